@@ -1,0 +1,148 @@
+//! The whole service: all routes, all kinds of import, and what it takes to run them.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::available_parallelism;
+
+use serde::Serialize;
+use tokio::net::TcpListener;
+
+use crate::db::Clock;
+use crate::db::connection::open_writer;
+use crate::db::error::{Failure, Result};
+use crate::db::migrate::{beside, lock_file, migrate};
+use crate::db::readers::Readers;
+use crate::db::writer::Writer;
+use crate::gate::Gate;
+use crate::gate::audit::{Journal, TakeIn, number_routes};
+use crate::gate::key::{Keys, mac_secret};
+use crate::http::call::Call;
+use crate::http::reply::Reply;
+use crate::http::route::{Access, BodyLimit, Method, Route, Run};
+use crate::http::server::{Limits, serve};
+use crate::import::Import;
+use crate::{artikel, belege, chargen, kunden, laender, vertriebler, waage};
+
+/// Version of the interface (specification, Versioning).
+const API_VERSION: &str = "1.0.0";
+
+/// Routes of the service itself.
+const OWN_ROUTES: &[Route] = &[Route {
+    method: Method::Get,
+    pattern: "/api/v1",
+    access: Access::Open,
+    run: Run::Open(about),
+    summary: "Version und Liste der Endpunkte",
+    query: &[],
+    body: BodyLimit::Ordinary,
+}];
+
+/// Every route, slice by slice.
+pub fn routes() -> impl Iterator<Item = &'static Route> {
+    [
+        OWN_ROUTES,
+        laender::ROUTES,
+        artikel::ROUTES,
+        kunden::ROUTES,
+        chargen::ROUTES,
+        waage::ROUTES,
+        belege::ROUTES,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// Every kind of import, in the order in which a new company needs them.
+pub fn imports() -> impl Iterator<Item = &'static Import> {
+    [artikel::IMPORTS, vertriebler::IMPORTS, kunden::IMPORTS, chargen::IMPORTS].into_iter().flatten()
+}
+
+#[derive(Serialize)]
+struct About {
+    api: &'static str,
+    version: &'static str,
+    docs: &'static str,
+    spec: &'static str,
+    auth: &'static str,
+    endpoints: Vec<String>,
+}
+
+/// GET /api/v1
+fn about(call: &Call<'_>) -> Result<Reply> {
+    call.query()?;
+    let endpoints = routes().map(|route| format!("{} {}", route.method.as_str(), route.pattern));
+    Reply::ok(&About {
+        api: "partnerd",
+        version: API_VERSION,
+        docs: "README.md",
+        spec: "Partner REST Service Specification (v1)",
+        auth: "X-API-Key",
+        endpoints: endpoints.collect(),
+    })
+}
+
+/// A service on a database. It holds the lock that keeps a second one away.
+pub struct App {
+    /// What answers requests.
+    pub gate: Arc<Gate>,
+    writer: Writer,
+    clock: Clock,
+    _lock: std::fs::File,
+}
+
+impl App {
+    /// Opens or creates the database, brings it to this version, and starts the threads.
+    pub fn open(database: &Path, clock: Clock) -> Result<App> {
+        let lock = lock_server(database)?;
+        migrate(database, clock())?;
+        let connection = open_writer(database)?;
+        let routes: Vec<_> = routes().collect();
+        let route_ids = number_routes(&connection, &routes)?;
+        let keys = Keys::new(mac_secret(&connection)?)?;
+        let journal = Arc::new(Journal::open(database, &connection)?);
+        let wal = beside(database, "wal");
+        let take_in = Box::new(TakeIn::new(Arc::clone(&journal)));
+        let writer = Writer::start(connection, wal, Arc::clone(&clock), take_in)
+            .map_err(|error| Failure::Broken(format!("no thread for the writer: {error}")))?;
+        let readers = Readers::open(database, threads())?;
+        let gate = Gate {
+            routes,
+            route_ids,
+            readers,
+            writer: writer.queue(),
+            keys,
+            journal,
+            clock: Arc::clone(&clock),
+        };
+        Ok(App { gate: Arc::new(gate), writer, clock, _lock: lock })
+    }
+
+    /// Serves until `stop` is done.
+    pub async fn serve(&self, listener: TcpListener, limits: Limits, stop: impl Future<Output = ()>) {
+        serve(listener, Arc::clone(&self.gate), Arc::clone(&self.clock), limits, stop).await;
+    }
+
+    /// Finishes what is queued and closes the database. No request may run any more.
+    pub fn close(self) {
+        let App { gate, writer, .. } = self;
+        drop(gate);
+        writer.stop();
+    }
+}
+
+/// Threads that read sockets, and with them the database in place.
+pub fn threads() -> u32 {
+    available_parallelism().map_or(2, |count| u32::try_from(count.get()).unwrap_or(2)).max(2)
+}
+
+/// Refuses a second server on the same database, and a restore beneath a running one.
+pub fn lock_server(database: &Path) -> Result<std::fs::File> {
+    let file = lock_file(database, "lock")?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(_) => Err(Failure::Broken(format!(
+            "another partnerd serves {} already: stop it first, or use another --db",
+            database.display()
+        ))),
+    }
+}

@@ -1,0 +1,249 @@
+//! Articles, groups and tiers as an import brings them (D22). Articles have no route that writes.
+
+use rusqlite::named_params;
+use uuid::Uuid;
+
+use super::model::{Artikel, Artikelgruppe};
+use super::sql;
+use crate::db::error::Result;
+use crate::db::tx::{Tx, WriteTx};
+use crate::eingabe;
+use crate::http::json::Json;
+use crate::http::wire::{At, FromJson, Int, LongText, OneOf, Sent, Text, Verweis, required};
+use crate::import::Upserted;
+use crate::rules::error::{Code, HintCode, Refusal};
+use crate::rules::fixed::{Percent, Price, Quantity};
+use crate::rules::stammdaten::ArtikelStatus;
+use crate::rules::text::{case_key, folded_key, natural_key, searchable};
+
+/// An integer id or number of master data.
+type Nummer = Int<0, { i32::MAX as i64 }>;
+
+eingabe! {
+    /// A row of artikelgruppen.
+    pub struct GruppeZeile {
+        id: Int<1, { i32::MAX as i64 }>,
+        name: Text,
+        kuerzel: Text,
+        nummer: Nummer,
+        mwst_satz: Percent,
+    }
+    nur_lesen: []
+}
+
+eingabe! {
+    /// A row of artikel. `gruppe` names the group by kuerzel, nummer or name.
+    pub struct ArtikelZeile {
+        artikelnummer: Text,
+        artikelnr: Text,
+        bezeichnung: Text,
+        bezeichnung2: Text,
+        langtext: LongText,
+        einheit: Text,
+        preis: Price,
+        ep_netto: Price,
+        mwst_satz: Percent,
+        ean: Text,
+        gruppe: Verweis,
+        status: OneOf<ArtikelStatus>,
+        chargenpflichtig: bool,
+    }
+    nur_lesen: ["id", "artikelgruppe_id"]
+}
+
+eingabe! {
+    /// A row of staffelpreise.
+    pub struct StaffelZeile {
+        artikelnummer: Text,
+        ab_menge: Quantity,
+        preis: Price,
+        aktiv: bool,
+    }
+    nur_lesen: []
+}
+
+fn text(sent: Sent<Text>) -> Option<String> {
+    sent.value().map(|Text(text)| text)
+}
+
+/// Stores a group; its key is kuerzel, else name.
+pub fn gruppe(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
+    let zeile = GruppeZeile::from_json(row, at)?;
+    let (sent_name, kuerzel) = (text(zeile.name), text(zeile.kuerzel));
+    let found = match (&kuerzel, &sent_name) {
+        (Some(kuerzel), _) => sql::gruppe_by(tx, "kuerzel_key", &case_key(kuerzel))?,
+        (None, Some(name)) => sql::gruppe_by(tx, "name_key", &folded_key(name))?,
+        (None, None) => None,
+    };
+    let name = sent_name.or_else(|| found.as_ref().map(|old| old.name.clone()));
+    let id = match (&found, zeile.id.value()) {
+        (Some(old), _) => old.id,
+        (None, Some(Int(id))) => id,
+        (None, None) => sql::next_gruppe_id(tx)?,
+    };
+    let new = Artikelgruppe {
+        id,
+        name: required(name, "name")?,
+        kuerzel: kuerzel.or_else(|| found.as_ref().and_then(|old| old.kuerzel.clone())),
+        nummer: zeile
+            .nummer
+            .or_keep(found.as_ref().and_then(|old| old.nummer).map(Int))
+            .map(|Int(nummer)| nummer),
+        mwst_satz: zeile.mwst_satz.or_keep(found.as_ref().and_then(|old| old.mwst_satz)),
+    };
+    store_gruppe(tx, found.as_ref(), &new)
+}
+
+fn store_gruppe(tx: &WriteTx<'_>, old: Option<&Artikelgruppe>, new: &Artikelgruppe) -> Result<Upserted> {
+    if old == Some(new) {
+        return Ok(Upserted::Unchanged);
+    }
+    tx.execute(
+        "insert into artikelgruppe (tenant_id, id, name, kuerzel, nummer, mwst_satz, name_key, kuerzel_key)
+         values (:tenant, :id, :name, :kuerzel, :nummer, :mwst_satz, :name_key, :kuerzel_key)
+         on conflict (tenant_id, id) do update set name = :name, kuerzel = :kuerzel, nummer = :nummer,
+           mwst_satz = :mwst_satz, name_key = :name_key, kuerzel_key = :kuerzel_key",
+        named_params! {
+            ":id": new.id,
+            ":name": new.name,
+            ":kuerzel": new.kuerzel,
+            ":nummer": new.nummer,
+            ":mwst_satz": new.mwst_satz,
+            ":name_key": folded_key(&new.name),
+            ":kuerzel_key": new.kuerzel.as_deref().map(case_key),
+        },
+    )?;
+    Ok(if old.is_some() { Upserted::Changed } else { Upserted::Created })
+}
+
+/// The group that a row names; an unknown one is created, and that is said (D22).
+fn resolve_gruppe(tx: &WriteTx<'_>, gruppe: &Verweis, at: &mut At<'_>) -> Result<i64> {
+    let name = match gruppe {
+        Verweis::Nummer(nummer) => nummer.to_string(),
+        Verweis::Id(id) => id.to_string(),
+        Verweis::Name(name) => name.clone(),
+    };
+    let nummer = name.parse::<i64>().ok();
+    let found = match sql::gruppe_by(tx, "kuerzel_key", &case_key(&name))? {
+        Some(found) => Some(found),
+        None => match nummer {
+            Some(nummer) => sql::gruppe_by(tx, "nummer", &nummer)?,
+            None => sql::gruppe_by(tx, "name_key", &folded_key(&name))?,
+        },
+    };
+    if let Some(found) = found {
+        return Ok(found.id);
+    }
+    at.field("gruppe", |at| {
+        at.hint(HintCode::UnbekanntesFeld, format!("Die Artikelgruppe {name} wurde neu angelegt."));
+    });
+    let id = sql::next_gruppe_id(tx)?;
+    store_gruppe(tx, None, &Artikelgruppe { id, name, kuerzel: None, nummer: None, mwst_satz: None })?;
+    Ok(id)
+}
+
+/// Stores an article; its key is artikelnummer.
+pub fn artikel(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
+    let zeile = ArtikelZeile::from_json(row, at)?;
+    let artikelnummer = required(text(zeile.artikelnummer), "artikelnummer")?;
+    let found = sql::find_by_artikelnummer(tx, &artikelnummer)?;
+    let keep = |sent: Sent<Text>, old: Option<String>| sent.or_keep(old.map(Text)).map(|Text(text)| text);
+    let blank = Artikel::blank(tx.new_id(), artikelnummer);
+    let old = found.clone().unwrap_or(blank);
+    let artikelgruppe_id = match &zeile.gruppe {
+        Sent::Absent => old.artikelgruppe_id,
+        Sent::Null => None,
+        Sent::Value(gruppe) => Some(resolve_gruppe(tx, gruppe, at)?),
+    };
+    let bezeichnung = keep(zeile.bezeichnung, Some(old.bezeichnung.clone()).filter(|text| !text.is_empty()));
+    let new = Artikel {
+        artikelnr: keep(zeile.artikelnr, old.artikelnr.clone()),
+        bezeichnung: required(bezeichnung, "bezeichnung")?,
+        bezeichnung2: keep(zeile.bezeichnung2, old.bezeichnung2.clone()),
+        langtext: zeile.langtext.or_keep(old.langtext.clone().map(LongText)).map(|LongText(text)| text),
+        einheit: keep(zeile.einheit, old.einheit.clone()),
+        preis: zeile.preis.or_keep(old.preis),
+        ep_netto: zeile.ep_netto.or_keep(old.ep_netto),
+        mwst_satz: zeile.mwst_satz.or_keep(old.mwst_satz),
+        ean: keep(zeile.ean, old.ean.clone()),
+        status: zeile.status.or_keep(Some(OneOf(old.status))).map_or(ArtikelStatus::Aktiv, |OneOf(s)| s),
+        chargenpflichtig: zeile.chargenpflichtig.or_keep(Some(old.chargenpflichtig)).unwrap_or(false),
+        artikelgruppe_id,
+        ..old
+    };
+    match found {
+        Some(found) if found == new => Ok(Upserted::Unchanged),
+        Some(_) => {
+            store_artikel(&new, |columns| tx.update("artikel", new.id, columns))?;
+            Ok(Upserted::Changed)
+        }
+        None => {
+            store_artikel(&new, |columns| {
+                let own: [(&str, &dyn rusqlite::ToSql); 1] = [(":id", &new.id)];
+                tx.insert("artikel", &[&own[..], columns].concat())
+            })?;
+            Ok(Upserted::Created)
+        }
+    }
+}
+
+fn store_artikel(
+    artikel: &Artikel,
+    store: impl FnOnce(&[(&str, &dyn rusqlite::ToSql)]) -> Result<()>,
+) -> Result<()> {
+    let optional = [&artikel.bezeichnung2, &artikel.artikelnr, &artikel.ean];
+    let fields = [&artikel.bezeichnung, &artikel.artikelnummer];
+    let such_text = searchable(fields.into_iter().chain(optional.into_iter().flatten()).map(String::as_str));
+    store(named_params! {
+        ":artikelnummer": artikel.artikelnummer,
+        ":artikelnummer_key": case_key(&artikel.artikelnummer),
+        ":artikelnummer_sort": natural_key(&artikel.artikelnummer),
+        ":artikelnr": artikel.artikelnr,
+        ":artikelnr_key": artikel.artikelnr.as_deref().map(case_key),
+        ":such_text": such_text,
+        ":bezeichnung": artikel.bezeichnung,
+        ":bezeichnung2": artikel.bezeichnung2,
+        ":langtext": artikel.langtext,
+        ":einheit": artikel.einheit,
+        ":preis": artikel.preis,
+        ":ep_netto": artikel.ep_netto,
+        ":mwst_satz": artikel.mwst_satz,
+        ":ean": artikel.ean,
+        ":artikelgruppe_id": artikel.artikelgruppe_id,
+        ":status": artikel.status,
+        ":chargenpflichtig": artikel.chargenpflichtig,
+    })
+}
+
+/// The article that a row names by its number (D22).
+pub fn by_artikelnummer(tx: &Tx<'_>, artikelnummer: &str) -> Result<Uuid> {
+    let found = sql::find_by_artikelnummer(tx, artikelnummer)?;
+    let message = format!("Den Artikel {artikelnummer} gibt es nicht. Bitte erst die Artikel importieren.");
+    let missing = || Refusal::field(Code::ArtikelNichtGefunden, "artikelnummer", message);
+    Ok(found.ok_or_else(missing)?.id)
+}
+
+/// Stores a tier; its key is the article and ab_menge.
+pub fn staffelpreis(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
+    let zeile = StaffelZeile::from_json(row, at)?;
+    let artikel = by_artikelnummer(tx, &required(text(zeile.artikelnummer), "artikelnummer")?)?;
+    let ab_menge = required(zeile.ab_menge.value(), "ab_menge")?;
+    if ab_menge.is_negative() {
+        return Err(
+            Refusal::field(Code::WertUngueltig, "ab_menge", "ab_menge darf nicht negativ sein.").into()
+        );
+    }
+    let preis = required(zeile.preis.value(), "preis")?;
+    let found = sql::find_tier(tx, artikel, ab_menge)?;
+    let aktiv = zeile.aktiv.value().or(found.map(|(_, aktiv)| aktiv)).unwrap_or(true);
+    if found == Some((preis, aktiv)) {
+        return Ok(Upserted::Unchanged);
+    }
+    tx.execute(
+        "insert into staffelpreis (tenant_id, artikel_id, ab_menge, preis, aktiv)
+         values (:tenant, :artikel, :ab_menge, :preis, :aktiv)
+         on conflict (tenant_id, artikel_id, ab_menge) do update set preis = :preis, aktiv = :aktiv",
+        named_params! {":artikel": artikel, ":ab_menge": ab_menge, ":preis": preis, ":aktiv": aktiv},
+    )?;
+    Ok(if found.is_some() { Upserted::Changed } else { Upserted::Created })
+}

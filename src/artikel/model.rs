@@ -1,0 +1,73 @@
+//! Articles as they go over the wire.
+
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::rules::fixed::{Percent, Price};
+use crate::rules::stammdaten::ArtikelStatus;
+use crate::rules::text::case_key;
+
+/// An article (specification, Artikel).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[allow(missing_docs)]
+pub struct Artikel {
+    pub id: Uuid,
+    pub artikelnummer: String,
+    pub artikelnr: Option<String>,
+    pub bezeichnung: String,
+    pub bezeichnung2: Option<String>,
+    pub einheit: Option<String>,
+    /// Net sales price per unit.
+    pub preis: Option<Price>,
+    /// Net purchase price per unit.
+    pub ep_netto: Option<Price>,
+    pub mwst_satz: Option<Percent>,
+    pub ean: Option<String>,
+    pub artikelgruppe_id: Option<i64>,
+    pub status: ArtikelStatus,
+    pub chargenpflichtig: bool,
+    pub langtext: Option<String>,
+    /// Name of the group.
+    pub gruppe: Option<String>,
+}
+
+impl Artikel {
+    /// Whether a number means this article (D6).
+    pub fn has_number(&self, number: &str) -> bool {
+        let key = case_key(number);
+        let own = [Some(&self.artikelnummer), self.artikelnr.as_ref()];
+        own.into_iter().flatten().any(|own| case_key(own) == key)
+    }
+
+    /// An article of which only the number is known.
+    pub fn blank(id: Uuid, artikelnummer: String) -> Artikel {
+        Artikel {
+            id,
+            artikelnummer,
+            artikelnr: None,
+            bezeichnung: String::new(),
+            bezeichnung2: None,
+            einheit: None,
+            preis: None,
+            ep_netto: None,
+            mwst_satz: None,
+            ean: None,
+            artikelgruppe_id: None,
+            status: ArtikelStatus::Aktiv,
+            chargenpflichtig: false,
+            langtext: None,
+            gruppe: None,
+        }
+    }
+}
+
+/// A group of articles (specification, Artikelgruppe).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[allow(missing_docs)]
+pub struct Artikelgruppe {
+    pub id: i64,
+    pub name: String,
+    pub kuerzel: Option<String>,
+    pub nummer: Option<i64>,
+    pub mwst_satz: Option<Percent>,
+}

@@ -1,0 +1,134 @@
+//! Statements that read articles.
+
+use rusqlite::types::ToSql;
+use rusqlite::{Row, named_params};
+use uuid::Uuid;
+
+use super::model::{Artikel, Artikelgruppe};
+use crate::db::error::Result;
+use crate::db::list::{Filter, ListSql, Listing, Page};
+use crate::db::tx::{Columns, Tx};
+use crate::rules::fixed::{Percent, Price, Quantity};
+use crate::rules::price::Tier;
+use crate::rules::stammdaten::ArtikelStatus;
+use crate::rules::text::case_key;
+
+const SELECT: &str = "select a.id, a.artikelnummer, a.artikelnr, a.bezeichnung, a.bezeichnung2, a.einheit,
+    a.preis, a.ep_netto, a.mwst_satz, a.ean, a.artikelgruppe_id, a.status, a.chargenpflichtig, a.langtext, g.name
+  from artikel a left join artikelgruppe g on g.tenant_id = a.tenant_id and g.id = a.artikelgruppe_id";
+
+const LIST: ListSql = ListSql {
+    select: SELECT,
+    count: "select count(*) from artikel a",
+    order: "order by a.artikelnummer_sort, a.id",
+};
+
+const LIST_GRUPPEN: ListSql = ListSql {
+    select: "select g.id, g.name, g.kuerzel, g.nummer, g.mwst_satz from artikelgruppe g",
+    count: "select count(*) from artikelgruppe g",
+    order: "order by g.nummer nulls last, g.id",
+};
+
+fn artikel(row: &Row<'_>) -> rusqlite::Result<Artikel> {
+    let mut columns = Columns::of(row);
+    Ok(Artikel {
+        id: columns.next()?,
+        artikelnummer: columns.next()?,
+        artikelnr: columns.next()?,
+        bezeichnung: columns.next()?,
+        bezeichnung2: columns.next()?,
+        einheit: columns.next()?,
+        preis: columns.next()?,
+        ep_netto: columns.next()?,
+        mwst_satz: columns.next()?,
+        ean: columns.next()?,
+        artikelgruppe_id: columns.next()?,
+        status: columns.next()?,
+        chargenpflichtig: columns.next()?,
+        langtext: columns.next()?,
+        gruppe: columns.next()?,
+    })
+}
+
+/// One page of the active articles.
+pub fn list(tx: &Tx<'_>, suche: Option<&str>, gruppe: Option<i64>, page: Page) -> Result<Listing<Artikel>> {
+    let mut filter = Filter::of("a");
+    filter.when("a.status = :status", ":status", Some(ArtikelStatus::Aktiv));
+    filter.when("a.artikelgruppe_id = :gruppe", ":gruppe", gruppe);
+    filter.contains_words("a.such_text", suche);
+    tx.list(&LIST, &filter, page, artikel)
+}
+
+/// All groups.
+pub fn list_gruppen(tx: &Tx<'_>, page: Page) -> Result<Listing<Artikelgruppe>> {
+    tx.list(&LIST_GRUPPEN, &Filter::of("g"), page, gruppe)
+}
+
+fn gruppe(row: &Row<'_>) -> rusqlite::Result<Artikelgruppe> {
+    let mut columns = Columns::of(row);
+    Ok(Artikelgruppe {
+        id: columns.next()?,
+        name: columns.next()?,
+        kuerzel: columns.next()?,
+        nummer: columns.next()?,
+        mwst_satz: columns.next()?,
+    })
+}
+
+/// An article in any state.
+pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Artikel>> {
+    let statement = format!("{SELECT} where a.tenant_id = :tenant and a.id = :id");
+    tx.optional(&statement, named_params! {":id": id}, artikel)
+}
+
+/// Ids of the articles that a number means: artikelnummer first, then artikelnr (D6).
+pub fn find_by_number(tx: &Tx<'_>, number: &str) -> Result<Vec<Uuid>> {
+    let by_nummer = "select id from artikel where tenant_id = :tenant and artikelnummer_key = :key";
+    let by_nr =
+        "select id from artikel where tenant_id = :tenant and artikelnr_key = :key order by id limit 2";
+    let key = case_key(number);
+    let found = tx.all(by_nummer, named_params! {":key": key}, |row| row.get(0))?;
+    if found.is_empty() { tx.all(by_nr, named_params! {":key": key}, |row| row.get(0)) } else { Ok(found) }
+}
+
+/// Active tiers of an article.
+pub fn tiers(tx: &Tx<'_>, artikel: Uuid) -> Result<Vec<Tier>> {
+    let statement = "select ab_menge, preis from staffelpreis
+        where tenant_id = :tenant and artikel_id = :artikel and aktiv = 1";
+    tx.all(statement, named_params! {":artikel": artikel}, |row| {
+        Ok(Tier { ab_menge: row.get(0)?, preis: row.get(1)? })
+    })
+}
+
+/// The tax rate of a group.
+pub fn gruppen_satz(tx: &Tx<'_>, gruppe: i64) -> Result<Option<Percent>> {
+    let statement = "select mwst_satz from artikelgruppe where tenant_id = :tenant and id = :id";
+    Ok(tx.optional(statement, named_params! {":id": gruppe}, |row| row.get(0))?.flatten())
+}
+
+/// An article by its number alone.
+pub fn find_by_artikelnummer(tx: &Tx<'_>, artikelnummer: &str) -> Result<Option<Artikel>> {
+    let statement = format!("{SELECT} where a.tenant_id = :tenant and a.artikelnummer_key = :key");
+    tx.optional(&statement, named_params! {":key": case_key(artikelnummer)}, artikel)
+}
+
+/// Price of a tier, and whether it is active.
+pub fn find_tier(tx: &Tx<'_>, artikel: Uuid, ab_menge: Quantity) -> Result<Option<(Price, bool)>> {
+    let statement = "select preis, aktiv from staffelpreis
+        where tenant_id = :tenant and artikel_id = :artikel and ab_menge = :ab_menge";
+    let params = named_params! {":artikel": artikel, ":ab_menge": ab_menge};
+    tx.optional(statement, params, |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// The first group whose column has this value.
+pub fn gruppe_by(tx: &Tx<'_>, column: &str, value: &dyn ToSql) -> Result<Option<Artikelgruppe>> {
+    let statement =
+        format!("{} where g.tenant_id = :tenant and g.{column} = :value order by g.id", LIST_GRUPPEN.select);
+    tx.optional(&statement, &[(":value", value)], gruppe)
+}
+
+/// The next id of a group.
+pub fn next_gruppe_id(tx: &Tx<'_>) -> Result<i64> {
+    let statement = "select coalesce(max(id), 0) + 1 from artikelgruppe where tenant_id = :tenant";
+    tx.one(statement, &[], |row| row.get(0))
+}

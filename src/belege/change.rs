@@ -1,0 +1,179 @@
+//! A change of a document while it is open (specification, PUT /belege/{id}; D4).
+
+use std::collections::BTreeSet;
+
+use super::create::{
+    check_date, check_locked, confirmation, create_ordered_batches, hint_doubled_fremdbeleg, with_sums,
+};
+use super::eingabe::{BelegEingabe, Items, Typ};
+use super::items::{self, Context};
+use super::lager::{self, Anlass, Gruppe};
+use super::model::{Beleg, BelegPosition};
+use super::verlauf::{self, Aktion};
+use super::{partner, sql};
+use crate::db::error::Result;
+use crate::db::tx::WriteTx;
+use crate::http::reply::Reply;
+use crate::http::wire::{Int, LongText, Sent, Text, ignore, required};
+use crate::kunden::{self, Kunde};
+use crate::rules::day::{Day, DayTime};
+use crate::rules::document::BelegStatus;
+use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::tenants::{self, Einstellungen};
+use crate::{steuersaetze, vertriebler};
+
+/// PUT /belege/{id}: what is absent stays, null clears, items replace all positions.
+pub fn change(tx: &WriteTx<'_>, old: Beleg, mut eingabe: BelegEingabe, mut hints: Hints) -> Result<Reply> {
+    check_open(&old, &eingabe)?;
+    ignore(&mut eingabe.abschliessen, "abschliessen", &mut hints);
+    if eingabe.external_ref.get().map(|Text(text)| text) != old.external_ref.as_ref() {
+        ignore(&mut eingabe.external_ref, "external_ref", &mut hints);
+    }
+    let einstellungen = tenants::load(tx)?;
+    check_locked(&einstellungen, old.datum())?;
+    let items = match std::mem::take(&mut eingabe.items) {
+        Sent::Absent => None,
+        sent => Some(required(sent.value().filter(|Items(items)| !items.is_empty()), "items")?),
+    };
+    let kunde = partner_of(tx, &old, &eingabe, &mut hints)?;
+    let new = header(tx, &old, &kunde, &eingabe, &einstellungen, &mut hints)?;
+    let old_positions = sql::positions(tx, old.id)?;
+    let vorher = lager::before(tx, Gruppe::of(old.kunde_id, old.beleg_typ, &old_positions))?;
+    verlauf::write(tx, &old, Aktion::Aendern)?;
+    let anlass = if items.is_some() { Anlass::NeuePositionen } else { Anlass::Aenderung };
+    let (new, positions) = match items {
+        Some(items) => with_new_positions(tx, new, &kunde, items, &eingabe, &einstellungen, &mut hints)?,
+        None => {
+            hint_kept_rates(&old, &new, &mut hints);
+            (new, old_positions)
+        }
+    };
+    sql::update(tx, &new)?;
+    hint_doubled_fremdbeleg(tx, &new, &mut hints)?;
+    let gruppen: BTreeSet<Gruppe> = Gruppe::of(new.kunde_id, new.beleg_typ, &positions);
+    let bewegungen = lager::rebook(tx, new.id, anlass, vorher, gruppen, &einstellungen, &mut hints)?;
+    confirmation(200, new, bewegungen, hints)
+}
+
+/// Only an open document can be changed, and its type never.
+fn check_open(old: &Beleg, eingabe: &BelegEingabe) -> Result<()> {
+    if old.status != BelegStatus::Offen {
+        let message = format!(
+            "Der Beleg ist {}; ändern geht nur, solange er offen ist. Bitte stornieren und neu anlegen.",
+            old.status.as_str()
+        );
+        return Err(Refusal::new(Code::BelegAbgeschlossen, message).into());
+    }
+    if eingabe.beleg_typ.get().is_some_and(|Typ(typ)| *typ != old.beleg_typ) {
+        let message =
+            format!("Der Beleg ist vom Typ {}; der Typ lässt sich nicht ändern.", old.beleg_typ.as_str());
+        return Err(Refusal::field(Code::BelegTypNichtAenderbar, "beleg_typ", message).into());
+    }
+    Ok(())
+}
+
+/// The partner after the change. Both fields name the same thing: a value of one stands even if
+/// the other is cleared.
+fn partner_of(tx: &WriteTx<'_>, old: &Beleg, eingabe: &BelegEingabe, hints: &mut Hints) -> Result<Kunde> {
+    let stays = eingabe.kunden_id.is_absent() && eingabe.kundennummer.is_absent();
+    let kunde = if stays { kunden::find(tx, old.kunde_id)? } else { partner::resolve(tx, eingabe)? };
+    let kunde = kunde.ok_or_else(partner::missing)?;
+    if kunde.id != old.kunde_id {
+        partner::check_status(old.beleg_typ, &kunde, hints)?;
+    }
+    Ok(kunde)
+}
+
+fn header(
+    tx: &WriteTx<'_>,
+    old: &Beleg,
+    kunde: &Kunde,
+    eingabe: &BelegEingabe,
+    einstellungen: &Einstellungen,
+    hints: &mut Hints,
+) -> Result<Beleg> {
+    let datum = match &eingabe.beleg_datum {
+        Sent::Absent => old.datum(),
+        sent => new_date(tx, old, required(sent.get().copied(), "beleg_datum")?, einstellungen)?,
+    };
+    let text = |sent: &Sent<Text>, old: &Option<String>| {
+        sent.clone().or_keep(old.clone().map(Text)).map(|Text(text)| text)
+    };
+    let day =
+        |sent: &Sent<Day>, old: Option<DayTime>| sent.clone().or_keep(old.map(|day| day.0)).map(DayTime);
+    let vb_id = match &eingabe.vb_id {
+        Sent::Absent => old.vb_id,
+        Sent::Null => None,
+        Sent::Value(vb_id) => vertriebler::resolve(tx, vb_id, hints)?,
+    };
+    let days = |sent: &Sent<_>, old: Option<i64>| sent.clone().or_keep(old.map(Int)).map(|Int(days)| days);
+    let ids = |sent: &Sent<_>, old: Option<i64>| sent.clone().or_keep(old.map(Int)).map(|Int(id)| id);
+    Ok(Beleg {
+        beleg_datum: DayTime(datum),
+        lieferdatum: day(&eingabe.lieferdatum, old.lieferdatum),
+        leistung_von: day(&eingabe.leistung_von, old.leistung_von),
+        leistung_bis: day(&eingabe.leistung_bis, old.leistung_bis),
+        liefertermin: day(&eingabe.liefertermin, old.liefertermin),
+        kunde_id: kunde.id,
+        kunden_name: kunde.name.clone(),
+        notizen: eingabe
+            .notizen
+            .clone()
+            .or_keep(old.notizen.clone().map(LongText))
+            .map(|LongText(text)| text),
+        zahlungsziel_tage: days(&eingabe.zahlungsziel_tage, old.zahlungsziel_tage),
+        zahlungsbedingung: text(&eingabe.zahlungsbedingung, &old.zahlungsbedingung),
+        skonto_tage: days(&eingabe.skonto_tage, old.skonto_tage),
+        skonto_prozent: eingabe.skonto_prozent.clone().or_keep(old.skonto_prozent),
+        fremdbelegnummer: text(&eingabe.fremdbelegnummer, &old.fremdbelegnummer),
+        kontaktperson: text(&eingabe.kontaktperson, &old.kontaktperson),
+        niederlassung_id: ids(&eingabe.niederlassung_id, old.niederlassung_id),
+        lagerhalle_id: ids(&eingabe.lagerhalle_id, old.lagerhalle_id),
+        vb_id,
+        version: old.version + 1,
+        updated_at: tx.now(),
+        ..old.clone()
+    })
+}
+
+/// A new date stays in the year of the number (D4).
+fn new_date(tx: &WriteTx<'_>, old: &Beleg, datum: Day, einstellungen: &Einstellungen) -> Result<Day> {
+    check_date(tx, einstellungen, datum)?;
+    if datum.year() != old.datum().year() {
+        let message = "Das Belegdatum darf nicht in ein anderes Jahr wandern: die Nummer gehört zum Jahr.";
+        return Err(Refusal::field(Code::DatumUngueltig, "beleg_datum", message).into());
+    }
+    Ok(datum)
+}
+
+fn with_new_positions(
+    tx: &WriteTx<'_>,
+    beleg: Beleg,
+    kunde: &Kunde,
+    items: Items,
+    eingabe: &BelegEingabe,
+    einstellungen: &Einstellungen,
+    hints: &mut Hints,
+) -> Result<(Beleg, Vec<BelegPosition>)> {
+    let context = Context {
+        beleg_id: beleg.id,
+        typ: beleg.beleg_typ,
+        kunde,
+        satz_datum: beleg.satz_datum(),
+        auto_price: eingabe.auto_price.get().copied().unwrap_or(true),
+        einstellungen,
+        saetze: &steuersaetze::all(tx)?,
+    };
+    let mut positions = items::resolve(tx, &context, items.0, || tx.new_id(), hints)?;
+    create_ordered_batches(tx, beleg.beleg_typ, kunde.id, &mut positions)?;
+    sql::replace_positions(tx, beleg.id, &positions)?;
+    Ok((with_sums(beleg, &positions)?, positions))
+}
+
+/// Without items prices and rates stay, even if the partner or the day of the rates changed (D4).
+fn hint_kept_rates(old: &Beleg, new: &Beleg, hints: &mut Hints) {
+    if old.kunde_id != new.kunde_id || old.satz_datum() != new.satz_datum() {
+        let message = "Preise und Steuersätze bleiben, wie sie sind. Zum Neuberechnen bitte items mitsenden.";
+        hints.add(HintCode::SaetzeUnveraendert, message);
+    }
+}

@@ -1,0 +1,73 @@
+//! The polling list of finalised documents (specification, GET /dokumente; D11).
+
+use super::model::{Dokument, pdf_url};
+use crate::db::error::Result;
+use crate::db::list::{Filter, ListSql, Listing, Page};
+use crate::db::tx::{Columns, Tx};
+use crate::http::query::Query;
+use crate::http::wire::Read;
+use crate::rules::day::{Day, DayTime, Instant};
+use crate::rules::error::{Code, Refusal};
+
+const LIST: ListSql = ListSql {
+    select:
+        "select b.id, b.beleg_typ, b.beleg_nummer, b.beleg_datum, b.status, b.summe_brutto, b.summe_netto,
+        b.summe_mwst, b.kunde_id, coalesce(b.kunden_name, k.name),
+        (select count(*) from beleg_pdf p where p.tenant_id = b.tenant_id and p.beleg_id = b.id),
+        (select max(p.erstellt_am) from beleg_pdf p where p.tenant_id = b.tenant_id and p.beleg_id = b.id),
+        b.ereignis_am
+      from beleg b join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id",
+    count: "select count(*) from beleg b",
+    order: "order by b.ereignis_am, b.id",
+};
+
+/// The instant from which on events are wanted: a day begins in Berlin; an instant is itself.
+pub fn since(query: &Query) -> Read<Instant> {
+    let Some(text) = query.text("since") else {
+        let message = "Es fehlt der Parameter since, zum Beispiel since=2026-07-01.";
+        return Err(Refusal::field(Code::ParameterFehlt, "since", message));
+    };
+    if let Some(day) = Day::parse_plain(text) {
+        return Ok(day.begin_in_berlin());
+    }
+    Instant::parse(text).ok_or_else(|| {
+        let message = "Hier wird ein Tag (2026-07-01) oder ein Zeitpunkt (2026-07-01T08:00:00Z) erwartet.";
+        Refusal::field(Code::DatumUngueltig, "since", message)
+    })
+}
+
+/// Documents that were finalised at some time and whose last event is at or after `since`.
+pub fn list(
+    tx: &Tx<'_>,
+    since: Instant,
+    typen: &[&str],
+    status: Option<&str>,
+    page: Page,
+) -> Result<Listing<Dokument>> {
+    let mut filter = Filter::of("b");
+    filter.when("b.ereignis_am >= :since", ":since", Some(since));
+    filter.one_of("b.beleg_typ", typen);
+    filter.when("b.status = :status", ":status", status);
+    tx.list(&LIST, &filter, page, |row| {
+        let mut columns = Columns::of(row);
+        let id = columns.next()?;
+        let mut dokument = Dokument {
+            id,
+            beleg_typ: columns.next()?,
+            beleg_nummer: columns.next()?,
+            beleg_datum: DayTime(columns.next()?),
+            status: columns.next()?,
+            summe_brutto: columns.next()?,
+            summe_netto: columns.next()?,
+            summe_mwst: columns.next()?,
+            kunde_id: columns.next()?,
+            kunde_name: columns.next()?,
+            pdf_archiv_count: columns.next::<i64>()?.to_string(),
+            pdf_letztes: columns.next()?,
+            pdf_url: None,
+            ereignis_am: columns.next()?,
+        };
+        dokument.pdf_url = dokument.pdf_letztes.map(|_| pdf_url(id));
+        Ok(dokument)
+    })
+}

@@ -1,0 +1,145 @@
+//! Bodies of requests about documents.
+
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::eingabe;
+use crate::http::json::Json;
+use crate::http::upload::{Dateiname, Inhalt};
+use crate::http::wire::{At, FromJson, Kennung, LongText, Read, Tage, Text, Verweis};
+use crate::laender::Staat;
+use crate::rules::day::Day;
+use crate::rules::document::BelegTyp;
+use crate::rules::error::{Code, PositionErrors};
+use crate::rules::fixed::{Percent, Price, Quantity};
+
+/// Positions of one document at most (D18).
+const MAX_POSITIONS: usize = 1_000;
+
+eingabe! {
+    /// Body of POST and PUT /belege.
+    #[derive(Serialize)]
+    pub struct BelegEingabe {
+        beleg_typ: Typ,
+        items: Items,
+        kunden_id: KundenId,
+        kundennummer: Text,
+        external_ref: Text,
+        auto_price: bool,
+        beleg_datum: Day,
+        lieferdatum: Day,
+        leistung_von: Day,
+        leistung_bis: Day,
+        liefertermin: Day,
+        notizen: LongText,
+        niederlassung_id: Kennung,
+        lagerhalle_id: Kennung,
+        fremdbelegnummer: Text,
+        vb_id: Verweis,
+        zahlungsziel_tage: Tage,
+        zahlungsbedingung: Text,
+        skonto_tage: Tage,
+        skonto_prozent: Percent,
+        kontaktperson: Text,
+        abschliessen: bool,
+    }
+    nur_lesen: ["id", "beleg_nummer", "status", "summe_netto", "summe_mwst", "summe_brutto", "kunde_id",
+        "kunden_name", "ist_gutschrift", "lieferadresse_id", "pdf_url", "created_at", "updated_at", "positionen",
+        "storno_von_beleg_id", "storno_grund", "idempotent", "inhalt_abweichend", "hinweise", "lagerbewegungen"]
+}
+
+eingabe! {
+    /// An item of a document.
+    #[derive(Serialize)]
+    pub struct ItemEingabe {
+        menge: Quantity,
+        artikel_id: Uuid,
+        artikelnr: Text,
+        einheit: Text,
+        ep_netto: Price,
+        mwst_satz: Percent,
+        rabatt_prozent: Percent,
+        bezeichnung: Text,
+        bezeichnung2: Text,
+        langtext: LongText,
+        fremde_charge_nr: Text,
+        mhd: Day,
+        herkunftsland: Staat,
+        biozertifikat_id: Kennung,
+        charge_id: Uuid,
+        kontrakt_id: Uuid,
+        kontrakt_position_id: Uuid,
+        kostenstelle: Text,
+        niederlassung_id: Kennung,
+        lagerhalle_id: Kennung,
+        wiegung_id: Uuid,
+        lager_buchen: bool,
+        bezug_beleg_id: Uuid,
+    }
+    nur_lesen: ["id", "beleg_id", "einzelpreis", "gesamtpreis", "position", "artikel_name"]
+}
+
+eingabe! {
+    /// Body of POST /belege/{id}/pdf (D21c).
+    pub struct PdfEingabe {
+        datei_base64: Inhalt,
+        dateiname: Dateiname,
+        abschliessen: bool,
+    }
+    nur_lesen: ["id", "beleg_id", "beleg_nummer", "pdf_archiv_count", "sha256", "status", "mime_type",
+        "erstellt_am"]
+}
+
+/// A type of document, in any case or by an alias (D10).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Typ(pub BelegTyp);
+
+impl FromJson for Typ {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Typ> {
+        let Text(text) = Text::from_json(json, at)?;
+        match BelegTyp::parse_alias(&text) {
+            Some(typ) => Ok(Typ(typ)),
+            None => at.refuse(Code::WertUngueltig, "Erlaubt sind: AN, AU, LS, RE, BS, EL, ER."),
+        }
+    }
+}
+
+/// A customer by integer id or uuid (D1).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KundenId(pub Verweis);
+
+impl FromJson for KundenId {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<KundenId> {
+        match Verweis::from_json(json, at)? {
+            Verweis::Name(_) => at.refuse(
+                Code::FeldUngueltig,
+                "Hier wird die kunden_id (Zahl) oder id (UUID) erwartet; eine Nummer wie K-1001 gehört in kundennummer.",
+            ),
+            verweis => Ok(KundenId(verweis)),
+        }
+    }
+}
+
+/// The items of a document. All errors of all items are collected (D19).
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Items(pub Vec<ItemEingabe>);
+
+impl FromJson for Items {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Items> {
+        let Json::Array(elements) = json else {
+            return at.refuse(Code::FeldUngueltig, "Hier wird eine Liste von Positionen erwartet.");
+        };
+        if elements.len() > MAX_POSITIONS {
+            let message = format!("Ein Beleg hat höchstens {MAX_POSITIONS} Positionen. Bitte aufteilen.");
+            return at.refuse(Code::WertUngueltig, message);
+        }
+        let mut errors = PositionErrors::default();
+        let mut items = Vec::with_capacity(elements.len());
+        for (index, element) in elements.iter().enumerate() {
+            let item = at.element(index, |at| ItemEingabe::from_json(element, at));
+            items.extend(errors.keep(item));
+        }
+        errors.into_result()?;
+        Ok(Items(items))
+    }
+}

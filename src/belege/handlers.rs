@@ -1,0 +1,139 @@
+//! What the routes of documents do.
+
+use uuid::Uuid;
+
+use super::eingabe::{BelegEingabe, PdfEingabe};
+use super::model::{Beleg, StatusBestaetigung};
+use super::sql::{self, Auswahl};
+use super::{change, create, dokumente, lifecycle, partner, pdf, verlauf};
+use crate::db::error::{Failure, Result};
+use crate::db::tx::Tx;
+use crate::http::call::{Call, IfMatch};
+use crate::http::query::Query;
+use crate::http::reply::Reply;
+use crate::http::route::WriteWork;
+use crate::http::wire::{Leer, Read, Text, required};
+use crate::rules::document::BelegTyp;
+use crate::rules::error::{Code, Refusal};
+use crate::waage::StornoEingabe;
+
+const WHAT: &str = "Diesen Beleg";
+
+/// GET /belege
+pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let query = call.query()?;
+    let (page, cut) = query.page()?;
+    let auswahl = Auswahl {
+        typen: typen(&query, "typ")?,
+        status: query.text("status"),
+        von: query.day("von")?,
+        bis: query.day("bis")?,
+        kunde: partner::of_filter(tx, query.verweis("kunden_id")?.as_ref())?,
+    };
+    Ok(Reply::ok(&sql::list(tx, &auswahl, page)?)?.with_cut_limit(cut))
+}
+
+/// GET /belege/{id}
+pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    call.query()?;
+    let beleg = sql::with_positions(tx, found(tx, call.id(WHAT)?)?)?;
+    Reply::resource(call, beleg.version, beleg.id, &beleg)
+}
+
+/// GET /belege/{id}/pdf
+pub fn get_pdf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    call.query()?;
+    let beleg = found(tx, call.id(WHAT)?)?;
+    let Some(pdf) = pdf::newest(tx, &beleg)? else {
+        let message = "Zu diesem Beleg ist kein PDF archiviert, oder er ist noch nicht abgeschlossen.";
+        return Err(Refusal::new(Code::KeinPdf, message).into());
+    };
+    Ok(Reply::ok(&pdf)?.about(beleg.id))
+}
+
+/// GET /belege/{id}/verlauf
+pub fn get_verlauf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let (page, cut) = call.query()?.page()?;
+    let beleg = found(tx, call.id(WHAT)?)?;
+    Ok(Reply::ok(&verlauf::list(tx, beleg.id, page)?)?.with_cut_limit(cut).about(beleg.id))
+}
+
+/// GET /dokumente
+pub fn poll(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let query = call.query()?;
+    let (page, cut) = query.page()?;
+    let since = dokumente::since(&query)?;
+    let listing = dokumente::list(tx, since, &typen(&query, "typen")?, query.text("status"), page)?;
+    let reply = Reply::array(&listing)?.with_cut_limit(cut).with_weak_etag(call);
+    Ok(match listing.data.last() {
+        Some(last) => reply.with("x-next-since", last.ereignis_am.to_string()),
+        None => reply,
+    })
+}
+
+/// POST /belege
+pub fn create(call: &Call<'_>) -> Result<WriteWork> {
+    let (eingabe, hinweise) = call.body::<BelegEingabe>()?;
+    Ok(Box::new(move |tx| create::create(tx, eingabe, hinweise)))
+}
+
+/// PUT /belege/{id}
+pub fn change(call: &Call<'_>) -> Result<WriteWork> {
+    let (eingabe, hinweise) = call.body::<BelegEingabe>()?;
+    let (id, if_match) = (call.id(WHAT)?, call.if_match());
+    Ok(Box::new(move |tx| {
+        let old = found(tx, id)?;
+        IfMatch::check(if_match.as_ref(), old.version)?;
+        change::change(tx, old, eingabe, hinweise)
+    }))
+}
+
+/// POST /belege/{id}/abschliessen
+pub fn finalise(call: &Call<'_>) -> Result<WriteWork> {
+    let (_, hinweise) = call.optional_body::<Leer>()?;
+    let (id, if_match) = (call.id(WHAT)?, call.if_match());
+    Ok(Box::new(move |tx| {
+        let old = found(tx, id)?;
+        IfMatch::check(if_match.as_ref(), old.version)?;
+        let Beleg { id, beleg_nummer, status, .. } = lifecycle::finalise(tx, old)?;
+        Ok(Reply::ok(&StatusBestaetigung { id, beleg_nummer, status, hinweise })?.about(id))
+    }))
+}
+
+/// POST /belege/{id}/storno
+pub fn cancel(call: &Call<'_>) -> Result<WriteWork> {
+    let (eingabe, hinweise) = call.body::<StornoEingabe>()?;
+    let (id, if_match) = (call.id(WHAT)?, call.if_match());
+    Ok(Box::new(move |tx| {
+        let old = found(tx, id)?;
+        IfMatch::check(if_match.as_ref(), old.version)?;
+        let Text(grund) = required(eingabe.grund.value(), "grund")?;
+        lifecycle::cancel(tx, old, grund, hinweise)
+    }))
+}
+
+/// POST /belege/{id}/pdf
+pub fn archive_pdf(call: &Call<'_>) -> Result<WriteWork> {
+    let (eingabe, hinweise) = call.body::<PdfEingabe>()?;
+    pdf::check_signature(&eingabe)?;
+    let sha256 = pdf::digest(&eingabe);
+    let id = call.id(WHAT)?;
+    Ok(Box::new(move |tx| pdf::archive(tx, found(tx, id)?, eingabe, sha256, hinweise)))
+}
+
+fn found(tx: &Tx<'_>, id: Uuid) -> Result<Beleg> {
+    sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
+}
+
+/// Types of documents, separated by commas, in any case and by alias (D10).
+fn typen(query: &Query, name: &str) -> Read<Vec<&'static str>> {
+    let names =
+        query.text(name).unwrap_or_default().split(',').map(str::trim).filter(|text| !text.is_empty());
+    let read = |text: &str| {
+        let typ = BelegTyp::parse_alias(text).map(BelegTyp::as_str);
+        typ.ok_or_else(|| {
+            Query::refuse(name, "Erlaubt sind: AN, AU, LS, RE, BS, EL, ER, mit Komma getrennt.")
+        })
+    };
+    names.map(read).collect()
+}

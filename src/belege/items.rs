@@ -1,0 +1,465 @@
+//! From an item of a request to a position: article, weighing, quantity, price, rate, batch.
+
+use uuid::Uuid;
+
+use super::eingabe::ItemEingabe;
+use super::model::BelegPosition;
+use super::sql;
+use crate::artikel::{self, Artikel};
+use crate::db::error::{Failure, Result};
+use crate::db::tx::Tx;
+use crate::http::wire::{Int, LongText, Text, required};
+use crate::kontrakte::KontraktBezug;
+use crate::laender::Staat;
+use crate::rules::day::{Day, DayTime};
+use crate::rules::document::{BelegTyp, Lagerrolle, Seite};
+use crate::rules::error::{Code, HintCode, Hints, PositionErrors, Refusal};
+use crate::rules::fixed::{Percent, Price, Quantity};
+use crate::rules::price::{line_total, tier_price};
+use crate::rules::stammdaten::ArtikelStatus;
+use crate::rules::tax::{Partnerregel, RATE_OF_LAST_RESORT, Satz, derived_rate, partner_rule, rate_on};
+use crate::rules::unit::Conversion;
+use crate::rules::weighing::WiegungStatus;
+use crate::tenants::Einstellungen;
+use crate::{chargen, kunden, waage};
+
+/// What the items of one document have in common.
+pub struct Context<'c> {
+    /// The document.
+    pub beleg_id: Uuid,
+    /// Its type.
+    pub typ: BelegTyp,
+    /// Its partner.
+    pub kunde: &'c kunden::Kunde,
+    /// The day whose tax rates hold.
+    pub satz_datum: Day,
+    /// Whether missing prices come from the article.
+    pub auto_price: bool,
+    /// The settings of the company.
+    pub einstellungen: &'c Einstellungen,
+    /// The tax rates of the company.
+    pub saetze: &'c [Satz],
+}
+
+/// The positions that items ask for, or all that is wrong with them.
+pub fn resolve(
+    tx: &Tx<'_>,
+    context: &Context<'_>,
+    items: Vec<ItemEingabe>,
+    mut new_id: impl FnMut() -> Uuid,
+    hints: &mut Hints,
+) -> Result<Vec<BelegPosition>> {
+    let mut errors = PositionErrors::default();
+    let mut positions = Vec::with_capacity(items.len());
+    for (index, item) in items.into_iter().enumerate() {
+        let mut item_hints = Hints::default();
+        let resolved = Resolver { tx, context, hints: &mut item_hints }.resolve(item);
+        let position = match resolved {
+            Ok(position) => Some(position),
+            Err(Failure::Refused(refusal)) => errors.keep(Err(refusal.below(&format!("items[{index}]")))),
+            Err(failure) => return Err(failure),
+        };
+        hints.extend(item_hints.below(&format!("items[{index}]")));
+        let number = index as i64 + 1;
+        positions.extend(position.map(|p| BelegPosition { id: new_id(), position: number, ..p }));
+    }
+    errors.into_result()?;
+    Ok(positions)
+}
+
+/// Resolves one item.
+struct Resolver<'r, 'c> {
+    tx: &'r Tx<'r>,
+    context: &'r Context<'c>,
+    hints: &'r mut Hints,
+}
+
+impl Resolver<'_, '_> {
+    fn resolve(&mut self, mut item: ItemEingabe) -> Result<BelegPosition> {
+        let artikel = self.artikel(&item)?;
+        let bezeichnung = item.bezeichnung.get().map(|Text(text)| text.clone());
+        if artikel.is_none() && bezeichnung.is_none() {
+            let message =
+                "Es fehlt der Artikel. Bitte artikel_id oder artikelnr angeben, oder eine bezeichnung.";
+            return Err(Refusal::field(Code::ArtikelFehlt, "artikel_id", message).into());
+        }
+        let einheit = item.einheit.get().map(|Text(text)| text.clone());
+        let einheit = einheit.or_else(|| artikel.as_ref().and_then(|artikel| artikel.einheit.clone()));
+        let conversion = conversion(artikel.as_ref(), einheit.as_deref())?;
+        let menge = self.menge(&item, artikel.as_ref(), einheit.as_deref())?;
+        let lager_menge = conversion.map(|conversion| conversion.quantity(menge)).transpose()?;
+        let ep_netto = self.preis(&item, artikel.as_ref(), lager_menge, conversion)?;
+        let rabatt_prozent = item.rabatt_prozent.get().copied().unwrap_or_default();
+        let gesamtpreis = line_total(menge, ep_netto, rabatt_prozent)?;
+        let mwst_satz = match item.mwst_satz.get() {
+            Some(sent) => *sent,
+            None => self.satz(artikel.as_ref())?,
+        };
+        self.ignore_purchase_fields(&mut item);
+        let lager_buchen = self.takes_part_in_stock(&item, artikel.as_ref(), menge, ep_netto);
+        self.check_batch(&item, artikel.as_ref(), lager_buchen)?;
+        self.check_bezug(&item)?;
+        let kontrakt = KontraktBezug {
+            kontrakt_id: item.kontrakt_id.get().copied(),
+            kontrakt_position_id: item.kontrakt_position_id.get().copied(),
+        }
+        .checked(self.tx)?;
+        let artikel_text = |text: fn(&Artikel) -> Option<String>| artikel.as_ref().and_then(text);
+        Ok(BelegPosition {
+            id: Uuid::nil(),
+            beleg_id: self.context.beleg_id,
+            position: 0,
+            artikel_id: artikel.as_ref().map(|artikel| artikel.id),
+            bezeichnung: bezeichnung.or_else(|| artikel_text(|a| Some(a.bezeichnung.clone()))),
+            bezeichnung2: item
+                .bezeichnung2
+                .value()
+                .map(|Text(text)| text)
+                .or_else(|| artikel_text(|a| a.bezeichnung2.clone())),
+            langtext: item
+                .langtext
+                .value()
+                .map(|LongText(text)| text)
+                .or_else(|| artikel_text(|a| a.langtext.clone())),
+            menge,
+            einheit,
+            einzelpreis: ep_netto,
+            ep_netto,
+            mwst_satz,
+            gesamtpreis,
+            rabatt_prozent,
+            charge_gesendet: item.charge_id.get().is_some(),
+            charge_id: item.charge_id.value(),
+            fremde_charge_nr: item.fremde_charge_nr.value().map(|Text(text)| text),
+            mhd: item.mhd.value().map(DayTime),
+            herkunftsland: item.herkunftsland.value().map(|Staat(iso2)| iso2),
+            biozertifikat_id: item.biozertifikat_id.value().map(|Int(id)| id),
+            kontrakt_id: kontrakt.kontrakt_id,
+            kontrakt_position_id: kontrakt.kontrakt_position_id,
+            wiegung_id: item.wiegung_id.value(),
+            bezug_beleg_id: item.bezug_beleg_id.value(),
+            lager_buchen,
+            kostenstelle: item.kostenstelle.value().map(|Text(text)| text),
+            niederlassung_id: item.niederlassung_id.value().map(|Int(id)| id),
+            lagerhalle_id: item.lagerhalle_id.value().map(|Int(id)| id),
+            artikel_name: artikel.as_ref().map(|artikel| artikel.bezeichnung.clone()),
+            satz_gesendet: item.mwst_satz.get().is_some(),
+            lager_menge,
+        })
+    }
+
+    /// The article by id, by number, or by both (D6); none for freight and text.
+    fn artikel(&self, item: &ItemEingabe) -> Result<Option<Artikel>> {
+        let number = item.artikelnr.get().map(|Text(text)| text.as_str());
+        let artikel = match (item.artikel_id.get(), number) {
+            (None, None) => return Ok(None),
+            (Some(id), None) => artikel::find(self.tx, *id)?,
+            (None, Some(number)) => match artikel::find_by_number(self.tx, number)?.as_slice() {
+                [] => None,
+                [id] => artikel::find(self.tx, *id)?,
+                _ => {
+                    let message =
+                        format!("Die Nummer {number} haben mehrere Artikel. Bitte die artikel_id angeben.");
+                    return Err(Refusal::field(Code::ArtikelMehrdeutig, "artikelnr", message).into());
+                }
+            },
+            (Some(id), Some(number)) => {
+                let artikel = artikel::find(self.tx, *id)?;
+                if artikel.as_ref().is_some_and(|artikel| !artikel.has_number(number)) {
+                    let message =
+                        "artikel_id und artikelnr nennen verschiedene Artikel. Bitte nur eines senden.";
+                    return Err(Refusal::field(Code::ArtikelWiderspruch, "artikelnr", message).into());
+                }
+                artikel
+            }
+        };
+        let feld = if item.artikel_id.get().is_some() { "artikel_id" } else { "artikelnr" };
+        let Some(artikel) = artikel else {
+            let message = "Diesen Artikel gibt es nicht. Bitte die Nummer prüfen.";
+            return Err(Refusal::field(Code::ArtikelNichtGefunden, feld, message).into());
+        };
+        if artikel.status == ArtikelStatus::Inaktiv {
+            let message = format!("Der Artikel {} ist inaktiv.", artikel.artikelnummer);
+            return Err(Refusal::field(Code::ArtikelInaktiv, feld, message).into());
+        }
+        Ok(Some(artikel))
+    }
+
+    /// The quantity that was sent, or that of the weighing in the unit of the item (D12).
+    fn menge(
+        &mut self,
+        item: &ItemEingabe,
+        artikel: Option<&Artikel>,
+        einheit: Option<&str>,
+    ) -> Result<Quantity> {
+        let weighed = match item.wiegung_id.get() {
+            Some(id) => Some(self.wiegung(*id, artikel)?),
+            None => None,
+        };
+        let menge = match (item.menge.get(), weighed) {
+            (Some(sent), _) => Some(*sent),
+            (None, Some(netto)) => {
+                let conversion = Conversion::between("kg", einheit.unwrap_or("kg"));
+                Some(
+                    conversion
+                        .ok_or_else(|| not_convertible("kg", einheit.unwrap_or_default()))?
+                        .quantity(netto)?,
+                )
+            }
+            (None, None) => None,
+        };
+        let menge = required(menge, "menge")?;
+        if menge.is_zero() && artikel.is_some() {
+            let message = "Die Menge eines Artikels darf nicht 0 sein.";
+            return Err(Refusal::field(Code::MengeUngueltig, "menge", message).into());
+        }
+        Ok(menge)
+    }
+
+    /// The net weight of a finished weighing that this document may use.
+    fn wiegung(&mut self, id: Uuid, artikel: Option<&Artikel>) -> Result<Quantity> {
+        let refuse = |code, message: &str| Failure::from(Refusal::field(code, "wiegung_id", message));
+        let wiegung = waage::find(self.tx, id)?.ok_or_else(|| {
+            refuse(Code::WiegungNichtGefunden, "Diese Wiegung gibt es nicht. Bitte die wiegung_id prüfen.")
+        })?;
+        let netto = match (wiegung.status, wiegung.gewicht_netto_kg) {
+            (WiegungStatus::Fertig, Some(netto)) => netto,
+            _ => {
+                return Err(refuse(Code::WiegungNichtFertig, "Die Wiegung ist nicht fertig oder storniert."));
+            }
+        };
+        if let (Some(weighed), Some(artikel)) = (wiegung.artikel_id, artikel)
+            && weighed != artikel.id
+        {
+            return Err(refuse(Code::WiegungPasstNicht, "Die Wiegung gehört zu einem anderen Artikel."));
+        }
+        if sql::weighing_is_used(self.tx, id, self.context.typ, Some(self.context.beleg_id))? {
+            return Err(refuse(
+                Code::WiegungBereitsVerwendet,
+                "Die Wiegung steht schon in einem anderen Beleg dieser Art.",
+            ));
+        }
+        if wiegung.partner_id != self.context.kunde.id {
+            let message = "Die Wiegung gehört zu einem anderen Partner.";
+            self.hints.add_field(HintCode::WiegungAndererPartner, "wiegung_id", message);
+        }
+        Ok(netto)
+    }
+
+    /// The net unit price: sent, or from the article, or none where that is allowed (D6).
+    fn preis(
+        &mut self,
+        item: &ItemEingabe,
+        artikel: Option<&Artikel>,
+        lager_menge: Option<Quantity>,
+        conversion: Option<Conversion>,
+    ) -> Result<Price> {
+        if let Some(sent) = item.ep_netto.get() {
+            return Ok(*sent);
+        }
+        let own = match artikel {
+            Some(artikel) if self.context.auto_price => self.master_price(artikel, lager_menge)?,
+            _ => None,
+        };
+        match (own, conversion) {
+            (Some(price), Some(conversion)) => Ok(conversion.reversed().price(price)?),
+            (Some(price), None) => Ok(price),
+            (None, _) if self.context.typ.ist_rechnung() => {
+                let message = "Es fehlt der Preis. Bitte ep_netto angeben.";
+                Err(Refusal::field(Code::PreisFehlt, "ep_netto", message).into())
+            }
+            (None, _) => {
+                let message = "Es gibt keinen Preis; die Position steht mit 0.";
+                self.hints.add_field(HintCode::PreisFehlt, "ep_netto", message);
+                Ok(Price::ZERO)
+            }
+        }
+    }
+
+    /// The article's price per its own unit.
+    fn master_price(&self, artikel: &Artikel, menge: Option<Quantity>) -> Result<Option<Price>> {
+        if self.context.typ.seite() == Seite::Einkauf {
+            return Ok(artikel.ep_netto);
+        }
+        let tier = match menge {
+            Some(menge) => tier_price(&artikel::tiers(self.tx, artikel.id)?, menge),
+            None => None,
+        };
+        Ok(tier.or(artikel.preis))
+    }
+
+    /// The rate of an item that names none: partner, article, group, 7 (D7).
+    fn satz(&mut self, artikel: Option<&Artikel>) -> Result<Percent> {
+        let Context { typ, kunde, satz_datum, einstellungen, saetze, .. } = self.context;
+        let partner = super::partner::steuerpartner(kunde);
+        match partner_rule(*typ, partner, einstellungen.steuer_ausland_automatik) {
+            Partnerregel::Null(hint) => {
+                self.tax_hint(hint);
+                Ok(Percent::ZERO)
+            }
+            Partnerregel::Klasse(klasse) => Ok(rate_on(saetze, klasse, *satz_datum).unwrap_or_default()),
+            Partnerregel::Artikelsatz(hint) => {
+                self.tax_hint(hint);
+                let own = match artikel {
+                    Some(Artikel { mwst_satz: Some(satz), .. }) => Some(*satz),
+                    Some(Artikel { artikelgruppe_id: Some(gruppe), .. }) => {
+                        artikel::gruppen_satz(self.tx, *gruppe)?
+                    }
+                    _ => None,
+                };
+                let rate = own.unwrap_or(RATE_OF_LAST_RESORT);
+                Ok(derived_rate(saetze, rate, self.tx.today(), *satz_datum))
+            }
+        }
+    }
+
+    fn tax_hint(&mut self, hint: Option<HintCode>) {
+        let Some(code) = hint else { return };
+        let message = match code {
+            HintCode::IgLieferung => "Innergemeinschaftliche Lieferung: ohne Steuer.",
+            HintCode::Ausfuhr => "Ausfuhr in ein Drittland: ohne Steuer.",
+            HintCode::IgErwerb => "Innergemeinschaftlicher Erwerb: ohne Steuer des Lieferanten.",
+            HintCode::Einfuhr => "Einfuhr aus einem Drittland: ohne Steuer des Lieferanten.",
+            _ => "Der Partner ist im Ausland; es gilt der Satz des Artikels. Bitte prüfen.",
+        };
+        self.hints.add_field(code, "mwst_satz", message);
+    }
+
+    /// Fields that only purchases have are dropped from sales, with a hint (D8).
+    fn ignore_purchase_fields(&mut self, item: &mut ItemEingabe) {
+        use crate::http::wire::ignore;
+        if self.context.typ.seite() == Seite::Einkauf {
+            return;
+        }
+        // GET shows these as null: repeating null is no reason for a hint.
+        if item.fremde_charge_nr.get().is_some() {
+            ignore(&mut item.fremde_charge_nr, "fremde_charge_nr", self.hints);
+        }
+        if item.mhd.get().is_some() {
+            ignore(&mut item.mhd, "mhd", self.hints);
+        }
+        if item.herkunftsland.get().is_some() {
+            ignore(&mut item.herkunftsland, "herkunftsland", self.hints);
+        }
+        if item.biozertifikat_id.get().is_some() {
+            ignore(&mut item.biozertifikat_id, "biozertifikat_id", self.hints);
+        }
+    }
+
+    /// Whether the position moves goods or is paired with one that does (D8).
+    fn takes_part_in_stock(
+        &mut self,
+        item: &ItemEingabe,
+        artikel: Option<&Artikel>,
+        menge: Quantity,
+        ep_netto: Price,
+    ) -> bool {
+        let declined = item.lager_buchen.get() == Some(&false);
+        if artikel.is_none() || ep_netto.is_negative() {
+            return false;
+        }
+        match self.context.typ.lagerrolle() {
+            Lagerrolle::Keine => false,
+            Lagerrolle::Lieferung => {
+                if declined {
+                    let message = "Lieferungen buchen immer den Bestand; lager_buchen wurde nicht beachtet.";
+                    self.hints.add_field(HintCode::FeldIgnoriert, "lager_buchen", message);
+                }
+                true
+            }
+            Lagerrolle::Rechnung => {
+                !declined && !menge.is_negative() && !self.context.einstellungen.lager_nur_lieferung
+            }
+        }
+    }
+
+    /// The batch that is named must be there and fit; a delivery of a tracked article must name
+    /// one or tell of one, always (D8). Invoices are checked when they are paired.
+    fn check_batch(&self, item: &ItemEingabe, artikel: Option<&Artikel>, moves: bool) -> Result<()> {
+        if let Some(id) = item.charge_id.get() {
+            let Some(charge) = chargen::find(self.tx, *id)? else {
+                let message = "Diese Charge gibt es nicht. Bitte die charge_id prüfen.";
+                return Err(Refusal::field(Code::ChargeNichtGefunden, "charge_id", message).into());
+            };
+            if artikel.is_none_or(|artikel| artikel.id != charge.artikel_id) {
+                let message = "Die Charge gehört zu einem anderen Artikel. Bitte die charge_id prüfen.";
+                return Err(Refusal::field(Code::ChargePasstNicht, "charge_id", message).into());
+            }
+        }
+        if let Some(Int(id)) = item.biozertifikat_id.get()
+            && !chargen::biozertifikat_exists(self.tx, *id)?
+        {
+            let message = "Dieses Biozertifikat gibt es nicht. Bitte die biozertifikat_id prüfen.";
+            return Err(Refusal::field(Code::BiozertifikatNichtGefunden, "biozertifikat_id", message).into());
+        }
+        if !artikel.is_some_and(|artikel| artikel.chargenpflichtig) || item.has_batch_information() {
+            return Ok(());
+        }
+        let einstellungen = self.context.einstellungen;
+        let fefo = einstellungen.fefo && item.menge.get().is_none_or(|menge| !menge.is_negative());
+        match self.context.typ {
+            BelegTyp::Bs if !einstellungen.bestellung_ohne_charge => {
+                Err(batch_missing(self.context.typ).into())
+            }
+            BelegTyp::El if moves => Err(batch_missing(self.context.typ).into()),
+            BelegTyp::Ls if moves && !fefo => Err(batch_missing(self.context.typ).into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// A document that an item is bound to is of the other side and of the same partner (D8).
+    fn check_bezug(&self, item: &ItemEingabe) -> Result<()> {
+        let Some(id) = item.bezug_beleg_id.get() else { return Ok(()) };
+        let Some(bezug) = sql::find(self.tx, *id)? else {
+            let message = "Diesen Beleg gibt es nicht. Bitte die bezug_beleg_id prüfen.";
+            return Err(Refusal::field(Code::BelegNichtGefunden, "bezug_beleg_id", message).into());
+        };
+        let fits = Some(bezug.beleg_typ) == self.context.typ.gegenstueck()
+            && bezug.kunde_id == self.context.kunde.id;
+        if !fits {
+            let message =
+                "Der Bezug muss die Lieferung zur Rechnung (oder umgekehrt) desselben Partners sein.";
+            return Err(Refusal::field(Code::BezugPasstNicht, "bezug_beleg_id", message).into());
+        }
+        Ok(())
+    }
+}
+
+impl ItemEingabe {
+    /// Whether the item tells of a batch: fremde_charge_nr, mhd, herkunftsland, biozertifikat_id
+    /// or charge_id (D8).
+    fn has_batch_information(&self) -> bool {
+        self.fremde_charge_nr.get().is_some()
+            || self.mhd.get().is_some()
+            || self.herkunftsland.get().is_some()
+            || self.biozertifikat_id.get().is_some()
+            || self.charge_id.get().is_some()
+    }
+}
+
+/// The refusal of an item whose article needs a batch.
+pub fn batch_missing(typ: BelegTyp) -> Box<Refusal> {
+    let what = match typ.seite() {
+        Seite::Verkauf => "Bitte die charge_id angeben.",
+        Seite::Einkauf => "Bitte fremde_charge_nr, mhd, herkunftsland oder charge_id angeben.",
+    };
+    Refusal::field(Code::ChargeFehlt, "charge_id", format!("Der Artikel wird in Chargen geführt. {what}"))
+}
+
+/// From the unit of an item to that of its article; none without article.
+fn conversion(artikel: Option<&Artikel>, einheit: Option<&str>) -> Result<Option<Conversion>> {
+    let Some(artikel) = artikel else { return Ok(None) };
+    match (einheit, artikel.einheit.as_deref()) {
+        (Some(einheit), Some(own)) => {
+            let conversion = Conversion::between(einheit, own);
+            Ok(Some(conversion.ok_or_else(|| not_convertible(einheit, own))?))
+        }
+        // An article without a unit is counted in whatever the item says.
+        _ => Ok(Some(Conversion::NONE)),
+    }
+}
+
+fn not_convertible(from: &str, to: &str) -> Box<Refusal> {
+    let message = format!("Die Einheit {from} lässt sich nicht in {to} umrechnen.");
+    Refusal::field(Code::EinheitNichtUmrechenbar, "einheit", message)
+}

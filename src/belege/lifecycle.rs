@@ -1,0 +1,121 @@
+//! The way of a document to its end: finalised, cancelled (D4).
+
+use super::create::check_locked;
+use super::lager::{self, Anlass, Gruppe};
+use super::model::{Beleg, BelegPosition, StornoBestaetigung};
+use super::sql;
+use super::verlauf::{self, Aktion};
+use crate::db::error::Result;
+use crate::db::numbers;
+use crate::db::tx::WriteTx;
+use crate::http::reply::Reply;
+use crate::rules::day::DayTime;
+use crate::rules::document::BelegStatus;
+use crate::rules::error::{Code, Hints, Refusal};
+use crate::rules::number::Reihe;
+use crate::tenants;
+
+/// Makes an open document final: its partner is copied, and the polling list shows it. One that
+/// is final already stays as it is, so that two calls at once both succeed.
+pub fn finalise(tx: &WriteTx<'_>, beleg: Beleg) -> Result<Beleg> {
+    match beleg.status {
+        BelegStatus::Storniert => {
+            let message = "Der Beleg ist storniert und lässt sich nicht mehr abschließen.";
+            return Err(Refusal::new(Code::BelegStorniert, message).into());
+        }
+        BelegStatus::Abgeschlossen | BelegStatus::Erledigt => return Ok(beleg),
+        BelegStatus::Offen => {}
+    }
+    verlauf::write(tx, &beleg, Aktion::Abschliessen)?;
+    sql::copy_partner(tx, beleg.id)?;
+    let beleg = Beleg {
+        status: BelegStatus::Abgeschlossen,
+        ereignis_am: Some(sql::next_event(tx)?),
+        version: beleg.version + 1,
+        updated_at: tx.now(),
+        ..beleg
+    };
+    sql::update(tx, &beleg)?;
+    Ok(beleg)
+}
+
+/// Cancels a document. A finalised invoice gets a counter document; other documents only change
+/// their state. What was booked is reversed.
+pub fn cancel(tx: &WriteTx<'_>, old: Beleg, grund: String, mut hinweise: Hints) -> Result<Reply> {
+    if old.status == BelegStatus::Storniert || old.storno_von_beleg_id.is_some() {
+        let message = "Ein stornierter Beleg und ein Stornobeleg lassen sich nicht stornieren.";
+        return Err(Refusal::new(Code::BelegNichtStornierbar, message).into());
+    }
+    let is_final = old.status != BelegStatus::Offen;
+    let needs_counter = is_final && old.beleg_typ.ist_rechnung();
+    let einstellungen = tenants::load(tx)?;
+    if !needs_counter {
+        check_locked(&einstellungen, old.datum())?;
+    }
+    let positions = sql::positions(tx, old.id)?;
+    let gruppen = Gruppe::of(old.kunde_id, old.beleg_typ, &positions);
+    let vorher = lager::before(tx, gruppen.clone())?;
+    verlauf::write(tx, &old, Aktion::Storno)?;
+    let beleg = Beleg {
+        status: BelegStatus::Storniert,
+        storno_grund: Some(grund),
+        ereignis_am: if is_final { Some(sql::next_event(tx)?) } else { None },
+        version: old.version + 1,
+        updated_at: tx.now(),
+        ..old
+    };
+    sql::update(tx, &beleg)?;
+    let counter = if needs_counter { Some(counter_document(tx, &beleg, positions)?) } else { None };
+    let lagerbewegungen =
+        lager::rebook(tx, beleg.id, Anlass::Storno, vorher, gruppen, &einstellungen, &mut hinweise)?;
+    let bestaetigung = StornoBestaetigung {
+        id: beleg.id,
+        beleg_nummer: beleg.beleg_nummer,
+        status: beleg.status,
+        storno_beleg_id: counter.as_ref().map(|counter| counter.id),
+        storno_beleg_nummer: counter.map(|counter| counter.beleg_nummer),
+        lagerbewegungen,
+        hinweise,
+    };
+    Ok(Reply::ok(&bestaetigung)?.about(beleg.id))
+}
+
+/// The counter document of an invoice: same type, today's date and number, quantities negated,
+/// born final. Its stock movements are those of the storno itself.
+fn counter_document(tx: &WriteTx<'_>, cancelled: &Beleg, positions: Vec<BelegPosition>) -> Result<Beleg> {
+    let today = tx.today();
+    let counter = Beleg {
+        id: tx.new_id(),
+        beleg_nummer: numbers::next(tx, Reihe::Beleg(cancelled.beleg_typ), today.year())?,
+        status: BelegStatus::Abgeschlossen,
+        beleg_datum: DayTime(today),
+        summe_netto: -cancelled.summe_netto,
+        summe_mwst: -cancelled.summe_mwst,
+        summe_brutto: -cancelled.summe_brutto,
+        ist_gutschrift: true,
+        external_ref: None,
+        storno_von_beleg_id: Some(cancelled.id),
+        pdf_url: None,
+        ereignis_am: Some(sql::next_event(tx)?),
+        version: 1,
+        created_at: tx.now(),
+        updated_at: tx.now(),
+        ..cancelled.clone()
+    };
+    let negated = positions.into_iter().map(|position| BelegPosition {
+        id: tx.new_id(),
+        beleg_id: counter.id,
+        menge: -position.menge,
+        gesamtpreis: -position.gesamtpreis,
+        lager_menge: position.lager_menge.map(|menge| -menge),
+        lager_buchen: false,
+        wiegung_id: None,
+        bezug_beleg_id: None,
+        ..position
+    });
+    let negated: Vec<_> = negated.collect();
+    sql::insert(tx, &counter, None)?;
+    sql::replace_positions(tx, counter.id, &negated)?;
+    sql::copy_partner(tx, counter.id)?;
+    Ok(counter)
+}

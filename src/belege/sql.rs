@@ -1,0 +1,319 @@
+//! Statements on documents and their positions.
+
+use rusqlite::types::ToSql;
+use rusqlite::{Row, named_params};
+use uuid::Uuid;
+
+use super::model::{Beleg, BelegPosition, pdf_url};
+use crate::db::error::Result;
+use crate::db::list::{Filter, ListSql, Listing, Page};
+use crate::db::tx::{Columns, Tx, WriteTx};
+use crate::rules::day::{Day, DayTime, Instant};
+use crate::rules::document::BelegTyp;
+
+const SELECT: &str = "select b.id, b.beleg_nummer, b.beleg_typ, b.status, b.beleg_datum, b.lieferdatum,
+    b.leistung_von, b.leistung_bis, b.summe_netto, b.summe_mwst, b.summe_brutto, b.kunde_id, b.notizen,
+    b.zahlungsziel_tage, b.zahlungsbedingung, b.skonto_tage, b.skonto_prozent, b.external_ref,
+    b.fremdbelegnummer, b.ist_gutschrift, b.liefertermin, b.kontaktperson, b.niederlassung_id, b.lagerhalle_id,
+    b.vb_id, b.storno_von_beleg_id, b.storno_grund,
+    exists (select 1 from beleg_pdf p where p.tenant_id = b.tenant_id and p.beleg_id = b.id),
+    b.angelegt_am, b.geaendert_am, coalesce(b.kunden_name, k.name), b.ereignis_am, b.version
+  from beleg b join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id";
+
+const LIST: ListSql = ListSql {
+    select: SELECT,
+    count: "select count(*) from beleg b",
+    order: "order by b.beleg_datum desc, b.angelegt_am desc, b.id desc",
+};
+
+const POSITIONS: &str =
+    "select p.id, p.beleg_id, p.artikel_id, p.bezeichnung, p.bezeichnung2, p.langtext, p.menge,
+    p.einheit, p.ep_netto, p.mwst_satz, p.gesamtpreis, p.rabatt_prozent, p.position, p.charge_id,
+    p.fremde_charge_nr, p.mhd, p.herkunftsland, p.biozertifikat_id, p.kontrakt_id, p.kontrakt_position_id,
+    p.wiegung_id, p.bezug_beleg_id, p.lager_buchen, p.kostenstelle, p.niederlassung_id, p.lagerhalle_id,
+    a.bezeichnung, p.satz_gesendet, p.charge_gesendet, p.lager_menge
+  from beleg_position p left join artikel a on a.tenant_id = p.tenant_id and a.id = p.artikel_id
+  where p.tenant_id = :tenant and p.beleg_id = :beleg order by p.position";
+
+/// A day of a column whose specification is a date-time.
+fn day_time(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Option<DayTime>> {
+    Ok(columns.next::<Option<Day>>()?.map(DayTime))
+}
+
+fn beleg(row: &Row<'_>) -> rusqlite::Result<Beleg> {
+    let mut columns = Columns::of(row);
+    let id = columns.next()?;
+    Ok(Beleg {
+        id,
+        beleg_nummer: columns.next()?,
+        beleg_typ: columns.next()?,
+        status: columns.next()?,
+        beleg_datum: DayTime(columns.next()?),
+        lieferdatum: day_time(&mut columns)?,
+        leistung_von: day_time(&mut columns)?,
+        leistung_bis: day_time(&mut columns)?,
+        summe_netto: columns.next()?,
+        summe_mwst: columns.next()?,
+        summe_brutto: columns.next()?,
+        kunde_id: columns.next()?,
+        notizen: columns.next()?,
+        zahlungsziel_tage: columns.next()?,
+        zahlungsbedingung: columns.next()?,
+        skonto_tage: columns.next()?,
+        skonto_prozent: columns.next()?,
+        external_ref: columns.next()?,
+        fremdbelegnummer: columns.next()?,
+        ist_gutschrift: columns.next()?,
+        lieferadresse_id: None,
+        liefertermin: day_time(&mut columns)?,
+        kontaktperson: columns.next()?,
+        niederlassung_id: columns.next()?,
+        lagerhalle_id: columns.next()?,
+        vb_id: columns.next()?,
+        storno_von_beleg_id: columns.next()?,
+        storno_grund: columns.next()?,
+        pdf_url: columns.next::<bool>()?.then(|| pdf_url(id)),
+        created_at: columns.next()?,
+        updated_at: columns.next()?,
+        kunden_name: columns.next()?,
+        positionen: None,
+        ereignis_am: columns.next()?,
+        version: columns.next()?,
+    })
+}
+
+fn position(row: &Row<'_>) -> rusqlite::Result<BelegPosition> {
+    let mut columns = Columns::of(row);
+    let (id, beleg_id, artikel_id) = (columns.next()?, columns.next()?, columns.next()?);
+    let (bezeichnung, bezeichnung2, langtext) = (columns.next()?, columns.next()?, columns.next()?);
+    let (menge, einheit, ep_netto) = (columns.next()?, columns.next()?, columns.next()?);
+    Ok(BelegPosition {
+        id,
+        beleg_id,
+        artikel_id,
+        bezeichnung,
+        bezeichnung2,
+        langtext,
+        menge,
+        einheit,
+        einzelpreis: ep_netto,
+        ep_netto,
+        mwst_satz: columns.next()?,
+        gesamtpreis: columns.next()?,
+        rabatt_prozent: columns.next()?,
+        position: columns.next()?,
+        charge_id: columns.next()?,
+        fremde_charge_nr: columns.next()?,
+        mhd: day_time(&mut columns)?,
+        herkunftsland: columns.next()?,
+        biozertifikat_id: columns.next()?,
+        kontrakt_id: columns.next()?,
+        kontrakt_position_id: columns.next()?,
+        wiegung_id: columns.next()?,
+        bezug_beleg_id: columns.next()?,
+        lager_buchen: columns.next()?,
+        kostenstelle: columns.next()?,
+        niederlassung_id: columns.next()?,
+        lagerhalle_id: columns.next()?,
+        artikel_name: columns.next()?,
+        satz_gesendet: columns.next()?,
+        charge_gesendet: columns.next()?,
+        lager_menge: columns.next()?,
+    })
+}
+
+/// What a list of documents is filtered by.
+#[allow(missing_docs)]
+pub struct Auswahl<'a> {
+    pub typen: Vec<&'static str>,
+    pub status: Option<&'a str>,
+    pub von: Option<Day>,
+    pub bis: Option<Day>,
+    pub kunde: Option<Uuid>,
+}
+
+/// One page of documents, without positions.
+pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing<Beleg>> {
+    let mut filter = Filter::of("b");
+    filter.one_of("b.beleg_typ", &auswahl.typen);
+    filter.when("b.status = :status", ":status", auswahl.status);
+    filter.when("b.beleg_datum >= :von", ":von", auswahl.von);
+    filter.when("b.beleg_datum <= :bis", ":bis", auswahl.bis);
+    filter.when("b.kunde_id = :kunde", ":kunde", auswahl.kunde);
+    tx.list(&LIST, &filter, page, beleg)
+}
+
+fn find_where(tx: &Tx<'_>, column: &str, value: &dyn ToSql) -> Result<Option<Beleg>> {
+    let statement = format!("{SELECT} where b.tenant_id = :tenant and {column} = :value");
+    tx.optional(&statement, &[(":value", value)], beleg)
+}
+
+/// A document by id, without positions.
+pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Beleg>> {
+    find_where(tx, "b.id", &id)
+}
+
+/// A document by its idempotency key, without positions.
+pub fn find_by_external_ref(tx: &Tx<'_>, external_ref: &str) -> Result<Option<Beleg>> {
+    find_where(tx, "b.external_ref", &external_ref)
+}
+
+/// The positions of a document.
+pub fn positions(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<BelegPosition>> {
+    tx.all(POSITIONS, named_params! {":beleg": beleg}, position)
+}
+
+/// The document with its positions.
+pub fn with_positions(tx: &Tx<'_>, beleg: Beleg) -> Result<Beleg> {
+    let positionen = Some(positions(tx, beleg.id)?);
+    Ok(Beleg { positionen, ..beleg })
+}
+
+/// Digest of the request that made a document.
+pub fn request_digest(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Vec<u8>>> {
+    let statement = "select anfrage_sha256 from beleg where tenant_id = :tenant and id = :id";
+    Ok(tx.optional(statement, named_params! {":id": beleg}, |row| row.get(0))?.flatten())
+}
+
+/// Whether the partner has another ER with this number of his own.
+pub fn has_fremdbeleg(tx: &Tx<'_>, beleg: &Beleg) -> Result<bool> {
+    tx.exists(
+        "select 1 from beleg where tenant_id = :tenant and kunde_id = :kunde and fremdbelegnummer = :nummer
+           and beleg_typ = :typ and id <> :id and status <> 'storniert'",
+        named_params! {
+            ":kunde": beleg.kunde_id,
+            ":nummer": beleg.fremdbelegnummer,
+            ":typ": beleg.beleg_typ,
+            ":id": beleg.id,
+        },
+    )
+}
+
+/// Whether another live document of this type uses a weighing.
+pub fn weighing_is_used(tx: &Tx<'_>, wiegung: Uuid, typ: BelegTyp, own: Option<Uuid>) -> Result<bool> {
+    tx.exists(
+        "select 1 from beleg_position p join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
+         where p.tenant_id = :tenant and p.wiegung_id = :wiegung and b.beleg_typ = :typ
+           and b.status <> 'storniert' and b.id is not :own",
+        named_params! {":wiegung": wiegung, ":typ": typ, ":own": own},
+    )
+}
+
+/// The next instant of an event: it grows strictly (D11).
+pub fn next_event(tx: &WriteTx<'_>) -> Result<Instant> {
+    let statement = "select max(ereignis_am) from beleg where tenant_id = :tenant";
+    let last: Option<i64> = tx.one(statement, &[], |row| row.get(0))?;
+    let now = tx.now().millis();
+    Ok(Instant::from_millis(last.map_or(now, |last| now.max(last + 1))))
+}
+
+/// Adds a document, with the digest of the request that made it.
+pub fn insert(tx: &WriteTx<'_>, beleg: &Beleg, digest: Option<[u8; 32]>) -> Result<()> {
+    with_columns(beleg, |columns| {
+        let own: [(&str, &dyn ToSql); 7] = [
+            (":id", &beleg.id),
+            (":beleg_nummer", &beleg.beleg_nummer),
+            (":beleg_typ", &beleg.beleg_typ),
+            (":external_ref", &beleg.external_ref),
+            (":storno_von_beleg_id", &beleg.storno_von_beleg_id),
+            (":anfrage_sha256", &digest),
+            (":angelegt_am", &beleg.created_at),
+        ];
+        tx.insert("beleg", &[&own[..], columns].concat())
+    })
+}
+
+/// Stores a changed document.
+pub fn update(tx: &WriteTx<'_>, beleg: &Beleg) -> Result<()> {
+    with_columns(beleg, |columns| tx.update("beleg", beleg.id, columns))
+}
+
+/// The columns that a change can touch.
+fn with_columns(beleg: &Beleg, store: impl FnOnce(&[(&str, &dyn ToSql)]) -> Result<()>) -> Result<()> {
+    store(named_params! {
+        ":status": beleg.status,
+        ":beleg_datum": beleg.datum(),
+        ":lieferdatum": beleg.lieferdatum.map(|day| day.0),
+        ":leistung_von": beleg.leistung_von.map(|day| day.0),
+        ":leistung_bis": beleg.leistung_bis.map(|day| day.0),
+        ":liefertermin": beleg.liefertermin.map(|day| day.0),
+        ":kunde_id": beleg.kunde_id,
+        ":summe_netto": beleg.summe_netto,
+        ":summe_mwst": beleg.summe_mwst,
+        ":summe_brutto": beleg.summe_brutto,
+        ":ist_gutschrift": beleg.ist_gutschrift,
+        ":notizen": beleg.notizen,
+        ":zahlungsziel_tage": beleg.zahlungsziel_tage,
+        ":zahlungsbedingung": beleg.zahlungsbedingung,
+        ":skonto_tage": beleg.skonto_tage,
+        ":skonto_prozent": beleg.skonto_prozent,
+        ":fremdbelegnummer": beleg.fremdbelegnummer,
+        ":kontaktperson": beleg.kontaktperson,
+        ":niederlassung_id": beleg.niederlassung_id,
+        ":lagerhalle_id": beleg.lagerhalle_id,
+        ":vb_id": beleg.vb_id,
+        ":storno_grund": beleg.storno_grund,
+        ":ereignis_am": beleg.ereignis_am,
+        ":geaendert_am": beleg.updated_at,
+        ":version": beleg.version,
+    })
+}
+
+/// Copies name, address and VAT id of the partner into a document that becomes final (D4).
+pub fn copy_partner(tx: &WriteTx<'_>, beleg: Uuid) -> Result<()> {
+    let statement =
+        "update beleg set (kunden_name, kunden_strasse, kunden_plz, kunden_ort, kunden_staat, kunden_ust_id)
+           = (select name, strasse, plz, ort, staat, ust_id from kunde k
+              where k.tenant_id = beleg.tenant_id and k.id = beleg.kunde_id)
+         where tenant_id = :tenant and id = :id";
+    tx.execute(statement, named_params! {":id": beleg}).map(drop)
+}
+
+/// Replaces the positions of a document.
+pub fn replace_positions(tx: &WriteTx<'_>, beleg: Uuid, positions: &[BelegPosition]) -> Result<()> {
+    let statement = "delete from beleg_position where tenant_id = :tenant and beleg_id = :beleg";
+    tx.execute(statement, named_params! {":beleg": beleg})?;
+    positions.iter().try_for_each(|position| insert_position(tx, position))
+}
+
+fn insert_position(tx: &WriteTx<'_>, position: &BelegPosition) -> Result<()> {
+    tx.insert(
+        "beleg_position",
+        named_params! {
+            ":id": position.id,
+            ":beleg_id": position.beleg_id,
+            ":position": position.position,
+            ":artikel_id": position.artikel_id,
+            ":bezeichnung": position.bezeichnung,
+            ":bezeichnung2": position.bezeichnung2,
+            ":langtext": position.langtext,
+            ":menge": position.menge,
+            ":einheit": position.einheit,
+            ":ep_netto": position.ep_netto,
+            ":rabatt_prozent": position.rabatt_prozent,
+            ":mwst_satz": position.mwst_satz,
+            ":satz_gesendet": position.satz_gesendet,
+            ":gesamtpreis": position.gesamtpreis,
+            ":charge_id": position.charge_id,
+            ":charge_gesendet": position.charge_gesendet,
+            ":fremde_charge_nr": position.fremde_charge_nr,
+            ":mhd": position.mhd.map(|day| day.0),
+            ":herkunftsland": position.herkunftsland,
+            ":biozertifikat_id": position.biozertifikat_id,
+            ":lager_buchen": position.lager_buchen,
+            ":lager_menge": position.lager_menge,
+            ":bezug_beleg_id": position.bezug_beleg_id,
+            ":wiegung_id": position.wiegung_id,
+            ":kontrakt_id": position.kontrakt_id,
+            ":kontrakt_position_id": position.kontrakt_position_id,
+            ":kostenstelle": position.kostenstelle,
+            ":niederlassung_id": position.niederlassung_id,
+            ":lagerhalle_id": position.lagerhalle_id,
+        },
+    )
+}
+
+/// Notes the one batch that covers a position.
+pub fn set_position_charge(tx: &WriteTx<'_>, position: Uuid, charge: Option<Uuid>) -> Result<()> {
+    tx.update("beleg_position", position, named_params! {":charge_id": charge})
+}

@@ -1,0 +1,98 @@
+//! What the routes of batches do.
+
+use super::model::{ChargeAngelegt, ChargeEingabe};
+use super::{sql, stock};
+use crate::artikel;
+use crate::db::error::Result;
+use crate::db::tx::{Tx, WriteTx};
+use crate::http::call::Call;
+use crate::http::reply::Reply;
+use crate::http::route::WriteWork;
+use crate::http::wire::{Int, OneOf, Text, required};
+use crate::kunden;
+use crate::laender::Staat;
+use crate::rules::error::{Code, HintCode, Refusal};
+use crate::rules::fixed::Quantity;
+use crate::rules::number::is_reserved_charge_nr;
+use crate::rules::stammdaten::EingangQuelle;
+use crate::rules::unit::Conversion;
+
+/// GET /chargen
+pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let query = call.query()?;
+    let (page, cut) = query.page()?;
+    let (artikel, partner) = (query.uuid("artikel_id")?, query.uuid("partner_id")?);
+    let mit_bestand = query.bool("mit_bestand")?.unwrap_or(false);
+    Ok(Reply::array(&sql::list(tx, artikel, partner, mit_bestand, page)?)?.with_cut_limit(cut))
+}
+
+/// POST /chargen
+pub fn create(call: &Call<'_>) -> Result<WriteWork> {
+    let (eingabe, mut hinweise) = call.body::<ChargeEingabe>()?;
+    Ok(Box::new(move |tx| {
+        let neu = checked(tx, eingabe)?;
+        let (id, charge_nr) = stock::create(tx, &neu)?;
+        let message =
+            "Die Charge wurde ohne Bestand angelegt. Bestand bucht ein Einkaufsbeleg oder der Import.";
+        hinweise.add(HintCode::BestandNichtGebucht, message);
+        let angelegt = ChargeAngelegt { id, charge_nr, bestand: Quantity::ZERO, hinweise };
+        Ok(Reply::created(&angelegt)?.about(id))
+    }))
+}
+
+/// The batch that a body asks for; every id in it is looked up.
+fn checked(tx: &WriteTx<'_>, eingabe: ChargeEingabe) -> Result<stock::NeueCharge> {
+    let artikel_id = required(eingabe.artikel_id.value(), "artikel_id")?;
+    let artikel = artikel::find(tx, artikel_id)?.ok_or_else(|| {
+        let message = "Diesen Artikel gibt es nicht. Bitte die artikel_id prüfen.";
+        Refusal::field(Code::ArtikelNichtGefunden, "artikel_id", message)
+    })?;
+    let charge_nr = eingabe.charge_nr.value().map(|Text(text)| text);
+    if let Some(charge_nr) = &charge_nr {
+        if is_reserved_charge_nr(charge_nr) {
+            let message =
+                "Nummern der Form CH-JJJJ-NNNNN vergibt der Dienst selbst. Bitte eine andere wählen.";
+            return Err(Refusal::field(Code::NummerReserviert, "charge_nr", message).into());
+        }
+        if sql::find_by_nr(tx, artikel.id, charge_nr)?.is_some() {
+            let message = format!("Die Charge {charge_nr} gibt es für diesen Artikel schon.");
+            return Err(Refusal::field(Code::ChargeNrBereitsVergeben, "charge_nr", message).into());
+        }
+    }
+    let partner_id = eingabe.partner_id.value();
+    if let Some(partner) = partner_id
+        && kunden::find(tx, partner)?.is_none()
+    {
+        let message = "Diesen Partner gibt es nicht. Bitte die partner_id prüfen.";
+        return Err(Refusal::field(Code::PartnerNichtGefunden, "partner_id", message).into());
+    }
+    let biozertifikat_id = eingabe.biozertifikat_id.value().map(|Int(id)| id);
+    if let Some(id) = biozertifikat_id
+        && !sql::biozertifikat_exists(tx, id)?
+    {
+        let message = "Dieses Biozertifikat gibt es nicht. Bitte die biozertifikat_id prüfen.";
+        return Err(Refusal::field(Code::BiozertifikatNichtGefunden, "biozertifikat_id", message).into());
+    }
+    let einheit = eingabe.einheit.value().map(|Text(text)| text);
+    if let (Some(einheit), Some(own)) = (&einheit, &artikel.einheit)
+        && Conversion::between(einheit, own).is_none()
+    {
+        let message = format!("Die Einheit {einheit} lässt sich nicht in {own} umrechnen.");
+        return Err(Refusal::field(Code::EinheitNichtUmrechenbar, "einheit", message).into());
+    }
+    Ok(stock::NeueCharge {
+        charge_nr,
+        artikel_id,
+        partner_id,
+        fremde_charge_nr: eingabe.fremde_charge_nr.value().map(|Text(text)| text),
+        mhd: eingabe.mhd.value(),
+        herkunftsland: eingabe.herkunftsland.value().map(|Staat(iso2)| iso2),
+        biozertifikat_id,
+        einheit: einheit.or(artikel.einheit),
+        eingang_menge: eingabe.eingang_menge.value(),
+        eingang_ep: eingabe.eingang_ep.value(),
+        eingang_quelle: eingabe.eingang_quelle.value().map_or(EingangQuelle::Manuell, |OneOf(quelle)| quelle),
+        niederlassung_id: eingabe.niederlassung_id.value().map(|Int(id)| id),
+        lagerhalle_id: eingabe.lagerhalle_id.value().map(|Int(id)| id),
+    })
+}

@@ -1,0 +1,42 @@
+//! Batches and the stock: the only place that writes movements.
+
+mod handlers;
+mod import;
+mod model;
+mod sql;
+mod stock;
+
+pub use model::Charge;
+pub use sql::{biozertifikat_exists, find, find_fremde, with_stock};
+pub use stock::{Bewegung, Buchung, NeueCharge, book, create, fill_in};
+
+use crate::http::route::{Access, Method, Param, ParamKind, Route};
+use crate::import::{Import, check};
+use crate::rules::scope::Scope;
+
+/// What can be imported into this slice.
+pub const IMPORTS: &[Import] =
+    &[Import { kind: "chargen", check: check::<model::ChargeZeile>, run: import::charge }];
+
+/// Routes of this slice.
+pub const ROUTES: &[Route] = &[
+    Route::get("/api/v1/chargen", Access::Scope(Scope::ChargenRead), "Chargen mit Bestand", handlers::list)
+        .with_query(&[
+            Param { name: "artikel_id", kind: ParamKind::Uuid, summary: "nur Chargen dieses Artikels" },
+            Param { name: "partner_id", kind: ParamKind::Uuid, summary: "nur Chargen dieses Lieferanten" },
+            Param {
+                name: "mit_bestand",
+                kind: ParamKind::Bool,
+                summary: "true: nur Chargen mit Bestand über 0",
+            },
+            Param { name: "limit", kind: ParamKind::Limit(Some(200)), summary: "Höchstzahl der Einträge" },
+            Param { name: "offset", kind: ParamKind::Offset, summary: "Einträge, die übersprungen werden" },
+        ]),
+    Route::write(
+        Method::Post,
+        "/api/v1/chargen",
+        Scope::ChargenWrite,
+        "Charge anlegen, ohne Bestand zu buchen",
+        handlers::create,
+    ),
+];

@@ -1,0 +1,124 @@
+//! Statements that read batches.
+
+use rusqlite::{Row, named_params};
+use uuid::Uuid;
+
+use super::model::Charge;
+use crate::db::error::Result;
+use crate::db::list::{Filter, ListSql, Listing, Page};
+use crate::db::tx::{Columns, Tx};
+use crate::rules::day::{Day, DayTime};
+use crate::rules::fixed::Quantity;
+use crate::rules::text::case_key;
+
+const SELECT: &str =
+    "select c.id, c.charge_nr, c.fremde_charge_nr, c.mhd, c.herkunftsland, c.biozertifikat_id,
+    c.einheit, c.eingang_menge, c.eingang_ep, c.eingang_quelle, c.eingang_beleg_id, c.niederlassung_id,
+    c.lagerhalle_id, c.artikel_id, c.partner_id, a.bezeichnung, a.artikelnr, k.name, c.bestand, c.angelegt_am
+  from charge c
+    join artikel a on a.tenant_id = c.tenant_id and a.id = c.artikel_id
+    left join kunde k on k.tenant_id = c.tenant_id and k.id = c.partner_id";
+
+const LIST: ListSql =
+    ListSql { select: SELECT, count: "select count(*) from charge c", order: "order by c.id" };
+
+fn charge(row: &Row<'_>) -> rusqlite::Result<Charge> {
+    let mut columns = Columns::of(row);
+    Ok(Charge {
+        id: columns.next()?,
+        charge_nr: columns.next()?,
+        fremde_charge_nr: columns.next()?,
+        mhd: columns.next::<Option<Day>>()?.map(DayTime),
+        herkunftsland: columns.next()?,
+        biozertifikat_id: columns.next()?,
+        einheit: columns.next()?,
+        eingang_menge: columns.next()?,
+        eingang_ep: columns.next()?,
+        eingang_quelle: columns.next()?,
+        eingang_beleg_id: columns.next()?,
+        niederlassung_id: columns.next()?,
+        lagerhalle_id: columns.next()?,
+        artikel_id: columns.next()?,
+        partner_id: columns.next()?,
+        artikel_bezeichnung: columns.next()?,
+        artikelnr: columns.next()?,
+        partner_name: columns.next()?,
+        bestand: columns.next()?,
+        created_at: columns.next()?,
+    })
+}
+
+/// One page of batches, in the order in which they were made: ids grow with time.
+pub fn list(
+    tx: &Tx<'_>,
+    artikel: Option<Uuid>,
+    partner: Option<Uuid>,
+    mit_bestand: bool,
+    page: Page,
+) -> Result<Listing<Charge>> {
+    let mut filter = Filter::of("c");
+    filter.when("c.artikel_id = :artikel", ":artikel", artikel);
+    filter.when("c.partner_id = :partner", ":partner", partner);
+    if mit_bestand {
+        filter.and("c.bestand > 0");
+    }
+    tx.list(&LIST, &filter, page, charge)
+}
+
+/// A batch by id.
+pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Charge>> {
+    let statement = format!("{SELECT} where c.tenant_id = :tenant and c.id = :id");
+    tx.optional(&statement, named_params! {":id": id}, charge)
+}
+
+/// A batch by its number, which is unique for an article.
+pub fn find_by_nr(tx: &Tx<'_>, artikel: Uuid, charge_nr: &str) -> Result<Option<Charge>> {
+    let statement = format!(
+        "{SELECT} where c.tenant_id = :tenant and c.artikel_id = :artikel and c.charge_nr_key = :key"
+    );
+    tx.optional(&statement, named_params! {":artikel": artikel, ":key": case_key(charge_nr)}, charge)
+}
+
+/// The batch of an article that a supplier's number means: the best-before dates must agree
+/// where both are known; the oldest of several (D8).
+pub fn find_fremde(
+    tx: &Tx<'_>,
+    artikel: Uuid,
+    partner: Uuid,
+    fremde_charge_nr: &str,
+    mhd: Option<Day>,
+) -> Result<Option<Uuid>> {
+    tx.optional(
+        "select id from charge
+         where tenant_id = :tenant and artikel_id = :artikel and partner_id = :partner
+           and fremde_charge_key = :key and (mhd is null or :mhd is null or mhd = :mhd)
+         order by id limit 1",
+        named_params! {
+            ":artikel": artikel,
+            ":partner": partner,
+            ":key": case_key(fremde_charge_nr),
+            ":mhd": mhd,
+        },
+        |row| row.get(0),
+    )
+}
+
+/// Batches of an article and their stock, in the order in which they should leave: by
+/// best-before date, then age, without date last (D8, fefo).
+pub fn with_stock(tx: &Tx<'_>, artikel: Uuid) -> Result<Vec<(Uuid, Quantity)>> {
+    let statement = "select id, bestand from charge where tenant_id = :tenant and artikel_id = :artikel
+        order by mhd nulls last, id";
+    tx.all(statement, named_params! {":artikel": artikel}, |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// Whether an organic certificate is there.
+pub fn biozertifikat_exists(tx: &Tx<'_>, id: i64) -> Result<bool> {
+    let statement = "select 1 from biozertifikat where tenant_id = :tenant and id = :id";
+    tx.exists(statement, named_params! {":id": id})
+}
+
+/// The opening stock that was imported for a batch.
+pub fn opening_stock(tx: &Tx<'_>, charge: Uuid) -> Result<Option<Quantity>> {
+    let statement = "select eroeffnung from charge where tenant_id = :tenant and id = :id";
+    Ok(tx.optional(statement, named_params! {":id": charge}, |row| row.get(0))?.flatten())
+}

@@ -1,0 +1,160 @@
+//! Creating batches and booking movements.
+
+use rusqlite::named_params;
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::model::Charge;
+use super::sql;
+use crate::db::error::{Failure, Result};
+use crate::db::numbers;
+use crate::db::tx::WriteTx;
+use crate::rules::day::{Day, DayTime};
+use crate::rules::fixed::{Price, Quantity};
+use crate::rules::number::Reihe;
+use crate::rules::stammdaten::EingangQuelle;
+use crate::rules::text::case_key;
+
+/// What a new batch is made of. Without a number it gets the next of the series CH (D5).
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub struct NeueCharge {
+    pub charge_nr: Option<String>,
+    pub artikel_id: Uuid,
+    pub partner_id: Option<Uuid>,
+    pub fremde_charge_nr: Option<String>,
+    pub mhd: Option<Day>,
+    pub herkunftsland: Option<String>,
+    pub biozertifikat_id: Option<i64>,
+    pub einheit: Option<String>,
+    pub eingang_menge: Option<Quantity>,
+    pub eingang_ep: Option<Price>,
+    pub eingang_quelle: EingangQuelle,
+    pub niederlassung_id: Option<i64>,
+    pub lagerhalle_id: Option<i64>,
+}
+
+/// Adds a batch without stock; its id and number.
+pub fn create(tx: &WriteTx<'_>, neu: &NeueCharge) -> Result<(Uuid, String)> {
+    let id = tx.new_id();
+    let charge_nr = match &neu.charge_nr {
+        Some(charge_nr) => charge_nr.clone(),
+        None => numbers::next(tx, Reihe::Charge, tx.today().year())?,
+    };
+    tx.insert(
+        "charge",
+        named_params! {
+            ":id": id,
+            ":charge_nr": charge_nr,
+            ":charge_nr_key": case_key(&charge_nr),
+            ":artikel_id": neu.artikel_id,
+            ":partner_id": neu.partner_id,
+            ":fremde_charge_nr": neu.fremde_charge_nr,
+            ":fremde_charge_key": neu.fremde_charge_nr.as_deref().map(case_key),
+            ":mhd": neu.mhd,
+            ":herkunftsland": neu.herkunftsland,
+            ":biozertifikat_id": neu.biozertifikat_id,
+            ":einheit": neu.einheit,
+            ":eingang_menge": neu.eingang_menge,
+            ":eingang_ep": neu.eingang_ep,
+            ":eingang_quelle": neu.eingang_quelle,
+            ":niederlassung_id": neu.niederlassung_id,
+            ":lagerhalle_id": neu.lagerhalle_id,
+            ":angelegt_am": tx.now(),
+        },
+    )?;
+    Ok((id, charge_nr))
+}
+
+/// A batch that is used again takes over what it lacked (D8).
+pub fn fill_in(
+    tx: &WriteTx<'_>,
+    charge: &Charge,
+    mhd: Option<Day>,
+    herkunftsland: Option<&str>,
+    biozertifikat_id: Option<i64>,
+) -> Result<()> {
+    let mhd = charge.mhd.or(mhd.map(DayTime)).map(|DayTime(day)| day);
+    let herkunftsland = charge.herkunftsland.as_deref().or(herkunftsland);
+    let biozertifikat_id = charge.biozertifikat_id.or(biozertifikat_id);
+    let columns = named_params! {
+        ":mhd": mhd,
+        ":herkunftsland": herkunftsland,
+        ":biozertifikat_id": biozertifikat_id,
+    };
+    tx.update("charge", charge.id, columns)
+}
+
+/// A movement to be booked.
+#[derive(Debug, Clone, Copy)]
+pub struct Buchung {
+    /// The article.
+    pub artikel_id: Uuid,
+    /// The batch; none for articles without batches.
+    pub charge_id: Option<Uuid>,
+    /// The document; none for opening stock.
+    pub beleg_id: Option<Uuid>,
+    /// Signed quantity in the article's unit.
+    pub menge: Quantity,
+    /// A purchase document moves it: then it counts as receipt of the batch.
+    pub ist_eingang: bool,
+    /// Price per unit of the article, of a receipt.
+    pub ep: Option<Price>,
+}
+
+/// A movement as confirmations list it (D8).
+#[derive(Debug, Clone, Serialize)]
+#[allow(missing_docs)]
+pub struct Bewegung {
+    pub beleg_id: Option<Uuid>,
+    pub beleg_nummer: Option<String>,
+    pub artikel_id: Uuid,
+    pub charge_id: Option<Uuid>,
+    pub charge_nr: Option<String>,
+    /// Signed.
+    pub menge: Quantity,
+    /// Unit of the article.
+    pub einheit: Option<String>,
+}
+
+/// Books a movement; the stock of the batch afterwards, if there is a batch.
+pub fn book(tx: &WriteTx<'_>, buchung: &Buchung) -> Result<Option<Charge>> {
+    tx.insert(
+        "lagerbewegung",
+        named_params! {
+            ":id": tx.new_id(),
+            ":artikel_id": buchung.artikel_id,
+            ":charge_id": buchung.charge_id,
+            ":beleg_id": buchung.beleg_id,
+            ":menge": buchung.menge,
+            ":am": tx.now(),
+        },
+    )?;
+    let Some(charge_id) = buchung.charge_id else { return Ok(None) };
+    let mut charge = sql::find(tx, charge_id)?
+        .ok_or_else(|| Failure::Broken(format!("a movement of the unknown batch {charge_id}")))?;
+    charge.bestand = charge.bestand.plus(buchung.menge)?;
+    if buchung.ist_eingang && charge.eingang_quelle == EingangQuelle::Beleg {
+        charge.eingang_menge = Some(charge.eingang_menge.unwrap_or_default().plus(buchung.menge)?);
+        if charge.eingang_beleg_id.is_none() {
+            charge.eingang_beleg_id = buchung.beleg_id;
+            charge.eingang_ep = buchung.ep;
+        }
+    }
+    tx.update(
+        "charge",
+        charge_id,
+        named_params! {
+            ":bestand": charge.bestand,
+            ":eingang_menge": charge.eingang_menge,
+            ":eingang_ep": charge.eingang_ep,
+            ":eingang_beleg_id": charge.eingang_beleg_id,
+        },
+    )?;
+    Ok(Some(charge))
+}
+
+/// Remembers the opening stock that an import brought.
+pub fn set_opening_stock(tx: &WriteTx<'_>, charge: Uuid, bestand: Quantity) -> Result<()> {
+    tx.update("charge", charge, named_params! {":eroeffnung": bestand})
+}

@@ -1,0 +1,103 @@
+//! `check`: proves the database.
+
+use rusqlite::Connection;
+use serde::Serialize;
+
+use super::{Outcome, Terminal, open, sentence};
+use crate::config::Config;
+use crate::db::error::Result;
+use crate::db::migrate::{fresh_schema, schema};
+
+/// What must hold: each statement counts the rows that break it.
+const RULES: &[(&str, &str)] = &[
+    (
+        "stock of each batch is the sum of its movements",
+        "select count(*) from charge c where c.bestand <> (select coalesce(sum(m.menge), 0) from lagerbewegung m
+           where m.tenant_id = c.tenant_id and m.charge_id = c.id)",
+    ),
+    (
+        "sums of each document follow from its positions",
+        "select count(*) from beleg b where b.summe_netto <> (select coalesce(sum(p.gesamtpreis), 0)
+           from beleg_position p where p.tenant_id = b.tenant_id and p.beleg_id = b.id)",
+    ),
+    (
+        "each document has its positions, numbered from 1",
+        "select count(*) from beleg b
+         where (select count(*) from beleg_position p where p.tenant_id = b.tenant_id and p.beleg_id = b.id)
+            is not (select max(p.position) from beleg_position p
+                    where p.tenant_id = b.tenant_id and p.beleg_id = b.id)",
+    ),
+    (
+        "numbers of documents have no gap",
+        "select count(*) from nummernkreis n
+         where n.reihe not in ('WS', 'CH') and n.letzte <>
+           (select count(distinct b.beleg_nummer) from beleg b where b.tenant_id = n.tenant_id
+              and b.beleg_typ = n.reihe
+              and cast(substr(b.beleg_nummer, 9) as integer) between 1 and n.letzte
+              and b.beleg_nummer like n.reihe || '-' || printf('%04d', n.jahr) || '-%')",
+    ),
+    (
+        "numbers of documents come from their series",
+        "select count(*) from beleg b where not exists (select 1 from nummernkreis n
+           where n.tenant_id = b.tenant_id and n.reihe = b.beleg_typ
+             and b.beleg_nummer like n.reihe || '-' || printf('%04d', n.jahr) || '-%'
+             and cast(substr(b.beleg_nummer, 9) as integer) <= n.letzte)",
+    ),
+    (
+        "numbers of weighing slips have no gap",
+        "select count(*) from nummernkreis n where n.reihe = 'WS' and n.letzte <>
+           (select count(*) from wiegung w where w.tenant_id = n.tenant_id
+              and w.wiegeschein_nr like 'WS-' || printf('%04d', n.jahr) || '-%')",
+    ),
+    (
+        "numbers of batches have no gap",
+        "select count(*) from nummernkreis n where n.reihe = 'CH' and n.letzte <>
+           (select count(*) from charge c where c.tenant_id = n.tenant_id
+              and c.charge_nr like 'CH-' || printf('%04d', n.jahr) || '-_____%')",
+    ),
+    (
+        "cancelled documents have moved nothing",
+        "select count(*) from (select b.tenant_id, b.id, m.artikel_id, m.charge_id from beleg b
+           join lagerbewegung m on m.tenant_id = b.tenant_id and m.beleg_id = b.id
+         where b.status = 'storniert' group by 1, 2, 3, 4 having sum(m.menge) <> 0)",
+    ),
+];
+
+#[derive(Serialize)]
+struct Line {
+    rule: String,
+    violations: i64,
+}
+
+/// Runs every check on one snapshot; fails when one is broken.
+pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
+    let mut connection = open(config)?;
+    let lines = check(&mut connection).map_err(sentence)?;
+    terminal
+        .rows(&["rule", "violations"], &lines, |line| vec![line.rule.clone(), line.violations.to_string()])?;
+    let broken: i64 = lines.iter().map(|line| line.violations).sum();
+    if broken == 0 {
+        return Ok(());
+    }
+    Err(format!("{broken} violations: keep this file as it is, and put back the last good backup"))
+}
+
+fn check(connection: &mut Connection) -> Result<Vec<Line>> {
+    let snapshot = connection.transaction()?;
+    let count = |sql: &str| -> Result<i64> { Ok(snapshot.query_row(sql, [], |row| row.get(0))?) };
+    let line = |rule: &str, violations| Line { rule: rule.to_owned(), violations };
+    let integrity = count("select count(*) from pragma_integrity_check where integrity_check <> 'ok'")?;
+    let foreign_keys = count("select count(*) from pragma_foreign_key_check")?;
+    let (live, fresh) = (schema(&snapshot)?, fresh_schema()?);
+    let differs = live.iter().filter(|part| !fresh.contains(part)).count()
+        + fresh.iter().filter(|part| !live.contains(part)).count();
+    let mut lines = vec![
+        line("pages and indexes are whole", integrity),
+        line("references lead somewhere", foreign_keys),
+        line("the schema is that of this version", differs as i64),
+    ];
+    for (rule, sql) in RULES {
+        lines.push(line(rule, count(sql)?));
+    }
+    Ok(lines)
+}

@@ -1,0 +1,261 @@
+//! `demo`: a mill with data. Master data is imported, everything else goes through the same gate
+//! as the requests of any client.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use hyper::HeaderMap;
+use hyper::header::HeaderValue;
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+use uuid::Uuid;
+
+use super::import::store_all;
+use super::{Outcome, Terminal, in_transaction, now, sentence, serve};
+use crate::app::{App, imports, lock_server};
+use crate::config::Config;
+use crate::db::connection::open_writer;
+use crate::db::migrate::{beside, migrate};
+use crate::db::system_clock;
+use crate::gate::key;
+use crate::http::call::Request;
+use crate::http::server::{Answering, Outcome as Answer};
+use crate::http::upload::encode;
+use crate::import::file::read;
+use crate::rules::choice::Choice;
+use crate::rules::error::Hints;
+use crate::rules::scope::Scope;
+use crate::tenants;
+
+/// The database of the demo, in the folder where it is started.
+const DATABASE: &str = "partnerd-demo.db";
+
+/// Master data in the order in which it is imported.
+const FILES: &[(&str, &str)] = &[
+    ("artikelgruppen", include_str!("artikelgruppen.csv")),
+    ("artikel", include_str!("artikel.csv")),
+    ("staffelpreise", include_str!("staffelpreise.csv")),
+    ("vertriebler", include_str!("vertriebler.csv")),
+    ("kunden", include_str!("kunden.csv")),
+    ("chargen", include_str!("chargen.csv")),
+];
+
+/// Serves a fresh database with a mill's data.
+pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
+    let database = Path::new(DATABASE);
+    let runtime = serve::runtime()?;
+    let listener = serve::listen(&runtime, config)?;
+    remove_old(database)?;
+    let key = create_company(database)?;
+    let app = App::open(database, system_clock()).map_err(sentence)?;
+    let clients = Client { app: &app, runtime: &runtime, key: &key };
+    let result = clients.trade().and_then(|()| {
+        let address = listener.local_addr().map_err(|error| error.to_string())?;
+        serve::serve(&runtime, &app, listener, config, terminal, || {
+            terminal.print(&key);
+            for path in ["kunden?suche=dreetz", "chargen?mit_bestand=true", "dokumente?since=2026-01-01"] {
+                terminal.print(&format!("curl -s -H 'X-API-Key: {key}' 'http://{address}/api/v1/{path}'"));
+            }
+        })
+    });
+    drop(runtime);
+    app.close();
+    result
+}
+
+/// Removes the files of an earlier demo, unless it still runs.
+fn remove_old(database: &Path) -> Outcome {
+    if !database.exists() {
+        return Ok(());
+    }
+    let _not_running = lock_server(database).map_err(sentence)?;
+    let journal = crate::gate::audit::segments(database).map_err(sentence)?;
+    let journal = journal.into_iter().map(|segment| beside(database, &format!("audit-{segment}")));
+    let files = [database.to_owned(), beside(database, "wal"), beside(database, "shm")];
+    for file in files.into_iter().chain(journal) {
+        match fs::remove_file(&file) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(format!("{} cannot be replaced: {error}", file.display()));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Creates the database, the company and its master data; the key.
+fn create_company(database: &Path) -> Result<String, String> {
+    migrate(database, now()).map_err(sentence)?;
+    let mut connection = open_writer(database).map_err(sentence)?;
+    let key = key::generate(&key::mac_secret(&connection).map_err(sentence)?).map_err(sentence)?;
+    in_transaction(&mut connection, |connection| {
+        let tenant = tenants::create(connection, "Mühle Musterbach", now()).map_err(sentence)?;
+        let scopes = Scope::ALL.iter().copied().collect();
+        key::insert(connection, tenant, &key, "demo", scopes, None, now()).map_err(sentence)?;
+        for (kind, text) in FILES {
+            let import = imports().find(|import| import.kind == *kind);
+            let import = import.ok_or_else(|| format!("{kind} cannot be imported"))?;
+            let rows = read(text)?;
+            store_all(connection, tenant, import, &rows.rows, rows.tabular, &mut Hints::default(), || {})?;
+        }
+        Ok(())
+    })?;
+    Ok(key.text)
+}
+
+/// A client that speaks to the gate without a socket.
+struct Client<'c> {
+    app: &'c App,
+    runtime: &'c Runtime,
+    key: &'c str,
+}
+
+impl Client<'_> {
+    /// The days of a mill: two lorries come, one goes, invoices follow.
+    fn trade(&self) -> Outcome {
+        let farm = self.customer("L-2001")?;
+        let trader = self.customer("L-2002")?;
+        let mill = self.customer("K-1002")?;
+        let wheat = self.article("R01001")?;
+        let rye = self.article("R01017")?;
+        let first = self.weigh(&farm, &wheat, 40_120, 15_260, "UE-MH 101")?;
+        let delivery = self.post(
+            "/api/v1/belege",
+            json!({"beleg_typ": "EL", "kunden_id": farm, "external_ref": "demo-el-1", "items": [{
+                "artikel_id": wheat, "wiegung_id": first, "fremde_charge_nr": "DUG-2026-1",
+                "herkunftsland": "DE"}]}),
+        )?;
+        self.post(
+            "/api/v1/belege",
+            json!({"beleg_typ": "ER", "kunden_id": farm, "fremdbelegnummer": "2026-114",
+                "items": [{"artikel_id": wheat, "menge": 24_860, "fremde_charge_nr": "DUG-2026-1"}]}),
+        )?;
+        let second = self.weigh(&trader, &rye, 38_420, 14_180, "OL-ED 7")?;
+        self.post(
+            "/api/v1/belege",
+            json!({"beleg_typ": "EL", "kunden_id": trader, "items": [{"artikel_id": rye,
+                "wiegung_id": second, "fremde_charge_nr": "DOE-77", "mhd": "2027-07-31"}]}),
+        )?;
+        let batch = delivery["lagerbewegungen"][0]["charge_id"].clone();
+        let note = self.post(
+            "/api/v1/belege",
+            json!({"beleg_typ": "LS", "kunden_id": mill,
+                "items": [{"artikel_id": wheat, "menge": 12_000, "charge_id": batch}]}),
+        )?;
+        let invoice = self.post(
+            "/api/v1/belege",
+            json!({"beleg_typ": "RE", "kunden_id": mill, "external_ref": "demo-re-1", "items": [
+                {"artikel_id": wheat, "menge": 12_000, "bezug_beleg_id": note["id"]},
+                {"artikelnr": "S01160", "menge": 4},
+                {"bezeichnung": "Fracht", "menge": 1, "ep_netto": "85.00", "mwst_satz": 19}]}),
+        )?;
+        let number = text(&invoice["beleg_nummer"])?;
+        let path = format!("/api/v1/belege/{}/pdf", text(&invoice["id"])?);
+        self.post(&path, json!({"datei_base64": encode(&one_page_pdf(&format!("Rechnung {number}")))}))?;
+        self.post(
+            "/api/v1/belege",
+            json!({"beleg_typ": "AN", "kundennummer": "K-1001", "items": [
+                {"artikelnr": "1157", "menge": 40}, {"artikelnr": "F01201", "menge": 80}]}),
+        )?;
+        // One lorry still stands on the scale.
+        self.post(
+            "/api/v1/wiegungen",
+            json!({"waage_id": 1, "gewicht_erst_kg": 14_560, "partner_id": mill, "kennzeichen": "OPR-MD 5"}),
+        )?;
+        Ok(())
+    }
+
+    fn weigh(
+        &self,
+        partner: &str,
+        artikel: &str,
+        first: u32,
+        second: u32,
+        plate: &str,
+    ) -> Result<String, String> {
+        let weighing = self.post(
+            "/api/v1/wiegungen",
+            json!({"waage_id": 1, "gewicht_erst_kg": first, "partner_id": partner, "artikel_id": artikel,
+                "kennzeichen": plate}),
+        )?;
+        let id = text(&weighing["id"])?;
+        let path = format!("/api/v1/wiegungen/{id}/zweitwiegung");
+        self.send("PUT", &path, json!({"gewicht_zweit_kg": second}))?;
+        Ok(id)
+    }
+
+    fn customer(&self, kundennr: &str) -> Result<String, String> {
+        let found = self.send("GET", "/api/v1/kunden?limit=5000", Value::Null)?;
+        let data = found["data"].as_array().cloned().unwrap_or_default();
+        let kunde = data.into_iter().find(|kunde| kunde["kundennr"] == kundennr);
+        text(&kunde.unwrap_or_default()["id"])
+    }
+
+    fn article(&self, artikelnummer: &str) -> Result<String, String> {
+        let path = format!("/api/v1/artikel?suche={artikelnummer}");
+        text(&self.send("GET", &path, Value::Null)?["data"][0]["id"])
+    }
+
+    fn post(&self, path: &str, body: Value) -> Result<Value, String> {
+        self.send("POST", path, body)
+    }
+
+    fn send(&self, method: &str, path: &str, body: Value) -> Result<Value, String> {
+        let mut headers = HeaderMap::new();
+        headers.insert("x-api-key", HeaderValue::from_str(self.key).map_err(|error| error.to_string())?);
+        let (path, query) = path.split_once('?').unwrap_or((path, ""));
+        let request = Request {
+            id: Uuid::now_v7(),
+            at: now(),
+            started: std::time::Instant::now(),
+            peer: std::net::Ipv4Addr::LOCALHOST.into(),
+            method: method.to_owned(),
+            path: path.to_owned(),
+            query: query.to_owned(),
+            headers,
+            body: Ok(body.to_string().into_bytes()),
+        };
+        let reply = match Arc::clone(&self.app.gate).answer(request) {
+            Answer::Done(reply) => reply,
+            Answer::Later(receiver) => self.runtime.block_on(receiver).map_err(|error| error.to_string())?,
+        };
+        let body: Value = serde_json::from_slice(&reply.body).map_err(|error| error.to_string())?;
+        if reply.status >= 300 {
+            return Err(format!("the demo could not be built: {method} {path}: {}", body["message"]));
+        }
+        Ok(body)
+    }
+}
+
+fn text(value: &Value) -> Result<String, String> {
+    let text = value.as_str().map(str::to_owned);
+    text.ok_or_else(|| "the demo could not be built: an answer lacks a field".to_owned())
+}
+
+/// A PDF of one page with one line of text.
+fn one_page_pdf(line: &str) -> Vec<u8> {
+    let content = format!("BT /F1 24 Tf 72 760 Td ({line}) Tj ET");
+    let objects = [
+        "<</Type/Catalog/Pages 2 0 R>>".to_owned(),
+        "<</Type/Pages/Kids[3 0 R]/Count 1>>".to_owned(),
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1 5 0 R>>>>/Contents 4 0 R>>"
+            .to_owned(),
+        format!("<</Length {}>>\nstream\n{content}\nendstream", content.len()),
+        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>".to_owned(),
+    ];
+    let mut pdf = "%PDF-1.4\n".to_owned();
+    let mut offsets = Vec::new();
+    for (at, object) in objects.iter().enumerate() {
+        offsets.push(pdf.len());
+        pdf.push_str(&format!("{} 0 obj\n{object}\nendobj\n", at + 1));
+    }
+    let table = pdf.len();
+    pdf.push_str(&format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1));
+    offsets.iter().for_each(|offset| pdf.push_str(&format!("{offset:010} 00000 n \n")));
+    pdf.push_str(&format!(
+        "trailer\n<</Size {}/Root 1 0 R>>\nstartxref\n{table}\n%%EOF\n",
+        objects.len() + 1
+    ));
+    pdf.into_bytes()
+}

@@ -1,0 +1,147 @@
+//! `key`: API keys.
+
+use clap::Subcommand;
+use serde::Serialize;
+
+use super::{Outcome, Terminal, find_tenant, in_transaction, now, open, sentence};
+use crate::config::Config;
+use crate::gate::key;
+use crate::rules::choice::Choice;
+use crate::rules::day::Day;
+use crate::rules::scope::{Scope, ScopeSet};
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Create a key; it is shown this once
+    Create {
+        /// Name or id of the company
+        #[arg(long)]
+        tenant: String,
+        /// What the key is for
+        #[arg(long)]
+        label: String,
+        /// What the key may do, for example kunden:read; may be repeated
+        #[arg(long, value_name = "SCOPE", required_unless_present = "all_scopes")]
+        scope: Vec<String>,
+        /// The key may do everything
+        #[arg(long, conflicts_with = "scope")]
+        all_scopes: bool,
+        /// Last day (UTC) on which the key is accepted, for example 2027-12-31
+        #[arg(long, value_name = "DATE")]
+        expires: Option<String>,
+    },
+    /// List keys
+    List {
+        /// Only those of this company
+        #[arg(long)]
+        tenant: Option<String>,
+    },
+    /// Refuse a key from the next request on
+    Deactivate {
+        /// The public part of the key: ak_<ID>_…
+        id: String,
+    },
+    /// Accept a key again
+    Activate {
+        /// The public part of the key: ak_<ID>_…
+        id: String,
+    },
+}
+
+/// Runs the command.
+pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
+    match command {
+        Command::Create { tenant, label, scope, all_scopes, expires } => {
+            let scopes = if all_scopes { Scope::ALL.iter().copied().collect() } else { scopes(&scope)? };
+            let expires = expires.map(|text| day(&text)).transpose()?;
+            create(&tenant, &label, scopes, expires, config, terminal)
+        }
+        Command::List { tenant } => list(tenant.as_deref(), config, terminal),
+        Command::Deactivate { id } => set_active(&id, false, config, terminal),
+        Command::Activate { id } => set_active(&id, true, config, terminal),
+    }
+}
+
+fn create(
+    tenant: &str,
+    label: &str,
+    scopes: ScopeSet,
+    expires: Option<Day>,
+    config: &Config,
+    terminal: &Terminal,
+) -> Outcome {
+    let mut connection = open(config)?;
+    // Hashing takes its time: before the write lock is taken.
+    let key = key::generate(&key::mac_secret(&connection).map_err(sentence)?).map_err(sentence)?;
+    let name = in_transaction(&mut connection, |connection| {
+        let tenant = find_tenant(connection, tenant)?;
+        key::insert(connection, tenant.id, &key, label, scopes, expires, now()).map_err(sentence)?;
+        Ok(tenant.name)
+    })?;
+    terminal.print(&key.text);
+    terminal.say(&format!("This is the key {} of {name}. It is shown this once: keep it safe.", key.id));
+    Ok(())
+}
+
+#[derive(Serialize)]
+struct Line {
+    id: String,
+    tenant: String,
+    label: String,
+    active: bool,
+    expires: Option<String>,
+    scopes: String,
+}
+
+fn list(tenant: Option<&str>, config: &Config, terminal: &Terminal) -> Outcome {
+    let connection = open(config)?;
+    let tenant = tenant.map(|tenant| find_tenant(&connection, tenant)).transpose()?.map(|tenant| tenant.id);
+    let lines = key::list(&connection, tenant).map_err(sentence)?;
+    let line = |key: key::StoredKey| Line {
+        id: key.id,
+        tenant: key.tenant,
+        label: key.label,
+        active: key.active,
+        expires: key.valid_until.map(|day| day.to_string()),
+        scopes: key.scopes,
+    };
+    let lines: Vec<_> = lines.into_iter().map(line).collect();
+    let all = Scope::ALL.iter().copied().collect::<ScopeSet>().to_stored();
+    terminal.rows(&["id", "tenant", "label", "active", "expires", "scopes"], &lines, |line| {
+        vec![
+            line.id.clone(),
+            line.tenant.clone(),
+            line.label.clone(),
+            if line.active { "yes" } else { "no" }.to_owned(),
+            line.expires.clone().unwrap_or_default(),
+            if line.scopes == all { "all".to_owned() } else { line.scopes.clone() },
+        ]
+    })
+}
+
+fn set_active(id: &str, active: bool, config: &Config, terminal: &Terminal) -> Outcome {
+    let mut connection = open(config)?;
+    // People paste what they have: the id, or the whole key.
+    let id = id.strip_prefix("ak_").map_or(id, |rest| rest.split('_').next().unwrap_or(rest));
+    let known = in_transaction(&mut connection, |connection| {
+        key::set_active(connection, id, active).map_err(sentence)
+    })?;
+    if !known {
+        return Err(format!("there is no key {id}: `partnerd key list` names all"));
+    }
+    terminal.print(id);
+    Ok(())
+}
+
+fn scopes(texts: &[String]) -> Result<ScopeSet, String> {
+    let names = texts.iter().flat_map(|text| text.split(','));
+    let read = |text: &str| {
+        Scope::parse(text.trim())
+            .ok_or_else(|| format!("there is no scope {text}; known are: {}", Scope::texts()))
+    };
+    names.map(read).collect()
+}
+
+fn day(text: &str) -> Result<Day, String> {
+    Day::parse_plain(text).ok_or_else(|| format!("{text} is no day: expected is a date such as 2027-12-31"))
+}

@@ -1,0 +1,40 @@
+//! `migrate`: bring the database to this version.
+
+use serde::Serialize;
+
+use super::{Outcome, Terminal, now, open_or_create, sentence};
+use crate::config::Config;
+use crate::db::migrate as schema;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Only say which versions there are
+    #[arg(long)]
+    status: bool,
+}
+
+#[derive(Serialize)]
+struct Line {
+    version: i64,
+    name: String,
+    applied: bool,
+}
+
+/// Applies what is missing, or only says what that would be.
+pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
+    let steps = if arguments.status {
+        if !config.db.exists() {
+            return Err(format!("there is no database {}", config.db.display()));
+        }
+        schema::status(&config.db)
+    } else {
+        open_or_create(&config.db)?;
+        schema::migrate(&config.db, now())
+    };
+    let steps = steps.map_err(sentence)?;
+    let lines: Vec<_> =
+        steps.into_iter().map(|s| Line { version: s.version, name: s.name, applied: s.applied }).collect();
+    terminal.rows(&["version", "name", "applied"], &lines, |line| {
+        vec![line.version.to_string(), line.name.clone(), if line.applied { "yes" } else { "no" }.to_owned()]
+    })
+}

@@ -1,0 +1,198 @@
+//! The command line (one command, one file). stdout carries the result alone; everything said to
+//! a person goes to stderr. Exit 0 done, 1 refused or failed, 2 wrong usage.
+
+mod check;
+mod config;
+mod demo;
+mod import;
+mod key;
+mod migrate;
+mod serve;
+mod tenant;
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use serde::Serialize;
+
+use crate::app::lock_server;
+use crate::config::Config;
+use crate::db::connection::open_writer;
+use crate::db::error::Failure;
+use crate::db::{migrate as schema, system_clock};
+use crate::rules::day::Instant;
+use crate::tenants::{self, Tenant};
+
+/// The partner interface of your company's data: JSON over HTTP from one file.
+#[derive(Parser)]
+#[command(name = "partnerd", version, max_term_width = 100)]
+struct Arguments {
+    /// The database file [default: partnerd.db]
+    #[arg(long, global = true, value_name = "FILE")]
+    db: Option<PathBuf>,
+    /// The configuration file
+    #[arg(long, global = true, value_name = "FILE", env = "PARTNERD_CONFIG")]
+    config: Option<PathBuf>,
+    /// Print JSON instead of a table
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Open or create the database and serve until Ctrl-C
+    Serve(serve::Arguments),
+    /// Serve a fresh partnerd-demo.db with a mill's data
+    Demo(serve::Arguments),
+    /// Bring the database to this version
+    Migrate(migrate::Arguments),
+    /// Companies and their settings
+    #[command(subcommand)]
+    Tenant(tenant::Command),
+    /// API keys
+    #[command(subcommand)]
+    Key(key::Command),
+    /// Import master data from JSON or CSV
+    Import(import::Arguments),
+    /// Prove the database: integrity, schema, references, stock, numbers
+    Check,
+    /// Print the settings in force and where each came from
+    Config,
+}
+
+/// What a command came to: nothing to add, or a sentence why not.
+type Outcome = Result<(), String>;
+
+/// Parses, runs, and says what went wrong.
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let terminal = Terminal { json: arguments.json };
+    match run(arguments, &terminal) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(sentence) => {
+            terminal.say(&format!("partnerd: {sentence}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: Arguments, terminal: &Terminal) -> Outcome {
+    let mut flags = BTreeMap::new();
+    if let Some(db) = &arguments.db {
+        flags.insert("db", db.display().to_string());
+    }
+    if let Command::Serve(serve) | Command::Demo(serve) = &arguments.command {
+        flags.extend(serve.listen.clone().map(|listen| ("listen", listen)));
+    }
+    let config = Config::load(&flags, |name| std::env::var(name).ok(), arguments.config.as_deref())?;
+    match arguments.command {
+        Command::Serve(_) => serve::run(&config, terminal),
+        Command::Demo(_) => demo::run(&config, terminal),
+        Command::Migrate(arguments) => migrate::run(&arguments, &config, terminal),
+        Command::Tenant(command) => tenant::run(command, &config, terminal),
+        Command::Key(command) => key::run(command, &config, terminal),
+        Command::Import(arguments) => import::run(&arguments, &config, terminal),
+        Command::Check => check::run(&config, terminal),
+        Command::Config => config::run(&config, terminal),
+    }
+}
+
+/// Where commands write.
+struct Terminal {
+    json: bool,
+}
+
+impl Terminal {
+    /// Writes a result to stdout; a closed pipe is no error.
+    fn print(&self, line: &str) {
+        let _ = writeln!(std::io::stdout(), "{line}");
+    }
+
+    /// Says something to a person.
+    fn say(&self, line: &str) {
+        let _ = writeln!(std::io::stderr(), "{line}");
+    }
+
+    /// Writes rows: as JSON where that was asked for, else as a table.
+    fn rows<T: Serialize>(&self, header: &[&str], rows: &[T], cells: impl Fn(&T) -> Vec<String>) -> Outcome {
+        if self.json {
+            let json = serde_json::to_string_pretty(rows).map_err(|error| error.to_string())?;
+            self.print(&json);
+            return Ok(());
+        }
+        let mut table = comfy_table::Table::new();
+        table.load_style(comfy_table::presets::NOTHING).set_header(header.to_vec());
+        table.add_rows(rows.iter().map(cells));
+        self.print(&table.trim_fmt());
+        Ok(())
+    }
+}
+
+/// Opens an existing database to write to it, also beside a running server.
+fn open(config: &Config) -> Result<Connection, String> {
+    if !config.db.exists() {
+        return Err(format!(
+            "there is no database {}: create it with `partnerd migrate` or `partnerd serve`, or name another with --db",
+            config.db.display()
+        ));
+    }
+    open_or_create(&config.db)
+}
+
+/// Opens a database and brings it to this version; that is refused beneath a running server.
+fn open_or_create(path: &Path) -> Result<Connection, String> {
+    let is_current = path.exists() && schema::check_current(path).map_err(sentence)?;
+    if !is_current {
+        let _no_server = lock_server(path).map_err(sentence)?;
+        schema::migrate(path, now()).map_err(sentence)?;
+    }
+    open_writer(path).map_err(sentence)
+}
+
+/// Begins a transaction by taking the write lock: a server that commits at the same time is
+/// waited for. What is not committed is undone.
+fn begin(connection: &mut Connection) -> Result<Transaction<'_>, String> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate);
+    transaction.map_err(|error| sentence(error.into()))
+}
+
+/// Runs `work` in a transaction.
+fn in_transaction<T>(
+    connection: &mut Connection,
+    work: impl FnOnce(&Connection) -> Result<T, String>,
+) -> Result<T, String> {
+    let transaction = begin(connection)?;
+    let value = work(&transaction)?;
+    transaction.commit().map_err(|error| sentence(error.into()))?;
+    Ok(value)
+}
+
+/// The company that --tenant names.
+fn find_tenant(connection: &Connection, name_or_id: &str) -> Result<Tenant, String> {
+    let found = tenants::find(connection, name_or_id).map_err(sentence)?;
+    found.ok_or_else(|| {
+        format!("there is no company {name_or_id}: `partnerd tenant list` names all, `partnerd tenant create` adds one")
+    })
+}
+
+fn now() -> Instant {
+    (system_clock())()
+}
+
+/// A failure as one sentence for a person.
+fn sentence(failure: Failure) -> String {
+    match failure {
+        Failure::Refused(refusal) => {
+            let feld = refusal.feld.as_ref().map(|feld| format!("{feld}: ")).unwrap_or_default();
+            format!("{feld}{} ({})", refusal.message, refusal.code.as_str())
+        }
+        Failure::Sql(error) => format!("the database says: {error}"),
+        Failure::Broken(text) => text,
+    }
+}

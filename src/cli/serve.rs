@@ -1,0 +1,103 @@
+//! `serve`: the server itself.
+
+use std::path::Path;
+
+use tokio::net::TcpListener;
+use tokio::runtime::{Builder, Runtime};
+
+use super::{Outcome, Terminal, sentence};
+use crate::app::{App, threads};
+use crate::config::Config;
+use crate::db::{log, system_clock};
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Address and port to serve on; port 0 picks a free one [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub listen: Option<String>,
+}
+
+/// Opens the database and serves until SIGTERM or SIGINT.
+pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
+    let is_new = !config.db.exists();
+    let runtime = runtime()?;
+    let listener = listen(&runtime, config)?;
+    let app = App::open(&config.db, system_clock()).map_err(sentence)?;
+    if is_new {
+        greet(&config.db, terminal);
+    }
+    let result = serve(&runtime, &app, listener, config, terminal, || {});
+    drop(runtime);
+    app.close();
+    result
+}
+
+/// Serves an open service; `started` runs once the address is printed.
+pub fn serve(
+    runtime: &Runtime,
+    app: &App,
+    listener: TcpListener,
+    config: &Config,
+    terminal: &Terminal,
+    started: impl FnOnce(),
+) -> Outcome {
+    let address = listener.local_addr().map_err(|error| error.to_string())?;
+    terminal.print(&format!("partnerd listening on http://{address}"));
+    started();
+    runtime.block_on(async {
+        app.serve(listener, config.limits.clone(), stopped()).await;
+    });
+    Ok(())
+}
+
+/// Threads for the socket.
+pub fn runtime() -> Result<Runtime, String> {
+    let threads = threads() as usize;
+    let runtime = Builder::new_multi_thread().worker_threads(threads).enable_all().build();
+    runtime.map_err(|error| format!("the server cannot start: {error}"))
+}
+
+/// Takes the address, before anything else happens.
+pub fn listen(runtime: &Runtime, config: &Config) -> Result<TcpListener, String> {
+    runtime.block_on(TcpListener::bind(config.listen)).map_err(|error| {
+        format!(
+            "{} cannot be used ({error}): is another program there? Choose another port with --listen 127.0.0.1:8081",
+            config.listen
+        )
+    })
+}
+
+fn greet(db: &Path, terminal: &Terminal) {
+    let db = db.display();
+    terminal.say(&format!("Created the database {db}. Next, in another window:"));
+    terminal.say(&format!("  partnerd --db {db} tenant create \"My company\""));
+    terminal
+        .say(&format!("  partnerd --db {db} key create --tenant \"My company\" --label shop --all-scopes"));
+}
+
+/// Waits for SIGTERM or SIGINT (Ctrl-C).
+async fn stopped() {
+    let interrupt = async {
+        if let Err(error) = tokio::signal::ctrl_c().await {
+            log(&format!("Ctrl-C will not work: {error}"));
+            std::future::pending::<()>().await;
+        }
+    };
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        match signal(SignalKind::terminate()) {
+            Ok(mut terminate) => tokio::select! {
+                () = interrupt => {}
+                _ = terminate.recv() => {}
+            },
+            Err(error) => {
+                log(&format!("SIGTERM will not work: {error}"));
+                interrupt.await;
+            }
+        }
+    }
+    #[cfg(not(unix))]
+    interrupt.await;
+    log("stopping: finishing what runs");
+}

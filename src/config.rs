@@ -1,0 +1,158 @@
+//! Settings of the server: flag, else environment, else configuration file, else default.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::http::server::Limits;
+
+/// A setting. In the environment its name is PARTNERD_ and the name in capitals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Setting {
+    /// Its name in the configuration file.
+    pub name: &'static str,
+    /// What holds when nobody says anything.
+    pub default: &'static str,
+    /// What it does, with its unit.
+    pub summary: &'static str,
+}
+
+/// Every setting.
+pub const SETTINGS: &[Setting] = &[
+    Setting { name: "db", default: "partnerd.db", summary: "The database file. It must be on a local disk." },
+    Setting {
+        name: "listen",
+        default: "127.0.0.1:8080",
+        summary: "Address and port to serve on. Port 0 picks a free one.",
+    },
+    Setting {
+        name: "max_connections",
+        default: "4096",
+        summary: "Open connections at most; further ones wait.",
+    },
+    Setting {
+        name: "header_timeout",
+        default: "30",
+        summary: "Seconds in which the head of a request must arrive; also how long a connection may be idle.",
+    },
+    Setting {
+        name: "body_timeout",
+        default: "60",
+        summary: "Seconds in which the body of a request must arrive.",
+    },
+    Setting {
+        name: "write_timeout",
+        default: "30",
+        summary: "Seconds in which a client must accept the next part of an answer.",
+    },
+    Setting {
+        name: "shutdown_timeout",
+        default: "8",
+        summary: "Seconds that running requests get when the server stops.",
+    },
+];
+
+/// A setting in force, and where it came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct InForce {
+    /// Its name.
+    #[serde(rename = "setting")]
+    pub name: &'static str,
+    /// Its value.
+    pub value: String,
+    /// flag, environment, the file, or default.
+    pub source: String,
+}
+
+/// The settings in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// The database file.
+    pub db: PathBuf,
+    /// Where to serve.
+    pub listen: SocketAddr,
+    /// Limits of the socket.
+    pub limits: Limits,
+    /// All of them, for `partnerd config`.
+    pub in_force: Vec<InForce>,
+}
+
+impl Config {
+    /// Reads the settings: `flags` by name, the environment, and the file, if there is one.
+    pub fn load(
+        flags: &BTreeMap<&'static str, String>,
+        environment: impl Fn(&str) -> Option<String>,
+        file: Option<&Path>,
+    ) -> Result<Config, String> {
+        let from_file = match file {
+            Some(path) => read_file(path)?,
+            None => BTreeMap::new(),
+        };
+        let in_force = SETTINGS.iter().map(|setting| {
+            let variable = format!("PARTNERD_{}", setting.name.to_uppercase());
+            let (value, source) = if let Some(value) = flags.get(setting.name) {
+                (value.clone(), format!("flag --{}", setting.name))
+            } else if let Some(value) = environment(&variable) {
+                (value, format!("environment {variable}"))
+            } else if let (Some(value), Some(path)) = (from_file.get(setting.name), file) {
+                (value.clone(), path.display().to_string())
+            } else {
+                (setting.default.to_owned(), "default".to_owned())
+            };
+            InForce { name: setting.name, value, source }
+        });
+        Config::of(in_force.collect())
+    }
+
+    fn of(in_force: Vec<InForce>) -> Result<Config, String> {
+        let find = |name: &str| in_force.iter().find(|setting| setting.name == name);
+        let text = |name: &str| find(name).map(|setting| setting.value.clone()).unwrap_or_default();
+        let complain = |name: &str, expected: &str| {
+            let (value, source) = find(name).map_or(("", ""), |s| (s.value.as_str(), s.source.as_str()));
+            format!("{name} = {value:?} ({source}): expected is {expected}")
+        };
+        let number = |name: &str, max: u64| match text(name).parse::<u64>() {
+            Ok(number) if (1..=max).contains(&number) => Ok(number),
+            _ => Err(complain(name, &format!("a number from 1 to {max}"))),
+        };
+        let seconds = |name: &str| number(name, 3_600).map(Duration::from_secs);
+        let listen = text("listen").parse();
+        Ok(Config {
+            db: PathBuf::from(text("db")),
+            listen: listen
+                .map_err(|_| complain("listen", "an address and a port, such as 127.0.0.1:8080"))?,
+            limits: Limits {
+                connections: number("max_connections", 1_000_000)? as usize,
+                header: seconds("header_timeout")?,
+                body: seconds("body_timeout")?,
+                write: seconds("write_timeout")?,
+                shutdown: seconds("shutdown_timeout")?,
+            },
+            in_force,
+        })
+    }
+}
+
+/// The settings of a file; a name that nobody knows is refused with the nearest known one.
+fn read_file(path: &Path) -> Result<BTreeMap<String, String>, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let table: toml::Table = text.parse().map_err(|error| format!("{}: {error}", path.display()))?;
+    let setting = |(name, value): (String, toml::Value)| {
+        if !SETTINGS.iter().any(|setting| setting.name == name) {
+            let nearest = SETTINGS.iter().max_by(|a, b| {
+                strsim::jaro_winkler(a.name, &name).total_cmp(&strsim::jaro_winkler(b.name, &name))
+            });
+            let nearest = nearest.map_or("", |setting| setting.name);
+            return Err(format!("{}: there is no setting {name}; did you mean {nearest}?", path.display()));
+        }
+        match value {
+            toml::Value::String(text) => Ok((name, text)),
+            toml::Value::Integer(number) => Ok((name, number.to_string())),
+            _ => Err(format!("{}: {name} must be a text or a whole number", path.display())),
+        }
+    };
+    table.into_iter().map(setting).collect()
+}

@@ -1,0 +1,76 @@
+//! How our types stand in columns: decimals and instants as integers, days as texts.
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+
+use crate::rules::choice::Choice;
+use crate::rules::day::{Day, Instant};
+use crate::rules::document::{BelegStatus, BelegTyp};
+use crate::rules::fixed::Fixed;
+use crate::rules::stammdaten::{Anrede, ArtikelStatus, EingangQuelle, KundeStatus};
+use crate::rules::tax::Steuerart;
+use crate::rules::weighing::{Richtung, WiegungStatus};
+
+impl<const SCALE: u32, const SHOWN: usize> ToSql for Fixed<SCALE, SHOWN> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.units().into())
+    }
+}
+
+impl<const SCALE: u32, const SHOWN: usize> FromSql for Fixed<SCALE, SHOWN> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        i64::column_result(value).map(Self::from_units)
+    }
+}
+
+impl ToSql for Instant {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.millis().into())
+    }
+}
+
+impl FromSql for Instant {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        i64::column_result(value).map(Instant::from_millis)
+    }
+}
+
+impl ToSql for Day {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.to_string().into())
+    }
+}
+
+impl FromSql for Day {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        Day::parse_plain(value.as_str()?).ok_or(FromSqlError::InvalidType)
+    }
+}
+
+/// Texts of an enumeration.
+macro_rules! text_column {
+    ($($type:ty),+) => {$(
+        impl ToSql for $type {
+            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                Ok(self.as_str().into())
+            }
+        }
+
+        impl FromSql for $type {
+            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+                <$type>::parse(value.as_str()?).ok_or(FromSqlError::InvalidType)
+            }
+        }
+    )+};
+}
+
+text_column!(
+    Anrede,
+    ArtikelStatus,
+    BelegStatus,
+    BelegTyp,
+    EingangQuelle,
+    KundeStatus,
+    Richtung,
+    Steuerart,
+    WiegungStatus
+);

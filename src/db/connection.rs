@@ -1,0 +1,74 @@
+//! How a connection is set up, and that it took.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::error::{Failure, Result};
+
+/// Oldest SQLite that is safe: before it a reset of the write-ahead log could corrupt the file.
+const MIN_SQLITE: i32 = 3_051_003;
+
+/// Statements that a connection keeps prepared.
+const STATEMENT_CACHE: usize = 256;
+
+/// Marks a file as ours (`PRAGMA application_id`): "prtd".
+const APPLICATION_ID: i32 = 0x7072_7464;
+
+/// Opens the connection that writes, or one of the command line beside a running server.
+pub fn open_writer(path: &Path) -> Result<Connection> {
+    if rusqlite::version_number() < MIN_SQLITE {
+        return Err(Failure::Broken(format!("SQLite {} is too old", rusqlite::version())));
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.execute_batch("pragma busy_timeout = 10000")?;
+    let application: i32 = connection.query_row("pragma application_id", [], |row| row.get(0))?;
+    let tables: i64 = connection.query_row("select count(*) from sqlite_schema", [], |row| row.get(0))?;
+    if application != APPLICATION_ID && tables > 0 {
+        return Err(Failure::Broken(format!("{} is a database of another program", path.display())));
+    }
+    if application != APPLICATION_ID {
+        connection.execute_batch(&format!("pragma application_id = {APPLICATION_ID}"))?;
+    }
+    let journal: String = connection.query_row("pragma journal_mode = wal", [], |row| row.get(0))?;
+    if journal != "wal" {
+        return Err(Failure::Broken(format!(
+            "{} cannot be used with a write-ahead log: it must be on a local disk, not on a network drive",
+            path.display()
+        )));
+    }
+    connection.execute_batch(
+        "pragma synchronous = full;
+         pragma foreign_keys = on;
+         pragma trusted_schema = off;
+         pragma cell_size_check = on;
+         pragma journal_size_limit = 67108864;
+         pragma temp_store = memory;",
+    )?;
+    expect(&connection, "synchronous", 2)?;
+    expect(&connection, "foreign_keys", 1)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
+    Ok(connection)
+}
+
+/// Sets up a read-only connection of a pool.
+pub fn prepare_reader(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(
+        "pragma busy_timeout = 10000;
+         pragma query_only = on;
+         pragma trusted_schema = off;
+         pragma cell_size_check = on;
+         pragma temp_store = memory;",
+    )?;
+    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
+    Ok(())
+}
+
+fn expect(connection: &Connection, pragma: &str, value: i64) -> Result<()> {
+    let found: i64 = connection.query_row(&format!("pragma {pragma}"), [], |row| row.get(0))?;
+    if found == value {
+        return Ok(());
+    }
+    Err(Failure::Broken(format!("SQLite did not take {pragma} = {value}")))
+}

@@ -1,0 +1,140 @@
+//! Lists: a where clause built from the filters that are present, a page, and the count of all
+//! rows that match, from one snapshot (D16).
+
+use rusqlite::Row;
+use rusqlite::types::ToSql;
+use serde::Serialize;
+
+use super::error::Result;
+use super::tx::Tx;
+use crate::rules::error::{Code, Refusal};
+use crate::rules::text::search_words;
+
+/// Largest page (D16; specification for barverkaeufe).
+pub const MAX_LIMIT: u32 = 5_000;
+
+/// Rows that a list without a limit gives at most (D16).
+pub const MAX_UNLIMITED: i64 = 20_000;
+
+/// Which part of a list is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    /// Rows at most; none where the specification declares no limit and none was sent.
+    pub limit: Option<u32>,
+    /// Rows passed over.
+    pub offset: i64,
+}
+
+/// A page of a list, as the wrappers of the specification have it.
+#[derive(Debug, Serialize)]
+pub struct Listing<T> {
+    /// The rows of the page.
+    pub data: Vec<T>,
+    /// All rows that match, whatever the page.
+    pub count: i64,
+}
+
+/// The conditions of a list.
+pub struct Filter<'f> {
+    sql: String,
+    params: Vec<(&'f str, Box<dyn ToSql + 'f>)>,
+}
+
+impl<'f> Filter<'f> {
+    /// Begins with the tenant of the table `alias`.
+    pub fn of(alias: &str) -> Filter<'f> {
+        Filter { sql: format!("{alias}.tenant_id = :tenant"), params: Vec::new() }
+    }
+
+    /// Adds a condition without a parameter.
+    pub fn and(&mut self, condition: &str) {
+        self.sql.push_str(" and ");
+        self.sql.push_str(condition);
+    }
+
+    /// Adds a condition with its parameter, if there is a value.
+    pub fn when<T: ToSql + 'f>(&mut self, condition: &str, name: &'f str, value: Option<T>) {
+        if let Some(value) = value {
+            self.and(condition);
+            self.params.push((name, Box::new(value)));
+        }
+    }
+
+    /// Adds that a column is one of some values; the values come from our own code.
+    pub fn one_of(&mut self, column: &str, values: &[&str]) {
+        if !values.is_empty() {
+            self.and(&format!("{column} in ('{}')", values.join("', '")));
+        }
+    }
+
+    /// Adds that a column of folded text contains each word in one of its spellings (D17).
+    pub fn contains_words(&mut self, column: &str, text: Option<&str>) {
+        for (word, names) in search_words(text.unwrap_or_default()).into_iter().zip(SEARCH_PARAMS) {
+            if word.spelled == word.stripped {
+                self.and(&format!("instr({column}, {}) > 0", names.0));
+            } else {
+                self.and(&format!("(instr({column}, {}) > 0 or instr({column}, {}) > 0)", names.0, names.1));
+                self.params.push((names.1, Box::new(word.stripped)));
+            }
+            self.params.push((names.0, Box::new(word.spelled)));
+        }
+    }
+}
+
+/// Names of the parameters of searched words; further words are refused where the query is read.
+const SEARCH_PARAMS: [(&str, &str); MAX_SEARCH_WORDS] = [
+    (":wort1", ":wort1b"),
+    (":wort2", ":wort2b"),
+    (":wort3", ":wort3b"),
+    (":wort4", ":wort4b"),
+    (":wort5", ":wort5b"),
+    (":wort6", ":wort6b"),
+    (":wort7", ":wort7b"),
+    (":wort8", ":wort8b"),
+    (":wort9", ":wort9b"),
+    (":wort10", ":wort10b"),
+];
+
+/// Words of a search at most.
+pub const MAX_SEARCH_WORDS: usize = 10;
+
+/// The parts of a list's statement.
+pub struct ListSql {
+    /// `select … from …` with joins.
+    pub select: &'static str,
+    /// `select count(*) from …`, without joins that filter nothing.
+    pub count: &'static str,
+    /// `order by …`, total.
+    pub order: &'static str,
+}
+
+impl Tx<'_> {
+    /// One page of a list and the count of all its rows.
+    pub fn list<T>(
+        &self,
+        sql: &ListSql,
+        filter: &Filter<'_>,
+        page: Page,
+        map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Listing<T>> {
+        let mut params: Vec<(&str, &dyn ToSql)> =
+            filter.params.iter().map(|(name, value)| (*name, &**value)).collect();
+        let count: i64 =
+            self.one(&format!("{} where {}", sql.count, filter.sql), &params, |row| row.get(0))?;
+        if page.limit.is_none() && count > MAX_UNLIMITED {
+            let message = format!(
+                "Die Liste hat {count} Einträge, mehr als {MAX_UNLIMITED}. Bitte mit limit und offset seitenweise lesen."
+            );
+            return Err(Refusal::new(Code::ZuVieleTreffer, message).into());
+        }
+        let limit = page.limit.map_or(MAX_UNLIMITED, i64::from);
+        if limit == 0 || page.offset >= count {
+            return Ok(Listing { data: Vec::new(), count });
+        }
+        params.push((":limit", &limit));
+        params.push((":offset", &page.offset));
+        let statement =
+            format!("{} where {} {} limit :limit offset :offset", sql.select, filter.sql, sql.order);
+        Ok(Listing { data: self.all(&statement, &params, map)?, count })
+    }
+}

@@ -1,0 +1,160 @@
+//! Bringing a database to the schema of this version.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+use super::connection::open_writer;
+use super::error::{Failure, Result};
+use crate::rules::day::Instant;
+
+mod embedded {
+    refinery::embed_migrations!("migrations");
+}
+
+/// One migration, and whether the database has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// Number of the migration.
+    pub version: i64,
+    /// Its name.
+    pub name: String,
+    /// Whether it was applied.
+    pub applied: bool,
+}
+
+/// Creates the file if need be and applies what is missing; `now` is when the installation was
+/// made, if it is made now. Several processes may do this at once: a lock file beside the
+/// database lets one through at a time (the migration runner itself takes no lock).
+pub fn migrate(path: &Path, now: Instant) -> Result<Vec<Step>> {
+    create_private(path)?;
+    let lock = lock_file(path, "migrate-lock")?;
+    lock.lock().map_err(|error| broken(path, "cannot be locked", &error))?;
+    let mut connection = open_writer(path)?;
+    refuse_newer(&connection)?;
+    if !is_current(&connection)? {
+        // Inside a migration this setting is ignored, and a rebuilt table would delete children.
+        connection.execute_batch("pragma foreign_keys = off")?;
+        embedded::migrations::runner()
+            .run(&mut connection)
+            .map_err(|error| Failure::Broken(format!("the database could not be migrated: {error}")))?;
+        let violations: i64 =
+            connection.query_row("select count(*) from pragma_foreign_key_check", [], |row| row.get(0))?;
+        if violations > 0 {
+            return Err(Failure::Broken(format!("the migration left {violations} broken references")));
+        }
+    }
+    create_installation(&connection, now)?;
+    steps(&connection)
+}
+
+/// The migrations of this version, and which of them the database has.
+pub fn status(path: &Path) -> Result<Vec<Step>> {
+    steps(&open_writer(path)?)
+}
+
+/// Whether the file has every migration of this version; refuses a newer one.
+pub fn check_current(path: &Path) -> Result<bool> {
+    let connection = open_writer(path)?;
+    refuse_newer(&connection)?;
+    is_current(&connection)
+}
+
+/// The schema as this version creates it, for the comparison with a live one.
+pub fn fresh_schema() -> Result<Vec<(String, String)>> {
+    let mut connection = Connection::open_in_memory()?;
+    embedded::migrations::runner()
+        .run(&mut connection)
+        .map_err(|error| Failure::Broken(format!("the schema cannot be built: {error}")))?;
+    schema(&connection)
+}
+
+/// Names and statements of all tables, indexes and triggers.
+pub fn schema(connection: &Connection) -> Result<Vec<(String, String)>> {
+    let mut statement = connection.prepare(
+        "select type || ' ' || name, sql from sqlite_schema
+         where sql is not null and name not like 'sqlite_%' and name <> 'refinery_schema_history' order by 1",
+    )?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The lock file `<database>-<suffix>`.
+pub fn lock_file(path: &Path, suffix: &str) -> Result<File> {
+    let lock = beside(path, suffix);
+    let file = File::options().create(true).truncate(false).write(true).open(&lock);
+    file.map_err(|error| broken(&lock, "cannot be created", &error))
+}
+
+/// The path `<database>-<suffix>`.
+pub fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-");
+    name.push(suffix);
+    name.into()
+}
+
+fn steps(connection: &Connection) -> Result<Vec<Step>> {
+    let applied = last_applied(connection)?;
+    let runner = embedded::migrations::runner();
+    let known = runner.get_migrations().iter().map(|migration| Step {
+        version: i64::from(migration.version()),
+        name: migration.name().to_owned(),
+        applied: i64::from(migration.version()) <= applied,
+    });
+    let mut known: Vec<_> = known.collect();
+    known.sort_by_key(|step| step.version);
+    Ok(known)
+}
+
+fn is_current(connection: &Connection) -> Result<bool> {
+    Ok(steps(connection)?.iter().all(|step| step.applied))
+}
+
+fn refuse_newer(connection: &Connection) -> Result<()> {
+    let known = steps(connection)?.last().map_or(0, |step| step.version);
+    let applied = last_applied(connection)?;
+    if applied <= known {
+        return Ok(());
+    }
+    Err(Failure::Broken(format!(
+        "the database has schema {applied}, this partnerd knows {known}: use the newer partnerd that wrote it"
+    )))
+}
+
+fn last_applied(connection: &Connection) -> Result<i64> {
+    let table = "select count(*) from sqlite_schema where name = 'refinery_schema_history'";
+    if connection.query_row(table, [], |row| row.get::<_, i64>(0))? == 0 {
+        return Ok(0);
+    }
+    let last = "select coalesce(max(version), 0) from refinery_schema_history";
+    Ok(connection.query_row(last, [], |row| row.get(0))?)
+}
+
+fn create_installation(connection: &Connection, now: Instant) -> Result<()> {
+    let mut secret = [0u8; 32];
+    getrandom::fill(&mut secret).map_err(|error| Failure::Broken(format!("no random numbers: {error}")))?;
+    connection.execute(
+        "insert into installation (id, mac_secret, angelegt_am) values (1, ?1, ?2) on conflict do nothing",
+        rusqlite::params![secret, now],
+    )?;
+    Ok(())
+}
+
+/// Creates the file for its owner alone, if it is not there.
+fn create_private(path: &Path) -> Result<()> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(broken(path, "cannot be created", &error)),
+    }
+}
+
+fn broken(path: &Path, what: &str, error: &std::io::Error) -> Failure {
+    Failure::Broken(format!("{} {what}: {error}", path.display()))
+}

@@ -1,0 +1,30 @@
+//! The database: one SQLite file, readers from a pool, one writer.
+
+mod columns;
+pub mod connection;
+pub mod error;
+pub mod list;
+pub mod migrate;
+pub mod numbers;
+pub mod readers;
+pub mod tx;
+pub mod writer;
+
+use std::io::Write;
+use std::sync::Arc;
+
+use crate::rules::day::Instant;
+
+/// Where the time comes from. A parameter of the server, so that tests can shift it.
+pub type Clock = Arc<dyn Fn() -> Instant + Send + Sync>;
+
+/// The machine's clock.
+pub fn system_clock() -> Clock {
+    Arc::new(|| jiff::Timestamp::now().into())
+}
+
+/// Writes a line to the log on stderr; a closed stderr is nobody's problem.
+pub fn log(line: &str) {
+    let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let _ = writeln!(std::io::stderr(), "{} {line}", (system_clock())());
+}

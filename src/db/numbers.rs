@@ -1,0 +1,18 @@
+//! Business numbers without gaps: the counter moves in the transaction that uses it (D5).
+
+use rusqlite::named_params;
+
+use super::error::Result;
+use super::tx::WriteTx;
+use crate::rules::number::Reihe;
+
+/// The next number of a series in a year.
+pub fn next(tx: &WriteTx<'_>, reihe: Reihe, year: i64) -> Result<String> {
+    let number: i64 = tx.one(
+        "insert into nummernkreis (tenant_id, reihe, jahr, letzte) values (:tenant, :reihe, :jahr, 1)
+         on conflict (tenant_id, reihe, jahr) do update set letzte = letzte + 1 returning letzte",
+        named_params! {":reihe": reihe.as_str(), ":jahr": year},
+        |row| row.get(0),
+    )?;
+    Ok(reihe.format(year, number))
+}

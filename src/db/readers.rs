@@ -1,0 +1,125 @@
+//! Readers in two lanes.
+//!
+//! Short statements run in place, on the thread that serves the socket, under a budget of steps.
+//! What exceeds it is run again on the slow lane, on threads of its own: one long query never
+//! stops the scale.
+
+use std::cell::Cell;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use r2d2_sqlite::SqliteConnectionManager;
+use rusqlite::{Connection, OpenFlags};
+
+use super::error::{Failure, Result};
+use super::{connection, log};
+
+/// Steps of SQLite's virtual machine between two looks at the budget.
+const STEPS_PER_LOOK: i32 = 1_000;
+
+/// What a statement may cost in place: about 5 ms.
+const FAST_BUDGET: u32 = 500;
+
+/// What a statement may cost at all: about a minute.
+const SLOW_BUDGET: u32 = 6_000_000;
+
+/// Threads of the slow lane.
+const SLOW_THREADS: u32 = 2;
+
+/// Work that waits for the slow lane at most; further requests are answered 503.
+const SLOW_QUEUE: usize = 256;
+
+/// How long a request waits for a connection before it is answered 503.
+const POOL_TIMEOUT: Duration = Duration::from_secs(5);
+
+thread_local! {
+    /// Looks left for the statements of the request that runs on this thread.
+    static BUDGET: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Which lane a read runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Lane {
+    Fast,
+    Slow,
+}
+
+/// Work for the slow lane.
+pub type SlowWork = Box<dyn FnOnce() + Send>;
+
+/// The pools of read-only connections, and the threads of the slow lane.
+pub struct Readers {
+    fast: r2d2::Pool<SqliteConnectionManager>,
+    slow: r2d2::Pool<SqliteConnectionManager>,
+    slow_queue: SyncSender<SlowWork>,
+}
+
+impl Readers {
+    /// Opens the pools; `threads` is how many threads read in place at once.
+    pub fn open(path: &Path, threads: u32) -> Result<Readers> {
+        let (slow_queue, receiver) = sync_channel(SLOW_QUEUE);
+        let receiver = Arc::new(Mutex::new(receiver));
+        for at in 0..SLOW_THREADS {
+            let receiver = Arc::clone(&receiver);
+            std::thread::Builder::new()
+                .name(format!("slow-lane-{at}"))
+                .spawn(move || run_slow_lane(&receiver))
+                .map_err(|error| Failure::Broken(format!("no thread for the slow lane: {error}")))?;
+        }
+        Ok(Readers { fast: pool(path, threads)?, slow: pool(path, SLOW_THREADS)?, slow_queue })
+    }
+
+    /// Runs `work` on a snapshot of the database.
+    pub fn read<T>(&self, lane: Lane, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        let (pool, budget) = match lane {
+            Lane::Fast => (&self.fast, FAST_BUDGET),
+            Lane::Slow => (&self.slow, SLOW_BUDGET),
+        };
+        let connection = pool.get().map_err(|error| Failure::Broken(format!("no reader: {error}")))?;
+        BUDGET.set(budget);
+        connection.prepare_cached("begin")?.execute([])?;
+        let result = work(&connection);
+        // A read has nothing to keep: rollback ends it after an interrupt, too.
+        connection.prepare_cached("rollback")?.execute([])?;
+        result
+    }
+
+    /// Hands work to the slow lane; false when its queue is full.
+    pub fn submit_slow(&self, work: SlowWork) -> bool {
+        self.slow_queue.try_send(work).is_ok()
+    }
+}
+
+fn run_slow_lane(receiver: &Mutex<Receiver<SlowWork>>) {
+    loop {
+        let work = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(work) = work else { return };
+        if std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).is_err() {
+            log("work on the slow lane panicked");
+        }
+    }
+}
+
+fn pool(path: &Path, size: u32) -> Result<r2d2::Pool<SqliteConnectionManager>> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let manager = SqliteConnectionManager::file(path).with_flags(flags).with_init(|reader| {
+        connection::prepare_reader(reader)?;
+        reader.progress_handler(STEPS_PER_LOOK, Some(budget_is_spent))
+    });
+    r2d2::Pool::builder()
+        .max_size(size)
+        .test_on_check_out(false)
+        .connection_timeout(POOL_TIMEOUT)
+        .build(manager)
+        .map_err(|error| Failure::Broken(format!("the database cannot be read: {error}")))
+}
+
+/// Asked by SQLite every [`STEPS_PER_LOOK`] steps; true stops the statement.
+fn budget_is_spent() -> bool {
+    let left = BUDGET.get();
+    BUDGET.set(left.saturating_sub(1));
+    left == 0
+}

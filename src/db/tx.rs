@@ -1,0 +1,201 @@
+//! A transaction that knows whose it is and when it runs.
+//!
+//! No function below takes a tenant as an argument and none reads the clock: both are here.
+//! Every statement is bound `:tenant` by this file, so a statement names the tenant and nothing
+//! more.
+
+use std::cell::RefCell;
+use std::ops::Deref;
+
+use rusqlite::types::ToSql;
+use rusqlite::{CachedStatement, Connection, Row};
+use uuid::{ContextV7, Timestamp, Uuid};
+
+use super::error::{Failure, Result};
+use crate::rules::day::{Day, Instant};
+
+/// Named parameters of a statement, without `:tenant`.
+pub type Params<'p> = &'p [(&'p str, &'p dyn ToSql)];
+
+/// Number of a company.
+pub type TenantId = i64;
+
+/// A reading transaction of one company: one snapshot.
+pub struct Tx<'c> {
+    connection: &'c Connection,
+    tenant: TenantId,
+    now: Instant,
+}
+
+impl<'c> Tx<'c> {
+    /// A transaction that has begun on `connection`.
+    pub fn new(connection: &'c Connection, tenant: TenantId, now: Instant) -> Tx<'c> {
+        Tx { connection, tenant, now }
+    }
+
+    /// Whose transaction this is.
+    pub fn tenant(&self) -> TenantId {
+        self.tenant
+    }
+
+    /// When it runs.
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// The day in Berlin on which it runs.
+    pub fn today(&self) -> Day {
+        Day::in_berlin(self.now)
+    }
+
+    /// The first row of a statement, if there is one.
+    pub fn optional<T>(
+        &self,
+        sql: &str,
+        params: Params<'_>,
+        map: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        let mut statement = self.bound(sql, params)?;
+        let mut rows = statement.raw_query();
+        Ok(rows.next()?.map(map).transpose()?)
+    }
+
+    /// The only row of a statement that always has one.
+    pub fn one<T>(
+        &self,
+        sql: &str,
+        params: Params<'_>,
+        map: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T> {
+        self.optional(sql, params, map)?.ok_or(Failure::Sql(rusqlite::Error::QueryReturnedNoRows))
+    }
+
+    /// Whether a statement has a row.
+    pub fn exists(&self, sql: &str, params: Params<'_>) -> Result<bool> {
+        Ok(self.optional(sql, params, |_| Ok(()))?.is_some())
+    }
+
+    /// All rows of a statement.
+    pub fn all<T>(
+        &self,
+        sql: &str,
+        params: Params<'_>,
+        mut map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut statement = self.bound(sql, params)?;
+        let mut rows = statement.raw_query();
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.push(map(row)?);
+        }
+        Ok(found)
+    }
+
+    fn bound(&self, sql: &str, params: Params<'_>) -> Result<CachedStatement<'c>> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        if let Some(at) = statement.parameter_index(":tenant")? {
+            statement.raw_bind_parameter(at, self.tenant)?;
+        }
+        for (name, value) in params {
+            let at = statement.parameter_index(name)?;
+            let at = at.ok_or_else(|| rusqlite::Error::InvalidParameterName((*name).to_owned()))?;
+            statement.raw_bind_parameter(at, value)?;
+        }
+        Ok(statement)
+    }
+}
+
+/// Makes uuids of version 7 that grow in the order in which they were made.
+#[derive(Default)]
+pub struct Ids(RefCell<Option<ContextV7>>);
+
+impl Ids {
+    /// The next id.
+    pub fn next(&self, now: Instant) -> Uuid {
+        let mut context = self.0.borrow_mut();
+        let context = context.get_or_insert_with(ContextV7::new);
+        let millis = now.millis().unsigned_abs();
+        let nanos = (millis % 1000) as u32 * 1_000_000;
+        Uuid::new_v7(Timestamp::from_unix(&*context, millis / 1000, nanos))
+    }
+}
+
+/// A writing transaction of one company; what it did is kept when the whole batch commits.
+pub struct WriteTx<'c> {
+    tx: Tx<'c>,
+    ids: &'c Ids,
+    key_id: Option<&'c str>,
+}
+
+impl<'c> WriteTx<'c> {
+    /// A transaction within a savepoint of the writer.
+    pub fn new(tx: Tx<'c>, ids: &'c Ids, key_id: Option<&'c str>) -> WriteTx<'c> {
+        WriteTx { tx, ids, key_id }
+    }
+
+    /// The key that writes; none is the command line.
+    pub fn key_id(&self) -> Option<&str> {
+        self.key_id
+    }
+
+    /// A new id, larger than all before it.
+    pub fn new_id(&self) -> Uuid {
+        self.ids.next(self.now)
+    }
+
+    /// Runs a statement and counts the rows it changed.
+    pub fn execute(&self, sql: &str, params: Params<'_>) -> Result<usize> {
+        Ok(self.bound(sql, params)?.raw_execute()?)
+    }
+
+    /// Inserts a row of this company.
+    pub fn insert(&self, table: &'static str, columns: Params<'_>) -> Result<()> {
+        let names: Vec<&str> = columns.iter().map(|(name, _)| name.trim_start_matches(':')).collect();
+        let (names, values) = (names.join(", "), names.join(", :"));
+        self.execute(
+            &format!("insert into {table} (tenant_id, {names}) values (:tenant, :{values})"),
+            columns,
+        )?;
+        Ok(())
+    }
+
+    /// Changes columns of one row of this company; the row must be there.
+    pub fn update(&self, table: &'static str, id: Uuid, columns: Params<'_>) -> Result<()> {
+        let sets: Vec<_> =
+            columns.iter().map(|(name, _)| format!("{} = {name}", name.trim_start_matches(':'))).collect();
+        let sql = format!("update {table} set {} where tenant_id = :tenant and id = :id", sets.join(", "));
+        let params: Vec<(&str, &dyn ToSql)> =
+            columns.iter().copied().chain([(":id", &id as &dyn ToSql)]).collect();
+        match self.execute(&sql, &params)? {
+            1 => Ok(()),
+            rows => Err(Failure::Broken(format!("update of {table} changed {rows} rows instead of one"))),
+        }
+    }
+}
+
+impl<'c> Deref for WriteTx<'c> {
+    type Target = Tx<'c>;
+    fn deref(&self) -> &Tx<'c> {
+        &self.tx
+    }
+}
+
+/// Reads the columns of a row one after the other: a struct literal in the order of its select.
+pub struct Columns<'r, 's> {
+    row: &'r Row<'s>,
+    at: usize,
+}
+
+impl<'r, 's> Columns<'r, 's> {
+    /// From the first column on.
+    pub fn of(row: &'r Row<'s>) -> Columns<'r, 's> {
+        Columns { row, at: 0 }
+    }
+
+    /// The next column.
+    pub fn next<T: rusqlite::types::FromSql>(&mut self) -> rusqlite::Result<T> {
+        let value = self.row.get(self.at);
+        self.at += 1;
+        value
+    }
+}

@@ -1,0 +1,243 @@
+//! The one writer: a thread that runs many requests in one transaction.
+//!
+//! Each request runs in a savepoint of its own, and is answered when the transaction they share
+//! has been committed and is on the disk (group commit, `synchronous=FULL`). So there is no
+//! `database is locked`, no lost update, and a disk sync for many documents at once.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use super::error::{Failure, Result};
+use super::tx::{Ids, TenantId, Tx, WriteTx};
+use super::{Clock, log};
+
+/// Requests that wait for the writer at most; further ones are answered 503.
+pub const QUEUE: usize = 4_096;
+
+/// Requests in one transaction at most: bounds how long the first of them waits.
+const MAX_BATCH: usize = 256;
+
+/// How often the writer looks after the journal and the write-ahead log when nothing comes in.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Size of the write-ahead log in bytes from which on it is cut back.
+const WAL_LIMIT: u64 = 16 << 20;
+
+/// One request's work.
+pub trait Job: Send {
+    /// Does it within a batch.
+    fn run(&mut self, batch: &Batch<'_>);
+    /// Told whether the batch was committed; sends the answer.
+    fn finish(self: Box<Self>, committed: bool);
+}
+
+/// Work of the writer's own that rides along with a batch: taking in the audit journal.
+pub trait Housekeeping: Send {
+    /// Whether there is anything to do.
+    fn pending(&self) -> bool;
+    /// Does it, within the batch.
+    fn in_batch(&mut self, connection: &Connection) -> Result<()>;
+    /// Told whether the batch was committed.
+    fn after(&mut self, committed: bool);
+}
+
+/// What the writer is told.
+enum Message {
+    Work(Box<dyn Job>),
+    Stop,
+}
+
+/// Where requests are handed to the writer.
+pub struct Writer {
+    sender: SyncSender<Message>,
+    thread: JoinHandle<()>,
+}
+
+/// A handle to the queue of the writer.
+#[derive(Clone)]
+pub struct WriterQueue(SyncSender<Message>);
+
+impl Writer {
+    /// Starts the thread. It ends when it is told to stop.
+    pub fn start(
+        connection: Connection,
+        wal: PathBuf,
+        clock: Clock,
+        housekeeping: Box<dyn Housekeeping>,
+    ) -> std::io::Result<Writer> {
+        let (sender, receiver) = sync_channel(QUEUE);
+        let state = State { connection, wal, clock, ids: Ids::default(), housekeeping };
+        let thread = std::thread::Builder::new().name("writer".into()).spawn(move || state.run(receiver))?;
+        Ok(Writer { sender, thread })
+    }
+
+    /// A handle for those who submit.
+    pub fn queue(&self) -> WriterQueue {
+        WriterQueue(self.sender.clone())
+    }
+
+    /// Finishes what was queued before, takes in the journal, cuts back the write-ahead log.
+    pub fn stop(self) {
+        // Blocks while the queue is full; fails only when the thread is gone already.
+        let _ = self.sender.send(Message::Stop);
+        if self.thread.join().is_err() {
+            log("the writer thread ended by a panic");
+        }
+    }
+}
+
+impl WriterQueue {
+    /// Hands over a request's work. When the queue is full or the writer is gone, the work is
+    /// told at once that nothing was committed.
+    pub fn submit(&self, job: Box<dyn Job>) {
+        let refused = match self.0.try_send(Message::Work(job)) {
+            Err(TrySendError::Full(refused) | TrySendError::Disconnected(refused)) => refused,
+            Ok(()) => return,
+        };
+        if let Message::Work(job) = refused {
+            job.finish(false);
+        }
+    }
+}
+
+/// A transaction in which several requests run.
+pub struct Batch<'b> {
+    connection: &'b Connection,
+    ids: &'b Ids,
+    clock: &'b Clock,
+}
+
+impl Batch<'_> {
+    /// Runs a request's work in a savepoint: all of it is kept, or nothing.
+    pub fn savepoint<T>(
+        &self,
+        tenant: TenantId,
+        key_id: Option<&str>,
+        work: impl FnOnce(&WriteTx<'_>) -> Result<T>,
+    ) -> Result<T> {
+        if self.connection.is_autocommit() {
+            return Err(Failure::Broken("there is no transaction to write in".into()));
+        }
+        self.statement("savepoint request")?;
+        let tx = Tx::new(self.connection, tenant, (self.clock)());
+        let tx = WriteTx::new(tx, self.ids, key_id);
+        // A panic is a bug, but it must not take the other requests of the batch with it.
+        let result = catch_unwind(AssertUnwindSafe(|| work(&tx)))
+            .unwrap_or_else(|_| Err(Failure::Broken("a request panicked in the writer".into())));
+        match result {
+            Ok(value) => {
+                self.statement("release request")?;
+                Ok(value)
+            }
+            Err(failure) => {
+                // Some failures undo the whole transaction; then there is no savepoint left, and
+                // the batch fails at its commit.
+                if !self.connection.is_autocommit() {
+                    self.statement("rollback to request")?;
+                    self.statement("release request")?;
+                }
+                Err(failure)
+            }
+        }
+    }
+
+    /// The connection, for rows that are not tenant data (the audit log).
+    pub fn connection(&self) -> &Connection {
+        self.connection
+    }
+
+    fn statement(&self, sql: &str) -> Result<()> {
+        self.connection.prepare_cached(sql)?.execute([])?;
+        Ok(())
+    }
+}
+
+struct State {
+    connection: Connection,
+    wal: PathBuf,
+    clock: Clock,
+    ids: Ids,
+    housekeeping: Box<dyn Housekeeping>,
+}
+
+impl State {
+    fn run(mut self, receiver: Receiver<Message>) {
+        let mut stopping = false;
+        while !stopping {
+            let first = match receiver.recv_timeout(TICK) {
+                Ok(message) => message,
+                Err(RecvTimeoutError::Timeout) => {
+                    self.idle();
+                    continue;
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
+            let mut jobs = Vec::new();
+            for message in std::iter::once(first).chain(receiver.try_iter()) {
+                match message {
+                    Message::Work(job) => jobs.push(job),
+                    Message::Stop => stopping = true,
+                }
+                if stopping || jobs.len() == MAX_BATCH {
+                    break;
+                }
+            }
+            self.batch(jobs);
+            self.cut_back_wal(WAL_LIMIT);
+        }
+        self.idle();
+    }
+
+    fn idle(&mut self) {
+        if self.housekeeping.pending() {
+            self.batch(Vec::new());
+        }
+        self.cut_back_wal(1);
+    }
+
+    /// Runs the jobs in one transaction and tells each whether it was committed.
+    fn batch(&mut self, mut jobs: Vec<Box<dyn Job>>) {
+        let result = self.run_in_transaction(&mut jobs);
+        if let Err(failure) = &result {
+            log(&format!("a batch of {} writes failed: {failure}", jobs.len()));
+            if !self.connection.is_autocommit()
+                && let Err(error) = self.connection.execute_batch("rollback")
+            {
+                log(&format!("rollback failed: {error}"));
+            }
+        }
+        self.housekeeping.after(result.is_ok());
+        for job in jobs {
+            job.finish(result.is_ok());
+        }
+    }
+
+    fn run_in_transaction(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<()> {
+        self.connection.execute_batch("begin immediate")?;
+        let batch = Batch { connection: &self.connection, ids: &self.ids, clock: &self.clock };
+        jobs.iter_mut().for_each(|job| job.run(&batch));
+        if self.housekeeping.pending() {
+            self.housekeeping.in_batch(&self.connection)?;
+        }
+        if self.connection.is_autocommit() {
+            return Err(Failure::Broken("the transaction was undone by SQLite".into()));
+        }
+        Ok(self.connection.execute_batch("commit")?)
+    }
+
+    /// Moves the write-ahead log into the database and empties it, when it has grown to `size`
+    /// and no reader is in the way. (Below that SQLite moves it by itself every 1,000 pages.)
+    fn cut_back_wal(&self, size: u64) {
+        if std::fs::metadata(&self.wal).is_ok_and(|wal| wal.len() >= size) {
+            let result = self.connection.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()));
+            if let Err(error) = result {
+                log(&format!("checkpoint failed: {error}"));
+            }
+        }
+    }
+}

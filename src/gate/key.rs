@@ -1,0 +1,257 @@
+//! API keys (cli.md): `ak_<id>_<secret>`.
+//!
+//! The id is public. The secret is 160 random bits and a MAC made with the installation's own
+//! secret, so that a mistyped or invented key is refused without a hash. At rest there is only
+//! an argon2id hash; a key that was verified once is remembered by its digest, and whether it is
+//! active is asked at every request.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError, RwLock};
+
+use argon2::Argon2;
+use argon2::password_hash::phc::PasswordHash;
+use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+use hmac::{Hmac, KeyInit, Mac};
+use hyper::HeaderMap;
+use rusqlite::{Connection, OptionalExtension, params};
+use sha2::{Digest, Sha256};
+
+use crate::db::error::{Failure, Result};
+use crate::http::call::{Caller, Strictness};
+use crate::http::upload::hex;
+use crate::rules::day::{Day, Instant};
+use crate::rules::error::{Code, Refusal};
+use crate::rules::scope::ScopeSet;
+
+/// Random bytes of the public id.
+const ID_BYTES: usize = 6;
+
+/// Random bytes of the secret: 160 bits.
+const SECRET_BYTES: usize = 20;
+
+/// Bytes of the MAC at the end of the secret.
+const MAC_BYTES: usize = 8;
+
+/// Verified keys that are remembered at most; beyond that all are verified again.
+const MAX_REMEMBERED: usize = 10_000;
+
+/// Longest key that is looked at, in bytes.
+const MAX_KEY: usize = 200;
+
+type Digest32 = [u8; 32];
+
+/// A new key: its public id, the text that is shown once, and the hash that is kept.
+pub struct NewKey {
+    /// The public part.
+    pub id: String,
+    /// The whole key.
+    pub text: String,
+    /// argon2id of the whole key, PHC format.
+    pub hash: String,
+}
+
+/// Makes a key.
+pub fn generate(mac_secret: &[u8]) -> Result<NewKey> {
+    let mut random = [0u8; ID_BYTES + SECRET_BYTES];
+    getrandom::fill(&mut random).map_err(|error| Failure::Broken(format!("no random numbers: {error}")))?;
+    let id = hex(&random[..ID_BYTES]);
+    let body = format!("ak_{id}_{}", hex(&random[ID_BYTES..]));
+    let text = format!("{body}{}", hex(&mac(mac_secret, &body)[..MAC_BYTES]));
+    let hash = Argon2::default()
+        .hash_password(text.as_bytes())
+        .map_err(|error| Failure::Broken(format!("a key cannot be hashed: {error}")))?
+        .to_string();
+    Ok(NewKey { id, text, hash })
+}
+
+/// The installation's secret that keys are marked with.
+pub fn mac_secret(connection: &Connection) -> Result<Vec<u8>> {
+    Ok(connection.query_row("select mac_secret from installation where id = 1", [], |row| row.get(0))?)
+}
+
+/// A key whose MAC holds.
+#[derive(Debug, Clone)]
+pub struct PresentedKey {
+    /// The public part.
+    pub id: String,
+    text: String,
+    digest: Digest32,
+}
+
+/// What the gate knows of keys.
+pub struct Keys {
+    mac_secret: Vec<u8>,
+    /// Digests of keys whose hash was verified.
+    verified: RwLock<HashSet<Digest32>>,
+    /// A hash of nothing, so that an unknown id costs as much as a wrong secret.
+    decoy: String,
+    /// One verification at a time: each takes 19 MiB.
+    verifying: Mutex<()>,
+}
+
+impl Keys {
+    /// Keys of an installation.
+    pub fn new(mac_secret: Vec<u8>) -> Result<Keys> {
+        let decoy = generate(&mac_secret)?.hash;
+        Ok(Keys { mac_secret, verified: RwLock::default(), decoy, verifying: Mutex::default() })
+    }
+
+    /// The key of a request, if its MAC holds.
+    pub fn presented(&self, headers: &HeaderMap) -> Result<PresentedKey> {
+        let mut values = headers.get_all("x-api-key").iter();
+        let Some(value) = values.next() else {
+            let message = "Es fehlt der Schlüssel. Bitte im Header X-API-Key senden.";
+            return Err(Refusal::new(Code::ApiKeyFehlt, message).into());
+        };
+        let text = value.to_str().map_err(|_| invalid())?.trim();
+        if values.next().is_some() || text.len() > MAX_KEY {
+            return Err(invalid());
+        }
+        let id = text.strip_prefix("ak_").and_then(|rest| rest.split_once('_')).map(|(id, _)| id);
+        let id = id.ok_or_else(invalid)?.to_owned();
+        let mac_at = text.len().checked_sub(2 * MAC_BYTES).ok_or_else(invalid)?;
+        let (body, mac) = (text.get(..mac_at), text.get(mac_at..));
+        let (body, mac) = (body.ok_or_else(invalid)?, mac.and_then(unhex).ok_or_else(invalid)?);
+        if keyed(&self.mac_secret, body).verify_truncated_left(&mac).is_err() {
+            return Err(invalid());
+        }
+        Ok(PresentedKey { id, text: text.to_owned(), digest: Sha256::digest(text).into() })
+    }
+
+    /// Whether this key was verified before.
+    pub fn is_verified(&self, key: &PresentedKey) -> bool {
+        self.verified.read().unwrap_or_else(PoisonError::into_inner).contains(&key.digest)
+    }
+
+    /// Verifies a key against its hash and remembers it. Takes 10 ms or more: never on a thread
+    /// of the socket, never on the writer.
+    pub fn verify(&self, connection: &Connection, key: &PresentedKey) -> Result<()> {
+        let hash: Option<String> = connection
+            .prepare_cached("select hash from api_key where id = ?1")?
+            .query_row([&key.id], |row| row.get(0))
+            .optional()?;
+        let _one_at_a_time = self.verifying.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = hash.is_some();
+        let hash = hash.unwrap_or_else(|| self.decoy.clone());
+        let hash = PasswordHash::new(&hash)
+            .map_err(|error| Failure::Broken(format!("the hash of key {} is damaged: {error}", key.id)))?;
+        let holds = Argon2::default().verify_password(key.text.as_bytes(), &hash).is_ok();
+        if !(known && holds) {
+            return Err(invalid());
+        }
+        let mut verified = self.verified.write().unwrap_or_else(PoisonError::into_inner);
+        if verified.len() >= MAX_REMEMBERED {
+            verified.clear();
+        }
+        verified.insert(key.digest);
+        Ok(())
+    }
+}
+
+/// Who calls with a verified key; asked at every request, so that a deactivation holds from the
+/// next one on.
+pub fn caller(connection: &Connection, key: &PresentedKey, now: Instant) -> Result<Caller> {
+    let row = connection
+        .prepare_cached(
+            "select k.tenant_id, k.scopes, k.gueltig_bis, t.unbekannte_parameter, t.unbekannte_felder
+             from api_key k join tenant t on t.id = k.tenant_id
+             where k.id = ?1 and k.aktiv = 1",
+        )?
+        .query_row([&key.id], |row| {
+            let valid_until: Option<Day> = row.get(2)?;
+            let caller = Caller {
+                key_id: key.id.clone(),
+                tenant: row.get(0)?,
+                scopes: ScopeSet::from_stored(row.get_ref(1)?.as_str()?),
+                strictness: Strictness {
+                    unknown_parameters_ignored: row.get_ref(3)?.as_str()? == "ignorieren",
+                    unknown_fields_refused: row.get_ref(4)?.as_str()? == "ablehnen",
+                },
+            };
+            Ok((caller, valid_until))
+        })
+        .optional()?;
+    match row {
+        Some((caller, valid_until)) if valid_until.is_none_or(|last| Day::in_utc(now) <= last) => Ok(caller),
+        _ => Err(invalid()),
+    }
+}
+
+/// Adds a key to a company.
+pub fn insert(
+    connection: &Connection,
+    tenant: i64,
+    key: &NewKey,
+    label: &str,
+    scopes: ScopeSet,
+    valid_until: Option<Day>,
+    now: Instant,
+) -> Result<()> {
+    connection.execute(
+        "insert into api_key (id, tenant_id, bezeichnung, scopes, hash, gueltig_bis, angelegt_am)
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        params![key.id, tenant, label, scopes.to_stored(), key.hash, valid_until, now],
+    )?;
+    Ok(())
+}
+
+/// The same answer for unknown, wrong and deactivated keys (D19).
+fn invalid() -> Failure {
+    let message = "Der Schlüssel ist ungültig. Bitte auf Tippfehler prüfen oder einen neuen anlegen lassen.";
+    Refusal::new(Code::ApiKeyUngueltig, message).into()
+}
+
+fn keyed(secret: &[u8], text: &str) -> Hmac<Sha256> {
+    // HMAC takes a key of any length, so this cannot fail; an empty MAC would match nothing.
+    let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(secret)
+        .unwrap_or_else(|_| <Hmac<Sha256> as KeyInit>::new(&Default::default()));
+    mac.update(text.as_bytes());
+    mac
+}
+
+fn mac(secret: &[u8], text: &str) -> Vec<u8> {
+    keyed(secret, text).finalize().into_bytes().to_vec()
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.as_bytes().chunks(2);
+    digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
+}
+
+/// A key as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct StoredKey {
+    pub id: String,
+    pub tenant: String,
+    pub label: String,
+    pub active: bool,
+    pub valid_until: Option<Day>,
+    pub scopes: String,
+}
+
+/// Keys of one company, or of all.
+pub fn list(connection: &Connection, tenant: Option<i64>) -> Result<Vec<StoredKey>> {
+    let mut statement = connection.prepare(
+        "select k.id, t.name, k.bezeichnung, k.aktiv, k.gueltig_bis, k.scopes
+         from api_key k join tenant t on t.id = k.tenant_id
+         where ?1 is null or k.tenant_id = ?1 order by k.tenant_id, k.angelegt_am, k.id",
+    )?;
+    let rows = statement.query_map([tenant], |row| {
+        Ok(StoredKey {
+            id: row.get(0)?,
+            tenant: row.get(1)?,
+            label: row.get(2)?,
+            active: row.get(3)?,
+            valid_until: row.get(4)?,
+            scopes: row.get(5)?,
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Activates or deactivates a key; false when there is no such key.
+pub fn set_active(connection: &Connection, id: &str, active: bool) -> Result<bool> {
+    let changed = connection.execute("update api_key set aktiv = ?1 where id = ?2", params![active, id])?;
+    Ok(changed == 1)
+}

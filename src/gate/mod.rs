@@ -1,0 +1,302 @@
+//! The gate: what happens to every request, in one order (D19).
+
+pub mod audit;
+pub mod key;
+
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+use uuid::Uuid;
+
+use crate::db::Clock;
+use crate::db::error::Result;
+use crate::db::readers::{Lane, Readers};
+use crate::db::tx::Tx;
+use crate::db::writer::{Batch, Job, WriterQueue};
+use crate::http::call::{Call, Caller, Request};
+use crate::http::reply::Reply;
+use crate::http::route::{Access, BodyLimit, Method, Route, Run, WriteWork};
+use crate::http::server::{Answering, Outcome};
+use crate::http::{error, query};
+use crate::rules::error::{Code, Refusal};
+use audit::{Journal, Row};
+use key::Keys;
+
+/// Everything a request meets.
+pub struct Gate {
+    /// All routes.
+    pub routes: Vec<&'static Route>,
+    /// The number of each route in the audit log.
+    pub route_ids: Vec<i64>,
+    /// Connections to read with.
+    pub readers: Readers,
+    /// The way to the writer.
+    pub writer: WriterQueue,
+    /// What is known of keys.
+    pub keys: Keys,
+    /// Audit rows of reads.
+    pub journal: Arc<Journal>,
+    /// The time.
+    pub clock: Clock,
+}
+
+/// How far a request came in place.
+enum Step {
+    /// It is answered.
+    Reply(Reply),
+    /// It must go on on the slow lane: its key is to be hashed, or its statement takes long.
+    Slow,
+    /// The writer has to do the rest.
+    Write(WriteWork),
+}
+
+/// What the audit row says about a request besides what the request itself says.
+#[derive(Default)]
+struct Trail {
+    caller: Option<Caller>,
+    route: Option<usize>,
+}
+
+impl Answering for Gate {
+    fn answer(self: Arc<Gate>, request: Request) -> Outcome {
+        let mut trail = Trail::default();
+        match self.pass(&request, &mut trail, Lane::Fast) {
+            Step::Reply(reply) => Outcome::Done(self.recorded(&request, trail, reply)),
+            Step::Write(work) => {
+                let (answer, receiver) = oneshot::channel();
+                self.write(request, trail, work, answer);
+                Outcome::Later(receiver)
+            }
+            Step::Slow => self.answer_on_slow_lane(request),
+        }
+    }
+
+    fn body_limit(&self, method: &str, path: &str) -> BodyLimit {
+        let path = split(path);
+        let routes = self.routes.iter().filter(|route| Method::parse(method) == Some(route.method));
+        let mut routes = routes.filter(|route| route.matches(&path).is_some());
+        routes.next().map_or(BodyLimit::Ordinary, |route| route.body)
+    }
+
+    fn unavailable(&self, request_id: Uuid) -> Reply {
+        error::unavailable(request_id)
+    }
+}
+
+impl Gate {
+    fn answer_on_slow_lane(self: &Arc<Gate>, request: Request) -> Outcome {
+        let (sender, receiver) = oneshot::channel();
+        let gate = Arc::clone(self);
+        let request_id = request.id;
+        let work = move || {
+            let mut trail = Trail::default();
+            let reply = match gate.pass(&request, &mut trail, Lane::Slow) {
+                Step::Reply(reply) => reply,
+                Step::Write(work) => return gate.write(request, trail, work, sender),
+                // Only the fast lane asks for the slow one.
+                Step::Slow => error::unavailable(request.id),
+            };
+            // A client that hung up gets no answer; its row is written all the same.
+            let _ = sender.send(gate.recorded(&request, trail, reply));
+        };
+        if self.readers.submit_slow(Box::new(work)) {
+            return Outcome::Later(receiver);
+        }
+        Outcome::Done(error::unavailable(request_id))
+    }
+
+    /// The order of checks (D19). Each line may end the request; nothing below it is looked at.
+    fn pass(&self, request: &Request, trail: &mut Trail, lane: Lane) -> Step {
+        let path = split(&request.path);
+        if let Some(reply) = self.open_path(request, &path, trail) {
+            return self.reply_or_slow(request, reply, lane);
+        }
+        // The IP limit (429) has its place here.
+        let key = match self.keys.presented(&request.headers) {
+            Ok(key) => key,
+            Err(failure) => return Step::Reply(error::reply(&failure, request.id)),
+        };
+        if !self.keys.is_verified(&key) {
+            if lane == Lane::Fast {
+                return Step::Slow;
+            }
+            if let Err(failure) = self.readers.read(lane, |connection| self.keys.verify(connection, &key)) {
+                return Step::Reply(error::reply(&failure, request.id));
+            }
+        }
+        let now = (self.clock)();
+        let result = self.readers.read(lane, |connection| {
+            let caller = key::caller(connection, &key, now)?;
+            let (tenant, scopes, strictness) = (caller.tenant, caller.scopes, caller.strictness);
+            trail.caller = Some(caller);
+            // The daily limit (429) has its place here.
+            let (at, ids) = self.find(request, &path)?;
+            trail.route = Some(at);
+            let route = self.routes[at];
+            if let Access::Scope(scope) = route.access
+                && !scopes.contains(scope)
+            {
+                let message = format!("Dem Schlüssel fehlt die Berechtigung {}.", scope.as_str());
+                return Err(Refusal::new(Code::ScopeFehlt, message).into());
+            }
+            let call = Call::new(request, route, ids, strictness);
+            match route.run {
+                Run::Open(run) => run(&call).map(Passed::Reply),
+                Run::Read(run) => {
+                    let reply = run(&call, &Tx::new(connection, tenant, now))?;
+                    let notes = call.notes.take();
+                    Ok(Passed::Reply(reply.with_notes(&notes)))
+                }
+                Run::Write(read_body) => Ok(Passed::ToWrite(call, read_body)),
+            }
+        });
+        match result {
+            Ok(Passed::Reply(reply)) => Step::Reply(reply),
+            // Bodies are read when the snapshot is closed: Base64 of 10 MiB takes its time.
+            Ok(Passed::ToWrite(call, read_body)) => match read_body(&call) {
+                Ok(work) => Step::Write(work),
+                Err(failure) => Step::Reply(error::reply(&failure, request.id)),
+            },
+            Err(failure) => match self.reply_or_slow(request, Err(failure), lane) {
+                Step::Reply(reply) if reply.status == 405 => {
+                    Step::Reply(reply.with("allow", self.allowed(&path).join(", ")))
+                }
+                step => step,
+            },
+        }
+    }
+
+    fn reply_or_slow(&self, request: &Request, result: Result<Reply>, lane: Lane) -> Step {
+        match result {
+            Ok(reply) => Step::Reply(reply),
+            Err(failure) if failure.exceeded_budget() && lane == Lane::Fast => Step::Slow,
+            Err(failure) => Step::Reply(error::reply(&failure, request.id)),
+        }
+    }
+
+    /// The answer of a path that needs no key.
+    fn open_path(&self, request: &Request, path: &[&str], trail: &mut Trail) -> Option<Result<Reply>> {
+        let method = Method::parse(&request.method)?;
+        let is_it = |route: &&'static Route| {
+            route.access == Access::Open && route.method == method && route.matches(path).is_some()
+        };
+        let at = self.routes.iter().position(is_it)?;
+        let route = self.routes[at];
+        trail.route = Some(at);
+        match route.run {
+            Run::Open(run) => Some(run(&Call::new(request, route, Vec::new(), Default::default()))),
+            Run::Read(_) | Run::Write(_) => None,
+        }
+    }
+
+    /// The route of a request and the ids in its path: 404 where no route has the path, 405
+    /// where none of them has the method.
+    fn find(&self, request: &Request, path: &[&str]) -> Result<(usize, Vec<Option<Uuid>>)> {
+        let matching = |at: usize| Some((at, self.routes[at].matches(path)?));
+        let found: Vec<_> = (0..self.routes.len()).filter_map(matching).collect();
+        if found.is_empty() {
+            let path = query::decode(&request.path)?;
+            let message = format!("Den Pfad {} gibt es nicht. GET /api/v1 nennt alle.", shortened(&path));
+            return Err(Refusal::new(Code::NichtGefunden, message).into());
+        }
+        let method = Method::parse(&request.method);
+        let found = found.into_iter().find(|(at, _)| Some(self.routes[*at].method) == method);
+        found.ok_or_else(|| {
+            let message = format!("Hier sind nur diese Methoden erlaubt: {}.", self.allowed(path).join(", "));
+            Refusal::new(Code::MethodeNichtErlaubt, message).into()
+        })
+    }
+
+    /// The methods that a path has.
+    fn allowed(&self, path: &[&str]) -> Vec<&'static str> {
+        let routes = self.routes.iter().filter(|route| route.matches(path).is_some());
+        routes.map(|route| route.method.as_str()).collect()
+    }
+
+    /// Hands a request to the writer.
+    fn write(self: &Arc<Gate>, request: Request, trail: Trail, work: WriteWork, answer: Answer) {
+        let gate = Arc::clone(self);
+        let job = WriteJob { gate, request, trail, work: Some(work), done: None, answer };
+        self.writer.submit(Box::new(job));
+    }
+
+    /// Writes the audit row of an answer that the writer has no part in.
+    fn recorded(&self, request: &Request, trail: Trail, reply: Reply) -> Reply {
+        self.journal.append(self.row(request, &trail, &reply));
+        reply
+    }
+
+    fn row(&self, request: &Request, trail: &Trail, reply: &Reply) -> Row {
+        Row {
+            am: request.at.millis(),
+            request_id: request.id,
+            key_id: trail.caller.as_ref().map(|caller| caller.key_id.clone()),
+            tenant_id: trail.caller.as_ref().map(|caller| caller.tenant),
+            adresse: request.peer.to_string(),
+            methode: shortened(&request.method),
+            route_id: trail.route.map(|at| self.route_ids[at]),
+            pfad: shortened(&request.path),
+            status: reply.status,
+            dauer_us: i64::try_from(request.started.elapsed().as_micros()).unwrap_or(i64::MAX),
+            bytes_ein: request.body.as_ref().map_or(0, Vec::len),
+            bytes_aus: reply.body.len(),
+            subjekt: reply.subject,
+        }
+    }
+}
+
+/// Where the answer to a request goes that is not answered in place. A client that hung up gets
+/// none; what was done for it is kept all the same.
+type Answer = oneshot::Sender<Reply>;
+
+/// A request on its way through the writer. The audit row of what is kept is part of it.
+struct WriteJob {
+    gate: Arc<Gate>,
+    request: Request,
+    trail: Trail,
+    work: Option<WriteWork>,
+    done: Option<Result<Reply>>,
+    answer: Answer,
+}
+
+impl Job for WriteJob {
+    fn run(&mut self, batch: &Batch<'_>) {
+        let (Some(work), Some(caller)) = (self.work.take(), &self.trail.caller) else { return };
+        self.done = Some(batch.savepoint(caller.tenant, Some(&caller.key_id), |tx| {
+            let reply = work(tx)?;
+            self.gate.row(&self.request, &self.trail, &reply).insert(batch.connection())?;
+            Ok(reply)
+        }));
+    }
+
+    fn finish(self: Box<Self>, committed: bool) {
+        let reply = match self.done {
+            Some(Ok(reply)) if committed => reply,
+            Some(Err(failure)) if committed => {
+                let reply = error::reply(&failure, self.request.id);
+                self.gate.recorded(&self.request, self.trail, reply)
+            }
+            _ => {
+                let reply = error::unavailable(self.request.id);
+                self.gate.recorded(&self.request, self.trail, reply)
+            }
+        };
+        let _ = self.answer.send(reply);
+    }
+}
+
+/// A request that passed every check of the gate.
+enum Passed<'r> {
+    Reply(Reply),
+    ToWrite(Call<'r>, fn(&Call<'_>) -> Result<WriteWork>),
+}
+
+fn split(path: &str) -> Vec<&str> {
+    path.split('/').skip(1).collect()
+}
+
+/// A text of a client, short enough for a message or an audit row.
+fn shortened(text: &str) -> String {
+    const MAX: usize = 200;
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX).collect()
+}

@@ -1,0 +1,175 @@
+//! One call of a route: the request, the ids in its path, who calls, and how to read the rest.
+
+use std::cell::RefCell;
+use std::net::IpAddr;
+
+use hyper::HeaderMap;
+use uuid::Uuid;
+
+use super::json::Json;
+use super::query::Query;
+use super::route::Route;
+use super::wire::{At, FromJson};
+use crate::db::error::{Failure, Result};
+use crate::db::tx::TenantId;
+use crate::rules::day::Instant;
+use crate::rules::error::{Code, Hints, Refusal};
+use crate::rules::scope::ScopeSet;
+
+/// A request as the socket read it.
+pub struct Request {
+    /// Goes into the answer, the log and the audit row.
+    pub id: Uuid,
+    /// When it arrived.
+    pub at: Instant,
+    /// When it arrived, for its duration.
+    pub started: std::time::Instant,
+    /// Address of the client.
+    pub peer: IpAddr,
+    /// The method as sent.
+    pub method: String,
+    /// The path as sent, without the query.
+    pub path: String,
+    /// The query as sent.
+    pub query: String,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body, or why there is none.
+    pub body: std::result::Result<Vec<u8>, Box<Refusal>>,
+}
+
+/// What a company asks of its clients' requests (D18).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Strictness {
+    /// Unknown query parameters are named and ignored instead of refused.
+    pub unknown_parameters_ignored: bool,
+    /// Unknown fields of a body are refused instead of named and ignored.
+    pub unknown_fields_refused: bool,
+}
+
+/// Who calls: a valid key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// The public part of the key.
+    pub key_id: String,
+    /// The company of the key.
+    pub tenant: TenantId,
+    /// What the key may do.
+    pub scopes: ScopeSet,
+    /// What the company asks.
+    pub strictness: Strictness,
+}
+
+/// One call of a route.
+pub struct Call<'r> {
+    /// The request.
+    pub request: &'r Request,
+    /// The route.
+    pub route: &'static Route,
+    /// The ids in the path; none where a segment is no uuid.
+    ids: Vec<Option<Uuid>>,
+    /// What the company asks.
+    strictness: Strictness,
+    /// Notes of a read, for the header X-Hinweise.
+    pub notes: RefCell<Hints>,
+}
+
+impl<'r> Call<'r> {
+    /// A call whose path matched its route.
+    pub fn new(
+        request: &'r Request,
+        route: &'static Route,
+        ids: Vec<Option<Uuid>>,
+        strictness: Strictness,
+    ) -> Call<'r> {
+        Call { request, route, ids, strictness, notes: RefCell::default() }
+    }
+
+    /// The first id in the path; a malformed one is not found (D18).
+    pub fn id(&self, what: &str) -> Result<Uuid> {
+        self.nth_id(0, what)
+    }
+
+    /// The id at a place in the path.
+    pub fn nth_id(&self, at: usize, what: &str) -> Result<Uuid> {
+        self.ids.get(at).copied().flatten().ok_or_else(|| Failure::not_found(what))
+    }
+
+    /// The query parameters, checked against the route.
+    pub fn query(&self) -> Result<Query> {
+        let mut notes = self.notes.borrow_mut();
+        let ignored = self.strictness.unknown_parameters_ignored;
+        Ok(Query::read(&self.request.query, self.route.query, ignored, &mut notes)?)
+    }
+
+    /// The body, and what was noted while it was read.
+    pub fn body<T: FromJson>(&self) -> Result<(T, Hints)> {
+        let body = self.request.body.as_ref().map_err(|refusal| Failure::Refused(refusal.clone()))?;
+        let json = Json::parse(body).map_err(|message| Refusal::new(Code::UngueltigesJson, message))?;
+        if !matches!(json, Json::Object(_)) {
+            let message = "Der Text muss ein JSON-Objekt sein: { … }.";
+            return Err(Refusal::new(Code::UngueltigesJson, message).into());
+        }
+        let mut hints = Hints::default();
+        let refused = self.strictness.unknown_fields_refused || self.prefers_strict_handling();
+        let value = T::from_json(&json, &mut At::top(&mut hints, refused))?;
+        Ok((value, hints))
+    }
+
+    /// The body of a request that needs none: nothing at all is as good as `{}`.
+    pub fn optional_body<T: FromJson + Default>(&self) -> Result<(T, Hints)> {
+        match &self.request.body {
+            Ok(body) if body.is_empty() => Ok((T::default(), Hints::default())),
+            _ => self.body(),
+        }
+    }
+
+    /// The versions that a change may be based on; none where the client did not say.
+    pub fn if_match(&self) -> Option<IfMatch> {
+        let values: Vec<&str> =
+            self.request.headers.get_all("if-match").iter().filter_map(|value| value.to_str().ok()).collect();
+        (!values.is_empty()).then(|| IfMatch(values.join(",")))
+    }
+
+    /// Whether the client already has the answer with this tag.
+    pub fn has_cached(&self, etag: &str) -> bool {
+        let values = self.request.headers.get_all("if-none-match").iter();
+        let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+        values
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(','))
+            .any(|tag| tag.trim() == "*" || opaque(tag) == opaque(etag))
+    }
+
+    /// `Prefer: handling=strict` (RFC 7240).
+    fn prefers_strict_handling(&self) -> bool {
+        let values = self.request.headers.get_all("prefer").iter();
+        values
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split([',', ';']))
+            .any(|preference| preference.replace(' ', "").eq_ignore_ascii_case("handling=strict"))
+    }
+}
+
+/// The header If-Match of a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IfMatch(String);
+
+impl IfMatch {
+    /// Refuses a change that is based on another version (D11). Tags look like `"7-3f…"`; the
+    /// part before the hyphen is the version, and it alone is compared.
+    pub fn check(wanted: Option<&IfMatch>, version: i64) -> Result<()> {
+        let Some(IfMatch(tags)) = wanted else { return Ok(()) };
+        let version = version.to_string();
+        let matches = tags.split(',').map(str::trim).any(|tag| {
+            let quoted = tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"'));
+            tag == "*" || quoted.is_some_and(|tag| tag.split('-').next() == Some(&version))
+        });
+        if matches {
+            return Ok(());
+        }
+        let message =
+            "Der Datensatz wurde inzwischen geändert. Bitte neu lesen und die Änderung wiederholen.";
+        Err(Refusal::new(Code::ZwischenzeitlichGeaendert, message).into())
+    }
+}

@@ -1,0 +1,90 @@
+//! The only place where a failure becomes an HTTP status (wall 5).
+
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::reply::Reply;
+use crate::db::error::Failure;
+use crate::db::log;
+use crate::rules::error::{Code, PositionError, Refusal};
+
+/// The error body: a superset of both shapes of the specification (D19).
+#[derive(Serialize)]
+struct ErrorBody<'e> {
+    error: Code,
+    message: &'e str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    feld: Option<&'e str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Details<'e>>,
+    request_id: Uuid,
+}
+
+#[derive(Serialize)]
+struct Details<'e> {
+    fehler: &'e [PositionError],
+}
+
+/// The status of a code (specification, Errors 2; D19).
+pub const fn status(code: Code) -> u16 {
+    match code {
+        Code::ApiKeyFehlt | Code::ApiKeyUngueltig => 401,
+        Code::ScopeFehlt => 403,
+        Code::NichtGefunden | Code::KeinPdf => 404,
+        Code::MethodeNichtErlaubt => 405,
+        Code::ZeitUeberschritten => 408,
+        Code::KundennrBereitsVergeben | Code::ChargeNrBereitsVergeben => 409,
+        Code::ZwischenzeitlichGeaendert => 412,
+        Code::ZuGross => 413,
+        Code::InternerFehler => 500,
+        Code::NichtVerfuegbar => 503,
+        _ => 400,
+    }
+}
+
+/// The answer to a failure. Details of our own failures go to the log, never to the client.
+pub fn reply(failure: &Failure, request_id: Uuid) -> Reply {
+    match failure {
+        Failure::Refused(refusal) => refused(refusal, request_id),
+        Failure::Sql(error) if is_passing(error) => {
+            log(&format!("request {request_id}: {failure}"));
+            unavailable(request_id)
+        }
+        Failure::Sql(_) | Failure::Broken(_) => {
+            log(&format!("request {request_id}: {failure}"));
+            let message = "Im Dienst ist ein Fehler aufgetreten; es wurde nichts gespeichert. Bitte die request_id melden.";
+            refused(&Refusal::new(Code::InternerFehler, message), request_id)
+        }
+    }
+}
+
+/// The answer when nothing was stored, and trying again may help.
+pub fn unavailable(request_id: Uuid) -> Reply {
+    let message = "Der Dienst kann die Anfrage gerade nicht ausführen; es wurde nichts gespeichert. Bitte später wiederholen.";
+    refused(&Refusal::new(Code::NichtVerfuegbar, message), request_id).with("retry-after", "1")
+}
+
+fn refused(refusal: &Refusal, request_id: Uuid) -> Reply {
+    let details = (!refusal.fehler.is_empty()).then_some(Details { fehler: &refusal.fehler });
+    let body = ErrorBody {
+        error: refusal.code,
+        message: &refusal.message,
+        feld: refusal.feld.as_deref(),
+        details,
+        request_id,
+    };
+    // These types have no way to fail.
+    let body = serde_json::to_vec(&body).unwrap_or_default();
+    Reply { status: status(refusal.code), body, ..Reply::default() }
+}
+
+/// A full disk, a busy file, an I/O error: the request may succeed later.
+fn is_passing(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{
+        DatabaseBusy, DatabaseLocked, DiskFull, OperationInterrupted, SystemIoFailure,
+    };
+    matches!(
+        error.sqlite_error_code(),
+        Some(DatabaseBusy | DatabaseLocked | DiskFull | OperationInterrupted | SystemIoFailure)
+    )
+}

@@ -1,0 +1,11 @@
+//! HTTP: requests and answers as the slices see them, and the socket.
+
+pub mod call;
+pub mod error;
+pub mod json;
+pub mod query;
+pub mod reply;
+pub mod route;
+pub mod server;
+pub mod upload;
+pub mod wire;

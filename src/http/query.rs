@@ -1,0 +1,186 @@
+//! Query parameters (D16, D18).
+
+use percent_encoding::percent_decode_str;
+use uuid::Uuid;
+
+use super::route::{Param, ParamKind};
+use super::wire::{Read, Verweis, parse_uuid};
+use crate::db::list::{MAX_LIMIT, MAX_SEARCH_WORDS, Page};
+use crate::rules::day::Day;
+use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::text::search_words;
+
+/// Longest value of a parameter, in characters.
+const MAX_VALUE: usize = 255;
+
+/// The parameters of a request, known and sent once each.
+#[derive(Debug)]
+pub struct Query {
+    values: Vec<(&'static Param, String)>,
+    params: &'static [Param],
+}
+
+impl Query {
+    /// Reads a query against the parameters that the route knows.
+    pub fn read(
+        query: &str,
+        params: &'static [Param],
+        unknown_ignored: bool,
+        notes: &mut Hints,
+    ) -> Read<Query> {
+        let mut values: Vec<(&'static Param, String)> = Vec::new();
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let (name, value) = (decode(name)?, decode(value)?);
+            let Some(param) = params.iter().find(|param| param.name == name) else {
+                let shown: String = name.chars().filter(|c| !c.is_control()).take(50).collect();
+                if !unknown_ignored {
+                    return Err(unknown(&shown, params));
+                }
+                notes.add_field(HintCode::UnbekannterParameter, shown, "Diesen Parameter gibt es nicht.");
+                continue;
+            };
+            if values.iter().any(|(known, _)| known.name == param.name) {
+                return Err(invalid(param.name, "Der Parameter kommt doppelt vor. Bitte nur einmal senden."));
+            }
+            if value.chars().nth(MAX_VALUE).is_some() || value.contains('\0') {
+                return Err(invalid(param.name, "Der Wert ist zu lang oder enthält ein NUL-Zeichen."));
+            }
+            values.push((param, value));
+        }
+        Ok(Query { values, params })
+    }
+
+    /// A text; blank is absent.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        let value = self.raw(name)?.trim();
+        (!value.is_empty()).then_some(value)
+    }
+
+    /// A text that is searched for, of a limited number of words.
+    pub fn search(&self, name: &str) -> Read<Option<&str>> {
+        let text = self.text(name);
+        if text.is_some_and(|text| search_words(text).len() > MAX_SEARCH_WORDS) {
+            let message = format!("Bitte höchstens {MAX_SEARCH_WORDS} Wörter suchen.");
+            return Err(invalid(name, message));
+        }
+        Ok(text)
+    }
+
+    /// A uuid.
+    pub fn uuid(&self, name: &str) -> Read<Option<Uuid>> {
+        self.parsed(name, parse_uuid, "Hier wird eine id (UUID) erwartet.")
+    }
+
+    /// An integer.
+    pub fn int(&self, name: &str) -> Read<Option<i64>> {
+        self.parsed(name, |text| text.parse().ok(), "Hier wird eine ganze Zahl erwartet.")
+    }
+
+    /// A customer: an integer kunden_id or a uuid (D1).
+    pub fn verweis(&self, name: &str) -> Read<Option<Verweis>> {
+        let read = |text: &str| match Verweis::of_text(text) {
+            Verweis::Name(_) => None,
+            verweis => Some(verweis),
+        };
+        self.parsed(name, read, "Hier wird eine kunden_id (Zahl) oder id (UUID) erwartet.")
+    }
+
+    /// A day.
+    pub fn day(&self, name: &str) -> Read<Option<Day>> {
+        let Some(text) = self.text(name) else { return Ok(None) };
+        let message = "Hier wird ein Datum erwartet, zum Beispiel 2026-07-31.";
+        Day::parse(text).map(Some).ok_or_else(|| Refusal::field(Code::DatumUngueltig, name, message))
+    }
+
+    /// true or false.
+    pub fn bool(&self, name: &str) -> Read<Option<bool>> {
+        let read = |text: &str| match text {
+            "true" | "1" => Some(true),
+            "false" | "0" => Some(false),
+            _ => None,
+        };
+        self.parsed(name, read, "Hier wird true oder false erwartet.")
+    }
+
+    /// One of the values that the route names for this parameter.
+    pub fn one_of(&self, name: &str) -> Read<Option<&'static str>> {
+        let Some(ParamKind::OneOf(allowed)) = self.param(name).map(|param| param.kind) else {
+            return Ok(None);
+        };
+        let message = format!("Erlaubt sind: {}.", allowed.join(", "));
+        self.parsed(name, |text| allowed.iter().copied().find(|value| *value == text), &message)
+    }
+
+    /// limit and offset; the note is for the header X-Limit when a limit was cut.
+    pub fn page(&self) -> Read<(Page, Option<u32>)> {
+        let default = match self.param("limit").map(|param| param.kind) {
+            Some(ParamKind::Limit(default)) => default,
+            _ => None,
+        };
+        let limit = self.raw("limit").map(|text| natural(text, "limit")).transpose()?;
+        let offset = self.raw("offset").map_or(Ok(0), |text| natural(text, "offset"))?;
+        match limit {
+            None => Ok((Page { limit: default, offset }, None)),
+            Some(limit) if limit > i64::from(MAX_LIMIT) => {
+                Ok((Page { limit: Some(MAX_LIMIT), offset }, Some(MAX_LIMIT)))
+            }
+            Some(limit) => Ok((Page { limit: u32::try_from(limit).ok(), offset }, None)),
+        }
+    }
+
+    /// A refusal of a parameter's value.
+    pub fn refuse(name: &str, message: impl Into<String>) -> Box<Refusal> {
+        invalid(name, message)
+    }
+
+    fn parsed<T>(&self, name: &str, read: impl FnOnce(&str) -> Option<T>, message: &str) -> Read<Option<T>> {
+        let Some(text) = self.text(name) else { return Ok(None) };
+        read(text).map(Some).ok_or_else(|| invalid(name, message))
+    }
+
+    fn raw(&self, name: &str) -> Option<&str> {
+        debug_assert!(self.param(name).is_some(), "the route does not declare the parameter {name}");
+        self.values.iter().find(|(param, _)| param.name == name).map(|(_, value)| value.as_str())
+    }
+
+    fn param(&self, name: &str) -> Option<&'static Param> {
+        self.params.iter().find(|param| param.name == name)
+    }
+}
+
+/// A number of rows: digits; what is beyond every table is as good as its end.
+fn natural(text: &str, name: &str) -> Read<i64> {
+    if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(invalid(name, "Hier wird eine Zahl ab 0 erwartet."));
+    }
+    Ok(text.parse().unwrap_or(i64::MAX))
+}
+
+fn invalid(name: &str, message: impl Into<String>) -> Box<Refusal> {
+    Refusal::field(Code::ParameterUngueltig, name, message)
+}
+
+fn unknown(name: &str, params: &[Param]) -> Box<Refusal> {
+    let known: Vec<_> = params.iter().map(|param| param.name).collect();
+    let known = if known.is_empty() { "keine".to_owned() } else { known.join(", ") };
+    let message = format!("Den Parameter {name} gibt es hier nicht. Bekannt sind: {known}.");
+    Refusal::field(Code::UnbekannterParameter, name, message)
+}
+
+/// Percent-decoding that refuses bad escapes and bad UTF-8 instead of guessing.
+pub fn decode(text: &str) -> Read<String> {
+    let refusal = || {
+        Refusal::new(
+            Code::AnfrageUngueltig,
+            "Die Adresse ist falsch kodiert. Bitte Sonderzeichen als %XX senden.",
+        )
+    };
+    let mut escapes = text.split('%').skip(1);
+    let is_hex = |escape: &str| escape.get(..2).is_some_and(|hex| hex.bytes().all(|b| b.is_ascii_hexdigit()));
+    if !escapes.all(is_hex) {
+        return Err(refusal());
+    }
+    let spaced = text.replace('+', " ");
+    Ok(percent_decode_str(&spaced).decode_utf8().map_err(|_| refusal())?.into_owned())
+}

@@ -1,0 +1,115 @@
+//! An answer, before it becomes HTTP.
+
+use std::hash::{DefaultHasher, Hasher};
+
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::call::Call;
+use crate::db::error::{Failure, Result};
+use crate::db::list::Listing;
+use crate::rules::error::Hints;
+
+/// An answer: status, headers, JSON.
+#[derive(Debug, Clone, Default)]
+pub struct Reply {
+    /// The status.
+    pub status: u16,
+    /// Headers besides those that every answer has.
+    pub headers: Vec<(&'static str, String)>,
+    /// The body: JSON, or nothing.
+    pub body: Vec<u8>,
+    /// The record that was read or written, for the audit log.
+    pub subject: Option<Uuid>,
+}
+
+impl Reply {
+    /// An answer with a body.
+    pub fn json(status: u16, body: &impl Serialize) -> Result<Reply> {
+        let body = serde_json::to_vec(body)
+            .map_err(|error| Failure::Broken(format!("an answer cannot be written: {error}")))?;
+        Ok(Reply { status, body, ..Reply::default() })
+    }
+
+    /// 200 with a body.
+    pub fn ok(body: &impl Serialize) -> Result<Reply> {
+        Reply::json(200, body)
+    }
+
+    /// 201 with a body.
+    pub fn created(body: &impl Serialize) -> Result<Reply> {
+        Reply::json(201, body)
+    }
+
+    /// A single resource with its ETag: the version, and a digest of the answer, which also
+    /// holds joined names. If-None-Match compares all of it, If-Match the version alone (D11).
+    pub fn resource(call: &Call<'_>, version: i64, id: Uuid, body: &impl Serialize) -> Result<Reply> {
+        let reply = Reply::ok(body)?;
+        let etag = format!("\"{version}-{:016x}\"", digest(&reply.body));
+        Ok(reply.unless_cached(call, etag).about(id))
+    }
+
+    /// A raw array; the count of all rows goes into a header (D16).
+    pub fn array<T: Serialize>(listing: &Listing<T>) -> Result<Reply> {
+        Ok(Reply::ok(&listing.data)?.with("x-total-count", listing.count.to_string()))
+    }
+
+    /// The same with a header.
+    pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Reply {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    /// The same with the header X-Limit, where a limit was cut (D16).
+    pub fn with_cut_limit(self, cut: Option<u32>) -> Reply {
+        match cut {
+            Some(limit) => self.with("x-limit", limit.to_string()),
+            None => self,
+        }
+    }
+
+    /// The same with a weak ETag over the body.
+    pub fn with_weak_etag(self, call: &Call<'_>) -> Reply {
+        let etag = format!("W/\"{:016x}\"", digest(&self.body));
+        self.unless_cached(call, etag)
+    }
+
+    /// The same, about a record.
+    pub fn about(mut self, id: Uuid) -> Reply {
+        self.subject = Some(id);
+        self
+    }
+
+    /// The notes of a read as the header X-Hinweise: codes and fields, in ASCII.
+    pub fn with_notes(self, notes: &Hints) -> Reply {
+        let texts: Vec<_> = notes
+            .iter()
+            .map(|hint| match &hint.feld {
+                Some(feld) => {
+                    let feld: String = feld.chars().filter(char::is_ascii_graphic).collect();
+                    format!("{} {feld}", hint.code.as_str())
+                }
+                None => hint.code.as_str().to_owned(),
+            })
+            .collect();
+        if texts.is_empty() { self } else { self.with("x-hinweise", texts.join(", ")) }
+    }
+
+    /// 304 without a body when the client already has this answer.
+    fn unless_cached(self, call: &Call<'_>, etag: String) -> Reply {
+        let cached = call.has_cached(&etag);
+        let mut reply = self.with("etag", etag);
+        if cached {
+            reply.status = 304;
+            reply.body.clear();
+        }
+        reply
+    }
+}
+
+/// A digest that tells answers apart; it need not outlive this version of the program.
+fn digest(body: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(body);
+    hasher.finish()
+}

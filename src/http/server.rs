@@ -1,0 +1,208 @@
+//! The socket: the only file that awaits.
+//!
+//! It reads requests and bodies under limits and time-outs, hands them to the gate, and writes
+//! the answers. HTTP/1 only.
+
+use std::convert::Infallible;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::{Body, Bytes, Incoming};
+use hyper::header::{HeaderName, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
+use tokio_io_timeout::TimeoutStream;
+use uuid::Uuid;
+
+use super::call::Request;
+use super::reply::Reply;
+use super::route::BodyLimit;
+use crate::db::{Clock, log};
+use crate::rules::error::{Code, Refusal};
+
+/// Largest head of a request in bytes.
+const MAX_HEAD: usize = 64 << 10;
+
+/// Headers of a request at most.
+const MAX_HEADERS: usize = 100;
+
+/// Pause after the machine refused a connection (too many open files).
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// What the socket allows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Open connections at most; further ones wait in the queue of the operating system.
+    pub connections: usize,
+    /// How long the head of a request may take, and how long a connection may be idle.
+    pub header: Duration,
+    /// How long the body of a request may take.
+    pub body: Duration,
+    /// How long a client may take to accept the next part of an answer.
+    pub write: Duration,
+    /// How long running requests may take when the server stops.
+    pub shutdown: Duration,
+}
+
+/// Who answers requests: the gate, seen from the socket.
+pub trait Answering: Send + Sync + 'static {
+    /// How large a body a request may have.
+    fn body_limit(&self, method: &str, path: &str) -> BodyLimit;
+    /// Answers, or says where the answer will come from.
+    fn answer(self: Arc<Self>, request: Request) -> Outcome;
+    /// The answer when the one who should have sent it is gone.
+    fn unavailable(&self, request_id: Uuid) -> Reply;
+}
+
+/// An answer, or where it will come from.
+pub enum Outcome {
+    /// The answer.
+    Done(Reply),
+    /// The writer or the slow lane sends it.
+    Later(tokio::sync::oneshot::Receiver<Reply>),
+}
+
+/// Serves until `stop` is done: then no connection is accepted, running requests are finished.
+pub async fn serve<A: Answering>(
+    listener: TcpListener,
+    service: Arc<A>,
+    clock: Clock,
+    limits: Limits,
+    stop: impl Future<Output = ()>,
+) {
+    let graceful = GracefulShutdown::new();
+    let places = Arc::new(Semaphore::new(limits.connections));
+    let mut stop = std::pin::pin!(stop);
+    loop {
+        let accepted = async {
+            // The semaphore is never closed.
+            let place = Arc::clone(&places).acquire_owned().await.ok();
+            (place, listener.accept().await)
+        };
+        let (place, accepted) = tokio::select! {
+            accepted = accepted => accepted,
+            () = &mut stop => break,
+        };
+        let (stream, peer) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                log(&format!("a connection was not accepted: {error}"));
+                sleep(ACCEPT_PAUSE).await;
+                continue;
+            }
+        };
+        // Small answers must not wait for more data (Nagle).
+        let _ = stream.set_nodelay(true);
+        let mut stream = TimeoutStream::new(stream);
+        stream.set_write_timeout(Some(limits.write));
+        let (service, clock, body_time) = (Arc::clone(&service), Arc::clone(&clock), limits.body);
+        let answering = service_fn(move |request| {
+            let (service, clock) = (Arc::clone(&service), Arc::clone(&clock));
+            async move { Ok::<_, Infallible>(answer(request, peer.ip(), service, clock, body_time).await) }
+        });
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(limits.header)
+            .max_buf_size(MAX_HEAD)
+            .max_headers(MAX_HEADERS)
+            .serve_connection(TokioIo::new(Box::pin(stream)), answering);
+        let connection = graceful.watch(connection);
+        tokio::spawn(async move {
+            // A connection that breaks concerns nobody but its client.
+            let _ = connection.await;
+            drop(place);
+        });
+    }
+    drop(listener);
+    if timeout(limits.shutdown, graceful.shutdown()).await.is_err() {
+        log("some connections did not end in time and were cut");
+    }
+}
+
+async fn answer<A: Answering>(
+    request: hyper::Request<Incoming>,
+    peer: IpAddr,
+    service: Arc<A>,
+    clock: Clock,
+    body_time: Duration,
+) -> Response<Full<Bytes>> {
+    let (id, started) = (Uuid::now_v7(), std::time::Instant::now());
+    let (head, body) = request.into_parts();
+    let limit = service.body_limit(head.method.as_str(), head.uri.path()).bytes();
+    let body = match timeout(body_time, read_body(body, limit)).await {
+        Ok(body) => body,
+        Err(_) => Err(Refusal::new(
+            Code::ZeitUeberschritten,
+            "Die Daten kamen nicht vollständig an. Bitte die Anfrage wiederholen.",
+        )),
+    };
+    let incomplete = body.is_err();
+    let request = Request {
+        id,
+        at: clock(),
+        started,
+        peer,
+        method: head.method.as_str().to_owned(),
+        path: head.uri.path().to_owned(),
+        query: head.uri.query().unwrap_or_default().to_owned(),
+        headers: head.headers,
+        body,
+    };
+    let reply = match Arc::clone(&service).answer(request) {
+        Outcome::Done(reply) => reply,
+        Outcome::Later(receiver) => receiver.await.unwrap_or_else(|_| service.unavailable(id)),
+    };
+    response(reply, id, incomplete)
+}
+
+/// Reads a body of at most `limit` bytes; what is announced as larger is not read at all.
+async fn read_body(body: Incoming, limit: usize) -> Result<Vec<u8>, Box<Refusal>> {
+    let too_large = || {
+        let message = format!("Die Anfrage ist größer als {} MiB. Bitte aufteilen.", limit >> 20);
+        Refusal::new(Code::ZuGross, message)
+    };
+    if body.size_hint().lower() > limit as u64 {
+        return Err(too_large());
+    }
+    match Limited::new(body, limit).collect().await {
+        Ok(body) => Ok(body.to_bytes().into()),
+        Err(error) if error.is::<http_body_util::LengthLimitError>() => Err(too_large()),
+        Err(_) => {
+            Err(Refusal::new(Code::AnfrageUngueltig, "Die Anfrage ist unvollständig. Bitte wiederholen."))
+        }
+    }
+}
+
+/// The answer as HTTP. A connection whose body was not read to its end cannot be used again.
+fn response(reply: Reply, id: Uuid, close: bool) -> Response<Full<Bytes>> {
+    let has_body = !reply.body.is_empty();
+    let mut response = Response::new(Full::new(Bytes::from(reply.body)));
+    *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    if has_body {
+        headers.insert("content-type", HeaderValue::from_static("application/json; charset=utf-8"));
+    }
+    headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
+    headers.insert("cache-control", HeaderValue::from_static("no-store"));
+    let mut insert = |name: HeaderName, value: &str| {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            headers.insert(name, value);
+        }
+    };
+    insert(HeaderName::from_static("x-request-id"), &id.to_string());
+    for (name, value) in &reply.headers {
+        insert(HeaderName::from_static(name), value);
+    }
+    if close {
+        insert(hyper::header::CONNECTION, "close");
+    }
+    response
+}

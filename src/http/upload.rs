@@ -1,0 +1,82 @@
+//! Uploaded files: their names and their content as Base64 (RFC 4648, strict).
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use super::json::Json;
+use super::wire::{At, FromJson, Read, Text};
+use crate::rules::error::Code;
+
+/// Largest content in bytes, decoded (D18): 10 MiB.
+const MAX_CONTENT: usize = 10 << 20;
+
+/// Types of files by the ending of their name.
+const MIME_TYPES: &[(&str, &str)] = &[
+    ("pdf", "application/pdf"),
+    ("xml", "application/xml"),
+    ("json", "application/json"),
+    ("zip", "application/zip"),
+    ("csv", "text/csv"),
+    ("txt", "text/plain"),
+    ("png", "image/png"),
+    ("jpg", "image/jpeg"),
+    ("jpeg", "image/jpeg"),
+    ("tif", "image/tiff"),
+    ("tiff", "image/tiff"),
+    ("docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+    ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+];
+
+/// The type of a file by its name.
+pub fn mime_type(dateiname: &str) -> &'static str {
+    let ending = dateiname.rsplit_once('.').map_or("", |(_, ending)| ending).to_lowercase();
+    MIME_TYPES.iter().find(|(known, _)| *known == ending).map_or("application/octet-stream", |(_, mime)| mime)
+}
+
+/// The content of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inhalt(pub Vec<u8>);
+
+impl FromJson for Inhalt {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Inhalt> {
+        let Json::String(text) = json else {
+            return at.refuse(Code::FeldUngueltig, "Hier wird der Inhalt als Base64-Text erwartet.");
+        };
+        let Ok(content) = STANDARD.decode(text.trim().as_bytes()) else {
+            return at.refuse(Code::FeldUngueltig, "Der Inhalt ist kein gültiges Base64 (RFC 4648).");
+        };
+        if content.len() > MAX_CONTENT {
+            return at.refuse(Code::ZuGross, "Die Datei ist größer als 10 MiB. Bitte verkleinern.");
+        }
+        Ok(Inhalt(content))
+    }
+}
+
+/// Content as Base64.
+pub fn encode(content: &[u8]) -> String {
+    STANDARD.encode(content)
+}
+
+/// Bytes as hexadecimal digits, for checksums.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The name of a file, without a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dateiname(pub String);
+
+impl FromJson for Dateiname {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Dateiname> {
+        let Text(name) = Text::from_json(json, at)?;
+        let bad =
+            |c: char| c.is_control() || matches!(c, '/' | '\\' | ':' | '"' | '<' | '>' | '|' | '?' | '*');
+        if name.chars().any(bad) || name == "." || name == ".." {
+            return at.refuse(
+                Code::FeldUngueltig,
+                "Der Dateiname darf keinen Pfad und keine Sonderzeichen enthalten.",
+            );
+        }
+        Ok(Dateiname(name))
+    }
+}

@@ -1,0 +1,486 @@
+//! Types at the door: how a field of a body is read (D14, D15, D18).
+//!
+//! `eingabe!` declares a body as a struct; reading it checks every field, names what is wrong by
+//! its path, and notes what was ignored or rounded.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::json::Json;
+use crate::rules::choice::Choice;
+use crate::rules::day::Day;
+use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::fixed::{self, NumberError, Percent, Price, Quantity};
+
+/// A value, or why there is none.
+pub type Read<T> = Result<T, Box<Refusal>>;
+
+/// Longest text of an ordinary field, in characters (D18).
+const MAX_TEXT: usize = 255;
+
+/// Longest text of langtext, notizen and bemerkung, in characters (D18).
+const MAX_LONG_TEXT: usize = 4_000;
+
+/// Where in the body we are, and what was noted on the way.
+pub struct At<'h> {
+    path: String,
+    hints: &'h mut Hints,
+    unknown_fields_refused: bool,
+    tabular: bool,
+}
+
+impl<'h> At<'h> {
+    /// At the top of a body.
+    pub fn top(hints: &'h mut Hints, unknown_fields_refused: bool) -> At<'h> {
+        At { path: String::new(), hints, unknown_fields_refused, tabular: false }
+    }
+
+    /// At the top of a row of a table: every cell is a text, numbers and days may be German.
+    pub fn cells(hints: &'h mut Hints) -> At<'h> {
+        At { path: String::new(), hints, unknown_fields_refused: false, tabular: true }
+    }
+
+    /// Whether we read a row of a table.
+    pub fn is_tabular(&self) -> bool {
+        self.tabular
+    }
+
+    /// Runs `read` at the field `name` below.
+    pub fn field<T>(&mut self, name: &str, read: impl FnOnce(&mut At<'_>) -> T) -> T {
+        let dot = if self.path.is_empty() { "" } else { "." };
+        self.below(format!("{}{dot}{name}", self.path), read)
+    }
+
+    /// Runs `read` at element `index` of the array we are at.
+    pub fn element<T>(&mut self, index: usize, read: impl FnOnce(&mut At<'_>) -> T) -> T {
+        self.below(format!("{}[{index}]", self.path), read)
+    }
+
+    /// A refusal of the field we are at.
+    pub fn refuse<T>(&self, code: Code, message: impl Into<String>) -> Read<T> {
+        let message = message.into();
+        Err(match self.path.is_empty() {
+            true => Refusal::new(code, message),
+            false => Refusal::field(code, &self.path, message),
+        })
+    }
+
+    /// A note about the field we are at.
+    pub fn hint(&mut self, code: HintCode, message: impl Into<String>) {
+        self.hints.add_field(code, self.path.clone(), message);
+    }
+
+    /// What was noted on the way.
+    pub fn hints(&mut self) -> &mut Hints {
+        self.hints
+    }
+
+    /// A field that nobody knows: a note, or a refusal where the client or the company asks for it.
+    pub fn unknown(&mut self) -> Read<()> {
+        if self.unknown_fields_refused {
+            return self.refuse(Code::UnbekanntesFeld, "Dieses Feld gibt es nicht. Bitte den Namen prüfen.");
+        }
+        self.hint(HintCode::UnbekanntesFeld, "Dieses Feld gibt es nicht; es wurde nicht übernommen.");
+        Ok(())
+    }
+
+    fn below<T>(&mut self, path: String, read: impl FnOnce(&mut At<'_>) -> T) -> T {
+        let At { unknown_fields_refused, tabular, .. } = *self;
+        read(&mut At { path, hints: self.hints, unknown_fields_refused, tabular })
+    }
+}
+
+/// A type that a field can have.
+pub trait FromJson: Sized {
+    /// Whether a blank string means null; numbers say no (D18).
+    const BLANK_IS_NULL: bool = true;
+
+    /// Reads a value that is not null.
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Self>;
+}
+
+/// A field as it was sent. In a POST null means absent, in a PUT it means cleared (D18).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(untagged)]
+pub enum Sent<T> {
+    /// Not in the body.
+    #[default]
+    Absent,
+    /// null, or a blank text.
+    Null,
+    /// A value.
+    Value(T),
+}
+
+impl<T> Sent<T> {
+    /// The value, where absent and null are the same.
+    pub fn value(self) -> Option<T> {
+        match self {
+            Sent::Value(value) => Some(value),
+            Sent::Absent | Sent::Null => None,
+        }
+    }
+
+    /// The value by reference, where absent and null are the same.
+    pub fn get(&self) -> Option<&T> {
+        match self {
+            Sent::Value(value) => Some(value),
+            Sent::Absent | Sent::Null => None,
+        }
+    }
+
+    /// Whether the body has no such field.
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Sent::Absent)
+    }
+
+    /// What holds after a change: the old value where the field is absent.
+    pub fn or_keep(self, old: Option<T>) -> Option<T> {
+        if self.is_absent() { old } else { self.value() }
+    }
+
+    /// Reads a field that is in the body.
+    pub fn read(json: &Json<'_>, at: &mut At<'_>) -> Read<Sent<T>>
+    where
+        T: FromJson,
+    {
+        match json {
+            Json::Null => Ok(Sent::Null),
+            Json::String(text) if text.trim().is_empty() && (T::BLANK_IS_NULL || at.is_tabular()) => {
+                Ok(Sent::Null)
+            }
+            json => T::from_json(json, at).map(Sent::Value),
+        }
+    }
+}
+
+/// Declares a body: a struct whose fields are all [`Sent`], and how it is read.
+///
+/// `nur_lesen` names the fields that answers have and requests may repeat; they are ignored with
+/// a hint, so that GET, edit, PUT works.
+#[macro_export]
+macro_rules! eingabe {
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident { $($(#[$doc:meta])* $field:ident : $type:ty),+ $(,)? }
+        nur_lesen: [$($read_only:literal),* $(,)?]
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Default)]
+        #[allow(missing_docs)]
+        pub struct $name { $($(#[$doc])* pub $field: $crate::http::wire::Sent<$type>),+ }
+
+        impl $crate::http::wire::FromJson for $name {
+            fn from_json(
+                json: &$crate::http::json::Json<'_>,
+                at: &mut $crate::http::wire::At<'_>,
+            ) -> $crate::http::wire::Read<Self> {
+                let mut body = $name::default();
+                for (key, value) in $crate::http::wire::members(json, at)? {
+                    match key.as_ref() {
+                        $(stringify!($field) => {
+                            body.$field = at.field(key, |at| $crate::http::wire::Sent::read(value, at))?;
+                        })+
+                        $($read_only => at.field(key, |at| $crate::http::wire::ignored(at)),)*
+                        _ => at.field(key, |at| at.unknown())?,
+                    }
+                }
+                Ok(body)
+            }
+        }
+    };
+}
+
+/// A body without fields.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Leer;
+
+impl FromJson for Leer {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Leer> {
+        for (key, _) in members(json, at)? {
+            at.field(key, |at| at.unknown())?;
+        }
+        Ok(Leer)
+    }
+}
+
+/// The members of an object.
+pub fn members<'j, 'b>(json: &'j Json<'b>, at: &At<'_>) -> Read<&'j [(std::borrow::Cow<'b, str>, Json<'b>)]> {
+    match json {
+        Json::Object(members) => Ok(members),
+        _ => at.refuse(Code::FeldUngueltig, "Hier wird ein JSON-Objekt erwartet."),
+    }
+}
+
+/// Notes that a field can only be read.
+pub fn ignored(at: &mut At<'_>) {
+    at.hint(HintCode::FeldIgnoriert, "Dieses Feld vergibt der Dienst selbst; es wurde nicht übernommen.");
+}
+
+/// A text of at most 255 characters: trimmed, CRLF as LF.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Text(pub String);
+
+/// A text of at most 4,000 characters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LongText(pub String);
+
+impl FromJson for Text {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Text> {
+        text(json, at, MAX_TEXT).map(Text)
+    }
+}
+
+impl FromJson for LongText {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<LongText> {
+        text(json, at, MAX_LONG_TEXT).map(LongText)
+    }
+}
+
+/// A trimmed text without control characters, at most `max` characters long.
+pub fn text(json: &Json<'_>, at: &At<'_>, max: usize) -> Read<String> {
+    let Json::String(text) = json else {
+        return at.refuse(Code::FeldUngueltig, "Hier wird ein Text in Anführungszeichen erwartet.");
+    };
+    let text = text.trim().replace("\r\n", "\n");
+    if text.chars().any(|c| c.is_control() && c != '\n' && c != '\t') {
+        return at.refuse(Code::FeldUngueltig, "Der Text enthält Steuerzeichen. Bitte entfernen.");
+    }
+    if text.chars().nth(max).is_some() {
+        return at.refuse(Code::TextZuLang, format!("Der Text ist länger als {max} Zeichen. Bitte kürzen."));
+    }
+    Ok(text)
+}
+
+impl FromJson for bool {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<bool> {
+        match json {
+            Json::Bool(value) => Ok(*value),
+            Json::String(cell) if at.is_tabular() => match cell.trim().to_lowercase().as_str() {
+                "true" | "1" | "ja" | "j" | "x" => Ok(true),
+                "false" | "0" | "nein" | "n" => Ok(false),
+                _ => at.refuse(Code::FeldUngueltig, "Hier wird ja oder nein erwartet."),
+            },
+            _ => at.refuse(Code::FeldUngueltig, "Hier wird true oder false erwartet."),
+        }
+    }
+}
+
+/// A whole number within bounds: 30, 30.0 or "30".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Int<const MIN: i64, const MAX: i64>(pub i64);
+
+/// An id of master data that we do not keep (niederlassung_id, waage_id …): int32.
+pub type Kennung = Int<{ i32::MIN as i64 }, { i32::MAX as i64 }>;
+
+/// A number of days, up to about ten years.
+pub type Tage = Int<0, 3_650>;
+
+impl<const MIN: i64, const MAX: i64> FromJson for Int<MIN, MAX> {
+    const BLANK_IS_NULL: bool = false;
+
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Self> {
+        let parsed = number(json, at).map(|text| fixed::parse(&text, 6));
+        match parsed {
+            Some(Ok(number)) if number.value % 1_000_000 == 0 && !number.rounded => {
+                let value = number.value / 1_000_000;
+                if (MIN..=MAX).contains(&value) {
+                    return Ok(Int(value));
+                }
+                at.refuse(Code::WertUngueltig, format!("Die Zahl muss zwischen {MIN} und {MAX} liegen."))
+            }
+            Some(Err(NumberError::TooLarge)) => {
+                at.refuse(Code::WertUngueltig, format!("Die Zahl muss zwischen {MIN} und {MAX} liegen."))
+            }
+            _ => at.refuse(Code::FeldUngueltig, "Hier wird eine ganze Zahl erwartet."),
+        }
+    }
+}
+
+/// The text of a number: a JSON number, or a string with one. In a cell of a table 1.234,56 is
+/// 1234.56, and a number may begin with zeros.
+fn number<'j>(json: &'j Json<'_>, at: &At<'_>) -> Option<Cow<'j, str>> {
+    match json {
+        Json::Number(text) => Some(Cow::Borrowed(text)),
+        Json::String(cell) if at.is_tabular() => Some(Cow::Owned(plain_number(cell.trim()))),
+        Json::String(text) => Some(Cow::Borrowed(text.trim())),
+        _ => None,
+    }
+}
+
+/// A number of a cell without its thousands separators and leading zeros.
+fn plain_number(cell: &str) -> String {
+    let plain = if cell.contains(',') || cell.matches('.').count() > 1 {
+        cell.replace('.', "").replace(',', ".")
+    } else {
+        cell.to_owned()
+    };
+    let (sign, digits) = plain.strip_prefix('-').map_or(("", plain.as_str()), |digits| ("-", digits));
+    let digits = digits.trim_start_matches('0');
+    let zero = if digits.starts_with(|c: char| c.is_ascii_digit()) { "" } else { "0" };
+    if plain.is_empty() { plain } else { format!("{sign}{zero}{digits}") }
+}
+
+/// A decimal of `places` decimals, as an integer of them.
+fn decimal(json: &Json<'_>, at: &mut At<'_>, places: u32) -> Read<i64> {
+    let Some(text) = number(json, at) else {
+        return at.refuse(Code::FeldUngueltig, "Hier wird eine Zahl erwartet.");
+    };
+    match fixed::parse(&text, places) {
+        Ok(parsed) => {
+            if parsed.rounded {
+                at.hint(
+                    HintCode::Gerundet,
+                    format!("Der Wert wurde auf {places} Nachkommastellen gerundet."),
+                );
+            }
+            Ok(parsed.value)
+        }
+        Err(NumberError::TooLarge) => {
+            at.refuse(Code::FeldUngueltig, "Die Zahl ist zu groß: sie muss unter 1.000.000.000.000 liegen.")
+        }
+        Err(NumberError::Malformed) => at
+            .refuse(Code::FeldUngueltig, "Hier wird eine Zahl mit Dezimalpunkt erwartet, zum Beispiel 12.5."),
+    }
+}
+
+impl FromJson for Quantity {
+    const BLANK_IS_NULL: bool = false;
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Quantity> {
+        decimal(json, at, 6).map(Quantity::from_units)
+    }
+}
+
+impl FromJson for Price {
+    const BLANK_IS_NULL: bool = false;
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Price> {
+        decimal(json, at, 6).map(Price::from_units)
+    }
+}
+
+impl FromJson for Percent {
+    const BLANK_IS_NULL: bool = false;
+
+    /// 0 to 100 per cent (D6).
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Percent> {
+        let percent = Percent::from_units(decimal(json, at, 6)?);
+        if (Percent::ZERO..=Percent::whole(100)).contains(&percent) {
+            return Ok(percent);
+        }
+        at.refuse(Code::WertUngueltig, "Der Prozentwert muss zwischen 0 und 100 liegen.")
+    }
+}
+
+/// A weight in kg, kept to 3 decimals (D12).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gewicht(pub Quantity);
+
+impl FromJson for Gewicht {
+    const BLANK_IS_NULL: bool = false;
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Gewicht> {
+        let grams = decimal(json, at, 3)?;
+        Ok(Gewicht(Quantity::from_units(grams * 1_000)))
+    }
+}
+
+impl FromJson for Day {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Day> {
+        let day = match json {
+            Json::String(cell) if at.is_tabular() => {
+                Day::parse_german(cell.trim()).or_else(|| Day::parse(cell.trim()))
+            }
+            Json::String(text) => Day::parse(text.trim()),
+            _ => None,
+        };
+        match day {
+            Some(day) => Ok(day),
+            None => at.refuse(Code::DatumUngueltig, "Hier wird ein Datum erwartet, zum Beispiel 2026-07-31."),
+        }
+    }
+}
+
+impl FromJson for Uuid {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Uuid> {
+        let id = match json {
+            Json::String(text) => parse_uuid(text.trim()),
+            _ => None,
+        };
+        match id {
+            Some(id) => Ok(id),
+            None => at.refuse(Code::FeldUngueltig, "Hier wird eine id (UUID) erwartet."),
+        }
+    }
+}
+
+/// A uuid in its one ordinary spelling: no braces, no urn, with hyphens.
+pub fn parse_uuid(text: &str) -> Option<Uuid> {
+    if text.len() == 36 { Uuid::try_parse(text).ok() } else { None }
+}
+
+/// One of the values of an enumeration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct OneOf<T>(pub T);
+
+impl<T: Choice> FromJson for OneOf<T> {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<OneOf<T>> {
+        let text = text(json, at, MAX_TEXT)?;
+        match T::parse(&text) {
+            Some(value) => Ok(OneOf(value)),
+            None => at.refuse(Code::WertUngueltig, format!("Erlaubt sind: {}.", T::texts())),
+        }
+    }
+}
+
+/// A customer or a sales representative, named by an integer id, a uuid or a text (D1, D9).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Verweis {
+    /// A JSON integer or a string of digits.
+    Nummer(i64),
+    /// A uuid.
+    Id(Uuid),
+    /// Any other text.
+    Name(String),
+}
+
+impl Verweis {
+    /// Reads a text: digits, a uuid, or a name.
+    pub fn of_text(text: &str) -> Verweis {
+        if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
+            // Larger than any id that exists: found nowhere.
+            return Verweis::Nummer(text.parse().unwrap_or(i64::MAX));
+        }
+        parse_uuid(text).map_or_else(|| Verweis::Name(text.to_owned()), Verweis::Id)
+    }
+}
+
+impl FromJson for Verweis {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Verweis> {
+        match json {
+            Json::Number(_) => {
+                type Any = Int<{ i64::MIN }, { i64::MAX }>;
+                Any::from_json(json, at).map(|number| Verweis::Nummer(number.0))
+            }
+            json => text(json, at, MAX_TEXT).map(|text| Verweis::of_text(&text)),
+        }
+    }
+}
+
+/// Drops a field that this request cannot set, with a hint.
+pub fn ignore<T>(sent: &mut Sent<T>, feld: &str, hints: &mut Hints) {
+    if !std::mem::take(sent).is_absent() {
+        hints.add_field(
+            HintCode::FeldIgnoriert,
+            feld,
+            "Dieses Feld gilt hier nicht; es wurde nicht übernommen.",
+        );
+    }
+}
+
+/// The value of a field that must be there.
+pub fn required<T>(value: Option<T>, feld: &str) -> Read<T> {
+    let missing = || Refusal::field(Code::FeldFehlt, feld, format!("Das Feld {feld} fehlt. Bitte angeben."));
+    value.ok_or_else(missing)
+}

@@ -1,0 +1,176 @@
+//! Reading a file to import: JSON (an array of objects, or one object a line) or CSV.
+
+use csv::ReaderBuilder;
+use encoding_rs::WINDOWS_1252;
+use serde_json::value::RawValue;
+
+use crate::http::json::Json;
+
+/// Largest file in bytes.
+pub const MAX_FILE: u64 = 1 << 30;
+
+/// Longest row of CSV in bytes.
+const MAX_RECORD: usize = 1 << 20;
+
+/// The rows of a file, each with the line it begins on.
+pub struct Rows<'f> {
+    /// Rows as JSON objects; the cells of CSV are strings.
+    pub rows: Vec<(usize, Json<'f>)>,
+    /// The file is CSV: numbers and days in cells may be German.
+    pub tabular: bool,
+}
+
+/// A sentence for a person: which line, and what is wrong there.
+pub type Complaint = String;
+
+/// The text of a file: UTF-8 with or without BOM, else Windows-1252 as Excel writes it.
+pub fn decode(bytes: &[u8]) -> String {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => WINDOWS_1252.decode_without_bom_handling(bytes).0.into_owned(),
+    }
+}
+
+/// The rows of a text: JSON when it begins like JSON, else CSV.
+pub fn read(text: &str) -> Result<Rows<'_>, Complaint> {
+    match text.trim_start().as_bytes().first() {
+        None => Err("the file is empty".to_owned()),
+        Some(b'[') => Ok(Rows { rows: json_array(text)?, tabular: false }),
+        Some(b'{') => Ok(Rows { rows: json_lines(text)?, tabular: false }),
+        Some(_) => Ok(Rows { rows: csv_rows(text)?, tabular: true }),
+    }
+}
+
+fn json_array(text: &str) -> Result<Vec<(usize, Json<'_>)>, Complaint> {
+    let elements: Vec<&RawValue> = serde_json::from_str(text)
+        .map_err(|error| format!("line {}, column {}: this is no JSON", error.line(), error.column()))?;
+    let start = text.as_ptr() as usize;
+    let mut line = 1;
+    let mut counted = 0;
+    let rows = elements.into_iter().map(|element| {
+        let at = element.get().as_ptr() as usize - start;
+        line += newlines(&text[counted..at]);
+        counted = at;
+        Ok((line, json_object(element.get(), line)?))
+    });
+    rows.collect()
+}
+
+fn json_lines(text: &str) -> Result<Vec<(usize, Json<'_>)>, Complaint> {
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    lines.map(|(at, line)| Ok((at + 1, json_object(line, at + 1)?))).collect()
+}
+
+fn json_object(text: &str, line: usize) -> Result<Json<'_>, Complaint> {
+    match Json::parse(text.as_bytes()) {
+        Ok(object @ Json::Object(_)) => Ok(object),
+        Ok(_) => Err(format!("line {line}: a row must be a JSON object")),
+        Err(message) => Err(format!("line {line}: {message}")),
+    }
+}
+
+fn csv_rows(text: &str) -> Result<Vec<(usize, Json<'static>)>, Complaint> {
+    let header = text.lines().next().unwrap_or_default();
+    let mut reader =
+        ReaderBuilder::new().delimiter(separator(header)).flexible(true).from_reader(text.as_bytes());
+    let names: Vec<String> = reader
+        .headers()
+        .map_err(|error| format!("line 1: {error}"))?
+        .iter()
+        .map(|name| name.trim().to_lowercase())
+        .collect();
+    if let Some(doubled) = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
+        return Err(format!("line 1: the column {} stands there twice", doubled.1));
+    }
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|error| error.to_string())?;
+        let line = record.position().map_or(0, |position| position.line() as usize);
+        if record.len() > names.len() {
+            return Err(format!("line {line}: {} cells, but {} columns", record.len(), names.len()));
+        }
+        if record.as_slice().len() > MAX_RECORD {
+            return Err(format!("line {line}: longer than {MAX_RECORD} bytes"));
+        }
+        if record.iter().all(|cell| cell.trim().is_empty()) {
+            continue;
+        }
+        let cells = names.iter().zip(record.iter());
+        let members = cells.map(|(name, cell)| (name.clone().into(), Json::String(cell.to_owned().into())));
+        rows.push((line, Json::Object(members.collect())));
+    }
+    Ok(rows)
+}
+
+/// The separator that the header has most of: semicolon, comma or tabulator.
+fn separator(header: &str) -> u8 {
+    let count = |separator: &u8| header.bytes().filter(|byte| byte == separator).count();
+    [b';', b',', b'\t']
+        .into_iter()
+        .max_by_key(|separator| (count(separator), *separator == b';'))
+        .unwrap_or(b';')
+}
+
+fn newlines(text: &str) -> usize {
+    text.bytes().filter(|byte| *byte == b'\n').count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names_and_values(text: &str) -> Vec<(usize, String)> {
+        let rows = read(text).unwrap().rows;
+        rows.into_iter()
+            .map(|(line, row)| {
+                let Json::Object(members) = row else { panic!("{row:?}") };
+                let texts = members.iter().map(|(name, value)| match value {
+                    Json::String(text) => format!("{name}={text}"),
+                    other => format!("{name}={other:?}"),
+                });
+                (line, texts.collect::<Vec<_>>().join("|"))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_separator_and_quotes_of_a_table_are_recognised() {
+        for separator in [";", ",", "\t"] {
+            let text = format!(
+                "Name{separator}PLZ\n\"Müller\n& Söhne\"{separator}01234\n\n  {separator} \nB{separator}2\n"
+            );
+            let expected = [(2, "name=Müller\n& Söhne|plz=01234".to_owned()), (6, "name=B|plz=2".to_owned())];
+            assert_eq!(names_and_values(&text), expected, "{separator:?}");
+        }
+    }
+
+    #[test]
+    fn json_rows_know_their_lines() {
+        let expected = [(2, "a=1".to_owned()), (4, "a=2".to_owned())];
+        assert_eq!(names_and_values("[\n{\"a\":\"1\"},\n\n{\"a\":\"2\"}]"), expected);
+        let expected = [(1, "a=1".to_owned()), (3, "a=2".to_owned())];
+        assert_eq!(names_and_values("{\"a\":\"1\"}\n\n{\"a\":\"2\"}\n"), expected);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named_by_its_line() {
+        let table = [
+            ("", "the file is empty"),
+            ("[1]", "line 1: a row must be a JSON object"),
+            ("[{}\n,{]", "line 2, column 3: this is no JSON"),
+            ("{\"a\":1}\n{\"a\":1,\"a\":2}", "line 2: Das Feld \"a\" kommt doppelt vor."),
+            ("a;a\n1;2", "line 1: the column a stands there twice"),
+            ("a;b\n1;2;3", "line 2: 3 cells, but 2 columns"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(read(text).map(|rows| rows.rows.len()), Err(expected.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn excel_files_are_read_as_what_they_are() {
+        assert_eq!(decode(b"\xef\xbb\xbfM\xc3\xbcller"), "Müller");
+        assert_eq!(decode(b"M\xfcller \x80"), "Müller €");
+    }
+}

@@ -1,0 +1,250 @@
+//! How a partner comes to be and how it changes: by a request or by an import.
+
+use super::model::{Kunde, KundeEingabe, PartnerTypen};
+use super::sql;
+use crate::db::error::{Failure, Result};
+use crate::db::tx::WriteTx;
+use crate::http::json::Json;
+use crate::http::wire::{At, FromJson, Int, OneOf, Sent, Tage, Text};
+use crate::import::Upserted;
+use crate::laender::Staat;
+use crate::rules::error::{Code, Hints, Refusal};
+use crate::rules::stammdaten::KundeStatus;
+use crate::vertriebler;
+
+/// Longest customer number (D2).
+const MAX_KUNDENNR: usize = 30;
+
+/// Country of a partner when nobody said (specification).
+const HOME: &str = "DE";
+
+/// Days of payment when nobody said (specification).
+const ZAHLUNGSZIEL: i64 = 30;
+
+/// Creates a partner (specification, POST /kunden; D2).
+pub fn create(tx: &WriteTx<'_>, mut eingabe: KundeEingabe, hints: &mut Hints) -> Result<Kunde> {
+    let sent_name = eingabe.name.get().cloned();
+    if eingabe.nachname_firma.get().is_none() {
+        eingabe.nachname_firma = sent_name.map_or(Sent::Absent, Sent::Value);
+    }
+    let kundennr = match std::mem::take(&mut eingabe.kundennr).value() {
+        Some(Text(kundennr)) => free_number(tx, kundennr)?,
+        None => generate_number(tx)?,
+    };
+    let kunden_id = match std::mem::take(&mut eingabe.kunden_id).value() {
+        Some(Int(kunden_id)) => free_kunden_id(tx, kunden_id)?,
+        None => sql::next_kunden_id(tx)?,
+    };
+    let blank = Kunde {
+        id: tx.new_id(),
+        kunden_id,
+        kundennr,
+        name: String::new(),
+        nachname_firma: String::new(),
+        anrede: None,
+        vorname: None,
+        email: None,
+        telefon: None,
+        telefon2: None,
+        strasse: None,
+        plz: None,
+        ort: None,
+        staat: HOME.to_owned(),
+        status: KundeStatus::Aktiv,
+        partner_typen: PartnerTypen::DEFAULT,
+        steuerart: None,
+        zahlungsziel_tage: Some(ZAHLUNGSZIEL),
+        skonto_tage: None,
+        skonto_prozent: None,
+        steuernummer: None,
+        ust_id: None,
+        betriebsnummer: None,
+        iban: None,
+        bic: None,
+        vb_id: None,
+        notizen: None,
+        created_at: tx.now(),
+        updated_at: tx.now(),
+        version: 1,
+    };
+    let kunde = apply(tx, blank, absent_where_null(eingabe), hints)?;
+    sql::insert(tx, &kunde)?;
+    Ok(kunde)
+}
+
+/// Changes the fields that were sent; null clears (specification, PUT /kunden/{id}; D18).
+pub fn change(tx: &WriteTx<'_>, old: Kunde, eingabe: KundeEingabe, hints: &mut Hints) -> Result<Kunde> {
+    let version = old.version + 1;
+    let changed = apply(tx, old, eingabe, hints)?;
+    let changed = Kunde { version, updated_at: tx.now(), ..changed };
+    sql::update(tx, &changed)?;
+    Ok(changed)
+}
+
+/// The partner with the fields of a body.
+fn apply(tx: &WriteTx<'_>, old: Kunde, eingabe: KundeEingabe, hints: &mut Hints) -> Result<Kunde> {
+    let text = |sent: Sent<Text>, old: Option<String>| match sent {
+        Sent::Absent => old,
+        sent => sent.value().map(|Text(text)| text),
+    };
+    let days = |sent: Sent<Tage>, old| sent.or_keep(Option::map(old, Int)).map(|Int(days)| days);
+    let staat = staat(eingabe.staat, eingabe.land, old.staat)?;
+    let vorname = text(eingabe.vorname, old.vorname);
+    let nachname_firma =
+        text(eingabe.nachname_firma, Some(old.nachname_firma)).filter(|name| !name.is_empty());
+    let nachname_firma = nachname_firma.ok_or_else(name_missing)?;
+    let kept_name = Some(old.name).filter(|name| !name.is_empty());
+    let name = text(eingabe.name, kept_name).unwrap_or_else(|| match &vorname {
+        Some(vorname) => format!("{vorname} {nachname_firma}"),
+        None => nachname_firma.clone(),
+    });
+    let vb_id = match eingabe.vb_id {
+        Sent::Absent => old.vb_id,
+        Sent::Null => None,
+        Sent::Value(vb_id) => vertriebler::resolve(tx, &vb_id, hints)?,
+    };
+    Ok(Kunde {
+        name,
+        nachname_firma,
+        vorname,
+        staat,
+        vb_id,
+        anrede: eingabe.anrede.or_keep(old.anrede.map(OneOf)).map(|OneOf(anrede)| anrede),
+        email: text(eingabe.email, old.email),
+        telefon: text(eingabe.telefon, old.telefon),
+        telefon2: text(eingabe.telefon2, old.telefon2),
+        strasse: text(eingabe.strasse, old.strasse),
+        plz: text(eingabe.plz, old.plz),
+        ort: text(eingabe.ort, old.ort),
+        status: eingabe.status.or_keep(Some(OneOf(old.status))).map_or(KundeStatus::Aktiv, |OneOf(s)| s),
+        partner_typen: eingabe
+            .partner_typen
+            .or_keep(Some(old.partner_typen))
+            .unwrap_or(PartnerTypen::DEFAULT),
+        steuerart: eingabe.steuerart.or_keep(old.steuerart.map(OneOf)).map(|OneOf(steuerart)| steuerart),
+        zahlungsziel_tage: days(eingabe.zahlungsziel_tage, old.zahlungsziel_tage),
+        skonto_tage: days(eingabe.skonto_tage, old.skonto_tage),
+        skonto_prozent: eingabe.skonto_prozent.or_keep(old.skonto_prozent),
+        steuernummer: text(eingabe.steuernummer, old.steuernummer),
+        ust_id: text(eingabe.ust_id, old.ust_id),
+        betriebsnummer: text(eingabe.betriebsnummer, old.betriebsnummer),
+        iban: text(eingabe.iban, old.iban),
+        bic: text(eingabe.bic, old.bic),
+        notizen: match eingabe.notizen {
+            Sent::Absent => old.notizen,
+            sent => sent.value().map(|text| text.0),
+        },
+        ..old
+    })
+}
+
+/// In a POST null means absent (D18): the defaults hold.
+fn absent_where_null(eingabe: KundeEingabe) -> KundeEingabe {
+    fn absent<T>(sent: Sent<T>) -> Sent<T> {
+        if matches!(sent, Sent::Null) { Sent::Absent } else { sent }
+    }
+    KundeEingabe {
+        staat: absent(eingabe.staat),
+        land: absent(eingabe.land),
+        status: absent(eingabe.status),
+        zahlungsziel_tage: absent(eingabe.zahlungsziel_tage),
+        partner_typen: absent(eingabe.partner_typen),
+        ..eingabe
+    }
+}
+
+/// The country of `staat` and its alias `land`; null is back to the default.
+fn staat(staat: Sent<Staat>, land: Sent<Staat>, old: String) -> Result<String> {
+    if let (Sent::Value(staat), Sent::Value(land)) = (&staat, &land)
+        && staat != land
+    {
+        let message = "staat und land nennen verschiedene Länder. Bitte nur eines senden.";
+        return Err(Refusal::field(Code::FeldWiderspruch, "land", message).into());
+    }
+    let sent = if matches!(staat, Sent::Value(_)) || land.is_absent() { staat } else { land };
+    Ok(match sent {
+        Sent::Absent => old,
+        Sent::Null => HOME.to_owned(),
+        Sent::Value(Staat(iso2)) => iso2,
+    })
+}
+
+/// An integer id that an import brings (D1).
+fn free_kunden_id(tx: &WriteTx<'_>, kunden_id: i64) -> Result<i64> {
+    if sql::find_by_kunden_id(tx, kunden_id)?.is_some() {
+        let message = format!("Die kunden_id {kunden_id} ist schon vergeben.");
+        return Err(Refusal::field(Code::FeldWiderspruch, "kunden_id", message).into());
+    }
+    Ok(kunden_id)
+}
+
+/// A number that was sent: not too long, and not taken (D2).
+fn free_number(tx: &WriteTx<'_>, kundennr: String) -> Result<String> {
+    if kundennr.chars().count() > MAX_KUNDENNR {
+        let message = format!("Die Kundennummer ist länger als {MAX_KUNDENNR} Zeichen. Bitte kürzen.");
+        return Err(Refusal::field(Code::TextZuLang, "kundennr", message).into());
+    }
+    if sql::find_by_kundennr(tx, &kundennr)?.is_some() {
+        let message = format!("Die Kundennummer {kundennr} ist schon vergeben. Bitte eine andere wählen.");
+        return Err(Refusal::field(Code::KundennrBereitsVergeben, "kundennr", message).into());
+    }
+    Ok(kundennr)
+}
+
+/// K-n with n = 1000 + count + 1, or the next n that is free (specification; D2).
+fn generate_number(tx: &WriteTx<'_>) -> Result<String> {
+    let mut number = 1000 + sql::count(tx)? + 1;
+    loop {
+        let kundennr = format!("K-{number}");
+        if sql::find_by_kundennr(tx, &kundennr)?.is_none() {
+            return Ok(kundennr);
+        }
+        number += 1;
+    }
+}
+
+fn name_missing() -> Failure {
+    let message = "Es fehlt der Name. Bitte nachname_firma angeben.";
+    Refusal::field(Code::NameFehlt, "nachname_firma", message).into()
+}
+
+/// Creates or changes a partner by its natural key: the number, else name, postcode and town (D22).
+pub fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
+    let mut eingabe = KundeEingabe::from_json(row, at)?;
+    let hints = at.hints();
+    let old = match eingabe.kundennr.get() {
+        Some(Text(kundennr)) => sql::find_by_kundennr(tx, kundennr)?,
+        None => find_by_address(tx, &eingabe)?,
+    };
+    let Some(old) = old else {
+        create(tx, eingabe, hints)?;
+        return Ok(Upserted::Created);
+    };
+    if let Some(Int(kunden_id)) = eingabe.kunden_id.get()
+        && *kunden_id != old.kunden_id
+    {
+        let message = format!("Der Kunde {} hat schon die kunden_id {}.", old.kundennr, old.kunden_id);
+        return Err(Refusal::field(Code::FeldWiderspruch, "kunden_id", message).into());
+    }
+    // The number is the key; only its spelling could differ.
+    eingabe.kundennr = Sent::Absent;
+    let after = apply(tx, old.clone(), eingabe, hints)?;
+    if after == old {
+        return Ok(Upserted::Unchanged);
+    }
+    sql::update(tx, &Kunde { version: old.version + 1, updated_at: tx.now(), ..after })?;
+    Ok(Upserted::Changed)
+}
+
+fn find_by_address(tx: &WriteTx<'_>, eingabe: &KundeEingabe) -> Result<Option<Kunde>> {
+    let text = |sent: &Sent<Text>| sent.get().map(|Text(text)| text.clone());
+    let Some(name) = text(&eingabe.nachname_firma).or_else(|| text(&eingabe.name)) else {
+        return Err(name_missing());
+    };
+    let mut found = sql::find_by_address(tx, &name, text(&eingabe.plz), text(&eingabe.ort))?;
+    if found.len() > 1 {
+        let message = format!("{name} gibt es mehrfach am selben Ort. Bitte die kundennr angeben.");
+        return Err(Refusal::field(Code::FeldFehlt, "kundennr", message).into());
+    }
+    Ok(found.pop())
+}

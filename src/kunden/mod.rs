@@ -1,0 +1,44 @@
+//! Partners: customers, suppliers, carriers, and their attachments.
+
+mod change;
+mod handlers;
+mod model;
+mod sql;
+
+pub use model::Kunde;
+pub use sql::{find, find_by_kunden_id, find_by_kundennr};
+
+use crate::http::route::{Access, Method, Param, ParamKind, Route};
+use crate::import::{Import, check};
+use crate::rules::scope::Scope;
+
+const READ: Access = Access::Scope(Scope::KundenRead);
+
+/// What can be imported into this slice.
+pub const IMPORTS: &[Import] =
+    &[Import { kind: "kunden", check: check::<model::KundeEingabe>, run: change::import }];
+
+/// Routes of this slice.
+pub const ROUTES: &[Route] = &[
+    Route::get("/api/v1/kunden", READ, "Kunden und Lieferanten", handlers::list).with_query(&[
+        Param { name: "suche", kind: ParamKind::Text, summary: "Wörter in Name, E-Mail, Nummer oder Ort" },
+        Param {
+            name: "partner_typ",
+            kind: ParamKind::OneOf(&["kunde", "lieferant", "spediteur"]),
+            summary: "nur Partner mit dieser Rolle",
+        },
+        Param { name: "limit", kind: ParamKind::Limit(Some(100)), summary: "Höchstzahl der Einträge" },
+        Param { name: "offset", kind: ParamKind::Offset, summary: "Einträge, die übersprungen werden" },
+    ]),
+    Route::write(Method::Post, "/api/v1/kunden", Scope::KundenWrite, "Kunden anlegen", handlers::create),
+    Route::get("/api/v1/kunden/{id}", READ, "Einen Kunden lesen", handlers::get),
+    Route::write(Method::Put, "/api/v1/kunden/{id}", Scope::KundenWrite, "Kunden ändern", handlers::change),
+    Route::write(
+        Method::Post,
+        "/api/v1/kunden/{id}/dokumente",
+        Scope::DokumenteWrite,
+        "Datei an einen Kunden anhängen",
+        handlers::attach,
+    )
+    .with_upload(),
+];

@@ -1,0 +1,208 @@
+//! Statements on partners.
+
+use rusqlite::types::ToSql;
+use rusqlite::{Row, named_params};
+use uuid::Uuid;
+
+use super::model::{Kunde, PartnerTypen};
+use crate::db::error::Result;
+use crate::db::list::{Filter, ListSql, Listing, Page};
+use crate::db::tx::{Columns, Tx, WriteTx};
+use crate::rules::text::{case_key, natural_key, searchable};
+
+const SELECT: &str = "select k.id, k.kunden_id, k.kundennr, k.name, k.nachname_firma, k.anrede, k.vorname, k.email,
+    k.telefon, k.telefon2, k.strasse, k.plz, k.ort, k.staat, k.status, k.ist_kunde, k.ist_lieferant,
+    k.ist_spediteur, k.steuerart, k.zahlungsziel_tage, k.skonto_tage, k.skonto_prozent, k.steuernummer, k.ust_id,
+    k.betriebsnummer, k.iban, k.bic, k.vb_id, k.notizen, k.angelegt_am, k.geaendert_am, k.version
+  from kunde k";
+
+const LIST: ListSql = ListSql {
+    select: SELECT,
+    count: "select count(*) from kunde k",
+    order: "order by k.kundennr_sort, k.id",
+};
+
+fn kunde(row: &Row<'_>) -> rusqlite::Result<Kunde> {
+    let mut columns = Columns::of(row);
+    Ok(Kunde {
+        id: columns.next()?,
+        kunden_id: columns.next()?,
+        kundennr: columns.next()?,
+        name: columns.next()?,
+        nachname_firma: columns.next()?,
+        anrede: columns.next()?,
+        vorname: columns.next()?,
+        email: columns.next()?,
+        telefon: columns.next()?,
+        telefon2: columns.next()?,
+        strasse: columns.next()?,
+        plz: columns.next()?,
+        ort: columns.next()?,
+        staat: columns.next()?,
+        status: columns.next()?,
+        partner_typen: PartnerTypen {
+            kunde: columns.next()?,
+            lieferant: columns.next()?,
+            spediteur: columns.next()?,
+        },
+        steuerart: columns.next()?,
+        zahlungsziel_tage: columns.next()?,
+        skonto_tage: columns.next()?,
+        skonto_prozent: columns.next()?,
+        steuernummer: columns.next()?,
+        ust_id: columns.next()?,
+        betriebsnummer: columns.next()?,
+        iban: columns.next()?,
+        bic: columns.next()?,
+        vb_id: columns.next()?,
+        notizen: columns.next()?,
+        created_at: columns.next()?,
+        updated_at: columns.next()?,
+        version: columns.next()?,
+    })
+}
+
+/// One page of partners.
+pub fn list(
+    tx: &Tx<'_>,
+    suche: Option<&str>,
+    partner_typ: Option<&str>,
+    page: Page,
+) -> Result<Listing<Kunde>> {
+    let mut filter = Filter::of("k");
+    match partner_typ {
+        Some("kunde") => filter.and("k.ist_kunde = 1"),
+        Some("lieferant") => filter.and("k.ist_lieferant = 1"),
+        Some(_) => filter.and("k.ist_spediteur = 1"),
+        None => {}
+    }
+    filter.contains_words("k.such_text", suche);
+    tx.list(&LIST, &filter, page, kunde)
+}
+
+fn find_where(tx: &Tx<'_>, column: &str, value: &dyn ToSql) -> Result<Option<Kunde>> {
+    let statement = format!("{SELECT} where k.tenant_id = :tenant and {column} = :value");
+    tx.optional(&statement, &[(":value", value)], kunde)
+}
+
+/// A partner by id.
+pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Kunde>> {
+    find_where(tx, "k.id", &id)
+}
+
+/// A partner by integer id (D1).
+pub fn find_by_kunden_id(tx: &Tx<'_>, kunden_id: i64) -> Result<Option<Kunde>> {
+    find_where(tx, "k.kunden_id", &kunden_id)
+}
+
+/// A partner by number: trimmed, in any case (D1).
+pub fn find_by_kundennr(tx: &Tx<'_>, kundennr: &str) -> Result<Option<Kunde>> {
+    find_where(tx, "k.kundennr_key", &case_key(kundennr))
+}
+
+/// Partners of one name, postcode and town: the key of an import without numbers (D22).
+pub fn find_by_address(
+    tx: &Tx<'_>,
+    name: &str,
+    plz: Option<String>,
+    ort: Option<String>,
+) -> Result<Vec<Kunde>> {
+    let statement = format!(
+        "{SELECT} where k.tenant_id = :tenant and k.nachname_firma = :name and k.plz is :plz and k.ort is :ort
+         order by k.id limit 2"
+    );
+    tx.all(&statement, named_params! {":name": name, ":plz": plz, ":ort": ort}, kunde)
+}
+
+/// How many partners there are.
+pub fn count(tx: &Tx<'_>) -> Result<i64> {
+    tx.one("select count(*) from kunde where tenant_id = :tenant", &[], |row| row.get(0))
+}
+
+/// The next integer id.
+pub fn next_kunden_id(tx: &Tx<'_>) -> Result<i64> {
+    let statement = "select coalesce(max(kunden_id), 0) + 1 from kunde where tenant_id = :tenant";
+    tx.one(statement, &[], |row| row.get(0))
+}
+
+/// Adds a partner.
+pub fn insert(tx: &WriteTx<'_>, kunde: &Kunde) -> Result<()> {
+    with_columns(kunde, |columns| {
+        let own: [(&str, &dyn ToSql); 3] =
+            [(":id", &kunde.id), (":kunden_id", &kunde.kunden_id), (":angelegt_am", &kunde.created_at)];
+        tx.insert("kunde", &[&own[..], columns].concat())
+    })
+}
+
+/// Stores a changed partner.
+pub fn update(tx: &WriteTx<'_>, kunde: &Kunde) -> Result<()> {
+    with_columns(kunde, |columns| tx.update("kunde", kunde.id, columns))
+}
+
+/// The columns that a change can touch.
+fn with_columns(kunde: &Kunde, store: impl FnOnce(&[(&str, &dyn ToSql)]) -> Result<()>) -> Result<()> {
+    let fields = [Some(&kunde.name), Some(&kunde.nachname_firma), kunde.vorname.as_ref()];
+    let more = [kunde.email.as_ref(), Some(&kunde.kundennr), kunde.ort.as_ref()];
+    let such_text = searchable(fields.into_iter().chain(more).flatten().map(String::as_str));
+    store(named_params! {
+        ":kundennr": kunde.kundennr,
+        ":kundennr_key": case_key(&kunde.kundennr),
+        ":kundennr_sort": natural_key(&kunde.kundennr),
+        ":such_text": such_text,
+        ":name": kunde.name,
+        ":nachname_firma": kunde.nachname_firma,
+        ":anrede": kunde.anrede,
+        ":vorname": kunde.vorname,
+        ":email": kunde.email,
+        ":telefon": kunde.telefon,
+        ":telefon2": kunde.telefon2,
+        ":strasse": kunde.strasse,
+        ":plz": kunde.plz,
+        ":ort": kunde.ort,
+        ":staat": kunde.staat,
+        ":status": kunde.status,
+        ":ist_kunde": kunde.partner_typen.kunde,
+        ":ist_lieferant": kunde.partner_typen.lieferant,
+        ":ist_spediteur": kunde.partner_typen.spediteur,
+        ":steuerart": kunde.steuerart,
+        ":zahlungsziel_tage": kunde.zahlungsziel_tage,
+        ":skonto_tage": kunde.skonto_tage,
+        ":skonto_prozent": kunde.skonto_prozent,
+        ":steuernummer": kunde.steuernummer,
+        ":ust_id": kunde.ust_id,
+        ":betriebsnummer": kunde.betriebsnummer,
+        ":iban": kunde.iban,
+        ":bic": kunde.bic,
+        ":vb_id": kunde.vb_id,
+        ":notizen": kunde.notizen,
+        ":geaendert_am": kunde.updated_at,
+        ":version": kunde.version,
+    })
+}
+
+/// Adds an attachment.
+pub fn insert_anhang(
+    tx: &WriteTx<'_>,
+    kunde: Uuid,
+    dateiname: &str,
+    beschreibung: Option<&str>,
+    mime_type: &str,
+    sha256: &[u8; 32],
+    inhalt: &[u8],
+) -> Result<Uuid> {
+    let id = tx.new_id();
+    tx.insert(
+        "anhang",
+        named_params! {
+            ":id": id,
+            ":kunde_id": kunde,
+            ":dateiname": dateiname,
+            ":beschreibung": beschreibung,
+            ":mime_type": mime_type,
+            ":sha256": sha256,
+            ":inhalt": inhalt,
+            ":erstellt_am": tx.now(),
+        },
+    )?;
+    Ok(id)
+}

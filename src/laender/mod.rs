@@ -1,0 +1,128 @@
+//! Countries: a list that is built in, and how a country is named in a request.
+//!
+//! Names: Unicode CLDR 48.2 (Unicode License V3).
+
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+use crate::db::error::Result;
+use crate::db::tx::Tx;
+use crate::http::call::Call;
+use crate::http::json::Json;
+use crate::http::reply::Reply;
+use crate::http::route::{Access, Param, ParamKind, Route};
+use crate::http::wire::{At, FromJson, Read, Text};
+use crate::rules::error::Code;
+use crate::rules::tax::Gebiet;
+use crate::rules::text::{din_5007_key, folded_key};
+
+/// Routes of this slice.
+pub const ROUTES: &[Route] =
+    &[Route::get("/api/v1/laender", Access::AnyKey, "Länder mit Kennzeichen der EU-Mitgliedschaft", list)
+        .with_query(&[
+            Param { name: "limit", kind: ParamKind::Limit(None), summary: "Höchstzahl der Einträge" },
+            Param { name: "offset", kind: ParamKind::Offset, summary: "Einträge, die übersprungen werden" },
+        ])];
+
+/// A country.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Land {
+    /// ISO 3166-1 alpha-2.
+    pub iso2: String,
+    /// ISO 3166-1 alpha-3.
+    pub iso3: String,
+    /// German name.
+    pub name_de: String,
+    /// Member of the European Union.
+    pub eu_mitglied: bool,
+}
+
+/// All countries in the order of DIN 5007-1.
+static LAENDER: LazyLock<Vec<Land>> = LazyLock::new(|| {
+    // The file is part of the program; a test reads it.
+    let mut laender: Vec<Land> = serde_json::from_str(include_str!("laender.json")).unwrap_or_default();
+    laender.sort_by_cached_key(|land| (din_5007_key(&land.name_de), land.iso2.clone()));
+    laender
+});
+
+/// A country as a request names it: iso2, iso3, German name, D or A; kept as iso2 (D18).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Staat(pub String);
+
+impl FromJson for Staat {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Staat> {
+        let Text(text) = Text::from_json(json, at)?;
+        match find(&text) {
+            Some(land) => Ok(Staat(land.iso2.clone())),
+            None => at.refuse(
+                Code::LandUnbekannt,
+                format!("Das Land {text} ist nicht bekannt. Bitte als ISO-Kürzel angeben, zum Beispiel DE."),
+            ),
+        }
+    }
+}
+
+/// The country that a text names.
+pub fn find(text: &str) -> Option<&'static Land> {
+    let upper = text.trim().to_uppercase();
+    let iso2 = match upper.as_str() {
+        "D" => "DE",
+        "A" => "AT",
+        other => other,
+    };
+    let by_code = LAENDER.iter().find(|land| land.iso2 == iso2 || land.iso3 == iso2);
+    by_code.or_else(|| LAENDER.iter().find(|land| folded_key(&land.name_de) == folded_key(text)))
+}
+
+/// Where a country is, as the tax rules see it.
+pub fn gebiet(iso2: &str) -> Gebiet {
+    match LAENDER.iter().find(|land| land.iso2 == iso2) {
+        _ if iso2 == "DE" => Gebiet::Inland,
+        Some(land) if land.eu_mitglied => Gebiet::Eu,
+        _ => Gebiet::Drittland,
+    }
+}
+
+#[derive(Serialize)]
+struct LandListe<'l> {
+    data: &'l [Land],
+    count: usize,
+}
+
+fn list(call: &Call<'_>, _: &Tx<'_>) -> Result<Reply> {
+    let (page, cut) = call.query()?.page()?;
+    let offset = usize::try_from(page.offset).unwrap_or(usize::MAX).min(LAENDER.len());
+    let rest = &LAENDER[offset..];
+    let limit = page.limit.map_or(rest.len(), |limit| rest.len().min(limit as usize));
+    let reply = Reply::ok(&LandListe { data: &rest[..limit], count: LAENDER.len() })?;
+    Ok(reply.with_cut_limit(cut))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn countries_are_found_by_every_name() {
+        assert_eq!(LAENDER.len(), 249);
+        assert_eq!(LAENDER.iter().filter(|land| land.eu_mitglied).count(), 27);
+        let table = [
+            ("de", "DE"),
+            ("D", "DE"),
+            ("A", "AT"),
+            ("AUT", "AT"),
+            ("Österreich", "AT"),
+            ("oesterreich", "AT"),
+            ("Niederlande", "NL"),
+        ];
+        for (text, iso2) in table {
+            assert_eq!(find(text).map(|land| land.iso2.as_str()), Some(iso2), "{text}");
+        }
+        assert!(find("Preußen").is_none() && find("XX").is_none());
+        assert_eq!(
+            [gebiet("DE"), gebiet("AT"), gebiet("CH")],
+            [Gebiet::Inland, Gebiet::Eu, Gebiet::Drittland]
+        );
+    }
+}

@@ -1,0 +1,54 @@
+//! partnerd: the partner interface of a grain trader, mill, feed or organic dealer. JSON over
+//! HTTP, one executable, one SQLite file.
+//!
+//! # The map
+//!
+//! Each module uses only what stands above it; `tests/architecture.rs` holds it to that.
+//!
+//! A request comes in at [`http::server`] (the only file that awaits), passes the [`gate`] in the
+//! order that stands there, and reaches a function of a slice by way of its row in
+//! [`app::routes`]. A read runs at once on a snapshot ([`db::readers`]); a write is read and
+//! checked at once, and carried out by the one writer ([`db::writer`]), many in one transaction.
+//! What the trade demands is computed in [`rules`], which knows neither SQL nor HTTP nor the time.
+//!
+//! A slice is a folder: `mod.rs` (what it is, its ROUTES and IMPORTS), `model.rs` (what goes over
+//! the wire), `handlers.rs` (what the routes do), `sql.rs` (its statements).
+//!
+//! To add an endpoint: a struct in `model.rs`, a statement in `sql.rs`, a function in
+//! `handlers.rs`, a row in ROUTES.
+
+pub mod rules;
+
+pub mod db;
+
+pub mod http;
+
+pub mod gate;
+
+pub mod import;
+
+pub mod tenants;
+
+pub mod laender;
+
+pub mod steuersaetze;
+
+pub mod vertriebler;
+
+pub mod artikel;
+
+pub mod kunden;
+
+pub mod kontrakte;
+
+pub mod chargen;
+
+pub mod waage;
+
+pub mod belege;
+
+pub mod app;
+
+pub mod config;
+
+pub mod cli;

@@ -1,0 +1,7 @@
+//! `partnerd`: parse, run, exit code.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    partnerd::cli::main()
+}

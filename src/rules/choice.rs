@@ -1,0 +1,52 @@
+//! Enumerations with a text for each value, as it stands on the wire and in the database.
+
+/// A value of an enumeration that has a text.
+pub trait Choice: Copy + 'static {
+    /// Every value, in the order of declaration.
+    const ALL: &'static [Self];
+
+    /// The text of the value.
+    fn text(self) -> &'static str;
+
+    /// The value with this text.
+    fn parse(text: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|value| value.text() == text)
+    }
+
+    /// All texts, for a message.
+    fn texts() -> String {
+        Self::ALL.iter().map(|value| value.text()).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Declares an enumeration with its texts.
+#[macro_export]
+macro_rules! choice {
+    ($(#[$meta:meta])* pub enum $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[allow(missing_docs)]
+        pub enum $name { $($(#[$doc])* $variant),+ }
+
+        impl $name {
+            /// The text of the value.
+            pub const fn as_str(self) -> &'static str {
+                match self { $($name::$variant => $text),+ }
+            }
+        }
+
+        impl $crate::rules::choice::Choice for $name {
+            const ALL: &'static [$name] = &[$($name::$variant),+];
+
+            fn text(self) -> &'static str {
+                self.as_str()
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+    };
+}

@@ -1,0 +1,213 @@
+//! Instants and calendar days (D15). A business day is a day in Berlin.
+
+use std::fmt;
+
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp};
+use serde::{Serialize, Serializer};
+
+/// Europe/Berlin, compiled in: the machine needs no time-zone database.
+static BERLIN: TimeZone = jiff::tz::get!("Europe/Berlin");
+
+/// A calendar day; on the wire `YYYY-MM-DD`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Day(Date);
+
+/// A calendar day where the specification types a date-time: `YYYY-MM-DDT00:00:00.000Z`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DayTime(pub Day);
+
+/// An instant in milliseconds since 1970-01-01T00:00Z; on the wire `YYYY-MM-DDTHH:MM:SS.mmmZ`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Instant(i64);
+
+impl Day {
+    /// The day of a date.
+    pub const fn new(year: i16, month: i8, day: i8) -> Day {
+        Day(jiff::civil::date(year, month, day))
+    }
+
+    /// The year, for number series.
+    pub fn year(self) -> i64 {
+        i64::from(self.0.year())
+    }
+
+    /// The same day a year later.
+    pub fn next_year(self) -> Day {
+        Day(self.0.saturating_add(Span::new().years(1)))
+    }
+
+    /// The day after.
+    pub fn tomorrow(self) -> Day {
+        Day(self.0.saturating_add(Span::new().days(1)))
+    }
+
+    /// The day of an instant in Berlin.
+    pub fn in_berlin(instant: Instant) -> Day {
+        Day(BERLIN.to_datetime(instant.timestamp()).date())
+    }
+
+    /// The day of an instant in UTC, for limits that count by UTC day.
+    pub fn in_utc(instant: Instant) -> Day {
+        Day(TimeZone::UTC.to_datetime(instant.timestamp()).date())
+    }
+
+    /// The instant at which this day begins in Berlin.
+    pub fn begin_in_berlin(self) -> Instant {
+        let midnight = self.0.to_datetime(jiff::civil::Time::midnight());
+        // Only days at the very ends of the calendar have no instant; they are clamped.
+        BERLIN.to_timestamp(midnight).map_or(Instant(i64::MAX), Instant::from)
+    }
+
+    /// Reads a day: `YYYY-MM-DD`, an RFC 3339 instant (its Berlin day) or a date-time without
+    /// offset (its date part).
+    pub fn parse(text: &str) -> Option<Day> {
+        if let Some(day) = Day::parse_plain(text) {
+            return Some(day);
+        }
+        // An expanded or truncated year is no RFC 3339.
+        Day::parse_plain(text.get(..10)?)?;
+        if !matches!(text.as_bytes().get(10), Some(b'T' | b't' | b' ')) {
+            return None;
+        }
+        if let Ok(instant) = text.parse::<Timestamp>() {
+            return Some(Day::in_berlin(instant.into()));
+        }
+        if text.contains('[') {
+            return None;
+        }
+        text.parse::<DateTime>().ok().map(|datetime| Day(datetime.date()))
+    }
+
+    /// Reads exactly `YYYY-MM-DD`.
+    pub fn parse_plain(text: &str) -> Option<Day> {
+        let bytes = text.as_bytes();
+        let shape = bytes.len() == 10
+            && bytes.iter().enumerate().all(|(at, byte)| match at {
+                4 | 7 => *byte == b'-',
+                _ => byte.is_ascii_digit(),
+            });
+        if !shape || text.starts_with("0000") {
+            return None;
+        }
+        text.parse::<Date>().ok().map(Day)
+    }
+
+    /// Reads `DD.MM.YYYY`, as German spreadsheets write it.
+    pub fn parse_german(text: &str) -> Option<Day> {
+        let mut parts = text.split('.');
+        let (day, month, year) = (parts.next()?, parts.next()?, parts.next()?);
+        if parts.next().is_some() || year.len() != 4 || day.len() > 2 || month.len() > 2 {
+            return None;
+        }
+        Day::parse_plain(&format!("{year}-{month:0>2}-{day:0>2}"))
+    }
+}
+
+impl Instant {
+    /// From milliseconds since 1970, as stored.
+    pub const fn from_millis(millis: i64) -> Instant {
+        Instant(millis)
+    }
+
+    /// Milliseconds since 1970, as stored.
+    pub const fn millis(self) -> i64 {
+        self.0
+    }
+
+    /// The instant as the time library has it.
+    pub fn timestamp(self) -> Timestamp {
+        Timestamp::from_millisecond(self.0).unwrap_or(Timestamp::MAX)
+    }
+
+    /// Reads an RFC 3339 instant.
+    pub fn parse(text: &str) -> Option<Instant> {
+        Day::parse_plain(text.get(..10)?)?;
+        if text.contains('[') {
+            return None;
+        }
+        text.parse::<Timestamp>().ok().map(Instant::from)
+    }
+}
+
+impl From<Timestamp> for Instant {
+    fn from(timestamp: Timestamp) -> Instant {
+        Instant(timestamp.as_millisecond())
+    }
+}
+
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}-{:02}-{:02}", self.0.year(), self.0.month(), self.0.day())
+    }
+}
+
+impl fmt::Display for DayTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}T00:00:00.000Z", self.0)
+    }
+}
+
+impl fmt::Display for Instant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.3}", self.timestamp())
+    }
+}
+
+impl Serialize for Day {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl Serialize for DayTime {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl Serialize for Instant {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_read_as_berlin_has_them() {
+        let table = [
+            ("2026-07-10", Some("2026-07-10")),
+            ("2026-07-10T00:00:00Z", Some("2026-07-10")),
+            ("2026-07-09T22:00:00.000Z", Some("2026-07-10")),
+            ("2026-07-10T00:00:00+02:00", Some("2026-07-10")),
+            ("2026-07-10T23:30:00", Some("2026-07-10")),
+            ("2026-07-10 23:30:00", Some("2026-07-10")),
+            ("2026-02-29", None),
+            ("10.07.2026", None),
+            ("0000-00-00", None),
+            ("2026-7-1", None),
+            ("2026-07-10T", None),
+            ("20260710", None),
+            ("-002026-07-10", None),
+            ("2026-07-10T23:30:00[Europe/Berlin]", None),
+            ("2026-07-10x", None),
+            ("", None),
+        ];
+        for (text, day) in table {
+            assert_eq!(Day::parse(text).map(|day| day.to_string()).as_deref(), day, "{text}");
+        }
+    }
+
+    #[test]
+    fn instants_and_midnights_are_written_as_the_wire_has_them() {
+        let change = Day::new(2026, 10, 25).begin_in_berlin();
+        assert_eq!(change.to_string(), "2026-10-24T22:00:00.000Z");
+        assert_eq!(DayTime(Day::in_berlin(change)).to_string(), "2026-10-25T00:00:00.000Z");
+        assert_eq!(Day::parse_german("1.7.2026"), Some(Day::new(2026, 7, 1)));
+        assert_eq!(Day::parse_german("31.02.2026"), None);
+    }
+}

@@ -1,0 +1,243 @@
+//! Refusals and hints: every machine-readable code of the interface stands here, once (D19).
+
+use serde::Serialize;
+
+use crate::choice;
+
+choice! {
+    /// Why a request was refused. Append-only: clients compare these texts (D19).
+    pub enum Code {
+        ApiKeyFehlt = "API_KEY_FEHLT",
+        ApiKeyUngueltig = "API_KEY_UNGUELTIG",
+        ScopeFehlt = "SCOPE_FEHLT",
+        NichtGefunden = "NICHT_GEFUNDEN",
+        KeinPdf = "KEIN_PDF",
+        MethodeNichtErlaubt = "METHODE_NICHT_ERLAUBT",
+        ZuGross = "ZU_GROSS",
+        ZeitUeberschritten = "ZEIT_UEBERSCHRITTEN",
+        AnfrageUngueltig = "ANFRAGE_UNGUELTIG",
+        ZwischenzeitlichGeaendert = "ZWISCHENZEITLICH_GEAENDERT",
+        UnbekannterParameter = "UNBEKANNTER_PARAMETER",
+        ParameterFehlt = "PARAMETER_FEHLT",
+        ParameterUngueltig = "PARAMETER_UNGUELTIG",
+        ZuVieleTreffer = "ZU_VIELE_TREFFER",
+        UngueltigesJson = "UNGUELTIGES_JSON",
+        UnbekanntesFeld = "UNBEKANNTES_FELD",
+        FeldUngueltig = "FELD_UNGUELTIG",
+        FeldFehlt = "FELD_FEHLT",
+        FeldWiderspruch = "FELD_WIDERSPRUCH",
+        WertUngueltig = "WERT_UNGUELTIG",
+        TextZuLang = "TEXT_ZU_LANG",
+        DatumUngueltig = "DATUM_UNGUELTIG",
+        LandUnbekannt = "LAND_UNBEKANNT",
+        NameFehlt = "NAME_FEHLT",
+        KundennrBereitsVergeben = "KUNDENNR_BEREITS_VERGEBEN",
+        KundeNichtGefunden = "KUNDE_NICHT_GEFUNDEN",
+        KundeFehlt = "KUNDE_FEHLT",
+        KundeWiderspruch = "KUNDE_WIDERSPRUCH",
+        KundeGesperrt = "KUNDE_GESPERRT",
+        PartnerNichtGefunden = "PARTNER_NICHT_GEFUNDEN",
+        ArtikelNichtGefunden = "ARTIKEL_NICHT_GEFUNDEN",
+        ArtikelFehlt = "ARTIKEL_FEHLT",
+        ArtikelInaktiv = "ARTIKEL_INAKTIV",
+        ArtikelMehrdeutig = "ARTIKEL_MEHRDEUTIG",
+        ArtikelWiderspruch = "ARTIKEL_WIDERSPRUCH",
+        BelegAbgeschlossen = "BELEG_ABGESCHLOSSEN",
+        BelegStorniert = "BELEG_STORNIERT",
+        BelegNichtStornierbar = "BELEG_NICHT_STORNIERBAR",
+        BelegTypNichtAenderbar = "BELEG_TYP_NICHT_AENDERBAR",
+        BelegNichtGefunden = "BELEG_NICHT_GEFUNDEN",
+        BezugPasstNicht = "BEZUG_PASST_NICHT",
+        ZeitraumGesperrt = "ZEITRAUM_GESPERRT",
+        PreisFehlt = "PREIS_FEHLT",
+        MengeUngueltig = "MENGE_UNGUELTIG",
+        EinheitNichtUmrechenbar = "EINHEIT_NICHT_UMRECHENBAR",
+        BetragZuGross = "BETRAG_ZU_GROSS",
+        ChargeFehlt = "CHARGE_FEHLT",
+        ChargeNichtGefunden = "CHARGE_NICHT_GEFUNDEN",
+        ChargePasstNicht = "CHARGE_PASST_NICHT",
+        ChargeBereitsVerwendet = "CHARGE_BEREITS_VERWENDET",
+        ChargeNrBereitsVergeben = "CHARGE_NR_BEREITS_VERGEBEN",
+        NummerReserviert = "NUMMER_RESERVIERT",
+        BestandNichtAusreichend = "BESTAND_NICHT_AUSREICHEND",
+        BiozertifikatNichtGefunden = "BIOZERTIFIKAT_NICHT_GEFUNDEN",
+        KontraktNichtGefunden = "KONTRAKT_NICHT_GEFUNDEN",
+        WiegungNichtGefunden = "WIEGUNG_NICHT_GEFUNDEN",
+        WiegungNichtOffen = "WIEGUNG_NICHT_OFFEN",
+        WiegungNichtFertig = "WIEGUNG_NICHT_FERTIG",
+        WiegungPasstNicht = "WIEGUNG_PASST_NICHT",
+        WiegungBereitsVerwendet = "WIEGUNG_BEREITS_VERWENDET",
+        WiegungNichtStornierbar = "WIEGUNG_NICHT_STORNIERBAR",
+        WiegungAbgerechnet = "WIEGUNG_ABGERECHNET",
+        NettoNull = "NETTO_NULL",
+        InternerFehler = "INTERNER_FEHLER",
+        NichtVerfuegbar = "NICHT_VERFUEGBAR",
+    }
+}
+
+choice! {
+    /// What the service ignored, rounded, matched or chose by itself ("never silent").
+    pub enum HintCode {
+        UnbekanntesFeld = "UNBEKANNTES_FELD",
+        UnbekannterParameter = "UNBEKANNTER_PARAMETER",
+        FeldIgnoriert = "FELD_IGNORIERT",
+        Gerundet = "GERUNDET",
+        KundeInaktiv = "KUNDE_INAKTIV",
+        VertrieblerUnbekannt = "VERTRIEBLER_UNBEKANNT",
+        FremdbelegDoppelt = "FREMDBELEG_DOPPELT",
+        PreisFehlt = "PREIS_FEHLT",
+        SaetzeUnveraendert = "SAETZE_UNVERAENDERT",
+        IgLieferung = "IG_LIEFERUNG",
+        Ausfuhr = "AUSFUHR",
+        IgErwerb = "IG_ERWERB",
+        Einfuhr = "EINFUHR",
+        SteuerAuslandPruefen = "STEUER_AUSLAND_PRUEFEN",
+        ChargeAutomatisch = "CHARGE_AUTOMATISCH",
+        BestandNegativ = "BESTAND_NEGATIV",
+        BestandNichtGebucht = "BESTAND_NICHT_GEBUCHT",
+        RichtungWiderspruch = "RICHTUNG_WIDERSPRUCH",
+        WiegungAndererPartner = "WIEGUNG_ANDERER_PARTNER",
+    }
+}
+
+/// One error of one position of a document, as listed in `details.fehler[]` (D19).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PositionError {
+    /// The code.
+    pub error: Code,
+    /// Path of the field, for example `items[2].menge`.
+    pub feld: String,
+    /// German sentence.
+    pub message: String,
+}
+
+/// A refused request: a code, a German sentence that says what to do, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The code.
+    pub code: Code,
+    /// German sentence.
+    pub message: String,
+    /// Path of the field, if one field is to blame.
+    pub feld: Option<String>,
+    /// All errors of the positions of one document.
+    pub fehler: Vec<PositionError>,
+}
+
+impl Refusal {
+    /// A refusal that no single field is to blame for.
+    pub fn new(code: Code, message: impl Into<String>) -> Box<Refusal> {
+        Box::new(Refusal { code, message: message.into(), feld: None, fehler: Vec::new() })
+    }
+
+    /// A refusal because of one field.
+    pub fn field(code: Code, feld: impl Into<String>, message: impl Into<String>) -> Box<Refusal> {
+        Box::new(Refusal { code, message: message.into(), feld: Some(feld.into()), fehler: Vec::new() })
+    }
+
+    /// Names the field below `path`: `menge` in `items[2]` becomes `items[2].menge`.
+    pub fn below(mut self: Box<Self>, path: &str) -> Box<Refusal> {
+        self.feld = Some(match self.feld.take() {
+            Some(feld) => format!("{path}.{feld}"),
+            None => path.to_owned(),
+        });
+        self
+    }
+}
+
+/// The refusals of all positions of one document, collected so that a client sees them at once.
+#[derive(Debug, Default)]
+pub struct PositionErrors(Vec<Box<Refusal>>);
+
+impl PositionErrors {
+    /// Keeps the value, or remembers why there is none.
+    pub fn keep<T>(&mut self, result: Result<T, Box<Refusal>>) -> Option<T> {
+        result.map_err(|refusal| self.0.push(refusal)).ok()
+    }
+
+    /// Nothing was refused, or the first refusal with all of them in its details.
+    pub fn into_result(self) -> Result<(), Box<Refusal>> {
+        let fehler = self.0.iter().map(|refusal| PositionError {
+            error: refusal.code,
+            feld: refusal.feld.clone().unwrap_or_default(),
+            message: refusal.message.clone(),
+        });
+        let fehler = fehler.collect();
+        match self.0.into_iter().next() {
+            None => Ok(()),
+            Some(mut first) => {
+                first.fehler = fehler;
+                Err(first)
+            }
+        }
+    }
+}
+
+/// A note in a write confirmation: `{code, feld?, message}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Hint {
+    /// The code.
+    pub code: HintCode,
+    /// Path of the field, if it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub feld: Option<String>,
+    /// German sentence.
+    pub message: String,
+}
+
+/// The hints of one request, each once.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Hints(Vec<Hint>);
+
+impl Hints {
+    /// Adds a hint that concerns the request as a whole.
+    pub fn add(&mut self, code: HintCode, message: impl Into<String>) {
+        self.push(Hint { code, feld: None, message: message.into() });
+    }
+
+    /// Adds a hint about one field.
+    pub fn add_field(&mut self, code: HintCode, feld: impl Into<String>, message: impl Into<String>) {
+        self.push(Hint { code, feld: Some(feld.into()), message: message.into() });
+    }
+
+    /// Adds what another part of the request had to say.
+    pub fn extend(&mut self, other: Hints) {
+        other.0.into_iter().for_each(|hint| self.push(hint));
+    }
+
+    /// The same hints about fields below `path`.
+    pub fn below(mut self, path: &str) -> Hints {
+        for hint in &mut self.0 {
+            hint.feld = Some(match hint.feld.take() {
+                Some(feld) => format!("{path}.{feld}"),
+                None => path.to_owned(),
+            });
+        }
+        self
+    }
+
+    /// The hints in the order they were given.
+    pub fn iter(&self) -> impl Iterator<Item = &Hint> {
+        self.0.iter()
+    }
+
+    /// Whether a hint with this code was given.
+    pub fn has(&self, code: HintCode) -> bool {
+        self.0.iter().any(|hint| hint.code == code)
+    }
+
+    fn push(&mut self, hint: Hint) {
+        if !self.0.contains(&hint) {
+            self.0.push(hint);
+        }
+    }
+}
+
+impl From<super::fixed::TooLarge> for Box<Refusal> {
+    fn from(_: super::fixed::TooLarge) -> Box<Refusal> {
+        let message =
+            "Ein Betrag oder eine Menge erreicht 1.000.000.000.000. Bitte Mengen und Preise prüfen.";
+        Refusal::new(Code::BetragZuGross, message)
+    }
+}

@@ -1,0 +1,316 @@
+//! Exact decimals of fixed scale (D14): money, quantities, prices, percentages.
+//!
+//! Each is an integer of the smallest unit, as it stands in the database, and is written with a
+//! dot and at least as many decimals as its kind shows. No binary float takes part anywhere.
+
+use std::fmt;
+
+use rust_decimal::{Decimal, RoundingStrategy};
+use serde::{Serialize, Serializer};
+
+/// Absolute values must stay below this (D14): 10^12 units.
+pub const LIMIT: i64 = 1_000_000_000_000;
+
+/// Digits before the decimal point that a value below [`LIMIT`] can have.
+const LIMIT_DIGITS: i64 = 12;
+
+/// A decimal number: an integer of `SCALE` decimals, shown with at least `SHOWN` of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Fixed<const SCALE: u32, const SHOWN: usize>(i64);
+
+/// Euro, in cents: "20.43".
+pub type Money = Fixed<2, 2>;
+/// A quantity or a weight, in millionths: "12.500".
+pub type Quantity = Fixed<6, 3>;
+/// Euro per unit, in millionths: "0.3200".
+pub type Price = Fixed<6, 4>;
+/// Per cent, in millionths: "7.00".
+pub type Percent = Fixed<6, 2>;
+
+/// A value that reached [`LIMIT`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooLarge;
+
+impl<const SCALE: u32, const SHOWN: usize> Fixed<SCALE, SHOWN> {
+    /// Zero.
+    pub const ZERO: Self = Self(0);
+    /// Smallest units in one: 100 cents in a euro.
+    pub const UNIT: i64 = 10i64.pow(SCALE);
+
+    /// The number of smallest units, as stored.
+    pub const fn units(self) -> i64 {
+        self.0
+    }
+
+    /// From the number of smallest units, as stored.
+    pub const fn from_units(units: i64) -> Self {
+        Self(units)
+    }
+
+    /// From a whole number.
+    pub const fn whole(number: i64) -> Self {
+        Self(number * Self::UNIT)
+    }
+
+    /// Whether this is exactly zero.
+    pub const fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether this is below zero.
+    pub const fn is_negative(self) -> bool {
+        self.0 < 0
+    }
+
+    /// The same without its sign.
+    pub const fn abs(self) -> Self {
+        Self(self.0.abs())
+    }
+
+    /// The sum, if it stays below the limit.
+    pub fn plus(self, other: Self) -> Result<Self, TooLarge> {
+        Self::from_wide(i128::from(self.0) + i128::from(other.0))
+    }
+
+    /// The difference, if it stays below the limit.
+    pub fn minus(self, other: Self) -> Result<Self, TooLarge> {
+        self.plus(-other)
+    }
+
+    /// From a number of smallest units that may be too large.
+    pub fn from_wide(units: i128) -> Result<Self, TooLarge> {
+        match i64::try_from(units) {
+            Ok(units) if units.unsigned_abs() < LIMIT.unsigned_abs() * Self::UNIT.unsigned_abs() => {
+                Ok(Self(units))
+            }
+            _ => Err(TooLarge),
+        }
+    }
+
+    /// As a decimal, for rules that multiply or divide.
+    pub fn decimal(self) -> Decimal {
+        Decimal::new(self.0, SCALE)
+    }
+
+    /// Rounded commercially (half away from zero) to this kind's scale.
+    pub fn round(value: Decimal) -> Result<Self, TooLarge> {
+        let mut rounded = value.round_dp_with_strategy(SCALE, RoundingStrategy::MidpointAwayFromZero);
+        rounded.rescale(SCALE);
+        if rounded.scale() == SCALE { Self::from_wide(rounded.mantissa()) } else { Err(TooLarge) }
+    }
+
+    /// Reads a number as JSON writes it (D14); see [`parse`].
+    pub fn parse(text: &str) -> Result<Parsed<Self>, NumberError> {
+        let parsed = parse(text, SCALE)?;
+        Ok(Parsed { value: Self(parsed.value), rounded: parsed.rounded })
+    }
+}
+
+impl<const SCALE: u32, const SHOWN: usize> std::ops::Neg for Fixed<SCALE, SHOWN> {
+    type Output = Self;
+    fn neg(self) -> Self {
+        Self(-self.0)
+    }
+}
+
+impl<const SCALE: u32, const SHOWN: usize> fmt::Display for Fixed<SCALE, SHOWN> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = self.0.unsigned_abs();
+        let unit = Self::UNIT.unsigned_abs();
+        let (mut fraction, mut decimals) = (units % unit, SCALE as usize);
+        while decimals > SHOWN && fraction % 10 == 0 {
+            fraction /= 10;
+            decimals -= 1;
+        }
+        let sign = if self.0 < 0 { "-" } else { "" };
+        write!(f, "{sign}{}.{fraction:0decimals$}", units / unit)
+    }
+}
+
+impl<const SCALE: u32, const SHOWN: usize> Serialize for Fixed<SCALE, SHOWN> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Division of integers, rounded half away from zero; `divisor` is positive.
+pub fn divide_rounded(dividend: i128, divisor: i128) -> i128 {
+    let quotient = dividend / divisor;
+    let remainder = (dividend % divisor).abs();
+    if remainder >= divisor - remainder { quotient + dividend.signum() } else { quotient }
+}
+
+/// Why a text is no number of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NumberError {
+    /// Not a number by JSON's grammar.
+    Malformed,
+    /// 10^12 or more.
+    TooLarge,
+}
+
+/// A number that was read, and whether digits were lost that a person may have meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parsed<T> {
+    /// The value.
+    pub value: T,
+    /// True when rounding moved it by 1e-9 or more: not mere float noise (D14).
+    pub rounded: bool,
+}
+
+/// Reads a number by JSON's grammar as an integer of `places` decimals, rounded half away from
+/// zero. Exact at any length: it works on the digits.
+pub fn parse(text: &str, places: u32) -> Result<Parsed<i64>, NumberError> {
+    let number = Digits::split(text).ok_or(NumberError::Malformed)?;
+    let digits = number.digits.trim_start_matches('0');
+    if digits.is_empty() {
+        return Ok(Parsed { value: 0, rounded: false });
+    }
+    // Where the decimal point stands, counted from the first digit that is not zero.
+    let leading_zeros = (number.digits.len() - digits.len()) as i64;
+    let point = number.point.saturating_sub(leading_zeros);
+    if point > LIMIT_DIGITS {
+        return Err(NumberError::TooLarge);
+    }
+    let digit = |at: i64| match usize::try_from(at) {
+        Ok(at) => digits.as_bytes().get(at).map_or(0, |byte| i64::from(byte - b'0')),
+        Err(_) => 0,
+    };
+    let end = point.saturating_add(i64::from(places));
+    let mut value = (0..end.max(0)).fold(0i64, |value, at| value * 10 + digit(at));
+    let up = digit(end) >= 5;
+    value += i64::from(up);
+    if value >= LIMIT * 10i64.pow(places) {
+        return Err(NumberError::TooLarge);
+    }
+    let rounded = lost_more_than_noise(digits, end, i64::from(places), up);
+    Ok(Parsed { value: if number.negative { -value } else { value }, rounded })
+}
+
+/// Whether the digits from `end` on differ from the rounded value by 1e-9 or more.
+fn lost_more_than_noise(digits: &str, end: i64, places: i64, up: bool) -> bool {
+    let noise_at = end.saturating_add(9 - places).max(end);
+    let digit =
+        |at: i64| usize::try_from(at).ok().and_then(|at| digits.as_bytes().get(at).copied()).unwrap_or(b'0');
+    let expected = if up { b'9' } else { b'0' };
+    if (end..noise_at).any(|at| digit(at) != expected) {
+        return true;
+    }
+    // Exactly 1e-9 below the rounded value is a loss; anything after the nines makes it less.
+    up && usize::try_from(noise_at)
+        .is_ok_and(|at| digits.get(at..).is_none_or(|rest| rest.bytes().all(|byte| byte == b'0')))
+}
+
+/// A number taken apart: digits without the point, where the point was, and the sign.
+struct Digits {
+    negative: bool,
+    digits: String,
+    point: i64,
+}
+
+impl Digits {
+    /// Splits by JSON's grammar: `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`.
+    fn split(text: &str) -> Option<Digits> {
+        let (negative, rest) = match text.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let (mantissa, exponent) = match rest.split_once(['e', 'E']) {
+            Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+            None => (rest, None),
+        };
+        let (whole, fraction) = match mantissa.split_once('.') {
+            Some((whole, fraction)) => (whole, Some(fraction)),
+            None => (mantissa, None),
+        };
+        let all_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        if !all_digits(whole) || (whole.len() > 1 && whole.starts_with('0')) {
+            return None;
+        }
+        if fraction.is_some_and(|fraction| !all_digits(fraction)) {
+            return None;
+        }
+        let shift = match exponent {
+            None => 0,
+            Some(exponent) => {
+                let unsigned = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+                if !all_digits(unsigned) {
+                    return None;
+                }
+                // An exponent beyond i64 is beyond every limit anyway.
+                let size = unsigned.parse::<i64>().unwrap_or(i64::MAX / 4).min(i64::MAX / 4);
+                if exponent.starts_with('-') { -size } else { size }
+            }
+        };
+        let digits = [whole, fraction.unwrap_or_default()].concat();
+        Some(Digits { negative, digits, point: whole.len() as i64 + shift })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_to_the_last_digit() {
+        let ok = |value, rounded| Ok(Parsed { value, rounded });
+        let table: &[(&str, Result<Parsed<i64>, NumberError>)] = &[
+            ("0", ok(0, false)),
+            ("-0.0", ok(0, false)),
+            ("12.5", ok(12_500_000, false)),
+            ("1e3", ok(1_000_000_000, false)),
+            ("1E-7", ok(0, true)),
+            ("5e-7", ok(1, true)),
+            ("-5e-7", ok(-1, true)),
+            ("0.30000000000000004", ok(300_000, false)),
+            ("0.2999999999", ok(300_000, false)),
+            ("0.299999999", ok(300_000, true)),
+            ("0.2999999990", ok(300_000, true)),
+            ("0.2999999990001", ok(300_000, false)),
+            ("0.1234565", ok(123_457, true)),
+            ("0.12345649999999999999999999999999999", ok(123_456, true)),
+            ("1e400", Err(NumberError::TooLarge)),
+            ("1e99999999999999999999", Err(NumberError::TooLarge)),
+            ("1e-99999999999999999999", ok(0, false)),
+            ("999999999999.999999", ok(999_999_999_999_999_999, false)),
+            ("999999999999.9999999", Err(NumberError::TooLarge)),
+            ("1000000000000", Err(NumberError::TooLarge)),
+            ("0e5", ok(0, false)),
+            ("007", Err(NumberError::Malformed)),
+            ("+5", Err(NumberError::Malformed)),
+            (".5", Err(NumberError::Malformed)),
+            ("5.", Err(NumberError::Malformed)),
+            ("1_000", Err(NumberError::Malformed)),
+            ("12,50", Err(NumberError::Malformed)),
+            ("", Err(NumberError::Malformed)),
+            ("-", Err(NumberError::Malformed)),
+            ("1e", Err(NumberError::Malformed)),
+            ("1e+-3", Err(NumberError::Malformed)),
+            ("NaN", Err(NumberError::Malformed)),
+            ("٣", Err(NumberError::Malformed)),
+        ];
+        for (text, expected) in table {
+            assert_eq!(parse(text, 6), *expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_written_with_the_decimals_of_their_kind() {
+        assert_eq!(Money::from_units(-5).to_string(), "-0.05");
+        assert_eq!(Quantity::whole(12).to_string(), "12.000");
+        assert_eq!(Quantity::from_units(123_456).to_string(), "0.123456");
+        assert_eq!(Price::from_units(245_500).to_string(), "0.2455");
+        assert_eq!(Price::from_units(-320_000).to_string(), "-0.3200");
+        assert_eq!(Percent::from_units(7_800_000).to_string(), "7.80");
+    }
+
+    #[test]
+    fn halves_round_away_from_zero() {
+        let table = [(5, 10, 1), (-5, 10, -1), (4, 10, 0), (-4, 10, 0), (15, 10, 2), (24, 10, 2)];
+        for (dividend, divisor, expected) in table {
+            assert_eq!(divide_rounded(dividend, divisor), expected, "{dividend}/{divisor}");
+        }
+        assert_eq!(Money::round(Decimal::new(20_425, 3)), Ok(Money::from_units(2043)));
+        assert_eq!(Money::round(Decimal::new(-20_425, 3)), Ok(Money::from_units(-2043)));
+    }
+}

@@ -1,0 +1,16 @@
+//! The rules of the trade as arithmetic: values in, values out. No SQL, no HTTP, no clock.
+
+pub mod choice;
+pub mod day;
+pub mod document;
+pub mod error;
+pub mod fixed;
+pub mod number;
+pub mod price;
+pub mod scope;
+pub mod stammdaten;
+pub mod stock;
+pub mod tax;
+pub mod text;
+pub mod unit;
+pub mod weighing;

@@ -1,0 +1,70 @@
+//! Scopes: each opens one group of endpoints (specification, Authentication 5).
+
+use super::choice::Choice;
+use crate::choice;
+
+choice! {
+    /// One scope of a key.
+    pub enum Scope {
+        KundenRead = "kunden:read",
+        KundenWrite = "kunden:write",
+        ArtikelRead = "artikel:read",
+        ArtikelgruppenRead = "artikelgruppen:read",
+        BelegeRead = "belege:read",
+        BelegeWrite = "belege:write",
+        ChargenRead = "chargen:read",
+        ChargenWrite = "chargen:write",
+        DokumenteWrite = "dokumente:write",
+        KasseRead = "kasse:read",
+        RohwarenRead = "rohwaren:read",
+        RohwarenWrite = "rohwaren:write",
+        KontrakteRead = "kontrakte:read",
+        ProduktionRead = "produktion:read",
+        ProduktionWrite = "produktion:write",
+        WaageRead = "waage:read",
+        WaageWrite = "waage:write",
+    }
+}
+
+/// The scopes of one key.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ScopeSet(u32);
+
+impl ScopeSet {
+    /// Whether the scope is among them.
+    pub fn contains(self, scope: Scope) -> bool {
+        self.0 & (1 << scope as u32) != 0
+    }
+
+    /// Reads scopes separated by blanks, as stored; a scope of a newer version is passed over.
+    pub fn from_stored(text: &str) -> ScopeSet {
+        text.split(' ').filter_map(Scope::parse).collect()
+    }
+
+    /// The scopes separated by blanks, to be stored.
+    pub fn to_stored(self) -> String {
+        let texts: Vec<_> =
+            Scope::ALL.iter().filter(|scope| self.contains(**scope)).map(|scope| scope.as_str()).collect();
+        texts.join(" ")
+    }
+}
+
+impl FromIterator<Scope> for ScopeSet {
+    fn from_iter<T: IntoIterator<Item = Scope>>(scopes: T) -> ScopeSet {
+        ScopeSet(scopes.into_iter().fold(0, |bits, scope| bits | 1 << scope as u32))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_is_stored_and_read_back() {
+        let set: ScopeSet = [Scope::WaageWrite, Scope::KundenRead].into_iter().collect();
+        assert_eq!(set.to_stored(), "kunden:read waage:write");
+        assert_eq!(ScopeSet::from_stored("kunden:read neu:read waage:write"), set);
+        assert!(set.contains(Scope::KundenRead) && !set.contains(Scope::KundenWrite));
+        assert!(Scope::ALL.iter().all(|scope| Scope::parse(scope.as_str()) == Some(*scope)));
+    }
+}

@@ -1,0 +1,184 @@
+//! Value added tax: sums by rate group, and the rate of an item (D7).
+
+use super::day::Day;
+use super::document::{BelegTyp, Seite};
+use super::error::HintCode;
+use super::fixed::{Money, Percent, TooLarge, divide_rounded};
+use crate::choice;
+
+/// The rate of an item that has none from anywhere (specification: "default stated as 7").
+pub const RATE_OF_LAST_RESORT: Percent = Percent::whole(7);
+
+/// `round2(base × rate / 100)`, half away from zero (EN 16931 BR-CO-17).
+pub fn tax(base: Money, rate: Percent) -> Money {
+    let product = i128::from(base.units()) * i128::from(rate.units());
+    let tax = divide_rounded(product, i128::from(Percent::whole(100).units()));
+    // A rate is at most 100 %, so the tax is no larger than its base.
+    Money::from_wide(tax).unwrap_or(base)
+}
+
+/// The sums of a document.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Summen {
+    /// Sum of the line totals.
+    pub netto: Money,
+    /// Sum of the tax of each rate group.
+    pub mwst: Money,
+    /// Both together.
+    pub brutto: Money,
+}
+
+impl Summen {
+    /// Sums of lines: tax is computed per rate group, not per line.
+    pub fn of(lines: impl IntoIterator<Item = (Money, Percent)>) -> Result<Summen, TooLarge> {
+        let mut groups: Vec<(Percent, Money)> = Vec::new();
+        let mut netto = Money::ZERO;
+        for (total, rate) in lines {
+            netto = netto.plus(total)?;
+            match groups.iter_mut().find(|(group, _)| *group == rate) {
+                Some((_, base)) => *base = base.plus(total)?,
+                None => groups.push((rate, total)),
+            }
+        }
+        let taxes = groups.iter().map(|(rate, base)| tax(*base, *rate));
+        let mwst = taxes.into_iter().try_fold(Money::ZERO, Money::plus)?;
+        Ok(Summen { netto, mwst, brutto: netto.plus(mwst)? })
+    }
+}
+
+choice! {
+    /// A class of tax rates, as `schluessel` of the tax-rate table.
+    pub enum Klasse {
+        Normal = "normal",
+        Ermaessigt = "ermaessigt",
+        Pauschal24 = "pauschal_24",
+    }
+}
+
+/// One row of the table of rates by date.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Satz {
+    /// The class: `normal`, `ermaessigt`, `pauschal_24`, `frei`, or one that was imported.
+    pub schluessel: String,
+    /// Rate in per cent.
+    pub satz: Percent,
+    /// First day.
+    pub gueltig_von: Day,
+    /// Last day; none means until further notice.
+    pub gueltig_bis: Option<Day>,
+}
+
+/// The rate of a class on a day.
+pub fn rate_on(rates: &[Satz], klasse: Klasse, day: Day) -> Option<Percent> {
+    let valid = rates.iter().filter(|rate| {
+        rate.schluessel == klasse.as_str()
+            && rate.gueltig_von <= day
+            && rate.gueltig_bis.is_none_or(|last| day <= last)
+    });
+    valid.max_by_key(|rate| rate.gueltig_von).map(|rate| rate.satz)
+}
+
+/// A rate that was derived from master data: today's normal or reduced rate becomes that
+/// class's rate on the rate date (19 and 7 are 16 and 5 in the second half of 2020).
+pub fn derived_rate(rates: &[Satz], rate: Percent, today: Day, day: Day) -> Percent {
+    [Klasse::Normal, Klasse::Ermaessigt]
+        .into_iter()
+        .find(|klasse| rate_on(rates, *klasse, today) == Some(rate))
+        .and_then(|klasse| rate_on(rates, klasse, day))
+        .unwrap_or(rate)
+}
+
+choice! {
+    /// How a partner is taxed.
+    pub enum Steuerart {
+        Regel = "regel",
+        Pauschal24 = "pauschal_24",
+        Kleinunternehmer = "kleinunternehmer",
+    }
+}
+
+/// Where a partner is, as the tax rules see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Gebiet {
+    Inland,
+    Eu,
+    Drittland,
+}
+
+/// What the tax rules need to know of a partner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Steuerpartner {
+    /// How the partner is taxed.
+    pub steuerart: Option<Steuerart>,
+    /// Where the partner is.
+    pub gebiet: Gebiet,
+    /// Whether the partner has a VAT id of another country than Germany.
+    pub fremde_ust_id: bool,
+}
+
+/// What a partner means for the items that send no rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Partnerregel {
+    /// Nothing: the article's rate stands; the hint, if there is one, is given.
+    Artikelsatz(Option<HintCode>),
+    /// The rate of a class on the rate date.
+    Klasse(Klasse),
+    /// No tax, with a hint why.
+    Null(Option<HintCode>),
+}
+
+/// The rule for a partner (D7): steuerart first, then the country.
+pub fn partner_rule(typ: BelegTyp, partner: Steuerpartner, ausland_automatik: bool) -> Partnerregel {
+    let purchase = typ.seite() == Seite::Einkauf;
+    match partner.steuerart {
+        Some(Steuerart::Pauschal24) if purchase => return Partnerregel::Klasse(Klasse::Pauschal24),
+        Some(Steuerart::Kleinunternehmer) if purchase => return Partnerregel::Null(None),
+        _ => {}
+    }
+    let check = Partnerregel::Artikelsatz(Some(HintCode::SteuerAuslandPruefen));
+    match partner.gebiet {
+        Gebiet::Inland => Partnerregel::Artikelsatz(None),
+        _ if !ausland_automatik => check,
+        Gebiet::Eu if purchase => Partnerregel::Null(Some(HintCode::IgErwerb)),
+        Gebiet::Eu if partner.fremde_ust_id => Partnerregel::Null(Some(HintCode::IgLieferung)),
+        Gebiet::Eu => check,
+        Gebiet::Drittland if purchase => Partnerregel::Null(Some(HintCode::Einfuhr)),
+        Gebiet::Drittland => Partnerregel::Null(Some(HintCode::Ausfuhr)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partners_abroad_and_flat_rate_farmers() {
+        use BelegTyp::{Er, Re};
+        use Gebiet::{Drittland, Eu, Inland};
+        use Partnerregel::{Artikelsatz, Klasse as Of, Null};
+        let flat = Some(Steuerart::Pauschal24);
+        let small = Some(Steuerart::Kleinunternehmer);
+        let regel = Some(Steuerart::Regel);
+        let check = Artikelsatz(Some(HintCode::SteuerAuslandPruefen));
+        let table = [
+            (Re, None, Inland, false, true, Artikelsatz(None)),
+            (Re, flat, Inland, false, true, Artikelsatz(None)),
+            (Er, flat, Inland, false, true, Of(Klasse::Pauschal24)),
+            (Er, flat, Eu, true, true, Of(Klasse::Pauschal24)),
+            (Er, small, Drittland, false, false, Null(None)),
+            (Er, regel, Inland, false, false, Artikelsatz(None)),
+            (Re, None, Eu, true, true, Null(Some(HintCode::IgLieferung))),
+            (Re, None, Eu, false, true, check),
+            (Re, None, Eu, true, false, check),
+            (Re, None, Drittland, false, true, Null(Some(HintCode::Ausfuhr))),
+            (Er, None, Eu, true, true, Null(Some(HintCode::IgErwerb))),
+            (Er, None, Drittland, false, true, Null(Some(HintCode::Einfuhr))),
+            (Er, None, Drittland, false, false, check),
+        ];
+        for (typ, steuerart, gebiet, fremde_ust_id, automatik, expected) in table {
+            let partner = Steuerpartner { steuerart, gebiet, fremde_ust_id };
+            assert_eq!(partner_rule(typ, partner, automatik), expected, "{typ:?} {partner:?}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Units of quantity and their conversion (D6).
+
+use rust_decimal::Decimal;
+
+use super::fixed::{Fixed, Price, Quantity, TooLarge};
+
+/// Units of mass and their weight in grams.
+const MASS: &[(&str, i64)] = &[("g", 1), ("kg", 1_000), ("dt", 100_000), ("t", 1_000_000)];
+
+/// Other spellings of a unit: to = t, dz = dt, St and Stück = Stk (D6).
+const ALIASES: &[(&str, &str)] = &[("to", "t"), ("dz", "dt"), ("st", "stk"), ("stück", "stk")];
+
+/// How one unit is expressed in another: `from` grams to `to` grams, or both 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Conversion {
+    from: i64,
+    to: i64,
+}
+
+impl Conversion {
+    /// Between a unit and itself.
+    pub const NONE: Conversion = Conversion { from: 1, to: 1 };
+
+    /// The way back.
+    pub fn reversed(self) -> Conversion {
+        Conversion { from: self.to, to: self.from }
+    }
+
+    /// The way from one unit to another, if there is one.
+    pub fn between(from: &str, to: &str) -> Option<Conversion> {
+        let (from, to) = (canonical(from), canonical(to));
+        if from == to {
+            return Some(Conversion::NONE);
+        }
+        Some(Conversion { from: grams(&from)?, to: grams(&to)? })
+    }
+
+    /// A quantity in the other unit, rounded to 6 decimals.
+    pub fn quantity(self, quantity: Quantity) -> Result<Quantity, TooLarge> {
+        scaled(quantity, self.from, self.to)
+    }
+
+    /// A price per unit as a price per other unit, rounded to 6 decimals: 0.2455 €/kg is
+    /// 245.50 €/t.
+    pub fn price(self, price: Price) -> Result<Price, TooLarge> {
+        scaled(price, self.to, self.from)
+    }
+}
+
+/// `value × times / by`, rounded.
+fn scaled<const SCALE: u32, const SHOWN: usize>(
+    value: Fixed<SCALE, SHOWN>,
+    times: i64,
+    by: i64,
+) -> Result<Fixed<SCALE, SHOWN>, TooLarge> {
+    if times == by {
+        return Ok(value);
+    }
+    Fixed::round(value.decimal() * Decimal::from(times) / Decimal::from(by))
+}
+
+fn canonical(unit: &str) -> String {
+    let unit = unit.to_lowercase();
+    match ALIASES.iter().find(|(alias, _)| *alias == unit) {
+        Some((_, name)) => (*name).to_owned(),
+        None => unit,
+    }
+}
+
+fn grams(unit: &str) -> Option<i64> {
+    MASS.iter().find(|(name, _)| *name == unit).map(|(_, grams)| *grams)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_and_prices_change_units() {
+        let table = [
+            ("t", "kg", Some(("1.5", "1500.000", "0.0015"))),
+            ("to", "T", Some(("1.5", "1.500", "1.5000"))),
+            ("dz", "kg", Some(("1.5", "150.000", "0.0150"))),
+            ("kg", "t", Some(("0.2455", "0.000246", "245.5000"))),
+            ("Stück", "Stk", Some(("3", "3.000", "3.0000"))),
+            ("Sack", "sack", Some(("3", "3.000", "3.0000"))),
+            ("Sack", "kg", None),
+            ("l", "kg", None),
+        ];
+        for (from, to, expected) in table {
+            let conversion = Conversion::between(from, to);
+            let Some((value, quantity, price)) = expected else {
+                assert_eq!(conversion, None, "{from} to {to}");
+                continue;
+            };
+            let conversion = conversion.unwrap();
+            let converted = conversion.quantity(Quantity::parse(value).unwrap().value).unwrap();
+            assert_eq!(converted.to_string(), quantity, "{from} to {to}");
+            let converted = conversion.price(Price::parse(value).unwrap().value).unwrap();
+            assert_eq!(converted.to_string(), price, "{from} to {to}");
+        }
+        let tonnes = Conversion::between("t", "g").unwrap();
+        assert_eq!(tonnes.quantity(Quantity::whole(999_999_999_999)), Err(TooLarge));
+    }
+}

@@ -1,0 +1,61 @@
+//! Weighings (specification, transition table; D12).
+
+use super::fixed::Quantity;
+use crate::choice;
+
+/// Heaviest lorry a scale of ours can carry (D12), in kg.
+pub const MAX_WEIGHT: Quantity = Quantity::whole(200_000);
+
+choice! {
+    /// Which way the goods went.
+    pub enum Richtung {
+        Eingang = "eingang",
+        Ausgang = "ausgang",
+    }
+}
+
+choice! {
+    /// States of a weighing (specification).
+    pub enum WiegungStatus {
+        Offen = "offen",
+        Fertig = "fertig",
+        Storno = "storno",
+    }
+}
+
+/// What two weights say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Nettogewicht {
+    /// |first − second| in kg.
+    pub netto: Quantity,
+    /// First heavier: goods were brought in.
+    pub richtung: Richtung,
+}
+
+/// Net weight and direction; none when both weights are equal.
+pub fn net(erst: Quantity, zweit: Quantity) -> Option<Nettogewicht> {
+    if erst == zweit {
+        return None;
+    }
+    let richtung = if erst > zweit { Richtung::Eingang } else { Richtung::Ausgang };
+    let difference = Quantity::from_units(erst.units().abs_diff(zweit.units()) as i64);
+    Some(Nettogewicht { netto: difference, richtung })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn net_weight_and_direction_follow_from_the_difference() {
+        let kg = Quantity::whole;
+        let incoming = net(kg(40_120), kg(15_260)).unwrap();
+        assert_eq!(
+            (incoming.netto.to_string().as_str(), incoming.richtung),
+            ("24860.000", Richtung::Eingang)
+        );
+        let outgoing = net(kg(12_340), kg(30_500)).unwrap();
+        assert_eq!((outgoing.netto, outgoing.richtung), (kg(18_160), Richtung::Ausgang));
+        assert_eq!(net(kg(5), kg(5)), None);
+    }
+}

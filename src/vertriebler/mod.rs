@@ -1,0 +1,80 @@
+//! Sales representatives: master data that other records name by id or name (D9).
+
+use rusqlite::named_params;
+
+use crate::db::error::Result;
+use crate::db::tx::{Tx, WriteTx};
+use crate::eingabe;
+use crate::http::json::Json;
+use crate::http::wire::{At, FromJson, Int, Text, Verweis, required};
+use crate::import::{Import, Upserted, check};
+use crate::rules::error::{HintCode, Hints};
+use crate::rules::text::folded_key;
+
+/// What can be imported into this slice.
+pub const IMPORTS: &[Import] =
+    &[Import { kind: "vertriebler", check: check::<VertrieblerZeile>, run: import }];
+
+/// The representative that a request names; unknown or ambiguous is none, with a hint (D9).
+pub fn resolve(tx: &Tx<'_>, vb_id: &Verweis, hints: &mut Hints) -> Result<Option<i64>> {
+    let found = match vb_id {
+        Verweis::Nummer(id) => match by_id(tx, *id)? {
+            Some(id) => Some(id),
+            None => by_name(tx, &id.to_string())?,
+        },
+        Verweis::Id(id) => by_name(tx, &id.to_string())?,
+        Verweis::Name(name) => by_name(tx, name)?,
+    };
+    if found.is_none() {
+        let message = "Der Vertriebler ist nicht bekannt oder nicht eindeutig; das Feld bleibt leer.";
+        hints.add_field(HintCode::VertrieblerUnbekannt, "vb_id", message);
+    }
+    Ok(found)
+}
+
+fn by_id(tx: &Tx<'_>, id: i64) -> Result<Option<i64>> {
+    let statement = "select id from vertriebler where tenant_id = :tenant and id = :id";
+    tx.optional(statement, named_params! {":id": id}, |row| row.get(0))
+}
+
+fn by_name(tx: &Tx<'_>, name: &str) -> Result<Option<i64>> {
+    let statement = "select id from vertriebler where tenant_id = :tenant and name_key = :key limit 2";
+    let found = tx.all(statement, named_params! {":key": folded_key(name)}, |row| row.get(0))?;
+    Ok(if found.len() == 1 { found.first().copied() } else { None })
+}
+
+eingabe! {
+    /// A row of vertriebler; its key is the id where given, else the name (D22).
+    pub struct VertrieblerZeile {
+        id: Int<1, { i32::MAX as i64 }>,
+        name: Text,
+    }
+    nur_lesen: []
+}
+
+fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
+    let zeile = VertrieblerZeile::from_json(row, at)?;
+    let Text(name) = required(zeile.name.value(), "name")?;
+    let id = match zeile.id.value() {
+        Some(Int(id)) => id,
+        None => match by_name(tx, &name)? {
+            Some(id) => id,
+            None => tx.one(
+                "select coalesce(max(id), 0) + 1 from vertriebler where tenant_id = :tenant",
+                &[],
+                |row| row.get(0),
+            )?,
+        },
+    };
+    let statement = "select name from vertriebler where tenant_id = :tenant and id = :id";
+    let old: Option<String> = tx.optional(statement, named_params! {":id": id}, |row| row.get(0))?;
+    if old.as_ref() == Some(&name) {
+        return Ok(Upserted::Unchanged);
+    }
+    tx.execute(
+        "insert into vertriebler (tenant_id, id, name, name_key) values (:tenant, :id, :name, :name_key)
+         on conflict (tenant_id, id) do update set name = :name, name_key = :name_key",
+        named_params! {":id": id, ":name": name, ":name_key": folded_key(&name)},
+    )?;
+    Ok(if old.is_some() { Upserted::Changed } else { Upserted::Created })
+}

@@ -1,0 +1,219 @@
+//! What the routes of weighings do.
+
+use uuid::Uuid;
+
+use super::model::{StornoEingabe, Wiegung, WiegungBestaetigung, WiegungEingabe, ZweitwiegungEingabe};
+use super::sql::{self, Auswahl};
+use crate::db::error::{Failure, Result};
+use crate::db::numbers;
+use crate::db::tx::{Tx, WriteTx};
+use crate::http::call::{Call, IfMatch};
+use crate::http::reply::Reply;
+use crate::http::route::WriteWork;
+use crate::http::wire::{Gewicht, Int, LongText, OneOf, Read, Sent, Text, required};
+use crate::kontrakte::KontraktBezug;
+use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::fixed::Quantity;
+use crate::rules::number::Reihe;
+use crate::rules::weighing::{MAX_WEIGHT, WiegungStatus, net};
+use crate::{artikel, chargen, kunden};
+
+const WHAT: &str = "Diese Wiegung";
+
+/// GET /wiegungen
+pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let query = call.query()?;
+    let (page, cut) = query.page()?;
+    let auswahl = Auswahl {
+        status: query.one_of("status")?,
+        von: query.day("von")?,
+        bis: query.day("bis")?,
+        partner: query.uuid("partner_id")?,
+    };
+    Ok(Reply::array(&sql::list(tx, &auswahl, page)?)?.with_cut_limit(cut))
+}
+
+/// GET /wiegungen/{id}
+pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    call.query()?;
+    let wiegung = found(tx, call.id(WHAT)?)?;
+    Reply::resource(call, wiegung.version, wiegung.id, &wiegung)
+}
+
+/// POST /wiegungen
+pub fn create(call: &Call<'_>) -> Result<WriteWork> {
+    let (eingabe, hinweise) = call.body::<WiegungEingabe>()?;
+    Ok(Box::new(move |tx| {
+        let Int(waage_id) = required(eingabe.waage_id.value(), "waage_id")?;
+        let Gewicht(gewicht_erst_kg) = required(eingabe.gewicht_erst_kg.value(), "gewicht_erst_kg")?;
+        let partner_id = required(eingabe.partner_id.value(), "partner_id")?;
+        weight_in_range(gewicht_erst_kg, "gewicht_erst_kg", false)?;
+        if kunden::find(tx, partner_id)?.is_none() {
+            return Err(unknown(Code::PartnerNichtGefunden, "partner_id", "Diesen Partner").into());
+        }
+        let artikel_id = eingabe.artikel_id.value();
+        if let Some(artikel) = artikel_id
+            && artikel::find(tx, artikel)?.is_none()
+        {
+            return Err(unknown(Code::ArtikelNichtGefunden, "artikel_id", "Diesen Artikel").into());
+        }
+        let charge_id = eingabe.charge_id.value();
+        check_charge(tx, charge_id, artikel_id)?;
+        let bezug = KontraktBezug {
+            kontrakt_id: eingabe.kontrakt_id.value(),
+            kontrakt_position_id: eingabe.kontrakt_position_id.value(),
+        }
+        .checked(tx)?;
+        let wiegung = Wiegung {
+            id: tx.new_id(),
+            wiegeschein_nr: numbers::next(tx, Reihe::Wiegeschein, tx.today().year())?,
+            status: WiegungStatus::Offen,
+            richtung: eingabe.richtung.value().map(|OneOf(richtung)| richtung),
+            kennzeichen: eingabe.kennzeichen.value().map(|Text(text)| text),
+            fahrer: eingabe.fahrer.value().map(|Text(text)| text),
+            gewicht_erst_kg,
+            gewicht_zweit_kg: None,
+            gewicht_netto_kg: None,
+            ts_erst: tx.now(),
+            ts_zweit: None,
+            waage_id,
+            partner_id,
+            artikel_id,
+            charge_id,
+            niederlassung_id: eingabe.niederlassung_id.value().map(|Int(id)| id),
+            lagerhalle_id: eingabe.lagerhalle_id.value().map(|Int(id)| id),
+            kontrakt_id: bezug.kontrakt_id,
+            kontrakt_position_id: bezug.kontrakt_position_id,
+            beleg_id: None,
+            fremdwiegung: eingabe.fremdwiegung.value().unwrap_or(false),
+            bemerkung: eingabe.bemerkung.value().map(|LongText(text)| text),
+            storno_grund: None,
+            partner_name: None,
+            artikel_bezeichnung: None,
+            charge_nr: None,
+            version: 1,
+        };
+        sql::insert(tx, &wiegung)?;
+        confirm(201, wiegung, hinweise)
+    }))
+}
+
+/// PUT /wiegungen/{id}/zweitwiegung
+pub fn second(call: &Call<'_>) -> Result<WriteWork> {
+    let (eingabe, mut hinweise) = call.body::<ZweitwiegungEingabe>()?;
+    let (id, if_match) = (call.id(WHAT)?, call.if_match());
+    Ok(Box::new(move |tx| {
+        let old = found(tx, id)?;
+        IfMatch::check(if_match.as_ref(), old.version)?;
+        let Gewicht(zweit) = required(eingabe.gewicht_zweit_kg.value(), "gewicht_zweit_kg")?;
+        if old.status != WiegungStatus::Offen {
+            let message = format!(
+                "Die Wiegung ist {}; eine Zweitwiegung geht nur, solange sie offen ist.",
+                old.status.as_str()
+            );
+            return Err(Refusal::new(Code::WiegungNichtOffen, message).into());
+        }
+        weight_in_range(zweit, "gewicht_zweit_kg", old.fremdwiegung)?;
+        let Some(nettogewicht) = net(old.gewicht_erst_kg, zweit) else {
+            let message =
+                "Erst- und Zweitgewicht sind gleich. Bitte noch einmal wiegen; die Wiegung bleibt offen.";
+            return Err(Refusal::field(Code::NettoNull, "gewicht_zweit_kg", message).into());
+        };
+        let explicit = eingabe.richtung.value().map(|OneOf(richtung)| richtung).or(old.richtung);
+        if explicit.is_some_and(|richtung| richtung != nettogewicht.richtung) {
+            let message = "Die angegebene Richtung widerspricht den Gewichten; sie wurde übernommen.";
+            hinweise.add_field(HintCode::RichtungWiderspruch, "richtung", message);
+        }
+        let charge_id = eingabe.charge_id.or_keep(old.charge_id);
+        check_charge(tx, charge_id, old.artikel_id)?;
+        let kept_position = if eingabe.kontrakt_id.is_absent() { old.kontrakt_position_id } else { None };
+        let bezug = KontraktBezug {
+            kontrakt_id: match (&eingabe.kontrakt_id, &eingabe.kontrakt_position_id) {
+                // A new position alone names its contract.
+                (Sent::Absent, Sent::Value(_)) => None,
+                _ => eingabe.kontrakt_id.or_keep(old.kontrakt_id),
+            },
+            kontrakt_position_id: eingabe.kontrakt_position_id.or_keep(kept_position),
+        }
+        .checked(tx)?;
+        let int = |sent: Sent<Int<_, _>>, old: Option<i64>| sent.or_keep(old.map(Int)).map(|Int(id)| id);
+        let wiegung = Wiegung {
+            status: WiegungStatus::Fertig,
+            richtung: Some(explicit.unwrap_or(nettogewicht.richtung)),
+            gewicht_zweit_kg: Some(zweit),
+            gewicht_netto_kg: Some(nettogewicht.netto),
+            ts_zweit: Some(tx.now()),
+            charge_id,
+            kontrakt_id: bezug.kontrakt_id,
+            kontrakt_position_id: bezug.kontrakt_position_id,
+            niederlassung_id: int(eingabe.niederlassung_id, old.niederlassung_id),
+            lagerhalle_id: int(eingabe.lagerhalle_id, old.lagerhalle_id),
+            version: old.version + 1,
+            ..old
+        };
+        sql::update(tx, &wiegung)?;
+        confirm(200, wiegung, hinweise)
+    }))
+}
+
+/// PUT /wiegungen/{id}/storno
+pub fn cancel(call: &Call<'_>) -> Result<WriteWork> {
+    let (eingabe, hinweise) = call.body::<StornoEingabe>()?;
+    let (id, if_match) = (call.id(WHAT)?, call.if_match());
+    Ok(Box::new(move |tx| {
+        let old = found(tx, id)?;
+        IfMatch::check(if_match.as_ref(), old.version)?;
+        let Text(grund) = required(eingabe.grund.value(), "grund")?;
+        if old.status == WiegungStatus::Storno {
+            let message = "Die Wiegung ist schon storniert.";
+            return Err(Refusal::new(Code::WiegungNichtStornierbar, message).into());
+        }
+        if old.beleg_id.is_some() {
+            let message = "Die Wiegung steht in einem Beleg. Bitte zuerst den Beleg stornieren.";
+            return Err(Refusal::new(Code::WiegungAbgerechnet, message).into());
+        }
+        let status = WiegungStatus::Storno;
+        let wiegung = Wiegung { status, storno_grund: Some(grund), version: old.version + 1, ..old };
+        sql::update(tx, &wiegung)?;
+        confirm(200, wiegung, hinweise)
+    }))
+}
+
+fn found(tx: &Tx<'_>, id: Uuid) -> Result<Wiegung> {
+    sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
+}
+
+fn confirm(status: u16, wiegung: Wiegung, hinweise: Hints) -> Result<Reply> {
+    let Wiegung { id, wiegeschein_nr, status: state, gewicht_netto_kg, richtung, .. } = wiegung;
+    let confirmation =
+        WiegungBestaetigung { id, wiegeschein_nr, status: state, gewicht_netto_kg, richtung, hinweise };
+    Ok(Reply::json(status, &confirmation)?.about(id))
+}
+
+/// Weights are above 0 and at most what a scale carries; a second weight from elsewhere may be
+/// 0 (D12).
+fn weight_in_range(weight: Quantity, feld: &str, zero_allowed: bool) -> Read<()> {
+    let too_low = weight.is_negative() || (weight.is_zero() && !zero_allowed);
+    if too_low || weight > MAX_WEIGHT {
+        let message = "Das Gewicht muss über 0 und darf höchstens 200.000 kg sein.";
+        return Err(Refusal::field(Code::WertUngueltig, feld, message));
+    }
+    Ok(())
+}
+
+/// A batch that is named must be there and be one of the article.
+fn check_charge(tx: &WriteTx<'_>, charge: Option<Uuid>, artikel: Option<Uuid>) -> Result<()> {
+    let Some(charge) = charge else { return Ok(()) };
+    let Some(charge) = chargen::find(tx, charge)? else {
+        return Err(unknown(Code::ChargeNichtGefunden, "charge_id", "Diese Charge").into());
+    };
+    if artikel.is_some_and(|artikel| artikel != charge.artikel_id) {
+        let message = "Die Charge gehört zu einem anderen Artikel. Bitte die charge_id prüfen.";
+        return Err(Refusal::field(Code::ChargePasstNicht, "charge_id", message).into());
+    }
+    Ok(())
+}
+
+fn unknown(code: Code, feld: &str, what: &str) -> Box<Refusal> {
+    Refusal::field(code, feld, format!("{what} gibt es nicht. Bitte die {feld} prüfen."))
+}

@@ -1,0 +1,51 @@
+//! Weighings: first weight, second weight, storno.
+
+mod handlers;
+mod model;
+mod sql;
+
+pub use model::{StornoEingabe, Wiegung};
+pub use sql::find;
+
+use crate::http::route::{Access, Method, Param, ParamKind, Route};
+use crate::rules::scope::Scope;
+
+const READ: Access = Access::Scope(Scope::WaageRead);
+
+/// Routes of this slice.
+pub const ROUTES: &[Route] = &[
+    Route::get("/api/v1/wiegungen", READ, "Wiegungen, die neueste zuerst", handlers::list).with_query(&[
+        Param {
+            name: "status",
+            kind: ParamKind::OneOf(&["offen", "fertig", "storno"]),
+            summary: "nur dieser Status",
+        },
+        Param { name: "von", kind: ParamKind::Day, summary: "erster Tag der Erstwiegung" },
+        Param { name: "bis", kind: ParamKind::Day, summary: "letzter Tag der Erstwiegung" },
+        Param { name: "partner_id", kind: ParamKind::Uuid, summary: "nur dieser Partner" },
+        Param { name: "limit", kind: ParamKind::Limit(Some(100)), summary: "Höchstzahl der Einträge" },
+        Param { name: "offset", kind: ParamKind::Offset, summary: "Einträge, die übersprungen werden" },
+    ]),
+    Route::write(
+        Method::Post,
+        "/api/v1/wiegungen",
+        Scope::WaageWrite,
+        "Erstwiegung anlegen",
+        handlers::create,
+    ),
+    Route::get("/api/v1/wiegungen/{id}", READ, "Eine Wiegung lesen", handlers::get),
+    Route::write(
+        Method::Put,
+        "/api/v1/wiegungen/{id}/zweitwiegung",
+        Scope::WaageWrite,
+        "Zweitwiegung: Nettogewicht und Richtung",
+        handlers::second,
+    ),
+    Route::write(
+        Method::Put,
+        "/api/v1/wiegungen/{id}/storno",
+        Scope::WaageWrite,
+        "Wiegung stornieren",
+        handlers::cancel,
+    ),
+];

@@ -1,0 +1,137 @@
+//! Statements on weighings.
+
+use rusqlite::{Row, named_params};
+use uuid::Uuid;
+
+use super::model::Wiegung;
+use crate::db::error::Result;
+use crate::db::list::{Filter, ListSql, Listing, Page};
+use crate::db::tx::{Columns, Tx, WriteTx};
+use crate::rules::day::Day;
+
+const SELECT: &str = "select w.id, w.wiegeschein_nr, w.status, w.richtung, w.kennzeichen, w.fahrer,
+    w.gewicht_erst_kg, w.gewicht_zweit_kg, w.gewicht_netto_kg, w.ts_erst, w.ts_zweit, w.waage_id, w.partner_id,
+    w.artikel_id, w.charge_id, w.niederlassung_id, w.lagerhalle_id, w.kontrakt_id, w.kontrakt_position_id,
+    (select b.id from beleg_position p join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
+     where p.tenant_id = w.tenant_id and p.wiegung_id = w.id and b.status <> 'storniert'
+     order by b.id limit 1),
+    w.fremdwiegung, w.bemerkung, w.storno_grund, k.name, a.bezeichnung, w.version, c.charge_nr
+  from wiegung w
+    join kunde k on k.tenant_id = w.tenant_id and k.id = w.partner_id
+    left join artikel a on a.tenant_id = w.tenant_id and a.id = w.artikel_id
+    left join charge c on c.tenant_id = w.tenant_id and c.id = w.charge_id";
+
+const LIST: ListSql = ListSql {
+    select: SELECT,
+    count: "select count(*) from wiegung w",
+    order: "order by w.ts_erst desc, w.id desc",
+};
+
+fn wiegung(row: &Row<'_>) -> rusqlite::Result<Wiegung> {
+    let mut columns = Columns::of(row);
+    Ok(Wiegung {
+        id: columns.next()?,
+        wiegeschein_nr: columns.next()?,
+        status: columns.next()?,
+        richtung: columns.next()?,
+        kennzeichen: columns.next()?,
+        fahrer: columns.next()?,
+        gewicht_erst_kg: columns.next()?,
+        gewicht_zweit_kg: columns.next()?,
+        gewicht_netto_kg: columns.next()?,
+        ts_erst: columns.next()?,
+        ts_zweit: columns.next()?,
+        waage_id: columns.next()?,
+        partner_id: columns.next()?,
+        artikel_id: columns.next()?,
+        charge_id: columns.next()?,
+        niederlassung_id: columns.next()?,
+        lagerhalle_id: columns.next()?,
+        kontrakt_id: columns.next()?,
+        kontrakt_position_id: columns.next()?,
+        beleg_id: columns.next()?,
+        fremdwiegung: columns.next()?,
+        bemerkung: columns.next()?,
+        storno_grund: columns.next()?,
+        partner_name: columns.next()?,
+        artikel_bezeichnung: columns.next()?,
+        version: columns.next()?,
+        charge_nr: Some(columns.next()?),
+    })
+}
+
+/// What a list of weighings is filtered by.
+#[allow(missing_docs)]
+pub struct Auswahl {
+    pub status: Option<&'static str>,
+    pub von: Option<Day>,
+    pub bis: Option<Day>,
+    pub partner: Option<Uuid>,
+}
+
+/// One page of weighings; von and bis are Berlin days of the first weighing (D12).
+pub fn list(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<Listing<Wiegung>> {
+    let mut filter = Filter::of("w");
+    filter.when("w.status = :status", ":status", auswahl.status);
+    filter.when("w.ts_erst >= :von", ":von", auswahl.von.map(Day::begin_in_berlin));
+    filter.when("w.ts_erst < :bis", ":bis", auswahl.bis.map(|bis| bis.tomorrow().begin_in_berlin()));
+    filter.when("w.partner_id = :partner", ":partner", auswahl.partner);
+    // charge_nr stands in the answer about a single weighing only.
+    tx.list(&LIST, &filter, page, |row| Ok(Wiegung { charge_nr: None, ..wiegung(row)? }))
+}
+
+/// A weighing by id.
+pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Wiegung>> {
+    let statement = format!("{SELECT} where w.tenant_id = :tenant and w.id = :id");
+    tx.optional(&statement, named_params! {":id": id}, wiegung)
+}
+
+/// Adds a weighing.
+pub fn insert(tx: &WriteTx<'_>, wiegung: &Wiegung) -> Result<()> {
+    tx.insert(
+        "wiegung",
+        named_params! {
+            ":id": wiegung.id,
+            ":wiegeschein_nr": wiegung.wiegeschein_nr,
+            ":status": wiegung.status,
+            ":richtung": wiegung.richtung,
+            ":kennzeichen": wiegung.kennzeichen,
+            ":fahrer": wiegung.fahrer,
+            ":gewicht_erst_kg": wiegung.gewicht_erst_kg,
+            ":ts_erst": wiegung.ts_erst,
+            ":tag": Day::in_berlin(wiegung.ts_erst),
+            ":waage_id": wiegung.waage_id,
+            ":partner_id": wiegung.partner_id,
+            ":artikel_id": wiegung.artikel_id,
+            ":charge_id": wiegung.charge_id,
+            ":kontrakt_id": wiegung.kontrakt_id,
+            ":kontrakt_position_id": wiegung.kontrakt_position_id,
+            ":niederlassung_id": wiegung.niederlassung_id,
+            ":lagerhalle_id": wiegung.lagerhalle_id,
+            ":fremdwiegung": wiegung.fremdwiegung,
+            ":bemerkung": wiegung.bemerkung,
+        },
+    )
+}
+
+/// Stores what a second weighing or a storno changed.
+pub fn update(tx: &WriteTx<'_>, wiegung: &Wiegung) -> Result<()> {
+    tx.update(
+        "wiegung",
+        wiegung.id,
+        named_params! {
+            ":status": wiegung.status,
+            ":richtung": wiegung.richtung,
+            ":gewicht_zweit_kg": wiegung.gewicht_zweit_kg,
+            ":gewicht_netto_kg": wiegung.gewicht_netto_kg,
+            ":ts_zweit": wiegung.ts_zweit,
+            ":charge_id": wiegung.charge_id,
+            ":kontrakt_id": wiegung.kontrakt_id,
+            ":kontrakt_position_id": wiegung.kontrakt_position_id,
+            ":niederlassung_id": wiegung.niederlassung_id,
+            ":lagerhalle_id": wiegung.lagerhalle_id,
+            ":storno_grund": wiegung.storno_grund,
+            ":version": wiegung.version,
+        },
+    )
+}
