@@ -12,7 +12,7 @@ use super::{Outcome, Terminal, begin, find_tenant, now, open, sentence};
 use crate::app::imports;
 use crate::config::Config;
 use crate::db::error::Failure;
-use crate::db::tx::{Ids, TenantId, Tx, WriteTx};
+use crate::db::tx::{TenantId, Tx, WriteTx};
 use crate::http::json::Json;
 use crate::http::wire::At;
 use crate::import::file::{MAX_FILE, Rows, decode, read};
@@ -104,10 +104,9 @@ pub fn store_all(
     hints: &mut Hints,
     each: impl Fn(),
 ) -> Result<Counts, String> {
-    let ids = Ids::default();
     let mut counts = Counts::default();
     for (line, row) in rows {
-        let tx = WriteTx::new(Tx::new(connection, tenant, now()), &ids, None);
+        let tx = WriteTx::new(Tx::new(connection, tenant, now()), None);
         let upserted = (import.run)(&tx, row, &mut position(hints, tabular));
         match upserted.map_err(|failure| at_line(*line, sentence(failure)))? {
             Upserted::Created => counts.created += 1,

@@ -4,8 +4,8 @@
 //! Every statement is bound `:tenant` by this file, so a statement names the tenant and nothing
 //! more.
 
-use std::cell::RefCell;
 use std::ops::Deref;
+use std::sync::Mutex;
 
 use rusqlite::types::ToSql;
 use rusqlite::{CachedStatement, Connection, Row};
@@ -106,31 +106,18 @@ impl<'c> Tx<'c> {
 }
 
 /// Makes uuids of version 7 that grow in the order in which they were made.
-#[derive(Default)]
-pub struct Ids(RefCell<Option<ContextV7>>);
-
-impl Ids {
-    /// The next id.
-    pub fn next(&self, now: Instant) -> Uuid {
-        let mut context = self.0.borrow_mut();
-        let context = context.get_or_insert_with(ContextV7::new);
-        let millis = now.millis().unsigned_abs();
-        let nanos = (millis % 1000) as u32 * 1_000_000;
-        Uuid::new_v7(Timestamp::from_unix(&*context, millis / 1000, nanos))
-    }
-}
+static IDS: Mutex<ContextV7> = Mutex::new(ContextV7::new());
 
 /// A writing transaction of one company; what it did is kept when the whole batch commits.
 pub struct WriteTx<'c> {
     tx: Tx<'c>,
-    ids: &'c Ids,
     key_id: Option<&'c str>,
 }
 
 impl<'c> WriteTx<'c> {
     /// A transaction within a savepoint of the writer.
-    pub fn new(tx: Tx<'c>, ids: &'c Ids, key_id: Option<&'c str>) -> WriteTx<'c> {
-        WriteTx { tx, ids, key_id }
+    pub fn new(tx: Tx<'c>, key_id: Option<&'c str>) -> WriteTx<'c> {
+        WriteTx { tx, key_id }
     }
 
     /// The key that writes; none is the command line.
@@ -140,7 +127,9 @@ impl<'c> WriteTx<'c> {
 
     /// A new id, larger than all before it.
     pub fn new_id(&self) -> Uuid {
-        self.ids.next(self.now)
+        let millis = self.now.millis().unsigned_abs();
+        let nanos = (millis % 1000) as u32 * 1_000_000;
+        Uuid::new_v7(Timestamp::from_unix(&IDS, millis / 1000, nanos))
     }
 
     /// Runs a statement and counts the rows it changed.

@@ -13,7 +13,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use super::error::{Failure, Result};
-use super::tx::{Ids, TenantId, Tx, WriteTx};
+use super::tx::{TenantId, Tx, WriteTx};
 use super::{Clock, log};
 
 /// Requests that wait for the writer at most; further ones are answered 503.
@@ -71,7 +71,7 @@ impl Writer {
         housekeeping: Box<dyn Housekeeping>,
     ) -> std::io::Result<Writer> {
         let (sender, receiver) = sync_channel(QUEUE);
-        let state = State { connection, wal, clock, ids: Ids::default(), housekeeping };
+        let state = State { connection, wal, clock, housekeeping };
         let thread = std::thread::Builder::new().name("writer".into()).spawn(move || state.run(receiver))?;
         Ok(Writer { sender, thread })
     }
@@ -108,7 +108,6 @@ impl WriterQueue {
 /// A transaction in which several requests run.
 pub struct Batch<'b> {
     connection: &'b Connection,
-    ids: &'b Ids,
     clock: &'b Clock,
 }
 
@@ -125,7 +124,7 @@ impl Batch<'_> {
         }
         self.statement("savepoint request")?;
         let tx = Tx::new(self.connection, tenant, (self.clock)());
-        let tx = WriteTx::new(tx, self.ids, key_id);
+        let tx = WriteTx::new(tx, key_id);
         // A panic is a bug, but it must not take the other requests of the batch with it.
         let result = catch_unwind(AssertUnwindSafe(|| work(&tx)))
             .unwrap_or_else(|_| Err(Failure::Broken("a request panicked in the writer".into())));
@@ -161,7 +160,6 @@ struct State {
     connection: Connection,
     wal: PathBuf,
     clock: Clock,
-    ids: Ids,
     housekeeping: Box<dyn Housekeeping>,
 }
 
@@ -219,7 +217,7 @@ impl State {
 
     fn run_in_transaction(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<()> {
         self.connection.execute_batch("begin immediate")?;
-        let batch = Batch { connection: &self.connection, ids: &self.ids, clock: &self.clock };
+        let batch = Batch { connection: &self.connection, clock: &self.clock };
         jobs.iter_mut().for_each(|job| job.run(&batch));
         if self.housekeeping.pending() {
             self.housekeeping.in_batch(&self.connection)?;

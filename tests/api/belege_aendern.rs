@@ -1,0 +1,1 @@
+//! belege_aendern

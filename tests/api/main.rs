@@ -1,0 +1,20 @@
+//! The interface over HTTP: the real server on a real socket and a real SQLite file. One file per
+//! subject; `harness` explains how a test is written.
+
+mod harness;
+
+mod artikel;
+mod belege_aendern;
+mod belege_anlage;
+mod belege_betraege;
+mod belege_ende;
+mod chargen;
+mod gate;
+mod import;
+mod json;
+mod kunden;
+mod laender;
+mod lager;
+mod parallel;
+mod tenants;
+mod waage;
