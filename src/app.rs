@@ -118,8 +118,13 @@ impl App {
     }
 
     /// Serves until `stop` is done.
-    pub async fn serve(&self, listener: TcpListener, limits: Limits, stop: impl Future<Output = ()>) {
-        serve(listener, Arc::clone(&self.gate), Arc::clone(&self.clock), limits, stop).await;
+    pub fn serve(
+        &self,
+        listener: TcpListener,
+        limits: Limits,
+        stop: impl Future<Output = ()>,
+    ) -> impl Future<Output = ()> {
+        serve(listener, Arc::clone(&self.gate), Arc::clone(&self.clock), limits, stop)
     }
 
     /// Finishes what is queued and closes the database. No request may run any more.

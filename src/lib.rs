@@ -27,11 +27,11 @@ pub mod gate;
 
 pub mod import;
 
+pub mod steuersaetze;
+
 pub mod tenants;
 
 pub mod laender;
-
-pub mod steuersaetze;
 
 pub mod vertriebler;
 

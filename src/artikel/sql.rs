@@ -32,21 +32,21 @@ const LIST_GRUPPEN: ListSql = ListSql {
 fn artikel(row: &Row<'_>) -> rusqlite::Result<Artikel> {
     let mut columns = Columns::of(row);
     Ok(Artikel {
-        id: columns.next()?,
-        artikelnummer: columns.next()?,
-        artikelnr: columns.next()?,
-        bezeichnung: columns.next()?,
-        bezeichnung2: columns.next()?,
-        einheit: columns.next()?,
-        preis: columns.next()?,
-        ep_netto: columns.next()?,
-        mwst_satz: columns.next()?,
-        ean: columns.next()?,
-        artikelgruppe_id: columns.next()?,
-        status: columns.next()?,
-        chargenpflichtig: columns.next()?,
-        langtext: columns.next()?,
-        gruppe: columns.next()?,
+        id: columns.take()?,
+        artikelnummer: columns.take()?,
+        artikelnr: columns.take()?,
+        bezeichnung: columns.take()?,
+        bezeichnung2: columns.take()?,
+        einheit: columns.take()?,
+        preis: columns.take()?,
+        ep_netto: columns.take()?,
+        mwst_satz: columns.take()?,
+        ean: columns.take()?,
+        artikelgruppe_id: columns.take()?,
+        status: columns.take()?,
+        chargenpflichtig: columns.take()?,
+        langtext: columns.take()?,
+        gruppe: columns.take()?,
     })
 }
 
@@ -67,11 +67,11 @@ pub fn list_gruppen(tx: &Tx<'_>, page: Page) -> Result<Listing<Artikelgruppe>> {
 fn gruppe(row: &Row<'_>) -> rusqlite::Result<Artikelgruppe> {
     let mut columns = Columns::of(row);
     Ok(Artikelgruppe {
-        id: columns.next()?,
-        name: columns.next()?,
-        kuerzel: columns.next()?,
-        nummer: columns.next()?,
-        mwst_satz: columns.next()?,
+        id: columns.take()?,
+        name: columns.take()?,
+        kuerzel: columns.take()?,
+        nummer: columns.take()?,
+        mwst_satz: columns.take()?,
     })
 }
 

@@ -50,22 +50,22 @@ pub fn list(
     filter.when("b.status = :status", ":status", status);
     tx.list(&LIST, &filter, page, |row| {
         let mut columns = Columns::of(row);
-        let id = columns.next()?;
+        let id = columns.take()?;
         let mut dokument = Dokument {
             id,
-            beleg_typ: columns.next()?,
-            beleg_nummer: columns.next()?,
-            beleg_datum: DayTime(columns.next()?),
-            status: columns.next()?,
-            summe_brutto: columns.next()?,
-            summe_netto: columns.next()?,
-            summe_mwst: columns.next()?,
-            kunde_id: columns.next()?,
-            kunde_name: columns.next()?,
-            pdf_archiv_count: columns.next::<i64>()?.to_string(),
-            pdf_letztes: columns.next()?,
+            beleg_typ: columns.take()?,
+            beleg_nummer: columns.take()?,
+            beleg_datum: DayTime(columns.take()?),
+            status: columns.take()?,
+            summe_brutto: columns.take()?,
+            summe_netto: columns.take()?,
+            summe_mwst: columns.take()?,
+            kunde_id: columns.take()?,
+            kunde_name: columns.take()?,
+            pdf_archiv_count: columns.take::<i64>()?.to_string(),
+            pdf_letztes: columns.take()?,
             pdf_url: None,
-            ereignis_am: columns.next()?,
+            ereignis_am: columns.take()?,
         };
         dokument.pdf_url = dokument.pdf_letztes.map(|_| pdf_url(id));
         Ok(dokument)

@@ -37,56 +37,56 @@ const POSITIONS: &str =
 
 /// A day of a column whose specification is a date-time.
 fn day_time(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Option<DayTime>> {
-    Ok(columns.next::<Option<Day>>()?.map(DayTime))
+    Ok(columns.take::<Option<Day>>()?.map(DayTime))
 }
 
 fn beleg(row: &Row<'_>) -> rusqlite::Result<Beleg> {
     let mut columns = Columns::of(row);
-    let id = columns.next()?;
+    let id = columns.take()?;
     Ok(Beleg {
         id,
-        beleg_nummer: columns.next()?,
-        beleg_typ: columns.next()?,
-        status: columns.next()?,
-        beleg_datum: DayTime(columns.next()?),
+        beleg_nummer: columns.take()?,
+        beleg_typ: columns.take()?,
+        status: columns.take()?,
+        beleg_datum: DayTime(columns.take()?),
         lieferdatum: day_time(&mut columns)?,
         leistung_von: day_time(&mut columns)?,
         leistung_bis: day_time(&mut columns)?,
-        summe_netto: columns.next()?,
-        summe_mwst: columns.next()?,
-        summe_brutto: columns.next()?,
-        kunde_id: columns.next()?,
-        notizen: columns.next()?,
-        zahlungsziel_tage: columns.next()?,
-        zahlungsbedingung: columns.next()?,
-        skonto_tage: columns.next()?,
-        skonto_prozent: columns.next()?,
-        external_ref: columns.next()?,
-        fremdbelegnummer: columns.next()?,
-        ist_gutschrift: columns.next()?,
+        summe_netto: columns.take()?,
+        summe_mwst: columns.take()?,
+        summe_brutto: columns.take()?,
+        kunde_id: columns.take()?,
+        notizen: columns.take()?,
+        zahlungsziel_tage: columns.take()?,
+        zahlungsbedingung: columns.take()?,
+        skonto_tage: columns.take()?,
+        skonto_prozent: columns.take()?,
+        external_ref: columns.take()?,
+        fremdbelegnummer: columns.take()?,
+        ist_gutschrift: columns.take()?,
         lieferadresse_id: None,
         liefertermin: day_time(&mut columns)?,
-        kontaktperson: columns.next()?,
-        niederlassung_id: columns.next()?,
-        lagerhalle_id: columns.next()?,
-        vb_id: columns.next()?,
-        storno_von_beleg_id: columns.next()?,
-        storno_grund: columns.next()?,
-        pdf_url: columns.next::<bool>()?.then(|| pdf_url(id)),
-        created_at: columns.next()?,
-        updated_at: columns.next()?,
-        kunden_name: columns.next()?,
+        kontaktperson: columns.take()?,
+        niederlassung_id: columns.take()?,
+        lagerhalle_id: columns.take()?,
+        vb_id: columns.take()?,
+        storno_von_beleg_id: columns.take()?,
+        storno_grund: columns.take()?,
+        pdf_url: columns.take::<bool>()?.then(|| pdf_url(id)),
+        created_at: columns.take()?,
+        updated_at: columns.take()?,
+        kunden_name: columns.take()?,
         positionen: None,
-        ereignis_am: columns.next()?,
-        version: columns.next()?,
+        ereignis_am: columns.take()?,
+        version: columns.take()?,
     })
 }
 
 fn position(row: &Row<'_>) -> rusqlite::Result<BelegPosition> {
     let mut columns = Columns::of(row);
-    let (id, beleg_id, artikel_id) = (columns.next()?, columns.next()?, columns.next()?);
-    let (bezeichnung, bezeichnung2, langtext) = (columns.next()?, columns.next()?, columns.next()?);
-    let (menge, einheit, ep_netto) = (columns.next()?, columns.next()?, columns.next()?);
+    let (id, beleg_id, artikel_id) = (columns.take()?, columns.take()?, columns.take()?);
+    let (bezeichnung, bezeichnung2, langtext) = (columns.take()?, columns.take()?, columns.take()?);
+    let (menge, einheit, ep_netto) = (columns.take()?, columns.take()?, columns.take()?);
     Ok(BelegPosition {
         id,
         beleg_id,
@@ -98,27 +98,27 @@ fn position(row: &Row<'_>) -> rusqlite::Result<BelegPosition> {
         einheit,
         einzelpreis: ep_netto,
         ep_netto,
-        mwst_satz: columns.next()?,
-        gesamtpreis: columns.next()?,
-        rabatt_prozent: columns.next()?,
-        position: columns.next()?,
-        charge_id: columns.next()?,
-        fremde_charge_nr: columns.next()?,
+        mwst_satz: columns.take()?,
+        gesamtpreis: columns.take()?,
+        rabatt_prozent: columns.take()?,
+        position: columns.take()?,
+        charge_id: columns.take()?,
+        fremde_charge_nr: columns.take()?,
         mhd: day_time(&mut columns)?,
-        herkunftsland: columns.next()?,
-        biozertifikat_id: columns.next()?,
-        kontrakt_id: columns.next()?,
-        kontrakt_position_id: columns.next()?,
-        wiegung_id: columns.next()?,
-        bezug_beleg_id: columns.next()?,
-        lager_buchen: columns.next()?,
-        kostenstelle: columns.next()?,
-        niederlassung_id: columns.next()?,
-        lagerhalle_id: columns.next()?,
-        artikel_name: columns.next()?,
-        satz_gesendet: columns.next()?,
-        charge_gesendet: columns.next()?,
-        lager_menge: columns.next()?,
+        herkunftsland: columns.take()?,
+        biozertifikat_id: columns.take()?,
+        kontrakt_id: columns.take()?,
+        kontrakt_position_id: columns.take()?,
+        wiegung_id: columns.take()?,
+        bezug_beleg_id: columns.take()?,
+        lager_buchen: columns.take()?,
+        kostenstelle: columns.take()?,
+        niederlassung_id: columns.take()?,
+        lagerhalle_id: columns.take()?,
+        artikel_name: columns.take()?,
+        satz_gesendet: columns.take()?,
+        charge_gesendet: columns.take()?,
+        lager_menge: columns.take()?,
     })
 }
 

@@ -8,7 +8,8 @@ use tokio::runtime::{Builder, Runtime};
 use super::{Outcome, Terminal, sentence};
 use crate::app::{App, threads};
 use crate::config::Config;
-use crate::db::{log, system_clock};
+use crate::db::system_clock;
+use crate::http::server::stop_signal;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -44,9 +45,7 @@ pub fn serve(
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     terminal.print(&format!("partnerd listening on http://{address}"));
     started();
-    runtime.block_on(async {
-        app.serve(listener, config.limits.clone(), stopped()).await;
-    });
+    runtime.block_on(app.serve(listener, config.limits.clone(), stop_signal()));
     Ok(())
 }
 
@@ -73,31 +72,4 @@ fn greet(db: &Path, terminal: &Terminal) {
     terminal.say(&format!("  partnerd --db {db} tenant create \"My company\""));
     terminal
         .say(&format!("  partnerd --db {db} key create --tenant \"My company\" --label shop --all-scopes"));
-}
-
-/// Waits for SIGTERM or SIGINT (Ctrl-C).
-async fn stopped() {
-    let interrupt = async {
-        if let Err(error) = tokio::signal::ctrl_c().await {
-            log(&format!("Ctrl-C will not work: {error}"));
-            std::future::pending::<()>().await;
-        }
-    };
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        match signal(SignalKind::terminate()) {
-            Ok(mut terminate) => tokio::select! {
-                () = interrupt => {}
-                _ = terminate.recv() => {}
-            },
-            Err(error) => {
-                log(&format!("SIGTERM will not work: {error}"));
-                interrupt.await;
-            }
-        }
-    }
-    #[cfg(not(unix))]
-    interrupt.await;
-    log("stopping: finishing what runs");
 }

@@ -182,7 +182,7 @@ impl<'r, 's> Columns<'r, 's> {
     }
 
     /// The next column.
-    pub fn next<T: rusqlite::types::FromSql>(&mut self) -> rusqlite::Result<T> {
+    pub fn take<T: rusqlite::types::FromSql>(&mut self) -> rusqlite::Result<T> {
         let value = self.row.get(self.at);
         self.at += 1;
         value

@@ -206,3 +206,30 @@ fn response(reply: Reply, id: Uuid, close: bool) -> Response<Full<Bytes>> {
     }
     response
 }
+
+/// Waits for SIGTERM or SIGINT (Ctrl-C).
+pub async fn stop_signal() {
+    let interrupt = async {
+        if let Err(error) = tokio::signal::ctrl_c().await {
+            log(&format!("Ctrl-C will not work: {error}"));
+            std::future::pending::<()>().await;
+        }
+    };
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        match signal(SignalKind::terminate()) {
+            Ok(mut terminate) => tokio::select! {
+                () = interrupt => {}
+                _ = terminate.recv() => {}
+            },
+            Err(error) => {
+                log(&format!("SIGTERM will not work: {error}"));
+                interrupt.await;
+            }
+        }
+    }
+    #[cfg(not(unix))]
+    interrupt.await;
+    log("stopping: finishing what runs");
+}

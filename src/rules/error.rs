@@ -147,12 +147,12 @@ impl Refusal {
 
 /// The refusals of all positions of one document, collected so that a client sees them at once.
 #[derive(Debug, Default)]
-pub struct PositionErrors(Vec<Box<Refusal>>);
+pub struct PositionErrors(Vec<Refusal>);
 
 impl PositionErrors {
     /// Keeps the value, or remembers why there is none.
     pub fn keep<T>(&mut self, result: Result<T, Box<Refusal>>) -> Option<T> {
-        result.map_err(|refusal| self.0.push(refusal)).ok()
+        result.map_err(|refusal| self.0.push(*refusal)).ok()
     }
 
     /// Nothing was refused, or the first refusal with all of them in its details.
@@ -165,10 +165,7 @@ impl PositionErrors {
         let fehler = fehler.collect();
         match self.0.into_iter().next() {
             None => Ok(()),
-            Some(mut first) => {
-                first.fehler = fehler;
-                Err(first)
-            }
+            Some(first) => Err(Box::new(Refusal { fehler, ..first })),
         }
     }
 }

@@ -9,6 +9,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::db::error::{Failure, Result};
 use crate::db::tx::TenantId;
 use crate::rules::day::Instant;
+use crate::steuersaetze;
 
 /// A company.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -26,11 +27,7 @@ pub fn create(connection: &Connection, name: &str, now: Instant) -> Result<Tenan
     }
     connection.execute("insert into tenant (name, angelegt_am) values (?1, ?2)", params![name, now])?;
     let tenant = connection.last_insert_rowid();
-    connection.execute(
-        "insert into steuersatz (tenant_id, schluessel, gueltig_von, gueltig_bis, bezeichnung, satz, kategorie)
-         select ?1, schluessel, gueltig_von, gueltig_bis, bezeichnung, satz, kategorie from steuersatz_vorlage",
-        [tenant],
-    )?;
+    steuersaetze::copy_template(connection, tenant)?;
     Ok(tenant)
 }
 

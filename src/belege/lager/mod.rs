@@ -1,0 +1,224 @@
+//! What documents do to the stock: after every change the pairs of the partners and articles
+//! concerned are formed anew, and whatever differs from what was booked is booked (D8).
+
+mod batch;
+mod placer;
+mod rows;
+
+pub use batch::{BatchInformation, charge_for};
+pub use rows::Gruppe;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use uuid::Uuid;
+
+use super::sql;
+use crate::artikel::{self, Artikel};
+use crate::chargen::{self, Bewegung, Buchung, Charge};
+use crate::db::error::{Failure, Result};
+use crate::db::tx::{Tx, WriteTx};
+use crate::rules::document::{BelegStatus, Seite};
+use crate::rules::error::{Code, HintCode, Hints, PositionErrors, Refusal};
+use crate::rules::fixed::{Price, Quantity};
+use crate::rules::stock::{Anteil, Ergebnis, pair, take};
+use crate::rules::unit::Conversion;
+use crate::tenants::Einstellungen;
+use placer::Placer;
+use rows::{Konten, Konto, Zeile, booked_by, booked_of, pools, posten, zeilen};
+
+/// The state of some groups before a change.
+#[derive(Default)]
+pub struct Vorher {
+    gruppen: BTreeSet<Gruppe>,
+    /// What counterparts had booked for a position: its batches, should it be on its own again.
+    geerbt: HashMap<Uuid, Vec<Anteil>>,
+}
+
+/// Takes down the pairs as they are, before a document is changed or cancelled.
+pub fn before(tx: &Tx<'_>, gruppen: BTreeSet<Gruppe>) -> Result<Vorher> {
+    let mut geerbt = HashMap::new();
+    for gruppe in &gruppen {
+        let zeilen = zeilen(tx, *gruppe)?;
+        let mut booked = pools(&booked_of(tx, *gruppe)?);
+        let posten = posten(tx, *gruppe, &zeilen)?;
+        let ergebnisse = pair(&posten, |at, mut rest| {
+            let mut parts = Vec::new();
+            if let Some(pool) = booked.get_mut(&zeilen[at].beleg_id) {
+                take(pool, &mut rest, &mut parts);
+            }
+            Ok::<_, Failure>(parts)
+        })?;
+        geerbt.extend(zeilen.iter().zip(ergebnisse).map(|(zeile, ergebnis)| (zeile.id, ergebnis.geerbt)));
+    }
+    Ok(Vorher { gruppen, geerbt })
+}
+
+/// What kind of request books.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Anlass {
+    /// A new document.
+    Anlage,
+    /// PUT with items: the positions of the document are new.
+    NeuePositionen,
+    /// PUT without items.
+    Aenderung,
+    /// A document is cancelled.
+    Storno,
+}
+
+/// Forms the pairs anew and books what differs; the movements, for the confirmation.
+pub fn rebook(
+    tx: &WriteTx<'_>,
+    beleg: Uuid,
+    anlass: Anlass,
+    vorher: Vorher,
+    gruppen: BTreeSet<Gruppe>,
+    einstellungen: &Einstellungen,
+    hints: &mut Hints,
+) -> Result<Vec<Bewegung>> {
+    let mut soll = Konten::new();
+    let mut ist = booked_by(tx, beleg)?;
+    let mut prices = HashMap::new();
+    let mut errors = PositionErrors::default();
+    for gruppe in vorher.gruppen.union(&gruppen) {
+        let zeilen = zeilen(tx, *gruppe)?;
+        let booked = booked_of(tx, *gruppe)?;
+        let artikel = artikel::find(tx, gruppe.artikel)?;
+        let artikel = artikel.ok_or_else(|| Failure::Broken("a position of an unknown article".into()))?;
+        let mut placer = Placer {
+            tx,
+            gruppe: *gruppe,
+            artikel: &artikel,
+            zeilen: &zeilen,
+            own: beleg,
+            own_is_new: matches!(anlass, Anlass::Anlage | Anlass::NeuePositionen),
+            booked: pools(&booked),
+            geerbt: &vorher.geerbt,
+            fefo: einstellungen.fefo,
+            fefo_stock: None,
+            errors: &mut errors,
+            hints,
+        };
+        let posten = posten(tx, *gruppe, &zeilen)?;
+        let ergebnisse = pair(&posten, |at, rest| placer.place(at, rest))?;
+        for (zeile, ergebnis) in zeilen.iter().zip(&ergebnisse) {
+            add_to(&mut soll, gruppe, zeile, ergebnis)?;
+            note_charge(tx, zeile, ergebnis)?;
+            let price = price_per_article_unit(zeile, &artikel)?;
+            for anteil in &ergebnis.eigen {
+                prices.entry((zeile.beleg_id, gruppe.artikel, anteil.charge)).or_insert(price);
+            }
+        }
+        ist.extend(booked);
+    }
+    errors.into_result()?;
+    let booked = book_difference(tx, &ist, &soll, &prices)?;
+    check_stock(&booked, anlass, einstellungen, hints)?;
+    Ok(booked.into_iter().map(|gebucht| gebucht.bewegung).collect())
+}
+
+/// Adds what a position should have booked.
+fn add_to(soll: &mut Konten, gruppe: &Gruppe, zeile: &Zeile, ergebnis: &Ergebnis) -> Result<()> {
+    for anteil in &ergebnis.eigen {
+        let signed = if gruppe.einkauf { anteil.menge } else { -anteil.menge };
+        let konto = soll.entry((zeile.beleg_id, gruppe.artikel, anteil.charge)).or_default();
+        *konto = konto.plus(signed)?;
+    }
+    Ok(())
+}
+
+/// Notes the one batch that covers a position. A named one stays, and a finalised position never
+/// changes (D8).
+fn note_charge(tx: &WriteTx<'_>, zeile: &Zeile, ergebnis: &Ergebnis) -> Result<()> {
+    let charge = ergebnis.einzige_charge();
+    if zeile.charge_gesendet || zeile.status != BelegStatus::Offen || zeile.charge_id == charge {
+        return Ok(());
+    }
+    sql::set_position_charge(tx, zeile.id, charge)
+}
+
+fn price_per_article_unit(zeile: &Zeile, artikel: &Artikel) -> Result<Price> {
+    let conversion = match (&zeile.einheit, &artikel.einheit) {
+        (Some(einheit), Some(own)) => Conversion::between(einheit, own).unwrap_or(Conversion::NONE),
+        _ => Conversion::NONE,
+    };
+    Ok(conversion.price(zeile.ep_netto)?)
+}
+
+/// A movement that was booked, and its batch afterwards.
+struct Gebucht {
+    bewegung: Bewegung,
+    einkauf: bool,
+    charge: Option<Charge>,
+}
+
+/// Books the difference between what is booked and what should be.
+fn book_difference(
+    tx: &WriteTx<'_>,
+    ist: &Konten,
+    soll: &Konten,
+    prices: &HashMap<Konto, Price>,
+) -> Result<Vec<Gebucht>> {
+    let mut keys: Vec<_> = ist.keys().chain(soll.keys()).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let mut gebucht = Vec::new();
+    for key @ (beleg_id, artikel_id, charge_id) in keys {
+        let should = soll.get(key).copied().unwrap_or_default();
+        let menge = should.minus(ist.get(key).copied().unwrap_or_default())?;
+        if menge.is_zero() {
+            continue;
+        }
+        let beleg = sql::find(tx, *beleg_id)?;
+        let beleg = beleg.ok_or_else(|| Failure::Broken("a movement of an unknown document".into()))?;
+        let einkauf = beleg.beleg_typ.seite() == Seite::Einkauf;
+        let ep = prices.get(key).copied();
+        let (artikel_id, charge_id) = (*artikel_id, *charge_id);
+        let beleg_id = Some(*beleg_id);
+        let buchung = Buchung { artikel_id, charge_id, beleg_id, menge, ist_eingang: einkauf, ep };
+        let charge = chargen::book(tx, &buchung)?;
+        let einheit = artikel::find(tx, artikel_id)?.and_then(|artikel| artikel.einheit);
+        let charge_nr = charge.as_ref().map(|charge| charge.charge_nr.clone());
+        let beleg_nummer = Some(beleg.beleg_nummer);
+        let bewegung = Bewegung { beleg_id, beleg_nummer, artikel_id, charge_id, charge_nr, menge, einheit };
+        gebucht.push(Gebucht { bewegung, einkauf, charge });
+    }
+    Ok(gebucht)
+}
+
+/// No receipt may be withdrawn that was used already; selling more than there is is a matter of
+/// the settings (D8). The stock counts as it is after the whole request.
+fn check_stock(
+    gebucht: &[Gebucht],
+    anlass: Anlass,
+    einstellungen: &Einstellungen,
+    hints: &mut Hints,
+) -> Result<()> {
+    let mut last: BTreeMap<Uuid, &Charge> = BTreeMap::new();
+    for charge in gebucht.iter().filter_map(|gebucht| gebucht.charge.as_ref()) {
+        last.insert(charge.id, charge);
+    }
+    for charge in last.into_values().filter(|charge| charge.bestand.is_negative()) {
+        let of_charge = || gebucht.iter().filter(|g| g.bewegung.charge_id == Some(charge.id));
+        let sum = |einkauf: bool| {
+            let parts = of_charge().filter(|g| g.einkauf == einkauf).map(|g| g.bewegung.menge);
+            parts.into_iter().try_fold(Quantity::ZERO, Quantity::plus)
+        };
+        let (received, sold) = (sum(true)?, sum(false)?);
+        if !received.plus(sold)?.is_negative() {
+            continue;
+        }
+        let what = format!("Charge {}: Bestand {}", charge.charge_nr, charge.bestand);
+        if received.is_negative() && anlass != Anlass::Anlage {
+            let message =
+                format!("{what}. Aus dem Eingang wurde schon verkauft; bitte erst diese Belege ändern.");
+            return Err(Refusal::new(Code::ChargeBereitsVerwendet, message).into());
+        }
+        if einstellungen.negativbestand_ablehnen {
+            let message = format!("{what}. Es ist nicht genug da; bitte Menge oder Charge ändern.");
+            return Err(Refusal::new(Code::BestandNichtAusreichend, message).into());
+        }
+        hints.add(HintCode::BestandNegativ, format!("{what}."));
+    }
+    Ok(())
+}

@@ -1,0 +1,312 @@
+//! The map in `src/lib.rs` is true: who may use whom, what is pure, who writes which table, that
+//! statements name the tenant, that only the socket awaits, that files stay small, and that the
+//! README and the configuration file say what the code says.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use partnerd::app::routes;
+use partnerd::config::SETTINGS;
+use partnerd::http::route::Access;
+
+/// A file of the source, and the module of the map it belongs to.
+struct Source {
+    path: PathBuf,
+    module: String,
+    text: String,
+}
+
+impl Source {
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// The code without comments and without its unit tests.
+    fn code(&self) -> String {
+        let code = self.text.split("#[cfg(test)]").next().unwrap();
+        let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        lines.collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap()
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+fn sources() -> Vec<Source> {
+    let src = root().join("src");
+    let source = |path: PathBuf| {
+        let inside = path.strip_prefix(&src).unwrap().to_path_buf();
+        let module = inside.components().next().unwrap().as_os_str().to_str().unwrap();
+        let module = module.trim_end_matches(".rs").to_owned();
+        Source { text: fs::read_to_string(&path).unwrap(), path: inside, module }
+    };
+    let sources: Vec<_> = files(&src).into_iter().map(source).collect();
+    assert!(sources.len() > 40, "the sources were not found");
+    sources
+}
+
+/// The modules in the order of the map.
+fn order() -> Vec<String> {
+    let lib = read("src/lib.rs");
+    let modules = lib.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
+    modules.map(str::to_owned).collect()
+}
+
+#[test]
+fn each_module_uses_only_what_stands_above_it_in_the_map() {
+    let order = order();
+    let place = |module: &str| order.iter().position(|known| known == module);
+    for source in sources().iter().filter(|source| !["lib", "main"].contains(&source.module.as_str())) {
+        let own = place(&source.module).unwrap_or_else(|| panic!("{} is not on the map", source.module));
+        // Macros stand at the top of the crate wherever they are defined.
+        for used in source.code().split("crate::").skip(1) {
+            let used: String = used.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            if ["eingabe", "choice", ""].contains(&used.as_str()) {
+                continue;
+            }
+            let other = place(&used).unwrap_or_else(|| panic!("{}: crate::{used}", source.name()));
+            assert!(other <= own, "{} uses {used}, which stands below it", source.name());
+        }
+    }
+}
+
+#[test]
+fn lists_of_modules_in_braces_obey_the_map_too() {
+    let order = order();
+    let place = |module: &str| order.iter().position(|known| known == module);
+    for source in sources() {
+        let Some(own) = place(&source.module) else { continue };
+        for list in source.code().split("use crate::{").skip(1) {
+            let list = list.split('}').next().unwrap();
+            for used in list.split(',').map(str::trim).filter(|used| !used.is_empty()) {
+                let used = used.split("::").next().unwrap();
+                let other = place(used).unwrap_or_else(|| panic!("{}: {used}", source.name()));
+                assert!(other <= own, "{} uses {used}, which stands below it", source.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn rules_know_neither_sql_nor_http_nor_the_time() {
+    let forbidden = [
+        "rusqlite",
+        "hyper",
+        "tokio",
+        "r2d2",
+        "std::time",
+        "std::env",
+        "std::fs",
+        "std::net",
+        "::now(",
+        "std::thread",
+        "static mut",
+        "println!",
+    ];
+    for source in sources().iter().filter(|source| source.module == "rules") {
+        for word in forbidden {
+            assert!(!source.code().contains(word), "{} contains {word}", source.name());
+        }
+    }
+}
+
+#[test]
+fn only_the_socket_awaits() {
+    let mut awaiting = BTreeSet::new();
+    for source in sources() {
+        let code = source.code();
+        if code.contains(".await") || code.contains("async fn") || code.contains("async move") {
+            awaiting.insert(source.name());
+        }
+    }
+    assert_eq!(awaiting, BTreeSet::from(["http/server.rs".to_owned()]));
+}
+
+#[test]
+fn the_clock_is_read_in_one_place() {
+    let readers: BTreeSet<_> =
+        sources().iter().filter(|s| s.code().contains("Timestamp::now()")).map(Source::name).collect();
+    assert_eq!(readers, BTreeSet::from(["db/mod.rs".to_owned()]));
+}
+
+#[test]
+fn files_stay_small() {
+    for folder in ["src", "tests"] {
+        for path in files(&root().join(folder)) {
+            let lines = fs::read_to_string(&path).unwrap().lines().count();
+            assert!(lines <= 500, "{} has {lines} lines", path.display());
+        }
+    }
+}
+
+/// Tables of the schema whose rows belong to a company.
+fn tenant_tables() -> Vec<String> {
+    let mut tables = Vec::new();
+    for entry in fs::read_dir(root().join("migrations")).unwrap() {
+        let schema = fs::read_to_string(entry.unwrap().path()).unwrap();
+        for part in schema.split("\ncreate table ").skip(1) {
+            let (name, columns) = part.split_once(" (").unwrap();
+            if columns.split("strict").next().unwrap().contains("primary key (tenant_id")
+                || columns.trim_start().starts_with("tenant_id")
+            {
+                tables.push(name.to_owned());
+            }
+        }
+    }
+    assert!(tables.len() > 15, "{tables:?}");
+    tables
+}
+
+/// The string literals of a source.
+fn literals(code: &str) -> Vec<String> {
+    // A quote as a character begins no string.
+    let code = code.replace("'\"'", "' '");
+    let mut literals = Vec::new();
+    let mut rest = code.as_str();
+    while let Some(start) = rest.find('"') {
+        let mut end = start + 1;
+        let bytes = rest.as_bytes();
+        while bytes[end] != b'"' {
+            end += if bytes[end] == b'\\' { 2 } else { 1 };
+        }
+        literals.push(rest[start + 1..end].split_whitespace().collect::<Vec<_>>().join(" "));
+        rest = &rest[end + 1..];
+    }
+    literals
+}
+
+fn mentions(statement: &str, table: &str) -> bool {
+    ["from ", "join ", "into ", "update "].iter().any(|verb| {
+        statement
+            .split(&format!("{verb}{table}"))
+            .skip(1)
+            .any(|after| after.chars().next().is_none_or(|c| !c.is_alphanumeric() && c != '_'))
+    })
+}
+
+/// A statement without its inner selects.
+fn outside_parentheses(statement: &str) -> String {
+    let mut depth = 0;
+    let mut outer = String::new();
+    for letter in statement.chars() {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ if depth == 0 => outer.push(letter),
+            _ => {}
+        }
+    }
+    outer
+}
+
+#[test]
+fn every_statement_on_tenant_data_names_the_tenant() {
+    let tables = tenant_tables();
+    let mut seen = 0;
+    for source in sources() {
+        // The check of a whole file compares all companies, row by row with their own.
+        let proves_all = source.name() == "cli/check.rs";
+        for literal in literals(&source.code()) {
+            let is_statement = ["select ", "insert ", "update ", "delete ", "{SELECT}", "{} where"]
+                .iter()
+                .any(|word| literal.starts_with(word));
+            let on_tenant_data = literal.contains("{SELECT}") || tables.iter().any(|t| mentions(&literal, t));
+            if !is_statement || !on_tenant_data {
+                continue;
+            }
+            seen += 1;
+            let outer = outside_parentheses(&literal);
+            let names = outer.contains("tenant_id = :tenant")
+                || literal.starts_with("insert into") && literal.contains("(tenant_id")
+                || proves_all && literal.contains(".tenant_id");
+            // A select without conditions is the beginning of a statement: `Filter::of` and the
+            // functions beside it add the tenant, and their literals are looked at here as well.
+            let is_beginning = literal.starts_with("select ") && !outer.contains(" where ");
+            assert!(names || is_beginning, "{}: {literal}", source.name());
+        }
+    }
+    assert!(seen > 60, "only {seen} statements were found");
+}
+
+#[test]
+fn a_table_is_written_by_one_module() {
+    let mut writers: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for source in sources() {
+        let code = source.code();
+        for literal in literals(&code) {
+            for verb in ["insert into ", "update ", "delete from "] {
+                if let Some(rest) = literal.strip_prefix(verb) {
+                    let table = rest.split([' ', '(']).next().unwrap().to_owned();
+                    writers.entry(table).or_default().insert(source.module.clone());
+                }
+            }
+        }
+        for call in ["tx.insert(", "tx.update("] {
+            for after in code.split(call).skip(1) {
+                let table = after.split('"').nth(1).unwrap().to_owned();
+                writers.entry(table).or_default().insert(source.module.clone());
+            }
+        }
+    }
+    writers.remove("{table}");
+    assert!(writers.len() > 15, "{writers:?}");
+    for (table, modules) in writers {
+        assert_eq!(modules.len(), 1, "{table} is written by {modules:?}");
+    }
+}
+
+/// The table of routes as the README has it.
+fn table_of_routes() -> String {
+    let mut table = "| method | path | scope | what it does |\n|---|---|---|---|\n".to_owned();
+    for route in routes() {
+        let access = match route.access {
+            Access::Open => "none, no key".to_owned(),
+            Access::AnyKey => "none, any valid key".to_owned(),
+            Access::Scope(scope) => scope.as_str().to_owned(),
+        };
+        table +=
+            &format!("| {} | {} | {access} | {} |\n", route.method.as_str(), route.pattern, route.summary);
+    }
+    table
+}
+
+#[test]
+fn the_readme_lists_the_routes() {
+    let readme = read("README.md");
+    let part = readme.split("<!-- routes -->\n").nth(1).expect("the README marks the table of routes");
+    assert_eq!(part, table_of_routes(), "put this into the README:\n{}", table_of_routes());
+}
+
+#[test]
+fn the_configuration_file_shows_every_setting_with_its_default() {
+    let file = read("config/partnerd.toml");
+    for setting in SETTINGS {
+        let value = match setting.default.parse::<i64>() {
+            Ok(number) => number.to_string(),
+            Err(_) => format!("{:?}", setting.default),
+        };
+        let entry = format!("# {}\n# {} = {value}\n", setting.summary, setting.name);
+        assert!(file.contains(&entry), "config/partnerd.toml lacks:\n{entry}");
+    }
+    let entries = file.lines().filter(|line| line.starts_with("# ") && line.contains(" = ")).count();
+    assert_eq!(entries, SETTINGS.len());
+}
