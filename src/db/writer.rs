@@ -38,8 +38,8 @@ pub trait Job: Send {
 
 /// Work of the writer's own that rides along with a batch: taking in the audit journal.
 pub trait Housekeeping: Send {
-    /// Whether there is anything to do.
-    fn pending(&self) -> bool;
+    /// Whether there is anything to do; at the stop of the writer nothing may be left.
+    fn pending(&self, at_stop: bool) -> bool;
     /// Does it, within the batch.
     fn in_batch(&mut self, connection: &Connection) -> Result<()>;
     /// Told whether the batch was committed.
@@ -170,7 +170,7 @@ impl State {
             let first = match receiver.recv_timeout(TICK) {
                 Ok(message) => message,
                 Err(RecvTimeoutError::Timeout) => {
-                    self.idle();
+                    self.idle(false);
                     continue;
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -188,11 +188,11 @@ impl State {
             self.batch(jobs);
             self.cut_back_wal(WAL_LIMIT);
         }
-        self.idle();
+        self.idle(true);
     }
 
-    fn idle(&mut self) {
-        if self.housekeeping.pending() {
+    fn idle(&mut self, at_stop: bool) {
+        if self.housekeeping.pending(at_stop) {
             self.batch(Vec::new());
         }
         self.cut_back_wal(1);
@@ -219,7 +219,8 @@ impl State {
         self.connection.execute_batch("begin immediate")?;
         let batch = Batch { connection: &self.connection, clock: &self.clock };
         jobs.iter_mut().for_each(|job| job.run(&batch));
-        if self.housekeeping.pending() {
+        let is_own_batch = jobs.is_empty();
+        if self.housekeeping.pending(is_own_batch) {
             self.housekeeping.in_batch(&self.connection)?;
         }
         if self.connection.is_autocommit() {

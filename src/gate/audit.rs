@@ -188,9 +188,9 @@ impl TakeIn {
 }
 
 impl Housekeeping for TakeIn {
-    fn pending(&self) -> bool {
+    fn pending(&self, at_stop: bool) -> bool {
         let state = self.journal.lock();
-        let ripe = state.bytes >= SEGMENT_BYTES || state.opened.elapsed() >= SEGMENT_AGE;
+        let ripe = at_stop || state.bytes >= SEGMENT_BYTES || state.opened.elapsed() >= SEGMENT_AGE;
         (state.bytes > 0 && ripe) || !state.complete.is_empty() || !state.waiting.is_empty() || state.lost > 0
     }
 
