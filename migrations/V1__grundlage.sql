@@ -206,11 +206,13 @@ create table staffelpreis (
 create table vertriebler (
   tenant_id  integer not null references tenant (id),
   id         integer not null,
-  name       text not null,
-  name_key   text not null,
+  name          text not null,
+  name_spelled  text not null,                -- folded, ä as ae
+  name_stripped text not null,                -- folded, ä as a
   primary key (tenant_id, id)
 ) strict, without rowid;
-create index vertriebler_name on vertriebler (tenant_id, name_key);
+create index vertriebler_spelled on vertriebler (tenant_id, name_spelled);
+create index vertriebler_stripped on vertriebler (tenant_id, name_stripped);
 
 create table kunde (
   tenant_id         integer not null references tenant (id),

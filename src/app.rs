@@ -68,8 +68,7 @@ struct About {
 }
 
 /// GET /api/v1
-fn about(call: &Call<'_>) -> Result<Reply> {
-    call.query()?;
+fn about(_: &Call<'_>) -> Result<Reply> {
     let endpoints = routes().map(|route| format!("{} {}", route.method.as_str(), route.pattern));
     Reply::ok(&About {
         api: "partnerd",

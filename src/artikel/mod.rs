@@ -51,13 +51,13 @@ pub const ROUTES: &[Route] = &[
 ];
 
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let query = call.query()?;
+    let query = &call.query;
     let (page, cut) = query.page()?;
     let listing = sql::list(tx, query.search("suche")?, query.int("gruppe_id")?, page)?;
     Ok(Reply::ok(&listing)?.with_cut_limit(cut))
 }
 
 fn list_gruppen(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let (page, cut) = call.query()?.page()?;
+    let (page, cut) = call.query.page()?;
     Ok(Reply::ok(&sql::list_gruppen(tx, page)?)?.with_cut_limit(cut))
 }

@@ -21,10 +21,10 @@ const WHAT: &str = "Diesen Beleg";
 
 /// GET /belege
 pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let query = call.query()?;
+    let query = &call.query;
     let (page, cut) = query.page()?;
     let auswahl = Auswahl {
-        typen: typen(&query, "typ")?,
+        typen: typen(query, "typ")?,
         status: query.text("status"),
         von: query.day("von")?,
         bis: query.day("bis")?,
@@ -35,14 +35,12 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 
 /// GET /belege/{id}
 pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    call.query()?;
     let beleg = sql::with_positions(tx, found(tx, call.id(WHAT)?)?)?;
     Reply::resource(call, beleg.version, beleg.id, &beleg)
 }
 
 /// GET /belege/{id}/pdf
 pub fn get_pdf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    call.query()?;
     let beleg = found(tx, call.id(WHAT)?)?;
     let Some(pdf) = pdf::newest(tx, &beleg)? else {
         let message = "Zu diesem Beleg ist kein PDF archiviert, oder er ist noch nicht abgeschlossen.";
@@ -53,17 +51,17 @@ pub fn get_pdf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 
 /// GET /belege/{id}/verlauf
 pub fn get_verlauf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let (page, cut) = call.query()?.page()?;
+    let (page, cut) = call.query.page()?;
     let beleg = found(tx, call.id(WHAT)?)?;
     Ok(Reply::ok(&verlauf::list(tx, beleg.id, page)?)?.with_cut_limit(cut).about(beleg.id))
 }
 
 /// GET /dokumente
 pub fn poll(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let query = call.query()?;
+    let query = &call.query;
     let (page, cut) = query.page()?;
-    let since = dokumente::since(&query)?;
-    let listing = dokumente::list(tx, since, &typen(&query, "typen")?, query.text("status"), page)?;
+    let since = dokumente::since(query)?;
+    let listing = dokumente::list(tx, since, &typen(query, "typen")?, query.text("status"), page)?;
     let reply = Reply::array(&listing)?.with_cut_limit(cut).with_weak_etag(call);
     Ok(match listing.data.last() {
         Some(last) => reply.with("x-next-since", last.ereignis_am.to_string()),

@@ -19,7 +19,7 @@ use crate::rules::unit::Conversion;
 
 /// GET /chargen
 pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let query = call.query()?;
+    let query = &call.query;
     let (page, cut) = query.page()?;
     let (artikel, partner) = (query.uuid("artikel_id")?, query.uuid("partner_id")?);
     let mit_bestand = query.bool("mit_bestand")?.unwrap_or(false);

@@ -11,6 +11,7 @@ use crate::import::Upserted;
 use crate::laender::Staat;
 use crate::rules::error::{Code, Refusal};
 use crate::rules::fixed::Quantity;
+use crate::rules::number::is_reserved_charge_nr;
 use crate::rules::stammdaten::EingangQuelle;
 use crate::{artikel, kunden};
 
@@ -22,6 +23,10 @@ pub fn charge(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
     let artikel_id = artikel::by_artikelnummer(tx, &artikelnummer)?;
     let Text(charge_nr) = required(zeile.charge_nr.value(), "charge_nr")?;
     let bestand = zeile.bestand.value().unwrap_or_default();
+    if is_reserved_charge_nr(&charge_nr) {
+        let message = format!("Nummern wie {charge_nr} vergibt der Dienst selbst. Bitte eine andere wählen.");
+        return Err(Refusal::field(Code::NummerReserviert, "charge_nr", message).into());
+    }
     if let Some(old) = sql::find_by_nr(tx, artikel_id, &charge_nr)? {
         let imported = sql::opening_stock(tx, old.id)?.unwrap_or_default();
         let difference = bestand.minus(imported)?;

@@ -81,15 +81,25 @@ impl Readers {
         let connection = pool.get().map_err(|error| Failure::Broken(format!("no reader: {error}")))?;
         BUDGET.set(budget);
         connection.prepare_cached("begin")?.execute([])?;
-        let result = work(&connection);
-        // A read has nothing to keep: rollback ends it after an interrupt, too.
-        connection.prepare_cached("rollback")?.execute([])?;
-        result
+        let _snapshot = Snapshot(&connection);
+        work(&connection)
     }
 
     /// Hands work to the slow lane; false when its queue is full.
     pub fn submit_slow(&self, work: SlowWork) -> bool {
         self.slow_queue.try_send(work).is_ok()
+    }
+}
+
+/// Ends the transaction of a read, whatever became of it. It has nothing to keep.
+struct Snapshot<'c>(&'c Connection);
+
+impl Drop for Snapshot<'_> {
+    fn drop(&mut self) {
+        let ended = self.0.prepare_cached("rollback").and_then(|mut rollback| rollback.execute([]));
+        if let Err(error) = ended {
+            log(&format!("a read could not be ended: {error}"));
+        }
     }
 }
 

@@ -18,7 +18,7 @@ use crate::http::reply::Reply;
 use crate::http::route::{Access, BodyLimit, Method, Route, Run, WriteWork};
 use crate::http::server::{Answering, Outcome};
 use crate::http::{error, query};
-use crate::rules::error::{Code, Refusal};
+use crate::rules::error::{Code, Hints, Refusal};
 use audit::{Journal, Row};
 use key::Keys;
 
@@ -46,8 +46,14 @@ enum Step {
     Reply(Reply),
     /// It must go on on the slow lane: its key is to be hashed, or its statement takes long.
     Slow,
-    /// The writer has to do the rest.
-    Write(WriteWork),
+    /// The writer has to do the rest; the notes go with the answer.
+    Write(WriteWork, Hints),
+}
+
+/// A request that passed every check of the gate.
+enum Passed<'r> {
+    Reply(Reply),
+    ToWrite(Call<'r>, fn(&Call<'_>) -> Result<WriteWork>),
 }
 
 /// What the audit row says about a request besides what the request itself says.
@@ -60,11 +66,11 @@ struct Trail {
 impl Answering for Gate {
     fn answer(self: Arc<Gate>, request: Request) -> Outcome {
         let mut trail = Trail::default();
-        match self.pass(&request, &mut trail, Lane::Fast) {
+        match self.step(&request, &mut trail, Lane::Fast) {
             Step::Reply(reply) => Outcome::Done(self.recorded(&request, trail, reply)),
-            Step::Write(work) => {
+            Step::Write(work, notes) => {
                 let (answer, receiver) = oneshot::channel();
-                self.write(request, trail, work, answer);
+                self.write(request, trail, work, notes, answer);
                 Outcome::Later(receiver)
             }
             Step::Slow => self.answer_on_slow_lane(request),
@@ -85,107 +91,90 @@ impl Answering for Gate {
 
 impl Gate {
     fn answer_on_slow_lane(self: &Arc<Gate>, request: Request) -> Outcome {
-        let (sender, receiver) = oneshot::channel();
+        let (answer, receiver) = oneshot::channel();
+        let too_busy = error::unavailable(request.id);
+        let too_busy_row = self.row(&request, &Trail::default(), &too_busy);
         let gate = Arc::clone(self);
-        let request_id = request.id;
         let work = move || {
             let mut trail = Trail::default();
-            let reply = match gate.pass(&request, &mut trail, Lane::Slow) {
+            let reply = match gate.step(&request, &mut trail, Lane::Slow) {
                 Step::Reply(reply) => reply,
-                Step::Write(work) => return gate.write(request, trail, work, sender),
+                Step::Write(work, notes) => return gate.write(request, trail, work, notes, answer),
                 // Only the fast lane asks for the slow one.
                 Step::Slow => error::unavailable(request.id),
             };
             // A client that hung up gets no answer; its row is written all the same.
-            let _ = sender.send(gate.recorded(&request, trail, reply));
+            let _ = answer.send(gate.recorded(&request, trail, reply));
         };
         if self.readers.submit_slow(Box::new(work)) {
             return Outcome::Later(receiver);
         }
-        Outcome::Done(error::unavailable(request_id))
+        self.journal.append(too_busy_row);
+        Outcome::Done(too_busy)
+    }
+
+    fn step(&self, request: &Request, trail: &mut Trail, lane: Lane) -> Step {
+        match self.pass(request, trail, lane) {
+            Ok(step) => step,
+            Err(failure) if failure.exceeded_budget() && lane == Lane::Fast => Step::Slow,
+            Err(failure) => {
+                let reply = error::reply(&failure, request.id);
+                let allowed = || self.allowed(&split(&request.path)).join(", ");
+                Step::Reply(if reply.status == 405 { reply.with("allow", allowed()) } else { reply })
+            }
+        }
     }
 
     /// The order of checks (D19). Each line may end the request; nothing below it is looked at.
-    fn pass(&self, request: &Request, trail: &mut Trail, lane: Lane) -> Step {
+    fn pass(&self, request: &Request, trail: &mut Trail, lane: Lane) -> Result<Step> {
         let path = split(&request.path);
-        if let Some(reply) = self.open_path(request, &path, trail) {
-            return self.reply_or_slow(request, reply, lane);
+        if let Some(reply) = self.open_path(request, &path, trail)? {
+            return Ok(Step::Reply(reply));
         }
         // The IP limit (429) has its place here.
-        let key = match self.keys.presented(&request.headers) {
-            Ok(key) => key,
-            Err(failure) => return Step::Reply(error::reply(&failure, request.id)),
-        };
+        let key = self.keys.presented(&request.headers)?;
         if !self.keys.is_verified(&key) {
             if lane == Lane::Fast {
-                return Step::Slow;
+                return Ok(Step::Slow);
             }
-            if let Err(failure) = self.readers.read(lane, |connection| self.keys.verify(connection, &key)) {
-                return Step::Reply(error::reply(&failure, request.id));
-            }
+            self.readers.read(lane, |connection| self.keys.verify(connection, &key))?;
         }
         let now = (self.clock)();
-        let result = self.readers.read(lane, |connection| {
+        let passed = self.readers.read(lane, |connection| {
             let caller = key::caller(connection, &key, now)?;
-            let (tenant, scopes, strictness) = (caller.tenant, caller.scopes, caller.strictness);
-            trail.caller = Some(caller);
+            let caller = trail.caller.insert(caller);
             // The daily limit (429) has its place here.
             let (at, ids) = self.find(request, &path)?;
-            trail.route = Some(at);
-            let route = self.routes[at];
-            if let Access::Scope(scope) = route.access
-                && !scopes.contains(scope)
-            {
-                let message = format!("Dem Schlüssel fehlt die Berechtigung {}.", scope.as_str());
-                return Err(Refusal::new(Code::ScopeFehlt, message).into());
-            }
-            let call = Call::new(request, route, ids, strictness);
+            let route = self.routes[*trail.route.insert(at)];
+            check_scope(route, caller)?;
+            let call = Call::new(request, route, ids, caller.strictness)?;
             match route.run {
                 Run::Open(run) => run(&call).map(Passed::Reply),
                 Run::Read(run) => {
-                    let reply = run(&call, &Tx::new(connection, tenant, now))?;
-                    let notes = call.notes.take();
-                    Ok(Passed::Reply(reply.with_notes(&notes)))
+                    let reply = run(&call, &Tx::new(connection, caller.tenant, now))?;
+                    Ok(Passed::Reply(reply.with_notes(&call.notes)))
                 }
                 Run::Write(read_body) => Ok(Passed::ToWrite(call, read_body)),
             }
-        });
-        match result {
-            Ok(Passed::Reply(reply)) => Step::Reply(reply),
+        })?;
+        match passed {
+            Passed::Reply(reply) => Ok(Step::Reply(reply)),
             // Bodies are read when the snapshot is closed: Base64 of 10 MiB takes its time.
-            Ok(Passed::ToWrite(call, read_body)) => match read_body(&call) {
-                Ok(work) => Step::Write(work),
-                Err(failure) => Step::Reply(error::reply(&failure, request.id)),
-            },
-            Err(failure) => match self.reply_or_slow(request, Err(failure), lane) {
-                Step::Reply(reply) if reply.status == 405 => {
-                    Step::Reply(reply.with("allow", self.allowed(&path).join(", ")))
-                }
-                step => step,
-            },
-        }
-    }
-
-    fn reply_or_slow(&self, request: &Request, result: Result<Reply>, lane: Lane) -> Step {
-        match result {
-            Ok(reply) => Step::Reply(reply),
-            Err(failure) if failure.exceeded_budget() && lane == Lane::Fast => Step::Slow,
-            Err(failure) => Step::Reply(error::reply(&failure, request.id)),
+            Passed::ToWrite(call, read_body) => Ok(Step::Write(read_body(&call)?, call.notes)),
         }
     }
 
     /// The answer of a path that needs no key.
-    fn open_path(&self, request: &Request, path: &[&str], trail: &mut Trail) -> Option<Result<Reply>> {
-        let method = Method::parse(&request.method)?;
+    fn open_path(&self, request: &Request, path: &[&str], trail: &mut Trail) -> Result<Option<Reply>> {
+        let method = Method::parse(&request.method);
         let is_it = |route: &&'static Route| {
-            route.access == Access::Open && route.method == method && route.matches(path).is_some()
+            route.access == Access::Open && Some(route.method) == method && route.matches(path).is_some()
         };
-        let at = self.routes.iter().position(is_it)?;
-        let route = self.routes[at];
-        trail.route = Some(at);
+        let Some(at) = self.routes.iter().position(is_it) else { return Ok(None) };
+        let route = self.routes[*trail.route.insert(at)];
         match route.run {
-            Run::Open(run) => Some(run(&Call::new(request, route, Vec::new(), Default::default()))),
-            Run::Read(_) | Run::Write(_) => None,
+            Run::Open(run) => run(&Call::new(request, route, Vec::new(), Default::default())?).map(Some),
+            Run::Read(_) | Run::Write(_) => Ok(None),
         }
     }
 
@@ -214,9 +203,16 @@ impl Gate {
     }
 
     /// Hands a request to the writer.
-    fn write(self: &Arc<Gate>, request: Request, trail: Trail, work: WriteWork, answer: Answer) {
+    fn write(
+        self: &Arc<Gate>,
+        request: Request,
+        trail: Trail,
+        work: WriteWork,
+        notes: Hints,
+        answer: Answer,
+    ) {
         let gate = Arc::clone(self);
-        let job = WriteJob { gate, request, trail, work: Some(work), done: None, answer };
+        let job = WriteJob { gate, request, trail, work: Some(work), notes, done: None, answer };
         self.writer.submit(Box::new(job));
     }
 
@@ -255,6 +251,7 @@ struct WriteJob {
     request: Request,
     trail: Trail,
     work: Option<WriteWork>,
+    notes: Hints,
     done: Option<Result<Reply>>,
     answer: Answer,
 }
@@ -263,7 +260,7 @@ impl Job for WriteJob {
     fn run(&mut self, batch: &Batch<'_>) {
         let (Some(work), Some(caller)) = (self.work.take(), &self.trail.caller) else { return };
         self.done = Some(batch.savepoint(caller.tenant, Some(&caller.key_id), |tx| {
-            let reply = work(tx)?;
+            let reply = work(tx)?.with_notes(&self.notes);
             self.gate.row(&self.request, &self.trail, &reply).insert(batch.connection())?;
             Ok(reply)
         }));
@@ -285,10 +282,14 @@ impl Job for WriteJob {
     }
 }
 
-/// A request that passed every check of the gate.
-enum Passed<'r> {
-    Reply(Reply),
-    ToWrite(Call<'r>, fn(&Call<'_>) -> Result<WriteWork>),
+fn check_scope(route: &Route, caller: &Caller) -> Result<()> {
+    match route.access {
+        Access::Scope(scope) if !caller.scopes.contains(scope) => {
+            let message = format!("Dem Schlüssel fehlt die Berechtigung {}.", scope.as_str());
+            Err(Refusal::new(Code::ScopeFehlt, message).into())
+        }
+        Access::Scope(_) | Access::AnyKey | Access::Open => Ok(()),
+    }
 }
 
 fn split(path: &str) -> Vec<&str> {

@@ -1,6 +1,5 @@
 //! One call of a route: the request, the ids in its path, who calls, and how to read the rest.
 
-use std::cell::RefCell;
 use std::net::IpAddr;
 
 use hyper::HeaderMap;
@@ -64,42 +63,33 @@ pub struct Caller {
 pub struct Call<'r> {
     /// The request.
     pub request: &'r Request,
-    /// The route.
-    pub route: &'static Route,
     /// The ids in the path; none where a segment is no uuid.
     ids: Vec<Option<Uuid>>,
+    /// The query parameters.
+    pub query: Query,
     /// What the company asks.
     strictness: Strictness,
-    /// Notes of a read, for the header X-Hinweise.
-    pub notes: RefCell<Hints>,
+    /// What was noted about the query, for the header X-Hinweise.
+    pub notes: Hints,
 }
 
 impl<'r> Call<'r> {
-    /// A call whose path matched its route.
+    /// A call whose path matched its route; its query is checked against the route.
     pub fn new(
         request: &'r Request,
         route: &'static Route,
         ids: Vec<Option<Uuid>>,
         strictness: Strictness,
-    ) -> Call<'r> {
-        Call { request, route, ids, strictness, notes: RefCell::default() }
+    ) -> Result<Call<'r>> {
+        let mut notes = Hints::default();
+        let ignored = strictness.unknown_parameters_ignored;
+        let query = Query::read(&request.query, route.query, ignored, &mut notes)?;
+        Ok(Call { request, ids, query, strictness, notes })
     }
 
     /// The first id in the path; a malformed one is not found (D18).
     pub fn id(&self, what: &str) -> Result<Uuid> {
-        self.nth_id(0, what)
-    }
-
-    /// The id at a place in the path.
-    pub fn nth_id(&self, at: usize, what: &str) -> Result<Uuid> {
-        self.ids.get(at).copied().flatten().ok_or_else(|| Failure::not_found(what))
-    }
-
-    /// The query parameters, checked against the route.
-    pub fn query(&self) -> Result<Query> {
-        let mut notes = self.notes.borrow_mut();
-        let ignored = self.strictness.unknown_parameters_ignored;
-        Ok(Query::read(&self.request.query, self.route.query, ignored, &mut notes)?)
+        self.ids.first().copied().flatten().ok_or_else(|| Failure::not_found(what))
     }
 
     /// The body, and what was noted while it was read.

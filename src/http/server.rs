@@ -5,10 +5,11 @@
 
 use std::convert::Infallible;
 use std::net::IpAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{HeaderName, HeaderValue};
 use hyper::server::conn::http1;
@@ -33,6 +34,9 @@ const MAX_HEAD: usize = 64 << 10;
 
 /// Headers of a request at most.
 const MAX_HEADERS: usize = 100;
+
+/// Bytes beyond the limit of a body that are read and thrown away at most.
+const THROWN_AWAY: usize = 16 << 20;
 
 /// Pause after the machine refused a connection (too many open files).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -137,7 +141,8 @@ async fn answer<A: Answering>(
     let (id, started) = (Uuid::now_v7(), std::time::Instant::now());
     let (head, body) = request.into_parts();
     let limit = service.body_limit(head.method.as_str(), head.uri.path()).bytes();
-    let body = match timeout(body_time, read_body(body, limit)).await {
+    let asked_first = head.headers.contains_key(hyper::header::EXPECT);
+    let body = match timeout(body_time, read_body(body, limit, asked_first)).await {
         Ok(body) => body,
         Err(_) => Err(Refusal::new(
             Code::ZeitUeberschritten,
@@ -156,29 +161,46 @@ async fn answer<A: Answering>(
         headers: head.headers,
         body,
     };
-    let reply = match Arc::clone(&service).answer(request) {
-        Outcome::Done(reply) => reply,
-        Outcome::Later(receiver) => receiver.await.unwrap_or_else(|_| service.unavailable(id)),
+    // A panic is a bug; the client gets an answer all the same.
+    let outcome = catch_unwind(AssertUnwindSafe(|| Arc::clone(&service).answer(request)));
+    let reply = match outcome {
+        Ok(Outcome::Done(reply)) => reply,
+        Ok(Outcome::Later(receiver)) => receiver.await.unwrap_or_else(|_| service.unavailable(id)),
+        Err(_) => service.unavailable(id),
     };
     response(reply, id, incomplete)
 }
 
-/// Reads a body of at most `limit` bytes; what is announced as larger is not read at all.
-async fn read_body(body: Incoming, limit: usize) -> Result<Vec<u8>, Box<Refusal>> {
-    let too_large = || {
-        let message = format!("Die Anfrage ist größer als {} MiB. Bitte aufteilen.", limit >> 20);
-        Refusal::new(Code::ZuGross, message)
-    };
-    if body.size_hint().lower() > limit as u64 {
-        return Err(too_large());
+/// Reads a body of at most `limit` bytes. Of a larger one a part is read and thrown away, because
+/// most clients send all of it before they look at the answer (RFC 9112 9.6); one that asked
+/// before sending (`Expect: 100-continue`) is answered at once.
+async fn read_body(mut body: Incoming, limit: usize, asked_first: bool) -> Result<Vec<u8>, Box<Refusal>> {
+    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    if announced > limit && asked_first {
+        return Err(too_large(limit));
     }
-    match Limited::new(body, limit).collect().await {
-        Ok(body) => Ok(body.to_bytes().into()),
-        Err(error) if error.is::<http_body_util::LengthLimitError>() => Err(too_large()),
-        Err(_) => {
-            Err(Refusal::new(Code::AnfrageUngueltig, "Die Anfrage ist unvollständig. Bitte wiederholen."))
+    let mut content = Vec::with_capacity(if announced > limit { 0 } else { announced });
+    let mut received = 0;
+    while let Some(frame) = body.frame().await {
+        let incomplete = "Die Anfrage ist unvollständig. Bitte wiederholen.";
+        let frame = frame.map_err(|_| Refusal::new(Code::AnfrageUngueltig, incomplete))?;
+        let Some(data) = frame.data_ref() else { continue };
+        received += data.len();
+        if received > limit.saturating_add(THROWN_AWAY) {
+            break;
+        }
+        if received <= limit && announced <= limit {
+            content.extend_from_slice(data);
+        } else {
+            content = Vec::new();
         }
     }
+    if received > limit { Err(too_large(limit)) } else { Ok(content) }
+}
+
+fn too_large(limit: usize) -> Box<Refusal> {
+    let message = format!("Die Anfrage ist größer als {} MiB. Bitte aufteilen.", limit >> 20);
+    Refusal::new(Code::ZuGross, message)
 }
 
 /// The answer as HTTP. A connection whose body was not read to its end cannot be used again.

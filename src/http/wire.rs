@@ -291,9 +291,6 @@ impl<const MIN: i64, const MAX: i64> FromJson for Int<MIN, MAX> {
                 }
                 at.refuse(Code::WertUngueltig, format!("Die Zahl muss zwischen {MIN} und {MAX} liegen."))
             }
-            Some(Err(NumberError::TooLarge)) => {
-                at.refuse(Code::WertUngueltig, format!("Die Zahl muss zwischen {MIN} und {MAX} liegen."))
-            }
             _ => at.refuse(Code::FeldUngueltig, "Hier wird eine ganze Zahl erwartet."),
         }
     }

@@ -16,7 +16,7 @@ const WHAT: &str = "Diesen Kunden";
 
 /// GET /kunden
 pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let query = call.query()?;
+    let query = &call.query;
     let (page, cut) = query.page()?;
     let listing = sql::list(tx, query.search("suche")?, query.one_of("partner_typ")?, page)?;
     Ok(Reply::ok(&listing)?.with_cut_limit(cut))
@@ -24,7 +24,6 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 
 /// GET /kunden/{id}
 pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    call.query()?;
     let kunde = sql::find(tx, call.id(WHAT)?)?.ok_or_else(|| Failure::not_found(WHAT))?;
     Reply::resource(call, kunde.version, kunde.id, &kunde)
 }

@@ -47,23 +47,29 @@ pub fn searchable<'a>(fields: impl IntoIterator<Item = &'a str>) -> String {
     if spelled == stripped { spelled } else { format!("{spelled}\n{stripped}") }
 }
 
-/// A word that is searched for, in the spellings it can stand in.
+/// A text in the spellings it can stand in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SearchWord {
+pub struct Folded {
     /// Umlauts as two letters.
     pub spelled: String,
     /// Umlauts as one letter.
     pub stripped: String,
 }
 
-/// The words of a search; a record matches when it contains each in one of its spellings.
-pub fn search_words(text: &str) -> Vec<SearchWord> {
-    let word =
-        |word| SearchWord { spelled: fold(word, Umlaut::Spelled), stripped: fold(word, Umlaut::Stripped) };
-    text.split_whitespace().map(word).collect()
+impl Folded {
+    /// Both spellings of a trimmed text.
+    pub fn of(text: &str) -> Folded {
+        let text = text.trim();
+        Folded { spelled: fold(text, Umlaut::Spelled), stripped: fold(text, Umlaut::Stripped) }
+    }
 }
 
-/// Two names are equal when their keys are: trimmed and folded (D9).
+/// The words of a search; a record matches when it contains each in one of its spellings.
+pub fn search_words(text: &str) -> Vec<Folded> {
+    text.split_whitespace().map(Folded::of).collect()
+}
+
+/// Two names are equal when their keys are: trimmed and folded.
 pub fn folded_key(text: &str) -> String {
     fold(text.trim(), Umlaut::Spelled)
 }

@@ -9,7 +9,7 @@ use crate::http::json::Json;
 use crate::http::wire::{At, FromJson, Int, Text, Verweis, required};
 use crate::import::{Import, Upserted, check};
 use crate::rules::error::{HintCode, Hints};
-use crate::rules::text::folded_key;
+use crate::rules::text::Folded;
 
 /// What can be imported into this slice.
 pub const IMPORTS: &[Import] =
@@ -38,8 +38,11 @@ fn by_id(tx: &Tx<'_>, id: i64) -> Result<Option<i64>> {
 }
 
 fn by_name(tx: &Tx<'_>, name: &str) -> Result<Option<i64>> {
-    let statement = "select id from vertriebler where tenant_id = :tenant and name_key = :key limit 2";
-    let found = tx.all(statement, named_params! {":key": folded_key(name)}, |row| row.get(0))?;
+    let statement = "select id from vertriebler where tenant_id = :tenant
+        and (name_spelled in (:spelled, :stripped) or name_stripped in (:spelled, :stripped)) limit 2";
+    let Folded { spelled, stripped } = Folded::of(name);
+    let params = named_params! {":spelled": spelled, ":stripped": stripped};
+    let found = tx.all(statement, params, |row| row.get(0))?;
     Ok(if found.len() == 1 { found.first().copied() } else { None })
 }
 
@@ -71,10 +74,13 @@ fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted>
     if old.as_ref() == Some(&name) {
         return Ok(Upserted::Unchanged);
     }
+    let Folded { spelled, stripped } = Folded::of(&name);
     tx.execute(
-        "insert into vertriebler (tenant_id, id, name, name_key) values (:tenant, :id, :name, :name_key)
-         on conflict (tenant_id, id) do update set name = :name, name_key = :name_key",
-        named_params! {":id": id, ":name": name, ":name_key": folded_key(&name)},
+        "insert into vertriebler (tenant_id, id, name, name_spelled, name_stripped)
+         values (:tenant, :id, :name, :spelled, :stripped)
+         on conflict (tenant_id, id) do update
+           set name = :name, name_spelled = :spelled, name_stripped = :stripped",
+        named_params! {":id": id, ":name": name, ":spelled": spelled, ":stripped": stripped},
     )?;
     Ok(if old.is_some() { Upserted::Changed } else { Upserted::Created })
 }

@@ -22,7 +22,7 @@ const WHAT: &str = "Diese Wiegung";
 
 /// GET /wiegungen
 pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let query = call.query()?;
+    let query = &call.query;
     let (page, cut) = query.page()?;
     let auswahl = Auswahl {
         status: query.one_of("status")?,
@@ -35,7 +35,6 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 
 /// GET /wiegungen/{id}
 pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    call.query()?;
     let wiegung = found(tx, call.id(WHAT)?)?;
     Reply::resource(call, wiegung.version, wiegung.id, &wiegung)
 }
