@@ -21,7 +21,7 @@ use crate::http::reply::Reply;
 use crate::http::route::{Access, BodyLimit, Method, Route, Run};
 use crate::http::server::{Limits, serve};
 use crate::import::Import;
-use crate::{artikel, belege, chargen, kunden, laender, vertriebler, waage};
+use crate::{artikel, belege, biozertifikate, chargen, kunden, laender, vertriebler, waage};
 
 /// Version of the interface (specification, Versioning).
 const API_VERSION: &str = "1.0.0";
@@ -54,7 +54,9 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
 
 /// Every kind of import, in the order in which a new company needs them.
 pub fn imports() -> impl Iterator<Item = &'static Import> {
-    [artikel::IMPORTS, vertriebler::IMPORTS, kunden::IMPORTS, chargen::IMPORTS].into_iter().flatten()
+    [artikel::IMPORTS, vertriebler::IMPORTS, kunden::IMPORTS, biozertifikate::IMPORTS, chargen::IMPORTS]
+        .into_iter()
+        .flatten()
 }
 
 #[derive(Serialize)]

@@ -39,6 +39,8 @@ pub mod artikel;
 
 pub mod kunden;
 
+pub mod biozertifikate;
+
 pub mod kontrakte;
 
 pub mod chargen;

@@ -21,7 +21,7 @@ use crate::rules::tax::{Partnerregel, RATE_OF_LAST_RESORT, Satz, derived_rate, p
 use crate::rules::unit::Conversion;
 use crate::rules::weighing::WiegungStatus;
 use crate::tenants::Einstellungen;
-use crate::{chargen, kunden, waage};
+use crate::{biozertifikate, chargen, kunden, waage};
 
 /// What the items of one document have in common.
 pub struct Context<'c> {
@@ -386,11 +386,8 @@ impl Resolver<'_, '_> {
                 return Err(Refusal::field(Code::ChargePasstNicht, "charge_id", message).into());
             }
         }
-        if let Some(Int(id)) = item.biozertifikat_id.get()
-            && !chargen::biozertifikat_exists(self.tx, *id)?
-        {
-            let message = "Dieses Biozertifikat gibt es nicht. Bitte die biozertifikat_id prüfen.";
-            return Err(Refusal::field(Code::BiozertifikatNichtGefunden, "biozertifikat_id", message).into());
+        if let Some(Int(id)) = item.biozertifikat_id.get() {
+            biozertifikate::must_exist(self.tx, *id)?;
         }
         if !artikel.is_some_and(|artikel| artikel.chargenpflichtig) || item.has_batch_information() {
             return Ok(());

@@ -2,20 +2,19 @@
 
 use super::model::{ChargeAngelegt, ChargeEingabe};
 use super::{sql, stock};
-use crate::artikel;
 use crate::db::error::Result;
 use crate::db::tx::{Tx, WriteTx};
 use crate::http::call::Call;
 use crate::http::reply::Reply;
 use crate::http::route::WriteWork;
 use crate::http::wire::{Int, OneOf, Text, required};
-use crate::kunden;
 use crate::laender::Staat;
 use crate::rules::error::{Code, HintCode, Refusal};
 use crate::rules::fixed::Quantity;
 use crate::rules::number::is_reserved_charge_nr;
 use crate::rules::stammdaten::EingangQuelle;
 use crate::rules::unit::Conversion;
+use crate::{artikel, biozertifikate, kunden};
 
 /// GET /chargen
 pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
@@ -67,11 +66,8 @@ fn checked(tx: &WriteTx<'_>, eingabe: ChargeEingabe) -> Result<stock::NeueCharge
         return Err(Refusal::field(Code::PartnerNichtGefunden, "partner_id", message).into());
     }
     let biozertifikat_id = eingabe.biozertifikat_id.value().map(|Int(id)| id);
-    if let Some(id) = biozertifikat_id
-        && !sql::biozertifikat_exists(tx, id)?
-    {
-        let message = "Dieses Biozertifikat gibt es nicht. Bitte die biozertifikat_id prüfen.";
-        return Err(Refusal::field(Code::BiozertifikatNichtGefunden, "biozertifikat_id", message).into());
+    if let Some(id) = biozertifikat_id {
+        biozertifikate::must_exist(tx, id)?;
     }
     let einheit = eingabe.einheit.value().map(|Text(text)| text);
     if let (Some(einheit), Some(own)) = (&einheit, &artikel.einheit)

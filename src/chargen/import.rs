@@ -13,7 +13,7 @@ use crate::rules::error::{Code, Refusal};
 use crate::rules::fixed::Quantity;
 use crate::rules::number::is_reserved_charge_nr;
 use crate::rules::stammdaten::EingangQuelle;
-use crate::{artikel, kunden};
+use crate::{artikel, biozertifikate, kunden};
 
 /// Stores a batch; its key is the article and charge_nr. Opening stock is compared with what was
 /// imported before, and the difference is booked.
@@ -37,18 +37,11 @@ pub fn charge(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
     }
     let partner_id = match zeile.partner.value() {
         None => None,
-        Some(Text(kundennr)) => {
-            let message = format!("Den Partner {kundennr} gibt es nicht. Bitte erst die Kunden importieren.");
-            let missing = || Refusal::field(Code::PartnerNichtGefunden, "partner", message);
-            Some(kunden::find_by_kundennr(tx, &kundennr)?.ok_or_else(missing)?.id)
-        }
+        Some(Text(kundennr)) => Some(kunden::must_have_number(tx, &kundennr, "partner")?.id),
     };
     let biozertifikat_id = zeile.biozertifikat_id.value().map(|Int(id)| id);
-    if let Some(id) = biozertifikat_id
-        && !sql::biozertifikat_exists(tx, id)?
-    {
-        let message = format!("Das Biozertifikat {id} gibt es nicht.");
-        return Err(Refusal::field(Code::BiozertifikatNichtGefunden, "biozertifikat_id", message).into());
+    if let Some(id) = biozertifikat_id {
+        biozertifikate::must_exist(tx, id)?;
     }
     let einheit = zeile.einheit.value().map(|Text(text)| text);
     let einheit = einheit.or(artikel::find(tx, artikel_id)?.and_then(|artikel| artikel.einheit));

@@ -7,7 +7,7 @@ mod sql;
 mod stock;
 
 pub use model::Charge;
-pub use sql::{biozertifikat_exists, find, find_fremde, with_stock};
+pub use sql::{find, find_fremde, with_stock};
 pub use stock::{Bewegung, Buchung, NeueCharge, book, create, fill_in};
 
 use crate::http::route::{Access, Method, Param, ParamKind, Route};

@@ -111,12 +111,6 @@ pub fn with_stock(tx: &Tx<'_>, artikel: Uuid) -> Result<Vec<(Uuid, Quantity)>> {
     tx.all(statement, named_params! {":artikel": artikel}, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Whether an organic certificate is there.
-pub fn biozertifikat_exists(tx: &Tx<'_>, id: i64) -> Result<bool> {
-    let statement = "select 1 from biozertifikat where tenant_id = :tenant and id = :id";
-    tx.exists(statement, named_params! {":id": id})
-}
-
 /// The opening stock that was imported for a batch.
 pub fn opening_stock(tx: &Tx<'_>, charge: Uuid) -> Result<Option<Quantity>> {
     let statement = "select eroeffnung from charge where tenant_id = :tenant and id = :id";

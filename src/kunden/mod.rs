@@ -6,7 +6,7 @@ mod model;
 mod sql;
 
 pub use model::Kunde;
-pub use sql::{find, find_by_kunden_id, find_by_kundennr};
+pub use sql::{find, find_by_kunden_id, find_by_kundennr, must_have_number};
 
 use crate::http::route::{Access, Method, Param, ParamKind, Route};
 use crate::import::{Import, check};

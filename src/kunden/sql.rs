@@ -8,6 +8,7 @@ use super::model::{Kunde, PartnerTypen};
 use crate::db::error::Result;
 use crate::db::list::{Filter, ListSql, Listing, Page};
 use crate::db::tx::{Columns, Tx, WriteTx};
+use crate::rules::error::{Code, Refusal};
 use crate::rules::text::{case_key, natural_key, searchable};
 
 const SELECT: &str = "select k.id, k.kunden_id, k.kundennr, k.name, k.nachname_firma, k.anrede, k.vorname, k.email,
@@ -98,6 +99,13 @@ pub fn find_by_kunden_id(tx: &Tx<'_>, kunden_id: i64) -> Result<Option<Kunde>> {
 /// A partner by number: trimmed, in any case (D1).
 pub fn find_by_kundennr(tx: &Tx<'_>, kundennr: &str) -> Result<Option<Kunde>> {
     find_where(tx, "k.kundennr_key", &case_key(kundennr))
+}
+
+/// The partner that a row of an import names by its number (D22).
+pub fn must_have_number(tx: &Tx<'_>, kundennr: &str, feld: &str) -> Result<Kunde> {
+    let message = || format!("Den Partner {kundennr} gibt es nicht. Bitte erst die Kunden importieren.");
+    let missing = || Refusal::field(Code::PartnerNichtGefunden, feld, message());
+    Ok(find_by_kundennr(tx, kundennr)?.ok_or_else(missing)?)
 }
 
 /// Partners of one name, postcode and town: the key of an import without numbers (D22).

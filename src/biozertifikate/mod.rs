@@ -1,0 +1,107 @@
+//! Organic certificates of suppliers: master data that batches refer to.
+
+use rusqlite::named_params;
+use uuid::Uuid;
+
+use crate::db::error::Result;
+use crate::db::tx::{Tx, WriteTx};
+use crate::eingabe;
+use crate::http::json::Json;
+use crate::http::wire::{At, FromJson, Int, Text, required};
+use crate::import::{Import, Upserted, check};
+use crate::kunden;
+use crate::rules::day::Day;
+use crate::rules::error::{Code, Refusal};
+
+/// What can be imported into this slice.
+pub const IMPORTS: &[Import] =
+    &[Import { kind: "biozertifikate", check: check::<BiozertifikatZeile>, run: import }];
+
+eingabe! {
+    /// A row of biozertifikate; its key is the id where given, else the nummer. `partner` is a
+    /// kundennr (D22).
+    pub struct BiozertifikatZeile {
+        id: Int<1, { i32::MAX as i64 }>,
+        nummer: Text,
+        kontrollstelle: Text,
+        partner: Text,
+        gueltig_bis: Day,
+    }
+    nur_lesen: []
+}
+
+#[derive(PartialEq, Eq)]
+struct Biozertifikat {
+    nummer: String,
+    kontrollstelle: Option<String>,
+    partner_id: Option<Uuid>,
+    gueltig_bis: Option<Day>,
+}
+
+/// Refuses a certificate that is not there.
+pub fn must_exist(tx: &Tx<'_>, id: i64) -> Result<()> {
+    let statement = "select 1 from biozertifikat where tenant_id = :tenant and id = :id";
+    if tx.exists(statement, named_params! {":id": id})? {
+        return Ok(());
+    }
+    let message = "Dieses Biozertifikat gibt es nicht. Bitte die biozertifikat_id prüfen.";
+    Err(Refusal::field(Code::BiozertifikatNichtGefunden, "biozertifikat_id", message).into())
+}
+
+fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
+    let zeile = BiozertifikatZeile::from_json(row, at)?;
+    let Text(nummer) = required(zeile.nummer.value(), "nummer")?;
+    let partner_id = match zeile.partner.value() {
+        Some(Text(kundennr)) => Some(kunden::must_have_number(tx, &kundennr, "partner")?.id),
+        None => None,
+    };
+    let id = match zeile.id.value() {
+        Some(Int(id)) => id,
+        None => id_of(tx, &nummer)?,
+    };
+    let new = Biozertifikat {
+        nummer,
+        kontrollstelle: zeile.kontrollstelle.value().map(|Text(text)| text),
+        partner_id,
+        gueltig_bis: zeile.gueltig_bis.value(),
+    };
+    let old = find(tx, id)?;
+    if old.as_ref() == Some(&new) {
+        return Ok(Upserted::Unchanged);
+    }
+    tx.execute(
+        "insert into biozertifikat (tenant_id, id, nummer, kontrollstelle, partner_id, gueltig_bis)
+         values (:tenant, :id, :nummer, :kontrollstelle, :partner_id, :gueltig_bis)
+         on conflict (tenant_id, id) do update set nummer = :nummer, kontrollstelle = :kontrollstelle,
+           partner_id = :partner_id, gueltig_bis = :gueltig_bis",
+        named_params! {
+            ":id": id,
+            ":nummer": new.nummer,
+            ":kontrollstelle": new.kontrollstelle,
+            ":partner_id": new.partner_id,
+            ":gueltig_bis": new.gueltig_bis,
+        },
+    )?;
+    Ok(if old.is_some() { Upserted::Changed } else { Upserted::Created })
+}
+
+/// The id of the certificate with this number, or the next free one.
+fn id_of(tx: &Tx<'_>, nummer: &str) -> Result<i64> {
+    let statement = "select coalesce(
+           (select min(id) from biozertifikat where tenant_id = :tenant and nummer = :nummer),
+           (select max(id) + 1 from biozertifikat where tenant_id = :tenant), 1)";
+    tx.one(statement, named_params! {":nummer": nummer}, |row| row.get(0))
+}
+
+fn find(tx: &Tx<'_>, id: i64) -> Result<Option<Biozertifikat>> {
+    let statement = "select nummer, kontrollstelle, partner_id, gueltig_bis from biozertifikat
+        where tenant_id = :tenant and id = :id";
+    tx.optional(statement, named_params! {":id": id}, |row| {
+        Ok(Biozertifikat {
+            nummer: row.get(0)?,
+            kontrollstelle: row.get(1)?,
+            partner_id: row.get(2)?,
+            gueltig_bis: row.get(3)?,
+        })
+    })
+}
