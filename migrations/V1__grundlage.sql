@@ -536,8 +536,8 @@ create table beleg_position (
   kostenstelle     text,
   niederlassung_id integer,
   lagerhalle_id    integer,
-  primary key (tenant_id, id),
-  unique (tenant_id, beleg_id, position),
+  primary key (tenant_id, beleg_id, position), -- the positions of a document lie together
+  unique (tenant_id, id),
   foreign key (tenant_id, beleg_id) references beleg (tenant_id, id),
   foreign key (tenant_id, artikel_id) references artikel (tenant_id, id),
   foreign key (tenant_id, charge_id) references charge (tenant_id, id),

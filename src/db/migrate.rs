@@ -7,6 +7,7 @@ use rusqlite::Connection;
 
 use super::connection::open_writer;
 use super::error::{Failure, Result};
+use super::statistics;
 use crate::rules::day::Instant;
 
 mod embedded {
@@ -44,6 +45,7 @@ pub fn migrate(path: &Path, now: Instant) -> Result<Vec<Step>> {
         if violations > 0 {
             return Err(Failure::Broken(format!("the migration left {violations} broken references")));
         }
+        statistics::write(&connection)?;
     }
     create_installation(&connection, now)?;
     steps(&connection)

@@ -7,6 +7,7 @@ pub mod list;
 pub mod migrate;
 pub mod numbers;
 pub mod readers;
+mod statistics;
 pub mod tx;
 pub mod writer;
 
