@@ -135,7 +135,7 @@ fn resolve_gruppe(tx: &WriteTx<'_>, gruppe: &Verweis, at: &mut At<'_>) -> Result
         return Ok(found.id);
     }
     at.field("gruppe", |at| {
-        at.hint(HintCode::UnbekanntesFeld, format!("Die Artikelgruppe {name} wurde neu angelegt."));
+        at.hint(HintCode::ArtikelgruppeAngelegt, format!("Die Artikelgruppe {name} wurde neu angelegt."));
     });
     let id = sql::next_gruppe_id(tx)?;
     store_gruppe(tx, None, &Artikelgruppe { id, name, kuerzel: None, nummer: None, mwst_satz: None })?;

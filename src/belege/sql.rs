@@ -201,8 +201,9 @@ pub fn weighing_is_used(tx: &Tx<'_>, wiegung: Uuid, typ: BelegTyp, own: Option<U
 
 /// The next instant of an event: it grows strictly (D11).
 pub fn next_event(tx: &WriteTx<'_>) -> Result<Instant> {
-    let statement = "select max(ereignis_am) from beleg where tenant_id = :tenant";
-    let last: Option<i64> = tx.one(statement, &[], |row| row.get(0))?;
+    let statement = "select ereignis_am from beleg where tenant_id = :tenant and ereignis_am is not null
+        order by ereignis_am desc limit 1";
+    let last: Option<i64> = tx.optional(statement, &[], |row| row.get(0))?;
     let now = tx.now().millis();
     Ok(Instant::from_millis(last.map_or(now, |last| now.max(last + 1))))
 }

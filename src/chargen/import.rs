@@ -1,76 +1,108 @@
 //! Batches with opening stock as an import brings them (D22).
 
-use super::model::ChargeZeile;
+use uuid::Uuid;
+
+use super::model::{Charge, ChargeZeile};
 use super::sql;
-use super::stock::{Buchung, NeueCharge, book, create, set_opening_stock};
+use super::stock::{Buchung, NeueCharge, book, create, set_opening_stock, update_master_data};
 use crate::db::error::Result;
 use crate::db::tx::WriteTx;
 use crate::http::json::Json;
-use crate::http::wire::{At, FromJson, Int, Text, required};
+use crate::http::wire::{At, FromJson, Int, Sent, Text, required};
 use crate::import::Upserted;
 use crate::laender::Staat;
+use crate::rules::day::DayTime;
 use crate::rules::error::{Code, Refusal};
 use crate::rules::fixed::Quantity;
 use crate::rules::number::is_reserved_charge_nr;
 use crate::rules::stammdaten::EingangQuelle;
 use crate::{artikel, biozertifikate, kunden};
 
-/// Stores a batch; its key is the article and charge_nr. Opening stock is compared with what was
-/// imported before, and the difference is booked.
+/// Stores a batch; its key is the article and charge_nr. What is absent stays as it is. Opening
+/// stock is compared with what was imported before, and the difference is booked.
 pub fn charge(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
-    let zeile = ChargeZeile::from_json(row, at)?;
-    let Text(artikelnummer) = required(zeile.artikelnummer.value(), "artikelnummer")?;
+    let mut zeile = ChargeZeile::from_json(row, at)?;
+    let Text(artikelnummer) = required(std::mem::take(&mut zeile.artikelnummer).value(), "artikelnummer")?;
     let artikel_id = artikel::by_artikelnummer(tx, &artikelnummer)?;
-    let Text(charge_nr) = required(zeile.charge_nr.value(), "charge_nr")?;
-    let bestand = zeile.bestand.value().unwrap_or_default();
+    let Text(charge_nr) = required(std::mem::take(&mut zeile.charge_nr).value(), "charge_nr")?;
     if is_reserved_charge_nr(&charge_nr) {
         let message = format!("Nummern wie {charge_nr} vergibt der Dienst selbst. Bitte eine andere wählen.");
         return Err(Refusal::field(Code::NummerReserviert, "charge_nr", message).into());
     }
-    if let Some(old) = sql::find_by_nr(tx, artikel_id, &charge_nr)? {
-        let imported = sql::opening_stock(tx, old.id)?.unwrap_or_default();
-        let difference = bestand.minus(imported)?;
-        if difference.is_zero() {
-            return Ok(Upserted::Unchanged);
+    let bestand = zeile.bestand.get().copied();
+    let (charge, outcome) = match sql::find_by_nr(tx, artikel_id, &charge_nr)? {
+        Some(old) => {
+            let id = old.id;
+            let new = with_row(tx, old.clone(), zeile)?;
+            let outcome = if new == old { Upserted::Unchanged } else { Upserted::Changed };
+            update_master_data(tx, &new)?;
+            (id, outcome)
         }
-        return book_opening_stock(tx, artikel_id, old.id, difference, bestand).map(|()| Upserted::Changed);
-    }
-    let partner_id = match zeile.partner.value() {
-        None => None,
-        Some(Text(kundennr)) => Some(kunden::must_have_number(tx, &kundennr, "partner")?.id),
+        None => (add(tx, artikel_id, charge_nr, zeile)?, Upserted::Created),
     };
-    let biozertifikat_id = zeile.biozertifikat_id.value().map(|Int(id)| id);
-    if let Some(id) = biozertifikat_id {
-        biozertifikate::must_exist(tx, id)?;
+    let imported = sql::opening_stock(tx, charge)?.unwrap_or_default();
+    let bestand = bestand.unwrap_or(imported);
+    let difference = bestand.minus(imported)?;
+    if difference.is_zero() {
+        return Ok(outcome);
     }
-    let einheit = zeile.einheit.value().map(|Text(text)| text);
-    let einheit = einheit.or(artikel::find(tx, artikel_id)?.and_then(|artikel| artikel.einheit));
+    book_opening_stock(tx, artikel_id, charge, difference, bestand)?;
+    Ok(if outcome == Upserted::Created { outcome } else { Upserted::Changed })
+}
+
+fn add(tx: &WriteTx<'_>, artikel_id: Uuid, charge_nr: String, zeile: ChargeZeile) -> Result<Uuid> {
     let neu = NeueCharge {
         charge_nr: Some(charge_nr),
         artikel_id,
-        partner_id,
-        fremde_charge_nr: zeile.fremde_charge_nr.value().map(|Text(text)| text),
-        mhd: zeile.mhd.value(),
-        herkunftsland: zeile.herkunftsland.value().map(|Staat(iso2)| iso2),
-        biozertifikat_id,
-        einheit,
-        eingang_menge: zeile.eingang_menge.value(),
-        eingang_ep: zeile.eingang_ep.value(),
+        partner_id: None,
+        fremde_charge_nr: None,
+        mhd: None,
+        herkunftsland: None,
+        biozertifikat_id: None,
+        einheit: artikel::find(tx, artikel_id)?.and_then(|artikel| artikel.einheit),
+        eingang_menge: None,
+        eingang_ep: None,
         eingang_quelle: EingangQuelle::Manuell,
-        niederlassung_id: zeile.niederlassung_id.value().map(|Int(id)| id),
-        lagerhalle_id: zeile.lagerhalle_id.value().map(|Int(id)| id),
+        niederlassung_id: None,
+        lagerhalle_id: None,
     };
     let (id, _) = create(tx, &neu)?;
-    if !bestand.is_zero() {
-        book_opening_stock(tx, artikel_id, id, bestand, bestand)?;
+    if let Some(blank) = sql::find(tx, id)? {
+        update_master_data(tx, &with_row(tx, blank, zeile)?)?;
     }
-    Ok(Upserted::Created)
+    Ok(id)
+}
+
+/// The batch with the fields of a row.
+fn with_row(tx: &WriteTx<'_>, old: Charge, zeile: ChargeZeile) -> Result<Charge> {
+    let partner_id = match zeile.partner.get() {
+        Some(Text(kundennr)) => Some(kunden::must_have_number(tx, kundennr, "partner")?.id),
+        None => old.partner_id,
+    };
+    let biozertifikat_id = zeile.biozertifikat_id.get().map(|Int(id)| *id);
+    if let Some(id) = biozertifikat_id {
+        biozertifikate::must_exist(tx, id)?;
+    }
+    let text = |sent: Sent<Text>, old: Option<String>| sent.value().map(|Text(text)| text).or(old);
+    Ok(Charge {
+        partner_id,
+        biozertifikat_id: biozertifikat_id.or(old.biozertifikat_id),
+        fremde_charge_nr: text(zeile.fremde_charge_nr, old.fremde_charge_nr),
+        mhd: zeile.mhd.value().map(DayTime).or(old.mhd),
+        herkunftsland: zeile.herkunftsland.value().map(|Staat(iso2)| iso2).or(old.herkunftsland),
+        einheit: text(zeile.einheit, old.einheit),
+        eingang_menge: zeile.eingang_menge.value().or(old.eingang_menge),
+        eingang_ep: zeile.eingang_ep.value().or(old.eingang_ep),
+        niederlassung_id: zeile.niederlassung_id.value().map(|Int(id)| id).or(old.niederlassung_id),
+        lagerhalle_id: zeile.lagerhalle_id.value().map(|Int(id)| id).or(old.lagerhalle_id),
+        ..old
+    })
 }
 
 fn book_opening_stock(
     tx: &WriteTx<'_>,
-    artikel_id: uuid::Uuid,
-    charge: uuid::Uuid,
+    artikel_id: Uuid,
+    charge: Uuid,
     difference: Quantity,
     bestand: Quantity,
 ) -> Result<()> {

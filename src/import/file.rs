@@ -46,12 +46,9 @@ fn json_array(text: &str) -> Result<Vec<(usize, Json<'_>)>, Complaint> {
     let elements: Vec<&RawValue> = serde_json::from_str(text)
         .map_err(|error| format!("line {}, column {}: this is no JSON", error.line(), error.column()))?;
     let start = text.as_ptr() as usize;
-    let mut line = 1;
-    let mut counted = 0;
+    let mut lines = LineCounter { text, line: 1, counted: 0 };
     let rows = elements.into_iter().map(|element| {
-        let at = element.get().as_ptr() as usize - start;
-        line += newlines(&text[counted..at]);
-        counted = at;
+        let line = lines.line_at(element.get().as_ptr() as usize - start);
         Ok((line, json_object(element.get(), line)?))
     });
     rows.collect()
@@ -84,9 +81,11 @@ fn csv_rows(text: &str) -> Result<Vec<(usize, Json<'static>)>, Complaint> {
         return Err(format!("line 1: the column {} stands there twice", doubled.1));
     }
     let mut rows = Vec::new();
+    let mut lines = LineCounter { text, line: 1, counted: 0 };
     for record in reader.records() {
         let record = record.map_err(|error| error.to_string())?;
-        let line = record.position().map_or(0, |position| position.line() as usize);
+        let start = record.position().map_or(0, |position| position.byte() as usize);
+        let line = lines.line_at(start);
         if record.len() > names.len() {
             return Err(format!("line {line}: {} cells, but {} columns", record.len(), names.len()));
         }
@@ -112,8 +111,22 @@ fn separator(header: &str) -> u8 {
         .unwrap_or(b';')
 }
 
-fn newlines(text: &str) -> usize {
-    text.bytes().filter(|byte| *byte == b'\n').count()
+/// Counts lines on the way through a text.
+struct LineCounter<'t> {
+    text: &'t str,
+    line: usize,
+    counted: usize,
+}
+
+impl LineCounter<'_> {
+    /// The line of the first letter at or after `at` that is no line end; `at` only grows.
+    fn line_at(&mut self, at: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let end = (at..bytes.len()).find(|at| !matches!(bytes[*at], b'\r' | b'\n')).unwrap_or(bytes.len());
+        self.line += bytes[self.counted..end].iter().filter(|byte| **byte == b'\n').count();
+        self.counted = end;
+        self.line
+    }
 }
 
 #[cfg(test)]

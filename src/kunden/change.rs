@@ -144,6 +144,8 @@ fn absent_where_null(eingabe: KundeEingabe) -> KundeEingabe {
         if matches!(sent, Sent::Null) { Sent::Absent } else { sent }
     }
     KundeEingabe {
+        nachname_firma: absent(eingabe.nachname_firma),
+        name: absent(eingabe.name),
         staat: absent(eingabe.staat),
         land: absent(eingabe.land),
         status: absent(eingabe.status),
@@ -210,7 +212,8 @@ fn name_missing() -> Failure {
 
 /// Creates or changes a partner by its natural key: the number, else name, postcode and town (D22).
 pub fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
-    let mut eingabe = KundeEingabe::from_json(row, at)?;
+    // A blank cell says nothing: so the same file means the same the second time.
+    let mut eingabe = absent_where_null(KundeEingabe::from_json(row, at)?);
     let hints = at.hints();
     let old = match eingabe.kundennr.get() {
         Some(Text(kundennr)) => sql::find_by_kundennr(tx, kundennr)?,

@@ -94,6 +94,7 @@ choice! {
         SteuerAuslandPruefen = "STEUER_AUSLAND_PRUEFEN",
         ChargeAutomatisch = "CHARGE_AUTOMATISCH",
         BestandNegativ = "BESTAND_NEGATIV",
+        ArtikelgruppeAngelegt = "ARTIKELGRUPPE_ANGELEGT",
         BestandNichtGebucht = "BESTAND_NICHT_GEBUCHT",
         RichtungWiderspruch = "RICHTUNG_WIDERSPRUCH",
         WiegungAndererPartner = "WIEGUNG_ANDERER_PARTNER",

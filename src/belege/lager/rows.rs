@@ -57,10 +57,11 @@ pub struct Zeile {
     pub bezug: Option<Uuid>,
 }
 
+/// `cross join`: a partner has fewer documents than an article has positions.
 const ZEILEN: &str = "select p.id, b.id, b.beleg_nummer, b.beleg_typ, b.status, p.position, p.lager_menge,
     p.einheit, p.ep_netto, p.charge_id, p.charge_gesendet, p.fremde_charge_nr, p.mhd, p.herkunftsland,
     p.biozertifikat_id, p.bezug_beleg_id
-  from beleg b join beleg_position p on p.tenant_id = b.tenant_id and p.beleg_id = b.id
+  from beleg b cross join beleg_position p on p.tenant_id = b.tenant_id and p.beleg_id = b.id
   where b.tenant_id = :tenant and b.kunde_id = :kunde and p.artikel_id = :artikel and p.lager_buchen = 1
     and b.beleg_typ in (:lieferung, :rechnung) and b.status <> 'storniert' and b.storno_von_beleg_id is null
   order by b.id, p.position";
@@ -132,7 +133,7 @@ pub fn booked_of(tx: &Tx<'_>, gruppe: Gruppe) -> Result<Konten> {
     let (lieferung, rechnung) = types(gruppe);
     let rows = tx.all(
         "select m.beleg_id, m.charge_id, sum(m.menge) from beleg b
-           join lagerbewegung m on m.tenant_id = b.tenant_id and m.beleg_id = b.id and m.artikel_id = :artikel
+           cross join lagerbewegung m on m.tenant_id = b.tenant_id and m.beleg_id = b.id and m.artikel_id = :artikel
          where b.tenant_id = :tenant and b.kunde_id = :kunde and b.beleg_typ in (:lieferung, :rechnung)
            and b.status <> 'storniert'
          group by 1, 2",
