@@ -553,6 +553,44 @@ create index beleg_position_wiegung on beleg_position (tenant_id, wiegung_id) wh
 create index beleg_position_bezug on beleg_position (tenant_id, bezug_beleg_id) where bezug_beleg_id is not null;
 create index beleg_position_kontrakt on beleg_position (tenant_id, kontrakt_id) where kontrakt_id is not null;
 
+-- A finalised document never changes (D4): only its state, its events and why it was cancelled.
+create trigger beleg_abgeschlossen before update on beleg
+  when old.status <> 'offen' and (
+    old.status = 'storniert' and new.status <> 'storniert'
+    or new.status = 'offen'
+    or new.tenant_id <> old.tenant_id or new.id <> old.id
+    or new.beleg_nummer <> old.beleg_nummer or new.beleg_typ <> old.beleg_typ
+    or new.beleg_datum <> old.beleg_datum or new.lieferdatum is not old.lieferdatum
+    or new.leistung_von is not old.leistung_von or new.leistung_bis is not old.leistung_bis
+    or new.liefertermin is not old.liefertermin or new.kunde_id <> old.kunde_id
+    or new.kunden_name is not old.kunden_name or new.kunden_strasse is not old.kunden_strasse
+    or new.kunden_plz is not old.kunden_plz or new.kunden_ort is not old.kunden_ort
+    or new.kunden_staat is not old.kunden_staat or new.kunden_ust_id is not old.kunden_ust_id
+    or new.summe_netto <> old.summe_netto or new.summe_mwst <> old.summe_mwst
+    or new.summe_brutto <> old.summe_brutto or new.ist_gutschrift <> old.ist_gutschrift
+    or new.notizen is not old.notizen or new.zahlungsziel_tage is not old.zahlungsziel_tage
+    or new.zahlungsbedingung is not old.zahlungsbedingung or new.skonto_tage is not old.skonto_tage
+    or new.skonto_prozent is not old.skonto_prozent or new.external_ref is not old.external_ref
+    or new.anfrage_sha256 is not old.anfrage_sha256 or new.fremdbelegnummer is not old.fremdbelegnummer
+    or new.kontaktperson is not old.kontaktperson or new.niederlassung_id is not old.niederlassung_id
+    or new.lagerhalle_id is not old.lagerhalle_id or new.vb_id is not old.vb_id
+    or new.storno_von_beleg_id is not old.storno_von_beleg_id or new.angelegt_am <> old.angelegt_am)
+  begin select raise(abort, 'a finalised document never changes'); end;
+-- Nor is a document ever deleted: its number would be missing.
+create trigger beleg_nie_loeschen before delete on beleg
+  begin select raise(abort, 'documents are never deleted'); end;
+
+create trigger beleg_position_neu before insert on beleg_position
+  when (select status from beleg where tenant_id = new.tenant_id and id = new.beleg_id) <> 'offen'
+  begin select raise(abort, 'a finalised document never changes'); end;
+create trigger beleg_position_aendern before update on beleg_position
+  when (select status from beleg where tenant_id = old.tenant_id and id = old.beleg_id) <> 'offen'
+    or (select status from beleg where tenant_id = new.tenant_id and id = new.beleg_id) <> 'offen'
+  begin select raise(abort, 'a finalised document never changes'); end;
+create trigger beleg_position_loeschen before delete on beleg_position
+  when (select status from beleg where tenant_id = old.tenant_id and id = old.beleg_id) <> 'offen'
+  begin select raise(abort, 'a finalised document never changes'); end;
+
 -- The version of a document before each change (D4). Never pruned.
 create table beleg_verlauf (
   tenant_id  integer not null,

@@ -6,7 +6,7 @@ mod sql;
 
 pub use import::by_artikelnummer;
 pub use model::Artikel;
-pub use sql::{find, find_by_number, gruppen_satz, tiers};
+pub use sql::{find, find_by_number, gruppen_satz, number_means, tiers};
 
 use crate::db::error::Result;
 use crate::db::tx::Tx;

@@ -5,7 +5,6 @@ use uuid::Uuid;
 
 use crate::rules::fixed::{Percent, Price};
 use crate::rules::stammdaten::ArtikelStatus;
-use crate::rules::text::case_key;
 
 /// An article (specification, Artikel).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -32,13 +31,6 @@ pub struct Artikel {
 }
 
 impl Artikel {
-    /// Whether a number means this article (D6).
-    pub fn has_number(&self, number: &str) -> bool {
-        let key = case_key(number);
-        let own = [Some(&self.artikelnummer), self.artikelnr.as_ref()];
-        own.into_iter().flatten().any(|own| case_key(own) == key)
-    }
-
     /// An article of which only the number is known.
     pub fn blank(id: Uuid, artikelnummer: String) -> Artikel {
         Artikel {

@@ -91,6 +91,14 @@ pub fn find_by_number(tx: &Tx<'_>, number: &str) -> Result<Vec<Uuid>> {
     if found.is_empty() { tx.all(by_nr, named_params! {":key": key}, |row| row.get(0)) } else { Ok(found) }
 }
 
+/// Whether a number means this article: artikelnummer first, then artikelnr (D6).
+pub fn number_means(tx: &Tx<'_>, number: &str, artikel: &Artikel) -> Result<bool> {
+    match find_by_artikelnummer(tx, number)? {
+        Some(found) => Ok(found.id == artikel.id),
+        None => Ok(artikel.artikelnr.as_ref().is_some_and(|own| case_key(own) == case_key(number))),
+    }
+}
+
 /// Active tiers of an article.
 pub fn tiers(tx: &Tx<'_>, artikel: Uuid) -> Result<Vec<Tier>> {
     let statement = "select ab_menge, preis from staffelpreis

@@ -165,7 +165,9 @@ impl Resolver<'_, '_> {
             },
             (Some(id), Some(number)) => {
                 let artikel = artikel::find(self.tx, *id)?;
-                if artikel.as_ref().is_some_and(|artikel| !artikel.has_number(number)) {
+                if let Some(artikel) = &artikel
+                    && !artikel::number_means(self.tx, number, artikel)?
+                {
                     let message =
                         "artikel_id und artikelnr nennen verschiedene Artikel. Bitte nur eines senden.";
                     return Err(Refusal::field(Code::ArtikelWiderspruch, "artikelnr", message).into());

@@ -87,7 +87,7 @@ fn counter_document(tx: &WriteTx<'_>, cancelled: &Beleg, positions: Vec<BelegPos
     let counter = Beleg {
         id: tx.new_id(),
         beleg_nummer: numbers::next(tx, Reihe::Beleg(cancelled.beleg_typ), today.year())?,
-        status: BelegStatus::Abgeschlossen,
+        status: BelegStatus::Offen,
         beleg_datum: DayTime(today),
         summe_netto: -cancelled.summe_netto,
         summe_mwst: -cancelled.summe_mwst,
@@ -96,7 +96,8 @@ fn counter_document(tx: &WriteTx<'_>, cancelled: &Beleg, positions: Vec<BelegPos
         external_ref: None,
         storno_von_beleg_id: Some(cancelled.id),
         pdf_url: None,
-        ereignis_am: Some(sql::next_event(tx)?),
+        storno_grund: None,
+        ereignis_am: None,
         version: 1,
         created_at: tx.now(),
         updated_at: tx.now(),
@@ -117,5 +118,9 @@ fn counter_document(tx: &WriteTx<'_>, cancelled: &Beleg, positions: Vec<BelegPos
     sql::insert(tx, &counter, None)?;
     sql::replace_positions(tx, counter.id, &negated)?;
     sql::copy_partner(tx, counter.id)?;
+    // Final from birth: within this transaction nobody saw it open.
+    let ereignis_am = Some(sql::next_event(tx)?);
+    let counter = Beleg { status: BelegStatus::Abgeschlossen, ereignis_am, ..counter };
+    sql::update(tx, &counter)?;
     Ok(counter)
 }

@@ -41,6 +41,7 @@ pub fn open_writer(path: &Path) -> Result<Connection> {
     connection.execute_batch(
         "pragma synchronous = full;
          pragma foreign_keys = on;
+         pragma recursive_triggers = on;
          pragma trusted_schema = off;
          pragma cell_size_check = on;
          pragma journal_size_limit = 67108864;
@@ -48,6 +49,8 @@ pub fn open_writer(path: &Path) -> Result<Connection> {
     )?;
     expect(&connection, "synchronous", 2)?;
     expect(&connection, "foreign_keys", 1)?;
+    // REPLACE would delete protected rows without asking their triggers.
+    expect(&connection, "recursive_triggers", 1)?;
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     Ok(connection)
 }
