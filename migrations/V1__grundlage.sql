@@ -47,6 +47,8 @@ create table tenant (
   gesperrt_bis             text,
   -- D4: types that are finalised when they are created, separated by blanks
   abschluss_bei_anlage     text not null default '',
+  -- D4: types that are finalised at the end of the Berlin day on which they were created
+  abschluss_tagesende      text not null default 'RE',
   -- D18: what happens to parameters and fields that nobody knows
   unbekannte_parameter     text not null default 'ablehnen' check (unbekannte_parameter in ('ablehnen', 'ignorieren')),
   unbekannte_felder        text not null default 'hinweis' check (unbekannte_felder in ('hinweis', 'ablehnen'))

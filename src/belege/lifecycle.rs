@@ -39,6 +39,32 @@ pub fn finalise(tx: &WriteTx<'_>, beleg: Beleg) -> Result<Beleg> {
     Ok(beleg)
 }
 
+/// Marks a final document as settled; one that is settled already stays as it is.
+pub fn settle(tx: &WriteTx<'_>, beleg: Beleg) -> Result<Beleg> {
+    match beleg.status {
+        BelegStatus::Erledigt => return Ok(beleg),
+        BelegStatus::Abgeschlossen => {}
+        BelegStatus::Storniert => {
+            let message = "Der Beleg ist storniert und lässt sich nicht erledigen.";
+            return Err(Refusal::new(Code::BelegStorniert, message).into());
+        }
+        BelegStatus::Offen => {
+            let message = "Der Beleg ist noch offen. Bitte erst abschließen.";
+            return Err(Refusal::new(Code::BelegNichtAbgeschlossen, message).into());
+        }
+    }
+    verlauf::write(tx, &beleg, Aktion::Erledigen)?;
+    let beleg = Beleg {
+        status: BelegStatus::Erledigt,
+        ereignis_am: Some(sql::next_event(tx)?),
+        version: beleg.version + 1,
+        updated_at: tx.now(),
+        ..beleg
+    };
+    sql::update(tx, &beleg)?;
+    Ok(beleg)
+}
+
 /// Cancels a document. A finalised invoice gets a counter document; other documents only change
 /// their state. What was booked is reversed.
 pub fn cancel(tx: &WriteTx<'_>, old: Beleg, grund: String, mut hinweise: Hints) -> Result<Reply> {

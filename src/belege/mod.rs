@@ -2,7 +2,7 @@
 //!
 //! The way of a request: `eingabe` (what was sent) → `create` or `change` (the order of the
 //! rules) → `partner`, `items` (what it means) → `lager` (what it does to the stock) → `sql`.
-//! `lifecycle` finalises and cancels, `pdf` keeps the archive, `verlauf` the history, `dokumente`
+//! `lifecycle` finalises and cancels, `tagesende` does so without a request, `pdf` keeps the archive, `verlauf` the history, `dokumente`
 //! is the polling list.
 
 mod change;
@@ -17,7 +17,10 @@ mod model;
 mod partner;
 mod pdf;
 mod sql;
+mod tagesende;
 mod verlauf;
+
+pub use tagesende::{finalise_number, finalise_past_days, settle_number};
 
 use crate::http::route::{Access, Method, Param, ParamKind, Route};
 use crate::rules::scope::Scope;

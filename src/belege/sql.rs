@@ -153,6 +153,11 @@ pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Beleg>> {
     find_where(tx, "b.id", &id)
 }
 
+/// A document by its number, without positions.
+pub fn find_by_number(tx: &Tx<'_>, number: &str) -> Result<Option<Beleg>> {
+    find_where(tx, "b.beleg_nummer", &number)
+}
+
 /// A document by its idempotency key, without positions.
 pub fn find_by_external_ref(tx: &Tx<'_>, external_ref: &str) -> Result<Option<Beleg>> {
     find_where(tx, "b.external_ref", &external_ref)

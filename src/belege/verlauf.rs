@@ -17,6 +17,7 @@ choice! {
         Aendern = "aendern",
         Abschliessen = "abschliessen",
         Storno = "storno",
+        Erledigen = "erledigen",
     }
 }
 

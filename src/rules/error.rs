@@ -43,6 +43,7 @@ choice! {
         ArtikelMehrdeutig = "ARTIKEL_MEHRDEUTIG",
         ArtikelWiderspruch = "ARTIKEL_WIDERSPRUCH",
         BelegAbgeschlossen = "BELEG_ABGESCHLOSSEN",
+        BelegNichtAbgeschlossen = "BELEG_NICHT_ABGESCHLOSSEN",
         BelegStorniert = "BELEG_STORNIERT",
         BelegNichtStornierbar = "BELEG_NICHT_STORNIERBAR",
         BelegTypNichtAenderbar = "BELEG_TYP_NICHT_AENDERBAR",

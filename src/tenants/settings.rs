@@ -70,6 +70,11 @@ pub const SETTINGS: &[Setting] = &[
         summary: "types of documents that are final when they are created (default none)",
     },
     Setting {
+        name: "abschluss_tagesende",
+        kind: Kind::BelegTypen,
+        summary: "types of documents that become final at the end of their day (default RE)",
+    },
+    Setting {
         name: "unbekannte_parameter",
         kind: Kind::OneOf(&["ablehnen", "ignorieren"]),
         summary: "what happens to query parameters that nobody knows (default ablehnen)",
@@ -95,17 +100,21 @@ pub struct Einstellungen {
     pub negativbestand_ablehnen: bool,
     pub gesperrt_bis: Option<Day>,
     pub abschluss_bei_anlage: Vec<BelegTyp>,
+    pub abschluss_tagesende: Vec<BelegTyp>,
 }
 
 /// The settings of the company.
 pub fn load(tx: &Tx<'_>) -> Result<Einstellungen> {
     tx.one(
         "select steuer_ausland_automatik, bestellung_ohne_charge, lagerbuchung = 'lieferung',
-           charge_automatik = 'fefo', negativbestand = 'ablehnen', gesperrt_bis, abschluss_bei_anlage
+           charge_automatik = 'fefo', negativbestand = 'ablehnen', gesperrt_bis, abschluss_bei_anlage,
+           abschluss_tagesende
          from tenant where id = :tenant",
         &[],
         |row| {
-            let typen: String = row.get(6)?;
+            let typen = |at| -> rusqlite::Result<Vec<BelegTyp>> {
+                Ok(row.get::<_, String>(at)?.split(' ').filter_map(BelegTyp::parse).collect())
+            };
             Ok(Einstellungen {
                 steuer_ausland_automatik: row.get(0)?,
                 bestellung_ohne_charge: row.get(1)?,
@@ -113,7 +122,8 @@ pub fn load(tx: &Tx<'_>) -> Result<Einstellungen> {
                 fefo: row.get(3)?,
                 negativbestand_ablehnen: row.get(4)?,
                 gesperrt_bis: row.get(5)?,
-                abschluss_bei_anlage: typen.split(' ').filter_map(BelegTyp::parse).collect(),
+                abschluss_bei_anlage: typen(6)?,
+                abschluss_tagesende: typen(7)?,
             })
         },
     )

@@ -243,8 +243,7 @@ fn abroad_the_article_rate_stands_or_the_setting_makes_it_free_of_tax() {
         ("false", "RE", &inland, "7.00", none),
         ("false", "RE", &eu, "7.00", check),
         ("false", "AN", &eu_private, "7.00", check),
-        ("false", "LS", &third, "7.00", check),
-        ("false", "ER", &eu, "7.00", check),
+        ("false", "EL", &third, "7.00", check),
         ("false", "ER", &flat, "7.80", none),
         ("false", "ER", &small, "0.00", none),
         ("true", "RE", &inland, "7.00", none),
@@ -494,4 +493,8 @@ fn decimals_follow_the_golden_table() {
         assert_eq!(rounded.len(), usize::from(row["hinweis"] == "GERUNDET"), "{row}");
         assert!(rounded.iter().all(|hint| hint["feld"] == format!("items[0].{field}")), "{row}");
     }
+    let item = json!({"bezeichnung": "x", "menge": "-1.2345675", "ep_netto": 1});
+    let created = post(&mill, "AN", &kunde, json!([item]), json!({}));
+    assert_eq!(created.hints("GERUNDET")["hinweise"][0]["feld"], "items[0].menge");
+    assert_eq!(positions(&mill, &created)[0]["menge"], "-1.234568");
 }

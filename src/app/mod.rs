@@ -1,9 +1,12 @@
 //! The whole service: all routes, all kinds of import, and what it takes to run them.
 
+mod midnight;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
+use midnight::Midnight;
 use serde::Serialize;
 use tokio::net::TcpListener;
 
@@ -87,6 +90,7 @@ pub struct App {
     /// What answers requests.
     pub gate: Arc<Gate>,
     writer: Writer,
+    midnight: Midnight,
     clock: Clock,
     _lock: std::fs::File,
 }
@@ -96,15 +100,15 @@ impl App {
     pub fn open(database: &Path, clock: Clock) -> Result<App> {
         let lock = lock_server(database)?;
         migrate(database, clock())?;
-        let connection = open_writer(database)?;
+        let mut connection = open_writer(database)?;
+        midnight::catch_up(&mut connection, &clock)?;
         let routes: Vec<_> = routes().collect();
         let route_ids = number_routes(&connection, &routes)?;
         let keys = Keys::new(mac_secret(&connection)?)?;
         let journal = Arc::new(Journal::open(database, &connection)?);
         let wal = beside(database, "wal");
         let take_in = Box::new(TakeIn::new(Arc::clone(&journal)));
-        let writer = Writer::start(connection, wal, Arc::clone(&clock), take_in)
-            .map_err(|error| Failure::Broken(format!("no thread for the writer: {error}")))?;
+        let writer = Writer::start(connection, wal, Arc::clone(&clock), take_in).map_err(no_thread)?;
         let readers = Readers::open(database, threads())?;
         let gate = Gate {
             routes,
@@ -115,7 +119,9 @@ impl App {
             journal,
             clock: Arc::clone(&clock),
         };
-        Ok(App { gate: Arc::new(gate), writer, clock, _lock: lock })
+        let gate = Arc::new(gate);
+        let midnight = Midnight::start(Arc::clone(&gate)).map_err(no_thread)?;
+        Ok(App { gate, writer, midnight, clock, _lock: lock })
     }
 
     /// Serves until `stop` is done.
@@ -130,10 +136,13 @@ impl App {
 
     /// Finishes what is queued and closes the database. No request may run any more.
     pub fn close(self) {
-        let App { gate, writer, .. } = self;
-        drop(gate);
-        writer.stop();
+        self.midnight.stop();
+        self.writer.stop();
     }
+}
+
+fn no_thread(error: std::io::Error) -> Failure {
+    Failure::Broken(format!("a thread cannot be started: {error}"))
 }
 
 /// Threads that read sockets, and with them the database in place.

@@ -1,0 +1,105 @@
+//! What the service does by itself when a day is over in Berlin, and at its start for days that
+//! it missed.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use crate::belege;
+use crate::db::error::Result;
+use crate::db::readers::{Lane, Readers};
+use crate::db::tx::{TenantId, Tx, WriteTx};
+use crate::db::writer::{Batch, Job, WriterQueue};
+use crate::db::{Clock, log};
+use crate::gate::Gate;
+use crate::rules::day::Day;
+use crate::tenants;
+
+/// How often the clock is looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Does at the start what midnight would have done.
+pub fn catch_up(connection: &mut Connection, clock: &Clock) -> Result<()> {
+    for tenant in tenants::list(connection)? {
+        loop {
+            let transaction =
+                connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            let tx = WriteTx::new(Tx::new(&transaction, tenant.id, clock()), None);
+            let done = belege::finalise_past_days(&tx)?;
+            transaction.commit()?;
+            if done == 0 {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A thread that waits for midnight.
+pub struct Midnight {
+    stop: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Midnight {
+    /// Starts the thread.
+    pub fn start(gate: std::sync::Arc<Gate>) -> std::io::Result<Midnight> {
+        let (stop, stopped) = channel();
+        let thread =
+            std::thread::Builder::new().name("midnight".into()).spawn(move || wait(&gate, &stopped))?;
+        Ok(Midnight { stop, thread })
+    }
+
+    /// Ends the thread.
+    pub fn stop(self) {
+        drop(self.stop);
+        if self.thread.join().is_err() {
+            log("the thread that waits for midnight ended by a panic");
+        }
+    }
+}
+
+fn wait(gate: &Gate, stopped: &Receiver<()>) {
+    let mut today = Day::in_berlin((gate.clock)());
+    while stopped.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+        let now = Day::in_berlin((gate.clock)());
+        if now > today {
+            end_of_day(&gate.readers, &gate.writer);
+        }
+        today = now;
+    }
+}
+
+fn end_of_day(readers: &Readers, writer: &WriterQueue) {
+    match readers.read(Lane::Slow, tenants::list) {
+        Ok(tenants) => tenants.into_iter().for_each(|tenant| {
+            writer.submit(Box::new(EndOfDay { tenant: tenant.id, writer: writer.clone(), done: 0 }));
+        }),
+        Err(failure) => log(&format!("the end of the day was not carried out: {failure}")),
+    }
+}
+
+/// Finalises some documents of a company, and comes again while there are more.
+struct EndOfDay {
+    tenant: TenantId,
+    writer: WriterQueue,
+    done: usize,
+}
+
+impl Job for EndOfDay {
+    fn run(&mut self, batch: &Batch<'_>) {
+        match batch.savepoint(self.tenant, None, belege::finalise_past_days) {
+            Ok(done) => self.done = done,
+            Err(failure) => log(&format!("the end of the day was not carried out: {failure}")),
+        }
+    }
+
+    fn finish(self: Box<Self>, committed: bool) {
+        if committed && self.done > 0 {
+            let writer = self.writer.clone();
+            writer.submit(self);
+        }
+    }
+}

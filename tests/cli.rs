@@ -1,0 +1,422 @@
+//! The command line as scripts rely on it (cli.md): what stands on stdout, exit codes, messages.
+
+mod process;
+
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Output};
+
+use process::{Folder, Running};
+use serde_json::{Value, json};
+
+/// Asserts exit code 1, nothing on stdout, and one sentence on stderr that names these words.
+#[track_caller]
+fn refused(output: &Output, words: &[&str]) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
+    assert_eq!(said.trim().lines().count(), 1, "{said}");
+    for word in words {
+        assert!(said.contains(word), "{word:?} is not named: {said}");
+    }
+}
+
+fn json_of(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// A company with an article and 500 kg of opening stock.
+fn mill(folder: &Folder) -> String {
+    let key = folder.company("Mühle");
+    let article = json!([{"artikelnummer": "W", "bezeichnung": "Weizen", "einheit": "kg", "preis": "0.30",
+        "chargenpflichtig": true}]);
+    folder.import("Mühle", "artikel", &article);
+    folder.import("Mühle", "chargen", &json!([{"artikelnummer": "W", "charge_nr": "A1", "bestand": 500}]));
+    key
+}
+
+#[test]
+fn stdout_carries_the_result_alone() {
+    let folder = Folder::new();
+    assert!(folder.result(&["migrate"]).contains('1'));
+    assert_eq!(folder.result(&["tenant", "create", "Mühle"]), "1\n");
+    assert_eq!(folder.result(&["tenant", "create", "Handel", "--set", "negativbestand=ablehnen"]), "2\n");
+    assert_eq!(folder.result(&["tenant", "set", "Handel", "lagerbuchung=lieferung"]), "2\n");
+    assert_eq!(folder.result(&["tenant", "set", "1", "gesperrt_bis=2025-12-31"]), "1\n");
+    let settings = "select negativbestand || ' ' || lagerbuchung from tenant where id = 2";
+    let stored: String = folder.database().query_row(settings, [], |row| row.get(0)).unwrap();
+    assert_eq!(stored, "ablehnen lieferung");
+    let companies = folder.result(&["tenant", "list"]);
+    assert!(companies.contains("Mühle") && companies.contains("Handel"), "{companies}");
+    let create = [
+        "key",
+        "create",
+        "--tenant",
+        "Mühle",
+        "--label",
+        "shop",
+        "--scope",
+        "kunden:read",
+        "--scope",
+        "belege:write",
+    ];
+    let key = folder.result(&create);
+    let parts: Vec<&str> = key.trim_end().split('_').collect();
+    assert_eq!((parts.len(), parts[0], key.lines().count()), (3, "ak", 1), "{key}");
+    // 160 random bits and a MAC: more than 40 digits even in hexadecimal.
+    assert!(parts[2].len() > 27, "{key}");
+    let keys = folder.result(&["key", "list", "--tenant", "Mühle"]);
+    assert!(keys.contains(parts[1]) && keys.contains("shop") && !keys.contains(parts[2]), "{keys}");
+    assert!(!folder.result(&["key", "list", "--tenant", "Handel"]).contains(parts[1]));
+    for command in ["deactivate", "activate"] {
+        let output = folder.run(&["key", command, parts[1]]);
+        assert_eq!(output.status.code(), Some(0), "{command}");
+    }
+    assert_eq!(folder.run(&["check"]).status.code(), Some(0));
+}
+
+#[test]
+fn json_is_a_flag_of_every_command() {
+    let folder = Folder::new();
+    mill(&folder);
+    let rows = folder.write("w.json", r#"[{"artikelnummer": "R", "bezeichnung": "Roggen"}]"#);
+    let import = ["--json", "import", "artikel", &rows, "--tenant", "Mühle"];
+    assert_eq!(json_of(&folder.result(&import)), json!({"created": 1, "changed": 0, "unchanged": 0}));
+    assert_eq!(json_of(&folder.result(&import)), json!({"created": 0, "changed": 0, "unchanged": 1}));
+    for command in
+        [&["tenant", "list"][..], &["key", "list"], &["migrate", "--status"], &["config"], &["check"]]
+    {
+        let before = json_of(&folder.result(&[&["--json"], command].concat()));
+        assert!(before.as_array().is_some_and(|rows| !rows.is_empty()), "{command:?}: {before}");
+        assert_eq!(json_of(&folder.result(&[command, &["--json"]].concat())), before, "{command:?}");
+    }
+    assert_eq!(json_of(&folder.result(&["tenant", "list", "--json"]))[0]["name"], "Mühle");
+}
+
+#[test]
+fn wrong_usage_ends_with_2() {
+    let folder = Folder::new();
+    folder.company("Mühle");
+    let cases: &[&[&str]] = &[
+        &[],
+        &["serven"],
+        &["migrate", "--nope"],
+        &["tenant"],
+        &["tenant", "create"],
+        &["tenant", "set", "Mühle"],
+        &["key", "create", "--tenant", "Mühle", "--label", "x"],
+        &["key", "create", "--tenant", "Mühle", "--all-scopes"],
+        &["key", "create", "--tenant", "Mühle", "--label", "x", "--all-scopes", "--scope", "kunden:read"],
+        &["key", "deactivate"],
+        &["import", "artikel", "--tenant", "Mühle"],
+        &["import", "artikel", "a.csv"],
+        &["--db"],
+        &["check", "extra"],
+    ];
+    for arguments in cases {
+        let output = folder.run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{arguments:?}");
+    }
+    assert!(folder.result(&["--help"]).contains("serve"));
+    assert!(folder.result(&["--version"]).contains("partnerd"));
+}
+
+#[test]
+fn a_refusal_is_one_sentence_that_names_what_was_wrong() {
+    let folder = Folder::new();
+    let database = ["tenant list", "key list", "check", "migrate --status", "key deactivate abc"];
+    for command in database {
+        let arguments: Vec<&str> = command.split(' ').collect();
+        refused(&folder.run(&arguments), &["partnerd.db"]);
+    }
+    mill(&folder);
+    let key = |more: &[&'static str]| [&["key", "create", "--label", "x", "--tenant"], more].concat();
+    let good = folder.write("gut.json", r#"[{"artikelnummer": "R", "bezeichnung": "Roggen"}]"#);
+    let bad = folder.write("schlecht.csv", "artikelnummer;bezeichnung;preis\nA;Gut;1,00\nB;Schlecht;viel\n");
+    let cases: Vec<(Vec<&str>, &[&str])> = vec![
+        (vec!["tenant", "create", "Mühle"], &["Mühle"]),
+        (vec!["tenant", "create", "Neu", "--set", "negativ=ja"], &["negativ", "negativbestand"]),
+        (vec!["tenant", "create", "Neu", "--set", "negativbestand=nie"], &["negativbestand", "ablehnen"]),
+        (vec!["tenant", "create", "Neu", "--set", "negativbestand"], &["negativbestand"]),
+        (vec!["tenant", "set", "Mühle", "gesperrt_bis=2026-02-30"], &["gesperrt_bis"]),
+        (vec!["tenant", "set", "Mühle", "abschluss_bei_anlage=XX"], &["abschluss_bei_anlage"]),
+        (vec!["tenant", "set", "Niemand", "lagerbuchung=lieferung"], &["Niemand"]),
+        (key(&["Niemand", "--all-scopes"]), &["Niemand"]),
+        (key(&["Mühle", "--scope", "kunden:lesen"]), &["kunden:lesen", "kunden:read"]),
+        (key(&["Mühle", "--all-scopes", "--expires", "31.12.2027"]), &["31.12.2027"]),
+        (vec!["key", "list", "--tenant", "Niemand"], &["Niemand"]),
+        (vec!["key", "deactivate", "abcdef"], &["abcdef"]),
+        (vec!["key", "activate", "abcdef"], &["abcdef"]),
+        (vec!["import", "traktoren", &good, "--tenant", "Mühle"], &["traktoren", "artikel"]),
+        (vec!["import", "artikel", &good, "--tenant", "Niemand"], &["Niemand"]),
+        (vec!["import", "artikel", "fehlt.csv", "--tenant", "Mühle"], &["fehlt.csv"]),
+        (vec!["import", "artikel", &bad, "--tenant", "Mühle"], &["3", "preis"]),
+        (vec!["--config", "fehlt.toml", "config"], &["fehlt.toml"]),
+        (vec!["serve", "--listen", "überall"], &["listen"]),
+    ];
+    let counts = "select (select count(*) from tenant) || ' ' || (select count(*) from api_key) || ' ' ||
+        (select count(*) from artikel)";
+    let count = || folder.database().query_row(counts, [], |row| row.get::<_, String>(0)).unwrap();
+    let before = count();
+    for (arguments, words) in cases {
+        eprintln!("{arguments:?}");
+        refused(&folder.run(&arguments), words);
+    }
+    assert_eq!(count(), before);
+}
+
+#[test]
+fn a_dry_run_stores_nothing() {
+    let folder = Folder::new();
+    mill(&folder);
+    let file = folder.write("neu.csv", "artikelnummer;bezeichnung\nR;Roggen\nW;Winterweizen\n");
+    let import = ["import", "artikel", &file, "--tenant", "Mühle", "--json"];
+    let expected = json!({"created": 1, "changed": 1, "unchanged": 0});
+    assert_eq!(json_of(&folder.result(&[&import[..], &["--dry-run"]].concat())), expected);
+    let count = "select count(*) from artikel where bezeichnung <> 'Weizen'";
+    assert_eq!(folder.database().query_row(count, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
+    assert_eq!(json_of(&folder.result(&import)), expected);
+}
+
+/// The line of `partnerd config` about a setting.
+fn setting(output: Output, name: &str) -> String {
+    let text = String::from_utf8(output.stdout).unwrap();
+    let line = text.lines().find(|line| line.split_whitespace().next() == Some(name));
+    line.unwrap_or_else(|| panic!("{name} is not in {text}")).to_owned()
+}
+
+#[test]
+fn a_flag_beats_the_environment_that_beats_the_file_that_beats_the_default() {
+    let folder = Folder::new();
+    let file = folder.write("p.toml", "db = \"datei.db\"\nheader_timeout = 7\nlisten = \"127.0.0.1:7001\"\n");
+    let flag = ["--db", "flagge.db", "--config", &file, "config"];
+    let config = |arguments: &[&str], environment: &[(&str, &str)]| {
+        folder.command(arguments).envs(environment.iter().copied()).output().unwrap()
+    };
+    let environment = [("PARTNERD_DB", "umwelt.db"), ("PARTNERD_HEADER_TIMEOUT", "9")];
+    let by_name = [("PARTNERD_CONFIG", file.as_str())];
+    let cases = [
+        (config(&flag, &environment), "db", "flagge.db", "flag"),
+        (config(&flag[2..], &environment), "db", "umwelt.db", "PARTNERD_DB"),
+        (config(&flag[2..], &environment), "header_timeout", "9", "PARTNERD_HEADER_TIMEOUT"),
+        (config(&flag[2..], &[]), "db", "datei.db", "p.toml"),
+        (config(&flag[2..], &[]), "header_timeout", "7", "p.toml"),
+        (config(&flag[2..], &[]), "body_timeout", "60", "default"),
+        (config(&["config"], &by_name), "listen", "127.0.0.1:7001", "p.toml"),
+        (config(&["config"], &[]), "listen", "127.0.0.1:8080", "default"),
+        (config(&["config"], &[]), "db", "partnerd.db", "default"),
+    ];
+    for (output, name, value, source) in cases {
+        assert!(output.status.success());
+        let line = setting(output, name);
+        assert!(line.contains(value) && line.contains(source), "{name} = {value} from {source}: {line}");
+    }
+    assert!(!folder.file("partnerd.db").exists());
+}
+
+#[test]
+fn a_setting_that_nobody_knows_is_refused_with_the_nearest_name() {
+    let folder = Folder::new();
+    let cases = [
+        ("max_conections = 5", &["max_conections", "max_connections"][..]),
+        ("Listen = \"127.0.0.1:1\"", &["Listen", "listen"]),
+        ("header_timout = 1", &["header_timout", "header_timeout"]),
+        ("header_timeout = 0", &["header_timeout"]),
+        ("body_timeout = \"viel\"", &["body_timeout", "viel"]),
+        ("listen = \"überall\"", &["listen", "überall"]),
+        ("listen = true", &["listen"]),
+    ];
+    for (text, words) in cases {
+        let file = folder.write("p.toml", text);
+        for command in [&["config"][..], &["serve"], &["tenant", "list"]] {
+            refused(&folder.run(&[&["--config", &file], command].concat()), words);
+        }
+    }
+    let file = folder.write("p.toml", "kein toml");
+    assert_eq!(folder.run(&["--config", &file, "config"]).status.code(), Some(1));
+}
+
+#[test]
+fn the_database_belongs_to_its_owner_alone() {
+    for command in ["migrate", "tenant create Mühle", "serve --listen 127.0.0.1:0"] {
+        let folder = Folder::new();
+        let open_mask = format!("umask 000; exec {} {command}", env!("CARGO_BIN_EXE_partnerd"));
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &open_mask]).current_dir(folder.path());
+        let running = command.starts_with("serve").then(|| Running::start(shell));
+        if running.is_none() {
+            let mut shell = Command::new("sh");
+            assert!(
+                shell.args(["-c", &open_mask]).current_dir(folder.path()).output().unwrap().status.success()
+            );
+        }
+        for name in ["partnerd.db", "partnerd.db-wal"] {
+            if let Ok(metadata) = std::fs::metadata(folder.file(name)) {
+                assert_eq!(metadata.permissions().mode() & 0o777, 0o600, "{command}: {name}");
+            }
+        }
+        assert!(folder.file("partnerd.db").exists(), "{command}");
+    }
+}
+
+#[test]
+fn a_key_is_shown_once_and_kept_as_a_hash() {
+    let folder = Folder::new();
+    let key = folder.company("Mühle");
+    let secret = key.split('_').nth(2).unwrap();
+    let server = folder.serve(&[]);
+    assert_eq!(server.client(&key).get("/api/v1/laender").status, 200);
+    assert_eq!(server.client(&key).get(&format!("/api/v1/kunden?suche={key}")).status, 200);
+    let listed = folder.result(&["key", "list", "--json"]);
+    assert!(!listed.contains(secret));
+    for file in std::fs::read_dir(folder.path()).unwrap() {
+        let path = file.unwrap().path();
+        let bytes = std::fs::read(&path).unwrap();
+        let found = bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
+        assert!(!found, "the secret stands in {}", path.display());
+    }
+    let hash: String = folder.database().query_row("select hash from api_key", [], |row| row.get(0)).unwrap();
+    assert!(hash.starts_with("$argon2id$"), "{hash}");
+}
+
+#[test]
+fn commands_work_beside_a_running_server() {
+    let folder = Folder::new();
+    let server = folder.serve(&[]);
+    let key = mill(&folder);
+    let client = server.client(&key);
+    assert_eq!(client.get("/api/v1/artikel").body["count"], 1);
+    assert_eq!(client.get("/api/v1/chargen").body[0]["bestand"], "500.000");
+    let wheat = folder.write("w.csv", "artikelnummer;bezeichnung\nW;Winterweizen\n");
+    folder.result(&["import", "artikel", &wheat, "--tenant", "Mühle"]);
+    assert_eq!(client.get("/api/v1/artikel").body["data"][0]["bezeichnung"], "Winterweizen");
+    let id = key.split('_').nth(1).unwrap();
+    folder.result(&["key", "deactivate", id]);
+    assert_eq!(client.get("/api/v1/artikel").status, 401);
+    folder.result(&["key", "activate", id]);
+    assert_eq!(client.get("/api/v1/artikel").status, 200);
+    for command in ["check", "config", "tenant list", "key list", "migrate", "migrate --status"] {
+        folder.result(&command.split(' ').collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn check_finds_what_was_tampered_with() {
+    let folder = Folder::new();
+    let key = mill(&folder);
+    let server = folder.serve(&[]);
+    let client = server.client(&key);
+    assert_eq!(client.post("/api/v1/kunden", &json!({"name": "Hof"})).status, 201);
+    let item = json!({"artikelnr": "W", "menge": 5, "fremde_charge_nr": "C1", "ep_netto": 1});
+    let body = json!({"beleg_typ": "EL", "kunden_id": 1, "items": [item]});
+    assert_eq!(client.post("/api/v1/belege", &body).status, 201);
+    drop(server);
+    assert_eq!(folder.run(&["check"]).status.code(), Some(0));
+    let cases = [
+        (
+            "stock",
+            "update charge set bestand = bestand + 1 where charge_nr = 'A1'",
+            "update charge set bestand = bestand - 1 where charge_nr = 'A1'",
+        ),
+        (
+            "number gap",
+            "update nummernkreis set letzte = letzte + 1 where reihe = 'EL'",
+            "update nummernkreis set letzte = letzte - 1 where reihe = 'EL'",
+        ),
+        (
+            "reference",
+            "insert into staffelpreis values (1, zeroblob(16), 1, 1, 1)",
+            "delete from staffelpreis where artikel_id = zeroblob(16)",
+        ),
+        ("schema", "create table fremd (x)", "drop table fremd"),
+    ];
+    for (name, tamper, undo) in cases {
+        let change = |sql: &str| {
+            let connection = folder.database();
+            connection.execute_batch("pragma foreign_keys = off").unwrap();
+            connection.execute_batch(sql).unwrap();
+        };
+        change(tamper);
+        let output = folder.run(&["check"]);
+        assert_eq!(output.status.code(), Some(1), "{name}");
+        assert!(!output.stdout.is_empty() && !output.stderr.is_empty(), "{name}");
+        change(undo);
+        assert_eq!(folder.run(&["check"]).status.code(), Some(0), "{name} undone");
+    }
+}
+
+#[test]
+fn a_database_of_a_newer_version_is_refused() {
+    let folder = Folder::new();
+    folder.company("Mühle");
+    let newer = "insert into refinery_schema_history (version, name, applied_on, checksum)
+        select 999, 'zukunft', applied_on, checksum from refinery_schema_history limit 1";
+    folder.database().execute_batch(newer).unwrap();
+    for command in ["migrate", "serve --listen 127.0.0.1:0", "tenant create Neu", "key list"] {
+        refused(&folder.run(&command.split(' ').collect::<Vec<_>>()), &["999"]);
+    }
+}
+
+/// Starts the demo; its server, the key and the commands that it names.
+fn demo(folder: &Folder) -> (Running, String, Vec<String>) {
+    let mut server = Running::start(folder.command(&["demo", "--listen", "127.0.0.1:0"]));
+    let key = server.line();
+    let commands = (0..3).map(|_| server.line()).collect();
+    (server, key, commands)
+}
+
+#[test]
+fn the_demo_names_a_key_and_three_commands_that_work() {
+    let folder = Folder::new();
+    let (mut server, key, commands) = demo(&folder);
+    assert!(key.starts_with("ak_"), "{key}");
+    for command in commands {
+        let output = Command::new("sh").args(["-c", &command]).output().unwrap();
+        let answer = json_of(&String::from_utf8_lossy(&output.stdout));
+        let rows = answer["data"].as_array().or(answer.as_array());
+        assert!(rows.is_some_and(|rows| !rows.is_empty()), "{command}: {answer}");
+    }
+    let client = server.client(&key);
+    let endpoints = client.get("/api/v1").body["endpoints"].to_string();
+    for path in [
+        "artikel",
+        "artikelgruppen",
+        "kunden",
+        "wiegungen",
+        "chargen",
+        "belege",
+        "kontrakte",
+        "barverkaeufe",
+        "produktionsauftraege",
+        "annahmescheine",
+    ] {
+        if !endpoints.contains(&format!("GET /api/v1/{path}\"")) {
+            continue;
+        }
+        let body = client.get(&format!("/api/v1/{path}")).body;
+        let rows = body["data"].as_array().or(body.as_array());
+        assert!(rows.is_some_and(|rows| !rows.is_empty()), "{path}: {body}");
+    }
+    let dokumente = client.get("/api/v1/dokumente?since=2000-01-01").body;
+    let archived = dokumente.as_array().unwrap().iter().find(|row| row["pdf_url"].is_string()).unwrap();
+    let pdf = client.get(archived["pdf_url"].as_str().unwrap());
+    assert!(pdf.body["datei_base64"].as_str().is_some_and(|text| text.starts_with("JVBERi0")));
+    assert!(!folder.file("partnerd.db").exists());
+    refused(&folder.run(&["demo", "--listen", "127.0.0.1:0"]), &["partnerd-demo.db"]);
+    server.signal("TERM");
+    assert_eq!(server.end(), (Default::default(), String::new()));
+    folder.result(&["--db", "partnerd-demo.db", "check"]);
+}
+
+#[test]
+fn a_second_demo_begins_afresh() {
+    let folder = Folder::new();
+    let (mut first, old_key, _) = demo(&folder);
+    let people = first.client(&old_key).get("/api/v1/kunden").body["count"].clone();
+    assert_eq!(first.client(&old_key).post("/api/v1/kunden", &json!({"name": "Neu"})).status, 201);
+    first.kill();
+    let (second, key, _) = demo(&folder);
+    assert_ne!(key, old_key);
+    assert_eq!(second.client(&key).get("/api/v1/kunden").body["count"], people);
+    assert_eq!(second.client(&old_key).get("/api/v1/kunden").status, 401);
+}

@@ -1,0 +1,285 @@
+//! What is left after `kill -9`: whatever was answered, once, and nothing in halves; and how often
+//! the disk is asked to keep it.
+
+mod process;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Barrier};
+use std::time::{Duration, Instant, SystemTime};
+
+use process::{Answer, Client, Folder, Running};
+use serde_json::{Value, json};
+
+const THREADS: usize = 8;
+const ROUNDS: usize = 5;
+/// Documents of one thread in one round: 1,000 in all.
+const DOCUMENTS: usize = 25;
+const OPENING_STOCK: i64 = 100_000;
+
+/// A company with two partners, wheat, and a batch A1 of it; its key.
+fn mill(folder: &Folder) -> String {
+    let key = folder.company("Mühle");
+    let article = json!([{"artikelnummer": "W", "bezeichnung": "Weizen", "einheit": "kg", "preis": "0.30",
+        "ep_netto": "0.20", "chargenpflichtig": true}]);
+    folder.import("Mühle", "artikel", &article);
+    folder.import(
+        "Mühle",
+        "kunden",
+        &json!([
+        {"kundennr": "L-1", "nachname_firma": "Hof", "kunden_id": 1, "partner_typen": ["lieferant"]},
+        {"kundennr": "K-1", "nachname_firma": "Bäcker", "kunden_id": 2}]),
+    );
+    let batch = json!([{"artikelnummer": "W", "charge_nr": "A1", "bestand": OPENING_STOCK}]);
+    folder.import("Mühle", "chargen", &batch);
+    key
+}
+
+/// A document: every third a delivery into a batch of its own, the others invoices out of A1.
+fn document(reference: &str, at: usize, batch: &Value) -> Value {
+    let freight = json!({"bezeichnung": "Fracht", "menge": 1, "ep_netto": "12.50", "mwst_satz": 19});
+    if at % 3 == 0 {
+        let item = json!({"artikelnr": "W", "menge": 10 + at, "fremde_charge_nr": reference});
+        let items = [item, freight];
+        return json!({"beleg_typ": "EL", "kunden_id": 1, "external_ref": reference, "items": items});
+    }
+    let items: Vec<Value> =
+        (1..=at % 4 + 1).map(|menge| json!({"artikelnr": "W", "menge": menge, "charge_id": batch})).collect();
+    let items = [items, vec![freight]].concat();
+    json!({"beleg_typ": "RE", "kunden_id": 2, "external_ref": reference, "items": items})
+}
+
+/// What a client saw.
+struct Seen {
+    /// The reference of the document, and its body; none for a read.
+    sent: Option<(String, Value)>,
+    answer: Answer,
+}
+
+/// Sends documents and reads in between, until all are sent or the server is gone.
+fn work(client: &Client, round: usize, thread: usize, batch: &Value, seen: &Sender<Seen>) {
+    for at in 0..DOCUMENTS {
+        let reference = format!("R{round}-{thread}-{at}");
+        let body = document(&reference, at, batch);
+        let Ok(answer) = client.send("POST", "/api/v1/belege", Some(&body)) else { return };
+        seen.send(Seen { sent: Some((reference, body)), answer }).unwrap();
+        if at % 5 == 0 {
+            let Ok(answer) = client.send("GET", "/api/v1/belege?limit=1", None) else { return };
+            seen.send(Seen { sent: None, answer }).unwrap();
+        }
+    }
+}
+
+/// Lets the threads work on a server and kills it when so many answers have come.
+fn round(folder: &Folder, key: &str, round: usize, answers: usize) -> Vec<Seen> {
+    let mut server = folder.serve(&[]);
+    let batch = batch_id(&server.client(key));
+    let (sender, seen): (Sender<Seen>, Receiver<Seen>) = channel();
+    let workers: Vec<_> = (0..THREADS)
+        .map(|thread| {
+            let (client, batch, sender) = (server.client(key), batch.clone(), sender.clone());
+            std::thread::spawn(move || work(&client, round, thread, &batch, &sender))
+        })
+        .collect();
+    drop(sender);
+    let mut all: Vec<Seen> = seen.iter().take(answers).collect();
+    server.kill();
+    all.extend(seen.iter());
+    workers.into_iter().for_each(|worker| worker.join().unwrap());
+    assert!(all.len() < THREADS * DOCUMENTS, "the server was killed when all was done");
+    all
+}
+
+/// The id of batch A1.
+fn batch_id(client: &Client) -> Value {
+    let batches = client.get("/api/v1/chargen").body;
+    batches.as_array().unwrap().iter().find(|batch| batch["charge_nr"] == "A1").unwrap()["id"].clone()
+}
+
+/// Asserts that a document is stored as it was sent and confirmed.
+fn assert_stored(client: &Client, sent: &Value, confirmed: &Value) {
+    let stored = client.get(&format!("/api/v1/belege/{}", confirmed["id"].as_str().unwrap()));
+    assert_eq!(stored.status, 200, "{confirmed}");
+    for field in ["beleg_nummer", "summe_brutto"] {
+        assert_eq!(stored.body[field], confirmed[field], "{confirmed}");
+    }
+    assert_eq!(stored.body["external_ref"], sent["external_ref"]);
+    let number = |value: &Value| value.as_f64().or_else(|| value.as_str()?.parse().ok()).unwrap();
+    let quantities = |items: &Value| -> Vec<f64> {
+        items.as_array().unwrap().iter().map(|item| number(&item["menge"])).collect()
+    };
+    assert_eq!(quantities(&stored.body["positionen"]), quantities(&sent["items"]), "{confirmed}");
+}
+
+#[test]
+fn what_was_answered_outlives_kill_9() {
+    let folder = Folder::new();
+    let key = mill(&folder);
+    let mut seen = Vec::new();
+    for at in 0..ROUNDS {
+        seen.extend(round(&folder, &key, at, 40 + 25 * at));
+        let check = folder.run(&["check"]);
+        assert!(check.status.success(), "round {at}: {}", String::from_utf8_lossy(&check.stdout));
+    }
+    assert!(seen.iter().all(|seen| [200, 201].contains(&seen.answer.status)));
+    let mut server = folder.serve(&[]);
+    let client = server.client(&key);
+    for (_, body) in seen.iter().filter_map(|seen| seen.sent.as_ref()) {
+        // The same reference again: the document is there, once.
+        assert_eq!(client.post("/api/v1/belege", body).status, 200, "{}", body["external_ref"]);
+    }
+    for seen in &seen {
+        if let Some((_, body)) = &seen.sent {
+            assert_eq!(seen.answer.status, 201);
+            assert_stored(&client, body, &seen.answer.body);
+        }
+    }
+    let answered: BTreeMap<_, _> = seen.iter().filter_map(|seen| seen.sent.clone()).collect();
+    send_the_rest(&client, &answered);
+    server.signal("TERM");
+    assert!(server.end().0.success());
+    assert_sums(&folder);
+    assert_audit(&folder, &seen);
+    folder.result(&["check"]);
+}
+
+/// Sends what was never answered, as any client would: then there are 1,000 documents.
+fn send_the_rest(client: &Client, answered: &BTreeMap<String, Value>) {
+    let batch = batch_id(client);
+    for (round, thread, at) in (0..ROUNDS * THREADS * DOCUMENTS)
+        .map(|n| (n / (THREADS * DOCUMENTS), n / DOCUMENTS % THREADS, n % DOCUMENTS))
+    {
+        let reference = format!("R{round}-{thread}-{at}");
+        if !answered.contains_key(&reference) {
+            let answer = client.post("/api/v1/belege", &document(&reference, at, &batch));
+            assert!([200, 201].contains(&answer.status), "{reference}: {}", answer.body);
+        }
+    }
+}
+
+/// Asserts that all documents are there, without gap, and the stock is what they say.
+fn assert_sums(folder: &Folder) {
+    let connection = folder.database();
+    let value = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    let all = (ROUNDS * THREADS * DOCUMENTS) as i64;
+    assert_eq!(value("select count(*) from beleg"), all);
+    assert_eq!(value("select count(distinct external_ref) from beleg"), all);
+    for series in ["RE", "EL"] {
+        let sql = format!(
+            "select count(*) - max(cast(substr(beleg_nummer, 9) as integer)) from beleg
+            where beleg_typ = '{series}'"
+        );
+        assert_eq!(value(&sql), 0, "gap in {series}");
+    }
+    let invoiced: usize =
+        (0..DOCUMENTS).filter(|at| at % 3 != 0).map(|at| (1..=at % 4 + 1).sum::<usize>()).sum();
+    let left = OPENING_STOCK - (ROUNDS * THREADS * invoiced) as i64;
+    assert_eq!(value("select bestand / 1000000 from charge where charge_nr = 'A1'"), left);
+    let delivered: usize = (0..DOCUMENTS).step_by(3).map(|at| 10 + at).sum();
+    let received = "select sum(bestand) / 1000000 from charge where charge_nr <> 'A1'";
+    assert_eq!(value(received), (ROUNDS * THREADS * delivered) as i64);
+    let moved = "select (select sum(menge) from lagerbewegung) - (select sum(bestand) from charge)";
+    assert_eq!(value(moved), 0);
+}
+
+/// Asserts that every answered request has one audit row, and none has two.
+fn assert_audit(folder: &Folder, seen: &[Seen]) {
+    let connection = folder.database();
+    let mut statement = connection.prepare("select request_id from audit").unwrap();
+    let rows = statement.query_map([], |row| row.get::<_, uuid::Uuid>(0)).unwrap();
+    let rows: Vec<String> = rows.map(|id| id.unwrap().to_string()).collect();
+    let distinct: BTreeSet<&String> = rows.iter().collect();
+    assert_eq!(distinct.len(), rows.len(), "a request has two audit rows");
+    for seen in seen {
+        assert!(distinct.contains(&seen.answer.request_id), "no audit row of {}", seen.answer.request_id);
+    }
+}
+
+#[test]
+fn a_killed_server_leaves_reads_in_the_audit_log_too() {
+    let folder = Folder::new();
+    let key = mill(&folder);
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        let mut server = folder.serve(&[]);
+        let client = server.client(&key);
+        for path in ["/api/v1/kunden", "/api/v1/nichts", "/api/v1", "/api/v1/belege?typ=XX"] {
+            seen.push(Seen { sent: None, answer: client.get(path) });
+        }
+        server.kill();
+    }
+    let mut server = folder.serve(&[]);
+    server.signal("TERM");
+    assert!(server.end().0.success());
+    assert_audit(&folder, &seen);
+}
+
+/// How often the server asked the disk between two instants, as strace wrote it.
+fn syncs(trace: &str, from: SystemTime, to: SystemTime) -> usize {
+    let seconds = |at: SystemTime| at.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs_f64();
+    let during = |line: &&str| {
+        let mut words = line.split_whitespace();
+        let at: f64 = words.nth(1).and_then(|at| at.parse().ok()).unwrap_or(0.0);
+        (seconds(from)..=seconds(to)).contains(&at)
+            && words.next().is_some_and(|call| call.starts_with("fsync(") || call.starts_with("fdatasync("))
+    };
+    trace.lines().filter(during).count()
+}
+
+/// Starts a server whose syncs strace writes to a file.
+fn traced(folder: &Folder) -> Running {
+    let found = Command::new("strace").arg("-V").stdout(Stdio::null()).status();
+    assert!(
+        found.is_ok_and(|status| status.success()),
+        "this test counts system calls with strace: install it (Debian, Ubuntu: apt-get install strace)"
+    );
+    // -D: the server stays our own child, strace runs beside it.
+    let mut command = Command::new("strace");
+    command.args(["-D", "-f", "-ttt", "-e", "trace=fsync,fdatasync", "-o", "trace.txt"]);
+    command.arg(env!("CARGO_BIN_EXE_partnerd")).args(["serve", "--listen", "127.0.0.1:0"]);
+    Running::start({
+        command.current_dir(folder.path());
+        command
+    })
+}
+
+#[test]
+fn simultaneous_documents_share_their_syncs() {
+    const CLIENTS: usize = 64;
+    let folder = Folder::new();
+    let key = mill(&folder);
+    let mut server = traced(&folder);
+    let batch = batch_id(&server.client(&key));
+    let barrier = Arc::new(Barrier::new(CLIENTS + 1));
+    let workers: Vec<_> = (0..CLIENTS)
+        .map(|at| {
+            let (client, barrier) = (server.client(&key), Arc::clone(&barrier));
+            let body = document(&format!("S{at}"), at, &batch);
+            std::thread::spawn(move || {
+                // The connection is open and the key known before it begins.
+                assert_eq!(client.get("/api/v1/laender").status, 200);
+                barrier.wait();
+                client.post("/api/v1/belege", &body)
+            })
+        })
+        .collect();
+    let from = SystemTime::now();
+    barrier.wait();
+    let answers: Vec<Answer> = workers.into_iter().map(|worker| worker.join().unwrap()).collect();
+    let to = SystemTime::now();
+    assert!(answers.iter().all(|answer| answer.status == 201));
+    server.signal("TERM");
+    assert!(server.end().0.success());
+    let until = Instant::now() + Duration::from_secs(10);
+    let trace = loop {
+        let trace = std::fs::read_to_string(folder.file("trace.txt")).unwrap();
+        if trace.contains("exited with 0") || Instant::now() > until {
+            break trace;
+        }
+        std::thread::yield_now();
+    };
+    let syncs = syncs(&trace, from, to);
+    assert!((1..20).contains(&syncs), "{syncs} syncs for {CLIENTS} documents");
+    folder.result(&["check"]);
+}

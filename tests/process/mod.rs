@@ -1,0 +1,205 @@
+//! The real executable in a folder of its own: commands that end, and servers that run until they
+//! are told to stop or are dropped.
+
+// Each test binary uses what it needs of this.
+#![allow(dead_code)]
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+use ureq::Agent;
+use ureq::http::{Method, Request};
+
+/// How long a server may take to start or to stop (cli.md: it finishes what runs).
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// An empty folder in which the executable is run.
+pub struct Folder(TempDir);
+
+impl Folder {
+    pub fn new() -> Folder {
+        Folder(TempDir::new().unwrap())
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path().join(name)
+    }
+
+    /// Writes a file; its path as an argument.
+    pub fn write(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.file(name), text).unwrap();
+        self.file(name).to_str().unwrap().to_owned()
+    }
+
+    /// The executable, to be run here with none of our own settings.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_partnerd"));
+        command.current_dir(self.path()).args(arguments).stdin(Stdio::null());
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("PARTNERD_")) {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    /// Runs a command to its end.
+    pub fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// Runs a command that must succeed; its stdout.
+    #[track_caller]
+    pub fn result(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Starts `serve` on a free port.
+    pub fn serve(&self, arguments: &[&str]) -> Running {
+        Running::start(self.command(&[&["serve", "--listen", "127.0.0.1:0"], arguments].concat()))
+    }
+
+    /// A company with a key that may do everything.
+    pub fn company(&self, name: &str) -> String {
+        self.result(&["tenant", "create", name]);
+        let create = ["key", "create", "--tenant", name, "--label", "test", "--all-scopes"];
+        self.result(&create).trim().to_owned()
+    }
+
+    /// Imports a JSON text.
+    pub fn import(&self, tenant: &str, kind: &str, rows: &Value) {
+        let file = self.write("import.json", &rows.to_string());
+        self.result(&["import", kind, &file, "--tenant", tenant]);
+    }
+
+    /// The database, beside whatever runs.
+    pub fn database(&self) -> rusqlite::Connection {
+        rusqlite::Connection::open(self.file("partnerd.db")).unwrap()
+    }
+}
+
+/// A server; it is killed when it is dropped.
+pub struct Running {
+    child: Child,
+    stdout: BufReader<ChildStdout>,
+    /// `127.0.0.1:PORT`
+    pub address: String,
+}
+
+impl Running {
+    /// Starts a command that serves, and reads the address from its first line.
+    pub fn start(mut command: Command) -> Running {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        stdout.read_line(&mut line).unwrap();
+        let address = line.trim_end().strip_prefix("partnerd listening on http://");
+        let address = address.unwrap_or_else(|| panic!("first line {line:?}")).to_owned();
+        Running { child, stdout, address }
+    }
+
+    /// The next line of stdout.
+    pub fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Kills it as a power cut would.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Sends a signal such as TERM.
+    pub fn signal(&self, name: &str) {
+        let kill = format!("kill -{name} {}", self.pid());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    }
+
+    /// Waits for its end; the rest of stdout.
+    pub fn end(&mut self) -> (ExitStatus, String) {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                let mut rest = String::new();
+                self.stdout.read_to_string(&mut rest).unwrap();
+                return (status, rest);
+            }
+            assert!(Instant::now() < until, "the server did not stop in {PATIENCE:?}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// A client of this server.
+    pub fn client(&self, key: &str) -> Client {
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(Duration::from_secs(60)))
+            .build();
+        Client { base: format!("http://{}", self.address), key: key.to_owned(), agent: config.into() }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A client with a key.
+#[derive(Clone)]
+pub struct Client {
+    base: String,
+    key: String,
+    agent: Agent,
+}
+
+/// What a server answered.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    pub status: u16,
+    pub request_id: String,
+    pub body: Value,
+}
+
+impl Client {
+    pub fn get(&self, path: &str) -> Answer {
+        self.send("GET", path, None).unwrap_or_else(|error| panic!("GET {path}: {error}"))
+    }
+
+    pub fn post(&self, path: &str, body: &Value) -> Answer {
+        self.send("POST", path, Some(body)).unwrap_or_else(|error| panic!("POST {path}: {error}"))
+    }
+
+    /// A request that may remain without an answer.
+    pub fn send(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Answer, ureq::Error> {
+        let request = Request::builder()
+            .method(Method::from_bytes(method.as_bytes()).unwrap())
+            .uri(format!("{}{path}", self.base))
+            .header("x-api-key", &self.key)
+            .header("content-type", "application/json");
+        let response = match body {
+            Some(body) => self.agent.run(request.body(body.to_string()).unwrap())?,
+            None => self.agent.run(request.body(()).unwrap())?,
+        };
+        let status = response.status().as_u16();
+        let id = response.headers().get("x-request-id").map(|id| id.to_str().unwrap().to_owned());
+        let bytes = response.into_body().read_to_vec()?;
+        let body = serde_json::from_slice(&bytes).unwrap_or_default();
+        Ok(Answer { status, request_id: id.unwrap_or_default(), body })
+    }
+}
