@@ -78,17 +78,17 @@ struct Offen {
 
 /// Pairs the entries, which stand in the order of their creation.
 ///
-/// `place(entry, rest)` says which batches the rest of an entry comes from or goes to; `rest` is
-/// positive. It is asked in order, and only for what is not covered.
+/// `place(entry, rest, covered)` says which batches the rest of an entry comes from or goes to;
+/// `rest` is positive. It is asked in order, and only for what is not covered.
 pub fn pair<E>(
     posten: &[Posten],
-    mut place: impl FnMut(usize, Quantity) -> Result<Vec<Anteil>, E>,
+    mut place: impl FnMut(usize, Quantity, &[Anteil]) -> Result<Vec<Anteil>, E>,
 ) -> Result<Vec<Ergebnis>, E> {
     let mut offen: Vec<Offen> = Vec::new();
     let mut ergebnisse = Vec::with_capacity(posten.len());
     for (at, entry) in posten.iter().enumerate() {
         if entry.menge.is_negative() {
-            let returned = place(at, entry.menge.abs())?;
+            let returned = place(at, entry.menge.abs(), &[])?;
             for anteil in &returned {
                 lower_oldest_delivery(posten, &mut offen, *anteil);
             }
@@ -101,7 +101,7 @@ pub fn pair<E>(
         for counterpart in offen.iter_mut().filter(|o| fits(entry, &posten[o.posten])) {
             take(&mut counterpart.anteile, &mut rest, &mut geerbt);
         }
-        let eigen = if rest.is_zero() { Vec::new() } else { place(at, rest)? };
+        let eigen = if rest.is_zero() { Vec::new() } else { place(at, rest, &geerbt)? };
         offen.push(Offen { posten: at, anteile: eigen.clone() });
         ergebnisse.push(Ergebnis { eigen, geerbt });
     }
@@ -120,6 +120,21 @@ pub fn take(open: &mut Vec<Anteil>, rest: &mut Quantity, taken: &mut Vec<Anteil>
         taken.push(Anteil { charge: anteil.charge, menge });
     }
     open.retain(|anteil| !anteil.menge.is_zero());
+}
+
+/// The open parts without those that are covered, batch by batch.
+pub fn without(open: &[Anteil], covered: &[Anteil]) -> Vec<Anteil> {
+    let mut left = open.to_vec();
+    for covered in covered {
+        let mut rest = covered.menge;
+        for anteil in left.iter_mut().filter(|anteil| anteil.charge == covered.charge) {
+            let menge = anteil.menge.min(rest);
+            anteil.menge = difference(anteil.menge, menge);
+            rest = difference(rest, menge);
+        }
+    }
+    left.retain(|anteil| !anteil.menge.is_zero());
+    left
 }
 
 /// Whether two entries may be paired: other sides, neither bound to another document, and the
@@ -168,7 +183,7 @@ mod tests {
 
     /// What each entry books, where an entry without a named batch takes B1.
     fn booked(posten: &[Posten]) -> Vec<i64> {
-        let place = |at: usize, menge| {
+        let place = |at: usize, menge, _: &[Anteil]| {
             let charge = match &posten[at].genannt {
                 Genannt::Charge(charge) => *charge,
                 _ => B1,
@@ -233,7 +248,7 @@ mod tests {
         use Rolle::{Lieferung as L, Rechnung as R};
         let posten =
             [entry(1, L, 6, Some(B1)), entry(2, L, 4, Some(B2)), entry(3, R, 8, None), entry(4, R, 2, None)];
-        let place = |at: usize, menge| {
+        let place = |at: usize, menge, _: &[Anteil]| {
             let Genannt::Charge(charge) = posten[at].genannt else { return Err("not covered") };
             Ok(vec![Anteil { charge: Some(charge), menge }])
         };

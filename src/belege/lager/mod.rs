@@ -20,37 +20,33 @@ use crate::db::tx::{Tx, WriteTx};
 use crate::rules::document::{BelegStatus, Seite};
 use crate::rules::error::{Code, HintCode, Hints, PositionErrors, Refusal};
 use crate::rules::fixed::{Price, Quantity};
-use crate::rules::stock::{Anteil, Ergebnis, pair, take};
+use crate::rules::stock::{Ergebnis, pair};
 use crate::rules::unit::Conversion;
 use crate::tenants::Einstellungen;
 use placer::Placer;
-use rows::{Konten, Konto, Zeile, booked_by, booked_of, pools, posten, zeilen};
+use rows::{Konten, Konto, Zeile, booked_by, booked_of, pools, posten, take_booked, zeilen};
 
 /// The state of some groups before a change.
 #[derive(Default)]
 pub struct Vorher {
     gruppen: BTreeSet<Gruppe>,
-    /// What counterparts had booked for a position: its batches, should it be on its own again.
-    geerbt: HashMap<Uuid, Vec<Anteil>>,
+    /// What each position had booked, and what counterparts had booked for it: its batches,
+    /// should it be on its own again.
+    positionen: HashMap<Uuid, Ergebnis>,
 }
 
 /// Takes down the pairs as they are, before a document is changed or cancelled.
 pub fn before(tx: &Tx<'_>, gruppen: BTreeSet<Gruppe>) -> Result<Vorher> {
-    let mut geerbt = HashMap::new();
+    let mut positionen = HashMap::new();
     for gruppe in &gruppen {
         let zeilen = zeilen(tx, *gruppe)?;
         let mut booked = pools(&booked_of(tx, *gruppe)?);
         let posten = posten(tx, *gruppe, &zeilen)?;
-        let ergebnisse = pair(&posten, |at, mut rest| {
-            let mut parts = Vec::new();
-            if let Some(pool) = booked.get_mut(&zeilen[at].beleg_id) {
-                take(pool, &mut rest, &mut parts);
-            }
-            Ok::<_, Failure>(parts)
-        })?;
-        geerbt.extend(zeilen.iter().zip(ergebnisse).map(|(zeile, ergebnis)| (zeile.id, ergebnis.geerbt)));
+        let ergebnisse =
+            pair(&posten, |at, rest, _| Ok::<_, Failure>(take_booked(&mut booked, &zeilen[at], rest)))?;
+        positionen.extend(zeilen.iter().map(|zeile| zeile.id).zip(ergebnisse));
     }
-    Ok(Vorher { gruppen, geerbt })
+    Ok(Vorher { gruppen, positionen })
 }
 
 /// What kind of request books.
@@ -93,14 +89,14 @@ pub fn rebook(
             own: beleg,
             own_is_new: matches!(anlass, Anlass::Anlage | Anlass::NeuePositionen),
             booked: pools(&booked),
-            geerbt: &vorher.geerbt,
+            vorher: &vorher.positionen,
             fefo: einstellungen.fefo,
             fefo_stock: None,
             errors: &mut errors,
             hints,
         };
         let posten = posten(tx, *gruppe, &zeilen)?;
-        let ergebnisse = pair(&posten, |at, rest| placer.place(at, rest))?;
+        let ergebnisse = pair(&posten, |at, rest, covered| placer.place(at, rest, covered))?;
         for (zeile, ergebnis) in zeilen.iter().zip(&ergebnisse) {
             add_to(&mut soll, gruppe, zeile, ergebnis)?;
             note_charge(tx, zeile, ergebnis)?;

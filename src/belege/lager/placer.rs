@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use uuid::Uuid;
 
 use super::batch::{complete_charge, create_charge};
-use super::rows::{Gruppe, Zeile, booked_by, genannt};
+use super::rows::{Gruppe, Zeile, booked_by, genannt, take_booked};
 use crate::artikel::Artikel;
 use crate::belege::items::batch_missing;
 use crate::chargen;
@@ -13,7 +13,7 @@ use crate::db::error::Result;
 use crate::db::tx::WriteTx;
 use crate::rules::error::{HintCode, Hints, PositionErrors, Refusal};
 use crate::rules::fixed::Quantity;
-use crate::rules::stock::{Anteil, Genannt, take};
+use crate::rules::stock::{Anteil, Ergebnis, Genannt, take, without};
 
 /// Says which batches the rest of a position comes from or goes to.
 #[allow(missing_docs)]
@@ -25,7 +25,7 @@ pub struct Placer<'p> {
     pub own: Uuid,
     pub own_is_new: bool,
     pub booked: HashMap<Uuid, Vec<Anteil>>,
-    pub geerbt: &'p HashMap<Uuid, Vec<Anteil>>,
+    pub vorher: &'p HashMap<Uuid, Ergebnis>,
     pub fefo: bool,
     /// What is left of each batch for those that choose by themselves.
     pub fefo_stock: Option<Vec<(Uuid, Quantity)>>,
@@ -35,22 +35,22 @@ pub struct Placer<'p> {
 
 impl Placer<'_> {
     /// The parts of `rest`; a position that names nothing where it must is noted as an error.
-    pub fn place(&mut self, at: usize, rest: Quantity) -> Result<Vec<Anteil>> {
+    pub fn place(&mut self, at: usize, mut rest: Quantity, covered: &[Anteil]) -> Result<Vec<Anteil>> {
         let zeile = &self.zeilen[at];
         if let Genannt::Charge(charge) = genannt(self.tx, self.gruppe, zeile)? {
             self.fill_in(charge, zeile)?;
             return Ok(vec![Anteil { charge: Some(charge), menge: rest }]);
         }
-        let mut rest = rest;
         let mut parts = Vec::new();
         let is_new = self.own_is_new && zeile.beleg_id == self.own;
-        if !is_new && zeile.fremde_charge_nr.is_none() {
-            // What was booked stays where it was; what a counterpart had booked is followed.
-            if let Some(pool) = self.booked.get_mut(&zeile.beleg_id) {
-                take(pool, &mut rest, &mut parts);
-            }
-            let mut inherited = self.geerbt.get(&zeile.id).cloned().unwrap_or_default();
-            take(&mut inherited, &mut rest, &mut parts);
+        if let (Some(vorher), false) = (self.vorher.get(&zeile.id), is_new) {
+            // What it had booked stays where it was; what a counterpart had booked is followed.
+            let own = vorher.eigen.iter().map(|part| Anteil { menge: part.menge.abs(), ..*part });
+            let mut open: Vec<_> = own.chain(without(&vorher.geerbt, covered)).collect();
+            take(&mut open, &mut rest, &mut parts);
+        } else if !is_new {
+            parts = take_booked(&mut self.booked, zeile, rest);
+            rest = parts.iter().try_fold(rest, |rest, part| rest.minus(part.menge))?;
         }
         if !rest.is_zero() {
             self.place_anew(zeile, rest, &mut parts)?;

@@ -13,7 +13,7 @@ use crate::db::tx::{Columns, Tx};
 use crate::rules::day::Day;
 use crate::rules::document::{BelegStatus, BelegTyp, Lagerrolle, Seite};
 use crate::rules::fixed::{Price, Quantity};
-use crate::rules::stock::{Anteil, Genannt, Posten, Rolle};
+use crate::rules::stock::{Anteil, Genannt, Posten, Rolle, take};
 use crate::rules::text::case_key;
 
 /// Positions that are paired with each other: of one partner and article, sales or purchases.
@@ -166,6 +166,16 @@ pub fn pools(konten: &Konten) -> HashMap<Uuid, Vec<Anteil>> {
         pools.entry(*beleg).or_default().push(Anteil { charge: *charge, menge: menge.abs() });
     }
     pools
+}
+
+/// Takes from what the document of a position has booked, its own batch first.
+pub fn take_booked(pools: &mut HashMap<Uuid, Vec<Anteil>>, zeile: &Zeile, mut rest: Quantity) -> Vec<Anteil> {
+    let mut parts = Vec::new();
+    if let Some(pool) = pools.get_mut(&zeile.beleg_id) {
+        pool.sort_by_key(|part| part.charge != zeile.charge_id);
+        take(pool, &mut rest, &mut parts);
+    }
+    parts
 }
 
 /// The positions as the pairing sees them.
