@@ -485,6 +485,8 @@ create table beleg (
   lagerhalle_id     integer,
   vb_id             integer,
   storno_von_beleg_id blob,                    -- this is the counter document of that one
+  kette_nr          integer,                   -- place in the company's chain of checksums, from 1; null: not final
+  pruefsumme        blob check (length(pruefsumme) = 32), -- sha256(the one before, content)
   ereignis_am       integer,                   -- last event since it was finalised (D11); grows strictly per company
   storno_grund      text,
   version           integer not null default 1,
@@ -493,12 +495,14 @@ create table beleg (
   primary key (tenant_id, id),
   unique (tenant_id, beleg_nummer),
   check (summe_brutto = summe_netto + summe_mwst),
+  check ((kette_nr is null) = (pruefsumme is null)),
   foreign key (tenant_id, kunde_id) references kunde (tenant_id, id),
   foreign key (tenant_id, vb_id) references vertriebler (tenant_id, id),
   foreign key (tenant_id, storno_von_beleg_id) references beleg (tenant_id, id)
 ) strict, without rowid;
 create unique index beleg_external_ref on beleg (tenant_id, external_ref) where external_ref is not null;
 create unique index beleg_ereignis on beleg (tenant_id, ereignis_am) where ereignis_am is not null;
+create unique index beleg_kette on beleg (tenant_id, kette_nr) where kette_nr is not null;
 create index beleg_ordnung on beleg (tenant_id, beleg_datum desc, angelegt_am desc, id desc);
 create index beleg_typ on beleg (tenant_id, beleg_typ, beleg_datum desc, angelegt_am desc, id desc);
 create index beleg_status on beleg (tenant_id, status, beleg_datum desc, angelegt_am desc, id desc);
@@ -560,6 +564,7 @@ create trigger beleg_abgeschlossen before update on beleg
   when old.status <> 'offen' and (
     old.status = 'storniert' and new.status <> 'storniert'
     or new.status = 'offen'
+    or old.kette_nr is not null and (new.kette_nr is not old.kette_nr or new.pruefsumme is not old.pruefsumme)
     or new.tenant_id <> old.tenant_id or new.id <> old.id
     or new.beleg_nummer <> old.beleg_nummer or new.beleg_typ <> old.beleg_typ
     or new.beleg_datum <> old.beleg_datum or new.lieferdatum is not old.lieferdatum

@@ -17,6 +17,8 @@
 //! To add an endpoint: a struct in `model.rs`, a statement in `sql.rs`, a function in
 //! `handlers.rs`, a row in ROUTES.
 
+#![warn(missing_docs, clippy::unwrap_used, clippy::expect_used)]
+
 pub mod rules;
 
 pub mod db;

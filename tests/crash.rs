@@ -39,7 +39,7 @@ fn mill(folder: &Folder) -> String {
 /// A document: every third a delivery into a batch of its own, the others invoices out of A1.
 fn document(reference: &str, at: usize, batch: &Value) -> Value {
     let freight = json!({"bezeichnung": "Fracht", "menge": 1, "ep_netto": "12.50", "mwst_satz": 19});
-    if at % 3 == 0 {
+    if at.is_multiple_of(3) {
         let item = json!({"artikelnr": "W", "menge": 10 + at, "fremde_charge_nr": reference});
         let items = [item, freight];
         return json!({"beleg_typ": "EL", "kunden_id": 1, "external_ref": reference, "items": items});

@@ -3,8 +3,8 @@
 use super::create::check_locked;
 use super::lager::{self, Anlass, Gruppe};
 use super::model::{Beleg, BelegPosition, StornoBestaetigung};
-use super::sql;
 use super::verlauf::{self, Aktion};
+use super::{pruefsumme, sql};
 use crate::db::error::Result;
 use crate::db::numbers;
 use crate::db::tx::WriteTx;
@@ -36,6 +36,7 @@ pub fn finalise(tx: &WriteTx<'_>, beleg: Beleg) -> Result<Beleg> {
         ..beleg
     };
     sql::update(tx, &beleg)?;
+    pruefsumme::chain(tx, beleg.id)?;
     Ok(beleg)
 }
 
@@ -148,5 +149,6 @@ fn counter_document(tx: &WriteTx<'_>, cancelled: &Beleg, positions: Vec<BelegPos
     let ereignis_am = Some(sql::next_event(tx)?);
     let counter = Beleg { status: BelegStatus::Abgeschlossen, ereignis_am, ..counter };
     sql::update(tx, &counter)?;
+    pruefsumme::chain(tx, counter.id)?;
     Ok(counter)
 }

@@ -2,8 +2,8 @@
 //!
 //! The way of a request: `eingabe` (what was sent) → `create` or `change` (the order of the
 //! rules) → `partner`, `items` (what it means) → `lager` (what it does to the stock) → `sql`.
-//! `lifecycle` finalises and cancels, `tagesende` does so without a request, `pdf` keeps the archive, `verlauf` the history, `dokumente`
-//! is the polling list.
+//! `lifecycle` finalises and cancels, `tagesende` does so without a request, `pruefsumme` chains
+//! what is final, `pdf` keeps the archive, `verlauf` the history, `dokumente` is the polling list.
 
 mod change;
 mod create;
@@ -16,10 +16,12 @@ mod lifecycle;
 mod model;
 mod partner;
 mod pdf;
+mod pruefsumme;
 mod sql;
 mod tagesende;
 mod verlauf;
 
+pub use pruefsumme::broken_links;
 pub use tagesende::{finalise_number, finalise_past_days, settle_number};
 
 use crate::http::route::{Access, Method, Param, ParamKind, Route};

@@ -3,10 +3,12 @@
 use rusqlite::Connection;
 use serde::Serialize;
 
-use super::{Outcome, Terminal, open, sentence};
+use super::{Outcome, Terminal, now, open, sentence};
 use crate::config::Config;
 use crate::db::error::Result;
 use crate::db::migrate::{fresh_schema, schema};
+use crate::db::tx::Tx;
+use crate::{belege, tenants};
 
 /// What must hold: each statement counts the rows that break it.
 const RULES: &[(&str, &str)] = &[
@@ -99,5 +101,10 @@ fn check(connection: &mut Connection) -> Result<Vec<Line>> {
     for (rule, sql) in RULES {
         lines.push(line(rule, count(sql)?));
     }
+    let mut broken = 0;
+    for tenant in tenants::list(&snapshot)? {
+        broken += belege::broken_links(&Tx::new(&snapshot, tenant.id, now()))?;
+    }
+    lines.push(line("checksums of final documents follow from their content", broken));
     Ok(lines)
 }

@@ -90,6 +90,12 @@ fn raw(server: &Server, request: &[u8]) -> u16 {
     std::str::from_utf8(&answer[9..]).unwrap().parse().unwrap()
 }
 
+/// What is sent by whom, and the status and code that come back.
+type Case<'c> = (&'c str, &'c Client, &'c str, &'c str, Option<&'c str>, u16, &'c str);
+
+/// Method, path, status, key, tenant and subject of an audit row.
+type AuditRow = (String, String, u16, Option<String>, Option<i64>, Option<uuid::Uuid>);
+
 #[test]
 fn checks_come_in_the_order_of_d19() {
     let server = Server::start();
@@ -101,7 +107,7 @@ fn checks_come_in_the_order_of_d19() {
     let storno = format!("/api/v1/belege/{NOBODY}/storno");
     let upload = format!("/api/v1/kunden/{NOBODY}/dokumente");
     let wrong_type = r#"{"name": 1}"#;
-    let cases: [(&str, &Client, &str, &str, Option<&str>, u16, &str); 16] = [
+    let cases: [Case<'_>; 16] = [
         ("key before path", &nobody, "GET", "/api/v1/nichts", None, 401, "API_KEY_FEHLT"),
         ("key before method", &nobody, "DELETE", "/api/v1/kunden", None, 401, "API_KEY_FEHLT"),
         ("key before body", &nobody, "POST", "/api/v1/kunden", Some("{"), 401, "API_KEY_FEHLT"),
@@ -383,7 +389,7 @@ fn every_answer_leaves_one_audit_row() {
     for (answer, key, tenant, method, path, subject) in rows {
         let request = uuid::Uuid::parse_str(&answer.headers["x-request-id"]).unwrap();
         let mut statement = connection.prepare(sql).unwrap();
-        let found: Vec<(String, String, u16, Option<String>, Option<i64>, Option<uuid::Uuid>)> = statement
+        let found: Vec<AuditRow> = statement
             .query_map([request], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?, r.get(4)?, r.get(5)?)))
             .unwrap()
             .map(Result::unwrap)

@@ -103,14 +103,3 @@ fn a_weighing_in_a_live_document_cannot_be_cancelled() {
         assert_eq!(storno(&mill, &wiegung).is(200)["status"], "storno", "finalised: {finalised}");
     }
 }
-
-#[test]
-fn a_weighing_in_a_goods_receipt_note_cannot_be_cancelled() {
-    let server = Server::start();
-    let mill = Mill::of(&server);
-    let wiegung = weigh(&mill, 40_120, 15_260, json!({}));
-    let note = json!({"partner_id": mill.partner_id("Hof"), "artikelnr": "W", "wiegung_id": wiegung});
-    let answer = mill.client.post("/api/v1/annahmescheine", note);
-    assert_eq!(answer.is(201)["anliefermenge_kg"], "24860.000");
-    storno(&mill, &wiegung).refused(400, "WIEGUNG_ABGERECHNET");
-}
