@@ -16,13 +16,6 @@ use crate::http::route::{Access, Param, ParamKind, Route};
 use crate::import::{Import, check};
 use crate::rules::scope::Scope;
 
-const LIMIT: Param =
-    Param { name: "limit", kind: ParamKind::Limit(Some(100)), summary: "Höchstzahl der Einträge" };
-const NO_LIMIT: Param =
-    Param { name: "limit", kind: ParamKind::Limit(None), summary: "Höchstzahl der Einträge" };
-const OFFSET: Param =
-    Param { name: "offset", kind: ParamKind::Offset, summary: "Einträge, die übersprungen werden" };
-
 /// What can be imported into this slice.
 pub const IMPORTS: &[Import] = &[
     Import { kind: "artikelgruppen", check: check::<import::GruppeZeile>, run: import::gruppe },
@@ -38,8 +31,8 @@ pub const ROUTES: &[Route] = &[
                 name: "suche", kind: ParamKind::Text, summary: "Wörter in Bezeichnung, Nummer oder EAN"
             },
             Param { name: "gruppe_id", kind: ParamKind::Int, summary: "nur diese Artikelgruppe" },
-            LIMIT,
-            OFFSET,
+            Param::limit(Some(100)),
+            Param::OFFSET,
         ]),
     Route::get(
         "/api/v1/artikelgruppen",
@@ -47,7 +40,7 @@ pub const ROUTES: &[Route] = &[
         "Artikelgruppen",
         list_gruppen,
     )
-    .with_query(&[NO_LIMIT, OFFSET]),
+    .with_query(&[Param::limit(None), Param::OFFSET]),
 ];
 
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {

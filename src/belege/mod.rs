@@ -30,11 +30,6 @@ use crate::rules::scope::Scope;
 const READ: Access = Access::Scope(Scope::BelegeRead);
 const WRITE: Scope = Scope::BelegeWrite;
 
-const NO_LIMIT: Param =
-    Param { name: "limit", kind: ParamKind::Limit(None), summary: "Höchstzahl der Einträge" };
-const OFFSET: Param =
-    Param { name: "offset", kind: ParamKind::Offset, summary: "Einträge, die übersprungen werden" };
-
 /// Routes of this slice.
 pub const ROUTES: &[Route] = &[
     Route::get("/api/v1/belege", READ, "Belege, der neueste zuerst", handlers::list).with_query(&[
@@ -51,8 +46,8 @@ pub const ROUTES: &[Route] = &[
             kind: ParamKind::Text,
             summary: "kunden_id (Zahl) oder id (UUID) des Partners",
         },
-        Param { name: "limit", kind: ParamKind::Limit(Some(50)), summary: "Höchstzahl der Einträge" },
-        OFFSET,
+        Param::limit(Some(50)),
+        Param::OFFSET,
     ]),
     Route::write(Method::Post, "/api/v1/belege", WRITE, "Beleg anlegen", handlers::create),
     Route::get("/api/v1/belege/{id}", READ, "Einen Beleg mit Positionen lesen", handlers::get),
@@ -66,7 +61,7 @@ pub const ROUTES: &[Route] = &[
     ),
     Route::write(Method::Post, "/api/v1/belege/{id}/storno", WRITE, "Beleg stornieren", handlers::cancel),
     Route::get("/api/v1/belege/{id}/verlauf", READ, "Frühere Fassungen eines Belegs", handlers::get_verlauf)
-        .with_query(&[NO_LIMIT, OFFSET]),
+        .with_query(&[Param::limit(None), Param::OFFSET]),
     Route::get("/api/v1/belege/{id}/pdf", READ, "Neuestes archiviertes PDF", handlers::get_pdf),
     Route::write(
         Method::Post,
@@ -85,8 +80,8 @@ pub const ROUTES: &[Route] = &[
             },
             Param { name: "typen", kind: ParamKind::Text, summary: "Belegtypen, mit Komma getrennt" },
             Param { name: "status", kind: ParamKind::Text, summary: "nur dieser Status" },
-            NO_LIMIT,
-            OFFSET,
+            Param::limit(None),
+            Param::OFFSET,
         ],
     ),
 ];

@@ -29,8 +29,8 @@ pub const ROUTES: &[Route] = &[
                 kind: ParamKind::Bool,
                 summary: "true: nur Chargen mit Bestand über 0",
             },
-            Param { name: "limit", kind: ParamKind::Limit(Some(200)), summary: "Höchstzahl der Einträge" },
-            Param { name: "offset", kind: ParamKind::Offset, summary: "Einträge, die übersprungen werden" },
+            Param::limit(Some(200)),
+            Param::OFFSET,
         ]),
     Route::write(
         Method::Post,

@@ -71,7 +71,12 @@ pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outco
     let bar = progress_bar(rows.rows.len());
     for chunk in rows.rows.chunks(part) {
         let transaction = begin(&mut connection)?;
-        counts.add(store_all(&transaction, tenant, import, chunk, rows.tabular, &mut hints, || bar.inc(1))?);
+        let stored = store_all(&transaction, tenant, import, chunk, rows.tabular, &mut hints, || bar.inc(1));
+        let kept = counts.created + counts.changed;
+        counts.add(stored.map_err(|complaint| match kept {
+            0 => format!("{complaint} Nothing was stored."),
+            kept => format!("{complaint} The parts before stay: {kept} rows."),
+        })?);
         if arguments.dry_run {
             drop(transaction);
         } else {
@@ -139,7 +144,10 @@ fn check(import: &Import, rows: &Rows<'_>) -> Result<(), String> {
     for (line, row) in &rows.rows {
         let mut hints = Hints::default();
         let checked = (import.check)(row, &mut position(&mut hints, rows.tabular));
-        checked.map_err(|refusal| at_line(*line, sentence(Failure::Refused(refusal))))?;
+        checked.map_err(|refusal| {
+            let complaint = at_line(*line, sentence(Failure::Refused(refusal)));
+            format!("{complaint} Nothing was stored.")
+        })?;
     }
     Ok(())
 }
@@ -149,7 +157,7 @@ fn position(hints: &mut Hints, tabular: bool) -> At<'_> {
 }
 
 fn at_line(line: usize, complaint: String) -> String {
-    format!("line {line}: {complaint} Nothing was stored.")
+    format!("line {line}: {complaint}")
 }
 
 fn progress_bar(rows: usize) -> ProgressBar {

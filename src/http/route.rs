@@ -114,6 +114,17 @@ pub struct Param {
     pub summary: &'static str,
 }
 
+impl Param {
+    /// Rows passed over.
+    pub const OFFSET: Param =
+        Param { name: "offset", kind: ParamKind::Offset, summary: "Einträge, die übersprungen werden" };
+
+    /// Rows at most; the default is what the specification declares, if it declares one.
+    pub const fn limit(default: Option<u32>) -> Param {
+        Param { name: "limit", kind: ParamKind::Limit(default), summary: "Höchstzahl der Einträge" }
+    }
+}
+
 /// A row of the table.
 pub struct Route {
     /// The method.

@@ -11,7 +11,7 @@ use crate::db::tx::Tx;
 use crate::http::call::Call;
 use crate::http::json::Json;
 use crate::http::reply::Reply;
-use crate::http::route::{Access, Param, ParamKind, Route};
+use crate::http::route::{Access, Param, Route};
 use crate::http::wire::{At, FromJson, Read, Text};
 use crate::rules::error::Code;
 use crate::rules::tax::Gebiet;
@@ -20,10 +20,7 @@ use crate::rules::text::{din_5007_key, folded_key};
 /// Routes of this slice.
 pub const ROUTES: &[Route] =
     &[Route::get("/api/v1/laender", Access::AnyKey, "Länder mit Kennzeichen der EU-Mitgliedschaft", list)
-        .with_query(&[
-            Param { name: "limit", kind: ParamKind::Limit(None), summary: "Höchstzahl der Einträge" },
-            Param { name: "offset", kind: ParamKind::Offset, summary: "Einträge, die übersprungen werden" },
-        ])];
+        .with_query(&[Param::limit(None), Param::OFFSET])];
 
 /// A country.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -23,8 +23,8 @@ pub const ROUTES: &[Route] = &[
         Param { name: "von", kind: ParamKind::Day, summary: "erster Tag der Erstwiegung" },
         Param { name: "bis", kind: ParamKind::Day, summary: "letzter Tag der Erstwiegung" },
         Param { name: "partner_id", kind: ParamKind::Uuid, summary: "nur dieser Partner" },
-        Param { name: "limit", kind: ParamKind::Limit(Some(100)), summary: "Höchstzahl der Einträge" },
-        Param { name: "offset", kind: ParamKind::Offset, summary: "Einträge, die übersprungen werden" },
+        Param::limit(Some(100)),
+        Param::OFFSET,
     ]),
     Route::write(
         Method::Post,
