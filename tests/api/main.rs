@@ -15,6 +15,7 @@ mod json;
 mod kunden;
 mod laender;
 mod lager;
+mod lanes;
 mod parallel;
 mod tenants;
 mod waage;

@@ -1,0 +1,81 @@
+//! Two lanes of readers: a statement that takes long changes lanes by itself, and short reads do
+//! not wait for it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use partnerd::db::connection::open_writer;
+use serde_json::json;
+
+use crate::harness::Server;
+
+/// Customers of the company: a search walks all of them.
+const CUSTOMERS: i64 = 150_000;
+
+/// Thousands of SQLite's steps that a statement may take in place (`db::readers`).
+const STEPS_IN_PLACE: usize = 500;
+
+fn fill(server: &Server, tenant: i64) {
+    let connection = open_writer(&server.database).unwrap();
+    connection
+        .execute(
+            "with recursive n(i) as (select 2 union all select i + 1 from n where i < ?2)
+             insert into kunde (tenant_id, id, kunden_id, kundennr, name, nachname_firma, staat, status, ist_kunde,
+               ist_lieferant, ist_spediteur, angelegt_am, geaendert_am, kundennr_key, kundennr_sort, such_text)
+             select ?1, unhex(printf('%032x', i)), i, 'X-' || i, 'Firma ' || i, 'Firma ' || i, 'DE', 'aktiv', 1, 0, 0,
+               0, 0, 'x-' || i, printf('x-%09d', i), 'firma ' || i from n",
+            [tenant, CUSTOMERS],
+        )
+        .unwrap();
+}
+
+/// Thousands of steps of a search that finds nothing.
+fn steps_of_a_search(server: &Server, tenant: i64) -> usize {
+    let connection = open_writer(&server.database).unwrap();
+    let looks = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&looks);
+    let count = move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        false
+    };
+    connection.progress_handler(1_000, Some(count)).unwrap();
+    let search = "select count(*) from kunde where tenant_id = ?1 and instr(such_text, 'nirgends') > 0";
+    let found: i64 = connection.query_row(search, [tenant], |row| row.get(0)).unwrap();
+    assert_eq!(found, 0);
+    looks.load(Ordering::Relaxed)
+}
+
+#[test]
+fn a_long_search_changes_lanes_and_short_reads_do_not_wait_for_it() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let path = format!("/api/v1/kunden/{}", mill.post("/api/v1/kunden", json!({"name": "A"})).id());
+    fill(&server, mill.tenant);
+    assert!(
+        steps_of_a_search(&server, mill.tenant) > STEPS_IN_PLACE,
+        "the search is too short for this test"
+    );
+    let searching = AtomicBool::new(true);
+    let (short, long) = std::thread::scope(|scope| {
+        let searches: Vec<_> = (0..8)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut answered = 0;
+                    while searching.load(Ordering::Relaxed) {
+                        let answer = mill.get("/api/v1/kunden?suche=nirgends");
+                        assert_eq!(answer.is(200), &json!({"data": [], "count": 0}));
+                        answered += 1;
+                    }
+                    answered
+                })
+            })
+            .collect();
+        let short = (0..200).filter(|_| mill.get(&path).status == 200).count();
+        searching.store(false, Ordering::Relaxed);
+        (short, searches.into_iter().map(|search| search.join().unwrap()).sum::<usize>())
+    });
+    assert_eq!(short, 200);
+    assert!(long >= 8, "each searching client was answered at least once, {long} in all");
+    // In one lane eight clients would search eight times while a ninth reads once.
+    assert!(long < 4 * short, "{short} short reads, {long} long ones");
+}
