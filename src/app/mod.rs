@@ -24,7 +24,7 @@ use crate::http::reply::Reply;
 use crate::http::route::{Access, BodyLimit, Method, Route, Run};
 use crate::http::server::{Limits, serve};
 use crate::import::Import;
-use crate::{artikel, belege, biozertifikate, chargen, kunden, laender, vertriebler, waage};
+use crate::{artikel, belege, biozertifikate, chargen, kunden, laender, steuersaetze, vertriebler, waage};
 
 /// Version of the interface (specification, Versioning).
 const API_VERSION: &str = "1.0.0";
@@ -45,6 +45,7 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
     [
         OWN_ROUTES,
         laender::ROUTES,
+        steuersaetze::ROUTES,
         artikel::ROUTES,
         kunden::ROUTES,
         chargen::ROUTES,
@@ -60,6 +61,7 @@ pub fn imports() -> impl Iterator<Item = &'static Import> {
     [artikel::IMPORTS, vertriebler::IMPORTS, kunden::IMPORTS, biozertifikate::IMPORTS, chargen::IMPORTS]
         .into_iter()
         .flatten()
+        .chain(steuersaetze::IMPORTS)
 }
 
 #[derive(Serialize)]

@@ -27,7 +27,7 @@ const PART: usize = 20_000;
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// What the file holds: artikelgruppen, artikel, staffelpreise, vertriebler, kunden, biozertifikate, chargen
+    /// What the file holds: artikelgruppen, artikel, staffelpreise, vertriebler, kunden, biozertifikate, chargen, steuersaetze
     kind: String,
     /// The file: JSON or CSV
     file: PathBuf,

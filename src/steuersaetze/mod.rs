@@ -1,10 +1,91 @@
-//! Tax rates by date: data of the company, not code (D7).
+//! Tax rates by date: data of the company, not code (D7, D21e).
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Row, named_params};
+use serde::Serialize;
 
 use crate::db::error::Result;
-use crate::db::tx::{Columns, TenantId, Tx};
+use crate::db::list::{Filter, ListSql};
+use crate::db::tx::{Columns, TenantId, Tx, WriteTx};
+use crate::eingabe;
+use crate::http::call::Call;
+use crate::http::json::Json;
+use crate::http::reply::Reply;
+use crate::http::route::{Access, Param, ParamKind, Route};
+use crate::http::wire::{At, FromJson, Text, required};
+use crate::import::{Import, Upserted, check};
+use crate::rules::day::Day;
+use crate::rules::error::{Code, Refusal};
+use crate::rules::fixed::Percent;
 use crate::rules::tax::Satz;
+
+/// What can be imported into this slice.
+pub const IMPORTS: &[Import] =
+    &[Import { kind: "steuersaetze", check: check::<SteuersatzZeile>, run: import }];
+
+/// Routes of this slice.
+pub const ROUTES: &[Route] =
+    &[Route::get("/api/v1/steuersaetze", Access::AnyKey, "Steuersätze, die an einem Tag gelten", list)
+        .with_query(&[
+            Param { name: "datum", kind: ParamKind::Day, summary: "der Tag; ohne Angabe heute" },
+            Param::limit(None),
+            Param::OFFSET,
+        ])];
+
+/// A tax rate and how long it holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[allow(missing_docs)]
+pub struct Steuersatz {
+    /// normal, ermaessigt, pauschal_24, frei, or one that was imported.
+    pub schluessel: String,
+    pub bezeichnung: String,
+    pub satz: Percent,
+    pub gueltig_von: Day,
+    /// Last day; null: until further notice.
+    pub gueltig_bis: Option<Day>,
+    /// Letter of UNCL5305: S, Z, E …
+    pub kategorie: String,
+}
+
+eingabe! {
+    /// A row of steuersaetze; its key is schluessel and gueltig_von (D22).
+    pub struct SteuersatzZeile {
+        schluessel: Text,
+        bezeichnung: Text,
+        satz: Percent,
+        gueltig_von: Day,
+        gueltig_bis: Day,
+        kategorie: Text,
+    }
+    nur_lesen: []
+}
+
+const LIST: ListSql = ListSql {
+    select: "select s.schluessel, s.bezeichnung, s.satz, s.gueltig_von, s.gueltig_bis, s.kategorie from steuersatz s",
+    count: "select count(*) from steuersatz s",
+    order: "order by s.schluessel, s.gueltig_von",
+};
+
+fn steuersatz(row: &Row<'_>) -> rusqlite::Result<Steuersatz> {
+    let mut columns = Columns::of(row);
+    Ok(Steuersatz {
+        schluessel: columns.take()?,
+        bezeichnung: columns.take()?,
+        satz: columns.take()?,
+        gueltig_von: columns.take()?,
+        gueltig_bis: columns.take()?,
+        kategorie: columns.take()?,
+    })
+}
+
+/// GET /steuersaetze
+fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let (page, cut) = call.query.page()?;
+    let datum = call.query.day("datum")?.unwrap_or_else(|| tx.today());
+    let mut filter = Filter::of("s");
+    filter.when("s.gueltig_von <= :datum", ":datum", Some(datum));
+    filter.and("(s.gueltig_bis is null or s.gueltig_bis >= :datum)");
+    Ok(Reply::array(&tx.list(&LIST, &filter, page, steuersatz)?)?.with_cut_limit(cut))
+}
 
 /// Gives a new company the rates that the law has.
 pub fn copy_template(connection: &Connection, tenant: TenantId) -> Result<()> {
@@ -16,7 +97,7 @@ pub fn copy_template(connection: &Connection, tenant: TenantId) -> Result<()> {
     Ok(())
 }
 
-/// All rates of the company.
+/// All rates of the company, for the rules.
 pub fn all(tx: &Tx<'_>) -> Result<Vec<Satz>> {
     let statement =
         "select schluessel, satz, gueltig_von, gueltig_bis from steuersatz where tenant_id = :tenant";
@@ -29,4 +110,45 @@ pub fn all(tx: &Tx<'_>) -> Result<Vec<Satz>> {
             gueltig_bis: columns.take()?,
         })
     })
+}
+
+fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
+    let zeile = SteuersatzZeile::from_json(row, at)?;
+    let text = |sent: Option<Text>, feld: &str| required(sent.map(|Text(text)| text), feld);
+    let new = Steuersatz {
+        schluessel: text(zeile.schluessel.value(), "schluessel")?,
+        bezeichnung: text(zeile.bezeichnung.value(), "bezeichnung")?,
+        satz: required(zeile.satz.value(), "satz")?,
+        gueltig_von: required(zeile.gueltig_von.value(), "gueltig_von")?,
+        gueltig_bis: zeile.gueltig_bis.value(),
+        kategorie: text(zeile.kategorie.value(), "kategorie")?,
+    };
+    if new.gueltig_bis.is_some_and(|last| last < new.gueltig_von) {
+        let message = "gueltig_bis liegt vor gueltig_von.";
+        return Err(Refusal::field(Code::DatumUngueltig, "gueltig_bis", message).into());
+    }
+    let find = format!(
+        "{} where s.tenant_id = :tenant and s.schluessel = :schluessel and s.gueltig_von = :von",
+        LIST.select
+    );
+    let key = named_params! {":schluessel": new.schluessel, ":von": new.gueltig_von};
+    let old = tx.optional(&find, key, steuersatz)?;
+    if old.as_ref() == Some(&new) {
+        return Ok(Upserted::Unchanged);
+    }
+    tx.execute(
+        "insert into steuersatz (tenant_id, schluessel, gueltig_von, gueltig_bis, bezeichnung, satz, kategorie)
+         values (:tenant, :schluessel, :von, :bis, :bezeichnung, :satz, :kategorie)
+         on conflict (tenant_id, schluessel, gueltig_von) do update
+           set gueltig_bis = :bis, bezeichnung = :bezeichnung, satz = :satz, kategorie = :kategorie",
+        named_params! {
+            ":schluessel": new.schluessel,
+            ":von": new.gueltig_von,
+            ":bis": new.gueltig_bis,
+            ":bezeichnung": new.bezeichnung,
+            ":satz": new.satz,
+            ":kategorie": new.kategorie,
+        },
+    )?;
+    Ok(if old.is_some() { Upserted::Changed } else { Upserted::Created })
 }

@@ -17,5 +17,6 @@ mod laender;
 mod lager;
 mod lanes;
 mod parallel;
+mod steuersaetze;
 mod tenants;
 mod waage;
