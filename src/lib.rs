@@ -37,6 +37,8 @@ pub mod laender;
 
 pub mod vertriebler;
 
+pub mod anhaenge;
+
 pub mod artikel;
 
 pub mod kunden;

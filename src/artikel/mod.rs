@@ -8,13 +8,20 @@ pub use import::by_artikelnummer;
 pub use model::Artikel;
 pub use sql::{find, find_by_number, gruppen_satz, number_means, tiers};
 
-use crate::db::error::Result;
+use uuid::Uuid;
+
+use crate::anhaenge::{self, AnhangEingabe, Besitzer, Upload};
+use crate::db::error::{Failure, Result};
 use crate::db::tx::Tx;
 use crate::http::call::Call;
 use crate::http::reply::Reply;
-use crate::http::route::{Access, Param, ParamKind, Route};
+use crate::http::route::{Access, Method, Param, ParamKind, Route, WriteWork};
 use crate::import::{Import, check};
 use crate::rules::scope::Scope;
+
+const READ: Access = Access::Scope(Scope::ArtikelRead);
+
+const WHAT: &str = "Diesen Artikel";
 
 /// What can be imported into this slice.
 pub const IMPORTS: &[Import] = &[
@@ -25,15 +32,12 @@ pub const IMPORTS: &[Import] = &[
 
 /// Routes of this slice.
 pub const ROUTES: &[Route] = &[
-    Route::get("/api/v1/artikel", Access::Scope(Scope::ArtikelRead), "Artikel mit Status aktiv", list)
-        .with_query(&[
-            Param {
-                name: "suche", kind: ParamKind::Text, summary: "Wörter in Bezeichnung, Nummer oder EAN"
-            },
-            Param { name: "gruppe_id", kind: ParamKind::Int, summary: "nur diese Artikelgruppe" },
-            Param::limit(Some(100)),
-            Param::OFFSET,
-        ]),
+    Route::get("/api/v1/artikel", READ, "Artikel mit Status aktiv", list).with_query(&[
+        Param { name: "suche", kind: ParamKind::Text, summary: "Wörter in Bezeichnung, Nummer oder EAN" },
+        Param { name: "gruppe_id", kind: ParamKind::Int, summary: "nur diese Artikelgruppe" },
+        Param::limit(Some(100)),
+        Param::OFFSET,
+    ]),
     Route::get(
         "/api/v1/artikelgruppen",
         Access::Scope(Scope::ArtikelgruppenRead),
@@ -41,6 +45,22 @@ pub const ROUTES: &[Route] = &[
         list_gruppen,
     )
     .with_query(&[Param::limit(None), Param::OFFSET]),
+    Route::write(
+        Method::Post,
+        "/api/v1/artikel/{id}/dokumente",
+        Scope::DokumenteWrite,
+        "Datei an einen Artikel anhängen",
+        attach,
+    )
+    .with_upload(),
+    Route::get("/api/v1/artikel/{id}/dokumente", READ, "Anhänge eines Artikels", list_attachments)
+        .with_query(&[Param::limit(None), Param::OFFSET]),
+    Route::get(
+        "/api/v1/artikel/{id}/dokumente/{dok_id}",
+        READ,
+        "Einen Anhang eines Artikels mit Inhalt lesen",
+        get_attachment,
+    ),
 ];
 
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
@@ -53,4 +73,28 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 fn list_gruppen(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
     Ok(Reply::ok(&sql::list_gruppen(tx, page)?)?.with_cut_limit(cut))
+}
+
+/// POST /artikel/{id}/dokumente
+fn attach(call: &Call<'_>) -> Result<WriteWork> {
+    let (eingabe, hinweise) = call.body::<AnhangEingabe>()?;
+    let (upload, id) = (Upload::new(eingabe, hinweise), call.id(WHAT)?);
+    Ok(Box::new(move |tx| upload.store(tx, Besitzer::Artikel(found(tx, id)?.id))))
+}
+
+/// GET /artikel/{id}/dokumente
+fn list_attachments(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let (page, cut) = call.query.page()?;
+    let artikel = found(tx, call.id(WHAT)?)?;
+    Ok(anhaenge::list(tx, Besitzer::Artikel(artikel.id), page)?.with_cut_limit(cut))
+}
+
+/// GET /artikel/{id}/dokumente/{dok_id}
+fn get_attachment(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let artikel = found(tx, call.id(WHAT)?)?;
+    anhaenge::get(tx, Besitzer::Artikel(artikel.id), call.second_id(anhaenge::WHAT)?)
+}
+
+fn found(tx: &Tx<'_>, id: Uuid) -> Result<Artikel> {
+    find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
 }

@@ -92,6 +92,11 @@ impl<'r> Call<'r> {
         self.ids.first().copied().flatten().ok_or_else(|| Failure::not_found(what))
     }
 
+    /// The second id in the path.
+    pub fn second_id(&self, what: &str) -> Result<Uuid> {
+        self.ids.get(1).copied().flatten().ok_or_else(|| Failure::not_found(what))
+    }
+
     /// The body, and what was noted while it was read.
     pub fn body<T: FromJson>(&self) -> Result<(T, Hints)> {
         let body = self.request.body.as_ref().map_err(|refusal| Failure::Refused(refusal.clone()))?;

@@ -1,16 +1,16 @@
 //! What the routes of partners do.
 
-use sha2::{Digest, Sha256};
+use uuid::Uuid;
 
-use super::model::{AnhangAngelegt, AnhangEingabe, KundeAngelegt, KundeEingabe, KundeGeaendert};
+use super::model::{Kunde, KundeAngelegt, KundeEingabe, KundeGeaendert};
 use super::{change, sql};
+use crate::anhaenge::{self, AnhangEingabe, Besitzer, Upload};
 use crate::db::error::{Failure, Result};
 use crate::db::tx::Tx;
 use crate::http::call::{Call, IfMatch};
 use crate::http::reply::Reply;
 use crate::http::route::WriteWork;
-use crate::http::upload::{Dateiname, Inhalt, hex, mime_type};
-use crate::http::wire::{Text, ignore, required};
+use crate::http::wire::ignore;
 
 const WHAT: &str = "Diesen Kunden";
 
@@ -24,7 +24,7 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 
 /// GET /kunden/{id}
 pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let kunde = sql::find(tx, call.id(WHAT)?)?.ok_or_else(|| Failure::not_found(WHAT))?;
+    let kunde = found(tx, call.id(WHAT)?)?;
     Reply::resource(call, kunde.version, kunde.id, &kunde)
 }
 
@@ -54,7 +54,7 @@ pub fn change(call: &Call<'_>) -> Result<WriteWork> {
     ignore(&mut eingabe.kundennr, "kundennr", &mut hinweise);
     let (id, if_match) = (call.id(WHAT)?, call.if_match());
     Ok(Box::new(move |tx| {
-        let old = sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))?;
+        let old = found(tx, id)?;
         IfMatch::check(if_match.as_ref(), old.version)?;
         let kunde = change::change(tx, old, eingabe, &mut hinweise)?;
         Ok(Reply::ok(&KundeGeaendert { kunde, hinweise })?.about(id))
@@ -64,27 +64,23 @@ pub fn change(call: &Call<'_>) -> Result<WriteWork> {
 /// POST /kunden/{id}/dokumente
 pub fn attach(call: &Call<'_>) -> Result<WriteWork> {
     let (eingabe, hinweise) = call.body::<AnhangEingabe>()?;
-    let sha256 = eingabe.inhalt_base64.get().map(|Inhalt(inhalt)| Sha256::digest(inhalt).into());
-    let id = call.id(WHAT)?;
-    Ok(Box::new(move |tx| {
-        let kunde = sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))?;
-        let Dateiname(dateiname) = required(eingabe.dateiname.value(), "dateiname")?;
-        let Inhalt(inhalt) = required(eingabe.inhalt_base64.value(), "inhalt_base64")?;
-        let sha256: [u8; 32] = required(sha256, "inhalt_base64")?;
-        let beschreibung = eingabe.beschreibung.value().map(|Text(text)| text);
-        let mime_type = mime_type(&dateiname);
-        let anhang = sql::insert_anhang(
-            tx,
-            kunde.id,
-            &dateiname,
-            beschreibung.as_deref(),
-            mime_type,
-            &sha256,
-            &inhalt,
-        )?;
-        let groesse_bytes = inhalt.len();
-        let sha256 = hex(&sha256);
-        let angelegt = AnhangAngelegt { id: anhang, dateiname, mime_type, groesse_bytes, sha256, hinweise };
-        Ok(Reply::created(&angelegt)?.about(anhang))
-    }))
+    let (upload, id) = (Upload::new(eingabe, hinweise), call.id(WHAT)?);
+    Ok(Box::new(move |tx| upload.store(tx, Besitzer::Kunde(found(tx, id)?.id))))
+}
+
+/// GET /kunden/{id}/dokumente
+pub fn list_attachments(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let (page, cut) = call.query.page()?;
+    let kunde = found(tx, call.id(WHAT)?)?;
+    Ok(anhaenge::list(tx, Besitzer::Kunde(kunde.id), page)?.with_cut_limit(cut))
+}
+
+/// GET /kunden/{id}/dokumente/{dok_id}
+pub fn get_attachment(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let kunde = found(tx, call.id(WHAT)?)?;
+    anhaenge::get(tx, Besitzer::Kunde(kunde.id), call.second_id(anhaenge::WHAT)?)
+}
+
+fn found(tx: &Tx<'_>, id: Uuid) -> Result<Kunde> {
+    sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
 }

@@ -41,4 +41,12 @@ pub const ROUTES: &[Route] = &[
         handlers::attach,
     )
     .with_upload(),
+    Route::get("/api/v1/kunden/{id}/dokumente", READ, "Anhänge eines Kunden", handlers::list_attachments)
+        .with_query(&[Param::limit(None), Param::OFFSET]),
+    Route::get(
+        "/api/v1/kunden/{id}/dokumente/{dok_id}",
+        READ,
+        "Einen Anhang eines Kunden mit Inhalt lesen",
+        handlers::get_attachment,
+    ),
 ];

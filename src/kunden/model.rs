@@ -5,7 +5,6 @@ use uuid::Uuid;
 
 use crate::eingabe;
 use crate::http::json::Json;
-use crate::http::upload::{Dateiname, Inhalt};
 use crate::http::wire::{At, FromJson, Int, LongText, OneOf, Read, Tage, Text, Verweis};
 use crate::laender::Staat;
 use crate::rules::choice::Choice;
@@ -158,16 +157,6 @@ eingabe! {
     nur_lesen: ["id", "created_at", "updated_at", "hinweise"]
 }
 
-eingabe! {
-    /// Body of POST /kunden/{id}/dokumente.
-    pub struct AnhangEingabe {
-        dateiname: Dateiname,
-        inhalt_base64: Inhalt,
-        beschreibung: Text,
-    }
-    nur_lesen: ["id", "mime_type", "groesse_bytes", "sha256", "erstellt_am"]
-}
-
 /// Confirmation of POST /kunden.
 #[derive(Debug, Serialize)]
 #[allow(missing_docs)]
@@ -184,17 +173,5 @@ pub struct KundeAngelegt {
 pub struct KundeGeaendert {
     #[serde(flatten)]
     pub kunde: Kunde,
-    pub hinweise: Hints,
-}
-
-/// Confirmation of POST /kunden/{id}/dokumente.
-#[derive(Debug, Serialize)]
-#[allow(missing_docs)]
-pub struct AnhangAngelegt {
-    pub id: Uuid,
-    pub dateiname: String,
-    pub mime_type: &'static str,
-    pub groesse_bytes: usize,
-    pub sha256: String,
     pub hinweise: Hints,
 }

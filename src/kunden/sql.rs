@@ -187,30 +187,3 @@ fn with_columns(kunde: &Kunde, store: impl FnOnce(&[(&str, &dyn ToSql)]) -> Resu
         ":version": kunde.version,
     })
 }
-
-/// Adds an attachment.
-pub fn insert_anhang(
-    tx: &WriteTx<'_>,
-    kunde: Uuid,
-    dateiname: &str,
-    beschreibung: Option<&str>,
-    mime_type: &str,
-    sha256: &[u8; 32],
-    inhalt: &[u8],
-) -> Result<Uuid> {
-    let id = tx.new_id();
-    tx.insert(
-        "anhang",
-        named_params! {
-            ":id": id,
-            ":kunde_id": kunde,
-            ":dateiname": dateiname,
-            ":beschreibung": beschreibung,
-            ":mime_type": mime_type,
-            ":sha256": sha256,
-            ":inhalt": inhalt,
-            ":erstellt_am": tx.now(),
-        },
-    )?;
-    Ok(id)
-}

@@ -3,6 +3,7 @@
 
 mod harness;
 
+mod anhaenge;
 mod artikel;
 mod belege_aendern;
 mod belege_anlage;

@@ -1,0 +1,77 @@
+//! Attachments of customers and articles (specification, POST /kunden/{id}/dokumente; D21f). Their
+//! content never changes.
+
+mod model;
+mod sql;
+
+pub use model::AnhangEingabe;
+
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use crate::db::error::{Failure, Result};
+use crate::db::list::Page;
+use crate::db::tx::{Tx, WriteTx};
+use crate::http::reply::Reply;
+use crate::http::upload::{Dateiname, Inhalt, hex, mime_type};
+use crate::http::wire::{Text, required};
+use crate::rules::error::Hints;
+use model::{Anhang, AnhangAngelegt};
+
+/// Whose attachment it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Besitzer {
+    /// A customer.
+    Kunde(Uuid),
+    /// An article.
+    Artikel(Uuid),
+}
+
+/// An upload, with the digest that was computed before the writer's turn.
+pub struct Upload {
+    eingabe: AnhangEingabe,
+    sha256: Option<[u8; 32]>,
+    hinweise: Hints,
+}
+
+impl Upload {
+    /// Prepares a body that was read.
+    pub fn new(eingabe: AnhangEingabe, hinweise: Hints) -> Upload {
+        let sha256 = eingabe.inhalt_base64.get().map(|Inhalt(inhalt)| Sha256::digest(inhalt).into());
+        Upload { eingabe, sha256, hinweise }
+    }
+
+    /// Stores it for a record that is there.
+    pub fn store(self, tx: &WriteTx<'_>, besitzer: Besitzer) -> Result<Reply> {
+        let Dateiname(dateiname) = required(self.eingabe.dateiname.value(), "dateiname")?;
+        let Inhalt(inhalt) = required(self.eingabe.inhalt_base64.value(), "inhalt_base64")?;
+        let sha256 = required(self.sha256, "inhalt_base64")?;
+        let anhang = Anhang {
+            id: tx.new_id(),
+            beschreibung: self.eingabe.beschreibung.value().map(|Text(text)| text),
+            mime_type: mime_type(&dateiname).to_owned(),
+            groesse_bytes: inhalt.len() as i64,
+            sha256: hex(&sha256),
+            erstellt_am: tx.now(),
+            dateiname,
+            inhalt_base64: None,
+        };
+        sql::insert(tx, besitzer, &anhang, &sha256, &inhalt)?;
+        let id = anhang.id;
+        Ok(Reply::created(&AnhangAngelegt { anhang, hinweise: self.hinweise })?.about(id))
+    }
+}
+
+/// The attachments of a record, without their content: a raw array.
+pub fn list(tx: &Tx<'_>, besitzer: Besitzer, page: Page) -> Result<Reply> {
+    Reply::array(&sql::list(tx, besitzer, page)?)
+}
+
+/// One attachment of a record with its content.
+pub fn get(tx: &Tx<'_>, besitzer: Besitzer, id: Uuid) -> Result<Reply> {
+    let anhang = sql::find(tx, besitzer, id)?.ok_or_else(|| Failure::not_found(WHAT))?;
+    Ok(Reply::ok(&anhang)?.about(id))
+}
+
+/// What is not found.
+pub const WHAT: &str = "Diesen Anhang";

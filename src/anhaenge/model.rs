@@ -1,0 +1,45 @@
+//! Attachments as they go over the wire.
+
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::eingabe;
+use crate::http::upload::{Dateiname, Inhalt};
+use crate::http::wire::Text;
+use crate::rules::day::Instant;
+use crate::rules::error::Hints;
+
+/// An attachment (D21f).
+#[derive(Debug, Clone, Serialize)]
+#[allow(missing_docs)]
+pub struct Anhang {
+    pub id: Uuid,
+    pub dateiname: String,
+    pub beschreibung: Option<String>,
+    pub mime_type: String,
+    pub groesse_bytes: i64,
+    pub sha256: String,
+    pub erstellt_am: Instant,
+    /// In the answer about a single attachment only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inhalt_base64: Option<String>,
+}
+
+eingabe! {
+    /// Body of a POST of an attachment.
+    pub struct AnhangEingabe {
+        dateiname: Dateiname,
+        inhalt_base64: Inhalt,
+        beschreibung: Text,
+    }
+    nur_lesen: ["id", "mime_type", "groesse_bytes", "sha256", "erstellt_am"]
+}
+
+/// Confirmation of a POST of an attachment.
+#[derive(Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct AnhangAngelegt {
+    #[serde(flatten)]
+    pub anhang: Anhang,
+    pub hinweise: Hints,
+}

@@ -1,0 +1,90 @@
+//! Statements on attachments.
+
+use rusqlite::{Row, named_params};
+use uuid::Uuid;
+
+use super::Besitzer;
+use super::model::Anhang;
+use crate::db::error::Result;
+use crate::db::list::{Filter, ListSql, Listing, Page};
+use crate::db::tx::{Columns, Tx, WriteTx};
+use crate::http::upload::{encode, hex};
+
+const LIST: ListSql = ListSql {
+    select: "select a.id, a.dateiname, a.beschreibung, a.mime_type, length(a.inhalt), a.sha256, a.erstellt_am
+      from anhang a",
+    count: "select count(*) from anhang a",
+    order: "order by a.id",
+};
+
+fn anhang(row: &Row<'_>) -> rusqlite::Result<Anhang> {
+    let mut columns = Columns::of(row);
+    Ok(Anhang {
+        id: columns.take()?,
+        dateiname: columns.take()?,
+        beschreibung: columns.take()?,
+        mime_type: columns.take()?,
+        groesse_bytes: columns.take()?,
+        sha256: hex(&columns.take::<[u8; 32]>()?),
+        erstellt_am: columns.take()?,
+        inhalt_base64: None,
+    })
+}
+
+fn of(besitzer: Besitzer) -> Filter<'static> {
+    let (kunde, artikel) = ids(besitzer);
+    let mut filter = Filter::of("a");
+    filter.when("a.kunde_id = :kunde", ":kunde", kunde);
+    filter.when("a.artikel_id = :artikel", ":artikel", artikel);
+    filter
+}
+
+fn ids(besitzer: Besitzer) -> (Option<Uuid>, Option<Uuid>) {
+    match besitzer {
+        Besitzer::Kunde(id) => (Some(id), None),
+        Besitzer::Artikel(id) => (None, Some(id)),
+    }
+}
+
+/// One page of the attachments of a record.
+pub fn list(tx: &Tx<'_>, besitzer: Besitzer, page: Page) -> Result<Listing<Anhang>> {
+    tx.list(&LIST, &of(besitzer), page, anhang)
+}
+
+/// One attachment of a record with its content.
+pub fn find(tx: &Tx<'_>, besitzer: Besitzer, id: Uuid) -> Result<Option<Anhang>> {
+    let (kunde, artikel) = ids(besitzer);
+    let statement =
+        "select id, dateiname, beschreibung, mime_type, length(inhalt), sha256, erstellt_am, inhalt
+        from anhang where tenant_id = :tenant and id = :id and kunde_id is :kunde and artikel_id is :artikel";
+    let params = named_params! {":id": id, ":kunde": kunde, ":artikel": artikel};
+    tx.optional(statement, params, |row| {
+        let inhalt_base64 = Some(encode(row.get_ref(7)?.as_blob()?));
+        Ok(Anhang { inhalt_base64, ..anhang(row)? })
+    })
+}
+
+/// Adds an attachment.
+pub fn insert(
+    tx: &WriteTx<'_>,
+    besitzer: Besitzer,
+    anhang: &Anhang,
+    sha256: &[u8; 32],
+    inhalt: &[u8],
+) -> Result<()> {
+    let (kunde, artikel) = ids(besitzer);
+    tx.insert(
+        "anhang",
+        named_params! {
+            ":id": anhang.id,
+            ":kunde_id": kunde,
+            ":artikel_id": artikel,
+            ":dateiname": anhang.dateiname,
+            ":beschreibung": anhang.beschreibung,
+            ":mime_type": anhang.mime_type,
+            ":sha256": sha256,
+            ":inhalt": inhalt,
+            ":erstellt_am": anhang.erstellt_am,
+        },
+    )
+}
