@@ -5,6 +5,7 @@ mod import;
 mod model;
 mod sql;
 mod stock;
+mod verfuegbar;
 
 pub use model::Charge;
 pub use sql::{find, find_fremde, with_stock};
@@ -32,6 +33,13 @@ pub const ROUTES: &[Route] = &[
             Param::limit(Some(200)),
             Param::OFFSET,
         ]),
+    Route::get(
+        "/api/v1/chargen/verfuegbar",
+        Access::Scope(Scope::ChargenRead),
+        "Chargen eines Artikels mit Bestand, mit Vorschlag nach Haltbarkeit",
+        verfuegbar::list,
+    )
+    .with_query(verfuegbar::PARAMS),
     Route::write(
         Method::Post,
         "/api/v1/chargen",

@@ -22,7 +22,16 @@ const SELECT: &str =
 const LIST: ListSql =
     ListSql { select: SELECT, count: "select count(*) from charge c", order: "order by c.id" };
 
-fn charge(row: &Row<'_>) -> rusqlite::Result<Charge> {
+/// Batches in the order in which they should leave: by best-before date, then age, without date
+/// last (D8, fefo).
+pub const LIST_BY_MHD: ListSql = ListSql {
+    select: SELECT,
+    count: "select count(*) from charge c",
+    order: "order by c.mhd nulls last, c.id",
+};
+
+/// A row of [`SELECT`].
+pub fn charge(row: &Row<'_>) -> rusqlite::Result<Charge> {
     let mut columns = Columns::of(row);
     Ok(Charge {
         id: columns.take()?,

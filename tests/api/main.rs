@@ -20,4 +20,5 @@ mod lanes;
 mod parallel;
 mod steuersaetze;
 mod tenants;
+mod verfuegbar;
 mod waage;

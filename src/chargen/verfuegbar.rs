@@ -1,0 +1,153 @@
+//! Which batches of an article are there, and from which a quantity should be taken (D21b).
+
+use rusqlite::Row;
+use serde::Serialize;
+
+use super::model::Charge;
+use super::sql;
+use crate::artikel::{self, Artikel};
+use crate::db::error::Result;
+use crate::db::list::{Filter, Page};
+use crate::db::tx::Tx;
+use crate::http::call::Call;
+use crate::http::query::Query;
+use crate::http::reply::Reply;
+use crate::http::route::{Param, ParamKind};
+use crate::http::wire::Read;
+use crate::laender;
+use crate::rules::error::{Code, Refusal};
+use crate::rules::fixed::Quantity;
+use crate::rules::unit::Conversion;
+
+/// Parameters of the route.
+pub const PARAMS: &[Param] = &[
+    Param { name: "artikel_id", kind: ParamKind::Uuid, summary: "der Artikel (oder artikelnr)" },
+    Param { name: "artikelnr", kind: ParamKind::Text, summary: "Nummer des Artikels (oder artikel_id)" },
+    Param { name: "menge", kind: ParamKind::Text, summary: "gesuchte Menge: dann mit Vorschlag" },
+    Param {
+        name: "einheit",
+        kind: ParamKind::Text,
+        summary: "Einheit der Menge; ohne Angabe die des Artikels",
+    },
+    Param { name: "lagerhalle_id", kind: ParamKind::Int, summary: "nur diese Lagerhalle" },
+    Param { name: "niederlassung_id", kind: ParamKind::Int, summary: "nur diese Niederlassung" },
+    Param { name: "mhd_ab", kind: ParamKind::Day, summary: "nur mindestens so lange haltbare" },
+    Param { name: "herkunftsland", kind: ParamKind::Text, summary: "nur aus diesem Land" },
+    Param { name: "nur_bio", kind: ParamKind::Bool, summary: "true: nur mit Biozertifikat" },
+    Param::limit(Some(200)),
+    Param::OFFSET,
+];
+
+/// A batch that has stock.
+#[derive(Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct VerfuegbareCharge {
+    #[serde(flatten)]
+    pub charge: Charge,
+    /// What can be taken, in the unit of the article.
+    pub verfuegbar: Quantity,
+    /// What should be taken of it, where a quantity was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vorschlag: Option<Quantity>,
+}
+
+/// GET /chargen/verfuegbar
+pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let query = &call.query;
+    let (page, cut) = query.page()?;
+    let artikel = asked_article(query, tx)?;
+    let wanted = wanted(query, &artikel)?;
+    let all = Page { limit: None, offset: 0 };
+    let found =
+        tx.list(&sql::LIST_BY_MHD, &filter(query, &artikel)?, all, |row: &Row<'_>| sql::charge(row))?;
+    let mut missing = wanted;
+    let mut batches = Vec::with_capacity(found.data.len());
+    for charge in found.data {
+        let verfuegbar = charge.bestand;
+        let vorschlag = match &mut missing {
+            Some(missing) => {
+                let taken = verfuegbar.min(*missing);
+                *missing = missing.minus(taken)?;
+                Some(taken)
+            }
+            None => None,
+        };
+        batches.push(VerfuegbareCharge { charge, verfuegbar, vorschlag });
+    }
+    let offset = usize::try_from(page.offset).unwrap_or(usize::MAX);
+    let limit = page.limit.map_or(usize::MAX, |limit| limit as usize);
+    let shown: Vec<_> = batches.iter().skip(offset).take(limit).collect();
+    let reply = Reply::ok(&shown)?.with("x-total-count", found.count.to_string()).with_cut_limit(cut);
+    Ok(match missing {
+        Some(missing) => reply.with("x-fehlmenge", missing.to_string()),
+        None => reply,
+    })
+}
+
+fn asked_article(query: &Query, tx: &Tx<'_>) -> Result<Artikel> {
+    let unknown = |feld| {
+        let message = "Diesen Artikel gibt es nicht. Bitte die Nummer prüfen.";
+        Refusal::field(Code::ArtikelNichtGefunden, feld, message)
+    };
+    let by_id = match query.uuid("artikel_id")? {
+        Some(id) => Some(artikel::find(tx, id)?.ok_or_else(|| unknown("artikel_id"))?),
+        None => None,
+    };
+    let Some(number) = query.text("artikelnr") else {
+        let message = "Es fehlt der Artikel. Bitte artikel_id oder artikelnr angeben.";
+        return Ok(by_id.ok_or_else(|| Refusal::field(Code::ParameterFehlt, "artikel_id", message))?);
+    };
+    if let Some(artikel) = by_id {
+        if !artikel::number_means(tx, number, &artikel)? {
+            let message = "artikel_id und artikelnr nennen verschiedene Artikel. Bitte nur eines senden.";
+            return Err(Refusal::field(Code::ArtikelWiderspruch, "artikelnr", message).into());
+        }
+        return Ok(artikel);
+    }
+    match artikel::find_by_number(tx, number)?.as_slice() {
+        [] => Err(unknown("artikelnr").into()),
+        [id] => Ok(artikel::find(tx, *id)?.ok_or_else(|| unknown("artikelnr"))?),
+        _ => {
+            let message = format!("Die Nummer {number} haben mehrere Artikel. Bitte die artikel_id angeben.");
+            Err(Refusal::field(Code::ArtikelMehrdeutig, "artikelnr", message).into())
+        }
+    }
+}
+
+/// The quantity that is asked for, in the unit of the article.
+fn wanted(query: &Query, artikel: &Artikel) -> Result<Option<Quantity>> {
+    let Some(text) = query.text("menge") else { return Ok(None) };
+    let menge = Quantity::parse(text).ok().map(|parsed| parsed.value).filter(|menge| *menge > Quantity::ZERO);
+    let menge = menge.ok_or_else(|| Query::refuse("menge", "Hier wird eine Menge über 0 erwartet."))?;
+    let conversion = match (query.text("einheit"), &artikel.einheit) {
+        (Some(einheit), Some(own)) => Conversion::between(einheit, own).ok_or_else(|| {
+            let message = format!("Die Einheit {einheit} lässt sich nicht in {own} umrechnen.");
+            Refusal::field(Code::EinheitNichtUmrechenbar, "einheit", message)
+        })?,
+        _ => Conversion::NONE,
+    };
+    Ok(Some(conversion.quantity(menge)?))
+}
+
+fn filter(query: &Query, artikel: &Artikel) -> Read<Filter<'static>> {
+    let mut filter = Filter::of("c");
+    filter.when("c.artikel_id = :artikel", ":artikel", Some(artikel.id));
+    filter.and("c.bestand > 0");
+    filter.when("c.lagerhalle_id = :halle", ":halle", query.int("lagerhalle_id")?);
+    filter.when("c.niederlassung_id = :niederlassung", ":niederlassung", query.int("niederlassung_id")?);
+    filter.when("c.mhd >= :mhd", ":mhd", query.day("mhd_ab")?);
+    if let Some(text) = query.text("herkunftsland") {
+        let land = laender::find(text).ok_or_else(|| {
+            Refusal::field(
+                Code::LandUnbekannt,
+                "herkunftsland",
+                format!("Das Land {text} ist nicht bekannt."),
+            )
+        })?;
+        filter.when("c.herkunftsland = :land", ":land", Some(land.iso2.as_str()));
+    }
+    if query.bool("nur_bio")?.unwrap_or(false) {
+        filter.and("c.biozertifikat_id is not null");
+    }
+    Ok(filter)
+}
