@@ -259,6 +259,7 @@ create table kunde (
 create unique index kunde_nummer on kunde (tenant_id, kundennr_key);
 create unique index kunde_kunden_id on kunde (tenant_id, kunden_id);
 create index kunde_ordnung on kunde (tenant_id, kundennr_sort, id);
+create index kunde_name on kunde (tenant_id, nachname_firma);
 create index kunde_vertriebler on kunde (tenant_id, vb_id) where vb_id is not null;
 
 -- Attachments of customers and articles. The content never changes.
@@ -271,8 +272,8 @@ create table anhang (
   beschreibung text,
   mime_type    text not null,
   sha256       blob not null check (length(sha256) = 32),
-  inhalt       blob not null,
   erstellt_am  integer not null,
+  inhalt       blob not null,                 -- last: what stands behind a blob is read through it
   check ((kunde_id is null) <> (artikel_id is null)),
   foreign key (tenant_id, kunde_id) references kunde (tenant_id, id),
   foreign key (tenant_id, artikel_id) references artikel (tenant_id, id)
@@ -312,6 +313,7 @@ create table kontrakt (
   erledigt            integer not null default 0 check (erledigt in (0, 1)),
   notizen             text,
   referenz            text,
+  such_text           text not null,
   primary key (tenant_id, id),
   unique (tenant_id, kontrakt_nr),
   foreign key (tenant_id, partner_id) references kunde (tenant_id, id)
@@ -411,7 +413,6 @@ create table wiegung (
   gewicht_netto_kg    integer,
   ts_erst             integer not null,
   ts_zweit            integer,
-  tag                 text not null,           -- Berlin day of ts_erst
   waage_id            integer not null,
   partner_id          blob not null,
   artikel_id          blob,
@@ -623,8 +624,8 @@ create table beleg_pdf (
   beleg_id    blob not null,
   dateiname   text not null,
   sha256      blob not null check (length(sha256) = 32),
-  inhalt      blob not null,
   erstellt_am integer not null,
+  inhalt      blob not null,                   -- last: what stands behind a blob is read through it
   foreign key (tenant_id, beleg_id) references beleg (tenant_id, id)
 ) strict;
 create unique index beleg_pdf_id on beleg_pdf (tenant_id, beleg_id, id);

@@ -3,7 +3,7 @@
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
@@ -19,6 +19,9 @@ use crate::tenants;
 
 /// How often the clock is looked at.
 const LOOK: Duration = Duration::from_secs(1);
+
+/// How often the end of the day is tried again; it does nothing where nothing is left to do.
+const TRY_AGAIN: Duration = Duration::from_secs(60);
 
 /// Does at the start what midnight would have done.
 pub fn catch_up(connection: &mut Connection, clock: &Clock) -> Result<()> {
@@ -63,10 +66,13 @@ impl Midnight {
 
 fn wait(gate: &Gate, stopped: &Receiver<()>) {
     let mut today = Day::in_berlin((gate.clock)());
+    let mut last_try = Instant::now();
     while stopped.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
         let now = Day::in_berlin((gate.clock)());
-        if now > today {
+        // Once at midnight, and again and again: what failed the first time is not forgotten.
+        if now > today || last_try.elapsed() >= TRY_AGAIN {
             end_of_day(&gate.readers, &gate.writer);
+            last_try = Instant::now();
         }
         today = now;
     }

@@ -10,12 +10,12 @@ use midnight::Midnight;
 use serde::Serialize;
 use tokio::net::TcpListener;
 
-use crate::db::Clock;
 use crate::db::connection::open_writer;
 use crate::db::error::{Failure, Result};
 use crate::db::migrate::{beside, lock_file, migrate};
 use crate::db::readers::Readers;
 use crate::db::writer::Writer;
+use crate::db::{Clock, log};
 use crate::gate::Gate;
 use crate::gate::audit::{Journal, TakeIn, number_routes};
 use crate::gate::key::{Keys, mac_secret};
@@ -24,7 +24,9 @@ use crate::http::reply::Reply;
 use crate::http::route::{Access, BodyLimit, Method, Route, Run};
 use crate::http::server::{Limits, serve};
 use crate::import::Import;
-use crate::{artikel, belege, biozertifikate, chargen, kunden, laender, steuersaetze, vertriebler, waage};
+use crate::{
+    artikel, belege, biozertifikate, chargen, kontrakte, kunden, laender, steuersaetze, vertriebler, waage,
+};
 
 /// Version of the interface (specification, Versioning).
 const API_VERSION: &str = "1.0.0";
@@ -48,6 +50,7 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
         steuersaetze::ROUTES,
         artikel::ROUTES,
         kunden::ROUTES,
+        kontrakte::ROUTES,
         chargen::ROUTES,
         waage::ROUTES,
         belege::ROUTES,
@@ -61,6 +64,7 @@ pub fn imports() -> impl Iterator<Item = &'static Import> {
     [artikel::IMPORTS, vertriebler::IMPORTS, kunden::IMPORTS, biozertifikate::IMPORTS, chargen::IMPORTS]
         .into_iter()
         .flatten()
+        .chain(kontrakte::IMPORTS)
         .chain(steuersaetze::IMPORTS)
 }
 
@@ -103,7 +107,9 @@ impl App {
         let lock = lock_server(database)?;
         migrate(database, clock())?;
         let mut connection = open_writer(database)?;
-        midnight::catch_up(&mut connection, &clock)?;
+        if let Err(failure) = midnight::catch_up(&mut connection, &clock) {
+            log(&format!("the end of the last day was not carried out: {failure}"));
+        }
         let routes: Vec<_> = routes().collect();
         let route_ids = number_routes(&connection, &routes)?;
         let keys = Keys::new(mac_secret(&connection)?)?;

@@ -5,11 +5,11 @@ use uuid::Uuid;
 
 use super::model::{Artikel, Artikelgruppe};
 use super::sql;
-use crate::db::error::Result;
+use crate::db::error::{Failure, Result};
 use crate::db::tx::{Tx, WriteTx};
 use crate::eingabe;
 use crate::http::json::Json;
-use crate::http::wire::{At, FromJson, Int, LongText, OneOf, Sent, Text, Verweis, required};
+use crate::http::wire::{At, FromJson, Int, LongText, OneOf, Sent, Spelled, Text, required};
 use crate::import::Upserted;
 use crate::rules::error::{Code, HintCode, Refusal};
 use crate::rules::fixed::{Percent, Price, Quantity};
@@ -44,7 +44,7 @@ eingabe! {
         ep_netto: Price,
         mwst_satz: Percent,
         ean: Text,
-        gruppe: Verweis,
+        gruppe: Spelled,
         status: OneOf<ArtikelStatus>,
         chargenpflichtig: bool,
     }
@@ -77,8 +77,12 @@ pub fn gruppe(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
     };
     let name = sent_name.or_else(|| found.as_ref().map(|old| old.name.clone()));
     let id = match (&found, zeile.id.value()) {
+        (Some(old), Some(Int(id))) if id != old.id => return Err(other_id(&old.name, old.id)),
         (Some(old), _) => old.id,
-        (None, Some(Int(id))) => id,
+        (None, Some(Int(id))) => match sql::gruppe_by(tx, "id", &id)? {
+            Some(taken) => return Err(other_id(&taken.name, taken.id)),
+            None => id,
+        },
         (None, None) => sql::next_gruppe_id(tx)?,
     };
     let new = Artikelgruppe {
@@ -92,6 +96,10 @@ pub fn gruppe(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
         mwst_satz: zeile.mwst_satz.or_keep(found.as_ref().and_then(|old| old.mwst_satz)),
     };
     store_gruppe(tx, found.as_ref(), &new)
+}
+
+fn other_id(name: &str, id: i64) -> Failure {
+    Refusal::field(Code::FeldWiderspruch, "id", format!("Die Gruppe {name} hat die id {id}.")).into()
 }
 
 fn store_gruppe(tx: &WriteTx<'_>, old: Option<&Artikelgruppe>, new: &Artikelgruppe) -> Result<Upserted> {
@@ -117,17 +125,13 @@ fn store_gruppe(tx: &WriteTx<'_>, old: Option<&Artikelgruppe>, new: &Artikelgrup
 }
 
 /// The group that a row names; an unknown one is created, and that is said (D22).
-fn resolve_gruppe(tx: &WriteTx<'_>, gruppe: &Verweis, at: &mut At<'_>) -> Result<i64> {
-    let name = match gruppe {
-        Verweis::Nummer(nummer) => nummer.to_string(),
-        Verweis::Id(id) => id.to_string(),
-        Verweis::Name(name) => name.clone(),
-    };
+fn resolve_gruppe(tx: &WriteTx<'_>, gruppe: &Spelled, at: &mut At<'_>) -> Result<i64> {
+    let Spelled(name) = gruppe.clone();
     let nummer = name.parse::<i64>().ok();
     let found = match sql::gruppe_by(tx, "kuerzel_key", &case_key(&name))? {
         Some(found) => Some(found),
-        None => match nummer {
-            Some(nummer) => sql::gruppe_by(tx, "nummer", &nummer)?,
+        None => match nummer.map(|nummer| sql::gruppe_by(tx, "nummer", &nummer)).transpose()?.flatten() {
+            Some(found) => Some(found),
             None => sql::gruppe_by(tx, "name_key", &folded_key(&name))?,
         },
     };

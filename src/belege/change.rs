@@ -40,7 +40,8 @@ pub fn change(tx: &WriteTx<'_>, old: Beleg, mut eingabe: BelegEingabe, mut hints
     let old_positions = sql::positions(tx, old.id)?;
     let vorher = lager::before(tx, Gruppe::of(old.kunde_id, old.beleg_typ, &old_positions))?;
     verlauf::write(tx, &old, Aktion::Aendern)?;
-    let anlass = if items.is_some() { Anlass::NeuePositionen } else { Anlass::Aenderung };
+    let as_new = items.is_some() || new.kunde_id != old.kunde_id;
+    let anlass = if as_new { Anlass::NeuePositionen } else { Anlass::Aenderung };
     let (new, positions) = match items {
         Some(items) => with_new_positions(tx, new, &kunde, items, &eingabe, &einstellungen, &mut hints)?,
         None => {

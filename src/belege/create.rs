@@ -246,6 +246,12 @@ fn request_digest(tx: &Tx<'_>, eingabe: &BelegEingabe) -> Result<[u8; 32]> {
         value["kunden_id"] = Value::String(kunde.id.to_string());
         value["kundennummer"] = Value::Null;
     }
+    // What is the default anyway is as good as not sent.
+    for (field, default) in [("auto_price", true), ("abschliessen", false)] {
+        if value[field] == default {
+            value[field] = Value::Null;
+        }
+    }
     for item in value["items"].as_array_mut().into_iter().flatten() {
         let number = item["artikelnr"].as_str().map(str::to_owned);
         let Some(number) = number else { continue };

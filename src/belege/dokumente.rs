@@ -6,7 +6,7 @@ use crate::db::list::{Filter, ListSql, Listing, Page};
 use crate::db::tx::{Columns, Tx};
 use crate::http::query::Query;
 use crate::http::wire::Read;
-use crate::rules::day::{Day, DayTime, Instant};
+use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Code, Refusal};
 
 const LIST: ListSql = ListSql {
@@ -55,7 +55,7 @@ pub fn list(
             id,
             beleg_typ: columns.take()?,
             beleg_nummer: columns.take()?,
-            beleg_datum: DayTime(columns.take()?),
+            beleg_datum: columns.take()?,
             status: columns.take()?,
             summe_brutto: columns.take()?,
             summe_netto: columns.take()?,

@@ -125,13 +125,12 @@ fn found(tx: &Tx<'_>, id: Uuid) -> Result<Beleg> {
 
 /// Types of documents, separated by commas, in any case and by alias (D10).
 fn typen(query: &Query, name: &str) -> Read<Vec<&'static str>> {
-    let names =
-        query.text(name).unwrap_or_default().split(',').map(str::trim).filter(|text| !text.is_empty());
+    let Some(text) = query.text(name) else { return Ok(Vec::new()) };
     let read = |text: &str| {
         let typ = BelegTyp::parse_alias(text).map(BelegTyp::as_str);
         typ.ok_or_else(|| {
             Query::refuse(name, "Erlaubt sind: AN, AU, LS, RE, BS, EL, ER, mit Komma getrennt.")
         })
     };
-    names.map(read).collect()
+    text.split(',').map(|name| read(name.trim())).collect()
 }

@@ -8,7 +8,7 @@ use super::model::{Beleg, BelegPosition, pdf_url};
 use crate::db::error::Result;
 use crate::db::list::{Filter, ListSql, Listing, Page};
 use crate::db::tx::{Columns, Tx, WriteTx};
-use crate::rules::day::{Day, DayTime, Instant};
+use crate::rules::day::{Day, Instant};
 use crate::rules::document::BelegTyp;
 
 const SELECT: &str = "select b.id, b.beleg_nummer, b.beleg_typ, b.status, b.beleg_datum, b.lieferdatum,
@@ -35,11 +35,6 @@ const POSITIONS: &str =
   from beleg_position p left join artikel a on a.tenant_id = p.tenant_id and a.id = p.artikel_id
   where p.tenant_id = :tenant and p.beleg_id = :beleg order by p.position";
 
-/// A day of a column whose specification is a date-time.
-fn day_time(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Option<DayTime>> {
-    Ok(columns.take::<Option<Day>>()?.map(DayTime))
-}
-
 fn beleg(row: &Row<'_>) -> rusqlite::Result<Beleg> {
     let mut columns = Columns::of(row);
     let id = columns.take()?;
@@ -48,10 +43,10 @@ fn beleg(row: &Row<'_>) -> rusqlite::Result<Beleg> {
         beleg_nummer: columns.take()?,
         beleg_typ: columns.take()?,
         status: columns.take()?,
-        beleg_datum: DayTime(columns.take()?),
-        lieferdatum: day_time(&mut columns)?,
-        leistung_von: day_time(&mut columns)?,
-        leistung_bis: day_time(&mut columns)?,
+        beleg_datum: columns.take()?,
+        lieferdatum: columns.take()?,
+        leistung_von: columns.take()?,
+        leistung_bis: columns.take()?,
         summe_netto: columns.take()?,
         summe_mwst: columns.take()?,
         summe_brutto: columns.take()?,
@@ -65,7 +60,7 @@ fn beleg(row: &Row<'_>) -> rusqlite::Result<Beleg> {
         fremdbelegnummer: columns.take()?,
         ist_gutschrift: columns.take()?,
         lieferadresse_id: None,
-        liefertermin: day_time(&mut columns)?,
+        liefertermin: columns.take()?,
         kontaktperson: columns.take()?,
         niederlassung_id: columns.take()?,
         lagerhalle_id: columns.take()?,
@@ -104,7 +99,7 @@ fn position(row: &Row<'_>) -> rusqlite::Result<BelegPosition> {
         position: columns.take()?,
         charge_id: columns.take()?,
         fremde_charge_nr: columns.take()?,
-        mhd: day_time(&mut columns)?,
+        mhd: columns.take()?,
         herkunftsland: columns.take()?,
         biozertifikat_id: columns.take()?,
         kontrakt_id: columns.take()?,
@@ -184,7 +179,7 @@ pub fn request_digest(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Vec<u8>>> {
 pub fn has_fremdbeleg(tx: &Tx<'_>, beleg: &Beleg) -> Result<bool> {
     tx.exists(
         "select 1 from beleg where tenant_id = :tenant and kunde_id = :kunde and fremdbelegnummer = :nummer
-           and beleg_typ = :typ and id <> :id and status <> 'storniert'",
+           and beleg_typ = :typ and id <> :id and status <> 'storniert' and storno_von_beleg_id is null",
         named_params! {
             ":kunde": beleg.kunde_id,
             ":nummer": beleg.fremdbelegnummer,

@@ -59,13 +59,17 @@ fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted>
         Some(Int(id)) => id,
         None => id_of(tx, &nummer)?,
     };
+    let old = find(tx, id)?;
     let new = Biozertifikat {
         nummer,
-        kontrollstelle: zeile.kontrollstelle.value().map(|Text(text)| text),
-        partner_id,
-        gueltig_bis: zeile.gueltig_bis.value(),
+        kontrollstelle: zeile
+            .kontrollstelle
+            .value()
+            .map(|Text(text)| text)
+            .or(old.as_ref().and_then(|old| old.kontrollstelle.clone())),
+        partner_id: partner_id.or(old.as_ref().and_then(|old| old.partner_id)),
+        gueltig_bis: zeile.gueltig_bis.value().or(old.as_ref().and_then(|old| old.gueltig_bis)),
     };
-    let old = find(tx, id)?;
     if old.as_ref() == Some(&new) {
         return Ok(Upserted::Unchanged);
     }

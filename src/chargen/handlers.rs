@@ -9,11 +9,10 @@ use crate::http::reply::Reply;
 use crate::http::route::WriteWork;
 use crate::http::wire::{Int, OneOf, Text, required};
 use crate::laender::Staat;
-use crate::rules::error::{Code, HintCode, Refusal};
+use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::Quantity;
 use crate::rules::number::is_reserved_charge_nr;
 use crate::rules::stammdaten::EingangQuelle;
-use crate::rules::unit::Conversion;
 use crate::{artikel, biozertifikate, kunden};
 
 /// GET /chargen
@@ -29,7 +28,7 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 pub fn create(call: &Call<'_>) -> Result<WriteWork> {
     let (eingabe, mut hinweise) = call.body::<ChargeEingabe>()?;
     Ok(Box::new(move |tx| {
-        let neu = checked(tx, eingabe)?;
+        let neu = checked(tx, eingabe, &mut hinweise)?;
         let (id, charge_nr) = stock::create(tx, &neu)?;
         let message =
             "Die Charge wurde ohne Bestand angelegt. Bestand bucht ein Einkaufsbeleg oder der Import.";
@@ -40,7 +39,7 @@ pub fn create(call: &Call<'_>) -> Result<WriteWork> {
 }
 
 /// The batch that a body asks for; every id in it is looked up.
-fn checked(tx: &WriteTx<'_>, eingabe: ChargeEingabe) -> Result<stock::NeueCharge> {
+fn checked(tx: &WriteTx<'_>, eingabe: ChargeEingabe, hinweise: &mut Hints) -> Result<stock::NeueCharge> {
     let artikel_id = required(eingabe.artikel_id.value(), "artikel_id")?;
     let artikel = artikel::find(tx, artikel_id)?.ok_or_else(|| {
         let message = "Diesen Artikel gibt es nicht. Bitte die artikel_id prüfen.";
@@ -70,12 +69,7 @@ fn checked(tx: &WriteTx<'_>, eingabe: ChargeEingabe) -> Result<stock::NeueCharge
         biozertifikate::must_exist(tx, id)?;
     }
     let einheit = eingabe.einheit.value().map(|Text(text)| text);
-    if let (Some(einheit), Some(own)) = (&einheit, &artikel.einheit)
-        && Conversion::between(einheit, own).is_none()
-    {
-        let message = format!("Die Einheit {einheit} lässt sich nicht in {own} umrechnen.");
-        return Err(Refusal::field(Code::EinheitNichtUmrechenbar, "einheit", message).into());
-    }
+    let conversion = stock::to_article_unit(einheit.as_deref(), &artikel, hinweise)?;
     Ok(stock::NeueCharge {
         charge_nr,
         artikel_id,
@@ -84,9 +78,9 @@ fn checked(tx: &WriteTx<'_>, eingabe: ChargeEingabe) -> Result<stock::NeueCharge
         mhd: eingabe.mhd.value(),
         herkunftsland: eingabe.herkunftsland.value().map(|Staat(iso2)| iso2),
         biozertifikat_id,
-        einheit: einheit.or(artikel.einheit),
-        eingang_menge: eingabe.eingang_menge.value(),
-        eingang_ep: eingabe.eingang_ep.value(),
+        einheit: artikel.einheit.or(einheit),
+        eingang_menge: eingabe.eingang_menge.value().map(|menge| conversion.quantity(menge)).transpose()?,
+        eingang_ep: eingabe.eingang_ep.value().map(|ep| conversion.price(ep)).transpose()?,
         eingang_quelle: eingabe.eingang_quelle.value().map_or(EingangQuelle::Manuell, |OneOf(quelle)| quelle),
         niederlassung_id: eingabe.niederlassung_id.value().map(|Int(id)| id),
         lagerhalle_id: eingabe.lagerhalle_id.value().map(|Int(id)| id),

@@ -4,8 +4,10 @@ use uuid::Uuid;
 
 use super::model::{Charge, ChargeZeile};
 use super::sql;
-use super::stock::{Buchung, NeueCharge, book, create, set_opening_stock, update_master_data};
-use crate::db::error::Result;
+use super::stock::{
+    Buchung, NeueCharge, book, create, set_opening_stock, to_article_unit, update_master_data,
+};
+use crate::db::error::{Failure, Result};
 use crate::db::tx::WriteTx;
 use crate::http::json::Json;
 use crate::http::wire::{At, FromJson, Int, Sent, Text, required};
@@ -16,6 +18,7 @@ use crate::rules::error::{Code, Refusal};
 use crate::rules::fixed::Quantity;
 use crate::rules::number::is_reserved_charge_nr;
 use crate::rules::stammdaten::EingangQuelle;
+use crate::rules::unit::Conversion;
 use crate::{artikel, biozertifikate, kunden};
 
 /// Stores a batch; its key is the article and charge_nr. What is absent stays as it is. Opening
@@ -29,16 +32,23 @@ pub fn charge(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
         let message = format!("Nummern wie {charge_nr} vergibt der Dienst selbst. Bitte eine andere wählen.");
         return Err(Refusal::field(Code::NummerReserviert, "charge_nr", message).into());
     }
-    let bestand = zeile.bestand.get().copied();
+    let artikel = artikel::find(tx, artikel_id)?;
+    let artikel = artikel.ok_or_else(|| Failure::Broken("a listed article is gone".into()))?;
+    let einheit = std::mem::take(&mut zeile.einheit).value().map(|Text(text)| text);
+    let conversion = to_article_unit(einheit.as_deref(), &artikel, at.hints())?;
+    let bestand = zeile.bestand.get().map(|bestand| conversion.quantity(*bestand)).transpose()?;
     let (charge, outcome) = match sql::find_by_nr(tx, artikel_id, &charge_nr)? {
         Some(old) => {
             let id = old.id;
-            let new = with_row(tx, old.clone(), zeile)?;
+            let new = with_row(tx, old.clone(), zeile, conversion)?;
             let outcome = if new == old { Upserted::Unchanged } else { Upserted::Changed };
             update_master_data(tx, &new)?;
             (id, outcome)
         }
-        None => (add(tx, artikel_id, charge_nr, zeile)?, Upserted::Created),
+        None => {
+            let einheit = artikel.einheit.or(einheit);
+            (add(tx, artikel_id, charge_nr, einheit, zeile, conversion)?, Upserted::Created)
+        }
     };
     let imported = sql::opening_stock(tx, charge)?.unwrap_or_default();
     let bestand = bestand.unwrap_or(imported);
@@ -50,7 +60,14 @@ pub fn charge(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
     Ok(if outcome == Upserted::Created { outcome } else { Upserted::Changed })
 }
 
-fn add(tx: &WriteTx<'_>, artikel_id: Uuid, charge_nr: String, zeile: ChargeZeile) -> Result<Uuid> {
+fn add(
+    tx: &WriteTx<'_>,
+    artikel_id: Uuid,
+    charge_nr: String,
+    einheit: Option<String>,
+    zeile: ChargeZeile,
+    conversion: Conversion,
+) -> Result<Uuid> {
     let neu = NeueCharge {
         charge_nr: Some(charge_nr),
         artikel_id,
@@ -59,7 +76,7 @@ fn add(tx: &WriteTx<'_>, artikel_id: Uuid, charge_nr: String, zeile: ChargeZeile
         mhd: None,
         herkunftsland: None,
         biozertifikat_id: None,
-        einheit: artikel::find(tx, artikel_id)?.and_then(|artikel| artikel.einheit),
+        einheit,
         eingang_menge: None,
         eingang_ep: None,
         eingang_quelle: EingangQuelle::Manuell,
@@ -68,13 +85,13 @@ fn add(tx: &WriteTx<'_>, artikel_id: Uuid, charge_nr: String, zeile: ChargeZeile
     };
     let (id, _) = create(tx, &neu)?;
     if let Some(blank) = sql::find(tx, id)? {
-        update_master_data(tx, &with_row(tx, blank, zeile)?)?;
+        update_master_data(tx, &with_row(tx, blank, zeile, conversion)?)?;
     }
     Ok(id)
 }
 
 /// The batch with the fields of a row.
-fn with_row(tx: &WriteTx<'_>, old: Charge, zeile: ChargeZeile) -> Result<Charge> {
+fn with_row(tx: &WriteTx<'_>, old: Charge, zeile: ChargeZeile, conversion: Conversion) -> Result<Charge> {
     let partner_id = match zeile.partner.get() {
         Some(Text(kundennr)) => Some(kunden::must_have_number(tx, kundennr, "partner")?.id),
         None => old.partner_id,
@@ -90,9 +107,14 @@ fn with_row(tx: &WriteTx<'_>, old: Charge, zeile: ChargeZeile) -> Result<Charge>
         fremde_charge_nr: text(zeile.fremde_charge_nr, old.fremde_charge_nr),
         mhd: zeile.mhd.value().map(DayTime).or(old.mhd),
         herkunftsland: zeile.herkunftsland.value().map(|Staat(iso2)| iso2).or(old.herkunftsland),
-        einheit: text(zeile.einheit, old.einheit),
-        eingang_menge: zeile.eingang_menge.value().or(old.eingang_menge),
-        eingang_ep: zeile.eingang_ep.value().or(old.eingang_ep),
+        eingang_menge: match zeile.eingang_menge.value() {
+            Some(menge) => Some(conversion.quantity(menge)?),
+            None => old.eingang_menge,
+        },
+        eingang_ep: match zeile.eingang_ep.value() {
+            Some(ep) => Some(conversion.price(ep)?),
+            None => old.eingang_ep,
+        },
         niederlassung_id: zeile.niederlassung_id.value().map(|Int(id)| id).or(old.niederlassung_id),
         lagerhalle_id: zeile.lagerhalle_id.value().map(|Int(id)| id).or(old.lagerhalle_id),
         ..old

@@ -7,7 +7,7 @@ use super::model::Charge;
 use crate::db::error::Result;
 use crate::db::list::{Filter, ListSql, Listing, Page};
 use crate::db::tx::{Columns, Tx};
-use crate::rules::day::{Day, DayTime};
+use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 use crate::rules::text::case_key;
 
@@ -37,7 +37,7 @@ pub fn charge(row: &Row<'_>) -> rusqlite::Result<Charge> {
         id: columns.take()?,
         charge_nr: columns.take()?,
         fremde_charge_nr: columns.take()?,
-        mhd: columns.take::<Option<Day>>()?.map(DayTime),
+        mhd: columns.take()?,
         herkunftsland: columns.take()?,
         biozertifikat_id: columns.take()?,
         einheit: columns.take()?,

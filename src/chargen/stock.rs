@@ -6,14 +6,18 @@ use uuid::Uuid;
 
 use super::model::Charge;
 use super::sql;
+use crate::artikel::Artikel;
 use crate::db::error::{Failure, Result};
 use crate::db::numbers;
 use crate::db::tx::WriteTx;
+use crate::http::wire::Read;
 use crate::rules::day::{Day, DayTime};
+use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::{Price, Quantity};
 use crate::rules::number::Reihe;
 use crate::rules::stammdaten::EingangQuelle;
 use crate::rules::text::case_key;
+use crate::rules::unit::Conversion;
 
 /// What a new batch is made of. Without a number it gets the next of the series CH (D5).
 #[derive(Debug, Clone)]
@@ -32,6 +36,20 @@ pub struct NeueCharge {
     pub eingang_quelle: EingangQuelle,
     pub niederlassung_id: Option<i64>,
     pub lagerhalle_id: Option<i64>,
+}
+
+/// From the unit that was sent to the article's: quantities of a batch are kept in that (D8).
+pub fn to_article_unit(sent: Option<&str>, artikel: &Artikel, hints: &mut Hints) -> Read<Conversion> {
+    let (Some(sent), Some(own)) = (sent, artikel.einheit.as_deref()) else { return Ok(Conversion::NONE) };
+    let conversion = Conversion::between(sent, own).ok_or_else(|| {
+        let message = format!("Die Einheit {sent} lässt sich nicht in {own} umrechnen.");
+        Refusal::field(Code::EinheitNichtUmrechenbar, "einheit", message)
+    })?;
+    if conversion != Conversion::NONE {
+        let message = format!("Mengen und Preis wurden in die Einheit {own} des Artikels umgerechnet.");
+        hints.add_field(HintCode::EinheitUmgerechnet, "einheit", message);
+    }
+    Ok(conversion)
 }
 
 /// Adds a batch without stock; its id and number.

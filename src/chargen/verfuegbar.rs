@@ -57,7 +57,7 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = query.page()?;
     let artikel = asked_article(query, tx)?;
     let wanted = wanted(query, &artikel)?;
-    let all = Page { limit: None, offset: 0 };
+    let all = Page { limit: Some(u32::MAX), offset: 0 };
     let found =
         tx.list(&sql::LIST_BY_MHD, &filter(query, &artikel)?, all, |row: &Row<'_>| sql::charge(row))?;
     let mut missing = wanted;

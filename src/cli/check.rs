@@ -55,7 +55,8 @@ const RULES: &[(&str, &str)] = &[
         "numbers of batches have no gap",
         "select count(*) from nummernkreis n where n.reihe = 'CH' and n.letzte <>
            (select count(*) from charge c where c.tenant_id = n.tenant_id
-              and c.charge_nr like 'CH-' || printf('%04d', n.jahr) || '-_____%')",
+              and c.charge_nr glob 'CH-' || printf('%04d', n.jahr) || '-[0-9][0-9][0-9][0-9][0-9]*'
+              and substr(c.charge_nr, 9) not glob '*[^0-9]*')",
     ),
     (
         "cancelled documents have moved nothing",

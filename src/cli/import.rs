@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use rusqlite::Connection;
@@ -22,12 +23,16 @@ use crate::rules::error::{HintCode, Hints};
 /// Rows above which an import must be taken in parts, so that nobody at the scale waits long.
 const MAX_ROWS: usize = 200_000;
 
+/// Pause between two parts.
+const PAUSE: Duration = Duration::from_millis(500);
+
 /// Rows of one part.
 const PART: usize = 20_000;
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// What the file holds: artikelgruppen, artikel, staffelpreise, vertriebler, kunden, biozertifikate, chargen, steuersaetze
+    /// What the file holds: artikelgruppen, artikel, staffelpreise, vertriebler, kunden, biozertifikate, chargen,
+    /// kontrakte, steuersaetze
     kind: String,
     /// The file: JSON or CSV
     file: PathBuf,
@@ -68,20 +73,25 @@ pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outco
     let mut hints = Hints::default();
     let mut counts = Counts::default();
     let part = if arguments.in_parts { PART } else { rows.rows.len().max(1) };
+    let mut kept = 0;
     let bar = progress_bar(rows.rows.len());
     for chunk in rows.rows.chunks(part) {
         let transaction = begin(&mut connection)?;
         let stored = store_all(&transaction, tenant, import, chunk, rows.tabular, &mut hints, || bar.inc(1));
-        let kept = counts.created + counts.changed;
         counts.add(stored.map_err(|complaint| match kept {
-            0 => format!("{complaint} Nothing was stored."),
+            kept if kept == 0 || arguments.dry_run => format!("{complaint} Nothing was stored."),
             kept => format!("{complaint} The parts before stay: {kept} rows."),
         })?);
         if arguments.dry_run {
             drop(transaction);
         } else {
             transaction.commit().map_err(|error| sentence(error.into()))?;
+            if arguments.in_parts {
+                // Whoever waits at the scale comes first.
+                std::thread::sleep(PAUSE);
+            }
         }
+        kept = counts.created + counts.changed + counts.unchanged;
     }
     bar.finish_and_clear();
     say_hints(&hints, terminal);
@@ -153,7 +163,7 @@ fn check(import: &Import, rows: &Rows<'_>) -> Result<(), String> {
 }
 
 fn position(hints: &mut Hints, tabular: bool) -> At<'_> {
-    if tabular { At::cells(hints) } else { At::top(hints, false) }
+    At::row(hints, tabular)
 }
 
 fn at_line(line: usize, complaint: String) -> String {

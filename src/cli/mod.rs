@@ -198,6 +198,6 @@ fn sentence(failure: Failure) -> String {
             format!("{feld}{} ({})", refusal.message, refusal.code.as_str())
         }
         Failure::Sql(error) => format!("the database says: {error}"),
-        Failure::Broken(text) => text,
+        Failure::Busy(text) | Failure::Broken(text) => text,
     }
 }

@@ -42,10 +42,14 @@ pub fn serve(
     terminal: &Terminal,
     started: impl FnOnce(),
 ) -> Outcome {
+    let stop = {
+        let _within = runtime.enter();
+        stop_signal().map_err(|error| format!("Ctrl-C cannot be waited for: {error}"))?
+    };
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     terminal.print(&format!("partnerd listening on http://{address}"));
     started();
-    runtime.block_on(app.serve(listener, config.limits.clone(), stop_signal()));
+    runtime.block_on(app.serve(listener, config.limits.clone(), stop));
     Ok(())
 }
 

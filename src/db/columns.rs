@@ -3,7 +3,7 @@
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 
 use crate::rules::choice::Choice;
-use crate::rules::day::{Day, Instant};
+use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::fixed::Fixed;
 use crate::rules::stammdaten::{Anrede, ArtikelStatus, EingangQuelle, KundeStatus};
@@ -43,6 +43,12 @@ impl ToSql for Day {
 impl FromSql for Day {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         Day::parse_plain(value.as_str()?).ok_or(FromSqlError::InvalidType)
+    }
+}
+
+impl FromSql for DayTime {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        Day::column_result(value).map(DayTime)
     }
 }
 

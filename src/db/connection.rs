@@ -1,6 +1,7 @@
 //! How a connection is set up, and that it took.
 
 use std::path::Path;
+use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
@@ -8,6 +9,9 @@ use super::error::{Failure, Result};
 
 /// Oldest SQLite that is safe: before it a reset of the write-ahead log could corrupt the file.
 const MIN_SQLITE: i32 = 3_051_003;
+
+/// How long one process waits for another that writes: an import may take its time.
+pub const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Statements that a connection keeps prepared.
 const STATEMENT_CACHE: usize = 256;
@@ -22,7 +26,7 @@ pub fn open_writer(path: &Path) -> Result<Connection> {
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    connection.execute_batch("pragma busy_timeout = 10000")?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     let application: i32 = connection.query_row("pragma application_id", [], |row| row.get(0))?;
     let tables: i64 = connection.query_row("select count(*) from sqlite_schema", [], |row| row.get(0))?;
     if application != APPLICATION_ID && tables > 0 {
@@ -57,9 +61,9 @@ pub fn open_writer(path: &Path) -> Result<Connection> {
 
 /// Sets up a read-only connection of a pool.
 pub fn prepare_reader(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.execute_batch(
-        "pragma busy_timeout = 10000;
-         pragma query_only = on;
+        "pragma query_only = on;
          pragma trusted_schema = off;
          pragma cell_size_check = on;
          pragma temp_store = memory;",

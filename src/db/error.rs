@@ -10,6 +10,8 @@ pub enum Failure {
     Refused(Box<Refusal>),
     /// The database's reason: an answer 503 or 500, the details in the log.
     Sql(rusqlite::Error),
+    /// Too much to do just now: an answer 503.
+    Busy(String),
     /// Our own reason: a bug or a broken file; an answer 500, the details in the log.
     Broken(String),
 }
@@ -53,7 +55,7 @@ impl std::fmt::Display for Failure {
         match self {
             Failure::Refused(refusal) => write!(f, "{}: {}", refusal.code.as_str(), refusal.message),
             Failure::Sql(error) => write!(f, "SQLite: {error}"),
-            Failure::Broken(text) => f.write_str(text),
+            Failure::Busy(text) | Failure::Broken(text) => f.write_str(text),
         }
     }
 }

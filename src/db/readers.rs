@@ -78,7 +78,7 @@ impl Readers {
             Lane::Fast => (&self.fast, FAST_BUDGET),
             Lane::Slow => (&self.slow, SLOW_BUDGET),
         };
-        let connection = pool.get().map_err(|error| Failure::Broken(format!("no reader: {error}")))?;
+        let connection = pool.get().map_err(|error| Failure::Busy(format!("no reader: {error}")))?;
         BUDGET.set(budget);
         connection.prepare_cached("begin")?.execute([])?;
         let _snapshot = Snapshot(&connection);

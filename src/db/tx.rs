@@ -33,11 +33,6 @@ impl<'c> Tx<'c> {
         Tx { connection, tenant, now }
     }
 
-    /// Whose transaction this is.
-    pub fn tenant(&self) -> TenantId {
-        self.tenant
-    }
-
     /// When it runs.
     pub fn now(&self) -> Instant {
         self.now

@@ -4,6 +4,7 @@
 //! has been committed and is on the disk (group commit, `synchronous=FULL`). So there is no
 //! `database is locked`, no lost update, and a disk sync for many documents at once.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
@@ -12,6 +13,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
+use super::connection::BUSY_TIMEOUT;
 use super::error::{Failure, Result};
 use super::tx::{TenantId, Tx, WriteTx};
 use super::{Clock, log};
@@ -109,6 +111,8 @@ impl WriterQueue {
 pub struct Batch<'b> {
     connection: &'b Connection,
     clock: &'b Clock,
+    /// Set when a request could not be undone: then nothing of the batch may be kept.
+    failed: &'b Cell<bool>,
 }
 
 impl Batch<'_> {
@@ -130,15 +134,17 @@ impl Batch<'_> {
             .unwrap_or_else(|_| Err(Failure::Broken("a request panicked in the writer".into())));
         match result {
             Ok(value) => {
-                self.statement("release request")?;
+                self.statement("release request").inspect_err(|_| self.failed.set(true))?;
                 Ok(value)
             }
             Err(failure) => {
                 // Some failures undo the whole transaction; then there is no savepoint left, and
                 // the batch fails at its commit.
                 if !self.connection.is_autocommit() {
-                    self.statement("rollback to request")?;
-                    self.statement("release request")?;
+                    let undone = self
+                        .statement("rollback to request")
+                        .and_then(|()| self.statement("release request"));
+                    self.failed.set(self.failed.get() || undone.is_err());
                 }
                 Err(failure)
             }
@@ -217,26 +223,45 @@ impl State {
 
     fn run_in_transaction(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<()> {
         self.connection.execute_batch("begin immediate")?;
-        let batch = Batch { connection: &self.connection, clock: &self.clock };
+        let failed = Cell::new(false);
+        let batch = Batch { connection: &self.connection, clock: &self.clock, failed: &failed };
         jobs.iter_mut().for_each(|job| job.run(&batch));
         let is_own_batch = jobs.is_empty();
         if self.housekeeping.pending(is_own_batch) {
-            self.housekeeping.in_batch(&self.connection)?;
+            self.keep_house()?;
         }
-        if self.connection.is_autocommit() {
-            return Err(Failure::Broken("the transaction was undone by SQLite".into()));
+        if failed.get() || self.connection.is_autocommit() {
+            return Err(Failure::Broken("the transaction was undone".into()));
         }
         Ok(self.connection.execute_batch("commit")?)
     }
 
-    /// Moves the write-ahead log into the database and empties it, when it has grown to `size`
-    /// and no reader is in the way. (Below that SQLite moves it by itself every 1,000 pages.)
+    /// The writer's own work, in a savepoint: its failure is not that of the requests.
+    fn keep_house(&mut self) -> Result<()> {
+        self.connection.execute_batch("savepoint housekeeping")?;
+        if let Err(failure) = self.housekeeping.in_batch(&self.connection) {
+            log(&format!("the audit journal was not taken in: {failure}"));
+            self.housekeeping.after(false);
+            self.connection.execute_batch("rollback to housekeeping")?;
+        }
+        Ok(self.connection.execute_batch("release housekeeping")?)
+    }
+
+    /// Moves the write-ahead log into the database and empties it, when it has grown to `size`.
+    /// A reader that is in the way is not waited for: what it still needs stays for the next time.
+    /// (Below that SQLite moves it by itself every 1,000 pages.)
     fn cut_back_wal(&self, size: u64) {
-        if std::fs::metadata(&self.wal).is_ok_and(|wal| wal.len() >= size) {
+        if !std::fs::metadata(&self.wal).is_ok_and(|wal| wal.len() >= size) {
+            return;
+        }
+        let checkpoint = || -> rusqlite::Result<()> {
+            self.connection.busy_timeout(Duration::ZERO)?;
             let result = self.connection.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()));
-            if let Err(error) = result {
-                log(&format!("checkpoint failed: {error}"));
-            }
+            self.connection.busy_timeout(BUSY_TIMEOUT)?;
+            result
+        };
+        if let Err(error) = checkpoint() {
+            log(&format!("checkpoint failed: {error}"));
         }
     }
 }

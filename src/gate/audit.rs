@@ -162,8 +162,12 @@ impl Journal {
             }
         };
         let result = file.write_all(&line);
-        state.torn = result.is_err();
-        state.bytes += line.len() as u64;
+        match &result {
+            Ok(()) => (state.torn, state.bytes) = (false, state.bytes + line.len() as u64),
+            // What was written of it is taken back; where even that fails, the next row begins on
+            // a line of its own.
+            Err(_) => state.torn = file.set_len(state.bytes).is_err(),
+        }
         result
     }
 
@@ -240,18 +244,37 @@ impl Housekeeping for TakeIn {
 
 /// Rows of a segment; a last line that was cut off by a power cut is no row.
 fn take_in(connection: &Connection, segment: &Path) -> Result<()> {
-    let text = match fs::read_to_string(segment) {
-        Ok(text) => text,
+    let bytes = match fs::read(segment) {
+        Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(Failure::Broken(format!("{}: {error}", segment.display()))),
     };
-    for line in text.lines().filter(|line| !line.is_empty()) {
-        match serde_json::from_str::<Row>(line) {
-            Ok(row) => row.insert(connection)?,
+    for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        match serde_json::from_slice::<Row>(line) {
+            Ok(row) => insert_or_leave_out(connection, row, segment)?,
             Err(error) => log(&format!("{}: a damaged audit row was left out: {error}", segment.display())),
         }
     }
     Ok(())
+}
+
+/// A row that the table refuses (its route is that of another version) goes in without its
+/// route, or not at all: it must not keep the others out.
+fn insert_or_leave_out(connection: &Connection, row: Row, segment: &Path) -> Result<()> {
+    let refused = |result: &Result<()>| {
+        matches!(result, Err(Failure::Sql(error))
+            if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation))
+    };
+    let result = row.insert(connection);
+    if !refused(&result) {
+        return result;
+    }
+    let result = Row { route_id: None, ..row }.insert(connection);
+    if refused(&result) {
+        log(&format!("{}: an audit row that does not fit was left out", segment.display()));
+        return Ok(());
+    }
+    result
 }
 
 /// Numbers of the segments beside a database, ascending.

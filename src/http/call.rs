@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use hyper::HeaderMap;
+use hyper::header::HeaderValue;
 use uuid::Uuid;
 
 use super::json::Json;
@@ -121,8 +122,9 @@ impl<'r> Call<'r> {
 
     /// The versions that a change may be based on; none where the client did not say.
     pub fn if_match(&self) -> Option<IfMatch> {
-        let values: Vec<&str> =
-            self.request.headers.get_all("if-match").iter().filter_map(|value| value.to_str().ok()).collect();
+        // A value that is no text names no version of ours.
+        let text = |value: &HeaderValue| value.to_str().unwrap_or_default().to_owned();
+        let values: Vec<String> = self.request.headers.get_all("if-match").iter().map(text).collect();
         (!values.is_empty()).then(|| IfMatch(values.join(",")))
     }
 

@@ -50,6 +50,10 @@ pub fn reply(failure: &Failure, request_id: Uuid) -> Reply {
             log(&format!("request {request_id}: {failure}"));
             unavailable(request_id)
         }
+        Failure::Busy(_) => {
+            log(&format!("request {request_id}: {failure}"));
+            unavailable(request_id)
+        }
         Failure::Sql(_) | Failure::Broken(_) => {
             log(&format!("request {request_id}: {failure}"));
             let message = "Im Dienst ist ein Fehler aufgetreten; es wurde nichts gespeichert. Bitte die request_id melden.";

@@ -25,7 +25,6 @@ use uuid::Uuid;
 
 use super::call::Request;
 use super::reply::Reply;
-use super::route::BodyLimit;
 use crate::db::{Clock, log};
 use crate::rules::error::{Code, Refusal};
 
@@ -58,8 +57,8 @@ pub struct Limits {
 
 /// Who answers requests: the gate, seen from the socket.
 pub trait Answering: Send + Sync + 'static {
-    /// How large a body a request may have.
-    fn body_limit(&self, method: &str, path: &str) -> BodyLimit;
+    /// How large a body is worth keeping, in bytes; none for a stranger.
+    fn body_limit(&self, head: &hyper::http::request::Parts) -> usize;
     /// Answers, or says where the answer will come from.
     fn answer(self: Arc<Self>, request: Request) -> Outcome;
     /// The answer when the one who should have sent it is gone.
@@ -140,7 +139,7 @@ async fn answer<A: Answering>(
 ) -> Response<Full<Bytes>> {
     let (id, started) = (Uuid::now_v7(), std::time::Instant::now());
     let (head, body) = request.into_parts();
-    let limit = service.body_limit(head.method.as_str(), head.uri.path()).bytes();
+    let limit = service.body_limit(&head);
     let asked_first = head.headers.contains_key(hyper::header::EXPECT);
     let body = match timeout(body_time, read_body(body, limit, asked_first)).await {
         Ok(body) => body,
@@ -199,7 +198,7 @@ async fn read_body(mut body: Incoming, limit: usize, asked_first: bool) -> Resul
 }
 
 fn too_large(limit: usize) -> Box<Refusal> {
-    let message = format!("Die Anfrage ist größer als {} MiB. Bitte aufteilen.", limit >> 20);
+    let message = format!("Die Anfrage ist größer als {} Bytes. Bitte aufteilen.", limit);
     Refusal::new(Code::ZuGross, message)
 }
 
@@ -229,29 +228,22 @@ fn response(reply: Reply, id: Uuid, close: bool) -> Response<Full<Bytes>> {
     response
 }
 
-/// Waits for SIGTERM or SIGINT (Ctrl-C).
-pub async fn stop_signal() {
-    let interrupt = async {
-        if let Err(error) = tokio::signal::ctrl_c().await {
-            log(&format!("Ctrl-C will not work: {error}"));
-            std::future::pending::<()>().await;
-        }
-    };
+/// Registers for SIGTERM and SIGINT (Ctrl-C), at once; the future waits for one of them. Must be
+/// called within the runtime.
+pub fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     #[cfg(unix)]
-    {
+    let signals = {
         use tokio::signal::unix::{SignalKind, signal};
-        match signal(SignalKind::terminate()) {
-            Ok(mut terminate) => tokio::select! {
-                () = interrupt => {}
-                _ = terminate.recv() => {}
-            },
-            Err(error) => {
-                log(&format!("SIGTERM will not work: {error}"));
-                interrupt.await;
-            }
+        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?)
+    };
+    #[cfg(windows)]
+    let signals = (tokio::signal::windows::ctrl_c()?, tokio::signal::windows::ctrl_close()?);
+    Ok(async move {
+        let (mut interrupt, mut terminate) = signals;
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
         }
-    }
-    #[cfg(not(unix))]
-    interrupt.await;
-    log("stopping: finishing what runs");
+        log("stopping: finishing what runs");
+    })
 }

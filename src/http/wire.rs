@@ -28,18 +28,20 @@ pub struct At<'h> {
     path: String,
     hints: &'h mut Hints,
     unknown_fields_refused: bool,
+    is_import: bool,
     tabular: bool,
 }
 
 impl<'h> At<'h> {
     /// At the top of a body.
     pub fn top(hints: &'h mut Hints, unknown_fields_refused: bool) -> At<'h> {
-        At { path: String::new(), hints, unknown_fields_refused, tabular: false }
+        At { path: String::new(), hints, unknown_fields_refused, is_import: false, tabular: false }
     }
 
-    /// At the top of a row of a table: every cell is a text, numbers and days may be German.
-    pub fn cells(hints: &'h mut Hints) -> At<'h> {
-        At { path: String::new(), hints, unknown_fields_refused: false, tabular: true }
+    /// At the top of a row of an import: null and blank say nothing. In a table every cell is a
+    /// text, and numbers and days may be German.
+    pub fn row(hints: &'h mut Hints, tabular: bool) -> At<'h> {
+        At { path: String::new(), hints, unknown_fields_refused: false, is_import: true, tabular }
     }
 
     /// Whether we read a row of a table.
@@ -87,8 +89,8 @@ impl<'h> At<'h> {
     }
 
     fn below<T>(&mut self, path: String, read: impl FnOnce(&mut At<'_>) -> T) -> T {
-        let At { unknown_fields_refused, tabular, .. } = *self;
-        read(&mut At { path, hints: self.hints, unknown_fields_refused, tabular })
+        let At { unknown_fields_refused, is_import, tabular, .. } = *self;
+        read(&mut At { path, hints: self.hints, unknown_fields_refused, is_import, tabular })
     }
 }
 
@@ -146,11 +148,10 @@ impl<T> Sent<T> {
     where
         T: FromJson,
     {
+        let nothing = || if at.is_import { Sent::Absent } else { Sent::Null };
         match json {
-            Json::Null => Ok(Sent::Null),
-            Json::String(text) if text.trim().is_empty() && (T::BLANK_IS_NULL || at.is_tabular()) => {
-                Ok(Sent::Null)
-            }
+            Json::Null => Ok(nothing()),
+            Json::String(text) if text.trim().is_empty() && (T::BLANK_IS_NULL || at.tabular) => Ok(nothing()),
             json => T::from_json(json, at).map(Sent::Value),
         }
     }
@@ -307,17 +308,33 @@ fn number<'j>(json: &'j Json<'_>, at: &At<'_>) -> Option<Cow<'j, str>> {
     }
 }
 
-/// A number of a cell without its thousands separators and leading zeros.
+/// A number of a cell without thousands separators and leading zeros. With a comma, dots before it
+/// must stand between groups of three digits; what is neither German nor plain does not
+/// become a number, and is refused.
 fn plain_number(cell: &str) -> String {
-    let plain = if cell.contains(',') || cell.matches('.').count() > 1 {
-        cell.replace('.', "").replace(',', ".")
-    } else {
-        cell.to_owned()
+    let (sign, unsigned) = cell.strip_prefix('-').map_or(("", cell), |unsigned| ("-", unsigned));
+    let plain = match unsigned.split_once(',') {
+        Some((whole, decimals)) => match ungrouped(whole) {
+            Some(whole) => format!("{whole}.{decimals}"),
+            None => return cell.to_owned(),
+        },
+        None if unsigned.matches('.').count() > 1 => match ungrouped(unsigned) {
+            Some(whole) => whole,
+            None => return cell.to_owned(),
+        },
+        None => unsigned.to_owned(),
     };
-    let (sign, digits) = plain.strip_prefix('-').map_or(("", plain.as_str()), |digits| ("-", digits));
-    let digits = digits.trim_start_matches('0');
-    let zero = if digits.starts_with(|c: char| c.is_ascii_digit()) { "" } else { "0" };
-    if plain.is_empty() { plain } else { format!("{sign}{zero}{digits}") }
+    let digits = plain.trim_start_matches('0');
+    let zero = if digits.starts_with(|c: char| c.is_ascii_digit()) || plain.is_empty() { "" } else { "0" };
+    format!("{sign}{zero}{digits}")
+}
+
+/// Digits without the dots between groups of three.
+fn ungrouped(text: &str) -> Option<String> {
+    let groups: Vec<&str> = text.split('.').collect();
+    let (first, rest) = groups.split_first()?;
+    let first_fits = rest.is_empty() || (1..=3).contains(&first.len());
+    (first_fits && rest.iter().all(|group| group.len() == 3)).then(|| groups.concat())
 }
 
 /// A decimal of `places` decimals, as an integer of them.
@@ -480,4 +497,43 @@ pub fn ignore<T>(sent: &mut Sent<T>, feld: &str, hints: &mut Hints) {
 pub fn required<T>(value: Option<T>, feld: &str) -> Read<T> {
     let missing = || Refusal::field(Code::FeldFehlt, feld, format!("Das Feld {feld} fehlt. Bitte angeben."));
     value.ok_or_else(missing)
+}
+
+/// A text that may also be sent as a number; its spelling is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spelled(pub String);
+
+impl FromJson for Spelled {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Spelled> {
+        match json {
+            Json::Number(number) => Ok(Spelled((*number).to_owned())),
+            json => text(json, at, MAX_TEXT).map(Spelled),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_german_or_plain_numbers_or_none() {
+        let table = [
+            ("1.234,56", "1234.56"),
+            ("1234.56", "1234.56"),
+            ("1234,5", "1234.5"),
+            ("-1.234.567", "-1234567"),
+            ("007", "7"),
+            ("0,5", "0.5"),
+            ("0", "0"),
+            ("", ""),
+            // Neither: what comes out is no number by JSON's grammar, and is refused.
+            ("1,234.56", "1.234.56"),
+            ("1.23,4", "1.23,4"),
+            ("1.2.3", "1.2.3"),
+        ];
+        for (cell, plain) in table {
+            assert_eq!(plain_number(cell), plain, "{cell}");
+        }
+    }
 }

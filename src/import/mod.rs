@@ -1,5 +1,5 @@
 //! Import of master data (D22): what a kind of import is, and reading the file.
-//! The slices say what a row is; `app::IMPORTS` joins them.
+//! The slices say what a row is; `app::imports` joins them.
 
 pub mod file;
 

@@ -1,44 +1,84 @@
-//! Contracts, as far as other records refer to them.
+//! Contracts: read by clients, written by import, named by documents and weighings.
 
-use rusqlite::named_params;
+mod bezug;
+mod import;
+mod model;
+mod sql;
+
+pub use bezug::KontraktBezug;
+
+use std::collections::BTreeMap;
+
 use uuid::Uuid;
 
 use crate::db::error::Result;
 use crate::db::tx::Tx;
-use crate::rules::error::{Code, Refusal};
+use crate::http::call::Call;
+use crate::http::reply::Reply;
+use crate::http::route::{Access, Param, ParamKind, Route};
+use crate::import::{Import, check};
+use crate::rules::fixed::Quantity;
+use crate::rules::scope::Scope;
+use crate::rules::unit::Conversion;
+use model::Kontrakt;
+use sql::Auswahl;
 
-/// A contract and one of its positions, as a record refers to them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct KontraktBezug {
-    /// The contract.
-    pub kontrakt_id: Option<Uuid>,
-    /// One of its positions.
-    pub kontrakt_position_id: Option<Uuid>,
-}
+/// What can be imported into this slice.
+pub const IMPORTS: &[Import] =
+    &[Import { kind: "kontrakte", check: check::<model::KontraktZeile>, run: import::kontrakt }];
 
-impl KontraktBezug {
-    /// The reference, if both are there and belong together; a position alone names its contract.
-    pub fn checked(self, tx: &Tx<'_>) -> Result<KontraktBezug> {
-        let KontraktBezug { kontrakt_id, kontrakt_position_id } = self;
-        if let Some(position) = kontrakt_position_id {
-            let statement =
-                "select kontrakt_id from kontrakt_position where tenant_id = :tenant and id = :id";
-            let owner: Option<Uuid> =
-                tx.optional(statement, named_params! {":id": position}, |row| row.get(0))?;
-            let owner = owner.filter(|owner| kontrakt_id.is_none_or(|kontrakt| kontrakt == *owner));
-            let owner = owner.ok_or_else(|| not_found("kontrakt_position_id"))?;
-            return Ok(KontraktBezug { kontrakt_id: Some(owner), kontrakt_position_id });
-        }
-        if let Some(kontrakt) = kontrakt_id {
-            let statement = "select 1 from kontrakt where tenant_id = :tenant and id = :id";
-            if !tx.exists(statement, named_params! {":id": kontrakt})? {
-                return Err(not_found("kontrakt_id").into());
-            }
-        }
-        Ok(self)
+/// Routes of this slice.
+pub const ROUTES: &[Route] = &[Route::get(
+    "/api/v1/kontrakte",
+    Access::Scope(Scope::KontrakteRead),
+    "Kontrakte mit offener Menge",
+    list,
+)
+.with_query(&[
+    Param { name: "kontrakt_typ", kind: ParamKind::Text, summary: "nur dieser Typ" },
+    Param { name: "partner_id", kind: ParamKind::Uuid, summary: "nur dieser Partner" },
+    Param { name: "erledigt", kind: ParamKind::Bool, summary: "nur erledigte oder nur offene" },
+    Param { name: "erntejahr", kind: ParamKind::Int, summary: "nur dieses Erntejahr" },
+    Param { name: "von", kind: ParamKind::Day, summary: "erstes Erfassungsdatum" },
+    Param { name: "bis", kind: ParamKind::Day, summary: "letztes Erfassungsdatum" },
+    Param { name: "suche", kind: ParamKind::Text, summary: "Wörter in Nummer oder Referenz" },
+    Param::limit(None),
+    Param::OFFSET,
+])];
+
+/// GET /kontrakte
+fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let query = &call.query;
+    let (page, cut) = query.page()?;
+    let auswahl = Auswahl {
+        kontrakt_typ: query.text("kontrakt_typ"),
+        partner: query.uuid("partner_id")?,
+        erledigt: query.bool("erledigt")?,
+        erntejahr: query.int("erntejahr")?,
+        von: query.day("von")?,
+        bis: query.day("bis")?,
+        suche: query.search("suche")?,
+    };
+    let mut listing = sql::list(tx, &auswahl, page)?;
+    for kontrakt in &mut listing.data {
+        (kontrakt.geliefert, kontrakt.offen) = delivered(tx, kontrakt)?;
     }
+    Ok(Reply::ok(&listing)?.with_cut_limit(cut))
 }
 
-fn not_found(feld: &str) -> Box<Refusal> {
-    Refusal::field(Code::KontraktNichtGefunden, feld, "Diesen Kontrakt gibt es nicht. Bitte die id prüfen.")
+/// What was delivered on a contract, and what is open. Goods that a delivery brought and an
+/// invoice names again count once: of each article the larger of both sums.
+fn delivered(tx: &Tx<'_>, kontrakt: &Kontrakt) -> Result<(Option<Quantity>, Option<Quantity>)> {
+    let Some(unit) = &kontrakt.gesamtmenge_einheit else { return Ok((None, None)) };
+    let mut sums: BTreeMap<Option<Uuid>, [Quantity; 2]> = BTreeMap::new();
+    for menge in sql::quantities(tx, kontrakt.id)? {
+        let conversion = menge.einheit.as_deref().and_then(|einheit| Conversion::between(einheit, unit));
+        let Some(conversion) = conversion else { return Ok((None, None)) };
+        let sum = &mut sums.entry(menge.artikel_id).or_default()[usize::from(menge.ist_lieferung)];
+        *sum = sum.plus(conversion.quantity(menge.menge)?)?;
+    }
+    let larger = sums.into_values().map(|[invoiced, delivered]| invoiced.max(delivered));
+    let geliefert = larger.into_iter().try_fold(Quantity::ZERO, Quantity::plus)?;
+    let offen = kontrakt.gesamtmenge.map(|gesamt| gesamt.minus(geliefert)).transpose()?;
+    Ok((Some(geliefert), offen))
 }

@@ -27,18 +27,12 @@ pub fn create(tx: &WriteTx<'_>, mut eingabe: KundeEingabe, hints: &mut Hints) ->
     if eingabe.nachname_firma.get().is_none() {
         eingabe.nachname_firma = sent_name.map_or(Sent::Absent, Sent::Value);
     }
-    let kundennr = match std::mem::take(&mut eingabe.kundennr).value() {
-        Some(Text(kundennr)) => free_number(tx, kundennr)?,
-        None => generate_number(tx)?,
-    };
-    let kunden_id = match std::mem::take(&mut eingabe.kunden_id).value() {
-        Some(Int(kunden_id)) => free_kunden_id(tx, kunden_id)?,
-        None => sql::next_kunden_id(tx)?,
-    };
+    let sent_number = std::mem::take(&mut eingabe.kundennr).value();
+    let sent_id = std::mem::take(&mut eingabe.kunden_id).value();
     let blank = Kunde {
         id: tx.new_id(),
-        kunden_id,
-        kundennr,
+        kunden_id: 0,
+        kundennr: String::new(),
         name: String::new(),
         nachname_firma: String::new(),
         anrede: None,
@@ -67,7 +61,15 @@ pub fn create(tx: &WriteTx<'_>, mut eingabe: KundeEingabe, hints: &mut Hints) ->
         updated_at: tx.now(),
         version: 1,
     };
-    let kunde = apply(tx, blank, absent_where_null(eingabe), hints)?;
+    let mut kunde = apply(tx, blank, absent_where_null(eingabe), hints)?;
+    kunde.kundennr = match sent_number {
+        Some(Text(kundennr)) => free_number(tx, kundennr)?,
+        None => generate_number(tx)?,
+    };
+    kunde.kunden_id = match sent_id {
+        Some(Int(kunden_id)) => free_kunden_id(tx, kunden_id)?,
+        None => sql::next_kunden_id(tx)?,
+    };
     sql::insert(tx, &kunde)?;
     Ok(kunde)
 }
@@ -144,8 +146,6 @@ fn absent_where_null(eingabe: KundeEingabe) -> KundeEingabe {
         if matches!(sent, Sent::Null) { Sent::Absent } else { sent }
     }
     KundeEingabe {
-        nachname_firma: absent(eingabe.nachname_firma),
-        name: absent(eingabe.name),
         staat: absent(eingabe.staat),
         land: absent(eingabe.land),
         status: absent(eingabe.status),
@@ -212,8 +212,7 @@ fn name_missing() -> Failure {
 
 /// Creates or changes a partner by its natural key: the number, else name, postcode and town (D22).
 pub fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
-    // A blank cell says nothing: so the same file means the same the second time.
-    let mut eingabe = absent_where_null(KundeEingabe::from_json(row, at)?);
+    let mut eingabe = KundeEingabe::from_json(row, at)?;
     let hints = at.hints();
     let old = match eingabe.kundennr.get() {
         Some(Text(kundennr)) => sql::find_by_kundennr(tx, kundennr)?,

@@ -96,9 +96,11 @@ choice! {
         ChargeAutomatisch = "CHARGE_AUTOMATISCH",
         BestandNegativ = "BESTAND_NEGATIV",
         ArtikelgruppeAngelegt = "ARTIKELGRUPPE_ANGELEGT",
+        EinheitUmgerechnet = "EINHEIT_UMGERECHNET",
         BestandNichtGebucht = "BESTAND_NICHT_GEBUCHT",
         RichtungWiderspruch = "RICHTUNG_WIDERSPRUCH",
         WiegungAndererPartner = "WIEGUNG_ANDERER_PARTNER",
+        WeitereHinweise = "WEITERE_HINWEISE",
     }
 }
 
@@ -184,10 +186,26 @@ pub struct Hint {
     pub message: String,
 }
 
-/// The hints of one request, each once.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
-pub struct Hints(Vec<Hint>);
+/// Hints that one answer lists at most.
+const MAX_HINTS: usize = 100;
+
+/// The hints of one request, each once; beyond a limit they are counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Hints {
+    listed: Vec<Hint>,
+    more: usize,
+}
+
+impl Serialize for Hints {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let more = (self.more > 0).then(|| Hint {
+            code: HintCode::WeitereHinweise,
+            feld: None,
+            message: format!("Es gibt {} weitere Hinweise.", self.more),
+        });
+        serializer.collect_seq(self.listed.iter().chain(&more))
+    }
+}
 
 impl Hints {
     /// Adds a hint that concerns the request as a whole.
@@ -202,12 +220,13 @@ impl Hints {
 
     /// Adds what another part of the request had to say.
     pub fn extend(&mut self, other: Hints) {
-        other.0.into_iter().for_each(|hint| self.push(hint));
+        self.more += other.more;
+        other.listed.into_iter().for_each(|hint| self.push(hint));
     }
 
     /// The same hints about fields below `path`.
     pub fn below(mut self, path: &str) -> Hints {
-        for hint in &mut self.0 {
+        for hint in &mut self.listed {
             hint.feld = Some(match hint.feld.take() {
                 Some(feld) => format!("{path}.{feld}"),
                 None => path.to_owned(),
@@ -218,18 +237,14 @@ impl Hints {
 
     /// The hints in the order they were given.
     pub fn iter(&self) -> impl Iterator<Item = &Hint> {
-        self.0.iter()
-    }
-
-    /// Whether a hint with this code was given.
-    pub fn has(&self, code: HintCode) -> bool {
-        self.0.iter().any(|hint| hint.code == code)
+        self.listed.iter()
     }
 
     fn push(&mut self, hint: Hint) {
-        if !self.0.contains(&hint) {
-            self.0.push(hint);
+        if self.listed.contains(&hint) {
+            return;
         }
+        if self.listed.len() < MAX_HINTS { self.listed.push(hint) } else { self.more += 1 }
     }
 }
 

@@ -102,7 +102,10 @@ pub fn pair<E>(
             take(&mut counterpart.anteile, &mut rest, &mut geerbt);
         }
         let eigen = if rest.is_zero() { Vec::new() } else { place(at, rest, &geerbt)? };
-        offen.push(Offen { posten: at, anteile: eigen.clone() });
+        offen.retain(|open| !open.anteile.is_empty());
+        if !eigen.is_empty() {
+            offen.push(Offen { posten: at, anteile: eigen.clone() });
+        }
         ergebnisse.push(Ergebnis { eigen, geerbt });
     }
     Ok(ergebnisse)

@@ -84,6 +84,12 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let mut filter = Filter::of("s");
     filter.when("s.gueltig_von <= :datum", ":datum", Some(datum));
     filter.and("(s.gueltig_bis is null or s.gueltig_bis >= :datum)");
+    // Where a later row has begun, an earlier one without an end no longer holds.
+    filter.and(
+        "not exists (select 1 from steuersatz n where n.tenant_id = s.tenant_id and n.schluessel = s.schluessel
+           and n.gueltig_von > s.gueltig_von and n.gueltig_von <= :datum
+           and (n.gueltig_bis is null or n.gueltig_bis >= :datum))",
+    );
     Ok(Reply::array(&tx.list(&LIST, &filter, page, steuersatz)?)?.with_cut_limit(cut))
 }
 

@@ -55,12 +55,19 @@ eingabe! {
     nur_lesen: []
 }
 
+/// The key of an import is the name as it is spelled (D22).
+fn by_exact_name(tx: &Tx<'_>, name: &str) -> Result<Option<i64>> {
+    let statement =
+        "select id from vertriebler where tenant_id = :tenant and name = :name order by id limit 1";
+    tx.optional(statement, named_params! {":name": name}, |row| row.get(0))
+}
+
 fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let zeile = VertrieblerZeile::from_json(row, at)?;
     let Text(name) = required(zeile.name.value(), "name")?;
     let id = match zeile.id.value() {
         Some(Int(id)) => id,
-        None => match by_name(tx, &name)? {
+        None => match by_exact_name(tx, &name)? {
             Some(id) => id,
             None => tx.one(
                 "select coalesce(max(id), 0) + 1 from vertriebler where tenant_id = :tenant",

@@ -99,7 +99,6 @@ pub fn insert(tx: &WriteTx<'_>, wiegung: &Wiegung) -> Result<()> {
             ":fahrer": wiegung.fahrer,
             ":gewicht_erst_kg": wiegung.gewicht_erst_kg,
             ":ts_erst": wiegung.ts_erst,
-            ":tag": Day::in_berlin(wiegung.ts_erst),
             ":waage_id": wiegung.waage_id,
             ":partner_id": wiegung.partner_id,
             ":artikel_id": wiegung.artikel_id,

@@ -13,6 +13,7 @@ mod chargen;
 mod gate;
 mod import;
 mod json;
+mod kontrakte;
 mod kunden;
 mod laender;
 mod lager;

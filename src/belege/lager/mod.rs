@@ -54,7 +54,7 @@ pub fn before(tx: &Tx<'_>, gruppen: BTreeSet<Gruppe>) -> Result<Vorher> {
 pub enum Anlass {
     /// A new document.
     Anlage,
-    /// PUT with items: the positions of the document are new.
+    /// PUT with items or another partner: the positions of the document are as new.
     NeuePositionen,
     /// PUT without items.
     Aenderung,
@@ -81,11 +81,13 @@ pub fn rebook(
         let booked = booked_of(tx, *gruppe)?;
         let artikel = artikel::find(tx, gruppe.artikel)?;
         let artikel = artikel.ok_or_else(|| Failure::Broken("a position of an unknown article".into()))?;
+        let posten = posten(tx, *gruppe, &zeilen)?;
         let mut placer = Placer {
             tx,
             gruppe: *gruppe,
             artikel: &artikel,
             zeilen: &zeilen,
+            posten: &posten,
             own: beleg,
             own_is_new: matches!(anlass, Anlass::Anlage | Anlass::NeuePositionen),
             booked: pools(&booked),
@@ -95,7 +97,6 @@ pub fn rebook(
             errors: &mut errors,
             hints,
         };
-        let posten = posten(tx, *gruppe, &zeilen)?;
         let ergebnisse = pair(&posten, |at, rest, covered| placer.place(at, rest, covered))?;
         for (zeile, ergebnis) in zeilen.iter().zip(&ergebnisse) {
             add_to(&mut soll, gruppe, zeile, ergebnis)?;

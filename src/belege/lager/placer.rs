@@ -13,7 +13,7 @@ use crate::db::error::Result;
 use crate::db::tx::WriteTx;
 use crate::rules::error::{HintCode, Hints, PositionErrors, Refusal};
 use crate::rules::fixed::Quantity;
-use crate::rules::stock::{Anteil, Ergebnis, Genannt, take, without};
+use crate::rules::stock::{Anteil, Ergebnis, Genannt, Posten, take, without};
 
 /// Says which batches the rest of a position comes from or goes to.
 #[allow(missing_docs)]
@@ -22,6 +22,7 @@ pub struct Placer<'p> {
     pub gruppe: Gruppe,
     pub artikel: &'p Artikel,
     pub zeilen: &'p [Zeile],
+    pub posten: &'p [Posten],
     pub own: Uuid,
     pub own_is_new: bool,
     pub booked: HashMap<Uuid, Vec<Anteil>>,
@@ -37,7 +38,12 @@ impl Placer<'_> {
     /// The parts of `rest`; a position that names nothing where it must is noted as an error.
     pub fn place(&mut self, at: usize, mut rest: Quantity, covered: &[Anteil]) -> Result<Vec<Anteil>> {
         let zeile = &self.zeilen[at];
-        if let Genannt::Charge(charge) = genannt(self.tx, self.gruppe, zeile)? {
+        let genannt = match &self.posten[at].genannt {
+            // An earlier item of the same document may have made the batch meanwhile.
+            Genannt::Neu(_) => genannt(self.tx, self.gruppe, zeile)?,
+            known => known.clone(),
+        };
+        if let Genannt::Charge(charge) = genannt {
             self.fill_in(charge, zeile)?;
             return Ok(vec![Anteil { charge: Some(charge), menge: rest }]);
         }
@@ -53,13 +59,20 @@ impl Placer<'_> {
             rest = parts.iter().try_fold(rest, |rest, part| rest.minus(part.menge))?;
         }
         if !rest.is_zero() {
-            self.place_anew(zeile, rest, &mut parts)?;
+            self.place_anew(zeile, is_new, rest, &mut parts)?;
         }
         Ok(parts)
     }
 
-    fn place_anew(&mut self, zeile: &Zeile, rest: Quantity, parts: &mut Vec<Anteil>) -> Result<()> {
-        if let Some(charge) = zeile.charge_id {
+    fn place_anew(
+        &mut self,
+        zeile: &Zeile,
+        is_new: bool,
+        rest: Quantity,
+        parts: &mut Vec<Anteil>,
+    ) -> Result<()> {
+        // Of a new position, or one that has a new partner, the batch it has is another's.
+        if let Some(charge) = zeile.charge_id.filter(|_| !(is_new && zeile.has_batch_information())) {
             parts.push(Anteil { charge: Some(charge), menge: rest });
         } else if zeile.has_batch_information() {
             let charge = self.create(zeile)?;
@@ -113,6 +126,14 @@ impl Placer<'_> {
             let found = stock.iter_mut().find(|(id, _)| artikel == self.artikel.id && Some(*id) == charge);
             if let Some((_, left)) = found {
                 *left = left.minus(menge)?;
+            }
+        }
+        // What items of the same document name is not there for those that choose.
+        let own = self.posten.iter().filter(|posten| posten.beleg == self.own);
+        for posten in own {
+            let named = stock.iter_mut().find(|(id, _)| posten.genannt == Genannt::Charge(*id));
+            if let Some((_, left)) = named {
+                *left = left.minus(posten.menge)?;
             }
         }
         Ok(stock)

@@ -1,0 +1,122 @@
+//! Contracts as an import brings them (D22).
+
+use uuid::Uuid;
+
+use super::model::{Kontrakt, KontraktZeile, Position, PositionZeile};
+use super::sql;
+use crate::artikel;
+use crate::db::error::Result;
+use crate::db::tx::WriteTx;
+use crate::http::json::Json;
+use crate::http::wire::{At, FromJson, Int, LongText, Sent, Text, required};
+use crate::import::Upserted;
+use crate::kunden;
+use crate::rules::day::{Day, DayTime};
+use crate::rules::error::{Code, Refusal};
+
+/// Stores a contract; its key is kontrakt_nr. Absent and blank fields stay as they are.
+pub fn kontrakt(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
+    let mut zeile = KontraktZeile::from_json(row, at)?;
+    let Text(kontrakt_nr) = required(std::mem::take(&mut zeile.kontrakt_nr).value(), "kontrakt_nr")?;
+    let positionen = std::mem::take(&mut zeile.positionen).value();
+    let found = sql::find_by_nr(tx, &kontrakt_nr)?;
+    let is_new = found.is_none();
+    let old = found.unwrap_or_else(|| blank(tx.new_id(), kontrakt_nr));
+    let new = with_row(tx, old.clone(), zeile)?;
+    if is_new || new != old {
+        sql::upsert(tx, &new, is_new)?;
+    }
+    let mut changed = new != old;
+    for (index, position) in
+        positionen.map(|positionen| positionen.0).unwrap_or_default().into_iter().enumerate()
+    {
+        changed |= store_position(tx, new.id, index, position)?;
+    }
+    Ok(match (is_new, changed) {
+        (true, _) => Upserted::Created,
+        (false, true) => Upserted::Changed,
+        (false, false) => Upserted::Unchanged,
+    })
+}
+
+fn with_row(tx: &WriteTx<'_>, old: Kontrakt, zeile: KontraktZeile) -> Result<Kontrakt> {
+    let text = |sent: Sent<Text>, old: Option<String>| sent.value().map(|Text(text)| text).or(old);
+    let day = |sent: Sent<Day>, old: Option<DayTime>| sent.value().map(DayTime).or(old);
+    let partner = match zeile.partner.value() {
+        Some(Text(kundennr)) => Some(kunden::must_have_number(tx, &kundennr, "partner")?),
+        None => None,
+    };
+    let (gueltig_von, gueltig_bis) =
+        (day(zeile.gueltig_von, old.gueltig_von), day(zeile.gueltig_bis, old.gueltig_bis));
+    if gueltig_von.zip(gueltig_bis).is_some_and(|(von, bis)| bis < von) {
+        let message = "gueltig_bis liegt vor gueltig_von.";
+        return Err(Refusal::field(Code::DatumUngueltig, "gueltig_bis", message).into());
+    }
+    Ok(Kontrakt {
+        kontrakt_typ: text(zeile.kontrakt_typ, old.kontrakt_typ),
+        partner_id: partner.as_ref().map(|partner| partner.id).or(old.partner_id),
+        partner_name: partner.map(|partner| partner.name).or(old.partner_name),
+        gueltig_von,
+        gueltig_bis,
+        erfassungsdatum: day(zeile.erfassungsdatum, old.erfassungsdatum),
+        gesamtmenge: zeile.gesamtmenge.value().or(old.gesamtmenge),
+        gesamtmenge_einheit: text(zeile.gesamtmenge_einheit, old.gesamtmenge_einheit),
+        mengenart: text(zeile.mengenart, old.mengenart),
+        paritat: text(zeile.paritat, old.paritat),
+        zahlungsbedingung: text(zeile.zahlungsbedingung, old.zahlungsbedingung),
+        erntejahr: zeile.erntejahr.value().map(|Int(jahr)| jahr).or(old.erntejahr),
+        erledigt: zeile.erledigt.value().unwrap_or(old.erledigt),
+        notizen: zeile.notizen.value().map(|LongText(text)| text).or(old.notizen),
+        referenz: text(zeile.referenz, old.referenz),
+        ..old
+    })
+}
+
+/// Stores a position, found by its id, else by its place; whether anything was different.
+fn store_position(tx: &WriteTx<'_>, kontrakt: Uuid, index: usize, zeile: PositionZeile) -> Result<bool> {
+    let place = zeile.position.value().map_or(index as i64 + 1, |Int(place)| place);
+    let known = sql::positions(tx, kontrakt)?;
+    let id = zeile.id.value();
+    let old =
+        known.into_iter().find(|position| id.map_or(position.position == place, |id| position.id == id));
+    let artikel_id = match zeile.artikelnummer.value() {
+        Some(Text(nummer)) => Some(artikel::by_artikelnummer(tx, &nummer)?),
+        None => old.as_ref().and_then(|old| old.artikel_id),
+    };
+    let new = Position {
+        id: old.as_ref().map(|old| old.id).or(id).unwrap_or_else(|| tx.new_id()),
+        position: place,
+        artikel_id,
+        menge: zeile.menge.value().or(old.as_ref().and_then(|old| old.menge)),
+        preis: zeile.preis.value().or(old.as_ref().and_then(|old| old.preis)),
+    };
+    if old.as_ref() == Some(&new) {
+        return Ok(false);
+    }
+    sql::upsert_position(tx, kontrakt, &new, old.is_none())?;
+    Ok(true)
+}
+
+fn blank(id: Uuid, kontrakt_nr: String) -> Kontrakt {
+    Kontrakt {
+        id,
+        kontrakt_nr,
+        kontrakt_typ: None,
+        partner_id: None,
+        gueltig_von: None,
+        gueltig_bis: None,
+        erfassungsdatum: None,
+        gesamtmenge: None,
+        gesamtmenge_einheit: None,
+        mengenart: None,
+        paritat: None,
+        zahlungsbedingung: None,
+        erntejahr: None,
+        erledigt: false,
+        notizen: None,
+        referenz: None,
+        partner_name: None,
+        geliefert: None,
+        offen: None,
+    }
+}

@@ -1,0 +1,106 @@
+//! Contracts as they go over the wire.
+
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::eingabe;
+use crate::http::json::Json;
+use crate::http::wire::{At, FromJson, Int, LongText, Read, Text};
+use crate::rules::day::{Day, DayTime};
+use crate::rules::error::Code;
+use crate::rules::fixed::{Price, Quantity};
+
+/// A contract (specification, Kontrakt), with what was delivered on it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[allow(missing_docs)]
+pub struct Kontrakt {
+    pub id: Uuid,
+    pub kontrakt_nr: String,
+    pub kontrakt_typ: Option<String>,
+    pub partner_id: Option<Uuid>,
+    pub gueltig_von: Option<DayTime>,
+    pub gueltig_bis: Option<DayTime>,
+    pub erfassungsdatum: Option<DayTime>,
+    pub gesamtmenge: Option<Quantity>,
+    pub gesamtmenge_einheit: Option<String>,
+    pub mengenart: Option<String>,
+    pub paritat: Option<String>,
+    pub zahlungsbedingung: Option<String>,
+    pub erntejahr: Option<i64>,
+    pub erledigt: bool,
+    pub notizen: Option<String>,
+    pub referenz: Option<String>,
+    pub partner_name: Option<String>,
+    /// Delivered on this contract, in its unit; null where the units do not convert.
+    pub geliefert: Option<Quantity>,
+    /// gesamtmenge minus geliefert; below zero where more was delivered.
+    pub offen: Option<Quantity>,
+}
+
+eingabe! {
+    /// A row of kontrakte; its key is kontrakt_nr. `partner` is a kundennr (D22).
+    pub struct KontraktZeile {
+        kontrakt_nr: Text,
+        kontrakt_typ: Text,
+        partner: Text,
+        gueltig_von: Day,
+        gueltig_bis: Day,
+        erfassungsdatum: Day,
+        gesamtmenge: Quantity,
+        gesamtmenge_einheit: Text,
+        mengenart: Text,
+        paritat: Text,
+        zahlungsbedingung: Text,
+        erntejahr: Int<1900, 2200>,
+        erledigt: bool,
+        notizen: LongText,
+        referenz: Text,
+        positionen: Positionen,
+    }
+    nur_lesen: ["id", "partner_id", "partner_name", "geliefert", "offen"]
+}
+
+eingabe! {
+    /// A position of a contract in an import.
+    pub struct PositionZeile {
+        id: uuid::Uuid,
+        position: Int<1, 10_000>,
+        artikelnummer: Text,
+        menge: Quantity,
+        preis: Price,
+    }
+    nur_lesen: []
+}
+
+/// Positions of a contract at most.
+const MAX_POSITIONEN: usize = 1_000;
+
+/// The positions of a contract; in a table there is no place for them.
+#[derive(Debug, Clone, Default)]
+pub struct Positionen(pub Vec<PositionZeile>);
+
+impl FromJson for Positionen {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Positionen> {
+        let Json::Array(elements) = json else {
+            return at
+                .refuse(Code::FeldUngueltig, "Hier wird eine Liste von Positionen erwartet (nur in JSON).");
+        };
+        if elements.len() > MAX_POSITIONEN {
+            let message = format!("Ein Kontrakt hat höchstens {MAX_POSITIONEN} Positionen.");
+            return at.refuse(Code::WertUngueltig, message);
+        }
+        let read = |(index, element)| at.element(index, |at| PositionZeile::from_json(element, at));
+        Ok(Positionen(elements.iter().enumerate().map(read).collect::<Read<_>>()?))
+    }
+}
+
+/// A position of a contract, as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Position {
+    pub id: Uuid,
+    pub position: i64,
+    pub artikel_id: Option<Uuid>,
+    pub menge: Option<Quantity>,
+    pub preis: Option<Price>,
+}

@@ -1,0 +1,169 @@
+//! Statements on contracts.
+
+use rusqlite::{Row, named_params};
+use uuid::Uuid;
+
+use super::model::{Kontrakt, Position};
+use crate::db::error::Result;
+use crate::db::list::{Filter, ListSql, Listing, Page};
+use crate::db::tx::{Columns, Tx, WriteTx};
+use crate::rules::day::Day;
+use crate::rules::fixed::Quantity;
+use crate::rules::text::searchable;
+
+const LIST: ListSql = ListSql {
+    select: "select v.id, v.kontrakt_nr, v.kontrakt_typ, v.partner_id, v.gueltig_von, v.gueltig_bis,
+        v.erfassungsdatum, v.gesamtmenge, v.gesamtmenge_einheit, v.mengenart, v.paritat, v.zahlungsbedingung,
+        v.erntejahr, v.erledigt, v.notizen, v.referenz, k.name
+      from kontrakt v left join kunde k on k.tenant_id = v.tenant_id and k.id = v.partner_id",
+    count: "select count(*) from kontrakt v",
+    order: "order by v.erfassungsdatum desc, v.id",
+};
+
+fn kontrakt(row: &Row<'_>) -> rusqlite::Result<Kontrakt> {
+    let mut columns = Columns::of(row);
+    Ok(Kontrakt {
+        id: columns.take()?,
+        kontrakt_nr: columns.take()?,
+        kontrakt_typ: columns.take()?,
+        partner_id: columns.take()?,
+        gueltig_von: columns.take()?,
+        gueltig_bis: columns.take()?,
+        erfassungsdatum: columns.take()?,
+        gesamtmenge: columns.take()?,
+        gesamtmenge_einheit: columns.take()?,
+        mengenart: columns.take()?,
+        paritat: columns.take()?,
+        zahlungsbedingung: columns.take()?,
+        erntejahr: columns.take()?,
+        erledigt: columns.take()?,
+        notizen: columns.take()?,
+        referenz: columns.take()?,
+        partner_name: columns.take()?,
+        geliefert: None,
+        offen: None,
+    })
+}
+
+/// What a list of contracts is filtered by (D21g).
+#[allow(missing_docs)]
+pub struct Auswahl<'a> {
+    pub kontrakt_typ: Option<&'a str>,
+    pub partner: Option<Uuid>,
+    pub erledigt: Option<bool>,
+    pub erntejahr: Option<i64>,
+    pub von: Option<Day>,
+    pub bis: Option<Day>,
+    pub suche: Option<&'a str>,
+}
+
+/// One page of contracts.
+pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing<Kontrakt>> {
+    let mut filter = Filter::of("v");
+    filter.when("v.kontrakt_typ = :typ", ":typ", auswahl.kontrakt_typ);
+    filter.when("v.partner_id = :partner", ":partner", auswahl.partner);
+    filter.when("v.erledigt = :erledigt", ":erledigt", auswahl.erledigt);
+    filter.when("v.erntejahr = :erntejahr", ":erntejahr", auswahl.erntejahr);
+    filter.when("v.erfassungsdatum >= :von", ":von", auswahl.von);
+    filter.when("v.erfassungsdatum <= :bis", ":bis", auswahl.bis);
+    filter.contains_words("v.such_text", auswahl.suche);
+    tx.list(&LIST, &filter, page, kontrakt)
+}
+
+/// A contract by its number.
+pub fn find_by_nr(tx: &Tx<'_>, kontrakt_nr: &str) -> Result<Option<Kontrakt>> {
+    let statement = format!("{} where v.tenant_id = :tenant and v.kontrakt_nr = :nr", LIST.select);
+    tx.optional(&statement, named_params! {":nr": kontrakt_nr}, kontrakt)
+}
+
+/// A quantity that documents name a contract with: of deliveries or of invoices.
+pub struct Menge {
+    /// The article; none for positions without.
+    pub artikel_id: Option<Uuid>,
+    /// Whether a delivery (LS, EL) or an invoice (RE, ER) names it.
+    pub ist_lieferung: bool,
+    /// The quantity, in this unit.
+    pub menge: Quantity,
+    /// Its unit.
+    pub einheit: Option<String>,
+}
+
+/// What live documents name a contract with.
+pub fn quantities(tx: &Tx<'_>, kontrakt: Uuid) -> Result<Vec<Menge>> {
+    tx.all(
+        "select p.artikel_id, b.beleg_typ in ('LS', 'EL'), sum(p.menge), p.einheit
+         from beleg_position p join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
+         where p.tenant_id = :tenant and p.kontrakt_id = :kontrakt and b.beleg_typ in ('LS', 'EL', 'RE', 'ER')
+           and b.status <> 'storniert' and b.storno_von_beleg_id is null
+         group by 1, 2, 4",
+        named_params! {":kontrakt": kontrakt},
+        |row| {
+            Ok(Menge {
+                artikel_id: row.get(0)?,
+                ist_lieferung: row.get(1)?,
+                menge: row.get(2)?,
+                einheit: row.get(3)?,
+            })
+        },
+    )
+}
+
+/// Adds a contract or stores a changed one.
+pub fn upsert(tx: &WriteTx<'_>, kontrakt: &Kontrakt, is_new: bool) -> Result<()> {
+    let fields = [Some(&kontrakt.kontrakt_nr), kontrakt.referenz.as_ref()];
+    let such_text = searchable(fields.into_iter().flatten().map(String::as_str));
+    let columns = named_params! {
+        ":such_text": such_text,
+        ":kontrakt_typ": kontrakt.kontrakt_typ,
+        ":partner_id": kontrakt.partner_id,
+        ":gueltig_von": kontrakt.gueltig_von.map(|day| day.0),
+        ":gueltig_bis": kontrakt.gueltig_bis.map(|day| day.0),
+        ":erfassungsdatum": kontrakt.erfassungsdatum.map(|day| day.0),
+        ":gesamtmenge": kontrakt.gesamtmenge,
+        ":gesamtmenge_einheit": kontrakt.gesamtmenge_einheit,
+        ":mengenart": kontrakt.mengenart,
+        ":paritat": kontrakt.paritat,
+        ":zahlungsbedingung": kontrakt.zahlungsbedingung,
+        ":erntejahr": kontrakt.erntejahr,
+        ":erledigt": kontrakt.erledigt,
+        ":notizen": kontrakt.notizen,
+        ":referenz": kontrakt.referenz,
+    };
+    if !is_new {
+        return tx.update("kontrakt", kontrakt.id, columns);
+    }
+    let own: [(&str, &dyn rusqlite::ToSql); 2] =
+        [(":id", &kontrakt.id), (":kontrakt_nr", &kontrakt.kontrakt_nr)];
+    tx.insert("kontrakt", &[&own[..], columns].concat())
+}
+
+/// The positions of a contract.
+pub fn positions(tx: &Tx<'_>, kontrakt: Uuid) -> Result<Vec<Position>> {
+    let statement = "select id, position, artikel_id, menge, preis from kontrakt_position
+        where tenant_id = :tenant and kontrakt_id = :kontrakt order by position, id";
+    tx.all(statement, named_params! {":kontrakt": kontrakt}, |row| {
+        let mut columns = Columns::of(row);
+        Ok(Position {
+            id: columns.take()?,
+            position: columns.take()?,
+            artikel_id: columns.take()?,
+            menge: columns.take()?,
+            preis: columns.take()?,
+        })
+    })
+}
+
+/// Adds a position or stores a changed one; others may refer to it, so none is ever deleted.
+pub fn upsert_position(tx: &WriteTx<'_>, kontrakt: Uuid, position: &Position, is_new: bool) -> Result<()> {
+    let columns = named_params! {
+        ":position": position.position,
+        ":artikel_id": position.artikel_id,
+        ":menge": position.menge,
+        ":preis": position.preis,
+    };
+    if !is_new {
+        return tx.update("kontrakt_position", position.id, columns);
+    }
+    let own: [(&str, &dyn rusqlite::ToSql); 2] = [(":id", &position.id), (":kontrakt_id", &kontrakt)];
+    tx.insert("kontrakt_position", &[&own[..], columns].concat())
+}
