@@ -19,6 +19,7 @@ mod laender;
 mod lager;
 mod lanes;
 mod parallel;
+mod regressions;
 mod steuersaetze;
 mod tenants;
 mod verfuegbar;
