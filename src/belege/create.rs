@@ -151,11 +151,7 @@ pub fn create_ordered_batches(
             herkunftsland: position.herkunftsland.clone(),
             biozertifikat_id: position.biozertifikat_id,
         };
-        let tells = info.fremde_charge_nr.is_some()
-            || info.mhd.is_some()
-            || info.herkunftsland.is_some()
-            || info.biozertifikat_id.is_some();
-        if let (true, Some(artikel_id)) = (tells, position.artikel_id)
+        if let (true, Some(artikel_id)) = (info.tells(), position.artikel_id)
             && let Some(artikel) = artikel::find(tx, artikel_id)?
         {
             position.charge_id = Some(lager::charge_for(tx, partner, &artikel, &info)?);

@@ -26,17 +26,18 @@ pub fn finalise(tx: &WriteTx<'_>, beleg: Beleg) -> Result<Beleg> {
         BelegStatus::Abgeschlossen | BelegStatus::Erledigt => return Ok(beleg),
         BelegStatus::Offen => {}
     }
-    verlauf::write(tx, &beleg, Aktion::Abschliessen)?;
     sql::copy_partner(tx, beleg.id)?;
-    let beleg = Beleg {
-        status: BelegStatus::Abgeschlossen,
-        ereignis_am: Some(sql::next_event(tx)?),
-        version: beleg.version + 1,
-        updated_at: tx.now(),
-        ..beleg
-    };
-    sql::update(tx, &beleg)?;
+    let beleg = move_to(tx, beleg, BelegStatus::Abgeschlossen, Aktion::Abschliessen)?;
     pruefsumme::chain(tx, beleg.id)?;
+    Ok(beleg)
+}
+
+/// The next state, with the version before it in the history, and an event for those who poll.
+fn move_to(tx: &WriteTx<'_>, beleg: Beleg, status: BelegStatus, aktion: Aktion) -> Result<Beleg> {
+    verlauf::write(tx, &beleg, aktion)?;
+    let ereignis_am = Some(sql::next_event(tx)?);
+    let beleg = Beleg { status, ereignis_am, version: beleg.version + 1, updated_at: tx.now(), ..beleg };
+    sql::update(tx, &beleg)?;
     Ok(beleg)
 }
 
@@ -54,16 +55,7 @@ pub fn settle(tx: &WriteTx<'_>, beleg: Beleg) -> Result<Beleg> {
             return Err(Refusal::new(Code::BelegNichtAbgeschlossen, message).into());
         }
     }
-    verlauf::write(tx, &beleg, Aktion::Erledigen)?;
-    let beleg = Beleg {
-        status: BelegStatus::Erledigt,
-        ereignis_am: Some(sql::next_event(tx)?),
-        version: beleg.version + 1,
-        updated_at: tx.now(),
-        ..beleg
-    };
-    sql::update(tx, &beleg)?;
-    Ok(beleg)
+    move_to(tx, beleg, BelegStatus::Erledigt, Aktion::Erledigen)
 }
 
 /// Cancels a document. A finalised invoice gets a counter document; other documents only change

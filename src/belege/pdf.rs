@@ -73,10 +73,13 @@ pub fn archive(
         }
     };
     let finalises = eingabe.abschliessen.value().unwrap_or(true) && beleg.status == BelegStatus::Offen;
-    let beleg = match (finalises, known, beleg.ereignis_am) {
-        (true, _, _) => finalise(tx, beleg)?,
-        (false, None, Some(_)) => note_event(tx, beleg)?,
-        _ => beleg,
+    let was_final = beleg.ereignis_am.is_some();
+    let beleg = if finalises {
+        finalise(tx, beleg)?
+    } else if was_final && known.is_none() {
+        note_event(tx, beleg)?
+    } else {
+        beleg
     };
     let bestaetigung = PdfBestaetigung {
         id,

@@ -139,7 +139,7 @@ async fn answer<A: Answering>(
 ) -> Response<Full<Bytes>> {
     let (id, started) = (Uuid::now_v7(), std::time::Instant::now());
     let (head, body) = request.into_parts();
-    let limit = service.body_limit(&head);
+    let limit = if body.is_end_stream() { 0 } else { service.body_limit(&head) };
     let asked_first = head.headers.contains_key(hyper::header::EXPECT);
     let body = match timeout(body_time, read_body(body, limit, asked_first)).await {
         Ok(body) => body,

@@ -22,6 +22,16 @@ pub struct BatchInformation {
     pub biozertifikat_id: Option<i64>,
 }
 
+impl BatchInformation {
+    /// Whether it tells of anything.
+    pub fn tells(&self) -> bool {
+        self.fremde_charge_nr.is_some()
+            || self.mhd.is_some()
+            || self.herkunftsland.is_some()
+            || self.biozertifikat_id.is_some()
+    }
+}
+
 /// A batch that a purchase tells of: the known one of the supplier's number, or a new one (D8).
 pub fn charge_for(
     tx: &WriteTx<'_>,

@@ -75,10 +75,7 @@ pub type Konten = BTreeMap<Konto, Quantity>;
 impl Zeile {
     /// Whether it was sent with anything that tells of a batch.
     pub fn has_batch_information(&self) -> bool {
-        self.fremde_charge_nr.is_some()
-            || self.mhd.is_some()
-            || self.herkunftsland.is_some()
-            || self.biozertifikat_id.is_some()
+        self.batch_information().tells()
     }
 
     /// What it tells of its batch.
