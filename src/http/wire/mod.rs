@@ -3,7 +3,9 @@
 //! `eingabe!` declares a body as a struct; reading it checks every field, names what is wrong by
 //! its path, and notes what was ignored or rounded.
 
-use std::borrow::Cow;
+mod number;
+
+pub use number::{Gewicht, Int, Kennung, Tage};
 
 use serde::Serialize;
 use uuid::Uuid;
@@ -12,7 +14,6 @@ use super::json::Json;
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
-use crate::rules::fixed::{self, NumberError, Percent, Price, Quantity};
 
 /// A value, or why there is none.
 pub type Read<T> = Result<T, Box<Refusal>>;
@@ -269,136 +270,6 @@ impl FromJson for bool {
     }
 }
 
-/// A whole number within bounds: 30, 30.0 or "30".
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Int<const MIN: i64, const MAX: i64>(pub i64);
-
-/// An id of master data that we do not keep (niederlassung_id, waage_id …): int32.
-pub type Kennung = Int<{ i32::MIN as i64 }, { i32::MAX as i64 }>;
-
-/// A number of days, up to about ten years.
-pub type Tage = Int<0, 3_650>;
-
-impl<const MIN: i64, const MAX: i64> FromJson for Int<MIN, MAX> {
-    const BLANK_IS_NULL: bool = false;
-
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Self> {
-        let parsed = number(json, at).map(|text| fixed::parse(&text, 6));
-        match parsed {
-            Some(Ok(number)) if number.value % 1_000_000 == 0 && !number.rounded => {
-                let value = number.value / 1_000_000;
-                if (MIN..=MAX).contains(&value) {
-                    return Ok(Int(value));
-                }
-                at.refuse(Code::WertUngueltig, format!("Die Zahl muss zwischen {MIN} und {MAX} liegen."))
-            }
-            _ => at.refuse(Code::FeldUngueltig, "Hier wird eine ganze Zahl erwartet."),
-        }
-    }
-}
-
-/// The text of a number: a JSON number, or a string with one. In a cell of a table 1.234,56 is
-/// 1234.56, and a number may begin with zeros.
-fn number<'j>(json: &'j Json<'_>, at: &At<'_>) -> Option<Cow<'j, str>> {
-    match json {
-        Json::Number(text) => Some(Cow::Borrowed(text)),
-        Json::String(cell) if at.is_tabular() => Some(Cow::Owned(plain_number(cell.trim()))),
-        Json::String(text) => Some(Cow::Borrowed(text.trim())),
-        _ => None,
-    }
-}
-
-/// A number of a cell without thousands separators and leading zeros. With a comma, dots before it
-/// must stand between groups of three digits; what is neither German nor plain does not
-/// become a number, and is refused.
-fn plain_number(cell: &str) -> String {
-    let (sign, unsigned) = cell.strip_prefix('-').map_or(("", cell), |unsigned| ("-", unsigned));
-    let plain = match unsigned.split_once(',') {
-        Some((whole, decimals)) => match ungrouped(whole) {
-            Some(whole) => format!("{whole}.{decimals}"),
-            None => return cell.to_owned(),
-        },
-        None if unsigned.matches('.').count() > 1 => match ungrouped(unsigned) {
-            Some(whole) => whole,
-            None => return cell.to_owned(),
-        },
-        None => unsigned.to_owned(),
-    };
-    let digits = plain.trim_start_matches('0');
-    let zero = if digits.starts_with(|c: char| c.is_ascii_digit()) || plain.is_empty() { "" } else { "0" };
-    format!("{sign}{zero}{digits}")
-}
-
-/// Digits without the dots between groups of three.
-fn ungrouped(text: &str) -> Option<String> {
-    let groups: Vec<&str> = text.split('.').collect();
-    let (first, rest) = groups.split_first()?;
-    let first_fits = rest.is_empty() || (1..=3).contains(&first.len());
-    (first_fits && rest.iter().all(|group| group.len() == 3)).then(|| groups.concat())
-}
-
-/// A decimal of `places` decimals, as an integer of them.
-fn decimal(json: &Json<'_>, at: &mut At<'_>, places: u32) -> Read<i64> {
-    let Some(text) = number(json, at) else {
-        return at.refuse(Code::FeldUngueltig, "Hier wird eine Zahl erwartet.");
-    };
-    match fixed::parse(&text, places) {
-        Ok(parsed) => {
-            if parsed.rounded {
-                at.hint(
-                    HintCode::Gerundet,
-                    format!("Der Wert wurde auf {places} Nachkommastellen gerundet."),
-                );
-            }
-            Ok(parsed.value)
-        }
-        Err(NumberError::TooLarge) => {
-            at.refuse(Code::FeldUngueltig, "Die Zahl ist zu groß: sie muss unter 1.000.000.000.000 liegen.")
-        }
-        Err(NumberError::Malformed) => at
-            .refuse(Code::FeldUngueltig, "Hier wird eine Zahl mit Dezimalpunkt erwartet, zum Beispiel 12.5."),
-    }
-}
-
-impl FromJson for Quantity {
-    const BLANK_IS_NULL: bool = false;
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Quantity> {
-        decimal(json, at, 6).map(Quantity::from_units)
-    }
-}
-
-impl FromJson for Price {
-    const BLANK_IS_NULL: bool = false;
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Price> {
-        decimal(json, at, 6).map(Price::from_units)
-    }
-}
-
-impl FromJson for Percent {
-    const BLANK_IS_NULL: bool = false;
-
-    /// 0 to 100 per cent (D6).
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Percent> {
-        let percent = Percent::from_units(decimal(json, at, 6)?);
-        if (Percent::ZERO..=Percent::whole(100)).contains(&percent) {
-            return Ok(percent);
-        }
-        at.refuse(Code::WertUngueltig, "Der Prozentwert muss zwischen 0 und 100 liegen.")
-    }
-}
-
-/// A weight in kg, kept to 3 decimals (D12).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Gewicht(pub Quantity);
-
-impl FromJson for Gewicht {
-    const BLANK_IS_NULL: bool = false;
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Gewicht> {
-        let grams = decimal(json, at, 3)?;
-        Ok(Gewicht(Quantity::from_units(grams * 1_000)))
-    }
-}
-
 impl FromJson for Day {
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Day> {
         let day = match json {
@@ -508,32 +379,6 @@ impl FromJson for Spelled {
         match json {
             Json::Number(number) => Ok(Spelled((*number).to_owned())),
             json => text(json, at, MAX_TEXT).map(Spelled),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cells_are_german_or_plain_numbers_or_none() {
-        let table = [
-            ("1.234,56", "1234.56"),
-            ("1234.56", "1234.56"),
-            ("1234,5", "1234.5"),
-            ("-1.234.567", "-1234567"),
-            ("007", "7"),
-            ("0,5", "0.5"),
-            ("0", "0"),
-            ("", ""),
-            // Neither: what comes out is no number by JSON's grammar, and is refused.
-            ("1,234.56", "1.234.56"),
-            ("1.23,4", "1.23,4"),
-            ("1.2.3", "1.2.3"),
-        ];
-        for (cell, plain) in table {
-            assert_eq!(plain_number(cell), plain, "{cell}");
         }
     }
 }
