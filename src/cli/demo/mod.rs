@@ -39,6 +39,7 @@ const FILES: &[(&str, &str)] = &[
     ("vertriebler", include_str!("vertriebler.csv")),
     ("kunden", include_str!("kunden.csv")),
     ("chargen", include_str!("chargen.csv")),
+    ("kontrakte", include_str!("kontrakte.json")),
 ];
 
 /// Serves a fresh database with a mill's data.
@@ -119,12 +120,13 @@ impl Client<'_> {
         let mill = self.customer("K-1002")?;
         let wheat = self.article("R01001")?;
         let rye = self.article("R01017")?;
+        let contract = self.send("GET", "/api/v1/kontrakte", Value::Null)?["data"][0]["id"].clone();
         let first = self.weigh(&farm, &wheat, 40_120, 15_260, "UE-MH 101")?;
         let delivery = self.post(
             "/api/v1/belege",
             json!({"beleg_typ": "EL", "kunden_id": farm, "external_ref": "demo-el-1", "items": [{
                 "artikel_id": wheat, "wiegung_id": first, "fremde_charge_nr": "DUG-2026-1",
-                "herkunftsland": "DE"}]}),
+                "herkunftsland": "DE", "kontrakt_id": contract}]}),
         )?;
         self.post(
             "/api/v1/belege",
