@@ -3,12 +3,14 @@
 
 mod harness;
 
+mod abschluss;
 mod anhaenge;
 mod artikel;
 mod belege_aendern;
 mod belege_anlage;
 mod belege_betraege;
 mod belege_ende;
+mod bounds;
 mod chargen;
 mod gate;
 mod import;
@@ -18,8 +20,10 @@ mod kunden;
 mod laender;
 mod lager;
 mod lanes;
+mod lists;
 mod parallel;
 mod regressions;
+mod settings;
 mod steuersaetze;
 mod tenants;
 mod verfuegbar;

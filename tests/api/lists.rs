@@ -1,0 +1,136 @@
+//! What holds for every list: limit, offset, count, and no silent cut (D16).
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use partnerd::app::routes;
+use partnerd::http::route::Method;
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Server};
+use crate::lager::{Mill, buy};
+
+/// The paths of all lists, with two rows or more in each that stands in `filled`.
+fn lists(mill: &Mill<'_>) -> Vec<String> {
+    let groups = r#"[{"name": "A", "nummer": 1}, {"name": "B", "nummer": 2}]"#;
+    mill.server.import(&mill.client, "artikelgruppen", groups);
+    mill.server.import(&mill.client, "kontrakte", r#"[{"kontrakt_nr": "V-1"}, {"kontrakt_nr": "V-2"}]"#);
+    let (kunde, artikel) = (mill.partner_id("Hof"), mill.artikel_id("W"));
+    let first = json!({"waage_id": 1, "gewicht_erst_kg": 40, "partner_id": kunde});
+    let deliveries = [1, 2].map(|at| {
+        mill.client.post("/api/v1/wiegungen", first.clone()).is(201);
+        for (place, id) in [("kunden", &kunde), ("artikel", &artikel)] {
+            let file = json!({"dateiname": format!("{at}.txt"), "inhalt_base64": "Zm9v"});
+            mill.client.post(&format!("/api/v1/{place}/{id}/dokumente"), file).is(201);
+        }
+        mill.post("EL", buy(at, &format!("C{at}"))).id()
+    });
+    mill.client.put(&format!("/api/v1/belege/{}", deliveries[0]), json!({"notizen": "neu"})).is(200);
+    deliveries.iter().for_each(|id| mill.finalise(id));
+    let is_list = |pattern: &str| {
+        pattern != "/api/v1" && !["}", "/pdf", "/herkunft"].iter().any(|end| pattern.ends_with(end))
+    };
+    let path = |pattern: &str| {
+        let place = pattern.split('/').nth(3).unwrap();
+        let id = if place == "belege" {
+            &deliveries[0]
+        } else if place == "artikel" {
+            &artikel
+        } else {
+            &kunde
+        };
+        let required = match pattern {
+            "/api/v1/dokumente" => "since=2026-01-01&",
+            "/api/v1/chargen/verfuegbar" => "artikelnr=W&",
+            _ => "",
+        };
+        format!("{}?{required}", pattern.replace("{id}", id))
+    };
+    let gets = routes().filter(|route| route.method == Method::Get && is_list(route.pattern));
+    gets.map(|route| path(route.pattern)).collect()
+}
+
+/// The rows of a page, and the count of all.
+fn page(answer: &Answer) -> (Vec<Value>, usize) {
+    let body = answer.is(200);
+    match body.as_array() {
+        Some(rows) => (rows.clone(), answer.headers["x-total-count"].parse().unwrap()),
+        None => {
+            (body["data"].as_array().unwrap().clone(), body["count"].as_u64().unwrap().try_into().unwrap())
+        }
+    }
+}
+
+#[test]
+fn every_list_takes_limit_and_offset() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let lists = lists(&mill);
+    let mut filled = 0;
+    for path in &lists {
+        let get = |query: &str| mill.client.get(&format!("{path}{query}"));
+        let (all, count) = page(&get("limit=5000"));
+        assert_eq!(all.len(), count, "{path}");
+        filled += usize::from(count > 1);
+        let second = all.get(1..2).unwrap_or_default();
+        let rows = [
+            ("limit=0".to_owned(), &all[..0]),
+            ("limit=1".to_owned(), all.get(..1).unwrap_or_default()),
+            ("limit=1&offset=1".to_owned(), second),
+            (format!("offset={count}"), &all[..0]),
+        ];
+        for (query, expected) in rows {
+            assert_eq!(page(&get(&query)), (expected.to_vec(), count), "{path}{query}");
+        }
+        let cut = |query: &str| get(query).headers.get("x-limit").cloned();
+        assert_eq!((cut("limit=5001").as_deref(), cut("limit=5000")), (Some("5000"), None), "{path}");
+        for query in ["limit=-1", "limit=viele", "offset=-1", "offset=1.5"] {
+            let refused = get(query);
+            let feld = query.split('=').next().unwrap();
+            assert_eq!(refused.refused(400, "PARAMETER_UNGUELTIG")["feld"], feld, "{path}{query}");
+        }
+    }
+    assert!(filled >= 13, "{filled} of these lists have two rows: {lists:?}");
+}
+
+#[test]
+fn a_list_without_a_limit_gives_all_rows_or_says_that_they_are_too_many() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let groups = |from: usize, to: usize| {
+        let rows = (from..=to).map(|n| json!({"name": format!("G{n}"), "nummer": n}));
+        server.import(&mill, "artikelgruppen", &Value::Array(rows.collect()).to_string());
+    };
+    let path = "/api/v1/artikelgruppen";
+    groups(1, 20_000);
+    let (rows, count) = page(&mill.get(path));
+    assert_eq!((rows.len(), count), (20_000, 20_000));
+    groups(20_001, 20_001);
+    mill.get(path).refused(400, "ZU_VIELE_TREFFER");
+    let (rows, count) = page(&mill.get(&format!("{path}?limit=2&offset=19999")));
+    assert_eq!((rows[1]["nummer"].clone(), rows.len(), count), (json!(20_001), 2, 20_001));
+}
+
+#[test]
+fn rows_and_count_are_those_of_one_instant() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let writing = AtomicBool::new(true);
+    let pages = std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let mut pages = Vec::new();
+            while writing.load(Ordering::Relaxed) {
+                pages.push(page(&mill.get("/api/v1/kunden?limit=5000")));
+            }
+            pages
+        });
+        let write = || (0..60).for_each(|_| drop(mill.post("/api/v1/kunden", json!({"name": "A"})).id()));
+        let writers: Vec<_> = (0..4).map(|_| scope.spawn(write)).collect();
+        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        writing.store(false, Ordering::Relaxed);
+        reader.join().unwrap()
+    });
+    for (rows, count) in &pages {
+        assert_eq!(rows.len(), *count);
+    }
+    assert!(pages.iter().any(|(_, count)| (1..240).contains(count)), "no page was read in between");
+}
