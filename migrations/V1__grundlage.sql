@@ -69,7 +69,7 @@ create table api_key (
 -- Business numbers: the last one given, per series and year (D5).
 create table nummernkreis (
   tenant_id  integer not null references tenant (id),
-  reihe      text not null,                   -- AN AU LS RE BS EL ER WS CH
+  reihe      text not null,                   -- AN AU LS RE BS EL ER WS CH PA AS
   jahr       integer not null,
   letzte     integer not null check (letzte > 0),
   primary key (tenant_id, reihe, jahr)
@@ -379,14 +379,18 @@ create table lagerbewegung (
   id          blob not null check (length(id) = 16),
   artikel_id  blob not null,
   charge_id   blob,                            -- null: article without batches
-  beleg_id    blob,                            -- null: opening stock
+  beleg_id    blob,                            -- the document, or
+  pa_id       blob,                            -- the production order; neither: opening stock
   menge       integer not null check (menge <> 0), -- signed, in the article's unit
   am          integer not null,
   primary key (tenant_id, id),
   foreign key (tenant_id, artikel_id) references artikel (tenant_id, id),
   foreign key (tenant_id, charge_id) references charge (tenant_id, id),
-  foreign key (tenant_id, beleg_id) references beleg (tenant_id, id)
+  check (beleg_id is null or pa_id is null),
+  foreign key (tenant_id, beleg_id) references beleg (tenant_id, id),
+  foreign key (tenant_id, pa_id) references produktionsauftrag (tenant_id, id)
 ) strict, without rowid;
+create index lagerbewegung_auftrag on lagerbewegung (tenant_id, pa_id) where pa_id is not null;
 create index lagerbewegung_beleg on lagerbewegung (tenant_id, beleg_id, artikel_id, charge_id, menge);
 create index lagerbewegung_charge on lagerbewegung (tenant_id, charge_id, menge);
 create index lagerbewegung_artikel on lagerbewegung (tenant_id, artikel_id);
@@ -446,6 +450,129 @@ create trigger wiegung_gewichte_bleiben before update on wiegung
     or (old.gewicht_zweit_kg is not null and new.gewicht_zweit_kg is not old.gewicht_zweit_kg)
     or (old.gewicht_netto_kg is not null and new.gewicht_netto_kg is not old.gewicht_netto_kg)
   begin select raise(abort, 'weights never change'); end;
+
+------------------------------------------------------------------------------------------------
+-- Production
+------------------------------------------------------------------------------------------------
+
+-- A version of a recipe. Versions of one recipe share the id.
+create table rezeptur (
+  tenant_id       integer not null references tenant (id),
+  id              integer not null,
+  version         integer not null check (version > 0),
+  bezeichnung     text not null,
+  typ             text,
+  aktiv           integer not null default 1 check (aktiv in (0, 1)),
+  bezeichnung_key text not null,
+  primary key (tenant_id, id, version)
+) strict, without rowid;
+create index rezeptur_bezeichnung on rezeptur (tenant_id, bezeichnung_key);
+
+create table rezeptur_zeile (
+  tenant_id   integer not null,
+  rezeptur_id integer not null,
+  version     integer not null,
+  art         text not null check (art in ('input', 'output')),
+  position    integer not null,                -- from 1, among the lines of its kind
+  artikel_id  blob not null,
+  menge       integer not null check (menge > 0),
+  einheit     text,
+  bemerkung   text,
+  primary key (tenant_id, rezeptur_id, version, art, position),
+  foreign key (tenant_id, rezeptur_id, version) references rezeptur (tenant_id, id, version),
+  foreign key (tenant_id, artikel_id) references artikel (tenant_id, id)
+) strict, without rowid;
+create index rezeptur_zeile_artikel on rezeptur_zeile (tenant_id, artikel_id);
+
+-- A production order holds a copy of its recipe: what changes later does not change it (D13).
+create table produktionsauftrag (
+  tenant_id        integer not null references tenant (id),
+  id               blob not null check (length(id) = 16),
+  pa_nummer        text not null,
+  status           text not null check (status in ('schwebend', 'geplant', 'in_bearbeitung', 'erledigt', 'storniert')),
+  rezeptur_id      integer,
+  rezeptur_version integer,
+  rezeptur_bezeichnung text,
+  rezeptur_typ     text,
+  faktor           integer not null check (faktor > 0),
+  produktions_datum text,
+  niederlassung_id integer,
+  lagerhalle_id    integer,
+  zugewiesen_an    integer,
+  bezeichnung      text,
+  bemerkung        text,
+  geplant_am       integer,
+  gestartet_am     integer,
+  erledigt_am      integer,
+  angelegt_am      integer not null,
+  version          integer not null default 1,
+  primary key (tenant_id, id),
+  unique (tenant_id, pa_nummer),
+  foreign key (tenant_id, rezeptur_id, rezeptur_version) references rezeptur (tenant_id, id, version)
+) strict, without rowid;
+create index produktionsauftrag_ordnung on produktionsauftrag (tenant_id, produktions_datum desc, id);
+create index produktionsauftrag_status on produktionsauftrag (tenant_id, status, produktions_datum desc, id);
+create index produktionsauftrag_rezeptur on produktionsauftrag (tenant_id, rezeptur_id, rezeptur_version) where rezeptur_id is not null;
+
+-- What goes into an order and what comes out. The lines of an order that is done are its
+-- genealogy: each batch that went in is in each batch that came out.
+create table pa_input (
+  tenant_id  integer not null,
+  id         integer not null,
+  pa_id      blob not null,
+  position   integer not null,                 -- parts of one line share it
+  artikel_id blob not null,
+  charge_id  blob,
+  soll_menge integer not null check (soll_menge >= 0), -- in einheit; of parts the first has it all
+  ist_menge  integer check (ist_menge >= 0),
+  einheit    text,
+  bemerkung  text,
+  primary key (tenant_id, id),
+  foreign key (tenant_id, pa_id) references produktionsauftrag (tenant_id, id),
+  foreign key (tenant_id, artikel_id) references artikel (tenant_id, id),
+  foreign key (tenant_id, charge_id) references charge (tenant_id, id)
+) strict, without rowid;
+create index pa_input_auftrag on pa_input (tenant_id, pa_id, position);
+create index pa_input_artikel on pa_input (tenant_id, artikel_id, pa_id);
+create index pa_input_charge on pa_input (tenant_id, charge_id, pa_id) where charge_id is not null;
+
+create table pa_output (
+  tenant_id  integer not null,
+  id         integer not null,
+  pa_id      blob not null,
+  position   integer not null,
+  artikel_id blob not null,
+  charge_id  blob,                             -- the batch that was made
+  charge_nr  text,                             -- the number it is to have; null: the next of ours
+  mhd        text,
+  soll_menge integer not null check (soll_menge >= 0),
+  ist_menge  integer check (ist_menge >= 0),
+  einheit    text,
+  bemerkung  text,
+  primary key (tenant_id, id),
+  foreign key (tenant_id, pa_id) references produktionsauftrag (tenant_id, id),
+  foreign key (tenant_id, artikel_id) references artikel (tenant_id, id),
+  foreign key (tenant_id, charge_id) references charge (tenant_id, id)
+) strict, without rowid;
+create index pa_output_auftrag on pa_output (tenant_id, pa_id, position);
+create index pa_output_artikel on pa_output (tenant_id, artikel_id, pa_id);
+create index pa_output_charge on pa_output (tenant_id, charge_id, pa_id) where charge_id is not null;
+
+create trigger produktionsauftrag_erledigt before update on produktionsauftrag
+  when old.status in ('erledigt', 'storniert')
+  begin select raise(abort, 'a production order that is over never changes'); end;
+create trigger produktionsauftrag_nie_loeschen before delete on produktionsauftrag
+  begin select raise(abort, 'production orders are never deleted'); end;
+create trigger pa_input_erledigt before update on pa_input
+  when (select status from produktionsauftrag where tenant_id = old.tenant_id and id = old.pa_id) in ('erledigt', 'storniert')
+  begin select raise(abort, 'a production order that is over never changes'); end;
+create trigger pa_input_nie_loeschen before delete on pa_input
+  begin select raise(abort, 'lines of production orders are never deleted'); end;
+create trigger pa_output_erledigt before update on pa_output
+  when (select status from produktionsauftrag where tenant_id = old.tenant_id and id = old.pa_id) in ('erledigt', 'storniert')
+  begin select raise(abort, 'a production order that is over never changes'); end;
+create trigger pa_output_nie_loeschen before delete on pa_output
+  begin select raise(abort, 'lines of production orders are never deleted'); end;
 
 ------------------------------------------------------------------------------------------------
 -- Documents
@@ -634,3 +761,55 @@ create trigger beleg_pdf_nie_aendern before update on beleg_pdf
   begin select raise(abort, 'beleg_pdf is append-only'); end;
 create trigger beleg_pdf_nie_loeschen before delete on beleg_pdf
   begin select raise(abort, 'beleg_pdf is append-only'); end;
+
+------------------------------------------------------------------------------------------------
+-- Goods-receipt notes
+------------------------------------------------------------------------------------------------
+
+-- What a lorry brought and what is paid for (D21a, D23). A note moves no stock; its EL does.
+create table annahmeschein (
+  tenant_id            integer not null references tenant (id),
+  id                   blob not null check (length(id) = 16),
+  belegnummer          text not null,
+  status               text not null check (status in ('offen', 'abgerechnet', 'storniert')),
+  lieferdatum          text,
+  partner_id           blob,
+  artikel_id           blob,
+  wiegung_id           blob,
+  anliefermenge_kg     integer check (anliefermenge_kg > 0),
+  feuchte_prozent      integer check (feuchte_prozent between 0 and 100000000),
+  basisfeuchte_prozent integer check (basisfeuchte_prozent between 0 and 100000000), -- null: no deduction
+  schwundfaktor        integer not null check (schwundfaktor >= 0),
+  besatz_prozent       integer check (besatz_prozent between 0 and 100000000),
+  basisbesatz_prozent  integer check (basisbesatz_prozent between 0 and 100000000), -- null: no deduction
+  sonstige_abzuege_kg  integer not null check (sonstige_abzuege_kg >= 0),
+  preis_je_t           integer check (preis_je_t >= 0),
+  netto_menge_kg       integer check (netto_menge_kg >= 0),
+  netto_betrag         integer,
+  kontrakt_id          blob,
+  fremde_charge_nr     text,
+  herkunftsland        text,
+  biozertifikat_id     integer,
+  bemerkung            text,
+  external_ref         text,
+  anfrage_sha256       blob,                   -- the creating request, normalised; null: imported
+  el_beleg_id          blob,                   -- the EL that was made with it
+  angelegt_am          integer not null,
+  primary key (tenant_id, id),
+  unique (tenant_id, belegnummer),
+  foreign key (tenant_id, partner_id) references kunde (tenant_id, id),
+  foreign key (tenant_id, artikel_id) references artikel (tenant_id, id),
+  foreign key (tenant_id, wiegung_id) references wiegung (tenant_id, id),
+  foreign key (tenant_id, kontrakt_id) references kontrakt (tenant_id, id),
+  foreign key (tenant_id, biozertifikat_id) references biozertifikat (tenant_id, id),
+  foreign key (tenant_id, el_beleg_id) references beleg (tenant_id, id)
+) strict, without rowid;
+create unique index annahmeschein_external_ref on annahmeschein (tenant_id, external_ref) where external_ref is not null;
+create index annahmeschein_ordnung on annahmeschein (tenant_id, lieferdatum desc, id);
+create index annahmeschein_status on annahmeschein (tenant_id, status, lieferdatum desc, id);
+create index annahmeschein_partner on annahmeschein (tenant_id, partner_id) where partner_id is not null;
+create index annahmeschein_artikel on annahmeschein (tenant_id, artikel_id) where artikel_id is not null;
+create index annahmeschein_wiegung on annahmeschein (tenant_id, wiegung_id) where wiegung_id is not null;
+create index annahmeschein_kontrakt on annahmeschein (tenant_id, kontrakt_id) where kontrakt_id is not null;
+create index annahmeschein_zertifikat on annahmeschein (tenant_id, biozertifikat_id) where biozertifikat_id is not null;
+create index annahmeschein_el on annahmeschein (tenant_id, el_beleg_id) where el_beleg_id is not null;

@@ -51,7 +51,11 @@ pub mod chargen;
 
 pub mod waage;
 
+pub mod produktion;
+
 pub mod belege;
+
+pub mod annahmescheine;
 
 pub mod app;
 

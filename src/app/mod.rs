@@ -25,7 +25,8 @@ use crate::http::route::{Access, BodyLimit, Method, Route, Run};
 use crate::http::server::{Limits, serve};
 use crate::import::Import;
 use crate::{
-    artikel, belege, biozertifikate, chargen, kontrakte, kunden, laender, steuersaetze, vertriebler, waage,
+    annahmescheine, artikel, belege, biozertifikate, chargen, kontrakte, kunden, laender, produktion,
+    steuersaetze, vertriebler, waage,
 };
 
 /// Version of the interface (specification, Versioning).
@@ -53,7 +54,9 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
         kontrakte::ROUTES,
         chargen::ROUTES,
         waage::ROUTES,
+        produktion::ROUTES,
         belege::ROUTES,
+        annahmescheine::ROUTES,
     ]
     .into_iter()
     .flatten()
@@ -61,11 +64,19 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
 
 /// Every kind of import, in the order in which a new company needs them.
 pub fn imports() -> impl Iterator<Item = &'static Import> {
-    [artikel::IMPORTS, vertriebler::IMPORTS, kunden::IMPORTS, biozertifikate::IMPORTS, chargen::IMPORTS]
-        .into_iter()
-        .flatten()
-        .chain(kontrakte::IMPORTS)
-        .chain(steuersaetze::IMPORTS)
+    [
+        artikel::IMPORTS,
+        vertriebler::IMPORTS,
+        kunden::IMPORTS,
+        biozertifikate::IMPORTS,
+        chargen::IMPORTS,
+        kontrakte::IMPORTS,
+        produktion::IMPORTS,
+        annahmescheine::IMPORTS,
+        steuersaetze::IMPORTS,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 #[derive(Serialize)]

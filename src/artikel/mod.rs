@@ -1,12 +1,14 @@
 //! Articles, article groups and tiered prices: read by clients, written by import.
 
+mod bezug;
 mod import;
 mod model;
 mod sql;
 
+pub use bezug::named;
 pub use import::by_artikelnummer;
 pub use model::Artikel;
-pub use sql::{find, find_by_number, gruppen_satz, number_means, tiers};
+pub use sql::{find, find_by_number, gruppen_satz, tiers};
 
 use uuid::Uuid;
 

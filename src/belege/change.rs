@@ -78,7 +78,7 @@ fn check_open(old: &Beleg, eingabe: &BelegEingabe) -> Result<()> {
 fn partner_of(tx: &WriteTx<'_>, old: &Beleg, eingabe: &BelegEingabe, hints: &mut Hints) -> Result<Kunde> {
     let stays = eingabe.kunden_id.is_absent() && eingabe.kundennummer.is_absent();
     let kunde = if stays { kunden::find(tx, old.kunde_id)? } else { partner::resolve(tx, eingabe)? };
-    let kunde = kunde.ok_or_else(partner::missing)?;
+    let kunde = kunde.ok_or_else(kunden::missing)?;
     if kunde.id != old.kunde_id {
         partner::check_status(old.beleg_typ, &kunde, hints)?;
     }

@@ -1,7 +1,6 @@
 //! A new document (specification, POST /belege).
 
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::eingabe::{BelegEingabe, Typ};
@@ -13,9 +12,10 @@ use crate::chargen::Bewegung;
 use crate::db::error::{Failure, Result};
 use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};
+use crate::http::fingerprint;
 use crate::http::reply::Reply;
 use crate::http::wire::{Int, LongText, Sent, Text, required};
-use crate::kunden::Kunde;
+use crate::kunden::{self, Kunde};
 use crate::rules::day::{Day, DayTime};
 use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
@@ -49,7 +49,7 @@ pub fn add(
 ) -> Result<(Beleg, Vec<Bewegung>)> {
     let Typ(typ) = required(eingabe.beleg_typ.get().copied(), "beleg_typ")?;
     let items = required(eingabe.items.get().filter(|items| !items.0.is_empty()).cloned(), "items")?;
-    let kunde = partner::resolve(tx, &eingabe)?.ok_or_else(partner::missing)?;
+    let kunde = partner::resolve(tx, &eingabe)?.ok_or_else(kunden::missing)?;
     partner::check_status(typ, &kunde, hints)?;
     let einstellungen = tenants::load(tx)?;
     let datum = eingabe.beleg_datum.get().copied().unwrap_or_else(|| tx.today());
@@ -256,16 +256,5 @@ fn request_digest(tx: &Tx<'_>, eingabe: &BelegEingabe) -> Result<[u8; 32]> {
             item["artikelnr"] = Value::Null;
         }
     }
-    Ok(Sha256::digest(without_nulls(value).to_string()).into())
-}
-
-fn without_nulls(value: Value) -> Value {
-    match value {
-        Value::Object(members) => {
-            let known = members.into_iter().filter(|(_, value)| !value.is_null());
-            Value::Object(known.map(|(name, value)| (name, without_nulls(value))).collect())
-        }
-        Value::Array(elements) => Value::Array(elements.into_iter().map(without_nulls).collect()),
-        value => value,
-    }
+    Ok(fingerprint::of_fields(value))
 }

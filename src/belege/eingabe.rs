@@ -7,6 +7,7 @@ use crate::eingabe;
 use crate::http::json::Json;
 use crate::http::upload::{Dateiname, Inhalt};
 use crate::http::wire::{At, FromJson, Kennung, LongText, Read, Tage, Text, Verweis};
+use crate::kunden::KundenId;
 use crate::laender::Staat;
 use crate::rules::day::Day;
 use crate::rules::document::BelegTyp;
@@ -100,22 +101,6 @@ impl FromJson for Typ {
         match BelegTyp::parse_alias(&text) {
             Some(typ) => Ok(Typ(typ)),
             None => at.refuse(Code::WertUngueltig, "Erlaubt sind: AN, AU, LS, RE, BS, EL, ER."),
-        }
-    }
-}
-
-/// A customer by integer id or uuid (D1).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct KundenId(pub Verweis);
-
-impl FromJson for KundenId {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<KundenId> {
-        match Verweis::from_json(json, at)? {
-            Verweis::Name(_) => at.refuse(
-                Code::FeldUngueltig,
-                "Hier wird die kunden_id (Zahl) oder id (UUID) erwartet; eine Nummer wie K-1001 gehört in kundennummer.",
-            ),
-            verweis => Ok(KundenId(verweis)),
         }
     }
 }

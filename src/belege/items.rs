@@ -19,7 +19,6 @@ use crate::rules::price::{line_total, tier_price};
 use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::tax::{Partnerregel, RATE_OF_LAST_RESORT, Satz, derived_rate, partner_rule, rate_on};
 use crate::rules::unit::Conversion;
-use crate::rules::weighing::WiegungStatus;
 use crate::tenants::Einstellungen;
 use crate::{biozertifikate, chargen, kunden, waage};
 
@@ -151,36 +150,11 @@ impl Resolver<'_, '_> {
     /// The article by id, by number, or by both (D6); none for freight and text.
     fn artikel(&self, item: &ItemEingabe) -> Result<Option<Artikel>> {
         let number = item.artikelnr.get().map(|Text(text)| text.as_str());
-        let artikel = match (item.artikel_id.get(), number) {
-            (None, None) => return Ok(None),
-            (Some(id), None) => artikel::find(self.tx, *id)?,
-            (None, Some(number)) => match artikel::find_by_number(self.tx, number)?.as_slice() {
-                [] => None,
-                [id] => artikel::find(self.tx, *id)?,
-                _ => {
-                    let message =
-                        format!("Die Nummer {number} haben mehrere Artikel. Bitte die artikel_id angeben.");
-                    return Err(Refusal::field(Code::ArtikelMehrdeutig, "artikelnr", message).into());
-                }
-            },
-            (Some(id), Some(number)) => {
-                let artikel = artikel::find(self.tx, *id)?;
-                if let Some(artikel) = &artikel
-                    && !artikel::number_means(self.tx, number, artikel)?
-                {
-                    let message =
-                        "artikel_id und artikelnr nennen verschiedene Artikel. Bitte nur eines senden.";
-                    return Err(Refusal::field(Code::ArtikelWiderspruch, "artikelnr", message).into());
-                }
-                artikel
-            }
-        };
-        let feld = if item.artikel_id.get().is_some() { "artikel_id" } else { "artikelnr" };
-        let Some(artikel) = artikel else {
-            let message = "Diesen Artikel gibt es nicht. Bitte die Nummer prüfen.";
-            return Err(Refusal::field(Code::ArtikelNichtGefunden, feld, message).into());
+        let Some(artikel) = artikel::named(self.tx, item.artikel_id.get().copied(), number)? else {
+            return Ok(None);
         };
         if artikel.status == ArtikelStatus::Inaktiv {
+            let feld = if item.artikel_id.get().is_some() { "artikel_id" } else { "artikelnr" };
             let message = format!("Der Artikel {} ist inaktiv.", artikel.artikelnummer);
             return Err(Refusal::field(Code::ArtikelInaktiv, feld, message).into());
         }
@@ -220,32 +194,14 @@ impl Resolver<'_, '_> {
 
     /// The net weight of a finished weighing that this document may use.
     fn wiegung(&mut self, id: Uuid, artikel: Option<&Artikel>) -> Result<Quantity> {
-        let refuse = |code, message: &str| Failure::from(Refusal::field(code, "wiegung_id", message));
-        let wiegung = waage::find(self.tx, id)?.ok_or_else(|| {
-            refuse(Code::WiegungNichtGefunden, "Diese Wiegung gibt es nicht. Bitte die wiegung_id prüfen.")
-        })?;
-        let netto = match (wiegung.status, wiegung.gewicht_netto_kg) {
-            (WiegungStatus::Fertig, Some(netto)) => netto,
-            _ => {
-                return Err(refuse(Code::WiegungNichtFertig, "Die Wiegung ist nicht fertig oder storniert."));
-            }
-        };
-        if let (Some(weighed), Some(artikel)) = (wiegung.artikel_id, artikel)
-            && weighed != artikel.id
-        {
-            return Err(refuse(Code::WiegungPasstNicht, "Die Wiegung gehört zu einem anderen Artikel."));
-        }
+        let artikel = artikel.map(|artikel| artikel.id);
+        let wiegung = waage::finished(self.tx, id, artikel)?;
         if sql::weighing_is_used(self.tx, id, self.context.typ, Some(self.context.beleg_id))? {
-            return Err(refuse(
-                Code::WiegungBereitsVerwendet,
-                "Die Wiegung steht schon in einem anderen Beleg dieser Art.",
-            ));
+            let message = "Die Wiegung steht schon in einem anderen Beleg dieser Art.";
+            return Err(Refusal::field(Code::WiegungBereitsVerwendet, "wiegung_id", message).into());
         }
-        if wiegung.partner_id != self.context.kunde.id {
-            let message = "Die Wiegung gehört zu einem anderen Partner.";
-            self.hints.add_field(HintCode::WiegungAndererPartner, "wiegung_id", message);
-        }
-        Ok(netto)
+        wiegung.hint_other_partner(self.context.kunde.id, self.hints);
+        Ok(wiegung.netto)
     }
 
     /// The net unit price: sent, or from the article, or none where that is allowed (D6).
@@ -378,16 +334,9 @@ impl Resolver<'_, '_> {
     /// The batch that is named must be there and fit; a delivery of a tracked article must name
     /// one or tell of one, always (D8). Invoices are checked when they are paired.
     fn check_batch(&self, item: &ItemEingabe, artikel: Option<&Artikel>, moves: bool) -> Result<()> {
-        if let Some(id) = item.charge_id.get() {
-            let Some(charge) = chargen::find(self.tx, *id)? else {
-                let message = "Diese Charge gibt es nicht. Bitte die charge_id prüfen.";
-                return Err(Refusal::field(Code::ChargeNichtGefunden, "charge_id", message).into());
-            };
-            if artikel.is_none_or(|artikel| artikel.id != charge.artikel_id) {
-                let message = "Die Charge gehört zu einem anderen Artikel. Bitte die charge_id prüfen.";
-                return Err(Refusal::field(Code::ChargePasstNicht, "charge_id", message).into());
-            }
-        }
+        // A batch without an article is one of another article.
+        let of = artikel.map_or(Uuid::nil(), |artikel| artikel.id);
+        chargen::check_named(self.tx, item.charge_id.get().copied(), Some(of))?;
         if let Some(Int(id)) = item.biozertifikat_id.get() {
             biozertifikate::must_exist(self.tx, *id)?;
         }

@@ -4,6 +4,7 @@
 //! rules) → `partner`, `items` (what it means) → `lager` (what it does to the stock) → `sql`.
 //! `lifecycle` finalises and cancels, `tagesende` does so without a request, `pruefsumme` chains
 //! what is final, `pdf` keeps the archive, `verlauf` the history, `dokumente` is the polling list.
+//! `wareneingang` is how a goods-receipt note makes a document.
 
 mod change;
 mod create;
@@ -20,9 +21,11 @@ mod pruefsumme;
 mod sql;
 mod tagesende;
 mod verlauf;
+mod wareneingang;
 
 pub use pruefsumme::broken_links;
 pub use tagesende::{finalise_number, finalise_past_days, settle_number};
+pub use wareneingang::{Wareneingang, receive};
 
 use crate::http::route::{Access, Method, Param, ParamKind, Route};
 use crate::rules::scope::Scope;

@@ -1,8 +1,8 @@
-//! The partner of a document: found by number, integer or uuid (D1), and allowed to have one (D3).
+//! The partner of a document: named (D1), and allowed to have one (D3).
 
 use uuid::Uuid;
 
-use super::eingabe::{BelegEingabe, KundenId};
+use super::eingabe::BelegEingabe;
 use crate::db::error::Result;
 use crate::db::tx::Tx;
 use crate::http::wire::{Text, Verweis};
@@ -13,40 +13,10 @@ use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::stammdaten::KundeStatus;
 use crate::rules::tax::Steuerpartner;
 
-/// A customer by integer id or uuid.
-pub fn find(tx: &Tx<'_>, verweis: &Verweis) -> Result<Option<Kunde>> {
-    match verweis {
-        Verweis::Nummer(kunden_id) => kunden::find_by_kunden_id(tx, *kunden_id),
-        Verweis::Id(id) => kunden::find(tx, *id),
-        Verweis::Name(_) => Ok(None),
-    }
-}
-
 /// The partner that a body names, by kunden_id, kundennummer or both; none when by neither.
 pub fn resolve(tx: &Tx<'_>, eingabe: &BelegEingabe) -> Result<Option<Kunde>> {
-    let by_id = match eingabe.kunden_id.get() {
-        Some(KundenId(verweis)) => Some(find(tx, verweis)?.ok_or_else(|| not_found("kunden_id"))?),
-        None => None,
-    };
-    let by_number = match eingabe.kundennummer.get() {
-        Some(Text(number)) => {
-            Some(kunden::find_by_kundennr(tx, number)?.ok_or_else(|| not_found("kundennummer"))?)
-        }
-        None => None,
-    };
-    match (by_id, by_number) {
-        (Some(a), Some(b)) if a.id != b.id => {
-            let message = "kunden_id und kundennummer nennen verschiedene Kunden. Bitte nur eines senden.";
-            Err(Refusal::field(Code::KundeWiderspruch, "kundennummer", message).into())
-        }
-        (a, b) => Ok(a.or(b)),
-    }
-}
-
-/// The refusal of a document without a partner.
-pub fn missing() -> Box<Refusal> {
-    let message = "Es fehlt der Kunde oder Lieferant. Bitte kunden_id oder kundennummer angeben.";
-    Refusal::field(Code::KundeFehlt, "kunden_id", message)
+    let kundennummer = eingabe.kundennummer.get().map(|Text(number)| number.as_str());
+    kunden::named(tx, eingabe.kunden_id.get(), kundennummer)
 }
 
 /// A locked partner gets no new documents, except the invoices he sends (D3).
@@ -78,14 +48,8 @@ pub fn steuerpartner(kunde: &Kunde) -> Steuerpartner {
 pub fn of_filter(tx: &Tx<'_>, verweis: Option<&Verweis>) -> Result<Option<Uuid>> {
     match verweis {
         None => Ok(None),
-        Some(verweis) => Ok(Some(find(tx, verweis)?.map_or(Uuid::nil(), |kunde| kunde.id))),
+        Some(verweis) => {
+            Ok(Some(kunden::find_by_verweis(tx, verweis)?.map_or(Uuid::nil(), |kunde| kunde.id)))
+        }
     }
-}
-
-fn not_found(feld: &str) -> Box<Refusal> {
-    Refusal::field(
-        Code::KundeNichtGefunden,
-        feld,
-        "Diesen Kunden oder Lieferanten gibt es nicht. Bitte die Nummer prüfen.",
-    )
 }

@@ -11,7 +11,6 @@ use crate::http::wire::{Int, OneOf, Text, required};
 use crate::laender::Staat;
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::Quantity;
-use crate::rules::number::is_reserved_charge_nr;
 use crate::rules::stammdaten::EingangQuelle;
 use crate::{artikel, biozertifikate, kunden};
 
@@ -47,15 +46,7 @@ fn checked(tx: &WriteTx<'_>, eingabe: ChargeEingabe, hinweise: &mut Hints) -> Re
     })?;
     let charge_nr = eingabe.charge_nr.value().map(|Text(text)| text);
     if let Some(charge_nr) = &charge_nr {
-        if is_reserved_charge_nr(charge_nr) {
-            let message =
-                "Nummern der Form CH-JJJJ-NNNNN vergibt der Dienst selbst. Bitte eine andere wählen.";
-            return Err(Refusal::field(Code::NummerReserviert, "charge_nr", message).into());
-        }
-        if sql::find_by_nr(tx, artikel.id, charge_nr)?.is_some() {
-            let message = format!("Die Charge {charge_nr} gibt es für diesen Artikel schon.");
-            return Err(Refusal::field(Code::ChargeNrBereitsVergeben, "charge_nr", message).into());
-        }
+        stock::check_charge_nr(tx, artikel.id, charge_nr)?;
     }
     let partner_id = eingabe.partner_id.value();
     if let Some(partner) = partner_id

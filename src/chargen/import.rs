@@ -5,7 +5,8 @@ use uuid::Uuid;
 use super::model::{Charge, ChargeZeile};
 use super::sql;
 use super::stock::{
-    Buchung, NeueCharge, book, create, set_opening_stock, to_article_unit, update_master_data,
+    Buchung, NeueCharge, Ursache, book, check_charge_nr, create, set_opening_stock, to_article_unit,
+    update_master_data,
 };
 use crate::db::error::{Failure, Result};
 use crate::db::tx::WriteTx;
@@ -14,9 +15,7 @@ use crate::http::wire::{At, FromJson, Int, Sent, Text, required};
 use crate::import::Upserted;
 use crate::laender::Staat;
 use crate::rules::day::DayTime;
-use crate::rules::error::{Code, Refusal};
 use crate::rules::fixed::Quantity;
-use crate::rules::number::is_reserved_charge_nr;
 use crate::rules::stammdaten::EingangQuelle;
 use crate::rules::unit::Conversion;
 use crate::{artikel, biozertifikate, kunden};
@@ -28,10 +27,6 @@ pub fn charge(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
     let Text(artikelnummer) = required(std::mem::take(&mut zeile.artikelnummer).value(), "artikelnummer")?;
     let artikel_id = artikel::by_artikelnummer(tx, &artikelnummer)?;
     let Text(charge_nr) = required(std::mem::take(&mut zeile.charge_nr).value(), "charge_nr")?;
-    if is_reserved_charge_nr(&charge_nr) {
-        let message = format!("Nummern wie {charge_nr} vergibt der Dienst selbst. Bitte eine andere wählen.");
-        return Err(Refusal::field(Code::NummerReserviert, "charge_nr", message).into());
-    }
     let artikel = artikel::find(tx, artikel_id)?;
     let artikel = artikel.ok_or_else(|| Failure::Broken("a listed article is gone".into()))?;
     let einheit = std::mem::take(&mut zeile.einheit).value().map(|Text(text)| text);
@@ -46,6 +41,7 @@ pub fn charge(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
             (id, outcome)
         }
         None => {
+            check_charge_nr(tx, artikel_id, &charge_nr)?;
             let einheit = artikel.einheit.or(einheit);
             (add(tx, artikel_id, charge_nr, einheit, zeile, conversion)?, Upserted::Created)
         }
@@ -131,7 +127,7 @@ fn book_opening_stock(
     let buchung = Buchung {
         artikel_id,
         charge_id: Some(charge),
-        beleg_id: None,
+        ursache: Ursache::Eroeffnung,
         menge: difference,
         ist_eingang: false,
         ep: None,

@@ -9,7 +9,10 @@ mod verfuegbar;
 
 pub use model::Charge;
 pub use sql::{find, find_fremde, with_stock};
-pub use stock::{Bewegung, Buchung, NeueCharge, book, create, fill_in};
+pub use stock::{
+    Bewegung, Buchung, NeueCharge, Ursache, book, check_charge_nr, check_named, check_not_negative, create,
+    fill_in,
+};
 
 use crate::http::route::{Access, Method, Param, ParamKind, Route};
 use crate::import::{Import, check};

@@ -9,15 +9,16 @@ use super::sql;
 use crate::artikel::Artikel;
 use crate::db::error::{Failure, Result};
 use crate::db::numbers;
-use crate::db::tx::WriteTx;
+use crate::db::tx::{Tx, WriteTx};
 use crate::http::wire::Read;
 use crate::rules::day::{Day, DayTime};
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::{Price, Quantity};
-use crate::rules::number::Reihe;
+use crate::rules::number::{Reihe, is_reserved_charge_nr};
 use crate::rules::stammdaten::EingangQuelle;
 use crate::rules::text::case_key;
 use crate::rules::unit::Conversion;
+use crate::tenants::Einstellungen;
 
 /// What a new batch is made of. Without a number it gets the next of the series CH (D5).
 #[derive(Debug, Clone)]
@@ -121,6 +122,77 @@ pub fn update_master_data(tx: &WriteTx<'_>, charge: &Charge) -> Result<()> {
     tx.update("charge", charge.id, columns)
 }
 
+/// Refuses a number for a new batch that the service gives itself or that is taken (D5, D8).
+pub fn check_charge_nr(tx: &Tx<'_>, artikel: Uuid, charge_nr: &str) -> Result<()> {
+    if is_reserved_charge_nr(charge_nr) {
+        let message = "Nummern der Form CH-JJJJ-NNNNN vergibt der Dienst selbst. Bitte eine andere wählen.";
+        return Err(Refusal::field(Code::NummerReserviert, "charge_nr", message).into());
+    }
+    if sql::find_by_nr(tx, artikel, charge_nr)?.is_some() {
+        let message = format!("Die Charge {charge_nr} gibt es für diesen Artikel schon.");
+        return Err(Refusal::field(Code::ChargeNrBereitsVergeben, "charge_nr", message).into());
+    }
+    Ok(())
+}
+
+/// A batch that is named must be there and be one of the article (D8).
+pub fn check_named(tx: &Tx<'_>, charge: Option<Uuid>, artikel: Option<Uuid>) -> Result<()> {
+    let Some(charge) = charge else { return Ok(()) };
+    let Some(charge) = sql::find(tx, charge)? else {
+        let message = "Diese Charge gibt es nicht. Bitte die charge_id prüfen.";
+        return Err(Refusal::field(Code::ChargeNichtGefunden, "charge_id", message).into());
+    };
+    if artikel.is_some_and(|artikel| artikel != charge.artikel_id) {
+        let message = "Die Charge gehört zu einem anderen Artikel. Bitte die charge_id prüfen.";
+        return Err(Refusal::field(Code::ChargePasstNicht, "charge_id", message).into());
+    }
+    Ok(())
+}
+
+/// More was taken from a batch than there was: a note, or a refusal where the company asks for
+/// it (D8).
+pub fn check_not_negative(charge: &Charge, einstellungen: &Einstellungen, hints: &mut Hints) -> Read<()> {
+    if !charge.bestand.is_negative() {
+        return Ok(());
+    }
+    let what = format!("Charge {}: Bestand {}", charge.charge_nr, charge.bestand);
+    if einstellungen.negativbestand_ablehnen {
+        let message = format!("{what}. Es ist nicht genug da; bitte Menge oder Charge ändern.");
+        return Err(Refusal::new(Code::BestandNichtAusreichend, message));
+    }
+    hints.add(HintCode::BestandNegativ, format!("{what}."));
+    Ok(())
+}
+
+/// What moves goods.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ursache {
+    /// The stock that was there when the company began.
+    Eroeffnung,
+    /// A document.
+    Beleg(Uuid),
+    /// A production order.
+    Produktion(Uuid),
+}
+
+impl Ursache {
+    /// The document, if it is one.
+    fn beleg(self) -> Option<Uuid> {
+        match self {
+            Ursache::Beleg(id) => Some(id),
+            Ursache::Eroeffnung | Ursache::Produktion(_) => None,
+        }
+    }
+
+    /// The production order, if it is one.
+    fn auftrag(self) -> Option<Uuid> {
+        match self {
+            Ursache::Produktion(id) => Some(id),
+            Ursache::Eroeffnung | Ursache::Beleg(_) => None,
+        }
+    }
+}
+
 /// A movement to be booked.
 #[derive(Debug, Clone, Copy)]
 pub struct Buchung {
@@ -128,8 +200,8 @@ pub struct Buchung {
     pub artikel_id: Uuid,
     /// The batch; none for articles without batches.
     pub charge_id: Option<Uuid>,
-    /// The document; none for opening stock.
-    pub beleg_id: Option<Uuid>,
+    /// What moves it.
+    pub ursache: Ursache,
     /// Signed quantity in the article's unit.
     pub menge: Quantity,
     /// A purchase document moves it: then it counts as receipt of the batch.
@@ -161,7 +233,8 @@ pub fn book(tx: &WriteTx<'_>, buchung: &Buchung) -> Result<Option<Charge>> {
             ":id": tx.new_id(),
             ":artikel_id": buchung.artikel_id,
             ":charge_id": buchung.charge_id,
-            ":beleg_id": buchung.beleg_id,
+            ":beleg_id": buchung.ursache.beleg(),
+            ":pa_id": buchung.ursache.auftrag(),
             ":menge": buchung.menge,
             ":am": tx.now(),
         },
@@ -173,7 +246,7 @@ pub fn book(tx: &WriteTx<'_>, buchung: &Buchung) -> Result<Option<Charge>> {
     if buchung.ist_eingang && charge.eingang_quelle == EingangQuelle::Beleg {
         charge.eingang_menge = Some(charge.eingang_menge.unwrap_or_default().plus(buchung.menge)?);
         if charge.eingang_beleg_id.is_none() {
-            charge.eingang_beleg_id = buchung.beleg_id;
+            charge.eingang_beleg_id = buchung.ursache.beleg();
             charge.eingang_ep = buchung.ep;
         }
     }

@@ -85,33 +85,12 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 }
 
 fn asked_article(query: &Query, tx: &Tx<'_>) -> Result<Artikel> {
-    let unknown = |feld| {
-        let message = "Diesen Artikel gibt es nicht. Bitte die Nummer prüfen.";
-        Refusal::field(Code::ArtikelNichtGefunden, feld, message)
-    };
-    let by_id = match query.uuid("artikel_id")? {
-        Some(id) => Some(artikel::find(tx, id)?.ok_or_else(|| unknown("artikel_id"))?),
-        None => None,
-    };
-    let Some(number) = query.text("artikelnr") else {
+    let missing = || {
         let message = "Es fehlt der Artikel. Bitte artikel_id oder artikelnr angeben.";
-        return Ok(by_id.ok_or_else(|| Refusal::field(Code::ParameterFehlt, "artikel_id", message))?);
+        Refusal::field(Code::ParameterFehlt, "artikel_id", message)
     };
-    if let Some(artikel) = by_id {
-        if !artikel::number_means(tx, number, &artikel)? {
-            let message = "artikel_id und artikelnr nennen verschiedene Artikel. Bitte nur eines senden.";
-            return Err(Refusal::field(Code::ArtikelWiderspruch, "artikelnr", message).into());
-        }
-        return Ok(artikel);
-    }
-    match artikel::find_by_number(tx, number)?.as_slice() {
-        [] => Err(unknown("artikelnr").into()),
-        [id] => Ok(artikel::find(tx, *id)?.ok_or_else(|| unknown("artikelnr"))?),
-        _ => {
-            let message = format!("Die Nummer {number} haben mehrere Artikel. Bitte die artikel_id angeben.");
-            Err(Refusal::field(Code::ArtikelMehrdeutig, "artikelnr", message).into())
-        }
-    }
+    let artikel = artikel::named(tx, query.uuid("artikel_id")?, query.text("artikelnr"))?;
+    Ok(artikel.ok_or_else(missing)?)
 }
 
 /// The quantity that is asked for, in the unit of the article.

@@ -32,7 +32,7 @@ const RULES: &[(&str, &str)] = &[
     (
         "numbers of documents have no gap",
         "select count(*) from nummernkreis n
-         where n.reihe not in ('WS', 'CH') and n.letzte <>
+         where n.reihe not in ('WS', 'CH', 'PA', 'AS') and n.letzte <>
            (select count(distinct b.beleg_nummer) from beleg b where b.tenant_id = n.tenant_id
               and b.beleg_typ = n.reihe
               and cast(substr(b.beleg_nummer, 9) as integer) between 1 and n.letzte
@@ -57,6 +57,20 @@ const RULES: &[(&str, &str)] = &[
            (select count(*) from charge c where c.tenant_id = n.tenant_id
               and c.charge_nr glob 'CH-' || printf('%04d', n.jahr) || '-[0-9][0-9][0-9][0-9][0-9]*'
               and substr(c.charge_nr, 9) not glob '*[^0-9]*')",
+    ),
+    (
+        "numbers of production orders have no gap",
+        "select count(*) from nummernkreis n where n.reihe = 'PA' and n.letzte <>
+           (select count(*) from produktionsauftrag a where a.tenant_id = n.tenant_id
+              and a.pa_nummer like 'PA-' || printf('%04d', n.jahr) || '-%')",
+    ),
+    (
+        // Imported notes of our form move the series on, so that there may be gaps.
+        "numbers of goods-receipt notes come from their series",
+        "select count(*) from annahmeschein s where s.anfrage_sha256 is not null and not exists (
+           select 1 from nummernkreis n where n.tenant_id = s.tenant_id and n.reihe = 'AS'
+             and s.belegnummer like 'AS-' || printf('%04d', n.jahr) || '-%'
+             and cast(substr(s.belegnummer, 9) as integer) <= n.letzte)",
     ),
     (
         "cancelled documents have moved nothing",

@@ -6,6 +6,8 @@ use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::fixed::Fixed;
+use crate::rules::receipt::AnnahmescheinStatus;
+use crate::rules::recipe::PaStatus;
 use crate::rules::stammdaten::{Anrede, ArtikelStatus, EingangQuelle, KundeStatus};
 use crate::rules::tax::Steuerart;
 use crate::rules::weighing::{Richtung, WiegungStatus};
@@ -70,12 +72,14 @@ macro_rules! text_column {
 }
 
 text_column!(
+    AnnahmescheinStatus,
     Anrede,
     ArtikelStatus,
     BelegStatus,
     BelegTyp,
     EingangQuelle,
     KundeStatus,
+    PaStatus,
     Richtung,
     Steuerart,
     WiegungStatus

@@ -2,6 +2,7 @@
 
 pub mod call;
 pub mod error;
+pub mod fingerprint;
 pub mod json;
 pub mod query;
 pub mod reply;

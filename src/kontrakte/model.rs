@@ -4,10 +4,8 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::eingabe;
-use crate::http::json::Json;
-use crate::http::wire::{At, FromJson, Int, LongText, Read, Text};
+use crate::http::wire::{Int, Liste, LongText, Text};
 use crate::rules::day::{Day, DayTime};
-use crate::rules::error::Code;
 use crate::rules::fixed::{Price, Quantity};
 
 /// A contract (specification, Kontrakt), with what was delivered on it.
@@ -55,7 +53,7 @@ eingabe! {
         erledigt: bool,
         notizen: LongText,
         referenz: Text,
-        positionen: Positionen,
+        positionen: Liste<PositionZeile, MAX_POSITIONEN>,
     }
     nur_lesen: ["id", "partner_id", "partner_name", "geliefert", "offen"]
 }
@@ -74,25 +72,6 @@ eingabe! {
 
 /// Positions of a contract at most.
 const MAX_POSITIONEN: usize = 1_000;
-
-/// The positions of a contract; in a table there is no place for them.
-#[derive(Debug, Clone, Default)]
-pub struct Positionen(pub Vec<PositionZeile>);
-
-impl FromJson for Positionen {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Positionen> {
-        let Json::Array(elements) = json else {
-            return at
-                .refuse(Code::FeldUngueltig, "Hier wird eine Liste von Positionen erwartet (nur in JSON).");
-        };
-        if elements.len() > MAX_POSITIONEN {
-            let message = format!("Ein Kontrakt hat höchstens {MAX_POSITIONEN} Positionen.");
-            return at.refuse(Code::WertUngueltig, message);
-        }
-        let read = |(index, element)| at.element(index, |at| PositionZeile::from_json(element, at));
-        Ok(Positionen(elements.iter().enumerate().map(read).collect::<Read<_>>()?))
-    }
-}
 
 /// A position of a contract, as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]

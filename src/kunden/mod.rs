@@ -1,12 +1,14 @@
 //! Partners: customers, suppliers, carriers, and their attachments.
 
+mod bezug;
 mod change;
 mod handlers;
 mod model;
 mod sql;
 
+pub use bezug::{KundenId, contradiction, find_by_verweis, missing, named};
 pub use model::Kunde;
-pub use sql::{find, find_by_kunden_id, find_by_kundennr, must_have_number};
+pub use sql::{find, must_have_number};
 
 use crate::http::route::{Access, Method, Param, ParamKind, Route};
 use crate::import::{Import, check};

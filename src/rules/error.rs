@@ -71,6 +71,12 @@ choice! {
         WiegungNichtStornierbar = "WIEGUNG_NICHT_STORNIERBAR",
         WiegungAbgerechnet = "WIEGUNG_ABGERECHNET",
         NettoNull = "NETTO_NULL",
+        NettoNegativ = "NETTO_NEGATIV",
+        RezepturNichtGefunden = "REZEPTUR_NICHT_GEFUNDEN",
+        FaktorUngueltig = "FAKTOR_UNGUELTIG",
+        PaStatusUngueltig = "PA_STATUS_UNGUELTIG",
+        PaZeileNichtGefunden = "PA_ZEILE_NICHT_GEFUNDEN",
+        IdempotenzKonflikt = "IDEMPOTENZ_KONFLIKT",
         InternerFehler = "INTERNER_FEHLER",
         NichtVerfuegbar = "NICHT_VERFUEGBAR",
     }
@@ -99,6 +105,7 @@ choice! {
         EinheitUmgerechnet = "EINHEIT_UMGERECHNET",
         BestandNichtGebucht = "BESTAND_NICHT_GEBUCHT",
         RichtungWiderspruch = "RICHTUNG_WIDERSPRUCH",
+        GewichtWiderspruch = "GEWICHT_WIDERSPRUCH",
         WiegungAndererPartner = "WIEGUNG_ANDERER_PARTNER",
         WeitereHinweise = "WEITERE_HINWEISE",
     }
@@ -231,6 +238,18 @@ impl Hints {
                 Some(feld) => format!("{path}.{feld}"),
                 None => path.to_owned(),
             });
+        }
+        self
+    }
+
+    /// The same hints, about fields of the request rather than below `path`: the way back of
+    /// [`Hints::below`].
+    pub fn above(mut self, path: &str) -> Hints {
+        for hint in &mut self.listed {
+            let above = hint.feld.as_ref().and_then(|feld| feld.strip_prefix(path));
+            if let Some(feld) = above.map(|feld| feld.trim_start_matches('.').to_owned()) {
+                hint.feld = (!feld.is_empty()).then_some(feld);
+            }
         }
         self
     }

@@ -7,6 +7,8 @@ pub mod error;
 pub mod fixed;
 pub mod number;
 pub mod price;
+pub mod receipt;
+pub mod recipe;
 pub mod scope;
 pub mod stammdaten;
 pub mod stock;

@@ -11,6 +11,10 @@ pub enum Reihe {
     Wiegeschein,
     /// Batches.
     Charge,
+    /// Production orders.
+    Produktionsauftrag,
+    /// Goods-receipt notes.
+    Annahmeschein,
 }
 
 impl Reihe {
@@ -20,6 +24,8 @@ impl Reihe {
             Reihe::Beleg(typ) => typ.as_str(),
             Reihe::Wiegeschein => "WS",
             Reihe::Charge => "CH",
+            Reihe::Produktionsauftrag => "PA",
+            Reihe::Annahmeschein => "AS",
         }
     }
 
@@ -27,21 +33,26 @@ impl Reihe {
     pub fn format(self, year: i64, number: i64) -> String {
         format!("{}-{year:04}-{number:05}", self.as_str())
     }
+
+    /// Year and number of a text that has the form of this series, in any case.
+    pub fn parse(self, text: &str) -> Option<(i64, i64)> {
+        let mut parts = text.split('-');
+        let prefix = parts.next()?;
+        let (year, number) = (parts.next()?, parts.next()?);
+        let digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
+        let fits = prefix.eq_ignore_ascii_case(self.as_str())
+            && parts.next().is_none()
+            && year.len() == 4
+            && number.len() >= 5
+            && digits(year)
+            && digits(number);
+        if fits { Some((year.parse().ok()?, number.parse().ok()?)) } else { None }
+    }
 }
 
 /// Whether a batch number has the form that the service itself gives: CH-YYYY-NNNNN.
 pub fn is_reserved_charge_nr(text: &str) -> bool {
-    let mut parts = text.split('-');
-    let digits = |part: Option<&str>, at_least: usize| {
-        part.is_some_and(|part| part.len() >= at_least && part.bytes().all(|b| b.is_ascii_digit()))
-    };
-    let prefix = parts.next().is_some_and(|part| part.eq_ignore_ascii_case("CH"));
-    let year = parts.next();
-    prefix
-        && year.is_some_and(|year| year.len() == 4)
-        && digits(year, 4)
-        && digits(parts.next(), 5)
-        && parts.next().is_none()
+    Reihe::Charge.parse(text).is_some()
 }
 
 #[cfg(test)]
@@ -55,5 +66,6 @@ mod tests {
         for free in ["CH-2026-007", "CH-26-00007", "CH-2026-0000a", "X-2026-00007", "CH-2026-00007-1"] {
             assert!(!is_reserved_charge_nr(free), "{free}");
         }
+        assert_eq!(Reihe::Annahmeschein.parse("AS-2025-00017"), Some((2025, 17)));
     }
 }

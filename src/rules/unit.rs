@@ -10,6 +10,14 @@ const MASS: &[(&str, i64)] = &[("g", 1), ("kg", 1_000), ("dt", 100_000), ("t", 1
 /// Other spellings of a unit: to = t, dz = dt, St and Stück = Stk (D6).
 const ALIASES: &[(&str, &str)] = &[("to", "t"), ("dz", "dt"), ("st", "stk"), ("stück", "stk")];
 
+/// Units that are counted in pieces (D13).
+const PIECES: &[&str] = &["stk", "sack", "karton", "pal"];
+
+/// Whether a unit is counted in whole pieces (D13).
+pub fn is_piece(unit: &str) -> bool {
+    PIECES.contains(&canonical(unit).as_str())
+}
+
 /// How one unit is expressed in another: `from` grams to `to` grams, or both 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Conversion {

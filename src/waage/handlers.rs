@@ -6,7 +6,7 @@ use super::model::{StornoEingabe, Wiegung, WiegungBestaetigung, WiegungEingabe, 
 use super::sql::{self, Auswahl};
 use crate::db::error::{Failure, Result};
 use crate::db::numbers;
-use crate::db::tx::{Tx, WriteTx};
+use crate::db::tx::Tx;
 use crate::http::call::{Call, IfMatch};
 use crate::http::reply::Reply;
 use crate::http::route::WriteWork;
@@ -57,7 +57,7 @@ pub fn create(call: &Call<'_>) -> Result<WriteWork> {
             return Err(unknown(Code::ArtikelNichtGefunden, "artikel_id", "Diesen Artikel").into());
         }
         let charge_id = eingabe.charge_id.value();
-        check_charge(tx, charge_id, artikel_id)?;
+        chargen::check_named(tx, charge_id, artikel_id)?;
         let bezug = KontraktBezug {
             kontrakt_id: eingabe.kontrakt_id.value(),
             kontrakt_position_id: eingabe.kontrakt_position_id.value(),
@@ -124,7 +124,7 @@ pub fn second(call: &Call<'_>) -> Result<WriteWork> {
             hinweise.add_field(HintCode::RichtungWiderspruch, "richtung", message);
         }
         let charge_id = eingabe.charge_id.or_keep(old.charge_id);
-        check_charge(tx, charge_id, old.artikel_id)?;
+        chargen::check_named(tx, charge_id, old.artikel_id)?;
         let kept_position = if eingabe.kontrakt_id.is_absent() { old.kontrakt_position_id } else { None };
         let bezug = KontraktBezug {
             kontrakt_id: match (&eingabe.kontrakt_id, &eingabe.kontrakt_position_id) {
@@ -171,6 +171,10 @@ pub fn cancel(call: &Call<'_>) -> Result<WriteWork> {
             let message = "Die Wiegung steht in einem Beleg. Bitte zuerst den Beleg stornieren.";
             return Err(Refusal::new(Code::WiegungAbgerechnet, message).into());
         }
+        if sql::has_annahmeschein(tx, id)? {
+            let message = "Zu der Wiegung gibt es einen Annahmeschein. Bitte zuerst diesen stornieren.";
+            return Err(Refusal::new(Code::WiegungAbgerechnet, message).into());
+        }
         let status = WiegungStatus::Storno;
         let wiegung = Wiegung { status, storno_grund: Some(grund), version: old.version + 1, ..old };
         sql::update(tx, &wiegung)?;
@@ -196,19 +200,6 @@ fn weight_in_range(weight: Quantity, feld: &str, zero_allowed: bool) -> Read<()>
     if too_low || weight > MAX_WEIGHT {
         let message = "Das Gewicht muss über 0 und darf höchstens 200.000 kg sein.";
         return Err(Refusal::field(Code::WertUngueltig, feld, message));
-    }
-    Ok(())
-}
-
-/// A batch that is named must be there and be one of the article.
-fn check_charge(tx: &WriteTx<'_>, charge: Option<Uuid>, artikel: Option<Uuid>) -> Result<()> {
-    let Some(charge) = charge else { return Ok(()) };
-    let Some(charge) = chargen::find(tx, charge)? else {
-        return Err(unknown(Code::ChargeNichtGefunden, "charge_id", "Diese Charge").into());
-    };
-    if artikel.is_some_and(|artikel| artikel != charge.artikel_id) {
-        let message = "Die Charge gehört zu einem anderen Artikel. Bitte die charge_id prüfen.";
-        return Err(Refusal::field(Code::ChargePasstNicht, "charge_id", message).into());
     }
     Ok(())
 }

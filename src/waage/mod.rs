@@ -1,11 +1,13 @@
 //! Weighings: first weight, second weight, storno.
 
+mod bezug;
 mod handlers;
 mod model;
 mod sql;
 
-pub use model::{StornoEingabe, Wiegung};
-pub use sql::find;
+pub use bezug::{FertigeWiegung, finished};
+pub use model::StornoEingabe;
+pub use sql::has_annahmeschein;
 
 use crate::http::route::{Access, Method, Param, ParamKind, Route};
 use crate::rules::scope::Scope;

@@ -86,6 +86,13 @@ pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Wiegung>> {
     tx.optional(&statement, named_params! {":id": id}, wiegung)
 }
 
+/// Whether a live goods-receipt note refers to a weighing.
+pub fn has_annahmeschein(tx: &Tx<'_>, wiegung: Uuid) -> Result<bool> {
+    let statement = "select 1 from annahmeschein
+        where tenant_id = :tenant and wiegung_id = :wiegung and status <> 'storniert'";
+    tx.exists(statement, named_params! {":wiegung": wiegung})
+}
+
 /// Adds a weighing.
 pub fn insert(tx: &WriteTx<'_>, wiegung: &Wiegung) -> Result<()> {
     tx.insert(

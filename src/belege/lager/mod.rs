@@ -14,11 +14,11 @@ use uuid::Uuid;
 
 use super::sql;
 use crate::artikel::{self, Artikel};
-use crate::chargen::{self, Bewegung, Buchung, Charge};
+use crate::chargen::{self, Bewegung, Buchung, Charge, Ursache};
 use crate::db::error::{Failure, Result};
 use crate::db::tx::{Tx, WriteTx};
 use crate::rules::document::{BelegStatus, Seite};
-use crate::rules::error::{Code, HintCode, Hints, PositionErrors, Refusal};
+use crate::rules::error::{Code, Hints, PositionErrors, Refusal};
 use crate::rules::fixed::{Price, Quantity};
 use crate::rules::stock::{Ergebnis, pair};
 use crate::rules::unit::Conversion;
@@ -171,8 +171,9 @@ fn book_difference(
         let einkauf = beleg.beleg_typ.seite() == Seite::Einkauf;
         let ep = prices.get(key).copied();
         let (artikel_id, charge_id) = (*artikel_id, *charge_id);
+        let ursache = Ursache::Beleg(*beleg_id);
         let beleg_id = Some(*beleg_id);
-        let buchung = Buchung { artikel_id, charge_id, beleg_id, menge, ist_eingang: einkauf, ep };
+        let buchung = Buchung { artikel_id, charge_id, ursache, menge, ist_eingang: einkauf, ep };
         let charge = chargen::book(tx, &buchung)?;
         let einheit = artikel::find(tx, artikel_id)?.and_then(|artikel| artikel.einheit);
         let charge_nr = charge.as_ref().map(|charge| charge.charge_nr.clone());
@@ -205,17 +206,14 @@ fn check_stock(
         if !received.plus(sold)?.is_negative() {
             continue;
         }
-        let what = format!("Charge {}: Bestand {}", charge.charge_nr, charge.bestand);
         if received.is_negative() && anlass != Anlass::Anlage {
-            let message =
-                format!("{what}. Aus dem Eingang wurde schon verkauft; bitte erst diese Belege ändern.");
+            let message = format!(
+                "Charge {}: Bestand {}. Aus dem Eingang wurde schon verkauft; bitte erst diese Belege ändern.",
+                charge.charge_nr, charge.bestand
+            );
             return Err(Refusal::new(Code::ChargeBereitsVerwendet, message).into());
         }
-        if einstellungen.negativbestand_ablehnen {
-            let message = format!("{what}. Es ist nicht genug da; bitte Menge oder Charge ändern.");
-            return Err(Refusal::new(Code::BestandNichtAusreichend, message).into());
-        }
-        hints.add(HintCode::BestandNegativ, format!("{what}."));
+        chargen::check_not_negative(charge, einstellungen, hints)?;
     }
     Ok(())
 }

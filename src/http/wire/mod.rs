@@ -208,6 +208,23 @@ impl FromJson for Leer {
     }
 }
 
+/// A list of up to `MAX` objects; in a table there is no place for one.
+#[derive(Debug, Clone, Default)]
+pub struct Liste<T, const MAX: usize>(pub Vec<T>);
+
+impl<T: FromJson, const MAX: usize> FromJson for Liste<T, MAX> {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Self> {
+        let Json::Array(elements) = json else {
+            return at.refuse(Code::FeldUngueltig, "Hier wird eine Liste erwartet (nur in JSON).");
+        };
+        if elements.len() > MAX {
+            return at.refuse(Code::WertUngueltig, format!("Die Liste darf höchstens {MAX} Einträge haben."));
+        }
+        let read = |(index, element)| at.element(index, |at| T::from_json(element, at));
+        Ok(Liste(elements.iter().enumerate().map(read).collect::<Read<_>>()?))
+    }
+}
+
 /// The members of an object.
 pub fn members<'j, 'b>(json: &'j Json<'b>, at: &At<'_>) -> Read<&'j [(std::borrow::Cow<'b, str>, Json<'b>)]> {
     match json {

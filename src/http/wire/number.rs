@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{At, FromJson, Read};
 use crate::http::json::Json;
 use crate::rules::error::{Code, HintCode};
-use crate::rules::fixed::{self, NumberError, Percent, Price, Quantity};
+use crate::rules::fixed::{self, Money, NumberError, Percent, Price, Quantity};
 
 /// A whole number within bounds: 30, 30.0 or "30".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -127,8 +127,15 @@ impl FromJson for Percent {
     }
 }
 
+impl FromJson for Money {
+    const BLANK_IS_NULL: bool = false;
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Money> {
+        decimal(json, at, 2).map(Money::from_units)
+    }
+}
+
 /// A weight in kg, kept to 3 decimals (D12).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Gewicht(pub Quantity);
 
 impl FromJson for Gewicht {

@@ -1,0 +1,309 @@
+//! A new goods-receipt note (D21a).
+
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::model::{Annahmeschein, AnnahmescheinBestaetigung, AnnahmescheinEingabe, AnnahmescheinWiederholt};
+use super::sql;
+use crate::artikel::{self, Artikel};
+use crate::belege::{Wareneingang, receive};
+use crate::biozertifikate;
+use crate::chargen::Bewegung;
+use crate::db::error::{Failure, Result};
+use crate::db::numbers;
+use crate::db::tx::{Tx, WriteTx};
+use crate::http::fingerprint;
+use crate::http::reply::Reply;
+use crate::http::wire::{Gewicht, Int, LongText, Text, required};
+use crate::kontrakte::KontraktBezug;
+use crate::kunden::{self, Kunde};
+use crate::laender::Staat;
+use crate::rules::day::DayTime;
+use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::fixed::Quantity;
+use crate::rules::number::Reihe;
+use crate::rules::receipt::{AnnahmescheinStatus, tonnes};
+use crate::rules::stammdaten::ArtikelStatus;
+use crate::rules::weighing::Richtung;
+use crate::waage::{self, FertigeWiegung};
+
+/// Largest factor of a per cent of moisture.
+const MAX_SCHWUNDFAKTOR: Quantity = Quantity::whole(100);
+
+/// POST /annahmescheine, or the answer to a repeated external_ref (D19).
+pub fn create(tx: &WriteTx<'_>, eingabe: AnnahmescheinEingabe, mut hints: Hints) -> Result<Reply> {
+    if let Some(Text(external_ref)) = eingabe.external_ref.get()
+        && let Some(existing) = sql::find_by_external_ref(tx, external_ref)?
+    {
+        return repeated(tx, existing, &eingabe, hints);
+    }
+    let digest = request_digest(tx, &eingabe)?;
+    let el_erzeugen = eingabe.el_erzeugen.get() == Some(&true);
+    let wiegung = weighing(tx, &eingabe)?;
+    let kunde = partner(tx, &eingabe, wiegung.as_ref())?.ok_or_else(kunden::missing)?;
+    let artikel = article(tx, &eingabe, wiegung.as_ref())?;
+    if let Some(wiegung) = &wiegung {
+        note_contradictions(wiegung, &eingabe, kunde.id, &mut hints);
+    }
+    let mut schein = note(tx, eingabe, &kunde, &artikel, wiegung.as_ref())?;
+    schein.settle()?;
+    schein.belegnummer = numbers::next(tx, Reihe::Annahmeschein, tx.today().year())?;
+    let bewegungen = match el_erzeugen {
+        true => create_el(tx, &mut schein, wiegung.as_ref(), &mut hints)?,
+        false => Vec::new(),
+    };
+    sql::insert(tx, &schein, digest)?;
+    confirmation(schein, bewegungen, hints)
+}
+
+/// The weighing that is named: finished, and in no other live note (D12).
+fn weighing(tx: &Tx<'_>, eingabe: &AnnahmescheinEingabe) -> Result<Option<FertigeWiegung>> {
+    let Some(id) = eingabe.wiegung_id.get() else { return Ok(None) };
+    let wiegung = waage::finished(tx, *id, None)?;
+    if waage::has_annahmeschein(tx, *id)? {
+        let message = "Zu dieser Wiegung gibt es schon einen Annahmeschein.";
+        return Err(Refusal::field(Code::WiegungBereitsVerwendet, "wiegung_id", message).into());
+    }
+    Ok(Some(wiegung))
+}
+
+/// The partner by partner_id, kunden_id or kundennummer, which must agree; else that of the
+/// weighing.
+fn partner(
+    tx: &Tx<'_>,
+    eingabe: &AnnahmescheinEingabe,
+    wiegung: Option<&FertigeWiegung>,
+) -> Result<Option<Kunde>> {
+    let kundennummer = eingabe.kundennummer.get().map(|Text(number)| number.as_str());
+    let named = kunden::named(tx, eingabe.kunden_id.get(), kundennummer)?;
+    let Some(id) = eingabe.partner_id.get() else {
+        return match (named, wiegung) {
+            (None, Some(wiegung)) => kunden::find(tx, wiegung.wiegung.partner_id),
+            (named, _) => Ok(named),
+        };
+    };
+    let by_id = kunden::find(tx, *id)?.ok_or_else(|| {
+        let message = "Diesen Partner gibt es nicht. Bitte die partner_id prüfen.";
+        Refusal::field(Code::PartnerNichtGefunden, "partner_id", message)
+    })?;
+    match named {
+        Some(other) if other.id != by_id.id => Err(kunden::contradiction("partner_id").into()),
+        _ => Ok(Some(by_id)),
+    }
+}
+
+/// The article that is named, else that of the weighing.
+fn article(tx: &Tx<'_>, eingabe: &AnnahmescheinEingabe, wiegung: Option<&FertigeWiegung>) -> Result<Artikel> {
+    let number = eingabe.artikelnr.get().map(|Text(number)| number.as_str());
+    let named = artikel::named(tx, eingabe.artikel_id.get().copied(), number)?;
+    let weighed = wiegung.and_then(|wiegung| wiegung.wiegung.artikel_id);
+    let artikel = match (named, weighed) {
+        (Some(artikel), Some(weighed)) if artikel.id != weighed => {
+            let message = "Die Wiegung gehört zu einem anderen Artikel.";
+            return Err(Refusal::field(Code::WiegungPasstNicht, "wiegung_id", message).into());
+        }
+        (None, Some(weighed)) => artikel::find(tx, weighed)?,
+        (named, _) => named,
+    };
+    let artikel = artikel.ok_or_else(|| {
+        let message = "Es fehlt der Artikel. Bitte artikel_id oder artikelnr angeben.";
+        Refusal::field(Code::ArtikelFehlt, "artikel_id", message)
+    })?;
+    if artikel.status == ArtikelStatus::Inaktiv {
+        let message = format!("Der Artikel {} ist inaktiv.", artikel.artikelnummer);
+        return Err(Refusal::field(Code::ArtikelInaktiv, "artikel_id", message).into());
+    }
+    Ok(artikel)
+}
+
+/// What is sent and what was weighed may differ; what is sent holds (D21a).
+fn note_contradictions(
+    wiegung: &FertigeWiegung,
+    eingabe: &AnnahmescheinEingabe,
+    partner: Uuid,
+    hints: &mut Hints,
+) {
+    wiegung.hint_other_partner(partner, hints);
+    if eingabe.anliefermenge_kg.get().is_some_and(|Gewicht(menge)| *menge != wiegung.netto) {
+        let message = format!("Gewogen wurden {} kg; das gesendete Gewicht gilt.", wiegung.netto);
+        hints.add_field(HintCode::GewichtWiderspruch, "anliefermenge_kg", message);
+    }
+    if wiegung.wiegung.richtung == Some(Richtung::Ausgang) {
+        let message = "Die Wiegung ist ein Ausgang. Bitte prüfen, ob sie zu einer Anlieferung gehört.";
+        hints.add_field(HintCode::RichtungWiderspruch, "wiegung_id", message);
+    }
+}
+
+fn note(
+    tx: &WriteTx<'_>,
+    eingabe: AnnahmescheinEingabe,
+    kunde: &Kunde,
+    artikel: &Artikel,
+    wiegung: Option<&FertigeWiegung>,
+) -> Result<Annahmeschein> {
+    let sent = eingabe.anliefermenge_kg.value().map(|Gewicht(menge)| menge);
+    let menge = required(sent.or(wiegung.map(|wiegung| wiegung.netto)), "anliefermenge_kg")?;
+    let kontrakt_id = eingabe.kontrakt_id.value();
+    KontraktBezug { kontrakt_id, kontrakt_position_id: None }.checked(tx)?;
+    let biozertifikat_id = eingabe.biozertifikat_id.value().map(|Int(id)| id);
+    if let Some(id) = biozertifikat_id {
+        biozertifikate::must_exist(tx, id)?;
+    }
+    let schein = Annahmeschein {
+        id: tx.new_id(),
+        belegnummer: String::new(),
+        status: AnnahmescheinStatus::Offen,
+        lieferdatum: Some(DayTime(eingabe.lieferdatum.value().unwrap_or_else(|| tx.today()))),
+        anliefermenge_kg: Some(menge),
+        netto_menge_kg: None,
+        netto_betrag: None,
+        partner_id: Some(kunde.id),
+        artikel_id: Some(artikel.id),
+        wiegung_id: wiegung.map(|wiegung| wiegung.wiegung.id),
+        feuchte_prozent: eingabe.feuchte_prozent.value(),
+        basisfeuchte_prozent: eingabe.basisfeuchte_prozent.value(),
+        schwundfaktor: eingabe.schwundfaktor.value().unwrap_or(Quantity::whole(1)),
+        besatz_prozent: eingabe.besatz_prozent.value(),
+        basisbesatz_prozent: eingabe.basisbesatz_prozent.value(),
+        sonstige_abzuege_kg: eingabe.sonstige_abzuege_kg.value().map(|Gewicht(kg)| kg).unwrap_or_default(),
+        preis_je_t: eingabe.preis_je_t.value(),
+        kontrakt_id,
+        fremde_charge_nr: eingabe.fremde_charge_nr.value().map(|Text(text)| text),
+        herkunftsland: eingabe.herkunftsland.value().map(|Staat(iso2)| iso2),
+        biozertifikat_id,
+        bemerkung: eingabe.bemerkung.value().map(|LongText(text)| text),
+        external_ref: eingabe.external_ref.value().map(|Text(text)| text),
+        created_at: tx.now(),
+        el_id: None,
+        el_beleg_nummer: None,
+        charge_id: None,
+        partner_name: None,
+        artikel_bezeichnung: None,
+    };
+    check_ranges(&schein)?;
+    Ok(schein)
+}
+
+/// Weights, factor and price are not below zero, and something was delivered.
+pub fn check_ranges(schein: &Annahmeschein) -> Result<()> {
+    let refuse = |feld: &str, message: &str| Err(Refusal::field(Code::WertUngueltig, feld, message).into());
+    if schein.anliefermenge_kg.is_some_and(|menge| menge <= Quantity::ZERO) {
+        return refuse("anliefermenge_kg", "Das Gewicht der Anlieferung muss über 0 sein.");
+    }
+    if schein.netto_menge_kg.is_some_and(Quantity::is_negative) {
+        return refuse("netto_menge_kg", "Das Nettogewicht darf nicht unter 0 sein.");
+    }
+    if schein.schwundfaktor.is_negative() || schein.schwundfaktor > MAX_SCHWUNDFAKTOR {
+        return refuse("schwundfaktor", "Der Schwundfaktor muss zwischen 0 und 100 liegen.");
+    }
+    if schein.sonstige_abzuege_kg.is_negative() {
+        return refuse("sonstige_abzuege_kg", "Die Abzüge dürfen nicht unter 0 sein.");
+    }
+    if schein.preis_je_t.is_some_and(|preis| preis.is_negative()) {
+        return refuse("preis_je_t", "Der Preis darf nicht unter 0 sein.");
+    }
+    Ok(())
+}
+
+/// One EL over the net quantity, in t at preis_je_t, so that its sum is netto_betrag (D21a).
+fn create_el(
+    tx: &WriteTx<'_>,
+    schein: &mut Annahmeschein,
+    wiegung: Option<&FertigeWiegung>,
+    hints: &mut Hints,
+) -> Result<Vec<Bewegung>> {
+    let (Some(partner_id), Some(artikel_id)) = (schein.partner_id, schein.artikel_id) else {
+        return Err(Failure::Broken("a goods-receipt note without partner or article".into()));
+    };
+    let wiegung = wiegung.map(|wiegung| &wiegung.wiegung);
+    let eingang = Wareneingang {
+        partner_id,
+        artikel_id,
+        lieferdatum: schein.lieferdatum.map_or_else(|| tx.today(), |DayTime(day)| day),
+        menge: tonnes(schein.netto_menge_kg.unwrap_or_default()),
+        preis: schein.preis_je_t,
+        wiegung_id: schein.wiegung_id,
+        kontrakt_id: schein.kontrakt_id,
+        charge_id: wiegung.and_then(|wiegung| wiegung.charge_id),
+        fremde_charge_nr: schein.fremde_charge_nr.clone(),
+        herkunftsland: schein.herkunftsland.clone(),
+        biozertifikat_id: schein.biozertifikat_id,
+        niederlassung_id: wiegung.and_then(|wiegung| wiegung.niederlassung_id),
+        lagerhalle_id: wiegung.and_then(|wiegung| wiegung.lagerhalle_id),
+    };
+    let mut of_el = Hints::default();
+    let (el, bewegungen) = receive(tx, eingang, &mut of_el).map_err(of_this_request)?;
+    hints.extend(of_el.above(ITEM));
+    schein.charge_id = el.positionen.iter().flatten().find_map(|position| position.charge_id);
+    schein.el_id = Some(el.id);
+    schein.el_beleg_nummer = Some(el.beleg_nummer);
+    Ok(bewegungen)
+}
+
+/// Where the one item of an EL stands in its body, which the client never saw.
+const ITEM: &str = "items[0]";
+
+/// A refusal of the EL, about the fields of this request.
+fn of_this_request(failure: Failure) -> Failure {
+    match failure {
+        Failure::Refused(refusal) => {
+            let feld = refusal.feld.map(|feld| match feld.strip_prefix(ITEM) {
+                Some(below) => below.trim_start_matches('.').to_owned(),
+                None => feld,
+            });
+            Failure::Refused(Box::new(Refusal { feld, fehler: Vec::new(), ..*refusal }))
+        }
+        other => other,
+    }
+}
+
+fn confirmation(schein: Annahmeschein, lagerbewegungen: Vec<Bewegung>, hinweise: Hints) -> Result<Reply> {
+    let id = schein.id;
+    let bestaetigung = AnnahmescheinBestaetigung {
+        id,
+        belegnummer: schein.belegnummer,
+        status: schein.status,
+        partner_id: schein.partner_id,
+        artikel_id: schein.artikel_id,
+        anliefermenge_kg: schein.anliefermenge_kg,
+        netto_menge_kg: schein.netto_menge_kg,
+        netto_betrag: schein.netto_betrag,
+        el_id: schein.el_id,
+        el_beleg_nummer: schein.el_beleg_nummer,
+        charge_id: schein.charge_id,
+        lagerbewegungen,
+        hinweise,
+    };
+    Ok(Reply::created(&bestaetigung)?.about(id))
+}
+
+fn repeated(
+    tx: &Tx<'_>,
+    annahmeschein: Annahmeschein,
+    eingabe: &AnnahmescheinEingabe,
+    hinweise: Hints,
+) -> Result<Reply> {
+    let id = annahmeschein.id;
+    let inhalt_abweichend = sql::request_digest(tx, id)? != Some(request_digest(tx, eingabe)?);
+    let antwort = AnnahmescheinWiederholt { annahmeschein, idempotent: true, inhalt_abweichend, hinweise };
+    Ok(Reply::ok(&antwort)?.about(id))
+}
+
+/// A digest of what a request says, whatever words it says it with.
+fn request_digest(tx: &Tx<'_>, eingabe: &AnnahmescheinEingabe) -> Result<[u8; 32]> {
+    let broken = |error| Failure::Broken(format!("a request cannot be written: {error}"));
+    let mut value = serde_json::to_value(eingabe).map_err(broken)?;
+    if let Ok(Some(kunde)) = partner(tx, eingabe, None) {
+        value["partner_id"] = Value::String(kunde.id.to_string());
+        value["kunden_id"] = Value::Null;
+        value["kundennummer"] = Value::Null;
+    }
+    if let Ok(artikel) = article(tx, eingabe, None) {
+        value["artikel_id"] = Value::String(artikel.id.to_string());
+        value["artikelnr"] = Value::Null;
+    }
+    if eingabe.el_erzeugen.get() == Some(&false) {
+        value["el_erzeugen"] = Value::Null;
+    }
+    Ok(fingerprint::of_fields(value))
+}

@@ -1,0 +1,140 @@
+//! Goods-receipt notes as an import brings them (D22).
+
+use super::create::check_ranges;
+use super::model::{Annahmeschein, AnnahmescheinZeile};
+use super::sql;
+use crate::db::error::Result;
+use crate::db::numbers;
+use crate::db::tx::{Tx, WriteTx};
+use crate::http::json::Json;
+use crate::http::wire::{At, FromJson, Gewicht, Int, LongText, OneOf, Text, required};
+use crate::import::Upserted;
+use crate::kontrakte::KontraktBezug;
+use crate::laender::Staat;
+use crate::rules::day::DayTime;
+use crate::rules::fixed::Quantity;
+use crate::rules::number::Reihe;
+use crate::rules::receipt::AnnahmescheinStatus;
+use crate::{artikel, biozertifikate, kunden, waage};
+
+/// Stores a note; its key is belegnummer. Absent and blank fields stay as they are.
+pub fn annahmeschein(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
+    let zeile = AnnahmescheinZeile::from_json(row, at)?;
+    let belegnummer = zeile.belegnummer.get().map(|Text(nummer)| nummer.clone());
+    let belegnummer = required(belegnummer, "belegnummer")?;
+    let old = sql::find_by_nummer(tx, &belegnummer)?;
+    let new = with_row(tx, old.clone().unwrap_or_else(|| blank(tx, belegnummer)), zeile)?;
+    if old.as_ref() == Some(&new) {
+        return Ok(Upserted::Unchanged);
+    }
+    if old.is_none() {
+        // So that the next note of ours does not take a number that came from elsewhere.
+        numbers::reserve(tx, Reihe::Annahmeschein, &new.belegnummer)?;
+    }
+    sql::upsert(tx, &new, old.is_none())?;
+    Ok(if old.is_some() { Upserted::Changed } else { Upserted::Created })
+}
+
+fn with_row(tx: &Tx<'_>, mut schein: Annahmeschein, zeile: AnnahmescheinZeile) -> Result<Annahmeschein> {
+    if let Some(Text(kundennr)) = zeile.partner.get() {
+        let partner = kunden::must_have_number(tx, kundennr, "partner")?;
+        (schein.partner_id, schein.partner_name) = (Some(partner.id), Some(partner.name));
+    }
+    if let Some(Text(nummer)) = zeile.artikelnummer.get() {
+        let id = artikel::by_artikelnummer(tx, nummer)?;
+        schein.artikel_bezeichnung = artikel::find(tx, id)?.map(|artikel| artikel.bezeichnung);
+        schein.artikel_id = Some(id);
+    }
+    if let Some(id) = zeile.wiegung_id.get() {
+        waage::finished(tx, *id, schein.artikel_id)?;
+    }
+    KontraktBezug { kontrakt_id: zeile.kontrakt_id.get().copied(), kontrakt_position_id: None }
+        .checked(tx)?;
+    if let Some(Int(id)) = zeile.biozertifikat_id.get() {
+        biozertifikate::must_exist(tx, *id)?;
+    }
+    let gewicht = |sent: Option<&Gewicht>| sent.map(|Gewicht(kg)| *kg);
+    let (netto_menge_kg, netto_betrag) =
+        (gewicht(zeile.netto_menge_kg.get()), zeile.netto_betrag.get().copied());
+    let before = schein.clone();
+    schein.status = zeile.status.get().map_or(schein.status, |OneOf(status)| *status);
+    schein.wiegung_id = zeile.wiegung_id.value().or(schein.wiegung_id);
+    schein.lieferdatum = zeile.lieferdatum.value().map(DayTime).or(schein.lieferdatum);
+    schein.anliefermenge_kg = gewicht(zeile.anliefermenge_kg.get()).or(schein.anliefermenge_kg);
+    schein.feuchte_prozent = zeile.feuchte_prozent.value().or(schein.feuchte_prozent);
+    schein.basisfeuchte_prozent = zeile.basisfeuchte_prozent.value().or(schein.basisfeuchte_prozent);
+    schein.schwundfaktor = zeile.schwundfaktor.value().unwrap_or(schein.schwundfaktor);
+    schein.besatz_prozent = zeile.besatz_prozent.value().or(schein.besatz_prozent);
+    schein.basisbesatz_prozent = zeile.basisbesatz_prozent.value().or(schein.basisbesatz_prozent);
+    schein.sonstige_abzuege_kg =
+        gewicht(zeile.sonstige_abzuege_kg.get()).unwrap_or(schein.sonstige_abzuege_kg);
+    schein.preis_je_t = zeile.preis_je_t.value().or(schein.preis_je_t);
+    schein.kontrakt_id = zeile.kontrakt_id.value().or(schein.kontrakt_id);
+    schein.fremde_charge_nr =
+        zeile.fremde_charge_nr.value().map(|Text(text)| text).or(schein.fremde_charge_nr);
+    schein.herkunftsland = zeile.herkunftsland.value().map(|Staat(iso2)| iso2).or(schein.herkunftsland);
+    schein.biozertifikat_id = zeile.biozertifikat_id.value().map(|Int(id)| id).or(schein.biozertifikat_id);
+    schein.bemerkung = zeile.bemerkung.value().map(|LongText(text)| text).or(schein.bemerkung);
+    let weighed = [schein.anliefermenge_kg, netto_menge_kg];
+    required(weighed.into_iter().flatten().next(), "anliefermenge_kg")?;
+    settle(&mut schein, &before, netto_menge_kg)?;
+    schein.netto_betrag = netto_betrag.or(schein.netto_betrag);
+    check_ranges(&schein)?;
+    Ok(schein)
+}
+
+/// A net quantity that was sent holds; else it is computed where what it follows from changed.
+fn settle(schein: &mut Annahmeschein, before: &Annahmeschein, sent: Option<Quantity>) -> Result<()> {
+    let ingredients = |schein: &Annahmeschein| {
+        let percent = [
+            schein.feuchte_prozent,
+            schein.basisfeuchte_prozent,
+            schein.besatz_prozent,
+            schein.basisbesatz_prozent,
+        ];
+        (schein.anliefermenge_kg, percent, schein.schwundfaktor, schein.sonstige_abzuege_kg)
+    };
+    if sent.is_some() {
+        schein.netto_menge_kg = sent;
+    } else if schein.netto_menge_kg.is_none() || ingredients(schein) != ingredients(before) {
+        return schein.settle();
+    }
+    if (schein.netto_menge_kg, schein.preis_je_t) != (before.netto_menge_kg, before.preis_je_t) {
+        schein.value()?;
+    }
+    Ok(())
+}
+
+fn blank(tx: &WriteTx<'_>, belegnummer: String) -> Annahmeschein {
+    Annahmeschein {
+        id: tx.new_id(),
+        belegnummer,
+        status: AnnahmescheinStatus::Offen,
+        lieferdatum: None,
+        anliefermenge_kg: None,
+        netto_menge_kg: None,
+        netto_betrag: None,
+        partner_id: None,
+        artikel_id: None,
+        wiegung_id: None,
+        feuchte_prozent: None,
+        basisfeuchte_prozent: None,
+        schwundfaktor: Quantity::whole(1),
+        besatz_prozent: None,
+        basisbesatz_prozent: None,
+        sonstige_abzuege_kg: Quantity::ZERO,
+        preis_je_t: None,
+        kontrakt_id: None,
+        fremde_charge_nr: None,
+        herkunftsland: None,
+        biozertifikat_id: None,
+        bemerkung: None,
+        external_ref: None,
+        created_at: tx.now(),
+        el_id: None,
+        el_beleg_nummer: None,
+        charge_id: None,
+        partner_name: None,
+        artikel_bezeichnung: None,
+    }
+}

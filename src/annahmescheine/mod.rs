@@ -1,0 +1,63 @@
+//! Goods-receipt notes: what a lorry brought, what is deducted, what is paid for (D21a, D23).
+//!
+//! A note books nothing itself; with `el_erzeugen` it makes the purchase delivery note that does.
+
+mod create;
+mod import;
+mod model;
+mod sql;
+
+use crate::db::error::Result;
+use crate::db::tx::Tx;
+use crate::http::call::Call;
+use crate::http::reply::Reply;
+use crate::http::route::{Access, Method, Param, ParamKind, Route, WriteWork};
+use crate::import::{Import, check};
+use crate::rules::scope::Scope;
+use model::AnnahmescheinEingabe;
+use sql::Auswahl;
+
+/// What can be imported into this slice.
+pub const IMPORTS: &[Import] = &[Import {
+    kind: "annahmescheine",
+    check: check::<model::AnnahmescheinZeile>,
+    run: import::annahmeschein,
+}];
+
+/// Routes of this slice.
+pub const ROUTES: &[Route] = &[
+    Route::get(
+        "/api/v1/annahmescheine",
+        Access::Scope(Scope::RohwarenRead),
+        "Annahmescheine, die neueste Lieferung zuerst",
+        list,
+    )
+    .with_query(&[
+        Param { name: "status", kind: ParamKind::Text, summary: "offen, abgerechnet oder storniert" },
+        Param { name: "von", kind: ParamKind::Day, summary: "erstes Lieferdatum" },
+        Param { name: "bis", kind: ParamKind::Day, summary: "letztes Lieferdatum" },
+        Param::limit(None),
+        Param::OFFSET,
+    ]),
+    Route::write(
+        Method::Post,
+        "/api/v1/annahmescheine",
+        Scope::RohwarenWrite,
+        "Annahmeschein anlegen, auf Wunsch mit Lieferschein (EL)",
+        post,
+    ),
+];
+
+/// GET /annahmescheine
+fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let query = &call.query;
+    let (page, cut) = query.page()?;
+    let auswahl = Auswahl { status: query.text("status"), von: query.day("von")?, bis: query.day("bis")? };
+    Ok(Reply::ok(&sql::list(tx, &auswahl, page)?)?.with_cut_limit(cut))
+}
+
+/// POST /annahmescheine
+fn post(call: &Call<'_>) -> Result<WriteWork> {
+    let (eingabe, hinweise) = call.body::<AnnahmescheinEingabe>()?;
+    Ok(Box::new(move |tx| create::create(tx, eingabe, hinweise)))
+}

@@ -1,0 +1,181 @@
+//! Goods-receipt notes as they go over the wire.
+
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::chargen::Bewegung;
+use crate::db::error::Result;
+use crate::eingabe;
+use crate::http::wire::{Gewicht, Kennung, LongText, OneOf, Text};
+use crate::kunden::KundenId;
+use crate::laender::Staat;
+use crate::rules::day::{Day, DayTime, Instant};
+use crate::rules::error::{Code, Hints, Refusal};
+use crate::rules::fixed::{Money, Percent, Price, Quantity};
+use crate::rules::receipt::{Anlieferung, AnnahmescheinStatus, net_amount, net_quantity};
+
+/// A goods-receipt note (specification, Annahmeschein; what a POST stores besides is shown, too:
+/// D18).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[allow(missing_docs)]
+pub struct Annahmeschein {
+    pub id: Uuid,
+    pub belegnummer: String,
+    pub status: AnnahmescheinStatus,
+    pub lieferdatum: Option<DayTime>,
+    pub anliefermenge_kg: Option<Quantity>,
+    pub netto_menge_kg: Option<Quantity>,
+    /// null without a price.
+    pub netto_betrag: Option<Money>,
+    pub partner_id: Option<Uuid>,
+    pub artikel_id: Option<Uuid>,
+    pub wiegung_id: Option<Uuid>,
+    pub feuchte_prozent: Option<Percent>,
+    pub basisfeuchte_prozent: Option<Percent>,
+    pub schwundfaktor: Quantity,
+    pub besatz_prozent: Option<Percent>,
+    pub basisbesatz_prozent: Option<Percent>,
+    pub sonstige_abzuege_kg: Quantity,
+    pub preis_je_t: Option<Price>,
+    pub kontrakt_id: Option<Uuid>,
+    pub fremde_charge_nr: Option<String>,
+    pub herkunftsland: Option<String>,
+    pub biozertifikat_id: Option<i64>,
+    pub bemerkung: Option<String>,
+    pub external_ref: Option<String>,
+    pub created_at: Instant,
+    /// The purchase delivery note that el_erzeugen made.
+    pub el_id: Option<Uuid>,
+    pub el_beleg_nummer: Option<String>,
+    /// The one batch of that document.
+    pub charge_id: Option<Uuid>,
+    pub partner_name: Option<String>,
+    pub artikel_bezeichnung: Option<String>,
+}
+
+impl Annahmeschein {
+    /// Computes what is paid for from what was delivered (D23).
+    pub fn settle(&mut self) -> Result<()> {
+        let Some(menge) = self.anliefermenge_kg else { return Ok(()) };
+        let netto = net_quantity(&Anlieferung {
+            menge,
+            besatz: self.besatz_prozent,
+            basisbesatz: self.basisbesatz_prozent,
+            feuchte: self.feuchte_prozent,
+            basisfeuchte: self.basisfeuchte_prozent,
+            schwundfaktor: self.schwundfaktor,
+            abzuege: self.sonstige_abzuege_kg,
+        })?;
+        let negative = || {
+            let message =
+                "Die Abzüge sind größer als die Anlieferung. Bitte Feuchte, Besatz und Abzüge prüfen.";
+            Refusal::new(Code::NettoNegativ, message)
+        };
+        self.netto_menge_kg = Some(netto.ok_or_else(negative)?);
+        self.value()
+    }
+
+    /// Computes the amount from the net quantity and the price.
+    pub fn value(&mut self) -> Result<()> {
+        let netto = self.netto_menge_kg.zip(self.preis_je_t);
+        self.netto_betrag = netto.map(|(kg, preis)| net_amount(kg, preis)).transpose()?;
+        Ok(())
+    }
+}
+
+eingabe! {
+    /// Body of POST /annahmescheine (D21a).
+    #[derive(Serialize)]
+    pub struct AnnahmescheinEingabe {
+        partner_id: Uuid,
+        kunden_id: KundenId,
+        kundennummer: Text,
+        artikel_id: Uuid,
+        artikelnr: Text,
+        wiegung_id: Uuid,
+        anliefermenge_kg: Gewicht,
+        lieferdatum: Day,
+        feuchte_prozent: Percent,
+        basisfeuchte_prozent: Percent,
+        schwundfaktor: Quantity,
+        besatz_prozent: Percent,
+        basisbesatz_prozent: Percent,
+        sonstige_abzuege_kg: Gewicht,
+        preis_je_t: Price,
+        kontrakt_id: Uuid,
+        fremde_charge_nr: Text,
+        herkunftsland: Staat,
+        biozertifikat_id: Kennung,
+        bemerkung: LongText,
+        external_ref: Text,
+        el_erzeugen: bool,
+    }
+    nur_lesen: ["id", "belegnummer", "status", "netto_menge_kg", "netto_betrag", "created_at", "el_id",
+        "el_beleg_nummer", "charge_id", "partner_name", "artikel_bezeichnung", "idempotent", "inhalt_abweichend",
+        "lagerbewegungen", "hinweise"]
+}
+
+eingabe! {
+    /// A row of annahmescheine; its key is belegnummer, `partner` is a kundennr (D22). A row that
+    /// brings its net quantity keeps it.
+    pub struct AnnahmescheinZeile {
+        belegnummer: Text,
+        status: OneOf<AnnahmescheinStatus>,
+        partner: Text,
+        artikelnummer: Text,
+        wiegung_id: Uuid,
+        lieferdatum: Day,
+        anliefermenge_kg: Gewicht,
+        netto_menge_kg: Gewicht,
+        netto_betrag: Money,
+        feuchte_prozent: Percent,
+        basisfeuchte_prozent: Percent,
+        schwundfaktor: Quantity,
+        besatz_prozent: Percent,
+        basisbesatz_prozent: Percent,
+        sonstige_abzuege_kg: Gewicht,
+        preis_je_t: Price,
+        kontrakt_id: Uuid,
+        fremde_charge_nr: Text,
+        herkunftsland: Staat,
+        biozertifikat_id: Kennung,
+        bemerkung: LongText,
+    }
+    nur_lesen: ["id", "partner_id", "artikel_id", "created_at", "external_ref", "el_id", "el_beleg_nummer",
+        "charge_id", "partner_name", "artikel_bezeichnung"]
+}
+
+/// Confirmation of POST /annahmescheine (D21a).
+#[derive(Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct AnnahmescheinBestaetigung {
+    pub id: Uuid,
+    pub belegnummer: String,
+    pub status: AnnahmescheinStatus,
+    pub partner_id: Option<Uuid>,
+    pub artikel_id: Option<Uuid>,
+    pub anliefermenge_kg: Option<Quantity>,
+    pub netto_menge_kg: Option<Quantity>,
+    pub netto_betrag: Option<Money>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub el_id: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub el_beleg_nummer: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub charge_id: Option<Uuid>,
+    pub lagerbewegungen: Vec<Bewegung>,
+    pub hinweise: Hints,
+}
+
+/// Answer to a repeated external_ref: the note, and that it was there already.
+#[derive(Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct AnnahmescheinWiederholt {
+    #[serde(flatten)]
+    pub annahmeschein: Annahmeschein,
+    pub idempotent: bool,
+    /// The request says something else than the one that made the note (D19).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub inhalt_abweichend: bool,
+    pub hinweise: Hints,
+}

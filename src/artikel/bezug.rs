@@ -1,0 +1,36 @@
+//! How requests name an article.
+
+use uuid::Uuid;
+
+use super::model::Artikel;
+use super::sql::{find, find_by_number, number_means};
+use crate::db::error::Result;
+use crate::db::tx::Tx;
+use crate::rules::error::{Code, Refusal};
+
+/// The article that artikel_id, artikelnr or both name (D6); none where neither was sent.
+pub fn named(tx: &Tx<'_>, artikel_id: Option<Uuid>, artikelnr: Option<&str>) -> Result<Option<Artikel>> {
+    let unknown = |feld| {
+        let message = "Diesen Artikel gibt es nicht. Bitte die Nummer prüfen.";
+        Refusal::field(Code::ArtikelNichtGefunden, feld, message)
+    };
+    if let Some(id) = artikel_id {
+        let artikel = find(tx, id)?.ok_or_else(|| unknown("artikel_id"))?;
+        if let Some(number) = artikelnr
+            && !number_means(tx, number, &artikel)?
+        {
+            let message = "artikel_id und artikelnr nennen verschiedene Artikel. Bitte nur eines senden.";
+            return Err(Refusal::field(Code::ArtikelWiderspruch, "artikelnr", message).into());
+        }
+        return Ok(Some(artikel));
+    }
+    let Some(number) = artikelnr else { return Ok(None) };
+    match find_by_number(tx, number)?.as_slice() {
+        [] => Err(unknown("artikelnr").into()),
+        [id] => find(tx, *id),
+        _ => {
+            let message = format!("Die Nummer {number} haben mehrere Artikel. Bitte die artikel_id angeben.");
+            Err(Refusal::field(Code::ArtikelMehrdeutig, "artikelnr", message).into())
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! How requests name a partner: by integer, uuid or number (D1).
+
+use serde::Serialize;
+
+use super::model::Kunde;
+use super::sql::{find, find_by_kunden_id, find_by_kundennr};
+use crate::db::error::Result;
+use crate::db::tx::Tx;
+use crate::http::json::Json;
+use crate::http::wire::{At, FromJson, Read, Verweis};
+use crate::rules::error::{Code, Refusal};
+
+/// A customer by integer id or uuid (D1).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KundenId(pub Verweis);
+
+impl FromJson for KundenId {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<KundenId> {
+        match Verweis::from_json(json, at)? {
+            Verweis::Name(_) => at.refuse(
+                Code::FeldUngueltig,
+                "Hier wird die kunden_id (Zahl) oder id (UUID) erwartet; eine Nummer wie K-1001 gehört in kundennummer.",
+            ),
+            verweis => Ok(KundenId(verweis)),
+        }
+    }
+}
+
+/// A customer by integer id or uuid.
+pub fn find_by_verweis(tx: &Tx<'_>, verweis: &Verweis) -> Result<Option<Kunde>> {
+    match verweis {
+        Verweis::Nummer(kunden_id) => find_by_kunden_id(tx, *kunden_id),
+        Verweis::Id(id) => find(tx, *id),
+        Verweis::Name(_) => Ok(None),
+    }
+}
+
+/// The partner that kunden_id, kundennummer or both name; none where neither was sent.
+pub fn named(tx: &Tx<'_>, kunden_id: Option<&KundenId>, kundennummer: Option<&str>) -> Result<Option<Kunde>> {
+    let by_id = match kunden_id {
+        Some(KundenId(verweis)) => Some(find_by_verweis(tx, verweis)?.ok_or_else(|| not_found("kunden_id"))?),
+        None => None,
+    };
+    let by_number = match kundennummer {
+        Some(number) => Some(find_by_kundennr(tx, number)?.ok_or_else(|| not_found("kundennummer"))?),
+        None => None,
+    };
+    match (by_id, by_number) {
+        (Some(a), Some(b)) if a.id != b.id => Err(contradiction("kundennummer").into()),
+        (a, b) => Ok(a.or(b)),
+    }
+}
+
+/// The refusal of a request without a partner.
+pub fn missing() -> Box<Refusal> {
+    let message = "Es fehlt der Kunde oder Lieferant. Bitte kunden_id oder kundennummer angeben.";
+    Refusal::field(Code::KundeFehlt, "kunden_id", message)
+}
+
+/// The refusal of a request that names two partners.
+pub fn contradiction(feld: &str) -> Box<Refusal> {
+    let message = "Die Angaben nennen verschiedene Kunden. Bitte nur eine davon senden.";
+    Refusal::field(Code::KundeWiderspruch, feld, message)
+}
+
+fn not_found(feld: &str) -> Box<Refusal> {
+    let message = "Diesen Kunden oder Lieferanten gibt es nicht. Bitte die Nummer prüfen.";
+    Refusal::field(Code::KundeNichtGefunden, feld, message)
+}

@@ -1,0 +1,94 @@
+//! A new production order (specification, POST /produktionsauftraege; D13).
+
+use super::model::{AuftragBestaetigung, AuftragEingabe, Produktionsauftrag, Rezeptur};
+use super::sql;
+use crate::db::error::Result;
+use crate::db::numbers;
+use crate::db::tx::{Tx, WriteTx};
+use crate::http::reply::Reply;
+use crate::http::wire::{Int, LongText, Text};
+use crate::rules::day::DayTime;
+use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::fixed::Quantity;
+use crate::rules::number::Reihe;
+use crate::rules::recipe::{PaStatus, Zeilenart, scaled};
+
+/// POST /produktionsauftraege
+pub fn create(tx: &WriteTx<'_>, eingabe: AuftragEingabe, mut hinweise: Hints) -> Result<Reply> {
+    let faktor = eingabe.faktor.value().unwrap_or(Quantity::whole(1));
+    if faktor <= Quantity::ZERO {
+        let message = "Der Faktor muss über 0 sein.";
+        return Err(Refusal::field(Code::FaktorUngueltig, "faktor", message).into());
+    }
+    let rezeptur = match eingabe.rezeptur_id.value() {
+        Some(Int(id)) => Some(recipe(tx, id)?),
+        None => None,
+    };
+    let produktions_datum = eingabe.produktions_datum.value().map(DayTime);
+    let is_planned = produktions_datum.is_some();
+    let auftrag = Produktionsauftrag {
+        id: tx.new_id(),
+        pa_nummer: numbers::next(tx, Reihe::Produktionsauftrag, tx.today().year())?,
+        rezeptur_id: rezeptur.as_ref().map(|rezeptur| rezeptur.id),
+        rezeptur_version: rezeptur.as_ref().map(|rezeptur| rezeptur.version),
+        produktions_datum,
+        niederlassung_id: eingabe.niederlassung_id.value().map(|Int(id)| id),
+        lagerhalle_id: eingabe.lagerhalle_id.value().map(|Int(id)| id),
+        status: if is_planned { PaStatus::Geplant } else { PaStatus::Schwebend },
+        bezeichnung: eingabe.bezeichnung.value().map(|Text(text)| text),
+        bemerkung: eingabe.bemerkung.value().map(|LongText(text)| text),
+        geplant_am: is_planned.then(|| tx.now()),
+        gestartet_am: None,
+        erledigt_am: None,
+        rezeptur_bezeichnung: rezeptur.as_ref().map(|rezeptur| rezeptur.bezeichnung.clone()),
+        rezeptur_typ: rezeptur.as_ref().and_then(|rezeptur| rezeptur.typ.clone()),
+        faktor,
+        zugewiesen_an: eingabe.zugewiesen_an.value().map(|Int(id)| id),
+        created_at: tx.now(),
+        inputs: None,
+        outputs: None,
+        version: 1,
+    };
+    sql::insert(tx, &auftrag)?;
+    if let Some(rezeptur) = &rezeptur {
+        copy_lines(tx, &auftrag, rezeptur, &mut hinweise)?;
+    }
+    let bestaetigung = AuftragBestaetigung {
+        id: auftrag.id,
+        pa_nummer: auftrag.pa_nummer,
+        status: auftrag.status,
+        rezeptur_id: auftrag.rezeptur_id,
+        rezeptur_version: auftrag.rezeptur_version,
+        hinweise,
+    };
+    Ok(Reply::created(&bestaetigung)?.about(auftrag.id))
+}
+
+/// The newest active version of a recipe.
+fn recipe(tx: &Tx<'_>, id: i64) -> Result<Rezeptur> {
+    let found = sql::newest_active(tx, id)?;
+    Ok(found.ok_or_else(|| {
+        let message = "Diese Rezeptur gibt es nicht, oder keine ihrer Versionen ist aktiv.";
+        Refusal::field(Code::RezepturNichtGefunden, "rezeptur_id", message)
+    })?)
+}
+
+/// Copies the lines of a recipe, scaled by the factor, into an order.
+fn copy_lines(
+    tx: &WriteTx<'_>,
+    auftrag: &Produktionsauftrag,
+    rezeptur: &Rezeptur,
+    hinweise: &mut Hints,
+) -> Result<()> {
+    for (art, name) in [(Zeilenart::Input, "inputs"), (Zeilenart::Output, "outputs")] {
+        for (index, zeile) in sql::recipe_lines(tx, rezeptur, art)?.into_iter().enumerate() {
+            let (soll_menge, rounded) = scaled(zeile.menge, auftrag.faktor, zeile.einheit.as_deref(), art)?;
+            if rounded {
+                let message = format!("Die Sollmenge wurde auf {soll_menge} gerundet.");
+                hinweise.add_field(HintCode::Gerundet, format!("{name}[{index}].soll_menge"), message);
+            }
+            sql::insert_line(tx, auftrag.id, art, index as i64 + 1, soll_menge, &zeile)?;
+        }
+    }
+    Ok(())
+}

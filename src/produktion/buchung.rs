@@ -1,0 +1,145 @@
+//! An order is done: what went in leaves the stock, what came out enters it in batches of its own
+//! (D13).
+
+use std::collections::BTreeMap;
+
+use uuid::Uuid;
+
+use super::model::{PaInput, PaOutput, Produktionsauftrag};
+use super::sql;
+use super::status::keep;
+use crate::artikel::{self, Artikel};
+use crate::chargen::{self, Bewegung, Buchung, Charge, NeueCharge, Ursache};
+use crate::db::error::{Failure, Result};
+use crate::db::tx::{Tx, WriteTx};
+use crate::http::wire::{Read, required};
+use crate::rules::day::DayTime;
+use crate::rules::error::{Code, Hints, PositionErrors, Refusal};
+use crate::rules::fixed::Quantity;
+use crate::rules::stammdaten::EingangQuelle;
+use crate::rules::unit::Conversion;
+use crate::tenants;
+
+/// Books an order that is done; the movements, for the confirmation.
+pub fn complete(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hints) -> Result<Vec<Bewegung>> {
+    let (inputs, outputs) = (sql::inputs(tx, auftrag.id)?, sql::outputs(tx, auftrag.id)?);
+    let mut errors = PositionErrors::default();
+    for (index, line) in inputs.iter().enumerate() {
+        keep(&mut errors, check_input(tx, line), &format!("inputs[{index}]"))?;
+    }
+    for (index, line) in outputs.iter().enumerate() {
+        let checked = weighed(line.ist_menge).map(drop).map_err(Failure::from);
+        keep(&mut errors, checked, &format!("outputs[{index}]"))?;
+    }
+    errors.into_result()?;
+    let mut booking = Booking { tx, auftrag, bewegungen: Vec::new(), chargen: BTreeMap::new() };
+    for line in &inputs {
+        booking.input(line)?;
+    }
+    for line in &outputs {
+        booking.output(line)?;
+    }
+    let einstellungen = tenants::load(tx)?;
+    for charge in booking.chargen.values() {
+        chargen::check_not_negative(charge, &einstellungen, hints)?;
+    }
+    Ok(booking.bewegungen)
+}
+
+/// All lines need what went in, and those of batch-tracked articles the batch (D13).
+fn check_input(tx: &Tx<'_>, line: &PaInput) -> Result<()> {
+    let menge = weighed(line.ist_menge)?;
+    if line.charge_id.is_none() && !menge.is_zero() && article(tx, line.artikel_id)?.chargenpflichtig {
+        let message = "Der Artikel wird in Chargen geführt. Bitte die charge_id angeben.";
+        return Err(Refusal::field(Code::ChargeFehlt, "charge_id", message).into());
+    }
+    Ok(())
+}
+
+fn weighed(ist_menge: Option<Quantity>) -> Read<Quantity> {
+    required(ist_menge, "ist_menge")
+}
+
+fn article(tx: &Tx<'_>, id: Uuid) -> Result<Artikel> {
+    artikel::find(tx, id)?.ok_or_else(|| Failure::Broken("a line of an unknown article".into()))
+}
+
+struct Booking<'b> {
+    tx: &'b WriteTx<'b>,
+    auftrag: &'b Produktionsauftrag,
+    bewegungen: Vec<Bewegung>,
+    /// The batches that were moved, as they are afterwards.
+    chargen: BTreeMap<Uuid, Charge>,
+}
+
+impl Booking<'_> {
+    fn input(&mut self, line: &PaInput) -> Result<()> {
+        let artikel = article(self.tx, line.artikel_id)?;
+        let menge = in_article_unit(weighed(line.ist_menge)?, line.einheit.as_deref(), &artikel)?;
+        self.book(&artikel, line.charge_id, -menge)
+    }
+
+    /// A batch is made for a tracked article, or where a number or a date was sent (D13).
+    fn output(&mut self, line: &PaOutput) -> Result<()> {
+        let artikel = article(self.tx, line.artikel_id)?;
+        let menge = in_article_unit(weighed(line.ist_menge)?, line.einheit.as_deref(), &artikel)?;
+        let makes_batch = artikel.chargenpflichtig || line.charge_nr.is_some() || line.mhd.is_some();
+        if menge.is_zero() || !makes_batch {
+            return self.book(&artikel, None, menge);
+        }
+        if let Some(charge_nr) = &line.charge_nr {
+            // An output before this one may have taken it.
+            chargen::check_charge_nr(self.tx, artikel.id, charge_nr)?;
+        }
+        let (charge, _) = chargen::create(
+            self.tx,
+            &NeueCharge {
+                charge_nr: line.charge_nr.clone(),
+                artikel_id: artikel.id,
+                partner_id: None,
+                fremde_charge_nr: None,
+                mhd: line.mhd.map(|DayTime(day)| day),
+                herkunftsland: None,
+                biozertifikat_id: None,
+                einheit: artikel.einheit.clone(),
+                eingang_menge: Some(menge),
+                eingang_ep: None,
+                eingang_quelle: EingangQuelle::Produktion,
+                niederlassung_id: self.auftrag.niederlassung_id,
+                lagerhalle_id: self.auftrag.lagerhalle_id,
+            },
+        )?;
+        sql::update_output(self.tx, &PaOutput { charge_id: Some(charge), ..line.clone() })?;
+        self.book(&artikel, Some(charge), menge)
+    }
+
+    fn book(&mut self, artikel: &Artikel, charge_id: Option<Uuid>, menge: Quantity) -> Result<()> {
+        if menge.is_zero() {
+            return Ok(());
+        }
+        let ursache = Ursache::Produktion(self.auftrag.id);
+        let artikel_id = artikel.id;
+        let buchung = Buchung { artikel_id, charge_id, ursache, menge, ist_eingang: false, ep: None };
+        let charge = chargen::book(self.tx, &buchung)?;
+        self.bewegungen.push(Bewegung {
+            beleg_id: None,
+            beleg_nummer: None,
+            artikel_id,
+            charge_id,
+            charge_nr: charge.as_ref().map(|charge| charge.charge_nr.clone()),
+            menge,
+            einheit: artikel.einheit.clone(),
+        });
+        self.chargen.extend(charge.map(|charge| (charge.id, charge)));
+        Ok(())
+    }
+}
+
+fn in_article_unit(menge: Quantity, einheit: Option<&str>, artikel: &Artikel) -> Result<Quantity> {
+    let (Some(einheit), Some(own)) = (einheit, artikel.einheit.as_deref()) else { return Ok(menge) };
+    let conversion = Conversion::between(einheit, own).ok_or_else(|| {
+        let message = format!("Die Einheit {einheit} lässt sich nicht in {own} umrechnen.");
+        Refusal::new(Code::EinheitNichtUmrechenbar, message)
+    })?;
+    Ok(conversion.quantity(menge)?)
+}

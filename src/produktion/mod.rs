@@ -1,0 +1,112 @@
+//! Production orders and their recipes (D13).
+//!
+//! `auftrag` makes an order from a recipe, `status` moves it on, `buchung` books what went in and
+//! came out, `rezeptur` brings recipes in by import.
+
+mod auftrag;
+mod buchung;
+mod model;
+mod rezeptur;
+mod sql;
+mod status;
+
+use uuid::Uuid;
+
+use crate::db::error::{Failure, Result};
+use crate::db::tx::Tx;
+use crate::http::call::{Call, IfMatch};
+use crate::http::reply::Reply;
+use crate::http::route::{Access, Method, Param, ParamKind, Route, WriteWork};
+use crate::import::{Import, check};
+use crate::rules::scope::Scope;
+use model::{AuftragEingabe, Produktionsauftrag, StatusEingabe};
+use sql::Auswahl;
+
+const READ: Access = Access::Scope(Scope::ProduktionRead);
+
+const WHAT: &str = "Diesen Produktionsauftrag";
+
+/// What can be imported into this slice.
+pub const IMPORTS: &[Import] =
+    &[Import { kind: "rezepturen", check: check::<model::RezepturZeile>, run: rezeptur::rezeptur }];
+
+/// Routes of this slice.
+pub const ROUTES: &[Route] = &[
+    Route::get("/api/v1/produktionsauftraege", READ, "Produktionsaufträge, das späteste Datum zuerst", list)
+        .with_query(&[
+            Param {
+                name: "status",
+                kind: ParamKind::OneOf(&["schwebend", "geplant", "in_bearbeitung", "erledigt", "storniert"]),
+                summary: "nur dieser Status",
+            },
+            Param { name: "datum_von", kind: ParamKind::Day, summary: "erstes Produktionsdatum" },
+            Param { name: "datum_bis", kind: ParamKind::Day, summary: "letztes Produktionsdatum" },
+            Param {
+                name: "artikel_id",
+                kind: ParamKind::Uuid,
+                summary: "nur mit diesem Artikel als Ein- oder Ausgang",
+            },
+            Param::limit(None),
+            Param::OFFSET,
+        ]),
+    Route::write(
+        Method::Post,
+        "/api/v1/produktionsauftraege",
+        Scope::ProduktionWrite,
+        "Produktionsauftrag anlegen, auf Wunsch aus einer Rezeptur",
+        create,
+    ),
+    Route::get(
+        "/api/v1/produktionsauftraege/{id}",
+        READ,
+        "Einen Produktionsauftrag mit Ein- und Ausgängen lesen",
+        get,
+    ),
+    Route::write(
+        Method::Put,
+        "/api/v1/produktionsauftraege/{id}/status",
+        Scope::ProduktionWrite,
+        "Produktionsauftrag weiterführen; erledigt bucht den Bestand",
+        change_status,
+    ),
+];
+
+/// GET /produktionsauftraege
+fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let query = &call.query;
+    let (page, cut) = query.page()?;
+    let auswahl = Auswahl {
+        status: query.one_of("status")?,
+        von: query.day("datum_von")?,
+        bis: query.day("datum_bis")?,
+        artikel: query.uuid("artikel_id")?,
+    };
+    Ok(Reply::array(&sql::list(tx, &auswahl, page)?)?.with_cut_limit(cut))
+}
+
+/// GET /produktionsauftraege/{id}
+fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let auftrag = sql::with_lines(tx, found(tx, call.id(WHAT)?)?)?;
+    Reply::resource(call, auftrag.version, auftrag.id, &auftrag)
+}
+
+/// POST /produktionsauftraege
+fn create(call: &Call<'_>) -> Result<WriteWork> {
+    let (eingabe, hinweise) = call.optional_body::<AuftragEingabe>()?;
+    Ok(Box::new(move |tx| auftrag::create(tx, eingabe, hinweise)))
+}
+
+/// PUT /produktionsauftraege/{id}/status
+fn change_status(call: &Call<'_>) -> Result<WriteWork> {
+    let (eingabe, hinweise) = call.body::<StatusEingabe>()?;
+    let (id, if_match) = (call.id(WHAT)?, call.if_match());
+    Ok(Box::new(move |tx| {
+        let auftrag = found(tx, id)?;
+        IfMatch::check(if_match.as_ref(), auftrag.version)?;
+        status::change(tx, auftrag, eingabe, hinweise)
+    }))
+}
+
+fn found(tx: &Tx<'_>, id: Uuid) -> Result<Produktionsauftrag> {
+    sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
+}

@@ -1,0 +1,223 @@
+//! Production orders and recipes as they go over the wire.
+
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::chargen::Bewegung;
+use crate::eingabe;
+use crate::http::wire::{Int, Kennung, Liste, LongText, OneOf, Text};
+use crate::rules::day::{Day, DayTime, Instant};
+use crate::rules::error::Hints;
+use crate::rules::fixed::Quantity;
+use crate::rules::recipe::PaStatus;
+
+/// Lines of one kind that a recipe or an order has at most.
+const MAX_ZEILEN: usize = 1_000;
+
+/// Batches that one line can be split over.
+const MAX_TEILE: usize = 100;
+
+/// A production order (specification, Produktionsauftrag; what a POST stores besides is shown,
+/// too: D18).
+#[derive(Debug, Clone, Serialize)]
+#[allow(missing_docs)]
+pub struct Produktionsauftrag {
+    pub id: Uuid,
+    pub pa_nummer: String,
+    pub rezeptur_id: Option<i64>,
+    pub rezeptur_version: Option<i64>,
+    pub produktions_datum: Option<DayTime>,
+    pub niederlassung_id: Option<i64>,
+    pub lagerhalle_id: Option<i64>,
+    pub status: PaStatus,
+    pub bezeichnung: Option<String>,
+    pub bemerkung: Option<String>,
+    pub geplant_am: Option<Instant>,
+    pub gestartet_am: Option<Instant>,
+    pub erledigt_am: Option<Instant>,
+    pub rezeptur_bezeichnung: Option<String>,
+    pub rezeptur_typ: Option<String>,
+    pub faktor: Quantity,
+    pub zugewiesen_an: Option<i64>,
+    pub created_at: Instant,
+    /// In the answer about a single order only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Vec<PaInput>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outputs: Option<Vec<PaOutput>>,
+    #[serde(skip)]
+    pub version: i64,
+}
+
+/// What goes into an order (specification, PaInput).
+#[derive(Debug, Clone, Serialize)]
+#[allow(missing_docs)]
+pub struct PaInput {
+    pub id: i64,
+    pub pa_id: Uuid,
+    pub artikel_id: Uuid,
+    pub charge_id: Option<Uuid>,
+    pub soll_menge: Quantity,
+    pub ist_menge: Option<Quantity>,
+    pub einheit: Option<String>,
+    pub position: i64,
+    pub bemerkung: Option<String>,
+    pub artikel_bezeichnung: String,
+    pub artikelnr: Option<String>,
+    pub charge_nr: Option<String>,
+    pub fremde_charge_nr: Option<String>,
+}
+
+/// What comes out of an order (specification, PaOutput).
+#[derive(Debug, Clone, Serialize)]
+#[allow(missing_docs)]
+pub struct PaOutput {
+    pub id: i64,
+    pub pa_id: Uuid,
+    pub artikel_id: Uuid,
+    pub soll_menge: Quantity,
+    pub ist_menge: Option<Quantity>,
+    pub einheit: Option<String>,
+    pub position: i64,
+    pub bemerkung: Option<String>,
+    pub artikel_bezeichnung: String,
+    pub artikelnr: Option<String>,
+    /// Number of the batch that was made; before that null.
+    pub neue_charge_nr: Option<String>,
+    /// The batch that was made.
+    pub charge_id: Option<Uuid>,
+    /// The number that the batch is to have.
+    pub charge_nr: Option<String>,
+    pub mhd: Option<DayTime>,
+}
+
+eingabe! {
+    /// Body of POST /produktionsauftraege.
+    pub struct AuftragEingabe {
+        rezeptur_id: Kennung,
+        faktor: Quantity,
+        produktions_datum: Day,
+        niederlassung_id: Kennung,
+        lagerhalle_id: Kennung,
+        bezeichnung: Text,
+        bemerkung: LongText,
+        zugewiesen_an: Kennung,
+    }
+    nur_lesen: ["id", "pa_nummer", "rezeptur_version", "status", "geplant_am", "gestartet_am", "erledigt_am",
+        "rezeptur_bezeichnung", "rezeptur_typ", "created_at", "inputs", "outputs"]
+}
+
+eingabe! {
+    /// Body of PUT /produktionsauftraege/{id}/status.
+    pub struct StatusEingabe {
+        status: OneOf<PaStatus>,
+        inputs: Liste<InputEingabe, MAX_ZEILEN>,
+        outputs: Liste<OutputEingabe, MAX_ZEILEN>,
+    }
+    nur_lesen: ["id", "pa_nummer", "rezeptur_id", "rezeptur_version", "produktions_datum", "niederlassung_id",
+        "lagerhalle_id", "bezeichnung", "bemerkung", "geplant_am", "gestartet_am", "erledigt_am",
+        "rezeptur_bezeichnung", "rezeptur_typ", "faktor", "zugewiesen_an", "created_at"]
+}
+
+eingabe! {
+    /// What went into a line, from one batch or from several.
+    pub struct InputEingabe {
+        id: Kennung,
+        ist_menge: Quantity,
+        charge_id: Uuid,
+        teile: Liste<TeilEingabe, MAX_TEILE>,
+    }
+    nur_lesen: ["pa_id", "artikel_id", "soll_menge", "einheit", "position", "bemerkung", "artikel_bezeichnung",
+        "artikelnr", "charge_nr", "fremde_charge_nr"]
+}
+
+eingabe! {
+    /// A part of a line, from one batch.
+    pub struct TeilEingabe {
+        charge_id: Uuid,
+        ist_menge: Quantity,
+    }
+    nur_lesen: []
+}
+
+eingabe! {
+    /// What came out of a line.
+    pub struct OutputEingabe {
+        id: Kennung,
+        ist_menge: Quantity,
+        charge_nr: Text,
+        mhd: Day,
+    }
+    nur_lesen: ["pa_id", "artikel_id", "soll_menge", "einheit", "position", "bemerkung", "artikel_bezeichnung",
+        "artikelnr", "neue_charge_nr", "charge_id"]
+}
+
+/// Confirmation of POST /produktionsauftraege.
+#[derive(Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct AuftragBestaetigung {
+    pub id: Uuid,
+    pub pa_nummer: String,
+    pub status: PaStatus,
+    pub rezeptur_id: Option<i64>,
+    pub rezeptur_version: Option<i64>,
+    pub hinweise: Hints,
+}
+
+/// Confirmation of PUT /produktionsauftraege/{id}/status.
+#[derive(Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct StatusBestaetigung {
+    pub id: Uuid,
+    pub pa_nummer: String,
+    pub status: PaStatus,
+    pub lagerbewegungen: Vec<Bewegung>,
+    pub hinweise: Hints,
+}
+
+eingabe! {
+    /// A row of rezepturen: a version of a recipe (D22). Its key is id and version, or bezeichnung
+    /// and version; lines that are sent replace those before.
+    pub struct RezepturZeile {
+        id: Int<1, { i32::MAX as i64 }>,
+        bezeichnung: Text,
+        typ: Text,
+        version: Int<1, { i32::MAX as i64 }>,
+        aktiv: bool,
+        inputs: Liste<Zutat, MAX_ZEILEN>,
+        outputs: Liste<Zutat, MAX_ZEILEN>,
+    }
+    nur_lesen: []
+}
+
+eingabe! {
+    /// A line of a recipe.
+    pub struct Zutat {
+        artikelnummer: Text,
+        menge: Quantity,
+        einheit: Text,
+        bemerkung: LongText,
+    }
+    nur_lesen: ["position"]
+}
+
+/// A version of a recipe, as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Rezeptur {
+    pub id: i64,
+    pub version: i64,
+    pub bezeichnung: String,
+    pub typ: Option<String>,
+    pub aktiv: bool,
+}
+
+/// A line of a recipe, as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Rezepturzeile {
+    pub artikel_id: Uuid,
+    pub menge: Quantity,
+    pub einheit: Option<String>,
+    pub bemerkung: Option<String>,
+}

@@ -1,0 +1,85 @@
+//! Recipes as an import brings them (D22).
+
+use super::model::{Rezeptur, RezepturZeile, Rezepturzeile, Zutat};
+use super::sql;
+use crate::artikel;
+use crate::db::error::{Failure, Result};
+use crate::db::tx::{Tx, WriteTx};
+use crate::http::json::Json;
+use crate::http::wire::{At, FromJson, Int, LongText, Text, required};
+use crate::import::Upserted;
+use crate::rules::error::{Code, Refusal};
+use crate::rules::fixed::Quantity;
+use crate::rules::recipe::Zeilenart;
+use crate::rules::text::folded_key;
+use crate::rules::unit::Conversion;
+
+/// Stores a version of a recipe; its key is id or bezeichnung, with version (from 1).
+pub fn rezeptur(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
+    let zeile = RezepturZeile::from_json(row, at)?;
+    let bezeichnung = zeile.bezeichnung.value().map(|Text(text)| text);
+    let version = zeile.version.value().map_or(1, |Int(version)| version);
+    let id = match (zeile.id.value(), &bezeichnung) {
+        (Some(Int(id)), _) => id,
+        (None, Some(bezeichnung)) => sql::recipe_id(tx, &folded_key(bezeichnung))?,
+        (None, None) => required(None, "bezeichnung")?,
+    };
+    let old = sql::find_version(tx, id, version)?;
+    let new = Rezeptur {
+        id,
+        version,
+        bezeichnung: required(
+            bezeichnung.or(old.as_ref().map(|old| old.bezeichnung.clone())),
+            "bezeichnung",
+        )?,
+        typ: zeile.typ.value().map(|Text(text)| text).or(old.as_ref().and_then(|old| old.typ.clone())),
+        aktiv: zeile.aktiv.value().unwrap_or(old.as_ref().is_none_or(|old| old.aktiv)),
+    };
+    let mut changed = old.as_ref() != Some(&new);
+    if changed {
+        sql::upsert_recipe(tx, &new, &folded_key(&new.bezeichnung))?;
+    }
+    let lists = [(Zeilenart::Input, zeile.inputs, "inputs"), (Zeilenart::Output, zeile.outputs, "outputs")];
+    for (art, liste, name) in lists {
+        let Some(liste) = liste.value() else { continue };
+        let zutaten = liste.0.into_iter().enumerate();
+        let lines = zutaten.map(|(index, zutat)| line(tx, zutat, &format!("{name}[{index}]")));
+        let lines = lines.collect::<Result<Vec<_>>>()?;
+        if sql::recipe_lines(tx, &new, art)? != lines {
+            sql::replace_recipe_lines(tx, &new, art, &lines)?;
+            changed = true;
+        }
+    }
+    Ok(match (old, changed) {
+        (None, _) => Upserted::Created,
+        (Some(_), true) => Upserted::Changed,
+        (Some(_), false) => Upserted::Unchanged,
+    })
+}
+
+/// A line: the article must be there, the quantity above 0, the unit one of the article's.
+fn line(tx: &Tx<'_>, zutat: Zutat, path: &str) -> Result<Rezepturzeile> {
+    checked_line(tx, zutat).map_err(|failure| match failure {
+        Failure::Refused(refusal) => refusal.below(path).into(),
+        other => other,
+    })
+}
+
+fn checked_line(tx: &Tx<'_>, zutat: Zutat) -> Result<Rezepturzeile> {
+    let Text(artikelnummer) = required(zutat.artikelnummer.value(), "artikelnummer")?;
+    let artikel_id = artikel::by_artikelnummer(tx, &artikelnummer)?;
+    let own = artikel::find(tx, artikel_id)?.and_then(|artikel| artikel.einheit);
+    let menge = required(zutat.menge.value(), "menge")?;
+    if menge <= Quantity::ZERO {
+        return Err(Refusal::field(Code::MengeUngueltig, "menge", "Die Menge muss über 0 sein.").into());
+    }
+    let einheit = zutat.einheit.value().map(|Text(text)| text).or_else(|| own.clone());
+    if let (Some(einheit), Some(own)) = (&einheit, &own)
+        && Conversion::between(einheit, own).is_none()
+    {
+        let message = format!("Die Einheit {einheit} lässt sich nicht in {own} umrechnen.");
+        return Err(Refusal::field(Code::EinheitNichtUmrechenbar, "einheit", message).into());
+    }
+    let bemerkung = zutat.bemerkung.value().map(|LongText(text)| text);
+    Ok(Rezepturzeile { artikel_id, menge, einheit, bemerkung })
+}

@@ -1,0 +1,155 @@
+//! A production order moves on (D13): what went in and came out is noted, and booked when the
+//! order is done.
+
+use std::collections::BTreeSet;
+
+use super::buchung;
+use super::model::{
+    InputEingabe, OutputEingabe, PaInput, PaOutput, Produktionsauftrag, StatusBestaetigung, StatusEingabe,
+    TeilEingabe,
+};
+use super::sql;
+use crate::chargen;
+use crate::db::error::{Failure, Result};
+use crate::db::tx::WriteTx;
+use crate::http::reply::Reply;
+use crate::http::wire::{Int, Kennung, Liste, OneOf, Text, ignore, required};
+use crate::rules::day::DayTime;
+use crate::rules::error::{Code, Hints, PositionErrors, Refusal};
+use crate::rules::fixed::Quantity;
+use crate::rules::recipe::PaStatus;
+
+/// PUT /produktionsauftraege/{id}/status
+pub fn change(
+    tx: &WriteTx<'_>,
+    auftrag: Produktionsauftrag,
+    mut eingabe: StatusEingabe,
+    mut hinweise: Hints,
+) -> Result<Reply> {
+    let OneOf(next) = required(eingabe.status.get().copied(), "status")?;
+    if !auftrag.status.may_become(next) {
+        let message = format!(
+            "Der Produktionsauftrag ist {} und kann nicht {} werden.",
+            auftrag.status.as_str(),
+            next.as_str()
+        );
+        return Err(Refusal::field(Code::PaStatusUngueltig, "status", message).into());
+    }
+    if next == PaStatus::Storniert {
+        ignore(&mut eingabe.inputs, "inputs", &mut hinweise);
+        ignore(&mut eingabe.outputs, "outputs", &mut hinweise);
+    }
+    note_quantities(tx, &auftrag, eingabe)?;
+    let lagerbewegungen = match next {
+        PaStatus::Erledigt => buchung::complete(tx, &auftrag, &mut hinweise)?,
+        _ => Vec::new(),
+    };
+    let now = Some(tx.now());
+    let auftrag = Produktionsauftrag {
+        status: next,
+        geplant_am: if next == PaStatus::Geplant { now } else { auftrag.geplant_am },
+        gestartet_am: if next == PaStatus::InBearbeitung { now } else { auftrag.gestartet_am },
+        erledigt_am: if next == PaStatus::Erledigt { now } else { auftrag.erledigt_am },
+        version: auftrag.version + 1,
+        ..auftrag
+    };
+    sql::update_status(tx, &auftrag)?;
+    let Produktionsauftrag { id, pa_nummer, status, .. } = auftrag;
+    Ok(Reply::ok(&StatusBestaetigung { id, pa_nummer, status, lagerbewegungen, hinweise })?.about(id))
+}
+
+/// Notes what went in and came out, line by line; all that is wrong is said at once.
+fn note_quantities(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, eingabe: StatusEingabe) -> Result<()> {
+    let mut errors = PositionErrors::default();
+    let (inputs, outputs) = (sql::inputs(tx, auftrag.id)?, sql::outputs(tx, auftrag.id)?);
+    let mut named = BTreeSet::new();
+    for (index, sent) in eingabe.inputs.value().unwrap_or_default().0.into_iter().enumerate() {
+        let line = line_of(&inputs, |line| line.id, sent.id.get().copied(), &mut named);
+        let noted = line.and_then(|line| note_input(tx, line, sent));
+        keep(&mut errors, noted, &format!("inputs[{index}]"))?;
+    }
+    let mut named = BTreeSet::new();
+    for (index, sent) in eingabe.outputs.value().unwrap_or_default().0.into_iter().enumerate() {
+        let line = line_of(&outputs, |line| line.id, sent.id.get().copied(), &mut named);
+        let noted = line.and_then(|line| note_output(tx, line, sent));
+        keep(&mut errors, noted, &format!("outputs[{index}]"))?;
+    }
+    Ok(errors.into_result()?)
+}
+
+/// Collects what a client can put right; anything else ends the request.
+pub fn keep(errors: &mut PositionErrors, result: Result<()>, path: &str) -> Result<()> {
+    match result {
+        Err(Failure::Refused(refusal)) => {
+            errors.keep::<()>(Err(refusal.below(path)));
+            Ok(())
+        }
+        result => result,
+    }
+}
+
+/// The line of this order that is named, once.
+fn line_of<'l, T>(
+    lines: &'l [T],
+    id_of: impl Fn(&T) -> i64,
+    id: Option<Kennung>,
+    named: &mut BTreeSet<i64>,
+) -> Result<&'l T> {
+    let Int(id) = required(id, "id")?;
+    if !named.insert(id) {
+        let message = "Die Zeile steht zweimal da. Für mehrere Chargen bitte teile angeben.";
+        return Err(Refusal::field(Code::WertUngueltig, "id", message).into());
+    }
+    lines.iter().find(|line| id_of(line) == id).ok_or_else(|| {
+        let message = "Diese Zeile hat der Produktionsauftrag nicht. Bitte die id prüfen.";
+        Refusal::field(Code::PaZeileNichtGefunden, "id", message).into()
+    })
+}
+
+fn note_input(tx: &WriteTx<'_>, line: &PaInput, sent: InputEingabe) -> Result<()> {
+    let Some(Liste(teile)) = sent.teile.value().filter(|Liste(teile)| !teile.is_empty()) else {
+        let charge_id = sent.charge_id.or_keep(line.charge_id);
+        chargen::check_named(tx, charge_id, Some(line.artikel_id))?;
+        let ist_menge = checked_menge(sent.ist_menge.or_keep(line.ist_menge))?;
+        return sql::update_input(tx, &PaInput { charge_id, ist_menge, ..line.clone() });
+    };
+    if sent.ist_menge.get().is_some() || sent.charge_id.get().is_some() {
+        let message = "Bitte entweder teile oder ist_menge und charge_id angeben.";
+        return Err(Refusal::field(Code::FeldWiderspruch, "teile", message).into());
+    }
+    for (index, teil) in teile.into_iter().enumerate() {
+        let stored = store_part(tx, line, index, teil);
+        stored.map_err(|failure| match failure {
+            Failure::Refused(refusal) => refusal.below(&format!("teile[{index}]")).into(),
+            other => other,
+        })?;
+    }
+    Ok(())
+}
+
+/// The first part takes the line, each further one becomes a line of its own (D13).
+fn store_part(tx: &WriteTx<'_>, line: &PaInput, index: usize, teil: TeilEingabe) -> Result<()> {
+    let charge_id = teil.charge_id.value();
+    chargen::check_named(tx, charge_id, Some(line.artikel_id))?;
+    let ist_menge = Some(required(checked_menge(teil.ist_menge.value())?, "ist_menge")?);
+    let part = PaInput { charge_id, ist_menge, ..line.clone() };
+    if index == 0 { sql::update_input(tx, &part) } else { sql::insert_part(tx, &part) }
+}
+
+fn note_output(tx: &WriteTx<'_>, line: &PaOutput, sent: OutputEingabe) -> Result<()> {
+    let charge_nr = sent.charge_nr.or_keep(line.charge_nr.clone().map(Text)).map(|Text(text)| text);
+    if let Some(charge_nr) = &charge_nr {
+        chargen::check_charge_nr(tx, line.artikel_id, charge_nr)?;
+    }
+    let ist_menge = checked_menge(sent.ist_menge.or_keep(line.ist_menge))?;
+    let mhd = sent.mhd.or_keep(line.mhd.map(|DayTime(day)| day)).map(DayTime);
+    sql::update_output(tx, &PaOutput { ist_menge, charge_nr, mhd, ..line.clone() })
+}
+
+fn checked_menge(menge: Option<Quantity>) -> Result<Option<Quantity>> {
+    if menge.is_some_and(Quantity::is_negative) {
+        let message = "Die Menge darf nicht unter 0 sein.";
+        return Err(Refusal::field(Code::MengeUngueltig, "ist_menge", message).into());
+    }
+    Ok(menge)
+}

@@ -1,0 +1,100 @@
+//! Production orders: their states, and what a recipe asks for (specification; D13).
+
+use super::fixed::{Quantity, TooLarge, divide_rounded};
+use super::unit::is_piece;
+use crate::choice;
+
+choice! {
+    /// States of a production order (specification).
+    pub enum PaStatus {
+        Schwebend = "schwebend",
+        Geplant = "geplant",
+        InBearbeitung = "in_bearbeitung",
+        Erledigt = "erledigt",
+        Storniert = "storniert",
+    }
+}
+
+impl PaStatus {
+    /// Whether an order in this state may come into another: forward, also by skipping; out of
+    /// any but erledigt into storniert; never back (D13).
+    pub fn may_become(self, next: PaStatus) -> bool {
+        let is_over = matches!(self, PaStatus::Erledigt | PaStatus::Storniert);
+        // The states stand in the order in which an order goes through them.
+        !is_over && next > self
+    }
+}
+
+choice! {
+    /// What a line of a recipe does.
+    pub enum Zeilenart {
+        /// Goes in.
+        Input = "input",
+        /// Comes out.
+        Output = "output",
+    }
+}
+
+/// A quantity of a recipe times a factor, and whether that had to be rounded: pieces up where
+/// they go in and down where they come out, others to 3 decimals, half up (D13).
+pub fn scaled(
+    menge: Quantity,
+    faktor: Quantity,
+    einheit: Option<&str>,
+    art: Zeilenart,
+) -> Result<(Quantity, bool), TooLarge> {
+    const UNIT: i128 = Quantity::UNIT as i128;
+    let product = i128::from(menge.units()) * i128::from(faktor.units());
+    let units = match (einheit.is_some_and(is_piece), art) {
+        (true, Zeilenart::Input) => (product + UNIT * UNIT - 1) / (UNIT * UNIT) * UNIT,
+        (true, Zeilenart::Output) => product / (UNIT * UNIT) * UNIT,
+        (false, _) => divide_rounded(product, UNIT * 1_000) * 1_000,
+    };
+    Ok((Quantity::from_wide(units)?, units * UNIT != product))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::choice::Choice;
+
+    #[test]
+    fn quantities_are_scaled_and_pieces_stay_whole() {
+        use Zeilenart::{Input, Output};
+        let table = [
+            ("12.5", "3", "kg", Input, "37.500", false),
+            ("3", "1.5", "Stk", Input, "5.000", true),
+            ("3", "1.5", "Stk", Output, "4.000", true),
+            ("3", "2", "Stück", Input, "6.000", false),
+            ("1", "0.4", "Sack", Output, "0.000", true),
+            ("1", "0.000001", "Karton", Input, "1.000", true),
+            ("7", "1.1", "Pal", Output, "7.000", true),
+            ("0.0005", "1", "t", Input, "0.001", true),
+            ("0.0004", "1", "t", Output, "0.000", true),
+            ("0.333", "0.5", "", Output, "0.167", true),
+        ];
+        for (menge, faktor, einheit, art, expected, rounded) in table {
+            let quantity = |text: &str| Quantity::parse(text).unwrap().value;
+            let (soll, was_rounded) = scaled(quantity(menge), quantity(faktor), Some(einheit), art).unwrap();
+            assert_eq!((soll.to_string().as_str(), was_rounded), (expected, rounded), "{menge} × {faktor}");
+        }
+        let large = Quantity::whole(999_999_999_999);
+        assert_eq!(scaled(large, large, Some("kg"), Input), Err(TooLarge));
+        assert_eq!(scaled(large, large, Some("Stk"), Input), Err(TooLarge));
+    }
+
+    #[test]
+    fn orders_go_forward_and_can_be_cancelled_until_they_are_done() {
+        for (from, all) in PaStatus::ALL.iter().zip(["gies", "ies", "es", "", ""]) {
+            let reachable: String = PaStatus::ALL
+                .iter()
+                .filter(|next| from.may_become(**next))
+                .map(|next| match next {
+                    PaStatus::Storniert => 's',
+                    next => next.as_str().chars().next().unwrap(),
+                })
+                .collect();
+            assert_eq!(reachable, all, "{}", from.as_str());
+        }
+    }
+}

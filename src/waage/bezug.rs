@@ -1,0 +1,47 @@
+//! How documents and goods receipts refer to a weighing.
+
+use uuid::Uuid;
+
+use super::sql;
+use crate::db::error::Result;
+use crate::db::tx::Tx;
+use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::fixed::Quantity;
+use crate::rules::weighing::WiegungStatus;
+
+use super::model::Wiegung;
+
+/// A finished weighing and its net weight in kg.
+pub struct FertigeWiegung {
+    /// The weighing.
+    pub wiegung: Wiegung,
+    /// Its net weight in kg.
+    pub netto: Quantity,
+}
+
+/// A weighing that can be used: it is there, finished, and of the article (D12).
+pub fn finished(tx: &Tx<'_>, id: Uuid, artikel: Option<Uuid>) -> Result<FertigeWiegung> {
+    let refuse = |code, message: &str| Refusal::field(code, "wiegung_id", message);
+    let wiegung = sql::find(tx, id)?.ok_or_else(|| {
+        refuse(Code::WiegungNichtGefunden, "Diese Wiegung gibt es nicht. Bitte die wiegung_id prüfen.")
+    })?;
+    let (WiegungStatus::Fertig, Some(netto)) = (wiegung.status, wiegung.gewicht_netto_kg) else {
+        let message = "Die Wiegung ist nicht fertig oder storniert.";
+        return Err(refuse(Code::WiegungNichtFertig, message).into());
+    };
+    if wiegung.artikel_id.zip(artikel).is_some_and(|(weighed, artikel)| weighed != artikel) {
+        let message = "Die Wiegung gehört zu einem anderen Artikel.";
+        return Err(refuse(Code::WiegungPasstNicht, message).into());
+    }
+    Ok(FertigeWiegung { wiegung, netto })
+}
+
+impl FertigeWiegung {
+    /// Notes that the goods were weighed for another partner (D12).
+    pub fn hint_other_partner(&self, partner: Uuid, hints: &mut Hints) {
+        if self.wiegung.partner_id != partner {
+            let message = "Die Wiegung gehört zu einem anderen Partner.";
+            hints.add_field(HintCode::WiegungAndererPartner, "wiegung_id", message);
+        }
+    }
+}
