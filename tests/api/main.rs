@@ -5,6 +5,7 @@ mod harness;
 
 mod abschluss;
 mod anhaenge;
+mod annahmescheine;
 mod artikel;
 mod belege_aendern;
 mod belege_anlage;
