@@ -23,6 +23,7 @@ mod lager;
 mod lanes;
 mod lists;
 mod parallel;
+mod produktion;
 mod regressions;
 mod settings;
 mod steuersaetze;
