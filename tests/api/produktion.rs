@@ -69,8 +69,9 @@ fn put(mill: &Mill<'_>, id: &str, status: &str, more: Value) -> Answer {
 /// The body that ends an order of recipe 1: so much wheat of a batch, so much flour and bran.
 fn ground(order: &Value, charge: &str, [wheat, flour, bran]: [i64; 3]) -> Value {
     let (inputs, outputs) = (&order["inputs"], &order["outputs"]);
+    let made = [(&outputs[0], flour), (&outputs[1], bran)];
     json!({"inputs": [{"id": inputs[0]["id"], "ist_menge": wheat, "charge_id": charge}],
-        "outputs": [{"id": outputs[0]["id"], "ist_menge": flour}, {"id": outputs[1]["id"], "ist_menge": bran}]})
+        "outputs": made.map(|(line, menge)| json!({"id": line["id"], "ist_menge": menge}))})
 }
 
 /// What an article has in stock outside of batches, in whole units.
@@ -128,12 +129,17 @@ fn with_a_date_an_order_is_planned() {
 fn a_recipe_is_scaled_by_the_factor() {
     let server = Server::start();
     let mill = miller(&server);
+    let pieces = "artikelnummer;bezeichnung;einheit\nB;Beutel;Sack\nC;Karton;Karton\nP;Palette;Pal\n";
+    server.import(&mill.client, "artikel", pieces);
     let rows = [
         ("W", "12.5", "kg", json!(3), ["37.500", "37.500"], false),
         ("W", "12.5", "kg", json!(null), ["12.500", "12.500"], false),
         ("S", "3", "Stk", json!(1.5), ["5.000", "4.000"], true),
         ("S", "3", "Stück", json!("1.5"), ["5.000", "4.000"], true),
         ("S", "3", "Stk", json!(2), ["6.000", "6.000"], false),
+        ("B", "5", "Sack", json!("0.5"), ["3.000", "2.000"], true),
+        ("C", "7", "Karton", json!("1.1"), ["8.000", "7.000"], true),
+        ("P", "7", "Pal", json!("1.1"), ["8.000", "7.000"], true),
         ("W", "0.333", "kg", json!("0.5"), ["0.167", "0.167"], true),
         ("W", "0.333", "t", json!(0.3), ["0.100", "0.100"], true),
     ];

@@ -25,7 +25,8 @@ fn a_tracked_output_becomes_a_batch_of_its_own() {
     let (done, answer) = end(&mill, &charge, json!({"mhd": "2027-07-31"}), json!({}));
     answer.is(200);
     let batch = flour(&mill)[0].clone();
-    let expected = json!({"charge_nr": "CH-2026-00002", "eingang_quelle": "produktion", "eingang_menge": "80.000",
+    let expected = json!({"charge_nr": "CH-2026-00002", "eingang_quelle": "produktion",
+        "eingang_menge": "80.000",
         "bestand": "80.000", "einheit": "kg", "mhd": "2027-07-31T00:00:00.000Z", "partner_id": null,
         "eingang_beleg_id": null, "artikel_id": mill.artikel_id("M"), "fremde_charge_nr": null});
     assert_fields(&batch, expected);
@@ -52,7 +53,8 @@ fn a_batch_may_have_a_number_of_its_own() {
     answer.is(200);
     let bran = done["outputs"][1]["neue_charge_nr"].clone();
     let batch = mill.batches().into_iter().find(|batch| batch["charge_nr"] == bran).unwrap();
-    let expected = json!({"artikel_bezeichnung": "Kleie", "mhd": "2026-12-24T00:00:00.000Z", "bestand": "20.000",
+    let expected = json!({"artikel_bezeichnung": "Kleie", "mhd": "2026-12-24T00:00:00.000Z",
+        "bestand": "20.000",
         "eingang_quelle": "produktion"});
     assert_fields(&batch, expected);
 }

@@ -152,6 +152,7 @@ fn lines_must_be_of_the_order_and_their_values_be_right() {
         (json!({"outputs": [{"id": other["outputs"][0]["id"], "ist_menge": 1}]}), "PA_ZEILE_NICHT_GEFUNDEN"),
         (json!({"inputs": [{"id": 9_999, "ist_menge": 1}]}), "PA_ZEILE_NICHT_GEFUNDEN"),
         (json!({"inputs": [{"ist_menge": 1}]}), "FELD_FEHLT"),
+        (json!({"inputs": [{"id": input, "ist_menge": 1}, {"id": input, "ist_menge": 1}]}), "WERT_UNGUELTIG"),
         (json!({"inputs": [{"id": input, "ist_menge": -1}]}), "MENGE_UNGUELTIG"),
         (json!({"outputs": [{"id": output, "ist_menge": -1}]}), "MENGE_UNGUELTIG"),
         (json!({"inputs": [{"id": input, "ist_menge": "1,5"}]}), "FELD_UNGUELTIG"),
