@@ -98,6 +98,9 @@ fn a_note_is_shown_with_what_was_sent_and_what_followed() {
         "bemerkung": "nass\nund kalt", "external_ref": "x-1"});
     assert_fields(&shown, added);
     let made = mill.client.get("/api/v1/belege?typ=EL").is(200)["data"][0].clone();
+    assert_eq!(made["lieferdatum"], "2026-07-09T00:00:00.000Z");
+    let position = mill.get(made["id"].as_str().unwrap())["positionen"][0].clone();
+    assert_fields(&position, json!({"kontrakt_id": kontrakt, "wiegung_id": wiegung}));
     let el = json!({"el_id": made["id"], "el_beleg_nummer": "EL-2026-00001",
         "charge_id": mill.batch("Hof 7")["id"],
         "partner_name": "Hof", "artikel_bezeichnung": "Weizen"});

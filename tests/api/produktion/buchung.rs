@@ -63,6 +63,8 @@ fn an_input_is_split_over_several_batches() {
     let shown = show(&mill, id_of(&new));
     let lines = shown["inputs"].as_array().unwrap();
     assert_eq!(lines.len(), 3, "each part is a line of its own");
+    let soll: Vec<_> = lines.iter().map(|line| line["soll_menge"].clone()).collect();
+    assert_eq!(soll, ["100.000", "0.000", "0.000"], "what should go in is said once");
     for ((line, charge), menge) in lines.iter().zip(&charges).zip(["60.000", "30.500", "12.250"]) {
         assert_fields(
             line,
