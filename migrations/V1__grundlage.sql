@@ -66,6 +66,20 @@ create table api_key (
   angelegt_am   integer not null
 ) strict, without rowid;
 
+-- Answers to POSTs with an Idempotency-Key (D19), kept for 7 days.
+create table idempotenz (
+  tenant_id      integer not null references tenant (id),
+  key_id         text not null references api_key (id),
+  schluessel     text not null,               -- the Idempotency-Key
+  anfrage_sha256 blob not null check (length(anfrage_sha256) = 32), -- path and body
+  status         integer not null,
+  subjekt        blob,
+  am             integer not null,
+  antwort        blob not null                -- last: what stands behind a blob is read through it
+) strict;
+create unique index idempotenz_schluessel on idempotenz (tenant_id, key_id, schluessel);
+create index idempotenz_alter on idempotenz (tenant_id, am);
+
 -- Business numbers: the last one given, per series and year (D5).
 create table nummernkreis (
   tenant_id  integer not null references tenant (id),

@@ -1,6 +1,7 @@
 //! The gate: what happens to every request, in one order (D19).
 
 pub mod audit;
+mod idempotency;
 pub mod key;
 
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use uuid::Uuid;
 use crate::db::Clock;
 use crate::db::error::Result;
 use crate::db::readers::{Lane, Readers};
-use crate::db::tx::Tx;
+use crate::db::tx::{Tx, WriteTx};
 use crate::db::writer::{Batch, Job, WriterQueue};
 use crate::http::call::{Call, Caller, Request};
 use crate::http::reply::Reply;
@@ -20,6 +21,7 @@ use crate::http::server::{Answering, Outcome};
 use crate::http::{error, query};
 use crate::rules::error::{Code, Hints, Refusal};
 use audit::{Journal, Row};
+use idempotency::Repeatable;
 use key::Keys;
 
 /// Everything a request meets.
@@ -46,8 +48,17 @@ enum Step {
     Reply(Reply),
     /// It must go on on the slow lane: its key is to be hashed, or its statement takes long.
     Slow,
-    /// The writer has to do the rest; the notes go with the answer.
-    Write(WriteWork, Hints),
+    /// The writer has to do the rest.
+    Write(Writing),
+}
+
+/// What the writer has to do for a request.
+struct Writing {
+    work: WriteWork,
+    /// Notes that go with the answer.
+    notes: Hints,
+    /// The request has an Idempotency-Key.
+    repeatable: Option<Repeatable>,
 }
 
 /// A request that passed every check of the gate.
@@ -68,9 +79,9 @@ impl Answering for Gate {
         let mut trail = Trail::default();
         match self.step(&request, &mut trail, Lane::Fast) {
             Step::Reply(reply) => Outcome::Done(self.recorded(&request, trail, reply)),
-            Step::Write(work, notes) => {
+            Step::Write(writing) => {
                 let (answer, receiver) = oneshot::channel();
-                self.write(request, trail, work, notes, answer);
+                self.write(request, trail, writing, answer);
                 Outcome::Later(receiver)
             }
             Step::Slow => self.answer_on_slow_lane(request),
@@ -104,7 +115,7 @@ impl Gate {
             let mut trail = Trail::default();
             let reply = match gate.step(&request, &mut trail, Lane::Slow) {
                 Step::Reply(reply) => reply,
-                Step::Write(work, notes) => return gate.write(request, trail, work, notes, answer),
+                Step::Write(writing) => return gate.write(request, trail, writing, answer),
                 // Only the fast lane asks for the slow one.
                 Step::Slow => error::unavailable(request.id),
             };
@@ -165,8 +176,33 @@ impl Gate {
         match passed {
             Passed::Reply(reply) => Ok(Step::Reply(reply)),
             // Bodies are read when the snapshot is closed: Base64 of 10 MiB takes its time.
-            Passed::ToWrite(call, read_body) => Ok(Step::Write(read_body(&call)?, call.notes)),
+            Passed::ToWrite(call, read_body) => self.prepare(call, read_body, trail, lane),
         }
+    }
+
+    /// Reads the body of a writing request. Whether it was answered before is asked before every
+    /// other check of the body (D19), and once more by the writer.
+    fn prepare(
+        &self,
+        call: Call<'_>,
+        read_body: fn(&Call<'_>) -> Result<WriteWork>,
+        trail: &Trail,
+        lane: Lane,
+    ) -> Result<Step> {
+        let repeatable = match &trail.caller {
+            Some(caller) => Repeatable::of(&call, caller)?.map(|repeatable| (repeatable, caller.tenant)),
+            None => None,
+        };
+        if let Some((repeatable, tenant)) = &repeatable {
+            let now = (self.clock)();
+            let stored = self.readers.read(lane, |c| repeatable.stored(&Tx::new(c, *tenant, now)))?;
+            if let Some(reply) = stored {
+                return Ok(Step::Reply(reply));
+            }
+        }
+        let work = read_body(&call)?;
+        let repeatable = repeatable.map(|(repeatable, _)| repeatable);
+        Ok(Step::Write(Writing { work, notes: call.notes, repeatable }))
     }
 
     /// The answer of a path that needs no key.
@@ -208,16 +244,9 @@ impl Gate {
     }
 
     /// Hands a request to the writer.
-    fn write(
-        self: &Arc<Gate>,
-        request: Request,
-        trail: Trail,
-        work: WriteWork,
-        notes: Hints,
-        answer: Answer,
-    ) {
+    fn write(self: &Arc<Gate>, request: Request, trail: Trail, writing: Writing, answer: Answer) {
         let gate = Arc::clone(self);
-        let job = WriteJob { gate, request, trail, work: Some(work), notes, done: None, answer };
+        let job = WriteJob { gate, request, trail, writing: Some(writing), done: None, answer };
         self.writer.submit(Box::new(job));
     }
 
@@ -246,6 +275,19 @@ impl Gate {
     }
 }
 
+impl Writing {
+    /// Does the work, or gives the answer of the first time.
+    fn once(self, tx: &WriteTx<'_>) -> Result<Reply> {
+        let Some(repeatable) = self.repeatable else { return Ok((self.work)(tx)?.with_notes(&self.notes)) };
+        if let Some(reply) = repeatable.stored(tx)? {
+            return Ok(reply);
+        }
+        let reply = (self.work)(tx)?.with_notes(&self.notes);
+        repeatable.keep(tx, &reply)?;
+        Ok(reply)
+    }
+}
+
 /// Where the answer to a request goes that is not answered in place. A client that hung up gets
 /// none; what was done for it is kept all the same.
 type Answer = oneshot::Sender<Reply>;
@@ -255,17 +297,16 @@ struct WriteJob {
     gate: Arc<Gate>,
     request: Request,
     trail: Trail,
-    work: Option<WriteWork>,
-    notes: Hints,
+    writing: Option<Writing>,
     done: Option<Result<Reply>>,
     answer: Answer,
 }
 
 impl Job for WriteJob {
     fn run(&mut self, batch: &Batch<'_>) {
-        let (Some(work), Some(caller)) = (self.work.take(), &self.trail.caller) else { return };
+        let (Some(writing), Some(caller)) = (self.writing.take(), &self.trail.caller) else { return };
         self.done = Some(batch.savepoint(caller.tenant, Some(&caller.key_id), |tx| {
-            let reply = work(tx)?.with_notes(&self.notes);
+            let reply = writing.once(tx)?;
             self.gate.row(&self.request, &self.trail, &reply).insert(batch.connection())?;
             Ok(reply)
         }));

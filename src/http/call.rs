@@ -64,6 +64,8 @@ pub struct Caller {
 pub struct Call<'r> {
     /// The request.
     pub request: &'r Request,
+    /// The route.
+    pub route: &'static Route,
     /// The ids in the path; none where a segment is no uuid.
     ids: Vec<Option<Uuid>>,
     /// The query parameters.
@@ -85,7 +87,7 @@ impl<'r> Call<'r> {
         let mut notes = Hints::default();
         let ignored = strictness.unknown_parameters_ignored;
         let query = Query::read(&request.query, route.query, ignored, &mut notes)?;
-        Ok(Call { request, ids, query, strictness, notes })
+        Ok(Call { request, route, ids, query, strictness, notes })
     }
 
     /// The first id in the path; a malformed one is not found (D18).

@@ -13,6 +13,7 @@ mod belege_ende;
 mod bounds;
 mod chargen;
 mod gate;
+mod idempotency;
 mod import;
 mod json;
 mod kontrakte;
