@@ -528,7 +528,7 @@ create index produktionsauftrag_ordnung on produktionsauftrag (tenant_id, produk
 create index produktionsauftrag_status on produktionsauftrag (tenant_id, status, produktions_datum desc, id);
 create index produktionsauftrag_rezeptur on produktionsauftrag (tenant_id, rezeptur_id, rezeptur_version) where rezeptur_id is not null;
 
--- What goes into an order and what comes out. The lines of an order that is done are its
+-- What goes into an order and what comes out. The movements of an order that is done are its
 -- genealogy: each batch that went in is in each batch that came out.
 create table pa_input (
   tenant_id  integer not null,

@@ -57,6 +57,8 @@ pub mod belege;
 
 pub mod annahmescheine;
 
+pub mod herkunft;
+
 pub mod app;
 
 pub mod config;

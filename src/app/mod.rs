@@ -25,8 +25,8 @@ use crate::http::route::{Access, BodyLimit, Method, Route, Run};
 use crate::http::server::{Limits, serve};
 use crate::import::Import;
 use crate::{
-    annahmescheine, artikel, belege, biozertifikate, chargen, kontrakte, kunden, laender, produktion,
-    steuersaetze, vertriebler, waage,
+    annahmescheine, artikel, belege, biozertifikate, chargen, herkunft, kontrakte, kunden, laender,
+    produktion, steuersaetze, vertriebler, waage,
 };
 
 /// Version of the interface (specification, Versioning).
@@ -57,6 +57,7 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
         produktion::ROUTES,
         belege::ROUTES,
         annahmescheine::ROUTES,
+        herkunft::ROUTES,
     ]
     .into_iter()
     .flatten()

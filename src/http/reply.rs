@@ -17,7 +17,7 @@ pub struct Reply {
     pub status: u16,
     /// Headers besides those that every answer has.
     pub headers: Vec<(&'static str, String)>,
-    /// The body: JSON, or nothing.
+    /// The body: JSON unless a header says otherwise, or nothing.
     pub body: Vec<u8>,
     /// The record that was read or written, for the audit log.
     pub subject: Option<Uuid>,
@@ -29,6 +29,18 @@ impl Reply {
         let body = serde_json::to_vec(body)
             .map_err(|error| Failure::Broken(format!("an answer cannot be written: {error}")))?;
         Ok(Reply { status, body, ..Reply::default() })
+    }
+
+    /// 200 with a table to be saved as `{name}.csv`.
+    pub fn csv(name: &str, body: Vec<u8>) -> Reply {
+        let name: String = name
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' })
+            .collect();
+        let reply = Reply { status: 200, body, ..Reply::default() };
+        reply
+            .with("content-type", "text/csv; charset=utf-8")
+            .with("content-disposition", format!("attachment; filename=\"{name}.csv\""))
     }
 
     /// 200 with a body.

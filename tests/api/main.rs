@@ -13,6 +13,7 @@ mod belege_ende;
 mod bounds;
 mod chargen;
 mod gate;
+mod herkunft;
 mod idempotency;
 mod import;
 mod json;
