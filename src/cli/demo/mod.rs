@@ -40,6 +40,7 @@ const FILES: &[(&str, &str)] = &[
     ("kunden", include_str!("kunden.csv")),
     ("chargen", include_str!("chargen.csv")),
     ("kontrakte", include_str!("kontrakte.json")),
+    ("rezepturen", include_str!("rezepturen.json")),
 ];
 
 /// Serves a fresh database with a mill's data.
@@ -113,7 +114,7 @@ struct Client<'c> {
 }
 
 impl Client<'_> {
-    /// The days of a mill: two lorries come, one goes, invoices follow.
+    /// The days of a mill: two lorries come, wheat is milled, one lorry goes, invoices follow.
     fn trade(&self) -> Outcome {
         let farm = self.customer("L-2001")?;
         let trader = self.customer("L-2002")?;
@@ -135,11 +136,13 @@ impl Client<'_> {
         )?;
         let second = self.weigh(&trader, &rye, 38_420, 14_180, "OL-ED 7")?;
         self.post(
-            "/api/v1/belege",
-            json!({"beleg_typ": "EL", "kunden_id": trader, "items": [{"artikel_id": rye,
-                "wiegung_id": second, "fremde_charge_nr": "DOE-77", "mhd": "2027-07-31"}]}),
+            "/api/v1/annahmescheine",
+            json!({"wiegung_id": second, "feuchte_prozent": "15.8", "basisfeuchte_prozent": "14.5",
+                "schwundfaktor": "1.3", "besatz_prozent": "2.6", "basisbesatz_prozent": "2.0",
+                "preis_je_t": "185.00", "fremde_charge_nr": "DOE-77", "el_erzeugen": true}),
         )?;
         let batch = delivery["lagerbewegungen"][0]["charge_id"].clone();
+        self.mill(&batch)?;
         let note = self.post(
             "/api/v1/belege",
             json!({"beleg_typ": "LS", "kunden_id": mill,
@@ -166,6 +169,23 @@ impl Client<'_> {
             json!({"waage_id": 1, "gewicht_erst_kg": 14_560, "partner_id": mill, "kennzeichen": "OPR-MD 5"}),
         )?;
         Ok(())
+    }
+
+    /// A production order that is done: wheat becomes flour in sacks.
+    fn mill(&self, batch: &Value) -> Outcome {
+        let path = "/api/v1/produktionsauftraege";
+        let order = self.post(
+            path,
+            json!({"rezeptur_id": 1, "faktor": 4, "produktions_datum": "2026-07-13", "lagerhalle_id": 1}),
+        )?;
+        let path = format!("{path}/{}", text(&order["id"])?);
+        let lines = self.send("GET", &path, Value::Null)?;
+        let body = json!({
+            "status": "erledigt",
+            "inputs": [{"id": lines["inputs"][0]["id"], "ist_menge": 2_560, "charge_id": batch}],
+            "outputs": [{"id": lines["outputs"][0]["id"], "ist_menge": 79, "mhd": "2027-07-13"}],
+        });
+        self.send("PUT", &format!("{path}/status"), body).map(drop)
     }
 
     fn weigh(
