@@ -10,6 +10,9 @@ use crate::db::error::{Failure, Result};
 use crate::db::list::Listing;
 use crate::rules::error::Hints;
 
+/// The header that names notes of a read.
+const NOTES: &str = "x-hinweise";
+
 /// An answer: status, headers, JSON.
 #[derive(Debug, Clone, Default)]
 pub struct Reply {
@@ -93,8 +96,8 @@ impl Reply {
     }
 
     /// The notes of a read as the header X-Hinweise: codes and fields, in ASCII.
-    pub fn with_notes(self, notes: &Hints) -> Reply {
-        let texts: Vec<_> = notes
+    pub fn with_notes(mut self, notes: &Hints) -> Reply {
+        let mut texts: Vec<_> = notes
             .iter()
             .map(|hint| match &hint.feld {
                 Some(feld) => {
@@ -104,7 +107,13 @@ impl Reply {
                 None => hint.code.as_str().to_owned(),
             })
             .collect();
-        if texts.is_empty() { self } else { self.with("x-hinweise", texts.join(", ")) }
+        if texts.is_empty() {
+            return self;
+        }
+        // What the handler noted itself comes first.
+        let own = self.headers.iter().position(|(name, _)| *name == NOTES);
+        texts.splice(0..0, own.map(|at| self.headers.remove(at).1));
+        self.with(NOTES, texts.join(", "))
     }
 
     /// 304 without a body when the client already has this answer.
