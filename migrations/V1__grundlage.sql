@@ -63,7 +63,16 @@ create table api_key (
   hash          text not null,                -- argon2id of the whole key, PHC format
   aktiv         integer not null default 1 check (aktiv in (0, 1)),
   gueltig_bis   text,                         -- last day (UTC) on which it is accepted
+  tageslimit    integer check (tageslimit > 0), -- requests per UTC day; null: 10,000 (D20)
   angelegt_am   integer not null
+) strict, without rowid;
+
+-- What a key was last used for, for `key list`; the limit itself is counted from the audit log.
+create table api_key_nutzung (
+  key_id        text primary key references api_key (id),
+  tag           integer not null,             -- the UTC day, in days since 1970
+  anfragen      integer not null,             -- requests on that day
+  zuletzt_am    integer not null
 ) strict, without rowid;
 
 -- Answers to POSTs with an Idempotency-Key (D19), kept for 7 days.

@@ -16,9 +16,10 @@ use crate::db::migrate::{beside, lock_file, migrate};
 use crate::db::readers::Readers;
 use crate::db::writer::Writer;
 use crate::db::{Clock, log};
-use crate::gate::Gate;
 use crate::gate::audit::{Journal, TakeIn, number_routes};
 use crate::gate::key::{Keys, mac_secret};
+use crate::gate::quota::Quota;
+use crate::gate::{Gate, Policy};
 use crate::http::call::Call;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, BodyLimit, Method, Route, Run};
@@ -115,7 +116,7 @@ pub struct App {
 
 impl App {
     /// Opens or creates the database, brings it to this version, and starts the threads.
-    pub fn open(database: &Path, clock: Clock) -> Result<App> {
+    pub fn open(database: &Path, clock: Clock, policy: &Policy) -> Result<App> {
         let lock = lock_server(database)?;
         migrate(database, clock())?;
         let mut connection = open_writer(database)?;
@@ -127,7 +128,12 @@ impl App {
         let keys = Keys::new(mac_secret(&connection)?)?;
         let journal = Arc::new(Journal::open(database, &connection)?);
         let wal = beside(database, "wal");
-        let take_in = Box::new(TakeIn::new(Arc::clone(&journal)));
+        let quota = Arc::new(Quota::default());
+        let mut take_in = Box::new(TakeIn::new(Arc::clone(&journal), Arc::clone(&quota)));
+        take_in.catch_up(&mut connection)?;
+        quota.load(&connection, clock())?;
+        let name = |route: &&'static Route| format!("{} {}", route.method.as_str(), route.pattern);
+        let critical = routes.iter().map(|route| policy.critical_routes.contains(&name(route))).collect();
         let writer = Writer::start(connection, wal, Arc::clone(&clock), take_in).map_err(no_thread)?;
         let readers = Readers::open(database, threads())?;
         let gate = Gate {
@@ -136,6 +142,10 @@ impl App {
             readers,
             writer: writer.queue(),
             keys,
+            quota,
+            ip_limit: Default::default(),
+            critical,
+            proxies: policy.proxies.clone(),
             journal,
             clock: Arc::clone(&clock),
         };

@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant as Ticks};
 
-use rusqlite::{Connection, OptionalExtension, named_params};
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, named_params};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::quota::Quota;
 use crate::db::error::{Failure, Result};
 use crate::db::log;
 use crate::db::migrate::beside;
@@ -179,6 +180,7 @@ impl Journal {
 /// Takes the journal into the table, with the writer's batches.
 pub struct TakeIn {
     journal: Arc<Journal>,
+    quota: Arc<Quota>,
     /// What the running batch has taken in.
     segments: Vec<u64>,
     rows: Vec<Row>,
@@ -186,8 +188,17 @@ pub struct TakeIn {
 
 impl TakeIn {
     /// The writer's side of a journal.
-    pub fn new(journal: Arc<Journal>) -> TakeIn {
-        TakeIn { journal, segments: Vec::new(), rows: Vec::new() }
+    pub fn new(journal: Arc<Journal>, quota: Arc<Quota>) -> TakeIn {
+        TakeIn { journal, quota, segments: Vec::new(), rows: Vec::new() }
+    }
+
+    /// Takes in what an earlier run left behind, before the first request is answered.
+    pub fn catch_up(&mut self, connection: &mut Connection) -> Result<()> {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        self.in_batch(&transaction)?;
+        transaction.commit()?;
+        self.after(true);
+        Ok(())
     }
 }
 
@@ -195,7 +206,11 @@ impl Housekeeping for TakeIn {
     fn pending(&self, at_stop: bool) -> bool {
         let state = self.journal.lock();
         let ripe = at_stop || state.bytes >= SEGMENT_BYTES || state.opened.elapsed() >= SEGMENT_AGE;
-        (state.bytes > 0 && ripe) || !state.complete.is_empty() || !state.waiting.is_empty() || state.lost > 0
+        (state.bytes > 0 && ripe)
+            || !state.complete.is_empty()
+            || !state.waiting.is_empty()
+            || state.lost > 0
+            || (ripe && self.quota.is_unsaved())
     }
 
     fn in_batch(&mut self, connection: &Connection) -> Result<()> {
@@ -218,6 +233,7 @@ impl Housekeeping for TakeIn {
             take_in(connection, &segment_path(&self.journal.database, *segment))?;
         }
         self.rows.iter().try_for_each(|row| row.insert(connection))?;
+        self.quota.save(connection)?;
         if let Some(last) = self.segments.last() {
             connection
                 .prepare_cached(

@@ -1,16 +1,21 @@
 //! The gate: what happens to every request, in one order (D19).
 
+mod address;
 pub mod audit;
 mod idempotency;
+mod ip_limit;
 pub mod key;
+pub mod quota;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
+use ipnet::IpNet;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use crate::db::Clock;
-use crate::db::error::Result;
+use crate::db::error::{Failure, Result};
 use crate::db::readers::{Lane, Readers};
 use crate::db::tx::{Tx, WriteTx};
 use crate::db::writer::{Batch, Job, WriterQueue};
@@ -22,7 +27,9 @@ use crate::http::{error, query};
 use crate::rules::error::{Code, Hints, Refusal};
 use audit::{Journal, Row};
 use idempotency::Repeatable;
+use ip_limit::{IpLimit, Kind};
 use key::Keys;
+use quota::{Allowance, Quota};
 
 /// Everything a request meets.
 pub struct Gate {
@@ -36,10 +43,27 @@ pub struct Gate {
     pub writer: WriterQueue,
     /// What is known of keys.
     pub keys: Keys,
+    /// What each key has used of its day.
+    pub quota: Arc<Quota>,
+    /// Critical requests of each address.
+    pub ip_limit: IpLimit,
+    /// Which routes the configuration names as critical, in the order of the routes.
+    pub critical: Vec<bool>,
+    /// Networks of proxies whose X-Forwarded-For counts.
+    pub proxies: Vec<IpNet>,
     /// Audit rows of reads.
     pub journal: Arc<Journal>,
     /// The time.
     pub clock: Clock,
+}
+
+/// What the configuration says of clients.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Policy {
+    /// Networks of proxies whose X-Forwarded-For counts.
+    pub proxies: Vec<IpNet>,
+    /// Routes that one address may use ten times a minute, as `POST /api/v1/kunden`.
+    pub critical_routes: Vec<String>,
 }
 
 /// How far a request came in place.
@@ -67,16 +91,42 @@ enum Passed<'r> {
     ToWrite(Call<'r>, fn(&Call<'_>) -> Result<WriteWork>),
 }
 
-/// What the audit row says about a request besides what the request itself says.
-#[derive(Default)]
+/// What is known of a request on its way, besides what it says itself.
 struct Trail {
+    /// Where it comes from.
+    address: IpAddr,
     caller: Option<Caller>,
     route: Option<usize>,
+    /// What its key has left; set when it was counted.
+    allowance: Option<Allowance>,
+    /// It was counted as one of a critical route.
+    counted_for_address: bool,
+    /// Seconds until its address may come again.
+    retry_after: Option<i64>,
+}
+
+impl Trail {
+    fn of(address: IpAddr) -> Trail {
+        let (caller, route, allowance, retry_after) = (None, None, None, None);
+        Trail { address, caller, route, allowance, counted_for_address: false, retry_after }
+    }
+
+    /// The answer with what the client is told about its limits.
+    fn dressed(&self, reply: Reply) -> Reply {
+        let reply = match self.allowance {
+            Some(allowance) => allowance.shown_in(reply),
+            None => reply,
+        };
+        match self.retry_after {
+            Some(seconds) => reply.with("retry-after", seconds.to_string()),
+            None => reply,
+        }
+    }
 }
 
 impl Answering for Gate {
     fn answer(self: Arc<Gate>, request: Request) -> Outcome {
-        let mut trail = Trail::default();
+        let mut trail = Trail::of(address::client(request.peer, &request.headers, &self.proxies));
         match self.step(&request, &mut trail, Lane::Fast) {
             Step::Reply(reply) => Outcome::Done(self.recorded(&request, trail, reply)),
             Step::Write(writing) => {
@@ -84,7 +134,7 @@ impl Answering for Gate {
                 self.write(request, trail, writing, answer);
                 Outcome::Later(receiver)
             }
-            Step::Slow => self.answer_on_slow_lane(request),
+            Step::Slow => self.answer_on_slow_lane(request, trail),
         }
     }
 
@@ -106,13 +156,12 @@ impl Answering for Gate {
 }
 
 impl Gate {
-    fn answer_on_slow_lane(self: &Arc<Gate>, request: Request) -> Outcome {
+    fn answer_on_slow_lane(self: &Arc<Gate>, request: Request, mut trail: Trail) -> Outcome {
         let (answer, receiver) = oneshot::channel();
-        let too_busy = error::unavailable(request.id);
-        let too_busy_row = self.row(&request, &Trail::default(), &too_busy);
+        let too_busy = trail.dressed(error::unavailable(request.id));
+        let too_busy_row = self.row(&request, &trail, &too_busy);
         let gate = Arc::clone(self);
         let work = move || {
-            let mut trail = Trail::default();
             let reply = match gate.step(&request, &mut trail, Lane::Slow) {
                 Step::Reply(reply) => reply,
                 Step::Write(writing) => return gate.write(request, trail, writing, answer),
@@ -134,6 +183,7 @@ impl Gate {
             Ok(step) => step,
             Err(failure) if failure.exceeded_budget() && lane == Lane::Fast => Step::Slow,
             Err(failure) => {
+                let failure = self.without_key(failure, trail);
                 let reply = error::reply(&failure, request.id);
                 let allowed = || self.allowed(&split(&request.path)).join(", ");
                 Step::Reply(if reply.status == 405 { reply.with("allow", allowed()) } else { reply })
@@ -147,7 +197,7 @@ impl Gate {
         if let Some(reply) = self.open_path(request, &path, trail)? {
             return Ok(Step::Reply(reply));
         }
-        // The IP limit (429) has its place here.
+        self.check_critical_route(request, &path, trail)?;
         let key = self.keys.presented(&request.headers)?;
         if !self.keys.is_verified(&key) {
             if lane == Lane::Fast {
@@ -159,7 +209,7 @@ impl Gate {
         let passed = self.readers.read(lane, |connection| {
             let caller = key::caller(connection, &key, now)?;
             let caller = trail.caller.insert(caller);
-            // The daily limit (429) has its place here.
+            trail.allowance.get_or_insert_with(|| self.quota.take(caller, now)).check()?;
             let (at, ids) = self.find(request, &path)?;
             let route = self.routes[*trail.route.insert(at)];
             check_scope(route, caller)?;
@@ -178,6 +228,40 @@ impl Gate {
             // Bodies are read when the snapshot is closed: Base64 of 10 MiB takes its time.
             Passed::ToWrite(call, read_body) => self.prepare(call, read_body, trail, lane),
         }
+    }
+
+    /// A route that the configuration names takes ten requests a minute from one address.
+    fn check_critical_route(&self, request: &Request, path: &[&str], trail: &mut Trail) -> Result<()> {
+        let method = Method::parse(&request.method);
+        let is_it = |at: &usize| {
+            let route = self.routes[*at];
+            self.critical[*at] && Some(route.method) == method && route.matches(path).is_some()
+        };
+        if !self.critical.contains(&true) || trail.counted_for_address {
+            return Ok(());
+        }
+        let Some(at) = (0..self.routes.len()).find(is_it) else { return Ok(()) };
+        trail.counted_for_address = true;
+        self.limit_address(trail, Kind::Route(at))
+    }
+
+    /// A request without a valid key counts against its address: from the eleventh in a minute on
+    /// it is no longer 401 but 429 (D20). A valid key from the same address never suffers.
+    fn without_key(&self, failure: Failure, trail: &mut Trail) -> Failure {
+        let is_401 = matches!(&failure, Failure::Refused(refusal) if error::status(refusal.code) == 401);
+        match is_401.then(|| self.limit_address(trail, Kind::WithoutKey)) {
+            Some(Err(too_many)) => too_many,
+            _ => failure,
+        }
+    }
+
+    fn limit_address(&self, trail: &mut Trail, kind: Kind) -> Result<()> {
+        let neighbourhood = address::neighbourhood(trail.address);
+        self.ip_limit.take(neighbourhood, kind, (self.clock)()).map_err(|seconds| {
+            trail.retry_after = Some(seconds);
+            let message = format!("Zu viele Anfragen von dieser Adresse. Bitte {seconds} Sekunden warten.");
+            Refusal::new(Code::ZuVieleAnfragen, message).into()
+        })
     }
 
     /// Reads the body of a writing request. Whether it was answered before is asked before every
@@ -253,7 +337,7 @@ impl Gate {
     /// Writes the audit row of an answer that the writer has no part in.
     fn recorded(&self, request: &Request, trail: Trail, reply: Reply) -> Reply {
         self.journal.append(self.row(request, &trail, &reply));
-        reply
+        trail.dressed(reply)
     }
 
     fn row(&self, request: &Request, trail: &Trail, reply: &Reply) -> Row {
@@ -262,7 +346,7 @@ impl Gate {
             request_id: request.id,
             key_id: trail.caller.as_ref().map(|caller| caller.key_id.clone()),
             tenant_id: trail.caller.as_ref().map(|caller| caller.tenant),
-            adresse: request.peer.to_string(),
+            adresse: trail.address.to_string(),
             methode: shortened(&request.method),
             route_id: trail.route.map(|at| self.route_ids[at]),
             pfad: shortened(&request.path),
@@ -314,7 +398,7 @@ impl Job for WriteJob {
 
     fn finish(self: Box<Self>, committed: bool) {
         let reply = match self.done {
-            Some(Ok(reply)) if committed => reply,
+            Some(Ok(reply)) if committed => self.trail.dressed(reply),
             Some(Err(failure)) if committed => {
                 let reply = error::reply(&failure, self.request.id);
                 self.gate.recorded(&self.request, self.trail, reply)

@@ -56,6 +56,8 @@ pub struct Caller {
     pub tenant: TenantId,
     /// What the key may do.
     pub scopes: ScopeSet,
+    /// Requests that the key may make on one UTC day (D20).
+    pub daily_limit: u32,
     /// What the company asks.
     pub strictness: Strictness,
 }

@@ -36,6 +36,7 @@ pub const fn status(code: Code) -> u16 {
         Code::KundennrBereitsVergeben | Code::ChargeNrBereitsVergeben | Code::IdempotenzKonflikt => 409,
         Code::ZwischenzeitlichGeaendert => 412,
         Code::ZuGross => 413,
+        Code::TageslimitErreicht | Code::ZuVieleAnfragen => 429,
         Code::InternerFehler => 500,
         Code::NichtVerfuegbar => 503,
         _ => 400,

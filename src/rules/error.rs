@@ -10,6 +10,8 @@ choice! {
         ApiKeyFehlt = "API_KEY_FEHLT",
         ApiKeyUngueltig = "API_KEY_UNGUELTIG",
         ScopeFehlt = "SCOPE_FEHLT",
+        TageslimitErreicht = "TAGESLIMIT_ERREICHT",
+        ZuVieleAnfragen = "ZU_VIELE_ANFRAGEN",
         NichtGefunden = "NICHT_GEFUNDEN",
         KeinPdf = "KEIN_PDF",
         MethodeNichtErlaubt = "METHODE_NICHT_ERLAUBT",

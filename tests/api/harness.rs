@@ -21,7 +21,8 @@ use std::time::Duration;
 use partnerd::app::App;
 use partnerd::db::Clock;
 use partnerd::db::connection::open_writer;
-use partnerd::gate::key;
+use partnerd::gate::Policy;
+use partnerd::gate::key::{self, Grant};
 use partnerd::http::server::Limits;
 use partnerd::rules::choice::Choice;
 use partnerd::rules::day::Instant;
@@ -101,7 +102,8 @@ impl Server {
         let connection = open_writer(&self.database).unwrap();
         let new = key::generate(&key::mac_secret(&connection).unwrap()).unwrap();
         let scopes = scopes.iter().copied().collect();
-        key::insert(&connection, tenant, &new, "test", scopes, None, self.instant()).unwrap();
+        let grant = Grant { label: "test".to_owned(), scopes, ..Grant::default() };
+        key::insert(&connection, tenant, &new, &grant, self.instant()).unwrap();
         self.client(tenant, Some(new.text))
     }
 
@@ -179,7 +181,7 @@ fn serve(database: PathBuf, now: Arc<AtomicI64>) -> (SocketAddr, oneshot::Sender
     let (started, address) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || {
         let clock: Clock = Arc::new(move || Instant::from_millis(now.load(Ordering::SeqCst)));
-        let app = App::open(&database, clock).unwrap();
+        let app = App::open(&database, clock, &Policy::default()).unwrap();
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let seconds = Duration::from_secs;

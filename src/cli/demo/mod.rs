@@ -18,7 +18,8 @@ use crate::config::Config;
 use crate::db::connection::open_writer;
 use crate::db::migrate::{beside, migrate};
 use crate::db::system_clock;
-use crate::gate::key;
+use crate::gate::Policy;
+use crate::gate::key::{self, Grant};
 use crate::http::call::Request;
 use crate::http::server::{Answering, Outcome as Answer};
 use crate::http::upload::encode;
@@ -50,7 +51,7 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let listener = serve::listen(&runtime, config)?;
     remove_old(database)?;
     let key = create_company(database)?;
-    let app = App::open(database, system_clock()).map_err(sentence)?;
+    let app = App::open(database, system_clock(), &Policy::default()).map_err(sentence)?;
     let clients = Client { app: &app, runtime: &runtime, key: &key };
     let result = clients.trade().and_then(|()| {
         let address = listener.local_addr().map_err(|error| error.to_string())?;
@@ -94,7 +95,8 @@ fn create_company(database: &Path) -> Result<String, String> {
     in_transaction(&mut connection, |connection| {
         let tenant = tenants::create(connection, "Mühle Musterbach", now()).map_err(sentence)?;
         let scopes = Scope::ALL.iter().copied().collect();
-        key::insert(connection, tenant, &key, "demo", scopes, None, now()).map_err(sentence)?;
+        let grant = Grant { label: "demo".to_owned(), scopes, ..Grant::default() };
+        key::insert(connection, tenant, &key, &grant, now()).map_err(sentence)?;
         for (kind, text) in FILES {
             let import = imports().find(|import| import.kind == *kind);
             let import = import.ok_or_else(|| format!("{kind} cannot be imported"))?;
