@@ -100,6 +100,7 @@ create table nummernkreis (
 
 ------------------------------------------------------------------------------------------------
 -- The audit log: one row for every answered request. Not tenant data: it is the operator's.
+-- Rows are only added, and dropped from the oldest on after 90 days.
 ------------------------------------------------------------------------------------------------
 
 -- Routes by number, so that a row of the log stays small.
@@ -126,7 +127,39 @@ create table audit (
   bytes_ein      integer not null,
   bytes_aus      integer not null,
   subjekt        blob,                        -- id of the record that was written or read
+  anzahl         integer not null,            -- requests that the row stands for: more than 1 for a flood
+  pruefsumme     blob not null,               -- sha256(that of the row before on this day, content)
   primary key (tag, lfd_nr)
+) strict, without rowid;
+
+-- The head of each day's chain of checksums.
+create table audit_tag (
+  tag            integer primary key,
+  vortag         integer,                     -- the day that was begun before this one; null: the first
+  letzte_nr      integer not null,
+  pruefsumme     blob not null,               -- that of the last row
+  ab_nr          integer not null,            -- last row that was dropped; 0: none
+  ab_pruefsumme  blob not null                -- what the first row that is left is chained to
+) strict;
+
+create table audit_kopf (
+  id             integer primary key check (id = 1),
+  letzter_tag    integer not null,            -- the day that was begun last
+  geloescht_bis  integer                      -- days up to this one were dropped
+) strict;
+
+-- Refused requests of addresses that send too many, in a minute that is not over: one row each
+-- then goes into the log.
+create table audit_flut (
+  adresse        text not null,
+  minute         integer not null,            -- minutes since 1970
+  anzahl         integer not null,
+  am             integer not null,            -- of the first
+  request_id     blob not null,
+  methode        text not null,
+  pfad           text not null,
+  status         integer not null,
+  primary key (adresse, minute)
 ) strict, without rowid;
 
 -- Rows of reads wait in journal files beside the database; this is the last one taken in.

@@ -129,7 +129,7 @@ impl App {
         let journal = Arc::new(Journal::open(database, &connection)?);
         let wal = beside(database, "wal");
         let quota = Arc::new(Quota::default());
-        let mut take_in = Box::new(TakeIn::new(Arc::clone(&journal), Arc::clone(&quota)));
+        let mut take_in = Box::new(TakeIn::new(Arc::clone(&journal), Arc::clone(&quota), Arc::clone(&clock)));
         take_in.catch_up(&mut connection)?;
         quota.load(&connection, clock())?;
         let name = |route: &&'static Route| format!("{} {}", route.method.as_str(), route.pattern);

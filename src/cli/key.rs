@@ -126,8 +126,7 @@ fn list(tenant: Option<&str>, config: &Config, terminal: &Terminal) -> Outcome {
 
 fn set_active(id: &str, active: bool, config: &Config, terminal: &Terminal) -> Outcome {
     let mut connection = open(config)?;
-    // People paste what they have: the id, or the whole key.
-    let id = id.strip_prefix("ak_").map_or(id, |rest| rest.split('_').next().unwrap_or(rest));
+    let id = public_part(id);
     let known = in_transaction(&mut connection, |connection| {
         key::set_active(connection, id, active).map_err(sentence)
     })?;
@@ -138,6 +137,16 @@ fn set_active(id: &str, active: bool, config: &Config, terminal: &Terminal) -> O
     Ok(())
 }
 
+/// The public part of a key. People paste what they have: the id, or the whole key.
+pub fn public_part(text: &str) -> &str {
+    text.strip_prefix("ak_").map_or(text, |rest| rest.split('_').next().unwrap_or(rest))
+}
+
+/// Reads a day.
+pub fn day(text: &str) -> Result<Day, String> {
+    Day::parse_plain(text).ok_or_else(|| format!("{text} is no day: expected is a date such as 2027-12-31"))
+}
+
 fn scopes(texts: &[String]) -> Result<ScopeSet, String> {
     let names = texts.iter().flat_map(|text| text.split(','));
     let read = |text: &str| {
@@ -145,8 +154,4 @@ fn scopes(texts: &[String]) -> Result<ScopeSet, String> {
             .ok_or_else(|| format!("there is no scope {text}; known are: {}", Scope::texts()))
     };
     names.map(read).collect()
-}
-
-fn day(text: &str) -> Result<Day, String> {
-    Day::parse_plain(text).ok_or_else(|| format!("{text} is no day: expected is a date such as 2027-12-31"))
 }

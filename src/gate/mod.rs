@@ -352,9 +352,12 @@ impl Gate {
             pfad: shortened(&request.path),
             status: reply.status,
             dauer_us: i64::try_from(request.started.elapsed().as_micros()).unwrap_or(i64::MAX),
-            bytes_ein: request.body.as_ref().map_or(0, Vec::len),
-            bytes_aus: reply.body.len(),
+            bytes_ein: request.body.as_ref().map_or(0, |body| body.len() as i64),
+            bytes_aus: reply.body.len() as i64,
             subjekt: reply.subject,
+            anzahl: 1,
+            // What is refused because of its address is counted, not listed.
+            flut: trail.retry_after.is_some() && trail.caller.is_none(),
         }
     }
 }

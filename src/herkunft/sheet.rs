@@ -9,6 +9,7 @@ use super::model::{Beteiligter, Herkunft, Knoten};
 use crate::db::error::{Failure, Result};
 use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
+use crate::rules::text::cell;
 
 const HEADER: [&str; 17] = [
     "abschnitt",
@@ -128,17 +129,11 @@ impl Zeile<'_> {
         let mut cells = vec![self.abschnitt.to_owned()];
         cells.push(self.tiefe.map(|tiefe| tiefe.to_string()).unwrap_or_default());
         let texts = self.charge.iter().chain(&self.artikel).chain(&self.partner).chain([&self.nummer]);
-        cells.extend(texts.map(|text| defused(text)));
+        cells.extend(texts.map(|text| cell(text)));
         cells.push(self.datum.map(|day| day.to_string()).unwrap_or_default());
         cells.push(self.menge.to_string().replace('.', ","));
-        cells.push(defused(self.einheit));
+        cells.push(cell(self.einheit));
         cells.push(self.bemerkung.to_owned());
         cells
     }
-}
-
-/// A text that a spreadsheet would take for a formula begins with an apostrophe.
-fn defused(text: &str) -> String {
-    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    if formula { format!("'{text}") } else { text.to_owned() }
 }

@@ -53,6 +53,18 @@ impl Day {
         Day(TimeZone::UTC.to_datetime(instant.timestamp()).date())
     }
 
+    /// The day so many days after 1970-01-01.
+    pub fn of_number(number: i64) -> Day {
+        let days = i32::try_from(number).unwrap_or(i32::MAX);
+        Day(jiff::civil::date(1970, 1, 1).saturating_add(Span::new().days(days.clamp(-700_000, 2_900_000))))
+    }
+
+    /// Days since 1970-01-01.
+    pub fn number(self) -> i64 {
+        let midnight = self.0.to_datetime(jiff::civil::Time::midnight());
+        TimeZone::UTC.to_timestamp(midnight).map_or(0, |midnight| midnight.as_second().div_euclid(86_400))
+    }
+
     /// The instant at which this day begins in Berlin.
     pub fn begin_in_berlin(self) -> Instant {
         let midnight = self.0.to_datetime(jiff::civil::Time::midnight());
@@ -209,5 +221,9 @@ mod tests {
         assert_eq!(DayTime(Day::in_berlin(change)).to_string(), "2026-10-25T00:00:00.000Z");
         assert_eq!(Day::parse_german("1.7.2026"), Some(Day::new(2026, 7, 1)));
         assert_eq!(Day::parse_german("31.02.2026"), None);
+        for (day, number) in [("1970-01-01", 0), ("1969-12-31", -1), ("2026-07-10", 20_644)] {
+            assert_eq!(Day::parse(day).map(Day::number), Some(number), "{day}");
+            assert_eq!(Day::of_number(number).to_string(), day);
+        }
     }
 }
