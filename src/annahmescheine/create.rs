@@ -94,8 +94,7 @@ fn partner(
 
 /// The article that is named, else that of the weighing.
 fn article(tx: &Tx<'_>, eingabe: &AnnahmescheinEingabe, wiegung: Option<&FertigeWiegung>) -> Result<Artikel> {
-    let number = eingabe.artikelnr.get().map(|Text(number)| number.as_str());
-    let named = artikel::named(tx, eingabe.artikel_id.get().copied(), number)?;
+    let named = article_named(tx, eingabe)?;
     let weighed = wiegung.and_then(|wiegung| wiegung.wiegung.artikel_id);
     let artikel = match (named, weighed) {
         (Some(artikel), Some(weighed)) if artikel.id != weighed => {
@@ -114,6 +113,11 @@ fn article(tx: &Tx<'_>, eingabe: &AnnahmescheinEingabe, wiegung: Option<&Fertige
         return Err(Refusal::field(Code::ArtikelInaktiv, "artikel_id", message).into());
     }
     Ok(artikel)
+}
+
+fn article_named(tx: &Tx<'_>, eingabe: &AnnahmescheinEingabe) -> Result<Option<Artikel>> {
+    let number = eingabe.artikelnr.get().map(|Text(number)| number.as_str());
+    artikel::named(tx, eingabe.artikel_id.get().copied(), number)
 }
 
 /// What is sent and what was weighed may differ; what is sent holds (D21a).
@@ -298,7 +302,7 @@ fn request_digest(tx: &Tx<'_>, eingabe: &AnnahmescheinEingabe) -> Result<[u8; 32
         value["kunden_id"] = Value::Null;
         value["kundennummer"] = Value::Null;
     }
-    if let Ok(artikel) = article(tx, eingabe, None) {
+    if let Ok(Some(artikel)) = article_named(tx, eingabe) {
         value["artikel_id"] = Value::String(artikel.id.to_string());
         value["artikelnr"] = Value::Null;
     }

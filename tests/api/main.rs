@@ -5,6 +5,7 @@ mod harness;
 
 mod abschluss;
 mod anhaenge;
+mod annahmescheine;
 mod artikel;
 mod belege_aendern;
 mod belege_anlage;
@@ -24,6 +25,7 @@ mod lager;
 mod lanes;
 mod lists;
 mod parallel;
+mod produktion;
 mod regressions;
 mod settings;
 mod steuersaetze;

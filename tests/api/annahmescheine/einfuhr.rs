@@ -1,0 +1,170 @@
+//! Goods-receipt notes by import (D22): upsert by belegnummer, a net quantity that is sent is kept.
+
+use serde_json::{Value, json};
+
+use super::{assert_fields, notes, post, weigh};
+use crate::harness::Server;
+use crate::lager::Mill;
+
+const KIND: &str = "annahmescheine";
+
+fn note(mill: &Mill<'_>, belegnummer: &str) -> Value {
+    let found = notes(mill).into_iter().find(|note| note["belegnummer"] == belegnummer);
+    found.unwrap_or_else(|| panic!("no note {belegnummer}"))
+}
+
+/// Imports a file that must be refused; what is said to a person.
+fn refused(mill: &Mill<'_>, file: &str) -> String {
+    let path = mill.server.database.with_file_name("refused.import");
+    std::fs::write(&path, file).unwrap();
+    let tenant = mill.client.tenant.to_string();
+    let output = mill.server.cli(&["import", KIND, path.to_str().unwrap(), "--tenant", &tenant]);
+    assert_eq!(output.status.code(), Some(1), "{file}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn json_and_tables_say_the_same_and_the_second_run_changes_nothing() {
+    let server = Server::start();
+    let array = json!([{"belegnummer": "S-1", "status": "abgerechnet", "partner": "Hof", "artikelnummer": "W",
+        "lieferdatum": "2025-08-01", "anliefermenge_kg": 24860, "feuchte_prozent": 16.2,
+        "basisfeuchte_prozent": 14.5, "schwundfaktor": "1.3", "besatz_prozent": 2.8, "basisbesatz_prozent": 2,
+        "preis_je_t": "213.455", "fremde_charge_nr": "H1", "herkunftsland": "AT", "bemerkung": "nass"}]);
+    let lines = array[0].to_string();
+    let table = "belegnummer;status;partner;artikelnummer;lieferdatum;anliefermenge_kg;feuchte_prozent;\
+        basisfeuchte_prozent;schwundfaktor;besatz_prozent;basisbesatz_prozent;preis_je_t;fremde_charge_nr;\
+        herkunftsland;bemerkung\n\
+        S-1;abgerechnet;Hof;W;01.08.2025;24.860,000;16,2;14,5;1,3;2,8;2,0;213,455;H1;Österreich;nass\n";
+    for (name, file) in [("array", array.to_string()), ("lines", lines), ("table", table.to_owned())] {
+        let mill = Mill::with(&server, name, &[]);
+        assert_eq!(server.import(&mill.client, KIND, &file), "created 1, changed 0, unchanged 0\n", "{name}");
+        let before = note(&mill, "S-1");
+        let expected = json!({"status": "abgerechnet", "lieferdatum": "2025-08-01T00:00:00.000Z",
+            "anliefermenge_kg": "24860.000", "netto_menge_kg": "24116.000", "netto_betrag": "5147.68",
+            "partner_id": mill.partner_id("Hof"), "artikel_id": mill.artikel_id("W"), "herkunftsland": "AT",
+            "fremde_charge_nr": "H1", "bemerkung": "nass"});
+        assert_fields(&before, expected);
+        assert_eq!(server.import(&mill.client, KIND, &file), "created 0, changed 0, unchanged 1\n", "{name}");
+        assert_eq!(note(&mill, "S-1"), before, "{name}");
+        assert_eq!(mill.batches(), [] as [Value; 0], "an import books nothing");
+    }
+}
+
+#[test]
+fn a_row_is_found_again_by_its_number() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let first =
+        "belegnummer;partner;artikelnummer;anliefermenge_kg;preis_je_t\nS-1;Hof;W;1000;200\nS-2;Gut;R;5;\n";
+    assert_eq!(server.import(&mill.client, KIND, first), "created 2, changed 0, unchanged 0\n");
+    let id = note(&mill, "S-1")["id"].clone();
+    let second = "belegnummer;status;bemerkung\nS-1;abgerechnet;bezahlt\nS-2;;\n";
+    assert_eq!(server.import(&mill.client, KIND, second), "created 0, changed 1, unchanged 1\n");
+    let expected = json!({"id": id, "status": "abgerechnet", "bemerkung": "bezahlt",
+        "netto_menge_kg": "1000.000",
+        "netto_betrag": "200.00", "partner_id": mill.partner_id("Hof")});
+    assert_fields(&note(&mill, "S-1"), expected);
+    // A note that was made by a request is found, too.
+    let made = post(&mill, json!({"anliefermenge_kg": 100}));
+    let number = made.is(201)["belegnummer"].as_str().unwrap().to_owned();
+    let third = json!([{"belegnummer": number, "status": "storniert"}]).to_string();
+    assert_eq!(server.import(&mill.client, KIND, &third), "created 0, changed 1, unchanged 0\n");
+    assert_fields(&note(&mill, &number), json!({"id": made.id(), "status": "storniert"}));
+    assert_eq!(notes(&mill).len(), 3);
+}
+
+#[test]
+fn a_net_quantity_that_is_sent_is_kept_and_else_computed() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let wet = json!({"feuchte_prozent": 16, "basisfeuchte_prozent": 14, "anliefermenge_kg": 1000});
+    let rows = [
+        ("computed", json!({"preis_je_t": 200}), "980.000", json!("196.00")),
+        ("kept", json!({"preis_je_t": 200, "netto_menge_kg": "975.5"}), "975.500", json!("195.10")),
+        ("both", json!({"netto_menge_kg": 975, "netto_betrag": "190.01"}), "975.000", json!("190.01")),
+        ("no price", json!({}), "980.000", Value::Null),
+    ];
+    for (number, more, netto, betrag) in rows {
+        let row = crate::lager::and(wet.clone(), crate::lager::and(json!({"belegnummer": number}), more));
+        let file = json!([row]).to_string();
+        assert_eq!(
+            server.import(&mill.client, KIND, &file),
+            "created 1, changed 0, unchanged 0\n",
+            "{number}"
+        );
+        assert_fields(&note(&mill, number), json!({"netto_menge_kg": netto, "netto_betrag": betrag}));
+        assert_eq!(
+            server.import(&mill.client, KIND, &file),
+            "created 0, changed 0, unchanged 1\n",
+            "{number}"
+        );
+    }
+    let changed = json!([{"belegnummer": "computed", "feuchte_prozent": 15}]).to_string();
+    assert_eq!(server.import(&mill.client, KIND, &changed), "created 0, changed 1, unchanged 0\n");
+    let expected = json!({"netto_menge_kg": "990.000", "netto_betrag": "198.00"});
+    assert_fields(&note(&mill, "computed"), expected);
+}
+
+#[test]
+fn an_unknown_reference_is_refused_with_its_line() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let other = Mill::with(&server, "Andere", &[]);
+    let foreign = weigh(&other, json!({}));
+    let open = super::weigh_once(&mill, json!({}));
+    server.import(&other.client, "kunden", "kundennr;name\nFremd;Fremd\n");
+    let rows = [
+        ("partner", "Niemand"),
+        ("partner", "Fremd"),
+        ("artikelnummer", "X"),
+        ("wiegung_id", super::UNKNOWN),
+        ("wiegung_id", foreign.as_str()),
+        ("wiegung_id", open.as_str()),
+        ("kontrakt_id", super::UNKNOWN),
+        ("biozertifikat_id", "777"),
+        ("status", "bezahlt"),
+        ("lieferdatum", "30.02.2026"),
+        ("anliefermenge_kg", "1,2,3"),
+        ("belegnummer", ""),
+    ];
+    for (column, value) in rows {
+        let columns = ["belegnummer", "anliefermenge_kg"].into_iter().filter(|other| *other != column);
+        let columns: Vec<&str> = columns.chain([column]).collect();
+        let good: Vec<&str> = columns.iter().map(|name| good_cell(name)).collect();
+        let bad: Vec<&str> =
+            columns.iter().map(|name| if *name == column { value } else { good_cell(name) }).collect();
+        let file = [columns.join(";"), good.join(";"), bad.join(";").replace("S-1", "S-2")].join("\n");
+        let said = refused(&mill, &file);
+        assert!(said.contains("line 3") && said.contains(column), "{column} {value}: {said}");
+        assert_eq!(notes(&mill), [] as [Value; 0], "all or nothing: {column} {value}");
+    }
+    let negative = "belegnummer;anliefermenge_kg;sonstige_abzuege_kg\nS-1;10;11\n";
+    assert!(refused(&mill, negative).contains("line 2"));
+}
+
+/// A cell that nothing is wrong with.
+fn good_cell(column: &str) -> &'static str {
+    match column {
+        "belegnummer" => "S-1",
+        "anliefermenge_kg" => "10",
+        "partner" => "Hof",
+        "artikelnummer" => "W",
+        "status" => "offen",
+        "lieferdatum" => "2026-07-01",
+        _ => "",
+    }
+}
+
+#[test]
+fn the_next_number_comes_after_those_that_were_imported() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let file =
+        "belegnummer;anliefermenge_kg\nAS-2026-00007;10\nAS-2026-00003;10\nAS-2025-00099;10\nALT-8;10\n";
+    assert_eq!(server.import(&mill.client, KIND, file), "created 4, changed 0, unchanged 0\n");
+    let next = || post(&mill, json!({"anliefermenge_kg": 10})).is(201)["belegnummer"].clone();
+    assert_eq!((next(), next()), (json!("AS-2026-00008"), json!("AS-2026-00009")));
+    let other = Mill::with(&server, "Andere", &[]);
+    let first = post(&other, json!({"anliefermenge_kg": 10})).is(201)["belegnummer"].clone();
+    assert_eq!(first, "AS-2026-00001", "each company counts by itself");
+}

@@ -1,0 +1,108 @@
+//! The batches that a production order makes (D8, D13).
+
+use serde_json::{Value, json};
+
+use super::{assert_fields, flour, ground, id_of, miller, miller_with, order, put, recipe, show};
+use crate::harness::{Answer, Server};
+use crate::lager::{Mill, and};
+
+/// Ends a new order of recipe 1 with fields for its first and its second output.
+fn end(mill: &Mill<'_>, charge: &str, flour: Value, bran: Value) -> (Value, Answer) {
+    let new = order(mill, 1);
+    let mut body = ground(&new, charge, [100, 80, 20]);
+    for (at, more) in [flour, bran].into_iter().enumerate() {
+        body["outputs"][at] = and(body["outputs"][at].clone(), more);
+    }
+    let answer = put(mill, id_of(&new), "erledigt", body);
+    (show(mill, id_of(&new)), answer)
+}
+
+#[test]
+fn a_tracked_output_becomes_a_batch_of_its_own() {
+    let server = Server::start();
+    let mill = miller(&server);
+    let charge = mill.receive("C1", 500);
+    let (done, answer) = end(&mill, &charge, json!({"mhd": "2027-07-31"}), json!({}));
+    answer.is(200);
+    let batch = flour(&mill)[0].clone();
+    let expected = json!({"charge_nr": "CH-2026-00002", "eingang_quelle": "produktion",
+        "eingang_menge": "80.000",
+        "bestand": "80.000", "einheit": "kg", "mhd": "2027-07-31T00:00:00.000Z", "partner_id": null,
+        "eingang_beleg_id": null, "artikel_id": mill.artikel_id("M"), "fremde_charge_nr": null});
+    assert_fields(&batch, expected);
+    assert_eq!(done["outputs"][0]["neue_charge_nr"], "CH-2026-00002");
+    assert_eq!(done["outputs"][1]["neue_charge_nr"], Value::Null, "bran is not tracked");
+    let (done, answer) = end(&mill, &charge, json!({}), json!({}));
+    answer.is(200);
+    assert_eq!(done["outputs"][0]["neue_charge_nr"], "CH-2026-00003");
+    assert_eq!(flour(&mill).len(), 2);
+}
+
+#[test]
+fn a_batch_may_have_a_number_of_its_own() {
+    let server = Server::start();
+    let mill = miller(&server);
+    let charge = mill.receive("C1", 500);
+    let (done, answer) = end(&mill, &charge, json!({"charge_nr": " M-7 "}), json!({"charge_nr": "M-7"}));
+    answer.is(200);
+    let numbers = [&done["outputs"][0]["neue_charge_nr"], &done["outputs"][1]["neue_charge_nr"]];
+    assert_eq!(json!(numbers), json!(["M-7", "M-7"]), "a number is unique for its article");
+    assert_eq!(mill.batches().len(), 3);
+    // For an article that is not tracked a number or a date makes the batch.
+    let (done, answer) = end(&mill, &charge, json!({}), json!({"mhd": "2026-12-24"}));
+    answer.is(200);
+    let bran = done["outputs"][1]["neue_charge_nr"].clone();
+    let batch = mill.batches().into_iter().find(|batch| batch["charge_nr"] == bran).unwrap();
+    let expected = json!({"artikel_bezeichnung": "Kleie", "mhd": "2026-12-24T00:00:00.000Z",
+        "bestand": "20.000",
+        "eingang_quelle": "produktion"});
+    assert_fields(&batch, expected);
+}
+
+#[test]
+fn a_number_is_given_once_and_ours_are_reserved() {
+    let server = Server::start();
+    let mill = miller(&server);
+    let other = miller_with(&server, "Andere", &[]);
+    let charge = mill.receive("C1", 5000);
+    end(&mill, &charge, json!({"charge_nr": "M-7"}), json!({})).1.is(200);
+    let body = json!({"artikel_id": mill.artikel_id("M"), "charge_nr": "M-8"});
+    mill.client.post("/api/v1/chargen", body).is(201);
+    let before = (mill.stock("C1"), mill.batches().len());
+    for (number, status, code) in [
+        ("M-7", 409, "CHARGE_NR_BEREITS_VERGEBEN"),
+        ("M-8", 409, "CHARGE_NR_BEREITS_VERGEBEN"),
+        ("CH-2026-00099", 400, "NUMMER_RESERVIERT"),
+    ] {
+        let (done, answer) = end(&mill, &charge, json!({"charge_nr": number}), json!({}));
+        answer.refused(status, code);
+        assert_eq!(
+            (done["status"].as_str(), &done["inputs"][0]["ist_menge"]),
+            (Some("schwebend"), &Value::Null)
+        );
+        assert_eq!((mill.stock("C1"), mill.batches().len()), before, "{number}");
+    }
+    // Another company may use it.
+    let theirs = other.receive("C1", 500);
+    end(&other, &theirs, json!({"charge_nr": "M-7"}), json!({})).1.is(200);
+}
+
+#[test]
+fn two_outputs_of_one_order_cannot_share_a_number() {
+    let server = Server::start();
+    let mill = miller(&server);
+    let out = json!([{"artikelnummer": "M", "menge": 40}, {"artikelnummer": "M", "menge": 40}]);
+    recipe(&mill, json!({"id": 6, "bezeichnung": "Zwei", "inputs": [], "outputs": out}));
+    let new = order(&mill, 6);
+    let body = |numbers: [&str; 2]| {
+        let line =
+            |at: usize| json!({"id": new["outputs"][at]["id"], "ist_menge": 40, "charge_nr": numbers[at]});
+        json!({"outputs": [line(0), line(1)]})
+    };
+    let answer = put(&mill, id_of(&new), "erledigt", body(["A", "A"]));
+    answer.refused(409, "CHARGE_NR_BEREITS_VERGEBEN");
+    assert_eq!((show(&mill, id_of(&new)), flour(&mill).len()), (new.clone(), 0));
+    put(&mill, id_of(&new), "erledigt", body(["A", "B"])).is(200);
+    let numbers: Vec<_> = flour(&mill).iter().map(|batch| batch["charge_nr"].clone()).collect();
+    assert_eq!(numbers, ["A", "B"]);
+}
