@@ -619,16 +619,26 @@ create trigger produktionsauftrag_erledigt before update on produktionsauftrag
   begin select raise(abort, 'a production order that is over never changes'); end;
 create trigger produktionsauftrag_nie_loeschen before delete on produktionsauftrag
   begin select raise(abort, 'production orders are never deleted'); end;
-create trigger pa_input_erledigt before update on pa_input
+create trigger pa_input_neu before insert on pa_input
+  when (select status from produktionsauftrag where tenant_id = new.tenant_id and id = new.pa_id) in ('erledigt', 'storniert')
+  begin select raise(abort, 'a production order that is over never changes'); end;
+create trigger pa_input_aendern before update on pa_input
+  when (select status from produktionsauftrag where tenant_id = old.tenant_id and id = old.pa_id) in ('erledigt', 'storniert')
+    or (select status from produktionsauftrag where tenant_id = new.tenant_id and id = new.pa_id) in ('erledigt', 'storniert')
+  begin select raise(abort, 'a production order that is over never changes'); end;
+create trigger pa_input_loeschen before delete on pa_input
   when (select status from produktionsauftrag where tenant_id = old.tenant_id and id = old.pa_id) in ('erledigt', 'storniert')
   begin select raise(abort, 'a production order that is over never changes'); end;
-create trigger pa_input_nie_loeschen before delete on pa_input
-  begin select raise(abort, 'lines of production orders are never deleted'); end;
-create trigger pa_output_erledigt before update on pa_output
+create trigger pa_output_neu before insert on pa_output
+  when (select status from produktionsauftrag where tenant_id = new.tenant_id and id = new.pa_id) in ('erledigt', 'storniert')
+  begin select raise(abort, 'a production order that is over never changes'); end;
+create trigger pa_output_aendern before update on pa_output
+  when (select status from produktionsauftrag where tenant_id = old.tenant_id and id = old.pa_id) in ('erledigt', 'storniert')
+    or (select status from produktionsauftrag where tenant_id = new.tenant_id and id = new.pa_id) in ('erledigt', 'storniert')
+  begin select raise(abort, 'a production order that is over never changes'); end;
+create trigger pa_output_loeschen before delete on pa_output
   when (select status from produktionsauftrag where tenant_id = old.tenant_id and id = old.pa_id) in ('erledigt', 'storniert')
   begin select raise(abort, 'a production order that is over never changes'); end;
-create trigger pa_output_nie_loeschen before delete on pa_output
-  begin select raise(abort, 'lines of production orders are never deleted'); end;
 
 ------------------------------------------------------------------------------------------------
 -- Documents

@@ -147,6 +147,12 @@ impl Keys {
         verified.insert(key.digest);
         Ok(())
     }
+
+    /// Forgets that a key was verified: one that is deactivated or past its last day costs as much
+    /// as a wrong one, each time.
+    pub fn forget(&self, key: &PresentedKey) {
+        self.verified.write().unwrap_or_else(PoisonError::into_inner).remove(&key.digest);
+    }
 }
 
 /// Who calls with a verified key; asked at every request, so that a deactivation holds from the

@@ -207,7 +207,7 @@ impl Gate {
         }
         let now = (self.clock)();
         let passed = self.readers.read(lane, |connection| {
-            let caller = key::caller(connection, &key, now)?;
+            let caller = key::caller(connection, &key, now).inspect_err(|_| self.keys.forget(&key))?;
             let caller = trail.caller.insert(caller);
             trail.allowance.get_or_insert_with(|| self.quota.take(caller, now)).check()?;
             let (at, ids) = self.find(request, &path)?;

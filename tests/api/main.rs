@@ -23,6 +23,7 @@ mod kunden;
 mod laender;
 mod lager;
 mod lanes;
+mod limits;
 mod lists;
 mod parallel;
 mod produktion;
