@@ -103,7 +103,7 @@ fn csv_rows(text: &str) -> Result<Vec<(usize, Json<'static>)>, Complaint> {
 }
 
 /// The separator that the header has most of: semicolon, comma or tabulator.
-fn separator(header: &str) -> u8 {
+pub fn separator(header: &str) -> u8 {
     let count = |separator: &u8| header.bytes().filter(|byte| byte == separator).count();
     [b';', b',', b'\t']
         .into_iter()
