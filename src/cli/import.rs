@@ -1,5 +1,7 @@
 //! `import`: master data from a file (D22).
 
+mod dsfinvk;
+
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -32,9 +34,9 @@ const PART: usize = 20_000;
 #[derive(clap::Args)]
 pub struct Arguments {
     /// What the file holds: artikelgruppen, artikel, staffelpreise, vertriebler, kunden, biozertifikate, chargen,
-    /// kontrakte, steuersaetze, barverkaeufe
+    /// kontrakte, steuersaetze, barverkaeufe, dsfinvk
     kind: String,
-    /// The file: JSON or CSV
+    /// The file: JSON or CSV; of dsfinvk the folder or the zip
     file: PathBuf,
     /// Name or id of the company
     #[arg(long)]
@@ -57,6 +59,9 @@ pub struct Counts {
 
 /// Reads and checks the file, then stores it: all of it or nothing.
 pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
+    if arguments.kind == dsfinvk::KIND {
+        return dsfinvk::run(arguments, config, terminal);
+    }
     let kind = kind(&arguments.kind)?;
     let text = file_text(arguments)?;
     let in_file = |complaint: String| format!("{}: {complaint}", arguments.file.display());
@@ -184,7 +189,7 @@ pub fn store_all(
 }
 
 fn kind(name: &str) -> Result<Kind, String> {
-    let known: Vec<_> = imports().map(Kind::name).collect();
+    let known: Vec<_> = imports().map(Kind::name).chain([dsfinvk::KIND]).collect();
     imports()
         .find(|kind| kind.name() == name)
         .ok_or_else(|| format!("{name} cannot be imported; known are: {}", known.join(", ")))

@@ -1,5 +1,6 @@
 //! The cash register: receipts and their lines, read by clients, written by import.
 
+pub mod dsfinvk;
 mod import;
 mod model;
 mod sql;

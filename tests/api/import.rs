@@ -36,13 +36,18 @@ impl Import {
     }
 }
 
+/// Runs the command line.
+pub fn run(server: &Server, arguments: &[&str]) -> Import {
+    Import { output: server.cli(arguments) }
+}
+
 /// Imports a file for a company, with further arguments.
 pub fn import_with(server: &Server, mill: &Client, kind: &str, file: &[u8], more: &[&str]) -> Import {
     let path = server.database.with_file_name(format!("{kind}.file"));
     std::fs::write(&path, file).unwrap();
     let tenant = mill.tenant.to_string();
     let arguments = ["--json", "import", kind, path.to_str().unwrap(), "--tenant", &tenant];
-    Import { output: server.cli(&[&arguments[..], more].concat()) }
+    run(server, &[&arguments[..], more].concat())
 }
 
 pub fn import(server: &Server, mill: &Client, kind: &str, file: &str) -> Import {
@@ -414,7 +419,7 @@ fn a_wrong_call_says_why() {
     let file = server.database.with_file_name("kunden.csv");
     std::fs::write(&file, "name\nA\n").unwrap();
     let path = file.to_str().unwrap();
-    let run = |arguments: &[&str]| Import { output: server.cli(arguments) };
+    let run = |arguments: &[&str]| run(&server, arguments);
     run(&["import", "kunden", path, "--tenant", "Niemand"]).refused(&["Niemand"]);
     run(&["import", "kunden", "missing.csv", "--tenant", "Andere"]).refused(&["missing.csv"]);
     assert_eq!(run(&["import", "kunden", path]).output.status.code(), Some(2));

@@ -1,5 +1,6 @@
 //! The cash register (specification, Barverkauf and Kasse; D7, D14, D15, D16, D22).
 
+mod dsfinvk;
 mod import;
 mod liste;
 mod volumen;

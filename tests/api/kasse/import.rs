@@ -1,5 +1,6 @@
 //! `import barverkaeufe`: keys, amounts, reversals, and what is refused (D7, D22).
 
+use partnerd::db::connection::open_writer;
 use serde_json::{Value, json};
 
 use super::{PATH, column, counts, list, row, rows};
@@ -288,4 +289,31 @@ fn a_dry_run_counts_and_parts_do_not_cut_a_receipt() {
     }
     assert_eq!(column(&mill, "bon_nr=6666", "bezeichnung"), json!(["19998", "19999", "20000"]));
     assert_eq!(server.sql::<i64>("select count(*) from bon where zeilen <> 3"), 0);
+}
+
+#[test]
+fn check_finds_receipts_that_were_tampered_with() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    counts(&take(&server, &mill, &[json!({"bon_id": BON}), json!({"bon_id": BON, "menge": 2})]), [2, 0, 0]);
+    for (rule, tamper, undo) in [
+        ("numbered from 1", "update bon set zeilen = 3", "update bon set zeilen = 2"),
+        (
+            "numbered from 1",
+            "update barverkauf set position = 3 where id = 2",
+            "update barverkauf set position = 2 where id = 2",
+        ),
+        ("reversals", "update bon set storniert = 1", "update bon set storniert = 0"),
+    ] {
+        let change = |sql: &str| open_writer(&server.database).unwrap().execute_batch(sql).unwrap();
+        change(tamper);
+        let output = server.cli(&["check"]);
+        let found = String::from_utf8(output.stdout).unwrap();
+        let broken: Vec<_> = found.lines().filter(|line| line.trim_end().ends_with(" 1")).collect();
+        assert!(
+            !output.status.success() && broken.len() == 1 && broken[0].contains(rule),
+            "{tamper}: {found}"
+        );
+        change(undo);
+    }
 }

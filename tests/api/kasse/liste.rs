@@ -238,6 +238,14 @@ fn the_receipts_of_another_company_are_not_there() {
     assert_eq!(list(&mill, "").len(), 6);
     let theirs = rows(&[json!({"id": 11, "bon_id": BON, "bon_nr": "A-2"})]);
     counts(&import(&server, &other, "barverkaeufe", &theirs), [1, 0, 0]);
+    // A customer of the other company is nobody here, and an article no article.
+    server.import(&mill, "kunden", "kundennr;name\nK-1;Hof\n");
+    server.import(&mill, "artikel", "artikelnummer;bezeichnung\nM-1;Mehl\n");
+    let line = rows(&[json!({"bon_nr": "A-4", "artikelnummer": "M-1"})]);
+    counts(&import(&server, &other, "barverkaeufe", &line), [1, 0, 0]);
+    assert_eq!(column(&other, "bon_nr=A-4", "artikel_id"), json!([null]));
+    let of_kunde = rows(&[json!({"bon_nr": "A-5", "kunde": "K-1"})]);
+    import(&server, &other, "barverkaeufe", &of_kunde).refused(&["line 1", "PARTNER_NICHT_GEFUNDEN"]);
     // Nor does a reversal over there touch it.
     let reversal = json!({"bon_nr": "A-3", "art": "storno", "storno_von_bon_id": BON, "menge": -1});
     counts(&import(&server, &other, "barverkaeufe", &rows(&[reversal])), [1, 0, 0]);
