@@ -917,8 +917,8 @@ create table barverkauf (
   mwst_satz     integer not null check (mwst_satz between 0 and 100000000),
   gesamt        integer not null,              -- gross
   steuer        integer not null,              -- contained in gesamt
-  primary key (tenant_id, id),
-  unique (tenant_id, bon_id, position),
+  primary key (tenant_id, bon_id, position),   -- the lines of a receipt lie together
+  unique (tenant_id, id),
   foreign key (tenant_id, bon_id) references bon (tenant_id, id),
   foreign key (tenant_id, artikel_id) references artikel (tenant_id, id)
 ) strict, without rowid;

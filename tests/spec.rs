@@ -20,6 +20,7 @@ const HEADINGS: &[&str] = &[
     "S Endpoints Artikel",
     "S Endpoints Belege",
     "S Endpoints Chargen",
+    "S Endpoints Kasse",
     "S Endpoints Waage",
     "S Endpoints Sonstiges",
     "S Authentication",

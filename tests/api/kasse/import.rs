@@ -33,14 +33,17 @@ fn amounts_that_a_line_leaves_out_are_computed_and_its_own_are_kept() {
         (json!({"gesamt": 10, "netto": "9.00", "steuer": 1}), ["10.00", "1.00", "9.00"]),
         (json!({"menge": -1, "einzelpreis": "33.50", "mwst_satz": 7}), ["-33.50", "-2.19", "-31.31"]),
         (json!({"gesamt": "9.99", "mwst_satz": "7.8", "menge": 0}), ["9.99", "0.72", "9.27"]),
+        (json!({"gesamt": "7.07692307692307737600000000", "mwst_satz": 7}), ["7.08", "0.46", "6.62"]),
     ];
     let lines: Vec<Value> = table.iter().map(|(line, _)| line.clone()).collect();
-    counts(&take(&server, &mill, &lines), [10, 0, 0]);
+    let imported = take(&server, &mill, &lines);
+    counts(&imported, [11, 0, 0]);
+    assert!(imported.said().contains("gesamt: Der Wert wurde auf 2 Nachkommastellen gerundet"));
     for (at, (line, expected)) in table.iter().enumerate() {
         let shown = list(&mill, "")[at].clone();
         assert_eq!(json!([shown["gesamt"], shown["steuer"], shown["netto"]]), json!(expected), "{line}");
     }
-    counts(&take(&server, &mill, &lines), [0, 0, 10]);
+    counts(&take(&server, &mill, &lines), [0, 0, 11]);
 }
 
 #[test]
@@ -245,6 +248,11 @@ fn an_unknown_article_is_said_once_and_found_later() {
     let id = mill.get("/api/v1/artikel").body["data"][0]["id"].clone();
     assert_eq!(column(&mill, "", "artikel_id"), json!([id, id, null, id, null]));
     counts(&take(&server, &mill, &lines), [0, 0, 5]);
+    // What is too much to list is counted.
+    let many: Vec<Value> =
+        (0..103).map(|at| json!({"bon_nr": "9", "artikelnummer": format!("N{at}")})).collect();
+    let imported = take(&server, &mill, &many);
+    assert!(imported.said().contains("There are 3 more notes."), "{}", imported.said());
 }
 
 #[test]
