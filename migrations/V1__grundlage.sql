@@ -1,6 +1,6 @@
 -- The whole schema of the first version. It reads as a document, from the outside in:
 -- the installation, companies and keys, the audit log, master data, batches and stock,
--- weighings, documents.
+-- weighings, documents, the cash register.
 --
 -- Conventions
 --   * Every business table begins with tenant_id, and its key is (tenant_id, id): a link across
@@ -250,6 +250,7 @@ create unique index artikel_nummer on artikel (tenant_id, artikelnummer_key);
 create index artikel_nr on artikel (tenant_id, artikelnr_key) where artikelnr_key is not null;
 create index artikel_ordnung on artikel (tenant_id, status, artikelnummer_sort, id);
 create index artikel_gruppe on artikel (tenant_id, artikelgruppe_id);
+create index artikel_ean on artikel (tenant_id, ean) where ean is not null;
 
 create table staffelpreis (
   tenant_id  integer not null,
@@ -879,3 +880,56 @@ create index annahmeschein_wiegung on annahmeschein (tenant_id, wiegung_id) wher
 create index annahmeschein_kontrakt on annahmeschein (tenant_id, kontrakt_id) where kontrakt_id is not null;
 create index annahmeschein_zertifikat on annahmeschein (tenant_id, biozertifikat_id) where biozertifikat_id is not null;
 create index annahmeschein_el on annahmeschein (tenant_id, el_beleg_id) where el_beleg_id is not null;
+
+------------------------------------------------------------------------------------------------
+-- Cash register
+------------------------------------------------------------------------------------------------
+
+-- A receipt. It comes by import and is never numbered here.
+create table bon (
+  tenant_id    integer not null references tenant (id),
+  id           blob not null check (length(id) = 16),
+  bon_nr       text not null,
+  bon_nr_sort  text not null,
+  kasse_id     blob check (length(kasse_id) = 16), -- the register; there is no master data of them
+  kassiert_am  integer not null,
+  datum        text not null,                 -- cash day: the day of kassiert_am in Berlin
+  art          text not null check (art in ('verkauf', 'storno')),
+  storniert    integer not null default 0 check (storniert in (0, 1)), -- its reversals add up to the whole of it
+  storno_von_bon_id blob check (length(storno_von_bon_id) = 16), -- what it reverses; may be older than our history
+  zahlart      text,
+  kunde_id     blob,
+  zeilen       integer not null default 0 check (zeilen >= 0), -- number of its lines: a list counts without reading them
+  primary key (tenant_id, id),
+  check (storno_von_bon_id is null or art = 'storno'),
+  foreign key (tenant_id, kunde_id) references kunde (tenant_id, id)
+) strict, without rowid;
+create index bon_ordnung on bon (tenant_id, datum, bon_nr_sort, id, art, zeilen);
+create index bon_zahlart on bon (tenant_id, zahlart, datum, bon_nr_sort, id, art, zeilen);
+create index bon_kasse on bon (tenant_id, kasse_id, datum, bon_nr_sort, id, art, zeilen);
+create index bon_nummer on bon (tenant_id, bon_nr, datum);
+create index bon_storno on bon (tenant_id, storno_von_bon_id) where storno_von_bon_id is not null;
+create index bon_kunde on bon (tenant_id, kunde_id) where kunde_id is not null;
+
+-- A line of a receipt, as printed: gross, with the tax contained in it.
+create table barverkauf (
+  tenant_id     integer not null,
+  id            integer not null check (id between 1 and 2147483647),
+  bon_id        blob not null,
+  position      integer not null check (position >= 1), -- from 1 in the receipt, without gaps
+  artikel_id    blob,                          -- null: no article, or none that we know
+  artikelnummer text,                          -- as sent
+  bezeichnung   text not null,
+  ean           text,                          -- as sent; null: that of the article holds
+  menge         integer not null,
+  einheit       text,
+  einzelpreis   integer not null,              -- gross
+  mwst_satz     integer not null check (mwst_satz between 0 and 100000000),
+  gesamt        integer not null,              -- gross
+  steuer        integer not null,              -- contained in gesamt
+  primary key (tenant_id, bon_id, position),   -- the lines of a receipt lie together
+  unique (tenant_id, id),
+  foreign key (tenant_id, bon_id) references bon (tenant_id, id),
+  foreign key (tenant_id, artikel_id) references artikel (tenant_id, id)
+) strict, without rowid;
+create index barverkauf_artikel on barverkauf (tenant_id, artikel_id) where artikel_id is not null;

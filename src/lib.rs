@@ -53,6 +53,8 @@ pub mod waage;
 
 pub mod produktion;
 
+pub mod kasse;
+
 pub mod belege;
 
 pub mod annahmescheine;

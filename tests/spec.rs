@@ -22,10 +22,12 @@ const HEADINGS: &[&str] = &[
     "S Endpoints Rohwaren",
     "S Endpoints Chargen",
     "S Endpoints Produktion",
+    "S Endpoints Kasse",
     "S Endpoints Waage",
     "S Endpoints Sonstiges",
     "S Authentication",
     "S Errors",
+    "S Limits",
     "S Versioning",
 ];
 

@@ -24,9 +24,9 @@ use crate::http::call::Call;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, BodyLimit, Method, Route, Run};
 use crate::http::server::{Limits, serve};
-use crate::import::Import;
+use crate::import::Kind;
 use crate::{
-    annahmescheine, artikel, belege, biozertifikate, chargen, herkunft, kontrakte, kunden, laender,
+    annahmescheine, artikel, belege, biozertifikate, chargen, herkunft, kasse, kontrakte, kunden, laender,
     produktion, steuersaetze, vertriebler, waage,
 };
 
@@ -56,6 +56,7 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
         chargen::ROUTES,
         waage::ROUTES,
         produktion::ROUTES,
+        kasse::ROUTES,
         belege::ROUTES,
         annahmescheine::ROUTES,
         herkunft::ROUTES,
@@ -65,8 +66,8 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
 }
 
 /// Every kind of import, in the order in which a new company needs them.
-pub fn imports() -> impl Iterator<Item = &'static Import> {
-    [
+pub fn imports() -> impl Iterator<Item = Kind> {
+    let by_row = [
         artikel::IMPORTS,
         vertriebler::IMPORTS,
         kunden::IMPORTS,
@@ -76,9 +77,8 @@ pub fn imports() -> impl Iterator<Item = &'static Import> {
         produktion::IMPORTS,
         annahmescheine::IMPORTS,
         steuersaetze::IMPORTS,
-    ]
-    .into_iter()
-    .flatten()
+    ];
+    by_row.into_iter().flatten().map(Kind::Rows).chain(kasse::IMPORTS.iter().map(Kind::Groups))
 }
 
 #[derive(Serialize)]

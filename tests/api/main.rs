@@ -18,6 +18,7 @@ mod herkunft;
 mod idempotency;
 mod import;
 mod json;
+mod kasse;
 mod kontrakte;
 mod kunden;
 mod laender;

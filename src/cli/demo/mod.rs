@@ -42,6 +42,7 @@ const FILES: &[(&str, &str)] = &[
     ("chargen", include_str!("chargen.csv")),
     ("kontrakte", include_str!("kontrakte.json")),
     ("rezepturen", include_str!("rezepturen.json")),
+    ("barverkaeufe", include_str!("barverkaeufe.csv")),
 ];
 
 /// Serves a fresh database with a mill's data.
@@ -98,10 +99,11 @@ fn create_company(database: &Path) -> Result<String, String> {
         let grant = Grant { label: "demo".to_owned(), scopes, ..Grant::default() };
         key::insert(connection, tenant, &key, &grant, now()).map_err(sentence)?;
         for (kind, text) in FILES {
-            let import = imports().find(|import| import.kind == *kind);
-            let import = import.ok_or_else(|| format!("{kind} cannot be imported"))?;
+            let kind = imports().find(|known| known.name() == *kind);
+            let kind = kind.ok_or("a file of the demo cannot be imported")?;
             let rows = read(text)?;
-            store_all(connection, tenant, import, &rows.rows, rows.tabular, &mut Hints::default(), || {})?;
+            let groups = kind.groups(&rows)?;
+            store_all(connection, tenant, kind, &rows, &groups, &mut Hints::default(), |_| {})?;
         }
         Ok(())
     })?;
