@@ -1,6 +1,6 @@
 -- The whole schema of the first version. It reads as a document, from the outside in:
 -- the installation, companies and keys, the audit log, master data, batches and stock,
--- weighings, documents.
+-- weighings, documents, the cash register.
 --
 -- Conventions
 --   * Every business table begins with tenant_id, and its key is (tenant_id, id): a link across
@@ -63,8 +63,31 @@ create table api_key (
   hash          text not null,                -- argon2id of the whole key, PHC format
   aktiv         integer not null default 1 check (aktiv in (0, 1)),
   gueltig_bis   text,                         -- last day (UTC) on which it is accepted
+  tageslimit    integer check (tageslimit > 0), -- requests per UTC day; null: 10,000 (D20)
   angelegt_am   integer not null
 ) strict, without rowid;
+
+-- What a key was last used for, for `key list`; the limit itself is counted from the audit log.
+create table api_key_nutzung (
+  key_id        text primary key references api_key (id),
+  tag           integer not null,             -- the UTC day, in days since 1970
+  anfragen      integer not null,             -- requests on that day
+  zuletzt_am    integer not null
+) strict, without rowid;
+
+-- Answers to POSTs with an Idempotency-Key (D19), kept for 7 days.
+create table idempotenz (
+  tenant_id      integer not null references tenant (id),
+  key_id         text not null references api_key (id),
+  schluessel     text not null,               -- the Idempotency-Key
+  anfrage_sha256 blob not null check (length(anfrage_sha256) = 32), -- path and body
+  status         integer not null,
+  subjekt        blob,
+  am             integer not null,
+  antwort        blob not null                -- last: what stands behind a blob is read through it
+) strict;
+create unique index idempotenz_schluessel on idempotenz (tenant_id, key_id, schluessel);
+create index idempotenz_alter on idempotenz (tenant_id, am);
 
 -- Business numbers: the last one given, per series and year (D5).
 create table nummernkreis (
@@ -77,6 +100,7 @@ create table nummernkreis (
 
 ------------------------------------------------------------------------------------------------
 -- The audit log: one row for every answered request. Not tenant data: it is the operator's.
+-- Rows are only added, and dropped from the oldest on after 90 days.
 ------------------------------------------------------------------------------------------------
 
 -- Routes by number, so that a row of the log stays small.
@@ -103,7 +127,39 @@ create table audit (
   bytes_ein      integer not null,
   bytes_aus      integer not null,
   subjekt        blob,                        -- id of the record that was written or read
+  anzahl         integer not null,            -- requests that the row stands for: more than 1 for a flood
+  pruefsumme     blob not null,               -- sha256(that of the row before on this day, content)
   primary key (tag, lfd_nr)
+) strict, without rowid;
+
+-- The head of each day's chain of checksums.
+create table audit_tag (
+  tag            integer primary key,
+  vortag         integer,                     -- the day that was begun before this one; null: the first
+  letzte_nr      integer not null,
+  pruefsumme     blob not null,               -- that of the last row
+  ab_nr          integer not null,            -- last row that was dropped; 0: none
+  ab_pruefsumme  blob not null                -- what the first row that is left is chained to
+) strict;
+
+create table audit_kopf (
+  id             integer primary key check (id = 1),
+  letzter_tag    integer not null,            -- the day that was begun last
+  geloescht_bis  integer                      -- days up to this one were dropped
+) strict;
+
+-- Refused requests of addresses that send too many, in a minute that is not over: one row each
+-- then goes into the log.
+create table audit_flut (
+  adresse        text not null,
+  minute         integer not null,            -- minutes since 1970
+  anzahl         integer not null,
+  am             integer not null,            -- of the first
+  request_id     blob not null,
+  methode        text not null,
+  pfad           text not null,
+  status         integer not null,
+  primary key (adresse, minute)
 ) strict, without rowid;
 
 -- Rows of reads wait in journal files beside the database; this is the last one taken in.
@@ -194,6 +250,7 @@ create unique index artikel_nummer on artikel (tenant_id, artikelnummer_key);
 create index artikel_nr on artikel (tenant_id, artikelnr_key) where artikelnr_key is not null;
 create index artikel_ordnung on artikel (tenant_id, status, artikelnummer_sort, id);
 create index artikel_gruppe on artikel (tenant_id, artikelgruppe_id);
+create index artikel_ean on artikel (tenant_id, ean) where ean is not null;
 
 create table staffelpreis (
   tenant_id  integer not null,
@@ -514,7 +571,7 @@ create index produktionsauftrag_ordnung on produktionsauftrag (tenant_id, produk
 create index produktionsauftrag_status on produktionsauftrag (tenant_id, status, produktions_datum desc, id);
 create index produktionsauftrag_rezeptur on produktionsauftrag (tenant_id, rezeptur_id, rezeptur_version) where rezeptur_id is not null;
 
--- What goes into an order and what comes out. The lines of an order that is done are its
+-- What goes into an order and what comes out. The movements of an order that is done are its
 -- genealogy: each batch that went in is in each batch that came out.
 create table pa_input (
   tenant_id  integer not null,
@@ -563,16 +620,26 @@ create trigger produktionsauftrag_erledigt before update on produktionsauftrag
   begin select raise(abort, 'a production order that is over never changes'); end;
 create trigger produktionsauftrag_nie_loeschen before delete on produktionsauftrag
   begin select raise(abort, 'production orders are never deleted'); end;
-create trigger pa_input_erledigt before update on pa_input
+create trigger pa_input_neu before insert on pa_input
+  when (select status from produktionsauftrag where tenant_id = new.tenant_id and id = new.pa_id) in ('erledigt', 'storniert')
+  begin select raise(abort, 'a production order that is over never changes'); end;
+create trigger pa_input_aendern before update on pa_input
+  when (select status from produktionsauftrag where tenant_id = old.tenant_id and id = old.pa_id) in ('erledigt', 'storniert')
+    or (select status from produktionsauftrag where tenant_id = new.tenant_id and id = new.pa_id) in ('erledigt', 'storniert')
+  begin select raise(abort, 'a production order that is over never changes'); end;
+create trigger pa_input_loeschen before delete on pa_input
   when (select status from produktionsauftrag where tenant_id = old.tenant_id and id = old.pa_id) in ('erledigt', 'storniert')
   begin select raise(abort, 'a production order that is over never changes'); end;
-create trigger pa_input_nie_loeschen before delete on pa_input
-  begin select raise(abort, 'lines of production orders are never deleted'); end;
-create trigger pa_output_erledigt before update on pa_output
+create trigger pa_output_neu before insert on pa_output
+  when (select status from produktionsauftrag where tenant_id = new.tenant_id and id = new.pa_id) in ('erledigt', 'storniert')
+  begin select raise(abort, 'a production order that is over never changes'); end;
+create trigger pa_output_aendern before update on pa_output
+  when (select status from produktionsauftrag where tenant_id = old.tenant_id and id = old.pa_id) in ('erledigt', 'storniert')
+    or (select status from produktionsauftrag where tenant_id = new.tenant_id and id = new.pa_id) in ('erledigt', 'storniert')
+  begin select raise(abort, 'a production order that is over never changes'); end;
+create trigger pa_output_loeschen before delete on pa_output
   when (select status from produktionsauftrag where tenant_id = old.tenant_id and id = old.pa_id) in ('erledigt', 'storniert')
   begin select raise(abort, 'a production order that is over never changes'); end;
-create trigger pa_output_nie_loeschen before delete on pa_output
-  begin select raise(abort, 'lines of production orders are never deleted'); end;
 
 ------------------------------------------------------------------------------------------------
 -- Documents
@@ -813,3 +880,56 @@ create index annahmeschein_wiegung on annahmeschein (tenant_id, wiegung_id) wher
 create index annahmeschein_kontrakt on annahmeschein (tenant_id, kontrakt_id) where kontrakt_id is not null;
 create index annahmeschein_zertifikat on annahmeschein (tenant_id, biozertifikat_id) where biozertifikat_id is not null;
 create index annahmeschein_el on annahmeschein (tenant_id, el_beleg_id) where el_beleg_id is not null;
+
+------------------------------------------------------------------------------------------------
+-- Cash register
+------------------------------------------------------------------------------------------------
+
+-- A receipt. It comes by import and is never numbered here.
+create table bon (
+  tenant_id    integer not null references tenant (id),
+  id           blob not null check (length(id) = 16),
+  bon_nr       text not null,
+  bon_nr_sort  text not null,
+  kasse_id     blob check (length(kasse_id) = 16), -- the register; there is no master data of them
+  kassiert_am  integer not null,
+  datum        text not null,                 -- cash day: the day of kassiert_am in Berlin
+  art          text not null check (art in ('verkauf', 'storno')),
+  storniert    integer not null default 0 check (storniert in (0, 1)), -- its reversals add up to the whole of it
+  storno_von_bon_id blob check (length(storno_von_bon_id) = 16), -- what it reverses; may be older than our history
+  zahlart      text,
+  kunde_id     blob,
+  zeilen       integer not null default 0 check (zeilen >= 0), -- number of its lines: a list counts without reading them
+  primary key (tenant_id, id),
+  check (storno_von_bon_id is null or art = 'storno'),
+  foreign key (tenant_id, kunde_id) references kunde (tenant_id, id)
+) strict, without rowid;
+create index bon_ordnung on bon (tenant_id, datum, bon_nr_sort, id, art, zeilen);
+create index bon_zahlart on bon (tenant_id, zahlart, datum, bon_nr_sort, id, art, zeilen);
+create index bon_kasse on bon (tenant_id, kasse_id, datum, bon_nr_sort, id, art, zeilen);
+create index bon_nummer on bon (tenant_id, bon_nr, datum);
+create index bon_storno on bon (tenant_id, storno_von_bon_id) where storno_von_bon_id is not null;
+create index bon_kunde on bon (tenant_id, kunde_id) where kunde_id is not null;
+
+-- A line of a receipt, as printed: gross, with the tax contained in it.
+create table barverkauf (
+  tenant_id     integer not null,
+  id            integer not null check (id between 1 and 2147483647),
+  bon_id        blob not null,
+  position      integer not null check (position >= 1), -- from 1 in the receipt, without gaps
+  artikel_id    blob,                          -- null: no article, or none that we know
+  artikelnummer text,                          -- as sent
+  bezeichnung   text not null,
+  ean           text,                          -- as sent; null: that of the article holds
+  menge         integer not null,
+  einheit       text,
+  einzelpreis   integer not null,              -- gross
+  mwst_satz     integer not null check (mwst_satz between 0 and 100000000),
+  gesamt        integer not null,              -- gross
+  steuer        integer not null,              -- contained in gesamt
+  primary key (tenant_id, bon_id, position),   -- the lines of a receipt lie together
+  unique (tenant_id, id),
+  foreign key (tenant_id, bon_id) references bon (tenant_id, id),
+  foreign key (tenant_id, artikel_id) references artikel (tenant_id, id)
+) strict, without rowid;
+create index barverkauf_artikel on barverkauf (tenant_id, artikel_id) where artikel_id is not null;

@@ -1,12 +1,15 @@
 //! Settings of the server: flag, else environment, else configuration file, else default.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use ipnet::IpNet;
 use serde::Serialize;
 
+use crate::app::routes;
+use crate::gate::Policy;
 use crate::http::server::Limits;
 
 /// A setting. In the environment its name is PARTNERD_ and the name in capitals.
@@ -27,6 +30,16 @@ pub const SETTINGS: &[Setting] = &[
         name: "listen",
         default: "127.0.0.1:8080",
         summary: "Address and port to serve on. Port 0 picks a free one.",
+    },
+    Setting {
+        name: "trusted_proxies",
+        default: "",
+        summary: "Addresses or networks of proxies whose X-Forwarded-For counts, separated by commas.",
+    },
+    Setting {
+        name: "critical_routes",
+        default: "",
+        summary: "Routes that one address may use ten times a minute, such as \"POST /api/v1/kunden\", separated by commas.",
     },
     Setting {
         name: "max_connections",
@@ -74,6 +87,8 @@ pub struct Config {
     pub db: PathBuf,
     /// Where to serve.
     pub listen: SocketAddr,
+    /// What holds for clients.
+    pub policy: Policy,
     /// Limits of the socket.
     pub limits: Limits,
     /// All of them, for `partnerd config`.
@@ -124,6 +139,12 @@ impl Config {
             db: PathBuf::from(text("db")),
             listen: listen
                 .map_err(|_| complain("listen", "an address and a port, such as 127.0.0.1:8080"))?,
+            policy: Policy {
+                proxies: list(&text("trusted_proxies"), network)
+                    .map_err(|_| complain("trusted_proxies", "addresses or networks such as 10.0.0.0/8"))?,
+                critical_routes: list(&text("critical_routes"), route)
+                    .map_err(|_| complain("critical_routes", "routes as the README lists them"))?,
+            },
             limits: Limits {
                 connections: number("max_connections", 1_000_000)? as usize,
                 header: seconds("header_timeout")?,
@@ -134,6 +155,22 @@ impl Config {
             in_force,
         })
     }
+}
+
+/// The entries of a list that is separated by commas.
+fn list<T>(text: &str, read: fn(&str) -> Option<T>) -> Result<Vec<T>, ()> {
+    let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
+    entries.map(|entry| read(entry).ok_or(())).collect()
+}
+
+fn network(text: &str) -> Option<IpNet> {
+    text.parse().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from))
+}
+
+/// A route by method and path, as `POST /api/v1/kunden`.
+fn route(text: &str) -> Option<String> {
+    let mut names = routes().map(|route| format!("{} {}", route.method.as_str(), route.pattern));
+    names.find(|name| name == text)
 }
 
 /// The settings of a file; a name that nobody knows is refused with the nearest known one.

@@ -53,9 +53,13 @@ pub mod waage;
 
 pub mod produktion;
 
+pub mod kasse;
+
 pub mod belege;
 
 pub mod annahmescheine;
+
+pub mod herkunft;
 
 pub mod app;
 

@@ -7,8 +7,8 @@ use std::path::Path;
 
 /// Decisions that today's routes touch.
 const DECISIONS: &[&str] = &[
-    "D1", "D2", "D3", "D4", "D5", "D6", "D7", "D8", "D9", "D10", "D11", "D12", "D14", "D15", "D16", "D17",
-    "D18", "D19", "D21", "D22",
+    "D1", "D2", "D3", "D4", "D5", "D6", "D7", "D8", "D9", "D10", "D11", "D12", "D13", "D14", "D15", "D16",
+    "D17", "D18", "D19", "D20", "D21", "D22", "D23",
 ];
 
 /// Headings of the specification that today's routes touch.
@@ -19,11 +19,15 @@ const HEADINGS: &[&str] = &[
     "S Endpoints Kunden",
     "S Endpoints Artikel",
     "S Endpoints Belege",
+    "S Endpoints Rohwaren",
     "S Endpoints Chargen",
+    "S Endpoints Produktion",
+    "S Endpoints Kasse",
     "S Endpoints Waage",
     "S Endpoints Sonstiges",
     "S Authentication",
     "S Errors",
+    "S Limits",
     "S Versioning",
 ];
 

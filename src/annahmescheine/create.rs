@@ -60,11 +60,17 @@ pub fn create(tx: &WriteTx<'_>, eingabe: AnnahmescheinEingabe, mut hints: Hints)
 fn weighing(tx: &Tx<'_>, eingabe: &AnnahmescheinEingabe) -> Result<Option<FertigeWiegung>> {
     let Some(id) = eingabe.wiegung_id.get() else { return Ok(None) };
     let wiegung = waage::finished(tx, *id, None)?;
-    if waage::has_annahmeschein(tx, *id)? {
+    check_unused(tx, *id, None)?;
+    Ok(Some(wiegung))
+}
+
+/// A weighing is in one live note only (D12).
+pub fn check_unused(tx: &Tx<'_>, wiegung: Uuid, own: Option<Uuid>) -> Result<()> {
+    if waage::has_annahmeschein(tx, wiegung, own)? {
         let message = "Zu dieser Wiegung gibt es schon einen Annahmeschein.";
         return Err(Refusal::field(Code::WiegungBereitsVerwendet, "wiegung_id", message).into());
     }
-    Ok(Some(wiegung))
+    Ok(())
 }
 
 /// The partner by partner_id, kunden_id or kundennummer, which must agree; else that of the

@@ -1,6 +1,6 @@
 //! Goods-receipt notes as an import brings them (D22).
 
-use super::create::check_ranges;
+use super::create::{check_ranges, check_unused};
 use super::model::{Annahmeschein, AnnahmescheinZeile};
 use super::sql;
 use crate::db::error::Result;
@@ -80,6 +80,9 @@ fn with_row(tx: &Tx<'_>, mut schein: Annahmeschein, zeile: AnnahmescheinZeile) -
     settle(&mut schein, &before, netto_menge_kg)?;
     schein.netto_betrag = netto_betrag.or(schein.netto_betrag);
     check_ranges(&schein)?;
+    if let (Some(wiegung), true) = (schein.wiegung_id, schein.status != AnnahmescheinStatus::Storniert) {
+        check_unused(tx, wiegung, Some(schein.id))?;
+    }
     Ok(schein)
 }
 

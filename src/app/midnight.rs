@@ -1,5 +1,5 @@
 //! What the service does by itself when a day is over in Berlin, and at its start for days that
-//! it missed.
+//! it missed: documents become final, old audit rows are dropped.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -14,6 +14,7 @@ use crate::db::tx::{TenantId, Tx, WriteTx};
 use crate::db::writer::{Batch, Job, WriterQueue};
 use crate::db::{Clock, log};
 use crate::gate::Gate;
+use crate::gate::audit::Rollover;
 use crate::rules::day::Day;
 use crate::tenants;
 
@@ -67,11 +68,13 @@ impl Midnight {
 fn wait(gate: &Gate, stopped: &Receiver<()>) {
     let mut today = Day::in_berlin((gate.clock)());
     let mut last_try = Instant::now();
+    Rollover::begin(&gate.writer, (gate.clock)());
     while stopped.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
         let now = Day::in_berlin((gate.clock)());
         // Once at midnight, and again and again: what failed the first time is not forgotten.
         if now > today || last_try.elapsed() >= TRY_AGAIN {
             end_of_day(&gate.readers, &gate.writer);
+            Rollover::begin(&gate.writer, (gate.clock)());
             last_try = Instant::now();
         }
         today = now;

@@ -16,17 +16,18 @@ use crate::db::migrate::{beside, lock_file, migrate};
 use crate::db::readers::Readers;
 use crate::db::writer::Writer;
 use crate::db::{Clock, log};
-use crate::gate::Gate;
 use crate::gate::audit::{Journal, TakeIn, number_routes};
 use crate::gate::key::{Keys, mac_secret};
+use crate::gate::quota::Quota;
+use crate::gate::{Gate, Policy};
 use crate::http::call::Call;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, BodyLimit, Method, Route, Run};
 use crate::http::server::{Limits, serve};
-use crate::import::Import;
+use crate::import::Kind;
 use crate::{
-    annahmescheine, artikel, belege, biozertifikate, chargen, kontrakte, kunden, laender, produktion,
-    steuersaetze, vertriebler, waage,
+    annahmescheine, artikel, belege, biozertifikate, chargen, herkunft, kasse, kontrakte, kunden, laender,
+    produktion, steuersaetze, vertriebler, waage,
 };
 
 /// Version of the interface (specification, Versioning).
@@ -55,16 +56,18 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
         chargen::ROUTES,
         waage::ROUTES,
         produktion::ROUTES,
+        kasse::ROUTES,
         belege::ROUTES,
         annahmescheine::ROUTES,
+        herkunft::ROUTES,
     ]
     .into_iter()
     .flatten()
 }
 
 /// Every kind of import, in the order in which a new company needs them.
-pub fn imports() -> impl Iterator<Item = &'static Import> {
-    [
+pub fn imports() -> impl Iterator<Item = Kind> {
+    let by_row = [
         artikel::IMPORTS,
         vertriebler::IMPORTS,
         kunden::IMPORTS,
@@ -74,9 +77,8 @@ pub fn imports() -> impl Iterator<Item = &'static Import> {
         produktion::IMPORTS,
         annahmescheine::IMPORTS,
         steuersaetze::IMPORTS,
-    ]
-    .into_iter()
-    .flatten()
+    ];
+    by_row.into_iter().flatten().map(Kind::Rows).chain(kasse::IMPORTS.iter().map(Kind::Groups))
 }
 
 #[derive(Serialize)]
@@ -114,7 +116,7 @@ pub struct App {
 
 impl App {
     /// Opens or creates the database, brings it to this version, and starts the threads.
-    pub fn open(database: &Path, clock: Clock) -> Result<App> {
+    pub fn open(database: &Path, clock: Clock, policy: &Policy) -> Result<App> {
         let lock = lock_server(database)?;
         migrate(database, clock())?;
         let mut connection = open_writer(database)?;
@@ -126,7 +128,12 @@ impl App {
         let keys = Keys::new(mac_secret(&connection)?)?;
         let journal = Arc::new(Journal::open(database, &connection)?);
         let wal = beside(database, "wal");
-        let take_in = Box::new(TakeIn::new(Arc::clone(&journal)));
+        let quota = Arc::new(Quota::default());
+        let mut take_in = Box::new(TakeIn::new(Arc::clone(&journal), Arc::clone(&quota), Arc::clone(&clock)));
+        take_in.catch_up(&mut connection)?;
+        quota.load(&connection, clock())?;
+        let name = |route: &&'static Route| format!("{} {}", route.method.as_str(), route.pattern);
+        let critical = routes.iter().map(|route| policy.critical_routes.contains(&name(route))).collect();
         let writer = Writer::start(connection, wal, Arc::clone(&clock), take_in).map_err(no_thread)?;
         let readers = Readers::open(database, threads())?;
         let gate = Gate {
@@ -135,6 +142,10 @@ impl App {
             readers,
             writer: writer.queue(),
             keys,
+            quota,
+            ip_limit: Default::default(),
+            critical,
+            proxies: policy.proxies.clone(),
             journal,
             clock: Arc::clone(&clock),
         };

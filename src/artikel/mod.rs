@@ -8,7 +8,7 @@ mod sql;
 pub use bezug::named;
 pub use import::by_artikelnummer;
 pub use model::Artikel;
-pub use sql::{find, find_by_number, gruppen_satz, tiers};
+pub use sql::{find, find_by_artikelnummer, find_by_ean, find_by_number, gruppen_satz, tiers};
 
 use uuid::Uuid;
 

@@ -120,6 +120,13 @@ pub fn find_by_artikelnummer(tx: &Tx<'_>, artikelnummer: &str) -> Result<Option<
     tx.optional(&statement, named_params! {":key": case_key(artikelnummer)}, artikel)
 }
 
+/// The one article with an EAN; none where several have it.
+pub fn find_by_ean(tx: &Tx<'_>, ean: &str) -> Result<Option<Uuid>> {
+    let statement = "select id from artikel where tenant_id = :tenant and ean = :ean limit 2";
+    let found = tx.all(statement, named_params! {":ean": ean}, |row| row.get(0))?;
+    Ok(if found.len() == 1 { found.first().copied() } else { None })
+}
+
 /// Price of a tier, and whether it is active.
 pub fn find_tier(tx: &Tx<'_>, artikel: Uuid, ab_menge: Quantity) -> Result<Option<(Price, bool)>> {
     let statement = "select preis, aktiv from staffelpreis

@@ -15,7 +15,7 @@ use crate::http::reply::Reply;
 use crate::http::route::{Param, ParamKind};
 use crate::http::wire::Read;
 use crate::laender;
-use crate::rules::error::{Code, Refusal};
+use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::Quantity;
 use crate::rules::unit::Conversion;
 
@@ -56,7 +56,8 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let query = &call.query;
     let (page, cut) = query.page()?;
     let artikel = asked_article(query, tx)?;
-    let wanted = wanted(query, &artikel)?;
+    let mut notes = Hints::default();
+    let wanted = wanted(query, &artikel, &mut notes)?;
     let all = Page { limit: Some(u32::MAX), offset: 0 };
     let found =
         tx.list(&sql::LIST_BY_MHD, &filter(query, &artikel)?, all, |row: &Row<'_>| sql::charge(row))?;
@@ -78,6 +79,7 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let limit = page.limit.map_or(usize::MAX, |limit| limit as usize);
     let shown: Vec<_> = batches.iter().skip(offset).take(limit).collect();
     let reply = Reply::ok(&shown)?.with("x-total-count", found.count.to_string()).with_cut_limit(cut);
+    let reply = reply.with_notes(&notes);
     Ok(match missing {
         Some(missing) => reply.with("x-fehlmenge", missing.to_string()),
         None => reply,
@@ -94,10 +96,14 @@ fn asked_article(query: &Query, tx: &Tx<'_>) -> Result<Artikel> {
 }
 
 /// The quantity that is asked for, in the unit of the article.
-fn wanted(query: &Query, artikel: &Artikel) -> Result<Option<Quantity>> {
+fn wanted(query: &Query, artikel: &Artikel, notes: &mut Hints) -> Result<Option<Quantity>> {
     let Some(text) = query.text("menge") else { return Ok(None) };
-    let menge = Quantity::parse(text).ok().map(|parsed| parsed.value).filter(|menge| *menge > Quantity::ZERO);
-    let menge = menge.ok_or_else(|| Query::refuse("menge", "Hier wird eine Menge über 0 erwartet."))?;
+    let parsed = Quantity::parse(text).ok().filter(|parsed| parsed.value > Quantity::ZERO);
+    let parsed = parsed.ok_or_else(|| Query::refuse("menge", "Hier wird eine Menge über 0 erwartet."))?;
+    if parsed.rounded {
+        notes.add_field(HintCode::Gerundet, "menge", "Die Menge wurde auf 6 Nachkommastellen gerundet.");
+    }
+    let menge = parsed.value;
     let conversion = match (query.text("einheit"), &artikel.einheit) {
         (Some(einheit), Some(own)) => Conversion::between(einheit, own).ok_or_else(|| {
             let message = format!("Die Einheit {einheit} lässt sich nicht in {own} umrechnen.");

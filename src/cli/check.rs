@@ -73,6 +73,22 @@ const RULES: &[(&str, &str)] = &[
              and cast(substr(s.belegnummer, 9) as integer) <= n.letzte)",
     ),
     (
+        "each receipt has its lines, numbered from 1",
+        "select count(*) from bon b where (b.zeilen, b.zeilen) is not
+           (select count(*), coalesce(max(z.position), 0) from barverkauf z
+            where z.tenant_id = b.tenant_id and z.bon_id = b.id)",
+    ),
+    (
+        "receipts are reversed where their reversals add up to them",
+        "select count(*) from bon b where b.storniert <>
+           (exists (select 1 from bon r
+              where r.tenant_id = b.tenant_id and r.storno_von_bon_id = b.id and r.art = 'storno')
+            and not exists (select 1 from barverkauf z
+              where z.tenant_id = b.tenant_id and z.bon_id in (select b.id union all select r.id from bon r
+                where r.tenant_id = b.tenant_id and r.storno_von_bon_id = b.id and r.art = 'storno')
+              group by z.mwst_satz having sum(z.gesamt) <> 0))",
+    ),
+    (
         "cancelled documents have moved nothing",
         "select count(*) from (select b.tenant_id, b.id, m.artikel_id, m.charge_id from beleg b
            join lagerbewegung m on m.tenant_id = b.tenant_id and m.beleg_id = b.id

@@ -1,5 +1,7 @@
 //! `import`: master data from a file (D22).
 
+mod dsfinvk;
+
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -17,7 +19,7 @@ use crate::db::tx::{TenantId, Tx, WriteTx};
 use crate::http::json::Json;
 use crate::http::wire::At;
 use crate::import::file::{MAX_FILE, Rows, decode, read};
-use crate::import::{Import, Upserted};
+use crate::import::{Kind, Upserted};
 use crate::rules::error::{HintCode, Hints};
 
 /// Rows above which an import must be taken in parts, so that nobody at the scale waits long.
@@ -32,9 +34,9 @@ const PART: usize = 20_000;
 #[derive(clap::Args)]
 pub struct Arguments {
     /// What the file holds: artikelgruppen, artikel, staffelpreise, vertriebler, kunden, biozertifikate, chargen,
-    /// kontrakte, steuersaetze
+    /// kontrakte, steuersaetze, barverkaeufe, dsfinvk
     kind: String,
-    /// The file: JSON or CSV
+    /// The file: JSON or CSV; of dsfinvk the folder or the zip
     file: PathBuf,
     /// Name or id of the company
     #[arg(long)]
@@ -57,28 +59,54 @@ pub struct Counts {
 
 /// Reads and checks the file, then stores it: all of it or nothing.
 pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
-    let import = kind(&arguments.kind)?;
-    let text = file_text(arguments)?;
-    let rows = read(&text).map_err(|complaint| format!("{}: {complaint}", arguments.file.display()))?;
-    if rows.rows.len() > MAX_ROWS && !arguments.in_parts {
-        return Err(format!(
-            "{} has {} rows, more than {MAX_ROWS}: use --in-parts, so that nobody at the scale has to wait",
-            arguments.file.display(),
-            rows.rows.len()
-        ));
+    if arguments.kind == dsfinvk::KIND {
+        return dsfinvk::run(arguments, config, terminal);
     }
+    let kind = kind(&arguments.kind)?;
+    let text = file_text(arguments)?;
+    let in_file = |complaint: String| format!("{}: {complaint}", arguments.file.display());
+    let rows = read(&text).map_err(in_file)?;
+    refuse_too_many(rows.rows.len(), arguments)?;
     let mut connection = open(config)?;
     let tenant = find_tenant(&connection, &arguments.tenant)?.id;
-    check(import, &rows)?;
+    check(kind, &rows)?;
+    let groups = kind.groups(&rows).map_err(in_file)?;
+    store_parts(&mut connection, arguments, terminal, &groups, Vec::len, |connection, part, hints, bar| {
+        store_all(connection, tenant, kind, &rows, part, hints, |stored| bar.inc(stored))
+    })
+}
+
+/// Refuses what would keep others from writing for too long.
+fn refuse_too_many(rows: usize, arguments: &Arguments) -> Outcome {
+    if rows <= MAX_ROWS || arguments.in_parts {
+        return Ok(());
+    }
+    Err(format!(
+        "{} has {rows} rows, more than {MAX_ROWS}: use --in-parts, so that nobody at the scale has to wait",
+        arguments.file.display()
+    ))
+}
+
+/// Stores what belongs together, all of it or part by part, and says what it came to. `size` is
+/// the number of rows in a group, `store` stores some groups within a transaction.
+fn store_parts<G>(
+    connection: &mut Connection,
+    arguments: &Arguments,
+    terminal: &Terminal,
+    groups: &[G],
+    size: fn(&G) -> usize,
+    store: impl Fn(&Connection, &[G], &mut Hints, &ProgressBar) -> Result<Counts, String>,
+) -> Outcome {
     let mut hints = Hints::default();
     let mut counts = Counts::default();
-    let part = if arguments.in_parts { PART } else { rows.rows.len().max(1) };
-    let mut kept = 0;
-    let bar = progress_bar(rows.rows.len());
-    for chunk in rows.rows.chunks(part) {
-        let transaction = begin(&mut connection)?;
-        let stored = store_all(&transaction, tenant, import, chunk, rows.tabular, &mut hints, || bar.inc(1));
-        counts.add(stored.map_err(|complaint| match kept {
+    let bar = progress_bar(groups.iter().map(size).sum());
+    let mut rest = groups;
+    loop {
+        let (part, after) = rest.split_at(if arguments.in_parts { part_of(rest, size) } else { rest.len() });
+        rest = after;
+        let transaction = begin(connection)?;
+        let kept = counts.sum();
+        counts.add(store(&transaction, part, &mut hints, &bar).map_err(|complaint| match kept {
             kept if kept == 0 || arguments.dry_run => format!("{complaint} Nothing was stored."),
             kept => format!("{complaint} The parts before stay: {kept} rows."),
         })?);
@@ -86,12 +114,14 @@ pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outco
             drop(transaction);
         } else {
             transaction.commit().map_err(|error| sentence(error.into()))?;
-            if arguments.in_parts {
-                // Whoever waits at the scale comes first.
-                std::thread::sleep(PAUSE);
-            }
         }
-        kept = counts.created + counts.changed + counts.unchanged;
+        if rest.is_empty() {
+            break;
+        }
+        if !arguments.dry_run {
+            // Whoever waits at the scale comes first.
+            std::thread::sleep(PAUSE);
+        }
     }
     bar.finish_and_clear();
     say_hints(&hints, terminal);
@@ -101,42 +131,67 @@ pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outco
     print(&counts, terminal)
 }
 
+/// How many groups make a part: the first ones that reach [`PART`] rows.
+fn part_of<G>(groups: &[G], size: fn(&G) -> usize) -> usize {
+    let mut rows = 0;
+    let reached = groups.iter().position(|group| {
+        rows += size(group);
+        rows >= PART
+    });
+    reached.map_or(groups.len(), |last| last + 1)
+}
+
 impl Counts {
     fn add(&mut self, other: Counts) {
         self.created += other.created;
         self.changed += other.changed;
         self.unchanged += other.unchanged;
     }
+
+    fn sum(&self) -> usize {
+        self.created + self.changed + self.unchanged
+    }
+
+    fn count(&mut self, upserted: &[Upserted]) {
+        for one in upserted {
+            match one {
+                Upserted::Created => self.created += 1,
+                Upserted::Changed => self.changed += 1,
+                Upserted::Unchanged => self.unchanged += 1,
+            }
+        }
+    }
 }
 
-/// Stores rows within a transaction; the first that is refused ends it.
+/// Stores groups of rows within a transaction; the first that is refused ends it.
 pub fn store_all(
     connection: &Connection,
     tenant: TenantId,
-    import: &Import,
-    rows: &[(usize, Json<'_>)],
-    tabular: bool,
+    kind: Kind,
+    rows: &Rows<'_>,
+    groups: &[Vec<usize>],
     hints: &mut Hints,
-    each: impl Fn(),
+    each: impl Fn(u64),
 ) -> Result<Counts, String> {
     let mut counts = Counts::default();
-    for (line, row) in rows {
+    for group in groups {
+        let (lines, group): (Vec<usize>, Vec<&Json<'_>>) =
+            group.iter().filter_map(|at| rows.rows.get(*at)).map(|(line, row)| (*line, row)).unzip();
         let tx = WriteTx::new(Tx::new(connection, tenant, now()), None);
-        let upserted = (import.run)(&tx, row, &mut position(hints, tabular));
-        match upserted.map_err(|failure| at_line(*line, sentence(failure)))? {
-            Upserted::Created => counts.created += 1,
-            Upserted::Changed => counts.changed += 1,
-            Upserted::Unchanged => counts.unchanged += 1,
-        }
-        each();
+        let stored = kind.store(&tx, &group, &mut At::row(hints, rows.tabular));
+        let stored = stored.map_err(|(at, failure)| {
+            at_line(lines.get(at).copied().unwrap_or_default(), sentence(failure))
+        })?;
+        counts.count(&stored);
+        each(stored.len() as u64);
     }
     Ok(counts)
 }
 
-fn kind(name: &str) -> Result<&'static Import, String> {
-    let known: Vec<_> = imports().map(|import| import.kind).collect();
+fn kind(name: &str) -> Result<Kind, String> {
+    let known: Vec<_> = imports().map(Kind::name).chain([dsfinvk::KIND]).collect();
     imports()
-        .find(|import| import.kind == name)
+        .find(|kind| kind.name() == name)
         .ok_or_else(|| format!("{name} cannot be imported; known are: {}", known.join(", ")))
 }
 
@@ -150,20 +205,16 @@ fn file_text(arguments: &Arguments) -> Result<String, String> {
 }
 
 /// Checks all types before the write lock is taken.
-fn check(import: &Import, rows: &Rows<'_>) -> Result<(), String> {
+fn check(kind: Kind, rows: &Rows<'_>) -> Result<(), String> {
     for (line, row) in &rows.rows {
         let mut hints = Hints::default();
-        let checked = (import.check)(row, &mut position(&mut hints, rows.tabular));
+        let checked = kind.check(row, &mut At::row(&mut hints, rows.tabular));
         checked.map_err(|refusal| {
             let complaint = at_line(*line, sentence(Failure::Refused(refusal)));
             format!("{complaint} Nothing was stored.")
         })?;
     }
     Ok(())
-}
-
-fn position(hints: &mut Hints, tabular: bool) -> At<'_> {
-    At::row(hints, tabular)
 }
 
 fn at_line(line: usize, complaint: String) -> String {
@@ -193,6 +244,9 @@ fn say_hints(hints: &Hints, terminal: &Terminal) {
             hint.feld.as_ref().map(|f| format!("{f}: ")).unwrap_or_default(),
             hint.message
         ));
+    }
+    if hints.more() > 0 {
+        terminal.say(&format!("There are {} more notes.", hints.more()));
     }
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{Outcome, Terminal, find_tenant, in_transaction, now, open, sentence};
 use crate::config::Config;
-use crate::gate::key;
+use crate::gate::key::{self, Grant};
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::scope::{Scope, ScopeSet};
@@ -29,6 +29,9 @@ pub enum Command {
         /// Last day (UTC) on which the key is accepted, for example 2027-12-31
         #[arg(long, value_name = "DATE")]
         expires: Option<String>,
+        /// Requests that the key may make on one UTC day [default: 10000]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        daily_limit: Option<u32>,
     },
     /// List keys
     List {
@@ -51,10 +54,10 @@ pub enum Command {
 /// Runs the command.
 pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     match command {
-        Command::Create { tenant, label, scope, all_scopes, expires } => {
+        Command::Create { tenant, label, scope, all_scopes, expires, daily_limit } => {
             let scopes = if all_scopes { Scope::ALL.iter().copied().collect() } else { scopes(&scope)? };
-            let expires = expires.map(|text| day(&text)).transpose()?;
-            create(&tenant, &label, scopes, expires, config, terminal)
+            let valid_until = expires.map(|text| day(&text)).transpose()?;
+            create(&tenant, &Grant { label, scopes, valid_until, daily_limit }, config, terminal)
         }
         Command::List { tenant } => list(tenant.as_deref(), config, terminal),
         Command::Deactivate { id } => set_active(&id, false, config, terminal),
@@ -62,20 +65,13 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     }
 }
 
-fn create(
-    tenant: &str,
-    label: &str,
-    scopes: ScopeSet,
-    expires: Option<Day>,
-    config: &Config,
-    terminal: &Terminal,
-) -> Outcome {
+fn create(tenant: &str, grant: &Grant, config: &Config, terminal: &Terminal) -> Outcome {
     let mut connection = open(config)?;
     // Hashing takes its time: before the write lock is taken.
     let key = key::generate(&key::mac_secret(&connection).map_err(sentence)?).map_err(sentence)?;
     let name = in_transaction(&mut connection, |connection| {
         let tenant = find_tenant(connection, tenant)?;
-        key::insert(connection, tenant.id, &key, label, scopes, expires, now()).map_err(sentence)?;
+        key::insert(connection, tenant.id, &key, grant, now()).map_err(sentence)?;
         Ok(tenant.name)
     })?;
     terminal.print(&key.text);
@@ -90,30 +86,39 @@ struct Line {
     label: String,
     active: bool,
     expires: Option<String>,
+    daily_limit: u32,
+    requests_today: u32,
+    last_used: Option<String>,
     scopes: String,
 }
 
 fn list(tenant: Option<&str>, config: &Config, terminal: &Terminal) -> Outcome {
     let connection = open(config)?;
     let tenant = tenant.map(|tenant| find_tenant(&connection, tenant)).transpose()?.map(|tenant| tenant.id);
-    let lines = key::list(&connection, tenant).map_err(sentence)?;
+    let lines = key::list(&connection, tenant, now()).map_err(sentence)?;
     let line = |key: key::StoredKey| Line {
         id: key.id,
         tenant: key.tenant,
         label: key.label,
         active: key.active,
         expires: key.valid_until.map(|day| day.to_string()),
+        daily_limit: key.daily_limit,
+        requests_today: key.today,
+        last_used: key.last_used.map(|instant| instant.to_string()),
         scopes: key.scopes,
     };
     let lines: Vec<_> = lines.into_iter().map(line).collect();
     let all = Scope::ALL.iter().copied().collect::<ScopeSet>().to_stored();
-    terminal.rows(&["id", "tenant", "label", "active", "expires", "scopes"], &lines, |line| {
+    let columns = ["id", "tenant", "label", "active", "expires", "today", "last used", "scopes"];
+    terminal.rows(&columns, &lines, |line| {
         vec![
             line.id.clone(),
             line.tenant.clone(),
             line.label.clone(),
             if line.active { "yes" } else { "no" }.to_owned(),
             line.expires.clone().unwrap_or_default(),
+            format!("{} of {}", line.requests_today, line.daily_limit),
+            line.last_used.clone().unwrap_or_default(),
             if line.scopes == all { "all".to_owned() } else { line.scopes.clone() },
         ]
     })
@@ -121,8 +126,7 @@ fn list(tenant: Option<&str>, config: &Config, terminal: &Terminal) -> Outcome {
 
 fn set_active(id: &str, active: bool, config: &Config, terminal: &Terminal) -> Outcome {
     let mut connection = open(config)?;
-    // People paste what they have: the id, or the whole key.
-    let id = id.strip_prefix("ak_").map_or(id, |rest| rest.split('_').next().unwrap_or(rest));
+    let id = public_part(id);
     let known = in_transaction(&mut connection, |connection| {
         key::set_active(connection, id, active).map_err(sentence)
     })?;
@@ -133,6 +137,16 @@ fn set_active(id: &str, active: bool, config: &Config, terminal: &Terminal) -> O
     Ok(())
 }
 
+/// The public part of a key. People paste what they have: the id, or the whole key.
+pub fn public_part(text: &str) -> &str {
+    text.strip_prefix("ak_").map_or(text, |rest| rest.split('_').next().unwrap_or(rest))
+}
+
+/// Reads a day.
+pub fn day(text: &str) -> Result<Day, String> {
+    Day::parse_plain(text).ok_or_else(|| format!("{text} is no day: expected is a date such as 2027-12-31"))
+}
+
 fn scopes(texts: &[String]) -> Result<ScopeSet, String> {
     let names = texts.iter().flat_map(|text| text.split(','));
     let read = |text: &str| {
@@ -140,8 +154,4 @@ fn scopes(texts: &[String]) -> Result<ScopeSet, String> {
             .ok_or_else(|| format!("there is no scope {text}; known are: {}", Scope::texts()))
     };
     names.map(read).collect()
-}
-
-fn day(text: &str) -> Result<Day, String> {
-    Day::parse_plain(text).ok_or_else(|| format!("{text} is no day: expected is a date such as 2027-12-31"))
 }

@@ -1,6 +1,7 @@
 //! The command line (one command, one file). stdout carries the result alone; everything said to
 //! a person goes to stderr. Exit 0 done, 1 refused or failed, 2 wrong usage.
 
+mod audit;
 mod beleg;
 mod check;
 mod config;
@@ -62,6 +63,9 @@ enum Command {
     /// Make documents final, or mark them as settled
     #[command(subcommand)]
     Beleg(beleg::Command),
+    /// The log of all requests
+    #[command(subcommand)]
+    Audit(audit::Command),
     /// Import master data from JSON or CSV
     Import(import::Arguments),
     /// Prove the database: integrity, schema, references, stock, numbers
@@ -102,6 +106,7 @@ fn run(arguments: Arguments, terminal: &Terminal) -> Outcome {
         Command::Tenant(command) => tenant::run(command, &config, terminal),
         Command::Key(command) => key::run(command, &config, terminal),
         Command::Beleg(command) => beleg::run(command, &config, terminal),
+        Command::Audit(command) => audit::run(command, &config, terminal),
         Command::Import(arguments) => import::run(&arguments, &config, terminal),
         Command::Check => check::run(&config, terminal),
         Command::Config => config::run(&config, terminal),

@@ -23,7 +23,7 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let is_new = !config.db.exists();
     let runtime = runtime()?;
     let listener = listen(&runtime, config)?;
-    let app = App::open(&config.db, system_clock()).map_err(sentence)?;
+    let app = App::open(&config.db, system_clock(), &config.policy).map_err(sentence)?;
     if is_new {
         greet(&config.db, terminal);
     }

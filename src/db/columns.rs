@@ -6,6 +6,7 @@ use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::fixed::Fixed;
+use crate::rules::kasse::BonArt;
 use crate::rules::receipt::AnnahmescheinStatus;
 use crate::rules::recipe::PaStatus;
 use crate::rules::stammdaten::{Anrede, ArtikelStatus, EingangQuelle, KundeStatus};
@@ -77,6 +78,7 @@ text_column!(
     ArtikelStatus,
     BelegStatus,
     BelegTyp,
+    BonArt,
     EingangQuelle,
     KundeStatus,
     PaStatus,

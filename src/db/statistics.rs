@@ -20,7 +20,7 @@ const ROWS_OF_TENANT: i64 = 500_000;
 const ROWS_OF_VALUE: i64 = 50;
 
 /// Columns that only sort rows into a few kinds.
-const KINDS: &[&str] = &["status", "beleg_typ", "schluessel", "reihe", "jahr"];
+const KINDS: &[&str] = &["status", "beleg_typ", "schluessel", "reihe", "jahr", "art", "zahlart", "kasse_id"];
 
 /// Writes the figures for every index.
 pub fn write(connection: &Connection) -> Result<()> {

@@ -123,14 +123,20 @@ impl Batch<'_> {
         key_id: Option<&str>,
         work: impl FnOnce(&WriteTx<'_>) -> Result<T>,
     ) -> Result<T> {
+        self.apart(|connection| {
+            let tx = Tx::new(connection, tenant, (self.clock)());
+            work(&WriteTx::new(tx, key_id))
+        })
+    }
+
+    /// Runs work that is no company's in a savepoint.
+    pub fn apart<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         if self.connection.is_autocommit() {
             return Err(Failure::Broken("there is no transaction to write in".into()));
         }
         self.statement("savepoint request")?;
-        let tx = Tx::new(self.connection, tenant, (self.clock)());
-        let tx = WriteTx::new(tx, key_id);
         // A panic is a bug, but it must not take the other requests of the batch with it.
-        let result = catch_unwind(AssertUnwindSafe(|| work(&tx)))
+        let result = catch_unwind(AssertUnwindSafe(|| work(self.connection)))
             .unwrap_or_else(|_| Err(Failure::Broken("a request panicked in the writer".into())));
         match result {
             Ok(value) => {

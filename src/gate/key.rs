@@ -16,6 +16,7 @@ use hyper::HeaderMap;
 use rusqlite::{Connection, OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
+use super::quota::{DAILY_LIMIT, day_of};
 use crate::db::error::{Failure, Result};
 use crate::http::call::{Caller, Strictness};
 use crate::http::upload::hex;
@@ -146,6 +147,12 @@ impl Keys {
         verified.insert(key.digest);
         Ok(())
     }
+
+    /// Forgets that a key was verified: one that is deactivated or past its last day costs as much
+    /// as a wrong one, each time.
+    pub fn forget(&self, key: &PresentedKey) {
+        self.verified.write().unwrap_or_else(PoisonError::into_inner).remove(&key.digest);
+    }
 }
 
 /// Who calls with a verified key; asked at every request, so that a deactivation holds from the
@@ -153,7 +160,7 @@ impl Keys {
 pub fn caller(connection: &Connection, key: &PresentedKey, now: Instant) -> Result<Caller> {
     let row = connection
         .prepare_cached(
-            "select k.tenant_id, k.scopes, k.gueltig_bis, t.unbekannte_parameter, t.unbekannte_felder
+            "select k.tenant_id, k.scopes, k.gueltig_bis, t.unbekannte_parameter, t.unbekannte_felder, k.tageslimit
              from api_key k join tenant t on t.id = k.tenant_id
              where k.id = ?1 and k.aktiv = 1",
         )?
@@ -163,6 +170,7 @@ pub fn caller(connection: &Connection, key: &PresentedKey, now: Instant) -> Resu
                 key_id: key.id.clone(),
                 tenant: row.get(0)?,
                 scopes: ScopeSet::from_stored(row.get_ref(1)?.as_str()?),
+                daily_limit: row.get::<_, Option<u32>>(5)?.unwrap_or(DAILY_LIMIT),
                 strictness: Strictness {
                     unknown_parameters_ignored: row.get_ref(3)?.as_str()? == "ignorieren",
                     unknown_fields_refused: row.get_ref(4)?.as_str()? == "ablehnen",
@@ -177,20 +185,34 @@ pub fn caller(connection: &Connection, key: &PresentedKey, now: Instant) -> Resu
     }
 }
 
+/// What a key is for, and how far it goes.
+#[derive(Debug, Clone, Default)]
+pub struct Grant {
+    /// What it is for.
+    pub label: String,
+    /// What it may do.
+    pub scopes: ScopeSet,
+    /// Last day (UTC) on which it is accepted; none means until it is deactivated.
+    pub valid_until: Option<Day>,
+    /// Requests per UTC day; none means [`DAILY_LIMIT`].
+    pub daily_limit: Option<u32>,
+}
+
 /// Adds a key to a company.
-pub fn insert(
-    connection: &Connection,
-    tenant: i64,
-    key: &NewKey,
-    label: &str,
-    scopes: ScopeSet,
-    valid_until: Option<Day>,
-    now: Instant,
-) -> Result<()> {
+pub fn insert(connection: &Connection, tenant: i64, key: &NewKey, grant: &Grant, now: Instant) -> Result<()> {
     connection.execute(
-        "insert into api_key (id, tenant_id, bezeichnung, scopes, hash, gueltig_bis, angelegt_am)
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        params![key.id, tenant, label, scopes.to_stored(), key.hash, valid_until, now],
+        "insert into api_key (id, tenant_id, bezeichnung, scopes, hash, gueltig_bis, tageslimit, angelegt_am)
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        params![
+            key.id,
+            tenant,
+            grant.label,
+            grant.scopes.to_stored(),
+            key.hash,
+            grant.valid_until,
+            grant.daily_limit,
+            now
+        ],
     )?;
     Ok(())
 }
@@ -228,16 +250,22 @@ pub struct StoredKey {
     pub active: bool,
     pub valid_until: Option<Day>,
     pub scopes: String,
+    pub daily_limit: u32,
+    /// Requests on the UTC day of the list.
+    pub today: u32,
+    pub last_used: Option<Instant>,
 }
 
 /// Keys of one company, or of all.
-pub fn list(connection: &Connection, tenant: Option<i64>) -> Result<Vec<StoredKey>> {
+pub fn list(connection: &Connection, tenant: Option<i64>, now: Instant) -> Result<Vec<StoredKey>> {
     let mut statement = connection.prepare(
-        "select k.id, t.name, k.bezeichnung, k.aktiv, k.gueltig_bis, k.scopes
+        "select k.id, t.name, k.bezeichnung, k.aktiv, k.gueltig_bis, k.scopes, coalesce(k.tageslimit, ?2),
+           iif(n.tag = ?3, n.anfragen, 0), n.zuletzt_am
          from api_key k join tenant t on t.id = k.tenant_id
+           left join api_key_nutzung n on n.key_id = k.id
          where ?1 is null or k.tenant_id = ?1 order by k.tenant_id, k.angelegt_am, k.id",
     )?;
-    let rows = statement.query_map([tenant], |row| {
+    let rows = statement.query_map(params![tenant, DAILY_LIMIT, day_of(now)], |row| {
         Ok(StoredKey {
             id: row.get(0)?,
             tenant: row.get(1)?,
@@ -245,6 +273,9 @@ pub fn list(connection: &Connection, tenant: Option<i64>) -> Result<Vec<StoredKe
             active: row.get(3)?,
             valid_until: row.get(4)?,
             scopes: row.get(5)?,
+            daily_limit: row.get(6)?,
+            today: row.get::<_, Option<u32>>(7)?.unwrap_or(0),
+            last_used: row.get(8)?,
         })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)

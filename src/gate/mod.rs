@@ -1,17 +1,23 @@
 //! The gate: what happens to every request, in one order (D19).
 
+mod address;
 pub mod audit;
+mod idempotency;
+mod ip_limit;
 pub mod key;
+pub mod quota;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
+use ipnet::IpNet;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use crate::db::Clock;
-use crate::db::error::Result;
+use crate::db::error::{Failure, Result};
 use crate::db::readers::{Lane, Readers};
-use crate::db::tx::Tx;
+use crate::db::tx::{Tx, WriteTx};
 use crate::db::writer::{Batch, Job, WriterQueue};
 use crate::http::call::{Call, Caller, Request};
 use crate::http::reply::Reply;
@@ -20,7 +26,10 @@ use crate::http::server::{Answering, Outcome};
 use crate::http::{error, query};
 use crate::rules::error::{Code, Hints, Refusal};
 use audit::{Journal, Row};
+use idempotency::Repeatable;
+use ip_limit::{IpLimit, Kind};
 use key::Keys;
+use quota::{Allowance, Quota};
 
 /// Everything a request meets.
 pub struct Gate {
@@ -34,10 +43,27 @@ pub struct Gate {
     pub writer: WriterQueue,
     /// What is known of keys.
     pub keys: Keys,
+    /// What each key has used of its day.
+    pub quota: Arc<Quota>,
+    /// Critical requests of each address.
+    pub ip_limit: IpLimit,
+    /// Which routes the configuration names as critical, in the order of the routes.
+    pub critical: Vec<bool>,
+    /// Networks of proxies whose X-Forwarded-For counts.
+    pub proxies: Vec<IpNet>,
     /// Audit rows of reads.
     pub journal: Arc<Journal>,
     /// The time.
     pub clock: Clock,
+}
+
+/// What the configuration says of clients.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Policy {
+    /// Networks of proxies whose X-Forwarded-For counts.
+    pub proxies: Vec<IpNet>,
+    /// Routes that one address may use ten times a minute, as `POST /api/v1/kunden`.
+    pub critical_routes: Vec<String>,
 }
 
 /// How far a request came in place.
@@ -46,8 +72,17 @@ enum Step {
     Reply(Reply),
     /// It must go on on the slow lane: its key is to be hashed, or its statement takes long.
     Slow,
-    /// The writer has to do the rest; the notes go with the answer.
-    Write(WriteWork, Hints),
+    /// The writer has to do the rest.
+    Write(Writing),
+}
+
+/// What the writer has to do for a request.
+struct Writing {
+    work: WriteWork,
+    /// Notes that go with the answer.
+    notes: Hints,
+    /// The request has an Idempotency-Key.
+    repeatable: Option<Repeatable>,
 }
 
 /// A request that passed every check of the gate.
@@ -56,24 +91,50 @@ enum Passed<'r> {
     ToWrite(Call<'r>, fn(&Call<'_>) -> Result<WriteWork>),
 }
 
-/// What the audit row says about a request besides what the request itself says.
-#[derive(Default)]
+/// What is known of a request on its way, besides what it says itself.
 struct Trail {
+    /// Where it comes from.
+    address: IpAddr,
     caller: Option<Caller>,
     route: Option<usize>,
+    /// What its key has left; set when it was counted.
+    allowance: Option<Allowance>,
+    /// It was counted as one of a critical route.
+    counted_for_address: bool,
+    /// Seconds until its address may come again.
+    retry_after: Option<i64>,
+}
+
+impl Trail {
+    fn of(address: IpAddr) -> Trail {
+        let (caller, route, allowance, retry_after) = (None, None, None, None);
+        Trail { address, caller, route, allowance, counted_for_address: false, retry_after }
+    }
+
+    /// The answer with what the client is told about its limits.
+    fn dressed(&self, reply: Reply) -> Reply {
+        let reply = match self.allowance {
+            Some(allowance) => allowance.shown_in(reply),
+            None => reply,
+        };
+        match self.retry_after {
+            Some(seconds) => reply.with("retry-after", seconds.to_string()),
+            None => reply,
+        }
+    }
 }
 
 impl Answering for Gate {
     fn answer(self: Arc<Gate>, request: Request) -> Outcome {
-        let mut trail = Trail::default();
+        let mut trail = Trail::of(address::client(request.peer, &request.headers, &self.proxies));
         match self.step(&request, &mut trail, Lane::Fast) {
             Step::Reply(reply) => Outcome::Done(self.recorded(&request, trail, reply)),
-            Step::Write(work, notes) => {
+            Step::Write(writing) => {
                 let (answer, receiver) = oneshot::channel();
-                self.write(request, trail, work, notes, answer);
+                self.write(request, trail, writing, answer);
                 Outcome::Later(receiver)
             }
-            Step::Slow => self.answer_on_slow_lane(request),
+            Step::Slow => self.answer_on_slow_lane(request, trail),
         }
     }
 
@@ -95,16 +156,15 @@ impl Answering for Gate {
 }
 
 impl Gate {
-    fn answer_on_slow_lane(self: &Arc<Gate>, request: Request) -> Outcome {
+    fn answer_on_slow_lane(self: &Arc<Gate>, request: Request, mut trail: Trail) -> Outcome {
         let (answer, receiver) = oneshot::channel();
-        let too_busy = error::unavailable(request.id);
-        let too_busy_row = self.row(&request, &Trail::default(), &too_busy);
+        let too_busy = trail.dressed(error::unavailable(request.id));
+        let too_busy_row = self.row(&request, &trail, &too_busy);
         let gate = Arc::clone(self);
         let work = move || {
-            let mut trail = Trail::default();
             let reply = match gate.step(&request, &mut trail, Lane::Slow) {
                 Step::Reply(reply) => reply,
-                Step::Write(work, notes) => return gate.write(request, trail, work, notes, answer),
+                Step::Write(writing) => return gate.write(request, trail, writing, answer),
                 // Only the fast lane asks for the slow one.
                 Step::Slow => error::unavailable(request.id),
             };
@@ -123,6 +183,7 @@ impl Gate {
             Ok(step) => step,
             Err(failure) if failure.exceeded_budget() && lane == Lane::Fast => Step::Slow,
             Err(failure) => {
+                let failure = self.without_key(failure, trail);
                 let reply = error::reply(&failure, request.id);
                 let allowed = || self.allowed(&split(&request.path)).join(", ");
                 Step::Reply(if reply.status == 405 { reply.with("allow", allowed()) } else { reply })
@@ -136,7 +197,7 @@ impl Gate {
         if let Some(reply) = self.open_path(request, &path, trail)? {
             return Ok(Step::Reply(reply));
         }
-        // The IP limit (429) has its place here.
+        self.check_critical_route(request, &path, trail)?;
         let key = self.keys.presented(&request.headers)?;
         if !self.keys.is_verified(&key) {
             if lane == Lane::Fast {
@@ -146,9 +207,9 @@ impl Gate {
         }
         let now = (self.clock)();
         let passed = self.readers.read(lane, |connection| {
-            let caller = key::caller(connection, &key, now)?;
+            let caller = key::caller(connection, &key, now).inspect_err(|_| self.keys.forget(&key))?;
             let caller = trail.caller.insert(caller);
-            // The daily limit (429) has its place here.
+            trail.allowance.get_or_insert_with(|| self.quota.take(caller, now)).check()?;
             let (at, ids) = self.find(request, &path)?;
             let route = self.routes[*trail.route.insert(at)];
             check_scope(route, caller)?;
@@ -165,8 +226,67 @@ impl Gate {
         match passed {
             Passed::Reply(reply) => Ok(Step::Reply(reply)),
             // Bodies are read when the snapshot is closed: Base64 of 10 MiB takes its time.
-            Passed::ToWrite(call, read_body) => Ok(Step::Write(read_body(&call)?, call.notes)),
+            Passed::ToWrite(call, read_body) => self.prepare(call, read_body, trail, lane),
         }
+    }
+
+    /// A route that the configuration names takes ten requests a minute from one address.
+    fn check_critical_route(&self, request: &Request, path: &[&str], trail: &mut Trail) -> Result<()> {
+        let method = Method::parse(&request.method);
+        let is_it = |at: &usize| {
+            let route = self.routes[*at];
+            self.critical[*at] && Some(route.method) == method && route.matches(path).is_some()
+        };
+        if !self.critical.contains(&true) || trail.counted_for_address {
+            return Ok(());
+        }
+        let Some(at) = (0..self.routes.len()).find(is_it) else { return Ok(()) };
+        trail.counted_for_address = true;
+        self.limit_address(trail, Kind::Route(at))
+    }
+
+    /// A request without a valid key counts against its address: from the eleventh in a minute on
+    /// it is no longer 401 but 429 (D20). A valid key from the same address never suffers.
+    fn without_key(&self, failure: Failure, trail: &mut Trail) -> Failure {
+        let is_401 = matches!(&failure, Failure::Refused(refusal) if error::status(refusal.code) == 401);
+        match is_401.then(|| self.limit_address(trail, Kind::WithoutKey)) {
+            Some(Err(too_many)) => too_many,
+            _ => failure,
+        }
+    }
+
+    fn limit_address(&self, trail: &mut Trail, kind: Kind) -> Result<()> {
+        let neighbourhood = address::neighbourhood(trail.address);
+        self.ip_limit.take(neighbourhood, kind, (self.clock)()).map_err(|seconds| {
+            trail.retry_after = Some(seconds);
+            let message = format!("Zu viele Anfragen von dieser Adresse. Bitte {seconds} Sekunden warten.");
+            Refusal::new(Code::ZuVieleAnfragen, message).into()
+        })
+    }
+
+    /// Reads the body of a writing request. Whether it was answered before is asked before every
+    /// other check of the body (D19), and once more by the writer.
+    fn prepare(
+        &self,
+        call: Call<'_>,
+        read_body: fn(&Call<'_>) -> Result<WriteWork>,
+        trail: &Trail,
+        lane: Lane,
+    ) -> Result<Step> {
+        let repeatable = match &trail.caller {
+            Some(caller) => Repeatable::of(&call, caller)?.map(|repeatable| (repeatable, caller.tenant)),
+            None => None,
+        };
+        if let Some((repeatable, tenant)) = &repeatable {
+            let now = (self.clock)();
+            let stored = self.readers.read(lane, |c| repeatable.stored(&Tx::new(c, *tenant, now)))?;
+            if let Some(reply) = stored {
+                return Ok(Step::Reply(reply));
+            }
+        }
+        let work = read_body(&call)?;
+        let repeatable = repeatable.map(|(repeatable, _)| repeatable);
+        Ok(Step::Write(Writing { work, notes: call.notes, repeatable }))
     }
 
     /// The answer of a path that needs no key.
@@ -208,23 +328,16 @@ impl Gate {
     }
 
     /// Hands a request to the writer.
-    fn write(
-        self: &Arc<Gate>,
-        request: Request,
-        trail: Trail,
-        work: WriteWork,
-        notes: Hints,
-        answer: Answer,
-    ) {
+    fn write(self: &Arc<Gate>, request: Request, trail: Trail, writing: Writing, answer: Answer) {
         let gate = Arc::clone(self);
-        let job = WriteJob { gate, request, trail, work: Some(work), notes, done: None, answer };
+        let job = WriteJob { gate, request, trail, writing: Some(writing), done: None, answer };
         self.writer.submit(Box::new(job));
     }
 
     /// Writes the audit row of an answer that the writer has no part in.
     fn recorded(&self, request: &Request, trail: Trail, reply: Reply) -> Reply {
         self.journal.append(self.row(request, &trail, &reply));
-        reply
+        trail.dressed(reply)
     }
 
     fn row(&self, request: &Request, trail: &Trail, reply: &Reply) -> Row {
@@ -233,16 +346,32 @@ impl Gate {
             request_id: request.id,
             key_id: trail.caller.as_ref().map(|caller| caller.key_id.clone()),
             tenant_id: trail.caller.as_ref().map(|caller| caller.tenant),
-            adresse: request.peer.to_string(),
+            adresse: trail.address.to_string(),
             methode: shortened(&request.method),
             route_id: trail.route.map(|at| self.route_ids[at]),
             pfad: shortened(&request.path),
             status: reply.status,
             dauer_us: i64::try_from(request.started.elapsed().as_micros()).unwrap_or(i64::MAX),
-            bytes_ein: request.body.as_ref().map_or(0, Vec::len),
-            bytes_aus: reply.body.len(),
+            bytes_ein: request.body.as_ref().map_or(0, |body| body.len() as i64),
+            bytes_aus: reply.body.len() as i64,
             subjekt: reply.subject,
+            anzahl: 1,
+            // What is refused because of its address is counted, not listed.
+            flut: trail.retry_after.is_some() && trail.caller.is_none(),
         }
+    }
+}
+
+impl Writing {
+    /// Does the work, or gives the answer of the first time.
+    fn once(self, tx: &WriteTx<'_>) -> Result<Reply> {
+        let Some(repeatable) = self.repeatable else { return Ok((self.work)(tx)?.with_notes(&self.notes)) };
+        if let Some(reply) = repeatable.stored(tx)? {
+            return Ok(reply);
+        }
+        let reply = (self.work)(tx)?.with_notes(&self.notes);
+        repeatable.keep(tx, &reply)?;
+        Ok(reply)
     }
 }
 
@@ -255,17 +384,16 @@ struct WriteJob {
     gate: Arc<Gate>,
     request: Request,
     trail: Trail,
-    work: Option<WriteWork>,
-    notes: Hints,
+    writing: Option<Writing>,
     done: Option<Result<Reply>>,
     answer: Answer,
 }
 
 impl Job for WriteJob {
     fn run(&mut self, batch: &Batch<'_>) {
-        let (Some(work), Some(caller)) = (self.work.take(), &self.trail.caller) else { return };
+        let (Some(writing), Some(caller)) = (self.writing.take(), &self.trail.caller) else { return };
         self.done = Some(batch.savepoint(caller.tenant, Some(&caller.key_id), |tx| {
-            let reply = work(tx)?.with_notes(&self.notes);
+            let reply = writing.once(tx)?;
             self.gate.row(&self.request, &self.trail, &reply).insert(batch.connection())?;
             Ok(reply)
         }));
@@ -273,7 +401,7 @@ impl Job for WriteJob {
 
     fn finish(self: Box<Self>, committed: bool) {
         let reply = match self.done {
-            Some(Ok(reply)) if committed => reply,
+            Some(Ok(reply)) if committed => self.trail.dressed(reply),
             Some(Err(failure)) if committed => {
                 let reply = error::reply(&failure, self.request.id);
                 self.gate.recorded(&self.request, self.trail, reply)

@@ -56,6 +56,8 @@ pub struct Caller {
     pub tenant: TenantId,
     /// What the key may do.
     pub scopes: ScopeSet,
+    /// Requests that the key may make on one UTC day (D20).
+    pub daily_limit: u32,
     /// What the company asks.
     pub strictness: Strictness,
 }
@@ -64,6 +66,8 @@ pub struct Caller {
 pub struct Call<'r> {
     /// The request.
     pub request: &'r Request,
+    /// The route.
+    pub route: &'static Route,
     /// The ids in the path; none where a segment is no uuid.
     ids: Vec<Option<Uuid>>,
     /// The query parameters.
@@ -85,7 +89,7 @@ impl<'r> Call<'r> {
         let mut notes = Hints::default();
         let ignored = strictness.unknown_parameters_ignored;
         let query = Query::read(&request.query, route.query, ignored, &mut notes)?;
-        Ok(Call { request, ids, query, strictness, notes })
+        Ok(Call { request, route, ids, query, strictness, notes })
     }
 
     /// The first id in the path; a malformed one is not found (D18).

@@ -1,11 +1,64 @@
 //! Digests of what a request says, so that a repeat can be told from something else (D19).
 
+use rust_decimal::Decimal;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+
+use super::json::Json;
 
 /// A digest of the fields of a body as they were read; absent and null are alike.
 pub fn of_fields(fields: Value) -> [u8; 32] {
     Sha256::digest(without_nulls(fields).to_string()).into()
+}
+
+/// A digest of a path and a body as JSON: blanks, the order of members and the spelling of numbers
+/// do not matter. A body that is no JSON counts as it stands.
+pub fn of_request(path: &str, body: &[u8]) -> [u8; 32] {
+    let mut digest = Sha256::new();
+    add_text(&mut digest, path);
+    match Json::parse(body) {
+        Ok(json) => add(&mut digest, &json),
+        Err(_) => digest.update(body),
+    }
+    digest.finalize().into()
+}
+
+/// Each value begins with a letter of its kind, and what has a length with that, so that no two
+/// values are written alike.
+fn add(digest: &mut Sha256, json: &Json<'_>) {
+    match json {
+        Json::Null => digest.update("n"),
+        Json::Bool(value) => digest.update(if *value { "t" } else { "f" }),
+        Json::Number(text) => {
+            digest.update("d");
+            let number = Decimal::from_str_exact(text).or_else(|_| Decimal::from_scientific(text));
+            add_text(digest, &number.map_or((*text).to_owned(), |number| number.normalize().to_string()));
+        }
+        Json::String(text) => {
+            digest.update("s");
+            add_text(digest, text);
+        }
+        Json::Array(elements) => {
+            digest.update("a");
+            digest.update((elements.len() as u64).to_le_bytes());
+            elements.iter().for_each(|element| add(digest, element));
+        }
+        Json::Object(members) => {
+            digest.update("o");
+            digest.update((members.len() as u64).to_le_bytes());
+            let mut members: Vec<_> = members.iter().collect();
+            members.sort_by(|(a, _), (b, _)| a.cmp(b));
+            for (name, value) in members {
+                add_text(digest, name);
+                add(digest, value);
+            }
+        }
+    }
+}
+
+fn add_text(digest: &mut Sha256, text: &str) {
+    digest.update((text.len() as u64).to_le_bytes());
+    digest.update(text);
 }
 
 fn without_nulls(value: Value) -> Value {
@@ -16,5 +69,29 @@ fn without_nulls(value: Value) -> Value {
         }
         Value::Array(elements) => Value::Array(elements.into_iter().map(without_nulls).collect()),
         value => value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bodies_are_compared_as_json() {
+        let of = |body: &str| of_request("/a", body.as_bytes());
+        let alike = [
+            (r#"{"a":1,"b":[true,null]}"#, " { \"b\" : [ true , null ], \"a\" : 1.0 } "),
+            (r#"{"a":"\u00fc"}"#, r#"{"a":"ü"}"#),
+            ("[1e3, 0.50, -0]", "[1000,5e-1,0]"),
+        ];
+        for (one, other) in alike {
+            assert_eq!(of(one), of(other), "{one} {other}");
+        }
+        let different =
+            ["{}", "[]", "", "no JSON", r#""""#, "0", "null", "[[]]", "[{}]", r#"["a","b"]"#, r#"["ab"]"#];
+        for (at, one) in different.iter().enumerate() {
+            assert!(different[at + 1..].iter().all(|other| of(one) != of(other)), "{one}");
+        }
+        assert_ne!(of_request("/a", b"{}"), of_request("/b", b"{}"));
     }
 }

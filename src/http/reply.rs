@@ -10,6 +10,9 @@ use crate::db::error::{Failure, Result};
 use crate::db::list::Listing;
 use crate::rules::error::Hints;
 
+/// The header that names notes of a read.
+const NOTES: &str = "x-hinweise";
+
 /// An answer: status, headers, JSON.
 #[derive(Debug, Clone, Default)]
 pub struct Reply {
@@ -17,7 +20,7 @@ pub struct Reply {
     pub status: u16,
     /// Headers besides those that every answer has.
     pub headers: Vec<(&'static str, String)>,
-    /// The body: JSON, or nothing.
+    /// The body: JSON unless a header says otherwise, or nothing.
     pub body: Vec<u8>,
     /// The record that was read or written, for the audit log.
     pub subject: Option<Uuid>,
@@ -29,6 +32,18 @@ impl Reply {
         let body = serde_json::to_vec(body)
             .map_err(|error| Failure::Broken(format!("an answer cannot be written: {error}")))?;
         Ok(Reply { status, body, ..Reply::default() })
+    }
+
+    /// 200 with a table to be saved as `{name}.csv`.
+    pub fn csv(name: &str, body: Vec<u8>) -> Reply {
+        let name: String = name
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' })
+            .collect();
+        let reply = Reply { status: 200, body, ..Reply::default() };
+        reply
+            .with("content-type", "text/csv; charset=utf-8")
+            .with("content-disposition", format!("attachment; filename=\"{name}.csv\""))
     }
 
     /// 200 with a body.
@@ -81,8 +96,8 @@ impl Reply {
     }
 
     /// The notes of a read as the header X-Hinweise: codes and fields, in ASCII.
-    pub fn with_notes(self, notes: &Hints) -> Reply {
-        let texts: Vec<_> = notes
+    pub fn with_notes(mut self, notes: &Hints) -> Reply {
+        let mut texts: Vec<_> = notes
             .iter()
             .map(|hint| match &hint.feld {
                 Some(feld) => {
@@ -92,7 +107,13 @@ impl Reply {
                 None => hint.code.as_str().to_owned(),
             })
             .collect();
-        if texts.is_empty() { self } else { self.with("x-hinweise", texts.join(", ")) }
+        if texts.is_empty() {
+            return self;
+        }
+        // What the handler noted itself comes first.
+        let own = self.headers.iter().position(|(name, _)| *name == NOTES);
+        texts.splice(0..0, own.map(|at| self.headers.remove(at).1));
+        self.with(NOTES, texts.join(", "))
     }
 
     /// 304 without a body when the client already has this answer.

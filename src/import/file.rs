@@ -46,7 +46,7 @@ fn json_array(text: &str) -> Result<Vec<(usize, Json<'_>)>, Complaint> {
     let elements: Vec<&RawValue> = serde_json::from_str(text)
         .map_err(|error| format!("line {}, column {}: this is no JSON", error.line(), error.column()))?;
     let start = text.as_ptr() as usize;
-    let mut lines = LineCounter { text, line: 1, counted: 0 };
+    let mut lines = LineCounter::new(text);
     let rows = elements.into_iter().map(|element| {
         let line = lines.line_at(element.get().as_ptr() as usize - start);
         Ok((line, json_object(element.get(), line)?))
@@ -81,7 +81,7 @@ fn csv_rows(text: &str) -> Result<Vec<(usize, Json<'static>)>, Complaint> {
         return Err(format!("line 1: the column {} stands there twice", doubled.1));
     }
     let mut rows = Vec::new();
-    let mut lines = LineCounter { text, line: 1, counted: 0 };
+    let mut lines = LineCounter::new(text);
     for record in reader.records() {
         let record = record.map_err(|error| error.to_string())?;
         let start = record.position().map_or(0, |position| position.byte() as usize);
@@ -103,7 +103,7 @@ fn csv_rows(text: &str) -> Result<Vec<(usize, Json<'static>)>, Complaint> {
 }
 
 /// The separator that the header has most of: semicolon, comma or tabulator.
-fn separator(header: &str) -> u8 {
+pub fn separator(header: &str) -> u8 {
     let count = |separator: &u8| header.bytes().filter(|byte| byte == separator).count();
     [b';', b',', b'\t']
         .into_iter()
@@ -112,15 +112,20 @@ fn separator(header: &str) -> u8 {
 }
 
 /// Counts lines on the way through a text.
-struct LineCounter<'t> {
+pub struct LineCounter<'t> {
     text: &'t str,
     line: usize,
     counted: usize,
 }
 
-impl LineCounter<'_> {
+impl<'t> LineCounter<'t> {
+    /// From the beginning on.
+    pub fn new(text: &'t str) -> LineCounter<'t> {
+        LineCounter { text, line: 1, counted: 0 }
+    }
+
     /// The line of the first letter at or after `at` that is no line end; `at` only grows.
-    fn line_at(&mut self, at: usize) -> usize {
+    pub fn line_at(&mut self, at: usize) -> usize {
         let bytes = self.text.as_bytes();
         let end = (at..bytes.len()).find(|at| !matches!(bytes[*at], b'\r' | b'\n')).unwrap_or(bytes.len());
         self.line += bytes[self.counted..end].iter().filter(|byte| **byte == b'\n').count();

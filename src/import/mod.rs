@@ -3,10 +3,11 @@
 
 pub mod file;
 
-use crate::db::error::Result;
+use crate::db::error::{Failure, Result};
 use crate::db::tx::WriteTx;
 use crate::http::json::Json;
 use crate::http::wire::{At, FromJson, Read};
+use file::{Complaint, Rows};
 
 /// What became of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +32,71 @@ pub struct Import {
     pub check: fn(&Json<'_>, &mut At<'_>) -> Read<()>,
     /// Stores a row.
     pub run: ImportRow,
+}
+
+/// What became of rows that belong together; or why they were not stored, and which of them is
+/// to blame.
+pub type Stored = std::result::Result<Vec<Upserted>, (usize, Failure)>;
+
+/// A kind of import some of whose rows belong together, as the lines of a receipt.
+#[derive(Clone, Copy)]
+pub struct GroupImport {
+    /// Its name on the command line.
+    pub kind: &'static str,
+    /// Checks the types of a row; needs no database.
+    pub check: fn(&Json<'_>, &mut At<'_>) -> Read<()>,
+    /// Which rows belong together, by their place in the file.
+    pub groups: fn(&Rows<'_>) -> std::result::Result<Vec<Vec<usize>>, Complaint>,
+    /// Stores rows that belong together.
+    pub run: fn(&WriteTx<'_>, &[&Json<'_>], &mut At<'_>) -> Stored,
+}
+
+/// Any kind of import.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    /// Row by row.
+    Rows(&'static Import),
+    /// Several rows at once.
+    Groups(&'static GroupImport),
+}
+
+impl Kind {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Rows(import) => import.kind,
+            Kind::Groups(import) => import.kind,
+        }
+    }
+
+    /// Checks the types of a row; needs no database.
+    pub fn check(self, row: &Json<'_>, at: &mut At<'_>) -> Read<()> {
+        match self {
+            Kind::Rows(import) => (import.check)(row, at),
+            Kind::Groups(import) => (import.check)(row, at),
+        }
+    }
+
+    /// Which rows are stored at once, by their place in the file.
+    pub fn groups(self, rows: &Rows<'_>) -> std::result::Result<Vec<Vec<usize>>, Complaint> {
+        match self {
+            Kind::Rows(_) => Ok((0..rows.rows.len()).map(|at| vec![at]).collect()),
+            Kind::Groups(import) => (import.groups)(rows),
+        }
+    }
+
+    /// Stores rows that belong together.
+    pub fn store(self, tx: &WriteTx<'_>, rows: &[&Json<'_>], at: &mut At<'_>) -> Stored {
+        match self {
+            Kind::Groups(import) => (import.run)(tx, rows, at),
+            Kind::Rows(import) => {
+                let store = |(index, row): (usize, &&Json<'_>)| {
+                    (import.run)(tx, row, at).map_err(|failure| (index, failure))
+                };
+                rows.iter().enumerate().map(store).collect()
+            }
+        }
+    }
 }
 
 /// The check of a kind whose rows are of type `T`.

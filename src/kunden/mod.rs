@@ -8,7 +8,7 @@ mod sql;
 
 pub use bezug::{KundenId, contradiction, find_by_verweis, missing, named};
 pub use model::Kunde;
-pub use sql::{find, must_have_number};
+pub use sql::{find, find_by_kundennr, must_have_number};
 
 use crate::http::route::{Access, Method, Param, ParamKind, Route};
 use crate::import::{Import, check};

@@ -8,6 +8,7 @@ use crate::db::error::Result;
 use crate::db::list::{Filter, ListSql, Listing, Page};
 use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::rules::day::Day;
+use crate::rules::error::{Code, Refusal};
 use crate::rules::fixed::Quantity;
 use crate::rules::recipe::Zeilenart;
 
@@ -237,6 +238,18 @@ pub fn update_input(tx: &WriteTx<'_>, line: &PaInput) -> Result<()> {
     let statement = "update pa_input set ist_menge = :ist_menge, charge_id = :charge_id
         where tenant_id = :tenant and id = :id";
     let params = named_params! {":id": line.id, ":ist_menge": line.ist_menge, ":charge_id": line.charge_id};
+    if tx.execute(statement, params)? == 1 {
+        return Ok(());
+    }
+    let message = "Diese Zeile ist durch die teile derselben Anfrage ersetzt worden.";
+    Err(Refusal::field(Code::PaZeileNichtGefunden, "id", message).into())
+}
+
+/// Deletes the further parts that a line was split into.
+pub fn delete_parts(tx: &WriteTx<'_>, line: &PaInput) -> Result<()> {
+    let statement = "delete from pa_input
+        where tenant_id = :tenant and pa_id = :pa and position = :position and id <> :id";
+    let params = named_params! {":pa": line.pa_id, ":position": line.position, ":id": line.id};
     tx.execute(statement, params).map(drop)
 }
 

@@ -65,7 +65,7 @@ fn note_quantities(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, eingabe: Stat
     let mut named = BTreeSet::new();
     for (index, sent) in eingabe.inputs.value().unwrap_or_default().0.into_iter().enumerate() {
         let line = line_of(&inputs, |line| line.id, sent.id.get().copied(), &mut named);
-        let noted = line.and_then(|line| note_input(tx, line, sent));
+        let noted = line.and_then(|line| note_input(tx, &inputs, line, sent));
         keep(&mut errors, noted, &format!("inputs[{index}]"))?;
     }
     let mut named = BTreeSet::new();
@@ -106,7 +106,7 @@ fn line_of<'l, T>(
     })
 }
 
-fn note_input(tx: &WriteTx<'_>, line: &PaInput, sent: InputEingabe) -> Result<()> {
+fn note_input(tx: &WriteTx<'_>, inputs: &[PaInput], line: &PaInput, sent: InputEingabe) -> Result<()> {
     let Some(Liste(teile)) = sent.teile.value().filter(|Liste(teile)| !teile.is_empty()) else {
         let charge_id = sent.charge_id.or_keep(line.charge_id);
         chargen::check_named(tx, charge_id, Some(line.artikel_id))?;
@@ -117,6 +117,12 @@ fn note_input(tx: &WriteTx<'_>, line: &PaInput, sent: InputEingabe) -> Result<()
         let message = "Bitte entweder teile oder ist_menge und charge_id angeben.";
         return Err(Refusal::field(Code::FeldWiderspruch, "teile", message).into());
     }
+    if let Some(first) = inputs.iter().find(|other| other.position == line.position && other.id < line.id) {
+        let message = format!("Die Zeile ist ein Teil der Zeile {}. Bitte die teile dort angeben.", first.id);
+        return Err(Refusal::field(Code::WertUngueltig, "teile", message).into());
+    }
+    // What the line was split into before gives way to what is sent now.
+    sql::delete_parts(tx, line)?;
     for (index, teil) in teile.into_iter().enumerate() {
         let stored = store_part(tx, line, index, teil);
         stored.map_err(|failure| match failure {

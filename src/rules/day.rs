@@ -53,6 +53,18 @@ impl Day {
         Day(TimeZone::UTC.to_datetime(instant.timestamp()).date())
     }
 
+    /// The day so many days after 1970-01-01.
+    pub fn of_number(number: i64) -> Day {
+        let days = i32::try_from(number).unwrap_or(i32::MAX);
+        Day(jiff::civil::date(1970, 1, 1).saturating_add(Span::new().days(days.clamp(-700_000, 2_900_000))))
+    }
+
+    /// Days since 1970-01-01.
+    pub fn number(self) -> i64 {
+        let midnight = self.0.to_datetime(jiff::civil::Time::midnight());
+        TimeZone::UTC.to_timestamp(midnight).map_or(0, |midnight| midnight.as_second().div_euclid(86_400))
+    }
+
     /// The instant at which this day begins in Berlin.
     pub fn begin_in_berlin(self) -> Instant {
         let midnight = self.0.to_datetime(jiff::civil::Time::midnight());
@@ -119,6 +131,20 @@ impl Instant {
     /// The instant as the time library has it.
     pub fn timestamp(self) -> Timestamp {
         Timestamp::from_millisecond(self.0).unwrap_or(Timestamp::MAX)
+    }
+
+    /// Reads an RFC 3339 instant, or a date-time without offset as a clock in Berlin shows it: of
+    /// an hour that comes twice the first, of one that is skipped the one after.
+    pub fn parse_or_in_berlin(text: &str) -> Option<Instant> {
+        if let Some(instant) = Instant::parse(text) {
+            return Some(instant);
+        }
+        Day::parse_plain(text.get(..10)?)?;
+        if text.contains('[') || text.len() == 10 {
+            return None;
+        }
+        let datetime = text.parse::<DateTime>().ok()?;
+        BERLIN.to_timestamp(datetime).ok().map(Instant::from)
     }
 
     /// Reads an RFC 3339 instant.
@@ -207,7 +233,17 @@ mod tests {
         let change = Day::new(2026, 10, 25).begin_in_berlin();
         assert_eq!(change.to_string(), "2026-10-24T22:00:00.000Z");
         assert_eq!(DayTime(Day::in_berlin(change)).to_string(), "2026-10-25T00:00:00.000Z");
+        let local = |text| Instant::parse_or_in_berlin(text).map(|instant| instant.to_string());
+        assert_eq!(local("2026-07-10T00:30:00").as_deref(), Some("2026-07-09T22:30:00.000Z"));
+        assert_eq!(local("2026-07-10T00:30:00.5+01:00").as_deref(), Some("2026-07-09T23:30:00.500Z"));
+        assert_eq!(local("2026-10-25T02:30:00").as_deref(), Some("2026-10-25T00:30:00.000Z"));
+        assert_eq!(local("2026-03-29T02:30:00").as_deref(), Some("2026-03-29T01:30:00.000Z"));
+        assert_eq!((local("2026-07-10"), local("heute")), (None, None));
         assert_eq!(Day::parse_german("1.7.2026"), Some(Day::new(2026, 7, 1)));
         assert_eq!(Day::parse_german("31.02.2026"), None);
+        for (day, number) in [("1970-01-01", 0), ("1969-12-31", -1), ("2026-07-10", 20_644)] {
+            assert_eq!(Day::parse(day).map(Day::number), Some(number), "{day}");
+            assert_eq!(Day::of_number(number).to_string(), day);
+        }
     }
 }

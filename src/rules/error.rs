@@ -10,6 +10,8 @@ choice! {
         ApiKeyFehlt = "API_KEY_FEHLT",
         ApiKeyUngueltig = "API_KEY_UNGUELTIG",
         ScopeFehlt = "SCOPE_FEHLT",
+        TageslimitErreicht = "TAGESLIMIT_ERREICHT",
+        ZuVieleAnfragen = "ZU_VIELE_ANFRAGEN",
         NichtGefunden = "NICHT_GEFUNDEN",
         KeinPdf = "KEIN_PDF",
         MethodeNichtErlaubt = "METHODE_NICHT_ERLAUBT",
@@ -107,6 +109,7 @@ choice! {
         RichtungWiderspruch = "RICHTUNG_WIDERSPRUCH",
         GewichtWiderspruch = "GEWICHT_WIDERSPRUCH",
         WiegungAndererPartner = "WIEGUNG_ANDERER_PARTNER",
+        ArtikelUnbekannt = "ARTIKEL_UNBEKANNT",
         WeitereHinweise = "WEITERE_HINWEISE",
     }
 }
@@ -257,6 +260,11 @@ impl Hints {
     /// The hints in the order they were given.
     pub fn iter(&self) -> impl Iterator<Item = &Hint> {
         self.listed.iter()
+    }
+
+    /// How many more there were than are listed.
+    pub fn more(&self) -> usize {
+        self.more
     }
 
     fn push(&mut self, hint: Hint) {

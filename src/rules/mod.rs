@@ -5,6 +5,7 @@ pub mod day;
 pub mod document;
 pub mod error;
 pub mod fixed;
+pub mod kasse;
 pub mod number;
 pub mod price;
 pub mod receipt;

@@ -17,6 +17,15 @@ pub fn tax(base: Money, rate: Percent) -> Money {
     Money::from_wide(tax).unwrap_or(base)
 }
 
+/// The tax contained in a gross amount (D7, cash lines): `round2(gross × rate / (100 + rate))`,
+/// half away from zero.
+pub fn contained_tax(gross: Money, rate: Percent) -> Money {
+    let product = i128::from(gross.units()) * i128::from(rate.units());
+    let tax = divide_rounded(product, i128::from(Percent::whole(100).units() + rate.units()));
+    // The tax is no larger than what contains it.
+    Money::from_wide(tax).unwrap_or(gross)
+}
+
 /// The sums of a document.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Summen {

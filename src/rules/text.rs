@@ -105,6 +105,13 @@ pub fn din_5007_key(text: &str) -> String {
     fold(text, Umlaut::Stripped)
 }
 
+/// A text as a cell of a table: one that a spreadsheet would take for a formula begins with an
+/// apostrophe.
+pub fn cell(text: &str) -> String {
+    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    if formula { format!("'{text}") } else { text.to_owned() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

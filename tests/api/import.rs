@@ -7,27 +7,27 @@ use serde_json::{Value, json};
 use crate::harness::{Client, Server, data};
 
 /// What the command line came to.
-struct Import {
+pub struct Import {
     output: Output,
 }
 
 impl Import {
     /// created, changed, unchanged.
     #[track_caller]
-    fn counts(&self) -> [u64; 3] {
+    pub fn counts(&self) -> [u64; 3] {
         assert_eq!(self.output.status.code(), Some(0), "{}", self.said());
         let counts: Value = serde_json::from_slice(&self.output.stdout).unwrap();
         ["created", "changed", "unchanged"].map(|name| counts[name].as_u64().unwrap())
     }
 
     /// What was said to a person.
-    fn said(&self) -> String {
+    pub fn said(&self) -> String {
         String::from_utf8(self.output.stderr.clone()).unwrap()
     }
 
     /// Asserts that the file was refused and the sentence names all of these.
     #[track_caller]
-    fn refused(&self, named: &[&str]) {
+    pub fn refused(&self, named: &[&str]) {
         assert_eq!(self.output.status.code(), Some(1), "{}", self.said());
         assert_eq!(String::from_utf8_lossy(&self.output.stdout), "");
         for name in named {
@@ -36,16 +36,21 @@ impl Import {
     }
 }
 
+/// Runs the command line.
+pub fn run(server: &Server, arguments: &[&str]) -> Import {
+    Import { output: server.cli(arguments) }
+}
+
 /// Imports a file for a company, with further arguments.
-fn import_with(server: &Server, mill: &Client, kind: &str, file: &[u8], more: &[&str]) -> Import {
+pub fn import_with(server: &Server, mill: &Client, kind: &str, file: &[u8], more: &[&str]) -> Import {
     let path = server.database.with_file_name(format!("{kind}.file"));
     std::fs::write(&path, file).unwrap();
     let tenant = mill.tenant.to_string();
     let arguments = ["--json", "import", kind, path.to_str().unwrap(), "--tenant", &tenant];
-    Import { output: server.cli(&[&arguments[..], more].concat()) }
+    run(server, &[&arguments[..], more].concat())
 }
 
-fn import(server: &Server, mill: &Client, kind: &str, file: &str) -> Import {
+pub fn import(server: &Server, mill: &Client, kind: &str, file: &str) -> Import {
     import_with(server, mill, kind, file.as_bytes(), &[])
 }
 
@@ -414,7 +419,7 @@ fn a_wrong_call_says_why() {
     let file = server.database.with_file_name("kunden.csv");
     std::fs::write(&file, "name\nA\n").unwrap();
     let path = file.to_str().unwrap();
-    let run = |arguments: &[&str]| Import { output: server.cli(arguments) };
+    let run = |arguments: &[&str]| run(&server, arguments);
     run(&["import", "kunden", path, "--tenant", "Niemand"]).refused(&["Niemand"]);
     run(&["import", "kunden", "missing.csv", "--tenant", "Andere"]).refused(&["missing.csv"]);
     assert_eq!(run(&["import", "kunden", path]).output.status.code(), Some(2));

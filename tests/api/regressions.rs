@@ -58,7 +58,7 @@ fn a_damaged_journal_keeps_nobody_from_writing() {
     let row = |request: &str| {
         json!({"am": 1_783_677_600_000_i64, "request_id": request, "key_id": null, "tenant_id": null,
             "adresse": "127.0.0.1", "methode": "GET", "route_id": 9999, "pfad": "/", "status": 200, "dauer_us": 1,
-            "bytes_ein": 0, "bytes_aus": 0, "subjekt": null})
+            "bytes_ein": 0, "bytes_aus": 0, "subjekt": null, "anzahl": 1})
         .to_string()
     };
     let other = "00000000-0000-7000-8000-000000000001";

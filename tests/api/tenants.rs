@@ -21,10 +21,12 @@ impl Company {
     fn create(server: &Server, mark: &str, first: i64) -> Company {
         let client = server.company(mark);
         let mut ids = BTreeMap::new();
+        let kasse = Uuid::now_v7().to_string();
         for row in [
             ("artikelgruppen", json!([{"id": first, "name": format!("{mark} Gruppe"), "kuerzel": mark}])),
             ("vertriebler", json!([{"id": first, "name": format!("{mark} Vertrieb")}])),
             ("artikel", articles(mark)),
+            ("barverkaeufe", receipt(mark, &kasse)),
         ] {
             server.import(&client, row.0, &row.1.to_string());
         }
@@ -35,10 +37,12 @@ impl Company {
         }
         let number = format!("{mark}-1");
         let kunde = client.post("/api/v1/kunden", json!({"name": format!("{mark} Hof"), "kundennr": number}));
+        ids.insert("kasse", kasse);
         ids.insert("kunde", kunde.id());
         ids.insert("kunden_id", kunde.body["kunden_id"].to_string());
         ids.insert("kundennr", number);
         ids.insert("artikelnr", format!("{mark}-W"));
+        ids.insert("marke", mark.to_owned());
         for name in ["gruppe", "vb", "zertifikat"] {
             ids.insert(name, first.to_string());
         }
@@ -88,6 +92,12 @@ fn articles(mark: &str) -> Value {
         "preis": "0.30", "ep_netto": "0.20", "chargenpflichtig": true, "gruppe": mark}])
 }
 
+fn receipt(mark: &str, kasse: &str) -> Value {
+    json!([{"bon_nr": format!("{mark}-1"), "kasse_id": kasse, "kassiert_at": "2026-07-01T12:00:00Z",
+        "artikelnummer": format!("{mark}-W"), "bezeichnung": format!("{mark} Weizen"), "menge": 1,
+        "einzelpreis": 1, "mwst_satz": 7, "zahlart": mark}])
+}
+
 /// A request in which `@` stands for an id of the other company, its kind, and what is answered:
 /// a code, or an empty list.
 type Row = (&'static str, &'static str, &'static str, &'static str, &'static str);
@@ -131,6 +141,8 @@ const QUERIES: &[Row] = &[
     ("GET", "/api/v1/chargen?artikel_id=@", "", "artikel", ""),
     ("GET", "/api/v1/wiegungen?partner_id=@", "", "kunde", ""),
     ("GET", "/api/v1/artikel?gruppe_id=@", "", "gruppe", ""),
+    ("GET", "/api/v1/barverkaeufe?kasse_id=@", "", "kasse", ""),
+    ("GET", "/api/v1/barverkaeufe?bon_nr=@-1", "", "marke", ""),
 ];
 
 /// Bodies; `OWN_…` stands for an id of one's own.
@@ -303,7 +315,7 @@ fn ask(own: &Company, row: &Row, id: &str) -> (Answer, String) {
 fn unknown(kind: &str) -> String {
     match kind {
         "kunden_id" | "gruppe" | "zertifikat" => "777".to_owned(),
-        "kundennr" | "artikelnr" => "NIEMAND-1".to_owned(),
+        "kundennr" | "artikelnr" | "marke" => "NIEMAND-1".to_owned(),
         _ => Uuid::now_v7().to_string(),
     }
 }
@@ -373,8 +385,8 @@ fn no_list_shows_a_name_of_another_company() {
         assert!(!shows(&own.client, &path), "{path}");
         shown += usize::from(shows(&other.client, &path));
     }
-    // kunden, artikel, artikelgruppen, belege, dokumente, chargen, wiegungen
-    assert!(shown >= 7, "the names of the other company stand in {shown} of its own lists");
+    // kunden, artikel, artikelgruppen, belege, dokumente, chargen, wiegungen, barverkaeufe
+    assert!(shown >= 8, "the names of the other company stand in {shown} of its own lists");
     for path in ["/api/v1/kunden?suche=kanarie", "/api/v1/artikel?suche=kanarie"] {
         assert_eq!(own.client.get(path).is(200)["count"], 0, "{path}");
     }

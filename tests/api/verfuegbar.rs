@@ -87,6 +87,11 @@ fn a_quantity_is_split_over_the_batches_and_what_is_missing_is_said() {
         (shown(page.is(200), "vorschlag"), page.headers["x-fehlmenge"].as_str()),
         (vec!["früh 50.000".into()], "50.000")
     );
+    // What is rounded is said, beside what is ignored (first rule of the decisions).
+    server.set(&mill, &[("unbekannte_parameter", "ignorieren")]);
+    let rounded = mill.get(&format!("{PATH}?artikelnr=W&menge=0.1234567&foo=1"));
+    rounded.is(200);
+    assert_eq!(rounded.headers["x-hinweise"], "GERUNDET menge, UNBEKANNTER_PARAMETER foo");
 }
 
 #[test]

@@ -18,7 +18,8 @@ use crate::config::Config;
 use crate::db::connection::open_writer;
 use crate::db::migrate::{beside, migrate};
 use crate::db::system_clock;
-use crate::gate::key;
+use crate::gate::Policy;
+use crate::gate::key::{self, Grant};
 use crate::http::call::Request;
 use crate::http::server::{Answering, Outcome as Answer};
 use crate::http::upload::encode;
@@ -40,6 +41,8 @@ const FILES: &[(&str, &str)] = &[
     ("kunden", include_str!("kunden.csv")),
     ("chargen", include_str!("chargen.csv")),
     ("kontrakte", include_str!("kontrakte.json")),
+    ("rezepturen", include_str!("rezepturen.json")),
+    ("barverkaeufe", include_str!("barverkaeufe.csv")),
 ];
 
 /// Serves a fresh database with a mill's data.
@@ -49,7 +52,7 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let listener = serve::listen(&runtime, config)?;
     remove_old(database)?;
     let key = create_company(database)?;
-    let app = App::open(database, system_clock()).map_err(sentence)?;
+    let app = App::open(database, system_clock(), &Policy::default()).map_err(sentence)?;
     let clients = Client { app: &app, runtime: &runtime, key: &key };
     let result = clients.trade().and_then(|()| {
         let address = listener.local_addr().map_err(|error| error.to_string())?;
@@ -93,12 +96,14 @@ fn create_company(database: &Path) -> Result<String, String> {
     in_transaction(&mut connection, |connection| {
         let tenant = tenants::create(connection, "Mühle Musterbach", now()).map_err(sentence)?;
         let scopes = Scope::ALL.iter().copied().collect();
-        key::insert(connection, tenant, &key, "demo", scopes, None, now()).map_err(sentence)?;
+        let grant = Grant { label: "demo".to_owned(), scopes, ..Grant::default() };
+        key::insert(connection, tenant, &key, &grant, now()).map_err(sentence)?;
         for (kind, text) in FILES {
-            let import = imports().find(|import| import.kind == *kind);
-            let import = import.ok_or_else(|| format!("{kind} cannot be imported"))?;
+            let kind = imports().find(|known| known.name() == *kind);
+            let kind = kind.ok_or("a file of the demo cannot be imported")?;
             let rows = read(text)?;
-            store_all(connection, tenant, import, &rows.rows, rows.tabular, &mut Hints::default(), || {})?;
+            let groups = kind.groups(&rows)?;
+            store_all(connection, tenant, kind, &rows, &groups, &mut Hints::default(), |_| {})?;
         }
         Ok(())
     })?;
@@ -113,7 +118,7 @@ struct Client<'c> {
 }
 
 impl Client<'_> {
-    /// The days of a mill: two lorries come, one goes, invoices follow.
+    /// The days of a mill: two lorries come, wheat is milled, one lorry goes, invoices follow.
     fn trade(&self) -> Outcome {
         let farm = self.customer("L-2001")?;
         let trader = self.customer("L-2002")?;
@@ -135,11 +140,13 @@ impl Client<'_> {
         )?;
         let second = self.weigh(&trader, &rye, 38_420, 14_180, "OL-ED 7")?;
         self.post(
-            "/api/v1/belege",
-            json!({"beleg_typ": "EL", "kunden_id": trader, "items": [{"artikel_id": rye,
-                "wiegung_id": second, "fremde_charge_nr": "DOE-77", "mhd": "2027-07-31"}]}),
+            "/api/v1/annahmescheine",
+            json!({"wiegung_id": second, "feuchte_prozent": "15.8", "basisfeuchte_prozent": "14.5",
+                "schwundfaktor": "1.3", "besatz_prozent": "2.6", "basisbesatz_prozent": "2.0",
+                "preis_je_t": "185.00", "fremde_charge_nr": "DOE-77", "el_erzeugen": true}),
         )?;
         let batch = delivery["lagerbewegungen"][0]["charge_id"].clone();
+        self.mill(&batch)?;
         let note = self.post(
             "/api/v1/belege",
             json!({"beleg_typ": "LS", "kunden_id": mill,
@@ -166,6 +173,23 @@ impl Client<'_> {
             json!({"waage_id": 1, "gewicht_erst_kg": 14_560, "partner_id": mill, "kennzeichen": "OPR-MD 5"}),
         )?;
         Ok(())
+    }
+
+    /// A production order that is done: wheat becomes flour in sacks.
+    fn mill(&self, batch: &Value) -> Outcome {
+        let path = "/api/v1/produktionsauftraege";
+        let order = self.post(
+            path,
+            json!({"rezeptur_id": 1, "faktor": 4, "produktions_datum": "2026-07-13", "lagerhalle_id": 1}),
+        )?;
+        let path = format!("{path}/{}", text(&order["id"])?);
+        let lines = self.send("GET", &path, Value::Null)?;
+        let body = json!({
+            "status": "erledigt",
+            "inputs": [{"id": lines["inputs"][0]["id"], "ist_menge": 2_560, "charge_id": batch}],
+            "outputs": [{"id": lines["outputs"][0]["id"], "ist_menge": 79, "mhd": "2027-07-13"}],
+        });
+        self.send("PUT", &format!("{path}/status"), body).map(drop)
     }
 
     fn weigh(

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::json::Json;
 use crate::rules::choice::Choice;
-use crate::rules::day::Day;
+use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 
 /// A value, or why there is none.
@@ -300,6 +300,18 @@ impl FromJson for Day {
             Some(day) => Ok(day),
             None => at.refuse(Code::DatumUngueltig, "Hier wird ein Datum erwartet, zum Beispiel 2026-07-31."),
         }
+    }
+}
+
+impl FromJson for Instant {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Instant> {
+        let instant = match json {
+            Json::String(text) => Instant::parse(text.trim()),
+            _ => None,
+        };
+        let message =
+            "Hier wird ein Zeitpunkt mit Zeitzone erwartet, zum Beispiel 2026-07-31T10:15:00+02:00.";
+        instant.map_or_else(|| at.refuse(Code::DatumUngueltig, message), Ok)
     }
 }
 

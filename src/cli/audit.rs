@@ -1,0 +1,183 @@
+//! `audit`: the log of all requests.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+use csv::Writer;
+use rusqlite::Connection;
+
+use super::{Outcome, Terminal, begin, find_tenant, now, open, sentence};
+use crate::app::lock_server;
+use crate::config::Config;
+use crate::db::system_clock;
+use crate::gate::audit::{self, Entry, Finding, Selection};
+use crate::rules::day::Day;
+use crate::rules::text::cell;
+
+/// Rows that are shown where nobody says how many.
+const LIMIT: i64 = 100;
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Show the newest rows
+    List {
+        /// Only those of this key: the public part
+        #[arg(long, value_name = "ID")]
+        key: Option<String>,
+        /// Only those of this company
+        #[arg(long)]
+        tenant: Option<String>,
+        /// Only answers with this status
+        #[arg(long)]
+        status: Option<u16>,
+        /// Only from this day (UTC) on
+        #[arg(long, value_name = "DATE")]
+        since: Option<String>,
+        /// How many rows
+        #[arg(long, value_name = "N", default_value_t = LIMIT, value_parser = clap::value_parser!(i64).range(1..))]
+        limit: i64,
+        /// Print CSV instead of a table
+        #[arg(long, conflicts_with = "json")]
+        csv: bool,
+    },
+    /// Drop rows that are older than they must be kept; the server does so by itself every day
+    Rollover {
+        /// Days that are kept
+        #[arg(long, value_name = "N", default_value_t = audit::DAYS, value_parser = clap::value_parser!(i64).range(1..))]
+        days: i64,
+        /// Write the rows to this file before they are dropped, one JSON object a line
+        #[arg(long, value_name = "FILE")]
+        export: Option<PathBuf>,
+    },
+    /// Prove that no row was altered, removed or inserted
+    Verify,
+}
+
+/// Runs the command.
+pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
+    let mut connection = open(config)?;
+    // A running server takes its journal in every second; what a dead one left is taken in here.
+    if let Ok(_no_server) = lock_server(&config.db) {
+        audit::catch_up(&mut connection, &config.db, system_clock()).map_err(sentence)?;
+    }
+    match command {
+        Command::List { key, tenant, status, since, limit, csv } => {
+            let tenant_id = match tenant {
+                Some(tenant) => Some(find_tenant(&connection, &tenant)?.id),
+                None => None,
+            };
+            let since = since.map(|text| super::key::day(&text)).transpose()?;
+            let key_id = key.map(|key| super::key::public_part(&key).to_owned());
+            let limit = Some(limit);
+            let selection = Selection { key_id, tenant_id, status, since, before_day: None, limit };
+            list(&connection, &selection, csv, terminal)
+        }
+        Command::Rollover { days, export } => rollover(&mut connection, days, export.as_deref(), terminal),
+        Command::Verify => verify(&connection, terminal),
+    }
+}
+
+fn list(connection: &Connection, selection: &Selection, csv: bool, terminal: &Terminal) -> Outcome {
+    let mut entries = Vec::new();
+    let keep = |entry| {
+        entries.push(entry);
+        Ok(())
+    };
+    audit::entries(connection, selection, keep).map_err(sentence)??;
+    let columns = ["at", "status", "method", "path", "key", "tenant", "address", "ms", "count"];
+    if csv {
+        return print_csv(&columns, &entries);
+    }
+    terminal.rows(&columns, &entries, cells)
+}
+
+fn cells(entry: &Entry) -> Vec<String> {
+    let milliseconds = format!("{}.{}", entry.duration_us / 1_000, entry.duration_us / 100 % 10);
+    vec![
+        entry.at.to_string(),
+        entry.status.to_string(),
+        entry.method.clone(),
+        entry.path.clone(),
+        entry.key_id.clone().unwrap_or_default(),
+        entry.tenant.clone().unwrap_or_default(),
+        entry.address.clone(),
+        milliseconds,
+        entry.count.to_string(),
+    ]
+}
+
+fn print_csv(columns: &[&str], entries: &[Entry]) -> Outcome {
+    let complain = |error: csv::Error| error.to_string();
+    let mut writer = Writer::from_writer(std::io::stdout());
+    writer.write_record(columns).map_err(complain)?;
+    for entry in entries {
+        writer.write_record(cells(entry).iter().map(|text| cell(text))).map_err(complain)?;
+    }
+    writer.flush().map_err(|error| error.to_string())
+}
+
+/// Writes what is dropped to a file first, where that was asked for, and that to the disk.
+fn rollover(connection: &mut Connection, days: i64, file: Option<&Path>, terminal: &Terminal) -> Outcome {
+    let first_kept = audit::first_kept(now(), days);
+    let exported = match file {
+        Some(file) => Some(export(connection, first_kept, file)?),
+        None => None,
+    };
+    let mut dropped = 0;
+    loop {
+        // One transaction each, so that a server that writes never waits long.
+        let transaction = begin(connection)?;
+        let step = audit::step(&transaction, first_kept).map_err(sentence)?;
+        transaction.commit().map_err(|error| sentence(error.into()))?;
+        dropped += step;
+        if step == 0 {
+            break;
+        }
+    }
+    let kept = Day::of_number(first_kept);
+    terminal.say(&format!("Rows from before {kept} were dropped; what is left can still be verified."));
+    if terminal.json {
+        terminal.print(&serde_json::json!({"dropped": dropped, "exported": exported}).to_string());
+    } else {
+        terminal.print(&format!("dropped {dropped}, exported {}", exported.unwrap_or(0)));
+    }
+    Ok(())
+}
+
+fn export(connection: &Connection, first_kept: i64, path: &Path) -> Result<u64, String> {
+    let complain = |error: std::io::Error| format!("{} cannot be written: {error}", path.display());
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = BufWriter::new(options.open(path).map_err(complain)?);
+    let mut rows = 0;
+    let selection = Selection { before_day: Some(first_kept), ..Selection::default() };
+    let write = |entry: Entry| {
+        rows += 1;
+        serde_json::to_writer(&mut file, &entry).map_err(|error| error.to_string())?;
+        file.write_all(b"\n").map_err(complain)
+    };
+    audit::entries(connection, &selection, write).map_err(sentence)??;
+    file.into_inner().map_err(|error| complain(error.into_error()))?.sync_all().map_err(complain)?;
+    Ok(rows)
+}
+
+fn verify(connection: &Connection, terminal: &Terminal) -> Outcome {
+    let snapshot = connection.unchecked_transaction().map_err(|error| sentence(error.into()))?;
+    match audit::verify(&snapshot).map_err(sentence)? {
+        Finding::Whole(rows) if terminal.json => {
+            terminal.print(&serde_json::json!({"rows": rows, "whole": true}).to_string());
+            Ok(())
+        }
+        Finding::Whole(rows) => {
+            terminal.print(&format!("{rows} rows, none altered, removed or inserted"));
+            Ok(())
+        }
+        Finding::Broken(what) => Err(format!(
+            "the audit log was tampered with. {what}. Keep this file as it is, and compare it with the last good backup"
+        )),
+    }
+}

@@ -1,0 +1,38 @@
+//! `import dsfinvk`: the export of a cash register (D22).
+
+use super::{Arguments, Counts, refuse_too_many, store_parts};
+use crate::cli::{Outcome, Terminal, find_tenant, now, open, sentence};
+use crate::config::Config;
+use crate::db::tx::{Tx, WriteTx};
+use crate::kasse::dsfinvk::{Receipt, read, store_receipt};
+
+/// Its name on the command line.
+pub const KIND: &str = "dsfinvk";
+
+/// Reads and joins the files, then stores the receipts: all of them or none.
+pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
+    let read = read(&arguments.file).map_err(|complaint| format!("{complaint}. Nothing was stored."))?;
+    refuse_too_many(read.receipts.iter().map(Receipt::lines).sum(), arguments)?;
+    let mut connection = open(config)?;
+    let tenant = find_tenant(&connection, &arguments.tenant)?.id;
+    read.notes.iter().for_each(|note| terminal.say(note));
+    store_parts(
+        &mut connection,
+        arguments,
+        terminal,
+        &read.receipts,
+        Receipt::lines,
+        |connection, part, hints, bar| {
+            let mut counts = Counts::default();
+            for receipt in part {
+                let tx = WriteTx::new(Tx::new(connection, tenant, now()), None);
+                let stored = store_receipt(&tx, receipt, hints).map_err(|(at, failure)| {
+                    format!("receipt {}, line {}: {}", receipt.bon_nr(), at + 1, sentence(failure))
+                })?;
+                counts.count(&stored);
+                bar.inc(stored.len() as u64);
+            }
+            Ok(counts)
+        },
+    )
+}

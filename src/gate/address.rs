@@ -1,0 +1,72 @@
+//! Where a request comes from: the other end of the socket, or what a proxy of ours says (D20).
+
+use std::net::IpAddr;
+
+use hyper::HeaderMap;
+use ipnet::IpNet;
+
+/// The address of a client. `X-Forwarded-For` counts only as far as proxies of ours wrote it: the
+/// last address in it that is not one of them.
+pub fn client(peer: IpAddr, headers: &HeaderMap, proxies: &[IpNet]) -> IpAddr {
+    let trusted = |address: &IpAddr| proxies.iter().any(|net| net.contains(address));
+    let mut client = peer.to_canonical();
+    let values = headers.get_all("x-forwarded-for").iter().rev();
+    let mut hops = values.flat_map(|value| value.to_str().unwrap_or_default().rsplit(','));
+    while trusted(&client) {
+        let Some(hop) = hops.next() else { break };
+        // What is no address was not written by a proxy of ours.
+        let Ok(address) = hop.trim().parse::<IpAddr>() else { break };
+        client = address.to_canonical();
+    }
+    client
+}
+
+/// What is taken for one client: an IPv4 address, or the /64 of an IPv6 one.
+pub fn neighbourhood(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(v6) => {
+            let [a, b, c, d, ..] = v6.segments();
+            IpAddr::from([a, b, c, d, 0, 0, 0, 0])
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyper::header::HeaderValue;
+
+    #[test]
+    fn only_our_proxies_are_believed() {
+        let proxies: Vec<IpNet> = ["10.0.0.0/8", "::1/128"].map(|net| net.parse().unwrap()).to_vec();
+        let table = [
+            ("1.2.3.4", &["9.9.9.9"][..], "1.2.3.4"),
+            ("10.0.0.1", &["9.9.9.9"], "9.9.9.9"),
+            ("10.0.0.1", &["8.8.8.8, 9.9.9.9"], "9.9.9.9"),
+            ("10.0.0.1", &["8.8.8.8, 9.9.9.9, 10.0.0.2"], "9.9.9.9"),
+            ("10.0.0.1", &["8.8.8.8", "9.9.9.9"], "9.9.9.9"),
+            ("10.0.0.1", &["nonsense"], "10.0.0.1"),
+            ("10.0.0.1", &["9.9.9.9, unknown"], "10.0.0.1"),
+            ("10.0.0.1", &[], "10.0.0.1"),
+            ("10.0.0.1", &["10.0.0.9"], "10.0.0.9"),
+            ("::1", &["2001:db8::7"], "2001:db8::7"),
+            ("::ffff:10.0.0.1", &["9.9.9.9"], "9.9.9.9"),
+        ];
+        for (peer, forwarded, expected) in table {
+            let mut headers = HeaderMap::new();
+            for value in forwarded {
+                headers.append("x-forwarded-for", HeaderValue::from_static(value));
+            }
+            let found = client(peer.parse().unwrap(), &headers, &proxies);
+            assert_eq!(found.to_string(), expected, "{peer} {forwarded:?}");
+        }
+    }
+
+    #[test]
+    fn an_ipv6_client_is_a_network() {
+        let of = |text: &str| neighbourhood(text.parse().unwrap()).to_string();
+        assert_eq!(of("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
+        assert_eq!(of("1.2.3.4"), "1.2.3.4");
+    }
+}

@@ -1,0 +1,191 @@
+//! The rows of a day are chained: each has `sha256(the one before ‖ its content)`, so that none can
+//! be altered, removed or inserted without breaking what stands behind it. The head of each day
+//! says how many rows there are; each day knows the one before it.
+
+use rusqlite::{Connection, OptionalExtension, params};
+use sha2::{Digest, Sha256};
+
+use super::{COLUMNS, Row};
+use crate::db::error::Result;
+use crate::rules::day::Day;
+
+type Pruefsumme = [u8; 32];
+
+/// What the first row of a day is chained to.
+const BEGINNING: Pruefsumme = [0; 32];
+
+/// Number and checksum of the next row of a day; the head of the day moves on.
+pub fn append(connection: &Connection, tag: i64, row: &Row) -> Result<(i64, Pruefsumme)> {
+    let head: Option<(i64, Pruefsumme)> = connection
+        .prepare_cached("select letzte_nr, pruefsumme from audit_tag where tag = ?1")?
+        .query_row([tag], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let (last, before) = head.unwrap_or((0, BEGINNING));
+    let (number, pruefsumme) = (last + 1, link(before, tag, last + 1, row));
+    if head.is_some() {
+        connection
+            .prepare_cached("update audit_tag set letzte_nr = ?2, pruefsumme = ?3 where tag = ?1")?
+            .execute(params![tag, number, pruefsumme])?;
+    } else {
+        begin_day(connection, tag, pruefsumme)?;
+    }
+    Ok((number, pruefsumme))
+}
+
+/// The first row of a day: the day knows the one that was begun before it.
+fn begin_day(connection: &Connection, tag: i64, pruefsumme: Pruefsumme) -> Result<()> {
+    connection.execute(
+        "insert into audit_tag (tag, vortag, letzte_nr, pruefsumme, ab_nr, ab_pruefsumme)
+         values (?1, (select letzter_tag from audit_kopf where id = 1), 1, ?2, 0, ?3)",
+        params![tag, pruefsumme, BEGINNING],
+    )?;
+    connection.execute(
+        "insert into audit_kopf (id, letzter_tag) values (1, ?1)
+         on conflict (id) do update set letzter_tag = ?1",
+        [tag],
+    )?;
+    Ok(())
+}
+
+/// The checksum of a row. Every part has its length before it, so that nothing can be moved from
+/// one to the next.
+fn link(before: Pruefsumme, tag: i64, number: i64, row: &Row) -> Pruefsumme {
+    let mut digest = Sha256::new();
+    digest.update(before);
+    let numbers = [
+        Some(tag),
+        Some(number),
+        Some(row.am),
+        row.tenant_id,
+        row.route_id,
+        Some(i64::from(row.status)),
+        Some(row.dauer_us),
+        Some(row.bytes_ein),
+        Some(row.bytes_aus),
+        Some(row.anzahl),
+    ];
+    for number in numbers {
+        digest.update([u8::from(number.is_some())]);
+        digest.update(number.unwrap_or_default().to_le_bytes());
+    }
+    let subject = row.subjekt.map(|id| id.into_bytes());
+    let texts = [
+        Some(&row.request_id.as_bytes()[..]),
+        row.key_id.as_deref().map(str::as_bytes),
+        Some(row.adresse.as_bytes()),
+        Some(row.methode.as_bytes()),
+        Some(row.pfad.as_bytes()),
+        subject.as_ref().map(|id| &id[..]),
+    ];
+    for text in texts {
+        let length = text.map_or(-1, |text| text.len() as i64);
+        digest.update(length.to_le_bytes());
+        digest.update(text.unwrap_or_default());
+    }
+    digest.finalize().into()
+}
+
+/// What [`verify`] came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Finding {
+    /// The log is whole: so many rows.
+    Whole(i64),
+    /// The first thing that is wrong, in words.
+    Broken(String),
+}
+
+/// A day as its head has it.
+struct Head {
+    tag: i64,
+    vortag: Option<i64>,
+    letzte_nr: i64,
+    pruefsumme: Pruefsumme,
+    ab_nr: i64,
+    ab_pruefsumme: Pruefsumme,
+}
+
+/// Recomputes the chains of all days; run it on one snapshot.
+pub fn verify(connection: &Connection) -> Result<Finding> {
+    let mut statement = connection.prepare(
+        "select tag, vortag, letzte_nr, pruefsumme, ab_nr, ab_pruefsumme from audit_tag order by tag",
+    )?;
+    let heads = statement.query_map([], |row| {
+        Ok(Head {
+            tag: row.get(0)?,
+            vortag: row.get(1)?,
+            letzte_nr: row.get(2)?,
+            pruefsumme: row.get(3)?,
+            ab_nr: row.get(4)?,
+            ab_pruefsumme: row.get(5)?,
+        })
+    })?;
+    let heads = heads.collect::<rusqlite::Result<Vec<_>>>()?;
+    if let Some(sentence) = missing_day(connection, &heads)? {
+        return Ok(Finding::Broken(sentence));
+    }
+    let mut rows = 0;
+    for head in &heads {
+        match verify_day(connection, head)? {
+            Finding::Whole(of_day) => rows += of_day,
+            broken => return Ok(broken),
+        }
+    }
+    Ok(Finding::Whole(rows))
+}
+
+/// A day that is gone, or one that came in past its head.
+fn missing_day(connection: &Connection, heads: &[Head]) -> Result<Option<String>> {
+    let kopf: Option<(i64, Option<i64>)> = connection
+        .query_row("select letzter_tag, geloescht_bis from audit_kopf where id = 1", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .optional()?;
+    let has_day = |tag: i64| heads.iter().any(|head| head.tag == tag);
+    let is_dropped = |tag: i64| kopf.is_some_and(|(_, until)| until.is_some_and(|until| tag <= until));
+    let expected = heads.iter().filter_map(|head| head.vortag).chain(kopf.map(|(last, _)| last));
+    if let Some(tag) = expected.into_iter().find(|tag| !has_day(*tag) && !is_dropped(*tag)) {
+        return Ok(Some(format!("{}: the whole day was removed", Day::of_number(tag))));
+    }
+    let strange: Option<(i64, i64)> = connection
+        .query_row(
+            "select tag, lfd_nr from audit where tag not in (select tag from audit_tag) order by tag, lfd_nr",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .optional()?;
+    Ok(strange.map(|(tag, number)| format!("{}, row {number}: was inserted", Day::of_number(tag))))
+}
+
+fn verify_day(connection: &Connection, head: &Head) -> Result<Finding> {
+    let mut statement = connection.prepare_cached(&format!(
+        "select {COLUMNS}, lfd_nr, pruefsumme from audit where tag = ?1 order by lfd_nr"
+    ))?;
+    let mut rows = statement.query([head.tag])?;
+    let (mut before, mut last) = (head.ab_pruefsumme, head.ab_nr);
+    let broken = |number: i64, what: &str| {
+        Ok(Finding::Broken(format!("{}, row {number}: was {what}", Day::of_number(head.tag))))
+    };
+    while let Some(row) = rows.next()? {
+        let (number, pruefsumme): (i64, Vec<u8>) = (row.get(14)?, row.get(15)?);
+        if number > head.letzte_nr || number <= last {
+            return broken(number, "inserted");
+        }
+        if number != last + 1 {
+            return broken(last + 1, "removed");
+        }
+        // A value of another type than ours was altered, too.
+        let Ok(row) = Row::read(row) else { return broken(number, "altered") };
+        let expected = link(before, head.tag, number, &row);
+        if pruefsumme != expected {
+            return broken(number, "altered");
+        }
+        (before, last) = (expected, number);
+    }
+    if last != head.letzte_nr {
+        return broken(last + 1, "removed");
+    }
+    if before != head.pruefsumme {
+        return broken(last, "altered");
+    }
+    Ok(Finding::Whole(last - head.ab_nr))
+}

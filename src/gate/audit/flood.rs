@@ -1,0 +1,68 @@
+//! Floods: refused requests of an address that has too many of them are counted, one row an
+//! address and minute (issue of D20: a flood must not fill the disk).
+//!
+//! The journal has a line for each, so that a kill -9 loses none; in the database the minute that
+//! is not over is counted in a table of its own, because a row of the log never changes.
+
+use rusqlite::{Connection, params};
+
+use super::Row;
+use crate::db::error::Result;
+use crate::rules::day::Instant;
+
+const MINUTE: i64 = 60_000;
+
+/// Counts a row of a flood.
+pub fn count(connection: &Connection, row: &Row) -> Result<()> {
+    connection
+        .prepare_cached(
+            "insert into audit_flut (adresse, minute, anzahl, am, request_id, methode, pfad, status)
+             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+             on conflict (adresse, minute) do update set anzahl = anzahl + ?3",
+        )?
+        .execute(params![
+            row.adresse,
+            row.am.div_euclid(MINUTE),
+            row.anzahl,
+            row.am,
+            row.request_id,
+            row.methode,
+            row.pfad,
+            row.status,
+        ])?;
+    Ok(())
+}
+
+/// Writes the floods of minutes that are over into the log; whether others go on.
+pub fn close_past(connection: &Connection, now: Instant) -> Result<bool> {
+    let this_minute = now.millis().div_euclid(MINUTE);
+    let mut statement = connection.prepare_cached(
+        "select am, request_id, adresse, methode, pfad, status, anzahl from audit_flut
+         where minute <> ?1 order by minute, adresse",
+    )?;
+    let rows = statement.query_map([this_minute], |row| {
+        Ok(Row {
+            am: row.get(0)?,
+            request_id: row.get(1)?,
+            adresse: row.get(2)?,
+            methode: row.get(3)?,
+            pfad: row.get(4)?,
+            status: row.get(5)?,
+            anzahl: row.get(6)?,
+            key_id: None,
+            tenant_id: None,
+            route_id: None,
+            dauer_us: 0,
+            bytes_ein: 0,
+            bytes_aus: 0,
+            subjekt: None,
+            flut: false,
+        })
+    })?;
+    let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    rows.iter().try_for_each(|row| row.insert(connection))?;
+    if !rows.is_empty() {
+        connection.prepare_cached("delete from audit_flut where minute <> ?1")?.execute([this_minute])?;
+    }
+    Ok(connection.prepare_cached("select 1 from audit_flut")?.exists([])?)
+}

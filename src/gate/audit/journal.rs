@@ -1,0 +1,191 @@
+//! The journal: rows that must not wait for the disk go to append-only files beside the database,
+//! written before the answer; a kill -9 loses nothing.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant as Ticks};
+
+use rusqlite::{Connection, OptionalExtension};
+
+use super::Row;
+use crate::db::error::{Failure, Result};
+use crate::db::log;
+use crate::db::migrate::beside;
+
+/// A segment of the journal is taken in when it is this old or large.
+const SEGMENT_AGE: Duration = Duration::from_secs(1);
+const SEGMENT_BYTES: u64 = 1 << 20;
+
+/// Rows that wait in memory when the journal cannot be written (full disk).
+const MAX_WAITING: usize = 100_000;
+
+/// The journal: files `<database>-audit-<n>`, of which the highest is written.
+pub struct Journal {
+    database: PathBuf,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// Number of the segment that is written.
+    segment: u64,
+    file: Option<File>,
+    bytes: u64,
+    opened: Ticks,
+    /// The last row was written in part: the next begins on a new line.
+    torn: bool,
+    /// Segments that are complete and not yet taken in.
+    complete: Vec<u64>,
+    /// Rows that could not be written.
+    waiting: Vec<Row>,
+    lost: u64,
+}
+
+impl Journal {
+    /// Finds what an earlier run left behind; what it took in already is deleted.
+    pub fn open(database: &Path, connection: &Connection) -> Result<Journal> {
+        let taken_in: Option<i64> = connection
+            .query_row("select letztes_segment from audit_journal where id = 1", [], |row| row.get(0))
+            .optional()?;
+        let taken_in = taken_in.unwrap_or(0).unsigned_abs();
+        let (old, complete): (Vec<u64>, Vec<u64>) =
+            segments(database)?.into_iter().partition(|segment| *segment <= taken_in);
+        for segment in old {
+            delete(&segment_path(database, segment));
+        }
+        let segment = complete.last().copied().unwrap_or(taken_in) + 1;
+        let state = State {
+            segment,
+            file: None,
+            bytes: 0,
+            opened: Ticks::now(),
+            torn: false,
+            complete,
+            waiting: Vec::new(),
+            lost: 0,
+        };
+        Ok(Journal { database: database.to_owned(), state: Mutex::new(state) })
+    }
+
+    /// Writes a row, so that it outlives the process.
+    pub fn append(&self, row: Row) {
+        let mut state = self.lock();
+        if let Err(error) = self.write(&mut state, &row) {
+            if state.waiting.is_empty() {
+                log(&format!("the audit journal cannot be written, its rows wait in memory: {error}"));
+            }
+            if state.waiting.len() < MAX_WAITING { state.waiting.push(row) } else { state.lost += 1 }
+        }
+    }
+
+    fn write(&self, state: &mut State, row: &Row) -> std::io::Result<()> {
+        let mut line = if state.torn { vec![b'\n'] } else { Vec::with_capacity(320) };
+        serde_json::to_writer(&mut line, row)?;
+        line.push(b'\n');
+        let file = match &mut state.file {
+            Some(file) => file,
+            none => {
+                let mut options = File::options();
+                options.append(true).create(true);
+                #[cfg(unix)]
+                std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+                state.opened = Ticks::now();
+                none.insert(options.open(segment_path(&self.database, state.segment))?)
+            }
+        };
+        let result = file.write_all(&line);
+        match &result {
+            Ok(()) => (state.torn, state.bytes) = (false, state.bytes + line.len() as u64),
+            // What was written of it is taken back; where even that fails, the next row begins on
+            // a line of its own.
+            Err(_) => state.torn = file.set_len(state.bytes).is_err(),
+        }
+        result
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is ready to be taken in.
+#[derive(Default)]
+pub struct Ready {
+    /// Segments that are complete.
+    pub segments: Vec<u64>,
+    /// Rows that could not be written.
+    pub rows: Vec<Row>,
+}
+
+impl Journal {
+    /// Whether anything is ready, and whether it is time to look again; at a stop it always is.
+    pub fn state(&self, at_stop: bool) -> (bool, bool) {
+        let state = self.lock();
+        let ripe = at_stop || state.bytes >= SEGMENT_BYTES || state.opened.elapsed() >= SEGMENT_AGE;
+        let waiting = !state.complete.is_empty() || !state.waiting.is_empty() || state.lost > 0;
+        ((state.bytes > 0 && ripe) || waiting, ripe)
+    }
+
+    /// Closes the segment that is written, and hands over what is complete.
+    pub fn hand_over(&self) -> Ready {
+        let mut state = self.lock();
+        if state.bytes > 0 {
+            let segment = state.segment;
+            state.complete.push(segment);
+            state.segment += 1;
+            (state.file, state.bytes, state.torn) = (None, 0, false);
+        }
+        if state.lost > 0 {
+            log(&format!("{} audit rows were lost while the disk was full", state.lost));
+            state.lost = 0;
+        }
+        Ready { segments: std::mem::take(&mut state.complete), rows: std::mem::take(&mut state.waiting) }
+    }
+
+    /// Takes back what could not be taken in.
+    pub fn take_back(&self, ready: Ready) {
+        let mut state = self.lock();
+        state.complete.splice(0..0, ready.segments);
+        state.waiting.splice(0..0, ready.rows);
+    }
+
+    /// Deletes a segment that was taken in.
+    pub fn delete(&self, segment: u64) {
+        delete(&self.path(segment));
+    }
+
+    /// Where a segment is.
+    pub fn path(&self, segment: u64) -> PathBuf {
+        segment_path(&self.database, segment)
+    }
+}
+
+/// Numbers of the segments beside a database, ascending.
+pub fn segments(database: &Path) -> Result<Vec<u64>> {
+    let name = beside(database, "audit-");
+    let prefix = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let folder = match database.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let entries = fs::read_dir(folder)
+        .map_err(|error| Failure::Broken(format!("{} cannot be read: {error}", folder.display())))?;
+    let mut found: Vec<u64> = entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_prefix(&prefix)?.parse().ok())
+        .collect();
+    found.sort_unstable();
+    Ok(found)
+}
+
+fn segment_path(database: &Path, segment: u64) -> PathBuf {
+    beside(database, &format!("audit-{segment}"))
+}
+
+fn delete(path: &Path) {
+    if let Err(error) = fs::remove_file(path)
+        && error.kind() != std::io::ErrorKind::NotFound
+    {
+        log(&format!("{} cannot be deleted: {error}", path.display()));
+    }
+}

@@ -1,0 +1,95 @@
+//! The audit log for a person: rows with names instead of numbers.
+
+use rusqlite::Connection;
+use rusqlite::types::ToSql;
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::db::error::Result;
+use crate::rules::day::{Day, Instant};
+
+/// A row of the log, as it is shown.
+#[derive(Debug, Clone, Serialize)]
+#[allow(missing_docs)]
+pub struct Entry {
+    pub day: String,
+    pub number: i64,
+    pub at: Instant,
+    pub request_id: Uuid,
+    pub key_id: Option<String>,
+    pub tenant: Option<String>,
+    pub address: String,
+    pub method: String,
+    /// The pattern of the route; none where no route has the path.
+    pub route: Option<String>,
+    pub path: String,
+    pub status: u16,
+    pub duration_us: i64,
+    pub bytes_in: i64,
+    pub bytes_out: i64,
+    pub subject: Option<Uuid>,
+    /// Requests that the row stands for.
+    pub count: i64,
+    pub checksum: String,
+}
+
+/// Which rows are shown.
+#[derive(Debug, Clone, Default)]
+#[allow(missing_docs)]
+pub struct Selection {
+    pub key_id: Option<String>,
+    pub tenant_id: Option<i64>,
+    pub status: Option<u16>,
+    pub since: Option<Day>,
+    /// Only rows from before this day of the log (UTC, in days since 1970).
+    pub before_day: Option<i64>,
+    /// The newest of them; none means all.
+    pub limit: Option<i64>,
+}
+
+/// Hands the rows to `show`, the newest first.
+pub fn entries(
+    connection: &Connection,
+    selection: &Selection,
+    mut show: impl FnMut(Entry) -> std::result::Result<(), String>,
+) -> Result<std::result::Result<(), String>> {
+    let mut statement = connection.prepare(
+        "select a.tag, a.lfd_nr, a.am, a.request_id, a.key_id, t.name, a.adresse, a.methode, r.muster, a.pfad,
+           a.status, a.dauer_us, a.bytes_ein, a.bytes_aus, a.subjekt, a.anzahl, lower(hex(a.pruefsumme))
+         from audit a left join tenant t on t.id = a.tenant_id left join route r on r.id = a.route_id
+         where (?1 is null or a.key_id = ?1) and (?2 is null or a.tenant_id = ?2) and (?3 is null or a.status = ?3)
+           and a.tag >= ?4 and (?5 is null or a.tag < ?5)
+         order by a.tag desc, a.lfd_nr desc limit ?6",
+    )?;
+    let since = selection.since.map_or(i64::MIN, Day::number);
+    let (before, limit) = (selection.before_day, selection.limit.unwrap_or(-1));
+    let Selection { key_id, tenant_id, status, .. } = selection;
+    let params: [&dyn ToSql; 6] = [key_id, tenant_id, status, &since, &before, &limit];
+    let mut rows = statement.query(params)?;
+    while let Some(row) = rows.next()? {
+        let tag: i64 = row.get(0)?;
+        let entry = Entry {
+            day: Day::of_number(tag).to_string(),
+            number: row.get(1)?,
+            at: row.get(2)?,
+            request_id: row.get(3)?,
+            key_id: row.get(4)?,
+            tenant: row.get(5)?,
+            address: row.get(6)?,
+            method: row.get(7)?,
+            route: row.get(8)?,
+            path: row.get(9)?,
+            status: row.get(10)?,
+            duration_us: row.get(11)?,
+            bytes_in: row.get(12)?,
+            bytes_out: row.get(13)?,
+            subject: row.get(14)?,
+            count: row.get(15)?,
+            checksum: row.get(16)?,
+        };
+        if let Err(complaint) = show(entry) {
+            return Ok(Err(complaint));
+        }
+    }
+    Ok(Ok(()))
+}

@@ -1,0 +1,77 @@
+//! Dropping what is older than it must be kept (specification, Limits: 90 days), a little at a
+//! time, so that nobody who writes has to wait. What is left stays verifiable: the day keeps the
+//! number and the checksum of its last row that was dropped.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::db::error::Result;
+use crate::db::log;
+use crate::db::writer::{Batch, Job, WriterQueue};
+use crate::rules::day::Instant;
+
+/// Days that rows are kept (specification, Limits).
+pub const DAYS: i64 = 90;
+
+/// Rows that are dropped in one transaction: about a millisecond.
+const ROWS_AT_ONCE: i64 = 5_000;
+
+/// The first day that is kept.
+pub fn first_kept(now: Instant, days: i64) -> i64 {
+    now.millis().div_euclid(super::MILLIS_PER_DAY) - days
+}
+
+/// Drops some of the oldest rows from before a day; how many.
+pub fn step(connection: &Connection, first_kept: i64) -> Result<i64> {
+    let oldest: Option<(i64, i64, i64)> = connection
+        .prepare_cached("select tag, ab_nr, letzte_nr from audit_tag where tag < ?1 order by tag limit 1")?
+        .query_row([first_kept], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .optional()?;
+    let Some((tag, dropped, last)) = oldest else { return Ok(0) };
+    let until = last.min(dropped + ROWS_AT_ONCE);
+    if until == last {
+        connection.execute("delete from audit_tag where tag = ?1", [tag])?;
+        connection.execute(
+            "update audit_kopf set geloescht_bis = max(coalesce(geloescht_bis, ?1), ?1) where id = 1",
+            [tag],
+        )?;
+    } else {
+        connection.execute(
+            "update audit_tag set ab_nr = ?2,
+               ab_pruefsumme = (select pruefsumme from audit where tag = ?1 and lfd_nr = ?2) where tag = ?1",
+            [tag, until],
+        )?;
+    }
+    connection.execute("delete from audit where tag = ?1 and lfd_nr <= ?2", params![tag, until])?;
+    Ok(until - dropped)
+}
+
+/// Drops old rows with the writer's batches, and comes again while there are more.
+pub struct Rollover {
+    first_kept: i64,
+    writer: WriterQueue,
+    dropped: i64,
+}
+
+impl Rollover {
+    /// Begins to drop what is older than it must be kept.
+    pub fn begin(writer: &WriterQueue, now: Instant) {
+        let (first_kept, dropped) = (first_kept(now, DAYS), 0);
+        writer.submit(Box::new(Rollover { first_kept, writer: writer.clone(), dropped }));
+    }
+}
+
+impl Job for Rollover {
+    fn run(&mut self, batch: &Batch<'_>) {
+        match batch.apart(|connection| step(connection, self.first_kept)) {
+            Ok(dropped) => self.dropped = dropped,
+            Err(failure) => log(&format!("old audit rows were not dropped: {failure}")),
+        }
+    }
+
+    fn finish(self: Box<Self>, committed: bool) {
+        if committed && self.dropped > 0 {
+            let writer = self.writer.clone();
+            writer.submit(self);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Idempotency-Key: a POST that is sent again is answered as before, and done once (D19).
+
+use hyper::header::HeaderValue;
+use rusqlite::named_params;
+use uuid::Uuid;
+
+use crate::db::error::Result;
+use crate::db::tx::{Tx, WriteTx};
+use crate::http::call::{Call, Caller};
+use crate::http::fingerprint;
+use crate::http::reply::Reply;
+use crate::http::route::Method;
+use crate::rules::day::Instant;
+use crate::rules::error::{Code, Refusal};
+
+/// How long answers are kept, in milliseconds: 7 days.
+const KEPT: i64 = 7 * 24 * 60 * 60 * 1_000;
+
+/// Longest key, in characters.
+const MAX_KEY: usize = 255;
+
+/// Answers past their time that are dropped with each new one: more than come in, so that the
+/// table does not grow.
+const DROPPED_AT_ONCE: i64 = 10;
+
+/// A POST with an Idempotency-Key: whose it is, and a digest of what it says.
+pub struct Repeatable {
+    key_id: String,
+    schluessel: String,
+    anfrage: [u8; 32],
+}
+
+impl Repeatable {
+    /// The key of a call, if it has one; only POSTs take it.
+    pub fn of(call: &Call<'_>, caller: &Caller) -> Result<Option<Repeatable>> {
+        let mut values = call.request.headers.get_all("idempotency-key").iter();
+        let (Some(value), Method::Post, Ok(body)) = (values.next(), call.route.method, &call.request.body)
+        else {
+            return Ok(None);
+        };
+        let text = |value: &HeaderValue| value.to_str().ok().map(|text| text.trim().to_owned());
+        let schluessel = text(value).filter(|text| !text.is_empty() && text.len() <= MAX_KEY);
+        let Some(schluessel) = schluessel.filter(|_| values.next().is_none()) else {
+            let message =
+                format!("Der Idempotency-Key muss einmal da sein und 1 bis {MAX_KEY} ASCII-Zeichen haben.");
+            return Err(Refusal::new(Code::AnfrageUngueltig, message).into());
+        };
+        let anfrage = fingerprint::of_request(&call.request.path, body);
+        Ok(Some(Repeatable { key_id: caller.key_id.clone(), schluessel, anfrage }))
+    }
+
+    /// The answer that was given before; a refusal where the key was used for something else.
+    pub fn stored(&self, tx: &Tx<'_>) -> Result<Option<Reply>> {
+        let found = tx.optional(
+            "select anfrage_sha256, status, subjekt, antwort from idempotenz
+             where tenant_id = :tenant and key_id = :key and schluessel = :schluessel and am > :since",
+            named_params! {
+                ":key": self.key_id,
+                ":schluessel": self.schluessel,
+                ":since": oldest(tx),
+            },
+            |row| {
+                let anfrage: [u8; 32] = row.get(0)?;
+                let (status, subject, body): (u16, Option<Uuid>, Vec<u8>) =
+                    (row.get(1)?, row.get(2)?, row.get(3)?);
+                Ok((anfrage, Reply { status, subject, body, headers: Vec::new() }))
+            },
+        )?;
+        match found {
+            None => Ok(None),
+            Some((anfrage, reply)) if anfrage == self.anfrage => {
+                Ok(Some(reply.with("idempotency-replayed", "true")))
+            }
+            Some(_) => {
+                let message =
+                    "Dieser Idempotency-Key gehört zu einer anderen Anfrage. Bitte einen neuen wählen.";
+                Err(Refusal::new(Code::IdempotenzKonflikt, message).into())
+            }
+        }
+    }
+
+    /// Keeps the answer of a success, and drops some that are past their time.
+    pub fn keep(&self, tx: &WriteTx<'_>, reply: &Reply) -> Result<()> {
+        tx.execute(
+            "delete from idempotenz where tenant_id = :tenant and rowid in (
+               select rowid from idempotenz where tenant_id = :tenant and am <= :since order by am limit :limit)",
+            named_params! {":since": oldest(tx), ":limit": DROPPED_AT_ONCE},
+        )?;
+        tx.execute(
+            "insert into idempotenz (tenant_id, key_id, schluessel, anfrage_sha256, status, subjekt, am, antwort)
+             values (:tenant, :key, :schluessel, :anfrage, :status, :subjekt, :am, :antwort)
+             on conflict (tenant_id, key_id, schluessel) do update set anfrage_sha256 = :anfrage,
+               status = :status, subjekt = :subjekt, am = :am, antwort = :antwort",
+            named_params! {
+                ":key": self.key_id,
+                ":schluessel": self.schluessel,
+                ":anfrage": self.anfrage,
+                ":status": reply.status,
+                ":subjekt": reply.subject,
+                ":am": tx.now(),
+                ":antwort": reply.body,
+            },
+        )?;
+        Ok(())
+    }
+}
+
+/// Answers from before this instant are past their time.
+fn oldest(tx: &Tx<'_>) -> Instant {
+    Instant::from_millis(tx.now().millis() - KEPT)
+}

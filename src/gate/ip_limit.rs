@@ -1,0 +1,93 @@
+//! The IP limit (D20): ten critical requests a minute from one address. Critical are requests
+//! without a valid key, and the routes that the configuration names.
+
+use std::collections::{HashMap, VecDeque};
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+
+use crate::rules::day::Instant;
+
+/// Critical requests of an address in a minute (specification, Limits).
+const PER_MINUTE: usize = 10;
+
+/// A minute in milliseconds.
+const MINUTE: i64 = 60_000;
+
+/// Addresses that are remembered at most: about 2 MiB.
+const MAX_ADDRESSES: usize = 10_000;
+
+/// What an address has too much of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Requests without a valid key.
+    WithoutKey,
+    /// Requests of a route that the configuration names; its place in the table.
+    Route(usize),
+}
+
+/// The last critical requests of each address.
+#[derive(Default)]
+pub struct IpLimit {
+    seen: Mutex<HashMap<(IpAddr, Kind), VecDeque<i64>>>,
+}
+
+impl IpLimit {
+    /// Counts a critical request; where it is one too many, the seconds until the next may come.
+    pub fn take(&self, address: IpAddr, kind: Kind, now: Instant) -> Result<(), i64> {
+        let now = now.millis();
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.len() >= MAX_ADDRESSES && !seen.contains_key(&(address, kind)) {
+            make_room(&mut seen, now);
+        }
+        let times = seen.entry((address, kind)).or_default();
+        // A clock that was put back must not lock anybody out.
+        times.retain(|time| now - MINUTE < *time && *time <= now);
+        if times.len() < PER_MINUTE {
+            times.push_back(now);
+            return Ok(());
+        }
+        let first = times.front().copied().unwrap_or(now);
+        Err((first + MINUTE - now + 999) / 1_000)
+    }
+}
+
+/// Forgets the addresses whose last request is a minute old; where there are none, all: then a
+/// flood from many addresses gets more answers 401, which cost nothing.
+fn make_room(seen: &mut HashMap<(IpAddr, Kind), VecDeque<i64>>, now: i64) {
+    seen.retain(|_, times| times.back().is_some_and(|last| now - MINUTE < *last));
+    if seen.len() >= MAX_ADDRESSES {
+        seen.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_a_minute_and_address() {
+        let limit = IpLimit::default();
+        let at = |second: i64| Instant::from_millis(1_000_000 + second * 1_000);
+        let one: IpAddr = "1.2.3.4".parse().unwrap();
+        let other: IpAddr = "1.2.3.5".parse().unwrap();
+        for second in 0..10 {
+            assert_eq!(limit.take(one, Kind::WithoutKey, at(second)), Ok(()));
+        }
+        assert_eq!(limit.take(one, Kind::WithoutKey, at(10)), Err(50));
+        assert_eq!(limit.take(other, Kind::WithoutKey, at(10)), Ok(()));
+        assert_eq!(limit.take(one, Kind::Route(3), at(10)), Ok(()));
+        assert_eq!(limit.take(one, Kind::WithoutKey, at(60)), Ok(()), "the first is a minute ago");
+        assert_eq!(limit.take(one, Kind::WithoutKey, at(60)), Err(1));
+        assert_eq!(limit.take(one, Kind::WithoutKey, at(-500)), Ok(()), "the clock was put back");
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let limit = IpLimit::default();
+        for number in 0..3 * MAX_ADDRESSES as u32 {
+            let address = IpAddr::from(number.to_be_bytes());
+            assert_eq!(limit.take(address, Kind::WithoutKey, Instant::from_millis(5)), Ok(()));
+        }
+        assert!(limit.seen.lock().unwrap().len() <= MAX_ADDRESSES);
+    }
+}

@@ -1,0 +1,141 @@
+//! The daily limit of a key (D20): so many requests per UTC day, exact, also after a kill -9.
+//!
+//! Every request is counted in memory before it is answered. What outlives the process is the
+//! audit log, which has a row for each answered request: at the start the day is counted from it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rusqlite::{Connection, params};
+
+use crate::db::error::Result;
+use crate::http::call::Caller;
+use crate::http::reply::Reply;
+use crate::rules::day::Instant;
+use crate::rules::error::{Code, Refusal};
+
+/// Requests of a key per UTC day where the key does not say otherwise (specification, Limits).
+pub const DAILY_LIMIT: u32 = 10_000;
+
+/// Days that are remembered; a clock that jumps further back begins to count anew.
+const DAYS_REMEMBERED: usize = 3;
+
+const MILLIS_PER_DAY: i64 = 86_400_000;
+
+/// What a key has left today, as every keyed answer says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Allowance {
+    limit: u32,
+    remaining: u32,
+    /// Seconds to 00:00 UTC.
+    reset: i64,
+    exceeded: bool,
+}
+
+/// Requests of one key on one day.
+#[derive(Debug, Clone, Copy, Default)]
+struct Use {
+    requests: u32,
+    last: i64,
+    /// Changed since it was last written to the database.
+    unsaved: bool,
+}
+
+/// The requests of all keys on the last days.
+#[derive(Default)]
+pub struct Quota {
+    days: Mutex<BTreeMap<i64, HashMap<String, Use>>>,
+}
+
+impl Quota {
+    /// Counts the day from the audit log, once, before the first request is answered.
+    pub fn load(&self, connection: &Connection, now: Instant) -> Result<()> {
+        let day = day_of(now);
+        let mut statement = connection.prepare(
+            "select key_id, count(*), max(am) from audit
+             where tag = ?1 and key_id is not null and status <> 429 group by key_id",
+        )?;
+        let rows = statement.query_map([day], |row| {
+            Ok((row.get(0)?, Use { requests: row.get(1)?, last: row.get(2)?, unsaved: true }))
+        })?;
+        let keys = rows.collect::<rusqlite::Result<HashMap<String, Use>>>()?;
+        self.lock().insert(day, keys);
+        Ok(())
+    }
+
+    /// Counts a request of a key. Refused requests are not counted (D20).
+    pub fn take(&self, caller: &Caller, now: Instant) -> Allowance {
+        let mut days = self.lock();
+        let day = day_of(now);
+        let entry = days.entry(day).or_default().entry(caller.key_id.clone()).or_default();
+        let exceeded = entry.requests >= caller.daily_limit;
+        if !exceeded {
+            *entry = Use { requests: entry.requests + 1, last: now.millis(), unsaved: true };
+        }
+        let remaining = caller.daily_limit.saturating_sub(entry.requests);
+        while days.len() > DAYS_REMEMBERED {
+            days.pop_first();
+        }
+        let left = MILLIS_PER_DAY - now.millis().rem_euclid(MILLIS_PER_DAY);
+        // Rounded up: whoever comes back then comes back on the next day.
+        Allowance { limit: caller.daily_limit, remaining, reset: (left + 999) / 1_000, exceeded }
+    }
+
+    /// Whether there is anything to save.
+    pub fn is_unsaved(&self) -> bool {
+        self.lock().values().flat_map(HashMap::values).any(|entry| entry.unsaved)
+    }
+
+    /// Writes the use of each key to the database, where `key list` reads it.
+    pub fn save(&self, connection: &Connection) -> Result<()> {
+        let mut unsaved = Vec::new();
+        for (day, keys) in self.lock().iter_mut() {
+            for (key, entry) in keys.iter_mut().filter(|(_, entry)| entry.unsaved) {
+                entry.unsaved = false;
+                unsaved.push((key.clone(), *day, *entry));
+            }
+        }
+        let mut statement = connection.prepare_cached(
+            "insert into api_key_nutzung (key_id, tag, anfragen, zuletzt_am)
+             select ?1, ?2, ?3, ?4 where exists (select 1 from api_key where id = ?1)
+             on conflict (key_id) do update set tag = ?2, anfragen = ?3, zuletzt_am = ?4
+               where ?2 >= tag",
+        )?;
+        for (key, day, entry) in unsaved {
+            statement.execute(params![key, day, entry.requests, entry.last])?;
+        }
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<i64, HashMap<String, Use>>> {
+        self.days.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Allowance {
+    /// The refusal of a request beyond the limit.
+    pub fn check(self) -> Result<()> {
+        if !self.exceeded {
+            return Ok(());
+        }
+        let message = format!(
+            "Der Schlüssel hat heute schon {} Anfragen gestellt. Ab 00:00 UTC geht es weiter.",
+            self.limit
+        );
+        Err(Refusal::new(Code::TageslimitErreicht, message).into())
+    }
+
+    /// The answer with what is left; a refusal says when to come back.
+    pub fn shown_in(self, reply: Reply) -> Reply {
+        let reply = reply
+            .with("x-ratelimit-limit", self.limit.to_string())
+            .with("x-ratelimit-remaining", self.remaining.to_string())
+            .with("x-ratelimit-reset", self.reset.to_string());
+        if self.exceeded { reply.with("retry-after", self.reset.to_string()) } else { reply }
+    }
+}
+
+/// The UTC day of an instant, in days since 1970.
+pub fn day_of(now: Instant) -> i64 {
+    now.millis().div_euclid(MILLIS_PER_DAY)
+}

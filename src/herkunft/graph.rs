@@ -1,0 +1,61 @@
+//! The walk from a batch through production orders, breadth first; a batch is walked through once,
+//! whatever circles there are.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use uuid::Uuid;
+
+use super::model::{Beteiligter, Knoten};
+use super::sql;
+use crate::db::error::Result;
+use crate::db::tx::Tx;
+use crate::http::wire::Read;
+use crate::rules::error::{Code, Refusal};
+
+/// Batches and documents that one answer lists at most.
+const MAX_ENTRIES: usize = 20_000;
+
+/// Which way to walk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Schritt {
+    /// To what went in, and its suppliers.
+    Rueckwaerts,
+    /// To what came out, and its recipients.
+    Vorwaerts,
+}
+
+/// The batches up to `tiefe` steps away, and who delivered or got them and the first one.
+pub fn walk(
+    tx: &Tx<'_>,
+    start: Uuid,
+    schritt: Schritt,
+    tiefe: i64,
+) -> Result<(Vec<Knoten>, Vec<Beteiligter>)> {
+    let mut knoten = Vec::new();
+    let mut beteiligte = sql::partners(tx, start, schritt)?;
+    let mut seen = BTreeSet::from([start]);
+    let mut waiting = VecDeque::from([(start, 0)]);
+    while let Some((charge, away)) = waiting.pop_front() {
+        if away == tiefe {
+            continue;
+        }
+        for next in sql::neighbours(tx, charge, schritt, away + 1)? {
+            if seen.insert(next.charge_id) {
+                waiting.push_back((next.charge_id, away + 1));
+                beteiligte.extend(sql::partners(tx, next.charge_id, schritt)?);
+            }
+            knoten.push(next);
+        }
+        check_size(knoten.len() + beteiligte.len())?;
+    }
+    Ok((knoten, beteiligte))
+}
+
+fn check_size(entries: usize) -> Read<()> {
+    if entries <= MAX_ENTRIES {
+        return Ok(());
+    }
+    let message =
+        format!("Die Herkunft hat mehr als {MAX_ENTRIES} Einträge. Bitte eine kleinere tiefe angeben.");
+    Err(Refusal::field(Code::ZuVieleTreffer, "tiefe", message))
+}

@@ -1,0 +1,82 @@
+//! Where a batch came from and where it went (D21d): from its movements, step by step through the
+//! production orders, to the suppliers of what went in and to those who got what came out.
+//!
+//! `graph` walks, `sql` reads the movements, `sheet` writes what an authority asks for.
+
+mod graph;
+mod model;
+mod sheet;
+mod sql;
+
+use crate::db::error::{Failure, Result};
+use crate::db::tx::Tx;
+use crate::http::call::Call;
+use crate::http::query::Query;
+use crate::http::reply::Reply;
+use crate::http::route::{Access, Param, ParamKind, Route};
+use crate::http::wire::Read;
+use crate::rules::scope::Scope;
+use crate::{artikel, chargen};
+use graph::Schritt;
+use model::Herkunft;
+
+const WHAT: &str = "Diese Charge";
+
+/// Steps that are walked where the request does not say.
+const DEPTH: i64 = 20;
+
+/// Steps that are walked at most.
+const MAX_DEPTH: i64 = 50;
+
+/// Routes of this slice.
+pub const ROUTES: &[Route] = &[Route::get(
+    "/api/v1/chargen/{id}/herkunft",
+    Access::Scope(Scope::ChargenRead),
+    "Herkunft und Verbleib einer Charge, als JSON oder als CSV-Blatt",
+    get,
+)
+.with_query(&[
+    Param {
+        name: "richtung",
+        kind: ParamKind::OneOf(&["rueckwaerts", "vorwaerts", "beide"]),
+        summary: "nur Herkunft, nur Verbleib oder beide",
+    },
+    Param { name: "tiefe", kind: ParamKind::Int, summary: "Stufen der Produktion, 1 bis 50; ohne Angabe 20" },
+    Param {
+        name: "format", kind: ParamKind::OneOf(&["json", "csv"]), summary: "csv: Blatt für die Behörde"
+    },
+])];
+
+/// GET /chargen/{id}/herkunft
+fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let query = &call.query;
+    let tiefe = depth(query)?;
+    let richtung = query.one_of("richtung")?.unwrap_or("beide");
+    let format = query.one_of("format")?.unwrap_or("json");
+    let charge = chargen::find(tx, call.id(WHAT)?)?.ok_or_else(|| Failure::not_found(WHAT))?;
+    let id = charge.id;
+    let walk = |schritt, asked: bool| match asked {
+        true => graph::walk(tx, id, schritt, tiefe),
+        false => Ok(Default::default()),
+    };
+    let (rueckwaerts, lieferanten) = walk(Schritt::Rueckwaerts, richtung != "vorwaerts")?;
+    let (vorwaerts, empfaenger) = walk(Schritt::Vorwaerts, richtung != "rueckwaerts")?;
+    let bilanz = sql::balance(tx, id)?;
+    let artikel = artikel::find(tx, charge.artikel_id)?;
+    let artikelnummer = artikel.map(|artikel| artikel.artikelnummer).unwrap_or_default();
+    let herkunft =
+        Herkunft { charge, artikelnummer, rueckwaerts, vorwaerts, lieferanten, empfaenger, bilanz };
+    let reply = match format {
+        "csv" => Reply::csv(&format!("herkunft-{}", herkunft.charge.charge_nr), sheet::write(&herkunft)?),
+        _ => Reply::ok(&herkunft)?,
+    };
+    Ok(reply.about(id))
+}
+
+fn depth(query: &Query) -> Read<i64> {
+    let tiefe = query.int("tiefe")?.unwrap_or(DEPTH);
+    if (1..=MAX_DEPTH).contains(&tiefe) {
+        return Ok(tiefe);
+    }
+    Err(Query::refuse("tiefe", format!("Hier wird eine Zahl von 1 bis {MAX_DEPTH} erwartet.")))
+}

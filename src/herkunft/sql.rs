@@ -1,0 +1,128 @@
+//! Statements that follow the movements of batches.
+
+use rusqlite::named_params;
+use uuid::Uuid;
+
+use super::graph::Schritt;
+use super::model::{Beteiligter, Bilanz, Knoten, Ueber};
+use crate::db::error::Result;
+use crate::db::tx::{Columns, Tx};
+use crate::rules::day::{Day, Instant};
+use crate::rules::fixed::Quantity;
+
+/// The batches on the other side of the production orders that a batch took part in. `:sign` is
+/// that of the movements of the batch itself: 1 where an order made it, −1 where one used it up.
+const NEIGHBOURS: &str = "select c.id, c.charge_nr, c.fremde_charge_nr, a.id, a.artikelnummer, a.bezeichnung,
+    abs(sum(m.menge)), a.einheit, v.id, v.pa_nummer, v.produktions_datum, v.erledigt_am
+  from lagerbewegung m
+    join produktionsauftrag v on v.tenant_id = m.tenant_id and v.id = m.pa_id
+    join charge c on c.tenant_id = m.tenant_id and c.id = m.charge_id
+    join artikel a on a.tenant_id = c.tenant_id and a.id = c.artikel_id
+  where m.tenant_id = :tenant and sign(m.menge) = -:sign and m.pa_id in (
+    select o.pa_id from lagerbewegung o
+    where o.tenant_id = :tenant and o.charge_id = :charge and o.pa_id is not null and sign(o.menge) = :sign)
+  group by v.id, c.id order by v.id, c.id";
+
+/// The batches one step away.
+pub fn neighbours(tx: &Tx<'_>, charge: Uuid, schritt: Schritt, tiefe: i64) -> Result<Vec<Knoten>> {
+    let sign = match schritt {
+        Schritt::Rueckwaerts => 1,
+        Schritt::Vorwaerts => -1,
+    };
+    tx.all(NEIGHBOURS, named_params! {":charge": charge, ":sign": sign}, |row| {
+        let mut columns = Columns::of(row);
+        Ok(Knoten {
+            tiefe,
+            charge_id: columns.take()?,
+            charge_nr: columns.take()?,
+            fremde_charge_nr: columns.take()?,
+            artikel_id: columns.take()?,
+            artikelnummer: columns.take()?,
+            artikel_bezeichnung: columns.take()?,
+            menge: columns.take()?,
+            einheit: columns.take()?,
+            ueber: Ueber {
+                art: "produktionsauftrag",
+                id: columns.take()?,
+                nummer: columns.take()?,
+                datum: {
+                    let (planned, done): (Option<Day>, Option<Instant>) = (columns.take()?, columns.take()?);
+                    planned.or(done.map(Day::in_berlin))
+                },
+            },
+        })
+    })
+}
+
+/// Who delivered a batch (`EL`, `ER`) or got it (`LS`, `RE`): one row a document, without what was
+/// reversed. The name and the address of a final document are those it was finalised with.
+const PARTNERS: &str = "select k.id, k.kundennr, coalesce(b.kunden_name, k.name),
+    iif(b.kunden_name is null, k.strasse, b.kunden_strasse), iif(b.kunden_name is null, k.plz, b.kunden_plz),
+    iif(b.kunden_name is null, k.ort, b.kunden_ort), iif(b.kunden_name is null, k.staat, b.kunden_staat),
+    :sign * sum(m.menge), a.einheit, b.id, b.beleg_nummer, b.beleg_datum, c.id, c.charge_nr
+  from lagerbewegung m
+    join beleg b on b.tenant_id = m.tenant_id and b.id = m.beleg_id
+    join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id
+    join charge c on c.tenant_id = m.tenant_id and c.id = m.charge_id
+    join artikel a on a.tenant_id = c.tenant_id and a.id = c.artikel_id
+  where m.tenant_id = :tenant and m.charge_id = :charge and b.beleg_typ in (:lieferung, :rechnung)
+  group by b.id having sum(m.menge) <> 0 order by b.id";
+
+/// The supplier of a batch that no document brought in: opening stock.
+const SUPPLIER_OF_OPENING_STOCK: &str = "select k.id, k.kundennr, k.name, k.strasse, k.plz, k.ort, k.staat,
+    coalesce(c.eroeffnung, 0), a.einheit, null, null, null, c.id, c.charge_nr
+  from charge c
+    join kunde k on k.tenant_id = c.tenant_id and k.id = c.partner_id
+    join artikel a on a.tenant_id = c.tenant_id and a.id = c.artikel_id
+  where c.tenant_id = :tenant and c.id = :charge and c.eingang_beleg_id is null";
+
+/// Suppliers or recipients of one batch.
+pub fn partners(tx: &Tx<'_>, charge: Uuid, schritt: Schritt) -> Result<Vec<Beteiligter>> {
+    let (lieferung, rechnung, sign) = match schritt {
+        Schritt::Rueckwaerts => ("EL", "ER", 1),
+        Schritt::Vorwaerts => ("LS", "RE", -1),
+    };
+    let params = named_params! {
+        ":charge": charge,
+        ":lieferung": lieferung,
+        ":rechnung": rechnung,
+        ":sign": sign,
+    };
+    let mut found = tx.all(PARTNERS, params, partner)?;
+    if schritt == Schritt::Rueckwaerts {
+        found.extend(tx.all(SUPPLIER_OF_OPENING_STOCK, named_params! {":charge": charge}, partner)?);
+    }
+    Ok(found)
+}
+
+fn partner(row: &rusqlite::Row<'_>) -> rusqlite::Result<Beteiligter> {
+    let mut columns = Columns::of(row);
+    Ok(Beteiligter {
+        partner_id: columns.take()?,
+        kundennr: columns.take()?,
+        name: columns.take()?,
+        strasse: columns.take()?,
+        plz: columns.take()?,
+        ort: columns.take()?,
+        staat: columns.take()?,
+        menge: columns.take()?,
+        einheit: columns.take()?,
+        beleg_id: columns.take()?,
+        beleg_nummer: columns.take()?,
+        datum: columns.take()?,
+        charge_id: columns.take()?,
+        charge_nr: columns.take()?,
+    })
+}
+
+/// What came in and what went out: sales and what production used go out, all else comes in;
+/// returns are deducted on their side.
+pub fn balance(tx: &Tx<'_>, charge: Uuid) -> Result<Bilanz> {
+    let statement = "select coalesce(sum(iif(ist_abgang, 0, menge)), 0), coalesce(-sum(iif(ist_abgang, menge, 0)), 0)
+        from (select m.menge, coalesce(b.beleg_typ in ('LS', 'RE'), m.pa_id is not null and m.menge < 0) as ist_abgang
+              from lagerbewegung m left join beleg b on b.tenant_id = m.tenant_id and b.id = m.beleg_id
+              where m.tenant_id = :tenant and m.charge_id = :charge)";
+    let (eingang, abgang): (Quantity, Quantity) =
+        tx.one(statement, named_params! {":charge": charge}, |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(Bilanz { eingang, abgang, bestand: eingang.minus(abgang)? })
+}

@@ -1,0 +1,99 @@
+//! The files of an export: in a folder, or in a zip.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use zip::ZipArchive;
+
+use crate::import::file::{Complaint, decode};
+
+/// Largest size in bytes of the files together, unpacked: a busy register has 100 MiB a year.
+const MAX_EXPORT: u64 = 256 << 20;
+
+/// How deep in a folder the files may lie.
+const MAX_DEPTH: usize = 3;
+
+/// The texts of the files that we read.
+pub struct Files {
+    place: String,
+    texts: Vec<(&'static str, String)>,
+}
+
+impl Files {
+    /// Reads those of `names` that are in the folder or the zip; together they are no larger than
+    /// [`MAX_EXPORT`], also unpacked.
+    pub fn open(path: &Path, names: &[&'static str]) -> Result<Files, Complaint> {
+        let mut files = Files { place: path.display().to_string(), texts: Vec::new() };
+        let mut left = MAX_EXPORT;
+        if path.is_dir() {
+            for file in files_below(path, MAX_DEPTH).map_err(|error| files.unreadable(&error))? {
+                let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                if let Some(name) = known(&name, names) {
+                    let opened = File::open(&file).map_err(|error| files.unreadable(&error))?;
+                    files.add(name, opened, &mut left)?;
+                }
+            }
+            return Ok(files);
+        }
+        let opened = File::open(path).map_err(|error| files.unreadable(&error))?;
+        let mut archive = ZipArchive::new(opened).map_err(|error| files.unreadable(&error))?;
+        for at in 0..archive.len() {
+            let entry = archive.by_index(at).map_err(|error| files.unreadable(&error))?;
+            let path = entry.name().map_err(|error| files.unreadable(&error))?.into_owned();
+            if let Some(name) = known(path.rsplit(['/', '\\']).next().unwrap_or_default(), names) {
+                files.add(name, entry, &mut left)?;
+            }
+        }
+        Ok(files)
+    }
+
+    /// The text of a file.
+    pub fn text(&self, name: &str) -> Result<&str, Complaint> {
+        self.optional(name).ok_or_else(|| format!("{} has no file {name}", self.place))
+    }
+
+    /// The text of a file that a register may leave out when it is empty.
+    pub fn optional(&self, name: &str) -> Option<&str> {
+        self.texts.iter().find(|(known, _)| *known == name).map(|(_, text)| text.as_str())
+    }
+
+    fn add(&mut self, name: &'static str, file: impl Read, left: &mut u64) -> Result<(), Complaint> {
+        if self.optional(name).is_some() {
+            return Err(format!("{} has two files {name}: import one export at a time", self.place));
+        }
+        let mut bytes = Vec::new();
+        let read = file.take(*left + 1).read_to_end(&mut bytes);
+        let read = read.map_err(|error| self.unreadable(&format!("{name}: {error}")))?;
+        *left = left.checked_sub(read as u64).ok_or_else(|| {
+            format!("the files in {} are larger than {} MiB together", self.place, MAX_EXPORT >> 20)
+        })?;
+        self.texts.push((name, decode(&bytes)));
+        Ok(())
+    }
+
+    fn unreadable(&self, why: &dyn std::fmt::Display) -> Complaint {
+        format!("{} cannot be read as a folder or a zip: {why}", self.place)
+    }
+}
+
+/// The one of `names` that a file has, in whatever case.
+fn known(file: &str, names: &[&'static str]) -> Option<&'static str> {
+    names.iter().copied().find(|name| name.eq_ignore_ascii_case(file))
+}
+
+/// All files below a folder, in the order of their names.
+fn files_below(folder: &Path, depth: usize) -> std::io::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path()));
+    let mut entries: Vec<PathBuf> = entries.collect::<std::io::Result<_>>()?;
+    entries.sort();
+    let mut files = Vec::new();
+    for entry in entries {
+        if !entry.is_dir() {
+            files.push(entry);
+        } else if depth > 1 {
+            files.extend(files_below(&entry, depth - 1)?);
+        }
+    }
+    Ok(files)
+}

@@ -1,0 +1,332 @@
+//! A cash register's export after DSFinV-K, the German standard for tax audits, as receipts (D22).
+//!
+//! Read are sales and reversals (BON_TYP Beleg). Gross and tax are those that were printed, rates
+//! those that the register names for the closing.
+
+mod files;
+mod model;
+mod table;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+
+use uuid::{Uuid, uuid};
+
+use super::store::{Artikelbezug, BonEingabe, ZeileEingabe, store};
+use crate::db::error::Result;
+use crate::db::tx::WriteTx;
+use crate::import::Stored;
+use crate::import::file::Complaint;
+use crate::rules::error::{HintCode, Hints};
+use crate::rules::fixed::{Money, Percent, Price, Quantity};
+use crate::rules::kasse::{BonArt, printed};
+use crate::{artikel, kunden};
+use files::Files;
+use model::{Amount, BonKey, Closing, Export, FILES, Head, Line};
+
+/// Ids of registers and receipts are uuids of version 5 in this namespace: of Z_KASSE_ID, and of
+/// Z_KASSE_ID, Z_NR and BON_ID with line feeds between them, which no cell contains.
+const NAMESPACE: Uuid = uuid!("966fa49c-7cd3-484c-b26b-8253a3a8b660");
+
+/// The one type of receipt that is a sale or a reversal of one.
+const BELEG: &str = "Beleg";
+
+/// The unit of a line that names none (DSFinV-K, Bonpos).
+const PIECE: &str = "Stk";
+
+/// A receipt of the export.
+pub struct Receipt {
+    bon: BonEingabe,
+    kundennr: Option<String>,
+    /// The article number of each line.
+    artikelnummern: Vec<Option<String>>,
+}
+
+impl Receipt {
+    /// The number of the receipt.
+    pub fn bon_nr(&self) -> &str {
+        self.bon.bon_nr.as_deref().unwrap_or_default()
+    }
+
+    /// How many lines it has.
+    pub fn lines(&self) -> usize {
+        self.bon.zeilen.len()
+    }
+}
+
+/// What was read of an export.
+pub struct Receipts {
+    /// The receipts in the order of the export.
+    pub receipts: Vec<Receipt>,
+    /// English sentences on what was left out.
+    pub notes: Vec<String>,
+}
+
+/// Reads an export: a folder or a zip.
+pub fn read(path: &Path) -> std::result::Result<Receipts, Complaint> {
+    Assembly::of(&Export::read(&Files::open(path, FILES)?)?)?.receipts()
+}
+
+/// Stores a receipt. The article is that of ART_NR, else the one with the GTIN; the customer is
+/// the one whose number stands there, if there is such a customer.
+pub fn store_receipt(tx: &WriteTx<'_>, receipt: &Receipt, hints: &mut Hints) -> Stored {
+    let mut bon = receipt.bon.clone();
+    if let Some(kundennr) = &receipt.kundennr {
+        let kunde = kunden::find_by_kundennr(tx, kundennr).map_err(|failure| (0, failure))?;
+        bon.kunde_id = kunde.map(|kunde| kunde.id);
+    }
+    for (at, (zeile, nummer)) in bon.zeilen.iter_mut().zip(&receipt.artikelnummern).enumerate() {
+        let bezug = article(tx, nummer.as_deref(), zeile.ean.as_deref(), hints);
+        zeile.artikel = Some(bezug.map_err(|failure| (at, failure))?);
+    }
+    store(tx, &bon)
+}
+
+fn article(
+    tx: &WriteTx<'_>,
+    nummer: Option<&str>,
+    gtin: Option<&str>,
+    hints: &mut Hints,
+) -> Result<Artikelbezug> {
+    let by_nummer = nummer.map(|nummer| artikel::find_by_artikelnummer(tx, nummer)).transpose()?.flatten();
+    let id = match (by_nummer, gtin) {
+        (Some(artikel), _) => Some(artikel.id),
+        (None, Some(gtin)) => artikel::find_by_ean(tx, gtin)?,
+        (None, None) => None,
+    };
+    if let (None, Some(name)) = (id, nummer.or(gtin)) {
+        let message = format!("Den Artikel {name} gibt es nicht; die Bonzeilen haben keine artikel_id.");
+        hints.add_field(HintCode::ArtikelUnbekannt, "artikelnummer", message);
+    }
+    Ok(Artikelbezug { nummer: nummer.map(str::to_owned), id })
+}
+
+/// The id of a register.
+fn kasse_id(z_kasse_id: &str) -> Uuid {
+    Uuid::new_v5(&NAMESPACE, z_kasse_id.as_bytes())
+}
+
+/// The id of a receipt.
+fn bon_id(key: &BonKey) -> Uuid {
+    let name = format!("{}\n{}\n{}", key.closing.z_kasse_id, key.closing.z_nr, key.bon_id);
+    Uuid::new_v5(&NAMESPACE, name.as_bytes())
+}
+
+/// The export, joined.
+struct Assembly<'e> {
+    export: &'e Export,
+    rates: HashMap<(&'e Closing, i64), Percent>,
+    lines: HashMap<&'e BonKey, Vec<&'e Line>>,
+    amounts: HashMap<(&'e BonKey, &'e str), Vec<&'e Amount>>,
+    payments: HashMap<&'e BonKey, Vec<&'e str>>,
+    /// What was left out, and how often.
+    notes: BTreeMap<String, usize>,
+}
+
+impl<'e> Assembly<'e> {
+    /// Joins the files: every receipt has its closing, every line its receipt, every amount its line.
+    fn of(export: &'e Export) -> std::result::Result<Assembly<'e>, Complaint> {
+        let closings: HashSet<&Closing> = export.closings.iter().collect();
+        let mut heads = HashSet::new();
+        for head in &export.heads {
+            let Closing { z_kasse_id, z_nr } = &head.key.closing;
+            if !closings.contains(&head.key.closing) {
+                return Err(format!("cashpointclosing.csv has no closing {z_nr} of register {z_kasse_id}"));
+            }
+            if !heads.insert(&head.key) {
+                return Err(format!("transactions.csv has {} twice", name(&head.key)));
+            }
+        }
+        let mut lines: HashMap<&BonKey, Vec<&Line>> = HashMap::new();
+        let mut places = HashSet::new();
+        for line in &export.lines {
+            if !heads.contains(&line.key) {
+                return Err(format!("transactions.csv has no {}, which lines.csv has", name(&line.key)));
+            }
+            if !places.insert((&line.key, line.pos_zeile.as_str())) {
+                return Err(format!(
+                    "lines.csv has position {} of {} twice",
+                    line.pos_zeile,
+                    name(&line.key)
+                ));
+            }
+            lines.entry(&line.key).or_default().push(line);
+        }
+        let mut amounts: HashMap<_, Vec<&Amount>> = HashMap::new();
+        for amount in &export.amounts {
+            let place = (&amount.key, amount.pos_zeile.as_str());
+            if !places.contains(&place) {
+                let key = name(&amount.key);
+                return Err(format!(
+                    "lines.csv has no position {} of {key}, which lines_vat.csv has",
+                    place.1
+                ));
+            }
+            amounts.entry(place).or_default().push(amount);
+        }
+        let mut payments: HashMap<&BonKey, Vec<&str>> = HashMap::new();
+        for (key, typ) in &export.payments {
+            payments.entry(key).or_default().push(typ);
+        }
+        let rates = export.rates.iter().map(|(closing, key, rate)| ((closing, *key), *rate)).collect();
+        Ok(Assembly { export, rates, lines, amounts, payments, notes: BTreeMap::new() })
+    }
+
+    fn receipts(mut self) -> std::result::Result<Receipts, Complaint> {
+        let mut receipts = Vec::new();
+        for head in &self.export.heads {
+            receipts.extend(self.receipt(head)?);
+        }
+        let notes = self.notes.into_iter().map(|(note, count)| format!("{note}: {count}")).collect();
+        Ok(Receipts { receipts, notes })
+    }
+
+    fn note(&mut self, what: impl Into<String>) {
+        *self.notes.entry(what.into()).or_default() += 1;
+    }
+
+    /// A receipt that is a sale or a reversal.
+    fn receipt(&mut self, head: &Head) -> std::result::Result<Option<Receipt>, Complaint> {
+        if head.bon_typ != BELEG {
+            self.note(format!("Left out because they are no sale, receipts of type {}", head.bon_typ));
+            return Ok(None);
+        }
+        let mut zeilen = Vec::new();
+        let mut artikelnummern = Vec::new();
+        for line in self.lines.get(&head.key).cloned().unwrap_or_default() {
+            if line.p_storno {
+                self.note("Left out because they were voided before the receipt was closed, lines");
+                continue;
+            }
+            for zeile in self.zeilen(line)? {
+                zeilen.push(zeile);
+                artikelnummern.push(line.art_nr.clone());
+            }
+        }
+        if zeilen.is_empty() {
+            self.note("Left out because they have no lines, receipts");
+            return Ok(None);
+        }
+        let amounts = zeilen.iter().filter_map(|zeile| zeile.gesamt);
+        let sum = amounts.into_iter().try_fold(Money::ZERO, Money::plus);
+        let sum = sum.map_err(|_| format!("{} comes to more than can be", name(&head.key)))?;
+        let reversed = self.reversed(head);
+        if head.bon_storno && reversed.is_empty() && sum > Money::ZERO {
+            self.note("Left out because they were voided at once, without a reversal, receipts");
+            return Ok(None);
+        }
+        let storno_von = if reversed.len() == 1 { reversed.into_iter().next() } else { None };
+        if head.bon_storno && storno_von.is_none() {
+            self.note("Reversals that refer to no single receipt");
+        }
+        if head.ums_brutto.is_some_and(|printed| printed != sum) {
+            self.note("Receipts whose UMS_BRUTTO is not the sum of their lines");
+        }
+        let z_kasse_id = &head.key.closing.z_kasse_id;
+        let bon = BonEingabe {
+            bon_id: Some(bon_id(&head.key)),
+            bon_nr: Some(format!("{z_kasse_id}-{}", head.bon_nr)),
+            kasse_id: Some(kasse_id(z_kasse_id)),
+            kassiert_at: Some(head.bon_ende),
+            art: Some(if head.bon_storno { BonArt::Storno } else { BonArt::Verkauf }),
+            storno_von_bon_id: storno_von.map(bon_id),
+            zahlart: self.zahlart(&head.key),
+            kunde_id: None,
+            zeilen,
+        };
+        Ok(Some(Receipt { bon, kundennr: head.kunde_id.clone(), artikelnummern }))
+    }
+
+    /// The receipts that a reversal reverses: those that it refers to as a whole, else those that
+    /// its lines refer to.
+    fn reversed(&self, head: &Head) -> HashSet<&'e BonKey> {
+        let own = |of_line| {
+            let references = self.export.references.iter();
+            let own =
+                references.filter(move |r| head.bon_storno && r.of_line == of_line && r.key == head.key);
+            own.map(|reference| &reference.target).collect::<HashSet<_>>()
+        };
+        let whole = own(false);
+        if whole.is_empty() { own(true) } else { whole }
+    }
+
+    /// How a receipt was paid: in one way, in several, or not at all.
+    fn zahlart(&self, key: &BonKey) -> Option<String> {
+        let types = self.payments.get(key)?;
+        let first = types.first()?;
+        Some(match *first {
+            _ if types.iter().any(|other| other != first) => "gemischt".to_owned(),
+            "Bar" => "bar".to_owned(),
+            "ECKarte" => "ec".to_owned(),
+            other => other.to_lowercase(),
+        })
+    }
+
+    /// The lines of a position: one for each rate.
+    fn zeilen(&self, line: &Line) -> std::result::Result<Vec<ZeileEingabe>, Complaint> {
+        let place = || format!("position {} of {}", line.pos_zeile, name(&line.key));
+        let mut by_rate: Vec<(i64, [Option<Price>; 3])> = Vec::new();
+        for amount in self.amounts.get(&(&line.key, line.pos_zeile.as_str())).into_iter().flatten() {
+            let own = [amount.brutto, amount.netto, amount.ust];
+            match by_rate.iter_mut().find(|(key, _)| *key == amount.ust_schluessel) {
+                None => by_rate.push((amount.ust_schluessel, own)),
+                Some((_, sums)) => {
+                    for (sum, own) in sums.iter_mut().zip(own) {
+                        *sum = added(*sum, own).ok_or_else(|| format!("{} comes to too much", place()))?;
+                    }
+                }
+            }
+        }
+        if by_rate.is_empty() {
+            return Err(format!("lines_vat.csv has no {}", place()));
+        }
+        let alone = by_rate.len() == 1;
+        let zeile = |(key, [brutto, netto, ust]): (i64, [Option<Price>; 3])| {
+            let rate = self.rates.get(&(&line.key.closing, key));
+            let rate = *rate.ok_or_else(|| format!("vat.csv has no rate {key} for {}", place()))?;
+            let printed =
+                printed(brutto, netto, ust, rate).map_err(|_| format!("{} is too large", place()))?;
+            let (gesamt, steuer) =
+                printed.ok_or_else(|| format!("lines_vat.csv has no amounts of {}", place()))?;
+            let einzelpreis = unit_price(line, gesamt, alone);
+            Ok(ZeileEingabe {
+                bezeichnung: line.artikeltext.clone().or_else(|| Some(line.gv_typ.clone())),
+                ean: line.gtin.clone(),
+                menge: Some(line.menge),
+                einheit: line.einheit.clone().or_else(|| Some(PIECE.to_owned())),
+                einzelpreis: Some(einzelpreis.ok_or_else(|| format!("{} has no unit price", place()))?),
+                mwst_satz: Some(rate),
+                gesamt: Some(gesamt),
+                steuer: Some(steuer),
+                ..ZeileEingabe::default()
+            })
+        };
+        by_rate.into_iter().map(zeile).collect()
+    }
+}
+
+/// The sum of two amounts of which either may be missing; none where it is too large.
+fn added(one: Option<Price>, other: Option<Price>) -> Option<Option<Price>> {
+    match (one, other) {
+        (Some(one), Some(other)) => one.plus(other).ok().map(Some),
+        (one, other) => Some(one.or(other)),
+    }
+}
+
+/// The gross price of one unit. STK_BR is the price of FAKTOR units; where the position has
+/// several rates, or no price, it follows from the total.
+fn unit_price(line: &Line, gesamt: Money, alone: bool) -> Option<Price> {
+    let divide = |total: rust_decimal::Decimal, by: Quantity| {
+        total.checked_div(by.decimal()).and_then(|price| Price::round(price).ok())
+    };
+    match (line.stk_br, line.faktor.filter(|faktor| !faktor.is_zero())) {
+        (Some(price), None) if alone || line.menge.is_zero() => Some(price),
+        (Some(price), Some(faktor)) if alone || line.menge.is_zero() => divide(price.decimal(), faktor),
+        _ => divide(gesamt.decimal(), line.menge),
+    }
+}
+
+/// A receipt, for a person.
+fn name(key: &BonKey) -> String {
+    format!("receipt {} (closing {} of register {})", key.bon_id, key.closing.z_nr, key.closing.z_kasse_id)
+}

@@ -1,0 +1,107 @@
+//! A file of the export as rows whose cells have names.
+
+use csv::{ReaderBuilder, StringRecord};
+
+use crate::import::file::{Complaint, LineCounter, separator};
+use crate::rules::fixed::Fixed;
+
+/// Longest text in a cell that we keep, in characters (D18).
+const MAX_TEXT: usize = 255;
+
+/// A row, with the columns that we read of its file.
+pub struct Row<'r> {
+    file: &'r str,
+    line: usize,
+    columns: &'r [(&'static str, usize)],
+    record: &'r StringRecord,
+}
+
+/// Reads the rows of a file. All `columns` must be there; they stand in any order, and others
+/// beside them.
+pub fn rows<T>(
+    file: &str,
+    text: &str,
+    columns: &[&'static str],
+    mut read: impl FnMut(&Row<'_>) -> Result<T, Complaint>,
+) -> Result<Vec<T>, Complaint> {
+    let header = text.lines().next().unwrap_or_default();
+    let mut reader =
+        ReaderBuilder::new().delimiter(separator(header)).flexible(true).from_reader(text.as_bytes());
+    let header = reader.headers().map_err(|error| format!("{file}: {error}"))?.clone();
+    let place = |name: &'static str| {
+        let at = header.iter().position(|known| known.trim().eq_ignore_ascii_case(name));
+        at.map(|at| (name, at)).ok_or_else(|| format!("{file} has no column {name}"))
+    };
+    let columns = columns.iter().copied().map(place).collect::<Result<Vec<_>, _>>()?;
+    let mut rows = Vec::new();
+    let mut record = StringRecord::new();
+    let mut lines = LineCounter::new(text);
+    while reader.read_record(&mut record).map_err(|error| format!("{file}: {error}"))? {
+        if record.iter().all(|cell| cell.trim().is_empty()) {
+            continue;
+        }
+        let line = lines.line_at(record.position().map_or(0, |position| position.byte() as usize));
+        rows.push(read(&Row { file, line, columns: &columns, record: &record })?);
+    }
+    Ok(rows)
+}
+
+impl Row<'_> {
+    /// A text on one line; a blank cell is none.
+    pub fn text(&self, column: &'static str) -> Result<Option<String>, Complaint> {
+        match self.lines(column)? {
+            Some(text) if text.contains(['\n', '\t']) => Err(self.wrong(column, "it has control characters")),
+            text => Ok(text),
+        }
+    }
+
+    /// A text that may have several lines, as receipts have them.
+    pub fn lines(&self, column: &'static str) -> Result<Option<String>, Complaint> {
+        let place = self.columns.iter().find(|(name, _)| *name == column).map(|(_, at)| *at);
+        let cell = place.and_then(|at| self.record.get(at)).unwrap_or_default().trim().replace("\r\n", "\n");
+        if cell.chars().any(|letter| letter.is_control() && letter != '\n' && letter != '\t') {
+            return Err(self.wrong(column, "it has control characters"));
+        }
+        if cell.chars().nth(MAX_TEXT).is_some() {
+            return Err(self.wrong(column, &format!("it is longer than {MAX_TEXT} letters")));
+        }
+        Ok((!cell.is_empty()).then_some(cell))
+    }
+
+    /// A text that must be there.
+    pub fn required(&self, column: &'static str) -> Result<String, Complaint> {
+        self.text(column)?.ok_or_else(|| self.wrong(column, "it is blank"))
+    }
+
+    /// A whole number that must be there.
+    pub fn integer(&self, column: &'static str) -> Result<i64, Complaint> {
+        let text = self.required(column)?;
+        text.parse().map_err(|_| self.wrong(column, &format!("{text} is no whole number")))
+    }
+
+    /// A number with a decimal comma or a decimal point, without thousands separators.
+    pub fn decimal<const SCALE: u32, const SHOWN: usize>(
+        &self,
+        column: &'static str,
+    ) -> Result<Option<Fixed<SCALE, SHOWN>>, Complaint> {
+        let Some(text) = self.text(column)? else { return Ok(None) };
+        match Fixed::parse(&text.replacen(',', ".", 1)) {
+            Ok(parsed) => Ok(Some(parsed.value)),
+            Err(_) => Err(self.wrong(column, &format!("{text} is no number (1234,56 or 1234.56)"))),
+        }
+    }
+
+    /// A mark: 1 is yes, 0 or blank is no.
+    pub fn flag(&self, column: &'static str) -> Result<bool, Complaint> {
+        match self.text(column)?.as_deref() {
+            Some("1") => Ok(true),
+            None | Some("0") => Ok(false),
+            Some(text) => Err(self.wrong(column, &format!("{text} is neither 0 nor 1"))),
+        }
+    }
+
+    /// A sentence about this row.
+    pub fn wrong(&self, column: &str, why: &str) -> Complaint {
+        format!("{} line {}, {column}: {why}", self.file, self.line)
+    }
+}

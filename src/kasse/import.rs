@@ -1,0 +1,135 @@
+//! Receipt lines as an import brings them (D22).
+
+use std::collections::HashMap;
+
+use uuid::Uuid;
+
+use super::model::BarverkaufZeile;
+use super::store::{Artikelbezug, BonEingabe, ZeileEingabe, store};
+use crate::db::error::Result;
+use crate::db::tx::WriteTx;
+use crate::http::json::Json;
+use crate::http::wire::{At, FromJson, Int, OneOf, Read, Text};
+use crate::import::Stored;
+use crate::import::file::{Complaint, Rows};
+use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::{artikel, kunden};
+
+/// How a row names its receipt.
+#[derive(PartialEq, Eq, Hash)]
+enum Key {
+    Bon(Uuid),
+    Nummer(Option<String>, Option<Uuid>),
+    /// A known line alone.
+    Zeile(i64),
+}
+
+/// The rows of each receipt. Lines without id must stand together: their place is their key.
+pub fn groups(rows: &Rows<'_>) -> std::result::Result<Vec<Vec<usize>>, Complaint> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut known: HashMap<Key, usize> = HashMap::new();
+    let mut named_by: HashMap<String, (bool, bool)> = HashMap::new();
+    for (at, (line, row)) in rows.rows.iter().enumerate() {
+        let mut hints = Hints::default();
+        let zeile = BarverkaufZeile::from_json(row, &mut At::row(&mut hints, rows.tabular));
+        let zeile = zeile.map_err(|refusal| format!("line {line}: {}", refusal.message))?;
+        let (bon_id, kasse_id) = (zeile.bon_id.value(), zeile.kasse_id.value());
+        let bon_nr = zeile.bon_nr.value().map(|Text(nr)| nr);
+        // With an id the register is no part of the name.
+        let named = (bon_id.is_some(), bon_id.is_none() && kasse_id.is_some());
+        if let Some(nr) = bon_nr.clone()
+            && *named_by.entry(nr).or_insert(named) != named
+        {
+            return Err(format!(
+                "line {line}: this receipt is named in two ways: give bon_id, or bon_nr and kasse_id, in all of its lines"
+            ));
+        }
+        let id = zeile.id.value().map(|Int(id)| id);
+        let key = match (bon_id, &bon_nr, id) {
+            (Some(bon), ..) => Key::Bon(bon),
+            (None, None, Some(id)) => Key::Zeile(id),
+            (None, ..) => Key::Nummer(bon_nr, kasse_id),
+        };
+        let group = *known.entry(key).or_insert(groups.len());
+        match groups.get_mut(group) {
+            None => groups.push(vec![at]),
+            Some(rows) if id.is_some() || rows.last().is_some_and(|last| last + 1 == at) => rows.push(at),
+            Some(_) => {
+                return Err(format!(
+                    "line {line}: this receipt stands further up already: lines without id must stand together"
+                ));
+            }
+        }
+    }
+    Ok(groups)
+}
+
+/// Stores the lines of a receipt.
+pub fn bon(tx: &WriteTx<'_>, rows: &[&Json<'_>], at: &mut At<'_>) -> Stored {
+    let mut eingabe = BonEingabe::default();
+    for (index, row) in rows.iter().enumerate() {
+        let added = add(tx, &mut eingabe, row, at);
+        added.map_err(|failure| (index, failure))?;
+    }
+    store(tx, &eingabe)
+}
+
+/// Adds a row to its receipt, whose lines must agree on it.
+fn add(tx: &WriteTx<'_>, bon: &mut BonEingabe, row: &Json<'_>, at: &mut At<'_>) -> Result<()> {
+    let zeile = BarverkaufZeile::from_json(row, at)?;
+    agree(&mut bon.bon_id, zeile.bon_id.value(), "bon_id")?;
+    agree(&mut bon.bon_nr, zeile.bon_nr.value().map(|Text(text)| text), "bon_nr")?;
+    agree(&mut bon.kasse_id, zeile.kasse_id.value(), "kasse_id")?;
+    agree(&mut bon.kassiert_at, zeile.kassiert_at.value(), "kassiert_at")?;
+    agree(&mut bon.art, zeile.art.value().map(|OneOf(art)| art), "art")?;
+    agree(&mut bon.storno_von_bon_id, zeile.storno_von_bon_id.value(), "storno_von_bon_id")?;
+    agree(&mut bon.zahlart, zeile.zahlart.value().map(|Text(text)| text), "zahlart")?;
+    let kunde = match zeile.kunde.value() {
+        Some(Text(kundennr)) => Some(kunden::must_have_number(tx, &kundennr, "kunde")?.id),
+        None => None,
+    };
+    agree(&mut bon.kunde_id, kunde, "kunde")?;
+    let artikel = match zeile.artikelnummer.value() {
+        Some(Text(nummer)) => Some(article(tx, nummer, at)?),
+        None => None,
+    };
+    bon.zeilen.push(ZeileEingabe {
+        id: zeile.id.value().map(|Int(id)| id),
+        artikel,
+        bezeichnung: zeile.bezeichnung.value().map(|Text(text)| text),
+        ean: zeile.ean.value().map(|Text(text)| text),
+        menge: zeile.menge.value(),
+        einheit: zeile.einheit.value().map(|Text(text)| text),
+        einzelpreis: zeile.einzelpreis.value(),
+        mwst_satz: zeile.mwst_satz.value(),
+        gesamt: zeile.gesamt.value(),
+        netto: zeile.netto.value(),
+        steuer: zeile.steuer.value(),
+    });
+    Ok(())
+}
+
+/// Keeps a field of the receipt; a line that says something else is refused.
+fn agree<T: PartialEq>(field: &mut Option<T>, sent: Option<T>, feld: &str) -> Read<()> {
+    match (&*field, &sent) {
+        (Some(first), Some(sent)) if first != sent => {
+            let message = format!("Die Zeilen dieses Bons widersprechen sich in {feld}. Bitte angleichen.");
+            Err(Refusal::field(Code::FeldWiderspruch, feld, message))
+        }
+        (None, Some(_)) => {
+            *field = sent;
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The article of a number; an unknown one is none, and that is said (D22).
+fn article(tx: &WriteTx<'_>, nummer: String, at: &mut At<'_>) -> Result<Artikelbezug> {
+    let id = artikel::find_by_artikelnummer(tx, &nummer)?.map(|artikel| artikel.id);
+    if id.is_none() {
+        let message = format!("Den Artikel {nummer} gibt es nicht; die Bonzeilen haben keine artikel_id.");
+        at.field("artikelnummer", |at| at.hint(HintCode::ArtikelUnbekannt, message));
+    }
+    Ok(Artikelbezug { nummer: Some(nummer), id })
+}

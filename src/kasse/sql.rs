@@ -1,0 +1,252 @@
+//! Statements on receipts and their lines.
+
+use rusqlite::{Row, named_params};
+use uuid::Uuid;
+
+use super::model::Barverkauf;
+use crate::db::error::Result;
+use crate::db::list::{Filter, ListSql, Listing, Page};
+use crate::db::tx::{Columns, Tx, WriteTx};
+use crate::rules::day::{Day, Instant};
+use crate::rules::fixed::{Money, Percent, Price, Quantity};
+use crate::rules::kasse::BonArt;
+use crate::rules::text::natural_key;
+
+/// Receipts stand in the order of the list; `cross join` keeps the planner from beginning with
+/// the lines.
+const LIST: ListSql = ListSql {
+    select: "select z.id, z.bon_id, z.artikel_id, z.bezeichnung, coalesce(z.ean, a.ean), z.menge, z.einheit,
+        z.einzelpreis, z.mwst_satz, z.gesamt, b.datum, b.kassiert_am, b.bon_nr, b.art, b.storniert,
+        b.storno_von_bon_id, b.zahlart, b.kasse_id, b.kunde_id, coalesce(a.artikelnummer, z.artikelnummer),
+        a.artikelnr, a.bezeichnung2, z.gesamt - z.steuer, z.steuer
+      from bon b cross join barverkauf z on z.tenant_id = b.tenant_id and z.bon_id = b.id
+        left join artikel a on a.tenant_id = z.tenant_id and a.id = z.artikel_id",
+    count: "select coalesce(sum(b.zeilen), 0) from bon b",
+    order: "order by b.datum, b.bon_nr_sort, z.id",
+};
+
+fn barverkauf(row: &Row<'_>) -> rusqlite::Result<Barverkauf> {
+    let mut columns = Columns::of(row);
+    Ok(Barverkauf {
+        id: columns.take()?,
+        bon_id: columns.take()?,
+        artikel_id: columns.take()?,
+        bezeichnung: columns.take()?,
+        ean: columns.take()?,
+        menge: columns.take()?,
+        einheit: columns.take()?,
+        einzelpreis: columns.take()?,
+        mwst_satz: columns.take()?,
+        gesamt: columns.take()?,
+        datum: columns.take()?,
+        kassiert_at: columns.take()?,
+        bon_nr: columns.take()?,
+        art: columns.take()?,
+        storniert: columns.take()?,
+        storno_von_bon_id: columns.take()?,
+        zahlart: columns.take()?,
+        kasse_id: columns.take()?,
+        kunde_id: columns.take()?,
+        artikelnummer: columns.take()?,
+        artikelnr: columns.take()?,
+        bezeichnung2: columns.take()?,
+        netto: columns.take()?,
+        steuer: columns.take()?,
+    })
+}
+
+/// What a list of receipt lines is filtered by (specification, Kasse).
+#[allow(missing_docs)]
+pub struct Auswahl<'a> {
+    pub von: Option<Day>,
+    pub bis: Option<Day>,
+    pub zahlart: Option<&'a str>,
+    pub kasse: Option<Uuid>,
+    pub bon_nr: Option<&'a str>,
+    pub nur_verkaeufe: bool,
+}
+
+/// One page of receipt lines.
+pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing<Barverkauf>> {
+    let mut filter = Filter::of("b");
+    filter.when("b.datum >= :von", ":von", auswahl.von);
+    filter.when("b.datum <= :bis", ":bis", auswahl.bis);
+    filter.when("b.zahlart = :zahlart", ":zahlart", auswahl.zahlart);
+    filter.when("b.kasse_id = :kasse", ":kasse", auswahl.kasse);
+    filter.when("b.bon_nr = :bon_nr", ":bon_nr", auswahl.bon_nr);
+    filter.when("b.art = :art", ":art", auswahl.nur_verkaeufe.then_some(BonArt::Verkauf));
+    tx.list(&LIST, &filter, page, barverkauf)
+}
+
+/// A receipt as it is stored, without what is computed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Bon {
+    pub id: Uuid,
+    pub bon_nr: String,
+    pub kasse_id: Option<Uuid>,
+    pub kassiert_am: Instant,
+    pub art: BonArt,
+    pub storno_von_bon_id: Option<Uuid>,
+    pub zahlart: Option<String>,
+    pub kunde_id: Option<Uuid>,
+}
+
+/// A receipt and the number of its lines.
+pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<(Bon, i64)>> {
+    let statement =
+        "select id, bon_nr, kasse_id, kassiert_am, art, storno_von_bon_id, zahlart, kunde_id, zeilen
+        from bon where tenant_id = :tenant and id = :id";
+    tx.optional(statement, named_params! {":id": id}, |row| {
+        let mut columns = Columns::of(row);
+        let bon = Bon {
+            id: columns.take()?,
+            bon_nr: columns.take()?,
+            kasse_id: columns.take()?,
+            kassiert_am: columns.take()?,
+            art: columns.take()?,
+            storno_von_bon_id: columns.take()?,
+            zahlart: columns.take()?,
+            kunde_id: columns.take()?,
+        };
+        Ok((bon, columns.take()?))
+    })
+}
+
+/// The receipts of a register that have a number; two at most.
+pub fn find_by_nr(tx: &Tx<'_>, bon_nr: &str, kasse_id: Option<Uuid>) -> Result<Vec<Uuid>> {
+    let statement =
+        "select id from bon where tenant_id = :tenant and bon_nr = :bon_nr and kasse_id is :kasse_id limit 2";
+    tx.all(statement, named_params! {":bon_nr": bon_nr, ":kasse_id": kasse_id}, |row| row.get(0))
+}
+
+/// Adds a receipt or stores a changed one.
+pub fn upsert(tx: &WriteTx<'_>, bon: &Bon, is_new: bool) -> Result<()> {
+    let columns = named_params! {
+        ":bon_nr": bon.bon_nr,
+        ":bon_nr_sort": natural_key(&bon.bon_nr),
+        ":kasse_id": bon.kasse_id,
+        ":kassiert_am": bon.kassiert_am,
+        ":datum": Day::in_berlin(bon.kassiert_am),
+        ":art": bon.art,
+        ":storno_von_bon_id": bon.storno_von_bon_id,
+        ":zahlart": bon.zahlart,
+        ":kunde_id": bon.kunde_id,
+    };
+    if !is_new {
+        return tx.update("bon", bon.id, columns);
+    }
+    let own: [(&str, &dyn rusqlite::ToSql); 1] = [(":id", &bon.id)];
+    tx.insert("bon", &[&own[..], columns].concat())
+}
+
+/// Keeps the number of lines of a receipt.
+pub fn set_zeilen(tx: &WriteTx<'_>, bon: Uuid, zeilen: i64) -> Result<()> {
+    tx.update("bon", bon, named_params! {":zeilen": zeilen})
+}
+
+/// Computes whether a receipt is reversed: it has reversals, and with them the gross total of
+/// each rate is 0 (D22). Unknown receipts are nothing to do.
+pub fn recompute_storniert(tx: &WriteTx<'_>, bon: Uuid) -> Result<()> {
+    tx.execute(
+        "update bon set storniert =
+           exists (select 1 from bon r
+             where r.tenant_id = :tenant and r.storno_von_bon_id = :id and r.art = 'storno')
+           and not exists (select 1 from barverkauf z
+             where z.tenant_id = :tenant and z.bon_id in (select :id union all select r.id from bon r
+               where r.tenant_id = :tenant and r.storno_von_bon_id = :id and r.art = 'storno')
+             group by z.mwst_satz having sum(z.gesamt) <> 0)
+         where tenant_id = :tenant and id = :id",
+        named_params! {":id": bon},
+    )?;
+    Ok(())
+}
+
+/// A line as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Zeile {
+    pub id: i64,
+    pub bon_id: Uuid,
+    pub position: i64,
+    pub artikel_id: Option<Uuid>,
+    pub artikelnummer: Option<String>,
+    pub bezeichnung: String,
+    pub ean: Option<String>,
+    pub menge: Quantity,
+    pub einheit: Option<String>,
+    pub einzelpreis: Price,
+    pub mwst_satz: Percent,
+    pub gesamt: Money,
+    pub steuer: Money,
+}
+
+const ZEILE: &str = "select z.id, z.bon_id, z.position, z.artikel_id, z.artikelnummer, z.bezeichnung, z.ean,
+    z.menge, z.einheit, z.einzelpreis, z.mwst_satz, z.gesamt, z.steuer from barverkauf z";
+
+fn zeile(row: &Row<'_>) -> rusqlite::Result<Zeile> {
+    let mut columns = Columns::of(row);
+    Ok(Zeile {
+        id: columns.take()?,
+        bon_id: columns.take()?,
+        position: columns.take()?,
+        artikel_id: columns.take()?,
+        artikelnummer: columns.take()?,
+        bezeichnung: columns.take()?,
+        ean: columns.take()?,
+        menge: columns.take()?,
+        einheit: columns.take()?,
+        einzelpreis: columns.take()?,
+        mwst_satz: columns.take()?,
+        gesamt: columns.take()?,
+        steuer: columns.take()?,
+    })
+}
+
+/// A line by its id.
+pub fn find_zeile(tx: &Tx<'_>, id: i64) -> Result<Option<Zeile>> {
+    let statement = format!("{ZEILE} where z.tenant_id = :tenant and z.id = :id");
+    tx.optional(&statement, named_params! {":id": id}, zeile)
+}
+
+/// A line by its place in a receipt.
+pub fn find_zeile_at(tx: &Tx<'_>, bon: Uuid, position: i64) -> Result<Option<Zeile>> {
+    let statement =
+        format!("{ZEILE} where z.tenant_id = :tenant and z.bon_id = :bon and z.position = :position");
+    tx.optional(&statement, named_params! {":bon": bon, ":position": position}, zeile)
+}
+
+/// The next id of a line.
+pub fn next_zeilen_id(tx: &Tx<'_>) -> Result<i64> {
+    let statement = "select coalesce(max(id), 0) + 1 from barverkauf where tenant_id = :tenant";
+    tx.one(statement, &[], |row| row.get(0))
+}
+
+/// Adds a line or stores a changed one; its receipt and its place never change.
+pub fn upsert_zeile(tx: &WriteTx<'_>, zeile: &Zeile) -> Result<()> {
+    tx.execute(
+        "insert into barverkauf (tenant_id, id, bon_id, position, artikel_id, artikelnummer, bezeichnung, ean,
+           menge, einheit, einzelpreis, mwst_satz, gesamt, steuer)
+         values (:tenant, :id, :bon_id, :position, :artikel_id, :artikelnummer, :bezeichnung, :ean, :menge,
+           :einheit, :einzelpreis, :mwst_satz, :gesamt, :steuer)
+         on conflict (tenant_id, id) do update set artikel_id = :artikel_id, artikelnummer = :artikelnummer,
+           bezeichnung = :bezeichnung, ean = :ean, menge = :menge, einheit = :einheit,
+           einzelpreis = :einzelpreis, mwst_satz = :mwst_satz, gesamt = :gesamt, steuer = :steuer",
+        named_params! {
+            ":id": zeile.id,
+            ":bon_id": zeile.bon_id,
+            ":position": zeile.position,
+            ":artikel_id": zeile.artikel_id,
+            ":artikelnummer": zeile.artikelnummer,
+            ":bezeichnung": zeile.bezeichnung,
+            ":ean": zeile.ean,
+            ":menge": zeile.menge,
+            ":einheit": zeile.einheit,
+            ":einzelpreis": zeile.einzelpreis,
+            ":mwst_satz": zeile.mwst_satz,
+            ":gesamt": zeile.gesamt,
+            ":steuer": zeile.steuer,
+        },
+    )?;
+    Ok(())
+}

@@ -1,0 +1,244 @@
+//! Storing a receipt, whatever brought it (D22).
+
+use std::collections::BTreeSet;
+
+use uuid::Uuid;
+
+use super::sql::{self, Bon, Zeile};
+use crate::db::error::{Failure, Result};
+use crate::db::tx::{Tx, WriteTx};
+use crate::http::wire::required;
+use crate::import::{Stored, Upserted};
+use crate::rules::day::Instant;
+use crate::rules::error::{Code, Refusal};
+use crate::rules::fixed::{Money, Percent, Price, Quantity};
+use crate::rules::kasse::{BonArt, line_total};
+use crate::rules::tax::contained_tax;
+
+/// A receipt, or some of its lines. What is none stays as it is.
+#[derive(Debug, Clone, Default)]
+#[allow(missing_docs)]
+pub struct BonEingabe {
+    pub bon_id: Option<Uuid>,
+    pub bon_nr: Option<String>,
+    pub kasse_id: Option<Uuid>,
+    pub kassiert_at: Option<Instant>,
+    pub art: Option<BonArt>,
+    pub storno_von_bon_id: Option<Uuid>,
+    pub zahlart: Option<String>,
+    pub kunde_id: Option<Uuid>,
+    pub zeilen: Vec<ZeileEingabe>,
+}
+
+/// A line. Its key is the id where there is one, else its place in the receipt.
+#[derive(Debug, Clone, Default)]
+#[allow(missing_docs)]
+pub struct ZeileEingabe {
+    pub id: Option<i64>,
+    pub artikel: Option<Artikelbezug>,
+    pub bezeichnung: Option<String>,
+    pub ean: Option<String>,
+    pub menge: Option<Quantity>,
+    pub einheit: Option<String>,
+    pub einzelpreis: Option<Price>,
+    pub mwst_satz: Option<Percent>,
+    pub gesamt: Option<Money>,
+    pub netto: Option<Money>,
+    pub steuer: Option<Money>,
+}
+
+/// An article as a line names it.
+#[derive(Debug, Clone, Default)]
+pub struct Artikelbezug {
+    /// Its number as sent.
+    pub nummer: Option<String>,
+    /// The article, if we know it.
+    pub id: Option<Uuid>,
+}
+
+/// Stores a receipt with its lines; what became of each line.
+pub fn store(tx: &WriteTx<'_>, eingabe: &BonEingabe) -> Stored {
+    let at_first = |failure| (0, failure);
+    let mut known = Vec::new();
+    for (index, zeile) in eingabe.zeilen.iter().enumerate() {
+        let found = zeile.id.map(|id| sql::find_zeile(tx, id)).transpose();
+        known.push(found.map_err(|failure| (index, failure))?.flatten());
+    }
+    let old = find_bon(tx, eingabe, known.iter().flatten().next()).map_err(at_first)?;
+    let bon = with_header(tx, old.as_ref().map(|(bon, _)| bon), eingabe).map_err(at_first)?;
+    let header_differs = old.as_ref().is_none_or(|(old, _)| *old != bon);
+    if header_differs {
+        sql::upsert(tx, &bon, old.is_none()).map_err(at_first)?;
+    }
+    let zeilen_before = old.as_ref().map_or(0, |(_, zeilen)| *zeilen);
+    let mut storing = Storing { tx, bon: bon.id, zeilen: zeilen_before, seen: BTreeSet::new() };
+    let mut outcomes = Vec::new();
+    for (index, (zeile, known)) in eingabe.zeilen.iter().zip(known).enumerate() {
+        let stored = storing.zeile(index, zeile, known).map_err(|failure| (index, failure))?;
+        outcomes.push(if stored == Upserted::Unchanged && header_differs {
+            Upserted::Changed
+        } else {
+            stored
+        });
+    }
+    if outcomes.iter().any(|outcome| *outcome != Upserted::Unchanged) {
+        let before = old.and_then(|(old, _)| old.storno_von_bon_id);
+        close(tx, &bon, storing.zeilen, before).map_err(at_first)?;
+    }
+    Ok(outcomes)
+}
+
+/// What follows from the lines: their number, and which receipts are reversed, in whatever order
+/// receipt and reversal came.
+fn close(tx: &WriteTx<'_>, bon: &Bon, zeilen: i64, storno_von_before: Option<Uuid>) -> Result<()> {
+    sql::set_zeilen(tx, bon.id, zeilen)?;
+    let affected = [Some(bon.id), bon.storno_von_bon_id, storno_von_before];
+    affected.into_iter().flatten().try_for_each(|bon| sql::recompute_storniert(tx, bon))
+}
+
+/// The receipt that is meant, and the number of its lines: by its id, else by the id of a line,
+/// else by its number at its register.
+fn find_bon(tx: &Tx<'_>, eingabe: &BonEingabe, known: Option<&Zeile>) -> Result<Option<(Bon, i64)>> {
+    if let Some(id) = eingabe.bon_id {
+        return sql::find(tx, id);
+    }
+    if let Some(zeile) = known {
+        let found = sql::find(tx, zeile.bon_id)?;
+        let bon = found.as_ref().map(|(bon, _)| bon);
+        let other_nr = bon.zip(eingabe.bon_nr.as_ref()).is_some_and(|(bon, nr)| bon.bon_nr != *nr);
+        let other_kasse = bon.zip(eingabe.kasse_id).is_some_and(|(bon, id)| bon.kasse_id != Some(id));
+        if other_nr || other_kasse {
+            return Err(other_bon(zeile.id));
+        }
+        return Ok(found);
+    }
+    let bon_nr = required(eingabe.bon_nr.as_ref(), "bon_nr")?;
+    match sql::find_by_nr(tx, bon_nr, eingabe.kasse_id)?.as_slice() {
+        [] => Ok(None),
+        [id] => sql::find(tx, *id),
+        _ => {
+            let message =
+                format!("Die Nummer {bon_nr} haben mehrere Bons dieser Kasse. Bitte bon_id angeben.");
+            Err(Refusal::field(Code::FeldFehlt, "bon_id", message).into())
+        }
+    }
+}
+
+fn other_bon(id: i64) -> Failure {
+    let message = format!("Die Zeile {id} gehört zu einem anderen Bon. Bitte die id prüfen.");
+    Refusal::field(Code::FeldWiderspruch, "id", message).into()
+}
+
+/// The receipt with what was sent.
+fn with_header(tx: &WriteTx<'_>, old: Option<&Bon>, eingabe: &BonEingabe) -> Result<Bon> {
+    let bon_nr = eingabe.bon_nr.clone().or_else(|| old.map(|old| old.bon_nr.clone()));
+    let kassiert_at = eingabe.kassiert_at.or(old.map(|old| old.kassiert_am));
+    let bon = Bon {
+        id: old.map(|old| old.id).or(eingabe.bon_id).unwrap_or_else(|| tx.new_id()),
+        bon_nr: required(bon_nr, "bon_nr")?,
+        kasse_id: eingabe.kasse_id.or(old.and_then(|old| old.kasse_id)),
+        kassiert_am: required(kassiert_at, "kassiert_at")?,
+        art: eingabe.art.or(old.map(|old| old.art)).unwrap_or(BonArt::Verkauf),
+        storno_von_bon_id: eingabe.storno_von_bon_id.or(old.and_then(|old| old.storno_von_bon_id)),
+        zahlart: eingabe.zahlart.clone().or_else(|| old.and_then(|old| old.zahlart.clone())),
+        kunde_id: eingabe.kunde_id.or(old.and_then(|old| old.kunde_id)),
+    };
+    let message = match bon.storno_von_bon_id {
+        Some(_) if bon.art != BonArt::Storno => "Nur ein Bon der art storno storniert einen anderen.",
+        Some(original) if original == bon.id => "Ein Bon kann sich nicht selbst stornieren.",
+        _ => return Ok(bon),
+    };
+    Err(Refusal::field(Code::FeldWiderspruch, "storno_von_bon_id", message).into())
+}
+
+/// The lines of a receipt on their way into the database.
+struct Storing<'t, 'c> {
+    tx: &'t WriteTx<'c>,
+    bon: Uuid,
+    /// Lines of the receipt so far.
+    zeilen: i64,
+    /// Lines that were named already.
+    seen: BTreeSet<i64>,
+}
+
+impl Storing<'_, '_> {
+    /// Stores a line; `known` is the line that has its id.
+    fn zeile(&mut self, index: usize, sent: &ZeileEingabe, known: Option<Zeile>) -> Result<Upserted> {
+        if let Some(other) = known.as_ref().filter(|known| known.bon_id != self.bon) {
+            return Err(other_bon(other.id));
+        }
+        let old = match sent.id {
+            Some(_) => known,
+            None => sql::find_zeile_at(self.tx, self.bon, index as i64 + 1)?,
+        };
+        let (id, position) = match (&old, sent.id) {
+            (Some(old), _) => (old.id, old.position),
+            (None, Some(id)) => (id, self.zeilen + 1),
+            (None, None) => (sql::next_zeilen_id(self.tx)?, self.zeilen + 1),
+        };
+        if !self.seen.insert(id) {
+            let message = "Diese Bonzeile steht schon weiter oben. Bitte id und Reihenfolge prüfen.";
+            return Err(Refusal::field(Code::FeldWiderspruch, "id", message).into());
+        }
+        let new = self.merged(old.as_ref(), sent, id, position)?;
+        if old.as_ref() == Some(&new) {
+            return Ok(Upserted::Unchanged);
+        }
+        sql::upsert_zeile(self.tx, &new)?;
+        if old.is_some() {
+            return Ok(Upserted::Changed);
+        }
+        self.zeilen += 1;
+        Ok(Upserted::Created)
+    }
+
+    /// The line with what was sent.
+    fn merged(&self, old: Option<&Zeile>, sent: &ZeileEingabe, id: i64, position: i64) -> Result<Zeile> {
+        let bezeichnung = sent.bezeichnung.as_ref().or(old.map(|old| &old.bezeichnung));
+        let menge = required(sent.menge.or(old.map(|old| old.menge)), "menge")?;
+        let einzelpreis = required(sent.einzelpreis.or(old.map(|old| old.einzelpreis)), "einzelpreis")?;
+        let mwst_satz = required(sent.mwst_satz.or(old.map(|old| old.mwst_satz)), "mwst_satz")?;
+        let same_goods = old.filter(|old| old.menge == menge && old.einzelpreis == einzelpreis);
+        let gesamt = match sent.gesamt.or(same_goods.map(|old| old.gesamt)) {
+            Some(gesamt) => gesamt,
+            None => line_total(menge, einzelpreis)?,
+        };
+        let same_amount = old.filter(|old| old.gesamt == gesamt && old.mwst_satz == mwst_satz);
+        let steuer = match same_amount.filter(|_| sent.steuer.is_none() && sent.netto.is_none()) {
+            Some(old) => old.steuer,
+            None => tax(gesamt, mwst_satz, sent)?,
+        };
+        let artikel = sent.artikel.clone().unwrap_or_else(|| Artikelbezug {
+            nummer: old.and_then(|old| old.artikelnummer.clone()),
+            id: old.and_then(|old| old.artikel_id),
+        });
+        Ok(Zeile {
+            id,
+            bon_id: self.bon,
+            position,
+            artikel_id: artikel.id,
+            artikelnummer: artikel.nummer,
+            bezeichnung: required(bezeichnung, "bezeichnung")?.clone(),
+            ean: sent.ean.clone().or_else(|| old.and_then(|old| old.ean.clone())),
+            menge,
+            einheit: sent.einheit.clone().or_else(|| old.and_then(|old| old.einheit.clone())),
+            einzelpreis,
+            mwst_satz,
+            gesamt,
+            steuer,
+        })
+    }
+}
+
+/// The tax of a line: its own, else what its net leaves, else what the rate says (D7).
+fn tax(gesamt: Money, mwst_satz: Percent, sent: &ZeileEingabe) -> Result<Money> {
+    match (sent.steuer, sent.netto) {
+        (Some(steuer), Some(netto)) if netto.plus(steuer)? != gesamt => {
+            let message = format!("netto {netto} und steuer {steuer} ergeben nicht gesamt {gesamt}.");
+            Err(Refusal::field(Code::FeldWiderspruch, "steuer", message).into())
+        }
+        (Some(steuer), _) => Ok(steuer),
+        (None, Some(netto)) => Ok(gesamt.minus(netto)?),
+        (None, None) => Ok(contained_tax(gesamt, mwst_satz)),
+    }
+}

@@ -1,0 +1,80 @@
+//! The cash register: kinds of receipts, and what a line comes to (specification, Barverkauf; D7).
+
+use super::fixed::{Money, Percent, Price, Quantity, TooLarge};
+use super::price;
+use super::tax::contained_tax;
+use crate::choice;
+
+choice! {
+    /// Kinds of receipts (specification).
+    pub enum BonArt {
+        Verkauf = "verkauf",
+        Storno = "storno",
+    }
+}
+
+/// Gross total of a line: menge × einzelpreis, rounded to cents.
+pub fn line_total(menge: Quantity, einzelpreis: Price) -> Result<Money, TooLarge> {
+    price::line_total(menge, einzelpreis, Percent::ZERO)
+}
+
+/// Gross and contained tax of a line, from the amounts that a register printed (DSFinV-K,
+/// Bonpos_USt). A register that computes gross leaves net and tax blank or 0, one that computes
+/// net leaves gross blank or 0. None where nothing was printed.
+pub fn printed(
+    brutto: Option<Price>,
+    netto: Option<Price>,
+    ust: Option<Price>,
+    rate: Percent,
+) -> Result<Option<(Money, Money)>, TooLarge> {
+    let cents = |amount: Price| Money::round(amount.decimal());
+    let said = |amount: Option<Price>| amount.filter(|amount| !amount.is_zero());
+    Ok(match (said(brutto), said(netto), said(ust)) {
+        (Some(gross), _, Some(tax)) => Some((cents(gross)?, cents(tax)?)),
+        (Some(gross), Some(net), None) => Some((cents(gross)?, cents(gross.minus(net)?)?)),
+        (Some(gross), None, None) => {
+            let gross = cents(gross)?;
+            Some((gross, contained_tax(gross, rate)))
+        }
+        (None, Some(net), tax) => {
+            let tax = tax.unwrap_or_default();
+            Some((cents(net.plus(tax)?)?, cents(tax)?))
+        }
+        (None, None, Some(_)) => None,
+        (None, None, None) => brutto.or(netto).or(ust).map(|_| (Money::ZERO, Money::ZERO)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn amount(text: &str) -> Option<Price> {
+        Price::parse(text).ok().map(|parsed| parsed.value)
+    }
+
+    #[test]
+    fn what_a_register_left_out_follows_from_what_it_printed() {
+        let table = [
+            (("11.90", "10.00", "1.90"), Some("11.90 1.90")),
+            // As printed, even where it is not what we would compute.
+            (("11.90", "10.01", "1.89"), Some("11.90 1.89")),
+            (("11.90", "", ""), Some("11.90 1.90")),
+            (("11.90", "0", "0"), Some("11.90 1.90")),
+            (("11.90", "10.00", ""), Some("11.90 1.90")),
+            (("", "10.00", "1.90"), Some("11.90 1.90")),
+            (("0", "10.00", "1.90"), Some("11.90 1.90")),
+            // Rounded once, after adding.
+            (("", "0.00400", "0.00100"), Some("0.01 0.00")),
+            (("-11.90", "-10.00", "-1.90"), Some("-11.90 -1.90")),
+            (("0", "0", "0"), Some("0.00 0.00")),
+            (("", "", ""), None),
+            (("", "", "1.90"), None),
+        ];
+        for ((brutto, netto, ust), expected) in table {
+            let got = printed(amount(brutto), amount(netto), amount(ust), Percent::whole(19)).unwrap();
+            let got = got.map(|(gross, tax)| format!("{gross} {tax}"));
+            assert_eq!(got.as_deref(), expected, "{brutto} {netto} {ust}");
+        }
+    }
+}
