@@ -31,6 +31,7 @@ mod produktion;
 mod regressions;
 mod settings;
 mod steuersaetze;
+mod tabelle;
 mod tenants;
 mod verfuegbar;
 mod waage;

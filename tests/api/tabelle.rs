@@ -1,0 +1,254 @@
+//! Tables of the whole interface over one data set: a row for each route, parameter and field of
+//! the specification, with the happy case, each filter, each default and each refusal.
+//!
+//! A reading row is `(route, parameter, request, expectation)`: the route below /api/v1, the
+//! parameter or `-`, a query or a whole path, and what comes: the numbers in their order, `-` for
+//! none, ` /7` behind them where the count is another, `#3` for so many rows, or status and code.
+//!
+//! A writing table has a route, a body that is right, and rows `(field, value, expectation)`: the
+//! value is sent in that field (`-`: the field is left out; field `-`: the body as it is), and the
+//! record then shows it, or another field as in `staat='AT'`, or the request is refused.
+//!
+//! `<L-1>` is the id of that record; `RE1` is RE-2031-00001; JSON has ' for its quotation marks, and
+//! '*255' is a text of so many letters.
+
+mod complete;
+mod data;
+mod defaults;
+mod read_master;
+mod read_stock;
+mod read_trade;
+mod write_belege;
+mod write_kunden;
+mod write_stock;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Server};
+use data::Company;
+
+/// A row of a reading table.
+type Read = (&'static str, &'static str, &'static str, &'static str);
+
+/// A writing table.
+struct Write {
+    /// Method and route.
+    route: &'static str,
+    /// Where, and with which body, a record is made before each row; its id is `<before>`.
+    before: Option<(&'static str, &'static str)>,
+    /// Where the body is sent.
+    path: &'static str,
+    /// A body that is right.
+    body: &'static str,
+    /// Where the record is read; the id that was confirmed is `<new>`.
+    shown: &'static str,
+    /// Field, value, expectation.
+    rows: &'static [(&'static str, &'static str, &'static str)],
+}
+
+/// Where the number of a row stands: route and field.
+const NUMBERS: &[(&str, &str)] = &[
+    ("", "version"),
+    ("/laender", "iso2"),
+    ("/artikel", "artikelnummer"),
+    ("/artikelgruppen", "kuerzel"),
+    ("/artikel/{id}/dokumente", "dateiname"),
+    ("/artikel/{id}/dokumente/{dok_id}", "dateiname"),
+    ("/kunden", "kundennr"),
+    ("/kunden/{id}", "kundennr"),
+    ("/kunden/{id}/dokumente", "dateiname"),
+    ("/kunden/{id}/dokumente/{dok_id}", "dateiname"),
+    ("/kontrakte", "kontrakt_nr"),
+    ("/chargen", "charge_nr"),
+    ("/chargen/verfuegbar", "charge_nr"),
+    ("/wiegungen", "wiegeschein_nr"),
+    ("/wiegungen/{id}", "wiegeschein_nr"),
+    ("/produktionsauftraege", "pa_nummer"),
+    ("/produktionsauftraege/{id}", "pa_nummer"),
+    ("/barverkaeufe", "id"),
+    ("/belege", "beleg_nummer"),
+    ("/belege/{id}", "beleg_nummer"),
+    ("/belege/{id}/verlauf", "version"),
+    ("/belege/{id}/pdf", "dateiname"),
+    ("/dokumente", "beleg_nummer"),
+    ("/annahmescheine", "belegnummer"),
+];
+
+fn reading() -> impl Iterator<Item = &'static Read> {
+    [read_master::ROWS, read_trade::ROWS, read_stock::ROWS].into_iter().flatten()
+}
+
+fn writing() -> impl Iterator<Item = &'static Write> {
+    [write_kunden::TABLES, write_belege::TABLES, write_stock::TABLES].into_iter().flatten()
+}
+
+/// Whether an expectation is a status and a code.
+fn is_refusal(expected: &str) -> bool {
+    let status = expected.split_once(' ').map_or(expected, |(status, _)| status);
+    status.len() == 3 && status.starts_with('4') && status.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// A refusal as the tables write it.
+fn refusal(answer: &Answer) -> String {
+    format!("{} {}", answer.status, answer.body["error"].as_str().unwrap_or("-"))
+}
+
+/// RE1 for RE-2031-00001.
+fn short(number: &str) -> String {
+    number.replace("-2031-0000", "")
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), short)
+}
+
+/// What an answer brought, as the tables write it.
+fn brought(route: &str, expected: &str, answer: &Answer) -> String {
+    if answer.status != 200 {
+        return refusal(answer);
+    }
+    if answer.headers["content-type"].starts_with("text/csv") {
+        return "csv".to_owned();
+    }
+    if route == "/chargen/{id}/herkunft" {
+        return herkunft(&answer.body);
+    }
+    let Some(rows) = answer.body.as_array().or_else(|| answer.body["data"].as_array()) else {
+        return number(route, &answer.body);
+    };
+    let count = match answer.headers.get("x-total-count") {
+        Some(count) => count.parse().unwrap(),
+        None => answer.body["count"].as_u64().unwrap(),
+    };
+    let mut numbers: Vec<String> = rows.iter().map(|row| number(route, row)).collect();
+    if route == "/steuersaetze" {
+        numbers.sort();
+    }
+    let page = match expected.starts_with('#') {
+        true => format!("#{}", rows.len()),
+        false if rows.is_empty() => "-".to_owned(),
+        false => numbers.join(" "),
+    };
+    if count == rows.len() as u64 { page } else { format!("{page} /{count}") }
+}
+
+fn number(route: &str, row: &Value) -> String {
+    if route == "/steuersaetze" {
+        return format!("{}:{}", text(&row["schluessel"]), text(&row["satz"]));
+    }
+    let (_, field) = NUMBERS.iter().find(|(known, _)| *known == route).expect(route);
+    match row.get("vorschlag") {
+        Some(vorschlag) => format!("{}:{}", text(&row[field]), text(vorschlag)),
+        None => text(&row[field]),
+    }
+}
+
+/// `CH1 > CH3`: from which batches, into which.
+fn herkunft(body: &Value) -> String {
+    let side = |name: &str| -> Vec<String> {
+        body[name].as_array().into_iter().flatten().map(|knoten| text(&knoten["charge_nr"])).collect()
+    };
+    format!("{} > {}", side("rueckwaerts").join(" "), side("vorwaerts").join(" ")).trim().to_owned()
+}
+
+#[test]
+fn every_reading_row_holds() {
+    let server = Server::start_at(data::BEGIN);
+    let company = Company::of(&server);
+    let mut wrong = Vec::new();
+    for (route, parameter, request, expected) in reading() {
+        let path = if request.starts_with('/') { (*request).to_owned() } else { format!("{route}{request}") };
+        let answer = company.client.get(&format!("/api/v1{}", company.filled(&path)));
+        let came = brought(route, expected, &answer);
+        if came != *expected {
+            wrong.push(format!("{path} ({parameter}): expected {expected}, came {came}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} rows:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn every_writing_row_holds() {
+    let server = Server::start_at(data::BEGIN);
+    let mut company = Company::of(&server);
+    let mut wrong = Vec::new();
+    for table in writing() {
+        for row in table.rows {
+            if let Err(came) = write_row(&mut company, table, row) {
+                let (field, value, expected) = row;
+                wrong.push(format!("{} {field} {value}: expected {expected}, came {came}", table.route));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} rows:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Sends what a row says; what came, unless it is what is expected.
+fn write_row(
+    company: &mut Company<'_>,
+    table: &Write,
+    (field, value, expected): &(&str, &str, &str),
+) -> Result<(), String> {
+    if let Some((path, body)) = table.before {
+        company.prepare(path, &company.json(body));
+    }
+    let mut body = company.json(table.body);
+    if *field != "-" {
+        set(&mut body, field, (*value != "-").then(|| company.json(value)));
+    }
+    let (method, _) = table.route.split_once(' ').unwrap();
+    let path = format!("/api/v1{}", company.filled(table.path));
+    let answer = company.client.send(method, &path, &[], Some(body.to_string().as_bytes()));
+    if is_refusal(expected) || answer.status >= 300 {
+        return refused_as_expected(&answer, field, expected);
+    }
+    company.ids.insert("new".to_owned(), answer.id());
+    let shown = company.record(table.shown);
+    let (at, value) = shown_at(field, expected);
+    let came = at.split('.').fold(&shown, |value, step| match step.parse::<usize>() {
+        Ok(index) => &value[index],
+        Err(_) => &value[step],
+    });
+    if *came == company.json(value) { Ok(()) } else { Err(format!("{at}={came}")) }
+}
+
+fn refused_as_expected(answer: &Answer, field: &str, expected: &str) -> Result<(), String> {
+    if refusal(answer) != expected {
+        return Err(refusal(answer));
+    }
+    // A wrong type is named by the path of its field (D18), and so is a wrong value.
+    let path = field.replace('.', "[0].");
+    let feld = answer.body["feld"].as_str().unwrap_or("-");
+    let codes = ["FELD_UNGUELTIG", "WERT_UNGUELTIG", "TEXT_ZU_LANG", "DATUM_UNGUELTIG", "LAND_UNBEKANNT"];
+    let named = !codes.iter().any(|code| expected.ends_with(code)) || feld.starts_with(&path);
+    if named { Ok(()) } else { Err(format!("feld {feld}")) }
+}
+
+/// Sets a field of a body, or takes it out; `items.menge` is one of the first item.
+fn set(body: &mut Value, field: &str, value: Option<Value>) {
+    let (object, name) = match field.split_once('.') {
+        Some((list, name)) => (&mut body[list][0], name),
+        None => (body, field),
+    };
+    let object = object.as_object_mut().unwrap();
+    match value {
+        Some(value) => object.insert(name.to_owned(), value),
+        None => object.remove(name),
+    };
+}
+
+/// Where the record shows what is expected, and what that is.
+fn shown_at<'e>(field: &str, expected: &'e str) -> (String, &'e str) {
+    let is_path = |path: &str| path.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.".contains(&b));
+    match expected.split_once('=') {
+        Some((path, value)) if is_path(path) => (path.to_owned(), value),
+        _ => (field.replace("items.", "positionen.0."), expected),
+    }
+}
+
+/// JSON with ' for its quotation marks; '*255' is a text of so many letters.
+fn json_of(text: &str) -> Value {
+    let value: Value = serde_json::from_str(&text.replace('\'', "\"")).expect(text);
+    let length = value.as_str().and_then(|text| text.strip_prefix('*')).and_then(|n| n.parse().ok());
+    length.map_or(value, |length| json!("x".repeat(length)))
+}

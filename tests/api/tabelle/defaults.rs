@@ -1,0 +1,81 @@
+//! The page sizes that the specification declares hold where no limit is sent, and a larger limit
+//! than the maximum is cut (specification, Limits; D16).
+
+use serde_json::{Value, json};
+
+use crate::harness::{Client, Server};
+
+/// Route, what must be sent besides, and the rows that come without a limit.
+pub const DEFAULTS: &[(&str, &str, usize)] = &[
+    ("/kunden", "", 100),
+    ("/artikel", "", 100),
+    ("/belege", "", 50),
+    ("/chargen", "", 200),
+    ("/chargen/verfuegbar", "artikelnr=W", 200),
+    ("/wiegungen", "", 100),
+    ("/barverkaeufe", "", 500),
+];
+
+/// Rows of a list beyond the largest default.
+const MANY: usize = 501;
+
+/// A file of so many rows.
+fn file(rows: usize, row: impl Fn(usize) -> Value) -> String {
+    Value::Array((0..rows).map(row).collect()).to_string()
+}
+
+/// A company that has more of everything than a page shows.
+fn crowded(server: &Server) -> Client {
+    let client = server.company("Viele");
+    let files = [
+        ("kunden", file(MANY, |n| json!({"kundennr": format!("K-{n}"), "name": "Kunde"}))),
+        ("artikel", json!([{"artikelnummer": "W", "bezeichnung": "Weizen", "einheit": "kg"}]).to_string()),
+        ("artikel", file(MANY, |n| json!({"artikelnummer": format!("A-{n}"), "bezeichnung": "Artikel"}))),
+        (
+            "chargen",
+            file(MANY, |n| json!({"artikelnummer": "W", "charge_nr": format!("C-{n}"), "bestand": 1})),
+        ),
+        (
+            "barverkaeufe",
+            file(MANY, |n| {
+                json!({"bon_nr": format!("B-{n}"), "kassiert_at": "2026-07-01T10:00:00Z",
+                    "bezeichnung": "Mehl", "menge": 1, "einzelpreis": 2, "mwst_satz": 7})
+            }),
+        ),
+    ];
+    for (kind, file) in files {
+        server.import(&client, kind, &file);
+    }
+    let partner = client.get("/api/v1/kunden?limit=1").is(200)["data"][0]["id"].clone();
+    let weighing = json!({"waage_id": 1, "gewicht_erst_kg": 1, "partner_id": partner});
+    let quote = json!({"beleg_typ": "AN", "kundennummer": "K-1",
+        "items": [{"bezeichnung": "Fracht", "menge": 1, "ep_netto": 1}]});
+    for _ in 0..101 {
+        client.post("/api/v1/wiegungen", weighing.clone()).is(201);
+    }
+    for _ in 0..51 {
+        client.post("/api/v1/belege", quote.clone()).is(201);
+    }
+    client
+}
+
+#[test]
+fn without_a_limit_a_list_gives_the_declared_page() {
+    let server = Server::start();
+    let client = crowded(&server);
+    for (route, more, default) in DEFAULTS {
+        let rows = |query: &str| {
+            let answer = client.get(&format!("/api/v1{route}?{more}{query}"));
+            let body = answer.is(200);
+            let rows = body.as_array().or_else(|| body["data"].as_array()).unwrap().clone();
+            (rows, answer.headers.get("x-limit").cloned())
+        };
+        let (all, cut) = rows("&limit=5001");
+        assert!(all.len() > *default, "{route} has too few rows");
+        assert_eq!(cut.as_deref(), Some("5000"), "{route}");
+        let (page, cut) = rows("");
+        assert_eq!((page.as_slice(), cut), (&all[..*default], None), "{route}");
+        let (next, _) = rows(&format!("&offset={default}"));
+        assert_eq!(next[0], all[*default], "{route}: the next page follows");
+    }
+}
