@@ -193,6 +193,9 @@ impl Gate {
 
     /// The order of checks (D19). Each line may end the request; nothing below it is looked at.
     fn pass(&self, request: &Request, trail: &mut Trail, lane: Lane) -> Result<Step> {
+        if let Some(refusal) = &request.malformed {
+            return Err(refusal.clone().into());
+        }
         let path = split(&request.path);
         if let Some(reply) = self.open_path(request, &path, trail)? {
             return Ok(Step::Reply(reply));
