@@ -266,6 +266,6 @@ pub fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }
-        log("stopping: finishing what runs");
+        tracing::info!("stopping: finishing what runs");
     })
 }

@@ -314,8 +314,9 @@ impl Answer {
         let bytes = response.into_body().into_with_config().limit(64 << 20).read_to_vec().unwrap();
         let what = format!("{method} {path}");
         let request_id = headers.get("x-request-id").unwrap_or_else(|| panic!("{what}: no request id"));
-        let is_sheet = headers.get("content-type").is_some_and(|kind| kind.starts_with("text/csv"));
-        let body = if bytes.is_empty() || is_sheet {
+        // Sheets and metrics are no JSON.
+        let is_text = headers.get("content-type").is_some_and(|kind| kind.starts_with("text/"));
+        let body = if bytes.is_empty() || is_text {
             Value::Null
         } else {
             assert_eq!(headers.get("content-type").unwrap(), "application/json; charset=utf-8", "{what}");

@@ -27,6 +27,7 @@ mod lanes;
 mod limits;
 mod lists;
 mod parallel;
+mod probes;
 mod produktion;
 mod regressions;
 mod settings;
