@@ -7,6 +7,7 @@ mod abschluss;
 mod anhaenge;
 mod annahmescheine;
 mod artikel;
+mod audit;
 mod belege_aendern;
 mod belege_anlage;
 mod belege_betraege;
