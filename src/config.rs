@@ -9,8 +9,10 @@ use ipnet::IpNet;
 use serde::Serialize;
 
 use crate::app::routes;
+use crate::db::logging::{Format, Verbosity};
 use crate::gate::Policy;
 use crate::http::server::Limits;
+use crate::rules::choice::Choice;
 
 /// A setting. In the environment its name is PARTNERD_ and the name in capitals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +42,17 @@ pub const SETTINGS: &[Setting] = &[
         name: "critical_routes",
         default: "",
         summary: "Routes that one address may use ten times a minute, such as \"POST /api/v1/kunden\", separated by commas.",
+    },
+    Setting {
+        name: "metrics",
+        default: "local",
+        summary: "Who may read /metrics: local (this machine) or public.",
+    },
+    Setting { name: "log_format", default: "text", summary: "How the log is written: text or json." },
+    Setting {
+        name: "log_level",
+        default: "info",
+        summary: "What is logged: error, warn, or info (a line for each request).",
     },
     Setting {
         name: "max_connections",
@@ -89,6 +102,10 @@ pub struct Config {
     pub listen: SocketAddr,
     /// What holds for clients.
     pub policy: Policy,
+    /// How the log is written.
+    pub log_format: Format,
+    /// What is logged.
+    pub log_level: Verbosity,
     /// Limits of the socket.
     pub limits: Limits,
     /// All of them, for `partnerd config`.
@@ -144,7 +161,16 @@ impl Config {
                     .map_err(|_| complain("trusted_proxies", "addresses or networks such as 10.0.0.0/8"))?,
                 critical_routes: list(&text("critical_routes"), route)
                     .map_err(|_| complain("critical_routes", "routes as the README lists them"))?,
+                public_metrics: match text("metrics").as_str() {
+                    "local" => false,
+                    "public" => true,
+                    _ => return Err(complain("metrics", "local or public")),
+                },
             },
+            log_format: Format::parse(&text("log_format"))
+                .ok_or_else(|| complain("log_format", &Format::texts()))?,
+            log_level: Verbosity::parse(&text("log_level"))
+                .ok_or_else(|| complain("log_level", &Verbosity::texts()))?,
             limits: Limits {
                 connections: number("max_connections", 1_000_000)? as usize,
                 header: seconds("header_timeout")?,

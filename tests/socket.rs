@@ -137,6 +137,44 @@ fn raw_requests_are_answered_as_the_rfc_has_it() {
 }
 
 #[test]
+fn requests_that_a_proxy_would_read_otherwise_are_refused() {
+    let folder = Folder::new();
+    let (server, key) = serve(&folder, "");
+    let name = r#"{"name":"X"}"#;
+    let with = |headers: &str, body: &str| {
+        format!("POST /api/v1/kunden HTTP/1.1\r\nX-API-Key: {key}\r\n{headers}\r\n{body}")
+    };
+    let chunked = format!("{:x}\r\n{name}\r\n0\r\n\r\n", name.len());
+    let length = format!("Content-Length: {}\r\n", name.len());
+    let te = "Transfer-Encoding: chunked\r\n";
+    let host = "Host: a\r\n";
+    let cases = [
+        ("no Host", with(&length, name), 400),
+        ("two Hosts", with(&[host, host, &length].concat(), name), 400),
+        ("length, then chunked", with(&[host, &length, te].concat(), &chunked), 400),
+        ("chunked, then length", with(&[host, te, &length].concat(), &chunked), 400),
+        ("length 0 and chunked", with(&[host, "Content-Length: 0\r\n", te].concat(), &chunked), 400),
+        ("chunked", with(&[host, te].concat(), &chunked), 201),
+        ("length", with(&[host, &length].concat(), name), 201),
+        ("the same length twice", with(&[host, &length, &length].concat(), name), 201),
+    ];
+    for (what, request, expected) in &cases {
+        let mut wire = Wire::sent(&server, request.as_bytes());
+        let (status, body) = wire.answer();
+        assert_eq!(status, *expected, "{what}: {body}");
+        if status == 400 {
+            assert_eq!(body["error"], "ANFRAGE_UNGUELTIG", "{what}");
+            wire.ends();
+        }
+    }
+    assert_eq!(customers(&folder), 3);
+    // The second request of a connection is watched like the first.
+    let mut wire = Wire::sent(&server, (cases[5].1.clone() + &cases[6].1 + &cases[2].1).as_bytes());
+    assert_eq!([wire.answer().0, wire.answer().0, wire.answer().0], [201, 201, 400]);
+    wire.ends();
+}
+
+#[test]
 fn a_body_that_is_announced_as_too_large_is_not_asked_for() {
     let folder = Folder::new();
     let (server, key) = serve(&folder, "");

@@ -225,6 +225,10 @@ fn create_el(
     let (Some(partner_id), Some(artikel_id)) = (schein.partner_id, schein.artikel_id) else {
         return Err(Failure::Broken("a goods-receipt note without partner or article".into()));
     };
+    if schein.preis_je_t.is_none() {
+        let message = "Ohne preis_je_t steht der Lieferschein mit dem Einkaufspreis des Artikels.";
+        hints.add_field(HintCode::PreisFehlt, "preis_je_t", message);
+    }
     let wiegung = wiegung.map(|wiegung| &wiegung.wiegung);
     let eingang = Wareneingang {
         partner_id,

@@ -12,6 +12,7 @@ use crate::import::Upserted;
 use crate::kontrakte::KontraktBezug;
 use crate::laender::Staat;
 use crate::rules::day::DayTime;
+use crate::rules::error::{Code, Refusal};
 use crate::rules::fixed::Quantity;
 use crate::rules::number::Reihe;
 use crate::rules::receipt::AnnahmescheinStatus;
@@ -36,6 +37,7 @@ pub fn annahmeschein(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Resul
 }
 
 fn with_row(tx: &Tx<'_>, mut schein: Annahmeschein, zeile: AnnahmescheinZeile) -> Result<Annahmeschein> {
+    let before = schein.clone();
     if let Some(Text(kundennr)) = zeile.partner.get() {
         let partner = kunden::must_have_number(tx, kundennr, "partner")?;
         (schein.partner_id, schein.partner_name) = (Some(partner.id), Some(partner.name));
@@ -56,7 +58,6 @@ fn with_row(tx: &Tx<'_>, mut schein: Annahmeschein, zeile: AnnahmescheinZeile) -
     let gewicht = |sent: Option<&Gewicht>| sent.map(|Gewicht(kg)| *kg);
     let (netto_menge_kg, netto_betrag) =
         (gewicht(zeile.netto_menge_kg.get()), zeile.netto_betrag.get().copied());
-    let before = schein.clone();
     schein.status = zeile.status.get().map_or(schein.status, |OneOf(status)| *status);
     schein.wiegung_id = zeile.wiegung_id.value().or(schein.wiegung_id);
     schein.lieferdatum = zeile.lieferdatum.value().map(DayTime).or(schein.lieferdatum);
@@ -75,15 +76,32 @@ fn with_row(tx: &Tx<'_>, mut schein: Annahmeschein, zeile: AnnahmescheinZeile) -
     schein.herkunftsland = zeile.herkunftsland.value().map(|Staat(iso2)| iso2).or(schein.herkunftsland);
     schein.biozertifikat_id = zeile.biozertifikat_id.value().map(|Int(id)| id).or(schein.biozertifikat_id);
     schein.bemerkung = zeile.bemerkung.value().map(|LongText(text)| text).or(schein.bemerkung);
-    let weighed = [schein.anliefermenge_kg, netto_menge_kg];
-    required(weighed.into_iter().flatten().next(), "anliefermenge_kg")?;
+    let weight = schein.anliefermenge_kg.or(netto_menge_kg).or(schein.netto_menge_kg);
+    required(weight, "anliefermenge_kg")?;
     settle(&mut schein, &before, netto_menge_kg)?;
     schein.netto_betrag = netto_betrag.or(schein.netto_betrag);
     check_ranges(&schein)?;
+    check_booked(&before, &schein)?;
     if let (Some(wiegung), true) = (schein.wiegung_id, schein.status != AnnahmescheinStatus::Storniert) {
         check_unused(tx, wiegung, Some(schein.id))?;
     }
     Ok(schein)
+}
+
+/// What the delivery note of a note has booked does not change behind its back.
+fn check_booked(before: &Annahmeschein, after: &Annahmeschein) -> Result<()> {
+    let booked = |schein: &Annahmeschein| {
+        (schein.partner_id, schein.artikel_id, schein.netto_menge_kg, schein.preis_je_t, schein.wiegung_id)
+    };
+    match &before.el_beleg_nummer {
+        Some(el) if booked(before) != booked(after) => {
+            let message = format!(
+                "Über die Lieferung gibt es schon den Lieferschein {el}. Bitte zuerst diesen ändern."
+            );
+            Err(Refusal::field(Code::FeldWiderspruch, "belegnummer", message).into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A net quantity that was sent holds; else it is computed where what it follows from changed.

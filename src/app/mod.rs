@@ -1,6 +1,7 @@
 //! The whole service: all routes, all kinds of import, and what it takes to run them.
 
 mod midnight;
+mod probes;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,11 +19,12 @@ use crate::db::writer::Writer;
 use crate::db::{Clock, log};
 use crate::gate::audit::{Journal, TakeIn, number_routes};
 use crate::gate::key::{Keys, mac_secret};
+use crate::gate::metrics::Metrics;
 use crate::gate::quota::Quota;
 use crate::gate::{Gate, Policy};
 use crate::http::call::Call;
 use crate::http::reply::Reply;
-use crate::http::route::{Access, BodyLimit, Method, Route, Run};
+use crate::http::route::{Route, Run};
 use crate::http::server::{Limits, serve};
 use crate::import::Kind;
 use crate::{
@@ -34,15 +36,12 @@ use crate::{
 const API_VERSION: &str = "1.0.0";
 
 /// Routes of the service itself.
-const OWN_ROUTES: &[Route] = &[Route {
-    method: Method::Get,
-    pattern: "/api/v1",
-    access: Access::Open,
-    run: Run::Open(about),
-    summary: "Version und Liste der Endpunkte",
-    query: &[],
-    body: BodyLimit::Ordinary,
-}];
+const OWN_ROUTES: &[Route] = &[
+    Route::open("/api/v1", "Version und Liste der Endpunkte", Run::Open(about)),
+    Route::open("/healthz", "Ob der Dienst läuft", Run::Open(probes::health)),
+    Route::open("/readyz", "Ob der Dienst lesen und schreiben kann", Run::Inside(probes::ready)),
+    Route::open("/metrics", "Messwerte im Textformat von Prometheus", Run::Inside(probes::metrics)),
+];
 
 /// Every route, slice by slice.
 pub fn routes() -> impl Iterator<Item = &'static Route> {
@@ -146,6 +145,8 @@ impl App {
             ip_limit: Default::default(),
             critical,
             proxies: policy.proxies.clone(),
+            public_metrics: policy.public_metrics,
+            metrics: Metrics::new(beside(database, "wal"), &writer.queue()),
             journal,
             clock: Arc::clone(&clock),
         };

@@ -167,7 +167,7 @@ fn export(connection: &Connection, first_kept: i64, path: &Path) -> Result<u64, 
 
 fn verify(connection: &Connection, terminal: &Terminal) -> Outcome {
     let snapshot = connection.unchecked_transaction().map_err(|error| sentence(error.into()))?;
-    match audit::verify(&snapshot).map_err(sentence)? {
+    match audit::verify(&snapshot, now()).map_err(sentence)? {
         Finding::Whole(rows) if terminal.json => {
             terminal.print(&serde_json::json!({"rows": rows, "whole": true}).to_string());
             Ok(())

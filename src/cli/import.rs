@@ -34,7 +34,7 @@ const PART: usize = 20_000;
 #[derive(clap::Args)]
 pub struct Arguments {
     /// What the file holds: artikelgruppen, artikel, staffelpreise, vertriebler, kunden, biozertifikate, chargen,
-    /// kontrakte, steuersaetze, barverkaeufe, dsfinvk
+    /// kontrakte, rezepturen, annahmescheine, steuersaetze, barverkaeufe, dsfinvk
     kind: String,
     /// The file: JSON or CSV; of dsfinvk the folder or the zip
     file: PathBuf,

@@ -25,7 +25,7 @@ use crate::app::lock_server;
 use crate::config::Config;
 use crate::db::connection::open_writer;
 use crate::db::error::Failure;
-use crate::db::{migrate as schema, system_clock};
+use crate::db::{logging, migrate as schema, system_clock};
 use crate::rules::day::Instant;
 use crate::tenants::{self, Tenant};
 
@@ -99,6 +99,10 @@ fn run(arguments: Arguments, terminal: &Terminal) -> Outcome {
         flags.extend(serve.listen.clone().map(|listen| ("listen", listen)));
     }
     let config = Config::load(&flags, |name| std::env::var(name).ok(), arguments.config.as_deref())?;
+    // The demo makes its data by requests: their lines would hide the key that it prints.
+    let is_demo = matches!(arguments.command, Command::Demo(_));
+    let log_level = if is_demo { logging::Verbosity::Warn } else { config.log_level };
+    let _log = logging::start(config.log_format, log_level);
     match arguments.command {
         Command::Serve(_) => serve::run(&config, terminal),
         Command::Demo(_) => demo::run(&config, terminal),

@@ -4,6 +4,7 @@ mod columns;
 pub mod connection;
 pub mod error;
 pub mod list;
+pub mod logging;
 pub mod migrate;
 pub mod numbers;
 pub mod readers;
@@ -11,7 +12,6 @@ mod statistics;
 pub mod tx;
 pub mod writer;
 
-use std::io::Write;
 use std::sync::Arc;
 
 use crate::rules::day::Instant;
@@ -24,8 +24,8 @@ pub fn system_clock() -> Clock {
     Arc::new(|| jiff::Timestamp::now().into())
 }
 
-/// Writes a line to the log on stderr; a closed stderr is nobody's problem.
+/// Writes a warning to the log.
 pub fn log(line: &str) {
     let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let _ = writeln!(std::io::stderr(), "{} {line}", (system_clock())());
+    tracing::warn!("{line}");
 }

@@ -6,9 +6,10 @@
 
 use std::cell::Cell;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags};
@@ -34,6 +35,9 @@ const SLOW_QUEUE: usize = 256;
 /// How long a request waits for a connection before it is answered 503.
 const POOL_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// Reads that can be watched at once: more than there are connections.
+const WATCHED: usize = 256;
+
 thread_local! {
     /// Looks left for the statements of the request that runs on this thread.
     static BUDGET: Cell<u32> = const { Cell::new(0) };
@@ -55,6 +59,27 @@ pub struct Readers {
     fast: r2d2::Pool<SqliteConnectionManager>,
     slow: r2d2::Pool<SqliteConnectionManager>,
     slow_queue: SyncSender<SlowWork>,
+    running: Running,
+}
+
+/// When each running read began, in microseconds since the start; 0 is a free place.
+struct Running {
+    start: Instant,
+    places: [AtomicU64; WATCHED],
+}
+
+impl Running {
+    /// Takes a place for as long as the read runs; none when all are taken.
+    fn begin(&self) -> Option<&AtomicU64> {
+        let now = self.now().max(1);
+        let free =
+            |place: &&AtomicU64| place.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        self.places.iter().find(free)
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
 }
 
 impl Readers {
@@ -69,7 +94,8 @@ impl Readers {
                 .spawn(move || run_slow_lane(&receiver))
                 .map_err(|error| Failure::Broken(format!("no thread for the slow lane: {error}")))?;
         }
-        Ok(Readers { fast: pool(path, threads)?, slow: pool(path, SLOW_THREADS)?, slow_queue })
+        let running = Running { start: Instant::now(), places: [const { AtomicU64::new(0) }; WATCHED] };
+        Ok(Readers { fast: pool(path, threads)?, slow: pool(path, SLOW_THREADS)?, slow_queue, running })
     }
 
     /// Runs `work` on a snapshot of the database.
@@ -81,8 +107,15 @@ impl Readers {
         let connection = pool.get().map_err(|error| Failure::Busy(format!("no reader: {error}")))?;
         BUDGET.set(budget);
         connection.prepare_cached("begin")?.execute([])?;
-        let _snapshot = Snapshot(&connection);
+        let _snapshot = Snapshot { connection: &connection, place: self.running.begin() };
         work(&connection)
+    }
+
+    /// How long the oldest running read has been running.
+    pub fn oldest(&self) -> Duration {
+        let begun = self.running.places.iter().map(|place| place.load(Ordering::Relaxed));
+        let oldest = begun.filter(|begun| *begun > 0).min();
+        oldest.map_or(Duration::ZERO, |begun| Duration::from_micros(self.running.now().saturating_sub(begun)))
     }
 
     /// Hands work to the slow lane; false when its queue is full.
@@ -92,11 +125,17 @@ impl Readers {
 }
 
 /// Ends the transaction of a read, whatever became of it. It has nothing to keep.
-struct Snapshot<'c>(&'c Connection);
+struct Snapshot<'c> {
+    connection: &'c Connection,
+    place: Option<&'c AtomicU64>,
+}
 
 impl Drop for Snapshot<'_> {
     fn drop(&mut self) {
-        let ended = self.0.prepare_cached("rollback").and_then(|mut rollback| rollback.execute([]));
+        if let Some(place) = self.place {
+            place.store(0, Ordering::Relaxed);
+        }
+        let ended = self.connection.prepare_cached("rollback").and_then(|mut rollback| rollback.execute([]));
         if let Err(error) = ended {
             log(&format!("a read could not be ended: {error}"));
         }

@@ -7,10 +7,14 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
 use rusqlite::Connection;
 
 use super::connection::BUSY_TIMEOUT;
@@ -48,6 +52,37 @@ pub trait Housekeeping: Send {
     fn after(&mut self, committed: bool);
 }
 
+/// What can be seen of the writer from outside.
+pub struct Watch {
+    /// Requests that wait.
+    pub queued: Gauge,
+    /// Requests in each transaction.
+    pub batches: Histogram,
+    /// When the writer last looked around, in milliseconds since `begun`.
+    last_seen: AtomicU64,
+    begun: Instant,
+}
+
+impl Watch {
+    /// How long the writer has been at work without looking around.
+    pub fn silent(&self) -> Duration {
+        self.begun.elapsed().saturating_sub(Duration::from_millis(self.last_seen.load(Ordering::Relaxed)))
+    }
+
+    fn seen(&self) {
+        let now = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.last_seen.store(now, Ordering::Relaxed);
+    }
+}
+
+impl Default for Watch {
+    fn default() -> Watch {
+        let sizes = (0..9).map(|power| f64::from(1 << power));
+        let (queued, batches) = (Gauge::default(), Histogram::new(sizes));
+        Watch { queued, batches, last_seen: AtomicU64::default(), begun: Instant::now() }
+    }
+}
+
 /// What the writer is told.
 enum Message {
     Work(Box<dyn Job>),
@@ -56,13 +91,16 @@ enum Message {
 
 /// Where requests are handed to the writer.
 pub struct Writer {
-    sender: SyncSender<Message>,
+    queue: WriterQueue,
     thread: JoinHandle<()>,
 }
 
 /// A handle to the queue of the writer.
 #[derive(Clone)]
-pub struct WriterQueue(SyncSender<Message>);
+pub struct WriterQueue {
+    sender: SyncSender<Message>,
+    watch: Arc<Watch>,
+}
 
 impl Writer {
     /// Starts the thread. It ends when it is told to stop.
@@ -73,20 +111,21 @@ impl Writer {
         housekeeping: Box<dyn Housekeeping>,
     ) -> std::io::Result<Writer> {
         let (sender, receiver) = sync_channel(QUEUE);
-        let state = State { connection, wal, clock, housekeeping };
+        let watch = Arc::<Watch>::default();
+        let state = State { connection, wal, clock, housekeeping, watch: Arc::clone(&watch) };
         let thread = std::thread::Builder::new().name("writer".into()).spawn(move || state.run(receiver))?;
-        Ok(Writer { sender, thread })
+        Ok(Writer { queue: WriterQueue { sender, watch }, thread })
     }
 
     /// A handle for those who submit.
     pub fn queue(&self) -> WriterQueue {
-        WriterQueue(self.sender.clone())
+        self.queue.clone()
     }
 
     /// Finishes what was queued before, takes in the journal, cuts back the write-ahead log.
     pub fn stop(self) {
         // Blocks while the queue is full; fails only when the thread is gone already.
-        let _ = self.sender.send(Message::Stop);
+        let _ = self.queue.sender.send(Message::Stop);
         if self.thread.join().is_err() {
             log("the writer thread ended by a panic");
         }
@@ -97,13 +136,20 @@ impl WriterQueue {
     /// Hands over a request's work. When the queue is full or the writer is gone, the work is
     /// told at once that nothing was committed.
     pub fn submit(&self, job: Box<dyn Job>) {
-        let refused = match self.0.try_send(Message::Work(job)) {
+        self.watch.queued.inc();
+        let refused = match self.sender.try_send(Message::Work(job)) {
             Err(TrySendError::Full(refused) | TrySendError::Disconnected(refused)) => refused,
             Ok(()) => return,
         };
+        self.watch.queued.dec();
         if let Message::Work(job) = refused {
             job.finish(false);
         }
+    }
+
+    /// What can be seen of the writer.
+    pub fn watch(&self) -> &Watch {
+        &self.watch
     }
 }
 
@@ -173,12 +219,14 @@ struct State {
     wal: PathBuf,
     clock: Clock,
     housekeeping: Box<dyn Housekeeping>,
+    watch: Arc<Watch>,
 }
 
 impl State {
     fn run(mut self, receiver: Receiver<Message>) {
         let mut stopping = false;
         while !stopping {
+            self.watch.seen();
             let first = match receiver.recv_timeout(TICK) {
                 Ok(message) => message,
                 Err(RecvTimeoutError::Timeout) => {
@@ -197,6 +245,8 @@ impl State {
                     break;
                 }
             }
+            self.watch.queued.dec_by(jobs.len() as i64);
+            self.watch.batches.observe(jobs.len() as f64);
             self.batch(jobs);
             self.cut_back_wal(WAL_LIMIT);
         }

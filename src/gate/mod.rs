@@ -5,10 +5,12 @@ pub mod audit;
 mod idempotency;
 mod ip_limit;
 pub mod key;
+pub mod metrics;
 pub mod quota;
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ipnet::IpNet;
 use tokio::sync::oneshot;
@@ -21,7 +23,7 @@ use crate::db::tx::{Tx, WriteTx};
 use crate::db::writer::{Batch, Job, WriterQueue};
 use crate::http::call::{Call, Caller, Request};
 use crate::http::reply::Reply;
-use crate::http::route::{Access, BodyLimit, Method, Route, Run, WriteWork};
+use crate::http::route::{Access, BodyLimit, Inside, Method, Route, Run, WriteWork};
 use crate::http::server::{Answering, Outcome};
 use crate::http::{error, query};
 use crate::rules::error::{Code, Hints, Refusal};
@@ -29,6 +31,7 @@ use audit::{Journal, Row};
 use idempotency::Repeatable;
 use ip_limit::{IpLimit, Kind};
 use key::Keys;
+use metrics::Metrics;
 use quota::{Allowance, Quota};
 
 /// Everything a request meets.
@@ -51,6 +54,10 @@ pub struct Gate {
     pub critical: Vec<bool>,
     /// Networks of proxies whose X-Forwarded-For counts.
     pub proxies: Vec<IpNet>,
+    /// Everybody may read the metrics, not only this machine.
+    pub public_metrics: bool,
+    /// What is measured.
+    pub metrics: Metrics,
     /// Audit rows of reads.
     pub journal: Arc<Journal>,
     /// The time.
@@ -64,7 +71,12 @@ pub struct Policy {
     pub proxies: Vec<IpNet>,
     /// Routes that one address may use ten times a minute, as `POST /api/v1/kunden`.
     pub critical_routes: Vec<String>,
+    /// Everybody may read the metrics, not only this machine.
+    pub public_metrics: bool,
 }
+
+/// How long the writer may be at work without looking around before the service is not ready.
+const WRITER_SILENT_AT_MOST: Duration = Duration::from_secs(10);
 
 /// How far a request came in place.
 enum Step {
@@ -193,6 +205,9 @@ impl Gate {
 
     /// The order of checks (D19). Each line may end the request; nothing below it is looked at.
     fn pass(&self, request: &Request, trail: &mut Trail, lane: Lane) -> Result<Step> {
+        if let Some(refusal) = &request.malformed {
+            return Err(refusal.clone().into());
+        }
         let path = split(&request.path);
         if let Some(reply) = self.open_path(request, &path, trail)? {
             return Ok(Step::Reply(reply));
@@ -216,6 +231,7 @@ impl Gate {
             let call = Call::new(request, route, ids, caller.strictness)?;
             match route.run {
                 Run::Open(run) => run(&call).map(Passed::Reply),
+                Run::Inside(run) => run(&call, self).map(Passed::Reply),
                 Run::Read(run) => {
                     let reply = run(&call, &Tx::new(connection, caller.tenant, now))?;
                     Ok(Passed::Reply(reply.with_notes(&call.notes)))
@@ -297,8 +313,10 @@ impl Gate {
         };
         let Some(at) = self.routes.iter().position(is_it) else { return Ok(None) };
         let route = self.routes[*trail.route.insert(at)];
+        let call = Call::new(request, route, Vec::new(), Default::default())?;
         match route.run {
-            Run::Open(run) => run(&Call::new(request, route, Vec::new(), Default::default())?).map(Some),
+            Run::Open(run) => run(&call).map(Some),
+            Run::Inside(run) => run(&call, self).map(Some),
             Run::Read(_) | Run::Write(_) => Ok(None),
         }
     }
@@ -337,6 +355,28 @@ impl Gate {
     /// Writes the audit row of an answer that the writer has no part in.
     fn recorded(&self, request: &Request, trail: Trail, reply: Reply) -> Reply {
         self.journal.append(self.row(request, &trail, &reply));
+        self.leave(request, &trail, reply)
+    }
+
+    /// The last step of every request: it is counted, has its line in the log, and the answer says
+    /// what the client has left.
+    fn leave(&self, request: &Request, trail: &Trail, reply: Reply) -> Reply {
+        let duration = request.started.elapsed();
+        let (method, route) = match trail.route.map(|at| self.routes[at]) {
+            Some(route) => (route.method.as_str(), route.pattern),
+            None => ("", ""),
+        };
+        self.metrics.count(method, route, reply.status, duration);
+        tracing::info!(
+            request_id = %request.id,
+            method = %shortened(&request.method),
+            path = %shortened(&request.path),
+            status = reply.status,
+            duration_us = duration.as_micros() as u64,
+            address = %trail.address,
+            key = trail.caller.as_ref().map(|caller| caller.key_id.as_str()),
+            "request"
+        );
         trail.dressed(reply)
     }
 
@@ -401,7 +441,7 @@ impl Job for WriteJob {
 
     fn finish(self: Box<Self>, committed: bool) {
         let reply = match self.done {
-            Some(Ok(reply)) if committed => self.trail.dressed(reply),
+            Some(Ok(reply)) if committed => self.gate.leave(&self.request, &self.trail, reply),
             Some(Err(failure)) if committed => {
                 let reply = error::reply(&failure, self.request.id);
                 self.gate.recorded(&self.request, self.trail, reply)
@@ -412,6 +452,29 @@ impl Job for WriteJob {
             }
         };
         let _ = self.answer.send(reply);
+    }
+}
+
+impl Inside for Gate {
+    fn ready(&self) -> std::result::Result<(), String> {
+        let read = self.readers.read(Lane::Fast, |connection| {
+            Ok(connection.prepare_cached("select 1 from installation")?.exists([])?)
+        });
+        read.map_err(|failure| format!("the database cannot be read: {failure}"))?;
+        let silent = self.writer.watch().silent();
+        if silent > WRITER_SILENT_AT_MOST {
+            return Err(format!("the writer has been busy for {} seconds", silent.as_secs()));
+        }
+        Ok(())
+    }
+
+    fn metrics(&self) -> String {
+        self.metrics.text(self.readers.oldest())
+    }
+
+    fn shows_metrics_to(&self, request: &Request) -> bool {
+        let address = address::client(request.peer, &request.headers, &self.proxies);
+        self.public_metrics || address.is_loopback()
     }
 }
 

@@ -34,6 +34,8 @@ pub struct Request {
     pub query: String,
     /// The headers.
     pub headers: HeaderMap,
+    /// What is wrong with the request as HTTP, if anything.
+    pub malformed: Option<Box<Refusal>>,
     /// The body, or why there is none.
     pub body: std::result::Result<Vec<u8>, Box<Refusal>>,
 }

@@ -3,6 +3,7 @@
 pub mod call;
 pub mod error;
 pub mod fingerprint;
+mod framing;
 pub mod json;
 pub mod query;
 pub mod reply;

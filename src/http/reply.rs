@@ -46,6 +46,11 @@ impl Reply {
             .with("content-disposition", format!("attachment; filename=\"{name}.csv\""))
     }
 
+    /// 200 with a text.
+    pub fn text(content_type: &'static str, body: String) -> Reply {
+        Reply { status: 200, body: body.into_bytes(), ..Reply::default() }.with("content-type", content_type)
+    }
+
     /// 200 with a body.
     pub fn ok(body: &impl Serialize) -> Result<Reply> {
         Reply::json(200, body)

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::call::Call;
+use super::call::{Call, Request};
 use super::reply::Reply;
 use crate::db::error::Result;
 use crate::db::tx::{Tx, WriteTx};
@@ -57,10 +57,22 @@ pub type WriteWork = Box<dyn FnOnce(&WriteTx<'_>) -> Result<Reply> + Send>;
 pub enum Run {
     /// Without a transaction.
     Open(fn(&Call<'_>) -> Result<Reply>),
+    /// About the service itself.
+    Inside(fn(&Call<'_>, &dyn Inside) -> Result<Reply>),
     /// On a snapshot. May be run twice: it changes lanes when it takes long.
     Read(fn(&Call<'_>, &Tx<'_>) -> Result<Reply>),
     /// First the body is read, in place; then the work is done by the writer.
     Write(fn(&Call<'_>) -> Result<WriteWork>),
+}
+
+/// What the service says of itself.
+pub trait Inside {
+    /// Whether it can read and write, and if not, why.
+    fn ready(&self) -> std::result::Result<(), String>;
+    /// Its metrics in the text format of Prometheus.
+    fn metrics(&self) -> String;
+    /// Whether metrics are shown to this client.
+    fn shows_metrics_to(&self, request: &Request) -> bool;
 }
 
 /// How large a body a route takes (D18).
@@ -164,6 +176,12 @@ impl Route {
         run: fn(&Call<'_>) -> Result<WriteWork>,
     ) -> Route {
         let (run, access) = (Run::Write(run), Access::Scope(scope));
+        Route { method, pattern, access, run, summary, query: &[], body: BodyLimit::Ordinary }
+    }
+
+    /// A route without a key.
+    pub const fn open(pattern: &'static str, summary: &'static str, run: Run) -> Route {
+        let (access, method) = (Access::Open, Method::Get);
         Route { method, pattern, access, run, summary, query: &[], body: BodyLimit::Ordinary }
     }
 

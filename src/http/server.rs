@@ -24,6 +24,7 @@ use tokio_io_timeout::TimeoutStream;
 use uuid::Uuid;
 
 use super::call::Request;
+use super::framing::Watched;
 use super::reply::Reply;
 use crate::db::{Clock, log};
 use crate::rules::error::{Code, Refusal};
@@ -106,17 +107,21 @@ pub async fn serve<A: Answering>(
         let _ = stream.set_nodelay(true);
         let mut stream = TimeoutStream::new(stream);
         stream.set_write_timeout(Some(limits.write));
+        let (stream, seen) = Watched::new(Box::pin(stream));
         let (service, clock, body_time) = (Arc::clone(&service), Arc::clone(&clock), limits.body);
         let answering = service_fn(move |request| {
             let (service, clock) = (Arc::clone(&service), Arc::clone(&clock));
-            async move { Ok::<_, Infallible>(answer(request, peer.ip(), service, clock, body_time).await) }
+            let malformed = malformed(&request, seen.next_is_ambiguous());
+            async move {
+                Ok::<_, Infallible>(answer(request, malformed, peer.ip(), service, clock, body_time).await)
+            }
         });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(limits.header)
             .max_buf_size(MAX_HEAD)
             .max_headers(MAX_HEADERS)
-            .serve_connection(TokioIo::new(Box::pin(stream)), answering);
+            .serve_connection(TokioIo::new(stream), answering);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             // A connection that breaks concerns nobody but its client.
@@ -132,6 +137,7 @@ pub async fn serve<A: Answering>(
 
 async fn answer<A: Answering>(
     request: hyper::Request<Incoming>,
+    malformed: Option<Box<Refusal>>,
     peer: IpAddr,
     service: Arc<A>,
     clock: Clock,
@@ -139,7 +145,8 @@ async fn answer<A: Answering>(
 ) -> Response<Full<Bytes>> {
     let (id, started) = (Uuid::now_v7(), std::time::Instant::now());
     let (head, body) = request.into_parts();
-    let limit = if body.is_end_stream() { 0 } else { service.body_limit(&head) };
+    let is_kept = malformed.is_none() && !body.is_end_stream();
+    let limit = if is_kept { service.body_limit(&head) } else { 0 };
     let asked_first = head.headers.contains_key(hyper::header::EXPECT);
     let body = match timeout(body_time, read_body(body, limit, asked_first)).await {
         Ok(body) => body,
@@ -148,7 +155,7 @@ async fn answer<A: Answering>(
             "Die Daten kamen nicht vollständig an. Bitte die Anfrage wiederholen.",
         )),
     };
-    let incomplete = body.is_err();
+    let incomplete = body.is_err() || malformed.is_some();
     let request = Request {
         id,
         at: clock(),
@@ -158,6 +165,7 @@ async fn answer<A: Answering>(
         path: head.uri.path().to_owned(),
         query: head.uri.query().unwrap_or_default().to_owned(),
         headers: head.headers,
+        malformed,
         body,
     };
     // A panic is a bug; the client gets an answer all the same.
@@ -168,6 +176,20 @@ async fn answer<A: Answering>(
         Err(_) => service.unavailable(id),
     };
     response(reply, id, incomplete)
+}
+
+/// What is wrong with a request as HTTP (RFC 9112 3.2, 6.3). hyper takes all of these.
+fn malformed(request: &hyper::Request<Incoming>, is_ambiguous: bool) -> Option<Box<Refusal>> {
+    let hosts = request.headers().get_all(hyper::header::HOST).iter().count();
+    let needs_host = request.version() == hyper::Version::HTTP_11;
+    let message = if is_ambiguous {
+        "Content-Length und Transfer-Encoding schließen einander aus. Bitte nur eines senden."
+    } else if hosts > 1 || (needs_host && hosts == 0) {
+        "Der Header Host muss genau einmal da sein."
+    } else {
+        return None;
+    };
+    Some(Refusal::new(Code::AnfrageUngueltig, message))
 }
 
 /// Reads a body of at most `limit` bytes. Of a larger one a part is read and thrown away, because
@@ -244,6 +266,6 @@ pub fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }
-        log("stopping: finishing what runs");
+        tracing::info!("stopping: finishing what runs");
     })
 }

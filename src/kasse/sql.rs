@@ -8,6 +8,7 @@ use crate::db::error::Result;
 use crate::db::list::{Filter, ListSql, Listing, Page};
 use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::rules::day::{Day, Instant};
+use crate::rules::error::{Code, Refusal};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::kasse::BonArt;
 use crate::rules::text::natural_key;
@@ -78,6 +79,9 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing<Ba
     tx.list(&LIST, &filter, page, barverkauf)
 }
 
+/// Largest id of a line (specification: int32).
+const MAX_ZEILEN_ID: i64 = i32::MAX as i64;
+
 /// A receipt as it is stored, without what is computed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -92,32 +96,34 @@ pub struct Bon {
     pub kunde_id: Option<Uuid>,
 }
 
-/// A receipt and the number of its lines.
-pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<(Bon, i64)>> {
-    let statement =
-        "select id, bon_nr, kasse_id, kassiert_am, art, storno_von_bon_id, zahlart, kunde_id, zeilen
-        from bon where tenant_id = :tenant and id = :id";
-    tx.optional(statement, named_params! {":id": id}, |row| {
-        let mut columns = Columns::of(row);
-        let bon = Bon {
-            id: columns.take()?,
-            bon_nr: columns.take()?,
-            kasse_id: columns.take()?,
-            kassiert_am: columns.take()?,
-            art: columns.take()?,
-            storno_von_bon_id: columns.take()?,
-            zahlart: columns.take()?,
-            kunde_id: columns.take()?,
-        };
-        Ok((bon, columns.take()?))
-    })
+const BON: &str =
+    "select id, bon_nr, kasse_id, kassiert_am, art, storno_von_bon_id, zahlart, kunde_id, zeilen from bon";
+
+fn bon(row: &Row<'_>) -> rusqlite::Result<(Bon, i64)> {
+    let mut columns = Columns::of(row);
+    let bon = Bon {
+        id: columns.take()?,
+        bon_nr: columns.take()?,
+        kasse_id: columns.take()?,
+        kassiert_am: columns.take()?,
+        art: columns.take()?,
+        storno_von_bon_id: columns.take()?,
+        zahlart: columns.take()?,
+        kunde_id: columns.take()?,
+    };
+    Ok((bon, columns.take()?))
 }
 
-/// The receipts of a register that have a number; two at most.
-pub fn find_by_nr(tx: &Tx<'_>, bon_nr: &str, kasse_id: Option<Uuid>) -> Result<Vec<Uuid>> {
-    let statement =
-        "select id from bon where tenant_id = :tenant and bon_nr = :bon_nr and kasse_id is :kasse_id limit 2";
-    tx.all(statement, named_params! {":bon_nr": bon_nr, ":kasse_id": kasse_id}, |row| row.get(0))
+/// A receipt and the number of its lines.
+pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<(Bon, i64)>> {
+    let statement = format!("{BON} where tenant_id = :tenant and id = :id");
+    tx.optional(&statement, named_params! {":id": id}, bon)
+}
+
+/// The receipts that have a number: one at each register, as a rule.
+pub fn find_by_nr(tx: &Tx<'_>, bon_nr: &str) -> Result<Vec<(Bon, i64)>> {
+    let statement = format!("{BON} where tenant_id = :tenant and bon_nr = :bon_nr limit 100");
+    tx.all(&statement, named_params! {":bon_nr": bon_nr}, bon)
 }
 
 /// Adds a receipt or stores a changed one.
@@ -219,7 +225,12 @@ pub fn find_zeile_at(tx: &Tx<'_>, bon: Uuid, position: i64) -> Result<Option<Zei
 /// The next id of a line.
 pub fn next_zeilen_id(tx: &Tx<'_>) -> Result<i64> {
     let statement = "select coalesce(max(id), 0) + 1 from barverkauf where tenant_id = :tenant";
-    tx.one(statement, &[], |row| row.get(0))
+    let next = tx.one(statement, &[], |row| row.get(0))?;
+    if next <= MAX_ZEILEN_ID {
+        return Ok(next);
+    }
+    let message = "Es gibt schon eine Zeile mit der größten id. Bitte die id der Zeilen angeben.";
+    Err(Refusal::field(Code::FeldFehlt, "id", message).into())
 }
 
 /// Adds a line or stores a changed one; its receipt and its place never change.

@@ -97,7 +97,7 @@ fn close(tx: &WriteTx<'_>, bon: &Bon, zeilen: i64, storno_von_before: Option<Uui
 }
 
 /// The receipt that is meant, and the number of its lines: by its id, else by the id of a line,
-/// else by its number at its register.
+/// else by its number, at the same register and moment where both are known.
 fn find_bon(tx: &Tx<'_>, eingabe: &BonEingabe, known: Option<&Zeile>) -> Result<Option<(Bon, i64)>> {
     if let Some(id) = eingabe.bon_id {
         return sql::find(tx, id);
@@ -113,12 +113,24 @@ fn find_bon(tx: &Tx<'_>, eingabe: &BonEingabe, known: Option<&Zeile>) -> Result<
         return Ok(found);
     }
     let bon_nr = required(eingabe.bon_nr.as_ref(), "bon_nr")?;
-    match sql::find_by_nr(tx, bon_nr, eingabe.kasse_id)?.as_slice() {
-        [] => Ok(None),
-        [id] => sql::find(tx, *id),
+    let at = eingabe.kassiert_at;
+    // Two registers may give the same number; what names no register means any.
+    let fits = |bon: &Bon| bon.kasse_id.zip(eingabe.kasse_id).is_none_or(|(a, b)| a == b);
+    let found = sql::find_by_nr(tx, bon_nr)?.into_iter().filter(|(bon, _)| fits(bon));
+    let (same, others): (Vec<_>, Vec<_>) =
+        found.partition(|(bon, _)| at.is_none_or(|at| at == bon.kassiert_am));
+    match (same.as_slice(), others.as_slice()) {
+        ([], []) => Ok(None),
+        ([found], _) => Ok(Some(found.clone())),
+        ([], [(other, _), ..]) => {
+            let message = format!(
+                "Den Bon {bon_nr} gibt es schon, kassiert am {}. Ist es ein anderer Bon, bitte bon_id angeben.",
+                other.kassiert_am
+            );
+            Err(Refusal::field(Code::FeldWiderspruch, "kassiert_at", message).into())
+        }
         _ => {
-            let message =
-                format!("Die Nummer {bon_nr} haben mehrere Bons dieser Kasse. Bitte bon_id angeben.");
+            let message = format!("Die Nummer {bon_nr} haben mehrere Bons. Bitte bon_id angeben.");
             Err(Refusal::field(Code::FeldFehlt, "bon_id", message).into())
         }
     }
@@ -235,6 +247,10 @@ fn tax(gesamt: Money, mwst_satz: Percent, sent: &ZeileEingabe) -> Result<Money> 
     match (sent.steuer, sent.netto) {
         (Some(steuer), Some(netto)) if netto.plus(steuer)? != gesamt => {
             let message = format!("netto {netto} und steuer {steuer} ergeben nicht gesamt {gesamt}.");
+            Err(Refusal::field(Code::FeldWiderspruch, "steuer", message).into())
+        }
+        (Some(steuer), _) if steuer.abs() > gesamt.abs() => {
+            let message = format!("steuer {steuer} ist mehr als gesamt {gesamt}.");
             Err(Refusal::field(Code::FeldWiderspruch, "steuer", message).into())
         }
         (Some(steuer), _) => Ok(steuer),

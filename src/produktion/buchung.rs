@@ -14,7 +14,7 @@ use crate::db::error::{Failure, Result};
 use crate::db::tx::{Tx, WriteTx};
 use crate::http::wire::{Read, required};
 use crate::rules::day::DayTime;
-use crate::rules::error::{Code, Hints, PositionErrors, Refusal};
+use crate::rules::error::{Code, HintCode, Hints, PositionErrors, Refusal};
 use crate::rules::fixed::Quantity;
 use crate::rules::stammdaten::EingangQuelle;
 use crate::rules::unit::Conversion;
@@ -32,6 +32,13 @@ pub fn complete(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hint
         keep(&mut errors, checked, &format!("outputs[{index}]"))?;
     }
     errors.into_result()?;
+    for (index, line) in outputs.iter().enumerate() {
+        let names_batch = line.charge_nr.is_some() || line.mhd.is_some();
+        if names_batch && line.ist_menge.is_some_and(Quantity::is_zero) {
+            let message = "Es kam nichts heraus; es wurde keine Charge angelegt.";
+            hints.add_field(HintCode::FeldIgnoriert, format!("outputs[{index}].charge_nr"), message);
+        }
+    }
     let mut booking = Booking { tx, auftrag, bewegungen: Vec::new(), chargen: BTreeMap::new() };
     for line in &inputs {
         booking.input(line)?;

@@ -63,7 +63,10 @@ fn note_quantities(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, eingabe: Stat
     let mut errors = PositionErrors::default();
     let (inputs, outputs) = (sql::inputs(tx, auftrag.id)?, sql::outputs(tx, auftrag.id)?);
     let mut named = BTreeSet::new();
-    for (index, sent) in eingabe.inputs.value().unwrap_or_default().0.into_iter().enumerate() {
+    // What is split comes first, so that a part which it replaces cannot be named beside it.
+    let mut sent: Vec<_> = eingabe.inputs.value().unwrap_or_default().0.into_iter().enumerate().collect();
+    sent.sort_by_key(|(_, sent)| sent.teile.get().is_none_or(|Liste(teile)| teile.is_empty()));
+    for (index, sent) in sent {
         let line = line_of(&inputs, |line| line.id, sent.id.get().copied(), &mut named);
         let noted = line.and_then(|line| note_input(tx, &inputs, line, sent));
         keep(&mut errors, noted, &format!("inputs[{index}]"))?;

@@ -43,7 +43,7 @@ impl Reihe {
         let fits = prefix.eq_ignore_ascii_case(self.as_str())
             && parts.next().is_none()
             && year.len() == 4
-            && number.len() >= 5
+            && (5..=9).contains(&number.len())
             && digits(year)
             && digits(number);
         if fits { Some((year.parse().ok()?, number.parse().ok()?)) } else { None }
@@ -67,5 +67,6 @@ mod tests {
             assert!(!is_reserved_charge_nr(free), "{free}");
         }
         assert_eq!(Reihe::Annahmeschein.parse("AS-2025-00017"), Some((2025, 17)));
+        assert_eq!(Reihe::Annahmeschein.parse("AS-2025-9223372036854775807"), None);
     }
 }

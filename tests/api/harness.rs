@@ -11,7 +11,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -74,6 +74,11 @@ impl Server {
         self.now.store(Instant::parse(now).unwrap().millis(), Ordering::SeqCst);
     }
 
+    /// Expects no audit rows of what was answered so far: they are old enough to be dropped.
+    pub fn expect_no_audit_rows(&self) {
+        self.answered.lock().unwrap().clear();
+    }
+
     /// Stops the server and starts it again on the same database.
     pub fn restart(&mut self) {
         self.stop();
@@ -131,8 +136,7 @@ impl Server {
 
     /// Runs the real command line on the database of this server.
     pub fn cli(&self, arguments: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_partnerd"));
-        command.arg("--db").arg(&self.database).args(arguments).output().unwrap()
+        cli(&self.database, arguments)
     }
 
     /// Imports a text of JSON or CSV with the real command line.
@@ -219,6 +223,12 @@ fn serve(
         app.close();
     });
     (address.recv().unwrap(), stop, thread)
+}
+
+/// Runs the real command line on a database.
+pub fn cli(database: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_partnerd"));
+    command.arg("--db").arg(database).args(arguments).output().unwrap()
 }
 
 /// A client of one company.
@@ -314,8 +324,9 @@ impl Answer {
         let bytes = response.into_body().into_with_config().limit(64 << 20).read_to_vec().unwrap();
         let what = format!("{method} {path}");
         let request_id = headers.get("x-request-id").unwrap_or_else(|| panic!("{what}: no request id"));
-        let is_sheet = headers.get("content-type").is_some_and(|kind| kind.starts_with("text/csv"));
-        let body = if bytes.is_empty() || is_sheet {
+        // Sheets and metrics are no JSON.
+        let is_text = headers.get("content-type").is_some_and(|kind| kind.starts_with("text/"));
+        let body = if bytes.is_empty() || is_text {
             Value::Null
         } else {
             assert_eq!(headers.get("content-type").unwrap(), "application/json; charset=utf-8", "{what}");

@@ -139,7 +139,8 @@ fn the_list_of_keys_says_what_each_was_used_for() {
 /// A server behind a proxy on the same machine, which says where requests come from.
 fn behind_proxy(critical: &[&str]) -> Server {
     let critical_routes = critical.iter().map(|route| (*route).to_owned()).collect();
-    Server::start_with(NOON, Policy { proxies: vec!["127.0.0.1/32".parse().unwrap()], critical_routes })
+    let proxies = vec!["127.0.0.1/32".parse().unwrap()];
+    Server::start_with(NOON, Policy { proxies, critical_routes, ..Policy::default() })
 }
 
 fn from(client: &Client, address: &str, path: &str) -> Answer {

@@ -240,6 +240,7 @@ impl Client<'_> {
             path: path.to_owned(),
             query: query.to_owned(),
             headers,
+            malformed: None,
             body: Ok(body.to_string().into_bytes()),
         };
         let reply = match Arc::clone(&self.app.gate).answer(request) {

@@ -7,12 +7,18 @@ use sha2::{Digest, Sha256};
 
 use super::{COLUMNS, Row};
 use crate::db::error::Result;
-use crate::rules::day::Day;
+use crate::rules::day::{Day, Instant};
 
 type Pruefsumme = [u8; 32];
 
-/// What the first row of a day is chained to.
-const BEGINNING: Pruefsumme = [0; 32];
+/// What the first row of a day is chained to: the day, and the one that was begun before it.
+fn beginning(tag: i64, vortag: Option<i64>) -> Pruefsumme {
+    let mut digest = Sha256::new();
+    digest.update(tag.to_le_bytes());
+    digest.update([u8::from(vortag.is_some())]);
+    digest.update(vortag.unwrap_or_default().to_le_bytes());
+    digest.finalize().into()
+}
 
 /// Number and checksum of the next row of a day; the head of the day moves on.
 pub fn append(connection: &Connection, tag: i64, row: &Row) -> Result<(i64, Pruefsumme)> {
@@ -20,31 +26,34 @@ pub fn append(connection: &Connection, tag: i64, row: &Row) -> Result<(i64, Prue
         .prepare_cached("select letzte_nr, pruefsumme from audit_tag where tag = ?1")?
         .query_row([tag], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
-    let (last, before) = head.unwrap_or((0, BEGINNING));
-    let (number, pruefsumme) = (last + 1, link(before, tag, last + 1, row));
-    if head.is_some() {
+    if let Some((last, before)) = head {
+        let pruefsumme = link(before, tag, last + 1, row);
         connection
             .prepare_cached("update audit_tag set letzte_nr = ?2, pruefsumme = ?3 where tag = ?1")?
-            .execute(params![tag, number, pruefsumme])?;
-    } else {
-        begin_day(connection, tag, pruefsumme)?;
+            .execute(params![tag, last + 1, pruefsumme])?;
+        return Ok((last + 1, pruefsumme));
     }
-    Ok((number, pruefsumme))
+    Ok((1, begin_day(connection, tag, row)?))
 }
 
 /// The first row of a day: the day knows the one that was begun before it.
-fn begin_day(connection: &Connection, tag: i64, pruefsumme: Pruefsumme) -> Result<()> {
+fn begin_day(connection: &Connection, tag: i64, row: &Row) -> Result<Pruefsumme> {
+    let vortag: Option<i64> = connection
+        .query_row("select letzter_tag from audit_kopf where id = 1", [], |row| row.get(0))
+        .optional()?;
+    let before = beginning(tag, vortag);
+    let pruefsumme = link(before, tag, 1, row);
     connection.execute(
         "insert into audit_tag (tag, vortag, letzte_nr, pruefsumme, ab_nr, ab_pruefsumme)
-         values (?1, (select letzter_tag from audit_kopf where id = 1), 1, ?2, 0, ?3)",
-        params![tag, pruefsumme, BEGINNING],
+         values (?1, ?2, 1, ?3, 0, ?4)",
+        params![tag, vortag, pruefsumme, before],
     )?;
     connection.execute(
         "insert into audit_kopf (id, letzter_tag) values (1, ?1)
          on conflict (id) do update set letzter_tag = ?1",
         [tag],
     )?;
-    Ok(())
+    Ok(pruefsumme)
 }
 
 /// The checksum of a row. Every part has its length before it, so that nothing can be moved from
@@ -105,7 +114,7 @@ struct Head {
 }
 
 /// Recomputes the chains of all days; run it on one snapshot.
-pub fn verify(connection: &Connection) -> Result<Finding> {
+pub fn verify(connection: &Connection, now: Instant) -> Result<Finding> {
     let mut statement = connection.prepare(
         "select tag, vortag, letzte_nr, pruefsumme, ab_nr, ab_pruefsumme from audit_tag order by tag",
     )?;
@@ -120,7 +129,7 @@ pub fn verify(connection: &Connection) -> Result<Finding> {
         })
     })?;
     let heads = heads.collect::<rusqlite::Result<Vec<_>>>()?;
-    if let Some(sentence) = missing_day(connection, &heads)? {
+    if let Some(sentence) = missing_day(connection, &heads, now)? {
         return Ok(Finding::Broken(sentence));
     }
     let mut rows = 0;
@@ -134,15 +143,23 @@ pub fn verify(connection: &Connection) -> Result<Finding> {
 }
 
 /// A day that is gone, or one that came in past its head.
-fn missing_day(connection: &Connection, heads: &[Head]) -> Result<Option<String>> {
+fn missing_day(connection: &Connection, heads: &[Head], now: Instant) -> Result<Option<String>> {
     let kopf: Option<(i64, Option<i64>)> = connection
         .query_row("select letzter_tag, geloescht_bis from audit_kopf where id = 1", [], |row| {
             Ok((row.get(0)?, row.get(1)?))
         })
         .optional()?;
+    let Some((last, dropped_until)) = kopf else {
+        return Ok(heads
+            .first()
+            .map(|head| format!("{}: the head of the log was removed", Day::of_number(head.tag))));
+    };
+    if dropped_until.is_some_and(|until| until >= Day::in_utc(now).number()) {
+        return Ok(Some("days that are not over were dropped".to_owned()));
+    }
     let has_day = |tag: i64| heads.iter().any(|head| head.tag == tag);
-    let is_dropped = |tag: i64| kopf.is_some_and(|(_, until)| until.is_some_and(|until| tag <= until));
-    let expected = heads.iter().filter_map(|head| head.vortag).chain(kopf.map(|(last, _)| last));
+    let is_dropped = |tag: i64| dropped_until.is_some_and(|until| tag <= until);
+    let expected = heads.iter().filter_map(|head| head.vortag).chain([last]);
     if let Some(tag) = expected.into_iter().find(|tag| !has_day(*tag) && !is_dropped(*tag)) {
         return Ok(Some(format!("{}: the whole day was removed", Day::of_number(tag))));
     }
@@ -165,6 +182,9 @@ fn verify_day(connection: &Connection, head: &Head) -> Result<Finding> {
     let broken = |number: i64, what: &str| {
         Ok(Finding::Broken(format!("{}, row {number}: was {what}", Day::of_number(head.tag))))
     };
+    if head.ab_nr == 0 && before != beginning(head.tag, head.vortag) {
+        return broken(1, "altered");
+    }
     while let Some(row) = rows.next()? {
         let (number, pruefsumme): (i64, Vec<u8>) = (row.get(14)?, row.get(15)?);
         if number > head.letzte_nr || number <= last {

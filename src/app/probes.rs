@@ -1,0 +1,30 @@
+//! What those who watch over the machine ask: whether the service runs, whether it can work, and
+//! what it measures.
+
+use serde_json::json;
+
+use crate::db::error::{Failure, Result};
+use crate::http::call::Call;
+use crate::http::reply::Reply;
+use crate::http::route::Inside;
+use crate::rules::error::{Code, Refusal};
+
+/// GET /healthz
+pub fn health(_: &Call<'_>) -> Result<Reply> {
+    Reply::ok(&json!({"status": "ok"}))
+}
+
+/// GET /readyz: 503 when a request would not be carried out. Why stands in the log.
+pub fn ready(_: &Call<'_>, inside: &dyn Inside) -> Result<Reply> {
+    inside.ready().map_err(|why| Failure::Busy(format!("not ready: {why}")))?;
+    Reply::ok(&json!({"status": "ok"}))
+}
+
+/// GET /metrics, for this machine unless the configuration opens it.
+pub fn metrics(call: &Call<'_>, inside: &dyn Inside) -> Result<Reply> {
+    if !inside.shows_metrics_to(call.request) {
+        let message = "Die Messwerte gibt es nur auf dem Rechner des Dienstes selbst.";
+        return Err(Refusal::new(Code::NichtGefunden, message).into());
+    }
+    Ok(Reply::text("text/plain; version=0.0.4; charset=utf-8", inside.metrics()))
+}

@@ -1,0 +1,84 @@
+//! What can be measured of the service, in the text format of Prometheus.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+
+use crate::db::writer::WriterQueue;
+
+/// Upper ends of the classes of durations, in seconds.
+const DURATIONS: [f64; 12] =
+    [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.01, 0.05, 0.25, 1.0, 5.0, 30.0];
+
+/// By what requests are counted.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Kind {
+    method: &'static str,
+    /// The pattern of the route; blank where no route has the path.
+    route: &'static str,
+    status: u16,
+}
+
+/// What is measured.
+pub struct Metrics {
+    registry: Registry,
+    requests: Family<Kind, Counter>,
+    durations: Histogram,
+    wal_bytes: Gauge,
+    oldest_read: Gauge<f64, std::sync::atomic::AtomicU64>,
+    wal: PathBuf,
+}
+
+impl Metrics {
+    /// Begins to measure; `wal` is the write-ahead log.
+    pub fn new(wal: PathBuf, writer: &WriterQueue) -> Metrics {
+        let metrics = Metrics {
+            registry: Registry::default(),
+            requests: Family::default(),
+            durations: Histogram::new(DURATIONS),
+            wal_bytes: Gauge::default(),
+            oldest_read: Gauge::default(),
+            wal,
+        };
+        metrics.registered(writer)
+    }
+
+    fn registered(mut self, writer: &WriterQueue) -> Metrics {
+        let watch = writer.watch();
+        let registry = self.registry.sub_registry_with_prefix("partnerd");
+        registry.register("requests", "Requests by route and status", self.requests.clone());
+        let durations = self.durations.clone();
+        registry.register_with_unit("request_duration", "From arrival to answer", Unit::Seconds, durations);
+        registry.register("write_queue", "Requests that wait for the writer", watch.queued.clone());
+        registry.register("write_batch", "Requests in one transaction", watch.batches.clone());
+        let wal = self.wal_bytes.clone();
+        registry.register_with_unit("wal", "Size of the write-ahead log", Unit::Bytes, wal);
+        let oldest = self.oldest_read.clone();
+        registry.register_with_unit("oldest_read", "Age of the oldest running read", Unit::Seconds, oldest);
+        self
+    }
+
+    /// Counts an answered request.
+    pub fn count(&self, method: &'static str, route: &'static str, status: u16, duration: Duration) {
+        self.requests.get_or_create(&Kind { method, route, status }).inc();
+        self.durations.observe(duration.as_secs_f64());
+    }
+
+    /// All of it as text.
+    pub fn text(&self, oldest_read: Duration) -> String {
+        let wal = std::fs::metadata(&self.wal).map_or(0, |wal| wal.len());
+        self.wal_bytes.set(i64::try_from(wal).unwrap_or(i64::MAX));
+        self.oldest_read.set(oldest_read.as_secs_f64());
+        let mut text = String::new();
+        // Only a string that cannot be written to would fail.
+        let _ = encode(&mut text, &self.registry);
+        text
+    }
+}

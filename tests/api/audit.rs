@@ -1,0 +1,233 @@
+//! The audit log by the command line: shown, proved, dropped (specification, Limits; P12).
+
+use std::process::Output;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use partnerd::db::connection::open_writer;
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use crate::harness::{Client, Server, cli};
+
+/// A server that answered some requests on three days, of several companies and strangers.
+fn busy(days: &[&str]) -> Server {
+    let mut server = Server::start_at(&format!("{}T10:00:00Z", days[0]));
+    let (mill, other) = (server.company("Mühle"), server.company("=Böse"));
+    let keys = [mill.key.clone(), other.key.clone()];
+    for day in days {
+        server.set_clock(&format!("{day}T10:00:00Z"));
+        let client = |at: usize| server.client(0, keys[at].clone());
+        for (at, client) in [client(0), client(1)].iter().enumerate() {
+            client.post("/api/v1/kunden", json!({"name": format!("Kunde {at}")})).is(201);
+            client.get("/api/v1/kunden").is(200);
+            client.get("/api/v1/kunden/x").refused(404, "NICHT_GEFUNDEN");
+        }
+        server.client(0, None).get("/api/v1/=geheim?key=x").refused(401, "API_KEY_FEHLT");
+        server.restart();
+    }
+    server
+}
+
+const DAYS: [&str; 3] = ["2026-07-08", "2026-07-09", "2026-07-10"];
+
+fn verify(server: &Server) -> Output {
+    server.cli(&["audit", "verify"])
+}
+
+fn text(output: &[u8]) -> String {
+    String::from_utf8_lossy(output).into_owned()
+}
+
+/// A copy of the database in which a statement was run, and what `audit verify` says of it.
+fn tampered(server: &Server, statement: &str) -> (bool, String) {
+    let copy = server.database.with_file_name("copy.db");
+    for ending in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(copy.with_file_name(format!("copy.db{ending}")));
+    }
+    open_writer(&server.database).unwrap().execute("vacuum into ?1", [copy.to_str().unwrap()]).unwrap();
+    let connection = Connection::open(&copy).unwrap();
+    connection.pragma_update(None, "foreign_keys", false).unwrap();
+    connection.execute_batch(statement).unwrap_or_else(|error| panic!("{statement}: {error}"));
+    drop(connection);
+    let output = cli(&copy, &["audit", "verify"]);
+    (output.status.success(), text(&output.stderr))
+}
+
+#[test]
+fn whatever_is_altered_removed_or_inserted_is_named() {
+    let server = busy(&DAYS);
+    assert_eq!(text(&verify(&server).stdout), "21 rows, none altered, removed or inserted\n");
+    let control = tampered(&server, "create table harmless (x); update kunde set ort = 'Hof'");
+    assert!(control.0, "the copy itself is whole: {}", control.1);
+    let day = "(select min(tag) + 1 from audit_tag)";
+    let first = format!("tag = {day} and lfd_nr = 3");
+    let copy_row = |tag: &str, number: &str| {
+        format!(
+            "insert into audit select {tag}, {number}, am, request_id, key_id, tenant_id, adresse, methode, route_id,
+               pfad, status, dauer_us, bytes_ein, bytes_aus, subjekt, anzahl, pruefsumme from audit where {first}"
+        )
+    };
+    let mut cases = vec![
+        (format!("delete from audit where {first}"), "2026-07-09, row 3: was removed"),
+        (format!("delete from audit where tag = {day} and lfd_nr = 1"), "2026-07-09, row 1: was removed"),
+        (format!("delete from audit where tag = {day} and lfd_nr = 7"), "2026-07-09, row 7: was removed"),
+        (format!("delete from audit where tag = {day}"), "2026-07-09, row 1: was removed"),
+        (
+            format!("delete from audit where tag = {day}; delete from audit_tag where tag = {day}"),
+            "2026-07-09: the whole day was removed",
+        ),
+        (
+            "delete from audit where tag = (select max(tag) from audit);
+             delete from audit_tag where tag = (select max(tag) from audit_tag)"
+                .to_owned(),
+            "2026-07-10: the whole day was removed",
+        ),
+        (copy_row(day, "8"), "2026-07-09, row 8: was inserted"),
+        (copy_row(&format!("{day} + 7"), "1"), "2026-07-16, row 1: was inserted"),
+        (
+            format!(
+                "update audit set lfd_nr = 99 where tag = {day} and lfd_nr = 3;
+                     update audit set lfd_nr = 3 where tag = {day} and lfd_nr = 4;
+                     update audit set lfd_nr = 4 where tag = {day} and lfd_nr = 99"
+            ),
+            "2026-07-09, row 3: was altered",
+        ),
+        ("delete from audit_kopf".to_owned(), "the head of the log was removed"),
+        ("update audit_kopf set geloescht_bis = 99999".to_owned(), "days that are not over were dropped"),
+        (format!("update audit_tag set vortag = null where tag = {day}"), "2026-07-09, row 1: was altered"),
+        (format!("update audit_tag set letzte_nr = 6 where tag = {day}"), "2026-07-09, row 7: was inserted"),
+        (format!("update audit_tag set ab_nr = 1 where tag = {day}"), "2026-07-09, row 1: was inserted"),
+    ];
+    let columns = [
+        "am = am + 1",
+        "request_id = randomblob(16)",
+        "key_id = 'x'",
+        "tenant_id = 7",
+        "adresse = '::1'",
+        "methode = 'PUT'",
+        "route_id = 2",
+        "pfad = pfad || '/'",
+        "status = 200 + (status = 200)",
+        "dauer_us = dauer_us + 1",
+        "bytes_ein = bytes_ein + 1",
+        "bytes_aus = bytes_aus + 1",
+        "subjekt = randomblob(16)",
+        "anzahl = 2",
+        "pruefsumme = randomblob(32)",
+    ];
+    for change in columns {
+        cases.push((format!("update audit set {change} where {first}"), "2026-07-09, row 3: was altered"));
+    }
+    for (statement, expected) in &cases {
+        let (whole, said) = tampered(&server, statement);
+        assert!(!whole && said.contains(expected), "{statement}: {said}, expected: {expected}");
+    }
+}
+
+#[test]
+fn old_rows_are_dropped_after_they_were_written_to_a_file_and_the_rest_is_still_proved() {
+    let server = busy(&["2026-01-10", "2026-01-11", "2026-07-10"]);
+    server.expect_no_audit_rows();
+    // The server drops what is older than 90 days when it begins.
+    let until = Instant::now() + Duration::from_secs(10);
+    while server.sql::<i64>("select count(*) from audit") > 7 {
+        assert!(Instant::now() < until, "old rows are never dropped");
+        sleep(Duration::from_millis(20));
+    }
+    assert_eq!(text(&verify(&server).stdout), "7 rows, none altered, removed or inserted\n");
+    let file = server.database.with_file_name("old.jsonl");
+    let file = file.to_str().unwrap();
+    let rollover = server.cli(&["--json", "audit", "rollover", "--days", "1", "--export", file]);
+    assert_eq!(
+        serde_json::from_slice::<Value>(&rollover.stdout).unwrap(),
+        json!({"dropped": 7, "exported": 7})
+    );
+    let exported = std::fs::read_to_string(file).unwrap();
+    let rows: Vec<Value> = exported.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(rows.len(), 7);
+    assert!(
+        rows.iter().all(|row| row["day"] == "2026-07-10" && row["checksum"].as_str().unwrap().len() == 64)
+    );
+    assert_eq!(rows.iter().filter(|row| row["route"] == "/api/v1/kunden" && row["status"] == 201).count(), 2);
+    assert_eq!(text(&verify(&server).stdout), "0 rows, none altered, removed or inserted\n");
+    let again = server.cli(&["audit", "rollover", "--days", "1", "--export", file]);
+    assert!(
+        !again.status.success() && text(&again.stderr).contains("cannot be written"),
+        "never overwritten"
+    );
+}
+
+#[test]
+fn a_day_that_is_dropped_in_part_is_still_proved() {
+    let server = busy(&DAYS);
+    let (day, before) = ("(select min(tag) from audit_tag)", 4);
+    let dropped = format!(
+        "update audit_tag set ab_nr = {before}, ab_pruefsumme =
+           (select pruefsumme from audit where tag = {day} and lfd_nr = {before}) where tag = {day};
+         delete from audit where tag = {day} and lfd_nr <= {before}"
+    );
+    assert!(tampered(&server, &dropped).0);
+    let further = format!("{dropped}; delete from audit where tag = {day} and lfd_nr = 5");
+    assert!(tampered(&server, &further).1.contains("2026-07-08, row 5: was removed"));
+}
+
+fn list(server: &Server, more: &[&str]) -> Vec<Value> {
+    let output = server.cli(&[&["--json", "audit", "list"], more].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn the_log_is_shown_newest_first_and_filtered() {
+    let server = busy(&DAYS);
+    let all = list(&server, &[]);
+    assert_eq!(all.len(), 21);
+    assert_eq!((&all[0]["day"], &all[20]["day"]), (&json!("2026-07-10"), &json!("2026-07-08")));
+    let row = all.iter().find(|row| row["status"] == 201).unwrap();
+    assert_eq!((&row["method"], &row["route"]), (&json!("POST"), &json!("/api/v1/kunden")));
+    assert_eq!((&row["address"], &row["count"]), (&json!("127.0.0.1"), &json!(1)));
+    assert!(row["subject"].is_string() && row["request_id"].is_string() && row["bytes_in"] != 0, "{row}");
+    let stranger = all.iter().find(|row| row["status"] == 401).unwrap();
+    assert_eq!(stranger["path"], "/api/v1/=geheim", "the query is not kept");
+    let key = row["key_id"].as_str().unwrap();
+    let rows = [
+        (vec!["--status", "401"], 3),
+        (vec!["--since", "2026-07-10"], 7),
+        (vec!["--tenant", "Mühle"], 9),
+        (vec!["--key", key], 9),
+        (vec!["--key", key, "--status", "404", "--since", "2026-07-09"], 2),
+        (vec!["--limit", "4"], 4),
+        (vec!["--key", "niemand"], 0),
+    ];
+    for (filter, expected) in rows {
+        assert_eq!(list(&server, &filter).len(), expected, "{filter:?}");
+    }
+    assert!(!server.cli(&["audit", "list", "--since", "gestern"]).status.success());
+    let csv = text(&server.cli(&["audit", "list", "--csv"]).stdout);
+    assert!(csv.starts_with("at,status,method,path,key,tenant,address,ms,count\n"), "{csv}");
+    assert!(csv.contains(",'=Böse,") && !csv.contains(",=Böse,"), "{csv}");
+    let table = text(&server.cli(&["audit", "list"]).stdout);
+    assert_eq!(table.lines().count(), 22, "{table}");
+}
+
+/// The rows that a server that was killed left in its journal are there when anybody looks.
+#[test]
+fn what_a_dead_server_left_behind_is_shown() {
+    let server = busy(&DAYS[2..]);
+    let segment = |client: &Client| client.get("/api/v1/kunden").headers["x-request-id"].clone();
+    let mill = server.company("Dritte");
+    let id = segment(&mill);
+    let journal = server.database.with_file_name("test.db-audit-900");
+    let row = json!({"am": 1_783_677_600_000_i64, "request_id": "00000000-0000-7000-8000-000000000009",
+        "key_id": null, "tenant_id": null, "adresse": "127.0.0.1", "methode": "GET", "route_id": null, "pfad": "/x",
+        "status": 401, "dauer_us": 1, "bytes_ein": 0, "bytes_aus": 0, "subjekt": null, "anzahl": 1});
+    let copy = server.database.with_file_name("dead.db");
+    drop(mill);
+    open_writer(&server.database).unwrap().execute("vacuum into ?1", [copy.to_str().unwrap()]).unwrap();
+    std::fs::write(journal.with_file_name("dead.db-audit-900"), format!("{row}\n")).unwrap();
+    let output = cli(&copy, &["--json", "audit", "list", "--limit", "1"]);
+    let rows: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(rows[0]["path"], "/x", "{rows} {id}");
+    assert!(cli(&copy, &["audit", "verify"]).status.success());
+}
