@@ -8,7 +8,6 @@ use crate::db::error::Result;
 use crate::db::list::{Filter, ListSql, Listing, Page};
 use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::rules::day::Day;
-use crate::rules::error::{Code, Refusal};
 use crate::rules::fixed::Quantity;
 use crate::rules::recipe::Zeilenart;
 
@@ -238,11 +237,7 @@ pub fn update_input(tx: &WriteTx<'_>, line: &PaInput) -> Result<()> {
     let statement = "update pa_input set ist_menge = :ist_menge, charge_id = :charge_id
         where tenant_id = :tenant and id = :id";
     let params = named_params! {":id": line.id, ":ist_menge": line.ist_menge, ":charge_id": line.charge_id};
-    if tx.execute(statement, params)? == 1 {
-        return Ok(());
-    }
-    let message = "Diese Zeile ist durch die teile derselben Anfrage ersetzt worden.";
-    Err(Refusal::field(Code::PaZeileNichtGefunden, "id", message).into())
+    tx.execute(statement, params).map(drop)
 }
 
 /// Deletes the further parts that a line was split into.

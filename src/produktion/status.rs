@@ -62,13 +62,13 @@ pub fn change(
 fn note_quantities(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, eingabe: StatusEingabe) -> Result<()> {
     let mut errors = PositionErrors::default();
     let (inputs, outputs) = (sql::inputs(tx, auftrag.id)?, sql::outputs(tx, auftrag.id)?);
-    let mut named = BTreeSet::new();
+    let (mut named, mut split) = (BTreeSet::new(), BTreeSet::new());
     // What is split comes first, so that a part which it replaces cannot be named beside it.
     let mut sent: Vec<_> = eingabe.inputs.value().unwrap_or_default().0.into_iter().enumerate().collect();
     sent.sort_by_key(|(_, sent)| sent.teile.get().is_none_or(|Liste(teile)| teile.is_empty()));
     for (index, sent) in sent {
         let line = line_of(&inputs, |line| line.id, sent.id.get().copied(), &mut named);
-        let noted = line.and_then(|line| note_input(tx, &inputs, line, sent));
+        let noted = line.and_then(|line| note_input(tx, &inputs, &mut split, line, sent));
         keep(&mut errors, noted, &format!("inputs[{index}]"))?;
     }
     let mut named = BTreeSet::new();
@@ -109,8 +109,20 @@ fn line_of<'l, T>(
     })
 }
 
-fn note_input(tx: &WriteTx<'_>, inputs: &[PaInput], line: &PaInput, sent: InputEingabe) -> Result<()> {
+/// Notes one line. `split` are the positions whose parts this request has replaced: the ids of the
+/// old parts are free again, and a new part may have one of them.
+fn note_input(
+    tx: &WriteTx<'_>,
+    inputs: &[PaInput],
+    split: &mut BTreeSet<i64>,
+    line: &PaInput,
+    sent: InputEingabe,
+) -> Result<()> {
     let Some(Liste(teile)) = sent.teile.value().filter(|Liste(teile)| !teile.is_empty()) else {
+        if split.contains(&line.position) {
+            let message = "Diese Zeile ist durch die teile derselben Anfrage ersetzt worden.";
+            return Err(Refusal::field(Code::PaZeileNichtGefunden, "id", message).into());
+        }
         let charge_id = sent.charge_id.or_keep(line.charge_id);
         chargen::check_named(tx, charge_id, Some(line.artikel_id))?;
         let ist_menge = checked_menge(sent.ist_menge.or_keep(line.ist_menge))?;
@@ -125,6 +137,7 @@ fn note_input(tx: &WriteTx<'_>, inputs: &[PaInput], line: &PaInput, sent: InputE
         return Err(Refusal::field(Code::WertUngueltig, "teile", message).into());
     }
     // What the line was split into before gives way to what is sent now.
+    split.insert(line.position);
     sql::delete_parts(tx, line)?;
     for (index, teil) in teile.into_iter().enumerate() {
         let stored = store_part(tx, line, index, teil);
