@@ -5,6 +5,7 @@ mod chargen;
 mod liste;
 mod rezepturen;
 mod status;
+mod teile;
 
 use serde_json::{Value, json};
 

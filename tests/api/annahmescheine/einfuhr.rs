@@ -142,6 +142,41 @@ fn an_unknown_reference_is_refused_with_its_line() {
     assert!(refused(&mill, negative).contains("line 2"));
 }
 
+#[test]
+fn one_weighing_comes_into_one_live_note_by_import_too() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let wiegung = weigh(&mill, json!({}));
+    let file = |rows: &[(&str, &str)]| {
+        let rows = rows.iter().map(|(number, status)| format!("{number};{status};{wiegung};10\n"));
+        format!("belegnummer;status;wiegung_id;anliefermenge_kg\n{}", rows.collect::<String>())
+    };
+    let used = |rows: &[(&str, &str)], line: &str| {
+        let said = refused(&mill, &file(rows));
+        assert!(said.contains(line) && said.contains("wiegung_id"), "{rows:?}: {said}");
+    };
+    used(&[("S-1", "offen"), ("S-2", "offen")], "line 3");
+    used(&[("S-1", "offen"), ("S-2", "abgerechnet")], "line 3");
+    assert_eq!(notes(&mill), [] as [Value; 0], "all or nothing");
+    let both = file(&[("S-1", "storniert"), ("S-2", "offen")]);
+    assert_eq!(server.import(&mill.client, KIND, &both), "created 2, changed 0, unchanged 0\n");
+    assert_eq!(server.import(&mill.client, KIND, &both), "created 0, changed 0, unchanged 2\n");
+    // Neither does the first come back to life, nor does a third come in, by import or by request.
+    used(&[("S-1", "offen")], "line 2");
+    used(&[("S-3", "offen")], "line 2");
+    post(&mill, json!({"wiegung_id": wiegung})).refused(400, "WIEGUNG_BEREITS_VERWENDET");
+    assert_eq!(
+        server.import(&mill.client, KIND, &file(&[("S-2", "storniert")])),
+        "created 0, changed 1, unchanged 0\n"
+    );
+    assert_eq!(
+        server.import(&mill.client, KIND, &file(&[("S-1", "offen")])),
+        "created 0, changed 1, unchanged 0\n"
+    );
+    let states: Vec<_> = ["S-1", "S-2"].map(|number| note(&mill, number)["status"].clone()).into();
+    assert_eq!(states, ["offen", "storniert"]);
+}
+
 /// A cell that nothing is wrong with.
 fn good_cell(column: &str) -> &'static str {
     match column {

@@ -240,6 +240,37 @@ fn an_order_that_is_over_cannot_be_changed_by_sql_either() {
 }
 
 #[test]
+fn no_line_comes_into_an_order_that_is_over_by_sql() {
+    let server = Server::start();
+    let mill = miller(&server);
+    let charge = mill.receive("C1", 500);
+    let open = order(&mill, 1);
+    for status in ["erledigt", "storniert"] {
+        let over = order(&mill, 1);
+        put(&mill, id_of(&over), status, ground(&over, &charge, [100, 80, 20])).is(200);
+        let before = (show(&mill, id_of(&over)), show(&mill, id_of(&open)));
+        let connection = open_writer(&server.database).unwrap();
+        let [pa, from] = [&over, &open].map(|order| id_of(order).replace('-', ""));
+        for table in ["pa_input", "pa_output"] {
+            let statements = [
+                format!(
+                    "insert into {table} (tenant_id, id, pa_id, position, artikel_id, soll_menge)
+                     select tenant_id, id + 1000, x'{pa}', position, artikel_id, soll_menge from {table}
+                     where pa_id = x'{from}'"
+                ),
+                format!("update {table} set pa_id = x'{pa}' where pa_id = x'{from}'"),
+                format!("update {table} set pa_id = x'{from}' where pa_id = x'{pa}'"),
+            ];
+            for statement in statements {
+                let error = connection.execute(&statement, []).expect_err(&statement).to_string();
+                assert!(error.contains("never"), "{status}: {statement}: {error}");
+            }
+        }
+        assert_eq!((show(&mill, id_of(&over)), show(&mill, id_of(&open))), before, "{status}");
+    }
+}
+
+#[test]
 fn of_many_completions_at_once_one_moves_the_stock() {
     let server = Server::start();
     let mill = miller(&server);

@@ -64,8 +64,9 @@ const FIELDS: &[(&str, &str)] = &[
     ),
 ];
 
-fn name(route: &Route) -> &'static str {
-    route.pattern.strip_prefix("/api/v1").unwrap()
+/// The routes of the interface by their names below /api/v1; probes are none of them.
+fn named() -> impl Iterator<Item = (&'static str, &'static Route)> {
+    routes().filter_map(|route| Some((route.pattern.strip_prefix("/api/v1")?, route)))
 }
 
 /// The rows of a route that are about a parameter.
@@ -76,8 +77,7 @@ fn rows<'r>(route: &'r str, parameter: &'r str) -> impl Iterator<Item = &'static
 #[test]
 fn every_reading_route_and_parameter_has_its_rows() {
     let mut missing = Vec::new();
-    for route in routes().filter(|route| route.method == Method::Get) {
-        let name = name(route);
+    for (name, route) in named().filter(|(_, route)| route.method == Method::Get) {
         let happy = rows(name, "-").find(|row| !is_refusal(row.3));
         if happy.is_none() || !rows(name, "-").any(|row| is_refusal(row.3)) {
             missing.push(format!("GET {name}: the happy case and a refusal"));
@@ -106,8 +106,8 @@ fn every_reading_route_and_parameter_has_its_rows() {
 #[test]
 fn every_writing_route_and_field_has_its_rows() {
     let mut missing = Vec::new();
-    for route in routes().filter(|route| route.method != Method::Get) {
-        let name = format!("{} {}", route.method.as_str(), name(route));
+    for (name, route) in named().filter(|(_, route)| route.method != Method::Get) {
+        let name = format!("{} {name}", route.method.as_str());
         let rows = || writing().filter(|table| table.route == name).flat_map(|table| table.rows);
         for refused in [false, true] {
             if !rows().any(|row| is_refusal(row.2) == refused) {
@@ -129,11 +129,11 @@ fn every_writing_route_and_field_has_its_rows() {
 #[test]
 fn every_row_is_about_something_that_there_is() {
     let all: BTreeSet<String> =
-        routes().map(|route| format!("{} {}", route.method.as_str(), name(route))).collect();
+        named().map(|(name, route)| format!("{} {name}", route.method.as_str())).collect();
     for (route, parameter, request, _) in reading() {
         assert!(all.contains(&format!("GET {route}")), "{route}");
-        let known = routes()
-            .any(|known| name(known) == *route && known.query.iter().any(|param| param.name == *parameter));
+        let known = named()
+            .any(|(name, known)| name == *route && known.query.iter().any(|param| param.name == *parameter));
         assert!(*parameter == "-" || known, "{route} {parameter}");
         let names = request.contains(&format!("{parameter}=")) || request.is_empty();
         assert!(*parameter == "-" || names, "{route} {request} is not about {parameter}");

@@ -1,0 +1,95 @@
+//! Lines that are split over several batches: sent again, named by their parts, and replaced
+//! (D13: each part becomes an input line of its own).
+
+use serde_json::{Value, json};
+
+use super::{assert_fields, flour, ground, id_of, miller, order, put, show};
+use crate::harness::{Answer, Server};
+use crate::lager::{Mill, moves};
+
+/// An order of recipe 1 whose only input is split over C1 and C2, as it is shown, and the two
+/// parts as they were sent.
+fn split(mill: &Mill<'_>) -> (Value, Value) {
+    let charges = [mill.receive("C1", 500), mill.receive("C2", 500)];
+    let teile: Vec<Value> =
+        charges.iter().map(|charge| json!({"charge_id": charge, "ist_menge": 50})).collect();
+    let new = order(mill, 1);
+    let inputs = json!([{"id": new["inputs"][0]["id"], "teile": teile}]);
+    put(mill, id_of(&new), "in_bearbeitung", json!({"inputs": inputs})).is(200);
+    let shown = show(mill, id_of(&new));
+    assert_eq!(shown["inputs"].as_array().unwrap().len(), 2);
+    (shown, json!(teile))
+}
+
+/// Asks for the end of an order with these inputs.
+fn end(mill: &Mill<'_>, order: &Value, inputs: Value) -> Answer {
+    let mut body = ground(order, "", [0, 80, 20]);
+    body["inputs"] = inputs;
+    put(mill, id_of(order), "erledigt", body)
+}
+
+#[test]
+fn the_same_parts_sent_again_are_booked_once() {
+    let server = Server::start();
+    let mill = miller(&server);
+    let (split, teile) = split(&mill);
+    let answer = end(&mill, &split, json!([{"id": split["inputs"][0]["id"], "teile": teile}]));
+    answer.is(200);
+    assert_eq!(moves(&answer), ["-50.000", "-50.000", "80.000", "20.000"]);
+    assert_eq!([mill.stock("C1"), mill.stock("C2")], ["450.000", "450.000"]);
+    let done = show(&mill, id_of(&split));
+    let lines = done["inputs"].as_array().unwrap();
+    assert_eq!((lines.len(), flour(&mill).len()), (2, 1), "{lines:?}");
+    for (line, soll) in lines.iter().zip(["100.000", "0.000"]) {
+        assert_fields(line, json!({"ist_menge": "50.000", "soll_menge": soll}));
+    }
+}
+
+#[test]
+fn other_parts_take_the_place_of_those_before() {
+    let server = Server::start();
+    let mill = miller(&server);
+    let (split, teile) = split(&mill);
+    let third = json!({"charge_id": mill.receive("C3", 500), "ist_menge": 7});
+    let answer = end(&mill, &split, json!([{"id": split["inputs"][0]["id"], "teile": [teile[1], third]}]));
+    answer.is(200);
+    assert_eq!(moves(&answer)[..2], ["-50.000", "-7.000"]);
+    let stocks = ["C1", "C2", "C3"].map(|number| mill.stock(number));
+    assert_eq!(stocks, ["500.000", "450.000", "493.000"]);
+}
+
+#[test]
+fn a_further_part_is_not_split_again() {
+    let server = Server::start();
+    let mill = miller(&server);
+    let (split, teile) = split(&mill);
+    let further = &split["inputs"][1]["id"];
+    for teile in [teile.clone(), json!([teile[0]])] {
+        let answer = end(&mill, &split, json!([{"id": further, "teile": teile}]));
+        assert_eq!(answer.refused(400, "WERT_UNGUELTIG")["feld"], "inputs[0].teile");
+        assert_eq!(show(&mill, id_of(&split)), split, "nothing is kept");
+    }
+    // A part may still be put right by itself.
+    let both = [0, 1].map(|at| json!({"id": split["inputs"][at]["id"], "ist_menge": 40 + at}));
+    let answer = end(&mill, &split, json!(both));
+    answer.is(200);
+    assert_eq!(moves(&answer)[..2], ["-40.000", "-41.000"]);
+}
+
+#[test]
+fn a_part_that_the_same_request_replaces_cannot_be_named() {
+    let server = Server::start();
+    let mill = miller(&server);
+    let (split, teile) = split(&mill);
+    let [first, further] = [0, 1].map(|at| split["inputs"][at]["id"].clone());
+    let again = json!({"id": first, "teile": teile});
+    let fewer = json!({"id": first, "teile": [teile[0]]});
+    let part = json!({"id": further, "ist_menge": 3});
+    for inputs in [json!([again, part]), json!([fewer, part]), json!([part, again]), json!([part, fewer])] {
+        let answer = end(&mill, &split, inputs.clone());
+        assert_eq!(answer.status, 400, "{inputs}: {}", answer.body);
+        assert!(answer.body["feld"].as_str().unwrap().starts_with("inputs["), "{inputs}: {}", answer.body);
+        assert_eq!(show(&mill, id_of(&split)), split, "nothing is kept: {inputs}");
+    }
+    assert_eq!([mill.stock("C1"), mill.stock("C2")], ["500.000", "500.000"]);
+}
