@@ -7,7 +7,8 @@
 //!
 //! A writing table has a route, a body that is right, and rows `(field, value, expectation)`: the
 //! value is sent in that field (`-`: the field is left out; field `-`: the body as it is), and the
-//! record then shows it, or another field as in `staat='AT'`, or the request is refused.
+//! record then shows it, or another field as in `staat='AT'`, or the request is refused. Rows are
+//! carried out in their order.
 //!
 //! `<L-1>` is the id of that record; `RE1` is RE-2031-00001; JSON has ' for its quotation marks, and
 //! '*255' is a text of so many letters.

@@ -184,6 +184,14 @@ pub const TABLES: &[Write] = &[
         rows: &[("-", "", "400 WIEGUNG_NICHT_STORNIERBAR")],
     },
     Write {
+        route: "PUT /wiegungen/{id}/storno",
+        before: None,
+        path: "/wiegungen/<unknown>/storno",
+        body: "{'grund':'falsch'}",
+        shown: "",
+        rows: &[("-", "", "404 NICHT_GEFUNDEN")],
+    },
+    Write {
         route: "POST /produktionsauftraege",
         before: None,
         path: "/produktionsauftraege",
@@ -260,6 +268,14 @@ pub const TABLES: &[Write] = &[
         body: "{'status':'storniert'}",
         shown: "",
         rows: &[("-", "", "400 PA_STATUS_UNGUELTIG")],
+    },
+    Write {
+        route: "PUT /produktionsauftraege/{id}/status",
+        before: None,
+        path: "/produktionsauftraege/<unknown>/status",
+        body: "{'status':'storniert'}",
+        shown: "",
+        rows: &[("-", "", "404 NICHT_GEFUNDEN")],
     },
     Write {
         route: "POST /annahmescheine",
