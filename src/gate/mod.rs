@@ -9,6 +9,7 @@ pub mod metrics;
 pub mod quota;
 
 use std::net::IpAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -191,7 +192,9 @@ impl Gate {
     }
 
     fn step(&self, request: &Request, trail: &mut Trail, lane: Lane) -> Step {
-        match self.pass(request, trail, lane) {
+        // A panic is a bug; it has its answer and its audit row like any other fault of ours.
+        let passed = catch_unwind(AssertUnwindSafe(|| self.pass(request, trail, lane)));
+        match passed.unwrap_or_else(|_| Err(Failure::Broken("a request panicked".into()))) {
             Ok(step) => step,
             Err(failure) if failure.exceeded_budget() && lane == Lane::Fast => Step::Slow,
             Err(failure) => {

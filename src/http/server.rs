@@ -18,7 +18,7 @@ use hyper::{Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 use tokio_io_timeout::TimeoutStream;
 use uuid::Uuid;
@@ -34,6 +34,12 @@ const MAX_HEAD: usize = 64 << 10;
 
 /// Headers of a request at most.
 const MAX_HEADERS: usize = 100;
+
+/// Bytes of all bodies that are kept at once; further ones wait for their turn.
+const BODY_MEMORY: usize = 256 << 20;
+
+/// In what steps that memory is shared out, in bytes.
+const BODY_STEP: usize = 1 << 10;
 
 /// Bytes beyond the limit of a body that are read and thrown away at most.
 const THROWN_AWAY: usize = 16 << 20;
@@ -84,6 +90,7 @@ pub async fn serve<A: Answering>(
 ) {
     let graceful = GracefulShutdown::new();
     let places = Arc::new(Semaphore::new(limits.connections));
+    let memory = Arc::new(Semaphore::new(BODY_MEMORY / BODY_STEP));
     let mut stop = std::pin::pin!(stop);
     loop {
         let accepted = async {
@@ -108,13 +115,17 @@ pub async fn serve<A: Answering>(
         let mut stream = TimeoutStream::new(stream);
         stream.set_write_timeout(Some(limits.write));
         let (stream, seen) = Watched::new(Box::pin(stream));
-        let (service, clock, body_time) = (Arc::clone(&service), Arc::clone(&clock), limits.body);
+        let serving = Serving {
+            service: Arc::clone(&service),
+            clock: Arc::clone(&clock),
+            memory: Arc::clone(&memory),
+            body_time: limits.body,
+            peer: peer.ip(),
+        };
         let answering = service_fn(move |request| {
-            let (service, clock) = (Arc::clone(&service), Arc::clone(&clock));
             let malformed = malformed(&request, seen.next_is_ambiguous());
-            async move {
-                Ok::<_, Infallible>(answer(request, malformed, peer.ip(), service, clock, body_time).await)
-            }
+            let serving = serving.clone();
+            async move { Ok::<_, Infallible>(serving.answer(request, malformed).await) }
         });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
@@ -135,47 +146,81 @@ pub async fn serve<A: Answering>(
     }
 }
 
-async fn answer<A: Answering>(
-    request: hyper::Request<Incoming>,
-    malformed: Option<Box<Refusal>>,
-    peer: IpAddr,
+/// What the requests of a connection have in common.
+struct Serving<A> {
     service: Arc<A>,
     clock: Clock,
+    /// What is left for bodies.
+    memory: Arc<Semaphore>,
     body_time: Duration,
-) -> Response<Full<Bytes>> {
-    let (id, started) = (Uuid::now_v7(), std::time::Instant::now());
-    let (head, body) = request.into_parts();
-    let is_kept = malformed.is_none() && !body.is_end_stream();
-    let limit = if is_kept { service.body_limit(&head) } else { 0 };
-    let asked_first = head.headers.contains_key(hyper::header::EXPECT);
-    let body = match timeout(body_time, read_body(body, limit, asked_first)).await {
-        Ok(body) => body,
-        Err(_) => Err(Refusal::new(
-            Code::ZeitUeberschritten,
-            "Die Daten kamen nicht vollständig an. Bitte die Anfrage wiederholen.",
-        )),
-    };
-    let incomplete = body.is_err() || malformed.is_some();
-    let request = Request {
-        id,
-        at: clock(),
-        started,
-        peer,
-        method: head.method.as_str().to_owned(),
-        path: head.uri.path().to_owned(),
-        query: head.uri.query().unwrap_or_default().to_owned(),
-        headers: head.headers,
-        malformed,
-        body,
-    };
-    // A panic is a bug; the client gets an answer all the same.
-    let outcome = catch_unwind(AssertUnwindSafe(|| Arc::clone(&service).answer(request)));
-    let reply = match outcome {
-        Ok(Outcome::Done(reply)) => reply,
-        Ok(Outcome::Later(receiver)) => receiver.await.unwrap_or_else(|_| service.unavailable(id)),
-        Err(_) => service.unavailable(id),
-    };
-    response(reply, id, incomplete)
+    peer: IpAddr,
+}
+
+impl<A> Clone for Serving<A> {
+    fn clone(&self) -> Serving<A> {
+        let Serving { service, clock, memory, body_time, peer } = self;
+        let (service, clock, memory) = (Arc::clone(service), Arc::clone(clock), Arc::clone(memory));
+        Serving { service, clock, memory, body_time: *body_time, peer: *peer }
+    }
+}
+
+impl<A: Answering> Serving<A> {
+    async fn answer(
+        self,
+        request: hyper::Request<Incoming>,
+        malformed: Option<Box<Refusal>>,
+    ) -> Response<Full<Bytes>> {
+        let (id, started) = (Uuid::now_v7(), std::time::Instant::now());
+        let (head, body) = request.into_parts();
+        let is_kept = malformed.is_none() && !body.is_end_stream();
+        let limit = if is_kept { self.service.body_limit(&head) } else { 0 };
+        let asked_first = head.headers.contains_key(hyper::header::EXPECT);
+        let reading = async {
+            let place = self.place_for(&body, limit).await;
+            (place, read_body(body, limit, asked_first).await)
+        };
+        // The place is given back when the request is answered.
+        let (_place, body) = match timeout(self.body_time, reading).await {
+            Ok((place, body)) => (place, body),
+            Err(_) => (None, Err(too_slow())),
+        };
+        let incomplete = body.is_err() || malformed.is_some();
+        let request = Request {
+            id,
+            at: (self.clock)(),
+            started,
+            peer: self.peer,
+            method: head.method.as_str().to_owned(),
+            path: head.uri.path().to_owned(),
+            query: head.uri.query().unwrap_or_default().to_owned(),
+            headers: head.headers,
+            malformed,
+            body,
+        };
+        // A panic is a bug; the client gets an answer all the same.
+        let service = self.service;
+        let outcome = catch_unwind(AssertUnwindSafe(|| Arc::clone(&service).answer(request)));
+        let reply = match outcome {
+            Ok(Outcome::Done(reply)) => reply,
+            Ok(Outcome::Later(receiver)) => receiver.await.unwrap_or_else(|_| service.unavailable(id)),
+            Err(_) => service.unavailable(id),
+        };
+        response(reply, id, incomplete)
+    }
+
+    /// Waits until there is memory for a body: its announced size, else the most it may have.
+    async fn place_for(&self, body: &Incoming, limit: usize) -> Option<OwnedSemaphorePermit> {
+        let announced = body.size_hint().exact().and_then(|size| usize::try_from(size).ok());
+        let kept = announced.filter(|size| *size <= limit).unwrap_or(limit);
+        let steps = u32::try_from(kept.div_ceil(BODY_STEP)).ok().filter(|steps| *steps > 0)?;
+        // The semaphore is never closed.
+        Arc::clone(&self.memory).acquire_many_owned(steps).await.ok()
+    }
+}
+
+fn too_slow() -> Box<Refusal> {
+    let message = "Die Daten kamen nicht vollständig an. Bitte die Anfrage wiederholen.";
+    Refusal::new(Code::ZeitUeberschritten, message)
 }
 
 /// What is wrong with a request as HTTP (RFC 9112 3.2, 6.3). hyper takes all of these.
