@@ -148,10 +148,12 @@ create table audit_kopf (
   geloescht_bis  integer                      -- days up to this one were dropped
 ) strict;
 
--- Refused requests of addresses that send too many, in a minute that is not over: one row each
--- then goes into the log.
+-- Refused requests of addresses and keys that send too many, in a minute that is not over: one row
+-- each then goes into the log.
 create table audit_flut (
-  adresse        text not null,
+  adresse        text not null,               -- or the network of IPv6 addresses
+  key_id         text not null,               -- blank: no valid key
+  tenant_id      integer,
   minute         integer not null,            -- minutes since 1970
   anzahl         integer not null,
   am             integer not null,            -- of the first
@@ -159,7 +161,7 @@ create table audit_flut (
   methode        text not null,
   pfad           text not null,
   status         integer not null,
-  primary key (adresse, minute)
+  primary key (adresse, key_id, minute)
 ) strict, without rowid;
 
 -- Rows of reads wait in journal files beside the database; this is the last one taken in.

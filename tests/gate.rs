@@ -73,7 +73,7 @@ fn missing_and_double(folder: &Folder, seen: &[(String, u16)]) -> (usize, usize)
 /// What a kill -9 must not do to the log: throw away what waits in its journal.
 fn forget_journal(folder: &Folder) -> usize {
     let entries = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
-    let segments = entries.filter(|path| path.to_string_lossy().contains("partnerd.db-audit-"));
+    let segments = entries.filter(|path| path.to_string_lossy().contains("partnerd.db-audit-journal-"));
     segments.map(|segment| std::fs::remove_file(segment).unwrap()).count()
 }
 

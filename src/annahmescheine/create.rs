@@ -49,7 +49,7 @@ pub fn create(tx: &WriteTx<'_>, eingabe: AnnahmescheinEingabe, mut hints: Hints)
     schein.settle()?;
     schein.belegnummer = numbers::next(tx, Reihe::Annahmeschein, tx.today().year())?;
     let bewegungen = match el_erzeugen {
-        true => create_el(tx, &mut schein, wiegung.as_ref(), &mut hints)?,
+        true => create_el(tx, &mut schein, &artikel, wiegung.as_ref(), &mut hints)?,
         false => Vec::new(),
     };
     sql::insert(tx, &schein, digest)?;
@@ -66,8 +66,8 @@ fn weighing(tx: &Tx<'_>, eingabe: &AnnahmescheinEingabe) -> Result<Option<Fertig
 
 /// A weighing is in one live note only (D12).
 pub fn check_unused(tx: &Tx<'_>, wiegung: Uuid, own: Option<Uuid>) -> Result<()> {
-    if waage::has_annahmeschein(tx, wiegung, own)? {
-        let message = "Zu dieser Wiegung gibt es schon einen Annahmeschein.";
+    if let Some(nummer) = waage::annahmeschein_of(tx, wiegung, own)? {
+        let message = format!("Zu dieser Wiegung gibt es schon den Annahmeschein {nummer}.");
         return Err(Refusal::field(Code::WiegungBereitsVerwendet, "wiegung_id", message).into());
     }
     Ok(())
@@ -219,11 +219,13 @@ pub fn check_ranges(schein: &Annahmeschein) -> Result<()> {
 fn create_el(
     tx: &WriteTx<'_>,
     schein: &mut Annahmeschein,
+    artikel: &Artikel,
     wiegung: Option<&FertigeWiegung>,
     hints: &mut Hints,
 ) -> Result<Vec<Bewegung>> {
-    let (Some(partner_id), Some(artikel_id)) = (schein.partner_id, schein.artikel_id) else {
-        return Err(Failure::Broken("a goods-receipt note without partner or article".into()));
+    let artikel_id = artikel.id;
+    let Some(partner_id) = schein.partner_id else {
+        return Err(Failure::Broken("a goods-receipt note without a partner".into()));
     };
     if schein.preis_je_t.is_none() {
         let message = "Ohne preis_je_t steht der Lieferschein mit dem Einkaufspreis des Artikels.";
@@ -246,7 +248,8 @@ fn create_el(
         lagerhalle_id: wiegung.and_then(|wiegung| wiegung.lagerhalle_id),
     };
     let mut of_el = Hints::default();
-    let (el, bewegungen) = receive(tx, eingang, &mut of_el).map_err(of_this_request)?;
+    let (el, bewegungen) =
+        receive(tx, eingang, &mut of_el).map_err(|failure| of_this_request(failure, artikel))?;
     hints.extend(of_el.above(ITEM));
     schein.charge_id = el.positionen.iter().flatten().find_map(|position| position.charge_id);
     schein.el_id = Some(el.id);
@@ -257,18 +260,36 @@ fn create_el(
 /// Where the one item of an EL stands in its body, which the client never saw.
 const ITEM: &str = "items[0]";
 
-/// A refusal of the EL, about the fields of this request.
-fn of_this_request(failure: Failure) -> Failure {
-    match failure {
-        Failure::Refused(refusal) => {
-            let feld = refusal.feld.map(|feld| match feld.strip_prefix(ITEM) {
-                Some(below) => below.trim_start_matches('.').to_owned(),
-                None => feld,
-            });
-            Failure::Refused(Box::new(Refusal { feld, fehler: Vec::new(), ..*refusal }))
-        }
-        other => other,
+/// A refusal of the EL, in words and fields of this request.
+fn of_this_request(failure: Failure, artikel: &Artikel) -> Failure {
+    let Failure::Refused(refusal) = failure else { return failure };
+    let translated = match refusal.code {
+        Code::ChargeFehlt => Some((
+            "fremde_charge_nr",
+            "Der Artikel wird in Chargen geführt. Bitte fremde_charge_nr, herkunftsland oder biozertifikat_id angeben."
+                .to_owned(),
+        )),
+        Code::MengeUngueltig => Some((
+            "el_erzeugen",
+            "Nach den Abzügen bleibt nichts übrig; darüber gibt es keinen Lieferschein.".to_owned(),
+        )),
+        Code::EinheitNichtUmrechenbar => Some((
+            "artikel_id",
+            format!(
+                "Der Artikel wird in {} geführt, der Lieferschein in t. Bitte ihn ohne el_erzeugen anlegen.",
+                artikel.einheit.as_deref().unwrap_or_default()
+            ),
+        )),
+        _ => None,
+    };
+    if let Some((feld, message)) = translated {
+        return Refusal::field(refusal.code, feld, message).into();
     }
+    let feld = refusal.feld.map(|feld| match feld.strip_prefix(ITEM) {
+        Some(below) => below.trim_start_matches('.').to_owned(),
+        None => feld,
+    });
+    Failure::Refused(Box::new(Refusal { feld, fehler: Vec::new(), ..*refusal }))
 }
 
 fn confirmation(schein: Annahmeschein, lagerbewegungen: Vec<Bewegung>, hinweise: Hints) -> Result<Reply> {

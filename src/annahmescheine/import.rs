@@ -78,6 +78,7 @@ fn with_row(tx: &Tx<'_>, mut schein: Annahmeschein, zeile: AnnahmescheinZeile) -
     schein.bemerkung = zeile.bemerkung.value().map(|LongText(text)| text).or(schein.bemerkung);
     let weight = schein.anliefermenge_kg.or(netto_menge_kg).or(schein.netto_menge_kg);
     required(weight, "anliefermenge_kg")?;
+    check_ranges(&schein)?;
     settle(&mut schein, &before, netto_menge_kg)?;
     schein.netto_betrag = netto_betrag.or(schein.netto_betrag);
     check_ranges(&schein)?;

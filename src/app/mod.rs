@@ -21,6 +21,7 @@ use crate::gate::audit::{Journal, TakeIn, number_routes};
 use crate::gate::key::{Keys, mac_secret};
 use crate::gate::metrics::Metrics;
 use crate::gate::quota::Quota;
+use crate::gate::verifying::Verifying;
 use crate::gate::{Gate, Policy};
 use crate::http::call::Call;
 use crate::http::reply::Reply;
@@ -124,7 +125,7 @@ impl App {
         }
         let routes: Vec<_> = routes().collect();
         let route_ids = number_routes(&connection, &routes)?;
-        let keys = Keys::new(mac_secret(&connection)?)?;
+        let keys = Arc::new(Keys::new(mac_secret(&connection)?)?);
         let journal = Arc::new(Journal::open(database, &connection)?);
         let wal = beside(database, "wal");
         let quota = Arc::new(Quota::default());
@@ -140,6 +141,7 @@ impl App {
             route_ids,
             readers,
             writer: writer.queue(),
+            verifying: Verifying::start(database, Arc::clone(&keys))?,
             keys,
             quota,
             ip_limit: Default::default(),

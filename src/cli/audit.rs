@@ -1,7 +1,7 @@
 //! `audit`: the log of all requests.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
@@ -147,7 +147,10 @@ fn rollover(connection: &mut Connection, days: i64, file: Option<&Path>, termina
 }
 
 fn export(connection: &Connection, first_kept: i64, path: &Path) -> Result<u64, String> {
-    let complain = |error: std::io::Error| format!("{} cannot be written: {error}", path.display());
+    let complain = |error: std::io::Error| match error.kind() {
+        ErrorKind::AlreadyExists => format!("{} is there already: name another file", path.display()),
+        _ => format!("{} cannot be written: {error}", path.display()),
+    };
     let mut options = File::options();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -162,6 +165,12 @@ fn export(connection: &Connection, first_kept: i64, path: &Path) -> Result<u64, 
     };
     audit::entries(connection, &selection, write).map_err(sentence)??;
     file.into_inner().map_err(|error| complain(error.into_error()))?.sync_all().map_err(complain)?;
+    // The file has its name for good only when its folder is on the disk, too.
+    #[cfg(unix)]
+    if let Some(folder) = path.parent() {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        File::open(folder).and_then(|folder| folder.sync_all()).map_err(complain)?;
+    }
     Ok(rows)
 }
 

@@ -8,6 +8,7 @@ use crate::config::Config;
 use crate::db::error::Result;
 use crate::db::migrate::{fresh_schema, schema};
 use crate::db::tx::Tx;
+use crate::gate::audit::{self, Finding};
 use crate::{belege, tenants};
 
 /// What must hold: each statement counts the rows that break it.
@@ -137,5 +138,7 @@ fn check(connection: &mut Connection) -> Result<Vec<Line>> {
         broken += belege::broken_links(&Tx::new(&snapshot, tenant.id, now()))?;
     }
     lines.push(line("checksums of final documents follow from their content", broken));
+    let tampered = matches!(audit::verify(&snapshot, now())?, Finding::Broken(_));
+    lines.push(line("audit rows were not altered, removed or inserted", i64::from(tampered)));
     Ok(lines)
 }

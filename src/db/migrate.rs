@@ -85,8 +85,11 @@ pub fn schema(connection: &Connection) -> Result<Vec<(String, String)>> {
 /// The lock file `<database>-<suffix>`.
 pub fn lock_file(path: &Path, suffix: &str) -> Result<File> {
     let lock = beside(path, suffix);
-    let file = File::options().create(true).truncate(false).write(true).open(&lock);
-    file.map_err(|error| broken(&lock, "cannot be created", &error))
+    let mut options = File::options();
+    options.create(true).truncate(false).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(&lock).map_err(|error| broken(&lock, "cannot be created", &error))
 }
 
 /// The path `<database>-<suffix>`.

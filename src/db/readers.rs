@@ -7,7 +7,7 @@
 use std::cell::Cell;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -51,8 +51,8 @@ pub enum Lane {
     Slow,
 }
 
-/// Work for the slow lane.
-pub type SlowWork = Box<dyn FnOnce() + Send>;
+/// Work for the slow lane, told whether it has a thread; if not, the lane is full.
+pub type SlowWork = Box<dyn FnOnce(bool) + Send>;
 
 /// The pools of read-only connections, and the threads of the slow lane.
 pub struct Readers {
@@ -106,6 +106,10 @@ impl Readers {
         };
         let connection = pool.get().map_err(|error| Failure::Busy(format!("no reader: {error}")))?;
         BUDGET.set(budget);
+        // A read that could not be ended left its transaction open.
+        if !connection.is_autocommit() {
+            connection.execute_batch("rollback")?;
+        }
         connection.prepare_cached("begin")?.execute([])?;
         let _snapshot = Snapshot { connection: &connection, place: self.running.begin() };
         work(&connection)
@@ -118,9 +122,11 @@ impl Readers {
         oldest.map_or(Duration::ZERO, |begun| Duration::from_micros(self.running.now().saturating_sub(begun)))
     }
 
-    /// Hands work to the slow lane; false when its queue is full.
-    pub fn submit_slow(&self, work: SlowWork) -> bool {
-        self.slow_queue.try_send(work).is_ok()
+    /// Hands work to the slow lane; it comes back when the queue is full.
+    pub fn submit_slow(&self, work: SlowWork) -> std::result::Result<(), SlowWork> {
+        self.slow_queue.try_send(work).map_err(|refused| match refused {
+            TrySendError::Full(work) | TrySendError::Disconnected(work) => work,
+        })
     }
 }
 
@@ -135,6 +141,9 @@ impl Drop for Snapshot<'_> {
         if let Some(place) = self.place {
             place.store(0, Ordering::Relaxed);
         }
+        // The steps of a cached statement are counted over its life: without a budget the handler
+        // would stop a rollback now and then.
+        BUDGET.set(u32::MAX);
         let ended = self.connection.prepare_cached("rollback").and_then(|mut rollback| rollback.execute([]));
         if let Err(error) = ended {
             log(&format!("a read could not be ended: {error}"));
@@ -146,7 +155,7 @@ fn run_slow_lane(receiver: &Mutex<Receiver<SlowWork>>) {
     loop {
         let work = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(work) = work else { return };
-        if std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).is_err() {
+        if std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(true))).is_err() {
             log("work on the slow lane panicked");
         }
     }
@@ -171,4 +180,29 @@ fn budget_is_spent() -> bool {
     let left = BUDGET.get();
     BUDGET.set(left.saturating_sub(1));
     left == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_read_that_took_too_long_leaves_its_connection_as_it_was() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("test.db");
+        Connection::open(&path).unwrap().execute_batch("pragma journal_mode = wal").unwrap();
+        let readers = Readers::open(&path, 1).unwrap();
+        let endless =
+            "with recursive c (x) as (select 1 union all select x + 1 from c) select count(*) from c";
+        let count =
+            |connection: &Connection| Ok(connection.query_row(endless, [], |row| row.get::<_, i64>(0))?);
+        // The rollback of every third of a thousand reads is asked for its budget.
+        for at in 0..700 {
+            let failure = readers.read(Lane::Fast, count).unwrap_err();
+            assert!(failure.exceeded_budget(), "read {at}: {failure}");
+        }
+        let one =
+            |connection: &Connection| Ok(connection.query_row("select 1", [], |row| row.get::<_, i64>(0))?);
+        assert_eq!(readers.read(Lane::Fast, one).unwrap(), 1);
+    }
 }

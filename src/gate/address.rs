@@ -1,6 +1,6 @@
 //! Where a request comes from: the other end of the socket, or what a proxy of ours says (D20).
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use hyper::HeaderMap;
 use ipnet::IpNet;
@@ -15,10 +15,16 @@ pub fn client(peer: IpAddr, headers: &HeaderMap, proxies: &[IpNet]) -> IpAddr {
     while trusted(&client) {
         let Some(hop) = hops.next() else { break };
         // What is no address was not written by a proxy of ours.
-        let Ok(address) = hop.trim().parse::<IpAddr>() else { break };
+        let Some(address) = parsed(hop.trim()) else { break };
         client = address.to_canonical();
     }
     client
+}
+
+/// An address, as proxies write it: plain, in brackets, or with a port.
+fn parsed(text: &str) -> Option<IpAddr> {
+    let plain = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+    plain.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|address| address.ip()))
 }
 
 /// What is taken for one client: an IPv4 address, or the /64 of an IPv6 one.
@@ -46,6 +52,9 @@ mod tests {
             ("10.0.0.1", &["8.8.8.8, 9.9.9.9"], "9.9.9.9"),
             ("10.0.0.1", &["8.8.8.8, 9.9.9.9, 10.0.0.2"], "9.9.9.9"),
             ("10.0.0.1", &["8.8.8.8", "9.9.9.9"], "9.9.9.9"),
+            ("10.0.0.1", &["9.9.9.9:1234"], "9.9.9.9"),
+            ("10.0.0.1", &["[2001:db8::1]:443"], "2001:db8::1"),
+            ("10.0.0.1", &["[2001:db8::2]"], "2001:db8::2"),
             ("10.0.0.1", &["nonsense"], "10.0.0.1"),
             ("10.0.0.1", &["9.9.9.9, unknown"], "10.0.0.1"),
             ("10.0.0.1", &[], "10.0.0.1"),

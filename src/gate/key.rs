@@ -6,7 +6,7 @@
 //! active is asked at every request.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock};
 
 use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash;
@@ -39,7 +39,8 @@ const MAX_REMEMBERED: usize = 10_000;
 /// Longest key that is looked at, in bytes.
 const MAX_KEY: usize = 200;
 
-type Digest32 = [u8; 32];
+/// sha256 of a key.
+pub type Digest32 = [u8; 32];
 
 /// A new key: its public id, the text that is shown once, and the hash that is kept.
 pub struct NewKey {
@@ -76,7 +77,8 @@ pub struct PresentedKey {
     /// The public part.
     pub id: String,
     text: String,
-    digest: Digest32,
+    /// sha256 of the whole key.
+    pub digest: Digest32,
 }
 
 /// What the gate knows of keys.
@@ -86,15 +88,13 @@ pub struct Keys {
     verified: RwLock<HashSet<Digest32>>,
     /// A hash of nothing, so that an unknown id costs as much as a wrong secret.
     decoy: String,
-    /// One verification at a time: each takes 19 MiB.
-    verifying: Mutex<()>,
 }
 
 impl Keys {
     /// Keys of an installation.
     pub fn new(mac_secret: Vec<u8>) -> Result<Keys> {
         let decoy = generate(&mac_secret)?.hash;
-        Ok(Keys { mac_secret, verified: RwLock::default(), decoy, verifying: Mutex::default() })
+        Ok(Keys { mac_secret, verified: RwLock::default(), decoy })
     }
 
     /// The key of a request, if its MAC holds.
@@ -124,28 +124,27 @@ impl Keys {
         self.verified.read().unwrap_or_else(PoisonError::into_inner).contains(&key.digest)
     }
 
-    /// Verifies a key against its hash and remembers it. Takes 10 ms or more: never on a thread
-    /// of the socket, never on the writer.
-    pub fn verify(&self, connection: &Connection, key: &PresentedKey) -> Result<()> {
+    /// Whether a key is the one whose hash is kept; it is remembered. Takes 10 ms or more: only
+    /// for the thread that does nothing else.
+    pub fn verify(&self, connection: &Connection, key: &PresentedKey) -> Result<bool> {
         let hash: Option<String> = connection
             .prepare_cached("select hash from api_key where id = ?1")?
             .query_row([&key.id], |row| row.get(0))
             .optional()?;
-        let _one_at_a_time = self.verifying.lock().unwrap_or_else(PoisonError::into_inner);
         let known = hash.is_some();
         let hash = hash.unwrap_or_else(|| self.decoy.clone());
         let hash = PasswordHash::new(&hash)
             .map_err(|error| Failure::Broken(format!("the hash of key {} is damaged: {error}", key.id)))?;
         let holds = Argon2::default().verify_password(key.text.as_bytes(), &hash).is_ok();
         if !(known && holds) {
-            return Err(invalid());
+            return Ok(false);
         }
         let mut verified = self.verified.write().unwrap_or_else(PoisonError::into_inner);
         if verified.len() >= MAX_REMEMBERED {
             verified.clear();
         }
         verified.insert(key.digest);
-        Ok(())
+        Ok(true)
     }
 
     /// Forgets that a key was verified: one that is deactivated or past its last day costs as much
@@ -218,7 +217,7 @@ pub fn insert(connection: &Connection, tenant: i64, key: &NewKey, grant: &Grant,
 }
 
 /// The same answer for unknown, wrong and deactivated keys (D19).
-fn invalid() -> Failure {
+pub fn invalid() -> Failure {
     let message = "Der Schlüssel ist ungültig. Bitte auf Tippfehler prüfen oder einen neuen anlegen lassen.";
     Refusal::new(Code::ApiKeyUngueltig, message).into()
 }

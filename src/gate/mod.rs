@@ -7,6 +7,7 @@ mod ip_limit;
 pub mod key;
 pub mod metrics;
 pub mod quota;
+pub mod verifying;
 
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -31,9 +32,10 @@ use crate::rules::error::{Code, Hints, Refusal};
 use audit::{Journal, Row};
 use idempotency::Repeatable;
 use ip_limit::{IpLimit, Kind};
-use key::Keys;
+use key::{Keys, PresentedKey};
 use metrics::Metrics;
 use quota::{Allowance, Quota};
+use verifying::Verifying;
 
 /// Everything a request meets.
 pub struct Gate {
@@ -46,7 +48,9 @@ pub struct Gate {
     /// The way to the writer.
     pub writer: WriterQueue,
     /// What is known of keys.
-    pub keys: Keys,
+    pub keys: Arc<Keys>,
+    /// Where keys are verified.
+    pub verifying: Verifying,
     /// What each key has used of its day.
     pub quota: Arc<Quota>,
     /// Critical requests of each address.
@@ -83,7 +87,9 @@ const WRITER_SILENT_AT_MOST: Duration = Duration::from_secs(10);
 enum Step {
     /// It is answered.
     Reply(Reply),
-    /// It must go on on the slow lane: its key is to be hashed, or its statement takes long.
+    /// It must wait until its key is verified.
+    Verify(PresentedKey),
+    /// It must go on on the slow lane: its statement takes long.
     Slow,
     /// The writer has to do the rest.
     Write(Writing),
@@ -110,6 +116,8 @@ struct Trail {
     address: IpAddr,
     caller: Option<Caller>,
     route: Option<usize>,
+    /// The hash of its key was verified for it.
+    verified: bool,
     /// What its key has left; set when it was counted.
     allowance: Option<Allowance>,
     /// It was counted as one of a critical route.
@@ -121,7 +129,7 @@ struct Trail {
 impl Trail {
     fn of(address: IpAddr) -> Trail {
         let (caller, route, allowance, retry_after) = (None, None, None, None);
-        Trail { address, caller, route, allowance, counted_for_address: false, retry_after }
+        Trail { address, caller, route, verified: false, allowance, counted_for_address: false, retry_after }
     }
 
     /// The answer with what the client is told about its limits.
@@ -142,12 +150,11 @@ impl Answering for Gate {
         let mut trail = Trail::of(address::client(request.peer, &request.headers, &self.proxies));
         match self.step(&request, &mut trail, Lane::Fast) {
             Step::Reply(reply) => Outcome::Done(self.recorded(&request, trail, reply)),
-            Step::Write(writing) => {
+            step => {
                 let (answer, receiver) = oneshot::channel();
-                self.write(request, trail, writing, answer);
+                self.go_on(step, request, trail, answer);
                 Outcome::Later(receiver)
             }
-            Step::Slow => self.answer_on_slow_lane(request, trail),
         }
     }
 
@@ -169,26 +176,48 @@ impl Answering for Gate {
 }
 
 impl Gate {
-    fn answer_on_slow_lane(self: &Arc<Gate>, request: Request, mut trail: Trail) -> Outcome {
-        let (answer, receiver) = oneshot::channel();
-        let too_busy = trail.dressed(error::unavailable(request.id));
-        let too_busy_row = self.row(&request, &trail, &too_busy);
-        let gate = Arc::clone(self);
-        let work = move || {
-            let reply = match gate.step(&request, &mut trail, Lane::Slow) {
-                Step::Reply(reply) => reply,
-                Step::Write(writing) => return gate.write(request, trail, writing, answer),
-                // Only the fast lane asks for the slow one.
-                Step::Slow => error::unavailable(request.id),
-            };
-            // A client that hung up gets no answer; its row is written all the same.
-            let _ = answer.send(gate.recorded(&request, trail, reply));
-        };
-        if self.readers.submit_slow(Box::new(work)) {
-            return Outcome::Later(receiver);
+    /// Takes a request on from where it is. A client that hung up gets no answer; its row is
+    /// written all the same.
+    fn go_on(self: &Arc<Gate>, step: Step, request: Request, trail: Trail, answer: Answer) {
+        match step {
+            Step::Reply(reply) => drop(answer.send(self.recorded(&request, trail, reply))),
+            Step::Write(writing) => self.write(request, trail, writing, answer),
+            Step::Verify(key) => self.verify(&key, request, trail, answer),
+            Step::Slow => self.go_slow(request, trail, answer),
         }
-        self.journal.append(too_busy_row);
-        Outcome::Done(too_busy)
+    }
+
+    /// Waits for the thread that verifies keys.
+    fn verify(self: &Arc<Gate>, key: &PresentedKey, request: Request, mut trail: Trail, answer: Answer) {
+        let gate = Arc::clone(self);
+        let go_on = move |verified: Result<()>| {
+            let step = match verified {
+                Ok(()) => {
+                    trail.verified = true;
+                    gate.step(&request, &mut trail, Lane::Fast)
+                }
+                Err(failure) => gate.refuse(failure, &request, &mut trail),
+            };
+            gate.go_on(step, request, trail, answer);
+        };
+        if let Err(go_on) = self.verifying.submit(key, Box::new(go_on)) {
+            go_on(Err(Failure::Busy("too many keys wait to be verified".into())));
+        }
+    }
+
+    /// Waits for a thread of the slow lane.
+    fn go_slow(self: &Arc<Gate>, request: Request, mut trail: Trail, answer: Answer) {
+        let gate = Arc::clone(self);
+        let go_on = move |has_thread: bool| {
+            let step = match has_thread {
+                true => gate.step(&request, &mut trail, Lane::Slow),
+                false => gate.refuse(Failure::Busy("too many long reads wait".into()), &request, &mut trail),
+            };
+            gate.go_on(step, request, trail, answer);
+        };
+        if let Err(go_on) = self.readers.submit_slow(Box::new(go_on)) {
+            go_on(false);
+        }
     }
 
     fn step(&self, request: &Request, trail: &mut Trail, lane: Lane) -> Step {
@@ -197,13 +226,15 @@ impl Gate {
         match passed.unwrap_or_else(|_| Err(Failure::Broken("a request panicked".into()))) {
             Ok(step) => step,
             Err(failure) if failure.exceeded_budget() && lane == Lane::Fast => Step::Slow,
-            Err(failure) => {
-                let failure = self.without_key(failure, trail);
-                let reply = error::reply(&failure, request.id);
-                let allowed = || self.allowed(&split(&request.path)).join(", ");
-                Step::Reply(if reply.status == 405 { reply.with("allow", allowed()) } else { reply })
-            }
+            Err(failure) => self.refuse(failure, request, trail),
         }
+    }
+
+    fn refuse(&self, failure: Failure, request: &Request, trail: &mut Trail) -> Step {
+        let failure = self.without_key(failure, trail);
+        let reply = error::reply(&failure, request.id);
+        let allowed = || self.allowed(&split(&request.path)).join(", ");
+        Step::Reply(if reply.status == 405 { reply.with("allow", allowed()) } else { reply })
     }
 
     /// The order of checks (D19). Each line may end the request; nothing below it is looked at.
@@ -217,11 +248,8 @@ impl Gate {
         }
         self.check_critical_route(request, &path, trail)?;
         let key = self.keys.presented(&request.headers)?;
-        if !self.keys.is_verified(&key) {
-            if lane == Lane::Fast {
-                return Ok(Step::Slow);
-            }
-            self.readers.read(lane, |connection| self.keys.verify(connection, &key))?;
+        if !trail.verified && !self.keys.is_verified(&key) {
+            return Ok(Step::Verify(key));
         }
         let now = (self.clock)();
         let passed = self.readers.read(lane, |connection| {
@@ -384,12 +412,16 @@ impl Gate {
     }
 
     fn row(&self, request: &Request, trail: &Trail, reply: &Reply) -> Row {
+        // What is refused because of its address, or on and on, is counted, not listed.
+        let of_stranger = trail.caller.is_none() && [429, 503].contains(&reply.status);
+        let flut = of_stranger || trail.allowance.is_some_and(Allowance::is_flood);
+        let address = if flut { address::neighbourhood(trail.address) } else { trail.address };
         Row {
             am: request.at.millis(),
             request_id: request.id,
             key_id: trail.caller.as_ref().map(|caller| caller.key_id.clone()),
             tenant_id: trail.caller.as_ref().map(|caller| caller.tenant),
-            adresse: trail.address.to_string(),
+            adresse: address.to_string(),
             methode: shortened(&request.method),
             route_id: trail.route.map(|at| self.route_ids[at]),
             pfad: shortened(&request.path),
@@ -399,8 +431,7 @@ impl Gate {
             bytes_aus: reply.body.len() as i64,
             subjekt: reply.subject,
             anzahl: 1,
-            // What is refused because of its address is counted, not listed.
-            flut: trail.retry_after.is_some() && trail.caller.is_none(),
+            flut,
         }
     }
 }

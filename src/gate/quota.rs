@@ -17,14 +17,19 @@ use crate::rules::error::{Code, Refusal};
 /// Requests of a key per UTC day where the key does not say otherwise (specification, Limits).
 pub const DAILY_LIMIT: u32 = 10_000;
 
-/// Days that are remembered; a clock that jumps further back begins to count anew.
+/// Days that are remembered: those nearest to today, whichever way the clock jumps.
 const DAYS_REMEMBERED: usize = 3;
+
+/// Refusals of a key and day that have an audit row each.
+const REFUSALS_LISTED: u32 = 10_000;
 
 const MILLIS_PER_DAY: i64 = 86_400_000;
 
 /// What a key has left today, as every keyed answer says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allowance {
+    /// Requests beyond the limit so far.
+    refused: u32,
     limit: u32,
     remaining: u32,
     /// Seconds to 00:00 UTC.
@@ -36,6 +41,7 @@ pub struct Allowance {
 #[derive(Debug, Clone, Copy, Default)]
 struct Use {
     requests: u32,
+    refused: u32,
     last: i64,
     /// Changed since it was last written to the database.
     unsaved: bool,
@@ -56,7 +62,7 @@ impl Quota {
              where tag = ?1 and key_id is not null and status <> 429 group by key_id",
         )?;
         let rows = statement.query_map([day], |row| {
-            Ok((row.get(0)?, Use { requests: row.get(1)?, last: row.get(2)?, unsaved: true }))
+            Ok((row.get(0)?, Use { requests: row.get(1)?, refused: 0, last: row.get(2)?, unsaved: true }))
         })?;
         let keys = rows.collect::<rusqlite::Result<HashMap<String, Use>>>()?;
         self.lock().insert(day, keys);
@@ -69,16 +75,21 @@ impl Quota {
         let day = day_of(now);
         let entry = days.entry(day).or_default().entry(caller.key_id.clone()).or_default();
         let exceeded = entry.requests >= caller.daily_limit;
-        if !exceeded {
-            *entry = Use { requests: entry.requests + 1, last: now.millis(), unsaved: true };
+        if exceeded {
+            entry.refused = entry.refused.saturating_add(1);
+        } else {
+            *entry = Use { requests: entry.requests + 1, last: now.millis(), unsaved: true, ..*entry };
         }
+        let refused = entry.refused;
         let remaining = caller.daily_limit.saturating_sub(entry.requests);
         while days.len() > DAYS_REMEMBERED {
-            days.pop_first();
+            // The clock may have been put back: what is furthest away is forgotten.
+            let furthest = days.keys().copied().max_by_key(|other| other.abs_diff(day));
+            furthest.map(|furthest| days.remove(&furthest));
         }
         let left = MILLIS_PER_DAY - now.millis().rem_euclid(MILLIS_PER_DAY);
         // Rounded up: whoever comes back then comes back on the next day.
-        Allowance { limit: caller.daily_limit, remaining, reset: (left + 999) / 1_000, exceeded }
+        Allowance { refused, limit: caller.daily_limit, remaining, reset: (left + 999) / 1_000, exceeded }
     }
 
     /// Whether there is anything to save.
@@ -125,6 +136,11 @@ impl Allowance {
         Err(Refusal::new(Code::TageslimitErreicht, message).into())
     }
 
+    /// Whether a client goes on and on beyond its limit: then it is counted, no longer listed.
+    pub fn is_flood(self) -> bool {
+        self.refused > REFUSALS_LISTED
+    }
+
     /// The answer with what is left; a refusal says when to come back.
     pub fn shown_in(self, reply: Reply) -> Reply {
         let reply = reply
@@ -138,4 +154,26 @@ impl Allowance {
 /// The UTC day of an instant, in days since 1970.
 pub fn day_of(now: Instant) -> i64 {
     now.millis().div_euclid(MILLIS_PER_DAY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_holds_whichever_way_the_clock_jumps() {
+        let quota = Quota::default();
+        let caller = Caller {
+            key_id: "k".to_owned(),
+            tenant: 1,
+            scopes: Default::default(),
+            daily_limit: 5,
+            strictness: Default::default(),
+        };
+        for day in [10, 11, 12, 13, 2, 40, 2, 13] {
+            let now = Instant::from_millis(day * MILLIS_PER_DAY);
+            let allowed = (0..20).filter(|_| quota.take(&caller, now).check().is_ok()).count();
+            assert!(allowed <= 5, "day {day}: {allowed}");
+        }
+    }
 }

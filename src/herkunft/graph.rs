@@ -24,19 +24,27 @@ pub enum Schritt {
     Vorwaerts,
 }
 
+/// What a walk came by.
+#[derive(Default)]
+pub struct Weg {
+    /// The batches, the nearest first.
+    pub knoten: Vec<Knoten>,
+    /// Who delivered or got them and the first one.
+    pub beteiligte: Vec<Beteiligter>,
+    /// Further batches lie deeper than was asked for.
+    pub deeper: bool,
+}
+
 /// The batches up to `tiefe` steps away, and who delivered or got them and the first one.
-pub fn walk(
-    tx: &Tx<'_>,
-    start: Uuid,
-    schritt: Schritt,
-    tiefe: i64,
-) -> Result<(Vec<Knoten>, Vec<Beteiligter>)> {
+pub fn walk(tx: &Tx<'_>, start: Uuid, schritt: Schritt, tiefe: i64) -> Result<Weg> {
+    let mut deeper = false;
     let mut knoten = Vec::new();
     let mut beteiligte = sql::partners(tx, start, schritt)?;
     let mut seen = BTreeSet::from([start]);
     let mut waiting = VecDeque::from([(start, 0)]);
     while let Some((charge, away)) = waiting.pop_front() {
         if away == tiefe {
+            deeper |= !sql::neighbours(tx, charge, schritt, away + 1)?.is_empty();
             continue;
         }
         for next in sql::neighbours(tx, charge, schritt, away + 1)? {
@@ -48,7 +56,7 @@ pub fn walk(
         }
         check_size(knoten.len() + beteiligte.len())?;
     }
-    Ok((knoten, beteiligte))
+    Ok(Weg { knoten, beteiligte, deeper })
 }
 
 fn check_size(entries: usize) -> Read<()> {

@@ -15,6 +15,7 @@ use crate::http::query::Query;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Param, ParamKind, Route};
 use crate::http::wire::Read;
+use crate::rules::error::{HintCode, Hints};
 use crate::rules::scope::Scope;
 use crate::{artikel, chargen};
 use graph::Schritt;
@@ -59,18 +60,31 @@ fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
         true => graph::walk(tx, id, schritt, tiefe),
         false => Ok(Default::default()),
     };
-    let (rueckwaerts, lieferanten) = walk(Schritt::Rueckwaerts, richtung != "vorwaerts")?;
-    let (vorwaerts, empfaenger) = walk(Schritt::Vorwaerts, richtung != "rueckwaerts")?;
+    let back = walk(Schritt::Rueckwaerts, richtung != "vorwaerts")?;
+    let forth = walk(Schritt::Vorwaerts, richtung != "rueckwaerts")?;
+    let mut hinweise = Hints::default();
+    if back.deeper || forth.deeper {
+        let message = format!("Es gibt weitere Stufen jenseits der tiefe {tiefe}.");
+        hinweise.add_field(HintCode::TiefeErreicht, "tiefe", message);
+    }
     let bilanz = sql::balance(tx, id)?;
     let artikel = artikel::find(tx, charge.artikel_id)?;
     let artikelnummer = artikel.map(|artikel| artikel.artikelnummer).unwrap_or_default();
-    let herkunft =
-        Herkunft { charge, artikelnummer, rueckwaerts, vorwaerts, lieferanten, empfaenger, bilanz };
+    let herkunft = Herkunft {
+        charge,
+        artikelnummer,
+        rueckwaerts: back.knoten,
+        vorwaerts: forth.knoten,
+        lieferanten: back.beteiligte,
+        empfaenger: forth.beteiligte,
+        bilanz,
+        hinweise,
+    };
     let reply = match format {
         "csv" => Reply::csv(&format!("herkunft-{}", herkunft.charge.charge_nr), sheet::write(&herkunft)?),
         _ => Reply::ok(&herkunft)?,
     };
-    Ok(reply.about(id))
+    Ok(reply.with_notes(&herkunft.hinweise).about(id))
 }
 
 fn depth(query: &Query) -> Read<i64> {

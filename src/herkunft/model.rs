@@ -5,6 +5,7 @@ use uuid::Uuid;
 
 use crate::chargen::Charge;
 use crate::rules::day::Day;
+use crate::rules::error::Hints;
 use crate::rules::fixed::Quantity;
 
 /// Where a batch came from and where it went.
@@ -23,6 +24,9 @@ pub struct Herkunft {
     /// Who got it and the batches that it went into.
     pub empfaenger: Vec<Beteiligter>,
     pub bilanz: Bilanz,
+    /// What is missing, for the header X-Hinweise and the sheet.
+    #[serde(skip)]
+    pub hinweise: Hints,
 }
 
 /// A batch on the way, and the production order that leads to it.

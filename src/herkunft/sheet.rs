@@ -82,6 +82,13 @@ fn lines(herkunft: &Herkunft) -> Vec<Zeile<'_>> {
     lines.push(of_charge("Bilanz", bilanz.eingang, "Eingang"));
     lines.push(of_charge("Bilanz", bilanz.abgang, "Abgang"));
     lines.push(of_charge("Bilanz", bilanz.bestand, "Bestand = Eingang − Abgang"));
+    if herkunft.hinweise.iter().next().is_some() {
+        lines.push(of_charge(
+            "Hinweis",
+            Quantity::ZERO,
+            "Es gibt weitere Stufen: bitte eine größere tiefe angeben",
+        ));
+    }
     lines
 }
 

@@ -68,13 +68,14 @@ const PARTNERS: &str = "select k.id, k.kundennr, coalesce(b.kunden_name, k.name)
   where m.tenant_id = :tenant and m.charge_id = :charge and b.beleg_typ in (:lieferung, :rechnung)
   group by b.id having sum(m.menge) <> 0 order by b.id";
 
-/// The supplier of a batch that no document brought in: opening stock.
+/// The supplier of what no document brought in: opening stock, or a batch that a client made.
 const SUPPLIER_OF_OPENING_STOCK: &str = "select k.id, k.kundennr, k.name, k.strasse, k.plz, k.ort, k.staat,
     coalesce(c.eroeffnung, 0), a.einheit, null, null, null, c.id, c.charge_nr
   from charge c
     join kunde k on k.tenant_id = c.tenant_id and k.id = c.partner_id
     join artikel a on a.tenant_id = c.tenant_id and a.id = c.artikel_id
-  where c.tenant_id = :tenant and c.id = :charge and c.eingang_beleg_id is null";
+  where c.tenant_id = :tenant and c.id = :charge
+    and (coalesce(c.eroeffnung, 0) <> 0 or c.eingang_quelle = 'manuell' and c.eingang_beleg_id is null)";
 
 /// Suppliers or recipients of one batch.
 pub fn partners(tx: &Tx<'_>, charge: Uuid, schritt: Schritt) -> Result<Vec<Beteiligter>> {

@@ -6,7 +6,7 @@ use crate::artikel;
 use crate::db::error::{Failure, Result};
 use crate::db::tx::{Tx, WriteTx};
 use crate::http::json::Json;
-use crate::http::wire::{At, FromJson, Int, LongText, Text, required};
+use crate::http::wire::{At, FromJson, Int, Liste, LongText, Text, required};
 use crate::import::Upserted;
 use crate::rules::error::{Code, Refusal};
 use crate::rules::fixed::Quantity;
@@ -38,6 +38,12 @@ pub fn rezeptur(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
     let mut changed = old.as_ref() != Some(&new);
     if changed {
         sql::upsert_recipe(tx, &new, &folded_key(&new.bezeichnung))?;
+    }
+    if old.is_none() {
+        // A version without lines would be the newest, and every order of it empty.
+        let sent = [zeile.inputs.get(), zeile.outputs.get()];
+        let has_lines = sent.into_iter().flatten().any(|Liste(zutaten)| !zutaten.is_empty());
+        required(has_lines.then_some(()), "inputs")?;
     }
     let lists = [(Zeilenart::Input, zeile.inputs, "inputs"), (Zeilenart::Output, zeile.outputs, "outputs")];
     for (art, liste, name) in lists {

@@ -19,6 +19,9 @@ use crate::rules::error::{Code, Hints, PositionErrors, Refusal};
 use crate::rules::fixed::Quantity;
 use crate::rules::recipe::PaStatus;
 
+/// Lines that go into one order at most, parts included.
+const MAX_LINES: usize = 2_000;
+
 /// PUT /produktionsauftraege/{id}/status
 pub fn change(
     tx: &WriteTx<'_>,
@@ -62,6 +65,18 @@ pub fn change(
 fn note_quantities(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, eingabe: StatusEingabe) -> Result<()> {
     let mut errors = PositionErrors::default();
     let (inputs, outputs) = (sql::inputs(tx, auftrag.id)?, sql::outputs(tx, auftrag.id)?);
+    let parts: usize = eingabe
+        .inputs
+        .get()
+        .into_iter()
+        .flat_map(|liste| &liste.0)
+        .filter_map(|sent| sent.teile.get())
+        .map(|t| t.0.len())
+        .sum();
+    if inputs.len() + parts > MAX_LINES {
+        let message = format!("Ein Produktionsauftrag hat höchstens {MAX_LINES} Zeilen. Bitte aufteilen.");
+        return Err(Refusal::field(Code::WertUngueltig, "inputs", message).into());
+    }
     let (mut named, mut split) = (BTreeSet::new(), BTreeSet::new());
     // What is split comes first, so that a part which it replaces cannot be named beside it.
     let mut sent: Vec<_> = eingabe.inputs.value().unwrap_or_default().0.into_iter().enumerate().collect();

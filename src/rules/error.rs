@@ -110,6 +110,7 @@ choice! {
         GewichtWiderspruch = "GEWICHT_WIDERSPRUCH",
         WiegungAndererPartner = "WIEGUNG_ANDERER_PARTNER",
         ArtikelUnbekannt = "ARTIKEL_UNBEKANNT",
+        TiefeErreicht = "TIEFE_ERREICHT",
         WeitereHinweise = "WEITERE_HINWEISE",
     }
 }

@@ -171,8 +171,9 @@ pub fn cancel(call: &Call<'_>) -> Result<WriteWork> {
             let message = "Die Wiegung steht in einem Beleg. Bitte zuerst den Beleg stornieren.";
             return Err(Refusal::new(Code::WiegungAbgerechnet, message).into());
         }
-        if sql::has_annahmeschein(tx, id, None)? {
-            let message = "Zu der Wiegung gibt es einen Annahmeschein. Bitte zuerst diesen stornieren.";
+        if let Some(nummer) = sql::annahmeschein_of(tx, id, None)? {
+            let message =
+                format!("Zu der Wiegung gibt es den Annahmeschein {nummer}. Bitte zuerst diesen stornieren.");
             return Err(Refusal::new(Code::WiegungAbgerechnet, message).into());
         }
         let status = WiegungStatus::Storno;

@@ -7,7 +7,7 @@ mod sql;
 
 pub use bezug::{FertigeWiegung, finished};
 pub use model::StornoEingabe;
-pub use sql::has_annahmeschein;
+pub use sql::annahmeschein_of;
 
 use crate::http::route::{Access, Method, Param, ParamKind, Route};
 use crate::rules::scope::Scope;

@@ -86,11 +86,11 @@ pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Wiegung>> {
     tx.optional(&statement, named_params! {":id": id}, wiegung)
 }
 
-/// Whether a live goods-receipt note refers to a weighing, other than `own`.
-pub fn has_annahmeschein(tx: &Tx<'_>, wiegung: Uuid, own: Option<Uuid>) -> Result<bool> {
-    let statement = "select 1 from annahmeschein
+/// The number of the live goods-receipt note that refers to a weighing, other than `own`.
+pub fn annahmeschein_of(tx: &Tx<'_>, wiegung: Uuid, own: Option<Uuid>) -> Result<Option<String>> {
+    let statement = "select belegnummer from annahmeschein
         where tenant_id = :tenant and wiegung_id = :wiegung and status <> 'storniert' and id is not :own";
-    tx.exists(statement, named_params! {":wiegung": wiegung, ":own": own})
+    tx.optional(statement, named_params! {":wiegung": wiegung, ":own": own}, |row| row.get(0))
 }
 
 /// Adds a weighing.

@@ -167,7 +167,7 @@ fn what_an_order_cannot_be_made_of_is_refused() {
     let server = Server::start();
     let mill = miller(&server);
     let other = miller_with(&server, "Andere", &[]);
-    recipe(&other, json!({"id": 77, "bezeichnung": "Fremd", "inputs": [], "outputs": []}));
+    recipe(&other, json!({"id": 77, "bezeichnung": "Fremd", "inputs": [{"artikelnummer": "W", "menge": 1}]}));
     let rows = [
         (json!({"rezeptur_id": 1, "faktor": 0}), "FAKTOR_UNGUELTIG", "faktor"),
         (json!({"rezeptur_id": 1, "faktor": "-1.5"}), "FAKTOR_UNGUELTIG", "faktor"),

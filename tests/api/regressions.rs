@@ -63,7 +63,7 @@ fn a_damaged_journal_keeps_nobody_from_writing() {
     };
     let other = "00000000-0000-7000-8000-000000000001";
     let segment = [row(other).as_bytes(), b"\n\xff\xfe garbage\n{\"am\":", b"\n"].concat();
-    std::fs::write(server.database.with_file_name("test.db-audit-900"), segment).unwrap();
+    std::fs::write(server.database.with_file_name("test.db-audit-journal-900"), segment).unwrap();
     server.restart();
     let mill = server.client(mill.tenant, mill.key.clone());
     mill.post("/api/v1/kunden", json!({"name": "A"})).is(201);

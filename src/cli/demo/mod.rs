@@ -75,7 +75,7 @@ fn remove_old(database: &Path) -> Outcome {
     }
     let _not_running = lock_server(database).map_err(sentence)?;
     let journal = crate::gate::audit::segments(database).map_err(sentence)?;
-    let journal = journal.into_iter().map(|segment| beside(database, &format!("audit-{segment}")));
+    let journal = journal.into_iter().map(|segment| beside(database, &format!("audit-journal-{segment}")));
     let files = [database.to_owned(), beside(database, "wal"), beside(database, "shm")];
     for file in files.into_iter().chain(journal) {
         match fs::remove_file(&file) {

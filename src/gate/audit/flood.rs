@@ -1,5 +1,5 @@
-//! Floods: refused requests of an address that has too many of them are counted, one row an
-//! address and minute (issue of D20: a flood must not fill the disk).
+//! Floods: refused requests of an address or of a key that sends too many are counted, one row an
+//! address, key and minute, so that a flood does not fill the disk.
 //!
 //! The journal has a line for each, so that a kill -9 loses none; in the database the minute that
 //! is not over is counted in a table of its own, because a row of the log never changes.
@@ -16,9 +16,9 @@ const MINUTE: i64 = 60_000;
 pub fn count(connection: &Connection, row: &Row) -> Result<()> {
     connection
         .prepare_cached(
-            "insert into audit_flut (adresse, minute, anzahl, am, request_id, methode, pfad, status)
-             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-             on conflict (adresse, minute) do update set anzahl = anzahl + ?3",
+            "insert into audit_flut (adresse, minute, anzahl, am, request_id, methode, pfad, status, key_id, tenant_id)
+             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, coalesce(?9, ''), ?10)
+             on conflict (adresse, key_id, minute) do update set anzahl = anzahl + ?3",
         )?
         .execute(params![
             row.adresse,
@@ -29,6 +29,8 @@ pub fn count(connection: &Connection, row: &Row) -> Result<()> {
             row.methode,
             row.pfad,
             row.status,
+            row.key_id,
+            row.tenant_id,
         ])?;
     Ok(())
 }
@@ -37,8 +39,8 @@ pub fn count(connection: &Connection, row: &Row) -> Result<()> {
 pub fn close_past(connection: &Connection, now: Instant) -> Result<bool> {
     let this_minute = now.millis().div_euclid(MINUTE);
     let mut statement = connection.prepare_cached(
-        "select am, request_id, adresse, methode, pfad, status, anzahl from audit_flut
-         where minute <> ?1 order by minute, adresse",
+        "select am, request_id, adresse, methode, pfad, status, anzahl, nullif(key_id, ''), tenant_id from audit_flut
+         where minute <> ?1 order by minute, adresse, key_id",
     )?;
     let rows = statement.query_map([this_minute], |row| {
         Ok(Row {
@@ -49,8 +51,8 @@ pub fn close_past(connection: &Connection, now: Instant) -> Result<bool> {
             pfad: row.get(4)?,
             status: row.get(5)?,
             anzahl: row.get(6)?,
-            key_id: None,
-            tenant_id: None,
+            key_id: row.get(7)?,
+            tenant_id: row.get(8)?,
             route_id: None,
             dauer_us: 0,
             bytes_ein: 0,

@@ -18,10 +18,16 @@ use crate::db::migrate::beside;
 const SEGMENT_AGE: Duration = Duration::from_secs(1);
 const SEGMENT_BYTES: u64 = 1 << 20;
 
+/// What the name of a segment has between the database and its number.
+const SEGMENT: &str = "audit-journal-";
+
+/// Largest number of a segment; a file with a larger one is none of ours.
+const MAX_SEGMENT: u64 = 1 << 62;
+
 /// Rows that wait in memory when the journal cannot be written (full disk).
 const MAX_WAITING: usize = 100_000;
 
-/// The journal: files `<database>-audit-<n>`, of which the highest is written.
+/// The journal: files `<database>-audit-journal-<n>`, of which the highest is written.
 pub struct Journal {
     database: PathBuf,
     state: Mutex<State>,
@@ -116,6 +122,8 @@ pub struct Ready {
     pub segments: Vec<u64>,
     /// Rows that could not be written.
     pub rows: Vec<Row>,
+    /// How many were too many to be kept.
+    pub lost: u64,
 }
 
 impl Journal {
@@ -136,11 +144,11 @@ impl Journal {
             state.segment += 1;
             (state.file, state.bytes, state.torn) = (None, 0, false);
         }
-        if state.lost > 0 {
-            log(&format!("{} audit rows were lost while the disk was full", state.lost));
-            state.lost = 0;
+        Ready {
+            segments: std::mem::take(&mut state.complete),
+            rows: std::mem::take(&mut state.waiting),
+            lost: std::mem::take(&mut state.lost),
         }
-        Ready { segments: std::mem::take(&mut state.complete), rows: std::mem::take(&mut state.waiting) }
     }
 
     /// Takes back what could not be taken in.
@@ -148,6 +156,16 @@ impl Journal {
         let mut state = self.lock();
         state.complete.splice(0..0, ready.segments);
         state.waiting.splice(0..0, ready.rows);
+        state.lost += ready.lost;
+    }
+
+    /// Sets a segment aside whose rows could not all be read.
+    pub fn set_aside(&self, segment: u64) {
+        let (path, aside) = (self.path(segment), beside(&self.database, &format!("audit-damaged-{segment}")));
+        match fs::rename(&path, &aside) {
+            Ok(()) => log(&format!("the damaged audit rows were kept in {}", aside.display())),
+            Err(error) => log(&format!("{} cannot be renamed: {error}", path.display())),
+        }
     }
 
     /// Deletes a segment that was taken in.
@@ -163,7 +181,7 @@ impl Journal {
 
 /// Numbers of the segments beside a database, ascending.
 pub fn segments(database: &Path) -> Result<Vec<u64>> {
-    let name = beside(database, "audit-");
+    let name = beside(database, SEGMENT);
     let prefix = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let folder = match database.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -173,13 +191,14 @@ pub fn segments(database: &Path) -> Result<Vec<u64>> {
         .map_err(|error| Failure::Broken(format!("{} cannot be read: {error}", folder.display())))?;
     let mut found: Vec<u64> = entries
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_prefix(&prefix)?.parse().ok())
+        .filter(|segment| *segment <= MAX_SEGMENT)
         .collect();
     found.sort_unstable();
     Ok(found)
 }
 
 fn segment_path(database: &Path, segment: u64) -> PathBuf {
-    beside(database, &format!("audit-{segment}"))
+    beside(database, &format!("{SEGMENT}{segment}"))
 }
 
 fn delete(path: &Path) {

@@ -65,14 +65,14 @@ impl Row {
     /// Adds the row to the table, chained to the one before it on its day.
     pub fn insert(&self, connection: &Connection) -> Result<()> {
         let tag = self.am.div_euclid(MILLIS_PER_DAY);
-        let (number, pruefsumme) = chain::append(connection, tag, self)?;
+        let place = chain::next(connection, tag, self)?;
         let statement = "insert into audit (tag, lfd_nr, am, request_id, key_id, tenant_id, adresse, methode,
                route_id, pfad, status, dauer_us, bytes_ein, bytes_aus, subjekt, anzahl, pruefsumme)
              values (:tag, :lfd_nr, :am, :request_id, :key_id, :tenant_id, :adresse, :methode, :route_id, :pfad,
                :status, :dauer_us, :bytes_ein, :bytes_aus, :subjekt, :anzahl, :pruefsumme)";
         connection.prepare_cached(statement)?.execute(named_params! {
             ":tag": tag,
-            ":lfd_nr": number,
+            ":lfd_nr": place.number,
             ":am": self.am,
             ":request_id": self.request_id,
             ":key_id": self.key_id,
@@ -87,9 +87,10 @@ impl Row {
             ":bytes_aus": self.bytes_aus,
             ":subjekt": self.subjekt,
             ":anzahl": self.anzahl,
-            ":pruefsumme": pruefsumme,
+            ":pruefsumme": place.pruefsumme,
         })?;
-        Ok(())
+        // Only now: a row that is refused must leave no gap.
+        chain::advance(connection, tag, &place)
     }
 
     /// Reads a row of the table; the columns stand in the order of [`COLUMNS`].

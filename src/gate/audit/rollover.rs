@@ -12,7 +12,7 @@ use crate::rules::day::Instant;
 /// Days that rows are kept (specification, Limits).
 pub const DAYS: i64 = 90;
 
-/// Rows that are dropped in one transaction: about a millisecond.
+/// Rows that are dropped in one transaction: some milliseconds.
 const ROWS_AT_ONCE: i64 = 5_000;
 
 /// The first day that is kept.
@@ -45,9 +45,15 @@ pub fn step(connection: &Connection, first_kept: i64) -> Result<i64> {
     Ok(until - dropped)
 }
 
+/// Days that the server drops at once. One goes by in a day, so two catch up; a clock that is a
+/// year ahead for a moment costs two days of the log, not all of it.
+const DAYS_AT_ONCE: i64 = 2;
+
 /// Drops old rows with the writer's batches, and comes again while there are more.
 pub struct Rollover {
-    first_kept: i64,
+    /// The first day that may not be dropped; known when the writer has looked.
+    first_kept: Option<i64>,
+    now: Instant,
     writer: WriterQueue,
     dropped: i64,
 }
@@ -55,14 +61,28 @@ pub struct Rollover {
 impl Rollover {
     /// Begins to drop what is older than it must be kept.
     pub fn begin(writer: &WriterQueue, now: Instant) {
-        let (first_kept, dropped) = (first_kept(now, DAYS), 0);
-        writer.submit(Box::new(Rollover { first_kept, writer: writer.clone(), dropped }));
+        writer.submit(Box::new(Rollover { first_kept: None, now, writer: writer.clone(), dropped: 0 }));
     }
+
+    fn step(&mut self, connection: &Connection) -> Result<i64> {
+        let first_kept = match self.first_kept {
+            Some(first_kept) => first_kept,
+            None => *self.first_kept.insert(after_oldest(connection)?.min(first_kept(self.now, DAYS))),
+        };
+        step(connection, first_kept)
+    }
+}
+
+/// The day after the oldest ones that are dropped at once.
+fn after_oldest(connection: &Connection) -> Result<i64> {
+    let statement = "select tag from audit_tag order by tag limit 1 offset ?1";
+    let next = connection.query_row(statement, [DAYS_AT_ONCE], |row| row.get(0)).optional()?;
+    Ok(next.unwrap_or(i64::MAX))
 }
 
 impl Job for Rollover {
     fn run(&mut self, batch: &Batch<'_>) {
-        match batch.apart(|connection| step(connection, self.first_kept)) {
+        match batch.apart(|connection| self.step(connection)) {
             Ok(dropped) => self.dropped = dropped,
             Err(failure) => log(&format!("old audit rows were not dropped: {failure}")),
         }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rusqlite::{Connection, TransactionBehavior};
+use uuid::Uuid;
 
 use super::journal::{Journal, Ready};
 use super::{Row, flood};
@@ -12,6 +13,7 @@ use crate::db::error::{Failure, Result};
 use crate::db::writer::Housekeeping;
 use crate::db::{Clock, log};
 use crate::gate::quota::Quota;
+use crate::rules::day::Instant;
 
 /// The writer's side of the journal.
 pub struct TakeIn {
@@ -20,6 +22,8 @@ pub struct TakeIn {
     clock: Clock,
     /// What the running batch has taken in.
     taken: Ready,
+    /// Those of its segments that had rows which cannot be read.
+    damaged: Vec<u64>,
     /// Floods wait in the database for the end of their minute.
     has_floods: bool,
 }
@@ -27,7 +31,7 @@ pub struct TakeIn {
 impl TakeIn {
     /// The writer's side of a journal.
     pub fn new(journal: Arc<Journal>, quota: Arc<Quota>, clock: Clock) -> TakeIn {
-        TakeIn { journal, quota, clock, taken: Ready::default(), has_floods: true }
+        TakeIn { journal, quota, clock, taken: Ready::default(), damaged: Vec::new(), has_floods: true }
     }
 
     /// Takes in what an earlier run left behind, before the first request is answered.
@@ -48,10 +52,16 @@ impl Housekeeping for TakeIn {
 
     fn in_batch(&mut self, connection: &Connection) -> Result<()> {
         self.taken = self.journal.hand_over();
+        self.damaged.clear();
         for segment in &self.taken.segments {
-            take_in(connection, &self.journal.path(*segment))?;
+            if take_in(connection, &self.journal.path(*segment))? {
+                self.damaged.push(*segment);
+            }
         }
         self.taken.rows.iter().try_for_each(|row| row.store(connection))?;
+        if self.taken.lost > 0 {
+            lost_rows(self.taken.lost, (self.clock)()).insert(connection)?;
+        }
         self.has_floods = flood::close_past(connection, (self.clock)())?;
         self.quota.save(connection)?;
         if let Some(last) = self.taken.segments.last() {
@@ -68,27 +78,60 @@ impl Housekeeping for TakeIn {
     fn after(&mut self, committed: bool) {
         let taken = std::mem::take(&mut self.taken);
         if committed {
-            taken.segments.iter().for_each(|segment| self.journal.delete(*segment));
+            for segment in &taken.segments {
+                match self.damaged.contains(segment) {
+                    true => self.journal.set_aside(*segment),
+                    false => self.journal.delete(*segment),
+                }
+            }
         } else {
             self.journal.take_back(taken);
         }
     }
 }
 
-/// Rows of a segment; a last line that was cut off by a power cut is no row.
-fn take_in(connection: &Connection, segment: &Path) -> Result<()> {
+/// Takes in the rows of a segment; whether some could not be read. A last line without its end was
+/// cut off by a power cut and is no row.
+fn take_in(connection: &Connection, segment: &Path) -> Result<bool> {
     let bytes = match fs::read(segment) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(Failure::Broken(format!("{}: {error}", segment.display()))),
     };
-    for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+    let mut damaged = false;
+    for line in bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.trim_ascii() != b"") {
         match serde_json::from_slice::<Row>(line) {
             Ok(row) => insert_or_leave_out(connection, row, segment)?,
-            Err(error) => log(&format!("{}: a damaged audit row was left out: {error}", segment.display())),
+            Err(_) if !line.ends_with(b"\n") => {}
+            Err(error) => {
+                damaged = true;
+                log(&format!("{}: a damaged audit row was left out: {error}", segment.display()));
+            }
         }
     }
-    Ok(())
+    Ok(damaged)
+}
+
+/// The row that says how many rows were lost while the disk was full (promise P8).
+fn lost_rows(lost: u64, now: Instant) -> Row {
+    log(&format!("{lost} audit rows were lost while the disk was full"));
+    Row {
+        am: now.millis(),
+        request_id: Uuid::nil(),
+        key_id: None,
+        tenant_id: None,
+        adresse: String::new(),
+        methode: String::new(),
+        route_id: None,
+        pfad: "rows lost while the disk was full".to_owned(),
+        status: 503,
+        dauer_us: 0,
+        bytes_ein: 0,
+        bytes_aus: 0,
+        subjekt: None,
+        anzahl: i64::try_from(lost).unwrap_or(i64::MAX),
+        flut: false,
+    }
 }
 
 /// A row that the table refuses (its route is that of another version) goes in without its

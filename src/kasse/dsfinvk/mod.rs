@@ -22,7 +22,7 @@ use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::kasse::{BonArt, printed};
 use crate::{artikel, kunden};
 use files::Files;
-use model::{Amount, BonKey, Closing, Export, FILES, Head, Line};
+use model::{Amount, BonKey, Closing, Export, FILES, Head, Line, Reference};
 
 /// Ids of registers and receipts are uuids of version 5 in this namespace: of Z_KASSE_ID, and of
 /// Z_KASSE_ID, Z_NR and BON_ID with line feeds between them, which no cell contains.
@@ -119,6 +119,7 @@ struct Assembly<'e> {
     lines: HashMap<&'e BonKey, Vec<&'e Line>>,
     amounts: HashMap<(&'e BonKey, &'e str), Vec<&'e Amount>>,
     payments: HashMap<&'e BonKey, Vec<&'e str>>,
+    references: HashMap<&'e BonKey, Vec<&'e Reference>>,
     /// What was left out, and how often.
     notes: BTreeMap<String, usize>,
 }
@@ -168,8 +169,20 @@ impl<'e> Assembly<'e> {
         for (key, typ) in &export.payments {
             payments.entry(key).or_default().push(typ);
         }
-        let rates = export.rates.iter().map(|(closing, key, rate)| ((closing, *key), *rate)).collect();
-        Ok(Assembly { export, rates, lines, amounts, payments, notes: BTreeMap::new() })
+        let mut rates = HashMap::new();
+        for (closing, key, rate) in &export.rates {
+            if rates.insert((closing, *key), *rate).is_some_and(|other| other != *rate) {
+                let Closing { z_kasse_id, z_nr } = closing;
+                return Err(format!(
+                    "vat.csv has two rates {key} in closing {z_nr} of register {z_kasse_id}"
+                ));
+            }
+        }
+        let mut references: HashMap<&BonKey, Vec<&Reference>> = HashMap::new();
+        for reference in &export.references {
+            references.entry(&reference.key).or_default().push(reference);
+        }
+        Ok(Assembly { export, rates, lines, amounts, payments, references, notes: BTreeMap::new() })
     }
 
     fn receipts(mut self) -> std::result::Result<Receipts, Complaint> {
@@ -240,10 +253,9 @@ impl<'e> Assembly<'e> {
     /// The receipts that a reversal reverses: those that it refers to as a whole, else those that
     /// its lines refer to.
     fn reversed(&self, head: &Head) -> HashSet<&'e BonKey> {
+        let references = self.references.get(&head.key).filter(|_| head.bon_storno);
         let own = |of_line| {
-            let references = self.export.references.iter();
-            let own =
-                references.filter(move |r| head.bon_storno && r.of_line == of_line && r.key == head.key);
+            let own = references.into_iter().flatten().filter(move |r| r.of_line == of_line);
             own.map(|reference| &reference.target).collect::<HashSet<_>>()
         };
         let whole = own(false);
@@ -322,6 +334,8 @@ fn unit_price(line: &Line, gesamt: Money, alone: bool) -> Option<Price> {
     match (line.stk_br, line.faktor.filter(|faktor| !faktor.is_zero())) {
         (Some(price), None) if alone || line.menge.is_zero() => Some(price),
         (Some(price), Some(faktor)) if alone || line.menge.is_zero() => divide(price.decimal(), faktor),
+        // A line of text has neither quantity nor price.
+        _ if line.menge.is_zero() => Some(Price::ZERO),
         _ => divide(gesamt.decimal(), line.menge),
     }
 }

@@ -41,6 +41,9 @@ pub fn rows<T>(
             continue;
         }
         let line = lines.line_at(record.position().map_or(0, |position| position.byte() as usize));
+        if record.len() != header.len() {
+            return Err(format!("{file} line {line}: {} cells, but {} columns", record.len(), header.len()));
+        }
         rows.push(read(&Row { file, line, columns: &columns, record: &record })?);
     }
     Ok(rows)

@@ -107,11 +107,14 @@ fn a_mistake_is_refused_with_its_line_and_nothing_is_kept() {
         (json!({"inputs": [{"artikelnummer": "W"}]}), "menge"),
         (json!({"inputs": [{"artikelnummer": "W", "menge": "viel"}]}), "menge"),
         (json!({"inputs": [{"artikelnummer": "W", "menge": 1, "einheit": "Stk"}]}), "einheit"),
+        (json!({"inputs": [], "outputs": []}), "inputs"),
         (json!({"version": "neu"}), "version"),
         (json!({"bezeichnung": null}), "bezeichnung"),
     ];
     for (more, column) in rows {
-        let file = [json!({"bezeichnung": "Gut", "version": 1}), and(version(1, 5), more.clone())];
+        let good =
+            json!({"bezeichnung": "Gut", "version": 1, "inputs": [{"artikelnummer": "W", "menge": 1}]});
+        let file = [good, and(version(1, 5), more.clone())];
         let said = refused(&mill, &file.map(|row| row.to_string()).join("\n"));
         assert!(said.contains("line 2") && said.contains(column), "{more}: {said}");
         assert_eq!(server.sql::<i64>("select count(*) from rezeptur"), before, "{more}");
