@@ -1,0 +1,221 @@
+//! The order of checks (D19): one function that reads like the list.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use uuid::Uuid;
+
+use super::idempotency::Repeatable;
+use super::ip_limit::Kind;
+use super::key::{self, PresentedKey};
+use super::trail::{Trail, shortened};
+use super::{Gate, address};
+use crate::db::error::{Failure, Result};
+use crate::db::readers::Lane;
+use crate::db::tx::Tx;
+use crate::http::call::{Call, Caller, Request};
+use crate::http::reply::Reply;
+use crate::http::route::{Access, Method, Route, Run, WriteWork};
+use crate::http::{error, query};
+use crate::rules::error::{Code, Hints, Refusal};
+
+/// How far a request came in place.
+pub enum Step {
+    /// It is answered.
+    Reply(Reply),
+    /// It must wait until its key is verified.
+    Verify(PresentedKey),
+    /// It must go on on the slow lane: its statement takes long.
+    Slow,
+    /// The writer has to do the rest.
+    Write(Writing),
+}
+
+/// What the writer has to do for a request.
+pub struct Writing {
+    pub work: WriteWork,
+    /// Notes that go with the answer.
+    pub notes: Hints,
+    /// The request has an Idempotency-Key.
+    pub repeatable: Option<Repeatable>,
+}
+
+/// A request that passed every check of the gate.
+enum Passed<'r> {
+    Reply(Reply),
+    ToWrite(Call<'r>, fn(&Call<'_>) -> Result<WriteWork>),
+}
+
+impl Gate {
+    /// Takes a request as far as it comes in this lane.
+    pub(super) fn step(&self, request: &Request, trail: &mut Trail, lane: Lane) -> Step {
+        // A panic is a bug; it has its answer and its audit row like any other fault of ours.
+        let passed = catch_unwind(AssertUnwindSafe(|| self.pass(request, trail, lane)));
+        match passed.unwrap_or_else(|_| Err(Failure::Broken("a request panicked".into()))) {
+            Ok(step) => step,
+            Err(failure) if failure.exceeded_budget() && lane == Lane::Fast => Step::Slow,
+            Err(failure) => self.refuse(failure, request, trail),
+        }
+    }
+
+    /// The answer to a failure.
+    pub(super) fn refuse(&self, failure: Failure, request: &Request, trail: &mut Trail) -> Step {
+        let failure = self.without_key(failure, trail);
+        let reply = error::reply(&failure, request.id);
+        let allowed = || self.allowed(&split(&request.path)).join(", ");
+        Step::Reply(if reply.status == 405 { reply.with("allow", allowed()) } else { reply })
+    }
+
+    /// The order of checks (D19). Each line may end the request; nothing below it is looked at.
+    fn pass(&self, request: &Request, trail: &mut Trail, lane: Lane) -> Result<Step> {
+        if let Some(refusal) = &request.malformed {
+            return Err(refusal.clone().into());
+        }
+        let path = split(&request.path);
+        if let Some(reply) = self.open_path(request, &path, trail)? {
+            return Ok(Step::Reply(reply));
+        }
+        self.check_critical_route(request, &path, trail)?;
+        let key = self.keys.presented(&request.headers)?;
+        if !trail.verified && !self.keys.is_verified(&key) {
+            return Ok(Step::Verify(key));
+        }
+        let now = (self.clock)();
+        let passed = self.readers.read(lane, |connection| {
+            let caller = key::caller(connection, &key, now).inspect_err(|_| self.keys.forget(&key))?;
+            let caller = trail.caller.insert(caller);
+            trail.allowance.get_or_insert_with(|| self.quota.take(caller, now)).check()?;
+            let (at, ids) = self.find(request, &path)?;
+            let route = self.routes[*trail.route.insert(at)];
+            check_scope(route, caller)?;
+            let call = Call::new(request, route, ids, caller.strictness)?;
+            match route.run {
+                Run::Open(run) => run(&call).map(Passed::Reply),
+                Run::Inside(run) => run(&call, self).map(Passed::Reply),
+                Run::Read(run) => {
+                    let reply = run(&call, &Tx::new(connection, caller.tenant, now))?;
+                    Ok(Passed::Reply(reply.with_notes(&call.notes)))
+                }
+                Run::Write(read_body) => Ok(Passed::ToWrite(call, read_body)),
+            }
+        })?;
+        match passed {
+            Passed::Reply(reply) => Ok(Step::Reply(reply)),
+            // Bodies are read when the snapshot is closed: Base64 of 10 MiB takes its time.
+            Passed::ToWrite(call, read_body) => self.prepare(call, read_body, trail, lane),
+        }
+    }
+
+    /// A route that the configuration names takes ten requests a minute from one address.
+    fn check_critical_route(&self, request: &Request, path: &[&str], trail: &mut Trail) -> Result<()> {
+        let method = Method::parse(&request.method);
+        let is_it = |at: &usize| {
+            let route = self.routes[*at];
+            self.critical[*at] && Some(route.method) == method && route.matches(path).is_some()
+        };
+        if !self.critical.contains(&true) || trail.counted_for_address {
+            return Ok(());
+        }
+        let Some(at) = (0..self.routes.len()).find(is_it) else { return Ok(()) };
+        trail.counted_for_address = true;
+        self.limit_address(trail, Kind::Route(at))
+    }
+
+    /// A request without a valid key counts against its address: from the eleventh in a minute on
+    /// it is no longer 401 but 429 (D20). A valid key from the same address never suffers.
+    fn without_key(&self, failure: Failure, trail: &mut Trail) -> Failure {
+        let is_401 = matches!(&failure, Failure::Refused(refusal) if error::status(refusal.code) == 401);
+        match is_401.then(|| self.limit_address(trail, Kind::WithoutKey)) {
+            Some(Err(too_many)) => too_many,
+            _ => failure,
+        }
+    }
+
+    fn limit_address(&self, trail: &mut Trail, kind: Kind) -> Result<()> {
+        let neighbourhood = address::neighbourhood(trail.address);
+        self.ip_limit.take(neighbourhood, kind, (self.clock)()).map_err(|seconds| {
+            trail.retry_after = Some(seconds);
+            let message = format!("Zu viele Anfragen von dieser Adresse. Bitte {seconds} Sekunden warten.");
+            Refusal::new(Code::ZuVieleAnfragen, message).into()
+        })
+    }
+
+    /// Reads the body of a writing request. Whether it was answered before is asked before every
+    /// other check of the body (D19), and once more by the writer.
+    fn prepare(
+        &self,
+        call: Call<'_>,
+        read_body: fn(&Call<'_>) -> Result<WriteWork>,
+        trail: &Trail,
+        lane: Lane,
+    ) -> Result<Step> {
+        let repeatable = match &trail.caller {
+            Some(caller) => Repeatable::of(&call, caller)?.map(|repeatable| (repeatable, caller.tenant)),
+            None => None,
+        };
+        if let Some((repeatable, tenant)) = &repeatable {
+            let now = (self.clock)();
+            let stored = self.readers.read(lane, |c| repeatable.stored(&Tx::new(c, *tenant, now)))?;
+            if let Some(reply) = stored {
+                return Ok(Step::Reply(reply));
+            }
+        }
+        let work = read_body(&call)?;
+        let repeatable = repeatable.map(|(repeatable, _)| repeatable);
+        Ok(Step::Write(Writing { work, notes: call.notes, repeatable }))
+    }
+
+    /// The answer of a path that needs no key.
+    fn open_path(&self, request: &Request, path: &[&str], trail: &mut Trail) -> Result<Option<Reply>> {
+        let method = Method::parse(&request.method);
+        let is_it = |route: &&'static Route| {
+            route.access == Access::Open && Some(route.method) == method && route.matches(path).is_some()
+        };
+        let Some(at) = self.routes.iter().position(is_it) else { return Ok(None) };
+        let route = self.routes[*trail.route.insert(at)];
+        let call = Call::new(request, route, Vec::new(), Default::default())?;
+        match route.run {
+            Run::Open(run) => run(&call).map(Some),
+            Run::Inside(run) => run(&call, self).map(Some),
+            Run::Read(_) | Run::Write(_) => Ok(None),
+        }
+    }
+
+    /// The route of a request and the ids in its path: 404 where no route has the path, 405
+    /// where none of them has the method.
+    fn find(&self, request: &Request, path: &[&str]) -> Result<(usize, Vec<Option<Uuid>>)> {
+        let matching = |at: usize| Some((at, self.routes[at].matches(path)?));
+        let found: Vec<_> = (0..self.routes.len()).filter_map(matching).collect();
+        if found.is_empty() {
+            let path = query::decode(&request.path)?;
+            let message = format!("Den Pfad {} gibt es nicht. GET /api/v1 nennt alle.", shortened(&path));
+            return Err(Refusal::new(Code::NichtGefunden, message).into());
+        }
+        let method = Method::parse(&request.method);
+        let found = found.into_iter().find(|(at, _)| Some(self.routes[*at].method) == method);
+        found.ok_or_else(|| {
+            let message = format!("Hier sind nur diese Methoden erlaubt: {}.", self.allowed(path).join(", "));
+            Refusal::new(Code::MethodeNichtErlaubt, message).into()
+        })
+    }
+
+    /// The methods that a path has.
+    fn allowed(&self, path: &[&str]) -> Vec<&'static str> {
+        let routes = self.routes.iter().filter(|route| route.matches(path).is_some());
+        routes.map(|route| route.method.as_str()).collect()
+    }
+}
+
+fn check_scope(route: &Route, caller: &Caller) -> Result<()> {
+    match route.access {
+        Access::Scope(scope) if !caller.scopes.contains(scope) => {
+            let message = format!("Dem Schlüssel fehlt die Berechtigung {}.", scope.as_str());
+            Err(Refusal::new(Code::ScopeFehlt, message).into())
+        }
+        Access::Scope(_) | Access::AnyKey | Access::Open => Ok(()),
+    }
+}
+
+/// The segments of a path.
+pub fn split(path: &str) -> Vec<&str> {
+    path.split('/').skip(1).collect()
+}

@@ -1,0 +1,109 @@
+//! What is known of a request on its way, and what is noted when it leaves: its audit row, its line
+//! in the log, its place in the metrics, what the client is told of its limits.
+
+use std::net::IpAddr;
+
+use super::audit::Row;
+use super::quota::Allowance;
+use super::{Gate, address};
+use crate::http::call::{Caller, Request};
+use crate::http::reply::Reply;
+
+/// What is known of a request on its way, besides what it says itself.
+pub struct Trail {
+    /// Where it comes from.
+    pub address: IpAddr,
+    /// Whose key it has.
+    pub caller: Option<Caller>,
+    /// Its route, by its place in the table.
+    pub route: Option<usize>,
+    /// The hash of its key was verified for it.
+    pub verified: bool,
+    /// What its key has left; set when it was counted.
+    pub allowance: Option<Allowance>,
+    /// It was counted as one of a critical route.
+    pub counted_for_address: bool,
+    /// Seconds until its address may come again.
+    pub retry_after: Option<i64>,
+}
+
+impl Trail {
+    /// At the beginning.
+    pub fn of(address: IpAddr) -> Trail {
+        let (caller, route, allowance, retry_after) = (None, None, None, None);
+        Trail { address, caller, route, verified: false, allowance, counted_for_address: false, retry_after }
+    }
+
+    /// The answer with what the client is told about its limits.
+    fn dressed(&self, reply: Reply) -> Reply {
+        let reply = match self.allowance {
+            Some(allowance) => allowance.shown_in(reply),
+            None => reply,
+        };
+        match self.retry_after {
+            Some(seconds) => reply.with("retry-after", seconds.to_string()),
+            None => reply,
+        }
+    }
+}
+
+impl Gate {
+    /// Writes the audit row of an answer that the writer has no part in.
+    pub(super) fn recorded(&self, request: &Request, trail: Trail, reply: Reply) -> Reply {
+        self.journal.append(self.row(request, &trail, &reply));
+        self.leave(request, &trail, reply)
+    }
+
+    /// The last step of every request: it is counted, has its line in the log, and the answer says
+    /// what the client has left.
+    pub(super) fn leave(&self, request: &Request, trail: &Trail, reply: Reply) -> Reply {
+        let duration = request.started.elapsed();
+        let (method, route) = match trail.route.map(|at| self.routes[at]) {
+            Some(route) => (route.method.as_str(), route.pattern),
+            None => ("", ""),
+        };
+        self.metrics.count(method, route, reply.status, duration);
+        tracing::info!(
+            request_id = %request.id,
+            method = %shortened(&request.method),
+            path = %shortened(&request.path),
+            status = reply.status,
+            duration_us = duration.as_micros() as u64,
+            address = %trail.address,
+            key = trail.caller.as_ref().map(|caller| caller.key_id.as_str()),
+            "request"
+        );
+        trail.dressed(reply)
+    }
+
+    /// The audit row of an answer.
+    pub(super) fn row(&self, request: &Request, trail: &Trail, reply: &Reply) -> Row {
+        // What is refused because of its address, or on and on, is counted, not listed.
+        let of_stranger = trail.caller.is_none() && [429, 503].contains(&reply.status);
+        let flut = of_stranger || trail.allowance.is_some_and(Allowance::is_flood);
+        let address = if flut { address::neighbourhood(trail.address) } else { trail.address };
+        Row {
+            am: request.at.millis(),
+            request_id: request.id,
+            key_id: trail.caller.as_ref().map(|caller| caller.key_id.clone()),
+            tenant_id: trail.caller.as_ref().map(|caller| caller.tenant),
+            adresse: address.to_string(),
+            methode: shortened(&request.method),
+            route_id: trail.route.map(|at| self.route_ids[at]),
+            pfad: shortened(&request.path),
+            status: reply.status,
+            dauer_us: i64::try_from(request.started.elapsed().as_micros()).unwrap_or(i64::MAX),
+            bytes_ein: request.body.as_ref().map_or(0, |body| body.len() as i64),
+            bytes_aus: reply.body.len() as i64,
+            subjekt: reply.subject,
+            anzahl: 1,
+            flut,
+        }
+    }
+}
+
+/// A text of a client, short enough for a message or an audit row.
+pub fn shortened(text: &str) -> String {
+    const MAX: usize = 200;
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX).collect()
+}
