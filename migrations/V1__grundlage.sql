@@ -863,6 +863,7 @@ create table annahmeschein (
   external_ref         text,
   anfrage_sha256       blob,                   -- the creating request, normalised; null: imported
   el_beleg_id          blob,                   -- the EL that was made with it
+  storno_grund         text,
   angelegt_am          integer not null,
   primary key (tenant_id, id),
   unique (tenant_id, belegnummer),

@@ -183,6 +183,7 @@ fn note(
         biozertifikat_id,
         bemerkung: eingabe.bemerkung.value().map(|LongText(text)| text),
         external_ref: eingabe.external_ref.value().map(|Text(text)| text),
+        storno_grund: None,
         created_at: tx.now(),
         el_id: None,
         el_beleg_nummer: None,

@@ -152,6 +152,7 @@ fn blank(tx: &WriteTx<'_>, belegnummer: String) -> Annahmeschein {
         biozertifikat_id: None,
         bemerkung: None,
         external_ref: None,
+        storno_grund: None,
         created_at: tx.now(),
         el_id: None,
         el_beleg_nummer: None,

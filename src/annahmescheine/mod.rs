@@ -6,16 +6,21 @@ mod create;
 mod import;
 mod model;
 mod sql;
+mod storno;
 
-use crate::db::error::Result;
+use crate::db::error::{Failure, Result};
 use crate::db::tx::Tx;
 use crate::http::call::Call;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Method, Param, ParamKind, Route, WriteWork};
+use crate::http::wire::{Text, required};
 use crate::import::{Import, check};
 use crate::rules::scope::Scope;
+use crate::waage::StornoEingabe;
 use model::AnnahmescheinEingabe;
 use sql::Auswahl;
+
+const WHAT: &str = "Diesen Annahmeschein";
 
 /// What can be imported into this slice.
 pub const IMPORTS: &[Import] = &[Import {
@@ -46,6 +51,13 @@ pub const ROUTES: &[Route] = &[
         "Annahmeschein anlegen, auf Wunsch mit Lieferschein (EL)",
         post,
     ),
+    Route::write(
+        Method::Put,
+        "/api/v1/annahmescheine/{id}/storno",
+        Scope::RohwarenWrite,
+        "Annahmeschein stornieren; seine Wiegung ist wieder frei",
+        cancel,
+    ),
 ];
 
 /// GET /annahmescheine
@@ -60,4 +72,15 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 fn post(call: &Call<'_>) -> Result<WriteWork> {
     let (eingabe, hinweise) = call.body::<AnnahmescheinEingabe>()?;
     Ok(Box::new(move |tx| create::create(tx, eingabe, hinweise)))
+}
+
+/// PUT /annahmescheine/{id}/storno
+fn cancel(call: &Call<'_>) -> Result<WriteWork> {
+    let (eingabe, hinweise) = call.body::<StornoEingabe>()?;
+    let id = call.id(WHAT)?;
+    Ok(Box::new(move |tx| {
+        let schein = sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))?;
+        let Text(grund) = required(eingabe.grund.value(), "grund")?;
+        storno::cancel(tx, schein, &grund, hinweise)
+    }))
 }

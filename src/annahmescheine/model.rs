@@ -43,6 +43,7 @@ pub struct Annahmeschein {
     pub biozertifikat_id: Option<i64>,
     pub bemerkung: Option<String>,
     pub external_ref: Option<String>,
+    pub storno_grund: Option<String>,
     pub created_at: Instant,
     /// The purchase delivery note that el_erzeugen made.
     pub el_id: Option<Uuid>,
@@ -111,7 +112,7 @@ eingabe! {
         el_erzeugen: bool,
     }
     nur_lesen: ["id", "belegnummer", "status", "netto_menge_kg", "netto_betrag", "created_at", "el_id",
-        "el_beleg_nummer", "charge_id", "partner_name", "artikel_bezeichnung", "idempotent", "inhalt_abweichend",
+        "el_beleg_nummer", "charge_id", "partner_name", "artikel_bezeichnung", "storno_grund", "idempotent", "inhalt_abweichend",
         "lagerbewegungen", "hinweise"]
 }
 
@@ -142,7 +143,7 @@ eingabe! {
         bemerkung: LongText,
     }
     nur_lesen: ["id", "partner_id", "artikel_id", "created_at", "external_ref", "el_id", "el_beleg_nummer",
-        "charge_id", "partner_name", "artikel_bezeichnung"]
+        "charge_id", "partner_name", "artikel_bezeichnung", "storno_grund"]
 }
 
 /// Confirmation of POST /annahmescheine (D21a).
@@ -164,6 +165,16 @@ pub struct AnnahmescheinBestaetigung {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub charge_id: Option<Uuid>,
     pub lagerbewegungen: Vec<Bewegung>,
+    pub hinweise: Hints,
+}
+
+/// Confirmation of PUT /annahmescheine/{id}/storno.
+#[derive(Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct StornoBestaetigung {
+    pub id: Uuid,
+    pub belegnummer: String,
+    pub status: AnnahmescheinStatus,
     pub hinweise: Hints,
 }
 

@@ -9,13 +9,14 @@ use crate::db::error::Result;
 use crate::db::list::{Filter, ListSql, Listing, Page};
 use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::rules::day::Day;
+use crate::rules::receipt::AnnahmescheinStatus;
 
 const LIST: ListSql = ListSql {
     select: "select s.id, s.belegnummer, s.status, s.lieferdatum, s.anliefermenge_kg, s.netto_menge_kg,
         s.netto_betrag, s.partner_id, s.artikel_id, s.wiegung_id, s.feuchte_prozent, s.basisfeuchte_prozent,
         s.schwundfaktor, s.besatz_prozent, s.basisbesatz_prozent, s.sonstige_abzuege_kg, s.preis_je_t,
         s.kontrakt_id, s.fremde_charge_nr, s.herkunftsland, s.biozertifikat_id, s.bemerkung, s.external_ref,
-        s.angelegt_am, s.el_beleg_id, b.beleg_nummer, p.charge_id, k.name, a.bezeichnung
+        s.storno_grund, s.angelegt_am, s.el_beleg_id, b.beleg_nummer, p.charge_id, k.name, a.bezeichnung
       from annahmeschein s
         left join beleg b on b.tenant_id = s.tenant_id and b.id = s.el_beleg_id
         left join beleg_position p on p.tenant_id = s.tenant_id and p.beleg_id = s.el_beleg_id and p.position = 1
@@ -51,6 +52,7 @@ fn annahmeschein(row: &Row<'_>) -> rusqlite::Result<Annahmeschein> {
         biozertifikat_id: columns.take()?,
         bemerkung: columns.take()?,
         external_ref: columns.take()?,
+        storno_grund: columns.take()?,
         created_at: columns.take()?,
         el_id: columns.take()?,
         el_beleg_nummer: columns.take()?,
@@ -75,6 +77,18 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing<An
     filter.when("s.lieferdatum >= :von", ":von", auswahl.von);
     filter.when("s.lieferdatum <= :bis", ":bis", auswahl.bis);
     tx.list(&LIST, &filter, page, annahmeschein)
+}
+
+/// A note by id.
+pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Annahmeschein>> {
+    let statement = format!("{} where s.tenant_id = :tenant and s.id = :id", LIST.select);
+    tx.optional(&statement, named_params! {":id": id}, annahmeschein)
+}
+
+/// Cancels a note.
+pub fn cancel(tx: &WriteTx<'_>, id: Uuid, grund: &str) -> Result<()> {
+    let status = AnnahmescheinStatus::Storniert;
+    tx.update("annahmeschein", id, named_params! {":status": status, ":storno_grund": grund})
 }
 
 /// A note by its number.

@@ -25,7 +25,7 @@ mod wareneingang;
 
 pub use pruefsumme::broken_links;
 pub use tagesende::{finalise_number, finalise_past_days, settle_number};
-pub use wareneingang::{Wareneingang, receive};
+pub use wareneingang::{Wareneingang, is_live, receive};
 
 use crate::http::route::{Access, Method, Param, ParamKind, Route};
 use crate::rules::scope::Scope;

@@ -8,12 +8,12 @@ use super::model::Beleg;
 use super::sql;
 use crate::chargen::Bewegung;
 use crate::db::error::Result;
-use crate::db::tx::WriteTx;
+use crate::db::tx::{Tx, WriteTx};
 use crate::http::wire::{Int, Sent, Text, Verweis};
 use crate::kunden::KundenId;
 use crate::laender::Staat;
 use crate::rules::day::Day;
-use crate::rules::document::BelegTyp;
+use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::error::Hints;
 use crate::rules::fixed::{Price, Quantity};
 
@@ -63,6 +63,11 @@ pub fn receive(tx: &WriteTx<'_>, eingang: Wareneingang, hints: &mut Hints) -> Re
     };
     let (beleg, bewegungen) = create::add(tx, eingabe, None, hints)?;
     Ok((sql::with_positions(tx, beleg)?, bewegungen))
+}
+
+/// Whether a document still counts.
+pub fn is_live(tx: &Tx<'_>, beleg: Uuid) -> Result<bool> {
+    Ok(sql::find(tx, beleg)?.is_some_and(|beleg| beleg.status != BelegStatus::Storniert))
 }
 
 fn sent<T>(value: Option<T>) -> Sent<T> {

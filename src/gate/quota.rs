@@ -73,7 +73,13 @@ impl Quota {
     pub fn take(&self, caller: &Caller, now: Instant) -> Allowance {
         let mut days = self.lock();
         let day = day_of(now);
-        let entry = days.entry(day).or_default().entry(caller.key_id.clone()).or_default();
+        let keys = days.entry(day).or_default();
+        if !keys.contains_key(&caller.key_id) {
+            keys.insert(caller.key_id.clone(), Use::default());
+        }
+        // It was put there a moment ago at the latest.
+        let mut nobody = Use::default();
+        let entry = keys.get_mut(&caller.key_id).unwrap_or(&mut nobody);
         let exceeded = entry.requests >= caller.daily_limit;
         if exceeded {
             entry.refused = entry.refused.saturating_add(1);

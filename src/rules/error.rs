@@ -73,6 +73,7 @@ choice! {
         WiegungNichtStornierbar = "WIEGUNG_NICHT_STORNIERBAR",
         WiegungAbgerechnet = "WIEGUNG_ABGERECHNET",
         NettoNull = "NETTO_NULL",
+        AnnahmescheinNichtStornierbar = "ANNAHMESCHEIN_NICHT_STORNIERBAR",
         NettoNegativ = "NETTO_NEGATIV",
         RezepturNichtGefunden = "REZEPTUR_NICHT_GEFUNDEN",
         FaktorUngueltig = "FAKTOR_UNGUELTIG",

@@ -43,6 +43,7 @@ const SCOPES: &[(&str, &str)] = &[
     ("GET /api/v1/dokumente", "belege:read"),
     ("GET /api/v1/annahmescheine", "rohwaren:read"),
     ("POST /api/v1/annahmescheine", "rohwaren:write"),
+    ("PUT /api/v1/annahmescheine/{id}/storno", "rohwaren:write"),
     ("GET /api/v1/kontrakte", "kontrakte:read"),
     ("GET /api/v1/chargen", "chargen:read"),
     ("POST /api/v1/chargen", "chargen:write"),

@@ -48,7 +48,7 @@ impl Company {
         }
         let mut company = Company { client, ids };
         company.insert_what_has_no_import(server, mark, first);
-        company.trade(mark);
+        company.trade(server, mark);
         company
     }
 
@@ -67,7 +67,7 @@ impl Company {
     }
 
     /// A weighing that is finished, a delivery with its batch, and a finalised invoice.
-    fn trade(&mut self, mark: &str) {
+    fn trade(&mut self, server: &Server, mark: &str) {
         let (kunde, artikel) = (self.ids["kunde"].clone(), self.ids["artikel"].clone());
         let first = json!({"waage_id": 1, "gewicht_erst_kg": 40, "partner_id": kunde, "fahrer": mark});
         let weighing = self.client.post("/api/v1/wiegungen", first).id();
@@ -80,6 +80,15 @@ impl Company {
         let item = json!({"artikel_id": artikel, "menge": 1, "charge_id": batch, "bezeichnung": mark});
         let body = json!({"beleg_typ": "RE", "kunden_id": kunde, "items": [item], "abschliessen": true});
         let invoice = self.client.post("/api/v1/belege", body).id();
+        let item = json!({"artikelnummer": format!("{mark}-W"), "menge": 1});
+        let recipe = json!([{"bezeichnung": mark, "inputs": [item], "outputs": [item]}]);
+        server.import(&self.client, "rezepturen", &recipe.to_string());
+        let order = self.client.post("/api/v1/produktionsauftraege", json!({"rezeptur_id": 1})).id();
+        let note =
+            json!({"partner_id": kunde, "artikel_id": artikel, "anliefermenge_kg": 5, "bemerkung": mark});
+        let note = self.client.post("/api/v1/annahmescheine", note).id();
+        self.ids.insert("auftrag", order);
+        self.ids.insert("schein", note);
         self.ids.insert("wiegung", weighing);
         self.ids.insert("charge", batch);
         self.ids.insert("lieferung", delivery.id());
@@ -124,6 +133,16 @@ const PATHS: &[Row] = &[
     ("GET", "/api/v1/wiegungen/@", "", "wiegung", "NICHT_GEFUNDEN"),
     ("PUT", "/api/v1/wiegungen/@/zweitwiegung", r#"{"gewicht_zweit_kg":5}"#, "wiegung", "NICHT_GEFUNDEN"),
     ("PUT", "/api/v1/wiegungen/@/storno", r#"{"grund":"x"}"#, "wiegung", "NICHT_GEFUNDEN"),
+    ("GET", "/api/v1/chargen/@/herkunft", "", "charge", "NICHT_GEFUNDEN"),
+    ("GET", "/api/v1/produktionsauftraege/@", "", "auftrag", "NICHT_GEFUNDEN"),
+    (
+        "PUT",
+        "/api/v1/produktionsauftraege/@/status",
+        r#"{"status":"storniert"}"#,
+        "auftrag",
+        "NICHT_GEFUNDEN",
+    ),
+    ("PUT", "/api/v1/annahmescheine/@/storno", r#"{"grund":"x"}"#, "schein", "NICHT_GEFUNDEN"),
     ("GET", "/api/v1/belege/@", "", "rechnung", "NICHT_GEFUNDEN"),
     ("PUT", "/api/v1/belege/@", r#"{"notizen":"x"}"#, "lieferung", "NICHT_GEFUNDEN"),
     ("PUT", "/api/v1/belege/@", r#"{"notizen":"x"}"#, "rechnung", "NICHT_GEFUNDEN"),
@@ -140,6 +159,8 @@ const QUERIES: &[Row] = &[
     ("GET", "/api/v1/chargen?partner_id=@", "", "kunde", ""),
     ("GET", "/api/v1/chargen?artikel_id=@", "", "artikel", ""),
     ("GET", "/api/v1/wiegungen?partner_id=@", "", "kunde", ""),
+    ("GET", "/api/v1/produktionsauftraege?artikel_id=@", "", "artikel", ""),
+    ("GET", "/api/v1/kontrakte?partner_id=@", "", "kunde", ""),
     ("GET", "/api/v1/artikel?gruppe_id=@", "", "gruppe", ""),
     ("GET", "/api/v1/barverkaeufe?kasse_id=@", "", "kasse", ""),
     ("GET", "/api/v1/barverkaeufe?bon_nr=@-1", "", "marke", ""),
@@ -196,6 +217,62 @@ const BODIES: &[Row] = &[
         r#"{"gewicht_zweit_kg":5,"kontrakt_id":"@"}"#,
         "kontrakt",
         "KONTRAKT_NICHT_GEFUNDEN",
+    ),
+    (
+        "POST",
+        "/api/v1/annahmescheine",
+        r#"{"partner_id":"@","artikel_id":"OWN_artikel","anliefermenge_kg":5}"#,
+        "kunde",
+        "PARTNER_NICHT_GEFUNDEN",
+    ),
+    (
+        "POST",
+        "/api/v1/annahmescheine",
+        r#"{"kunden_id":@,"artikel_id":"OWN_artikel","anliefermenge_kg":5}"#,
+        "kunden_id",
+        "KUNDE_NICHT_GEFUNDEN",
+    ),
+    (
+        "POST",
+        "/api/v1/annahmescheine",
+        r#"{"kundennummer":"@","artikel_id":"OWN_artikel","anliefermenge_kg":5}"#,
+        "kundennr",
+        "KUNDE_NICHT_GEFUNDEN",
+    ),
+    (
+        "POST",
+        "/api/v1/annahmescheine",
+        r#"{"partner_id":"OWN_kunde","artikel_id":"@","anliefermenge_kg":5}"#,
+        "artikel",
+        "ARTIKEL_NICHT_GEFUNDEN",
+    ),
+    (
+        "POST",
+        "/api/v1/annahmescheine",
+        r#"{"partner_id":"OWN_kunde","artikelnr":"@","anliefermenge_kg":5}"#,
+        "artikelnr",
+        "ARTIKEL_NICHT_GEFUNDEN",
+    ),
+    (
+        "POST",
+        "/api/v1/annahmescheine",
+        r#"{"partner_id":"OWN_kunde","artikel_id":"OWN_artikel","wiegung_id":"@"}"#,
+        "wiegung",
+        "WIEGUNG_NICHT_GEFUNDEN",
+    ),
+    (
+        "POST",
+        "/api/v1/annahmescheine",
+        r#"{"partner_id":"OWN_kunde","artikel_id":"OWN_artikel","anliefermenge_kg":5,"kontrakt_id":"@"}"#,
+        "kontrakt",
+        "KONTRAKT_NICHT_GEFUNDEN",
+    ),
+    (
+        "POST",
+        "/api/v1/annahmescheine",
+        r#"{"partner_id":"OWN_kunde","artikel_id":"OWN_artikel","anliefermenge_kg":5,"biozertifikat_id":@}"#,
+        "zertifikat",
+        "BIOZERTIFIKAT_NICHT_GEFUNDEN",
     ),
     ("POST", "/api/v1/chargen", r#"{"artikel_id":"@"}"#, "artikel", "ARTIKEL_NICHT_GEFUNDEN"),
     (

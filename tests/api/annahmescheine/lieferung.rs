@@ -103,3 +103,23 @@ fn an_amount_beyond_all_bounds_is_refused() {
     }
     assert_eq!(counts(&server), [0, 0, 0]);
 }
+
+#[test]
+fn a_note_is_cancelled_after_its_delivery_note_and_frees_its_weighing() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let wiegung = weigh(&mill, json!({"artikel_id": mill.artikel_id("W")}));
+    let body =
+        json!({"wiegung_id": wiegung, "fremde_charge_nr": "C1", "preis_je_t": 200, "el_erzeugen": true});
+    let note = mill.client.post("/api/v1/annahmescheine", body.clone());
+    let (id, el) = (note.id(), note.body["el_id"].as_str().unwrap().to_owned());
+    let cancel =
+        || mill.client.put(&format!("/api/v1/annahmescheine/{id}/storno"), json!({"grund": "falsch"}));
+    cancel().refused(400, "ANNAHMESCHEIN_NICHT_STORNIERBAR");
+    mill.storno(&el).is(200);
+    mill.client.post("/api/v1/annahmescheine", body.clone()).refused(400, "WIEGUNG_BEREITS_VERWENDET");
+    assert_eq!(cancel().is(200)["status"], "storniert");
+    cancel().refused(400, "ANNAHMESCHEIN_NICHT_STORNIERBAR");
+    let again = mill.client.post("/api/v1/annahmescheine", body);
+    assert_eq!(again.is(201)["belegnummer"], "AS-2026-00002");
+}

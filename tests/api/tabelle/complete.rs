@@ -46,6 +46,7 @@ const FIELDS: &[(&str, &str)] = &[
     ),
     ("PUT /produktionsauftraege/{id}/status", "status inputs outputs"),
     ("PUT /wiegungen/{id}/storno", "grund"),
+    ("PUT /annahmescheine/{id}/storno", "grund"),
     (
         "POST /wiegungen",
         "waage_id gewicht_erst_kg partner_id kennzeichen fahrer artikel_id richtung niederlassung_id \

@@ -158,7 +158,8 @@ impl Company<'_> {
     /// Makes a record; its id is `<before>`, the ids of its lines `<input>` and `<output>`.
     pub fn prepare(&mut self, path: &str, body: &Value) {
         let id = self.client.post(&format!("/api/v1{path}"), body.clone()).id();
-        let record = self.client.get(&format!("/api/v1{path}/{id}")).is(200).clone();
+        // Receipt notes are shown in their list only.
+        let record = self.client.get(&format!("/api/v1{path}/{id}")).body;
         self.ids.insert("before".to_owned(), id);
         for (name, lines) in [("input", "inputs"), ("output", "outputs")] {
             self.ids.insert(name.to_owned(), record[lines][0]["id"].to_string());

@@ -316,6 +316,35 @@ pub const TABLES: &[Write] = &[
             ("wiegung_id", "'<WS1>'", "400 WIEGUNG_BEREITS_VERWENDET"),
         ],
     },
+    Write {
+        route: "PUT /annahmescheine/{id}/storno",
+        before: Some(("/annahmescheine", "{'kundennummer':'L-1','artikelnr':'R','anliefermenge_kg':1000}")),
+        path: "/annahmescheine/<before>/storno",
+        body: "{'grund':'falsch'}",
+        shown: "/annahmescheine",
+        rows: &[
+            ("grund", "'Fehlfahrt'", "storno_grund='Fehlfahrt'"),
+            ("grund", "-", "400 FELD_FEHLT"),
+            ("grund", "5", "400 FELD_UNGUELTIG"),
+            ("grund", "'*256'", "400 TEXT_ZU_LANG"),
+        ],
+    },
+    Write {
+        route: "PUT /annahmescheine/{id}/storno",
+        before: None,
+        path: "/annahmescheine/<AS2>/storno",
+        body: "{'grund':'falsch'}",
+        shown: "",
+        rows: &[("-", "", "400 ANNAHMESCHEIN_NICHT_STORNIERBAR")],
+    },
+    Write {
+        route: "PUT /annahmescheine/{id}/storno",
+        before: None,
+        path: "/annahmescheine/<unknown>/storno",
+        body: "{'grund':'falsch'}",
+        shown: "",
+        rows: &[("-", "", "404 NICHT_GEFUNDEN")],
+    },
 ];
 
 /// A note of 1,000 kg at 200 a tonne, with 2 points of moisture and 1 of dirt above the basis:
