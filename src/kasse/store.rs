@@ -249,12 +249,17 @@ fn tax(gesamt: Money, mwst_satz: Percent, sent: &ZeileEingabe) -> Result<Money> 
             let message = format!("netto {netto} und steuer {steuer} ergeben nicht gesamt {gesamt}.");
             Err(Refusal::field(Code::FeldWiderspruch, "steuer", message).into())
         }
-        (Some(steuer), _) if steuer.abs() > gesamt.abs() => {
-            let message = format!("steuer {steuer} ist mehr als gesamt {gesamt}.");
-            Err(Refusal::field(Code::FeldWiderspruch, "steuer", message).into())
-        }
-        (Some(steuer), _) => Ok(steuer),
-        (None, Some(netto)) => Ok(gesamt.minus(netto)?),
+        (Some(steuer), _) => at_most(steuer, gesamt, "steuer"),
+        (None, Some(netto)) => at_most(gesamt.minus(netto)?, gesamt, "netto"),
         (None, None) => Ok(contained_tax(gesamt, mwst_satz)),
     }
+}
+
+/// A tax is never more than the amount that contains it, whichever field says so.
+fn at_most(steuer: Money, gesamt: Money, feld: &str) -> Result<Money> {
+    if steuer.abs() <= gesamt.abs() {
+        return Ok(steuer);
+    }
+    let message = format!("Die steuer {steuer} ist mehr als gesamt {gesamt}.");
+    Err(Refusal::field(Code::FeldWiderspruch, feld, message).into())
 }

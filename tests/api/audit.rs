@@ -170,6 +170,65 @@ fn a_day_that_is_dropped_in_part_is_still_proved() {
     assert!(tampered(&server, &further).1.contains("2026-07-08, row 5: was removed"));
 }
 
+#[test]
+fn a_clock_that_is_a_year_ahead_costs_two_days_of_the_log() {
+    let mut server = busy(&["2026-07-06", "2026-07-07", "2026-07-08", "2026-07-09", "2026-07-10"]);
+    let mill = server.company("Dritte");
+    server.expect_no_audit_rows();
+    let days = |server: &Server| {
+        let before = "tag < strftime('%s', '2026-07-11') / 86400";
+        server.sql::<i64>(&format!("select count(distinct tag) from audit where {before}"))
+    };
+    assert_eq!(days(&server), 5);
+    server.set_clock("2027-07-10T10:00:00Z");
+    server.restart();
+    let until = Instant::now() + Duration::from_secs(10);
+    while days(&server) > 3 {
+        assert!(Instant::now() < until, "old rows are never dropped");
+        sleep(Duration::from_millis(20));
+    }
+    // What is written passes the writer after what it was going to drop.
+    let mill = server.client(mill.tenant, mill.key);
+    for name in ["A", "B", "C"] {
+        mill.post("/api/v1/kunden", json!({"name": name})).is(201);
+    }
+    server.set_clock("2026-07-11T10:00:00Z");
+    server.restart();
+    assert_eq!(days(&server), 3);
+    assert!(verify(&server).status.success());
+}
+
+#[test]
+fn only_segments_of_the_journal_are_taken_in_and_damaged_ones_are_kept() {
+    let mut server = busy(&DAYS[2..]);
+    server.expect_no_audit_rows();
+    let file = |name: &str| server.database.with_file_name(format!("test.db-audit-{name}"));
+    let export = file("20261121");
+    let arguments = ["audit", "rollover", "--days", "1", "--export", export.to_str().unwrap()];
+    assert!(server.cli(&arguments).status.success());
+    assert_eq!(std::fs::read_to_string(&export).unwrap().lines().count(), 7);
+    let row = "{\"am\": 1783677600000, \"request_id\": \"00000000-0000-7000-8000-000000000009\", \
+        \"adresse\": \"::1\", \"methode\": \"GET\", \"pfad\": \"/x\", \"status\": 401, \"dauer_us\": 1, \
+        \"bytes_ein\": 0, \"bytes_aus\": 0, \"anzahl\": 1}\n";
+    let foreign = ["7", "20270101", "journal-alt", "journal-18446744073709551615"].map(file);
+    foreign.iter().for_each(|path| std::fs::write(path, row).unwrap());
+    let exported = std::fs::read(&export).unwrap();
+    let (damaged, kept) = (file("journal-900"), file("damaged-900"));
+    let bytes = format!("{row}{{\"am\": none of ours\n");
+    std::fs::write(&damaged, &bytes).unwrap();
+    server.restart();
+    server.restart();
+    assert_eq!(std::fs::read(export).unwrap(), exported);
+    assert!(foreign.iter().all(|path| std::fs::read_to_string(path).unwrap() == row));
+    assert_eq!((damaged.exists(), std::fs::read_to_string(kept).unwrap()), (false, bytes));
+    assert_eq!(
+        server.sql::<i64>("select count(*) from audit where pfad = '/x'"),
+        1,
+        "the row that was whole"
+    );
+    assert!(verify(&server).status.success());
+}
+
 fn list(server: &Server, more: &[&str]) -> Vec<Value> {
     let output = server.cli(&[&["--json", "audit", "list"], more].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));

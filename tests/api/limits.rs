@@ -1,6 +1,7 @@
 //! What a key may do in a day and an address in a minute (D20).
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -255,4 +256,121 @@ fn a_key_whose_mac_fails_costs_no_hash() {
     let fastest = |client: &Client| (0..3).map(|_| time(client)).min().unwrap_or(Duration::MAX);
     let (cheap, hashed) = (fastest(&invented), fastest(&off));
     assert!(cheap * 3 < hashed, "invented keys took {cheap:?}, a deactivated one {hashed:?}");
+}
+
+/// What the log has of a key in rows that stand for several requests, oldest first.
+fn counted(server: &Server, client: &Client) -> String {
+    let key = client.key.as_ref().unwrap().split('_').nth(1).unwrap();
+    server.sql(&format!(
+        "select group_concat(zeile, ', ') from (select anzahl || ' of ' || adresse as zeile from audit
+           where key_id = '{key}' and anzahl > 1 order by am, adresse)"
+    ))
+}
+
+#[test]
+fn a_key_that_goes_on_far_beyond_its_limit_is_counted_and_no_longer_listed() {
+    let mut server = behind_proxy(&[]);
+    let mill = server.company("Mühle");
+    let runaway = limited(&server, mill.tenant, 1);
+    assert_eq!(hammer(&runaway, 10_101), (1, 10_100));
+    let beyond = |address: &str, times: usize| {
+        for _ in 0..times {
+            from(&runaway, address, "/api/v1/kunden").refused(429, "TAGESLIMIT_ERREICHT");
+        }
+    };
+    beyond("198.51.100.8", 3);
+    beyond("2001:db8:1:2::1", 1);
+    beyond("2001:db8:1:2:ffff::1", 1);
+    server.set_clock("2026-07-10T10:01:00Z");
+    beyond("127.0.0.1", 5);
+    // Another key from the same address has a row for each request.
+    let id = mill.post("/api/v1/kunden", json!({"name": "Müller"})).id();
+    mill.get(&format!("/api/v1/kunden/{id}")).is(200);
+    server.expect_no_audit_rows();
+    server.set_clock("2026-07-10T10:03:00Z");
+    server.restart();
+    // The first ten thousand refusals are listed.
+    let key = runaway.key.as_ref().unwrap().split('_').nth(1).unwrap();
+    let listed = format!("select count(*) from audit where key_id = '{key}' and anzahl = 1 and status");
+    assert_eq!(server.sql::<i64>(&format!("{listed} = 200")), 1);
+    assert_eq!(server.sql::<i64>(&format!("{listed} = 429")), 10_000);
+    let expected = "100 of 127.0.0.1, 3 of 198.51.100.8, 2 of 2001:db8:1:2::, 5 of 127.0.0.1";
+    assert_eq!(counted(&server, &runaway), expected);
+    let others = format!("select count(*) from audit where key_id <> '{key}' and status in (200, 201)");
+    assert_eq!(server.sql::<i64>(&format!("{others} and anzahl = 1 and adresse = '127.0.0.1'")), 2);
+}
+
+#[test]
+fn a_flood_from_an_ipv6_network_is_one_row_and_others_in_it_have_rows_of_their_own() {
+    let mut server = behind_proxy(&[]);
+    let mill = server.company("Mühle");
+    let nobody = server.client(mill.tenant, None);
+    for host in 0..10 {
+        from(&nobody, &format!("2001:db8:1:2::{host:x}"), "/api/v1/kunden").refused(401, "API_KEY_FEHLT");
+    }
+    for host in 0..20 {
+        let address = format!("2001:db8:1:2:{host:x}::1");
+        from(&nobody, &address, "/api/v1/kunden").refused(429, "ZU_VIELE_ANFRAGEN");
+    }
+    let own = [("X-Forwarded-For", "2001:db8:1:2::abcd")];
+    let id = mill.send("POST", "/api/v1/kunden", &own, Some(br#"{"name": "Hof"}"#)).id();
+    mill.send("GET", &format!("/api/v1/kunden/{id}"), &own, None).is(200);
+    server.set_clock("2026-07-10T10:02:00Z");
+    server.restart();
+    let rows = "select group_concat(zeile, ', ') from
+        (select anzahl || ' of ' || adresse as zeile from audit where status = 429)";
+    assert_eq!(server.sql::<String>(rows), "20 of 2001:db8:1:2::");
+    let listed = "select count(*) from audit where anzahl = 1 and status";
+    assert_eq!(server.sql::<i64>(&format!("{listed} = 401")), 10);
+    let own = format!("{listed} in (200, 201) and adresse = '2001:db8:1:2::abcd'");
+    assert_eq!(server.sql::<i64>(&own), 2);
+    assert_eq!(server.sql::<i64>("select count(*) from audit_flut"), 0);
+}
+
+/// The statuses that so many threads at once get for the same request.
+fn at_once(client: &Client, threads: usize) -> Vec<u16> {
+    let begin = Barrier::new(threads);
+    let ask = || {
+        begin.wait();
+        client.send_unchecked("GET", "/api/v1/kunden", &[], None).status
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(ask)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+#[test]
+fn all_of_many_first_requests_with_one_key_are_answered() {
+    let mut server = Server::start();
+    let mill = server.company("Mühle");
+    assert_eq!(at_once(&mill, 320), [200; 320]);
+    // After a restart no key is verified.
+    server.restart();
+    let mill = server.client(mill.tenant, mill.key.clone());
+    assert_eq!(at_once(&mill, 320), [200; 320]);
+}
+
+#[test]
+fn a_deactivated_key_that_hammers_keeps_no_other_key_out() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let off = server.key(mill.tenant, &[Scope::KundenRead]);
+    let id = off.key.as_ref().unwrap().split('_').nth(1).unwrap().to_owned();
+    assert!(server.cli(&["key", "deactivate", &id]).status.success());
+    let fresh: Vec<_> = (0..5).map(|_| server.key(mill.tenant, &[Scope::KundenRead])).collect();
+    let stop = AtomicBool::new(false);
+    let hammer = || {
+        for _ in (0..1_000).take_while(|_| !stop.load(Ordering::SeqCst)) {
+            let status = off.send_unchecked("GET", "/api/v1/kunden", &[], None).status;
+            assert!([401, 429].contains(&status), "{status}");
+        }
+    };
+    thread::scope(|scope| {
+        (0..300).for_each(|_| drop(scope.spawn(hammer)));
+        let statuses: Vec<_> =
+            fresh.iter().map(|key| key.send_unchecked("GET", "/api/v1/kunden", &[], None).status).collect();
+        stop.store(true, Ordering::SeqCst);
+        assert_eq!(statuses, [200; 5]);
+    });
 }

@@ -329,3 +329,68 @@ fn a_register_that_adds_up_differently_is_noted() {
     counts(&imported, [12, 0, 0]);
     assert!(imported.said().contains("UMS_BRUTTO is not the sum of their lines: 1"), "{}", imported.said());
 }
+
+#[test]
+fn a_row_that_has_not_one_cell_for_each_column_is_refused_by_its_line() {
+    let server = Server::start();
+    let mill = shop(&server);
+    for (at, (file, from, to, named)) in [
+        ("transactions.csv", ";Hof Meier;K-1;", ";Meier; K-77;K-1;", ["line 5", "24 cells", "23 columns"]),
+        ("transactions.csv", ";3,50;;;;;;;;;", ";3,50", ["line 10", "14 cells", "23 columns"]),
+        ("lines.csv", "10,000;1,000;Stk;0,35000", "10,000;1,000", ["line 14", "19 cells", "21 columns"]),
+        ("lines_vat.csv", ";1001;3,50000;;", ";1001;3,50000", ["line 16", "7 cells", "9 columns"]),
+        (
+            "vat.csv",
+            "K1;2020-12-31T23:45:00.000Z;1;1;16,00",
+            "K1;2020-12-31T23:45:00.000Z;1;1;1;6,00",
+            ["line 2", "7 cells", "6 columns"],
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let folder = with(&server, &format!("cells-{at}"), file, from, to);
+        import(&server, &mill, &folder, &[]).refused(&[&[file][..], &named].concat());
+    }
+    assert_eq!(server.sql::<i64>("select count(*) from bon"), 0);
+    // In quotes a separator is a part of the text.
+    let quoted = with(&server, "quoted", "transactions.csv", ";Hof Meier;K-1;", ";\"Meier; K-77\";K-1;");
+    counts(&import(&server, &mill, &quoted, &[]), [12, 0, 0]);
+    let kunde = mill.get("/api/v1/kunden").body["data"][0]["id"].clone();
+    assert_eq!(column(&mill, "bon_nr=K1-104&limit=1", "kunde_id"), json!([kunde]));
+}
+
+#[test]
+fn two_rates_for_one_key_of_a_closing_are_refused() {
+    let server = Server::start();
+    let mill = shop(&server);
+    let own = "K1;2021-01-04T18:00:00.000Z;2;2;7,00;";
+    let (again, other) = (format!("{own}x\r\n{own}"), format!("{own}x\r\n{}", own.replace("7,00", "19,00")));
+    let two = with(&server, "two", "vat.csv", own, &other);
+    import(&server, &mill, &two, &[]).refused(&["vat.csv", "two rates 2", "closing 2", "register K1"]);
+    assert_eq!(server.sql::<i64>("select count(*) from bon"), 0);
+    let twice = with(&server, "twice", "vat.csv", own, &again);
+    counts(&import(&server, &mill, &twice, &[]), [12, 0, 0]);
+    assert_eq!(lines(&mill), expected());
+}
+
+#[test]
+fn a_line_of_text_has_neither_quantity_nor_price() {
+    let server = Server::start();
+    let mill = shop(&server);
+    let folder = export(&server, "text", |file, bytes| {
+        let place = "K2;2021-01-04T23:10:00.000Z;1;2;2";
+        let (after, row) = match file {
+            "lines.csv" => {
+                ("10,000;1,000;Stk;0,35000", format!("{place};;Danke;K2;Umsatz;;0;0;0;;;1;Laden;0,000;;;"))
+            }
+            "lines_vat.csv" => (";1001;3,50000;;", format!("{place};2;0,00000;0,00000;0,00000")),
+            _ => return Some(bytes),
+        };
+        Some(replaced(bytes, after, &format!("{after}\r\n{row}")))
+    });
+    counts(&import(&server, &mill, &folder, &[]), [13, 0, 0]);
+    let mut with_text = expected();
+    with_text.push(json!(["K2-102", "Danke", "0.000", "Stk", "0.0000", "7.00", "0.00", "0.00", "0.00"]));
+    assert_eq!(lines(&mill), with_text);
+}

@@ -225,6 +225,86 @@ fn what_contradicts_itself_or_is_missing_is_refused_by_its_line() {
 }
 
 #[test]
+fn a_receipt_whose_register_is_named_only_once_is_the_same() {
+    let server = Server::start();
+    let unnamed = [json!({}), json!({"bezeichnung": "Brot"})];
+    let named = [json!({"kasse_id": K1}), json!({"kasse_id": K1, "bezeichnung": "Brot"})];
+    for (name, first, second, changed) in
+        [("later", &unnamed, &named, [0, 2, 0]), ("earlier", &named, &unnamed, [0, 0, 2])]
+    {
+        let mill = server.company(name);
+        counts(&take(&server, &mill, first), [2, 0, 0]);
+        counts(&take(&server, &mill, second), changed);
+        for file in [first, second] {
+            counts(&take(&server, &mill, file), [0, 0, 2]);
+        }
+        assert_eq!(column(&mill, "", "kasse_id"), json!([K1, K1]), "{name}");
+        // Two registers may give the same number; then it is not enough.
+        counts(&take(&server, &mill, &[json!({"kasse_id": OTHER})]), [1, 0, 0]);
+        take(&server, &mill, &unnamed).refused(&["line 1", "bon_id", "mehrere Bons"]);
+    }
+}
+
+#[test]
+fn a_number_that_comes_again_at_another_moment_is_refused() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let (old, new) = ("2026-07-01T12:00:00Z", "2027-07-01T12:00:00Z");
+    let receipt = [json!({"kasse_id": K1}), json!({"kasse_id": K1, "bezeichnung": "Brot"})];
+    counts(&take(&server, &mill, &receipt), [2, 0, 0]);
+    let before = list(&mill, "");
+    for at in [new, "2026-07-02T12:00:00Z", "2026-06-30T21:59:59Z"] {
+        for more in [json!({}), json!({"kasse_id": K1})] {
+            let again = crate::lager::and(json!({"kassiert_at": at, "bezeichnung": "Wein"}), more);
+            take(&server, &mill, &[again]).refused(&["line 1", "kassiert_at", "FELD_WIDERSPRUCH", "bon_id"]);
+        }
+    }
+    assert_eq!(list(&mill, ""), before);
+    // With an id, or at another register, it is a receipt of its own; the old one is found again.
+    let by_id = json!({"bon_id": BON, "kassiert_at": new, "kasse_id": K1});
+    let elsewhere = json!({"kassiert_at": new, "kasse_id": OTHER});
+    counts(&take(&server, &mill, &[by_id]), [1, 0, 0]);
+    counts(&take(&server, &mill, &[elsewhere]), [1, 0, 0]);
+    counts(&take(&server, &mill, &receipt), [0, 0, 2]);
+    let days = ["2026-07-01", "2026-07-01", "2027-07-01", "2027-07-01"];
+    assert_eq!(column(&mill, "", "datum"), json!(days));
+    assert_eq!(column(&mill, &format!("von={old}&bis={old}"), "bezeichnung"), json!(["Bier", "Brot"]));
+}
+
+#[test]
+fn a_tax_is_never_more_than_the_amount() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    for line in [
+        json!({"steuer": "3.81"}),
+        json!({"steuer": "-3.81"}),
+        json!({"gesamt": 1, "steuer": 999}),
+        json!({"gesamt": 0, "steuer": "0.01"}),
+        json!({"menge": -1, "steuer": "-3.81"}),
+        json!({"gesamt": 1, "netto": -998}),
+        json!({"menge": -1, "netto": "0.01"}),
+        json!({"gesamt": 1, "netto": -998, "steuer": 999}),
+    ] {
+        take(&server, &mill, &[line.clone()]).refused(&["line 1", "steuer", "FELD_WIDERSPRUCH"]);
+    }
+    assert_eq!(server.sql::<i64>("select count(*) from bon"), 0);
+    let largest = [json!({"steuer": "3.80"}), json!({"menge": -1, "steuer": "-3.80"})];
+    counts(&take(&server, &mill, &largest), [2, 0, 0]);
+    assert_eq!(column(&mill, "", "netto"), json!(["0.00", "0.00"]));
+}
+
+#[test]
+fn after_the_largest_id_a_line_needs_an_id_of_its_own() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    counts(&take(&server, &mill, &[json!({"id": i32::MAX})]), [1, 0, 0]);
+    let next = json!({"bon_nr": "2"});
+    take(&server, &mill, &[next.clone()]).refused(&["line 1", "id", "FELD_FEHLT", "größten id"]);
+    counts(&take(&server, &mill, &[crate::lager::and(next, json!({"id": 5}))]), [1, 0, 0]);
+    assert_eq!(column(&mill, "", "id"), json!([i32::MAX, 5]));
+}
+
+#[test]
 fn an_unknown_article_is_said_once_and_found_later() {
     let server = Server::start();
     let mill = server.company("Mühle");
