@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Subcommand;
 use csv::Writer;
@@ -18,6 +19,9 @@ use crate::rules::text::cell;
 
 /// Rows that are shown where nobody says how many.
 const LIMIT: i64 = 100;
+
+/// Pause between two transactions that drop rows.
+const PAUSE: Duration = Duration::from_millis(5);
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -135,6 +139,8 @@ fn rollover(connection: &mut Connection, days: i64, file: Option<&Path>, termina
         if step == 0 {
             break;
         }
+        // Whoever else writes comes first.
+        std::thread::sleep(PAUSE);
     }
     let kept = Day::of_number(first_kept);
     terminal.say(&format!("Rows from before {kept} were dropped; what is left can still be verified."));

@@ -10,8 +10,13 @@ use super::error::{Failure, Result};
 /// Oldest SQLite that is safe: before it a reset of the write-ahead log could corrupt the file.
 const MIN_SQLITE: i32 = 3_051_003;
 
-/// How long one process waits for another that writes: an import may take its time.
-pub const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
+/// How often one process looks whether another has stopped writing: an import may take half a
+/// minute.
+const LOOKS: i32 = 30_000;
+
+/// How long it waits between two looks. SQLite's own waits grow to a tenth of a second, in which
+/// somebody who writes again and again keeps all others out.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
 
 /// Statements that a connection keeps prepared.
 const STATEMENT_CACHE: usize = 256;
@@ -26,7 +31,7 @@ pub fn open_writer(path: &Path) -> Result<Connection> {
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
+    wait_for_others(&connection)?;
     let application: i32 = connection.query_row("pragma application_id", [], |row| row.get(0))?;
     let tables: i64 = connection.query_row("select count(*) from sqlite_schema", [], |row| row.get(0))?;
     if application != APPLICATION_ID && tables > 0 {
@@ -59,9 +64,17 @@ pub fn open_writer(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
+/// Lets a connection wait while another process writes.
+pub fn wait_for_others(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_handler(Some(|looks| {
+        std::thread::sleep(BETWEEN_LOOKS);
+        looks < LOOKS
+    }))
+}
+
 /// Sets up a read-only connection of a pool.
 pub fn prepare_reader(connection: &Connection) -> rusqlite::Result<()> {
-    connection.busy_timeout(BUSY_TIMEOUT)?;
+    wait_for_others(connection)?;
     connection.execute_batch(
         "pragma query_only = on;
          pragma trusted_schema = off;

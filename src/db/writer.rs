@@ -17,7 +17,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use rusqlite::Connection;
 
-use super::connection::BUSY_TIMEOUT;
+use super::connection::wait_for_others;
 use super::error::{Failure, Result};
 use super::tx::{TenantId, Tx, WriteTx};
 use super::{Clock, log};
@@ -313,7 +313,7 @@ impl State {
         let checkpoint = || -> rusqlite::Result<()> {
             self.connection.busy_timeout(Duration::ZERO)?;
             let result = self.connection.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()));
-            self.connection.busy_timeout(BUSY_TIMEOUT)?;
+            wait_for_others(&self.connection)?;
             result
         };
         if let Err(error) = checkpoint() {

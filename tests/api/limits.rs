@@ -115,6 +115,12 @@ fn the_limit_of_a_key_ends_at_midnight_utc_and_refusals_are_not_counted() {
     // The hour that comes twice in Berlin comes once in UTC.
     server.set_clock("2026-10-25T01:30:00Z");
     assert_eq!(allowance(&three.get("/api/v1/laender")), ["3", "1", "81000"]);
+    // In spring an hour is missing in Berlin, and none in UTC.
+    let spring = limited(&server, mill.tenant, 9);
+    for (at, left) in [("2027-03-28T00:59:59Z", "82801"), ("2027-03-28T01:00:00Z", "82800")] {
+        server.set_clock(at);
+        assert_eq!(spring.get("/api/v1/laender").headers["x-ratelimit-reset"], left);
+    }
     // A clock that is put back finds the day before as it was.
     server.set_clock("2026-10-24T23:59:59Z");
     three.get("/api/v1/laender").refused(429, "TAGESLIMIT_ERREICHT");
