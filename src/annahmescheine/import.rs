@@ -91,11 +91,19 @@ fn with_row(tx: &Tx<'_>, mut schein: Annahmeschein, zeile: AnnahmescheinZeile) -
 
 /// What the delivery note of a note has booked does not change behind its back.
 fn check_booked(before: &Annahmeschein, after: &Annahmeschein) -> Result<()> {
-    let booked = |schein: &Annahmeschein| {
-        (schein.partner_id, schein.artikel_id, schein.netto_menge_kg, schein.preis_je_t, schein.wiegung_id)
+    // What is the note's own may change: its state, the remark, the laboratory's figures.
+    let own = |schein: &Annahmeschein| Annahmeschein {
+        status: before.status,
+        bemerkung: None,
+        feuchte_prozent: None,
+        basisfeuchte_prozent: None,
+        schwundfaktor: before.schwundfaktor,
+        besatz_prozent: None,
+        basisbesatz_prozent: None,
+        ..schein.clone()
     };
     match &before.el_beleg_nummer {
-        Some(el) if booked(before) != booked(after) => {
+        Some(el) if own(before) != own(after) => {
             let message = format!(
                 "Über die Lieferung gibt es schon den Lieferschein {el}. Bitte zuerst diesen ändern."
             );

@@ -39,7 +39,7 @@ const API_VERSION: &str = "1.0.0";
 /// Routes of the service itself.
 const OWN_ROUTES: &[Route] = &[
     Route::open("/api/v1", "Version und Liste der Endpunkte", Run::Open(about)),
-    Route::open("/healthz", "Ob der Dienst läuft", Run::Open(probes::health)),
+    Route::open("/healthz", "Ob der Dienst läuft", Run::Inside(probes::health)),
     Route::open("/readyz", "Ob der Dienst lesen und schreiben kann", Run::Inside(probes::ready)),
     Route::open("/metrics", "Messwerte im Textformat von Prometheus", Run::Inside(probes::metrics)),
 ];

@@ -10,7 +10,7 @@ use crate::http::route::Inside;
 use crate::rules::error::{Code, Refusal};
 
 /// GET /healthz
-pub fn health(_: &Call<'_>) -> Result<Reply> {
+pub fn health(_: &Call<'_>, _: &dyn Inside) -> Result<Reply> {
     Reply::ok(&json!({"status": "ok"}))
 }
 

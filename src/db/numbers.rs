@@ -20,6 +20,10 @@ pub fn next(tx: &WriteTx<'_>, reihe: Reihe, year: i64) -> Result<String> {
 /// Moves a series on to a number of ours that came in by import, so that it is not given again.
 pub fn reserve(tx: &WriteTx<'_>, reihe: Reihe, text: &str) -> Result<()> {
     let Some((year, number)) = reihe.parse(text) else { return Ok(()) };
+    if reihe.format(year, number) != text {
+        // Spelled otherwise it is another number.
+        return Ok(());
+    }
     tx.execute(
         "insert into nummernkreis (tenant_id, reihe, jahr, letzte) values (:tenant, :reihe, :jahr, :nummer)
          on conflict (tenant_id, reihe, jahr) do update set letzte = max(letzte, :nummer)",

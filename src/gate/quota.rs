@@ -144,7 +144,7 @@ impl Allowance {
 
     /// Whether a client goes on and on beyond its limit: then it is counted, no longer listed.
     pub fn is_flood(self) -> bool {
-        self.refused > REFUSALS_LISTED
+        self.exceeded && self.refused > REFUSALS_LISTED
     }
 
     /// The answer with what is left; a refusal says when to come back.

@@ -73,7 +73,8 @@ impl Verifying {
 fn run(connection: &Connection, keys: &Keys, receiver: &Receiver<PresentedKey>, waiting: &Mutex<Waiting>) {
     for key in receiver {
         let begun = Instant::now();
-        let holds = keys.verify(connection, &key);
+        let holds = catch_unwind(AssertUnwindSafe(|| keys.verify(connection, &key)))
+            .unwrap_or_else(|_| Err(Failure::Broken("the verification of a key panicked".into())));
         let told = {
             let mut waiting = lock(waiting);
             let told = waiting.by_key.remove(&key.digest).unwrap_or_default();

@@ -75,7 +75,9 @@ const SUPPLIER_OF_OPENING_STOCK: &str = "select k.id, k.kundennr, k.name, k.stra
     join kunde k on k.tenant_id = c.tenant_id and k.id = c.partner_id
     join artikel a on a.tenant_id = c.tenant_id and a.id = c.artikel_id
   where c.tenant_id = :tenant and c.id = :charge
-    and (coalesce(c.eroeffnung, 0) <> 0 or c.eingang_quelle = 'manuell' and c.eingang_beleg_id is null)";
+    and (coalesce(c.eroeffnung, 0) <> 0 or c.eingang_quelle = 'manuell' and not exists (
+      select 1 from lagerbewegung m
+      where m.tenant_id = c.tenant_id and m.charge_id = c.id and m.beleg_id is not null and m.menge > 0))";
 
 /// Suppliers or recipients of one batch.
 pub fn partners(tx: &Tx<'_>, charge: Uuid, schritt: Schritt) -> Result<Vec<Beteiligter>> {

@@ -57,7 +57,7 @@ pub type WriteWork = Box<dyn FnOnce(&WriteTx<'_>) -> Result<Reply> + Send>;
 pub enum Run {
     /// Without a transaction.
     Open(fn(&Call<'_>) -> Result<Reply>),
-    /// About the service itself.
+    /// About the service itself: asked by whoever watches over it, and not in the audit log.
     Inside(fn(&Call<'_>, &dyn Inside) -> Result<Reply>),
     /// On a snapshot. May be run twice: it changes lanes when it takes long.
     Read(fn(&Call<'_>, &Tx<'_>) -> Result<Reply>),

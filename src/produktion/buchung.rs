@@ -33,10 +33,11 @@ pub fn complete(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hint
     }
     errors.into_result()?;
     for (index, line) in outputs.iter().enumerate() {
-        let names_batch = line.charge_nr.is_some() || line.mhd.is_some();
-        if names_batch && line.ist_menge.is_some_and(Quantity::is_zero) {
+        let named = [("charge_nr", line.charge_nr.is_some()), ("mhd", line.mhd.is_some())];
+        let feld = named.into_iter().find(|(_, is_named)| *is_named).map(|(feld, _)| feld);
+        if let (Some(feld), true) = (feld, line.ist_menge.is_some_and(Quantity::is_zero)) {
             let message = "Es kam nichts heraus; es wurde keine Charge angelegt.";
-            hints.add_field(HintCode::FeldIgnoriert, format!("outputs[{index}].charge_nr"), message);
+            hints.add_field(HintCode::FeldIgnoriert, format!("outputs[{index}].{feld}"), message);
         }
     }
     let mut booking = Booking { tx, auftrag, bewegungen: Vec::new(), chargen: BTreeMap::new() };

@@ -6,7 +6,7 @@ use crate::artikel;
 use crate::db::error::{Failure, Result};
 use crate::db::tx::{Tx, WriteTx};
 use crate::http::json::Json;
-use crate::http::wire::{At, FromJson, Int, Liste, LongText, Text, required};
+use crate::http::wire::{At, FromJson, Int, LongText, Text, required};
 use crate::import::Upserted;
 use crate::rules::error::{Code, Refusal};
 use crate::rules::fixed::Quantity;
@@ -39,12 +39,7 @@ pub fn rezeptur(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
     if changed {
         sql::upsert_recipe(tx, &new, &folded_key(&new.bezeichnung))?;
     }
-    if old.is_none() {
-        // A version without lines would be the newest, and every order of it empty.
-        let sent = [zeile.inputs.get(), zeile.outputs.get()];
-        let has_lines = sent.into_iter().flatten().any(|Liste(zutaten)| !zutaten.is_empty());
-        required(has_lines.then_some(()), "inputs")?;
-    }
+    let names_lines = zeile.inputs.get().is_some() || zeile.outputs.get().is_some();
     let lists = [(Zeilenart::Input, zeile.inputs, "inputs"), (Zeilenart::Output, zeile.outputs, "outputs")];
     for (art, liste, name) in lists {
         let Some(liste) = liste.value() else { continue };
@@ -55,6 +50,12 @@ pub fn rezeptur(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
             sql::replace_recipe_lines(tx, &new, art, &lines)?;
             changed = true;
         }
+    }
+    if old.is_none() || names_lines {
+        // A version without lines could be the newest, and every order of it empty.
+        let inputs = sql::recipe_lines(tx, &new, Zeilenart::Input)?;
+        let outputs = sql::recipe_lines(tx, &new, Zeilenart::Output)?;
+        required(inputs.first().or(outputs.first()), "inputs")?;
     }
     Ok(match (old, changed) {
         (None, _) => Upserted::Created,

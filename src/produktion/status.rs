@@ -13,7 +13,7 @@ use crate::chargen;
 use crate::db::error::{Failure, Result};
 use crate::db::tx::WriteTx;
 use crate::http::reply::Reply;
-use crate::http::wire::{Int, Kennung, Liste, OneOf, Text, ignore, required};
+use crate::http::wire::{Int, Kennung, Liste, OneOf, Read, Text, ignore, required};
 use crate::rules::day::DayTime;
 use crate::rules::error::{Code, Hints, PositionErrors, Refusal};
 use crate::rules::fixed::Quantity;
@@ -65,18 +65,7 @@ pub fn change(
 fn note_quantities(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, eingabe: StatusEingabe) -> Result<()> {
     let mut errors = PositionErrors::default();
     let (inputs, outputs) = (sql::inputs(tx, auftrag.id)?, sql::outputs(tx, auftrag.id)?);
-    let parts: usize = eingabe
-        .inputs
-        .get()
-        .into_iter()
-        .flat_map(|liste| &liste.0)
-        .filter_map(|sent| sent.teile.get())
-        .map(|t| t.0.len())
-        .sum();
-    if inputs.len() + parts > MAX_LINES {
-        let message = format!("Ein Produktionsauftrag hat höchstens {MAX_LINES} Zeilen. Bitte aufteilen.");
-        return Err(Refusal::field(Code::WertUngueltig, "inputs", message).into());
-    }
+    check_size(&inputs, &eingabe)?;
     let (mut named, mut split) = (BTreeSet::new(), BTreeSet::new());
     // What is split comes first, so that a part which it replaces cannot be named beside it.
     let mut sent: Vec<_> = eingabe.inputs.value().unwrap_or_default().0.into_iter().enumerate().collect();
@@ -93,6 +82,24 @@ fn note_quantities(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, eingabe: Stat
         keep(&mut errors, noted, &format!("outputs[{index}]"))?;
     }
     Ok(errors.into_result()?)
+}
+
+/// Parts take the place of the line that they are sent for, and of its parts before.
+fn check_size(inputs: &[PaInput], eingabe: &StatusEingabe) -> Read<()> {
+    let sent = eingabe.inputs.get().into_iter().flat_map(|Liste(sent)| sent);
+    let (mut split, mut lines) = (BTreeSet::new(), 0);
+    for (sent, Liste(teile)) in sent.filter_map(|sent| Some((sent, sent.teile.get()?))) {
+        let of_order = |Int(id): &Kennung| inputs.iter().find(|line| line.id == *id);
+        split
+            .extend(sent.id.get().and_then(of_order).filter(|_| !teile.is_empty()).map(|line| line.position));
+        lines += teile.len();
+    }
+    lines += inputs.iter().filter(|line| !split.contains(&line.position)).count();
+    if lines <= MAX_LINES {
+        return Ok(());
+    }
+    let message = format!("Ein Produktionsauftrag hat höchstens {MAX_LINES} Zeilen. Bitte aufteilen.");
+    Err(Refusal::field(Code::WertUngueltig, "inputs", message))
 }
 
 /// Collects what a client can put right; anything else ends the request.

@@ -332,8 +332,9 @@ impl Answer {
             assert_eq!(headers.get("content-type").unwrap(), "application/json; charset=utf-8", "{what}");
             serde_json::from_slice(&bytes).unwrap()
         };
-        // A flood is counted, not listed.
-        if body["error"] != "ZU_VIELE_ANFRAGEN" {
+        // A flood is counted, not listed; probes are no part of the interface.
+        let is_probe = ["/healthz", "/readyz", "/metrics"].iter().any(|probe| path.starts_with(probe));
+        if body["error"] != "ZU_VIELE_ANFRAGEN" && !(is_probe && status != 401) {
             answered.lock().unwrap().push(request_id.clone());
         }
         if status >= 400 && !bytes.is_empty() {

@@ -188,6 +188,58 @@ fn the_supplier_of_opening_stock_is_named() {
     assert_eq!(found["bilanz"], json!({"eingang": "70.000", "abgang": "0.000", "bestand": "70.000"}));
 }
 
+#[test]
+fn opening_stock_of_a_batch_that_came_in_by_a_document_has_its_supplier() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let batch = mill.receive("H1", 300);
+    let number = mill.batch("H1")["charge_nr"].as_str().unwrap().to_owned();
+    let row = json!([{"artikelnummer": "W", "charge_nr": number, "bestand": 50}]).to_string();
+    server.import(&mill.client, "chargen", &row);
+    let found = herkunft(&mill, &batch, "");
+    let suppliers = entries(&found, "lieferanten", &["kundennr", "menge", "beleg_nummer"]);
+    assert_eq!(suppliers, ["Hof 300.000 EL-2026-00001", "Hof 50.000 null"]);
+    assert_eq!(found["bilanz"], json!({"eingang": "350.000", "abgang": "0.000", "bestand": "350.000"}));
+    // A purchase order makes a batch and brings nothing: nobody has delivered it yet.
+    mill.post_for("Gut", "BS", buy(70, "B1")).is(201);
+    let ordered = mill.batch("B1")["id"].as_str().unwrap().to_owned();
+    assert_eq!(herkunft(&mill, &ordered, "")["lieferanten"], json!([]));
+    mill.post_for("Gut", "EL", buy(70, "B1")).is(201);
+    let found = herkunft(&mill, &ordered, "");
+    assert_eq!(entries(&found, "lieferanten", &["kundennr", "menge"]), ["Gut 70.000"]);
+}
+
+#[test]
+fn where_the_walk_stops_before_the_end_that_is_said() {
+    let server = Server::start();
+    let Scene { mill, hof, meal, .. } = scene(&server);
+    let (back, _) = produce(&mill, 2, json!([part(&meal, 10)]), 10);
+    let (again, _) = produce(&mill, 1, json!([part(&back, 5)]), 4);
+    let rows = [
+        (&again, "richtung=rueckwaerts&tiefe=1", true),
+        (&again, "richtung=rueckwaerts&tiefe=2", true),
+        (&again, "richtung=rueckwaerts&tiefe=3", false),
+        (&again, "richtung=vorwaerts&tiefe=1", false),
+        (&hof, "richtung=vorwaerts&tiefe=2", true),
+        (&hof, "tiefe=2", true),
+        (&hof, "tiefe=3", false),
+        (&hof, "richtung=rueckwaerts&tiefe=1", false),
+        (&meal, "tiefe=1", true),
+        (&meal, "", false),
+    ];
+    for (charge, query, stops) in rows {
+        let path = format!("/api/v1/chargen/{charge}/herkunft?{query}");
+        let json = mill.client.get(&path);
+        let header = json.headers.get("x-hinweise");
+        assert_eq!(header.is_some_and(|text| text.contains("TIEFE_ERREICHT")), stops, "{query}: {header:?}");
+        let sheet = mill.client.get(&format!("{path}&format=csv"));
+        assert_eq!(sheet.headers.get("x-hinweise"), header, "{query}");
+        let notes: Vec<_> = cells(&sheet.bytes).into_iter().filter(|row| row[0] == "Hinweis").collect();
+        assert_eq!(notes.len(), usize::from(stops), "{query}: {notes:?}");
+        assert!(notes.iter().all(|row| row.iter().any(|cell| cell.contains("tiefe"))), "{notes:?}");
+    }
+}
+
 /// The cells of a sheet, row by row.
 fn cells(bytes: &[u8]) -> Vec<Vec<String>> {
     let text = std::str::from_utf8(bytes.strip_prefix(b"\xef\xbb\xbf").expect("a BOM")).unwrap();

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{assert_fields, notes, post, weigh};
 use crate::harness::Server;
-use crate::lager::Mill;
+use crate::lager::{Mill, and};
 
 const KIND: &str = "annahmescheine";
 
@@ -85,7 +85,7 @@ fn a_net_quantity_that_is_sent_is_kept_and_else_computed() {
         ("no price", json!({}), "980.000", Value::Null),
     ];
     for (number, more, netto, betrag) in rows {
-        let row = crate::lager::and(wet.clone(), crate::lager::and(json!({"belegnummer": number}), more));
+        let row = and(wet.clone(), and(json!({"belegnummer": number}), more));
         let file = json!([row]).to_string();
         assert_eq!(
             server.import(&mill.client, KIND, &file),
@@ -202,4 +202,103 @@ fn the_next_number_comes_after_those_that_were_imported() {
     let other = Mill::with(&server, "Andere", &[]);
     let first = post(&other, json!({"anliefermenge_kg": 10})).is(201)["belegnummer"].clone();
     assert_eq!(first, "AS-2026-00001", "each company counts by itself");
+}
+
+#[test]
+fn a_number_that_is_none_of_the_series_does_not_move_it() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let numbers = [
+        "AS-2026-9223372036854775807",
+        "AS-2026-9223372036854775808",
+        "AS-2026-1000000000",
+        "AS-2026-00012-1",
+        "AS-2026-0012",
+        "AS-26-00012",
+        "AX-2026-00012",
+    ];
+    for number in numbers {
+        let file = format!("belegnummer;anliefermenge_kg\n{number};10\n");
+        assert_eq!(
+            server.import(&mill.client, KIND, &file),
+            "created 1, changed 0, unchanged 0\n",
+            "{number}"
+        );
+    }
+    let next = || post(&mill, json!({"anliefermenge_kg": 10})).is(201)["belegnummer"].clone();
+    assert_eq!((next(), next()), (json!("AS-2026-00001"), json!("AS-2026-00002")));
+}
+
+#[test]
+fn what_a_delivery_note_was_booked_from_does_not_change_behind_its_back() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let body = json!({"anliefermenge_kg": 24_860, "preis_je_t": 200, "fremde_charge_nr": "C1",
+        "herkunftsland": "DE", "lieferdatum": "2026-07-09", "el_erzeugen": true});
+    let made = post(&mill, body);
+    assert_eq!(made.is(201)["el_beleg_nummer"], "EL-2026-00001");
+    let (before, el) = (note(&mill, "AS-2026-00001"), mill.get(made.body["el_id"].as_str().unwrap()));
+    let row = |more: &Value| json!([and(json!({"belegnummer": "AS-2026-00001"}), more.clone())]).to_string();
+    for more in [
+        json!({"partner": "Gut"}),
+        json!({"artikelnummer": "R"}),
+        json!({"anliefermenge_kg": 1}),
+        json!({"netto_menge_kg": 1}),
+        json!({"sonstige_abzuege_kg": 100}),
+        json!({"feuchte_prozent": 20, "basisfeuchte_prozent": 14}),
+        json!({"preis_je_t": 1}),
+        json!({"netto_betrag": 1}),
+        json!({"wiegung_id": weigh(&mill, json!({}))}),
+        json!({"fremde_charge_nr": "C2"}),
+        json!({"herkunftsland": "AT"}),
+        json!({"lieferdatum": "2026-07-08"}),
+        json!({"status": "abgerechnet", "partner": "Gut", "anliefermenge_kg": 1}),
+    ] {
+        let said = refused(&mill, &row(&more));
+        assert!(said.contains("FELD_WIDERSPRUCH") && said.contains("EL-2026-00001"), "{more}: {said}");
+        assert_eq!(note(&mill, "AS-2026-00001"), before, "{more}");
+    }
+    // The same again is no change; state and remark are the note's own.
+    let same = json!({"partner": "Hof", "artikelnummer": "W", "anliefermenge_kg": 24_860, "preis_je_t": 200});
+    assert_eq!(server.import(&mill.client, KIND, &row(&same)), "created 0, changed 0, unchanged 1\n");
+    let own = json!({"status": "abgerechnet", "bemerkung": "bezahlt"});
+    assert_eq!(server.import(&mill.client, KIND, &row(&own)), "created 0, changed 1, unchanged 0\n");
+    assert_fields(&note(&mill, "AS-2026-00001"), own);
+    assert_eq!(mill.get(made.body["el_id"].as_str().unwrap()), el);
+    // Where there is no delivery note all may change.
+    post(&mill, json!({"anliefermenge_kg": 10})).is(201);
+    let free = json!([{"belegnummer": "AS-2026-00002", "partner": "Gut", "anliefermenge_kg": 1}]).to_string();
+    assert_eq!(server.import(&mill.client, KIND, &free), "created 0, changed 1, unchanged 0\n");
+}
+
+#[test]
+fn a_note_that_came_with_its_net_quantity_alone_is_imported_again_without_it() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let first = json!([{"belegnummer": "S-1", "netto_menge_kg": 975, "preis_je_t": 200}]).to_string();
+    assert_eq!(server.import(&mill.client, KIND, &first), "created 1, changed 0, unchanged 0\n");
+    let second = json!([{"belegnummer": "S-1", "status": "abgerechnet"}]).to_string();
+    assert_eq!(server.import(&mill.client, KIND, &second), "created 0, changed 1, unchanged 0\n");
+    assert_eq!(server.import(&mill.client, KIND, &second), "created 0, changed 0, unchanged 1\n");
+    let expected = json!({"status": "abgerechnet", "netto_menge_kg": "975.000", "netto_betrag": "195.00",
+        "anliefermenge_kg": null});
+    assert_fields(&note(&mill, "S-1"), expected);
+    assert!(refused(&mill, &json!([{"belegnummer": "S-2"}]).to_string()).contains("anliefermenge_kg"));
+}
+
+#[test]
+fn an_impossible_value_is_named_itself_and_not_what_would_follow_from_it() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    for (column, value) in [
+        ("anliefermenge_kg", -5),
+        ("schwundfaktor", -1),
+        ("sonstige_abzuege_kg", -1),
+        ("preis_je_t", -1),
+        ("netto_menge_kg", -1),
+    ] {
+        let row = and(json!({"belegnummer": "S-1", "anliefermenge_kg": 10}), json!({column: value}));
+        let said = refused(&mill, &json!([row]).to_string());
+        assert!(said.contains(column) && said.contains("WERT_UNGUELTIG"), "{column}: {said}");
+    }
 }

@@ -123,3 +123,21 @@ fn a_note_is_cancelled_after_its_delivery_note_and_frees_its_weighing() {
     let again = mill.client.post("/api/v1/annahmescheine", body);
     assert_eq!(again.is(201)["belegnummer"], "AS-2026-00002");
 }
+
+#[test]
+fn without_a_price_it_stands_at_that_of_the_article_and_that_is_said() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    for (more, hints) in [(json!({"preis_je_t": null}), &["PREIS_FEHLT"][..]), (json!({}), &[])] {
+        let answer = post(&mill, delivery(json!(1000), more.clone()));
+        answer.is(201);
+        assert_eq!(answer.hint_codes(), hints, "{more}");
+        let el = mill.get(answer.body["el_id"].as_str().unwrap());
+        assert_eq!(el["summe_netto"], "200.00", "1,000 kg at 0.2 for a kg, or at 200 for a t");
+        if !hints.is_empty() {
+            assert_eq!(answer.body["hinweise"][0]["feld"], "preis_je_t");
+        }
+    }
+    let without_el = post(&mill, json!({"anliefermenge_kg": 1000}));
+    assert_eq!((without_el.is(201)["netto_betrag"].clone(), without_el.hint_codes()), (Value::Null, vec![]));
+}

@@ -195,6 +195,76 @@ fn nothing_is_bought_from_a_partner_who_is_locked() {
     assert_eq!(post(&mill, body).is(201)["belegnummer"], "AS-2026-00001");
 }
 
+/// What a client can send (D21a).
+const FIELDS: [&str; 22] = [
+    "partner_id",
+    "kunden_id",
+    "kundennummer",
+    "artikel_id",
+    "artikelnr",
+    "wiegung_id",
+    "anliefermenge_kg",
+    "lieferdatum",
+    "feuchte_prozent",
+    "basisfeuchte_prozent",
+    "schwundfaktor",
+    "besatz_prozent",
+    "basisbesatz_prozent",
+    "sonstige_abzuege_kg",
+    "preis_je_t",
+    "kontrakt_id",
+    "fremde_charge_nr",
+    "herkunftsland",
+    "biozertifikat_id",
+    "bemerkung",
+    "external_ref",
+    "el_erzeugen",
+];
+
+#[test]
+fn what_is_wrong_with_the_delivery_note_is_said_in_fields_of_this_request() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let rows = [
+        (json!({"fremde_charge_nr": null}), "CHARGE_FEHLT", "fremde_charge_nr"),
+        (json!({"sonstige_abzuege_kg": 100}), "MENGE_UNGUELTIG", "el_erzeugen"),
+        (json!({"artikelnr": "S"}), "EINHEIT_NICHT_UMRECHENBAR", "el_erzeugen"),
+    ];
+    for (more, code, named) in rows {
+        let body = json!({"anliefermenge_kg": 100, "preis_je_t": 200, "fremde_charge_nr": "C1",
+            "el_erzeugen": true});
+        let answer = post(&mill, and(body, more));
+        let refused = answer.refused(400, code);
+        assert!(FIELDS.contains(&refused["feld"].as_str().unwrap()), "{refused}");
+        let said = format!("{} {}", refused["feld"], refused["message"]);
+        assert!(said.contains(named), "{refused}");
+        let words: Vec<&str> =
+            said.split(|letter: char| !letter.is_alphanumeric() && letter != '_').collect();
+        for foreign in ["mhd", "charge_id", "menge", "einheit", "items"] {
+            assert!(!words.contains(&foreign), "{foreign}: {refused}");
+        }
+        assert_eq!(refused.get("details"), None, "{refused}");
+    }
+    assert_eq!(counts(&server), [0, 0, 0]);
+}
+
+#[test]
+fn the_note_that_a_weighing_stands_in_is_named() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let wiegung = weigh(&mill, json!({}));
+    post(&mill, json!({"anliefermenge_kg": 1})).is(201);
+    post(&mill, json!({"wiegung_id": wiegung})).is(201);
+    let again = post(&mill, json!({"wiegung_id": wiegung}));
+    let storno = storno_of_weighing(&mill, &wiegung);
+    let refusals =
+        [again.refused(400, "WIEGUNG_BEREITS_VERWENDET"), storno.refused(400, "WIEGUNG_ABGERECHNET")];
+    for refused in refusals {
+        assert!(refused["message"].as_str().unwrap().contains("AS-2026-00002"), "{refused}");
+    }
+    assert_eq!(refusals[0]["feld"], "wiegung_id");
+}
+
 /// Ids of each kind of another company, and what they are here.
 fn foreign_ids(other: &Mill<'_>) -> Vec<(&'static str, Value, &'static str)> {
     let (client, server) = (&other.client, other.server);

@@ -285,7 +285,7 @@ fn a_tax_is_never_more_than_the_amount() {
         json!({"menge": -1, "netto": "0.01"}),
         json!({"gesamt": 1, "netto": -998, "steuer": 999}),
     ] {
-        take(&server, &mill, &[line.clone()]).refused(&["line 1", "steuer", "FELD_WIDERSPRUCH"]);
+        take(&server, &mill, std::slice::from_ref(&line)).refused(&["line 1", "steuer", "FELD_WIDERSPRUCH"]);
     }
     assert_eq!(server.sql::<i64>("select count(*) from bon"), 0);
     let largest = [json!({"steuer": "3.80"}), json!({"menge": -1, "steuer": "-3.80"})];
@@ -299,7 +299,7 @@ fn after_the_largest_id_a_line_needs_an_id_of_its_own() {
     let mill = server.company("Mühle");
     counts(&take(&server, &mill, &[json!({"id": i32::MAX})]), [1, 0, 0]);
     let next = json!({"bon_nr": "2"});
-    take(&server, &mill, &[next.clone()]).refused(&["line 1", "id", "FELD_FEHLT", "größten id"]);
+    take(&server, &mill, std::slice::from_ref(&next)).refused(&["line 1", "id", "FELD_FEHLT", "größten id"]);
     counts(&take(&server, &mill, &[crate::lager::and(next, json!({"id": 5}))]), [1, 0, 0]);
     assert_eq!(column(&mill, "", "id"), json!([i32::MAX, 5]));
 }

@@ -106,3 +106,29 @@ fn two_outputs_of_one_order_cannot_share_a_number() {
     let numbers: Vec<_> = flour(&mill).iter().map(|batch| batch["charge_nr"].clone()).collect();
     assert_eq!(numbers, ["A", "B"]);
 }
+
+#[test]
+fn where_nothing_came_out_no_batch_is_made_and_that_is_said() {
+    let server = Server::start();
+    let mill = miller(&server);
+    let charge = mill.receive("C1", 500);
+    let rows = [
+        (json!({"charge_nr": "M-1"}), vec!["outputs[0].charge_nr"]),
+        (json!({"mhd": "2027-01-01"}), vec!["outputs[0].mhd"]),
+        (json!({"charge_nr": "M-1", "mhd": "2027-01-01"}), vec!["outputs[0].charge_nr"]),
+        (json!({}), vec![]),
+    ];
+    for (more, fields) in rows {
+        let new = order(&mill, 1);
+        let mut body = ground(&new, &charge, [10, 0, 5]);
+        body["outputs"][0] = and(body["outputs"][0].clone(), more.clone());
+        let answer = put(&mill, id_of(&new), "erledigt", body);
+        answer.is(200);
+        let hints = answer.body["hinweise"].as_array().unwrap();
+        let named: Vec<_> = hints.iter().map(|hint| hint["feld"].as_str().unwrap()).collect();
+        assert_eq!(named, fields, "{more}: {hints:?}");
+        assert!(answer.hint_codes().iter().all(|code| code == "FELD_IGNORIERT"), "{hints:?}");
+        assert_eq!(show(&mill, id_of(&new))["outputs"][0]["neue_charge_nr"], Value::Null, "{more}");
+    }
+    assert_eq!(flour(&mill), [] as [Value; 0]);
+}

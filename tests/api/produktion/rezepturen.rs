@@ -120,3 +120,34 @@ fn a_mistake_is_refused_with_its_line_and_nothing_is_kept() {
         assert_eq!(server.sql::<i64>("select count(*) from rezeptur"), before, "{more}");
     }
 }
+
+#[test]
+fn a_version_without_lines_is_no_version() {
+    let server = Server::start();
+    let mill = miller(&server);
+    assert_eq!(recipe(&mill, and(version(1, 10), json!({"id": 5}))), CREATED);
+    let rows = [
+        json!({"bezeichnung": "Schrot", "version": 2}),
+        json!({"id": 5, "bezeichnung": "Schrot", "version": 2, "inputs": [], "outputs": []}),
+        json!({"id": 5, "bezeichnung": "Schrot", "version": 2, "inputs": null}),
+        json!({"bezeichnung": "Neu"}),
+        // Nor is one that loses all its lines.
+        json!({"id": 5, "version": 1, "inputs": [], "outputs": []}),
+    ];
+    for row in rows {
+        let said = refused(&mill, &json!([row]).to_string());
+        assert!(
+            said.contains("line 1") && said.contains("inputs") && said.contains("FELD_FEHLT"),
+            "{row}: {said}"
+        );
+    }
+    // A table cannot hold lists, so it changes versions and brings none.
+    let said = refused(&mill, "bezeichnung;version\nSchrot;2\n");
+    assert!(said.contains("line 2") && said.contains("inputs"), "{said}");
+    let shown = order(&mill, 5);
+    assert_fields(&shown, json!({"rezeptur_version": 1}));
+    assert_eq!(shown["inputs"][0]["soll_menge"], "10.000");
+    let table = "id;version;typ\n5;1;Grob\n";
+    assert_eq!(server.import(&mill.client, "rezepturen", table), CHANGED);
+    assert_fields(&order(&mill, 5), json!({"rezeptur_version": 1, "rezeptur_typ": "Grob"}));
+}

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{assert_fields, flour, ground, id_of, miller, order, put, show};
+use super::{assert_fields, flour, ground, id_of, miller, order, put, recipe, show};
 use crate::harness::{Answer, Server};
 use crate::lager::{Mill, moves};
 
@@ -92,4 +92,29 @@ fn a_part_that_the_same_request_replaces_cannot_be_named() {
         assert_eq!(show(&mill, id_of(&split)), split, "nothing is kept: {inputs}");
     }
     assert_eq!([mill.stock("C1"), mill.stock("C2")], ["500.000", "500.000"]);
+}
+
+#[test]
+fn an_order_has_at_most_two_thousand_lines_however_often_it_is_split() {
+    let server = Server::start();
+    let mill = miller(&server);
+    let wheat = json!({"artikelnummer": "W", "menge": 1});
+    recipe(&mill, json!({"id": 9, "bezeichnung": "Viele", "inputs": vec![wheat; 21]}));
+    let new = order(&mill, 9);
+    let teil = json!({"charge_id": mill.receive("C1", 10), "ist_menge": "0.001"});
+    let split = |status: &str, parts: usize| {
+        let lines = new["inputs"].as_array().unwrap().iter();
+        let inputs: Vec<_> =
+            lines.map(|line| json!({"id": line["id"], "teile": vec![teil.clone(); parts]})).collect();
+        put(&mill, id_of(&new), status, json!({"inputs": inputs}))
+    };
+    assert_eq!(split("geplant", 96).refused(400, "WERT_UNGUELTIG")["feld"], "inputs");
+    assert_eq!(show(&mill, id_of(&new)), new, "nothing is kept");
+    // What is sent takes the place of what was there, and does not come on top of it.
+    for (status, parts) in [("geplant", 60), ("in_bearbeitung", 95), ("erledigt", 60)] {
+        split(status, parts).is(200);
+        let lines = show(&mill, id_of(&new))["inputs"].as_array().unwrap().len();
+        assert_eq!(lines, 21 * parts, "{status}");
+    }
+    assert_eq!(mill.stock("C1"), "8.740");
 }
