@@ -12,7 +12,8 @@
 //! What the trade demands is computed in [`rules`], which knows neither SQL nor HTTP nor the time.
 //!
 //! A slice is a folder: `mod.rs` (what it is, its ROUTES and IMPORTS), `model.rs` (what goes over
-//! the wire), `handlers.rs` (what the routes do), `sql.rs` (its statements).
+//! the wire), `handlers.rs` (what the routes do; in a small slice they stand in `mod.rs`),
+//! `sql.rs` (its statements).
 //!
 //! To add an endpoint: a struct in `model.rs`, a statement in `sql.rs`, a function in
 //! `handlers.rs`, a row in ROUTES.
