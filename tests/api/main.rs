@@ -7,6 +7,7 @@ mod abschluss;
 mod anhaenge;
 mod annahmescheine;
 mod artikel;
+mod attacks;
 mod audit;
 mod belege_aendern;
 mod belege_anlage;
