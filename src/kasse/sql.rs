@@ -146,16 +146,12 @@ pub fn upsert(tx: &WriteTx<'_>, bon: &Bon, is_new: bool) -> Result<()> {
     tx.insert("bon", &[&own[..], columns].concat())
 }
 
-/// Keeps the number of lines of a receipt.
-pub fn set_zeilen(tx: &WriteTx<'_>, bon: Uuid, zeilen: i64) -> Result<()> {
-    tx.update("bon", bon, named_params! {":zeilen": zeilen})
-}
-
-/// Computes whether a receipt is reversed: it has reversals, and with them the gross total of
-/// each rate is 0 (D22). Unknown receipts are nothing to do.
-pub fn recompute_storniert(tx: &WriteTx<'_>, bon: Uuid) -> Result<()> {
+/// Computes what follows from the lines of a receipt: their number, where that may have changed,
+/// and whether it is reversed: it has reversals, and with them the gross total of each rate is 0
+/// (D22). Unknown receipts are nothing to do.
+pub fn recompute(tx: &WriteTx<'_>, bon: Uuid, zeilen: Option<i64>) -> Result<()> {
     tx.execute(
-        "update bon set storniert =
+        "update bon set zeilen = coalesce(:zeilen, zeilen), storniert =
            exists (select 1 from bon r
              where r.tenant_id = :tenant and r.storno_von_bon_id = :id and r.art = 'storno')
            and not exists (select 1 from barverkauf z
@@ -163,7 +159,7 @@ pub fn recompute_storniert(tx: &WriteTx<'_>, bon: Uuid) -> Result<()> {
                where r.tenant_id = :tenant and r.storno_von_bon_id = :id and r.art = 'storno')
              group by z.mwst_satz having sum(z.gesamt) <> 0)
          where tenant_id = :tenant and id = :id",
-        named_params! {":id": bon},
+        named_params! {":id": bon, ":zeilen": zeilen},
     )?;
     Ok(())
 }

@@ -91,9 +91,9 @@ pub fn store(tx: &WriteTx<'_>, eingabe: &BonEingabe) -> Stored {
 /// What follows from the lines: their number, and which receipts are reversed, in whatever order
 /// receipt and reversal came.
 fn close(tx: &WriteTx<'_>, bon: &Bon, zeilen: i64, storno_von_before: Option<Uuid>) -> Result<()> {
-    sql::set_zeilen(tx, bon.id, zeilen)?;
-    let affected = [Some(bon.id), bon.storno_von_bon_id, storno_von_before];
-    affected.into_iter().flatten().try_for_each(|bon| sql::recompute_storniert(tx, bon))
+    sql::recompute(tx, bon.id, Some(zeilen))?;
+    let others = [bon.storno_von_bon_id, storno_von_before];
+    others.into_iter().flatten().try_for_each(|bon| sql::recompute(tx, bon, None))
 }
 
 /// The receipt that is meant, and the number of its lines: by its id, else by the id of a line,
@@ -181,6 +181,8 @@ impl Storing<'_, '_> {
         }
         let old = match sent.id {
             Some(_) => known,
+            // A receipt that is new has no lines yet.
+            None if self.zeilen <= index as i64 => None,
             None => sql::find_zeile_at(self.tx, self.bon, index as i64 + 1)?,
         };
         let (id, position) = match (&old, sent.id) {
