@@ -115,6 +115,14 @@ fn customers(folder: &Folder) -> i64 {
     folder.database().query_row("select count(*) from kunde", [], |row| row.get(0)).unwrap()
 }
 
+/// Whether a status is in one of some ranges; a connection that ended without one never is.
+fn fits(status: Option<u16>, expected: &Value) -> bool {
+    expected.as_array().unwrap().iter().any(|range| {
+        let (from, to) = (range[0].as_u64().unwrap(), range[1].as_u64().unwrap());
+        status.is_some_and(|status| (from..=to).contains(&u64::from(status)))
+    })
+}
+
 #[test]
 fn raw_requests_are_answered_as_the_rfc_has_it() {
     let folder = Folder::new();
@@ -126,13 +134,17 @@ fn raw_requests_are_answered_as_the_rfc_has_it() {
         // One byte for each letter: some rows are about bytes that are no UTF-8.
         let bytes: Vec<u8> = text.chars().map(|letter| u8::try_from(u32::from(letter)).unwrap()).collect();
         let status = Wire::sent(&server, &bytes).status();
-        let expected = row["erwartet"].as_array().unwrap();
-        let fits = expected.iter().any(|range| {
-            let (from, to) = (range[0].as_u64().unwrap(), range[1].as_u64().unwrap());
-            status.is_some_and(|status| (from..=to).contains(&u64::from(status)))
-        });
-        assert!(fits, "{} ({}): {status:?}, expected {}", row["id"], row["regel"], row["erwartet"]);
+        assert!(
+            fits(status, &row["erwartet"]),
+            "{} ({}): {status:?}, expected {}",
+            row["id"],
+            row["regel"],
+            row["erwartet"]
+        );
     }
+    // The control: what is good HTTP does not fit what is expected of bad HTTP.
+    let good = Wire::sent(&server, head("GET", "/api/v1", &key, "").as_bytes()).status();
+    assert!(!fits(good, &json!([[400, 499]])) && !fits(None, &json!([[100, 599]])), "{good:?}");
     assert_eq!(server.client(&key).get("/api/v1/kunden").body["count"], 0);
 }
 

@@ -260,6 +260,45 @@ fn a_key_opens_its_routes_and_no_other() {
     }
 }
 
+/// Where the server answers a key otherwise than a table of routes and scopes says.
+fn deviations(table: &[(&str, &str)], clients: &[(&str, Client)], refused: &[&Client]) -> Vec<String> {
+    let mut found = Vec::new();
+    for (route, scope) in table {
+        let (method, pattern) = route.split_once(' ').unwrap();
+        let path = pattern.replace("{id}", NOBODY).replace("{dok_id}", NOBODY);
+        let body: Option<&[u8]> = (method != "GET").then_some(b"{}");
+        for (own, client) in clients {
+            let status = client.send(method, &path, &[], body).status;
+            let opens = scope.is_empty() || scope == own;
+            let as_expected = if opens { ![401, 403].contains(&status) } else { status == 403 };
+            found.extend((!as_expected).then(|| format!("{route} with {own:?}: {status}")));
+        }
+        for client in refused {
+            let status = client.send(method, &path, &[], body).status;
+            // From the eleventh in a minute on a stranger is told to wait.
+            found.extend((![401, 429].contains(&status)).then(|| format!("{route} without a key: {status}")));
+        }
+    }
+    found
+}
+
+#[test]
+fn every_route_with_every_single_scope_answers_as_specified() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let mut clients: Vec<(&str, Client)> =
+        Scope::ALL.iter().map(|scope| (scope.as_str(), server.key(mill.tenant, &[*scope]))).collect();
+    clients.push(("none", server.key(mill.tenant, &[])));
+    let (nobody, off) = (server.client(mill.tenant, None), server.key(mill.tenant, Scope::ALL));
+    assert!(server.cli(&["key", "deactivate", &key_id(&off)]).status.success());
+    assert_eq!(deviations(SCOPES, &clients, &[&nobody, &off]), Vec::<String>::new());
+    // The control: a table that is wrong in one place, and a key that is not deactivated.
+    let swapped = |scope: &'static str| if scope == "kasse:read" { "kunden:read" } else { scope };
+    let wrong: Vec<_> = SCOPES.iter().map(|(route, scope)| (*route, swapped(scope))).collect();
+    assert_eq!(deviations(&wrong, &clients, &[]).len(), 2, "one key too many, one too few");
+    assert!(!deviations(&SCOPES[..1], &clients, &[&mill]).is_empty());
+}
+
 #[test]
 fn a_deactivation_holds_from_the_next_request_on() {
     let server = Server::start();
