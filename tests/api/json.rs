@@ -314,7 +314,7 @@ fn wrong(kind: &str) -> Vec<(Value, &'static [&'static str], &'static str)> {
             vec![(json!("kunde"), FELD, ""), (json!([1]), FELD, "[0]"), (json!(["koch"]), WERT, "[0]")]
         }
         "items" => vec![(json!("x"), FELD, ""), (json!(1), FELD, ""), (json!([1]), FELD, "[0]")],
-        _ => unreachable!(),
+        other => unreachable!("no rows for the kind {other}"),
     };
     if kind != "items" || rows.is_empty() {
         rows.push((
