@@ -25,6 +25,14 @@ impl Failure {
         Refusal::new(Code::NichtGefunden, format!("{what} gibt es nicht. Bitte die id prüfen.")).into()
     }
 
+    /// Names the field of a refusal below `path`; any other failure stays as it is.
+    pub fn below(self, path: &str) -> Failure {
+        match self {
+            Failure::Refused(refusal) => refusal.below(path).into(),
+            other => other,
+        }
+    }
+
     /// Whether a statement was stopped because it took more steps than its lane allows.
     pub fn exceeded_budget(&self) -> bool {
         matches!(self, Failure::Sql(error)

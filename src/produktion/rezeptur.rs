@@ -3,7 +3,7 @@
 use super::model::{Rezeptur, RezepturZeile, Rezepturzeile, Zutat};
 use super::sql;
 use crate::artikel;
-use crate::db::error::{Failure, Result};
+use crate::db::error::Result;
 use crate::db::tx::{Tx, WriteTx};
 use crate::http::json::Json;
 use crate::http::wire::{At, FromJson, Int, LongText, Text, required};
@@ -66,10 +66,7 @@ pub fn rezeptur(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
 
 /// A line: the article must be there, the quantity above 0, the unit one of the article's.
 fn line(tx: &Tx<'_>, zutat: Zutat, path: &str) -> Result<Rezepturzeile> {
-    checked_line(tx, zutat).map_err(|failure| match failure {
-        Failure::Refused(refusal) => refusal.below(path).into(),
-        other => other,
-    })
+    checked_line(tx, zutat).map_err(|failure| failure.below(path))
 }
 
 fn checked_line(tx: &Tx<'_>, zutat: Zutat) -> Result<Rezepturzeile> {

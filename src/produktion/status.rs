@@ -163,10 +163,7 @@ fn note_input(
     sql::delete_parts(tx, line)?;
     for (index, teil) in teile.into_iter().enumerate() {
         let stored = store_part(tx, line, index, teil);
-        stored.map_err(|failure| match failure {
-            Failure::Refused(refusal) => refusal.below(&format!("teile[{index}]")).into(),
-            other => other,
-        })?;
+        stored.map_err(|failure| failure.below(&format!("teile[{index}]")))?;
     }
     Ok(())
 }
