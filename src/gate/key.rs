@@ -16,7 +16,7 @@ use hyper::HeaderMap;
 use rusqlite::{Connection, OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
-use super::quota::{DAILY_LIMIT, day_of};
+use super::quota::DAILY_LIMIT;
 use crate::db::error::{Failure, Result};
 use crate::http::call::{Caller, Strictness};
 use crate::http::upload::hex;
@@ -264,7 +264,7 @@ pub fn list(connection: &Connection, tenant: Option<i64>, now: Instant) -> Resul
            left join api_key_nutzung n on n.key_id = k.id
          where ?1 is null or k.tenant_id = ?1 order by k.tenant_id, k.angelegt_am, k.id",
     )?;
-    let rows = statement.query_map(params![tenant, DAILY_LIMIT, day_of(now)], |row| {
+    let rows = statement.query_map(params![tenant, DAILY_LIMIT, now.utc_day()], |row| {
         Ok(StoredKey {
             id: row.get(0)?,
             tenant: row.get(1)?,

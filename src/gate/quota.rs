@@ -23,8 +23,6 @@ const DAYS_REMEMBERED: usize = 3;
 /// Refusals of a key and day that have an audit row each.
 const REFUSALS_LISTED: u32 = 10_000;
 
-const MILLIS_PER_DAY: i64 = 86_400_000;
-
 /// What a key has left today, as every keyed answer says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allowance {
@@ -56,7 +54,7 @@ pub struct Quota {
 impl Quota {
     /// Counts the day from the audit log, once, before the first request is answered.
     pub fn load(&self, connection: &Connection, now: Instant) -> Result<()> {
-        let day = day_of(now);
+        let day = now.utc_day();
         let mut statement = connection.prepare(
             "select key_id, count(*), max(am) from audit
              where tag = ?1 and key_id is not null and status <> 429 group by key_id",
@@ -72,14 +70,8 @@ impl Quota {
     /// Counts a request of a key. Refused requests are not counted (D20).
     pub fn take(&self, caller: &Caller, now: Instant) -> Allowance {
         let mut days = self.lock();
-        let day = day_of(now);
-        let keys = days.entry(day).or_default();
-        if !keys.contains_key(&caller.key_id) {
-            keys.insert(caller.key_id.clone(), Use::default());
-        }
-        // It was put there a moment ago at the latest.
-        let mut nobody = Use::default();
-        let entry = keys.get_mut(&caller.key_id).unwrap_or(&mut nobody);
+        let day = now.utc_day();
+        let entry = days.entry(day).or_default().entry(caller.key_id.clone()).or_default();
         let exceeded = entry.requests >= caller.daily_limit;
         if exceeded {
             entry.refused = entry.refused.saturating_add(1);
@@ -93,9 +85,9 @@ impl Quota {
             let furthest = days.keys().copied().max_by_key(|other| other.abs_diff(day));
             furthest.map(|furthest| days.remove(&furthest));
         }
-        let left = MILLIS_PER_DAY - now.millis().rem_euclid(MILLIS_PER_DAY);
         // Rounded up: whoever comes back then comes back on the next day.
-        Allowance { refused, limit: caller.daily_limit, remaining, reset: (left + 999) / 1_000, exceeded }
+        let reset = (now.millis_to_next_utc_day() + 999) / 1_000;
+        Allowance { refused, limit: caller.daily_limit, remaining, reset, exceeded }
     }
 
     /// Whether there is anything to save.
@@ -157,11 +149,6 @@ impl Allowance {
     }
 }
 
-/// The UTC day of an instant, in days since 1970.
-pub fn day_of(now: Instant) -> i64 {
-    now.millis().div_euclid(MILLIS_PER_DAY)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,7 +164,7 @@ mod tests {
             strictness: Default::default(),
         };
         for day in [10, 11, 12, 13, 2, 40, 2, 13] {
-            let now = Instant::from_millis(day * MILLIS_PER_DAY);
+            let now = Instant::from_millis(day * Instant::MILLIS_PER_DAY);
             let allowed = (0..20).filter(|_| quota.take(&caller, now).check().is_ok()).count();
             assert!(allowed <= 5, "day {day}: {allowed}");
         }

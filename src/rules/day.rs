@@ -118,6 +118,9 @@ impl Day {
 }
 
 impl Instant {
+    /// Milliseconds of a day in UTC.
+    pub const MILLIS_PER_DAY: i64 = 86_400_000;
+
     /// From milliseconds since 1970, as stored.
     pub const fn from_millis(millis: i64) -> Instant {
         Instant(millis)
@@ -126,6 +129,16 @@ impl Instant {
     /// Milliseconds since 1970, as stored.
     pub const fn millis(self) -> i64 {
         self.0
+    }
+
+    /// The day in UTC, in days since 1970-01-01, as limits and the audit log count it.
+    pub const fn utc_day(self) -> i64 {
+        self.0.div_euclid(Instant::MILLIS_PER_DAY)
+    }
+
+    /// Milliseconds until the next day begins in UTC: 1 to 86,400,000.
+    pub const fn millis_to_next_utc_day(self) -> i64 {
+        Instant::MILLIS_PER_DAY - self.0.rem_euclid(Instant::MILLIS_PER_DAY)
     }
 
     /// The instant as the time library has it.
@@ -244,6 +257,16 @@ mod tests {
         for (day, number) in [("1970-01-01", 0), ("1969-12-31", -1), ("2026-07-10", 20_644)] {
             assert_eq!(Day::parse(day).map(Day::number), Some(number), "{day}");
             assert_eq!(Day::of_number(number).to_string(), day);
+        }
+    }
+
+    #[test]
+    fn a_utc_day_ends_with_its_last_millisecond() {
+        let table = [(-1, -1, 1), (0, 0, 86_400_000), (86_399_999, 0, 1), (86_400_000, 1, 86_400_000)];
+        for (millis, day, left) in table {
+            let instant = Instant::from_millis(millis);
+            assert_eq!((instant.utc_day(), instant.millis_to_next_utc_day()), (day, left), "{millis}");
+            assert_eq!(Day::in_utc(instant).number(), day, "{millis}");
         }
     }
 }

@@ -176,7 +176,7 @@ fn missing_day(connection: &Connection, heads: &[Head], now: Instant) -> Result<
             .first()
             .map(|head| format!("{}: the head of the log was removed", Day::of_number(head.tag))));
     };
-    if dropped_until.is_some_and(|until| until >= Day::in_utc(now).number()) {
+    if dropped_until.is_some_and(|until| until >= now.utc_day()) {
         return Ok(Some("days that are not over were dropped".to_owned()));
     }
     let has_day = |tag: i64| heads.iter().any(|head| head.tag == tag);

@@ -29,6 +29,7 @@ use super::quota::Quota;
 use crate::db::Clock;
 use crate::db::error::Result;
 use crate::http::route::Route;
+use crate::rules::day::Instant;
 
 /// One row of the audit log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,8 +55,6 @@ pub struct Row {
     pub flut: bool,
 }
 
-const MILLIS_PER_DAY: i64 = 86_400_000;
-
 impl Row {
     /// Adds the row to the table, or counts it as one of a flood.
     pub fn store(&self, connection: &Connection) -> Result<()> {
@@ -64,7 +63,7 @@ impl Row {
 
     /// Adds the row to the table, chained to the one before it on its day.
     pub fn insert(&self, connection: &Connection) -> Result<()> {
-        let tag = self.am.div_euclid(MILLIS_PER_DAY);
+        let tag = Instant::from_millis(self.am).utc_day();
         let place = chain::next(connection, tag, self)?;
         let statement = "insert into audit (tag, lfd_nr, am, request_id, key_id, tenant_id, adresse, methode,
                route_id, pfad, status, dauer_us, bytes_ein, bytes_aus, subjekt, anzahl, pruefsumme)

@@ -17,7 +17,7 @@ const ROWS_AT_ONCE: i64 = 5_000;
 
 /// The first day that is kept.
 pub fn first_kept(now: Instant, days: i64) -> i64 {
-    now.millis().div_euclid(super::MILLIS_PER_DAY) - days
+    now.utc_day() - days
 }
 
 /// Drops some of the oldest rows from before a day; how many.
