@@ -4,7 +4,10 @@ mod process;
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
+use partnerd::db::lock;
 use process::{Folder, Running};
 use serde_json::{Value, json};
 
@@ -298,6 +301,43 @@ fn commands_work_beside_a_running_server() {
     for command in ["check", "config", "tenant list", "key list", "migrate", "migrate --status"] {
         folder.result(&command.split(' ').collect::<Vec<_>>());
     }
+}
+
+/// Commands hold the server's lock for a moment (migrations, the audit journal); a start at that
+/// moment waits for them.
+#[test]
+fn a_start_waits_for_a_command_that_holds_the_lock() {
+    let folder = Folder::new();
+    folder.result(&["migrate"]);
+    let held = lock::without_server(&folder.file("partnerd.db")).unwrap();
+    let release = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(300));
+        drop(held);
+    });
+    let server = folder.serve(&[]);
+    assert_eq!(server.client("").get("/healthz").status, 200);
+    release.join().unwrap();
+    refused(&folder.run(&["serve", "--listen", "127.0.0.1:0"]), &["another partnerd serves", "--db"]);
+}
+
+/// A process that is started while the lock is given back has a copy of the open file.
+#[test]
+fn a_lock_is_free_at_once_whatever_is_started_meanwhile() {
+    let folder = Folder::new();
+    let database = folder.file("partnerd.db");
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    Command::new("true").status().unwrap();
+                }
+            });
+        }
+        let refused = (0..2_000).filter(|_| lock::without_server(&database).is_err()).count();
+        done.store(true, Ordering::Relaxed);
+        assert_eq!(refused, 0);
+    });
 }
 
 #[test]

@@ -13,7 +13,8 @@ use tokio::net::TcpListener;
 
 use crate::db::connection::open_writer;
 use crate::db::error::{Failure, Result};
-use crate::db::migrate::{beside, lock_file, migrate};
+use crate::db::lock::{self, Lock};
+use crate::db::migrate::{beside, migrate};
 use crate::db::readers::Readers;
 use crate::db::writer::Writer;
 use crate::db::{Clock, log};
@@ -111,13 +112,13 @@ pub struct App {
     writer: Writer,
     midnight: Midnight,
     clock: Clock,
-    _lock: std::fs::File,
+    _lock: Lock,
 }
 
 impl App {
     /// Opens or creates the database, brings it to this version, and starts the threads.
     pub fn open(database: &Path, clock: Clock, policy: &Policy) -> Result<App> {
-        let lock = lock_server(database)?;
+        let lock = lock::for_server(database)?;
         migrate(database, clock())?;
         let mut connection = open_writer(database)?;
         if let Err(failure) = midnight::catch_up(&mut connection, &clock) {
@@ -181,16 +182,4 @@ fn no_thread(error: std::io::Error) -> Failure {
 /// Threads that read sockets, and with them the database in place.
 pub fn threads() -> u32 {
     available_parallelism().map_or(2, |count| u32::try_from(count.get()).unwrap_or(2)).max(2)
-}
-
-/// Refuses a second server on the same database, and a restore beneath a running one.
-pub fn lock_server(database: &Path) -> Result<std::fs::File> {
-    let file = lock_file(database, "lock")?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(_) => Err(Failure::Broken(format!(
-            "another partnerd serves {} already: stop it first, or use another --db",
-            database.display()
-        ))),
-    }
 }

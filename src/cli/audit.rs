@@ -10,9 +10,8 @@ use csv::Writer;
 use rusqlite::Connection;
 
 use super::{Outcome, Terminal, begin, find_tenant, now, open, sentence};
-use crate::app::lock_server;
 use crate::config::Config;
-use crate::db::system_clock;
+use crate::db::{lock, system_clock};
 use crate::gate::audit::{self, Entry, Finding, Selection};
 use crate::rules::day::Day;
 use crate::rules::text::cell;
@@ -63,7 +62,7 @@ pub enum Command {
 pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     let mut connection = open(config)?;
     // A running server takes its journal in every second; what a dead one left is taken in here.
-    if let Ok(_no_server) = lock_server(&config.db) {
+    if let Ok(_no_server) = lock::without_server(&config.db) {
         audit::catch_up(&mut connection, &config.db, system_clock()).map_err(sentence)?;
     }
     match command {

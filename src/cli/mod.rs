@@ -21,11 +21,10 @@ use clap::{Parser, Subcommand};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use serde::Serialize;
 
-use crate::app::lock_server;
 use crate::config::Config;
 use crate::db::connection::open_writer;
 use crate::db::error::Failure;
-use crate::db::{logging, migrate as schema, system_clock};
+use crate::db::{lock, logging, migrate as schema, system_clock};
 use crate::rules::day::Instant;
 use crate::tenants::{self, Tenant};
 
@@ -163,7 +162,7 @@ fn open(config: &Config) -> Result<Connection, String> {
 fn open_or_create(path: &Path) -> Result<Connection, String> {
     let is_current = path.exists() && schema::check_current(path).map_err(sentence)?;
     if !is_current {
-        let _no_server = lock_server(path).map_err(sentence)?;
+        let _no_server = lock::without_server(path).map_err(sentence)?;
         schema::migrate(path, now()).map_err(sentence)?;
     }
     open_writer(path).map_err(sentence)

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use super::connection::open_writer;
 use super::error::{Failure, Result};
-use super::statistics;
+use super::{lock, statistics};
 use crate::rules::day::Instant;
 
 mod embedded {
@@ -30,8 +30,7 @@ pub struct Step {
 /// database lets one through at a time (the migration runner itself takes no lock).
 pub fn migrate(path: &Path, now: Instant) -> Result<Vec<Step>> {
     create_private(path)?;
-    let lock = lock_file(path, "migrate-lock")?;
-    lock.lock().map_err(|error| broken(path, "cannot be locked", &error))?;
+    let _one_at_a_time = lock::for_migration(path)?;
     let mut connection = open_writer(path)?;
     refuse_newer(&connection)?;
     if !is_current(&connection)? {
@@ -80,16 +79,6 @@ pub fn schema(connection: &Connection) -> Result<Vec<(String, String)>> {
     )?;
     let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
-
-/// The lock file `<database>-<suffix>`.
-pub fn lock_file(path: &Path, suffix: &str) -> Result<File> {
-    let lock = beside(path, suffix);
-    let mut options = File::options();
-    options.create(true).truncate(false).write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(&lock).map_err(|error| broken(&lock, "cannot be created", &error))
 }
 
 /// The path `<database>-<suffix>`.
@@ -160,6 +149,6 @@ fn create_private(path: &Path) -> Result<()> {
     }
 }
 
-fn broken(path: &Path, what: &str, error: &std::io::Error) -> Failure {
+pub(super) fn broken(path: &Path, what: &str, error: &std::io::Error) -> Failure {
     Failure::Broken(format!("{} {what}: {error}", path.display()))
 }

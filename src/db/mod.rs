@@ -4,6 +4,7 @@ mod columns;
 pub mod connection;
 pub mod error;
 pub mod list;
+pub mod lock;
 pub mod logging;
 pub mod migrate;
 pub mod numbers;

@@ -13,11 +13,11 @@ use uuid::Uuid;
 
 use super::import::store_all;
 use super::{Outcome, Terminal, in_transaction, now, sentence, serve};
-use crate::app::{App, imports, lock_server};
+use crate::app::{App, imports};
 use crate::config::Config;
 use crate::db::connection::open_writer;
 use crate::db::migrate::{beside, migrate};
-use crate::db::system_clock;
+use crate::db::{lock, system_clock};
 use crate::gate::Policy;
 use crate::gate::key::{self, Grant};
 use crate::http::call::Request;
@@ -73,7 +73,7 @@ fn remove_old(database: &Path) -> Outcome {
     if !database.exists() {
         return Ok(());
     }
-    let _not_running = lock_server(database).map_err(sentence)?;
+    let _not_running = lock::without_server(database).map_err(sentence)?;
     let journal = crate::gate::audit::segments(database).map_err(sentence)?;
     let journal = journal.into_iter().map(|segment| beside(database, &format!("audit-journal-{segment}")));
     let files = [database.to_owned(), beside(database, "wal"), beside(database, "shm")];

@@ -1,0 +1,63 @@
+//! Lock files beside the database: one server at a time, one migration at a time.
+
+use std::fs::File;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant as Ticks};
+
+use super::error::{Failure, Result};
+use super::migrate::{beside, broken};
+
+/// How long a starting server waits for a command that holds its lock for a moment.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// A held lock. It is given back by name when it is dropped: closing the file alone would leave it
+/// with a process that another thread starts at that moment, until that process runs its program.
+pub struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
+/// Lets one migration through at a time; waits for its turn.
+pub fn for_migration(database: &Path) -> Result<Lock> {
+    let file = open(database, "migrate-lock")?;
+    file.lock().map_err(|error| broken(database, "cannot be locked", &error))?;
+    Ok(Lock(file))
+}
+
+/// Refuses what must not happen beneath a running server: a migration, a restore.
+pub fn without_server(database: &Path) -> Result<Lock> {
+    alone(database, Duration::ZERO)
+}
+
+/// Refuses a second server on the same database.
+pub fn for_server(database: &Path) -> Result<Lock> {
+    alone(database, PATIENCE)
+}
+
+fn alone(database: &Path, patience: Duration) -> Result<Lock> {
+    let file = open(database, "lock")?;
+    let begun = Ticks::now();
+    while file.try_lock().is_err() {
+        if begun.elapsed() >= patience {
+            return Err(Failure::Broken(format!(
+                "another partnerd serves {} already: stop it first, or use another --db",
+                database.display()
+            )));
+        }
+        sleep(Duration::from_millis(20));
+    }
+    Ok(Lock(file))
+}
+
+fn open(database: &Path, suffix: &str) -> Result<File> {
+    let path = beside(database, suffix);
+    let mut options = File::options();
+    options.create(true).truncate(false).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(&path).map_err(|error| broken(&path, "cannot be created", &error))
+}
