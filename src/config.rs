@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::app::routes;
 use crate::db::logging::{Format, Verbosity};
-use crate::gate::Policy;
+use crate::gate::{Origins, Policy};
 use crate::http::server::Limits;
 use crate::rules::choice::Choice;
 
@@ -47,6 +47,11 @@ pub const SETTINGS: &[Setting] = &[
         name: "metrics",
         default: "local",
         summary: "Who may read /metrics: local (this machine) or public.",
+    },
+    Setting {
+        name: "cors_origins",
+        default: "",
+        summary: "Web pages whose scripts may call the interface, such as https://shop.example, separated by commas.",
     },
     Setting { name: "log_format", default: "text", summary: "How the log is written: text or json." },
     Setting {
@@ -166,6 +171,9 @@ impl Config {
                     "public" => true,
                     _ => return Err(complain("metrics", "local or public")),
                 },
+                origins: list(&text("cors_origins"), origin).map(Origins).map_err(|_| {
+                    complain("cors_origins", "origins such as https://shop.example, without a path")
+                })?,
             },
             log_format: Format::parse(&text("log_format"))
                 .ok_or_else(|| complain("log_format", &Format::texts()))?,
@@ -191,6 +199,14 @@ fn list<T>(text: &str, read: fn(&str) -> Option<T>) -> Result<Vec<T>, ()> {
 
 fn network(text: &str) -> Option<IpNet> {
     text.parse().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from))
+}
+
+/// The origin of a web page, as browsers send it: scheme, host and port alone.
+fn origin(text: &str) -> Option<String> {
+    let uri: hyper::Uri = text.parse().ok()?;
+    let (scheme, host) = (uri.scheme_str()?, uri.authority()?);
+    let is_plain = format!("{scheme}://{host}") == text && !text.contains('@');
+    (is_plain && ["http", "https"].contains(&scheme)).then(|| text.to_owned())
 }
 
 /// A route by method and path, as `POST /api/v1/kunden`.

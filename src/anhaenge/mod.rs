@@ -4,7 +4,7 @@
 mod model;
 mod sql;
 
-pub use model::AnhangEingabe;
+pub use model::{Anhang, AnhangAngelegt, AnhangEingabe};
 
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -12,11 +12,11 @@ use uuid::Uuid;
 use crate::db::error::{Failure, Result};
 use crate::db::list::Page;
 use crate::db::tx::{Tx, WriteTx};
+use crate::http::call::Call;
 use crate::http::reply::Reply;
 use crate::http::upload::{Dateiname, Inhalt, hex, mime_type};
 use crate::http::wire::{Text, required};
 use crate::rules::error::Hints;
-use model::{Anhang, AnhangAngelegt};
 
 /// Whose attachment it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,9 +68,10 @@ pub fn list(tx: &Tx<'_>, besitzer: Besitzer, page: Page) -> Result<Reply> {
 }
 
 /// One attachment of a record with its content.
-pub fn get(tx: &Tx<'_>, besitzer: Besitzer, id: Uuid) -> Result<Reply> {
+pub fn get(call: &Call<'_>, tx: &Tx<'_>, besitzer: Besitzer) -> Result<Reply> {
+    let id = call.second_id(WHAT)?;
     let anhang = sql::find(tx, besitzer, id)?.ok_or_else(|| Failure::not_found(WHAT))?;
-    Ok(Reply::ok(&anhang)?.about(id))
+    Ok(Reply::ok(&anhang)?.with_weak_etag(call).about(id))
 }
 
 /// What is not found.

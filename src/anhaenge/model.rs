@@ -1,5 +1,6 @@
 //! Attachments as they go over the wire.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -10,7 +11,7 @@ use crate::rules::day::Instant;
 use crate::rules::error::Hints;
 
 /// An attachment (D21f).
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct Anhang {
     pub id: Uuid,
@@ -36,7 +37,7 @@ eingabe! {
 }
 
 /// Confirmation of a POST of an attachment.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct AnhangAngelegt {
     #[serde(flatten)]

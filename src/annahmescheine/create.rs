@@ -27,6 +27,29 @@ use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::weighing::Richtung;
 use crate::waage::{self, FertigeWiegung};
 
+/// Why a note is refused, besides its partner.
+pub const REFUSALS: &[Code] = &[
+    Code::ZeitraumGesperrt,
+    Code::PartnerNichtGefunden,
+    Code::ArtikelFehlt,
+    Code::ArtikelNichtGefunden,
+    Code::ArtikelMehrdeutig,
+    Code::ArtikelWiderspruch,
+    Code::ArtikelInaktiv,
+    Code::MengeUngueltig,
+    Code::EinheitNichtUmrechenbar,
+    Code::BetragZuGross,
+    Code::NettoNegativ,
+    Code::ChargeFehlt,
+    Code::LandUnbekannt,
+    Code::BiozertifikatNichtGefunden,
+    Code::KontraktNichtGefunden,
+    Code::WiegungNichtGefunden,
+    Code::WiegungNichtFertig,
+    Code::WiegungPasstNicht,
+    Code::WiegungBereitsVerwendet,
+];
+
 /// Largest factor of a per cent of moisture.
 const MAX_SCHWUNDFAKTOR: Quantity = Quantity::whole(100);
 

@@ -8,16 +8,22 @@ mod model;
 mod sql;
 mod storno;
 
+use crate::belege;
 use crate::db::error::{Failure, Result};
 use crate::db::tx::Tx;
 use crate::http::call::Call;
 use crate::http::reply::Reply;
-use crate::http::route::{Access, Method, Param, ParamKind, Route, WriteWork};
+use crate::http::route::{Access, Method, Param, Route, WriteWork};
+use crate::http::shape::Answer;
 use crate::http::wire::{Text, required};
 use crate::import::{Import, check};
+use crate::rules::error::Code;
 use crate::rules::scope::Scope;
 use crate::waage::StornoEingabe;
-use model::AnnahmescheinEingabe;
+use model::{
+    Annahmeschein, AnnahmescheinBestaetigung, AnnahmescheinEingabe, AnnahmescheinWiederholt,
+    StornoBestaetigung,
+};
 use sql::Auswahl;
 
 const WHAT: &str = "Diesen Annahmeschein";
@@ -38,26 +44,33 @@ pub const ROUTES: &[Route] = &[
         list,
     )
     .with_query(&[
-        Param { name: "status", kind: ParamKind::Text, summary: "offen, abgerechnet oder storniert" },
-        Param { name: "von", kind: ParamKind::Day, summary: "erstes Lieferdatum" },
-        Param { name: "bis", kind: ParamKind::Day, summary: "letztes Lieferdatum" },
+        Param::text("status", "offen, abgerechnet oder storniert"),
+        Param::day("von", "erstes Lieferdatum"),
+        Param::day("bis", "letztes Lieferdatum"),
         Param::limit(None),
         Param::OFFSET,
-    ]),
+    ])
+    .gives(&[Answer::list::<Annahmeschein>()]),
     Route::write(
         Method::Post,
         "/api/v1/annahmescheine",
         Scope::RohwarenWrite,
         "Annahmeschein anlegen, auf Wunsch mit Lieferschein (EL)",
         post,
-    ),
+    )
+    .takes::<AnnahmescheinEingabe>("AnnahmescheinNeu", &[])
+    .gives(&[Answer::created::<AnnahmescheinBestaetigung>(), Answer::ok::<AnnahmescheinWiederholt>()])
+    .refuses(&[belege::PARTNER, create::REFUSALS]),
     Route::write(
         Method::Put,
         "/api/v1/annahmescheine/{id}/storno",
         Scope::RohwarenWrite,
         "Annahmeschein stornieren; seine Wiegung ist wieder frei",
         cancel,
-    ),
+    )
+    .takes::<StornoEingabe>("Storno", &["grund"])
+    .gives(&[Answer::ok::<StornoBestaetigung>()])
+    .refuses(&[&[Code::AnnahmescheinNichtStornierbar]]),
 ];
 
 /// GET /annahmescheine

@@ -1,5 +1,6 @@
 //! Goods-receipt notes as they go over the wire.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -16,7 +17,7 @@ use crate::rules::receipt::{Anlieferung, AnnahmescheinStatus, net_amount, net_qu
 
 /// A goods-receipt note (specification, Annahmeschein; what a POST stores besides is shown, too:
 /// D18).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct Annahmeschein {
     pub id: Uuid,
@@ -147,7 +148,7 @@ eingabe! {
 }
 
 /// Confirmation of POST /annahmescheine (D21a).
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct AnnahmescheinBestaetigung {
     pub id: Uuid,
@@ -169,8 +170,9 @@ pub struct AnnahmescheinBestaetigung {
 }
 
 /// Confirmation of PUT /annahmescheine/{id}/storno.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[allow(missing_docs)]
+#[schemars(rename = "AnnahmescheinStorno")]
 pub struct StornoBestaetigung {
     pub id: Uuid,
     pub belegnummer: String,
@@ -179,7 +181,7 @@ pub struct StornoBestaetigung {
 }
 
 /// Answer to a repeated external_ref: the note, and that it was there already.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct AnnahmescheinWiederholt {
     #[serde(flatten)]

@@ -1,5 +1,7 @@
 //! The whole service: all routes, all kinds of import, and what it takes to run them.
 
+pub mod description;
+mod docs;
 mod midnight;
 mod probes;
 
@@ -8,7 +10,9 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 
 use midnight::Midnight;
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 use tokio::net::TcpListener;
 
 use crate::db::connection::open_writer;
@@ -28,6 +32,7 @@ use crate::http::call::Call;
 use crate::http::reply::Reply;
 use crate::http::route::{Route, Run};
 use crate::http::server::{Limits, serve};
+use crate::http::shape::Answer;
 use crate::import::Kind;
 use crate::{
     annahmescheine, artikel, belege, biozertifikate, chargen, herkunft, kasse, kontrakte, kunden, laender,
@@ -39,10 +44,19 @@ const API_VERSION: &str = "1.0.0";
 
 /// Routes of the service itself.
 const OWN_ROUTES: &[Route] = &[
-    Route::open("/api/v1", "Version und Liste der Endpunkte", Run::Open(about)),
-    Route::open("/healthz", "Ob der Dienst läuft", Run::Inside(probes::health)),
-    Route::open("/readyz", "Ob der Dienst lesen und schreiben kann", Run::Inside(probes::ready)),
-    Route::open("/metrics", "Messwerte im Textformat von Prometheus", Run::Inside(probes::metrics)),
+    Route::open("/api/v1", "Version und Liste der Endpunkte", Run::Open(about))
+        .gives(&[Answer::ok::<About>()]),
+    Route::open("/openapi.json", "Diese Beschreibung (OpenAPI 3.1)", Run::Open(openapi))
+        .gives(&[Answer::ok::<Value>().with(&["etag"])]),
+    Route::open("/docs", "Seite, die die Schnittstelle beschreibt", Run::Open(docs::page))
+        .gives(&[Answer::other("text/html").with(&["etag"])]),
+    Route::open("/docs/{datei}", "Eine Datei dieser Seite", Run::Open(docs::part)).gives(docs::ANSWERS),
+    Route::open("/healthz", "Ob der Dienst läuft", Run::Inside(probes::health))
+        .gives(&[Answer::ok::<probes::Health>()]),
+    Route::open("/readyz", "Ob der Dienst lesen und schreiben kann", Run::Inside(probes::ready))
+        .gives(&[Answer::ok::<probes::Health>()]),
+    Route::open("/metrics", "Messwerte im Textformat von Prometheus", Run::Inside(probes::metrics))
+        .gives(&[Answer::other("text/plain")]),
 ];
 
 /// Every route, slice by slice.
@@ -82,7 +96,8 @@ pub fn imports() -> impl Iterator<Item = Kind> {
     by_row.into_iter().flatten().map(Kind::Rows).chain(kasse::IMPORTS.iter().map(Kind::Groups))
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Dienst")]
 struct About {
     api: &'static str,
     version: &'static str,
@@ -92,14 +107,19 @@ struct About {
     endpoints: Vec<String>,
 }
 
+/// GET /openapi.json
+fn openapi(call: &Call<'_>) -> Result<Reply> {
+    Ok(docs::file(call, "application/json; charset=utf-8", description::compressed()))
+}
+
 /// GET /api/v1
 fn about(_: &Call<'_>) -> Result<Reply> {
     let endpoints = routes().map(|route| format!("{} {}", route.method.as_str(), route.pattern));
     Reply::ok(&About {
         api: "partnerd",
         version: API_VERSION,
-        docs: "README.md",
-        spec: "Partner REST Service Specification (v1)",
+        docs: "/docs",
+        spec: "/openapi.json",
         auth: "X-API-Key",
         endpoints: endpoints.collect(),
     })
@@ -149,6 +169,7 @@ impl App {
             critical,
             proxies: policy.proxies.clone(),
             public_metrics: policy.public_metrics,
+            origins: policy.origins.clone(),
             metrics: Metrics::new(beside(database, "wal"), &writer.queue()),
             journal,
             clock: Arc::clone(&clock),

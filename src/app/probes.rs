@@ -1,7 +1,8 @@
 //! What those who watch over the machine ask: whether the service runs, whether it can work, and
 //! what it measures.
 
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::db::error::{Failure, Result};
 use crate::http::call::Call;
@@ -9,15 +10,24 @@ use crate::http::reply::Reply;
 use crate::http::route::Inside;
 use crate::rules::error::{Code, Refusal};
 
+/// That all is well.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Zustand")]
+pub struct Health {
+    status: &'static str,
+}
+
+const WELL: Health = Health { status: "ok" };
+
 /// GET /healthz
 pub fn health(_: &Call<'_>, _: &dyn Inside) -> Result<Reply> {
-    Reply::ok(&json!({"status": "ok"}))
+    Reply::ok(&WELL)
 }
 
 /// GET /readyz: 503 when a request would not be carried out. Why stands in the log.
 pub fn ready(_: &Call<'_>, inside: &dyn Inside) -> Result<Reply> {
     inside.ready().map_err(|why| Failure::Busy(format!("not ready: {why}")))?;
-    Reply::ok(&json!({"status": "ok"}))
+    Reply::ok(&WELL)
 }
 
 /// GET /metrics, for this machine unless the configuration opens it.

@@ -8,16 +8,18 @@ mod sql;
 pub use bezug::named;
 pub use import::by_artikelnummer;
 pub use model::Artikel;
+use model::Artikelgruppe;
 pub use sql::{find, find_by_artikelnummer, find_by_ean, find_by_number, gruppen_satz, tiers};
 
 use uuid::Uuid;
 
-use crate::anhaenge::{self, AnhangEingabe, Besitzer, Upload};
+use crate::anhaenge::{self, Anhang, AnhangAngelegt, AnhangEingabe, Besitzer, Upload};
 use crate::db::error::{Failure, Result};
 use crate::db::tx::Tx;
 use crate::http::call::Call;
 use crate::http::reply::Reply;
-use crate::http::route::{Access, Method, Param, ParamKind, Route, WriteWork};
+use crate::http::route::{Access, Method, Param, Route, WriteWork};
+use crate::http::shape::Answer;
 use crate::import::{Import, check};
 use crate::rules::scope::Scope;
 
@@ -34,19 +36,22 @@ pub const IMPORTS: &[Import] = &[
 
 /// Routes of this slice.
 pub const ROUTES: &[Route] = &[
-    Route::get("/api/v1/artikel", READ, "Artikel mit Status aktiv", list).with_query(&[
-        Param { name: "suche", kind: ParamKind::Text, summary: "Wörter in Bezeichnung, Nummer oder EAN" },
-        Param { name: "gruppe_id", kind: ParamKind::Int, summary: "nur diese Artikelgruppe" },
-        Param::limit(Some(100)),
-        Param::OFFSET,
-    ]),
+    Route::get("/api/v1/artikel", READ, "Artikel mit Status aktiv", list)
+        .with_query(&[
+            Param::text("suche", "Wörter in Bezeichnung, Nummer oder EAN"),
+            Param::int("gruppe_id", "nur diese Artikelgruppe"),
+            Param::limit(Some(100)),
+            Param::OFFSET,
+        ])
+        .gives(&[Answer::list::<Artikel>()]),
     Route::get(
         "/api/v1/artikelgruppen",
         Access::Scope(Scope::ArtikelgruppenRead),
         "Artikelgruppen",
         list_gruppen,
     )
-    .with_query(&[Param::limit(None), Param::OFFSET]),
+    .with_query(&[Param::limit(None), Param::OFFSET])
+    .gives(&[Answer::list::<Artikelgruppe>().with(&["x-limit", "etag"])]),
     Route::write(
         Method::Post,
         "/api/v1/artikel/{id}/dokumente",
@@ -54,15 +59,19 @@ pub const ROUTES: &[Route] = &[
         "Datei an einen Artikel anhängen",
         attach,
     )
-    .with_upload(),
+    .with_upload()
+    .takes::<AnhangEingabe>("AnhangNeu", &["dateiname", "inhalt_base64"])
+    .gives(&[Answer::created::<AnhangAngelegt>()]),
     Route::get("/api/v1/artikel/{id}/dokumente", READ, "Anhänge eines Artikels", list_attachments)
-        .with_query(&[Param::limit(None), Param::OFFSET]),
+        .with_query(&[Param::limit(None), Param::OFFSET])
+        .gives(&[Answer::array::<Anhang>()]),
     Route::get(
         "/api/v1/artikel/{id}/dokumente/{dok_id}",
         READ,
         "Einen Anhang eines Artikels mit Inhalt lesen",
         get_attachment,
-    ),
+    )
+    .gives(&[Answer::resource::<Anhang>()]),
 ];
 
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
@@ -74,7 +83,7 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 
 fn list_gruppen(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
-    Ok(Reply::ok(&sql::list_gruppen(tx, page)?)?.with_cut_limit(cut))
+    Ok(Reply::ok(&sql::list_gruppen(tx, page)?)?.with_cut_limit(cut).with_weak_etag(call))
 }
 
 /// POST /artikel/{id}/dokumente
@@ -94,7 +103,7 @@ fn list_attachments(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 /// GET /artikel/{id}/dokumente/{dok_id}
 fn get_attachment(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let artikel = found(tx, call.id(WHAT)?)?;
-    anhaenge::get(tx, Besitzer::Artikel(artikel.id), call.second_id(anhaenge::WHAT)?)
+    anhaenge::get(call, tx, Besitzer::Artikel(artikel.id))
 }
 
 fn found(tx: &Tx<'_>, id: Uuid) -> Result<Artikel> {

@@ -1,5 +1,6 @@
 //! Articles as they go over the wire.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -7,7 +8,7 @@ use crate::rules::fixed::{Percent, Price};
 use crate::rules::stammdaten::ArtikelStatus;
 
 /// An article (specification, Artikel).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct Artikel {
     pub id: Uuid,
@@ -54,7 +55,7 @@ impl Artikel {
 }
 
 /// A group of articles (specification, Artikelgruppe).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct Artikelgruppe {
     pub id: i64,

@@ -6,13 +6,14 @@ use uuid::Uuid;
 use crate::eingabe;
 use crate::http::json::Json;
 use crate::http::upload::{Dateiname, Inhalt};
-use crate::http::wire::{At, FromJson, Kennung, LongText, Read, Tage, Text, Verweis};
+use crate::http::wire::{At, FromJson, Kennung, Liste, LongText, Read, Tage, Text, Verweis};
 use crate::kunden::KundenId;
 use crate::laender::Staat;
 use crate::rules::day::Day;
 use crate::rules::document::BelegTyp;
 use crate::rules::error::{Code, PositionErrors};
 use crate::rules::fixed::{Percent, Price, Quantity};
+use crate::shape;
 
 /// Positions of one document at most (D18).
 const MAX_POSITIONS: usize = 1_000;
@@ -94,6 +95,9 @@ eingabe! {
 /// A type of document, in any case or by an alias (D10).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Typ(pub BelegTyp);
+
+shape!([] Typ => |generator| generator.subschema_for::<BelegTyp>());
+shape!([] Items => |generator| Liste::<ItemEingabe, MAX_POSITIONS>::json_schema(generator));
 
 impl FromJson for Typ {
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Typ> {

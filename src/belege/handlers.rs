@@ -46,7 +46,7 @@ pub fn get_pdf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
         let message = "Zu diesem Beleg ist kein PDF archiviert, oder er ist noch nicht abgeschlossen.";
         return Err(Refusal::new(Code::KeinPdf, message).into());
     };
-    Ok(Reply::ok(&pdf)?.about(beleg.id))
+    Ok(Reply::ok(&pdf)?.with_weak_etag(call).about(beleg.id))
 }
 
 /// GET /belege/{id}/verlauf

@@ -28,44 +28,101 @@ pub use tagesende::{finalise_number, finalise_past_days, settle_number};
 pub use wareneingang::{Wareneingang, is_live, receive};
 
 use crate::http::route::{Access, Method, Param, ParamKind, Route};
+use crate::http::shape::Answer;
+use crate::http::wire::Leer;
+use crate::rules::error::Code;
 use crate::rules::scope::Scope;
+use crate::waage::StornoEingabe;
+use eingabe::{BelegEingabe, PdfEingabe};
+use model::{
+    Beleg, BelegBestaetigung, BelegPdf, BelegWiederholt, Dokument, PdfBestaetigung, StatusBestaetigung,
+    StornoBestaetigung, Verlaufseintrag,
+};
 
 const READ: Access = Access::Scope(Scope::BelegeRead);
 const WRITE: Scope = Scope::BelegeWrite;
 
+/// Why a partner is refused.
+pub const PARTNER: &[Code] =
+    &[Code::KundeFehlt, Code::KundeNichtGefunden, Code::KundeWiderspruch, Code::KundeGesperrt];
+
+/// Why a document's date or its items are refused.
+const ITEMS: &[Code] = &[
+    Code::ZeitraumGesperrt,
+    Code::ArtikelFehlt,
+    Code::ArtikelNichtGefunden,
+    Code::ArtikelMehrdeutig,
+    Code::ArtikelWiderspruch,
+    Code::ArtikelInaktiv,
+    Code::PreisFehlt,
+    Code::MengeUngueltig,
+    Code::EinheitNichtUmrechenbar,
+    Code::BetragZuGross,
+    Code::ChargeFehlt,
+    Code::ChargeNichtGefunden,
+    Code::ChargePasstNicht,
+    Code::BestandNichtAusreichend,
+    Code::LandUnbekannt,
+    Code::BiozertifikatNichtGefunden,
+    Code::KontraktNichtGefunden,
+    Code::WiegungNichtGefunden,
+    Code::WiegungNichtFertig,
+    Code::WiegungPasstNicht,
+    Code::WiegungBereitsVerwendet,
+    Code::BelegNichtGefunden,
+    Code::BezugPasstNicht,
+];
+
 /// Routes of this slice.
 pub const ROUTES: &[Route] = &[
-    Route::get("/api/v1/belege", READ, "Belege, der neueste zuerst", handlers::list).with_query(&[
-        Param {
-            name: "typ",
-            kind: ParamKind::Text,
-            summary: "AN, AU, LS, RE, BS, EL, ER, mit Komma getrennt",
-        },
-        Param { name: "status", kind: ParamKind::Text, summary: "nur dieser Status" },
-        Param { name: "von", kind: ParamKind::Day, summary: "erstes Belegdatum" },
-        Param { name: "bis", kind: ParamKind::Day, summary: "letztes Belegdatum" },
-        Param {
-            name: "kunden_id",
-            kind: ParamKind::Text,
-            summary: "kunden_id (Zahl) oder id (UUID) des Partners",
-        },
-        Param::limit(Some(50)),
-        Param::OFFSET,
-    ]),
-    Route::write(Method::Post, "/api/v1/belege", WRITE, "Beleg anlegen", handlers::create),
-    Route::get("/api/v1/belege/{id}", READ, "Einen Beleg mit Positionen lesen", handlers::get),
-    Route::write(Method::Put, "/api/v1/belege/{id}", WRITE, "Offenen Beleg ändern", handlers::change),
+    Route::get("/api/v1/belege", READ, "Belege, der neueste zuerst", handlers::list)
+        .with_query(&[
+            Param::new("typ", ParamKind::Types, "AN, AU, LS, RE, BS, EL, ER, mit Komma getrennt"),
+            Param::text("status", "nur dieser Status"),
+            Param::day("von", "erstes Belegdatum"),
+            Param::day("bis", "letztes Belegdatum"),
+            Param::new("kunden_id", ParamKind::Partner, "kunden_id (Zahl) oder id (UUID) des Partners"),
+            Param::limit(Some(50)),
+            Param::OFFSET,
+        ])
+        .gives(&[Answer::list::<Beleg>()]),
+    Route::write(Method::Post, "/api/v1/belege", WRITE, "Beleg anlegen", handlers::create)
+        .takes::<BelegEingabe>("BelegNeu", &["beleg_typ", "items"])
+        .gives(&[Answer::created::<BelegBestaetigung>(), Answer::ok::<BelegWiederholt>()])
+        .refuses(&[PARTNER, ITEMS]),
+    Route::get("/api/v1/belege/{id}", READ, "Einen Beleg mit Positionen lesen", handlers::get)
+        .gives(&[Answer::resource::<Beleg>()]),
+    Route::write(Method::Put, "/api/v1/belege/{id}", WRITE, "Offenen Beleg ändern", handlers::change)
+        .takes::<BelegEingabe>("BelegAenderung", &[])
+        .with_if_match()
+        .gives(&[Answer::ok::<BelegBestaetigung>()])
+        .refuses(&[
+            PARTNER,
+            ITEMS,
+            &[Code::BelegAbgeschlossen, Code::BelegTypNichtAenderbar, Code::ChargeBereitsVerwendet],
+        ]),
     Route::write(
         Method::Post,
         "/api/v1/belege/{id}/abschliessen",
         WRITE,
         "Beleg abschließen",
         handlers::finalise,
-    ),
-    Route::write(Method::Post, "/api/v1/belege/{id}/storno", WRITE, "Beleg stornieren", handlers::cancel),
+    )
+    .may_take::<Leer>("Leer")
+    .with_if_match()
+    .gives(&[Answer::ok::<StatusBestaetigung>()])
+    .refuses(&[&[Code::BelegStorniert]]),
+    Route::write(Method::Post, "/api/v1/belege/{id}/storno", WRITE, "Beleg stornieren", handlers::cancel)
+        .takes::<StornoEingabe>("Storno", &["grund"])
+        .with_if_match()
+        .gives(&[Answer::ok::<StornoBestaetigung>()])
+        .refuses(&[&[Code::BelegNichtStornierbar, Code::ChargeBereitsVerwendet, Code::ZeitraumGesperrt]]),
     Route::get("/api/v1/belege/{id}/verlauf", READ, "Frühere Fassungen eines Belegs", handlers::get_verlauf)
-        .with_query(&[Param::limit(None), Param::OFFSET]),
-    Route::get("/api/v1/belege/{id}/pdf", READ, "Neuestes archiviertes PDF", handlers::get_pdf),
+        .with_query(&[Param::limit(None), Param::OFFSET])
+        .gives(&[Answer::list::<Verlaufseintrag>()]),
+    Route::get("/api/v1/belege/{id}/pdf", READ, "Neuestes archiviertes PDF", handlers::get_pdf)
+        .gives(&[Answer::resource::<BelegPdf>()])
+        .refuses(&[&[Code::KeinPdf]]),
     Route::write(
         Method::Post,
         "/api/v1/belege/{id}/pdf",
@@ -73,18 +130,16 @@ pub const ROUTES: &[Route] = &[
         "PDF archivieren; das erste schließt den Beleg ab",
         handlers::archive_pdf,
     )
-    .with_upload(),
-    Route::get("/api/v1/dokumente", READ, "Abgeschlossene Belege seit einem Tag", handlers::poll).with_query(
-        &[
-            Param {
-                name: "since",
-                kind: ParamKind::Text,
-                summary: "Tag oder Zeitpunkt, ab dem gesucht wird (Pflicht)",
-            },
-            Param { name: "typen", kind: ParamKind::Text, summary: "Belegtypen, mit Komma getrennt" },
-            Param { name: "status", kind: ParamKind::Text, summary: "nur dieser Status" },
+    .with_upload()
+    .takes::<PdfEingabe>("BelegPdfNeu", &["datei_base64"])
+    .gives(&[Answer::created::<PdfBestaetigung>(), Answer::ok::<PdfBestaetigung>()]),
+    Route::get("/api/v1/dokumente", READ, "Abgeschlossene Belege seit einem Tag", handlers::poll)
+        .with_query(&[
+            Param::new("since", ParamKind::Since, "Tag oder Zeitpunkt, ab dem gesucht wird").required(),
+            Param::new("typen", ParamKind::Types, "Belegtypen, mit Komma getrennt"),
+            Param::text("status", "nur dieser Status"),
             Param::limit(None),
             Param::OFFSET,
-        ],
-    ),
+        ])
+        .gives(&[Answer::array::<Dokument>().with(&["x-total-count", "x-limit", "x-next-since", "etag"])]),
 ];

@@ -1,5 +1,6 @@
 //! Documents as they go over the wire.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -10,7 +11,7 @@ use crate::rules::error::Hints;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 
 /// A document (specification, Beleg; what a POST stores besides is shown, too: D18).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct Beleg {
     pub id: Uuid,
@@ -72,7 +73,7 @@ impl Beleg {
 }
 
 /// A position (specification, BelegPosition).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct BelegPosition {
     pub id: Uuid,
@@ -118,7 +119,7 @@ pub struct BelegPosition {
 }
 
 /// Answer to a repeated external_ref: the document, and that it was there already.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct BelegWiederholt {
     #[serde(flatten)]
@@ -131,7 +132,7 @@ pub struct BelegWiederholt {
 }
 
 /// Confirmation of POST and PUT /belege.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct BelegBestaetigung {
     pub id: Uuid,
@@ -146,8 +147,9 @@ pub struct BelegBestaetigung {
 }
 
 /// Confirmation of POST /belege/{id}/abschliessen.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[allow(missing_docs)]
+#[schemars(rename = "BelegStatusBestaetigung")]
 pub struct StatusBestaetigung {
     pub id: Uuid,
     pub beleg_nummer: String,
@@ -156,8 +158,9 @@ pub struct StatusBestaetigung {
 }
 
 /// Confirmation of POST /belege/{id}/storno (D4).
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[allow(missing_docs)]
+#[schemars(rename = "BelegStornoBestaetigung")]
 pub struct StornoBestaetigung {
     pub id: Uuid,
     pub beleg_nummer: String,
@@ -171,7 +174,7 @@ pub struct StornoBestaetigung {
 }
 
 /// Confirmation of POST /belege/{id}/pdf (D21c).
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct PdfBestaetigung {
     pub id: Uuid,
@@ -185,7 +188,7 @@ pub struct PdfBestaetigung {
 }
 
 /// The newest archived PDF of a document (specification, BelegPdf).
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct BelegPdf {
     pub beleg_id: Uuid,
@@ -196,7 +199,7 @@ pub struct BelegPdf {
 }
 
 /// An entry of the polling list (specification, Dokument).
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct Dokument {
     pub id: Uuid,
@@ -218,13 +221,14 @@ pub struct Dokument {
 }
 
 /// One entry of the history of a document (D4): the version before a change.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct Verlaufseintrag {
     pub version: i64,
     pub am: Instant,
     pub key_id: Option<String>,
     pub aktion: String,
+    #[schemars(with = "Beleg")]
     pub beleg: Box<serde_json::value::RawValue>,
 }
 

@@ -14,9 +14,13 @@ pub use stock::{
     fill_in,
 };
 
-use crate::http::route::{Access, Method, Param, ParamKind, Route};
+use crate::http::route::{Access, Method, Param, Route};
+use crate::http::shape::Answer;
 use crate::import::{Import, check};
+use crate::rules::error::Code;
 use crate::rules::scope::Scope;
+use model::{ChargeAngelegt, ChargeEingabe};
+use verfuegbar::VerfuegbareCharge;
 
 /// What can be imported into this slice.
 pub const IMPORTS: &[Import] =
@@ -26,28 +30,37 @@ pub const IMPORTS: &[Import] =
 pub const ROUTES: &[Route] = &[
     Route::get("/api/v1/chargen", Access::Scope(Scope::ChargenRead), "Chargen mit Bestand", handlers::list)
         .with_query(&[
-            Param { name: "artikel_id", kind: ParamKind::Uuid, summary: "nur Chargen dieses Artikels" },
-            Param { name: "partner_id", kind: ParamKind::Uuid, summary: "nur Chargen dieses Lieferanten" },
-            Param {
-                name: "mit_bestand",
-                kind: ParamKind::Bool,
-                summary: "true: nur Chargen mit Bestand über 0",
-            },
+            Param::uuid("artikel_id", "nur Chargen dieses Artikels"),
+            Param::uuid("partner_id", "nur Chargen dieses Lieferanten"),
+            Param::flag("mit_bestand", "true: nur Chargen mit Bestand über 0"),
             Param::limit(Some(200)),
             Param::OFFSET,
-        ]),
+        ])
+        .gives(&[Answer::array::<Charge>()]),
     Route::get(
         "/api/v1/chargen/verfuegbar",
         Access::Scope(Scope::ChargenRead),
         "Chargen eines Artikels mit Bestand, mit Vorschlag nach Haltbarkeit",
         verfuegbar::list,
     )
-    .with_query(verfuegbar::PARAMS),
+    .with_query(verfuegbar::PARAMS)
+    .gives(&[Answer::array::<VerfuegbareCharge>().with(&["x-total-count", "x-limit", "x-fehlmenge"])])
+    .refuses(&[verfuegbar::REFUSALS]),
     Route::write(
         Method::Post,
         "/api/v1/chargen",
         Scope::ChargenWrite,
         "Charge anlegen, ohne Bestand zu buchen",
         handlers::create,
-    ),
+    )
+    .takes::<ChargeEingabe>("ChargeNeu", &["artikel_id"])
+    .gives(&[Answer::created::<ChargeAngelegt>()])
+    .refuses(&[&[
+        Code::ArtikelNichtGefunden,
+        Code::PartnerNichtGefunden,
+        Code::BiozertifikatNichtGefunden,
+        Code::LandUnbekannt,
+        Code::NummerReserviert,
+        Code::ChargeNrBereitsVergeben,
+    ]]),
 ];

@@ -1,5 +1,6 @@
 //! Batches as they go over the wire.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -12,7 +13,7 @@ use crate::rules::fixed::{Price, Quantity};
 use crate::rules::stammdaten::EingangQuelle;
 
 /// A batch (specification, Charge).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct Charge {
     pub id: Uuid,
@@ -80,7 +81,7 @@ eingabe! {
 }
 
 /// Confirmation of POST /chargen.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct ChargeAngelegt {
     pub id: Uuid,

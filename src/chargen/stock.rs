@@ -1,6 +1,7 @@
 //! Creating batches and booking movements.
 
 use rusqlite::named_params;
+use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -211,7 +212,7 @@ pub struct Buchung {
 }
 
 /// A movement as confirmations list it (D8).
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct Bewegung {
     pub beleg_id: Option<Uuid>,

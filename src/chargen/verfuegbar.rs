@@ -1,6 +1,7 @@
 //! Which batches of an article are there, and from which a quantity should be taken (D21b).
 
 use rusqlite::Row;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::model::Charge;
@@ -21,25 +22,32 @@ use crate::rules::unit::Conversion;
 
 /// Parameters of the route.
 pub const PARAMS: &[Param] = &[
-    Param { name: "artikel_id", kind: ParamKind::Uuid, summary: "der Artikel (oder artikelnr)" },
-    Param { name: "artikelnr", kind: ParamKind::Text, summary: "Nummer des Artikels (oder artikel_id)" },
-    Param { name: "menge", kind: ParamKind::Text, summary: "gesuchte Menge: dann mit Vorschlag" },
-    Param {
-        name: "einheit",
-        kind: ParamKind::Text,
-        summary: "Einheit der Menge; ohne Angabe die des Artikels",
-    },
-    Param { name: "lagerhalle_id", kind: ParamKind::Int, summary: "nur diese Lagerhalle" },
-    Param { name: "niederlassung_id", kind: ParamKind::Int, summary: "nur diese Niederlassung" },
-    Param { name: "mhd_ab", kind: ParamKind::Day, summary: "nur mindestens so lange haltbare" },
-    Param { name: "herkunftsland", kind: ParamKind::Text, summary: "nur aus diesem Land" },
-    Param { name: "nur_bio", kind: ParamKind::Bool, summary: "true: nur mit Biozertifikat" },
+    Param::uuid("artikel_id", "der Artikel (oder artikelnr)"),
+    Param::text("artikelnr", "Nummer des Artikels (oder artikel_id)"),
+    Param::new("menge", ParamKind::Quantity, "gesuchte Menge: dann mit Vorschlag"),
+    Param::text("einheit", "Einheit der Menge; ohne Angabe die des Artikels"),
+    Param::int("lagerhalle_id", "nur diese Lagerhalle"),
+    Param::int("niederlassung_id", "nur diese Niederlassung"),
+    Param::day("mhd_ab", "nur mindestens so lange haltbare"),
+    Param::text("herkunftsland", "nur aus diesem Land"),
+    Param::flag("nur_bio", "true: nur mit Biozertifikat"),
     Param::limit(Some(200)),
     Param::OFFSET,
 ];
 
+/// Why the request is refused.
+pub const REFUSALS: &[Code] = &[
+    Code::ParameterFehlt,
+    Code::ArtikelNichtGefunden,
+    Code::ArtikelMehrdeutig,
+    Code::ArtikelWiderspruch,
+    Code::EinheitNichtUmrechenbar,
+    Code::LandUnbekannt,
+    Code::BetragZuGross,
+];
+
 /// A batch that has stock.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct VerfuegbareCharge {
     #[serde(flatten)]
@@ -131,7 +139,7 @@ fn filter(query: &Query, artikel: &Artikel) -> Read<Filter<'static>> {
         })?;
         filter.when("c.herkunftsland = :land", ":land", Some(land.iso2.as_str()));
     }
-    if query.bool("nur_bio")?.unwrap_or(false) {
+    if query.flag("nur_bio")? {
         filter.and("c.biozertifikat_id is not null");
     }
     Ok(filter)

@@ -21,6 +21,7 @@ use clap::{Parser, Subcommand};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use serde::Serialize;
 
+use crate::app::description;
 use crate::config::Config;
 use crate::db::connection::open_writer;
 use crate::db::error::Failure;
@@ -71,6 +72,8 @@ enum Command {
     Check,
     /// Print the settings in force and where each came from
     Config,
+    /// Print the description of the interface (OpenAPI 3.1)
+    Openapi,
 }
 
 /// What a command came to: nothing to add, or a sentence why not.
@@ -113,6 +116,10 @@ fn run(arguments: Arguments, terminal: &Terminal) -> Outcome {
         Command::Import(arguments) => import::run(&arguments, &config, terminal),
         Command::Check => check::run(&config, terminal),
         Command::Config => config::run(&config, terminal),
+        Command::Openapi => {
+            terminal.print(description::text().trim_end());
+            Ok(())
+        }
     }
 }
 

@@ -3,10 +3,11 @@
 //! `passage` is the order of checks (D19). `ways` is where a request is carried out: in place, or on
 //! by the thread that verifies keys, the slow lane, the writer. `trail` is what is known of it
 //! meanwhile and what is noted when it leaves. `key`, `quota`, `ip_limit`, `address` and
-//! `idempotency` are the checks themselves, `audit` the log of all requests, `metrics` the figures.
+//! `idempotency` are the checks themselves, `cors` what browsers ask, `audit` the log of all requests, `metrics` the figures.
 
 mod address;
 pub mod audit;
+mod cors;
 mod idempotency;
 mod ip_limit;
 pub mod key;
@@ -28,6 +29,7 @@ use crate::db::writer::WriterQueue;
 use crate::http::call::Request;
 use crate::http::route::{Inside, Route};
 use audit::Journal;
+pub use cors::Origins;
 use ip_limit::IpLimit;
 use key::Keys;
 use metrics::Metrics;
@@ -58,6 +60,8 @@ pub struct Gate {
     pub proxies: Vec<IpNet>,
     /// Everybody may read the metrics, not only this machine.
     pub public_metrics: bool,
+    /// Web pages that may call the interface.
+    pub origins: Origins,
     /// What is measured.
     pub metrics: Metrics,
     /// Audit rows of reads.
@@ -75,6 +79,8 @@ pub struct Policy {
     pub critical_routes: Vec<String>,
     /// Everybody may read the metrics, not only this machine.
     pub public_metrics: bool,
+    /// Web pages that may call the interface.
+    pub origins: Origins,
 }
 
 /// How long the writer may be at work without looking around before the service is not ready.

@@ -70,6 +70,9 @@ impl Gate {
         if let Some(refusal) = &request.malformed {
             return Err(refusal.clone().into());
         }
+        if let Some(reply) = self.origins.preflight(request) {
+            return Ok(Step::Reply(reply));
+        }
         let path = split(&request.path);
         if let Some(reply) = self.open_path(request, &path, trail)? {
             return Ok(Step::Reply(reply));

@@ -78,7 +78,11 @@ impl Gate {
             key = trail.caller.as_ref().map(|caller| caller.key_id.as_str()),
             "request"
         );
-        trail.dressed(reply)
+        let reply = match trail.route.and_then(|at| self.routes[at].deprecated) {
+            Some(deprecation) => deprecation.shown_in(reply),
+            None => reply,
+        };
+        self.origins.shown_in(trail.dressed(reply), request)
     }
 
     /// The audit row of an answer.

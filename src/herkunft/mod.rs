@@ -11,10 +11,9 @@ mod sql;
 use crate::db::error::{Failure, Result};
 use crate::db::tx::Tx;
 use crate::http::call::Call;
-use crate::http::query::Query;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Param, ParamKind, Route};
-use crate::http::wire::Read;
+use crate::http::shape::Answer;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::scope::Scope;
 use crate::{artikel, chargen};
@@ -37,31 +36,30 @@ pub const ROUTES: &[Route] = &[Route::get(
     get,
 )
 .with_query(&[
-    Param {
-        name: "richtung",
-        kind: ParamKind::OneOf(&["rueckwaerts", "vorwaerts", "beide"]),
-        summary: "nur Herkunft, nur Verbleib oder beide",
-    },
-    Param { name: "tiefe", kind: ParamKind::Int, summary: "Stufen der Produktion, 1 bis 50; ohne Angabe 20" },
-    Param {
-        name: "format", kind: ParamKind::OneOf(&["json", "csv"]), summary: "csv: Blatt für die Behörde"
-    },
-])];
+    Param::new(
+        "richtung",
+        ParamKind::OneOfOr(&["rueckwaerts", "vorwaerts", "beide"], "beide"),
+        "nur Herkunft, nur Verbleib oder beide",
+    ),
+    Param::new("tiefe", ParamKind::IntWithin(1, MAX_DEPTH, DEPTH), "Stufen der Produktion"),
+    Param::new("format", ParamKind::OneOfOr(&["json", "csv"], "json"), "csv: Blatt für die Behörde"),
+])
+.gives(&[Answer::ok::<Herkunft>(), Answer::other("text/csv")])];
 
 /// GET /chargen/{id}/herkunft
 fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let query = &call.query;
-    let tiefe = depth(query)?;
-    let richtung = query.one_of("richtung")?.unwrap_or("beide");
-    let format = query.one_of("format")?.unwrap_or("json");
+    let tiefe = query.int_within("tiefe")?;
+    let richtung = query.one_of("richtung")?;
+    let format = query.one_of("format")?;
     let charge = chargen::find(tx, call.id(WHAT)?)?.ok_or_else(|| Failure::not_found(WHAT))?;
     let id = charge.id;
     let walk = |schritt, asked: bool| match asked {
         true => graph::walk(tx, id, schritt, tiefe),
         false => Ok(Default::default()),
     };
-    let back = walk(Schritt::Rueckwaerts, richtung != "vorwaerts")?;
-    let forth = walk(Schritt::Vorwaerts, richtung != "rueckwaerts")?;
+    let back = walk(Schritt::Rueckwaerts, richtung != Some("vorwaerts"))?;
+    let forth = walk(Schritt::Vorwaerts, richtung != Some("rueckwaerts"))?;
     let mut hinweise = Hints::default();
     if back.deeper || forth.deeper {
         let message = format!("Es gibt weitere Stufen jenseits der tiefe {tiefe}.");
@@ -81,16 +79,10 @@ fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
         hinweise,
     };
     let reply = match format {
-        "csv" => Reply::csv(&format!("herkunft-{}", herkunft.charge.charge_nr), sheet::write(&herkunft)?),
+        Some("csv") => {
+            Reply::csv(&format!("herkunft-{}", herkunft.charge.charge_nr), sheet::write(&herkunft)?)
+        }
         _ => Reply::ok(&herkunft)?,
     };
     Ok(reply.with_notes(&herkunft.hinweise).about(id))
-}
-
-fn depth(query: &Query) -> Read<i64> {
-    let tiefe = query.int("tiefe")?.unwrap_or(DEPTH);
-    if (1..=MAX_DEPTH).contains(&tiefe) {
-        return Ok(tiefe);
-    }
-    Err(Query::refuse("tiefe", format!("Hier wird eine Zahl von 1 bis {MAX_DEPTH} erwartet.")))
 }

@@ -1,5 +1,6 @@
 //! The genealogy of a batch as it goes over the wire (D21d).
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -9,7 +10,7 @@ use crate::rules::error::Hints;
 use crate::rules::fixed::Quantity;
 
 /// Where a batch came from and where it went.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct Herkunft {
     pub charge: Charge,
@@ -30,7 +31,7 @@ pub struct Herkunft {
 }
 
 /// A batch on the way, and the production order that leads to it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct Knoten {
     /// Production orders between this batch and the one that was asked for.
@@ -48,7 +49,7 @@ pub struct Knoten {
 }
 
 /// What leads from one batch to the next.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct Ueber {
     pub art: &'static str,
@@ -58,7 +59,7 @@ pub struct Ueber {
 }
 
 /// A supplier or a recipient, document by document.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct Beteiligter {
     pub partner_id: Uuid,
@@ -81,7 +82,7 @@ pub struct Beteiligter {
 }
 
 /// What came in, what went out, what is left, without what was reversed.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct Bilanz {
     pub eingang: Quantity,

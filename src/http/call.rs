@@ -137,7 +137,8 @@ impl<'r> Call<'r> {
     /// Whether the client already has the answer with this tag.
     pub fn has_cached(&self, etag: &str) -> bool {
         let values = self.request.headers.get_all("if-none-match").iter();
-        let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+        // A compressed answer has a tag of its own.
+        let opaque = |tag: &str| tag.trim().trim_start_matches("W/").replace("-gzip\"", "\"");
         values
             .filter_map(|value| value.to_str().ok())
             .flat_map(|value| value.split(','))

@@ -1,5 +1,6 @@
 //! The only place where a failure becomes an HTTP status (wall 5).
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -9,8 +10,10 @@ use crate::db::log;
 use crate::rules::error::{Code, PositionError, Refusal};
 
 /// The error body: a superset of both shapes of the specification (D19).
-#[derive(Serialize)]
-struct ErrorBody<'e> {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Fehler")]
+pub struct ErrorBody<'e> {
+    #[schemars(with = "String")]
     error: Code,
     message: &'e str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -20,7 +23,8 @@ struct ErrorBody<'e> {
     request_id: Uuid,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "FehlerDetails")]
 struct Details<'e> {
     fehler: &'e [PositionError],
 }

@@ -1,6 +1,7 @@
 //! HTTP: requests and answers as the slices see them, and the socket.
 
 pub mod call;
+pub mod encoding;
 pub mod error;
 pub mod fingerprint;
 mod framing;
@@ -9,5 +10,6 @@ pub mod query;
 pub mod reply;
 pub mod route;
 pub mod server;
+pub mod shape;
 pub mod upload;
 pub mod wire;

@@ -11,7 +11,7 @@ use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::text::search_words;
 
 /// Longest value of a parameter, in characters.
-const MAX_VALUE: usize = 255;
+pub const MAX_VALUE: usize = 255;
 
 /// The parameters of a request, known and sent once each.
 #[derive(Debug)]
@@ -103,13 +103,31 @@ impl Query {
         self.parsed(name, read, "Hier wird true oder false erwartet.")
     }
 
-    /// One of the values that the route names for this parameter.
+    /// true or false; false where nothing is said.
+    pub fn flag(&self, name: &str) -> Read<bool> {
+        Ok(self.bool(name)?.unwrap_or(false))
+    }
+
+    /// An integer within the bounds that the route names, or its default.
+    pub fn int_within(&self, name: &str) -> Read<i64> {
+        let Some(ParamKind::IntWithin(min, max, default)) = self.param(name).map(|param| param.kind) else {
+            return Ok(0);
+        };
+        let message = format!("Hier wird eine Zahl von {min} bis {max} erwartet.");
+        let read = |text: &str| text.parse().ok().filter(|number| (min..=max).contains(number));
+        Ok(self.parsed(name, read, &message)?.unwrap_or(default))
+    }
+
+    /// One of the values that the route names for this parameter, or its default.
     pub fn one_of(&self, name: &str) -> Read<Option<&'static str>> {
-        let Some(ParamKind::OneOf(allowed)) = self.param(name).map(|param| param.kind) else {
-            return Ok(None);
+        let (allowed, default) = match self.param(name).map(|param| param.kind) {
+            Some(ParamKind::OneOf(allowed)) => (allowed, None),
+            Some(ParamKind::OneOfOr(allowed, default)) => (allowed, Some(default)),
+            _ => return Ok(None),
         };
         let message = format!("Erlaubt sind: {}.", allowed.join(", "));
-        self.parsed(name, |text| allowed.iter().copied().find(|value| *value == text), &message)
+        let read = |text: &str| allowed.iter().copied().find(|value| *value == text);
+        Ok(self.parsed(name, read, &message)?.or(default))
     }
 
     /// limit and offset; the note is for the header X-Limit when a limit was cut.

@@ -1,11 +1,14 @@
 //! A route is a row of data (wall 1): everything that must know the routes reads the table.
 
+use schemars::{JsonSchema, SchemaGenerator};
 use uuid::Uuid;
 
 use super::call::{Call, Request};
 use super::reply::Reply;
+use super::shape::{Answer, Body};
 use crate::db::error::Result;
 use crate::db::tx::{Tx, WriteTx};
+use crate::rules::error::Code;
 use crate::rules::scope::Scope;
 
 /// Methods that routes have.
@@ -101,14 +104,28 @@ pub enum ParamKind {
     Text,
     /// An integer id.
     Int,
+    /// An integer between two bounds; the default.
+    IntWithin(i64, i64, i64),
+    /// A quantity above 0.
+    Quantity,
     /// A uuid.
     Uuid,
+    /// A customer: integer kunden_id or uuid (D1).
+    Partner,
     /// A day (D15).
     Day,
+    /// A day or an instant (D11).
+    Since,
     /// true or false.
     Bool,
+    /// true or false; false where nothing is said.
+    Flag,
     /// One of these values.
     OneOf(&'static [&'static str]),
+    /// One of these values; the default.
+    OneOfOr(&'static [&'static str], &'static str),
+    /// Types of documents, separated by commas (D10).
+    Types,
     /// Rows at most; the default, if the specification declares one.
     Limit(Option<u32>),
     /// Rows passed over.
@@ -124,16 +141,78 @@ pub struct Param {
     pub kind: ParamKind,
     /// What it does, in German.
     pub summary: &'static str,
+    /// Whether it must be sent.
+    pub required: bool,
 }
 
 impl Param {
     /// Rows passed over.
-    pub const OFFSET: Param =
-        Param { name: "offset", kind: ParamKind::Offset, summary: "Einträge, die übersprungen werden" };
+    pub const OFFSET: Param = Param::new("offset", ParamKind::Offset, "Einträge, die übersprungen werden");
 
     /// Rows at most; the default is what the specification declares, if it declares one.
     pub const fn limit(default: Option<u32>) -> Param {
-        Param { name: "limit", kind: ParamKind::Limit(default), summary: "Höchstzahl der Einträge" }
+        Param::new("limit", ParamKind::Limit(default), "Höchstzahl der Einträge")
+    }
+
+    /// A parameter that may be sent.
+    pub const fn new(name: &'static str, kind: ParamKind, summary: &'static str) -> Param {
+        Param { name, kind, summary, required: false }
+    }
+
+    /// Free text.
+    pub const fn text(name: &'static str, summary: &'static str) -> Param {
+        Param::new(name, ParamKind::Text, summary)
+    }
+
+    /// An integer id.
+    pub const fn int(name: &'static str, summary: &'static str) -> Param {
+        Param::new(name, ParamKind::Int, summary)
+    }
+
+    /// A uuid.
+    pub const fn uuid(name: &'static str, summary: &'static str) -> Param {
+        Param::new(name, ParamKind::Uuid, summary)
+    }
+
+    /// A day.
+    pub const fn day(name: &'static str, summary: &'static str) -> Param {
+        Param::new(name, ParamKind::Day, summary)
+    }
+
+    /// true or false.
+    pub const fn bool(name: &'static str, summary: &'static str) -> Param {
+        Param::new(name, ParamKind::Bool, summary)
+    }
+
+    /// true or false; false where nothing is said.
+    pub const fn flag(name: &'static str, summary: &'static str) -> Param {
+        Param::new(name, ParamKind::Flag, summary)
+    }
+
+    /// One of some values.
+    pub const fn one_of(name: &'static str, values: &'static [&'static str], summary: &'static str) -> Param {
+        Param::new(name, ParamKind::OneOf(values), summary)
+    }
+
+    /// The same parameter, which must be sent.
+    pub const fn required(self) -> Param {
+        Param { required: true, ..self }
+    }
+}
+
+/// When a route is to go, and since when that is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deprecation {
+    /// Since when it should no longer be used, in seconds since 1970 (RFC 9745).
+    pub since: i64,
+    /// When it goes, as HTTP writes a date (RFC 8594).
+    pub sunset: &'static str,
+}
+
+impl Deprecation {
+    /// The answer with the headers that say so.
+    pub fn shown_in(self, reply: Reply) -> Reply {
+        reply.with("deprecation", format!("@{}", self.since)).with("sunset", self.sunset)
     }
 }
 
@@ -153,9 +232,36 @@ pub struct Route {
     pub query: &'static [Param],
     /// How large a body it takes.
     pub body: BodyLimit,
+    /// The body it takes, if it takes one.
+    pub takes: Option<Body>,
+    /// A change takes If-Match (D11).
+    pub if_match: bool,
+    /// Its answers.
+    pub gives: &'static [Answer],
+    /// Its refusals, besides those that follow from the rest of the row.
+    pub refuses: &'static [&'static [Code]],
+    /// Whether it is to go.
+    pub deprecated: Option<Deprecation>,
 }
 
 impl Route {
+    const fn new(method: Method, pattern: &'static str, access: Access, run: Run) -> Route {
+        Route {
+            method,
+            pattern,
+            access,
+            run,
+            summary: "",
+            query: &[],
+            body: BodyLimit::Ordinary,
+            takes: None,
+            if_match: false,
+            gives: &[],
+            refuses: &[],
+            deprecated: None,
+        }
+    }
+
     /// A reading route without parameters.
     pub const fn get(
         pattern: &'static str,
@@ -163,8 +269,7 @@ impl Route {
         summary: &'static str,
         run: fn(&Call<'_>, &Tx<'_>) -> Result<Reply>,
     ) -> Route {
-        let run = Run::Read(run);
-        Route { method: Method::Get, pattern, access, run, summary, query: &[], body: BodyLimit::Ordinary }
+        Route { summary, ..Route::new(Method::Get, pattern, access, Run::Read(run)) }
     }
 
     /// A writing route.
@@ -175,14 +280,39 @@ impl Route {
         summary: &'static str,
         run: fn(&Call<'_>) -> Result<WriteWork>,
     ) -> Route {
-        let (run, access) = (Run::Write(run), Access::Scope(scope));
-        Route { method, pattern, access, run, summary, query: &[], body: BodyLimit::Ordinary }
+        Route { summary, ..Route::new(method, pattern, Access::Scope(scope), Run::Write(run)) }
     }
 
     /// A route without a key.
     pub const fn open(pattern: &'static str, summary: &'static str, run: Run) -> Route {
-        let (access, method) = (Access::Open, Method::Get);
-        Route { method, pattern, access, run, summary, query: &[], body: BodyLimit::Ordinary }
+        Route { summary, ..Route::new(Method::Get, pattern, Access::Open, run) }
+    }
+
+    /// The same route with a body: its name in the description, and the fields that must be there.
+    pub const fn takes<T: JsonSchema>(self, name: &'static str, required: &'static [&'static str]) -> Route {
+        let shape = SchemaGenerator::subschema_for::<T>;
+        Route { takes: Some(Body { name, shape, required, optional: false }), ..self }
+    }
+
+    /// The same route with a body that may be missing altogether.
+    pub const fn may_take<T: JsonSchema>(self, name: &'static str) -> Route {
+        let shape = SchemaGenerator::subschema_for::<T>;
+        Route { takes: Some(Body { name, shape, required: &[], optional: true }), ..self }
+    }
+
+    /// The same route, which takes If-Match.
+    pub const fn with_if_match(self) -> Route {
+        Route { if_match: true, ..self }
+    }
+
+    /// The same route with its answers.
+    pub const fn gives(self, gives: &'static [Answer]) -> Route {
+        Route { gives, ..self }
+    }
+
+    /// The same route with refusals of its own.
+    pub const fn refuses(self, refuses: &'static [&'static [Code]]) -> Route {
+        Route { refuses, ..self }
     }
 
     /// The same route with query parameters.

@@ -24,6 +24,7 @@ use tokio_io_timeout::TimeoutStream;
 use uuid::Uuid;
 
 use super::call::Request;
+use super::encoding::{accepts_gzip, encoded};
 use super::framing::Watched;
 use super::reply::Reply;
 use crate::db::{Clock, log};
@@ -174,6 +175,7 @@ impl<A: Answering> Serving<A> {
         let (head, body) = request.into_parts();
         let is_kept = malformed.is_none() && !body.is_end_stream();
         let limit = if is_kept { self.service.body_limit(&head) } else { 0 };
+        let gzip = accepts_gzip(&head.headers);
         let asked_first = head.headers.contains_key(hyper::header::EXPECT);
         let reading = async {
             let place = self.place_for(&body, limit).await;
@@ -205,7 +207,7 @@ impl<A: Answering> Serving<A> {
             Ok(Outcome::Later(receiver)) => receiver.await.unwrap_or_else(|_| service.unavailable(id)),
             Err(_) => service.unavailable(id),
         };
-        response(reply, id, incomplete)
+        response(encoded(reply, gzip), id, incomplete)
     }
 
     /// Waits until there is memory for a body: its announced size, else the most it may have.
@@ -286,8 +288,14 @@ fn response(reply: Reply, id: Uuid, close: bool) -> Response<Full<Bytes>> {
         }
     };
     insert(HeaderName::from_static("x-request-id"), &id.to_string());
-    for (name, value) in &reply.headers {
+    for (name, value) in reply.headers.iter().filter(|(name, _)| *name != "vary") {
         insert(HeaderName::from_static(name), value);
+    }
+    // What an answer depends on is said in several places.
+    let vary = reply.headers.iter().filter(|(name, _)| *name == "vary").map(|(_, value)| value.as_str());
+    let vary = vary.collect::<Vec<_>>().join(", ");
+    if !vary.is_empty() {
+        insert(hyper::header::VARY, &vary);
     }
     if close {
         insert(hyper::header::CONNECTION, "close");

@@ -10,9 +10,11 @@ use crate::db::error::Result;
 use crate::db::tx::Tx;
 use crate::http::call::Call;
 use crate::http::reply::Reply;
-use crate::http::route::{Access, Param, ParamKind, Route};
+use crate::http::route::{Access, Param, Route};
+use crate::http::shape::Answer;
 use crate::import::{GroupImport, check};
 use crate::rules::scope::Scope;
+use model::Barverkauf;
 use sql::Auswahl;
 
 /// What can be imported into this slice.
@@ -27,15 +29,16 @@ pub const IMPORTS: &[GroupImport] = &[GroupImport {
 pub const ROUTES: &[Route] =
     &[Route::get("/api/v1/barverkaeufe", Access::Scope(Scope::KasseRead), "Bonzeilen der Kassen", list)
         .with_query(&[
-            Param { name: "von", kind: ParamKind::Day, summary: "erster Kassentag" },
-            Param { name: "bis", kind: ParamKind::Day, summary: "letzter Kassentag" },
-            Param { name: "zahlart", kind: ParamKind::Text, summary: "nur diese Zahlart" },
-            Param { name: "kasse_id", kind: ParamKind::Uuid, summary: "nur diese Kasse" },
-            Param { name: "bon_nr", kind: ParamKind::Text, summary: "nur dieser Bon" },
-            Param { name: "nur_verkaeufe", kind: ParamKind::Bool, summary: "true: ohne Stornobons" },
+            Param::day("von", "erster Kassentag"),
+            Param::day("bis", "letzter Kassentag"),
+            Param::text("zahlart", "nur diese Zahlart"),
+            Param::uuid("kasse_id", "nur diese Kasse"),
+            Param::text("bon_nr", "nur dieser Bon"),
+            Param::flag("nur_verkaeufe", "true: ohne Stornobons"),
             Param::limit(Some(500)),
             Param::OFFSET,
-        ])];
+        ])
+        .gives(&[Answer::list::<Barverkauf>()])];
 
 /// GET /barverkaeufe
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
@@ -47,7 +50,7 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
         zahlart: query.text("zahlart"),
         kasse: query.uuid("kasse_id")?,
         bon_nr: query.text("bon_nr"),
-        nur_verkaeufe: query.bool("nur_verkaeufe")?.unwrap_or(false),
+        nur_verkaeufe: query.flag("nur_verkaeufe")?,
     };
     Ok(Reply::ok(&sql::list(tx, &auswahl, page)?)?.with_cut_limit(cut))
 }

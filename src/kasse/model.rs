@@ -1,5 +1,6 @@
 //! Receipt lines as they go over the wire.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -10,7 +11,7 @@ use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::kasse::BonArt;
 
 /// A line of a receipt (specification, Barverkauf).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct Barverkauf {
     pub id: i64,

@@ -15,7 +15,8 @@ use crate::db::error::Result;
 use crate::db::tx::Tx;
 use crate::http::call::Call;
 use crate::http::reply::Reply;
-use crate::http::route::{Access, Param, ParamKind, Route};
+use crate::http::route::{Access, Param, Route};
+use crate::http::shape::Answer;
 use crate::import::{Import, check};
 use crate::rules::fixed::Quantity;
 use crate::rules::scope::Scope;
@@ -35,16 +36,17 @@ pub const ROUTES: &[Route] = &[Route::get(
     list,
 )
 .with_query(&[
-    Param { name: "kontrakt_typ", kind: ParamKind::Text, summary: "nur dieser Typ" },
-    Param { name: "partner_id", kind: ParamKind::Uuid, summary: "nur dieser Partner" },
-    Param { name: "erledigt", kind: ParamKind::Bool, summary: "nur erledigte oder nur offene" },
-    Param { name: "erntejahr", kind: ParamKind::Int, summary: "nur dieses Erntejahr" },
-    Param { name: "von", kind: ParamKind::Day, summary: "erstes Erfassungsdatum" },
-    Param { name: "bis", kind: ParamKind::Day, summary: "letztes Erfassungsdatum" },
-    Param { name: "suche", kind: ParamKind::Text, summary: "Wörter in Nummer oder Referenz" },
+    Param::text("kontrakt_typ", "nur dieser Typ"),
+    Param::uuid("partner_id", "nur dieser Partner"),
+    Param::bool("erledigt", "nur erledigte oder nur offene"),
+    Param::int("erntejahr", "nur dieses Erntejahr"),
+    Param::day("von", "erstes Erfassungsdatum"),
+    Param::day("bis", "letztes Erfassungsdatum"),
+    Param::text("suche", "Wörter in Nummer oder Referenz"),
     Param::limit(None),
     Param::OFFSET,
-])];
+])
+.gives(&[Answer::list::<Kontrakt>()])];
 
 /// GET /kontrakte
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {

@@ -1,5 +1,6 @@
 //! Contracts as they go over the wire.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -9,7 +10,7 @@ use crate::rules::day::{Day, DayTime};
 use crate::rules::fixed::{Price, Quantity};
 
 /// A contract (specification, Kontrakt), with what was delivered on it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct Kontrakt {
     pub id: Uuid,

@@ -1,5 +1,6 @@
 //! How requests name a partner: by integer, uuid or number (D1).
 
+use schemars::json_schema;
 use serde::Serialize;
 
 use super::model::Kunde;
@@ -9,10 +10,13 @@ use crate::db::tx::Tx;
 use crate::http::json::Json;
 use crate::http::wire::{At, FromJson, Read, Verweis};
 use crate::rules::error::{Code, Refusal};
+use crate::shape;
 
 /// A customer by integer id or uuid (D1).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KundenId(pub Verweis);
+
+shape!([] KundenId => |_| json_schema!({"type": ["integer", "string"], "format": "uuid", "maxLength": 36}));
 
 impl FromJson for KundenId {
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<KundenId> {

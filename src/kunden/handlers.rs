@@ -78,7 +78,7 @@ pub fn list_attachments(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 /// GET /kunden/{id}/dokumente/{dok_id}
 pub fn get_attachment(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let kunde = found(tx, call.id(WHAT)?)?;
-    anhaenge::get(tx, Besitzer::Kunde(kunde.id), call.second_id(anhaenge::WHAT)?)
+    anhaenge::get(call, tx, Besitzer::Kunde(kunde.id))
 }
 
 fn found(tx: &Tx<'_>, id: Uuid) -> Result<Kunde> {

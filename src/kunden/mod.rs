@@ -10,9 +10,13 @@ pub use bezug::{KundenId, contradiction, find_by_verweis, missing, named};
 pub use model::Kunde;
 pub use sql::{find, find_by_kundennr, must_have_number};
 
-use crate::http::route::{Access, Method, Param, ParamKind, Route};
+use crate::anhaenge::{Anhang, AnhangAngelegt, AnhangEingabe};
+use crate::http::route::{Access, Method, Param, Route};
+use crate::http::shape::Answer;
 use crate::import::{Import, check};
+use crate::rules::error::Code;
 use crate::rules::scope::Scope;
+use model::{KundeAngelegt, KundeEingabe, KundeGeaendert};
 
 const READ: Access = Access::Scope(Scope::KundenRead);
 
@@ -20,21 +24,34 @@ const READ: Access = Access::Scope(Scope::KundenRead);
 pub const IMPORTS: &[Import] =
     &[Import { kind: "kunden", check: check::<model::KundeEingabe>, run: change::import }];
 
+/// Why a name or an address is refused.
+const NAMES: &[Code] = &[Code::NameFehlt, Code::FeldWiderspruch, Code::LandUnbekannt];
+
 /// Routes of this slice.
 pub const ROUTES: &[Route] = &[
-    Route::get("/api/v1/kunden", READ, "Kunden und Lieferanten", handlers::list).with_query(&[
-        Param { name: "suche", kind: ParamKind::Text, summary: "Wörter in Name, E-Mail, Nummer oder Ort" },
-        Param {
-            name: "partner_typ",
-            kind: ParamKind::OneOf(&["kunde", "lieferant", "spediteur"]),
-            summary: "nur Partner mit dieser Rolle",
-        },
-        Param::limit(Some(100)),
-        Param::OFFSET,
-    ]),
-    Route::write(Method::Post, "/api/v1/kunden", Scope::KundenWrite, "Kunden anlegen", handlers::create),
-    Route::get("/api/v1/kunden/{id}", READ, "Einen Kunden lesen", handlers::get),
-    Route::write(Method::Put, "/api/v1/kunden/{id}", Scope::KundenWrite, "Kunden ändern", handlers::change),
+    Route::get("/api/v1/kunden", READ, "Kunden und Lieferanten", handlers::list)
+        .with_query(&[
+            Param::text("suche", "Wörter in Name, E-Mail, Nummer oder Ort"),
+            Param::one_of(
+                "partner_typ",
+                &["kunde", "lieferant", "spediteur"],
+                "nur Partner mit dieser Rolle",
+            ),
+            Param::limit(Some(100)),
+            Param::OFFSET,
+        ])
+        .gives(&[Answer::list::<Kunde>()]),
+    Route::write(Method::Post, "/api/v1/kunden", Scope::KundenWrite, "Kunden anlegen", handlers::create)
+        .takes::<KundeEingabe>("KundeNeu", &["nachname_firma"])
+        .gives(&[Answer::created::<KundeAngelegt>()])
+        .refuses(&[NAMES, &[Code::KundennrBereitsVergeben]]),
+    Route::get("/api/v1/kunden/{id}", READ, "Einen Kunden lesen", handlers::get)
+        .gives(&[Answer::resource::<Kunde>()]),
+    Route::write(Method::Put, "/api/v1/kunden/{id}", Scope::KundenWrite, "Kunden ändern", handlers::change)
+        .takes::<KundeEingabe>("KundeAenderung", &[])
+        .with_if_match()
+        .gives(&[Answer::ok::<KundeGeaendert>()])
+        .refuses(&[NAMES]),
     Route::write(
         Method::Post,
         "/api/v1/kunden/{id}/dokumente",
@@ -42,13 +59,17 @@ pub const ROUTES: &[Route] = &[
         "Datei an einen Kunden anhängen",
         handlers::attach,
     )
-    .with_upload(),
+    .with_upload()
+    .takes::<AnhangEingabe>("AnhangNeu", &["dateiname", "inhalt_base64"])
+    .gives(&[Answer::created::<AnhangAngelegt>()]),
     Route::get("/api/v1/kunden/{id}/dokumente", READ, "Anhänge eines Kunden", handlers::list_attachments)
-        .with_query(&[Param::limit(None), Param::OFFSET]),
+        .with_query(&[Param::limit(None), Param::OFFSET])
+        .gives(&[Answer::array::<Anhang>()]),
     Route::get(
         "/api/v1/kunden/{id}/dokumente/{dok_id}",
         READ,
         "Einen Anhang eines Kunden mit Inhalt lesen",
         handlers::get_attachment,
-    ),
+    )
+    .gives(&[Answer::resource::<Anhang>()]),
 ];

@@ -1,5 +1,7 @@
 //! Partners as they go over the wire.
 
+use schemars::JsonSchema;
+use schemars::json_schema;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -13,9 +15,10 @@ use crate::rules::error::{Code, Hints, Refusal};
 use crate::rules::fixed::Percent;
 use crate::rules::stammdaten::{Anrede, KundeStatus, PartnerTyp};
 use crate::rules::tax::Steuerart;
+use crate::shape;
 
 /// A partner (specification, Kunde; the other fields of a POST are shown, too: D18).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct Kunde {
     pub id: Uuid,
@@ -102,6 +105,11 @@ impl Serialize for PartnerTypen {
     }
 }
 
+shape!([] PartnerTypen => |generator| {
+    let typ = generator.subschema_for::<PartnerTyp>();
+    json_schema!({"type": "array", "items": typ, "maxItems": PartnerTyp::ALL.len()})
+});
+
 impl FromJson for PartnerTypen {
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<PartnerTypen> {
         if let (Json::String(cell), true) = (json, at.is_tabular()) {
@@ -158,7 +166,7 @@ eingabe! {
 }
 
 /// Confirmation of POST /kunden.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct KundeAngelegt {
     pub id: Uuid,
@@ -168,7 +176,7 @@ pub struct KundeAngelegt {
 }
 
 /// Answer of PUT /kunden/{id}.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct KundeGeaendert {
     #[serde(flatten)]

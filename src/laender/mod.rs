@@ -4,6 +4,7 @@
 
 use std::sync::LazyLock;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::db::error::Result;
@@ -12,18 +13,21 @@ use crate::http::call::Call;
 use crate::http::json::Json;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Param, Route};
+use crate::http::shape::Answer;
 use crate::http::wire::{At, FromJson, Read, Text};
 use crate::rules::error::Code;
 use crate::rules::tax::Gebiet;
 use crate::rules::text::{din_5007_key, folded_key};
+use crate::shape;
 
 /// Routes of this slice.
 pub const ROUTES: &[Route] =
     &[Route::get("/api/v1/laender", Access::AnyKey, "Länder mit Kennzeichen der EU-Mitgliedschaft", list)
-        .with_query(&[Param::limit(None), Param::OFFSET])];
+        .with_query(&[Param::limit(None), Param::OFFSET])
+        .gives(&[Answer::list::<Land>().with(&["x-limit", "etag"])])];
 
 /// A country.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Land {
     /// ISO 3166-1 alpha-2.
     pub iso2: String,
@@ -46,6 +50,8 @@ static LAENDER: LazyLock<Vec<Land>> = LazyLock::new(|| {
 /// A country as a request names it: iso2, iso3, German name, D or A; kept as iso2 (D18).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Staat(pub String);
+
+shape!([] Staat => |generator| Text::json_schema(generator));
 
 impl FromJson for Staat {
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Staat> {
@@ -93,7 +99,7 @@ fn list(call: &Call<'_>, _: &Tx<'_>) -> Result<Reply> {
     let rest = &LAENDER[offset..];
     let limit = page.limit.map_or(rest.len(), |limit| rest.len().min(limit as usize));
     let reply = Reply::ok(&LandListe { data: &rest[..limit], count: LAENDER.len() })?;
-    Ok(reply.with_cut_limit(cut))
+    Ok(reply.with_cut_limit(cut).with_weak_etag(call))
 }
 
 #[cfg(test)]

@@ -16,10 +16,12 @@ use crate::db::error::{Failure, Result};
 use crate::db::tx::Tx;
 use crate::http::call::{Call, IfMatch};
 use crate::http::reply::Reply;
-use crate::http::route::{Access, Method, Param, ParamKind, Route, WriteWork};
+use crate::http::route::{Access, Method, Param, Route, WriteWork};
+use crate::http::shape::Answer;
 use crate::import::{Import, check};
+use crate::rules::error::Code;
 use crate::rules::scope::Scope;
-use model::{AuftragEingabe, Produktionsauftrag, StatusEingabe};
+use model::{AuftragBestaetigung, AuftragEingabe, Produktionsauftrag, StatusBestaetigung, StatusEingabe};
 use sql::Auswahl;
 
 const READ: Access = Access::Scope(Scope::ProduktionRead);
@@ -34,41 +36,46 @@ pub const IMPORTS: &[Import] =
 pub const ROUTES: &[Route] = &[
     Route::get("/api/v1/produktionsauftraege", READ, "Produktionsaufträge, das späteste Datum zuerst", list)
         .with_query(&[
-            Param {
-                name: "status",
-                kind: ParamKind::OneOf(&["schwebend", "geplant", "in_bearbeitung", "erledigt", "storniert"]),
-                summary: "nur dieser Status",
-            },
-            Param { name: "datum_von", kind: ParamKind::Day, summary: "erstes Produktionsdatum" },
-            Param { name: "datum_bis", kind: ParamKind::Day, summary: "letztes Produktionsdatum" },
-            Param {
-                name: "artikel_id",
-                kind: ParamKind::Uuid,
-                summary: "nur mit diesem Artikel als Ein- oder Ausgang",
-            },
+            Param::one_of(
+                "status",
+                &["schwebend", "geplant", "in_bearbeitung", "erledigt", "storniert"],
+                "nur dieser Status",
+            ),
+            Param::day("datum_von", "erstes Produktionsdatum"),
+            Param::day("datum_bis", "letztes Produktionsdatum"),
+            Param::uuid("artikel_id", "nur mit diesem Artikel als Ein- oder Ausgang"),
             Param::limit(None),
             Param::OFFSET,
-        ]),
+        ])
+        .gives(&[Answer::array::<Produktionsauftrag>()]),
     Route::write(
         Method::Post,
         "/api/v1/produktionsauftraege",
         Scope::ProduktionWrite,
         "Produktionsauftrag anlegen, auf Wunsch aus einer Rezeptur",
         create,
-    ),
+    )
+    .may_take::<AuftragEingabe>("ProduktionsauftragNeu")
+    .gives(&[Answer::created::<AuftragBestaetigung>()])
+    .refuses(&[&[Code::RezepturNichtGefunden, Code::FaktorUngueltig, Code::BetragZuGross]]),
     Route::get(
         "/api/v1/produktionsauftraege/{id}",
         READ,
         "Einen Produktionsauftrag mit Ein- und Ausgängen lesen",
         get,
-    ),
+    )
+    .gives(&[Answer::resource::<Produktionsauftrag>()]),
     Route::write(
         Method::Put,
         "/api/v1/produktionsauftraege/{id}/status",
         Scope::ProduktionWrite,
         "Produktionsauftrag weiterführen; erledigt bucht den Bestand",
         change_status,
-    ),
+    )
+    .takes::<StatusEingabe>("ProduktionsauftragStatus", &["status"])
+    .with_if_match()
+    .gives(&[Answer::ok::<StatusBestaetigung>()])
+    .refuses(&[status::REFUSALS]),
 ];
 
 /// GET /produktionsauftraege

@@ -1,5 +1,6 @@
 //! Production orders and recipes as they go over the wire.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -19,7 +20,7 @@ const MAX_TEILE: usize = 100;
 
 /// A production order (specification, Produktionsauftrag; what a POST stores besides is shown,
 /// too: D18).
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct Produktionsauftrag {
     pub id: Uuid,
@@ -50,7 +51,7 @@ pub struct Produktionsauftrag {
 }
 
 /// What goes into an order (specification, PaInput).
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct PaInput {
     pub id: i64,
@@ -69,7 +70,7 @@ pub struct PaInput {
 }
 
 /// What comes out of an order (specification, PaOutput).
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct PaOutput {
     pub id: i64,
@@ -153,7 +154,7 @@ eingabe! {
 }
 
 /// Confirmation of POST /produktionsauftraege.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct AuftragBestaetigung {
     pub id: Uuid,
@@ -165,8 +166,9 @@ pub struct AuftragBestaetigung {
 }
 
 /// Confirmation of PUT /produktionsauftraege/{id}/status.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[allow(missing_docs)]
+#[schemars(rename = "PaStatusBestaetigung")]
 pub struct StatusBestaetigung {
     pub id: Uuid,
     pub pa_nummer: String,

@@ -19,6 +19,20 @@ use crate::rules::error::{Code, Hints, PositionErrors, Refusal};
 use crate::rules::fixed::Quantity;
 use crate::rules::recipe::PaStatus;
 
+/// Why a change is refused.
+pub const REFUSALS: &[Code] = &[
+    Code::PaStatusUngueltig,
+    Code::PaZeileNichtGefunden,
+    Code::MengeUngueltig,
+    Code::BetragZuGross,
+    Code::ChargeFehlt,
+    Code::ChargeNichtGefunden,
+    Code::ChargePasstNicht,
+    Code::BestandNichtAusreichend,
+    Code::NummerReserviert,
+    Code::ChargeNrBereitsVergeben,
+];
+
 /// Lines that go into one order at most, parts included.
 const MAX_LINES: usize = 2_000;
 

@@ -1,5 +1,6 @@
 //! Refusals and hints: every machine-readable code of the interface stands here, once (D19).
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::choice;
@@ -117,9 +118,11 @@ choice! {
 }
 
 /// One error of one position of a document, as listed in `details.fehler[]` (D19).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "PositionFehler")]
 pub struct PositionError {
     /// The code.
+    #[schemars(with = "String")]
     pub error: Code,
     /// Path of the field, for example `items[2].menge`.
     pub feld: String,
@@ -187,9 +190,11 @@ impl PositionErrors {
 }
 
 /// A note in a write confirmation: `{code, feld?, message}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Hinweis")]
 pub struct Hint {
     /// The code.
+    #[schemars(with = "String")]
     pub code: HintCode,
     /// Path of the field, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,7 @@
 //! Tax rates by date: data of the company, not code (D7, D21e).
 
 use rusqlite::{Connection, Row, named_params};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::db::error::Result;
@@ -10,7 +11,8 @@ use crate::eingabe;
 use crate::http::call::Call;
 use crate::http::json::Json;
 use crate::http::reply::Reply;
-use crate::http::route::{Access, Param, ParamKind, Route};
+use crate::http::route::{Access, Param, Route};
+use crate::http::shape::Answer;
 use crate::http::wire::{At, FromJson, Text, required};
 use crate::import::{Import, Upserted, check};
 use crate::rules::day::Day;
@@ -25,14 +27,11 @@ pub const IMPORTS: &[Import] =
 /// Routes of this slice.
 pub const ROUTES: &[Route] =
     &[Route::get("/api/v1/steuersaetze", Access::AnyKey, "Steuersätze, die an einem Tag gelten", list)
-        .with_query(&[
-            Param { name: "datum", kind: ParamKind::Day, summary: "der Tag; ohne Angabe heute" },
-            Param::limit(None),
-            Param::OFFSET,
-        ])];
+        .with_query(&[Param::day("datum", "der Tag; ohne Angabe heute"), Param::limit(None), Param::OFFSET])
+        .gives(&[Answer::array::<Steuersatz>()])];
 
 /// A tax rate and how long it holds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct Steuersatz {
     /// normal, ermaessigt, pauschal_24, frei, or one that was imported.

@@ -9,45 +9,61 @@ pub use bezug::{FertigeWiegung, finished};
 pub use model::StornoEingabe;
 pub use sql::annahmeschein_of;
 
-use crate::http::route::{Access, Method, Param, ParamKind, Route};
+use crate::http::route::{Access, Method, Param, Route};
+use crate::http::shape::Answer;
+use crate::rules::error::Code;
 use crate::rules::scope::Scope;
+use model::{Wiegung, WiegungBestaetigung, WiegungEingabe, ZweitwiegungEingabe};
 
 const READ: Access = Access::Scope(Scope::WaageRead);
 
+/// Why what a weighing refers to is refused.
+const REFERENCES: &[Code] = &[Code::ChargeNichtGefunden, Code::KontraktNichtGefunden];
+
 /// Routes of this slice.
 pub const ROUTES: &[Route] = &[
-    Route::get("/api/v1/wiegungen", READ, "Wiegungen, die neueste zuerst", handlers::list).with_query(&[
-        Param {
-            name: "status",
-            kind: ParamKind::OneOf(&["offen", "fertig", "storno"]),
-            summary: "nur dieser Status",
-        },
-        Param { name: "von", kind: ParamKind::Day, summary: "erster Tag der Erstwiegung" },
-        Param { name: "bis", kind: ParamKind::Day, summary: "letzter Tag der Erstwiegung" },
-        Param { name: "partner_id", kind: ParamKind::Uuid, summary: "nur dieser Partner" },
-        Param::limit(Some(100)),
-        Param::OFFSET,
-    ]),
+    Route::get("/api/v1/wiegungen", READ, "Wiegungen, die neueste zuerst", handlers::list)
+        .with_query(&[
+            Param::one_of("status", &["offen", "fertig", "storno"], "nur dieser Status"),
+            Param::day("von", "erster Tag der Erstwiegung"),
+            Param::day("bis", "letzter Tag der Erstwiegung"),
+            Param::uuid("partner_id", "nur dieser Partner"),
+            Param::limit(Some(100)),
+            Param::OFFSET,
+        ])
+        .gives(&[Answer::array::<Wiegung>()]),
     Route::write(
         Method::Post,
         "/api/v1/wiegungen",
         Scope::WaageWrite,
         "Erstwiegung anlegen",
         handlers::create,
-    ),
-    Route::get("/api/v1/wiegungen/{id}", READ, "Eine Wiegung lesen", handlers::get),
+    )
+    .takes::<WiegungEingabe>("WiegungNeu", &["waage_id", "gewicht_erst_kg", "partner_id"])
+    .gives(&[Answer::created::<WiegungBestaetigung>()])
+    .refuses(&[REFERENCES, &[Code::PartnerNichtGefunden, Code::ArtikelNichtGefunden]]),
+    Route::get("/api/v1/wiegungen/{id}", READ, "Eine Wiegung lesen", handlers::get)
+        .gives(&[Answer::resource::<Wiegung>()]),
     Route::write(
         Method::Put,
         "/api/v1/wiegungen/{id}/zweitwiegung",
         Scope::WaageWrite,
         "Zweitwiegung: Nettogewicht und Richtung",
         handlers::second,
-    ),
+    )
+    .takes::<ZweitwiegungEingabe>("Zweitwiegung", &["gewicht_zweit_kg"])
+    .with_if_match()
+    .gives(&[Answer::ok::<WiegungBestaetigung>()])
+    .refuses(&[REFERENCES, &[Code::WiegungNichtOffen, Code::NettoNull]]),
     Route::write(
         Method::Put,
         "/api/v1/wiegungen/{id}/storno",
         Scope::WaageWrite,
         "Wiegung stornieren",
         handlers::cancel,
-    ),
+    )
+    .takes::<StornoEingabe>("Storno", &["grund"])
+    .with_if_match()
+    .gives(&[Answer::ok::<WiegungBestaetigung>()])
+    .refuses(&[&[Code::WiegungNichtStornierbar, Code::WiegungAbgerechnet]]),
 ];

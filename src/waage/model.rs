@@ -1,5 +1,6 @@
 //! Weighings as they go over the wire.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -11,7 +12,7 @@ use crate::rules::fixed::Quantity;
 use crate::rules::weighing::{Richtung, WiegungStatus};
 
 /// A weighing (specification, Wiegung; what a POST stores besides is shown, too: D18).
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct Wiegung {
     pub id: Uuid,
@@ -94,7 +95,7 @@ eingabe! {
 }
 
 /// Confirmation of a write on a weighing.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct WiegungBestaetigung {
     pub id: Uuid,

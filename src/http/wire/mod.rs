@@ -19,10 +19,10 @@ use crate::rules::error::{Code, HintCode, Hints, Refusal};
 pub type Read<T> = Result<T, Box<Refusal>>;
 
 /// Longest text of an ordinary field, in characters (D18).
-const MAX_TEXT: usize = 255;
+pub const MAX_TEXT: usize = 255;
 
 /// Longest text of langtext, notizen and bemerkung, in characters (D18).
-const MAX_LONG_TEXT: usize = 4_000;
+pub const MAX_LONG_TEXT: usize = 4_000;
 
 /// Where in the body we are, and what was noted on the way.
 pub struct At<'h> {
@@ -190,6 +190,21 @@ macro_rules! eingabe {
                     }
                 }
                 Ok(body)
+            }
+        }
+
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let mut properties = serde_json::Map::new();
+                $(
+                    let field = generator.subschema_for::<$crate::http::wire::Sent<$type>>();
+                    properties.insert(stringify!($field).to_owned(), field.into());
+                )+
+                schemars::json_schema!({"type": "object", "properties": properties})
             }
         }
     };

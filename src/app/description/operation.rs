@@ -1,0 +1,384 @@
+//! One operation: what follows from a row of the route table.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::{Shapes, beispiele, fehler, reference};
+use crate::app::routes;
+use crate::db::list::MAX_LIMIT;
+use crate::http::error::status;
+use crate::http::query::MAX_VALUE;
+use crate::http::route::{Access, Method, Param, ParamKind, Route};
+use crate::http::shape::{Answer, Body, JSON};
+use crate::rules::choice::Choice;
+use crate::rules::document::BelegTyp;
+use crate::rules::error::Code;
+
+/// The groups of the description and the first segments of the paths in them.
+const TAGS: &[(&str, &str, &[&str])] = &[
+    ("Kunden", "Kunden, Lieferanten, Spediteure und ihre Anhänge", &["kunden"]),
+    ("Artikel", "Artikel, Artikelgruppen und Anhänge", &["artikel", "artikelgruppen"]),
+    ("Belege", "Angebote bis Rechnungen, ihre PDFs und das Abholen neuer Belege", &["belege", "dokumente"]),
+    ("Chargen", "Chargen, Bestand und Rückverfolgung", &["chargen"]),
+    ("Rohwaren", "Kontrakte und Annahmescheine", &["kontrakte", "annahmescheine"]),
+    ("Produktion", "Produktionsaufträge", &["produktionsauftraege"]),
+    ("Kasse", "Bonzeilen der Kassen", &["barverkaeufe"]),
+    ("Waage", "Wiegungen", &["wiegungen"]),
+    (
+        "Nachschlagen",
+        "Länder, Steuersätze und die Beschreibung selbst",
+        &["laender", "steuersaetze", "v1", "docs", "openapi.json"],
+    ),
+    ("Betrieb", "Für den, der den Dienst betreibt", &["healthz", "readyz", "metrics"]),
+];
+
+/// Headers of answers that stand for themselves.
+const HEADERS: &[(&str, &str, &str)] = &[
+    ("X-Request-Id", "string", "Kennung dieser Anfrage; sie steht auch im Protokoll des Dienstes."),
+    ("X-RateLimit-Limit", "integer", "Anfragen, die der Schlüssel an einem Tag (UTC) stellen darf."),
+    ("X-RateLimit-Remaining", "integer", "Anfragen, die dem Schlüssel heute bleiben."),
+    ("X-RateLimit-Reset", "integer", "Sekunden, bis wieder alle Anfragen frei sind (00:00 UTC)."),
+    ("Retry-After", "integer", "Sekunden, nach denen sich ein neuer Versuch lohnt."),
+    ("ETag", "string", "Fassung der Antwort, für If-Match und If-None-Match."),
+    ("X-Total-Count", "integer", "Anzahl aller Treffer, unabhängig von limit und offset."),
+    ("X-Limit", "integer", "Nur wenn limit zu groß war: das Höchste, das gilt."),
+    ("X-Next-Since", "string", "Wert von since für den nächsten Abruf; fehlt, wenn nichts da war."),
+    ("X-Fehlmenge", "string", "Nur mit menge: was an Bestand fehlt, in der Einheit des Artikels."),
+    ("X-Hinweise", "string", "Codes dessen, was der Dienst gerundet, ignoriert oder selbst gewählt hat."),
+    ("Idempotency-Replayed", "string", "true: die gespeicherte Antwort auf denselben Idempotency-Key."),
+];
+
+/// The description of a route.
+pub fn describe(route: &'static Route, shapes: &mut Shapes) -> Value {
+    let example = beispiele::of(route);
+    let mut operation = json!({
+        "operationId": id(route),
+        "summary": route.summary,
+        "tags": [tag(route)],
+        "security": security(route.access),
+        "responses": responses(route, shapes, example),
+    });
+    if let Access::Scope(scope) = route.access {
+        operation["description"] =
+            format!("Der Schlüssel braucht die Berechtigung `{}`.", scope.as_str()).into();
+    }
+    let parameters = parameters(route, example);
+    if !parameters.is_empty() {
+        operation["parameters"] = parameters.into();
+    }
+    if let Some(body) = &route.takes {
+        operation["requestBody"] = request_body(body, shapes, example);
+    }
+    if route.deprecated.is_some() {
+        operation["deprecated"] = true.into();
+    }
+    operation
+}
+
+/// The groups, in the order in which a reader meets them.
+pub fn tags() -> Value {
+    TAGS.iter().map(|(name, description, _)| json!({"name": name, "description": description})).collect()
+}
+
+/// The headers that operations refer to.
+pub fn headers() -> Value {
+    let header = |(name, kind, description): &(&str, &str, &str)| {
+        ((*name).to_owned(), json!({"description": description, "schema": {"type": kind}}))
+    };
+    HEADERS.iter().map(header).collect::<Map<_, _>>().into()
+}
+
+/// A name for the operation that never changes: method and path.
+fn id(route: &Route) -> String {
+    let path = route.pattern.trim_start_matches("/api/v1").replace(['{', '}', '.'], "");
+    let path = path.replace('/', "_");
+    format!("{}{}", route.method.as_str().to_lowercase(), if path.is_empty() { "_api" } else { &path })
+}
+
+fn tag(route: &Route) -> &'static str {
+    let path = route.pattern.trim_start_matches("/api/v1/");
+    let segment = path.trim_start_matches('/').split('/').next().unwrap_or_default();
+    let segment = if route.pattern == "/api/v1" { "v1" } else { segment };
+    let tag = TAGS.iter().find(|(_, _, segments)| segments.contains(&segment));
+    tag.map_or("", |(name, ..)| name)
+}
+
+fn security(access: Access) -> Value {
+    match access {
+        Access::Open => json!([]),
+        Access::AnyKey => json!([{"ApiKey": []}]),
+        Access::Scope(scope) => json!([{"ApiKey": [scope.as_str()]}]),
+    }
+}
+
+/// The parameters: ids in the path, the query, headers.
+fn parameters(route: &Route, example: Option<&Value>) -> Vec<Value> {
+    let ids = route.pattern.split(['{', '}']).skip(1).step_by(2);
+    let shown = |place: &str, name: &str| {
+        example.map(|example| &example[place][name]).filter(|value| !value.is_null())
+    };
+    let mut all: Vec<Value> = ids
+        .map(|name| {
+            let is_file = name == "datei";
+            let mut id = json!({
+                "name": name, "in": "path", "required": true,
+                "description": if is_file { "Name der Datei" } else { "id des Datensatzes" },
+                "schema": if is_file { json!({"type": "string"}) } else { json!({"type": "string", "format": "uuid"}) }
+            });
+            if let Some(value) = shown("path", name) {
+                id["example"] = value.clone();
+            }
+            id
+        })
+        .collect();
+    all.extend(route.query.iter().map(|param| {
+        let mut described = json!({
+            "name": param.name, "in": "query", "required": param.required,
+            "description": param.summary, "schema": parameter_shape(param)
+        });
+        if let Some(value) = shown("query", param.name) {
+            described["example"] = value.clone();
+        }
+        described
+    }));
+    let mut header = |name: &str, description: &str| {
+        all.push(json!({
+            "name": name, "in": "header", "required": false, "description": description,
+            "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"}
+        }));
+    };
+    if route.method == Method::Post {
+        header(
+            "Idempotency-Key",
+            "Dieselbe Anfrage mit demselben Schlüssel wird nur einmal ausgeführt (7 Tage lang).",
+        );
+    }
+    if route.if_match {
+        header(
+            "If-Match",
+            "ETag der Fassung, auf der die Änderung beruht; eine andere wird mit 412 abgelehnt.",
+        );
+    }
+    all
+}
+
+fn parameter_shape(param: &Param) -> Value {
+    let text = json!({"type": "string", "maxLength": MAX_VALUE, "pattern": r"^[^\u0000]*$"});
+    match param.kind {
+        ParamKind::Text => text,
+        ParamKind::Int => json!({"type": "integer", "format": "int64"}),
+        ParamKind::IntWithin(minimum, maximum, default) => {
+            json!({"type": "integer", "minimum": minimum, "maximum": maximum, "default": default})
+        }
+        ParamKind::Quantity => json!({"type": "number", "exclusiveMinimum": 0}),
+        ParamKind::Uuid => json!({"type": "string", "format": "uuid"}),
+        ParamKind::Partner => json!({"type": ["integer", "string"], "format": "uuid"}),
+        ParamKind::Day => json!({"type": "string", "format": "date"}),
+        ParamKind::Since => {
+            json!({"anyOf": [{"type": "string", "format": "date"}, {"type": "string", "format": "date-time"}]})
+        }
+        ParamKind::Bool => json!({"type": "boolean"}),
+        ParamKind::Flag => json!({"type": "boolean", "default": false}),
+        ParamKind::OneOf(values) => json!({"type": "string", "enum": values}),
+        ParamKind::OneOfOr(values, default) => json!({"type": "string", "enum": values, "default": default}),
+        ParamKind::Types => {
+            let types = BelegTyp::ALL.iter().map(|typ| typ.as_str()).collect::<Vec<_>>().join("|");
+            json!({"type": "string", "pattern": format!("^({types})(,({types}))*$")})
+        }
+        ParamKind::Limit(default) => {
+            let mut limit = json!({"type": "integer", "minimum": 0, "maximum": MAX_LIMIT});
+            if let Some(default) = default {
+                limit["default"] = default.into();
+            }
+            limit
+        }
+        ParamKind::Offset => json!({"type": "integer", "format": "int64", "minimum": 0, "default": 0}),
+    }
+}
+
+fn request_body(body: &Body, shapes: &mut Shapes, example: Option<&Value>) -> Value {
+    let mut content = json!({"schema": shapes.body(body)});
+    if let Some(example) = example.map(|example| &example["body"]).filter(|body| !body.is_null()) {
+        content["example"] = example.clone();
+    }
+    json!({"required": !body.optional, "content": {JSON: content}})
+}
+
+/// The answers and the refusals, by status.
+fn responses(route: &'static Route, shapes: &mut Shapes, example: Option<&Value>) -> Value {
+    let mut all = Map::new();
+    for answer in route.gives {
+        let mut content = json!({});
+        if let Some(shape) = answer.shape {
+            content["schema"] = shape(&mut shapes.given).into();
+        } else {
+            content["schema"] = json!({"type": "string"});
+        }
+        if let Some(example) =
+            example.filter(|example| example["status"] == answer.status && answer.content == JSON)
+        {
+            content["example"] = example["answer"].clone();
+        }
+        let response = all.entry(answer.status.to_string()).or_insert_with(|| {
+            json!({"description": meaning(route, answer), "headers": answer_headers(route, answer), "content": {}})
+        });
+        response["content"][answer.content] = content;
+        let links = links(route, answer);
+        if !links.is_empty() {
+            response["links"] = links.into();
+        }
+        if answer.headers.contains(&"etag") {
+            all.insert(
+                "304".to_owned(),
+                json!({
+                    "description": "Die Antwort ist noch die, deren ETag in If-None-Match stand.",
+                    "headers": answer_headers(route, answer)
+                }),
+            );
+        }
+    }
+    for (status, codes) in refusals(route) {
+        all.insert(status.to_string(), refusal(route, status, &codes));
+    }
+    all.into()
+}
+
+fn meaning(route: &Route, answer: &Answer) -> &'static str {
+    match (route.method, answer.status) {
+        (Method::Post, 200) if route.gives.len() > 1 => "Das gab es schon; es wurde nichts angelegt.",
+        (_, 201) => "Angelegt.",
+        (Method::Get, _) => "Gefunden.",
+        _ => "Ausgeführt.",
+    }
+}
+
+fn answer_headers(route: &Route, answer: &Answer) -> Value {
+    let mut names: Vec<&str> = vec!["X-Request-Id"];
+    if route.access != Access::Open {
+        names.extend(["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Hinweise"]);
+    }
+    if route.method == Method::Post {
+        names.push("Idempotency-Replayed");
+    }
+    let own = HEADERS.iter().filter(|(name, ..)| answer.headers.contains(&name.to_lowercase().as_str()));
+    names.extend(own.map(|(name, ..)| *name));
+    header_references(&names)
+}
+
+fn header_references(names: &[&str]) -> Value {
+    let reference =
+        |name: &&str| ((*name).to_owned(), json!({"$ref": format!("#/components/headers/{name}")}));
+    names.iter().map(reference).collect::<Map<_, _>>().into()
+}
+
+/// Every code that can refuse a call of the route, by status: those that follow from the row, and
+/// those that the row names.
+pub fn refusals(route: &Route) -> BTreeMap<u16, Vec<Code>> {
+    let mut codes =
+        vec![Code::AnfrageUngueltig, Code::UnbekannterParameter, Code::InternerFehler, Code::NichtVerfuegbar];
+    if route.access != Access::Open {
+        codes.extend([
+            Code::ApiKeyFehlt,
+            Code::ApiKeyUngueltig,
+            Code::TageslimitErreicht,
+            Code::ZuVieleAnfragen,
+        ]);
+    }
+    if matches!(route.access, Access::Scope(_)) {
+        codes.push(Code::ScopeFehlt);
+    }
+    if route.pattern.contains('{') || route.pattern == "/metrics" {
+        codes.push(Code::NichtGefunden);
+    }
+    for param in route.query {
+        codes.push(match param.kind {
+            ParamKind::Day | ParamKind::Since => Code::DatumUngueltig,
+            _ => Code::ParameterUngueltig,
+        });
+        if param.required {
+            codes.push(Code::ParameterFehlt);
+        }
+        if param.kind == ParamKind::Limit(None) {
+            codes.push(Code::ZuVieleTreffer);
+        }
+    }
+    if route.takes.is_some() {
+        codes.extend([
+            Code::UngueltigesJson,
+            Code::UnbekanntesFeld,
+            Code::FeldUngueltig,
+            Code::FeldFehlt,
+            Code::WertUngueltig,
+            Code::TextZuLang,
+            Code::DatumUngueltig,
+            Code::ZuGross,
+            Code::ZeitUeberschritten,
+        ]);
+    }
+    if route.method == Method::Post {
+        codes.push(Code::IdempotenzKonflikt);
+    }
+    if route.if_match {
+        codes.push(Code::ZwischenzeitlichGeaendert);
+    }
+    codes.extend(route.refuses.iter().copied().flatten());
+    let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
+    for code in codes {
+        let named = by_status.entry(status(code)).or_default();
+        if !named.contains(&code) {
+            named.push(code);
+        }
+    }
+    by_status
+}
+
+fn refusal(route: &Route, status: u16, codes: &[Code]) -> Value {
+    let list: Vec<_> =
+        codes.iter().map(|code| format!("- `{}`: {}", code.as_str(), fehler::meaning(*code))).collect();
+    let mut headers = vec!["X-Request-Id"];
+    if [429, 503].contains(&status) {
+        headers.push("Retry-After");
+    }
+    if route.access != Access::Open && ![401, 429].contains(&status) {
+        headers.extend(["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"]);
+    }
+    json!({
+        "description": list.join("\n"),
+        "headers": header_references(&headers),
+        "content": {JSON: {"schema": reference("Fehler")}},
+        "x-fehlercodes": codes,
+    })
+}
+
+/// Where what was made leads: to every route whose path goes on from it, and to those that take it
+/// in their body.
+fn links(route: &'static Route, answer: &Answer) -> Map<String, Value> {
+    let mut links = Map::new();
+    if route.method != Method::Post || answer.status != 201 {
+        return links;
+    }
+    for other in routes() {
+        let Some(rest) = other.pattern.strip_prefix(route.pattern).and_then(|rest| rest.strip_prefix("/{"))
+        else {
+            continue;
+        };
+        let Some((own_id, _)) = rest.split_once('}') else { continue };
+        let inherited = route.pattern.split(['{', '}']).skip(1).step_by(2);
+        let mut parameters: Map<String, Value> =
+            inherited.map(|name| (name.to_owned(), format!("$request.path.{name}").into())).collect();
+        parameters.insert(own_id.to_owned(), "$response.body#/id".into());
+        links.insert(id(other), json!({"operationId": id(other), "parameters": parameters}));
+    }
+    if id(route) == "post_kunden" {
+        let takes = |field: &str, value: &str| json!({field: format!("$response.body#/{value}")});
+        for (other, body) in [
+            ("post_belege", takes("kunden_id", "kunden_id")),
+            ("post_wiegungen", takes("partner_id", "id")),
+            ("post_annahmescheine", takes("partner_id", "id")),
+        ] {
+            links.insert(other.to_owned(), json!({"operationId": other, "requestBody": body}));
+        }
+    }
+    links
+}

@@ -1,0 +1,54 @@
+//! Which web pages may call the interface from a browser (Fetch Standard, CORS protocol): none,
+//! unless the configuration names their origins.
+
+use crate::http::call::Request;
+use crate::http::reply::Reply;
+
+/// Headers of a request that such a page may set.
+const REQUEST_HEADERS: &str = "content-type, x-api-key, if-match, if-none-match, idempotency-key, prefer";
+
+/// Headers of an answer that such a page may read.
+const ANSWER_HEADERS: &str = "etag, retry-after, x-request-id, x-hinweise, x-total-count, x-limit, x-next-since, \
+    x-fehlmenge, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, idempotency-replayed, content-disposition";
+
+/// Seconds for which a browser may remember what is allowed.
+const MAX_AGE: &str = "600";
+
+/// The origins of these pages, as browsers send them: `https://shop.example`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Origins(pub Vec<String>);
+
+impl Origins {
+    /// The answer to a browser that asks whether a page may send a request.
+    pub fn preflight(&self, request: &Request) -> Option<Reply> {
+        let asks =
+            request.method == "OPTIONS" && request.headers.contains_key("access-control-request-method");
+        if !asks || self.of(request).is_none() {
+            return None;
+        }
+        let reply = Reply { status: 204, ..Reply::default() };
+        let reply = reply.with("access-control-allow-methods", "GET, HEAD, POST, PUT");
+        let reply = reply.with("access-control-allow-headers", REQUEST_HEADERS);
+        Some(reply.with("access-control-max-age", MAX_AGE))
+    }
+
+    /// The answer with what a browser must know before it shows it to a page.
+    pub fn shown_in(&self, reply: Reply, request: &Request) -> Reply {
+        if self.0.is_empty() {
+            return reply;
+        }
+        let reply = reply.with("vary", "origin");
+        match self.of(request) {
+            Some(origin) => reply
+                .with("access-control-allow-origin", origin)
+                .with("access-control-expose-headers", ANSWER_HEADERS),
+            None => reply,
+        }
+    }
+
+    /// The origin of a request, if it is one of these.
+    fn of<'r>(&self, request: &'r Request) -> Option<&'r str> {
+        let origin = request.headers.get("origin")?.to_str().ok()?;
+        self.0.iter().any(|known| known == origin).then_some(origin)
+    }
+}

@@ -1,0 +1,65 @@
+//! Answers compressed with gzip, for clients that ask for it (RFC 9110 8.4, 12.5.3).
+
+use std::io::{Read, Write};
+
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use hyper::HeaderMap;
+
+use super::reply::Reply;
+
+/// Answers up to this size are not worth the work, in bytes.
+const SMALL: usize = 1 << 10;
+
+/// The answer in the form that the client takes. An entity tag of a compressed answer ends with
+/// `-gzip`: both forms differ byte by byte.
+pub fn encoded(mut reply: Reply, accepted: bool) -> Reply {
+    let is_compressed = reply.headers.iter().any(|(name, _)| *name == "content-encoding");
+    let has_two_forms = is_compressed || reply.body.len() > SMALL;
+    if is_compressed && !accepted {
+        let mut plain = Vec::new();
+        // What is kept compressed is part of the program.
+        let _ = GzDecoder::new(reply.body.as_slice()).read_to_end(&mut plain);
+        reply.body = plain;
+        reply.headers.retain(|(name, _)| *name != "content-encoding");
+    } else if !is_compressed && accepted && has_two_forms {
+        reply.body = compress(&reply.body, Compression::fast());
+        reply.headers.push(("content-encoding", "gzip".to_owned()));
+        for (_, tag) in reply.headers.iter_mut().filter(|(name, _)| *name == "etag") {
+            *tag = format!("{}-gzip\"", tag.trim_end_matches('"'));
+        }
+    }
+    if has_two_forms {
+        reply.headers.push(("vary", "accept-encoding".to_owned()));
+    }
+    reply
+}
+
+/// Compresses what is kept, as small as it gets.
+pub fn gzip(content: &[u8]) -> Vec<u8> {
+    compress(content, Compression::best())
+}
+
+fn compress(content: &[u8], level: Compression) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(content.len() / 4), level);
+    // Writing to memory has no way to fail.
+    let _ = encoder.write_all(content);
+    encoder.finish().unwrap_or_default()
+}
+
+/// Whether gzip is accepted: named, or meant by `*`, and not with a weight of 0.
+pub fn accepts_gzip(headers: &HeaderMap) -> bool {
+    let weight = |wanted: &str| {
+        let values = headers.get_all("accept-encoding").iter().filter_map(|value| value.to_str().ok());
+        let codings = values.flat_map(|value| value.split(','));
+        let mut named = codings.filter_map(|coding| {
+            let mut parts = coding.split(';').map(str::trim);
+            let name = parts.next().unwrap_or_default();
+            let weight = parts.find_map(|part| part.strip_prefix("q=")).unwrap_or("1");
+            name.eq_ignore_ascii_case(wanted).then(|| weight.trim_matches(['0', '.']).is_empty())
+        });
+        named.next()
+    };
+    weight("gzip").or_else(|| weight("*")).is_some_and(|refused| !refused)
+}

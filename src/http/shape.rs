@@ -1,0 +1,195 @@
+//! How bodies and answers look, for the API description: the rows of the route table name the
+//! types, and the types say their shape.
+
+use std::borrow::Cow;
+
+use schemars::generate::SchemaGenerator;
+use schemars::{JsonSchema, Schema, json_schema};
+
+use super::upload::{Dateiname, Inhalt};
+use super::wire::{
+    Gewicht, Int, Leer, Liste, LongText, MAX_LONG_TEXT, MAX_TEXT, OneOf, Sent, Spelled, Text, Verweis,
+};
+use crate::db::list::Listing;
+use crate::rules::choice::Choice;
+use crate::rules::day::{Day, DayTime, Instant};
+use crate::rules::error::{Hint, Hints};
+use crate::rules::fixed::{LIMIT, Money, Percent, Price, Quantity};
+
+/// The shape of a type.
+pub type Shape = fn(&mut SchemaGenerator) -> Schema;
+
+/// The body of a request.
+#[derive(Clone, Copy)]
+pub struct Body {
+    /// Its name in the description.
+    pub name: &'static str,
+    /// Its shape; nothing in it is required.
+    pub shape: Shape,
+    /// What must be there.
+    pub required: &'static [&'static str],
+    /// The body may be missing altogether.
+    pub optional: bool,
+}
+
+/// An answer that is no refusal.
+#[derive(Clone, Copy)]
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// The type of its content.
+    pub content: &'static str,
+    /// Its shape, if it is JSON.
+    pub shape: Option<Shape>,
+    /// Headers of its own.
+    pub headers: &'static [&'static str],
+}
+
+/// The type of JSON answers.
+pub const JSON: &str = "application/json";
+
+impl Answer {
+    /// JSON with this status.
+    pub const fn json<T: JsonSchema>(status: u16) -> Answer {
+        Answer { status, content: JSON, shape: Some(SchemaGenerator::subschema_for::<T>), headers: &[] }
+    }
+
+    /// 200 with an object.
+    pub const fn ok<T: JsonSchema>() -> Answer {
+        Answer::json::<T>(200)
+    }
+
+    /// 201 with a confirmation.
+    pub const fn created<T: JsonSchema>() -> Answer {
+        Answer::json::<T>(201)
+    }
+
+    /// 200 with a single resource and its ETag (D11).
+    pub const fn resource<T: JsonSchema>() -> Answer {
+        Answer { headers: &["etag"], ..Answer::ok::<T>() }
+    }
+
+    /// 200 with a page in its wrapper.
+    pub const fn list<T: JsonSchema>() -> Answer {
+        Answer { headers: &["x-limit"], ..Answer::ok::<Listing<T>>() }
+    }
+
+    /// 200 with a raw array, whose count is a header (D16).
+    pub const fn array<T: JsonSchema>() -> Answer {
+        Answer { headers: &["x-total-count", "x-limit"], ..Answer::ok::<Vec<T>>() }
+    }
+
+    /// 200 with something else than JSON.
+    pub const fn other(content: &'static str) -> Answer {
+        Answer { status: 200, content, shape: None, headers: &[] }
+    }
+
+    /// The same with other headers.
+    pub const fn with(self, headers: &'static [&'static str]) -> Answer {
+        Answer { headers, ..self }
+    }
+}
+
+/// Says the shape of a type that has no name of its own in the description; the brackets hold its
+/// generic parameters.
+#[macro_export]
+macro_rules! shape {
+    ([$($generics:tt)*] $type:ty => |$generator:pat_param| $schema:expr) => {
+        impl<$($generics)*> schemars::JsonSchema for $type {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($type).into()
+            }
+
+            fn json_schema($generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                $schema
+            }
+        }
+    };
+}
+
+/// A text without control characters other than newline and tab.
+const PLAIN: &str = r"^[^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]*$";
+
+shape!([] Text => |_| json_schema!({"type": "string", "maxLength": MAX_TEXT, "pattern": PLAIN}));
+shape!([] LongText => |_| json_schema!({"type": "string", "maxLength": MAX_LONG_TEXT, "pattern": PLAIN}));
+shape!([] Spelled => |_| json_schema!({"type": ["string", "number"], "maxLength": MAX_TEXT}));
+shape!([] Verweis => |_| json_schema!({"type": ["integer", "string"], "maxLength": MAX_TEXT}));
+shape!([] Leer => |_| json_schema!({"type": "object"}));
+shape!([] Inhalt => |_| json_schema!({"type": "string", "contentEncoding": "base64"}));
+shape!([] Dateiname => |_| json_schema!({
+    "type": "string", "minLength": 1, "maxLength": MAX_TEXT, "pattern": r"^[^\u0000-\u001F\u007F-\u009F\u0022/\\:<>|?*]*$"
+}));
+shape!([] Day => |_| json_schema!({"type": "string", "format": "date"}));
+shape!([] DayTime => |_| json_schema!({"type": "string", "format": "date-time"}));
+shape!([] Instant => |_| json_schema!({"type": "string", "format": "date-time"}));
+shape!([const MIN: i64, const MAX: i64] Int<MIN, MAX> => |_| {
+    let mut schema = json_schema!({"type": "integer", "minimum": MIN, "maximum": MAX});
+    if (i64::from(i32::MIN)..=i64::from(i32::MAX)).contains(&MIN) && MAX <= i64::from(i32::MAX) {
+        schema.insert("format".to_owned(), "int32".into());
+    }
+    schema
+});
+shape!([T: Choice + JsonSchema] OneOf<T> => |generator| generator.subschema_for::<T>());
+shape!([T: JsonSchema] Sent<T> => |generator| Option::<T>::json_schema(generator));
+shape!([T: JsonSchema, const MAX: usize] Liste<T, MAX> => |generator| {
+    let items = generator.subschema_for::<T>();
+    json_schema!({"type": "array", "items": items, "maxItems": MAX})
+});
+shape!([] Hints => |generator| {
+    let items = generator.subschema_for::<Hint>();
+    json_schema!({"type": "array", "items": items})
+});
+shape!([] Gewicht => |_| decimal_sent(None));
+
+/// A decimal: a string in answers, a number or a string in requests (D14).
+macro_rules! decimal {
+    ($type:ty, $pattern:literal, $range:expr) => {
+        shape!([] $type => |generator| match generator.contract().is_serialize() {
+            true => json_schema!({"type": "string", "pattern": $pattern}),
+            false => decimal_sent($range),
+        });
+    };
+}
+
+decimal!(Money, r"^-?\d+\.\d{2}$", None);
+decimal!(Quantity, r"^-?\d+\.\d{3,6}$", None);
+decimal!(Price, r"^-?\d+\.\d{4,6}$", None);
+decimal!(Percent, r"^-?\d+\.\d{2,6}$", Some((0, 100)));
+
+fn decimal_sent(range: Option<(i64, i64)>) -> Schema {
+    let mut schema =
+        json_schema!({"type": ["number", "string"], "pattern": r"^-?(0|[1-9]\d{0,11})(\.\d+)?$"});
+    match range {
+        Some((minimum, maximum)) => {
+            schema.insert("minimum".to_owned(), minimum.into());
+            schema.insert("maximum".to_owned(), maximum.into());
+        }
+        None => {
+            schema.insert("exclusiveMinimum".to_owned(), (-LIMIT).into());
+            schema.insert("exclusiveMaximum".to_owned(), LIMIT.into());
+        }
+    }
+    schema
+}
+
+impl<T: JsonSchema> JsonSchema for Listing<T> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("{}Liste", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let items = generator.subschema_for::<T>();
+        json_schema!({
+            "type": "object",
+            "properties": {
+                "data": {"type": "array", "items": items},
+                "count": {"type": "integer", "format": "int64", "minimum": 0}
+            },
+            "required": ["data", "count"]
+        })
+    }
+}
