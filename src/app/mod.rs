@@ -12,7 +12,7 @@ use std::thread::available_parallelism;
 use midnight::Midnight;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::net::TcpListener;
 
 use crate::db::connection::open_writer;
@@ -47,7 +47,7 @@ const OWN_ROUTES: &[Route] = &[
     Route::open("/api/v1", "Version und Liste der Endpunkte", Run::Open(about))
         .gives(&[Answer::ok::<About>()]),
     Route::open("/openapi.json", "Diese Beschreibung (OpenAPI 3.1)", Run::Open(openapi))
-        .gives(&[Answer::ok::<Value>().with(&["etag"])]),
+        .gives(&[Answer::ok::<Map<String, Value>>().with(&["etag"])]),
     Route::open("/docs", "Seite, die die Schnittstelle beschreibt", Run::Open(docs::page))
         .gives(&[Answer::other("text/html").with(&["etag"])]),
     Route::open("/docs/{datei}", "Eine Datei dieser Seite", Run::Open(docs::part)).gives(docs::ANSWERS),

@@ -1,5 +1,5 @@
 //! A server of its own for each test, and clients that check on every call what must always hold:
-//! a request id, JSON, the shape of errors, no 5xx. When the server goes, each answered request
+//! a request id, JSON, that the answer is as the description says, no 5xx. When the server goes, each answered request
 //! must stand in the audit log exactly once, and `partnerd check` must be clean.
 //!
 //! ```text
@@ -34,6 +34,8 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use ureq::Agent;
 use ureq::http::{Method, Request};
+
+use crate::contract;
 
 /// When the tests take place unless they say otherwise: noon in Berlin, summer time.
 pub const NOON: &str = "2026-07-10T10:00:00Z";
@@ -344,6 +346,9 @@ impl Answer {
                 "{what}: {body}"
             );
             assert_eq!(body["request_id"], json!(request_id), "{what}: {body}");
+        }
+        if let Err(mistake) = contract::check(method, path, status, &headers, &body) {
+            panic!("{what}: not as described: {mistake}: {status} {body}");
         }
         Answer { status, headers, body, bytes, what }
     }

@@ -15,6 +15,7 @@ mod belege_betraege;
 mod belege_ende;
 mod bounds;
 mod chargen;
+mod contract;
 mod gate;
 mod herkunft;
 mod idempotency;

@@ -340,7 +340,7 @@ fn refusal(route: &Route, status: u16, codes: &[Code]) -> Value {
     if [429, 503].contains(&status) {
         headers.push("Retry-After");
     }
-    if route.access != Access::Open && ![401, 429].contains(&status) {
+    if route.access != Access::Open && status != 401 {
         headers.extend(["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"]);
     }
     json!({

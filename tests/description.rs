@@ -1,0 +1,280 @@
+//! The description of the interface is whole and true: what is served is what is printed, every
+//! row of the route table is in it, every field has its meaning, what it calls required is
+//! required, and its examples are what the demo answers.
+
+mod process;
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use partnerd::app::{description, routes};
+use partnerd::http::route::Access;
+use partnerd::rules::choice::Choice;
+use partnerd::rules::error::Code;
+use process::{Answer, Client, Folder, Running};
+use serde_json::{Map, Value, json};
+
+fn file(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+fn demo(folder: &Folder) -> (Running, Client) {
+    let mut demo = Running::start(folder.command(&["demo", "--listen", "127.0.0.1:0"]));
+    let key = demo.line();
+    let client = demo.client(&key);
+    (demo, client)
+}
+
+#[test]
+fn what_is_served_is_what_is_printed() {
+    let folder = Folder::new();
+    let server = folder.serve(&[]);
+    let url = format!("http://{}/openapi.json", server.address);
+    let served = std::process::Command::new("curl").args(["-sS", &url]).output().unwrap().stdout;
+    assert_eq!(String::from_utf8(served).unwrap(), folder.result(&["openapi"]));
+    let about = server.client("").get("/api/v1").body;
+    assert_eq!((&about["docs"], &about["spec"]), (&json!("/docs"), &json!("/openapi.json")));
+}
+
+#[test]
+fn every_row_of_the_table_is_described() {
+    let document = description::document();
+    let mut ids = BTreeSet::new();
+    let mut codes = BTreeSet::new();
+    for route in routes() {
+        let operation = &document["paths"][route.pattern][route.method.as_str().to_lowercase()];
+        let name = format!("{} {}", route.method.as_str(), route.pattern);
+        assert_eq!(operation["summary"], route.summary, "{name}");
+        assert!(!operation["tags"][0].as_str().unwrap().is_empty(), "{name} belongs to no group");
+        assert!(ids.insert(operation["operationId"].as_str().unwrap().to_owned()), "{name}: its id is taken");
+        assert!(!route.gives.is_empty(), "{name} says nothing of its answers");
+        assert_eq!(route.access == Access::Open, operation["security"] == json!([]), "{name}");
+        let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
+        for param in route.query {
+            let described = parameters.iter().find(|known| known["name"] == param.name);
+            assert_eq!(described.unwrap()["description"], param.summary, "{name} {}", param.name);
+        }
+        let responses = operation["responses"].as_object().unwrap();
+        codes.extend(
+            responses
+                .values()
+                .filter_map(|answer| answer["x-fehlercodes"].as_array())
+                .flatten()
+                .cloned()
+                .map(|code| code.as_str().unwrap().to_owned()),
+        );
+    }
+    // A method that no route has is not described; nothing is refused because it is not final.
+    let nowhere: Vec<_> =
+        Code::ALL.iter().map(|code| code.as_str()).filter(|code| !codes.contains(*code)).collect();
+    assert_eq!(nowhere, ["METHODE_NICHT_ERLAUBT", "BELEG_NICHT_ABGESCHLOSSEN"]);
+}
+
+/// The defaults and bounds of the specification (Limits) and of D16.
+#[test]
+fn parameters_have_their_defaults_and_bounds() {
+    let document = description::document();
+    let table = [
+        (
+            "/api/v1/kunden",
+            "limit",
+            json!({"type": "integer", "minimum": 0, "maximum": 5000, "default": 100}),
+        ),
+        (
+            "/api/v1/artikel",
+            "limit",
+            json!({"type": "integer", "minimum": 0, "maximum": 5000, "default": 100}),
+        ),
+        ("/api/v1/belege", "limit", json!({"type": "integer", "minimum": 0, "maximum": 5000, "default": 50})),
+        (
+            "/api/v1/chargen",
+            "limit",
+            json!({"type": "integer", "minimum": 0, "maximum": 5000, "default": 200}),
+        ),
+        (
+            "/api/v1/wiegungen",
+            "limit",
+            json!({"type": "integer", "minimum": 0, "maximum": 5000, "default": 100}),
+        ),
+        (
+            "/api/v1/barverkaeufe",
+            "limit",
+            json!({"type": "integer", "minimum": 0, "maximum": 5000, "default": 500}),
+        ),
+        ("/api/v1/kontrakte", "limit", json!({"type": "integer", "minimum": 0, "maximum": 5000})),
+        ("/api/v1/barverkaeufe", "nur_verkaeufe", json!({"type": "boolean", "default": false})),
+        (
+            "/api/v1/chargen/{id}/herkunft",
+            "tiefe",
+            json!({"type": "integer", "minimum": 1, "maximum": 50, "default": 20}),
+        ),
+        (
+            "/api/v1/chargen/{id}/herkunft",
+            "format",
+            json!({"type": "string", "enum": ["json", "csv"], "default": "json"}),
+        ),
+    ];
+    for (path, name, expected) in table {
+        let parameters = document["paths"][path]["get"]["parameters"].as_array().unwrap();
+        let parameter = parameters.iter().find(|parameter| parameter["name"] == name).unwrap();
+        assert_eq!(parameter["schema"], expected, "{path} {name}");
+    }
+}
+
+#[test]
+fn every_field_has_its_meaning_and_every_meaning_its_field() {
+    let document = description::document();
+    let mut used = BTreeSet::new();
+    for (name, shape) in document["components"]["schemas"].as_object().unwrap() {
+        for (field, described) in shape["properties"].as_object().into_iter().flatten() {
+            let meaning = described["description"].as_str();
+            used.insert(meaning.unwrap_or_else(|| panic!("{name}.{field} is not explained")).to_owned());
+        }
+    }
+    let words = std::fs::read_to_string(file("src/app/description/woerter.rs")).unwrap();
+    let table = words.split("const WOERTER").nth(1).unwrap();
+    let texts: Vec<&str> = table.split('"').skip(1).step_by(2).collect();
+    assert!(texts.len() > 400, "the table was not found");
+    for pair in texts.chunks(2) {
+        assert!(used.contains(pair[1]), "no field means {pair:?}");
+    }
+}
+
+/// The requests of tests/data/beispiele.json, one after the other; `@name/pointer` is what an
+/// earlier answer said.
+fn walk(client: &Client) -> Vec<Value> {
+    let steps: Vec<Value> =
+        serde_json::from_str(&std::fs::read_to_string(file("tests/data/beispiele.json")).unwrap()).unwrap();
+    let mut answers: Map<String, Value> = Map::new();
+    let mut walked = Vec::new();
+    for mut step in steps {
+        for part in ["path", "query", "body"] {
+            resolve(&mut step[part], &answers);
+        }
+        let answer = call(client, &step);
+        assert!(answer.status < 300, "{step}: {} {}", answer.status, answer.body);
+        let name = step["name"].as_str().unwrap_or_default().to_owned();
+        answers.insert(name, answer.body.clone());
+        step.as_object_mut().unwrap().remove("name");
+        step["status"] = answer.status.into();
+        step["answer"] = answer.body;
+        walked.push(step);
+    }
+    walked
+}
+
+fn resolve(value: &mut Value, answers: &Map<String, Value>) {
+    match value {
+        Value::String(text) => {
+            if let Some(place) = text.strip_prefix('@') {
+                let (name, pointer) = place.split_once('/').unwrap();
+                *value = answers[name]
+                    .pointer(&format!("/{pointer}"))
+                    .unwrap_or_else(|| panic!("{place}"))
+                    .clone();
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(|value| resolve(value, answers)),
+        Value::Object(fields) => fields.values_mut().for_each(|value| resolve(value, answers)),
+        _ => {}
+    }
+}
+
+fn call(client: &Client, step: &Value) -> Answer {
+    let (method, pattern) = step["route"].as_str().unwrap().split_once(' ').unwrap();
+    let mut path = pattern.to_owned();
+    for (name, id) in step["path"].as_object().into_iter().flatten() {
+        path = path.replace(&format!("{{{name}}}"), id.as_str().unwrap());
+    }
+    for (at, (name, value)) in step["query"].as_object().into_iter().flatten().enumerate() {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        write!(path, "{}{name}={value}", if at == 0 { '?' } else { '&' }).unwrap();
+    }
+    let body = Some(&step["body"]).filter(|body| !body.is_null());
+    client.send(method, &path, body).unwrap()
+}
+
+/// The same value with what differs from run to run replaced: ids, instants, the year of today.
+fn settled(value: &Value) -> Value {
+    let text = |text: &str| {
+        let shape: String = text.chars().map(|c| if c.is_ascii_hexdigit() { 'x' } else { c }).collect();
+        let digits: String = text.chars().map(|c| if c.is_ascii_digit() { '9' } else { c }).collect();
+        if shape.contains("xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx") {
+            return shape;
+        }
+        let is_number = ["-9999-99999"].iter().any(|end| digits.ends_with(end));
+        match digits.as_str() {
+            "9999-99-99T99:99:99.999Z" | "9999-99-99" => "instant".to_owned(),
+            _ if is_number => digits,
+            _ if shape.len() == 12 && shape.chars().all(|c| c == 'x') => "key".to_owned(),
+            _ => text.to_owned(),
+        }
+    };
+    match value {
+        Value::String(value) => Value::String(text(value)),
+        Value::Array(values) => values.iter().map(settled).collect(),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, value)| (name.clone(), settled(value))).collect::<Map<_, _>>().into()
+        }
+        other => other.clone(),
+    }
+}
+
+/// With PARTNERD_RECORD set the examples are written anew.
+#[test]
+fn the_examples_are_what_the_demo_answers() {
+    let folder = Folder::new();
+    let (_demo, client) = demo(&folder);
+    let walked = walk(&client);
+    let mut first: Map<String, Value> = Map::new();
+    for mut step in walked {
+        let route = step["route"].as_str().unwrap().to_owned();
+        step.as_object_mut().unwrap().remove("route");
+        step.as_object_mut().unwrap().retain(|_, value| !value.is_null());
+        first.entry(route).or_insert(step);
+    }
+    let stored = file("src/app/description/beispiele.json");
+    if std::env::var_os("PARTNERD_RECORD").is_some() {
+        std::fs::write(&stored, serde_json::to_string_pretty(&first).unwrap() + "\n").unwrap();
+    }
+    let stored: Value = serde_json::from_str(&std::fs::read_to_string(&stored).unwrap()).unwrap();
+    for route in routes().filter(|route| route.gives[0].shape.is_some() && route.pattern != "/openapi.json") {
+        let name = format!("{} {}", route.method.as_str(), route.pattern);
+        let example = first.get(&name).unwrap_or_else(|| panic!("{name} has no example"));
+        assert_eq!(settled(&stored[&name]), settled(example), "{name}");
+    }
+}
+
+/// A body without a field that is called required is refused because of that field.
+#[test]
+fn what_is_called_required_is_required() {
+    let folder = Folder::new();
+    let (_demo, client) = demo(&folder);
+    let document = description::document();
+    let mut refused = 0;
+    for step in walk(&client) {
+        let (method, pattern) = step["route"].as_str().unwrap().split_once(' ').unwrap();
+        let operation = &document["paths"][pattern][method.to_lowercase()];
+        let name = &operation["requestBody"]["content"]["application/json"]["schema"]["$ref"];
+        let Some(name) = name.as_str().and_then(|path| path.rsplit('/').next()) else { continue };
+        let required = &document["components"]["schemas"][name]["required"];
+        for field in required.as_array().into_iter().flatten() {
+            let mut without = step.clone();
+            let body = without["body"].as_object_mut().unwrap();
+            body.remove(field.as_str().unwrap()).unwrap();
+            // A repeated one gives the document that is there.
+            body.remove("external_ref");
+            let answer = call(&client, &without);
+            let code = answer.body["error"].as_str().unwrap_or_default().to_owned();
+            assert!(
+                ["FELD_FEHLT", "NAME_FEHLT"].contains(&code.as_str()),
+                "{name} without {field}: {}",
+                answer.body
+            );
+            assert_eq!(answer.body["feld"], *field, "{name}");
+            refused += 1;
+        }
+    }
+    assert!(refused >= 20, "{refused} fields were tried");
+}
