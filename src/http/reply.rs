@@ -128,6 +128,7 @@ impl Reply {
         if cached {
             reply.status = 304;
             reply.body.clear();
+            reply.headers.retain(|(name, _)| !["content-type", "content-encoding"].contains(name));
         }
         reply
     }

@@ -21,6 +21,8 @@ static VALIDATORS: LazyLock<Mutex<HashMap<String, &'static Validator>>> = LazyLo
 
 /// Headers that belong to HTTP or to every answer.
 const COMMON: &[&str] = &[
+    "access-control-allow-origin",
+    "access-control-expose-headers",
     "allow",
     "cache-control",
     "connection",

@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use flate2::read::GzDecoder;
 use partnerd::app::App;
 use partnerd::db::Clock;
 use partnerd::db::connection::open_writer;
@@ -305,7 +306,7 @@ pub struct Answer {
     pub headers: BTreeMap<String, String>,
     /// The body; null where there is none.
     pub body: Value,
-    /// The body as it came.
+    /// The body as it came, compressed or not.
     pub bytes: Vec<u8>,
     what: String,
 }
@@ -332,7 +333,10 @@ impl Answer {
             Value::Null
         } else {
             assert_eq!(headers.get("content-type").unwrap(), "application/json; charset=utf-8", "{what}");
-            serde_json::from_slice(&bytes).unwrap()
+            match headers.contains_key("content-encoding") {
+                true => serde_json::from_reader(GzDecoder::new(bytes.as_slice())).unwrap(),
+                false => serde_json::from_slice(&bytes).unwrap(),
+            }
         };
         // A flood is counted, not listed; probes are no part of the interface.
         let is_probe = ["/healthz", "/readyz", "/metrics"].iter().any(|probe| path.starts_with(probe));
@@ -348,7 +352,8 @@ impl Answer {
             assert_eq!(body["request_id"], json!(request_id), "{what}: {body}");
         }
         if let Err(mistake) = contract::check(method, path, status, &headers, &body) {
-            panic!("{what}: not as described: {mistake}: {status} {body}");
+            let shown: String = body.to_string().chars().take(500).collect();
+            panic!("{what}: not as described: {mistake}: {status} {shown}");
         }
         Answer { status, headers, body, bytes, what }
     }

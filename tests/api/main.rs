@@ -39,3 +39,4 @@ mod tabelle;
 mod tenants;
 mod verfuegbar;
 mod waage;
+mod web;
