@@ -1,5 +1,7 @@
 //! The whole service: all routes, all kinds of import, and what it takes to run them.
 
+pub mod backup;
+pub mod check;
 pub mod description;
 mod docs;
 mod midnight;

@@ -2,6 +2,7 @@
 //! a person goes to stderr. Exit 0 done, 1 refused or failed, 2 wrong usage.
 
 mod audit;
+mod backup;
 mod beleg;
 mod check;
 mod config;
@@ -13,11 +14,13 @@ mod serve;
 mod tenant;
 
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Parser, Subcommand};
+use indicatif::ProgressBar;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use serde::Serialize;
 
@@ -68,6 +71,10 @@ enum Command {
     Audit(audit::Command),
     /// Import master data from JSON or CSV
     Import(import::Arguments),
+    /// Copy the database, also beside a running server, and prove the copy
+    Backup(backup::BackupArguments),
+    /// Put a backup in the place of the database
+    Restore(backup::RestoreArguments),
     /// Prove the database: integrity, schema, references, stock, numbers
     Check,
     /// Print the settings in force and where each came from
@@ -114,6 +121,8 @@ fn run(arguments: Arguments, terminal: &Terminal) -> Outcome {
         Command::Beleg(command) => beleg::run(command, &config, terminal),
         Command::Audit(command) => audit::run(command, &config, terminal),
         Command::Import(arguments) => import::run(&arguments, &config, terminal),
+        Command::Backup(arguments) => backup::run_backup(&arguments, &config, terminal),
+        Command::Restore(arguments) => backup::run_restore(&arguments, &config, terminal),
         Command::Check => check::run(&config, terminal),
         Command::Config => config::run(&config, terminal),
         Command::Openapi => {
@@ -139,6 +148,14 @@ impl Terminal {
         let _ = writeln!(std::io::stderr(), "{line}");
     }
 
+    /// A line on a terminal that says what is being done; it vanishes when it is dropped.
+    fn waiting(&self) -> Waiting {
+        let is_shown = std::io::stderr().is_terminal();
+        let bar = if is_shown { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Waiting(bar)
+    }
+
     /// Writes rows: as JSON where that was asked for, else as a table.
     fn rows<T: Serialize>(&self, header: &[&str], rows: &[T], cells: impl Fn(&T) -> Vec<String>) -> Outcome {
         if self.json {
@@ -151,6 +168,21 @@ impl Terminal {
         table.add_rows(rows.iter().map(cells));
         self.print(&table.trim_fmt());
         Ok(())
+    }
+}
+
+/// A line that says what is being done.
+struct Waiting(ProgressBar);
+
+impl Waiting {
+    fn at(&self, step: &str) {
+        self.0.set_message(step.to_owned());
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
     }
 }
 

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::connection::open_writer;
+use super::copy::copy;
 use super::error::{Failure, Result};
-use super::{lock, statistics};
+use super::{lock, log, statistics};
 use crate::rules::day::Instant;
 
 mod embedded {
@@ -34,6 +35,7 @@ pub fn migrate(path: &Path, now: Instant) -> Result<Vec<Step>> {
     let mut connection = open_writer(path)?;
     refuse_newer(&connection)?;
     if !is_current(&connection)? {
+        keep_copy(&connection, path)?;
         // Inside a migration this setting is ignored, and a rebuilt table would delete children.
         connection.execute_batch("pragma foreign_keys = off")?;
         embedded::migrations::runner()
@@ -136,8 +138,22 @@ fn create_installation(connection: &Connection, now: Instant) -> Result<()> {
     Ok(())
 }
 
+/// Before a database that has something in it is brought to another schema, a copy of it is kept
+/// beside it: `<database>-before-v9`, where 9 is the first migration that it lacks.
+fn keep_copy(connection: &Connection, path: &Path) -> Result<()> {
+    let applied = last_applied(connection)?;
+    let Some(next) = steps(connection)?.into_iter().find(|step| !step.applied) else { return Ok(()) };
+    let kept = beside(path, &format!("before-v{}", next.version));
+    if applied == 0 || kept.exists() {
+        return Ok(());
+    }
+    copy(connection, &kept, |_| Ok(()))?;
+    log(&format!("before the upgrade to schema {} a copy was kept in {}", next.version, kept.display()));
+    Ok(())
+}
+
 /// Creates the file for its owner alone, if it is not there.
-fn create_private(path: &Path) -> Result<()> {
+pub fn create_private(path: &Path) -> Result<()> {
     let mut options = File::options();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -149,6 +165,7 @@ fn create_private(path: &Path) -> Result<()> {
     }
 }
 
-pub(super) fn broken(path: &Path, what: &str, error: &std::io::Error) -> Failure {
+/// A failure of a file.
+pub fn broken(path: &Path, what: &str, error: &std::io::Error) -> Failure {
     Failure::Broken(format!("{} {what}: {error}", path.display()))
 }

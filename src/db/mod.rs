@@ -2,6 +2,7 @@
 
 mod columns;
 pub mod connection;
+pub mod copy;
 pub mod error;
 pub mod list;
 pub mod lock;

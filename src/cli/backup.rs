@@ -1,0 +1,63 @@
+//! `backup` and `restore`.
+
+use std::path::PathBuf;
+
+use super::{Outcome, Terminal, sentence};
+use crate::app::backup::{Content, backup, restore};
+use crate::config::Config;
+use crate::db::system_clock;
+
+#[derive(clap::Args)]
+pub struct BackupArguments {
+    /// The file to write; it must not be there yet
+    file: PathBuf,
+}
+
+#[derive(clap::Args)]
+pub struct RestoreArguments {
+    /// The backup
+    file: PathBuf,
+}
+
+/// Copies the database, also beside a running server, and proves the copy.
+pub fn run_backup(arguments: &BackupArguments, config: &Config, terminal: &Terminal) -> Outcome {
+    if !config.db.exists() {
+        return Err(format!("there is no database {}: name it with --db", config.db.display()));
+    }
+    let waiting = terminal.waiting();
+    let content = backup(&config.db, &arguments.file, &system_clock(), |step| waiting.at(step));
+    drop(waiting);
+    show(&content.map_err(sentence)?, terminal)
+}
+
+/// Puts a backup in the place of the database.
+pub fn run_restore(arguments: &RestoreArguments, config: &Config, terminal: &Terminal) -> Outcome {
+    let waiting = terminal.waiting();
+    let restored = restore(&config.db, &arguments.file, &system_clock(), |step| waiting.at(step));
+    drop(waiting);
+    let restored = restored.map_err(sentence)?;
+    if let Some(aside) = &restored.set_aside {
+        terminal.say(&format!("What was there before is kept in {}.", aside.display()));
+        terminal.say(
+            "Keys that were deactivated since the backup are active again: look at `partnerd key list`.",
+        );
+    }
+    show(&restored.content, terminal)
+}
+
+fn show(content: &Content, terminal: &Terminal) -> Outcome {
+    let header =
+        ["file", "bytes", "companies", "customers", "documents", "weighings", "receipts", "audit rows"];
+    terminal.rows(&header, std::slice::from_ref(content), |content| {
+        let counts = [
+            content.companies,
+            content.customers,
+            content.documents,
+            content.weighings,
+            content.receipts,
+            content.audit_rows,
+        ];
+        let counts = counts.iter().map(ToString::to_string);
+        [content.file.clone(), content.bytes.to_string()].into_iter().chain(counts).collect()
+    })
+}

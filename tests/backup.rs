@@ -1,0 +1,154 @@
+//! Backup and restore with the real executable (P10): a copy of a busy database is
+//! whole and has all that was answered before it began; nothing is overwritten or half done.
+
+mod process;
+
+use std::path::Path;
+use std::process::Output;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use process::Folder;
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+#[track_caller]
+fn refused(output: &Output, words: &[&str]) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert_eq!(said.trim().lines().count(), 1, "{said}");
+    for word in words {
+        assert!(said.contains(word), "{word:?} is not named: {said}");
+    }
+}
+
+fn count(path: &Path, table: &str) -> usize {
+    let connection = Connection::open(path).unwrap();
+    let count: i64 =
+        connection.query_row(&format!("select count(*) from {table}"), [], |row| row.get(0)).unwrap();
+    usize::try_from(count).unwrap()
+}
+
+#[test]
+fn a_backup_of_a_busy_database_has_all_that_was_answered_before() {
+    let folder = Folder::new();
+    let server = folder.serve(&[]);
+    let key = folder.company("Mühle");
+    let client = server.client(&key);
+    assert_eq!(client.post("/api/v1/kunden", &json!({"name": "Huber"})).status, 201);
+    let (done, written, read) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            let client = client.clone();
+            let (done, written, read) = (&done, &written, &read);
+            scope.spawn(move || {
+                while !done.load(Ordering::SeqCst) {
+                    let items = json!([{"bezeichnung": "Fracht", "menge": 1, "ep_netto": "1.00"}]);
+                    let body = json!({"beleg_typ": "AN", "kundennummer": "K-1001", "items": items});
+                    assert_eq!(client.post("/api/v1/belege", &body).status, 201);
+                    written.fetch_add(1, Ordering::SeqCst);
+                    assert_eq!(client.get("/api/v1/laender?limit=1").status, 200);
+                    read.fetch_add(1, Ordering::SeqCst);
+                }
+            });
+        }
+        for round in 0..10 {
+            let (written, read) = (written.load(Ordering::SeqCst), read.load(Ordering::SeqCst));
+            let (copy, other) = (format!("b{round}.db"), format!("r{round}.db"));
+            let printed = folder.result(&["--json", "backup", &copy]);
+            let counted: Value = serde_json::from_str(&printed).unwrap();
+            let documents = count(&folder.file(&copy), "beleg");
+            assert_eq!(counted[0]["documents"], documents);
+            assert!(documents >= written, "{documents} of {written} documents");
+            let rows = count(&folder.file(&copy), "audit");
+            assert!(rows > written + read, "{rows} of {} audit rows", written + read + 1);
+            // One file, with nothing beside it.
+            for ending in ["-wal", "-shm", "-part", "-part-audit-journal-1"] {
+                assert!(!folder.file(&format!("{copy}{ending}")).exists(), "{copy}{ending}");
+            }
+            folder.result(&["--db", &other, "restore", &copy]);
+            folder.result(&["--db", &other, "check"]);
+            assert_eq!(count(&folder.file(&other), "beleg"), documents);
+        }
+        done.store(true, Ordering::SeqCst);
+    });
+    assert!(written.load(Ordering::SeqCst) > 20, "nobody wrote meanwhile");
+}
+
+#[test]
+fn a_restored_database_serves_and_what_was_there_before_is_kept() {
+    let folder = Folder::new();
+    let key = folder.company("Mühle");
+    let add = |name: &str| {
+        let mut server = folder.serve(&[]);
+        let answer = server.client(&key).post("/api/v1/kunden", &json!({"name": name}));
+        assert_eq!(answer.status, 201, "{}", answer.body);
+        server.kill();
+    };
+    add("Huber");
+    folder.result(&["backup", "gut.db"]);
+    // What a killed server left in its log and its journal is kept, too.
+    add("Maier");
+    folder.result(&["restore", "gut.db"]);
+    let names = |path: &Path| -> Vec<String> {
+        let connection = Connection::open(path).unwrap();
+        let mut statement = connection.prepare("select name from kunde order by kunden_id").unwrap();
+        let names = statement.query_map([], |row| row.get(0)).unwrap();
+        names.map(Result::unwrap).collect()
+    };
+    assert_eq!(names(&folder.file("partnerd.db")), ["Huber"]);
+    let kept: Vec<_> = std::fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| {
+            path.to_str().unwrap().contains("-before-restore-") && !path.to_str().unwrap().contains("journal")
+        })
+        .collect();
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    assert_eq!(names(&kept[0]), ["Huber", "Maier"]);
+    folder.result(&["check"]);
+    let server = folder.serve(&[]);
+    assert_eq!(server.client(&key).get("/api/v1/kunden").body["count"], 1);
+    assert_eq!(std::fs::metadata(folder.file("gut.db")).unwrap().len() % 4_096, 0, "the backup is as it was");
+}
+
+#[test]
+fn what_cannot_be_backed_up_or_restored_is_refused_and_changes_nothing() {
+    let folder = Folder::new();
+    refused(&folder.run(&["backup", "b.db"]), &["no database", "--db"]);
+    folder.company("Mühle");
+    folder.result(&["backup", "gut.db"]);
+    refused(&folder.run(&["backup", "gut.db"]), &["gut.db", "there already"]);
+    refused(&folder.run(&["backup", "gibt/es/nicht.db"]), &["gibt/es/nicht.db"]);
+    refused(&folder.run(&["restore", "nichts.db"]), &["no backup", "nichts.db"]);
+    let before = std::fs::read(folder.file("partnerd.db")).unwrap();
+    std::fs::write(folder.file("text.db"), "kein Backup").unwrap();
+    Connection::open(folder.file("fremd.db")).unwrap().execute_batch("create table x (y)").unwrap();
+    let tampered = |name: &str, statement: &str| {
+        std::fs::copy(folder.file("gut.db"), folder.file(name)).unwrap();
+        Connection::open(folder.file(name)).unwrap().execute_batch(statement).unwrap();
+    };
+    tampered(
+        "krumm.db",
+        "insert into nummernkreis (tenant_id, reihe, jahr, letzte) values (1, 'RE', 2026, 7)",
+    );
+    tampered("neu.db", "update refinery_schema_history set version = 999 where version = 1");
+    let mut torn = std::fs::read(folder.file("gut.db")).unwrap();
+    torn.truncate(torn.len() / 2);
+    std::fs::write(folder.file("halb.db"), torn).unwrap();
+    let cases = [
+        ("text.db", "no backup of partnerd"),
+        ("fremd.db", "no backup of partnerd"),
+        ("krumm.db", "numbers of documents have no gap"),
+        ("neu.db", "newer partnerd"),
+        ("halb.db", "partnerd: "),
+    ];
+    for (file, why) in cases {
+        refused(&folder.run(&["restore", file]), &[why]);
+        assert_eq!(std::fs::read(folder.file("partnerd.db")).unwrap(), before, "{file}");
+        assert!(!folder.file("partnerd.db-restore-part").exists(), "{file}");
+    }
+    // The control: the file that was tampered with is the only difference.
+    folder.result(&["--db", "anders.db", "restore", "gut.db"]);
+    let _server = folder.serve(&[]);
+    refused(&folder.run(&["restore", "gut.db"]), &["another partnerd serves", "stop it first"]);
+}
