@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::app::routes;
 use crate::db::logging::{Format, Verbosity};
-use crate::gate::{Origins, Policy};
+use crate::gate::{Nightly, Origins, Policy};
 use crate::http::server::Limits;
 use crate::rules::choice::Choice;
 
@@ -52,6 +52,21 @@ pub const SETTINGS: &[Setting] = &[
         name: "cors_origins",
         default: "",
         summary: "Web pages whose scripts may call the interface, such as https://shop.example, separated by commas.",
+    },
+    Setting {
+        name: "backup_folder",
+        default: "",
+        summary: "Folder for a proved backup every day, best on another disk. Nothing: no backups by itself.",
+    },
+    Setting {
+        name: "backup_time",
+        default: "02:30",
+        summary: "From when on in the day the backup is made, on the clocks of Berlin.",
+    },
+    Setting {
+        name: "backup_keep",
+        default: "14",
+        summary: "How many of these backups are kept; the oldest go.",
     },
     Setting { name: "log_format", default: "text", summary: "How the log is written: text or json." },
     Setting {
@@ -171,6 +186,15 @@ impl Config {
                     "public" => true,
                     _ => return Err(complain("metrics", "local or public")),
                 },
+                nightly: match text("backup_folder") {
+                    folder if folder.is_empty() => None,
+                    folder => Some(Nightly {
+                        folder: PathBuf::from(folder),
+                        minute: minute(&text("backup_time"))
+                            .ok_or_else(|| complain("backup_time", "a time such as 02:30"))?,
+                        keep: number("backup_keep", 10_000)? as usize,
+                    }),
+                },
                 origins: list(&text("cors_origins"), origin).map(Origins).map_err(|_| {
                     complain("cors_origins", "origins such as https://shop.example, without a path")
                 })?,
@@ -199,6 +223,13 @@ fn list<T>(text: &str, read: fn(&str) -> Option<T>) -> Result<Vec<T>, ()> {
 
 fn network(text: &str) -> Option<IpNet> {
     text.parse().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from))
+}
+
+/// Minutes since midnight of a time, as 02:30.
+fn minute(text: &str) -> Option<u32> {
+    let (hours, minutes) = text.split_once(':')?;
+    let (hours, minutes) = (hours.parse::<u32>().ok()?, minutes.parse::<u32>().ok()?);
+    (hours < 24 && minutes < 60).then_some(hours * 60 + minutes)
 }
 
 /// The origin of a web page, as browsers send it: scheme, host and port alone.

@@ -1,5 +1,5 @@
 //! What the service does by itself when a day is over in Berlin, and at its start for days that
-//! it missed: documents become final, old audit rows are dropped.
+//! it missed: documents become final, old audit rows are dropped, a backup is made.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
+use super::nightly::Schedule;
 use crate::belege;
 use crate::db::error::Result;
 use crate::db::readers::{Lane, Readers};
@@ -52,10 +53,11 @@ pub struct Midnight {
 
 impl Midnight {
     /// Starts the thread.
-    pub fn start(gate: std::sync::Arc<Gate>) -> std::io::Result<Midnight> {
+    pub fn start(gate: std::sync::Arc<Gate>, schedule: Schedule) -> std::io::Result<Midnight> {
         let (stop, stopped) = channel();
-        let thread =
-            std::thread::Builder::new().name("midnight".into()).spawn(move || wait(&gate, &stopped))?;
+        let thread = std::thread::Builder::new()
+            .name("midnight".into())
+            .spawn(move || wait(&gate, &schedule, &stopped))?;
         Ok(Midnight { stop, thread })
     }
 
@@ -68,7 +70,7 @@ impl Midnight {
     }
 }
 
-fn wait(gate: &Gate, stopped: &Receiver<()>) {
+fn wait(gate: &Gate, schedule: &Schedule, stopped: &Receiver<()>) {
     let mut today = Day::in_berlin((gate.clock)());
     let mut last_try = Instant::now();
     let mut last_rollover = Instant::now();
@@ -81,6 +83,7 @@ fn wait(gate: &Gate, stopped: &Receiver<()>) {
             last_try = Instant::now();
         }
         today = now;
+        schedule.look();
         // By the machine's running time: a clock that jumps does not drop a year of days.
         if last_rollover.elapsed() >= ROLLOVER_EVERY {
             Rollover::begin(&gate.writer, (gate.clock)());

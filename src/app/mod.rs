@@ -5,6 +5,7 @@ pub mod check;
 pub mod description;
 mod docs;
 mod midnight;
+pub mod nightly;
 mod probes;
 
 use std::path::Path;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 
 use midnight::Midnight;
+use nightly::Schedule;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -177,7 +179,8 @@ impl App {
             clock: Arc::clone(&clock),
         };
         let gate = Arc::new(gate);
-        let midnight = Midnight::start(Arc::clone(&gate)).map_err(no_thread)?;
+        let schedule = Schedule::new(database, policy.nightly.clone(), Arc::clone(&clock));
+        let midnight = Midnight::start(Arc::clone(&gate), schedule).map_err(no_thread)?;
         Ok(App { gate, writer, midnight, clock, _lock: lock })
     }
 

@@ -18,6 +18,7 @@ mod trail;
 pub mod verifying;
 mod ways;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -70,7 +71,7 @@ pub struct Gate {
     pub clock: Clock,
 }
 
-/// What the configuration says of clients.
+/// What the configuration says of the service.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Policy {
     /// Networks of proxies whose X-Forwarded-For counts.
@@ -81,6 +82,19 @@ pub struct Policy {
     pub public_metrics: bool,
     /// Web pages that may call the interface.
     pub origins: Origins,
+    /// Backups that the server makes by itself.
+    pub nightly: Option<Nightly>,
+}
+
+/// When the server makes backups, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Nightly {
+    /// The folder they go to.
+    pub folder: PathBuf,
+    /// From when on in the day, in minutes since midnight in Berlin.
+    pub minute: u32,
+    /// How many are kept.
+    pub keep: usize,
 }
 
 /// How long the writer may be at work without looking around before the service is not ready.

@@ -121,6 +121,12 @@ impl Instant {
     /// Milliseconds of a day in UTC.
     pub const MILLIS_PER_DAY: i64 = 86_400_000;
 
+    /// Minutes since midnight on the clocks of Berlin.
+    pub fn minute_in_berlin(self) -> u32 {
+        let time = BERLIN.to_datetime(self.timestamp()).time();
+        u32::from(time.hour().unsigned_abs()) * 60 + u32::from(time.minute().unsigned_abs())
+    }
+
     /// From milliseconds since 1970, as stored.
     pub const fn from_millis(millis: i64) -> Instant {
         Instant(millis)

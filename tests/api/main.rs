@@ -29,6 +29,7 @@ mod lager;
 mod lanes;
 mod limits;
 mod lists;
+mod nightly;
 mod parallel;
 mod probes;
 mod produktion;

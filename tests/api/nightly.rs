@@ -1,0 +1,55 @@
+//! Backups that the server makes by itself.
+
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use partnerd::gate::{Nightly, Policy};
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::harness::{Server, cli};
+
+fn files(folder: &Path) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn wait_for(folder: &Path, expected: &[&str]) {
+    let until = Instant::now() + Duration::from_secs(20);
+    while files(folder) != expected {
+        assert!(Instant::now() < until, "{:?}, expected: {expected:?}", files(folder));
+        sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn every_day_has_its_backup_and_the_oldest_go() {
+    let place = TempDir::new().unwrap();
+    let folder = place.path().join("neu");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("fremd.db"), "").unwrap();
+    let nightly = Nightly { folder: folder.clone(), minute: 150, keep: 2 };
+    // 02:29 in Berlin, summer time.
+    let policy = Policy { nightly: Some(nightly), ..Policy::default() };
+    let server = Server::start_with("2026-07-10T00:29:00Z", policy);
+    let mill = server.company("Mühle");
+    mill.post("/api/v1/kunden", json!({"name": "Huber"})).is(201);
+    sleep(Duration::from_millis(2_500));
+    assert_eq!(files(&folder), ["fremd.db"], "it is not yet time");
+    server.set_clock("2026-07-10T00:30:00Z");
+    wait_for(&folder, &["fremd.db", "test-2026-07-10.db"]);
+    let first = std::fs::read(folder.join("test-2026-07-10.db")).unwrap();
+    let restored = place.path().join("restored.db");
+    let backup = folder.join("test-2026-07-10.db");
+    assert!(cli(&restored, &["restore", backup.to_str().unwrap()]).status.success());
+    // A day that was missed at its time is made up for.
+    server.set_clock("2026-07-11T15:00:00Z");
+    wait_for(&folder, &["fremd.db", "test-2026-07-10.db", "test-2026-07-11.db"]);
+    assert_eq!(std::fs::read(&backup).unwrap(), first, "a backup is never written again");
+    // Winter time: 02:30 in Berlin is 01:30.
+    server.set_clock("2026-11-20T01:30:00Z");
+    wait_for(&folder, &["fremd.db", "test-2026-07-11.db", "test-2026-11-20.db"]);
+}
