@@ -7,6 +7,7 @@ mod beleg;
 mod check;
 mod config;
 mod demo;
+mod doctor;
 mod import;
 mod key;
 mod migrate;
@@ -19,7 +20,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
 use indicatif::ProgressBar;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use serde::Serialize;
@@ -77,10 +79,19 @@ enum Command {
     Restore(backup::RestoreArguments),
     /// Prove the database: integrity, schema, references, stock, numbers
     Check,
+    /// Name what is wrong with this machine, and what to do
+    Doctor,
     /// Print the settings in force and where each came from
     Config,
     /// Print the description of the interface (OpenAPI 3.1)
     Openapi,
+    /// Print the completions for a shell
+    Completions {
+        /// bash, zsh, fish, elvish or powershell
+        shell: Shell,
+    },
+    /// Print the page for man
+    Man,
 }
 
 /// What a command came to: nothing to add, or a sentence why not.
@@ -124,7 +135,21 @@ fn run(arguments: Arguments, terminal: &Terminal) -> Outcome {
         Command::Backup(arguments) => backup::run_backup(&arguments, &config, terminal),
         Command::Restore(arguments) => backup::run_restore(&arguments, &config, terminal),
         Command::Check => check::run(&config, terminal),
+        Command::Doctor => doctor::run(&config, terminal),
         Command::Config => config::run(&config, terminal),
+        Command::Completions { shell } => {
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "partnerd", &mut text);
+            terminal.print(String::from_utf8_lossy(&text).trim_end());
+            Ok(())
+        }
+        Command::Man => {
+            let mut text = Vec::new();
+            let rendered = clap_mangen::Man::new(Arguments::command()).render(&mut text);
+            rendered.map_err(|error| error.to_string())?;
+            terminal.print(String::from_utf8_lossy(&text).trim_end());
+            Ok(())
+        }
         Command::Openapi => {
             terminal.print(description::text().trim_end());
             Ok(())

@@ -1,8 +1,11 @@
-//! Backup and restore with the real executable (P10): a copy of a busy database is
-//! whole and has all that was answered before it began; nothing is overwritten or half done.
+//! What the person who looks after the machine uses: backup and restore (P10), doctor, completions.
+//! A copy of a busy database is whole and has all that was answered before it began; nothing is
+//! overwritten or half done.
 
 mod process;
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Output;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -151,4 +154,77 @@ fn what_cannot_be_backed_up_or_restored_is_refused_and_changes_nothing() {
     folder.result(&["--db", "anders.db", "restore", "gut.db"]);
     let _server = folder.serve(&[]);
     refused(&folder.run(&["restore", "gut.db"]), &["another partnerd serves", "stop it first"]);
+}
+
+/// What `doctor` says: the state and the finding of a look.
+fn looked(output: &Output, look: &str) -> (String, String) {
+    let findings = serde_json::from_slice::<Value>(&output.stdout).unwrap();
+    let found = findings.as_array().unwrap().iter().find(|finding| finding["look"] == look);
+    let found = found.unwrap_or_else(|| panic!("no look at {look}: {findings}"));
+    (found["state"].as_str().unwrap().to_owned(), found["finding"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn doctor_names_what_is_wrong_and_what_to_do() {
+    let folder = Folder::new();
+    let doctor = |more: &[&str]| folder.run(&[&["--json"], more, &["doctor"]].concat());
+    let fresh = doctor(&[]);
+    assert!(fresh.status.success(), "{}", String::from_utf8_lossy(&fresh.stderr));
+    assert_eq!(looked(&fresh, "database").0, "warning");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "it leaves nothing behind");
+    let key = folder.company("Mühle");
+    let healthy = doctor(&[]);
+    for look in ["SQLite", "rights", "disk", "drive", "database", "owner", "pages", "clock"] {
+        let (state, finding) = looked(&healthy, look);
+        assert_eq!(state, "ok", "{look}: {finding}");
+    }
+    std::fs::set_permissions(folder.file("partnerd.db"), Permissions::from_mode(0o644)).unwrap();
+    let (state, finding) = looked(&doctor(&[]), "owner");
+    assert!(state == "warning" && finding.contains("chmod 600"), "{finding}");
+
+    let listen =
+        |address: &str, more: &str| folder.write("p.toml", &format!("listen = \"{address}\"\n{more}"));
+    let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let config = listen(&other.local_addr().unwrap().to_string(), "backup_folder = \"fehlt\"");
+    let output = doctor(&["--config", &config]);
+    assert_eq!(output.status.code(), Some(1));
+    let (state, finding) = looked(&output, "port");
+    assert!(state == "wrong" && finding.contains("--listen"), "{finding}");
+    let (state, finding) = looked(&output, "backups");
+    assert!(state == "wrong" && finding.contains("backup_folder"), "{finding}");
+
+    let server = folder.serve(&[]);
+    assert_eq!(server.client(&key).get("/api/v1/laender").status, 200);
+    let config = listen(&server.address, "");
+    let (state, finding) = looked(&doctor(&["--config", &config]), "port");
+    assert!(state == "ok" && finding.contains("a server runs"), "{finding}");
+    drop(server);
+    folder.result(&["audit", "verify"]);
+    let ahead = "update audit set am = 4102444800000";
+    folder.database().execute_batch(ahead).unwrap();
+    let (state, finding) = looked(&doctor(&[]), "clock");
+    assert!(state == "wrong" && finding.contains("set the clock") && finding.contains("2100"), "{finding}");
+    std::fs::write(folder.file("partnerd.db"), vec![7; 8_192]).unwrap();
+    let output = doctor(&[]);
+    refused_table(&output);
+    let (state, finding) = looked(&output, "database");
+    assert!(state == "wrong" && finding.contains("partnerd restore"), "{finding}");
+}
+
+/// A table on stdout, and one sentence on stderr.
+fn refused_table(output: &Output) {
+    assert_eq!((output.status.code(), output.stderr.split(|byte| *byte == b'\n').count()), (Some(1), 2));
+}
+
+#[test]
+fn the_shell_and_man_are_told_every_command() {
+    let folder = Folder::new();
+    let man = folder.result(&["man"]);
+    for shell in ["bash", "zsh", "fish", "powershell"] {
+        let completions = folder.result(&["completions", shell]);
+        for command in ["serve", "backup", "restore", "doctor", "openapi"] {
+            assert!(completions.contains(command), "{shell} {command}");
+            assert!(man.contains(command), "{command}");
+        }
+    }
 }

@@ -1,0 +1,248 @@
+//! `doctor`: what is wrong with the machine, and what to do about it.
+
+use std::net::TcpListener;
+use std::path::Path;
+
+use rusqlite::Connection;
+use serde::Serialize;
+
+use super::{Outcome, Terminal, now};
+use crate::app::nightly::made;
+use crate::config::Config;
+use crate::db::connection::open_writer;
+use crate::db::{lock, migrate};
+use crate::rules::day::{Day, Instant};
+
+/// Free space below which something should be done, in MiB.
+const LITTLE_SPACE: u64 = 1_024;
+
+/// Free space below which the service stops to write soon, in MiB.
+const NO_SPACE: u64 = 100;
+
+/// A minute of difference between clocks is normal, in milliseconds.
+const CLOCK_TOLERANCE: i64 = 60_000;
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    Ok,
+    Warning,
+    Wrong,
+}
+
+/// What one look found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Finding {
+    look: &'static str,
+    state: State,
+    /// What was found, and what to do where that is not good.
+    finding: String,
+}
+
+fn ok(look: &'static str, finding: impl Into<String>) -> Finding {
+    Finding { look, state: State::Ok, finding: finding.into() }
+}
+
+fn warning(look: &'static str, finding: impl Into<String>) -> Finding {
+    Finding { look, state: State::Warning, finding: finding.into() }
+}
+
+fn wrong(look: &'static str, finding: impl Into<String>) -> Finding {
+    Finding { look, state: State::Wrong, finding: finding.into() }
+}
+
+/// Looks at everything; fails when something is wrong.
+pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
+    let folder = match config.db.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let server = config.db.exists() && lock::without_server(&config.db).is_err();
+    let mut findings = vec![sqlite(), rights(folder), space(folder), drive(folder)];
+    if config.db.exists() {
+        findings.extend(database(&config.db));
+    } else {
+        let next = "it is created by `partnerd serve`, or name another with --db";
+        findings.push(warning("database", format!("there is no {}: {next}", config.db.display())));
+    }
+    findings.push(port(config, server));
+    findings.push(backups(config));
+    terminal.rows(&["look", "state", "finding"], &findings, |finding| {
+        let state = match finding.state {
+            State::Ok => "ok",
+            State::Warning => "warning",
+            State::Wrong => "WRONG",
+        };
+        vec![finding.look.to_owned(), state.to_owned(), finding.finding.clone()]
+    })?;
+    match findings.iter().filter(|finding| finding.state == State::Wrong).count() {
+        0 => Ok(()),
+        1 => Err("1 thing is wrong: see above what to do".to_owned()),
+        count => Err(format!("{count} things are wrong: see above what to do")),
+    }
+}
+
+fn sqlite() -> Finding {
+    ok("SQLite", format!("version {}, part of this program", rusqlite::version()))
+}
+
+/// The folder of the database must take files of ours, and nobody else should read them.
+fn rights(folder: &Path) -> Finding {
+    let probe = folder.join(format!(".partnerd-doctor-{}", std::process::id()));
+    let written = std::fs::write(&probe, "").and_then(|()| std::fs::remove_file(&probe));
+    if let Err(error) = written {
+        return wrong(
+            "rights",
+            format!(
+                "{} cannot be written ({error}): give this user the right to write there",
+                folder.display()
+            ),
+        );
+    }
+    ok("rights", format!("{} can be written", folder.display()))
+}
+
+fn space(folder: &Path) -> Finding {
+    let free = match fs4::available_space(folder) {
+        Ok(bytes) => bytes >> 20,
+        Err(error) => return warning("disk", format!("its free space is not known: {error}")),
+    };
+    match free {
+        free if free < NO_SPACE => {
+            wrong("disk", format!("only {free} MiB are free: make room, or writing stops soon"))
+        }
+        free if free < LITTLE_SPACE => warning("disk", format!("only {free} MiB are free: make room")),
+        free => ok("disk", format!("{free} MiB are free")),
+    }
+}
+
+/// The write-ahead log of SQLite does not work on network drives.
+fn drive(folder: &Path) -> Finding {
+    let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let advice = "move the database to a disk of this machine (backup, then restore there)";
+    if folder.to_string_lossy().starts_with(r"\\") && !folder.to_string_lossy().starts_with(r"\\?\") {
+        return wrong("drive", format!("{} is a network drive: {advice}", folder.display()));
+    }
+    let mounts = std::fs::read_to_string("/proc/mounts").unwrap_or_default();
+    let mount = mounts.lines().filter_map(|line| {
+        let mut parts = line.split(' ').skip(1);
+        let (place, kind) = (parts.next()?.replace("\\040", " "), parts.next()?);
+        folder.starts_with(&place).then(|| (place.len(), kind.to_owned()))
+    });
+    let Some((_, kind)) = mount.max() else { return ok("drive", "of this machine, as far as can be seen") };
+    let of_network = ["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "ceph", "fuse.sshfs", "fuse.glusterfs"];
+    match of_network.contains(&kind.as_str()) {
+        true => wrong("drive", format!("{} is a network drive ({kind}): {advice}", folder.display())),
+        false => ok("drive", format!("of this machine ({kind})")),
+    }
+}
+
+fn database(path: &Path) -> Vec<Finding> {
+    let connection = match open_writer(path) {
+        Ok(connection) => connection,
+        Err(failure) => {
+            let advice = "put back the last backup with `partnerd restore FILE`, or name another database";
+            return vec![wrong(
+                "database",
+                format!("{} cannot be opened ({failure}): {advice}", path.display()),
+            )];
+        }
+    };
+    let state = match migrate::check_current(path) {
+        Ok(true) => ok("database", format!("{} has the schema of this version", path.display())),
+        Ok(false) => warning("database", "it has an older schema: the next start brings it to this version"),
+        Err(failure) => wrong("database", failure.to_string()),
+    };
+    vec![state, owner(path), pages(&connection), clock(&connection)]
+}
+
+/// Only its owner should read the file: it holds the hashes of keys and all the data.
+fn owner(path: &Path) -> Finding {
+    #[cfg(unix)]
+    if let Ok(metadata) = std::fs::metadata(path) {
+        let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777;
+        if mode & 0o077 != 0 {
+            let advice = format!("chmod 600 {}", path.display());
+            return warning("owner", format!("others may use the file (mode {mode:o}): {advice}"));
+        }
+    }
+    ok("owner", "nobody else may use the file")
+}
+
+fn pages(connection: &Connection) -> Finding {
+    let first = connection.query_row("pragma quick_check(1)", [], |row| row.get::<_, String>(0));
+    let advice = "keep this file as it is, and put back the last good backup";
+    match first {
+        Ok(text) if text == "ok" => ok("pages", "whole; `partnerd check` proves the rest"),
+        Ok(text) => wrong("pages", format!("damaged ({text}): {advice}")),
+        Err(error) => wrong("pages", format!("cannot be read ({error}): {advice}")),
+    }
+}
+
+/// Nothing in the log can be newer than now.
+fn clock(connection: &Connection) -> Finding {
+    let newest = connection.query_row(
+        "select am from audit where tag = (select max(tag) from audit) order by lfd_nr desc limit 1",
+        [],
+        |row| row.get::<_, i64>(0),
+    );
+    let (now, newest) = (now(), newest.map_or(Instant::from_millis(0), Instant::from_millis));
+    if newest.millis() > now.millis() + CLOCK_TOLERANCE {
+        return wrong(
+            "clock",
+            format!("it says {now}, but the log has a request of {newest}: set the clock of this machine"),
+        );
+    }
+    ok("clock", format!("it says {now}"))
+}
+
+fn port(config: &Config, server: bool) -> Finding {
+    match TcpListener::bind(config.listen) {
+        Ok(_) if server => warning(
+            "port",
+            format!("{} is free, but a server uses the database: it listens elsewhere", config.listen),
+        ),
+        Ok(_) => ok("port", format!("{} is free", config.listen)),
+        Err(_) if server => {
+            ok("port", format!("{} is in use: a server runs on this database", config.listen))
+        }
+        Err(error) => wrong(
+            "port",
+            format!(
+                "{} cannot be used ({error}): end the other program, or choose another port with --listen",
+                config.listen
+            ),
+        ),
+    }
+}
+
+fn backups(config: &Config) -> Finding {
+    let Some(nightly) = &config.policy.nightly else {
+        return warning(
+            "backups",
+            "none are made by themselves: set backup_folder, best to a folder on another disk",
+        );
+    };
+    let made = match made(&config.db, nightly) {
+        Ok(made) => made,
+        Err(failure) => {
+            return wrong(
+                "backups",
+                format!("{failure}: create the folder of backup_folder, or mount its disk"),
+            );
+        }
+    };
+    let Some(newest) = made.last() else {
+        return warning("backups", format!("there is none yet in {}", nightly.folder.display()));
+    };
+    let yesterday = Day::of_number(Day::in_berlin(now()).number() - 1).to_string();
+    let name = newest.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let day: String = name.chars().skip(name.chars().count().saturating_sub(10)).collect();
+    let finding = format!("{} are kept, the newest is of {day}", made.len());
+    if day < yesterday {
+        warning("backups", format!("{finding}: look into the log why"))
+    } else {
+        ok("backups", finding)
+    }
+}
