@@ -34,6 +34,12 @@ pub const SETTINGS: &[Setting] = &[
         summary: "Address and port to serve on. Port 0 picks a free one.",
     },
     Setting {
+        name: "tls_certificate",
+        default: "",
+        summary: "File with the certificate for https (PEM). Nothing: http.",
+    },
+    Setting { name: "tls_key", default: "", summary: "File with the private key of the certificate (PEM)." },
+    Setting {
         name: "trusted_proxies",
         default: "",
         summary: "Addresses or networks of proxies whose X-Forwarded-For counts, separated by commas.",
@@ -120,6 +126,8 @@ pub struct Config {
     pub db: PathBuf,
     /// Where to serve.
     pub listen: SocketAddr,
+    /// Certificate and key, where https is served.
+    pub tls: Option<(PathBuf, PathBuf)>,
     /// What holds for clients.
     pub policy: Policy,
     /// How the log is written.
@@ -176,6 +184,16 @@ impl Config {
             db: PathBuf::from(text("db")),
             listen: listen
                 .map_err(|_| complain("listen", "an address and a port, such as 127.0.0.1:8080"))?,
+            tls: match (text("tls_certificate"), text("tls_key")) {
+                (certificate, key) if certificate.is_empty() && key.is_empty() => None,
+                (certificate, _) if certificate.is_empty() => {
+                    return Err(complain("tls_certificate", "a file, because there is a tls_key"));
+                }
+                (_, key) if key.is_empty() => {
+                    return Err(complain("tls_key", "a file, because there is a tls_certificate"));
+                }
+                (certificate, key) => Some((PathBuf::from(certificate), PathBuf::from(key))),
+            },
             policy: Policy {
                 proxies: list(&text("trusted_proxies"), network)
                     .map_err(|_| complain("trusted_proxies", "addresses or networks such as 10.0.0.0/8"))?,

@@ -18,6 +18,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
 
 use crate::db::connection::open_writer;
 use crate::db::error::{Failure, Result};
@@ -189,9 +190,10 @@ impl App {
         &self,
         listener: TcpListener,
         limits: Limits,
+        tls: Option<TlsAcceptor>,
         stop: impl Future<Output = ()>,
     ) -> impl Future<Output = ()> {
-        serve(listener, Arc::clone(&self.gate), Arc::clone(&self.clock), limits, stop)
+        serve(listener, Arc::clone(&self.gate), Arc::clone(&self.clock), limits, tls, stop)
     }
 
     /// Finishes what is queued and closes the database. No request may run any more.

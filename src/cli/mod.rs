@@ -13,6 +13,7 @@ mod key;
 mod migrate;
 mod serve;
 mod tenant;
+mod tls;
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
@@ -79,6 +80,9 @@ enum Command {
     Restore(backup::RestoreArguments),
     /// Prove the database: integrity, schema, references, stock, numbers
     Check,
+    /// Certificates
+    #[command(subcommand)]
+    Tls(tls::Command),
     /// Name what is wrong with this machine, and what to do
     Doctor,
     /// Print the settings in force and where each came from
@@ -135,6 +139,7 @@ fn run(arguments: Arguments, terminal: &Terminal) -> Outcome {
         Command::Backup(arguments) => backup::run_backup(&arguments, &config, terminal),
         Command::Restore(arguments) => backup::run_restore(&arguments, &config, terminal),
         Command::Check => check::run(&config, terminal),
+        Command::Tls(command) => tls::run(command, terminal),
         Command::Doctor => doctor::run(&config, terminal),
         Command::Config => config::run(&config, terminal),
         Command::Completions { shell } => {

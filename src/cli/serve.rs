@@ -8,8 +8,9 @@ use tokio::runtime::{Builder, Runtime};
 use super::{Outcome, Terminal, sentence};
 use crate::app::{App, threads};
 use crate::config::Config;
-use crate::db::system_clock;
+use crate::db::{log, system_clock};
 use crate::http::server::stop_signal;
+use crate::http::tls::acceptor;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -47,9 +48,16 @@ pub fn serve(
         stop_signal().map_err(|error| format!("Ctrl-C cannot be waited for: {error}"))?
     };
     let address = listener.local_addr().map_err(|error| error.to_string())?;
-    terminal.print(&format!("partnerd listening on http://{address}"));
+    let tls = config.tls.as_ref().map(|(certificate, key)| acceptor(certificate, key)).transpose()?;
+    if tls.is_none() && !address.ip().is_loopback() {
+        log(&format!(
+            "{address} is served without TLS: keys and data can be read on the network; see tls_certificate"
+        ));
+    }
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    terminal.print(&format!("partnerd listening on {scheme}://{address}"));
     started();
-    runtime.block_on(app.serve(listener, config.limits.clone(), stop));
+    runtime.block_on(app.serve(listener, config.limits.clone(), tls, stop));
     Ok(())
 }
 

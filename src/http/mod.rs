@@ -11,5 +11,6 @@ pub mod reply;
 pub mod route;
 pub mod server;
 pub mod shape;
+pub mod tls;
 pub mod upload;
 pub mod wire;

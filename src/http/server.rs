@@ -6,6 +6,7 @@
 use std::convert::Infallible;
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,10 +18,12 @@ use hyper::service::service_fn;
 use hyper::{Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 use tokio_io_timeout::TimeoutStream;
+use tokio_rustls::TlsAcceptor;
 use uuid::Uuid;
 
 use super::call::Request;
@@ -87,6 +90,7 @@ pub async fn serve<A: Answering>(
     service: Arc<A>,
     clock: Clock,
     limits: Limits,
+    tls: Option<TlsAcceptor>,
     stop: impl Future<Output = ()>,
 ) {
     let graceful = GracefulShutdown::new();
@@ -115,7 +119,6 @@ pub async fn serve<A: Answering>(
         let _ = stream.set_nodelay(true);
         let mut stream = TimeoutStream::new(stream);
         stream.set_write_timeout(Some(limits.write));
-        let (stream, seen) = Watched::new(Box::pin(stream));
         let serving = Serving {
             service: Arc::clone(&service),
             clock: Arc::clone(&clock),
@@ -123,21 +126,30 @@ pub async fn serve<A: Answering>(
             body_time: limits.body,
             peer: peer.ip(),
         };
-        let answering = service_fn(move |request| {
-            let malformed = malformed(&request, seen.next_is_ambiguous());
-            let serving = serving.clone();
-            async move { Ok::<_, Infallible>(serving.answer(request, malformed).await) }
-        });
-        let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(limits.header)
-            .max_buf_size(MAX_HEAD)
-            .max_headers(MAX_HEADERS)
-            .serve_connection(TokioIo::new(stream), answering);
-        let connection = graceful.watch(connection);
+        let (watcher, tls, time) = (graceful.watcher(), tls.clone(), limits.header);
         tokio::spawn(async move {
+            let stream: Pin<Box<dyn Stream>> = match tls {
+                None => Box::pin(stream),
+                // A handshake takes no longer than a head may.
+                Some(tls) => match timeout(time, tls.accept(Box::pin(stream))).await {
+                    Ok(Ok(stream)) => Box::pin(stream),
+                    _ => return,
+                },
+            };
+            let (stream, seen) = Watched::new(stream);
+            let answering = service_fn(move |request| {
+                let malformed = malformed(&request, seen.next_is_ambiguous());
+                let serving = serving.clone();
+                async move { Ok::<_, Infallible>(serving.answer(request, malformed).await) }
+            });
+            let connection = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(time)
+                .max_buf_size(MAX_HEAD)
+                .max_headers(MAX_HEADERS)
+                .serve_connection(TokioIo::new(stream), answering);
             // A connection that breaks concerns nobody but its client.
-            let _ = connection.await;
+            let _ = watcher.watch(connection).await;
             drop(place);
         });
     }
@@ -146,6 +158,11 @@ pub async fn serve<A: Answering>(
         log("some connections did not end in time and were cut");
     }
 }
+
+/// A connection, encrypted or not.
+trait Stream: AsyncRead + AsyncWrite + Send {}
+
+impl<S: AsyncRead + AsyncWrite + Send> Stream for S {}
 
 /// What the requests of a connection have in common.
 struct Serving<A> {

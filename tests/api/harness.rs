@@ -220,7 +220,7 @@ fn serve(
             let stopped = async {
                 let _ = stopped.await;
             };
-            app.serve(listener, limits, stopped).await;
+            app.serve(listener, limits, None, stopped).await;
         });
         drop(runtime);
         app.close();

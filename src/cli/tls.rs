@@ -1,0 +1,59 @@
+//! `tls`: a certificate for a network that has none.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+
+use super::{Outcome, Terminal, now};
+use crate::db::copy::refuse_existing;
+use crate::http::tls::self_signed;
+use crate::rules::day::Day;
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Make a certificate that signs itself, for ten years
+    SelfSigned {
+        /// Name or address by which clients reach this machine; may be repeated
+        #[arg(long = "name", value_name = "NAME", required = true)]
+        names: Vec<String>,
+        /// The folder for partnerd-cert.pem and partnerd-key.pem
+        #[arg(long, value_name = "FOLDER", default_value = ".")]
+        folder: PathBuf,
+    },
+}
+
+/// Runs the command.
+pub fn run(command: Command, terminal: &Terminal) -> Outcome {
+    let Command::SelfSigned { mut names, folder } = command;
+    names.extend(["localhost".to_owned(), "127.0.0.1".to_owned()]);
+    names.sort();
+    names.dedup();
+    let (certificate, key) = (folder.join("partnerd-cert.pem"), folder.join("partnerd-key.pem"));
+    for file in [&certificate, &key] {
+        refuse_existing(file).map_err(super::sentence)?;
+    }
+    let year = i32::try_from(Day::in_berlin(now()).year()).unwrap_or(2026);
+    let made = self_signed(names.clone(), year)
+        .map_err(|error| format!("{} cannot stand in a certificate: {error}", names.join(", ")))?;
+    write_private(&key, &made.key)?;
+    write_private(&certificate, &made.certificate)?;
+    terminal.say(&format!("Made a certificate for {}.", names.join(", ")));
+    terminal.say("In the configuration file:");
+    terminal.say(&format!("  tls_certificate = {:?}", certificate.display().to_string()));
+    terminal.say(&format!("  tls_key = {:?}", key.display().to_string()));
+    terminal.say("Clients must be told to trust the certificate; the key stays on this machine.");
+    terminal.print(&certificate.display().to_string());
+    Ok(())
+}
+
+/// Writes a file for its owner alone.
+fn write_private(path: &Path, text: &str) -> Outcome {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| format!("{} cannot be written: {error}", path.display()))
+}

@@ -1,0 +1,51 @@
+//! TLS: certificates from files, and certificates of our own for a network without any.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use rcgen::{CertificateParams, DnType, KeyPair};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::ring::default_provider;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+/// Reads a certificate (with those between it and its root behind it) and its key, both PEM.
+pub fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, String> {
+    let read =
+        |path: &Path| fs::read(path).map_err(|error| format!("{} cannot be read: {error}", path.display()));
+    let chain = CertificateDer::pem_slice_iter(&read(certificate)?).collect::<Result<Vec<_>, _>>();
+    let chain = chain.unwrap_or_default();
+    if chain.is_empty() {
+        return Err(format!("{} has no certificate in PEM form", certificate.display()));
+    }
+    let secret = PrivateKeyDer::from_pem_slice(&read(key)?)
+        .map_err(|_| format!("{} has no private key in PEM form", key.display()))?;
+    let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_safe_default_protocol_versions()
+        .and_then(|config| config.with_no_client_auth().with_single_cert(chain, secret));
+    let config = config.map_err(|error| {
+        format!("{} and {} do not fit together: {error}", certificate.display(), key.display())
+    })?;
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+/// A certificate that signs itself, and its key.
+pub struct SelfSigned {
+    /// The certificate, PEM.
+    pub certificate: String,
+    /// Its private key, PEM.
+    pub key: String,
+}
+
+/// Makes a certificate for names and addresses, good from this year on for ten years.
+pub fn self_signed(names: Vec<String>, year: i32) -> Result<SelfSigned, rcgen::Error> {
+    let mut params = CertificateParams::new(names)?;
+    params.distinguished_name.push(DnType::CommonName, "partnerd");
+    params.not_before = rcgen::date_time_ymd(year, 1, 1);
+    params.not_after = rcgen::date_time_ymd(year + 10, 12, 31);
+    let key = KeyPair::generate()?;
+    let certificate = params.self_signed(&key)?;
+    Ok(SelfSigned { certificate: certificate.pem(), key: key.serialize_pem() })
+}
