@@ -121,7 +121,8 @@ fn space(folder: &Path) -> Finding {
 fn drive(folder: &Path) -> Finding {
     let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let advice = "move the database to a disk of this machine (backup, then restore there)";
-    if folder.to_string_lossy().starts_with(r"\\") && !folder.to_string_lossy().starts_with(r"\\?\") {
+    let name = folder.to_string_lossy();
+    if name.starts_with("\\\\") && !name.starts_with("\\\\?\\") {
         return wrong("drive", format!("{} is a network drive: {advice}", folder.display()));
     }
     let mounts = std::fs::read_to_string("/proc/mounts").unwrap_or_default();
