@@ -13,6 +13,34 @@ impl Drop for Demo {
     }
 }
 
+/// The code blocks between two marks of the README.
+fn blocks(mark: &str) -> String {
+    let readme = include_str!("../README.md");
+    let part = readme.split(&format!("<!-- {mark} -->\n")).nth(1).unwrap();
+    let blocks: Vec<&str> =
+        part.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap()).collect();
+    assert!(!blocks.is_empty(), "no commands between the marks {mark}");
+    blocks.join("\n")
+}
+
+#[test]
+fn the_chapter_for_the_admin_works_word_by_word_in_an_empty_folder() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_partnerd"));
+    let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let script = format!("set -euo pipefail\n{}", blocks("admin"));
+    let output =
+        Command::new("bash").current_dir(folder.path()).env("PATH", path).arg("-c").arg(script).output();
+    let output = output.unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}\n{errors}", String::from_utf8_lossy(&output.stdout));
+    let key = std::fs::read_to_string(folder.path().join("shop.key")).unwrap();
+    assert!(key.starts_with("ak_"), "{key}");
+    let restored = rusqlite::Connection::open(folder.path().join("neuer-rechner/partnerd.db")).unwrap();
+    let name: String = restored.query_row("select name from kunde", [], |row| row.get(0)).unwrap();
+    assert_eq!(name, "Bio-Hof Huber");
+}
+
 #[test]
 fn the_commands_of_the_readme_walk_the_whole_way() {
     let folder = tempfile::TempDir::new().unwrap();
@@ -24,9 +52,7 @@ fn the_commands_of_the_readme_walk_the_whole_way() {
     let address = first.strip_prefix("partnerd listening on ").unwrap();
     let key = lines.next().unwrap().unwrap();
 
-    let readme = include_str!("../README.md");
-    let flow = readme.split("<!-- flow -->\n").nth(1).unwrap();
-    let flow = flow.trim().strip_prefix("```sh").unwrap().strip_suffix("```").unwrap();
+    let flow = blocks("flow");
     let script = format!("set -euo pipefail\nB={address}/api/v1\nK={key}\n{flow}");
     let output = Command::new("bash").arg("-c").arg(script).output().unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
