@@ -97,7 +97,11 @@ eingabe! {
 pub struct Typ(pub BelegTyp);
 
 shape!([] Typ => |generator| generator.subschema_for::<BelegTyp>());
-shape!([] Items => |generator| Liste::<ItemEingabe, MAX_POSITIONS>::json_schema(generator));
+shape!([] Items => |generator| {
+    let mut items = Liste::<ItemEingabe, MAX_POSITIONS>::json_schema(generator);
+    items.insert("minItems".to_owned(), 1.into());
+    items
+});
 
 impl FromJson for Typ {
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Typ> {

@@ -151,7 +151,11 @@ impl Param {
 
     /// Rows at most; the default is what the specification declares, if it declares one.
     pub const fn limit(default: Option<u32>) -> Param {
-        Param::new("limit", ParamKind::Limit(default), "Höchstzahl der Einträge")
+        Param::new(
+            "limit",
+            ParamKind::Limit(default),
+            "Höchstzahl der Einträge; mehr als das Höchste wird darauf gekürzt (Header X-Limit)",
+        )
     }
 
     /// A parameter that may be sent.

@@ -187,6 +187,14 @@ pub fn parse(text: &str, places: u32) -> Result<Parsed<i64>, NumberError> {
     Ok(Parsed { value: if number.negative { -value } else { value }, rounded })
 }
 
+/// Reads a whole number: 30, 30.0 or 3e1; none where any digit behind the point is not zero.
+pub fn parse_whole(text: &str) -> Option<i64> {
+    let number = Digits::split(text)?;
+    let behind = usize::try_from(number.point.max(0)).ok()?;
+    let is_whole = number.digits.bytes().skip(behind).all(|digit| digit == b'0');
+    if is_whole { parse(text, 0).ok().map(|parsed| parsed.value) } else { None }
+}
+
 /// Whether the digits from `end` on differ from the rounded value by 1e-9 or more.
 fn lost_more_than_noise(digits: &str, end: i64, places: i64, up: bool) -> bool {
     let noise_at = end.saturating_add(9 - places).max(end);
@@ -250,6 +258,30 @@ impl Digits {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whole_numbers_have_nothing_behind_the_point() {
+        let table = [
+            ("30", Some(30)),
+            ("-30.0", Some(-30)),
+            ("3e1", Some(30)),
+            ("300e-1", Some(30)),
+            ("0e-99", Some(0)),
+            ("0.000", Some(0)),
+            ("30.5", None),
+            ("3e-1", None),
+            ("2.58e-42", None),
+            ("1e-99999999999999999999", None),
+            ("30.0000000000000000000000000000000000001", None),
+            ("29.99999999999999999", None),
+            ("1e12", None),
+            ("030", None),
+            ("x", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(parse_whole(text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn numbers_are_read_to_the_last_digit() {

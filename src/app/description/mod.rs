@@ -55,7 +55,7 @@ pub fn document() -> Value {
             "version": API_VERSION,
             "summary": "Partnerschnittstelle für Landhandel, Mühle, Futtermittel und Biohandel",
             "description": introduction(),
-            "contact": {"name": "Der Betreiber dieses Dienstes", "url": "/docs"},
+            "contact": {"name": "Der Betreiber dieses Dienstes"},
             "license": {"name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0"}
         },
         "servers": [{"url": "/", "description": "Dieser Dienst"}],

@@ -55,14 +55,11 @@ pub fn describe(route: &'static Route, shapes: &mut Shapes) -> Value {
     let mut operation = json!({
         "operationId": id(route),
         "summary": route.summary,
+        "description": access(route.access),
         "tags": [tag(route)],
         "security": security(route.access),
         "responses": responses(route, shapes, example),
     });
-    if let Access::Scope(scope) = route.access {
-        operation["description"] =
-            format!("Der Schlüssel braucht die Berechtigung `{}`.", scope.as_str()).into();
-    }
     let parameters = parameters(route, example);
     if !parameters.is_empty() {
         operation["parameters"] = parameters.into();
@@ -104,6 +101,14 @@ fn tag(route: &Route) -> &'static str {
     tag.map_or("", |(name, ..)| name)
 }
 
+fn access(access: Access) -> String {
+    match access {
+        Access::Open => "Ohne Schlüssel.".to_owned(),
+        Access::AnyKey => "Jeder gültige Schlüssel genügt.".to_owned(),
+        Access::Scope(scope) => format!("Der Schlüssel braucht die Berechtigung `{}`.", scope.as_str()),
+    }
+}
+
 fn security(access: Access) -> Value {
     match access {
         Access::Open => json!([]),
@@ -143,9 +148,11 @@ fn parameters(route: &Route, example: Option<&Value>) -> Vec<Value> {
         described
     }));
     let mut header = |name: &str, description: &str| {
+        // ASCII with something to see in it.
+        let pattern = "^[\\t -~]*[!-~][\\t -~]*$";
         all.push(json!({
             "name": name, "in": "header", "required": false, "description": description,
-            "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"}
+            "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": pattern}
         }));
     };
     if route.method == Method::Post {
@@ -193,7 +200,7 @@ fn parameter_shape(param: &Param) -> Value {
             }
             limit
         }
-        ParamKind::Offset => json!({"type": "integer", "format": "int64", "minimum": 0, "default": 0}),
+        ParamKind::Offset => json!({"type": "integer", "minimum": 0, "default": 0}),
     }
 }
 
@@ -351,8 +358,7 @@ fn refusal(route: &Route, status: u16, codes: &[Code]) -> Value {
     })
 }
 
-/// Where what was made leads: to every route whose path goes on from it, and to those that take it
-/// in their body.
+/// Where what was made leads: to every route whose path goes on from it.
 fn links(route: &'static Route, answer: &Answer) -> Map<String, Value> {
     let mut links = Map::new();
     if route.method != Method::Post || answer.status != 201 {
@@ -369,16 +375,6 @@ fn links(route: &'static Route, answer: &Answer) -> Map<String, Value> {
             inherited.map(|name| (name.to_owned(), format!("$request.path.{name}").into())).collect();
         parameters.insert(own_id.to_owned(), "$response.body#/id".into());
         links.insert(id(other), json!({"operationId": id(other), "parameters": parameters}));
-    }
-    if id(route) == "post_kunden" {
-        let takes = |field: &str, value: &str| json!({field: format!("$response.body#/{value}")});
-        for (other, body) in [
-            ("post_belege", takes("kunden_id", "kunden_id")),
-            ("post_wiegungen", takes("partner_id", "id")),
-            ("post_annahmescheine", takes("partner_id", "id")),
-        ] {
-            links.insert(other.to_owned(), json!({"operationId": other, "requestBody": body}));
-        }
     }
     links
 }

@@ -52,7 +52,9 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let listener = serve::listen(&runtime, config)?;
     remove_old(database)?;
     let key = create_company(database)?;
-    let app = App::open(database, system_clock(), &Policy::default()).map_err(sentence)?;
+    // Everything as configured, but nobody needs a backup of a demo.
+    let policy = Policy { nightly: None, ..config.policy.clone() };
+    let app = App::open(database, system_clock(), &policy).map_err(sentence)?;
     let clients = Client { app: &app, runtime: &runtime, key: &key };
     let result = clients.trade().and_then(|()| {
         let address = listener.local_addr().map_err(|error| error.to_string())?;

@@ -23,16 +23,12 @@ impl<const MIN: i64, const MAX: i64> FromJson for Int<MIN, MAX> {
     const BLANK_IS_NULL: bool = false;
 
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Self> {
-        let parsed = number(json, at).map(|text| fixed::parse(&text, 6));
-        match parsed {
-            Some(Ok(number)) if number.value % 1_000_000 == 0 && !number.rounded => {
-                let value = number.value / 1_000_000;
-                if (MIN..=MAX).contains(&value) {
-                    return Ok(Int(value));
-                }
+        match number(json, at).and_then(|text| fixed::parse_whole(&text)) {
+            Some(value) if (MIN..=MAX).contains(&value) => Ok(Int(value)),
+            Some(_) => {
                 at.refuse(Code::WertUngueltig, format!("Die Zahl muss zwischen {MIN} und {MAX} liegen."))
             }
-            _ => at.refuse(Code::FeldUngueltig, "Hier wird eine ganze Zahl erwartet."),
+            None => at.refuse(Code::FeldUngueltig, "Hier wird eine ganze Zahl erwartet."),
         }
     }
 }
