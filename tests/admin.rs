@@ -228,3 +228,19 @@ fn the_shell_and_man_are_told_every_command() {
         }
     }
 }
+
+#[test]
+fn the_help_of_every_command_has_an_example() {
+    let folder = Folder::new();
+    let help = folder.result(&["help"]);
+    let commands = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let names = commands.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next());
+    let names: Vec<&str> =
+        names.filter(|name| name.chars().all(char::is_lowercase) && *name != "help").collect();
+    assert!(names.len() > 14, "{names:?}");
+    for name in names {
+        let help = folder.result(&["help", name]);
+        let example = help.split("Examples:\n").nth(1).unwrap_or_else(|| panic!("{name} has no example"));
+        assert!(example.trim_start().starts_with("partnerd ") && example.contains(name), "{example}");
+    }
+}

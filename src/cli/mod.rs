@@ -55,46 +55,77 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Open or create the database and serve until Ctrl-C
+    #[command(
+        after_help = "Examples:\n  partnerd serve --listen 0.0.0.0:8080\n  partnerd --db /daten/partnerd.db --config /etc/partnerd.toml serve"
+    )]
     Serve(serve::Arguments),
     /// Serve a fresh partnerd-demo.db with a mill's data
+    #[command(after_help = "Examples:\n  partnerd demo")]
     Demo(serve::Arguments),
     /// Bring the database to this version
+    #[command(after_help = "Examples:\n  partnerd migrate --status")]
     Migrate(migrate::Arguments),
     /// Companies and their settings
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  partnerd tenant create \"Mühle Beispiel\"\n  partnerd tenant set \"Mühle Beispiel\" negativbestand=ablehnen"
+    )]
     Tenant(tenant::Command),
     /// API keys
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  partnerd key create --tenant \"Mühle Beispiel\" --label shop --scope artikel:read\n  partnerd key list\n  partnerd key deactivate 3f2a9c01b4d7"
+    )]
     Key(key::Command),
     /// Make documents final, or mark them as settled
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  partnerd beleg abschliessen RE-2026-00017 --tenant \"Mühle Beispiel\""
+    )]
     Beleg(beleg::Command),
     /// The log of all requests
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  partnerd audit list --status 401 --since 2026-07-01\n  partnerd audit verify\n  partnerd audit rollover --days 90 --export alt.jsonl"
+    )]
     Audit(audit::Command),
     /// Import master data from JSON or CSV
+    #[command(
+        after_help = "Examples:\n  partnerd import kunden kunden.csv --tenant \"Mühle Beispiel\" --dry-run\n  partnerd import dsfinvk export.zip --tenant \"Mühle Beispiel\""
+    )]
     Import(import::Arguments),
     /// Copy the database, also beside a running server, and prove the copy
+    #[command(after_help = "Examples:\n  partnerd backup /mnt/usb/partnerd-heute.db")]
     Backup(backup::BackupArguments),
     /// Put a backup in the place of the database
+    #[command(after_help = "Examples:\n  partnerd --db neu/partnerd.db restore /mnt/usb/partnerd-heute.db")]
     Restore(backup::RestoreArguments),
     /// Prove the database: integrity, schema, references, stock, numbers
+    #[command(after_help = "Examples:\n  partnerd check")]
     Check,
     /// Certificates
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  partnerd tls self-signed --name waage.local --name 192.168.1.20"
+    )]
     Tls(tls::Command),
     /// Name what is wrong with this machine, and what to do
+    #[command(after_help = "Examples:\n  partnerd --config /etc/partnerd.toml doctor")]
     Doctor,
     /// Print the settings in force and where each came from
+    #[command(after_help = "Examples:\n  partnerd --config /etc/partnerd.toml config")]
     Config,
     /// Print the description of the interface (OpenAPI 3.1)
+    #[command(after_help = "Examples:\n  partnerd openapi > openapi.json")]
     Openapi,
     /// Print the completions for a shell
+    #[command(after_help = "Examples:\n  partnerd completions bash > /etc/bash_completion.d/partnerd")]
     Completions {
         /// bash, zsh, fish, elvish or powershell
         shell: Shell,
     },
     /// Print the page for man
+    #[command(after_help = "Examples:\n  partnerd man | man -l -")]
     Man,
 }
 
@@ -195,6 +226,10 @@ impl Terminal {
         }
         let mut table = comfy_table::Table::new();
         table.load_style(comfy_table::presets::NOTHING).set_header(header.to_vec());
+        // A terminal has an edge, a file has none.
+        if std::io::stdout().is_terminal() {
+            table.set_content_arrangement(comfy_table::ContentArrangement::Dynamic);
+        }
         table.add_rows(rows.iter().map(cells));
         self.print(&table.trim_fmt());
         Ok(())

@@ -51,12 +51,16 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let runtime = serve::runtime()?;
     let listener = serve::listen(&runtime, config)?;
     remove_old(database)?;
+    let waiting = terminal.waiting();
+    waiting.at("a mill is being set up");
     let key = create_company(database)?;
     // Everything as configured, but nobody needs a backup of a demo.
     let policy = Policy { nightly: None, ..config.policy.clone() };
     let app = App::open(database, system_clock(), &policy).map_err(sentence)?;
     let clients = Client { app: &app, runtime: &runtime, key: &key };
-    let result = clients.trade().and_then(|()| {
+    let traded = clients.trade();
+    drop(waiting);
+    let result = traded.and_then(|()| {
         let address = listener.local_addr().map_err(|error| error.to_string())?;
         serve::serve(&runtime, &app, listener, config, terminal, || {
             terminal.print(&key);
