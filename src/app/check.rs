@@ -79,6 +79,13 @@ const RULES: &[(&str, &str)] = &[
             where z.tenant_id = b.tenant_id and z.bon_id = b.id)",
     ),
     (
+        "the lines of each cash day are those of its receipts",
+        "select count(*) from (select tenant_id, datum, art from
+           (select tenant_id, datum, art, zeilen from kassentag
+            union all select tenant_id, datum, art, -zeilen from bon)
+         group by tenant_id, datum, art having sum(zeilen) <> 0)",
+    ),
+    (
         "receipts are reversed where their reversals add up to them",
         "select count(*) from bon b where b.storniert <>
            (exists (select 1 from bon r

@@ -12,6 +12,8 @@ mod import;
 mod key;
 mod migrate;
 mod serve;
+#[cfg(windows)]
+mod service;
 mod tenant;
 mod tls;
 
@@ -109,6 +111,10 @@ enum Command {
         after_help = "Examples:\n  partnerd tls self-signed --name waage.local --name 192.168.1.20"
     )]
     Tls(tls::Command),
+    /// Install, remove or look at the service of Windows
+    #[cfg(windows)]
+    #[command(subcommand)]
+    Service(service::Command),
     /// Name what is wrong with this machine, and what to do
     #[command(after_help = "Examples:\n  partnerd --config /etc/partnerd.toml doctor")]
     Doctor,
@@ -171,6 +177,8 @@ fn run(arguments: Arguments, terminal: &Terminal) -> Outcome {
         Command::Restore(arguments) => backup::run_restore(&arguments, &config, terminal),
         Command::Check => check::run(&config, terminal),
         Command::Tls(command) => tls::run(command, terminal),
+        #[cfg(windows)]
+        Command::Service(command) => service::run(command, &config, arguments.config.as_deref(), terminal),
         Command::Doctor => doctor::run(&config, terminal),
         Command::Config => config::run(&config, terminal),
         Command::Completions { shell } => {

@@ -109,6 +109,19 @@ pub struct ListSql {
 }
 
 impl Tx<'_> {
+    /// Every row that matches a filter.
+    pub fn filtered<T>(
+        &self,
+        select: &str,
+        filter: &Filter<'_>,
+        rest: &str,
+        map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        let params: Vec<(&str, &dyn ToSql)> =
+            filter.params.iter().map(|(name, value)| (*name, &**value)).collect();
+        self.all(&format!("{select} where {} {rest}", filter.sql), &params, map)
+    }
+
     /// One page of a list and the count of all its rows.
     pub fn list<T>(
         &self,
@@ -117,10 +130,24 @@ impl Tx<'_> {
         page: Page,
         map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Listing<T>> {
-        let mut params: Vec<(&str, &dyn ToSql)> =
+        let params: Vec<(&str, &dyn ToSql)> =
             filter.params.iter().map(|(name, value)| (*name, &**value)).collect();
         let count: i64 =
             self.one(&format!("{} where {}", sql.count, filter.sql), &params, |row| row.get(0))?;
+        self.page(sql, filter, page, count, map)
+    }
+
+    /// One page of a list whose rows are counted already.
+    pub fn page<T>(
+        &self,
+        sql: &ListSql,
+        filter: &Filter<'_>,
+        page: Page,
+        count: i64,
+        map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Listing<T>> {
+        let mut params: Vec<(&str, &dyn ToSql)> =
+            filter.params.iter().map(|(name, value)| (*name, &**value)).collect();
         if page.limit.is_none() && count > MAX_UNLIMITED {
             let message = format!(
                 "Die Liste hat {count} Einträge, mehr als {MAX_UNLIMITED}. Bitte mit limit und offset seitenweise lesen."

@@ -25,7 +25,7 @@ const KINDS: &[&str] = &["status", "beleg_typ", "schluessel", "reihe", "jahr", "
 /// Writes the figures for every index.
 pub fn write(connection: &Connection) -> Result<()> {
     // Creates the table of statistics; ours replace whatever it measures.
-    connection.execute_batch("analyze; delete from sqlite_stat1;")?;
+    connection.execute_batch("pragma analysis_limit = 1; analyze; delete from sqlite_stat1;")?;
     let indexes: Vec<(String, String, bool, String)> = connection
         .prepare(
             "select t.name, i.name, i.\"unique\", i.origin from pragma_table_list t, pragma_index_list(t.name) i

@@ -69,14 +69,53 @@ pub struct Auswahl<'a> {
 
 /// One page of receipt lines.
 pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing<Barverkauf>> {
+    let art = auswahl.nur_verkaeufe.then_some(BonArt::Verkauf);
+    let by_days = auswahl.zahlart.is_none() && auswahl.kasse.is_none() && auswahl.bon_nr.is_none();
+    let way = if by_days { Some(way(tx, auswahl, art, page.offset)?) } else { None };
     let mut filter = Filter::of("b");
-    filter.when("b.datum >= :von", ":von", auswahl.von);
+    filter.when("b.datum >= :von", ":von", way.as_ref().and_then(|way| way.from).or(auswahl.von));
     filter.when("b.datum <= :bis", ":bis", auswahl.bis);
     filter.when("b.zahlart = :zahlart", ":zahlart", auswahl.zahlart);
     filter.when("b.kasse_id = :kasse", ":kasse", auswahl.kasse);
     filter.when("b.bon_nr = :bon_nr", ":bon_nr", auswahl.bon_nr);
-    filter.when("b.art = :art", ":art", auswahl.nur_verkaeufe.then_some(BonArt::Verkauf));
-    tx.list(&LIST, &filter, page, barverkauf)
+    filter.when("b.art = :art", ":art", art);
+    match way {
+        None => tx.list(&LIST, &filter, page, barverkauf),
+        Some(way) if page.offset >= way.count => Ok(Listing { data: Vec::new(), count: way.count }),
+        Some(way) => tx.page(&LIST, &filter, Page { offset: way.offset, ..page }, way.count, barverkauf),
+    }
+}
+
+/// How a page of all lines is found: their number, the day of its first line, and how many lines of
+/// that day stand before it.
+struct Way {
+    count: i64,
+    from: Option<Day>,
+    offset: i64,
+}
+
+/// Walks day by day: a company has thousands of days, and millions of lines.
+fn way(tx: &Tx<'_>, auswahl: &Auswahl<'_>, art: Option<BonArt>, offset: i64) -> Result<Way> {
+    let mut filter = Filter::of("t");
+    filter.when("t.datum >= :von", ":von", auswahl.von);
+    filter.when("t.datum <= :bis", ":bis", auswahl.bis);
+    filter.when("t.art = :art", ":art", art);
+    let days = tx.filtered(
+        "select t.datum, sum(t.zeilen) from kassentag t",
+        &filter,
+        "group by t.datum order by t.datum",
+        |row| Ok((row.get::<_, Day>(0)?, row.get::<_, i64>(1)?)),
+    )?;
+    let mut way = Way { count: 0, from: None, offset };
+    for (day, lines) in days {
+        way.count += lines;
+        if offset >= way.count {
+            way.offset = offset - way.count;
+        } else if way.from.is_none() {
+            way.from = Some(day);
+        }
+    }
+    Ok(way)
 }
 
 /// Largest id of a line (specification: int32).

@@ -128,3 +128,33 @@ fn imported_instants_fall_on_their_cash_day() {
     let found = column(&mill, "von=2016-03-27&bis=2016-03-27", "datum");
     assert_eq!(found.as_array().unwrap().len(), change.len());
 }
+
+/// A late page is found by days (kassentag): wherever it begins, it is the same part of the list, and
+/// the count is that of the filter.
+#[test]
+fn every_page_is_the_same_part_of_the_list() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let other = server.company("Andere");
+    let text = include_str!("../../data/kasse/barverkauf_volumen.ndjson");
+    for company in [&mill, &other] {
+        import(&server, company, "barverkaeufe", text);
+    }
+    for query in [
+        "",
+        "&nur_verkaeufe=true",
+        "&von=2026-03-20&bis=2026-04-02",
+        "&bis=2026-03-25&nur_verkaeufe=true",
+        "&zahlart=bar",
+    ] {
+        let all = list(&mill, &format!("limit=5000{query}"));
+        let found = all.len() as i64;
+        assert!(found > 50, "{query}: {found} lines");
+        for offset in (0..found + 100).step_by(61) {
+            let page = mill.get(&format!("/api/v1/barverkaeufe?limit=40&offset={offset}{query}"));
+            let (from, to) = (offset.min(found) as usize, (offset + 40).min(found) as usize);
+            assert_eq!(page.is(200)["count"], found, "{query} {offset}");
+            assert_eq!(page.body["data"].as_array().unwrap(), &all[from..to], "{query} {offset}");
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! `service`: partnerd as a service of Windows.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf, absolute};
+use std::process::Command as Process;
+use std::sync::{Arc, OnceLock};
+use std::thread::sleep;
+use std::time::Duration;
+
+use clap::Subcommand;
+use serde::Serialize;
+use tokio::sync::Notify;
+use windows_service::service::{
+    Service, ServiceAccess, ServiceAction, ServiceActionType, ServiceControl, ServiceControlAccept,
+    ServiceErrorControl, ServiceExitCode, ServiceFailureActions, ServiceFailureResetPeriod, ServiceInfo,
+    ServiceStartType, ServiceState, ServiceStatus, ServiceType,
+};
+use windows_service::service_control_handler::{
+    ServiceControlHandlerResult, ServiceStatusHandle, register,
+};
+use windows_service::service_manager::{ServiceManager, ServiceManagerAccess};
+use windows_service::{Error, define_windows_service, service_dispatcher};
+
+use super::serve::{listen, runtime};
+use super::{Outcome, Terminal, now, sentence};
+use crate::app::App;
+use crate::config::Config;
+use crate::db::migrate::beside;
+use crate::db::system_clock;
+use crate::http::tls::acceptor;
+
+/// Its name in Windows.
+const NAME: &str = "partnerd";
+
+/// Whom it runs as: an account of Windows that may little, and its number, the same in every language.
+const ACCOUNT: &str = r"NT AUTHORITY\LocalService";
+const ACCOUNT_SID: &str = "*S-1-5-19";
+
+/// How long a start may take: it brings the database to this version.
+const START_TIME: Duration = Duration::from_secs(600);
+
+/// How long a stop may take beyond what running requests get: the log goes into the database.
+const STOP_TIME: Duration = Duration::from_secs(60);
+
+/// Pauses before Windows starts it again after a failure; the last one holds for all further ones.
+const RESTART_PAUSES: [Duration; 3] = [Duration::from_secs(2), Duration::from_secs(10), Duration::from_secs(60)];
+
+/// After how long without a failure these begin anew.
+const RESTART_FORGOTTEN: Duration = Duration::from_secs(86_400);
+
+/// Errors of Windows that people meet.
+const ACCESS_DENIED: i32 = 5;
+const NOT_INSTALLED: i32 = 1060;
+const NOT_RUNNING: i32 = 1062;
+const NOT_A_SERVICE: i32 = 1063;
+const BEING_REMOVED: i32 = 1072;
+const ALREADY_INSTALLED: i32 = 1073;
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Install the service with this executable and these --config and --db, and start it
+    Install,
+    /// Stop the service and remove it; the data stays
+    Uninstall,
+    /// Print whether the service runs, and with which command
+    Status,
+    /// What Windows runs
+    #[command(hide = true)]
+    Run,
+}
+
+/// Runs the command; `file` is the configuration file.
+pub fn run(command: Command, config: &Config, file: Option<&Path>, terminal: &Terminal) -> Outcome {
+    match command {
+        Command::Install => install(config, file, terminal),
+        Command::Uninstall => uninstall(terminal),
+        Command::Status => status(terminal),
+        Command::Run => {
+            // Windows begins a thread of its own, and gives it nothing but names.
+            let _ = SETTINGS.set(config.clone());
+            service_dispatcher::start(NAME, service_main).map_err(refusal)
+        }
+    }
+}
+
+fn install(config: &Config, file: Option<&Path>, terminal: &Terminal) -> Outcome {
+    let access = ServiceManagerAccess::CONNECT | ServiceManagerAccess::CREATE_SERVICE;
+    let manager = ServiceManager::local_computer(None::<&str>, access).map_err(refusal)?;
+    let executable = std::env::current_exe().map_err(|error| error.to_string())?;
+    let db = absolute(&config.db).map_err(|error| error.to_string())?;
+    // A service starts in a folder of Windows: paths must be whole.
+    let mut arguments: Vec<OsString> = Vec::new();
+    if let Some(file) = file {
+        arguments.push("--config".into());
+        arguments.push(absolute(file).map_err(|error| error.to_string())?.into());
+    }
+    arguments.extend(["--db".into(), db.clone().into(), "service".into(), "run".into()]);
+    let info = ServiceInfo {
+        name: NAME.into(),
+        display_name: "partnerd (partner interface)".into(),
+        service_type: ServiceType::OWN_PROCESS,
+        start_type: ServiceStartType::AutoStart,
+        error_control: ServiceErrorControl::Normal,
+        executable_path: executable,
+        launch_arguments: arguments,
+        dependencies: Vec::new(),
+        account_name: Some(ACCOUNT.into()),
+        account_password: None,
+    };
+    let service = manager.create_service(&info, ServiceAccess::ALL_ACCESS).map_err(refusal)?;
+    let _ = service.set_description("The partner interface of the company's data: JSON over HTTP from one file.");
+    // From here on the service is there; what fails is said, and can be done again by hand.
+    if let Err(error) = restart_on_failure(&service) {
+        terminal.say(&format!("Windows will not start it again after a failure: {}.", refusal(error)));
+    }
+    let folder = db.parent().unwrap_or(Path::new("."));
+    if !may_write(folder) {
+        let folder = folder.display();
+        terminal.say(&format!("Give the account LocalService the right to change files in {folder}."));
+    }
+    service.start::<OsString>(&[]).map_err(|error| {
+        format!("the service is installed, but did not start ({}): see {}", refusal(error), trouble_file(&db).display())
+    })?;
+    terminal.say(&format!("Installed the service {NAME}; it starts with Windows and runs as LocalService."));
+    terminal.say("Other folders that the settings name (backup_folder, tls_key) need rights for this account too.");
+    Ok(())
+}
+
+/// Windows starts it again when the process dies, and when it stops with an error.
+fn restart_on_failure(service: &Service) -> windows_service::Result<()> {
+    let restart = |delay| ServiceAction { action_type: ServiceActionType::Restart, delay };
+    service.update_failure_actions(ServiceFailureActions {
+        reset_period: ServiceFailureResetPeriod::After(RESTART_FORGOTTEN),
+        reboot_msg: None,
+        command: None,
+        actions: Some(RESTART_PAUSES.map(restart).to_vec()),
+    })?;
+    service.set_failure_actions_on_non_crash_failures(true)
+}
+
+/// Lets the service's account change the files of a folder, those too that others create there.
+fn may_write(folder: &Path) -> bool {
+    let right = format!("{ACCOUNT_SID}:(OI)(CI)M");
+    let done = Process::new("icacls").arg(folder).args(["/grant", &right, "/T", "/Q"]).output();
+    done.is_ok_and(|output| output.status.success())
+}
+
+fn uninstall(terminal: &Terminal) -> Outcome {
+    let service = open(ServiceAccess::STOP | ServiceAccess::QUERY_STATUS | ServiceAccess::DELETE)?;
+    match service.stop() {
+        Err(Error::Winapi(error)) if error.raw_os_error() == Some(NOT_RUNNING) => {}
+        stopped => drop(stopped.map_err(refusal)?),
+    }
+    // Removed while it runs, it would be there until the machine starts anew.
+    let pause = Duration::from_millis(200);
+    for _ in 0..STOP_TIME.as_millis() / pause.as_millis() {
+        if service.query_status().map_err(refusal)?.current_state == ServiceState::Stopped {
+            break;
+        }
+        sleep(pause);
+    }
+    service.delete().map_err(refusal)?;
+    terminal.say(&format!("Removed the service {NAME}. The database and the settings are still there."));
+    Ok(())
+}
+
+#[derive(Serialize)]
+struct Row {
+    state: &'static str,
+    command: String,
+}
+
+fn status(terminal: &Terminal) -> Outcome {
+    let service = open(ServiceAccess::QUERY_STATUS | ServiceAccess::QUERY_CONFIG)?;
+    let state = match service.query_status().map_err(refusal)?.current_state {
+        ServiceState::Running => "running",
+        ServiceState::Stopped => "stopped",
+        ServiceState::StopPending => "stopping",
+        _ => "starting",
+    };
+    // What Windows calls the path is the whole command.
+    let command = service.query_config().map_err(refusal)?.executable_path.display().to_string();
+    terminal.rows(&["state", "command"], &[Row { state, command }], |row| {
+        vec![row.state.to_owned(), row.command.clone()]
+    })
+}
+
+fn open(access: ServiceAccess) -> Result<Service, String> {
+    let manager = ServiceManager::local_computer(None::<&str>, ServiceManagerAccess::CONNECT);
+    manager.and_then(|manager| manager.open_service(NAME, access)).map_err(refusal)
+}
+
+/// An error of Windows as one sentence for a person.
+fn refusal(error: Error) -> String {
+    let Error::Winapi(error) = error else { return error.to_string() };
+    match error.raw_os_error() {
+        Some(ACCESS_DENIED) => "this needs an administrator: open the command prompt with \"Run as administrator\"".into(),
+        Some(NOT_INSTALLED) => format!("the service {NAME} is not installed: `partnerd service install` installs it"),
+        Some(NOT_A_SERVICE) => "`service run` is for Windows alone: use `partnerd serve`, or `partnerd service install`".into(),
+        Some(BEING_REMOVED) => format!("the service {NAME} is being removed: close the list of services and try again"),
+        Some(ALREADY_INSTALLED) => format!("the service {NAME} is already installed: `partnerd service uninstall` removes it"),
+        _ => format!("Windows says: {error}"),
+    }
+}
+
+/// The settings of `service run`, for the thread that Windows begins.
+static SETTINGS: OnceLock<Config> = OnceLock::new();
+
+define_windows_service!(service_main, work);
+
+/// What Windows calls in a thread of its own. Nobody sees stderr here: why it did not start, or stopped
+/// with an error, is kept in a file beside the database.
+fn work(_: Vec<OsString>) {
+    let Some(config) = SETTINGS.get() else { return };
+    let stop = Arc::new(Notify::new());
+    let stopper = Arc::clone(&stop);
+    let handler = move |control| match control {
+        ServiceControl::Stop | ServiceControl::Shutdown => {
+            stopper.notify_one();
+            ServiceControlHandlerResult::NoError
+        }
+        ServiceControl::Interrogate => ServiceControlHandlerResult::NoError,
+        _ => ServiceControlHandlerResult::NotImplemented,
+    };
+    // Without a handler Windows takes it that the start failed.
+    let Ok(handle) = register(NAME, handler) else { return };
+    report(handle, ServiceState::StartPending, START_TIME);
+    let trouble = trouble_file(&config.db);
+    let _ = std::fs::remove_file(&trouble);
+    let exit_code = match serve(config, handle, &stop) {
+        Ok(()) => ServiceExitCode::NO_ERROR,
+        Err(sentence) => {
+            let _ = std::fs::write(&trouble, format!("{} {sentence}\r\n", now()));
+            ServiceExitCode::ServiceSpecific(1)
+        }
+    };
+    let _ = handle.set_service_status(at(ServiceState::Stopped, Duration::ZERO, exit_code));
+}
+
+/// Serves until Windows says Stop, and finishes what runs.
+fn serve(config: &Config, handle: ServiceStatusHandle, stop: &Notify) -> Outcome {
+    // Other paths of the settings begin where the database is.
+    if let Some(folder) = config.db.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::env::set_current_dir(folder)
+            .map_err(|error| format!("{} cannot be entered: {error}", folder.display()))?;
+    }
+    let runtime = runtime()?;
+    let listener = listen(&runtime, config)?;
+    let tls = config.tls.as_ref().map(|(certificate, key)| acceptor(certificate, key)).transpose()?;
+    let app = App::open(&config.db, system_clock(), &config.policy).map_err(sentence)?;
+    report(handle, ServiceState::Running, Duration::ZERO);
+    let stopping = async {
+        stop.notified().await;
+        report(handle, ServiceState::StopPending, config.limits.shutdown + STOP_TIME);
+    };
+    runtime.block_on(app.serve(listener, config.limits.clone(), tls, stopping));
+    drop(runtime);
+    app.close();
+    Ok(())
+}
+
+/// Tells Windows how far it is, and how long the next step may take.
+fn report(handle: ServiceStatusHandle, state: ServiceState, wait: Duration) {
+    let _ = handle.set_service_status(at(state, wait, ServiceExitCode::NO_ERROR));
+}
+
+fn at(current_state: ServiceState, wait_hint: Duration, exit_code: ServiceExitCode) -> ServiceStatus {
+    let is_running = current_state == ServiceState::Running;
+    let stops = ServiceControlAccept::STOP | ServiceControlAccept::SHUTDOWN;
+    ServiceStatus {
+        service_type: ServiceType::OWN_PROCESS,
+        current_state,
+        controls_accepted: if is_running { stops } else { ServiceControlAccept::empty() },
+        exit_code,
+        checkpoint: 0,
+        wait_hint,
+        process_id: None,
+    }
+}
+
+/// Where the sentence stands that says why the service is not running.
+fn trouble_file(db: &Path) -> PathBuf {
+    beside(db, "service-error")
+}
