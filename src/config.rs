@@ -74,6 +74,11 @@ pub const SETTINGS: &[Setting] = &[
         default: "14",
         summary: "How many of these backups are kept; the oldest go.",
     },
+    Setting {
+        name: "checkpoints",
+        default: "own",
+        summary: "Who moves the write-ahead log into the database: own, or litestream where that replicates it.",
+    },
     Setting { name: "log_format", default: "text", summary: "How the log is written: text or json." },
     Setting {
         name: "log_level",
@@ -212,6 +217,11 @@ impl Config {
                             .ok_or_else(|| complain("backup_time", "a time such as 02:30"))?,
                         keep: number("backup_keep", 10_000)? as usize,
                     }),
+                },
+                foreign_checkpoints: match text("checkpoints").as_str() {
+                    "own" => false,
+                    "litestream" => true,
+                    _ => return Err(complain("checkpoints", "own or litestream")),
                 },
                 origins: list(&text("cors_origins"), origin).map(Origins).map_err(|_| {
                     complain("cors_origins", "origins such as https://shop.example, without a path")

@@ -160,6 +160,12 @@ impl App {
         quota.load(&connection, clock())?;
         let name = |route: &&'static Route| format!("{} {}", route.method.as_str(), route.pattern);
         let critical = routes.iter().map(|route| policy.critical_routes.contains(&name(route))).collect();
+        let wal = if policy.foreign_checkpoints {
+            connection.execute_batch("pragma wal_autocheckpoint = 0")?;
+            None
+        } else {
+            Some(wal)
+        };
         let writer = Writer::start(connection, wal, Arc::clone(&clock), take_in).map_err(no_thread)?;
         let readers = Readers::open(database, threads())?;
         let gate = Gate {

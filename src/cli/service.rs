@@ -15,9 +15,7 @@ use windows_service::service::{
     ServiceErrorControl, ServiceExitCode, ServiceFailureActions, ServiceFailureResetPeriod, ServiceInfo,
     ServiceStartType, ServiceState, ServiceStatus, ServiceType,
 };
-use windows_service::service_control_handler::{
-    ServiceControlHandlerResult, ServiceStatusHandle, register,
-};
+use windows_service::service_control_handler::{ServiceControlHandlerResult, ServiceStatusHandle, register};
 use windows_service::service_manager::{ServiceManager, ServiceManagerAccess};
 use windows_service::{Error, define_windows_service, service_dispatcher};
 
@@ -43,7 +41,8 @@ const START_TIME: Duration = Duration::from_secs(600);
 const STOP_TIME: Duration = Duration::from_secs(60);
 
 /// Pauses before Windows starts it again after a failure; the last one holds for all further ones.
-const RESTART_PAUSES: [Duration; 3] = [Duration::from_secs(2), Duration::from_secs(10), Duration::from_secs(60)];
+const RESTART_PAUSES: [Duration; 3] =
+    [Duration::from_secs(2), Duration::from_secs(10), Duration::from_secs(60)];
 
 /// After how long without a failure these begin anew.
 const RESTART_FORGOTTEN: Duration = Duration::from_secs(86_400);
@@ -108,7 +107,8 @@ fn install(config: &Config, file: Option<&Path>, terminal: &Terminal) -> Outcome
         account_password: None,
     };
     let service = manager.create_service(&info, ServiceAccess::ALL_ACCESS).map_err(refusal)?;
-    let _ = service.set_description("The partner interface of the company's data: JSON over HTTP from one file.");
+    let _ =
+        service.set_description("The partner interface of the company's data: JSON over HTTP from one file.");
     // From here on the service is there; what fails is said, and can be done again by hand.
     if let Err(error) = restart_on_failure(&service) {
         terminal.say(&format!("Windows will not start it again after a failure: {}.", refusal(error)));
@@ -119,10 +119,16 @@ fn install(config: &Config, file: Option<&Path>, terminal: &Terminal) -> Outcome
         terminal.say(&format!("Give the account LocalService the right to change files in {folder}."));
     }
     service.start::<OsString>(&[]).map_err(|error| {
-        format!("the service is installed, but did not start ({}): see {}", refusal(error), trouble_file(&db).display())
+        format!(
+            "the service is installed, but did not start ({}): see {}",
+            refusal(error),
+            trouble_file(&db).display()
+        )
     })?;
     terminal.say(&format!("Installed the service {NAME}; it starts with Windows and runs as LocalService."));
-    terminal.say("Other folders that the settings name (backup_folder, tls_key) need rights for this account too.");
+    terminal.say(
+        "Other folders that the settings name (backup_folder, tls_key) need rights for this account too.",
+    );
     Ok(())
 }
 
@@ -194,11 +200,21 @@ fn open(access: ServiceAccess) -> Result<Service, String> {
 fn refusal(error: Error) -> String {
     let Error::Winapi(error) = error else { return error.to_string() };
     match error.raw_os_error() {
-        Some(ACCESS_DENIED) => "this needs an administrator: open the command prompt with \"Run as administrator\"".into(),
-        Some(NOT_INSTALLED) => format!("the service {NAME} is not installed: `partnerd service install` installs it"),
-        Some(NOT_A_SERVICE) => "`service run` is for Windows alone: use `partnerd serve`, or `partnerd service install`".into(),
-        Some(BEING_REMOVED) => format!("the service {NAME} is being removed: close the list of services and try again"),
-        Some(ALREADY_INSTALLED) => format!("the service {NAME} is already installed: `partnerd service uninstall` removes it"),
+        Some(ACCESS_DENIED) => {
+            "this needs an administrator: open the command prompt with \"Run as administrator\"".into()
+        }
+        Some(NOT_INSTALLED) => {
+            format!("the service {NAME} is not installed: `partnerd service install` installs it")
+        }
+        Some(NOT_A_SERVICE) => {
+            "`service run` is for Windows alone: use `partnerd serve`, or `partnerd service install`".into()
+        }
+        Some(BEING_REMOVED) => {
+            format!("the service {NAME} is being removed: close the list of services and try again")
+        }
+        Some(ALREADY_INSTALLED) => {
+            format!("the service {NAME} is already installed: `partnerd service uninstall` removes it")
+        }
         _ => format!("Windows says: {error}"),
     }
 }

@@ -73,11 +73,12 @@ pub fn fresh_schema() -> Result<Vec<(String, String)>> {
     schema(&connection)
 }
 
-/// Names and statements of all tables, indexes and triggers.
+/// Names and statements of all tables, indexes and triggers; Litestream keeps two tables of its own.
 pub fn schema(connection: &Connection) -> Result<Vec<(String, String)>> {
     let mut statement = connection.prepare(
         "select type || ' ' || name, sql from sqlite_schema
-         where sql is not null and name not like 'sqlite_%' and name <> 'refinery_schema_history' order by 1",
+         where sql is not null and name not like 'sqlite_%' and name <> 'refinery_schema_history'
+           and substr(name, 1, 12) <> '_litestream_' order by 1",
     )?;
     let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)

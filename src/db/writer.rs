@@ -103,10 +103,11 @@ pub struct WriterQueue {
 }
 
 impl Writer {
-    /// Starts the thread. It ends when it is told to stop.
+    /// Starts the thread. It ends when it is told to stop. Without a `wal` somebody else moves the
+    /// write-ahead log into the database.
     pub fn start(
         connection: Connection,
-        wal: PathBuf,
+        wal: Option<PathBuf>,
         clock: Clock,
         housekeeping: Box<dyn Housekeeping>,
     ) -> std::io::Result<Writer> {
@@ -216,7 +217,7 @@ impl Batch<'_> {
 
 struct State {
     connection: Connection,
-    wal: PathBuf,
+    wal: Option<PathBuf>,
     clock: Clock,
     housekeeping: Box<dyn Housekeeping>,
     watch: Arc<Watch>,
@@ -307,7 +308,8 @@ impl State {
     /// A reader that is in the way is not waited for: what it still needs stays for the next time.
     /// (Below that SQLite moves it by itself every 1,000 pages.)
     fn cut_back_wal(&self, size: u64) {
-        if !std::fs::metadata(&self.wal).is_ok_and(|wal| wal.len() >= size) {
+        let Some(wal) = &self.wal else { return };
+        if !std::fs::metadata(wal).is_ok_and(|wal| wal.len() >= size) {
             return;
         }
         let checkpoint = || -> rusqlite::Result<()> {

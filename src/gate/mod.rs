@@ -84,6 +84,8 @@ pub struct Policy {
     pub origins: Origins,
     /// Backups that the server makes by itself.
     pub nightly: Option<Nightly>,
+    /// Another program moves the write-ahead log into the database (Litestream).
+    pub foreign_checkpoints: bool,
 }
 
 /// When the server makes backups, and where.
