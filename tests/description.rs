@@ -69,45 +69,20 @@ fn every_row_of_the_table_is_described() {
 #[test]
 fn parameters_have_their_defaults_and_bounds() {
     let document = description::document();
+    let limit = |default: u32| json!({"type": "integer", "minimum": 0, "maximum": 5000, "default": default});
+    let depth = json!({"type": "integer", "minimum": 1, "maximum": 50, "default": 20});
+    let format = json!({"type": "string", "enum": ["json", "csv"], "default": "json"});
     let table = [
-        (
-            "/api/v1/kunden",
-            "limit",
-            json!({"type": "integer", "minimum": 0, "maximum": 5000, "default": 100}),
-        ),
-        (
-            "/api/v1/artikel",
-            "limit",
-            json!({"type": "integer", "minimum": 0, "maximum": 5000, "default": 100}),
-        ),
-        ("/api/v1/belege", "limit", json!({"type": "integer", "minimum": 0, "maximum": 5000, "default": 50})),
-        (
-            "/api/v1/chargen",
-            "limit",
-            json!({"type": "integer", "minimum": 0, "maximum": 5000, "default": 200}),
-        ),
-        (
-            "/api/v1/wiegungen",
-            "limit",
-            json!({"type": "integer", "minimum": 0, "maximum": 5000, "default": 100}),
-        ),
-        (
-            "/api/v1/barverkaeufe",
-            "limit",
-            json!({"type": "integer", "minimum": 0, "maximum": 5000, "default": 500}),
-        ),
+        ("/api/v1/kunden", "limit", limit(100)),
+        ("/api/v1/artikel", "limit", limit(100)),
+        ("/api/v1/belege", "limit", limit(50)),
+        ("/api/v1/chargen", "limit", limit(200)),
+        ("/api/v1/wiegungen", "limit", limit(100)),
+        ("/api/v1/barverkaeufe", "limit", limit(500)),
         ("/api/v1/kontrakte", "limit", json!({"type": "integer", "minimum": 0, "maximum": 5000})),
         ("/api/v1/barverkaeufe", "nur_verkaeufe", json!({"type": "boolean", "default": false})),
-        (
-            "/api/v1/chargen/{id}/herkunft",
-            "tiefe",
-            json!({"type": "integer", "minimum": 1, "maximum": 50, "default": 20}),
-        ),
-        (
-            "/api/v1/chargen/{id}/herkunft",
-            "format",
-            json!({"type": "string", "enum": ["json", "csv"], "default": "json"}),
-        ),
+        ("/api/v1/chargen/{id}/herkunft", "tiefe", depth),
+        ("/api/v1/chargen/{id}/herkunft", "format", format),
     ];
     for (path, name, expected) in table {
         let parameters = document["paths"][path]["get"]["parameters"].as_array().unwrap();
