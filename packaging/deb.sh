@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Builds the Debian package: target/packaging/partnerd_VERSION-1_amd64.deb.
+# It needs what build.sh needs, python3, and dpkg; cargo-deb is installed under target/packaging/tools.
+# `packaging/deb.sh --no-build` packs the executable that is there.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+out=target/packaging
+parts=$out/debian
+bin=target/x86_64-unknown-linux-gnu/release/partnerd
+cargo_deb=3.8.0
+
+if [ "${1:-}" != --no-build ]; then packaging/build.sh; fi
+
+export PATH="$PWD/$out/tools/bin:$PATH"
+if [ "$(cargo-deb --version 2>/dev/null)" != "$cargo_deb" ]; then
+  cargo install --quiet --locked --root "$out/tools" "cargo-deb@$cargo_deb"
+fi
+
+# The day of the last commit, so that the same sources give the same package.
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
+export SOURCE_DATE_EPOCH
+
+rm -rf "$parts" "$out"/partnerd_*_amd64.deb
+mkdir -p "$parts"
+"$bin" man >"$parts/partnerd.1"
+for shell in bash zsh fish; do "$bin" completions "$shell" >"$parts/completion.$shell"; done
+
+# The settings with their defaults, but the database where the unit may write.
+sed 's|^# db = "partnerd.db"$|db = "/var/lib/partnerd/partnerd.db"|' config/partnerd.toml >"$parts/partnerd.toml"
+if ! grep -q '^db = "/var/lib/' "$parts/partnerd.toml"; then
+  echo "deb.sh: config/partnerd.toml has no line '# db = \"partnerd.db\"' to set" >&2
+  exit 1
+fi
+
+packaging/licenses.sh "$parts/third-party.txt" >/dev/null
+gzip -9n <"$parts/third-party.txt" >"$parts/third-party.txt.gz"
+gzip -9n <CHANGELOG.md >"$parts/changelog.gz"
+# Debian wants a changelog in its own form; what changed stands in the other one.
+version=$("$bin" --version | cut -d' ' -f2)
+cat >"$parts/changelog" <<CHANGELOG
+partnerd ($version-1) unstable; urgency=medium
+
+  * Version $version; what changed is in changelog.gz.
+
+ -- partnerd developers <maintainers@partnerd.invalid>  $(LC_ALL=C date -u -R -d "@$SOURCE_DATE_EPOCH")
+CHANGELOG
+
+# --no-strip: the release profile did it.
+cargo deb --quiet --no-build --no-strip --locked --target x86_64-unknown-linux-gnu --output "$out/"
+ls -l "$out/partnerd_$version-1_amd64.deb"

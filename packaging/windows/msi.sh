@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Packs the executable that build.sh made as an installer for Windows: target/windows/partnerd-VERSION.msi, and
+# checks its tables. It runs as root on Debian 12 (wixl and msitools are installed from there).
+# No Windows has installed this package yet: that the service starts, that its account may use the folder,
+# and that an upgrade keeps the settings, is to be seen on a real one. The package is not signed.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+out=$(realpath -m "${CARGO_TARGET_DIR:-target/windows}")
+exe=$out/x86_64-pc-windows-gnu/release/partnerd.exe
+files=$out/msi
+
+if [ ! -e "$exe" ]; then
+  echo "msi.sh: there is no $exe: packaging/windows/build.sh makes it" >&2
+  exit 1
+fi
+if ! { command -v wixl && command -v msiinfo; } >/dev/null; then
+  apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends wixl msitools >/dev/null
+fi
+
+version=$(sed -n '/^\[package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
+package=$out/partnerd-$version.msi
+rm -rf "$files" "$package"
+mkdir -p "$files"
+cp "$exe" "$files/"
+# Editors of Windows want its line ends, and take a file without a mark for one of their own code page.
+windows_text() { printf '\xef\xbb\xbf' >"$2" && sed 's/\r*$/\r/' "$1" >>"$2"; }
+windows_text LICENSE "$files/LICENSE.txt"
+windows_text packaging/THIRD-PARTY-LICENSES.txt "$files/THIRD-PARTY-LICENSES.txt"
+# TOML knows no mark; the file is ASCII.
+sed 's/\r*$/\r/' config/partnerd.toml >"$files/partnerd.toml"
+
+wixl --arch x64 -D Version="$version" -D Files="$files" -o "$package" packaging/windows/partnerd.wxs
+
+# has TABLE TEXT
+has() {
+  msiinfo export "$package" "$1" | grep -qF -- "$2" || { echo "msi.sh: the table $1 lacks $2" >&2 && exit 1; }
+}
+has File partnerd.exe
+has File partnerd.toml
+has File LICENSE.txt
+has File THIRD-PARTY-LICENSES.txt
+has ServiceInstall 'service run'
+has ServiceInstall 'LocalService'
+has ServiceControl partnerd
+has CustomAction icacls
+has InstallExecuteSequence Rights
+has InstallExecuteSequence StartServices
+has Upgrade 6F0E7C7C
+ls -l "$package"
+sha256sum "$package"

@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# Tries the executable that build.sh made, under Wine: a line for each step, exit 1 at the first that fails,
+# 77 when Wine cannot be installed. Wine is not Windows: real file locks, rights of files, the firewall and
+# virus scanners are not seen here. Nor is what Windows does with a service (`service install`): Wine knows
+# no accounts of services.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+out=$(realpath -m "${CARGO_TARGET_DIR:-target/windows}")
+exe=$out/x86_64-pc-windows-gnu/release/partnerd.exe
+export WINEPREFIX=$out/wine WINEDEBUG=-all
+# Wine would offer to download parts for .NET and HTML.
+export WINEDLLOVERRIDES='mscoree,mshtml='
+
+fail() {
+  echo "FAILED  $1" >&2
+  for file in err answer; do [ ! -s $file ] || { echo "--- $file" >&2 && tail -5 $file >&2; }; done
+  exit 1
+}
+ok() { echo "ok      $1"; }
+
+[ -e "$exe" ] || fail "there is no $exe: packaging/windows/build.sh makes it"
+if ! { command -v wine && command -v curl && command -v x86_64-w64-mingw32-gcc; } >/dev/null; then
+  if ! { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+    wine wine64 curl gcc-mingw-w64-x86-64; } >/dev/null 2>&1; then
+    echo "smoke.sh: skipped, because Wine, curl and the cross compiler cannot be installed" >&2
+    exit 77
+  fi
+fi
+
+rm -rf "$out/smoke"
+mkdir -p "$out/smoke"
+cd "$out/smoke"
+server=
+# Ends what this prefix started, and nothing else.
+trap '[ -z "$server" ] || kill -KILL "$server" 2>/dev/null; wineserver -k 2>/dev/null || true' EXIT
+
+[ -e "$WINEPREFIX/system.reg" ] || timeout 120 wineboot -i >/dev/null 2>&1 || fail "Wine makes its folder"
+cp "$exe" .
+# Windows has had this library since version 7 or so; Wine only since 9. Rust takes random numbers from it.
+cat >shim.c <<'C'
+#include <windows.h>
+BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);
+__declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T size) { return SystemFunction036(data, size); }
+C
+x86_64-w64-mingw32-gcc -shared -o bcryptprimitives.dll shim.c -ladvapi32
+
+partnerd() { timeout 60 wine partnerd.exe "$@" | tr -d '\r'; }
+serve() {
+  wine partnerd.exe serve --listen 127.0.0.1:0 >listening 2>err &
+  server=$!
+  for _ in $(seq 100); do
+    base=$(tr -d '\r' <listening | sed -n 's/^partnerd listening on //p')
+    [ -z "$base" ] || return 0
+    sleep 0.1
+  done
+  fail "the server says where it listens"
+}
+# request PATH [JSON]: the answer in the file of that name, its status printed
+request() {
+  curl -sS --max-time 20 -o answer -w '%{http_code}' -H "X-API-Key: $key" \
+    -H 'Content-Type: application/json' ${2:+-d "$2"} "$base$1"
+}
+# expect STATUS TEXT PATH [JSON]
+expect() {
+  status=$(request "$3" "${4:-}") || fail "$3 is answered"
+  [ "$status" = "$1" ] && grep -qF "$2" answer || fail "$3 is answered $1 with $2 (it was $status)"
+}
+field() { sed -n "s/^[^}]*\"$1\":\"\([^\"]*\)\".*/\1/p" answer; }
+
+version=$(partnerd --version) || fail "--version"
+ok "$version"
+partnerd migrate | grep -q yes && [ -e partnerd.db ] || fail "migrate in an empty folder"
+ok "migrate in an empty folder"
+[ "$(partnerd tenant create 'Mühle Beispiel')" = 1 ] || fail "tenant create with an umlaut"
+[ "$(partnerd --json tenant list | grep -c 'Mühle Beispiel')" = 1 ] || fail "tenant list gives the umlaut back"
+ok "tenant create, with an umlaut"
+key=$(partnerd key create --tenant 'Mühle Beispiel' --label smoke --all-scopes 2>/dev/null)
+[[ $key == ak_* ]] || fail "key create"
+ok "key create"
+
+serve
+ok "serve: $base"
+[ "$(curl -sS -o answer -w '%{http_code}' "$base/api/v1/laender")" = 401 ] || fail "no key, no answer"
+expect 200 '"name_de":"Österreich"' /api/v1/laender
+ok "a request with the key (argon2), and 401 without"
+expect 201 '"kundennr":"K-1"' /api/v1/kunden '{"kundennr":"K-1","nachname_firma":"Bäckerei Müller","plz":"93183","ort":"Kallmünz"}'
+ok "POST /kunden"
+before=$(TZ=Europe/Berlin date +%F)
+expect 201 '"beleg_nummer":"RE-' /api/v1/belege \
+  '{"beleg_typ":"RE","kundennummer":"K-1","items":[{"bezeichnung":"Fracht","menge":1,"ep_netto":"85.00","mwst_satz":19}]}'
+invoice=$(field id)
+expect 200 '"summe_brutto":"101.15"' "/api/v1/belege/$invoice"
+day=$(field beleg_datum)
+after=$(TZ=Europe/Berlin date +%F)
+[ "${day:0:10}" = "$before" ] || [ "${day:0:10}" = "$after" ] || fail "the document has Berlin's day $after (it has $day)"
+ok "a document without a date has Berlin's day: $day"
+partnerd check >checked || fail "check beside the server"
+partnerd backup copy.db >/dev/null || fail "backup beside the server"
+ok "check and backup beside the server"
+if partnerd serve --listen 127.0.0.1:0 >/dev/null 2>second; then fail "a second server on the file is refused"; fi
+grep -q 'already' second || fail "a second server is told why"
+ok "a second server on the file is refused"
+
+# To Wine, SIGINT is Ctrl-C.
+kill -INT "$server"
+code=0
+wait "$server" || code=$?
+server=
+[ "$code" = 0 ] && grep -q 'stopping' err || fail "Ctrl-C ends it in order (exit $code)"
+[ ! -e partnerd.db-audit-journal-1 ] || fail "the log of requests is in the database after a stop"
+ok "Ctrl-C ends it in order, exit 0"
+
+serve
+expect 200 '"summe_brutto":"101.15"' "/api/v1/belege/$invoice"
+ok "a second start finds the data"
+expect 201 '"kundennr":"K-2"' /api/v1/kunden '{"kundennr":"K-2","nachname_firma":"Hof Huber","plz":"93183","ort":"Kallmünz"}'
+{ kill -KILL "$server" && wait "$server" || true; } 2>/dev/null
+serve
+expect 200 'Hof Huber' '/api/v1/kunden?suche=Huber'
+kill -INT "$server"
+wait "$server" || fail "it ends in order after a crash"
+server=
+partnerd check >checked || fail "check after a crash"
+ok "killed hard: the next start has what was answered, check finds nothing"
+
+mkdir restored
+partnerd --db restored/partnerd.db restore copy.db >/dev/null || fail "restore to another folder"
+partnerd restore copy.db >/dev/null 2>err || fail "restore in the place of the database"
+partnerd check >checked || fail "check after restore"
+partnerd audit verify >/dev/null || fail "audit verify"
+ok "restore, to another folder and in place; audit verify"
+if partnerd service run >/dev/null 2>err; then fail "service run without Windows is refused"; fi
+if partnerd service status >/dev/null 2>err; then fail "status of a service that is not installed"; fi
+grep -q 'service install' err || fail "status says what to do"
+ok "service: what Windows did not start is refused"
+echo "all steps passed under $(wine --version), which is not Windows"
