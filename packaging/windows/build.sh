@@ -29,7 +29,7 @@ if [ ! -e "$rust/complete" ]; then
   # shellcheck disable=SC2086 # several names
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
     gcc libc6-dev gcc-mingw-w64-x86-64 libcurl4 libssh2-1 libsqlite3-0 libssl3 $needed >/dev/null
-  (cd "$rust/packages" && apt-get download -qq rustc-web cargo-web libstd-rust-web-dev rust-web-src "$std")
+  (cd "$rust/packages" && apt-get download -qq -o APT::Sandbox::User=root rustc-web cargo-web libstd-rust-web-dev rust-web-src "$std")
   for package in "$rust"/packages/*.deb; do dpkg -x "$package" "$rust"; done
   rm -r "$rust/packages"
   touch "$rust/complete"

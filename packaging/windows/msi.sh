@@ -13,7 +13,7 @@ if [ ! -e "$exe" ]; then
   echo "msi.sh: there is no $exe: packaging/windows/build.sh makes it" >&2
   exit 1
 fi
-if ! { command -v wixl && command -v msiinfo; } >/dev/null; then
+if ! { command -v wixl && command -v msibuild; } >/dev/null; then
   apt-get update -qq
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends wixl msitools >/dev/null
 fi
@@ -30,22 +30,35 @@ windows_text packaging/THIRD-PARTY-LICENSES.txt "$files/THIRD-PARTY-LICENSES.txt
 # TOML knows no mark; the file is ASCII.
 sed 's/\r*$/\r/' config/partnerd.toml >"$files/partnerd.toml"
 
-wixl --arch x64 -D Version="$version" -D Files="$files" -o "$package" packaging/windows/partnerd.wxs
+# wixl looks for the files beside the description.
+cp packaging/windows/partnerd.wxs "$files/"
+wixl --arch x64 -D Version="$version" -o "$package" "$files/partnerd.wxs"
+# What wixl has no words for. The settings: 64 bits (256), never overwritten (128), permanent (16).
+# An installation without its service is none (1 normal + 32768 vital). An older version goes before
+# the new one comes, where Windows allows that.
+while read -r change; do msibuild "$package" -q "$change"; done <<'SQL'
+UPDATE `Component` SET `Attributes` = 400 WHERE `Component` = 'Settings'
+UPDATE `ServiceInstall` SET `ErrorControl` = 32769 WHERE `ServiceInstall` = 'Service'
+UPDATE `InstallExecuteSequence` SET `Sequence` = 1450 WHERE `Action` = 'RemoveExistingProducts'
+SQL
 
-# has TABLE TEXT
+# has TABLE PATTERN: a row of the table, its fields separated by a bar
 has() {
-  msiinfo export "$package" "$1" | grep -qF -- "$2" || { echo "msi.sh: the table $1 lacks $2" >&2 && exit 1; }
+  msiinfo export "$package" "$1" | tr '\t' '|' | tr -d '\r' | grep -qE -- "$2" ||
+    { echo "msi.sh: the table $1 lacks $2" >&2 && exit 1; }
 }
-has File partnerd.exe
-has File partnerd.toml
-has File LICENSE.txt
-has File THIRD-PARTY-LICENSES.txt
-has ServiceInstall 'service run'
-has ServiceInstall 'LocalService'
-has ServiceControl partnerd
-has CustomAction icacls
-has InstallExecuteSequence Rights
-has InstallExecuteSequence StartServices
-has Upgrade 6F0E7C7C
+has File '\|partnerd\.exe\|'
+has File '\|LICENSE\.txt\|'
+has File '\|THIRD-PARTY-LICENSES\.txt\|'
+has File '^Configuration\|Settings\|partnerd\.toml\|'
+has Component '^Settings\|.*\|DATADIR\|400\|'
+has ServiceInstall '^Service\|partnerd\|.*\|16\|2\|32769\|.*LocalService\|.*service run\|Program\|'
+has ServiceControl '^ServiceControl\|partnerd\|163\|'
+has CustomAction '^Rights\|3122\|'
+has InstallExecuteSequence '^RemoveExistingProducts\|.*\|1450$'
+has InstallExecuteSequence '^Rights\|'
+has InstallExecuteSequence '^InstallServices\|'
+has InstallExecuteSequence '^StartServices\|'
+has Upgrade '6F0E7C7C'
 ls -l "$package"
 sha256sum "$package"

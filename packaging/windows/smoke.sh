@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Tries the executable that build.sh made, under Wine: a line for each step, exit 1 at the first that fails,
-# 77 when Wine cannot be installed. Wine is not Windows: real file locks, rights of files, the firewall and
-# virus scanners are not seen here. Nor is what Windows does with a service (`service install`): Wine knows
-# no accounts of services.
+# 77 when Wine cannot be installed. With the installer of msi.sh there, that is tried as well.
+# Wine is not Windows: rights of files, accounts of services, the start again after a failure, the firewall
+# and virus scanners are not seen here. Wine asks nobody whether he is an administrator.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 out=$(realpath -m "${CARGO_TARGET_DIR:-target/windows}")
@@ -42,7 +42,7 @@ cat >shim.c <<'C'
 BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);
 __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T size) { return SystemFunction036(data, size); }
 C
-x86_64-w64-mingw32-gcc -shared -o bcryptprimitives.dll shim.c -ladvapi32
+x86_64-w64-mingw32-gcc -shared -o "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll" shim.c -ladvapi32
 
 partnerd() { timeout 60 wine partnerd.exe "$@" | tr -d '\r'; }
 serve() {
@@ -129,8 +129,63 @@ partnerd restore copy.db >/dev/null 2>err || fail "restore in the place of the d
 partnerd check >checked || fail "check after restore"
 partnerd audit verify >/dev/null || fail "audit verify"
 ok "restore, to another folder and in place; audit verify"
+
+# Wine ends services with the last program that somebody started: this one waits until the end.
+mkfifo alive
+wine cmd <>alive >/dev/null 2>&1 &
+# reached URL: whether somebody answers there within five seconds
+reached() {
+  for _ in $(seq 50); do
+    if curl -sS --max-time 2 -o answer "$1" 2>/dev/null; then return 0; fi
+    sleep 0.1
+  done
+  return 1
+}
+# A port that is free: the server that had it has ended.
+address=${base#http://}
+mkdir "data folder"
+printf 'listen = "%s"\r\n' "$address" >"data folder/partnerd.toml"
+service() { partnerd --config 'data folder\partnerd.toml' --db 'data folder\partnerd.db' service "$@"; }
+
 if partnerd service run >/dev/null 2>err; then fail "service run without Windows is refused"; fi
-if partnerd service status >/dev/null 2>err; then fail "status of a service that is not installed"; fi
+if partnerd service status >/dev/null 2>err; then fail "status of a service that is not there"; fi
 grep -q 'service install' err || fail "status says what to do"
-ok "service: what Windows did not start is refused"
+service install 2>err || fail "service install"
+reached "$base/healthz" || fail "the service answers"
+service status >answer && grep -q '^ *running .*service run$' answer || fail "status: running"
+if service install 2>err; then fail "a second install is refused"; fi
+grep -q 'already installed' err || fail "a second install says why"
+service uninstall 2>err || fail "service uninstall"
+if reached "$base/healthz"; then fail "the service is gone"; fi
+[ ! -e "data folder/partnerd.db-wal" ] || fail "the service ended in order"
+ok "service: install starts it, status, uninstall ends it in order"
+printf 'listen = "192.0.2.1:80"\r\n' >"data folder/partnerd.toml"
+if service install 2>err; then fail "a service without its address cannot start"; fi
+grep -q '192.0.2.1:80 cannot be used' err || fail "install says why the service does not start"
+# Somebody changes the settings, and starts the service by the means of Windows.
+printf 'listen = "nowhere"\r\n' >"data folder/partnerd.toml"
+wine sc start partnerd >/dev/null 2>&1 || true
+grep -q 'listen' "data folder/partnerd.db-service-error" || fail "a wrong setting is kept beside the database"
+printf 'listen = "%s"\r\n' "$address" >"data folder/partnerd.toml"
+service uninstall 2>err || fail "service uninstall after a failure"
+ok "service: why it does not start is said, and kept beside the database"
+
+package=$(ls "$out"/partnerd-*.msi 2>/dev/null || true)
+if [ -n "$package" ]; then
+  data=$WINEPREFIX/drive_c/ProgramData/partnerd
+  rm -rf "$data"
+  msi() { timeout 120 wine msiexec "$1" "$(winepath -w "$package")" /qn; }
+  msi /i || fail "the installer"
+  for _ in $(seq 50); do [ -e "$data/partnerd.db-lock" ] && break || sleep 0.1; done
+  wine sc query partnerd | grep -q RUNNING || fail "the installer starts the service"
+  echo '# changed' >>"$data/partnerd.toml"
+  msi /x || fail "the removal"
+  if wine sc query partnerd | grep -q RUNNING; then fail "the removal ends the service"; fi
+  [ -e "$data/partnerd.db" ] && grep -q '# changed' "$data/partnerd.toml" || fail "the data stays"
+  [ ! -e "$WINEPREFIX/drive_c/Program Files/partnerd/partnerd.exe" ] || fail "the program is removed"
+  msi /i || fail "the installer for a second time"
+  grep -q '# changed' "$data/partnerd.toml" || fail "changed settings stay"
+  msi /x || fail "the second removal"
+  ok "installer: installs, starts and removes; data and changed settings stay"
+fi
 echo "all steps passed under $(wine --version), which is not Windows"

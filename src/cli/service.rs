@@ -19,13 +19,13 @@ use windows_service::service_control_handler::{ServiceControlHandlerResult, Serv
 use windows_service::service_manager::{ServiceManager, ServiceManagerAccess};
 use windows_service::{Error, define_windows_service, service_dispatcher};
 
-use super::serve::{listen, runtime};
+use super::serve::{encryption, listen, runtime};
 use super::{Outcome, Terminal, now, sentence};
 use crate::app::App;
 use crate::config::Config;
 use crate::db::migrate::beside;
 use crate::db::system_clock;
-use crate::http::tls::acceptor;
+use crate::http::server::when_told;
 
 /// Its name in Windows.
 const NAME: &str = "partnerd";
@@ -37,7 +37,8 @@ const ACCOUNT_SID: &str = "*S-1-5-19";
 /// How long a start may take: it brings the database to this version.
 const START_TIME: Duration = Duration::from_secs(600);
 
-/// How long a stop may take beyond what running requests get: the log goes into the database.
+/// How long a command waits for a start or a stop, and how long a stop may take beyond what running
+/// requests get: the log goes into the database.
 const STOP_TIME: Duration = Duration::from_secs(60);
 
 /// Pauses before Windows starts it again after a failure; the last one holds for all further ones.
@@ -118,13 +119,11 @@ fn install(config: &Config, file: Option<&Path>, terminal: &Terminal) -> Outcome
         let folder = folder.display();
         terminal.say(&format!("Give the account LocalService the right to change files in {folder}."));
     }
-    service.start::<OsString>(&[]).map_err(|error| {
-        format!(
-            "the service is installed, but did not start ({}): see {}",
-            refusal(error),
-            trouble_file(&db).display()
-        )
-    })?;
+    let started = service.start::<OsString>(&[]).and_then(|()| settled(&service)).map_err(refusal)?;
+    if started == ServiceState::Stopped {
+        let trouble = std::fs::read_to_string(trouble_file(&db)).unwrap_or_default();
+        return Err(format!("the service is installed, but does not start: {}", trouble.trim_end()));
+    }
     terminal.say(&format!("Installed the service {NAME}; it starts with Windows and runs as LocalService."));
     terminal.say(
         "Other folders that the settings name (backup_folder, tls_key) need rights for this account too.",
@@ -146,8 +145,11 @@ fn restart_on_failure(service: &Service) -> windows_service::Result<()> {
 
 /// Lets the service's account change the files of a folder, those too that others create there.
 fn may_write(folder: &Path) -> bool {
+    // Windows' own program, not one of that name that lies beside ours.
+    let Some(windows) = std::env::var_os("SystemRoot") else { return false };
     let right = format!("{ACCOUNT_SID}:(OI)(CI)M");
-    let done = Process::new("icacls").arg(folder).args(["/grant", &right, "/T", "/Q"]).output();
+    let mut icacls = Process::new(Path::new(&windows).join(r"System32\icacls.exe"));
+    let done = icacls.arg(folder).args(["/grant", &right, "/Q"]).output();
     done.is_ok_and(|output| output.status.success())
 }
 
@@ -157,17 +159,24 @@ fn uninstall(terminal: &Terminal) -> Outcome {
         Err(Error::Winapi(error)) if error.raw_os_error() == Some(NOT_RUNNING) => {}
         stopped => drop(stopped.map_err(refusal)?),
     }
-    // Removed while it runs, it would be there until the machine starts anew.
-    let pause = Duration::from_millis(200);
-    for _ in 0..STOP_TIME.as_millis() / pause.as_millis() {
-        if service.query_status().map_err(refusal)?.current_state == ServiceState::Stopped {
-            break;
-        }
-        sleep(pause);
-    }
+    // Nothing of it runs any more when this command is done.
+    settled(&service).map_err(refusal)?;
     service.delete().map_err(refusal)?;
     terminal.say(&format!("Removed the service {NAME}. The database and the settings are still there."));
     Ok(())
+}
+
+/// Waits until the service has started or stopped; after a minute, says what it is still doing.
+fn settled(service: &Service) -> windows_service::Result<ServiceState> {
+    let pause = Duration::from_millis(100);
+    for _ in 0..STOP_TIME.as_millis() / pause.as_millis() {
+        let state = service.query_status()?.current_state;
+        if !matches!(state, ServiceState::StartPending | ServiceState::StopPending) {
+            return Ok(state);
+        }
+        sleep(pause);
+    }
+    service.query_status().map(|status| status.current_state)
 }
 
 #[derive(Serialize)]
@@ -224,6 +233,13 @@ static SETTINGS: OnceLock<Config> = OnceLock::new();
 
 define_windows_service!(service_main, work);
 
+/// Keeps what is wrong with the settings of `service run`, which ends before Windows hears of it.
+pub fn keep_trouble(command: &super::Command, db: Option<&Path>, sentence: &str) {
+    if let (super::Command::Service(Command::Run), Some(db)) = (command, db) {
+        write_trouble(db, sentence);
+    }
+}
+
 /// What Windows calls in a thread of its own. Nobody sees stderr here: why it did not start, or stopped
 /// with an error, is kept in a file beside the database.
 fn work(_: Vec<OsString>) {
@@ -241,12 +257,11 @@ fn work(_: Vec<OsString>) {
     // Without a handler Windows takes it that the start failed.
     let Ok(handle) = register(NAME, handler) else { return };
     report(handle, ServiceState::StartPending, START_TIME);
-    let trouble = trouble_file(&config.db);
-    let _ = std::fs::remove_file(&trouble);
+    let _ = std::fs::remove_file(trouble_file(&config.db));
     let exit_code = match serve(config, handle, &stop) {
         Ok(()) => ServiceExitCode::NO_ERROR,
         Err(sentence) => {
-            let _ = std::fs::write(&trouble, format!("{} {sentence}\r\n", now()));
+            write_trouble(&config.db, &sentence);
             ServiceExitCode::ServiceSpecific(1)
         }
     };
@@ -262,13 +277,11 @@ fn serve(config: &Config, handle: ServiceStatusHandle, stop: &Notify) -> Outcome
     }
     let runtime = runtime()?;
     let listener = listen(&runtime, config)?;
-    let tls = config.tls.as_ref().map(|(certificate, key)| acceptor(certificate, key)).transpose()?;
+    let tls = encryption(config)?;
     let app = App::open(&config.db, system_clock(), &config.policy).map_err(sentence)?;
     report(handle, ServiceState::Running, Duration::ZERO);
-    let stopping = async {
-        stop.notified().await;
-        report(handle, ServiceState::StopPending, config.limits.shutdown + STOP_TIME);
-    };
+    let stopping =
+        when_told(stop, || report(handle, ServiceState::StopPending, config.limits.shutdown + STOP_TIME));
     runtime.block_on(app.serve(listener, config.limits.clone(), tls, stopping));
     drop(runtime);
     app.close();
@@ -292,6 +305,10 @@ fn at(current_state: ServiceState, wait_hint: Duration, exit_code: ServiceExitCo
         wait_hint,
         process_id: None,
     }
+}
+
+fn write_trouble(db: &Path, sentence: &str) {
+    let _ = std::fs::write(trouble_file(db), format!("{} {sentence}\r\n", now()));
 }
 
 /// Where the sentence stands that says why the service is not running.
