@@ -62,7 +62,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "backup_folder",
         default: "",
-        summary: "Folder for a proved backup every day, best on another disk. Nothing: no backups by itself.",
+        summary: "Folder for a proved backup every day, best a subfolder of another disk; one for each database. Nothing: no backups by itself.",
     },
     Setting {
         name: "backup_time",

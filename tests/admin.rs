@@ -156,6 +156,75 @@ fn what_cannot_be_backed_up_or_restored_is_refused_and_changes_nothing() {
     refused(&folder.run(&["restore", "gut.db"]), &["another partnerd serves", "stop it first"]);
 }
 
+/// What a server that was killed left beside a database belongs to it: to the source of a restore, to
+/// what was there before, and never to what is put there.
+#[test]
+fn nothing_that_stands_beside_a_database_is_lost_or_taken_for_another() {
+    let folder = Folder::new();
+    folder.company("Alt");
+    folder.result(&["backup", "alt.db"]);
+    let mut server = folder.serve(&[]);
+    let key = folder.company("Neu");
+    assert_eq!(server.client(&key).get("/api/v1/laender").status, 200);
+    server.kill();
+    assert!(std::fs::metadata(folder.file("partnerd.db-wal")).unwrap().len() > 0, "the scene needs a log");
+    let companies = |database: &str| folder.result(&["--db", database, "tenant", "list"]).lines().count() - 1;
+    folder.result(&["--db", "andere.db", "restore", "partnerd.db"]);
+    assert_eq!(companies("andere.db"), 2, "the log of the source is part of it");
+    let rows = count(&folder.file("andere.db"), "audit");
+    assert_eq!(rows, 1, "and so is its journal");
+    // The file is gone, its log is not.
+    std::fs::remove_file(folder.file("partnerd.db")).unwrap();
+    folder.result(&["restore", "alt.db"]);
+    assert_eq!(companies("partnerd.db"), 1);
+    folder.result(&["check"]);
+}
+
+#[test]
+fn a_file_that_somebody_has_open_is_not_exchanged() {
+    let folder = Folder::new();
+    folder.company("Mühle");
+    folder.result(&["backup", "gut.db"]);
+    let held = partnerd::db::lock::for_use(&folder.file("partnerd.db")).unwrap();
+    refused(&folder.run(&["restore", "gut.db"]), &["another partnerd command works on"]);
+    drop(held);
+    // A program that knows nothing of our locks.
+    let connection = folder.database();
+    connection.execute_batch("begin; select count(*) from tenant").unwrap();
+    let _: i64 = connection.query_row("select count(*) from tenant", [], |row| row.get(0)).unwrap();
+    refused(&folder.run(&["restore", "gut.db"]), &["another program has", "open"]);
+    drop(connection);
+    folder.result(&["restore", "gut.db"]);
+    folder.result(&["check"]);
+}
+
+#[test]
+fn a_backup_in_which_something_is_broken_is_kept_under_another_name() {
+    let folder = Folder::new();
+    folder.company("Mühle");
+    let wrong = "insert into nummernkreis (tenant_id, reihe, jahr, letzte) values (1, 'RE', 2026, 7)";
+    folder.database().execute_batch(wrong).unwrap();
+    refused(&folder.run(&["backup", "b.db"]), &["numbers of documents have no gap", "b.db-not-proved"]);
+    assert!(!folder.file("b.db").exists());
+    assert_eq!(count(&folder.file("b.db-not-proved"), "tenant"), 1);
+}
+
+/// Of several backups to one name one is made, whole.
+#[test]
+fn backups_to_one_name_do_not_disturb_each_other() {
+    let folder = Folder::new();
+    folder.company("Mühle");
+    let made = std::thread::scope(|scope| {
+        let run = || folder.run(&["backup", "eins.db"]).status.success();
+        let runs: Vec<_> = (0..6).map(|_| scope.spawn(run)).collect();
+        runs.into_iter().map(|run| run.join().unwrap()).filter(|made| *made).count()
+    });
+    assert_eq!(made, 1);
+    folder.result(&["--db", "r.db", "restore", "eins.db"]);
+    let names = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(!names.map(|name| name.into_string().unwrap()).any(|name| name.contains("-part-")));
+}
+
 /// What `doctor` says: the state and the finding of a look.
 fn looked(output: &Output, look: &str) -> (String, String) {
     let findings = serde_json::from_slice::<Value>(&output.stdout).unwrap();

@@ -5,6 +5,7 @@ mod process;
 use std::io::Read;
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -53,7 +54,7 @@ fn curl(folder: &Folder, arguments: &[&str]) -> (bool, String) {
 fn a_certificate_of_our_own_is_trusted_by_who_knows_it() {
     let folder = Folder::new();
     let made = folder.result(&["tls", "self-signed", "--name", "waage.local", "--name", "192.0.2.7"]);
-    assert_eq!(made, "./partnerd-cert.pem\n");
+    assert_eq!(Path::new(made.trim()), folder.path().canonicalize().unwrap().join("partnerd-cert.pem"));
     for file in ["partnerd-cert.pem", "partnerd-key.pem"] {
         let mode = std::fs::metadata(folder.file(file)).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode, 0o600, "{file}");
@@ -95,12 +96,20 @@ fn a_certificate_of_our_own_is_trusted_by_who_knows_it() {
 fn who_never_finishes_the_handshake_is_closed() {
     let folder = Folder::new();
     folder.result(&["tls", "self-signed", "--name", "waage.local"]);
-    let server = serve(&folder);
+    let mut server = serve(&folder);
     let mut silent = TcpStream::connect(("127.0.0.1", server.1)).unwrap();
     silent.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
     let begun = Instant::now();
     assert_eq!(silent.read(&mut [0; 16]).unwrap_or(0), 0);
     assert!(begun.elapsed() < Duration::from_secs(9), "the connection stayed open");
+    // Nor does it hold up a server that stops.
+    let _silent = TcpStream::connect(("127.0.0.1", server.1)).unwrap();
+    let begun = Instant::now();
+    assert!(
+        Command::new("sh").args(["-c", &format!("kill -TERM {}", server.0.id())]).status().unwrap().success()
+    );
+    server.0.wait().unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(5), "the stop took {:?}", begun.elapsed());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rusqlite::Connection;
 use serde::Serialize;
@@ -9,10 +10,10 @@ use serde::Serialize;
 use super::check::check;
 use crate::db::Clock;
 use crate::db::connection::open_writer;
-use crate::db::copy::{copy, put, refuse_existing, remove, sync_folder};
+use crate::db::copy::{copy, part_of, refuse_existing, remove, replace, sync, sync_folder};
 use crate::db::error::{Failure, Result};
-use crate::db::lock;
-use crate::db::migrate::{beside, broken, check_current, create_private, migrate};
+use crate::db::migrate::{beside, broken, check_current, create_private, make_private, migrate_in_place};
+use crate::db::{lock, log};
 use crate::gate::audit;
 
 /// What a database holds.
@@ -39,100 +40,169 @@ pub struct Restored {
     pub set_aside: Option<PathBuf>,
 }
 
-/// Copies a database, beside whatever runs, and proves the copy; `began` is told each step.
+/// Copies a database, beside whatever runs, and proves the copy; `began` is told each step. A copy in
+/// which something is broken is kept under another name: it may be the best there is.
 pub fn backup(database: &Path, target: &Path, clock: &Clock, began: impl Fn(&str)) -> Result<Content> {
     refuse_existing(target)?;
+    if !check_current(database)? {
+        return Err(Failure::Broken(format!(
+            "{} has an older schema: `partnerd migrate` keeps a copy of it and brings it to this version",
+            database.display()
+        )));
+    }
     let connection = open_writer(database)?;
     began("copying");
     // What is in the journal now and not in the copy later goes into the copy.
-    let journal = copy_journal(database, &beside(target, "part"))?;
-    let mut content = None;
+    let journal = copy_journal(database, &part_of(target))?;
+    let mut proof = None;
     let copied = copy(&connection, target, |part| {
         let mut connection = open_writer(part)?;
         audit::catch_up(&mut connection, part, clock.clone())?;
-        prove(&mut connection, part, clock, &began)?;
-        content = Some(count(&connection, target)?);
+        proof = Some(prove(&mut connection, target, clock, &began).and_then(|()| count(&connection, target)));
         // Into one file, without a log beside it.
         connection.execute_batch("pragma journal_mode = delete")?;
         Ok(())
     });
     journal.iter().for_each(|segment| drop(fs::remove_file(segment)));
     copied?;
-    let mut content = content.ok_or_else(|| Failure::Broken("the copy was not counted".to_owned()))?;
-    content.bytes = size(target)?;
-    Ok(content)
+    match proof {
+        Some(Ok(content)) => Ok(Content { bytes: size(target)?, ..content }),
+        Some(Err(failure)) => {
+            let kept = not_proved(target);
+            fs::rename(target, &kept).map_err(|error| broken(target, "cannot be renamed", &error))?;
+            Err(Failure::Broken(format!("{failure}. The copy was kept as {}", kept.display())))
+        }
+        None => Err(Failure::Broken("the copy was not proved".to_owned())),
+    }
 }
 
-/// Puts a backup in the place of a database. No server may run. What was there before is kept
-/// beside it; at no moment is there no database.
+/// The name of a backup in which something is broken.
+pub fn not_proved(target: &Path) -> PathBuf {
+    beside(target, "not-proved")
+}
+
+/// Puts a backup in the place of a database. No server and no other command may run. What was there
+/// before is kept beside it; at no moment is there no database.
 pub fn restore(database: &Path, backup: &Path, clock: &Clock, began: impl Fn(&str)) -> Result<Restored> {
     let _no_server = lock::without_server(database)?;
+    let _no_command = lock::for_exchange(database)?;
     if !backup.is_file() {
         return Err(Failure::Broken(format!("there is no backup {}", backup.display())));
     }
     began("copying");
     let part = beside(database, "restore-part");
     remove(&part)?;
-    let prepared = prepare(backup, &part, clock, &began);
-    if prepared.is_err() {
+    let restored = prepare(backup, &part, clock, &began).and_then(|content| {
+        give_to_owner_of(database, &part)?;
+        sync(&part)?;
+        let set_aside = set_aside(database, clock)?;
+        replace(&part, database)?;
+        let content = Content { file: database.display().to_string(), bytes: size(database)?, ..content };
+        Ok(Restored { content, set_aside })
+    });
+    if restored.is_err() {
         let _ = remove(&part);
     }
-    let mut content = prepared?;
-    let set_aside = if database.exists() { Some(set_aside(database, clock)?) } else { None };
-    put(&part, database)?;
-    (content.file, content.bytes) = (database.display().to_string(), size(database)?);
-    Ok(Restored { content, set_aside })
+    for lock in ["lock", "migrate-lock"] {
+        let _ = fs::remove_file(beside(&part, lock));
+    }
+    restored
 }
 
-/// A proved copy of a backup, brought to the schema of this version.
+/// A proved copy of a backup, brought to the schema of this version. What stands beside the backup
+/// (it may be the file of a server that was killed) belongs to it.
 fn prepare(backup: &Path, part: &Path, clock: &Clock, began: &impl Fn(&str)) -> Result<Content> {
     create_private(part)?;
-    let mut source = fs::File::open(backup).map_err(|error| broken(backup, "cannot be read", &error))?;
-    let mut target = fs::File::options().write(true).open(part);
-    let copied = target.as_mut().map_err(|error| broken(part, "cannot be written", error))?;
-    std::io::copy(&mut source, copied).map_err(|error| broken(part, "cannot be written", &error))?;
-    drop(target);
+    let copied = fs::copy(backup, part).and_then(|_| {
+        let (log, copy) = (beside(backup, "wal"), beside(part, "wal"));
+        if log.exists() { fs::copy(log, copy).map(drop) } else { Ok(()) }
+    });
+    copied.map_err(|error| broken(part, "cannot be written", &error))?;
+    make_private(part)?;
+    let journal = copy_journal(backup, part)?;
     let not_ours = |_| Failure::Broken(format!("{} is no backup of partnerd", backup.display()));
     let is_ours = Connection::open(part)?.query_row("select count(*) from installation", [], |_| Ok(()));
     is_ours.map_err(not_ours)?;
     if !check_current(part)? {
-        migrate(part, clock())?;
+        // The backup itself is the copy of the older schema.
+        migrate_in_place(part, clock())?;
     }
     let mut connection = open_writer(part)?;
+    audit::catch_up(&mut connection, part, clock.clone())?;
+    journal.iter().for_each(|segment| drop(fs::remove_file(segment)));
     prove(&mut connection, backup, clock, began)?;
     let content = count(&connection, backup)?;
     connection.execute_batch("pragma journal_mode = delete")?;
-    drop(connection);
-    for lock in ["lock", "migrate-lock"] {
-        let _ = fs::remove_file(beside(part, lock));
-    }
     Ok(content)
 }
 
-/// Gives what is there another name as well; its name of old is free to be taken over.
-fn set_aside(database: &Path, clock: &Clock) -> Result<PathBuf> {
-    // What is in its log goes into the file; a damaged file is kept as it is, with its log.
-    if let Ok(connection) = open_writer(database) {
-        let _ = connection.execute_batch("pragma wal_checkpoint(truncate)");
-    }
+/// Gives what is there another name as well; its name of old is free to be taken over. Afterwards
+/// nothing stands beside it that belongs to it alone.
+fn set_aside(database: &Path, clock: &Clock) -> Result<Option<PathBuf>> {
     let instant: String = clock().to_string().chars().filter(char::is_ascii_alphanumeric).collect();
     let aside = beside(database, &format!("before-restore-{instant}"));
     refuse_existing(&aside)?;
     let kept = |error: std::io::Error| broken(&aside, "cannot be created", &error);
-    for segment in audit::segments(database)? {
-        let name = format!("audit-journal-{segment}");
-        fs::rename(beside(database, &name), beside(&aside, &name)).map_err(kept)?;
+    let is_there = database.exists();
+    if is_there {
+        match open_writer(database).and_then(|connection| close_whole(connection, database, clock)) {
+            Ok(()) => {}
+            Err(Failure::Busy(why)) => return Err(Failure::Broken(why)),
+            // What is damaged is kept as it is.
+            Err(failure) => log(&format!("the database of before is kept as it is: {failure}")),
+        }
+        // Where a file has one name only (FAT), it is copied.
+        fs::hard_link(database, &aside).or_else(|_| fs::copy(database, &aside).map(drop)).map_err(kept)?;
+        sync_folder(&aside)?;
     }
-    for ending in ["wal", "shm"] {
-        match fs::rename(beside(database, ending), beside(&aside, ending)) {
+    // Of a whole database nothing is left beside it; what is, belongs to one that is damaged or gone.
+    let mut left: Vec<String> = ["wal", "shm", "journal"].map(str::to_owned).to_vec();
+    left.extend(audit::segments(database)?.iter().map(|segment| format!("audit-journal-{segment}")));
+    for ending in left {
+        match fs::rename(beside(database, &ending), beside(&aside, &ending)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(kept(error)),
             _ => {}
         }
     }
-    // Where a file has one name only (FAT), it is copied.
-    fs::hard_link(database, &aside).or_else(|_| fs::copy(database, &aside).map(drop)).map_err(kept)?;
     sync_folder(&aside)?;
-    Ok(aside)
+    Ok(is_there.then_some(aside))
+}
+
+/// Takes everything that stands beside a database into its file; refuses while somebody else has it open.
+fn close_whole(mut connection: Connection, database: &Path, clock: &Clock) -> Result<()> {
+    audit::catch_up(&mut connection, database, clock.clone())?;
+    connection.busy_timeout(Duration::from_secs(2))?;
+    let mode = connection.query_row("pragma journal_mode = delete", [], |row| row.get::<_, String>(0));
+    match mode {
+        Ok(mode) if mode == "delete" => Ok(()),
+        Ok(_) => Err(in_use(database)),
+        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) => {
+            Err(in_use(database))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn in_use(database: &Path) -> Failure {
+    Failure::Busy(format!("another program has {} open: end it first", database.display()))
+}
+
+/// Gives a file to whom the database belongs, or its folder: root restores for the service.
+fn give_to_owner_of(database: &Path, part: &Path) -> Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, chown};
+        let folder = database.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let of = if database.exists() { database } else { folder.unwrap_or(Path::new(".")) };
+        let owner = fs::metadata(of).and_then(|owner| {
+            let own = fs::metadata(part)?;
+            if own.uid() == owner.uid() { Ok(()) } else { chown(part, Some(owner.uid()), Some(owner.gid())) }
+        });
+        owner.map_err(|error| broken(database, "belongs to another user: restore as that user", &error))?;
+    }
+    #[cfg(not(unix))]
+    let _ = (database, part);
+    Ok(())
 }
 
 /// Refuses a database in which something is broken.
@@ -141,7 +211,7 @@ fn prove(connection: &mut Connection, named: &Path, clock: &Clock, began: &impl 
     match lines.iter().find(|line| line.violations > 0) {
         None => Ok(()),
         Some(line) => Err(Failure::Broken(format!(
-            "{} is not whole: {} is broken {} times. It was not used; `partnerd check` says more",
+            "{} is not whole: {} is broken {} times",
             named.display(),
             line.rule,
             line.violations

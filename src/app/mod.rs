@@ -146,6 +146,9 @@ impl App {
         let lock = lock::for_server(database)?;
         migrate(database, clock())?;
         let mut connection = open_writer(database)?;
+        if policy.foreign_checkpoints {
+            connection.execute_batch("pragma wal_autocheckpoint = 0")?;
+        }
         if let Err(failure) = midnight::catch_up(&mut connection, &clock) {
             log(&format!("the end of the last day was not carried out: {failure}"));
         }
@@ -160,12 +163,7 @@ impl App {
         quota.load(&connection, clock())?;
         let name = |route: &&'static Route| format!("{} {}", route.method.as_str(), route.pattern);
         let critical = routes.iter().map(|route| policy.critical_routes.contains(&name(route))).collect();
-        let wal = if policy.foreign_checkpoints {
-            connection.execute_batch("pragma wal_autocheckpoint = 0")?;
-            None
-        } else {
-            Some(wal)
-        };
+        let wal = (!policy.foreign_checkpoints).then_some(wal);
         let writer = Writer::start(connection, wal, Arc::clone(&clock), take_in).map_err(no_thread)?;
         let readers = Readers::open(database, threads())?;
         let gate = Gate {

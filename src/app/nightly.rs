@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant as Ticks};
 
-use super::backup::backup;
+use super::backup::{backup, not_proved};
+use crate::db::copy::remove_leftovers;
 use crate::db::error::Result;
 use crate::db::migrate::broken;
 use crate::db::{Clock, log};
@@ -47,7 +48,11 @@ impl Schedule {
             State::Running => true,
             State::Failed(at) => at.elapsed() < TRY_AGAIN,
         };
-        if now.minute_in_berlin() < nightly.minute || is_busy || target.exists() {
+        if now.minute_in_berlin() < nightly.minute
+            || is_busy
+            || target.exists()
+            || not_proved(&target).exists()
+        {
             return;
         }
         *lock(&self.state) = State::Running;
@@ -78,13 +83,16 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 }
 
 fn make(database: &Path, nightly: &Nightly, target: &Path, clock: &Clock) -> Result<()> {
-    // The folder is never created: where a disk is not mounted, it would be on the wrong one.
+    // The folder is never created: a subfolder of a disk that is not mounted is not there.
+    remove_leftovers(target, &format!("{}-", stem(database)))?;
     backup(database, target, clock, |_| {})?;
     // Only what is proved lets an older one go.
     let mut made = made(database, nightly)?;
     made.truncate(made.len().saturating_sub(nightly.keep));
     for old in made {
-        fs::remove_file(&old).map_err(|error| broken(&old, "cannot be deleted", &error))?;
+        if let Err(error) = fs::remove_file(&old) {
+            log(&format!("the old backup {} cannot be deleted: {error}", old.display()));
+        }
     }
     Ok(())
 }

@@ -24,6 +24,7 @@ pub fn run_backup(arguments: &BackupArguments, config: &Config, terminal: &Termi
     if !config.db.exists() {
         return Err(format!("there is no database {}: name it with --db", config.db.display()));
     }
+    super::use_file(&config.db)?;
     let waiting = terminal.waiting();
     let content = backup(&config.db, &arguments.file, &system_clock(), |step| waiting.at(step));
     drop(waiting);

@@ -122,7 +122,9 @@ fn drive(folder: &Path) -> Finding {
     let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let advice = "move the database to a disk of this machine (backup, then restore there)";
     let name = folder.to_string_lossy();
-    if name.starts_with("\\\\") && !name.starts_with("\\\\?\\") {
+    let is_unc =
+        name.starts_with("\\\\?\\UNC\\") || (name.starts_with("\\\\") && !name.starts_with("\\\\?\\"));
+    if is_unc {
         return wrong("drive", format!("{} is a network drive: {advice}", folder.display()));
     }
     let mounts = std::fs::read_to_string("/proc/mounts").unwrap_or_default();
@@ -168,6 +170,9 @@ fn owner(path: &Path) -> Finding {
             return warning("owner", format!("others may use the file (mode {mode:o}): {advice}"));
         }
     }
+    #[cfg(windows)]
+    return ok("owner", format!("the rights of the folder of {} hold", path.display()));
+    #[cfg(not(windows))]
     ok("owner", "nobody else may use the file")
 }
 

@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -159,7 +160,12 @@ fn run(arguments: Arguments, terminal: &Terminal) -> Outcome {
     if let Command::Serve(serve) | Command::Demo(serve) = &arguments.command {
         flags.extend(serve.listen.clone().map(|listen| ("listen", listen)));
     }
-    let config = Config::load(&flags, |name| std::env::var(name).ok(), arguments.config.as_deref())?;
+    let config = Config::load(&flags, |name| std::env::var(name).ok(), arguments.config.as_deref());
+    #[cfg(windows)]
+    let config = config.inspect_err(|sentence| {
+        service::keep_trouble(&arguments.command, arguments.db.as_deref(), sentence);
+    });
+    let config = config?;
     // The demo makes its data by requests: their lines would hide the key that it prints.
     let is_demo = matches!(arguments.command, Command::Demo(_));
     let log_level = if is_demo { logging::Verbosity::Warn } else { config.log_level };
@@ -272,12 +278,22 @@ fn open(config: &Config) -> Result<Connection, String> {
 
 /// Opens a database and brings it to this version; that is refused beneath a running server.
 fn open_or_create(path: &Path) -> Result<Connection, String> {
+    use_file(path)?;
     let is_current = path.exists() && schema::check_current(path).map_err(sentence)?;
     if !is_current {
         let _no_server = lock::without_server(path).map_err(sentence)?;
         schema::migrate(path, now()).map_err(sentence)?;
     }
     open_writer(path).map_err(sentence)
+}
+
+/// Keeps a restore away from a file until this command ends.
+fn use_file(path: &Path) -> Outcome {
+    static IN_USE: OnceLock<lock::Lock> = OnceLock::new();
+    let held = lock::for_use(path).map_err(sentence)?;
+    // A command opens one file.
+    let _ = IN_USE.set(held);
+    Ok(())
 }
 
 /// Begins a transaction by taking the write lock: a server that commits at the same time is

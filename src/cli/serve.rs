@@ -4,6 +4,7 @@ use std::path::Path;
 
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
+use tokio_rustls::TlsAcceptor;
 
 use super::{Outcome, Terminal, sentence};
 use crate::app::{App, threads};
@@ -24,11 +25,12 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let is_new = !config.db.exists();
     let runtime = runtime()?;
     let listener = listen(&runtime, config)?;
+    let tls = encryption(config)?;
     let app = App::open(&config.db, system_clock(), &config.policy).map_err(sentence)?;
     if is_new {
         greet(&config.db, terminal);
     }
-    let result = serve(&runtime, &app, listener, config, terminal, || {});
+    let result = serve(&runtime, &app, listener, tls, config, terminal, || {});
     drop(runtime);
     app.close();
     result
@@ -39,6 +41,7 @@ pub fn serve(
     runtime: &Runtime,
     app: &App,
     listener: TcpListener,
+    tls: Option<TlsAcceptor>,
     config: &Config,
     terminal: &Terminal,
     started: impl FnOnce(),
@@ -48,7 +51,6 @@ pub fn serve(
         stop_signal().map_err(|error| format!("Ctrl-C cannot be waited for: {error}"))?
     };
     let address = listener.local_addr().map_err(|error| error.to_string())?;
-    let tls = config.tls.as_ref().map(|(certificate, key)| acceptor(certificate, key)).transpose()?;
     if tls.is_none() && !address.ip().is_loopback() {
         log(&format!(
             "{address} is served without TLS: keys and data can be read on the network; see tls_certificate"
@@ -59,6 +61,11 @@ pub fn serve(
     started();
     runtime.block_on(app.serve(listener, config.limits.clone(), tls, stop));
     Ok(())
+}
+
+/// Certificate and key, read before anything is opened.
+pub fn encryption(config: &Config) -> Result<Option<TlsAcceptor>, String> {
+    config.tls.as_ref().map(|(certificate, key)| acceptor(certificate, key)).transpose()
 }
 
 /// Threads for the socket.

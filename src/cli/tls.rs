@@ -30,6 +30,7 @@ pub fn run(command: Command, terminal: &Terminal) -> Outcome {
     names.extend(["localhost".to_owned(), "127.0.0.1".to_owned()]);
     names.sort();
     names.dedup();
+    let folder = std::path::absolute(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let (certificate, key) = (folder.join("partnerd-cert.pem"), folder.join("partnerd-key.pem"));
     for file in [&certificate, &key] {
         refuse_existing(file).map_err(super::sentence)?;
@@ -38,7 +39,10 @@ pub fn run(command: Command, terminal: &Terminal) -> Outcome {
     let made = self_signed(names.clone(), year)
         .map_err(|error| format!("{} cannot stand in a certificate: {error}", names.join(", ")))?;
     write_private(&key, &made.key)?;
-    write_private(&certificate, &made.certificate)?;
+    if let Err(complaint) = write_private(&certificate, &made.certificate) {
+        let _ = std::fs::remove_file(&key);
+        return Err(complaint);
+    }
     terminal.say(&format!("Made a certificate for {}.", names.join(", ")));
     terminal.say("In the configuration file:");
     terminal.say(&format!("  tls_certificate = {:?}", certificate.display().to_string()));

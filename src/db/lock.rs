@@ -1,6 +1,6 @@
 //! Lock files beside the database: one server at a time, one migration at a time.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant as Ticks};
@@ -41,7 +41,10 @@ pub fn for_server(database: &Path) -> Result<Lock> {
 fn alone(database: &Path, patience: Duration) -> Result<Lock> {
     let file = open(database, "lock")?;
     let begun = Ticks::now();
-    while file.try_lock().is_err() {
+    while let Err(error) = file.try_lock() {
+        if let TryLockError::Error(error) = error {
+            return Err(broken(database, "cannot be locked", &error));
+        }
         if begun.elapsed() >= patience {
             return Err(Failure::Broken(format!(
                 "another partnerd serves {} already: stop it first, or use another --db",
@@ -51,6 +54,26 @@ fn alone(database: &Path, patience: Duration) -> Result<Lock> {
         sleep(Duration::from_millis(20));
     }
     Ok(Lock(file))
+}
+
+/// Keeps the file from being exchanged: every command that opens it holds this, as many at a time as
+/// there are.
+pub fn for_use(database: &Path) -> Result<Lock> {
+    let file = open(database, "use-lock")?;
+    file.lock_shared().map_err(|error| broken(database, "cannot be locked", &error))?;
+    Ok(Lock(file))
+}
+
+/// Refuses to exchange a file that a command has open.
+pub fn for_exchange(database: &Path) -> Result<Lock> {
+    let file = open(database, "use-lock")?;
+    match file.try_lock() {
+        Ok(()) => Ok(Lock(file)),
+        Err(_) => Err(Failure::Broken(format!(
+            "another partnerd command works on {}: wait until it is done",
+            database.display()
+        ))),
+    }
 }
 
 fn open(database: &Path, suffix: &str) -> Result<File> {

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::connection::open_writer;
-use super::copy::copy;
+use super::copy::{copy, remove_leftovers};
 use super::error::{Failure, Result};
 use super::{lock, log, statistics};
-use crate::rules::day::Instant;
+use crate::rules::day::{Day, Instant};
 
 mod embedded {
     refinery::embed_migrations!("migrations");
@@ -30,12 +30,23 @@ pub struct Step {
 /// made, if it is made now. Several processes may do this at once: a lock file beside the
 /// database lets one through at a time (the migration runner itself takes no lock).
 pub fn migrate(path: &Path, now: Instant) -> Result<Vec<Step>> {
+    upgrade(path, now, true)
+}
+
+/// The same without a copy of what was there before.
+pub fn migrate_in_place(path: &Path, now: Instant) -> Result<Vec<Step>> {
+    upgrade(path, now, false)
+}
+
+fn upgrade(path: &Path, now: Instant, copied: bool) -> Result<Vec<Step>> {
     create_private(path)?;
     let _one_at_a_time = lock::for_migration(path)?;
     let mut connection = open_writer(path)?;
     refuse_newer(&connection)?;
     if !is_current(&connection)? {
-        keep_copy(&connection, path)?;
+        if copied {
+            keep_copy(&connection, path, now)?;
+        }
         // Inside a migration this setting is ignored, and a rebuilt table would delete children.
         connection.execute_batch("pragma foreign_keys = off")?;
         embedded::migrations::runner()
@@ -140,14 +151,18 @@ fn create_installation(connection: &Connection, now: Instant) -> Result<()> {
 }
 
 /// Before a database that has something in it is brought to another schema, a copy of it is kept
-/// beside it: `<database>-before-v9`, where 9 is the first migration that it lacks.
-fn keep_copy(connection: &Connection, path: &Path) -> Result<()> {
+/// beside it: `<database>-before-v9-2026-11-21`, where 9 is the first migration that it lacks. One a day:
+/// an upgrade that fails again and again does not fill the disk.
+fn keep_copy(connection: &Connection, path: &Path, now: Instant) -> Result<()> {
     let applied = last_applied(connection)?;
     let Some(next) = steps(connection)?.into_iter().find(|step| !step.applied) else { return Ok(()) };
-    let kept = beside(path, &format!("before-v{}", next.version));
+    let kept = beside(path, &format!("before-v{}-{}", next.version, Day::in_berlin(now)));
     if applied == 0 || kept.exists() {
         return Ok(());
     }
+    // The lock of the migration lets nobody else make such a copy.
+    let begins = beside(path, "before-v");
+    remove_leftovers(path, &begins.file_name().unwrap_or_default().to_string_lossy())?;
     copy(connection, &kept, |_| Ok(()))?;
     log(&format!("before the upgrade to schema {} a copy was kept in {}", next.version, kept.display()));
     Ok(())
@@ -164,6 +179,19 @@ pub fn create_private(path: &Path) -> Result<()> {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(broken(path, "cannot be created", &error)),
     }
+}
+
+/// Takes the rights to a file from everybody but its owner: a copy brings those of the original.
+pub fn make_private(path: &Path) -> Result<()> {
+    #[cfg(unix)]
+    {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        std::fs::set_permissions(path, mode).map_err(|error| broken(path, "cannot be protected", &error))?;
+    }
+    // On Windows the rights of the folder hold.
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
 }
 
 /// A failure of a file.

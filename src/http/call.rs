@@ -134,15 +134,14 @@ impl<'r> Call<'r> {
         (!values.is_empty()).then(|| IfMatch(values.join(",")))
     }
 
-    /// Whether the client already has the answer with this tag.
-    pub fn has_cached(&self, etag: &str) -> bool {
+    /// The tag under which the client already has the answer with this tag, if it has it.
+    pub fn cached(&self, etag: &str) -> Option<String> {
         let values = self.request.headers.get_all("if-none-match").iter();
         // A compressed answer has a tag of its own.
-        let opaque = |tag: &str| tag.trim().trim_start_matches("W/").replace("-gzip\"", "\"");
-        values
-            .filter_map(|value| value.to_str().ok())
-            .flat_map(|value| value.split(','))
-            .any(|tag| tag.trim() == "*" || opaque(tag) == opaque(etag))
+        let opaque = |tag: &str| tag.trim_start_matches("W/").replace("-gzip\"", "\"");
+        let mut tags = values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
+        let known = tags.find(|tag| tag.trim() == "*" || opaque(tag.trim()) == opaque(etag))?;
+        Some(if known.trim() == "*" { etag.to_owned() } else { known.trim().to_owned() })
     }
 
     /// `Prefer: handling=strict` (RFC 7240).

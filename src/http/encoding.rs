@@ -12,28 +12,32 @@ use super::reply::Reply;
 /// Answers up to this size are not worth the work, in bytes.
 const SMALL: usize = 1 << 10;
 
-/// The answer in the form that the client takes. An entity tag of a compressed answer ends with
-/// `-gzip`: both forms differ byte by byte.
+/// The answer in the form that the client takes. The entity tag of an answer that is compressed here
+/// ends with `-gzip`: both forms differ byte by byte.
 pub fn encoded(mut reply: Reply, accepted: bool) -> Reply {
     let is_compressed = reply.headers.iter().any(|(name, _)| *name == "content-encoding");
-    let has_two_forms = is_compressed || reply.body.len() > SMALL;
-    if is_compressed && !accepted {
-        let mut plain = Vec::new();
-        // What is kept compressed is part of the program.
-        let _ = GzDecoder::new(reply.body.as_slice()).read_to_end(&mut plain);
-        reply.body = plain;
-        reply.headers.retain(|(name, _)| *name != "content-encoding");
-    } else if !is_compressed && accepted && has_two_forms {
+    if is_compressed || reply.body.len() <= SMALL {
+        return reply;
+    }
+    if !reply.headers.iter().any(|(name, value)| *name == "vary" && value == "accept-encoding") {
+        reply.headers.push(("vary", "accept-encoding".to_owned()));
+    }
+    if accepted {
         reply.body = compress(&reply.body, Compression::fast());
         reply.headers.push(("content-encoding", "gzip".to_owned()));
         for (_, tag) in reply.headers.iter_mut().filter(|(name, _)| *name == "etag") {
             *tag = format!("{}-gzip\"", tag.trim_end_matches('"'));
         }
     }
-    if has_two_forms {
-        reply.headers.push(("vary", "accept-encoding".to_owned()));
-    }
     reply
+}
+
+/// What was compressed.
+pub fn inflated(content: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::new();
+    // What is kept compressed is part of the program.
+    let _ = GzDecoder::new(content).read_to_end(&mut plain);
+    plain
 }
 
 /// Compresses what is kept, as small as it gets.
@@ -56,7 +60,8 @@ pub fn accepts_gzip(headers: &HeaderMap) -> bool {
         let mut named = codings.filter_map(|coding| {
             let mut parts = coding.split(';').map(str::trim);
             let name = parts.next().unwrap_or_default();
-            let weight = parts.find_map(|part| part.strip_prefix("q=")).unwrap_or("1");
+            let weight =
+                parts.find_map(|part| part.strip_prefix("q=").or(part.strip_prefix("Q="))).unwrap_or("1");
             name.eq_ignore_ascii_case(wanted).then(|| weight.trim_matches(['0', '.']).is_empty())
         });
         named.next()

@@ -123,13 +123,11 @@ impl Reply {
 
     /// 304 without a body when the client already has this answer.
     fn unless_cached(self, call: &Call<'_>, etag: String) -> Reply {
-        let cached = call.has_cached(&etag);
-        let mut reply = self.with("etag", etag);
-        if cached {
-            reply.status = 304;
-            reply.body.clear();
-            reply.headers.retain(|(name, _)| !["content-type", "content-encoding"].contains(name));
-        }
+        let Some(known) = call.cached(&etag) else { return self.with("etag", etag) };
+        let mut reply = self.with("etag", known);
+        reply.status = 304;
+        reply.body.clear();
+        reply.headers.retain(|(name, _)| !["content-type", "content-encoding"].contains(name));
         reply
     }
 }

@@ -20,7 +20,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{sleep, timeout};
 use tokio_io_timeout::TimeoutStream;
 use tokio_rustls::TlsAcceptor;
@@ -96,6 +96,7 @@ pub async fn serve<A: Answering>(
     let graceful = GracefulShutdown::new();
     let places = Arc::new(Semaphore::new(limits.connections));
     let memory = Arc::new(Semaphore::new(BODY_MEMORY / BODY_STEP));
+    let (open, closing) = watch::channel(());
     let mut stop = std::pin::pin!(stop);
     loop {
         let accepted = async {
@@ -127,13 +128,17 @@ pub async fn serve<A: Answering>(
             peer: peer.ip(),
         };
         let (watcher, tls, time) = (graceful.watcher(), tls.clone(), limits.header);
+        let mut closing = closing.clone();
         tokio::spawn(async move {
             let stream: Pin<Box<dyn Stream>> = match tls {
                 None => Box::pin(stream),
-                // A handshake takes no longer than a head may.
-                Some(tls) => match timeout(time, tls.accept(Box::pin(stream))).await {
-                    Ok(Ok(stream)) => Box::pin(stream),
-                    _ => return,
+                // A handshake takes no longer than a head may, and a server that stops waits for none.
+                Some(tls) => tokio::select! {
+                    shaken = timeout(time, tls.accept(Box::pin(stream))) => match shaken {
+                        Ok(Ok(stream)) => Box::pin(stream),
+                        _ => return,
+                    },
+                    _ = closing.changed() => return,
                 },
             };
             let (stream, seen) = Watched::new(stream);
@@ -153,7 +158,7 @@ pub async fn serve<A: Answering>(
             drop(place);
         });
     }
-    drop(listener);
+    drop((listener, open));
     if timeout(limits.shutdown, graceful.shutdown()).await.is_err() {
         log("some connections did not end in time and were cut");
     }
@@ -318,6 +323,15 @@ fn response(reply: Reply, id: Uuid, close: bool) -> Response<Full<Bytes>> {
         insert(hyper::header::CONNECTION, "close");
     }
     response
+}
+
+/// Is done when Windows says so, and `told` was called.
+#[cfg(windows)]
+pub fn when_told(stop: &tokio::sync::Notify, told: impl FnOnce()) -> impl Future<Output = ()> {
+    async move {
+        stop.notified().await;
+        told();
+    }
 }
 
 /// Registers for SIGTERM and SIGINT (Ctrl-C), at once; the future waits for one of them. Must be

@@ -1,8 +1,12 @@
 //! The page that explains the interface and lets one try it: Swagger UI 5.35 (Apache-2.0, its
 //! licence stands beside it), in the binary, without any other server.
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use crate::db::error::{Failure, Result};
 use crate::http::call::Call;
+use crate::http::encoding::{accepts_gzip, inflated};
 use crate::http::reply::Reply;
 use crate::http::shape::Answer;
 
@@ -53,10 +57,23 @@ pub fn part(call: &Call<'_>) -> Result<Reply> {
     Ok(file(call, kind, content))
 }
 
-/// A file of the program, compressed or not.
-pub fn file(call: &Call<'_>, kind: &'static str, content: &[u8]) -> Reply {
-    let reply = Reply { status: 200, body: content.to_vec(), ..Reply::default() };
+/// A file of the program in the form that the client takes: what is kept compressed is inflated once.
+pub fn file(call: &Call<'_>, kind: &'static str, content: &'static [u8]) -> Reply {
+    let reply = Reply { status: 200, ..Reply::default() };
     let reply = reply.with("content-type", kind).with("cache-control", "no-cache");
-    let reply = if content.starts_with(GZIP) { reply.with("content-encoding", "gzip") } else { reply };
-    reply.with_weak_etag(call)
+    if !content.starts_with(GZIP) {
+        return Reply { body: content.to_vec(), ..reply }.with_weak_etag(call);
+    }
+    let reply = reply.with("vary", "accept-encoding");
+    if accepts_gzip(&call.request.headers) {
+        return Reply { body: content.to_vec(), ..reply }
+            .with("content-encoding", "gzip")
+            .with_weak_etag(call);
+    }
+    static INFLATED: Mutex<BTreeMap<usize, Arc<Vec<u8>>>> = Mutex::new(BTreeMap::new());
+    let mut kept = INFLATED.lock().unwrap_or_else(PoisonError::into_inner);
+    let plain =
+        Arc::clone(kept.entry(content.as_ptr() as usize).or_insert_with(|| Arc::new(inflated(content))));
+    drop(kept);
+    Reply { body: plain.to_vec(), ..reply }.with_weak_etag(call)
 }

@@ -50,6 +50,7 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let database = Path::new(DATABASE);
     let runtime = serve::runtime()?;
     let listener = serve::listen(&runtime, config)?;
+    let tls = serve::encryption(config)?;
     remove_old(database)?;
     let waiting = terminal.waiting();
     waiting.at("a mill is being set up");
@@ -62,7 +63,7 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     drop(waiting);
     let result = traded.and_then(|()| {
         let address = listener.local_addr().map_err(|error| error.to_string())?;
-        serve::serve(&runtime, &app, listener, config, terminal, || {
+        serve::serve(&runtime, &app, listener, tls, config, terminal, || {
             terminal.print(&key);
             for path in ["kunden?suche=dreetz", "chargen?mit_bestand=true", "dokumente?since=2026-01-01"] {
                 terminal.print(&format!("curl -s -H 'X-API-Key: {key}' 'http://{address}/api/v1/{path}'"));
