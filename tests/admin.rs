@@ -7,7 +7,7 @@ mod process;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use process::Folder;
@@ -123,6 +123,7 @@ fn what_cannot_be_backed_up_or_restored_is_refused_and_changes_nothing() {
     refused(&folder.run(&["backup", "gut.db"]), &["gut.db", "there already"]);
     refused(&folder.run(&["backup", "gibt/es/nicht.db"]), &["gibt/es/nicht.db"]);
     refused(&folder.run(&["restore", "nichts.db"]), &["no backup", "nichts.db"]);
+    refused(&folder.run(&["restore", "partnerd.db"]), &["is the database itself"]);
     let before = std::fs::read(folder.file("partnerd.db")).unwrap();
     std::fs::write(folder.file("text.db"), "kein Backup").unwrap();
     Connection::open(folder.file("fremd.db")).unwrap().execute_batch("create table x (y)").unwrap();
@@ -178,6 +179,53 @@ fn nothing_that_stands_beside_a_database_is_lost_or_taken_for_another() {
     folder.result(&["restore", "alt.db"]);
     assert_eq!(companies("partnerd.db"), 1);
     folder.result(&["check"]);
+}
+
+/// A restore that is killed at any of its steps leaves the old company or the new one, whole, and the
+/// next one does it.
+#[test]
+fn a_restore_that_is_killed_at_any_step_leaves_one_of_both() {
+    let calls =
+        "pwrite64,fsync,fdatasync,rename,link,linkat,unlink,ftruncate,openat,copy_file_range,sendfile";
+    let scene = || {
+        let folder = Folder::new();
+        folder.company("Neu");
+        folder.result(&["backup", "neu.db"]);
+        folder.result(&["tenant", "create", "Zwei"]);
+        // What a killed server left in its log and journal.
+        let mut server = folder.serve(&[]);
+        let key = folder.company("Drei");
+        assert_eq!(server.client(&key).get("/api/v1/laender").status, 200);
+        server.kill();
+        folder
+    };
+    let strace = |folder: &Folder, more: &[&str]| {
+        let mut command = Command::new("strace");
+        command.current_dir(folder.path()).args(["-f", "-qq", "-e", &format!("trace={calls}")]).args(more);
+        command.arg(env!("CARGO_BIN_EXE_partnerd")).args(["restore", "neu.db"]).output().unwrap()
+    };
+    let whole = scene();
+    assert!(strace(&whole, &["-o", "trace"]).status.success());
+    let count = std::fs::read_to_string(whole.file("trace")).unwrap().lines().count();
+    let companies = |folder: &Folder| folder.result(&["tenant", "list"]).lines().count() - 1;
+    assert_eq!(companies(&whole), 1);
+    let (mut old, mut new) = (0, 0);
+    // Most at the end, where names change.
+    for at in (1..=count).step_by(count.div_ceil(20)).chain(count.saturating_sub(25)..=count) {
+        let folder = scene();
+        let inject = format!("inject={calls}:signal=KILL:when={at}");
+        strace(&folder, &["-o", "/dev/null", "-e", &inject]);
+        let found = companies(&folder);
+        folder.result(&["check"]);
+        match found {
+            3 => old += 1,
+            1 => new += 1,
+            other => panic!("{other} companies after a kill at call {at} of {count}"),
+        }
+        folder.result(&["restore", "neu.db"]);
+        assert_eq!(companies(&folder), 1, "killed at call {at}");
+    }
+    assert!(old >= 10 && new >= 1, "{old} times the old one, {new} times the new one");
 }
 
 #[test]

@@ -74,6 +74,23 @@ fn every_older_schema_is_upgraded_and_a_copy_of_it_is_kept() {
     );
 }
 
+/// Copies of other days stay, whatever the database is called; what a killed copy left goes.
+#[test]
+fn only_what_killed_copies_left_is_deleted() {
+    let folder = Folder::new();
+    older(&folder.file("lager-part-7.db"), 1);
+    let kept = ["lager-part-7.db-before-v2-2026-01-01", "lager-part-7.db-before-v1-2025-01-01"];
+    let left =
+        ["lager-part-7.db-before-v2-2026-01-01-part-99", "lager-part-7.db-before-v2-2026-01-01-part-99-wal"];
+    for name in kept.iter().chain(&left) {
+        folder.write(name, "");
+    }
+    folder.result(&["--db", "lager-part-7.db", "migrate"]);
+    assert!(kept.iter().all(|name| folder.file(name).exists()), "{:?}", names(&folder, ""));
+    assert!(!left.iter().any(|name| folder.file(name).exists()), "{:?}", names(&folder, ""));
+    assert_eq!(names(&folder, "before").len(), 3);
+}
+
 /// The system calls by which a migration changes files.
 const CALLS: &str = "pwrite64,fsync,fdatasync,rename,unlink,ftruncate,openat";
 

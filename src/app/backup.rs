@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::check::check;
 use crate::db::Clock;
 use crate::db::connection::open_writer;
-use crate::db::copy::{copy, part_of, refuse_existing, remove, replace, sync, sync_folder};
+use crate::db::copy::{copy, folder_of, part_of, refuse_existing, remove, replace, sync, sync_folder};
 use crate::db::error::{Failure, Result};
 use crate::db::migrate::{beside, broken, check_current, create_private, make_private, migrate_in_place};
 use crate::db::{lock, log};
@@ -50,20 +50,31 @@ pub fn backup(database: &Path, target: &Path, clock: &Clock, began: impl Fn(&str
             database.display()
         )));
     }
+    if !folder_of(target).is_dir() {
+        return Err(Failure::Broken(format!(
+            "{} cannot be created: there is no folder {}",
+            target.display(),
+            folder_of(target).display()
+        )));
+    }
     let connection = open_writer(database)?;
     began("copying");
-    // What is in the journal now and not in the copy later goes into the copy.
-    let journal = copy_journal(database, &part_of(target))?;
+    let part = part_of(target);
+    discard(&part)?;
     let mut proof = None;
-    let copied = copy(&connection, target, |part| {
-        let mut connection = open_writer(part)?;
-        audit::catch_up(&mut connection, part, clock.clone())?;
-        proof = Some(prove(&mut connection, target, clock, &began).and_then(|()| count(&connection, target)));
-        // Into one file, without a log beside it.
-        connection.execute_batch("pragma journal_mode = delete")?;
-        Ok(())
+    // What is in the journal now and not in the copy later goes into the copy.
+    let copied = copy_journal(database, &part).and_then(|()| {
+        copy(&connection, target, |part| {
+            let mut connection = open_writer(part)?;
+            audit::catch_up(&mut connection, part, clock.clone())?;
+            proof =
+                Some(prove(&mut connection, target, clock, &began).and_then(|()| count(&connection, target)));
+            // Into one file, without a log beside it.
+            connection.execute_batch("pragma journal_mode = delete")?;
+            Ok(())
+        })
     });
-    journal.iter().for_each(|segment| drop(fs::remove_file(segment)));
+    discard(&part)?;
     copied?;
     match proof {
         Some(Ok(content)) => Ok(Content { bytes: size(target)?, ..content }),
@@ -89,9 +100,14 @@ pub fn restore(database: &Path, backup: &Path, clock: &Clock, began: impl Fn(&st
     if !backup.is_file() {
         return Err(Failure::Broken(format!("there is no backup {}", backup.display())));
     }
+    if fs::canonicalize(backup).ok() == fs::canonicalize(database).ok() {
+        return Err(Failure::Broken(format!("{} is the database itself", backup.display())));
+    }
+    // The backup may be the file of a server, which must not write to it meanwhile.
+    let _unused = beside(backup, "lock").exists().then(|| lock::without_server(backup)).transpose()?;
     began("copying");
     let part = beside(database, "restore-part");
-    remove(&part)?;
+    discard(&part)?;
     let restored = prepare(backup, &part, clock, &began).and_then(|content| {
         give_to_owner_of(database, &part)?;
         sync(&part)?;
@@ -100,13 +116,25 @@ pub fn restore(database: &Path, backup: &Path, clock: &Clock, began: impl Fn(&st
         let content = Content { file: database.display().to_string(), bytes: size(database)?, ..content };
         Ok(Restored { content, set_aside })
     });
-    if restored.is_err() {
-        let _ = remove(&part);
-    }
-    for lock in ["lock", "migrate-lock"] {
-        let _ = fs::remove_file(beside(&part, lock));
-    }
+    discard(&part)?;
     restored
+}
+
+/// Deletes a copy that is not finished with all that stands beside it; nothing, where it was finished.
+fn discard(part: &Path) -> Result<()> {
+    remove(part)?;
+    let segments = audit::segments(part)?;
+    let journal = segments.iter().map(|segment| format!("audit-journal-{segment}"));
+    for ending in journal.chain(["lock".to_owned(), "migrate-lock".to_owned()]) {
+        let file = beside(part, &ending);
+        match fs::remove_file(&file) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(broken(&file, "cannot be deleted", &error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// A proved copy of a backup, brought to the schema of this version. What stands beside the backup
@@ -119,7 +147,7 @@ fn prepare(backup: &Path, part: &Path, clock: &Clock, began: &impl Fn(&str)) -> 
     });
     copied.map_err(|error| broken(part, "cannot be written", &error))?;
     make_private(part)?;
-    let journal = copy_journal(backup, part)?;
+    copy_journal(backup, part)?;
     let not_ours = |_| Failure::Broken(format!("{} is no backup of partnerd", backup.display()));
     let is_ours = Connection::open(part)?.query_row("select count(*) from installation", [], |_| Ok(()));
     is_ours.map_err(not_ours)?;
@@ -129,7 +157,6 @@ fn prepare(backup: &Path, part: &Path, clock: &Clock, began: &impl Fn(&str)) -> 
     }
     let mut connection = open_writer(part)?;
     audit::catch_up(&mut connection, part, clock.clone())?;
-    journal.iter().for_each(|segment| drop(fs::remove_file(segment)));
     prove(&mut connection, backup, clock, began)?;
     let content = count(&connection, backup)?;
     connection.execute_batch("pragma journal_mode = delete")?;
@@ -241,8 +268,7 @@ fn size(path: &Path) -> Result<u64> {
 
 /// Copies the segments of the audit journal beside another database. One that vanishes meanwhile
 /// was taken into the database before the copy of it begins.
-fn copy_journal(database: &Path, other: &Path) -> Result<Vec<PathBuf>> {
-    let mut copies = Vec::new();
+fn copy_journal(database: &Path, other: &Path) -> Result<()> {
     for segment in audit::segments(database)? {
         let name = format!("audit-journal-{segment}");
         let copy = beside(other, &name);
@@ -250,8 +276,8 @@ fn copy_journal(database: &Path, other: &Path) -> Result<Vec<PathBuf>> {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 return Err(broken(&copy, "cannot be written", &error));
             }
-            _ => copies.push(copy),
+            _ => {}
         }
     }
-    Ok(copies)
+    Ok(())
 }

@@ -57,7 +57,7 @@ impl Midnight {
         let (stop, stopped) = channel();
         let thread = std::thread::Builder::new()
             .name("midnight".into())
-            .spawn(move || wait(&gate, &schedule, &stopped))?;
+            .spawn(move || wait(&gate, schedule, &stopped))?;
         Ok(Midnight { stop, thread })
     }
 
@@ -70,7 +70,7 @@ impl Midnight {
     }
 }
 
-fn wait(gate: &Gate, schedule: &Schedule, stopped: &Receiver<()>) {
+fn wait(gate: &Gate, mut schedule: Schedule, stopped: &Receiver<()>) {
     let mut today = Day::in_berlin((gate.clock)());
     let mut last_try = Instant::now();
     let mut last_rollover = Instant::now();

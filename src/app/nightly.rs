@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant as Ticks};
 
 use super::backup::{backup, not_proved};
@@ -11,7 +12,7 @@ use crate::db::error::Result;
 use crate::db::migrate::broken;
 use crate::db::{Clock, log};
 use crate::gate::Nightly;
-use crate::rules::day::{Day, Instant};
+use crate::rules::day::Day;
 
 /// How soon a backup that failed is tried again.
 const TRY_AGAIN: Duration = Duration::from_secs(600);
@@ -21,70 +22,48 @@ pub struct Schedule {
     database: PathBuf,
     nightly: Option<Nightly>,
     clock: Clock,
-    state: Arc<Mutex<State>>,
-}
-
-/// What became of the last backup.
-enum State {
-    Done,
-    Running,
-    Failed(Ticks),
+    making: Option<JoinHandle<()>>,
+    last_try: Option<(Day, Ticks)>,
 }
 
 impl Schedule {
     /// The backups of a database.
     pub fn new(database: &Path, nightly: Option<Nightly>, clock: Clock) -> Schedule {
-        Schedule { database: database.to_owned(), nightly, clock, state: Arc::new(Mutex::new(State::Done)) }
+        Schedule { database: database.to_owned(), nightly, clock, making: None, last_try: None }
     }
 
     /// Begins the backup of today where its time has come and there is none. A server that was off at
     /// that time makes it when it runs again.
-    pub fn look(&self) {
+    pub fn look(&mut self) {
         let Some(nightly) = &self.nightly else { return };
-        let now = (self.clock)();
-        let target = file_of(&self.database, nightly, now);
-        let is_busy = match *lock(&self.state) {
-            State::Done => false,
-            State::Running => true,
-            State::Failed(at) => at.elapsed() < TRY_AGAIN,
-        };
-        if now.minute_in_berlin() < nightly.minute
-            || is_busy
-            || target.exists()
-            || not_proved(&target).exists()
-        {
+        let (now, today) = ((self.clock)(), Day::in_berlin((self.clock)()));
+        let target = file_of(&self.database, nightly, today);
+        let is_made = target.exists() || not_proved(&target).exists();
+        let is_busy = self.making.as_ref().is_some_and(|thread| !thread.is_finished());
+        let is_soon = self.last_try.is_some_and(|(day, at)| day == today && at.elapsed() < TRY_AGAIN);
+        if now.minute_in_berlin() < nightly.minute || is_made || is_busy || is_soon {
             return;
         }
-        *lock(&self.state) = State::Running;
-        let (database, nightly) = (self.database.clone(), nightly.clone());
-        let (clock, state) = (Arc::clone(&self.clock), Arc::clone(&self.state));
-        let work = move || {
-            *lock(&state) = match make(&database, &nightly, &target, &clock) {
-                Ok(()) => {
-                    tracing::info!("the backup {} was made and proved", target.display());
-                    State::Done
-                }
-                Err(failure) => failed(&failure.to_string()),
-            }
+        self.last_try = Some((today, Ticks::now()));
+        let (database, nightly, clock) = (self.database.clone(), nightly.clone(), Arc::clone(&self.clock));
+        let work = move || match make(&database, &nightly, &target, &clock) {
+            Ok(()) => tracing::info!("the backup {} was made and proved", target.display()),
+            Err(failure) => not_made(&failure.to_string()),
         };
-        if let Err(error) = std::thread::Builder::new().name("backup".into()).spawn(work) {
-            *lock(&self.state) = failed(&error.to_string());
+        match std::thread::Builder::new().name("backup".into()).spawn(work) {
+            Ok(thread) => self.making = Some(thread),
+            Err(error) => not_made(&error.to_string()),
         }
     }
 }
 
-fn failed(why: &str) -> State {
+fn not_made(why: &str) {
     log(&format!("the backup of today was not made: {why}"));
-    State::Failed(Ticks::now())
-}
-
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn make(database: &Path, nightly: &Nightly, target: &Path, clock: &Clock) -> Result<()> {
     // The folder is never created: a subfolder of a disk that is not mounted is not there.
-    remove_leftovers(target, &format!("{}-", stem(database)))?;
+    remove_leftovers(&nightly.folder, |name| is_backup_of(database, name))?;
     backup(database, target, clock, |_| {})?;
     // Only what is proved lets an older one go.
     let mut made = made(database, nightly)?;
@@ -99,21 +78,23 @@ fn make(database: &Path, nightly: &Nightly, target: &Path, clock: &Clock) -> Res
 
 /// The backups that were made, the oldest first.
 pub fn made(database: &Path, nightly: &Nightly) -> Result<Vec<PathBuf>> {
-    let prefix = format!("{}-", stem(database));
-    let is_ours = |name: &str| {
-        let day = name.strip_prefix(&prefix).and_then(|rest| rest.strip_suffix(".db"));
-        day.is_some_and(|day| Day::parse_plain(day).is_some())
-    };
     let entries =
         fs::read_dir(&nightly.folder).map_err(|error| broken(&nightly.folder, "cannot be read", &error))?;
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let mut made: Vec<_> = names.filter(|name| is_ours(name)).map(|name| nightly.folder.join(name)).collect();
+    let mut made: Vec<_> =
+        names.filter(|name| is_backup_of(database, name)).map(|name| nightly.folder.join(name)).collect();
     made.sort();
     Ok(made)
 }
 
-fn file_of(database: &Path, nightly: &Nightly, now: Instant) -> PathBuf {
-    nightly.folder.join(format!("{}-{}.db", stem(database), Day::in_berlin(now)))
+fn file_of(database: &Path, nightly: &Nightly, day: Day) -> PathBuf {
+    nightly.folder.join(format!("{}-{day}.db", stem(database)))
+}
+
+/// Whether a file of this name is what [`file_of`] names on some day.
+fn is_backup_of(database: &Path, name: &str) -> bool {
+    let rest = name.strip_prefix(&stem(database)).and_then(|rest| rest.strip_prefix('-'));
+    rest.and_then(|rest| rest.strip_suffix(".db")).is_some_and(|day| Day::parse_plain(day).is_some())
 }
 
 fn stem(database: &Path) -> String {

@@ -27,13 +27,13 @@ pub fn part_of(target: &Path) -> PathBuf {
     beside(target, &format!("part-{}", std::process::id()))
 }
 
-/// Deletes what copies that were killed left in the folder of `beside`: files whose name begins like
-/// this and goes on like that of a part. Only for who knows that no such copy is being made.
-pub fn remove_leftovers(beside: &Path, begins: &str) -> Result<()> {
-    let folder = folder_of(beside);
+/// Deletes what copies that were killed left in a folder: the parts of files whose name `is_ours`. Only
+/// for who knows that no such copy is being made.
+pub fn remove_leftovers(folder: &Path, is_ours: impl Fn(&str) -> bool) -> Result<()> {
     let entries = fs::read_dir(folder).map_err(|error| broken(folder, "cannot be read", &error))?;
     for name in entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()) {
-        if name.starts_with(begins) && name.contains("-part-") {
+        let Some((target, rest)) = name.rsplit_once("-part-") else { continue };
+        if is_ours(target) && rest.starts_with(|c: char| c.is_ascii_digit()) {
             let path = folder.join(&name);
             fs::remove_file(&path).map_err(|error| broken(&path, "cannot be deleted", &error))?;
         }
@@ -88,7 +88,8 @@ pub fn sync_folder(path: &Path) -> Result<()> {
     Ok(())
 }
 
-fn folder_of(path: &Path) -> &Path {
+/// The folder of a file.
+pub fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),

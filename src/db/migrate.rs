@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::connection::open_writer;
-use super::copy::{copy, remove_leftovers};
+use super::copy::{copy, folder_of, remove_leftovers};
 use super::error::{Failure, Result};
 use super::{lock, log, statistics};
 use crate::rules::day::{Day, Instant};
@@ -162,7 +162,8 @@ fn keep_copy(connection: &Connection, path: &Path, now: Instant) -> Result<()> {
     }
     // The lock of the migration lets nobody else make such a copy.
     let begins = beside(path, "before-v");
-    remove_leftovers(path, &begins.file_name().unwrap_or_default().to_string_lossy())?;
+    let begins = begins.file_name().unwrap_or_default().to_string_lossy();
+    remove_leftovers(folder_of(path), |name| name.starts_with(&*begins))?;
     copy(connection, &kept, |_| Ok(()))?;
     log(&format!("before the upgrade to schema {} a copy was kept in {}", next.version, kept.display()));
     Ok(())

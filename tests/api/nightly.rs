@@ -17,7 +17,10 @@ fn files(folder: &Path) -> Vec<String> {
     names
 }
 
-fn wait_for(folder: &Path, expected: &[&str]) {
+/// Waits until these are the backups, and nothing but what belongs to others stands beside them.
+fn wait_for(folder: &Path, backups: &[&str]) {
+    let mut expected = [&["fremd.db", "test-part-7.db", "test-x-2026-07-09.db-part-7"], backups].concat();
+    expected.sort_unstable();
     let until = Instant::now() + Duration::from_secs(20);
     while files(folder) != expected {
         assert!(Instant::now() < until, "{:?}, expected: {expected:?}", files(folder));
@@ -30,7 +33,11 @@ fn every_day_has_its_backup_and_the_oldest_go() {
     let place = TempDir::new().unwrap();
     let folder = place.path().join("neu");
     std::fs::create_dir(&folder).unwrap();
-    std::fs::write(folder.join("fremd.db"), "").unwrap();
+    // Of others, whatever their names look like; and what a backup that was killed left.
+    for name in ["fremd.db", "test-part-7.db", "test-x-2026-07-09.db-part-7"] {
+        std::fs::write(folder.join(name), "").unwrap();
+    }
+    std::fs::write(folder.join("test-2026-07-09.db-part-4711"), "").unwrap();
     let nightly = Nightly { folder: folder.clone(), minute: 150, keep: 2 };
     // 02:29 in Berlin, summer time.
     let policy = Policy { nightly: Some(nightly), ..Policy::default() };
@@ -38,18 +45,18 @@ fn every_day_has_its_backup_and_the_oldest_go() {
     let mill = server.company("Mühle");
     mill.post("/api/v1/kunden", json!({"name": "Huber"})).is(201);
     sleep(Duration::from_millis(2_500));
-    assert_eq!(files(&folder), ["fremd.db"], "it is not yet time");
+    assert_eq!(files(&folder).len(), 4, "it is not yet time");
     server.set_clock("2026-07-10T00:30:00Z");
-    wait_for(&folder, &["fremd.db", "test-2026-07-10.db"]);
+    wait_for(&folder, &["test-2026-07-10.db"]);
     let first = std::fs::read(folder.join("test-2026-07-10.db")).unwrap();
     let restored = place.path().join("restored.db");
     let backup = folder.join("test-2026-07-10.db");
     assert!(cli(&restored, &["restore", backup.to_str().unwrap()]).status.success());
     // A day that was missed at its time is made up for.
     server.set_clock("2026-07-11T15:00:00Z");
-    wait_for(&folder, &["fremd.db", "test-2026-07-10.db", "test-2026-07-11.db"]);
+    wait_for(&folder, &["test-2026-07-10.db", "test-2026-07-11.db"]);
     assert_eq!(std::fs::read(&backup).unwrap(), first, "a backup is never written again");
     // Winter time: 02:30 in Berlin is 01:30.
     server.set_clock("2026-11-20T01:30:00Z");
-    wait_for(&folder, &["fremd.db", "test-2026-07-11.db", "test-2026-11-20.db"]);
+    wait_for(&folder, &["test-2026-07-11.db", "test-2026-11-20.db"]);
 }
