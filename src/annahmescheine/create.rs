@@ -27,15 +27,9 @@ use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::weighing::Richtung;
 use crate::waage::{self, FertigeWiegung};
 
-/// Why a note is refused, besides its partner.
+/// Why a note is refused, besides its partner, date and article.
 pub const REFUSALS: &[Code] = &[
-    Code::ZeitraumGesperrt,
     Code::PartnerNichtGefunden,
-    Code::ArtikelFehlt,
-    Code::ArtikelNichtGefunden,
-    Code::ArtikelMehrdeutig,
-    Code::ArtikelWiderspruch,
-    Code::ArtikelInaktiv,
     Code::MengeUngueltig,
     Code::EinheitNichtUmrechenbar,
     Code::BetragZuGross,

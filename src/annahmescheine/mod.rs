@@ -60,7 +60,7 @@ pub const ROUTES: &[Route] = &[
     )
     .takes::<AnnahmescheinEingabe>("AnnahmescheinNeu", &[])
     .gives(&[Answer::created::<AnnahmescheinBestaetigung>(), Answer::ok::<AnnahmescheinWiederholt>()])
-    .refuses(&[belege::PARTNER, create::REFUSALS]),
+    .refuses(&[belege::PARTNER, belege::DATE_AND_ARTICLE, create::REFUSALS]),
     Route::write(
         Method::Put,
         "/api/v1/annahmescheine/{id}/storno",

@@ -114,7 +114,8 @@ struct About {
 
 /// GET /openapi.json
 fn openapi(call: &Call<'_>) -> Result<Reply> {
-    Ok(docs::file(call, "application/json; charset=utf-8", description::compressed()))
+    let both = docs::File::Both(description::compressed(), description::text().as_bytes());
+    Ok(docs::file(call, "application/json; charset=utf-8", &both))
 }
 
 /// GET /api/v1

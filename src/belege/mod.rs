@@ -46,14 +46,18 @@ const WRITE: Scope = Scope::BelegeWrite;
 pub const PARTNER: &[Code] =
     &[Code::KundeFehlt, Code::KundeNichtGefunden, Code::KundeWiderspruch, Code::KundeGesperrt];
 
-/// Why a document's date or its items are refused.
-const ITEMS: &[Code] = &[
+/// Why a date or an article is refused.
+pub const DATE_AND_ARTICLE: &[Code] = &[
     Code::ZeitraumGesperrt,
     Code::ArtikelFehlt,
     Code::ArtikelNichtGefunden,
     Code::ArtikelMehrdeutig,
     Code::ArtikelWiderspruch,
     Code::ArtikelInaktiv,
+];
+
+/// Why the items of a document are refused, besides their articles.
+const ITEMS: &[Code] = &[
     Code::PreisFehlt,
     Code::MengeUngueltig,
     Code::EinheitNichtUmrechenbar,
@@ -89,7 +93,7 @@ pub const ROUTES: &[Route] = &[
     Route::write(Method::Post, "/api/v1/belege", WRITE, "Beleg anlegen", handlers::create)
         .takes::<BelegEingabe>("BelegNeu", &["beleg_typ", "items"])
         .gives(&[Answer::created::<BelegBestaetigung>(), Answer::ok::<BelegWiederholt>()])
-        .refuses(&[PARTNER, ITEMS]),
+        .refuses(&[PARTNER, DATE_AND_ARTICLE, ITEMS]),
     Route::get("/api/v1/belege/{id}", READ, "Einen Beleg mit Positionen lesen", handlers::get)
         .gives(&[Answer::resource::<Beleg>()]),
     Route::write(Method::Put, "/api/v1/belege/{id}", WRITE, "Offenen Beleg ändern", handlers::change)
@@ -98,6 +102,7 @@ pub const ROUTES: &[Route] = &[
         .gives(&[Answer::ok::<BelegBestaetigung>()])
         .refuses(&[
             PARTNER,
+            DATE_AND_ARTICLE,
             ITEMS,
             &[Code::BelegAbgeschlossen, Code::BelegTypNichtAenderbar, Code::ChargeBereitsVerwendet],
         ]),

@@ -9,6 +9,7 @@ mod fehler;
 mod operation;
 mod woerter;
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use schemars::SchemaGenerator;
@@ -18,7 +19,6 @@ use serde_json::{Map, Value, json};
 use super::{API_VERSION, routes};
 use crate::http::encoding::gzip;
 use crate::http::error::ErrorBody;
-use crate::http::route::Route;
 use crate::http::shape::Body;
 
 /// Where the shapes with a name stand.
@@ -84,6 +84,8 @@ struct Shapes {
     sent: SchemaGenerator,
     given: SchemaGenerator,
     bodies: Map<String, Value>,
+    /// Shapes whose fields stand in bodies of other names.
+    lent: BTreeSet<String>,
 }
 
 impl Shapes {
@@ -96,7 +98,7 @@ impl Shapes {
         };
         let sent = settings().for_deserialize().into_generator();
         let given = settings().for_serialize().into_generator();
-        Shapes { sent, given, bodies: Map::new() }
+        Shapes { sent, given, bodies: Map::new(), lent: BTreeSet::new() }
     }
 
     /// The body of a request: a shape with a name and with what must be there.
@@ -113,11 +115,15 @@ impl Shapes {
         reference(body.name)
     }
 
-    /// What a shape of a request says where it stands.
-    fn resolve(&self, shape: &Value) -> Value {
+    /// What a shape of a request says where it stands; its own name is needed no more.
+    fn resolve(&mut self, shape: &Value) -> Value {
         let name = shape["$ref"].as_str().and_then(|path| path.rsplit('/').next());
-        let named = name.and_then(|name| self.sent.definitions().get(name));
-        named.unwrap_or(shape).clone()
+        let Some((name, named)) = name.and_then(|name| Some((name, self.sent.definitions().get(name)?)))
+        else {
+            return shape.clone();
+        };
+        self.lent.insert(name.to_owned());
+        named.clone()
     }
 
     /// All shapes with a name; those of bodies that only lend their fields to others are left out.
@@ -125,12 +131,7 @@ impl Shapes {
         self.given.subschema_for::<ErrorBody<'_>>();
         let mut all: Map<String, Value> = self.given.take_definitions(true);
         for (name, shape) in self.sent.take_definitions(true) {
-            let is_lent = routes().filter_map(|route: &Route| route.takes).any(|body| {
-                let mut generator = SchemaGenerator::default();
-                let shape: Value = (body.shape)(&mut generator).into();
-                shape["$ref"].as_str().is_some_and(|path| path.ends_with(&format!("/{name}")))
-            });
-            if !is_lent {
+            if !self.lent.contains(&name) {
                 all.entry(name).or_insert(shape);
             }
         }

@@ -1,8 +1,7 @@
 //! The page that explains the interface and lets one try it: Swagger UI 5.35 (Apache-2.0, its
 //! licence stands beside it), in the binary, without any other server.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::OnceLock;
 
 use crate::db::error::{Failure, Result};
 use crate::http::call::Call;
@@ -14,22 +13,39 @@ use crate::http::shape::Answer;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// The files of the page: name, type, content. What ends with gz is kept compressed.
-const FILES: &[(&str, &str, &[u8])] = &[
-    ("docs.js", "text/javascript; charset=utf-8", include_bytes!("docs.js")),
-    ("docs.css", "text/css; charset=utf-8", include_bytes!("docs.css")),
+/// A file of the program.
+pub enum File {
+    /// As it is.
+    Plain(&'static [u8]),
+    /// Compressed with gzip, and inflated.
+    Both(&'static [u8], &'static [u8]),
+    /// Compressed with gzip; it is inflated for the first client that wants it so.
+    Packed(&'static [u8], &'static OnceLock<Vec<u8>>),
+}
+
+static BUNDLE: OnceLock<Vec<u8>> = OnceLock::new();
+static STYLES: OnceLock<Vec<u8>> = OnceLock::new();
+
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+const STYLE: &str = "text/css; charset=utf-8";
+const TEXT: &str = "text/plain; charset=utf-8";
+
+/// The files of the page: name, type, content.
+const FILES: &[(&str, &str, File)] = &[
+    ("docs.js", SCRIPT, File::Plain(include_bytes!("docs.js"))),
+    ("docs.css", STYLE, File::Plain(include_bytes!("docs.css"))),
     (
         "swagger-ui-bundle.js",
-        "text/javascript; charset=utf-8",
-        include_bytes!("swagger-ui/swagger-ui-bundle.js.gz"),
+        SCRIPT,
+        File::Packed(include_bytes!("swagger-ui/swagger-ui-bundle.js.gz"), &BUNDLE),
     ),
-    ("swagger-ui.css", "text/css; charset=utf-8", include_bytes!("swagger-ui/swagger-ui.css.gz")),
-    ("LICENSE", "text/plain; charset=utf-8", include_bytes!("swagger-ui/LICENSE")),
-    ("NOTICE", "text/plain; charset=utf-8", include_bytes!("swagger-ui/NOTICE")),
+    ("swagger-ui.css", STYLE, File::Packed(include_bytes!("swagger-ui/swagger-ui.css.gz"), &STYLES)),
+    ("LICENSE", TEXT, File::Plain(include_bytes!("swagger-ui/LICENSE"))),
+    ("NOTICE", TEXT, File::Plain(include_bytes!("swagger-ui/NOTICE"))),
     (
         "swagger-ui-bundle.js.LICENSE.txt",
-        "text/plain; charset=utf-8",
-        include_bytes!("swagger-ui/swagger-ui-bundle.js.LICENSE.txt"),
+        TEXT,
+        File::Plain(include_bytes!("swagger-ui/swagger-ui-bundle.js.LICENSE.txt")),
     ),
 ];
 
@@ -40,12 +56,9 @@ pub const ANSWERS: &[Answer] = &[
     Answer::other("text/plain").with(&["etag"]),
 ];
 
-/// The first bytes of what is compressed (RFC 1952).
-const GZIP: &[u8] = &[0x1f, 0x8b];
-
 /// GET /docs
 pub fn page(call: &Call<'_>) -> Result<Reply> {
-    let reply = file(call, "text/html; charset=utf-8", include_bytes!("index.html"));
+    let reply = file(call, "text/html; charset=utf-8", &File::Plain(include_bytes!("index.html")));
     Ok(reply.with("content-security-policy", POLICY).with("referrer-policy", "no-referrer"))
 }
 
@@ -53,27 +66,22 @@ pub fn page(call: &Call<'_>) -> Result<Reply> {
 pub fn part(call: &Call<'_>) -> Result<Reply> {
     let asked = call.request.path.rsplit('/').next().unwrap_or_default();
     let found = FILES.iter().find(|(name, ..)| *name == asked);
-    let (_, kind, content) = found.ok_or_else(|| Failure::not_found("Diese Datei"))?;
-    Ok(file(call, kind, content))
+    let (_, kind, kept) = found.ok_or_else(|| Failure::not_found("Diese Datei"))?;
+    Ok(file(call, kind, kept))
 }
 
-/// A file of the program in the form that the client takes: what is kept compressed is inflated once.
-pub fn file(call: &Call<'_>, kind: &'static str, content: &'static [u8]) -> Reply {
-    let reply = Reply { status: 200, ..Reply::default() };
+/// A file in the form that the client takes.
+pub fn file(call: &Call<'_>, kind: &'static str, kept: &File) -> Reply {
+    let is_asked = accepts_gzip(&call.request.headers);
+    let (content, is_compressed) = match kept {
+        File::Plain(content) => (*content, false),
+        File::Both(compressed, _) | File::Packed(compressed, _) if is_asked => (*compressed, true),
+        File::Both(_, plain) => (*plain, false),
+        File::Packed(compressed, plain) => (plain.get_or_init(|| inflated(compressed)).as_slice(), false),
+    };
+    let reply = Reply { status: 200, body: content.to_vec(), ..Reply::default() };
     let reply = reply.with("content-type", kind).with("cache-control", "no-cache");
-    if !content.starts_with(GZIP) {
-        return Reply { body: content.to_vec(), ..reply }.with_weak_etag(call);
-    }
-    let reply = reply.with("vary", "accept-encoding");
-    if accepts_gzip(&call.request.headers) {
-        return Reply { body: content.to_vec(), ..reply }
-            .with("content-encoding", "gzip")
-            .with_weak_etag(call);
-    }
-    static INFLATED: Mutex<BTreeMap<usize, Arc<Vec<u8>>>> = Mutex::new(BTreeMap::new());
-    let mut kept = INFLATED.lock().unwrap_or_else(PoisonError::into_inner);
-    let plain =
-        Arc::clone(kept.entry(content.as_ptr() as usize).or_insert_with(|| Arc::new(inflated(content))));
-    drop(kept);
-    Reply { body: plain.to_vec(), ..reply }.with_weak_etag(call)
+    let reply = if is_compressed { reply.with("content-encoding", "gzip") } else { reply };
+    let reply = if matches!(kept, File::Plain(_)) { reply } else { reply.with("vary", "accept-encoding") };
+    reply.with_weak_etag(call)
 }
