@@ -96,6 +96,16 @@ const RULES: &[(&str, &str)] = &[
               group by z.mwst_satz having sum(z.gesamt) <> 0))",
     ),
     (
+        "what is open of the pairs belongs to live positions",
+        "select count(*) from (select 1 from lager_offen o
+           left join beleg b on b.tenant_id = o.tenant_id and b.id = o.beleg_id
+           left join beleg_position p
+             on p.tenant_id = o.tenant_id and p.beleg_id = o.beleg_id and p.position = o.position
+         group by o.tenant_id, o.kunde_id, o.artikel_id, o.beleg_typ, o.beleg_id, o.position
+         having not coalesce(b.status <> 'storniert' and b.kunde_id = o.kunde_id and b.beleg_typ = o.beleg_typ
+           and p.artikel_id = o.artikel_id and p.lager_buchen = 1 and sum(o.menge) <= p.lager_menge, 0))",
+    ),
+    (
         "cancelled documents have moved nothing",
         "select count(*) from (select b.tenant_id, b.id, m.artikel_id, m.charge_id from beleg b
            join lagerbewegung m on m.tenant_id = b.tenant_id and m.beleg_id = b.id

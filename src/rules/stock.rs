@@ -33,6 +33,8 @@ pub enum Genannt {
 pub struct Posten {
     /// Its document.
     pub beleg: Uuid,
+    /// Its place in the document, from 1.
+    pub position: i64,
     /// Delivery or invoice.
     pub rolle: Rolle,
     /// Quantity in the article's unit; only deliveries can be negative (returns).
@@ -71,44 +73,89 @@ impl Ergebnis {
 }
 
 /// What an entry has booked and no counterpart has met yet.
-struct Offen {
-    posten: usize,
-    anteile: Vec<Anteil>,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offen {
+    /// The entry.
+    pub posten: Posten,
+    /// Its open parts, in the order in which they are met; never empty.
+    pub anteile: Vec<Anteil>,
 }
 
-/// Pairs the entries, which stand in the order of their creation.
-///
-/// `place(entry, rest, covered)` says which batches the rest of an entry comes from or goes to;
-/// `rest` is positive. It is asked in order, and only for what is not covered.
+/// The pairing as it stands after some entries.
+#[derive(Debug, Default)]
+pub struct Paarung {
+    offen: Vec<Offen>,
+}
+
+impl Paarung {
+    /// Goes on where earlier entries left this open. Of those it suffices to know the ones that the
+    /// entries to come may be paired with.
+    pub fn after(offen: Vec<Offen>) -> Paarung {
+        Paarung { offen }
+    }
+
+    /// What is open, in the order of creation.
+    pub fn offen(&self) -> &[Offen] {
+        &self.offen
+    }
+
+    /// Pairs the next entry.
+    ///
+    /// `place(rest, covered)` says which batches its rest comes from or goes to; `rest` is positive. It
+    /// is asked only for what is not covered.
+    pub fn enter<E>(
+        &mut self,
+        entry: &Posten,
+        place: impl FnOnce(Quantity, &[Anteil]) -> Result<Vec<Anteil>, E>,
+    ) -> Result<Ergebnis, E> {
+        if entry.menge.is_negative() {
+            let returned = place(entry.menge.abs(), &[])?;
+            for anteil in &returned {
+                self.lower_oldest_delivery(*anteil);
+            }
+            let eigen = returned.iter().map(|a| Anteil { menge: -a.menge, ..*a }).collect();
+            return Ok(Ergebnis { eigen, geerbt: Vec::new() });
+        }
+        let mut rest = entry.menge;
+        let mut geerbt = Vec::new();
+        for counterpart in self.offen.iter_mut().filter(|open| fits(entry, &open.posten)) {
+            take(&mut counterpart.anteile, &mut rest, &mut geerbt);
+        }
+        self.drop_met();
+        let eigen = if rest.is_zero() { Vec::new() } else { place(rest, &geerbt)? };
+        if !eigen.is_empty() {
+            self.offen.push(Offen { posten: entry.clone(), anteile: eigen.clone() });
+        }
+        Ok(Ergebnis { eigen, geerbt })
+    }
+
+    fn lower_oldest_delivery(&mut self, returned: Anteil) {
+        let mut rest = returned.menge;
+        for open in self.offen.iter_mut().filter(|open| open.posten.rolle == Rolle::Lieferung) {
+            for anteil in open.anteile.iter_mut().filter(|a| a.charge == returned.charge) {
+                let menge = anteil.menge.min(rest);
+                anteil.menge = difference(anteil.menge, menge);
+                rest = difference(rest, menge);
+            }
+            open.anteile.retain(|anteil| !anteil.menge.is_zero());
+        }
+        self.drop_met();
+    }
+
+    fn drop_met(&mut self) {
+        self.offen.retain(|open| !open.anteile.is_empty());
+    }
+}
+
+/// Pairs all entries, which stand in the order of their creation; `place(entry, rest, covered)` as in
+/// [`Paarung::enter`].
 pub fn pair<E>(
     posten: &[Posten],
     mut place: impl FnMut(usize, Quantity, &[Anteil]) -> Result<Vec<Anteil>, E>,
 ) -> Result<Vec<Ergebnis>, E> {
-    let mut offen: Vec<Offen> = Vec::new();
-    let mut ergebnisse = Vec::with_capacity(posten.len());
-    for (at, entry) in posten.iter().enumerate() {
-        if entry.menge.is_negative() {
-            let returned = place(at, entry.menge.abs(), &[])?;
-            for anteil in &returned {
-                lower_oldest_delivery(posten, &mut offen, *anteil);
-            }
-            let eigen = returned.iter().map(|a| Anteil { menge: -a.menge, ..*a }).collect();
-            ergebnisse.push(Ergebnis { eigen, geerbt: Vec::new() });
-            continue;
-        }
-        let mut rest = entry.menge;
-        let mut geerbt = Vec::new();
-        for counterpart in offen.iter_mut().filter(|o| fits(entry, &posten[o.posten])) {
-            take(&mut counterpart.anteile, &mut rest, &mut geerbt);
-        }
-        let eigen = if rest.is_zero() { Vec::new() } else { place(at, rest, &geerbt)? };
-        offen.retain(|open| !open.anteile.is_empty());
-        if !eigen.is_empty() {
-            offen.push(Offen { posten: at, anteile: eigen.clone() });
-        }
-        ergebnisse.push(Ergebnis { eigen, geerbt });
-    }
-    Ok(ergebnisse)
+    let mut paarung = Paarung::default();
+    let each = posten.iter().enumerate();
+    each.map(|(at, entry)| paarung.enter(entry, |rest, covered| place(at, rest, covered))).collect()
 }
 
 /// Takes from the open parts in order until nothing is left of `rest`, noting what was taken.
@@ -150,18 +197,6 @@ fn fits(a: &Posten, b: &Posten) -> bool {
         && (a.genannt == Genannt::Nichts || b.genannt == Genannt::Nichts || a.genannt == b.genannt)
 }
 
-fn lower_oldest_delivery(posten: &[Posten], offen: &mut [Offen], returned: Anteil) {
-    let mut rest = returned.menge;
-    for open in offen.iter_mut().filter(|o| posten[o.posten].rolle == Rolle::Lieferung) {
-        for anteil in open.anteile.iter_mut().filter(|a| a.charge == returned.charge) {
-            let menge = anteil.menge.min(rest);
-            anteil.menge = difference(anteil.menge, menge);
-            rest = difference(rest, menge);
-        }
-        open.anteile.retain(|anteil| !anteil.menge.is_zero());
-    }
-}
-
 /// A difference that cannot leave the range, because both are in it and positive.
 fn difference(from: Quantity, taken: Quantity) -> Quantity {
     Quantity::from_units(from.units() - taken.units())
@@ -177,6 +212,7 @@ mod tests {
     fn entry(beleg: u128, rolle: Rolle, menge: i64, charge: Option<Uuid>) -> Posten {
         Posten {
             beleg: Uuid::from_u128(beleg),
+            position: 1,
             rolle,
             menge: Quantity::whole(menge),
             bezug: None,
@@ -244,6 +280,32 @@ mod tests {
         let deliveries = [entry(1, L, 10, Some(B1)), entry(2, L, 4, Some(B2))];
         let posten = [deliveries.as_slice(), &[invoice, entry(4, R, 10, None)]].concat();
         assert_eq!(booked(&posten), [10, 4, 6, 0]);
+    }
+
+    #[test]
+    fn going_on_from_what_is_open_comes_to_the_same() {
+        use Rolle::{Lieferung as L, Rechnung as R};
+        let posten = [
+            entry(1, L, 6, Some(B1)),
+            entry(2, R, 8, None),
+            entry(3, L, 5, Some(B2)),
+            entry(4, L, -2, Some(B2)),
+            entry(5, R, 4, None),
+        ];
+        let place = |entry: &Posten, menge| match &entry.genannt {
+            Genannt::Charge(charge) => Ok::<_, ()>(vec![Anteil { charge: Some(*charge), menge }]),
+            _ => Ok(vec![Anteil { charge: Some(B1), menge }]),
+        };
+        let whole = pair(&posten, |at, rest, _| place(&posten[at], rest)).unwrap();
+        let mut offen = Vec::new();
+        for (entry, expected) in posten.iter().zip(&whole) {
+            let mut paarung = Paarung::after(offen);
+            assert_eq!(paarung.enter(entry, |rest, _| place(entry, rest)).unwrap(), *expected);
+            offen = paarung.offen().to_vec();
+        }
+        let open: Vec<_> = offen.iter().map(|open| (open.posten.beleg.as_u128(), open.anteile.clone())).collect();
+        let part = |charge, menge| vec![Anteil { charge: Some(charge), menge: Quantity::whole(menge) }];
+        assert_eq!(open, [(5, part(B1, 3))]);
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! What documents do to the stock: after every change the pairs of the partners and articles
-//! concerned are formed anew, and whatever differs from what was booked is booked (D8).
+//! concerned are formed anew, and whatever differs from what was booked is booked (D8). A new document
+//! comes last: it goes on where those before it left the pairs ([`offen`]).
 
 mod batch;
+mod offen;
 mod placer;
 mod rows;
 
@@ -23,6 +25,7 @@ use crate::rules::fixed::{Price, Quantity};
 use crate::rules::stock::{Ergebnis, pair};
 use crate::rules::unit::Conversion;
 use crate::tenants::Einstellungen;
+use offen::Stand;
 use placer::Placer;
 use rows::{Konten, Konto, Zeile, booked_by, booked_of, pools, posten, take_booked, zeilen};
 
@@ -77,36 +80,37 @@ pub fn rebook(
     let mut prices = HashMap::new();
     let mut errors = PositionErrors::default();
     for gruppe in vorher.gruppen.union(&gruppen) {
-        let zeilen = zeilen(tx, *gruppe)?;
-        let booked = booked_of(tx, *gruppe)?;
+        let stand = Stand::of(tx, *gruppe, anlass, beleg)?;
         let artikel = artikel::find(tx, gruppe.artikel)?;
         let artikel = artikel.ok_or_else(|| Failure::Broken("a position of an unknown article".into()))?;
-        let posten = posten(tx, *gruppe, &zeilen)?;
+        let posten = posten(tx, *gruppe, &stand.zeilen)?;
         let mut placer = Placer {
             tx,
             gruppe: *gruppe,
             artikel: &artikel,
-            zeilen: &zeilen,
+            zeilen: &stand.zeilen,
             posten: &posten,
             own: beleg,
             own_is_new: matches!(anlass, Anlass::Anlage | Anlass::NeuePositionen),
-            booked: pools(&booked),
+            booked: pools(&stand.booked),
             vorher: &vorher.positionen,
             fefo: einstellungen.fefo,
             fefo_stock: None,
             errors: &mut errors,
             hints,
         };
-        let ergebnisse = pair(&posten, |at, rest, covered| placer.place(at, rest, covered))?;
-        for (zeile, ergebnis) in zeilen.iter().zip(&ergebnisse) {
-            add_to(&mut soll, gruppe, zeile, ergebnis)?;
-            note_charge(tx, zeile, ergebnis)?;
+        let mut paarung = stand.paarung();
+        for (at, zeile) in stand.zeilen.iter().enumerate() {
+            let ergebnis = paarung.enter(&posten[at], |rest, covered| placer.place(at, rest, covered))?;
+            add_to(&mut soll, gruppe, zeile, &ergebnis)?;
+            note_charge(tx, zeile, &ergebnis)?;
             let price = price_per_article_unit(zeile, &artikel)?;
             for anteil in &ergebnis.eigen {
                 prices.entry((zeile.beleg_id, gruppe.artikel, anteil.charge)).or_insert(price);
             }
         }
-        ist.extend(booked);
+        stand.keep(tx, *gruppe, &paarung)?;
+        ist.extend(stand.booked);
     }
     errors.into_result()?;
     let booked = book_difference(tx, &ist, &soll, &prices)?;

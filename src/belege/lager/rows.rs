@@ -57,14 +57,10 @@ pub struct Zeile {
     pub bezug: Option<Uuid>,
 }
 
-/// `cross join`: a partner has fewer documents than an article has positions.
-const ZEILEN: &str = "select p.id, b.id, b.beleg_nummer, b.beleg_typ, b.status, p.position, p.lager_menge,
-    p.einheit, p.ep_netto, p.charge_id, p.charge_gesendet, p.fremde_charge_nr, p.mhd, p.herkunftsland,
-    p.biozertifikat_id, p.bezug_beleg_id
-  from beleg b cross join beleg_position p on p.tenant_id = b.tenant_id and p.beleg_id = b.id
-  where b.tenant_id = :tenant and b.kunde_id = :kunde and p.artikel_id = :artikel and p.lager_buchen = 1
-    and b.beleg_typ in (:lieferung, :rechnung) and b.status <> 'storniert' and b.storno_von_beleg_id is null
-  order by b.id, p.position";
+/// Columns of a [`Zeile`], of a document `b` and its position `p`.
+pub const COLUMNS: &str =
+    "p.id, b.id, b.beleg_nummer, b.beleg_typ, b.status, p.position, p.lager_menge, p.einheit, p.ep_netto, p.charge_id,
+    p.charge_gesendet, p.fremde_charge_nr, p.mhd, p.herkunftsland, p.biozertifikat_id, p.bezug_beleg_id";
 
 /// Document, article, batch.
 pub type Konto = (Uuid, Uuid, Option<Uuid>);
@@ -92,36 +88,59 @@ impl Zeile {
 /// The live positions of a group, in the order of their creation.
 pub fn zeilen(tx: &Tx<'_>, gruppe: Gruppe) -> Result<Vec<Zeile>> {
     let (lieferung, rechnung) = types(gruppe);
+    // `cross join`: a partner has fewer documents than an article has positions.
+    let sql = format!(
+        "select {COLUMNS} from beleg b
+           cross join beleg_position p on p.tenant_id = b.tenant_id and p.beleg_id = b.id
+         where b.tenant_id = :tenant and b.kunde_id = :kunde and p.artikel_id = :artikel and p.lager_buchen = 1
+           and b.beleg_typ in (:lieferung, :rechnung) and b.status <> 'storniert' and b.storno_von_beleg_id is null
+         order by b.id, p.position"
+    );
     let params = named_params! {
         ":kunde": gruppe.kunde,
         ":artikel": gruppe.artikel,
         ":lieferung": lieferung,
         ":rechnung": rechnung,
     };
-    tx.all(ZEILEN, params, |row| {
-        let mut columns = Columns::of(row);
-        Ok(Zeile {
-            id: columns.take()?,
-            beleg_id: columns.take()?,
-            beleg_nummer: columns.take()?,
-            typ: columns.take()?,
-            status: columns.take()?,
-            position: columns.take()?,
-            menge: columns.take()?,
-            einheit: columns.take()?,
-            ep_netto: columns.take()?,
-            charge_id: columns.take()?,
-            charge_gesendet: columns.take()?,
-            fremde_charge_nr: columns.take()?,
-            mhd: columns.take()?,
-            herkunftsland: columns.take()?,
-            biozertifikat_id: columns.take()?,
-            bezug: columns.take()?,
-        })
+    tx.all(&sql, params, |row| zeile(&mut Columns::of(row)))
+}
+
+/// The positions of one document in a group.
+pub fn zeilen_of(tx: &Tx<'_>, gruppe: Gruppe, beleg: Uuid) -> Result<Vec<Zeile>> {
+    let sql = format!(
+        "select {COLUMNS} from beleg b
+           cross join beleg_position p on p.tenant_id = b.tenant_id and p.beleg_id = b.id
+         where b.tenant_id = :tenant and b.id = :beleg and p.artikel_id = :artikel and p.lager_buchen = 1
+         order by p.position"
+    );
+    let params = named_params! {":beleg": beleg, ":artikel": gruppe.artikel};
+    tx.all(&sql, params, |row| zeile(&mut Columns::of(row)))
+}
+
+/// A [`Zeile`] of its [`COLUMNS`].
+pub fn zeile(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Zeile> {
+    Ok(Zeile {
+        id: columns.take()?,
+        beleg_id: columns.take()?,
+        beleg_nummer: columns.take()?,
+        typ: columns.take()?,
+        status: columns.take()?,
+        position: columns.take()?,
+        menge: columns.take()?,
+        einheit: columns.take()?,
+        ep_netto: columns.take()?,
+        charge_id: columns.take()?,
+        charge_gesendet: columns.take()?,
+        fremde_charge_nr: columns.take()?,
+        mhd: columns.take()?,
+        herkunftsland: columns.take()?,
+        biozertifikat_id: columns.take()?,
+        bezug: columns.take()?,
     })
 }
 
-fn types(gruppe: Gruppe) -> (BelegTyp, BelegTyp) {
+/// The types of its deliveries and of its invoices.
+pub fn types(gruppe: Gruppe) -> (BelegTyp, BelegTyp) {
     if gruppe.einkauf { (BelegTyp::El, BelegTyp::Er) } else { (BelegTyp::Ls, BelegTyp::Re) }
 }
 
@@ -177,15 +196,18 @@ pub fn take_booked(pools: &mut HashMap<Uuid, Vec<Anteil>>, zeile: &Zeile, mut re
 
 /// The positions as the pairing sees them.
 pub fn posten(tx: &Tx<'_>, gruppe: Gruppe, zeilen: &[Zeile]) -> Result<Vec<Posten>> {
-    let posten = |zeile: &Zeile| {
-        let rolle = match zeile.typ.lagerrolle() {
-            Lagerrolle::Rechnung => Rolle::Rechnung,
-            Lagerrolle::Lieferung | Lagerrolle::Keine => Rolle::Lieferung,
-        };
-        let genannt = genannt(tx, gruppe, zeile)?;
-        Ok(Posten { beleg: zeile.beleg_id, rolle, menge: zeile.menge, bezug: zeile.bezug, genannt })
+    zeilen.iter().map(|zeile| posten_of(tx, gruppe, zeile)).collect()
+}
+
+/// A position as the pairing sees it.
+pub fn posten_of(tx: &Tx<'_>, gruppe: Gruppe, zeile: &Zeile) -> Result<Posten> {
+    let rolle = match zeile.typ.lagerrolle() {
+        Lagerrolle::Rechnung => Rolle::Rechnung,
+        Lagerrolle::Lieferung | Lagerrolle::Keine => Rolle::Lieferung,
     };
-    zeilen.iter().map(posten).collect()
+    let genannt = genannt(tx, gruppe, zeile)?;
+    let (beleg, position) = (zeile.beleg_id, zeile.position);
+    Ok(Posten { beleg, position, rolle, menge: zeile.menge, bezug: zeile.bezug, genannt })
 }
 
 /// The batch that a position named when it was sent.

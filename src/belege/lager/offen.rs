@@ -1,0 +1,195 @@
+//! What positions have booked and no counterpart has met yet, kept so that a new document need not
+//! read what its partner ever bought or sold.
+
+use std::collections::BTreeMap;
+
+use rusqlite::named_params;
+use uuid::Uuid;
+
+use super::Anlass;
+use super::rows::{COLUMNS, Gruppe, Konten, Zeile, booked_of, posten_of, types, zeile, zeilen, zeilen_of};
+use crate::db::error::Result;
+use crate::db::tx::{Columns, Tx, WriteTx};
+use crate::rules::document::BelegTyp;
+use crate::rules::stock::{Anteil, Offen, Paarung, Rolle};
+
+/// Where the forming of pairs begins: at nothing, with all positions of the group, or where earlier
+/// documents left it, with the positions of the new one.
+pub struct Stand {
+    /// The positions to be paired.
+    pub zeilen: Vec<Zeile>,
+    /// What their documents have booked.
+    pub booked: Konten,
+    /// What is open before them.
+    offen: Vec<Offen>,
+    goes_on: bool,
+}
+
+impl Stand {
+    /// A new document changes nothing of those before it; any other change forms all pairs anew.
+    pub fn of(tx: &Tx<'_>, gruppe: Gruppe, anlass: Anlass, beleg: Uuid) -> Result<Stand> {
+        if anlass == Anlass::Anlage && is_kept(tx, gruppe)? && is_last(tx, beleg)? {
+            let zeilen = zeilen_of(tx, gruppe, beleg)?;
+            let offen = counterparts(tx, gruppe, &zeilen)?;
+            return Ok(Stand { zeilen, booked: Konten::new(), offen, goes_on: true });
+        }
+        let (zeilen, booked) = (zeilen(tx, gruppe)?, booked_of(tx, gruppe)?);
+        Ok(Stand { zeilen, booked, offen: Vec::new(), goes_on: false })
+    }
+
+    /// The pairing that goes on from here.
+    pub fn paarung(&self) -> Paarung {
+        Paarung::after(self.offen.clone())
+    }
+
+    /// Keeps what is open afterwards.
+    pub fn keep(&self, tx: &WriteTx<'_>, gruppe: Gruppe, paarung: &Paarung) -> Result<()> {
+        if !self.goes_on {
+            forget(tx, gruppe)?;
+        }
+        let (before, after) = (by_position(&self.offen), by_position(paarung.offen()));
+        for (key, open) in &before {
+            if after.get(key).is_none_or(|left| left.anteile != open.anteile) {
+                delete(tx, gruppe, open)?;
+            }
+        }
+        for (key, open) in &after {
+            if before.get(key).is_none_or(|was| was.anteile != open.anteile) {
+                insert(tx, gruppe, open)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether what is open of a group is kept: not of pairs that an older version formed last.
+fn is_kept(tx: &Tx<'_>, gruppe: Gruppe) -> Result<bool> {
+    let older = tx.exists(
+        "select 1 from lager_neu_bilden where tenant_id = :tenant and kunde_id = :kunde and artikel_id = :artikel
+           and einkauf = :einkauf",
+        named_params! {":kunde": gruppe.kunde, ":artikel": gruppe.artikel, ":einkauf": gruppe.einkauf},
+    )?;
+    Ok(!older)
+}
+
+/// Whether a document is the newest: with a clock that was set back its id may be older than others.
+fn is_last(tx: &Tx<'_>, beleg: Uuid) -> Result<bool> {
+    let newer = tx.exists(
+        "select 1 from beleg where tenant_id = :tenant and id > :beleg",
+        named_params! {":beleg": beleg},
+    )?;
+    Ok(!newer)
+}
+
+/// What the positions of a new document may meet: the other side, and of a return the deliveries.
+fn counterparts(tx: &Tx<'_>, gruppe: Gruppe, own: &[Zeile]) -> Result<Vec<Offen>> {
+    let (lieferung, rechnung) = types(gruppe);
+    let Some(first) = own.first() else { return Ok(Vec::new()) };
+    // Many deliveries may be open; of an invoice that names its own only that one counts.
+    let bezug = first.bezug.filter(|_| own.iter().all(|zeile| zeile.bezug == first.bezug));
+    let other = if first.typ == lieferung { rechnung } else { lieferung };
+    let mut offen = open_of(tx, gruppe, other, bezug)?;
+    if own.iter().any(|zeile| zeile.menge.is_negative()) {
+        offen.extend(open_of(tx, gruppe, lieferung, None)?);
+    }
+    Ok(offen)
+}
+
+/// What is open of one type, of all documents or of one, in the order of creation.
+fn open_of(tx: &Tx<'_>, gruppe: Gruppe, typ: BelegTyp, beleg: Option<Uuid>) -> Result<Vec<Offen>> {
+    let sql = format!(
+        "select o.charge_id, o.menge, {COLUMNS} from lager_offen o
+           cross join beleg_position p
+             on p.tenant_id = o.tenant_id and p.beleg_id = o.beleg_id and p.position = o.position
+           cross join beleg b on b.tenant_id = o.tenant_id and b.id = o.beleg_id
+         where o.tenant_id = :tenant and o.kunde_id = :kunde and o.artikel_id = :artikel and o.beleg_typ = :typ
+           and (:beleg is null or o.beleg_id = :beleg)
+         order by o.beleg_id, o.position, o.teil"
+    );
+    let params = named_params! {":kunde": gruppe.kunde, ":artikel": gruppe.artikel, ":typ": typ, ":beleg": beleg};
+    let rows = tx.all(&sql, params, |row| {
+        let mut columns = Columns::of(row);
+        let anteil = Anteil { charge: columns.take()?, menge: columns.take()? };
+        Ok((anteil, zeile(&mut columns)?))
+    })?;
+    let mut offen: Vec<Offen> = Vec::new();
+    for (anteil, zeile) in rows {
+        match offen.last_mut() {
+            Some(last) if key(last) == (zeile.beleg_id, zeile.position) => last.anteile.push(anteil),
+            _ => offen.push(Offen { posten: posten_of(tx, gruppe, &zeile)?, anteile: vec![anteil] }),
+        }
+    }
+    Ok(offen)
+}
+
+fn key(offen: &Offen) -> (Uuid, i64) {
+    (offen.posten.beleg, offen.posten.position)
+}
+
+fn by_position(offen: &[Offen]) -> BTreeMap<(Uuid, i64), &Offen> {
+    offen.iter().map(|open| (key(open), open)).collect()
+}
+
+fn typ_of(gruppe: Gruppe, rolle: Rolle) -> BelegTyp {
+    let (lieferung, rechnung) = types(gruppe);
+    match rolle {
+        Rolle::Lieferung => lieferung,
+        Rolle::Rechnung => rechnung,
+    }
+}
+
+/// Forgets what is open of a group: its pairs are formed anew.
+fn forget(tx: &WriteTx<'_>, gruppe: Gruppe) -> Result<()> {
+    let (lieferung, rechnung) = types(gruppe);
+    let params = named_params! {
+        ":kunde": gruppe.kunde,
+        ":artikel": gruppe.artikel,
+        ":lieferung": lieferung,
+        ":rechnung": rechnung,
+    };
+    tx.execute(
+        "delete from lager_offen where tenant_id = :tenant and kunde_id = :kunde and artikel_id = :artikel
+           and beleg_typ in (:lieferung, :rechnung)",
+        params,
+    )?;
+    tx.execute(
+        "delete from lager_neu_bilden where tenant_id = :tenant and kunde_id = :kunde and artikel_id = :artikel
+           and einkauf = :einkauf",
+        named_params! {":kunde": gruppe.kunde, ":artikel": gruppe.artikel, ":einkauf": gruppe.einkauf},
+    )?;
+    Ok(())
+}
+
+fn delete(tx: &WriteTx<'_>, gruppe: Gruppe, open: &Offen) -> Result<()> {
+    tx.execute(
+        "delete from lager_offen where tenant_id = :tenant and kunde_id = :kunde and artikel_id = :artikel
+           and beleg_typ = :typ and beleg_id = :beleg and position = :position",
+        named_params! {
+            ":kunde": gruppe.kunde,
+            ":artikel": gruppe.artikel,
+            ":typ": typ_of(gruppe, open.posten.rolle),
+            ":beleg": open.posten.beleg,
+            ":position": open.posten.position,
+        },
+    )?;
+    Ok(())
+}
+
+fn insert(tx: &WriteTx<'_>, gruppe: Gruppe, open: &Offen) -> Result<()> {
+    for (teil, anteil) in open.anteile.iter().enumerate() {
+        tx.insert(
+            "lager_offen",
+            named_params! {
+                ":kunde_id": gruppe.kunde,
+                ":artikel_id": gruppe.artikel,
+                ":beleg_typ": typ_of(gruppe, open.posten.rolle),
+                ":beleg_id": open.posten.beleg,
+                ":position": open.posten.position,
+                ":teil": teil as i64,
+                ":charge_id": anteil.charge,
+                ":menge": anteil.menge,
+            },
+        )?;
+    }
+    Ok(())
+}
