@@ -303,7 +303,8 @@ mod tests {
             assert_eq!(paarung.enter(entry, |rest, _| place(entry, rest)).unwrap(), *expected);
             offen = paarung.offen().to_vec();
         }
-        let open: Vec<_> = offen.iter().map(|open| (open.posten.beleg.as_u128(), open.anteile.clone())).collect();
+        let open: Vec<_> =
+            offen.iter().map(|open| (open.posten.beleg.as_u128(), open.anteile.clone())).collect();
         let part = |charge, menge| vec![Anteil { charge: Some(charge), menge: Quantity::whole(menge) }];
         assert_eq!(open, [(5, part(B1, 3))]);
     }

@@ -22,7 +22,7 @@ use crate::db::tx::{Tx, WriteTx};
 use crate::rules::document::{BelegStatus, Seite};
 use crate::rules::error::{Code, Hints, PositionErrors, Refusal};
 use crate::rules::fixed::{Price, Quantity};
-use crate::rules::stock::{Ergebnis, pair};
+use crate::rules::stock::{Anteil, Ergebnis, Genannt, pair};
 use crate::rules::unit::Conversion;
 use crate::tenants::Einstellungen;
 use offen::Stand;
@@ -45,8 +45,13 @@ pub fn before(tx: &Tx<'_>, gruppen: BTreeSet<Gruppe>) -> Result<Vorher> {
         let zeilen = zeilen(tx, *gruppe)?;
         let mut booked = pools(&booked_of(tx, *gruppe)?);
         let posten = posten(tx, *gruppe, &zeilen)?;
-        let ergebnisse =
-            pair(&posten, |at, rest, _| Ok::<_, Failure>(take_booked(&mut booked, &zeilen[at], rest)))?;
+        let ergebnisse = pair(&posten, |at, rest, _| {
+            // A document that delivers and takes back of one batch has booked the difference alone.
+            if let Genannt::Charge(charge) = posten[at].genannt {
+                return Ok(vec![Anteil { charge: Some(charge), menge: rest }]);
+            }
+            Ok::<_, Failure>(take_booked(&mut booked, &zeilen[at], rest))
+        })?;
         positionen.extend(zeilen.iter().map(|zeile| zeile.id).zip(ergebnisse));
     }
     Ok(Vorher { gruppen, positionen })

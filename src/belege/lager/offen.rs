@@ -106,7 +106,8 @@ fn open_of(tx: &Tx<'_>, gruppe: Gruppe, typ: BelegTyp, beleg: Option<Uuid>) -> R
            and (:beleg is null or o.beleg_id = :beleg)
          order by o.beleg_id, o.position, o.teil"
     );
-    let params = named_params! {":kunde": gruppe.kunde, ":artikel": gruppe.artikel, ":typ": typ, ":beleg": beleg};
+    let params =
+        named_params! {":kunde": gruppe.kunde, ":artikel": gruppe.artikel, ":typ": typ, ":beleg": beleg};
     let rows = tx.all(&sql, params, |row| {
         let mut columns = Columns::of(row);
         let anteil = Anteil { charge: columns.take()?, menge: columns.take()? };
