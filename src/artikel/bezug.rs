@@ -25,12 +25,10 @@ pub fn named(tx: &Tx<'_>, artikel_id: Option<Uuid>, artikelnr: Option<&str>) -> 
         return Ok(Some(artikel));
     }
     let Some(number) = artikelnr else { return Ok(None) };
-    match find_by_number(tx, number)?.as_slice() {
-        [] => Err(unknown("artikelnr").into()),
-        [id] => find(tx, *id),
-        _ => {
-            let message = format!("Die Nummer {number} haben mehrere Artikel. Bitte die artikel_id angeben.");
-            Err(Refusal::field(Code::ArtikelMehrdeutig, "artikelnr", message).into())
-        }
+    let mut found = find_by_number(tx, number)?;
+    if found.len() > 1 {
+        let message = format!("Die Nummer {number} haben mehrere Artikel. Bitte die artikel_id angeben.");
+        return Err(Refusal::field(Code::ArtikelMehrdeutig, "artikelnr", message).into());
     }
+    Ok(Some(found.pop().ok_or_else(|| unknown("artikelnr"))?))
 }

@@ -81,14 +81,14 @@ pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Artikel>> {
     tx.optional(&statement, named_params! {":id": id}, artikel)
 }
 
-/// Ids of the articles that a number means: artikelnummer first, then artikelnr (D6).
-pub fn find_by_number(tx: &Tx<'_>, number: &str) -> Result<Vec<Uuid>> {
-    let by_nummer = "select id from artikel where tenant_id = :tenant and artikelnummer_key = :key";
+/// The articles that a number means: artikelnummer first, then artikelnr (D6); no more than two.
+pub fn find_by_number(tx: &Tx<'_>, number: &str) -> Result<Vec<Artikel>> {
+    if let Some(found) = find_by_artikelnummer(tx, number)? {
+        return Ok(vec![found]);
+    }
     let by_nr =
-        "select id from artikel where tenant_id = :tenant and artikelnr_key = :key order by id limit 2";
-    let key = case_key(number);
-    let found = tx.all(by_nummer, named_params! {":key": key}, |row| row.get(0))?;
-    if found.is_empty() { tx.all(by_nr, named_params! {":key": key}, |row| row.get(0)) } else { Ok(found) }
+        format!("{SELECT} where a.tenant_id = :tenant and a.artikelnr_key = :key order by a.id limit 2");
+    tx.all(&by_nr, named_params! {":key": case_key(number)}, artikel)
 }
 
 /// Whether a number means this article: artikelnummer first, then artikelnr (D6).

@@ -35,16 +35,16 @@ pub fn create(tx: &WriteTx<'_>, eingabe: BelegEingabe, mut hints: Hints) -> Resu
     {
         return repeated(tx, existing, &eingabe, hints);
     }
-    let digest = request_digest(tx, &eingabe)?;
-    let (beleg, lagerbewegungen) = add(tx, eingabe, Some(digest), &mut hints)?;
+    let (beleg, lagerbewegungen) = add(tx, eingabe, true, &mut hints)?;
     confirmation(201, beleg, lagerbewegungen, hints)
 }
 
-/// Adds a document and books it; nothing is kept when a rule refuses it.
+/// Adds a document and books it; nothing is kept when a rule refuses it. `may_be_repeated` says that the
+/// request itself is kept in mind, to be compared with a repeat.
 pub fn add(
     tx: &WriteTx<'_>,
     eingabe: BelegEingabe,
-    digest: Option<[u8; 32]>,
+    may_be_repeated: bool,
     hints: &mut Hints,
 ) -> Result<(Beleg, Vec<Bewegung>)> {
     let Typ(typ) = required(eingabe.beleg_typ.get().copied(), "beleg_typ")?;
@@ -66,11 +66,15 @@ pub fn add(
         saetze: &saetze,
     };
     let mut positions = items::resolve(tx, &context, items.0, || tx.new_id(), hints)?;
+    let digest = match may_be_repeated {
+        true => Some(request_digest(&eingabe, Some(kunde.id), |at, _| Ok(positions[at].artikel_id))?),
+        false => None,
+    };
     create_ordered_batches(tx, typ, kunde.id, &mut positions)?;
     let mut beleg = with_sums(beleg, &positions)?;
     beleg.beleg_nummer = numbers::next(tx, Reihe::Beleg(typ), datum.year())?;
     sql::insert(tx, &beleg, digest)?;
-    sql::replace_positions(tx, beleg.id, &positions)?;
+    sql::insert_positions(tx, &positions)?;
     hint_doubled_fremdbeleg(tx, &beleg, hints)?;
     let gruppen = Gruppe::of(kunde.id, typ, &positions);
     let bewegungen =
@@ -225,7 +229,7 @@ fn header(
 
 fn repeated(tx: &Tx<'_>, existing: Beleg, eingabe: &BelegEingabe, hinweise: Hints) -> Result<Reply> {
     let inhalt_abweichend = match sql::request_digest(tx, existing.id)? {
-        Some(digest) => digest != request_digest(tx, eingabe)?,
+        Some(digest) => digest != digest_of_repeat(tx, eingabe)?,
         None => true,
     };
     let id = existing.id;
@@ -233,13 +237,26 @@ fn repeated(tx: &Tx<'_>, existing: Beleg, eingabe: &BelegEingabe, hinweise: Hint
     Ok(Reply::ok(&BelegWiederholt { beleg, idempotent: true, inhalt_abweichend, hinweise })?.about(id))
 }
 
+fn digest_of_repeat(tx: &Tx<'_>, eingabe: &BelegEingabe) -> Result<[u8; 32]> {
+    let kunde = partner::resolve(tx, eingabe).ok().flatten().map(|kunde| kunde.id);
+    request_digest(eingabe, kunde, |_, number| match artikel::find_by_number(tx, number)?.as_slice() {
+        [artikel] => Ok(Some(artikel.id)),
+        _ => Ok(None),
+    })
+}
+
 /// A digest of what a request says, whatever words it says it with: the partner and the articles
-/// as their ids, absent and null alike, numbers by value.
-fn request_digest(tx: &Tx<'_>, eingabe: &BelegEingabe) -> Result<[u8; 32]> {
+/// as their ids, absent and null alike, numbers by value. `artikel_of` says which article the number of
+/// an item means, if it is known.
+fn request_digest(
+    eingabe: &BelegEingabe,
+    kunde: Option<Uuid>,
+    artikel_of: impl Fn(usize, &str) -> Result<Option<Uuid>>,
+) -> Result<[u8; 32]> {
     let broken = |error| Failure::Broken(format!("a request cannot be written: {error}"));
     let mut value = serde_json::to_value(eingabe).map_err(broken)?;
-    if let Ok(Some(kunde)) = partner::resolve(tx, eingabe) {
-        value["kunden_id"] = Value::String(kunde.id.to_string());
+    if let Some(kunde) = kunde {
+        value["kunden_id"] = Value::String(kunde.to_string());
         value["kundennummer"] = Value::Null;
     }
     // What is the default anyway is as good as not sent.
@@ -248,10 +265,11 @@ fn request_digest(tx: &Tx<'_>, eingabe: &BelegEingabe) -> Result<[u8; 32]> {
             value[field] = Value::Null;
         }
     }
-    for item in value["items"].as_array_mut().into_iter().flatten() {
-        let number = item["artikelnr"].as_str().map(str::to_owned);
-        let Some(number) = number else { continue };
-        if let [id] = artikel::find_by_number(tx, &number)?.as_slice() {
+    for (at, item) in value["items"].as_array_mut().into_iter().flatten().enumerate() {
+        let Some(number) = item["artikelnr"].as_str() else { continue };
+        if !item["artikel_id"].is_null() {
+            item["artikelnr"] = Value::Null;
+        } else if let Some(id) = artikel_of(at, number)? {
             item["artikel_id"] = Value::String(id.to_string());
             item["artikelnr"] = Value::Null;
         }

@@ -135,7 +135,7 @@ fn counter_document(tx: &WriteTx<'_>, cancelled: &Beleg, positions: Vec<BelegPos
     });
     let negated: Vec<_> = negated.collect();
     sql::insert(tx, &counter, None)?;
-    sql::replace_positions(tx, counter.id, &negated)?;
+    sql::insert_positions(tx, &negated)?;
     sql::copy_partner(tx, counter.id)?;
     // Final from birth: within this transaction nobody saw it open.
     let ereignis_am = Some(sql::next_event(tx)?);

@@ -148,6 +148,12 @@ pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Beleg>> {
     find_where(tx, "b.id", &id)
 }
 
+/// Number and type of a document that is there.
+pub fn number_and_type(tx: &Tx<'_>, id: Uuid) -> Result<(String, BelegTyp)> {
+    let statement = "select beleg_nummer, beleg_typ from beleg where tenant_id = :tenant and id = :id";
+    tx.one(statement, named_params! {":id": id}, |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
 /// A document by its number, without positions.
 pub fn find_by_number(tx: &Tx<'_>, number: &str) -> Result<Option<Beleg>> {
     find_where(tx, "b.beleg_nummer", &number)
@@ -274,6 +280,11 @@ pub fn copy_partner(tx: &WriteTx<'_>, beleg: Uuid) -> Result<()> {
 pub fn replace_positions(tx: &WriteTx<'_>, beleg: Uuid, positions: &[BelegPosition]) -> Result<()> {
     let statement = "delete from beleg_position where tenant_id = :tenant and beleg_id = :beleg";
     tx.execute(statement, named_params! {":beleg": beleg})?;
+    insert_positions(tx, positions)
+}
+
+/// Stores the positions of a new document.
+pub fn insert_positions(tx: &WriteTx<'_>, positions: &[BelegPosition]) -> Result<()> {
     positions.iter().try_for_each(|position| insert_position(tx, position))
 }
 

@@ -3,7 +3,7 @@
 //! Builds a database (10,000 customers, 1,000,000 receipt lines), drives the real executable over
 //! loopback, and prints a table. Speeds of one machine at one moment say little: read the ratios.
 //! `-- --seconds N` says how long each round takes (2), `-- --scale N` makes the tables N times as
-//! large, `-- NAME` runs the workloads whose name contains it.
+//! large, `--binary FILE` measures another executable, `-- NAME` runs the workloads whose name and connections contain it.
 
 mod client;
 
@@ -51,7 +51,8 @@ fn main() {
     let key = company(folder.path());
     let customer = fill(folder.path(), scale);
     let bare = Server::start(Command::new(std::env::current_exe().unwrap()).arg("bare"));
-    let mut command = Command::new(env!("CARGO_BIN_EXE_partnerd"));
+    let other = arguments.iter().skip_while(|argument| *argument != "--binary").nth(1);
+    let mut command = Command::new(other.map_or(env!("CARGO_BIN_EXE_partnerd"), String::as_str));
     command.args(["serve", "--listen", "127.0.0.1:0"]).current_dir(folder.path());
     command.env("PARTNERD_LOG_LEVEL", "warn");
     let server = Server::start(&mut command);
@@ -66,7 +67,8 @@ fn main() {
     );
     println!("|---|---|---|---|---|---|---|");
     for workload in workloads(&key, &customer, scale) {
-        if wanted.is_some_and(|wanted| !workload.name.contains(wanted.as_str())) {
+        let name = format!("{} {}", workload.name, workload.connections);
+        if wanted.is_some_and(|wanted| !name.contains(wanted.as_str())) {
             continue;
         }
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
@@ -101,8 +103,9 @@ fn workloads(key: &str, customer: &str, scale: u64) -> Vec<Workload> {
         );
         Workload { name, connections, request: format!("{head}\r\n\r\n{body}") }
     };
-    let item = r#"{"artikelnr": "S", "menge": 3}"#;
-    let document = format!(r#"{{"beleg_typ": "LS", "kunden_id": 1, "items": [{}]}}"#, [item; 5].join(","));
+    let item = |number| format!(r#"{{"artikelnr": "S{number}", "menge": 3}}"#);
+    let items = (1..=5).map(item).collect::<Vec<_>>().join(",");
+    let document = format!(r#"{{"beleg_typ": "LS", "kunden_id": 1, "items": [{items}]}}"#);
     let late = 900_000 * scale;
     vec![
         get("one customer by id", 64, &format!("kunden/{customer}")),
@@ -203,7 +206,7 @@ fn bare() {
     });
 }
 
-/// A company with an article, and a key without a limit.
+/// A company with a hundred articles, and a key without a limit.
 fn company(folder: &Path) -> String {
     let run = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_partnerd"));
@@ -212,11 +215,13 @@ fn company(folder: &Path) -> String {
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     };
     run(&["tenant", "create", "Mühle"]);
-    std::fs::write(
-        folder.join("a.json"),
-        r#"[{"artikelnummer": "S", "bezeichnung": "Sack", "einheit": "Stk", "preis": "1.25"}]"#,
-    )
-    .unwrap();
+    let article = |number| {
+        format!(
+            r#"{{"artikelnummer": "S{number}", "bezeichnung": "Sack", "einheit": "Stk", "preis": "1.25"}}"#
+        )
+    };
+    let articles = (1..=100).map(article).collect::<Vec<_>>().join(",");
+    std::fs::write(folder.join("a.json"), format!("[{articles}]")).unwrap();
     run(&["import", "artikel", "a.json", "--tenant", "Mühle"]);
     let limit = i32::MAX.to_string();
     run(&["key", "create", "--tenant", "Mühle", "--label", "load", "--all-scopes", "--daily-limit", &limit])

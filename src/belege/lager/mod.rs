@@ -10,6 +10,7 @@ mod rows;
 pub use batch::{BatchInformation, charge_for};
 pub use rows::Gruppe;
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use uuid::Uuid;
@@ -25,7 +26,7 @@ use crate::rules::fixed::{Price, Quantity};
 use crate::rules::stock::{Anteil, Ergebnis, Genannt, pair};
 use crate::rules::unit::Conversion;
 use crate::tenants::Einstellungen;
-use offen::Stand;
+use offen::{Newest, Stand};
 use placer::Placer;
 use rows::{Konten, Konto, Zeile, booked_by, booked_of, pools, posten, take_booked, zeilen};
 
@@ -81,18 +82,20 @@ pub fn rebook(
     hints: &mut Hints,
 ) -> Result<Vec<Bewegung>> {
     let mut soll = Konten::new();
-    let mut ist = booked_by(tx, beleg)?;
+    let mut newest = Newest::of(tx, anlass, beleg)?;
+    // A new document has booked nothing yet.
+    let mut ist = if anlass == Anlass::Anlage { Konten::new() } else { booked_by(tx, beleg)? };
+    let mut known = HashMap::new();
     let mut prices = HashMap::new();
     let mut errors = PositionErrors::default();
     for gruppe in vorher.gruppen.union(&gruppen) {
-        let stand = Stand::of(tx, *gruppe, anlass, beleg)?;
-        let artikel = artikel::find(tx, gruppe.artikel)?;
-        let artikel = artikel.ok_or_else(|| Failure::Broken("a position of an unknown article".into()))?;
+        let stand = Stand::of(tx, *gruppe, newest.as_mut())?;
+        let artikel = article(tx, &mut known, gruppe.artikel)?;
         let posten = posten(tx, *gruppe, &stand.zeilen)?;
         let mut placer = Placer {
             tx,
             gruppe: *gruppe,
-            artikel: &artikel,
+            artikel,
             zeilen: &stand.zeilen,
             posten: &posten,
             own: beleg,
@@ -109,7 +112,7 @@ pub fn rebook(
             let ergebnis = paarung.enter(&posten[at], |rest, covered| placer.place(at, rest, covered))?;
             add_to(&mut soll, gruppe, zeile, &ergebnis)?;
             note_charge(tx, zeile, &ergebnis)?;
-            let price = price_per_article_unit(zeile, &artikel)?;
+            let price = price_per_article_unit(zeile, artikel)?;
             for anteil in &ergebnis.eigen {
                 prices.entry((zeile.beleg_id, gruppe.artikel, anteil.charge)).or_insert(price);
             }
@@ -118,9 +121,21 @@ pub fn rebook(
         ist.extend(stand.booked);
     }
     errors.into_result()?;
-    let booked = book_difference(tx, &ist, &soll, &prices)?;
+    let booked = book_difference(tx, &ist, &soll, &prices, &mut known)?;
     check_stock(&booked, anlass, einstellungen, hints)?;
     Ok(booked.into_iter().map(|gebucht| gebucht.bewegung).collect())
+}
+
+/// An article, read once.
+fn article<'k>(tx: &Tx<'_>, known: &'k mut HashMap<Uuid, Artikel>, id: Uuid) -> Result<&'k Artikel> {
+    match known.entry(id) {
+        Entry::Occupied(entry) => Ok(entry.into_mut()),
+        Entry::Vacant(entry) => {
+            let artikel = artikel::find(tx, id)?;
+            Ok(entry
+                .insert(artikel.ok_or_else(|| Failure::Broken("a position of an unknown article".into()))?))
+        }
+    }
 }
 
 /// Adds what a position should have booked.
@@ -164,6 +179,7 @@ fn book_difference(
     ist: &Konten,
     soll: &Konten,
     prices: &HashMap<Konto, Price>,
+    known: &mut HashMap<Uuid, Artikel>,
 ) -> Result<Vec<Gebucht>> {
     let mut keys: Vec<_> = ist.keys().chain(soll.keys()).collect();
     keys.sort_unstable();
@@ -175,18 +191,17 @@ fn book_difference(
         if menge.is_zero() {
             continue;
         }
-        let beleg = sql::find(tx, *beleg_id)?;
-        let beleg = beleg.ok_or_else(|| Failure::Broken("a movement of an unknown document".into()))?;
-        let einkauf = beleg.beleg_typ.seite() == Seite::Einkauf;
+        let (beleg_nummer, typ) = sql::number_and_type(tx, *beleg_id)?;
+        let einkauf = typ.seite() == Seite::Einkauf;
         let ep = prices.get(key).copied();
         let (artikel_id, charge_id) = (*artikel_id, *charge_id);
         let ursache = Ursache::Beleg(*beleg_id);
         let beleg_id = Some(*beleg_id);
         let buchung = Buchung { artikel_id, charge_id, ursache, menge, ist_eingang: einkauf, ep };
         let charge = chargen::book(tx, &buchung)?;
-        let einheit = artikel::find(tx, artikel_id)?.and_then(|artikel| artikel.einheit);
+        let einheit = article(tx, known, artikel_id)?.einheit.clone();
         let charge_nr = charge.as_ref().map(|charge| charge.charge_nr.clone());
-        let beleg_nummer = Some(beleg.beleg_nummer);
+        let beleg_nummer = Some(beleg_nummer);
         let bewegung = Bewegung { beleg_id, beleg_nummer, artikel_id, charge_id, charge_nr, menge, einheit };
         gebucht.push(Gebucht { bewegung, einkauf, charge });
     }

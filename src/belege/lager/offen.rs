@@ -1,7 +1,7 @@
 //! What positions have booked and no counterpart has met yet, kept so that a new document need not
 //! read what its partner ever bought or sold.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::named_params;
 use uuid::Uuid;
@@ -12,6 +12,25 @@ use crate::db::error::Result;
 use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::rules::document::BelegTyp;
 use crate::rules::stock::{Anteil, Offen, Paarung, Rolle};
+
+/// The positions of a new document, by article, when it comes after all others.
+pub struct Newest(HashMap<Uuid, Vec<Zeile>>);
+
+impl Newest {
+    /// None for a document that is changed, and for one whose id is older than others because the clock
+    /// was set back.
+    pub fn of(tx: &Tx<'_>, anlass: Anlass, beleg: Uuid) -> Result<Option<Newest>> {
+        let newer = "select 1 from beleg where tenant_id = :tenant and id > :beleg";
+        if anlass != Anlass::Anlage || tx.exists(newer, named_params! {":beleg": beleg})? {
+            return Ok(None);
+        }
+        let mut by_article: HashMap<Uuid, Vec<Zeile>> = HashMap::new();
+        for (artikel, zeile) in zeilen_of(tx, beleg)? {
+            by_article.entry(artikel).or_default().push(zeile);
+        }
+        Ok(Some(Newest(by_article)))
+    }
+}
 
 /// Where the forming of pairs begins: at nothing, with all positions of the group, or where earlier
 /// documents left it, with the positions of the new one.
@@ -27,9 +46,11 @@ pub struct Stand {
 
 impl Stand {
     /// A new document changes nothing of those before it; any other change forms all pairs anew.
-    pub fn of(tx: &Tx<'_>, gruppe: Gruppe, anlass: Anlass, beleg: Uuid) -> Result<Stand> {
-        if anlass == Anlass::Anlage && is_kept(tx, gruppe)? && is_last(tx, beleg)? {
-            let zeilen = zeilen_of(tx, gruppe, beleg)?;
+    pub fn of(tx: &Tx<'_>, gruppe: Gruppe, newest: Option<&mut Newest>) -> Result<Stand> {
+        if let Some(newest) = newest
+            && is_kept(tx, gruppe)?
+        {
+            let zeilen = newest.0.remove(&gruppe.artikel).unwrap_or_default();
             let offen = counterparts(tx, gruppe, &zeilen)?;
             return Ok(Stand { zeilen, booked: Konten::new(), offen, goes_on: true });
         }
@@ -70,15 +91,6 @@ fn is_kept(tx: &Tx<'_>, gruppe: Gruppe) -> Result<bool> {
         named_params! {":kunde": gruppe.kunde, ":artikel": gruppe.artikel, ":einkauf": gruppe.einkauf},
     )?;
     Ok(!older)
-}
-
-/// Whether a document is the newest: with a clock that was set back its id may be older than others.
-fn is_last(tx: &Tx<'_>, beleg: Uuid) -> Result<bool> {
-    let newer = tx.exists(
-        "select 1 from beleg where tenant_id = :tenant and id > :beleg",
-        named_params! {":beleg": beleg},
-    )?;
-    Ok(!newer)
 }
 
 /// What the positions of a new document may meet: the other side, and of a return the deliveries.

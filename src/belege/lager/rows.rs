@@ -105,16 +105,18 @@ pub fn zeilen(tx: &Tx<'_>, gruppe: Gruppe) -> Result<Vec<Zeile>> {
     tx.all(&sql, params, |row| zeile(&mut Columns::of(row)))
 }
 
-/// The positions of one document in a group.
-pub fn zeilen_of(tx: &Tx<'_>, gruppe: Gruppe, beleg: Uuid) -> Result<Vec<Zeile>> {
+/// The positions of one document that take part in the stock, each with its article.
+pub fn zeilen_of(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<(Uuid, Zeile)>> {
     let sql = format!(
-        "select {COLUMNS} from beleg b
+        "select p.artikel_id, {COLUMNS} from beleg b
            cross join beleg_position p on p.tenant_id = b.tenant_id and p.beleg_id = b.id
-         where b.tenant_id = :tenant and b.id = :beleg and p.artikel_id = :artikel and p.lager_buchen = 1
+         where b.tenant_id = :tenant and b.id = :beleg and p.artikel_id is not null and p.lager_buchen = 1
          order by p.position"
     );
-    let params = named_params! {":beleg": beleg, ":artikel": gruppe.artikel};
-    tx.all(&sql, params, |row| zeile(&mut Columns::of(row)))
+    tx.all(&sql, named_params! {":beleg": beleg}, |row| {
+        let mut columns = Columns::of(row);
+        Ok((columns.take()?, zeile(&mut columns)?))
+    })
 }
 
 /// A [`Zeile`] of its [`COLUMNS`].
