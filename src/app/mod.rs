@@ -36,6 +36,7 @@ use crate::gate::{Gate, Policy};
 use crate::http::call::Call;
 use crate::http::reply::Reply;
 use crate::http::route::{Route, Run};
+use crate::http::router::Router;
 use crate::http::server::{Limits, serve};
 use crate::http::shape::Answer;
 use crate::import::Kind;
@@ -168,7 +169,7 @@ impl App {
         let writer = Writer::start(connection, wal, Arc::clone(&clock), take_in).map_err(no_thread)?;
         let readers = Readers::open(database, threads())?;
         let gate = Gate {
-            routes,
+            router: Router::new(routes.into_iter()),
             route_ids,
             readers,
             writer: writer.queue(),

@@ -28,7 +28,8 @@ use crate::db::Clock;
 use crate::db::readers::{Lane, Readers};
 use crate::db::writer::WriterQueue;
 use crate::http::call::Request;
-use crate::http::route::{Inside, Route};
+use crate::http::route::Inside;
+use crate::http::router::Router;
 use audit::Journal;
 pub use cors::Origins;
 use ip_limit::IpLimit;
@@ -40,7 +41,7 @@ use verifying::Verifying;
 /// Everything a request meets.
 pub struct Gate {
     /// All routes.
-    pub routes: Vec<&'static Route>,
+    pub router: Router,
     /// The number of each route in the audit log.
     pub route_ids: Vec<i64>,
     /// Connections to read with.

@@ -2,8 +2,6 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use uuid::Uuid;
-
 use super::idempotency::Repeatable;
 use super::ip_limit::Kind;
 use super::key::{self, PresentedKey};
@@ -15,6 +13,7 @@ use crate::db::tx::Tx;
 use crate::http::call::{Call, Caller, Request};
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Method, Route, Run, WriteWork};
+use crate::http::router::split;
 use crate::http::{error, query};
 use crate::rules::error::{Code, Hints, Refusal};
 
@@ -61,7 +60,7 @@ impl Gate {
     pub(super) fn refuse(&self, failure: Failure, request: &Request, trail: &mut Trail) -> Step {
         let failure = self.without_key(failure, trail);
         let reply = error::reply(&failure, request.id);
-        let allowed = || self.allowed(&split(&request.path)).join(", ");
+        let allowed = || self.router.methods(&split(&request.path)).join(", ");
         Step::Reply(if reply.status == 405 { reply.with("allow", allowed()) } else { reply })
     }
 
@@ -74,10 +73,11 @@ impl Gate {
             return Ok(Step::Reply(reply));
         }
         let path = split(&request.path);
-        if let Some(reply) = self.open_path(request, &path, trail)? {
+        let found = self.router.find(Method::parse(&request.method), &path);
+        if let Some(reply) = self.open_path(request, found, trail)? {
             return Ok(Step::Reply(reply));
         }
-        self.check_critical_route(request, &path, trail)?;
+        self.check_critical_route(found, trail)?;
         let key = self.keys.presented(&request.headers)?;
         if !trail.verified && !self.keys.is_verified(&key) {
             return Ok(Step::Verify(key));
@@ -87,10 +87,10 @@ impl Gate {
             let caller = key::caller(connection, &key, now).inspect_err(|_| self.keys.forget(&key))?;
             let caller = trail.caller.insert(caller);
             trail.allowance.get_or_insert_with(|| self.quota.take(caller, now)).check()?;
-            let (at, ids) = self.find(request, &path)?;
-            let route = self.routes[*trail.route.insert(at)];
+            let at = found.ok_or_else(|| self.not_found(request, &path))?;
+            let route = self.router.route(*trail.route.insert(at));
             check_scope(route, caller)?;
-            let call = Call::new(request, route, ids, caller.strictness)?;
+            let call = Call::new(request, route, self.router.ids(at, &path), caller.strictness)?;
             match route.run {
                 Run::Open(run) => run(&call).map(Passed::Reply),
                 Run::Inside(run) => run(&call, self).map(Passed::Reply),
@@ -109,16 +109,10 @@ impl Gate {
     }
 
     /// A route that the configuration names takes ten requests a minute from one address.
-    fn check_critical_route(&self, request: &Request, path: &[&str], trail: &mut Trail) -> Result<()> {
-        let method = Method::parse(&request.method);
-        let is_it = |at: &usize| {
-            let route = self.routes[*at];
-            self.critical[*at] && Some(route.method) == method && route.matches(path).is_some()
-        };
-        if !self.critical.contains(&true) || trail.counted_for_address {
+    fn check_critical_route(&self, found: Option<usize>, trail: &mut Trail) -> Result<()> {
+        let Some(at) = found.filter(|at| self.critical[*at] && !trail.counted_for_address) else {
             return Ok(());
-        }
-        let Some(at) = (0..self.routes.len()).find(is_it) else { return Ok(()) };
+        };
         trail.counted_for_address = true;
         self.limit_address(trail, Kind::Route(at))
     }
@@ -168,13 +162,10 @@ impl Gate {
     }
 
     /// The answer of a path that needs no key.
-    fn open_path(&self, request: &Request, path: &[&str], trail: &mut Trail) -> Result<Option<Reply>> {
-        let method = Method::parse(&request.method);
-        let is_it = |route: &&'static Route| {
-            route.access == Access::Open && Some(route.method) == method && route.matches(path).is_some()
-        };
-        let Some(at) = self.routes.iter().position(is_it) else { return Ok(None) };
-        let route = self.routes[*trail.route.insert(at)];
+    fn open_path(&self, request: &Request, found: Option<usize>, trail: &mut Trail) -> Result<Option<Reply>> {
+        let is_open = |at: &usize| self.router.route(*at).access == Access::Open;
+        let Some(at) = found.filter(is_open) else { return Ok(None) };
+        let route = self.router.route(*trail.route.insert(at));
         let call = Call::new(request, route, Vec::new(), Default::default())?;
         match route.run {
             Run::Open(run) => run(&call).map(Some),
@@ -183,28 +174,20 @@ impl Gate {
         }
     }
 
-    /// The route of a request and the ids in its path: 404 where no route has the path, 405
-    /// where none of them has the method.
-    fn find(&self, request: &Request, path: &[&str]) -> Result<(usize, Vec<Option<Uuid>>)> {
-        let matching = |at: usize| Some((at, self.routes[at].matches(path)?));
-        let found: Vec<_> = (0..self.routes.len()).filter_map(matching).collect();
-        if found.is_empty() {
-            let path = query::decode(&request.path)?;
-            let message = format!("Den Pfad {} gibt es nicht. GET /api/v1 nennt alle.", shortened(&path));
-            return Err(Refusal::new(Code::NichtGefunden, message).into());
+    /// 404 where no route has the path, 405 where none of them has the method.
+    fn not_found(&self, request: &Request, path: &[&str]) -> Failure {
+        let methods = self.router.methods(path);
+        if !methods.is_empty() {
+            let message = format!("Hier sind nur diese Methoden erlaubt: {}.", methods.join(", "));
+            return Refusal::new(Code::MethodeNichtErlaubt, message).into();
         }
-        let method = Method::parse(&request.method);
-        let found = found.into_iter().find(|(at, _)| Some(self.routes[*at].method) == method);
-        found.ok_or_else(|| {
-            let message = format!("Hier sind nur diese Methoden erlaubt: {}.", self.allowed(path).join(", "));
-            Refusal::new(Code::MethodeNichtErlaubt, message).into()
-        })
-    }
-
-    /// The methods that a path has.
-    fn allowed(&self, path: &[&str]) -> Vec<&'static str> {
-        let routes = self.routes.iter().filter(|route| route.matches(path).is_some());
-        routes.map(|route| route.method.as_str()).collect()
+        match query::decode(&request.path) {
+            Ok(path) => {
+                let message = format!("Den Pfad {} gibt es nicht. GET /api/v1 nennt alle.", shortened(&path));
+                Refusal::new(Code::NichtGefunden, message).into()
+            }
+            Err(refusal) => refusal.into(),
+        }
     }
 }
 
@@ -216,9 +199,4 @@ fn check_scope(route: &Route, caller: &Caller) -> Result<()> {
         }
         Access::Scope(_) | Access::AnyKey | Access::Open => Ok(()),
     }
-}
-
-/// The segments of a path.
-pub fn split(path: &str) -> Vec<&str> {
-    path.split('/').skip(1).collect()
 }

@@ -52,7 +52,7 @@ impl Gate {
     /// Writes the audit row of an answer that the writer has no part in.
     pub(super) fn recorded(&self, request: &Request, trail: Trail, reply: Reply) -> Reply {
         // Probes come every second from whoever watches, and are not part of the interface.
-        let is_probe = trail.route.is_some_and(|at| matches!(self.routes[at].run, Run::Inside(_)));
+        let is_probe = trail.route.is_some_and(|at| matches!(self.router.route(at).run, Run::Inside(_)));
         if !is_probe {
             self.journal.append(self.row(request, &trail, &reply));
         }
@@ -63,7 +63,7 @@ impl Gate {
     /// what the client has left.
     pub(super) fn leave(&self, request: &Request, trail: &Trail, reply: Reply) -> Reply {
         let duration = request.started.elapsed();
-        let (method, route) = match trail.route.map(|at| self.routes[at]) {
+        let (method, route) = match trail.route.map(|at| self.router.route(at)) {
             Some(route) => (route.method.as_str(), route.pattern),
             None => ("", ""),
         };
@@ -78,7 +78,7 @@ impl Gate {
             key = trail.caller.as_ref().map(|caller| caller.key_id.as_str()),
             "request"
         );
-        let reply = match trail.route.and_then(|at| self.routes[at].deprecated) {
+        let reply = match trail.route.and_then(|at| self.router.route(at).deprecated) {
             Some(deprecation) => deprecation.shown_in(reply),
             None => reply,
         };

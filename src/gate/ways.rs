@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use super::key::PresentedKey;
-use super::passage::{Step, Writing, split};
+use super::passage::{Step, Writing};
 use super::trail::Trail;
 use super::{Gate, address};
 use crate::db::error::{Failure, Result};
@@ -18,6 +18,7 @@ use crate::http::call::Request;
 use crate::http::error;
 use crate::http::reply::Reply;
 use crate::http::route::{BodyLimit, Method};
+use crate::http::router::split;
 use crate::http::server::{Answering, Outcome};
 
 impl Answering for Gate {
@@ -38,11 +39,8 @@ impl Answering for Gate {
         if self.keys.presented(&head.headers).is_err() {
             return 0;
         }
-        let path = split(head.uri.path());
-        let method = Method::parse(head.method.as_str());
-        let mut routes = self.routes.iter().filter(|route| Some(route.method) == method);
-        let route = routes.find(|route| route.matches(&path).is_some());
-        route.map_or(BodyLimit::Ordinary, |route| route.body).bytes()
+        let at = self.router.find(Method::parse(head.method.as_str()), &split(head.uri.path()));
+        at.map_or(BodyLimit::Ordinary, |at| self.router.route(at).body).bytes()
     }
 
     fn unavailable(&self, request_id: Uuid) -> Reply {

@@ -9,6 +9,7 @@ pub mod json;
 pub mod query;
 pub mod reply;
 pub mod route;
+pub mod router;
 pub mod server;
 pub mod shape;
 pub mod tls;

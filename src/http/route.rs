@@ -1,7 +1,6 @@
 //! A route is a row of data (wall 1): everything that must know the routes reads the table.
 
 use schemars::{JsonSchema, SchemaGenerator};
-use uuid::Uuid;
 
 use super::call::{Call, Request};
 use super::reply::Reply;
@@ -327,25 +326,5 @@ impl Route {
     /// The same route for uploads.
     pub const fn with_upload(self) -> Route {
         Route { body: BodyLimit::Upload, ..self }
-    }
-
-    /// The ids in a path, if the path is one of this route's. A segment `{…}` matches anything
-    /// but nothing; what is no uuid matches no record and is not found later.
-    pub fn matches(&self, path: &[&str]) -> Option<Vec<Option<Uuid>>> {
-        let mut pattern = self.pattern.split('/').skip(1);
-        let mut ids = Vec::new();
-        for segment in path {
-            let expected = pattern.next()?;
-            if !expected.starts_with('{') {
-                if expected != *segment {
-                    return None;
-                }
-            } else if segment.is_empty() {
-                return None;
-            } else {
-                ids.push(super::wire::parse_uuid(segment));
-            }
-        }
-        pattern.next().is_none().then_some(ids)
     }
 }

@@ -8,6 +8,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use jsonschema::Validator;
 use partnerd::app::{description, routes};
 use partnerd::http::route::{Method, Route};
+use partnerd::http::router::{Router, split};
 use serde_json::{Value, json};
 
 static DESCRIPTION: LazyLock<Value> = LazyLock::new(|| {
@@ -44,14 +45,10 @@ fn close(shape: &mut Value) {
     }
 }
 
-/// The route of a request, most literal first, as the gate finds it.
+/// The route of a request, as the gate finds it.
 fn route(method: &str, path: &str) -> Option<&'static Route> {
-    let path: Vec<&str> = path.split('/').skip(1).collect();
-    let method = Method::parse(method)?;
-    let mut matching: Vec<_> =
-        routes().filter(|route| route.method == method && route.matches(&path).is_some()).collect();
-    matching.sort_by_key(|route| route.pattern.matches('{').count());
-    matching.first().copied()
+    let router = Router::new(routes());
+    router.find(Some(Method::parse(method)?), &split(path)).map(|at| router.route(at))
 }
 
 /// What is wrong with an answer, if it is one of a route.
