@@ -14,6 +14,8 @@ mod migrate;
 mod serve;
 #[cfg(windows)]
 mod service;
+#[cfg(target_os = "linux")]
+mod systemd;
 mod tenant;
 mod tls;
 

@@ -6,6 +6,8 @@ use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio_rustls::TlsAcceptor;
 
+#[cfg(target_os = "linux")]
+use super::systemd;
 use super::{Outcome, Terminal, sentence};
 use crate::app::{App, threads};
 use crate::config::Config;
@@ -48,7 +50,7 @@ pub fn serve(
 ) -> Outcome {
     let stop = {
         let _within = runtime.enter();
-        stop_signal().map_err(|error| format!("Ctrl-C cannot be waited for: {error}"))?
+        stop_signal(stopping).map_err(|error| format!("Ctrl-C cannot be waited for: {error}"))?
     };
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     if tls.is_none() && !address.ip().is_loopback() {
@@ -59,8 +61,16 @@ pub fn serve(
     let scheme = if tls.is_some() { "https" } else { "http" };
     terminal.print(&format!("partnerd listening on {scheme}://{address}"));
     started();
+    #[cfg(target_os = "linux")]
+    let _telling = systemd::tell(runtime.handle(), &app.gate)?;
     runtime.block_on(app.serve(listener, config.limits.clone(), tls, stop));
     Ok(())
+}
+
+/// What there is to say when the stop begins.
+fn stopping() {
+    #[cfg(target_os = "linux")]
+    systemd::stopping();
 }
 
 /// Certificate and key, read before anything is opened.

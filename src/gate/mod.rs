@@ -23,8 +23,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ipnet::IpNet;
+use rusqlite::Connection;
 
 use crate::db::Clock;
+use crate::db::error::Result;
 use crate::db::readers::{Lane, Readers};
 use crate::db::writer::WriterQueue;
 use crate::http::call::Request;
@@ -103,11 +105,25 @@ pub struct Nightly {
 /// How long the writer may be at work without looking around before the service is not ready.
 const WRITER_SILENT_AT_MOST: Duration = Duration::from_secs(10);
 
+impl Gate {
+    /// Whether the service still works, whatever it answers: neither the writer nor a read has been at
+    /// one piece of work for so long. It does not return while no read does.
+    /// What [`Inside::ready`] calls not ready may pass by itself; what hangs does not.
+    pub fn works(&self, at_most: Duration) -> bool {
+        // An error is an answer as well: a restart mends no disk.
+        let _ = self.readers.read(Lane::Fast, look);
+        self.writer.watch().silent() < at_most && self.readers.oldest() < at_most
+    }
+}
+
+/// The shortest read there is.
+fn look(connection: &Connection) -> Result<bool> {
+    Ok(connection.prepare_cached("select 1 from installation")?.exists([])?)
+}
+
 impl Inside for Gate {
     fn ready(&self) -> std::result::Result<(), String> {
-        let read = self.readers.read(Lane::Fast, |connection| {
-            Ok(connection.prepare_cached("select 1 from installation")?.exists([])?)
-        });
+        let read = self.readers.read(Lane::Fast, look);
         read.map_err(|failure| format!("the database cannot be read: {failure}"))?;
         let silent = self.writer.watch().silent();
         if silent > WRITER_SILENT_AT_MOST {

@@ -334,9 +334,9 @@ pub fn when_told(stop: &tokio::sync::Notify, told: impl FnOnce()) -> impl Future
     }
 }
 
-/// Registers for SIGTERM and SIGINT (Ctrl-C), at once; the future waits for one of them. Must be
-/// called within the runtime.
-pub fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+/// Registers for SIGTERM and SIGINT (Ctrl-C), at once; the future waits for one of them and calls
+/// `told`. Must be called within the runtime.
+pub fn stop_signal(told: impl FnOnce()) -> std::io::Result<impl Future<Output = ()>> {
     #[cfg(unix)]
     let signals = {
         use tokio::signal::unix::{SignalKind, signal};
@@ -351,5 +351,6 @@ pub fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
             _ = terminate.recv() => {}
         }
         tracing::info!("stopping: finishing what runs");
+        told();
     })
 }

@@ -1,0 +1,131 @@
+//! What systemd is told (sd_notify(3)): that the service answers, that it still works, that it stops.
+//! Where nobody listens, nothing is said.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel, sync_channel};
+use std::task::Poll;
+use std::time::{Duration, Instant as Ticks};
+
+use sd_notify::NotifyState::{self, Ready, Stopping, Watchdog};
+use sd_notify::watchdog_enabled;
+use tokio::runtime::Handle;
+
+use crate::db::log;
+use crate::gate::Gate;
+
+/// How often the first answer is waited for, and how long where nobody watches.
+const ASK_AGAIN: Duration = Duration::from_secs(1);
+
+/// How long the writer or a read may be at one piece of work before only a restart helps. Whatever works
+/// is done sooner: it waits half a minute at most for an import, and a long read ends after a minute.
+const HANGS_AFTER: Duration = Duration::from_secs(300);
+
+/// Tells systemd how it goes, for as long as this is kept.
+pub struct Telling {
+    _stop: Sender<()>,
+}
+
+/// Says that the service answers once it does, and from then on that it still works, where systemd
+/// wants to know (WatchdogSec).
+///
+/// The question goes the way of a request: a thread of the socket reads the database, and the gate
+/// looks at the writer ([`Gate::works`]). When no answer comes nothing is said, and systemd starts the
+/// service anew. A bad answer is an answer: a full disk is not mended by a restart.
+pub fn tell(runtime: &Handle, gate: &Arc<Gate>) -> Result<Option<Telling>, String> {
+    if std::env::var_os("NOTIFY_SOCKET").is_none() {
+        return Ok(None);
+    }
+    let (runtime, gate) = (runtime.clone(), Arc::clone(gate));
+    let (stop, stopped) = channel();
+    let work = move || {
+        let watched = watchdog_enabled().filter(|limit| !limit.is_zero());
+        // Half of it is usual; a quarter leaves room for an answer that comes late.
+        let pause = watched.map_or(ASK_AGAIN, |limit| limit / 4);
+        let (mut news, mut wait) = (Ready, Duration::ZERO);
+        while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+            let asked = Ticks::now();
+            let is_well = works(&runtime, &gate, pause);
+            if is_well {
+                say(&news);
+                news = Watchdog;
+                if watched.is_none() {
+                    return;
+                }
+            }
+            let next = if is_well { pause } else { pause.min(ASK_AGAIN) };
+            wait = next.saturating_sub(asked.elapsed());
+        }
+    };
+    let started = std::thread::Builder::new().name("systemd".into()).spawn(work);
+    started.map_err(|error| format!("a thread cannot be started: {error}"))?;
+    Ok(Some(Telling { _stop: stop }))
+}
+
+/// Says that the service stops.
+pub fn stopping() {
+    say(&Stopping);
+}
+
+fn works(runtime: &Handle, gate: &Arc<Gate>, patience: Duration) -> bool {
+    let (sender, receiver) = sync_channel(1);
+    let gate = Arc::clone(gate);
+    runtime.spawn(poll_fn(move |_| {
+        // Nobody waits for an answer that comes too late.
+        let _ = sender.try_send(gate.works(HANGS_AFTER));
+        Poll::Ready(())
+    }));
+    receiver.recv_timeout(patience) == Ok(true)
+}
+
+fn say(news: &NotifyState<'_>) {
+    if let Err(error) = sd_notify::notify(std::slice::from_ref(news)) {
+        log(&format!("systemd cannot be told how it goes: {error}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::Receiver;
+
+    use super::*;
+    use crate::app::App;
+    use crate::db::system_clock;
+    use crate::db::writer::{Batch, Job};
+    use crate::gate::Policy;
+
+    struct Hangs(Receiver<()>);
+
+    impl Job for Hangs {
+        fn run(&mut self, _: &Batch<'_>) {
+            let _ = self.0.recv();
+        }
+
+        fn finish(self: Box<Self>, _: bool) {}
+    }
+
+    #[test]
+    fn what_hangs_is_seen() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let app = App::open(&folder.path().join("test.db"), system_clock(), &Policy::default()).unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+        let patience = Duration::from_secs(5);
+        assert!(works(runtime.handle(), &app.gate, patience));
+        // The socket.
+        let (go_on, hangs) = channel::<()>();
+        runtime.spawn(poll_fn(move |_| Poll::Ready(hangs.recv())));
+        assert!(!works(runtime.handle(), &app.gate, Duration::from_millis(300)));
+        drop(go_on);
+        assert!(works(runtime.handle(), &app.gate, patience));
+        // The writer.
+        let (go_on, hangs) = channel();
+        app.gate.writer.submit(Box::new(Hangs(hangs)));
+        std::thread::sleep(Duration::from_millis(1_500));
+        assert!(!app.gate.works(Duration::from_millis(1_000)));
+        assert!(app.gate.works(HANGS_AFTER), "it may well be at work for a while");
+        drop(go_on);
+        std::thread::sleep(Duration::from_millis(500));
+        assert!(app.gate.works(Duration::from_millis(1_000)));
+        app.close();
+    }
+}

@@ -1,0 +1,94 @@
+//! What systemd hears from the real executable (sd_notify(3)).
+#![cfg(target_os = "linux")]
+
+mod process;
+
+use std::os::unix::net::UnixDatagram;
+use std::time::{Duration, Instant};
+
+use process::{Folder, Running};
+
+/// The socket on which systemd listens.
+struct Systemd(UnixDatagram);
+
+impl Systemd {
+    fn listen(folder: &Folder) -> Systemd {
+        let socket = UnixDatagram::bind(folder.file("notify")).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        Systemd(socket)
+    }
+
+    /// What is said next, if anything is.
+    fn hears(&self) -> Option<String> {
+        let mut text = [0; 256];
+        let length = self.0.recv(&mut text).ok()?;
+        Some(String::from_utf8_lossy(&text[..length]).trim_end().to_owned())
+    }
+
+    /// What was said until now.
+    fn heard(&self) -> Vec<String> {
+        self.0.set_nonblocking(true).unwrap();
+        let heard = std::iter::from_fn(|| self.hears()).collect();
+        self.0.set_nonblocking(false).unwrap();
+        heard
+    }
+}
+
+fn serve(folder: &Folder, variables: &[(&str, &str)]) -> Running {
+    let mut command = folder.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command.env("NOTIFY_SOCKET", folder.file("notify")).envs(variables.iter().copied());
+    Running::start(command)
+}
+
+#[test]
+fn systemd_hears_that_it_answers_that_it_works_and_that_it_stops() {
+    let folder = Folder::new();
+    let systemd = Systemd::listen(&folder);
+    let mut server = serve(&folder, &[("WATCHDOG_USEC", "400000")]);
+    assert_eq!(systemd.hears().unwrap(), "READY=1");
+    assert_eq!(server.client("").get("/healthz").status, 200, "it is ready");
+    let begun = Instant::now();
+    for _ in 0..10 {
+        assert_eq!(systemd.hears().unwrap(), "WATCHDOG=1");
+    }
+    let pause = begun.elapsed() / 10;
+    assert!(pause < Duration::from_millis(200), "at least twice in its time: every {pause:?}");
+    assert!(pause > Duration::from_millis(50), "not all the time: every {pause:?}");
+
+    // Another program that writes is no reason for a restart.
+    let other = folder.database();
+    other.execute_batch("begin immediate").unwrap();
+    systemd.heard();
+    std::thread::sleep(Duration::from_millis(1_200));
+    assert!(systemd.heard().len() > 5);
+    drop(other);
+
+    // A process that stands still says nothing.
+    server.signal("STOP");
+    std::thread::sleep(Duration::from_millis(100));
+    systemd.heard();
+    std::thread::sleep(Duration::from_millis(600));
+    assert_eq!(systemd.heard(), Vec::<String>::new());
+    server.signal("CONT");
+    assert_eq!(systemd.hears().unwrap(), "WATCHDOG=1");
+
+    server.signal("TERM");
+    assert!(server.end().0.success());
+    let heard = systemd.heard();
+    assert_eq!(heard.iter().filter(|news| *news == "STOPPING=1").count(), 1, "{heard:?}");
+}
+
+#[test]
+fn only_who_is_watched_says_more_than_that_it_answers() {
+    let folder = Folder::new();
+    let systemd = Systemd::listen(&folder);
+    for variables in [&[][..], &[("WATCHDOG_USEC", "200000"), ("WATCHDOG_PID", "1")]] {
+        let mut server = serve(&folder, variables);
+        assert_eq!(systemd.hears().unwrap(), "READY=1");
+        std::thread::sleep(Duration::from_millis(400));
+        assert_eq!(systemd.heard(), Vec::<String>::new(), "{variables:?}");
+        server.signal("INT");
+        assert!(server.end().0.success());
+        assert_eq!(systemd.heard(), ["STOPPING=1"]);
+    }
+}
