@@ -4,6 +4,7 @@
 
 mod process;
 
+use std::collections::BTreeSet;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -329,6 +330,37 @@ fn doctor_names_what_is_wrong_and_what_to_do() {
     refused_table(&output);
     let (state, finding) = looked(&output, "database");
     assert!(state == "wrong" && finding.contains("partnerd restore"), "{finding}");
+}
+
+#[test]
+fn doctor_changes_nothing() {
+    let folder = Folder::new();
+    let names = || {
+        let entries = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        entries.map(|name| name.into_string().unwrap()).collect::<BTreeSet<_>>()
+    };
+    folder.write("leer.db", "");
+    rusqlite::Connection::open(folder.file("fremd.db"))
+        .and_then(|other| other.execute_batch("create table notiz (text); insert into notiz values ('x')"))
+        .unwrap();
+    for (file, word) in [("leer.db", "is empty"), ("fremd.db", "of another program")] {
+        let (before, beside) = (std::fs::read(folder.file(file)).unwrap(), names());
+        let output = folder.run(&["--json", "--db", file, "doctor"]);
+        let (state, finding) = looked(&output, "database");
+        assert!(state == "wrong" && finding.contains(word), "{finding}");
+        assert_eq!(std::fs::read(folder.file(file)).unwrap(), before, "{file}");
+        assert_eq!(names(), beside);
+    }
+    // What was killed left all in the log beside the database: there it stays.
+    let mut server = folder.serve(&[]);
+    let key = folder.company("Mühle");
+    assert_eq!(server.client(&key).get("/api/v1/laender").status, 200);
+    server.kill();
+    let both = || ["partnerd.db", "partnerd.db-wal"].map(|file| std::fs::read(folder.file(file)).unwrap());
+    let before = both();
+    assert!(!before[1].is_empty());
+    assert_eq!(looked(&folder.run(&["--json", "doctor"]), "pages").0, "ok");
+    assert!(both() == before);
 }
 
 /// A table on stdout, and one sentence on stderr.

@@ -10,6 +10,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use process::Folder;
+use rcgen::{CertificateParams, KeyPair};
+use serde_json::Value;
 
 /// A server that speaks https; its port.
 struct Encrypted(Child, u16);
@@ -137,4 +139,89 @@ fn files_that_are_no_certificate_are_named() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.code() == Some(1) && said.contains(expected), "{config}: {said}");
     }
+}
+
+/// Writes a certificate that begins and ends this many days from now, and its key.
+fn certificate(folder: &Folder, from: i64, until: i64) {
+    let day = |days: i64| {
+        let day = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
+        let day = day + jiff::Span::new().days(days);
+        rcgen::date_time_ymd(day.year().into(), day.month() as u8, day.day() as u8)
+    };
+    let mut params = CertificateParams::new(vec!["waage.local".to_owned()]).unwrap();
+    (params.not_before, params.not_after) = (day(from), day(until));
+    let key = KeyPair::generate().unwrap();
+    folder.write("partnerd-cert.pem", &params.self_signed(&key).unwrap().pem());
+    folder.write("partnerd-key.pem", &key.serialize_pem());
+    mode(folder, "partnerd-key.pem", 0o600);
+}
+
+fn mode(folder: &Folder, file: &str, mode: u32) {
+    std::fs::set_permissions(folder.file(file), std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// What `doctor` says of this look: the state, and what was found.
+fn doctor(folder: &Folder, look: &str) -> (String, String) {
+    folder.write(
+        "partnerd.toml",
+        "tls_certificate = \"partnerd-cert.pem\"\ntls_key = \"partnerd-key.pem\"\nlisten = \"127.0.0.1:0\"\n",
+    );
+    let output = folder.run(&["--config", "partnerd.toml", "--json", "doctor"]);
+    let findings = serde_json::from_slice::<Value>(&output.stdout).unwrap();
+    let found = findings.as_array().unwrap().iter().find(|finding| finding["look"] == look);
+    let found = found.unwrap_or_else(|| panic!("no look at {look}: {findings}"));
+    assert_eq!(output.status.success(), !findings.to_string().contains("\"wrong\""));
+    (found["state"].as_str().unwrap().to_owned(), found["finding"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn doctor_looks_at_the_certificate_and_its_key() {
+    let folder = Folder::new();
+    let looks = |look: &str, state: &str, words: &[&str]| {
+        let (found, finding) = doctor(&folder, look);
+        assert_eq!(found, state, "{finding}");
+        assert!(words.iter().all(|word| finding.contains(word)), "{words:?}: {finding}");
+    };
+    looks("https", "wrong", &["partnerd-cert.pem cannot be read", "tls self-signed"]);
+    certificate(&folder, -1, 40);
+    looks("https", "ok", &["valid until"]);
+    looks("tls_key", "ok", &[]);
+    mode(&folder, "partnerd-key.pem", 0o644);
+    looks("tls_key", "warning", &["chmod 640 partnerd-key.pem"]);
+    certificate(&folder, -1, 20);
+    looks("https", "warning", &["expires on", "make a new one"]);
+    certificate(&folder, -9, -2);
+    looks("https", "wrong", &["has expired on", "make a new one"]);
+    certificate(&folder, 3, 400);
+    looks("https", "wrong", &["valid from", "clock"]);
+    folder.write("partnerd-key.pem", &KeyPair::generate().unwrap().serialize_pem());
+    looks("https", "wrong", &["do not fit together"]);
+    folder.write("partnerd-key.pem", "");
+    looks("https", "wrong", &["partnerd-key.pem has no private key"]);
+    let open = folder.run(&["--json", "doctor"]);
+    assert!(String::from_utf8_lossy(&open.stdout).contains("only this machine can reach"));
+}
+
+#[test]
+fn a_server_says_in_its_log_that_its_certificate_ends_soon() {
+    let folder = Folder::new();
+    let log = |from: i64, until: i64| {
+        certificate(&folder, from, until);
+        folder.write(
+            "partnerd.toml",
+            "tls_certificate = \"partnerd-cert.pem\"\ntls_key = \"partnerd-key.pem\"\n",
+        );
+        let serve = ["--config", "partnerd.toml", "serve", "--listen", "127.0.0.1:0"];
+        let mut command = folder.command(&serve);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut first = [0; 1];
+        child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
+        let ended = Command::new("kill").arg(child.id().to_string()).status().unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(ended.success() && output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(log(-1, 29).contains("partnerd-cert.pem expires on"));
+    assert!(log(-9, -2).contains("partnerd-cert.pem has expired on"), "it serves all the same");
+    assert!(!log(-1, 400).contains("partnerd-cert.pem"));
 }

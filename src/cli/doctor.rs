@@ -6,11 +6,14 @@ use std::path::Path;
 use rusqlite::Connection;
 use serde::Serialize;
 
+use super::serve::Validity;
 use super::{Outcome, Terminal, now};
 use crate::app::nightly::made;
 use crate::config::Config;
-use crate::db::connection::open_writer;
+use crate::db::connection::open_to_look;
+use crate::db::migrate::beside;
 use crate::db::{lock, migrate};
+use crate::http::tls::acceptor;
 use crate::rules::day::{Day, Instant};
 
 /// Free space below which something should be done, in MiB.
@@ -58,7 +61,8 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    let server = config.db.exists() && lock::without_server(&config.db).is_err();
+    // Where no server ever ran there is no file to lock, and none is made.
+    let server = beside(&config.db, "lock").exists() && lock::without_server(&config.db).is_err();
     let mut findings = vec![sqlite(), rights(folder), space(folder), drive(folder)];
     if config.db.exists() {
         findings.extend(database(&config.db));
@@ -67,6 +71,7 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
         findings.push(warning("database", format!("there is no {}: {next}", config.db.display())));
     }
     findings.push(port(config, server));
+    findings.extend(encryption(config));
     findings.push(backups(config));
     terminal.rows(&["look", "state", "finding"], &findings, |finding| {
         let state = match finding.state {
@@ -142,7 +147,11 @@ fn drive(folder: &Path) -> Finding {
 }
 
 fn database(path: &Path) -> Vec<Finding> {
-    let connection = match open_writer(path) {
+    if std::fs::metadata(path).is_ok_and(|metadata| metadata.len() == 0) {
+        let advice = "delete it, and `partnerd serve` makes a new one, or put back the last backup";
+        return vec![wrong("database", format!("{} is empty: {advice}", path.display()))];
+    }
+    let connection = match open_to_look(path) {
         Ok(connection) => connection,
         Err(failure) => {
             let advice = "put back the last backup with `partnerd restore FILE`, or name another database";
@@ -152,7 +161,7 @@ fn database(path: &Path) -> Vec<Finding> {
             )];
         }
     };
-    let state = match migrate::check_current(path) {
+    let state = match migrate::is_of_this_version(&connection) {
         Ok(true) => ok("database", format!("{} has the schema of this version", path.display())),
         Ok(false) => warning("database", "it has an older schema: the next start brings it to this version"),
         Err(failure) => wrong("database", failure.to_string()),
@@ -162,18 +171,56 @@ fn database(path: &Path) -> Vec<Finding> {
 
 /// Only its owner should read the file: it holds the hashes of keys and all the data.
 fn owner(path: &Path) -> Finding {
-    #[cfg(unix)]
-    if let Ok(metadata) = std::fs::metadata(path) {
-        let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777;
-        if mode & 0o077 != 0 {
-            let advice = format!("chmod 600 {}", path.display());
-            return warning("owner", format!("others may use the file (mode {mode:o}): {advice}"));
-        }
+    if let Some(complaint) = open_to(0o077, path) {
+        return warning("owner", complaint);
     }
     #[cfg(windows)]
     return ok("owner", format!("the rights of the folder of {} hold", path.display()));
     #[cfg(not(windows))]
     ok("owner", "nobody else may use the file")
+}
+
+/// Complains where a file is open to these others.
+#[cfg_attr(not(unix), allow(unused_variables))]
+fn open_to(others: u32, path: &Path) -> Option<String> {
+    #[cfg(unix)]
+    {
+        let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(path).ok()?.permissions());
+        let (file, mode) = (path.display(), mode & 0o777);
+        (mode & others != 0)
+            .then(|| format!("others may use the file (mode {mode:o}): chmod {:o} {file}", mode & !others))
+    }
+    #[cfg(not(unix))]
+    None
+}
+
+/// The certificate and its key: whether they can be used, for how long, and by whom.
+fn encryption(config: &Config) -> Vec<Finding> {
+    let Some((certificate, key)) = &config.tls else {
+        return vec![match config.listen.ip().is_loopback() {
+            true => ok("https", "not used, and only this machine can reach the server"),
+            false => warning(
+                "https",
+                "not used, so keys and data can be read on the network: `partnerd tls self-signed` makes a certificate, tls_certificate and tls_key name it",
+            ),
+        }];
+    };
+    let advice = "mend tls_certificate and tls_key, or make both anew with `partnerd tls self-signed`";
+    if let Err(complaint) = acceptor(certificate, key) {
+        return vec![wrong("https", format!("{complaint}: {advice}"))];
+    }
+    let until = match Validity::of(certificate) {
+        Ok(Validity::Good(finding)) => ok("https", finding),
+        Ok(Validity::Doubtful(finding)) => warning("https", finding),
+        Ok(Validity::Wrong(finding)) => wrong("https", finding),
+        Err(complaint) => wrong("https", format!("{complaint}: {advice}")),
+    };
+    // A group may well have it: that is how one key serves several programs.
+    let secret = match open_to(0o007, key) {
+        Some(complaint) => warning("tls_key", complaint),
+        None => ok("tls_key", "belongs to the certificate, and not everybody may use the file"),
+    };
+    vec![until, secret]
 }
 
 fn pages(connection: &Connection) -> Finding {

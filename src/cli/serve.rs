@@ -8,12 +8,13 @@ use tokio_rustls::TlsAcceptor;
 
 #[cfg(target_os = "linux")]
 use super::systemd;
-use super::{Outcome, Terminal, sentence};
+use super::{Outcome, Terminal, now, sentence};
 use crate::app::{App, threads};
 use crate::config::Config;
 use crate::db::{log, system_clock};
 use crate::http::server::stop_signal;
-use crate::http::tls::acceptor;
+use crate::http::tls::{acceptor, validity};
+use crate::rules::day::Day;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -73,9 +74,49 @@ fn stopping() {
     systemd::stopping();
 }
 
-/// Certificate and key, read before anything is opened.
+/// Certificate and key, read before anything is opened. That it ends soon is said in the log.
 pub fn encryption(config: &Config) -> Result<Option<TlsAcceptor>, String> {
-    config.tls.as_ref().map(|(certificate, key)| acceptor(certificate, key)).transpose()
+    let Some((certificate, key)) = &config.tls else { return Ok(None) };
+    let acceptor = acceptor(certificate, key)?;
+    if let Validity::Doubtful(finding) | Validity::Wrong(finding) = Validity::of(certificate)? {
+        log(&finding);
+    }
+    Ok(Some(acceptor))
+}
+
+/// Days before the end of a certificate from which on a new one is asked for.
+const SOON: i64 = 30;
+
+/// Whether clients take a certificate today.
+pub enum Validity {
+    /// They do.
+    Good(String),
+    /// Not for long.
+    Doubtful(String),
+    /// They do not.
+    Wrong(String),
+}
+
+impl Validity {
+    /// What holds now for a certificate and those behind it.
+    pub fn of(certificate: &Path) -> Result<Validity, String> {
+        let (from, until) = validity(certificate)?;
+        let (file, today, last) = (certificate.display(), Day::in_berlin(now()), Day::in_berlin(until));
+        let renew =
+            "make a new one (`partnerd tls self-signed`, or your authority) and start the server again";
+        Ok(if now() > until {
+            Validity::Wrong(format!("{file} has expired on {last}: {renew}"))
+        } else if now() < from {
+            let first = Day::in_berlin(from);
+            Validity::Wrong(format!(
+                "{file} is valid from {first} on only: look at the clock of this machine, or {renew}"
+            ))
+        } else if last.number() - today.number() < SOON {
+            Validity::Doubtful(format!("{file} expires on {last}: {renew}"))
+        } else {
+            Validity::Good(format!("{file} is valid until {last}"))
+        })
+    }
 }
 
 /// Threads for the socket.

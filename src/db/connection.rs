@@ -35,7 +35,7 @@ pub fn open_writer(path: &Path) -> Result<Connection> {
     let application: i32 = connection.query_row("pragma application_id", [], |row| row.get(0))?;
     let tables: i64 = connection.query_row("select count(*) from sqlite_schema", [], |row| row.get(0))?;
     if application != APPLICATION_ID && tables > 0 {
-        return Err(Failure::Broken(format!("{} is a database of another program", path.display())));
+        return Err(foreign(path));
     }
     if application != APPLICATION_ID {
         connection.execute_batch(&format!("pragma application_id = {APPLICATION_ID}"))?;
@@ -62,6 +62,24 @@ pub fn open_writer(path: &Path) -> Result<Connection> {
     expect(&connection, "recursive_triggers", 1)?;
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     Ok(connection)
+}
+
+/// Opens a database to look at it: no byte of the file is changed, whatever it is.
+pub fn open_to_look(path: &Path) -> Result<Connection> {
+    let connection = Connection::open_with_flags(
+        path,
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+    )?;
+    prepare_reader(&connection)?;
+    let application: i32 = connection.query_row("pragma application_id", [], |row| row.get(0))?;
+    if application != APPLICATION_ID {
+        return Err(foreign(path));
+    }
+    Ok(connection)
+}
+
+fn foreign(path: &Path) -> Failure {
+    Failure::Broken(format!("{} is a database of another program", path.display()))
 }
 
 /// Lets a connection wait while another process writes.

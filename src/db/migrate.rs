@@ -70,9 +70,13 @@ pub fn status(path: &Path) -> Result<Vec<Step>> {
 
 /// Whether the file has every migration of this version; refuses a newer one.
 pub fn check_current(path: &Path) -> Result<bool> {
-    let connection = open_writer(path)?;
-    refuse_newer(&connection)?;
-    is_current(&connection)
+    is_of_this_version(&open_writer(path)?)
+}
+
+/// The same of an open database.
+pub fn is_of_this_version(connection: &Connection) -> Result<bool> {
+    refuse_newer(connection)?;
+    is_current(connection)
 }
 
 /// The schema as this version creates it, for the comparison with a live one.

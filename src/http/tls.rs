@@ -10,16 +10,13 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use x509_parser::parse_x509_certificate;
+
+use crate::rules::day::Instant;
 
 /// Reads a certificate (with those between it and its root behind it) and its key, both PEM.
 pub fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, String> {
-    let read =
-        |path: &Path| fs::read(path).map_err(|error| format!("{} cannot be read: {error}", path.display()));
-    let chain = CertificateDer::pem_slice_iter(&read(certificate)?).collect::<Result<Vec<_>, _>>();
-    let chain = chain.unwrap_or_default();
-    if chain.is_empty() {
-        return Err(format!("{} has no certificate in PEM form", certificate.display()));
-    }
+    let chain = chain(certificate)?;
     let secret = PrivateKeyDer::from_pem_slice(&read(key)?)
         .map_err(|_| format!("{} has no private key in PEM form", key.display()))?;
     let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
@@ -29,6 +26,32 @@ pub fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, String> {
         format!("{} and {} do not fit together: {error}", certificate.display(), key.display())
     })?;
     Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+/// When a certificate with those behind it begins and ceases to be valid.
+pub fn validity(certificate: &Path) -> Result<(Instant, Instant), String> {
+    let mut valid = (i64::MIN, i64::MAX);
+    for der in chain(certificate)? {
+        let (_, read) = parse_x509_certificate(&der)
+            .map_err(|error| format!("{} is no certificate: {error}", certificate.display()))?;
+        let (from, until) = (read.validity().not_before, read.validity().not_after);
+        valid = (valid.0.max(from.timestamp()), valid.1.min(until.timestamp()));
+    }
+    let instant = |seconds: i64| Instant::from_millis(seconds.saturating_mul(1_000));
+    Ok((instant(valid.0), instant(valid.1)))
+}
+
+fn chain(certificate: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+    let chain = CertificateDer::pem_slice_iter(&read(certificate)?).collect::<Result<Vec<_>, _>>();
+    let chain = chain.unwrap_or_default();
+    if chain.is_empty() {
+        return Err(format!("{} has no certificate in PEM form", certificate.display()));
+    }
+    Ok(chain)
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    fs::read(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
 }
 
 /// A certificate that signs itself, and its key.
