@@ -7,11 +7,13 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant as Ticks};
 
 use super::backup::{backup, not_proved};
+use crate::db::connection::open_to_look;
 use crate::db::copy::remove_leftovers;
-use crate::db::error::Result;
+use crate::db::error::{Failure, Result};
 use crate::db::migrate::broken;
 use crate::db::{Clock, log};
 use crate::gate::Nightly;
+use crate::gate::key::mac_secret;
 use crate::rules::day::Day;
 
 /// How soon a backup that failed is tried again.
@@ -22,14 +24,16 @@ pub struct Schedule {
     database: PathBuf,
     nightly: Option<Nightly>,
     clock: Clock,
-    making: Option<JoinHandle<()>>,
+    /// Gives the day whose backup is there.
+    making: Option<JoinHandle<Option<Day>>>,
+    made: Option<Day>,
     last_try: Option<(Day, Ticks)>,
 }
 
 impl Schedule {
     /// The backups of a database.
     pub fn new(database: &Path, nightly: Option<Nightly>, clock: Clock) -> Schedule {
-        Schedule { database: database.to_owned(), nightly, clock, making: None, last_try: None }
+        Schedule { database: database.to_owned(), nightly, clock, making: None, made: None, last_try: None }
     }
 
     /// Begins the backup of today where its time has come and there is none. A server that was off at
@@ -38,8 +42,10 @@ impl Schedule {
         let Some(nightly) = &self.nightly else { return };
         let (now, today) = ((self.clock)(), Day::in_berlin((self.clock)()));
         let target = file_of(&self.database, nightly, today);
-        let is_made = target.exists() || not_proved(&target).exists();
-        let is_busy = self.making.as_ref().is_some_and(|thread| !thread.is_finished());
+        if let Some(ended) = self.making.take_if(|thread| thread.is_finished()) {
+            self.made = ended.join().unwrap_or_default().or(self.made);
+        }
+        let (is_busy, is_made) = (self.making.is_some(), self.made == Some(today));
         let is_soon = self.last_try.is_some_and(|(day, at)| day == today && at.elapsed() < TRY_AGAIN);
         if now.minute_in_berlin() < nightly.minute || is_made || is_busy || is_soon {
             return;
@@ -47,8 +53,16 @@ impl Schedule {
         self.last_try = Some((today, Ticks::now()));
         let (database, nightly, clock) = (self.database.clone(), nightly.clone(), Arc::clone(&self.clock));
         let work = move || match make(&database, &nightly, &target, &clock) {
-            Ok(()) => tracing::info!("the backup {} was made and proved", target.display()),
-            Err(failure) => not_made(&failure.to_string()),
+            Ok(is_new) => {
+                if is_new {
+                    tracing::info!("the backup {} was made and proved", target.display());
+                }
+                Some(today)
+            }
+            Err(failure) => {
+                not_made(&failure.to_string());
+                None
+            }
         };
         match std::thread::Builder::new().name("backup".into()).spawn(work) {
             Ok(thread) => self.making = Some(thread),
@@ -61,9 +75,15 @@ fn not_made(why: &str) {
     log(&format!("the backup of today was not made: {why}"));
 }
 
-fn make(database: &Path, nightly: &Nightly, target: &Path, clock: &Clock) -> Result<()> {
-    // The folder is never created: a subfolder of a disk that is not mounted is not there.
-    remove_leftovers(&nightly.folder, |name| is_backup_of(database, name))?;
+/// Makes the backup, unless it is there.
+fn make(database: &Path, nightly: &Nightly, target: &Path, clock: &Clock) -> Result<bool> {
+    // The folder is never created: a subfolder of a disk that is not mounted is not there. That it is
+    // not another database's comes before all else.
+    made(database, nightly)?;
+    if target.exists() || not_proved(target).exists() {
+        return Ok(false);
+    }
+    remove_leftovers(&nightly.folder, |name| is_named_as_ours(database, name))?;
     backup(database, target, clock, |_| {})?;
     // Only what is proved lets an older one go.
     let mut made = made(database, nightly)?;
@@ -73,18 +93,42 @@ fn make(database: &Path, nightly: &Nightly, target: &Path, clock: &Clock) -> Res
             log(&format!("the old backup {} cannot be deleted: {error}", old.display()));
         }
     }
-    Ok(())
+    Ok(true)
 }
 
-/// The backups that were made, the oldest first.
+/// The backups that were made, the oldest first. Refuses a folder that has those of another database of
+/// the same name: nobody could tell them apart.
 pub fn made(database: &Path, nightly: &Nightly) -> Result<Vec<PathBuf>> {
     let entries =
         fs::read_dir(&nightly.folder).map_err(|error| broken(&nightly.folder, "cannot be read", &error))?;
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let mut made: Vec<_> =
-        names.filter(|name| is_backup_of(database, name)).map(|name| nightly.folder.join(name)).collect();
+    let names = names.filter(|name| is_named_as_ours(database, name)).collect::<Vec<_>>();
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let own = identity(database)?;
+    let mut made = Vec::new();
+    for name in names {
+        let file = nightly.folder.join(name);
+        match identity(&file) {
+            Ok(identity) if identity == own => made.push(file),
+            Ok(_) => {
+                return Err(Failure::Broken(format!(
+                    "{} is a backup of another database: give each database a backup_folder of its own",
+                    file.display()
+                )));
+            }
+            // What cannot be read is nobody's: it is neither counted nor deleted.
+            Err(failure) => log(&format!("the backup {} cannot be read: {failure}", file.display())),
+        }
+    }
     made.sort();
     Ok(made)
+}
+
+/// What a database and its backups have in common, and no other database has.
+fn identity(database: &Path) -> Result<Vec<u8>> {
+    mac_secret(&open_to_look(database)?)
 }
 
 fn file_of(database: &Path, nightly: &Nightly, day: Day) -> PathBuf {
@@ -92,7 +136,7 @@ fn file_of(database: &Path, nightly: &Nightly, day: Day) -> PathBuf {
 }
 
 /// Whether a file of this name is what [`file_of`] names on some day.
-fn is_backup_of(database: &Path, name: &str) -> bool {
+fn is_named_as_ours(database: &Path, name: &str) -> bool {
     let rest = name.strip_prefix(&stem(database)).and_then(|rest| rest.strip_prefix('-'));
     rest.and_then(|rest| rest.strip_suffix(".db")).is_some_and(|day| Day::parse_plain(day).is_some())
 }

@@ -279,6 +279,7 @@ fn backups(config: &Config) -> Finding {
     };
     let made = match made(&config.db, nightly) {
         Ok(made) => made,
+        Err(failure) if nightly.folder.is_dir() => return wrong("backups", failure.to_string()),
         Err(failure) => {
             return wrong(
                 "backups",

@@ -60,3 +60,48 @@ fn every_day_has_its_backup_and_the_oldest_go() {
     server.set_clock("2026-11-20T01:30:00Z");
     wait_for(&folder, &["test-2026-07-11.db", "test-2026-11-20.db"]);
 }
+
+#[test]
+fn a_folder_with_backups_of_another_database_of_the_same_name_is_left_alone() {
+    let place = TempDir::new().unwrap();
+    let folder = place.path().join("backups");
+    std::fs::create_dir(&folder).unwrap();
+    let policy = || {
+        let nightly = Nightly { folder: folder.clone(), minute: 0, keep: 2 };
+        Policy { nightly: Some(nightly), ..Policy::default() }
+    };
+    let backups = |server: &Server| {
+        let config = place.path().join("partnerd.toml");
+        std::fs::write(&config, format!("backup_folder = {folder:?}\n")).unwrap();
+        let output = cli(&server.database, &["--config", config.to_str().unwrap(), "--json", "doctor"]);
+        let findings = serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap();
+        findings.as_array().unwrap().iter().find(|found| found["look"] == "backups").unwrap().to_string()
+    };
+    let first = Server::start_with("2026-07-10T10:00:00Z", policy());
+    let own = ["test-2026-07-10.db", "test-2026-07-11.db"];
+    let until = |expected: &[&str]| {
+        let until = Instant::now() + Duration::from_secs(20);
+        while files(&folder) != expected {
+            assert!(Instant::now() < until, "{:?}, expected: {expected:?}", files(&folder));
+            sleep(Duration::from_millis(50));
+        }
+    };
+    until(&own[..1]);
+    first.set_clock("2026-07-11T10:00:00Z");
+    until(&own);
+    let before = own.map(|name| std::fs::read(folder.join(name)).unwrap());
+    assert!(backups(&first).contains("2 are kept"), "{}", backups(&first));
+
+    // Both are called test.db. The second one comes on the next days, when two would be one too many.
+    let second = Server::start_with("2026-07-12T10:00:00Z", policy());
+    std::fs::write(folder.join("test-2026-07-09.db-part-4711"), "").unwrap();
+    sleep(Duration::from_millis(2_500));
+    assert_eq!(files(&folder), ["test-2026-07-09.db-part-4711", own[0], own[1]]);
+    assert_eq!(own.map(|name| std::fs::read(folder.join(name)).unwrap()), before);
+    let said = backups(&second);
+    assert!(said.contains("wrong") && said.contains("is a backup of another database"), "{said}");
+    assert!(backups(&first).contains("2 are kept"));
+    // The first one goes on.
+    first.set_clock("2026-07-13T10:00:00Z");
+    until(&[own[1], "test-2026-07-13.db"]);
+}
