@@ -224,7 +224,7 @@ impl Config {
                     _ => return Err(complain("checkpoints", "own or litestream")),
                 },
                 origins: list(&text("cors_origins"), origin).map(Origins).map_err(|_| {
-                    complain("cors_origins", "origins such as https://shop.example, without a path")
+                    complain("cors_origins", "origins such as https://shop.example or http://10.0.0.5:3000: scheme, host and port, no path, no *")
                 })?,
             },
             log_format: Format::parse(&text("log_format"))
@@ -260,12 +260,27 @@ fn minute(text: &str) -> Option<u32> {
     (hours < 24 && minutes < 60).then_some(hours * 60 + minutes)
 }
 
-/// The origin of a web page, as browsers send it: scheme, host and port alone.
+/// The origin of a web page as browsers send it: scheme, host, and the port where it is not the usual
+/// one. What would never be sent is refused.
 fn origin(text: &str) -> Option<String> {
     let uri: hyper::Uri = text.parse().ok()?;
-    let (scheme, host) = (uri.scheme_str()?, uri.authority()?);
-    let is_plain = format!("{scheme}://{host}") == text && !text.contains('@');
-    (is_plain && ["http", "https"].contains(&scheme)).then(|| text.to_owned())
+    let (scheme, authority) = (uri.scheme_str()?.to_lowercase(), uri.authority()?);
+    let usual = match scheme.as_str() {
+        "http" => 80,
+        "https" => 443,
+        _ => return None,
+    };
+    let has_more = uri.path() != "/" || text.contains(['?', '#', '@', '*']) || !text.is_ascii();
+    let host = authority.host().to_lowercase();
+    let port = authority.port_u16();
+    // A port that is none is not left out silently.
+    if has_more || (port.is_none() && authority.as_str().len() != host.len()) {
+        return None;
+    }
+    Some(match port {
+        Some(port) if port != usual => format!("{scheme}://{host}:{port}"),
+        _ => format!("{scheme}://{host}"),
+    })
 }
 
 /// A route by method and path, as `POST /api/v1/kunden`.
@@ -293,4 +308,41 @@ fn read_file(path: &Path) -> Result<BTreeMap<String, String>, String> {
         }
     };
     table.into_iter().map(setting).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::origin;
+
+    #[test]
+    fn an_origin_is_kept_as_browsers_send_it() {
+        for (written, sent) in [
+            ("https://shop.example", "https://shop.example"),
+            ("https://shop.example/", "https://shop.example"),
+            ("https://shop.example:443", "https://shop.example"),
+            ("http://shop.example:80/", "http://shop.example"),
+            ("http://shop.example:443", "http://shop.example:443"),
+            ("HTTPS://Shop.Example:8443", "https://shop.example:8443"),
+            ("http://[::1]:3000", "http://[::1]:3000"),
+            ("https://xn--mhle-0ra.example", "https://xn--mhle-0ra.example"),
+        ] {
+            assert_eq!(origin(written).as_deref(), Some(sent), "{written}");
+        }
+        for never_sent in [
+            "*",
+            "null",
+            "shop.example",
+            "ftp://shop.example",
+            "https://*.shop.example",
+            "https://shop.example/app",
+            "https://shop.example?a",
+            "https://shop.example#a",
+            "https://you@shop.example",
+            "https://mühle.example",
+            "https://shop.example:",
+            "https://shop.example:99999",
+        ] {
+            assert_eq!(origin(never_sent), None, "{never_sent}");
+        }
+    }
 }

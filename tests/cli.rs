@@ -228,6 +228,7 @@ fn a_setting_that_nobody_knows_is_refused_with_the_nearest_name() {
         ("body_timeout = \"viel\"", &["body_timeout", "viel"]),
         ("listen = \"überall\"", &["listen", "überall"]),
         ("listen = true", &["listen"]),
+        ("cors_origins = \"https://shop.example/app\"", &["cors_origins", "/app", "no path"]),
     ];
     for (text, words) in cases {
         let file = folder.write("p.toml", text);
