@@ -47,8 +47,7 @@ pub fn run_restore(arguments: &RestoreArguments, config: &Config, terminal: &Ter
 }
 
 fn show(content: &Content, terminal: &Terminal) -> Outcome {
-    let header =
-        ["file", "bytes", "companies", "customers", "documents", "weighings", "receipts", "audit rows"];
+    let header = ["file", "bytes", "companies", "Kunden", "Belege", "Wiegungen", "Bons", "audit rows"];
     terminal.rows(&header, std::slice::from_ref(content), |content| {
         let counts = [
             content.companies,
