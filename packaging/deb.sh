@@ -21,8 +21,8 @@ SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || 
 export SOURCE_DATE_EPOCH
 
 rm -rf "$parts" "$out"/partnerd_*_amd64.deb
-mkdir -p "$parts"
-"$bin" man >"$parts/partnerd.1"
+mkdir -p "$parts/man"
+"$bin" man --folder "$parts/man"
 for shell in bash zsh fish; do "$bin" completions "$shell" >"$parts/completion.$shell"; done
 
 # The settings with their defaults, but the database where the unit may write.

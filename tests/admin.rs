@@ -379,6 +379,16 @@ fn the_shell_and_man_are_told_every_command() {
             assert!(man.contains(command), "{command}");
         }
     }
+    std::fs::create_dir(folder.file("man1")).unwrap();
+    assert_eq!(folder.result(&["man", "--folder", "man1"]), "");
+    let page = |name: &str| std::fs::read_to_string(folder.file("man1").join(name)).unwrap();
+    // Every page that the first one names is there.
+    let first = page("partnerd.1").replace('\\', "");
+    let named: Vec<_> = first.lines().filter_map(|line| line.strip_suffix("(1)")).collect();
+    assert!(named.contains(&"partnerd-backup") && named.len() > 14, "{named:?}");
+    named.iter().for_each(|name| assert!(page(&format!("{name}.1")).contains("Examples:"), "{name}"));
+    assert!(page("partnerd-key-create.1").contains("daily"));
+    refused(&folder.run(&["man", "--folder", "fehlt"]), &["fehlt"]);
 }
 
 #[test]

@@ -133,9 +133,15 @@ enum Command {
         /// bash, zsh, fish, elvish or powershell
         shell: Shell,
     },
-    /// Print the page for man
-    #[command(after_help = "Examples:\n  partnerd man | man -l -")]
-    Man,
+    /// Print the page for man, or write one for each command
+    #[command(
+        after_help = "Examples:\n  partnerd man | man -l -\n  partnerd man --folder /usr/local/share/man/man1"
+    )]
+    Man {
+        /// Write partnerd.1, partnerd-backup.1 and so on into this folder
+        #[arg(long, value_name = "FOLDER")]
+        folder: Option<PathBuf>,
+    },
 }
 
 /// What a command came to: nothing to add, or a sentence why not.
@@ -195,7 +201,11 @@ fn run(arguments: Arguments, terminal: &Terminal) -> Outcome {
             terminal.print(String::from_utf8_lossy(&text).trim_end());
             Ok(())
         }
-        Command::Man => {
+        Command::Man { folder: Some(folder) } => {
+            let written = clap_mangen::generate_to(Arguments::command(), &folder);
+            written.map_err(|error| format!("the pages cannot be written to {}: {error}", folder.display()))
+        }
+        Command::Man { folder: None } => {
             let mut text = Vec::new();
             let rendered = clap_mangen::Man::new(Arguments::command()).render(&mut text);
             rendered.map_err(|error| error.to_string())?;
