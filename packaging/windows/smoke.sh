@@ -158,7 +158,8 @@ grep -q 'already installed' err || fail "a second install says why"
 service uninstall 2>err || fail "service uninstall"
 if reached "$base/healthz"; then fail "the service is gone"; fi
 [ ! -e "data folder/partnerd.db-wal" ] || fail "the service ended in order"
-ok "service: install starts it, status, uninstall ends it in order"
+grep -q '/healthz' "data folder/partnerd.db.log" || fail "the service keeps a log"
+ok "service: install starts it, status, uninstall ends it in order; it keeps a log"
 printf 'listen = "192.0.2.1:80"\r\n' >"data folder/partnerd.toml"
 if service install 2>err; then fail "a service without its address cannot start"; fi
 grep -q '192.0.2.1:80 cannot be used' err || fail "install says why the service does not start"

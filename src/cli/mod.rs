@@ -10,6 +10,8 @@ mod demo;
 mod doctor;
 mod import;
 mod key;
+#[cfg(any(windows, test))]
+mod logfile;
 mod migrate;
 mod serve;
 #[cfg(windows)]
@@ -177,7 +179,14 @@ fn run(arguments: Arguments, terminal: &Terminal) -> Outcome {
     // The demo makes its data by requests: their lines would hide the key that it prints.
     let is_demo = matches!(arguments.command, Command::Demo(_));
     let log_level = if is_demo { logging::Verbosity::Warn } else { config.log_level };
-    let _log = logging::start(config.log_format, log_level);
+    let stderr = || logging::start(std::io::stderr(), config.log_format, log_level);
+    #[cfg(not(windows))]
+    let _log = stderr();
+    #[cfg(windows)]
+    let _log = match service::log_file(&arguments.command, &config.db)? {
+        Some(file) => logging::start(file, config.log_format, log_level),
+        None => stderr(),
+    };
     match arguments.command {
         Command::Serve(_) => serve::run(&config, terminal),
         Command::Demo(_) => demo::run(&config, terminal),

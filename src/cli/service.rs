@@ -19,6 +19,7 @@ use windows_service::service_control_handler::{ServiceControlHandlerResult, Serv
 use windows_service::service_manager::{ServiceManager, ServiceManagerAccess};
 use windows_service::{Error, define_windows_service, service_dispatcher};
 
+use super::logfile::LogFile;
 use super::serve::{encryption, listen, runtime};
 use super::{Outcome, Terminal, now, sentence};
 use crate::app::App;
@@ -238,6 +239,19 @@ pub fn keep_trouble(command: &super::Command, db: Option<&Path>, sentence: &str)
     if let (super::Command::Service(Command::Run), Some(db)) = (command, db) {
         write_trouble(db, sentence);
     }
+}
+
+/// Where the log of `service run` goes: nobody sees its stderr.
+pub fn log_file(command: &super::Command, db: &Path) -> Result<Option<LogFile>, String> {
+    if !matches!(command, super::Command::Service(Command::Run)) {
+        return Ok(None);
+    }
+    let opened = LogFile::beside(db).map_err(|error| {
+        let sentence = format!("the log beside {} cannot be written: {error}", db.display());
+        write_trouble(db, &sentence);
+        sentence
+    });
+    opened.map(Some)
 }
 
 /// What Windows calls in a thread of its own. Nobody sees stderr here: why it did not start, or stopped

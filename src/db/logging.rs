@@ -1,5 +1,7 @@
-//! The log on stderr: text or JSON lines. A thread of its own writes it: a request never waits for
+//! The log, on stderr where somebody sees it: text or JSON lines. A thread of its own writes it: a request never waits for
 //! a slow terminal, and a closed stderr is nobody's problem.
+
+use std::io::Write;
 
 use tracing::Level;
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
@@ -38,9 +40,9 @@ impl FormatTime for Now {
 }
 
 /// Starts the log. What is still waiting is written when the guard is dropped.
-pub fn start(format: Format, verbosity: Verbosity) -> WorkerGuard {
+pub fn start(to: impl Write + Send + 'static, format: Format, verbosity: Verbosity) -> WorkerGuard {
     let builder = NonBlockingBuilder::default().lossy(true).buffered_lines_limit(WAITING).thread_name("log");
-    let (writer, guard) = builder.finish(std::io::stderr());
+    let (writer, guard) = builder.finish(to);
     let level = match verbosity {
         Verbosity::Error => Level::ERROR,
         Verbosity::Warn => Level::WARN,
