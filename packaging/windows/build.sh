@@ -3,7 +3,8 @@
 #   packaging/windows/build.sh [--fast]
 # The result is target/windows/x86_64-pc-windows-gnu/release/partnerd.exe. --fast leaves link-time
 # optimisation out, for a look in between; what is handed out is built without it.
-# It runs as root, because it installs the cross compiler and two libraries from Debian.
+# It runs as root, because it installs the cross compiler and two libraries from Debian; it exits 77 when
+# that cannot be done.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -20,6 +21,7 @@ esac
 # is compiled along. The packages are unpacked beside whatever Rust is installed, not installed: they
 # would push that out. Only what they load at run time (LLVM, libgit2) comes from apt.
 if [ ! -e "$rust/complete" ]; then
+  trap 'echo "build.sh: skipped, because the cross compiler or the library cannot be installed" >&2; exit 77' ERR
   rm -rf "$rust"
   mkdir -p "$rust/packages"
   apt-get update -qq
@@ -33,6 +35,7 @@ if [ ! -e "$rust/complete" ]; then
   for package in "$rust"/packages/*.deb; do dpkg -x "$package" "$rust"; done
   rm -r "$rust/packages"
   touch "$rust/complete"
+  trap - ERR
 fi
 
 export PATH="$rust/usr/bin:$PATH" LD_LIBRARY_PATH="$rust/usr/lib/x86_64-linux-gnu"
