@@ -402,7 +402,16 @@ fn the_help_of_every_command_has_an_example() {
     assert!(names.len() > 14, "{names:?}");
     for name in names {
         let help = folder.result(&["help", name]);
-        let example = help.split("Examples:\n").nth(1).unwrap_or_else(|| panic!("{name} has no example"));
-        assert!(example.trim_start().starts_with("partnerd ") && example.contains(name), "{example}");
+        let below = help.split("Commands:\n").nth(1).map(|rest| rest.split("\n\n").next().unwrap());
+        let below = below.into_iter().flat_map(str::lines).filter_map(|line| line.split_whitespace().next());
+        for path in [vec![name]].into_iter().chain(below.map(|below| vec![name, below])) {
+            if path.last() == Some(&"help") {
+                continue;
+            }
+            let help = folder.result(&[&["help"], &path[..]].concat());
+            let example = help.split("Examples:\n").nth(1).unwrap_or_else(|| panic!("{path:?}: no example"));
+            let is_one = example.trim_start().starts_with("partnerd ");
+            assert!(is_one && example.contains(&path.join(" ")), "{example}");
+        }
     }
 }

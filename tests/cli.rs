@@ -93,6 +93,16 @@ fn json_is_a_flag_of_every_command() {
         assert_eq!(json_of(&folder.result(&[command, &["--json"]].concat())), before, "{command:?}");
     }
     assert_eq!(json_of(&folder.result(&["tenant", "list", "--json"]))[0]["name"], "Mühle");
+    // What is one text otherwise.
+    let of = |arguments: &str| json_of(&folder.result(&arguments.split(' ').collect::<Vec<_>>()));
+    assert_eq!(of("--json tenant create Kornhaus"), json!({"id": 2}));
+    assert_eq!(of("--json tenant set Kornhaus charge_automatik=fefo"), json!({"id": 2}));
+    let key = of("--json key create --tenant Kornhaus --label a --all-scopes");
+    let id = key["id"].as_str().unwrap();
+    assert!(key["key"].as_str().unwrap().starts_with(&format!("ak_{id}_")), "{key}");
+    assert_eq!(of(&format!("--json key deactivate {id}")), json!({"id": id, "active": false}));
+    let certificate = of("--json tls self-signed --name a");
+    assert!(certificate["certificate"].as_str().unwrap().ends_with("partnerd-cert.pem"), "{certificate}");
 }
 
 #[test]

@@ -25,6 +25,9 @@ const PAUSE: Duration = Duration::from_millis(5);
 #[derive(Subcommand)]
 pub enum Command {
     /// Show the newest rows
+    #[command(
+        after_help = "Examples:\n  partnerd audit list --status 401 --since 2026-07-01\n  partnerd audit list --tenant \"Mühle Beispiel\" --limit 1000 --csv > log.csv"
+    )]
     List {
         /// Only those of this key: the public part
         #[arg(long, value_name = "ID")]
@@ -46,6 +49,7 @@ pub enum Command {
         csv: bool,
     },
     /// Drop rows that are older than they must be kept; the server does so by itself every day
+    #[command(after_help = "Examples:\n  partnerd audit rollover --days 90 --export alt.jsonl")]
     Rollover {
         /// Days that are kept
         #[arg(long, value_name = "N", default_value_t = audit::DAYS, value_parser = clap::value_parser!(i64).range(1..))]
@@ -55,6 +59,7 @@ pub enum Command {
         export: Option<PathBuf>,
     },
     /// Prove that no row was altered, removed or inserted
+    #[command(after_help = "Examples:\n  partnerd audit verify")]
     Verify,
 }
 

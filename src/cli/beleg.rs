@@ -1,6 +1,7 @@
 //! `beleg`: moves documents on, by their numbers.
 
 use clap::Subcommand;
+use serde_json::json;
 
 use super::{Outcome, Terminal, find_tenant, in_transaction, now, open, sentence};
 use crate::belege;
@@ -11,8 +12,12 @@ use crate::db::tx::{Tx, WriteTx};
 #[derive(Subcommand)]
 pub enum Command {
     /// Make open documents final
+    #[command(
+        after_help = "Examples:\n  partnerd beleg abschliessen RE-2026-00017 RE-2026-00018 --tenant \"Mühle Beispiel\""
+    )]
     Abschliessen(Arguments),
     /// Mark final documents as settled
+    #[command(after_help = "Examples:\n  partnerd beleg erledigen RE-2026-00017 --tenant \"Mühle Beispiel\"")]
     Erledigen(Arguments),
 }
 
@@ -49,6 +54,6 @@ fn move_on(
         }
         Ok(())
     })?;
-    arguments.numbers.iter().for_each(|number| terminal.print(number));
+    terminal.result(&arguments.numbers.join("\n"), &json!(arguments.numbers));
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use clap::Subcommand;
 use serde::Serialize;
+use serde_json::json;
 
 use super::{Outcome, Terminal, find_tenant, in_transaction, now, open, sentence};
 use crate::config::Config;
@@ -13,6 +14,9 @@ use crate::rules::scope::{Scope, ScopeSet};
 #[derive(Subcommand)]
 pub enum Command {
     /// Create a key; it is shown this once
+    #[command(
+        after_help = "Examples:\n  partnerd key create --tenant \"Mühle Beispiel\" --label shop --scope artikel:read --scope belege:write\n  partnerd key create --tenant \"Mühle Beispiel\" --label scale --all-scopes --expires 2027-12-31 > scale.key"
+    )]
     Create {
         /// Name or id of the company
         #[arg(long)]
@@ -34,17 +38,20 @@ pub enum Command {
         daily_limit: Option<u32>,
     },
     /// List keys
+    #[command(after_help = "Examples:\n  partnerd key list --tenant \"Mühle Beispiel\"")]
     List {
         /// Only those of this company
         #[arg(long)]
         tenant: Option<String>,
     },
     /// Refuse a key from the next request on
+    #[command(after_help = "Examples:\n  partnerd key deactivate 3f2a9c01b4d7")]
     Deactivate {
         /// The public part of the key: ak_<ID>_…
         id: String,
     },
     /// Accept a key again
+    #[command(after_help = "Examples:\n  partnerd key activate 3f2a9c01b4d7")]
     Activate {
         /// The public part of the key: ak_<ID>_…
         id: String,
@@ -74,7 +81,7 @@ fn create(tenant: &str, grant: &Grant, config: &Config, terminal: &Terminal) -> 
         key::insert(connection, tenant.id, &key, grant, now()).map_err(sentence)?;
         Ok(tenant.name)
     })?;
-    terminal.print(&key.text);
+    terminal.result(&key.text, &json!({"id": key.id, "key": key.text}));
     terminal.say(&format!("This is the key {} of {name}. It is shown this once: keep it safe.", key.id));
     Ok(())
 }
@@ -133,7 +140,7 @@ fn set_active(id: &str, active: bool, config: &Config, terminal: &Terminal) -> O
     if !known {
         return Err(format!("there is no key {id}: `partnerd key list` names all"));
     }
-    terminal.print(id);
+    terminal.result(id, &json!({"id": id, "active": active}));
     Ok(())
 }
 

@@ -52,7 +52,7 @@ struct Arguments {
     /// The configuration file
     #[arg(long, global = true, value_name = "FILE", env = "PARTNERD_CONFIG")]
     config: Option<PathBuf>,
-    /// Print JSON instead of a table
+    /// Print JSON instead of a table or text
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
@@ -237,6 +237,11 @@ impl Terminal {
     /// Writes a result to stdout; a closed pipe is no error.
     fn print(&self, line: &str) {
         let _ = writeln!(std::io::stdout(), "{line}");
+    }
+
+    /// Writes a result that is one thing: as JSON where that was asked for, else as the text alone.
+    fn result(&self, text: &str, json: &serde_json::Value) {
+        self.print(&if self.json { json.to_string() } else { text.to_owned() });
     }
 
     /// Says something to a person.

@@ -1,6 +1,7 @@
 //! `tenant`: companies and their settings.
 
 use clap::Subcommand;
+use serde_json::json;
 
 use super::{Outcome, Terminal, find_tenant, in_transaction, now, open, open_or_create, sentence};
 use crate::config::Config;
@@ -9,6 +10,9 @@ use crate::tenants;
 #[derive(Subcommand)]
 pub enum Command {
     /// Add a company; prints its id
+    #[command(
+        after_help = "Examples:\n  partnerd tenant create \"Mühle Beispiel\" --set negativbestand=ablehnen"
+    )]
     Create {
         /// Name of the company
         name: String,
@@ -17,8 +21,12 @@ pub enum Command {
         set: Vec<String>,
     },
     /// List all companies
+    #[command(after_help = "Examples:\n  partnerd tenant list")]
     List,
     /// Change settings of a company
+    #[command(
+        after_help = "Examples:\n  partnerd tenant set \"Mühle Beispiel\" charge_automatik=fefo gesperrt_bis=2026-06-30"
+    )]
     Set {
         /// Name or id of the company
         tenant: String,
@@ -47,7 +55,7 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
                 }
                 Ok(tenant.id)
             })?;
-            terminal.print(&id.to_string());
+            terminal.result(&id.to_string(), &json!({"id": id}));
             Ok(())
         }
     }
@@ -67,7 +75,7 @@ fn create(name: &str, settings: &[String], config: &Config, terminal: &Terminal)
         }
         Ok(id)
     })?;
-    terminal.print(&id.to_string());
+    terminal.result(&id.to_string(), &json!({"id": id}));
     Ok(())
 }
 

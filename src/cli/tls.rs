@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
+use serde_json::json;
 
 use super::{Outcome, Terminal, now};
 use crate::db::copy::refuse_existing;
@@ -14,6 +15,7 @@ use crate::rules::day::Day;
 #[derive(Subcommand)]
 pub enum Command {
     /// Make a certificate that signs itself, for ten years
+    #[command(after_help = "Examples:\n  partnerd tls self-signed --name waage.local --name 192.168.1.20")]
     SelfSigned {
         /// Name or address by which clients reach this machine; may be repeated
         #[arg(long = "name", value_name = "NAME", required = true)]
@@ -48,7 +50,8 @@ pub fn run(command: Command, terminal: &Terminal) -> Outcome {
     terminal.say(&format!("  tls_certificate = {:?}", certificate.display().to_string()));
     terminal.say(&format!("  tls_key = {:?}", key.display().to_string()));
     terminal.say("Clients must be told to trust the certificate; the key stays on this machine.");
-    terminal.print(&certificate.display().to_string());
+    let (certificate, key) = (certificate.display().to_string(), key.display().to_string());
+    terminal.result(&certificate, &json!({"certificate": certificate, "key": key}));
     Ok(())
 }
 
