@@ -92,3 +92,12 @@ fn only_who_is_watched_says_more_than_that_it_answers() {
         assert_eq!(systemd.heard(), ["STOPPING=1"]);
     }
 }
+
+#[test]
+fn what_could_not_be_said_is_said_again() {
+    let folder = Folder::new();
+    let server = serve(&folder, &[]);
+    assert_eq!(server.client("").get("/healthz").status, 200);
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(Systemd::listen(&folder).hears().unwrap(), "READY=1");
+}

@@ -42,18 +42,17 @@ pub fn tell(runtime: &Handle, gate: &Arc<Gate>) -> Result<Option<Telling>, Strin
         let watched = watchdog_enabled().filter(|limit| !limit.is_zero());
         // Half of it is usual; a quarter leaves room for an answer that comes late.
         let pause = watched.map_or(ASK_AGAIN, |limit| limit / 4);
-        let (mut news, mut wait) = (Ready, Duration::ZERO);
+        let (mut news, mut wait, mut complained) = (Ready, Duration::ZERO, false);
         while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
             let asked = Ticks::now();
-            let is_well = works(&runtime, &gate, pause);
-            if is_well {
-                say(&news);
+            let is_said = works(&runtime, &gate, pause) && say(&news, &mut complained);
+            if is_said {
                 news = Watchdog;
                 if watched.is_none() {
                     return;
                 }
             }
-            let next = if is_well { pause } else { pause.min(ASK_AGAIN) };
+            let next = if is_said { pause } else { pause.min(ASK_AGAIN) };
             wait = next.saturating_sub(asked.elapsed());
         }
     };
@@ -64,7 +63,7 @@ pub fn tell(runtime: &Handle, gate: &Arc<Gate>) -> Result<Option<Telling>, Strin
 
 /// Says that the service stops.
 pub fn stopping() {
-    say(&Stopping);
+    say(&Stopping, &mut false);
 }
 
 fn works(runtime: &Handle, gate: &Arc<Gate>, patience: Duration) -> bool {
@@ -78,10 +77,15 @@ fn works(runtime: &Handle, gate: &Arc<Gate>, patience: Duration) -> bool {
     receiver.recv_timeout(patience) == Ok(true)
 }
 
-fn say(news: &NotifyState<'_>) {
-    if let Err(error) = sd_notify::notify(std::slice::from_ref(news)) {
+/// Whether systemd was told; why not is logged once.
+fn say(news: &NotifyState<'_>, complained: &mut bool) -> bool {
+    let told = sd_notify::notify(std::slice::from_ref(news));
+    if let Err(error) = &told
+        && !std::mem::replace(complained, true)
+    {
         log(&format!("systemd cannot be told how it goes: {error}"));
     }
+    told.is_ok()
 }
 
 #[cfg(test)]
