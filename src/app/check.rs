@@ -86,6 +86,15 @@ const RULES: &[(&str, &str)] = &[
          group by tenant_id, datum, art having sum(zeilen) <> 0)",
     ),
     (
+        "customers are searched in the text they have",
+        "select count(*) from
+           (select tenant_id, kunden_id / 64 as block,
+              group_concat(kunden_id || char(31) || such_text || char(30), '' order by kunden_id) as texte
+            from kunde group by 1, 2) soll
+         full join kunde_suche ist on ist.tenant_id = soll.tenant_id and ist.block = soll.block
+         where ist.texte is not soll.texte",
+    ),
+    (
         "receipts are reversed where their reversals add up to them",
         "select count(*) from bon b where b.storniert <>
            (exists (select 1 from bon r

@@ -20,12 +20,14 @@ const SELECT: &str = "select a.id, a.artikelnummer, a.artikelnr, a.bezeichnung, 
 const LIST: ListSql = ListSql {
     select: SELECT,
     count: "select count(*) from artikel a",
+    late: Some("a"),
     order: "order by a.artikelnummer_sort, a.id",
 };
 
 const LIST_GRUPPEN: ListSql = ListSql {
     select: "select g.id, g.name, g.kuerzel, g.nummer, g.mwst_satz from artikelgruppe g",
     count: "select count(*) from artikelgruppe g",
+    late: None,
     order: "order by g.nummer nulls last, g.id",
 };
 

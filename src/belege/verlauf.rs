@@ -24,6 +24,7 @@ choice! {
 const LIST: ListSql = ListSql {
     select: "select v.version, v.am, v.key_id, v.aktion, v.beleg from beleg_verlauf v",
     count: "select count(*) from beleg_verlauf v",
+    late: None,
     order: "order by v.version",
 };
 

@@ -19,14 +19,19 @@ const SELECT: &str =
     join artikel a on a.tenant_id = c.tenant_id and a.id = c.artikel_id
     left join kunde k on k.tenant_id = c.tenant_id and k.id = c.partner_id";
 
-const LIST: ListSql =
-    ListSql { select: SELECT, count: "select count(*) from charge c", order: "order by c.id" };
+const LIST: ListSql = ListSql {
+    select: SELECT,
+    count: "select count(*) from charge c",
+    late: Some("c"),
+    order: "order by c.id",
+};
 
 /// Batches in the order in which they should leave: by best-before date, then age, without date
 /// last (D8, fefo).
 pub const LIST_BY_MHD: ListSql = ListSql {
     select: SELECT,
     count: "select count(*) from charge c",
+    late: Some("c"),
     order: "order by c.mhd nulls last, c.id",
 };
 

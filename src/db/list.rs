@@ -38,12 +38,14 @@ pub struct Listing<T> {
 pub struct Filter<'f> {
     sql: String,
     params: Vec<(&'f str, Box<dyn ToSql + 'f>)>,
+    /// Most rows are looked at in vain.
+    searches: bool,
 }
 
 impl<'f> Filter<'f> {
     /// Begins with the tenant of the table `alias`.
     pub fn of(alias: &str) -> Filter<'f> {
-        Filter { sql: format!("{alias}.tenant_id = :tenant"), params: Vec::new() }
+        Filter { sql: format!("{alias}.tenant_id = :tenant"), params: Vec::new(), searches: false }
     }
 
     /// Adds a condition without a parameter.
@@ -56,8 +58,13 @@ impl<'f> Filter<'f> {
     pub fn when<T: ToSql + 'f>(&mut self, condition: &str, name: &'f str, value: Option<T>) {
         if let Some(value) = value {
             self.and(condition);
-            self.params.push((name, Box::new(value)));
+            self.with(name, value);
         }
+    }
+
+    /// Adds the parameter of a condition.
+    pub fn with<T: ToSql + 'f>(&mut self, name: &'f str, value: T) {
+        self.params.push((name, Box::new(value)));
     }
 
     /// Adds that a column is one of some values; the values come from our own code.
@@ -77,6 +84,7 @@ impl<'f> Filter<'f> {
                 self.params.push((names.1, Box::new(word.stripped)));
             }
             self.params.push((names.0, Box::new(word.spelled)));
+            self.searches = true;
         }
     }
 }
@@ -104,6 +112,9 @@ pub struct ListSql {
     pub select: &'static str,
     /// `select count(*) from …`, without joins that filter nothing.
     pub count: &'static str,
+    /// The table of `count`, if a late page looks for its ids first: in an index that has the conditions and
+    /// the order, so that the rows passed over are never read.
+    pub late: Option<&'static str>,
     /// `order by …`, total.
     pub order: &'static str,
 }
@@ -146,6 +157,7 @@ impl Tx<'_> {
         count: i64,
         map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Listing<T>> {
+        let searches = filter.searches;
         let mut params: Vec<(&str, &dyn ToSql)> =
             filter.params.iter().map(|(name, value)| (*name, &**value)).collect();
         if page.limit.is_none() && count > MAX_UNLIMITED {
@@ -160,8 +172,15 @@ impl Tx<'_> {
         }
         params.push((":limit", &limit));
         params.push((":offset", &page.offset));
-        let statement =
-            format!("{} where {} {} limit :limit offset :offset", sql.select, filter.sql, sql.order);
+        let (select, order, filter) = (sql.select, sql.order, &filter.sql);
+        let statement = match sql.late.filter(|_| page.offset > 0 || searches) {
+            Some(table) => {
+                let ids = sql.count.replace("count(*)", &format!("{table}.id"));
+                let ids = format!("{ids} where {filter} {order} limit :limit offset :offset");
+                format!("{select} where {table}.tenant_id = :tenant and {table}.id in ({ids}) {order}")
+            }
+            None => format!("{select} where {filter} {order} limit :limit offset :offset"),
+        };
         Ok(Listing { data: self.all(&statement, &params, map)?, count })
     }
 }

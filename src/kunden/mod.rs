@@ -5,6 +5,7 @@ mod change;
 mod handlers;
 mod model;
 mod sql;
+mod suche;
 
 pub use bezug::{KundenId, contradiction, find_by_verweis, missing, named};
 pub use model::Kunde;

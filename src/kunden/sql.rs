@@ -2,14 +2,16 @@
 
 use rusqlite::types::ToSql;
 use rusqlite::{Row, named_params};
+use serde_json::json;
 use uuid::Uuid;
 
 use super::model::{Kunde, PartnerTypen};
+use super::suche;
 use crate::db::error::Result;
 use crate::db::list::{Filter, ListSql, Listing, Page};
 use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::rules::error::{Code, Refusal};
-use crate::rules::text::{case_key, natural_key, searchable};
+use crate::rules::text::{case_key, natural_key, search_words, searchable};
 
 const SELECT: &str = "select k.id, k.kunden_id, k.kundennr, k.name, k.nachname_firma, k.anrede, k.vorname, k.email,
     k.telefon, k.telefon2, k.strasse, k.plz, k.ort, k.staat, k.status, k.ist_kunde, k.ist_lieferant,
@@ -17,9 +19,13 @@ const SELECT: &str = "select k.id, k.kunden_id, k.kundennr, k.name, k.nachname_f
     k.betriebsnummer, k.iban, k.bic, k.vb_id, k.notizen, k.angelegt_am, k.geaendert_am, k.version
   from kunde k";
 
+/// So many found customers are put in order; of more the order is followed.
+const FEW: usize = 1_000;
+
 const LIST: ListSql = ListSql {
     select: SELECT,
     count: "select count(*) from kunde k",
+    late: Some("k"),
     order: "order by k.kundennr_sort, k.id",
 };
 
@@ -77,8 +83,23 @@ pub fn list(
         Some(_) => filter.and("k.ist_spediteur = 1"),
         None => {}
     }
+    let words = search_words(suche.unwrap_or_default());
+    if words.is_empty() {
+        return tx.list(&LIST, &filter, page, kunde);
+    }
+    let found = suche::containing(tx, &words)?;
+    let count = found.len() as i64;
+    if found.len() <= FEW {
+        filter.and("k.kunden_id in (select value from json_each(:gefunden))");
+        filter.with(":gefunden", json!(found).to_string());
+        return tx.list(&LIST, &filter, page, kunde);
+    }
+    // Many lie close together in the order of the list: it is followed until the page is full.
     filter.contains_words("k.such_text", suche);
-    tx.list(&LIST, &filter, page, kunde)
+    if partner_typ.is_some() {
+        return tx.list(&LIST, &filter, page, kunde);
+    }
+    tx.page(&LIST, &filter, page, count, kunde)
 }
 
 fn find_where(tx: &Tx<'_>, column: &str, value: &dyn ToSql) -> Result<Option<Kunde>> {

@@ -61,6 +61,7 @@ eingabe! {
 const LIST: ListSql = ListSql {
     select: "select s.schluessel, s.bezeichnung, s.satz, s.gueltig_von, s.gueltig_bis, s.kategorie from steuersatz s",
     count: "select count(*) from steuersatz s",
+    late: None,
     order: "order by s.schluessel, s.gueltig_von",
 };
 

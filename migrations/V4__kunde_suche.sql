@@ -1,0 +1,30 @@
+-- What customers are searched in, 64 to a row: to look through a hundred thousand of them is to read 1,600 rows.
+create table kunde_suche (
+  tenant_id integer not null references tenant (id),
+  block     integer not null,                  -- kunden_id / 64
+  texte     text not null,                     -- of each customer: kunden_id, U+001F, such_text, U+001E
+  primary key (tenant_id, block)
+) strict;
+
+insert into kunde_suche (tenant_id, block, texte)
+  select tenant_id, kunden_id / 64, group_concat(kunden_id || char(31) || such_text || char(30), '' order by kunden_id)
+  from kunde group by tenant_id, kunden_id / 64;
+
+create trigger kunde_suche_neu after insert on kunde begin
+  insert into kunde_suche (tenant_id, block, texte)
+    values (new.tenant_id, new.kunden_id / 64, new.kunden_id || char(31) || new.such_text || char(30))
+    on conflict (tenant_id, block) do update set texte = texte || excluded.texte;
+end;
+create trigger kunde_suche_aendern after update of such_text on kunde when new.such_text <> old.such_text begin
+  update kunde_suche set texte =
+    (select group_concat(kunden_id || char(31) || such_text || char(30), '' order by kunden_id) from kunde
+     where tenant_id = new.tenant_id
+       and kunden_id between new.kunden_id / 64 * 64 and new.kunden_id / 64 * 64 + 63)
+    where tenant_id = new.tenant_id and block = new.kunden_id / 64;
+end;
+
+-- The order of the list with what is searched in beside it: a list that is searched reads nothing else.
+drop index kunde_ordnung;
+create index kunde_ordnung on kunde (tenant_id, kundennr_sort, id, such_text);
+drop index artikel_ordnung;
+create index artikel_ordnung on artikel (tenant_id, status, artikelnummer_sort, id, such_text);

@@ -1,0 +1,103 @@
+//! Searching customers: their texts stand 64 to a row, so that a word is looked for in pages of text
+//! instead of in records.
+
+use memchr::memmem::Finder;
+use memchr::{memchr, memrchr};
+
+use crate::db::error::Result;
+use crate::db::tx::Tx;
+use crate::rules::text::Folded;
+
+/// Ends the text of a customer.
+const END: u8 = 0x1e;
+
+/// Stands between the number of a customer and its text. Neither is in a text: they are no letters.
+const BETWEEN: u8 = 0x1f;
+
+/// The customers (`kunden_id`) whose text contains each word in one of its spellings (D17).
+pub fn containing(tx: &Tx<'_>, words: &[Folded]) -> Result<Vec<i64>> {
+    let words: Vec<Word<'_>> = words.iter().map(Word::of).collect();
+    let blocks = "select texte from kunde_suche where tenant_id = :tenant";
+    let mut found = Vec::new();
+    tx.all(blocks, &[], |row| {
+        look_through(row.get_ref(0)?.as_bytes()?, &words, &mut found);
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// A word, made ready for being looked for in many texts.
+struct Word<'w> {
+    spelled: Finder<'w>,
+    /// The other spelling, if there is one.
+    stripped: Option<Finder<'w>>,
+}
+
+impl<'w> Word<'w> {
+    fn of(word: &'w Folded) -> Word<'w> {
+        let stripped = (word.stripped != word.spelled).then(|| Finder::new(&word.stripped));
+        Word { spelled: Finder::new(&word.spelled), stripped }
+    }
+
+    /// Where its first occurrence begins.
+    fn first_in(&self, text: &[u8]) -> Option<usize> {
+        let spelled = self.spelled.find(text);
+        let stripped = self.stripped.as_ref().and_then(|stripped| stripped.find(text));
+        spelled.into_iter().chain(stripped).min()
+    }
+}
+
+/// Leaps from one occurrence of the first word to the next, instead of looking at each customer.
+fn look_through(block: &[u8], words: &[Word<'_>], found: &mut Vec<i64>) {
+    let Some(first) = words.first() else { return };
+    let mut rest = block;
+    while let Some(at) = first.first_in(rest) {
+        let begin = memrchr(END, &rest[..at]).map_or(0, |end| end + 1);
+        let end = memchr(END, &rest[at..]).map_or(rest.len(), |end| at + end);
+        if let Some((kunden_id, text)) = parts(&rest[begin..end])
+            && words.iter().all(|word| word.first_in(text).is_some())
+        {
+            found.push(kunden_id);
+        }
+        rest = rest.get(end + 1..).unwrap_or_default();
+    }
+}
+
+/// The number of a customer and its text.
+fn parts(line: &[u8]) -> Option<(i64, &[u8])> {
+    let (number, text) = line.split_at_checked(memchr(BETWEEN, line)?)?;
+    Some((std::str::from_utf8(number).ok()?.parse().ok()?, text.get(1..)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::text::{search_words, searchable};
+
+    #[test]
+    fn each_word_must_stand_in_the_text_of_one_customer() {
+        let texts =
+            [(7, "Müller Mühle"), (12, "Meier 7\nMünchen"), (1_912, "Raiffeisen"), (13, "Meier Mühle")];
+        let line = |(id, text): (i64, &str)| format!("{id}\u{1f}{}\u{1e}", searchable([text]));
+        let block: String = texts.into_iter().map(line).collect();
+        let table: &[(&str, &[i64])] = &[
+            ("mühle", &[7, 13]),
+            ("muhle", &[7, 13]),
+            ("meier mühle", &[13]),
+            ("mühle meier", &[13]),
+            ("müller raiffeisen", &[]),
+            ("7", &[12]),
+            ("12", &[]),
+            ("eisen", &[1_912]),
+            ("me", &[12, 13]),
+            ("münchen meier 7", &[12]),
+        ];
+        for (suche, expected) in table {
+            let folded = search_words(suche);
+            let words: Vec<_> = folded.iter().map(Word::of).collect();
+            let mut found = Vec::new();
+            look_through(block.as_bytes(), &words, &mut found);
+            assert_eq!(found, *expected, "{suche}");
+        }
+    }
+}

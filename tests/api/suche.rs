@@ -1,0 +1,86 @@
+//! Searching many customers: whatever way a search takes, it finds the same (D17).
+
+use partnerd::db::connection::open_writer;
+use serde_json::json;
+
+use crate::harness::{Client, Server};
+
+/// More than are put in order by themselves (`kunden::sql`), in more rows of texts than one.
+const CUSTOMERS: i64 = 3_000;
+
+fn fill(server: &Server, tenant: i64) {
+    let connection = open_writer(&server.database).unwrap();
+    connection
+        .execute(
+            "with recursive n(i) as (select 1 union all select i + 1 from n where i < ?2)
+             insert into kunde (tenant_id, id, kunden_id, kundennr, name, nachname_firma, staat, status, ist_kunde,
+               ist_lieferant, ist_spediteur, angelegt_am, geaendert_am, kundennr_key, kundennr_sort, such_text)
+             select ?1, unhex(printf('%032x', ?2 - i)), i, 'X-' || i, 'Hof ' || i, 'Hof ' || i, 'DE', 'aktiv', i % 2,
+               1 - i % 2, 0, 0, 0, 'x-' || i, printf('x-%09d', i),
+               iif(i % 3 = 0, 'mueller', 'hof') || char(10) || 'nr ' || i from n",
+            [tenant, CUSTOMERS],
+        )
+        .unwrap();
+}
+
+/// The integer ids of a page, and the count.
+fn found(client: &Client, query: &str) -> (Vec<i64>, i64) {
+    let answer = client.get(&format!("/api/v1/kunden?{query}"));
+    let body = answer.is(200);
+    let ids = body["data"].as_array().unwrap().iter().map(|kunde| kunde["kunden_id"].as_i64().unwrap());
+    (ids.collect(), body["count"].as_i64().unwrap())
+}
+
+#[test]
+fn few_and_many_are_found_page_by_page_in_the_order_of_the_list() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    fill(&server, mill.tenant);
+    let other = server.company("Andere");
+    other.post("/api/v1/kunden", json!({"name": "Hof Müller"})).is(201);
+    type Rule = fn(i64) -> bool;
+    let table: &[(&str, Rule)] = &[
+        ("suche=hof", |i| i % 3 != 0),
+        ("suche=m%C3%BCller", |i| i % 3 == 0),
+        ("suche=hof&partner_typ=kunde", |i| i % 3 != 0 && i % 2 == 1),
+        ("suche=m%C3%BCller&partner_typ=lieferant", |i| i % 3 == 0 && i % 2 == 0),
+        ("suche=hof+nr+29", |i| i % 3 != 0 && i.to_string().contains("29")),
+        ("suche=nr", |_| true),
+        ("suche=nr+2999", |i| i == 2_999),
+        ("suche=nirgends", |_| false),
+        ("suche=", |_| true),
+    ];
+    for (query, rule) in table {
+        let expected: Vec<i64> = (1..=CUSTOMERS).filter(|i| rule(*i)).collect();
+        for offset in [0, 40, 990, 1_900, 5_000] {
+            let page: Vec<i64> = expected.iter().copied().skip(offset).take(70).collect();
+            let (ids, count) = found(&mill, &format!("{query}&limit=70&offset={offset}"));
+            assert_eq!((ids, count), (page, expected.len() as i64), "{query} from {offset}");
+        }
+    }
+}
+
+#[test]
+fn a_change_is_found_at_once_beside_its_neighbours() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let path = |id: &str| format!("/api/v1/kunden/{id}");
+    let ids: Vec<_> =
+        (1..=130).map(|i| mill.post("/api/v1/kunden", json!({"name": format!("Hof {i}")})).id()).collect();
+    assert_eq!(found(&mill, "suche=hof&limit=200").1, 130);
+    for at in [0, 63, 64, 129] {
+        mill.put(&path(&ids[at]), json!({"name": "Gut Groß", "nachname_firma": "Gut Groß"})).is(200);
+    }
+    assert_eq!(found(&mill, "suche=gross"), (vec![1, 64, 65, 130], 4));
+    assert_eq!(found(&mill, "suche=hof&limit=200").1, 126);
+    assert_eq!(found(&mill, "suche=hof+63"), (vec![63], 1));
+    let check = server.cli(&["check"]);
+    assert!(check.status.success(), "{}", String::from_utf8_lossy(&check.stdout));
+    let texts = |from: &str, to: &str| {
+        let change = format!("update kunde_suche set texte = replace(texte, '{from}', '{to}')");
+        open_writer(&server.database).unwrap().execute_batch(&change).unwrap();
+        server.cli(&["check"]).status.success()
+    };
+    assert!(!texts("gross", "klein"));
+    assert!(texts("klein", "gross"));
+}
