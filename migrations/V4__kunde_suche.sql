@@ -1,19 +1,22 @@
--- What customers are searched in, 64 to a row: to look through a hundred thousand of them is to read 1,600 rows.
+-- What customers are searched in, 64 to a row: to look through a hundred thousand of them, or to count them, is to
+-- read 1,600 rows.
 create table kunde_suche (
   tenant_id integer not null references tenant (id),
   block     integer not null,                  -- kunden_id / 64
+  anzahl    integer not null check (anzahl between 1 and 64),
   texte     text not null,                     -- of each customer: kunden_id, U+001F, such_text, U+001E
   primary key (tenant_id, block)
 ) strict;
 
-insert into kunde_suche (tenant_id, block, texte)
-  select tenant_id, kunden_id / 64, group_concat(kunden_id || char(31) || such_text || char(30), '' order by kunden_id)
+insert into kunde_suche (tenant_id, block, anzahl, texte)
+  select tenant_id, kunden_id / 64, count(*),
+    group_concat(kunden_id || char(31) || such_text || char(30), '' order by kunden_id)
   from kunde group by tenant_id, kunden_id / 64;
 
 create trigger kunde_suche_neu after insert on kunde begin
-  insert into kunde_suche (tenant_id, block, texte)
-    values (new.tenant_id, new.kunden_id / 64, new.kunden_id || char(31) || new.such_text || char(30))
-    on conflict (tenant_id, block) do update set texte = texte || excluded.texte;
+  insert into kunde_suche (tenant_id, block, anzahl, texte)
+    values (new.tenant_id, new.kunden_id / 64, 1, new.kunden_id || char(31) || new.such_text || char(30))
+    on conflict (tenant_id, block) do update set anzahl = anzahl + 1, texte = texte || excluded.texte;
 end;
 create trigger kunde_suche_aendern after update of such_text on kunde when new.such_text <> old.such_text begin
   update kunde_suche set texte =

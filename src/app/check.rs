@@ -86,13 +86,13 @@ const RULES: &[(&str, &str)] = &[
          group by tenant_id, datum, art having sum(zeilen) <> 0)",
     ),
     (
-        "customers are searched in the text they have",
+        "customers are counted, and searched in the text they have",
         "select count(*) from
-           (select tenant_id, kunden_id / 64 as block,
+           (select tenant_id, kunden_id / 64 as block, count(*) as anzahl,
               group_concat(kunden_id || char(31) || such_text || char(30), '' order by kunden_id) as texte
             from kunde group by 1, 2) soll
          full join kunde_suche ist on ist.tenant_id = soll.tenant_id and ist.block = soll.block
-         where ist.texte is not soll.texte",
+         where (ist.anzahl, ist.texte) is not (soll.anzahl, soll.texte)",
     ),
     (
         "receipts are reversed where their reversals add up to them",

@@ -84,8 +84,10 @@ pub fn list(
         None => {}
     }
     let words = search_words(suche.unwrap_or_default());
-    if words.is_empty() {
-        return tx.list(&LIST, &filter, page, kunde);
+    match (words.is_empty(), partner_typ) {
+        (true, None) => return tx.page(&LIST, &filter, page, count(tx)?, kunde),
+        (true, Some(_)) => return tx.list(&LIST, &filter, page, kunde),
+        (false, _) => {}
     }
     let found = suche::containing(tx, &words)?;
     let count = found.len() as i64;
@@ -145,7 +147,9 @@ pub fn find_by_address(
 
 /// How many partners there are.
 pub fn count(tx: &Tx<'_>) -> Result<i64> {
-    tx.one("select count(*) from kunde where tenant_id = :tenant", &[], |row| row.get(0))
+    tx.one("select coalesce(sum(anzahl), 0) from kunde_suche where tenant_id = :tenant", &[], |row| {
+        row.get(0)
+    })
 }
 
 /// The next integer id.
