@@ -8,7 +8,7 @@ use std::ops::Deref;
 use std::sync::Mutex;
 
 use rusqlite::types::ToSql;
-use rusqlite::{CachedStatement, Connection, Row};
+use rusqlite::{CachedStatement, Connection, Row, StatementStatus};
 use uuid::{ContextV7, Timestamp, Uuid};
 
 use super::error::{Failure, Result};
@@ -52,7 +52,10 @@ impl<'c> Tx<'c> {
     ) -> Result<Option<T>> {
         let mut statement = self.bound(sql, params)?;
         let mut rows = statement.raw_query();
-        Ok(rows.next()?.map(map).transpose()?)
+        let found = rows.next()?.map(map).transpose()?;
+        drop(rows);
+        forbid_scan(&statement, sql);
+        Ok(found)
     }
 
     /// The only row of a statement that always has one.
@@ -83,6 +86,8 @@ impl<'c> Tx<'c> {
         while let Some(row) = rows.next()? {
             found.push(map(row)?);
         }
+        drop(rows);
+        forbid_scan(&statement, sql);
         Ok(found)
     }
 
@@ -97,6 +102,15 @@ impl<'c> Tx<'c> {
             statement.raw_bind_parameter(at, value)?;
         }
         Ok(statement)
+    }
+}
+
+/// No statement on the data of a company walks a whole table: with ten times the data, or ten companies, it
+/// would take ten times as long. All tests look at all statements they run.
+fn forbid_scan(statement: &CachedStatement<'_>, sql: &str) {
+    if cfg!(debug_assertions) {
+        let steps = statement.reset_status(StatementStatus::FullscanStep);
+        assert_eq!(steps, 0, "the statement walks a whole table: {sql}");
     }
 }
 
@@ -129,7 +143,10 @@ impl<'c> WriteTx<'c> {
 
     /// Runs a statement and counts the rows it changed.
     pub fn execute(&self, sql: &str, params: Params<'_>) -> Result<usize> {
-        Ok(self.bound(sql, params)?.raw_execute()?)
+        let mut statement = self.bound(sql, params)?;
+        let changed = statement.raw_execute()?;
+        forbid_scan(&statement, sql);
+        Ok(changed)
     }
 
     /// Inserts a row of this company.
@@ -187,5 +204,19 @@ impl<'r, 's> Columns<'r, 's> {
         let value = self.row.get(self.at);
         self.at += 1;
         value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "walks a whole table")]
+    fn a_statement_that_walks_a_whole_table_is_seen() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("create table t (a); insert into t values (1), (2)").unwrap();
+        let tx = Tx::new(&connection, 1, Instant::from_millis(0));
+        let _ = tx.all("select a from t where a = 1", &[], |row| row.get::<_, i64>(0));
     }
 }
