@@ -29,6 +29,10 @@ const SLOW_BUDGET: u32 = 6_000_000;
 /// Threads of the slow lane.
 const SLOW_THREADS: u32 = 2;
 
+/// How much they let others go first (nice(1)).
+#[cfg(target_os = "linux")]
+const SLOW_NICENESS: i32 = 10;
+
 /// Work that waits for the slow lane at most; further requests are answered 503.
 const SLOW_QUEUE: usize = 256;
 
@@ -152,12 +156,22 @@ impl Drop for Snapshot<'_> {
 }
 
 fn run_slow_lane(receiver: &Mutex<Receiver<SlowWork>>) {
+    step_back();
     loop {
         let work = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(work) = work else { return };
         if std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(true))).is_err() {
             log("work on the slow lane panicked");
         }
+    }
+}
+
+/// Lets other threads go first: on two cores two long reads would take half of both.
+fn step_back() {
+    // Linux gives each thread a priority of its own; elsewhere it would be that of the whole server.
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::setpriority_process(None, SLOW_NICENESS) {
+        log(&format!("long reads have the same priority as short ones: {error}"));
     }
 }
 
@@ -185,6 +199,23 @@ fn budget_is_spent() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn long_reads_let_others_go_first() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("test.db");
+        Connection::open(&path).unwrap().execute_batch("pragma journal_mode = wal").unwrap();
+        let readers = Readers::open(&path, 1).unwrap();
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let niceness = || {
+            let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
+            // proc(5): the nineteenth field; the second, in parentheses, may have blanks.
+            stat.rsplit(") ").next().unwrap().split(' ').nth(16).unwrap().parse::<i32>().unwrap()
+        };
+        assert!(readers.submit_slow(Box::new(move |_| sender.send(niceness()).unwrap())).is_ok());
+        assert_eq!((receiver.recv().unwrap(), niceness()), (SLOW_NICENESS, 0));
+    }
 
     #[test]
     fn a_read_that_took_too_long_leaves_its_connection_as_it_was() {
