@@ -1,32 +1,49 @@
 //! A client that does as little as possible: each connection sends a request, reads the answer, and
-//! sends it again.
+//! sends the next.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::runtime::{Builder, Runtime};
 
-/// A request, sent over several connections at once.
+/// What one connection sends: the next request, told the body of the answer before.
+pub type Script = Box<dyn FnMut(&[u8]) -> Arc<str> + Send>;
+
+/// Requests, sent over several connections at once.
 pub struct Load {
-    pub address: String,
-    pub request: String,
     pub connections: usize,
+    /// Requests that make one piece of work; what is timed is the piece.
+    pub steps: usize,
+    /// Makes the script of a connection.
+    pub script: Box<dyn Fn(usize) -> Script + Send + Sync>,
 }
 
-/// How long each answer took, and all of them together.
+/// How long each piece of work took, and all of them together.
 pub struct Seen {
     pub durations: Vec<Duration>,
     pub elapsed: Duration,
 }
 
 impl Load {
-    /// Sends it again and again for a time.
-    pub fn run(&self, time: Duration) -> Seen {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    /// One request, again and again.
+    pub fn same(connections: usize, request: &str) -> Load {
+        let request: Arc<str> = request.into();
+        let script = move |_| {
+            let request = Arc::clone(&request);
+            Box::new(move |_: &[u8]| Arc::clone(&request)) as Script
+        };
+        Load { connections, steps: 1, script: Box::new(script) }
+    }
+
+    /// Sends for a time.
+    pub fn run(&self, address: &str, time: Duration) -> Seen {
         let begun = Instant::now();
-        let durations = runtime.block_on(async {
+        let durations = runtime().block_on(async {
             let clients: Vec<_> = (0..self.connections)
-                .map(|_| tokio::spawn(one(self.address.clone(), self.request.clone(), begun + time)))
+                .map(|at| client(address.to_owned(), (self.script)(at), self.steps, begun + time))
+                .map(tokio::spawn)
                 .collect();
             let mut all = Vec::new();
             for client in clients {
@@ -38,22 +55,40 @@ impl Load {
     }
 }
 
-async fn one(address: String, request: String, until: Instant) -> Vec<Duration> {
+/// The body of the answer to one request.
+pub fn answer(address: &str, request: &str) -> Vec<u8> {
+    runtime().block_on(async {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut buffer = Vec::new();
+        let body = read_answer(&mut stream, &mut buffer).await;
+        buffer.split_off(body)
+    })
+}
+
+fn runtime() -> Runtime {
+    Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+async fn client(address: String, mut script: Script, steps: usize, until: Instant) -> Vec<Duration> {
     let mut stream = TcpStream::connect(&address).await.unwrap();
     stream.set_nodelay(true).unwrap();
     let mut durations = Vec::new();
-    let mut buffer = Vec::with_capacity(64 << 10);
+    let (mut buffer, mut body) = (Vec::with_capacity(64 << 10), 0);
     while Instant::now() < until {
-        let sent = Instant::now();
-        stream.write_all(request.as_bytes()).await.unwrap();
-        read_answer(&mut stream, &mut buffer).await;
-        durations.push(sent.elapsed());
+        let begun = Instant::now();
+        for _ in 0..steps {
+            let request = script(&buffer[body..]);
+            stream.write_all(request.as_bytes()).await.unwrap();
+            body = read_answer(&mut stream, &mut buffer).await;
+        }
+        durations.push(begun.elapsed());
     }
     durations
 }
 
-/// Reads one answer whole; any but 2xx ends the run.
-async fn read_answer(stream: &mut TcpStream, buffer: &mut Vec<u8>) {
+/// Reads one answer whole and says where its body begins; any but 2xx ends the run.
+async fn read_answer(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> usize {
     buffer.clear();
     let (mut head, mut whole) = (0, usize::MAX);
     while buffer.len() < whole {
@@ -68,4 +103,5 @@ async fn read_answer(stream: &mut TcpStream, buffer: &mut Vec<u8>) {
             whole = head + length.parse::<usize>().unwrap();
         }
     }
+    head
 }

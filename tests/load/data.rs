@@ -5,11 +5,11 @@ use std::process::Command;
 
 use rusqlite::Connection;
 
-/// The body of a delivery note of five positions.
-pub fn document() -> String {
-    let item = |number| format!(r#"{{"artikelnr": "S{number}", "menge": 3}}"#);
-    let items = (1..=5).map(item).collect::<Vec<_>>().join(",");
-    format!(r#"{{"beleg_typ": "LS", "kunden_id": 1, "items": [{items}]}}"#)
+/// The body of a delivery note of five positions: five of the hundred articles, from `first` on.
+pub fn document(customer: u64, first: u64) -> String {
+    let item = |at: u64| format!(r#"{{"artikelnr": "S{}", "menge": 3}}"#, (first + at * 13) % 100 + 1);
+    let items = (0..5).map(item).collect::<Vec<_>>().join(",");
+    format!(r#"{{"beleg_typ": "LS", "kunden_id": {customer}, "items": [{items}]}}"#)
 }
 
 /// A company with a hundred articles, and a key without a limit.

@@ -133,7 +133,7 @@ fn get(folder: &Path, times: usize, path: &str, query: &str) {
 }
 
 fn post(folder: &Path, times: usize) {
-    requests(folder, times, "POST", "belege", "", &data::document());
+    requests(folder, times, "POST", "belege", "", &data::document(1, 0));
 }
 
 /// Sends requests to the gate of a service in this process, one after the other.

@@ -1,0 +1,156 @@
+//! What writes cost: transactions, syncs of the disk, and what more clients at once change.
+
+use std::sync::Arc;
+
+use crate::client::{Load, Script};
+use crate::data::document;
+use crate::reads::BARE;
+use crate::server::{Round, Server, fsync};
+use crate::{Bench, middle};
+
+/// What is written, and by how many connections.
+struct Workload {
+    name: &'static str,
+    connections: usize,
+    load: Load,
+}
+
+/// One round, with what the writer did meanwhile.
+struct Written {
+    round: Round,
+    per_commit: f64,
+    commits: f64,
+    fsync_ms: f64,
+}
+
+/// Measures all that are wanted and prints a table. A weighing is two requests; the others are one.
+pub fn table(bench: &Bench, server: &Server, bare: &Server) {
+    let workloads = workloads(bench).into_iter();
+    let wanted: Vec<_> = workloads.filter(|write| bench.wants(write.name, write.connections)).collect();
+    if wanted.is_empty() {
+        return;
+    }
+    println!("## Writes\n");
+    println!(
+        "| workload | connections | written/s | of 1 connection | p50 ms | p99 ms | p99 in fsyncs | server CPU µs | times bare hyper | requests per commit | commits per piece |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
+    let mut single = None;
+    for Workload { name, connections, load } in wanted {
+        let fixed = Load::same(connections, BARE);
+        let (mut rounds, mut bares) = (Vec::new(), Vec::new());
+        for _ in 0..bench.rounds {
+            bares.push(bare.measure(&fixed, bench.time));
+            rounds.push(written(bench, server, &load));
+        }
+        let bare = middle(bares, |round| round.rate);
+        let Written { round, per_commit, commits, fsync_ms } = middle(rounds, |written| written.round.rate);
+        let [p50, p99] = [round.p50, round.p99].map(|time| time.as_secs_f64() * 1e3);
+        if connections == 1 {
+            single = Some((name, round.rate));
+        }
+        let of_single = single.filter(|(same, _)| *same == name).map(|(_, rate)| round.rate / rate);
+        println!(
+            "| {name} | {connections} | {:.0} | {} | {p50:.2} | {p99:.2} | {:.1} | {:.0} | {:.1} | {per_commit:.1} | {commits:.3} |",
+            round.rate,
+            of_single.map_or("".into(), |of_single| format!("{of_single:.1}")),
+            p99 / fsync_ms,
+            round.cpu_us,
+            round.cpu_us / bare.cpu_us,
+        );
+    }
+    println!();
+}
+
+/// A commit is one sync of the write-ahead log; those of a checkpoint come on top.
+fn written(bench: &Bench, server: &Server, load: &Load) -> Written {
+    let fsync_ms = fsync(&bench.service.folder).as_secs_f64() * 1e3;
+    let figures =
+        || ["partnerd_write_batch_sum", "partnerd_write_batch_count"].map(|name| server.metric(name));
+    let mut before = [0.0; 2];
+    // The figures of the warming count as well: they are the same work.
+    let round = {
+        before.copy_from_slice(&figures());
+        server.measure(load, bench.time)
+    };
+    let [requests, commits] = figures();
+    let (requests, commits) = (requests - before[0], commits - before[1]);
+    let pieces = requests / load.steps as f64;
+    Written { round, per_commit: requests / commits, commits: commits / pieces, fsync_ms }
+}
+
+fn workloads(bench: &Bench) -> Vec<Workload> {
+    let varied = |connections| Workload {
+        name: "POST /belege, 5 positions",
+        connections,
+        load: documents(bench, connections, bench.customers()),
+    };
+    let weighings = |connections| Workload {
+        name: "weighing: POST, then PUT zweitwiegung",
+        connections,
+        load: weighings(bench, connections),
+    };
+    vec![
+        varied(1),
+        varied(16),
+        varied(64),
+        varied(256),
+        Workload {
+            name: "POST /belege, all for one partner",
+            connections: 64,
+            load: documents(bench, 64, 1),
+        },
+        weighings(1),
+        weighings(16),
+        weighings(64),
+    ]
+}
+
+/// Delivery notes for some customers, of a hundred articles.
+pub fn documents(bench: &Bench, connections: usize, customers: u64) -> Load {
+    let (key, begun) = (bench.key.clone(), bench.begun);
+    let script = move |at: usize| {
+        let key = key.clone();
+        let mut random = begun.elapsed().as_nanos() as u64 | at as u64 | 1;
+        Box::new(move |_: &[u8]| {
+            let drawn = draw(&mut random);
+            send(&key, "POST", "belege", &document(drawn % customers + 1, drawn >> 32))
+        }) as Script
+    };
+    Load { connections, steps: 1, script: Box::new(script) }
+}
+
+/// A lorry weighed full, and again empty: the second request names the weighing that the first made.
+fn weighings(bench: &Bench, connections: usize) -> Load {
+    let (key, partner) = (bench.key.clone(), bench.customer.clone());
+    let script = move |_| {
+        let (key, partner, mut is_first) = (key.clone(), partner.clone(), false);
+        Box::new(move |answer: &[u8]| {
+            is_first = !is_first;
+            if is_first {
+                let body = format!(
+                    r#"{{"waage_id": 1, "gewicht_erst_kg": 27840, "partner_id": "{partner}", "kennzeichen": "R-AB 123"}}"#
+                );
+                return send(&key, "POST", "wiegungen", &body);
+            }
+            let answer: serde_json::Value = serde_json::from_slice(answer).unwrap();
+            let path = format!("wiegungen/{}/zweitwiegung", answer["id"].as_str().unwrap());
+            send(&key, "PUT", &path, r#"{"gewicht_zweit_kg": 13120}"#)
+        }) as Script
+    };
+    Load { connections, steps: 2, script: Box::new(script) }
+}
+
+fn send(key: &str, method: &str, path: &str, body: &str) -> Arc<str> {
+    let length = body.len();
+    let head = format!("{method} /api/v1/{path} HTTP/1.1\r\nhost: x\r\nx-api-key: {key}");
+    format!("{head}\r\ncontent-length: {length}\r\n\r\n{body}").into()
+}
+
+/// The next of a row of numbers that look random (xorshift64*).
+fn draw(state: &mut u64) -> u64 {
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    state.wrapping_mul(0x2545_f491_4f6c_dd1d)
+}
