@@ -26,6 +26,7 @@ use std::time::{Duration, Instant};
 
 use server::{Server, Service};
 use tempfile::TempDir;
+use writes::Writes;
 
 /// What is measured, and how.
 pub struct Bench {
@@ -67,10 +68,11 @@ fn main() {
     println!("{}\n", headline(&bench));
     let mut figures = start::starts(&bench);
     figures.extend(start::memory(&bench));
+    let writes = Writes::prepare(&bench);
     let bare = Server::start(Command::new(std::env::current_exe().unwrap()).arg("bare"));
     let server = bench.service.start();
     reads::table(&bench, &server, &bare);
-    writes::table(&bench, &server, &bare);
+    writes.table(&bench, &server, &bare);
     mixes::table(&bench, &server);
     figures.extend(start::afterwards(&bench, server));
     start::table(&figures);

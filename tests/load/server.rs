@@ -32,13 +32,25 @@ pub struct Round {
     pub p50: Duration,
     pub p99: Duration,
     pub cpu_us: f64,
-    pub count: f64,
 }
 
 impl Service {
     /// Starts it on its database.
     pub fn start(&self) -> Server {
-        let mut command = Command::new(&self.binary);
+        self.start_by(Command::new(&self.binary))
+    }
+
+    /// The same with its syncs of the disk noted in a file, where strace is installed.
+    pub fn start_traced(&self, trace: &Path) -> Option<Server> {
+        Command::new("strace").arg("--version").output().ok()?;
+        let mut command = Command::new("strace");
+        // -D: the server is our child, not that of strace.
+        command.args(["-D", "-f", "--seccomp-bpf", "-e", "trace=fsync,fdatasync", "-e", "signal=none", "-o"]);
+        command.arg(trace).arg(&self.binary);
+        Some(self.start_by(command))
+    }
+
+    fn start_by(&self, mut command: Command) -> Server {
         command.args(["serve", "--listen", "127.0.0.1:0"]).current_dir(&self.folder);
         Server::start(command.env("PARTNERD_LOG_LEVEL", "warn"))
     }
@@ -130,7 +142,6 @@ impl Round {
             p50: durations[durations.len() / 2],
             p99: durations[durations.len() * 99 / 100],
             cpu_us: cpu.as_secs_f64() * 1e6 / count,
-            count,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What writes cost: transactions, syncs of the disk, and what more clients at once change.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::client::{Load, Script};
 use crate::data::document;
@@ -19,64 +20,94 @@ struct Workload {
 struct Written {
     round: Round,
     per_commit: f64,
-    commits: f64,
     fsync_ms: f64,
 }
 
-/// Measures all that are wanted and prints a table. A weighing is two requests; the others are one.
-pub fn table(bench: &Bench, server: &Server, bare: &Server) {
-    let workloads = workloads(bench).into_iter();
-    let wanted: Vec<_> = workloads.filter(|write| bench.wants(write.name, write.connections)).collect();
-    if wanted.is_empty() {
-        return;
-    }
-    println!("## Writes\n");
-    println!(
-        "| workload | connections | written/s | of 1 connection | p50 ms | p99 ms | p99 in fsyncs | server CPU µs | times bare hyper | requests per commit | commits per piece |"
-    );
-    println!("|---|---|---|---|---|---|---|---|---|---|---|");
-    let mut single = None;
-    for Workload { name, connections, load } in wanted {
-        let fixed = Load::same(connections, BARE);
-        let (mut rounds, mut bares) = (Vec::new(), Vec::new());
-        for _ in 0..bench.rounds {
-            bares.push(bare.measure(&fixed, bench.time));
-            rounds.push(written(bench, server, &load));
-        }
-        let bare = middle(bares, |round| round.rate);
-        let Written { round, per_commit, commits, fsync_ms } = middle(rounds, |written| written.round.rate);
-        let [p50, p99] = [round.p50, round.p99].map(|time| time.as_secs_f64() * 1e3);
-        if connections == 1 {
-            single = Some((name, round.rate));
-        }
-        let of_single = single.filter(|(same, _)| *same == name).map(|(_, rate)| round.rate / rate);
-        println!(
-            "| {name} | {connections} | {:.0} | {} | {p50:.2} | {p99:.2} | {:.1} | {:.0} | {:.1} | {per_commit:.1} | {commits:.3} |",
-            round.rate,
-            of_single.map_or("".into(), |of_single| format!("{of_single:.1}")),
-            p99 / fsync_ms,
-            round.cpu_us,
-            round.cpu_us / bare.cpu_us,
-        );
-    }
-    println!();
+/// The workloads that are wanted, each with the syncs of the disk that a piece of work takes.
+pub struct Writes {
+    workloads: Vec<(Workload, Option<f64>)>,
 }
 
-/// A commit is one sync of the write-ahead log; those of a checkpoint come on top.
+impl Writes {
+    /// Counts the syncs, on servers that nobody else uses: no other may have the database open.
+    pub fn prepare(bench: &Bench) -> Writes {
+        let workloads = workloads(bench).into_iter();
+        let wanted = workloads.filter(|write| bench.wants(write.name, write.connections));
+        let counted = wanted.map(|write| {
+            let syncs = syncs(bench, &write.load);
+            (write, syncs)
+        });
+        Writes { workloads: counted.collect() }
+    }
+
+    /// Measures all and prints a table. A weighing is two requests; the others are one.
+    pub fn table(self, bench: &Bench, server: &Server, bare: &Server) {
+        if self.workloads.is_empty() {
+            return;
+        }
+        println!("## Writes\n");
+        println!(
+            "| workload | connections | written/s | of 1 connection | p50 ms | p99 ms | p99 in fsyncs | server CPU µs | times bare hyper | requests per commit | fsyncs each |"
+        );
+        println!("|---|---|---|---|---|---|---|---|---|---|---|");
+        let mut single = None;
+        for (Workload { name, connections, load }, syncs) in self.workloads {
+            let fixed = Load::same(connections, BARE);
+            let (mut rounds, mut bares) = (Vec::new(), Vec::new());
+            for _ in 0..bench.rounds {
+                bares.push(bare.measure(&fixed, bench.time));
+                rounds.push(written(bench, server, &load));
+            }
+            let bare = middle(bares, |round| round.rate);
+            let Written { round, per_commit, fsync_ms } = middle(rounds, |written| written.round.rate);
+            let [p50, p99] = [round.p50, round.p99].map(|time| time.as_secs_f64() * 1e3);
+            if connections == 1 {
+                single = Some((name, round.rate));
+            }
+            let of_single = single.filter(|(same, _)| *same == name).map(|(_, rate)| round.rate / rate);
+            println!(
+                "| {name} | {connections} | {:.0} | {} | {p50:.2} | {p99:.2} | {:.1} | {:.0} | {:.1} | {per_commit:.1} | {} |",
+                round.rate,
+                of_single.map_or("–".into(), |of_single| format!("{of_single:.1}")),
+                p99 / fsync_ms,
+                round.cpu_us,
+                round.cpu_us / bare.cpu_us,
+                syncs.map_or("–".into(), |syncs| format!("{syncs:.3}")),
+            );
+        }
+        println!();
+    }
+}
+
+/// Syncs of the disk for each piece of work, counted by strace where it is installed. It stops the server
+/// at these calls alone, so that what shares a commit without it does so with it.
+fn syncs(bench: &Bench, load: &Load) -> Option<f64> {
+    let trace = bench.service.folder.join("syncs");
+    let server = bench.service.start_traced(&trace)?;
+    let pieces = load.run(&server.address, bench.time).durations.len();
+    server.stop();
+    // strace outlives the server by a moment.
+    let text = loop {
+        let text = std::fs::read_to_string(&trace).unwrap();
+        if text.trim_end().ends_with("+++ exited with 0 +++") {
+            break text;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    let syncs = text.lines().filter(|line| line.contains("sync(") && !line.contains("resumed")).count();
+    Some(syncs as f64 / pieces as f64)
+}
+
+/// A round, and how many requests shared a transaction, by the server's own figures; those of the
+/// warming count as well: they are the same work.
 fn written(bench: &Bench, server: &Server, load: &Load) -> Written {
     let fsync_ms = fsync(&bench.service.folder).as_secs_f64() * 1e3;
     let figures =
         || ["partnerd_write_batch_sum", "partnerd_write_batch_count"].map(|name| server.metric(name));
-    let mut before = [0.0; 2];
-    // The figures of the warming count as well: they are the same work.
-    let round = {
-        before.copy_from_slice(&figures());
-        server.measure(load, bench.time)
-    };
     let [requests, commits] = figures();
-    let (requests, commits) = (requests - before[0], commits - before[1]);
-    let pieces = requests / load.steps as f64;
-    Written { round, per_commit: requests / commits, commits: commits / pieces, fsync_ms }
+    let round = server.measure(load, bench.time);
+    let [requests_after, commits_after] = figures();
+    Written { round, per_commit: (requests_after - requests) / (commits_after - commits), fsync_ms }
 }
 
 fn workloads(bench: &Bench) -> Vec<Workload> {
