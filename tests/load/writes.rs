@@ -23,7 +23,7 @@ struct Written {
     fsync_ms: f64,
 }
 
-/// The workloads that are wanted, each with the syncs of the disk that a piece of work takes.
+/// The workloads that are wanted, each with the syncs of the disk that a piece of work takes besides its commit.
 pub struct Writes {
     workloads: Vec<(Workload, Option<f64>)>,
 }
@@ -34,8 +34,8 @@ impl Writes {
         let workloads = workloads(bench).into_iter();
         let wanted = workloads.filter(|write| bench.wants(write.name, write.connections));
         let counted = wanted.map(|write| {
-            let syncs = syncs(bench, &write.load);
-            (write, syncs)
+            let further = further_syncs(bench, &write.load);
+            (write, further)
         });
         Writes { workloads: counted.collect() }
     }
@@ -51,7 +51,7 @@ impl Writes {
         );
         println!("|---|---|---|---|---|---|---|---|---|---|---|");
         let mut single = None;
-        for (Workload { name, connections, load }, syncs) in self.workloads {
+        for (Workload { name, connections, load }, further) in self.workloads {
             let fixed = Load::same(connections, BARE);
             let (mut rounds, mut bares) = (Vec::new(), Vec::new());
             for _ in 0..bench.rounds {
@@ -72,19 +72,24 @@ impl Writes {
                 p99 / fsync_ms,
                 round.cpu_us,
                 round.cpu_us / bare.cpu_us,
-                syncs.map_or("–".into(), |syncs| format!("{syncs:.3}")),
+                further.map_or("–".into(), |further| format!(
+                    "{:.3}",
+                    load.steps as f64 / per_commit + further
+                )),
             );
         }
         println!();
     }
 }
 
-/// Syncs of the disk for each piece of work, counted by strace where it is installed. It stops the server
-/// at these calls alone, so that what shares a commit without it does so with it.
-fn syncs(bench: &Bench, load: &Load) -> Option<f64> {
+/// Syncs of the disk for each piece of work besides that of its commit, those of checkpoints: counted by strace,
+/// where it is installed. It stops the server at these calls alone; even so fewer requests share a commit, so
+/// the commits themselves are not counted here.
+fn further_syncs(bench: &Bench, load: &Load) -> Option<f64> {
     let trace = bench.service.folder.join("syncs");
     let server = bench.service.start_traced(&trace)?;
     let pieces = load.run(&server.address, bench.time).durations.len();
+    let [_, commits] = batches(&server);
     server.stop();
     // strace outlives the server by a moment.
     let text = loop {
@@ -94,19 +99,22 @@ fn syncs(bench: &Bench, load: &Load) -> Option<f64> {
         }
         std::thread::sleep(Duration::from_millis(10));
     };
-    let syncs = text.lines().filter(|line| line.contains("sync(") && !line.contains("resumed")).count();
-    Some(syncs as f64 / pieces as f64)
+    let syncs = text.lines().filter(|line| line.contains("sync(")).count();
+    Some((syncs as f64 - commits) / pieces as f64)
 }
 
-/// A round, and how many requests shared a transaction, by the server's own figures; those of the
-/// warming count as well: they are the same work.
+/// Requests that the writer has carried out, and the transactions it took: the server's own figures.
+fn batches(server: &Server) -> [f64; 2] {
+    ["partnerd_write_batch_sum", "partnerd_write_batch_count"].map(|name| server.metric(name))
+}
+
+/// A round, and how many requests shared a transaction; those of the warming count as well: they are the
+/// same work.
 fn written(bench: &Bench, server: &Server, load: &Load) -> Written {
     let fsync_ms = fsync(&bench.service.folder).as_secs_f64() * 1e3;
-    let figures =
-        || ["partnerd_write_batch_sum", "partnerd_write_batch_count"].map(|name| server.metric(name));
-    let [requests, commits] = figures();
+    let [requests, commits] = batches(server);
     let round = server.measure(load, bench.time);
-    let [requests_after, commits_after] = figures();
+    let [requests_after, commits_after] = batches(server);
     Written { round, per_commit: (requests_after - requests) / (commits_after - commits), fsync_ms }
 }
 
