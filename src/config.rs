@@ -218,6 +218,7 @@ impl Config {
                         keep: number("backup_keep", 10_000)? as usize,
                     }),
                 },
+                without_audit: false,
                 foreign_checkpoints: match text("checkpoints").as_str() {
                     "own" => false,
                     "litestream" => true,

@@ -183,6 +183,7 @@ impl App {
             origins: policy.origins.clone(),
             metrics: Metrics::new(beside(database, "wal"), &writer.queue()),
             journal,
+            audited: !policy.without_audit,
             clock: Arc::clone(&clock),
         };
         let gate = Arc::new(gate);

@@ -70,6 +70,8 @@ pub struct Gate {
     pub metrics: Metrics,
     /// Audit rows of reads.
     pub journal: Arc<Journal>,
+    /// Requests go into the audit log: always, but where its cost is measured.
+    pub audited: bool,
     /// The time.
     pub clock: Clock,
 }
@@ -89,6 +91,8 @@ pub struct Policy {
     pub nightly: Option<Nightly>,
     /// Another program moves the write-ahead log into the database (Litestream).
     pub foreign_checkpoints: bool,
+    /// Nothing goes into the audit log. No setting says so: it is for measuring what the log costs.
+    pub without_audit: bool,
 }
 
 /// When the server makes backups, and where.

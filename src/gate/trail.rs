@@ -53,7 +53,7 @@ impl Gate {
     pub(super) fn recorded(&self, request: &Request, trail: Trail, reply: Reply) -> Reply {
         // Probes come every second from whoever watches, and are not part of the interface.
         let is_probe = trail.route.is_some_and(|at| matches!(self.router.route(at).run, Run::Inside(_)));
-        if !is_probe {
+        if self.audited && !is_probe {
             self.journal.append(self.row(request, &trail, &reply));
         }
         self.leave(request, &trail, reply)
