@@ -8,9 +8,9 @@ use rusqlite::Connection;
 /// Adds documents; the number must be a multiple of four.
 ///
 /// They are as the server would have left them: numbered, summed, their goods moved by the delivery note and
-/// met by the invoice; most are final, every 25th deal is still open. Only the checksums of the chain are
-/// random: computing a million of them takes longer than everything else here, and only
-/// `partnerd check` would miss them.
+/// met by the invoice. Most are final; of every 25th deal the invoice alone is (the server would finalise an
+/// open one when it starts). Only the checksums of the chain are random: computing a million of them takes
+/// longer than everything else here, and only `partnerd check` would miss them.
 pub fn fill(folder: &Path, customers: u64, documents: u64) {
     let connection = Connection::open(folder.join("partnerd.db")).unwrap();
     // Positions go in before their documents: a trigger lets nobody add one to a document that is final.
@@ -32,7 +32,7 @@ pub fn fill(folder: &Path, customers: u64, documents: u64) {
              from n cross join p cross join artikel_nr a on a.nr = (i / 4 * 7 + q * 13) % 100;
 
              with recursive n(i) as (select 0 union all select i + 1 from n where i < {documents} - 1),
-               s(i, offen, am, netto) as (select i, i / 4 % 25 = 24, {am}, {menge} * 625 from n)
+               s(i, offen, am, netto) as (select i, i / 4 % 25 = 24 and i % 4 < 3, {am}, {menge} * 625 from n)
              insert into beleg (tenant_id, id, beleg_nummer, beleg_typ, status, beleg_datum, kunde_id, kunden_name,
                kunden_strasse, kunden_plz, kunden_ort, kunden_staat, summe_netto, summe_mwst, summe_brutto,
                ist_gutschrift, kette_nr, pruefsumme, ereignis_am, version, angelegt_am, geaendert_am)
