@@ -8,10 +8,13 @@ create table kunde_suche (
   primary key (tenant_id, block)
 ) strict;
 
+-- (The order comes from a subquery: Debian's sqlite3 could not read a schema with group_concat(… order by …).)
 insert into kunde_suche (tenant_id, block, anzahl, texte)
-  select tenant_id, kunden_id / 64, count(*),
-    group_concat(kunden_id || char(31) || such_text || char(30), '' order by kunden_id)
-  from kunde group by tenant_id, kunden_id / 64;
+  select b.tenant_id, b.block, b.anzahl,
+    (select group_concat(text, '') from
+       (select kunden_id || char(31) || such_text || char(30) as text from kunde
+        where tenant_id = b.tenant_id and kunden_id between b.block * 64 and b.block * 64 + 63 order by kunden_id))
+  from (select tenant_id, kunden_id / 64 as block, count(*) as anzahl from kunde group by 1, 2) b;
 
 create trigger kunde_suche_neu after insert on kunde begin
   insert into kunde_suche (tenant_id, block, anzahl, texte)
@@ -20,9 +23,10 @@ create trigger kunde_suche_neu after insert on kunde begin
 end;
 create trigger kunde_suche_aendern after update of such_text on kunde when new.such_text <> old.such_text begin
   update kunde_suche set texte =
-    (select group_concat(kunden_id || char(31) || such_text || char(30), '' order by kunden_id) from kunde
-     where tenant_id = new.tenant_id
-       and kunden_id between new.kunden_id / 64 * 64 and new.kunden_id / 64 * 64 + 63)
+    (select group_concat(text, '') from
+       (select kunden_id || char(31) || such_text || char(30) as text from kunde
+        where tenant_id = new.tenant_id
+          and kunden_id between new.kunden_id / 64 * 64 and new.kunden_id / 64 * 64 + 63 order by kunden_id))
     where tenant_id = new.tenant_id and block = new.kunden_id / 64;
 end;
 

@@ -21,7 +21,7 @@ pub fn finalise_past_days(tx: &WriteTx<'_>) -> Result<usize> {
     for typ in tenants::load(tx)?.abschluss_tagesende {
         let statement =
             "select id from beleg where tenant_id = :tenant and status = 'offen' and beleg_typ = :typ
-            and angelegt_am < :today order by id limit :at_once";
+            and angelegt_am < :today order by angelegt_am, id limit :at_once";
         let params = named_params! {
             ":typ": typ,
             ":today": tx.today().begin_in_berlin(),

@@ -54,7 +54,8 @@ pub fn open_writer(path: &Path) -> Result<Connection> {
          pragma trusted_schema = off;
          pragma cell_size_check = on;
          pragma journal_size_limit = 67108864;
-         pragma temp_store = memory;",
+         pragma temp_store = memory;
+         pragma cache_size = -16384;",
     )?;
     expect(&connection, "synchronous", 2)?;
     expect(&connection, "foreign_keys", 1)?;
