@@ -84,13 +84,13 @@ pub fn list(
         None => {}
     }
     let words = search_words(suche.unwrap_or_default());
-    match (words.is_empty(), partner_typ) {
-        (true, None) => return tx.page(&LIST, &filter, page, count(tx)?, kunde),
-        (true, Some(_)) => return tx.list(&LIST, &filter, page, kunde),
-        (false, _) => {}
+    if words.is_empty() {
+        return match partner_typ {
+            None => tx.page(&LIST, &filter, page, count(tx)?, kunde),
+            Some(_) => tx.list(&LIST, &filter, page, kunde),
+        };
     }
     let found = suche::containing(tx, &words)?;
-    let count = found.len() as i64;
     if found.len() <= FEW {
         filter.and("k.kunden_id in (select value from json_each(:gefunden))");
         filter.with(":gefunden", json!(found).to_string());
@@ -98,10 +98,10 @@ pub fn list(
     }
     // Many lie close together in the order of the list: it is followed until the page is full.
     filter.contains_words("k.such_text", suche);
-    if partner_typ.is_some() {
-        return tx.list(&LIST, &filter, page, kunde);
+    match partner_typ {
+        None => tx.page(&LIST, &filter, page, found.len() as i64, kunde),
+        Some(_) => tx.list(&LIST, &filter, page, kunde),
     }
-    tx.page(&LIST, &filter, page, count, kunde)
 }
 
 fn find_where(tx: &Tx<'_>, column: &str, value: &dyn ToSql) -> Result<Option<Kunde>> {
