@@ -55,7 +55,7 @@ pub fn open_writer(path: &Path) -> Result<Connection> {
          pragma cell_size_check = on;
          pragma journal_size_limit = 67108864;
          pragma temp_store = memory;
-         pragma cache_size = -16384;",
+         pragma cache_size = -8192;",
     )?;
     expect(&connection, "synchronous", 2)?;
     expect(&connection, "foreign_keys", 1)?;
