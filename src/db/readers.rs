@@ -198,15 +198,22 @@ fn budget_is_spent() -> bool {
 
 #[cfg(test)]
 mod tests {
+    use tempfile::TempDir;
+
     use super::*;
+
+    fn of_new_database() -> (TempDir, Readers) {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("test.db");
+        Connection::open(&path).unwrap().execute_batch("pragma journal_mode = wal").unwrap();
+        let readers = Readers::open(&path, 1).unwrap();
+        (folder, readers)
+    }
 
     #[cfg(target_os = "linux")]
     #[test]
     fn long_reads_let_others_go_first() {
-        let folder = tempfile::TempDir::new().unwrap();
-        let path = folder.path().join("test.db");
-        Connection::open(&path).unwrap().execute_batch("pragma journal_mode = wal").unwrap();
-        let readers = Readers::open(&path, 1).unwrap();
+        let (_folder, readers) = of_new_database();
         let (sender, receiver) = std::sync::mpsc::channel();
         let niceness = || {
             let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
@@ -219,10 +226,7 @@ mod tests {
 
     #[test]
     fn a_read_that_took_too_long_leaves_its_connection_as_it_was() {
-        let folder = tempfile::TempDir::new().unwrap();
-        let path = folder.path().join("test.db");
-        Connection::open(&path).unwrap().execute_batch("pragma journal_mode = wal").unwrap();
-        let readers = Readers::open(&path, 1).unwrap();
+        let (_folder, readers) = of_new_database();
         let endless =
             "with recursive c (x) as (select 1 union all select x + 1 from c) select count(*) from c";
         let count =
