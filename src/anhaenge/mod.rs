@@ -10,7 +10,6 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::db::error::{Failure, Result};
-use crate::db::list::Page;
 use crate::db::tx::{Tx, WriteTx};
 use crate::http::call::Call;
 use crate::http::reply::Reply;
@@ -63,8 +62,9 @@ impl Upload {
 }
 
 /// The attachments of a record, without their content: a raw array.
-pub fn list(tx: &Tx<'_>, besitzer: Besitzer, page: Page) -> Result<Reply> {
-    Reply::array(&sql::list(tx, besitzer, page)?)
+pub fn list(call: &Call<'_>, tx: &Tx<'_>, besitzer: Besitzer) -> Result<Reply> {
+    let (page, cut) = call.query.page()?;
+    Ok(Reply::array(sql::list(tx, besitzer, page)?, cut))
 }
 
 /// One attachment of a record with its content.

@@ -48,8 +48,8 @@ fn ids(besitzer: Besitzer) -> (Option<Uuid>, Option<Uuid>) {
 }
 
 /// One page of the attachments of a record.
-pub fn list(tx: &Tx<'_>, besitzer: Besitzer, page: Page) -> Result<Listing<Anhang>> {
-    tx.list(&LIST, &of(besitzer), page, anhang)
+pub fn list(tx: &Tx<'_>, besitzer: Besitzer, page: Page) -> Result<Listing> {
+    tx.list(&LIST, &of(besitzer), page, |row, rows| rows.push(&anhang(row)?))
 }
 
 /// One attachment of a record with its content.

@@ -78,7 +78,7 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let query = &call.query;
     let (page, cut) = query.page()?;
     let auswahl = Auswahl { status: query.text("status"), von: query.day("von")?, bis: query.day("bis")? };
-    Ok(Reply::ok(&sql::list(tx, &auswahl, page)?)?.with_cut_limit(cut))
+    Ok(Reply::list(sql::list(tx, &auswahl, page)?, cut))
 }
 
 /// POST /annahmescheine

@@ -72,12 +72,12 @@ pub struct Auswahl<'a> {
 }
 
 /// One page of notes.
-pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing<Annahmeschein>> {
+pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing> {
     let mut filter = Filter::of("s");
     filter.when("s.status = :status", ":status", auswahl.status);
     filter.when("s.lieferdatum >= :von", ":von", auswahl.von);
     filter.when("s.lieferdatum <= :bis", ":bis", auswahl.bis);
-    tx.list(&LIST, &filter, page, annahmeschein)
+    tx.list(&LIST, &filter, page, |row, rows| rows.push(&annahmeschein(row)?))
 }
 
 /// A note by id.

@@ -78,12 +78,12 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let query = &call.query;
     let (page, cut) = query.page()?;
     let listing = sql::list(tx, query.search("suche")?, query.int("gruppe_id")?, page)?;
-    Ok(Reply::ok(&listing)?.with_cut_limit(cut))
+    Ok(Reply::list(listing, cut))
 }
 
 fn list_gruppen(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
-    Ok(Reply::ok(&sql::list_gruppen(tx, page)?)?.with_cut_limit(cut).with_weak_etag(call))
+    Ok(Reply::list(sql::list_gruppen(tx, page)?, cut).with_weak_etag(call))
 }
 
 /// POST /artikel/{id}/dokumente
@@ -95,9 +95,8 @@ fn attach(call: &Call<'_>) -> Result<WriteWork> {
 
 /// GET /artikel/{id}/dokumente
 fn list_attachments(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let (page, cut) = call.query.page()?;
     let artikel = found(tx, call.id(WHAT)?)?;
-    Ok(anhaenge::list(tx, Besitzer::Artikel(artikel.id), page)?.with_cut_limit(cut))
+    anhaenge::list(call, tx, Besitzer::Artikel(artikel.id))
 }
 
 /// GET /artikel/{id}/dokumente/{dok_id}

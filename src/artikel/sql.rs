@@ -53,17 +53,17 @@ fn artikel(row: &Row<'_>) -> rusqlite::Result<Artikel> {
 }
 
 /// One page of the active articles.
-pub fn list(tx: &Tx<'_>, suche: Option<&str>, gruppe: Option<i64>, page: Page) -> Result<Listing<Artikel>> {
+pub fn list(tx: &Tx<'_>, suche: Option<&str>, gruppe: Option<i64>, page: Page) -> Result<Listing> {
     let mut filter = Filter::of("a");
     filter.when("a.status = :status", ":status", Some(ArtikelStatus::Aktiv));
     filter.when("a.artikelgruppe_id = :gruppe", ":gruppe", gruppe);
     filter.contains_words("a.such_text", suche);
-    tx.list(&LIST, &filter, page, artikel)
+    tx.list(&LIST, &filter, page, |row, rows| rows.push(&artikel(row)?))
 }
 
 /// All groups.
-pub fn list_gruppen(tx: &Tx<'_>, page: Page) -> Result<Listing<Artikelgruppe>> {
-    tx.list(&LIST_GRUPPEN, &Filter::of("g"), page, gruppe)
+pub fn list_gruppen(tx: &Tx<'_>, page: Page) -> Result<Listing> {
+    tx.list(&LIST_GRUPPEN, &Filter::of("g"), page, |row, rows| rows.push(&gruppe(row)?))
 }
 
 fn gruppe(row: &Row<'_>) -> rusqlite::Result<Artikelgruppe> {

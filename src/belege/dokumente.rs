@@ -37,19 +37,21 @@ pub fn since(query: &Query) -> Read<Instant> {
     })
 }
 
-/// Documents that were finalised at some time and whose last event is at or after `since`.
+/// Documents that were finalised at some time and whose last event is at or after `since`, and the last
+/// event of the page.
 pub fn list(
     tx: &Tx<'_>,
     since: Instant,
     typen: &[&str],
     status: Option<&str>,
     page: Page,
-) -> Result<Listing<Dokument>> {
+) -> Result<(Listing, Option<Instant>)> {
     let mut filter = Filter::of("b");
     filter.when("b.ereignis_am >= :since", ":since", Some(since));
     filter.one_of("b.beleg_typ", typen);
     filter.when("b.status = :status", ":status", status);
-    tx.list(&LIST, &filter, page, |row| {
+    let mut last = None;
+    let listing = tx.list(&LIST, &filter, page, |row, rows| {
         let mut columns = Columns::of(row);
         let id = columns.take()?;
         let mut dokument = Dokument {
@@ -69,6 +71,8 @@ pub fn list(
             ereignis_am: columns.take()?,
         };
         dokument.pdf_url = dokument.pdf_letztes.map(|_| pdf_url(id));
-        Ok(dokument)
-    })
+        last = Some(dokument.ereignis_am);
+        rows.push(&dokument)
+    })?;
+    Ok((listing, last))
 }

@@ -30,7 +30,7 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
         bis: query.day("bis")?,
         kunde: partner::of_filter(tx, query.verweis("kunden_id")?.as_ref())?,
     };
-    Ok(Reply::ok(&sql::list(tx, &auswahl, page)?)?.with_cut_limit(cut))
+    Ok(Reply::list(sql::list(tx, &auswahl, page)?, cut))
 }
 
 /// GET /belege/{id}
@@ -53,7 +53,7 @@ pub fn get_pdf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 pub fn get_verlauf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
     let beleg = found(tx, call.id(WHAT)?)?;
-    Ok(Reply::ok(&verlauf::list(tx, beleg.id, page)?)?.with_cut_limit(cut).about(beleg.id))
+    Ok(Reply::list(verlauf::list(tx, beleg.id, page)?, cut).about(beleg.id))
 }
 
 /// GET /dokumente
@@ -61,10 +61,10 @@ pub fn poll(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let query = &call.query;
     let (page, cut) = query.page()?;
     let since = dokumente::since(query)?;
-    let listing = dokumente::list(tx, since, &typen(query, "typen")?, query.text("status"), page)?;
-    let reply = Reply::array(&listing)?.with_cut_limit(cut).with_weak_etag(call);
-    Ok(match listing.data.last() {
-        Some(last) => reply.with("x-next-since", last.ereignis_am.to_string()),
+    let (listing, last) = dokumente::list(tx, since, &typen(query, "typen")?, query.text("status"), page)?;
+    let reply = Reply::array(listing, cut).with_weak_etag(call);
+    Ok(match last {
+        Some(last) => reply.with("x-next-since", last.to_string()),
         None => reply,
     })
 }

@@ -129,14 +129,14 @@ pub struct Auswahl<'a> {
 }
 
 /// One page of documents, without positions.
-pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing<Beleg>> {
+pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing> {
     let mut filter = Filter::of("b");
     filter.one_of("b.beleg_typ", &auswahl.typen);
     filter.when("b.status = :status", ":status", auswahl.status);
     filter.when("b.beleg_datum >= :von", ":von", auswahl.von);
     filter.when("b.beleg_datum <= :bis", ":bis", auswahl.bis);
     filter.when("b.kunde_id = :kunde", ":kunde", auswahl.kunde);
-    tx.list(&LIST, &filter, page, beleg)
+    tx.list(&LIST, &filter, page, |row, rows| rows.push(&beleg(row)?))
 }
 
 fn find_where(tx: &Tx<'_>, column: &str, value: &dyn ToSql) -> Result<Option<Beleg>> {

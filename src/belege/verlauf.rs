@@ -47,15 +47,15 @@ pub fn write(tx: &WriteTx<'_>, beleg: &Beleg, aktion: Aktion) -> Result<()> {
 }
 
 /// The history of a document, the oldest version first.
-pub fn list(tx: &Tx<'_>, beleg: Uuid, page: Page) -> Result<Listing<Verlaufseintrag>> {
+pub fn list(tx: &Tx<'_>, beleg: Uuid, page: Page) -> Result<Listing> {
     let mut filter = Filter::of("v");
     filter.when("v.beleg_id = :beleg", ":beleg", Some(beleg));
-    tx.list(&LIST, &filter, page, |row| {
+    tx.list(&LIST, &filter, page, |row, rows| {
         let json: String = row.get(4)?;
         let damaged = |error: serde_json::Error| {
             rusqlite::Error::FromSqlConversionFailure(4, rusqlite::types::Type::Text, Box::new(error))
         };
-        Ok(Verlaufseintrag {
+        rows.push(&Verlaufseintrag {
             version: row.get(0)?,
             am: row.get(1)?,
             key_id: row.get(2)?,

@@ -20,7 +20,7 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = query.page()?;
     let (artikel, partner) = (query.uuid("artikel_id")?, query.uuid("partner_id")?);
     let mit_bestand = query.flag("mit_bestand")?;
-    Ok(Reply::array(&sql::list(tx, artikel, partner, mit_bestand, page)?)?.with_cut_limit(cut))
+    Ok(Reply::array(sql::list(tx, artikel, partner, mit_bestand, page)?, cut))
 }
 
 /// POST /chargen

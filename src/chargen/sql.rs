@@ -26,17 +26,7 @@ const LIST: ListSql = ListSql {
     order: "order by c.id",
 };
 
-/// Batches in the order in which they should leave: by best-before date, then age, without date
-/// last (D8, fefo).
-pub const LIST_BY_MHD: ListSql = ListSql {
-    select: SELECT,
-    count: "select count(*) from charge c",
-    late: Some("c"),
-    order: "order by c.mhd nulls last, c.id",
-};
-
-/// A row of [`SELECT`].
-pub fn charge(row: &Row<'_>) -> rusqlite::Result<Charge> {
+fn charge(row: &Row<'_>) -> rusqlite::Result<Charge> {
     let mut columns = Columns::of(row);
     Ok(Charge {
         id: columns.take()?,
@@ -69,14 +59,20 @@ pub fn list(
     partner: Option<Uuid>,
     mit_bestand: bool,
     page: Page,
-) -> Result<Listing<Charge>> {
+) -> Result<Listing> {
     let mut filter = Filter::of("c");
     filter.when("c.artikel_id = :artikel", ":artikel", artikel);
     filter.when("c.partner_id = :partner", ":partner", partner);
     if mit_bestand {
         filter.and("c.bestand > 0");
     }
-    tx.list(&LIST, &filter, page, charge)
+    tx.list(&LIST, &filter, page, |row, rows| rows.push(&charge(row)?))
+}
+
+/// Batches in the order in which they should leave: by best-before date, then age, without date
+/// last (D8, fefo).
+pub fn by_mhd(tx: &Tx<'_>, filter: &Filter<'_>) -> Result<Vec<Charge>> {
+    tx.filtered(SELECT, filter, "order by c.mhd nulls last, c.id", charge)
 }
 
 /// A batch by id.

@@ -1,6 +1,5 @@
 //! Which batches of an article are there, and from which a quantity should be taken (D21b).
 
-use rusqlite::Row;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -8,7 +7,7 @@ use super::model::Charge;
 use super::sql;
 use crate::artikel::{self, Artikel};
 use crate::db::error::Result;
-use crate::db::list::{Filter, Page};
+use crate::db::list::Filter;
 use crate::db::tx::Tx;
 use crate::http::call::Call;
 use crate::http::query::Query;
@@ -66,12 +65,11 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let artikel = asked_article(query, tx)?;
     let mut notes = Hints::default();
     let wanted = wanted(query, &artikel, &mut notes)?;
-    let all = Page { limit: Some(u32::MAX), offset: 0 };
-    let found =
-        tx.list(&sql::LIST_BY_MHD, &filter(query, &artikel)?, all, |row: &Row<'_>| sql::charge(row))?;
+    let found = sql::by_mhd(tx, &filter(query, &artikel)?)?;
+    let count = found.len().to_string();
     let mut missing = wanted;
-    let mut batches = Vec::with_capacity(found.data.len());
-    for charge in found.data {
+    let mut batches = Vec::with_capacity(found.len());
+    for charge in found {
         let verfuegbar = charge.bestand;
         let vorschlag = match &mut missing {
             Some(missing) => {
@@ -86,7 +84,7 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let offset = usize::try_from(page.offset).unwrap_or(usize::MAX);
     let limit = page.limit.map_or(usize::MAX, |limit| limit as usize);
     let shown: Vec<_> = batches.iter().skip(offset).take(limit).collect();
-    let reply = Reply::ok(&shown)?.with("x-total-count", found.count.to_string()).with_cut_limit(cut);
+    let reply = Reply::ok(&shown)?.with("x-total-count", count).with_cut_limit(cut);
     let reply = reply.with_notes(&notes);
     Ok(match missing {
         Some(missing) => reply.with("x-fehlmenge", missing.to_string()),

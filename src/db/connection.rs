@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::error::{Failure, Result};
@@ -61,7 +62,7 @@ pub fn open_writer(path: &Path) -> Result<Connection> {
     expect(&connection, "foreign_keys", 1)?;
     // REPLACE would delete protected rows without asking their triggers.
     expect(&connection, "recursive_triggers", 1)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
+    keep_statements(&connection)?;
     Ok(connection)
 }
 
@@ -100,7 +101,14 @@ pub fn prepare_reader(connection: &Connection) -> rusqlite::Result<()> {
          pragma cell_size_check = on;
          pragma temp_store = memory;",
     )?;
+    keep_statements(connection)
+}
+
+/// Statements stay prepared, with the plan that the tests saw: else SQLite plans each list anew for the value
+/// of its `limit`.
+fn keep_statements(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
 }
 
@@ -110,4 +118,24 @@ fn expect(connection: &Connection, pragma: &str, value: i64) -> Result<()> {
         return Ok(());
     }
     Err(Failure::Broken(format!("SQLite did not take {pragma} = {value}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::*;
+
+    #[test]
+    fn a_list_is_planned_once_whatever_its_limit() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("create table t (a); insert into t values (1), (2)").unwrap();
+        prepare_reader(&connection).unwrap();
+        for limit in 1..3 {
+            let mut statement = connection.prepare_cached("select a from t order by a limit :limit").unwrap();
+            let rows = statement.query_map([limit], |row| row.get::<_, i64>(0)).unwrap();
+            assert_eq!(rows.count() as i64, limit);
+            assert_eq!(statement.get_status(StatementStatus::RePrepare), 0, "limit {limit}");
+        }
+    }
 }

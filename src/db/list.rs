@@ -1,11 +1,12 @@
 //! Lists: a where clause built from the filters that are present, a page, and the count of all
-//! rows that match, from one snapshot (D16).
+//! rows that match, from one snapshot (D16). Each row is written as JSON as soon as it is read: a page
+//! of 5,000 rows takes the memory of its text, and no more.
 
 use rusqlite::Row;
 use rusqlite::types::ToSql;
 use serde::Serialize;
 
-use super::error::Result;
+use super::error::{Failure, Result};
 use super::tx::Tx;
 use crate::rules::error::{Code, Refusal};
 use crate::rules::text::search_words;
@@ -25,13 +26,56 @@ pub struct Page {
     pub offset: i64,
 }
 
-/// A page of a list, as the wrappers of the specification have it.
-#[derive(Debug, Serialize)]
-pub struct Listing<T> {
-    /// The rows of the page.
-    pub data: Vec<T>,
+/// A page of a list.
+pub struct Listing {
+    rows: Rows,
     /// All rows that match, whatever the page.
     pub count: i64,
+}
+
+impl Listing {
+    /// A page with nothing on it, of so many rows.
+    pub fn empty(count: i64) -> Listing {
+        Listing { rows: Rows::default(), count }
+    }
+
+    /// As JSON in the wrapper of the specification: `{"data":[…],"count":…}`.
+    pub fn wrapped(self) -> Vec<u8> {
+        let Listing { rows: Rows(mut json), count } = self;
+        json.extend_from_slice(format!("],\"count\":{count}}}").as_bytes());
+        json
+    }
+
+    /// As a JSON array.
+    pub fn array(self) -> Vec<u8> {
+        let Rows(mut json) = self.rows;
+        json.drain(..WRAPPER.len());
+        json.push(b']');
+        json
+    }
+}
+
+/// What stands before the rows.
+const WRAPPER: &str = "{\"data\":";
+
+/// The rows of a page, as JSON.
+pub struct Rows(Vec<u8>);
+
+impl Default for Rows {
+    fn default() -> Rows {
+        Rows(format!("{WRAPPER}[").into_bytes())
+    }
+}
+
+impl Rows {
+    /// Writes the next row.
+    pub fn push(&mut self, row: &impl Serialize) -> Result<()> {
+        if self.0.last() != Some(&b'[') {
+            self.0.push(b',');
+        }
+        serde_json::to_writer(&mut self.0, row)
+            .map_err(|error| Failure::Broken(format!("a row cannot be written: {error}")))
+    }
 }
 
 /// The conditions of a list.
@@ -133,30 +177,30 @@ impl Tx<'_> {
         self.all(&format!("{select} where {} {rest}", filter.sql), &params, map)
     }
 
-    /// One page of a list and the count of all its rows.
-    pub fn list<T>(
+    /// One page of a list and the count of all its rows; `write` reads a row and pushes it.
+    pub fn list(
         &self,
         sql: &ListSql,
         filter: &Filter<'_>,
         page: Page,
-        map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Listing<T>> {
+        write: impl FnMut(&Row<'_>, &mut Rows) -> Result<()>,
+    ) -> Result<Listing> {
         let params: Vec<(&str, &dyn ToSql)> =
             filter.params.iter().map(|(name, value)| (*name, &**value)).collect();
         let count: i64 =
             self.one(&format!("{} where {}", sql.count, filter.sql), &params, |row| row.get(0))?;
-        self.page(sql, filter, page, count, map)
+        self.page(sql, filter, page, count, write)
     }
 
     /// One page of a list whose rows are counted already.
-    pub fn page<T>(
+    pub fn page(
         &self,
         sql: &ListSql,
         filter: &Filter<'_>,
         page: Page,
         count: i64,
-        map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Listing<T>> {
+        mut write: impl FnMut(&Row<'_>, &mut Rows) -> Result<()>,
+    ) -> Result<Listing> {
         let searches = filter.searches;
         let mut params: Vec<(&str, &dyn ToSql)> =
             filter.params.iter().map(|(name, value)| (*name, &**value)).collect();
@@ -168,7 +212,7 @@ impl Tx<'_> {
         }
         let limit = page.limit.map_or(MAX_UNLIMITED, i64::from);
         if limit == 0 || page.offset >= count {
-            return Ok(Listing { data: Vec::new(), count });
+            return Ok(Listing::empty(count));
         }
         params.push((":limit", &limit));
         params.push((":offset", &page.offset));
@@ -181,6 +225,8 @@ impl Tx<'_> {
             }
             None => format!("{select} where {filter} {order} limit :limit offset :offset"),
         };
-        Ok(Listing { data: self.all(&statement, &params, map)?, count })
+        let mut listing = Listing::empty(count);
+        self.each(&statement, &params, |row| write(row, &mut listing.rows))?;
+        Ok(listing)
     }
 }

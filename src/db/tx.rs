@@ -7,7 +7,7 @@
 use std::ops::Deref;
 use std::sync::Mutex;
 
-use rusqlite::types::ToSql;
+use rusqlite::types::{ToSql, Type};
 use rusqlite::{CachedStatement, Connection, Row, StatementStatus};
 use uuid::{ContextV7, Timestamp, Uuid};
 
@@ -80,15 +80,29 @@ impl<'c> Tx<'c> {
         params: Params<'_>,
         mut map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>> {
+        let mut found = Vec::new();
+        self.each(sql, params, |row| {
+            found.push(map(row)?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Shows all rows of a statement, one by one.
+    pub fn each(
+        &self,
+        sql: &str,
+        params: Params<'_>,
+        mut visit: impl FnMut(&Row<'_>) -> Result<()>,
+    ) -> Result<()> {
         let mut statement = self.bound(sql, params)?;
         let mut rows = statement.raw_query();
-        let mut found = Vec::new();
         while let Some(row) = rows.next()? {
-            found.push(map(row)?);
+            visit(row)?;
         }
         drop(rows);
         forbid_scan(&statement, sql);
-        Ok(found)
+        Ok(())
     }
 
     fn bound(&self, sql: &str, params: Params<'_>) -> Result<CachedStatement<'c>> {
@@ -204,6 +218,19 @@ impl<'r, 's> Columns<'r, 's> {
         let value = self.row.get(self.at);
         self.at += 1;
         value
+    }
+
+    /// The next column, a text, as it lies in the row.
+    pub fn text(&mut self) -> rusqlite::Result<&'r str> {
+        let text = self.optional_text()?;
+        text.ok_or_else(|| rusqlite::Error::InvalidColumnType(self.at - 1, String::new(), Type::Null))
+    }
+
+    /// The next column, a text or nothing.
+    pub fn optional_text(&mut self) -> rusqlite::Result<Option<&'r str>> {
+        let text = self.row.get_ref(self.at)?.as_str_or_null()?;
+        self.at += 1;
+        Ok(text)
     }
 }
 

@@ -69,9 +69,16 @@ impl Reply {
         Ok(reply.unless_cached(call, etag).about(id))
     }
 
-    /// A raw array; the count of all rows goes into a header (D16).
-    pub fn array<T: Serialize>(listing: &Listing<T>) -> Result<Reply> {
-        Ok(Reply::ok(&listing.data)?.with("x-total-count", listing.count.to_string()))
+    /// 200 with a page in its wrapper, and X-Limit where a limit was cut (D16).
+    pub fn list(listing: Listing, cut: Option<u32>) -> Reply {
+        Reply { status: 200, body: listing.wrapped(), ..Reply::default() }.with_cut_limit(cut)
+    }
+
+    /// The same as a raw array; the count of all rows goes into a header (D16).
+    pub fn array(listing: Listing, cut: Option<u32>) -> Reply {
+        let count = listing.count.to_string();
+        let reply = Reply { status: 200, body: listing.array(), ..Reply::default() };
+        reply.with("x-total-count", count).with_cut_limit(cut)
     }
 
     /// The same with a header.

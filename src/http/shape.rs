@@ -2,6 +2,7 @@
 //! types, and the types say their shape.
 
 use std::borrow::Cow;
+use std::marker::PhantomData;
 
 use schemars::generate::SchemaGenerator;
 use schemars::{JsonSchema, Schema, json_schema};
@@ -10,7 +11,6 @@ use super::upload::{Dateiname, Inhalt};
 use super::wire::{
     Gewicht, Int, Leer, Liste, LongText, MAX_LONG_TEXT, MAX_TEXT, OneOf, Sent, Spelled, Text, Verweis,
 };
-use crate::db::list::Listing;
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::error::{Hint, Hints};
@@ -71,7 +71,7 @@ impl Answer {
 
     /// 200 with a page in its wrapper.
     pub const fn list<T: JsonSchema>() -> Answer {
-        Answer { headers: &["x-limit"], ..Answer::ok::<Listing<T>>() }
+        Answer { headers: &["x-limit"], ..Answer::ok::<Wrapper<T>>() }
     }
 
     /// 200 with a raw array, whose count is a header (D16).
@@ -176,7 +176,10 @@ fn decimal_sent(range: Option<(i64, i64)>) -> Schema {
     schema
 }
 
-impl<T: JsonSchema> JsonSchema for Listing<T> {
+/// The shape of a page in its wrapper ([`crate::db::list::Listing`]).
+struct Wrapper<T>(PhantomData<T>);
+
+impl<T: JsonSchema> JsonSchema for Wrapper<T> {
     fn schema_name() -> Cow<'static, str> {
         format!("{}Liste", T::schema_name()).into()
     }

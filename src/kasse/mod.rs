@@ -52,5 +52,5 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
         bon_nr: query.text("bon_nr"),
         nur_verkaeufe: query.flag("nur_verkaeufe")?,
     };
-    Ok(Reply::ok(&sql::list(tx, &auswahl, page)?)?.with_cut_limit(cut))
+    Ok(Reply::list(sql::list(tx, &auswahl, page)?, cut))
 }

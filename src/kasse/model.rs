@@ -10,17 +10,17 @@ use crate::rules::day::{Day, Instant};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::kasse::BonArt;
 
-/// A line of a receipt (specification, Barverkauf).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+/// A line of a receipt (specification, Barverkauf); its texts are those of the row that is read.
+#[derive(Debug, Serialize, JsonSchema)]
 #[allow(missing_docs)]
-pub struct Barverkauf {
+pub struct Barverkauf<'r> {
     pub id: i64,
     pub bon_id: Uuid,
     pub artikel_id: Option<Uuid>,
-    pub bezeichnung: String,
-    pub ean: Option<String>,
+    pub bezeichnung: &'r str,
+    pub ean: Option<&'r str>,
     pub menge: Quantity,
-    pub einheit: Option<String>,
+    pub einheit: Option<&'r str>,
     /// Gross.
     pub einzelpreis: Price,
     pub mwst_satz: Percent,
@@ -29,16 +29,16 @@ pub struct Barverkauf {
     /// The cash day: that of kassiert_at in Berlin.
     pub datum: Day,
     pub kassiert_at: Instant,
-    pub bon_nr: String,
+    pub bon_nr: &'r str,
     pub art: BonArt,
     pub storniert: bool,
     pub storno_von_bon_id: Option<Uuid>,
-    pub zahlart: Option<String>,
+    pub zahlart: Option<&'r str>,
     pub kasse_id: Option<Uuid>,
     pub kunde_id: Option<Uuid>,
-    pub artikelnummer: Option<String>,
-    pub artikelnr: Option<String>,
-    pub bezeichnung2: Option<String>,
+    pub artikelnummer: Option<&'r str>,
+    pub artikelnr: Option<&'r str>,
+    pub bezeichnung2: Option<&'r str>,
     pub netto: Money,
     pub steuer: Money,
 }

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::model::Barverkauf;
 use crate::db::error::Result;
-use crate::db::list::{Filter, ListSql, Listing, Page};
+use crate::db::list::{Filter, ListSql, Listing, Page, Rows};
 use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Code, Refusal};
@@ -27,31 +27,31 @@ const LIST: ListSql = ListSql {
     order: "order by b.datum, b.bon_nr_sort, z.id",
 };
 
-fn barverkauf(row: &Row<'_>) -> rusqlite::Result<Barverkauf> {
+fn write(row: &Row<'_>, rows: &mut Rows) -> Result<()> {
     let mut columns = Columns::of(row);
-    Ok(Barverkauf {
+    rows.push(&Barverkauf {
         id: columns.take()?,
         bon_id: columns.take()?,
         artikel_id: columns.take()?,
-        bezeichnung: columns.take()?,
-        ean: columns.take()?,
+        bezeichnung: columns.text()?,
+        ean: columns.optional_text()?,
         menge: columns.take()?,
-        einheit: columns.take()?,
+        einheit: columns.optional_text()?,
         einzelpreis: columns.take()?,
         mwst_satz: columns.take()?,
         gesamt: columns.take()?,
         datum: columns.take()?,
         kassiert_at: columns.take()?,
-        bon_nr: columns.take()?,
+        bon_nr: columns.text()?,
         art: columns.take()?,
         storniert: columns.take()?,
         storno_von_bon_id: columns.take()?,
-        zahlart: columns.take()?,
+        zahlart: columns.optional_text()?,
         kasse_id: columns.take()?,
         kunde_id: columns.take()?,
-        artikelnummer: columns.take()?,
-        artikelnr: columns.take()?,
-        bezeichnung2: columns.take()?,
+        artikelnummer: columns.optional_text()?,
+        artikelnr: columns.optional_text()?,
+        bezeichnung2: columns.optional_text()?,
         netto: columns.take()?,
         steuer: columns.take()?,
     })
@@ -69,7 +69,7 @@ pub struct Auswahl<'a> {
 }
 
 /// One page of receipt lines.
-pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing<Barverkauf>> {
+pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing> {
     let art = auswahl.nur_verkaeufe.then_some(BonArt::Verkauf);
     let by_days = auswahl.zahlart.is_none() && auswahl.kasse.is_none() && auswahl.bon_nr.is_none();
     let way = if by_days { Some(way(tx, auswahl, art, page.offset)?) } else { None };
@@ -81,9 +81,9 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing<Ba
     filter.when("b.bon_nr = :bon_nr", ":bon_nr", auswahl.bon_nr);
     filter.when("b.art = :art", ":art", art);
     match way {
-        None => tx.list(&LIST, &filter, page, barverkauf),
-        Some(way) if page.offset >= way.count => Ok(Listing { data: Vec::new(), count: way.count }),
-        Some(way) => tx.page(&LIST, &filter, Page { offset: way.offset, ..page }, way.count, barverkauf),
+        None => tx.list(&LIST, &filter, page, write),
+        Some(way) if page.offset >= way.count => Ok(Listing::empty(way.count)),
+        Some(way) => tx.page(&LIST, &filter, Page { offset: way.offset, ..page }, way.count, write),
     }
 }
 

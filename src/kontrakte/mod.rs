@@ -61,11 +61,11 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
         bis: query.day("bis")?,
         suche: query.search("suche")?,
     };
-    let mut listing = sql::list(tx, &auswahl, page)?;
-    for kontrakt in &mut listing.data {
-        (kontrakt.geliefert, kontrakt.offen) = delivered(tx, kontrakt)?;
-    }
-    Ok(Reply::ok(&listing)?.with_cut_limit(cut))
+    let listing = sql::list(tx, &auswahl, page, |kontrakt| {
+        let (geliefert, offen) = delivered(tx, &kontrakt)?;
+        Ok(Kontrakt { geliefert, offen, ..kontrakt })
+    })?;
+    Ok(Reply::list(listing, cut))
 }
 
 /// What was delivered on a contract, and what is open. Goods that a delivery brought and an

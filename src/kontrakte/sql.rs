@@ -58,8 +58,13 @@ pub struct Auswahl<'a> {
     pub suche: Option<&'a str>,
 }
 
-/// One page of contracts.
-pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing<Kontrakt>> {
+/// One page of contracts, each completed by `complete`.
+pub fn list(
+    tx: &Tx<'_>,
+    auswahl: &Auswahl<'_>,
+    page: Page,
+    complete: impl Fn(Kontrakt) -> Result<Kontrakt>,
+) -> Result<Listing> {
     let mut filter = Filter::of("v");
     filter.when("v.kontrakt_typ = :typ", ":typ", auswahl.kontrakt_typ);
     filter.when("v.partner_id = :partner", ":partner", auswahl.partner);
@@ -68,7 +73,7 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing<Ko
     filter.when("v.erfassungsdatum >= :von", ":von", auswahl.von);
     filter.when("v.erfassungsdatum <= :bis", ":bis", auswahl.bis);
     filter.contains_words("v.such_text", auswahl.suche);
-    tx.list(&LIST, &filter, page, kontrakt)
+    tx.list(&LIST, &filter, page, |row, rows| rows.push(&complete(kontrakt(row)?)?))
 }
 
 /// A contract by its number.

@@ -19,7 +19,7 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let query = &call.query;
     let (page, cut) = query.page()?;
     let listing = sql::list(tx, query.search("suche")?, query.one_of("partner_typ")?, page)?;
-    Ok(Reply::ok(&listing)?.with_cut_limit(cut))
+    Ok(Reply::list(listing, cut))
 }
 
 /// GET /kunden/{id}
@@ -70,9 +70,8 @@ pub fn attach(call: &Call<'_>) -> Result<WriteWork> {
 
 /// GET /kunden/{id}/dokumente
 pub fn list_attachments(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let (page, cut) = call.query.page()?;
     let kunde = found(tx, call.id(WHAT)?)?;
-    Ok(anhaenge::list(tx, Besitzer::Kunde(kunde.id), page)?.with_cut_limit(cut))
+    anhaenge::list(call, tx, Besitzer::Kunde(kunde.id))
 }
 
 /// GET /kunden/{id}/dokumente/{dok_id}

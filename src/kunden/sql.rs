@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::model::{Kunde, PartnerTypen};
 use super::suche;
 use crate::db::error::Result;
-use crate::db::list::{Filter, ListSql, Listing, Page};
+use crate::db::list::{Filter, ListSql, Listing, Page, Rows};
 use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::rules::error::{Code, Refusal};
 use crate::rules::text::{case_key, natural_key, search_words, searchable};
@@ -69,13 +69,12 @@ fn kunde(row: &Row<'_>) -> rusqlite::Result<Kunde> {
     })
 }
 
+fn write(row: &Row<'_>, rows: &mut Rows) -> Result<()> {
+    rows.push(&kunde(row)?)
+}
+
 /// One page of partners.
-pub fn list(
-    tx: &Tx<'_>,
-    suche: Option<&str>,
-    partner_typ: Option<&str>,
-    page: Page,
-) -> Result<Listing<Kunde>> {
+pub fn list(tx: &Tx<'_>, suche: Option<&str>, partner_typ: Option<&str>, page: Page) -> Result<Listing> {
     let mut filter = Filter::of("k");
     match partner_typ {
         Some("kunde") => filter.and("k.ist_kunde = 1"),
@@ -86,21 +85,21 @@ pub fn list(
     let words = search_words(suche.unwrap_or_default());
     if words.is_empty() {
         return match partner_typ {
-            None => tx.page(&LIST, &filter, page, count(tx)?, kunde),
-            Some(_) => tx.list(&LIST, &filter, page, kunde),
+            None => tx.page(&LIST, &filter, page, count(tx)?, write),
+            Some(_) => tx.list(&LIST, &filter, page, write),
         };
     }
     let found = suche::containing(tx, &words)?;
     if found.len() <= FEW {
         filter.and("k.kunden_id in (select value from json_each(:gefunden))");
         filter.with(":gefunden", json!(found).to_string());
-        return tx.list(&LIST, &filter, page, kunde);
+        return tx.list(&LIST, &filter, page, write);
     }
     // Many lie close together in the order of the list: it is followed until the page is full.
     filter.contains_words("k.such_text", suche);
     match partner_typ {
-        None => tx.page(&LIST, &filter, page, found.len() as i64, kunde),
-        Some(_) => tx.list(&LIST, &filter, page, kunde),
+        None => tx.page(&LIST, &filter, page, found.len() as i64, write),
+        Some(_) => tx.list(&LIST, &filter, page, write),
     }
 }
 

@@ -88,7 +88,7 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
         bis: query.day("datum_bis")?,
         artikel: query.uuid("artikel_id")?,
     };
-    Ok(Reply::array(&sql::list(tx, &auswahl, page)?)?.with_cut_limit(cut))
+    Ok(Reply::array(sql::list(tx, &auswahl, page)?, cut))
 }
 
 /// GET /produktionsauftraege/{id}

@@ -59,7 +59,7 @@ pub struct Auswahl {
 }
 
 /// One page of orders, without their lines.
-pub fn list(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<Listing<Produktionsauftrag>> {
+pub fn list(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<Listing> {
     let mut filter = Filter::of("v");
     filter.when("v.status = :status", ":status", auswahl.status);
     filter.when("v.produktions_datum >= :von", ":von", auswahl.von);
@@ -70,7 +70,7 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<Listing<Produk
         ":artikel",
         auswahl.artikel,
     );
-    tx.list(&LIST, &filter, page, auftrag)
+    tx.list(&LIST, &filter, page, |row, rows| rows.push(&auftrag(row)?))
 }
 
 /// An order by id, without its lines.

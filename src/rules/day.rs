@@ -3,12 +3,16 @@
 use std::fmt;
 
 use jiff::civil::{Date, DateTime};
+use jiff::fmt::temporal::DateTimePrinter;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 use serde::{Serialize, Serializer};
 
 /// Europe/Berlin, compiled in: the machine needs no time-zone database.
 static BERLIN: TimeZone = jiff::tz::get!("Europe/Berlin");
+
+/// Writes instants to the millisecond.
+static PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
 
 /// A calendar day; on the wire `YYYY-MM-DD`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -72,6 +76,13 @@ impl Day {
         BERLIN.to_timestamp(midnight).map_or(Instant(i64::MAX), Instant::from)
     }
 
+    fn text(self) -> String {
+        // A text takes all that is written.
+        let mut text = String::with_capacity(DayTime::LENGTH);
+        let _ = PRINTER.print_date(&self.0, &mut text);
+        text
+    }
+
     /// Reads a day: `YYYY-MM-DD`, an RFC 3339 instant (its Berlin day) or a date-time without
     /// offset (its date part).
     pub fn parse(text: &str) -> Option<Day> {
@@ -117,6 +128,15 @@ impl Day {
     }
 }
 
+impl DayTime {
+    /// Characters of a day with its time.
+    const LENGTH: usize = 24;
+
+    fn text(self) -> String {
+        self.0.text() + "T00:00:00.000Z"
+    }
+}
+
 impl Instant {
     /// Milliseconds of a day in UTC.
     pub const MILLIS_PER_DAY: i64 = 86_400_000;
@@ -152,6 +172,12 @@ impl Instant {
         Timestamp::from_millisecond(self.0).unwrap_or(Timestamp::MAX)
     }
 
+    fn text(self) -> String {
+        let mut text = String::with_capacity(DayTime::LENGTH);
+        let _ = PRINTER.print_timestamp(&self.timestamp(), &mut text);
+        text
+    }
+
     /// Reads an RFC 3339 instant, or a date-time without offset as a clock in Berlin shows it: of
     /// an hour that comes twice the first, of one that is skipped the one after.
     pub fn parse_or_in_berlin(text: &str) -> Option<Instant> {
@@ -184,37 +210,37 @@ impl From<Timestamp> for Instant {
 
 impl fmt::Display for Day {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:04}-{:02}-{:02}", self.0.year(), self.0.month(), self.0.day())
+        f.write_str(&self.text())
     }
 }
 
 impl fmt::Display for DayTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}T00:00:00.000Z", self.0)
+        f.write_str(&self.text())
     }
 }
 
 impl fmt::Display for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.3}", self.timestamp())
+        f.write_str(&self.text())
     }
 }
 
 impl Serialize for Day {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(&self.text())
     }
 }
 
 impl Serialize for DayTime {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(&self.text())
     }
 }
 
 impl Serialize for Instant {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(&self.text())
     }
 }
 

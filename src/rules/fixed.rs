@@ -14,6 +14,9 @@ pub const LIMIT: i64 = 1_000_000_000_000;
 /// Digits before the decimal point that a value below [`LIMIT`] can have.
 const LIMIT_DIGITS: i64 = 12;
 
+/// Bytes of the longest number: a sign, the digits of an i64, a point.
+const LONGEST: usize = 21;
+
 /// A decimal number: an integer of `SCALE` decimals, shown with at least `SHOWN` of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Fixed<const SCALE: u32, const SHOWN: usize>(i64);
@@ -99,6 +102,34 @@ impl<const SCALE: u32, const SHOWN: usize> Fixed<SCALE, SHOWN> {
         if rounded.scale() == SCALE { Self::from_wide(rounded.mantissa()) } else { Err(TooLarge) }
     }
 
+    /// The number as text: digit by digit from the last, because a page of receipt lines has 25,000 of them.
+    fn text(self, buffer: &mut [u8; LONGEST]) -> &str {
+        let (mut units, mut decimals) = (self.0.unsigned_abs(), SCALE as usize);
+        while decimals > SHOWN && units.is_multiple_of(10) {
+            units /= 10;
+            decimals -= 1;
+        }
+        let mut at = buffer.len();
+        let mut write = |byte| {
+            at -= 1;
+            buffer[at] = byte;
+        };
+        let mut digits = 0;
+        // One digit stands before the point at least.
+        while units > 0 || digits <= decimals {
+            if digits == decimals {
+                write(b'.');
+            }
+            write(b'0' + (units % 10) as u8);
+            units /= 10;
+            digits += 1;
+        }
+        if self.0 < 0 {
+            write(b'-');
+        }
+        str::from_utf8(&buffer[at..]).unwrap_or_default()
+    }
+
     /// Reads a number as JSON writes it (D14); see [`parse`].
     pub fn parse(text: &str) -> Result<Parsed<Self>, NumberError> {
         let parsed = parse(text, SCALE)?;
@@ -115,21 +146,13 @@ impl<const SCALE: u32, const SHOWN: usize> std::ops::Neg for Fixed<SCALE, SHOWN>
 
 impl<const SCALE: u32, const SHOWN: usize> fmt::Display for Fixed<SCALE, SHOWN> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let units = self.0.unsigned_abs();
-        let unit = Self::UNIT.unsigned_abs();
-        let (mut fraction, mut decimals) = (units % unit, SCALE as usize);
-        while decimals > SHOWN && fraction % 10 == 0 {
-            fraction /= 10;
-            decimals -= 1;
-        }
-        let sign = if self.0 < 0 { "-" } else { "" };
-        write!(f, "{sign}{}.{fraction:0decimals$}", units / unit)
+        f.write_str(self.text(&mut [0; LONGEST]))
     }
 }
 
 impl<const SCALE: u32, const SHOWN: usize> Serialize for Fixed<SCALE, SHOWN> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(self.text(&mut [0; LONGEST]))
     }
 }
 
@@ -334,6 +357,10 @@ mod tests {
         assert_eq!(Price::from_units(245_500).to_string(), "0.2455");
         assert_eq!(Price::from_units(-320_000).to_string(), "-0.3200");
         assert_eq!(Percent::from_units(7_800_000).to_string(), "7.80");
+        assert_eq!(Quantity::ZERO.to_string(), "0.000");
+        assert_eq!(Quantity::from_units(1_000_000_000_000_000).to_string(), "1000000000.000");
+        assert_eq!(Money::from_units(i64::MIN).to_string(), "-92233720368547758.08");
+        assert_eq!(serde_json::to_string(&Price::from_units(-1)).unwrap(), "\"-0.000001\"");
     }
 
     #[test]

@@ -90,7 +90,8 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
            and n.gueltig_von > s.gueltig_von and n.gueltig_von <= :datum
            and (n.gueltig_bis is null or n.gueltig_bis >= :datum))",
     );
-    Ok(Reply::array(&tx.list(&LIST, &filter, page, steuersatz)?)?.with_cut_limit(cut))
+    let listing = tx.list(&LIST, &filter, page, |row, rows| rows.push(&steuersatz(row)?))?;
+    Ok(Reply::array(listing, cut))
 }
 
 /// Gives a new company the rates that the law has.

@@ -30,7 +30,7 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
         bis: query.day("bis")?,
         partner: query.uuid("partner_id")?,
     };
-    Ok(Reply::array(&sql::list(tx, &auswahl, page)?)?.with_cut_limit(cut))
+    Ok(Reply::array(sql::list(tx, &auswahl, page)?, cut))
 }
 
 /// GET /wiegungen/{id}

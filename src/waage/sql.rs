@@ -71,14 +71,14 @@ pub struct Auswahl {
 }
 
 /// One page of weighings; von and bis are Berlin days of the first weighing (D12).
-pub fn list(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<Listing<Wiegung>> {
+pub fn list(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<Listing> {
     let mut filter = Filter::of("w");
     filter.when("w.status = :status", ":status", auswahl.status);
     filter.when("w.ts_erst >= :von", ":von", auswahl.von.map(Day::begin_in_berlin));
     filter.when("w.ts_erst < :bis", ":bis", auswahl.bis.map(|bis| bis.tomorrow().begin_in_berlin()));
     filter.when("w.partner_id = :partner", ":partner", auswahl.partner);
     // charge_nr stands in the answer about a single weighing only.
-    tx.list(&LIST, &filter, page, |row| Ok(Wiegung { charge_nr: None, ..wiegung(row)? }))
+    tx.list(&LIST, &filter, page, |row, rows| rows.push(&Wiegung { charge_nr: None, ..wiegung(row)? }))
 }
 
 /// A weighing by id.

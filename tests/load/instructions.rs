@@ -52,6 +52,11 @@ const PIECES: &[Piece] = &[
         times: 5,
         work: |f, times| get(f, times, "kunden", "suche=zwirbel777"),
     },
+    Piece {
+        name: "GET 500 receipt lines",
+        times: 5,
+        work: |f, times| get(f, times, "barverkaeufe", "limit=500"),
+    },
     Piece { name: "POST /belege, 5 positions", times: 200, work: post },
 ];
 
