@@ -95,12 +95,18 @@ struct Way {
     offset: i64,
 }
 
-/// Walks day by day: a company has thousands of days, and millions of lines.
+/// Of the first page only the number is wanted. For another it walks day by day: a company has thousands of
+/// days, and millions of lines.
 fn way(tx: &Tx<'_>, auswahl: &Auswahl<'_>, art: Option<BonArt>, offset: i64) -> Result<Way> {
     let mut filter = Filter::of("t");
     filter.when("t.datum >= :von", ":von", auswahl.von);
     filter.when("t.datum <= :bis", ":bis", auswahl.bis);
     filter.when("t.art = :art", ":art", art);
+    if offset == 0 {
+        let count = tx.filtered("select sum(t.zeilen) from kassentag t", &filter, "", |row| row.get(0))?;
+        let count: Option<i64> = count.into_iter().next().flatten();
+        return Ok(Way { count: count.unwrap_or_default(), from: None, offset });
+    }
     let days = tx.filtered(
         "select t.datum, sum(t.zeilen) from kassentag t",
         &filter,
