@@ -49,7 +49,10 @@ fn upgrade(path: &Path, now: Instant, copied: bool) -> Result<Vec<Step>> {
         }
         // Inside a migration this setting is ignored, and a rebuilt table would delete children.
         connection.execute_batch("pragma foreign_keys = off")?;
+        // All in one transaction: by itself the runner keeps a migration and the note that it was applied in
+        // two, and one that was killed in between could never be carried on.
         embedded::migrations::runner()
+            .set_grouped(true)
             .run(&mut connection)
             .map_err(|error| Failure::Broken(format!("the database could not be migrated: {error}")))?;
         let violations: i64 =
