@@ -206,3 +206,36 @@ pub fn make_private(path: &Path) -> Result<()> {
 pub fn broken(path: &Path, what: &str, error: &std::io::Error) -> Failure {
     Failure::Broken(format!("{} {what}: {error}", path.display()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_are_written_often_are_checked_without_a_temporary_table() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        embedded::migrations::runner().run(&mut connection).unwrap();
+        let texts = |sql: &str, column: usize| -> Vec<String> {
+            let mut statement = connection.prepare(sql).unwrap();
+            let rows = statement.query_map([], |row| row.get::<_, String>(column)).unwrap();
+            rows.map(|row| row.unwrap()).collect()
+        };
+        let tables = [
+            "audit",
+            "beleg",
+            "beleg_position",
+            "beleg_verlauf",
+            "charge",
+            "lager_offen",
+            "lagerbewegung",
+            "wiegung",
+        ];
+        for table in tables {
+            let columns = texts(&format!("pragma table_info({table})"), 1);
+            let nulls = vec!["null"; columns.len()].join(", ");
+            let insert = format!("explain insert into {table} ({}) values ({nulls})", columns.join(", "));
+            let steps = texts(&insert, 1);
+            assert!(steps.len() > 10 && !steps.contains(&"OpenEphemeral".to_owned()), "{table}: {steps:?}");
+        }
+    }
+}
