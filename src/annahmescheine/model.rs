@@ -86,8 +86,8 @@ impl Annahmeschein {
 }
 
 eingabe! {
+    digested
     /// Body of POST /annahmescheine (D21a).
-    #[derive(Serialize)]
     pub struct AnnahmescheinEingabe {
         partner_id: Uuid,
         kunden_id: KundenId,

@@ -19,8 +19,8 @@ use crate::shape;
 const MAX_POSITIONS: usize = 1_000;
 
 eingabe! {
+    digested
     /// Body of POST and PUT /belege.
-    #[derive(Serialize)]
     pub struct BelegEingabe {
         beleg_typ: Typ,
         items: Items,
@@ -51,8 +51,8 @@ eingabe! {
 }
 
 eingabe! {
+    digested
     /// An item of a document.
-    #[derive(Serialize)]
     pub struct ItemEingabe {
         menge: Quantity,
         artikel_id: Uuid,

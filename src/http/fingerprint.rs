@@ -7,8 +7,9 @@ use sha2::{Digest, Sha256};
 use super::json::Json;
 
 /// A digest of the fields of a body as they were read; absent and null are alike.
-pub fn of_fields(fields: Value) -> [u8; 32] {
-    Sha256::digest(without_nulls(fields).to_string()).into()
+pub fn of_fields(mut fields: Value) -> [u8; 32] {
+    drop_nulls(&mut fields);
+    Sha256::digest(fields.to_string()).into()
 }
 
 /// A digest of a path and a body as JSON: blanks, the order of members and the spelling of numbers
@@ -61,14 +62,14 @@ fn add_text(digest: &mut Sha256, text: &str) {
     digest.update(text);
 }
 
-fn without_nulls(value: Value) -> Value {
+fn drop_nulls(value: &mut Value) {
     match value {
         Value::Object(members) => {
-            let known = members.into_iter().filter(|(_, value)| !value.is_null());
-            Value::Object(known.map(|(name, value)| (name, without_nulls(value))).collect())
+            members.retain(|_, value| !value.is_null());
+            members.values_mut().for_each(drop_nulls);
         }
-        Value::Array(elements) => Value::Array(elements.into_iter().map(without_nulls).collect()),
-        value => value,
+        Value::Array(elements) => elements.iter_mut().for_each(drop_nulls),
+        _ => {}
     }
 }
 

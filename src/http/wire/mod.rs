@@ -164,6 +164,29 @@ impl<T> Sent<T> {
 /// a hint, so that GET, edit, PUT works.
 #[macro_export]
 macro_rules! eingabe {
+    // A body that a digest is made of: as JSON it has what was sent, and nothing else.
+    (
+        digested
+        $(#[$meta:meta])*
+        pub struct $name:ident { $($(#[$doc:meta])* $field:ident : $type:ty),+ $(,)? }
+        nur_lesen: [$($read_only:literal),* $(,)?]
+    ) => {
+        $crate::eingabe! {
+            $(#[$meta])*
+            pub struct $name { $($(#[$doc])* $field : $type),+ }
+            nur_lesen: [$($read_only),*]
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+                let mut sent = serializer.serialize_map(None)?;
+                $(if let Some(value) = self.$field.get() {
+                    serde::ser::SerializeMap::serialize_entry(&mut sent, stringify!($field), value)?;
+                })+
+                serde::ser::SerializeMap::end(sent)
+            }
+        }
+    };
     (
         $(#[$meta:meta])*
         pub struct $name:ident { $($(#[$doc:meta])* $field:ident : $type:ty),+ $(,)? }
