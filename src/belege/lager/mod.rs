@@ -82,7 +82,7 @@ pub fn rebook(
     hints: &mut Hints,
 ) -> Result<Vec<Bewegung>> {
     let mut soll = Konten::new();
-    let mut newest = Newest::of(tx, anlass, beleg)?;
+    let mut newest = Newest::of(tx, anlass, beleg, &gruppen)?;
     // A new document has booked nothing yet.
     let mut ist = if anlass == Anlass::Anlage { Konten::new() } else { booked_by(tx, beleg)? };
     let mut known = HashMap::new();
@@ -185,13 +185,17 @@ fn book_difference(
     keys.sort_unstable();
     keys.dedup();
     let mut gebucht = Vec::new();
+    let mut belege = HashMap::new();
     for key @ (beleg_id, artikel_id, charge_id) in keys {
         let should = soll.get(key).copied().unwrap_or_default();
         let menge = should.minus(ist.get(key).copied().unwrap_or_default())?;
         if menge.is_zero() {
             continue;
         }
-        let (beleg_nummer, typ) = sql::number_and_type(tx, *beleg_id)?;
+        let (beleg_nummer, typ) = match belege.entry(*beleg_id) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => entry.insert(sql::number_and_type(tx, *beleg_id)?),
+        };
         let einkauf = typ.seite() == Seite::Einkauf;
         let ep = prices.get(key).copied();
         let (artikel_id, charge_id) = (*artikel_id, *charge_id);
@@ -201,7 +205,7 @@ fn book_difference(
         let charge = chargen::book(tx, &buchung)?;
         let einheit = article(tx, known, artikel_id)?.einheit.clone();
         let charge_nr = charge.as_ref().map(|charge| charge.charge_nr.clone());
-        let beleg_nummer = Some(beleg_nummer);
+        let beleg_nummer = Some(beleg_nummer.clone());
         let bewegung = Bewegung { beleg_id, beleg_nummer, artikel_id, charge_id, charge_nr, menge, einheit };
         gebucht.push(Gebucht { bewegung, einkauf, charge });
     }

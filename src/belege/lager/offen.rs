@@ -1,7 +1,7 @@
 //! What positions have booked and no counterpart has met yet, kept so that a new document need not
 //! read what its partner ever bought or sold.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rusqlite::named_params;
 use uuid::Uuid;
@@ -13,13 +13,23 @@ use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::rules::document::BelegTyp;
 use crate::rules::stock::{Anteil, Offen, Paarung, Rolle};
 
-/// The positions of a new document, by article, when it comes after all others.
-pub struct Newest(HashMap<Uuid, Vec<Zeile>>);
+/// A new document that comes after all others.
+pub struct Newest {
+    /// Its positions, by article.
+    zeilen: HashMap<Uuid, Vec<Zeile>>,
+    /// Groups whose pairs an older version formed last: what is open of them is not kept.
+    older: BTreeSet<Gruppe>,
+}
 
 impl Newest {
     /// None for a document that is changed, and for one whose id is older than others because the clock
     /// was set back.
-    pub fn of(tx: &Tx<'_>, anlass: Anlass, beleg: Uuid) -> Result<Option<Newest>> {
+    pub fn of(
+        tx: &Tx<'_>,
+        anlass: Anlass,
+        beleg: Uuid,
+        gruppen: &BTreeSet<Gruppe>,
+    ) -> Result<Option<Newest>> {
         let newer = "select 1 from beleg where tenant_id = :tenant and id > :beleg";
         if anlass != Anlass::Anlage || tx.exists(newer, named_params! {":beleg": beleg})? {
             return Ok(None);
@@ -28,7 +38,9 @@ impl Newest {
         for (artikel, zeile) in zeilen_of(tx, beleg)? {
             by_article.entry(artikel).or_default().push(zeile);
         }
-        Ok(Some(Newest(by_article)))
+        // All groups of a document are of one partner.
+        let older = gruppen.first().map(|gruppe| older(tx, gruppe.kunde)).transpose()?;
+        Ok(Some(Newest { zeilen: by_article, older: older.unwrap_or_default() }))
     }
 }
 
@@ -48,9 +60,9 @@ impl Stand {
     /// A new document changes nothing of those before it; any other change forms all pairs anew.
     pub fn of(tx: &Tx<'_>, gruppe: Gruppe, newest: Option<&mut Newest>) -> Result<Stand> {
         if let Some(newest) = newest
-            && is_kept(tx, gruppe)?
+            && !newest.older.contains(&gruppe)
         {
-            let zeilen = newest.0.remove(&gruppe.artikel).unwrap_or_default();
+            let zeilen = newest.zeilen.remove(&gruppe.artikel).unwrap_or_default();
             let offen = counterparts(tx, gruppe, &zeilen)?;
             return Ok(Stand { zeilen, booked: Konten::new(), offen, goes_on: true });
         }
@@ -83,14 +95,14 @@ impl Stand {
     }
 }
 
-/// Whether what is open of a group is kept: not of pairs that an older version formed last.
-fn is_kept(tx: &Tx<'_>, gruppe: Gruppe) -> Result<bool> {
-    let older = tx.exists(
-        "select 1 from lager_neu_bilden where tenant_id = :tenant and kunde_id = :kunde and artikel_id = :artikel
-           and einkauf = :einkauf",
-        named_params! {":kunde": gruppe.kunde, ":artikel": gruppe.artikel, ":einkauf": gruppe.einkauf},
-    )?;
-    Ok(!older)
+/// The groups of a partner whose pairs an older version formed last.
+fn older(tx: &Tx<'_>, kunde: Uuid) -> Result<BTreeSet<Gruppe>> {
+    let groups =
+        "select artikel_id, einkauf from lager_neu_bilden where tenant_id = :tenant and kunde_id = :kunde";
+    let groups = tx.all(groups, named_params! {":kunde": kunde}, |row| {
+        Ok(Gruppe { kunde, artikel: row.get(0)?, einkauf: row.get(1)? })
+    })?;
+    Ok(groups.into_iter().collect())
 }
 
 /// What the positions of a new document may meet: the other side, and of a return the deliveries.
