@@ -20,6 +20,7 @@ use serde_json::{Map, Value};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
+use crate::db::checkpoint::Checkpoints;
 use crate::db::connection::open_writer;
 use crate::db::error::{Failure, Result};
 use crate::db::lock::{self, Lock};
@@ -158,15 +159,16 @@ impl App {
         let route_ids = number_routes(&connection, &routes)?;
         let keys = Arc::new(Keys::new(mac_secret(&connection)?)?);
         let journal = Arc::new(Journal::open(database, &connection)?);
-        let wal = beside(database, "wal");
         let quota = Arc::new(Quota::default());
         let mut take_in = Box::new(TakeIn::new(Arc::clone(&journal), Arc::clone(&quota), Arc::clone(&clock)));
         take_in.catch_up(&mut connection)?;
         quota.load(&connection, clock())?;
         let name = |route: &&'static Route| format!("{} {}", route.method.as_str(), route.pattern);
         let critical = routes.iter().map(|route| policy.critical_routes.contains(&name(route))).collect();
-        let wal = (!policy.foreign_checkpoints).then_some(wal);
-        let writer = Writer::start(connection, wal, Arc::clone(&clock), take_in).map_err(no_thread)?;
+        let own_checkpoints = !policy.foreign_checkpoints;
+        let checkpoints = own_checkpoints.then(|| Checkpoints::start(database)).transpose()?;
+        let writer =
+            Writer::start(connection, checkpoints, Arc::clone(&clock), take_in).map_err(no_thread)?;
         let readers = Readers::open(database, threads())?;
         let gate = Gate {
             router: Router::new(routes.into_iter()),

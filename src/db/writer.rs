@@ -6,7 +6,6 @@
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
@@ -17,7 +16,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use rusqlite::Connection;
 
-use super::connection::wait_for_others;
+use super::checkpoint::Checkpoints;
 use super::error::{Failure, Result};
 use super::tx::{TenantId, Tx, WriteTx};
 use super::{Clock, log};
@@ -30,9 +29,6 @@ const MAX_BATCH: usize = 256;
 
 /// How often the writer looks after the journal and the write-ahead log when nothing comes in.
 const TICK: Duration = Duration::from_secs(1);
-
-/// Size of the write-ahead log in bytes from which on it is cut back.
-const WAL_LIMIT: u64 = 16 << 20;
 
 /// One request's work.
 pub trait Job: Send {
@@ -103,17 +99,20 @@ pub struct WriterQueue {
 }
 
 impl Writer {
-    /// Starts the thread. It ends when it is told to stop. Without a `wal` somebody else moves the
+    /// Starts the thread. It ends when it is told to stop. Without `checkpoints` somebody else moves the
     /// write-ahead log into the database.
     pub fn start(
         connection: Connection,
-        wal: Option<PathBuf>,
+        checkpoints: Option<Checkpoints>,
         clock: Clock,
         housekeeping: Box<dyn Housekeeping>,
     ) -> std::io::Result<Writer> {
         let (sender, receiver) = sync_channel(QUEUE);
         let watch = Arc::<Watch>::default();
-        let state = State { connection, wal, clock, housekeeping, watch: Arc::clone(&watch) };
+        if let Some(checkpoints) = &checkpoints {
+            checkpoints.take_over(&connection);
+        }
+        let state = State { connection, checkpoints, clock, housekeeping, watch: Arc::clone(&watch) };
         let thread = std::thread::Builder::new().name("writer".into()).spawn(move || state.run(receiver))?;
         Ok(Writer { queue: WriterQueue { sender, watch }, thread })
     }
@@ -181,22 +180,21 @@ impl Batch<'_> {
         if self.connection.is_autocommit() {
             return Err(Failure::Broken("there is no transaction to write in".into()));
         }
-        self.statement("savepoint request")?;
+        run(self.connection, "savepoint request")?;
         // A panic is a bug, but it must not take the other requests of the batch with it.
         let result = catch_unwind(AssertUnwindSafe(|| work(self.connection)))
             .unwrap_or_else(|_| Err(Failure::Broken("a request panicked in the writer".into())));
         match result {
             Ok(value) => {
-                self.statement("release request").inspect_err(|_| self.failed.set(true))?;
+                run(self.connection, "release request").inspect_err(|_| self.failed.set(true))?;
                 Ok(value)
             }
             Err(failure) => {
                 // Some failures undo the whole transaction; then there is no savepoint left, and
                 // the batch fails at its commit.
                 if !self.connection.is_autocommit() {
-                    let undone = self
-                        .statement("rollback to request")
-                        .and_then(|()| self.statement("release request"));
+                    let undone = run(self.connection, "rollback to request")
+                        .and_then(|()| run(self.connection, "release request"));
                     self.failed.set(self.failed.get() || undone.is_err());
                 }
                 Err(failure)
@@ -208,16 +206,11 @@ impl Batch<'_> {
     pub fn connection(&self) -> &Connection {
         self.connection
     }
-
-    fn statement(&self, sql: &str) -> Result<()> {
-        self.connection.prepare_cached(sql)?.execute([])?;
-        Ok(())
-    }
 }
 
 struct State {
     connection: Connection,
-    wal: Option<PathBuf>,
+    checkpoints: Option<Checkpoints>,
     clock: Clock,
     housekeeping: Box<dyn Housekeeping>,
     watch: Arc<Watch>,
@@ -249,16 +242,23 @@ impl State {
             self.watch.queued.dec_by(jobs.len() as i64);
             self.watch.batches.observe(jobs.len() as f64);
             self.batch(jobs);
-            self.cut_back_wal(WAL_LIMIT);
+            if let Some(checkpoints) = &self.checkpoints {
+                checkpoints.after_commit(&self.connection);
+            }
         }
         self.idle(true);
+        if let Some(checkpoints) = self.checkpoints.take() {
+            checkpoints.stop(&self.connection);
+        }
     }
 
     fn idle(&mut self, at_stop: bool) {
         if self.housekeeping.pending(at_stop) {
             self.batch(Vec::new());
         }
-        self.cut_back_wal(1);
+        if let Some(checkpoints) = &self.checkpoints {
+            checkpoints.when_idle(&self.connection);
+        }
     }
 
     /// Runs the jobs in one transaction and tells each whether it was committed.
@@ -279,7 +279,7 @@ impl State {
     }
 
     fn run_in_transaction(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<()> {
-        self.connection.execute_batch("begin immediate")?;
+        run(&self.connection, "begin immediate")?;
         let failed = Cell::new(false);
         let batch = Batch { connection: &self.connection, clock: &self.clock, failed: &failed };
         jobs.iter_mut().for_each(|job| job.run(&batch));
@@ -290,36 +290,23 @@ impl State {
         if failed.get() || self.connection.is_autocommit() {
             return Err(Failure::Broken("the transaction was undone".into()));
         }
-        Ok(self.connection.execute_batch("commit")?)
+        run(&self.connection, "commit")
     }
 
     /// The writer's own work, in a savepoint: its failure is not that of the requests.
     fn keep_house(&mut self) -> Result<()> {
-        self.connection.execute_batch("savepoint housekeeping")?;
+        run(&self.connection, "savepoint housekeeping")?;
         if let Err(failure) = self.housekeeping.in_batch(&self.connection) {
             log(&format!("the audit journal was not taken in: {failure}"));
             self.housekeeping.after(false);
-            self.connection.execute_batch("rollback to housekeeping")?;
+            run(&self.connection, "rollback to housekeeping")?;
         }
-        Ok(self.connection.execute_batch("release housekeeping")?)
+        run(&self.connection, "release housekeeping")
     }
+}
 
-    /// Moves the write-ahead log into the database and empties it, when it has grown to `size`.
-    /// A reader that is in the way is not waited for: what it still needs stays for the next time.
-    /// (Below that SQLite moves it by itself every 1,000 pages.)
-    fn cut_back_wal(&self, size: u64) {
-        let Some(wal) = &self.wal else { return };
-        if !std::fs::metadata(wal).is_ok_and(|wal| wal.len() >= size) {
-            return;
-        }
-        let checkpoint = || -> rusqlite::Result<()> {
-            self.connection.busy_timeout(Duration::ZERO)?;
-            let result = self.connection.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()));
-            wait_for_others(&self.connection)?;
-            result
-        };
-        if let Err(error) = checkpoint() {
-            log(&format!("checkpoint failed: {error}"));
-        }
-    }
+/// Runs a statement that begins or ends something; it stays prepared.
+fn run(connection: &Connection, sql: &str) -> Result<()> {
+    connection.prepare_cached(sql)?.execute([])?;
+    Ok(())
 }
