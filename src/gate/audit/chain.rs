@@ -2,17 +2,18 @@
 //! be altered, removed or inserted without breaking what stands behind it. The head of each day
 //! says how many rows there are; each day knows the one before it.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension};
 use sha2::{Digest, Sha256};
 
 use super::{COLUMNS, Row};
 use crate::db::error::Result;
 use crate::rules::day::{Day, Instant};
 
-type Pruefsumme = [u8; 32];
+/// The checksum of a row, and of all before it on its day.
+pub type Pruefsumme = [u8; 32];
 
 /// What the first row of a day is chained to: the day, and the one that was begun before it.
-fn beginning(tag: i64, vortag: Option<i64>) -> Pruefsumme {
+pub fn beginning(tag: i64, vortag: Option<i64>) -> Pruefsumme {
     let mut digest = Sha256::new();
     digest.update(tag.to_le_bytes());
     digest.update([u8::from(vortag.is_some())]);
@@ -20,67 +21,16 @@ fn beginning(tag: i64, vortag: Option<i64>) -> Pruefsumme {
     digest.finalize().into()
 }
 
-/// The place of the next row of a day.
-pub struct Place {
-    /// Its number.
-    pub number: i64,
-    /// Its checksum.
-    pub pruefsumme: Pruefsumme,
-    /// Of the first row of a day: what it is chained to, and the day begun before.
-    first: Option<(Pruefsumme, Option<i64>)>,
-}
-
-/// Where the next row of a day goes.
-pub fn next(connection: &Connection, tag: i64, row: &Row) -> Result<Place> {
-    let head: Option<(i64, Pruefsumme)> = connection
-        .prepare_cached("select letzte_nr, pruefsumme from audit_tag where tag = ?1")?
-        .query_row([tag], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
-    let route = route_name(connection, row)?;
-    if let Some((last, before)) = head {
-        let number = last + 1;
-        let pruefsumme = link(before, tag, number, row, route.as_deref());
-        return Ok(Place { number, pruefsumme, first: None });
-    }
-    let vortag: Option<i64> = connection
-        .query_row("select letzter_tag from audit_kopf where id = 1", [], |row| row.get(0))
-        .optional()?;
-    let before = beginning(tag, vortag);
-    let pruefsumme = link(before, tag, 1, row, route.as_deref());
-    Ok(Place { number: 1, pruefsumme, first: Some((before, vortag)) })
-}
-
-/// Moves the head of a day on to a row that was added.
-pub fn advance(connection: &Connection, tag: i64, place: &Place) -> Result<()> {
-    let Some((before, vortag)) = place.first else {
-        connection
-            .prepare_cached("update audit_tag set letzte_nr = ?2, pruefsumme = ?3 where tag = ?1")?
-            .execute(params![tag, place.number, place.pruefsumme])?;
-        return Ok(());
-    };
-    connection.execute(
-        "insert into audit_tag (tag, vortag, letzte_nr, pruefsumme, ab_nr, ab_pruefsumme)
-         values (?1, ?2, 1, ?3, 0, ?4)",
-        params![tag, vortag, place.pruefsumme, before],
-    )?;
-    connection.execute(
-        "insert into audit_kopf (id, letzter_tag) values (1, ?1)
-         on conflict (id) do update set letzter_tag = ?1",
-        [tag],
-    )?;
-    Ok(())
-}
-
 /// The route of a row by its name: the number alone could come to mean another.
-fn route_name(connection: &Connection, row: &Row) -> Result<Option<String>> {
-    let Some(route) = row.route_id else { return Ok(None) };
+pub fn route_name(connection: &Connection, route: Option<i64>) -> Result<Option<String>> {
+    let Some(route) = route else { return Ok(None) };
     let statement = "select methode || ' ' || muster from route where id = ?1";
     Ok(connection.prepare_cached(statement)?.query_row([route], |row| row.get(0)).optional()?)
 }
 
 /// The checksum of a row. Every part has its length before it, so that nothing can be moved from
 /// one to the next.
-fn link(before: Pruefsumme, tag: i64, number: i64, row: &Row, route: Option<&str>) -> Pruefsumme {
+pub fn link(before: Pruefsumme, tag: i64, number: i64, row: &Row, route: Option<&str>) -> Pruefsumme {
     let mut digest = Sha256::new();
     digest.update(before);
     let numbers = [
@@ -217,7 +167,7 @@ fn verify_day(connection: &Connection, head: &Head) -> Result<Finding> {
         }
         // A value of another type than ours was altered, too.
         let Ok(row) = Row::read(row) else { return broken(number, "altered") };
-        let route = route_name(connection, &row)?;
+        let route = route_name(connection, row.route_id)?;
         let expected = link(before, head.tag, number, &row, route.as_deref());
         if pruefsumme != expected {
             return broken(number, "altered");

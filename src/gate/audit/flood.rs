@@ -7,6 +7,7 @@
 use rusqlite::{Connection, params};
 
 use super::Row;
+use super::adding::Adding;
 use crate::db::error::Result;
 use crate::rules::day::Instant;
 
@@ -36,7 +37,7 @@ pub fn count(connection: &Connection, row: &Row) -> Result<()> {
 }
 
 /// Writes the floods of minutes that are over into the log; whether others go on.
-pub fn close_past(connection: &Connection, now: Instant) -> Result<bool> {
+pub fn close_past(adding: &mut Adding<'_>, connection: &Connection, now: Instant) -> Result<bool> {
     let this_minute = now.millis().div_euclid(MINUTE);
     let mut statement = connection.prepare_cached(
         "select am, request_id, adresse, methode, pfad, status, anzahl, nullif(key_id, ''), tenant_id from audit_flut
@@ -62,7 +63,7 @@ pub fn close_past(connection: &Connection, now: Instant) -> Result<bool> {
         })
     })?;
     let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
-    rows.iter().try_for_each(|row| row.insert(connection))?;
+    rows.iter().try_for_each(|row| adding.add(row))?;
     if !rows.is_empty() {
         connection.prepare_cached("delete from audit_flut where minute <> ?1")?.execute([this_minute])?;
     }

@@ -76,8 +76,10 @@ impl Journal {
 
     /// Writes a row, so that it outlives the process.
     pub fn append(&self, row: Row) {
+        // Written down before others have to wait for it.
+        let line = row.line();
         let mut state = self.lock();
-        if let Err(error) = self.write(&mut state, &row) {
+        if let Err(error) = line.and_then(|line| self.write(&mut state, line)) {
             if state.waiting.is_empty() {
                 log(&format!("the audit journal cannot be written, its rows wait in memory: {error}"));
             }
@@ -85,10 +87,10 @@ impl Journal {
         }
     }
 
-    fn write(&self, state: &mut State, row: &Row) -> std::io::Result<()> {
-        let mut line = if state.torn { vec![b'\n'] } else { Vec::with_capacity(320) };
-        serde_json::to_writer(&mut line, row)?;
-        line.push(b'\n');
+    fn write(&self, state: &mut State, mut line: Vec<u8>) -> std::io::Result<()> {
+        if state.torn {
+            line.insert(0, b'\n');
+        }
         let file = match &mut state.file {
             Some(file) => file,
             none => {

@@ -2,9 +2,10 @@
 //!
 //! A write's row commits with the write. The rows of reads and refusals go to the `journal` first;
 //! `take_in` brings them into the table with the writer's next batch, `flood` counts instead of
-//! listing. The rows of a day are a `chain` of checksums. `rollover` drops what is older than it
+//! listing. The rows of a day are a `chain` of checksums, `adding` appends to it. `rollover` drops what is older than it
 //! must be kept, `listing` shows the log to a person.
 
+mod adding;
 mod chain;
 mod flood;
 mod journal;
@@ -21,18 +22,22 @@ pub use take_in::TakeIn;
 use std::path::Path;
 use std::sync::Arc;
 
-use rusqlite::{Connection, named_params};
-use serde::{Deserialize, Serialize};
+use rusqlite::Connection;
+use serde::Deserialize;
 use uuid::Uuid;
 
 use super::quota::Quota;
 use crate::db::Clock;
 use crate::db::error::Result;
 use crate::http::route::Route;
-use crate::rules::day::Instant;
+use adding::Adding;
+
+/// Bytes that a line of the journal has, as a rule.
+const LINE: usize = 256;
 
 /// One row of the audit log.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// In the journal it stands as a list of its fields, in this order; earlier versions named them.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[allow(missing_docs)]
 pub struct Row {
     pub am: i64,
@@ -51,45 +56,41 @@ pub struct Row {
     /// Requests that the row stands for: 1, or those of a flood.
     pub anzahl: i64,
     /// One of a flood: counted, not listed.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub flut: bool,
 }
 
 impl Row {
-    /// Adds the row to the table, or counts it as one of a flood.
-    pub fn store(&self, connection: &Connection) -> Result<()> {
-        if self.flut { flood::count(connection, self) } else { self.insert(connection) }
+    /// Adds the row alone.
+    pub fn insert(&self, connection: &Connection) -> Result<()> {
+        let mut adding = Adding::to(connection)?;
+        adding.add(self)?;
+        adding.end()
     }
 
-    /// Adds the row to the table, chained to the one before it on its day.
-    pub fn insert(&self, connection: &Connection) -> Result<()> {
-        let tag = Instant::from_millis(self.am).utc_day();
-        let place = chain::next(connection, tag, self)?;
-        let statement = "insert into audit (tag, lfd_nr, am, request_id, key_id, tenant_id, adresse, methode,
-               route_id, pfad, status, dauer_us, bytes_ein, bytes_aus, subjekt, anzahl, pruefsumme)
-             values (:tag, :lfd_nr, :am, :request_id, :key_id, :tenant_id, :adresse, :methode, :route_id, :pfad,
-               :status, :dauer_us, :bytes_ein, :bytes_aus, :subjekt, :anzahl, :pruefsumme)";
-        connection.prepare_cached(statement)?.execute(named_params! {
-            ":tag": tag,
-            ":lfd_nr": place.number,
-            ":am": self.am,
-            ":request_id": self.request_id,
-            ":key_id": self.key_id,
-            ":tenant_id": self.tenant_id,
-            ":adresse": self.adresse,
-            ":methode": self.methode,
-            ":route_id": self.route_id,
-            ":pfad": self.pfad,
-            ":status": self.status,
-            ":dauer_us": self.dauer_us,
-            ":bytes_ein": self.bytes_ein,
-            ":bytes_aus": self.bytes_aus,
-            ":subjekt": self.subjekt,
-            ":anzahl": self.anzahl,
-            ":pruefsumme": place.pruefsumme,
-        })?;
-        // Only now: a row that is refused must leave no gap.
-        chain::advance(connection, tag, &place)
+    /// The row as a line of the journal: its fields in their order, without their names.
+    fn line(&self) -> std::io::Result<Vec<u8>> {
+        let fields = (
+            self.am,
+            self.request_id,
+            &self.key_id,
+            self.tenant_id,
+            &self.adresse,
+            &self.methode,
+            self.route_id,
+            &self.pfad,
+            self.status,
+            self.dauer_us,
+            self.bytes_ein,
+            self.bytes_aus,
+            self.subjekt,
+            self.anzahl,
+            self.flut,
+        );
+        let mut line = Vec::with_capacity(LINE);
+        serde_json::to_writer(&mut line, &fields)?;
+        line.push(b'\n');
+        Ok(line)
     }
 
     /// Reads a row of the table; the columns stand in the order of [`COLUMNS`].
@@ -134,4 +135,37 @@ pub fn number_routes(connection: &Connection, routes: &[&'static Route]) -> Resu
         Ok(connection.query_row(id, key, |row| row.get(0))?)
     };
     routes.iter().map(number).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_journal_is_read_whichever_version_wrote_it() {
+        let row = Row {
+            am: 1_795_260_000_000,
+            request_id: Uuid::from_u128(7),
+            key_id: Some("8c688b50b1b5".to_owned()),
+            tenant_id: Some(1),
+            adresse: "127.0.0.1".to_owned(),
+            methode: "GET".to_owned(),
+            route_id: None,
+            pfad: "/api/v1/\"kunden\"".to_owned(),
+            status: 404,
+            dauer_us: 12,
+            bytes_ein: 0,
+            bytes_aus: 99,
+            subjekt: None,
+            anzahl: 1,
+            flut: true,
+        };
+        let line = row.line().unwrap();
+        assert_eq!((serde_json::from_slice::<Row>(&line).unwrap(), line.last()), (row.clone(), Some(&b'\n')));
+        let named = r#"{"am":1795260000000,"request_id":"00000000-0000-0000-0000-000000000007",
+            "key_id":"8c688b50b1b5","tenant_id":1,"adresse":"127.0.0.1","methode":"GET","route_id":null,
+            "pfad":"/api/v1/\"kunden\"","status":404,"dauer_us":12,"bytes_ein":0,"bytes_aus":99,
+            "subjekt":null,"anzahl":1}"#;
+        assert_eq!(serde_json::from_str::<Row>(named).unwrap(), Row { flut: false, ..row });
+    }
 }

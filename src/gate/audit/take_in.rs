@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, TransactionBehavior};
 use uuid::Uuid;
 
+use super::adding::Adding;
 use super::journal::{Journal, Ready};
 use super::{Row, flood};
 use crate::db::error::{Failure, Result};
@@ -53,16 +54,18 @@ impl Housekeeping for TakeIn {
     fn in_batch(&mut self, connection: &Connection) -> Result<()> {
         self.taken = self.journal.hand_over();
         self.damaged.clear();
+        let mut adding = Adding::to(connection)?;
         for segment in &self.taken.segments {
-            if take_in(connection, &self.journal.path(*segment))? {
+            if take_in(&mut adding, &self.journal.path(*segment))? {
                 self.damaged.push(*segment);
             }
         }
-        self.taken.rows.iter().try_for_each(|row| row.store(connection))?;
+        self.taken.rows.iter().try_for_each(|row| adding.store(row))?;
         if self.taken.lost > 0 {
-            lost_rows(self.taken.lost, (self.clock)()).insert(connection)?;
+            adding.add(&lost_rows(self.taken.lost, (self.clock)()))?;
         }
-        self.has_floods = flood::close_past(connection, (self.clock)())?;
+        self.has_floods = flood::close_past(&mut adding, connection, (self.clock)())?;
+        adding.end()?;
         self.quota.save(connection)?;
         if let Some(last) = self.taken.segments.last() {
             connection
@@ -92,7 +95,7 @@ impl Housekeeping for TakeIn {
 
 /// Takes in the rows of a segment; whether some could not be read. A last line without its end was
 /// cut off by a power cut and is no row.
-fn take_in(connection: &Connection, segment: &Path) -> Result<bool> {
+fn take_in(adding: &mut Adding<'_>, segment: &Path) -> Result<bool> {
     let bytes = match fs::read(segment) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
@@ -101,7 +104,7 @@ fn take_in(connection: &Connection, segment: &Path) -> Result<bool> {
     let mut damaged = false;
     for line in bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.trim_ascii() != b"") {
         match serde_json::from_slice::<Row>(line) {
-            Ok(row) => insert_or_leave_out(connection, row, segment)?,
+            Ok(row) => insert_or_leave_out(adding, row, segment)?,
             Err(_) if !line.ends_with(b"\n") => {}
             Err(error) => {
                 damaged = true;
@@ -136,16 +139,16 @@ fn lost_rows(lost: u64, now: Instant) -> Row {
 
 /// A row that the table refuses (its route is that of another version) goes in without its
 /// route, or not at all: it must not keep the others out.
-fn insert_or_leave_out(connection: &Connection, row: Row, segment: &Path) -> Result<()> {
+fn insert_or_leave_out(adding: &mut Adding<'_>, row: Row, segment: &Path) -> Result<()> {
     let refused = |result: &Result<()>| {
         matches!(result, Err(Failure::Sql(error))
             if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation))
     };
-    let result = row.store(connection);
+    let result = adding.store(&row);
     if !refused(&result) {
         return result;
     }
-    let result = Row { route_id: None, ..row }.store(connection);
+    let result = adding.store(&Row { route_id: None, ..row });
     if refused(&result) {
         log(&format!("{}: an audit row that does not fit was left out", segment.display()));
         return Ok(());
