@@ -1,12 +1,39 @@
 //! How requests name an article.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use uuid::Uuid;
 
 use super::model::Artikel;
 use super::sql::{find, find_by_number, number_means};
-use crate::db::error::Result;
+use crate::db::error::{Failure, Result};
 use crate::db::tx::Tx;
 use crate::rules::error::{Code, Refusal};
+
+/// Articles that a request has read.
+#[derive(Default)]
+pub struct Gelesen(HashMap<Uuid, Artikel>);
+
+impl Gelesen {
+    /// Keeps an article that was read.
+    pub fn keep(&mut self, artikel: Artikel) {
+        self.0.insert(artikel.id, artikel);
+    }
+
+    /// An article that must be there; it is read if it was not yet.
+    pub fn must_have(&mut self, tx: &Tx<'_>, id: Uuid) -> Result<&Artikel> {
+        match self.0.entry(id) {
+            Entry::Occupied(entry) => Ok(entry.into_mut()),
+            Entry::Vacant(entry) => {
+                let artikel = find(tx, id)?;
+                Ok(entry.insert(
+                    artikel.ok_or_else(|| Failure::Broken("a position of an unknown article".into()))?,
+                ))
+            }
+        }
+    }
+}
 
 /// The article that artikel_id, artikelnr or both name (D6); none where neither was sent.
 pub fn named(tx: &Tx<'_>, artikel_id: Option<Uuid>, artikelnr: Option<&str>) -> Result<Option<Artikel>> {

@@ -5,7 +5,7 @@ mod import;
 mod model;
 mod sql;
 
-pub use bezug::named;
+pub use bezug::{Gelesen, named};
 pub use import::by_artikelnummer;
 pub use model::Artikel;
 use model::Artikelgruppe;

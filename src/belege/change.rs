@@ -7,10 +7,11 @@ use super::create::{
 };
 use super::eingabe::{BelegEingabe, Items, Typ};
 use super::items::{self, Context};
-use super::lager::{self, Anlass, Gruppe};
+use super::lager::{self, Anlass, Gruppe, Umbuchung};
 use super::model::{Beleg, BelegPosition};
 use super::verlauf::{self, Aktion};
 use super::{partner, sql};
+use crate::artikel::Gelesen;
 use crate::db::error::Result;
 use crate::db::tx::WriteTx;
 use crate::http::reply::Reply;
@@ -52,7 +53,9 @@ pub fn change(tx: &WriteTx<'_>, old: Beleg, mut eingabe: BelegEingabe, mut hints
     sql::update(tx, &new)?;
     hint_doubled_fremdbeleg(tx, &new, &mut hints)?;
     let gruppen: BTreeSet<Gruppe> = Gruppe::of(new.kunde_id, new.beleg_typ, &positions);
-    let bewegungen = lager::rebook(tx, new.id, anlass, vorher, gruppen, &einstellungen, &mut hints)?;
+    let (beleg, einstellungen, artikel) = (new.id, &einstellungen, Gelesen::default());
+    let umbuchung = Umbuchung { beleg, anlass, vorher, gruppen, einstellungen, artikel };
+    let bewegungen = lager::rebook(tx, umbuchung, &mut hints)?;
     confirmation(200, new, bewegungen, hints)
 }
 
@@ -165,7 +168,8 @@ fn with_new_positions(
         einstellungen,
         saetze: &steuersaetze::all(tx)?,
     };
-    let mut positions = items::resolve(tx, &context, items.0, || tx.new_id(), hints)?;
+    let mut positions =
+        items::resolve(tx, &context, items.0, || tx.new_id(), &mut Gelesen::default(), hints)?;
     create_ordered_batches(tx, beleg.beleg_typ, kunde.id, &mut positions)?;
     sql::replace_positions(tx, beleg.id, &positions)?;
     Ok((with_sums(beleg, &positions)?, positions))

@@ -5,9 +5,10 @@ use uuid::Uuid;
 
 use super::eingabe::{BelegEingabe, Typ};
 use super::items::{self, Context};
-use super::lager::{self, Anlass, BatchInformation, Gruppe, Vorher};
+use super::lager::{self, Anlass, BatchInformation, Gruppe, Umbuchung, Vorher};
 use super::model::{Beleg, BelegBestaetigung, BelegPosition, BelegWiederholt};
 use super::{lifecycle, partner, sql};
+use crate::artikel::Gelesen;
 use crate::chargen::Bewegung;
 use crate::db::error::{Failure, Result};
 use crate::db::numbers;
@@ -65,7 +66,8 @@ pub fn add(
         einstellungen: &einstellungen,
         saetze: &saetze,
     };
-    let mut positions = items::resolve(tx, &context, items.0, || tx.new_id(), hints)?;
+    let mut artikel = Gelesen::default();
+    let mut positions = items::resolve(tx, &context, items.0, || tx.new_id(), &mut artikel, hints)?;
     let digest = match may_be_repeated {
         true => Some(request_digest(&eingabe, Some(kunde.id), |at, _| Ok(positions[at].artikel_id))?),
         false => None,
@@ -77,8 +79,15 @@ pub fn add(
     sql::insert_positions(tx, &positions)?;
     hint_doubled_fremdbeleg(tx, &beleg, hints)?;
     let gruppen = Gruppe::of(kunde.id, typ, &positions);
-    let bewegungen =
-        lager::rebook(tx, beleg.id, Anlass::Anlage, Vorher::default(), gruppen, &einstellungen, hints)?;
+    let umbuchung = Umbuchung {
+        beleg: beleg.id,
+        anlass: Anlass::Anlage,
+        vorher: Vorher::default(),
+        gruppen,
+        einstellungen: &einstellungen,
+        artikel,
+    };
+    let bewegungen = lager::rebook(tx, umbuchung, hints)?;
     let final_at_once =
         eingabe.abschliessen.get() == Some(&true) || einstellungen.abschluss_bei_anlage.contains(&typ);
     if final_at_once {

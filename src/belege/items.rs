@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::eingabe::ItemEingabe;
 use super::model::BelegPosition;
 use super::sql;
-use crate::artikel::{self, Artikel};
+use crate::artikel::{self, Artikel, Gelesen};
 use crate::db::error::{Failure, Result};
 use crate::db::tx::Tx;
 use crate::http::wire::{Int, LongText, Text, required};
@@ -40,19 +40,20 @@ pub struct Context<'c> {
     pub saetze: &'c [Satz],
 }
 
-/// The positions that items ask for, or all that is wrong with them.
+/// The positions that items ask for, or all that is wrong with them. Their articles are kept in `gelesen`.
 pub fn resolve(
     tx: &Tx<'_>,
     context: &Context<'_>,
     items: Vec<ItemEingabe>,
     mut new_id: impl FnMut() -> Uuid,
+    gelesen: &mut Gelesen,
     hints: &mut Hints,
 ) -> Result<Vec<BelegPosition>> {
     let mut errors = PositionErrors::default();
     let mut positions = Vec::with_capacity(items.len());
     for (index, item) in items.into_iter().enumerate() {
         let mut item_hints = Hints::default();
-        let resolved = Resolver { tx, context, hints: &mut item_hints }.resolve(item);
+        let resolved = Resolver { tx, context, gelesen, hints: &mut item_hints }.resolve(item);
         let position = match resolved {
             Ok(position) => Some(position),
             Err(Failure::Refused(refusal)) => errors.keep(Err(refusal.below(&format!("items[{index}]")))),
@@ -70,6 +71,7 @@ pub fn resolve(
 struct Resolver<'r, 'c> {
     tx: &'r Tx<'r>,
     context: &'r Context<'c>,
+    gelesen: &'r mut Gelesen,
     hints: &'r mut Hints,
 }
 
@@ -104,7 +106,7 @@ impl Resolver<'_, '_> {
         }
         .checked(self.tx)?;
         let artikel_text = |text: fn(&Artikel) -> Option<String>| artikel.as_ref().and_then(text);
-        Ok(BelegPosition {
+        let position = BelegPosition {
             id: Uuid::nil(),
             beleg_id: self.context.beleg_id,
             position: 0,
@@ -144,7 +146,9 @@ impl Resolver<'_, '_> {
             artikel_name: artikel.as_ref().map(|artikel| artikel.bezeichnung.clone()),
             satz_gesendet: item.mwst_satz.get().is_some(),
             lager_menge,
-        })
+        };
+        artikel.into_iter().for_each(|artikel| self.gelesen.keep(artikel));
+        Ok(position)
     }
 
     /// The article by id, by number, or by both (D6); none for freight and text.

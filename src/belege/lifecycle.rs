@@ -1,10 +1,11 @@
 //! The way of a document to its end: finalised, cancelled (D4).
 
 use super::create::check_locked;
-use super::lager::{self, Anlass, Gruppe};
+use super::lager::{self, Anlass, Gruppe, Umbuchung};
 use super::model::{Beleg, BelegPosition, StornoBestaetigung};
 use super::verlauf::{self, Aktion};
 use super::{pruefsumme, sql};
+use crate::artikel::Gelesen;
 use crate::db::error::Result;
 use crate::db::numbers;
 use crate::db::tx::WriteTx;
@@ -85,8 +86,15 @@ pub fn cancel(tx: &WriteTx<'_>, old: Beleg, grund: String, mut hinweise: Hints) 
     };
     sql::update(tx, &beleg)?;
     let counter = if needs_counter { Some(counter_document(tx, &beleg, positions)?) } else { None };
-    let lagerbewegungen =
-        lager::rebook(tx, beleg.id, Anlass::Storno, vorher, gruppen, &einstellungen, &mut hinweise)?;
+    let umbuchung = Umbuchung {
+        beleg: beleg.id,
+        anlass: Anlass::Storno,
+        vorher,
+        gruppen,
+        einstellungen: &einstellungen,
+        artikel: Gelesen::default(),
+    };
+    let lagerbewegungen = lager::rebook(tx, umbuchung, &mut hinweise)?;
     let bestaetigung = StornoBestaetigung {
         id: beleg.id,
         beleg_nummer: beleg.beleg_nummer,

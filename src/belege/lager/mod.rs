@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use uuid::Uuid;
 
 use super::sql;
-use crate::artikel::{self, Artikel};
+use crate::artikel::{Artikel, Gelesen};
 use crate::chargen::{self, Bewegung, Buchung, Charge, Ursache};
 use crate::db::error::{Failure, Result};
 use crate::db::tx::{Tx, WriteTx};
@@ -71,26 +71,34 @@ pub enum Anlass {
     Storno,
 }
 
+/// What a request has changed.
+pub struct Umbuchung<'e> {
+    /// The document.
+    pub beleg: Uuid,
+    /// What was done to it.
+    pub anlass: Anlass,
+    /// The groups that it was in, and how they stood.
+    pub vorher: Vorher,
+    /// The groups that it is in.
+    pub gruppen: BTreeSet<Gruppe>,
+    /// The settings of the company.
+    pub einstellungen: &'e Einstellungen,
+    /// Articles that were read already.
+    pub artikel: Gelesen,
+}
+
 /// Forms the pairs anew and books what differs; the movements, for the confirmation.
-pub fn rebook(
-    tx: &WriteTx<'_>,
-    beleg: Uuid,
-    anlass: Anlass,
-    vorher: Vorher,
-    gruppen: BTreeSet<Gruppe>,
-    einstellungen: &Einstellungen,
-    hints: &mut Hints,
-) -> Result<Vec<Bewegung>> {
+pub fn rebook(tx: &WriteTx<'_>, umbuchung: Umbuchung<'_>, hints: &mut Hints) -> Result<Vec<Bewegung>> {
+    let Umbuchung { beleg, anlass, vorher, gruppen, einstellungen, artikel: mut gelesen } = umbuchung;
     let mut soll = Konten::new();
     let mut newest = Newest::of(tx, anlass, beleg, &gruppen)?;
     // A new document has booked nothing yet.
     let mut ist = if anlass == Anlass::Anlage { Konten::new() } else { booked_by(tx, beleg)? };
-    let mut known = HashMap::new();
     let mut prices = HashMap::new();
     let mut errors = PositionErrors::default();
     for gruppe in vorher.gruppen.union(&gruppen) {
         let stand = Stand::of(tx, *gruppe, newest.as_mut())?;
-        let artikel = article(tx, &mut known, gruppe.artikel)?;
+        let artikel = gelesen.must_have(tx, gruppe.artikel)?;
         let posten = posten(tx, *gruppe, &stand.zeilen)?;
         let mut placer = Placer {
             tx,
@@ -121,21 +129,9 @@ pub fn rebook(
         ist.extend(stand.booked);
     }
     errors.into_result()?;
-    let booked = book_difference(tx, &ist, &soll, &prices, &mut known)?;
+    let booked = book_difference(tx, &ist, &soll, &prices, &mut gelesen)?;
     check_stock(&booked, anlass, einstellungen, hints)?;
     Ok(booked.into_iter().map(|gebucht| gebucht.bewegung).collect())
-}
-
-/// An article, read once.
-fn article<'k>(tx: &Tx<'_>, known: &'k mut HashMap<Uuid, Artikel>, id: Uuid) -> Result<&'k Artikel> {
-    match known.entry(id) {
-        Entry::Occupied(entry) => Ok(entry.into_mut()),
-        Entry::Vacant(entry) => {
-            let artikel = artikel::find(tx, id)?;
-            Ok(entry
-                .insert(artikel.ok_or_else(|| Failure::Broken("a position of an unknown article".into()))?))
-        }
-    }
 }
 
 /// Adds what a position should have booked.
@@ -179,7 +175,7 @@ fn book_difference(
     ist: &Konten,
     soll: &Konten,
     prices: &HashMap<Konto, Price>,
-    known: &mut HashMap<Uuid, Artikel>,
+    gelesen: &mut Gelesen,
 ) -> Result<Vec<Gebucht>> {
     let mut keys: Vec<_> = ist.keys().chain(soll.keys()).collect();
     keys.sort_unstable();
@@ -203,7 +199,7 @@ fn book_difference(
         let beleg_id = Some(*beleg_id);
         let buchung = Buchung { artikel_id, charge_id, ursache, menge, ist_eingang: einkauf, ep };
         let charge = chargen::book(tx, &buchung)?;
-        let einheit = article(tx, known, artikel_id)?.einheit.clone();
+        let einheit = gelesen.must_have(tx, artikel_id)?.einheit.clone();
         let charge_nr = charge.as_ref().map(|charge| charge.charge_nr.clone());
         let beleg_nummer = Some(beleg_nummer.clone());
         let bewegung = Bewegung { beleg_id, beleg_nummer, artikel_id, charge_id, charge_nr, menge, einheit };
