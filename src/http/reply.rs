@@ -10,6 +10,9 @@ use crate::db::error::{Failure, Result};
 use crate::db::list::Listing;
 use crate::rules::error::Hints;
 
+/// Bytes that the answer about one record has room in, as a rule.
+const USUAL: usize = 1 << 10;
+
 /// The header that names notes of a read.
 const NOTES: &str = "x-hinweise";
 
@@ -29,9 +32,10 @@ pub struct Reply {
 impl Reply {
     /// An answer with a body.
     pub fn json(status: u16, body: &impl Serialize) -> Result<Reply> {
-        let body = serde_json::to_vec(body)
+        let mut json = Vec::with_capacity(USUAL);
+        serde_json::to_writer(&mut json, body)
             .map_err(|error| Failure::Broken(format!("an answer cannot be written: {error}")))?;
-        Ok(Reply { status, body, ..Reply::default() })
+        Ok(Reply { status, body: json, ..Reply::default() })
     }
 
     /// 200 with a table to be saved as `{name}.csv`.

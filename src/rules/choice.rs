@@ -9,9 +9,7 @@ pub trait Choice: Copy + 'static {
     fn text(self) -> &'static str;
 
     /// The value with this text.
-    fn parse(text: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|value| value.text() == text)
-    }
+    fn parse(text: &str) -> Option<Self>;
 
     /// All texts, for a message.
     fn texts() -> String {
@@ -40,6 +38,13 @@ macro_rules! choice {
 
             fn text(self) -> &'static str {
                 self.as_str()
+            }
+
+            fn parse(text: &str) -> Option<$name> {
+                match text {
+                    $($text => Some($name::$variant),)+
+                    _ => None,
+                }
             }
         }
 
