@@ -114,5 +114,8 @@ impl Gate {
 /// A text of a client, short enough for a message or an audit row.
 pub fn shortened(text: &str) -> String {
     const MAX: usize = 200;
+    if text.len() <= MAX && text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text.to_owned();
+    }
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX).collect()
 }

@@ -38,7 +38,7 @@ impl ScopeSet {
 
     /// Reads scopes separated by blanks, as stored; a scope of a newer version is passed over.
     pub fn from_stored(text: &str) -> ScopeSet {
-        text.split(' ').filter_map(Scope::parse).collect()
+        text.split_ascii_whitespace().filter_map(Scope::parse).collect()
     }
 
     /// The scopes separated by blanks, to be stored.
