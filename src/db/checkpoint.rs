@@ -68,7 +68,7 @@ impl Checkpoints {
         Ok(Checkpoints { log: beside(database, "wal"), wake, thread, moved })
     }
 
-    /// Takes over the log of a connection, which from now on is used by this thread alone.
+    /// Takes over the log of the connection that [`Checkpoints::after_commit`] will be told of, always on one thread.
     pub fn take_over(&self, writer: &Connection) {
         writer.wal_hook(Some(|_, pages| {
             PAGES.set(pages);
@@ -83,10 +83,7 @@ impl Checkpoints {
         let left = pages - self.moved.load(Ordering::Relaxed).min(pages);
         let is_long = pages >= BEGUN_ANEW;
         if pages >= TOO_LONG || (is_long && left <= MOVED_BY_WRITER) {
-            if run_without_waiting(writer, "restart") {
-                self.moved.store(0, Ordering::Relaxed);
-                PAGES.set(0);
-            }
+            self.begin_anew(writer, "restart");
         } else if is_long || left >= MOVED_BESIDE {
             // When it is at work already, it is told after the next commit.
             let _ = self.wake.try_send(());
@@ -96,7 +93,14 @@ impl Checkpoints {
     /// When nothing comes in: empties the log.
     pub fn when_idle(&self, writer: &Connection) {
         if std::fs::metadata(&self.log).is_ok_and(|log| log.len() > 0) {
-            run_without_waiting(writer, "truncate");
+            self.begin_anew(writer, "truncate");
+        }
+    }
+
+    fn begin_anew(&self, writer: &Connection, mode: &str) {
+        if run_without_waiting(writer, mode) {
+            self.moved.store(0, Ordering::Relaxed);
+            PAGES.set(0);
         }
     }
 
