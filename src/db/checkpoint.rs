@@ -6,9 +6,8 @@
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -28,7 +27,7 @@ const BEGUN_ANEW: i32 = 8_000;
 /// Pages that the writer moves for that at most: requests wait for it.
 const MOVED_BY_WRITER: i32 = 500;
 
-/// Pages in the log at which it moves all there are: 48 MiB.
+/// Pages in the log at which the writer waits for the thread, and then moves all that is left: 48 MiB.
 const TOO_LONG: i32 = 12_000;
 
 thread_local! {
@@ -42,8 +41,8 @@ pub struct Checkpoints {
     /// Wakes the thread; it ends when this is dropped.
     wake: SyncSender<()>,
     thread: JoinHandle<()>,
-    /// Pages of the log that it has moved.
-    moved: Arc<AtomicI32>,
+    /// Pages of the log that it has moved; locked while it is at work.
+    moved: Arc<Mutex<i32>>,
 }
 
 impl Checkpoints {
@@ -51,12 +50,13 @@ impl Checkpoints {
     pub fn start(database: &Path) -> Result<Checkpoints> {
         let connection = open_writer(database)?;
         let (wake, woken) = sync_channel(0);
-        let moved = Arc::<AtomicI32>::default();
+        let moved = Arc::<Mutex<i32>>::default();
         let by_thread = Arc::clone(&moved);
         let work = move || {
             while woken.recv().is_ok() {
+                let mut moved = by_thread.lock().unwrap_or_else(PoisonError::into_inner);
                 match run(&connection, "passive") {
-                    Ok(state) => by_thread.store(state.moved, Ordering::Relaxed),
+                    Ok(state) => *moved = state.moved,
                     Err(error) => failed(&error),
                 }
             }
@@ -79,13 +79,15 @@ impl Checkpoints {
     /// After a commit: has the log moved when it has grown.
     pub fn after_commit(&self, writer: &Connection) {
         let pages = PAGES.get();
-        // Where somebody else began it anew, more is noted than there is.
-        let left = pages - self.moved.load(Ordering::Relaxed).min(pages);
+        let moved = if pages >= TOO_LONG { Some(self.moved()) } else { self.moved_unless_at_work() };
+        let Some(mut moved) = moved else { return };
+        // Where another process began it anew, more is noted than there is.
+        let left = pages - (*moved).min(pages);
         let is_long = pages >= BEGUN_ANEW;
         if pages >= TOO_LONG || (is_long && left <= MOVED_BY_WRITER) {
-            self.begin_anew(writer, "restart");
+            begin_anew(writer, "restart", &mut moved);
         } else if is_long || left >= MOVED_BESIDE {
-            // When it is at work already, it is told after the next commit.
+            // Where it does not wait yet, it is told after the next commit.
             let _ = self.wake.try_send(());
         }
     }
@@ -93,14 +95,22 @@ impl Checkpoints {
     /// When nothing comes in: empties the log.
     pub fn when_idle(&self, writer: &Connection) {
         if std::fs::metadata(&self.log).is_ok_and(|log| log.len() > 0) {
-            self.begin_anew(writer, "truncate");
+            let Some(mut moved) = self.moved_unless_at_work() else { return };
+            begin_anew(writer, "truncate", &mut moved);
         }
     }
 
-    fn begin_anew(&self, writer: &Connection, mode: &str) {
-        if run_without_waiting(writer, mode) {
-            self.moved.store(0, Ordering::Relaxed);
-            PAGES.set(0);
+    /// Pages of the log that were moved; waits until the thread has moved what it is at.
+    fn moved(&self) -> MutexGuard<'_, i32> {
+        self.moved.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The same without waiting: none while the thread moves more: nobody else can then.
+    fn moved_unless_at_work(&self) -> Option<MutexGuard<'_, i32>> {
+        match self.moved.try_lock() {
+            Ok(moved) => Some(moved),
+            Err(TryLockError::Poisoned(moved)) => Some(moved.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
         }
     }
 
@@ -112,6 +122,14 @@ impl Checkpoints {
             log("the thread of the checkpoints ended by a panic");
         }
         run_without_waiting(writer, "truncate");
+    }
+}
+
+/// Moves what is left, and forgets what was known of the log.
+fn begin_anew(writer: &Connection, mode: &str, moved: &mut i32) {
+    if run_without_waiting(writer, mode) {
+        *moved = 0;
+        PAGES.set(0);
     }
 }
 
@@ -146,13 +164,13 @@ fn failed(error: &rusqlite::Error) {
 #[cfg(test)]
 mod tests {
     use std::fs::File;
+    use std::time::Instant;
 
     use tempfile::TempDir;
 
     use super::*;
 
-    /// Writes 120 MiB in commits of one, and looks how long the log becomes, in pages.
-    fn longest_log(after_commit: impl Fn(&Checkpoints, &Connection)) -> u64 {
+    fn of_new_database() -> (TempDir, Connection, Checkpoints) {
         let folder = TempDir::new().unwrap();
         let database = folder.path().join("test.db");
         File::create(&database).unwrap();
@@ -160,12 +178,29 @@ mod tests {
         writer.execute_batch("create table t (id integer primary key, a)").unwrap();
         let checkpoints = Checkpoints::start(&database).unwrap();
         checkpoints.take_over(&writer);
-        let mut longest = 0;
-        for id in 0..120 {
-            writer.execute("insert into t values (?1, zeroblob(1048576))", [id]).unwrap();
-            after_commit(&checkpoints, &writer);
-            longest = longest.max(std::fs::metadata(&checkpoints.log).unwrap().len() / 4096);
+        (folder, writer, checkpoints)
+    }
+
+    /// Commits of 1 MiB each.
+    fn write(writer: &Connection, commits: i64, mut after_commit: impl FnMut()) {
+        for _ in 0..commits {
+            writer.execute("insert into t (a) values (zeroblob(1048576))", []).unwrap();
+            after_commit();
         }
+    }
+
+    fn length(checkpoints: &Checkpoints) -> u64 {
+        std::fs::metadata(&checkpoints.log).unwrap().len()
+    }
+
+    /// How long the log becomes, in pages, while 120 MiB are written.
+    fn longest_log(after_commit: impl Fn(&Checkpoints, &Connection)) -> u64 {
+        let (_folder, writer, checkpoints) = of_new_database();
+        let mut longest = 0;
+        write(&writer, 120, || {
+            after_commit(&checkpoints, &writer);
+            longest = longest.max(length(&checkpoints) / 4096);
+        });
         let log = checkpoints.log.clone();
         checkpoints.stop(&writer);
         assert_eq!(std::fs::metadata(log).unwrap().len(), 0);
@@ -180,16 +215,23 @@ mod tests {
     }
 
     #[test]
-    fn an_idle_log_is_emptied() {
-        let folder = TempDir::new().unwrap();
-        let database = folder.path().join("test.db");
-        File::create(&database).unwrap();
-        let writer = open_writer(&database).unwrap();
-        writer.execute_batch("create table t (a)").unwrap();
-        let checkpoints = Checkpoints::start(&database).unwrap();
-        let length = || std::fs::metadata(&checkpoints.log).unwrap().len();
-        assert!(length() > 0);
-        checkpoints.when_idle(&writer);
-        assert_eq!(length(), 0);
+    fn the_thread_moves_the_log_until_it_is_emptied_when_idle() {
+        let (_folder, writer, checkpoints) = of_new_database();
+        let moved = || *checkpoints.moved.lock().unwrap();
+        let until = Instant::now() + Duration::from_secs(10);
+        // The second time all that was known of the first log must be forgotten.
+        for _ in 0..2 {
+            write(&writer, 5, || {});
+            assert!(length(&checkpoints) > 0);
+            while moved() < MOVED_BESIDE && Instant::now() < until {
+                checkpoints.after_commit(&writer);
+                std::thread::yield_now();
+            }
+            assert!(moved() >= MOVED_BESIDE, "{} pages", moved());
+            while length(&checkpoints) > 0 && Instant::now() < until {
+                checkpoints.when_idle(&writer);
+            }
+            assert_eq!((length(&checkpoints), moved()), (0, 0));
+        }
     }
 }
