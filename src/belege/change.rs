@@ -53,8 +53,14 @@ pub fn change(tx: &WriteTx<'_>, old: Beleg, mut eingabe: BelegEingabe, mut hints
     sql::update(tx, &new)?;
     hint_doubled_fremdbeleg(tx, &new, &mut hints)?;
     let gruppen: BTreeSet<Gruppe> = Gruppe::of(new.kunde_id, new.beleg_typ, &positions);
-    let (beleg, einstellungen, artikel) = (new.id, &einstellungen, Gelesen::default());
-    let umbuchung = Umbuchung { beleg, anlass, vorher, gruppen, einstellungen, artikel };
+    let umbuchung = Umbuchung {
+        beleg: &new,
+        anlass,
+        vorher,
+        gruppen,
+        einstellungen: &einstellungen,
+        artikel: Gelesen::default(),
+    };
     let bewegungen = lager::rebook(tx, umbuchung, &mut hints)?;
     confirmation(200, new, bewegungen, hints)
 }
@@ -166,7 +172,7 @@ fn with_new_positions(
         satz_datum: beleg.satz_datum(),
         auto_price: eingabe.auto_price.get().copied().unwrap_or(true),
         einstellungen,
-        saetze: &steuersaetze::all(tx)?,
+        saetze: &steuersaetze::on(tx, tx.today(), beleg.satz_datum())?,
     };
     let mut positions =
         items::resolve(tx, &context, items.0, || tx.new_id(), &mut Gelesen::default(), hints)?;

@@ -36,18 +36,12 @@ pub fn create(tx: &WriteTx<'_>, eingabe: BelegEingabe, mut hints: Hints) -> Resu
     {
         return repeated(tx, existing, &eingabe, hints);
     }
-    let (beleg, lagerbewegungen) = add(tx, eingabe, true, &mut hints)?;
+    let (beleg, lagerbewegungen) = add(tx, eingabe, &mut hints)?;
     confirmation(201, beleg, lagerbewegungen, hints)
 }
 
-/// Adds a document and books it; nothing is kept when a rule refuses it. `may_be_repeated` says that the
-/// request itself is kept in mind, to be compared with a repeat.
-pub fn add(
-    tx: &WriteTx<'_>,
-    eingabe: BelegEingabe,
-    may_be_repeated: bool,
-    hints: &mut Hints,
-) -> Result<(Beleg, Vec<Bewegung>)> {
+/// Adds a document and books it; nothing is kept when a rule refuses it.
+pub fn add(tx: &WriteTx<'_>, eingabe: BelegEingabe, hints: &mut Hints) -> Result<(Beleg, Vec<Bewegung>)> {
     let Typ(typ) = required(eingabe.beleg_typ.get().copied(), "beleg_typ")?;
     let items = required(eingabe.items.get().filter(|items| !items.0.is_empty()).cloned(), "items")?;
     let kunde = partner::resolve(tx, &eingabe)?.ok_or_else(kunden::missing)?;
@@ -56,7 +50,7 @@ pub fn add(
     let datum = eingabe.beleg_datum.get().copied().unwrap_or_else(|| tx.today());
     check_date(tx, &einstellungen, datum)?;
     let beleg = header(tx, typ, &kunde, datum, &eingabe, hints)?;
-    let saetze = steuersaetze::all(tx)?;
+    let saetze = steuersaetze::on(tx, tx.today(), beleg.satz_datum())?;
     let context = Context {
         beleg_id: beleg.id,
         typ,
@@ -68,9 +62,10 @@ pub fn add(
     };
     let mut artikel = Gelesen::default();
     let mut positions = items::resolve(tx, &context, items.0, || tx.new_id(), &mut artikel, hints)?;
-    let digest = match may_be_repeated {
-        true => Some(request_digest(&eingabe, Some(kunde.id), |at, _| Ok(positions[at].artikel_id))?),
-        false => None,
+    // A repeat names the external_ref again; without one nothing is ever compared with the request.
+    let digest = match beleg.external_ref {
+        Some(_) => Some(request_digest(&eingabe, Some(kunde.id), |at, _| Ok(positions[at].artikel_id))?),
+        None => None,
     };
     create_ordered_batches(tx, typ, kunde.id, &mut positions)?;
     let mut beleg = with_sums(beleg, &positions)?;
@@ -80,8 +75,8 @@ pub fn add(
     hint_doubled_fremdbeleg(tx, &beleg, hints)?;
     let gruppen = Gruppe::of(kunde.id, typ, &positions);
     let umbuchung = Umbuchung {
-        beleg: beleg.id,
-        anlass: Anlass::Anlage,
+        beleg: &beleg,
+        anlass: Anlass::Anlage(&positions),
         vorher: Vorher::default(),
         gruppen,
         einstellungen: &einstellungen,

@@ -87,7 +87,7 @@ pub fn cancel(tx: &WriteTx<'_>, old: Beleg, grund: String, mut hinweise: Hints) 
     sql::update(tx, &beleg)?;
     let counter = if needs_counter { Some(counter_document(tx, &beleg, positions)?) } else { None };
     let umbuchung = Umbuchung {
-        beleg: beleg.id,
+        beleg: &beleg,
         anlass: Anlass::Storno,
         vorher,
         gruppen,

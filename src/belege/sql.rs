@@ -286,13 +286,8 @@ pub fn replace_positions(tx: &WriteTx<'_>, beleg: Uuid, positions: &[BelegPositi
 
 /// Stores the positions of a new document.
 pub fn insert_positions(tx: &WriteTx<'_>, positions: &[BelegPosition]) -> Result<()> {
-    positions.iter().try_for_each(|position| insert_position(tx, position))
-}
-
-fn insert_position(tx: &WriteTx<'_>, position: &BelegPosition) -> Result<()> {
-    tx.insert(
-        "beleg_position",
-        named_params! {
+    tx.insert_all("beleg_position", positions, |position, store| {
+        store(named_params! {
             ":id": position.id,
             ":beleg_id": position.beleg_id,
             ":position": position.position,
@@ -322,8 +317,8 @@ fn insert_position(tx: &WriteTx<'_>, position: &BelegPosition) -> Result<()> {
             ":kostenstelle": position.kostenstelle,
             ":niederlassung_id": position.niederlassung_id,
             ":lagerhalle_id": position.lagerhalle_id,
-        },
-    )
+        })
+    })
 }
 
 /// Notes the one batch that covers a position.

@@ -61,7 +61,7 @@ pub fn receive(tx: &WriteTx<'_>, eingang: Wareneingang, hints: &mut Hints) -> Re
         items: Sent::Value(Items(vec![item])),
         ..BelegEingabe::default()
     };
-    let (beleg, bewegungen) = create::add(tx, eingabe, false, hints)?;
+    let (beleg, bewegungen) = create::add(tx, eingabe, hints)?;
     Ok((sql::with_positions(tx, beleg)?, bewegungen))
 }
 

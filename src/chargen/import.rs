@@ -132,6 +132,6 @@ fn book_opening_stock(
         ist_eingang: false,
         ep: None,
     };
-    book(tx, &buchung)?;
+    book(tx, &[buchung])?;
     set_opening_stock(tx, charge, bestand)
 }

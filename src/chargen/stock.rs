@@ -178,7 +178,7 @@ pub enum Ursache {
 
 impl Ursache {
     /// The document, if it is one.
-    fn beleg(self) -> Option<Uuid> {
+    pub fn beleg(self) -> Option<Uuid> {
         match self {
             Ursache::Beleg(id) => Some(id),
             Ursache::Eroeffnung | Ursache::Produktion(_) => None,
@@ -226,11 +226,10 @@ pub struct Bewegung {
     pub einheit: Option<String>,
 }
 
-/// Books a movement; the stock of the batch afterwards, if there is a batch.
-pub fn book(tx: &WriteTx<'_>, buchung: &Buchung) -> Result<Option<Charge>> {
-    tx.insert(
-        "lagerbewegung",
-        named_params! {
+/// Books movements; of each the batch as it is afterwards, if it has one.
+pub fn book(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<Vec<Option<Charge>>> {
+    tx.insert_all("lagerbewegung", buchungen, |buchung, store| {
+        store(named_params! {
             ":id": tx.new_id(),
             ":artikel_id": buchung.artikel_id,
             ":charge_id": buchung.charge_id,
@@ -238,8 +237,13 @@ pub fn book(tx: &WriteTx<'_>, buchung: &Buchung) -> Result<Option<Charge>> {
             ":pa_id": buchung.ursache.auftrag(),
             ":menge": buchung.menge,
             ":am": tx.now(),
-        },
-    )?;
+        })
+    })?;
+    buchungen.iter().map(|buchung| book_batch(tx, buchung)).collect()
+}
+
+/// Books a movement in the stock of its batch.
+fn book_batch(tx: &WriteTx<'_>, buchung: &Buchung) -> Result<Option<Charge>> {
     let Some(charge_id) = buchung.charge_id else { return Ok(None) };
     let mut charge = sql::find(tx, charge_id)?
         .ok_or_else(|| Failure::Broken(format!("a movement of the unknown batch {charge_id}")))?;

@@ -165,18 +165,42 @@ impl<'c> WriteTx<'c> {
 
     /// Inserts a row of this company.
     pub fn insert(&self, table: &'static str, columns: Params<'_>) -> Result<()> {
-        let mut sql = format!("insert into {table} (tenant_id");
-        columns.iter().for_each(|(name, _)| sql.extend([", ", name.trim_start_matches(':')]));
-        sql.push_str(") values (?");
-        columns.iter().for_each(|_| sql.push_str(", ?"));
-        sql.push(')');
-        // By place: looking up thirty names costs more than the row.
-        let mut statement = self.connection.prepare_cached(&sql)?;
-        statement.raw_bind_parameter(1, self.tenant)?;
-        for (at, (_, value)) in columns.iter().enumerate() {
-            statement.raw_bind_parameter(at + 2, value)?;
+        self.insert_all(table, &[()], |(), store| store(columns))
+    }
+
+    /// Inserts rows of this company. `columns` hands the columns of a row to what it is given; all rows have
+    /// the same.
+    pub fn insert_all<R>(
+        &self,
+        table: &'static str,
+        rows: &[R],
+        columns: impl Fn(&R, &mut dyn FnMut(Params<'_>) -> Result<()>) -> Result<()>,
+    ) -> Result<()> {
+        for rows in rows.chunks(ROWS_AT_ONCE) {
+            let mut statement = None;
+            // By place: looking up thirty names costs more than the row.
+            let mut place = 1;
+            for row in rows {
+                columns(row, &mut |columns| {
+                    let statement = match &mut statement {
+                        Some(statement) => statement,
+                        None => {
+                            let sql = insert_statement(table, columns, rows.len());
+                            statement.insert(self.connection.prepare_cached(&sql)?)
+                        }
+                    };
+                    statement.raw_bind_parameter(place, self.tenant)?;
+                    for (place, (_, value)) in (place + 1..).zip(columns) {
+                        statement.raw_bind_parameter(place, value)?;
+                    }
+                    place += 1 + columns.len();
+                    Ok(())
+                })?;
+            }
+            if let Some(mut statement) = statement {
+                statement.raw_execute()?;
+            }
         }
-        statement.raw_execute()?;
         Ok(())
     }
 
@@ -192,6 +216,22 @@ impl<'c> WriteTx<'c> {
             rows => Err(Failure::Broken(format!("update of {table} changed {rows} rows instead of one"))),
         }
     }
+}
+
+/// Rows that one statement inserts at most: to begin and end a statement costs as much as a row.
+const ROWS_AT_ONCE: usize = 8;
+
+fn insert_statement(table: &str, columns: Params<'_>, rows: usize) -> String {
+    let mut sql = String::with_capacity(64 + 32 * columns.len() + rows * (4 + 2 * columns.len()));
+    sql.extend(["insert into ", table, "(tenant_id"]);
+    columns.iter().for_each(|(name, _)| sql.extend([",", name.trim_start_matches(':')]));
+    sql.push(')');
+    for row in 0..rows {
+        sql.push_str(if row == 0 { "values(?" } else { ",(?" });
+        columns.iter().for_each(|_| sql.push_str(",?"));
+        sql.push(')');
+    }
+    sql
 }
 
 impl<'c> Deref for WriteTx<'c> {
@@ -237,6 +277,28 @@ impl<'r, 's> Columns<'r, 's> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_go_in_whatever_their_number() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("create table t (tenant_id, a, b)").unwrap();
+        let tx = WriteTx::new(Tx::new(&connection, 7, Instant::from_millis(0)), None);
+        for count in [0, 1, 7, 8, 9, 20] {
+            let rows: Vec<i64> = (0..count).collect();
+            let store_row = |row: &i64, store: &mut dyn FnMut(Params<'_>) -> Result<()>| {
+                store(&[(":b", &(row * 10)), (":a", row)])
+            };
+            tx.insert_all("t", &rows, store_row).unwrap();
+            let found = connection.prepare("select tenant_id, a, b from t order by rowid").unwrap();
+            let found: Vec<(i64, i64, i64)> = { found }
+                .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+                .unwrap()
+                .collect::<rusqlite::Result<_>>()
+                .unwrap();
+            assert_eq!(found, rows.iter().map(|row| (7, *row, row * 10)).collect::<Vec<_>>());
+            connection.execute_batch("delete from t").unwrap();
+        }
+    }
 
     #[test]
     #[should_panic(expected = "walks a whole table")]

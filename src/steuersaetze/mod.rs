@@ -104,11 +104,12 @@ pub fn copy_template(connection: &Connection, tenant: TenantId) -> Result<()> {
     Ok(())
 }
 
-/// All rates of the company, for the rules.
-pub fn all(tx: &Tx<'_>) -> Result<Vec<Satz>> {
-    let statement =
-        "select schluessel, satz, gueltig_von, gueltig_bis from steuersatz where tenant_id = :tenant";
-    tx.all(statement, &[], |row| {
+/// The rates that hold on one of two days or between them, for the rules.
+pub fn on(tx: &Tx<'_>, one: Day, other: Day) -> Result<Vec<Satz>> {
+    let statement = "select schluessel, satz, gueltig_von, gueltig_bis from steuersatz
+        where tenant_id = :tenant and gueltig_von <= :last and (gueltig_bis is null or gueltig_bis >= :first)";
+    let params = named_params! {":first": one.min(other), ":last": one.max(other)};
+    tx.all(statement, params, |row| {
         let mut columns = Columns::of(row);
         Ok(Satz {
             schluessel: columns.take()?,

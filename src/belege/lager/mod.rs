@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use uuid::Uuid;
 
+use super::model::{Beleg, BelegPosition};
 use super::sql;
 use crate::artikel::{Artikel, Gelesen};
 use crate::chargen::{self, Bewegung, Buchung, Charge, Ursache};
@@ -60,9 +61,9 @@ pub fn before(tx: &Tx<'_>, gruppen: BTreeSet<Gruppe>) -> Result<Vorher> {
 
 /// What kind of request books.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Anlass {
-    /// A new document.
-    Anlage,
+pub enum Anlass<'e> {
+    /// A new document with these positions.
+    Anlage(&'e [BelegPosition]),
     /// PUT with items or another partner: the positions of the document are as new.
     NeuePositionen,
     /// PUT without items.
@@ -74,9 +75,9 @@ pub enum Anlass {
 /// What a request has changed.
 pub struct Umbuchung<'e> {
     /// The document.
-    pub beleg: Uuid,
+    pub beleg: &'e Beleg,
     /// What was done to it.
-    pub anlass: Anlass,
+    pub anlass: Anlass<'e>,
     /// The groups that it was in, and how they stood.
     pub vorher: Vorher,
     /// The groups that it is in.
@@ -91,9 +92,14 @@ pub struct Umbuchung<'e> {
 pub fn rebook(tx: &WriteTx<'_>, umbuchung: Umbuchung<'_>, hints: &mut Hints) -> Result<Vec<Bewegung>> {
     let Umbuchung { beleg, anlass, vorher, gruppen, einstellungen, artikel: mut gelesen } = umbuchung;
     let mut soll = Konten::new();
-    let mut newest = Newest::of(tx, anlass, beleg, &gruppen)?;
+    let is_new = matches!(anlass, Anlass::Anlage(_));
+    let mut newest = match anlass {
+        Anlass::Anlage(positions) => Newest::of(tx, beleg, positions)?,
+        _ => None,
+    };
     // A new document has booked nothing yet.
-    let mut ist = if anlass == Anlass::Anlage { Konten::new() } else { booked_by(tx, beleg)? };
+    let mut ist = if is_new { Konten::new() } else { booked_by(tx, beleg.id)? };
+    let mut offen = Vec::new();
     let mut prices = HashMap::new();
     let mut errors = PositionErrors::default();
     for gruppe in vorher.gruppen.union(&gruppen) {
@@ -106,8 +112,8 @@ pub fn rebook(tx: &WriteTx<'_>, umbuchung: Umbuchung<'_>, hints: &mut Hints) -> 
             artikel,
             zeilen: &stand.zeilen,
             posten: &posten,
-            own: beleg,
-            own_is_new: matches!(anlass, Anlass::Anlage | Anlass::NeuePositionen),
+            own: beleg.id,
+            own_is_new: is_new || anlass == Anlass::NeuePositionen,
             booked: pools(&stand.booked),
             vorher: &vorher.positionen,
             fefo: einstellungen.fefo,
@@ -125,12 +131,13 @@ pub fn rebook(tx: &WriteTx<'_>, umbuchung: Umbuchung<'_>, hints: &mut Hints) -> 
                 prices.entry((zeile.beleg_id, gruppe.artikel, anteil.charge)).or_insert(price);
             }
         }
-        stand.keep(tx, *gruppe, &paarung)?;
+        stand.keep(tx, *gruppe, &paarung, &mut offen)?;
         ist.extend(stand.booked);
     }
     errors.into_result()?;
-    let booked = book_difference(tx, &ist, &soll, &prices, &mut gelesen)?;
-    check_stock(&booked, anlass, einstellungen, hints)?;
+    offen::insert(tx, &offen)?;
+    let booked = book_difference(tx, beleg, &ist, &soll, &prices, &mut gelesen)?;
+    check_stock(&booked, is_new, einstellungen, hints)?;
     Ok(booked.into_iter().map(|gebucht| gebucht.bewegung).collect())
 }
 
@@ -172,6 +179,7 @@ struct Gebucht {
 /// Books the difference between what is booked and what should be.
 fn book_difference(
     tx: &WriteTx<'_>,
+    beleg: &Beleg,
     ist: &Konten,
     soll: &Konten,
     prices: &HashMap<Konto, Price>,
@@ -180,39 +188,49 @@ fn book_difference(
     let mut keys: Vec<_> = ist.keys().chain(soll.keys()).collect();
     keys.sort_unstable();
     keys.dedup();
-    let mut gebucht = Vec::new();
-    let mut belege = HashMap::new();
+    let mut belege = HashMap::from([(beleg.id, (beleg.beleg_nummer.clone(), beleg.beleg_typ))]);
+    let mut buchungen = Vec::new();
     for key @ (beleg_id, artikel_id, charge_id) in keys {
         let should = soll.get(key).copied().unwrap_or_default();
         let menge = should.minus(ist.get(key).copied().unwrap_or_default())?;
         if menge.is_zero() {
             continue;
         }
-        let (beleg_nummer, typ) = match belege.entry(*beleg_id) {
+        let (_, typ) = match belege.entry(*beleg_id) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => entry.insert(sql::number_and_type(tx, *beleg_id)?),
         };
-        let einkauf = typ.seite() == Seite::Einkauf;
-        let ep = prices.get(key).copied();
-        let (artikel_id, charge_id) = (*artikel_id, *charge_id);
-        let ursache = Ursache::Beleg(*beleg_id);
-        let beleg_id = Some(*beleg_id);
-        let buchung = Buchung { artikel_id, charge_id, ursache, menge, ist_eingang: einkauf, ep };
-        let charge = chargen::book(tx, &buchung)?;
-        let einheit = gelesen.must_have(tx, artikel_id)?.einheit.clone();
-        let charge_nr = charge.as_ref().map(|charge| charge.charge_nr.clone());
-        let beleg_nummer = Some(beleg_nummer.clone());
-        let bewegung = Bewegung { beleg_id, beleg_nummer, artikel_id, charge_id, charge_nr, menge, einheit };
-        gebucht.push(Gebucht { bewegung, einkauf, charge });
+        buchungen.push(Buchung {
+            artikel_id: *artikel_id,
+            charge_id: *charge_id,
+            ursache: Ursache::Beleg(*beleg_id),
+            menge,
+            ist_eingang: typ.seite() == Seite::Einkauf,
+            ep: prices.get(key).copied(),
+        });
     }
-    Ok(gebucht)
+    let chargen = chargen::book(tx, &buchungen)?;
+    let confirmed = |(buchung, charge): (Buchung, Option<Charge>)| {
+        let beleg_id = buchung.ursache.beleg();
+        let bewegung = Bewegung {
+            beleg_id,
+            beleg_nummer: beleg_id.and_then(|id| belege.get(&id)).map(|(number, _)| number.clone()),
+            artikel_id: buchung.artikel_id,
+            charge_id: buchung.charge_id,
+            charge_nr: charge.as_ref().map(|charge| charge.charge_nr.clone()),
+            menge: buchung.menge,
+            einheit: gelesen.must_have(tx, buchung.artikel_id)?.einheit.clone(),
+        };
+        Ok(Gebucht { bewegung, einkauf: buchung.ist_eingang, charge })
+    };
+    buchungen.into_iter().zip(chargen).map(confirmed).collect()
 }
 
 /// No receipt may be withdrawn that was used already; selling more than there is is a matter of
 /// the settings (D8). The stock counts as it is after the whole request.
 fn check_stock(
     gebucht: &[Gebucht],
-    anlass: Anlass,
+    is_new: bool,
     einstellungen: &Einstellungen,
     hints: &mut Hints,
 ) -> Result<()> {
@@ -230,7 +248,7 @@ fn check_stock(
         if !received.plus(sold)?.is_negative() {
             continue;
         }
-        if received.is_negative() && anlass != Anlass::Anlage {
+        if received.is_negative() && !is_new {
             let message = format!(
                 "Charge {}: Bestand {}. Aus dem Eingang wurde schon verkauft; bitte erst diese Belege ändern.",
                 charge.charge_nr, charge.bestand

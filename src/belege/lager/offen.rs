@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::Anlass;
-use super::rows::{COLUMNS, Gruppe, Konten, Zeile, booked_of, posten_of, types, zeile, zeilen, zeilen_of};
+use super::rows::{COLUMNS, Gruppe, Konten, Zeile, booked_of, posten_of, types, zeile, zeilen};
+use crate::belege::model::{Beleg, BelegPosition};
 use crate::db::error::Result;
 use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::rules::document::BelegTyp;
-use crate::rules::stock::{Anteil, Offen, Paarung, Rolle};
+use crate::rules::stock::{Anteil, Offen, Paarung, Posten, Rolle};
 
 /// A new document that comes after all others.
 pub struct Newest {
@@ -22,25 +22,17 @@ pub struct Newest {
 }
 
 impl Newest {
-    /// None for a document that is changed, and for one whose id is older than others because the clock
-    /// was set back.
-    pub fn of(
-        tx: &Tx<'_>,
-        anlass: Anlass,
-        beleg: Uuid,
-        gruppen: &BTreeSet<Gruppe>,
-    ) -> Result<Option<Newest>> {
+    /// None for a document whose id is older than others because the clock was set back.
+    pub fn of(tx: &Tx<'_>, beleg: &Beleg, positions: &[BelegPosition]) -> Result<Option<Newest>> {
         let newer = "select 1 from beleg where tenant_id = :tenant and id > :beleg";
-        if anlass != Anlass::Anlage || tx.exists(newer, named_params! {":beleg": beleg})? {
+        if tx.exists(newer, named_params! {":beleg": beleg.id})? {
             return Ok(None);
         }
         let mut by_article: HashMap<Uuid, Vec<Zeile>> = HashMap::new();
-        for (artikel, zeile) in zeilen_of(tx, beleg)? {
+        for (artikel, zeile) in positions.iter().filter_map(|position| Zeile::of(beleg, position)) {
             by_article.entry(artikel).or_default().push(zeile);
         }
-        // All groups of a document are of one partner.
-        let older = gruppen.first().map(|gruppe| older(tx, gruppe.kunde)).transpose()?;
-        Ok(Some(Newest { zeilen: by_article, older: older.unwrap_or_default() }))
+        Ok(Some(Newest { zeilen: by_article, older: older(tx, beleg.kunde_id)? }))
     }
 }
 
@@ -75,8 +67,14 @@ impl Stand {
         Paarung::after(self.offen.clone())
     }
 
-    /// Keeps what is open afterwards.
-    pub fn keep(&self, tx: &WriteTx<'_>, gruppe: Gruppe, paarung: &Paarung) -> Result<()> {
+    /// Keeps what is open afterwards: drops what is no longer, and says what is to be inserted.
+    pub fn keep(
+        &self,
+        tx: &WriteTx<'_>,
+        gruppe: Gruppe,
+        paarung: &Paarung,
+        new: &mut Vec<Offenes>,
+    ) -> Result<()> {
         if !self.goes_on {
             forget(tx, gruppe)?;
         }
@@ -88,7 +86,7 @@ impl Stand {
         }
         for (key, open) in &after {
             if before.get(key).is_none_or(|was| was.anteile != open.anteile) {
-                insert(tx, gruppe, open)?;
+                new.extend(Offenes::of(gruppe, open));
             }
         }
         Ok(())
@@ -200,21 +198,36 @@ fn delete(tx: &WriteTx<'_>, gruppe: Gruppe, open: &Offen) -> Result<()> {
     Ok(())
 }
 
-fn insert(tx: &WriteTx<'_>, gruppe: Gruppe, open: &Offen) -> Result<()> {
-    for (teil, anteil) in open.anteile.iter().enumerate() {
-        tx.insert(
-            "lager_offen",
-            named_params! {
-                ":kunde_id": gruppe.kunde,
-                ":artikel_id": gruppe.artikel,
-                ":beleg_typ": typ_of(gruppe, open.posten.rolle),
-                ":beleg_id": open.posten.beleg,
-                ":position": open.posten.position,
-                ":teil": teil as i64,
-                ":charge_id": anteil.charge,
-                ":menge": anteil.menge,
-            },
-        )?;
+/// A row of lager_offen: a part of what is open of a position.
+pub struct Offenes {
+    gruppe: Gruppe,
+    rolle: Rolle,
+    beleg: Uuid,
+    position: i64,
+    teil: i64,
+    anteil: Anteil,
+}
+
+impl Offenes {
+    fn of(gruppe: Gruppe, open: &Offen) -> impl Iterator<Item = Offenes> {
+        let Posten { rolle, beleg, position, .. } = open.posten;
+        let parts = (0..).zip(&open.anteile);
+        parts.map(move |(teil, anteil)| Offenes { gruppe, rolle, beleg, position, teil, anteil: *anteil })
     }
-    Ok(())
+}
+
+/// Stores what is open.
+pub fn insert(tx: &WriteTx<'_>, offen: &[Offenes]) -> Result<()> {
+    tx.insert_all("lager_offen", offen, |open, store| {
+        store(named_params! {
+            ":kunde_id": open.gruppe.kunde,
+            ":artikel_id": open.gruppe.artikel,
+            ":beleg_typ": typ_of(open.gruppe, open.rolle),
+            ":beleg_id": open.beleg,
+            ":position": open.position,
+            ":teil": open.teil,
+            ":charge_id": open.anteil.charge,
+            ":menge": open.anteil.menge,
+        })
+    })
 }

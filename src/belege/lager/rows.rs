@@ -6,7 +6,7 @@ use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::batch::BatchInformation;
-use crate::belege::model::BelegPosition;
+use crate::belege::model::{Beleg, BelegPosition};
 use crate::chargen;
 use crate::db::error::Result;
 use crate::db::tx::{Columns, Tx};
@@ -69,6 +69,34 @@ pub type Konto = (Uuid, Uuid, Option<Uuid>);
 pub type Konten = BTreeMap<Konto, Quantity>;
 
 impl Zeile {
+    /// A position of a document, with its article; none where it takes no part in the stock.
+    pub fn of(beleg: &Beleg, position: &BelegPosition) -> Option<(Uuid, Zeile)> {
+        let (Some(artikel), Some(menge), true) =
+            (position.artikel_id, position.lager_menge, position.lager_buchen)
+        else {
+            return None;
+        };
+        let zeile = Zeile {
+            id: position.id,
+            beleg_id: beleg.id,
+            beleg_nummer: beleg.beleg_nummer.clone(),
+            typ: beleg.beleg_typ,
+            status: beleg.status,
+            position: position.position,
+            menge,
+            einheit: position.einheit.clone(),
+            ep_netto: position.ep_netto,
+            charge_id: position.charge_id,
+            charge_gesendet: position.charge_gesendet,
+            fremde_charge_nr: position.fremde_charge_nr.clone(),
+            mhd: position.mhd.map(|day| day.0),
+            herkunftsland: position.herkunftsland.clone(),
+            biozertifikat_id: position.biozertifikat_id,
+            bezug: position.bezug_beleg_id,
+        };
+        Some((artikel, zeile))
+    }
+
     /// Whether it was sent with anything that tells of a batch.
     pub fn has_batch_information(&self) -> bool {
         self.batch_information().tells()
@@ -103,20 +131,6 @@ pub fn zeilen(tx: &Tx<'_>, gruppe: Gruppe) -> Result<Vec<Zeile>> {
         ":rechnung": rechnung,
     };
     tx.all(&sql, params, |row| zeile(&mut Columns::of(row)))
-}
-
-/// The positions of one document that take part in the stock, each with its article.
-pub fn zeilen_of(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<(Uuid, Zeile)>> {
-    let sql = format!(
-        "select p.artikel_id, {COLUMNS} from beleg b
-           cross join beleg_position p on p.tenant_id = b.tenant_id and p.beleg_id = b.id
-         where b.tenant_id = :tenant and b.id = :beleg and p.artikel_id is not null and p.lager_buchen = 1
-         order by p.position"
-    );
-    tx.all(&sql, named_params! {":beleg": beleg}, |row| {
-        let mut columns = Columns::of(row);
-        Ok((columns.take()?, zeile(&mut columns)?))
-    })
 }
 
 /// A [`Zeile`] of its [`COLUMNS`].
