@@ -169,7 +169,7 @@ impl App {
         let checkpoints = own_checkpoints.then(|| Checkpoints::start(database)).transpose()?;
         let writer =
             Writer::start(connection, checkpoints, Arc::clone(&clock), take_in).map_err(no_thread)?;
-        let readers = Readers::open(database, threads())?;
+        let readers = Readers::open(database, threads(), Arc::clone(&writer.queue().watch().commits))?;
         let gate = Gate {
             router: Router::new(routes.into_iter()),
             route_ids,

@@ -3,8 +3,11 @@
 //! Short statements run in place, on the thread that serves the socket, under a budget of steps.
 //! What exceeds it is run again on the slow lane, on threads of its own: one long query never
 //! stops the scale.
+//!
+//! To begin and end a snapshot costs more than a short read. A thread of the socket that has several requests at
+//! once reads them all on one, as long as the writer has committed nothing since.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -42,9 +45,29 @@ const POOL_TIMEOUT: Duration = Duration::from_secs(5);
 /// Reads that can be watched at once: more than there are connections.
 const WATCHED: usize = 256;
 
+/// How long a snapshot serves further reads, in microseconds: so late at most a thread that always has something
+/// to do sees what another program wrote (a key that the command line revoked).
+const KEPT_FOR: u64 = 1_000;
+
 thread_local! {
     /// Looks left for the statements of the request that runs on this thread.
     static BUDGET: Cell<u32> = const { Cell::new(0) };
+
+    /// Whether this thread keeps its snapshot for the next read: it calls [`end_snapshot`] before it rests.
+    static KEEPS: Cell<bool> = const { Cell::new(false) };
+
+    /// The snapshot of the last read.
+    static KEPT: RefCell<Option<Snapshot>> = const { RefCell::new(None) };
+}
+
+/// Lets this thread keep a snapshot for its next read. It must call [`end_snapshot`] each time before it rests.
+pub fn keep_snapshots() {
+    KEEPS.set(true);
+}
+
+/// Ends the snapshot that this thread has kept, if it has.
+pub fn end_snapshot() {
+    drop(KEPT.take());
 }
 
 /// Which lane a read runs on.
@@ -64,6 +87,8 @@ pub struct Readers {
     slow: r2d2::Pool<SqliteConnectionManager>,
     slow_queue: SyncSender<SlowWork>,
     running: Running,
+    /// Transactions that the writer has committed.
+    commits: Arc<AtomicU64>,
 }
 
 /// When each running read began, in microseconds since the start; 0 is a free place.
@@ -74,21 +99,33 @@ struct Running {
 
 impl Running {
     /// Takes a place for as long as the read runs; none when all are taken.
-    fn begin(&self) -> Option<&AtomicU64> {
-        let now = self.now().max(1);
+    fn begin(&self, now: u64) -> Place<'_> {
         let free =
             |place: &&AtomicU64| place.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-        self.places.iter().find(free)
+        Place(self.places.iter().find(free))
     }
 
+    /// Microseconds since the start, never 0.
     fn now(&self) -> u64 {
-        u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX)
+        u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX).max(1)
+    }
+}
+
+/// The place of a running read; free again when the read is over.
+struct Place<'r>(Option<&'r AtomicU64>);
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        if let Some(place) = self.0 {
+            place.store(0, Ordering::Relaxed);
+        }
     }
 }
 
 impl Readers {
-    /// Opens the pools; `threads` is how many threads read in place at once.
-    pub fn open(path: &Path, threads: u32) -> Result<Readers> {
+    /// Opens the pools; `threads` is how many threads of the socket read in place at once, `commits` counts
+    /// the transactions of the writer.
+    pub fn open(path: &Path, threads: u32, commits: Arc<AtomicU64>) -> Result<Readers> {
         let (slow_queue, receiver) = sync_channel(SLOW_QUEUE);
         let receiver = Arc::new(Mutex::new(receiver));
         for at in 0..SLOW_THREADS {
@@ -99,7 +136,9 @@ impl Readers {
                 .map_err(|error| Failure::Broken(format!("no thread for the slow lane: {error}")))?;
         }
         let running = Running { start: Instant::now(), places: [const { AtomicU64::new(0) }; WATCHED] };
-        Ok(Readers { fast: pool(path, threads)?, slow: pool(path, SLOW_THREADS)?, slow_queue, running })
+        // One more than they can keep: for the thread that verifies keys, and for midnight.
+        let (fast, slow) = (pool(path, threads + 1)?, pool(path, SLOW_THREADS)?);
+        Ok(Readers { fast, slow, slow_queue, running, commits })
     }
 
     /// Runs `work` on a snapshot of the database.
@@ -108,15 +147,19 @@ impl Readers {
             Lane::Fast => (&self.fast, FAST_BUDGET),
             Lane::Slow => (&self.slow, SLOW_BUDGET),
         };
-        let connection = pool.get().map_err(|error| Failure::Busy(format!("no reader: {error}")))?;
+        let (commits, now) = (self.commits.load(Ordering::Acquire), self.running.now());
+        let kept = KEPT.take().filter(|kept| lane == Lane::Fast && kept.serves(commits, now));
+        let snapshot = match kept {
+            Some(snapshot) => snapshot,
+            None => Snapshot::begin(pool, commits, now)?,
+        };
         BUDGET.set(budget);
-        // A read that could not be ended left its transaction open.
-        if !connection.is_autocommit() {
-            connection.execute_batch("rollback")?;
+        let _place = self.running.begin(now);
+        let result = work(&snapshot.connection);
+        if result.is_ok() && lane == Lane::Fast && KEEPS.get() {
+            KEPT.set(Some(snapshot));
         }
-        connection.prepare_cached("begin")?.execute([])?;
-        let _snapshot = Snapshot { connection: &connection, place: self.running.begin() };
-        work(&connection)
+        result
     }
 
     /// How long the oldest running read has been running.
@@ -134,17 +177,35 @@ impl Readers {
     }
 }
 
-/// Ends the transaction of a read, whatever became of it. It has nothing to keep.
-struct Snapshot<'c> {
-    connection: &'c Connection,
-    place: Option<&'c AtomicU64>,
+/// A reading transaction. It ends with this, whatever became of it: it has nothing to keep.
+struct Snapshot {
+    connection: r2d2::PooledConnection<SqliteConnectionManager>,
+    /// What the writer had committed when it began, at least.
+    commits: u64,
+    /// When it began, in microseconds since the start.
+    begun: u64,
 }
 
-impl Drop for Snapshot<'_> {
-    fn drop(&mut self) {
-        if let Some(place) = self.place {
-            place.store(0, Ordering::Relaxed);
+impl Snapshot {
+    fn begin(pool: &r2d2::Pool<SqliteConnectionManager>, commits: u64, begun: u64) -> Result<Snapshot> {
+        let connection = pool.get().map_err(|error| Failure::Busy(format!("no reader: {error}")))?;
+        BUDGET.set(u32::MAX);
+        // A read that could not be ended left its transaction open.
+        if !connection.is_autocommit() {
+            connection.execute_batch("rollback")?;
         }
+        connection.prepare_cached("begin")?.execute([])?;
+        Ok(Snapshot { connection, commits, begun })
+    }
+
+    /// Whether another read sees on it all that the writer has committed.
+    fn serves(&self, commits: u64, now: u64) -> bool {
+        self.commits == commits && now.saturating_sub(self.begun) < KEPT_FOR
+    }
+}
+
+impl Drop for Snapshot {
+    fn drop(&mut self) {
         // The steps of a cached statement are counted over its life: without a budget the handler
         // would stop a rollback now and then.
         BUDGET.set(u32::MAX);
@@ -206,7 +267,7 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("test.db");
         Connection::open(&path).unwrap().execute_batch("pragma journal_mode = wal").unwrap();
-        let readers = Readers::open(&path, 1).unwrap();
+        let readers = Readers::open(&path, 1, Arc::default()).unwrap();
         (folder, readers)
     }
 
@@ -222,6 +283,42 @@ mod tests {
         };
         assert!(readers.submit_slow(Box::new(move |_| sender.send(niceness()).unwrap())).is_ok());
         assert_eq!((receiver.recv().unwrap(), niceness()), (SLOW_NICENESS, 0));
+    }
+
+    #[test]
+    fn a_kept_snapshot_ends_with_a_commit_with_a_rest_or_after_a_while() {
+        let (folder, readers) = of_new_database();
+        let other = Connection::open(folder.path().join("test.db")).unwrap();
+        other.execute_batch("pragma synchronous = off; create table t (n)").unwrap();
+        let count = |connection: &Connection| {
+            Ok(connection.query_row("select count(*) from t", [], |row| row.get(0))?)
+        };
+        let read = || -> i64 { readers.read(Lane::Fast, count).unwrap() };
+        // Reads before and after another program writes, and `between` after that; again when it took too long.
+        let seen = |between: &dyn Fn()| loop {
+            end_snapshot();
+            let begun = Instant::now();
+            let before = read();
+            other.execute("insert into t values (1)", []).unwrap();
+            between();
+            let after = read();
+            if begun.elapsed() < Duration::from_micros(KEPT_FOR) {
+                break after - before;
+            }
+        };
+        assert_eq!(seen(&|| ()), 1, "a thread that keeps nothing");
+        keep_snapshots();
+        assert_eq!(seen(&|| ()), 0, "kept");
+        assert_eq!(seen(&end_snapshot), 1, "ended by a rest");
+        let commit = || {
+            readers.commits.fetch_add(1, Ordering::Release);
+        };
+        assert_eq!(seen(&commit), 1, "ended by a commit");
+        let fail = || readers.read(Lane::Fast, |_| Err::<(), _>(Failure::Broken(String::new()))).unwrap_err();
+        assert_eq!(seen(&|| drop(fail())), 1, "ended by a failure");
+        let (before, _) = (read(), other.execute("insert into t values (1)", []).unwrap());
+        std::thread::sleep(Duration::from_micros(KEPT_FOR));
+        assert_eq!(read() - before, 1, "ended by its age");
     }
 
     #[test]

@@ -54,6 +54,8 @@ pub struct Watch {
     pub queued: Gauge,
     /// Requests in each transaction.
     pub batches: Histogram,
+    /// Transactions that were committed. It moves on before anybody hears of one.
+    pub commits: Arc<AtomicU64>,
     /// When the writer last looked around, in milliseconds since `begun`.
     last_seen: AtomicU64,
     begun: Instant,
@@ -74,8 +76,13 @@ impl Watch {
 impl Default for Watch {
     fn default() -> Watch {
         let sizes = (0..9).map(|power| f64::from(1 << power));
-        let (queued, batches) = (Gauge::default(), Histogram::new(sizes));
-        Watch { queued, batches, last_seen: AtomicU64::default(), begun: Instant::now() }
+        Watch {
+            queued: Gauge::default(),
+            batches: Histogram::new(sizes),
+            commits: Arc::default(),
+            last_seen: AtomicU64::default(),
+            begun: Instant::now(),
+        }
     }
 }
 
@@ -272,6 +279,7 @@ impl State {
                 log(&format!("rollback failed: {error}"));
             }
         }
+        self.watch.commits.fetch_add(1, Ordering::Release);
         self.housekeeping.after(result.is_ok());
         for job in jobs {
             job.finish(result.is_ok());
