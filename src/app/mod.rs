@@ -18,6 +18,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::net::TcpListener;
+use tokio::runtime::{Builder, Runtime};
 use tokio_rustls::TlsAcceptor;
 
 use crate::db::checkpoint::Checkpoints;
@@ -25,7 +26,7 @@ use crate::db::connection::open_writer;
 use crate::db::error::{Failure, Result};
 use crate::db::lock::{self, Lock};
 use crate::db::migrate::{beside, migrate};
-use crate::db::readers::Readers;
+use crate::db::readers::{self, Readers};
 use crate::db::writer::Writer;
 use crate::db::{Clock, log};
 use crate::gate::audit::{Journal, TakeIn, number_routes};
@@ -216,7 +217,17 @@ fn no_thread(error: std::io::Error) -> Failure {
     Failure::Broken(format!("a thread cannot be started: {error}"))
 }
 
-/// Threads that read sockets, and with them the database in place.
-pub fn threads() -> u32 {
+/// The threads that read sockets, and with them the database in place. They keep no snapshot while they rest.
+pub fn runtime() -> std::io::Result<Runtime> {
+    Builder::new_multi_thread()
+        .worker_threads(threads() as usize)
+        .on_thread_start(readers::keep_snapshots)
+        .on_thread_park(readers::end_snapshot)
+        .enable_all()
+        .build()
+}
+
+/// How many they are.
+fn threads() -> u32 {
     available_parallelism().map_or(2, |count| u32::try_from(count.get()).unwrap_or(2)).max(2)
 }

@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use tokio::net::TcpListener;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Runtime;
 use tokio_rustls::TlsAcceptor;
 
 #[cfg(target_os = "linux")]
 use super::systemd;
 use super::{Outcome, Terminal, now, sentence};
-use crate::app::{App, threads};
+use crate::app::{self, App};
 use crate::config::Config;
-use crate::db::{log, readers, system_clock};
+use crate::db::{log, system_clock};
 use crate::http::server::stop_signal;
 use crate::http::tls::{acceptor, validity};
 use crate::rules::day::Day;
@@ -121,14 +121,7 @@ impl Validity {
 
 /// Threads for the socket.
 pub fn runtime() -> Result<Runtime, String> {
-    let threads = threads() as usize;
-    let runtime = Builder::new_multi_thread()
-        .worker_threads(threads)
-        .on_thread_start(readers::keep_snapshots)
-        .on_thread_park(readers::end_snapshot)
-        .enable_all()
-        .build();
-    runtime.map_err(|error| format!("the server cannot start: {error}"))
+    app::runtime().map_err(|error| format!("the server cannot start: {error}"))
 }
 
 /// Takes the address, before anything else happens.

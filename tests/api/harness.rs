@@ -204,8 +204,7 @@ fn serve(
     let thread = std::thread::spawn(move || {
         let clock: Clock = Arc::new(move || Instant::from_millis(now.load(Ordering::SeqCst)));
         let app = App::open(&database, clock, &policy).unwrap();
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let runtime = partnerd::app::runtime().unwrap();
         let seconds = Duration::from_secs;
         let limits = Limits {
             connections: 1_000,

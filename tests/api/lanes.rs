@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use partnerd::db::connection::open_writer;
 use serde_json::json;
@@ -43,6 +44,23 @@ fn steps_of_a_search(server: &Server, tenant: i64) -> usize {
     let found: i64 = connection.query_row(search, [tenant], |row| row.get(0)).unwrap();
     assert_eq!(found, 0);
     looks.load(Ordering::Relaxed)
+}
+
+/// A snapshot that a thread keeps while it has nothing to do would hold what was written since in the log.
+#[test]
+fn a_server_that_rests_keeps_no_snapshot() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let customer = mill.post("/api/v1/kunden", json!({"name": "A"})).id();
+    for _ in 0..20 {
+        mill.get(&format!("/api/v1/kunden/{customer}")).is(200);
+    }
+    let log = server.database.with_extension("db-wal");
+    let last = Instant::now() + Duration::from_secs(20);
+    while std::fs::metadata(&log).unwrap().len() > 0 {
+        assert!(Instant::now() < last, "the write-ahead log is not emptied");
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
 
 #[test]

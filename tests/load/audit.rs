@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use partnerd::app::{App, threads};
+use partnerd::app::{App, runtime};
 use partnerd::db::system_clock;
 use partnerd::gate::Policy;
 use partnerd::http::server::Limits;
@@ -61,10 +61,7 @@ pub fn serve(audited: bool) {
     let minute = Duration::from_secs(60);
     let limits = Limits { connections: 1_000, header: minute, body: minute, write: minute, shutdown: minute };
     let policy = Policy { without_audit: !audited, ..Policy::default() };
-    let threads = threads() as usize;
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build().unwrap();
-    runtime.block_on(async {
+    runtime().unwrap().block_on(async {
         let app = App::open(Path::new("partnerd.db"), system_clock(), &policy).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         println!("partnerd of the bench on http://{}", listener.local_addr().unwrap());
