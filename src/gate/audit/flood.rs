@@ -2,7 +2,8 @@
 //! address, key and minute, so that a flood does not fill the disk.
 //!
 //! The journal has a line for each, so that a kill -9 loses none; in the database the minute that
-//! is not over is counted in a table of its own, because a row of the log never changes.
+//! is not over is counted in a table of its own, because a row of the log never changes. Those that are still in
+//! the journal when their minute ends have a row of their own.
 
 use rusqlite::{Connection, params};
 
