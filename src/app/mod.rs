@@ -170,7 +170,7 @@ impl App {
         let checkpoints = own_checkpoints.then(|| Checkpoints::start(database)).transpose()?;
         let writer =
             Writer::start(connection, checkpoints, Arc::clone(&clock), take_in).map_err(no_thread)?;
-        let readers = Readers::open(database, threads(), Arc::clone(&writer.queue().watch().commits))?;
+        let readers = Readers::open(database, threads(), writer.queue().watch())?;
         let gate = Gate {
             router: Router::new(routes.into_iter()),
             route_ids,

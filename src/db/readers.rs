@@ -18,6 +18,7 @@ use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags};
 
 use super::error::{Failure, Result};
+use super::writer::Watch;
 use super::{connection, log};
 
 /// Steps of SQLite's virtual machine between two looks at the budget.
@@ -87,7 +88,7 @@ pub struct Readers {
     slow: r2d2::Pool<SqliteConnectionManager>,
     slow_queue: SyncSender<SlowWork>,
     running: Running,
-    /// Transactions that the writer has committed.
+    /// Transactions that the writer has ended.
     commits: Arc<AtomicU64>,
 }
 
@@ -123,9 +124,9 @@ impl Drop for Place<'_> {
 }
 
 impl Readers {
-    /// Opens the pools; `threads` is how many threads of the socket read in place at once, `commits` counts
-    /// the transactions of the writer.
-    pub fn open(path: &Path, threads: u32, commits: Arc<AtomicU64>) -> Result<Readers> {
+    /// Opens the pools; `threads` is how many threads of the socket read in place at once. A read that begins
+    /// after `writer` has committed something sees it.
+    pub fn open(path: &Path, threads: u32, writer: &Watch) -> Result<Readers> {
         let (slow_queue, receiver) = sync_channel(SLOW_QUEUE);
         let receiver = Arc::new(Mutex::new(receiver));
         for at in 0..SLOW_THREADS {
@@ -138,7 +139,7 @@ impl Readers {
         let running = Running { start: Instant::now(), places: [const { AtomicU64::new(0) }; WATCHED] };
         // One more than they can keep: for the thread that verifies keys, and for midnight.
         let (fast, slow) = (pool(path, threads + 1)?, pool(path, SLOW_THREADS)?);
-        Ok(Readers { fast, slow, slow_queue, running, commits })
+        Ok(Readers { fast, slow, slow_queue, running, commits: Arc::clone(&writer.commits) })
     }
 
     /// Runs `work` on a snapshot of the database.
@@ -267,7 +268,7 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("test.db");
         Connection::open(&path).unwrap().execute_batch("pragma journal_mode = wal").unwrap();
-        let readers = Readers::open(&path, 1, Arc::default()).unwrap();
+        let readers = Readers::open(&path, 1, &Watch::default()).unwrap();
         (folder, readers)
     }
 

@@ -54,7 +54,7 @@ pub struct Watch {
     pub queued: Gauge,
     /// Requests in each transaction.
     pub batches: Histogram,
-    /// Transactions that were committed. It moves on before anybody hears of one.
+    /// Transactions that were ended, committed or not. It moves on before anybody hears of one.
     pub commits: Arc<AtomicU64>,
     /// When the writer last looked around, in milliseconds since `begun`.
     last_seen: AtomicU64,
@@ -317,4 +317,54 @@ impl State {
 fn run(connection: &Connection, sql: &str) -> Result<()> {
     connection.prepare_cached(sql)?.execute([])?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::Sender;
+
+    use super::*;
+    use crate::db::system_clock;
+
+    /// Says how many transactions were ended when it hears that its own was committed.
+    struct Asks {
+        watch: Arc<Watch>,
+        answer: Sender<(bool, u64)>,
+    }
+
+    impl Job for Asks {
+        fn run(&mut self, batch: &Batch<'_>) {
+            batch.apart(|connection| Ok(connection.execute("insert into t values (1)", [])?)).unwrap();
+        }
+
+        fn finish(self: Box<Self>, committed: bool) {
+            self.answer.send((committed, self.watch.commits.load(Ordering::Acquire))).unwrap();
+        }
+    }
+
+    struct NoHousekeeping;
+
+    impl Housekeeping for NoHousekeeping {
+        fn pending(&self, _: bool) -> bool {
+            false
+        }
+        fn in_batch(&mut self, _: &Connection) -> Result<()> {
+            Ok(())
+        }
+        fn after(&mut self, _: bool) {}
+    }
+
+    #[test]
+    fn a_transaction_is_counted_before_anybody_hears_of_it() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("create table t (a)").unwrap();
+        let writer = Writer::start(connection, None, system_clock(), Box::new(NoHousekeeping)).unwrap();
+        let queue = writer.queue();
+        let (answer, answers) = std::sync::mpsc::channel();
+        for ended in 1..=3 {
+            queue.submit(Box::new(Asks { watch: Arc::clone(&queue.watch), answer: answer.clone() }));
+            assert_eq!(answers.recv().unwrap(), (true, ended));
+        }
+        writer.stop();
+    }
 }
