@@ -9,10 +9,11 @@ use rusqlite::Connection;
 
 use super::nightly::Schedule;
 use crate::belege;
+use crate::db::batch::{Batch, Job};
 use crate::db::error::Result;
 use crate::db::readers::{Lane, Readers};
 use crate::db::tx::{TenantId, Tx, WriteTx};
-use crate::db::writer::{Batch, Job, WriterQueue};
+use crate::db::writer::WriterQueue;
 use crate::db::{Clock, log};
 use crate::gate::Gate;
 use crate::gate::audit::Rollover;
@@ -110,7 +111,7 @@ struct EndOfDay {
 
 impl Job for EndOfDay {
     fn run(&mut self, batch: &Batch<'_>) {
-        match batch.savepoint(self.tenant, None, belege::finalise_past_days) {
+        match batch.whole(self.tenant, None, belege::finalise_past_days) {
             Ok(done) => self.done = done,
             Err(failure) => log(&format!("the end of the day was not carried out: {failure}")),
         }

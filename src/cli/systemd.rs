@@ -94,8 +94,8 @@ mod tests {
 
     use super::*;
     use crate::app::App;
+    use crate::db::batch::{Batch, Job};
     use crate::db::system_clock;
-    use crate::db::writer::{Batch, Job};
     use crate::gate::Policy;
 
     struct Hangs(Receiver<()>);

@@ -1,5 +1,6 @@
 //! The database: one SQLite file, readers from a pool, one writer.
 
+pub mod batch;
 pub mod checkpoint;
 mod columns;
 pub mod connection;

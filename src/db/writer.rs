@@ -1,11 +1,9 @@
 //! The one writer: a thread that runs many requests in one transaction.
 //!
-//! Each request runs in a savepoint of its own, and is answered when the transaction they share
+//! Each request is kept as a whole or not at all, and is answered when the transaction they share
 //! has been committed and is on the disk (group commit, `synchronous=FULL`). So there is no
 //! `database is locked`, no lost update, and a disk sync for many documents at once.
 
-use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
@@ -16,9 +14,9 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use rusqlite::Connection;
 
+use super::batch::{Batch, Job, run};
 use super::checkpoint::Checkpoints;
-use super::error::{Failure, Result};
-use super::tx::{TenantId, Tx, WriteTx};
+use super::error::Result;
 use super::{Clock, log};
 
 /// Requests that wait for the writer at most; further ones are answered 503.
@@ -27,16 +25,12 @@ pub const QUEUE: usize = 4_096;
 /// Requests in one transaction at most: bounds how long the first of them waits.
 const MAX_BATCH: usize = 256;
 
+/// Batches that run with savepoints from the start after one that had to be run again: where clients send many
+/// requests that fail late, hardly any is run twice.
+const WITH_SAVEPOINTS: u32 = 16;
+
 /// How often the writer looks after the journal and the write-ahead log when nothing comes in.
 const TICK: Duration = Duration::from_secs(1);
-
-/// One request's work.
-pub trait Job: Send {
-    /// Does it within a batch.
-    fn run(&mut self, batch: &Batch<'_>);
-    /// Told whether the batch was committed; sends the answer.
-    fn finish(self: Box<Self>, committed: bool);
-}
 
 /// Work of the writer's own that rides along with a batch: taking in the audit journal.
 pub trait Housekeeping: Send {
@@ -119,7 +113,9 @@ impl Writer {
         if let Some(checkpoints) = &checkpoints {
             checkpoints.take_over(&connection);
         }
-        let state = State { connection, checkpoints, clock, housekeeping, watch: Arc::clone(&watch) };
+        let watched = Arc::clone(&watch);
+        let state =
+            State { connection, checkpoints, clock, housekeeping, watch: watched, with_savepoints: 0 };
         let thread = std::thread::Builder::new().name("writer".into()).spawn(move || state.run(receiver))?;
         Ok(Writer { queue: WriterQueue { sender, watch }, thread })
     }
@@ -160,59 +156,11 @@ impl WriterQueue {
     }
 }
 
-/// A transaction in which several requests run.
-pub struct Batch<'b> {
-    connection: &'b Connection,
-    clock: &'b Clock,
-    /// Set when a request could not be undone: then nothing of the batch may be kept.
-    failed: &'b Cell<bool>,
-}
-
-impl Batch<'_> {
-    /// Runs a request's work in a savepoint: all of it is kept, or nothing.
-    pub fn savepoint<T>(
-        &self,
-        tenant: TenantId,
-        key_id: Option<&str>,
-        work: impl FnOnce(&WriteTx<'_>) -> Result<T>,
-    ) -> Result<T> {
-        self.apart(|connection| {
-            let tx = Tx::new(connection, tenant, (self.clock)());
-            work(&WriteTx::new(tx, key_id))
-        })
-    }
-
-    /// Runs work that is no company's in a savepoint.
-    pub fn apart<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        if self.connection.is_autocommit() {
-            return Err(Failure::Broken("there is no transaction to write in".into()));
-        }
-        run(self.connection, "savepoint request")?;
-        // A panic is a bug, but it must not take the other requests of the batch with it.
-        let result = catch_unwind(AssertUnwindSafe(|| work(self.connection)))
-            .unwrap_or_else(|_| Err(Failure::Broken("a request panicked in the writer".into())));
-        match result {
-            Ok(value) => {
-                run(self.connection, "release request").inspect_err(|_| self.failed.set(true))?;
-                Ok(value)
-            }
-            Err(failure) => {
-                // Some failures undo the whole transaction; then there is no savepoint left, and
-                // the batch fails at its commit.
-                if !self.connection.is_autocommit() {
-                    let undone = run(self.connection, "rollback to request")
-                        .and_then(|()| run(self.connection, "release request"));
-                    self.failed.set(self.failed.get() || undone.is_err());
-                }
-                Err(failure)
-            }
-        }
-    }
-
-    /// The connection, for rows that are not tenant data (the audit log).
-    pub fn connection(&self) -> &Connection {
-        self.connection
-    }
+/// How a transaction ended.
+enum Ended {
+    Committed,
+    /// Nothing of it was kept.
+    Undone,
 }
 
 struct State {
@@ -221,6 +169,8 @@ struct State {
     clock: Clock,
     housekeeping: Box<dyn Housekeeping>,
     watch: Arc<Watch>,
+    /// Batches that run with savepoints from the start.
+    with_savepoints: u32,
 }
 
 impl State {
@@ -270,35 +220,55 @@ impl State {
 
     /// Runs the jobs in one transaction and tells each whether it was committed.
     fn batch(&mut self, mut jobs: Vec<Box<dyn Job>>) {
-        let result = self.run_in_transaction(&mut jobs);
-        if let Err(failure) = &result {
-            log(&format!("a batch of {} writes failed: {failure}", jobs.len()));
-            if !self.connection.is_autocommit()
-                && let Err(error) = self.connection.execute_batch("rollback")
-            {
-                log(&format!("rollback failed: {error}"));
-            }
+        let savepoints = self.with_savepoints > 0;
+        self.with_savepoints = self.with_savepoints.saturating_sub(1);
+        let mut result = self.run_in_transaction(&mut jobs, savepoints);
+        if matches!(result, Ok(Ended::Undone)) && !savepoints {
+            self.with_savepoints = WITH_SAVEPOINTS;
+            result = self.run_in_transaction(&mut jobs, true);
+        }
+        let committed = matches!(result, Ok(Ended::Committed));
+        if !committed {
+            let why = result.map_or_else(|failure| failure.to_string(), |_| "it was undone".into());
+            log(&format!("a batch of {} writes failed: {why}", jobs.len()));
         }
         self.watch.commits.fetch_add(1, Ordering::Release);
-        self.housekeeping.after(result.is_ok());
+        self.housekeeping.after(committed);
         for job in jobs {
-            job.finish(result.is_ok());
+            job.finish(committed);
         }
     }
 
-    fn run_in_transaction(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<()> {
+    /// Runs the jobs in one transaction. None is left open.
+    fn run_in_transaction(&mut self, jobs: &mut [Box<dyn Job>], savepoints: bool) -> Result<Ended> {
+        let ended = self.begin_and_run(jobs, savepoints);
+        if !matches!(ended, Ok(Ended::Committed))
+            && !self.connection.is_autocommit()
+            && let Err(error) = self.connection.execute_batch("rollback")
+        {
+            log(&format!("rollback failed: {error}"));
+        }
+        ended
+    }
+
+    fn begin_and_run(&mut self, jobs: &mut [Box<dyn Job>], savepoints: bool) -> Result<Ended> {
         run(&self.connection, "begin immediate")?;
-        let failed = Cell::new(false);
-        let batch = Batch { connection: &self.connection, clock: &self.clock, failed: &failed };
-        jobs.iter_mut().for_each(|job| job.run(&batch));
+        let batch = Batch::new(&self.connection, &self.clock, savepoints);
+        for job in jobs.iter_mut() {
+            job.run(&batch);
+            if batch.has_failed() {
+                return Ok(Ended::Undone);
+            }
+        }
         let is_own_batch = jobs.is_empty();
         if self.housekeeping.pending(is_own_batch) {
             self.keep_house()?;
         }
-        if failed.get() || self.connection.is_autocommit() {
-            return Err(Failure::Broken("the transaction was undone".into()));
+        if self.connection.is_autocommit() {
+            return Ok(Ended::Undone);
         }
-        run(&self.connection, "commit")
+        run(&self.connection, "commit")?;
+        Ok(Ended::Committed)
     }
 
     /// The writer's own work, in a savepoint: its failure is not that of the requests.
@@ -313,17 +283,12 @@ impl State {
     }
 }
 
-/// Runs a statement that begins or ends something; it stays prepared.
-fn run(connection: &Connection, sql: &str) -> Result<()> {
-    connection.prepare_cached(sql)?.execute([])?;
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc::Sender;
 
     use super::*;
+    use crate::db::error::Failure;
     use crate::db::system_clock;
 
     /// Says how many transactions were ended when it hears that its own was committed.
@@ -354,17 +319,127 @@ mod tests {
         fn after(&mut self, _: bool) {}
     }
 
+    fn writer_of(connection: Connection) -> Writer {
+        connection.execute_batch("create table t (a)").unwrap();
+        Writer::start(connection, None, system_clock(), Box::new(NoHousekeeping)).unwrap()
+    }
+
     #[test]
     fn a_transaction_is_counted_before_anybody_hears_of_it() {
-        let connection = Connection::open_in_memory().unwrap();
-        connection.execute_batch("create table t (a)").unwrap();
-        let writer = Writer::start(connection, None, system_clock(), Box::new(NoHousekeeping)).unwrap();
+        let writer = writer_of(Connection::open_in_memory().unwrap());
         let queue = writer.queue();
         let (answer, answers) = std::sync::mpsc::channel();
         for ended in 1..=3 {
             queue.submit(Box::new(Asks { watch: Arc::clone(&queue.watch), answer: answer.clone() }));
             assert_eq!(answers.recv().unwrap(), (true, ended));
         }
+        writer.stop();
+    }
+
+    /// What a job does, and how it ends.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Way {
+        Succeeds,
+        FailsBeforeWriting,
+        FailsAfterWriting,
+        PanicsAfterWriting,
+    }
+
+    /// Writes its number.
+    struct Writes {
+        number: i64,
+        way: Way,
+        runs: usize,
+        succeeded: bool,
+        /// Number, runs, whether it is kept.
+        ended: Sender<(i64, usize, bool)>,
+    }
+
+    impl Job for Writes {
+        fn run(&mut self, batch: &Batch<'_>) {
+            self.runs += 1;
+            let result = batch.apart(|connection| {
+                if self.way != Way::FailsBeforeWriting {
+                    connection.execute("insert into t values (?1)", [self.number])?;
+                }
+                match self.way {
+                    Way::Succeeds => Ok(()),
+                    Way::PanicsAfterWriting => panic!("as it was told"),
+                    _ => Err(Failure::Broken("as it was told".into())),
+                }
+            });
+            self.succeeded = result.is_ok();
+        }
+
+        fn finish(self: Box<Self>, committed: bool) {
+            self.ended.send((self.number, self.runs, self.succeeded && committed)).unwrap();
+        }
+    }
+
+    /// Keeps the writer busy until it is told that the next batch is queued.
+    struct Waits(Receiver<()>);
+
+    impl Job for Waits {
+        fn run(&mut self, _: &Batch<'_>) {
+            self.0.recv().unwrap();
+        }
+        fn finish(self: Box<Self>, _: bool) {}
+    }
+
+    /// Runs a batch of these; how often each ran.
+    fn run_batch(queue: &WriterQueue, ways: &[Way]) -> Vec<usize> {
+        let (go, waits) = std::sync::mpsc::channel();
+        queue.submit(Box::new(Waits(waits)));
+        while queue.watch.queued.get() > 0 {
+            std::thread::yield_now();
+        }
+        let (ended, ends) = std::sync::mpsc::channel();
+        for (number, way) in (0..).zip(ways) {
+            let ended = ended.clone();
+            queue.submit(Box::new(Writes { number, way: *way, runs: 0, succeeded: false, ended }));
+        }
+        go.send(()).unwrap();
+        let runs = (0..).zip(ways).map(|(number, way)| {
+            let (of, runs, kept) = ends.recv().unwrap();
+            assert_eq!((of, kept), (number, *way == Way::Succeeds), "{ways:?}");
+            runs
+        });
+        runs.collect()
+    }
+
+    #[test]
+    fn a_request_that_fails_takes_no_other_with_it() {
+        use Way::{FailsAfterWriting, FailsBeforeWriting, PanicsAfterWriting, Succeeds};
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("test.db");
+        for (ways, runs) in [
+            (vec![Succeeds, Succeeds], vec![1, 1]),
+            (vec![Succeeds, FailsBeforeWriting, Succeeds], vec![1, 1, 1]),
+            (vec![Succeeds, FailsAfterWriting, Succeeds], vec![2, 2, 1]),
+            (vec![PanicsAfterWriting, FailsAfterWriting, Succeeds], vec![2, 1, 1]),
+        ] {
+            let _ = std::fs::remove_file(&path);
+            let writer = writer_of(Connection::open(&path).unwrap());
+            assert_eq!(run_batch(&writer.queue(), &ways), runs, "{ways:?}");
+            writer.stop();
+            let database = Connection::open(&path).unwrap();
+            let mut rows = database.prepare("select a from t order by a").unwrap();
+            let rows: Vec<i64> = rows.query_map([], |row| row.get(0)).unwrap().flatten().collect();
+            let kept = (0..).zip(&ways).filter(|(_, way)| **way == Succeeds).map(|(number, _)| number);
+            assert_eq!(rows, kept.collect::<Vec<_>>(), "{ways:?}");
+        }
+    }
+
+    #[test]
+    fn where_many_requests_fail_late_hardly_any_is_run_twice() {
+        let writer = writer_of(Connection::open_in_memory().unwrap());
+        let ways = [Way::Succeeds, Way::FailsAfterWriting];
+        assert_eq!(run_batch(&writer.queue(), &ways), [2, 2]);
+        // The job that keeps the writer busy is a batch as well.
+        for _ in 0..WITH_SAVEPOINTS / 2 {
+            assert_eq!(run_batch(&writer.queue(), &ways), [1, 1]);
+        }
+        assert_eq!(run_batch(&writer.queue(), &ways), [2, 2]);
         writer.stop();
     }
 }

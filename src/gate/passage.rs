@@ -161,6 +161,21 @@ impl Gate {
         Ok(Step::Write(Writing { work, notes: call.notes, repeatable }))
     }
 
+    /// Reads a writing request once more, for the writer: what was done for it was undone.
+    pub(super) fn read_again(&self, request: &Request, trail: &Trail) -> Result<Writing> {
+        let (Some(at), Some(caller)) = (trail.route, &trail.caller) else {
+            return Err(Failure::Broken("a request without a route or a caller came to the writer".into()));
+        };
+        let route = self.router.route(at);
+        let Run::Write(read_body) = route.run else {
+            return Err(Failure::Broken("a request that only reads came to the writer".into()));
+        };
+        let ids = self.router.ids(at, &split(&request.path));
+        let call = Call::new(request, route, ids, caller.strictness)?;
+        let repeatable = Repeatable::of(&call, caller)?;
+        Ok(Writing { work: read_body(&call)?, notes: call.notes, repeatable })
+    }
+
     /// The answer of a path that needs no key.
     fn open_path(&self, request: &Request, found: Option<usize>, trail: &mut Trail) -> Result<Option<Reply>> {
         let is_open = |at: &usize| self.router.route(*at).access == Access::Open;

@@ -10,10 +10,10 @@ use super::key::PresentedKey;
 use super::passage::{Step, Writing};
 use super::trail::Trail;
 use super::{Gate, address};
+use crate::db::batch::{Batch, Job};
 use crate::db::error::{Failure, Result};
 use crate::db::readers::Lane;
 use crate::db::tx::WriteTx;
-use crate::db::writer::{Batch, Job};
 use crate::http::call::Request;
 use crate::http::error;
 use crate::http::reply::Reply;
@@ -123,6 +123,7 @@ struct WriteJob {
     gate: Arc<Gate>,
     request: Request,
     trail: Trail,
+    /// What was read of it already; taken by the first run.
     writing: Option<Writing>,
     done: Option<Result<Reply>>,
     answer: Answer,
@@ -130,8 +131,10 @@ struct WriteJob {
 
 impl Job for WriteJob {
     fn run(&mut self, batch: &Batch<'_>) {
-        let (Some(writing), Some(caller)) = (self.writing.take(), &self.trail.caller) else { return };
-        self.done = Some(batch.savepoint(caller.tenant, Some(&caller.key_id), |tx| {
+        let Some(caller) = &self.trail.caller else { return };
+        let first = self.writing.take();
+        self.done = Some(batch.whole(caller.tenant, Some(&caller.key_id), |tx| {
+            let writing = first.map_or_else(|| self.gate.read_again(&self.request, &self.trail), Ok)?;
             let reply = writing.once(tx)?;
             if self.gate.audited {
                 self.gate.row(&self.request, &self.trail, &reply).insert(batch.connection())?;

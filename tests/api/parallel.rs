@@ -105,6 +105,34 @@ fn refused_invoices_leave_no_gap() {
 }
 
 #[test]
+fn invoices_refused_after_they_were_written_leave_nothing() {
+    let server = Server::start();
+    let mill = server.company_with("Mühle", &[("negativbestand", "ablehnen")]);
+    let batch = stock(&server, &mill);
+    // What nobody knows is noted once, however often the writer runs the request.
+    let mut body = invoice(json!(100), &batch);
+    body["unbekannt"] = json!(1);
+    let body = body.to_string();
+    let key = |at: usize| format!("k-{at}");
+    let send =
+        |at| mill.send("POST", "/api/v1/belege", &[("idempotency-key", &key(at))], Some(body.as_bytes()));
+    let answers = at_once(50, send);
+    assert_eq!((count(&answers, 201), count(&answers, 400)), (10, 40));
+    assert_eq!(values(&answers, 201, "beleg_nummer"), numbers("RE", 10));
+    assert_eq!(values(&answers, 400, "error"), BTreeSet::from(["BESTAND_NICHT_AUSREICHEND".to_owned()]));
+    assert_eq!(left(&mill), "0.000");
+    for (at, answer) in answers.iter().enumerate().filter(|(_, answer)| answer.status == 201) {
+        assert_eq!(answer.hint_codes(), ["UNBEKANNTES_FELD"]);
+        assert_eq!(send(at).body, answer.body);
+    }
+    let kept: i64 = server.sql(
+        "select count(*) from beleg_position p join beleg b on b.id = p.beleg_id
+        join lagerbewegung l on l.beleg_id = b.id where b.beleg_typ = 'RE'",
+    );
+    assert_eq!(kept, 10);
+}
+
+#[test]
 fn one_of_many_second_weighings_counts() {
     let server = Server::start();
     let mill = server.company("Mühle");

@@ -4,9 +4,10 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
+use crate::db::batch::{Batch, Job};
 use crate::db::error::Result;
 use crate::db::log;
-use crate::db::writer::{Batch, Job, WriterQueue};
+use crate::db::writer::WriterQueue;
 use crate::rules::day::Instant;
 
 /// Days that rows are kept (specification, Limits).

@@ -1,0 +1,111 @@
+//! Many requests in one transaction, each kept as a whole or not at all.
+//!
+//! A savepoint copies each page before it is changed, a tenth of what a document costs, and few requests need one:
+//! what is refused has mostly written nothing yet. So a batch runs without them at first. When a request fails
+//! that has written something, all of it is undone and run again, each request in a savepoint of its own.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use rusqlite::Connection;
+
+use super::Clock;
+use super::error::{Failure, Result};
+use super::tx::{TenantId, Tx, WriteTx};
+
+/// One request's work.
+pub trait Job: Send {
+    /// Does it within a batch; once more when what it did was undone because another request of the batch failed.
+    fn run(&mut self, batch: &Batch<'_>);
+    /// Told whether the batch was committed; sends the answer.
+    fn finish(self: Box<Self>, committed: bool);
+}
+
+/// A transaction in which several requests run.
+pub struct Batch<'b> {
+    connection: &'b Connection,
+    clock: &'b Clock,
+    /// Each request is undone alone when it fails.
+    savepoints: bool,
+    /// Set when a request failed and could not be undone alone: then nothing of the batch may be kept.
+    failed: Cell<bool>,
+}
+
+impl<'b> Batch<'b> {
+    /// A batch in the transaction that has begun on `connection`.
+    pub(super) fn new(connection: &'b Connection, clock: &'b Clock, savepoints: bool) -> Batch<'b> {
+        Batch { connection, clock, savepoints, failed: Cell::new(false) }
+    }
+
+    /// Whether nothing of it may be kept.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed.get()
+    }
+
+    /// Runs a request's work: all of it is kept, or nothing.
+    pub fn whole<T>(
+        &self,
+        tenant: TenantId,
+        key_id: Option<&str>,
+        work: impl FnOnce(&WriteTx<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.apart(|connection| {
+            let tx = Tx::new(connection, tenant, (self.clock)());
+            work(&WriteTx::new(tx, key_id))
+        })
+    }
+
+    /// Runs work that is no company's: all of it is kept, or nothing.
+    pub fn apart<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        if self.connection.is_autocommit() {
+            return Err(Failure::Broken("there is no transaction to write in".into()));
+        }
+        // A panic is a bug, but it must not take the other requests of the batch with it.
+        let work = || {
+            catch_unwind(AssertUnwindSafe(|| work(self.connection)))
+                .unwrap_or_else(|_| Err(Failure::Broken("a request panicked in the writer".into())))
+        };
+        if self.savepoints { self.in_savepoint(work) } else { self.without_savepoint(work) }
+    }
+
+    fn without_savepoint<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let before = self.connection.total_changes();
+        let result = work();
+        if result.is_err() {
+            let has_written = self.connection.total_changes() != before || self.connection.is_autocommit();
+            self.failed.set(self.failed.get() || has_written);
+        }
+        result
+    }
+
+    fn in_savepoint<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        run(self.connection, "savepoint request")?;
+        match work() {
+            Ok(value) => {
+                run(self.connection, "release request").inspect_err(|_| self.failed.set(true))?;
+                Ok(value)
+            }
+            Err(failure) => {
+                // Some failures undo the whole transaction; then there is no savepoint left, and
+                // the batch fails at its commit.
+                if !self.connection.is_autocommit() {
+                    let undone = run(self.connection, "rollback to request")
+                        .and_then(|()| run(self.connection, "release request"));
+                    self.failed.set(self.failed.get() || undone.is_err());
+                }
+                Err(failure)
+            }
+        }
+    }
+
+    /// The connection, for rows that are not tenant data (the audit log).
+    pub fn connection(&self) -> &Connection {
+        self.connection
+    }
+}
+
+/// Runs a statement that begins or ends something; it stays prepared.
+pub(super) fn run(connection: &Connection, sql: &str) -> Result<()> {
+    connection.prepare_cached(sql)?.execute([])?;
+    Ok(())
+}
