@@ -184,30 +184,24 @@ impl<'c> WriteTx<'c> {
         rows: &[R],
         columns: impl Fn(&R, &mut dyn FnMut(Params<'_>) -> Result<()>) -> Result<()>,
     ) -> Result<()> {
-        for rows in rows.chunks(ROWS_AT_ONCE) {
-            let mut statement = None;
-            // By place: looking up thirty names costs more than the row.
-            let mut place = 1;
-            for row in rows {
-                columns(row, &mut |columns| {
-                    let statement = match &mut statement {
-                        Some(statement) => statement,
-                        None => {
-                            let sql = insert_statement(table, columns, rows.len());
-                            statement.insert(self.connection.prepare_cached(&sql)?)
-                        }
-                    };
-                    statement.raw_bind_parameter(place, self.tenant)?;
-                    for (place, (_, value)) in (place + 1..).zip(columns) {
-                        statement.raw_bind_parameter(place, value)?;
+        let mut statement = None;
+        for row in rows {
+            columns(row, &mut |columns| {
+                let statement = match &mut statement {
+                    Some(statement) => statement,
+                    None => {
+                        let sql = insert_statement(table, columns);
+                        statement.insert(self.connection.prepare_cached(&sql)?)
                     }
-                    place += 1 + columns.len();
-                    Ok(())
-                })?;
-            }
-            if let Some(mut statement) = statement {
+                };
+                // By place: looking up thirty names costs more than the row.
+                statement.raw_bind_parameter(1, self.tenant)?;
+                for (place, (_, value)) in (2..).zip(columns) {
+                    statement.raw_bind_parameter(place, value)?;
+                }
                 statement.raw_execute()?;
-            }
+                Ok(())
+            })?;
         }
         Ok(())
     }
@@ -226,19 +220,13 @@ impl<'c> WriteTx<'c> {
     }
 }
 
-/// Rows that one statement inserts at most: to begin and end a statement costs as much as a row.
-const ROWS_AT_ONCE: usize = 8;
-
-fn insert_statement(table: &str, columns: Params<'_>, rows: usize) -> String {
-    let mut sql = String::with_capacity(64 + 32 * columns.len() + rows * (4 + 2 * columns.len()));
+fn insert_statement(table: &str, columns: Params<'_>) -> String {
+    let mut sql = String::with_capacity(64 + 32 * columns.len());
     sql.extend(["insert into ", table, "(tenant_id"]);
     columns.iter().for_each(|(name, _)| sql.extend([",", name.trim_start_matches(':')]));
+    sql.push_str(")values(?");
+    columns.iter().for_each(|_| sql.push_str(",?"));
     sql.push(')');
-    for row in 0..rows {
-        sql.push_str(if row == 0 { "values(?" } else { ",(?" });
-        columns.iter().for_each(|_| sql.push_str(",?"));
-        sql.push(')');
-    }
     sql
 }
 
