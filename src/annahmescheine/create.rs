@@ -1,5 +1,7 @@
 //! A new goods-receipt note (D21a).
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -116,7 +118,11 @@ fn partner(
 }
 
 /// The article that is named, else that of the weighing.
-fn article(tx: &Tx<'_>, eingabe: &AnnahmescheinEingabe, wiegung: Option<&FertigeWiegung>) -> Result<Artikel> {
+fn article(
+    tx: &Tx<'_>,
+    eingabe: &AnnahmescheinEingabe,
+    wiegung: Option<&FertigeWiegung>,
+) -> Result<Arc<Artikel>> {
     let named = article_named(tx, eingabe)?;
     let weighed = wiegung.and_then(|wiegung| wiegung.wiegung.artikel_id);
     let artikel = match (named, weighed) {
@@ -138,7 +144,7 @@ fn article(tx: &Tx<'_>, eingabe: &AnnahmescheinEingabe, wiegung: Option<&Fertige
     Ok(artikel)
 }
 
-fn article_named(tx: &Tx<'_>, eingabe: &AnnahmescheinEingabe) -> Result<Option<Artikel>> {
+fn article_named(tx: &Tx<'_>, eingabe: &AnnahmescheinEingabe) -> Result<Option<Arc<Artikel>>> {
     let number = eingabe.artikelnr.get().map(|Text(number)| number.as_str());
     artikel::named(tx, eingabe.artikel_id.get().copied(), number)
 }

@@ -44,7 +44,7 @@ fn with_row(tx: &Tx<'_>, mut schein: Annahmeschein, zeile: AnnahmescheinZeile) -
     }
     if let Some(Text(nummer)) = zeile.artikelnummer.get() {
         let id = artikel::by_artikelnummer(tx, nummer)?;
-        schein.artikel_bezeichnung = artikel::find(tx, id)?.map(|artikel| artikel.bezeichnung);
+        schein.artikel_bezeichnung = artikel::find(tx, id)?.map(|artikel| artikel.bezeichnung.clone());
         schein.artikel_id = Some(id);
     }
     if let Some(id) = zeile.wiegung_id.get() {

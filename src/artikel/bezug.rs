@@ -1,7 +1,6 @@
 //! How requests name an article.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::sync::Arc;
 
 use uuid::Uuid;
 
@@ -11,32 +10,13 @@ use crate::db::error::{Failure, Result};
 use crate::db::tx::Tx;
 use crate::rules::error::{Code, Refusal};
 
-/// Articles that a request has read.
-#[derive(Default)]
-pub struct Gelesen(HashMap<Uuid, Artikel>);
-
-impl Gelesen {
-    /// Keeps an article that was read.
-    pub fn keep(&mut self, artikel: Artikel) {
-        self.0.insert(artikel.id, artikel);
-    }
-
-    /// An article that must be there; it is read if it was not yet.
-    pub fn must_have(&mut self, tx: &Tx<'_>, id: Uuid) -> Result<&Artikel> {
-        match self.0.entry(id) {
-            Entry::Occupied(entry) => Ok(entry.into_mut()),
-            Entry::Vacant(entry) => {
-                let artikel = find(tx, id)?;
-                Ok(entry.insert(
-                    artikel.ok_or_else(|| Failure::Broken("a position of an unknown article".into()))?,
-                ))
-            }
-        }
-    }
+/// An article that must be there: a row names it.
+pub fn must_have(tx: &Tx<'_>, id: Uuid) -> Result<Arc<Artikel>> {
+    find(tx, id)?.ok_or_else(|| Failure::Broken("a row of an unknown article".into()))
 }
 
 /// The article that artikel_id, artikelnr or both name (D6); none where neither was sent.
-pub fn named(tx: &Tx<'_>, artikel_id: Option<Uuid>, artikelnr: Option<&str>) -> Result<Option<Artikel>> {
+pub fn named(tx: &Tx<'_>, artikel_id: Option<Uuid>, artikelnr: Option<&str>) -> Result<Option<Arc<Artikel>>> {
     let unknown = |feld| {
         let message = "Diesen Artikel gibt es nicht. Bitte die Nummer prüfen.";
         Refusal::field(Code::ArtikelNichtGefunden, feld, message)

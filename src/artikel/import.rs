@@ -1,5 +1,7 @@
 //! Articles, groups and tiers as an import brings them (D22). Articles have no route that writes.
 
+use std::sync::Arc;
+
 use rusqlite::named_params;
 use uuid::Uuid;
 
@@ -150,7 +152,7 @@ fn resolve_gruppe(tx: &WriteTx<'_>, gruppe: &Spelled, at: &mut At<'_>) -> Result
 pub fn artikel(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let zeile = ArtikelZeile::from_json(row, at)?;
     let artikelnummer = required(text(zeile.artikelnummer), "artikelnummer")?;
-    let found = sql::find_by_artikelnummer(tx, &artikelnummer)?;
+    let found = sql::find_by_artikelnummer(tx, &artikelnummer)?.map(Arc::unwrap_or_clone);
     let keep = |sent: Sent<Text>, old: Option<String>| sent.or_keep(old.map(Text)).map(|Text(text)| text);
     let blank = Artikel::blank(tx.new_id(), artikelnummer);
     let old = found.clone().unwrap_or(blank);

@@ -5,11 +5,13 @@ mod import;
 mod model;
 mod sql;
 
-pub use bezug::{Gelesen, named};
+pub use bezug::{must_have, named};
 pub use import::by_artikelnummer;
 pub use model::Artikel;
 use model::Artikelgruppe;
 pub use sql::{find, find_by_artikelnummer, find_by_ean, find_by_number, gruppen_satz, tiers};
+
+use std::sync::Arc;
 
 use uuid::Uuid;
 
@@ -105,6 +107,6 @@ fn get_attachment(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     anhaenge::get(call, tx, Besitzer::Artikel(artikel.id))
 }
 
-fn found(tx: &Tx<'_>, id: Uuid) -> Result<Artikel> {
+fn found(tx: &Tx<'_>, id: Uuid) -> Result<Arc<Artikel>> {
     find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
 }

@@ -1,5 +1,7 @@
 //! Statements that read articles.
 
+use std::sync::Arc;
+
 use rusqlite::types::ToSql;
 use rusqlite::{Row, named_params};
 use uuid::Uuid;
@@ -78,19 +80,22 @@ fn gruppe(row: &Row<'_>) -> rusqlite::Result<Artikelgruppe> {
 }
 
 /// An article in any state.
-pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Artikel>> {
-    let statement = format!("{SELECT} where a.tenant_id = :tenant and a.id = :id");
-    tx.optional(&statement, named_params! {":id": id}, artikel)
+pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Arc<Artikel>>> {
+    let read = || {
+        let statement = format!("{SELECT} where a.tenant_id = :tenant and a.id = :id");
+        Ok(tx.optional(&statement, named_params! {":id": id}, artikel)?.map(Arc::new))
+    };
+    Ok(tx.remembered("article by id", id.as_bytes(), read)?.as_ref().clone())
 }
 
 /// The articles that a number means: artikelnummer first, then artikelnr (D6); no more than two.
-pub fn find_by_number(tx: &Tx<'_>, number: &str) -> Result<Vec<Artikel>> {
+pub fn find_by_number(tx: &Tx<'_>, number: &str) -> Result<Vec<Arc<Artikel>>> {
     if let Some(found) = find_by_artikelnummer(tx, number)? {
         return Ok(vec![found]);
     }
     let by_nr =
         format!("{SELECT} where a.tenant_id = :tenant and a.artikelnr_key = :key order by a.id limit 2");
-    tx.all(&by_nr, named_params! {":key": case_key(number)}, artikel)
+    tx.all(&by_nr, named_params! {":key": case_key(number)}, |row| Ok(Arc::new(artikel(row)?)))
 }
 
 /// Whether a number means this article: artikelnummer first, then artikelnr (D6).
@@ -102,24 +107,29 @@ pub fn number_means(tx: &Tx<'_>, number: &str, artikel: &Artikel) -> Result<bool
 }
 
 /// Active tiers of an article.
-pub fn tiers(tx: &Tx<'_>, artikel: Uuid) -> Result<Vec<Tier>> {
+pub fn tiers(tx: &Tx<'_>, artikel: Uuid) -> Result<Arc<Vec<Tier>>> {
     let statement = "select ab_menge, preis from staffelpreis
         where tenant_id = :tenant and artikel_id = :artikel and aktiv = 1";
-    tx.all(statement, named_params! {":artikel": artikel}, |row| {
-        Ok(Tier { ab_menge: row.get(0)?, preis: row.get(1)? })
-    })
+    let tier = |row: &Row<'_>| Ok(Tier { ab_menge: row.get(0)?, preis: row.get(1)? });
+    let read = || tx.all(statement, named_params! {":artikel": artikel}, tier);
+    tx.remembered("tiers", artikel.as_bytes(), read)
 }
 
 /// The tax rate of a group.
 pub fn gruppen_satz(tx: &Tx<'_>, gruppe: i64) -> Result<Option<Percent>> {
     let statement = "select mwst_satz from artikelgruppe where tenant_id = :tenant and id = :id";
-    Ok(tx.optional(statement, named_params! {":id": gruppe}, |row| row.get(0))?.flatten())
+    let read = || Ok(tx.optional(statement, named_params! {":id": gruppe}, |row| row.get(0))?.flatten());
+    Ok(*tx.remembered("rate of a group", &gruppe.to_be_bytes(), read)?)
 }
 
 /// An article by its number alone.
-pub fn find_by_artikelnummer(tx: &Tx<'_>, artikelnummer: &str) -> Result<Option<Artikel>> {
-    let statement = format!("{SELECT} where a.tenant_id = :tenant and a.artikelnummer_key = :key");
-    tx.optional(&statement, named_params! {":key": case_key(artikelnummer)}, artikel)
+pub fn find_by_artikelnummer(tx: &Tx<'_>, artikelnummer: &str) -> Result<Option<Arc<Artikel>>> {
+    let key = case_key(artikelnummer);
+    let read = || {
+        let statement = format!("{SELECT} where a.tenant_id = :tenant and a.artikelnummer_key = :key");
+        Ok(tx.optional(&statement, named_params! {":key": key}, artikel)?.map(Arc::new))
+    };
+    Ok(tx.remembered("article by number", key.as_bytes(), read)?.as_ref().clone())
 }
 
 /// The one article with an EAN; none where several have it.

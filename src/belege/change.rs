@@ -11,7 +11,6 @@ use super::lager::{self, Anlass, Gruppe, Umbuchung};
 use super::model::{Beleg, BelegPosition};
 use super::verlauf::{self, Aktion};
 use super::{partner, sql};
-use crate::artikel::Gelesen;
 use crate::db::error::Result;
 use crate::db::tx::WriteTx;
 use crate::http::reply::Reply;
@@ -53,14 +52,7 @@ pub fn change(tx: &WriteTx<'_>, old: Beleg, mut eingabe: BelegEingabe, mut hints
     sql::update(tx, &new)?;
     hint_doubled_fremdbeleg(tx, &new, &mut hints)?;
     let gruppen: BTreeSet<Gruppe> = Gruppe::of(new.kunde_id, new.beleg_typ, &positions);
-    let umbuchung = Umbuchung {
-        beleg: &new,
-        anlass,
-        vorher,
-        gruppen,
-        einstellungen: &einstellungen,
-        artikel: Gelesen::default(),
-    };
+    let umbuchung = Umbuchung { beleg: &new, anlass, vorher, gruppen, einstellungen: &einstellungen };
     let bewegungen = lager::rebook(tx, umbuchung, &mut hints)?;
     confirmation(200, new, bewegungen, hints)
 }
@@ -172,10 +164,9 @@ fn with_new_positions(
         satz_datum: beleg.satz_datum(),
         auto_price: eingabe.auto_price.get().copied().unwrap_or(true),
         einstellungen,
-        saetze: &steuersaetze::on(tx, tx.today(), beleg.satz_datum())?,
+        saetze: &steuersaetze::all(tx)?,
     };
-    let mut positions =
-        items::resolve(tx, &context, items.0, || tx.new_id(), &mut Gelesen::default(), hints)?;
+    let mut positions = items::resolve(tx, &context, items.0, || tx.new_id(), hints)?;
     create_ordered_batches(tx, beleg.beleg_typ, kunde.id, &mut positions)?;
     sql::replace_positions(tx, beleg.id, &positions)?;
     Ok((with_sums(beleg, &positions)?, positions))

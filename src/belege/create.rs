@@ -8,7 +8,6 @@ use super::items::{self, Context};
 use super::lager::{self, Anlass, BatchInformation, Gruppe, Umbuchung, Vorher};
 use super::model::{Beleg, BelegBestaetigung, BelegPosition, BelegWiederholt};
 use super::{lifecycle, partner, sql};
-use crate::artikel::Gelesen;
 use crate::chargen::Bewegung;
 use crate::db::error::{Failure, Result};
 use crate::db::numbers;
@@ -50,7 +49,7 @@ pub fn add(tx: &WriteTx<'_>, eingabe: BelegEingabe, hints: &mut Hints) -> Result
     let datum = eingabe.beleg_datum.get().copied().unwrap_or_else(|| tx.today());
     check_date(tx, &einstellungen, datum)?;
     let beleg = header(tx, typ, &kunde, datum, &eingabe, hints)?;
-    let saetze = steuersaetze::on(tx, tx.today(), beleg.satz_datum())?;
+    let saetze = steuersaetze::all(tx)?;
     let context = Context {
         beleg_id: beleg.id,
         typ,
@@ -60,8 +59,7 @@ pub fn add(tx: &WriteTx<'_>, eingabe: BelegEingabe, hints: &mut Hints) -> Result
         einstellungen: &einstellungen,
         saetze: &saetze,
     };
-    let mut artikel = Gelesen::default();
-    let mut positions = items::resolve(tx, &context, items.0, || tx.new_id(), &mut artikel, hints)?;
+    let mut positions = items::resolve(tx, &context, items.0, || tx.new_id(), hints)?;
     // A repeat names the external_ref again; without one nothing is ever compared with the request.
     let digest = match beleg.external_ref {
         Some(_) => Some(request_digest(&eingabe, Some(kunde.id), |at, _| Ok(positions[at].artikel_id))?),
@@ -80,7 +78,6 @@ pub fn add(tx: &WriteTx<'_>, eingabe: BelegEingabe, hints: &mut Hints) -> Result
         vorher: Vorher::default(),
         gruppen,
         einstellungen: &einstellungen,
-        artikel,
     };
     let bewegungen = lager::rebook(tx, umbuchung, hints)?;
     let final_at_once =

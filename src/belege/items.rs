@@ -1,11 +1,13 @@
 //! From an item of a request to a position: article, weighing, quantity, price, rate, batch.
 
+use std::sync::Arc;
+
 use uuid::Uuid;
 
 use super::eingabe::ItemEingabe;
 use super::model::BelegPosition;
 use super::sql;
-use crate::artikel::{self, Artikel, Gelesen};
+use crate::artikel::{self, Artikel};
 use crate::db::error::{Failure, Result};
 use crate::db::tx::Tx;
 use crate::http::wire::{Int, LongText, Text, required};
@@ -40,20 +42,19 @@ pub struct Context<'c> {
     pub saetze: &'c [Satz],
 }
 
-/// The positions that items ask for, or all that is wrong with them. Their articles are kept in `gelesen`.
+/// The positions that items ask for, or all that is wrong with them.
 pub fn resolve(
     tx: &Tx<'_>,
     context: &Context<'_>,
     items: Vec<ItemEingabe>,
     mut new_id: impl FnMut() -> Uuid,
-    gelesen: &mut Gelesen,
     hints: &mut Hints,
 ) -> Result<Vec<BelegPosition>> {
     let mut errors = PositionErrors::default();
     let mut positions = Vec::with_capacity(items.len());
     for (index, item) in items.into_iter().enumerate() {
         let mut item_hints = Hints::default();
-        let resolved = Resolver { tx, context, gelesen, hints: &mut item_hints }.resolve(item);
+        let resolved = Resolver { tx, context, hints: &mut item_hints }.resolve(item);
         let position = match resolved {
             Ok(position) => Some(position),
             Err(Failure::Refused(refusal)) => errors.keep(Err(refusal.below(&format!("items[{index}]")))),
@@ -71,7 +72,6 @@ pub fn resolve(
 struct Resolver<'r, 'c> {
     tx: &'r Tx<'r>,
     context: &'r Context<'c>,
-    gelesen: &'r mut Gelesen,
     hints: &'r mut Hints,
 }
 
@@ -86,27 +86,27 @@ impl Resolver<'_, '_> {
         }
         let einheit = item.einheit.get().map(|Text(text)| text.clone());
         let einheit = einheit.or_else(|| artikel.as_ref().and_then(|artikel| artikel.einheit.clone()));
-        let conversion = conversion(artikel.as_ref(), einheit.as_deref())?;
-        let menge = self.menge(&item, artikel.as_ref(), einheit.as_deref())?;
+        let conversion = conversion(artikel.as_deref(), einheit.as_deref())?;
+        let menge = self.menge(&item, artikel.as_deref(), einheit.as_deref())?;
         let lager_menge = conversion.map(|conversion| conversion.quantity(menge)).transpose()?;
-        let ep_netto = self.preis(&item, artikel.as_ref(), lager_menge, conversion)?;
+        let ep_netto = self.preis(&item, artikel.as_deref(), lager_menge, conversion)?;
         let rabatt_prozent = item.rabatt_prozent.get().copied().unwrap_or_default();
         let gesamtpreis = line_total(menge, ep_netto, rabatt_prozent)?;
         let mwst_satz = match item.mwst_satz.get() {
             Some(sent) => *sent,
-            None => self.satz(artikel.as_ref())?,
+            None => self.satz(artikel.as_deref())?,
         };
         self.ignore_purchase_fields(&mut item);
-        let lager_buchen = self.takes_part_in_stock(&item, artikel.as_ref(), menge, ep_netto);
-        self.check_batch(&item, artikel.as_ref(), lager_buchen)?;
+        let lager_buchen = self.takes_part_in_stock(&item, artikel.as_deref(), menge, ep_netto);
+        self.check_batch(&item, artikel.as_deref(), lager_buchen)?;
         self.check_bezug(&item)?;
         let kontrakt = KontraktBezug {
             kontrakt_id: item.kontrakt_id.get().copied(),
             kontrakt_position_id: item.kontrakt_position_id.get().copied(),
         }
         .checked(self.tx)?;
-        let artikel_text = |text: fn(&Artikel) -> Option<String>| artikel.as_ref().and_then(text);
-        let position = BelegPosition {
+        let artikel_text = |text: fn(&Artikel) -> Option<String>| artikel.as_deref().and_then(text);
+        Ok(BelegPosition {
             id: Uuid::nil(),
             beleg_id: self.context.beleg_id,
             position: 0,
@@ -146,13 +146,11 @@ impl Resolver<'_, '_> {
             artikel_name: artikel.as_ref().map(|artikel| artikel.bezeichnung.clone()),
             satz_gesendet: item.mwst_satz.get().is_some(),
             lager_menge,
-        };
-        artikel.into_iter().for_each(|artikel| self.gelesen.keep(artikel));
-        Ok(position)
+        })
     }
 
     /// The article by id, by number, or by both (D6); none for freight and text.
-    fn artikel(&self, item: &ItemEingabe) -> Result<Option<Artikel>> {
+    fn artikel(&self, item: &ItemEingabe) -> Result<Option<Arc<Artikel>>> {
         let number = item.artikelnr.get().map(|Text(text)| text.as_str());
         let Some(artikel) = artikel::named(self.tx, item.artikel_id.get().copied(), number)? else {
             return Ok(None);

@@ -5,7 +5,6 @@ use super::lager::{self, Anlass, Gruppe, Umbuchung};
 use super::model::{Beleg, BelegPosition, StornoBestaetigung};
 use super::verlauf::{self, Aktion};
 use super::{pruefsumme, sql};
-use crate::artikel::Gelesen;
 use crate::db::error::Result;
 use crate::db::numbers;
 use crate::db::tx::WriteTx;
@@ -86,14 +85,8 @@ pub fn cancel(tx: &WriteTx<'_>, old: Beleg, grund: String, mut hinweise: Hints) 
     };
     sql::update(tx, &beleg)?;
     let counter = if needs_counter { Some(counter_document(tx, &beleg, positions)?) } else { None };
-    let umbuchung = Umbuchung {
-        beleg: &beleg,
-        anlass: Anlass::Storno,
-        vorher,
-        gruppen,
-        einstellungen: &einstellungen,
-        artikel: Gelesen::default(),
-    };
+    let umbuchung =
+        Umbuchung { beleg: &beleg, anlass: Anlass::Storno, vorher, gruppen, einstellungen: &einstellungen };
     let lagerbewegungen = lager::rebook(tx, umbuchung, &mut hinweise)?;
     let bestaetigung = StornoBestaetigung {
         id: beleg.id,

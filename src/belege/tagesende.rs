@@ -18,7 +18,7 @@ const AT_ONCE: i64 = 100;
 /// company chose; how many there were. Call again until there are none.
 pub fn finalise_past_days(tx: &WriteTx<'_>) -> Result<usize> {
     let mut done = 0;
-    for typ in tenants::load(tx)?.abschluss_tagesende {
+    for typ in &tenants::load(tx)?.abschluss_tagesende {
         let statement =
             "select id from beleg where tenant_id = :tenant and status = 'offen' and beleg_typ = :typ
             and angelegt_am < :today order by angelegt_am, id limit :at_once";

@@ -69,7 +69,7 @@ fn checked(tx: &WriteTx<'_>, eingabe: ChargeEingabe, hinweise: &mut Hints) -> Re
         mhd: eingabe.mhd.value(),
         herkunftsland: eingabe.herkunftsland.value().map(|Staat(iso2)| iso2),
         biozertifikat_id,
-        einheit: artikel.einheit.or(einheit),
+        einheit: artikel.einheit.clone().or(einheit),
         eingang_menge: eingabe.eingang_menge.value().map(|menge| conversion.quantity(menge)).transpose()?,
         eingang_ep: eingabe.eingang_ep.value().map(|ep| conversion.price(ep)).transpose()?,
         eingang_quelle: eingabe.eingang_quelle.value().map_or(EingangQuelle::Manuell, |OneOf(quelle)| quelle),

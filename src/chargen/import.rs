@@ -42,7 +42,7 @@ pub fn charge(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
         }
         None => {
             check_charge_nr(tx, artikel_id, &charge_nr)?;
-            let einheit = artikel.einheit.or(einheit);
+            let einheit = artikel.einheit.clone().or(einheit);
             (add(tx, artikel_id, charge_nr, einheit, zeile, conversion)?, Upserted::Created)
         }
     };

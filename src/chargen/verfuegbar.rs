@@ -1,5 +1,7 @@
 //! Which batches of an article are there, and from which a quantity should be taken (D21b).
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -92,7 +94,7 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     })
 }
 
-fn asked_article(query: &Query, tx: &Tx<'_>) -> Result<Artikel> {
+fn asked_article(query: &Query, tx: &Tx<'_>) -> Result<Arc<Artikel>> {
     let missing = || {
         let message = "Es fehlt der Artikel. Bitte artikel_id oder artikelnr angeben.";
         Refusal::field(Code::ParameterFehlt, "artikel_id", message)

@@ -11,6 +11,7 @@ use rusqlite::Connection;
 
 use super::Clock;
 use super::error::{Failure, Result};
+use super::memory::Memory;
 use super::tx::{TenantId, Tx, WriteTx};
 
 /// One request's work.
@@ -25,6 +26,7 @@ pub trait Job: Send {
 pub struct Batch<'b> {
     connection: &'b Connection,
     clock: &'b Clock,
+    memory: &'b Memory,
     /// Each request is undone alone when it fails.
     savepoints: bool,
     /// Set when a request failed and could not be undone alone: then nothing of the batch may be kept.
@@ -33,8 +35,13 @@ pub struct Batch<'b> {
 
 impl<'b> Batch<'b> {
     /// A batch in the transaction that has begun on `connection`.
-    pub(super) fn new(connection: &'b Connection, clock: &'b Clock, savepoints: bool) -> Batch<'b> {
-        Batch { connection, clock, savepoints, failed: Cell::new(false) }
+    pub(super) fn new(
+        connection: &'b Connection,
+        clock: &'b Clock,
+        memory: &'b Memory,
+        savepoints: bool,
+    ) -> Batch<'b> {
+        Batch { connection, clock, memory, savepoints, failed: Cell::new(false) }
     }
 
     /// Whether nothing of it may be kept.
@@ -51,7 +58,7 @@ impl<'b> Batch<'b> {
     ) -> Result<T> {
         self.apart(|connection| {
             let tx = Tx::new(connection, tenant, (self.clock)());
-            work(&WriteTx::new(tx, key_id))
+            work(&WriteTx::new(tx.with_memory(self.memory), key_id))
         })
     }
 

@@ -9,6 +9,7 @@ pub mod error;
 pub mod list;
 pub mod lock;
 pub mod logging;
+pub mod memory;
 pub mod migrate;
 pub mod numbers;
 pub mod readers;

@@ -6,13 +6,14 @@
 
 use std::collections::BTreeSet;
 use std::ops::Deref;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::types::{ToSql, Type};
 use rusqlite::{CachedStatement, Connection, Row};
 use uuid::{ContextV7, Timestamp, Uuid};
 
 use super::error::{Failure, Result};
+use super::memory::Memory;
 use crate::rules::day::{Day, Instant};
 
 /// Named parameters of a statement, without `:tenant`.
@@ -26,12 +27,18 @@ pub struct Tx<'c> {
     connection: &'c Connection,
     tenant: TenantId,
     now: Instant,
+    memory: Option<&'c Memory>,
 }
 
 impl<'c> Tx<'c> {
     /// A transaction that has begun on `connection`.
     pub fn new(connection: &'c Connection, tenant: TenantId, now: Instant) -> Tx<'c> {
-        Tx { connection, tenant, now }
+        Tx { connection, tenant, now, memory: None }
+    }
+
+    /// The same, with what its connection remembers.
+    pub fn with_memory(self, memory: &'c Memory) -> Tx<'c> {
+        Tx { memory: Some(memory), ..self }
     }
 
     /// When it runs.
@@ -99,6 +106,20 @@ impl<'c> Tx<'c> {
             visit(row)?;
         }
         Ok(())
+    }
+
+    /// Master data of this kind, by its key: what the writer remembers of it, or else what is read. The tables it
+    /// is read from must stand in [`Memory`].
+    pub fn remembered<T: Send + Sync + 'static>(
+        &self,
+        kind: &'static str,
+        key: &[u8],
+        read: impl FnOnce() -> Result<T>,
+    ) -> Result<Arc<T>> {
+        match self.memory {
+            Some(memory) => memory.get(self.tenant, kind, key, read),
+            None => read().map(Arc::new),
+        }
     }
 
     fn bound(&self, sql: &str, params: Params<'_>) -> Result<CachedStatement<'c>> {

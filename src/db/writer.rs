@@ -17,6 +17,7 @@ use rusqlite::Connection;
 use super::batch::{Batch, Job, run};
 use super::checkpoint::Checkpoints;
 use super::error::Result;
+use super::memory::Memory;
 use super::{Clock, log};
 
 /// Requests that wait for the writer at most; further ones are answered 503.
@@ -113,9 +114,16 @@ impl Writer {
         if let Some(checkpoints) = &checkpoints {
             checkpoints.take_over(&connection);
         }
-        let watched = Arc::clone(&watch);
-        let state =
-            State { connection, checkpoints, clock, housekeeping, watch: watched, with_savepoints: 0 };
+        let memory = Memory::of(&connection).map_err(std::io::Error::other)?;
+        let state = State {
+            connection,
+            checkpoints,
+            clock,
+            memory,
+            housekeeping,
+            watch: Arc::clone(&watch),
+            with_savepoints: 0,
+        };
         let thread = std::thread::Builder::new().name("writer".into()).spawn(move || state.run(receiver))?;
         Ok(Writer { queue: WriterQueue { sender, watch }, thread })
     }
@@ -167,6 +175,7 @@ struct State {
     connection: Connection,
     checkpoints: Option<Checkpoints>,
     clock: Clock,
+    memory: Memory,
     housekeeping: Box<dyn Housekeeping>,
     watch: Arc<Watch>,
     /// Batches that run with savepoints from the start.
@@ -253,7 +262,8 @@ impl State {
 
     fn begin_and_run(&mut self, jobs: &mut [Box<dyn Job>], savepoints: bool) -> Result<Ended> {
         run(&self.connection, "begin immediate")?;
-        let batch = Batch::new(&self.connection, &self.clock, savepoints);
+        self.memory.look(&self.connection)?;
+        let batch = Batch::new(&self.connection, &self.clock, &self.memory, savepoints);
         for job in jobs.iter_mut() {
             job.run(&batch);
             if batch.has_failed() {

@@ -67,7 +67,7 @@ fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     }
     let bilanz = sql::balance(tx, id)?;
     let artikel = artikel::find(tx, charge.artikel_id)?;
-    let artikelnummer = artikel.map(|artikel| artikel.artikelnummer).unwrap_or_default();
+    let artikelnummer = artikel.map(|artikel| artikel.artikelnummer.clone()).unwrap_or_default();
     let herkunft = Herkunft {
         charge,
         artikelnummer,

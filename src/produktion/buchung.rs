@@ -57,7 +57,10 @@ pub fn complete(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hint
 /// All lines need what went in, and those of batch-tracked articles the batch (D13).
 fn check_input(tx: &Tx<'_>, line: &PaInput) -> Result<()> {
     let menge = weighed(line.ist_menge)?;
-    if line.charge_id.is_none() && !menge.is_zero() && article(tx, line.artikel_id)?.chargenpflichtig {
+    if line.charge_id.is_none()
+        && !menge.is_zero()
+        && artikel::must_have(tx, line.artikel_id)?.chargenpflichtig
+    {
         let message = "Der Artikel wird in Chargen geführt. Bitte die charge_id angeben.";
         return Err(Refusal::field(Code::ChargeFehlt, "charge_id", message).into());
     }
@@ -66,10 +69,6 @@ fn check_input(tx: &Tx<'_>, line: &PaInput) -> Result<()> {
 
 fn weighed(ist_menge: Option<Quantity>) -> Read<Quantity> {
     required(ist_menge, "ist_menge")
-}
-
-fn article(tx: &Tx<'_>, id: Uuid) -> Result<Artikel> {
-    artikel::find(tx, id)?.ok_or_else(|| Failure::Broken("a line of an unknown article".into()))
 }
 
 struct Booking<'b> {
@@ -82,14 +81,14 @@ struct Booking<'b> {
 
 impl Booking<'_> {
     fn input(&mut self, line: &PaInput) -> Result<()> {
-        let artikel = article(self.tx, line.artikel_id)?;
+        let artikel = artikel::must_have(self.tx, line.artikel_id)?;
         let menge = in_article_unit(weighed(line.ist_menge)?, line.einheit.as_deref(), &artikel)?;
         self.book(&artikel, line.charge_id, -menge)
     }
 
     /// A batch is made for a tracked article, or where a number or a date was sent (D13).
     fn output(&mut self, line: &PaOutput) -> Result<()> {
-        let artikel = article(self.tx, line.artikel_id)?;
+        let artikel = artikel::must_have(self.tx, line.artikel_id)?;
         let menge = in_article_unit(weighed(line.ist_menge)?, line.einheit.as_deref(), &artikel)?;
         let makes_batch = artikel.chargenpflichtig || line.charge_nr.is_some() || line.mhd.is_some();
         if menge.is_zero() || !makes_batch {

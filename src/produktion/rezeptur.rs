@@ -72,7 +72,7 @@ fn line(tx: &Tx<'_>, zutat: Zutat, path: &str) -> Result<Rezepturzeile> {
 fn checked_line(tx: &Tx<'_>, zutat: Zutat) -> Result<Rezepturzeile> {
     let Text(artikelnummer) = required(zutat.artikelnummer.value(), "artikelnummer")?;
     let artikel_id = artikel::by_artikelnummer(tx, &artikelnummer)?;
-    let own = artikel::find(tx, artikel_id)?.and_then(|artikel| artikel.einheit);
+    let own = artikel::find(tx, artikel_id)?.and_then(|artikel| artikel.einheit.clone());
     let menge = required(zutat.menge.value(), "menge")?;
     if menge <= Quantity::ZERO {
         return Err(Refusal::field(Code::MengeUngueltig, "menge", "Die Menge muss über 0 sein.").into());

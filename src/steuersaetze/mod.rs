@@ -1,5 +1,7 @@
 //! Tax rates by date: data of the company, not code (D7, D21e).
 
+use std::sync::Arc;
+
 use rusqlite::{Connection, Row, named_params};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -104,12 +106,11 @@ pub fn copy_template(connection: &Connection, tenant: TenantId) -> Result<()> {
     Ok(())
 }
 
-/// The rates that hold on one of two days or between them, for the rules.
-pub fn on(tx: &Tx<'_>, one: Day, other: Day) -> Result<Vec<Satz>> {
-    let statement = "select schluessel, satz, gueltig_von, gueltig_bis from steuersatz
-        where tenant_id = :tenant and gueltig_von <= :last and (gueltig_bis is null or gueltig_bis >= :first)";
-    let params = named_params! {":first": one.min(other), ":last": one.max(other)};
-    tx.all(statement, params, |row| {
+/// All rates, for the rules.
+pub fn all(tx: &Tx<'_>) -> Result<Arc<Vec<Satz>>> {
+    let statement =
+        "select schluessel, satz, gueltig_von, gueltig_bis from steuersatz where tenant_id = :tenant";
+    let satz = |row: &Row<'_>| {
         let mut columns = Columns::of(row);
         Ok(Satz {
             schluessel: columns.take()?,
@@ -117,7 +118,8 @@ pub fn on(tx: &Tx<'_>, one: Day, other: Day) -> Result<Vec<Satz>> {
             gueltig_von: columns.take()?,
             gueltig_bis: columns.take()?,
         })
-    })
+    };
+    tx.remembered("tax rates", &[], || tx.all(statement, &[], satz))
 }
 
 fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {

@@ -1,6 +1,8 @@
 //! Settings of a company: one table that the command line and the rules read.
 
-use rusqlite::Connection;
+use std::sync::Arc;
+
+use rusqlite::{Connection, Row};
 
 use crate::db::error::{Failure, Result};
 use crate::db::tx::{TenantId, Tx};
@@ -104,29 +106,28 @@ pub struct Einstellungen {
 }
 
 /// The settings of the company.
-pub fn load(tx: &Tx<'_>) -> Result<Einstellungen> {
-    tx.one(
-        "select steuer_ausland_automatik, bestellung_ohne_charge, lagerbuchung = 'lieferung',
+pub fn load(tx: &Tx<'_>) -> Result<Arc<Einstellungen>> {
+    let statement = "select steuer_ausland_automatik, bestellung_ohne_charge, lagerbuchung = 'lieferung',
            charge_automatik = 'fefo', negativbestand = 'ablehnen', gesperrt_bis, abschluss_bei_anlage,
            abschluss_tagesende
-         from tenant where id = :tenant",
-        &[],
-        |row| {
-            let typen = |at| -> rusqlite::Result<Vec<BelegTyp>> {
-                Ok(row.get::<_, String>(at)?.split(' ').filter_map(BelegTyp::parse).collect())
-            };
-            Ok(Einstellungen {
-                steuer_ausland_automatik: row.get(0)?,
-                bestellung_ohne_charge: row.get(1)?,
-                lager_nur_lieferung: row.get(2)?,
-                fefo: row.get(3)?,
-                negativbestand_ablehnen: row.get(4)?,
-                gesperrt_bis: row.get(5)?,
-                abschluss_bei_anlage: typen(6)?,
-                abschluss_tagesende: typen(7)?,
-            })
-        },
-    )
+         from tenant where id = :tenant";
+    tx.remembered("settings", &[], || tx.one(statement, &[], einstellungen))
+}
+
+fn einstellungen(row: &Row<'_>) -> rusqlite::Result<Einstellungen> {
+    let typen = |at| -> rusqlite::Result<Vec<BelegTyp>> {
+        Ok(row.get::<_, String>(at)?.split(' ').filter_map(BelegTyp::parse).collect())
+    };
+    Ok(Einstellungen {
+        steuer_ausland_automatik: row.get(0)?,
+        bestellung_ohne_charge: row.get(1)?,
+        lager_nur_lieferung: row.get(2)?,
+        fefo: row.get(3)?,
+        negativbestand_ablehnen: row.get(4)?,
+        gesperrt_bis: row.get(5)?,
+        abschluss_bei_anlage: typen(6)?,
+        abschluss_tagesende: typen(7)?,
+    })
 }
 
 /// Changes a setting of a company.

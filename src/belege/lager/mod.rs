@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use super::model::{Beleg, BelegPosition};
 use super::sql;
-use crate::artikel::{Artikel, Gelesen};
+use crate::artikel::{self, Artikel};
 use crate::chargen::{self, Bewegung, Buchung, Charge, Ursache};
 use crate::db::error::{Failure, Result};
 use crate::db::tx::{Tx, WriteTx};
@@ -84,13 +84,11 @@ pub struct Umbuchung<'e> {
     pub gruppen: BTreeSet<Gruppe>,
     /// The settings of the company.
     pub einstellungen: &'e Einstellungen,
-    /// Articles that were read already.
-    pub artikel: Gelesen,
 }
 
 /// Forms the pairs anew and books what differs; the movements, for the confirmation.
 pub fn rebook(tx: &WriteTx<'_>, umbuchung: Umbuchung<'_>, hints: &mut Hints) -> Result<Vec<Bewegung>> {
-    let Umbuchung { beleg, anlass, vorher, gruppen, einstellungen, artikel: mut gelesen } = umbuchung;
+    let Umbuchung { beleg, anlass, vorher, gruppen, einstellungen } = umbuchung;
     let mut soll = Konten::new();
     let is_new = matches!(anlass, Anlass::Anlage(_));
     let mut newest = match anlass {
@@ -104,12 +102,12 @@ pub fn rebook(tx: &WriteTx<'_>, umbuchung: Umbuchung<'_>, hints: &mut Hints) -> 
     let mut errors = PositionErrors::default();
     for gruppe in vorher.gruppen.union(&gruppen) {
         let stand = Stand::of(tx, *gruppe, newest.as_mut())?;
-        let artikel = gelesen.must_have(tx, gruppe.artikel)?;
+        let artikel = artikel::must_have(tx, gruppe.artikel)?;
         let posten = posten(tx, *gruppe, &stand.zeilen)?;
         let mut placer = Placer {
             tx,
             gruppe: *gruppe,
-            artikel,
+            artikel: &artikel,
             zeilen: &stand.zeilen,
             posten: &posten,
             own: beleg.id,
@@ -126,7 +124,7 @@ pub fn rebook(tx: &WriteTx<'_>, umbuchung: Umbuchung<'_>, hints: &mut Hints) -> 
             let ergebnis = paarung.enter(&posten[at], |rest, covered| placer.place(at, rest, covered))?;
             add_to(&mut soll, gruppe, zeile, &ergebnis)?;
             note_charge(tx, zeile, &ergebnis)?;
-            let price = price_per_article_unit(zeile, artikel)?;
+            let price = price_per_article_unit(zeile, &artikel)?;
             for anteil in &ergebnis.eigen {
                 prices.entry((zeile.beleg_id, gruppe.artikel, anteil.charge)).or_insert(price);
             }
@@ -136,7 +134,7 @@ pub fn rebook(tx: &WriteTx<'_>, umbuchung: Umbuchung<'_>, hints: &mut Hints) -> 
     }
     errors.into_result()?;
     offen::insert(tx, &offen)?;
-    let booked = book_difference(tx, beleg, &ist, &soll, &prices, &mut gelesen)?;
+    let booked = book_difference(tx, beleg, &ist, &soll, &prices)?;
     check_stock(&booked, is_new, einstellungen, hints)?;
     Ok(booked.into_iter().map(|gebucht| gebucht.bewegung).collect())
 }
@@ -183,7 +181,6 @@ fn book_difference(
     ist: &Konten,
     soll: &Konten,
     prices: &HashMap<Konto, Price>,
-    gelesen: &mut Gelesen,
 ) -> Result<Vec<Gebucht>> {
     let mut keys: Vec<_> = ist.keys().chain(soll.keys()).collect();
     keys.sort_unstable();
@@ -219,7 +216,7 @@ fn book_difference(
             charge_id: buchung.charge_id,
             charge_nr: charge.as_ref().map(|charge| charge.charge_nr.clone()),
             menge: buchung.menge,
-            einheit: gelesen.must_have(tx, buchung.artikel_id)?.einheit.clone(),
+            einheit: artikel::must_have(tx, buchung.artikel_id)?.einheit.clone(),
         };
         Ok(Gebucht { bewegung, einkauf: buchung.ist_eingang, charge })
     };
