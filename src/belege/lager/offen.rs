@@ -19,6 +19,8 @@ pub struct Newest {
     zeilen: HashMap<Uuid, Vec<Zeile>>,
     /// Groups whose pairs an older version formed last: what is open of them is not kept.
     older: BTreeSet<Gruppe>,
+    /// Anything is open that it could meet.
+    may_meet: bool,
 }
 
 impl Newest {
@@ -32,7 +34,8 @@ impl Newest {
         for (artikel, zeile) in positions.iter().filter_map(|position| Zeile::of(beleg, position)) {
             by_article.entry(artikel).or_default().push(zeile);
         }
-        Ok(Some(Newest { zeilen: by_article, older: older(tx, beleg.kunde_id)? }))
+        let older = older(tx, beleg.kunde_id)?;
+        Ok(Some(Newest { zeilen: by_article, older, may_meet: may_meet(tx, beleg)? }))
     }
 }
 
@@ -55,7 +58,7 @@ impl Stand {
             && !newest.older.contains(&gruppe)
         {
             let zeilen = newest.zeilen.remove(&gruppe.artikel).unwrap_or_default();
-            let offen = counterparts(tx, gruppe, &zeilen)?;
+            let offen = counterparts(tx, gruppe, &zeilen, newest.may_meet)?;
             return Ok(Stand { zeilen, booked: Konten::new(), offen, goes_on: true });
         }
         let (zeilen, booked) = (zeilen(tx, gruppe)?, booked_of(tx, gruppe)?);
@@ -103,14 +106,26 @@ fn older(tx: &Tx<'_>, kunde: Uuid) -> Result<BTreeSet<Gruppe>> {
     Ok(groups.into_iter().collect())
 }
 
-/// What the positions of a new document may meet: the other side, and of a return the deliveries.
-fn counterparts(tx: &Tx<'_>, gruppe: Gruppe, own: &[Zeile]) -> Result<Vec<Offen>> {
+/// Whether anything is open of the partner that a document could meet: it is asked once instead of for each article,
+/// for as a rule nothing is.
+fn may_meet(tx: &Tx<'_>, beleg: &Beleg) -> Result<bool> {
+    let open =
+        "select 1 from lager_offen where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ";
+    match beleg.beleg_typ.gegenstueck() {
+        Some(typ) => tx.exists(open, named_params! {":kunde": beleg.kunde_id, ":typ": typ}),
+        None => Ok(false),
+    }
+}
+
+/// What the positions of a new document may meet: the other side, if it `may_meet` any, and of a return the
+/// deliveries.
+fn counterparts(tx: &Tx<'_>, gruppe: Gruppe, own: &[Zeile], may_meet: bool) -> Result<Vec<Offen>> {
     let (lieferung, rechnung) = types(gruppe);
     let Some(first) = own.first() else { return Ok(Vec::new()) };
     // Many deliveries may be open; of an invoice that names its own only that one counts.
     let bezug = first.bezug.filter(|_| own.iter().all(|zeile| zeile.bezug == first.bezug));
     let other = if first.typ == lieferung { rechnung } else { lieferung };
-    let mut offen = open_of(tx, gruppe, other, bezug)?;
+    let mut offen = if may_meet { open_of(tx, gruppe, other, bezug)? } else { Vec::new() };
     if own.iter().any(|zeile| zeile.menge.is_negative()) {
         offen.extend(open_of(tx, gruppe, lieferung, None)?);
     }

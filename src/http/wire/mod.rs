@@ -52,13 +52,21 @@ impl<'h> At<'h> {
 
     /// Runs `read` at the field `name` below.
     pub fn field<T>(&mut self, name: &str, read: impl FnOnce(&mut At<'_>) -> T) -> T {
-        let dot = if self.path.is_empty() { "" } else { "." };
-        self.below(format!("{}{dot}{name}", self.path), read)
+        let here = self.path.len();
+        let dot = if here == 0 { "" } else { "." };
+        self.path.extend([dot, name]);
+        let value = read(self);
+        self.path.truncate(here);
+        value
     }
 
     /// Runs `read` at element `index` of the array we are at.
     pub fn element<T>(&mut self, index: usize, read: impl FnOnce(&mut At<'_>) -> T) -> T {
-        self.below(format!("{}[{index}]", self.path), read)
+        let here = self.path.len();
+        self.path.push_str(&format!("[{index}]"));
+        let value = read(self);
+        self.path.truncate(here);
+        value
     }
 
     /// A refusal of the field we are at.
@@ -87,11 +95,6 @@ impl<'h> At<'h> {
         }
         self.hint(HintCode::UnbekanntesFeld, "Dieses Feld gibt es nicht; es wurde nicht übernommen.");
         Ok(())
-    }
-
-    fn below<T>(&mut self, path: String, read: impl FnOnce(&mut At<'_>) -> T) -> T {
-        let At { unknown_fields_refused, is_import, tabular, .. } = *self;
-        read(&mut At { path, hints: self.hints, unknown_fields_refused, is_import, tabular })
     }
 }
 
