@@ -5,7 +5,7 @@ use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
 use super::model::{Beleg, BelegPosition, pdf_url};
-use crate::db::error::Result;
+use crate::db::error::{Failure, Result};
 use crate::db::list::{Filter, ListSql, Listing, Page};
 use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::rules::day::{Day, Instant};
@@ -322,6 +322,14 @@ pub fn insert_positions(tx: &WriteTx<'_>, positions: &[BelegPosition]) -> Result
 }
 
 /// Notes the one batch that covers a position.
-pub fn set_position_charge(tx: &WriteTx<'_>, position: Uuid, charge: Option<Uuid>) -> Result<()> {
-    tx.update("beleg_position", position, named_params! {":charge_id": charge})
+pub fn set_position_charge(tx: &WriteTx<'_>, beleg: Uuid, position: i64, charge: Option<Uuid>) -> Result<()> {
+    let statement = "update beleg_position set charge_id = :charge
+        where tenant_id = :tenant and beleg_id = :beleg and position = :position";
+    let params = named_params! {":charge": charge, ":beleg": beleg, ":position": position};
+    match tx.execute(statement, params)? {
+        1 => Ok(()),
+        rows => {
+            Err(Failure::Broken(format!("the batch of a position was noted in {rows} rows instead of one")))
+        }
+    }
 }

@@ -156,7 +156,7 @@ fn note_charge(tx: &WriteTx<'_>, zeile: &Zeile, ergebnis: &Ergebnis) -> Result<(
     if zeile.charge_gesendet || zeile.status != BelegStatus::Offen || zeile.charge_id == charge {
         return Ok(());
     }
-    sql::set_position_charge(tx, zeile.id, charge)
+    sql::set_position_charge(tx, zeile.beleg_id, zeile.position, charge)
 }
 
 fn price_per_article_unit(zeile: &Zeile, artikel: &Artikel) -> Result<Price> {

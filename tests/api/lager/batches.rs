@@ -38,6 +38,17 @@ fn a_batch_is_required_where_the_table_says_so() {
 }
 
 #[test]
+fn each_position_notes_its_own_batch() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let items = json!([buy(1, "C1"), {"artikelnr": "S", "menge": 1}, buy(2, "C2"), buy(3, "C1")]);
+    let positions = mill.get(&mill.post("EL", items).id())["positionen"].clone();
+    let noted: Vec<_> = positions.as_array().unwrap().iter().map(|p| p["charge_id"].clone()).collect();
+    let [first, second] = ["C1", "C2"].map(|fremde| mill.batch(fremde)["id"].clone());
+    assert_eq!(noted, [first.clone(), Value::Null, second, first]);
+}
+
+#[test]
 fn each_batch_information_alone_is_enough_for_a_purchase() {
     let server = Server::start();
     let mill = Mill::of(&server);
