@@ -158,7 +158,7 @@ impl App {
         }
         let routes: Vec<_> = routes().collect();
         let route_ids = number_routes(&connection, &routes)?;
-        let keys = Arc::new(Keys::new(mac_secret(&connection)?)?);
+        let keys = Arc::new(Keys::new(mac_secret(&connection)?));
         let journal = Arc::new(Journal::open(database, &connection)?);
         let quota = Arc::new(Quota::default());
         let mut take_in = Box::new(TakeIn::new(Arc::clone(&journal), Arc::clone(&quota), Arc::clone(&clock)));

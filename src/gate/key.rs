@@ -86,15 +86,17 @@ pub struct Keys {
     mac_secret: Vec<u8>,
     /// Digests of keys whose hash was verified.
     verified: RwLock<HashSet<Digest32>>,
-    /// A hash of nothing, so that an unknown id costs as much as a wrong secret.
-    decoy: String,
 }
+
+/// A hash that no key has, so that an unknown id costs as much as a wrong secret. It is not made at the start of the service: that
+/// would take half of it.
+const DECOY: &str =
+    "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 impl Keys {
     /// Keys of an installation.
-    pub fn new(mac_secret: Vec<u8>) -> Result<Keys> {
-        let decoy = generate(&mac_secret)?.hash;
-        Ok(Keys { mac_secret, verified: RwLock::default(), decoy })
+    pub fn new(mac_secret: Vec<u8>) -> Keys {
+        Keys { mac_secret, verified: RwLock::default() }
     }
 
     /// The key of a request, if its MAC holds.
@@ -132,8 +134,7 @@ impl Keys {
             .query_row([&key.id], |row| row.get(0))
             .optional()?;
         let known = hash.is_some();
-        let hash = hash.unwrap_or_else(|| self.decoy.clone());
-        let hash = PasswordHash::new(&hash)
+        let hash = PasswordHash::new(hash.as_deref().unwrap_or(DECOY))
             .map_err(|error| Failure::Broken(format!("the hash of key {} is damaged: {error}", key.id)))?;
         let holds = Argon2::default().verify_password(key.text.as_bytes(), &hash).is_ok();
         if !(known && holds) {
@@ -284,4 +285,25 @@ pub fn list(connection: &Connection, tenant: Option<i64>, now: Instant) -> Resul
 pub fn set_active(connection: &Connection, id: &str, active: bool) -> Result<bool> {
     let changed = connection.execute("update api_key set aktiv = ?1 where id = ?2", params![active, id])?;
     Ok(changed == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_id_costs_as_much_as_a_wrong_secret() {
+        let key = generate(&[7; 32]).unwrap();
+        let [of_key, decoy] = [&key.hash, DECOY].map(|hash| PasswordHash::new(hash).unwrap());
+        assert_eq!(
+            (of_key.algorithm, of_key.version, &of_key.params),
+            (decoy.algorithm, decoy.version, &decoy.params)
+        );
+        let length = |hash: &PasswordHash| {
+            (hash.salt.as_ref().map(|salt| salt.len()), hash.hash.as_ref().map(|hash| hash.len()))
+        };
+        assert_eq!(length(&of_key), length(&decoy));
+        assert!(Argon2::default().verify_password(key.text.as_bytes(), &of_key).is_ok());
+        assert!(Argon2::default().verify_password(key.text.as_bytes(), &decoy).is_err());
+    }
 }
