@@ -169,7 +169,7 @@ pub struct WriteTx<'c> {
 }
 
 impl<'c> WriteTx<'c> {
-    /// A transaction within a savepoint of the writer.
+    /// A transaction of the writer.
     pub fn new(tx: Tx<'c>, key_id: Option<&'c str>) -> WriteTx<'c> {
         WriteTx { tx, key_id }
     }

@@ -88,8 +88,8 @@ pub struct Keys {
     verified: RwLock<HashSet<Digest32>>,
 }
 
-/// A hash that no key has, so that an unknown id costs as much as a wrong secret. It is not made at the start of the service: that
-/// would take half of it.
+/// A hash that no key has, so that an unknown id costs as much as a wrong secret. To make one took half of the start
+/// of the service.
 const DECOY: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
