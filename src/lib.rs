@@ -9,7 +9,8 @@
 //! order that stands there, and reaches a function of a slice by way of its row in
 //! [`app::routes`]. A read runs at once on a snapshot ([`db::readers`]); a write is read and
 //! checked at once, and carried out by the one writer ([`db::writer`]), many in one transaction ([`db::batch`]);
-//! beside it [`db::checkpoint`] moves them from the write-ahead log into the database.
+//! what hardly ever changes it remembers ([`db::memory`]). Beside it [`db::checkpoint`] moves what was written from
+//! the write-ahead log into the database.
 //! What the trade demands is computed in [`rules`], which knows neither SQL nor HTTP nor the time.
 //!
 //! A slice is a folder: `mod.rs` (what it is, its ROUTES and IMPORTS), `model.rs` (what goes over

@@ -44,9 +44,10 @@ impl<'b> Batch<'b> {
         Batch { connection, clock, memory, savepoints, failed: Cell::new(false) }
     }
 
-    /// Whether nothing of it may be kept.
+    /// Whether nothing of it may be kept: a request could not be undone alone, or its failure undid the whole
+    /// transaction.
     pub(super) fn has_failed(&self) -> bool {
-        self.failed.get()
+        self.failed.get() || self.connection.is_autocommit()
     }
 
     /// Runs a request's work: all of it is kept, or nothing.
@@ -78,9 +79,8 @@ impl<'b> Batch<'b> {
     fn without_savepoint<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let before = self.connection.total_changes();
         let result = work();
-        if result.is_err() {
-            let has_written = self.connection.total_changes() != before || self.connection.is_autocommit();
-            self.failed.set(self.failed.get() || has_written);
+        if result.is_err() && self.connection.total_changes() != before {
+            self.failed.set(true);
         }
         result
     }
@@ -93,8 +93,7 @@ impl<'b> Batch<'b> {
                 Ok(value)
             }
             Err(failure) => {
-                // Some failures undo the whole transaction; then there is no savepoint left, and
-                // the batch fails at its commit.
+                // Some failures undo the whole transaction; then there is no savepoint left.
                 if !self.connection.is_autocommit() {
                     let undone = run(self.connection, "rollback to request")
                         .and_then(|()| run(self.connection, "release request"));

@@ -317,21 +317,28 @@ mod tests {
         }
     }
 
-    struct NoHousekeeping;
+    /// Counts in a table how often it was done.
+    struct Counts;
 
-    impl Housekeeping for NoHousekeeping {
-        fn pending(&self, _: bool) -> bool {
-            false
+    impl Housekeeping for Counts {
+        fn pending(&self, at_stop: bool) -> bool {
+            !at_stop
         }
-        fn in_batch(&mut self, _: &Connection) -> Result<()> {
+        fn in_batch(&mut self, connection: &Connection) -> Result<()> {
+            connection.execute("insert into done values (1)", [])?;
             Ok(())
         }
         fn after(&mut self, _: bool) {}
     }
 
     fn writer_of(connection: Connection) -> Writer {
-        connection.execute_batch("create table t (a)").unwrap();
-        Writer::start(connection, None, system_clock(), Box::new(NoHousekeeping)).unwrap()
+        connection.execute_batch("create table t (a); create table done (a)").unwrap();
+        Writer::start(connection, None, system_clock(), Box::new(Counts)).unwrap()
+    }
+
+    fn rows(database: &Connection, table: &str) -> Vec<i64> {
+        let mut rows = database.prepare(&format!("select a from {table} order by a")).unwrap();
+        rows.query_map([], |row| row.get(0)).unwrap().flatten().collect()
     }
 
     #[test]
@@ -353,6 +360,8 @@ mod tests {
         FailsBeforeWriting,
         FailsAfterWriting,
         PanicsAfterWriting,
+        /// As SQLite does when the disk is full.
+        UndoesAll,
     }
 
     /// Writes its number.
@@ -371,6 +380,9 @@ mod tests {
             let result = batch.apart(|connection| {
                 if self.way != Way::FailsBeforeWriting {
                     connection.execute("insert into t values (?1)", [self.number])?;
+                }
+                if self.way == Way::UndoesAll {
+                    connection.execute_batch("rollback")?;
                 }
                 match self.way {
                     Way::Succeeds => Ok(()),
@@ -411,7 +423,8 @@ mod tests {
         go.send(()).unwrap();
         let runs = (0..).zip(ways).map(|(number, way)| {
             let (of, runs, kept) = ends.recv().unwrap();
-            assert_eq!((of, kept), (number, *way == Way::Succeeds), "{ways:?}");
+            let is_to_be_kept = *way == Way::Succeeds && !ways.contains(&Way::UndoesAll);
+            assert_eq!((of, kept), (number, is_to_be_kept), "{ways:?}");
             runs
         });
         runs.collect()
@@ -433,11 +446,25 @@ mod tests {
             assert_eq!(run_batch(&writer.queue(), &ways), runs, "{ways:?}");
             writer.stop();
             let database = Connection::open(&path).unwrap();
-            let mut rows = database.prepare("select a from t order by a").unwrap();
-            let rows: Vec<i64> = rows.query_map([], |row| row.get(0)).unwrap().flatten().collect();
             let kept = (0..).zip(&ways).filter(|(_, way)| **way == Succeeds).map(|(number, _)| number);
-            assert_eq!(rows, kept.collect::<Vec<_>>(), "{ways:?}");
+            assert_eq!(rows(&database, "t"), kept.collect::<Vec<_>>(), "{ways:?}");
         }
+    }
+
+    #[test]
+    fn of_a_batch_whose_transaction_is_undone_nothing_is_kept() {
+        use Way::{Succeeds, UndoesAll};
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("test.db");
+        let writer = writer_of(Connection::open(&path).unwrap());
+        // What comes after it, a request or the writer's own work, must not write outside a transaction.
+        for (ways, runs) in [(vec![Succeeds, UndoesAll], [2, 2]), (vec![UndoesAll, Succeeds], [1, 0])] {
+            assert_eq!(run_batch(&writer.queue(), &ways), runs, "{ways:?}");
+        }
+        writer.stop();
+        let database = Connection::open(&path).unwrap();
+        assert_eq!(rows(&database, "t"), [0; 0]);
+        assert_eq!(rows(&database, "done"), [1, 1], "with the two batches that kept the writer busy");
     }
 
     #[test]
