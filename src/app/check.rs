@@ -115,6 +115,22 @@ const RULES: &[(&str, &str)] = &[
            and p.artikel_id = o.artikel_id and p.lager_buchen = 1 and sum(o.menge) <= p.lager_menge, 0))",
     ),
     (
+        "documents of which all is open are live, and moved what their positions say",
+        "select count(*) from lager_ganz_offen o
+           left join beleg b on b.tenant_id = o.tenant_id and b.id = o.beleg_id
+         where not coalesce(b.status <> 'storniert' and b.kunde_id = o.kunde_id and b.beleg_typ = o.beleg_typ, 0)
+           or exists (select 1 from (
+               select artikel_id, charge_id, lager_menge as menge from beleg_position
+               where tenant_id = o.tenant_id and beleg_id = o.beleg_id and lager_buchen = 1 and artikel_id is not null
+               union all
+               select artikel_id, charge_id, iif(o.beleg_typ in ('EL', 'ER'), -menge, menge) from lagerbewegung
+               where tenant_id = o.tenant_id and beleg_id = o.beleg_id)
+             group by artikel_id, charge_id having sum(menge) <> 0)
+           or exists (select 1 from lager_offen
+             where tenant_id = o.tenant_id and kunde_id = o.kunde_id and beleg_typ = o.beleg_typ
+               and beleg_id = o.beleg_id)",
+    ),
+    (
         "cancelled documents have moved nothing",
         "select count(*) from (select b.tenant_id, b.id, m.artikel_id, m.charge_id from beleg b
            join lagerbewegung m on m.tenant_id = b.tenant_id and m.beleg_id = b.id

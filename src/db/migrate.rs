@@ -226,6 +226,7 @@ mod tests {
             "beleg_position",
             "beleg_verlauf",
             "charge",
+            "lager_ganz_offen",
             "lager_offen",
             "lagerbewegung",
             "wiegung",

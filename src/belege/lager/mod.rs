@@ -20,7 +20,7 @@ use super::sql;
 use crate::artikel::{self, Artikel};
 use crate::chargen::{self, Bewegung, Buchung, Charge, Ursache};
 use crate::db::error::{Failure, Result};
-use crate::db::tx::{Tx, WriteTx};
+use crate::db::tx::WriteTx;
 use crate::rules::document::{BelegStatus, Seite};
 use crate::rules::error::{Code, Hints, PositionErrors, Refusal};
 use crate::rules::fixed::{Price, Quantity};
@@ -41,9 +41,10 @@ pub struct Vorher {
 }
 
 /// Takes down the pairs as they are, before a document is changed or cancelled.
-pub fn before(tx: &Tx<'_>, gruppen: BTreeSet<Gruppe>) -> Result<Vorher> {
+pub fn before(tx: &WriteTx<'_>, gruppen: BTreeSet<Gruppe>) -> Result<Vorher> {
     let mut positionen = HashMap::new();
     for gruppe in &gruppen {
+        offen::spread_of(tx, *gruppe)?;
         let zeilen = zeilen(tx, *gruppe)?;
         let mut booked = pools(&booked_of(tx, *gruppe)?);
         let posten = posten(tx, *gruppe, &zeilen)?;
@@ -98,6 +99,7 @@ pub fn rebook(tx: &WriteTx<'_>, umbuchung: Umbuchung<'_>, hints: &mut Hints) -> 
     // A new document has booked nothing yet.
     let mut ist = if is_new { Konten::new() } else { booked_by(tx, beleg.id)? };
     let mut offen = Vec::new();
+    let mut all_is_open = true;
     let mut prices = HashMap::new();
     let mut errors = PositionErrors::default();
     for gruppe in vorher.gruppen.union(&gruppen) {
@@ -123,7 +125,10 @@ pub fn rebook(tx: &WriteTx<'_>, umbuchung: Umbuchung<'_>, hints: &mut Hints) -> 
         for (at, zeile) in stand.zeilen.iter().enumerate() {
             let ergebnis = paarung.enter(&posten[at], |rest, covered| placer.place(at, rest, covered))?;
             add_to(&mut soll, gruppe, zeile, &ergebnis)?;
-            note_charge(tx, zeile, &ergebnis)?;
+            let charge = note_charge(tx, zeile, &ergebnis)?;
+            let is_open =
+                ergebnis.eigen == [Anteil { charge, menge: zeile.menge }] && !zeile.menge.is_negative();
+            all_is_open &= is_open && stand.goes_on;
             let price = price_per_article_unit(zeile, &artikel)?;
             for anteil in &ergebnis.eigen {
                 prices.entry((zeile.beleg_id, gruppe.artikel, anteil.charge)).or_insert(price);
@@ -133,7 +138,11 @@ pub fn rebook(tx: &WriteTx<'_>, umbuchung: Umbuchung<'_>, hints: &mut Hints) -> 
         ist.extend(stand.booked);
     }
     errors.into_result()?;
-    offen::insert(tx, &offen)?;
+    if all_is_open && !offen.is_empty() {
+        offen::insert_whole(tx, beleg)?;
+    } else {
+        offen::insert(tx, &offen)?;
+    }
     let booked = book_difference(tx, beleg, &ist, &soll, &prices)?;
     check_stock(&booked, is_new, einstellungen, hints)?;
     Ok(booked.into_iter().map(|gebucht| gebucht.bewegung).collect())
@@ -149,14 +158,15 @@ fn add_to(soll: &mut Konten, gruppe: &Gruppe, zeile: &Zeile, ergebnis: &Ergebnis
     Ok(())
 }
 
-/// Notes the one batch that covers a position. A named one stays, and a finalised position never
-/// changes (D8).
-fn note_charge(tx: &WriteTx<'_>, zeile: &Zeile, ergebnis: &Ergebnis) -> Result<()> {
+/// Notes the one batch that covers a position, and says which it has now. A named one stays, and a finalised position
+/// never changes (D8).
+fn note_charge(tx: &WriteTx<'_>, zeile: &Zeile, ergebnis: &Ergebnis) -> Result<Option<Uuid>> {
     let charge = ergebnis.einzige_charge();
     if zeile.charge_gesendet || zeile.status != BelegStatus::Offen || zeile.charge_id == charge {
-        return Ok(());
+        return Ok(zeile.charge_id);
     }
-    sql::set_position_charge(tx, zeile.beleg_id, zeile.position, charge)
+    sql::set_position_charge(tx, zeile.beleg_id, zeile.position, charge)?;
+    Ok(charge)
 }
 
 fn price_per_article_unit(zeile: &Zeile, artikel: &Artikel) -> Result<Price> {

@@ -1,5 +1,8 @@
 //! What positions have booked and no counterpart has met yet, kept so that a new document need not
 //! read what its partner ever bought or sold.
+//!
+//! As a rule all of a new document is open, and mostly nothing ever meets it: then one row says so
+//! (`lager_ganz_offen`). It is spread over its articles (`lager_offen`) before anything could meet it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -25,7 +28,7 @@ pub struct Newest {
 
 impl Newest {
     /// None for a document whose id is older than others because the clock was set back.
-    pub fn of(tx: &Tx<'_>, beleg: &Beleg, positions: &[BelegPosition]) -> Result<Option<Newest>> {
+    pub fn of(tx: &WriteTx<'_>, beleg: &Beleg, positions: &[BelegPosition]) -> Result<Option<Newest>> {
         let newer = "select 1 from beleg where tenant_id = :tenant and id > :beleg";
         if tx.exists(newer, named_params! {":beleg": beleg.id})? {
             return Ok(None);
@@ -35,7 +38,11 @@ impl Newest {
             by_article.entry(artikel).or_default().push(zeile);
         }
         let older = older(tx, beleg.kunde_id)?;
-        Ok(Some(Newest { zeilen: by_article, older, may_meet: may_meet(tx, beleg)? }))
+        let may_meet = match beleg.beleg_typ.gegenstueck() {
+            Some(typ) => may_meet(tx, beleg.kunde_id, typ, only_bezug(by_article.values().flatten()))?,
+            None => false,
+        };
+        Ok(Some(Newest { zeilen: by_article, older, may_meet }))
     }
 }
 
@@ -48,12 +55,13 @@ pub struct Stand {
     pub booked: Konten,
     /// What is open before them.
     offen: Vec<Offen>,
-    goes_on: bool,
+    /// The pairs of earlier documents stay as they are.
+    pub goes_on: bool,
 }
 
 impl Stand {
     /// A new document changes nothing of those before it; any other change forms all pairs anew.
-    pub fn of(tx: &Tx<'_>, gruppe: Gruppe, newest: Option<&mut Newest>) -> Result<Stand> {
+    pub fn of(tx: &WriteTx<'_>, gruppe: Gruppe, newest: Option<&mut Newest>) -> Result<Stand> {
         if let Some(newest) = newest
             && !newest.older.contains(&gruppe)
         {
@@ -106,30 +114,71 @@ fn older(tx: &Tx<'_>, kunde: Uuid) -> Result<BTreeSet<Gruppe>> {
     Ok(groups.into_iter().collect())
 }
 
-/// Whether anything is open of the partner that a document could meet: it is asked once instead of for each article,
-/// for as a rule nothing is.
-fn may_meet(tx: &Tx<'_>, beleg: &Beleg) -> Result<bool> {
-    let open =
-        "select 1 from lager_offen where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ";
-    match beleg.beleg_typ.gegenstueck() {
-        Some(typ) => tx.exists(open, named_params! {":kunde": beleg.kunde_id, ":typ": typ}),
-        None => Ok(false),
+/// Whether anything is open of a partner's documents of a type: it is asked once instead of for each article, for as
+/// a rule nothing is. What is, is spread; where only one document counts, of that one.
+fn may_meet(tx: &WriteTx<'_>, kunde: Uuid, typ: BelegTyp, beleg: Option<Uuid>) -> Result<bool> {
+    let open = "
+        select 1 from lager_offen where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ
+        union all
+        select 1 from lager_ganz_offen where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ";
+    let is_open = tx.exists(open, named_params! {":kunde": kunde, ":typ": typ})?;
+    if is_open {
+        spread(tx, kunde, typ, beleg)?;
     }
+    Ok(is_open)
+}
+
+/// The document that all of them name, if there is one: only that one counts for them.
+fn only_bezug<'z>(zeilen: impl IntoIterator<Item = &'z Zeile>) -> Option<Uuid> {
+    let mut zeilen = zeilen.into_iter().map(|zeile| zeile.bezug);
+    let first = zeilen.next()??;
+    zeilen.all(|bezug| bezug == Some(first)).then_some(first)
 }
 
 /// What the positions of a new document may meet: the other side, if it `may_meet` any, and of a return the
 /// deliveries.
-fn counterparts(tx: &Tx<'_>, gruppe: Gruppe, own: &[Zeile], may_meet: bool) -> Result<Vec<Offen>> {
+fn counterparts(tx: &WriteTx<'_>, gruppe: Gruppe, own: &[Zeile], may_meet: bool) -> Result<Vec<Offen>> {
     let (lieferung, rechnung) = types(gruppe);
     let Some(first) = own.first() else { return Ok(Vec::new()) };
     // Many deliveries may be open; of an invoice that names its own only that one counts.
-    let bezug = first.bezug.filter(|_| own.iter().all(|zeile| zeile.bezug == first.bezug));
     let other = if first.typ == lieferung { rechnung } else { lieferung };
-    let mut offen = if may_meet { open_of(tx, gruppe, other, bezug)? } else { Vec::new() };
+    let mut offen = if may_meet { open_of(tx, gruppe, other, only_bezug(own))? } else { Vec::new() };
     if own.iter().any(|zeile| zeile.menge.is_negative()) {
+        spread(tx, gruppe.kunde, lieferung, None)?;
         offen.extend(open_of(tx, gruppe, lieferung, None)?);
     }
     Ok(offen)
+}
+
+/// Spreads documents of which all is open over their articles: all of a partner and type, or one.
+fn spread(tx: &WriteTx<'_>, kunde: Uuid, typ: BelegTyp, beleg: Option<Uuid>) -> Result<()> {
+    let params = named_params! {":kunde": kunde, ":typ": typ, ":beleg": beleg};
+    let rows = tx.execute(
+        "insert into lager_offen
+           (tenant_id, kunde_id, beleg_typ, artikel_id, beleg_id, position, teil, charge_id, menge)
+         select g.tenant_id, g.kunde_id, g.beleg_typ, p.artikel_id, p.beleg_id, p.position, 0, p.charge_id, p.lager_menge
+         from lager_ganz_offen g
+           cross join beleg_position p on p.tenant_id = g.tenant_id and p.beleg_id = g.beleg_id
+         where g.tenant_id = :tenant and g.kunde_id = :kunde and g.beleg_typ = :typ
+           and (:beleg is null or g.beleg_id = :beleg)
+           and p.lager_buchen = 1 and p.artikel_id is not null",
+        params,
+    )?;
+    if rows > 0 {
+        tx.execute(
+            "delete from lager_ganz_offen where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ
+               and (:beleg is null or beleg_id = :beleg)",
+            params,
+        )?;
+    }
+    Ok(())
+}
+
+/// Spreads what is open of a partner, before anything of the group is changed.
+pub fn spread_of(tx: &WriteTx<'_>, gruppe: Gruppe) -> Result<()> {
+    let (lieferung, rechnung) = types(gruppe);
+    spread(tx, gruppe.kunde, lieferung, None)?;
+    spread(tx, gruppe.kunde, rechnung, None)
 }
 
 /// What is open of one type, of all documents or of one, in the order of creation.
@@ -178,6 +227,7 @@ fn typ_of(gruppe: Gruppe, rolle: Rolle) -> BelegTyp {
 
 /// Forgets what is open of a group: its pairs are formed anew.
 fn forget(tx: &WriteTx<'_>, gruppe: Gruppe) -> Result<()> {
+    spread_of(tx, gruppe)?;
     let (lieferung, rechnung) = types(gruppe);
     let params = named_params! {
         ":kunde": gruppe.kunde,
@@ -229,6 +279,13 @@ impl Offenes {
         let parts = (0..).zip(&open.anteile);
         parts.map(move |(teil, anteil)| Offenes { gruppe, rolle, beleg, position, teil, anteil: *anteil })
     }
+}
+
+/// Stores that all of a document is open.
+pub fn insert_whole(tx: &WriteTx<'_>, beleg: &Beleg) -> Result<()> {
+    let params =
+        named_params! {":kunde_id": beleg.kunde_id, ":beleg_typ": beleg.beleg_typ, ":beleg_id": beleg.id};
+    tx.insert("lager_ganz_offen", params)
 }
 
 /// Stores what is open.

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use partnerd::db::connection::open_writer;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{Mill, plain, sell};
+use super::{Mill, and, plain, sell};
 use crate::harness::{Answer, Server};
 
 const PARTNERS: [&str; 2] = ["Kd", "Hof"];
@@ -20,6 +20,9 @@ impl Dice {
         ((self.0 >> 33) as usize) % limit
     }
 }
+
+/// The article without batches, where the others are batches of the article with.
+const SACK: usize = 2;
 
 /// A live document: quantities by batch.
 struct Live {
@@ -37,8 +40,8 @@ struct Game<'s> {
     dice: Dice,
     /// Whether invoices name their batches, too; without, they take over those of deliveries.
     named: bool,
-    /// Whether goods come back, too.
-    returns: bool,
+    /// Whether goods come back, documents name each other, and partners change, too.
+    wild: bool,
 }
 
 /// What each document moves by a confirmation, whatever ids and batches it has.
@@ -53,22 +56,31 @@ fn movements(answer: &Answer) -> String {
 
 impl Game<'_> {
     fn items(&mut self, typ: &str) -> Vec<(usize, i64)> {
-        let may_return = self.returns && ["LS", "EL"].contains(&typ);
+        let may_return = self.wild && ["LS", "EL"].contains(&typ);
         let count = 1 + self.dice.below(3);
         let mut item = || {
             let sign = if may_return && self.dice.below(4) == 0 { -1 } else { 1 };
-            (self.dice.below(2), sign * (1 + self.dice.below(40) as i64))
+            (self.dice.below(3), sign * (1 + self.dice.below(40) as i64))
         };
         (0..count).map(|_| item()).collect()
     }
 
     fn body(&self, typ: &str, items: &[(usize, i64)]) -> Value {
         let named = self.named || ["LS", "EL"].contains(&typ);
-        let item = |(batch, menge): &(usize, i64)| match named {
-            true => sell(*menge, &self.batches[*batch]),
-            false => plain(*menge),
+        let item = |(batch, menge): &(usize, i64)| match (*batch, named) {
+            (SACK, _) => json!({"artikelnr": "S", "menge": menge}),
+            (_, true) => sell(*menge, &self.batches[*batch]),
+            (_, false) => plain(*menge),
         };
         items.iter().map(item).collect()
+    }
+
+    /// A live document that one of the type and partner may name.
+    fn counterpart(&mut self, typ: &str, partner: &str) -> Option<String> {
+        let other = [("LS", "RE"), ("RE", "LS"), ("EL", "ER"), ("ER", "EL")];
+        let fits = |live: &&Live| live.partner == partner && other.contains(&(live.typ, typ));
+        let fitting: Vec<_> = self.live.iter().filter(fits).collect();
+        if fitting.is_empty() { None } else { Some(fitting[self.dice.below(fitting.len())].id.clone()) }
     }
 
     /// Whether it was done: an invoice that names no batch may be refused for want of one.
@@ -94,9 +106,15 @@ impl Game<'_> {
             2 | 3 if self.live.get(pick).is_some_and(|document| document.open) => {
                 let typ = self.live[pick].typ;
                 let items = self.items(typ);
-                let answer = self.mill.put(&self.live[pick].id, self.body(typ, &items));
+                let mut partner = self.live[pick].partner;
+                if self.wild && self.dice.below(3) == 0 {
+                    partner = PARTNERS[self.dice.below(2)];
+                }
+                let body = json!({"kundennummer": partner, "items": self.body(typ, &items)});
+                let answer = self.mill.client.put(&format!("/api/v1/belege/{}", self.live[pick].id), body);
                 if self.done(typ, &answer) {
-                    self.live[pick].items = items;
+                    let live = &mut self.live[pick];
+                    (live.partner, live.items) = (partner, items);
                 }
                 format!("put {typ}: {}", movements(&answer))
             }
@@ -109,7 +127,17 @@ impl Game<'_> {
                 let typ = ["LS", "RE", "EL", "ER"][self.dice.below(4)];
                 let partner = PARTNERS[self.dice.below(2)];
                 let items = self.items(typ);
-                let answer = self.mill.post_for(partner, typ, self.body(typ, &items));
+                let mut body = self.body(typ, &items);
+                if self.wild && self.dice.below(3) == 0 {
+                    // Of one item, or of all.
+                    let last = if self.dice.below(2) == 0 { 1 } else { items.len() };
+                    if let Some(bezug) = self.counterpart(typ, partner) {
+                        for item in body.as_array_mut().unwrap().iter_mut().take(last) {
+                            *item = and(item.clone(), json!({"bezug_beleg_id": bezug}));
+                        }
+                    }
+                }
+                let answer = self.mill.post_for(partner, typ, body);
                 if self.done(typ, &answer) {
                     self.live.push(Live { id: answer.id(), typ, partner, items, open: true });
                 }
@@ -125,7 +153,8 @@ impl Game<'_> {
         for document in &self.live {
             let (side, sign) = if ["LS", "RE"].contains(&document.typ) { ("out", -1) } else { ("in", 1) };
             for (batch, menge) in &document.items {
-                let batch = if self.named { batch.to_string() } else { "all".to_owned() };
+                let all_batches = !self.named && *batch != SACK;
+                let batch = if all_batches { "all".to_owned() } else { batch.to_string() };
                 let key = format!("{} {side} {batch}", document.partner);
                 *sums.entry(key).or_default().entry(document.typ).or_default() += sign * menge;
             }
@@ -137,7 +166,9 @@ impl Game<'_> {
 
     /// What has moved, from the movements themselves.
     fn moved(&self) -> BTreeMap<String, i64> {
-        let batch = if self.named { "substr(c.charge_nr, 2)" } else { "'all'" };
+        let batch =
+            if self.named { "substr(c.charge_nr, 2)" } else { "nullif('all', iif(c.id is null, 'all', ''))" };
+        let batch = format!("coalesce({batch}, '{SACK}')");
         let text: String = self.mill.server.sql(&format!(
             "select coalesce(group_concat(line, char(10)), '') from (
                select k.kundennr || ' ' || iif(b.beleg_typ in ('LS', 'RE'), 'out', 'in') || ' ' || {batch}
@@ -145,7 +176,7 @@ impl Game<'_> {
                from lagerbewegung m
                  join beleg b on b.tenant_id = m.tenant_id and b.id = m.beleg_id
                  join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id
-                 join charge c on c.tenant_id = m.tenant_id and c.id = m.charge_id
+                 left join charge c on c.tenant_id = m.tenant_id and c.id = m.charge_id
                group by k.kundennr, {batch}, b.beleg_typ in ('LS', 'RE')
                having sum(m.menge) <> 0)",
         ));
@@ -164,7 +195,7 @@ impl Game<'_> {
     }
 }
 
-fn game(server: &Server, named: bool, returns: bool, seed: u64) -> Game<'_> {
+fn game(server: &Server, named: bool, wild: bool, seed: u64) -> Game<'_> {
     let mill = Mill::of(server);
     let opening = r#"[{"artikelnummer": "W", "charge_nr": "B0", "bestand": 1000000},
         {"artikelnummer": "W", "charge_nr": "B1", "bestand": 1000000}]"#;
@@ -172,7 +203,7 @@ fn game(server: &Server, named: bool, returns: bool, seed: u64) -> Game<'_> {
     let mut batches = mill.batches();
     batches.sort_by_key(|batch| batch["charge_nr"].as_str().unwrap().to_owned());
     let id = |at: usize| batches[at]["id"].as_str().unwrap().to_owned();
-    Game { mill, batches: [id(0), id(1)], live: Vec::new(), dice: Dice(seed), named, returns }
+    Game { mill, batches: [id(0), id(1)], live: Vec::new(), dice: Dice(seed), named, wild }
 }
 
 fn play(server: &Server, named: bool, seed: u64) {
@@ -183,7 +214,9 @@ fn play(server: &Server, named: bool, seed: u64) {
     }
     let whole = |batch: &Value| batch["bestand"].as_str().unwrap().parse::<f64>().unwrap() as i64;
     let stock: i64 = game.mill.batches().iter().map(whole).sum();
-    assert_eq!(stock, 2_000_000 + game.moved().values().sum::<i64>(), "as the interface shows it");
+    let of_batches = |(key, _): &(String, i64)| !key.ends_with(&SACK.to_string());
+    let moved: i64 = game.moved().into_iter().filter(of_batches).map(|(_, menge)| menge).sum();
+    assert_eq!(stock, 2_000_000 + moved, "as the interface shows it");
 }
 
 #[test]
@@ -202,23 +235,29 @@ fn it_is_so_too_where_invoices_name_no_batch() {
 #[test]
 fn going_on_from_what_is_open_comes_to_the_same_as_forming_all_pairs_anew() {
     let open = "select group_concat(line, char(10)) from (
-        select b.beleg_nummer || ' ' || o.position || ' ' || sum(o.menge) as line from lager_offen o
-          join beleg b on b.tenant_id = o.tenant_id and b.id = o.beleg_id
+        select b.beleg_nummer || ' ' || o.position || ' ' || sum(o.menge) as line from (
+            select beleg_id, position, menge from lager_offen
+            union all select p.beleg_id, p.position, p.lager_menge from lager_ganz_offen g
+              join beleg_position p on p.beleg_id = g.beleg_id and p.lager_buchen = 1) o
+          join beleg b on b.id = o.beleg_id
         group by o.beleg_id, o.position order by 1)";
     let mark_all_as_old = "insert or ignore into lager_neu_bilden
-        select tenant_id, id, (select id from artikel where artikelnummer = 'W'), column1 from kunde, (values (0), (1))";
+        select k.tenant_id, k.id, a.id, column1 from kunde k, artikel a, (values (0), (1))
+        where a.artikelnummer in ('W', 'S')";
     for (named, seed) in [(true, 20_261_121), (false, 7)] {
         let (going_on, anew) = (Server::start(), Server::start());
         let mut games = [game(&going_on, named, true, seed), game(&anew, named, true, seed)];
-        let mut moved = 0;
+        let (mut moved, mut whole) = (0, 0);
         for step in 0..150 {
             open_writer(&anew.database).unwrap().execute_batch(mark_all_as_old).unwrap();
             let [what, again] = [games[0].play(), games[1].play()];
             assert_eq!(what, again, "step {step}");
             assert_eq!(going_on.sql::<Option<String>>(open), anew.sql(open), "step {step}: {what}");
+            whole += going_on.sql::<i64>("select count(*) from lager_ganz_offen");
             moved += usize::from(!what.ends_with("{}"));
         }
         assert!(moved > 50, "only {moved} steps moved anything");
+        assert!(whole > 150, "all of a document was open only {whole} times");
         assert_eq!(going_on.sql::<i64>("select count(*) from lager_neu_bilden"), 0);
         assert!(anew.sql::<i64>("select count(*) from lager_neu_bilden") > 0);
     }

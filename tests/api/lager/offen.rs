@@ -1,0 +1,59 @@
+//! What is open of new documents: one row where it is all, spread before anything could meet it (D8).
+
+use serde_json::json;
+
+use super::{Mill, and, moves, plain, sell};
+use crate::harness::Server;
+
+/// Documents of which all is open, then rows of what is open of positions.
+fn open(server: &Server) -> String {
+    server.sql(
+        "select (select coalesce(group_concat(beleg_typ, ' '), '-') from (
+             select beleg_typ from lager_ganz_offen order by beleg_id)) || ' | ' || (
+           select coalesce(group_concat(line, ' '), '-') from (
+             select beleg_typ || position || ':' || (menge / 1000000) as line from lager_offen
+             order by beleg_id, position, teil))",
+    )
+}
+
+#[test]
+fn all_of_a_new_document_is_open_until_something_could_meet_it() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let charge = mill.receive("C1", 100);
+    let sack = |menge: i64| json!({"artikelnr": "S", "menge": menge});
+    let two = |first: i64, second: i64| json!([sell(first, &charge), sack(second)]);
+    let first = mill.post("LS", two(10, 3)).id();
+    let second = mill.post("LS", two(5, 1)).id();
+    let other = mill.post_for("Kd2", "LS", two(7, 7)).id();
+    assert_eq!(open(&server), "EL LS LS LS | -");
+
+    let of_second = |item| and(item, json!({"bezug_beleg_id": second}));
+    let invoice = mill.post("RE", json!([of_second(plain(5)), of_second(sack(2))]));
+    assert_eq!(moves(&invoice), ["-1.000"], "one sack more than was delivered");
+    assert_eq!(
+        open(&server),
+        "EL LS LS | RE2:1",
+        "the first delivery, and that of another partner, are as before"
+    );
+
+    assert_eq!(moves(&mill.post("RE", sack(2))), [""; 0]);
+    assert_eq!(open(&server), "EL LS | LS1:10 LS2:1 RE2:1");
+
+    let back = mill.post_for("Kd2", "LS", sack(-2));
+    assert_eq!(moves(&back), ["2.000"]);
+    assert_eq!(open(&server), "EL | LS1:10 LS2:1 LS1:7 LS2:5 RE2:1", "a return lowers what was delivered");
+
+    assert_eq!(mill.post("AU", two(1, 1)).is(201)["lagerbewegungen"], json!([]));
+    assert_eq!(moves(&mill.post("LS", sack(4))), ["-4.000"], "what names another delivery is not met");
+    assert_eq!(open(&server), "EL LS | LS1:10 LS2:1 LS1:7 LS2:5 RE2:1");
+
+    mill.client.put(&format!("/api/v1/belege/{other}"), json!({"kundennummer": "Kd"})).is(200);
+    assert_eq!(open(&server), "EL | LS1:10 LS2:1 LS1:7 LS2:7 RE2:1 LS1:4", "the return came from Kd2");
+    mill.storno(&first).is(200);
+    let third = mill.post_for("Kd2", "LS", two(1, 1)).id();
+    assert_eq!(open(&server), "EL LS | LS1:7 LS2:5 RE2:1 LS1:4", "the invoice of two sacks met the first");
+    mill.put(&third, json!([sack(2), sell(3, &charge)])).is(200);
+    assert_eq!(open(&server), "EL | LS1:7 LS2:5 RE2:1 LS1:4 LS1:2 LS2:3");
+    assert_eq!(mill.stock("C1"), "85.000", "100 - 7 - 5 - 3");
+}
