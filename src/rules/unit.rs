@@ -36,6 +36,9 @@ impl Conversion {
 
     /// The way from one unit to another, if there is one.
     pub fn between(from: &str, to: &str) -> Option<Conversion> {
+        if from == to {
+            return Some(Conversion::NONE);
+        }
         let (from, to) = (canonical(from), canonical(to));
         if from == to {
             return Some(Conversion::NONE);
