@@ -14,7 +14,7 @@ use crate::belege::model::{Beleg, BelegPosition};
 use crate::db::error::Result;
 use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::rules::document::BelegTyp;
-use crate::rules::stock::{Anteil, Offen, Paarung, Posten, Rolle};
+use crate::rules::stock::{Anteil, Ergebnis, Offen, Paarung, Posten, Rolle};
 
 /// A new document that comes after all others.
 pub struct Newest {
@@ -56,7 +56,7 @@ pub struct Stand {
     /// What is open before them.
     offen: Vec<Offen>,
     /// The pairs of earlier documents stay as they are.
-    pub goes_on: bool,
+    goes_on: bool,
 }
 
 impl Stand {
@@ -79,25 +79,19 @@ impl Stand {
     }
 
     /// Keeps what is open afterwards: drops what is no longer, and says what is to be inserted.
-    pub fn keep(
-        &self,
-        tx: &WriteTx<'_>,
-        gruppe: Gruppe,
-        paarung: &Paarung,
-        new: &mut Vec<Offenes>,
-    ) -> Result<()> {
+    pub fn keep(&self, tx: &WriteTx<'_>, gruppe: Gruppe, paarung: &Paarung, open: &mut Open) -> Result<()> {
         if !self.goes_on {
             forget(tx, gruppe)?;
         }
         let (before, after) = (by_position(&self.offen), by_position(paarung.offen()));
-        for (key, open) in &before {
-            if after.get(key).is_none_or(|left| left.anteile != open.anteile) {
-                delete(tx, gruppe, open)?;
+        for (key, was) in &before {
+            if after.get(key).is_none_or(|left| left.anteile != was.anteile) {
+                delete(tx, gruppe, was)?;
             }
         }
-        for (key, open) in &after {
-            if before.get(key).is_none_or(|was| was.anteile != open.anteile) {
-                new.extend(Offenes::of(gruppe, open));
+        for (key, left) in &after {
+            if before.get(key).is_none_or(|was| was.anteile != left.anteile) {
+                open.rows.extend(Offenes::of(gruppe, left));
             }
         }
         Ok(())
@@ -264,7 +258,7 @@ fn delete(tx: &WriteTx<'_>, gruppe: Gruppe, open: &Offen) -> Result<()> {
 }
 
 /// A row of lager_offen: a part of what is open of a position.
-pub struct Offenes {
+struct Offenes {
     gruppe: Gruppe,
     rolle: Rolle,
     beleg: Uuid,
@@ -281,25 +275,38 @@ impl Offenes {
     }
 }
 
-/// Stores that all of a document is open.
-pub fn insert_whole(tx: &WriteTx<'_>, beleg: &Beleg) -> Result<()> {
-    let params =
-        named_params! {":kunde_id": beleg.kunde_id, ":beleg_typ": beleg.beleg_typ, ":beleg_id": beleg.id};
-    tx.insert("lager_ganz_offen", params)
+/// What a request leaves open, to be stored at its end.
+#[derive(Default)]
+pub struct Open {
+    rows: Vec<Offenes>,
+    /// Some of what was paired is not open, or not as its position says, or not new.
+    not_all: bool,
 }
 
-/// Stores what is open.
-pub fn insert(tx: &WriteTx<'_>, offen: &[Offenes]) -> Result<()> {
-    tx.insert_all("lager_offen", offen, |open, store| {
-        store(named_params! {
-            ":kunde_id": open.gruppe.kunde,
-            ":artikel_id": open.gruppe.artikel,
-            ":beleg_typ": typ_of(open.gruppe, open.rolle),
-            ":beleg_id": open.beleg,
-            ":position": open.position,
-            ":teil": open.teil,
-            ":charge_id": open.anteil.charge,
-            ":menge": open.anteil.menge,
+impl Open {
+    /// Sees what followed for a position that now has this batch.
+    pub fn see(&mut self, stand: &Stand, zeile: &Zeile, charge: Option<Uuid>, ergebnis: &Ergebnis) {
+        let is_open = ergebnis.eigen == [Anteil { charge, menge: zeile.menge }] && !zeile.menge.is_negative();
+        self.not_all |= !is_open || !stand.goes_on;
+    }
+
+    /// Stores it: in one row if it is all of a new document.
+    pub fn insert(&self, tx: &WriteTx<'_>, beleg: &Beleg) -> Result<()> {
+        if !self.rows.is_empty() && !self.not_all {
+            let params = named_params! {":kunde_id": beleg.kunde_id, ":beleg_typ": beleg.beleg_typ, ":beleg_id": beleg.id};
+            return tx.insert("lager_ganz_offen", params);
+        }
+        tx.insert_all("lager_offen", &self.rows, |open, store| {
+            store(named_params! {
+                ":kunde_id": open.gruppe.kunde,
+                ":artikel_id": open.gruppe.artikel,
+                ":beleg_typ": typ_of(open.gruppe, open.rolle),
+                ":beleg_id": open.beleg,
+                ":position": open.position,
+                ":teil": open.teil,
+                ":charge_id": open.anteil.charge,
+                ":menge": open.anteil.menge,
+            })
         })
-    })
+    }
 }
