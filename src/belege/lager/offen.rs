@@ -147,7 +147,6 @@ fn counterparts(tx: &WriteTx<'_>, gruppe: Gruppe, own: &[Zeile], may_meet: bool)
 /// Spreads documents of which all is open over their articles: all of a partner and type, or one.
 fn spread(tx: &WriteTx<'_>, kunde: Uuid, typ: BelegTyp, beleg: Option<Uuid>) -> Result<()> {
     let which = if beleg.is_some() { "g.beleg_id = :beleg" } else { ":beleg is null" };
-    let those = format!("g.tenant_id = :tenant and g.kunde_id = :kunde and g.beleg_typ = :typ and {which}");
     let params = named_params! {":kunde": kunde, ":typ": typ, ":beleg": beleg};
     let insert = format!(
         "insert into lager_offen
@@ -155,10 +154,15 @@ fn spread(tx: &WriteTx<'_>, kunde: Uuid, typ: BelegTyp, beleg: Option<Uuid>) -> 
          select g.tenant_id, g.kunde_id, g.beleg_typ, p.artikel_id, p.beleg_id, p.position, 0, p.charge_id, p.lager_menge
          from lager_ganz_offen g
            cross join beleg_position p on p.tenant_id = g.tenant_id and p.beleg_id = g.beleg_id
-         where {those} and p.lager_buchen = 1 and p.artikel_id is not null"
+         where g.tenant_id = :tenant and g.kunde_id = :kunde and g.beleg_typ = :typ and {which}
+           and p.lager_buchen = 1 and p.artikel_id is not null"
     );
     if tx.execute(&insert, params)? > 0 {
-        tx.execute(&format!("delete from lager_ganz_offen as g where {those}"), params)?;
+        let delete = format!(
+            "delete from lager_ganz_offen as g
+             where g.tenant_id = :tenant and g.kunde_id = :kunde and g.beleg_typ = :typ and {which}"
+        );
+        tx.execute(&delete, params)?;
     }
     Ok(())
 }
