@@ -27,7 +27,7 @@ use crate::rules::fixed::{Price, Quantity};
 use crate::rules::stock::{Anteil, Ergebnis, Genannt, pair};
 use crate::rules::unit::Conversion;
 use crate::tenants::Einstellungen;
-use offen::{Newest, Open, Stand};
+use offen::{LeftOpen, Newest, Stand};
 use placer::Placer;
 use rows::{Konten, Konto, Zeile, booked_by, booked_of, pools, posten, take_booked, zeilen};
 
@@ -98,7 +98,7 @@ pub fn rebook(tx: &WriteTx<'_>, umbuchung: Umbuchung<'_>, hints: &mut Hints) -> 
     };
     // A new document has booked nothing yet.
     let mut ist = if is_new { Konten::new() } else { booked_by(tx, beleg.id)? };
-    let mut open = Open::default();
+    let mut left_open = LeftOpen::default();
     let mut prices = HashMap::new();
     let mut errors = PositionErrors::default();
     for gruppe in vorher.gruppen.union(&gruppen) {
@@ -125,17 +125,17 @@ pub fn rebook(tx: &WriteTx<'_>, umbuchung: Umbuchung<'_>, hints: &mut Hints) -> 
             let ergebnis = paarung.enter(&posten[at], |rest, covered| placer.place(at, rest, covered))?;
             add_to(&mut soll, gruppe, zeile, &ergebnis)?;
             let charge = note_charge(tx, zeile, &ergebnis)?;
-            open.see(&stand, zeile, charge, &ergebnis);
+            left_open.see(&stand, zeile, charge, &ergebnis);
             let price = price_per_article_unit(zeile, &artikel)?;
             for anteil in &ergebnis.eigen {
                 prices.entry((zeile.beleg_id, gruppe.artikel, anteil.charge)).or_insert(price);
             }
         }
-        stand.keep(tx, *gruppe, &paarung, &mut open)?;
+        stand.keep(tx, *gruppe, &paarung, &mut left_open)?;
         ist.extend(stand.booked);
     }
     errors.into_result()?;
-    open.insert(tx, beleg)?;
+    left_open.insert(tx, beleg)?;
     let booked = book_difference(tx, beleg, &ist, &soll, &prices)?;
     check_stock(&booked, is_new, einstellungen, hints)?;
     Ok(booked.into_iter().map(|gebucht| gebucht.bewegung).collect())

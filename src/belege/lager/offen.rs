@@ -37,12 +37,14 @@ impl Newest {
         for (artikel, zeile) in positions.iter().filter_map(|position| Zeile::of(beleg, position)) {
             by_article.entry(artikel).or_default().push(zeile);
         }
-        let older = older(tx, beleg.kunde_id)?;
-        let may_meet = match beleg.beleg_typ.gegenstueck() {
-            Some(typ) => may_meet(tx, beleg.kunde_id, typ, only_bezug(by_article.values().flatten()))?,
-            None => false,
-        };
-        Ok(Some(Newest { zeilen: by_article, older, may_meet }))
+        let mut newest = Newest { zeilen: by_article, older: older(tx, beleg.kunde_id)?, may_meet: false };
+        if let Some(typ) = beleg.beleg_typ.gegenstueck()
+            && is_open(tx, beleg.kunde_id, typ)?
+        {
+            spread(tx, beleg.kunde_id, typ, only_bezug(newest.zeilen.values().flatten()))?;
+            newest.may_meet = true;
+        }
+        Ok(Some(newest))
     }
 }
 
@@ -79,19 +81,25 @@ impl Stand {
     }
 
     /// Keeps what is open afterwards: drops what is no longer, and says what is to be inserted.
-    pub fn keep(&self, tx: &WriteTx<'_>, gruppe: Gruppe, paarung: &Paarung, open: &mut Open) -> Result<()> {
+    pub fn keep(
+        &self,
+        tx: &WriteTx<'_>,
+        gruppe: Gruppe,
+        paarung: &Paarung,
+        left: &mut LeftOpen,
+    ) -> Result<()> {
         if !self.goes_on {
             forget(tx, gruppe)?;
         }
         let (before, after) = (by_position(&self.offen), by_position(paarung.offen()));
         for (key, was) in &before {
-            if after.get(key).is_none_or(|left| left.anteile != was.anteile) {
+            if after.get(key).is_none_or(|is| is.anteile != was.anteile) {
                 delete(tx, gruppe, was)?;
             }
         }
-        for (key, left) in &after {
-            if before.get(key).is_none_or(|was| was.anteile != left.anteile) {
-                open.rows.extend(Offenes::of(gruppe, left));
+        for (key, is) in &after {
+            if before.get(key).is_none_or(|was| was.anteile != is.anteile) {
+                left.rows.extend(Offenes::of(gruppe, is));
             }
         }
         Ok(())
@@ -109,20 +117,16 @@ fn older(tx: &Tx<'_>, kunde: Uuid) -> Result<BTreeSet<Gruppe>> {
 }
 
 /// Whether anything is open of a partner's documents of a type: it is asked once instead of for each article, for as
-/// a rule nothing is. What is, is spread; where only one document counts, of that one.
-fn may_meet(tx: &WriteTx<'_>, kunde: Uuid, typ: BelegTyp, beleg: Option<Uuid>) -> Result<bool> {
+/// a rule nothing is.
+fn is_open(tx: &Tx<'_>, kunde: Uuid, typ: BelegTyp) -> Result<bool> {
     let open = "
         select 1 from lager_offen where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ
         union all
         select 1 from lager_ganz_offen where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ";
-    let is_open = tx.exists(open, named_params! {":kunde": kunde, ":typ": typ})?;
-    if is_open {
-        spread(tx, kunde, typ, beleg)?;
-    }
-    Ok(is_open)
+    tx.exists(open, named_params! {":kunde": kunde, ":typ": typ})
 }
 
-/// The document that all of them name, if there is one: only that one counts for them.
+/// The document that all of them name, if there is one: of many that may be open only that one counts for them.
 fn only_bezug<'z>(zeilen: impl IntoIterator<Item = &'z Zeile>) -> Option<Uuid> {
     let mut zeilen = zeilen.into_iter().map(|zeile| zeile.bezug);
     let first = zeilen.next()??;
@@ -134,7 +138,6 @@ fn only_bezug<'z>(zeilen: impl IntoIterator<Item = &'z Zeile>) -> Option<Uuid> {
 fn counterparts(tx: &WriteTx<'_>, gruppe: Gruppe, own: &[Zeile], may_meet: bool) -> Result<Vec<Offen>> {
     let (lieferung, rechnung) = types(gruppe);
     let Some(first) = own.first() else { return Ok(Vec::new()) };
-    // Many deliveries may be open; of an invoice that names its own only that one counts.
     let other = if first.typ == lieferung { rechnung } else { lieferung };
     let mut offen = if may_meet { open_of(tx, gruppe, other, only_bezug(own))? } else { Vec::new() };
     if own.iter().any(|zeile| zeile.menge.is_negative()) {
@@ -276,13 +279,13 @@ impl Offenes {
 
 /// What a request leaves open, to be stored at its end.
 #[derive(Default)]
-pub struct Open {
+pub struct LeftOpen {
     rows: Vec<Offenes>,
     /// Some of what was paired is not open, or not as its position says, or not new.
     not_all: bool,
 }
 
-impl Open {
+impl LeftOpen {
     /// Sees what followed for a position that now has this batch.
     pub fn see(&mut self, stand: &Stand, zeile: &Zeile, charge: Option<Uuid>, ergebnis: &Ergebnis) {
         let is_open = ergebnis.eigen == [Anteil { charge, menge: zeile.menge }] && !zeile.menge.is_negative();

@@ -166,9 +166,8 @@ impl Game<'_> {
 
     /// What has moved, from the movements themselves.
     fn moved(&self) -> BTreeMap<String, i64> {
-        let batch =
-            if self.named { "substr(c.charge_nr, 2)" } else { "nullif('all', iif(c.id is null, 'all', ''))" };
-        let batch = format!("coalesce({batch}, '{SACK}')");
+        let batch = if self.named { "substr(c.charge_nr, 2)" } else { "'all'" };
+        let batch = format!("iif(c.id is null, '{SACK}', {batch})");
         let text: String = self.mill.server.sql(&format!(
             "select coalesce(group_concat(line, char(10)), '') from (
                select k.kundennr || ' ' || iif(b.beleg_typ in ('LS', 'RE'), 'out', 'in') || ' ' || {batch}
