@@ -87,8 +87,13 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "max_connections",
-        default: "4096",
-        summary: "Open connections at most; further ones wait.",
+        default: "12000",
+        summary: "Open connections at most. When there are more, the oldest goes on which nothing was ever answered.",
+    },
+    Setting {
+        name: "max_connections_per_address",
+        default: "512",
+        summary: "The same for one address, or one /64 of IPv6. Those of trusted_proxies are exempt.",
     },
     Setting {
         name: "header_timeout",
@@ -234,6 +239,7 @@ impl Config {
                 .ok_or_else(|| complain("log_level", &Verbosity::texts()))?,
             limits: Limits {
                 connections: number("max_connections", 1_000_000)? as usize,
+                per_address: number("max_connections_per_address", 1_000_000)? as usize,
                 header: seconds("header_timeout")?,
                 body: seconds("body_timeout")?,
                 write: seconds("write_timeout")?,

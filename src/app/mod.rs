@@ -34,7 +34,8 @@ use crate::gate::key::{Keys, mac_secret};
 use crate::gate::metrics::Metrics;
 use crate::gate::quota::Quota;
 use crate::gate::verifying::Verifying;
-use crate::gate::{Gate, Policy};
+use crate::gate::{ANSWERS, ANSWERS_OF_STRANGERS, Gate, Policy};
+use crate::http::budget::Budget;
 use crate::http::call::Call;
 use crate::http::reply::Reply;
 use crate::http::route::{Route, Run};
@@ -170,7 +171,7 @@ impl App {
         let checkpoints = own_checkpoints.then(|| Checkpoints::start(database)).transpose()?;
         let writer =
             Writer::start(connection, checkpoints, Arc::clone(&clock), take_in).map_err(no_thread)?;
-        let readers = Readers::open(database, threads(), writer.queue().watch())?;
+        let readers = Readers::open(database, threads() + HEAVY_THREADS, writer.queue().watch())?;
         let gate = Gate {
             router: Router::new(routes.into_iter()),
             route_ids,
@@ -179,6 +180,8 @@ impl App {
             verifying: Verifying::start(database, Arc::clone(&keys))?,
             keys,
             quota,
+            answers: Budget::new(ANSWERS, ANSWERS / 2),
+            answers_of_strangers: Budget::new(ANSWERS_OF_STRANGERS, ANSWERS_OF_STRANGERS / 2),
             ip_limit: Default::default(),
             critical,
             proxies: policy.proxies.clone(),
@@ -217,10 +220,14 @@ fn no_thread(error: std::io::Error) -> Failure {
     Failure::Broken(format!("a thread cannot be started: {error}"))
 }
 
+/// Threads for what takes many milliseconds: Base64, digests, parsing and compressing of much.
+const HEAVY_THREADS: u32 = 2;
+
 /// The threads that read sockets, and with them the database in place. They keep no snapshot while they rest.
 pub fn runtime() -> std::io::Result<Runtime> {
     Builder::new_multi_thread()
         .worker_threads(threads() as usize)
+        .max_blocking_threads(HEAVY_THREADS as usize)
         .on_thread_start(readers::keep_snapshots)
         .on_thread_park(readers::end_snapshot)
         .enable_all()

@@ -73,6 +73,7 @@ pub const ROUTES: &[Route] = &[
         "Einen Anhang eines Artikels mit Inhalt lesen",
         get_attachment,
     )
+    .heavy()
     .gives(&[Answer::resource::<Anhang>()]),
 ];
 

@@ -126,6 +126,7 @@ pub const ROUTES: &[Route] = &[
         .with_query(&[Param::limit(None), Param::OFFSET])
         .gives(&[Answer::list::<Verlaufseintrag>()]),
     Route::get("/api/v1/belege/{id}/pdf", READ, "Neuestes archiviertes PDF", handlers::get_pdf)
+        .heavy()
         .gives(&[Answer::resource::<BelegPdf>()])
         .refuses(&[&[Code::KeinPdf]]),
     Route::write(

@@ -34,7 +34,8 @@ impl Repeatable {
     /// The key of a call, if it has one; only POSTs take it.
     pub fn of(call: &Call<'_>, caller: &Caller) -> Result<Option<Repeatable>> {
         let mut values = call.request.headers.get_all("idempotency-key").iter();
-        let (Some(value), Method::Post, Ok(body)) = (values.next(), call.route.method, &call.request.body)
+        let (Some(value), Method::Post, Ok(body)) =
+            (values.next(), call.route.method, call.request.body.content())
         else {
             return Ok(None);
         };
@@ -45,7 +46,7 @@ impl Repeatable {
                 format!("Der Idempotency-Key muss einmal da sein und 1 bis {MAX_KEY} ASCII-Zeichen haben.");
             return Err(Refusal::new(Code::AnfrageUngueltig, message).into());
         };
-        let anfrage = fingerprint::of_request(&call.request.path, body);
+        let anfrage = fingerprint::of_request(&call.request.path, call.json().ok(), body);
         Ok(Some(Repeatable { key_id: caller.key_id.clone(), schluessel, anfrage }))
     }
 
@@ -63,7 +64,7 @@ impl Repeatable {
                 let anfrage: [u8; 32] = row.get(0)?;
                 let (status, subject, body): (u16, Option<Uuid>, Vec<u8>) =
                     (row.get(1)?, row.get(2)?, row.get(3)?);
-                Ok((anfrage, Reply { status, subject, body, headers: Vec::new() }))
+                Ok((anfrage, Reply { status, subject, body, ..Reply::default() }))
             },
         )?;
         match found {

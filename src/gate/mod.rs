@@ -29,6 +29,7 @@ use crate::db::Clock;
 use crate::db::error::Result;
 use crate::db::readers::{Lane, Readers};
 use crate::db::writer::WriterQueue;
+use crate::http::budget::Budget;
 use crate::http::call::Request;
 use crate::http::route::Inside;
 use crate::http::router::Router;
@@ -56,6 +57,10 @@ pub struct Gate {
     pub verifying: Verifying,
     /// What each key has used of its day.
     pub quota: Arc<Quota>,
+    /// Memory for answers that clients have not taken yet.
+    pub answers: Arc<Budget>,
+    /// The same for those without a key.
+    pub answers_of_strangers: Arc<Budget>,
     /// Critical requests of each address.
     pub ip_limit: IpLimit,
     /// Which routes the configuration names as critical, in the order of the routes.
@@ -105,6 +110,12 @@ pub struct Nightly {
     /// How many are kept.
     pub keep: usize,
 }
+
+/// Memory for answers on their way out, in bytes, and the share of a key: half of it, which is room for the largest.
+pub const ANSWERS: usize = 64 << 20;
+
+/// The same for clients without a key: a few of the page that explains the interface.
+pub const ANSWERS_OF_STRANGERS: usize = 8 << 20;
 
 /// How long the writer may be at work without looking around before the service is not ready.
 const WRITER_SILENT_AT_MOST: Duration = Duration::from_secs(10);

@@ -10,9 +10,9 @@ use super::{Gate, address};
 use crate::db::error::{Failure, Result};
 use crate::db::readers::Lane;
 use crate::db::tx::Tx;
-use crate::http::call::{Call, Caller, Request};
+use crate::http::call::{Body, Call, Caller, Request};
 use crate::http::reply::Reply;
-use crate::http::route::{Access, Method, Route, Run, WriteWork};
+use crate::http::route::{Access, BodyLimit, Method, Route, Run, WriteWork};
 use crate::http::router::split;
 use crate::http::{error, query};
 use crate::rules::error::{Code, Hints, Refusal};
@@ -25,6 +25,10 @@ pub enum Step {
     Verify(PresentedKey),
     /// It must go on on the slow lane: its statement takes long.
     Slow,
+    /// It must go on on a thread that serves no sockets: there is much to compute.
+    Heavy,
+    /// Its body must be read first.
+    Body(BodyLimit),
     /// The writer has to do the rest.
     Write(Writing),
 }
@@ -38,10 +42,14 @@ pub struct Writing {
     pub repeatable: Option<Repeatable>,
 }
 
+/// What reads the body of a writing request.
+type ReadBody = fn(&Call<'_>) -> Result<WriteWork>;
+
 /// A request that passed every check of the gate.
 enum Passed<'r> {
     Reply(Reply),
-    ToWrite(Call<'r>, fn(&Call<'_>) -> Result<WriteWork>),
+    Heavy,
+    ToWrite(Call<'r>, ReadBody),
 }
 
 impl Gate {
@@ -91,7 +99,12 @@ impl Gate {
             let route = self.router.route(*trail.route.insert(at));
             check_scope(route, caller)?;
             let call = Call::new(request, route, self.router.ids(at, &path), caller.strictness)?;
+            let is_heavy = route.is_heavy || lane == Lane::Slow;
+            if is_heavy && !self.answers.has_room(&caller.key_id) {
+                return Err(too_many_unread());
+            }
             match route.run {
+                _ if route.is_heavy && !trail.off_sockets => Ok(Passed::Heavy),
                 Run::Open(run) => run(&call).map(Passed::Reply),
                 Run::Inside(run) => run(&call, self).map(Passed::Reply),
                 Run::Read(run) => {
@@ -103,9 +116,22 @@ impl Gate {
         })?;
         match passed {
             Passed::Reply(reply) => Ok(Step::Reply(reply)),
-            // Bodies are read when the snapshot is closed: Base64 of 10 MiB takes its time.
+            Passed::Heavy => Ok(Step::Heavy),
+            Passed::ToWrite(call, _) if matches!(request.body, Body::Awaited) => {
+                Ok(Step::Body(call.route.body))
+            }
             Passed::ToWrite(call, read_body) => self.prepare(call, read_body, trail, lane),
         }
+    }
+
+    /// Takes a request on whose body was read; all that comes before the body was checked.
+    pub(super) fn step_with_body(&self, request: &Request, trail: &mut Trail) -> Step {
+        let prepared = catch_unwind(AssertUnwindSafe(|| {
+            let (call, read_body) = self.call_again(request, trail)?;
+            self.prepare(call, read_body, trail, Lane::Fast)
+        }));
+        let prepared = prepared.unwrap_or_else(|_| Err(Failure::Broken("a request panicked".into())));
+        prepared.unwrap_or_else(|failure| self.refuse(failure, request, trail))
     }
 
     /// A route that the configuration names takes ten requests a minute from one address.
@@ -138,17 +164,15 @@ impl Gate {
 
     /// Reads the body of a writing request. Whether it was answered before is asked before every
     /// other check of the body (D19), and once more by the writer.
-    fn prepare(
-        &self,
-        call: Call<'_>,
-        read_body: fn(&Call<'_>) -> Result<WriteWork>,
-        trail: &Trail,
-        lane: Lane,
-    ) -> Result<Step> {
-        let repeatable = match &trail.caller {
-            Some(caller) => Repeatable::of(&call, caller)?.map(|repeatable| (repeatable, caller.tenant)),
-            None => None,
+    fn prepare(&self, call: Call<'_>, read_body: ReadBody, trail: &Trail, lane: Lane) -> Result<Step> {
+        let Some(caller) = &trail.caller else {
+            return Err(Failure::Broken("a request without a caller was to be written".into()));
         };
+        // What was written cannot be refused any more, so there must be room for its answer now.
+        if !self.answers.has_room(&caller.key_id) {
+            return Err(too_many_unread());
+        }
+        let repeatable = Repeatable::of(&call, caller)?.map(|repeatable| (repeatable, caller.tenant));
         if let Some((repeatable, tenant)) = &repeatable {
             let now = (self.clock)();
             let stored = self.readers.read(lane, |c| repeatable.stored(&Tx::new(c, *tenant, now)))?;
@@ -163,17 +187,25 @@ impl Gate {
 
     /// Reads a writing request once more, for the writer: what was done for it was undone.
     pub(super) fn read_again(&self, request: &Request, trail: &Trail) -> Result<Writing> {
+        let (call, read_body) = self.call_again(request, trail)?;
+        let repeatable = match &trail.caller {
+            Some(caller) => Repeatable::of(&call, caller)?,
+            None => None,
+        };
+        Ok(Writing { work: read_body(&call)?, notes: call.notes, repeatable })
+    }
+
+    /// The call of a writing request that was found and allowed before.
+    fn call_again<'r>(&self, request: &'r Request, trail: &Trail) -> Result<(Call<'r>, ReadBody)> {
         let (Some(at), Some(caller)) = (trail.route, &trail.caller) else {
-            return Err(Failure::Broken("a request without a route or a caller came to the writer".into()));
+            return Err(Failure::Broken("a request without a route or a caller was to be written".into()));
         };
         let route = self.router.route(at);
         let Run::Write(read_body) = route.run else {
-            return Err(Failure::Broken("a request that only reads came to the writer".into()));
+            return Err(Failure::Broken("a request that only reads was to be written".into()));
         };
         let ids = self.router.ids(at, &split(&request.path));
-        let call = Call::new(request, route, ids, caller.strictness)?;
-        let repeatable = Repeatable::of(&call, caller)?;
-        Ok(Writing { work: read_body(&call)?, notes: call.notes, repeatable })
+        Ok((Call::new(request, route, ids, caller.strictness)?, read_body))
     }
 
     /// The answer of a path that needs no key.
@@ -214,4 +246,9 @@ fn check_scope(route: &Route, caller: &Caller) -> Result<()> {
         }
         Access::Scope(_) | Access::AnyKey | Access::Open => Ok(()),
     }
+}
+
+/// A key whose clients do not read their answers gets no further large ones.
+fn too_many_unread() -> Failure {
+    Failure::Busy("the answers that its key has not read yet fill its share of the memory".into())
 }

@@ -7,8 +7,12 @@ use super::audit::Row;
 use super::quota::Allowance;
 use super::{Gate, address};
 use crate::http::call::{Caller, Request};
+use crate::http::error;
 use crate::http::reply::Reply;
 use crate::http::route::Run;
+
+/// Answers up to this size take no part in the memory for answers, in bytes.
+const SMALL_ANSWER: usize = 16 << 10;
 
 /// What is known of a request on its way, besides what it says itself.
 pub struct Trail {
@@ -26,13 +30,16 @@ pub struct Trail {
     pub counted_for_address: bool,
     /// Seconds until its address may come again.
     pub retry_after: Option<i64>,
+    /// It runs on a thread that serves no sockets.
+    pub off_sockets: bool,
 }
 
 impl Trail {
     /// At the beginning.
     pub fn of(address: IpAddr) -> Trail {
         let (caller, route, allowance, retry_after) = (None, None, None, None);
-        Trail { address, caller, route, verified: false, allowance, counted_for_address: false, retry_after }
+        let (verified, counted_for_address, off_sockets) = (false, false, false);
+        Trail { address, caller, route, verified, allowance, counted_for_address, retry_after, off_sockets }
     }
 
     /// The answer with what the client is told about its limits.
@@ -49,8 +56,34 @@ impl Trail {
 }
 
 impl Gate {
+    /// The answer with its share of the memory; none where there is no room for it. Small ones need none: the
+    /// buffers of the operating system take them.
+    fn held(&self, reply: Reply, trail: &Trail) -> Option<Reply> {
+        let bytes = reply.body.len();
+        if bytes <= SMALL_ANSWER {
+            return Some(reply);
+        }
+        let held = match &trail.caller {
+            Some(caller) => self.answers.take(&caller.key_id, bytes),
+            None => self.answers_of_strangers.take(&address::neighbourhood(trail.address).to_string(), bytes),
+        };
+        held.map(|held| Reply { held: Some(held), ..reply })
+    }
+
+    /// The same for an answer that must not be lost: its request was carried out.
+    pub(super) fn held_anyway(&self, reply: Reply, trail: &Trail) -> Reply {
+        match &trail.caller {
+            Some(caller) if reply.body.len() > SMALL_ANSWER => {
+                let held = self.answers.take_anyway(&caller.key_id, reply.body.len());
+                Reply { held: Some(held), ..reply }
+            }
+            _ => reply,
+        }
+    }
+
     /// Writes the audit row of an answer that the writer has no part in.
     pub(super) fn recorded(&self, request: &Request, trail: Trail, reply: Reply) -> Reply {
+        let reply = self.held(reply, &trail).unwrap_or_else(|| error::unavailable(request.id));
         // Probes come every second from whoever watches, and are not part of the interface.
         let is_probe = trail.route.is_some_and(|at| matches!(self.router.route(at).run, Run::Inside(_)));
         if self.audited && !is_probe {
@@ -102,7 +135,7 @@ impl Gate {
             pfad: shortened(&request.path),
             status: reply.status,
             dauer_us: i64::try_from(request.started.elapsed().as_micros()).unwrap_or(i64::MAX),
-            bytes_ein: request.body.as_ref().map_or(0, |body| body.len() as i64),
+            bytes_ein: request.body.len() as i64,
             bytes_aus: reply.body.len() as i64,
             subjekt: reply.subject,
             anzahl: 1,

@@ -1,6 +1,7 @@
 //! The ways of a request: answered in place, or taken on by the thread that verifies keys, by the
 //! slow lane, or by the writer.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use tokio::sync::oneshot;
@@ -14,55 +15,72 @@ use crate::db::batch::{Batch, Job};
 use crate::db::error::{Failure, Result};
 use crate::db::readers::Lane;
 use crate::db::tx::WriteTx;
+use crate::http::answering::{Answering, BodyWanted, Outcome, Work};
 use crate::http::call::Request;
 use crate::http::error;
 use crate::http::reply::Reply;
-use crate::http::route::{BodyLimit, Method};
-use crate::http::router::split;
-use crate::http::server::{Answering, Outcome};
+use crate::http::route::BodyLimit;
+
+/// A body above this size is parsed on a thread that serves no sockets, in bytes.
+const LARGE_BODY: usize = 64 << 10;
 
 impl Answering for Gate {
     fn answer(self: Arc<Gate>, request: Request) -> Outcome {
-        let mut trail = Trail::of(address::client(request.peer, &request.headers, &self.proxies));
-        match self.step(&request, &mut trail, Lane::Fast) {
-            Step::Reply(reply) => Outcome::Done(self.recorded(&request, trail, reply)),
-            step => {
-                let (answer, receiver) = oneshot::channel();
-                self.go_on(step, request, trail, answer);
-                Outcome::Later(receiver)
-            }
-        }
-    }
-
-    fn body_limit(&self, head: &hyper::http::request::Parts) -> usize {
-        // What a stranger sends is read and thrown away: the answer is 401 whatever it is.
-        if self.keys.presented(&head.headers).is_err() {
-            return 0;
-        }
-        let at = self.router.find(Method::parse(head.method.as_str()), &split(head.uri.path()));
-        at.map_or(BodyLimit::Ordinary, |at| self.router.route(at).body).bytes()
+        let trail = Trail::of(address::client(request.peer, &request.headers, &self.proxies));
+        self.go(request, trail)
     }
 
     fn unavailable(&self, request_id: Uuid) -> Reply {
         error::unavailable(request_id)
     }
+
+    fn client(&self, peer: IpAddr) -> Option<IpAddr> {
+        let peer = peer.to_canonical();
+        let is_proxy = self.proxies.iter().any(|network| network.contains(&peer));
+        (!is_proxy).then(|| address::neighbourhood(peer))
+    }
 }
 
 impl Gate {
-    /// Takes a request on from where it is. A client that hung up gets no answer; its row is
-    /// written all the same.
-    fn go_on(self: &Arc<Gate>, step: Step, request: Request, trail: Trail, answer: Answer) {
+    /// Takes a request as far as it comes in place.
+    fn go(self: Arc<Gate>, request: Request, mut trail: Trail) -> Outcome {
+        let step = self.step(&request, &mut trail, Lane::Fast);
+        self.go_on(step, request, trail)
+    }
+
+    /// Takes a request on from where it is.
+    fn go_on(self: Arc<Gate>, step: Step, request: Request, trail: Trail) -> Outcome {
         match step {
-            Step::Reply(reply) => drop(answer.send(self.recorded(&request, trail, reply))),
-            Step::Write(writing) => self.write(request, trail, writing, answer),
-            Step::Verify(key) => self.verify(&key, request, trail, answer),
-            Step::Slow => self.go_slow(request, trail, answer),
+            Step::Reply(reply) => Outcome::Done(self.recorded(&request, trail, reply)),
+            Step::Write(writing) => self.write(request, trail, writing),
+            Step::Verify(key) => self.verify(&key, request, trail),
+            Step::Slow => self.go_slow(request, trail),
+            Step::Heavy => {
+                let trail = Trail { off_sockets: true, ..trail };
+                Outcome::Heavy(Work::new(move || self.go(request, trail)))
+            }
+            Step::Body(limit) => self.wait_for_body(limit, request, trail),
         }
     }
 
+    /// Waits until the socket has read the body.
+    fn wait_for_body(self: Arc<Gate>, limit: BodyLimit, mut request: Request, mut trail: Trail) -> Outcome {
+        let key = trail.caller.as_ref().map_or_else(String::new, |caller| caller.key_id.clone());
+        Outcome::Body(BodyWanted::new(limit.bytes(), key, move |body| {
+            request.body = body;
+            let is_large = request.body.len() > LARGE_BODY;
+            let go_on = move || {
+                let step = self.step_with_body(&request, &mut trail);
+                self.go_on(step, request, trail)
+            };
+            if is_large { Outcome::Heavy(Work::new(go_on)) } else { go_on() }
+        }))
+    }
+
     /// Waits for the thread that verifies keys.
-    fn verify(self: &Arc<Gate>, key: &PresentedKey, request: Request, mut trail: Trail, answer: Answer) {
-        let gate = Arc::clone(self);
+    fn verify(self: Arc<Gate>, key: &PresentedKey, request: Request, mut trail: Trail) -> Outcome {
+        let (tell, told) = oneshot::channel();
+        let gate = Arc::clone(&self);
         let go_on = move |verified: Result<()>| {
             let step = match verified {
                 Ok(()) => {
@@ -71,33 +89,62 @@ impl Gate {
                 }
                 Err(failure) => gate.refuse(failure, &request, &mut trail),
             };
-            gate.go_on(step, request, trail, answer);
+            // Where nobody waits any more the request goes on all the same, when this is dropped.
+            drop(tell.send(gate.go_on(step, request, trail)));
         };
         if let Err(go_on) = self.verifying.submit(key, Box::new(go_on)) {
             go_on(Err(Failure::Busy("too many keys wait to be verified".into())));
         }
+        Outcome::Later(told)
     }
 
-    /// Waits for a thread of the slow lane.
-    fn go_slow(self: &Arc<Gate>, request: Request, mut trail: Trail, answer: Answer) {
-        let gate = Arc::clone(self);
+    /// Waits for a thread of the slow lane. It only reads there: what comes after takes locks that every request
+    /// takes, and a thread that lets others go first must not keep them waiting.
+    fn go_slow(self: Arc<Gate>, request: Request, mut trail: Trail) -> Outcome {
+        let (tell, told) = oneshot::channel();
+        let gate = Arc::clone(&self);
         let go_on = move |has_thread: bool| {
             let step = match has_thread {
                 true => gate.step(&request, &mut trail, Lane::Slow),
                 false => gate.refuse(Failure::Busy("too many long reads wait".into()), &request, &mut trail),
             };
-            gate.go_on(step, request, trail, answer);
+            let writer = gate.writer.clone();
+            let rest = Outcome::Here(Work::new(move || gate.go_on(step, request, trail)));
+            if let Err(rest) = tell.send(rest) {
+                // The client hung up; the writer has the priority that this thread lacks.
+                writer.submit(Box::new(Rest(rest)));
+            }
         };
         if let Err(go_on) = self.readers.submit_slow(Box::new(go_on)) {
             go_on(false);
         }
+        Outcome::Later(told)
     }
 
     /// Hands a request to the writer.
-    fn write(self: &Arc<Gate>, request: Request, trail: Trail, writing: Writing, answer: Answer) {
-        let gate = Arc::clone(self);
-        let job = WriteJob { gate, request, trail, writing: Some(writing), done: None, answer };
-        self.writer.submit(Box::new(job));
+    fn write(self: Arc<Gate>, request: Request, trail: Trail, writing: Writing) -> Outcome {
+        let (tell, told) = oneshot::channel();
+        let writer = self.writer.clone();
+        writer.submit(Box::new(WriteJob {
+            gate: self,
+            request,
+            trail,
+            writing: Some(writing),
+            done: None,
+            tell,
+        }));
+        Outcome::Later(told)
+    }
+}
+
+/// What is left of a request whose client hung up; it is done when this is dropped.
+struct Rest(Outcome);
+
+impl Job for Rest {
+    fn run(&mut self, _: &Batch<'_>) {}
+
+    fn finish(self: Box<Self>, _: bool) {
+        drop(self.0);
     }
 }
 
@@ -114,10 +161,6 @@ impl Writing {
     }
 }
 
-/// Where the answer to a request goes that is not answered in place. A client that hung up gets
-/// none; what was done for it is kept all the same.
-type Answer = oneshot::Sender<Reply>;
-
 /// A request on its way through the writer. The audit row of what is kept is part of it.
 struct WriteJob {
     gate: Arc<Gate>,
@@ -126,7 +169,8 @@ struct WriteJob {
     /// What was read of it already; taken by the first run.
     writing: Option<Writing>,
     done: Option<Result<Reply>>,
-    answer: Answer,
+    /// A client that hung up gets no answer; what was done for it is kept all the same.
+    tell: oneshot::Sender<Outcome>,
 }
 
 impl Job for WriteJob {
@@ -145,7 +189,10 @@ impl Job for WriteJob {
 
     fn finish(self: Box<Self>, committed: bool) {
         let reply = match self.done {
-            Some(Ok(reply)) if committed => self.gate.leave(&self.request, &self.trail, reply),
+            Some(Ok(reply)) if committed => {
+                let reply = self.gate.held_anyway(reply, &self.trail);
+                self.gate.leave(&self.request, &self.trail, reply)
+            }
             Some(Err(failure)) if committed => {
                 let reply = error::reply(&failure, self.request.id);
                 self.gate.recorded(&self.request, self.trail, reply)
@@ -155,6 +202,6 @@ impl Job for WriteJob {
                 self.gate.recorded(&self.request, self.trail, reply)
             }
         };
-        let _ = self.answer.send(reply);
+        drop(self.tell.send(Outcome::Done(reply)));
     }
 }

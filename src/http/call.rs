@@ -1,11 +1,14 @@
 //! One call of a route: the request, the ids in its path, who calls, and how to read the rest.
 
+use std::cell::OnceCell;
 use std::net::IpAddr;
 
 use hyper::HeaderMap;
 use hyper::header::HeaderValue;
 use uuid::Uuid;
 
+use super::answering::incomplete;
+use super::budget::Permit;
 use super::json::Json;
 use super::query::Query;
 use super::route::Route;
@@ -36,8 +39,44 @@ pub struct Request {
     pub headers: HeaderMap,
     /// What is wrong with the request as HTTP, if anything.
     pub malformed: Option<Box<Refusal>>,
-    /// The body, or why there is none.
-    pub body: std::result::Result<Vec<u8>, Box<Refusal>>,
+    /// The body.
+    pub body: Body,
+}
+
+/// The body of a request.
+pub enum Body {
+    /// It has not been read yet.
+    Awaited,
+    /// It was read, and holds its share of the memory for bodies until it is dropped.
+    Read(Vec<u8>, Option<Permit>),
+    /// Why it was not read.
+    Refused(Box<Refusal>),
+}
+
+impl Body {
+    /// A body that is there, on nobody's account.
+    pub fn of(content: Vec<u8>) -> Body {
+        Body::Read(content, None)
+    }
+
+    /// Its length in bytes; 0 where it was not read.
+    pub fn len(&self) -> usize {
+        self.content().map_or(0, <[u8]>::len)
+    }
+
+    /// Whether there is nothing in it, or it was not read.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What was read, or why nothing was.
+    pub fn content(&self) -> std::result::Result<&[u8], Box<Refusal>> {
+        match self {
+            Body::Read(content, _) => Ok(content),
+            Body::Refused(refusal) => Err(refusal.clone()),
+            Body::Awaited => Err(incomplete()),
+        }
+    }
 }
 
 /// What a company asks of its clients' requests (D18).
@@ -74,6 +113,8 @@ pub struct Call<'r> {
     ids: Vec<Option<Uuid>>,
     /// The query parameters.
     pub query: Query,
+    /// The body, once somebody asked for it.
+    json: OnceCell<std::result::Result<Json<'r>, String>>,
     /// What the company asks.
     strictness: Strictness,
     /// What was noted about the query, for the header X-Hinweise.
@@ -91,7 +132,7 @@ impl<'r> Call<'r> {
         let mut notes = Hints::default();
         let ignored = strictness.unknown_parameters_ignored;
         let query = Query::read(&request.query, route.query, ignored, &mut notes)?;
-        Ok(Call { request, route, ids, query, strictness, notes })
+        Ok(Call { request, route, ids, query, json: OnceCell::new(), strictness, notes })
     }
 
     /// The first id in the path; a malformed one is not found (D18).
@@ -106,24 +147,30 @@ impl<'r> Call<'r> {
 
     /// The body, and what was noted while it was read.
     pub fn body<T: FromJson>(&self) -> Result<(T, Hints)> {
-        let body = self.request.body.as_ref().map_err(|refusal| Failure::Refused(refusal.clone()))?;
-        let json = Json::parse(body).map_err(|message| Refusal::new(Code::UngueltigesJson, message))?;
+        let json = self.json()?;
         if !matches!(json, Json::Object(_)) {
             let message = "Der Text muss ein JSON-Objekt sein: { … }.";
             return Err(Refusal::new(Code::UngueltigesJson, message).into());
         }
         let mut hints = Hints::default();
         let refused = self.strictness.unknown_fields_refused || self.prefers_strict_handling();
-        let value = T::from_json(&json, &mut At::top(&mut hints, refused))?;
+        let value = T::from_json(json, &mut At::top(&mut hints, refused))?;
         Ok((value, hints))
     }
 
     /// The body of a request that needs none: nothing at all is as good as `{}`.
     pub fn optional_body<T: FromJson + Default>(&self) -> Result<(T, Hints)> {
-        match &self.request.body {
-            Ok(body) if body.is_empty() => Ok((T::default(), Hints::default())),
+        match self.request.body.content() {
+            Ok([]) => Ok((T::default(), Hints::default())),
             _ => self.body(),
         }
+    }
+
+    /// The body as JSON; it is parsed once, whoever asks.
+    pub fn json(&self) -> Result<&Json<'r>> {
+        let body = self.request.body.content()?;
+        let parsed = self.json.get_or_init(|| Json::parse(body));
+        parsed.as_ref().map_err(|message| Refusal::new(Code::UngueltigesJson, message.as_str()).into())
     }
 
     /// The versions that a change may be based on; none where the client did not say.

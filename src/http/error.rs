@@ -70,7 +70,7 @@ pub fn reply(failure: &Failure, request_id: Uuid) -> Reply {
 /// The answer when nothing was stored, and trying again may help.
 pub fn unavailable(request_id: Uuid) -> Reply {
     let message = "Der Dienst kann die Anfrage gerade nicht ausführen; es wurde nichts gespeichert. Bitte später wiederholen.";
-    refused(&Refusal::new(Code::NichtVerfuegbar, message), request_id).with("retry-after", "1")
+    refused(&Refusal::new(Code::NichtVerfuegbar, message), request_id)
 }
 
 fn refused(refusal: &Refusal, request_id: Uuid) -> Reply {
@@ -84,7 +84,8 @@ fn refused(refusal: &Refusal, request_id: Uuid) -> Reply {
     };
     // These types have no way to fail.
     let body = serde_json::to_vec(&body).unwrap_or_default();
-    Reply { status: status(refusal.code), body, ..Reply::default() }
+    let reply = Reply { status: status(refusal.code), body, ..Reply::default() };
+    if reply.status == 503 { reply.with("retry-after", "1") } else { reply }
 }
 
 /// A full disk, a busy file, an I/O error: the request may succeed later.

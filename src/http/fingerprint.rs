@@ -14,12 +14,12 @@ pub fn of_fields(mut fields: Value) -> [u8; 32] {
 
 /// A digest of a path and a body as JSON: blanks, the order of members and the spelling of numbers
 /// do not matter. A body that is no JSON counts as it stands.
-pub fn of_request(path: &str, body: &[u8]) -> [u8; 32] {
+pub fn of_request(path: &str, json: Option<&Json<'_>>, body: &[u8]) -> [u8; 32] {
     let mut digest = Sha256::new();
     add_text(&mut digest, path);
-    match Json::parse(body) {
-        Ok(json) => add(&mut digest, &json),
-        Err(_) => digest.update(body),
+    match json {
+        Some(json) => add(&mut digest, json),
+        None => digest.update(body),
     }
     digest.finalize().into()
 }
@@ -79,7 +79,10 @@ mod tests {
 
     #[test]
     fn bodies_are_compared_as_json() {
-        let of = |body: &str| of_request("/a", body.as_bytes());
+        let at = |path: &str, body: &str| {
+            of_request(path, Json::parse(body.as_bytes()).ok().as_ref(), body.as_bytes())
+        };
+        let of = |body: &str| at("/a", body);
         let alike = [
             (r#"{"a":1,"b":[true,null]}"#, " { \"b\" : [ true , null ], \"a\" : 1.0 } "),
             (r#"{"a":"\u00fc"}"#, r#"{"a":"ü"}"#),
@@ -93,6 +96,6 @@ mod tests {
         for (at, one) in different.iter().enumerate() {
             assert!(different[at + 1..].iter().all(|other| of(one) != of(other)), "{one}");
         }
-        assert_ne!(of_request("/a", b"{}"), of_request("/b", b"{}"));
+        assert_ne!(at("/a", "{}"), at("/b", "{}"));
     }
 }

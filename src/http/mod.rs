@@ -1,11 +1,14 @@
 //! HTTP: requests and answers as the slices see them, and the socket.
 
+pub mod answering;
+pub mod budget;
 pub mod call;
+mod connections;
 pub mod encoding;
 pub mod error;
 pub mod fingerprint;
-mod framing;
 pub mod json;
+mod paced;
 pub mod query;
 pub mod reply;
 pub mod route;

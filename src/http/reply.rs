@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hasher};
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::budget::Permit;
 use super::call::Call;
 use crate::db::error::{Failure, Result};
 use crate::db::list::Listing;
@@ -17,7 +18,7 @@ const USUAL: usize = 1 << 10;
 const NOTES: &str = "x-hinweise";
 
 /// An answer: status, headers, JSON.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Reply {
     /// The status.
     pub status: u16,
@@ -27,6 +28,8 @@ pub struct Reply {
     pub body: Vec<u8>,
     /// The record that was read or written, for the audit log.
     pub subject: Option<Uuid>,
+    /// Its share of the memory for answers; held until the client has taken it.
+    pub held: Option<Permit>,
 }
 
 impl Reply {

@@ -235,6 +235,8 @@ pub struct Route {
     pub query: &'static [Param],
     /// How large a body it takes.
     pub body: BodyLimit,
+    /// Its answer takes many milliseconds to compute (Base64 of a file): not on a thread that serves sockets.
+    pub is_heavy: bool,
     /// The body it takes, if it takes one.
     pub takes: Option<Body>,
     /// A change takes If-Match (D11).
@@ -257,6 +259,7 @@ impl Route {
             summary: "",
             query: &[],
             body: BodyLimit::Ordinary,
+            is_heavy: false,
             takes: None,
             if_match: false,
             gives: &[],
@@ -321,6 +324,11 @@ impl Route {
     /// The same route with query parameters.
     pub const fn with_query(self, query: &'static [Param]) -> Route {
         Route { query, ..self }
+    }
+
+    /// The same route, whose answer takes many milliseconds to compute.
+    pub const fn heavy(self) -> Route {
+        Route { is_heavy: true, ..self }
     }
 
     /// The same route for uploads.

@@ -11,42 +11,58 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Full};
-use hyper::body::{Body, Bytes, Incoming};
-use hyper::header::{HeaderName, HeaderValue};
+use hyper::body::{Body as _, Bytes, Incoming};
+use hyper::header::{HeaderName, HeaderValue, TRANSFER_ENCODING};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpListener;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::spawn_blocking;
 use tokio::time::{sleep, timeout};
-use tokio_io_timeout::TimeoutStream;
 use tokio_rustls::TlsAcceptor;
 use uuid::Uuid;
 
-use super::call::Request;
+use super::answering::{Answering, Outcome, incomplete};
+use super::budget::{Budget, Permit};
+use super::call::{Body, Request};
+use super::connections::{Connections, Place};
 use super::encoding::{accepts_gzip, encoded};
-use super::framing::Watched;
+use super::paced::Paced;
 use super::reply::Reply;
 use crate::db::{Clock, log};
 use crate::rules::error::{Code, Refusal};
 
-/// Largest head of a request in bytes.
-const MAX_HEAD: usize = 64 << 10;
+/// Largest head of a request in bytes; also what is read of a connection at once.
+const MAX_HEAD: usize = 16 << 10;
 
 /// Headers of a request at most.
 const MAX_HEADERS: usize = 100;
 
-/// Bytes of all bodies that are kept at once; further ones wait for their turn.
-const BODY_MEMORY: usize = 256 << 20;
+/// A body up to this size is a small one, in bytes (D18: all but uploads).
+const SMALL_BODY: usize = 1 << 20;
 
-/// In what steps that memory is shared out, in bytes.
-const BODY_STEP: usize = 1 << 10;
+/// Memory for small bodies in bytes, and the share of a key: half of it.
+const SMALL_BODIES: usize = 16 << 20;
+
+/// Memory for large bodies in bytes, and the share of a key: two of the largest.
+const LARGE_BODIES: usize = 42 << 20;
+const LARGE_BODIES_OF_KEY: usize = 28 << 20;
+
+/// Large bodies that a key may send at once; further ones wait before anything of them is read.
+const LARGE_AT_ONCE: usize = 2;
+
+/// How long a body waits for memory before it is refused: what holds it may wait for memory itself.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Bytes beyond the limit of a body that are read and thrown away at most.
 const THROWN_AWAY: usize = 16 << 20;
+
+/// An answer above this size is not compressed on a thread that serves sockets, in bytes.
+const LARGE_ANSWER: usize = 64 << 10;
 
 /// Pause after the machine refused a connection (too many open files).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -54,8 +70,10 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// What the socket allows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Open connections at most; further ones wait in the queue of the operating system.
+    /// Open connections at most.
     pub connections: usize,
+    /// Open connections from one address at most, but for proxies of ours.
+    pub per_address: usize,
     /// How long the head of a request may take, and how long a connection may be idle.
     pub header: Duration,
     /// How long the body of a request may take.
@@ -64,24 +82,6 @@ pub struct Limits {
     pub write: Duration,
     /// How long running requests may take when the server stops.
     pub shutdown: Duration,
-}
-
-/// Who answers requests: the gate, seen from the socket.
-pub trait Answering: Send + Sync + 'static {
-    /// How large a body is worth keeping, in bytes; none for a stranger.
-    fn body_limit(&self, head: &hyper::http::request::Parts) -> usize;
-    /// Answers, or says where the answer will come from.
-    fn answer(self: Arc<Self>, request: Request) -> Outcome;
-    /// The answer when the one who should have sent it is gone.
-    fn unavailable(&self, request_id: Uuid) -> Reply;
-}
-
-/// An answer, or where it will come from.
-pub enum Outcome {
-    /// The answer.
-    Done(Reply),
-    /// The writer or the slow lane sends it.
-    Later(tokio::sync::oneshot::Receiver<Reply>),
 }
 
 /// Serves until `stop` is done: then no connection is accepted, running requests are finished.
@@ -94,72 +94,33 @@ pub async fn serve<A: Answering>(
     stop: impl Future<Output = ()>,
 ) {
     let graceful = GracefulShutdown::new();
-    let places = Arc::new(Semaphore::new(limits.connections));
-    let memory = Arc::new(Semaphore::new(BODY_MEMORY / BODY_STEP));
+    let connections = Connections::new(limits.connections, limits.per_address);
+    let serving = Arc::new(Serving { service, clock, memory: Memory::new(), limits, tls });
     let (open, closing) = watch::channel(());
     let mut stop = std::pin::pin!(stop);
     loop {
-        let accepted = async {
-            // The semaphore is never closed.
-            let place = Arc::clone(&places).acquire_owned().await.ok();
-            (place, listener.accept().await)
-        };
-        let (place, accepted) = tokio::select! {
-            accepted = accepted => accepted,
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
             () = &mut stop => break,
         };
         let (stream, peer) = match accepted {
-            Ok(accepted) => accepted,
+            Ok((stream, peer)) => (stream, peer.ip()),
             Err(error) => {
                 log(&format!("a connection was not accepted: {error}"));
                 sleep(ACCEPT_PAUSE).await;
                 continue;
             }
         };
-        // Small answers must not wait for more data (Nagle).
-        let _ = stream.set_nodelay(true);
-        let mut stream = TimeoutStream::new(stream);
-        stream.set_write_timeout(Some(limits.write));
-        let serving = Serving {
-            service: Arc::clone(&service),
-            clock: Arc::clone(&clock),
-            memory: Arc::clone(&memory),
-            body_time: limits.body,
-            peer: peer.ip(),
-        };
-        let (watcher, tls, time) = (graceful.watcher(), tls.clone(), limits.header);
-        let mut closing = closing.clone();
-        tokio::spawn(async move {
-            let stream: Pin<Box<dyn Stream>> = match tls {
-                None => Box::pin(stream),
-                // A handshake takes no longer than a head may, and a server that stops waits for none.
-                Some(tls) => tokio::select! {
-                    shaken = timeout(time, tls.accept(Box::pin(stream))) => match shaken {
-                        Ok(Ok(stream)) => Box::pin(stream),
-                        _ => return,
-                    },
-                    _ = closing.changed() => return,
-                },
-            };
-            let (stream, seen) = Watched::new(stream);
-            let answering = service_fn(move |request| {
-                let malformed = malformed(&request, seen.next_is_ambiguous());
-                let serving = serving.clone();
-                async move { Ok::<_, Infallible>(serving.answer(request, malformed).await) }
-            });
-            let connection = http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(time)
-                .max_buf_size(MAX_HEAD)
-                .max_headers(MAX_HEADERS)
-                .serve_connection(TokioIo::new(stream), answering);
-            // A connection that breaks concerns nobody but its client.
-            let _ = watcher.watch(connection).await;
-            drop(place);
-        });
+        // Nobody can be told why: what cannot be served is closed.
+        let Some(place) = connections.place(serving.service.client(peer)) else { continue };
+        let number = place.number;
+        let connection = Connection { serving: Arc::clone(&serving), peer, place };
+        let task = tokio::spawn(connection.run(stream, graceful.watcher(), closing.clone()));
+        connections.served_by(number, task.abort_handle());
     }
     drop((listener, open));
-    if timeout(limits.shutdown, graceful.shutdown()).await.is_err() {
+    let shutdown = serving.limits.shutdown;
+    if timeout(shutdown, graceful.shutdown()).await.is_err() {
         log("some connections did not end in time and were cut");
     }
 }
@@ -169,49 +130,90 @@ trait Stream: AsyncRead + AsyncWrite + Send {}
 
 impl<S: AsyncRead + AsyncWrite + Send> Stream for S {}
 
-/// What the requests of a connection have in common.
+/// What all connections have in common.
 struct Serving<A> {
     service: Arc<A>,
     clock: Clock,
-    /// What is left for bodies.
-    memory: Arc<Semaphore>,
-    body_time: Duration,
-    peer: IpAddr,
+    memory: Memory,
+    limits: Limits,
+    tls: Option<TlsAcceptor>,
 }
 
-impl<A> Clone for Serving<A> {
-    fn clone(&self) -> Serving<A> {
-        let Serving { service, clock, memory, body_time, peer } = self;
-        let (service, clock, memory) = (Arc::clone(service), Arc::clone(clock), Arc::clone(memory));
-        Serving { service, clock, memory, body_time: *body_time, peer: *peer }
+/// What is left for bodies.
+struct Memory {
+    small: Arc<Budget>,
+    large: Arc<Budget>,
+    /// Places of large bodies.
+    places: Arc<Budget>,
+}
+
+impl Memory {
+    fn new() -> Memory {
+        Memory {
+            small: Budget::new(SMALL_BODIES, SMALL_BODIES / 2),
+            large: Budget::new(LARGE_BODIES, LARGE_BODIES_OF_KEY),
+            places: Budget::new(usize::MAX, LARGE_AT_ONCE),
+        }
     }
 }
 
-impl<A: Answering> Serving<A> {
-    async fn answer(
-        self,
-        request: hyper::Request<Incoming>,
-        malformed: Option<Box<Refusal>>,
-    ) -> Response<Full<Bytes>> {
+/// One connection.
+struct Connection<A> {
+    serving: Arc<Serving<A>>,
+    peer: IpAddr,
+    place: Place,
+}
+
+impl<A: Answering> Connection<A> {
+    /// Serves its requests, one after the other.
+    async fn run(self, stream: TcpStream, watcher: Watcher, closing: watch::Receiver<()>) {
+        let Some(stream) = self.shaken(stream, closing).await else { return };
+        let limits = &self.serving.limits;
+        let answering = service_fn(async |request| Ok::<_, Infallible>(self.answer(request).await));
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            // A client may send its requests, close its half, and wait for the answers.
+            .half_close(true)
+            .header_read_timeout(limits.header)
+            .max_buf_size(MAX_HEAD)
+            .max_headers(MAX_HEADERS)
+            .serve_connection(TokioIo::new(stream), answering);
+        // A connection that breaks concerns nobody but its client.
+        let _ = watcher.watch(connection).await;
+    }
+
+    /// The stream, after the handshake of TLS, which takes no longer than a head may; a server that stops waits for none.
+    async fn shaken(
+        &self,
+        stream: TcpStream,
+        mut closing: watch::Receiver<()>,
+    ) -> Option<Pin<Box<dyn Stream>>> {
+        // Small answers must not wait for more data (Nagle).
+        let _ = stream.set_nodelay(true);
+        let Serving { limits, tls, .. } = &*self.serving;
+        let stream = Paced::new(stream, limits.write);
+        let Some(tls) = tls else { return Some(Box::pin(stream)) };
+        tokio::select! {
+            shaken = timeout(limits.header, tls.accept(stream)) => match shaken {
+                Ok(Ok(stream)) => Some(Box::pin(stream)),
+                _ => None,
+            },
+            _ = closing.changed() => None,
+        }
+    }
+
+    async fn answer(&self, request: hyper::Request<Incoming>) -> Response<Full<Bytes>> {
         let (id, started) = (Uuid::now_v7(), std::time::Instant::now());
         let (head, body) = request.into_parts();
-        let is_kept = malformed.is_none() && !body.is_end_stream();
-        let limit = if is_kept { self.service.body_limit(&head) } else { 0 };
+        let malformed = malformed(&head);
+        // Where its length could be read in two ways nothing that follows is taken for a request (RFC 9112 6.1).
+        let is_last = malformed.is_some() || head.headers.contains_key(TRANSFER_ENCODING);
         let gzip = accepts_gzip(&head.headers);
         let asked_first = head.headers.contains_key(hyper::header::EXPECT);
-        let reading = async {
-            let place = self.place_for(&body, limit).await;
-            (place, read_body(body, limit, asked_first).await)
-        };
-        // The place is given back when the request is answered.
-        let (_place, body) = match timeout(self.body_time, reading).await {
-            Ok((place, body)) => (place, body),
-            Err(_) => (None, Err(too_slow())),
-        };
-        let incomplete = body.is_err() || malformed.is_some();
+        let mut arriving = Arriving { body, received: 0, asked_first };
         let request = Request {
             id,
-            at: (self.clock)(),
+            at: (self.serving.clock)(),
             started,
             peer: self.peer,
             method: head.method.as_str().to_owned(),
@@ -219,27 +221,156 @@ impl<A: Answering> Serving<A> {
             query: head.uri.query().unwrap_or_default().to_owned(),
             headers: head.headers,
             malformed,
-            body,
+            body: if arriving.body.is_end_stream() { Body::of(Vec::new()) } else { Body::Awaited },
         };
-        // A panic is a bug; the client gets an answer all the same.
-        let service = self.service;
-        let outcome = catch_unwind(AssertUnwindSafe(|| Arc::clone(&service).answer(request)));
-        let reply = match outcome {
-            Ok(Outcome::Done(reply)) => reply,
-            Ok(Outcome::Later(receiver)) => receiver.await.unwrap_or_else(|_| service.unavailable(id)),
-            Err(_) => service.unavailable(id),
+        let service = Arc::clone(&self.serving.service);
+        let mut outcome = self.guarded(id, || service.answer(request));
+        let reply = loop {
+            outcome = match outcome {
+                Outcome::Done(reply) => break reply,
+                Outcome::Later(receiver) => receiver.await.unwrap_or_else(|_| self.nobody(id)),
+                Outcome::Here(work) => self.guarded(id, || work.run()),
+                Outcome::Heavy(work) => {
+                    spawn_blocking(|| work.run()).await.unwrap_or_else(|_| self.nobody(id))
+                }
+                Outcome::Body(wanted) => {
+                    let body = self.read(&mut arriving, wanted.limit, &wanted.key).await;
+                    self.guarded(id, || wanted.go_on(body))
+                }
+            };
         };
-        response(encoded(reply, gzip), id, incomplete)
+        let is_read = arriving.is_thrown_away(self.serving.limits.body).await;
+        let reply = compressed(reply, gzip).await;
+        self.place.has_answered();
+        response(reply, id, is_last || !is_read)
     }
 
-    /// Waits until there is memory for a body: its announced size, else the most it may have.
-    async fn place_for(&self, body: &Incoming, limit: usize) -> Option<OwnedSemaphorePermit> {
-        let announced = body.size_hint().exact().and_then(|size| usize::try_from(size).ok());
-        let kept = announced.filter(|size| *size <= limit).unwrap_or(limit);
-        let steps = u32::try_from(kept.div_ceil(BODY_STEP)).ok().filter(|steps| *steps > 0)?;
-        // The semaphore is never closed.
-        Arc::clone(&self.memory).acquire_many_owned(steps).await.ok()
+    /// A panic is a bug; the client gets an answer all the same.
+    fn guarded(&self, id: Uuid, work: impl FnOnce() -> Outcome) -> Outcome {
+        catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| self.nobody(id))
     }
+
+    /// Whoever should have answered is gone.
+    fn nobody(&self, id: Uuid) -> Outcome {
+        Outcome::Done(self.serving.service.unavailable(id))
+    }
+
+    /// Reads a body, within the time and the memory that there is for it.
+    async fn read(&self, arriving: &mut Arriving, limit: usize, key: &str) -> Body {
+        if arriving.announced().is_some_and(|announced| announced > limit) {
+            return Body::Refused(too_large(limit));
+        }
+        let Serving { memory, limits, .. } = &*self.serving;
+        let is_large = arriving.announced().unwrap_or(limit) > SMALL_BODY;
+        let reading = async {
+            if !is_large {
+                return arriving.read(limit, key, &memory.small).await;
+            }
+            let take = || memory.places.take(key, 1);
+            let Some(_place) = when_freed(&memory.places, limits.body, take).await else {
+                return Body::Refused(no_room());
+            };
+            arriving.read(limit, key, &memory.large).await
+        };
+        timeout(limits.body, reading).await.unwrap_or_else(|_| Body::Refused(too_slow()))
+    }
+}
+
+/// A body on its way in.
+struct Arriving {
+    body: Incoming,
+    /// Bytes of it that came so far.
+    received: usize,
+    /// The client waits for permission to send it (`Expect: 100-continue`).
+    asked_first: bool,
+}
+
+impl Arriving {
+    /// Its length, if the client has said it.
+    fn announced(&self) -> Option<usize> {
+        if self.received > 0 {
+            return None;
+        }
+        self.body.size_hint().exact().map(|size| usize::try_from(size).unwrap_or(usize::MAX))
+    }
+
+    /// The next part of it; none at its end.
+    async fn next(&mut self) -> Option<Result<Bytes, hyper::Error>> {
+        loop {
+            match self.body.frame().await?.map(|frame| frame.into_data()) {
+                Ok(Ok(data)) => {
+                    self.received += data.len();
+                    return Some(Ok(data));
+                }
+                // Lines behind the last chunk say nothing to us.
+                Ok(Err(_)) => {}
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+
+    /// Reads it; memory is taken as it arrives.
+    async fn read(&mut self, limit: usize, key: &str, budget: &Arc<Budget>) -> Body {
+        // A body that is announced takes no memory before it is there: the pages are untouched.
+        let mut content = Vec::with_capacity(self.announced().unwrap_or(0));
+        let mut permit: Option<Permit> = None;
+        while let Some(data) = self.next().await {
+            let Ok(data) = data else { return Body::Refused(incomplete()) };
+            if self.received > limit {
+                return Body::Refused(too_large(limit));
+            }
+            let take = || match permit.as_mut() {
+                Some(permit) => permit.grow(data.len()).then_some(()),
+                None => budget.take(key, data.len()).map(|taken| permit = Some(taken)),
+            };
+            if when_freed(budget, PATIENCE, take).await.is_none() {
+                return Body::Refused(no_room());
+            }
+            content.extend_from_slice(&data);
+        }
+        Body::Read(content, permit)
+    }
+
+    /// Reads what was not read and throws it away, because most clients send all of it before they look at the
+    /// answer (RFC 9112 9.6); one that asked before sending is answered at once. Whether it came to its end.
+    async fn is_thrown_away(&mut self, time: Duration) -> bool {
+        if self.body.is_end_stream() {
+            return true;
+        }
+        if self.asked_first && self.received == 0 {
+            return false;
+        }
+        let most = self.received.saturating_add(THROWN_AWAY);
+        let reading = async {
+            while self.received < most {
+                match self.next().await {
+                    Some(Ok(_)) => {}
+                    Some(Err(_)) => return false,
+                    None => return true,
+                }
+            }
+            false
+        };
+        timeout(time, reading).await.unwrap_or(false)
+    }
+}
+
+/// What `take` gives, at once or when something was given back; none after some time.
+async fn when_freed<T>(budget: &Budget, time: Duration, mut take: impl FnMut() -> Option<T>) -> Option<T> {
+    if let Some(taken) = take() {
+        return Some(taken);
+    }
+    let waiting = async {
+        loop {
+            // What is given back from now on is heard.
+            let freed = budget.freed();
+            if let Some(taken) = take() {
+                return taken;
+            }
+            freed.await;
+        }
+    };
+    timeout(time, waiting).await.ok()
 }
 
 fn too_slow() -> Box<Refusal> {
@@ -247,56 +378,62 @@ fn too_slow() -> Box<Refusal> {
     Refusal::new(Code::ZeitUeberschritten, message)
 }
 
-/// What is wrong with a request as HTTP (RFC 9112 3.2, 6.3). hyper takes all of these.
-fn malformed(request: &hyper::Request<Incoming>, is_ambiguous: bool) -> Option<Box<Refusal>> {
-    let hosts = request.headers().get_all(hyper::header::HOST).iter().count();
-    let needs_host = request.version() == hyper::Version::HTTP_11;
-    let message = if is_ambiguous {
-        "Content-Length und Transfer-Encoding schließen einander aus. Bitte nur eines senden."
-    } else if hosts > 1 || (needs_host && hosts == 0) {
+fn too_large(limit: usize) -> Box<Refusal> {
+    let message = format!("Die Anfrage ist größer als {limit} Bytes. Bitte aufteilen.");
+    Refusal::new(Code::ZuGross, message)
+}
+
+fn no_room() -> Box<Refusal> {
+    let message = "Es werden gerade zu viele große Anfragen gesendet; es wurde nichts gespeichert. Bitte später wiederholen.";
+    Refusal::new(Code::NichtVerfuegbar, message)
+}
+
+/// What is wrong with a request as HTTP (RFC 9112 3.2, 6.1, 6.3). hyper takes all of these.
+fn malformed(head: &hyper::http::request::Parts) -> Option<Box<Refusal>> {
+    let hosts = head.headers.get_all(hyper::header::HOST).iter().count();
+    let needs_host = head.version == hyper::Version::HTTP_11;
+    let codings: Vec<_> = head.headers.get_all(TRANSFER_ENCODING).iter().collect();
+    let is_chunked = |coding: &&HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"chunked");
+    let message = if hosts > 1 || (needs_host && hosts == 0) {
         "Der Header Host muss genau einmal da sein."
+    } else if codings.len() > 1 || !codings.iter().all(is_chunked) {
+        "Als Transfer-Encoding ist nur chunked erlaubt, genau einmal."
     } else {
         return None;
     };
     Some(Refusal::new(Code::AnfrageUngueltig, message))
 }
 
-/// Reads a body of at most `limit` bytes. Of a larger one a part is read and thrown away, because
-/// most clients send all of it before they look at the answer (RFC 9112 9.6); one that asked
-/// before sending (`Expect: 100-continue`) is answered at once.
-async fn read_body(mut body: Incoming, limit: usize, asked_first: bool) -> Result<Vec<u8>, Box<Refusal>> {
-    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
-    if announced > limit && asked_first {
-        return Err(too_large(limit));
+/// The answer in the form that the client takes.
+async fn compressed(reply: Reply, gzip: bool) -> Reply {
+    if !gzip || reply.body.len() <= LARGE_ANSWER {
+        return encoded(reply, gzip);
     }
-    let mut content = Vec::with_capacity(if announced > limit { 0 } else { announced });
-    let mut received = 0;
-    while let Some(frame) = body.frame().await {
-        let incomplete = "Die Anfrage ist unvollständig. Bitte wiederholen.";
-        let frame = frame.map_err(|_| Refusal::new(Code::AnfrageUngueltig, incomplete))?;
-        let Some(data) = frame.data_ref() else { continue };
-        received += data.len();
-        if received > limit.saturating_add(THROWN_AWAY) {
-            break;
-        }
-        if received <= limit && announced <= limit {
-            content.extend_from_slice(data);
-        } else {
-            content = Vec::new();
-        }
-    }
-    if received > limit { Err(too_large(limit)) } else { Ok(content) }
+    let status = reply.status;
+    let lost = Reply { status, ..Reply::default() };
+    spawn_blocking(move || encoded(reply, true)).await.unwrap_or(lost)
 }
 
-fn too_large(limit: usize) -> Box<Refusal> {
-    let message = format!("Die Anfrage ist größer als {} Bytes. Bitte aufteilen.", limit);
-    Refusal::new(Code::ZuGross, message)
+/// An answer on its way out: it gives its share of the memory back when the client has taken it.
+struct Outgoing {
+    body: Vec<u8>,
+    _held: Permit,
 }
 
-/// The answer as HTTP. A connection whose body was not read to its end cannot be used again.
-fn response(reply: Reply, id: Uuid, close: bool) -> Response<Full<Bytes>> {
+impl AsRef<[u8]> for Outgoing {
+    fn as_ref(&self) -> &[u8] {
+        &self.body
+    }
+}
+
+/// The answer as HTTP, the last one of its connection or not.
+fn response(reply: Reply, id: Uuid, is_last: bool) -> Response<Full<Bytes>> {
     let has_body = !reply.body.is_empty();
-    let mut response = Response::new(Full::new(Bytes::from(reply.body)));
+    let body = match reply.held {
+        Some(held) => Bytes::from_owner(Outgoing { body: reply.body, _held: held }),
+        None => Bytes::from(reply.body),
+    };
+    let mut response = Response::new(Full::new(body));
     *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
     if has_body {
@@ -319,7 +456,7 @@ fn response(reply: Reply, id: Uuid, close: bool) -> Response<Full<Bytes>> {
     if !vary.is_empty() {
         insert(hyper::header::VARY, &vary);
     }
-    if close {
+    if is_last {
         insert(hyper::header::CONNECTION, "close");
     }
     response

@@ -72,5 +72,6 @@ pub const ROUTES: &[Route] = &[
         "Einen Anhang eines Kunden mit Inhalt lesen",
         handlers::get_attachment,
     )
+    .heavy()
     .gives(&[Answer::resource::<Anhang>()]),
 ];

@@ -181,7 +181,7 @@ fn no_bad_key_says_what_is_wrong_with_it() {
         ("empty", String::new()),
         ("only the prefix", "ak_".to_owned()),
         ("another scheme", format!("Bearer {good}")),
-        ("60 KB", format!("ak_{}", "a".repeat(60_000))),
+        ("12 KB", format!("ak_{}", "a".repeat(12_000))),
     ];
     let mut answers = Vec::new();
     for (at, (name, key)) in cases.iter().enumerate() {

@@ -208,6 +208,7 @@ fn serve(
         let seconds = Duration::from_secs;
         let limits = Limits {
             connections: 1_000,
+            per_address: 1_000,
             header: seconds(10),
             body: seconds(10),
             write: seconds(10),

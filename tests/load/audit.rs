@@ -59,7 +59,14 @@ fn measure(bench: &Bench, load: &Load, audited: bool) -> Round {
 /// Serves the database of this folder until it is killed.
 pub fn serve(audited: bool) {
     let minute = Duration::from_secs(60);
-    let limits = Limits { connections: 1_000, header: minute, body: minute, write: minute, shutdown: minute };
+    let limits = Limits {
+        connections: 1_000,
+        per_address: 1_000,
+        header: minute,
+        body: minute,
+        write: minute,
+        shutdown: minute,
+    };
     let policy = Policy { without_audit: !audited, ..Policy::default() };
     runtime().unwrap().block_on(async {
         let app = App::open(Path::new("partnerd.db"), system_clock(), &policy).unwrap();

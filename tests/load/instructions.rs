@@ -17,8 +17,8 @@ use hyper::header::HeaderValue;
 use partnerd::app::App;
 use partnerd::db::system_clock;
 use partnerd::gate::Policy;
-use partnerd::http::call::Request;
-use partnerd::http::server::{Answering, Outcome};
+use partnerd::http::answering::Answering;
+use partnerd::http::call::{Body, Request};
 use partnerd::rules::day::Day;
 use partnerd::rules::fixed::{Money, Percent, Price, Quantity};
 use partnerd::rules::stock::{Anteil, Genannt, Posten, Rolle, pair};
@@ -159,12 +159,9 @@ fn requests(folder: &Path, times: usize, method: &str, path: &str, query: &str, 
             query: query.to_owned(),
             headers: headers.clone(),
             malformed: None,
-            body: Ok(body.as_bytes().to_vec()),
+            body: Body::of(body.as_bytes().to_vec()),
         };
-        let reply = match Arc::clone(&app.gate).answer(request) {
-            Outcome::Done(reply) => reply,
-            Outcome::Later(reply) => reply.blocking_recv().unwrap(),
-        };
+        let reply = Arc::clone(&app.gate).answer(request).wait().unwrap();
         assert!(reply.status < 300, "{}", String::from_utf8_lossy(&reply.body));
     }
     app.close();

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use hyper::HeaderMap;
 use hyper::header::HeaderValue;
 use serde_json::{Value, json};
-use tokio::runtime::Runtime;
 use uuid::Uuid;
 
 use super::import::store_all;
@@ -20,8 +19,8 @@ use crate::db::migrate::{beside, migrate};
 use crate::db::{lock, system_clock};
 use crate::gate::Policy;
 use crate::gate::key::{self, Grant};
-use crate::http::call::Request;
-use crate::http::server::{Answering, Outcome as Answer};
+use crate::http::answering::Answering;
+use crate::http::call::{Body, Request};
 use crate::http::upload::encode;
 use crate::import::file::read;
 use crate::rules::choice::Choice;
@@ -58,7 +57,7 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     // Everything as configured, but nobody needs a backup of a demo.
     let policy = Policy { nightly: None, ..config.policy.clone() };
     let app = App::open(database, system_clock(), &policy).map_err(sentence)?;
-    let clients = Client { app: &app, runtime: &runtime, key: &key };
+    let clients = Client { app: &app, key: &key };
     let traded = clients.trade();
     drop(waiting);
     let result = traded.and_then(|()| {
@@ -120,7 +119,6 @@ fn create_company(database: &Path) -> Result<String, String> {
 /// A client that speaks to the gate without a socket.
 struct Client<'c> {
     app: &'c App,
-    runtime: &'c Runtime,
     key: &'c str,
 }
 
@@ -248,12 +246,10 @@ impl Client<'_> {
             query: query.to_owned(),
             headers,
             malformed: None,
-            body: Ok(body.to_string().into_bytes()),
+            body: Body::of(body.to_string().into_bytes()),
         };
-        let reply = match Arc::clone(&self.app.gate).answer(request) {
-            Answer::Done(reply) => reply,
-            Answer::Later(receiver) => self.runtime.block_on(receiver).map_err(|error| error.to_string())?,
-        };
+        let reply = Arc::clone(&self.app.gate).answer(request).wait();
+        let reply = reply.ok_or("the demo could not be built: the service is gone")?;
         let body: Value = serde_json::from_slice(&reply.body).map_err(|error| error.to_string())?;
         if reply.status >= 300 {
             return Err(format!("the demo could not be built: {method} {path}: {}", body["message"]));

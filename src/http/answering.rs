@@ -1,0 +1,113 @@
+//! What lies between the socket and who answers: the socket hands a request over, and is told what to do next until
+//! there is an answer.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+use uuid::Uuid;
+
+use super::call::{Body, Request};
+use super::reply::Reply;
+use crate::rules::error::{Code, Refusal};
+
+/// Who answers requests: the gate, seen from the socket.
+pub trait Answering: Send + Sync + 'static {
+    /// Answers, or says what has to be done first.
+    fn answer(self: Arc<Self>, request: Request) -> Outcome;
+    /// The answer when the one who should have sent it is gone.
+    fn unavailable(&self, request_id: Uuid) -> Reply;
+    /// What is taken for one client at the other end of a connection; none for a proxy of ours, which speaks for many.
+    fn client(&self, peer: IpAddr) -> Option<IpAddr>;
+}
+
+/// An answer, or what has to be done first.
+pub enum Outcome {
+    /// The answer.
+    Done(Reply),
+    /// Somebody else is at it (the writer, the slow lane, who verifies keys) and will say how it goes on.
+    Later(oneshot::Receiver<Outcome>),
+    /// The rest is done in place.
+    Here(Work),
+    /// The rest takes many milliseconds (Base64, digests, parsing of much): it is not for a thread that serves sockets.
+    Heavy(Work),
+    /// The request may have a body, which has to be read now.
+    Body(BodyWanted),
+}
+
+impl Outcome {
+    /// The answer, for a caller without a runtime that has handed in the body with the request; none when whoever
+    /// was at it is gone.
+    pub fn wait(self) -> Option<Reply> {
+        match self {
+            Outcome::Done(reply) => Some(reply),
+            Outcome::Later(receiver) => receiver.blocking_recv().ok()?.wait(),
+            Outcome::Here(work) | Outcome::Heavy(work) => work.run().wait(),
+            Outcome::Body(_) => None,
+        }
+    }
+}
+
+/// Work that is done in any case: when the client hung up before its turn, it is done when this is dropped, so that
+/// the request has its audit row.
+pub struct Work(Option<Box<dyn FnOnce() -> Outcome + Send>>);
+
+impl Work {
+    /// Work that is still to be done.
+    pub fn new(work: impl FnOnce() -> Outcome + Send + 'static) -> Work {
+        Work(Some(Box::new(work)))
+    }
+
+    /// Does it.
+    pub fn run(mut self) -> Outcome {
+        // Only `drop` takes it besides, and that comes last.
+        self.0.take().map_or_else(|| Outcome::Later(oneshot::channel().1), |work| work())
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        if let Some(work) = self.0.take() {
+            drop(work());
+        }
+    }
+}
+
+/// A request that passed every check before its body (D19), and waits for it.
+pub struct BodyWanted {
+    /// Bytes that it may have.
+    pub limit: usize,
+    /// The public part of the key on whose account it is kept.
+    pub key: String,
+    go_on: Option<Box<dyn FnOnce(Body) -> Outcome + Send>>,
+}
+
+impl BodyWanted {
+    /// `go_on` is called once, with the body or with why there is none.
+    pub fn new(
+        limit: usize,
+        key: String,
+        go_on: impl FnOnce(Body) -> Outcome + Send + 'static,
+    ) -> BodyWanted {
+        BodyWanted { limit, key, go_on: Some(Box::new(go_on)) }
+    }
+
+    /// Goes on with the body.
+    pub fn go_on(mut self, body: Body) -> Outcome {
+        self.go_on.take().map_or_else(|| Outcome::Later(oneshot::channel().1), |go_on| go_on(body))
+    }
+}
+
+impl Drop for BodyWanted {
+    /// The client hung up: the request was counted, so it has its audit row.
+    fn drop(&mut self) {
+        if let Some(go_on) = self.go_on.take() {
+            drop(go_on(Body::Refused(incomplete())));
+        }
+    }
+}
+
+/// Why there is no body: the connection ended within it.
+pub fn incomplete() -> Box<Refusal> {
+    Refusal::new(Code::AnfrageUngueltig, "Die Anfrage ist unvollständig. Bitte wiederholen.")
+}

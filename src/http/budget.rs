@@ -1,0 +1,144 @@
+//! Memory that clients can make the server hold: bytes of bodies on their way in, and of answers on their way out.
+//! All of it has a limit, and no key gets more than its share, so that one client cannot keep the others out.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
+
+/// So many units (bytes, places) for everybody together, and so many for each key.
+#[derive(Debug)]
+pub struct Budget {
+    total: usize,
+    share: usize,
+    taken: Mutex<Taken>,
+    freed: Notify,
+}
+
+/// What is in use.
+#[derive(Debug, Default)]
+struct Taken {
+    all: usize,
+    /// By the public part of the key; a key that holds nothing has no entry.
+    by_key: HashMap<String, usize>,
+}
+
+impl Budget {
+    /// A budget of which nothing is taken.
+    pub fn new(total: usize, share: usize) -> Arc<Budget> {
+        Arc::new(Budget { total, share, taken: Mutex::default(), freed: Notify::new() })
+    }
+
+    /// Takes so many units for a key; none where that is more than is left for it.
+    pub fn take(self: &Arc<Budget>, key: &str, units: usize) -> Option<Permit> {
+        let mut permit = Permit { budget: Arc::clone(self), key: key.to_owned(), units: 0 };
+        permit.grow(units).then_some(permit)
+    }
+
+    /// Takes units whatever is left: for what cannot be refused any more.
+    pub fn take_anyway(self: &Arc<Budget>, key: &str, units: usize) -> Permit {
+        self.lock().add(key, units);
+        Permit { budget: Arc::clone(self), key: key.to_owned(), units }
+    }
+
+    /// Whether there is anything left for a key.
+    pub fn has_room(&self, key: &str) -> bool {
+        let taken = self.lock();
+        taken.all < self.total && taken.of(key) < self.share
+    }
+
+    /// Is done when units were given back after this call.
+    pub fn freed(&self) -> Notified<'_> {
+        self.freed.notified()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Taken> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Taken {
+    fn of(&self, key: &str) -> usize {
+        self.by_key.get(key).copied().unwrap_or(0)
+    }
+
+    fn add(&mut self, key: &str, units: usize) {
+        self.all += units;
+        match self.by_key.get_mut(key) {
+            Some(own) => *own += units,
+            None => drop(self.by_key.insert(key.to_owned(), units)),
+        }
+    }
+
+    fn give_back(&mut self, key: &str, units: usize) {
+        self.all -= units;
+        if let Some(own) = self.by_key.get_mut(key) {
+            *own -= units;
+            if *own == 0 {
+                self.by_key.remove(key);
+            }
+        }
+    }
+}
+
+/// Units that are held until this is dropped.
+#[derive(Debug)]
+pub struct Permit {
+    budget: Arc<Budget>,
+    key: String,
+    units: usize,
+}
+
+impl Permit {
+    /// Takes more; false, and nothing taken, where that is more than is left.
+    pub fn grow(&mut self, units: usize) -> bool {
+        let mut taken = self.budget.lock();
+        let fits = taken.all + units <= self.budget.total && taken.of(&self.key) + units <= self.budget.share;
+        if fits {
+            taken.add(&self.key, units);
+            self.units += units;
+        }
+        fits
+    }
+
+    /// Gives back all but so many.
+    pub fn shrink_to(&mut self, units: usize) {
+        if units < self.units {
+            self.budget.lock().give_back(&self.key, self.units - units);
+            self.units = units;
+            self.budget.freed.notify_waiters();
+        }
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.shrink_to(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_gets_its_share_and_all_get_no_more_than_there_is() {
+        let budget = Budget::new(10, 6);
+        let mut first = budget.take("a", 4).unwrap();
+        assert!(budget.take("a", 3).is_none() && first.grow(2) && !first.grow(1));
+        assert!(!budget.has_room("a") && budget.has_room("b"));
+        let second = budget.take("b", 4).unwrap();
+        assert!(budget.take("b", 1).is_none() && budget.take("c", 1).is_none() && !budget.has_room("c"));
+        first.shrink_to(1);
+        assert!(budget.take("a", 5).is_some() && budget.take("a", 6).is_none());
+        drop((first, second));
+        drop(budget.take("c", 6).unwrap());
+        assert!(budget.lock().by_key.is_empty());
+        let overdrawn = budget.take_anyway("d", 20);
+        assert!(budget.take("e", 1).is_none());
+        drop(overdrawn);
+        let taken = budget.lock();
+        assert_eq!((taken.all, taken.by_key.len()), (0, 0));
+    }
+}

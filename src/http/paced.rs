@@ -1,0 +1,104 @@
+//! A connection whose client must read at a minimum rate: an answer that is not taken keeps its memory, so a client
+//! that takes a byte now and then holds it as surely as one that takes none.
+
+use std::io::{Error, ErrorKind, IoSlice, Result};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep};
+
+/// Bytes a second that a client must take of an answer at least.
+const RATE: usize = 8 << 10;
+
+/// A stream that fails when its client takes less than [`RATE`] for some time while there is more to take.
+pub struct Paced<S> {
+    stream: S,
+    /// How long it is looked at.
+    time: Duration,
+    /// Runs while the client does not take all.
+    waiting: Option<Waiting>,
+}
+
+struct Waiting {
+    until: Pin<Box<Sleep>>,
+    /// Bytes that it took since it was waited for.
+    taken: usize,
+}
+
+impl<S> Paced<S> {
+    /// Watches over what is written to a stream.
+    pub fn new(stream: S, time: Duration) -> Paced<S> {
+        Paced { stream, time, waiting: None }
+    }
+
+    /// Notes what a write came to; the error when the client is too slow.
+    fn noted(&mut self, context: &mut Context<'_>, written: Poll<Result<usize>>) -> Poll<Result<usize>> {
+        match written {
+            Poll::Ready(Ok(count)) => {
+                if let Some(waiting) = &mut self.waiting {
+                    waiting.taken += count;
+                    if waiting.taken >= RATE * self.time.as_secs() as usize {
+                        self.waiting = None;
+                    }
+                }
+            }
+            Poll::Ready(Err(_)) => {}
+            Poll::Pending => {
+                let time = self.time;
+                let begin = || Waiting { until: Box::pin(sleep(time)), taken: 0 };
+                let waiting = self.waiting.get_or_insert_with(begin);
+                if waiting.until.as_mut().poll(context).is_ready() {
+                    return Poll::Ready(Err(Error::new(ErrorKind::TimedOut, "the client reads too slowly")));
+                }
+            }
+        }
+        written
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_read(context, buffer)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
+        let this = self.get_mut();
+        let written = Pin::new(&mut this.stream).poll_write(context, bytes);
+        this.noted(context, written)
+    }
+
+    // Without this hyper copies each answer behind its head before it writes.
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[IoSlice<'_>],
+    ) -> Poll<Result<usize>> {
+        let this = self.get_mut();
+        let written = Pin::new(&mut this.stream).poll_write_vectored(context, parts);
+        this.noted(context, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    /// All was taken: the next answer has its own time.
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
+        let this = self.get_mut();
+        ready!(Pin::new(&mut this.stream).poll_flush(context))?;
+        this.waiting = None;
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_shutdown(context)
+    }
+}
