@@ -4,7 +4,7 @@
 mod process;
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -178,14 +178,14 @@ fn a_body_keeps_its_memory_until_its_work_is_done() {
 #[test]
 fn answers_that_nobody_reads_have_a_bound() {
     let folder = Folder::new();
-    let (server, key) = serve(&folder, "write_timeout = 2\n");
+    let (server, key) = serve(&folder, "write_timeout = 1\n");
     let other = second_key(&folder);
-    let id = document_with_pdf(&server.client(&key), 10 << 20);
+    let id = document_with_pdf(&server.client(&key), 4 << 20);
     let get = |key: &str| head("GET", &format!("belege/{id}/pdf"), key, "");
-    let mut unread: Vec<_> = (0..150).map(|_| sent(&server, &get(&key))).collect();
+    let mut unread: Vec<_> = (0..100).map(|_| sent(&server, &get(&key))).collect();
     let statuses: Vec<_> = unread.iter_mut().map(head_of_answer).collect();
     let refused: Vec<_> = statuses.iter().filter(|head| head.contains(" 503 ")).collect();
-    assert!(refused.len() > 100, "{} of 150 were refused", refused.len());
+    assert!(refused.len() > 50, "{} of 100 were refused", refused.len());
     assert!(refused.iter().all(|head| head.to_lowercase().contains("\r\nretry-after: 1\r\n")));
     assert!(statuses.iter().any(|head| head.starts_with("HTTP/1.1 200 ")), "somebody is served");
     assert!(most_memory(&server) < MEMORY, "{} MiB", most_memory(&server));
@@ -314,7 +314,7 @@ fn work_on_large_bodies_does_not_stop_short_reads() {
     let customer =
         other.post("/api/v1/kunden", &json!({"name": "Müller"})).body["id"].as_str().unwrap().to_owned();
     let nested = format!("{}{}{}", "[".repeat(31), vec!["1"; 90_000].join(","), "]".repeat(31));
-    let body = format!("{nested}{}", " ".repeat((13 << 20) - nested.len()));
+    let body = format!("{nested}{}", " ".repeat((4 << 20) - nested.len()));
     let post = head(
         "POST",
         &format!("kunden/{customer}/dokumente"),
@@ -335,13 +335,13 @@ fn work_on_large_bodies_does_not_stop_short_reads() {
         until("the first large body", || parsed.load(Ordering::Relaxed) >= 4);
         let before = parsed.load(Ordering::Relaxed);
         let read =
-            (0..500).filter(|_| other.get(&format!("/api/v1/kunden/{customer}")).status == 200).count();
+            (0..200).filter(|_| other.get(&format!("/api/v1/kunden/{customer}")).status == 200).count();
         reading.store(false, Ordering::Relaxed);
         (read, parsed.load(Ordering::Relaxed) - before)
     });
-    assert_eq!(read.0, 500);
+    assert_eq!(read.0, 200);
     // On the threads of the sockets each of these would have kept a read waiting.
-    assert!(read.1 < 250, "{} large bodies beside 500 short reads", read.1);
+    assert!(read.1 < 100, "{} large bodies beside 200 short reads", read.1);
 }
 
 /// A request whose end a proxy would see elsewhere is the last of its connection (RFC 9112 6.1, 6.3).
@@ -351,7 +351,7 @@ fn nothing_is_smuggled_behind_a_coded_body() {
     let (server, key) = serve(&folder, "");
     let name = r#"{"name":"A"}"#;
     let chunked = format!("{:x}\r\n{name}\r\n0\r\n\r\n", name.len());
-    let behind = head("POST", "kunden", &key, "Content-Length: 12\r\n") + r#"{"name":"B"}"#;
+    let behind = head("POST", "kunden", &key, "Connection: close\r\nContent-Length: 12\r\n") + r#"{"name":"B"}"#;
     let answers = |headers: &str, body: &str| {
         let mut stream = sent(&server, &(head("POST", "kunden", &key, headers) + body + &behind));
         let mut text = Vec::new();
@@ -380,11 +380,25 @@ fn nothing_is_smuggled_behind_a_coded_body() {
     assert_eq!(smuggled, 1, "only behind a body whose length was plain");
 }
 
-/// The control of the tests above: another server on this machine would take what they send.
+/// Where the system allows few open files, connections make room for one another all the same.
 #[test]
-fn the_machine_itself_takes_so_many_connections() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    let open: Vec<_> = (0..100).map(|_| TcpStream::connect(address).unwrap()).collect();
-    assert_eq!(open.len(), 100);
+fn no_more_connections_are_accepted_than_the_system_allows() {
+    let folder = Folder::new();
+    let key = folder.company("Mühle");
+    let limited = |limits: &str| {
+        let serve = format!("{limits}; exec {} serve --listen 127.0.0.1:0", env!("CARGO_BIN_EXE_partnerd"));
+        let mut command = std::process::Command::new("sh");
+        command.current_dir(folder.path()).args(["-c", &serve]);
+        Running::start(command)
+    };
+    let get = head("GET", "laender", &key, "");
+    let server = limited("ulimit -n 164");
+    let mut silent: Vec<_> = (0..100).map(|_| sent(&server, "GET ")).collect();
+    assert_eq!(status(&mut sent(&server, &get)), Some(200));
+    assert_eq!(status(&mut silent[0]), None, "the oldest had to go");
+    drop((silent, server));
+    // What may be raised is raised.
+    let server = limited("ulimit -S -n 100");
+    let mut open: Vec<_> = (0..150).map(|_| sent(&server, &get)).collect();
+    assert!(open.iter_mut().all(|stream| status(stream) == Some(200)));
 }

@@ -12,7 +12,7 @@ use super::{Outcome, Terminal, now, sentence};
 use crate::app::{self, App};
 use crate::config::Config;
 use crate::db::{log, system_clock};
-use crate::http::server::stop_signal;
+use crate::http::server::{Limits, stop_signal};
 use crate::http::tls::{acceptor, validity};
 use crate::rules::day::Day;
 
@@ -64,8 +64,44 @@ pub fn serve(
     started();
     #[cfg(target_os = "linux")]
     let _telling = systemd::tell(runtime.handle(), &app.gate)?;
-    runtime.block_on(app.serve(listener, config.limits.clone(), tls, stop));
+    runtime.block_on(app.serve(listener, fitting(&config.limits), tls, stop));
     Ok(())
+}
+
+/// Files that the service has open besides its connections, at most.
+const OTHER_FILES: usize = 64;
+
+/// The limits, with no more connections than the system lets this process have: those that cannot be accepted would
+/// wait for ever, instead of one making room for another.
+pub fn fitting(limits: &Limits) -> Limits {
+    let files = open_files(limits.connections + OTHER_FILES);
+    let connections = limits.connections.min(files.saturating_sub(OTHER_FILES).max(1));
+    if connections < limits.connections {
+        log(&format!(
+            "the system lets this process open {files} files, so at most {connections} connections instead of {}: see ulimit -n, or LimitNOFILE of the service",
+            limits.connections
+        ));
+    }
+    Limits { connections, ..limits.clone() }
+}
+
+/// How many files may be open; as many as are wanted, where the system allows it.
+#[cfg(target_os = "linux")]
+fn open_files(wanted: usize) -> usize {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let most = limit.maximum.unwrap_or(u64::MAX).min(wanted as u64);
+    let raised = Rlimit { current: Some(most), ..limit.clone() };
+    let now = match limit.current {
+        Some(current) if current < most && setrlimit(Resource::Nofile, raised).is_ok() => Some(most),
+        current => current,
+    };
+    now.and_then(|now| usize::try_from(now).ok()).unwrap_or(usize::MAX)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_files(wanted: usize) -> usize {
+    wanted
 }
 
 /// What there is to say when the stop begins.

@@ -20,7 +20,7 @@ use windows_service::service_manager::{ServiceManager, ServiceManagerAccess};
 use windows_service::{Error, define_windows_service, service_dispatcher};
 
 use super::logfile::LogFile;
-use super::serve::{encryption, listen, runtime};
+use super::serve::{encryption, fitting, listen, runtime};
 use super::{Outcome, Terminal, now, sentence};
 use crate::app::App;
 use crate::config::Config;
@@ -296,7 +296,7 @@ fn serve(config: &Config, handle: ServiceStatusHandle, stop: &Notify) -> Outcome
     report(handle, ServiceState::Running, Duration::ZERO);
     let stopping =
         when_told(stop, || report(handle, ServiceState::StopPending, config.limits.shutdown + STOP_TIME));
-    runtime.block_on(app.serve(listener, config.limits.clone(), tls, stopping));
+    runtime.block_on(app.serve(listener, fitting(&config.limits), tls, stopping));
     drop(runtime);
     app.close();
     Ok(())

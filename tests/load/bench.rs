@@ -15,6 +15,7 @@ mod client;
 mod data;
 mod documents;
 mod fields;
+mod hostile;
 mod mixes;
 mod reads;
 mod server;
@@ -82,6 +83,7 @@ fn main() {
     mixes::table(&bench, &server);
     figures.extend(start::afterwards(&bench, server));
     audit::table(&bench);
+    hostile::table(&bench);
     start::table(&figures);
 }
 

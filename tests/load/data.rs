@@ -12,15 +12,23 @@ pub fn document(customer: u64, first: u64) -> String {
     format!(r#"{{"beleg_typ": "LS", "kunden_id": {customer}, "items": [{items}]}}"#)
 }
 
+fn run(folder: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_partnerd"));
+    let output = command.current_dir(folder).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// One more key of the company, without a limit.
+pub fn another_key(folder: &Path) -> String {
+    let limit = i32::MAX.to_string();
+    let create = ["key", "create", "--tenant", "Mühle", "--label", "load", "--all-scopes", "--daily-limit"];
+    run(folder, &[&create[..], &[&limit]].concat())
+}
+
 /// A company with a hundred articles, and a key without a limit.
 pub fn company(folder: &Path) -> String {
-    let run = |arguments: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_partnerd"));
-        let output = command.current_dir(folder).args(arguments).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
-    };
-    run(&["tenant", "create", "Mühle"]);
+    run(folder, &["tenant", "create", "Mühle"]);
     let article = |number| {
         format!(
             r#"{{"artikelnummer": "S{number}", "bezeichnung": "Sack", "einheit": "Stk", "preis": "1.25"}}"#
@@ -28,9 +36,8 @@ pub fn company(folder: &Path) -> String {
     };
     let articles = (1..=100).map(article).collect::<Vec<_>>().join(",");
     std::fs::write(folder.join("a.json"), format!("[{articles}]")).unwrap();
-    run(&["import", "artikel", "a.json", "--tenant", "Mühle"]);
-    let limit = i32::MAX.to_string();
-    run(&["key", "create", "--tenant", "Mühle", "--label", "load", "--all-scopes", "--daily-limit", &limit])
+    run(folder, &["import", "artikel", "a.json", "--tenant", "Mühle"]);
+    another_key(folder)
 }
 
 /// Fills the tables: ten thousand customers and some receipts of ten lines, `scale` times as many; the id of a
