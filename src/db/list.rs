@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::error::{Failure, Result};
 use super::tx::Tx;
 use crate::rules::error::{Code, Refusal};
-use crate::rules::text::search_words;
+use crate::rules::text::Search;
 
 /// Largest page (D16; specification for barverkaeufe).
 pub const MAX_LIMIT: u32 = 5_000;
@@ -120,7 +120,12 @@ impl<'f> Filter<'f> {
 
     /// Adds that a column of folded text contains each word in one of its spellings (D17).
     pub fn contains_words(&mut self, column: &str, text: Option<&str>) {
-        for (word, names) in search_words(text.unwrap_or_default()).into_iter().zip(SEARCH_PARAMS) {
+        let words = match Search::of(text) {
+            Search::All => return,
+            Search::Nothing => return self.and("false"),
+            Search::Words(words) => words,
+        };
+        for (word, names) in words.into_iter().zip(SEARCH_PARAMS) {
             if word.spelled == word.stripped {
                 self.and(&format!("instr({column}, {}) > 0", names.0));
             } else {

@@ -11,7 +11,7 @@ use crate::db::error::Result;
 use crate::db::list::{Filter, ListSql, Listing, Page, Rows};
 use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::rules::error::{Code, Refusal};
-use crate::rules::text::{case_key, natural_key, search_words, searchable};
+use crate::rules::text::{Search, case_key, natural_key, searchable};
 
 const SELECT: &str = "select k.id, k.kunden_id, k.kundennr, k.name, k.nachname_firma, k.anrede, k.vorname, k.email,
     k.telefon, k.telefon2, k.strasse, k.plz, k.ort, k.staat, k.status, k.ist_kunde, k.ist_lieferant,
@@ -82,13 +82,16 @@ pub fn list(tx: &Tx<'_>, suche: Option<&str>, partner_typ: Option<&str>, page: P
         Some(_) => filter.and("k.ist_spediteur = 1"),
         None => {}
     }
-    let words = search_words(suche.unwrap_or_default());
-    if words.is_empty() {
-        return match partner_typ {
-            None => tx.page(&LIST, &filter, page, count(tx)?, write),
-            Some(_) => tx.list(&LIST, &filter, page, write),
-        };
-    }
+    let words = match Search::of(suche) {
+        Search::Words(words) => words,
+        Search::Nothing => return Ok(Listing::empty(0)),
+        Search::All => {
+            return match partner_typ {
+                None => tx.page(&LIST, &filter, page, count(tx)?, write),
+                Some(_) => tx.list(&LIST, &filter, page, write),
+            };
+        }
+    };
     let found = suche::containing(tx, &words)?;
     if found.len() <= FEW {
         filter.and("k.kunden_id in (select value from json_each(:gefunden))");

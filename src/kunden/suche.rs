@@ -47,11 +47,14 @@ impl<'w> Word<'w> {
     }
 }
 
-/// Leaps from one occurrence of the first word to the next, instead of looking at each customer.
+/// Leaps from one occurrence of the first word to the next, instead of looking at each customer. Each turn
+/// leaves at least the end of one customer behind, so it ends even for a word that is found in nothing.
 fn look_through(block: &[u8], words: &[Word<'_>], found: &mut Vec<i64>) {
     let Some(first) = words.first() else { return };
     let mut rest = block;
-    while let Some(at) = first.first_in(rest) {
+    while !rest.is_empty()
+        && let Some(at) = first.first_in(rest)
+    {
         let begin = memrchr(END, &rest[..at]).map_or(0, |end| end + 1);
         let end = memchr(END, &rest[at..]).map_or(rest.len(), |end| at + end);
         if let Some((kunden_id, text)) = parts(&rest[begin..end])
@@ -72,7 +75,7 @@ fn parts(line: &[u8]) -> Option<(i64, &[u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::text::{search_words, searchable};
+    use crate::rules::text::{Search, searchable};
 
     #[test]
     fn each_word_must_stand_in_the_text_of_one_customer() {
@@ -93,11 +96,32 @@ mod tests {
             ("münchen meier 7", &[12]),
         ];
         for (suche, expected) in table {
-            let folded = search_words(suche);
-            let words: Vec<_> = folded.iter().map(Word::of).collect();
-            let mut found = Vec::new();
-            look_through(block.as_bytes(), &words, &mut found);
-            assert_eq!(found, *expected, "{suche}");
+            let Search::Words(folded) = Search::of(Some(suche)) else { panic!("{suche} asks for nothing") };
+            assert_eq!(looked_through(block.as_bytes(), &folded), *expected, "{suche}");
+        }
+    }
+
+    fn looked_through(block: &[u8], folded: &[Folded]) -> Vec<i64> {
+        let words: Vec<_> = folded.iter().map(Word::of).collect();
+        let mut found = Vec::new();
+        look_through(block, &words, &mut found);
+        found
+    }
+
+    #[test]
+    fn looking_ends_whatever_the_word_and_the_text_are() {
+        let word = |text: &str| Folded { spelled: text.to_owned(), stripped: text.to_owned() };
+        let table: &[(&str, &str, &[i64])] = &[
+            ("", "7\u{1f}hof\u{1e}12\u{1f}hof\u{1e}", &[7, 12]),
+            ("", "", &[]),
+            ("", "\u{1e}\u{1e}\u{1e}", &[]),
+            ("\u{1e}", "7\u{1f}hof\u{1e}12\u{1f}hof\u{1e}", &[]),
+            ("\u{1f}", "7\u{1f}hof\u{1e}", &[]),
+            ("hof", "7\u{1f}hof", &[7]),
+            ("hof", "hof\u{1e}", &[]),
+        ];
+        for (text, block, expected) in table {
+            assert_eq!(looked_through(block.as_bytes(), &[word(text)]), *expected, "{text:?} in {block:?}");
         }
     }
 }

@@ -60,6 +60,42 @@ fn few_and_many_are_found_page_by_page_in_the_order_of_the_list() {
     }
 }
 
+/// A search that was not blank, of which folding leaves no letter, finds nothing; beside a word the rest counts.
+#[test]
+fn marks_alone_find_nothing_anywhere() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    mill.post("/api/v1/kunden", json!({"name": "Hof Müller"})).is(201);
+    let article = r#"[{"artikelnummer": "1", "bezeichnung": "Weizen Müller"}]"#;
+    server.import(&mill, "artikel", article);
+    server.import(&mill, "kontrakte", r#"[{"kontrakt_nr": "Müller-1"}]"#);
+    let table = [
+        ("%CC%81", 0),
+        ("%CD%85", 0),
+        ("%E2%83%9D", 0),
+        ("%EF%B8%8F", 0),
+        ("%CC%81+%CC%81", 0),
+        ("%C2%B4", 0),
+        ("%CC%81+muller", 1),
+        ("muller+%EF%B8%8F", 1),
+        ("%CC%81+nirgends", 0),
+        ("", 1),
+        ("+++", 1),
+    ];
+    for list in ["kunden", "artikel", "kontrakte"] {
+        for (suche, expected) in table {
+            let answer = mill.get(&format!("/api/v1/{list}?suche={suche}"));
+            let (count, rows) = (&answer.is(200)["count"], answer.body["data"].as_array().unwrap().len());
+            assert_eq!((count, rows), (&json!(expected), expected), "{list} {suche}");
+        }
+    }
+    mill.get(&format!("/api/v1/kunden?suche={}", ["%CC%81"; 11].join("+")))
+        .refused(400, "PARAMETER_UNGUELTIG");
+    for typ in ["kunde", "lieferant"] {
+        assert_eq!(found(&mill, &format!("suche=%CC%81&partner_typ={typ}")), (vec![], 0));
+    }
+}
+
 #[test]
 fn a_change_is_found_at_once_beside_its_neighbours() {
     let server = Server::start();
