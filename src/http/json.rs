@@ -1,12 +1,16 @@
 //! JSON as the interface accepts it (D18): UTF-8, one value, no doubled keys, no NUL, limited
 //! depth and size. Numbers keep their text, so that no digit is lost.
+//!
+//! A body is read once, from its first byte to its last: depth and values are counted on the way, and nothing
+//! behind the first one too many is looked at.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::de::{MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
-use serde_json::value::RawValue;
+use hifijson::SliceLexer;
+use hifijson::num::{Error as NumberError, LexWrite as _};
+use hifijson::str::{Error as TextError, LexAlloc as _};
+use hifijson::token::{Expect, Lex as _};
+use memchr::memrchr;
 
 /// Deepest nesting (D18).
 const MAX_DEPTH: u32 = 32;
@@ -34,142 +38,139 @@ pub enum Json<'b> {
 impl<'b> Json<'b> {
     /// Reads a body; the error is a German sentence for the client.
     pub fn parse(body: &'b [u8]) -> Result<Json<'b>, String> {
-        let text = std::str::from_utf8(body).map_err(|_| "Der Text ist kein gültiges UTF-8.".to_owned())?;
-        let raw: &RawValue = serde_json::from_str(text).map_err(|error| {
-            format!("Der Text ist kein gültiges JSON (Zeile {}, Spalte {}).", error.line(), error.column())
-        })?;
-        value(raw, MAX_DEPTH, &mut { MAX_VALUES })
+        let mut lexer = SliceLexer::new(body);
+        let mut values_left = MAX_VALUES;
+        lexer
+            .exactly_one(SliceLexer::ws_peek, |next, lexer| value(next, lexer, MAX_DEPTH, &mut values_left))
+            .map_err(|fault| fault.sentence(body, lexer.as_slice()))
     }
 }
 
-/// Reads one value; each array and object reads its members as raw text and then those.
-fn value<'b>(raw: &'b RawValue, depth: u32, values_left: &mut u32) -> Result<Json<'b>, String> {
-    let text = raw.get();
-    *values_left = values_left
-        .checked_sub(1)
-        .ok_or_else(|| format!("Der Text enthält mehr als {MAX_VALUES} Werte. Bitte aufteilen."))?;
-    let below = || {
-        depth
-            .checked_sub(1)
-            .ok_or_else(|| format!("Der Text ist tiefer als {MAX_DEPTH} Ebenen verschachtelt."))
-    };
-    match text.as_bytes().first() {
-        Some(b'{') => {
-            let depth = below()?;
-            let Members(members) = serde_json::from_str(text).map_err(|error| sentence(&error))?;
-            let members = members.into_iter().map(|(key, raw)| Ok((key.0, value(raw, depth, values_left)?)));
-            Ok(Json::Object(members.collect::<Result<_, String>>()?))
-        }
-        Some(b'[') => {
-            let depth = below()?;
-            let Elements(elements) = serde_json::from_str(text).map_err(|error| sentence(&error))?;
-            let elements = elements.into_iter().map(|raw| value(raw, depth, values_left));
-            Ok(Json::Array(elements.collect::<Result<_, String>>()?))
-        }
-        Some(b'"') => {
-            let Text(text) = serde_json::from_str(text).map_err(|_| "Ein Text ist ungültig.".to_owned())?;
-            if text.contains('\0') {
-                return Err("Ein Text enthält ein NUL-Zeichen.".to_owned());
+/// Why a body is refused.
+enum Fault {
+    Syntax,
+    Utf8,
+    TooDeep,
+    TooManyValues,
+    NulInText,
+    NulInName,
+    /// The name, shortened.
+    DoubledName(String),
+}
+
+impl Fault {
+    /// The sentence for the client; `rest` is what was not read of the body.
+    fn sentence(self, body: &[u8], rest: &[u8]) -> String {
+        match self {
+            Fault::Syntax if std::str::from_utf8(body).is_ok() => {
+                let (line, column) = place(&body[..body.len() - rest.len()]);
+                format!("Der Text ist kein gültiges JSON (Zeile {line}, Spalte {column}).")
             }
-            Ok(Json::String(text))
+            Fault::Syntax | Fault::Utf8 => "Der Text ist kein gültiges UTF-8.".to_owned(),
+            Fault::TooDeep => format!("Der Text ist tiefer als {MAX_DEPTH} Ebenen verschachtelt."),
+            Fault::TooManyValues => {
+                format!("Der Text enthält mehr als {MAX_VALUES} Werte. Bitte aufteilen.")
+            }
+            Fault::NulInText => "Ein Text enthält ein NUL-Zeichen.".to_owned(),
+            Fault::NulInName => "Ein Feldname enthält ein NUL-Zeichen.".to_owned(),
+            Fault::DoubledName(name) => format!("Das Feld {name:?} kommt doppelt vor."),
         }
-        Some(b't') => Ok(Json::Bool(true)),
-        Some(b'f') => Ok(Json::Bool(false)),
-        Some(b'n') => Ok(Json::Null),
-        _ => Ok(Json::Number(text)),
     }
 }
 
-/// Our own sentence, without the place that the parser appends (it counts within the member).
-fn sentence(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    text.split_once(" at line ").map_or(text.clone(), |(sentence, _)| sentence.to_owned())
+impl From<Expect> for Fault {
+    fn from(_: Expect) -> Fault {
+        Fault::Syntax
+    }
 }
 
-/// A string that borrows where it has no escapes.
-struct Text<'b>(Cow<'b, str>);
+impl From<NumberError> for Fault {
+    fn from(_: NumberError) -> Fault {
+        Fault::Syntax
+    }
+}
 
-impl<'b> Deserialize<'b> for Text<'b> {
-    fn deserialize<D: Deserializer<'b>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextVisitor;
-        impl<'b> Visitor<'b> for TextVisitor {
-            type Value = Text<'b>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-            fn visit_borrowed_str<E>(self, text: &'b str) -> Result<Text<'b>, E> {
-                Ok(Text(Cow::Borrowed(text)))
-            }
-            fn visit_str<E>(self, text: &str) -> Result<Text<'b>, E> {
-                Ok(Text(Cow::Owned(text.to_owned())))
-            }
+impl From<TextError> for Fault {
+    fn from(error: TextError) -> Fault {
+        match error {
+            TextError::Utf8(_) => Fault::Utf8,
+            TextError::Control | TextError::Escape(_) | TextError::Eof => Fault::Syntax,
         }
-        deserializer.deserialize_str(TextVisitor)
     }
 }
 
-/// The members of an object; two of the same name are refused.
-struct Members<'b>(Vec<(Text<'b>, &'b RawValue)>);
+/// Line and column of what comes after a text, from 1; a letter is a column.
+fn place(text: &[u8]) -> (usize, usize) {
+    let last_line = &text[memrchr(b'\n', text).map_or(0, |end| end + 1)..];
+    let begins_letter = |byte: &&u8| **byte & 0b1100_0000 != 0b1000_0000;
+    let lines = text.iter().filter(|byte| **byte == b'\n').count();
+    (lines + 1, last_line.iter().filter(begins_letter).count() + 1)
+}
 
-impl<'b> Deserialize<'b> for Members<'b> {
-    fn deserialize<D: Deserializer<'b>>(deserializer: D) -> Result<Self, D::Error> {
-        struct MembersVisitor;
-        impl<'b> Visitor<'b> for MembersVisitor {
-            type Value = Members<'b>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'b>>(self, mut map: A) -> Result<Members<'b>, A::Error> {
-                let mut members: Vec<(Text<'b>, &'b RawValue)> = Vec::new();
-                while let Some(member) = map.next_entry::<Text<'b>, &'b RawValue>()? {
-                    members.push(member);
-                }
-                let mut names: Vec<&str> = members.iter().map(|(key, _)| key.0.as_ref()).collect();
-                names.sort_unstable();
-                if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-                    let name: String = pair[0].chars().take(50).collect();
-                    return Err(serde::de::Error::custom(DoubledKey(name)));
-                }
-                if names.iter().any(|name| name.contains('\0')) {
-                    return Err(serde::de::Error::custom("Ein Feldname enthält ein NUL-Zeichen."));
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(MembersVisitor)
+/// Reads the value that begins with `next`, with at most so many levels and values in it.
+fn value<'b>(
+    next: u8,
+    lexer: &mut SliceLexer<'b>,
+    levels_left: u32,
+    values_left: &mut u32,
+) -> Result<Json<'b>, Fault> {
+    *values_left = values_left.checked_sub(1).ok_or(Fault::TooManyValues)?;
+    let below = || levels_left.checked_sub(1).ok_or(Fault::TooDeep);
+    match next {
+        b'{' => members(lexer.discarded(), below()?, values_left).map(Json::Object),
+        b'[' => elements(lexer.discarded(), below()?, values_left).map(Json::Array),
+        b'"' => match lexer.discarded().str_string()? {
+            text if text.contains('\0') => Err(Fault::NulInText),
+            text => Ok(Json::String(text)),
+        },
+        b'-' | b'0'..=b'9' => Ok(Json::Number(lexer.num_string().validated()?.0)),
+        b'n' | b't' | b'f' => Ok(lexer.null_or_bool().ok_or(Fault::Syntax)?.map_or(Json::Null, Json::Bool)),
+        _ => Err(Fault::Syntax),
     }
 }
 
-/// Why an object was refused.
-struct DoubledKey(String);
-
-impl fmt::Display for DoubledKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Das Feld {:?} kommt doppelt vor.", self.0)
-    }
+fn elements<'b>(
+    lexer: &mut SliceLexer<'b>,
+    levels_left: u32,
+    values_left: &mut u32,
+) -> Result<Vec<Json<'b>>, Fault> {
+    let mut elements = Vec::new();
+    lexer.seq(b']', SliceLexer::ws_peek, |next, lexer| {
+        elements.push(value(next, lexer, levels_left, values_left)?);
+        Ok::<_, Fault>(())
+    })?;
+    Ok(elements)
 }
 
-/// The elements of an array.
-struct Elements<'b>(Vec<&'b RawValue>);
+fn members<'b>(
+    lexer: &mut SliceLexer<'b>,
+    levels_left: u32,
+    values_left: &mut u32,
+) -> Result<Vec<(Cow<'b, str>, Json<'b>)>, Fault> {
+    let mut members = Vec::new();
+    lexer.seq(b'}', SliceLexer::ws_peek, |next, lexer| {
+        lexer.expect(|_| Some(next), b'"').ok_or(Fault::Syntax)?;
+        let name = lexer.str_string()?;
+        lexer.expect(SliceLexer::ws_peek, b':').ok_or(Fault::Syntax)?;
+        let next = lexer.ws_peek().ok_or(Fault::Syntax)?;
+        members.push((name, value(next, lexer, levels_left, values_left)?));
+        Ok::<_, Fault>(())
+    })?;
+    check_names(&members)?;
+    Ok(members)
+}
 
-impl<'b> Deserialize<'b> for Elements<'b> {
-    fn deserialize<D: Deserializer<'b>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ElementsVisitor;
-        impl<'b> Visitor<'b> for ElementsVisitor {
-            type Value = Elements<'b>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an array")
-            }
-            fn visit_seq<A: SeqAccess<'b>>(self, mut seq: A) -> Result<Elements<'b>, A::Error> {
-                let mut elements = Vec::new();
-                while let Some(element) = seq.next_element()? {
-                    elements.push(element);
-                }
-                Ok(Elements(elements))
-            }
-        }
-        deserializer.deserialize_seq(ElementsVisitor)
+/// Refuses names that are doubled or have a NUL.
+fn check_names(members: &[(Cow<'_, str>, Json<'_>)]) -> Result<(), Fault> {
+    let mut names: Vec<&str> = members.iter().map(|(name, _)| name.as_ref()).collect();
+    names.sort_unstable();
+    if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(Fault::DoubledName(pair[0].chars().take(50).collect()));
     }
+    if names.iter().any(|name| name.contains('\0')) {
+        return Err(Fault::NulInName);
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -205,6 +206,38 @@ mod tests {
         ];
         for body in refused {
             assert!(Json::parse(body).is_err(), "{:?}", String::from_utf8_lossy(&body[..body.len().min(40)]));
+        }
+    }
+    /// What is refused, and for what: nothing behind the first one too many was looked at.
+    #[test]
+    fn reading_ends_at_the_first_one_too_many() {
+        let levels = |levels: usize| "[".repeat(levels);
+        let many = |values: u32| format!("[{}1", "1,".repeat(values as usize - 2));
+        let table = [
+            (levels(33), "Der Text ist tiefer als 32 Ebenen verschachtelt."),
+            (levels(32) + "1,]", "Der Text ist kein gültiges JSON (Zeile 1, Spalte 35)."),
+            (format!("{}{}\u{0}", levels(32), "{\"a\":"), "Der Text ist tiefer als 32 Ebenen verschachtelt."),
+            (many(MAX_VALUES + 1) + ",,,", "Der Text enthält mehr als 100000 Werte. Bitte aufteilen."),
+            (
+                format!("[{}{}", levels(30), many(MAX_VALUES)),
+                "Der Text enthält mehr als 100000 Werte. Bitte aufteilen.",
+            ),
+            (format!("{}]]", many(MAX_VALUES)), "Der Text ist kein gültiges JSON (Zeile 1, Spalte 200000)."),
+            ("{\"a\":1,}".to_owned(), "Der Text ist kein gültiges JSON (Zeile 1, Spalte 8)."),
+            ("{\n \"ü\": x}".to_owned(), "Der Text ist kein gültiges JSON (Zeile 2, Spalte 7)."),
+            ("{\"a\":1".to_owned(), "Der Text ist kein gültiges JSON (Zeile 1, Spalte 7)."),
+            ("{\"a\":1} {".to_owned(), "Der Text ist kein gültiges JSON (Zeile 1, Spalte 9)."),
+            ("{\"ab\":1,\"\\u0061b\":2}".to_owned(), "Das Feld \"ab\" kommt doppelt vor."),
+            ("{\"a\\u0000\":1}".to_owned(), "Ein Feldname enthält ein NUL-Zeichen."),
+            ("[\"a\\u0000\"]".to_owned(), "Ein Text enthält ein NUL-Zeichen."),
+        ];
+        for (body, expected) in table {
+            let shown: String = body.chars().take(50).collect();
+            assert_eq!(Json::parse(body.as_bytes()), Err(expected.to_owned()), "{shown}");
+        }
+        assert!(Json::parse(format!("{}]", many(MAX_VALUES)).as_bytes()).is_ok());
+        for body in [&b"{\"a\":\"\xff\"}"[..], b"{\"a\":\xff}", b"{\"a\":1} \xff"] {
+            assert_eq!(Json::parse(body), Err("Der Text ist kein gültiges UTF-8.".to_owned()));
         }
     }
 }

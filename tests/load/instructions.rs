@@ -19,6 +19,7 @@ use partnerd::db::system_clock;
 use partnerd::gate::Policy;
 use partnerd::http::answering::Answering;
 use partnerd::http::call::{Body, Request};
+use partnerd::http::json::Json;
 use partnerd::rules::day::Day;
 use partnerd::rules::fixed::{Money, Percent, Price, Quantity};
 use partnerd::rules::stock::{Anteil, Genannt, Posten, Rolle, pair};
@@ -37,6 +38,12 @@ const PIECES: &[Piece] = &[
     Piece { name: "tax of five lines", times: 10_000, work: |_, times| repeat(times, sums) },
     Piece { name: "pairs of ten positions", times: 1_000, work: |_, times| repeat(times, pairs) },
     Piece { name: "day in Berlin", times: 10_000, work: |_, times| repeat(times, day) },
+    Piece { name: "JSON of 10,000 numbers", times: 20, work: |_, times| read_json(times, 0) },
+    Piece {
+        name: "JSON of 10,000 numbers, 31 levels down",
+        times: 20,
+        work: |_, times| read_json(times, 30),
+    },
     Piece {
         name: "GET one customer",
         times: 500,
@@ -130,6 +137,14 @@ fn pairs() {
 
 fn day() {
     black_box(Day::in_berlin(partnerd::rules::day::Instant::from_millis(black_box(1_795_260_000_000))));
+}
+
+/// Reads an array that stands so many levels down.
+fn read_json(times: usize, levels: usize) {
+    let body = format!("{}[{}0]{}", "[".repeat(levels), "1.25,".repeat(9_999), "]".repeat(levels));
+    for _ in 0..times {
+        black_box(Json::parse(black_box(body.as_bytes())).unwrap());
+    }
 }
 
 fn get(folder: &Path, times: usize, path: &str, query: &str) {
