@@ -39,6 +39,10 @@ pub trait Housekeeping: Send {
     fn pending(&self, at_stop: bool) -> bool;
     /// Does it, within the batch.
     fn in_batch(&mut self, connection: &Connection) -> Result<()>;
+    /// Whether the last batch left something over because a batch takes only so much.
+    fn has_more(&self) -> bool {
+        false
+    }
     /// Told whether the batch was committed.
     fn after(&mut self, committed: bool);
 }
@@ -221,6 +225,9 @@ impl State {
     fn idle(&mut self, at_stop: bool) {
         if self.housekeeping.pending(at_stop) {
             self.batch(Vec::new());
+            while at_stop && self.housekeeping.has_more() {
+                self.batch(Vec::new());
+            }
         }
         if let Some(checkpoints) = &self.checkpoints {
             checkpoints.when_idle(&self.connection);

@@ -87,7 +87,14 @@ impl Gate {
         // Probes come every second from whoever watches, and are not part of the interface.
         let is_probe = trail.route.is_some_and(|at| matches!(self.router.route(at).run, Run::Inside(_)));
         if self.audited && !is_probe {
-            self.journal.append(self.row(request, &trail, &reply));
+            let row = self.row(request, &trail, &reply);
+            match trail.caller {
+                Some(_) => self.journal.append(row),
+                None => {
+                    let network = address::neighbourhood(trail.address);
+                    self.journal.append_of_stranger(row, network, (self.clock)());
+                }
+            }
         }
         self.leave(request, &trail, reply)
     }

@@ -36,6 +36,7 @@ mod produktion;
 mod regressions;
 mod settings;
 mod steuersaetze;
+mod strangers;
 mod suche;
 mod tabelle;
 mod tenants;

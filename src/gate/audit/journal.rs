@@ -3,6 +3,7 @@
 
 use std::fs::{self, File};
 use std::io::Write;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant as Ticks};
@@ -10,13 +11,23 @@ use std::time::{Duration, Instant as Ticks};
 use rusqlite::{Connection, OptionalExtension};
 
 use super::Row;
+use super::strangers::Strangers;
 use crate::db::error::{Failure, Result};
 use crate::db::log;
 use crate::db::migrate::beside;
+use crate::rules::day::Instant;
 
-/// A segment of the journal is taken in when it is this old or large.
+/// A segment of the journal is taken in when it is this old.
 const SEGMENT_AGE: Duration = Duration::from_secs(1);
+
+/// A segment that is this large is complete: some 5,000 rows.
 const SEGMENT_BYTES: u64 = 1 << 20;
+
+/// Segments that are taken in at once: some 40,000 rows, a quarter of a second.
+const SEGMENTS_AT_ONCE: usize = 8;
+
+/// Rows that waited in memory and are taken in at once.
+const ROWS_AT_ONCE: usize = 20_000;
 
 /// What the name of a segment has between the database and its number.
 const SEGMENT: &str = "audit-journal-";
@@ -31,6 +42,7 @@ const MAX_WAITING: usize = 100_000;
 pub struct Journal {
     database: PathBuf,
     state: Mutex<State>,
+    strangers: Strangers,
 }
 
 struct State {
@@ -71,7 +83,18 @@ impl Journal {
             waiting: Vec::new(),
             lost: 0,
         };
-        Ok(Journal { database: database.to_owned(), state: Mutex::new(state) })
+        Ok(Journal {
+            database: database.to_owned(),
+            state: Mutex::new(state),
+            strangers: Strangers::default(),
+        })
+    }
+
+    /// Writes the row of a request without a valid key, or counts it.
+    pub fn append_of_stranger(&self, row: Row, network: IpAddr, now: Instant) {
+        if let Some(row) = self.strangers.listed(row, network, now) {
+            self.append(row);
+        }
     }
 
     /// Writes a row, so that it outlives the process.
@@ -109,11 +132,23 @@ impl Journal {
             // a line of its own.
             Err(_) => state.torn = file.set_len(state.bytes).is_err(),
         }
+        if state.bytes >= SEGMENT_BYTES {
+            state.complete_segment();
+        }
         result
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Closes the segment that is written.
+    fn complete_segment(&mut self) {
+        self.complete.push(self.segment);
+        self.segment += 1;
+        (self.file, self.bytes, self.torn) = (None, 0, false);
     }
 }
 
@@ -128,36 +163,52 @@ pub struct Ready {
     pub lost: u64,
 }
 
+impl Ready {
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.segments.is_empty() && self.rows.is_empty()
+    }
+}
+
 impl Journal {
     /// Whether anything is ready, and whether it is time to look again; at a stop it always is.
     pub fn state(&self, at_stop: bool) -> (bool, bool) {
         let state = self.lock();
-        let ripe = at_stop || state.bytes >= SEGMENT_BYTES || state.opened.elapsed() >= SEGMENT_AGE;
+        let ripe = at_stop || state.opened.elapsed() >= SEGMENT_AGE;
         let waiting = !state.complete.is_empty() || !state.waiting.is_empty() || state.lost > 0;
-        ((state.bytes > 0 && ripe) || waiting, ripe)
+        ((state.bytes > 0 && ripe) || waiting || self.strangers.are_due(at_stop), ripe)
     }
 
-    /// Closes the segment that is written, and hands over what is complete.
+    /// Whether more is complete than was handed over at once.
+    pub fn has_more(&self) -> bool {
+        let state = self.lock();
+        !state.complete.is_empty() || !state.waiting.is_empty()
+    }
+
+    /// Closes the segment that is written, and hands over what is complete, the oldest first and not more than may
+    /// be taken in at once.
     pub fn hand_over(&self) -> Ready {
         let mut state = self.lock();
         if state.bytes > 0 {
-            let segment = state.segment;
-            state.complete.push(segment);
-            state.segment += 1;
-            (state.file, state.bytes, state.torn) = (None, 0, false);
+            state.complete_segment();
         }
-        Ready {
-            segments: std::mem::take(&mut state.complete),
-            rows: std::mem::take(&mut state.waiting),
+        let segments = state.complete.len().min(SEGMENTS_AT_ONCE);
+        let rows = state.waiting.len().min(ROWS_AT_ONCE);
+        let mut ready = Ready {
+            segments: state.complete.drain(..segments).collect(),
+            rows: state.waiting.drain(..rows).collect(),
             lost: std::mem::take(&mut state.lost),
-        }
+        };
+        ready.rows.extend(self.strangers.hand_over());
+        ready
     }
 
     /// Takes back what could not be taken in.
     pub fn take_back(&self, ready: Ready) {
         let mut state = self.lock();
         state.complete.splice(0..0, ready.segments);
-        state.waiting.splice(0..0, ready.rows);
+        let rows = ready.rows.into_iter().filter_map(|row| self.strangers.take_back(row));
+        state.waiting.splice(0..0, rows);
         state.lost += ready.lost;
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A write's row commits with the write. The rows of reads and refusals go to the `journal` first;
 //! `take_in` brings them into the table with the writer's next batch, `flood` counts instead of
-//! listing. The rows of a day are a `chain` of checksums, `adding` appends to it. `rollover` drops what is older than it
+//! listing, `strangers` decides that for those without a valid key. The rows of a day are a `chain` of checksums, `adding` appends to it. `rollover` drops what is older than it
 //! must be kept, `listing` shows the log to a person.
 
 mod adding;
@@ -11,6 +11,7 @@ mod flood;
 mod journal;
 mod listing;
 mod rollover;
+mod strangers;
 mod take_in;
 
 pub use chain::{Finding, verify};

@@ -27,21 +27,28 @@ pub struct TakeIn {
     damaged: Vec<u64>,
     /// Floods wait in the database for the end of their minute.
     has_floods: bool,
+    /// There was more than is taken in at once.
+    has_more: bool,
 }
 
 impl TakeIn {
     /// The writer's side of a journal.
     pub fn new(journal: Arc<Journal>, quota: Arc<Quota>, clock: Clock) -> TakeIn {
-        TakeIn { journal, quota, clock, taken: Ready::default(), damaged: Vec::new(), has_floods: true }
+        let (taken, damaged) = (Ready::default(), Vec::new());
+        TakeIn { journal, quota, clock, taken, damaged, has_floods: true, has_more: false }
     }
 
     /// Takes in what an earlier run left behind, before the first request is answered.
     pub fn catch_up(&mut self, connection: &mut Connection) -> Result<()> {
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        self.in_batch(&transaction)?;
-        transaction.commit()?;
-        self.after(true);
-        Ok(())
+        loop {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            self.in_batch(&transaction)?;
+            transaction.commit()?;
+            self.after(true);
+            if !self.has_more() {
+                return Ok(());
+            }
+        }
     }
 }
 
@@ -49,6 +56,10 @@ impl Housekeeping for TakeIn {
     fn pending(&self, at_stop: bool) -> bool {
         let (is_ready, ripe) = self.journal.state(at_stop);
         is_ready || (ripe && (self.has_floods || self.quota.is_unsaved()))
+    }
+
+    fn has_more(&self) -> bool {
+        self.has_more
     }
 
     fn in_batch(&mut self, connection: &Connection) -> Result<()> {
@@ -80,6 +91,8 @@ impl Housekeeping for TakeIn {
 
     fn after(&mut self, committed: bool) {
         let taken = std::mem::take(&mut self.taken);
+        // Where nothing comes in, as on a full disk, there is nothing to go on with.
+        self.has_more = committed && !taken.is_empty() && self.journal.has_more();
         if committed {
             for segment in &taken.segments {
                 match self.damaged.contains(segment) {

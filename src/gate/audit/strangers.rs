@@ -1,0 +1,205 @@
+//! What comes without a valid key (D20): an address has so many rows a minute, what goes beyond that is counted.
+//! The count waits in memory, without a line in the journal each, and goes into the table of floods with what the
+//! writer takes in next: nobody fills the disk with requests that need no key. A kill -9 loses what was counted
+//! since then.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::net::IpAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant as Ticks};
+
+use super::Row;
+use crate::rules::day::Instant;
+
+/// Rows of one address in a minute (D20).
+const PER_MINUTE: u32 = 60;
+
+/// Addresses that have rows of their own in a minute, and counts of their own that wait. What comes from further
+/// ones is counted together: 60,000 rows a minute at most, 15 MiB, from however many networks.
+const MAX_ADDRESSES: usize = 1_000;
+
+/// How long a count waits at least: an upsert a second for each address.
+const COUNT_AGE: Duration = Duration::from_secs(1);
+
+/// What stands for the address where many are counted together.
+const TOGETHER: &str = "*";
+
+const MINUTE: i64 = 60_000;
+
+/// Rows of strangers in this minute, and counts that wait.
+pub struct Strangers {
+    state: Mutex<State>,
+}
+
+struct State {
+    minute: i64,
+    /// Rows that an address (of IPv6 a /64) has in this minute.
+    listed: HashMap<IpAddr, u32>,
+    /// By what a flood is told from another: its address and minute. The one of many addresses is the only one of
+    /// minute 0.
+    counted: HashMap<(String, i64), Row>,
+    /// When counts were last handed over.
+    since: Ticks,
+}
+
+impl Default for Strangers {
+    fn default() -> Strangers {
+        let (listed, counted) = (HashMap::new(), HashMap::new());
+        Strangers { state: Mutex::new(State { minute: 0, listed, counted, since: Ticks::now() }) }
+    }
+}
+
+impl Strangers {
+    /// A row that is to be listed; one too many is counted. `network` is whose request it was.
+    pub fn listed(&self, row: Row, network: IpAddr, now: Instant) -> Option<Row> {
+        let mut state = self.lock();
+        let minute = now.millis().div_euclid(MINUTE);
+        if state.minute != minute {
+            state.minute = minute;
+            state.listed.clear();
+        }
+        let is_known = state.listed.len() < MAX_ADDRESSES || state.listed.contains_key(&network);
+        if !row.flut && is_known {
+            let rows = state.listed.entry(network).or_default();
+            if *rows < PER_MINUTE {
+                *rows += 1;
+                return Some(row);
+            }
+        }
+        let adresse = if is_known { network.to_string() } else { TOGETHER.to_owned() };
+        state.count(Row { adresse, route_id: None, flut: true, ..row });
+        None
+    }
+
+    /// Whether counts are to be handed over; at a stop all are.
+    pub fn are_due(&self, at_stop: bool) -> bool {
+        let state = self.lock();
+        !state.counted.is_empty() && (at_stop || state.since.elapsed() >= COUNT_AGE)
+    }
+
+    /// Hands over what was counted, one row an address and minute.
+    pub fn hand_over(&self) -> Vec<Row> {
+        let mut state = self.lock();
+        state.since = Ticks::now();
+        state.counted.drain().map(|(_, row)| row).collect()
+    }
+
+    /// Takes back a row that was handed over; one that was not comes back.
+    pub fn take_back(&self, row: Row) -> Option<Row> {
+        if !row.flut || row.key_id.is_some() {
+            return Some(row);
+        }
+        self.lock().count(row);
+        None
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn count(&mut self, row: Row) {
+        let mut own = (row.adresse.clone(), row.am.div_euclid(MINUTE));
+        if row.adresse == TOGETHER || self.counted.len() >= MAX_ADDRESSES && !self.counted.contains_key(&own)
+        {
+            own = (TOGETHER.to_owned(), 0);
+        }
+        match self.counted.entry(own) {
+            Entry::Occupied(mut counted) => counted.get_mut().anzahl += row.anzahl,
+            Entry::Vacant(vacant) => {
+                let adresse = vacant.key().0.clone();
+                vacant.insert(Row { adresse, ..row });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    fn row(am: i64) -> Row {
+        Row {
+            am,
+            request_id: Uuid::nil(),
+            key_id: None,
+            tenant_id: None,
+            adresse: "the address itself".to_owned(),
+            methode: "GET".to_owned(),
+            route_id: Some(1),
+            pfad: "/api/v1".to_owned(),
+            status: 200,
+            dauer_us: 1,
+            bytes_ein: 0,
+            bytes_aus: 0,
+            subjekt: None,
+            anzahl: 1,
+            flut: false,
+        }
+    }
+
+    /// Rows that are listed of so many requests at a millisecond.
+    fn listed(strangers: &Strangers, network: u32, am: i64, requests: usize) -> usize {
+        let network = IpAddr::from(network.to_be_bytes());
+        let one = |_| strangers.listed(row(am), network, Instant::from_millis(am));
+        (0..requests).filter_map(one).count()
+    }
+
+    /// Address and count of what waits, in order.
+    fn counted(strangers: &Strangers) -> Vec<(String, i64, i64)> {
+        let rows = strangers.hand_over();
+        let mut counted: Vec<_> = rows.into_iter().map(|row| (row.adresse, row.am, row.anzahl)).collect();
+        counted.sort();
+        counted
+    }
+
+    #[test]
+    fn what_goes_beyond_sixty_a_minute_is_counted_by_address_and_minute() {
+        let strangers = Strangers::default();
+        assert_eq!(listed(&strangers, 1, 5, 200), 60);
+        assert_eq!(listed(&strangers, 2, 6, 61), 60);
+        assert_eq!(listed(&strangers, 1, MINUTE, 62), 60);
+        assert_eq!(listed(&strangers, 2, MINUTE + 1, 3), 3);
+        assert!(strangers.are_due(true));
+        let expected = [("0.0.0.1", 5, 140), ("0.0.0.1", MINUTE, 2), ("0.0.0.2", 6, 1)];
+        assert_eq!(counted(&strangers), expected.map(|(adresse, am, n)| (adresse.to_owned(), am, n)));
+        assert_eq!((counted(&strangers), strangers.are_due(true)), (vec![], false));
+    }
+
+    #[test]
+    fn memory_and_rows_are_bounded_however_many_addresses_there_are() {
+        let strangers = Strangers::default();
+        let rows: usize = (0..5_000).map(|network| listed(&strangers, network, 5, 61)).sum();
+        assert_eq!(rows, MAX_ADDRESSES * 60);
+        let of_many = counted(&strangers);
+        assert_eq!(of_many.len(), MAX_ADDRESSES + 1);
+        assert_eq!(of_many[0], ("*".to_owned(), 5, 4_000 * 61));
+        assert!(of_many[1..].iter().all(|(_, _, requests)| *requests == 1));
+        // What nobody takes does not grow either, whatever the minute.
+        for minute in 1..6 {
+            for network in 0..1_000 {
+                assert_eq!(listed(&strangers, network, minute * MINUTE, 61), 60);
+            }
+        }
+        let waiting = counted(&strangers);
+        assert_eq!(waiting.len(), MAX_ADDRESSES + 1);
+        assert_eq!(waiting.iter().map(|(_, _, requests)| requests).sum::<i64>(), 5_000);
+    }
+
+    #[test]
+    fn what_could_not_be_written_is_taken_back() {
+        let strangers = Strangers::default();
+        listed(&strangers, 1, 5, 63);
+        for row in strangers.hand_over() {
+            assert_eq!(strangers.take_back(row), None);
+        }
+        listed(&strangers, 1, 7, 4);
+        assert_eq!(counted(&strangers), [("0.0.0.1".to_owned(), 5, 7)]);
+        let own = Row { flut: true, key_id: Some("k".to_owned()), ..row(1) };
+        assert_eq!(strangers.take_back(own.clone()), Some(own));
+        assert_eq!(strangers.take_back(row(1)), Some(row(1)));
+    }
+}
