@@ -36,9 +36,6 @@ const MAC_BYTES: usize = 8;
 /// Verified keys that are remembered at most; beyond that all are verified again.
 const MAX_REMEMBERED: usize = 10_000;
 
-/// Longest key that is looked at, in bytes.
-const MAX_KEY: usize = 200;
-
 /// sha256 of a key.
 pub type Digest32 = [u8; 32];
 
@@ -106,19 +103,12 @@ impl Keys {
             let message = "Es fehlt der Schlüssel. Bitte im Header X-API-Key senden.";
             return Err(Refusal::new(Code::ApiKeyFehlt, message).into());
         };
-        let text = value.to_str().map_err(|_| invalid())?.trim();
-        if values.next().is_some() || text.len() > MAX_KEY {
-            return Err(invalid());
-        }
-        let id = text.strip_prefix("ak_").and_then(|rest| rest.split_once('_')).map(|(id, _)| id);
-        let id = id.ok_or_else(invalid)?.to_owned();
-        let mac_at = text.len().checked_sub(2 * MAC_BYTES).ok_or_else(invalid)?;
-        let (body, mac) = (text.get(..mac_at), text.get(mac_at..));
-        let (body, mac) = (body.ok_or_else(invalid)?, mac.and_then(unhex).ok_or_else(invalid)?);
+        let text = value.to_str().map_err(|_| invalid())?;
+        let (id, body, mac) = parts(text).filter(|_| values.next().is_none()).ok_or_else(invalid)?;
         if keyed(&self.mac_secret, body).verify_truncated_left(&mac).is_err() {
             return Err(invalid());
         }
-        Ok(PresentedKey { id, text: text.to_owned(), digest: Sha256::digest(text).into() })
+        Ok(PresentedKey { id: id.to_owned(), text: text.to_owned(), digest: Sha256::digest(text).into() })
     }
 
     /// Whether this key was verified before.
@@ -235,6 +225,19 @@ fn mac(secret: &[u8], text: &str) -> Vec<u8> {
     keyed(secret, text).finalize().into_bytes().to_vec()
 }
 
+/// The id of a key, what its MAC is made of, and the MAC. A key has one spelling, the one in which it was shown:
+/// with more, one key would have more places than one where keys wait to be verified.
+fn parts(text: &str) -> Option<(&str, &str, Vec<u8>)> {
+    let (id, secret) = text.strip_prefix("ak_")?.split_once('_')?;
+    let is_hex = |text: &str| text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
+    let has_form = id.len() == 2 * ID_BYTES && secret.len() == 2 * (SECRET_BYTES + MAC_BYTES);
+    if !has_form || !is_hex(id) || !is_hex(secret) {
+        return None;
+    }
+    let (body, mac) = text.split_at_checked(text.len() - 2 * MAC_BYTES)?;
+    Some((id, body, unhex(mac)?))
+}
+
 fn unhex(text: &str) -> Option<Vec<u8>> {
     let digits = text.as_bytes().chunks(2);
     digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
@@ -290,6 +293,39 @@ pub fn set_active(connection: &Connection, id: &str, active: bool) -> Result<boo
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_has_one_spelling() {
+        let secret = vec![7; 32];
+        let (key, keys) = (generate(&secret).unwrap().text, Keys::new(secret));
+        let is_accepted = |text: &str| {
+            let value = hyper::header::HeaderValue::from_str(text).unwrap();
+            keys.presented(&HeaderMap::from_iter([("x-api-key".parse().unwrap(), value)])).is_ok()
+        };
+        assert!(is_accepted(&key));
+        assert_eq!((key.len(), key.find('_'), key.rfind('_')), (72, Some(2), Some(15)));
+        // The MAC is made of what stands before its last sixteen digits, so only they could be spelled otherwise.
+        for at in 72 - 16..72 {
+            for spelled in [key[at..=at].to_uppercase(), "+".to_owned(), " ".to_owned()] {
+                let other = format!("{}{spelled}{}", &key[..at], &key[at + 1..]);
+                assert_eq!(is_accepted(&other), other == key, "{other}");
+            }
+        }
+        let others = [
+            key.to_uppercase(),
+            format!(" {key}"),
+            format!("{key} "),
+            format!("{key}0"),
+            key[..71].to_owned(),
+            key[3..].to_owned(),
+            key.replacen('_', "__", 1),
+            String::new(),
+            "ak__".to_owned(),
+        ];
+        for other in others {
+            assert!(!is_accepted(&other), "{other}");
+        }
+    }
 
     #[test]
     fn an_unknown_id_costs_as_much_as_a_wrong_secret() {

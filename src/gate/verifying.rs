@@ -3,6 +3,7 @@
 //! many connections it has, has one place in the queue.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -23,14 +24,50 @@ const KEYS: usize = 1_024;
 /// Requests that wait at most; further ones are answered 503.
 const REQUESTS: usize = 4_096;
 
+/// Requests of one address (of IPv6 a /64) that wait at most.
+const OF_ADDRESS: usize = 2_048;
+
+/// Requests with one key that wait at most: a client that begins with so many connections at once is answered.
+const OF_KEY: usize = 512;
+
 /// Told what became of the verification.
 pub type Continuation = Box<dyn FnOnce(error::Result<()>) + Send>;
 
-/// The requests that wait, by the digest of their key.
+/// The requests that wait, by the digest of their key, each with the address it came from.
 #[derive(Default)]
 struct Waiting {
-    by_key: HashMap<Digest32, Vec<Continuation>>,
+    by_key: HashMap<Digest32, Vec<(IpAddr, Continuation)>>,
+    by_address: HashMap<IpAddr, usize>,
     requests: usize,
+}
+
+impl Waiting {
+    /// Whether one more request may wait. The first one of a key always may: however many others its neighbours
+    /// have waiting, it gets its verification.
+    fn has_room(&self, key: &Digest32, address: IpAddr) -> bool {
+        let of_key = self.by_key.get(key).map_or(0, Vec::len);
+        let of_address = self.by_address.get(&address).copied().unwrap_or(0);
+        of_key == 0 || of_key < OF_KEY && of_address < OF_ADDRESS && self.requests < REQUESTS
+    }
+
+    fn add(&mut self, key: Digest32, address: IpAddr, continuation: Continuation) {
+        self.requests += 1;
+        *self.by_address.entry(address).or_default() += 1;
+        self.by_key.entry(key).or_default().push((address, continuation));
+    }
+
+    /// Takes out those that wait for a key.
+    fn take(&mut self, key: &Digest32) -> Vec<(IpAddr, Continuation)> {
+        let taken = self.by_key.remove(key).unwrap_or_default();
+        self.requests -= taken.len();
+        for (address, _) in &taken {
+            if let Some(of_address) = self.by_address.get_mut(address) {
+                *of_address -= 1;
+            }
+        }
+        self.by_address.retain(|_, requests| *requests > 0);
+        taken
+    }
 }
 
 /// Where keys are handed in to be verified.
@@ -55,17 +92,21 @@ impl Verifying {
         Ok(Verifying { waiting, sender })
     }
 
-    /// Hands in a key; the continuation comes back when too many wait already.
-    pub fn submit(&self, key: &PresentedKey, continuation: Continuation) -> Result<(), Continuation> {
+    /// Hands in a key that came from an address; the continuation comes back when too many wait already.
+    pub fn submit(
+        &self,
+        key: &PresentedKey,
+        address: IpAddr,
+        continuation: Continuation,
+    ) -> Result<(), Continuation> {
         let mut waiting = lock(&self.waiting);
-        if waiting.requests >= REQUESTS {
+        if !waiting.has_room(&key.digest, address) {
             return Err(continuation);
         }
         if !waiting.by_key.contains_key(&key.digest) && self.sender.try_send(key.clone()).is_err() {
             return Err(continuation);
         }
-        waiting.requests += 1;
-        waiting.by_key.entry(key.digest).or_default().push(continuation);
+        waiting.add(key.digest, address, continuation);
         Ok(())
     }
 }
@@ -75,14 +116,9 @@ fn run(connection: &Connection, keys: &Keys, receiver: &Receiver<PresentedKey>, 
         let begun = Instant::now();
         let holds = catch_unwind(AssertUnwindSafe(|| keys.verify(connection, &key)))
             .unwrap_or_else(|_| Err(Failure::Broken("the verification of a key panicked".into())));
-        let told = {
-            let mut waiting = lock(waiting);
-            let told = waiting.by_key.remove(&key.digest).unwrap_or_default();
-            waiting.requests -= told.len();
-            told
-        };
+        let told = lock(waiting).take(&key.digest);
         let pause = begun.elapsed();
-        for continuation in told {
+        for (_, continuation) in told {
             let verified = match &holds {
                 Ok(true) => Ok(()),
                 Ok(false) => Err(super::key::invalid()),
@@ -99,4 +135,44 @@ fn run(connection: &Connection, keys: &Keys, receiver: &Receiver<PresentedKey>, 
 
 fn lock(waiting: &Mutex<Waiting>) -> MutexGuard<'_, Waiting> {
     waiting.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn has_room(waiting: &Waiting, key: u8, address: u8) -> bool {
+        waiting.has_room(&[key; 32], IpAddr::from([10, 0, 0, address]))
+    }
+
+    /// As many as may wait; how many they were.
+    fn fill(waiting: &mut Waiting, key: u8, address: u8) -> usize {
+        let mut added = 0;
+        while has_room(waiting, key, address) {
+            waiting.add([key; 32], IpAddr::from([10, 0, 0, address]), Box::new(|_| ()));
+            added += 1;
+        }
+        added
+    }
+
+    #[test]
+    fn who_hammers_takes_no_place_of_another() {
+        let mut waiting = Waiting::default();
+        assert_eq!(fill(&mut waiting, 1, 1), OF_KEY);
+        // The same key from elsewhere has no more room; another key from the same address has.
+        assert!(!has_room(&waiting, 1, 2));
+        assert_eq!((2..=4).map(|key| fill(&mut waiting, key, 1)).sum::<usize>(), OF_ADDRESS - OF_KEY);
+        // The address is full: a key that nobody waits for has the one place that it needs.
+        assert_eq!(fill(&mut waiting, 5, 1), 1);
+        assert_eq!(fill(&mut waiting, 6, 2), OF_KEY);
+        // Everything is full.
+        assert!((7..40).map(|key| fill(&mut waiting, key, 3 + key / 4)).sum::<usize>() > 0);
+        assert!(waiting.requests >= REQUESTS);
+        assert_eq!(fill(&mut waiting, 99, 99), 1);
+        // Who was told leaves nothing behind.
+        for key in 0..=99 {
+            waiting.take(&[key; 32]);
+        }
+        assert_eq!((waiting.requests, waiting.by_key.len(), waiting.by_address.len()), (0, 0, 0));
+    }
 }

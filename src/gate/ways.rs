@@ -80,7 +80,7 @@ impl Gate {
     /// Waits for the thread that verifies keys.
     fn verify(self: Arc<Gate>, key: &PresentedKey, request: Request, mut trail: Trail) -> Outcome {
         let (tell, told) = oneshot::channel();
-        let gate = Arc::clone(&self);
+        let (gate, address) = (Arc::clone(&self), address::neighbourhood(trail.address));
         let go_on = move |verified: Result<()>| {
             let step = match verified {
                 Ok(()) => {
@@ -92,7 +92,7 @@ impl Gate {
             // Where nobody waits any more the request goes on all the same, when this is dropped.
             drop(tell.send(gate.go_on(step, request, trail)));
         };
-        if let Err(go_on) = self.verifying.submit(key, Box::new(go_on)) {
+        if let Err(go_on) = self.verifying.submit(key, address, Box::new(go_on)) {
             go_on(Err(Failure::Busy("too many keys wait to be verified".into())));
         }
         Outcome::Later(told)
