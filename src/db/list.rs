@@ -17,6 +17,10 @@ pub const MAX_LIMIT: u32 = 5_000;
 /// Rows that a list without a limit gives at most (D16).
 pub const MAX_UNLIMITED: i64 = 20_000;
 
+/// Rows of a list have so many bytes at most: what one request can make the service hold in memory. A page of
+/// 5,000 rows without long texts has 5 MiB.
+const MAX_BYTES: usize = 32 << 20;
+
 /// Which part of a list is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
@@ -31,24 +35,26 @@ pub struct Listing {
     rows: Rows,
     /// All rows that match, whatever the page.
     pub count: i64,
+    /// How many rows it has, where it ended before its limit because it had enough bytes.
+    pub cut: Option<u32>,
 }
 
 impl Listing {
     /// A page with nothing on it, of so many rows.
     pub fn empty(count: i64) -> Listing {
-        Listing { rows: Rows::default(), count }
+        Listing { rows: Rows::default(), count, cut: None }
     }
 
     /// As JSON in the wrapper of the specification: `{"data":[…],"count":…}`.
     pub fn wrapped(self) -> Vec<u8> {
-        let Listing { rows: Rows(mut json), count } = self;
+        let Listing { rows: Rows { mut json, .. }, count, .. } = self;
         json.extend_from_slice(format!("],\"count\":{count}}}").as_bytes());
         json
     }
 
     /// As a JSON array.
     pub fn array(self) -> Vec<u8> {
-        let Rows(mut json) = self.rows;
+        let Rows { mut json, .. } = self.rows;
         json.drain(..WRAPPER.len());
         json.push(b']');
         json
@@ -59,22 +65,34 @@ impl Listing {
 const WRAPPER: &str = "{\"data\":";
 
 /// The rows of a page, as JSON.
-pub struct Rows(Vec<u8>);
+pub struct Rows {
+    json: Vec<u8>,
+    written: u32,
+}
 
 impl Default for Rows {
     fn default() -> Rows {
-        Rows(format!("{WRAPPER}[").into_bytes())
+        Rows { json: format!("{WRAPPER}[").into_bytes(), written: 0 }
     }
 }
 
 impl Rows {
     /// Writes the next row.
     pub fn push(&mut self, row: &impl Serialize) -> Result<()> {
-        if self.0.last() != Some(&b'[') {
-            self.0.push(b',');
+        if self.written > 0 {
+            self.json.push(b',');
         }
-        serde_json::to_writer(&mut self.0, row)
-            .map_err(|error| Failure::Broken(format!("a row cannot be written: {error}")))
+        serde_json::to_writer(&mut self.json, row)
+            .map_err(|error| Failure::Broken(format!("a row cannot be written: {error}")))?;
+        self.written += 1;
+        if self.json.len() <= MAX_BYTES {
+            return Ok(());
+        }
+        let message = format!(
+            "Die Liste hat mehr als {} MiB. Bitte weniger auf einmal lesen: mit limit und offset, oder mit Filtern wie von und bis.",
+            MAX_BYTES >> 20
+        );
+        Err(Refusal::new(Code::ZuVieleTreffer, message).into())
     }
 }
 
@@ -204,6 +222,19 @@ impl Tx<'_> {
         filter: &Filter<'_>,
         page: Page,
         count: i64,
+        write: impl FnMut(&Row<'_>, &mut Rows) -> Result<()>,
+    ) -> Result<Listing> {
+        self.page_until(sql, filter, page, count, MAX_BYTES, write)
+    }
+
+    /// The same; the page ends with the row that makes `enough` bytes, and says so where rows are left.
+    pub fn page_until(
+        &self,
+        sql: &ListSql,
+        filter: &Filter<'_>,
+        page: Page,
+        count: i64,
+        enough: usize,
         mut write: impl FnMut(&Row<'_>, &mut Rows) -> Result<()>,
     ) -> Result<Listing> {
         let searches = filter.searches;
@@ -231,7 +262,13 @@ impl Tx<'_> {
             None => format!("{select} where {filter} {order} limit :limit offset :offset"),
         };
         let mut listing = Listing::empty(count);
-        self.each(&statement, &params, |row| write(row, &mut listing.rows))?;
+        let rows = &mut listing.rows;
+        self.each_while(&statement, &params, |row| {
+            write(row, rows)?;
+            Ok(rows.json.len() < enough)
+        })?;
+        let (written, left) = (i64::from(rows.written), (count - page.offset).min(limit));
+        listing.cut = (written < left).then_some(rows.written);
         Ok(listing)
     }
 }

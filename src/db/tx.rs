@@ -100,10 +100,22 @@ impl<'c> Tx<'c> {
         params: Params<'_>,
         mut visit: impl FnMut(&Row<'_>) -> Result<()>,
     ) -> Result<()> {
+        self.each_while(sql, params, |row| visit(row).map(|()| true))
+    }
+
+    /// Shows the rows of a statement, one by one, until `visit` says that it has enough.
+    pub fn each_while(
+        &self,
+        sql: &str,
+        params: Params<'_>,
+        mut visit: impl FnMut(&Row<'_>) -> Result<bool>,
+    ) -> Result<()> {
         let mut statement = self.bound(sql, params)?;
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next()? {
-            visit(row)?;
+            if !visit(row)? {
+                break;
+            }
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use partnerd::app::routes;
+use partnerd::db::connection::open_writer;
 use partnerd::http::route::Method;
 use serde_json::{Value, json};
 
@@ -112,6 +113,31 @@ fn a_list_without_a_limit_gives_all_rows_or_says_that_they_are_too_many() {
     mill.get(path).refused(400, "ZU_VIELE_TREFFER");
     let (rows, count) = page(&mill.get(&format!("{path}?limit=2&offset=19999")));
     assert_eq!((rows[1]["nummer"].clone(), rows.len(), count), (json!(20_001), 2, 20_001));
+}
+
+#[test]
+fn a_list_of_long_texts_has_a_bound_in_bytes() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    // 3,000 partners with notes of 4,000 characters of three bytes: 34 MiB.
+    let connection = open_writer(&server.database).unwrap();
+    let fill = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 3000)
+        insert into kunde (tenant_id, id, kunden_id, kundennr, name, nachname_firma, staat, status, ist_kunde,
+          ist_lieferant, ist_spediteur, angelegt_am, geaendert_am, kundennr_key, kundennr_sort, such_text, notizen)
+        select ?1, unhex(printf('%032x', i)), i, 'K' || i, 'Hof', 'Hof', 'DE', 'aktiv', 1, 0, 0, 0, 0, 'k' || i,
+          printf('k%05d', i), 'hof', replace(hex(zeroblob(2000)), '0', '€') from n";
+    connection.execute(fill, [mill.tenant]).unwrap();
+    let refused = mill.get("/api/v1/kunden?limit=3000");
+    let message = refused.refused(400, "ZU_VIELE_TREFFER")["message"].as_str().unwrap();
+    assert!(message.contains("limit"), "{message}");
+    mill.get("/api/v1/kunden?limit=5000&suche=hof").refused(400, "ZU_VIELE_TREFFER");
+    for (query, rows) in
+        [("limit=2000", 2_000), ("limit=2000&offset=2000", 1_000), ("limit=3000&offset=2999", 1)]
+    {
+        let answer = mill.get(&format!("/api/v1/kunden?{query}"));
+        assert_eq!((page(&answer).0.len(), page(&answer).1), (rows, 3_000), "{query}");
+        assert_eq!(answer.headers.get("x-limit"), None, "{query}");
+    }
 }
 
 #[test]

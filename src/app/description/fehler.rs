@@ -33,7 +33,7 @@ pub fn meaning(code: Code) -> &'static str {
         Code::UnbekannterParameter => "Diesen Parameter gibt es hier nicht.",
         Code::ParameterFehlt => "Ein Parameter fehlt, der angegeben werden muss.",
         Code::ParameterUngueltig => "Der Wert eines Parameters ist nicht erlaubt.",
-        Code::ZuVieleTreffer => "Die Liste ist zu lang; bitte mit limit und offset lesen.",
+        Code::ZuVieleTreffer => "Die Liste ist zu lang oder zu groß; bitte mit limit und offset lesen.",
         Code::UngueltigesJson => "Der Inhalt ist kein gültiges JSON-Objekt.",
         Code::UnbekanntesFeld => "Dieses Feld gibt es nicht (nur wenn das abgelehnt werden soll).",
         Code::FeldUngueltig => "Ein Feld hat den falschen Typ oder einen unlesbaren Wert.",

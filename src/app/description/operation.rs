@@ -306,7 +306,7 @@ pub fn refusals(route: &Route) -> BTreeMap<u16, Vec<Code>> {
         if param.required {
             codes.push(Code::ParameterFehlt);
         }
-        if param.kind == ParamKind::Limit(None) {
+        if matches!(param.kind, ParamKind::Limit(_)) {
             codes.push(Code::ZuVieleTreffer);
         }
     }
