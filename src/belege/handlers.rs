@@ -53,7 +53,9 @@ pub fn get_pdf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 pub fn get_verlauf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
     let beleg = found(tx, call.id(WHAT)?)?;
-    Ok(Reply::list(verlauf::list(tx, beleg.id, page)?, cut).about(beleg.id))
+    let listing = verlauf::list(tx, beleg.id, page)?;
+    let cut = listing.cut.or(cut);
+    Ok(Reply::list(listing, cut).about(beleg.id))
 }
 
 /// GET /dokumente

@@ -1,6 +1,10 @@
 //! The history of a document: the version before each change, append-only, never pruned (D4).
+//!
+//! A note or a change of status leaves the positions as they are. They are kept once for all versions that have the
+//! same ones, and put back into each version when it is read.
 
 use rusqlite::named_params;
+use serde::Serialize;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
@@ -22,17 +26,23 @@ choice! {
 }
 
 const LIST: ListSql = ListSql {
-    select: "select v.version, v.am, v.key_id, v.aktion, v.beleg from beleg_verlauf v",
+    select: "select v.version, v.am, v.key_id, v.aktion, v.beleg,
+        (select p.positionen from beleg_verlauf_positionen p
+         where p.tenant_id = v.tenant_id and p.beleg_id = v.beleg_id and p.version <= v.version
+         order by p.version desc limit 1)
+      from beleg_verlauf v",
     count: "select count(*) from beleg_verlauf v",
     late: None,
     order: "order by v.version",
 };
 
+/// A page of a history ends when it has so many bytes: twenty versions of a document of 1,000 positions.
+const PAGE_BYTES: usize = 8 << 20;
+
 /// Keeps a document as it is before a change.
 pub fn write(tx: &WriteTx<'_>, beleg: &Beleg, aktion: Aktion) -> Result<()> {
-    let full = sql::with_positions(tx, beleg.clone())?;
-    let json = serde_json::to_string(&full)
-        .map_err(|error| Failure::Broken(format!("a document cannot be written: {error}")))?;
+    let head = json(&Beleg { positionen: None, ..beleg.clone() })?;
+    let positions = json(&sql::positions(tx, beleg.id)?)?;
     tx.insert(
         "beleg_verlauf",
         named_params! {
@@ -41,17 +51,39 @@ pub fn write(tx: &WriteTx<'_>, beleg: &Beleg, aktion: Aktion) -> Result<()> {
             ":am": tx.now(),
             ":key_id": tx.key_id(),
             ":aktion": aktion.as_str(),
-            ":beleg": json,
+            ":beleg": head,
         },
+    )?;
+    if are_kept(tx, beleg.id, &positions)? {
+        return Ok(());
+    }
+    tx.insert(
+        "beleg_verlauf_positionen",
+        named_params! {":beleg_id": beleg.id, ":version": beleg.version, ":positionen": positions},
     )
+}
+
+/// Whether the version before has the same positions.
+fn are_kept(tx: &Tx<'_>, beleg: Uuid, positions: &str) -> Result<bool> {
+    let statement = "select positionen = :positionen from beleg_verlauf_positionen
+        where tenant_id = :tenant and beleg_id = :beleg order by version desc limit 1";
+    let params = named_params! {":beleg": beleg, ":positionen": positions};
+    Ok(tx.optional(statement, params, |row| row.get(0))?.unwrap_or(false))
+}
+
+fn json(value: &impl Serialize) -> Result<String> {
+    serde_json::to_string(value)
+        .map_err(|error| Failure::Broken(format!("a document cannot be written: {error}")))
 }
 
 /// The history of a document, the oldest version first.
 pub fn list(tx: &Tx<'_>, beleg: Uuid, page: Page) -> Result<Listing> {
+    let statement = "select count(*) from beleg_verlauf where tenant_id = :tenant and beleg_id = :beleg";
+    let count = tx.one(statement, named_params! {":beleg": beleg}, |row| row.get(0))?;
     let mut filter = Filter::of("v");
     filter.when("v.beleg_id = :beleg", ":beleg", Some(beleg));
-    tx.list(&LIST, &filter, page, |row, rows| {
-        let json: String = row.get(4)?;
+    tx.page_until(&LIST, &filter, page, count, PAGE_BYTES, |row, rows| {
+        let (head, positions): (String, Option<String>) = (row.get(4)?, row.get(5)?);
         let damaged = |error: serde_json::Error| {
             rusqlite::Error::FromSqlConversionFailure(4, rusqlite::types::Type::Text, Box::new(error))
         };
@@ -60,7 +92,15 @@ pub fn list(tx: &Tx<'_>, beleg: Uuid, page: Page) -> Result<Listing> {
             am: row.get(1)?,
             key_id: row.get(2)?,
             aktion: row.get(3)?,
-            beleg: RawValue::from_string(json).map_err(damaged)?,
+            beleg: RawValue::from_string(whole(head, positions)).map_err(damaged)?,
         })
     })
+}
+
+/// A version with its positions, which are its last member.
+fn whole(head: String, positions: Option<String>) -> String {
+    match (head.strip_suffix('}'), positions) {
+        (Some(members), Some(positions)) => format!("{members},\"positionen\":{positions}}}"),
+        _ => head,
+    }
 }

@@ -41,5 +41,6 @@ mod suche;
 mod tabelle;
 mod tenants;
 mod verfuegbar;
+mod verlauf;
 mod waage;
 mod web;
