@@ -33,7 +33,7 @@ pub fn ready(_: &Call<'_>, inside: &dyn Inside) -> Result<Reply> {
 /// GET /metrics, for this machine unless the configuration opens it.
 pub fn metrics(call: &Call<'_>, inside: &dyn Inside) -> Result<Reply> {
     if !inside.shows_metrics_to(call.request) {
-        let message = "Die Messwerte gibt es nur auf dem Rechner des Dienstes selbst.";
+        let message = "Die Messwerte gibt es nur auf dem Rechner des Dienstes selbst. Bitte dort über localhost abrufen.";
         return Err(Refusal::new(Code::NichtGefunden, message).into());
     }
     Ok(Reply::text("text/plain; version=0.0.4; charset=utf-8", inside.metrics()))

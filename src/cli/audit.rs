@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::db::{lock, system_clock};
 use crate::gate::audit::{self, Entry, Finding, Selection};
 use crate::rules::day::Day;
-use crate::rules::text::cell;
+use crate::rules::text::{cell, shown};
 
 /// Rows that are shown where nobody says how many.
 const LIMIT: i64 = 100;
@@ -121,7 +121,7 @@ fn print_csv(columns: &[&str], entries: &[Entry]) -> Outcome {
     let mut writer = Writer::from_writer(std::io::stdout());
     writer.write_record(columns).map_err(complain)?;
     for entry in entries {
-        writer.write_record(cells(entry).iter().map(|text| cell(text))).map_err(complain)?;
+        writer.write_record(cells(entry).iter().map(|text| cell(&shown(text)))).map_err(complain)?;
     }
     writer.flush().map_err(|error| error.to_string())
 }

@@ -18,9 +18,10 @@ use crate::db::error::Failure;
 use crate::db::tx::{TenantId, Tx, WriteTx};
 use crate::http::json::Json;
 use crate::http::wire::At;
-use crate::import::file::{MAX_FILE, Rows, decode, read};
+use crate::import::file::{Rows, bytes, decode, read};
 use crate::import::{Kind, Upserted};
 use crate::rules::error::{HintCode, Hints};
+use crate::rules::text::shown;
 
 /// Rows above which an import must be taken in parts, so that nobody at the scale waits long.
 const MAX_ROWS: usize = 200_000;
@@ -63,7 +64,7 @@ pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outco
         return dsfinvk::run(arguments, config, terminal);
     }
     let kind = kind(&arguments.kind)?;
-    let text = file_text(arguments)?;
+    let text = decode(&bytes(&arguments.file)?);
     let in_file = |complaint: String| format!("{}: {complaint}", arguments.file.display());
     let rows = read(&text).map_err(in_file)?;
     refuse_too_many(rows.rows.len(), arguments)?;
@@ -195,15 +196,6 @@ fn kind(name: &str) -> Result<Kind, String> {
         .ok_or_else(|| format!("{name} cannot be imported; known are: {}", known.join(", ")))
 }
 
-fn file_text(arguments: &Arguments) -> Result<String, String> {
-    let complain = |error: std::io::Error| format!("{} cannot be read: {error}", arguments.file.display());
-    let size = std::fs::metadata(&arguments.file).map_err(complain)?.len();
-    if size > MAX_FILE {
-        return Err(format!("{} is larger than {} MiB", arguments.file.display(), MAX_FILE >> 20));
-    }
-    Ok(decode(&std::fs::read(&arguments.file).map_err(complain)?))
-}
-
 /// Checks all types before the write lock is taken.
 fn check(kind: Kind, rows: &Rows<'_>) -> Result<(), String> {
     for (line, row) in &rows.rows {
@@ -235,7 +227,7 @@ fn say_hints(hints: &Hints, terminal: &Terminal) {
     let unknown: BTreeSet<_> =
         hints.iter().filter(|hint| is_unknown(hint.code)).filter_map(|hint| hint.feld.clone()).collect();
     if !unknown.is_empty() {
-        let names: Vec<_> = unknown.into_iter().collect();
+        let names: Vec<_> = unknown.iter().map(|name| shown(name)).collect();
         terminal.say(&format!("Columns that were not used: {}", names.join(", ")));
     }
     for hint in hints.iter().filter(|hint| !is_unknown(hint.code)) {

@@ -40,6 +40,7 @@ use crate::db::connection::open_writer;
 use crate::db::error::Failure;
 use crate::db::{lock, logging, migrate as schema, system_clock};
 use crate::rules::day::Instant;
+use crate::rules::text::shown;
 use crate::tenants::{self, Tenant};
 
 /// The partner interface of your company's data: JSON over HTTP from one file.
@@ -244,9 +245,11 @@ impl Terminal {
         self.print(&if self.json { json.to_string() } else { text.to_owned() });
     }
 
-    /// Says something to a person.
-    fn say(&self, line: &str) {
-        let _ = writeln!(std::io::stderr(), "{line}");
+    /// Says something to a person. Names and labels of others may stand in it.
+    fn say(&self, text: &str) {
+        for line in text.split('\n') {
+            let _ = writeln!(std::io::stderr(), "{}", shown(line));
+        }
     }
 
     /// A line on a terminal that says what is being done; it vanishes when it is dropped.
@@ -270,7 +273,8 @@ impl Terminal {
         if std::io::stdout().is_terminal() {
             table.set_content_arrangement(comfy_table::ContentArrangement::Dynamic);
         }
-        table.add_rows(rows.iter().map(cells));
+        let shown = |text: String| shown(&text).into_owned();
+        table.add_rows(rows.iter().map(|row| cells(row).into_iter().map(shown)));
         self.print(&table.trim_fmt());
         Ok(())
     }

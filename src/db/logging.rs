@@ -9,6 +9,7 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::FormatTime;
 
 use crate::choice;
+use crate::rules::text::shown;
 
 choice! {
     /// How lines are written.
@@ -39,10 +40,26 @@ impl FormatTime for Now {
     }
 }
 
+/// Writes each line with what would steer the terminal escaped, or forge a line: paths and names are others' words.
+struct Harmless<W>(W);
+
+impl<W: Write> Write for Harmless<W> {
+    /// Is given a whole line.
+    fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
+        let text = String::from_utf8_lossy(line);
+        writeln!(self.0, "{}", shown(text.strip_suffix('\n').unwrap_or(&text)))?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
+    }
+}
+
 /// Starts the log. What is still waiting is written when the guard is dropped.
 pub fn start(to: impl Write + Send + 'static, format: Format, verbosity: Verbosity) -> WorkerGuard {
     let builder = NonBlockingBuilder::default().lossy(true).buffered_lines_limit(WAITING).thread_name("log");
-    let (writer, guard) = builder.finish(to);
+    let (writer, guard) = builder.finish(Harmless(to));
     let level = match verbosity {
         Verbosity::Error => Level::ERROR,
         Verbosity::Warn => Level::WARN,
@@ -60,4 +77,19 @@ pub fn start(to: impl Write + Send + 'static, format: Format, verbosity: Verbosi
         Format::Json => tracing::subscriber::set_global_default(log.json().flatten_event(true).finish()),
     };
     guard
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_one_line_whatever_stands_in_it() {
+        let mut log = Harmless(Vec::new());
+        log.write_all("path=/a\u{202e}b\u{1b}[2J\nERROR forged\n".as_bytes()).unwrap();
+        log.write_all("{\"path\":\"Mühle\u{2066}\"}\n".as_bytes()).unwrap();
+        let written = String::from_utf8(log.0).unwrap();
+        let expected = "path=/a\\u202eb\\u001b[2J\\u000aERROR forged\n{\"path\":\"Mühle\\u2066\"}\n";
+        assert_eq!(written, expected);
+    }
 }

@@ -27,6 +27,19 @@ fn parsed(text: &str) -> Option<IpAddr> {
     plain.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|address| address.ip()))
 }
 
+/// Whether a request names this machine in its Host header as itself: localhost or a loopback address, with or
+/// without a port. A web page elsewhere can give its own name this machine's address (DNS rebinding) and let a
+/// browser here ask; the name that it asks for stays that of the page.
+pub fn names_this_machine(headers: &HeaderMap) -> bool {
+    let mut hosts = headers.get_all("host").iter();
+    let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
+    let host = host.to_str().unwrap_or_default();
+    let is_port = |port: &str| port.parse::<u16>().is_ok();
+    let name = host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(name, _)| name);
+    let is_loopback = |address: IpAddr| address.to_canonical().is_loopback();
+    name.eq_ignore_ascii_case("localhost") || parsed(host).is_some_and(is_loopback)
+}
+
 /// What is taken for one client: an IPv4 address, or the /64 of an IPv6 one.
 pub fn neighbourhood(address: IpAddr) -> IpAddr {
     match address {
@@ -69,6 +82,37 @@ mod tests {
             }
             let found = client(peer.parse().unwrap(), &headers, &proxies);
             assert_eq!(found.to_string(), expected, "{peer} {forwarded:?}");
+        }
+    }
+
+    #[test]
+    fn a_page_elsewhere_does_not_name_this_machine() {
+        let table = [
+            (&["localhost"][..], true),
+            (&["LocalHost:8080"], true),
+            (&["127.0.0.1"], true),
+            (&["127.8.9.1:8080"], true),
+            (&["[::1]"], true),
+            (&["[::1]:8080"], true),
+            (&["[::ffff:127.0.0.1]:80"], true),
+            (&["example.org"], false),
+            (&["localhost.example.org"], false),
+            (&["localhost.example.org:8080"], false),
+            (&["127.0.0.1.example.org"], false),
+            (&["localhost:port"], false),
+            (&["192.0.2.1"], false),
+            (&["0.0.0.0"], false),
+            (&["[::2]:8080"], false),
+            (&["localhost", "localhost"], false),
+            (&[""], false),
+            (&[], false),
+        ];
+        for (hosts, expected) in table {
+            let mut headers = HeaderMap::new();
+            for host in hosts {
+                headers.append("host", HeaderValue::from_static(host));
+            }
+            assert_eq!(names_this_machine(&headers), expected, "{hosts:?}");
         }
     }
 

@@ -153,6 +153,6 @@ impl Inside for Gate {
 
     fn shows_metrics_to(&self, request: &Request) -> bool {
         let address = address::client(request.peer, &request.headers, &self.proxies);
-        self.public_metrics || address.is_loopback()
+        self.public_metrics || address.is_loopback() && address::names_this_machine(&request.headers)
     }
 }

@@ -1,10 +1,15 @@
 //! Reading a file to import: JSON (an array of objects, or one object a line) or CSV.
 
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
 use csv::ReaderBuilder;
 use encoding_rs::WINDOWS_1252;
 use serde_json::value::RawValue;
 
 use crate::http::json::Json;
+use crate::rules::text::shown;
 
 /// Largest file in bytes.
 pub const MAX_FILE: u64 = 1 << 30;
@@ -22,6 +27,27 @@ pub struct Rows<'f> {
 
 /// A sentence for a person: which line, and what is wrong there.
 pub type Complaint = String;
+
+/// Opens a file to import. A pipe or a device is refused before it is opened: it may never begin, or never end (D22).
+pub fn open(path: &Path) -> Result<File, Complaint> {
+    let complain = |error: std::io::Error| format!("{} cannot be read: {error}", path.display());
+    if !fs::metadata(path).map_err(complain)?.is_file() {
+        return Err(format!("{} is no regular file: write what it gives into one first", path.display()));
+    }
+    File::open(path).map_err(complain)
+}
+
+/// The bytes of a file of [`MAX_FILE`] at most.
+pub fn bytes(path: &Path) -> Result<Vec<u8>, Complaint> {
+    let mut bytes = Vec::new();
+    let read = open(path)?.take(MAX_FILE + 1).read_to_end(&mut bytes);
+    match read.map_err(|error| format!("{} cannot be read: {error}", path.display()))? {
+        read if read as u64 > MAX_FILE => {
+            Err(format!("{} is larger than {} MiB", path.display(), MAX_FILE >> 20))
+        }
+        _ => Ok(bytes),
+    }
+}
 
 /// The text of a file: UTF-8 with or without BOM, else Windows-1252 as Excel writes it.
 pub fn decode(bytes: &[u8]) -> String {
@@ -78,7 +104,7 @@ fn csv_rows(text: &str) -> Result<Vec<(usize, Json<'static>)>, Complaint> {
         .map(|name| name.trim().to_lowercase())
         .collect();
     if let Some(doubled) = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
-        return Err(format!("line 1: the column {} stands there twice", doubled.1));
+        return Err(format!("line 1: the column {} stands there twice", shown(doubled.1)));
     }
     let mut rows = Vec::new();
     let mut lines = LineCounter::new(text);

@@ -1,5 +1,7 @@
 //! Texts as they are searched, compared and ordered (D16, D17).
 
+use std::borrow::Cow;
+
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -62,8 +64,6 @@ impl Folded {
         let text = text.trim();
         Folded { spelled: fold(text, Umlaut::Spelled), stripped: fold(text, Umlaut::Stripped) }
     }
-}
-
 
     /// Nothing that can be looked for is left of it. Both spellings differ in umlauts alone, so one tells.
     fn is_blank(&self) -> bool {
@@ -81,6 +81,8 @@ pub enum Search {
     /// A record matches when it contains each word in one of its spellings. No word is blank: it would be found
     /// everywhere.
     Words(Vec<Folded>),
+}
+
 impl Search {
     /// Reads the text of a search; none and blank ask for nothing.
     pub fn of(text: Option<&str>) -> Search {
@@ -129,11 +131,43 @@ pub fn din_5007_key(text: &str) -> String {
     fold(text, Umlaut::Stripped)
 }
 
-/// A text as a cell of a table: one that a spreadsheet would take for a formula begins with an
-/// apostrophe.
+/// A text as a cell of a CSV file, with an apostrophe before whatever a spreadsheet would take for a formula. Where it
+/// separates cells by another character than we do, a cell of its own begins behind each of its separators and behind
+/// a line break, with or without a quote.
 pub fn cell(text: &str) -> String {
-    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    if formula { format!("'{text}") } else { text.to_owned() }
+    let mut cell = String::with_capacity(text.len() + 1);
+    let mut begins = true;
+    for letter in text.chars() {
+        if begins && matches!(letter, '=' | '+' | '-' | '@') {
+            cell.push('\'');
+        }
+        begins = matches!(letter, ';' | ',' | '\t' | '\n' | '\r') || (begins && letter == '"');
+        cell.push(letter);
+    }
+    cell
+}
+
+/// A text as a person may see it on a terminal or in a log: characters that steer the terminal, break the line or turn
+/// the direction of writing are escaped as in JSON, so that none shows something else than what is there.
+pub fn shown(text: &str) -> Cow<'_, str> {
+    if !text.contains(steers) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for letter in text.chars() {
+        if steers(letter) {
+            shown.push_str(&format!("\\u{:04x}", u32::from(letter)));
+        } else {
+            shown.push(letter);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Control characters, separators of lines, and marks of the direction of writing.
+fn steers(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]
@@ -168,6 +202,15 @@ mod tests {
             ("%", "100 % Bio", true),
             ("_", "100 % Bio", false),
             ("meier", "Müller", false),
+            ("", "Müller", true),
+            (" \u{2009}\t", "Müller", true),
+            ("\u{301}", "Müller", false),
+            ("\u{345}", "Müller", false),
+            ("\u{20dd} \u{fe0f}", "Müller", false),
+            ("´", "Müller Mühle", false),
+            ("\u{301} müller", "Müller", true),
+            ("\u{301} müller", "Meier", false),
+            ("mü\u{301}ller", "Müller", true),
         ];
         for (needle, hay, expected) in table {
             assert_eq!(finds(needle, hay), expected, "{needle} in {hay}");
@@ -189,13 +232,47 @@ mod tests {
         names.sort_by_key(|name| din_5007_key(name));
         assert_eq!(names, ["Ägypten", "Albanien", "Oman", "Ost", "Österreich", "Zypern"]);
     }
+    #[test]
+    fn no_cell_is_a_formula_whatever_separates_the_cells() {
+        let table = [
+            ("Müller", "Müller"),
+            ("", ""),
+            ("=1+1", "'=1+1"),
+            ("+49 170", "'+49 170"),
+            ("-1", "'-1"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("a=1", "a=1"),
+            ("Hof;=1", "Hof;'=1"),
+            ("Hof,@x", "Hof,'@x"),
+            ("Hof\t+1", "Hof\t'+1"),
+            ("Hof\n-1\r=2", "Hof\n'-1\r'=2"),
+            ("\t=1", "\t'=1"),
+            ("\"=1", "\"'=1"),
+            ("Hof;\"\"=1;b", "Hof;\"\"'=1;b"),
+            ("Hof \"=1", "Hof \"=1"),
+            ("a, - b", "a, - b"),
+            ("=1;=2", "'=1;'=2"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(cell(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_shown_is_what_is_there() {
+        let table = [
+            ("Müller & Söhne ß 麦", "Müller & Söhne ß 麦"),
+            ("a\nb\tc\r", "a\\u000ab\\u0009c\\u000d"),
+            ("\u{1b}[31mrot", "\\u001b[31mrot"),
+            ("\u{7f}\u{9b}31m", "\\u007f\\u009b31m"),
+            ("\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}", "\\u202a\\u202b\\u202c\\u202d\\u202e"),
+            ("\u{2066}\u{2067}\u{2068}\u{2069}", "\\u2066\\u2067\\u2068\\u2069"),
+            ("\u{200e}\u{200f}\u{61c}", "\\u200e\\u200f\\u061c"),
+            ("\u{2028}\u{2029}", "\\u2028\\u2029"),
+            ("\0", "\\u0000"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(shown(text), expected, "{text:?}");
+        }
+    }
 }
-            ("", "Müller", true),
-            (" \u{2009}\t", "Müller", true),
-            ("\u{301}", "Müller", false),
-            ("\u{345}", "Müller", false),
-            ("\u{20dd} \u{fe0f}", "Müller", false),
-            ("´", "Müller Mühle", false),
-            ("\u{301} müller", "Müller", true),
-            ("\u{301} müller", "Meier", false),
-            ("mü\u{301}ller", "Müller", true),

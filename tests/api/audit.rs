@@ -288,3 +288,29 @@ fn what_a_dead_server_left_behind_is_shown() {
     assert_eq!(rows[0]["path"], "/x", "{rows} {id}");
     assert!(cli(&copy, &["audit", "verify"]).status.success());
 }
+
+/// Text that steers a terminal, or is a formula wherever a spreadsheet thinks that a cell begins.
+#[test]
+fn what_others_wrote_is_shown_harmless() {
+    let mut server = Server::start();
+    let name = "Böse;=1+1,@x\t-2\u{202e}\u{1b}[2J\nERROR";
+    let mill = server.company(name);
+    mill.get("/api/v1/;=2,@y").refused(404, "NICHT_GEFUNDEN");
+    server.restart();
+    let csv = text(&server.cli(&["audit", "list", "--csv"]).stdout);
+    assert!(csv.contains("'=1+1") && csv.contains("'=2"), "{csv}");
+    for cell in csv.split([';', ',', '\t', '\n', '\r']) {
+        assert!(!cell.trim_start_matches('"').starts_with(['=', '+', '-', '@']), "{cell:?} in {csv}");
+    }
+    for table in [&["key", "list"][..], &["audit", "list"], &["tenant", "list"]] {
+        let table = text(&server.cli(table).stdout);
+        let steers = |letter: char| letter.is_control() && letter != '\n' || letter == '\u{202e}';
+        assert!(!table.contains(steers), "{table:?}");
+        assert!(table.contains("\\u202e\\u001b[2J\\u000aERROR"), "{table}");
+    }
+    let id = mill.key.as_ref().unwrap().split('_').nth(1).unwrap();
+    assert_eq!(server.cli(&["key", "deactivate", id]).status.code(), Some(0));
+    let refused =
+        text(&server.cli(&["key", "create", "--tenant", "\u{2066}", "--label", "x", "--all-scopes"]).stderr);
+    assert!(refused.contains("there is no company \\u2066:"), "{refused}");
+}

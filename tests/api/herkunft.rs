@@ -281,17 +281,22 @@ fn the_sheet_opens_with_quantities_that_balance() {
 fn a_text_is_never_a_formula() {
     let server = Server::start();
     let mill = Mill::of(&server);
-    let evil = json!({"name": "=1+1", "kundennr": "+7", "ort": "@SUM", "strasse": "a;\"b\"\n-c"});
+    let evil = json!({"name": "=1+1", "kundennr": "+7", "ort": "@SUM", "strasse": "a;\"=b\"\n-c"});
     mill.client.post("/api/v1/kunden", evil).is(201);
     mill.post_for("+7", "EL", buy(5, "-X")).is(201);
     let batch = mill.batch("-X")["id"].as_str().unwrap().to_owned();
     let answer = mill.client.get(&format!("/api/v1/chargen/{batch}/herkunft?format=csv"));
     let rows = cells(&answer.bytes);
     let all: Vec<&str> = rows.iter().flatten().map(String::as_str).collect();
-    for expected in ["'=1+1", "'+7", "'@SUM", "'-X", "a;\"b\"\n-c"] {
+    for expected in ["'=1+1", "'+7", "'@SUM", "'-X", "a;\"'=b\"\n'-c"] {
         assert!(all.contains(&expected), "{expected}: {all:?}");
     }
     assert!(all.iter().all(|cell| !cell.starts_with(['=', '+', '@'])), "{all:?}");
+    // Nor where a spreadsheet separates the cells in its own way.
+    let sheet = String::from_utf8(answer.bytes).unwrap();
+    for cell in sheet.split([';', ',', '\t', '\n', '\r']) {
+        assert!(!cell.trim_start_matches('"').starts_with(['=', '+', '-', '@']), "{cell:?}: {sheet}");
+    }
 }
 
 #[test]

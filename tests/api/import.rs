@@ -448,3 +448,36 @@ fn an_imported_kunden_id_is_kept_and_counted_on() {
     let found = mill.get("/api/v1/kunden?suche=A").body["data"][0].clone();
     assert_eq!((&found["kundennr"], &found["kunden_id"]), (&json!("A"), &json!(40)));
 }
+
+/// A pipe with this text for whoever reads it.
+#[cfg(unix)]
+fn pipe(path: &std::path::Path, text: &'static str) {
+    assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    let path = path.to_owned();
+    // Where nobody reads it, it waits until the tests are over.
+    std::thread::spawn(move || std::fs::write(path, text));
+}
+
+#[cfg(unix)]
+#[test]
+fn only_regular_files_are_imported() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let folder = tempfile::TempDir::new().unwrap();
+    let tenant = mill.tenant.to_string();
+    pipe(&folder.path().join("kunden"), "kundennr;name\n1;Hof\n");
+    let export = folder.path().join("export");
+    std::fs::create_dir(&export).unwrap();
+    pipe(&export.join("transactions.csv"), "Z_KASSE_ID\n");
+    let places =
+        [("kunden", folder.path().join("kunden")), ("kunden", "/dev/null".into()), ("dsfinvk", export)];
+    for (kind, place) in
+        places.iter().chain([&("dsfinvk", "/dev/null".into()), &("kunden", folder.path().into())])
+    {
+        let output = server.cli(&["import", kind, place.to_str().unwrap(), "--tenant", &tenant]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{place:?}: {said}");
+        assert!(said.contains("is no regular file"), "{place:?}: {said}");
+    }
+    assert_eq!(server.sql::<i64>("select count(*) from kunde"), 0);
+}

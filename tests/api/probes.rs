@@ -70,3 +70,15 @@ fn metrics_are_for_this_machine_unless_they_are_public() {
         assert_eq!([from("::1").status, nobody.get("/metrics").status], [200, 200], "{public_metrics}");
     }
 }
+
+#[test]
+fn metrics_are_not_for_a_page_that_gives_its_name_this_address() {
+    let server = Server::start();
+    let nobody = server.client(0, None);
+    let of = |host: &str| nobody.send("GET", "/metrics", &[("Host", host)], None).status;
+    assert_eq!(["localhost", "LOCALHOST:8080", "127.0.0.2", "[::1]:80"].map(of), [200; 4]);
+    assert_eq!(["example.org", "localhost.example.org", "192.0.2.7", "[::2]"].map(of), [404; 4]);
+    let public = Server::start_with(NOON, Policy { public_metrics: true, ..Policy::default() });
+    let anybody = public.client(0, None);
+    assert_eq!(anybody.send("GET", "/metrics", &[("Host", "example.org")], None).status, 200);
+}

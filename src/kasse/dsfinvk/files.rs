@@ -1,12 +1,12 @@
 //! The files of an export: in a folder, or in a zip.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
 
-use crate::import::file::{Complaint, decode};
+use crate::import::file::{self, Complaint, decode};
 
 /// Largest size in bytes of the files together, unpacked: a busy register has 100 MiB a year.
 const MAX_EXPORT: u64 = 256 << 20;
@@ -27,17 +27,15 @@ impl Files {
         let mut files = Files { place: path.display().to_string(), texts: Vec::new() };
         let mut left = MAX_EXPORT;
         if path.is_dir() {
-            for file in files_below(path, MAX_DEPTH).map_err(|error| files.unreadable(&error))? {
-                let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            for path in files_below(path, MAX_DEPTH).map_err(|error| files.unreadable(&error))? {
+                let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 if let Some(name) = known(&name, names) {
-                    let opened = File::open(&file).map_err(|error| files.unreadable(&error))?;
-                    files.add(name, opened, &mut left)?;
+                    files.add(name, file::open(&path)?, &mut left)?;
                 }
             }
             return Ok(files);
         }
-        let opened = File::open(path).map_err(|error| files.unreadable(&error))?;
-        let mut archive = ZipArchive::new(opened).map_err(|error| files.unreadable(&error))?;
+        let mut archive = ZipArchive::new(file::open(path)?).map_err(|error| files.unreadable(&error))?;
         for at in 0..archive.len() {
             let entry = archive.by_index(at).map_err(|error| files.unreadable(&error))?;
             let path = entry.name().map_err(|error| files.unreadable(&error))?.into_owned();
