@@ -10,7 +10,7 @@
 //! [`app::routes`]. A read runs at once on a snapshot ([`db::readers`]); a write is read and
 //! checked at once, and carried out by the one writer ([`db::writer`]), many in one transaction ([`db::batch`]);
 //! what hardly ever changes it remembers ([`db::memory`]). Beside it [`db::checkpoint`] moves what was written from
-//! the write-ahead log into the database.
+//! the write-ahead log into the database; where long reads leave no gap for that, the writer closes [`db::door`] for a moment.
 //! What the trade demands is computed in [`rules`], which knows neither SQL nor HTTP nor the time.
 //!
 //! A slice is a folder: `mod.rs` (what it is, its ROUTES and IMPORTS), `model.rs` (what goes over

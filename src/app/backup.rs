@@ -10,7 +10,9 @@ use serde::Serialize;
 use super::check::check;
 use crate::db::Clock;
 use crate::db::connection::open_writer;
-use crate::db::copy::{copy, folder_of, part_of, refuse_existing, remove, replace, sync, sync_folder};
+use crate::db::copy::{
+    copy, fill_at_once, folder_of, part_of, refuse_existing, remove, replace, sync, sync_folder,
+};
 use crate::db::error::{Failure, Result};
 use crate::db::migrate::{beside, broken, check_current, create_private, make_private, migrate_in_place};
 use crate::db::{lock, log};
@@ -40,10 +42,23 @@ pub struct Restored {
     pub set_aside: Option<PathBuf>,
 }
 
-/// Copies a database, beside whatever runs, and proves the copy; `began` is told each step. A copy in
-/// which something is broken is kept under another name: it may be the best there is.
+/// Copies a database, beside whatever runs; `began` is told each step. A server beside it cannot empty its
+/// write-ahead log while the pages are copied: it makes its own backups itself ([`backup_by`]).
 pub fn backup(database: &Path, target: &Path, clock: &Clock, began: impl Fn(&str)) -> Result<Content> {
     refuse_existing(target)?;
+    let fill = |part: &Path| fill_at_once(&open_writer(database)?, part);
+    backup_by(fill, database, target, clock, began)
+}
+
+/// Proves the copy of a database that `fill` makes. A copy in which something is broken is kept under another name:
+/// it may be the best there is.
+pub fn backup_by(
+    fill: impl FnOnce(&Path) -> Result<()>,
+    database: &Path,
+    target: &Path,
+    clock: &Clock,
+    began: impl Fn(&str),
+) -> Result<Content> {
     if !check_current(database)? {
         return Err(Failure::Broken(format!(
             "{} has an older schema: `partnerd migrate` keeps a copy of it and brings it to this version",
@@ -57,14 +72,13 @@ pub fn backup(database: &Path, target: &Path, clock: &Clock, began: impl Fn(&str
             folder_of(target).display()
         )));
     }
-    let connection = open_writer(database)?;
     began("copying");
     let part = part_of(target);
     discard(&part)?;
     let mut proof = None;
     // What is in the journal now and not in the copy later goes into the copy.
     let copied = copy_journal(database, &part).and_then(|()| {
-        copy(&connection, target, |part| {
+        copy(target, fill, |part| {
             let mut connection = open_writer(part)?;
             audit::catch_up(&mut connection, part, clock.clone())?;
             proof =

@@ -9,10 +9,11 @@ use rusqlite::Connection;
 
 use super::nightly::Schedule;
 use crate::belege;
-use crate::db::batch::{Batch, Job};
+use crate::db::batch::{Batch, Ended, Job};
 use crate::db::error::Result;
 use crate::db::readers::{Lane, Readers};
 use crate::db::tx::{TenantId, Tx, WriteTx};
+use crate::db::vital::vital;
 use crate::db::writer::WriterQueue;
 use crate::db::{Clock, log};
 use crate::gate::Gate;
@@ -56,18 +57,14 @@ impl Midnight {
     /// Starts the thread.
     pub fn start(gate: std::sync::Arc<Gate>, schedule: Schedule) -> std::io::Result<Midnight> {
         let (stop, stopped) = channel();
-        let thread = std::thread::Builder::new()
-            .name("midnight".into())
-            .spawn(move || wait(&gate, schedule, &stopped))?;
+        let thread = vital("midnight", move || wait(&gate, schedule, &stopped))?;
         Ok(Midnight { stop, thread })
     }
 
     /// Ends the thread.
     pub fn stop(self) {
         drop(self.stop);
-        if self.thread.join().is_err() {
-            log("the thread that waits for midnight ended by a panic");
-        }
+        let _ = self.thread.join();
     }
 }
 
@@ -117,8 +114,8 @@ impl Job for EndOfDay {
         }
     }
 
-    fn finish(self: Box<Self>, committed: bool) {
-        if committed && self.done > 0 {
+    fn finish(self: Box<Self>, ended: Ended) {
+        if ended == Ended::Committed && self.done > 0 {
             let writer = self.writer.clone();
             writer.submit(self);
         }

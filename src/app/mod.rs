@@ -21,12 +21,13 @@ use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio_rustls::TlsAcceptor;
 
-use crate::db::checkpoint::Checkpoints;
+use crate::db::checkpoint::{self, Checkpoints};
 use crate::db::connection::open_writer;
+use crate::db::door::Door;
 use crate::db::error::{Failure, Result};
 use crate::db::lock::{self, Lock};
 use crate::db::migrate::{beside, migrate};
-use crate::db::readers::{self, Readers};
+use crate::db::readers::Readers;
 use crate::db::writer::Writer;
 use crate::db::{Clock, log};
 use crate::gate::audit::{Journal, TakeIn, number_routes};
@@ -149,6 +150,7 @@ impl App {
     /// Opens or creates the database, brings it to this version, and starts the threads.
     pub fn open(database: &Path, clock: Clock, policy: &Policy) -> Result<App> {
         let lock = lock::for_server(database)?;
+        checkpoint::settle(database, !policy.foreign_checkpoints)?;
         migrate(database, clock())?;
         let mut connection = open_writer(database)?;
         if policy.foreign_checkpoints {
@@ -168,10 +170,12 @@ impl App {
         let name = |route: &&'static Route| format!("{} {}", route.method.as_str(), route.pattern);
         let critical = routes.iter().map(|route| policy.critical_routes.contains(&name(route))).collect();
         let own_checkpoints = !policy.foreign_checkpoints;
-        let checkpoints = own_checkpoints.then(|| Checkpoints::start(database)).transpose()?;
+        let door = Arc::<Door>::default();
+        let start = || Checkpoints::start(database, Arc::clone(&door));
+        let checkpoints = own_checkpoints.then(start).transpose()?;
         let writer =
             Writer::start(connection, checkpoints, Arc::clone(&clock), take_in).map_err(no_thread)?;
-        let readers = Readers::open(database, threads() + HEAVY_THREADS, writer.queue().watch())?;
+        let readers = Readers::open(database, threads() + HEAVY_THREADS, door)?;
         let gate = Gate {
             router: Router::new(routes.into_iter()),
             route_ids,
@@ -193,7 +197,8 @@ impl App {
             clock: Arc::clone(&clock),
         };
         let gate = Arc::new(gate);
-        let schedule = Schedule::new(database, policy.nightly.clone(), Arc::clone(&clock));
+        let schedule =
+            Schedule::new(gate.writer.clone(), database, policy.nightly.clone(), Arc::clone(&clock));
         let midnight = Midnight::start(Arc::clone(&gate), schedule).map_err(no_thread)?;
         Ok(App { gate, writer, midnight, clock, _lock: lock })
     }
@@ -223,13 +228,11 @@ fn no_thread(error: std::io::Error) -> Failure {
 /// Threads for what takes many milliseconds: Base64, digests, parsing and compressing of much.
 const HEAVY_THREADS: u32 = 2;
 
-/// The threads that read sockets, and with them the database in place. They keep no snapshot while they rest.
+/// The threads that read sockets, and with them the database in place.
 pub fn runtime() -> std::io::Result<Runtime> {
     Builder::new_multi_thread()
         .worker_threads(threads() as usize)
         .max_blocking_threads(HEAVY_THREADS as usize)
-        .on_thread_start(readers::keep_snapshots)
-        .on_thread_park(readers::end_snapshot)
         .enable_all()
         .build()
 }

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant as Ticks};
 
-use super::backup::{backup, not_proved};
+use super::backup::{backup_by, not_proved};
 use crate::db::connection::open_to_look;
 use crate::db::copy::remove_leftovers;
 use crate::db::error::{Failure, Result};
 use crate::db::migrate::broken;
+use crate::db::writer::WriterQueue;
 use crate::db::{Clock, log};
 use crate::gate::Nightly;
 use crate::gate::key::mac_secret;
@@ -25,6 +26,8 @@ pub struct Schedule {
     nightly: Option<Nightly>,
     clock: Clock,
     /// Gives the day whose backup is there.
+    /// Copies the database.
+    writer: WriterQueue,
     making: Option<JoinHandle<Option<Day>>>,
     made: Option<Day>,
     last_try: Option<(Day, Ticks)>,
@@ -32,8 +35,9 @@ pub struct Schedule {
 
 impl Schedule {
     /// The backups of a database.
-    pub fn new(database: &Path, nightly: Option<Nightly>, clock: Clock) -> Schedule {
-        Schedule { database: database.to_owned(), nightly, clock, making: None, made: None, last_try: None }
+    pub fn new(writer: WriterQueue, database: &Path, nightly: Option<Nightly>, clock: Clock) -> Schedule {
+        let database = database.to_owned();
+        Schedule { writer, database, nightly, clock, making: None, made: None, last_try: None }
     }
 
     /// Begins the backup of today where its time has come and there is none. A server that was off at
@@ -43,7 +47,8 @@ impl Schedule {
         let (now, today) = ((self.clock)(), Day::in_berlin((self.clock)()));
         let target = file_of(&self.database, nightly, today);
         if let Some(ended) = self.making.take_if(|thread| thread.is_finished()) {
-            self.made = ended.join().unwrap_or_default().or(self.made);
+            let made = ended.join().inspect_err(|_| not_made("a bug: its thread panicked"));
+            self.made = made.unwrap_or_default().or(self.made);
         }
         let (is_busy, is_made) = (self.making.is_some(), self.made == Some(today));
         let is_soon = self.last_try.is_some_and(|(day, at)| day == today && at.elapsed() < TRY_AGAIN);
@@ -52,7 +57,8 @@ impl Schedule {
         }
         self.last_try = Some((today, Ticks::now()));
         let (database, nightly, clock) = (self.database.clone(), nightly.clone(), Arc::clone(&self.clock));
-        let work = move || match make(&database, &nightly, &target, &clock) {
+        let writer = self.writer.clone();
+        let work = move || match make(&writer, &database, &nightly, &target, &clock) {
             Ok(is_new) => {
                 if is_new {
                     tracing::info!("the backup {} was made and proved", target.display());
@@ -76,7 +82,13 @@ fn not_made(why: &str) {
 }
 
 /// Makes the backup, unless it is there.
-fn make(database: &Path, nightly: &Nightly, target: &Path, clock: &Clock) -> Result<bool> {
+fn make(
+    writer: &WriterQueue,
+    database: &Path,
+    nightly: &Nightly,
+    target: &Path,
+    clock: &Clock,
+) -> Result<bool> {
     // The folder is never created: a subfolder of a disk that is not mounted is not there. That it is
     // not another database's comes before all else.
     made(database, nightly)?;
@@ -84,7 +96,7 @@ fn make(database: &Path, nightly: &Nightly, target: &Path, clock: &Clock) -> Res
         return Ok(false);
     }
     remove_leftovers(&nightly.folder, |name| is_named_as_ours(database, name))?;
-    backup(database, target, clock, |_| {})?;
+    backup_by(|part| writer.copy(part), database, target, clock, |_| {})?;
     // Only what is proved lets an older one go.
     let mut made = made(database, nightly)?;
     made.truncate(made.len().saturating_sub(nightly.keep));

@@ -94,7 +94,7 @@ mod tests {
 
     use super::*;
     use crate::app::App;
-    use crate::db::batch::{Batch, Job};
+    use crate::db::batch::{Batch, Ended, Job};
     use crate::db::system_clock;
     use crate::gate::Policy;
 
@@ -105,7 +105,7 @@ mod tests {
             let _ = self.0.recv();
         }
 
-        fn finish(self: Box<Self>, _: bool) {}
+        fn finish(self: Box<Self>, _: Ended) {}
     }
 
     #[test]

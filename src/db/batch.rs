@@ -9,17 +9,32 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use rusqlite::Connection;
 
-use super::Clock;
 use super::error::{Failure, Result};
 use super::memory::Memory;
 use super::tx::{TenantId, Tx, WriteTx};
+use super::{Clock, log};
+
+/// How a transaction ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// It is kept, and on the disk.
+    Committed,
+    /// Nothing of it is kept.
+    Undone,
+    /// The disk failed at the commit: the write-ahead log may or may not have it when the database is opened again.
+    Unknown,
+}
 
 /// One request's work.
 pub trait Job: Send {
+    /// Bytes that it brings along to be stored; 0 where it brings none.
+    fn bytes(&self) -> usize {
+        0
+    }
     /// Does it within a batch; once more when what it did was undone because another request of the batch failed.
     fn run(&mut self, batch: &Batch<'_>);
-    /// Told whether the batch was committed; sends the answer.
-    fn finish(self: Box<Self>, committed: bool);
+    /// Told how the batch ended; sends the answer.
+    fn finish(self: Box<Self>, ended: Ended);
 }
 
 /// A transaction in which several requests run.
@@ -114,4 +129,24 @@ impl<'b> Batch<'b> {
 pub(super) fn run(connection: &Connection, sql: &str) -> Result<()> {
     connection.prepare_cached(sql)?.execute([])?;
     Ok(())
+}
+
+/// Commits; an error where nothing is kept.
+pub(super) fn commit(connection: &Connection) -> Result<Ended> {
+    match run(connection, "commit") {
+        Ok(()) => Ok(Ended::Committed),
+        Err(failure) if keeps_nothing(&failure) => Err(failure),
+        Err(failure) => {
+            log(&format!("a commit failed, and whether it is on the disk is not known: {failure}"));
+            Ok(Ended::Unknown)
+        }
+    }
+}
+
+/// Whether a commit that failed with this is surely undone. The commit is the last page that goes to the log:
+/// where the disk was full it did not get there. An error when the log is synced comes too late to know.
+fn keeps_nothing(failure: &Failure) -> bool {
+    use rusqlite::ErrorCode::{ConstraintViolation, DatabaseBusy, DiskFull};
+    let Failure::Sql(error) = failure else { return false };
+    matches!(error.sqlite_error_code(), Some(DiskFull | DatabaseBusy | ConstraintViolation))
 }

@@ -2,21 +2,24 @@
 //!
 //! A thread of its own does most of it, so that no commit waits for it. It never quite catches up with a busy
 //! writer, and only a log that was moved to its end begins again at its first page: so, when the log has grown
-//! long and little is left, the writer moves that itself. When nothing comes in it empties the log.
+//! long and little is left, the writer moves that itself. When nothing comes in it empties the log. Nor can a log
+//! be begun anew that somebody reads: where reads leave no gap the writer makes one ([`Door`]).
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
 use super::connection::{open_writer, wait_for_others};
+use super::door::Door;
 use super::error::{Failure, Result};
 use super::log;
 use super::migrate::beside;
+use super::vital::vital;
 
 /// Pages left to be moved at which the thread is told to. While the disk takes in more at once, commits wait.
 const MOVED_BESIDE: i32 = 1_000;
@@ -27,8 +30,17 @@ const BEGUN_ANEW: i32 = 8_000;
 /// Pages that the writer moves for that at most: requests wait for it.
 const MOVED_BY_WRITER: i32 = 500;
 
-/// Pages in the log at which the writer waits for the thread, and then moves all that is left: 48 MiB.
-const TOO_LONG: i32 = 12_000;
+/// Pages in the log at which the writer waits for the thread, moves all that is left and closes the door to reads:
+/// 39 MiB. With one more batch, which adds 20 MiB at most, it stays below 64 MiB (P7).
+const TOO_LONG: i32 = 10_000;
+
+/// How long the writer waits behind the closed door for what knows of no door: the thread that verifies keys, the
+/// command line.
+const WAITS_FOR_OTHERS: Duration = Duration::from_millis(100);
+
+/// How long the door stays open after a snapshot of another process, which nobody can end, kept the log from being
+/// begun anew. So long the log grows.
+const KEPT_OPEN: Duration = Duration::from_secs(5);
 
 thread_local! {
     /// Pages in the log after the last commit of this thread.
@@ -43,11 +55,14 @@ pub struct Checkpoints {
     thread: JoinHandle<()>,
     /// Pages of the log that it has moved; locked while it is at work.
     moved: Arc<Mutex<i32>>,
+    door: Arc<Door>,
+    /// Until when the door stays open.
+    open_until: Cell<Option<Instant>>,
 }
 
 impl Checkpoints {
-    /// Starts the thread. The log is that of a database which is open for writing.
-    pub fn start(database: &Path) -> Result<Checkpoints> {
+    /// Starts the thread. The log is that of a database which is open for writing, and is read through `door`.
+    pub fn start(database: &Path, door: Arc<Door>) -> Result<Checkpoints> {
         let connection = open_writer(database)?;
         let (wake, woken) = sync_channel(0);
         let moved = Arc::<Mutex<i32>>::default();
@@ -61,11 +76,10 @@ impl Checkpoints {
                 }
             }
         };
-        let thread = std::thread::Builder::new()
-            .name("checkpoints".into())
-            .spawn(work)
+        let thread = vital("checkpoints", work)
             .map_err(|error| Failure::Broken(format!("no thread for checkpoints: {error}")))?;
-        Ok(Checkpoints { log: beside(database, "wal"), wake, thread, moved })
+        let log = beside(database, "wal");
+        Ok(Checkpoints { log, wake, thread, moved, door, open_until: Cell::new(None) })
     }
 
     /// Takes over the log of the connection that [`Checkpoints::after_commit`] will be told of, always on one thread.
@@ -79,16 +93,33 @@ impl Checkpoints {
     /// After a commit: has the log moved when it has grown.
     pub fn after_commit(&self, writer: &Connection) {
         let pages = PAGES.get();
-        let moved = if pages >= TOO_LONG { Some(self.moved()) } else { self.moved_unless_at_work() };
+        let is_too_long =
+            pages >= TOO_LONG && self.open_until.get().is_none_or(|until| Instant::now() >= until);
+        let moved = if is_too_long { Some(self.moved()) } else { self.moved_unless_at_work() };
         let Some(mut moved) = moved else { return };
         // Where another process began it anew, more is noted than there is.
         let left = pages - (*moved).min(pages);
         let is_long = pages >= BEGUN_ANEW;
-        if pages >= TOO_LONG || (is_long && left <= MOVED_BY_WRITER) {
-            begin_anew(writer, "restart", &mut moved);
+        if is_too_long || (is_long && left <= MOVED_BY_WRITER) {
+            let begun = begin_anew(writer, "restart", &mut moved, Duration::ZERO);
+            if is_too_long && !begun {
+                self.begin_anew_alone(writer, &mut moved);
+            }
         } else if is_long || left >= MOVED_BESIDE {
             // Where it does not wait yet, it is told after the next commit.
             let _ = self.wake.try_send(());
+        }
+    }
+
+    /// Begins the log anew behind the closed door.
+    fn begin_anew_alone(&self, writer: &Connection, moved: &mut i32) {
+        let (_closed, all_left) = self.door.close();
+        // A read of ours ends by itself: it is waited for again after the next commit.
+        if all_left && !begin_anew(writer, "restart", moved, WAITS_FOR_OTHERS) {
+            self.open_until.set(Instant::now().checked_add(KEPT_OPEN));
+            log(
+                "another process reads, so the write-ahead log cannot be begun anew and grows until that is done",
+            );
         }
     }
 
@@ -96,7 +127,7 @@ impl Checkpoints {
     pub fn when_idle(&self, writer: &Connection) {
         if std::fs::metadata(&self.log).is_ok_and(|log| log.len() > 0) {
             let Some(mut moved) = self.moved_unless_at_work() else { return };
-            begin_anew(writer, "truncate", &mut moved);
+            begin_anew(writer, "truncate", &mut moved, Duration::ZERO);
         }
     }
 
@@ -118,25 +149,45 @@ impl Checkpoints {
     pub fn stop(self, writer: &Connection) {
         let Checkpoints { wake, thread, .. } = self;
         drop(wake);
-        if thread.join().is_err() {
-            log("the thread of the checkpoints ended by a panic");
-        }
-        run_without_waiting(writer, "truncate");
+        let _ = thread.join();
+        run_for(writer, "truncate", Duration::ZERO);
     }
 }
 
-/// Moves what is left, and forgets what was known of the log.
-fn begin_anew(writer: &Connection, mode: &str, moved: &mut i32) {
-    if run_without_waiting(writer, mode) {
+/// Before the first write of a start: what an unclean end left in the log goes into the database, and onto the disk.
+/// A page of the log whose sync failed may be in memory alone, and nothing would write it again. Where somebody else
+/// looks after the log it is as he leaves it.
+pub fn settle(database: &Path, is_ours: bool) -> Result<()> {
+    if !std::fs::metadata(beside(database, "wal")).is_ok_and(|log| log.len() > 0) {
+        return Ok(());
+    }
+    let connection = open_writer(database)?;
+    if !is_ours {
+        connection.busy_timeout(Duration::ZERO)?;
+    }
+    match run(&connection, "truncate")?.done || !is_ours {
+        true => Ok(()),
+        false => Err(Failure::Broken(format!(
+            "another program reads {}, and what the last run left in its log cannot be moved: end that program",
+            database.display()
+        ))),
+    }
+}
+
+/// Moves what is left, and forgets what was known of the log; whether it begins anew now.
+fn begin_anew(writer: &Connection, mode: &str, moved: &mut i32, patience: Duration) -> bool {
+    let begun = run_for(writer, mode, patience);
+    if begun {
         *moved = 0;
         PAGES.set(0);
     }
+    begun
 }
 
-/// On the connection that writes: it waits for no reader. What one still needs stays for the next time.
-fn run_without_waiting(writer: &Connection, mode: &str) -> bool {
+/// On the connection that writes: it waits for no reader for longer. What one still needs stays for the next time.
+fn run_for(writer: &Connection, mode: &str, patience: Duration) -> bool {
     let checkpoint = || {
-        writer.busy_timeout(Duration::ZERO)?;
+        writer.busy_timeout(patience)?;
         let state = run(writer, mode);
         wait_for_others(writer)?;
         state
@@ -164,11 +215,12 @@ fn failed(error: &rusqlite::Error) {
 #[cfg(test)]
 mod tests {
     use std::fs::File;
-    use std::time::Instant;
+    use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 
     use tempfile::TempDir;
 
     use super::*;
+    use crate::db::readers::{Lane, Readers};
 
     fn of_new_database() -> (TempDir, Connection, Checkpoints) {
         let folder = TempDir::new().unwrap();
@@ -176,7 +228,7 @@ mod tests {
         File::create(&database).unwrap();
         let writer = open_writer(&database).unwrap();
         writer.execute_batch("create table t (id integer primary key, a)").unwrap();
-        let checkpoints = Checkpoints::start(&database).unwrap();
+        let checkpoints = Checkpoints::start(&database, Arc::default()).unwrap();
         checkpoints.take_over(&writer);
         (folder, writer, checkpoints)
     }
@@ -210,7 +262,7 @@ mod tests {
     #[test]
     fn the_log_is_begun_anew_however_much_is_written() {
         let longest = longest_log(Checkpoints::after_commit);
-        assert!((1..=13_000).contains(&longest), "{longest} pages");
+        assert!((1..=11_000).contains(&longest), "{longest} pages");
         assert!(longest_log(|_, _| {}) > 30_000);
     }
 
@@ -233,5 +285,108 @@ mod tests {
             }
             assert_eq!((length(&checkpoints), moved()), (0, 0));
         }
+    }
+
+    /// How long the log becomes, in pages, while 120 MiB are written and two clients read, so that there is never an
+    /// instant without a snapshot that lacks what was written last; and how many reads came to their end.
+    fn longest_log_of_read_database(after_commit: impl Fn(&Checkpoints, &Connection)) -> (u64, usize) {
+        const ENDS: Duration = Duration::from_secs(20);
+        let (folder, writer, checkpoints) = of_new_database();
+        let door = Arc::clone(&checkpoints.door);
+        let readers = Readers::open(&folder.path().join("test.db"), 2, door).unwrap();
+        let (writing, reads, newest) = (AtomicBool::new(true), AtomicUsize::new(0), AtomicI64::new(-1));
+        // Who sees more than the others stays until somebody inside sees still more.
+        let turn = |connection: &Connection| {
+            let rows = connection.query_row("select count(*) from t", [], |row| row.get(0))?;
+            let stays = newest.fetch_max(rows, Ordering::SeqCst) < rows;
+            let begun = Instant::now();
+            while stays
+                && newest.load(Ordering::SeqCst) == rows
+                && writing.load(Ordering::SeqCst)
+                && begun.elapsed() < ENDS
+            {
+                let some_steps =
+                    "with recursive c (x) as (select 1 union all select x + 1 from c limit 20000)
+                    select count(*) from c";
+                connection.query_row(some_steps, [], |_| Ok(()))?;
+            }
+            Ok(rows)
+        };
+        let mut longest = 0;
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while writing.load(Ordering::SeqCst) {
+                        if readers.read(Lane::Slow, turn).is_ok() {
+                            reads.fetch_add(1, Ordering::SeqCst);
+                        }
+                    }
+                });
+            }
+            while newest.load(Ordering::SeqCst) < 0 {
+                std::thread::yield_now();
+            }
+            write(&writer, 120, || {
+                after_commit(&checkpoints, &writer);
+                longest = longest.max(length(&checkpoints) / 4096);
+            });
+            writing.store(false, Ordering::SeqCst);
+        });
+        (longest, reads.into_inner())
+    }
+
+    #[test]
+    fn reads_that_leave_no_gap_do_not_keep_the_log_from_being_begun_anew() {
+        let (longest, reads) = longest_log_of_read_database(Checkpoints::after_commit);
+        assert!(longest <= 11_000, "{longest} pages");
+        assert!(reads > 0);
+        // The same with a door that stays open.
+        let (longest, _) = longest_log_of_read_database(|checkpoints, writer| {
+            checkpoints.open_until.set(Instant::now().checked_add(KEPT_OPEN));
+            checkpoints.after_commit(writer);
+            if PAGES.get() >= TOO_LONG {
+                begin_anew(writer, "restart", &mut checkpoints.moved(), Duration::ZERO);
+            }
+        });
+        assert!(longest > 20_000, "{longest} pages");
+    }
+
+    #[test]
+    fn a_snapshot_of_another_process_is_not_waited_for_again_and_again() {
+        let (folder, writer, checkpoints) = of_new_database();
+        let other = Connection::open(folder.path().join("test.db")).unwrap();
+        other.execute_batch("begin").unwrap();
+        other.query_row("select count(*) from t", [], |_| Ok(())).unwrap();
+        write(&writer, 60, || checkpoints.after_commit(&writer));
+        assert!(checkpoints.open_until.get().is_some(), "the door was closed once");
+        let until = Instant::now().checked_add(Duration::from_secs(3_600));
+        checkpoints.open_until.set(until);
+        write(&writer, 20, || checkpoints.after_commit(&writer));
+        assert!(checkpoints.open_until.get() == until, "it was closed again");
+        other.execute_batch("rollback").unwrap();
+        checkpoints.open_until.set(None);
+        checkpoints.after_commit(&writer);
+        assert_eq!(PAGES.get(), 0, "now it is begun anew");
+    }
+
+    #[test]
+    fn what_a_killed_process_left_in_the_log_is_moved_before_anything_is_written() {
+        let (folder, writer, checkpoints) = of_new_database();
+        write(&writer, 3, || {});
+        let left = folder.path().join("left.db");
+        std::fs::copy(folder.path().join("test.db"), &left).unwrap();
+        std::fs::copy(&checkpoints.log, beside(&left, "wal")).unwrap();
+        // Another program, as long as it runs.
+        let other = Connection::open(&left).unwrap();
+        other.execute_batch("begin").unwrap();
+        other.query_row("select count(*) from t", [], |_| Ok(())).unwrap();
+        let length = || std::fs::metadata(beside(&left, "wal")).unwrap().len();
+        settle(&left, false).unwrap();
+        assert!(length() > 3 << 20, "a log that is looked after by others is left as it is");
+        other.execute_batch("rollback").unwrap();
+        settle(&left, true).unwrap();
+        assert_eq!(length(), 0);
+        let moved = File::open(&left).unwrap().metadata().unwrap().len();
+        assert!(moved > 3 << 20, "{moved} bytes");
     }
 }

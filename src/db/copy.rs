@@ -1,25 +1,99 @@
-//! A consistent copy of a database that is in use, made in one step.
+//! A consistent copy of a database that is in use, page by page (SQLite's backup API).
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
+use rusqlite::backup::{Backup, StepResult};
 
 use super::error::{Failure, Result};
 use super::migrate::{beside, broken, create_private};
 
-/// Copies the database of a connection to a new file, readable for its owner alone. `finish` may
+/// Pages that are copied at once: 1 MiB, about a millisecond, for which requests wait.
+const PAGES_AT_ONCE: i32 = 256;
+
+/// How often a copy begins anew at most. It does when another process has written, or when a large transaction was
+/// undone.
+const BEGINNINGS: u32 = 20;
+
+/// Steps in a row that may come to nothing because somebody holds a lock: some seconds.
+const IN_VAIN: u32 = 2_000;
+
+/// Makes a new file, readable for its owner alone, of what `fill` puts into it. `finish` may
 /// change and prove the copy while it has another name; only then, and on the disk, it is there.
-pub fn copy(connection: &Connection, target: &Path, finish: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+pub fn copy(
+    target: &Path,
+    fill: impl FnOnce(&Path) -> Result<()>,
+    finish: impl FnOnce(&Path) -> Result<()>,
+) -> Result<()> {
     refuse_existing(target)?;
     let part = part_of(target);
     remove(&part)?;
     create_private(&part)?;
-    let made = vacuum_into(connection, &part).and_then(|()| finish(&part)).and_then(|()| put(&part, target));
+    let made = fill(&part).and_then(|()| finish(&part)).and_then(|()| put(&part, target));
     if made.is_err() {
         let _ = remove(&part);
     }
     made
+}
+
+/// Fills an empty file with the database of a connection, at once: for so long it holds one snapshot. A copy in
+/// small steps would begin anew whenever a server beside it writes.
+pub fn fill_at_once(connection: &Connection, part: &Path) -> Result<()> {
+    let mut target = open_target(part)?;
+    let backup = Backup::new(connection, &mut target)?;
+    for _ in 0..IN_VAIN {
+        match backup.step(-1)? {
+            StepResult::Done => return Ok(()),
+            _ => std::thread::sleep(std::time::Duration::from_millis(1)),
+        }
+    }
+    Err(Failure::Busy("another program holds the database: try again later".to_owned()))
+}
+
+/// Opens an empty file to be filled. Who asked for the copy syncs it; one that fails is thrown away.
+pub(super) fn open_target(part: &Path) -> Result<Connection> {
+    let target = Connection::open(part)?;
+    target.execute_batch("pragma journal_mode = off; pragma synchronous = off")?;
+    Ok(target)
+}
+
+/// A copy that is being made between the transactions of the connection that it is made of. What that
+/// connection writes goes into the copy, too.
+pub(super) struct Pages<'c> {
+    backup: Backup<'c, 'c>,
+    /// Pages that were copied since it began.
+    done: i32,
+    beginnings: u32,
+    in_vain: u32,
+}
+
+impl<'c> Pages<'c> {
+    pub fn of(connection: &'c Connection, target: &'c mut Connection) -> Result<Pages<'c>> {
+        let backup = Backup::new(connection, target)?;
+        Ok(Pages { backup, done: 0, beginnings: 1, in_vain: 0 })
+    }
+
+    /// Copies some pages; whether all are copied. No transaction may be open.
+    pub fn step(&mut self) -> Result<bool> {
+        match self.backup.step(PAGES_AT_ONCE)? {
+            StepResult::Done => return Ok(true),
+            StepResult::More => self.in_vain = 0,
+            _ => self.in_vain += 1,
+        }
+        let progress = self.backup.progress();
+        let done = progress.pagecount - progress.remaining;
+        if done < self.done {
+            self.beginnings += 1;
+        }
+        self.done = done;
+        if self.beginnings > BEGINNINGS || self.in_vain > IN_VAIN {
+            let why =
+                "other programs write again and again, so no copy could be made beside them: try again later";
+            return Err(Failure::Busy(why.to_owned()));
+        }
+        Ok(false)
+    }
 }
 
 /// The name of a copy while it is made: two processes never share one.
@@ -106,12 +180,5 @@ pub fn remove(path: &Path) -> Result<()> {
             _ => {}
         }
     }
-    Ok(())
-}
-
-fn vacuum_into(connection: &Connection, part: &Path) -> Result<()> {
-    let name =
-        part.to_str().ok_or_else(|| Failure::Broken(format!("{} is no UTF-8 name", part.display())))?;
-    connection.execute("vacuum into ?1", [name])?;
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::connection::open_writer;
-use super::copy::{copy, folder_of, remove_leftovers};
+use super::copy::{copy, fill_at_once, folder_of, remove_leftovers};
 use super::error::{Failure, Result};
 use super::{lock, log, statistics};
 use crate::rules::day::{Day, Instant};
@@ -171,7 +171,9 @@ fn keep_copy(connection: &Connection, path: &Path, now: Instant) -> Result<()> {
     let begins = beside(path, "before-v");
     let begins = begins.file_name().unwrap_or_default().to_string_lossy();
     remove_leftovers(folder_of(path), |name| name.starts_with(&*begins))?;
-    copy(connection, &kept, |_| Ok(()))?;
+    // One file, without a log beside it.
+    let close = |part: &Path| Ok(Connection::open(part)?.execute_batch("pragma journal_mode = delete")?);
+    copy(&kept, |part| fill_at_once(connection, part), close)?;
     log(&format!("before the upgrade to schema {} a copy was kept in {}", next.version, kept.display()));
     Ok(())
 }

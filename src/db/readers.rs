@@ -4,10 +4,10 @@
 //! What exceeds it is run again on the slow lane, on threads of its own: one long query never
 //! stops the scale.
 //!
-//! To begin and end a snapshot costs more than a short read. A thread of the socket that has several requests at
-//! once reads them all on one, as long as the writer has committed nothing since.
+//! Each read has a snapshot of its own, for no longer than it runs. When the write-ahead log must be begun anew it
+//! may be stopped ([`Door`]); then it is run again from its start.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags};
 
+use super::door::{Door, Inside};
 use super::error::{Failure, Result};
-use super::writer::Watch;
 use super::{connection, log};
 
 /// Steps of SQLite's virtual machine between two looks at the budget.
@@ -46,29 +46,16 @@ const POOL_TIMEOUT: Duration = Duration::from_secs(5);
 /// Reads that can be watched at once: more than there are connections.
 const WATCHED: usize = 256;
 
-/// How long a snapshot serves further reads, in microseconds: so late at most a thread that always has something
-/// to do sees what another program wrote (a key that the command line revoked).
-const KEPT_FOR: u64 = 1_000;
+/// How often a read is run at most. One that is stopped begins again when the log is at its first page: it has the
+/// time in which 39 MiB are written. What takes longer under such a load again and again is answered 503.
+const TRIES: u32 = 5;
 
 thread_local! {
-    /// Looks left for the statements of the request that runs on this thread.
-    static BUDGET: Cell<u32> = const { Cell::new(0) };
+    /// Looks left for the statements of the read that runs on this thread; without one nothing is stopped.
+    static BUDGET: Cell<Option<u32>> = const { Cell::new(None) };
 
-    /// Whether this thread keeps its snapshot for the next read: it calls [`end_snapshot`] before it rests.
-    static KEEPS: Cell<bool> = const { Cell::new(false) };
-
-    /// The snapshot of the last read.
-    static KEPT: RefCell<Option<Snapshot>> = const { RefCell::new(None) };
-}
-
-/// Lets this thread keep a snapshot for its next read. It must call [`end_snapshot`] each time before it rests.
-pub fn keep_snapshots() {
-    KEEPS.set(true);
-}
-
-/// Ends the snapshot that this thread has kept, if it has.
-pub fn end_snapshot() {
-    drop(KEPT.take());
+    /// Whether one of them was stopped because all have to leave.
+    static STOPPED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Which lane a read runs on.
@@ -88,8 +75,7 @@ pub struct Readers {
     slow: r2d2::Pool<SqliteConnectionManager>,
     slow_queue: SyncSender<SlowWork>,
     running: Running,
-    /// Transactions that the writer has ended.
-    commits: Arc<AtomicU64>,
+    door: Arc<Door>,
 }
 
 /// When each running read began, in microseconds since the start; 0 is a free place.
@@ -124,9 +110,9 @@ impl Drop for Place<'_> {
 }
 
 impl Readers {
-    /// Opens the pools; `threads` is how many threads of the socket read in place at once. A read that begins
-    /// after `writer` has committed something sees it.
-    pub fn open(path: &Path, threads: u32, writer: &Watch) -> Result<Readers> {
+    /// Opens the pools; `threads` is how many threads of the socket read in place at once. Every read goes in
+    /// by `door`.
+    pub fn open(path: &Path, threads: u32, door: Arc<Door>) -> Result<Readers> {
         let (slow_queue, receiver) = sync_channel(SLOW_QUEUE);
         let receiver = Arc::new(Mutex::new(receiver));
         for at in 0..SLOW_THREADS {
@@ -137,30 +123,34 @@ impl Readers {
                 .map_err(|error| Failure::Broken(format!("no thread for the slow lane: {error}")))?;
         }
         let running = Running { start: Instant::now(), places: [const { AtomicU64::new(0) }; WATCHED] };
-        // One more than they can keep: for the thread that verifies keys, and for midnight.
-        let (fast, slow) = (pool(path, threads + 1)?, pool(path, SLOW_THREADS)?);
-        Ok(Readers { fast, slow, slow_queue, running, commits: Arc::clone(&writer.commits) })
+        // One more than they are: for the thread that verifies keys, and for midnight.
+        let (fast, slow) = (pool(path, threads + 1, &door)?, pool(path, SLOW_THREADS, &door)?);
+        Ok(Readers { fast, slow, slow_queue, running, door })
     }
 
-    /// Runs `work` on a snapshot of the database.
-    pub fn read<T>(&self, lane: Lane, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+    /// Runs `work` on a snapshot of the database; once more, on a new one, where it was stopped.
+    pub fn read<T>(&self, lane: Lane, mut work: impl FnMut(&Connection) -> Result<T>) -> Result<T> {
+        for _ in 0..TRIES {
+            if let Some(result) = self.read_once(lane, &mut work)? {
+                return Ok(result);
+            }
+        }
+        Err(Failure::Busy("a read was stopped again and again, so much is written".to_owned()))
+    }
+
+    /// The same, once; nothing where it was stopped.
+    fn read_once<T>(&self, lane: Lane, work: &mut impl FnMut(&Connection) -> Result<T>) -> Result<Option<T>> {
         let (pool, budget) = match lane {
             Lane::Fast => (&self.fast, FAST_BUDGET),
             Lane::Slow => (&self.slow, SLOW_BUDGET),
         };
-        let (commits, now) = (self.commits.load(Ordering::Acquire), self.running.now());
-        let kept = KEPT.take().filter(|kept| lane == Lane::Fast && kept.serves(commits, now));
-        let snapshot = match kept {
-            Some(snapshot) => snapshot,
-            None => Snapshot::begin(pool, commits, now)?,
-        };
-        BUDGET.set(budget);
-        let _place = self.running.begin(now);
+        let snapshot = Snapshot::begin(pool, &self.door)?;
+        let _place = self.running.begin(self.running.now());
+        STOPPED.set(false);
+        BUDGET.set(Some(budget));
         let result = work(&snapshot.connection);
-        if result.is_ok() && lane == Lane::Fast && KEEPS.get() {
-            KEPT.set(Some(snapshot));
-        }
-        result
+        drop(snapshot);
+        if STOPPED.get() { Ok(None) } else { result.map(Some) }
     }
 
     /// How long the oldest running read has been running.
@@ -179,37 +169,31 @@ impl Readers {
 }
 
 /// A reading transaction. It ends with this, whatever became of it: it has nothing to keep.
-struct Snapshot {
+struct Snapshot<'d> {
     connection: r2d2::PooledConnection<SqliteConnectionManager>,
-    /// What the writer had committed when it began, at least.
-    commits: u64,
-    /// When it began, in microseconds since the start.
-    begun: u64,
+    /// Dropped last, when the transaction has ended.
+    _inside: Inside<'d>,
 }
 
-impl Snapshot {
-    fn begin(pool: &r2d2::Pool<SqliteConnectionManager>, commits: u64, begun: u64) -> Result<Snapshot> {
+impl<'d> Snapshot<'d> {
+    fn begin(pool: &r2d2::Pool<SqliteConnectionManager>, door: &'d Door) -> Result<Snapshot<'d>> {
         let connection = pool.get().map_err(|error| Failure::Busy(format!("no reader: {error}")))?;
-        BUDGET.set(u32::MAX);
         // A read that could not be ended left its transaction open.
         if !connection.is_autocommit() {
             connection.execute_batch("rollback")?;
         }
+        let closed = || Failure::Busy("the write-ahead log is being begun anew".to_owned());
+        let inside = door.enter().ok_or_else(closed)?;
         connection.prepare_cached("begin")?.execute([])?;
-        Ok(Snapshot { connection, commits, begun })
-    }
-
-    /// Whether another read sees on it all that the writer has committed.
-    fn serves(&self, commits: u64, now: u64) -> bool {
-        self.commits == commits && now.saturating_sub(self.begun) < KEPT_FOR
+        Ok(Snapshot { connection, _inside: inside })
     }
 }
 
-impl Drop for Snapshot {
+impl Drop for Snapshot<'_> {
     fn drop(&mut self) {
-        // The steps of a cached statement are counted over its life: without a budget the handler
-        // would stop a rollback now and then.
-        BUDGET.set(u32::MAX);
+        // The steps of a cached statement are counted over its life: with a budget the handler would stop a
+        // rollback now and then.
+        BUDGET.set(None);
         let ended = self.connection.prepare_cached("rollback").and_then(|mut rollback| rollback.execute([]));
         if let Err(error) = ended {
             log(&format!("a read could not be ended: {error}"));
@@ -237,14 +221,19 @@ fn step_back() {
     }
 }
 
-fn pool(path: &Path, size: u32) -> Result<r2d2::Pool<SqliteConnectionManager>> {
+fn pool(path: &Path, size: u32, door: &Arc<Door>) -> Result<r2d2::Pool<SqliteConnectionManager>> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let manager = SqliteConnectionManager::file(path).with_flags(flags).with_init(|reader| {
+    let door = Arc::clone(door);
+    let manager = SqliteConnectionManager::file(path).with_flags(flags).with_init(move |reader| {
         connection::prepare_reader(reader)?;
-        reader.progress_handler(STEPS_PER_LOOK, Some(budget_is_spent))
+        let door = Arc::clone(&door);
+        reader.progress_handler(STEPS_PER_LOOK, Some(move || is_to_stop(&door)))
     });
     r2d2::Pool::builder()
         .max_size(size)
+        // A connection stays: with it go the statements that it has prepared.
+        .max_lifetime(None)
+        .idle_timeout(None)
         .test_on_check_out(false)
         .connection_timeout(POOL_TIMEOUT)
         .build(manager)
@@ -252,9 +241,13 @@ fn pool(path: &Path, size: u32) -> Result<r2d2::Pool<SqliteConnectionManager>> {
 }
 
 /// Asked by SQLite every [`STEPS_PER_LOOK`] steps; true stops the statement.
-fn budget_is_spent() -> bool {
-    let left = BUDGET.get();
-    BUDGET.set(left.saturating_sub(1));
+fn is_to_stop(door: &Door) -> bool {
+    let Some(left) = BUDGET.get() else { return false };
+    if door.is_cleared() {
+        STOPPED.set(true);
+        return true;
+    }
+    BUDGET.set(Some(left.saturating_sub(1)));
     left == 0
 }
 
@@ -268,7 +261,7 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("test.db");
         Connection::open(&path).unwrap().execute_batch("pragma journal_mode = wal").unwrap();
-        let readers = Readers::open(&path, 1, &Watch::default()).unwrap();
+        let readers = Readers::open(&path, 1, Arc::default()).unwrap();
         (folder, readers)
     }
 
@@ -287,42 +280,6 @@ mod tests {
     }
 
     #[test]
-    fn a_kept_snapshot_ends_with_a_commit_with_a_rest_or_after_a_while() {
-        let (folder, readers) = of_new_database();
-        let other = Connection::open(folder.path().join("test.db")).unwrap();
-        other.execute_batch("pragma synchronous = off; create table t (n)").unwrap();
-        let count = |connection: &Connection| {
-            Ok(connection.query_row("select count(*) from t", [], |row| row.get(0))?)
-        };
-        let read = || -> i64 { readers.read(Lane::Fast, count).unwrap() };
-        // Reads before and after another program writes, and `between` after that; again when it took too long.
-        let seen = |between: &dyn Fn()| loop {
-            end_snapshot();
-            let begun = Instant::now();
-            let before = read();
-            other.execute("insert into t values (1)", []).unwrap();
-            between();
-            let after = read();
-            if begun.elapsed() < Duration::from_micros(KEPT_FOR) {
-                break after - before;
-            }
-        };
-        assert_eq!(seen(&|| ()), 1, "a thread that keeps nothing");
-        keep_snapshots();
-        assert_eq!(seen(&|| ()), 0, "kept");
-        assert_eq!(seen(&end_snapshot), 1, "ended by a rest");
-        let commit = || {
-            readers.commits.fetch_add(1, Ordering::Release);
-        };
-        assert_eq!(seen(&commit), 1, "ended by a commit");
-        let fail = || readers.read(Lane::Fast, |_| Err::<(), _>(Failure::Broken(String::new()))).unwrap_err();
-        assert_eq!(seen(&|| drop(fail())), 1, "ended by a failure");
-        let (before, _) = (read(), other.execute("insert into t values (1)", []).unwrap());
-        std::thread::sleep(Duration::from_micros(KEPT_FOR));
-        assert_eq!(read() - before, 1, "ended by its age");
-    }
-
-    #[test]
     fn a_read_that_took_too_long_leaves_its_connection_as_it_was() {
         let (_folder, readers) = of_new_database();
         let endless =
@@ -337,5 +294,55 @@ mod tests {
         let one =
             |connection: &Connection| Ok(connection.query_row("select 1", [], |row| row.get::<_, i64>(0))?);
         assert_eq!(readers.read(Lane::Fast, one).unwrap(), 1);
+    }
+
+    /// A read that never ends by itself.
+    fn endless(connection: &Connection) -> Result<i64> {
+        let sql = "with recursive c (x) as (select 1 union all select x + 1 from c) select count(*) from c";
+        Ok(connection.query_row(sql, [], |row| row.get(0))?)
+    }
+
+    #[test]
+    fn a_read_that_is_stopped_begins_again_and_not_for_ever() {
+        let (_folder, readers) = of_new_database();
+        let (began, begins) = std::sync::mpsc::channel();
+        // It comes to an end at its `last` time.
+        let run = |last: u32| {
+            let mut times = 0;
+            let read = readers.read(Lane::Slow, |connection| {
+                times += 1;
+                began.send(()).unwrap();
+                if times < last { endless(connection) } else { Ok(7) }
+            });
+            (times, read)
+        };
+        std::thread::scope(|scope| {
+            let stop = |times: u32| {
+                for _ in 0..times {
+                    begins.recv().unwrap();
+                    let (closed, all_left) = readers.door.close();
+                    assert!(all_left, "what is stopped leaves, with its snapshot");
+                    drop(closed);
+                }
+            };
+            let read = scope.spawn(move || run(3));
+            stop(2);
+            let (times, read) = read.join().unwrap();
+            assert_eq!((times, read.unwrap()), (3, 7));
+            begins.recv().unwrap();
+            let read = scope.spawn(move || run(u32::MAX));
+            stop(TRIES);
+            let (times, read) = read.join().unwrap();
+            assert!(times == TRIES && matches!(read, Err(Failure::Busy(_))), "{times} times");
+        });
+    }
+
+    #[test]
+    fn a_connection_is_kept_with_what_it_has_prepared() {
+        let (_folder, readers) = of_new_database();
+        for pool in [&readers.fast, &readers.slow] {
+            // What r2d2 does by itself every 30 seconds: it closes what is older than these, never without them.
+            assert_eq!((pool.max_lifetime(), pool.idle_timeout()), (None, None));
+        }
     }
 }

@@ -3,28 +3,29 @@
 //! Each request is kept as a whole or not at all, and is answered when the transaction they share
 //! has been committed and is on the disk (group commit, `synchronous=FULL`). So there is no
 //! `database is locked`, no lost update, and a disk sync for many documents at once.
+//!
+//! A copy of the database is made between the transactions, some pages at a time.
 
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::metrics::histogram::Histogram;
 use rusqlite::Connection;
 
-use super::batch::{Batch, Job, run};
+use super::batch::{Batch, Ended, Job, commit, run};
 use super::checkpoint::Checkpoints;
-use super::error::Result;
+use super::copy::{Pages, open_target};
+use super::error::{Failure, Result};
 use super::memory::Memory;
+use super::queue::{CopyRequest, Message, Next, Queue};
+use super::vital::{OUTCOME_UNKNOWN, end_process, vital};
+pub use super::watch::Watch;
 use super::{Clock, log};
 
 /// Requests that wait for the writer at most; further ones are answered 503.
 pub const QUEUE: usize = 4_096;
-
-/// Requests in one transaction at most: bounds how long the first of them waits.
-const MAX_BATCH: usize = 256;
 
 /// Batches that run with savepoints from the start after one that had to be run again: where clients send many
 /// requests that fail late, hardly any is run twice.
@@ -32,6 +33,12 @@ const WITH_SAVEPOINTS: u32 = 16;
 
 /// How often the writer looks after the journal and the write-ahead log when nothing comes in.
 const TICK: Duration = Duration::from_secs(1);
+
+/// How long it waits for requests between two steps of a copy: the disk is not for the copy alone.
+const BETWEEN_STEPS: Duration = Duration::from_millis(1);
+
+/// Writes a page, whatever was on it, and means nothing.
+const PROBE: &str = "pragma user_version = 0";
 
 /// Work of the writer's own that rides along with a batch: taking in the audit journal.
 pub trait Housekeeping: Send {
@@ -45,50 +52,6 @@ pub trait Housekeeping: Send {
     }
     /// Told whether the batch was committed.
     fn after(&mut self, committed: bool);
-}
-
-/// What can be seen of the writer from outside.
-pub struct Watch {
-    /// Requests that wait.
-    pub queued: Gauge,
-    /// Requests in each transaction.
-    pub batches: Histogram,
-    /// Transactions that were ended, committed or not. It moves on before anybody hears of one.
-    pub commits: Arc<AtomicU64>,
-    /// When the writer last looked around, in milliseconds since `begun`.
-    last_seen: AtomicU64,
-    begun: Instant,
-}
-
-impl Watch {
-    /// How long the writer has been at work without looking around.
-    pub fn silent(&self) -> Duration {
-        self.begun.elapsed().saturating_sub(Duration::from_millis(self.last_seen.load(Ordering::Relaxed)))
-    }
-
-    fn seen(&self) {
-        let now = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.last_seen.store(now, Ordering::Relaxed);
-    }
-}
-
-impl Default for Watch {
-    fn default() -> Watch {
-        let sizes = (0..9).map(|power| f64::from(1 << power));
-        Watch {
-            queued: Gauge::default(),
-            batches: Histogram::new(sizes),
-            commits: Arc::default(),
-            last_seen: AtomicU64::default(),
-            begun: Instant::now(),
-        }
-    }
-}
-
-/// What the writer is told.
-enum Message {
-    Work(Box<dyn Job>),
-    Stop,
 }
 
 /// Where requests are handed to the writer.
@@ -119,16 +82,14 @@ impl Writer {
             checkpoints.take_over(&connection);
         }
         let memory = Memory::of(&connection).map_err(std::io::Error::other)?;
-        let state = State {
-            connection,
-            checkpoints,
-            clock,
-            memory,
-            housekeeping,
-            watch: Arc::clone(&watch),
-            with_savepoints: 0,
+        let of_thread = Arc::clone(&watch);
+        let work = move || {
+            let connection = &connection;
+            let (watch, with_savepoints) = (of_thread, 0);
+            State { connection, checkpoints, clock, memory, housekeeping, watch, with_savepoints }
+                .run(Queue::new(receiver));
         };
-        let thread = std::thread::Builder::new().name("writer".into()).spawn(move || state.run(receiver))?;
+        let thread = vital("writer", work)?;
         Ok(Writer { queue: WriterQueue { sender, watch }, thread })
     }
 
@@ -141,9 +102,7 @@ impl Writer {
     pub fn stop(self) {
         // Blocks while the queue is full; fails only when the thread is gone already.
         let _ = self.queue.sender.send(Message::Stop);
-        if self.thread.join().is_err() {
-            log("the writer thread ended by a panic");
-        }
+        let _ = self.thread.join();
     }
 }
 
@@ -158,8 +117,19 @@ impl WriterQueue {
         };
         self.watch.queued.dec();
         if let Message::Work(job) = refused {
-            job.finish(false);
+            job.finish(Ended::Undone);
         }
+    }
+
+    /// Has the database copied into an empty file, and waits for it. What is written meanwhile goes into the copy,
+    /// too. It is not synced.
+    pub fn copy(&self, to: &Path) -> Result<()> {
+        let (told, answer) = sync_channel(1);
+        let request = CopyRequest { target: open_target(to)?, told };
+        let busy = |_| Failure::Busy("the writer has too much to do to make a copy".to_owned());
+        self.sender.try_send(Message::Copy(request)).map_err(busy)?;
+        let gone = |_| Failure::Busy("the service was stopped before the copy was made".to_owned());
+        answer.recv().map_err(gone)?.map(drop)
     }
 
     /// What can be seen of the writer.
@@ -168,15 +138,8 @@ impl WriterQueue {
     }
 }
 
-/// How a transaction ended.
-enum Ended {
-    Committed,
-    /// Nothing of it was kept.
-    Undone,
-}
-
-struct State {
-    connection: Connection,
+struct State<'c> {
+    connection: &'c Connection,
     checkpoints: Option<Checkpoints>,
     clock: Clock,
     memory: Memory,
@@ -186,56 +149,100 @@ struct State {
     with_savepoints: u32,
 }
 
-impl State {
-    fn run(mut self, receiver: Receiver<Message>) {
-        let mut stopping = false;
-        while !stopping {
+impl State<'_> {
+    fn run(mut self, mut queue: Queue) {
+        loop {
             self.watch.seen();
-            let first = match receiver.recv_timeout(TICK) {
-                Ok(message) => message,
-                Err(RecvTimeoutError::Timeout) => {
-                    self.idle(false);
-                    continue;
-                }
-                Err(RecvTimeoutError::Disconnected) => break,
+            let has_more = self.housekeeping.has_more() && !self.watch.has_failed();
+            let ended = match queue.next(if has_more { Duration::ZERO } else { TICK }) {
+                Next::Nothing => self.idle(false),
+                Next::Batch(jobs) => self.batch(jobs),
+                Next::Copy(request) => match self.copy(request, &mut queue) {
+                    Some(ended) => ended,
+                    None => break,
+                },
+                Next::Stop => break,
             };
-            let mut jobs = Vec::new();
-            for message in std::iter::once(first).chain(receiver.try_iter()) {
-                match message {
-                    Message::Work(job) => jobs.push(job),
-                    Message::Stop => stopping = true,
-                }
-                if stopping || jobs.len() == MAX_BATCH {
-                    break;
-                }
-            }
-            self.watch.queued.dec_by(jobs.len() as i64);
-            self.watch.batches.observe(jobs.len() as f64);
-            self.batch(jobs);
-            if let Some(checkpoints) = &self.checkpoints {
-                checkpoints.after_commit(&self.connection);
+            if ended == Ended::Unknown {
+                // What waits was never begun.
+                queue.close().for_each(|job| job.finish(Ended::Undone));
+                let why = "the disk failed at a commit: partnerd ends, because only a database that is opened anew \
+                           shows what was kept; it must be started again";
+                end_process(OUTCOME_UNKNOWN, why);
             }
         }
         self.idle(true);
         if let Some(checkpoints) = self.checkpoints.take() {
-            checkpoints.stop(&self.connection);
+            checkpoints.stop(self.connection);
         }
     }
 
-    fn idle(&mut self, at_stop: bool) {
-        if self.housekeeping.pending(at_stop) {
-            self.batch(Vec::new());
-            while at_stop && self.housekeeping.has_more() {
-                self.batch(Vec::new());
-            }
+    /// What there is to do when nothing comes in.
+    fn idle(&mut self, at_stop: bool) -> Ended {
+        if self.watch.has_failed() {
+            self.probe();
+        }
+        let mut ended = self.keep_house_if_due(at_stop);
+        while at_stop && ended == Ended::Committed && self.housekeeping.has_more() {
+            ended = self.keep_house_if_due(at_stop);
         }
         if let Some(checkpoints) = &self.checkpoints {
-            checkpoints.when_idle(&self.connection);
+            checkpoints.when_idle(self.connection);
+        }
+        ended
+    }
+
+    fn keep_house_if_due(&mut self, at_stop: bool) -> Ended {
+        if self.housekeeping.pending(at_stop) { self.batch(Vec::new()) } else { Ended::Undone }
+    }
+
+    /// Whether writing works again.
+    fn probe(&mut self) {
+        let written = run(self.connection, "begin immediate").and_then(|()| {
+            self.connection.execute_batch(PROBE)?;
+            run(self.connection, "commit")
+        });
+        self.leave_none_open();
+        if written.is_ok() {
+            self.watch.note(false);
+            log("writing works again");
         }
     }
 
-    /// Runs the jobs in one transaction and tells each whether it was committed.
-    fn batch(&mut self, mut jobs: Vec<Box<dyn Job>>) {
+    /// Makes a copy, a step at a time, and between the steps what comes in; how the last batch ended, or nothing
+    /// where it is to stop.
+    fn copy(&mut self, request: CopyRequest, queue: &mut Queue) -> Option<Ended> {
+        let CopyRequest { mut target, told } = request;
+        let mut ended = Some(Ended::Undone);
+        let copied = Pages::of(self.connection, &mut target).and_then(|mut pages| {
+            while !pages.step()? {
+                self.watch.seen();
+                ended = match queue.next(BETWEEN_STEPS) {
+                    Next::Nothing => Some(self.keep_house_if_due(false)),
+                    Next::Batch(jobs) => Some(self.batch(jobs)),
+                    Next::Copy(other) => {
+                        let why = "another copy of the database is being made: wait until it is done";
+                        let _ = other.told.send(Err(Failure::Busy(why.to_owned())));
+                        ended
+                    }
+                    Next::Stop => None,
+                };
+                if matches!(ended, None | Some(Ended::Unknown)) {
+                    return Err(Failure::Busy("the service stops".to_owned()));
+                }
+            }
+            Ok(())
+        });
+        let _ = told.send(copied.map(|()| target));
+        ended
+    }
+
+    /// Runs the jobs in one transaction and tells each how it ended.
+    fn batch(&mut self, mut jobs: Vec<Box<dyn Job>>) -> Ended {
+        self.watch.queued.dec_by(jobs.len() as i64);
+        if !jobs.is_empty() {
+            self.watch.batches.observe(jobs.len() as f64);
+        }
         let savepoints = self.with_savepoints > 0;
         self.with_savepoints = self.with_savepoints.saturating_sub(1);
         let mut result = self.run_in_transaction(&mut jobs, savepoints);
@@ -243,34 +250,42 @@ impl State {
             self.with_savepoints = WITH_SAVEPOINTS;
             result = self.run_in_transaction(&mut jobs, true);
         }
-        let committed = matches!(result, Ok(Ended::Committed));
-        if !committed {
-            let why = result.map_or_else(|failure| failure.to_string(), |_| "it was undone".into());
+        let ended = *result.as_ref().unwrap_or(&Ended::Undone);
+        if ended != Ended::Committed {
+            let why = result.map_or_else(|failure| failure.to_string(), |_| "see above".into());
             log(&format!("a batch of {} writes failed: {why}", jobs.len()));
         }
-        self.watch.commits.fetch_add(1, Ordering::Release);
-        self.housekeeping.after(committed);
+        self.watch.note(ended != Ended::Committed);
+        self.housekeeping.after(ended == Ended::Committed);
         for job in jobs {
-            job.finish(committed);
+            job.finish(ended);
         }
+        if let Some(checkpoints) = &self.checkpoints {
+            checkpoints.after_commit(self.connection);
+        }
+        ended
     }
 
     /// Runs the jobs in one transaction. None is left open.
     fn run_in_transaction(&mut self, jobs: &mut [Box<dyn Job>], savepoints: bool) -> Result<Ended> {
         let ended = self.begin_and_run(jobs, savepoints);
-        if !matches!(ended, Ok(Ended::Committed))
-            && !self.connection.is_autocommit()
+        self.leave_none_open();
+        ended
+    }
+
+    /// Ends a transaction that failed.
+    fn leave_none_open(&self) {
+        if !self.connection.is_autocommit()
             && let Err(error) = self.connection.execute_batch("rollback")
         {
             log(&format!("rollback failed: {error}"));
         }
-        ended
     }
 
     fn begin_and_run(&mut self, jobs: &mut [Box<dyn Job>], savepoints: bool) -> Result<Ended> {
-        run(&self.connection, "begin immediate")?;
-        self.memory.look(&self.connection)?;
-        let batch = Batch::new(&self.connection, &self.clock, &self.memory, savepoints);
+        run(self.connection, "begin immediate")?;
+        self.memory.look(self.connection)?;
+        let batch = Batch::new(self.connection, &self.clock, &self.memory, savepoints);
         for job in jobs.iter_mut() {
             job.run(&batch);
             if batch.has_failed() {
@@ -284,45 +299,29 @@ impl State {
         if self.connection.is_autocommit() {
             return Ok(Ended::Undone);
         }
-        run(&self.connection, "commit")?;
-        Ok(Ended::Committed)
+        commit(self.connection)
     }
 
     /// The writer's own work, in a savepoint: its failure is not that of the requests.
     fn keep_house(&mut self) -> Result<()> {
-        run(&self.connection, "savepoint housekeeping")?;
-        if let Err(failure) = self.housekeeping.in_batch(&self.connection) {
+        run(self.connection, "savepoint housekeeping")?;
+        if let Err(failure) = self.housekeeping.in_batch(self.connection) {
             log(&format!("the audit journal was not taken in: {failure}"));
             self.housekeeping.after(false);
-            run(&self.connection, "rollback to housekeeping")?;
+            run(self.connection, "rollback to housekeeping")?;
         }
-        run(&self.connection, "release housekeeping")
+        run(self.connection, "release housekeeping")
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::Sender;
+    use std::sync::mpsc::{Receiver, Sender};
 
     use super::*;
-    use crate::db::error::Failure;
     use crate::db::system_clock;
-
-    /// Says how many transactions were ended when it hears that its own was committed.
-    struct Asks {
-        watch: Arc<Watch>,
-        answer: Sender<(bool, u64)>,
-    }
-
-    impl Job for Asks {
-        fn run(&mut self, batch: &Batch<'_>) {
-            batch.apart(|connection| Ok(connection.execute("insert into t values (1)", [])?)).unwrap();
-        }
-
-        fn finish(self: Box<Self>, committed: bool) {
-            self.answer.send((committed, self.watch.commits.load(Ordering::Acquire))).unwrap();
-        }
-    }
+    use crate::db::vital::PANICKED;
+    use crate::db::vital::tests::{dies, in_own_process};
 
     /// Counts in a table how often it was done.
     struct Counts;
@@ -346,18 +345,6 @@ mod tests {
     fn rows(database: &Connection, table: &str) -> Vec<i64> {
         let mut rows = database.prepare(&format!("select a from {table} order by a")).unwrap();
         rows.query_map([], |row| row.get(0)).unwrap().flatten().collect()
-    }
-
-    #[test]
-    fn a_transaction_is_counted_before_anybody_hears_of_it() {
-        let writer = writer_of(Connection::open_in_memory().unwrap());
-        let queue = writer.queue();
-        let (answer, answers) = std::sync::mpsc::channel();
-        for ended in 1..=3 {
-            queue.submit(Box::new(Asks { watch: Arc::clone(&queue.watch), answer: answer.clone() }));
-            assert_eq!(answers.recv().unwrap(), (true, ended));
-        }
-        writer.stop();
     }
 
     /// What a job does, and how it ends.
@@ -400,8 +387,9 @@ mod tests {
             self.succeeded = result.is_ok();
         }
 
-        fn finish(self: Box<Self>, committed: bool) {
-            self.ended.send((self.number, self.runs, self.succeeded && committed)).unwrap();
+        fn finish(self: Box<Self>, ended: Ended) {
+            let kept = self.succeeded && ended == Ended::Committed;
+            self.ended.send((self.number, self.runs, kept)).unwrap();
         }
     }
 
@@ -412,7 +400,7 @@ mod tests {
         fn run(&mut self, _: &Batch<'_>) {
             self.0.recv().unwrap();
         }
-        fn finish(self: Box<Self>, _: bool) {}
+        fn finish(self: Box<Self>, _: Ended) {}
     }
 
     /// Runs a batch of these; how often each ran.
@@ -485,5 +473,31 @@ mod tests {
         }
         assert_eq!(run_batch(&writer.queue(), &ways), [2, 2]);
         writer.stop();
+    }
+
+    /// Panics when it is told how it ended.
+    struct Falls;
+
+    impl Job for Falls {
+        fn run(&mut self, _: &Batch<'_>) {}
+        fn finish(self: Box<Self>, _: Ended) {
+            panic!("as it was told");
+        }
+    }
+
+    #[test]
+    fn a_panic_outside_the_work_of_a_request_ends_the_process() {
+        if dies() {
+            let writer = writer_of(Connection::open_in_memory().unwrap());
+            writer.queue().submit(Box::new(Falls));
+            writer.stop();
+            // Were the process still there, it would end with another code.
+            std::process::exit(1);
+        }
+        let output =
+            in_own_process("db::writer::tests::a_panic_outside_the_work_of_a_request_ends_the_process");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(PANICKED), "{said}");
+        assert!(said.contains("the thread writer panicked"), "{said}");
     }
 }

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, sleep};
+use std::thread::sleep;
 use std::time::Instant;
 
 use rusqlite::{Connection, OpenFlags};
@@ -17,6 +17,7 @@ use super::key::{Digest32, Keys, PresentedKey};
 use crate::db::connection::prepare_reader;
 use crate::db::error::{self, Failure};
 use crate::db::log;
+use crate::db::vital::vital;
 
 /// Keys that wait at most.
 const KEYS: usize = 1_024;
@@ -85,9 +86,7 @@ impl Verifying {
         let (sender, receiver) = sync_channel(KEYS);
         let waiting = Arc::<Mutex<Waiting>>::default();
         let of_thread = Arc::clone(&waiting);
-        Builder::new()
-            .name("keys".into())
-            .spawn(move || run(&connection, &keys, &receiver, &of_thread))
+        vital("keys", move || run(&connection, &keys, &receiver, &of_thread))
             .map_err(|error| Failure::Broken(format!("no thread for keys: {error}")))?;
         Ok(Verifying { waiting, sender })
     }

@@ -11,7 +11,7 @@ use super::key::PresentedKey;
 use super::passage::{Step, Writing};
 use super::trail::Trail;
 use super::{Gate, address};
-use crate::db::batch::{Batch, Job};
+use crate::db::batch::{Batch, Ended, Job};
 use crate::db::error::{Failure, Result};
 use crate::db::readers::Lane;
 use crate::db::tx::WriteTx;
@@ -143,7 +143,7 @@ struct Rest(Outcome);
 impl Job for Rest {
     fn run(&mut self, _: &Batch<'_>) {}
 
-    fn finish(self: Box<Self>, _: bool) {
+    fn finish(self: Box<Self>, _: Ended) {
         drop(self.0);
     }
 }
@@ -174,6 +174,10 @@ struct WriteJob {
 }
 
 impl Job for WriteJob {
+    fn bytes(&self) -> usize {
+        self.request.body.len()
+    }
+
     fn run(&mut self, batch: &Batch<'_>) {
         let Some(caller) = &self.trail.caller else { return };
         let first = self.writing.take();
@@ -187,14 +191,18 @@ impl Job for WriteJob {
         }));
     }
 
-    fn finish(self: Box<Self>, committed: bool) {
-        let reply = match self.done {
-            Some(Ok(reply)) if committed => {
+    fn finish(self: Box<Self>, ended: Ended) {
+        let reply = match (self.done, ended) {
+            (Some(Ok(reply)), Ended::Committed) => {
                 let reply = self.gate.held_anyway(reply, &self.trail);
                 self.gate.leave(&self.request, &self.trail, reply)
             }
-            Some(Err(failure)) if committed => {
+            (Some(Err(failure)), Ended::Committed) => {
                 let reply = error::reply(&failure, self.request.id);
+                self.gate.recorded(&self.request, self.trail, reply)
+            }
+            (Some(Ok(_)), Ended::Unknown) => {
+                let reply = error::outcome_unknown(self.request.id);
                 self.gate.recorded(&self.request, self.trail, reply)
             }
             _ => {

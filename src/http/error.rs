@@ -42,7 +42,7 @@ pub const fn status(code: Code) -> u16 {
         Code::ZuGross => 413,
         Code::TageslimitErreicht | Code::ZuVieleAnfragen => 429,
         Code::InternerFehler => 500,
-        Code::NichtVerfuegbar => 503,
+        Code::NichtVerfuegbar | Code::AusgangUnbekannt => 503,
         _ => 400,
     }
 }
@@ -71,6 +71,12 @@ pub fn reply(failure: &Failure, request_id: Uuid) -> Reply {
 pub fn unavailable(request_id: Uuid) -> Reply {
     let message = "Der Dienst kann die Anfrage gerade nicht ausführen; es wurde nichts gespeichert. Bitte später wiederholen.";
     refused(&Refusal::new(Code::NichtVerfuegbar, message), request_id)
+}
+
+/// The answer when nobody knows whether something was stored.
+pub fn outcome_unknown(request_id: Uuid) -> Reply {
+    let message = "Ob die Daten gespeichert wurden, ist nicht bekannt: Die Festplatte des Dienstes meldet einen Fehler. Bitte mit derselben external_ref oder demselben Idempotency-Key wiederholen.";
+    refused(&Refusal::new(Code::AusgangUnbekannt, message), request_id).with("retry-after", "1")
 }
 
 fn refused(refusal: &Refusal, request_id: Uuid) -> Reply {

@@ -83,6 +83,7 @@ choice! {
         IdempotenzKonflikt = "IDEMPOTENZ_KONFLIKT",
         InternerFehler = "INTERNER_FEHLER",
         NichtVerfuegbar = "NICHT_VERFUEGBAR",
+        AusgangUnbekannt = "AUSGANG_UNBEKANNT",
     }
 }
 

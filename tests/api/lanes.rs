@@ -46,9 +46,8 @@ fn steps_of_a_search(server: &Server, tenant: i64) -> usize {
     looks.load(Ordering::Relaxed)
 }
 
-/// A snapshot that a thread keeps while it has nothing to do would hold what was written since in the log.
 #[test]
-fn a_server_that_rests_keeps_no_snapshot() {
+fn a_server_that_rests_empties_its_log() {
     let server = Server::start();
     let mill = server.company("Mühle");
     let customer = mill.post("/api/v1/kunden", json!({"name": "A"})).id();

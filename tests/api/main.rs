@@ -29,6 +29,7 @@ mod lager;
 mod lanes;
 mod limits;
 mod lists;
+mod log;
 mod nightly;
 mod parallel;
 mod probes;

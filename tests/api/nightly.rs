@@ -9,6 +9,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::harness::{Server, cli};
+use crate::log::longest_log;
 
 fn files(folder: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
@@ -104,4 +105,34 @@ fn a_folder_with_backups_of_another_database_of_the_same_name_is_left_alone() {
     // The first one goes on.
     first.set_clock("2026-07-13T10:00:00Z");
     until(&[own[1], "test-2026-07-13.db"]);
+}
+
+/// A backup holds no snapshot for long, and has what was written while it was made.
+#[test]
+fn a_backup_beside_busy_writers_is_whole_and_the_log_stays_short() {
+    let place = TempDir::new().unwrap();
+    let folder = place.path().join("backups");
+    std::fs::create_dir(&folder).unwrap();
+    let nightly = Nightly { folder: folder.clone(), minute: 150, keep: 2 };
+    let policy = Policy { nightly: Some(nightly), ..Policy::default() };
+    // A minute too early.
+    let server = Server::start_with("2026-07-10T00:29:00Z", policy);
+    let mill = server.company("Mühle");
+    let until = Instant::now() + Duration::from_secs(120);
+    // So that there is something to copy.
+    longest_log(&server, &mill, 100 << 20, || true);
+    let before = mill.post("/api/v1/kunden", json!({"name": "Huber"})).id();
+    server.set_clock("2026-07-10T00:30:00Z");
+    let backup = folder.join("test-2026-07-10.db");
+    let longest = longest_log(&server, &mill, 100 << 20, || backup.exists() || Instant::now() > until);
+    assert!(backup.exists(), "{:?}", files(&folder));
+    assert!(longest < 64 << 20, "{} MiB", longest >> 20);
+    let restored = place.path().join("restored.db");
+    assert!(cli(&restored, &["restore", backup.to_str().unwrap()]).status.success());
+    let check = cli(&restored, &["check"]);
+    assert!(check.status.success(), "{}", String::from_utf8_lossy(&check.stdout));
+    let there = "select count(*) from kunde where tenant_id = ?1 and id = ?2";
+    let id = uuid::Uuid::parse_str(&before).unwrap();
+    let restored = rusqlite::Connection::open(&restored).unwrap();
+    assert_eq!(restored.query_row(there, (mill.tenant, id), |row| row.get::<_, i64>(0)).unwrap(), 1);
 }

@@ -95,5 +95,8 @@ pub fn meaning(code: Code) -> &'static str {
         Code::NichtVerfuegbar => {
             "Der Dienst kann gerade nicht; es wurde nichts gespeichert, bitte wiederholen."
         }
+        Code::AusgangUnbekannt => {
+            "Ob etwas gespeichert wurde, ist nicht bekannt; bitte mit derselben external_ref oder demselben Idempotency-Key wiederholen."
+        }
     }
 }

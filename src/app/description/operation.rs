@@ -9,7 +9,7 @@ use crate::app::routes;
 use crate::db::list::MAX_LIMIT;
 use crate::http::error::status;
 use crate::http::query::MAX_VALUE;
-use crate::http::route::{Access, Method, Param, ParamKind, Route};
+use crate::http::route::{Access, Method, Param, ParamKind, Route, Run};
 use crate::http::shape::{Answer, Body, JSON};
 use crate::rules::choice::Choice;
 use crate::rules::document::BelegTyp;
@@ -322,6 +322,9 @@ pub fn refusals(route: &Route) -> BTreeMap<u16, Vec<Code>> {
             Code::ZuGross,
             Code::ZeitUeberschritten,
         ]);
+    }
+    if matches!(route.run, Run::Write(_)) {
+        codes.push(Code::AusgangUnbekannt);
     }
     if route.method == Method::Post {
         codes.push(Code::IdempotenzKonflikt);

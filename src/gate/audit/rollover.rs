@@ -4,7 +4,7 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::db::batch::{Batch, Job};
+use crate::db::batch::{Batch, Ended, Job};
 use crate::db::error::Result;
 use crate::db::log;
 use crate::db::writer::WriterQueue;
@@ -89,8 +89,8 @@ impl Job for Rollover {
         }
     }
 
-    fn finish(self: Box<Self>, committed: bool) {
-        if committed && self.dropped > 0 {
+    fn finish(self: Box<Self>, ended: Ended) {
+        if ended == Ended::Committed && self.dropped > 0 {
             let writer = self.writer.clone();
             writer.submit(self);
         }

@@ -1,0 +1,141 @@
+//! The door to the snapshots.
+//!
+//! The write-ahead log can only be begun anew at an instant at which nobody reads from it. As a rule there are many;
+//! long reads that follow upon one another leave none, and the log grows without end (P7). When it has grown too
+//! long the writer closes the door: who wants a snapshot waits, who has one is let finish for a moment and then
+//! stopped, and begins again when the door is open.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How long those inside may go on by themselves: a short read is never stopped.
+const GRACE: Duration = Duration::from_millis(50);
+
+/// How long the writer waits for them to leave, in all. What is stopped leaves as soon as SQLite looks; what is
+/// writing its answer then, when that is written.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long a read waits at the door before it is answered 503: longer than it is closed.
+const WAIT: Duration = Duration::from_secs(5);
+
+/// How long who waits sleeps between two looks.
+const BETWEEN_LOOKS: Duration = Duration::from_micros(200);
+
+/// Who is inside, and whether anybody is let in.
+#[derive(Debug, Default)]
+pub struct Door {
+    closed: AtomicBool,
+    /// Those inside are to leave at once.
+    cleared: AtomicBool,
+    inside: AtomicUsize,
+}
+
+/// Somebody inside, until this is dropped.
+#[derive(Debug)]
+pub struct Inside<'d>(&'d Door);
+
+/// The door is closed until this is dropped.
+#[derive(Debug)]
+pub struct Closed<'d>(&'d Door);
+
+impl Door {
+    /// Goes in; waits where the door is closed. None when it stayed closed for too long.
+    pub fn enter(&self) -> Option<Inside<'_>> {
+        let mut since = None;
+        loop {
+            // First inside, then the look: who closes it sees who came in before.
+            self.inside.fetch_add(1, Ordering::SeqCst);
+            let inside = Inside(self);
+            if !self.closed.load(Ordering::SeqCst) {
+                return Some(inside);
+            }
+            drop(inside);
+            if since.get_or_insert_with(Instant::now).elapsed() >= WAIT {
+                return None;
+            }
+            sleep(BETWEEN_LOOKS);
+        }
+    }
+
+    /// Whether those inside are to leave at once.
+    pub fn is_cleared(&self) -> bool {
+        self.cleared.load(Ordering::Relaxed)
+    }
+
+    /// Closes the door, and waits until nobody is inside; whether all have left. One at a time may do this.
+    pub fn close(&self) -> (Closed<'_>, bool) {
+        self.closed.store(true, Ordering::SeqCst);
+        let closed = Closed(self);
+        let begun = Instant::now();
+        while self.inside.load(Ordering::SeqCst) > 0 {
+            if begun.elapsed() >= PATIENCE {
+                return (closed, false);
+            }
+            if begun.elapsed() >= GRACE {
+                self.cleared.store(true, Ordering::Relaxed);
+            }
+            sleep(BETWEEN_LOOKS);
+        }
+        (closed, true)
+    }
+}
+
+impl Drop for Inside<'_> {
+    fn drop(&mut self) {
+        self.0.inside.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Drop for Closed<'_> {
+    fn drop(&mut self) {
+        self.0.cleared.store(false, Ordering::Relaxed);
+        self.0.closed.store(false, Ordering::SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn who_is_inside_is_let_finish_then_told_to_leave_and_who_comes_waits() {
+        let door = Door::default();
+        drop(door.close());
+        let (told, hears) = channel();
+        std::thread::scope(|scope| {
+            let inside = door.enter().unwrap();
+            scope.spawn(|| {
+                let begun = Instant::now();
+                while !door.is_cleared() {
+                    sleep(BETWEEN_LOOKS);
+                }
+                // The writer is waiting for this one.
+                assert!(begun.elapsed() < PATIENCE);
+                scope.spawn(|| told.send(door.enter().is_some()));
+                sleep(Duration::from_millis(50));
+                drop(inside);
+            });
+            let (closed, all_left) = door.close();
+            assert!(all_left);
+            sleep(Duration::from_millis(50));
+            assert!(hears.try_recv().is_err(), "nobody comes in while it is closed");
+            drop(closed);
+            assert_eq!(hears.recv(), Ok(true));
+        });
+        assert!(!door.is_cleared());
+        assert!(door.close().1, "all have left");
+    }
+
+    #[test]
+    fn the_writer_does_not_wait_for_ever() {
+        let door = Door::default();
+        let _inside = door.enter().unwrap();
+        let (closed, all_left) = door.close();
+        assert!(!all_left);
+        drop(closed);
+        assert!(door.enter().is_some(), "it is open again");
+    }
+}

@@ -1,0 +1,79 @@
+//! Threads without which the service would only seem to run, and the end of the process where one is lost.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::{Builder, JoinHandle, sleep};
+use std::time::Duration;
+
+/// What the process ends with when such a thread panicked: a bug (`EX_SOFTWARE`).
+pub const PANICKED: i32 = 70;
+
+/// What it ends with when nobody knows whether a commit is on the disk (`EX_IOERR`).
+pub const OUTCOME_UNKNOWN: i32 = 74;
+
+/// How long answers that were given, and the last line of the log, have to go out.
+const MOMENT: Duration = Duration::from_millis(500);
+
+/// Starts a thread that the service cannot do without. When it panics the process ends: it is started again
+/// (the unit for systemd and the Windows service say so), a thread is not.
+pub fn vital(name: &'static str, work: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
+    Builder::new().name(name.to_owned()).spawn(move || {
+        if catch_unwind(AssertUnwindSafe(work)).is_err() {
+            end_process(
+                PANICKED,
+                &format!("the thread {name} panicked: partnerd ends and must be started again"),
+            );
+        }
+    })
+}
+
+/// Ends the process, with a last line in the log.
+pub fn end_process(code: i32, why: &str) -> ! {
+    tracing::error!("{why}");
+    sleep(MOMENT);
+    std::process::exit(code)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::process::{Command, Output};
+
+    use super::*;
+    use crate::db::logging::{Format, Verbosity, start};
+
+    /// Says to a process that it is the one that shall die.
+    const DIES: &str = "PARTNERD_TEST_DIES";
+
+    /// Runs `test` alone in a process of its own, in which [`dies`] is true; what became of it.
+    pub fn in_own_process(test: &str) -> Output {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args([test, "--exact", "--nocapture", "--test-threads=1"]).env(DIES, "1").output().unwrap()
+    }
+
+    /// Whether this process shall die; then its log is on stderr.
+    pub fn dies() -> bool {
+        let dies = std::env::var_os(DIES).is_some();
+        if dies {
+            std::mem::forget(start(std::io::stderr(), Format::Text, Verbosity::Error));
+        }
+        dies
+    }
+
+    #[test]
+    fn a_panic_ends_the_process() {
+        if dies() {
+            let thread = vital("fragile", || panic!("as it was told")).unwrap();
+            let _ = thread.join();
+            // Were the process still there, it would end with another code.
+            std::process::exit(1);
+        }
+        let output = in_own_process("db::vital::tests::a_panic_ends_the_process");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(PANICKED), "{said}");
+        assert!(said.contains("the thread fragile panicked"), "{said}");
+    }
+
+    #[test]
+    fn a_thread_that_comes_to_its_end_ends_nothing() {
+        assert!(vital("whole", || ()).unwrap().join().is_ok());
+    }
+}
