@@ -227,17 +227,18 @@ fn syncs(trace: &str, from: SystemTime, to: SystemTime) -> usize {
     trace.lines().filter(during).count()
 }
 
-/// Starts a server whose syncs strace writes to a file.
-fn traced(folder: &Folder) -> Running {
+/// Starts a server under strace, which notes in trace.txt what `options` name; its stderr goes to errors.txt.
+fn straced(folder: &Folder, options: &[&str]) -> Running {
     let found = Command::new("strace").arg("-V").stdout(Stdio::null()).status();
     assert!(
         found.is_ok_and(|status| status.success()),
-        "this test counts system calls with strace: install it (Debian, Ubuntu: apt-get install strace)"
+        "this test looks at system calls with strace: install it (Debian, Ubuntu: apt-get install strace)"
     );
     // -D: the server stays our own child, strace runs beside it.
     let mut command = Command::new("strace");
-    command.args(["-D", "-f", "-ttt", "-e", "trace=fsync,fdatasync", "-o", "trace.txt"]);
-    command.arg(env!("CARGO_BIN_EXE_partnerd")).args(["serve", "--listen", "127.0.0.1:0"]);
+    command.args(["-D", "-f", "-ttt", "-o", "trace.txt"]).args(options);
+    command.args(["sh", "-c", "exec \"$0\" serve --listen 127.0.0.1:0 2>errors.txt"]);
+    command.arg(env!("CARGO_BIN_EXE_partnerd"));
     Running::start({
         command.current_dir(folder.path());
         command
@@ -249,7 +250,7 @@ fn simultaneous_documents_share_their_syncs() {
     const CLIENTS: usize = 64;
     let folder = Folder::new();
     let key = mill(&folder);
-    let mut server = traced(&folder);
+    let mut server = straced(&folder, &["-e", "trace=fsync,fdatasync"]);
     let batch = batch_id(&server.client(&key));
     let barrier = Arc::new(Barrier::new(CLIENTS + 1));
     let workers: Vec<_> = (0..CLIENTS)
@@ -281,5 +282,106 @@ fn simultaneous_documents_share_their_syncs() {
     };
     let syncs = syncs(&trace, from, to);
     assert!((1..20).contains(&syncs), "{syncs} syncs for {CLIENTS} documents");
+    folder.result(&["check"]);
+}
+
+/// A company, and a server that has begun a first time; what fails for it from now on fails in the writer, too.
+fn mill_that_has_served(folder: &Folder) -> (String, Value) {
+    let key = mill(folder);
+    let mut server = folder.serve(&[]);
+    let batch = batch_id(&server.client(&key));
+    server.signal("TERM");
+    assert!(server.end().0.success());
+    (key, batch)
+}
+
+/// The log of the database, as strace is told of it.
+fn log_of(folder: &Folder) -> String {
+    std::fs::canonicalize(folder.path()).unwrap().join("partnerd.db-wal").to_str().unwrap().to_owned()
+}
+
+/// A commit of which nobody knows whether it is on the disk is answered so; the process ends, and what the
+/// log brings back is there once, with one audit row.
+#[test]
+fn a_commit_that_the_disk_refuses_to_sync_ends_the_process_and_doubles_nothing() {
+    let folder = Folder::new();
+    let (key, batch) = mill_that_has_served(&folder);
+    let log = log_of(&folder);
+    // Each thread counts for itself; the one that starts the server syncs the log less often.
+    let inject = "inject=fsync,fdatasync:error=EIO:when=12+";
+    let mut server = straced(&folder, &["-P", &log, "-e", "trace=fsync,fdatasync", "-e", inject]);
+    let (sender, seen): (Sender<Seen>, Receiver<Seen>) = channel();
+    let workers: Vec<_> = (0..THREADS)
+        .map(|thread| {
+            let (client, batch, sender) = (server.client(&key), batch.clone(), sender.clone());
+            std::thread::spawn(move || work(&client, 0, thread, &batch, &sender))
+        })
+        .collect();
+    drop(sender);
+    let seen: Vec<Seen> = seen.iter().collect();
+    workers.into_iter().for_each(|worker| worker.join().unwrap());
+    let (status, _) = server.end();
+    let said = std::fs::read_to_string(folder.file("errors.txt")).unwrap();
+    assert_eq!(status.code(), Some(74), "{said}");
+    assert!(said.contains("the disk failed at a commit"), "{said}");
+    let answered = |code: &str| seen.iter().filter(|seen| seen.answer.body["error"] == code).count();
+    assert!(answered("AUSGANG_UNBEKANNT") > 0 && seen.iter().any(|seen| seen.answer.status == 201), "{said}");
+    let mut server = folder.serve(&[]);
+    let client = server.client(&key);
+    let mut came_back = 0;
+    for seen in &seen {
+        let Some((_, body)) = &seen.sent else { continue };
+        let again = client.post("/api/v1/belege", body);
+        match seen.answer.body["error"].as_str() {
+            None => assert_eq!(again.status, 200, "{}", again.body),
+            Some("AUSGANG_UNBEKANNT") => came_back += usize::from(again.status == 200),
+            _ => assert_eq!((seen.answer.status, again.status), (503, 201), "{}", seen.answer.body),
+        }
+    }
+    assert!(came_back > 0, "the scene needs a log that brings something back");
+    server.signal("TERM");
+    assert!(server.end().0.success());
+    assert_audit(&folder, &seen);
+    folder.result(&["check"]);
+}
+
+/// A full disk is an answer: nothing is stored, nothing ends, and the service notices by itself that there is room.
+#[test]
+fn a_full_disk_is_an_answer_and_the_service_goes_on_when_there_is_room() {
+    let folder = Folder::new();
+    let (key, batch) = mill_that_has_served(&folder);
+    let log = log_of(&folder);
+    // Ten times the log cannot be written, whoever tries.
+    let inject = "inject=pwrite64:error=ENOSPC:when=300..309";
+    let mut server = straced(&folder, &["-P", &log, "-e", "trace=pwrite64", "-e", inject]);
+    let client = server.client(&key);
+    let ready = || client.get("/readyz").status;
+    assert_eq!(ready(), 200);
+    let mut seen = Vec::new();
+    for at in 0..100 {
+        let body = document(&format!("V{at}"), at, &batch);
+        let answer = client.post("/api/v1/belege", &body);
+        let status = answer.status;
+        seen.push(Seen { sent: Some((format!("V{at}"), body)), answer });
+        if status != 201 {
+            break;
+        }
+    }
+    let refused = seen.last().unwrap();
+    assert_eq!((refused.answer.status, &refused.answer.body["error"]), (503, &json!("NICHT_VERFUEGBAR")));
+    assert_eq!(ready(), 503);
+    assert_eq!(client.get("/api/v1/belege?limit=1").status, 200, "reading goes on");
+    let until = Instant::now() + Duration::from_secs(60);
+    while ready() != 200 {
+        assert!(Instant::now() < until, "it does not notice that there is room");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let (_, body) = refused.sent.as_ref().unwrap();
+    let again = client.post("/api/v1/belege", body);
+    assert_eq!(again.status, 201, "nothing was stored the first time: {}", again.body);
+    seen.push(Seen { sent: None, answer: again });
+    server.signal("TERM");
+    assert!(server.end().0.success());
+    assert_audit(&folder, &seen);
     folder.result(&["check"]);
 }

@@ -140,6 +140,9 @@ impl Inside for Gate {
     fn ready(&self) -> std::result::Result<(), String> {
         let read = self.readers.read(Lane::Fast, look);
         read.map_err(|failure| format!("the database cannot be read: {failure}"))?;
+        if self.writer.watch().has_failed() {
+            return Err("the last write failed: is the disk full?".to_owned());
+        }
         let silent = self.writer.watch().silent();
         if silent > WRITER_SILENT_AT_MOST {
             return Err(format!("the writer has been busy for {} seconds", silent.as_secs()));

@@ -1,5 +1,6 @@
 //! Takes the journal into the table, with the writer's batches, each segment exactly once.
 
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -29,26 +30,32 @@ pub struct TakeIn {
     has_floods: bool,
     /// There was more than is taken in at once.
     has_more: bool,
+    /// The process before this one may have ended because a commit failed.
+    is_start: bool,
 }
 
 impl TakeIn {
     /// The writer's side of a journal.
     pub fn new(journal: Arc<Journal>, quota: Arc<Quota>, clock: Clock) -> TakeIn {
         let (taken, damaged) = (Ready::default(), Vec::new());
-        TakeIn { journal, quota, clock, taken, damaged, has_floods: true, has_more: false }
+        let (has_floods, has_more, is_start) = (true, false, false);
+        TakeIn { journal, quota, clock, taken, damaged, has_floods, has_more, is_start }
     }
 
     /// Takes in what an earlier run left behind, before the first request is answered.
     pub fn catch_up(&mut self, connection: &mut Connection) -> Result<()> {
+        self.is_start = true;
         loop {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             self.in_batch(&transaction)?;
             transaction.commit()?;
             self.after(true);
             if !self.has_more() {
-                return Ok(());
+                break;
             }
         }
+        self.is_start = false;
+        Ok(())
     }
 }
 
@@ -65,9 +72,10 @@ impl Housekeeping for TakeIn {
     fn in_batch(&mut self, connection: &Connection) -> Result<()> {
         self.taken = self.journal.hand_over();
         self.damaged.clear();
+        let there = if self.is_start { self.there_already(connection)? } else { HashSet::new() };
         let mut adding = Adding::to(connection)?;
         for segment in &self.taken.segments {
-            if take_in(&mut adding, &self.journal.path(*segment))? {
+            if take_in(&mut adding, &self.journal.path(*segment), &there)? {
                 self.damaged.push(*segment);
             }
         }
@@ -106,17 +114,46 @@ impl Housekeeping for TakeIn {
     }
 }
 
-/// Takes in the rows of a segment; whether some could not be read. A last line without its end was
-/// cut off by a power cut and is no row.
-fn take_in(adding: &mut Adding<'_>, segment: &Path) -> Result<bool> {
-    let bytes = match fs::read(segment) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(Failure::Broken(format!("{}: {error}", segment.display()))),
-    };
+impl TakeIn {
+    /// Requests that the journal has as answered 503 and the table as done: a commit that failed came back with the
+    /// write-ahead log, and with it their rows.
+    fn there_already(&self, connection: &Connection) -> Result<HashSet<Uuid>> {
+        let mut answered = BTreeMap::<i64, HashSet<Uuid>>::new();
+        for segment in &self.taken.segments {
+            let bytes = read(&self.journal.path(*segment))?;
+            let rows =
+                bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
+            for row in rows.filter(|row: &Row| row.status == 503) {
+                answered.entry(Instant::from_millis(row.am).utc_day()).or_default().insert(row.request_id);
+            }
+        }
+        let mut there = HashSet::new();
+        for (day, answered) in answered {
+            let mut rows = connection.prepare("select request_id from audit where tag = ?1")?;
+            for id in rows.query_map([day], |row| row.get(0))? {
+                there.extend(answered.get(&id?));
+            }
+        }
+        Ok(there)
+    }
+}
+
+/// The content of a segment; one that is gone is empty.
+fn read(segment: &Path) -> Result<Vec<u8>> {
+    match fs::read(segment) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        read => read.map_err(|error| Failure::Broken(format!("{}: {error}", segment.display()))),
+    }
+}
+
+/// Takes in the rows of a segment but those that are `there`; whether some could not be read. A last line without
+/// its end was cut off by a power cut and is no row.
+fn take_in(adding: &mut Adding<'_>, segment: &Path, there: &HashSet<Uuid>) -> Result<bool> {
+    let bytes = read(segment)?;
     let mut damaged = false;
     for line in bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.trim_ascii() != b"") {
         match serde_json::from_slice::<Row>(line) {
+            Ok(row) if there.contains(&row.request_id) => {}
             Ok(row) => insert_or_leave_out(adding, row, segment)?,
             Err(_) if !line.ends_with(b"\n") => {}
             Err(error) => {
