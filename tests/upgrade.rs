@@ -194,3 +194,45 @@ fn an_upgrade_that_is_killed_at_any_step_is_carried_on() {
     }
     assert!(killed >= 20, "only {killed} were killed");
 }
+
+/// A migration is committed when it is proved, not before.
+#[test]
+fn a_migration_that_would_leave_broken_references_changes_nothing() {
+    let folder = Folder::new();
+    let database = folder.file("partnerd.db");
+    older(&database, 1);
+    let run = |sql: &str| Connection::open(&database).unwrap().execute_batch(sql).unwrap();
+    run(
+        "pragma foreign_keys = off; insert into nummernkreis (tenant_id, reihe, jahr, letzte) values (9, 'RE', 2024, 1)",
+    );
+    let output = folder.run(&["migrate"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("1 broken references"), "{said}");
+    assert_eq!(count(&database, "refinery_schema_history"), 1);
+    run("delete from nummernkreis where tenant_id = 9");
+    folder.result(&["migrate"]);
+    folder.result(&["check"]);
+    assert_eq!(count(&database, "refinery_schema_history"), i64::from(versions()));
+}
+
+/// The figures that SQLite plans with are those of this version, whatever an older one or another program left.
+#[test]
+fn a_start_puts_the_statistics_right() {
+    let folder = Folder::new();
+    folder.result(&["migrate"]);
+    let all = "select group_concat(tbl || ' ' || idx || ' ' || stat, ';') from
+        (select * from sqlite_stat1 order by tbl, idx)";
+    let figures = || folder.database().query_row(all, [], |row| row.get::<_, Option<String>>(0)).unwrap();
+    let right = figures();
+    assert!(right.as_ref().is_some_and(|figures| figures.len() > 1_000), "{right:?}");
+    for spoil in
+        ["delete from sqlite_stat1", "insert into route (methode, muster) values ('A', 'B'); analyze"]
+    {
+        folder.database().execute_batch(spoil).unwrap();
+        assert_ne!(figures(), right, "{spoil}");
+        let mut server = folder.serve(&[]);
+        server.signal("TERM");
+        assert!(server.end().0.success());
+        assert_eq!(figures(), right, "{spoil}");
+    }
+}

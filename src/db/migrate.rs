@@ -3,7 +3,9 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use rusqlite::Connection;
+use refinery::{Migration, Runner};
+use refinery_core::traits::sync;
+use rusqlite::{Connection, TransactionBehavior};
 
 use super::connection::open_writer;
 use super::copy::{copy, fill_at_once, folder_of, remove_leftovers};
@@ -47,24 +49,67 @@ fn upgrade(path: &Path, now: Instant, copied: bool) -> Result<Vec<Step>> {
         if copied {
             keep_copy(&connection, path, now)?;
         }
-        // Inside a migration this setting is ignored, and a rebuilt table would delete children.
-        connection.execute_batch("pragma foreign_keys = off")?;
-        // All in one transaction: by itself the runner keeps a migration and the note that it was applied in
-        // two, and one that was killed in between could never be carried on.
-        embedded::migrations::runner()
-            .set_grouped(true)
-            .run(&mut connection)
-            .map_err(|error| Failure::Broken(format!("the database could not be migrated: {error}")))?;
-        let violations: i64 =
-            connection.query_row("select count(*) from pragma_foreign_key_check", [], |row| row.get(0))?;
-        if violations > 0 {
-            return Err(Failure::Broken(format!("the migration left {violations} broken references")));
-        }
-        statistics::write(&connection)?;
+        apply(&mut connection, &embedded::migrations::runner())?;
+    } else if !statistics::is_written(&connection)? {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        statistics::write(&transaction)?;
+        transaction.commit()?;
     }
     create_installation(&connection, now)?;
     steps(&connection)
 }
+
+/// Applies what is missing, all in one transaction that is committed when the result is proved: by itself the
+/// runner would commit first.
+fn apply(connection: &mut Connection, runner: &Runner) -> Result<()> {
+    let failed = |error| Failure::Broken(format!("the database could not be migrated: {error}"));
+    // Inside a transaction this setting is ignored, and a rebuilt table would delete children.
+    connection.execute_batch("pragma foreign_keys = off")?;
+    let applied = match last_applied(connection)? {
+        0 => Vec::new(),
+        _ => runner.get_applied_migrations(connection).map_err(failed)?,
+    };
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    runner.run(&mut Within { connection: &transaction, applied }).map_err(failed)?;
+    let violations: i64 =
+        transaction.query_row("select count(*) from pragma_foreign_key_check", [], |row| row.get(0))?;
+    if violations > 0 {
+        return Err(Failure::Broken(format!(
+            "the migration would leave {violations} broken references, so the database stays as it is: keep a copy of \
+             it and ask the developers"
+        )));
+    }
+    statistics::write(&transaction)?;
+    Ok(transaction.commit()?)
+}
+
+/// What the runner works on: a transaction of ours.
+struct Within<'c> {
+    connection: &'c Connection,
+    /// The migrations that it has.
+    applied: Vec<Migration>,
+}
+
+impl sync::Transaction for Within<'_> {
+    type Error = rusqlite::Error;
+
+    fn execute<'a, T: Iterator<Item = &'a str>>(&mut self, queries: T) -> rusqlite::Result<usize> {
+        let mut count = 0;
+        for query in queries {
+            self.connection.execute_batch(query)?;
+            count += 1;
+        }
+        Ok(count)
+    }
+}
+
+impl sync::Query<Vec<Migration>> for Within<'_> {
+    fn query(&mut self, _: &str) -> rusqlite::Result<Vec<Migration>> {
+        Ok(self.applied.clone())
+    }
+}
+
+impl sync::Migrate for Within<'_> {}
 
 /// The migrations of this version, and which of them the database has.
 pub fn status(path: &Path) -> Result<Vec<Step>> {

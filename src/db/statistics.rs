@@ -6,7 +6,9 @@
 //! figures are written into every database: a large company, a few rows for everything that
 //! identifies something, many for states and types.
 
-use rusqlite::{Connection, params};
+use std::collections::BTreeMap;
+
+use rusqlite::Connection;
 
 use super::error::Result;
 
@@ -22,33 +24,52 @@ const ROWS_OF_VALUE: i64 = 50;
 /// Columns that only sort rows into a few kinds.
 const KINDS: &[&str] = &["status", "beleg_typ", "schluessel", "reihe", "jahr", "art", "zahlart", "kasse_id"];
 
-/// Writes the figures for every index.
+/// Table, index and figures, as `sqlite_stat1` has them.
+type Entry = (String, Option<String>, Option<String>);
+
+/// Writes the figures for every index, within the transaction that is open.
 pub fn write(connection: &Connection) -> Result<()> {
     // Creates the table of statistics; ours replace whatever it measures.
     connection.execute_batch("pragma analysis_limit = 1; analyze; delete from sqlite_stat1;")?;
-    let indexes: Vec<(String, String, bool, String)> = connection
-        .prepare(
-            "select t.name, i.name, i.\"unique\", i.origin from pragma_table_list t, pragma_index_list(t.name) i
-             where t.schema = 'main' and t.type = 'table' and t.name not like 'sqlite_%'",
-        )?
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?
-        .collect::<rusqlite::Result<_>>()?;
-    for (table, index, unique, origin) in indexes {
-        let columns: Vec<Option<String>> = connection
-            .prepare("select name from pragma_index_info(?1) order by seqno")?
-            .query_map([&index], |row| row.get(0))?
-            .collect::<rusqlite::Result<_>>()?;
-        // The key of a table without rowid is the table itself.
-        let without_rowid: bool =
-            connection
-                .query_row("select wr from pragma_table_list where name = ?1", [&table], |row| row.get(0))?;
-        let name = if origin == "pk" && without_rowid { &table } else { &index };
-        connection.execute(
-            "insert into sqlite_stat1 (tbl, idx, stat) values (?1, ?2, ?3)",
-            params![table, name, figures(&columns, unique)],
-        )?;
+    let mut insert = connection.prepare("insert into sqlite_stat1 (tbl, idx, stat) values (?1, ?2, ?3)")?;
+    for entry in wanted(connection)? {
+        insert.execute(entry)?;
     }
     Ok(())
+}
+
+/// Whether the database has just these figures. Those of versions up to 0.1 came after the migration, in a transaction
+/// of their own, and one that was killed in between never got them; another program may have measured.
+pub fn is_written(connection: &Connection) -> Result<bool> {
+    let table = "select 1 from sqlite_schema where name = 'sqlite_stat1'";
+    if !connection.prepare(table)?.exists([])? {
+        return Ok(false);
+    }
+    let mut statement = connection.prepare("select tbl, idx, stat from sqlite_stat1 order by tbl, idx")?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    Ok(rows.collect::<rusqlite::Result<Vec<Entry>>>()? == wanted(connection)?)
+}
+
+/// The figures of every index.
+fn wanted(connection: &Connection) -> Result<Vec<Entry>> {
+    let mut statement = connection.prepare(
+        "select t.name, t.wr, i.name, i.\"unique\", i.origin, c.name
+         from pragma_table_list t, pragma_index_list(t.name) i, pragma_index_info(i.name) c
+         where t.schema = 'main' and t.type = 'table' and t.name not like 'sqlite_%' order by t.name, i.name, c.seqno",
+    )?;
+    let mut rows = statement.query([])?;
+    // Name of the index, whether it is unique, its columns; by its name in the statistics.
+    let mut indexes = BTreeMap::<(String, String), (bool, Vec<Option<String>>)>::new();
+    while let Some(row) = rows.next()? {
+        let (table, index, origin) = (row.get(0)?, row.get(2)?, row.get::<_, String>(4)?);
+        // The key of a table without rowid is the table itself.
+        let name = if origin == "pk" && row.get(1)? { String::clone(&table) } else { index };
+        indexes.entry((table, name)).or_insert((row.get(3)?, Vec::new())).1.push(row.get(5)?);
+    }
+    let entry = |((table, name), (unique, columns)): (_, (_, Vec<_>))| {
+        (table, Some(name), Some(figures(&columns, unique)))
+    };
+    Ok(indexes.into_iter().map(entry).collect())
 }
 
 /// Rows of the table, then rows that share the first column, the first two, and so on.
