@@ -15,6 +15,7 @@ use crate::db::copy::{
 };
 use crate::db::error::{Failure, Result};
 use crate::db::migrate::{beside, broken, check_current, create_private, make_private, migrate_in_place};
+use crate::db::owner::give_to_owner_of;
 use crate::db::{lock, log};
 use crate::gate::audit;
 
@@ -45,7 +46,6 @@ pub struct Restored {
 /// Copies a database, beside whatever runs; `began` is told each step. A server beside it cannot empty its
 /// write-ahead log while the pages are copied: it makes its own backups itself ([`backup_by`]).
 pub fn backup(database: &Path, target: &Path, clock: &Clock, began: impl Fn(&str)) -> Result<Content> {
-    refuse_existing(target)?;
     let fill = |part: &Path| fill_at_once(&open_writer(database)?, part);
     backup_by(fill, database, target, clock, began)
 }
@@ -59,6 +59,7 @@ pub fn backup_by(
     clock: &Clock,
     began: impl Fn(&str),
 ) -> Result<Content> {
+    refuse_existing(target)?;
     if !check_current(database)? {
         return Err(Failure::Broken(format!(
             "{} has an older schema: `partnerd migrate` keeps a copy of it and brings it to this version",
@@ -123,7 +124,10 @@ pub fn restore(database: &Path, backup: &Path, clock: &Clock, began: impl Fn(&st
     let part = beside(database, "restore-part");
     discard(&part)?;
     let restored = prepare(backup, &part, clock, &began).and_then(|content| {
-        give_to_owner_of(database, &part)?;
+        // Root restores for the service.
+        let of = if database.exists() { database } else { folder_of(database) };
+        let foreign = |error| broken(database, "belongs to another user: restore as that user", &error);
+        give_to_owner_of(of, &part).map_err(foreign)?;
         sync(&part)?;
         let set_aside = set_aside(database, clock)?;
         replace(&part, database)?;
@@ -226,24 +230,6 @@ fn close_whole(mut connection: Connection, database: &Path, clock: &Clock) -> Re
 
 fn in_use(database: &Path) -> Failure {
     Failure::Busy(format!("another program has {} open: end it first", database.display()))
-}
-
-/// Gives a file to whom the database belongs, or its folder: root restores for the service.
-fn give_to_owner_of(database: &Path, part: &Path) -> Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{MetadataExt, chown};
-        let folder = database.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let of = if database.exists() { database } else { folder.unwrap_or(Path::new(".")) };
-        let owner = fs::metadata(of).and_then(|owner| {
-            let own = fs::metadata(part)?;
-            if own.uid() == owner.uid() { Ok(()) } else { chown(part, Some(owner.uid()), Some(owner.gid())) }
-        });
-        owner.map_err(|error| broken(database, "belongs to another user: restore as that user", &error))?;
-    }
-    #[cfg(not(unix))]
-    let _ = (database, part);
-    Ok(())
 }
 
 /// Refuses a database in which something is broken.

@@ -149,6 +149,8 @@ pub struct App {
 impl App {
     /// Opens or creates the database, brings it to this version, and starts the threads.
     pub fn open(database: &Path, clock: Clock, policy: &Policy) -> Result<App> {
+        let database = lock::resolved(database);
+        let database = database.as_path();
         let lock = lock::for_server(database)?;
         checkpoint::settle(database, !policy.foreign_checkpoints)?;
         migrate(database, clock())?;

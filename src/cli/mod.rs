@@ -176,7 +176,8 @@ fn run(arguments: Arguments, terminal: &Terminal) -> Outcome {
     let config = config.inspect_err(|sentence| {
         service::keep_trouble(&arguments.command, arguments.db.as_deref(), sentence);
     });
-    let config = config?;
+    let mut config = config?;
+    config.db = lock::resolved(&config.db);
     // The demo makes its data by requests: their lines would hide the key that it prints.
     let is_demo = matches!(arguments.command, Command::Demo(_));
     let log_level = if is_demo { logging::Verbosity::Warn } else { config.log_level };

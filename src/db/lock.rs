@@ -1,12 +1,13 @@
 //! Lock files beside the database: one server at a time, one migration at a time.
 
-use std::fs::{File, TryLockError};
-use std::path::Path;
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant as Ticks};
 
 use super::error::{Failure, Result};
 use super::migrate::{beside, broken};
+use super::owner::give_to_owner_of;
 
 /// How long a starting server waits for a command that holds its lock for a moment.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -76,11 +77,23 @@ pub fn for_exchange(database: &Path) -> Result<Lock> {
     }
 }
 
+/// The file itself, where a symbolic link leads to it: what stands beside a database stands beside that, so that all
+/// who open it by whatever name find the same.
+pub fn resolved(database: &Path) -> PathBuf {
+    let is_link = fs::symlink_metadata(database).is_ok_and(|metadata| metadata.is_symlink());
+    let file = is_link.then(|| fs::canonicalize(database).ok()).flatten();
+    file.unwrap_or_else(|| database.to_owned())
+}
+
 fn open(database: &Path, suffix: &str) -> Result<File> {
-    let path = beside(database, suffix);
+    let database = resolved(database);
+    let path = beside(&database, suffix);
     let mut options = File::options();
     options.create(true).truncate(false).write(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(&path).map_err(|error| broken(&path, "cannot be created", &error))
+    let file = options.open(&path).map_err(|error| broken(&path, "cannot be created", &error))?;
+    // A command of root must not keep the service out. A user who may not give it away has it as before.
+    let _ = give_to_owner_of(&database, &path);
+    Ok(file)
 }

@@ -10,6 +10,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::connection::open_writer;
 use super::copy::{copy, fill_at_once, folder_of, remove_leftovers};
 use super::error::{Failure, Result};
+use super::owner::give_to_owner_of;
 use super::{lock, log, statistics};
 use crate::rules::day::{Day, Instant};
 
@@ -41,7 +42,11 @@ pub fn migrate_in_place(path: &Path, now: Instant) -> Result<Vec<Step>> {
 }
 
 fn upgrade(path: &Path, now: Instant, copied: bool) -> Result<Vec<Step>> {
-    create_private(path)?;
+    if !path.exists() {
+        create_private(path)?;
+        // Of root in the folder of the service: a user who cannot give it away keeps it.
+        let _ = give_to_owner_of(folder_of(path), path);
+    }
     let _one_at_a_time = lock::for_migration(path)?;
     let mut connection = open_writer(path)?;
     refuse_newer(&connection)?;
