@@ -306,6 +306,32 @@ fn a_second_server_is_refused_by_whatever_name_it_knows_the_file() {
     );
 }
 
+#[test]
+fn a_schema_that_another_program_changed_is_not_served() {
+    let folder = Folder::new();
+    folder.company("Mühle");
+    let index =
+        "select name, sql from sqlite_schema where type = 'index' and tbl_name = 'beleg' and sql is not null";
+    let (index, made): (String, String) =
+        folder.database().query_row(index, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let trigger = "create trigger fremd after insert on kunde begin delete from bon; end";
+    let cases = [
+        (trigger, "drop trigger fremd", "a trigger fremd"),
+        ("create view fremd as select 1", "drop view fremd", "a view fremd"),
+        (&format!("drop index {index}"), &made, &format!("no index {index}")),
+        ("alter table kunde add column fremd integer", "", "another table kunde"),
+    ];
+    for (change, undo, named) in cases {
+        drop(folder.serve(&[]));
+        folder.database().execute_batch(change).unwrap();
+        refused(
+            &serve_in_vain(&folder, "partnerd.db"),
+            &["partnerd.db", named, "undo that", "partnerd restore"],
+        );
+        folder.database().execute_batch(undo).unwrap();
+    }
+}
+
 /// Root looks after the machine, the service runs as another user: it must find its locks open.
 #[test]
 fn what_a_command_leaves_beside_a_database_belongs_to_its_owner() {

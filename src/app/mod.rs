@@ -26,7 +26,7 @@ use crate::db::connection::open_writer;
 use crate::db::door::Door;
 use crate::db::error::{Failure, Result};
 use crate::db::lock::{self, Lock};
-use crate::db::migrate::{beside, migrate};
+use crate::db::migrate::{beside, migrate, refuse_foreign};
 use crate::db::readers::Readers;
 use crate::db::writer::Writer;
 use crate::db::{Clock, log};
@@ -155,6 +155,7 @@ impl App {
         checkpoint::settle(database, !policy.foreign_checkpoints)?;
         migrate(database, clock())?;
         let mut connection = open_writer(database)?;
+        refuse_foreign(&connection, database)?;
         if policy.foreign_checkpoints {
             connection.execute_batch("pragma wal_autocheckpoint = 0")?;
         }

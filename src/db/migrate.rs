@@ -141,6 +141,25 @@ pub fn fresh_schema() -> Result<Vec<(String, String)>> {
     schema(&connection)
 }
 
+/// Refuses a database in which another program has changed the schema: its trigger would change what is written.
+pub fn refuse_foreign(connection: &Connection, path: &Path) -> Result<()> {
+    let (live, fresh) = (schema(connection)?, fresh_schema()?);
+    let is_in = |schema: &[(String, String)], name: &str| schema.iter().any(|(known, _)| known == name);
+    let foreign = live.iter().find(|part| !fresh.contains(part)).map(|(name, _)| match is_in(&fresh, name) {
+        true => format!("another {name} than this version"),
+        false => format!("a {name}, which partnerd did not make"),
+    });
+    let missing = || fresh.iter().find(|(name, _)| !is_in(&live, name)).map(|(name, _)| format!("no {name}"));
+    match foreign.or_else(missing) {
+        None => Ok(()),
+        Some(difference) => Err(Failure::Broken(format!(
+            "{} has {difference}: another program has changed it; undo that, or put a backup in its place \
+             (`partnerd restore`)",
+            path.display()
+        ))),
+    }
+}
+
 /// Names and statements of all tables, indexes and triggers; Litestream keeps two tables of its own.
 pub fn schema(connection: &Connection) -> Result<Vec<(String, String)>> {
     let mut statement = connection.prepare(
