@@ -20,14 +20,18 @@ use crate::rules::day::Day;
 /// How soon a backup that failed is tried again.
 const TRY_AGAIN: Duration = Duration::from_secs(600);
 
+/// Steps of SQLite in which the identity of a file is read at most: far more than ours takes.
+const STEPS_PER_LOOK: i32 = 1_000;
+const LOOKS_AT_MOST: u32 = 100;
+
 /// Looks whether a backup is due, and makes it in a thread of its own.
 pub struct Schedule {
+    /// Copies the database.
+    writer: WriterQueue,
     database: PathBuf,
     nightly: Option<Nightly>,
     clock: Clock,
     /// Gives the day whose backup is there.
-    /// Copies the database.
-    writer: WriterQueue,
     making: Option<JoinHandle<Option<Day>>>,
     made: Option<Day>,
     last_try: Option<(Day, Ticks)>,
@@ -98,7 +102,11 @@ fn make(
     remove_leftovers(&nightly.folder, |name| is_named_as_ours(database, name))?;
     backup_by(|part| writer.copy(part), database, target, clock, |_| {})?;
     // Only what is proved lets an older one go.
-    let mut made = made(database, nightly)?;
+    let made = made(database, nightly)?;
+    let (mut made, ahead) = made.into_iter().partition::<Vec<_>, _>(|file| file.as_path() <= target);
+    for file in ahead {
+        log(&format!("the backup {} is dated ahead: it is neither counted nor deleted", file.display()));
+    }
     made.truncate(made.len().saturating_sub(nightly.keep));
     for old in made {
         if let Err(error) = fs::remove_file(&old) {
@@ -140,7 +148,21 @@ pub fn made(database: &Path, nightly: &Nightly) -> Result<Vec<PathBuf>> {
 
 /// What a database and its backups have in common, and no other database has.
 fn identity(database: &Path) -> Result<Vec<u8>> {
-    mac_secret(&open_to_look(database)?)
+    let connection = open_to_look(database)?;
+    // The file may be anybody's, and a view may have no end.
+    let mut looks = LOOKS_AT_MOST;
+    connection.progress_handler(
+        STEPS_PER_LOOK,
+        Some(move || {
+            looks -= 1;
+            looks == 0
+        }),
+    )?;
+    let is_table = "select 1 from sqlite_schema where type = 'table' and name = 'installation'";
+    match connection.prepare(is_table)?.exists([])? {
+        true => mac_secret(&connection),
+        false => Err(Failure::Broken("it has no installation".to_owned())),
+    }
 }
 
 fn file_of(database: &Path, nightly: &Nightly, day: Day) -> PathBuf {

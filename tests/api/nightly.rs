@@ -136,3 +136,34 @@ fn a_backup_beside_busy_writers_is_whole_and_the_log_stays_short() {
     let restored = rusqlite::Connection::open(&restored).unwrap();
     assert_eq!(restored.query_row(there, (mill.tenant, id), |row| row.get::<_, i64>(0)).unwrap(), 1);
 }
+
+/// Nobody's file keeps the backup of the night away: neither one that is dated ahead nor one that has no end.
+#[test]
+fn a_new_backup_is_kept_whatever_stands_beside_it() {
+    let place = TempDir::new().unwrap();
+    let folder = place.path().join("backups");
+    std::fs::create_dir(&folder).unwrap();
+    let nightly = Nightly { folder: folder.clone(), minute: 0, keep: 1 };
+    let policy = Policy { nightly: Some(nightly), ..Policy::default() };
+    let server = Server::start_with("2026-07-10T10:00:00Z", policy);
+    let until = |expected: &[&str]| {
+        let until = Instant::now() + Duration::from_secs(20);
+        while files(&folder) != expected {
+            assert!(Instant::now() < until, "{:?}, expected: {expected:?}", files(&folder));
+            sleep(Duration::from_millis(50));
+        }
+    };
+    until(&["test-2026-07-10.db"]);
+    // Made when the clock was wrong.
+    std::fs::copy(folder.join("test-2026-07-10.db"), folder.join("test-2030-01-01.db")).unwrap();
+    let foreign = rusqlite::Connection::open(folder.join("test-2026-07-01.db")).unwrap();
+    let endless = "pragma application_id = 1886549092;
+        create view installation as with recursive c (id) as (select 2 union all select id + 1 from c)
+        select id, zeroblob(32) as mac_secret from c where id = 1";
+    foreign.execute_batch(endless).unwrap();
+    drop(foreign);
+    server.set_clock("2026-07-11T10:00:00Z");
+    until(&["test-2026-07-01.db", "test-2026-07-11.db", "test-2030-01-01.db"]);
+    server.set_clock("2026-07-12T10:00:00Z");
+    until(&["test-2026-07-01.db", "test-2026-07-12.db", "test-2030-01-01.db"]);
+}
