@@ -36,7 +36,7 @@ const LIST: ListSql = ListSql {
     order: "order by v.version",
 };
 
-/// A page of a history ends when it has so many bytes: twenty versions of a document of 1,000 positions.
+/// A page of a history ends when it has so many bytes: a dozen versions of a document of 1,000 positions.
 const PAGE_BYTES: usize = 8 << 20;
 
 /// Keeps a document as it is before a change.

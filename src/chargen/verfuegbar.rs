@@ -9,7 +9,7 @@ use super::model::Charge;
 use super::sql;
 use crate::artikel::{self, Artikel};
 use crate::db::error::Result;
-use crate::db::list::Filter;
+use crate::db::list::{Filter, Listing};
 use crate::db::tx::Tx;
 use crate::http::call::Call;
 use crate::http::query::Query;
@@ -68,7 +68,6 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let mut notes = Hints::default();
     let wanted = wanted(query, &artikel, &mut notes)?;
     let found = sql::by_mhd(tx, &filter(query, &artikel)?)?;
-    let count = found.len().to_string();
     let mut missing = wanted;
     let mut batches = Vec::with_capacity(found.len());
     for charge in found {
@@ -85,9 +84,8 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     }
     let offset = usize::try_from(page.offset).unwrap_or(usize::MAX);
     let limit = page.limit.map_or(usize::MAX, |limit| limit as usize);
-    let shown: Vec<_> = batches.iter().skip(offset).take(limit).collect();
-    let reply = Reply::ok(&shown)?.with("x-total-count", count).with_cut_limit(cut);
-    let reply = reply.with_notes(&notes);
+    let shown = batches.iter().skip(offset).take(limit);
+    let reply = Reply::array(Listing::of(shown, batches.len())?, cut).with_notes(&notes);
     Ok(match missing {
         Some(missing) => reply.with("x-fehlmenge", missing.to_string()),
         None => reply,

@@ -45,6 +45,13 @@ impl Listing {
         Listing { rows: Rows::default(), count, cut: None }
     }
 
+    /// A page of rows that are there already, of so many.
+    pub fn of<T: Serialize>(page: impl IntoIterator<Item = T>, count: usize) -> Result<Listing> {
+        let mut listing = Listing::empty(i64::try_from(count).unwrap_or(i64::MAX));
+        page.into_iter().try_for_each(|row| listing.rows.push(&row))?;
+        Ok(listing)
+    }
+
     /// As JSON in the wrapper of the specification: `{"data":[…],"count":…}`.
     pub fn wrapped(self) -> Vec<u8> {
         let Listing { rows: Rows { mut json, .. }, count, .. } = self;
@@ -224,7 +231,7 @@ impl Tx<'_> {
         count: i64,
         write: impl FnMut(&Row<'_>, &mut Rows) -> Result<()>,
     ) -> Result<Listing> {
-        self.page_until(sql, filter, page, count, MAX_BYTES, write)
+        self.page_until(sql, filter, page, count, usize::MAX, write)
     }
 
     /// The same; the page ends with the row that makes `enough` bytes, and says so where rows are left.
