@@ -5,6 +5,7 @@ mod model;
 mod sql;
 
 pub use model::{Anhang, AnhangAngelegt, AnhangEingabe};
+pub use sql::{altered_content, digest, keep, without_evidence};
 
 use sha2::{Digest, Sha256};
 use uuid::Uuid;

@@ -5,7 +5,8 @@ use uuid::Uuid;
 
 use super::Besitzer;
 use super::model::Anhang;
-use crate::db::error::Result;
+use crate::db::error::{Failure, Result};
+use crate::db::evidence::{self, Digest, Subject};
 use crate::db::list::{Filter, ListSql, Listing, Page};
 use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::http::upload::{encode, hex};
@@ -87,5 +88,40 @@ pub fn insert(
             ":inhalt": inhalt,
             ":erstellt_am": anhang.erstellt_am,
         },
-    )
+    )?;
+    keep(tx, Subject::Attachment(anhang.id))
+}
+
+/// The content stands in it by its sha256. The columns are part of the chain: a further one is a further form of its
+/// rows.
+const EVIDENCE: &str =
+    "select id, kunde_id, artikel_id, dateiname, beschreibung, mime_type, sha256, erstellt_am
+    from anhang where tenant_id = :tenant and id = :id";
+
+/// What an attachment in the chain of evidence holds now; none where there is no such attachment.
+pub fn digest(tx: &Tx<'_>, subject: Subject) -> Result<Option<Digest>> {
+    let Subject::Attachment(id) = subject else { return Ok(None) };
+    evidence::digest(tx, EVIDENCE, named_params! {":id": id})
+}
+
+/// Takes an attachment into the chain of evidence that was just written.
+pub fn keep(tx: &WriteTx<'_>, subject: Subject) -> Result<()> {
+    let digest = digest(tx, subject)?;
+    let digest = digest.ok_or_else(|| Failure::Broken(format!("{subject} was not written")))?;
+    evidence::add(tx, subject, digest)
+}
+
+/// What has no evidence.
+pub fn without_evidence(tx: &Tx<'_>) -> Result<Vec<Subject>> {
+    let statement = "select a.id from anhang a where a.tenant_id = :tenant
+          and not exists (select 1 from nachweis n
+            where n.tenant_id = a.tenant_id and n.id = a.id and n.version is null and n.art = 'anhang')
+        order by a.id";
+    tx.all(statement, &[], |row| row.get(0).map(Subject::Attachment))
+}
+
+/// The first attachment of a company whose content is not what its sha256 says.
+pub fn altered_content(tx: &Tx<'_>) -> Result<Option<Subject>> {
+    let statement = "select id, sha256, inhalt from anhang where tenant_id = :tenant order by id";
+    evidence::altered_content(tx, statement, |row| row.get(0).map(Subject::Attachment))
 }

@@ -8,6 +8,7 @@ use rusqlite::Connection;
 use serde::Serialize;
 
 use super::check::check;
+use super::sealing::{self, secret_of};
 use crate::db::Clock;
 use crate::db::connection::open_writer;
 use crate::db::copy::{
@@ -16,7 +17,8 @@ use crate::db::copy::{
 use crate::db::error::{Failure, Result};
 use crate::db::migrate::{beside, broken, check_current, create_private, make_private, migrate_in_place};
 use crate::db::owner::give_to_owner_of;
-use crate::db::{lock, log};
+use crate::db::seal::Secret;
+use crate::db::{evidence, lock, log};
 use crate::gate::audit;
 
 /// What a database holds.
@@ -31,6 +33,10 @@ pub struct Content {
     pub weighings: i64,
     pub receipts: i64,
     pub audit_rows: i64,
+    /// Where the newest day of the log ends: number and checksum of its last row.
+    pub audit_head: Option<String>,
+    /// Where the chain of evidence ends, in the same way.
+    pub evidence_head: Option<String>,
 }
 
 /// What a restore did.
@@ -81,9 +87,11 @@ pub fn backup_by(
     let copied = copy_journal(database, &part).and_then(|()| {
         copy(target, fill, |part| {
             let mut connection = open_writer(part)?;
-            audit::catch_up(&mut connection, part, clock.clone())?;
-            proof =
-                Some(prove(&mut connection, target, clock, &began).and_then(|()| count(&connection, target)));
+            let secret = secret_of(&connection, &[database])?;
+            audit::note_copied(&connection)?;
+            audit::catch_up(&mut connection, part, secret.as_ref(), clock.clone())?;
+            let proved = prove(&mut connection, secret.as_ref(), target, clock, &began);
+            proof = Some(proved.and_then(|()| count(&connection, target)));
             // Into one file, without a log beside it.
             connection.execute_batch("pragma journal_mode = delete")?;
             Ok(())
@@ -92,7 +100,12 @@ pub fn backup_by(
     discard(&part)?;
     copied?;
     match proof {
-        Some(Ok(content)) => Ok(Content { bytes: size(target)?, ..content }),
+        Some(Ok(content)) => {
+            let heads =
+                [&content.audit_head, &content.evidence_head].map(|head| head.as_deref().unwrap_or("none"));
+            tracing::info!("the backup {} ends with {}, {}", target.display(), heads[0], heads[1]);
+            Ok(Content { bytes: size(target)?, ..content })
+        }
         Some(Err(failure)) => {
             let kept = not_proved(target);
             fs::rename(target, &kept).map_err(|error| broken(target, "cannot be renamed", &error))?;
@@ -123,14 +136,16 @@ pub fn restore(database: &Path, backup: &Path, clock: &Clock, began: impl Fn(&st
     began("copying");
     let part = beside(database, "restore-part");
     discard(&part)?;
-    let restored = prepare(backup, &part, clock, &began).and_then(|content| {
+    let restored = prepare(backup, &part, database, clock, &began).and_then(|(content, mut sealing)| {
         // Root restores for the service.
         let of = if database.exists() { database } else { folder_of(database) };
         let foreign = |error| broken(database, "belongs to another user: restore as that user", &error);
         give_to_owner_of(of, &part).map_err(foreign)?;
         sync(&part)?;
         let set_aside = set_aside(database, clock)?;
+        sealing.iter_mut().try_for_each(|sealing| sealing.before_exchange(database))?;
         replace(&part, database)?;
+        sealing.iter_mut().try_for_each(|sealing| sealing.after_exchange(database))?;
         let content = Content { file: database.display().to_string(), bytes: size(database)?, ..content };
         Ok(Restored { content, set_aside })
     });
@@ -157,7 +172,13 @@ fn discard(part: &Path) -> Result<()> {
 
 /// A proved copy of a backup, brought to the schema of this version. What stands beside the backup
 /// (it may be the file of a server that was killed) belongs to it.
-fn prepare(backup: &Path, part: &Path, clock: &Clock, began: &impl Fn(&str)) -> Result<Content> {
+fn prepare(
+    backup: &Path,
+    part: &Path,
+    database: &Path,
+    clock: &Clock,
+    began: &impl Fn(&str),
+) -> Result<(Content, Option<sealing::Restored>)> {
     create_private(part)?;
     let copied = fs::copy(backup, part).and_then(|_| {
         let (log, copy) = (beside(backup, "wal"), beside(part, "wal"));
@@ -174,11 +195,14 @@ fn prepare(backup: &Path, part: &Path, clock: &Clock, began: &impl Fn(&str)) -> 
         migrate_in_place(part, clock())?;
     }
     let mut connection = open_writer(part)?;
-    audit::catch_up(&mut connection, part, clock.clone())?;
-    prove(&mut connection, backup, clock, began)?;
+    let secret = secret_of(&connection, &[backup, database])?;
+    audit::catch_up(&mut connection, part, secret.as_ref(), clock.clone())?;
+    prove(&mut connection, secret.as_ref(), backup, clock, began)?;
+    let sealing = sealing::take_over(&mut connection, part, backup, database, clock)?;
     let content = count(&connection, backup)?;
+    audit::forget_copied(&connection)?;
     connection.execute_batch("pragma journal_mode = delete")?;
-    Ok(content)
+    Ok((content, sealing))
 }
 
 /// Gives what is there another name as well; its name of old is free to be taken over. Afterwards
@@ -215,7 +239,8 @@ fn set_aside(database: &Path, clock: &Clock) -> Result<Option<PathBuf>> {
 
 /// Takes everything that stands beside a database into its file; refuses while somebody else has it open.
 fn close_whole(mut connection: Connection, database: &Path, clock: &Clock) -> Result<()> {
-    audit::catch_up(&mut connection, database, clock.clone())?;
+    let secret = Secret::read(database)?;
+    audit::catch_up(&mut connection, database, secret.as_ref(), clock.clone())?;
     connection.busy_timeout(Duration::from_secs(2))?;
     let mode = connection.query_row("pragma journal_mode = delete", [], |row| row.get::<_, String>(0));
     match mode {
@@ -233,15 +258,22 @@ fn in_use(database: &Path) -> Failure {
 }
 
 /// Refuses a database in which something is broken.
-fn prove(connection: &mut Connection, named: &Path, clock: &Clock, began: &impl Fn(&str)) -> Result<()> {
-    let lines = check(connection, clock, began)?;
+fn prove(
+    connection: &mut Connection,
+    secret: Option<&Secret>,
+    named: &Path,
+    clock: &Clock,
+    began: &impl Fn(&str),
+) -> Result<()> {
+    let lines = check(connection, secret, clock, began)?;
     match lines.iter().find(|line| line.violations > 0) {
         None => Ok(()),
         Some(line) => Err(Failure::Broken(format!(
-            "{} is not whole: {} is broken {} times",
+            "{} is not whole: {} is broken {} times{}",
             named.display(),
             line.rule,
-            line.violations
+            line.violations,
+            line.finding.as_ref().map_or(String::new(), |finding| format!(" ({finding})"))
         ))),
     }
 }
@@ -259,6 +291,8 @@ fn count(connection: &Connection, named: &Path) -> Result<Content> {
         weighings: rows("wiegung")?,
         receipts: rows("bon")?,
         audit_rows: rows("audit")?,
+        audit_head: audit::copied_heads(connection)?.last().map(ToString::to_string),
+        evidence_head: evidence::head(connection)?.map(|head| head.to_string()),
     })
 }
 

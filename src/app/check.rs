@@ -3,12 +3,14 @@
 use rusqlite::Connection;
 use serde::Serialize;
 
+use super::sealing::broken_evidence;
 use crate::db::Clock;
 use crate::db::error::Result;
 use crate::db::migrate::{fresh_schema, schema};
+use crate::db::seal::Secret;
 use crate::db::tx::Tx;
-use crate::gate::audit::{self, Finding};
-use crate::{belege, tenants};
+use crate::gate::audit::{self, Finding, Sealed};
+use crate::{anhaenge, belege, tenants};
 
 /// What must hold: each statement counts the rows that break it.
 const RULES: &[(&str, &str)] = &[
@@ -131,6 +133,18 @@ const RULES: &[(&str, &str)] = &[
                and beleg_id = o.beleg_id)",
     ),
     (
+        "each change of a document is in its history",
+        "select count(*) from beleg b where b.version <> 1 +
+           (select count(*) from beleg_verlauf v where v.tenant_id = b.tenant_id and v.beleg_id = b.id)",
+    ),
+    (
+        "the state of each final document follows from its history",
+        "select count(*) from beleg b where b.kette_nr is not null and b.status <> coalesce(
+           (select case v.aktion when 'storno' then 'storniert' when 'erledigen' then 'erledigt' end
+            from beleg_verlauf v where v.tenant_id = b.tenant_id and v.beleg_id = b.id
+            order by v.version desc limit 1), 'abgeschlossen')",
+    ),
+    (
         "cancelled documents have moved nothing",
         "select count(*) from (select b.tenant_id, b.id, m.artikel_id, m.charge_id from beleg b
            join lagerbewegung m on m.tenant_id = b.tenant_id and m.beleg_id = b.id
@@ -144,13 +158,21 @@ const RULES: &[(&str, &str)] = &[
 pub struct Line {
     pub rule: String,
     pub violations: i64,
+    /// The first thing that is wrong, or what there is to know of it, in words.
+    pub finding: Option<String>,
 }
 
-/// Runs every check on one snapshot; `began` is told the name of each before it runs.
-pub fn check(connection: &mut Connection, clock: &Clock, began: impl Fn(&str)) -> Result<Vec<Line>> {
+/// Runs every check on one snapshot of a connection that seals with this secret; `began` is told the name of each before
+/// it runs.
+pub fn check(
+    connection: &mut Connection,
+    secret: Option<&Secret>,
+    clock: &Clock,
+    began: impl Fn(&str),
+) -> Result<Vec<Line>> {
     let snapshot = connection.transaction()?;
     let count = |sql: &str| -> Result<i64> { Ok(snapshot.query_row(sql, [], |row| row.get(0))?) };
-    let line = |rule: &str, violations| Line { rule: rule.to_owned(), violations };
+    let line = |rule: &str, violations| Line { rule: rule.to_owned(), violations, finding: None };
     began("pages and indexes");
     let integrity = count("select count(*) from pragma_integrity_check where integrity_check <> 'ok'")?;
     let foreign_keys = count("select count(*) from pragma_foreign_key_check")?;
@@ -172,7 +194,46 @@ pub fn check(connection: &mut Connection, clock: &Clock, began: impl Fn(&str)) -
         broken += belege::broken_links(&Tx::new(&snapshot, tenant.id, clock()))?;
     }
     lines.push(line("checksums of final documents follow from their content", broken));
-    let tampered = matches!(audit::verify(&snapshot, clock())?, Finding::Broken(_));
-    lines.push(line("audit rows were not altered, removed or inserted", i64::from(tampered)));
+    let found = |rule: &str, finding: Option<String>| Line {
+        rule: rule.to_owned(),
+        violations: i64::from(finding.is_some()),
+        finding,
+    };
+    let altered = "archived PDFs and attachments have the content that their sha256 names";
+    began(altered);
+    lines.push(found(altered, altered_content(&snapshot, clock)?));
+    let (is_sealed, seals) = match audit::sealed(&snapshot, secret)? {
+        Sealed::Since(_, how) => (true, Line { finding: Some(how), ..line(SEALS, 0) }),
+        Sealed::Not(why) => (false, Line { finding: Some(why), ..line(SEALS, 0) }),
+        Sealed::Broken(what) => (false, found(SEALS, Some(what))),
+    };
+    let evidence = "final documents, their history, PDFs and attachments are as they were written";
+    began(evidence);
+    lines.push(found(evidence, broken_evidence(&snapshot, is_sealed, clock)?));
+    let log = "audit rows were not altered, removed or inserted";
+    began(log);
+    lines.push(match audit::verify(&snapshot, secret, clock())? {
+        Finding::Whole(_) => line(log, 0),
+        Finding::Broken(what) => found(log, Some(what)),
+    });
+    lines.push(seals);
     Ok(lines)
+}
+
+/// Whose finding says what the proofs above are worth.
+const SEALS: &str = "log and documents are sealed with the secret of this machine";
+
+/// The first PDF or attachment whose content is not what its sha256 says.
+fn altered_content(connection: &Connection, clock: &Clock) -> Result<Option<String>> {
+    for tenant in tenants::list(connection)? {
+        let tx = Tx::new(connection, tenant.id, clock());
+        let altered = match belege::altered_pdf(&tx)? {
+            Some(pdf) => Some(pdf),
+            None => anhaenge::altered_content(&tx)?,
+        };
+        if let Some(subject) = altered {
+            return Ok(Some(format!("the content of {subject} was altered")));
+        }
+    }
+    Ok(None)
 }

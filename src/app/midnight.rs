@@ -17,7 +17,7 @@ use crate::db::vital::vital;
 use crate::db::writer::WriterQueue;
 use crate::db::{Clock, log};
 use crate::gate::Gate;
-use crate::gate::audit::Rollover;
+use crate::gate::audit::{Rollover, newest_head};
 use crate::rules::day::Day;
 use crate::tenants;
 
@@ -26,6 +26,10 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// How often the end of the day is tried again; it does nothing where nothing is left to do.
 const TRY_AGAIN: Duration = Duration::from_secs(60);
+
+/// How long after the end of a UTC day its last rows come in at most, as a rule, in milliseconds: those of reads wait a
+/// second in the journal.
+const LATE_ROWS: i64 = 10_000;
 
 /// How often old audit rows are dropped.
 const ROLLOVER_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -72,6 +76,7 @@ fn wait(gate: &Gate, mut schedule: Schedule, stopped: &Receiver<()>) {
     let mut today = Day::in_berlin((gate.clock)());
     let mut last_try = Instant::now();
     let mut last_rollover = Instant::now();
+    let mut logged = None;
     Rollover::begin(&gate.writer, (gate.clock)());
     while stopped.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
         let now = Day::in_berlin((gate.clock)());
@@ -81,6 +86,7 @@ fn wait(gate: &Gate, mut schedule: Schedule, stopped: &Receiver<()>) {
             last_try = Instant::now();
         }
         today = now;
+        logged = log_head(gate, logged);
         schedule.look();
         // By the machine's running time: a clock that jumps does not drop a year of days.
         if last_rollover.elapsed() >= ROLLOVER_EVERY {
@@ -88,6 +94,22 @@ fn wait(gate: &Gate, mut schedule: Schedule, stopped: &Receiver<()>) {
             last_rollover = Instant::now();
         }
     }
+}
+
+/// Writes to the log where the audit log of the last day that is over ends, once it has its last rows: there no SQL
+/// reaches it. The day that was written.
+fn log_head(gate: &Gate, logged: Option<i64>) -> Option<i64> {
+    let late = crate::rules::day::Instant::from_millis((gate.clock)().millis() - LATE_ROWS);
+    let today = late.utc_day();
+    if logged == Some(today) {
+        return logged;
+    }
+    match gate.readers.read(Lane::Slow, |connection| newest_head(connection, today)) {
+        Ok(Some(head)) => tracing::info!("the audit log of {head}"),
+        Ok(None) => {}
+        Err(failure) => log(&format!("the head of the last day is not known: {failure}")),
+    }
+    Some(today)
 }
 
 fn end_of_day(readers: &Readers, writer: &WriterQueue) {

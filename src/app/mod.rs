@@ -7,6 +7,7 @@ mod docs;
 mod midnight;
 pub mod nightly;
 mod probes;
+pub mod sealing;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -156,6 +157,7 @@ impl App {
         migrate(database, clock())?;
         let mut connection = open_writer(database)?;
         refuse_foreign(&connection, database)?;
+        let secret = sealing::settle(&mut connection, database, &clock)?;
         if policy.foreign_checkpoints {
             connection.execute_batch("pragma wal_autocheckpoint = 0")?;
         }
@@ -165,7 +167,7 @@ impl App {
         let routes: Vec<_> = routes().collect();
         let route_ids = number_routes(&connection, &routes)?;
         let keys = Arc::new(Keys::new(mac_secret(&connection)?));
-        let journal = Arc::new(Journal::open(database, &connection)?);
+        let journal = Arc::new(Journal::open(database, &connection, secret.as_ref())?);
         let quota = Arc::new(Quota::default());
         let mut take_in = Box::new(TakeIn::new(Arc::clone(&journal), Arc::clone(&quota), Arc::clone(&clock)));
         take_in.catch_up(&mut connection)?;

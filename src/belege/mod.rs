@@ -3,7 +3,8 @@
 //! The way of a request: `eingabe` (what was sent) → `create` or `change` (the order of the
 //! rules) → `partner`, `items` (what it means) → `lager` (what it does to the stock) → `sql`.
 //! `lifecycle` finalises and cancels, `tagesende` does so without a request, `pruefsumme` chains
-//! what is final, `pdf` keeps the archive, `verlauf` the history, `dokumente` is the polling list.
+//! what is final, `pdf` keeps the archive, `verlauf` the history, `nachweis` takes all three into the chain of
+//! evidence, `dokumente` is the polling list.
 //! `wareneingang` is how a goods-receipt note makes a document.
 
 mod change;
@@ -15,6 +16,7 @@ mod items;
 mod lager;
 mod lifecycle;
 mod model;
+mod nachweis;
 mod partner;
 mod pdf;
 mod pruefsumme;
@@ -23,6 +25,7 @@ mod tagesende;
 mod verlauf;
 mod wareneingang;
 
+pub use nachweis::{altered_pdf, digest, keep, without_evidence};
 pub use pruefsumme::broken_links;
 pub use tagesende::{finalise_number, finalise_past_days, settle_number};
 pub use wareneingang::{Wareneingang, is_live, receive};

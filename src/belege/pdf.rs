@@ -7,8 +7,9 @@ use uuid::Uuid;
 use super::eingabe::PdfEingabe;
 use super::lifecycle::finalise;
 use super::model::{Beleg, BelegPdf, PdfBestaetigung};
-use super::sql;
+use super::{nachweis, sql};
 use crate::db::error::Result;
+use crate::db::evidence::Subject;
 use crate::db::tx::{Tx, WriteTx};
 use crate::http::reply::Reply;
 use crate::http::upload::{Dateiname, Inhalt, encode, hex};
@@ -132,5 +133,6 @@ fn insert(tx: &WriteTx<'_>, beleg: Uuid, dateiname: &str, sha256: &[u8; 32], inh
             ":erstellt_am": tx.now(),
         },
     )?;
+    nachweis::keep(tx, Subject::Pdf(beleg, id))?;
     Ok(id)
 }

@@ -6,7 +6,9 @@ use rusqlite::named_params;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
+use super::nachweis;
 use crate::db::error::{Failure, Result};
+use crate::db::evidence::Subject;
 use crate::db::tx::{Tx, WriteTx};
 
 type Pruefsumme = [u8; 32];
@@ -37,7 +39,8 @@ pub fn chain(tx: &WriteTx<'_>, beleg: Uuid) -> Result<()> {
     let last: Option<(i64, Pruefsumme)> = tx.optional(last, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let (number, before) = last.unwrap_or((0, BEGINNING));
     let pruefsumme = link(tx, before, beleg)?;
-    tx.update("beleg", beleg, named_params! {":kette_nr": number + 1, ":pruefsumme": pruefsumme})
+    tx.update("beleg", beleg, named_params! {":kette_nr": number + 1, ":pruefsumme": pruefsumme})?;
+    nachweis::keep(tx, Subject::Document(beleg))
 }
 
 /// How many documents break the chain of a company.

@@ -9,9 +9,10 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::model::{Beleg, Verlaufseintrag};
-use super::sql;
+use super::{nachweis, sql};
 use crate::choice;
 use crate::db::error::{Failure, Result};
+use crate::db::evidence::Subject;
 use crate::db::list::{Filter, ListSql, Listing, Page};
 use crate::db::tx::{Tx, WriteTx};
 
@@ -54,13 +55,13 @@ pub fn write(tx: &WriteTx<'_>, beleg: &Beleg, aktion: Aktion) -> Result<()> {
             ":beleg": head,
         },
     )?;
-    if are_kept(tx, beleg.id, &positions)? {
-        return Ok(());
+    if !are_kept(tx, beleg.id, &positions)? {
+        tx.insert(
+            "beleg_verlauf_positionen",
+            named_params! {":beleg_id": beleg.id, ":version": beleg.version, ":positionen": positions},
+        )?;
     }
-    tx.insert(
-        "beleg_verlauf_positionen",
-        named_params! {":beleg_id": beleg.id, ":version": beleg.version, ":positionen": positions},
-    )
+    nachweis::keep(tx, Subject::Version(beleg.id, beleg.version))
 }
 
 /// Whether the version before has the same positions.

@@ -11,8 +11,10 @@ use rusqlite::Connection;
 
 use super::{Outcome, Terminal, begin, find_tenant, now, open, sentence};
 use crate::config::Config;
+use crate::db::connection::open_to_look;
+use crate::db::seal::Secret;
 use crate::db::{lock, system_clock};
-use crate::gate::audit::{self, Entry, Finding, Selection};
+use crate::gate::audit::{self, Entry, Finding, Sealed, Selection};
 use crate::rules::day::Day;
 use crate::rules::text::{cell, shown};
 
@@ -59,16 +61,26 @@ pub enum Command {
         export: Option<PathBuf>,
     },
     /// Prove that no row was altered, removed or inserted
-    #[command(after_help = "Examples:\n  partnerd audit verify")]
-    Verify,
+    #[command(
+        after_help = "Examples:\n  partnerd audit verify\n  partnerd audit verify --against gestern.db"
+    )]
+    Verify {
+        /// Find also what this backup has and the database no longer has
+        #[arg(long, value_name = "BACKUP")]
+        against: Option<PathBuf>,
+    },
 }
 
 /// Runs the command.
 pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     let mut connection = open(config)?;
+    let secret = Secret::read(&config.db).unwrap_or_else(|failure| {
+        terminal.say(&sentence(failure));
+        None
+    });
     // A running server takes its journal in every second; what a dead one left is taken in here.
     if let Ok(_no_server) = lock::without_server(&config.db) {
-        audit::catch_up(&mut connection, &config.db, system_clock()).map_err(sentence)?;
+        audit::catch_up(&mut connection, &config.db, secret.as_ref(), system_clock()).map_err(sentence)?;
     }
     match command {
         Command::List { key, tenant, status, since, limit, csv } => {
@@ -83,7 +95,7 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
             list(&connection, &selection, csv, terminal)
         }
         Command::Rollover { days, export } => rollover(&mut connection, days, export.as_deref(), terminal),
-        Command::Verify => verify(&connection, terminal),
+        Command::Verify { against } => verify(&connection, secret.as_ref(), against.as_deref(), terminal),
     }
 }
 
@@ -184,19 +196,39 @@ fn export(connection: &Connection, first_kept: i64, path: &Path) -> Result<u64, 
     Ok(rows)
 }
 
-fn verify(connection: &Connection, terminal: &Terminal) -> Outcome {
+fn verify(
+    connection: &Connection,
+    secret: Option<&Secret>,
+    backup: Option<&Path>,
+    terminal: &Terminal,
+) -> Outcome {
     let snapshot = connection.unchecked_transaction().map_err(|error| sentence(error.into()))?;
-    match audit::verify(&snapshot, now()).map_err(sentence)? {
-        Finding::Whole(rows) if terminal.json => {
-            terminal.print(&serde_json::json!({"rows": rows, "whole": true}).to_string());
-            Ok(())
+    let rows = match audit::verify(&snapshot, secret, now()).map_err(sentence)? {
+        Finding::Whole(rows) => rows,
+        Finding::Broken(what) => return tampered(&what),
+    };
+    if let Some(backup) = backup {
+        let backup = open_to_look(backup).map_err(sentence)?;
+        if let Some(what) = audit::against(&snapshot, &backup).map_err(sentence)? {
+            return tampered(&what);
         }
-        Finding::Whole(rows) => {
-            terminal.print(&format!("{rows} rows, none altered, removed or inserted"));
-            Ok(())
-        }
-        Finding::Broken(what) => Err(format!(
-            "the audit log was tampered with. {what}. Keep this file as it is, and compare it with the last good backup"
-        )),
     }
+    let (sealed, how) = match audit::sealed(&snapshot, secret).map_err(sentence)? {
+        Sealed::Since(_, how) => (true, format!("sealed {how}")),
+        Sealed::Not(why) | Sealed::Broken(why) => (false, why),
+    };
+    if terminal.json {
+        let json = serde_json::json!({"rows": rows, "whole": true, "sealed": sealed, "seals": how});
+        terminal.print(&json.to_string());
+    } else {
+        terminal.print(&format!("{rows} rows, none altered, removed or inserted"));
+        terminal.say(&how);
+    }
+    Ok(())
+}
+
+fn tampered(what: &str) -> Outcome {
+    Err(format!(
+        "the audit log was tampered with. {what}. Keep this file as it is, and compare it with the last good backup"
+    ))
 }

@@ -5,12 +5,17 @@ use std::path::PathBuf;
 use super::{Outcome, Terminal, sentence};
 use crate::app::backup::{Content, backup, restore};
 use crate::config::Config;
+use crate::db::seal::Secret;
 use crate::db::system_clock;
 
 #[derive(clap::Args)]
 pub struct BackupArguments {
     /// The file to write; it must not be there yet
     file: PathBuf,
+    /// Also write the secret that the log and the documents are sealed with, to FILE-secret. Keep it apart: whoever
+    /// has both can forge them
+    #[arg(long)]
+    with_secret: bool,
 }
 
 #[derive(clap::Args)]
@@ -28,7 +33,15 @@ pub fn run_backup(arguments: &BackupArguments, config: &Config, terminal: &Termi
     let waiting = terminal.waiting();
     let content = backup(&config.db, &arguments.file, &system_clock(), |step| waiting.at(step));
     drop(waiting);
-    show(&content.map_err(sentence)?, terminal)
+    let content = content.map_err(sentence)?;
+    if arguments.with_secret {
+        let secret = Secret::read(&config.db).map_err(sentence)?;
+        let secret = secret
+            .ok_or_else(|| format!("{} has no secret: the backup is without one", config.db.display()))?;
+        let file = secret.write(&arguments.file).map_err(sentence)?;
+        terminal.say(&format!("The secret is in {}: keep it apart from the backup.", file.display()));
+    }
+    show(&content, terminal)
 }
 
 /// Puts a backup in the place of the database.
@@ -47,7 +60,18 @@ pub fn run_restore(arguments: &RestoreArguments, config: &Config, terminal: &Ter
 }
 
 fn show(content: &Content, terminal: &Terminal) -> Outcome {
-    let header = ["file", "bytes", "companies", "Kunden", "Belege", "Wiegungen", "Bons", "audit rows"];
+    let header = [
+        "file",
+        "bytes",
+        "companies",
+        "Kunden",
+        "Belege",
+        "Wiegungen",
+        "Bons",
+        "audit rows",
+        "log",
+        "evidence",
+    ];
     terminal.rows(&header, std::slice::from_ref(content), |content| {
         let counts = [
             content.companies,
@@ -58,6 +82,8 @@ fn show(content: &Content, terminal: &Terminal) -> Outcome {
             content.audit_rows,
         ];
         let counts = counts.iter().map(ToString::to_string);
-        [content.file.clone(), content.bytes.to_string()].into_iter().chain(counts).collect()
+        let heads =
+            [&content.audit_head, &content.evidence_head].map(|head| head.clone().unwrap_or_default());
+        [content.file.clone(), content.bytes.to_string()].into_iter().chain(counts).chain(heads).collect()
     })
 }

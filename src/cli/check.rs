@@ -3,16 +3,23 @@
 use super::{Outcome, Terminal, open, sentence};
 use crate::app::check::check;
 use crate::config::Config;
+use crate::db::seal::Secret;
 use crate::db::system_clock;
 
 /// Runs every check; fails when one is broken.
 pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let mut connection = open(config)?;
     let waiting = terminal.waiting();
-    let lines = check(&mut connection, &system_clock(), |rule| waiting.at(rule)).map_err(sentence)?;
+    let secret = Secret::read(&config.db).unwrap_or_else(|failure| {
+        terminal.say(&sentence(failure));
+        None
+    });
+    let lines = check(&mut connection, secret.as_ref(), &system_clock(), |rule| waiting.at(rule));
     drop(waiting);
-    terminal
-        .rows(&["rule", "violations"], &lines, |line| vec![line.rule.clone(), line.violations.to_string()])?;
+    let lines = lines.map_err(sentence)?;
+    terminal.rows(&["rule", "violations", "finding"], &lines, |line| {
+        vec![line.rule.clone(), line.violations.to_string(), line.finding.clone().unwrap_or_default()]
+    })?;
     let broken: i64 = lines.iter().map(|line| line.violations).sum();
     if broken == 0 {
         return Ok(());

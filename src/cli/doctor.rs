@@ -12,7 +12,9 @@ use crate::app::nightly::made;
 use crate::config::Config;
 use crate::db::connection::open_to_look;
 use crate::db::migrate::beside;
+use crate::db::seal::{self, Secret, file_of};
 use crate::db::{lock, migrate};
+use crate::gate::audit::{self, Sealed};
 use crate::http::tls::acceptor;
 use crate::rules::day::{Day, Instant};
 
@@ -166,7 +168,31 @@ fn database(path: &Path) -> Vec<Finding> {
         Ok(false) => warning("database", "it has an older schema: the next start brings it to this version"),
         Err(failure) => wrong("database", failure.to_string()),
     };
-    vec![state, owner(path), pages(&connection), clock(&connection)]
+    let mut findings = vec![state, owner(path), pages(&connection), clock(&connection)];
+    if migrate::is_of_this_version(&connection).unwrap_or(false) {
+        findings.push(secret(path, &connection));
+    }
+    findings
+}
+
+/// Without the secret that belongs to it nothing of the database can be proved but its checksums.
+fn secret(path: &Path, connection: &Connection) -> Finding {
+    const LOOK: &str = "seals";
+    if let Some(complaint) = open_to(0o077, &file_of(path)) {
+        return warning(LOOK, complaint);
+    }
+    let found = Secret::read(path).and_then(|secret| {
+        seal::install(connection, secret.as_ref())?;
+        audit::sealed(connection, secret.as_ref())
+    });
+    match found {
+        Ok(Sealed::Since(_, how)) => ok(LOOK, format!("log and documents are sealed {how}")),
+        Ok(Sealed::Not(why)) => {
+            warning(LOOK, format!("{why}. The next start of the server begins anew where it can"))
+        }
+        Ok(Sealed::Broken(what)) => wrong(LOOK, what),
+        Err(failure) => wrong(LOOK, failure.to_string()),
+    }
 }
 
 /// Only its owner should read the file: it holds the hashes of keys and all the data.

@@ -7,6 +7,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::error::{Failure, Result};
+use super::seal::{self, Secret};
 
 /// Oldest SQLite that is safe: before it a reset of the write-ahead log could corrupt the file.
 const MIN_SQLITE: i32 = 3_051_003;
@@ -63,6 +64,8 @@ pub fn open_writer(path: &Path) -> Result<Connection> {
     // REPLACE would delete protected rows without asking their triggers.
     expect(&connection, "recursive_triggers", 1)?;
     keep_statements(&connection)?;
+    // What keeps it from being read is said where the server begins.
+    seal::install(&connection, Secret::read(path).ok().flatten().as_ref())?;
     Ok(connection)
 }
 

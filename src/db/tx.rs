@@ -41,6 +41,11 @@ impl<'c> Tx<'c> {
         Tx { memory: Some(memory), ..self }
     }
 
+    /// Whose it is.
+    pub fn tenant(&self) -> TenantId {
+        self.tenant
+    }
+
     /// When it runs.
     pub fn now(&self) -> Instant {
         self.now

@@ -147,6 +147,7 @@ impl Gate {
             subjekt: reply.subject,
             anzahl: 1,
             flut,
+            akteur: None,
         }
     }
 }

@@ -5,6 +5,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use partnerd::db::connection::open_writer;
+use partnerd::db::seal::Secret;
+use partnerd::gate::audit::{Journal, Row};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -65,7 +67,7 @@ fn whatever_is_altered_removed_or_inserted_is_named() {
     let copy_row = |tag: &str, number: &str| {
         format!(
             "insert into audit select {tag}, {number}, am, request_id, key_id, tenant_id, adresse, methode, route_id,
-               pfad, status, dauer_us, bytes_ein, bytes_aus, subjekt, anzahl, pruefsumme from audit where {first}"
+               pfad, status, dauer_us, bytes_ein, bytes_aus, subjekt, anzahl, pruefsumme, form, person, befehl, mac from audit where {first}"
         )
     };
     let mut cases = vec![
@@ -115,6 +117,11 @@ fn whatever_is_altered_removed_or_inserted_is_named() {
         "bytes_aus = bytes_aus + 1",
         "subjekt = randomblob(16)",
         "anzahl = 2",
+        "form = 1",
+        "form = 3",
+        "person = 'anna'",
+        "befehl = 'key create'",
+        "person = 'anna', befehl = 'key create'",
         "pruefsumme = randomblob(32)",
     ];
     for change in columns {
@@ -198,6 +205,28 @@ fn a_clock_that_is_a_year_ahead_costs_two_days_of_the_log() {
     assert!(verify(&server).status.success());
 }
 
+/// Writes a segment of the journal as a server that was killed left it, with a row for each of these paths.
+pub fn write_segment(server: &Server, number: u64, paths: &[&str]) {
+    let before = server.database.with_file_name(format!("test.db-audit-journal-{}", number - 1));
+    std::fs::write(&before, "").unwrap();
+    let secret = Secret::read(&server.database).unwrap().unwrap();
+    let connection = open_writer(&server.database).unwrap();
+    let journal = Journal::open(&server.database, &connection, Some(&secret)).unwrap();
+    std::fs::remove_file(before).unwrap();
+    for path in paths {
+        let row = Row {
+            am: 1_783_677_600_000,
+            request_id: uuid::Uuid::from_u128(9),
+            methode: "GET".to_owned(),
+            pfad: (*path).to_owned(),
+            status: 401,
+            anzahl: 1,
+            ..Row::default()
+        };
+        journal.append(row);
+    }
+}
+
 #[test]
 fn only_segments_of_the_journal_are_taken_in_and_damaged_ones_are_kept() {
     let mut server = busy(&DAYS[2..]);
@@ -214,13 +243,15 @@ fn only_segments_of_the_journal_are_taken_in_and_damaged_ones_are_kept() {
     foreign.iter().for_each(|path| std::fs::write(path, row).unwrap());
     let exported = std::fs::read(&export).unwrap();
     let (damaged, kept) = (file("journal-900"), file("damaged-900"));
-    let bytes = format!("{row}{{\"am\": none of ours\n");
+    write_segment(&server, 900, &["/x"]);
+    let mut bytes = std::fs::read(&damaged).unwrap();
+    bytes.extend(b"{\"am\": none of ours\n");
     std::fs::write(&damaged, &bytes).unwrap();
     server.restart();
     server.restart();
     assert_eq!(std::fs::read(export).unwrap(), exported);
     assert!(foreign.iter().all(|path| std::fs::read_to_string(path).unwrap() == row));
-    assert_eq!((damaged.exists(), std::fs::read_to_string(kept).unwrap()), (false, bytes));
+    assert_eq!((damaged.exists(), std::fs::read(kept).unwrap()), (false, bytes));
     assert_eq!(
         server.sql::<i64>("select count(*) from audit where pfad = '/x'"),
         1,

@@ -35,6 +35,7 @@ mod parallel;
 mod probes;
 mod produktion;
 mod regressions;
+mod seals;
 mod settings;
 mod steuersaetze;
 mod strangers;

@@ -82,8 +82,9 @@ fn remove_old(database: &Path) -> Outcome {
     let _not_running = lock::without_server(database).map_err(sentence)?;
     let journal = crate::gate::audit::segments(database).map_err(sentence)?;
     let journal = journal.into_iter().map(|segment| beside(database, &format!("audit-journal-{segment}")));
-    let files = [database.to_owned(), beside(database, "wal"), beside(database, "shm")];
-    for file in files.into_iter().chain(journal) {
+    let besides = ["wal", "shm", "secret"].map(|ending| beside(database, ending));
+    let files = [database.to_owned()].into_iter().chain(besides);
+    for file in files.chain(journal) {
         match fs::remove_file(&file) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 return Err(format!("{} cannot be replaced: {error}", file.display()));

@@ -55,12 +55,7 @@ pub fn close_past(adding: &mut Adding<'_>, connection: &Connection, now: Instant
             anzahl: row.get(6)?,
             key_id: row.get(7)?,
             tenant_id: row.get(8)?,
-            route_id: None,
-            dauer_us: 0,
-            bytes_ein: 0,
-            bytes_aus: 0,
-            subjekt: None,
-            flut: false,
+            ..Row::default()
         })
     })?;
     let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;

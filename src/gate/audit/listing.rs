@@ -17,6 +17,9 @@ pub struct Entry {
     pub at: Instant,
     pub request_id: Uuid,
     pub key_id: Option<String>,
+    /// Who acted where it was no key: a person, or the command line.
+    pub person: Option<String>,
+    pub command: Option<String>,
     pub tenant: Option<String>,
     pub address: String,
     pub method: String,
@@ -55,7 +58,8 @@ pub fn entries(
 ) -> Result<std::result::Result<(), String>> {
     let mut statement = connection.prepare(
         "select a.tag, a.lfd_nr, a.am, a.request_id, a.key_id, t.name, a.adresse, a.methode, r.muster, a.pfad,
-           a.status, a.dauer_us, a.bytes_ein, a.bytes_aus, a.subjekt, a.anzahl, lower(hex(a.pruefsumme))
+           a.status, a.dauer_us, a.bytes_ein, a.bytes_aus, a.subjekt, a.anzahl, lower(hex(a.pruefsumme)), a.person,
+           a.befehl
          from audit a left join tenant t on t.id = a.tenant_id left join route r on r.id = a.route_id
          where (?1 is null or a.key_id = ?1) and (?2 is null or a.tenant_id = ?2) and (?3 is null or a.status = ?3)
            and a.tag >= ?4 and (?5 is null or a.tag < ?5)
@@ -86,6 +90,8 @@ pub fn entries(
             subject: row.get(14)?,
             count: row.get(15)?,
             checksum: row.get(16)?,
+            person: row.get(17)?,
+            command: row.get(18)?,
         };
         if let Err(complaint) = show(entry) {
             return Ok(Err(complaint));

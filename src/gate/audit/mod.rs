@@ -2,34 +2,45 @@
 //!
 //! A write's row commits with the write. The rows of reads and refusals go to the `journal` first;
 //! `take_in` brings them into the table with the writer's next batch, `flood` counts instead of
-//! listing, `strangers` decides that for those without a valid key. The rows of a day are a `chain` of checksums, `adding` appends to it. `rollover` drops what is older than it
-//! must be kept, `listing` shows the log to a person.
+//! listing, `strangers` decides that for those without a valid key. The rows of a day are a `chain` of checksums,
+//! `adding` appends to it; rows and heads are sealed with a secret that is not in the database, `beginning` says since
+//! when, `verify` proves all of it, `against` compares it with a backup, `heads` is what a person writes down.
+//! `rollover` drops what is older than it must be kept, `listing` shows the log to a person.
 
 mod adding;
+mod against;
+mod beginning;
 mod chain;
 mod flood;
+mod heads;
 mod journal;
 mod listing;
 mod rollover;
 mod strangers;
 mod take_in;
+mod verify;
 
-pub use chain::{Finding, verify};
+pub use against::against;
+pub use beginning::{Sealed, begin, newest_beginning, sealed};
+pub use heads::{copied_heads, forget_copied, newest_head, note_copied};
 pub use journal::{Journal, segments};
 pub use listing::{Entry, Selection, entries};
 pub use rollover::{DAYS, Rollover, first_kept, step};
 pub use take_in::TakeIn;
+pub use verify::{Finding, verify};
 
 use std::path::Path;
 use std::sync::Arc;
 
 use rusqlite::Connection;
-use serde::Deserialize;
+use rusqlite::types::Type;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::quota::Quota;
 use crate::db::Clock;
 use crate::db::error::Result;
+use crate::db::seal::Secret;
 use crate::http::route::Route;
 use adding::Adding;
 
@@ -38,7 +49,7 @@ const LINE: usize = 256;
 
 /// One row of the audit log.
 /// In the journal it stands as a list of its fields, in this order; earlier versions named them.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[allow(missing_docs)]
 pub struct Row {
     pub am: i64,
@@ -59,6 +70,18 @@ pub struct Row {
     /// One of a flood: counted, not listed.
     #[serde(default)]
     pub flut: bool,
+    /// Who acted, where it was no key.
+    #[serde(default)]
+    pub akteur: Option<Akteur>,
+}
+
+/// Who acted, where it was no key (D27).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Akteur {
+    /// A person with a browser: the id.
+    Person(String),
+    /// The command line: the command, and the account it ran under.
+    Befehl(String),
 }
 
 impl Row {
@@ -67,6 +90,15 @@ impl Row {
         let mut adding = Adding::to(connection)?;
         adding.add(self)?;
         adding.end()
+    }
+
+    /// The columns person and befehl.
+    fn actors(&self) -> (Option<&str>, Option<&str>) {
+        match &self.akteur {
+            Some(Akteur::Person(person)) => (Some(person), None),
+            Some(Akteur::Befehl(befehl)) => (None, Some(befehl)),
+            None => (None, None),
+        }
     }
 
     /// The row as a line of the journal: its fields in their order, without their names.
@@ -87,15 +119,21 @@ impl Row {
             self.subjekt,
             self.anzahl,
             self.flut,
+            &self.akteur,
         );
         let mut line = Vec::with_capacity(LINE);
         serde_json::to_writer(&mut line, &fields)?;
-        line.push(b'\n');
         Ok(line)
     }
 
     /// Reads a row of the table; the columns stand in the order of [`COLUMNS`].
     fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
+        let akteur = match (row.get(14)?, row.get(15)?) {
+            (None, None) => None,
+            (Some(person), None) => Some(Akteur::Person(person)),
+            (None, Some(befehl)) => Some(Akteur::Befehl(befehl)),
+            _ => return Err(rusqlite::Error::InvalidColumnType(15, "befehl".to_owned(), Type::Text)),
+        };
         Ok(Row {
             am: row.get(0)?,
             request_id: row.get(1)?,
@@ -112,17 +150,23 @@ impl Row {
             subjekt: row.get(12)?,
             anzahl: row.get(13)?,
             flut: false,
+            akteur,
         })
     }
 }
 
 /// The columns that make a [`Row`].
 const COLUMNS: &str = "am, request_id, key_id, tenant_id, adresse, methode, route_id, pfad, status, dauer_us,
-    bytes_ein, bytes_aus, subjekt, anzahl";
+    bytes_ein, bytes_aus, subjekt, anzahl, person, befehl";
 
 /// Takes in what a server that runs no more left behind.
-pub fn catch_up(connection: &mut Connection, database: &Path, clock: Clock) -> Result<()> {
-    let journal = Arc::new(Journal::open(database, connection)?);
+pub fn catch_up(
+    connection: &mut Connection,
+    database: &Path,
+    secret: Option<&Secret>,
+    clock: Clock,
+) -> Result<()> {
+    let journal = Arc::new(Journal::open(database, connection, secret)?);
     TakeIn::new(journal, Arc::new(Quota::default()), clock).catch_up(connection)
 }
 
@@ -160,9 +204,15 @@ mod tests {
             subjekt: None,
             anzahl: 1,
             flut: true,
+            akteur: None,
         };
         let line = row.line().unwrap();
-        assert_eq!((serde_json::from_slice::<Row>(&line).unwrap(), line.last()), (row.clone(), Some(&b'\n')));
+        assert_eq!(serde_json::from_slice::<Row>(&line).unwrap(), row);
+        let of_person = Row { key_id: None, akteur: Some(Akteur::Person("anna".to_owned())), ..row.clone() };
+        assert_eq!(serde_json::from_slice::<Row>(&of_person.line().unwrap()).unwrap(), of_person);
+        let without_actors = r#"[1795260000000,"00000000-0000-0000-0000-000000000007","8c688b50b1b5",1,"127.0.0.1",
+            "GET",null,"/api/v1/\"kunden\"",404,12,0,99,null,1,true]"#;
+        assert_eq!(serde_json::from_str::<Row>(without_actors).unwrap(), row);
         let named = r#"{"am":1795260000000,"request_id":"00000000-0000-0000-0000-000000000007",
             "key_id":"8c688b50b1b5","tenant_id":1,"adresse":"127.0.0.1","methode":"GET","route_id":null,
             "pfad":"/api/v1/\"kunden\"","status":404,"dauer_us":12,"bytes_ein":0,"bytes_aus":99,

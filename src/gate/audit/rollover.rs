@@ -23,28 +23,39 @@ pub fn first_kept(now: Instant, days: i64) -> i64 {
 
 /// Drops some of the oldest rows from before a day; how many.
 pub fn step(connection: &Connection, first_kept: i64) -> Result<i64> {
-    let oldest: Option<(i64, i64, i64)> = connection
-        .prepare_cached("select tag, ab_nr, letzte_nr from audit_tag where tag < ?1 order by tag limit 1")?
-        .query_row([first_kept], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-        .optional()?;
-    let Some((tag, dropped, last)) = oldest else { return Ok(0) };
-    let until = last.min(dropped + ROWS_AT_ONCE);
-    if until == last {
-        connection.execute("delete from audit_tag where tag = ?1", [tag])?;
-        connection.execute(
-            "update audit_kopf set geloescht_bis = max(coalesce(geloescht_bis, ?1), ?1) where id = 1",
-            [tag],
-        )?;
-    } else {
-        connection.execute(
-            "update audit_tag set ab_nr = ?2,
-               ab_pruefsumme = (select pruefsumme from audit where tag = ?1 and lfd_nr = ?2) where tag = ?1",
-            [tag, until],
-        )?;
+    loop {
+        let oldest: Option<(i64, i64, i64)> = connection
+            .prepare_cached(
+                "select tag, ab_nr, letzte_nr from audit_tag where tag < ?1 order by tag limit 1",
+            )?
+            .query_row([first_kept], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .optional()?;
+        let Some((tag, dropped, last)) = oldest else { return Ok(0) };
+        let until = last.min(dropped + ROWS_AT_ONCE);
+        if until == last {
+            connection.execute("delete from audit_tag where tag = ?1", [tag])?;
+            connection.execute(DAY_DROPPED, [tag])?;
+        } else {
+            connection.execute(ROWS_DROPPED, [tag, until])?;
+        }
+        connection.execute("delete from audit where tag = ?1 and lfd_nr <= ?2", params![tag, until])?;
+        // A day that was begun may have no rows.
+        if until > dropped {
+            return Ok(until - dropped);
+        }
     }
-    connection.execute("delete from audit where tag = ?1 and lfd_nr <= ?2", params![tag, until])?;
-    Ok(until - dropped)
 }
+
+/// The heads are sealed anew where their seals hold.
+const DAY_DROPPED: &str = "update audit_kopf set geloescht_bis = max(coalesce(geloescht_bis, ?1), ?1),
+    mac = iif(mac is siegel('audit_kopf', letzter_tag, geloescht_bis),
+      siegel('audit_kopf', letzter_tag, max(coalesce(geloescht_bis, ?1), ?1)), null)
+  where id = 1";
+const ROWS_DROPPED: &str = "update audit_tag set ab_nr = ?2, ab_pruefsumme = a.pruefsumme,
+    mac = iif(mac is siegel('audit_tag', audit_tag.tag, vortag, letzte_nr, audit_tag.pruefsumme, ab_nr, ab_pruefsumme,
+        mac_ab_nr),
+      siegel('audit_tag', audit_tag.tag, vortag, letzte_nr, audit_tag.pruefsumme, ?2, a.pruefsumme, mac_ab_nr), null)
+  from (select pruefsumme from audit where tag = ?1 and lfd_nr = ?2) a where audit_tag.tag = ?1";
 
 /// Days that the server drops at once. One goes by in a day, so two catch up; a clock that is a
 /// year ahead for a moment costs two days of the log, not all of it.

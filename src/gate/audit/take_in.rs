@@ -6,7 +6,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rusqlite::{Connection, TransactionBehavior};
-use uuid::Uuid;
 
 use super::adding::Adding;
 use super::journal::{Journal, Ready};
@@ -75,7 +74,7 @@ impl Housekeeping for TakeIn {
         let there = if self.is_start { self.there_already(connection)? } else { HashSet::new() };
         let mut adding = Adding::to(connection)?;
         for segment in &self.taken.segments {
-            if take_in(&mut adding, &self.journal.path(*segment), &there)? {
+            if take_in(&mut adding, &self.journal, *segment, &there)? {
                 self.damaged.push(*segment);
             }
         }
@@ -120,10 +119,8 @@ impl TakeIn {
     fn there_already(&self, connection: &Connection) -> Result<HashSet<Uuid>> {
         let mut answered = BTreeMap::<i64, HashSet<Uuid>>::new();
         for segment in &self.taken.segments {
-            let bytes = read(&self.journal.path(*segment))?;
-            let rows =
-                bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
-            for row in rows.filter(|row: &Row| row.status == 503) {
+            let rows = lines(&self.journal, *segment)?.into_iter().filter_map(|line| line.ok());
+            for row in rows.filter(|row| row.status == 503) {
                 answered.entry(Instant::from_millis(row.am).utc_day()).or_default().insert(row.request_id);
             }
         }
@@ -138,27 +135,38 @@ impl TakeIn {
     }
 }
 
-/// The content of a segment; one that is gone is empty.
-fn read(segment: &Path) -> Result<Vec<u8>> {
-    match fs::read(segment) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-        read => read.map_err(|error| Failure::Broken(format!("{}: {error}", segment.display()))),
-    }
+/// The rows of a segment, each or why it is none; one that is gone is empty. A last line without its end was cut off
+/// by a power cut and is no row.
+fn lines(journal: &Journal, number: u64) -> Result<Vec<std::result::Result<Row, String>>> {
+    let segment = journal.path(number);
+    let bytes = match fs::read(&segment) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        read => read.map_err(|error| Failure::Broken(format!("{}: {error}", segment.display())))?,
+    };
+    let mut last = 0;
+    let lines = bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.trim_ascii() != b"");
+    let rows = lines.filter_map(|line| match journal.read(number, last, line) {
+        Ok((at, row)) => {
+            last = at;
+            Some(Ok(row))
+        }
+        Err(_) if !line.ends_with(b"\n") => None,
+        Err(why) => Some(Err(why)),
+    });
+    Ok(rows.collect())
 }
 
-/// Takes in the rows of a segment but those that are `there`; whether some could not be read. A last line without
-/// its end was cut off by a power cut and is no row.
-fn take_in(adding: &mut Adding<'_>, segment: &Path, there: &HashSet<Uuid>) -> Result<bool> {
-    let bytes = read(segment)?;
+/// Takes in the rows of a segment but those that are `there`; whether some could not be read.
+fn take_in(adding: &mut Adding<'_>, journal: &Journal, number: u64, there: &HashSet<Uuid>) -> Result<bool> {
+    let segment = journal.path(number);
     let mut damaged = false;
-    for line in bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.trim_ascii() != b"") {
-        match serde_json::from_slice::<Row>(line) {
+    for row in lines(journal, number)? {
+        match row {
             Ok(row) if there.contains(&row.request_id) => {}
-            Ok(row) => insert_or_leave_out(adding, row, segment)?,
-            Err(_) if !line.ends_with(b"\n") => {}
-            Err(error) => {
+            Ok(row) => insert_or_leave_out(adding, row, &segment)?,
+            Err(why) => {
                 damaged = true;
-                log(&format!("{}: a damaged audit row was left out: {error}", segment.display()));
+                log(&format!("{}: {why}", segment.display()));
             }
         }
     }
@@ -170,20 +178,10 @@ fn lost_rows(lost: u64, now: Instant) -> Row {
     log(&format!("{lost} audit rows were lost while the disk was full"));
     Row {
         am: now.millis(),
-        request_id: Uuid::nil(),
-        key_id: None,
-        tenant_id: None,
-        adresse: String::new(),
-        methode: String::new(),
-        route_id: None,
         pfad: "rows lost while the disk was full".to_owned(),
         status: 503,
-        dauer_us: 0,
-        bytes_ein: 0,
-        bytes_aus: 0,
-        subjekt: None,
         anzahl: i64::try_from(lost).unwrap_or(i64::MAX),
-        flut: false,
+        ..Row::default()
     }
 }
 

@@ -1,0 +1,163 @@
+//! Since when a database is sealed (`db::seal`): the secret is made, and the chains begin, when there is none.
+
+use std::path::Path;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use crate::db::error::Result;
+use crate::db::evidence::Subject;
+use crate::db::seal::{self, Seal, Secret};
+use crate::db::tx::{Tx, WriteTx};
+use crate::db::{Clock, log};
+use crate::gate::audit::{self, Sealed};
+use crate::{anhaenge, belege, tenants};
+
+/// Makes a connection seal with the secret beside its database, and begins where that secret has sealed nothing yet.
+/// Without a secret that can be read or made it goes on unsealed, and the log says so. No server may run.
+pub fn settle(connection: &mut Connection, database: &Path, clock: &Clock) -> Result<Option<Secret>> {
+    let found = match Secret::read(database) {
+        Ok(Some(secret)) => Ok(secret),
+        Ok(None) => Secret::create(database),
+        Err(failure) => Err(failure),
+    };
+    let mut secret = match found {
+        Ok(secret) => secret,
+        Err(failure) => {
+            log(&format!("nothing is sealed: {failure}"));
+            return Ok(None);
+        }
+    };
+    seal::install(connection, Some(&secret))?;
+    if secret.begun().is_empty() {
+        let begun = begin(connection, database, &secret, clock)?;
+        secret.set_begun(database, &[begun])?;
+    }
+    say(connection, &secret)?;
+    Ok(Some(secret))
+}
+
+/// What is known of the seals of a database, for the log.
+fn say(connection: &Connection, secret: &Secret) -> Result<()> {
+    match audit::sealed(connection, Some(secret))? {
+        Sealed::Since(_, how) => tracing::info!("the log and the documents are sealed {how}"),
+        Sealed::Not(why) => log(&format!("the log and the documents are not sealed: {why}")),
+        Sealed::Broken(what) => log(&format!("the log and the documents were tampered with: {what}")),
+    }
+    Ok(())
+}
+
+/// Begins to seal, unless the newest beginning was made with this secret; its seal.
+pub fn begin(connection: &mut Connection, database: &Path, secret: &Secret, clock: &Clock) -> Result<Seal> {
+    let newest = audit::newest_beginning(connection, secret)?;
+    if let Some((seal, true)) = newest {
+        return Ok(seal);
+    }
+    if newest.is_none() {
+        // What a version before the seals left in its journal has none: it is taken in this once.
+        audit::catch_up(connection, database, None, clock.clone())?;
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let begun = audit::begin(&transaction, secret, clock())?;
+    for tenant in tenants::list(&transaction)? {
+        keep_all(&WriteTx::new(Tx::new(&transaction, tenant.id, clock()), None))?;
+    }
+    transaction.commit()?;
+    Ok(begun)
+}
+
+/// The secret that a copy of a database was sealed with, where it stands beside one of these databases. The copy may be
+/// older than the newest beginning.
+pub fn secret_of(copy: &Connection, beside: &[&Path]) -> Result<Option<Secret>> {
+    for database in beside {
+        let Ok(Some(secret)) = Secret::read(database) else { continue };
+        seal::install(copy, Some(&secret))?;
+        if audit::newest_beginning(copy, &secret)?.is_some_and(|(_, ours)| ours) {
+            return Ok(Some(secret.without_beginnings()));
+        }
+    }
+    seal::install(copy, None)?;
+    Ok(None)
+}
+
+/// What a restored database goes on with.
+pub struct Restored {
+    secret: Secret,
+    begun: Seal,
+}
+
+/// Lets a restored copy go on with the secret beside the database whose place it takes; where there is none, with that
+/// beside the backup, else with a new one.
+pub fn take_over(
+    copy: &mut Connection,
+    part: &Path,
+    backup: &Path,
+    database: &Path,
+    clock: &Clock,
+) -> Result<Option<Restored>> {
+    let own = Secret::read(database);
+    let secret = match own {
+        Ok(None) => Secret::read(backup).ok().flatten().map_or_else(|| Secret::create(database), Ok),
+        Ok(Some(secret)) => Ok(secret),
+        Err(failure) => Err(failure),
+    };
+    let secret = match secret {
+        Ok(secret) => secret,
+        Err(failure) => {
+            log(&format!("nothing is sealed: {failure}"));
+            return Ok(None);
+        }
+    };
+    seal::install(copy, Some(&secret))?;
+    let begun = begin(copy, part, &secret, clock)?;
+    Ok(Some(Restored { secret, begun }))
+}
+
+impl Restored {
+    /// Lets the secret stand for both databases, before one takes the place of the other.
+    pub fn before_exchange(&mut self, database: &Path) -> Result<()> {
+        let old = Secret::read(database).ok().flatten();
+        let old = old.map_or(Vec::new(), |old| old.begun().to_vec());
+        let both: Vec<Seal> = old.into_iter().chain([self.begun]).collect();
+        self.secret.set_begun(database, &both)
+    }
+
+    /// Lets it stand for the new one alone.
+    pub fn after_exchange(&mut self, database: &Path) -> Result<()> {
+        self.secret.set_begun(database, &[self.begun])
+    }
+}
+
+/// Takes into the chain of evidence what a version before it wrote.
+fn keep_all(tx: &WriteTx<'_>) -> Result<()> {
+    for subject in belege::without_evidence(tx)? {
+        belege::keep(tx, subject)?;
+    }
+    for subject in anhaenge::without_evidence(tx)? {
+        anhaenge::keep(tx, subject)?;
+    }
+    Ok(())
+}
+
+/// The first thing that is wrong with the chain of evidence and what it is about, in words.
+pub fn broken_evidence(connection: &Connection, is_sealed: bool, clock: &Clock) -> Result<Option<String>> {
+    let now = clock();
+    let broken = crate::db::evidence::verify(connection, is_sealed, |tenant, subject| {
+        let tx = Tx::new(connection, tenant, now);
+        match subject {
+            Subject::Attachment(_) => anhaenge::digest(&tx, subject),
+            _ => belege::digest(&tx, subject),
+        }
+    })?;
+    if broken.is_some() {
+        return Ok(broken);
+    }
+    for tenant in tenants::list(connection)? {
+        let tx = Tx::new(connection, tenant.id, now);
+        let inserted =
+            belege::without_evidence(&tx)?.into_iter().chain(anhaenge::without_evidence(&tx)?).next();
+        if let Some(subject) = inserted {
+            return Ok(Some(format!("{subject} was inserted")));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,69 @@
+//! Comparing the log and the evidence with a backup: what the backup has must still be there. This finds what a proof of
+//! the file alone cannot: old rows that were put back together with their old head.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::chain::Pruefsumme;
+use super::heads::{Head, copied_heads};
+use crate::db::error::{Failure, Result};
+use crate::db::evidence;
+use crate::db::migrate::is_of_this_version;
+use crate::gate::key::mac_secret;
+use crate::rules::day::Day;
+
+/// The first thing of a backup that is missing or different, in words.
+pub fn against(connection: &Connection, backup: &Connection) -> Result<Option<String>> {
+    if !is_of_this_version(backup)? {
+        return Err(Failure::Broken(
+            "the backup has an older schema: restore it elsewhere, then compare".into(),
+        ));
+    }
+    if mac_secret(connection)? != mac_secret(backup)? {
+        return Err(Failure::Broken("the backup is one of another database".into()));
+    }
+    for head in copied_heads(backup)?.iter().filter(|head| head.number > 0) {
+        if let Some(what) = missing(connection, head)? {
+            return Ok(Some(format!("{}{what} since the backup", Day::of_number(head.tag))));
+        }
+    }
+    let Some(kept) = evidence::head(backup)?.filter(|head| head.number > 0) else { return Ok(None) };
+    let what = match evidence::checksum(connection, kept.number)? {
+        Some(pruefsumme) if pruefsumme == kept.pruefsumme => return Ok(None),
+        Some(_) => "altered",
+        None => "removed",
+    };
+    Ok(Some(format!("the evidence up to row {} was {what} since the backup", kept.number)))
+}
+
+/// What happened to the rows of a day that a backup has.
+fn missing(connection: &Connection, kept: &Head) -> Result<Option<String>> {
+    let dropped: Option<i64> =
+        connection.query_row("select max(geloescht_bis) from audit_kopf", [], |row| row.get(0))?;
+    if dropped.is_some_and(|until| kept.tag <= until) {
+        return Ok(None);
+    }
+    let day: Option<(i64, i64, Pruefsumme)> = connection
+        .query_row(
+            "select letzte_nr, ab_nr, ab_pruefsumme from audit_tag where tag = ?1",
+            [kept.tag],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+        )
+        .optional()?;
+    let Some((last, first, before)) = day else {
+        return Ok(Some(": the whole day was removed".to_owned()));
+    };
+    if kept.number < first {
+        return Ok(None);
+    }
+    let now: Option<Pruefsumme> = if kept.number == first {
+        Some(before)
+    } else {
+        let row = "select pruefsumme from audit where tag = ?1 and lfd_nr = ?2";
+        connection.query_row(row, params![kept.tag, kept.number], |row| row.get(0)).optional()?
+    };
+    Ok(match now {
+        Some(now) if now == kept.pruefsumme => None,
+        Some(_) => Some(format!(": rows up to row {} were altered", kept.number)),
+        None => Some(format!(", row {}: was removed", last + 1)),
+    })
+}

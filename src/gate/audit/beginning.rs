@@ -1,0 +1,142 @@
+//! Since when the chains are sealed, and with which secret. Each beginning is a row that names its secret; what is older
+//! is proved by checksums alone.
+
+use rusqlite::{Connection, params};
+
+use super::adding::begin_day;
+use super::chain::beginning;
+use super::verify::{DAY, LOG};
+use crate::db::error::Result;
+use crate::db::evidence;
+use crate::db::seal::{Seal, Secret, hex};
+use crate::rules::day::Instant;
+
+/// What the seals are worth.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sealed {
+    /// They are made with the secret that stands beside the database, since then; what is said of it.
+    Since(Instant, String),
+    /// There are none that could be looked at: why.
+    Not(String),
+    /// They were removed or altered: how.
+    Broken(String),
+}
+
+/// A beginning as it is stored.
+struct Beginning {
+    number: i64,
+    am: Instant,
+    secret: Vec<u8>,
+    anlass: String,
+    seal: Seal,
+    /// Its seal is the one that this machine makes.
+    holds: bool,
+}
+
+/// The seal of a beginning covers the one before it.
+const BEGINNING: &str = "siegel('siegel_beginn', b.nr, b.am, b.geheimnis, b.anlass,
+    (select mac from siegel_beginn where nr = b.nr - 1))";
+
+fn beginnings(connection: &Connection) -> rusqlite::Result<Vec<Beginning>> {
+    let mut statement = connection.prepare(&format!(
+        "select b.nr, b.am, b.geheimnis, b.anlass, b.mac, b.mac is {BEGINNING} from siegel_beginn b order by b.nr"
+    ))?;
+    let rows = statement.query_map([], |row| {
+        Ok(Beginning {
+            number: row.get(0)?,
+            am: row.get(1)?,
+            secret: row.get(2)?,
+            anlass: row.get(3)?,
+            seal: row.get(4)?,
+            holds: row.get(5)?,
+        })
+    })?;
+    rows.collect()
+}
+
+/// What the seals are worth on a connection that seals with this secret.
+pub fn sealed(connection: &Connection, secret: Option<&Secret>) -> Result<Sealed> {
+    let Ok(beginnings) = beginnings(connection) else {
+        return Ok(Sealed::Broken("a beginning of the seals was altered".to_owned()));
+    };
+    if let Some((expected, _)) = (1..).zip(&beginnings).find(|(expected, found)| *expected != found.number) {
+        return Ok(Sealed::Broken(format!("beginning {expected} of the seals was removed")));
+    }
+    let Some(secret) = secret else {
+        return Ok(Sealed::Not(
+            "there is no secret beside the database: what was altered by somebody who computed the checksums anew \
+             is not found"
+                .to_owned(),
+        ));
+    };
+    let (newest, id) = (beginnings.last(), secret.id());
+    // What the file says was made with it: no other row may stand in its place.
+    let is_known =
+        |newest: &Beginning| secret.begun().contains(&newest.seal) && newest.secret == id && newest.holds;
+    if !secret.begun().is_empty() && !newest.is_some_and(is_known) {
+        return Ok(Sealed::Broken(
+            "the seals were removed, or another database was put here by hand: put back a good backup with `partnerd \
+             restore`, or, to go on from here knowingly, stop the server and move the secret away"
+                .to_owned(),
+        ));
+    }
+    let Some(newest) = newest else {
+        return Ok(Sealed::Not("sealing has not begun: the next start of the server begins it".to_owned()));
+    };
+    if newest.secret != id {
+        return Ok(Sealed::Not(format!(
+            "it was sealed with another secret ({}) than the one beside it ({}): it is proved by checksums alone",
+            hex(&newest.secret),
+            hex(&id)
+        )));
+    }
+    if let Some(altered) = beginnings.iter().find(|beginning| beginning.secret == id && !beginning.holds) {
+        return Ok(Sealed::Broken(format!("beginning {} of the seals was altered", altered.number)));
+    }
+    let why = match newest.anlass.as_str() {
+        "neu" => "since the database was made",
+        "umstellung" => "since the upgrade; what is older is proved by checksums alone",
+        _ => "since another secret came beside it; what is older is proved by checksums alone",
+    };
+    Ok(Sealed::Since(newest.am, format!("with the secret {} since {}, {why}", hex(&id), newest.am)))
+}
+
+/// The seal of the newest beginning, and whether it was made with this secret.
+pub fn newest_beginning(connection: &Connection, secret: &Secret) -> Result<Option<(Seal, bool)>> {
+    let newest = beginnings(connection)?.pop();
+    Ok(newest.map(|newest| (newest.seal, newest.secret == secret.id() && newest.holds)))
+}
+
+/// Begins to seal all chains as they stand, on a connection that seals with this secret; the seal of this beginning.
+pub fn begin(connection: &Connection, secret: &Secret, now: Instant) -> Result<Seal> {
+    let before: i64 = connection.query_row("select count(*) from siegel_beginn", [], |row| row.get(0))?;
+    let is_used: bool = connection.query_row(
+        "select exists (select 1 from audit_kopf) or exists (select 1 from nachweis)",
+        [],
+        |row| row.get(0),
+    )?;
+    let anlass = match (before, is_used) {
+        (0, false) => "neu",
+        (0, true) => "umstellung",
+        _ => "geheimnis",
+    };
+    if !is_used {
+        // The log has a head from now on, whether there are rows or not.
+        let today = now.utc_day();
+        begin_day(connection, today, None, beginning(today, None), false)?;
+    }
+    connection.execute(
+        &format!(
+            "insert into siegel_beginn (nr, am, geheimnis, anlass, mac)
+             select b.nr, b.am, b.geheimnis, b.anlass, {BEGINNING}
+             from (select ?1 as nr, ?2 as am, ?3 as geheimnis, ?4 as anlass) b"
+        ),
+        params![before + 1, now, secret.id(), anlass],
+    )?;
+    connection.execute("update audit_tag set mac_ab_nr = letzte_nr", [])?;
+    connection.execute(&format!("update audit_tag set mac = {DAY}"), [])?;
+    connection.execute(&format!("update audit_kopf set mac = {LOG}"), [])?;
+    evidence::begin(connection)?;
+    let seal = "select mac from siegel_beginn where nr = ?1";
+    Ok(connection.query_row(seal, [before + 1], |row| row.get(0))?)
+}

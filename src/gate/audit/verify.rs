@@ -1,0 +1,170 @@
+//! Proving the log: checksums of all rows, and their seals where they were made with the secret of this machine.
+
+use rusqlite::{Connection, OptionalExtension};
+
+use super::beginning::{Sealed, sealed};
+use super::chain::{Pruefsumme, beginning, link_in_form, route_name};
+use super::{COLUMNS, Row};
+use crate::db::error::Result;
+use crate::db::seal::Secret;
+use crate::rules::day::{Day, Instant};
+
+/// What [`verify`] came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Finding {
+    /// The log is whole: so many rows.
+    Whole(i64),
+    /// The first thing that is wrong, in words.
+    Broken(String),
+}
+
+/// A day as its head has it.
+struct Head {
+    tag: i64,
+    vortag: Option<i64>,
+    letzte_nr: i64,
+    pruefsumme: Pruefsumme,
+    ab_nr: i64,
+    ab_pruefsumme: Pruefsumme,
+    mac_ab_nr: i64,
+    /// Its seal is the one that this machine makes.
+    holds: bool,
+}
+
+/// The seal of a day's head.
+pub const DAY: &str =
+    "siegel('audit_tag', tag, vortag, letzte_nr, pruefsumme, ab_nr, ab_pruefsumme, mac_ab_nr)";
+
+/// The seal of the head of the log.
+pub const LOG: &str = "siegel('audit_kopf', letzter_tag, geloescht_bis)";
+
+/// Proves the chains of all days; run it on one snapshot of a connection that seals with this secret.
+pub fn verify(connection: &Connection, secret: Option<&Secret>, now: Instant) -> Result<Finding> {
+    let is_sealed = match sealed(connection, secret)? {
+        Sealed::Since(..) => true,
+        Sealed::Not(_) => false,
+        Sealed::Broken(sentence) => return Ok(Finding::Broken(sentence)),
+    };
+    let heads = match read_heads(connection) {
+        Ok(heads) => heads,
+        Err(error) => return Ok(Finding::Broken(format!("the head of a day was altered: {error}"))),
+    };
+    if let Some(sentence) = missing_day(connection, &heads, is_sealed, now)? {
+        return Ok(Finding::Broken(sentence));
+    }
+    let mut rows = 0;
+    for head in &heads {
+        match verify_day(connection, head, is_sealed)? {
+            Finding::Whole(of_day) => rows += of_day,
+            broken => return Ok(broken),
+        }
+    }
+    Ok(Finding::Whole(rows))
+}
+
+fn read_heads(connection: &Connection) -> rusqlite::Result<Vec<Head>> {
+    let mut statement = connection.prepare(&format!(
+        "select tag, vortag, letzte_nr, pruefsumme, ab_nr, ab_pruefsumme, mac_ab_nr, mac is {DAY}
+         from audit_tag order by tag"
+    ))?;
+    let heads = statement.query_map([], |row| {
+        Ok(Head {
+            tag: row.get(0)?,
+            vortag: row.get(1)?,
+            letzte_nr: row.get(2)?,
+            pruefsumme: row.get(3)?,
+            ab_nr: row.get(4)?,
+            ab_pruefsumme: row.get(5)?,
+            mac_ab_nr: row.get(6)?,
+            holds: row.get(7)?,
+        })
+    })?;
+    heads.collect()
+}
+
+/// A day that is gone, or one that came in past its head.
+fn missing_day(
+    connection: &Connection,
+    heads: &[Head],
+    is_sealed: bool,
+    now: Instant,
+) -> Result<Option<String>> {
+    let kopf: Option<(i64, Option<i64>, bool)> = connection
+        .query_row(&format!("select letzter_tag, geloescht_bis, mac is {LOG} from audit_kopf"), [], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
+        .optional()?;
+    let Some((last, dropped_until, holds)) = kopf else {
+        let of = heads.first().map(|head| format!("{}: ", Day::of_number(head.tag)));
+        let is_gone = is_sealed || of.is_some();
+        return Ok(is_gone.then(|| format!("{}the head of the log was removed", of.unwrap_or_default())));
+    };
+    if dropped_until.is_some_and(|until| until >= now.utc_day()) {
+        return Ok(Some("days that are not over were dropped".to_owned()));
+    }
+    let has_day = |tag: i64| heads.iter().any(|head| head.tag == tag);
+    let is_dropped = |tag: i64| dropped_until.is_some_and(|until| tag <= until);
+    let expected = heads.iter().filter_map(|head| head.vortag).chain([last]);
+    if let Some(tag) = expected.into_iter().find(|tag| !has_day(*tag) && !is_dropped(*tag)) {
+        return Ok(Some(format!("{}: the whole day was removed", Day::of_number(tag))));
+    }
+    if is_sealed && !holds {
+        return Ok(Some("the head of the log was altered: which days there are, or were dropped".to_owned()));
+    }
+    let strange: Option<(i64, i64)> = connection
+        .query_row(
+            "select tag, lfd_nr from audit where tag not in (select tag from audit_tag) order by tag, lfd_nr",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .optional()?;
+    Ok(strange.map(|(tag, number)| format!("{}, row {number}: was inserted", Day::of_number(tag))))
+}
+
+fn verify_day(connection: &Connection, head: &Head, is_sealed: bool) -> Result<Finding> {
+    let mut statement = connection.prepare_cached(&format!(
+        "select {COLUMNS}, lfd_nr, pruefsumme, form, mac is kurzsiegel('audit', tag, lfd_nr, pruefsumme)
+         from audit where tag = ?1 order by lfd_nr"
+    ))?;
+    let mut rows = statement.query([head.tag])?;
+    let (mut before, mut last) = (head.ab_pruefsumme, head.ab_nr);
+    let broken = |number: i64, what: &str| {
+        Ok(Finding::Broken(format!("{}, row {number}: was {what}", Day::of_number(head.tag))))
+    };
+    if head.ab_nr == 0 && before != beginning(head.tag, head.vortag) {
+        return broken(1, "altered");
+    }
+    while let Some(row) = rows.next()? {
+        let number: i64 = row.get(16)?;
+        if number > head.letzte_nr || number <= last {
+            return broken(number, "inserted");
+        }
+        if number != last + 1 {
+            return broken(last + 1, "removed");
+        }
+        // A value of another type than ours was altered, too.
+        let (Ok(pruefsumme), Ok(form)) = (row.get::<_, Vec<u8>>(17), row.get(18)) else {
+            return broken(number, "altered");
+        };
+        let has_seal = number <= head.mac_ab_nr || !is_sealed || row.get(19)?;
+        let Ok(row) = Row::read(row) else { return broken(number, "altered") };
+        let route = route_name(connection, row.route_id)?;
+        match link_in_form(form, before, head.tag, number, &row, route.as_deref()) {
+            Some(expected) if pruefsumme == expected && has_seal => (before, last) = (expected, number),
+            _ => return broken(number, "altered"),
+        }
+    }
+    if last != head.letzte_nr {
+        return broken(last + 1, "removed");
+    }
+    if before != head.pruefsumme {
+        return broken(last, "altered");
+    }
+    if is_sealed && !head.holds {
+        let day = Day::of_number(head.tag);
+        return Ok(Finding::Broken(format!(
+            "{day}: the head of the day was altered: rows behind row {last} or before the first one were removed"
+        )));
+    }
+    Ok(Finding::Whole(last - head.ab_nr))
+}

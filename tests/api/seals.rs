@@ -1,0 +1,480 @@
+//! Chains that hold (P12, P13): whatever somebody does to the file with plain SQL who knows how checksums are made, and
+//! who has the program but not the secret, is found by `audit verify` or `check`.
+
+use std::path::{Path, PathBuf};
+
+use partnerd::db::connection::open_writer;
+use partnerd::gate::audit::Row;
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use crate::audit::write_segment;
+use crate::harness::{Client, Server, cli};
+
+const PDF: &str = "JVBERi0xLjQKJSVFT0YK";
+const OTHER_PDF: &str = "JVBERi0xLjQKWAolJUVPRgo=";
+
+/// A mill that worked for three days: the log has twelve rows on each, there are final documents, one of them settled,
+/// PDFs, history and attachments.
+fn mill() -> Server {
+    let mut server = Server::start_at("2026-07-08T10:00:00Z");
+    let mill = server.company("Mühle");
+    for day in ["2026-07-08", "2026-07-09", "2026-07-10"] {
+        if day == "2026-07-10" {
+            let settled = server.cli(&["beleg", "erledigen", "RE-2026-00001", "--tenant", "Mühle"]);
+            assert!(settled.status.success(), "{}", String::from_utf8_lossy(&settled.stderr));
+        }
+        server.set_clock(&format!("{day}T10:00:00Z"));
+        day_of(&server.client(mill.tenant, mill.key.clone()), day);
+        server.restart();
+    }
+    server
+}
+
+fn day_of(mill: &Client, day: &str) {
+    let kunde = mill.post("/api/v1/kunden", json!({"name": format!("Hof {day}")})).id();
+    let file = json!({"dateiname": format!("{day}.txt"), "inhalt_base64": "SGFsbG8="});
+    mill.post(&format!("/api/v1/kunden/{kunde}/dokumente"), file).is(201);
+    let items = json!([{"bezeichnung": "Fracht", "menge": 1, "ep_netto": "85.00", "mwst_satz": 19}]);
+    let document = |typ: &str| {
+        let body = json!({"beleg_typ": typ, "kunden_id": kunde, "items": items});
+        mill.post("/api/v1/belege", body).id()
+    };
+    let (first, second, last) = (document("RE"), document("RE"), document("AN"));
+    mill.put(&format!("/api/v1/belege/{first}"), json!({"notizen": "eilt"})).is(200);
+    mill.post(&format!("/api/v1/belege/{first}/pdf"), json!({"datei_base64": PDF})).is(201);
+    for id in [second, last] {
+        mill.post(&format!("/api/v1/belege/{id}/abschliessen"), json!({})).is(200);
+        mill.post(&format!("/api/v1/belege/{id}/pdf"), json!({"datei_base64": OTHER_PDF})).is(201);
+    }
+    mill.get("/api/v1/kunden").is(200);
+}
+
+/// Rows of the log of each day of [`mill`].
+const ROWS: i64 = 12;
+
+/// Whoever has the file and the program, but not the secret.
+struct Forger {
+    file: PathBuf,
+}
+
+impl Forger {
+    /// A copy of the database of a server, without the secret.
+    fn of(server: &Server) -> Forger {
+        let file = server.database.with_file_name("copy.db");
+        for ending in ["", "-wal", "-shm", "-secret", "-lock", "-use-lock"] {
+            let _ = std::fs::remove_file(file.with_file_name(format!("copy.db{ending}")));
+        }
+        let target = file.to_str().unwrap();
+        open_writer(&server.database).unwrap().execute("vacuum into ?1", [target]).unwrap();
+        Forger { file }
+    }
+
+    /// Plain SQL; triggers do not hinder it, and stand there afterwards as before.
+    fn sql(&self, statements: &str) {
+        let connection = Connection::open(&self.file).unwrap();
+        connection.pragma_update(None, "foreign_keys", false).unwrap();
+        let triggers: Vec<(String, String)> = connection
+            .prepare("select name, sql from sqlite_schema where type = 'trigger'")
+            .unwrap()
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        triggers
+            .iter()
+            .for_each(|(name, _)| connection.execute_batch(&format!("drop trigger {name}")).unwrap());
+        connection.execute_batch(statements).unwrap_or_else(|error| panic!("{statements}: {error}"));
+        triggers.iter().for_each(|(_, sql)| connection.execute_batch(sql).unwrap());
+    }
+
+    /// Writes the rows of a day anew from a number on, as they should have been, with the checksums that belong to them.
+    fn rewrite(&self, day: i64, from: i64, forge: impl FnOnce(&mut Vec<Row>)) {
+        let mut rows = self.rows(day, from);
+        forge(&mut rows);
+        let before =
+            format!("(select pruefsumme from audit where tag = {} and lfd_nr = {})", tag(day), from - 1);
+        self.sql(&format!(
+            "delete from audit where tag = {tag} and lfd_nr >= {from};
+             update audit_tag set letzte_nr = {from} - 1, pruefsumme = coalesce({before}, ab_pruefsumme) where tag = {tag}",
+            tag = tag(day),
+        ));
+        self.add(&rows);
+    }
+
+    /// Adds rows as the program does that does not know the secret.
+    fn add(&self, rows: &[Row]) {
+        let connection = open_writer(&self.file).unwrap();
+        rows.iter().for_each(|row| row.insert(&connection).unwrap());
+    }
+
+    fn rows(&self, day: i64, from: i64) -> Vec<Row> {
+        let connection = Connection::open(&self.file).unwrap();
+        let select = format!(
+            "select am, request_id, key_id, tenant_id, adresse, methode, route_id, pfad, status, dauer_us, bytes_ein,
+               bytes_aus, subjekt, anzahl from audit where tag = {} and lfd_nr >= {from} order by lfd_nr",
+            tag(day)
+        );
+        let mut statement = connection.prepare(&select).unwrap();
+        let rows = statement.query_map([], |row| {
+            Ok(Row {
+                am: row.get(0)?,
+                request_id: row.get(1)?,
+                key_id: row.get(2)?,
+                tenant_id: row.get(3)?,
+                adresse: row.get(4)?,
+                methode: row.get(5)?,
+                route_id: row.get(6)?,
+                pfad: row.get(7)?,
+                status: row.get(8)?,
+                dauer_us: row.get(9)?,
+                bytes_ein: row.get(10)?,
+                bytes_aus: row.get(11)?,
+                subjekt: row.get(12)?,
+                anzahl: row.get(13)?,
+                ..Row::default()
+            })
+        });
+        rows.unwrap().map(Result::unwrap).collect()
+    }
+
+    /// What `audit verify` and `check` say, both together; nothing where both are content.
+    fn said(&self) -> String {
+        let mut said = String::new();
+        for command in [&["audit", "verify"][..], &["check"]] {
+            let output = cli(&self.file, command);
+            if !output.status.success() {
+                said += &String::from_utf8_lossy(&output.stderr);
+                said += &String::from_utf8_lossy(&output.stdout);
+            }
+        }
+        said
+    }
+
+    /// The same where the secret is.
+    fn said_with_secret(&self, server: &Server) -> String {
+        std::fs::copy(secret(&server.database), secret(&self.file)).unwrap();
+        let said = self.said();
+        std::fs::remove_file(secret(&self.file)).unwrap();
+        said
+    }
+}
+
+fn secret(database: &Path) -> PathBuf {
+    database.with_file_name(format!("{}-secret", database.file_name().unwrap().to_str().unwrap()))
+}
+
+/// The number of a day of [`mill`]: 8, 9 or 10.
+fn tag(day: i64) -> String {
+    format!("(strftime('%s', '2026-07-{day:02}') / 86400)")
+}
+
+/// What was done, what must be said of it, and whether checksums alone find it as well.
+type Attack = (&'static str, &'static str, bool, Box<dyn Fn(&Forger)>);
+
+fn sql(statements: &str) -> Box<dyn Fn(&Forger)> {
+    let statements = ["8", "9", "10"].iter().fold(statements.to_owned(), |text, day| {
+        text.replace(&format!("DAY_{day}"), &tag(day.parse().unwrap()))
+    });
+    Box::new(move |forger| forger.sql(&statements))
+}
+
+const NEWEST: &str = "kette_nr = (select max(kette_nr) from beleg)";
+
+fn attacks_on_the_log() -> Vec<Attack> {
+    vec![
+        ("the tail of a day is cut", "2026-07-09: the head of the day was altered", false, Box::new(|forger| {
+            forger.rewrite(9, ROWS, Vec::clear);
+        })),
+        ("the first rows are cut", "2026-07-08: the head of the day was altered", false, sql(
+            "update audit_tag set ab_nr = 3, ab_pruefsumme = (select pruefsumme from audit where tag = DAY_8 and lfd_nr = 3)
+               where tag = DAY_8;
+             delete from audit where tag = DAY_8 and lfd_nr <= 3",
+        )),
+        ("the first day is dropped", "the head of the log was altered", false, sql(
+            "delete from audit where tag = DAY_8; delete from audit_tag where tag = DAY_8;
+             update audit_kopf set geloescht_bis = DAY_8",
+        )),
+        ("all days but the last are dropped", "the head of the log was altered", false, sql(
+            "delete from audit where tag < DAY_10; delete from audit_tag where tag < DAY_10;
+             update audit_kopf set geloescht_bis = DAY_9",
+        )),
+        ("a day in the middle is removed, and the next one chained to the one before it", "the head of the log was altered",
+         false, Box::new(|forger| {
+            let rows = forger.rows(10, 1);
+            forger.sql(&format!(
+                "delete from audit where tag >= {day}; delete from audit_tag where tag >= {day};
+                 update audit_kopf set letzter_tag = {before}",
+                day = tag(9),
+                before = tag(8),
+            ));
+            forger.add(&rows);
+        })),
+        ("the last day is removed", "the head of the log was altered", false, sql(
+            "delete from audit where tag = DAY_10; delete from audit_tag where tag = DAY_10;
+             update audit_kopf set letzter_tag = DAY_9",
+        )),
+        ("the whole log is removed", "the head of the log was removed", false, sql(
+            "delete from audit; delete from audit_tag; delete from audit_kopf",
+        )),
+        ("the whole log and all seals are removed", "the seals were removed", false, sql(
+            "delete from audit; delete from audit_tag; delete from audit_kopf; delete from siegel_beginn;
+             update nachweis set mac = null; update nachweis_kopf set mac = null",
+        )),
+        ("all seals are removed", "the seals were removed", false, sql(
+            "delete from siegel_beginn; update audit set mac = null; update audit_tag set mac = null;
+             update audit_kopf set mac = null; update nachweis set mac = null; update nachweis_kopf set mac = null",
+        )),
+        ("a row is altered and all behind it chained anew", "2026-07-09, row 3: was altered", false, Box::new(|forger| {
+            forger.rewrite(9, 3, |rows| rows[0].pfad = "/api/v1/artikel".to_owned());
+        })),
+        ("a row is inserted and all behind it chained anew", "2026-07-09, row 4: was altered", false, Box::new(|forger| {
+            forger.rewrite(9, 4, |rows| rows.insert(0, rows[1].clone()));
+        })),
+        ("a row is removed and all behind it chained anew", "2026-07-09, row 5: was altered", false, Box::new(|forger| {
+            forger.rewrite(9, 5, |rows| drop(rows.remove(0)));
+        })),
+        ("a row is appended", "2026-07-10, row 13: was altered", false, Box::new(|forger| {
+            forger.add(&forger.rows(10, ROWS));
+        })),
+        ("a row is altered and has the seals of before", "2026-07-09, row 12: was altered", false, Box::new(|forger| {
+            forger.sql("create table seals as select tag, lfd_nr, mac from audit;
+                        create table heads as select tag, mac from audit_tag");
+            forger.rewrite(9, ROWS, |rows| rows[0].status = 418);
+            forger.sql("update audit set mac = (select s.mac from seals s where s.tag = audit.tag and s.lfd_nr = audit.lfd_nr);
+                        update audit_tag set mac = (select h.mac from heads h where h.tag = audit_tag.tag);
+                        drop table seals; drop table heads");
+        })),
+        ("rows are said to be older than the seals", "2026-07-09: the head of the day was altered", false,
+         Box::new(|forger| {
+            forger.rewrite(9, 3, |rows| rows[0].status = 418);
+            forger.sql(&format!("update audit_tag set mac_ab_nr = letzte_nr where tag = {}", tag(9)));
+        })),
+        ("the seal of a row is gone", "2026-07-08, row 2: was altered", false, sql(
+            "update audit set mac = null where tag = DAY_8 and lfd_nr = 2",
+        )),
+        ("the seal of a day is gone", "2026-07-08: the head of the day was altered", false, sql(
+            "update audit_tag set mac = null where tag = DAY_8",
+        )),
+        ("the seal of the log is gone", "the head of the log was altered", false, sql("update audit_kopf set mac = null")),
+        ("a person is said to have acted", "2026-07-08, row 2: was altered", true, sql(
+            "update audit set person = 'anna', key_id = null where tag = DAY_8 and lfd_nr = 2",
+        )),
+        ("the seals are said to be of another secret", "the seals were removed", false, sql(
+            "update siegel_beginn set geheimnis = randomblob(8)",
+        )),
+        ("the seals are said to have begun later", "the seals were removed", false, sql("update siegel_beginn set am = am + 1")),
+        ("a further beginning is inserted", "the seals were removed", false, sql(
+            "insert into siegel_beginn values (2, 1783677600000, randomblob(8), 'geheimnis', randomblob(32))",
+        )),
+        ("the first beginning is removed", "beginning 1 of the seals was removed", true, sql(
+            "update siegel_beginn set nr = 2",
+        )),
+    ]
+}
+
+fn attacks_on_documents() -> Vec<Attack> {
+    let newest = |change: &str| sql(&format!("update beleg set {change} where {NEWEST}"));
+    vec![
+        ("the newest final document is altered", "checksums of final documents follow from their content", true,
+         newest("notizen = 'bar bezahlt'")),
+        ("the newest final document is altered, and finalised again", "was altered", true, Box::new(|forger| {
+            // The evidence keeps the row of the first time; a second one comes behind it.
+            refinalise(forger, "");
+        })),
+        ("and what the evidence had of it is removed", "of the evidence was altered", false, Box::new(|forger| {
+            refinalise(forger, "delete from beleg_pdf where beleg_id = (select id from beleg order by kette_nr desc limit 1);
+               delete from nachweis where nr >= (select min(nr) from nachweis n
+                 where n.id = (select id from beleg order by kette_nr desc limit 1));
+               update nachweis_kopf set letzte_nr = (select max(nr) from nachweis),
+                 pruefsumme = (select pruefsumme from nachweis order by nr desc limit 1);");
+        })),
+        ("the state of a final document is altered", "the state of each final document follows from its history", true,
+         newest("status = 'erledigt'")),
+        ("a change is not in the history", "each change of a document is in its history", true, newest("version = version + 1")),
+        ("the content of a PDF is replaced", "the content of PDF", true,
+         sql("update beleg_pdf set inhalt = x'255044462d' where rowid = 1")),
+        ("a PDF is replaced by another one with its sha256", "was altered", true, sql(
+            "update beleg_pdf set inhalt = (select inhalt from beleg_pdf where rowid = 2),
+               sha256 = (select sha256 from beleg_pdf where rowid = 2) where rowid = 1",
+        )),
+        ("a PDF is deleted", "was removed", true, sql("delete from beleg_pdf where rowid = 1")),
+        ("a PDF is inserted", "was inserted", true, sql(
+            "insert into beleg_pdf select tenant_id, randomblob(16), beleg_id, dateiname, sha256, erstellt_am, inhalt
+               from beleg_pdf where rowid = 1",
+        )),
+        ("a PDF is deleted with its evidence", "of the evidence was removed", true, sql(
+            "delete from nachweis where id = (select id from beleg_pdf where rowid = 1); delete from beleg_pdf where rowid = 1",
+        )),
+        ("the last PDF is deleted, and the end of the evidence cut", "the head of the evidence was altered", false, sql(
+            "delete from beleg_pdf where id = (select id from nachweis where art = 'pdf' order by nr desc limit 1);
+             delete from nachweis where nr >= (select max(nr) from nachweis where art = 'pdf');
+             update nachweis_kopf set letzte_nr = (select max(nr) from nachweis),
+               pruefsumme = (select pruefsumme from nachweis order by nr desc limit 1)",
+        )),
+        ("a version of the history is replaced", "version 1 of document", true,
+         sql("update beleg_verlauf set beleg = replace(beleg, 'Fracht', 'Spende') where rowid = 1")),
+        ("a version of the history is deleted", "version 1 of document", true, sql("delete from beleg_verlauf where rowid = 1")),
+        ("a version of the history is inserted", "was inserted", true, sql(
+            "insert into beleg_verlauf select tenant_id, beleg_id, 77, am, key_id, aktion, beleg from beleg_verlauf
+               where rowid = 1",
+        )),
+        ("an attachment is altered", "the content of attachment", true,
+         sql("update anhang set inhalt = x'00' where rowid = 1")),
+        ("an attachment has another name", "was altered", true, sql("update anhang set dateiname = 'x.txt' where rowid = 1")),
+        ("an attachment is deleted", "was removed", true, sql("delete from anhang where rowid = 1")),
+        ("the whole evidence is removed", "the head of the evidence was altered", true, sql(
+            "delete from nachweis; update nachweis_kopf set letzte_nr = 0, pruefsumme = zeroblob(32)",
+        )),
+        ("the head of the evidence is removed", "the head of the evidence was removed", true,
+         sql("delete from nachweis_kopf")),
+        ("the seal of the evidence is gone", "the head of the evidence was altered", false,
+         sql("update nachweis_kopf set mac = null")),
+    ]
+}
+
+/// Opens the newest final document with SQL, alters it, and lets the program finalise it once more.
+fn refinalise(forger: &Forger, more: &str) {
+    let beleg = format!("(select id from beleg where {NEWEST})");
+    let number: String = Connection::open(&forger.file)
+        .unwrap()
+        .query_row(&format!("select beleg_nummer from beleg where {NEWEST}"), [], |row| row.get(0))
+        .unwrap();
+    forger.sql(&format!(
+        "{more}
+         delete from beleg_verlauf where beleg_id = {beleg};
+         update beleg set status = 'offen', kette_nr = null, pruefsumme = null, ereignis_am = null, version = 1,
+           notizen = 'bar bezahlt' where {NEWEST}"
+    ));
+    let output = cli(&forger.file, &["beleg", "abschliessen", &number, "--tenant", "Mühle"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn whoever_does_not_know_the_secret_cannot_alter_cut_or_forge_anything() {
+    let server = mill();
+    assert_eq!(server.sql::<i64>("select count(*) from audit"), 3 * ROWS);
+    let control = Forger::of(&server);
+    assert_eq!(control.said_with_secret(&server), "", "the copy itself is whole");
+    let proof = || -> Value {
+        serde_json::from_slice(&cli(&control.file, &["--json", "audit", "verify"]).stdout).unwrap()
+    };
+    assert_eq!(proof()["sealed"], false, "and without the secret it is not sealed");
+    let attacks: Vec<_> = attacks_on_the_log().into_iter().chain(attacks_on_documents()).collect();
+    assert!(attacks.len() >= 40);
+    for (what, expected, by_checksums, attack) in &attacks {
+        let forger = Forger::of(&server);
+        attack(&forger);
+        // What checksums alone do not find is what the seals are for.
+        assert_eq!(!forger.said().is_empty(), *by_checksums, "{what}, by checksums alone: {}", forger.said());
+        let said = forger.said_with_secret(&server);
+        assert!(said.contains(expected), "{what}: {said:?}, expected: {expected}");
+    }
+}
+
+/// What was altered is not sealed with what comes after it: the seal of a head is made anew only where it holds.
+#[test]
+fn what_was_forged_is_not_sealed_by_what_comes_after_it() {
+    let server = mill();
+    let forged = |statements: &str| {
+        let forger = Forger::of(&server);
+        forger.sql(statements);
+        std::fs::copy(secret(&server.database), secret(&forger.file)).unwrap();
+        // From here on the program writes that knows the secret: further rows, a further day, a further version.
+        let row = forger.rows(10, 1).remove(0);
+        let tomorrow = Row { am: row.am + 86_400_000, ..row.clone() };
+        forger.add(&[row, tomorrow]);
+        let settled = cli(&forger.file, &["beleg", "erledigen", "RE-2026-00002", "--tenant", "Mühle"]);
+        assert!(settled.status.success(), "{settled:?}");
+        forger.said()
+    };
+    assert_eq!(forged(""), "", "the control: what comes after is sealed");
+    let day = tag(10);
+    let cases = [
+        (
+            format!(
+                "delete from audit where tag = {day} and lfd_nr = {ROWS};
+                 update audit_tag set letzte_nr = {ROWS} - 1, pruefsumme =
+                   (select pruefsumme from audit where tag = {day} and lfd_nr = {ROWS} - 1) where tag = {day}"
+            ),
+            "2026-07-10: the head of the day was altered",
+        ),
+        (
+            format!(
+                "delete from audit where tag = {day} - 2; delete from audit_tag where tag = {day} - 2;
+                 update audit_kopf set geloescht_bis = {day} - 2"
+            ),
+            "the head of the log was altered",
+        ),
+        ("update nachweis_kopf set mac = zeroblob(32)".to_owned(), "the head of the evidence was altered"),
+    ];
+    for (statements, expected) in cases {
+        let said = forged(&statements);
+        assert!(said.contains(expected), "{statements}: {said:?}, expected: {expected}");
+    }
+}
+
+#[test]
+fn a_forged_line_of_the_journal_is_not_taken_in() {
+    let mut server = Server::start();
+    server.company("Mühle");
+    write_segment(&server, 900, &["/wahr", "/auch-wahr", "/nochmal"]);
+    let file = server.database.with_file_name("test.db-audit-journal-900");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let bare = lines[0].split('\t').nth(1).unwrap();
+    let forged = [
+        bare.to_owned(),
+        lines[0].replace("/wahr", "/falsch"),
+        lines[0].replacen('1', "4", 1),
+        format!("4\t{bare}\t{}", "0".repeat(32)),
+        // The same once more.
+        lines[0].to_owned(),
+    ];
+    std::fs::write(&file, format!("{text}{}\n", forged.join("\n"))).unwrap();
+    // A line that is true, but of another segment.
+    std::fs::write(server.database.with_file_name("test.db-audit-journal-901"), &text).unwrap();
+    server.restart();
+    let paths = "select group_concat(pfad, ' ') from (select pfad from audit where methode = 'GET' order by tag, lfd_nr)";
+    assert_eq!(server.sql::<String>(paths), "/wahr /auch-wahr /nochmal");
+    for kept in ["900", "901"] {
+        assert!(server.database.with_file_name(format!("test.db-audit-damaged-{kept}")).exists(), "{kept}");
+    }
+    assert!(server.cli(&["audit", "verify"]).status.success());
+}
+
+/// Old rows with their old head hold by themselves: a backup tells.
+#[test]
+fn what_was_removed_since_a_backup_is_found_against_it() {
+    let server = mill();
+    let old = Forger::of(&server);
+    std::fs::copy(secret(&server.database), secret(&old.file)).unwrap();
+    let backup = server.database.with_file_name("backup.db");
+    let backup = backup.to_str().unwrap();
+    let verify = |file: &Path, against: &str| cli(file, &["audit", "verify", "--against", against]);
+    let mill = server.client(1, Some(server.company("Andere").key.unwrap()));
+    day_of(&mill, "später");
+    let report = server.cli(&["--json", "backup", backup]);
+    let report: Value = serde_json::from_slice(&report.stdout).unwrap();
+    let head = "select letzte_nr, lower(hex(pruefsumme)) from audit_kopie order by tag desc limit 1";
+    let head = Connection::open(backup).unwrap().query_row(head, [], |row| Ok((row.get(0)?, row.get(1)?)));
+    let (last, checksum): (i64, String) = head.unwrap();
+    assert_eq!(report[0]["audit_head"], format!("2026-07-10 row {last} checksum {checksum}"));
+    assert!(report[0]["evidence_head"].as_str().unwrap().starts_with("evidence row "), "{report}");
+    assert!(verify(&server.database, backup).status.success());
+    assert_eq!(old.said(), "", "the old file alone is whole");
+    let output = verify(&old.file, backup);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("2026-07-10, row 13: was removed since the backup"), "{said}");
+    // The log as it should be, the evidence of before.
+    old.sql(&format!(
+        "attach '{backup}' as b; delete from audit; insert into audit select * from b.audit; delete from audit_tag;
+         insert into audit_tag select * from b.audit_tag; delete from audit_kopf;
+         insert into audit_kopf select * from b.audit_kopf"
+    ));
+    let said = String::from_utf8_lossy(&verify(&old.file, backup).stderr).into_owned();
+    assert!(said.contains("the evidence up to row") && said.contains("was removed since"), "{said}");
+    let other = Server::start();
+    let output = verify(&other.database, backup);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("of another database"), "{output:?}");
+}
