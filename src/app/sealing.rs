@@ -29,8 +29,15 @@ pub fn settle(connection: &mut Connection, database: &Path, clock: &Clock) -> Re
     };
     seal::install(connection, Some(&secret))?;
     if secret.begun().is_empty() {
+        let before = audit::sealed(connection, Some(&secret))?;
         let begun = begin(connection, database, &secret, clock)?;
-        secret.set_begun(database, &[begun])?;
+        // The next start tries again.
+        if let Err(failure) = secret.set_begun(database, &[begun]) {
+            log(&format!("that sealing began is not written down: {failure}"));
+        }
+        if let Sealed::Not(why) = before {
+            log(&format!("a new chain of seals begins in {}: {why}", database.display()));
+        }
     }
     say(connection, &secret)?;
     Ok(Some(secret))

@@ -9,6 +9,7 @@
 //! one was altered. Without a secret both are null.
 
 use std::fs::{self, File};
+use std::hash::Hasher;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -18,7 +19,7 @@ use rusqlite::Connection;
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::ValueRef;
 use sha2::Sha256;
-use siphasher::sip128::SipHasher24;
+use siphasher::sip128::{Hasher128, SipHasher24};
 
 use super::copy::{folder_of, sync, sync_folder};
 use super::error::{Failure, Result};
@@ -125,11 +126,11 @@ impl Secret {
 
     /// The seal of a line of a journal.
     pub fn line(&self, segment: u64, number: u64, line: &[u8]) -> [u8; 16] {
-        let mut content = Content::default();
-        content.number(segment as i64);
-        content.number(number as i64);
-        content.bytes(line);
-        SipHasher24::new_with_key(&self.lines).hash(&content.0).as_bytes()
+        let mut hasher = SipHasher24::new_with_key(&self.lines);
+        hasher.write(&segment.to_le_bytes());
+        hasher.write(&number.to_le_bytes());
+        hasher.write(line);
+        hasher.finish128().as_bytes()
     }
 
     /// The whole file under another name; nobody but the owner of the database may read it.
@@ -198,8 +199,13 @@ pub fn install(connection: &Connection, secret: Option<&Secret>) -> rusqlite::Re
 pub struct Content(Vec<u8>);
 
 impl Content {
+    /// Nothing yet, with room for what there is as a rule.
+    pub fn with_room() -> Content {
+        Content(Vec::with_capacity(256))
+    }
+
     fn of(context: &Context<'_>) -> Content {
-        let mut content = Content(Vec::with_capacity(160));
+        let mut content = Content::with_room();
         (0..context.len()).for_each(|at| content.value(context.get_raw(at)));
         content
     }
@@ -273,14 +279,17 @@ fn first<const N: usize>(seal: Seal) -> [u8; N] {
 
 /// A seal as people read it.
 pub fn hex(bytes: &[u8]) -> String {
-    const DIGITS: [char; 16] =
-        ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
-    let digits = |byte: &u8| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
-    bytes.iter().flat_map(digits).collect()
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
+        text.push(char::from(DIGITS[usize::from(byte & 15)]));
+    }
+    text
 }
 
 /// Reads so many bytes.
-pub fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
+fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
     let digits = text.as_bytes();
     let mut bytes = [0; N];
     if digits.len() != 2 * N {

@@ -51,7 +51,7 @@ pub fn link_in_form(
 /// The checksum of a row. Every part has its type and length before it, so that nothing can be moved from one to the
 /// next.
 pub fn link(before: Pruefsumme, tag: i64, number: i64, row: &Row, route: Option<&str>) -> Pruefsumme {
-    let mut content = Content::default();
+    let mut content = Content::with_room();
     [FORM, tag, number, row.am].into_iter().for_each(|number| content.number(number));
     content.bytes(row.request_id.as_bytes());
     content.optional(row.key_id.as_deref(), |content, id| content.text(id.as_bytes()));

@@ -19,7 +19,7 @@ use super::strangers::Strangers;
 use crate::db::error::{Failure, Result};
 use crate::db::log;
 use crate::db::migrate::beside;
-use crate::db::seal::{Secret, hex, unhex};
+use crate::db::seal::{Secret, hex};
 use crate::rules::day::Instant;
 
 /// A segment of the journal is taken in when it is this old.
@@ -246,28 +246,23 @@ impl Journal {
             serde_json::from_slice(row).map_err(|error| format!("a damaged audit row was left out: {error}"))
         };
         let whole = line.strip_suffix(b"\n").unwrap_or(line);
-        let parts: Vec<_> = whole.split(|byte| *byte == b'\t').collect();
-        let ([number, row, seal], Some(secret)) = (parts.as_slice(), &self.secret) else {
-            let row = if let [_, row, _] = parts.as_slice() { row } else { whole };
-            return match self.secret {
-                Some(_) => Err("an audit row without a seal is none of ours and was left out".to_owned()),
-                None => parse(row).map(|row| (last + 1, row)),
-            };
+        let parts = parts(whole);
+        let Some(secret) = &self.secret else {
+            return parse(parts.map_or(whole, |(_, row, _)| row)).map(|row| (last + 1, row));
+        };
+        let Some((number, row, seal)) = parts else {
+            return Err("an audit row without a seal is none of ours and was left out".to_owned());
         };
         let number = std::str::from_utf8(number).ok().and_then(|number| number.parse().ok());
-        let seal = std::str::from_utf8(seal).ok().and_then(unhex);
-        match number {
-            Some(number) if seal == Some(secret.line(segment, number, row)) && number > last => {
-                if number != last + 1 {
-                    log(&format!(
-                        "{}: audit rows before line {number} are missing",
-                        self.path(segment).display()
-                    ));
-                }
-                parse(row).map(|row| (number, row))
-            }
-            _ => Err("an audit row with a wrong seal is none of ours and was left out".to_owned()),
+        let sealed = number
+            .filter(|number| *number > last && hex(&secret.line(segment, *number, row)).as_bytes() == seal);
+        let Some(number) = sealed else {
+            return Err("an audit row with a wrong seal is none of ours and was left out".to_owned());
+        };
+        if number != last + 1 {
+            log(&format!("{}: audit rows before line {number} are missing", self.path(segment).display()));
         }
+        parse(row).map(|row| (number, row))
     }
 
     /// Sets a segment aside whose rows could not all be read.
@@ -306,6 +301,12 @@ pub fn segments(database: &Path) -> Result<Vec<u64>> {
         .collect();
     found.sort_unstable();
     Ok(found)
+}
+
+/// The number, the row and the seal of a line.
+fn parts(line: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
+    let (first, last) = (memchr::memchr(b'\t', line)?, memchr::memrchr(b'\t', line)?);
+    Some((&line[..first], line.get(first + 1..last)?, &line[last + 1..]))
 }
 
 fn segment_path(database: &Path, segment: u64) -> PathBuf {

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rusqlite::{Connection, TransactionBehavior};
+use uuid::Uuid;
 
 use super::adding::Adding;
 use super::journal::{Journal, Ready};

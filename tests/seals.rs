@@ -1,0 +1,390 @@
+//! Seals with the real executable: the secret stands beside the database and goes nowhere by itself; without it, as on
+//! another machine, the service goes on and says so.
+
+mod process;
+
+use std::fs::{File, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use partnerd::db::connection::open_writer;
+use partnerd::gate::audit::Row;
+use process::Folder;
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+mod embedded {
+    refinery::embed_migrations!("migrations");
+}
+
+/// A mill with a final document and its PDF, and rows in its log.
+fn mill() -> (Folder, String) {
+    let folder = Folder::new();
+    let key = folder.company("Mühle");
+    work(&folder, &key);
+    (folder, key)
+}
+
+/// Serves some requests.
+fn work(folder: &Folder, key: &str) {
+    let mut server = folder.serve(&[]);
+    let client = server.client(key);
+    let kunde = client.post("/api/v1/kunden", &json!({"name": "Huber"})).body["id"].clone();
+    let items = json!([{"bezeichnung": "Fracht", "menge": 1, "ep_netto": "1.00"}]);
+    let answer =
+        client.post("/api/v1/belege", &json!({"beleg_typ": "AN", "kunden_id": kunde, "items": items}));
+    let path = format!("/api/v1/belege/{}/pdf", answer.body["id"].as_str().unwrap());
+    assert_eq!(client.post(&path, &json!({"datei_base64": "JVBERi0xLjQKJSVFT0YK"})).status, 201);
+    assert_eq!(client.get("/api/v1/laender?limit=1").status, 200);
+    server.signal("TERM");
+    assert!(server.end().0.success());
+}
+
+fn verify(folder: &Folder, database: &str) -> Value {
+    let printed = folder.result(&["--json", "--db", database, "audit", "verify"]);
+    serde_json::from_str(&printed).unwrap()
+}
+
+/// What `check` and `doctor` say of the seals.
+fn said(folder: &Folder, database: &str) -> (String, String) {
+    let check: Value = serde_json::from_str(&folder.result(&["--json", "--db", database, "check"])).unwrap();
+    let rule =
+        check.as_array().unwrap().iter().find(|line| line["rule"].as_str().unwrap().contains("sealed"));
+    let doctor = folder.run(&["--json", "--db", database, "doctor"]);
+    let doctor: Value = serde_json::from_slice(&doctor.stdout).unwrap();
+    let look = doctor.as_array().unwrap().iter().find(|finding| finding["look"] == "seals").unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    (text(&rule.unwrap()["finding"]), format!("{}: {}", text(&look["state"]), text(&look["finding"])))
+}
+
+/// A server whose log goes to a file; it is killed when it is dropped.
+struct Logged<'f>(Child, &'f Folder);
+
+impl<'f> Logged<'f> {
+    fn start(folder: &'f Folder, database: &str) -> Logged<'f> {
+        let log = File::create(folder.file("log")).unwrap();
+        let mut command = folder.command(&["--db", database, "serve", "--listen", "127.0.0.1:0"]);
+        Logged(command.stdout(Stdio::null()).stderr(log).spawn().unwrap(), folder)
+    }
+
+    /// Waits until the log says this.
+    fn says(&self, words: &str) {
+        let until = Instant::now() + Duration::from_secs(20);
+        loop {
+            let log = std::fs::read_to_string(self.1.file("log")).unwrap();
+            if log.contains(words) {
+                return;
+            }
+            assert!(Instant::now() < until, "{words:?} is not in the log: {log}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Logged<'_> {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn secret_of(folder: &Folder, database: &str) -> String {
+    std::fs::read_to_string(folder.file(&format!("{database}-secret"))).unwrap()
+}
+
+#[test]
+fn the_secret_is_made_once_for_its_owner_and_is_in_no_database_and_no_backup() {
+    let (folder, _) = mill();
+    let rights = std::fs::metadata(folder.file("partnerd.db-secret")).unwrap().permissions();
+    assert_eq!(rights.mode() & 0o777, 0o600);
+    let text = secret_of(&folder, "partnerd.db");
+    let secret = text.lines().find_map(|line| line.strip_prefix("secret ")).unwrap();
+    let bytes: Vec<u8> =
+        (0..32).map(|at| u8::from_str_radix(&secret[2 * at..2 * at + 2], 16).unwrap()).collect();
+    folder.result(&["backup", "b.db"]);
+    assert!(!folder.file("b.db-secret").exists());
+    for file in ["partnerd.db", "b.db"] {
+        let content = std::fs::read(folder.file(file)).unwrap();
+        let has = |needle: &[u8]| content.windows(needle.len()).any(|part| part == needle);
+        assert!(!has(&bytes) && !has(secret.as_bytes()), "{file}");
+        assert!(has("Huber".as_bytes()), "the search finds what is there");
+    }
+    let id = Connection::open(folder.file("partnerd.db"))
+        .unwrap()
+        .query_row("select lower(hex(geheimnis)) from siegel_beginn", [], |row| row.get::<_, String>(0))
+        .unwrap();
+    let (check, doctor) = said(&folder, "partnerd.db");
+    for said in [&check, &doctor, verify(&folder, "partnerd.db")["seals"].as_str().unwrap()] {
+        assert!(said.contains(&id) && said.contains("since the database was made"), "{said}");
+    }
+    assert!(doctor.starts_with("ok"), "{doctor}");
+    std::fs::set_permissions(folder.file("partnerd.db-secret"), Permissions::from_mode(0o644)).unwrap();
+    assert!(said(&folder, "partnerd.db").1.contains("chmod 600"));
+}
+
+#[test]
+fn a_backup_with_its_secret_goes_on_sealed_and_one_without_begins_anew() {
+    let (folder, key) = mill();
+    folder.result(&["backup", "mit.db", "--with-secret"]);
+    let rights = std::fs::metadata(folder.file("mit.db-secret")).unwrap().permissions();
+    assert_eq!(rights.mode() & 0o777, 0o600);
+    folder.result(&["backup", "ohne.db"]);
+    folder.result(&["--db", "a.db", "restore", "mit.db"]);
+    assert_eq!(secret_of(&folder, "a.db"), secret_of(&folder, "partnerd.db"));
+    let sealed = verify(&folder, "a.db");
+    assert!(
+        sealed["sealed"] == true && sealed["seals"].as_str().unwrap().contains("since the database was made")
+    );
+    // Another machine: nothing but the backup is there.
+    let other = Folder::new();
+    std::fs::copy(folder.file("ohne.db"), other.file("ohne.db")).unwrap();
+    let unsealed = verify(&other, "ohne.db");
+    assert!(
+        unsealed["sealed"] == false && unsealed["seals"].as_str().unwrap().contains("no secret"),
+        "{unsealed}"
+    );
+    other.result(&["restore", "ohne.db"]);
+    assert_ne!(secret_of(&other, "partnerd.db"), secret_of(&folder, "partnerd.db"));
+    let (check, doctor) = said(&other, "partnerd.db");
+    for said in [check, doctor] {
+        assert!(
+            said.contains("since another secret came beside it; what is older is proved by checksums alone"),
+            "{said}"
+        );
+    }
+    assert_eq!(verify(&other, "partnerd.db")["sealed"], true);
+    let named = "select count(*) || group_concat(anlass) || count(distinct geheimnis) from siegel_beginn";
+    let named: String = other.database().query_row(named, [], |row| row.get(0)).unwrap();
+    assert_eq!(named, "2neu,geheimnis2", "each beginning names its secret");
+    work(&other, &key);
+    other.result(&["check"]);
+    let rows = verify(&other, "partnerd.db")["rows"].as_i64().unwrap();
+    // What came after the restore is sealed, what was there is bound by the head that was sealed then.
+    for row in [1, rows] {
+        let copy = other.file("copy.db");
+        let _ = std::fs::remove_file(&copy);
+        other.database().execute("vacuum into ?1", [copy.to_str().unwrap()]).unwrap();
+        std::fs::copy(other.file("partnerd.db-secret"), other.file("copy.db-secret")).unwrap();
+        let change = format!("update audit set status = 418 where lfd_nr = {row}");
+        assert!(Connection::open(&copy).unwrap().execute(&change, []).unwrap() > 0);
+        assert!(!other.run(&["--db", "copy.db", "audit", "verify"]).status.success(), "row {row}");
+    }
+    // A restore over a database of another secret keeps the secret that is there.
+    let kept = secret_of(&other, "partnerd.db").lines().nth(1).unwrap().to_owned();
+    std::fs::copy(folder.file("mit.db"), other.file("mit.db")).unwrap();
+    std::fs::copy(folder.file("mit.db-secret"), other.file("mit.db-secret")).unwrap();
+    other.result(&["restore", "mit.db"]);
+    assert_eq!(secret_of(&other, "partnerd.db").lines().nth(1).unwrap(), kept);
+    assert_eq!(verify(&other, "partnerd.db")["sealed"], true);
+    other.result(&["check"]);
+}
+
+/// Whoever copies the file by hand has no secret there, or one that belongs to another.
+#[test]
+fn a_database_without_its_secret_is_served_and_begins_anew() {
+    let (folder, _) = mill();
+    let other = Folder::new();
+    let copy = other.file("partnerd.db");
+    folder.database().execute("vacuum into ?1", [copy.to_str().unwrap()]).unwrap();
+    let (check, doctor) = said(&other, "partnerd.db");
+    assert!(
+        check.contains("no secret") && doctor.contains("warning: there is no secret"),
+        "{check} {doctor}"
+    );
+    let log = Logged::start(&other, "partnerd.db");
+    log.says("a new chain of seals begins");
+    log.says("sealed with another secret");
+    log.says("what is older is proved by checksums alone");
+    drop(log);
+    assert_eq!(verify(&other, "partnerd.db")["sealed"], true);
+    other.result(&["check"]);
+    // Another database in the same place, with the secret of before.
+    std::fs::copy(folder.file("partnerd.db"), &copy).unwrap();
+    for ending in ["wal", "shm"] {
+        let _ = std::fs::remove_file(other.file(&format!("partnerd.db-{ending}")));
+    }
+    Logged::start(&other, "partnerd.db").says("another database was put here by hand");
+    let output = other.run(&["audit", "verify"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("partnerd restore"), "{said}");
+    // Who knows what they do moves the secret away.
+    std::fs::rename(other.file("partnerd.db-secret"), other.file("old-secret")).unwrap();
+    Logged::start(&other, "partnerd.db").says("a new chain of seals begins");
+    assert_eq!(verify(&other, "partnerd.db")["sealed"], true);
+}
+
+#[test]
+fn a_secret_that_cannot_be_read_keeps_no_server_from_starting() {
+    let (folder, key) = mill();
+    let whole = secret_of(&folder, "partnerd.db");
+    folder.write("partnerd.db-secret", "secret 12\n");
+    let log = Logged::start(&folder, "partnerd.db");
+    log.says("nothing is sealed");
+    log.says("partnerd.db-secret is damaged");
+    drop(log);
+    let doctor = folder.run(&["--json", "doctor"]);
+    assert!(String::from_utf8_lossy(&doctor.stdout).contains("partnerd.db-secret is damaged"));
+    work(&folder, &key);
+    // Nobody can tell what came in meanwhile from what was forged.
+    folder.write("partnerd.db-secret", &whole);
+    let output = folder.run(&["audit", "verify"]);
+    assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("was altered"));
+}
+
+#[test]
+fn the_head_of_the_last_day_goes_to_the_log() {
+    let (folder, _) = mill();
+    let day = |at: i64| jiff::Timestamp::from_millisecond(at).unwrap().strftime("%Y-%m-%d").to_string();
+    let am = jiff::Timestamp::now().as_millisecond() - 2 * 86_400_000;
+    let row = Row { am, pfad: "/x".to_owned(), status: 401, anzahl: 1, ..Row::default() };
+    row.insert(&open_writer(&folder.file("partnerd.db")).unwrap()).unwrap();
+    let checksum: String = folder
+        .database()
+        .query_row("select lower(hex(pruefsumme)) from audit where pfad = '/x'", [], |row| row.get(0))
+        .unwrap();
+    let log = Logged::start(&folder, "partnerd.db");
+    log.says(&format!("the audit log of {} row 1 checksum {checksum}", day(am)));
+}
+
+/// A database of the schema before the seals, with the data of one of today.
+fn before_the_seals(folder: &Folder) {
+    let (old, new) = (folder.file("old.db"), folder.file("partnerd.db"));
+    std::fs::write(&old, "").unwrap();
+    let mut connection = Connection::open(&old).unwrap();
+    connection.execute_batch("pragma application_id = 1886549092").unwrap();
+    let runner = embedded::migrations::runner().set_target(refinery::Target::Version(10));
+    runner.run(&mut connection).unwrap();
+    connection.pragma_update(None, "foreign_keys", false).unwrap();
+    connection.execute("attach ?1 as neu", [new.to_str().unwrap()]).unwrap();
+    let names = |sql: &str| -> Vec<String> {
+        let mut statement = connection.prepare(sql).unwrap();
+        let names = statement.query_map([], |row| row.get(0)).unwrap();
+        names.map(Result::unwrap).collect()
+    };
+    let tables = names(
+        "select name from main.sqlite_schema where type = 'table' and name not like 'sqlite_%'
+        and name not in ('refinery_schema_history', 'audit')",
+    );
+    let drops = names("select 'drop trigger ' || name from main.sqlite_schema where type = 'trigger'");
+    let triggers = names("select sql from main.sqlite_schema where type = 'trigger'");
+    drops.iter().for_each(|drop| connection.execute_batch(drop).unwrap());
+    for table in tables {
+        let columns = names(&format!("select name from pragma_table_info('{table}', 'main')")).join(", ");
+        let copy = format!(
+            "delete from main.{table}; insert into main.{table} ({columns}) select {columns} from neu.{table}"
+        );
+        connection.execute_batch(&copy).unwrap_or_else(|error| panic!("{copy}: {error}"));
+    }
+    triggers.iter().for_each(|sql| connection.execute_batch(sql).unwrap());
+    // The rows of the log, chained as the first versions did it.
+    let columns = "tag, lfd_nr, am, tenant_id, status, dauer_us, bytes_ein, bytes_aus, anzahl, request_id, key_id, adresse,
+        methode, pfad, (select methode || ' ' || muster from route where route.id = audit.route_id), subjekt, route_id";
+    let mut statement =
+        connection.prepare(&format!("select {columns} from neu.audit order by tag, lfd_nr")).unwrap();
+    let mut rows = statement.query([]).unwrap();
+    let mut before: Vec<u8> = Vec::new();
+    while let Some(row) = rows.next().unwrap() {
+        let (tag, number): (i64, i64) = (row.get(0).unwrap(), row.get(1).unwrap());
+        if number == 1 {
+            before = connection
+                .query_row("select ab_pruefsumme from audit_tag where tag = ?1", [tag], |row| row.get(0))
+                .unwrap();
+        }
+        let mut digest = Sha256::new().chain_update(&before);
+        for at in 0..9 {
+            let value: Option<i64> = row.get(at).unwrap();
+            digest.update([u8::from(value.is_some())]);
+            digest.update(value.unwrap_or_default().to_le_bytes());
+        }
+        let uuid = |at| row.get::<_, Option<uuid::Uuid>>(at).unwrap().map(|id| id.as_bytes().to_vec());
+        let text = |at| row.get::<_, Option<String>>(at).unwrap().map(String::into_bytes);
+        for text in [uuid(9), text(10), text(11), text(12), text(13), text(14), uuid(15)] {
+            digest.update(text.as_ref().map_or(-1, |text| text.len() as i64).to_le_bytes());
+            digest.update(text.unwrap_or_default());
+        }
+        before = digest.finalize().to_vec();
+        connection
+            .execute(
+                "insert into main.audit select tag, lfd_nr, am, request_id, key_id, tenant_id, adresse, methode, route_id,
+                   pfad, status, dauer_us, bytes_ein, bytes_aus, subjekt, anzahl, ?3 from neu.audit
+                 where tag = ?1 and lfd_nr = ?2",
+                rusqlite::params![tag, number, before],
+            )
+            .unwrap();
+        connection
+            .execute(
+                "update main.audit_tag set pruefsumme = ?2 where tag = ?1",
+                rusqlite::params![tag, before],
+            )
+            .unwrap();
+    }
+    drop(rows);
+    drop(statement);
+    drop(connection);
+    for ending in ["", "-wal", "-shm", "-secret"] {
+        let _ = std::fs::remove_file(folder.file(&format!("partnerd.db{ending}")));
+    }
+    std::fs::rename(old, new).unwrap();
+}
+
+#[test]
+fn what_was_there_before_the_seals_is_proved_after_the_upgrade() {
+    let (folder, key) = mill();
+    let rows = verify(&folder, "partnerd.db")["rows"].as_i64().unwrap();
+    before_the_seals(&folder);
+    let last: Option<i64> = folder
+        .database()
+        .query_row("select max(letztes_segment) from audit_journal", [], |row| row.get(0))
+        .unwrap();
+    // What a server of the version before left in its journal when it was killed.
+    let am = jiff::Timestamp::now().as_millisecond();
+    let line =
+        json!([am, uuid::Uuid::nil(), null, null, "::1", "GET", null, "/alt", 401, 1, 0, 0, null, 1, false]);
+    folder.write(&format!("partnerd.db-audit-journal-{}", last.unwrap_or(0) + 1), &format!("{line}\n"));
+    folder.result(&["migrate"]);
+    let proof = verify(&folder, "partnerd.db");
+    assert_eq!((proof["sealed"].clone(), proof["rows"].as_i64()), (json!(true), Some(rows + 1)), "{proof}");
+    assert!(proof["seals"].as_str().unwrap().contains("since the upgrade"), "{proof}");
+    let forms =
+        "select count(*) filter (where form = 1) || ' ' || count(*) filter (where form = 2 and pfad = '/alt')
+        from audit";
+    let forms: String = folder.database().query_row(forms, [], |row| row.get(0)).unwrap();
+    assert_eq!(forms, format!("{rows} 1"));
+    let evidence: String = folder
+        .database()
+        .query_row("select group_concat(distinct art) from nachweis", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(evidence, "beleg,verlauf,pdf");
+    folder.result(&["check"]);
+    work(&folder, &key);
+    folder.result(&["check"]);
+    // Now even what is older cannot be altered: its head was sealed at the upgrade.
+    let change = |sql: &str| folder.database().execute_batch(sql).unwrap();
+    for (alter, undo) in [
+        (
+            "update audit set pfad = 'x' || pfad where form = 1 and lfd_nr = 2",
+            "update audit set pfad = substr(pfad, 2) where form = 1 and lfd_nr = 2",
+        ),
+        ("update audit_tag set mac_ab_nr = mac_ab_nr + 1", "update audit_tag set mac_ab_nr = mac_ab_nr - 1"),
+    ] {
+        change(alter);
+        assert!(!folder.run(&["audit", "verify"]).status.success(), "{alter}");
+        change(undo);
+        folder.result(&["audit", "verify"]);
+    }
+    // Another such line is none of ours any more.
+    let last: i64 = folder
+        .database()
+        .query_row("select letztes_segment from audit_journal", [], |row| row.get(0))
+        .unwrap();
+    folder.write(&format!("partnerd.db-audit-journal-{}", last + 1), &format!("{line}\n"));
+    folder.result(&["audit", "verify"]);
+    let found: i64 = folder
+        .database()
+        .query_row("select count(*) from audit where pfad = '/alt'", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(found, 1);
+    assert!(folder.file(&format!("partnerd.db-audit-damaged-{}", last + 1)).exists());
+}
