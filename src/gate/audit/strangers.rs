@@ -119,25 +119,17 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use uuid::Uuid;
 
     fn row(am: i64) -> Row {
         Row {
             am,
-            request_id: Uuid::nil(),
-            key_id: None,
-            tenant_id: None,
             adresse: "the address itself".to_owned(),
             methode: "GET".to_owned(),
             route_id: Some(1),
             pfad: "/api/v1".to_owned(),
             status: 200,
-            dauer_us: 1,
-            bytes_ein: 0,
-            bytes_aus: 0,
-            subjekt: None,
             anzahl: 1,
-            flut: false,
+            ..Row::default()
         }
     }
 
