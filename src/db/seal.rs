@@ -124,13 +124,17 @@ impl Secret {
         Ok(file)
     }
 
-    /// The seal of a line of a journal.
-    pub fn line(&self, segment: u64, number: u64, line: &[u8]) -> [u8; 16] {
+    /// The seal of a line of a journal, in hexadecimal digits.
+    pub fn line(&self, segment: u64, number: u64, line: &[u8]) -> [u8; 32] {
         let mut hasher = SipHasher24::new_with_key(&self.lines);
         hasher.write(&segment.to_le_bytes());
         hasher.write(&number.to_le_bytes());
         hasher.write(line);
-        hasher.finish128().as_bytes()
+        let mut digits = [0; 32];
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(hasher.finish128().as_bytes()) {
+            pair.copy_from_slice(&digits_of(byte));
+        }
+        digits
     }
 
     /// The whole file under another name; nobody but the owner of the database may read it.
@@ -279,13 +283,12 @@ fn first<const N: usize>(seal: Seal) -> [u8; N] {
 
 /// A seal as people read it.
 pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().flat_map(|byte| digits_of(*byte)).map(char::from).collect()
+}
+
+fn digits_of(byte: u8) -> [u8; 2] {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut text = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
-        text.push(char::from(DIGITS[usize::from(byte & 15)]));
-    }
-    text
+    [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]
 }
 
 /// Reads so many bytes.

@@ -205,26 +205,28 @@ fn a_clock_that_is_a_year_ahead_costs_two_days_of_the_log() {
     assert!(verify(&server).status.success());
 }
 
-/// Writes a segment of the journal as a server that was killed left it, with a row for each of these paths.
-pub fn write_segment(server: &Server, number: u64, paths: &[&str]) {
+/// A row that a stranger causes.
+pub fn row(path: &str) -> Row {
+    Row {
+        am: 1_783_677_600_000,
+        request_id: uuid::Uuid::from_u128(9),
+        methode: "GET".to_owned(),
+        pfad: path.to_owned(),
+        status: 401,
+        anzahl: 1,
+        ..Row::default()
+    }
+}
+
+/// Writes a segment of the journal with these rows as a server that was killed left it.
+pub fn write_segment(server: &Server, number: u64, rows: Vec<Row>) {
     let before = server.database.with_file_name(format!("test.db-audit-journal-{}", number - 1));
     std::fs::write(&before, "").unwrap();
     let secret = Secret::read(&server.database).unwrap().unwrap();
     let connection = open_writer(&server.database).unwrap();
     let journal = Journal::open(&server.database, &connection, Some(&secret)).unwrap();
     std::fs::remove_file(before).unwrap();
-    for path in paths {
-        let row = Row {
-            am: 1_783_677_600_000,
-            request_id: uuid::Uuid::from_u128(9),
-            methode: "GET".to_owned(),
-            pfad: (*path).to_owned(),
-            status: 401,
-            anzahl: 1,
-            ..Row::default()
-        };
-        journal.append(row);
-    }
+    rows.into_iter().for_each(|row| journal.append(row));
 }
 
 #[test]
@@ -236,21 +238,21 @@ fn only_segments_of_the_journal_are_taken_in_and_damaged_ones_are_kept() {
     let arguments = ["audit", "rollover", "--days", "1", "--export", export.to_str().unwrap()];
     assert!(server.cli(&arguments).status.success());
     assert_eq!(std::fs::read_to_string(&export).unwrap().lines().count(), 7);
-    let row = "{\"am\": 1783677600000, \"request_id\": \"00000000-0000-7000-8000-000000000009\", \
+    let line = "{\"am\": 1783677600000, \"request_id\": \"00000000-0000-7000-8000-000000000009\", \
         \"adresse\": \"::1\", \"methode\": \"GET\", \"pfad\": \"/x\", \"status\": 401, \"dauer_us\": 1, \
         \"bytes_ein\": 0, \"bytes_aus\": 0, \"anzahl\": 1}\n";
     let foreign = ["7", "20270101", "journal-alt", "journal-18446744073709551615"].map(file);
-    foreign.iter().for_each(|path| std::fs::write(path, row).unwrap());
+    foreign.iter().for_each(|path| std::fs::write(path, line).unwrap());
     let exported = std::fs::read(&export).unwrap();
     let (damaged, kept) = (file("journal-900"), file("damaged-900"));
-    write_segment(&server, 900, &["/x"]);
+    write_segment(&server, 900, vec![row("/x")]);
     let mut bytes = std::fs::read(&damaged).unwrap();
     bytes.extend(b"{\"am\": none of ours\n");
     std::fs::write(&damaged, &bytes).unwrap();
     server.restart();
     server.restart();
     assert_eq!(std::fs::read(export).unwrap(), exported);
-    assert!(foreign.iter().all(|path| std::fs::read_to_string(path).unwrap() == row));
+    assert!(foreign.iter().all(|path| std::fs::read_to_string(path).unwrap() == line));
     assert_eq!((damaged.exists(), std::fs::read(kept).unwrap()), (false, bytes));
     assert_eq!(
         server.sql::<i64>("select count(*) from audit where pfad = '/x'"),

@@ -2,8 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use partnerd::gate::audit::Row;
 use serde_json::{Map, Value, json};
 
+use crate::audit::{row, write_segment};
 use crate::harness::{Client, Server};
 
 /// A company with a tracked article in kg, a supplier L-1, a second one L-2 and a customer K-1.
@@ -55,15 +57,12 @@ fn a_damaged_journal_keeps_nobody_from_writing() {
     let mill = mill(&server);
     let id = mill.get("/api/v1/kunden").headers["x-request-id"].clone();
     server.restart();
-    let row = |request: &str| {
-        json!({"am": 1_783_677_600_000_i64, "request_id": request, "key_id": null, "tenant_id": null,
-            "adresse": "127.0.0.1", "methode": "GET", "route_id": 9999, "pfad": "/", "status": 200, "dauer_us": 1,
-            "bytes_ein": 0, "bytes_aus": 0, "subjekt": null, "anzahl": 1})
-        .to_string()
-    };
     let other = "00000000-0000-7000-8000-000000000001";
-    let segment = [row(other).as_bytes(), b"\n\xff\xfe garbage\n{\"am\":", b"\n"].concat();
-    std::fs::write(server.database.with_file_name("test.db-audit-journal-900"), segment).unwrap();
+    let strange = Row { request_id: other.parse().unwrap(), route_id: Some(9999), ..row("/") };
+    write_segment(&server, 900, vec![strange]);
+    let file = server.database.with_file_name("test.db-audit-journal-900");
+    let segment = [&std::fs::read(&file).unwrap()[..], b"\xff\xfe garbage\n{\"am\":", b"\n"].concat();
+    std::fs::write(file, segment).unwrap();
     server.restart();
     let mill = server.client(mill.tenant, mill.key.clone());
     mill.post("/api/v1/kunden", json!({"name": "A"})).is(201);

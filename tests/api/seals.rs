@@ -8,7 +8,7 @@ use partnerd::gate::audit::Row;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::audit::write_segment;
+use crate::audit::{row, write_segment};
 use crate::harness::{Client, Server, cli};
 
 const PDF: &str = "JVBERi0xLjQKJSVFT0YK";
@@ -418,16 +418,16 @@ fn what_was_forged_is_not_sealed_by_what_comes_after_it() {
 fn a_forged_line_of_the_journal_is_not_taken_in() {
     let mut server = Server::start();
     server.company("Mühle");
-    write_segment(&server, 900, &["/wahr", "/auch-wahr", "/nochmal"]);
+    write_segment(&server, 900, ["/wahr", "/auch-wahr", "/nochmal"].map(row).to_vec());
     let file = server.database.with_file_name("test.db-audit-journal-900");
     let text = std::fs::read_to_string(&file).unwrap();
     let lines: Vec<&str> = text.lines().collect();
-    let bare = lines[0].split('\t').nth(1).unwrap();
+    let bare = lines[0].split('\t').next().unwrap();
     let forged = [
         bare.to_owned(),
         lines[0].replace("/wahr", "/falsch"),
-        lines[0].replacen('1', "4", 1),
-        format!("4\t{bare}\t{}", "0".repeat(32)),
+        lines[0].replace("\t1\t", "\t4\t"),
+        format!("{bare}\t4\t{}", "0".repeat(32)),
         // The same once more.
         lines[0].to_owned(),
     ];

@@ -1,7 +1,7 @@
 //! The journal: rows that must not wait for the disk go to append-only files beside the database,
 //! written before the answer; a kill -9 loses nothing.
 //!
-//! A line is its number, the row and a seal over both and the number of the segment, with tabs between them: a line that
+//! A line is the row, its number and a seal over both and the number of the segment, with tabs between them: a line that
 //! somebody else wrote, or took from another place, is not taken in. Without a secret, and in the segments that a version
 //! before the seals left behind, a line is the row alone.
 
@@ -19,7 +19,7 @@ use super::strangers::Strangers;
 use crate::db::error::{Failure, Result};
 use crate::db::log;
 use crate::db::migrate::beside;
-use crate::db::seal::{Secret, hex};
+use crate::db::seal::Secret;
 use crate::rules::day::Instant;
 
 /// A segment of the journal is taken in when it is this old.
@@ -121,23 +121,16 @@ impl Journal {
         }
     }
 
-    fn write(&self, state: &mut State, row: Vec<u8>) -> std::io::Result<()> {
-        let mut line = Vec::with_capacity(row.len() + 64);
-        if state.torn {
-            line.push(b'\n');
+    fn write(&self, state: &mut State, mut line: Vec<u8>) -> std::io::Result<()> {
+        if let Some(secret) = &self.secret {
+            let number = state.lines + 1;
+            let seal = secret.line(state.segment, number, &line);
+            write!(line, "\t{number}\t")?;
+            line.extend(seal);
         }
-        match &self.secret {
-            Some(secret) => {
-                let number = state.lines + 1;
-                let seal = hex(&secret.line(state.segment, number, &row));
-                write!(line, "{number}\t")?;
-                line.extend(row);
-                writeln!(line, "\t{seal}")?;
-            }
-            None => {
-                line.extend(row);
-                line.push(b'\n');
-            }
+        line.push(b'\n');
+        if state.torn {
+            line.insert(0, b'\n');
         }
         let file = match &mut state.file {
             Some(file) => file,
@@ -248,14 +241,13 @@ impl Journal {
         let whole = line.strip_suffix(b"\n").unwrap_or(line);
         let parts = parts(whole);
         let Some(secret) = &self.secret else {
-            return parse(parts.map_or(whole, |(_, row, _)| row)).map(|row| (last + 1, row));
+            return parse(parts.map_or(whole, |(row, ..)| row)).map(|row| (last + 1, row));
         };
-        let Some((number, row, seal)) = parts else {
+        let Some((row, number, seal)) = parts else {
             return Err("an audit row without a seal is none of ours and was left out".to_owned());
         };
         let number = std::str::from_utf8(number).ok().and_then(|number| number.parse().ok());
-        let sealed = number
-            .filter(|number| *number > last && hex(&secret.line(segment, *number, row)).as_bytes() == seal);
+        let sealed = number.filter(|number| *number > last && secret.line(segment, *number, row) == *seal);
         let Some(number) = sealed else {
             return Err("an audit row with a wrong seal is none of ours and was left out".to_owned());
         };
@@ -303,7 +295,7 @@ pub fn segments(database: &Path) -> Result<Vec<u64>> {
     Ok(found)
 }
 
-/// The number, the row and the seal of a line.
+/// The row, the number and the seal of a line.
 fn parts(line: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let (first, last) = (memchr::memchr(b'\t', line)?, memchr::memrchr(b'\t', line)?);
     Some((&line[..first], line.get(first + 1..last)?, &line[last + 1..]))

@@ -45,7 +45,7 @@ use crate::http::route::Route;
 use adding::Adding;
 
 /// Bytes that a line of the journal has, as a rule.
-const LINE: usize = 256;
+const LINE: usize = 384;
 
 /// One row of the audit log.
 /// In the journal it stands as a list of its fields, in this order; earlier versions named them.
