@@ -187,7 +187,8 @@ fn an_upgrade_that_is_killed_at_any_step_is_carried_on() {
         let output = strace(&folder, &["-o", "/dev/null", "-e", &inject]);
         killed += usize::from(!output.status.success());
         folder.result(&["migrate"]);
-        folder.result(&["check"]);
+        let check = folder.run(&["check"]);
+        assert!(check.status.success(), "killed at call {at}: {}", String::from_utf8_lossy(&check.stdout));
         assert_eq!(count(&database, "tenant"), 1, "killed at call {at}");
         let kept = kept(&folder, from + 1);
         assert_eq!(count(&kept, "refinery_schema_history"), i64::from(from), "killed at call {at}");

@@ -134,10 +134,14 @@ pub fn is_of_this_version(connection: &Connection) -> Result<bool> {
 
 /// The schema as this version creates it, for the comparison with a live one.
 pub fn fresh_schema() -> Result<Vec<(String, String)>> {
-    let mut connection = Connection::open_in_memory()?;
-    embedded::migrations::runner()
-        .run(&mut connection)
-        .map_err(|error| Failure::Broken(format!("the schema cannot be built: {error}")))?;
+    let connection = Connection::open_in_memory()?;
+    let runner = embedded::migrations::runner();
+    let mut migrations: Vec<_> = runner.get_migrations().iter().collect();
+    migrations.sort_by_key(|migration| migration.version());
+    // Without the runner: a start is not to wait for it.
+    connection.execute_batch("begin")?;
+    migrations.into_iter().filter_map(Migration::sql).try_for_each(|sql| connection.execute_batch(sql))?;
+    connection.execute_batch("commit")?;
     schema(&connection)
 }
 

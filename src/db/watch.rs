@@ -30,9 +30,9 @@ impl Watch {
         self.failed.load(Ordering::Relaxed)
     }
 
-    /// Notes how a write went; whether the one before it failed.
-    pub(super) fn note(&self, failed: bool) -> bool {
-        self.failed.swap(failed, Ordering::Relaxed)
+    /// Notes how a write went.
+    pub(super) fn note(&self, failed: bool) {
+        self.failed.store(failed, Ordering::Relaxed);
     }
 
     pub(super) fn seen(&self) {
@@ -51,5 +51,93 @@ impl Default for Watch {
             last_seen: AtomicU64::default(),
             begun: Instant::now(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Receiver, Sender, channel};
+
+    use rusqlite::Connection;
+
+    use super::*;
+    use crate::db::batch::{Batch, Ended, Job};
+    use crate::db::error::Result;
+    use crate::db::system_clock;
+    use crate::db::writer::{Housekeeping, Writer, WriterQueue};
+
+    struct Nothing;
+
+    impl Housekeeping for Nothing {
+        fn pending(&self, _: bool) -> bool {
+            false
+        }
+        fn in_batch(&mut self, _: &Connection) -> Result<()> {
+            Ok(())
+        }
+        fn after(&mut self, _: bool) {}
+    }
+
+    /// Runs a statement; says how it ended and whether the last write failed.
+    struct Runs {
+        sql: &'static str,
+        /// So many that each has a transaction of its own.
+        bytes: usize,
+        queue: WriterQueue,
+        told: Sender<(Ended, bool)>,
+    }
+
+    impl Job for Runs {
+        fn bytes(&self) -> usize {
+            self.bytes
+        }
+        fn run(&mut self, batch: &Batch<'_>) {
+            let _ = batch.apart(|connection| Ok(connection.execute_batch(self.sql)?));
+        }
+        fn finish(self: Box<Self>, ended: Ended) {
+            self.told.send((ended, self.queue.watch().has_failed())).unwrap();
+        }
+    }
+
+    /// Keeps the writer busy until what follows is queued: an idle writer tries by itself.
+    struct Waits(Receiver<()>);
+
+    impl Job for Waits {
+        fn bytes(&self) -> usize {
+            16 << 20
+        }
+        fn run(&mut self, _: &Batch<'_>) {
+            let _ = self.0.recv();
+        }
+        fn finish(self: Box<Self>, _: Ended) {}
+    }
+
+    #[test]
+    fn a_write_that_failed_is_seen_until_one_succeeds_and_the_writer_tries_by_itself() {
+        let connection = Connection::open_in_memory().unwrap();
+        // As full as a disk may be: what needs another page fails.
+        connection.execute_batch("create table t (a); pragma max_page_count = 2").unwrap();
+        let writer = Writer::start(connection, None, system_clock(), Box::new(Nothing)).unwrap();
+        let (told, hears) = channel();
+        let (go, waits) = channel();
+        writer.queue().submit(Box::new(Waits(waits)));
+        for sql in ["insert into t values (zeroblob(100000))", "select 1", "insert into t values (1)"] {
+            let (queue, told) = (writer.queue(), told.clone());
+            writer.queue().submit(Box::new(Runs { sql, bytes: 16 << 20, queue, told }));
+        }
+        go.send(()).unwrap();
+        let expected = [(Ended::Undone, true), (Ended::Committed, true), (Ended::Committed, false)];
+        assert_eq!([(); 3].map(|()| hears.recv().unwrap()), expected);
+        let (queue, told) = (writer.queue(), told.clone());
+        let sql = "insert into t values (zeroblob(100000))";
+        writer.queue().submit(Box::new(Runs { sql, bytes: 0, queue, told }));
+        assert_eq!(hears.recv().unwrap(), (Ended::Undone, true));
+        // Nobody writes any more.
+        let until = Instant::now() + Duration::from_secs(30);
+        while writer.queue().watch().has_failed() {
+            assert!(Instant::now() < until, "it does not try by itself");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        writer.stop();
     }
 }

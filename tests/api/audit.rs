@@ -209,7 +209,7 @@ fn a_clock_that_is_a_year_ahead_costs_two_days_of_the_log() {
 pub fn row(path: &str) -> Row {
     Row {
         am: 1_783_677_600_000,
-        request_id: uuid::Uuid::from_u128(9),
+        request_id: uuid::Uuid::now_v7(),
         methode: "GET".to_owned(),
         pfad: path.to_owned(),
         status: 401,

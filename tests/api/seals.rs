@@ -313,7 +313,11 @@ fn attacks_on_documents() -> Vec<Attack> {
                pruefsumme = (select pruefsumme from nachweis order by nr desc limit 1)",
         )),
         ("a version of the history is replaced", "version 1 of document", true,
-         sql("update beleg_verlauf set beleg = replace(beleg, 'Fracht', 'Spende') where rowid = 1")),
+         sql("update beleg_verlauf set beleg = replace(beleg, '\"status\":\"offen\"', '\"status\":\"final\"') where rowid = 1")),
+        ("the positions of a version are replaced", "version 1 of document", true,
+         sql("update beleg_verlauf_positionen set positionen = replace(positionen, 'Fracht', 'Spende') where rowid = 1")),
+        ("the positions of a version are deleted", "version 1 of document", true,
+         sql("delete from beleg_verlauf_positionen where rowid = 1")),
         ("a version of the history is deleted", "version 1 of document", true, sql("delete from beleg_verlauf where rowid = 1")),
         ("a version of the history is inserted", "was inserted", true, sql(
             "insert into beleg_verlauf select tenant_id, beleg_id, 77, am, key_id, aktion, beleg from beleg_verlauf

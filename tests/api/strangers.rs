@@ -132,7 +132,7 @@ fn segments_and_what_is_taken_in_at_once_have_a_bound() {
         transaction.commit().unwrap();
         take_in.after(true);
     }
-    assert_eq!((batches.iter().sum::<i64>(), batches.len()), (ROWS as i64, 2), "{batches:?}");
+    assert_eq!((batches.iter().sum::<i64>(), batches.len()), (ROWS as i64, 7), "{batches:?}");
     assert_eq!(audit::segments(&database).unwrap(), [0; 0]);
     // What is left behind by a server that was killed is taken in before the next one answers, all of it.
     (ROWS..2 * ROWS).for_each(|number| journal.append(row(number)));

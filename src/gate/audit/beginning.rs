@@ -101,6 +101,11 @@ pub fn sealed(connection: &Connection, secret: Option<&Secret>) -> Result<Sealed
     Ok(Sealed::Since(newest.am, format!("with the secret {} since {}, {why}", hex(&id), newest.am)))
 }
 
+/// The number of the newest beginning; none where sealing never began.
+pub fn newest_beginning_number(connection: &Connection) -> Result<Option<i64>> {
+    Ok(connection.query_row("select max(nr) from siegel_beginn", [], |row| row.get(0))?)
+}
+
 /// The seal of the newest beginning, and whether it was made with this secret.
 pub fn newest_beginning(connection: &Connection, secret: &Secret) -> Result<Option<(Seal, bool)>> {
     let newest = beginnings(connection)?.pop();

@@ -1,0 +1,185 @@
+//! Requests that share a transaction: what each is told, and what of it is kept.
+
+use std::sync::mpsc::{Receiver, Sender};
+
+use super::*;
+use crate::db::system_clock;
+use crate::db::vital::PANICKED;
+use crate::db::vital::tests::{dies, in_own_process};
+
+/// Counts in a table how often it was done.
+struct Counts;
+
+impl Housekeeping for Counts {
+    fn pending(&self, at_stop: bool) -> bool {
+        !at_stop
+    }
+    fn in_batch(&mut self, connection: &Connection) -> Result<()> {
+        connection.execute("insert into done values (1)", [])?;
+        Ok(())
+    }
+    fn after(&mut self, _: bool) {}
+}
+
+fn writer_of(connection: Connection) -> Writer {
+    connection.execute_batch("create table t (a); create table done (a)").unwrap();
+    Writer::start(connection, None, system_clock(), Box::new(Counts)).unwrap()
+}
+
+fn rows(database: &Connection, table: &str) -> Vec<i64> {
+    let mut rows = database.prepare(&format!("select a from {table} order by a")).unwrap();
+    rows.query_map([], |row| row.get(0)).unwrap().flatten().collect()
+}
+
+/// What a job does, and how it ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Succeeds,
+    FailsBeforeWriting,
+    FailsAfterWriting,
+    PanicsAfterWriting,
+    /// As SQLite does when the disk is full.
+    UndoesAll,
+}
+
+/// Writes its number.
+struct Writes {
+    number: i64,
+    way: Way,
+    runs: usize,
+    succeeded: bool,
+    /// Number, runs, whether it is kept.
+    ended: Sender<(i64, usize, bool)>,
+}
+
+impl Job for Writes {
+    fn run(&mut self, batch: &Batch<'_>) {
+        self.runs += 1;
+        let result = batch.apart(|connection| {
+            if self.way != Way::FailsBeforeWriting {
+                connection.execute("insert into t values (?1)", [self.number])?;
+            }
+            if self.way == Way::UndoesAll {
+                connection.execute_batch("rollback")?;
+            }
+            match self.way {
+                Way::Succeeds => Ok(()),
+                Way::PanicsAfterWriting => panic!("as it was told"),
+                _ => Err(Failure::Broken("as it was told".into())),
+            }
+        });
+        self.succeeded = result.is_ok();
+    }
+
+    fn finish(self: Box<Self>, ended: Ended) {
+        let kept = self.succeeded && ended == Ended::Committed;
+        self.ended.send((self.number, self.runs, kept)).unwrap();
+    }
+}
+
+/// Keeps the writer busy until it is told that the next batch is queued.
+struct Waits(Receiver<()>);
+
+impl Job for Waits {
+    fn run(&mut self, _: &Batch<'_>) {
+        self.0.recv().unwrap();
+    }
+    fn finish(self: Box<Self>, _: Ended) {}
+}
+
+/// Runs a batch of these; how often each ran.
+fn run_batch(queue: &WriterQueue, ways: &[Way]) -> Vec<usize> {
+    let (go, waits) = std::sync::mpsc::channel();
+    queue.submit(Box::new(Waits(waits)));
+    while queue.watch.queued.get() > 0 {
+        std::thread::yield_now();
+    }
+    let (ended, ends) = std::sync::mpsc::channel();
+    for (number, way) in (0..).zip(ways) {
+        let ended = ended.clone();
+        queue.submit(Box::new(Writes { number, way: *way, runs: 0, succeeded: false, ended }));
+    }
+    go.send(()).unwrap();
+    let runs = (0..).zip(ways).map(|(number, way)| {
+        let (of, runs, kept) = ends.recv().unwrap();
+        let is_to_be_kept = *way == Way::Succeeds && !ways.contains(&Way::UndoesAll);
+        assert_eq!((of, kept), (number, is_to_be_kept), "{ways:?}");
+        runs
+    });
+    runs.collect()
+}
+
+#[test]
+fn a_request_that_fails_takes_no_other_with_it() {
+    use Way::{FailsAfterWriting, FailsBeforeWriting, PanicsAfterWriting, Succeeds};
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    for (ways, runs) in [
+        (vec![Succeeds, Succeeds], vec![1, 1]),
+        (vec![Succeeds, FailsBeforeWriting, Succeeds], vec![1, 1, 1]),
+        (vec![Succeeds, FailsAfterWriting, Succeeds], vec![2, 2, 1]),
+        (vec![PanicsAfterWriting, FailsAfterWriting, Succeeds], vec![2, 1, 1]),
+    ] {
+        let _ = std::fs::remove_file(&path);
+        let writer = writer_of(Connection::open(&path).unwrap());
+        assert_eq!(run_batch(&writer.queue(), &ways), runs, "{ways:?}");
+        writer.stop();
+        let database = Connection::open(&path).unwrap();
+        let kept = (0..).zip(&ways).filter(|(_, way)| **way == Succeeds).map(|(number, _)| number);
+        assert_eq!(rows(&database, "t"), kept.collect::<Vec<_>>(), "{ways:?}");
+    }
+}
+
+#[test]
+fn of_a_batch_whose_transaction_is_undone_nothing_is_kept() {
+    use Way::{Succeeds, UndoesAll};
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let writer = writer_of(Connection::open(&path).unwrap());
+    // What comes after it, a request or the writer's own work, must not write outside a transaction.
+    for (ways, runs) in [(vec![Succeeds, UndoesAll], [2, 2]), (vec![UndoesAll, Succeeds], [1, 0])] {
+        assert_eq!(run_batch(&writer.queue(), &ways), runs, "{ways:?}");
+    }
+    writer.stop();
+    let database = Connection::open(&path).unwrap();
+    assert_eq!(rows(&database, "t"), [0; 0]);
+    assert_eq!(rows(&database, "done"), [1, 1], "with the two batches that kept the writer busy");
+}
+
+#[test]
+fn where_many_requests_fail_late_hardly_any_is_run_twice() {
+    let writer = writer_of(Connection::open_in_memory().unwrap());
+    let ways = [Way::Succeeds, Way::FailsAfterWriting];
+    assert_eq!(run_batch(&writer.queue(), &ways), [2, 2]);
+    // The job that keeps the writer busy is a batch as well.
+    for _ in 0..WITH_SAVEPOINTS / 2 {
+        assert_eq!(run_batch(&writer.queue(), &ways), [1, 1]);
+    }
+    assert_eq!(run_batch(&writer.queue(), &ways), [2, 2]);
+    writer.stop();
+}
+
+/// Panics when it is told how it ended.
+struct Falls;
+
+impl Job for Falls {
+    fn run(&mut self, _: &Batch<'_>) {}
+    fn finish(self: Box<Self>, _: Ended) {
+        panic!("as it was told");
+    }
+}
+
+#[test]
+fn a_panic_outside_the_work_of_a_request_ends_the_process() {
+    if dies() {
+        let writer = writer_of(Connection::open_in_memory().unwrap());
+        writer.queue().submit(Box::new(Falls));
+        writer.stop();
+        // Were the process still there, it would end with another code.
+        std::process::exit(1);
+    }
+    let output = in_own_process("db::writer::tests::a_panic_outside_the_work_of_a_request_ends_the_process");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(PANICKED), "{said}");
+    assert!(said.contains("the thread writer panicked"), "{said}");
+}
