@@ -91,7 +91,7 @@ fn open_files(wanted: usize) -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     let most = limit.maximum.unwrap_or(u64::MAX).min(wanted as u64);
-    let raised = Rlimit { current: Some(most), ..limit.clone() };
+    let raised = Rlimit { current: Some(most), ..limit };
     let now = match limit.current {
         Some(current) if current < most && setrlimit(Resource::Nofile, raised).is_ok() => Some(most),
         current => current,
