@@ -5,12 +5,15 @@
 //!
 //! Each module uses only what stands above it; `tests/architecture.rs` holds it to that.
 //!
-//! A request comes in at [`http::server`] (the only file that awaits), passes the [`gate`] in the
-//! order that stands there, and reaches a function of a slice by way of its row in
+//! A request comes in at [`http::server`] (the only file that awaits), which hands its head to the [`gate`]; what
+//! comes next each time is a [`http::answering::Outcome`]. The gate checks in the order that stands there, has the body
+//! read when all before it is in order, and reaches a function of a slice by way of its row in
 //! [`app::routes`]. A read runs at once on a snapshot ([`db::readers`]); a write is read and
 //! checked at once, and carried out by the one writer ([`db::writer`]), many in one transaction ([`db::batch`]);
 //! what hardly ever changes it remembers ([`db::memory`]). Beside it [`db::checkpoint`] moves what was written from
-//! the write-ahead log into the database; where long reads leave no gap for that, the writer closes [`db::door`] for a moment.
+//! the write-ahead log into the database, and closes the [`db::door`] to snapshots where reads hold it up.
+//! What clients can make the server hold is counted in a [`http::budget`]. What must be provable later is sealed
+//! ([`db::seal`]) in the log of all requests ([`gate::audit`]) and the chain of [`db::evidence`].
 //! What the trade demands is computed in [`rules`], which knows neither SQL nor HTTP nor the time.
 //!
 //! A slice is a folder: `mod.rs` (what it is, its ROUTES and IMPORTS), `model.rs` (what goes over

@@ -28,7 +28,7 @@ use crate::db::door::Door;
 use crate::db::error::{Failure, Result};
 use crate::db::lock::{self, Lock};
 use crate::db::migrate::{beside, migrate, refuse_foreign};
-use crate::db::readers::Readers;
+use crate::db::readers::{self, Readers};
 use crate::db::writer::Writer;
 use crate::db::{Clock, log};
 use crate::gate::audit::{Journal, TakeIn, number_routes};
@@ -180,7 +180,8 @@ impl App {
         let checkpoints = own_checkpoints.then(start).transpose()?;
         let writer =
             Writer::start(connection, checkpoints, Arc::clone(&clock), take_in).map_err(no_thread)?;
-        let readers = Readers::open(database, threads() + HEAVY_THREADS, door)?;
+        let commits = Arc::clone(&writer.queue().watch().commits);
+        let readers = Readers::open(database, threads() + HEAVY_THREADS, door, commits)?;
         let gate = Gate {
             router: Router::new(routes.into_iter()),
             route_ids,
@@ -233,11 +234,12 @@ fn no_thread(error: std::io::Error) -> Failure {
 /// Threads for what takes many milliseconds: Base64, digests, parsing and compressing of much.
 const HEAVY_THREADS: u32 = 2;
 
-/// The threads that read sockets, and with them the database in place.
+/// The threads that read sockets, and with them the database in place. They keep no snapshot while they rest.
 pub fn runtime() -> std::io::Result<Runtime> {
     Builder::new_multi_thread()
         .worker_threads(threads() as usize)
         .max_blocking_threads(HEAVY_THREADS as usize)
+        .on_thread_park(readers::end_snapshot)
         .enable_all()
         .build()
 }

@@ -293,7 +293,7 @@ mod tests {
         const ENDS: Duration = Duration::from_secs(20);
         let (folder, writer, checkpoints) = of_new_database();
         let door = Arc::clone(&checkpoints.door);
-        let readers = Readers::open(&folder.path().join("test.db"), 2, door).unwrap();
+        let readers = Readers::open(&folder.path().join("test.db"), 2, door, Arc::default()).unwrap();
         let (writing, reads, newest) = (AtomicBool::new(true), AtomicUsize::new(0), AtomicI64::new(-1));
         // Who sees more than the others stays until somebody inside sees still more.
         let turn = |connection: &Connection| {

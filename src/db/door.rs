@@ -5,6 +5,7 @@
 //! long the writer closes the door: who wants a snapshot waits, who has one is let finish for a moment and then
 //! stopped, and begins again when the door is open.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -33,7 +34,7 @@ pub struct Door {
 
 /// Somebody inside, until this is dropped.
 #[derive(Debug)]
-pub struct Inside<'d>(&'d Door);
+pub struct Inside(Arc<Door>);
 
 /// The door is closed until this is dropped.
 #[derive(Debug)]
@@ -41,12 +42,12 @@ pub struct Closed<'d>(&'d Door);
 
 impl Door {
     /// Goes in; waits where the door is closed. None when it stayed closed for too long.
-    pub fn enter(&self) -> Option<Inside<'_>> {
+    pub fn enter(self: &Arc<Door>) -> Option<Inside> {
         let mut since = None;
         loop {
             // First inside, then the look: who closes it sees who came in before.
             self.inside.fetch_add(1, Ordering::SeqCst);
-            let inside = Inside(self);
+            let inside = Inside(Arc::clone(self));
             if !self.closed.load(Ordering::SeqCst) {
                 return Some(inside);
             }
@@ -56,6 +57,11 @@ impl Door {
             }
             sleep(BETWEEN_LOOKS);
         }
+    }
+
+    /// Whether nobody is let in: who is inside without reading leaves.
+    pub fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
     }
 
     /// Whether those inside are to leave at once.
@@ -81,7 +87,7 @@ impl Door {
     }
 }
 
-impl Drop for Inside<'_> {
+impl Drop for Inside {
     fn drop(&mut self) {
         self.0.inside.fetch_sub(1, Ordering::SeqCst);
     }
@@ -102,7 +108,7 @@ mod tests {
 
     #[test]
     fn who_is_inside_is_let_finish_then_told_to_leave_and_who_comes_waits() {
-        let door = Door::default();
+        let door = Arc::<Door>::default();
         drop(door.close());
         let (told, hears) = channel();
         std::thread::scope(|scope| {
@@ -131,7 +137,7 @@ mod tests {
 
     #[test]
     fn the_writer_does_not_wait_for_ever() {
-        let door = Door::default();
+        let door = Arc::<Door>::default();
         let _inside = door.enter().unwrap();
         let (closed, all_left) = door.close();
         assert!(!all_left);

@@ -4,10 +4,11 @@
 //! What exceeds it is run again on the slow lane, on threads of its own: one long query never
 //! stops the scale.
 //!
-//! Each read has a snapshot of its own, for no longer than it runs. When the write-ahead log must be begun anew it
-//! may be stopped ([`Door`]); then it is run again from its start.
+//! To begin and end a snapshot costs more than a short read. A thread of the socket that has several requests at
+//! once reads them all on one, as long as the writer has committed nothing since. When the write-ahead log must be
+//! begun anew a read may be stopped ([`Door`]); then it is run again from its start.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -50,12 +51,29 @@ const WATCHED: usize = 256;
 /// time in which 39 MiB are written. What takes longer under such a load again and again is answered 503.
 const TRIES: u32 = 5;
 
+/// How long a snapshot serves further reads, in microseconds: so late at most a thread that always has something
+/// to do sees what another program wrote (a key that the command line revoked).
+const KEPT_FOR: u64 = 1_000;
+
 thread_local! {
+    /// Whether this thread calls [`end_snapshot`] before it rests: then it keeps its snapshot for the next read.
+    static KEEPS: Cell<bool> = const { Cell::new(false) };
+
+    /// The snapshot of the last read.
+    static KEPT: RefCell<Option<Snapshot>> = const { RefCell::new(None) };
+
     /// Looks left for the statements of the read that runs on this thread; without one nothing is stopped.
     static BUDGET: Cell<Option<u32>> = const { Cell::new(None) };
 
     /// Whether one of them was stopped because all have to leave.
     static STOPPED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Ends the snapshot that this thread has kept, if it has. A thread that calls this each time before it rests may
+/// keep one until then.
+pub fn end_snapshot() {
+    KEEPS.set(true);
+    drop(KEPT.take());
 }
 
 /// Which lane a read runs on.
@@ -76,6 +94,8 @@ pub struct Readers {
     slow_queue: SyncSender<SlowWork>,
     running: Running,
     door: Arc<Door>,
+    /// Transactions that the writer has ended.
+    commits: Arc<AtomicU64>,
 }
 
 /// When each running read began, in microseconds since the start; 0 is a free place.
@@ -110,9 +130,9 @@ impl Drop for Place<'_> {
 }
 
 impl Readers {
-    /// Opens the pools; `threads` is how many threads of the socket read in place at once. Every read goes in
-    /// by `door`.
-    pub fn open(path: &Path, threads: u32, door: Arc<Door>) -> Result<Readers> {
+    /// Opens the pools; `threads` is how many threads read in place at once. Every read goes in by `door`; one that
+    /// begins after `commits` has moved on sees what the writer has committed.
+    pub fn open(path: &Path, threads: u32, door: Arc<Door>, commits: Arc<AtomicU64>) -> Result<Readers> {
         let (slow_queue, receiver) = sync_channel(SLOW_QUEUE);
         let receiver = Arc::new(Mutex::new(receiver));
         for at in 0..SLOW_THREADS {
@@ -123,9 +143,9 @@ impl Readers {
                 .map_err(|error| Failure::Broken(format!("no thread for the slow lane: {error}")))?;
         }
         let running = Running { start: Instant::now(), places: [const { AtomicU64::new(0) }; WATCHED] };
-        // One more than they are: for the thread that verifies keys, and for midnight.
+        // One more than they can keep: for the thread that verifies keys, and for midnight.
         let (fast, slow) = (pool(path, threads + 1, &door)?, pool(path, SLOW_THREADS, &door)?);
-        Ok(Readers { fast, slow, slow_queue, running, door })
+        Ok(Readers { fast, slow, slow_queue, running, door, commits })
     }
 
     /// Runs `work` on a snapshot of the database; once more, on a new one, where it was stopped.
@@ -144,12 +164,21 @@ impl Readers {
             Lane::Fast => (&self.fast, FAST_BUDGET),
             Lane::Slow => (&self.slow, SLOW_BUDGET),
         };
-        let snapshot = Snapshot::begin(pool, &self.door)?;
-        let _place = self.running.begin(self.running.now());
+        let (commits, now) = (self.commits.load(Ordering::Acquire), self.running.now());
+        let may_keep = lane == Lane::Fast && KEEPS.get();
+        let kept = KEPT.take().filter(|kept| lane == Lane::Fast && kept.serves(commits, now, &self.door));
+        let snapshot = match kept {
+            Some(snapshot) => snapshot,
+            None => Snapshot::begin(pool, &self.door, commits, now)?,
+        };
+        let _place = self.running.begin(now);
         STOPPED.set(false);
         BUDGET.set(Some(budget));
         let result = work(&snapshot.connection);
-        drop(snapshot);
+        BUDGET.set(None);
+        if may_keep && result.is_ok() && !STOPPED.get() {
+            KEPT.set(Some(snapshot));
+        }
         if STOPPED.get() { Ok(None) } else { result.map(Some) }
     }
 
@@ -169,14 +198,23 @@ impl Readers {
 }
 
 /// A reading transaction. It ends with this, whatever became of it: it has nothing to keep.
-struct Snapshot<'d> {
+struct Snapshot {
     connection: r2d2::PooledConnection<SqliteConnectionManager>,
+    /// What the writer had committed when it began, at least.
+    commits: u64,
+    /// When it began, in microseconds since the start.
+    begun: u64,
     /// Dropped last, when the transaction has ended.
-    _inside: Inside<'d>,
+    _inside: Inside,
 }
 
-impl<'d> Snapshot<'d> {
-    fn begin(pool: &r2d2::Pool<SqliteConnectionManager>, door: &'d Door) -> Result<Snapshot<'d>> {
+impl Snapshot {
+    fn begin(
+        pool: &r2d2::Pool<SqliteConnectionManager>,
+        door: &Arc<Door>,
+        commits: u64,
+        begun: u64,
+    ) -> Result<Snapshot> {
         let connection = pool.get().map_err(|error| Failure::Busy(format!("no reader: {error}")))?;
         // A read that could not be ended left its transaction open.
         if !connection.is_autocommit() {
@@ -185,11 +223,16 @@ impl<'d> Snapshot<'d> {
         let closed = || Failure::Busy("the write-ahead log is being begun anew".to_owned());
         let inside = door.enter().ok_or_else(closed)?;
         connection.prepare_cached("begin")?.execute([])?;
-        Ok(Snapshot { connection, _inside: inside })
+        Ok(Snapshot { connection, commits, begun, _inside: inside })
+    }
+
+    /// Whether another read sees on it all that the writer has committed, and does not hold the writer up.
+    fn serves(&self, commits: u64, now: u64, door: &Door) -> bool {
+        self.commits == commits && now.saturating_sub(self.begun) < KEPT_FOR && !door.is_closed()
     }
 }
 
-impl Drop for Snapshot<'_> {
+impl Drop for Snapshot {
     fn drop(&mut self) {
         // The steps of a cached statement are counted over its life: with a budget the handler would stop a
         // rollback now and then.
@@ -261,7 +304,7 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("test.db");
         Connection::open(&path).unwrap().execute_batch("pragma journal_mode = wal").unwrap();
-        let readers = Readers::open(&path, 1, Arc::default()).unwrap();
+        let readers = Readers::open(&path, 1, Arc::default(), Arc::default()).unwrap();
         (folder, readers)
     }
 
@@ -277,6 +320,52 @@ mod tests {
         };
         assert!(readers.submit_slow(Box::new(move |_| sender.send(niceness()).unwrap())).is_ok());
         assert_eq!(receiver.recv().unwrap(), (niceness() + SLOW_NICENESS).min(19));
+    }
+
+    #[test]
+    fn a_kept_snapshot_ends_with_a_commit_with_a_rest_or_after_a_while() {
+        let (folder, readers) = of_new_database();
+        let other = Connection::open(folder.path().join("test.db")).unwrap();
+        other.execute_batch("pragma synchronous = off; create table t (n)").unwrap();
+        let count = |connection: &Connection| {
+            Ok(connection.query_row("select count(*) from t", [], |row| row.get(0))?)
+        };
+        let read = || -> i64 { readers.read(Lane::Fast, count).unwrap() };
+        // Reads before and after another program writes, and `between` after that; again when it took too long.
+        let seen = |between: &dyn Fn()| loop {
+            drop(KEPT.take());
+            let begun = Instant::now();
+            let before = read();
+            other.execute("insert into t values (1)", []).unwrap();
+            between();
+            let after = read();
+            if begun.elapsed() < Duration::from_micros(KEPT_FOR) {
+                break after - before;
+            }
+        };
+        assert_eq!(seen(&|| ()), 1, "a thread that does not say when it rests");
+        end_snapshot();
+        assert_eq!(seen(&|| ()), 0, "kept");
+        assert_eq!(seen(&end_snapshot), 1, "ended by a rest");
+        let commit = || {
+            readers.commits.fetch_add(1, Ordering::Release);
+        };
+        assert_eq!(seen(&commit), 1, "ended by a commit");
+        let fail = || readers.read(Lane::Fast, |_| Err::<(), _>(Failure::Broken(String::new()))).unwrap_err();
+        assert_eq!(seen(&|| drop(fail())), 1, "ended by a failure");
+        let (before, _) = (read(), other.execute("insert into t values (1)", []).unwrap());
+        std::thread::sleep(Duration::from_micros(KEPT_FOR));
+        assert_eq!(read() - before, 1, "ended by its age");
+        // The writer does not wait long for what this thread keeps: its next read ends it.
+        let kept = read();
+        std::thread::scope(|scope| {
+            let closed = scope.spawn(|| readers.door.close().1);
+            while !readers.door.is_closed() {
+                std::thread::yield_now();
+            }
+            assert_eq!(read(), kept);
+            assert!(closed.join().unwrap(), "all have left");
+        });
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What can be seen of the writer from outside.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -12,6 +13,8 @@ pub struct Watch {
     pub queued: Gauge,
     /// Requests in each transaction.
     pub batches: Histogram,
+    /// Transactions that were ended, committed or not. It moves on before anybody hears of one.
+    pub commits: Arc<AtomicU64>,
     /// The last transaction was not committed.
     failed: AtomicBool,
     /// When the writer last looked around, in milliseconds since `begun`.
@@ -47,6 +50,7 @@ impl Default for Watch {
         Watch {
             queued: Gauge::default(),
             batches: Histogram::new(sizes),
+            commits: Arc::default(),
             failed: AtomicBool::default(),
             last_seen: AtomicU64::default(),
             begun: Instant::now(),

@@ -76,7 +76,7 @@ impl Server {
 
     /// The body of the answer to a GET without a key.
     pub fn get(&self, path: &str) -> String {
-        let body = answer(&self.address, &format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n"));
+        let body = answer(&self.address, &format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n"));
         String::from_utf8(body).unwrap()
     }
 

@@ -8,6 +8,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -258,6 +259,7 @@ impl State<'_> {
         }
         // A commit of nothing says nothing of the disk.
         if ended != Ended::Committed || self.connection.total_changes() != before {
+            self.watch.commits.fetch_add(1, Ordering::Release);
             self.watch.note(ended != Ended::Committed);
         }
         self.housekeeping.after(ended == Ended::Committed);

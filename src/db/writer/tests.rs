@@ -183,3 +183,35 @@ fn a_panic_outside_the_work_of_a_request_ends_the_process() {
     assert_eq!(output.status.code(), Some(PANICKED), "{said}");
     assert!(said.contains("the thread writer panicked"), "{said}");
 }
+
+/// Says how many transactions were ended when it hears that its own was committed.
+struct Asks {
+    watch: Arc<Watch>,
+    answer: Sender<(Ended, u64)>,
+}
+
+impl Job for Asks {
+    fn bytes(&self) -> usize {
+        0
+    }
+
+    fn run(&mut self, batch: &Batch<'_>) {
+        batch.apart(|connection| Ok(connection.execute("insert into t values (1)", [])?)).unwrap();
+    }
+
+    fn finish(self: Box<Self>, ended: Ended) {
+        self.answer.send((ended, self.watch.commits.load(Ordering::Acquire))).unwrap();
+    }
+}
+
+#[test]
+fn a_transaction_is_counted_before_anybody_hears_of_it() {
+    let writer = writer_of(Connection::open_in_memory().unwrap());
+    let queue = writer.queue();
+    let (answer, answers) = std::sync::mpsc::channel();
+    for ended in 1..=3 {
+        queue.submit(Box::new(Asks { watch: Arc::clone(&queue.watch), answer: answer.clone() }));
+        assert_eq!(answers.recv().unwrap(), (Ended::Committed, ended));
+    }
+    writer.stop();
+}
