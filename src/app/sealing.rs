@@ -35,6 +35,10 @@ pub fn settle(connection: &mut Connection, database: &Path, clock: &Clock) -> Re
         if let Err(failure) = secret.set_begun(database, &[begun]) {
             log(&format!("that sealing began is not written down: {failure}"));
         }
+        // Of a new database there is nothing to say.
+        if audit::is_of_new_database(connection)? {
+            return Ok(Some(secret));
+        }
         if let Sealed::Not(why) = before {
             log(&format!("a new chain of seals begins in {}: {why}", database.display()));
         }

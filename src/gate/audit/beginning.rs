@@ -106,6 +106,12 @@ pub fn newest_beginning_number(connection: &Connection) -> Result<Option<i64>> {
     Ok(connection.query_row("select max(nr) from siegel_beginn", [], |row| row.get(0))?)
 }
 
+/// Whether the newest beginning is that of a database which had nothing in it yet.
+pub fn is_of_new_database(connection: &Connection) -> Result<bool> {
+    let newest = "select exists (select 1 from siegel_beginn where anlass = 'neu' and nr = (select max(nr) from siegel_beginn))";
+    Ok(connection.query_row(newest, [], |row| row.get(0))?)
+}
+
 /// The seal of the newest beginning, and whether it was made with this secret.
 pub fn newest_beginning(connection: &Connection, secret: &Secret) -> Result<Option<(Seal, bool)>> {
     let newest = beginnings(connection)?.pop();
