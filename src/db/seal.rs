@@ -21,7 +21,9 @@ use rusqlite::types::ValueRef;
 use sha2::Sha256;
 use siphasher::sip128::{Hasher128, SipHasher24};
 
-use super::copy::{folder_of, sync, sync_folder};
+#[cfg(unix)]
+use super::copy::folder_of;
+use super::copy::{sync, sync_folder};
 use super::error::{Failure, Result};
 use super::migrate::{beside, broken};
 
