@@ -192,7 +192,7 @@ fn prepare(
     is_ours.map_err(not_ours)?;
     if !check_current(part)? {
         // The backup itself is the copy of the older schema.
-        migrate_in_place(part, clock())?;
+        migrate_in_place(part, clock(), super::ADOPTIONS)?;
     }
     let mut connection = open_writer(part)?;
     let secret = secret_of(&connection, &[backup, database])?;

@@ -107,30 +107,58 @@ const RULES: &[(&str, &str)] = &[
               group by z.mwst_satz having sum(z.gesamt) <> 0))",
     ),
     (
-        "what is open of the pairs belongs to live positions",
-        "select count(*) from (select 1 from lager_offen o
-           left join beleg b on b.tenant_id = o.tenant_id and b.id = o.beleg_id
-           left join beleg_position p
-             on p.tenant_id = o.tenant_id and p.beleg_id = o.beleg_id and p.position = o.position
-         group by o.tenant_id, o.kunde_id, o.artikel_id, o.beleg_typ, o.beleg_id, o.position
-         having not coalesce(b.status <> 'storniert' and b.kunde_id = o.kunde_id and b.beleg_typ = o.beleg_typ
-           and p.artikel_id = o.artikel_id and p.lager_buchen = 1 and sum(o.menge) <= p.lager_menge, 0))",
+        // Of documents in lager_neu each position is open.
+        "each position's quantity is what it has open, paired and taken back",
+        "select count(*) from (
+           select tenant_id, beleg_id, position from (
+             select p.tenant_id, p.beleg_id, p.position, abs(p.lager_menge) as menge from beleg_position p
+               join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
+             where p.lager_buchen = 1 and p.artikel_id is not null and b.beleg_typ in ('LS', 'RE', 'EL', 'ER')
+               and b.status <> 'storniert' and b.storno_von_beleg_id is null
+             union all select p.tenant_id, p.beleg_id, p.position, -abs(p.lager_menge) from lager_neu n
+               join beleg_position p on p.tenant_id = n.tenant_id and p.beleg_id = n.beleg_id
+             where p.lager_buchen = 1 and p.artikel_id is not null
+             union all select tenant_id, beleg_id, position, -menge from lager_offen
+             union all select tenant_id, lieferung_id, lieferung_position, -menge from lager_paar
+             union all select tenant_id, rechnung_id, rechnung_position, -menge from lager_paar
+             union all select tenant_id, rueckgabe_id, rueckgabe_position, -menge from lager_paar
+             union all select tenant_id, gutschrift_id, gutschrift_position, -menge from lager_paar)
+           where beleg_id is not null group by 1, 2, 3 having sum(menge) <> 0)",
     ),
     (
-        "documents of which all is open are live, and moved what their positions say",
-        "select count(*) from lager_ganz_offen o
-           left join beleg b on b.tenant_id = o.tenant_id and b.id = o.beleg_id
+        "documents have moved what their positions moved themselves",
+        "select count(*) from (
+           select tenant_id, beleg_id from (
+             select m.tenant_id, m.beleg_id, m.artikel_id, m.charge_id,
+               iif(b.beleg_typ in ('EL', 'ER'), m.menge, -m.menge) as menge
+             from lagerbewegung m join beleg b on b.tenant_id = m.tenant_id and b.id = m.beleg_id
+             union all select p.tenant_id, p.beleg_id, p.artikel_id, p.charge_id, -p.lager_menge from lager_neu n
+               join beleg_position p on p.tenant_id = n.tenant_id and p.beleg_id = n.beleg_id
+             where p.lager_buchen = 1 and p.artikel_id is not null
+             union all select tenant_id, beleg_id, artikel_id, charge_id, -menge from lager_offen
+             union all select tenant_id, iif(bewegt_von = 'lieferung', lieferung_id, rechnung_id), artikel_id, charge_id,
+               -menge from lager_paar where bewegt_von is not null
+             union all select tenant_id, iif(zurueck_von = 'rueckgabe', rueckgabe_id, gutschrift_id), artikel_id,
+               charge_id, menge from lager_paar where zurueck_von is not null)
+           group by tenant_id, beleg_id, artikel_id, charge_id having sum(menge) <> 0)",
+    ),
+    (
+        "what is open or paired belongs to documents of its partner, article and type",
+        "select count(*) from (
+           select tenant_id, kunde_id, artikel_id, beleg_typ, beleg_id, position from lager_offen
+           union all select n.tenant_id, n.kunde_id, null, n.beleg_typ, n.beleg_id, null from lager_neu n
+           union all select tenant_id, kunde_id, artikel_id, iif(einkauf, 'EL', 'LS'), lieferung_id, lieferung_position
+             from lager_paar where lieferung_id is not null
+           union all select tenant_id, kunde_id, artikel_id, iif(einkauf, 'ER', 'RE'), rechnung_id, rechnung_position
+             from lager_paar where rechnung_id is not null
+           union all select tenant_id, kunde_id, artikel_id, iif(einkauf, 'EL', 'LS'), rueckgabe_id, rueckgabe_position
+             from lager_paar where rueckgabe_id is not null
+           union all select tenant_id, kunde_id, artikel_id, iif(einkauf, 'ER', 'RE'), gutschrift_id, gutschrift_position
+             from lager_paar where gutschrift_id is not null) o
+         left join beleg b on b.tenant_id = o.tenant_id and b.id = o.beleg_id
+         left join beleg_position p on p.tenant_id = o.tenant_id and p.beleg_id = o.beleg_id and p.position = o.position
          where not coalesce(b.status <> 'storniert' and b.kunde_id = o.kunde_id and b.beleg_typ = o.beleg_typ, 0)
-           or exists (select 1 from (
-               select artikel_id, charge_id, lager_menge as menge from beleg_position
-               where tenant_id = o.tenant_id and beleg_id = o.beleg_id and lager_buchen = 1 and artikel_id is not null
-               union all
-               select artikel_id, charge_id, iif(o.beleg_typ in ('EL', 'ER'), -menge, menge) from lagerbewegung
-               where tenant_id = o.tenant_id and beleg_id = o.beleg_id)
-             group by artikel_id, charge_id having sum(menge) <> 0)
-           or exists (select 1 from lager_offen
-             where tenant_id = o.tenant_id and kunde_id = o.kunde_id and beleg_typ = o.beleg_typ
-               and beleg_id = o.beleg_id)",
+           or p.artikel_id is not o.artikel_id",
     ),
     (
         "each change of a document is in its history",

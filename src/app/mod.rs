@@ -27,7 +27,7 @@ use crate::db::connection::open_writer;
 use crate::db::door::Door;
 use crate::db::error::{Failure, Result};
 use crate::db::lock::{self, Lock};
-use crate::db::migrate::{beside, migrate, refuse_foreign};
+use crate::db::migrate::{Adoption, beside, migrate, refuse_foreign};
 use crate::db::readers::{self, Readers};
 use crate::db::writer::Writer;
 use crate::db::{Clock, log};
@@ -137,6 +137,9 @@ fn about(_: &Call<'_>) -> Result<Reply> {
     })
 }
 
+/// What migrations need done that SQL cannot say.
+pub const ADOPTIONS: &[Adoption] = &[Adoption { version: 13, run: belege::adopt_pairs }];
+
 /// A service on a database. It holds the lock that keeps a second one away.
 pub struct App {
     /// What answers requests.
@@ -154,7 +157,7 @@ impl App {
         let database = database.as_path();
         let lock = lock::for_server(database)?;
         checkpoint::settle(database, !policy.foreign_checkpoints)?;
-        migrate(database, clock())?;
+        migrate(database, clock(), ADOPTIONS)?;
         let mut connection = open_writer(database)?;
         refuse_foreign(&connection, database)?;
         let secret = sealing::settle(&mut connection, database, &clock)?;

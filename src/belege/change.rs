@@ -1,13 +1,11 @@
 //! A change of a document while it is open (specification, PUT /belege/{id}; D4).
 
-use std::collections::BTreeSet;
-
 use super::create::{
     check_date, check_locked, confirmation, create_ordered_batches, hint_doubled_fremdbeleg, with_sums,
 };
 use super::eingabe::{BelegEingabe, Items, Typ};
 use super::items::{self, Context};
-use super::lager::{self, Anlass, Gruppe, Umbuchung};
+use super::lager::{self, Change};
 use super::model::{Beleg, BelegPosition};
 use super::verlauf::{self, Aktion};
 use super::{partner, sql};
@@ -38,22 +36,28 @@ pub fn change(tx: &WriteTx<'_>, old: Beleg, mut eingabe: BelegEingabe, mut hints
     let kunde = partner_of(tx, &old, &eingabe, &mut hints)?;
     let new = header(tx, &old, &kunde, &eingabe, &einstellungen, &mut hints)?;
     let old_positions = sql::positions(tx, old.id)?;
-    let vorher = lager::before(tx, Gruppe::of(old.kunde_id, old.beleg_typ, &old_positions))?;
     verlauf::write(tx, &old, Aktion::Aendern)?;
-    let as_new = items.is_some() || new.kunde_id != old.kunde_id;
-    let anlass = if as_new { Anlass::NeuePositionen } else { Anlass::Aenderung };
+    let enters_again = items.is_some() || new.kunde_id != old.kunde_id;
     let (new, positions) = match items {
         Some(items) => with_new_positions(tx, new, &kunde, items, &eingabe, &einstellungen, &mut hints)?,
         None => {
             hint_kept_rates(&old, &new, &mut hints);
-            (new, old_positions)
+            let positions = with_own_batches(old_positions.clone());
+            (new, positions)
         }
     };
     sql::update(tx, &new)?;
     hint_doubled_fremdbeleg(tx, &new, &mut hints)?;
-    let gruppen: BTreeSet<Gruppe> = Gruppe::of(new.kunde_id, new.beleg_typ, &positions);
-    let umbuchung = Umbuchung { beleg: &new, anlass, vorher, gruppen, einstellungen: &einstellungen };
-    let bewegungen = lager::rebook(tx, umbuchung, &mut hints)?;
+    if !enters_again {
+        return confirmation(200, new, Vec::new(), hints);
+    }
+    let change = Change {
+        withdrawn: Some((&old, &old_positions)),
+        beleg: &new,
+        positions: &positions,
+        einstellungen: &einstellungen,
+    };
+    let bewegungen = lager::rebook(tx, change, &mut hints)?;
     confirmation(200, new, bewegungen, hints)
 }
 
@@ -167,9 +171,18 @@ fn with_new_positions(
         saetze: &steuersaetze::all(tx)?,
     };
     let mut positions = items::resolve(tx, &context, items.0, || tx.new_id(), hints)?;
-    create_ordered_batches(tx, beleg.beleg_typ, kunde.id, &mut positions)?;
+    create_ordered_batches(tx, beleg.beleg_typ, kunde.id, &mut positions, hints)?;
     sql::replace_positions(tx, beleg.id, &positions)?;
     Ok((with_sums(beleg, &positions)?, positions))
+}
+
+/// The positions without the batches that they inherited or chose: those were the old partner's.
+fn with_own_batches(positions: Vec<BelegPosition>) -> Vec<BelegPosition> {
+    let own = |position: BelegPosition| {
+        let charge_id = position.charge_id.filter(|_| position.charge_gesendet);
+        BelegPosition { charge_id, ..position }
+    };
+    positions.into_iter().map(own).collect()
 }
 
 /// Without items prices and rates stay, even if the partner or the day of the rates changed (D4).

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::eingabe::{BelegEingabe, Typ};
 use super::items::{self, Context};
-use super::lager::{self, Anlass, BatchInformation, Gruppe, Umbuchung, Vorher};
+use super::lager::{self, BatchInformation, Change};
 use super::model::{Beleg, BelegBestaetigung, BelegPosition, BelegWiederholt};
 use super::{lifecycle, partner, sql};
 use crate::chargen::Bewegung;
@@ -65,21 +65,15 @@ pub fn add(tx: &WriteTx<'_>, eingabe: BelegEingabe, hints: &mut Hints) -> Result
         Some(_) => Some(request_digest(&eingabe, Some(kunde.id), |at, _| Ok(positions[at].artikel_id))?),
         None => None,
     };
-    create_ordered_batches(tx, typ, kunde.id, &mut positions)?;
+    create_ordered_batches(tx, typ, kunde.id, &mut positions, hints)?;
     let mut beleg = with_sums(beleg, &positions)?;
     beleg.beleg_nummer = numbers::next(tx, Reihe::Beleg(typ), datum.year())?;
     sql::insert(tx, &beleg, digest)?;
     sql::insert_positions(tx, &positions)?;
     hint_doubled_fremdbeleg(tx, &beleg, hints)?;
-    let gruppen = Gruppe::of(kunde.id, typ, &positions);
-    let umbuchung = Umbuchung {
-        beleg: &beleg,
-        anlass: Anlass::Anlage(&positions),
-        vorher: Vorher::default(),
-        gruppen,
-        einstellungen: &einstellungen,
-    };
-    let bewegungen = lager::rebook(tx, umbuchung, hints)?;
+    let change =
+        Change { withdrawn: None, beleg: &beleg, positions: &positions, einstellungen: &einstellungen };
+    let bewegungen = lager::rebook(tx, change, hints)?;
     let final_at_once =
         eingabe.abschliessen.get() == Some(&true) || einstellungen.abschluss_bei_anlage.contains(&typ);
     if final_at_once {
@@ -148,18 +142,18 @@ pub fn create_ordered_batches(
     typ: BelegTyp,
     partner: Uuid,
     positions: &mut [BelegPosition],
+    hints: &mut Hints,
 ) -> Result<()> {
     for position in positions.iter_mut().filter(|p| typ == BelegTyp::Bs && p.charge_id.is_none()) {
-        let info = BatchInformation {
-            fremde_charge_nr: position.fremde_charge_nr.clone(),
-            mhd: position.mhd.map(|day| day.0),
-            herkunftsland: position.herkunftsland.clone(),
-            biozertifikat_id: position.biozertifikat_id,
-        };
+        let info = BatchInformation::of(position);
         if let (true, Some(artikel_id)) = (info.tells(), position.artikel_id)
             && let Some(artikel) = artikel::find(tx, artikel_id)?
         {
-            position.charge_id = Some(lager::charge_for(tx, partner, &artikel, &info)?);
+            let charge = lager::charge_for(tx, partner, &artikel, &info)?;
+            let mut own = Hints::default();
+            lager::complete_charge(tx, charge, &info, &mut own)?;
+            hints.extend(own.below(&format!("items[{}]", position.position - 1)));
+            position.charge_id = Some(charge);
         }
     }
     Ok(())

@@ -97,9 +97,9 @@ impl Resolver<'_, '_> {
             None => self.satz(artikel.as_deref())?,
         };
         self.ignore_purchase_fields(&mut item);
-        let lager_buchen = self.takes_part_in_stock(&item, artikel.as_deref(), menge, ep_netto);
+        let lager_buchen = self.takes_part_in_stock(&item, artikel.as_deref(), ep_netto);
         self.check_batch(&item, artikel.as_deref(), lager_buchen)?;
-        self.check_bezug(&item)?;
+        self.check_bezug(&item, menge)?;
         let kontrakt = KontraktBezug {
             kontrakt_id: item.kontrakt_id.get().copied(),
             kontrakt_position_id: item.kontrakt_position_id.get().copied(),
@@ -311,7 +311,6 @@ impl Resolver<'_, '_> {
         &mut self,
         item: &ItemEingabe,
         artikel: Option<&Artikel>,
-        menge: Quantity,
         ep_netto: Price,
     ) -> bool {
         let declined = item.lager_buchen.get() == Some(&false);
@@ -327,9 +326,7 @@ impl Resolver<'_, '_> {
                 }
                 true
             }
-            Lagerrolle::Rechnung => {
-                !declined && !menge.is_negative() && !self.context.einstellungen.lager_nur_lieferung
-            }
+            Lagerrolle::Rechnung => !declined && !self.context.einstellungen.lager_nur_lieferung,
         }
     }
 
@@ -357,18 +354,20 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// A document that an item is bound to is of the other side and of the same partner (D8).
-    fn check_bezug(&self, item: &ItemEingabe) -> Result<()> {
+    /// A document that an item is bound to is of the same partner and of the other side; what takes goods back may name
+    /// one of its own side, too (D8).
+    fn check_bezug(&self, item: &ItemEingabe, menge: Quantity) -> Result<()> {
         let Some(id) = item.bezug_beleg_id.get() else { return Ok(()) };
         let Some(bezug) = sql::find(self.tx, *id)? else {
             let message = "Diesen Beleg gibt es nicht. Bitte die bezug_beleg_id prüfen.";
             return Err(Refusal::field(Code::BelegNichtGefunden, "bezug_beleg_id", message).into());
         };
-        let fits = Some(bezug.beleg_typ) == self.context.typ.gegenstueck()
-            && bezug.kunde_id == self.context.kunde.id;
-        if !fits {
-            let message =
-                "Der Bezug muss die Lieferung zur Rechnung (oder umgekehrt) desselben Partners sein.";
+        let typ = self.context.typ;
+        let is_counterpart = Some(bezug.beleg_typ) == typ.gegenstueck();
+        let is_taken_back = bezug.beleg_typ == typ && typ.gegenstueck().is_some() && menge.is_negative();
+        if !(is_counterpart || is_taken_back) || bezug.kunde_id != self.context.kunde.id {
+            let message = "Der Bezug muss die Lieferung zur Rechnung (oder umgekehrt) desselben Partners sein, bei \
+                einer Rücknahme auch der Beleg, dessen Ware sie zurücknimmt.";
             return Err(Refusal::field(Code::BezugPasstNicht, "bezug_beleg_id", message).into());
         }
         Ok(())

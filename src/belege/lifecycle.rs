@@ -1,7 +1,7 @@
 //! The way of a document to its end: finalised, cancelled (D4).
 
 use super::create::check_locked;
-use super::lager::{self, Anlass, Gruppe, Umbuchung};
+use super::lager::{self, Change};
 use super::model::{Beleg, BelegPosition, StornoBestaetigung};
 use super::verlauf::{self, Aktion};
 use super::{pruefsumme, sql};
@@ -72,8 +72,6 @@ pub fn cancel(tx: &WriteTx<'_>, old: Beleg, grund: String, mut hinweise: Hints) 
         check_locked(&einstellungen, old.datum())?;
     }
     let positions = sql::positions(tx, old.id)?;
-    let gruppen = Gruppe::of(old.kunde_id, old.beleg_typ, &positions);
-    let vorher = lager::before(tx, gruppen.clone())?;
     verlauf::write(tx, &old, Aktion::Storno)?;
     let beleg = Beleg {
         status: BelegStatus::Storniert,
@@ -81,13 +79,17 @@ pub fn cancel(tx: &WriteTx<'_>, old: Beleg, grund: String, mut hinweise: Hints) 
         ereignis_am: if is_final { Some(sql::next_event(tx)?) } else { None },
         version: old.version + 1,
         updated_at: tx.now(),
-        ..old
+        ..old.clone()
     };
     sql::update(tx, &beleg)?;
+    let change = Change {
+        withdrawn: Some((&old, &positions)),
+        beleg: &beleg,
+        positions: &[],
+        einstellungen: &einstellungen,
+    };
+    let lagerbewegungen = lager::rebook(tx, change, &mut hinweise)?;
     let counter = if needs_counter { Some(counter_document(tx, &beleg, positions)?) } else { None };
-    let umbuchung =
-        Umbuchung { beleg: &beleg, anlass: Anlass::Storno, vorher, gruppen, einstellungen: &einstellungen };
-    let lagerbewegungen = lager::rebook(tx, umbuchung, &mut hinweise)?;
     let bestaetigung = StornoBestaetigung {
         id: beleg.id,
         beleg_nummer: beleg.beleg_nummer,

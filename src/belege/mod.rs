@@ -25,6 +25,7 @@ mod tagesende;
 mod verlauf;
 mod wareneingang;
 
+pub use lager::adopt as adopt_pairs;
 pub use nachweis::{altered_pdf, digest, keep, without_evidence};
 pub use pruefsumme::broken_links;
 pub use tagesende::{finalise_number, finalise_past_days, settle_number};

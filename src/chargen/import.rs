@@ -130,7 +130,6 @@ fn book_opening_stock(
         ursache: Ursache::Eroeffnung,
         menge: difference,
         ist_eingang: false,
-        ep: None,
     };
     book(tx, &[buchung])?;
     set_opening_stock(tx, charge, bestand)

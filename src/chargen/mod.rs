@@ -11,7 +11,7 @@ pub use model::Charge;
 pub use sql::{find, find_fremde, with_stock};
 pub use stock::{
     Bewegung, Buchung, NeueCharge, Ursache, book, check_charge_nr, check_named, check_not_negative, create,
-    fill_in,
+    fill_in, set_receipt,
 };
 
 use crate::http::route::{Access, Method, Param, Route};

@@ -207,8 +207,6 @@ pub struct Buchung {
     pub menge: Quantity,
     /// A purchase document moves it: then it counts as receipt of the batch.
     pub ist_eingang: bool,
-    /// Price per unit of the article, of a receipt.
-    pub ep: Option<Price>,
 }
 
 /// A movement as confirmations list it (D8).
@@ -250,10 +248,6 @@ fn book_batch(tx: &WriteTx<'_>, buchung: &Buchung) -> Result<Option<Charge>> {
     charge.bestand = charge.bestand.plus(buchung.menge)?;
     if buchung.ist_eingang && charge.eingang_quelle == EingangQuelle::Beleg {
         charge.eingang_menge = Some(charge.eingang_menge.unwrap_or_default().plus(buchung.menge)?);
-        if charge.eingang_beleg_id.is_none() {
-            charge.eingang_beleg_id = buchung.ursache.beleg();
-            charge.eingang_ep = buchung.ep;
-        }
     }
     tx.update(
         "charge",
@@ -261,11 +255,14 @@ fn book_batch(tx: &WriteTx<'_>, buchung: &Buchung) -> Result<Option<Charge>> {
         named_params! {
             ":bestand": charge.bestand,
             ":eingang_menge": charge.eingang_menge,
-            ":eingang_ep": charge.eingang_ep,
-            ":eingang_beleg_id": charge.eingang_beleg_id,
         },
     )?;
     Ok(Some(charge))
+}
+
+/// Notes which receipt of a batch is its oldest, and its price (D8).
+pub fn set_receipt(tx: &WriteTx<'_>, charge: Uuid, beleg: Option<Uuid>, ep: Option<Price>) -> Result<()> {
+    tx.update("charge", charge, named_params! {":eingang_beleg_id": beleg, ":eingang_ep": ep})
 }
 
 /// Remembers the opening stock that an import brought.

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::{Outcome, Terminal, now, open_or_create, sentence};
+use crate::app::ADOPTIONS;
 use crate::config::Config;
 use crate::db::migrate as schema;
 
@@ -29,7 +30,7 @@ pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outco
         schema::status(&config.db)
     } else {
         open_or_create(&config.db)?;
-        schema::migrate(&config.db, now())
+        schema::migrate(&config.db, now(), ADOPTIONS)
     };
     let steps = steps.map_err(sentence)?;
     let lines: Vec<_> =

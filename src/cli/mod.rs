@@ -34,7 +34,7 @@ use indicatif::ProgressBar;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use serde::Serialize;
 
-use crate::app::{description, sealing};
+use crate::app::{ADOPTIONS, description, sealing};
 use crate::config::Config;
 use crate::db::connection::open_writer;
 use crate::db::error::Failure;
@@ -313,7 +313,7 @@ fn open_or_create(path: &Path) -> Result<Connection, String> {
     let is_current = path.exists() && schema::check_current(path).map_err(sentence)?;
     if !is_current {
         let _no_server = lock::without_server(path).map_err(sentence)?;
-        schema::migrate(path, now()).map_err(sentence)?;
+        schema::migrate(path, now(), ADOPTIONS).map_err(sentence)?;
         let mut connection = open_writer(path).map_err(sentence)?;
         sealing::settle(&mut connection, path, &system_clock()).map_err(sentence)?;
         return Ok(connection);

@@ -29,19 +29,28 @@ pub struct Step {
     pub applied: bool,
 }
 
+/// What a migration needs done that SQL cannot say: it runs right after the migrations, in their transaction, on a
+/// database that was older.
+pub struct Adoption {
+    /// The number of its migration.
+    pub version: i64,
+    /// What it does, now.
+    pub run: fn(&Connection, Instant) -> Result<()>,
+}
+
 /// Creates the file if need be and applies what is missing; `now` is when the installation was
 /// made, if it is made now. Several processes may do this at once: a lock file beside the
 /// database lets one through at a time (the migration runner itself takes no lock).
-pub fn migrate(path: &Path, now: Instant) -> Result<Vec<Step>> {
-    upgrade(path, now, true)
+pub fn migrate(path: &Path, now: Instant, adoptions: &[Adoption]) -> Result<Vec<Step>> {
+    upgrade(path, now, adoptions, true)
 }
 
 /// The same without a copy of what was there before.
-pub fn migrate_in_place(path: &Path, now: Instant) -> Result<Vec<Step>> {
-    upgrade(path, now, false)
+pub fn migrate_in_place(path: &Path, now: Instant, adoptions: &[Adoption]) -> Result<Vec<Step>> {
+    upgrade(path, now, adoptions, false)
 }
 
-fn upgrade(path: &Path, now: Instant, copied: bool) -> Result<Vec<Step>> {
+fn upgrade(path: &Path, now: Instant, adoptions: &[Adoption], copied: bool) -> Result<Vec<Step>> {
     if !path.exists() {
         create_private(path)?;
         // Of root in the folder of the service: a user who cannot give it away keeps it.
@@ -54,7 +63,11 @@ fn upgrade(path: &Path, now: Instant, copied: bool) -> Result<Vec<Step>> {
         if copied {
             keep_copy(&connection, path, now)?;
         }
-        apply(&mut connection, &embedded::migrations::runner())?;
+        let missing = last_applied(&connection)? + 1..;
+        let adoptions = adoptions.iter().filter(|adoption| missing.contains(&adoption.version));
+        apply(&mut connection, &embedded::migrations::runner(), |connection| {
+            adoptions.clone().try_for_each(|adoption| (adoption.run)(connection, now))
+        })?;
     } else if !statistics::is_written(&connection)? {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         statistics::write(&transaction)?;
@@ -66,7 +79,11 @@ fn upgrade(path: &Path, now: Instant, copied: bool) -> Result<Vec<Step>> {
 
 /// Applies what is missing, all in one transaction that is committed when the result is proved: by itself the
 /// runner would commit first.
-fn apply(connection: &mut Connection, runner: &Runner) -> Result<()> {
+fn apply(
+    connection: &mut Connection,
+    runner: &Runner,
+    adopt: impl FnOnce(&Connection) -> Result<()>,
+) -> Result<()> {
     let failed = |error| Failure::Broken(format!("the database could not be migrated: {error}"));
     // Inside a transaction this setting is ignored, and a rebuilt table would delete children.
     connection.execute_batch("pragma foreign_keys = off")?;
@@ -76,6 +93,7 @@ fn apply(connection: &mut Connection, runner: &Runner) -> Result<()> {
     };
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     runner.run(&mut Within { connection: &transaction, applied }).map_err(failed)?;
+    adopt(&transaction)?;
     let violations: i64 =
         transaction.query_row("select count(*) from pragma_foreign_key_check", [], |row| row.get(0))?;
     if violations > 0 {
@@ -301,8 +319,9 @@ mod tests {
             "beleg_position",
             "beleg_verlauf",
             "charge",
-            "lager_ganz_offen",
+            "lager_neu",
             "lager_offen",
+            "lager_paar",
             "lagerbewegung",
             "wiegung",
         ];

@@ -126,7 +126,7 @@ impl Booking<'_> {
         }
         let ursache = Ursache::Produktion(self.auftrag.id);
         let artikel_id = artikel.id;
-        let buchung = Buchung { artikel_id, charge_id, ursache, menge, ist_eingang: false, ep: None };
+        let buchung = Buchung { artikel_id, charge_id, ursache, menge, ist_eingang: false };
         let charge = chargen::book(self.tx, &[buchung])?.pop().flatten();
         self.bewegungen.push(Bewegung {
             beleg_id: None,

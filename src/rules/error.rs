@@ -105,6 +105,7 @@ choice! {
         Einfuhr = "EINFUHR",
         SteuerAuslandPruefen = "STEUER_AUSLAND_PRUEFEN",
         ChargeAutomatisch = "CHARGE_AUTOMATISCH",
+        RuecknahmeGebucht = "RUECKNAHME_GEBUCHT",
         BestandNegativ = "BESTAND_NEGATIV",
         ArtikelgruppeAngelegt = "ARTIKELGRUPPE_ANGELEGT",
         EinheitUmgerechnet = "EINHEIT_UMGERECHNET",

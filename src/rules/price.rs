@@ -28,6 +28,13 @@ pub fn line_total(menge: Quantity, preis: Price, rabatt: Percent) -> Result<Mone
     Money::from_wide(divide_rounded(product, units / i128::from(Money::UNIT)))
 }
 
+/// A unit price after discount, half away from zero.
+pub fn discounted(preis: Price, rabatt: Percent) -> Result<Price, TooLarge> {
+    const HUNDRED: i128 = Percent::whole(100).units() as i128;
+    let product = i128::from(preis.units()) * (HUNDRED - i128::from(rabatt.units()));
+    Price::from_wide(divide_rounded(product, HUNDRED))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,6 @@
 mod batches;
 mod offen;
 mod pairing;
-mod random;
 
 use serde_json::{Value, json};
 

@@ -22,7 +22,6 @@ use partnerd::http::call::{Body, Request};
 use partnerd::http::json::Json;
 use partnerd::rules::day::Day;
 use partnerd::rules::fixed::{Money, Percent, Price, Quantity};
-use partnerd::rules::stock::{Anteil, Genannt, Posten, Rolle, pair};
 use partnerd::rules::{price, tax};
 use uuid::Uuid;
 
@@ -36,7 +35,6 @@ struct Piece {
 const PIECES: &[Piece] = &[
     Piece { name: "total of a line", times: 10_000, work: |_, times| repeat(times, line_total) },
     Piece { name: "tax of five lines", times: 10_000, work: |_, times| repeat(times, sums) },
-    Piece { name: "pairs of ten positions", times: 1_000, work: |_, times| repeat(times, pairs) },
     Piece { name: "day in Berlin", times: 10_000, work: |_, times| repeat(times, day) },
     Piece { name: "JSON of 10,000 numbers", times: 20, work: |_, times| read_json(times, 0) },
     Piece {
@@ -119,20 +117,6 @@ fn sums() {
         (Money::from_units(black_box(1_999 + at)), Percent::from_units(7_000_000 + at % 2 * 12_000_000))
     };
     black_box(tax::Summen::of((0..5).map(line)).unwrap());
-}
-
-fn pairs() {
-    let entry = |at: u128| Posten {
-        beleg: Uuid::from_u128(at),
-        position: 1,
-        rolle: if at.is_multiple_of(2) { Rolle::Lieferung } else { Rolle::Rechnung },
-        menge: Quantity::whole(3 + (at as i64) % 4),
-        bezug: None,
-        genannt: Genannt::Nichts,
-    };
-    let entries: Vec<_> = (0..10).map(entry).collect();
-    let place = |_, menge, _: &[Anteil]| Ok::<_, ()>(vec![Anteil { charge: None, menge }]);
-    black_box(pair(black_box(&entries), place).unwrap());
 }
 
 fn day() {

@@ -3,10 +3,12 @@
 use uuid::Uuid;
 
 use crate::artikel::Artikel;
+use crate::belege::model::BelegPosition;
 use crate::chargen::{self, NeueCharge};
 use crate::db::error::Result;
 use crate::db::tx::WriteTx;
 use crate::rules::day::Day;
+use crate::rules::error::{HintCode, Hints};
 use crate::rules::fixed::Quantity;
 use crate::rules::stammdaten::EingangQuelle;
 
@@ -23,6 +25,16 @@ pub struct BatchInformation {
 }
 
 impl BatchInformation {
+    /// What a position tells.
+    pub fn of(position: &BelegPosition) -> BatchInformation {
+        BatchInformation {
+            fremde_charge_nr: position.fremde_charge_nr.clone(),
+            mhd: position.mhd.map(|day| day.0),
+            herkunftsland: position.herkunftsland.clone(),
+            biozertifikat_id: position.biozertifikat_id,
+        }
+    }
+
     /// Whether it tells of anything.
     pub fn tells(&self) -> bool {
         self.fremde_charge_nr.is_some()
@@ -44,13 +56,12 @@ pub fn charge_for(
         None => None,
     };
     match known {
-        Some(charge) => complete_charge(tx, charge, info).map(|()| charge),
+        Some(charge) => Ok(charge),
         None => create_charge(tx, partner, artikel, info),
     }
 }
 
-/// A new batch of a purchase.
-pub fn create_charge(
+fn create_charge(
     tx: &WriteTx<'_>,
     partner: Uuid,
     artikel: &Artikel,
@@ -74,8 +85,37 @@ pub fn create_charge(
     Ok(chargen::create(tx, &neu)?.0)
 }
 
-/// A known batch takes over what it lacked (D8).
-pub fn complete_charge(tx: &WriteTx<'_>, charge: Uuid, info: &BatchInformation) -> Result<()> {
+/// A known batch takes over what it lacked (D8); what it knows otherwise stays, with a hint.
+pub fn complete_charge(
+    tx: &WriteTx<'_>,
+    charge: Uuid,
+    info: &BatchInformation,
+    hints: &mut Hints,
+) -> Result<()> {
     let Some(charge) = chargen::find(tx, charge)? else { return Ok(()) };
+    let known_mhd = charge.mhd.map(|day| day.0);
+    let mut keeps = |feld: &str, is_other: bool| {
+        if is_other {
+            let message = format!(
+                "Die Charge {} hat hier einen anderen Wert; er bleibt. Berichtigen: PUT /api/v1/chargen/{}.",
+                charge.charge_nr, charge.id
+            );
+            hints.add_field(HintCode::FeldIgnoriert, feld, message);
+        }
+    };
+    keeps("mhd", differ(&known_mhd, &info.mhd));
+    keeps("herkunftsland", differ(&charge.herkunftsland, &info.herkunftsland));
+    keeps("biozertifikat_id", differ(&charge.biozertifikat_id, &info.biozertifikat_id));
+    let lacks = known_mhd.is_none() && info.mhd.is_some()
+        || charge.herkunftsland.is_none() && info.herkunftsland.is_some()
+        || charge.biozertifikat_id.is_none() && info.biozertifikat_id.is_some();
+    if !lacks {
+        return Ok(());
+    }
     chargen::fill_in(tx, &charge, info.mhd, info.herkunftsland.as_deref(), info.biozertifikat_id)
+}
+
+/// Whether both say something, and not the same.
+fn differ<T: PartialEq>(known: &Option<T>, told: &Option<T>) -> bool {
+    known.is_some() && told.is_some() && known != told
 }

@@ -1,261 +1,280 @@
-//! What documents do to the stock: after every change the pairs of the partners and articles
-//! concerned are formed anew, and whatever differs from what was booked is booked (D8). A new document
-//! comes last: it goes on where those before it left the pairs ([`offen`]).
+//! What documents do to the stock (D8).
+//!
+//! A request withdraws the positions that a document had and enters those that it has. Both change portions of goods
+//! ([`crate::rules::pairing`]); the movements to be booked are what the portions that came moved, less what those
+//! that went had moved.
 
+mod adopt;
 mod batch;
-mod offen;
-mod placer;
-mod rows;
+mod fefo;
+mod note;
+mod open;
+mod portions;
+mod receipt;
+mod sql;
 
-pub use batch::{BatchInformation, charge_for};
-pub use rows::Gruppe;
+pub use adopt::adopt;
+pub use batch::{BatchInformation, charge_for, complete_charge};
 
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
 use super::model::{Beleg, BelegPosition};
-use super::sql;
-use crate::artikel::{self, Artikel};
+use crate::artikel;
 use crate::chargen::{self, Bewegung, Buchung, Charge, Ursache};
-use crate::db::error::{Failure, Result};
+use crate::db::error::Result;
 use crate::db::tx::WriteTx;
-use crate::rules::document::{BelegStatus, Seite};
-use crate::rules::error::{Code, Hints, PositionErrors, Refusal};
-use crate::rules::fixed::{Price, Quantity};
-use crate::rules::stock::{Anteil, Ergebnis, Genannt, pair};
-use crate::rules::unit::Conversion;
+use crate::rules::document::{BelegTyp, Seite};
+use crate::rules::error::{Code, HintCode, Hints, PositionErrors, Refusal};
+use crate::rules::fixed::Quantity;
+use crate::rules::pairing::{Entry, Pairing, Place, Portion, Role, created};
 use crate::tenants::Einstellungen;
-use offen::{LeftOpen, Newest, Stand};
-use placer::Placer;
-use rows::{Konten, Konto, Zeile, booked_by, booked_of, pools, posten, take_booked, zeilen};
+use fefo::Fefo;
+use portions::Portions;
 
-/// The state of some groups before a change.
-#[derive(Default)]
-pub struct Vorher {
-    gruppen: BTreeSet<Gruppe>,
-    /// What each position had booked, and what counterparts had booked for it: its batches,
-    /// should it be on its own again.
-    positionen: HashMap<Uuid, Ergebnis>,
-}
-
-/// Takes down the pairs as they are, before a document is changed or cancelled.
-pub fn before(tx: &WriteTx<'_>, gruppen: BTreeSet<Gruppe>) -> Result<Vorher> {
-    let mut positionen = HashMap::new();
-    for gruppe in &gruppen {
-        offen::spread_of(tx, *gruppe)?;
-        let zeilen = zeilen(tx, *gruppe)?;
-        let mut booked = pools(&booked_of(tx, *gruppe)?);
-        let posten = posten(tx, *gruppe, &zeilen)?;
-        let ergebnisse = pair(&posten, |at, rest, _| {
-            // A document that delivers and takes back of one batch has booked the difference alone.
-            if let Genannt::Charge(charge) = posten[at].genannt {
-                return Ok(vec![Anteil { charge: Some(charge), menge: rest }]);
-            }
-            Ok::<_, Failure>(take_booked(&mut booked, &zeilen[at], rest))
-        })?;
-        positionen.extend(zeilen.iter().map(|zeile| zeile.id).zip(ergebnisse));
-    }
-    Ok(Vorher { gruppen, positionen })
-}
-
-/// What kind of request books.
+/// Positions that may be paired with each other: of one partner and article, sales or purchases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Anlass<'e> {
-    /// A new document with these positions.
-    Anlage(&'e [BelegPosition]),
-    /// PUT with items or another partner: the positions of the document are as new.
-    NeuePositionen,
-    /// PUT without items.
-    Aenderung,
-    /// A document is cancelled.
-    Storno,
+pub struct Gruppe {
+    /// The partner.
+    pub kunde: Uuid,
+    /// The article.
+    pub artikel: Uuid,
+    /// Sales (LS, RE) or purchases (EL, ER).
+    pub seite: Seite,
 }
 
-/// What a request has changed.
-pub struct Umbuchung<'e> {
-    /// The document.
-    pub beleg: &'e Beleg,
-    /// What was done to it.
-    pub anlass: Anlass<'e>,
-    /// The groups that it was in, and how they stood.
-    pub vorher: Vorher,
-    /// The groups that it is in.
-    pub gruppen: BTreeSet<Gruppe>,
+/// What has moved: the quantity of each document, article and batch, with its sign in the stock.
+type Movements = BTreeMap<(Uuid, Uuid, Option<Uuid>), Quantity>;
+
+/// A change of a document and its positions.
+#[derive(Clone, Copy)]
+pub struct Change<'r> {
+    /// The document as it was, and its positions, which are withdrawn; none for a new one.
+    pub withdrawn: Option<(&'r Beleg, &'r [BelegPosition])>,
+    /// The document as it is.
+    pub beleg: &'r Beleg,
+    /// The positions that are entered; none when it is cancelled.
+    pub positions: &'r [BelegPosition],
     /// The settings of the company.
-    pub einstellungen: &'e Einstellungen,
+    pub einstellungen: &'r Einstellungen,
 }
 
-/// Forms the pairs anew and books what differs; the movements, for the confirmation.
-pub fn rebook(tx: &WriteTx<'_>, umbuchung: Umbuchung<'_>, hints: &mut Hints) -> Result<Vec<Bewegung>> {
-    let Umbuchung { beleg, anlass, vorher, gruppen, einstellungen } = umbuchung;
-    let mut soll = Konten::new();
-    let is_new = matches!(anlass, Anlass::Anlage(_));
-    let mut newest = match anlass {
-        Anlass::Anlage(positions) => Newest::of(tx, beleg, positions)?,
-        _ => None,
+/// Withdraws what a document had, enters what it has and books what follows; the movements, for the confirmation.
+pub fn rebook(tx: &WriteTx<'_>, change: Change<'_>, hints: &mut Hints) -> Result<Vec<Bewegung>> {
+    let mut booking = Booking {
+        tx,
+        change,
+        fefo: Fefo::new(tx, change),
+        movements: Movements::new(),
+        touched: BTreeSet::new(),
+        unmet: open::Unmet::default(),
+        errors: PositionErrors::default(),
+        hints,
     };
-    // A new document has booked nothing yet.
-    let mut ist = if is_new { Konten::new() } else { booked_by(tx, beleg.id)? };
-    let mut left_open = LeftOpen::default();
-    let mut prices = HashMap::new();
-    let mut errors = PositionErrors::default();
-    for gruppe in vorher.gruppen.union(&gruppen) {
-        let stand = Stand::of(tx, *gruppe, newest.as_mut())?;
-        let artikel = artikel::must_have(tx, gruppe.artikel)?;
-        let posten = posten(tx, *gruppe, &stand.zeilen)?;
-        let mut placer = Placer {
-            tx,
-            gruppe: *gruppe,
-            artikel: &artikel,
-            zeilen: &stand.zeilen,
-            posten: &posten,
-            own: beleg.id,
-            own_is_new: is_new || anlass == Anlass::NeuePositionen,
-            booked: pools(&stand.booked),
-            vorher: &vorher.positionen,
-            fefo: einstellungen.fefo,
-            fefo_stock: None,
-            errors: &mut errors,
-            hints,
-        };
-        let mut paarung = stand.paarung();
-        for (at, zeile) in stand.zeilen.iter().enumerate() {
-            let ergebnis = paarung.enter(&posten[at], |rest, covered| placer.place(at, rest, covered))?;
-            add_to(&mut soll, gruppe, zeile, &ergebnis)?;
-            let charge = note_charge(tx, zeile, &ergebnis)?;
-            left_open.see(&stand, zeile, charge, &ergebnis);
-            let price = price_per_article_unit(zeile, &artikel)?;
-            for anteil in &ergebnis.eigen {
-                prices.entry((zeile.beleg_id, gruppe.artikel, anteil.charge)).or_insert(price);
+    if let Some((old, positions)) = change.withdrawn {
+        booking.withdraw(old, positions)?;
+    }
+    booking.fefo.begin(&booking.movements)?;
+    booking.enter()?;
+    booking.book()
+}
+
+/// What a request does to the stock.
+struct Booking<'r> {
+    tx: &'r WriteTx<'r>,
+    change: Change<'r>,
+    fefo: Fefo<'r>,
+    movements: Movements,
+    /// Positions of which portions came or went.
+    touched: BTreeSet<(Role, Place)>,
+    /// Open portions of a new document.
+    unmet: open::Unmet,
+    errors: PositionErrors,
+    hints: &'r mut Hints,
+}
+
+impl Gruppe {
+    /// The type of document that has positions in this role.
+    fn typ(self, role: Role) -> BelegTyp {
+        match (self.seite, matches!(role, Role::Invoice | Role::Credit)) {
+            (Seite::Verkauf, false) => BelegTyp::Ls,
+            (Seite::Verkauf, true) => BelegTyp::Re,
+            (Seite::Einkauf, false) => BelegTyp::El,
+            (Seite::Einkauf, true) => BelegTyp::Er,
+        }
+    }
+}
+
+impl Booking<'_> {
+    /// Takes away all positions of a document; those that had met them meet others.
+    fn withdraw(&mut self, old: &Beleg, positions: &[BelegPosition]) -> Result<()> {
+        if open::forget(self.tx, old)? {
+            for (position, (artikel, menge)) in moving(positions) {
+                let portion = Portion::of(role(old, menge), place(position), menge.abs());
+                let role = role(old, menge);
+                self.count(old.beleg_typ.seite(), artikel, &portion.moved(role, position.charge_id), true)?;
+            }
+            return Ok(());
+        }
+        let articles: BTreeSet<Uuid> = moving(positions).map(|(_, (artikel, _))| artikel).collect();
+        if articles.is_empty() {
+            return Ok(());
+        }
+        open::spread_all(self.tx, old)?;
+        for (artikel, portions) in sql::portions_of(self.tx, old, articles)? {
+            let gruppe = Gruppe { kunde: old.kunde_id, artikel, seite: old.beleg_typ.seite() };
+            let mut pairing = Pairing::new(Portions { booking: self, gruppe });
+            pairing.withdraw(old.id, portions)?;
+        }
+        Ok(())
+    }
+
+    /// Enters the positions: within a document what takes back comes before the rest.
+    fn enter(&mut self) -> Result<()> {
+        let Change { beleg, positions, .. } = self.change;
+        let mut moving: Vec<_> = moving(positions).collect();
+        moving.sort_by_key(|(position, (_, menge))| created(role(beleg, *menge), place(position)));
+        self.unmet = open::Unmet::before(self.tx, self.change, &moving)?;
+        for (position, (artikel, menge)) in moving {
+            let gruppe = Gruppe { kunde: beleg.kunde_id, artikel, seite: beleg.beleg_typ.seite() };
+            let mut pairing = Pairing::new(Portions { booking: self, gruppe });
+            let entry = pairing.store.entry_of(role(beleg, menge), position)?;
+            pairing.enter(&entry, menge.abs())?;
+            if pairing.moved_back.contains(&entry.place) {
+                self.hint_moved_back(&entry);
             }
         }
-        stand.keep(tx, *gruppe, &paarung, &mut left_open)?;
-        ist.extend(stand.booked);
+        Ok(())
     }
-    errors.into_result()?;
-    left_open.insert(tx, beleg)?;
-    let booked = book_difference(tx, beleg, &ist, &soll, &prices)?;
-    check_stock(&booked, is_new, einstellungen, hints)?;
-    Ok(booked.into_iter().map(|gebucht| gebucht.bewegung).collect())
+
+    /// Counts what a portion that came, or `went`, moves.
+    fn count(&mut self, seite: Seite, artikel: Uuid, portion: &Portion, went: bool) -> Result<()> {
+        for (role, place) in portion.movers() {
+            let is_in = (seite == Seite::Einkauf) ^ role.takes_back() ^ went;
+            let menge = if is_in { portion.menge } else { -portion.menge };
+            let moved = self.movements.entry((place.beleg, artikel, portion.charge)).or_default();
+            *moved = moved.plus(menge)?;
+        }
+        self.touched.extend(portion.positions());
+        Ok(())
+    }
+
+    fn hint_chosen(&mut self, entry: &Entry) {
+        let feld = format!("items[{}].charge_id", entry.place.position - 1);
+        let message = "Die Charge wurde nach Mindesthaltbarkeit gewählt.";
+        self.hints.add_field(HintCode::ChargeAutomatisch, feld, message);
+    }
+
+    fn hint_moved_back(&mut self, entry: &Entry) {
+        let feld = format!("items[{}].menge", entry.place.position - 1);
+        let message = "Die Ware der Rechnung hatte kein Lieferschein bewegt; die Rücknahme wurde gebucht.";
+        self.hints.add_field(HintCode::RuecknahmeGebucht, feld, message);
+    }
+
+    /// Stores what is open, notes the batches, books the movements.
+    fn book(mut self) -> Result<Vec<Bewegung>> {
+        std::mem::take(&mut self.errors).into_result()?;
+        let received = self.note_batches()?;
+        std::mem::take(&mut self.unmet).store(self.tx, self.change.beleg)?;
+        let booked = self.book_movements()?;
+        for charge in received {
+            receipt::update(self.tx, charge, self.change.beleg.id)?;
+        }
+        check_stock(&booked, self.change, self.hints)?;
+        Ok(booked.into_iter().map(|booked| booked.bewegung).collect())
+    }
+
+    fn book_movements(&self) -> Result<Vec<Booked>> {
+        let own = self.change.beleg;
+        let mut belege = BTreeMap::from([(own.id, (own.beleg_nummer.clone(), own.beleg_typ))]);
+        let mut buchungen = Vec::new();
+        for ((beleg, artikel_id, charge_id), menge) in &self.movements {
+            if menge.is_zero() {
+                continue;
+            }
+            if !belege.contains_key(beleg) {
+                belege.insert(*beleg, super::sql::number_and_type(self.tx, *beleg)?);
+            }
+            buchungen.push(Buchung {
+                artikel_id: *artikel_id,
+                charge_id: *charge_id,
+                ursache: Ursache::Beleg(*beleg),
+                menge: *menge,
+                ist_eingang: belege[beleg].1.seite() == Seite::Einkauf,
+            });
+        }
+        let chargen = chargen::book(self.tx, &buchungen)?;
+        let confirmed = |(buchung, charge): (Buchung, Option<Charge>)| {
+            let beleg_id = buchung.ursache.beleg();
+            let bewegung = Bewegung {
+                beleg_id,
+                beleg_nummer: beleg_id.and_then(|id| belege.get(&id)).map(|(number, _)| number.clone()),
+                artikel_id: buchung.artikel_id,
+                charge_id: buchung.charge_id,
+                charge_nr: charge.as_ref().map(|charge| charge.charge_nr.clone()),
+                menge: buchung.menge,
+                einheit: artikel::must_have(self.tx, buchung.artikel_id)?.einheit.clone(),
+            };
+            Ok(Booked { bewegung, ist_eingang: buchung.ist_eingang, charge })
+        };
+        buchungen.into_iter().zip(chargen).map(confirmed).collect()
+    }
 }
 
-/// Adds what a position should have booked.
-fn add_to(soll: &mut Konten, gruppe: &Gruppe, zeile: &Zeile, ergebnis: &Ergebnis) -> Result<()> {
-    for anteil in &ergebnis.eigen {
-        let signed = if gruppe.einkauf { anteil.menge } else { -anteil.menge };
-        let konto = soll.entry((zeile.beleg_id, gruppe.artikel, anteil.charge)).or_default();
-        *konto = konto.plus(signed)?;
-    }
-    Ok(())
+/// The positions that take part in the stock, each with its article and quantity.
+fn moving(positions: &[BelegPosition]) -> impl Iterator<Item = (&BelegPosition, (Uuid, Quantity))> {
+    let quantity = |position: &BelegPosition| position.artikel_id.zip(position.lager_menge);
+    let moving = positions.iter().filter(|position| position.lager_buchen);
+    moving.filter_map(move |position| Some((position, quantity(position)?)))
 }
 
-/// Notes the one batch that covers a position, and says which it has now. A named one stays, and a finalised position
-/// never changes (D8).
-fn note_charge(tx: &WriteTx<'_>, zeile: &Zeile, ergebnis: &Ergebnis) -> Result<Option<Uuid>> {
-    let charge = ergebnis.einzige_charge();
-    if zeile.charge_gesendet || zeile.status != BelegStatus::Offen || zeile.charge_id == charge {
-        return Ok(zeile.charge_id);
+/// What a position of a document does with goods.
+fn role(beleg: &Beleg, menge: Quantity) -> Role {
+    match (beleg.beleg_typ.ist_rechnung(), menge.is_negative()) {
+        (false, false) => Role::Delivery,
+        (false, true) => Role::Return,
+        (true, false) => Role::Invoice,
+        (true, true) => Role::Credit,
     }
-    sql::set_position_charge(tx, zeile.beleg_id, zeile.position, charge)?;
-    Ok(charge)
 }
 
-fn price_per_article_unit(zeile: &Zeile, artikel: &Artikel) -> Result<Price> {
-    let conversion = match (&zeile.einheit, &artikel.einheit) {
-        (Some(einheit), Some(own)) => Conversion::between(einheit, own).unwrap_or(Conversion::NONE),
-        _ => Conversion::NONE,
-    };
-    Ok(conversion.price(zeile.ep_netto)?)
+fn place(position: &BelegPosition) -> Place {
+    Place { beleg: position.beleg_id, position: position.position }
 }
 
 /// A movement that was booked, and its batch afterwards.
-struct Gebucht {
+struct Booked {
     bewegung: Bewegung,
-    einkauf: bool,
+    ist_eingang: bool,
     charge: Option<Charge>,
-}
-
-/// Books the difference between what is booked and what should be.
-fn book_difference(
-    tx: &WriteTx<'_>,
-    beleg: &Beleg,
-    ist: &Konten,
-    soll: &Konten,
-    prices: &HashMap<Konto, Price>,
-) -> Result<Vec<Gebucht>> {
-    let mut keys: Vec<_> = ist.keys().chain(soll.keys()).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    let mut belege = HashMap::from([(beleg.id, (beleg.beleg_nummer.clone(), beleg.beleg_typ))]);
-    let mut buchungen = Vec::new();
-    for key @ (beleg_id, artikel_id, charge_id) in keys {
-        let should = soll.get(key).copied().unwrap_or_default();
-        let menge = should.minus(ist.get(key).copied().unwrap_or_default())?;
-        if menge.is_zero() {
-            continue;
-        }
-        let (_, typ) = match belege.entry(*beleg_id) {
-            Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => entry.insert(sql::number_and_type(tx, *beleg_id)?),
-        };
-        buchungen.push(Buchung {
-            artikel_id: *artikel_id,
-            charge_id: *charge_id,
-            ursache: Ursache::Beleg(*beleg_id),
-            menge,
-            ist_eingang: typ.seite() == Seite::Einkauf,
-            ep: prices.get(key).copied(),
-        });
-    }
-    let chargen = chargen::book(tx, &buchungen)?;
-    let confirmed = |(buchung, charge): (Buchung, Option<Charge>)| {
-        let beleg_id = buchung.ursache.beleg();
-        let bewegung = Bewegung {
-            beleg_id,
-            beleg_nummer: beleg_id.and_then(|id| belege.get(&id)).map(|(number, _)| number.clone()),
-            artikel_id: buchung.artikel_id,
-            charge_id: buchung.charge_id,
-            charge_nr: charge.as_ref().map(|charge| charge.charge_nr.clone()),
-            menge: buchung.menge,
-            einheit: artikel::must_have(tx, buchung.artikel_id)?.einheit.clone(),
-        };
-        Ok(Gebucht { bewegung, einkauf: buchung.ist_eingang, charge })
-    };
-    buchungen.into_iter().zip(chargen).map(confirmed).collect()
 }
 
 /// No receipt may be withdrawn that was used already; selling more than there is is a matter of
 /// the settings (D8). The stock counts as it is after the whole request.
-fn check_stock(
-    gebucht: &[Gebucht],
-    is_new: bool,
-    einstellungen: &Einstellungen,
-    hints: &mut Hints,
-) -> Result<()> {
+fn check_stock(booked: &[Booked], change: Change<'_>, hints: &mut Hints) -> Result<()> {
     let mut last: BTreeMap<Uuid, &Charge> = BTreeMap::new();
-    for charge in gebucht.iter().filter_map(|gebucht| gebucht.charge.as_ref()) {
+    for charge in booked.iter().filter_map(|booked| booked.charge.as_ref()) {
         last.insert(charge.id, charge);
     }
     for charge in last.into_values().filter(|charge| charge.bestand.is_negative()) {
-        let of_charge = || gebucht.iter().filter(|g| g.bewegung.charge_id == Some(charge.id));
-        let sum = |einkauf: bool| {
-            let parts = of_charge().filter(|g| g.einkauf == einkauf).map(|g| g.bewegung.menge);
+        let of_charge = || booked.iter().filter(|booked| booked.bewegung.charge_id == Some(charge.id));
+        let sum = |ist_eingang: bool| {
+            let parts = of_charge().filter(|b| b.ist_eingang == ist_eingang).map(|b| b.bewegung.menge);
             parts.into_iter().try_fold(Quantity::ZERO, Quantity::plus)
         };
         let (received, sold) = (sum(true)?, sum(false)?);
         if !received.plus(sold)?.is_negative() {
             continue;
         }
-        if received.is_negative() && !is_new {
+        if received.is_negative() && change.withdrawn.is_some() {
             let message = format!(
                 "Charge {}: Bestand {}. Aus dem Eingang wurde schon verkauft; bitte erst diese Belege ändern.",
                 charge.charge_nr, charge.bestand
             );
             return Err(Refusal::new(Code::ChargeBereitsVerwendet, message).into());
         }
-        chargen::check_not_negative(charge, einstellungen, hints)?;
+        chargen::check_not_negative(charge, change.einstellungen, hints)?;
     }
     Ok(())
 }

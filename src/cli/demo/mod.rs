@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::import::store_all;
 use super::{Outcome, Terminal, in_transaction, now, sentence, serve};
-use crate::app::{App, imports};
+use crate::app::{ADOPTIONS, App, imports};
 use crate::config::Config;
 use crate::db::connection::open_writer;
 use crate::db::migrate::{beside, migrate};
@@ -97,7 +97,7 @@ fn remove_old(database: &Path) -> Outcome {
 
 /// Creates the database, the company and its master data; the key.
 fn create_company(database: &Path) -> Result<String, String> {
-    migrate(database, now()).map_err(sentence)?;
+    migrate(database, now(), ADOPTIONS).map_err(sentence)?;
     let mut connection = open_writer(database).map_err(sentence)?;
     let key = key::generate(&key::mac_secret(&connection).map_err(sentence)?).map_err(sentence)?;
     in_transaction(&mut connection, |connection| {

@@ -1,0 +1,103 @@
+//! What a request notes about batches: on positions, and in batches that a purchase tells more of.
+
+use std::collections::BTreeSet;
+
+use rusqlite::named_params;
+use uuid::Uuid;
+
+use super::batch::{self, BatchInformation};
+use super::{Booking, Gruppe, sql};
+use crate::belege;
+use crate::db::error::Result;
+use crate::rules::document::{BelegStatus, BelegTyp, Seite};
+use crate::rules::error::Hints;
+use crate::rules::pairing::{Place, Role};
+
+/// A position of which portions came or went.
+struct Touched {
+    gruppe: Gruppe,
+    charge_id: Option<Uuid>,
+    /// It named no batch, and its document is not final.
+    can_be_noted: bool,
+}
+
+impl Booking<'_> {
+    /// Notes on each open position that was touched the one batch that covers it (D8); a named one stays, and a
+    /// finalised position never changes. The batches of purchases that were touched.
+    pub fn note_batches(&mut self) -> Result<BTreeSet<Uuid>> {
+        let own = self.change.beleg;
+        let moved = self.movements.iter().filter(|(_, menge)| !menge.is_zero());
+        let mut seen: BTreeSet<Uuid> = moved.filter_map(|((_, _, charge), _)| *charge).collect();
+        for (role, place) in std::mem::take(&mut self.touched) {
+            let Some(position) = self.touched(place)? else { continue };
+            let batches = self.batches(position.gruppe, role, place)?;
+            seen.extend(batches.iter().flatten());
+            let charge = only(&batches);
+            if position.can_be_noted && position.charge_id != charge {
+                belege::sql::set_position_charge(self.tx, place.beleg, place.position, charge)?;
+            }
+            if place.beleg == own.id {
+                self.complete(place, &batches)?;
+            }
+        }
+        Ok(if own.beleg_typ.seite() == Seite::Einkauf { seen } else { BTreeSet::new() })
+    }
+
+    /// The position, if it is still there.
+    fn touched(&self, place: Place) -> Result<Option<Touched>> {
+        let own = self.change.beleg;
+        let gruppe = |kunde, typ: BelegTyp, artikel| Gruppe { kunde, artikel, seite: typ.seite() };
+        if place.beleg == own.id {
+            let position = self.change.positions.iter().find(|position| position.position == place.position);
+            return Ok(position.and_then(|position| {
+                Some(Touched {
+                    gruppe: gruppe(own.kunde_id, own.beleg_typ, position.artikel_id?),
+                    charge_id: position.charge_id,
+                    can_be_noted: !position.charge_gesendet,
+                })
+            }));
+        }
+        let statement =
+            "select b.kunde_id, b.beleg_typ, p.artikel_id, p.charge_id, p.charge_gesendet, b.status
+            from beleg_position p join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
+            where p.tenant_id = :tenant and p.beleg_id = :beleg and p.position = :position";
+        let params = named_params! {":beleg": place.beleg, ":position": place.position};
+        self.tx.optional(statement, params, |row| {
+            let (is_named, status): (bool, BelegStatus) = (row.get(4)?, row.get(5)?);
+            Ok(Touched {
+                gruppe: gruppe(row.get(0)?, row.get(1)?, row.get(2)?),
+                charge_id: row.get(3)?,
+                can_be_noted: !is_named && status == BelegStatus::Offen,
+            })
+        })
+    }
+
+    /// The batches of all portions of a position.
+    fn batches(&self, gruppe: Gruppe, role: Role, place: Place) -> Result<Vec<Option<Uuid>>> {
+        let mut batches = self.unmet.batches_of(place);
+        if place.beleg != self.change.beleg.id || !self.unmet.is_all() {
+            batches.extend(sql::batches_of(self.tx, gruppe, role, place)?);
+        }
+        Ok(batches)
+    }
+
+    /// Batches take over from an item of a purchase what they lacked; what they know otherwise is said (D8).
+    fn complete(&mut self, place: Place, batches: &[Option<Uuid>]) -> Result<()> {
+        let position = self.change.positions.iter().find(|position| position.position == place.position);
+        let Some(info) = position.map(BatchInformation::of).filter(BatchInformation::tells) else {
+            return Ok(());
+        };
+        let mut hints = Hints::default();
+        for charge in batches.iter().flatten().collect::<BTreeSet<_>>() {
+            batch::complete_charge(self.tx, *charge, &info, &mut hints)?;
+        }
+        self.hints.extend(hints.below(&format!("items[{}]", place.position - 1)));
+        Ok(())
+    }
+}
+
+/// The batch of all parts, if it is one.
+fn only(batches: &[Option<Uuid>]) -> Option<Uuid> {
+    let first = (*batches.first()?)?;
+    batches.iter().all(|charge| *charge == Some(first)).then_some(first)
+}

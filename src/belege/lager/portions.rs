@@ -1,0 +1,165 @@
+//! The portions of one partner and article, as the pairing of a request sees them.
+
+use rusqlite::named_params;
+use uuid::Uuid;
+
+use super::{Booking, Gruppe, batch, sql};
+use crate::artikel;
+use crate::belege::items::batch_missing;
+use crate::belege::model::BelegPosition;
+use crate::chargen;
+use crate::db::error::{Failure, Result};
+use crate::db::tx::Tx;
+use crate::rules::day::Day;
+use crate::rules::document::{BelegTyp, Seite};
+use crate::rules::error::Refusal;
+use crate::rules::fixed::Quantity;
+use crate::rules::pairing::{Bezug, Entry, Named, Place, Portion, Role, Search, Store};
+
+/// The portions of a group, and the request that changes them.
+pub struct Portions<'p, 'r> {
+    pub booking: &'p mut Booking<'r>,
+    pub gruppe: Gruppe,
+}
+
+/// What a position said of its batch and its document.
+#[allow(missing_docs)]
+pub struct Said {
+    pub charge_id: Option<Uuid>,
+    pub charge_gesendet: bool,
+    pub fremde_charge_nr: Option<String>,
+    pub mhd: Option<Day>,
+    pub bezug: Option<Uuid>,
+}
+
+impl Said {
+    /// The batch that it named (D8).
+    pub fn named(&self, tx: &Tx<'_>, gruppe: Gruppe) -> Result<Named> {
+        match (self.charge_id.filter(|_| self.charge_gesendet), &self.fremde_charge_nr) {
+            (Some(charge), _) => Ok(Named::Batch(charge)),
+            (None, Some(fremde)) => {
+                let known = chargen::find_fremde(tx, gruppe.artikel, gruppe.kunde, fremde, self.mhd)?;
+                Ok(known.map_or(Named::Unknown, Named::Batch))
+            }
+            (None, None) => Ok(Named::Nothing),
+        }
+    }
+}
+
+impl Portions<'_, '_> {
+    /// What a position of the document says that is entered.
+    pub fn entry_of(&self, role: Role, position: &BelegPosition) -> Result<Entry> {
+        let said = Said {
+            charge_id: position.charge_id,
+            charge_gesendet: position.charge_gesendet,
+            fremde_charge_nr: position.fremde_charge_nr.clone(),
+            mhd: position.mhd.map(|day| day.0),
+            bezug: position.bezug_beleg_id,
+        };
+        self.entry_that(role, super::place(position), &said)
+    }
+
+    fn entry_that(&self, role: Role, place: Place, said: &Said) -> Result<Entry> {
+        let named = said.named(self.booking.tx, self.gruppe)?;
+        let bezug = said.bezug.map(|beleg| self.bezug(beleg)).transpose()?;
+        Ok(Entry { role, place, named, bezug })
+    }
+
+    /// What the positions of a document that is named do with goods.
+    fn bezug(&self, beleg: Uuid) -> Result<Bezug> {
+        let statement = "select b.beleg_typ,
+              exists (select 1 from beleg_position where tenant_id = :tenant and beleg_id = b.id and lager_menge > 0),
+              exists (select 1 from beleg_position where tenant_id = :tenant and beleg_id = b.id and lager_menge < 0)
+            from beleg b where b.tenant_id = :tenant and b.id = :beleg";
+        let (typ, forward, back): (BelegTyp, bool, bool) =
+            self.booking.tx.one(statement, named_params! {":beleg": beleg}, |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })?;
+        let roles = match typ.ist_rechnung() {
+            false => (Role::Delivery, Role::Return),
+            true => (Role::Invoice, Role::Credit),
+        };
+        Ok(Bezug { beleg, roles: [forward.then_some(roles.0), back.then_some(roles.1)] })
+    }
+
+    fn own(&self, place: Place) -> Option<&BelegPosition> {
+        let positions = self.booking.change.positions;
+        positions.iter().find(|position| super::place(position) == place)
+    }
+}
+
+impl Store for Portions<'_, '_> {
+    type Error = Failure;
+
+    fn first(&mut self, search: &Search) -> Result<Option<Portion>> {
+        if self.booking.unmet.meets_nothing() {
+            return Ok(None);
+        }
+        sql::first(self.booking.tx, self.gruppe, search)
+    }
+
+    fn take(&mut self, portion: &Portion, menge: Quantity) -> Result<()> {
+        sql::take(self.booking.tx, self.gruppe, portion, menge)?;
+        let taken = Portion { menge, ..portion.clone() };
+        self.booking.count(self.gruppe.seite, self.gruppe.artikel, &taken, true)
+    }
+
+    fn add(&mut self, portion: Portion) -> Result<()> {
+        self.booking.count(self.gruppe.seite, self.gruppe.artikel, &portion, false)?;
+        match self.booking.unmet.keep(self.gruppe, portion) {
+            Some(portion) => sql::add(self.booking.tx, self.gruppe, &portion),
+            None => Ok(()),
+        }
+    }
+
+    fn entry(&mut self, role: Role, place: Place) -> Result<Entry> {
+        if let Some(own) = self.own(place) {
+            return self.entry_of(role, own);
+        }
+        let statement =
+            "select charge_id, charge_gesendet, fremde_charge_nr, mhd, bezug_beleg_id from beleg_position
+            where tenant_id = :tenant and beleg_id = :beleg and position = :position";
+        let params = named_params! {":beleg": place.beleg, ":position": place.position};
+        let said = self.booking.tx.one(statement, params, |row| {
+            Ok(Said {
+                charge_id: row.get(0)?,
+                charge_gesendet: row.get(1)?,
+                fremde_charge_nr: row.get(2)?,
+                mhd: row.get(3)?,
+                bezug: row.get(4)?,
+            })
+        })?;
+        self.entry_that(role, place, &said)
+    }
+
+    /// A position that names nothing where it must is noted as a mistake, and goes nowhere.
+    fn place(&mut self, entry: &Entry, menge: Quantity) -> Result<Vec<(Option<Uuid>, Quantity)>> {
+        let tx = self.booking.tx;
+        if let Named::Batch(charge) = entry.named {
+            return Ok(vec![(Some(charge), menge)]);
+        }
+        let position = self.own(entry.place).ok_or_else(|| {
+            Failure::Broken(format!("goods were to be placed for the old position {:?}", entry.place))
+        })?;
+        let artikel = artikel::must_have(tx, self.gruppe.artikel)?;
+        let info = batch::BatchInformation::of(position);
+        if info.tells() {
+            let charge = batch::charge_for(tx, self.gruppe.kunde, &artikel, &info)?;
+            return Ok(vec![(Some(charge), menge)]);
+        }
+        if !artikel.chargenpflichtig {
+            return Ok(vec![(None, menge)]);
+        }
+        if self.gruppe.seite == Seite::Verkauf && !entry.role.takes_back() {
+            let chosen = self.booking.fefo.choose(artikel.id, menge)?;
+            if !chosen.is_empty() {
+                self.booking.hint_chosen(entry);
+                return Ok(chosen);
+            }
+        }
+        let refusal: Box<Refusal> = batch_missing(self.booking.change.beleg.beleg_typ);
+        let refusal = refusal.below(&format!("items[{}]", entry.place.position - 1));
+        self.booking.errors.keep::<()>(Err(refusal));
+        Ok(Vec::new())
+    }
+}

@@ -1,0 +1,106 @@
+//! What a batch remembers of its oldest receipt: which document it was, and at what price (D8).
+
+use rusqlite::named_params;
+use uuid::Uuid;
+
+use crate::artikel;
+use crate::chargen;
+use crate::db::error::Result;
+use crate::db::tx::{Columns, Tx, WriteTx};
+use crate::rules::fixed::{Percent, Price};
+use crate::rules::price::discounted;
+use crate::rules::stammdaten::EingangQuelle;
+use crate::rules::unit::Conversion;
+
+/// Brings a batch to its oldest receipt that stands; `beleg` was changed just now.
+pub fn update(tx: &WriteTx<'_>, charge: Uuid, beleg: Uuid) -> Result<()> {
+    let Some(charge) = chargen::find(tx, charge)? else { return Ok(()) };
+    if charge.eingang_quelle != EingangQuelle::Beleg {
+        return Ok(());
+    }
+    let known = [Some(beleg), charge.eingang_beleg_id, oldest(tx, charge.id)?];
+    let mut receipt = None;
+    for beleg in known.into_iter().flatten() {
+        if receipt.is_none_or(|receipt| beleg < receipt) && has_received(tx, beleg, charge.id)? {
+            receipt = Some(beleg);
+        }
+    }
+    let price = match receipt {
+        Some(beleg) => price(tx, beleg, charge.id, charge.artikel_id)?,
+        None => None,
+    };
+    if (receipt, price) == (charge.eingang_beleg_id, charge.eingang_ep) {
+        return Ok(());
+    }
+    chargen::set_receipt(tx, charge.id, receipt, price)
+}
+
+/// The oldest purchase with a position in this batch that has brought goods in. Sales stand in the same index: they come
+/// after the receipt, so that few are looked at.
+fn oldest(tx: &Tx<'_>, charge: Uuid) -> Result<Option<Uuid>> {
+    tx.optional(
+        "select p.beleg_id from beleg_position p join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
+         where p.tenant_id = :tenant and p.charge_id = :charge and b.beleg_typ in ('EL', 'ER')
+           and (select sum(m.menge) from lagerbewegung m
+                where m.tenant_id = p.tenant_id and m.beleg_id = p.beleg_id and m.artikel_id = p.artikel_id
+                  and m.charge_id = :charge) > 0
+         order by p.beleg_id limit 1",
+        named_params! {":charge": charge},
+        |row| row.get(0),
+    )
+}
+
+fn has_received(tx: &Tx<'_>, beleg: Uuid, charge: Uuid) -> Result<bool> {
+    let moved = "select coalesce(sum(m.menge), 0) > 0 and b.beleg_typ in ('EL', 'ER')
+        from beleg b join lagerbewegung m on m.tenant_id = b.tenant_id and m.beleg_id = b.id
+          join charge c on c.tenant_id = m.tenant_id and c.id = m.charge_id and c.artikel_id = m.artikel_id
+        where b.tenant_id = :tenant and b.id = :beleg and m.charge_id = :charge";
+    Ok(tx
+        .one(moved, named_params! {":beleg": beleg, ":charge": charge}, |row| row.get::<_, Option<bool>>(0))?
+        .unwrap_or(false))
+}
+
+/// Net price per unit of the article of what a receipt brought into a batch; that of the invoice which met it where it
+/// had none.
+fn price(tx: &Tx<'_>, beleg: Uuid, charge: Uuid, artikel: Uuid) -> Result<Option<Price>> {
+    let own = "select position, einheit, ep_netto, rabatt_prozent from beleg_position
+        where tenant_id = :tenant and beleg_id = :beleg and artikel_id = :artikel and lager_buchen = 1
+          and lager_menge > 0
+        order by charge_id is :charge desc, position limit 1";
+    let params = named_params! {":beleg": beleg, ":artikel": artikel, ":charge": charge};
+    let Some((position, line)) = tx.optional(own, params, |row| {
+        let mut columns = Columns::of(row);
+        Ok((columns.take::<i64>()?, line(&mut columns)?))
+    })?
+    else {
+        return Ok(None);
+    };
+    let met = "select p.einheit, p.ep_netto, p.rabatt_prozent from lager_paar l
+          join beleg_position p
+            on p.tenant_id = l.tenant_id and p.beleg_id = l.rechnung_id and p.position = l.rechnung_position
+        where l.tenant_id = :tenant and l.lieferung_id = :beleg and l.lieferung_position = :position
+          and l.rechnung_id is not null
+        order by l.rechnung_id, l.rechnung_position limit 1";
+    let params = named_params! {":beleg": beleg, ":position": position};
+    let line = match line.ep_netto.is_zero() {
+        true => tx.optional(met, params, |row| self::line(&mut Columns::of(row)))?.unwrap_or(line),
+        false => line,
+    };
+    let own = artikel::must_have(tx, artikel)?.einheit.clone();
+    let conversion = match (&line.einheit, &own) {
+        (Some(einheit), Some(own)) => Conversion::between(einheit, own).unwrap_or(Conversion::NONE),
+        _ => Conversion::NONE,
+    };
+    Ok(Some(conversion.price(discounted(line.ep_netto, line.rabatt_prozent)?)?))
+}
+
+/// The price of a position.
+struct Line {
+    einheit: Option<String>,
+    ep_netto: Price,
+    rabatt_prozent: Percent,
+}
+
+fn line(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Line> {
+    Ok(Line { einheit: columns.take()?, ep_netto: columns.take()?, rabatt_prozent: columns.take()? })
+}

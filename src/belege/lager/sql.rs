@@ -1,0 +1,327 @@
+//! Statements on open quantities and pairs (`lager_offen`, `lager_paar`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::{Row, named_params};
+use uuid::Uuid;
+
+use super::Gruppe;
+use crate::belege::model::Beleg;
+use crate::db::error::Result;
+use crate::db::tx::{Columns, Tx, WriteTx};
+use crate::rules::document::Seite;
+use crate::rules::fixed::Quantity;
+use crate::rules::pairing::{Kind, Named, Place, Portion, Role, Search};
+
+/// The role as the columns of these tables name it.
+fn column(role: Role) -> &'static str {
+    match role {
+        Role::Delivery => "lieferung",
+        Role::Invoice => "rechnung",
+        Role::Return => "rueckgabe",
+        Role::Credit => "gutschrift",
+    }
+}
+
+/// The state as the column `art` names it.
+fn art(kind: Kind) -> &'static str {
+    match kind {
+        Kind::OpenDelivery => "lieferung",
+        Kind::OpenInvoice => "rechnung",
+        Kind::Pair => "paar",
+        Kind::Returned => "zurueckgenommen",
+        Kind::WaitingReturn => "rueckgabe",
+        Kind::WaitingCredit => "gutschrift",
+        Kind::Settled => "erledigt",
+        Kind::Credited => "aufgehoben",
+    }
+}
+
+/// The position by which portions of a kind are put in order.
+fn sought(kind: Kind) -> Role {
+    match kind {
+        Kind::OpenDelivery | Kind::Returned => Role::Delivery,
+        Kind::OpenInvoice | Kind::Pair | Kind::Credited => Role::Invoice,
+        Kind::WaitingReturn => Role::Return,
+        Kind::WaitingCredit | Kind::Settled => Role::Credit,
+    }
+}
+
+/// Whether a portion of this kind stands in `lager_offen`.
+fn is_open(kind: Kind) -> bool {
+    matches!(kind, Kind::OpenDelivery | Kind::OpenInvoice)
+}
+
+const PAIR_COLUMNS: &str = "id, lieferung_id, lieferung_position, rechnung_id, rechnung_position, rueckgabe_id,
+    rueckgabe_position, gutschrift_id, gutschrift_position, nr, charge_id, genannt_id, menge, bewegt_von, zurueck_von";
+
+fn pair(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Portion> {
+    let id = columns.take()?;
+    let mut places = [None; 4];
+    for place in &mut places {
+        let (beleg, position): (Option<Uuid>, Option<i64>) = (columns.take()?, columns.take()?);
+        *place = beleg.zip(position).map(|(beleg, position)| Place { beleg, position });
+    }
+    let (nr, charge, named, menge) = (columns.take()?, columns.take()?, columns.take()?, columns.take()?);
+    let role_of = |name: Option<&str>| Role::ALL.into_iter().find(|role| Some(column(*role)) == name);
+    let moved_by = role_of(columns.optional_text()?);
+    let returned_by = role_of(columns.optional_text()?);
+    Ok(Portion { id, nr: Some(nr), places, charge, named, menge, moved_by, returned_by })
+}
+
+const OPEN_COLUMNS: &str = "beleg_id, position, nr, charge_id, genannt_id, menge";
+
+fn open(row: &Row<'_>, role: Role) -> rusqlite::Result<Portion> {
+    let mut columns = Columns::of(row);
+    let place = Place { beleg: columns.take()?, position: columns.take()? };
+    let (nr, charge, named, menge) = (columns.take()?, columns.take()?, columns.take()?, columns.take()?);
+    Ok(Portion { nr: Some(nr), named, ..Portion::of(role, place, menge).moved(role, charge) })
+}
+
+/// The first portion that is looked for.
+pub fn first(tx: &Tx<'_>, gruppe: Gruppe, search: &Search) -> Result<Option<Portion>> {
+    let (kind, role) = (search.kind, sought(search.kind));
+    let (table, columns, beleg) = match is_open(kind) {
+        true => ("lager_offen", OPEN_COLUMNS, "beleg".to_owned()),
+        false => ("lager_paar", PAIR_COLUMNS, column(role).to_owned()),
+    };
+    let position = if is_open(kind) { "position".to_owned() } else { format!("{beleg}_position") };
+    let group = match is_open(kind) {
+        true => "beleg_typ = :typ".to_owned(),
+        false => format!("einkauf = :einkauf and art = '{}'", art(kind)),
+    };
+    let in_batch = match search.charge {
+        None => "",
+        Some(Some(_)) => "and charge_id = :charge",
+        Some(None) => "and charge_id is :charge",
+    };
+    let of_document = if search.bezug.is_some() { format!("and {beleg}_id = :bezug") } else { String::new() };
+    let has_moved = match search.has_moved {
+        None => "",
+        Some(true) => "and zurueck_von is not null",
+        Some(false) => "and zurueck_von is null",
+    };
+    let order = if search.newest_first { "desc" } else { "asc" };
+    let statement = format!(
+        "select {columns} from {table}
+         where tenant_id = :tenant and kunde_id = :kunde and {group} and artikel_id = :artikel
+           {in_batch} {of_document} {has_moved}
+           and (:named_nothing or genannt_id is null or genannt_id = :named)
+         order by {beleg}_id {order}, {position} {order}, nr {order} limit 1"
+    );
+    let (nothing, named) = (search.named == Named::Nothing, search.named.batch());
+    let (charge, bezug) = (search.charge.flatten(), search.bezug.map(|(_, beleg)| beleg));
+    let mut params: Vec<(&str, &dyn rusqlite::ToSql)> = vec![
+        (":kunde", &gruppe.kunde),
+        (":artikel", &gruppe.artikel),
+        (":named_nothing", &nothing),
+        (":named", &named),
+    ];
+    let (typ, einkauf) = (gruppe.typ(role), gruppe.seite == Seite::Einkauf);
+    match is_open(kind) {
+        true => params.push((":typ", &typ)),
+        false => params.push((":einkauf", &einkauf)),
+    }
+    if search.charge.is_some() {
+        params.push((":charge", &charge));
+    }
+    if search.bezug.is_some() {
+        params.push((":bezug", &bezug));
+    }
+    tx.optional(&statement, &params, |row| match is_open(kind) {
+        true => open(row, role),
+        false => pair(&mut Columns::of(row)),
+    })
+}
+
+/// All portions with positions of a document, which are of these articles.
+pub fn portions_of(
+    tx: &Tx<'_>,
+    beleg: &Beleg,
+    articles: BTreeSet<Uuid>,
+) -> Result<BTreeMap<Uuid, Vec<Portion>>> {
+    let mut found: BTreeMap<Uuid, Vec<Portion>> = BTreeMap::new();
+    let (forward, back) = match beleg.beleg_typ.ist_rechnung() {
+        false => (Role::Delivery, Role::Return),
+        true => (Role::Invoice, Role::Credit),
+    };
+    for artikel in articles {
+        let statement = format!(
+            "select {OPEN_COLUMNS} from lager_offen where tenant_id = :tenant and kunde_id = :kunde
+               and beleg_typ = :typ and artikel_id = :artikel and beleg_id = :beleg order by position, nr"
+        );
+        let params = named_params! {
+            ":kunde": beleg.kunde_id,
+            ":typ": beleg.beleg_typ,
+            ":artikel": artikel,
+            ":beleg": beleg.id,
+        };
+        let portions = tx.all(&statement, params, |row| open(row, forward))?;
+        found.entry(artikel).or_default().extend(portions);
+    }
+    // A delivery that a return of the same document took back is found twice.
+    let mut seen = BTreeSet::new();
+    for role in [forward, back] {
+        let role = column(role);
+        let statement = format!(
+            "select artikel_id, {PAIR_COLUMNS} from lager_paar
+             where tenant_id = :tenant and {role}_id = :beleg order by id"
+        );
+        tx.each(&statement, named_params! {":beleg": beleg.id}, |row| {
+            let mut columns = Columns::of(row);
+            let (artikel, portion) = (columns.take()?, pair(&mut columns)?);
+            if seen.insert(portion.id) {
+                found.entry(artikel).or_default().push(portion);
+            }
+            Ok(())
+        })?;
+    }
+    Ok(found)
+}
+
+/// The batches of the portions of a position.
+pub fn batches_of(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: Place) -> Result<Vec<Option<Uuid>>> {
+    let name = column(role);
+    let mut batches: Vec<Option<Uuid>> = tx.all(
+        &format!(
+            "select charge_id from lager_paar
+             where tenant_id = :tenant and {name}_id = :beleg and {name}_position = :position"
+        ),
+        named_params! {":beleg": place.beleg, ":position": place.position},
+        |row| row.get(0),
+    )?;
+    if !role.takes_back() {
+        batches.extend(tx.all(
+            "select charge_id from lager_offen where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ
+               and artikel_id = :artikel and beleg_id = :beleg and position = :position",
+            named_params! {
+                ":kunde": gruppe.kunde,
+                ":typ": gruppe.typ(role),
+                ":artikel": gruppe.artikel,
+                ":beleg": place.beleg,
+                ":position": place.position,
+            },
+            |row| row.get::<_, Option<Uuid>>(0),
+        )?);
+    }
+    Ok(batches)
+}
+
+/// Takes a quantity out of a portion.
+pub fn take(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion, menge: Quantity) -> Result<()> {
+    let rest = portion.menge.minus(menge)?;
+    let (table, which) = match is_open(portion.kind()) {
+        true => (
+            "lager_offen",
+            "kunde_id = :kunde and beleg_typ = :typ and artikel_id = :artikel and beleg_id = :beleg
+             and position = :position and nr = :nr",
+        ),
+        false => ("lager_paar", "id = :id"),
+    };
+    let (role, place) = portion.leading();
+    let mut params: Vec<(&str, &dyn rusqlite::ToSql)> = vec![];
+    let typ = gruppe.typ(role);
+    if is_open(portion.kind()) {
+        params.extend([
+            (":kunde", &gruppe.kunde as &dyn rusqlite::ToSql),
+            (":typ", &typ),
+            (":artikel", &gruppe.artikel),
+            (":beleg", &place.beleg),
+            (":position", &place.position),
+            (":nr", &portion.nr),
+        ]);
+    } else {
+        params.push((":id", &portion.id));
+    }
+    if rest.is_zero() {
+        let delete = format!("delete from {table} where tenant_id = :tenant and {which}");
+        return tx.execute(&delete, &params).map(drop);
+    }
+    let update = format!("update {table} set menge = :menge where tenant_id = :tenant and {which}");
+    params.push((":menge", &rest));
+    tx.execute(&update, &params).map(drop)
+}
+
+/// Adds a portion; open goods of a position that were moved together come together again.
+pub fn add(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion) -> Result<()> {
+    let nr = match portion.nr {
+        Some(nr) => nr,
+        None => next_nr(tx, gruppe, portion)?,
+    };
+    if is_open(portion.kind()) {
+        return insert_open(tx, &[(gruppe, Portion { nr: Some(nr), ..portion.clone() })]);
+    }
+    let beleg = |role| portion.place(role).map(|place| place.beleg);
+    let position = |role| portion.place(role).map(|place| place.position);
+    tx.insert(
+        "lager_paar",
+        named_params! {
+            ":kunde_id": gruppe.kunde,
+            ":einkauf": gruppe.seite == Seite::Einkauf,
+            ":artikel_id": gruppe.artikel,
+            ":art": art(portion.kind()),
+            ":lieferung_id": beleg(Role::Delivery),
+            ":lieferung_position": position(Role::Delivery),
+            ":rechnung_id": beleg(Role::Invoice),
+            ":rechnung_position": position(Role::Invoice),
+            ":rueckgabe_id": beleg(Role::Return),
+            ":rueckgabe_position": position(Role::Return),
+            ":gutschrift_id": beleg(Role::Credit),
+            ":gutschrift_position": position(Role::Credit),
+            ":nr": nr,
+            ":charge_id": portion.charge,
+            ":genannt_id": portion.named,
+            ":menge": portion.menge,
+            ":bewegt_von": portion.moved_by.map(column),
+            ":zurueck_von": portion.returned_by.map(column),
+        },
+    )
+}
+
+/// Adds open portions that have their numbers.
+pub fn insert_open(tx: &WriteTx<'_>, portions: &[(Gruppe, Portion)]) -> Result<()> {
+    for (gruppe, portion) in portions {
+        let (role, place) = portion.leading();
+        tx.execute(
+            "insert into lager_offen
+               (tenant_id, kunde_id, beleg_typ, artikel_id, beleg_id, position, nr, charge_id, genannt_id, menge)
+             values (:tenant, :kunde, :typ, :artikel, :beleg, :position, :nr, :charge, :genannt, :menge)
+             on conflict do update set menge = menge + excluded.menge",
+            named_params! {
+                ":kunde": gruppe.kunde,
+                ":typ": gruppe.typ(role),
+                ":artikel": gruppe.artikel,
+                ":beleg": place.beleg,
+                ":position": place.position,
+                ":nr": portion.nr,
+                ":charge": portion.charge,
+                ":genannt": portion.named,
+                ":menge": portion.menge,
+            },
+        )?;
+    }
+    Ok(())
+}
+
+/// The number of the next movement of a position.
+fn next_nr(tx: &Tx<'_>, gruppe: Gruppe, portion: &Portion) -> Result<i64> {
+    let (role, place) = portion.movers().last().unwrap_or(portion.leading());
+    let name = column(role);
+    let statement = format!(
+        "select max(nr) from (
+           select nr from lager_paar
+           where tenant_id = :tenant and {name}_id = :beleg and {name}_position = :position
+           union all
+           select nr from lager_offen where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ
+             and artikel_id = :artikel and beleg_id = :beleg and position = :position)"
+    );
+    let params = named_params! {
+        ":kunde": gruppe.kunde,
+        ":typ": gruppe.typ(role),
+        ":artikel": gruppe.artikel,
+        ":beleg": place.beleg,
+        ":position": place.position,
+    };
+    let last: Option<i64> = tx.one(&statement, params, |row| row.get(0))?;
+    Ok(last.map_or(0, |last| last + 1))
+}

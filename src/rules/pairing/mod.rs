@@ -1,0 +1,294 @@
+//! Pairing of goods: every quantity moves once, and pairs are facts (D8).
+//!
+//! What positions have moved and met is kept as portions of goods ([`Portion`]). A new position meets portions that
+//! are there; one that is withdrawn sets free those that met it, which then meet others as new ones would. No
+//! portion is looked at that this does not touch.
+
+mod portion;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use uuid::Uuid;
+
+pub use portion::{Created, Kind, Named, Place, Portion, Role, Search, created};
+
+use super::fixed::Quantity;
+
+/// What a position said when it was sent.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// What it does with goods.
+    pub role: Role,
+    /// Which position it is.
+    pub place: Place,
+    /// The batch it named.
+    pub named: Named,
+    /// The document that it names.
+    pub bezug: Option<Bezug>,
+}
+
+/// A document that a position names: it narrows the steps in which positions are met that the document has (D8).
+#[derive(Debug, Clone, Copy)]
+pub struct Bezug {
+    /// The document.
+    pub beleg: Uuid,
+    /// Its role by positive and by negative quantities, where it has such positions.
+    pub roles: [Option<Role>; 2],
+}
+
+impl Entry {
+    /// The document that narrows what it may meet in this role.
+    fn bezug_to(&self, role: Role) -> Option<(Role, Uuid)> {
+        let bezug = self.bezug.filter(|bezug| bezug.roles.contains(&Some(role)))?;
+        Some((role, bezug.beleg))
+    }
+}
+
+/// The portions of one partner and article, sales or purchases.
+pub trait Store {
+    /// What reading and writing can fail with.
+    type Error;
+    /// The first portion that is looked for.
+    fn first(&mut self, search: &Search) -> Result<Option<Portion>, Self::Error>;
+    /// Takes a quantity out of a portion; nothing of it is left if it was all.
+    fn take(&mut self, portion: &Portion, menge: Quantity) -> Result<(), Self::Error>;
+    /// Adds a portion, whatever its id, and gives it the next number of its mover if it has none.
+    fn add(&mut self, portion: Portion) -> Result<(), Self::Error>;
+    /// What a position of a portion said when it was sent.
+    fn entry(&mut self, role: Role, place: Place) -> Result<Entry, Self::Error>;
+    /// Says which batches a quantity comes from or goes to that a new position moves itself.
+    fn place(&mut self, entry: &Entry, menge: Quantity)
+    -> Result<Vec<(Option<Uuid>, Quantity)>, Self::Error>;
+}
+
+/// Pairs positions of one partner and article.
+pub struct Pairing<S> {
+    /// Where the portions are.
+    pub store: S,
+    /// Credits that moved goods back.
+    pub moved_back: BTreeSet<Place>,
+    /// Portions that were set free and enter again, one after the other in the order of creation.
+    freed: BTreeMap<Turn, Portion>,
+}
+
+/// When a portion that was set free enters: by the creation of its position, then by the order of its goods.
+type Turn = (Created, Option<i64>, usize);
+
+impl<S: Store> Pairing<S> {
+    /// A pairing over these portions.
+    pub fn new(store: S) -> Pairing<S> {
+        Pairing { store, moved_back: BTreeSet::new(), freed: BTreeMap::new() }
+    }
+
+    /// Takes away all positions of a document, whose portions these are, then lets those that had met them meet others.
+    pub fn withdraw(&mut self, beleg: Uuid, portions: Vec<Portion>) -> Result<(), S::Error> {
+        for portion in portions {
+            self.store.take(&portion, portion.menge)?;
+            self.free(portion, beleg)?;
+        }
+        self.let_freed_enter()
+    }
+
+    /// Enters a new position with its quantity, which is positive.
+    pub fn enter(&mut self, entry: &Entry, menge: Quantity) -> Result<(), S::Error> {
+        let own = Portion { named: entry.named.batch(), ..Portion::of(entry.role, entry.place, menge) };
+        match entry.role {
+            Role::Delivery | Role::Invoice => self.enter_forward(entry, own)?,
+            Role::Return => {
+                for (charge, menge) in self.store.place(entry, menge)? {
+                    let named = own.named.or(charge.filter(|_| entry.named == Named::Unknown));
+                    self.enter_return(entry, Portion { charge, menge, named, ..own.clone() })?;
+                }
+            }
+            Role::Credit => self.enter_credit(entry, own)?,
+        }
+        self.let_freed_enter()
+    }
+
+    /// What is left of a portion without the positions of a withdrawn document.
+    fn free(&mut self, portion: Portion, beleg: Uuid) -> Result<(), S::Error> {
+        let left: Vec<_> = portion.positions().filter(|(_, place)| place.beleg != beleg).collect();
+        match *left {
+            // What a return and a credit have met of each other stays met.
+            [(Role::Return, _), (Role::Credit, _)] => {
+                self.store.add(Portion { moved_by: None, ..portion.with(Role::Invoice, None) })?;
+            }
+            // What took the goods of an invoice back stays with it, and waits again.
+            [(Role::Invoice, _), (role, _)] if portion.returned_by == Some(role) => {
+                let other = if role == Role::Return { Role::Credit } else { Role::Return };
+                self.set_free(portion.with(other, None));
+            }
+            _ => left.into_iter().for_each(|(role, place)| match role {
+                Role::Credit => self.set_free(Portion::of(role, place, portion.menge)),
+                _ => self.set_free(portion.alone(role, place)),
+            }),
+        }
+        Ok(())
+    }
+
+    fn let_freed_enter(&mut self) -> Result<(), S::Error> {
+        while let Some((_, next)) = self.freed.pop_first() {
+            let (role, place) = next.leading();
+            let entry = self.store.entry(role, place)?;
+            let mut named = entry.named.batch();
+            if let (Some(invoice), true) = (next.place(Role::Invoice), role.takes_back()) {
+                named = named.or(self.store.entry(Role::Invoice, invoice)?.named.batch());
+            }
+            let own = Portion { named, ..next };
+            match role {
+                Role::Delivery | Role::Invoice => self.enter_forward(&entry, own)?,
+                Role::Return => self.enter_return(&entry, own)?,
+                Role::Credit => self.enter_credit(&entry, own)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn set_free(&mut self, portion: Portion) {
+        let (role, place) = portion.leading();
+        self.freed.insert((created(role, place), portion.nr, self.freed.len()), portion);
+    }
+
+    /// A delivery or an invoice: it meets open counterparts, the oldest first; the rest moves and stays open.
+    fn enter_forward(&mut self, entry: &Entry, mut own: Portion) -> Result<(), S::Error> {
+        let (kind, counterpart) = match entry.role {
+            Role::Delivery => (Kind::OpenInvoice, Role::Invoice),
+            _ => (Kind::OpenDelivery, Role::Delivery),
+        };
+        let search = Search { bezug: entry.bezug_to(counterpart), ..Search::oldest(kind, entry.named) };
+        while let Some((open, menge)) = self.take(&search, &mut own)? {
+            self.store.add(pair(&own, &open, menge))?;
+        }
+        if own.menge.is_zero() {
+            return Ok(());
+        }
+        if own.moved_by.is_some() {
+            return self.store.add(own);
+        }
+        for (charge, menge) in self.store.place(entry, own.menge)? {
+            let named = own.named.or(charge.filter(|_| entry.named == Named::Unknown));
+            self.store.add(Portion { menge, named, ..own.clone() }.moved(entry.role, charge))?;
+        }
+        Ok(())
+    }
+
+    /// A return, in the five steps of D8. One that took back an invoice only looks for its credit.
+    fn enter_return(&mut self, entry: &Entry, mut own: Portion) -> Result<(), S::Error> {
+        let charge = own.charge;
+        let in_its_batch = |kind, role| Search {
+            charge: Some(charge),
+            bezug: entry.bezug_to(role),
+            ..Search::oldest(kind, entry.named)
+        };
+        let is_free = !own.has(Role::Invoice);
+        if is_free {
+            let deliveries = in_its_batch(Kind::OpenDelivery, Role::Delivery);
+            while let Some((open, menge)) = self.take(&deliveries, &mut own)? {
+                let returned = Portion { menge, ..open }.with(Role::Return, Some(entry.place));
+                self.store.add(returned.moved(Role::Return, charge))?;
+            }
+        }
+        let moved = Search { has_moved: Some(true), ..in_its_batch(Kind::WaitingCredit, Role::Credit) };
+        while let Some((credit, menge)) = self.take(&moved, &mut own)? {
+            self.settle(&own, &credit, menge)?;
+        }
+        if is_free {
+            let invoices = Search { newest_first: true, ..in_its_batch(Kind::OpenInvoice, Role::Invoice) };
+            while let Some((open, menge)) = self.take(&invoices, &mut own)? {
+                let named = own.named.or(open.named);
+                let waiting = Portion { menge, named, ..open }.with(Role::Return, Some(entry.place));
+                self.store.add(waiting.moved(Role::Return, charge))?;
+            }
+        }
+        own = own.moved(Role::Return, charge);
+        let unmoved = Search { charge: None, has_moved: Some(false), ..moved };
+        while let Some((credit, menge)) = self.take(&unmoved, &mut own)? {
+            self.settle(&own, &credit, menge)?;
+        }
+        if own.menge.is_zero() { Ok(()) } else { self.store.add(own) }
+    }
+
+    /// A credit, in the four steps of D8. One that took back an invoice only looks for its return.
+    fn enter_credit(&mut self, entry: &Entry, mut own: Portion) -> Result<(), S::Error> {
+        let bezug = |role| Search { bezug: entry.bezug_to(role), ..Search::oldest(Kind::Pair, entry.named) };
+        let charge = own.returned_by.map(|_| own.charge);
+        let returns = Search { kind: Kind::WaitingReturn, charge, ..bezug(Role::Return) };
+        while let Some((waiting, menge)) = self.take(&returns, &mut own)? {
+            self.settle(&waiting, &own, menge)?;
+        }
+        if !own.has(Role::Invoice) {
+            let invoices = Search { kind: Kind::OpenInvoice, newest_first: true, ..bezug(Role::Invoice) };
+            while let Some((open, menge)) = self.take(&invoices, &mut own)? {
+                let (charge, named) = (open.charge, own.named.or(open.named));
+                let waiting = Portion { menge, named, ..open }.with(Role::Credit, Some(entry.place));
+                self.store.add(waiting.moved(Role::Credit, charge))?;
+                self.moved_back.insert(entry.place);
+            }
+            let pairs = Search { kind: Kind::Pair, ..invoices };
+            while let Some((pair, menge)) = self.take(&pairs, &mut own)? {
+                self.credit_pair(entry, pair, menge)?;
+            }
+        }
+        if own.menge.is_zero() { Ok(()) } else { self.store.add(own) }
+    }
+
+    /// Takes back what a pair covers: its delivery, which now holds the movement, is open again, and nothing moves.
+    fn credit_pair(&mut self, entry: &Entry, pair: Portion, menge: Quantity) -> Result<(), S::Error> {
+        if let Some(delivery) = pair.place(Role::Delivery) {
+            let named = self.store.entry(Role::Delivery, delivery)?.named.batch();
+            self.store.add(Portion { named, menge, ..pair.alone(Role::Delivery, delivery) })?;
+        }
+        let credited = Portion { menge, moved_by: None, ..pair };
+        self.store.add(credited.with(Role::Delivery, None).with(Role::Credit, Some(entry.place)))
+    }
+
+    /// A return and a credit have met: one of them has moved the goods back. Where both have, the younger one's movement
+    /// is reversed, and an invoice that it took back is open again.
+    fn settle(&mut self, returned: &Portion, credit: &Portion, menge: Quantity) -> Result<(), S::Error> {
+        let return_keeps = match (returned.returned_by, credit.returned_by) {
+            (Some(_), Some(_)) => returned.is_older_than(credit),
+            (_, credit_moved) => credit_moved.is_none(),
+        };
+        let (kept, other) = if return_keeps { (returned, credit) } else { (credit, returned) };
+        let role = if return_keeps { Role::Return } else { Role::Credit };
+        let settled = Portion { menge, ..kept.clone() }
+            .with(Role::Return, returned.place(Role::Return))
+            .with(Role::Credit, credit.place(Role::Credit));
+        self.store.add(settled.moved(role, kept.charge))?;
+        if let Some(invoice) = other.place(Role::Invoice) {
+            self.set_free(Portion { menge, ..other.alone(Role::Invoice, invoice) });
+        }
+        Ok(())
+    }
+
+    /// Takes what `own` can meet out of the next portion that is looked for: the portion, and how much of it.
+    fn take(&mut self, search: &Search, own: &mut Portion) -> Result<Option<(Portion, Quantity)>, S::Error> {
+        if own.menge.is_zero() {
+            return Ok(None);
+        }
+        let Some(found) = self.store.first(search)? else { return Ok(None) };
+        let menge = found.menge.min(own.menge);
+        self.store.take(&found, menge)?;
+        own.menge = difference(own.menge, menge);
+        Ok(Some((found, menge)))
+    }
+}
+
+/// What a delivery and an invoice have met of each other. Where both have moved, the younger one's movement is reversed.
+fn pair(own: &Portion, open: &Portion, menge: Quantity) -> Portion {
+    let own_keeps = match (own.moved_by, open.moved_by) {
+        (Some(_), Some(_)) => own.is_older_than(open),
+        (own_moved, _) => own_moved.is_some(),
+    };
+    let (kept, other) = if own_keeps { (own, open) } else { (open, own) };
+    let named = own.named.or(open.named);
+    let pair = Portion { menge, named, ..kept.clone() };
+    other.positions().fold(pair, |pair, (role, place)| pair.with(role, Some(place)))
+}
+
+/// A difference that cannot leave the range, because both are in it and positive.
+fn difference(from: Quantity, taken: Quantity) -> Quantity {
+    Quantity::from_units(from.units() - taken.units())
+}

@@ -1,0 +1,233 @@
+//! A quantity of goods and the positions that speak of it.
+
+use uuid::Uuid;
+
+use crate::rules::fixed::Quantity;
+
+/// What a position does with goods (D8): deliveries and invoices move them on, returns and credits take them back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// A positive quantity of an LS or EL.
+    Delivery,
+    /// A positive quantity of an RE or ER.
+    Invoice,
+    /// A negative quantity of an LS or EL.
+    Return,
+    /// A negative quantity of an RE or ER.
+    Credit,
+}
+
+impl Role {
+    /// All roles, in the order of their places in a [`Portion`].
+    pub const ALL: [Role; 4] = [Role::Delivery, Role::Invoice, Role::Return, Role::Credit];
+
+    /// Whether its quantities take goods back.
+    pub fn takes_back(self) -> bool {
+        matches!(self, Role::Return | Role::Credit)
+    }
+}
+
+/// A position: its document and its number in it, from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)]
+pub struct Place {
+    pub beleg: Uuid,
+    pub position: i64,
+}
+
+/// When a position was created: documents by their id, and within one what takes back comes first (D8).
+pub type Created = (Uuid, bool, i64);
+
+/// The place of a position in the order of creation.
+pub fn created(role: Role, place: Place) -> Created {
+    (place.beleg, !role.takes_back(), place.position)
+}
+
+/// What state a portion is in; it follows from who speaks of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A delivery that no invoice has met.
+    OpenDelivery,
+    /// An invoice that no delivery has met: it moved the goods itself.
+    OpenInvoice,
+    /// A delivery and an invoice have met.
+    Pair,
+    /// A return took back what a delivery had open.
+    Returned,
+    /// A return that waits for its credit.
+    WaitingReturn,
+    /// A credit that waits for its return.
+    WaitingCredit,
+    /// A return and a credit have met.
+    Settled,
+    /// A credit took back an invoice that a delivery covered: nothing moved.
+    Credited,
+}
+
+/// A quantity of goods in one batch, and the positions that speak of it: who moved it, who met whom for it, who took it
+/// back. All stock of documents and all pairs follow from the portions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Portion {
+    /// Number in the store; 0 for one that is not in it.
+    pub id: i64,
+    /// Number of the movement among those of who moved it, for goods of one position are met in the order in which
+    /// they were moved; none before it is stored.
+    pub nr: Option<i64>,
+    /// Its positions, by their roles.
+    pub places: [Option<Place>; 4],
+    /// The batch; none for articles without batches, and for credits that have moved nothing.
+    pub charge: Option<Uuid>,
+    /// The batch that one of its positions named when it was sent; an inherited one is not named.
+    pub named: Option<Uuid>,
+    /// The quantity in the article's unit, positive.
+    pub menge: Quantity,
+    /// Which of delivery and invoice moved the goods.
+    pub moved_by: Option<Role>,
+    /// Which of return and credit moved them back.
+    pub returned_by: Option<Role>,
+}
+
+impl Portion {
+    /// A portion of one position alone that has moved nothing yet.
+    pub fn of(role: Role, place: Place, menge: Quantity) -> Portion {
+        let portion = Portion {
+            id: 0,
+            nr: None,
+            places: [None; 4],
+            charge: None,
+            named: None,
+            menge,
+            moved_by: None,
+            returned_by: None,
+        };
+        portion.with(role, Some(place))
+    }
+
+    /// The position in this role.
+    pub fn place(&self, role: Role) -> Option<Place> {
+        self.places[role as usize]
+    }
+
+    /// Whether a position is in this role.
+    pub fn has(&self, role: Role) -> bool {
+        self.place(role).is_some()
+    }
+
+    /// The same with another position, or none, in a role.
+    pub fn with(mut self, role: Role, place: Option<Place>) -> Portion {
+        self.places[role as usize] = place;
+        self
+    }
+
+    /// The same, moved by the position in this role, out of or into this batch.
+    pub fn moved(mut self, role: Role, charge: Option<Uuid>) -> Portion {
+        match role.takes_back() {
+            true => self.returned_by = Some(role),
+            false => self.moved_by = Some(role),
+        }
+        self.charge = charge;
+        self
+    }
+
+    /// What is left of it for one of its positions alone, which has moved the goods or moves them now.
+    pub fn alone(&self, role: Role, place: Place) -> Portion {
+        let alone = Portion::of(role, place, self.menge).moved(role, self.charge);
+        let has_moved = self.movers().any(|mover| mover == (role, place));
+        Portion { nr: self.nr.filter(|_| has_moved), ..alone }
+    }
+
+    /// Its positions.
+    pub fn positions(&self) -> impl Iterator<Item = (Role, Place)> + '_ {
+        Role::ALL.into_iter().filter_map(|role| Some((role, self.place(role)?)))
+    }
+
+    /// The position on whose behalf it is met: what takes back before what it took back.
+    pub fn leading(&self) -> (Role, Place) {
+        let nobody = Place { beleg: Uuid::nil(), position: 0 };
+        self.positions().last().unwrap_or((Role::Delivery, nobody))
+    }
+
+    /// Whether its leading position was created before that of another.
+    pub fn is_older_than(&self, other: &Portion) -> bool {
+        let created = |portion: &Portion| {
+            let (role, place) = portion.leading();
+            created(role, place)
+        };
+        created(self) < created(other)
+    }
+
+    /// Who moved the goods on, and who moved them back.
+    pub fn movers(&self) -> impl Iterator<Item = (Role, Place)> + '_ {
+        let movers = [self.moved_by, self.returned_by].into_iter().flatten();
+        movers.filter_map(|role| Some((role, self.place(role)?)))
+    }
+
+    /// Its state.
+    pub fn kind(&self) -> Kind {
+        let has = |role| self.has(role);
+        match (has(Role::Delivery), has(Role::Invoice), has(Role::Return), has(Role::Credit)) {
+            (_, _, true, true) => Kind::Settled,
+            (_, true, false, true) if self.returned_by.is_none() => Kind::Credited,
+            (_, _, false, true) => Kind::WaitingCredit,
+            (true, _, true, false) => Kind::Returned,
+            (false, _, true, false) => Kind::WaitingReturn,
+            (true, true, false, false) => Kind::Pair,
+            (true, false, false, false) => Kind::OpenDelivery,
+            (false, _, false, false) => Kind::OpenInvoice,
+        }
+    }
+}
+
+/// The batch that a position named when it was sent, by charge_id or fremde_charge_nr (D8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Named {
+    /// None.
+    Nothing,
+    /// One that exists.
+    Batch(Uuid),
+    /// A number of the supplier that no batch has yet: it fits only those that name none.
+    Unknown,
+}
+
+impl Named {
+    /// The batch, if it exists.
+    pub fn batch(self) -> Option<Uuid> {
+        match self {
+            Named::Batch(charge) => Some(charge),
+            Named::Nothing | Named::Unknown => None,
+        }
+    }
+
+    /// Whether a portion whose positions name `other` may be met: the same batch where both name one.
+    pub fn fits(self, other: Option<Uuid>) -> bool {
+        match self {
+            Named::Nothing => true,
+            Named::Batch(charge) => other.is_none_or(|other| other == charge),
+            Named::Unknown => other.is_none(),
+        }
+    }
+}
+
+/// What is looked for among the portions of one partner and article.
+#[derive(Debug, Clone, Copy)]
+pub struct Search {
+    /// The state of the portion.
+    pub kind: Kind,
+    /// The batch that the searching position named.
+    pub named: Named,
+    /// Only portions that were moved in this batch.
+    pub charge: Option<Option<Uuid>>,
+    /// Of waiting credits: only those that have moved, or only those that have not.
+    pub has_moved: Option<bool>,
+    /// Only portions with a position of this document in this role.
+    pub bezug: Option<(Role, Uuid)>,
+    /// The newest first instead of the oldest.
+    pub newest_first: bool,
+}
+
+impl Search {
+    /// The oldest portion of a kind.
+    pub fn oldest(kind: Kind, named: Named) -> Search {
+        Search { kind, named, charge: None, has_moved: None, bezug: None, newest_first: false }
+    }
+}
