@@ -32,7 +32,7 @@ struct Details<'e> {
 /// The status of a code (specification, Errors 2; D19).
 pub const fn status(code: Code) -> u16 {
     match code {
-        Code::ApiKeyFehlt | Code::ApiKeyUngueltig => 401,
+        Code::ApiKeyFehlt | Code::ApiKeyUngueltig | Code::ApiKeyAbgelaufen | Code::ApiKeyDeaktiviert => 401,
         Code::ScopeFehlt => 403,
         Code::NichtGefunden | Code::KeinPdf => 404,
         Code::MethodeNichtErlaubt => 405,

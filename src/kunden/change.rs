@@ -8,7 +8,8 @@ use crate::http::json::Json;
 use crate::http::wire::{At, FromJson, Int, OneOf, Sent, Tage, Text};
 use crate::import::Upserted;
 use crate::laender::Staat;
-use crate::rules::error::{Code, Hints, Refusal};
+use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::plausible::{is_email, is_iban};
 use crate::rules::stammdaten::KundeStatus;
 use crate::vertriebler;
 
@@ -23,10 +24,6 @@ const ZAHLUNGSZIEL: i64 = 30;
 
 /// Creates a partner (specification, POST /kunden; D2).
 pub fn create(tx: &WriteTx<'_>, mut eingabe: KundeEingabe, hints: &mut Hints) -> Result<Kunde> {
-    let sent_name = eingabe.name.get().cloned();
-    if eingabe.nachname_firma.get().is_none() {
-        eingabe.nachname_firma = sent_name.map_or(Sent::Absent, Sent::Value);
-    }
     let sent_number = std::mem::take(&mut eingabe.kundennr).value();
     let sent_id = std::mem::take(&mut eingabe.kunden_id).value();
     let blank = Kunde {
@@ -92,14 +89,11 @@ fn apply(tx: &WriteTx<'_>, old: Kunde, eingabe: KundeEingabe, hints: &mut Hints)
     let days = |sent: Sent<Tage>, old| sent.or_keep(Option::map(old, Int)).map(|Int(days)| days);
     let staat = staat(eingabe.staat, eingabe.land, old.staat)?;
     let vorname = text(eingabe.vorname, old.vorname);
-    let nachname_firma =
-        text(eingabe.nachname_firma, Some(old.nachname_firma)).filter(|name| !name.is_empty());
-    let nachname_firma = nachname_firma.ok_or_else(name_missing)?;
-    let kept_name = Some(old.name).filter(|name| !name.is_empty());
-    let name = text(eingabe.name, kept_name).unwrap_or_else(|| match &vorname {
-        Some(vorname) => format!("{vorname} {nachname_firma}"),
-        None => nachname_firma.clone(),
-    });
+    let (name, nachname_firma) =
+        names(eingabe.name, eingabe.nachname_firma, (old.name, old.nachname_firma), vorname.as_deref())?;
+    hint_doubtful(&eingabe.iban, "iban", is_iban, "Die IBAN kann nicht stimmen. Bitte prüfen.", hints);
+    let message = "Die E-Mail-Adresse kann nicht stimmen. Bitte prüfen.";
+    hint_doubtful(&eingabe.email, "email", is_email, message, hints);
     let vb_id = match eingabe.vb_id {
         Sent::Absent => old.vb_id,
         Sent::Null => None,
@@ -140,12 +134,48 @@ fn apply(tx: &WriteTx<'_>, old: Kunde, eingabe: KundeEingabe, hints: &mut Hints)
     })
 }
 
+/// `name` and `nachname_firma` after a change (D18). Sent together both stand; a name alone is the other one, too,
+/// where both were equal before, as in a new partner. A name that was never sent follows from the others.
+fn names(
+    name: Sent<Text>,
+    nachname_firma: Sent<Text>,
+    old: (String, String),
+    vorname: Option<&str>,
+) -> Result<(String, String)> {
+    if matches!(name, Sent::Null) && nachname_firma.is_absent() {
+        return Err(name_missing());
+    }
+    let (old_name, old_nachname) = old;
+    let follows = old_name == old_nachname;
+    let nachname_firma = match (nachname_firma, &name) {
+        (Sent::Absent, Sent::Value(Text(name))) if follows => Some(name.clone()),
+        (Sent::Absent, _) => Some(old_nachname),
+        (sent, _) => sent.value().map(|Text(text)| text),
+    };
+    let nachname_firma = nachname_firma.filter(|name| !name.is_empty()).ok_or_else(name_missing)?;
+    let name = name.or_keep(Some(old_name).filter(|name| !name.is_empty()).map(Text));
+    let name = name.map(|Text(name)| name).unwrap_or_else(|| match vorname {
+        Some(vorname) => format!("{vorname} {nachname_firma}"),
+        None => nachname_firma.clone(),
+    });
+    Ok((name, nachname_firma))
+}
+
+/// Notes a text that cannot be what its field says; it is stored as it came.
+fn hint_doubtful(sent: &Sent<Text>, feld: &str, can_be: fn(&str) -> bool, message: &str, hints: &mut Hints) {
+    if sent.get().is_some_and(|Text(text)| !can_be(text)) {
+        hints.add_field(HintCode::WertFraglich, feld, message);
+    }
+}
+
 /// In a POST null means absent (D18): the defaults hold.
 fn absent_where_null(eingabe: KundeEingabe) -> KundeEingabe {
     fn absent<T>(sent: Sent<T>) -> Sent<T> {
         if matches!(sent, Sent::Null) { Sent::Absent } else { sent }
     }
     KundeEingabe {
+        name: absent(eingabe.name),
+        nachname_firma: absent(eingabe.nachname_firma),
         staat: absent(eingabe.staat),
         land: absent(eingabe.land),
         status: absent(eingabe.status),

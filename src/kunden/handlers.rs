@@ -11,6 +11,7 @@ use crate::http::call::{Call, IfMatch};
 use crate::http::reply::Reply;
 use crate::http::route::WriteWork;
 use crate::http::wire::ignore;
+use crate::rules::error::HintCode;
 
 const WHAT: &str = "Diesen Kunden";
 
@@ -42,6 +43,10 @@ pub fn create(call: &Call<'_>) -> Result<WriteWork> {
     }
     Ok(Box::new(move |tx| {
         let kunde = change::create(tx, eingabe, &mut hinweise)?;
+        if let Some(kundennr) = sql::find_double(tx, &kunde)? {
+            let message = format!("Einen Kunden mit diesem Namen an diesem Ort gibt es schon: {kundennr}.");
+            hinweise.add_field(HintCode::KundeDoppelt, "nachname_firma", message);
+        }
         let (id, kunden_id, kundennr) = (kunde.id, kunde.kunden_id, kunde.kundennr);
         Ok(Reply::created(&KundeAngelegt { id, kundennr, kunden_id, hinweise })?.about(id))
     }))

@@ -141,10 +141,31 @@ pub fn find_by_address(
     ort: Option<String>,
 ) -> Result<Vec<Kunde>> {
     let statement = format!(
-        "{SELECT} where k.tenant_id = :tenant and k.nachname_firma = :name and k.plz is :plz and k.ort is :ort
+        "{SELECT} where k.tenant_id = :tenant and k.nachname_firma = :name collate nocase and k.nachname_firma = :name
+           and k.ort is :ort collate nocase and k.ort is :ort and k.plz is :plz
          order by k.id limit 2"
     );
     tx.all(&statement, named_params! {":name": name, ":plz": plz, ":ort": ort}, kunde)
+}
+
+/// The number of another partner with the same name and place, whatever the case of A to Z (D18). Who names no town
+/// is at no place; of two postcodes there are two places.
+pub fn find_double(tx: &Tx<'_>, kunde: &Kunde) -> Result<Option<String>> {
+    tx.optional(
+        "select kundennr from kunde
+         where tenant_id = :tenant and nachname_firma = :name collate nocase and ort = :ort collate nocase
+           and coalesce(vorname, '') = coalesce(:vorname, '') collate nocase
+           and (plz = :plz or plz is null or :plz is null) and id <> :id
+         order by kunden_id limit 1",
+        named_params! {
+            ":name": kunde.nachname_firma,
+            ":ort": kunde.ort,
+            ":vorname": kunde.vorname,
+            ":plz": kunde.plz,
+            ":id": kunde.id,
+        },
+        |row| row.get(0),
+    )
 }
 
 /// How many partners there are.

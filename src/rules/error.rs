@@ -84,6 +84,9 @@ choice! {
         InternerFehler = "INTERNER_FEHLER",
         NichtVerfuegbar = "NICHT_VERFUEGBAR",
         AusgangUnbekannt = "AUSGANG_UNBEKANNT",
+        BonMehrdeutig = "BON_MEHRDEUTIG",
+        ApiKeyAbgelaufen = "API_KEY_ABGELAUFEN",
+        ApiKeyDeaktiviert = "API_KEY_DEAKTIVIERT",
     }
 }
 
@@ -116,6 +119,12 @@ choice! {
         ArtikelUnbekannt = "ARTIKEL_UNBEKANNT",
         TiefeErreicht = "TIEFE_ERREICHT",
         WeitereHinweise = "WEITERE_HINWEISE",
+        MwstSatzAngenommen = "MWST_SATZ_ANGENOMMEN",
+        MwstSatzUnbekannt = "MWST_SATZ_UNBEKANNT",
+        BiozertifikatAbgelaufen = "BIOZERTIFIKAT_ABGELAUFEN",
+        KundeDoppelt = "KUNDE_DOPPELT",
+        WertFraglich = "WERT_FRAGLICH",
+        InhaltAbweichend = "INHALT_ABWEICHEND",
     }
 }
 
@@ -235,6 +244,14 @@ impl Hints {
     /// Adds a hint about one field.
     pub fn add_field(&mut self, code: HintCode, feld: impl Into<String>, message: impl Into<String>) {
         self.push(Hint { code, feld: Some(feld.into()), message: message.into() });
+    }
+
+    /// Adds that a repeated external_ref came with other content than what has this number (D19).
+    pub fn add_different_repeat(&mut self, nummer: &str) {
+        let message = format!(
+            "Diese external_ref gehört zu {nummer}, die Anfrage sagt aber etwas anderes; es wurde nichts geändert."
+        );
+        self.add_field(HintCode::InhaltAbweichend, "external_ref", message);
     }
 
     /// Adds what another part of the request had to say.

@@ -8,6 +8,7 @@ pub mod fixed;
 pub mod kasse;
 pub mod number;
 pub mod pairing;
+pub mod plausible;
 pub mod price;
 pub mod receipt;
 pub mod recipe;

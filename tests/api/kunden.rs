@@ -203,7 +203,7 @@ fn every_field_of_a_post_is_shown_again() {
         "vorname": "Jörg", "anrede": "Firma", "strasse": "Mühlenweg 1", "plz": "01234", 
         "ort": "Dörrenbach", "email": "a@b.example", "telefon": "+49 30 1", "telefon2": "+49 30 2",
         "staat": "AT", "zahlungsziel_tage": 14, "steuernummer": "12/345", "ust_id": "ATU12345675",
-        "betriebsnummer": "276 01", "iban": "DE02 1203",
+        "betriebsnummer": "276 01", "iban": "DE02 1203 0000 0000 2020 51",
         "bic": "BYLADEM1001", "vb_id": 4, "partner_typen": ["kunde", "lieferant"], "notizen": "Tor 3"});
     let answer = mill.post(KUNDEN, body.clone());
     assert_eq!(answer.hint_codes(), [""; 0]);
@@ -372,7 +372,7 @@ fn a_put_changes_what_was_sent_and_clears_null() {
         "zahlungsziel_tage": null, "kundennr": "X-1", "kunden_id": 77, "farbe": 1});
     let answer = mill.put(&path, change);
     let (answered, after) = (answer.is(200), get(&mill, &id));
-    let expected = json!({"name": "Neuer Name", "email": null, "notizen": null, "anrede": null,
+    let expected = json!({"name": "Neuer Name", "nachname_firma": "Neuer Name", "email": null, "notizen": null, "anrede": null,
         "zahlungsziel_tage": null});
     for (field, value) in before.as_object().unwrap() {
         let expected = expected.get(field).unwrap_or(value);

@@ -17,7 +17,7 @@ pub fn catalogue() -> String {
 pub fn meaning(code: Code) -> &'static str {
     match code {
         Code::ApiKeyFehlt => "Der Header X-API-Key fehlt.",
-        Code::ApiKeyUngueltig => "Der Schlüssel ist unbekannt, falsch, abgelaufen oder abgeschaltet.",
+        Code::ApiKeyUngueltig => "Der Schlüssel ist unbekannt oder falsch.",
         Code::ScopeFehlt => "Dem Schlüssel fehlt die Berechtigung für diese Adresse.",
         Code::TageslimitErreicht => "Der Schlüssel hat seine Anfragen für heute (UTC) verbraucht.",
         Code::ZuVieleAnfragen => "Von dieser Netzadresse kamen in einer Minute zu viele Anfragen.",
@@ -98,5 +98,8 @@ pub fn meaning(code: Code) -> &'static str {
         Code::AusgangUnbekannt => {
             "Ob etwas gespeichert wurde, ist nicht bekannt; bitte mit derselben external_ref oder demselben Idempotency-Key wiederholen."
         }
+        Code::ApiKeyAbgelaufen => "Der Schlüssel ist richtig, sein letzter Tag aber vorbei.",
+        Code::ApiKeyDeaktiviert => "Der Schlüssel ist richtig, aber abgeschaltet.",
+        Code::BonMehrdeutig => "Mehrere Kassen haben einen Bon mit dieser Nummer.",
     }
 }

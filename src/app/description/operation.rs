@@ -288,6 +288,8 @@ pub fn refusals(route: &Route) -> BTreeMap<u16, Vec<Code>> {
         codes.extend([
             Code::ApiKeyFehlt,
             Code::ApiKeyUngueltig,
+            Code::ApiKeyAbgelaufen,
+            Code::ApiKeyDeaktiviert,
             Code::TageslimitErreicht,
             Code::ZuVieleAnfragen,
         ]);
