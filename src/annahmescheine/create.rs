@@ -64,7 +64,7 @@ pub fn create(tx: &WriteTx<'_>, eingabe: AnnahmescheinEingabe, mut hints: Hints)
     if let Some(wiegung) = &wiegung {
         note_contradictions(wiegung, &eingabe, kunde.id, &mut hints);
     }
-    let mut schein = note(tx, eingabe, &kunde, &artikel, wiegung.as_ref())?;
+    let mut schein = note(tx, eingabe, &kunde, &artikel, wiegung.as_ref(), &mut hints)?;
     schein.settle()?;
     schein.belegnummer = numbers::next(tx, Reihe::Annahmeschein, tx.today().year())?;
     let bewegungen = match el_erzeugen {
@@ -173,20 +173,22 @@ fn note(
     kunde: &Kunde,
     artikel: &Artikel,
     wiegung: Option<&FertigeWiegung>,
+    hints: &mut Hints,
 ) -> Result<Annahmeschein> {
     let sent = eingabe.anliefermenge_kg.value().map(|Gewicht(menge)| menge);
     let menge = required(sent.or(wiegung.map(|wiegung| wiegung.netto)), "anliefermenge_kg")?;
     let kontrakt_id = eingabe.kontrakt_id.value();
     KontraktBezug { kontrakt_id, kontrakt_position_id: None }.checked(tx)?;
+    let lieferdatum = eingabe.lieferdatum.value().unwrap_or_else(|| tx.today());
     let biozertifikat_id = eingabe.biozertifikat_id.value().map(|Int(id)| id);
     if let Some(id) = biozertifikat_id {
-        biozertifikate::must_exist(tx, id)?;
+        biozertifikate::must_have(tx, id)?.hint_expired(lieferdatum, hints);
     }
     let schein = Annahmeschein {
         id: tx.new_id(),
         belegnummer: String::new(),
         status: AnnahmescheinStatus::Offen,
-        lieferdatum: Some(DayTime(eingabe.lieferdatum.value().unwrap_or_else(|| tx.today()))),
+        lieferdatum: Some(DayTime(lieferdatum)),
         anliefermenge_kg: Some(menge),
         netto_menge_kg: None,
         netto_betrag: None,
@@ -340,10 +342,13 @@ fn repeated(
     tx: &Tx<'_>,
     annahmeschein: Annahmeschein,
     eingabe: &AnnahmescheinEingabe,
-    hinweise: Hints,
+    mut hinweise: Hints,
 ) -> Result<Reply> {
     let id = annahmeschein.id;
     let inhalt_abweichend = sql::request_digest(tx, id)? != Some(request_digest(tx, eingabe)?);
+    if inhalt_abweichend {
+        hinweise.add_different_repeat(&annahmeschein.belegnummer);
+    }
     let antwort = AnnahmescheinWiederholt { annahmeschein, idempotent: true, inhalt_abweichend, hinweise };
     Ok(Reply::ok(&antwort)?.about(id))
 }

@@ -53,7 +53,7 @@ fn with_row(tx: &Tx<'_>, mut schein: Annahmeschein, zeile: AnnahmescheinZeile) -
     KontraktBezug { kontrakt_id: zeile.kontrakt_id.get().copied(), kontrakt_position_id: None }
         .checked(tx)?;
     if let Some(Int(id)) = zeile.biozertifikat_id.get() {
-        biozertifikate::must_exist(tx, *id)?;
+        biozertifikate::must_have(tx, *id)?;
     }
     let gewicht = |sent: Option<&Gewicht>| sent.map(|Gewicht(kg)| *kg);
     let (netto_menge_kg, netto_betrag) =

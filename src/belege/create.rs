@@ -222,11 +222,14 @@ fn header(
     })
 }
 
-fn repeated(tx: &Tx<'_>, existing: Beleg, eingabe: &BelegEingabe, hinweise: Hints) -> Result<Reply> {
+fn repeated(tx: &Tx<'_>, existing: Beleg, eingabe: &BelegEingabe, mut hinweise: Hints) -> Result<Reply> {
     let inhalt_abweichend = match sql::request_digest(tx, existing.id)? {
         Some(digest) => digest != digest_of_repeat(tx, eingabe)?,
         None => true,
     };
+    if inhalt_abweichend {
+        hinweise.add_different_repeat(&existing.beleg_nummer);
+    }
     let id = existing.id;
     let beleg = sql::with_positions(tx, existing)?;
     Ok(Reply::ok(&BelegWiederholt { beleg, idempotent: true, inhalt_abweichend, hinweise })?.about(id))

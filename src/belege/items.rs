@@ -32,7 +32,7 @@ pub struct Context<'c> {
     pub typ: BelegTyp,
     /// Its partner.
     pub kunde: &'c kunden::Kunde,
-    /// The day whose tax rates hold.
+    /// The day of the goods or the service: its tax rates hold, and certificates must be valid on it.
     pub satz_datum: Day,
     /// Whether missing prices come from the article.
     pub auto_price: bool,
@@ -96,6 +96,7 @@ impl Resolver<'_, '_> {
             Some(sent) => *sent,
             None => self.satz(artikel.as_deref())?,
         };
+        self.hint_unknown_rate(mwst_satz);
         self.ignore_purchase_fields(&mut item);
         let lager_buchen = self.takes_part_in_stock(&item, artikel.as_deref(), ep_netto);
         self.check_batch(&item, artikel.as_deref(), lager_buchen)?;
@@ -257,7 +258,10 @@ impl Resolver<'_, '_> {
                 self.tax_hint(hint);
                 Ok(Percent::ZERO)
             }
-            Partnerregel::Klasse(klasse) => Ok(rate_on(saetze, klasse, *satz_datum).unwrap_or_default()),
+            Partnerregel::Klasse(klasse) => Ok(rate_on(saetze, klasse, *satz_datum).unwrap_or_else(|| {
+                self.hint_assumed_rate(Percent::ZERO);
+                Percent::ZERO
+            })),
             Partnerregel::Artikelsatz(hint) => {
                 self.tax_hint(hint);
                 let own = match artikel {
@@ -268,7 +272,11 @@ impl Resolver<'_, '_> {
                     _ => None,
                 };
                 let rate = own.unwrap_or(RATE_OF_LAST_RESORT);
-                Ok(derived_rate(saetze, rate, self.tx.today(), *satz_datum))
+                let rate = derived_rate(saetze, rate, self.tx.today(), *satz_datum);
+                if own.is_none() {
+                    self.hint_assumed_rate(rate);
+                }
+                Ok(rate)
             }
         }
     }
@@ -283,6 +291,22 @@ impl Resolver<'_, '_> {
             _ => "Der Partner ist im Ausland; es gilt der Satz des Artikels. Bitte prüfen.",
         };
         self.hints.add_field(code, "mwst_satz", message);
+    }
+
+    /// Nobody named the rate (D7).
+    fn hint_assumed_rate(&mut self, rate: Percent) {
+        let message =
+            format!("Kein Steuersatz ist angegeben oder hinterlegt; es gelten {rate} %. Bitte prüfen.");
+        self.hints.add_field(HintCode::MwstSatzAngenommen, "mwst_satz", message);
+    }
+
+    /// The tax table of the company has the rate at no date (D7).
+    fn hint_unknown_rate(&mut self, rate: Percent) {
+        if !self.context.saetze.iter().any(|known| known.satz == rate) {
+            let message =
+                format!("Den Steuersatz {rate} % gibt es in der Steuertabelle nicht. Bitte prüfen.");
+            self.hints.add_field(HintCode::MwstSatzUnbekannt, "mwst_satz", message);
+        }
     }
 
     /// Fields that only purchases have are dropped from sales, with a hint (D8).
@@ -332,12 +356,16 @@ impl Resolver<'_, '_> {
 
     /// The batch that is named must be there and fit; a delivery of a tracked article must name
     /// one or tell of one, always (D8). Invoices are checked when they are paired.
-    fn check_batch(&self, item: &ItemEingabe, artikel: Option<&Artikel>, moves: bool) -> Result<()> {
+    fn check_batch(&mut self, item: &ItemEingabe, artikel: Option<&Artikel>, moves: bool) -> Result<()> {
         // A batch without an article is one of another article.
         let of = artikel.map_or(Uuid::nil(), |artikel| artikel.id);
         chargen::check_named(self.tx, item.charge_id.get().copied(), Some(of))?;
         if let Some(Int(id)) = item.biozertifikat_id.get() {
-            biozertifikate::must_exist(self.tx, *id)?;
+            let zertifikat = biozertifikate::must_have(self.tx, *id)?;
+            // An order only announces the goods: until they come the certificate may be renewed.
+            if self.context.typ != BelegTyp::Bs {
+                zertifikat.hint_expired(self.context.satz_datum, self.hints);
+            }
         }
         if !artikel.is_some_and(|artikel| artikel.chargenpflichtig) || item.has_batch_information() {
             return Ok(());
@@ -389,10 +417,13 @@ impl ItemEingabe {
 /// The refusal of an item whose article needs a batch.
 pub fn batch_missing(typ: BelegTyp) -> Box<Refusal> {
     let what = match typ.seite() {
-        Seite::Verkauf => "Bitte die charge_id angeben.",
-        Seite::Einkauf => "Bitte fremde_charge_nr, mhd, herkunftsland oder charge_id angeben.",
+        Seite::Verkauf => "die charge_id",
+        Seite::Einkauf => "fremde_charge_nr, mhd, herkunftsland, biozertifikat_id oder charge_id",
     };
-    Refusal::field(Code::ChargeFehlt, "charge_id", format!("Der Artikel wird in Chargen geführt. {what}"))
+    let message = format!(
+        "Der Artikel wird in Chargen geführt. Bitte {what} angeben; GET /api/v1/chargen/verfuegbar nennt die Chargen mit Bestand."
+    );
+    Refusal::field(Code::ChargeFehlt, "charge_id", message)
 }
 
 /// From the unit of an item to that of its article; none without article.

@@ -11,7 +11,7 @@ use crate::http::wire::{At, FromJson, Int, Text, required};
 use crate::import::{Import, Upserted, check};
 use crate::kunden;
 use crate::rules::day::Day;
-use crate::rules::error::{Code, Refusal};
+use crate::rules::error::{Code, HintCode, Hints, Refusal};
 
 /// What can be imported into this slice.
 pub const IMPORTS: &[Import] =
@@ -30,22 +30,33 @@ eingabe! {
     nur_lesen: []
 }
 
+/// A certificate.
 #[derive(PartialEq, Eq)]
-struct Biozertifikat {
+pub struct Biozertifikat {
     nummer: String,
     kontrollstelle: Option<String>,
     partner_id: Option<Uuid>,
     gueltig_bis: Option<Day>,
 }
 
-/// Refuses a certificate that is not there.
-pub fn must_exist(tx: &Tx<'_>, id: i64) -> Result<()> {
-    let statement = "select 1 from biozertifikat where tenant_id = :tenant and id = :id";
-    if tx.exists(statement, named_params! {":id": id})? {
-        return Ok(());
+impl Biozertifikat {
+    /// Notes that the certificate no longer held on the day on which the goods came.
+    pub fn hint_expired(&self, day: Day, hints: &mut Hints) {
+        if let Some(last) = self.gueltig_bis.filter(|last| *last < day) {
+            let message = format!(
+                "Das Biozertifikat {} galt bis {last}, die Ware kam am {day}. Bitte ein gültiges anfordern.",
+                self.nummer
+            );
+            hints.add_field(HintCode::BiozertifikatAbgelaufen, "biozertifikat_id", message);
+        }
     }
+}
+
+/// The certificate that a request names.
+pub fn must_have(tx: &Tx<'_>, id: i64) -> Result<Biozertifikat> {
     let message = "Dieses Biozertifikat gibt es nicht. Bitte die biozertifikat_id prüfen.";
-    Err(Refusal::field(Code::BiozertifikatNichtGefunden, "biozertifikat_id", message).into())
+    let missing = || Refusal::field(Code::BiozertifikatNichtGefunden, "biozertifikat_id", message);
+    Ok(find(tx, id)?.ok_or_else(missing)?)
 }
 
 fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {

@@ -57,7 +57,7 @@ fn checked(tx: &WriteTx<'_>, eingabe: ChargeEingabe, hinweise: &mut Hints) -> Re
     }
     let biozertifikat_id = eingabe.biozertifikat_id.value().map(|Int(id)| id);
     if let Some(id) = biozertifikat_id {
-        biozertifikate::must_exist(tx, id)?;
+        biozertifikate::must_have(tx, id)?;
     }
     let einheit = eingabe.einheit.value().map(|Text(text)| text);
     let conversion = stock::to_article_unit(einheit.as_deref(), &artikel, hinweise)?;

@@ -94,7 +94,7 @@ fn with_row(tx: &WriteTx<'_>, old: Charge, zeile: ChargeZeile, conversion: Conve
     };
     let biozertifikat_id = zeile.biozertifikat_id.get().map(|Int(id)| *id);
     if let Some(id) = biozertifikat_id {
-        biozertifikate::must_exist(tx, id)?;
+        biozertifikate::must_have(tx, id)?;
     }
     let text = |sent: Sent<Text>, old: Option<String>| sent.value().map(|Text(text)| text).or(old);
     Ok(Charge {

@@ -61,7 +61,7 @@ fn check_input(tx: &Tx<'_>, line: &PaInput) -> Result<()> {
         && !menge.is_zero()
         && artikel::must_have(tx, line.artikel_id)?.chargenpflichtig
     {
-        let message = "Der Artikel wird in Chargen geführt. Bitte die charge_id angeben.";
+        let message = "Der Artikel wird in Chargen geführt. Bitte die charge_id angeben; GET /api/v1/chargen/verfuegbar nennt die Chargen mit Bestand.";
         return Err(Refusal::field(Code::ChargeFehlt, "charge_id", message).into());
     }
     Ok(())

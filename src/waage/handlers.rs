@@ -167,8 +167,11 @@ pub fn cancel(call: &Call<'_>) -> Result<WriteWork> {
             let message = "Die Wiegung ist schon storniert.";
             return Err(Refusal::new(Code::WiegungNichtStornierbar, message).into());
         }
-        if old.beleg_id.is_some() {
-            let message = "Die Wiegung steht in einem Beleg. Bitte zuerst den Beleg stornieren.";
+        let belege = sql::belege_of(tx, id)?;
+        if !belege.is_empty() {
+            let belege = belege.join(", ");
+            let message =
+                format!("Die Wiegung steht in {belege}. Bitte zuerst stornieren, was sie abrechnet.");
             return Err(Refusal::new(Code::WiegungAbgerechnet, message).into());
         }
         if let Some(nummer) = sql::annahmeschein_of(tx, id, None)? {

@@ -87,6 +87,14 @@ pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Wiegung>> {
     tx.optional(&statement, named_params! {":id": id}, wiegung)
 }
 
+/// The numbers of the live documents that refer to a weighing: one of each type at most (D12).
+pub fn belege_of(tx: &Tx<'_>, wiegung: Uuid) -> Result<Vec<String>> {
+    let statement = "select distinct b.beleg_nummer from beleg_position p
+          join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
+        where p.tenant_id = :tenant and p.wiegung_id = :wiegung and b.status <> 'storniert' order by b.id";
+    tx.all(statement, named_params! {":wiegung": wiegung}, |row| row.get(0))
+}
+
 /// The number of the live goods-receipt note that refers to a weighing, other than `own`.
 pub fn annahmeschein_of(tx: &Tx<'_>, wiegung: Uuid, own: Option<Uuid>) -> Result<Option<String>> {
     let statement = "select belegnummer from annahmeschein

@@ -301,6 +301,8 @@ fn a_repeated_external_ref_gives_the_document_that_is_there() {
         let answer = repeated.is(200);
         assert_eq!(answer["idempotent"], true, "{changed}");
         assert_eq!(json!(answer["inhalt_abweichend"] == true), *different, "{changed}: {answer}");
+        let is_said = repeated.hint_codes().contains(&"INHALT_ABWEICHEND".to_owned());
+        assert_eq!(json!(is_said), *different, "{changed}: {answer}");
         for (name, value) in single.as_object().unwrap() {
             assert_eq!(&answer[name], value, "{changed}: {name}");
         }

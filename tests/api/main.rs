@@ -18,6 +18,7 @@ mod chargen;
 mod contract;
 mod gate;
 mod herkunft;
+mod hinweise;
 mod idempotency;
 mod import;
 mod json;

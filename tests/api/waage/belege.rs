@@ -96,7 +96,10 @@ fn a_weighing_in_a_live_document_cannot_be_cancelled() {
         if finalised {
             mill.finalise(&invoice);
         }
-        storno(&mill, &wiegung).refused(400, "WIEGUNG_ABGERECHNET");
+        let nummer = mill.get(&invoice)["beleg_nummer"].as_str().unwrap().to_owned();
+        let refused = storno(&mill, &wiegung);
+        let message = refused.refused(400, "WIEGUNG_ABGERECHNET")["message"].as_str().unwrap();
+        assert!(message.contains(&nummer), "{message}");
         assert_eq!(get(&mill, &wiegung)["status"], "fertig");
         mill.storno(&invoice).is(200);
         assert_eq!(get(&mill, &wiegung)["beleg_id"], Value::Null, "no live document names it");
