@@ -6,6 +6,8 @@ mod model;
 mod sql;
 mod store;
 
+use uuid::Uuid;
+
 use crate::db::error::Result;
 use crate::db::tx::Tx;
 use crate::http::call::Call;
@@ -13,6 +15,7 @@ use crate::http::reply::Reply;
 use crate::http::route::{Access, Param, Route};
 use crate::http::shape::Answer;
 use crate::import::{GroupImport, check};
+use crate::rules::error::{Code, Refusal};
 use crate::rules::scope::Scope;
 use model::Barverkauf;
 use sql::Auswahl;
@@ -33,17 +36,21 @@ pub const ROUTES: &[Route] =
             Param::day("bis", "letzter Kassentag"),
             Param::text("zahlart", "nur diese Zahlart"),
             Param::uuid("kasse_id", "nur diese Kasse"),
-            Param::text("bon_nr", "nur dieser Bon"),
+            Param::text("bon_nr", "nur dieser Bon; haben ihn mehrere Kassen, braucht es kasse_id"),
             Param::flag("nur_verkaeufe", "true: ohne Stornobons"),
             Param::limit(Some(500)),
             Param::OFFSET,
         ])
-        .gives(&[Answer::list::<Barverkauf>()])];
+        .gives(&[Answer::list::<Barverkauf>()])
+        .refuses(&[&[Code::BonMehrdeutig]])];
 
 /// GET /barverkaeufe
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let query = &call.query;
     let (page, cut) = query.page()?;
+    if let (Some(bon_nr), None) = (query.text("bon_nr"), query.uuid("kasse_id")?) {
+        refuse_ambiguous(tx, bon_nr)?;
+    }
     let auswahl = Auswahl {
         von: query.day("von")?,
         bis: query.day("bis")?,
@@ -53,4 +60,20 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
         nur_verkaeufe: query.flag("nur_verkaeufe")?,
     };
     Ok(Reply::list(sql::list(tx, &auswahl, page)?, cut))
+}
+
+/// The specification promises exactly one receipt of a number: of one that several registers have there would be
+/// several (D18).
+fn refuse_ambiguous(tx: &Tx<'_>, bon_nr: &str) -> Result<()> {
+    let kassen = sql::kassen_with(tx, bon_nr)?;
+    if kassen.len() < 2 {
+        return Ok(());
+    }
+    let name = |kasse: &Option<Uuid>| kasse.map_or_else(|| "keine kasse_id".to_owned(), |id| id.to_string());
+    let names: Vec<_> = kassen.iter().map(name).collect();
+    let message = format!(
+        "Die Bonnummer haben mehrere Kassen. Bitte kasse_id angeben, eine von: {}.",
+        names.join(", ")
+    );
+    Err(Refusal::field(Code::BonMehrdeutig, "bon_nr", message).into())
 }

@@ -172,6 +172,29 @@ pub fn find_by_nr(tx: &Tx<'_>, bon_nr: &str) -> Result<Vec<(Bon, i64)>> {
     tx.all(&statement, named_params! {":bon_nr": bon_nr}, bon)
 }
 
+/// Registers that a refusal names at most.
+const NAMED_KASSEN: i64 = 20;
+
+/// The registers that have a receipt of this number; none stands for a receipt without one.
+pub fn kassen_with(tx: &Tx<'_>, bon_nr: &str) -> Result<Vec<Option<Uuid>>> {
+    let statement = "select distinct kasse_id from bon where tenant_id = :tenant and bon_nr = :bon_nr
+        order by kasse_id limit :limit";
+    tx.all(statement, named_params! {":bon_nr": bon_nr, ":limit": NAMED_KASSEN}, |row| row.get(0))
+}
+
+/// The place of a line of a reversal that adds goods instead of taking them back: only what the original took
+/// back itself (a returned deposit) has a positive quantity there.
+pub fn adding_line(tx: &Tx<'_>, storno: Uuid, original: Option<Uuid>) -> Result<Option<i64>> {
+    tx.optional(
+        "select z.position from barverkauf z
+         where z.tenant_id = :tenant and z.bon_id = :storno and z.menge > 0 and not exists
+           (select 1 from barverkauf o where o.tenant_id = :tenant and o.bon_id = :original and o.menge = -z.menge)
+         order by z.position limit 1",
+        named_params! {":storno": storno, ":original": original},
+        |row| row.get(0),
+    )
+}
+
 /// Adds a receipt or stores a changed one.
 pub fn upsert(tx: &WriteTx<'_>, bon: &Bon, is_new: bool) -> Result<()> {
     let columns = named_params! {

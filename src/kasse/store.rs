@@ -25,6 +25,8 @@ pub struct BonEingabe {
     pub kassiert_at: Option<Instant>,
     pub art: Option<BonArt>,
     pub storno_von_bon_id: Option<Uuid>,
+    /// A reversal of several receipts: storno_von_bon_id names none of them.
+    pub storniert_mehrere: bool,
     pub zahlart: Option<String>,
     pub kunde_id: Option<Uuid>,
     pub zeilen: Vec<ZeileEingabe>,
@@ -82,10 +84,24 @@ pub fn store(tx: &WriteTx<'_>, eingabe: &BonEingabe) -> Stored {
         });
     }
     if outcomes.iter().any(|outcome| *outcome != Upserted::Unchanged) {
+        check_reversal(tx, &bon, outcomes.len())?;
         let before = old.and_then(|(old, _)| old.storno_von_bon_id);
         close(tx, &bon, storing.zeilen, before).map_err(at_first)?;
     }
     Ok(outcomes)
+}
+
+/// A reversal takes back what was sold: its quantities are negative (D22). `sent` is the number of lines that came.
+fn check_reversal(tx: &WriteTx<'_>, bon: &Bon, sent: usize) -> std::result::Result<(), (usize, Failure)> {
+    if bon.art != BonArt::Storno {
+        return Ok(());
+    }
+    let adding = sql::adding_line(tx, bon.id, bon.storno_von_bon_id).map_err(|failure| (0, failure))?;
+    let Some(position) = adding else { return Ok(()) };
+    let message = "Ein Stornobon hat negative Mengen. Bitte das Vorzeichen der menge prüfen.";
+    // Lines that came by their ids need not be the first ones of the receipt.
+    let at = usize::try_from(position - 1).ok().filter(|at| *at < sent).unwrap_or_default();
+    Err((at, Refusal::field(Code::MengeUngueltig, "menge", message).into()))
 }
 
 /// What follows from the lines: their number, and which receipts are reversed, in whatever order
@@ -156,6 +172,10 @@ fn with_header(tx: &WriteTx<'_>, old: Option<&Bon>, eingabe: &BonEingabe) -> Res
         kunde_id: eingabe.kunde_id.or(old.and_then(|old| old.kunde_id)),
     };
     let message = match bon.storno_von_bon_id {
+        None if bon.art == BonArt::Storno && !eingabe.storniert_mehrere && old != Some(&bon) => {
+            let message = "Ein Stornobon nennt den Bon, den er storniert. Bitte storno_von_bon_id angeben.";
+            return Err(Refusal::field(Code::FeldFehlt, "storno_von_bon_id", message).into());
+        }
         Some(_) if bon.art != BonArt::Storno => "Nur ein Bon der art storno storniert einen anderen.",
         Some(original) if original == bon.id => "Ein Bon kann sich nicht selbst stornieren.",
         _ => return Ok(bon),

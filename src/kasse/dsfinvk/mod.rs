@@ -228,9 +228,16 @@ impl<'e> Assembly<'e> {
             self.note("Left out because they were voided at once, without a reversal, receipts");
             return Ok(None);
         }
+        if head.bon_storno && reversed.is_empty() {
+            return Err(format!(
+                "{} is a reversal, but references.csv names no receipt that it reverses",
+                name(&head.key)
+            ));
+        }
+        let storniert_mehrere = reversed.len() > 1;
         let storno_von = if reversed.len() == 1 { reversed.into_iter().next() } else { None };
-        if head.bon_storno && storno_von.is_none() {
-            self.note("Reversals that refer to no single receipt");
+        if storniert_mehrere {
+            self.note("Reversals that refer to several receipts, so that none of them counts as reversed");
         }
         if head.ums_brutto.is_some_and(|printed| printed != sum) {
             self.note("Receipts whose UMS_BRUTTO is not the sum of their lines");
@@ -243,6 +250,7 @@ impl<'e> Assembly<'e> {
             kassiert_at: Some(head.bon_ende),
             art: Some(if head.bon_storno { BonArt::Storno } else { BonArt::Verkauf }),
             storno_von_bon_id: storno_von.map(bon_id),
+            storniert_mehrere,
             zahlart: self.zahlart(&head.key),
             kunde_id: None,
             zeilen,

@@ -274,6 +274,7 @@ fn what_an_export_lacks_is_named_and_nothing_is_stored() {
             &["transactions.csv line 9", "BON_ENDE"],
         ),
         ("transactions.csv", "1;3;103;", ";3;103;", &["transactions.csv line 4", "Z_NR"]),
+        ("references.csv", "2;3;;Transaktion;", "2;3;;Lieferschein;", &["receipt 3", "references.csv"]),
     ]
     .into_iter()
     .enumerate()
@@ -315,7 +316,7 @@ fn a_reversal_of_lines_means_their_receipt_and_of_several_receipts_none() {
             json!([storno_von]),
             "{name}"
         );
-        let noted = imported.said().contains("refer to no single receipt: 1");
+        let noted = imported.said().contains("so that none of them counts as reversed: 1");
         assert_eq!(noted, storno_von.is_null(), "{name}: {}", imported.said());
     }
 }

@@ -405,3 +405,32 @@ fn check_finds_receipts_that_were_tampered_with() {
         change(undo);
     }
 }
+
+#[test]
+fn a_reversal_takes_back_what_its_original_sold() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    // The second line gave a deposit back: its reversal takes it again.
+    let sold = |menge: i64| json!({"bon_id": BON, "bon_nr": "1", "menge": menge});
+    counts(&take(&server, &mill, &[sold(3), sold(-2)]), [2, 0, 0]);
+    let line = |menge: i64| json!({"bon_id": STORNO, "bon_nr": "2", "art": "storno", "storno_von_bon_id": BON, "menge": menge});
+    let mut unnamed = line(-3);
+    unnamed.as_object_mut().unwrap().remove("storno_von_bon_id");
+    for (file, named) in [
+        (vec![line(3)], ["line 1", "menge", "MENGE_UNGUELTIG"]),
+        (vec![line(-3), line(1)], ["line 2", "menge", "MENGE_UNGUELTIG"]),
+        (vec![unnamed], ["line 1", "storno_von_bon_id", "FELD_FEHLT"]),
+    ] {
+        let lines: Vec<_> = file.into_iter().map(|line| row(line).to_string()).collect();
+        import(&server, &mill, "barverkaeufe", &lines.join("\n")).refused(&named);
+    }
+    assert_eq!(column(&mill, "bon_nr=2", "menge"), json!([]));
+    counts(&take(&server, &mill, &[line(-3), line(2)]), [2, 0, 0]);
+    assert_eq!(column(&mill, "bon_nr=2", "menge"), json!(["-3.000", "2.000"]));
+    assert_eq!(column(&mill, "bon_nr=1", "storniert"), json!([true, true]));
+    // Neither may a receipt become such a reversal later, line by line.
+    let id = column(&mill, "bon_nr=2", "id")[0].clone();
+    let wrong = json!([{"id": id, "menge": 4}]).to_string();
+    import(&server, &mill, "barverkaeufe", &wrong).refused(&["line 1", "menge", "MENGE_UNGUELTIG"]);
+    counts(&take(&server, &mill, &[line(-3), line(2)]), [0, 0, 2]);
+}

@@ -177,7 +177,7 @@ fn the_lines_of_a_receipt_stand_by_their_id() {
     // 1 and 01 are the same number in natural order: the line id decides.
     assert_eq!(column(&mill, "", "id"), json!([3, 5, 9, 20, 100]));
     assert_eq!(column(&mill, "limit=2&offset=1", "id"), json!([5, 9]));
-    assert_eq!(column(&mill, "bon_nr=1", "id"), json!([3, 5, 9, 100]));
+    assert_eq!(column(&mill, &format!("bon_nr=1&kasse_id={K1}"), "id"), json!([3, 9]));
 }
 
 #[test]
@@ -252,4 +252,24 @@ fn the_receipts_of_another_company_are_not_there() {
     assert_eq!(column(&other, "bon_nr=A-2", "storniert"), json!([true]));
     assert_eq!(column(&mill, "bon_nr=K-2", "storniert"), json!([false]));
     assert_eq!(column(&mill, "bon_nr=K-10", "bezeichnung"), json!(["Bier"]));
+}
+
+#[test]
+fn a_number_that_two_registers_have_needs_the_register() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let sale = |id: i64, kasse: Value| row(json!({"id": id, "bon_nr": "17", "kasse_id": kasse}));
+    let rows = json!([sale(1, json!(K1)), sale(2, json!(K1)), sale(3, json!(K2))]);
+    counts(&import(&server, &mill, "barverkaeufe", &rows.to_string()), [3, 0, 0]);
+    let answer = mill.get(&format!("{PATH}?bon_nr=17"));
+    let message = answer.refused(400, "BON_MEHRDEUTIG")["message"].as_str().unwrap();
+    assert!(message.contains(K1) && message.contains(K2), "{message}");
+    assert_eq!(answer.body["feld"], "bon_nr");
+    mill.get(&format!("{PATH}?bon_nr=17&von=2020-01-01&limit=0")).refused(400, "BON_MEHRDEUTIG");
+    assert_eq!(column(&mill, &format!("bon_nr=17&kasse_id={K1}"), "id"), json!([1, 2]));
+    assert_eq!(column(&mill, &format!("bon_nr=17&kasse_id={K2}"), "id"), json!([3]));
+    // What another company has is nobody's business.
+    let other = server.company("Andere");
+    counts(&import(&server, &other, "barverkaeufe", &json!([sale(1, json!(K1))]).to_string()), [1, 0, 0]);
+    assert_eq!(column(&other, "bon_nr=17", "id"), json!([1]));
 }
