@@ -10,6 +10,7 @@ use crate::http::call::{Call, Caller};
 use crate::http::fingerprint;
 use crate::http::reply::Reply;
 use crate::http::route::Method;
+use crate::http::router::without_last_slash;
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, Refusal};
 
@@ -46,7 +47,7 @@ impl Repeatable {
                 format!("Der Idempotency-Key muss einmal da sein und 1 bis {MAX_KEY} ASCII-Zeichen haben.");
             return Err(Refusal::new(Code::AnfrageUngueltig, message).into());
         };
-        let anfrage = fingerprint::of_request(&call.request.path, call.json().ok(), body);
+        let anfrage = fingerprint::of_request(without_last_slash(&call.request.path), call.json().ok(), body);
         Ok(Some(Repeatable { key_id: caller.key_id.clone(), schluessel, anfrage }))
     }
 

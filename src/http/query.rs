@@ -92,9 +92,9 @@ impl Query {
         Day::parse(text).map(Some).ok_or_else(|| Refusal::field(Code::DatumUngueltig, name, message))
     }
 
-    /// true or false.
+    /// true or false, in any case: clients in Python send `True` (D18).
     pub fn bool(&self, name: &str) -> Read<Option<bool>> {
-        let read = |text: &str| match text {
+        let read = |text: &str| match text.to_ascii_lowercase().as_str() {
             "true" | "1" => Some(true),
             "false" | "0" => Some(false),
             _ => None,

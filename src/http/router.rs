@@ -56,7 +56,12 @@ fn is_id(segment: &str) -> bool {
     segment.starts_with('{')
 }
 
-/// The segments of a path.
+/// The segments of a path; one slash at its end is as none (D18).
 pub fn split(path: &str) -> Vec<&str> {
-    path.split('/').skip(1).collect()
+    without_last_slash(path).split('/').skip(1).collect()
+}
+
+/// The path without a slash at its end; that of the root stays.
+pub fn without_last_slash(path: &str) -> &str {
+    path.strip_suffix('/').filter(|path| !path.is_empty()).unwrap_or(path)
 }
