@@ -146,13 +146,14 @@ impl Keys {
 }
 
 /// Who calls with a verified key; asked at every request, so that a deactivation holds from the
-/// next one on.
+/// next one on. Who holds the whole key is told why it is no longer accepted (D19).
 pub fn caller(connection: &Connection, key: &PresentedKey, now: Instant) -> Result<Caller> {
     let row = connection
         .prepare_cached(
-            "select k.tenant_id, k.scopes, k.gueltig_bis, t.unbekannte_parameter, t.unbekannte_felder, k.tageslimit
+            "select k.tenant_id, k.scopes, k.gueltig_bis, t.unbekannte_parameter, t.unbekannte_felder, k.tageslimit,
+               k.aktiv
              from api_key k join tenant t on t.id = k.tenant_id
-             where k.id = ?1 and k.aktiv = 1",
+             where k.id = ?1",
         )?
         .query_row([&key.id], |row| {
             let valid_until: Option<Day> = row.get(2)?;
@@ -166,12 +167,21 @@ pub fn caller(connection: &Connection, key: &PresentedKey, now: Instant) -> Resu
                     unknown_fields_refused: row.get_ref(4)?.as_str()? == "ablehnen",
                 },
             };
-            Ok((caller, valid_until))
+            Ok((caller, valid_until, row.get(6)?))
         })
         .optional()?;
+    let refuse = |code, message: &str| Err(Refusal::new(code, message).into());
     match row {
-        Some((caller, valid_until)) if valid_until.is_none_or(|last| Day::in_utc(now) <= last) => Ok(caller),
-        _ => Err(invalid()),
+        None => Err(invalid()),
+        Some((.., false)) => refuse(
+            Code::ApiKeyDeaktiviert,
+            "Der Schlüssel ist abgeschaltet. Bitte einen neuen anlegen lassen.",
+        ),
+        Some((_, Some(last), _)) if Day::in_utc(now) > last => refuse(
+            Code::ApiKeyAbgelaufen,
+            &format!("Der Schlüssel galt bis {last}. Bitte einen neuen anlegen lassen."),
+        ),
+        Some((caller, ..)) => Ok(caller),
     }
 }
 
@@ -207,7 +217,7 @@ pub fn insert(connection: &Connection, tenant: i64, key: &NewKey, grant: &Grant,
     Ok(())
 }
 
-/// The same answer for unknown, wrong and deactivated keys (D19).
+/// The same answer for unknown and wrong keys (D19).
 pub fn invalid() -> Failure {
     let message = "Der Schlüssel ist ungültig. Bitte auf Tippfehler prüfen oder einen neuen anlegen lassen.";
     Refusal::new(Code::ApiKeyUngueltig, message).into()

@@ -92,7 +92,10 @@ impl Gate {
         }
         let now = (self.clock)();
         let passed = self.readers.read(lane, |connection| {
-            let caller = key::caller(connection, &key, now).inspect_err(|_| self.keys.forget(&key))?;
+            let caller = key::caller(connection, &key, now).inspect_err(|_| {
+                self.keys.forget(&key);
+                trail.refused_key = Some(key.id.clone());
+            })?;
             let caller = trail.caller.insert(caller);
             trail.allowance.get_or_insert_with(|| self.quota.take(caller, now)).check()?;
             let at = found.ok_or_else(|| self.not_found(request, &path))?;

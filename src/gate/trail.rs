@@ -20,6 +20,8 @@ pub struct Trail {
     pub address: IpAddr,
     /// Whose key it has.
     pub caller: Option<Caller>,
+    /// The public part of a whole key that is deactivated or past its last day: the audit row names it (D19).
+    pub refused_key: Option<String>,
     /// Its route, by its place in the table.
     pub route: Option<usize>,
     /// The hash of its key was verified for it.
@@ -37,9 +39,17 @@ pub struct Trail {
 impl Trail {
     /// At the beginning.
     pub fn of(address: IpAddr) -> Trail {
-        let (caller, route, allowance, retry_after) = (None, None, None, None);
-        let (verified, counted_for_address, off_sockets) = (false, false, false);
-        Trail { address, caller, route, verified, allowance, counted_for_address, retry_after, off_sockets }
+        Trail {
+            address,
+            caller: None,
+            refused_key: None,
+            route: None,
+            verified: false,
+            allowance: None,
+            counted_for_address: false,
+            retry_after: None,
+            off_sockets: false,
+        }
     }
 
     /// The answer with what the client is told about its limits.
@@ -134,7 +144,7 @@ impl Gate {
         Row {
             am: request.at.millis(),
             request_id: request.id,
-            key_id: trail.caller.as_ref().map(|caller| caller.key_id.clone()),
+            key_id: trail.caller.as_ref().map(|c| c.key_id.clone()).or_else(|| trail.refused_key.clone()),
             tenant_id: trail.caller.as_ref().map(|caller| caller.tenant),
             adresse: address.to_string(),
             methode: shortened(&request.method),

@@ -191,6 +191,7 @@ impl Server {
         }
         assert!(rows.values().all(|rows| *rows == 1));
         let counted = "select (select coalesce(sum(anzahl), 0) from audit where key_id is null)
+            + (select count(*) from audit where key_id is not null and status = 401)
             + (select coalesce(sum(anzahl), 0) from audit_flut where key_id = '')";
         let counted: i64 = connection.query_row(counted, [], |row| row.get(0)).unwrap();
         assert!(counted >= of_strangers as i64, "{counted} of {of_strangers} requests without a key");

@@ -68,7 +68,7 @@ impl Strangers {
             }
         }
         let adresse = if is_known { network.to_string() } else { TOGETHER.to_owned() };
-        state.count(Row { adresse, route_id: None, flut: true, ..row });
+        state.count(Row { adresse, key_id: None, route_id: None, flut: true, ..row });
         None
     }
 
