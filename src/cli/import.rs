@@ -7,6 +7,7 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use indicatif::{ProgressBar, ProgressStyle};
 use rusqlite::Connection;
 use serde::Serialize;
@@ -34,9 +35,9 @@ const PART: usize = 20_000;
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// What the file holds: artikelgruppen, artikel, staffelpreise, vertriebler, kunden, biozertifikate, chargen,
-    /// kontrakte, rezepturen, annahmescheine, steuersaetze, barverkaeufe, dsfinvk
-    kind: String,
+    /// What the file holds
+    #[arg(value_parser = what())]
+    kind: What,
     /// The file: JSON or CSV; of dsfinvk the folder or the zip
     file: PathBuf,
     /// Name or id of the company
@@ -50,6 +51,22 @@ pub struct Arguments {
     in_parts: bool,
 }
 
+/// What a file holds.
+#[derive(Clone, Copy)]
+enum What {
+    /// Rows of this kind.
+    Rows(Kind),
+    /// The export of a cash register.
+    Dsfinvk,
+}
+
+/// Reads a kind by its name; another one is wrong usage.
+fn what() -> impl TypedValueParser<Value = What> {
+    let names = imports().map(Kind::name).chain([dsfinvk::KIND]);
+    PossibleValuesParser::new(names)
+        .map(|name| imports().find(|kind| kind.name() == name).map_or(What::Dsfinvk, What::Rows))
+}
+
 /// What an import came to.
 #[derive(Debug, Default, Serialize)]
 pub struct Counts {
@@ -60,10 +77,10 @@ pub struct Counts {
 
 /// Reads and checks the file, then stores it: all of it or nothing.
 pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
-    if arguments.kind == dsfinvk::KIND {
-        return dsfinvk::run(arguments, config, terminal);
-    }
-    let kind = kind(&arguments.kind)?;
+    let kind = match arguments.kind {
+        What::Rows(kind) => kind,
+        What::Dsfinvk => return dsfinvk::run(arguments, config, terminal),
+    };
     let text = decode(&bytes(&arguments.file)?);
     let in_file = |complaint: String| format!("{}: {complaint}", arguments.file.display());
     let rows = read(&text).map_err(in_file)?;
@@ -187,13 +204,6 @@ pub fn store_all(
         each(stored.len() as u64);
     }
     Ok(counts)
-}
-
-fn kind(name: &str) -> Result<Kind, String> {
-    let known: Vec<_> = imports().map(Kind::name).chain([dsfinvk::KIND]).collect();
-    imports()
-        .find(|kind| kind.name() == name)
-        .ok_or_else(|| format!("{name} cannot be imported; known are: {}", known.join(", ")))
 }
 
 /// Checks all types before the write lock is taken.
