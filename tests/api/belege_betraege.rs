@@ -232,6 +232,7 @@ fn a_rate_is_sent_or_the_partners_or_the_articles_or_its_groups_or_seven() {
 fn abroad_the_article_rate_stands_or_the_setting_makes_it_free_of_tax() {
     let server = Server::start();
     let mill = server.company("Mühle");
+    server.import(&mill, "artikel", "artikelnummer;bezeichnung;mwst_satz\nM;Mehl;7\n");
     let inland = partner(&mill, json!({"staat": "DE", "ust_id": "DE123456789"}));
     let eu = partner(&mill, json!({"staat": "FR", "ust_id": "FR12345678901"}));
     let eu_private = partner(&mill, json!({"staat": "FR"}));
@@ -257,9 +258,9 @@ fn abroad_the_article_rate_stands_or_the_setting_makes_it_free_of_tax() {
         ("true", "ER", &small, "0.00", none),
         ("true", "RE", &small, "0.00", Some("AUSFUHR")),
     ];
+    let item = json!({"artikelnr": "M", "menge": 1, "ep_netto": 10});
     for (setting, typ, partner, rate, hint) in table {
         server.set(&mill, &[("steuer_ausland_automatik", setting)]);
-        let item = json!({"bezeichnung": "Mehl", "menge": 1, "ep_netto": 10});
         let created = post(&mill, typ, partner, json!([item]), json!({}));
         let name = format!("{setting} {typ} {partner}: {}", created.body);
         assert_eq!(positions(&mill, &created)[0]["mwst_satz"], rate, "{name}");
@@ -269,7 +270,6 @@ fn abroad_the_article_rate_stands_or_the_setting_makes_it_free_of_tax() {
     let sent = json!({"bezeichnung": "Mehl", "menge": 1, "ep_netto": 10, "mwst_satz": 19});
     assert_eq!(position(&mill, "RE", &eu, sent.clone(), json!({}))["mwst_satz"], "19.00");
     let german = partner(&mill, json!({"staat": "FR", "ust_id": "DE123456789"}));
-    let item = json!({"bezeichnung": "Mehl", "menge": 1, "ep_netto": 10});
     assert_eq!(position(&mill, "RE", &german, item, json!({}))["mwst_satz"], "7.00");
 }
 

@@ -28,6 +28,7 @@ mod kunden;
 mod laender;
 mod lager;
 mod lanes;
+mod lenient;
 mod limits;
 mod lists;
 mod log;

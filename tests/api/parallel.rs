@@ -40,7 +40,7 @@ fn numbers(series: &str, last: usize) -> BTreeSet<String> {
 /// A customer 1 and a batch of 1,000 kg of wheat from him; the batch's id.
 fn stock(server: &Server, mill: &Client) -> String {
     let wheat = json!([{"artikelnummer": "W", "bezeichnung": "Weizen", "einheit": "kg", "preis": "0.30",
-        "ep_netto": "0.20", "chargenpflichtig": true}]);
+        "ep_netto": "0.20", "mwst_satz": 7, "chargenpflichtig": true}]);
     server.import(mill, "artikel", &wheat.to_string());
     mill.post("/api/v1/kunden", json!({"name": "Hof"})).is(201);
     mill.post("/api/v1/kunden", json!({"name": "Bäcker"})).is(201);

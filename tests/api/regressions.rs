@@ -94,7 +94,8 @@ fn a_batch_number_that_only_looks_generated_is_no_gap() {
 fn a_corrected_purchase_invoice_is_not_doubled_by_the_counter_document() {
     let server = Server::start();
     let mill = mill(&server);
-    let mut invoice = beleg("ER", "L-1", json!([{"bezeichnung": "Fracht", "menge": 1, "ep_netto": 1}]));
+    let mut invoice =
+        beleg("ER", "L-1", json!([{"bezeichnung": "Fracht", "menge": 1, "ep_netto": 1, "mwst_satz": 19}]));
     invoice["fremdbelegnummer"] = json!("2026-1");
     let id = mill.post("/api/v1/belege", invoice.clone()).id();
     mill.post(&format!("/api/v1/belege/{id}/abschliessen"), json!({})).is(200);
