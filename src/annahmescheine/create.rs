@@ -161,10 +161,7 @@ fn note_contradictions(
         let message = format!("Gewogen wurden {} kg; das gesendete Gewicht gilt.", wiegung.netto);
         hints.add_field(HintCode::GewichtWiderspruch, "anliefermenge_kg", message);
     }
-    if wiegung.wiegung.richtung == Some(Richtung::Ausgang) {
-        let message = "Die Wiegung ist ein Ausgang. Bitte prüfen, ob sie zu einer Anlieferung gehört.";
-        hints.add_field(HintCode::RichtungWiderspruch, "wiegung_id", message);
-    }
+    wiegung.hint_other_direction(Richtung::Eingang, hints);
 }
 
 fn note(
@@ -177,7 +174,7 @@ fn note(
 ) -> Result<Annahmeschein> {
     let sent = eingabe.anliefermenge_kg.value().map(|Gewicht(menge)| menge);
     let menge = required(sent.or(wiegung.map(|wiegung| wiegung.netto)), "anliefermenge_kg")?;
-    let kontrakt_id = eingabe.kontrakt_id.value();
+    let kontrakt_id = eingabe.kontrakt_id.value().or(wiegung.and_then(|wiegung| wiegung.wiegung.kontrakt_id));
     KontraktBezug { kontrakt_id, kontrakt_position_id: None }.checked(tx)?;
     let lieferdatum = eingabe.lieferdatum.value().unwrap_or_else(|| tx.today());
     let biozertifikat_id = eingabe.biozertifikat_id.value().map(|Int(id)| id);
@@ -276,7 +273,8 @@ fn create_el(
     let mut of_el = Hints::default();
     let (el, bewegungen) =
         receive(tx, eingang, &mut of_el).map_err(|failure| of_this_request(failure, artikel))?;
-    hints.extend(of_el.above(ITEM));
+    // Of the net quantity it is known that it is not what was weighed.
+    hints.extend(of_el.above(ITEM).without(HintCode::GewichtWiderspruch));
     schein.charge_id = el.positionen.iter().flatten().find_map(|position| position.charge_id);
     schein.el_id = Some(el.id);
     schein.el_beleg_nummer = Some(el.beleg_nummer);

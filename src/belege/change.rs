@@ -1,7 +1,8 @@
 //! A change of a document while it is open (specification, PUT /belege/{id}; D4).
 
 use super::create::{
-    check_date, check_locked, confirmation, create_ordered_batches, hint_doubled_fremdbeleg, with_sums,
+    check_date, check_locked, confirmation, create_ordered_batches, hint_doubled_fremdbeleg,
+    hint_overdelivered, with_sums,
 };
 use super::eingabe::{BelegEingabe, Items, Typ};
 use super::items::{self, Context};
@@ -58,6 +59,7 @@ pub fn change(tx: &WriteTx<'_>, old: Beleg, mut eingabe: BelegEingabe, mut hints
         einstellungen: &einstellungen,
     };
     let bewegungen = lager::rebook(tx, change, &mut hints)?;
+    hint_overdelivered(tx, new.beleg_typ, &positions, &mut hints)?;
     confirmation(200, new, bewegungen, hints)
 }
 

@@ -17,13 +17,13 @@ use crate::http::reply::Reply;
 use crate::http::wire::{Int, LongText, Sent, Text, required};
 use crate::kunden::{self, Kunde};
 use crate::rules::day::{Day, DayTime};
-use crate::rules::document::{BelegStatus, BelegTyp};
+use crate::rules::document::{BelegStatus, BelegTyp, Lagerrolle};
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::Money;
 use crate::rules::number::Reihe;
 use crate::rules::tax::Summen;
 use crate::tenants::{self, Einstellungen};
-use crate::{artikel, steuersaetze, vertriebler};
+use crate::{artikel, kontrakte, steuersaetze, vertriebler};
 
 /// First day a document can be dated (D5).
 const FIRST_DAY: Day = Day::new(2000, 1, 1);
@@ -74,6 +74,7 @@ pub fn add(tx: &WriteTx<'_>, eingabe: BelegEingabe, hints: &mut Hints) -> Result
     let change =
         Change { withdrawn: None, beleg: &beleg, positions: &positions, einstellungen: &einstellungen };
     let bewegungen = lager::rebook(tx, change, hints)?;
+    hint_overdelivered(tx, typ, &positions, hints)?;
     let final_at_once =
         eingabe.abschliessen.get() == Some(&true) || einstellungen.abschluss_bei_anlage.contains(&typ);
     if final_at_once {
@@ -157,6 +158,24 @@ pub fn create_ordered_batches(
         }
     }
     Ok(())
+}
+
+/// More was delivered on a contract than was agreed (D21g).
+pub fn hint_overdelivered(
+    tx: &Tx<'_>,
+    typ: BelegTyp,
+    positions: &[BelegPosition],
+    hints: &mut Hints,
+) -> Result<()> {
+    let delivers = |position: &BelegPosition| {
+        typ.lagerrolle() != Lagerrolle::Keine
+            && position.artikel_id.is_some()
+            && !position.menge.is_negative()
+            && !position.ep_netto.is_negative()
+    };
+    let delivered = positions.iter().enumerate().filter(|(_, position)| delivers(position));
+    let named = delivered.filter_map(|(index, position)| Some((index, position.kontrakt_id?)));
+    kontrakte::hint_overdelivered(tx, named, hints)
 }
 
 /// Two purchase invoices of a supplier with the same number of his (D5).

@@ -10,7 +10,7 @@ use super::sql;
 use crate::artikel::{self, Artikel};
 use crate::db::error::{Failure, Result};
 use crate::db::tx::Tx;
-use crate::http::wire::{Int, LongText, Text, required};
+use crate::http::wire::{Int, LongText, Sent, Text, required};
 use crate::kontrakte::KontraktBezug;
 use crate::laender::Staat;
 use crate::rules::day::{Day, DayTime};
@@ -21,7 +21,9 @@ use crate::rules::price::{line_total, tier_price};
 use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::tax::{Partnerregel, RATE_OF_LAST_RESORT, Satz, derived_rate, partner_rule, rate_on};
 use crate::rules::unit::Conversion;
+use crate::rules::weighing::Richtung;
 use crate::tenants::Einstellungen;
+use crate::waage::{FertigeWiegung, Wiegung};
 use crate::{biozertifikate, chargen, kunden, waage};
 
 /// What the items of one document have in common.
@@ -78,6 +80,10 @@ struct Resolver<'r, 'c> {
 impl Resolver<'_, '_> {
     fn resolve(&mut self, mut item: ItemEingabe) -> Result<BelegPosition> {
         let artikel = self.artikel(&item)?;
+        let wiegung = self.wiegung(&item, artikel.as_deref())?;
+        if let Some(wiegung) = &wiegung {
+            item.take_over(&wiegung.wiegung, artikel.is_some());
+        }
         let bezeichnung = item.bezeichnung.get().map(|Text(text)| text.clone());
         if artikel.is_none() && bezeichnung.is_none() {
             let message =
@@ -87,7 +93,7 @@ impl Resolver<'_, '_> {
         let einheit = item.einheit.get().map(|Text(text)| text.clone());
         let einheit = einheit.or_else(|| artikel.as_ref().and_then(|artikel| artikel.einheit.clone()));
         let conversion = conversion(artikel.as_deref(), einheit.as_deref())?;
-        let menge = self.menge(&item, artikel.as_deref(), einheit.as_deref())?;
+        let menge = self.menge(&item, artikel.as_deref(), einheit.as_deref(), wiegung.as_ref())?;
         let lager_menge = conversion.map(|conversion| conversion.quantity(menge)).transpose()?;
         let ep_netto = self.preis(&item, artikel.as_deref(), lager_menge, conversion)?;
         let rabatt_prozent = item.rabatt_prozent.get().copied().unwrap_or_default();
@@ -101,17 +107,19 @@ impl Resolver<'_, '_> {
         let lager_buchen = self.takes_part_in_stock(&item, artikel.as_deref(), ep_netto);
         self.check_batch(&item, artikel.as_deref(), lager_buchen)?;
         self.check_bezug(&item, menge)?;
+        let artikel_id = artikel.as_ref().map(|artikel| artikel.id);
         let kontrakt = KontraktBezug {
             kontrakt_id: item.kontrakt_id.get().copied(),
             kontrakt_position_id: item.kontrakt_position_id.get().copied(),
         }
         .checked(self.tx)?;
+        kontrakt.hints(self.tx, self.context.kunde.id, artikel_id, self.context.typ.seite(), self.hints)?;
         let artikel_text = |text: fn(&Artikel) -> Option<String>| artikel.as_deref().and_then(text);
         Ok(BelegPosition {
             id: Uuid::nil(),
             beleg_id: self.context.beleg_id,
             position: 0,
-            artikel_id: artikel.as_ref().map(|artikel| artikel.id),
+            artikel_id,
             bezeichnung: bezeichnung.or_else(|| artikel_text(|a| Some(a.bezeichnung.clone()))),
             bezeichnung2: item
                 .bezeichnung2
@@ -170,41 +178,57 @@ impl Resolver<'_, '_> {
         item: &ItemEingabe,
         artikel: Option<&Artikel>,
         einheit: Option<&str>,
+        wiegung: Option<&FertigeWiegung>,
     ) -> Result<Quantity> {
-        let weighed = match item.wiegung_id.get() {
-            Some(id) => Some(self.wiegung(*id, artikel)?),
-            None => None,
-        };
-        let menge = match (item.menge.get(), weighed) {
-            (Some(sent), _) => Some(*sent),
-            (None, Some(netto)) => {
-                let conversion = Conversion::between("kg", einheit.unwrap_or("kg"));
-                Some(
-                    conversion
-                        .ok_or_else(|| not_convertible("kg", einheit.unwrap_or_default()))?
-                        .quantity(netto)?,
-                )
+        let menge = match (item.menge.get(), wiegung) {
+            (None, Some(wiegung)) => {
+                let einheit = einheit.unwrap_or("kg");
+                Some(weight_in(einheit, wiegung)?.ok_or_else(|| not_convertible("kg", einheit))?)
             }
-            (None, None) => None,
+            (sent, _) => sent.copied(),
         };
         let menge = required(menge, "menge")?;
         if menge.is_zero() && artikel.is_some() {
             let message = "Die Menge eines Artikels darf nicht 0 sein.";
             return Err(Refusal::field(Code::MengeUngueltig, "menge", message).into());
         }
+        if let Some(wiegung) = wiegung {
+            self.hint_contradictions(menge, einheit, wiegung)?;
+        }
         Ok(menge)
     }
 
-    /// The net weight of a finished weighing that this document may use.
-    fn wiegung(&mut self, id: Uuid, artikel: Option<&Artikel>) -> Result<Quantity> {
-        let artikel = artikel.map(|artikel| artikel.id);
-        let wiegung = waage::finished(self.tx, id, artikel)?;
+    /// What the item says and what was weighed may differ; what the item says holds (D12). Of goods that go
+    /// back the quantity is negative, and they go the other way.
+    fn hint_contradictions(
+        &mut self,
+        menge: Quantity,
+        einheit: Option<&str>,
+        wiegung: &FertigeWiegung,
+    ) -> Result<()> {
+        if let Some(einheit) = einheit
+            && let Some(weighed) = weight_in(einheit, wiegung)?
+            && menge.abs() != weighed
+        {
+            let message = format!("Gewogen wurden {weighed} {einheit}; die gesendete Menge gilt.");
+            self.hints.add_field(HintCode::GewichtWiderspruch, "menge", message);
+        }
+        let comes_in = (self.context.typ.seite() == Seite::Einkauf) != menge.is_negative();
+        let expected = if comes_in { Richtung::Eingang } else { Richtung::Ausgang };
+        wiegung.hint_other_direction(expected, self.hints);
+        Ok(())
+    }
+
+    /// The finished weighing that an item names and this document may use.
+    fn wiegung(&mut self, item: &ItemEingabe, artikel: Option<&Artikel>) -> Result<Option<FertigeWiegung>> {
+        let Some(id) = item.wiegung_id.get().copied() else { return Ok(None) };
+        let wiegung = waage::finished(self.tx, id, artikel.map(|artikel| artikel.id))?;
         if sql::weighing_is_used(self.tx, id, self.context.typ, Some(self.context.beleg_id))? {
             let message = "Die Wiegung steht schon in einem anderen Beleg dieser Art.";
             return Err(Refusal::field(Code::WiegungBereitsVerwendet, "wiegung_id", message).into());
         }
         wiegung.hint_other_partner(self.context.kunde.id, self.hints);
-        Ok(wiegung.netto)
+        Ok(Some(wiegung))
     }
 
     /// The net unit price: sent, or from the article, or none where that is allowed (D6).
@@ -403,6 +427,19 @@ impl Resolver<'_, '_> {
 }
 
 impl ItemEingabe {
+    /// Batch and contract of the weighing hold where the item names none (D12). Without an article there is no
+    /// batch; the position of a contract holds for that contract alone.
+    fn take_over(&mut self, wiegung: &Wiegung, has_artikel: bool) {
+        if let Some(charge) = wiegung.charge_id.filter(|_| has_artikel && self.charge_id.get().is_none()) {
+            self.charge_id = Sent::Value(charge);
+        }
+        let (Some(kontrakt), None) = (wiegung.kontrakt_id, self.kontrakt_position_id.get()) else { return };
+        if self.kontrakt_id.get().is_none_or(|sent| *sent == kontrakt) {
+            self.kontrakt_id = Sent::Value(kontrakt);
+            self.kontrakt_position_id = wiegung.kontrakt_position_id.map_or(Sent::Absent, Sent::Value);
+        }
+    }
+
     /// Whether the item tells of a batch: fremde_charge_nr, mhd, herkunftsland, biozertifikat_id
     /// or charge_id (D8).
     fn has_batch_information(&self) -> bool {
@@ -437,6 +474,12 @@ fn conversion(artikel: Option<&Artikel>, einheit: Option<&str>) -> Result<Option
         // An article without a unit is counted in whatever the item says.
         _ => Ok(Some(Conversion::NONE)),
     }
+}
+
+/// The net weight in a unit; none where it is no unit of mass.
+fn weight_in(einheit: &str, wiegung: &FertigeWiegung) -> Result<Option<Quantity>> {
+    let conversion = Conversion::between("kg", einheit);
+    Ok(conversion.map(|conversion| conversion.quantity(wiegung.netto)).transpose()?)
 }
 
 fn not_convertible(from: &str, to: &str) -> Box<Refusal> {

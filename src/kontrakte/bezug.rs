@@ -3,9 +3,11 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
+use super::sql;
 use crate::db::error::Result;
 use crate::db::tx::Tx;
-use crate::rules::error::{Code, Refusal};
+use crate::rules::document::Seite;
+use crate::rules::error::{Code, HintCode, Hints, Refusal};
 
 /// A contract and one of its positions, as a record refers to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -36,6 +38,64 @@ impl KontraktBezug {
             }
         }
         Ok(self)
+    }
+
+    /// Notes what does not fit the contract about a position of a document: its partner, its article, whether it
+    /// buys or sells (D21g).
+    pub fn hints(
+        self,
+        tx: &Tx<'_>,
+        partner: Uuid,
+        artikel: Option<Uuid>,
+        seite: Seite,
+        hints: &mut Hints,
+    ) -> Result<()> {
+        let Some(kontrakt) = self.kontrakt_id else { return Ok(()) };
+        let statement =
+            "select partner_id, kontrakt_typ from kontrakt where tenant_id = :tenant and id = :id";
+        let (owner, typ): (Option<Uuid>, Option<String>) =
+            tx.one(statement, named_params! {":id": kontrakt}, |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let mut hint = |code, message: &str| hints.add_field(code, "kontrakt_id", message);
+        if owner.is_some_and(|owner| owner != partner) {
+            hint(HintCode::KontraktAndererPartner, "Der Kontrakt gehört zu einem anderen Partner.");
+        }
+        match (typ.as_deref().and_then(side), seite) {
+            (Some(Seite::Verkauf), Seite::Einkauf) => {
+                let message = "Der Kontrakt ist ein Verkaufskontrakt, der Beleg ein Einkauf.";
+                hint(HintCode::KontraktAndereRichtung, message);
+            }
+            (Some(Seite::Einkauf), Seite::Verkauf) => {
+                let message = "Der Kontrakt ist ein Einkaufskontrakt, der Beleg ein Verkauf.";
+                hint(HintCode::KontraktAndereRichtung, message);
+            }
+            _ => {}
+        }
+        if let Some(artikel) = artikel
+            && !self.names(tx, kontrakt, artikel)?
+        {
+            hint(HintCode::KontraktAndererArtikel, "Der Kontrakt nennt diesen Artikel nicht.");
+        }
+        Ok(())
+    }
+
+    /// Whether the contract, or the position of it that is meant, names an article; one that names none takes all.
+    fn names(self, tx: &Tx<'_>, kontrakt: Uuid, artikel: Uuid) -> Result<bool> {
+        let positions = sql::positions(tx, kontrakt)?.into_iter();
+        let meant = positions.filter(|position| self.kontrakt_position_id.is_none_or(|id| id == position.id));
+        let named: Vec<_> = meant.filter_map(|position| position.artikel_id).collect();
+        Ok(named.is_empty() || named.contains(&artikel))
+    }
+}
+
+/// Whether a contract sells or buys, where the word for its type says so.
+fn side(kontrakt_typ: &str) -> Option<Seite> {
+    let typ = kontrakt_typ.to_lowercase();
+    match typ.as_str() {
+        "vk" => Some(Seite::Verkauf),
+        "ek" => Some(Seite::Einkauf),
+        _ if typ.starts_with("verkauf") => Some(Seite::Verkauf),
+        _ if typ.starts_with("einkauf") => Some(Seite::Einkauf),
+        _ => None,
     }
 }
 

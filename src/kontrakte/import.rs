@@ -118,5 +118,6 @@ fn blank(id: Uuid, kontrakt_nr: String) -> Kontrakt {
         partner_name: None,
         geliefert: None,
         offen: None,
+        positionen: Vec::new(),
     }
 }

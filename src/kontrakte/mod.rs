@@ -2,25 +2,22 @@
 
 mod bezug;
 mod import;
+mod lieferstand;
 mod model;
 mod sql;
 
 pub use bezug::KontraktBezug;
-
-use std::collections::BTreeMap;
-
-use uuid::Uuid;
+pub use lieferstand::hint_overdelivered;
 
 use crate::db::error::Result;
+use crate::db::list::Listing;
 use crate::db::tx::Tx;
 use crate::http::call::Call;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Param, Route};
 use crate::http::shape::Answer;
 use crate::import::{Import, check};
-use crate::rules::fixed::Quantity;
 use crate::rules::scope::Scope;
-use crate::rules::unit::Conversion;
 use model::Kontrakt;
 use sql::Auswahl;
 
@@ -61,26 +58,7 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
         bis: query.day("bis")?,
         suche: query.search("suche")?,
     };
-    let listing = sql::list(tx, &auswahl, page, |kontrakt| {
-        let (geliefert, offen) = delivered(tx, &kontrakt)?;
-        Ok(Kontrakt { geliefert, offen, ..kontrakt })
-    })?;
+    let (found, count) = sql::list(tx, &auswahl, page)?;
+    let listing = Listing::of(lieferstand::complete(tx, found)?, usize::try_from(count).unwrap_or_default())?;
     Ok(Reply::list(listing, cut))
-}
-
-/// What was delivered on a contract, and what is open. Goods that a delivery brought and an
-/// invoice names again count once: of each article the larger of both sums.
-fn delivered(tx: &Tx<'_>, kontrakt: &Kontrakt) -> Result<(Option<Quantity>, Option<Quantity>)> {
-    let Some(unit) = &kontrakt.gesamtmenge_einheit else { return Ok((None, None)) };
-    let mut sums: BTreeMap<Option<Uuid>, [Quantity; 2]> = BTreeMap::new();
-    for menge in sql::quantities(tx, kontrakt.id)? {
-        let conversion = menge.einheit.as_deref().and_then(|einheit| Conversion::between(einheit, unit));
-        let Some(conversion) = conversion else { return Ok((None, None)) };
-        let sum = &mut sums.entry(menge.artikel_id).or_default()[usize::from(menge.ist_lieferung)];
-        *sum = sum.plus(conversion.quantity(menge.menge)?)?;
-    }
-    let larger = sums.into_values().map(|[invoiced, delivered]| invoiced.max(delivered));
-    let geliefert = larger.into_iter().try_fold(Quantity::ZERO, Quantity::plus)?;
-    let offen = kontrakt.gesamtmenge.map(|gesamt| gesamt.minus(geliefert)).transpose()?;
-    Ok((Some(geliefert), offen))
 }

@@ -30,10 +30,12 @@ pub struct Kontrakt {
     pub notizen: Option<String>,
     pub referenz: Option<String>,
     pub partner_name: Option<String>,
-    /// Delivered on this contract, in its unit; null where the units do not convert.
+    /// Delivered on this contract, in its unit: gesamtmenge_einheit, else that of the first article of its
+    /// positions; null where there is neither (D21g).
     pub geliefert: Option<Quantity>,
-    /// gesamtmenge minus geliefert; below zero where more was delivered.
+    /// gesamtmenge, else the sum of the positions, minus geliefert; below zero where more was delivered.
     pub offen: Option<Quantity>,
+    pub positionen: Vec<Position>,
 }
 
 eingabe! {
@@ -74,8 +76,9 @@ eingabe! {
 /// Positions of a contract at most.
 const MAX_POSITIONEN: usize = 1_000;
 
-/// A position of a contract, as it is kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A position of a contract.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "KontraktPosition")]
 #[allow(missing_docs)]
 pub struct Position {
     pub id: Uuid,

@@ -1,11 +1,12 @@
 //! Statements on contracts.
 
 use rusqlite::{Row, named_params};
+use serde_json::json;
 use uuid::Uuid;
 
 use super::model::{Kontrakt, Position};
 use crate::db::error::Result;
-use crate::db::list::{Filter, ListSql, Listing, Page};
+use crate::db::list::{Filter, ListSql, Page};
 use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
@@ -43,6 +44,7 @@ fn kontrakt(row: &Row<'_>) -> rusqlite::Result<Kontrakt> {
         partner_name: columns.take()?,
         geliefert: None,
         offen: None,
+        positionen: Vec::new(),
     })
 }
 
@@ -58,13 +60,8 @@ pub struct Auswahl<'a> {
     pub suche: Option<&'a str>,
 }
 
-/// One page of contracts, each completed by `complete`.
-pub fn list(
-    tx: &Tx<'_>,
-    auswahl: &Auswahl<'_>,
-    page: Page,
-    complete: impl Fn(Kontrakt) -> Result<Kontrakt>,
-) -> Result<Listing> {
+/// One page of contracts, and how many there are.
+pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<(Vec<Kontrakt>, i64)> {
     let mut filter = Filter::of("v");
     filter.when("v.kontrakt_typ = :typ", ":typ", auswahl.kontrakt_typ);
     filter.when("v.partner_id = :partner", ":partner", auswahl.partner);
@@ -73,7 +70,18 @@ pub fn list(
     filter.when("v.erfassungsdatum >= :von", ":von", auswahl.von);
     filter.when("v.erfassungsdatum <= :bis", ":bis", auswahl.bis);
     filter.contains_words("v.such_text", auswahl.suche);
-    tx.list(&LIST, &filter, page, |row, rows| rows.push(&complete(kontrakt(row)?)?))
+    let mut found = Vec::new();
+    let listing = tx.list(&LIST, &filter, page, |row, _| {
+        found.push(kontrakt(row)?);
+        Ok(())
+    })?;
+    Ok((found, listing.count))
+}
+
+/// A contract by id.
+pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Kontrakt>> {
+    let statement = format!("{} where v.tenant_id = :tenant and v.id = :id", LIST.select);
+    tx.optional(&statement, named_params! {":id": id}, kontrakt)
 }
 
 /// A contract by its number.
@@ -82,36 +90,37 @@ pub fn find_by_nr(tx: &Tx<'_>, kontrakt_nr: &str) -> Result<Option<Kontrakt>> {
     tx.optional(&statement, named_params! {":nr": kontrakt_nr}, kontrakt)
 }
 
-/// A quantity that documents name a contract with: of deliveries or of invoices.
+/// A quantity that was delivered on a contract.
 pub struct Menge {
-    /// The article; none for positions without.
-    pub artikel_id: Option<Uuid>,
-    /// Whether a delivery (LS, EL) or an invoice (RE, ER) names it.
-    pub ist_lieferung: bool,
+    /// The contract.
+    pub kontrakt_id: Uuid,
     /// The quantity, in this unit.
     pub menge: Quantity,
     /// Its unit.
     pub einheit: Option<String>,
 }
 
-/// What live documents name a contract with.
-pub fn quantities(tx: &Tx<'_>, kontrakt: Uuid) -> Result<Vec<Menge>> {
+/// What was delivered on some contracts: quantities to be summed, each of an article and in its unit. Goods that a
+/// delivery brought and an invoice names again count once: of each article the larger of both sums. Positions
+/// without an article and those with a negative price never count (D8).
+pub fn quantities(tx: &Tx<'_>, kontrakte: &[Uuid]) -> Result<Vec<Menge>> {
     tx.all(
-        "select p.artikel_id, b.beleg_typ in ('LS', 'EL'), sum(p.menge), p.einheit
+        "select p.kontrakt_id, max(sum(iif(b.beleg_typ in ('LS', 'EL'), p.lager_menge, 0)),
+           sum(iif(b.beleg_typ in ('LS', 'EL'), 0, p.lager_menge))), coalesce(a.einheit, p.einheit)
          from beleg_position p join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
-         where p.tenant_id = :tenant and p.kontrakt_id = :kontrakt and b.beleg_typ in ('LS', 'EL', 'RE', 'ER')
+           join artikel a on a.tenant_id = p.tenant_id and a.id = p.artikel_id
+         where p.tenant_id = :tenant and p.kontrakt_id in (select unhex(value) from json_each(:kontrakte))
+           and p.ep_netto >= 0 and b.beleg_typ in ('LS', 'EL', 'RE', 'ER')
            and b.status <> 'storniert' and b.storno_von_beleg_id is null
-         group by 1, 2, 4",
-        named_params! {":kontrakt": kontrakt},
-        |row| {
-            Ok(Menge {
-                artikel_id: row.get(0)?,
-                ist_lieferung: row.get(1)?,
-                menge: row.get(2)?,
-                einheit: row.get(3)?,
-            })
-        },
+         group by 1, p.artikel_id, 3",
+        named_params! {":kontrakte": hex(kontrakte)},
+        |row| Ok(Menge { kontrakt_id: row.get(0)?, menge: row.get(1)?, einheit: row.get(2)? }),
     )
+}
+
+/// Ids as a list that `json_each` and `unhex` read.
+fn hex(ids: &[Uuid]) -> String {
+    json!(ids.iter().map(|id| id.simple().to_string()).collect::<Vec<_>>()).to_string()
 }
 
 /// Adds a contract or stores a changed one.
@@ -145,17 +154,26 @@ pub fn upsert(tx: &WriteTx<'_>, kontrakt: &Kontrakt, is_new: bool) -> Result<()>
 
 /// The positions of a contract.
 pub fn positions(tx: &Tx<'_>, kontrakt: Uuid) -> Result<Vec<Position>> {
-    let statement = "select id, position, artikel_id, menge, preis from kontrakt_position
-        where tenant_id = :tenant and kontrakt_id = :kontrakt order by position, id";
-    tx.all(statement, named_params! {":kontrakt": kontrakt}, |row| {
+    let found = positions_of(tx, &[kontrakt])?;
+    Ok(found.into_iter().map(|(_, position)| position).collect())
+}
+
+/// The positions of some contracts, each with its contract, in their order.
+pub fn positions_of(tx: &Tx<'_>, kontrakte: &[Uuid]) -> Result<Vec<(Uuid, Position)>> {
+    let statement = "select kontrakt_id, id, position, artikel_id, menge, preis from kontrakt_position
+        where tenant_id = :tenant and kontrakt_id in (select unhex(value) from json_each(:kontrakte))
+        order by position, id";
+    tx.all(statement, named_params! {":kontrakte": hex(kontrakte)}, |row| {
         let mut columns = Columns::of(row);
-        Ok(Position {
+        let kontrakt = columns.take()?;
+        let position = Position {
             id: columns.take()?,
             position: columns.take()?,
             artikel_id: columns.take()?,
             menge: columns.take()?,
             preis: columns.take()?,
-        })
+        };
+        Ok((kontrakt, position))
     })
 }
 

@@ -116,6 +116,10 @@ choice! {
         RichtungWiderspruch = "RICHTUNG_WIDERSPRUCH",
         GewichtWiderspruch = "GEWICHT_WIDERSPRUCH",
         WiegungAndererPartner = "WIEGUNG_ANDERER_PARTNER",
+        KontraktAndererPartner = "KONTRAKT_ANDERER_PARTNER",
+        KontraktAndererArtikel = "KONTRAKT_ANDERER_ARTIKEL",
+        KontraktAndereRichtung = "KONTRAKT_ANDERE_RICHTUNG",
+        KontraktUeberliefert = "KONTRAKT_UEBERLIEFERT",
         ArtikelUnbekannt = "ARTIKEL_UNBEKANNT",
         TiefeErreicht = "TIEFE_ERREICHT",
         WeitereHinweise = "WEITERE_HINWEISE",
@@ -280,6 +284,12 @@ impl Hints {
                 hint.feld = (!feld.is_empty()).then_some(feld);
             }
         }
+        self
+    }
+
+    /// The same hints without those of a code.
+    pub fn without(mut self, code: HintCode) -> Hints {
+        self.listed.retain(|hint| hint.code != code);
         self
     }
 

@@ -7,7 +7,7 @@ use crate::db::error::Result;
 use crate::db::tx::Tx;
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::Quantity;
-use crate::rules::weighing::WiegungStatus;
+use crate::rules::weighing::{Richtung, WiegungStatus};
 
 use super::model::Wiegung;
 
@@ -43,5 +43,19 @@ impl FertigeWiegung {
             let message = "Die Wiegung gehört zu einem anderen Partner.";
             hints.add_field(HintCode::WiegungAndererPartner, "wiegung_id", message);
         }
+    }
+
+    /// Notes that the goods went the other way (D12).
+    pub fn hint_other_direction(&self, expected: Richtung, hints: &mut Hints) {
+        let message = match self.wiegung.richtung {
+            Some(Richtung::Ausgang) if expected == Richtung::Eingang => {
+                "Die Wiegung ist ein Ausgang. Bitte prüfen, ob sie zu diesem Eingang gehört."
+            }
+            Some(Richtung::Eingang) if expected == Richtung::Ausgang => {
+                "Die Wiegung ist ein Eingang. Bitte prüfen, ob sie zu diesem Ausgang gehört."
+            }
+            _ => return,
+        };
+        hints.add_field(HintCode::RichtungWiderspruch, "wiegung_id", message);
     }
 }

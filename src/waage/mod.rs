@@ -6,14 +6,14 @@ mod model;
 mod sql;
 
 pub use bezug::{FertigeWiegung, finished};
-pub use model::StornoEingabe;
+pub use model::{StornoEingabe, Wiegung};
 pub use sql::annahmeschein_of;
 
 use crate::http::route::{Access, Method, Param, Route};
 use crate::http::shape::Answer;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
-use model::{Wiegung, WiegungBestaetigung, WiegungEingabe, ZweitwiegungEingabe};
+use model::{WiegungBestaetigung, WiegungEingabe, ZweitwiegungEingabe};
 
 const READ: Access = Access::Scope(Scope::WaageRead);
 

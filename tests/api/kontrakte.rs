@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::{Client, Server};
+use crate::lager::and;
 
 const PATH: &str = "/api/v1/kontrakte";
 
@@ -29,7 +30,8 @@ fn mill(server: &Server) -> Client {
     mill
 }
 
-fn contract(mill: &Client, number: &str) -> Value {
+/// The row of a contract.
+pub fn contract(mill: &Client, number: &str) -> Value {
     let listed = mill.get(PATH);
     let data = listed.is(200)["data"].as_array().unwrap().clone();
     data.into_iter().find(|contract| contract["kontrakt_nr"] == number).unwrap()
@@ -39,15 +41,16 @@ fn contract(mill: &Client, number: &str) -> Value {
 fn a_contract_is_shown_with_every_field() {
     let server = Server::start();
     let mut shown = contract(&mill(&server), "V-1");
-    for id in ["id", "partner_id"] {
-        assert_eq!(shown[id].as_str().unwrap().len(), 36, "{id}");
-        shown.as_object_mut().unwrap().remove(id);
+    for id in ["/id", "/partner_id", "/positionen/0/id", "/positionen/0/artikel_id"] {
+        let shown = shown.pointer_mut(id).unwrap().take();
+        assert_eq!(shown.as_str().unwrap().len(), 36, "{id}");
     }
-    let expected = json!({"kontrakt_nr": "V-1", "kontrakt_typ": "einkauf", "partner_name": "Hof",
+    let expected = json!({"id": null, "partner_id": null, "kontrakt_nr": "V-1", "kontrakt_typ": "einkauf", "partner_name": "Hof",
         "gueltig_von": "2026-07-01T00:00:00.000Z", "gueltig_bis": "2026-12-31T00:00:00.000Z",
         "erfassungsdatum": "2026-06-01T00:00:00.000Z", "gesamtmenge": "100.000", "gesamtmenge_einheit": "t",
         "mengenart": "circa", "paritat": "frei Mühle", "zahlungsbedingung": "14 Tage", "erntejahr": 2026,
-        "erledigt": false, "notizen": "N", "referenz": "Ref Süd", "geliefert": "0.000", "offen": "100.000"});
+        "erledigt": false, "notizen": "N", "referenz": "Ref Süd", "geliefert": "0.000", "offen": "100.000",
+        "positionen": [{"id": null, "position": 1, "artikel_id": null, "menge": "100.000", "preis": "198.5000"}]});
     assert_eq!(shown, expected);
 }
 
@@ -109,6 +112,112 @@ fn a_contract_of_a_hundred_tonnes_shows_what_is_open() {
     shows("55.000", "45.000");
     post("EL", "50", "t");
     shows("105.000", "-5.000");
+}
+
+#[test]
+fn deductions_and_freight_are_no_delivery() {
+    let server = Server::start();
+    let mill = mill(&server);
+    let id = contract(&mill, "V-1")["id"].clone();
+    let of = |item: Value| and(item, json!({"kontrakt_id": id}));
+    let items = [
+        of(json!({"artikelnr": "W", "menge": 10, "einheit": "t", "ep_netto": 200})),
+        of(json!({"artikelnr": "W", "menge": 10, "einheit": "t", "ep_netto": "-0.5"})),
+        of(json!({"bezeichnung": "Fracht", "menge": 1, "einheit": "Fuhre", "ep_netto": 80})),
+        of(json!({"bezeichnung": "Fracht", "menge": 10, "einheit": "t", "ep_netto": 8})),
+    ];
+    let body = json!({"beleg_typ": "EL", "kundennummer": "L-1", "items": items});
+    let answer = mill.post("/api/v1/belege", body);
+    assert_eq!((answer.status, answer.hint_codes()), (201, vec![]), "{}", answer.body);
+    let shown = contract(&mill, "V-1");
+    assert_eq!(json!([shown["geliefert"], shown["offen"]]), json!(["10.000", "90.000"]));
+}
+
+#[test]
+fn delivered_is_null_only_where_there_is_neither_unit_nor_position() {
+    let server = Server::start();
+    let mill = mill(&server);
+    let file = json!([
+        {"kontrakt_nr": "P", "partner": "L-1", "positionen": [
+            {"artikelnummer": "W", "menge": 40}, {"artikelnummer": "W", "menge": 60}]},
+        {"kontrakt_nr": "E", "gesamtmenge_einheit": "t"}
+    ]);
+    server.import(&mill, "kontrakte", &file.to_string());
+    let item = json!({"artikelnr": "W", "menge": 30, "kontrakt_id": contract(&mill, "P")["id"]});
+    mill.post("/api/v1/belege", json!({"beleg_typ": "EL", "kundennummer": "L-1", "items": [item]})).is(201);
+    let rows =
+        [("P", json!(["30.000", "70.000"])), ("E", json!(["0.000", null])), ("V-3", json!([null, null]))];
+    for (number, expected) in rows {
+        let shown = contract(&mill, number);
+        assert_eq!(json!([shown["geliefert"], shown["offen"]]), expected, "{number}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_the_contract_is_a_hint() {
+    let server = Server::start();
+    let mill = mill(&server);
+    server.import(
+        &mill,
+        "artikel",
+        "artikelnummer;bezeichnung;einheit;preis;ep_netto\nR;Roggen;kg;0,3;0,2\n",
+    );
+    server.import(&mill, "kunden", "kundennr;name;partner_typen\nL-2;Gut;lieferant\n");
+    let [purchase, sale, any] = ["V-1", "V-2", "V-3"].map(|number| contract(&mill, number)["id"].clone());
+    let (partner, article) = ("KONTRAKT_ANDERER_PARTNER", "KONTRAKT_ANDERER_ARTIKEL");
+    let (direction, over) = ("KONTRAKT_ANDERE_RICHTUNG", "KONTRAKT_UEBERLIEFERT");
+    let rows: [(&str, &str, &str, &Value, i64, &[&str]); 14] = [
+        ("EL", "L-1", "W", &purchase, 99_000, &[]),
+        ("BS", "L-1", "W", &purchase, 99_000, &[]),
+        ("EL", "L-2", "W", &purchase, 1, &[partner]),
+        ("EL", "L-1", "R", &purchase, 1, &[article]),
+        ("LS", "L-1", "W", &purchase, -1, &[direction]),
+        ("AU", "K-1", "R", &purchase, 1, &[partner, direction, article]),
+        ("EL", "K-1", "W", &sale, 1, &[direction]),
+        ("RE", "K-1", "W", &sale, 1, &[]),
+        ("EL", "L-2", "R", &any, 1, &[]),
+        // 99.002 of 100 t were delivered.
+        ("EL", "L-1", "W", &purchase, 998, &[]),
+        ("EL", "L-1", "W", &purchase, 5, &[over]),
+        ("BS", "L-1", "W", &purchase, 5, &[]),
+        ("EL", "L-1", "W", &purchase, -1, &[]),
+        ("EL", "L-1", "R", &purchase, 1, &[article, over]),
+    ];
+    for (typ, kunde, artikel, kontrakt, menge, expected) in rows {
+        let item = json!({"artikelnr": artikel, "menge": menge, "kontrakt_id": kontrakt});
+        let body = json!({"beleg_typ": typ, "kundennummer": kunde, "items": [item]});
+        let answer = mill.post("/api/v1/belege", body);
+        assert_eq!(answer.status, 201, "{}", answer.body);
+        let mut codes = answer.hint_codes();
+        codes.retain(|code| code.starts_with("KONTRAKT"));
+        assert_eq!(codes, *expected, "{typ} {kunde} {artikel} {menge}: {}", answer.body);
+        for hint in answer.body["hinweise"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|hint| hint["code"] != "BESTAND_NEGATIV")
+        {
+            assert_eq!(hint["feld"], "items[0].kontrakt_id");
+        }
+    }
+    // A change of the items is looked at as a new document is, a note is not.
+    let item = json!({"artikelnr": "W", "menge": 1, "kontrakt_id": purchase});
+    let body = json!({"beleg_typ": "EL", "kundennummer": "L-1", "items": [item]});
+    let id = mill.post("/api/v1/belege", body.clone()).id();
+    let path = format!("/api/v1/belege/{id}");
+    mill.put(&path, json!({"items": body["items"]})).hints(over);
+    assert_eq!(mill.put(&path, json!({"notizen": "x"})).hint_codes(), [""; 0]);
+    // The position that is named says which article is meant.
+    let file = json!([{"kontrakt_nr": "V-1", "positionen": [
+        {"position": 1, "artikelnummer": "W"}, {"position": 2, "artikelnummer": "R"}]}]);
+    server.import(&mill, "kontrakte", &file.to_string());
+    let rye = contract(&mill, "V-1")["positionen"][1]["id"].clone();
+    for (artikel, expected) in [("R", false), ("W", true)] {
+        let item = json!({"artikelnr": artikel, "menge": 1, "kontrakt_position_id": rye});
+        let answer =
+            mill.post("/api/v1/belege", json!({"beleg_typ": "BS", "kundennummer": "L-1", "items": [item]}));
+        assert_eq!(answer.hint_codes().contains(&article.to_owned()), expected, "{artikel}");
+    }
 }
 
 #[test]

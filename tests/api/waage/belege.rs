@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{UNKNOWN, first, get, storno, weigh};
 use crate::harness::Server;
+use crate::kontrakte;
 use crate::lager::{Mill, and};
 
 /// An item over what a weighing says.
@@ -105,4 +106,117 @@ fn a_weighing_in_a_live_document_cannot_be_cancelled() {
         assert_eq!(get(&mill, &wiegung)["beleg_id"], Value::Null, "no live document names it");
         assert_eq!(storno(&mill, &wiegung).is(200)["status"], "storno", "finalised: {finalised}");
     }
+}
+
+#[test]
+fn another_quantity_and_the_other_direction_are_hints() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let charge = mill.receive("C1", 1_000);
+    let sale = |more: Value| and(json!({"artikelnr": "W", "charge_id": charge}), more);
+    let purchase = |more: Value| and(json!({"artikelnr": "W", "fremde_charge_nr": "C1"}), more);
+    let (weight, direction) = ("GEWICHT_WIDERSPRUCH", "RICHTUNG_WIDERSPRUCH");
+    // 60 kg come in, or go out.
+    let rows: [(&str, [i64; 2], Value, &[&str]); 12] = [
+        ("EL", [100, 40], purchase(json!({})), &[]),
+        ("EL", [100, 40], purchase(json!({"menge": 60})), &[]),
+        ("EL", [100, 40], purchase(json!({"menge": "0.06", "einheit": "t"})), &[]),
+        ("EL", [100, 40], purchase(json!({"menge": 61})), &[weight]),
+        ("EL", [100, 40], purchase(json!({"menge": 60, "einheit": "t"})), &[weight]),
+        ("EL", [40, 100], purchase(json!({})), &[direction]),
+        ("LS", [40, 100], sale(json!({})), &[]),
+        ("LS", [100, 40], sale(json!({"menge": 50})), &[weight, direction]),
+        // What goes back goes the other way.
+        ("LS", [100, 40], sale(json!({"menge": -60})), &[]),
+        ("LS", [40, 100], sale(json!({"menge": -60})), &[direction]),
+        ("ER", [40, 100], and(purchase(json!({"menge": -60})), json!({"lager_buchen": false})), &[]),
+        // Sacks are not weighed.
+        ("EL", [100, 40], json!({"artikelnr": "S", "menge": 3}), &[]),
+    ];
+    for (typ, [erst, zweit], item, expected) in rows {
+        let wiegung = weigh(
+            &mill,
+            erst,
+            zweit,
+            json!({"partner_id": mill.partner_id(if typ == "LS" { "Kd" } else { "Hof" })}),
+        );
+        let answer = mill.post(typ, and(item.clone(), json!({"wiegung_id": wiegung})));
+        answer.is(201);
+        assert_eq!(answer.hint_codes(), *expected, "{typ} {erst} {zweit} {item}: {}", answer.body);
+    }
+}
+
+#[test]
+fn batch_and_contract_of_the_weighing_hold_where_the_item_sends_none() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let (first, second) = (mill.receive("C1", 1_000), mill.receive("C2", 1_000));
+    let positions = |number: &str| {
+        json!({"kontrakt_nr": number, "partner": "Kd", "positionen": [
+        {"artikelnummer": "W", "menge": 1000}, {"artikelnummer": "W", "menge": 2000}]})
+    };
+    server.import(&mill.client, "kontrakte", &json!([positions("V-1"), positions("V-2")]).to_string());
+    let [own, other] = ["V-1", "V-2"].map(|number| kontrakte::contract(&mill.client, number));
+    let position = own["positionen"][1]["id"].clone();
+    let weighed = || {
+        let more = json!({"partner_id": mill.partner_id("Kd"), "charge_id": first, "kontrakt_position_id": position});
+        weigh(&mill, 40, 100, more)
+    };
+    let fields = ["charge_id", "kontrakt_id", "kontrakt_position_id"];
+    let rows = [
+        (json!({}), json!([first, own["id"], position])),
+        (json!({"charge_id": null, "kontrakt_id": null}), json!([first, own["id"], position])),
+        (json!({"charge_id": second}), json!([second, own["id"], position])),
+        (json!({"kontrakt_id": own["id"]}), json!([first, own["id"], position])),
+        (json!({"kontrakt_id": other["id"]}), json!([first, other["id"], null])),
+        (
+            json!({"kontrakt_position_id": other["positionen"][0]["id"]}),
+            json!([first, other["id"], other["positionen"][0]["id"]]),
+        ),
+    ];
+    for (more, expected) in rows {
+        let item = and(json!({"artikelnr": "W", "wiegung_id": weighed()}), more.clone());
+        let answer = mill.post("LS", item);
+        assert_eq!(answer.hint_codes(), [""; 0], "{more}");
+        let shown = mill.get(&answer.id())["positionen"][0].clone();
+        assert_eq!(json!(fields.map(|field| &shown[field])), expected, "{more}");
+        assert_eq!(answer.body["lagerbewegungen"][0]["charge_id"], expected[0], "{more}");
+    }
+    // Not the batch of another article; without an article there is none.
+    let unfit = json!({"artikelnr": "R", "wiegung_id": weighed(), "menge": 60});
+    mill.post("LS", unfit).refused(400, "CHARGE_PASST_NICHT");
+    let text = json!({"bezeichnung": "Verladung", "wiegung_id": weighed(), "menge": 1, "ep_netto": 5});
+    let id = mill.post("LS", text).id();
+    assert_eq!(mill.get(&id)["positionen"][0]["charge_id"], Value::Null);
+    // As if it had been sent: it pairs with a delivery of its batch alone, and a repeat is no other content.
+    let body = json!({"beleg_typ": "RE", "kundennummer": "Kd", "external_ref": "w-1",
+        "items": [{"artikelnr": "W", "wiegung_id": weighed()}]});
+    mill.client.post("/api/v1/belege", body.clone()).is(201);
+    let again = mill.client.post("/api/v1/belege", body);
+    assert_eq!((&again.is(200)["idempotent"], again.body.get("inhalt_abweichend")), (&json!(true), None));
+}
+
+#[test]
+fn the_contract_of_the_weighing_holds_for_a_goods_receipt_note_too() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    server.import(
+        &mill.client,
+        "kontrakte",
+        r#"[{"kontrakt_nr": "V-1", "partner": "Hof", "gesamtmenge": 100,
+        "gesamtmenge_einheit": "t", "positionen": [{"artikelnummer": "W"}]}]"#,
+    );
+    let kontrakt = kontrakte::contract(&mill.client, "V-1")["id"].clone();
+    let wiegung =
+        weigh(&mill, 40_000, 10_000, json!({"artikel_id": mill.artikel_id("W"), "kontrakt_id": kontrakt}));
+    let body = json!({"wiegung_id": wiegung, "besatz_prozent": 2, "basisbesatz_prozent": 1,
+        "fremde_charge_nr": "C1", "preis_je_t": 200, "el_erzeugen": true});
+    let answer = mill.client.post("/api/v1/annahmescheine", body);
+    answer.is(201);
+    // That the net quantity is another than what was weighed is no contradiction.
+    assert_eq!(answer.hint_codes(), [""; 0]);
+    let note = mill.client.get("/api/v1/annahmescheine").is(200)["data"][0].clone();
+    let el = mill.get(answer.body["el_id"].as_str().unwrap())["positionen"][0].clone();
+    assert_eq!((&note["kontrakt_id"], &el["kontrakt_id"]), (&kontrakt, &kontrakt));
+    assert_eq!(kontrakte::contract(&mill.client, "V-1")["geliefert"], "29.700");
 }
