@@ -29,6 +29,11 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
         von: query.day("von")?,
         bis: query.day("bis")?,
         kunde: partner::of_filter(tx, query.verweis("kunden_id")?.as_ref())?,
+        beleg_nummer: query.text("beleg_nummer").map(str::to_uppercase),
+        external_ref: query.text("external_ref"),
+        suche: query.search("suche")?,
+        artikel: query.uuid("artikel_id")?,
+        kontrakt: query.uuid("kontrakt_id")?,
     };
     Ok(Reply::list(sql::list(tx, &auswahl, page)?, cut))
 }

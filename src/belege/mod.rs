@@ -90,6 +90,11 @@ pub const ROUTES: &[Route] = &[
             Param::day("von", "erstes Belegdatum"),
             Param::day("bis", "letztes Belegdatum"),
             Param::new("kunden_id", ParamKind::Partner, "kunden_id (Zahl) oder id (UUID) des Partners"),
+            Param::text("beleg_nummer", "nur der Beleg mit dieser Nummer"),
+            Param::text("external_ref", "nur der Beleg mit dieser Kennung des Senders"),
+            Param::text("suche", "Wörter in Nummer, external_ref, fremdbelegnummer oder beim Partner"),
+            Param::uuid("artikel_id", "nur Belege mit einer Position dieses Artikels"),
+            Param::uuid("kontrakt_id", "nur Belege mit einer Position auf diesen Kontrakt"),
             Param::limit(Some(50)),
             Param::OFFSET,
         ])
@@ -125,7 +130,13 @@ pub const ROUTES: &[Route] = &[
         .takes::<StornoEingabe>("Storno", &["grund"])
         .with_if_match()
         .gives(&[Answer::ok::<StornoBestaetigung>()])
-        .refuses(&[&[Code::BelegNichtStornierbar, Code::ChargeBereitsVerwendet, Code::ZeitraumGesperrt]]),
+        .refuses(&[&[
+            Code::BelegNichtStornierbar,
+            Code::BestandNichtAusreichend,
+            Code::BetragZuGross,
+            Code::ChargeBereitsVerwendet,
+            Code::ZeitraumGesperrt,
+        ]]),
     Route::get("/api/v1/belege/{id}/verlauf", READ, "Frühere Fassungen eines Belegs", handlers::get_verlauf)
         .with_query(&[Param::limit(None), Param::OFFSET])
         .gives(&[Answer::list::<Verlaufseintrag>()]),

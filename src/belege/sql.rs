@@ -10,6 +10,7 @@ use crate::db::list::{Filter, ListSql, Listing, Page};
 use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::rules::day::{Day, Instant};
 use crate::rules::document::BelegTyp;
+use crate::rules::text::searchable;
 
 const SELECT: &str = "select b.id, b.beleg_nummer, b.beleg_typ, b.status, b.beleg_datum, b.lieferdatum,
     b.leistung_von, b.leistung_bis, b.summe_netto, b.summe_mwst, b.summe_brutto, b.kunde_id, b.notizen,
@@ -126,6 +127,14 @@ pub struct Auswahl<'a> {
     pub von: Option<Day>,
     pub bis: Option<Day>,
     pub kunde: Option<Uuid>,
+    pub beleg_nummer: Option<String>,
+    pub external_ref: Option<&'a str>,
+    /// Words in number, external_ref, fremdbelegnummer, or in what the partner is searched in.
+    pub suche: Option<&'a str>,
+    /// Named by a position.
+    pub artikel: Option<Uuid>,
+    /// Named by a position.
+    pub kontrakt: Option<Uuid>,
 }
 
 /// One page of documents, without positions.
@@ -136,6 +145,23 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing> {
     filter.when("b.beleg_datum >= :von", ":von", auswahl.von);
     filter.when("b.beleg_datum <= :bis", ":bis", auswahl.bis);
     filter.when("b.kunde_id = :kunde", ":kunde", auswahl.kunde);
+    filter.when("b.beleg_nummer = :nummer", ":nummer", auswahl.beleg_nummer.as_deref());
+    filter.when("b.external_ref = :ref", ":ref", auswahl.external_ref);
+    filter.words_are_found(auswahl.suche, |found_in| {
+        let partners =
+            format!("select k.id from kunde k where k.tenant_id = :tenant and {}", found_in("k.such_text"));
+        format!("({} or b.kunde_id in ({partners}))", found_in("b.such_text"))
+    });
+    let named_by = |column: &str| {
+        format!(
+            "b.id in (select p.beleg_id from beleg_position p where p.tenant_id = :tenant and p.{column})"
+        )
+    };
+    filter.when(&named_by("artikel_id = :artikel"), ":artikel", auswahl.artikel);
+    filter.when(&named_by("kontrakt_id = :kontrakt"), ":kontrakt", auswahl.kontrakt);
+    if auswahl.artikel.is_some() || auswahl.kontrakt.is_some() {
+        filter.ids_first();
+    }
     tx.list(&LIST, &filter, page, |row, rows| rows.push(&beleg(row)?))
 }
 
@@ -238,7 +264,9 @@ pub fn update(tx: &WriteTx<'_>, beleg: &Beleg) -> Result<()> {
 
 /// The columns that a change can touch.
 fn with_columns(beleg: &Beleg, store: impl FnOnce(&[(&str, &dyn ToSql)]) -> Result<()>) -> Result<()> {
+    let searched = [Some(&beleg.beleg_nummer), beleg.external_ref.as_ref(), beleg.fremdbelegnummer.as_ref()];
     store(named_params! {
+        ":such_text": searchable(searched.into_iter().flatten().map(String::as_str)),
         ":status": beleg.status,
         ":beleg_datum": beleg.datum(),
         ":lieferdatum": beleg.lieferdatum.map(|day| day.0),

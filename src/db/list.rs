@@ -107,14 +107,14 @@ impl Rows {
 pub struct Filter<'f> {
     sql: String,
     params: Vec<(&'f str, Box<dyn ToSql + 'f>)>,
-    /// Most rows are looked at in vain.
-    searches: bool,
+    /// The ids are looked for first, as of a late page.
+    ids_first: bool,
 }
 
 impl<'f> Filter<'f> {
     /// Begins with the tenant of the table `alias`.
     pub fn of(alias: &str) -> Filter<'f> {
-        Filter { sql: format!("{alias}.tenant_id = :tenant"), params: Vec::new(), searches: false }
+        Filter { sql: format!("{alias}.tenant_id = :tenant"), params: Vec::new(), ids_first: false }
     }
 
     /// Adds a condition without a parameter.
@@ -136,6 +136,12 @@ impl<'f> Filter<'f> {
         self.params.push((name, Box::new(value)));
     }
 
+    /// The page is looked for by ids alone, and only its rows are read: where an index that has the conditions
+    /// does not have the order.
+    pub fn ids_first(&mut self) {
+        self.ids_first = true;
+    }
+
     /// Adds that a column is one of some values; the values come from our own code.
     pub fn one_of(&mut self, column: &str, values: &[&str]) {
         if !values.is_empty() {
@@ -145,6 +151,16 @@ impl<'f> Filter<'f> {
 
     /// Adds that a column of folded text contains each word in one of its spellings (D17).
     pub fn contains_words(&mut self, column: &str, text: Option<&str>) {
+        self.words_are_found(text, |found_in| found_in(column));
+    }
+
+    /// The same, where `condition` says what must hold of each word: it is given the condition that a column
+    /// contains the word.
+    pub fn words_are_found(
+        &mut self,
+        text: Option<&str>,
+        condition: impl Fn(&dyn Fn(&str) -> String) -> String,
+    ) {
         let words = match Search::of(text) {
             Search::All => return,
             Search::Nothing => return self.and("false"),
@@ -152,13 +168,16 @@ impl<'f> Filter<'f> {
         };
         for (word, names) in words.into_iter().zip(SEARCH_PARAMS) {
             if word.spelled == word.stripped {
-                self.and(&format!("instr({column}, {}) > 0", names.0));
+                self.and(&condition(&|column| format!("instr({column}, {}) > 0", names.0)));
             } else {
-                self.and(&format!("(instr({column}, {}) > 0 or instr({column}, {}) > 0)", names.0, names.1));
+                let found_in = |column: &str| {
+                    format!("(instr({column}, {}) > 0 or instr({column}, {}) > 0)", names.0, names.1)
+                };
+                self.and(&condition(&found_in));
                 self.params.push((names.1, Box::new(word.stripped)));
             }
             self.params.push((names.0, Box::new(word.spelled)));
-            self.searches = true;
+            self.ids_first = true;
         }
     }
 }
@@ -244,7 +263,7 @@ impl Tx<'_> {
         enough: usize,
         mut write: impl FnMut(&Row<'_>, &mut Rows) -> Result<()>,
     ) -> Result<Listing> {
-        let searches = filter.searches;
+        let ids_first = filter.ids_first;
         let mut params: Vec<(&str, &dyn ToSql)> =
             filter.params.iter().map(|(name, value)| (*name, &**value)).collect();
         if page.limit.is_none() && count > MAX_UNLIMITED {
@@ -260,7 +279,7 @@ impl Tx<'_> {
         params.push((":limit", &limit));
         params.push((":offset", &page.offset));
         let (select, order, filter) = (sql.select, sql.order, &filter.sql);
-        let statement = match sql.late.filter(|_| page.offset > 0 || searches) {
+        let statement = match sql.late.filter(|_| page.offset > 0 || ids_first) {
             Some(table) => {
                 let ids = sql.count.replace("count(*)", &format!("{table}.id"));
                 let ids = format!("{ids} where {filter} {order} limit :limit offset :offset");

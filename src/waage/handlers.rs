@@ -29,6 +29,9 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
         von: query.day("von")?,
         bis: query.day("bis")?,
         partner: query.uuid("partner_id")?,
+        artikel: query.uuid("artikel_id")?,
+        kennzeichen: query.text("kennzeichen"),
+        wiegeschein_nr: query.text("wiegeschein_nr").map(str::to_uppercase),
     };
     Ok(Reply::array(sql::list(tx, &auswahl, page)?, cut))
 }

@@ -28,6 +28,12 @@ pub const ROUTES: &[Route] = &[
             Param::day("von", "erster Tag der Erstwiegung"),
             Param::day("bis", "letzter Tag der Erstwiegung"),
             Param::uuid("partner_id", "nur dieser Partner"),
+            Param::uuid("artikel_id", "nur dieser Artikel"),
+            Param::text(
+                "kennzeichen",
+                "nur dieses Fahrzeug; Groß- und Kleinschreibung, Leerzeichen, Bindestriche egal",
+            ),
+            Param::text("wiegeschein_nr", "nur der Wiegeschein mit dieser Nummer"),
             Param::limit(Some(100)),
             Param::OFFSET,
         ])

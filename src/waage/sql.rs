@@ -63,20 +63,41 @@ fn wiegung(row: &Row<'_>) -> rusqlite::Result<Wiegung> {
 
 /// What a list of weighings is filtered by.
 #[allow(missing_docs)]
-pub struct Auswahl {
+pub struct Auswahl<'a> {
     pub status: Option<&'static str>,
     pub von: Option<Day>,
     pub bis: Option<Day>,
     pub partner: Option<Uuid>,
+    pub artikel: Option<Uuid>,
+    /// Whatever its case, blanks and hyphens.
+    pub kennzeichen: Option<&'a str>,
+    pub wiegeschein_nr: Option<String>,
+}
+
+/// A plate in upper case without blanks and hyphens, as the index `wiegung_kennzeichen` has it.
+fn plate(text: &str) -> String {
+    format!(
+        "replace(replace(replace(replace(replace(upper({text}), ' ', ''), '-', ''), 'ä', 'Ä'), 'ö', 'Ö'), 'ü', 'Ü')"
+    )
 }
 
 /// One page of weighings; von and bis are Berlin days of the first weighing (D12).
-pub fn list(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<Listing> {
+pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing> {
     let mut filter = Filter::of("w");
     filter.when("w.status = :status", ":status", auswahl.status);
     filter.when("w.ts_erst >= :von", ":von", auswahl.von.map(Day::begin_in_berlin));
     filter.when("w.ts_erst < :bis", ":bis", auswahl.bis.map(|bis| bis.tomorrow().begin_in_berlin()));
     filter.when("w.partner_id = :partner", ":partner", auswahl.partner);
+    filter.when("w.artikel_id = :artikel", ":artikel", auswahl.artikel);
+    filter.when("w.wiegeschein_nr = :nummer", ":nummer", auswahl.wiegeschein_nr.as_deref());
+    if let Some(kennzeichen) = auswahl.kennzeichen {
+        filter.and(&format!(
+            "w.kennzeichen is not null and {} = {}",
+            plate("w.kennzeichen"),
+            plate(":kennzeichen")
+        ));
+        filter.with(":kennzeichen", kennzeichen);
+    }
     // charge_nr stands in the answer about a single weighing only.
     tx.list(&LIST, &filter, page, |row, rows| rows.push(&Wiegung { charge_nr: None, ..wiegung(row)? }))
 }

@@ -91,7 +91,7 @@ fn status_and_partner_select() {
     for query in ["status=kaputt", "partner_id=Hof", "limit=-1", "limit=viele"] {
         assert_eq!(list(&mill, query).status, 400, "{query}");
     }
-    list(&mill, "kennzeichen=X").refused(400, "UNBEKANNTER_PARAMETER");
+    list(&mill, "waage_id=1").refused(400, "UNBEKANNTER_PARAMETER");
     let other = Mill::with(&server, "Andere", &[]);
     assert_eq!(slips(&list(&other, "")), [0; 0]);
 }
