@@ -20,6 +20,13 @@ const RULES: &[(&str, &str)] = &[
            where m.tenant_id = c.tenant_id and m.charge_id = c.id)",
     ),
     (
+        "stock of each article is the sum of its movements",
+        "select count(*) from
+           (select tenant_id, artikel_id, sum(menge) as bestand from lagerbewegung group by 1, 2) soll
+         full join artikel_bestand ist on ist.tenant_id = soll.tenant_id and ist.artikel_id = soll.artikel_id
+         where coalesce(ist.bestand, 0) <> coalesce(soll.bestand, 0)",
+    ),
+    (
         "sums of each document follow from its positions",
         "select count(*) from beleg b where b.summe_netto <> (select coalesce(sum(p.gesamtpreis), 0)
            from beleg_position p where p.tenant_id = b.tenant_id and p.beleg_id = b.id)",
@@ -164,6 +171,11 @@ const RULES: &[(&str, &str)] = &[
         "each change of a document is in its history",
         "select count(*) from beleg b where b.version <> 1 +
            (select count(*) from beleg_verlauf v where v.tenant_id = b.tenant_id and v.beleg_id = b.id)",
+    ),
+    (
+        "each correction of a batch is in its history",
+        "select count(*) from charge c where c.version <> 1 +
+           (select count(*) from charge_verlauf v where v.tenant_id = c.tenant_id and v.charge_id = c.id)",
     ),
     (
         "the state of each final document follows from its history",

@@ -8,8 +8,9 @@ mod sql;
 pub use bezug::{must_have, named};
 pub use import::by_artikelnummer;
 pub use model::Artikel;
-use model::Artikelgruppe;
-pub use sql::{find, find_by_artikelnummer, find_by_ean, find_by_number, gruppen_satz, tiers};
+use model::{ArtikelBestand, ArtikelMitStaffeln, ArtikelZeile, Artikelgruppe};
+use sql::Auswahl;
+pub use sql::{find, find_by_artikelnummer, find_by_ean, find_by_number, gruppen_satz, stock, tiers};
 
 use std::sync::Arc;
 
@@ -42,10 +43,15 @@ pub const ROUTES: &[Route] = &[
         .with_query(&[
             Param::text("suche", "Wörter in Bezeichnung, Nummer oder EAN"),
             Param::int("gruppe_id", "nur diese Artikelgruppe"),
+            Param::flag("bestand", "true: mit dem Bestand jedes Artikels"),
             Param::limit(Some(100)),
             Param::OFFSET,
         ])
-        .gives(&[Answer::list::<Artikel>()]),
+        .gives(&[Answer::list::<ArtikelZeile>()]),
+    Route::get("/api/v1/artikel/{id}", READ, "Einen Artikel mit seinen Staffelpreisen lesen", get)
+        .gives(&[Answer::resource::<ArtikelMitStaffeln>()]),
+    Route::get("/api/v1/artikel/{id}/bestand", READ, "Bestand eines Artikels über alle Chargen", get_stock)
+        .gives(&[Answer::resource::<ArtikelBestand>()]),
     Route::get(
         "/api/v1/artikelgruppen",
         Access::Scope(Scope::ArtikelgruppenRead),
@@ -80,8 +86,33 @@ pub const ROUTES: &[Route] = &[
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let query = &call.query;
     let (page, cut) = query.page()?;
-    let listing = sql::list(tx, query.search("suche")?, query.int("gruppe_id")?, page)?;
-    Ok(Reply::list(listing, cut))
+    let auswahl = Auswahl {
+        suche: query.search("suche")?,
+        gruppe: query.int("gruppe_id")?,
+        mit_bestand: query.flag("bestand")?,
+    };
+    Ok(Reply::list(sql::list(tx, &auswahl, page)?, cut))
+}
+
+/// GET /artikel/{id}
+fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let artikel = found(tx, call.id(WHAT)?)?;
+    let staffelpreise = tiers(tx, artikel.id)?.as_ref().clone();
+    let artikel = artikel.as_ref().clone();
+    let id = artikel.id;
+    Ok(Reply::ok(&ArtikelMitStaffeln { artikel, staffelpreise })?.with_weak_etag(call).about(id))
+}
+
+/// GET /artikel/{id}/bestand
+fn get_stock(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let artikel = found(tx, call.id(WHAT)?)?;
+    let bestand = ArtikelBestand {
+        artikel_id: artikel.id,
+        artikelnummer: artikel.artikelnummer.clone(),
+        einheit: artikel.einheit.clone(),
+        bestand: stock(tx, artikel.id)?,
+    };
+    Ok(Reply::ok(&bestand)?.with_weak_etag(call).about(artikel.id))
 }
 
 fn list_gruppen(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {

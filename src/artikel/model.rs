@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::rules::fixed::{Percent, Price};
+use crate::rules::fixed::{Percent, Price, Quantity};
+use crate::rules::price::Tier;
 use crate::rules::stammdaten::ArtikelStatus;
 
 /// An article (specification, Artikel).
@@ -52,6 +53,39 @@ impl Artikel {
             gruppe: None,
         }
     }
+}
+
+/// An article as the list has it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Artikel")]
+#[allow(missing_docs)]
+pub struct ArtikelZeile {
+    #[serde(flatten)]
+    pub artikel: Artikel,
+    /// In the unit of the article, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bestand: Option<Quantity>,
+}
+
+/// An article with its price tiers.
+#[derive(Debug, Serialize, JsonSchema)]
+#[allow(missing_docs)]
+pub struct ArtikelMitStaffeln {
+    #[serde(flatten)]
+    pub artikel: Artikel,
+    /// The active tiers, the smallest first (D6).
+    pub staffelpreise: Vec<Tier>,
+}
+
+/// The stock of an article.
+#[derive(Debug, Serialize, JsonSchema)]
+#[allow(missing_docs)]
+pub struct ArtikelBestand {
+    pub artikel_id: Uuid,
+    pub artikelnummer: String,
+    pub einheit: Option<String>,
+    /// The sum of its movements, with and without a batch.
+    pub bestand: Quantity,
 }
 
 /// A group of articles (specification, Artikelgruppe).

@@ -6,7 +6,7 @@ use rusqlite::types::ToSql;
 use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
-use super::model::{Artikel, Artikelgruppe};
+use super::model::{Artikel, ArtikelZeile, Artikelgruppe};
 use crate::db::error::Result;
 use crate::db::list::{Filter, ListSql, Listing, Page};
 use crate::db::tx::{Columns, Tx};
@@ -24,6 +24,16 @@ const LIST: ListSql = ListSql {
     count: "select count(*) from artikel a",
     late: Some("a"),
     order: "order by a.artikelnummer_sort, a.id",
+};
+
+/// With the stock as the last column.
+const LIST_WITH_STOCK: ListSql = ListSql {
+    select: "select a.id, a.artikelnummer, a.artikelnr, a.bezeichnung, a.bezeichnung2, a.einheit,
+        a.preis, a.ep_netto, a.mwst_satz, a.ean, a.artikelgruppe_id, a.status, a.chargenpflichtig, a.langtext,
+        g.name, coalesce(s.bestand, 0) as bestand
+      from artikel a left join artikelgruppe g on g.tenant_id = a.tenant_id and g.id = a.artikelgruppe_id
+        left join artikel_bestand s on s.tenant_id = a.tenant_id and s.artikel_id = a.id",
+    ..LIST
 };
 
 const LIST_GRUPPEN: ListSql = ListSql {
@@ -54,13 +64,25 @@ fn artikel(row: &Row<'_>) -> rusqlite::Result<Artikel> {
     })
 }
 
+/// What a list of articles is filtered by, and whether it shows their stock.
+#[allow(missing_docs)]
+pub struct Auswahl<'a> {
+    pub suche: Option<&'a str>,
+    pub gruppe: Option<i64>,
+    pub mit_bestand: bool,
+}
+
 /// One page of the active articles.
-pub fn list(tx: &Tx<'_>, suche: Option<&str>, gruppe: Option<i64>, page: Page) -> Result<Listing> {
+pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing> {
     let mut filter = Filter::of("a");
     filter.when("a.status = :status", ":status", Some(ArtikelStatus::Aktiv));
-    filter.when("a.artikelgruppe_id = :gruppe", ":gruppe", gruppe);
-    filter.contains_words("a.such_text", suche);
-    tx.list(&LIST, &filter, page, |row, rows| rows.push(&artikel(row)?))
+    filter.when("a.artikelgruppe_id = :gruppe", ":gruppe", auswahl.gruppe);
+    filter.contains_words("a.such_text", auswahl.suche);
+    let sql = if auswahl.mit_bestand { &LIST_WITH_STOCK } else { &LIST };
+    tx.list(sql, &filter, page, |row, rows| {
+        let bestand = if auswahl.mit_bestand { row.get("bestand")? } else { None };
+        rows.push(&ArtikelZeile { artikel: artikel(row)?, bestand })
+    })
 }
 
 /// All groups.
@@ -106,10 +128,17 @@ pub fn number_means(tx: &Tx<'_>, number: &str, artikel: &Artikel) -> Result<bool
     }
 }
 
-/// Active tiers of an article.
+/// The sum of the movements of an article, in its unit.
+pub fn stock(tx: &Tx<'_>, artikel: Uuid) -> Result<Quantity> {
+    let statement = "select bestand from artikel_bestand where tenant_id = :tenant and artikel_id = :artikel";
+    Ok(tx.optional(statement, named_params! {":artikel": artikel}, |row| row.get(0))?.unwrap_or_default())
+}
+
+/// Active tiers of an article, the smallest first.
 pub fn tiers(tx: &Tx<'_>, artikel: Uuid) -> Result<Arc<Vec<Tier>>> {
     let statement = "select ab_menge, preis from staffelpreis
-        where tenant_id = :tenant and artikel_id = :artikel and aktiv = 1";
+        where tenant_id = :tenant and artikel_id = :artikel and aktiv = 1
+        order by ab_menge";
     let tier = |row: &Row<'_>| Ok(Tier { ab_menge: row.get(0)?, preis: row.get(1)? });
     let read = || tx.all(statement, named_params! {":artikel": artikel}, tier);
     tx.remembered("tiers", artikel.as_bytes(), read)

@@ -1,10 +1,12 @@
 //! What the routes of batches do.
 
-use super::model::{ChargeAngelegt, ChargeEingabe};
-use super::{sql, stock};
-use crate::db::error::Result;
+use uuid::Uuid;
+
+use super::model::{Charge, ChargeAenderung, ChargeAngelegt, ChargeEingabe, ChargeGeaendert};
+use super::{change, sql, stock, verlauf};
+use crate::db::error::{Failure, Result};
 use crate::db::tx::{Tx, WriteTx};
-use crate::http::call::Call;
+use crate::http::call::{Call, IfMatch};
 use crate::http::reply::Reply;
 use crate::http::route::WriteWork;
 use crate::http::wire::{Int, OneOf, Text, required};
@@ -14,6 +16,8 @@ use crate::rules::fixed::Quantity;
 use crate::rules::stammdaten::EingangQuelle;
 use crate::{artikel, biozertifikate, kunden};
 
+const WHAT: &str = "Diese Charge";
+
 /// GET /chargen
 pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let query = &call.query;
@@ -21,6 +25,31 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (artikel, partner) = (query.uuid("artikel_id")?, query.uuid("partner_id")?);
     let mit_bestand = query.flag("mit_bestand")?;
     Ok(Reply::array(sql::list(tx, artikel, partner, mit_bestand, page)?, cut))
+}
+
+/// GET /chargen/{id}
+pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let charge = found(tx, call.id(WHAT)?)?;
+    Reply::resource(call, charge.version, charge.id, &charge)
+}
+
+/// PUT /chargen/{id}
+pub fn change(call: &Call<'_>) -> Result<WriteWork> {
+    let (eingabe, hinweise) = call.body::<ChargeAenderung>()?;
+    let (id, if_match) = (call.id(WHAT)?, call.if_match());
+    Ok(Box::new(move |tx| {
+        let old = found(tx, id)?;
+        IfMatch::check(if_match.as_ref(), old.version)?;
+        let charge = change::change(tx, old, eingabe)?;
+        Ok(Reply::ok(&ChargeGeaendert { charge, hinweise })?.about(id))
+    }))
+}
+
+/// GET /chargen/{id}/verlauf
+pub fn get_verlauf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let (page, cut) = call.query.page()?;
+    let charge = found(tx, call.id(WHAT)?)?;
+    Ok(Reply::list(verlauf::list(tx, charge.id, page)?, cut).about(charge.id))
 }
 
 /// POST /chargen
@@ -35,6 +64,10 @@ pub fn create(call: &Call<'_>) -> Result<WriteWork> {
         let angelegt = ChargeAngelegt { id, charge_nr, bestand: Quantity::ZERO, hinweise };
         Ok(Reply::created(&angelegt)?.about(id))
     }))
+}
+
+fn found(tx: &Tx<'_>, id: Uuid) -> Result<Charge> {
+    sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
 }
 
 /// The batch that a body asks for; every id in it is looked up.

@@ -3,11 +3,11 @@
 use uuid::Uuid;
 
 use super::model::{Charge, ChargeZeile};
-use super::sql;
 use super::stock::{
     Buchung, NeueCharge, Ursache, book, check_charge_nr, create, set_opening_stock, to_article_unit,
     update_master_data,
 };
+use super::{change, sql};
 use crate::db::error::{Failure, Result};
 use crate::db::tx::WriteTx;
 use crate::http::json::Json;
@@ -37,7 +37,7 @@ pub fn charge(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
             let id = old.id;
             let new = with_row(tx, old.clone(), zeile, conversion)?;
             let outcome = if new == old { Upserted::Unchanged } else { Upserted::Changed };
-            update_master_data(tx, &new)?;
+            change::store(tx, &old, new)?;
             (id, outcome)
         }
         None => {

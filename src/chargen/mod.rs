@@ -1,17 +1,19 @@
 //! Batches and the stock: the only place that writes movements.
 
+mod change;
 mod handlers;
 mod import;
 mod model;
 mod sql;
 mod stock;
 mod verfuegbar;
+mod verlauf;
 
 pub use model::Charge;
 pub use sql::{find, find_fremde, with_stock};
 pub use stock::{
-    Bewegung, Buchung, NeueCharge, Ursache, book, check_charge_nr, check_named, check_not_negative, create,
-    fill_in, set_receipt,
+    Bewegung, Buchung, NeueCharge, Ursache, book, check_articles_not_negative, check_charge_nr, check_named,
+    check_not_negative, create, fill_in, set_receipt,
 };
 
 use crate::http::route::{Access, Method, Param, Route};
@@ -19,8 +21,10 @@ use crate::http::shape::Answer;
 use crate::import::{Import, check};
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
-use model::{ChargeAngelegt, ChargeEingabe};
+use model::{ChargeAenderung, ChargeAngelegt, ChargeEingabe, ChargeGeaendert, ChargeVerlaufseintrag};
 use verfuegbar::VerfuegbareCharge;
+
+const READ: Access = Access::Scope(Scope::ChargenRead);
 
 /// What can be imported into this slice.
 pub const IMPORTS: &[Import] =
@@ -28,7 +32,7 @@ pub const IMPORTS: &[Import] =
 
 /// Routes of this slice.
 pub const ROUTES: &[Route] = &[
-    Route::get("/api/v1/chargen", Access::Scope(Scope::ChargenRead), "Chargen mit Bestand", handlers::list)
+    Route::get("/api/v1/chargen", READ, "Chargen mit Bestand", handlers::list)
         .with_query(&[
             Param::uuid("artikel_id", "nur Chargen dieses Artikels"),
             Param::uuid("partner_id", "nur Chargen dieses Lieferanten"),
@@ -39,13 +43,30 @@ pub const ROUTES: &[Route] = &[
         .gives(&[Answer::array::<Charge>()]),
     Route::get(
         "/api/v1/chargen/verfuegbar",
-        Access::Scope(Scope::ChargenRead),
+        READ,
         "Chargen eines Artikels mit Bestand, mit Vorschlag nach Haltbarkeit",
         verfuegbar::list,
     )
     .with_query(verfuegbar::PARAMS)
     .gives(&[Answer::array::<VerfuegbareCharge>().with(&["x-total-count", "x-limit", "x-fehlmenge"])])
     .refuses(&[verfuegbar::REFUSALS]),
+    // Behind /chargen/verfuegbar: the first route that fits is taken.
+    Route::get("/api/v1/chargen/{id}", READ, "Eine Charge lesen", handlers::get)
+        .gives(&[Answer::resource::<Charge>()]),
+    Route::write(
+        Method::Put,
+        "/api/v1/chargen/{id}",
+        Scope::ChargenWrite,
+        "Lieferantennummer, Haltbarkeit oder Herkunft einer Charge berichtigen",
+        handlers::change,
+    )
+    .takes::<ChargeAenderung>("ChargeAenderung", &[])
+    .with_if_match()
+    .gives(&[Answer::ok::<ChargeGeaendert>()])
+    .refuses(&[&[Code::LandUnbekannt, Code::FremdeChargeNrBereitsVergeben]]),
+    Route::get("/api/v1/chargen/{id}/verlauf", READ, "Frühere Fassungen einer Charge", handlers::get_verlauf)
+        .with_query(&[Param::limit(None), Param::OFFSET])
+        .gives(&[Answer::list::<ChargeVerlaufseintrag>()]),
     Route::write(
         Method::Post,
         "/api/v1/chargen",

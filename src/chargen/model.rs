@@ -37,6 +37,8 @@ pub struct Charge {
     /// Sum of its movements, in the unit of the article.
     pub bestand: Quantity,
     pub created_at: Instant,
+    #[serde(skip)]
+    pub version: i64,
 }
 
 eingabe! {
@@ -58,6 +60,18 @@ eingabe! {
     }
     nur_lesen: ["id", "bestand", "eingang_beleg_id", "artikel_bezeichnung", "artikelnr", "partner_name",
         "created_at"]
+}
+
+eingabe! {
+    /// Body of PUT /chargen/{id}.
+    pub struct ChargeAenderung {
+        fremde_charge_nr: Text,
+        mhd: Day,
+        herkunftsland: Staat,
+    }
+    nur_lesen: ["id", "charge_nr", "biozertifikat_id", "einheit", "eingang_menge", "eingang_ep", "eingang_quelle",
+        "eingang_beleg_id", "niederlassung_id", "lagerhalle_id", "artikel_id", "partner_id", "artikel_bezeichnung",
+        "artikelnr", "partner_name", "bestand", "created_at"]
 }
 
 eingabe! {
@@ -88,4 +102,24 @@ pub struct ChargeAngelegt {
     pub charge_nr: String,
     pub bestand: Quantity,
     pub hinweise: Hints,
+}
+
+/// Answer to PUT /chargen/{id}.
+#[derive(Debug, Serialize, JsonSchema)]
+#[allow(missing_docs)]
+pub struct ChargeGeaendert {
+    #[serde(flatten)]
+    pub charge: Charge,
+    pub hinweise: Hints,
+}
+
+/// One entry of the history of a batch (D8): the version before a correction.
+#[derive(Debug, Serialize, JsonSchema)]
+#[allow(missing_docs)]
+pub struct ChargeVerlaufseintrag {
+    pub version: i64,
+    pub am: Instant,
+    pub key_id: Option<String>,
+    #[schemars(with = "Charge")]
+    pub charge: Box<serde_json::value::RawValue>,
 }

@@ -4,6 +4,7 @@ use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
 use super::model::Charge;
+use super::verlauf;
 use crate::db::error::Result;
 use crate::db::list::{Filter, ListSql, Listing, Page};
 use crate::db::tx::{Columns, Tx};
@@ -14,7 +15,8 @@ use crate::rules::text::case_key;
 const SELECT: &str =
     "select c.id, c.charge_nr, c.fremde_charge_nr, c.mhd, c.herkunftsland, c.biozertifikat_id,
     c.einheit, c.eingang_menge, c.eingang_ep, c.eingang_quelle, c.eingang_beleg_id, c.niederlassung_id,
-    c.lagerhalle_id, c.artikel_id, c.partner_id, a.bezeichnung, a.artikelnr, k.name, c.bestand, c.angelegt_am
+    c.lagerhalle_id, c.artikel_id, c.partner_id, a.bezeichnung, a.artikelnr, k.name, c.bestand, c.angelegt_am,
+    c.version
   from charge c
     join artikel a on a.tenant_id = c.tenant_id and a.id = c.artikel_id
     left join kunde k on k.tenant_id = c.tenant_id and k.id = c.partner_id";
@@ -49,6 +51,7 @@ fn charge(row: &Row<'_>) -> rusqlite::Result<Charge> {
         partner_name: columns.take()?,
         bestand: columns.take()?,
         created_at: columns.take()?,
+        version: columns.take()?,
     })
 }
 
@@ -90,7 +93,8 @@ pub fn find_by_nr(tx: &Tx<'_>, artikel: Uuid, charge_nr: &str) -> Result<Option<
 }
 
 /// The batch of an article that a supplier's number means: the best-before dates must agree
-/// where both are known; the oldest of several (D8).
+/// where both are known; the oldest of several. A number that was corrected still means its batch,
+/// unless another has it now (D8).
 pub fn find_fremde(
     tx: &Tx<'_>,
     artikel: Uuid,
@@ -98,7 +102,7 @@ pub fn find_fremde(
     fremde_charge_nr: &str,
     mhd: Option<Day>,
 ) -> Result<Option<Uuid>> {
-    tx.optional(
+    let found = tx.optional(
         "select id from charge
          where tenant_id = :tenant and artikel_id = :artikel and partner_id = :partner
            and fremde_charge_key = :key and (mhd is null or :mhd is null or mhd = :mhd)
@@ -109,6 +113,29 @@ pub fn find_fremde(
             ":key": case_key(fremde_charge_nr),
             ":mhd": mhd,
         },
+        |row| row.get(0),
+    )?;
+    match found {
+        Some(id) => Ok(Some(id)),
+        None => verlauf::find_former(tx, artikel, partner, fremde_charge_nr, mhd),
+    }
+}
+
+/// The number of another batch of the same article and partner that has the supplier's number of this one.
+pub fn other_with_fremde(tx: &Tx<'_>, charge: &Charge) -> Result<Option<String>> {
+    let Some(fremde) = charge.fremde_charge_nr.as_deref() else { return Ok(None) };
+    let params = named_params! {
+        ":artikel": charge.artikel_id,
+        ":partner": charge.partner_id,
+        ":key": case_key(fremde),
+        ":id": charge.id,
+    };
+    tx.optional(
+        "select charge_nr from charge
+         where tenant_id = :tenant and artikel_id = :artikel and partner_id is :partner
+           and fremde_charge_key = :key and id <> :id
+         order by id limit 1",
+        params,
         |row| row.get(0),
     )
 }

@@ -1,5 +1,7 @@
 //! Creating batches and booking movements.
 
+use std::collections::BTreeMap;
+
 use rusqlite::named_params;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,7 +9,7 @@ use uuid::Uuid;
 
 use super::model::Charge;
 use super::sql;
-use crate::artikel::Artikel;
+use crate::artikel::{self, Artikel};
 use crate::db::error::{Failure, Result};
 use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};
@@ -119,6 +121,7 @@ pub fn update_master_data(tx: &WriteTx<'_>, charge: &Charge) -> Result<()> {
         ":eingang_ep": charge.eingang_ep,
         ":niederlassung_id": charge.niederlassung_id,
         ":lagerhalle_id": charge.lagerhalle_id,
+        ":version": charge.version,
     };
     tx.update("charge", charge.id, columns)
 }
@@ -153,10 +156,14 @@ pub fn check_named(tx: &Tx<'_>, charge: Option<Uuid>, artikel: Option<Uuid>) -> 
 /// More was taken from a batch than there was: a note, or a refusal where the company asks for
 /// it (D8).
 pub fn check_not_negative(charge: &Charge, einstellungen: &Einstellungen, hints: &mut Hints) -> Read<()> {
-    if !charge.bestand.is_negative() {
+    not_negative(&format!("Charge {}", charge.charge_nr), charge.bestand, einstellungen, hints)
+}
+
+fn not_negative(what: &str, bestand: Quantity, einstellungen: &Einstellungen, hints: &mut Hints) -> Read<()> {
+    if !bestand.is_negative() {
         return Ok(());
     }
-    let what = format!("Charge {}: Bestand {}", charge.charge_nr, charge.bestand);
+    let what = format!("{what}: Bestand {bestand}");
     if einstellungen.negativbestand_ablehnen {
         let message = format!("{what}. Es ist nicht genug da; bitte Menge oder Charge ändern.");
         return Err(Refusal::new(Code::BestandNichtAusreichend, message));
@@ -237,7 +244,48 @@ pub fn book(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<Vec<Option<Charge
             ":am": tx.now(),
         })
     })?;
+    keep_article_stock(tx, buchungen)?;
     buchungen.iter().map(|buchung| book_batch(tx, buchung)).collect()
+}
+
+/// Adds movements to the stock of their articles.
+fn keep_article_stock(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<()> {
+    let mut sums: BTreeMap<Uuid, Quantity> = BTreeMap::new();
+    for buchung in buchungen {
+        let sum = sums.entry(buchung.artikel_id).or_default();
+        *sum = sum.plus(buchung.menge)?;
+    }
+    for (artikel, menge) in sums {
+        let statement = "insert into artikel_bestand (tenant_id, artikel_id, bestand)
+            values (:tenant, :artikel, :menge)
+            on conflict (tenant_id, artikel_id) do update set bestand = bestand + excluded.bestand
+            returning bestand";
+        let params = named_params! {":artikel": artikel, ":menge": menge};
+        let bestand: i64 = tx.one(statement, params, |row| row.get(0))?;
+        Quantity::from_wide(bestand.into())?;
+    }
+    Ok(())
+}
+
+/// More was taken of articles without batches than there was: a note, or a refusal where the company asks for it
+/// (D8). The stock counts as it is after the whole request.
+pub fn check_articles_not_negative(
+    tx: &Tx<'_>,
+    bewegungen: &[Bewegung],
+    einstellungen: &Einstellungen,
+    hints: &mut Hints,
+) -> Result<()> {
+    let mut sums: BTreeMap<Uuid, Quantity> = BTreeMap::new();
+    for bewegung in bewegungen.iter().filter(|bewegung| bewegung.charge_id.is_none()) {
+        let sum = sums.entry(bewegung.artikel_id).or_default();
+        *sum = sum.plus(bewegung.menge)?;
+    }
+    for (id, _) in sums.into_iter().filter(|(_, sum)| sum.is_negative()) {
+        let artikel = artikel::must_have(tx, id)?;
+        let what = format!("Artikel {}", artikel.artikelnummer);
+        not_negative(&what, artikel::stock(tx, id)?, einstellungen, hints)?;
+    }
+    Ok(())
 }
 
 /// Books a movement in the stock of its batch.

@@ -37,7 +37,10 @@ pub const fn status(code: Code) -> u16 {
         Code::NichtGefunden | Code::KeinPdf => 404,
         Code::MethodeNichtErlaubt => 405,
         Code::ZeitUeberschritten => 408,
-        Code::KundennrBereitsVergeben | Code::ChargeNrBereitsVergeben | Code::IdempotenzKonflikt => 409,
+        Code::KundennrBereitsVergeben
+        | Code::ChargeNrBereitsVergeben
+        | Code::FremdeChargeNrBereitsVergeben
+        | Code::IdempotenzKonflikt => 409,
         Code::ZwischenzeitlichGeaendert => 412,
         Code::ZuGross => 413,
         Code::TageslimitErreicht | Code::ZuVieleAnfragen => 429,

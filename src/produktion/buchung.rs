@@ -51,6 +51,7 @@ pub fn complete(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hint
     for charge in booking.chargen.values() {
         chargen::check_not_negative(charge, &einstellungen, hints)?;
     }
+    chargen::check_articles_not_negative(tx, &booking.bewegungen, &einstellungen, hints)?;
     Ok(booking.bewegungen)
 }
 

@@ -62,6 +62,7 @@ choice! {
         ChargePasstNicht = "CHARGE_PASST_NICHT",
         ChargeBereitsVerwendet = "CHARGE_BEREITS_VERWENDET",
         ChargeNrBereitsVergeben = "CHARGE_NR_BEREITS_VERGEBEN",
+        FremdeChargeNrBereitsVergeben = "FREMDE_CHARGE_NR_BEREITS_VERGEBEN",
         NummerReserviert = "NUMMER_RESERVIERT",
         BestandNichtAusreichend = "BESTAND_NICHT_AUSREICHEND",
         BiozertifikatNichtGefunden = "BIOZERTIFIKAT_NICHT_GEFUNDEN",

@@ -1,9 +1,13 @@
 //! Prices and line totals (D6).
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::fixed::{Money, Percent, Price, Quantity, TooLarge, divide_rounded};
 
 /// A tiered price: valid from a quantity in the article's unit on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Staffelpreis")]
 pub struct Tier {
     /// The quantity from which on the price holds.
     pub ab_menge: Quantity,

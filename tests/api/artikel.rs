@@ -165,3 +165,33 @@ fn groups_are_listed_by_number_and_all_at_once() {
     assert_eq!((column(&page, "kuerzel").as_str(), &page.body["count"]), ("G10 G11", &json!(121)));
     mill.get(&format!("{GRUPPEN}?suche=a")).refused(400, "UNBEKANNTER_PARAMETER");
 }
+
+#[test]
+fn one_article_is_shown_with_its_active_tiers() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    server.import(
+        &mill,
+        "artikel",
+        r#"[{"artikelnummer": "W", "bezeichnung": "Weizen", "einheit": "kg", "preis": "0.32"},
+            {"artikelnummer": "X", "bezeichnung": "Alt", "status": "inaktiv"}]"#,
+    );
+    let tiers = "artikelnummer;ab_menge;preis;aktiv\nW;5000;0,27;ja\nW;1000;0,29;ja\nW;100;0,31;nein\n";
+    server.import(&mill, "staffelpreise", tiers);
+    let id = mill.get(ARTIKEL).is(200)["data"][0]["id"].as_str().unwrap().to_owned();
+    let path = format!("{ARTIKEL}/{id}");
+    let shown = mill.get(&path);
+    let listed = mill.get(ARTIKEL).body["data"][0].clone();
+    let mut expected = listed.clone();
+    expected["staffelpreise"] =
+        json!([{"ab_menge": "1000.000", "preis": "0.2900"}, {"ab_menge": "5000.000", "preis": "0.2700"}]);
+    assert_eq!(shown.is(200), &expected);
+    let known = [("if-none-match", shown.headers["etag"].as_str())];
+    assert_eq!(mill.send("GET", &path, &known, None).status, 304);
+    server.import(&mill, "staffelpreise", "artikelnummer;ab_menge;preis\nW;5000;0,26\n");
+    assert_eq!(mill.send("GET", &path, &known, None).is(200)["staffelpreise"][1]["preis"], "0.2600");
+    let inactive: String = server.sql("select lower(hex(id)) from artikel where artikelnummer = 'X'");
+    let inactive = uuid::Uuid::parse_str(&inactive).unwrap();
+    let shown = mill.get(&format!("{ARTIKEL}/{inactive}"));
+    assert_eq!((&shown.is(200)["status"], &shown.body["staffelpreise"]), (&json!("inaktiv"), &json!([])));
+}

@@ -1,5 +1,7 @@
 //! Batches: creating them, listing them, and decimals as the golden table has them.
 
+mod berichtigung;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};

@@ -1,6 +1,7 @@
 //! Stock and batches: every quantity moves once (D8).
 
 mod batches;
+mod bestand;
 mod offen;
 mod pairing;
 

@@ -52,6 +52,8 @@ const NUMBERS: &[(&str, &str)] = &[
     ("", "version"),
     ("/laender", "iso2"),
     ("/artikel", "artikelnummer"),
+    ("/artikel/{id}", "artikelnummer"),
+    ("/artikel/{id}/bestand", "bestand"),
     ("/artikelgruppen", "kuerzel"),
     ("/artikel/{id}/dokumente", "dateiname"),
     ("/artikel/{id}/dokumente/{dok_id}", "dateiname"),
@@ -62,6 +64,8 @@ const NUMBERS: &[(&str, &str)] = &[
     ("/kontrakte", "kontrakt_nr"),
     ("/chargen", "charge_nr"),
     ("/chargen/verfuegbar", "charge_nr"),
+    ("/chargen/{id}", "charge_nr"),
+    ("/chargen/{id}/verlauf", "version"),
     ("/wiegungen", "wiegeschein_nr"),
     ("/wiegungen/{id}", "wiegeschein_nr"),
     ("/produktionsauftraege", "pa_nummer"),
@@ -138,8 +142,9 @@ fn number(route: &str, row: &Value) -> String {
         return format!("{}:{}", text(&row["schluessel"]), text(&row["satz"]));
     }
     let (_, field) = NUMBERS.iter().find(|(known, _)| *known == route).expect(route);
-    match row.get("vorschlag") {
-        Some(vorschlag) => format!("{}:{}", text(&row[field]), text(vorschlag)),
+    let stock = row.get("bestand").filter(|_| route == "/artikel");
+    match row.get("vorschlag").or(stock) {
+        Some(menge) => format!("{}:{}", text(&row[field]), text(menge)),
         None => text(&row[field]),
     }
 }

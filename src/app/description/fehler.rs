@@ -72,6 +72,9 @@ pub fn meaning(code: Code) -> &'static str {
         Code::ChargePasstNicht => "Die Charge gehört zu einem anderen Artikel.",
         Code::ChargeBereitsVerwendet => "Von der Charge ist schon mehr verbraucht, als dann übrig wäre.",
         Code::ChargeNrBereitsVergeben => "Diese Chargennummer hat der Artikel schon.",
+        Code::FremdeChargeNrBereitsVergeben => {
+            "Diese Nummer hat schon eine andere Charge des Artikels von diesem Lieferanten."
+        }
         Code::NummerReserviert => "Nummern dieser Form vergibt der Dienst selbst.",
         Code::BestandNichtAusreichend => "Der Bestand reicht nicht.",
         Code::BiozertifikatNichtGefunden => "Dieses Biozertifikat gibt es nicht.",

@@ -182,7 +182,9 @@ impl Booking<'_> {
             receipt::update(self.tx, charge, self.change.beleg.id)?;
         }
         check_stock(&booked, self.change, self.hints)?;
-        Ok(booked.into_iter().map(|booked| booked.bewegung).collect())
+        let bewegungen: Vec<_> = booked.into_iter().map(|booked| booked.bewegung).collect();
+        chargen::check_articles_not_negative(self.tx, &bewegungen, self.change.einstellungen, self.hints)?;
+        Ok(bewegungen)
     }
 
     fn book_movements(&self) -> Result<Vec<Booked>> {

@@ -39,6 +39,7 @@ const FIELDS: &[(&str, &str)] = &[
         "artikel_id charge_nr fremde_charge_nr mhd herkunftsland biozertifikat_id eingang_menge eingang_ep \
          einheit niederlassung_id lagerhalle_id partner_id eingang_quelle",
     ),
+    ("PUT /chargen/{id}", "fremde_charge_nr mhd herkunftsland"),
     (
         "POST /produktionsauftraege",
         "rezeptur_id faktor produktions_datum niederlassung_id lagerhalle_id bezeichnung bemerkung \

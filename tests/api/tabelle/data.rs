@@ -192,7 +192,8 @@ impl Company<'_> {
     fn beleg(&mut self, name: &str, partner: &str, datum: &str, item: &str) {
         let typ = &name[..2];
         let body = format!(
-            "{{'beleg_typ':'{typ}','kundennummer':'{partner}','beleg_datum':'{datum}','items':[{item}]}}"
+            "{{'beleg_typ':'{typ}','kundennummer':'{partner}','beleg_datum':'{datum}','external_ref':'shop-{name}',\
+             'items':[{item}]}}"
         );
         self.post(name, "/belege", &body);
     }
@@ -209,10 +210,11 @@ impl Company<'_> {
 
     /// 8 July: a lorry, its delivery and invoice; attachments; at 22:30Z it is the 9th in Berlin.
     fn first_day(&mut self) {
-        let lorry = "{'waage_id':1,'gewicht_erst_kg':40120,'partner_id':'<L-1>','artikel_id':'<W-10>'}";
+        let lorry = "{'waage_id':1,'gewicht_erst_kg':40120,'partner_id':'<L-1>','artikel_id':'<W-10>',\
+            'kennzeichen':'ÜB-AB 12'}";
         self.post("WS1", "/wiegungen", lorry);
         self.put("/wiegungen/<WS1>/zweitwiegung", "{'gewicht_zweit_kg':15260}");
-        let wheat = "{'artikelnr':'W-10','menge':1000,'fremde_charge_nr':'C1'}";
+        let wheat = "{'artikelnr':'W-10','menge':1000,'fremde_charge_nr':'C1','kontrakt_id':'<V-1>'}";
         self.beleg("EL1", "L-1", "2031-07-01", wheat);
         self.finalise("EL1");
         self.beleg("ER1", "L-1", "2031-07-02", wheat);
@@ -252,6 +254,9 @@ impl Company<'_> {
         let states = "belegnummer;status\nAS-2031-00002;abgerechnet\nAS-2031-00003;storniert\n";
         self.server.import(&self.client, "annahmescheine", states);
         self.post("NEU-1", "/chargen", "{'artikel_id':'<M>','charge_nr':'NEU-1','partner_id':'<L-2>'}");
+        self.learn();
+        self.put("/chargen/<NEU-1>", "{'mhd':'2032-01-31'}");
+        self.put("/chargen/<NEU-1>", "{'mhd':'2032-02-28'}");
         self.orders();
     }
 

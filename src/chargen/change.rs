@@ -1,0 +1,38 @@
+//! A correction of a batch: what was noted of it was wrong, the goods stay the same (D8).
+
+use super::model::{Charge, ChargeAenderung};
+use super::{sql, stock, verlauf};
+use crate::db::error::Result;
+use crate::db::tx::WriteTx;
+use crate::http::wire::Text;
+use crate::laender::Staat;
+use crate::rules::day::DayTime;
+use crate::rules::error::{Code, Refusal};
+
+/// The batch with the fields that were sent; null clears. One that says what is known already changes nothing.
+pub fn change(tx: &WriteTx<'_>, old: Charge, eingabe: ChargeAenderung) -> Result<Charge> {
+    let fremde_charge_nr = eingabe.fremde_charge_nr.or_keep(old.fremde_charge_nr.clone().map(Text));
+    let herkunftsland = eingabe.herkunftsland.or_keep(old.herkunftsland.clone().map(Staat));
+    let new = Charge {
+        fremde_charge_nr: fremde_charge_nr.map(|Text(text)| text),
+        mhd: eingabe.mhd.or_keep(old.mhd.map(|DayTime(day)| day)).map(DayTime),
+        herkunftsland: herkunftsland.map(|Staat(iso2)| iso2),
+        ..old.clone()
+    };
+    if let Some(other) = sql::other_with_fremde(tx, &new)? {
+        let message = format!("Diese Nummer des Lieferanten hat schon die Charge {other}. Bitte prüfen.");
+        return Err(Refusal::field(Code::FremdeChargeNrBereitsVergeben, "fremde_charge_nr", message).into());
+    }
+    store(tx, &old, new)
+}
+
+/// Stores a changed batch, with the version before it in the history; one that is the same stays as it is.
+pub fn store(tx: &WriteTx<'_>, old: &Charge, new: Charge) -> Result<Charge> {
+    if new == *old {
+        return Ok(new);
+    }
+    verlauf::keep(tx, old)?;
+    let new = Charge { version: old.version + 1, ..new };
+    stock::update_master_data(tx, &new)?;
+    Ok(new)
+}

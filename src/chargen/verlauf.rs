@@ -1,0 +1,81 @@
+//! The history of a batch: the version before each correction, append-only, never pruned (D8).
+
+use rusqlite::named_params;
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+use super::model::{Charge, ChargeVerlaufseintrag};
+use crate::db::error::{Failure, Result};
+use crate::db::list::{Filter, ListSql, Listing, Page};
+use crate::db::tx::{Tx, WriteTx};
+use crate::rules::day::Day;
+use crate::rules::text::case_key;
+
+const LIST: ListSql = ListSql {
+    select: "select v.version, v.am, v.key_id, v.charge from charge_verlauf v",
+    count: "select count(*) from charge_verlauf v",
+    late: None,
+    order: "order by v.version",
+};
+
+/// Keeps a batch as it is before a correction.
+pub fn keep(tx: &WriteTx<'_>, charge: &Charge) -> Result<()> {
+    let json = serde_json::to_string(charge)
+        .map_err(|error| Failure::Broken(format!("a batch cannot be written: {error}")))?;
+    tx.insert(
+        "charge_verlauf",
+        named_params! {
+            ":charge_id": charge.id,
+            ":version": charge.version,
+            ":am": tx.now(),
+            ":key_id": tx.key_id(),
+            ":artikel_id": charge.artikel_id,
+            ":partner_id": charge.partner_id,
+            ":fremde_charge_key": charge.fremde_charge_nr.as_deref().map(case_key),
+            ":mhd": charge.mhd.map(|day| day.0),
+            ":charge": json,
+        },
+    )
+}
+
+/// The history of a batch, the oldest version first.
+pub fn list(tx: &Tx<'_>, charge: Uuid, page: Page) -> Result<Listing> {
+    let mut filter = Filter::of("v");
+    filter.when("v.charge_id = :charge", ":charge", Some(charge));
+    tx.list(&LIST, &filter, page, |row, rows| {
+        let damaged = |error: serde_json::Error| {
+            rusqlite::Error::FromSqlConversionFailure(3, rusqlite::types::Type::Text, Box::new(error))
+        };
+        rows.push(&ChargeVerlaufseintrag {
+            version: row.get(0)?,
+            am: row.get(1)?,
+            key_id: row.get(2)?,
+            charge: RawValue::from_string(row.get(3)?).map_err(damaged)?,
+        })
+    })
+}
+
+/// The oldest batch that had a supplier's number once. The best-before dates must agree where both are known: the one
+/// that it had then, or the one that it has now.
+pub fn find_former(
+    tx: &Tx<'_>,
+    artikel: Uuid,
+    partner: Uuid,
+    fremde_charge_nr: &str,
+    mhd: Option<Day>,
+) -> Result<Option<Uuid>> {
+    tx.optional(
+        "select v.charge_id from charge_verlauf v join charge c on c.tenant_id = v.tenant_id and c.id = v.charge_id
+         where v.tenant_id = :tenant and v.artikel_id = :artikel and v.partner_id = :partner
+           and v.fremde_charge_key = :key
+           and (:mhd is null or v.mhd is null or v.mhd = :mhd or c.mhd is null or c.mhd = :mhd)
+         order by v.charge_id limit 1",
+        named_params! {
+            ":artikel": artikel,
+            ":partner": partner,
+            ":key": case_key(fremde_charge_nr),
+            ":mhd": mhd,
+        },
+        |row| row.get(0),
+    )
+}

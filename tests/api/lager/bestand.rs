@@ -1,0 +1,119 @@
+//! The stock of an article, with and without batches (D8).
+
+use serde_json::{Value, json};
+
+use super::{Mill, buy, sell};
+use crate::harness::{Answer, Server};
+
+fn sacks(menge: i64) -> Value {
+    json!({"artikelnr": "S", "menge": menge})
+}
+
+fn stock(mill: &Mill<'_>, nummer: &str) -> String {
+    let path = format!("/api/v1/artikel/{}/bestand", mill.artikel_id(nummer));
+    let shown = mill.client.get(&path).is(200).clone();
+    let listed = mill.client.get(&format!("/api/v1/artikel?suche={nummer}&bestand=true"));
+    let rows = listed.is(200)["data"].as_array().unwrap().clone();
+    let row = rows.iter().find(|row| row["artikelnummer"] == nummer).unwrap();
+    assert_eq!((&row["bestand"], &row["id"]), (&shown["bestand"], &shown["artikel_id"]));
+    assert_eq!((&row["einheit"], nummer), (&shown["einheit"], shown["artikelnummer"].as_str().unwrap()));
+    shown["bestand"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_stock_of_an_article_follows_its_movements() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    assert_eq!(stock(&mill, "S"), "0.000");
+    let receipt = mill.post("EL", sacks(10)).id();
+    mill.post("LS", sacks(4)).is(201);
+    assert_eq!(stock(&mill, "S"), "6.000");
+    mill.put(&receipt, sacks(7)).is(200);
+    assert_eq!(stock(&mill, "S"), "3.000");
+    // A supplier's number makes a batch, tracked or not: it counts as well.
+    mill.post("EL", json!({"artikelnr": "S", "menge": 5, "fremde_charge_nr": "B"})).is(201);
+    assert_eq!(stock(&mill, "S"), "8.000");
+    mill.storno(&receipt).is(200);
+    assert_eq!(stock(&mill, "S"), "1.000");
+    let (first, _) = (mill.receive("C1", 100), mill.receive("C2", 50));
+    mill.post("LS", sell(30, &first)).is(201);
+    mill.post("ER", buy(100, "C1")).is(201);
+    assert_eq!((stock(&mill, "W").as_str(), stock(&mill, "R").as_str()), ("120.000", "0.000"));
+    let opening = "artikelnummer;charge_nr;bestand\nR;ALT;20\n";
+    server.import(&mill.client, "chargen", opening);
+    assert_eq!(stock(&mill, "R"), "20.000");
+    assert!(mill.client.get("/api/v1/artikel").is(200)["data"][0].get("bestand").is_none());
+}
+
+#[test]
+fn more_than_the_stock_of_an_article_without_batches_is_sold_with_a_hint_or_refused_by_setting() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let receipt = mill.post("EL", sacks(10)).id();
+    assert_eq!(mill.post("LS", sacks(10)).hint_codes(), [""; 0], "down to 0 is no overdraft");
+    let negative = |answer: &Answer, bestand: &str| {
+        let hints = answer.body["hinweise"].as_array().unwrap();
+        assert_eq!(answer.hint_codes(), ["BESTAND_NEGATIV"], "{}", answer.body);
+        assert_eq!(hints[0]["message"], format!("Artikel S: Bestand {bestand}."));
+    };
+    let sale = mill.post_for("Kd2", "RE", sacks(3));
+    negative(&sale, "-3.000");
+    // What does not take from it says nothing, what a receipt withdraws does.
+    assert_eq!(mill.post("EL", sacks(1)).hint_codes(), [""; 0]);
+    assert_eq!(mill.put(&sale.id(), sacks(2)).hint_codes(), [""; 0]);
+    negative(&mill.put(&receipt, sacks(9)), "-2.000");
+    // Several items count together.
+    server.set(&mill.client, &[("negativbestand", "ablehnen")]);
+    mill.post("EL", sacks(12)).is(201);
+    mill.post("LS", json!([sacks(6), sacks(5)])).refused(400, "BESTAND_NICHT_AUSREICHEND");
+    mill.storno(&receipt).is(200);
+    assert_eq!(stock(&mill, "S"), "1.000");
+    let last = mill.post("EL", sacks(2)).id();
+    mill.post("LS", sacks(3)).is(201);
+    mill.storno(&last).refused(400, "BESTAND_NICHT_AUSREICHEND");
+    assert_eq!(stock(&mill, "S"), "0.000");
+}
+
+#[test]
+fn production_takes_no_more_of_an_article_than_there_is() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let recipe = r#"[{"id": 1, "bezeichnung": "Paletten", "version": 1, "inputs": [{"artikelnummer": "S", "menge": 10}],
+        "outputs": [{"artikelnummer": "R", "menge": 1}]}]"#;
+    server.import(&mill.client, "rezepturen", recipe);
+    let done = |count: i64| {
+        let path = "/api/v1/produktionsauftraege";
+        let id = mill.client.post(path, json!({"rezeptur_id": 1})).id();
+        let lines = mill.client.get(&format!("{path}/{id}")).is(200).clone();
+        let body = json!({"status": "erledigt", "inputs": [{"id": lines["inputs"][0]["id"], "ist_menge": count}],
+            "outputs": [{"id": lines["outputs"][0]["id"], "ist_menge": 1}]});
+        mill.client.put(&format!("{path}/{id}/status"), body)
+    };
+    done(10).hints("BESTAND_NEGATIV");
+    server.set(&mill.client, &[("negativbestand", "ablehnen")]);
+    done(1).refused(400, "BESTAND_NICHT_AUSREICHEND");
+    assert_eq!(stock(&mill, "S"), "-10.000");
+}
+
+#[test]
+fn check_names_a_stock_that_is_not_the_sum_of_its_movements() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    mill.post("EL", sacks(10)).is(201);
+    let check = || {
+        let output = server.cli(&["check"]);
+        (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    assert!(check().0);
+    for spoil in ["update artikel_bestand set bestand = bestand + 1", "delete from artikel_bestand"] {
+        let connection = partnerd::db::connection::open_writer(&server.database).unwrap();
+        connection.execute_batch("create temp table kept as select * from artikel_bestand").unwrap();
+        connection.execute_batch(spoil).unwrap();
+        let (clean, said) = check();
+        let line = said.lines().find(|line| line.contains("stock of each article"));
+        assert!(!clean && line.is_some_and(|line| line.contains('1')), "{said}");
+        connection
+            .execute_batch("delete from artikel_bestand; insert into artikel_bestand select * from kept")
+            .unwrap();
+    }
+}
