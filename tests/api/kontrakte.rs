@@ -166,7 +166,9 @@ fn what_does_not_fit_the_contract_is_a_hint() {
     let [purchase, sale, any] = ["V-1", "V-2", "V-3"].map(|number| contract(&mill, number)["id"].clone());
     let (partner, article) = ("KONTRAKT_ANDERER_PARTNER", "KONTRAKT_ANDERER_ARTIKEL");
     let (direction, over) = ("KONTRAKT_ANDERE_RICHTUNG", "KONTRAKT_UEBERLIEFERT");
-    let rows: [(&str, &str, &str, &Value, i64, &[&str]); 14] = [
+    /// Type, partner, article, contract, quantity, hints.
+    type Row<'r> = (&'r str, &'r str, &'r str, &'r Value, i64, &'r [&'r str]);
+    let rows: [Row<'_>; 14] = [
         ("EL", "L-1", "W", &purchase, 99_000, &[]),
         ("BS", "L-1", "W", &purchase, 99_000, &[]),
         ("EL", "L-2", "W", &purchase, 1, &[partner]),
