@@ -100,13 +100,25 @@ pub struct Menge {
     pub einheit: Option<String>,
 }
 
-/// What was delivered on some contracts: quantities to be summed, each of an article and in its unit. Goods that a
-/// delivery brought and an invoice names again count once: of each article the larger of both sums. Positions
-/// without an article and those with a negative price never count (D8).
+/// What was delivered on some contracts: quantities to be summed, each of an article and in its unit. Goods count where
+/// they moved (D21g): deliveries less returns, invoices for what they moved themselves and no delivery has met, credits
+/// for what they moved and no return has met. Positions without an article and those with a negative price never count
+/// (D8).
 pub fn quantities(tx: &Tx<'_>, kontrakte: &[Uuid]) -> Result<Vec<Menge>> {
     tx.all(
-        "select p.kontrakt_id, max(sum(iif(b.beleg_typ in ('LS', 'EL'), p.lager_menge, 0)),
-           sum(iif(b.beleg_typ in ('LS', 'EL'), 0, p.lager_menge))), coalesce(a.einheit, p.einheit)
+        "select p.kontrakt_id, sum(iif(b.beleg_typ in ('LS', 'EL'), p.lager_menge,
+             iif(exists (select 1 from lager_neu n where n.tenant_id = b.tenant_id and n.kunde_id = b.kunde_id
+               and n.beleg_typ = b.beleg_typ and n.beleg_id = b.id), p.lager_menge * p.lager_buchen, 0)
+             + (select coalesce(sum(o.menge), 0) from lager_offen o where o.tenant_id = b.tenant_id
+               and o.kunde_id = b.kunde_id and o.beleg_typ = b.beleg_typ and o.artikel_id = p.artikel_id
+               and o.beleg_id = p.beleg_id and o.position = p.position)
+             + (select coalesce(sum(l.menge), 0) from lager_paar l where l.tenant_id = p.tenant_id
+               and l.rechnung_id = p.beleg_id and l.rechnung_position = p.position and l.bewegt_von = 'rechnung'
+               and l.lieferung_id is null)
+             - (select coalesce(sum(l.menge), 0) from lager_paar l where l.tenant_id = p.tenant_id
+               and l.gutschrift_id = p.beleg_id and l.gutschrift_position = p.position
+               and l.zurueck_von = 'gutschrift' and l.rueckgabe_id is null))),
+           coalesce(a.einheit, p.einheit)
          from beleg_position p join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
            join artikel a on a.tenant_id = p.tenant_id and a.id = p.artikel_id
          where p.tenant_id = :tenant and p.kontrakt_id in (select unhex(value) from json_each(:kontrakte))
