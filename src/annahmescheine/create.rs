@@ -56,6 +56,7 @@ pub fn create(tx: &WriteTx<'_>, eingabe: AnnahmescheinEingabe, mut hints: Hints)
     {
         return repeated(tx, existing, &eingabe, hints);
     }
+    check_required(&eingabe)?;
     let digest = request_digest(tx, &eingabe)?;
     let el_erzeugen = eingabe.el_erzeugen.get() == Some(&true);
     let wiegung = weighing(tx, &eingabe)?;
@@ -73,6 +74,22 @@ pub fn create(tx: &WriteTx<'_>, eingabe: AnnahmescheinEingabe, mut hints: Hints)
     };
     sql::insert(tx, &schein, digest)?;
     confirmation(schein, bewegungen, hints)
+}
+
+/// What only a weighing could give must be sent without one; that is asked before anything is looked up (D19).
+fn check_required(eingabe: &AnnahmescheinEingabe) -> Result<()> {
+    if eingabe.wiegung_id.get().is_some() {
+        return Ok(());
+    }
+    let AnnahmescheinEingabe { partner_id, kunden_id, kundennummer, artikel_id, artikelnr, .. } = eingabe;
+    if partner_id.get().is_none() && kunden_id.get().is_none() && kundennummer.get().is_none() {
+        return Err(kunden::missing().into());
+    }
+    if artikel_id.get().is_none() && artikelnr.get().is_none() {
+        return Err(article_missing().into());
+    }
+    required(eingabe.anliefermenge_kg.get(), "anliefermenge_kg")?;
+    Ok(())
 }
 
 /// The weighing that is named: finished, and in no other live note (D12).
@@ -133,15 +150,17 @@ fn article(
         (None, Some(weighed)) => artikel::find(tx, weighed)?,
         (named, _) => named,
     };
-    let artikel = artikel.ok_or_else(|| {
-        let message = "Es fehlt der Artikel. Bitte artikel_id oder artikelnr angeben.";
-        Refusal::field(Code::ArtikelFehlt, "artikel_id", message)
-    })?;
+    let artikel = artikel.ok_or_else(article_missing)?;
     if artikel.status == ArtikelStatus::Inaktiv {
         let message = format!("Der Artikel {} ist inaktiv.", artikel.artikelnummer);
         return Err(Refusal::field(Code::ArtikelInaktiv, "artikel_id", message).into());
     }
     Ok(artikel)
+}
+
+fn article_missing() -> Box<Refusal> {
+    let message = "Es fehlt der Artikel. Bitte artikel_id oder artikelnr angeben.";
+    Refusal::field(Code::ArtikelFehlt, "artikel_id", message)
 }
 
 fn article_named(tx: &Tx<'_>, eingabe: &AnnahmescheinEingabe) -> Result<Option<Arc<Artikel>>> {

@@ -23,6 +23,7 @@ use crate::{steuersaetze, vertriebler};
 
 /// PUT /belege/{id}: what is absent stays, null clears, items replace all positions.
 pub fn change(tx: &WriteTx<'_>, old: Beleg, mut eingabe: BelegEingabe, mut hints: Hints) -> Result<Reply> {
+    check_required(&eingabe)?;
     check_open(&old, &eingabe)?;
     ignore(&mut eingabe.abschliessen, "abschliessen", &mut hints);
     if eingabe.external_ref.get().map(|Text(text)| text) != old.external_ref.as_ref() {
@@ -30,10 +31,7 @@ pub fn change(tx: &WriteTx<'_>, old: Beleg, mut eingabe: BelegEingabe, mut hints
     }
     let einstellungen = tenants::load(tx)?;
     check_locked(&einstellungen, old.datum())?;
-    let items = match std::mem::take(&mut eingabe.items) {
-        Sent::Absent => None,
-        sent => Some(required(sent.value().filter(|Items(items)| !items.is_empty()), "items")?),
-    };
+    let items = std::mem::take(&mut eingabe.items).value();
     let kunde = partner_of(tx, &old, &eingabe, &mut hints)?;
     let new = header(tx, &old, &kunde, &eingabe, &einstellungen, &mut hints)?;
     let old_positions = sql::positions(tx, old.id)?;
@@ -61,6 +59,17 @@ pub fn change(tx: &WriteTx<'_>, old: Beleg, mut eingabe: BelegEingabe, mut hints
     let bewegungen = lager::rebook(tx, change, &mut hints)?;
     hint_overdelivered(tx, new.beleg_typ, &positions, &mut hints)?;
     confirmation(200, new, bewegungen, hints)
+}
+
+/// What a document must have cannot be cleared; that is asked before its state (D19).
+fn check_required(eingabe: &BelegEingabe) -> Result<()> {
+    if !eingabe.items.is_absent() {
+        required(eingabe.items.get().filter(|Items(items)| !items.is_empty()), "items")?;
+    }
+    if !eingabe.beleg_datum.is_absent() {
+        required(eingabe.beleg_datum.get(), "beleg_datum")?;
+    }
+    Ok(())
 }
 
 /// Only an open document can be changed, and its type never.
@@ -100,9 +109,9 @@ fn header(
     einstellungen: &Einstellungen,
     hints: &mut Hints,
 ) -> Result<Beleg> {
-    let datum = match &eingabe.beleg_datum {
-        Sent::Absent => old.datum(),
-        sent => new_date(tx, old, required(sent.get().copied(), "beleg_datum")?, einstellungen)?,
+    let datum = match eingabe.beleg_datum.get() {
+        None => old.datum(),
+        Some(sent) => new_date(tx, old, *sent, einstellungen)?,
     };
     let text = |sent: &Sent<Text>, old: &Option<String>| {
         sent.clone().or_keep(old.clone().map(Text)).map(|Text(text)| text)

@@ -19,7 +19,7 @@ use crate::kunden::{self, Kunde};
 use crate::rules::day::{Day, DayTime};
 use crate::rules::document::{BelegStatus, BelegTyp, Lagerrolle};
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
-use crate::rules::fixed::Money;
+use crate::rules::fixed::{Money, Percent};
 use crate::rules::number::Reihe;
 use crate::rules::tax::Summen;
 use crate::tenants::{self, Einstellungen};
@@ -283,6 +283,12 @@ fn request_digest(
         }
     }
     for (at, item) in value["items"].as_array_mut().into_iter().flatten().enumerate() {
+        if item["lager_buchen"] == true {
+            item["lager_buchen"] = Value::Null;
+        }
+        if eingabe.items.get().is_some_and(|items| items.0[at].rabatt_prozent.get() == Some(&Percent::ZERO)) {
+            item["rabatt_prozent"] = Value::Null;
+        }
         let Some(number) = item["artikelnr"].as_str() else { continue };
         if !item["artikel_id"].is_null() {
             item["artikelnr"] = Value::Null;

@@ -143,7 +143,7 @@ fn names(
     vorname: Option<&str>,
 ) -> Result<(String, String)> {
     if matches!(name, Sent::Null) && nachname_firma.is_absent() {
-        return Err(name_missing());
+        return Err(name_missing("name"));
     }
     let (old_name, old_nachname) = old;
     let follows = old_name == old_nachname;
@@ -152,7 +152,8 @@ fn names(
         (Sent::Absent, _) => Some(old_nachname),
         (sent, _) => sent.value().map(|Text(text)| text),
     };
-    let nachname_firma = nachname_firma.filter(|name| !name.is_empty()).ok_or_else(name_missing)?;
+    let nachname_firma =
+        nachname_firma.filter(|name| !name.is_empty()).ok_or_else(|| name_missing("nachname_firma"))?;
     let name = name.or_keep(Some(old_name).filter(|name| !name.is_empty()).map(Text));
     let name = name.map(|Text(name)| name).unwrap_or_else(|| match vorname {
         Some(vorname) => format!("{vorname} {nachname_firma}"),
@@ -235,9 +236,9 @@ fn generate_number(tx: &WriteTx<'_>) -> Result<String> {
     }
 }
 
-fn name_missing() -> Failure {
-    let message = "Es fehlt der Name. Bitte nachname_firma angeben.";
-    Refusal::field(Code::NameFehlt, "nachname_firma", message).into()
+fn name_missing(feld: &str) -> Failure {
+    let message = format!("Es fehlt der Name. Bitte {feld} angeben.");
+    Refusal::field(Code::NameFehlt, feld, message).into()
 }
 
 /// Creates or changes a partner by its natural key: the number, else name, postcode and town (D22).
@@ -271,7 +272,7 @@ pub fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
 fn find_by_address(tx: &WriteTx<'_>, eingabe: &KundeEingabe) -> Result<Option<Kunde>> {
     let text = |sent: &Sent<Text>| sent.get().map(|Text(text)| text.clone());
     let Some(name) = text(&eingabe.nachname_firma).or_else(|| text(&eingabe.name)) else {
-        return Err(name_missing());
+        return Err(name_missing("nachname_firma"));
     };
     let mut found = sql::find_by_address(tx, &name, text(&eingabe.plz), text(&eingabe.ort))?;
     if found.len() > 1 {

@@ -221,6 +221,10 @@ fn only_open_documents_change() {
         let before = mill.get(id);
         change(&mill, id, json!({"notizen": "x"})).refused(400, "BELEG_ABGESCHLOSSEN");
         change(&mill, id, json!({"items": [sacks(2)]})).refused(400, "BELEG_ABGESCHLOSSEN");
+        // What is required comes before the state (D19).
+        for cleared in [json!({"items": []}), json!({"beleg_datum": null})] {
+            change(&mill, id, cleared).refused(400, "FELD_FEHLT");
+        }
         assert_eq!(mill.get(id), before);
     }
 }

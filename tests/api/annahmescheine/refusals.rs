@@ -30,6 +30,15 @@ fn what_is_missing_is_named_by_its_code() {
         mill.client.post(PATH, body.clone()).refused(400, code);
         mill.client.post(PATH, and(body, json!({field: null}))).refused(400, code);
     }
+    // It is asked before anything is looked up (D19).
+    for (body, code) in [
+        (json!({"kundennummer": "Niemand", "anliefermenge_kg": 1}), "ARTIKEL_FEHLT"),
+        (json!({"kundennummer": "Niemand", "artikelnr": "W"}), "FELD_FEHLT"),
+        (json!({"kundennummer": "Hof", "artikelnr": "nichts"}), "FELD_FEHLT"),
+        (json!({"artikelnr": "nichts", "anliefermenge_kg": 1}), "KUNDE_FEHLT"),
+    ] {
+        mill.client.post(PATH, body).refused(400, code);
+    }
     assert_eq!(counts(&server), [0, 0, 0]);
     assert_eq!(mill.client.post(PATH, full).is(201)["belegnummer"], "AS-2026-00001", "no number was used");
 }
