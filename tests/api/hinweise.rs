@@ -22,6 +22,11 @@ fn mill(server: &Server) -> Client {
     mill
 }
 
+/// The uuid of the supplier.
+fn supplier(mill: &Client) -> String {
+    mill.get(&format!("{KUNDEN}?suche=L-1")).is(200)["data"][0]["id"].as_str().unwrap().to_owned()
+}
+
 fn post(mill: &Client, typ: &str, item: Value, more: Value) -> Answer {
     let mut body = json!({"beleg_typ": typ, "kundennummer": "K-1", "items": [item]});
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -69,6 +74,13 @@ fn a_rate_that_nobody_named_and_one_that_no_table_has_are_said() {
         let position = mill.get(&format!("{BELEGE}/{}", answer.id())).body["positionen"][0].clone();
         assert_eq!(position["mwst_satz"], rate, "{item}");
     }
+    // A farmer's flat rate of a day on which there was none.
+    mill.put(&format!("{KUNDEN}/{}", supplier(&mill)), json!({"steuerart": "pauschal_24"})).is(200);
+    let long_ago = json!({"kundennummer": "L-1", "lieferdatum": "1980-01-01"});
+    assert_eq!(
+        hints(&post(&mill, "ER", of_article("A"), long_ago)),
+        ["MWST_SATZ_ANGENOMMEN items[0].mwst_satz"]
+    );
     // A rate that the company adds is known, whenever it holds.
     let own =
         "schluessel;bezeichnung;satz;gueltig_von;gueltig_bis;kategorie\nalt;Alt;8;2000-01-01;2000-12-31;S\n";
