@@ -152,13 +152,15 @@ fn goods_that_go_round_are_followed_once_and_as_far_as_asked() {
     connection
         .execute(
             &format!(
-                "update charge set bestand = bestand + 1000000 where tenant_id = {tenant}
-        and id = x'{}'",
+                "update charge set bestand = bestand + 1000000 where tenant_id = {tenant} and id = x'{}'",
                 meal.replace('-', "")
             ),
             [],
         )
         .unwrap();
+    let all = "update artikel_bestand as a set bestand = (select sum(m.menge) from lagerbewegung m
+        where m.tenant_id = a.tenant_id and m.artikel_id = a.artikel_id)";
+    connection.execute(all, []).unwrap();
 }
 
 #[test]

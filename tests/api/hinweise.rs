@@ -37,6 +37,7 @@ fn post(mill: &Client, typ: &str, item: Value, more: Value) -> Answer {
 fn hints(answer: &Answer) -> Vec<String> {
     let hints = answer.body["hinweise"].as_array().unwrap().iter();
     hints
+        .filter(|hint| hint["code"] != "BESTAND_NEGATIV")
         .map(|hint| format!("{} {}", hint["code"].as_str().unwrap(), hint["feld"].as_str().unwrap()))
         .collect()
 }

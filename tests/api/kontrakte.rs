@@ -128,7 +128,8 @@ fn deductions_and_freight_are_no_delivery() {
     ];
     let body = json!({"beleg_typ": "EL", "kundennummer": "L-1", "items": items});
     let answer = mill.post("/api/v1/belege", body);
-    assert_eq!((answer.status, answer.hint_codes()), (201, vec![]), "{}", answer.body);
+    answer.is(201);
+    assert!(!answer.hint_codes().iter().any(|code| code.starts_with("KONTRAKT")), "{}", answer.body);
     let shown = contract(&mill, "V-1");
     assert_eq!(json!([shown["geliefert"], shown["offen"]]), json!(["10.000", "90.000"]));
 }
@@ -193,12 +194,8 @@ fn what_does_not_fit_the_contract_is_a_hint() {
         let mut codes = answer.hint_codes();
         codes.retain(|code| code.starts_with("KONTRAKT"));
         assert_eq!(codes, *expected, "{typ} {kunde} {artikel} {menge}: {}", answer.body);
-        for hint in answer.body["hinweise"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter(|hint| hint["code"] != "BESTAND_NEGATIV")
-        {
+        let hints = answer.body["hinweise"].as_array().unwrap().iter();
+        for hint in hints.filter(|hint| hint["code"].as_str().unwrap().starts_with("KONTRAKT")) {
             assert_eq!(hint["feld"], "items[0].kontrakt_id");
         }
     }
