@@ -28,20 +28,23 @@ fn lists(mill: &Mill<'_>) -> Vec<String> {
         }
         mill.post("EL", buy(at, &format!("C{at}"))).id()
     });
+    let charge = mill.batch("C1")["id"].as_str().unwrap().to_owned();
+    for mhd in ["2027-01-31", "2027-02-28"] {
+        mill.client.put(&format!("/api/v1/chargen/{charge}"), json!({"mhd": mhd})).is(200);
+    }
     mill.client.put(&format!("/api/v1/belege/{}", deliveries[0]), json!({"notizen": "neu"})).is(200);
     deliveries.iter().for_each(|id| mill.finalise(id));
     let is_list = |pattern: &str| {
         pattern.starts_with("/api/v1/")
-            && !["}", "/pdf", "/herkunft"].iter().any(|end| pattern.ends_with(end))
+            && !["}", "/pdf", "/herkunft", "/bestand"].iter().any(|end| pattern.ends_with(end))
     };
     let path = |pattern: &str| {
         let place = pattern.split('/').nth(3).unwrap();
-        let id = if place == "belege" {
-            &deliveries[0]
-        } else if place == "artikel" {
-            &artikel
-        } else {
-            &kunde
+        let id = match place {
+            "belege" => &deliveries[0],
+            "artikel" => &artikel,
+            "chargen" => &charge,
+            _ => &kunde,
         };
         let required = match pattern {
             "/api/v1/dokumente" => "since=2026-01-01&",

@@ -35,18 +35,22 @@ pub fn fill(folder: &Path, customers: u64, documents: u64) {
                s(i, offen, am, netto) as (select i, i / 4 % 25 = 24 and i % 4 < 3, {am}, {menge} * 625 from n)
              insert into beleg (tenant_id, id, beleg_nummer, beleg_typ, status, beleg_datum, kunde_id, kunden_name,
                kunden_strasse, kunden_plz, kunden_ort, kunden_staat, summe_netto, summe_mwst, summe_brutto,
-               ist_gutschrift, kette_nr, pruefsumme, ereignis_am, version, angelegt_am, geaendert_am)
+               ist_gutschrift, kette_nr, pruefsumme, ereignis_am, version, angelegt_am, geaendert_am, such_text)
              select 1, {beleg_id}, {typ} || printf('-2024-%05d', i / 4 + 1), {typ}, iif(offen, 'offen', 'abgeschlossen'),
                date(am / 1000, 'unixepoch'), k.id, iif(offen, null, k.name), iif(offen, null, k.strasse),
                iif(offen, null, k.plz), iif(offen, null, k.ort), iif(offen, null, k.staat),
                netto, (netto * 19 + 50) / 100, netto + (netto * 19 + 50) / 100, 0,
-               iif(offen, null, i + 1), iif(offen, null, randomblob(32)), iif(offen, null, am), 1, am, am
+               iif(offen, null, i + 1), iif(offen, null, randomblob(32)), iif(offen, null, am), 1, am, am,
+               lower({typ} || printf('-2024-%05d', i / 4 + 1))
              from s cross join kunde k on k.tenant_id = 1 and k.kunden_id = i / 4 % {customers} + 1;
 
              insert into lagerbewegung (tenant_id, id, artikel_id, beleg_id, menge, am)
              select 1, p.id, p.artikel_id, p.beleg_id, -p.lager_menge, b.angelegt_am
              from beleg b cross join beleg_position p on p.tenant_id = b.tenant_id and p.beleg_id = b.id
              where b.tenant_id = 1 and b.beleg_typ = 'LS';
+
+             insert into artikel_bestand (tenant_id, artikel_id, bestand)
+             select tenant_id, artikel_id, sum(menge) from lagerbewegung where tenant_id = 1 group by artikel_id;
 
              insert into nummernkreis (tenant_id, reihe, jahr, letzte)
              select 1, beleg_typ, 2024, count(*) from beleg where tenant_id = 1 group by beleg_typ;
