@@ -6,6 +6,8 @@ mod process;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use partnerd::app::ADOPTIONS;
+use partnerd::rules::day::Instant;
 use process::Folder;
 use rusqlite::Connection;
 use serde_json::json;
@@ -50,6 +52,37 @@ const DATA: &str = "
     values (1, 1, unhex(printf('%032x', 1)), 1, 'Mehl', 1000000, 1250000, 7000000, 125, 8),
            (1, 2, unhex(printf('%032x', 1)), 2, 'Mehl', 1000000, 1250000, 7000000, 125, 8);";
 
+/// The second customer got ten sacks, an invoice of eight and six was paired with them and moved the rest, and three
+/// came back.
+const PAIRS: &str = "
+    with d(nr, typ, nummer) as (values (2, 'LS', 'LS-2024-00002'), (3, 'RE', 'RE-2024-00001'), (4, 'LS', 'LS-2024-00003'))
+    insert into beleg (tenant_id, id, beleg_nummer, beleg_typ, status, beleg_datum, kunde_id, summe_netto, summe_mwst,
+      summe_brutto, ist_gutschrift, angelegt_am, geaendert_am)
+    select 1, unhex(printf('%032x', nr)), nummer, typ, 'offen', '2024-05-06', unhex(printf('%032x', 2)), 0, 0, 0, 0, 0, 0
+    from d;
+    with p(nr, beleg, position, menge) as (values (3, 2, 1, 10), (4, 3, 1, 8), (5, 3, 2, 6), (6, 4, 1, -3))
+    insert into beleg_position (tenant_id, id, beleg_id, position, artikel_id, bezeichnung, menge, einheit, ep_netto,
+      rabatt_prozent, mwst_satz, satz_gesendet, gesamtpreis, charge_gesendet, lager_buchen, lager_menge)
+    select 1, unhex(printf('%032x', nr)), unhex(printf('%032x', beleg)), position, unhex(printf('%032x', 1)), 'Sack',
+      menge * 1000000, 'Stk', 0, 0, 7000000, 0, 0, 0, 1, menge * 1000000 from p;
+    with m(beleg, menge) as (values (2, -10), (3, -4), (4, 3))
+    insert into lagerbewegung (tenant_id, id, artikel_id, beleg_id, menge, am)
+    select 1, unhex(printf('%032x', beleg)), unhex(printf('%032x', 1)), unhex(printf('%032x', beleg)), menge * 1000000, 0
+    from m;
+    update nummernkreis set letzte = 3;
+    insert into nummernkreis (tenant_id, reihe, jahr, letzte) values (1, 'RE', 2024, 1);";
+
+/// The pairs of the second customer, then what is open of him.
+fn pairs(database: &Path) -> String {
+    let connection = Connection::open(database).unwrap();
+    let statement = "
+        select (select group_concat(art || ' ' || (menge / 1000000) || ' ' || coalesce(bewegt_von, zurueck_von), ', ')
+                from (select * from lager_paar where kunde_id = unhex(printf('%032x', 2)) order by id))
+          || '; ' || (select group_concat(beleg_typ || position || ' ' || (menge / 1000000))
+                from lager_offen where kunde_id = unhex(printf('%032x', 2)))";
+    connection.query_row(statement, [], |row| row.get(0)).unwrap()
+}
+
 /// A database that the first version filled, and a later one left as it was.
 fn older(path: &Path, version: i32) {
     std::fs::write(path, "").unwrap();
@@ -60,8 +93,12 @@ fn older(path: &Path, version: i32) {
         runner.run(&mut connection).unwrap();
     };
     run_to(1);
-    Connection::open(path).unwrap().execute_batch(DATA).unwrap();
+    let filled = Connection::open(path).unwrap();
+    filled.execute_batch(DATA).unwrap();
+    filled.execute_batch(PAIRS).unwrap();
     run_to(version);
+    let adopted = ADOPTIONS.iter().filter(|adoption| adoption.version <= version.into());
+    adopted.for_each(|adoption| (adoption.run)(&filled, Instant::from_millis(0)).unwrap());
 }
 
 /// What an older version kept is worked on as if this one had.
@@ -117,6 +154,11 @@ fn every_older_schema_is_upgraded_and_a_copy_of_it_is_kept() {
         older(&database, version);
         folder.result(&["migrate"]);
         folder.result(&["check"]);
+        assert_eq!(
+            pairs(&database),
+            "paar 8 lieferung, paar 2 lieferung, rueckgabe 3 rueckgabe; RE2 4",
+            "from version {version}"
+        );
         let kept = kept(&folder, version + 1);
         assert_eq!(
             (count(&kept, "tenant"), count(&kept, "refinery_schema_history")),
