@@ -74,7 +74,7 @@ create table lager_paar (
     else 'paar' end)                               -- delivery and invoice have met
 ) strict;
 create index lager_paar_paare
-  on lager_paar (tenant_id, kunde_id, einkauf, artikel_id, rechnung_id, rechnung_position, nr) where art = 'paar';
+  on lager_paar (tenant_id, kunde_id, einkauf, artikel_id, rechnung_id, rechnung_position) where art = 'paar';
 create index lager_paar_rueckgaben
   on lager_paar (tenant_id, kunde_id, einkauf, artikel_id, rueckgabe_id, rueckgabe_position, nr) where art = 'rueckgabe';
 create index lager_paar_gutschriften

@@ -8,9 +8,6 @@ create index wiegung_kennzeichen on wiegung (tenant_id,
 drop index wiegung_artikel;
 create index wiegung_artikel on wiegung (tenant_id, artikel_id, ts_erst desc, id desc) where artikel_id is not null;
 
--- V5 dropped this one, when nothing was looked for in it.
-create index beleg_position_artikel on beleg_position (tenant_id, artikel_id) where artikel_id is not null;
-
 -- Number, external_ref and fremdbelegnummer, folded. What an older version wrote is folded as far as SQL can.
 alter table beleg add column such_text text not null default '';
 update beleg set such_text = lower(beleg_nummer || coalesce(char(10) || external_ref, '')

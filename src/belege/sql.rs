@@ -152,14 +152,13 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing> {
             format!("select k.id from kunde k where k.tenant_id = :tenant and {}", found_in("k.such_text"));
         format!("({} or b.kunde_id in ({partners}))", found_in("b.such_text"))
     });
-    let named_by = |column: &str| {
-        format!(
-            "b.id in (select p.beleg_id from beleg_position p where p.tenant_id = :tenant and p.{column})"
-        )
-    };
-    filter.when(&named_by("artikel_id = :artikel"), ":artikel", auswahl.artikel);
-    filter.when(&named_by("kontrakt_id = :kontrakt"), ":kontrakt", auswahl.kontrakt);
-    if auswahl.artikel.is_some() || auswahl.kontrakt.is_some() {
+    // No index of positions by article: each new document would pay for it with a page for each of its positions.
+    let has_article = "exists (select 1 from beleg_position p
+        where p.tenant_id = b.tenant_id and p.beleg_id = b.id and p.artikel_id = :artikel)";
+    filter.when(has_article, ":artikel", auswahl.artikel);
+    let on_contract = "b.id in (select p.beleg_id from beleg_position p where p.tenant_id = :tenant and p.kontrakt_id = :kontrakt)";
+    filter.when(on_contract, ":kontrakt", auswahl.kontrakt);
+    if auswahl.kontrakt.is_some() {
         filter.ids_first();
     }
     tx.list(&LIST, &filter, page, |row, rows| rows.push(&beleg(row)?))

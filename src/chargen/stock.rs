@@ -16,7 +16,7 @@ use crate::db::tx::{Tx, WriteTx};
 use crate::http::wire::Read;
 use crate::rules::day::{Day, DayTime};
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
-use crate::rules::fixed::{Price, Quantity};
+use crate::rules::fixed::{LIMIT, Price, Quantity, TooLarge};
 use crate::rules::number::{Reihe, is_reserved_charge_nr};
 use crate::rules::stammdaten::EingangQuelle;
 use crate::rules::text::case_key;
@@ -256,13 +256,19 @@ fn keep_article_stock(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<()> {
         *sum = sum.plus(buchung.menge)?;
     }
     for (artikel, menge) in sums {
+        // To have the stock returned costs as much again; only who checks it reads it.
         let statement = "insert into artikel_bestand (tenant_id, artikel_id, bestand)
             values (:tenant, :artikel, :menge)
             on conflict (tenant_id, artikel_id) do update set bestand = bestand + excluded.bestand
-            returning bestand";
-        let params = named_params! {":artikel": artikel, ":menge": menge};
-        let bestand: i64 = tx.one(statement, params, |row| row.get(0))?;
-        Quantity::from_wide(bestand.into())?;
+              where abs(bestand + excluded.bestand) < :grenze";
+        let params = named_params! {
+            ":artikel": artikel,
+            ":menge": menge,
+            ":grenze": LIMIT * Quantity::UNIT,
+        };
+        if tx.execute(statement, params)? == 0 {
+            return Err(Box::<Refusal>::from(TooLarge).into());
+        }
     }
     Ok(())
 }

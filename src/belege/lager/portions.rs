@@ -3,7 +3,8 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::{Booking, Gruppe, batch, sql};
+use super::batch::{self, BatchInformation};
+use super::{Booking, Gruppe, sql};
 use crate::artikel;
 use crate::belege::items::batch_missing;
 use crate::belege::model::BelegPosition;
@@ -82,6 +83,21 @@ impl Portions<'_, '_> {
         Ok(Bezug { beleg, roles: [forward.then_some(roles.0), back.then_some(roles.1)] })
     }
 
+    /// What a position of another document told of its batch.
+    fn told(&self, place: Place) -> Result<BatchInformation> {
+        let statement = "select fremde_charge_nr, mhd, herkunftsland, biozertifikat_id from beleg_position
+            where tenant_id = :tenant and beleg_id = :beleg and position = :position";
+        let params = named_params! {":beleg": place.beleg, ":position": place.position};
+        self.booking.tx.one(statement, params, |row| {
+            Ok(BatchInformation {
+                fremde_charge_nr: row.get(0)?,
+                mhd: row.get(1)?,
+                herkunftsland: row.get(2)?,
+                biozertifikat_id: row.get(3)?,
+            })
+        })
+    }
+
     fn own(&self, place: Place) -> Option<&BelegPosition> {
         let positions = self.booking.change.positions;
         positions.iter().find(|position| super::place(position) == place)
@@ -132,6 +148,15 @@ impl Store for Portions<'_, '_> {
         self.entry_that(role, place, &said)
     }
 
+    fn make_batch(&mut self, entry: &Entry) -> Result<Option<Uuid>> {
+        let info = match self.own(entry.place) {
+            Some(own) => BatchInformation::of(own),
+            None => self.told(entry.place)?,
+        };
+        let artikel = artikel::must_have(self.booking.tx, self.gruppe.artikel)?;
+        batch::charge_for(self.booking.tx, self.gruppe.kunde, &artikel, &info).map(Some)
+    }
+
     /// A position that names nothing where it must is noted as a mistake, and goes nowhere.
     fn place(&mut self, entry: &Entry, menge: Quantity) -> Result<Vec<(Option<Uuid>, Quantity)>> {
         let tx = self.booking.tx;
@@ -142,10 +167,8 @@ impl Store for Portions<'_, '_> {
             Failure::Broken(format!("goods were to be placed for the old position {:?}", entry.place))
         })?;
         let artikel = artikel::must_have(tx, self.gruppe.artikel)?;
-        let info = batch::BatchInformation::of(position);
-        if info.tells() {
-            let charge = batch::charge_for(tx, self.gruppe.kunde, &artikel, &info)?;
-            return Ok(vec![(Some(charge), menge)]);
+        if BatchInformation::of(position).tells() {
+            return Ok(vec![(self.make_batch(entry)?, menge)]);
         }
         if !artikel.chargenpflichtig {
             return Ok(vec![(None, menge)]);

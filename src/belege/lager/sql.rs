@@ -101,13 +101,15 @@ pub fn first(tx: &Tx<'_>, gruppe: Gruppe, search: &Search) -> Result<Option<Port
         Some(true) => "and zurueck_von is not null",
         Some(false) => "and zurueck_von is null",
     };
+    // Of the pairs of one invoice the one that was made last is the newest, whoever moved its goods.
+    let last = if kind == Kind::Pair { "id" } else { "nr" };
     let order = if search.newest_first { "desc" } else { "asc" };
     let statement = format!(
         "select {columns} from {table}
          where tenant_id = :tenant and kunde_id = :kunde and {group} and artikel_id = :artikel
            {in_batch} {of_document} {has_moved}
            and (:named_nothing or genannt_id is null or genannt_id = :named)
-         order by {beleg}_id {order}, {position} {order}, nr {order} limit 1"
+         order by {beleg}_id {order}, {position} {order}, {last} {order} limit 1"
     );
     let (nothing, named) = (search.named == Named::Nothing, search.named.batch());
     let (charge, bezug) = (search.charge.flatten(), search.bezug.map(|(_, beleg)| beleg));

@@ -58,6 +58,8 @@ pub trait Store {
     fn add(&mut self, portion: Portion) -> Result<(), Self::Error>;
     /// What a position of a portion said when it was sent.
     fn entry(&mut self, role: Role, place: Place) -> Result<Entry, Self::Error>;
+    /// Makes the batch of a position that names one which does not exist yet.
+    fn make_batch(&mut self, entry: &Entry) -> Result<Option<Uuid>, Self::Error>;
     /// Says which batches a quantity comes from or goes to that a new position moves itself.
     fn place(&mut self, entry: &Entry, menge: Quantity)
     -> Result<Vec<(Option<Uuid>, Quantity)>, Self::Error>;
@@ -74,7 +76,7 @@ pub struct Pairing<S> {
 }
 
 /// When a portion that was set free enters: by the creation of its position, then by the order of its goods.
-type Turn = (Created, Option<i64>, usize);
+type Turn = (Created, i64, usize);
 
 impl<S: Store> Pairing<S> {
     /// A pairing over these portions.
@@ -148,7 +150,9 @@ impl<S: Store> Pairing<S> {
 
     fn set_free(&mut self, portion: Portion) {
         let (role, place) = portion.leading();
-        self.freed.insert((created(role, place), portion.nr, self.freed.len()), portion);
+        // What it moves only now comes after what it had moved before.
+        let nr = portion.nr.unwrap_or(i64::MAX);
+        self.freed.insert((created(role, place), nr, self.freed.len()), portion);
     }
 
     /// A delivery or an invoice: it meets open counterparts, the oldest first; the rest moves and stays open.
@@ -231,7 +235,13 @@ impl<S: Store> Pairing<S> {
                 self.credit_pair(entry, pair, menge)?;
             }
         }
-        if own.menge.is_zero() { Ok(()) } else { self.store.add(own) }
+        if own.menge.is_zero() {
+            return Ok(());
+        }
+        if entry.named == Named::Unknown {
+            own.named = self.store.make_batch(entry)?;
+        }
+        self.store.add(own)
     }
 
     /// Takes back what a pair covers: its delivery, which now holds the movement, is open again, and nothing moves.

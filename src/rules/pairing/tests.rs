@@ -40,6 +40,10 @@ impl Store for Shelf {
         Ok(self.entries[&place])
     }
 
+    fn make_batch(&mut self, _: &Entry) -> Result<Option<Uuid>, Infallible> {
+        Ok(None)
+    }
+
     fn place(&mut self, entry: &Entry, menge: Quantity) -> Result<Vec<(Option<Uuid>, Quantity)>, Infallible> {
         Ok(vec![(Some(entry.named.batch().unwrap_or(Uuid::from_u128(1))), menge)])
     }

@@ -46,6 +46,19 @@ fn the_stock_of_an_article_follows_its_movements() {
 }
 
 #[test]
+fn a_stock_that_no_number_holds_is_refused() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let free = |menge: i64| json!({"artikelnr": "S", "menge": menge, "ep_netto": 0});
+    mill.post("EL", free(999_999_999_999)).is(201);
+    mill.post("EL", free(1)).refused(400, "BETRAG_ZU_GROSS");
+    let sale = mill.post("LS", free(2)).id();
+    mill.post("EL", free(2)).is(201);
+    mill.storno(&sale).refused(400, "BETRAG_ZU_GROSS");
+    assert_eq!(stock(&mill, "S"), "999999999999.000");
+}
+
+#[test]
 fn more_than_the_stock_of_an_article_without_batches_is_sold_with_a_hint_or_refused_by_setting() {
     let server = Server::start();
     let mill = Mill::of(&server);
