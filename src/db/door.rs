@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long those inside may go on by themselves: a short read is never stopped.
-const GRACE: Duration = Duration::from_millis(50);
+/// How long those inside may go on by themselves: longer than a short read takes.
+const GRACE: Duration = Duration::from_millis(5);
 
 /// How long the writer waits for them to leave, in all. What is stopped leaves as soon as SQLite looks; what is
 /// writing its answer then, when that is written.

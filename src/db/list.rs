@@ -7,6 +7,7 @@ use rusqlite::types::ToSql;
 use serde::Serialize;
 
 use super::error::{Failure, Result};
+use super::readers::expect_rows;
 use super::tx::Tx;
 use crate::rules::error::{Code, Refusal};
 use crate::rules::text::Search;
@@ -276,6 +277,7 @@ impl Tx<'_> {
         if limit == 0 || page.offset >= count {
             return Ok(Listing::empty(count));
         }
+        expect_rows(limit.min(count - page.offset));
         params.push((":limit", &limit));
         params.push((":offset", &page.offset));
         let (select, order, filter) = (sql.select, sql.order, &filter.sql);

@@ -15,6 +15,7 @@ pub mod memory;
 pub mod migrate;
 pub mod numbers;
 pub mod owner;
+pub mod priority;
 mod queue;
 pub mod readers;
 pub mod seal;

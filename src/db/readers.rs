@@ -20,23 +20,23 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::door::{Door, Inside};
 use super::error::{Failure, Result};
+use super::priority::step_back;
 use super::{connection, log};
 
 /// Steps of SQLite's virtual machine between two looks at the budget.
 const STEPS_PER_LOOK: i32 = 1_000;
 
-/// What a statement may cost in place: about 5 ms.
-const FAST_BUDGET: u32 = 500;
+/// What a statement may cost in place: about 1 ms. While it runs the other sockets of its thread wait.
+const FAST_BUDGET: u32 = 100;
+
+/// Rows of a list that cost as much as the steps between two looks: most of it is writing them, which no step counts.
+const ROWS_PER_LOOK: i64 = 10;
 
 /// What a statement may cost at all: about a minute.
 const SLOW_BUDGET: u32 = 6_000_000;
 
 /// Threads of the slow lane.
 const SLOW_THREADS: u32 = 2;
-
-/// How much they let others go first (nice(1)).
-#[cfg(target_os = "linux")]
-const SLOW_NICENESS: i32 = 10;
 
 /// Work that waits for the slow lane at most; further requests are answered 503.
 const SLOW_QUEUE: usize = 256;
@@ -74,6 +74,13 @@ thread_local! {
 pub fn end_snapshot() {
     KEEPS.set(true);
     drop(KEPT.take());
+}
+
+/// Counts the rows of a list, which is about to be read, against the budget of the read that runs on this thread.
+/// A long one goes to the slow lane with its first steps.
+pub fn expect_rows(rows: i64) {
+    let looks = u32::try_from(rows / ROWS_PER_LOOK).unwrap_or(u32::MAX);
+    BUDGET.set(BUDGET.get().map(|left| left.saturating_sub(looks)));
 }
 
 /// Which lane a read runs on.
@@ -255,15 +262,6 @@ fn run_slow_lane(receiver: &Mutex<Receiver<SlowWork>>) {
     }
 }
 
-/// Lets other threads go first: on two cores two long reads would take half of both.
-fn step_back() {
-    // Linux gives each thread a priority of its own; elsewhere it would be that of the whole server.
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::nice(SLOW_NICENESS) {
-        log(&format!("long reads have the same priority as short ones: {error}"));
-    }
-}
-
 fn pool(path: &Path, size: u32, door: &Arc<Door>) -> Result<r2d2::Pool<SqliteConnectionManager>> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let door = Arc::clone(door);
@@ -299,6 +297,8 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
+    #[cfg(target_os = "linux")]
+    use crate::db::priority::NICENESS;
 
     fn of_new_database() -> (TempDir, Readers) {
         let folder = TempDir::new().unwrap();
@@ -319,7 +319,7 @@ mod tests {
             stat.rsplit(") ").next().unwrap().split(' ').nth(16).unwrap().parse::<i32>().unwrap()
         };
         assert!(readers.submit_slow(Box::new(move |_| sender.send(niceness()).unwrap())).is_ok());
-        assert_eq!(receiver.recv().unwrap(), (niceness() + SLOW_NICENESS).min(19));
+        assert_eq!(receiver.recv().unwrap(), (niceness() + NICENESS).min(19));
     }
 
     #[test]

@@ -56,8 +56,11 @@ impl Gate {
             Step::Verify(key) => self.verify(&key, request, trail),
             Step::Slow => self.go_slow(request, trail),
             Step::Heavy => {
-                let trail = Trail { off_sockets: true, ..trail };
-                Outcome::Heavy(Work::new(move || self.go(request, trail)))
+                let mut trail = Trail { off_sockets: true, ..trail };
+                Outcome::Heavy(Work::new(move || {
+                    let step = self.step(&request, &mut trail, Lane::Fast);
+                    self.rest(step, request, trail)
+                }))
             }
             Step::Body(limit) => self.wait_for_body(limit, request, trail),
         }
@@ -68,29 +71,41 @@ impl Gate {
         let key = trail.caller.as_ref().map_or_else(String::new, |caller| caller.key_id.clone());
         Outcome::Body(BodyWanted::new(limit.bytes(), key, move |body| {
             request.body = body;
-            let is_large = request.body.len() > LARGE_BODY;
-            let go_on = move || {
+            if request.body.len() <= LARGE_BODY {
                 let step = self.step_with_body(&request, &mut trail);
-                self.go_on(step, request, trail)
-            };
-            if is_large { Outcome::Heavy(Work::new(go_on)) } else { go_on() }
+                return self.go_on(step, request, trail);
+            }
+            Outcome::Heavy(Work::new(move || {
+                let step = self.step_with_body(&request, &mut trail);
+                self.rest(step, request, trail)
+            }))
         }))
     }
 
-    /// Waits for the thread that verifies keys.
+    /// What comes after a step, for a thread of the socket: it takes locks that every request takes, and a thread
+    /// that lets others go first must not keep them waiting.
+    fn rest(self: Arc<Gate>, step: Step, request: Request, trail: Trail) -> Outcome {
+        Outcome::Here(Work::new(move || self.go_on(step, request, trail)))
+    }
+
+    /// Waits for the thread that verifies keys. It does nothing else: a client that begins with many requests at
+    /// once must not keep it from the keys of others.
     fn verify(self: Arc<Gate>, key: &PresentedKey, request: Request, mut trail: Trail) -> Outcome {
         let (tell, told) = oneshot::channel();
         let (gate, address) = (Arc::clone(&self), address::neighbourhood(trail.address));
         let go_on = move |verified: Result<()>| {
-            let step = match verified {
+            let go_on = Work::new(move || match verified {
                 Ok(()) => {
                     trail.verified = true;
-                    gate.step(&request, &mut trail, Lane::Fast)
+                    gate.go(request, trail)
                 }
-                Err(failure) => gate.refuse(failure, &request, &mut trail),
-            };
+                Err(failure) => {
+                    let step = gate.refuse(failure, &request, &mut trail);
+                    gate.go_on(step, request, trail)
+                }
+            });
             // Where nobody waits any more the request goes on all the same, when this is dropped.
-            drop(tell.send(gate.go_on(step, request, trail)));
+            drop(tell.send(Outcome::Here(go_on)));
         };
         if let Err(go_on) = self.verifying.submit(key, address, Box::new(go_on)) {
             go_on(Err(Failure::Busy("too many keys wait to be verified".into())));
@@ -98,8 +113,7 @@ impl Gate {
         Outcome::Later(told)
     }
 
-    /// Waits for a thread of the slow lane. It only reads there: what comes after takes locks that every request
-    /// takes, and a thread that lets others go first must not keep them waiting.
+    /// Waits for a thread of the slow lane. It only reads there.
     fn go_slow(self: Arc<Gate>, request: Request, mut trail: Trail) -> Outcome {
         let (tell, told) = oneshot::channel();
         let gate = Arc::clone(&self);
@@ -109,8 +123,7 @@ impl Gate {
                 false => gate.refuse(Failure::Busy("too many long reads wait".into()), &request, &mut trail),
             };
             let writer = gate.writer.clone();
-            let rest = Outcome::Here(Work::new(move || gate.go_on(step, request, trail)));
-            if let Err(rest) = tell.send(rest) {
+            if let Err(rest) = tell.send(gate.rest(step, request, trail)) {
                 // The client hung up; the writer has the priority that this thread lacks.
                 writer.submit(Box::new(Rest(rest)));
             }

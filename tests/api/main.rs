@@ -47,4 +47,5 @@ mod tenants;
 mod verfuegbar;
 mod verlauf;
 mod waage;
+mod ways;
 mod web;

@@ -1,0 +1,142 @@
+//! Which thread does what for a request, as the socket sees it: it is handed one step after the other.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
+use partnerd::app::App;
+use partnerd::db::connection::open_writer;
+use partnerd::db::system_clock;
+use partnerd::gate::Policy;
+use partnerd::gate::key::{self, Grant};
+use partnerd::http::answering::{Answering, Outcome};
+use partnerd::http::call::{Body, Request};
+use partnerd::http::reply::Reply;
+use partnerd::rules::scope::Scope;
+use partnerd::tenants;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+use crate::lanes::fill;
+
+/// A service without a socket, and a key that nobody has verified yet.
+struct Service {
+    app: App,
+    key: String,
+    _folder: TempDir,
+}
+
+impl Service {
+    fn with_articles(articles: i64) -> Service {
+        let folder = TempDir::new().unwrap();
+        let database = folder.path().join("test.db");
+        let app = App::open(&database, system_clock(), &Policy::default()).unwrap();
+        let connection = open_writer(&database).unwrap();
+        let now = system_clock()();
+        let tenant = tenants::create(&connection, "Mühle", now).unwrap();
+        let new = key::generate(&key::mac_secret(&connection).unwrap()).unwrap();
+        let grant = Grant {
+            label: "test".to_owned(),
+            scopes: Scope::ALL.iter().copied().collect(),
+            ..Grant::default()
+        };
+        key::insert(&connection, tenant, &new, &grant, now).unwrap();
+        fill(&database, tenant, articles);
+        Service { app, key: new.text, _folder: folder }
+    }
+
+    fn outcome(&self, method: &str, path: &str, query: &str, body: Body) -> Outcome {
+        Arc::clone(&self.app.gate).answer(Request {
+            id: Uuid::now_v7(),
+            at: system_clock()(),
+            started: std::time::Instant::now(),
+            peer: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            method: method.to_owned(),
+            path: format!("/api/v1/{path}"),
+            query: query.to_owned(),
+            headers: [("x-api-key".parse().unwrap(), self.key.parse().unwrap())].into_iter().collect(),
+            malformed: None,
+            body,
+        })
+    }
+
+    fn get(&self, path: &str, query: &str) -> Reply {
+        self.outcome("GET", path, query, Body::of(Vec::new())).wait().unwrap()
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Reply {
+        self.outcome("POST", path, "", Body::of(body.to_string().into_bytes())).wait().unwrap()
+    }
+}
+
+fn body(reply: &Reply) -> Value {
+    serde_json::from_slice(&reply.body).unwrap()
+}
+
+/// What comes after somebody else was at a request is left to the socket; its answer.
+fn left_to_the_socket(outcome: Outcome, status: u16) -> Value {
+    let rest = match outcome {
+        Outcome::Later(told) => told.blocking_recv().unwrap(),
+        Outcome::Heavy(work) => work.run(),
+        Outcome::Done(_) | Outcome::Here(_) | Outcome::Body(_) => panic!("nobody else was at it"),
+    };
+    assert!(matches!(rest, Outcome::Here(_)), "the row of the log is for a thread of the socket to write");
+    let reply = rest.wait().unwrap();
+    assert_eq!(reply.status, status, "{}", String::from_utf8_lossy(&reply.body));
+    body(&reply)
+}
+
+#[test]
+fn who_lets_others_go_first_or_verifies_keys_does_nothing_else() {
+    let service = Service::with_articles(1_500);
+    let get = |path: &str, query: &str| service.outcome("GET", path, query, Body::of(Vec::new()));
+    // The thread that verifies keys.
+    assert_eq!(left_to_the_socket(get("laender", "limit=1"), 200)["data"].as_array().unwrap().len(), 1);
+    // The slow lane, to which a long list goes.
+    assert!(matches!(get("artikel", "limit=100"), Outcome::Done(_)));
+    assert_eq!(left_to_the_socket(get("artikel", "limit=5000"), 200)["count"], 1_500);
+    // Long work: a large body, and a route with files.
+    let Outcome::Body(wanted) = service.outcome("POST", "kunden", "", Body::Awaited) else {
+        panic!("the body is to be read")
+    };
+    let customer = json!({"name": "A", "bemerkung": " ".repeat(70_000)}).to_string();
+    let customer = left_to_the_socket(wanted.go_on(Body::of(customer.into_bytes())), 400);
+    assert!(customer["error"].is_string());
+    let pdf = left_to_the_socket(get(&format!("belege/{}/pdf", Uuid::nil()), ""), 404);
+    assert_eq!(pdf["error"], "NICHT_GEFUNDEN");
+    service.app.close();
+}
+
+#[test]
+fn a_write_is_answered_whatever_its_key_has_not_read_yet() {
+    let service = Service::with_articles(5_000);
+    let customer = service.post("kunden", &json!({"name": "Hof"}));
+    let items = vec![json!({"bezeichnung": "Fracht", "menge": 1, "ep_netto": 1}); 300];
+    let document =
+        json!({"beleg_typ": "AN", "kundennummer": body(&customer)["kundennummer"], "items": items});
+    let answer = service.post("belege", &document);
+    assert_eq!(answer.status, 201, "{}", String::from_utf8_lossy(&answer.body));
+    let bytes = answer.body.len();
+    drop(answer);
+    // Answers that nobody takes, until not even a small list finds room.
+    let mut unread = Vec::new();
+    for limit in [5_000, 500, 100] {
+        loop {
+            let reply = service.get("artikel", &format!("limit={limit}"));
+            match reply.status {
+                503 => break,
+                _ => unread.push(reply),
+            }
+            assert!(unread.len() < 1_000);
+        }
+    }
+    assert!(unread.last().unwrap().body.len() < bytes, "there is less left than the answer has");
+    // It was carried out, so it must be told; afterwards there is still no room.
+    let answer = service.post("belege", &document);
+    assert!(answer.status == 201 && answer.held.is_some(), "{}", answer.status);
+    assert_eq!(service.post("belege", &document).status, 503);
+    assert_eq!(service.get("kunden", "limit=1").status, 200);
+    drop((answer, unread));
+    assert_eq!(service.get("artikel", "limit=5000").status, 200);
+    service.app.close();
+}
