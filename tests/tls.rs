@@ -2,16 +2,19 @@
 
 mod process;
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use process::Folder;
 use rcgen::{CertificateParams, KeyPair};
 use serde_json::Value;
+
+/// How long anything may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A server that speaks https; its port.
 struct Encrypted(Child, u16);
@@ -27,7 +30,7 @@ fn serve(folder: &Folder, header_timeout: u32) -> Encrypted {
     let config = "tls_certificate = \"partnerd-cert.pem\"\ntls_key = \"partnerd-key.pem\"\nheader_timeout = ";
     folder.write("partnerd.toml", &format!("{config}{header_timeout}\n"));
     let mut command = folder.command(&["--config", "partnerd.toml", "serve", "--listen", "127.0.0.1:0"]);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut line = Vec::new();
     let stdout = child.stdout.as_mut().unwrap();
     while line.last() != Some(&b'\n') {
@@ -44,7 +47,7 @@ fn curl(folder: &Folder, arguments: &[&str]) -> (bool, String) {
     let mut command = Command::new("curl");
     let output = command
         .current_dir(folder.path())
-        .args(["-sS", "--max-time", "10"])
+        .args(["-sS", "--max-time", "120"])
         .args(arguments)
         .output()
         .unwrap();
@@ -99,20 +102,23 @@ fn who_never_finishes_the_handshake_is_closed() {
     folder.result(&["tls", "self-signed", "--name", "waage.local"]);
     let server = serve(&folder, 1);
     let mut silent = TcpStream::connect(("127.0.0.1", server.1)).unwrap();
-    silent.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-    let begun = Instant::now();
-    assert_eq!(silent.read(&mut [0; 16]).unwrap_or(0), 0);
-    assert!(begun.elapsed() < Duration::from_secs(9), "the connection stayed open");
+    silent.set_read_timeout(Some(PATIENCE)).unwrap();
+    let closed = match silent.read(&mut [0; 16]) {
+        Ok(length) => length == 0,
+        Err(error) => error.kind() == ErrorKind::ConnectionReset,
+    };
+    assert!(closed, "the connection stayed open");
     // Nor does it hold up a server that stops.
     drop(server);
-    let mut server = serve(&folder, 30);
+    let mut server = serve(&folder, 600);
     let _silent = TcpStream::connect(("127.0.0.1", server.1)).unwrap();
-    let begun = Instant::now();
     assert!(
         Command::new("sh").args(["-c", &format!("kill -TERM {}", server.0.id())]).status().unwrap().success()
     );
-    server.0.wait().unwrap();
-    assert!(begun.elapsed() < Duration::from_secs(5), "the stop took {:?}", begun.elapsed());
+    let mut log = String::new();
+    server.0.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    assert!(server.0.wait().unwrap().success());
+    assert!(!log.contains("did not end in time"), "{log}");
 }
 
 #[test]
