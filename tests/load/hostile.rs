@@ -1,5 +1,6 @@
 //! What hostile clients do to honest ones, and what they make the server hold: its memory and its write-ahead log
-//! (promises P7, P17). They have a key of their own, or none.
+//! (promises P7, P17). They have a key of their own, or none. Plain endless loops in their place show what comes of
+//! the machine alone: where all its cores are busy who wakes up waits for a tick of the scheduler.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -41,6 +42,8 @@ enum Then {
     Keeps,
     /// Reads a byte now and then.
     Drips,
+    /// Has no connection: an endless loop of the load client.
+    Loops,
 }
 
 /// What a run came to.
@@ -53,8 +56,9 @@ struct Attacked {
 
 /// Measures all that are wanted and prints a table.
 pub fn table(bench: &Bench) {
-    let attacks = attacks(bench);
-    if !attacks.iter().any(|(name, _)| bench.wants(name, READING)) {
+    let is_wanted = |name: &str| bench.wants(&format!("Hostile clients: {name}"), READING);
+    let attacks: Vec<_> = attacks(bench).into_iter().filter(|(name, _)| is_wanted(name)).collect();
+    if attacks.is_empty() {
         return;
     }
     println!("## Hostile clients\n");
@@ -65,7 +69,7 @@ pub fn table(bench: &Bench) {
         "| hostile clients | p99 of reads | p99 of writes | write-ahead log at most, MiB | memory at most, MiB |"
     );
     println!("|---|---|---|---|---|");
-    for (name, clients) in attacks.iter().filter(|(name, _)| bench.wants(name, READING)) {
+    for (name, clients) in &attacks {
         let rounds = (0..bench.rounds).map(|_| attacked(bench, clients)).collect::<Vec<_>>();
         let wal = rounds.iter().map(|round| round.wal).max().unwrap_or(0) >> 20;
         let memory = rounds.iter().map(|round| round.memory).fold(0.0, f64::max) / 1024.0;
@@ -113,16 +117,23 @@ fn attacks(bench: &Bench) -> Vec<(&'static str, Vec<Client>)> {
     let nested = format!("{}{}{}", "[".repeat(31), vec!["1"; 90_000].join(","), "]".repeat(31));
     let nested = client(4, post(&attachments, &format!("{nested}{}", " ".repeat(13 << 20))), Then::Again);
     let marks = client(4, head("GET", "kunden?suche=%CC%81%20a", ""), Then::Again);
-    let bombs = vec![nested, marks];
+    let loops =
+        |loops| vec![Client { connections: loops, sends: Arc::new([]), per_address: 1, then: Then::Loops }];
+    let bombs = vec![nested];
+    let searches = vec![marks];
     let all = vec![long.clone(), uploads.clone(), stalled.clone(), unread.clone(), dripping.clone()];
     let all = [all, vec![partial.clone(), strangers.clone(), guessing.clone()], bombs.clone()].concat();
+    let all = [all, searches.clone()].concat();
     vec![
+        ("none, but an endless loop", loops(1)),
+        ("none, but two endless loops", loops(2)),
         ("long lists beside uploads", vec![long, uploads]),
         ("uploads that stall", vec![stalled]),
         ("answers that nobody reads", vec![unread, dripping]),
         ("partial heads", vec![partial]),
         ("floods without a key", vec![strangers, guessing]),
-        ("bodies and searches that take long", bombs),
+        ("bodies that take long", bombs),
+        ("searches that find everything", searches),
         ("all of them together", all),
     ]
 }
@@ -138,6 +149,14 @@ fn attacked(bench: &Bench, clients: &[Client]) -> Attacked {
     let log = bench.service.folder.join("partnerd.db-wal");
     let with = std::thread::scope(|scope| {
         scope.spawn(|| watch(&log, &wal, &running));
+        for _ in 0..clients
+            .iter()
+            .filter(|client| client.then == Then::Loops)
+            .map(|client| client.connections)
+            .sum()
+        {
+            scope.spawn(|| while running.load(Ordering::Relaxed) {});
+        }
         scope.spawn(|| attack(&server, clients, &running));
         std::thread::sleep(3 * WARM);
         let with = measure();
@@ -167,7 +186,7 @@ fn attack(server: &Server, clients: &[Client], running: &AtomicBool) {
     runtime.block_on(async {
         let address: std::net::SocketAddr = server.address.parse().unwrap();
         let mut others = 0;
-        for client in clients {
+        for client in clients.iter().filter(|client| client.then != Then::Loops) {
             for at in 0..client.connections {
                 let from = [127, 0, 1 + (others / 250) as u8, 1 + (others % 250) as u8];
                 others += usize::from((at + 1) % client.per_address == 0);
@@ -201,7 +220,7 @@ async fn once(client: &Client, from: [u8; 4], address: std::net::SocketAddr) -> 
                     return Ok(());
                 }
             }
-            Then::Keeps => sleep(PATIENCE * 4).await,
+            Then::Keeps | Then::Loops => sleep(PATIENCE * 4).await,
             Then::Drips => {
                 for _ in 0..200 {
                     sleep(Duration::from_millis(100)).await;
