@@ -11,6 +11,7 @@ use partnerd::gate::key::{self, Grant};
 use partnerd::http::answering::{Answering, Outcome};
 use partnerd::http::call::{Body, Request};
 use partnerd::http::reply::Reply;
+use partnerd::rules::choice::Choice;
 use partnerd::rules::scope::Scope;
 use partnerd::tenants;
 use serde_json::{Value, json};
