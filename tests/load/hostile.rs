@@ -155,7 +155,11 @@ fn attacked(bench: &Bench, clients: &[Client]) -> Attacked {
             .map(|client| client.connections)
             .sum()
         {
-            scope.spawn(|| while running.load(Ordering::Relaxed) {});
+            scope.spawn(|| {
+                while running.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
         }
         scope.spawn(|| attack(&server, clients, &running));
         std::thread::sleep(3 * WARM);
