@@ -76,9 +76,10 @@ create table lager_paar (
 create index lager_paar_paare
   on lager_paar (tenant_id, kunde_id, einkauf, artikel_id, rechnung_id, rechnung_position) where art = 'paar';
 create index lager_paar_rueckgaben
-  on lager_paar (tenant_id, kunde_id, einkauf, artikel_id, rueckgabe_id, rueckgabe_position, nr) where art = 'rueckgabe';
+  on lager_paar (tenant_id, kunde_id, einkauf, artikel_id, rueckgabe_id, rueckgabe_position)
+  where art = 'rueckgabe';
 create index lager_paar_gutschriften
-  on lager_paar (tenant_id, kunde_id, einkauf, artikel_id, gutschrift_id, gutschrift_position, nr)
+  on lager_paar (tenant_id, kunde_id, einkauf, artikel_id, gutschrift_id, gutschrift_position)
   where art = 'gutschrift';
 create index lager_paar_lieferung on lager_paar (tenant_id, lieferung_id, lieferung_position)
   where lieferung_id is not null;

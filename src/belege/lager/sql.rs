@@ -101,8 +101,8 @@ pub fn first(tx: &Tx<'_>, gruppe: Gruppe, search: &Search) -> Result<Option<Port
         Some(true) => "and zurueck_von is not null",
         Some(false) => "and zurueck_von is null",
     };
-    // Of the pairs of one invoice the one that was made last is the newest, whoever moved its goods.
-    let last = if kind == Kind::Pair { "id" } else { "nr" };
+    // Pairs of one invoice, and what of one position waits, come in the order in which they were made.
+    let last = if is_open(kind) { "nr" } else { "id" };
     let order = if search.newest_first { "desc" } else { "asc" };
     let statement = format!(
         "select {columns} from {table}

@@ -73,15 +73,17 @@ pub struct Pairing<S> {
     pub moved_back: BTreeSet<Place>,
     /// Portions that were set free and enter again, one after the other in the order of creation.
     freed: BTreeMap<Turn, Portion>,
+    /// How many were set free so far.
+    set_free: u64,
 }
 
 /// When a portion that was set free enters: by the creation of its position, then by the order of its goods.
-type Turn = (Created, i64, usize);
+type Turn = (Created, i64, u64);
 
 impl<S: Store> Pairing<S> {
     /// A pairing over these portions.
     pub fn new(store: S) -> Pairing<S> {
-        Pairing { store, moved_back: BTreeSet::new(), freed: BTreeMap::new() }
+        Pairing { store, moved_back: BTreeSet::new(), freed: BTreeMap::new(), set_free: 0 }
     }
 
     /// Takes away all positions of a document, whose portions these are, then lets those that had met them meet others.
@@ -152,7 +154,8 @@ impl<S: Store> Pairing<S> {
         let (role, place) = portion.leading();
         // What it moves only now comes after what it had moved before.
         let nr = portion.nr.unwrap_or(i64::MAX);
-        self.freed.insert((created(role, place), nr, self.freed.len()), portion);
+        self.set_free += 1;
+        self.freed.insert((created(role, place), nr, self.set_free), portion);
     }
 
     /// A delivery or an invoice: it meets open counterparts, the oldest first; the rest moves and stays open.

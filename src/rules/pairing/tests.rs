@@ -139,6 +139,8 @@ const STORIES: &[(&str, i64)] = &[
     // Whoever has moved first holds the movement when both have.
     ("LS 10, RE 10, LS 10, storno 0", -10),
     ("LS 10, RE 10, RE -10, RE 10, storno 2", -20),
+    // Several portions of one position that are set free while others enter.
+    ("LS 8, LS -11 7, storno 0, RE -4, RE 12, RE -10 5, storno 3", -7),
 ];
 
 #[test]
