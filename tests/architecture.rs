@@ -138,7 +138,8 @@ fn only_the_socket_awaits() {
             awaiting.insert(source.name());
         }
     }
-    assert_eq!(awaiting, BTreeSet::from(["http/server.rs".to_owned()]));
+    // The other one leaves to the runtime what a client that hung up left.
+    assert_eq!(awaiting, ["http/off_sockets.rs", "http/server.rs"].map(str::to_owned).into());
 }
 
 #[test]

@@ -381,13 +381,13 @@ fn check_finds_what_was_tampered_with() {
         ),
         (
             "all of a document is open of another partner",
-            "update lager_ganz_offen set kunde_id = zeroblob(16)",
-            "update lager_ganz_offen set kunde_id = (select kunde_id from beleg)",
+            "update lager_neu set kunde_id = zeroblob(16)",
+            "update lager_neu set kunde_id = (select kunde_id from beleg)",
         ),
         (
             "all of a document is open, and parts of it",
-            "insert into lager_offen select tenant_id, kunde_id, beleg_typ, artikel_id, beleg_id, position, 0, charge_id, 1
-               from lager_ganz_offen join beleg_position using (tenant_id, beleg_id)",
+            "insert into lager_offen select tenant_id, kunde_id, beleg_typ, artikel_id, beleg_id, position, 0, charge_id, null, 1
+               from lager_neu join beleg_position using (tenant_id, beleg_id)",
             "delete from lager_offen",
         ),
         (
@@ -397,10 +397,10 @@ fn check_finds_what_was_tampered_with() {
         ),
         (
             "more is open than a position has",
-            "insert into lager_offen select tenant_id, kunde_id, beleg_typ, artikel_id, beleg_id, position, 0, charge_id,
-               lager_menge + 1 from lager_ganz_offen join beleg_position using (tenant_id, beleg_id);
-             delete from lager_ganz_offen",
-            "insert into lager_ganz_offen select tenant_id, kunde_id, beleg_typ, beleg_id from lager_offen;
+            "insert into lager_offen select tenant_id, kunde_id, beleg_typ, artikel_id, beleg_id, position, 0, charge_id, null,
+               lager_menge + 1 from lager_neu join beleg_position using (tenant_id, beleg_id);
+             delete from lager_neu",
+            "insert into lager_neu select tenant_id, kunde_id, beleg_typ, beleg_id, 1 from lager_offen;
              delete from lager_offen",
         ),
         ("schema", "create table fremd (x)", "drop table fremd"),

@@ -265,7 +265,7 @@ fn before_the_seals(folder: &Folder) {
     };
     let tables = names(
         "select name from main.sqlite_schema where type = 'table' and name not like 'sqlite_%'
-        and name not in ('refinery_schema_history', 'audit')",
+        and name not in ('refinery_schema_history', 'audit', 'lager_offen', 'lager_ganz_offen', 'lager_neu_bilden')",
     );
     let drops = names("select 'drop trigger ' || name from main.sqlite_schema where type = 'trigger'");
     let triggers = names("select sql from main.sqlite_schema where type = 'trigger'");

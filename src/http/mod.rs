@@ -8,6 +8,7 @@ pub mod encoding;
 pub mod error;
 pub mod fingerprint;
 pub mod json;
+mod off_sockets;
 mod paced;
 pub mod query;
 pub mod reply;

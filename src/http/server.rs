@@ -20,9 +20,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::runtime::Handle;
-use tokio::sync::{oneshot, watch};
-use tokio::task::spawn_blocking;
+use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use uuid::Uuid;
@@ -32,9 +30,9 @@ use super::budget::{Budget, Permit};
 use super::call::{Body, Request};
 use super::connections::{Connections, Place};
 use super::encoding::{accepts_gzip, encoded};
+use super::off_sockets::off_sockets;
 use super::paced::Paced;
 use super::reply::Reply;
-use crate::db::priority::step_back;
 use crate::db::{Clock, log};
 use crate::rules::error::{Code, Refusal};
 
@@ -232,7 +230,7 @@ impl<A: Answering> Connection<A> {
                 Outcome::Done(reply) => break reply,
                 Outcome::Later(receiver) => receiver.await.unwrap_or_else(|_| self.nobody(id)),
                 Outcome::Here(work) => self.guarded(id, || work.run()),
-                Outcome::Heavy(work) => off_sockets(|| work.run()).await.unwrap_or_else(|| self.nobody(id)),
+                Outcome::Heavy(work) => off_sockets(|| work.run()).await.unwrap_or_else(|_| self.nobody(id)),
                 Outcome::Body(wanted) => {
                     let body = self.read(&mut arriving, wanted.limit, &wanted.key).await;
                     self.guarded(id, || wanted.go_on(body))
@@ -412,20 +410,6 @@ async fn compressed(reply: Reply, gzip: bool) -> Reply {
     let status = reply.status;
     let lost = Reply { status, ..Reply::default() };
     off_sockets(move || encoded(reply, true)).await.unwrap_or(lost)
-}
-
-/// Does what takes many milliseconds on a thread that serves no sockets and lets others go first; none where it
-/// panicked.
-async fn off_sockets<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-    let (tell, told) = oneshot::channel();
-    spawn_blocking(move || {
-        step_back();
-        if let Err(unheard) = tell.send(work()) {
-            // The client hung up. What is left of its request is not for this thread: it takes locks.
-            Handle::current().spawn(async move { drop(unheard) });
-        }
-    });
-    told.await.ok()
 }
 
 /// An answer on its way out: it gives its share of the memory back when the client has taken it.
