@@ -41,7 +41,12 @@ pub fn change(tx: &WriteTx<'_>, old: Beleg, mut eingabe: BelegEingabe, mut hints
         Some(items) => with_new_positions(tx, new, &kunde, items, &eingabe, &einstellungen, &mut hints)?,
         None => {
             hint_kept_rates(&old, &new, &mut hints);
-            let positions = with_own_batches(old_positions.clone());
+            let mut positions = old_positions.clone();
+            if enters_again {
+                forget_batches(&mut positions);
+                create_ordered_batches(tx, new.beleg_typ, kunde.id, &mut positions, &mut hints)?;
+                sql::replace_positions(tx, new.id, &positions)?;
+            }
             (new, positions)
         }
     };
@@ -187,13 +192,11 @@ fn with_new_positions(
     Ok((with_sums(beleg, &positions)?, positions))
 }
 
-/// The positions without the batches that they inherited or chose: those were the old partner's.
-fn with_own_batches(positions: Vec<BelegPosition>) -> Vec<BelegPosition> {
-    let own = |position: BelegPosition| {
-        let charge_id = position.charge_id.filter(|_| position.charge_gesendet);
-        BelegPosition { charge_id, ..position }
-    };
-    positions.into_iter().map(own).collect()
+/// Takes the batches from positions that inherited, chose or made them: those were the old partner's.
+fn forget_batches(positions: &mut [BelegPosition]) {
+    for position in positions.iter_mut().filter(|position| !position.charge_gesendet) {
+        position.charge_id = None;
+    }
 }
 
 /// Without items prices and rates stay, even if the partner or the day of the rates changed (D4).

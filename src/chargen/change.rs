@@ -8,6 +8,7 @@ use crate::http::wire::Text;
 use crate::laender::Staat;
 use crate::rules::day::DayTime;
 use crate::rules::error::{Code, Refusal};
+use crate::rules::text::case_key;
 
 /// The batch with the fields that were sent; null clears. One that says what is known already changes nothing.
 pub fn change(tx: &WriteTx<'_>, old: Charge, eingabe: ChargeAenderung) -> Result<Charge> {
@@ -19,7 +20,11 @@ pub fn change(tx: &WriteTx<'_>, old: Charge, eingabe: ChargeAenderung) -> Result
         herkunftsland: herkunftsland.map(|Staat(iso2)| iso2),
         ..old.clone()
     };
-    if let Some(other) = sql::other_with_fremde(tx, &new)? {
+    // Batches of one number and different dates are told apart by these; each can be corrected.
+    let number = |charge: &Charge| charge.fremde_charge_nr.as_deref().map(case_key);
+    if number(&new) != number(&old)
+        && let Some(other) = sql::other_with_fremde(tx, &new)?
+    {
         let message = format!("Diese Nummer des Lieferanten hat schon die Charge {other}. Bitte prüfen.");
         return Err(Refusal::field(Code::FremdeChargeNrBereitsVergeben, "fremde_charge_nr", message).into());
     }

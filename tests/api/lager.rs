@@ -1,9 +1,13 @@
 //! Stock and batches: every quantity moves once (D8).
 
+mod back;
 mod batches;
 mod bestand;
+mod edges;
+mod invariants;
 mod offen;
 mod pairing;
+mod receipts;
 
 use serde_json::{Value, json};
 

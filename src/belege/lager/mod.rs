@@ -178,13 +178,25 @@ impl Booking<'_> {
         let received = self.note_batches()?;
         std::mem::take(&mut self.unmet).store(self.tx, self.change.beleg)?;
         let booked = self.book_movements()?;
+        let moved = self.documents_by_batch();
         for charge in received {
-            receipt::update(self.tx, charge, self.change.beleg.id)?;
+            receipt::update(self.tx, charge, moved.get(&charge).into_iter().flatten().copied())?;
         }
         check_stock(&booked, self.change, self.hints)?;
         let bewegungen: Vec<_> = booked.into_iter().map(|booked| booked.bewegung).collect();
         chargen::check_articles_not_negative(self.tx, &bewegungen, self.change.einstellungen, self.hints)?;
         Ok(bewegungen)
+    }
+
+    /// The documents that moved something of each batch.
+    fn documents_by_batch(&self) -> BTreeMap<Uuid, Vec<Uuid>> {
+        let mut documents: BTreeMap<Uuid, Vec<Uuid>> = BTreeMap::new();
+        for (beleg, _, charge) in self.movements.keys() {
+            if let Some(charge) = charge {
+                documents.entry(*charge).or_default().push(*beleg);
+            }
+        }
+        documents
     }
 
     fn book_movements(&self) -> Result<Vec<Booked>> {

@@ -127,8 +127,9 @@ impl Unmet {
             last = Some((place, nr));
             portion.nr = Some(nr);
         }
-        // One part of each position, and nothing of it met.
-        let is_whole = !self.is_met && !portions.is_empty() && portions.len() == self.lines;
+        // One part of each position, and nothing of it met. A quantity that rounds to 0 in the article's unit has none.
+        let one_of_each = portions.len() == self.lines && portions.iter().all(|(_, part)| part.nr == Some(0));
+        let is_whole = !self.is_met && !portions.is_empty() && one_of_each;
         if is_whole && store_whole(tx, beleg, self.lines as i64)? {
             return Ok(());
         }

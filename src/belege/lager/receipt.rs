@@ -12,19 +12,23 @@ use crate::rules::price::discounted;
 use crate::rules::stammdaten::EingangQuelle;
 use crate::rules::unit::Conversion;
 
-/// Brings a batch to its oldest receipt that stands; `beleg` was changed just now.
-pub fn update(tx: &WriteTx<'_>, charge: Uuid, beleg: Uuid) -> Result<()> {
+/// Brings a batch to its oldest receipt that stands; these documents moved goods of it just now.
+pub fn update(tx: &WriteTx<'_>, charge: Uuid, moved: impl Iterator<Item = Uuid>) -> Result<()> {
     let Some(charge) = chargen::find(tx, charge)? else { return Ok(()) };
     if charge.eingang_quelle != EingangQuelle::Beleg {
         return Ok(());
     }
-    let known = [Some(beleg), charge.eingang_beleg_id, oldest(tx, charge.id)?];
+    let known = [charge.eingang_beleg_id, oldest(tx, charge.id)?];
     let mut receipt = None;
-    for beleg in known.into_iter().flatten() {
+    for beleg in moved.chain(known.into_iter().flatten()) {
         if receipt.is_none_or(|receipt| beleg < receipt) && has_received(tx, beleg, charge.id)? {
             receipt = Some(beleg);
         }
     }
+    let receipt = match receipt {
+        Some(receipt) => Some(receipt),
+        None => oldest_by_movements(tx, charge.id)?,
+    };
     let price = match receipt {
         Some(beleg) => price(tx, beleg, charge.id, charge.artikel_id)?,
         None => None,
@@ -45,6 +49,22 @@ fn oldest(tx: &Tx<'_>, charge: Uuid) -> Result<Option<Uuid>> {
                 where m.tenant_id = p.tenant_id and m.beleg_id = p.beleg_id and m.artikel_id = p.artikel_id
                   and m.charge_id = :charge) > 0
          order by p.beleg_id limit 1",
+        named_params! {":charge": charge},
+        |row| row.get(0),
+    )
+}
+
+/// The oldest purchase that has brought goods into this batch, though none of its positions notes it: an invoice that
+/// took over goods in several batches. All that was ever received or reversed is looked at, so only where nothing else
+/// is found.
+fn oldest_by_movements(tx: &Tx<'_>, charge: Uuid) -> Result<Option<Uuid>> {
+    tx.optional(
+        "select m.beleg_id from lagerbewegung m join beleg b on b.tenant_id = m.tenant_id and b.id = m.beleg_id
+         where m.tenant_id = :tenant and m.charge_id = :charge and m.menge > 0 and b.beleg_typ in ('EL', 'ER')
+           and (select sum(o.menge) from lagerbewegung o
+                where o.tenant_id = m.tenant_id and o.beleg_id = m.beleg_id and o.artikel_id = m.artikel_id
+                  and o.charge_id = :charge) > 0
+         order by m.beleg_id limit 1",
         named_params! {":charge": charge},
         |row| row.get(0),
     )

@@ -1,0 +1,154 @@
+//! Goods that come back: returns and credits (D8).
+
+use serde_json::{Value, json};
+
+use super::{Mill, and, buy, moves, plain, sell};
+use crate::harness::{Client, Server};
+
+fn bound(item: Value, beleg: &str) -> Value {
+    and(item, json!({"bezug_beleg_id": beleg}))
+}
+
+#[test]
+fn a_credit_that_moves_goods_back_says_so() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let charge = mill.receive("C1", 100);
+    mill.post("RE", sell(10, &charge)).is(201);
+    let credit = mill.post("RE", json!([plain(-4), sell(2, &charge)]));
+    assert_eq!(moves(&credit), ["2.000"], "4 back, 2 out of the same batch");
+    assert_eq!(credit.hint_codes(), ["RUECKNAHME_GEBUCHT"]);
+    assert_eq!(credit.body["hinweise"][0]["feld"], "items[0].menge");
+    mill.post("LS", sell(8, &charge)).is(201);
+    let covered = mill.post("RE", plain(-8));
+    assert_eq!(
+        moves(&covered),
+        ["6.000", "2.000", "-8.000"],
+        "the delivery moves what the invoices had moved"
+    );
+    assert_eq!(covered.hint_codes(), [""; 0]);
+    assert_eq!(mill.stock("C1"), "92.000");
+    let supplier = mill.post("ER", buy(10, "C2"));
+    assert_eq!(moves(&supplier), ["10.000"]);
+    let back = mill.post("ER", buy(-10, "C2"));
+    assert_eq!(moves(&back), ["-10.000"]);
+    back.hints("RUECKNAHME_GEBUCHT");
+}
+
+#[test]
+fn credits_that_do_not_book_take_nothing_back() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let charge = mill.receive("C1", 100);
+    let silent = |menge| and(plain(menge), json!({"lager_buchen": false}));
+    mill.post("RE", sell(10, &charge)).is(201);
+    assert_eq!(moves(&mill.post("RE", silent(-10))), [""; 0], "a refund without goods");
+    assert_eq!(moves(&mill.post("LS", sell(10, &charge))), [""; 0], "the invoice is still open");
+    assert_eq!(moves(&mill.post("RE", silent(-10))), [""; 0]);
+    mill.post("RE", plain(10)).refused(400, "CHARGE_FEHLT");
+    let back = mill.post("LS", and(sell(-10, &charge), json!({"lager_buchen": false})));
+    assert_eq!(moves(&back), ["10.000"], "deliveries always book");
+    back.hints("FELD_IGNORIERT");
+    assert_eq!(mill.stock("C1"), "100.000");
+
+    server.set(&mill.client, &[("lagerbuchung", "lieferung")]);
+    let invoice = mill.post_for("Kd2", "RE", plain(10));
+    assert_eq!(moves(&invoice), [""; 0]);
+    assert_eq!(moves(&mill.post_for("Kd2", "LS", sell(10, &charge))), ["-10.000"]);
+    assert_eq!(moves(&mill.post_for("Kd2", "RE", plain(-10))), [""; 0]);
+    assert_eq!(moves(&mill.post_for("Kd2", "LS", sell(-10, &charge))), ["10.000"]);
+    // Positions keep the setting under which they were written, until they are written again.
+    server.set(&mill.client, &[("lagerbuchung", "beleg")]);
+    assert_eq!(moves(&mill.storno(&invoice.id())), [""; 0]);
+    assert_eq!(mill.stock("C1"), "100.000");
+}
+
+/// A document of a company of its own.
+fn strangers_delivery(client: &Client) -> String {
+    client.post("/api/v1/kunden", json!({"name": "X", "kundennr": "X"})).is(201);
+    let item = json!({"bezeichnung": "Fracht", "menge": 1});
+    client.post("/api/v1/belege", json!({"beleg_typ": "LS", "kundennummer": "X", "items": [item]})).id()
+}
+
+#[test]
+fn what_comes_back_names_a_document_that_it_can_be_of() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let charge = mill.receive("C1", 100);
+    let ls = mill.post("LS", sell(10, &charge)).id();
+    let re = mill.post("RE", sell(10, &charge)).id();
+    let el = mill.post("EL", buy(10, "C1")).id();
+    let au = mill.post("AU", plain(1)).id();
+    let other = mill.post_for("Kd2", "RE", sell(1, &charge)).id();
+    let stranger = strangers_delivery(&server.company("Andere"));
+    let rows = [
+        ("a return names its own", "LS", &ls, None),
+        ("a return names an invoice", "LS", &re, None),
+        ("a credit names its own", "RE", &re, None),
+        ("a return names an order", "LS", &au, Some("BEZUG_PASST_NICHT")),
+        ("a credit names an order", "RE", &au, Some("BEZUG_PASST_NICHT")),
+        ("a credit names a purchase", "RE", &el, Some("BEZUG_PASST_NICHT")),
+        ("an order names a delivery", "AU", &ls, Some("BEZUG_PASST_NICHT")),
+        ("a credit of another partner", "RE", &other, Some("BEZUG_PASST_NICHT")),
+        ("a return of another company", "LS", &stranger, Some("BELEG_NICHT_GEFUNDEN")),
+    ];
+    for (name, typ, bezug, code) in rows {
+        let answer = mill.post(typ, bound(sell(-1, &charge), bezug));
+        match code {
+            None => drop(mill.storno(&answer.id()).is(200).clone()),
+            Some(code) => {
+                assert_eq!((answer.status, &answer.body["error"]), (400, &json!(code)), "{name}");
+            }
+        }
+    }
+    // A document that names itself finds nothing in itself: what takes back comes first.
+    let itself = mill.put(&ls, json!([sell(10, &charge), bound(sell(-2, &charge), &ls)]));
+    assert_eq!(itself.is(200)["beleg_typ"], "LS");
+    mill.put(&re, bound(sell(10, &charge), &re)).refused(400, "BEZUG_PASST_NICHT");
+}
+
+#[test]
+fn what_comes_back_is_of_the_document_that_it_names() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let (b1, b2) = (mill.receive("B1", 100), mill.receive("B2", 100));
+    let older = mill.post("RE", sell(10, &b1)).id();
+    mill.post("RE", sell(10, &b2)).is(201);
+    let back = |answer: &crate::harness::Answer| {
+        let moved = answer.body["lagerbewegungen"].as_array().unwrap().clone();
+        moved.iter().map(|moved| (moved["charge_id"].clone(), moved["menge"].clone())).collect::<Vec<_>>()
+    };
+    let newest = mill.post("RE", plain(-1));
+    assert_eq!(back(&newest), [(json!(b2), json!("1.000"))], "the newest");
+    let named = mill.post("RE", bound(plain(-1), &older));
+    assert_eq!(back(&named), [(json!(b1), json!("1.000"))], "that of the older one");
+    // A return that names a credit meets that one, though an older one waits in its batch.
+    let first = mill.post("RE", bound(plain(-2), &older)).id();
+    let second = mill.post("RE", bound(plain(-2), &older)).id();
+    let of_second = mill.post("LS", bound(sell(-2, &b1), &second));
+    assert_eq!(moves(&of_second), [""; 0]);
+    assert_eq!(
+        moves(&mill.storno(&second)),
+        ["-2.000", "2.000"],
+        "the return moves, for the other credit waits not for it: {first}"
+    );
+}
+
+#[test]
+fn a_cancelled_document_is_met_by_nothing() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let charge = mill.receive("C1", 100);
+    let invoice = mill.post("RE", sell(10, &charge)).id();
+    mill.finalise(&invoice);
+    let counter = mill.storno(&invoice).is(200)["storno_beleg_id"].as_str().unwrap().to_owned();
+    for document in [&invoice, &counter] {
+        let delivery = mill.post("LS", bound(sell(10, &charge), document));
+        assert_eq!(moves(&delivery), ["-10.000"]);
+        let back = mill.post("LS", bound(sell(-10, &charge), document));
+        assert_eq!(moves(&back), ["10.000"]);
+        mill.storno(&delivery.id()).is(200);
+        mill.storno(&back.id()).is(200);
+    }
+    assert_eq!(mill.stock("C1"), "100.000");
+}

@@ -1,0 +1,74 @@
+//! What `check` says when what is stored of pairs was altered (D8).
+
+use super::{Mill, plain, sell};
+use crate::harness::Server;
+
+const QUANTITY: &str = "each position's quantity is what it has open, paired and taken back";
+const MOVED: &str = "documents have moved what their positions moved themselves";
+const BELONGS: &str = "what is open or paired belongs to documents of its partner, article and type";
+
+/// The rules that are broken after a statement; nothing of it stays.
+fn broken_by(server: &Server, statement: &str) -> Vec<String> {
+    let copy = server.database.with_file_name("altered.db");
+    let _ = std::fs::remove_file(&copy);
+    let writer = partnerd::db::connection::open_writer(&server.database).unwrap();
+    writer.execute("vacuum into ?1", [copy.to_str().unwrap()]).unwrap();
+    let altered = partnerd::db::connection::open_writer(&copy).unwrap();
+    let rows = altered.execute(statement, []).unwrap();
+    assert!(rows > 0, "{statement} alters nothing");
+    drop(altered);
+    let output = crate::harness::cli(&copy, &["check", "--json"]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    let lines: serde_json::Value = serde_json::from_str(&said).unwrap_or_else(|_| panic!("{said}"));
+    let broken = lines.as_array().unwrap().iter().filter(|line| line["violations"] != 0);
+    broken.map(|line| line["rule"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn check_names_pairs_and_movements_that_were_altered() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let charge = mill.receive("C1", 100);
+    mill.post("LS", sell(10, &charge)).is(201);
+    mill.post("RE", plain(6)).is(201);
+    mill.post("RE", plain(-2)).is(201);
+    mill.post("LS", sell(-1, &charge)).is(201);
+    mill.post_for("Kd2", "RE", sell(3, &charge)).is(201);
+    mill.post_for("Kd2", "RE", sell(-3, &charge)).is(201);
+    mill.post_for("Kd2", "LS", sell(8, &charge)).is(201);
+    let kinds: String = server.sql("select group_concat(distinct art) from lager_paar");
+    assert!(
+        ["paar", "zurueckgenommen", "aufgehoben", "gutschrift"].iter().all(|art| kinds.contains(art)),
+        "{kinds}"
+    );
+    assert_eq!(broken_by(&server, "update lager_neu set zeilen = zeilen"), [""; 0]);
+    let rows: &[(&str, &[&str])] = &[
+        ("update lager_offen set menge = menge + 1", &[QUANTITY, MOVED]),
+        ("update lager_offen set charge_id = null", &[MOVED]),
+        ("update lager_offen set beleg_typ = 'EL'", &[BELONGS]),
+        ("update lager_offen set kunde_id = zeroblob(16)", &[BELONGS]),
+        ("delete from lager_offen", &[QUANTITY, MOVED]),
+        ("delete from lager_neu", &[QUANTITY, MOVED]),
+        ("insert into lager_neu select tenant_id, kunde_id, beleg_typ, id, 1 from beleg where beleg_typ = 'RE'",
+         &[QUANTITY, MOVED]),
+        ("update lager_paar set menge = menge + 1 where art = 'paar'", &[QUANTITY, MOVED]),
+        ("update lager_paar set menge = menge + 1 where art = 'aufgehoben'", &[QUANTITY]),
+        ("update lager_paar set bewegt_von = 'rechnung' where art = 'paar'", &[MOVED]),
+        ("update lager_paar set zurueck_von = null, art = 'aufgehoben' where art = 'gutschrift'", &[MOVED]),
+        ("update lager_paar set charge_id = null where art = 'zurueckgenommen'", &[MOVED]),
+        ("update lager_paar set einkauf = 1 where art = 'paar'", &[BELONGS]),
+        ("delete from lager_paar where art = 'paar'", &[QUANTITY, MOVED]),
+        ("delete from lager_paar where art = 'gutschrift'", &[QUANTITY, MOVED]),
+        ("insert into lagerbewegung select tenant_id, randomblob(16), artikel_id, charge_id, beleg_id, pa_id, 1, am
+          from lagerbewegung limit 1", &[MOVED]),
+    ];
+    for (statement, expected) in rows {
+        let broken = broken_by(&server, statement);
+        for rule in *expected {
+            assert!(broken.iter().any(|broken| broken == rule), "{statement}: {broken:?}");
+        }
+        let pairing = [QUANTITY, MOVED, BELONGS];
+        let named = broken.iter().filter(|rule| pairing.contains(&rule.as_str())).count();
+        assert_eq!(named, expected.len(), "{statement}: {broken:?}");
+    }
+}
