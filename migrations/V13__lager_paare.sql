@@ -12,14 +12,19 @@ create table lager_offen (
   kunde_id   blob not null,
   beleg_typ  text not null check (beleg_typ = 'LS' or beleg_typ = 'RE' or beleg_typ = 'EL' or beleg_typ = 'ER'),
   artikel_id blob not null,
+  ist_genannt integer not null,                    -- apart, so that who names a batch walks over no other
   beleg_id   blob not null,
   position   integer not null,
   nr         integer not null,                     -- goods of one position are met in the order in which they were moved
   charge_id  blob,                                 -- null: article without batches
   genannt_id blob,                                 -- the batch that the position named; an inherited one is not named
   menge      integer not null check (menge > 0),   -- in the article's unit
-  primary key (tenant_id, kunde_id, beleg_typ, artikel_id, beleg_id, position, nr)
+  primary key (tenant_id, kunde_id, beleg_typ, artikel_id, ist_genannt, beleg_id, position, nr),
+  check (ist_genannt = (genannt_id is not null))
 ) strict, without rowid;
+create index lager_offen_genannt
+  on lager_offen (tenant_id, kunde_id, beleg_typ, artikel_id, genannt_id, beleg_id, position, nr)
+  where genannt_id is not null;
 create index lager_offen_charge
   on lager_offen (tenant_id, kunde_id, beleg_typ, artikel_id, charge_id, beleg_id, position, nr)
   where charge_id is not null;
@@ -73,8 +78,13 @@ create table lager_paar (
     when rueckgabe_id is not null then 'rueckgabe'                                    -- a return waits for its credit
     else 'paar' end)                               -- delivery and invoice have met
 ) strict;
+-- As in lager_offen, those that name a batch stand apart, and once more by their batch.
 create index lager_paar_paare
-  on lager_paar (tenant_id, kunde_id, einkauf, artikel_id, rechnung_id, rechnung_position) where art = 'paar';
+  on lager_paar (tenant_id, kunde_id, einkauf, artikel_id, genannt_id is not null, rechnung_id, rechnung_position)
+  where art = 'paar';
+create index lager_paar_paare_genannt
+  on lager_paar (tenant_id, kunde_id, einkauf, artikel_id, genannt_id, rechnung_id, rechnung_position)
+  where art = 'paar' and genannt_id is not null;
 create index lager_paar_rueckgaben
   on lager_paar (tenant_id, kunde_id, einkauf, artikel_id, rueckgabe_id, rueckgabe_position)
   where art = 'rueckgabe';

@@ -111,7 +111,7 @@ pub fn quantities(tx: &Tx<'_>, kontrakte: &[Uuid]) -> Result<Vec<Menge>> {
                and n.beleg_typ = b.beleg_typ and n.beleg_id = b.id), p.lager_menge * p.lager_buchen, 0)
              + (select coalesce(sum(o.menge), 0) from lager_offen o where o.tenant_id = b.tenant_id
                and o.kunde_id = b.kunde_id and o.beleg_typ = b.beleg_typ and o.artikel_id = p.artikel_id
-               and o.beleg_id = p.beleg_id and o.position = p.position)
+               and o.ist_genannt in (0, 1) and o.beleg_id = p.beleg_id and o.position = p.position)
              + (select coalesce(sum(l.menge), 0) from lager_paar l where l.tenant_id = p.tenant_id
                and l.rechnung_id = p.beleg_id and l.rechnung_position = p.position and l.bewegt_von = 'rechnung'
                and l.lieferung_id is null)

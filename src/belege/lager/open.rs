@@ -36,13 +36,15 @@ pub fn spread_all(tx: &WriteTx<'_>, beleg: &Beleg) -> Result<()> {
 fn spread(tx: &WriteTx<'_>, kunde: Uuid, typ: BelegTyp) -> Result<()> {
     let spread = tx.execute(
         "insert into lager_offen
-           (tenant_id, kunde_id, beleg_typ, artikel_id, beleg_id, position, nr, charge_id, genannt_id, menge)
-         select n.tenant_id, n.kunde_id, n.beleg_typ, p.artikel_id, p.beleg_id, p.position, 0, p.charge_id,
-           iif(p.charge_gesendet or p.fremde_charge_nr is not null, p.charge_id, null), p.lager_menge
-         from lager_neu n cross join beleg_position p on p.tenant_id = n.tenant_id and p.beleg_id = n.beleg_id
-         where n.tenant_id = :tenant and n.kunde_id = :kunde and n.beleg_typ = :typ
-           and p.lager_buchen = 1 and p.artikel_id is not null
-         order by p.artikel_id, p.beleg_id, p.position",
+           (tenant_id, kunde_id, beleg_typ, artikel_id, ist_genannt, beleg_id, position, nr, charge_id, genannt_id, menge)
+         select tenant_id, kunde_id, beleg_typ, artikel_id, genannt_id is not null, beleg_id, position, 0, charge_id,
+           genannt_id, lager_menge
+         from (select n.*, p.artikel_id, p.position, p.charge_id, p.lager_menge,
+             iif(p.charge_gesendet or p.fremde_charge_nr is not null, p.charge_id, null) as genannt_id
+           from lager_neu n cross join beleg_position p on p.tenant_id = n.tenant_id and p.beleg_id = n.beleg_id
+           where n.tenant_id = :tenant and n.kunde_id = :kunde and n.beleg_typ = :typ
+             and p.lager_buchen = 1 and p.artikel_id is not null)
+         order by artikel_id, 5, beleg_id, position",
         named_params! {":kunde": kunde, ":typ": typ},
     )?;
     if spread > 0 {

@@ -78,7 +78,8 @@ fn open(row: &Row<'_>, role: Role) -> rusqlite::Result<Portion> {
     Ok(Portion { nr: Some(nr), named, ..Portion::of(role, place, menge).moved(role, charge) })
 }
 
-/// The first portion that is looked for.
+/// The first portion that is looked for. Those that name no batch and those that do stand apart in the indexes: the
+/// first of each is found at once, whatever others name.
 pub fn first(tx: &Tx<'_>, gruppe: Gruppe, search: &Search) -> Result<Option<Portion>> {
     let (kind, role) = (search.kind, sought(search.kind));
     let (table, columns, beleg) = match is_open(kind) {
@@ -98,31 +99,46 @@ pub fn first(tx: &Tx<'_>, gruppe: Gruppe, search: &Search) -> Result<Option<Port
     let of_document = if search.bezug.is_some() { format!("and {beleg}_id = :bezug") } else { String::new() };
     let has_moved = match search.has_moved {
         None => "",
-        Some(true) => "and zurueck_von is not null",
+        Some(true) => "and zurueck_von = 'gutschrift'",
         Some(false) => "and zurueck_von is null",
     };
     // Pairs of one invoice, and what of one position waits, come in the order in which they were made.
     let last = if is_open(kind) { "nr" } else { "id" };
     let order = if search.newest_first { "desc" } else { "asc" };
-    let statement = format!(
-        "select {columns} from {table}
-         where tenant_id = :tenant and kunde_id = :kunde and {group} and artikel_id = :artikel
-           {in_batch} {of_document} {has_moved}
-           and (:named_nothing or genannt_id is null or genannt_id = :named)
-         order by {beleg}_id {order}, {position} {order}, {last} {order} limit 1"
-    );
-    let (nothing, named) = (search.named == Named::Nothing, search.named.batch());
+    let order = format!("order by {beleg}_id {order}, {position} {order}, {last} {order} limit 1");
+    let is_named = if is_open(kind) { "ist_genannt" } else { "(genannt_id is not null)" };
+    let first_with = |condition: &str| {
+        format!(
+            "select {columns} from {table}
+             where tenant_id = :tenant and kunde_id = :kunde and {group} and artikel_id = :artikel
+               {in_batch} {of_document} {has_moved} and {condition} {order}"
+        )
+    };
+    let first_of = |conditions: [&str; 2]| {
+        let [one, other] = conditions.map(first_with);
+        format!("select * from (select * from ({one}) union all select * from ({other})) {order}")
+    };
+    let (unnamed, any) = (format!("{is_named} = 0"), format!("{is_named} = 1"));
+    let stands_apart = is_open(kind) && search.charge.flatten().is_none() || kind == Kind::Pair;
+    let statement = match (search.named, stands_apart) {
+        (Named::Nothing, true) => first_of([&unnamed, &any]),
+        (Named::Batch(_), true) => first_of([&unnamed, "genannt_id = :named"]),
+        (Named::Unknown, true) => first_with(&unnamed),
+        (Named::Nothing, false) => first_with("true"),
+        (Named::Batch(_), false) => first_with("(genannt_id is null or genannt_id = :named)"),
+        (Named::Unknown, false) => first_with("genannt_id is null"),
+    };
+    let named = search.named.batch();
     let (charge, bezug) = (search.charge.flatten(), search.bezug.map(|(_, beleg)| beleg));
-    let mut params: Vec<(&str, &dyn rusqlite::ToSql)> = vec![
-        (":kunde", &gruppe.kunde),
-        (":artikel", &gruppe.artikel),
-        (":named_nothing", &nothing),
-        (":named", &named),
-    ];
+    let mut params: Vec<(&str, &dyn rusqlite::ToSql)> =
+        vec![(":kunde", &gruppe.kunde), (":artikel", &gruppe.artikel)];
     let (typ, einkauf) = (gruppe.typ(role), gruppe.seite == Seite::Einkauf);
     match is_open(kind) {
         true => params.push((":typ", &typ)),
         false => params.push((":einkauf", &einkauf)),
+    }
+    if named.is_some() {
+        params.push((":named", &named));
     }
     if search.charge.is_some() {
         params.push((":charge", &charge));
@@ -150,7 +166,8 @@ pub fn portions_of(
     for artikel in articles {
         let statement = format!(
             "select {OPEN_COLUMNS} from lager_offen where tenant_id = :tenant and kunde_id = :kunde
-               and beleg_typ = :typ and artikel_id = :artikel and beleg_id = :beleg order by position, nr"
+               and beleg_typ = :typ and artikel_id = :artikel and ist_genannt in (0, 1) and beleg_id = :beleg
+             order by position, nr"
         );
         let params = named_params! {
             ":kunde": beleg.kunde_id,
@@ -195,7 +212,7 @@ pub fn batches_of(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: Place) -> Resu
     if !role.takes_back() {
         batches.extend(tx.all(
             "select charge_id from lager_offen where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ
-               and artikel_id = :artikel and beleg_id = :beleg and position = :position",
+               and artikel_id = :artikel and ist_genannt in (0, 1) and beleg_id = :beleg and position = :position",
             named_params! {
                 ":kunde": gruppe.kunde,
                 ":typ": gruppe.typ(role),
@@ -215,19 +232,20 @@ pub fn take(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion, menge: Quantity
     let (table, which) = match is_open(portion.kind()) {
         true => (
             "lager_offen",
-            "kunde_id = :kunde and beleg_typ = :typ and artikel_id = :artikel and beleg_id = :beleg
-             and position = :position and nr = :nr",
+            "kunde_id = :kunde and beleg_typ = :typ and artikel_id = :artikel and ist_genannt = :ist_genannt
+             and beleg_id = :beleg and position = :position and nr = :nr",
         ),
         false => ("lager_paar", "id = :id"),
     };
     let (role, place) = portion.leading();
     let mut params: Vec<(&str, &dyn rusqlite::ToSql)> = vec![];
-    let typ = gruppe.typ(role);
+    let (typ, is_named) = (gruppe.typ(role), portion.named.is_some());
     if is_open(portion.kind()) {
         params.extend([
             (":kunde", &gruppe.kunde as &dyn rusqlite::ToSql),
             (":typ", &typ),
             (":artikel", &gruppe.artikel),
+            (":ist_genannt", &is_named),
             (":beleg", &place.beleg),
             (":position", &place.position),
             (":nr", &portion.nr),
@@ -286,13 +304,14 @@ pub fn insert_open(tx: &WriteTx<'_>, portions: &[(Gruppe, Portion)]) -> Result<(
         let (role, place) = portion.leading();
         tx.execute(
             "insert into lager_offen
-               (tenant_id, kunde_id, beleg_typ, artikel_id, beleg_id, position, nr, charge_id, genannt_id, menge)
-             values (:tenant, :kunde, :typ, :artikel, :beleg, :position, :nr, :charge, :genannt, :menge)
+               (tenant_id, kunde_id, beleg_typ, artikel_id, ist_genannt, beleg_id, position, nr, charge_id, genannt_id, menge)
+             values (:tenant, :kunde, :typ, :artikel, :ist_genannt, :beleg, :position, :nr, :charge, :genannt, :menge)
              on conflict do update set menge = menge + excluded.menge",
             named_params! {
                 ":kunde": gruppe.kunde,
                 ":typ": gruppe.typ(role),
                 ":artikel": gruppe.artikel,
+                ":ist_genannt": portion.named.is_some(),
                 ":beleg": place.beleg,
                 ":position": place.position,
                 ":nr": portion.nr,
@@ -315,7 +334,7 @@ fn next_nr(tx: &Tx<'_>, gruppe: Gruppe, portion: &Portion) -> Result<i64> {
            where tenant_id = :tenant and {name}_id = :beleg and {name}_position = :position
            union all
            select nr from lager_offen where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ
-             and artikel_id = :artikel and beleg_id = :beleg and position = :position)"
+             and artikel_id = :artikel and ist_genannt in (0, 1) and beleg_id = :beleg and position = :position)"
     );
     let params = named_params! {
         ":kunde": gruppe.kunde,
