@@ -5,6 +5,7 @@
 //! without all that goes before and after. `-- NAME` counts the pieces whose name contains it.
 
 mod data;
+mod lines;
 
 use std::hint::black_box;
 use std::net::{IpAddr, Ipv4Addr};
@@ -14,6 +15,7 @@ use std::sync::Arc;
 
 use hyper::HeaderMap;
 use hyper::header::HeaderValue;
+use lines::{History, IN_ONE_BATCH, OPERATIONS, Operation};
 use partnerd::app::App;
 use partnerd::db::system_clock;
 use partnerd::gate::Policy;
@@ -70,28 +72,86 @@ fn main() {
     if let [once, name, folder, times] = arguments.as_slice()
         && once == "--once"
     {
-        let piece = PIECES.iter().find(|piece| piece.name == name).unwrap();
-        return (piece.work)(Path::new(folder), times.parse().unwrap());
+        let (folder, times) = (Path::new(folder), times.parse().unwrap());
+        return match PIECES.iter().find(|piece| piece.name == name) {
+            Some(piece) => (piece.work)(folder, times),
+            None => operate(folder, times, name),
+        };
     }
     let wanted = arguments.first().map_or("", String::as_str);
-    println!("| piece | instructions |\n|---|---|");
-    for piece in PIECES.iter().filter(|piece| piece.name.contains(wanted)) {
-        let [once, twice] = [piece.times, 2 * piece.times].map(|times| counted(piece, times));
-        println!("| {} | {} |", piece.name, (twice - once) / piece.times as u64);
+    let pieces: Vec<_> = PIECES.iter().filter(|piece| piece.name.contains(wanted)).collect();
+    if !pieces.is_empty() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let key = data::company(folder.path());
+        let customer = data::fill(folder.path(), 1, 100);
+        std::fs::write(folder.path().join("key"), key).unwrap();
+        std::fs::write(folder.path().join("customer"), customer).unwrap();
+        println!("| piece | instructions |\n|---|---|");
+        for piece in pieces {
+            println!("| {} | {} |", piece.name, instructions(piece.name, folder.path(), piece.times));
+        }
+    }
+    for batches in [0, 200] {
+        long_histories(batches, wanted);
     }
 }
 
-/// How many instructions a process takes that does a piece of work some times, on a database of its own.
-fn counted(piece: &Piece, times: usize) -> u64 {
+/// Lines of the two partners that are compared.
+const LINES: [u64; 2] = [200, 200_000];
+
+/// Requests of a kind, each to a deal of its own: at most a third of those that there are.
+const OF_A_KIND: usize = 6;
+
+/// What requests cost for a partner with many lines of an article, against one with few.
+fn long_histories(batches: u64, wanted: &str) {
+    let in_one_batch = if batches == 0 { &[] } else { IN_ONE_BATCH };
+    let operations = OPERATIONS.iter().chain(in_one_batch);
+    let operations: Vec<_> = operations.filter(|operation| operation.name.contains(wanted)).collect();
+    if operations.is_empty() {
+        return;
+    }
+    let folders = LINES.map(|lines| {
+        let folder = tempfile::TempDir::new().unwrap();
+        std::fs::write(folder.path().join("key"), data::company(folder.path())).unwrap();
+        std::fs::write(folder.path().join("history"), format!("{lines} {batches}")).unwrap();
+        lines::fill(folder.path(), History { lines, batches });
+        folder
+    });
+    let [few, many] = LINES;
+    println!(
+        "\n| one article in {batches} batches | {few} lines | {many} lines | times |\n|---|---|---|---|"
+    );
+    for Operation { name, .. } in operations {
+        let [few, many] = folders.each_ref().map(|folder| instructions(name, folder.path(), OF_A_KIND));
+        println!("| {name} | {few} | {many} | {:.2} |", many as f64 / few as f64);
+    }
+}
+
+/// Does what an operation does some times, in the folder of a long history.
+fn operate(folder: &Path, times: usize, name: &str) {
+    let operation = OPERATIONS.iter().chain(IN_ONE_BATCH).find(|operation| operation.name == name).unwrap();
+    let history = std::fs::read_to_string(folder.join("history")).unwrap();
+    let (lines, batches) = history.split_once(' ').unwrap();
+    let history = History { lines: lines.parse().unwrap(), batches: batches.parse().unwrap() };
+    requests(folder, (0..times as u64).map(|at| (operation.request)(history, at)));
+}
+
+/// How many instructions a piece of work takes, each time on a copy of the folder.
+fn instructions(name: &str, folder: &Path, times: usize) -> i64 {
+    let [once, twice] = [times, 2 * times].map(|times| counted(name, folder, times));
+    (twice - once) / times as i64
+}
+
+/// How many instructions a process takes that does a piece of work some times.
+fn counted(name: &str, template: &Path, times: usize) -> i64 {
     let folder = tempfile::TempDir::new().unwrap();
-    let key = data::company(folder.path());
-    let customer = data::fill(folder.path(), 1, 100);
-    std::fs::write(folder.path().join("key"), key).unwrap();
-    std::fs::write(folder.path().join("customer"), customer).unwrap();
+    for file in std::fs::read_dir(template).unwrap().map(Result::unwrap) {
+        std::fs::copy(file.path(), folder.path().join(file.file_name())).unwrap();
+    }
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg(std::env::current_exe().unwrap())
-        .args(["--once", piece.name])
+        .args(["--once", name])
         .arg(folder.path())
         .arg(times.to_string())
         .output()
@@ -133,21 +193,24 @@ fn read_json(times: usize, levels: usize) {
 
 fn get(folder: &Path, times: usize, path: &str, query: &str) {
     let customer = std::fs::read_to_string(folder.join("customer")).unwrap();
-    requests(folder, times, "GET", &path.replace("{id}", &customer), query, "");
+    let path = format!("{}?{query}", path.replace("{id}", &customer));
+    requests(folder, (0..times).map(|_| ("GET", path.clone(), String::new())));
 }
 
 fn post(folder: &Path, times: usize) {
-    requests(folder, times, "POST", "belege", "", &data::document(1, 0));
+    let document = data::document(1, 0);
+    requests(folder, (0..times).map(|_| ("POST", "belege".to_owned(), document.clone())));
 }
 
-/// Sends requests to the gate of a service in this process, one after the other.
-fn requests(folder: &Path, times: usize, method: &str, path: &str, query: &str, body: &str) {
+/// Sends requests, each a method, a path and a body, to the gate of a service in this process, one after the other.
+fn requests(folder: &Path, requests: impl Iterator<Item = (&'static str, String, String)>) {
     let clock = system_clock();
     let app = App::open(&folder.join("partnerd.db"), Arc::clone(&clock), &Policy::default()).unwrap();
     let key = std::fs::read_to_string(folder.join("key")).unwrap();
     let headers =
         HeaderMap::from_iter([("x-api-key".parse().unwrap(), HeaderValue::from_str(&key).unwrap())]);
-    for _ in 0..times {
+    for (method, path, body) in requests {
+        let (path, query) = path.split_once('?').unwrap_or((&path, ""));
         let request = Request {
             id: Uuid::now_v7(),
             at: clock(),
@@ -158,7 +221,7 @@ fn requests(folder: &Path, times: usize, method: &str, path: &str, query: &str, 
             query: query.to_owned(),
             headers: headers.clone(),
             malformed: None,
-            body: Body::of(body.as_bytes().to_vec()),
+            body: Body::of(body.into_bytes()),
         };
         let reply = Arc::clone(&app.gate).answer(request).wait().unwrap();
         assert!(reply.status < 300, "{}", String::from_utf8_lossy(&reply.body));

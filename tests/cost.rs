@@ -1,0 +1,101 @@
+//! What a request costs follows from what it touches, never from the length of a history (D8): counted in steps of
+//! SQLite's machine, which are the same on every run, not in time.
+
+#[path = "load/lines.rs"]
+mod lines;
+mod process;
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hyper::HeaderMap;
+use lines::{History, IN_ONE_BATCH, OPERATIONS, Operation};
+use partnerd::belege::ROUTES;
+use partnerd::db::tx::{Tx, WriteTx};
+use partnerd::db::{connection, system_clock};
+use partnerd::http::call::{Body, Call, Request, Strictness};
+use partnerd::http::route::Run;
+use process::Folder;
+use rusqlite::Connection;
+use uuid::Uuid;
+
+/// A company with a long history, and a counter of the steps that its statements take.
+struct Company {
+    connection: Connection,
+    steps: Arc<AtomicU64>,
+    history: History,
+    folder: Folder,
+}
+
+impl Company {
+    fn with(history: History) -> Company {
+        let folder = Folder::new();
+        folder.company("Mühle");
+        lines::fill(folder.path(), history);
+        let connection = connection::open_writer(&folder.file("partnerd.db")).unwrap();
+        let steps = Arc::new(AtomicU64::new(0));
+        let counter = Arc::clone(&steps);
+        let count = move || {
+            counter.fetch_add(1, Ordering::Relaxed);
+            false
+        };
+        connection.progress_handler(1, Some(count)).unwrap();
+        Company { connection, steps, history, folder }
+    }
+
+    /// Steps of the third request of a kind: by then all statements are prepared.
+    fn steps(&self, operation: &Operation) -> u64 {
+        (0..3).map(|at| self.once(operation, at)).last().unwrap()
+    }
+
+    fn once(&self, operation: &Operation, at: u64) -> u64 {
+        let (method, path, body) = (operation.request)(self.history, at);
+        let segments: Vec<&str> = path.split('/').collect();
+        let ids: Vec<_> = segments.iter().skip(1).take(1).map(|id| Uuid::parse_str(id).ok()).collect();
+        let pattern = match segments.as_slice() {
+            [first] => format!("/api/v1/{first}"),
+            [first, _, rest @ ..] => [&["/api/v1", first, "{id}"][..], rest].concat().join("/"),
+            [] => unreachable!(),
+        };
+        let route = ROUTES.iter().find(|r| r.pattern == pattern && r.method.as_str() == method).unwrap();
+        let request = Request {
+            id: Uuid::now_v7(),
+            at: system_clock()(),
+            started: std::time::Instant::now(),
+            peer: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            method: method.to_owned(),
+            path,
+            query: String::new(),
+            headers: HeaderMap::new(),
+            malformed: None,
+            body: Body::of(body.into_bytes()),
+        };
+        let call = Call::new(&request, route, ids, Strictness::default()).unwrap();
+        let Run::Write(run) = route.run else { panic!("{pattern} does not write") };
+        let work = run(&call).unwrap();
+        let before = self.steps.load(Ordering::Relaxed);
+        self.connection.execute_batch("begin immediate").unwrap();
+        let reply = work(&WriteTx::new(Tx::new(&self.connection, 1, request.at), None));
+        self.connection.execute_batch("commit").unwrap();
+        let reply = reply.unwrap_or_else(|failure| panic!("{}: {failure:?}", operation.name));
+        assert!(reply.status < 300);
+        self.steps.load(Ordering::Relaxed) - before
+    }
+}
+
+#[test]
+fn no_request_costs_more_because_a_partner_has_many_lines() {
+    for batches in [0, 20] {
+        let [few, many] = [200, 5_000].map(|lines| Company::with(History { lines, batches }));
+        let named = if batches == 0 { &[] } else { IN_ONE_BATCH };
+        for operation in OPERATIONS.iter().chain(named) {
+            let [few, many] = [few.steps(operation), many.steps(operation)];
+            assert!(many < 2 * few, "{}: {few} steps, with 25 times the lines {many}", operation.name);
+        }
+        for company in [few, many] {
+            drop(company.connection);
+            company.folder.result(&["check"]);
+        }
+    }
+}
