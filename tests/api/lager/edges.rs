@@ -101,6 +101,8 @@ fn a_corrected_invoice_needs_its_batch_too() {
     assert_eq!((mill.stock("C1").as_str(), mill.charge_id(&invoice)), ("90.000", json!(charge)));
 }
 
+/// Without returns: one that loses the delivery it took back takes back what an invoice moved instead, and the delivery,
+/// which enters last, moves as much more (D8, step 3).
 #[test]
 fn equal_items_leave_all_stock_as_it_was() {
     let server = Server::start();
@@ -111,9 +113,7 @@ fn equal_items_leave_all_stock_as_it_was() {
         ("RE", json!([plain(6)])),
         ("RE", json!([sell(7, &charge)])),
         ("LS", json!([sell(5, &charge), sell(2, &charge)])),
-        ("LS", json!([sell(-1, &charge)])),
         ("EL", json!([buy(10, "C1")])),
-        ("EL", json!([buy(-2, "C1")])),
         ("ER", json!([buy(8, "C1"), buy(3, "C1")])),
     ];
     let documents = items.map(|(typ, items)| (mill.post(typ, items.clone()).id(), items));
