@@ -148,6 +148,8 @@ impl Running {
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(Duration::from_secs(60)))
+            // The server ends a connection on which nothing comes for 5 s.
+            .max_idle_age(Duration::from_secs(2))
             .build();
         Client { base: format!("http://{}", self.address), key: key.to_owned(), agent: config.into() }
     }

@@ -1,0 +1,67 @@
+//! Does a story tell a broken rule from a whole one? And is the model itself sound?
+
+use crate::stock::model::{Broken, Model, OPENING_STOCK};
+use crate::stock::notation::{self, Op};
+use crate::stock::story;
+
+const RULES: [Broken; 8] = [
+    Broken::PositiveFirst,
+    Broken::NewestFirst,
+    Broken::CreditNeverMoves,
+    Broken::ReturnMovesAgain,
+    Broken::ElderReversed,
+    Broken::NoteRewrites,
+    Broken::NamesIgnored,
+    Broken::UncoveredStays,
+];
+
+/// The first step at which what moved, was refused or has met differs.
+fn differs_at(rule: Broken, story: &[Op]) -> Option<usize> {
+    let (mut whole, mut broken) = (Model::new(), Model { broken: Some(rule), ..Model::new() });
+    let differs = |op: &Op| {
+        let is_allowed = whole.allows(op);
+        if is_allowed != broken.allows(op) {
+            return true;
+        }
+        is_allowed && (whole.play(op) != broken.play(op) || whole.facts() != broken.facts())
+    };
+    story.iter().position(differs)
+}
+
+#[test]
+fn each_broken_rule_is_found_within_two_hundred_steps() {
+    for rule in RULES {
+        let found = differs_at(rule, &story::write(1, 200));
+        assert!(found.is_some_and(|step| step < 200), "{rule:?}: {found:?}");
+    }
+}
+
+#[test]
+fn of_a_long_story_only_what_shows_the_difference_is_left() {
+    for rule in RULES {
+        let long = story::write(1, 200);
+        let short = story::minimise(&long, 2_000, |story| differs_at(rule, story).is_some());
+        assert!(short.len() <= 8, "{rule:?}: {}", notation::text(&short));
+    }
+}
+
+#[test]
+fn every_quantity_of_the_model_is_somewhere_and_all_of_it_goes() {
+    for seed in 0..20 {
+        let mut model = Model::new();
+        let mut moved = 0;
+        for (step, op) in story::write(seed, 1_000).iter().enumerate() {
+            moved += usize::from(model.play(op).is_ok_and(|moved| !moved.is_empty()));
+            let accounts = if step % 10 == 0 { model.accounts() } else { Vec::new() };
+            for (pos, quantity, sum) in accounts {
+                assert_eq!(quantity, sum, "seed {seed}, step {step}, {op}: {pos:?}");
+            }
+        }
+        assert!(moved > 400, "seed {seed}: only {moved} steps moved anything");
+        for (batch, stock) in model.stocks() {
+            let opening = if matches!(batch, notation::Batch::Opening(_)) { OPENING_STOCK } else { 0 };
+            assert_eq!(stock, opening, "seed {seed}: {batch}");
+        }
+        assert!(model.moved().is_empty() && model.positions.is_empty() && model.pairs.is_empty());
+    }
+}

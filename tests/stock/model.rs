@@ -1,0 +1,411 @@
+//! D8 as a model: what a few plain maps remember of documents, and what follows from them. What moved is never
+//! stored: it is the sum over what is open, paired and taken back. `pairing` has the rules by which these meet.
+
+use std::collections::BTreeMap;
+
+use crate::stock::notation::{Batch, Item, Named, Op, Typ};
+
+/// Where goods lie: a batch, or nowhere in particular (article without batches).
+pub type Lot = Option<Batch>;
+
+/// A position. The order is that of creation; within a document negative quantities come first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pos {
+    pub document: u32,
+    pub is_positive: bool,
+    pub index: usize,
+}
+
+/// A live position that takes part.
+#[derive(Debug, Clone)]
+pub struct Position {
+    pub typ: Typ,
+    pub partner: u32,
+    pub item: Item,
+    /// The batch that the request named.
+    pub name: Option<Batch>,
+}
+
+/// Some of a position that it moved itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    pub lot: Lot,
+    pub quantity: i64,
+    /// When it was moved.
+    pub since: u64,
+}
+
+/// A delivery and an invoice that met.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pair {
+    pub delivery: Pos,
+    pub invoice: Pos,
+    /// Which of the two moved.
+    pub mover: Pos,
+    pub part: Part,
+}
+
+/// What a return or a credit did, or both together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Back {
+    pub giving: Option<Pos>,
+    pub credit: Option<Pos>,
+    /// Which of the two moved, if any.
+    pub mover: Option<Pos>,
+    pub lot: Lot,
+    pub quantity: i64,
+    pub hold: Hold,
+}
+
+impl Back {
+    /// The position of which it holds something.
+    pub fn held(&self) -> Option<Pos> {
+        match self.hold {
+            Hold::Lowered(pos, _) | Hold::Taken(pos, _) | Hold::Uncovered(pos) => Some(pos),
+            Hold::Nothing => None,
+        }
+    }
+}
+
+/// What it holds of a position with a positive quantity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hold {
+    Nothing,
+    /// A return: of a delivery that was open.
+    Lowered(Pos, u64),
+    /// What moved: of an invoice that had moved and was open.
+    Taken(Pos, u64),
+    /// A credit: of an invoice that a delivery covered.
+    Uncovered(Pos),
+}
+
+/// What a withdrawal gives back to a position, until its turn comes.
+#[derive(Debug, Clone, Default)]
+pub struct Released {
+    pub parts: Vec<Part>,
+    pub backs: Vec<Back>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Document {
+    pub typ: Typ,
+    pub partner: u32,
+    pub items: Vec<Item>,
+    pub is_final: bool,
+    pub is_live: bool,
+}
+
+#[derive(Debug, Clone)]
+pub struct Stored {
+    pub name: Batch,
+    pub opening: i64,
+    pub mhd: Option<u32>,
+}
+
+/// A rule of D8 that a broken model does not follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Broken {
+    /// Within one document positive quantities come first.
+    PositiveFirst,
+    /// The newest open counterpart is met first.
+    NewestFirst,
+    /// A credit never moves back what an invoice moved itself.
+    CreditNeverMoves,
+    /// A return moves although a credit has moved for it.
+    ReturnMovesAgain,
+    /// Where both have moved, the elder one's movement is reversed.
+    ElderReversed,
+    /// A PUT of a note withdraws and writes anew.
+    NoteRewrites,
+    /// Positions meet whatever batches they name.
+    NamesIgnored,
+    /// A credit that an invoice loses leaves it uncovered.
+    UncoveredStays,
+}
+
+/// What each document moved, by article (tracked or not) and batch.
+pub type Moved = BTreeMap<(u32, bool, Lot), i64>;
+
+/// What is open, and what has met: the positions of delivery, invoice, return and credit, the batch, and who moved it
+/// out of (into) it and back.
+pub type Facts = BTreeMap<([Option<(u32, usize)>; 4], Lot, [Option<&'static str>; 2]), i64>;
+
+/// What an operation moved, or the code of its refusal.
+pub type Outcome = Result<Moved, String>;
+
+pub const OPENING: [u32; 3] = [0, 1, 2];
+pub const OPENING_STOCK: i64 = 100;
+
+#[derive(Debug, Clone)]
+pub struct Model {
+    pub broken: Option<Broken>,
+    pub fefo: bool,
+    pub deliveries_only: bool,
+    pub batches: Vec<Stored>,
+    pub documents: BTreeMap<u32, Document>,
+    pub positions: BTreeMap<Pos, Position>,
+    pub open: BTreeMap<Pos, Vec<Part>>,
+    pub pairs: Vec<Pair>,
+    pub backs: Vec<Back>,
+    pub released: BTreeMap<Pos, Released>,
+    pub clock: u64,
+    /// The stock that the items of the document that is being written may take by themselves.
+    pub free: BTreeMap<Batch, i64>,
+}
+
+impl Model {
+    pub fn new() -> Model {
+        let opening = |number| Stored { name: Batch::Opening(number), opening: OPENING_STOCK, mhd: None };
+        Model {
+            broken: None,
+            fefo: false,
+            deliveries_only: false,
+            batches: OPENING.into_iter().map(opening).collect(),
+            documents: BTreeMap::new(),
+            positions: BTreeMap::new(),
+            open: BTreeMap::new(),
+            pairs: Vec::new(),
+            backs: Vec::new(),
+            released: BTreeMap::new(),
+            clock: 0,
+            free: BTreeMap::new(),
+        }
+    }
+
+    pub fn breaks(&self, rule: Broken) -> bool {
+        self.broken == Some(rule)
+    }
+
+    /// Whether the story can go on like this: what it names is there.
+    pub fn allows(&self, op: &Op) -> bool {
+        let can_change = |number: &u32| self.live(*number).is_some_and(|document| !document.is_final);
+        match op {
+            Op::Post { number, typ, partner, items } => {
+                !self.documents.contains_key(number) && self.can_name(*typ, *partner, items)
+            }
+            Op::Put { number, items } => {
+                can_change(number) && {
+                    let document = &self.documents[number];
+                    self.can_name(document.typ, document.partner, items)
+                }
+            }
+            Op::Partner { number, .. } => {
+                can_change(number) && self.documents[number].items.iter().all(|item| item.refers.is_none())
+            }
+            Op::Note(number) | Op::Finish(number) => can_change(number),
+            Op::Cancel(number) => self.live(*number).is_some(),
+            Op::Fefo(_) | Op::DeliveriesOnly(_) => true,
+        }
+    }
+
+    pub fn live(&self, number: u32) -> Option<&Document> {
+        self.documents.get(&number).filter(|document| document.is_live)
+    }
+
+    fn can_name(&self, typ: Typ, partner: u32, items: &[Item]) -> bool {
+        let known = |batch: Batch| self.batches.iter().any(|stored| stored.name == batch);
+        items.iter().all(|item| {
+            let fits = |other: &Document| other.typ.sells() == typ.sells() && other.partner == partner;
+            let batch = !matches!(item.named, Named::Charge(batch) if !known(batch));
+            batch && item.refers.is_none_or(|number| self.live(number).is_some_and(fits))
+        })
+    }
+
+    /// Carries out an operation that is allowed; a refusal changes nothing.
+    pub fn play(&mut self, op: &Op) -> Outcome {
+        let before = self.clone();
+        match self.carry_out(op) {
+            Ok(()) => Ok(difference(&before.moved(), &self.moved())),
+            Err(code) => {
+                *self = before;
+                Err(code.to_owned())
+            }
+        }
+    }
+
+    fn carry_out(&mut self, op: &Op) -> Result<(), &'static str> {
+        match op {
+            Op::Post { number, typ, partner, items } => {
+                let items = self.as_written(*typ, items);
+                let document =
+                    Document { typ: *typ, partner: *partner, items, is_final: false, is_live: true };
+                self.documents.insert(*number, document);
+                self.enter(*number)
+            }
+            Op::Put { number, items } => self.rewrite(*number, |model, document| {
+                document.items = model.as_written(document.typ, items);
+            }),
+            Op::Partner { number, partner } if self.documents[number].partner != *partner => {
+                self.rewrite(*number, |_, document| document.partner = *partner)
+            }
+            Op::Note(number) if self.breaks(Broken::NoteRewrites) => self.rewrite(*number, |_, _| {}),
+            Op::Partner { .. } | Op::Note(_) => Ok(()),
+            Op::Finish(number) => {
+                self.document(*number).is_final = true;
+                Ok(())
+            }
+            Op::Cancel(number) => self.rewrite(*number, |_, document| document.is_live = false),
+            Op::Fefo(on) => {
+                self.fefo = *on;
+                Ok(())
+            }
+            Op::DeliveriesOnly(on) => {
+                self.deliveries_only = *on;
+                Ok(())
+            }
+        }
+    }
+
+    fn document(&mut self, number: u32) -> &mut Document {
+        self.documents.get_mut(&number).unwrap()
+    }
+
+    /// Items with what the settings of their day make of them.
+    fn as_written(&self, typ: Typ, items: &[Item]) -> Vec<Item> {
+        let books = |item: &Item| typ.delivers() || (item.books && !self.deliveries_only);
+        items.iter().map(|item| Item { books: books(item), ..*item }).collect()
+    }
+
+    /// Withdraws a document, lets what it had met settle, and writes it anew.
+    fn rewrite(
+        &mut self,
+        number: u32,
+        change: impl FnOnce(&Model, &mut Document),
+    ) -> Result<(), &'static str> {
+        let (moved, stocks) = (self.moved(), self.stocks());
+        let mut document = self.documents[&number].clone();
+        change(self, &mut document);
+        self.withdraw(number);
+        self.documents.insert(number, document);
+        self.settle();
+        if self.documents[&number].is_live {
+            self.enter(number)?;
+        }
+        let mut received: BTreeMap<Batch, i64> = BTreeMap::new();
+        for ((number, _, lot), sum) in difference(&moved, &self.moved()) {
+            if let (Some(batch), false) = (lot, self.documents[&number].typ.sells()) {
+                *received.entry(batch).or_default() += sum;
+            }
+        }
+        let is_used = |(batch, stock): (Batch, i64)| {
+            let falls = stock < stocks.get(&batch).copied().unwrap_or(0);
+            stock < 0 && falls && received.get(&batch).is_some_and(|sum| *sum < 0)
+        };
+        if self.stocks().into_iter().any(is_used) { Err("CHARGE_BEREITS_VERWENDET") } else { Ok(()) }
+    }
+
+    /// What a position with a positive quantity moves of one unit.
+    fn direction(&self, pos: Pos) -> i64 {
+        if self.positions[&pos].typ.sells() == pos.is_positive { -1 } else { 1 }
+    }
+
+    /// All that live documents have moved, as it stands.
+    pub fn moved(&self) -> Moved {
+        let mut sums = Moved::new();
+        let mut add = |pos: Pos, lot: Lot, quantity: i64| {
+            let key = (pos.document, self.positions[&pos].item.tracked, lot);
+            *sums.entry(key).or_default() += quantity * self.direction(pos);
+        };
+        for (pos, parts) in &self.open {
+            parts.iter().for_each(|part| add(*pos, part.lot, part.quantity));
+        }
+        for pair in &self.pairs {
+            add(pair.mover, pair.part.lot, pair.part.quantity);
+        }
+        for back in &self.backs {
+            if let Some(mover) = back.mover {
+                add(mover, back.lot, back.quantity);
+            }
+            if let Hold::Lowered(pos, _) | Hold::Taken(pos, _) = back.hold {
+                add(pos, back.lot, back.quantity);
+            }
+        }
+        sums.retain(|_, sum| *sum != 0);
+        sums
+    }
+
+    /// The stock of every batch.
+    pub fn stocks(&self) -> BTreeMap<Batch, i64> {
+        let mut stocks: BTreeMap<Batch, i64> =
+            self.batches.iter().map(|stored| (stored.name, stored.opening)).collect();
+        for ((_, _, lot), sum) in self.moved() {
+            if let Some(batch) = lot {
+                *stocks.get_mut(&batch).unwrap() += sum;
+            }
+        }
+        stocks
+    }
+
+    /// `geliefert` of the contract (D21g).
+    pub fn delivered(&self) -> i64 {
+        let of_contract = |pos: &Pos| self.positions[pos].item.contract;
+        let deliveries = self.positions.iter().filter(|(_, position)| position.typ.delivers());
+        let deliveries = deliveries.filter(|(pos, _)| of_contract(pos)).map(|(_, p)| p.item.quantity);
+        let open =
+            self.open.iter().filter(|(pos, _)| !self.positions[pos].typ.delivers() && of_contract(pos));
+        let open = open.flat_map(|(_, parts)| parts).map(|part| part.quantity);
+        let backs = self.backs.iter().map(|back| {
+            let taken = matches!(back.hold, Hold::Taken(pos, _) if of_contract(&pos));
+            let moved = back.giving.is_none() && back.mover.is_some_and(|pos| of_contract(&pos));
+            back.quantity * (i64::from(taken) - i64::from(moved))
+        });
+        deliveries.chain(open).chain(backs).sum()
+    }
+
+    /// What has met, and what is open: of that, only the delivery or the invoice.
+    pub fn facts(&self) -> Facts {
+        let mut facts = Facts::new();
+        let mut add = |positions: [Option<Pos>; 4], lot: Lot, movers: [Option<Pos>; 2], quantity: i64| {
+            let kind = |mover: Pos| {
+                let at = positions.iter().position(|pos| *pos == Some(mover)).unwrap();
+                ["lieferung", "rechnung", "rueckgabe", "gutschrift"][at]
+            };
+            let key = (
+                positions.map(|pos| pos.map(|pos| (pos.document, pos.index))),
+                lot,
+                movers.map(|mover| mover.map(kind)),
+            );
+            *facts.entry(key).or_default() += quantity;
+        };
+        let side = |pos: Pos| {
+            if self.positions[&pos].typ.delivers() { (Some(pos), None) } else { (None, Some(pos)) }
+        };
+        for (pos, parts) in &self.open {
+            let (delivery, invoice) = side(*pos);
+            for part in parts {
+                add([delivery, invoice, None, None], part.lot, [Some(*pos), None], part.quantity);
+            }
+        }
+        for Pair { delivery, invoice, mover, part } in &self.pairs {
+            let positions = [Some(*delivery), Some(*invoice), None, None];
+            add(positions, part.lot, [Some(*mover), None], part.quantity);
+        }
+        for back in &self.backs {
+            let (delivery, invoice) = back.held().map_or((None, None), side);
+            let moved = back.held().filter(|_| !matches!(back.hold, Hold::Uncovered(..)));
+            let positions = [delivery, invoice, back.giving, back.credit];
+            add(positions, back.lot, [moved, back.mover], back.quantity);
+        }
+        facts
+    }
+
+    /// What each document brought into a batch or took out of it, as /herkunft lists them.
+    pub fn partners(&self, batch: Batch) -> BTreeMap<u32, i64> {
+        let moved = self.moved().into_iter().filter(|((_, _, lot), _)| *lot == Some(batch));
+        moved.map(|((number, ..), sum)| (number, sum * self.sign(number))).collect()
+    }
+
+    fn sign(&self, number: u32) -> i64 {
+        if self.documents[&number].typ.sells() { -1 } else { 1 }
+    }
+}
+
+/// What came between two states.
+fn difference(before: &Moved, after: &Moved) -> Moved {
+    let mut difference = after.clone();
+    for (key, sum) in before {
+        *difference.entry(*key).or_default() -= sum;
+    }
+    difference.retain(|_, sum| *sum != 0);
+    difference
+}

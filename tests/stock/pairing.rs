@@ -1,0 +1,424 @@
+//! The rules of D8 for what meets what: positions enter, are withdrawn, and what they had met settles.
+
+use crate::stock::model::{Back, Broken, Hold, Lot, Model, Pair, Part, Pos, Position, Stored};
+use crate::stock::notation::{Batch, Named};
+
+const NO_BATCH: &str = "CHARGE_FEHLT";
+
+impl Model {
+    /// Writes the positions of a document.
+    pub fn enter(&mut self, number: u32) -> Result<(), &'static str> {
+        let document = self.documents[&number].clone();
+        let mut positions: Vec<(Pos, Position)> = Vec::new();
+        for (index, item) in document.items.iter().enumerate() {
+            if item.deduction || !item.books {
+                continue;
+            }
+            let takes_by_itself = document.typ.sells() && self.fefo && item.quantity > 0;
+            let needs_batch = document.typ.delivers() && item.tracked && item.named == Named::Nothing;
+            if needs_batch && !takes_by_itself {
+                return Err(NO_BATCH);
+            }
+            let name = match item.named {
+                _ if !item.tracked => None,
+                Named::Charge(batch) => Some(batch),
+                Named::Foreign(number) => Some(Batch::Foreign { number, partner: document.partner }),
+                Named::Dated(_) | Named::Nothing => None,
+            };
+            let pos = Pos { document: number, is_positive: item.quantity > 0, index };
+            let position = Position { typ: document.typ, partner: document.partner, item: *item, name };
+            positions.push((pos, position));
+        }
+        positions.sort_by_key(|(pos, _)| *pos);
+        if self.breaks(Broken::PositiveFirst) {
+            positions.sort_by_key(|(pos, _)| (!pos.is_positive, pos.index));
+        }
+        self.reserve(&positions);
+        for (pos, position) in positions {
+            let (typ, quantity) = (position.typ, position.item.quantity.abs());
+            self.positions.insert(pos, position);
+            match (pos.is_positive, typ.delivers()) {
+                (true, _) => self.enter_positive(pos, quantity)?,
+                (false, true) => self.enter_new_return(pos, quantity),
+                (false, false) => self.enter_credit(back(pos, false, quantity)),
+            }
+        }
+        self.settle();
+        Ok(())
+    }
+
+    pub fn tick(&mut self) -> u64 {
+        self.clock += 1;
+        self.clock
+    }
+
+    /// What items without a batch see of the stock: the document has booked nothing yet, and what it names is kept.
+    fn reserve(&mut self, positions: &[(Pos, Position)]) {
+        self.free = self.stocks();
+        for (_, position) in positions {
+            if let (Named::Charge(batch), true) = (position.item.named, position.item.tracked) {
+                *self.free.get_mut(&batch).unwrap() -= position.item.quantity;
+            }
+        }
+    }
+
+    /// Same partner, article and side of the business, and same batch where both name one.
+    fn agree(&self, one: Pos, other: Pos) -> bool {
+        self.agrees(one, other, self.positions[&other].name)
+    }
+
+    /// The same of something that names this batch.
+    fn agrees(&self, one: Pos, other: Pos, name: Option<Batch>) -> bool {
+        let (one, other) = (&self.positions[&one], &self.positions[&other]);
+        let same_name =
+            self.breaks(Broken::NamesIgnored) || one.name.is_none() || name.is_none() || one.name == name;
+        one.partner == other.partner
+            && one.item.tracked == other.item.tracked
+            && one.typ.sells() == other.typ.sells()
+            && same_name
+    }
+
+    /// The batch that one of these names, the first that does.
+    fn name_of(&self, positions: [Option<Pos>; 3]) -> Option<Batch> {
+        positions.into_iter().flatten().find_map(|pos| self.positions[&pos].name)
+    }
+
+    fn name_of_back(&self, back: &Back) -> Option<Batch> {
+        self.name_of([back.giving, back.credit, back.held()])
+    }
+
+    /// Positions of one kind that agree with one, oldest first.
+    fn open_of(&self, of: Pos, delivers: bool) -> Vec<Pos> {
+        let fits = |pos: &&Pos| self.positions[pos].typ.delivers() == delivers && self.agree(of, **pos);
+        self.open.keys().filter(fits).copied().collect()
+    }
+
+    // ---- deliveries and invoices
+
+    fn enter_positive(&mut self, pos: Pos, quantity: i64) -> Result<(), &'static str> {
+        let rest = self.meet(pos, quantity, None);
+        for (lot, quantity) in self.lots(pos, rest)? {
+            let since = self.tick();
+            self.open.entry(pos).or_default().push(Part { lot, quantity, since });
+        }
+        Ok(())
+    }
+
+    /// Meets open counterparts, the oldest first; what is left. `own`: it has moved already.
+    pub fn meet(&mut self, pos: Pos, mut quantity: i64, own: Option<Part>) -> i64 {
+        let delivers = self.positions[&pos].typ.delivers();
+        let mut others = self.open_of(pos, !delivers);
+        others.retain(|other| self.may(pos, *other));
+        if self.breaks(Broken::NewestFirst) {
+            others.reverse();
+        }
+        for other in others {
+            let mut parts = self.open.remove(&other).unwrap();
+            if own.is_none() {
+                self.date(pos, &parts, quantity);
+            }
+            for part in &mut parts {
+                let met = quantity.min(part.quantity);
+                if met == 0 {
+                    continue;
+                }
+                quantity -= met;
+                part.quantity -= met;
+                let keeps = own.filter(|_| (pos < other) != self.breaks(Broken::ElderReversed));
+                let (mover, part) = keeps.map_or((other, *part), |own| (pos, own));
+                let (delivery, invoice) = if delivers { (pos, other) } else { (other, pos) };
+                let part = Part { quantity: met, ..part };
+                self.pairs.push(Pair { delivery, invoice, mover, part });
+            }
+            self.put_back(other, parts);
+        }
+        quantity
+    }
+
+    /// An item that says only a best-before date says it of the batches that it meets, where they have none.
+    fn date(&mut self, pos: Pos, parts: &[Part], mut quantity: i64) {
+        let Named::Dated(day) = self.positions[&pos].item.named else { return };
+        for part in parts {
+            if quantity > 0
+                && let Some(stored) = self.batches.iter_mut().find(|stored| Some(stored.name) == part.lot)
+            {
+                stored.mhd.get_or_insert(day);
+            }
+            quantity -= part.quantity;
+        }
+    }
+
+    /// Leaves open what is left of parts.
+    fn put_back(&mut self, pos: Pos, parts: Vec<Part>) {
+        let parts: Vec<Part> = parts.into_iter().filter(|part| part.quantity > 0).collect();
+        if !parts.is_empty() {
+            self.open.insert(pos, parts);
+        }
+    }
+
+    /// The batches that the remainder of a position goes into or comes out of.
+    fn lots(&mut self, pos: Pos, quantity: i64) -> Result<Vec<(Lot, i64)>, &'static str> {
+        if quantity == 0 {
+            return Ok(Vec::new());
+        }
+        let position = self.positions[&pos].clone();
+        match position.item.named {
+            _ if !position.item.tracked => Ok(vec![(None, quantity)]),
+            Named::Nothing if position.typ.sells() && self.fefo => Ok(self.by_date(quantity)),
+            Named::Nothing => Err(NO_BATCH),
+            _ => Ok(vec![(Some(self.batch(&position)), quantity)]),
+        }
+    }
+
+    /// The batch that an item says; a new one where there is none.
+    fn batch(&mut self, position: &Position) -> Batch {
+        let (name, mhd) = match position.item.named {
+            Named::Dated(day) => {
+                let same =
+                    |stored: &&Stored| matches!(stored.name, Batch::Dated { day: of, .. } if of == day);
+                let nth = self.batches.iter().filter(same).count() as u32 + 1;
+                (Batch::Dated { day, nth }, Some(day))
+            }
+            _ => (position.name.unwrap(), None),
+        };
+        if !self.batches.iter().any(|stored| stored.name == name) {
+            self.batches.push(Stored { name, opening: 0, mhd });
+        }
+        name
+    }
+
+    /// All batches, in the order in which they should go out.
+    fn by_age(&self) -> Vec<Batch> {
+        let mut batches: Vec<&Stored> = self.batches.iter().collect();
+        batches.sort_by_key(|stored| (stored.mhd.is_none(), stored.mhd));
+        batches.into_iter().map(|stored| stored.name).collect()
+    }
+
+    fn by_date(&mut self, quantity: i64) -> Vec<(Lot, i64)> {
+        let batches = self.by_age();
+        let mut rest = quantity;
+        let mut taken: Vec<(Batch, i64)> = Vec::new();
+        for batch in &batches {
+            let some = rest.min(self.free[batch]);
+            if some > 0 {
+                taken.push((*batch, some));
+                rest -= some;
+            }
+        }
+        // There are always the opening batches.
+        match taken.last_mut() {
+            Some((_, quantity)) => *quantity += rest,
+            None => taken.push((batches[batches.len() - 1], rest)),
+        }
+        for (batch, quantity) in &taken {
+            *self.free.get_mut(batch).unwrap() -= quantity;
+        }
+        taken.into_iter().map(|(batch, quantity)| (Some(batch), quantity)).collect()
+    }
+
+    // ---- returns
+
+    fn enter_new_return(&mut self, pos: Pos, quantity: i64) {
+        let position = self.positions[&pos].clone();
+        let lot = position.item.tracked.then(|| self.batch(&position));
+        self.enter_return(Back { lot, ..back(pos, true, quantity) });
+    }
+
+    /// A return into its batch, new or with a movement that it keeps.
+    pub fn enter_return(&mut self, mut back: Back) {
+        let lot = Some(back.lot);
+        let pos = back.giving.unwrap();
+        if back.hold == Hold::Nothing {
+            self.take_open(&mut back, true, lot);
+        }
+        if !self.breaks(Broken::ReturnMovesAgain) {
+            self.join_credits(&mut back, true);
+        }
+        if back.hold == Hold::Nothing {
+            self.take_open(&mut back, false, lot);
+        }
+        // Whatever is left of it moves.
+        back.mover = Some(pos);
+        self.join_credits(&mut back, false);
+        self.keep(back);
+    }
+
+    fn keep(&mut self, back: Back) {
+        if back.quantity > 0 {
+            self.backs.push(back);
+        }
+    }
+
+    /// Whether a position may meet another: the document that it names narrows that to its own positions of the
+    /// kind of which it has any.
+    fn may(&self, pos: Pos, other: Pos) -> bool {
+        let of_kind = |number: u32| {
+            let document = &self.documents[&number];
+            let same_typ = document.typ == self.positions[&other].typ;
+            let same_sign = |quantity: i64| (quantity > 0) == other.is_positive;
+            same_typ && document.items.iter().any(|item| same_sign(item.quantity))
+        };
+        let refers = self.positions[&pos].item.refers;
+        refers.is_none_or(|number| number == other.document || !of_kind(number))
+    }
+
+    /// Steps 1 and 3 of a return, step 2 of a credit: takes from what is open of deliveries, the oldest first, or of
+    /// invoices, the newest first.
+    fn take_open(&mut self, back: &mut Back, of_deliveries: bool, lot: Option<Lot>) {
+        let pos = back.giving.or(back.credit).unwrap();
+        let mut others = self.open_of(pos, of_deliveries);
+        if !of_deliveries {
+            others.reverse();
+        }
+        others.retain(|other| self.may(pos, *other));
+        for other in others {
+            let mut parts = self.open.remove(&other).unwrap();
+            let mut order: Vec<&mut Part> = parts.iter_mut().collect();
+            if !of_deliveries {
+                order.reverse();
+            }
+            for part in order.into_iter().filter(|part| lot.is_none_or(|lot| lot == part.lot)) {
+                let some = back.quantity.min(part.quantity);
+                part.quantity -= some;
+                back.quantity -= some;
+                let hold = if of_deliveries { Hold::Lowered } else { Hold::Taken };
+                let hold = hold(other, part.since);
+                let taken = Back { quantity: some, lot: part.lot, mover: Some(pos), hold, ..back.clone() };
+                self.keep(taken);
+            }
+            self.put_back(other, parts);
+        }
+    }
+
+    /// Steps 2 and 4 of a return: meets credits that wait, those that moved in its batch or those that did not.
+    fn join_credits(&mut self, back: &mut Back, that_moved: bool) {
+        let (pos, lot) = (back.giving.unwrap(), back.lot);
+        let waits = |other: &Back, model: &Model| {
+            other.giving.is_none()
+                && !matches!(other.hold, Hold::Uncovered(..))
+                && other.mover.is_some() == that_moved
+                && (!that_moved || lot == other.lot)
+                && other.credit.is_some_and(|credit| {
+                    model.agrees(pos, credit, model.name_of_back(other)) && model.may(pos, credit)
+                })
+        };
+        while back.quantity > 0 {
+            let found = self.backs.iter().enumerate().filter(|(_, other)| waits(other, self));
+            let Some((at, _)) = found.min_by_key(|(at, other)| (other.credit, *at)) else { break };
+            let (one, other) = self.split(at, back);
+            self.join(one, other);
+        }
+    }
+
+    /// As much of one as of the waiting other at `at`, both taken out.
+    fn split(&mut self, at: usize, back: &mut Back) -> (Back, Back) {
+        let some = back.quantity.min(self.backs[at].quantity);
+        let one = Back { quantity: some, ..back.clone() };
+        let other = Back { quantity: some, ..self.backs[at].clone() };
+        back.quantity -= some;
+        self.backs[at].quantity -= some;
+        if self.backs[at].quantity == 0 {
+            self.backs.remove(at);
+        }
+        (one, other)
+    }
+
+    /// A return and a credit meet.
+    fn join(&mut self, giving: Back, credit: Back) {
+        let return_moves = match (giving.mover, credit.mover) {
+            (_, None) => true,
+            (None, Some(_)) => false,
+            (Some(one), Some(other)) => (one < other) != self.breaks(Broken::ElderReversed),
+        };
+        let (kept, reversed) = if return_moves { (&giving, &credit) } else { (&credit, &giving) };
+        if let Hold::Taken(pos, since) = reversed.hold {
+            let part = Part { lot: reversed.lot, quantity: reversed.quantity, since };
+            self.released.entry(pos).or_default().parts.push(part);
+        }
+        let both = Back { giving: giving.giving, credit: credit.credit, ..kept.clone() };
+        self.backs.push(both);
+    }
+
+    // ---- credits
+
+    /// A credit, new or with a movement that it keeps.
+    pub fn enter_credit(&mut self, mut back: Back) {
+        self.join_returns(&mut back);
+        if back.mover.is_some() {
+            self.keep(back);
+            return;
+        }
+        if !self.breaks(Broken::CreditNeverMoves) {
+            self.take_open(&mut back, false, None);
+        }
+        self.uncover(&mut back);
+        if back.quantity > 0 {
+            self.make_named(back.credit.unwrap());
+        }
+        self.keep(back);
+    }
+
+    /// What waits for a batch that is not there yet makes it.
+    fn make_named(&mut self, pos: Pos) {
+        let position = self.positions[&pos].clone();
+        if position.name.is_some() {
+            self.batch(&position);
+        }
+    }
+
+    fn join_returns(&mut self, back: &mut Back) {
+        let pos = back.credit.unwrap();
+        let lot = back.mover.map(|_| back.lot);
+        let name = self.name_of_back(back);
+        let waits = |other: &Back, model: &Model| {
+            other.credit.is_none()
+                && !matches!(other.hold, Hold::Lowered(..))
+                && lot.is_none_or(|lot| lot == other.lot)
+                && other
+                    .giving
+                    .is_some_and(|giving| model.agrees(giving, pos, name) && model.may(pos, giving))
+        };
+        while back.quantity > 0 {
+            let found = self.backs.iter().enumerate().filter(|(_, other)| waits(other, self));
+            let Some((at, _)) = found.min_by_key(|(at, other)| (other.giving, *at)) else { break };
+            let (one, other) = self.split(at, back);
+            self.join(other, one);
+        }
+    }
+
+    /// Step 3: takes back what pairs cover, of the newest invoice first.
+    fn uncover(&mut self, back: &mut Back) {
+        let pos = back.credit.unwrap();
+        let fits = |pair: &Pair, model: &Model| {
+            let name = model.name_of([Some(pair.invoice), Some(pair.delivery), None]);
+            model.agrees(pos, pair.invoice, name) && model.may(pos, pair.invoice)
+        };
+        while back.quantity > 0 {
+            let found = self.pairs.iter().enumerate().filter(|(_, pair)| fits(pair, self));
+            let Some((at, _)) = found.max_by_key(|(at, pair)| (pair.invoice, *at)) else { break };
+            let some = back.quantity.min(self.pairs[at].part.quantity);
+            let pair = self.pairs[at].clone();
+            back.quantity -= some;
+            self.pairs[at].part.quantity -= some;
+            if self.pairs[at].part.quantity == 0 {
+                self.pairs.remove(at);
+            }
+            let since = if pair.mover == pair.delivery { pair.part.since } else { self.tick() };
+            self.reopen(pair.delivery, Part { quantity: some, since, ..pair.part });
+            let hold = Hold::Uncovered(pair.invoice);
+            self.keep(Back { quantity: some, lot: pair.part.lot, hold, ..back.clone() });
+        }
+    }
+
+    pub fn reopen(&mut self, pos: Pos, part: Part) {
+        let parts = self.open.entry(pos).or_default();
+        parts.push(part);
+        parts.sort_by_key(|part| part.since);
+    }
+}
+
+/// A return or a credit that has done nothing yet.
+fn back(pos: Pos, gives: bool, quantity: i64) -> Back {
+    let (giving, credit) = if gives { (Some(pos), None) } else { (None, Some(pos)) };
+    Back { giving, credit, mover: None, lot: None, quantity, hold: Hold::Nothing }
+}

@@ -1,0 +1,118 @@
+//! What D8 says of withdrawal: what a document had met is free again and settles.
+
+use crate::stock::model::{Back, Broken, Hold, Model, Part, Pos};
+
+impl Model {
+    /// Takes a document away; what it had met waits for its turn.
+    pub fn withdraw(&mut self, number: u32) {
+        let is_gone = |pos: Pos| pos.document == number;
+        self.open.retain(|pos, _| !is_gone(*pos));
+        for pair in std::mem::take(&mut self.pairs) {
+            match (is_gone(pair.delivery), is_gone(pair.invoice)) {
+                (false, false) => self.pairs.push(pair),
+                (true, _) => self.release_part(pair.invoice, pair.mover, pair.part),
+                (_, true) => self.release_part(pair.delivery, pair.mover, pair.part),
+            }
+        }
+        for back in std::mem::take(&mut self.backs) {
+            self.withdraw_back(back, &is_gone);
+        }
+        self.positions.retain(|pos, _| !is_gone(*pos));
+    }
+
+    /// Gives a position back what it had met; it moves it now unless it did before.
+    fn release_part(&mut self, pos: Pos, mover: Pos, part: Part) {
+        let since = if mover == pos { part.since } else { self.tick() };
+        self.released.entry(pos).or_default().parts.push(Part { since, ..part });
+    }
+
+    fn withdraw_back(&mut self, mut back: Back, is_gone: &dyn Fn(Pos) -> bool) {
+        let held = back.held();
+        let gone = |pos: Option<Pos>| pos.is_some_and(is_gone);
+        if gone(back.giving) || gone(back.credit) {
+            let mover_goes = gone(back.mover);
+            if gone(held) {
+                back.hold = Hold::Nothing;
+            }
+            // The hold is of the one that moved, or of the credit that uncovered.
+            if mover_goes || back.mover.is_none() {
+                self.let_go(&back);
+                back.hold = Hold::Nothing;
+            }
+            let was_credit = gone(back.credit);
+            let left = if was_credit { back.giving } else { back.credit }.filter(|pos| !is_gone(*pos));
+            let Some(left) = left else { return };
+            (back.giving, back.credit) = if was_credit { (Some(left), None) } else { (None, Some(left)) };
+            let moves = was_credit || (!mover_goes && back.hold != Hold::Nothing);
+            back.mover = moves.then_some(left);
+            self.release_back(left, back);
+        } else if gone(held) {
+            back.hold = Hold::Nothing;
+            match (back.giving, back.credit) {
+                (Some(_), Some(_)) => self.backs.push(back),
+                (Some(giving), None) => self.release_back(giving, back),
+                (None, credit) => {
+                    back.mover = None;
+                    self.release_back(credit.unwrap(), back);
+                }
+            }
+        } else {
+            self.backs.push(back);
+        }
+    }
+
+    fn release_back(&mut self, pos: Pos, mut back: Back) {
+        if back.mover.is_none() {
+            back.lot = None;
+        }
+        self.released.entry(pos).or_default().backs.push(back);
+    }
+
+    /// What was taken back is open again.
+    fn let_go(&mut self, back: &Back) {
+        let part = |since| Part { lot: back.lot, quantity: back.quantity, since };
+        match back.hold {
+            Hold::Nothing => {}
+            Hold::Uncovered(..) if self.breaks(Broken::UncoveredStays) => {}
+            Hold::Lowered(pos, since) | Hold::Taken(pos, since) => self.release_part(pos, pos, part(since)),
+            Hold::Uncovered(pos) => {
+                let since = self.tick();
+                self.release_part(pos, pos, part(since));
+            }
+        }
+    }
+
+    /// One counterpart after the other meets what is open now.
+    pub fn settle(&mut self) {
+        let mut turns = 0;
+        while let Some((pos, mut released)) = self.released.pop_first() {
+            turns += 1;
+            assert!(turns < 100_000, "it never settles");
+            released.parts.sort_by_key(|part| part.since);
+            for part in released.parts {
+                let rest = self.meet(pos, part.quantity, Some(part));
+                if rest > 0 {
+                    self.reopen(pos, Part { quantity: rest, ..part });
+                }
+            }
+            for back in released.backs {
+                match back.giving {
+                    Some(_) => self.enter_return(back),
+                    None => self.enter_credit(back),
+                }
+            }
+        }
+    }
+
+    /// What of each position is open, paired, taken back or with its counterpart: all of it.
+    pub fn accounts(&self) -> Vec<(Pos, i64, i64)> {
+        let sum = |pos: Pos| {
+            let open = self.open.get(&pos).into_iter().flatten().map(|part| part.quantity);
+            let pairs = self.pairs.iter().filter(|pair| pair.delivery == pos || pair.invoice == pos);
+            let backs =
+                self.backs.iter().filter(|back| [back.giving, back.credit, back.held()].contains(&Some(pos)));
+            open.chain(pairs.map(|pair| pair.part.quantity)).chain(backs.map(|back| back.quantity)).sum()
+        };
+        self.positions.iter().map(|(pos, position)| (*pos, position.item.quantity.abs(), sum(*pos))).collect()
+    }
+}
