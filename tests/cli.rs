@@ -386,8 +386,8 @@ fn check_finds_what_was_tampered_with() {
         ),
         (
             "all of a document is open, and parts of it",
-            "insert into lager_offen (tenant_id, kunde_id, beleg_typ, artikel_id, ist_genannt, beleg_id, position, nr,
-               charge_id, menge)
+            "insert into lager_offen
+               (tenant_id, kunde_id, beleg_typ, artikel_id, ist_genannt, beleg_id, position, nr, charge_id, menge)
              select tenant_id, kunde_id, beleg_typ, artikel_id, 0, beleg_id, position, 0, charge_id, 1
              from lager_neu join beleg_position using (tenant_id, beleg_id)",
             "delete from lager_offen",
@@ -399,11 +399,10 @@ fn check_finds_what_was_tampered_with() {
         ),
         (
             "more is open than a position has",
-            "insert into lager_offen (tenant_id, kunde_id, beleg_typ, artikel_id, ist_genannt, beleg_id, position, nr,
-               charge_id, menge)
+            "insert into lager_offen
+               (tenant_id, kunde_id, beleg_typ, artikel_id, ist_genannt, beleg_id, position, nr, charge_id, menge)
              select tenant_id, kunde_id, beleg_typ, artikel_id, 0, beleg_id, position, 0, charge_id, lager_menge + 1
-             from lager_neu join beleg_position using (tenant_id, beleg_id);
-             delete from lager_neu",
+             from lager_neu join beleg_position using (tenant_id, beleg_id); delete from lager_neu",
             "insert into lager_neu select tenant_id, kunde_id, beleg_typ, beleg_id, 1 from lager_offen;
              delete from lager_offen",
         ),
