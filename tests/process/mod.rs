@@ -148,7 +148,7 @@ impl Running {
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(Duration::from_secs(60)))
-            // The server ends a connection on which nothing comes for 5 s.
+            // Less than the server leaves a connection idle: a request must not meet its end.
             .max_idle_age(Duration::from_secs(2))
             .build();
         Client { base: format!("http://{}", self.address), key: key.to_owned(), agent: config.into() }

@@ -119,7 +119,7 @@ fn one_story() {
 /// `STOCK_SEEDS` and `STOCK_STEPS` say how many stories and how long, `STOCK_SEED` which is the first.
 #[test]
 fn every_story_is_the_same_on_the_server() {
-    let (seeds, steps) = (number("STOCK_SEEDS", 20), number("STOCK_STEPS", 150) as usize);
+    let (seeds, steps) = (number("STOCK_SEEDS", 20), number("STOCK_STEPS", 250) as usize);
     let first = number("STOCK_SEED", 0);
     std::thread::scope(|scope| {
         for half in 0..2 {
