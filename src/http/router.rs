@@ -11,12 +11,21 @@ pub struct Router(Vec<Entry>);
 struct Entry {
     route: &'static Route,
     segments: Vec<&'static str>,
+    /// Place of the first route with the same pattern.
+    first: usize,
 }
 
 impl Router {
-    /// Keeps the order of the table: of two routes with the same path the first is found.
+    /// Keeps the order of the table: of two patterns that have the same path the first is meant, so that
+    /// `/chargen/verfuegbar`, which stands before `/chargen/{id}`, is no id.
     pub fn new(routes: impl Iterator<Item = &'static Route>) -> Router {
-        Router(routes.map(|route| Entry { route, segments: split(route.pattern) }).collect())
+        let mut entries: Vec<Entry> = Vec::new();
+        for route in routes {
+            let segments = split(route.pattern);
+            let first = entries.iter().position(|entry| entry.segments == segments);
+            entries.push(Entry { route, segments, first: first.unwrap_or(entries.len()) });
+        }
+        Router(entries)
     }
 
     /// The route at a place in the table.
@@ -26,12 +35,21 @@ impl Router {
 
     /// The place of the route that a request belongs to.
     pub fn find(&self, method: Option<Method>, path: &[&str]) -> Option<usize> {
-        self.0.iter().position(|entry| Some(entry.route.method) == method && entry.has(path))
+        let first = self.first(path)?;
+        let fits = |entry: &Entry| entry.first == first && Some(entry.route.method) == method;
+        self.0[first..].iter().position(fits).map(|at| first + at)
+    }
+
+    /// The place of the first route that has a path, whatever its method.
+    fn first(&self, path: &[&str]) -> Option<usize> {
+        self.0.iter().position(|entry| entry.has(path))
     }
 
     /// The methods that a path has.
     pub fn methods(&self, path: &[&str]) -> Vec<&'static str> {
-        self.0.iter().filter(|entry| entry.has(path)).map(|entry| entry.route.method.as_str()).collect()
+        let Some(first) = self.first(path) else { return Vec::new() };
+        let of_path = self.0[first..].iter().filter(|entry| entry.first == first);
+        of_path.map(|entry| entry.route.method.as_str()).collect()
     }
 
     /// The ids in a path that a route has. What is no uuid matches no record and is not found later.

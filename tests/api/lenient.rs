@@ -5,6 +5,15 @@ use serde_json::json;
 use crate::harness::Server;
 
 #[test]
+fn a_word_of_the_table_is_no_id() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let put = mill.put("/api/v1/chargen/verfuegbar", json!({"herkunftsland": "DE"}));
+    put.refused(405, "METHODE_NICHT_ERLAUBT");
+    assert_eq!(put.headers["allow"], "GET");
+}
+
+#[test]
 fn one_slash_at_the_end_of_a_path_is_as_none() {
     let server = Server::start();
     let mill = server.company("Mühle");
