@@ -5,7 +5,7 @@
 //!
 //! Each module uses only what stands above it; `tests/architecture.rs` holds it to that.
 //!
-//! A request comes in at [`http::server`] (the only file that awaits), which hands its head to the [`gate`]; what
+//! A request comes in at [`http::server`] (the only file that waits for anything), which hands its head to the [`gate`]; what
 //! comes next each time is a [`http::answering::Outcome`]. The gate checks in the order that stands there, has the body
 //! read when all before it is in order, and reaches a function of a slice by way of its row in
 //! [`app::routes`]. A read runs at once on a snapshot ([`db::readers`]); a write is read and

@@ -9,7 +9,7 @@ use super::items::{self, Context};
 use super::lager::{self, Change};
 use super::model::{Beleg, BelegPosition};
 use super::verlauf::{self, Aktion};
-use super::{partner, sql};
+use super::{chargenpflicht, partner, sql};
 use crate::db::error::Result;
 use crate::db::tx::WriteTx;
 use crate::http::reply::Reply;
@@ -44,6 +44,7 @@ pub fn change(tx: &WriteTx<'_>, old: Beleg, mut eingabe: BelegEingabe, mut hints
             let mut positions = old_positions.clone();
             if enters_again {
                 forget_batches(&mut positions);
+                chargenpflicht::check_batches(tx, new.beleg_typ, &einstellungen, &positions)?;
                 create_ordered_batches(tx, new.beleg_typ, kunde.id, &mut positions, &mut hints)?;
                 sql::replace_positions(tx, new.id, &positions)?;
             }

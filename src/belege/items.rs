@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
+use super::chargenpflicht::{batch_missing, must_tell};
 use super::eingabe::ItemEingabe;
 use super::model::BelegPosition;
 use super::sql;
@@ -394,15 +395,10 @@ impl Resolver<'_, '_> {
         if !artikel.is_some_and(|artikel| artikel.chargenpflichtig) || item.has_batch_information() {
             return Ok(());
         }
-        let einstellungen = self.context.einstellungen;
-        let fefo = einstellungen.fefo && item.menge.get().is_none_or(|menge| !menge.is_negative());
-        match self.context.typ {
-            BelegTyp::Bs if !einstellungen.bestellung_ohne_charge => {
-                Err(batch_missing(self.context.typ).into())
-            }
-            BelegTyp::El if moves => Err(batch_missing(self.context.typ).into()),
-            BelegTyp::Ls if moves && !fefo => Err(batch_missing(self.context.typ).into()),
-            _ => Ok(()),
+        let takes_back = item.menge.get().is_some_and(|menge| menge.is_negative());
+        match must_tell(self.context.typ, self.context.einstellungen, takes_back, moves) {
+            true => Err(batch_missing(self.context.typ).into()),
+            false => Ok(()),
         }
     }
 
@@ -449,18 +445,6 @@ impl ItemEingabe {
             || self.biozertifikat_id.get().is_some()
             || self.charge_id.get().is_some()
     }
-}
-
-/// The refusal of an item whose article needs a batch.
-pub fn batch_missing(typ: BelegTyp) -> Box<Refusal> {
-    let what = match typ.seite() {
-        Seite::Verkauf => "die charge_id",
-        Seite::Einkauf => "fremde_charge_nr, mhd, herkunftsland, biozertifikat_id oder charge_id",
-    };
-    let message = format!(
-        "Der Artikel wird in Chargen geführt. Bitte {what} angeben; GET /api/v1/chargen/verfuegbar nennt die Chargen mit Bestand."
-    );
-    Refusal::field(Code::ChargeFehlt, "charge_id", message)
 }
 
 /// From the unit of an item to that of its article; none without article.

@@ -1,13 +1,14 @@
 //! Documents: quotes, orders, delivery notes, invoices and their purchase counterparts.
 //!
 //! The way of a request: `eingabe` (what was sent) → `create` or `change` (the order of the
-//! rules) → `partner`, `items` (what it means) → `lager` (what it does to the stock) → `sql`.
+//! rules) → `partner`, `items`, `chargenpflicht` (what it means) → `lager` (what it does to the stock) → `sql`.
 //! `lifecycle` finalises and cancels, `tagesende` does so without a request, `pruefsumme` chains
 //! what is final, `pdf` keeps the archive, `verlauf` the history, `nachweis` takes all three into the chain of
 //! evidence, `dokumente` is the polling list.
 //! `wareneingang` is how a goods-receipt note makes a document.
 
 mod change;
+mod chargenpflicht;
 mod create;
 mod dokumente;
 mod eingabe;

@@ -106,14 +106,14 @@ impl Gruppe {
     }
 }
 
-impl Booking<'_> {
+impl<'r> Booking<'r> {
     /// Takes away all positions of a document; those that had met them meet others.
     fn withdraw(&mut self, old: &Beleg, positions: &[BelegPosition]) -> Result<()> {
         if open::forget(self.tx, old)? {
             for (position, (artikel, menge)) in moving(positions) {
-                let portion = Portion::of(role(old, menge), place(position), menge.abs());
                 let role = role(old, menge);
-                self.count(old.beleg_typ.seite(), artikel, &portion.moved(role, position.charge_id), true)?;
+                let portion = Portion::of(role, place(position), menge.abs()).moved(role, position.charge_id);
+                self.count(old.beleg_typ.seite(), artikel, &portion, true)?;
             }
             return Ok(());
         }
@@ -146,6 +146,13 @@ impl Booking<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The position that is entered in this place.
+    fn own(&self, place: Place) -> Option<&'r BelegPosition> {
+        // They are numbered from 1.
+        let at = usize::try_from(place.position - 1).ok()?;
+        self.change.positions.get(at).filter(|_| place.beleg == self.change.beleg.id)
     }
 
     /// Counts what a portion that came, or `went`, moves.

@@ -48,8 +48,7 @@ impl Booking<'_> {
         let own = self.change.beleg;
         let gruppe = |kunde, typ: BelegTyp, artikel| Gruppe { kunde, artikel, seite: typ.seite() };
         if place.beleg == own.id {
-            let position = self.change.positions.iter().find(|position| position.position == place.position);
-            return Ok(position.and_then(|position| {
+            return Ok(self.own(place).and_then(|position| {
                 Some(Touched {
                     gruppe: gruppe(own.kunde_id, own.beleg_typ, position.artikel_id?),
                     charge_id: position.charge_id,
@@ -83,8 +82,7 @@ impl Booking<'_> {
 
     /// Batches take over from an item of a purchase what they lacked; what they know otherwise is said (D8).
     fn complete(&mut self, place: Place, batches: &[Option<Uuid>]) -> Result<()> {
-        let position = self.change.positions.iter().find(|position| position.position == place.position);
-        let Some(info) = position.map(BatchInformation::of).filter(BatchInformation::tells) else {
+        let Some(info) = self.own(place).map(BatchInformation::of).filter(BatchInformation::tells) else {
             return Ok(());
         };
         let mut hints = Hints::default();

@@ -99,10 +99,11 @@ impl Unmet {
         self.keeps && !self.is_met
     }
 
-    /// The batches of what is kept of a position.
+    /// The batches of what is kept of a position. Positions are entered in their order.
     pub fn batches_of(&self, place: Place) -> Vec<Option<Uuid>> {
-        let of = |portion: &&Portion| portion.leading().1 == place;
-        self.portions.iter().map(|(_, portion)| portion).filter(of).map(|portion| portion.charge).collect()
+        let before = self.portions.partition_point(|(_, portion)| portion.leading().1 < place);
+        let portions = self.portions[before..].iter().map(|(_, portion)| portion);
+        portions.take_while(|portion| portion.leading().1 == place).map(|portion| portion.charge).collect()
     }
 
     /// Keeps an open portion of the document; gives back what is to be stored at once.
@@ -135,7 +136,7 @@ impl Unmet {
         if is_whole && store_whole(tx, beleg, self.lines as i64)? {
             return Ok(());
         }
-        sql::insert_open(tx, &portions)
+        portions.iter().try_for_each(|(gruppe, portion)| sql::add(tx, *gruppe, portion))
     }
 }
 

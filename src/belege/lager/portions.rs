@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::batch::{self, BatchInformation};
 use super::{Booking, Gruppe, sql};
 use crate::artikel;
-use crate::belege::items::batch_missing;
+use crate::belege::chargenpflicht::batch_missing;
 use crate::belege::model::BelegPosition;
 use crate::chargen;
 use crate::db::error::{Failure, Result};
@@ -97,11 +97,6 @@ impl Portions<'_, '_> {
             })
         })
     }
-
-    fn own(&self, place: Place) -> Option<&BelegPosition> {
-        let positions = self.booking.change.positions;
-        positions.iter().find(|position| super::place(position) == place)
-    }
 }
 
 impl Store for Portions<'_, '_> {
@@ -129,7 +124,7 @@ impl Store for Portions<'_, '_> {
     }
 
     fn entry(&mut self, role: Role, place: Place) -> Result<Entry> {
-        if let Some(own) = self.own(place) {
+        if let Some(own) = self.booking.own(place) {
             return self.entry_of(role, own);
         }
         let statement =
@@ -149,7 +144,7 @@ impl Store for Portions<'_, '_> {
     }
 
     fn make_batch(&mut self, entry: &Entry) -> Result<Option<Uuid>> {
-        let info = match self.own(entry.place) {
+        let info = match self.booking.own(entry.place) {
             Some(own) => BatchInformation::of(own),
             None => self.told(entry.place)?,
         };
@@ -163,7 +158,7 @@ impl Store for Portions<'_, '_> {
         if let Named::Batch(charge) = entry.named {
             return Ok(vec![(Some(charge), menge)]);
         }
-        let position = self.own(entry.place).ok_or_else(|| {
+        let position = self.booking.own(entry.place).ok_or_else(|| {
             Failure::Broken(format!("goods were to be placed for the old position {:?}", entry.place))
         })?;
         let artikel = artikel::must_have(tx, self.gruppe.artikel)?;

@@ -78,65 +78,16 @@ fn open(row: &Row<'_>, role: Role) -> rusqlite::Result<Portion> {
     Ok(Portion { nr: Some(nr), named, ..Portion::of(role, place, menge).moved(role, charge) })
 }
 
-/// The first portion that is looked for. Those that name no batch and those that do stand apart in the indexes: the
-/// first of each is found at once, whatever others name.
+/// The first portion that is looked for.
 pub fn first(tx: &Tx<'_>, gruppe: Gruppe, search: &Search) -> Result<Option<Portion>> {
-    let (kind, role) = (search.kind, sought(search.kind));
-    let (table, columns, beleg) = match is_open(kind) {
-        true => ("lager_offen", OPEN_COLUMNS, "beleg".to_owned()),
-        false => ("lager_paar", PAIR_COLUMNS, column(role).to_owned()),
-    };
-    let position = if is_open(kind) { "position".to_owned() } else { format!("{beleg}_position") };
-    let group = match is_open(kind) {
-        true => "beleg_typ = :typ".to_owned(),
-        false => format!("einkauf = :einkauf and art = '{}'", art(kind)),
-    };
-    let in_batch = match search.charge {
-        None => "",
-        Some(Some(_)) => "and charge_id = :charge",
-        Some(None) => "and charge_id is :charge",
-    };
-    let of_document = if search.bezug.is_some() { format!("and {beleg}_id = :bezug") } else { String::new() };
-    let has_moved = match search.has_moved {
-        None => "",
-        Some(true) => "and zurueck_von = 'gutschrift'",
-        Some(false) => "and zurueck_von is null",
-    };
-    // Pairs of one invoice, and what of one position waits, come in the order in which they were made.
-    let last = if is_open(kind) { "nr" } else { "id" };
-    let order = if search.newest_first { "desc" } else { "asc" };
-    let order = format!("order by {beleg}_id {order}, {position} {order}, {last} {order} limit 1");
-    let is_named = if is_open(kind) { "ist_genannt" } else { "(genannt_id is not null)" };
-    let first_with = |condition: &str| {
-        format!(
-            "select {columns} from {table}
-             where tenant_id = :tenant and kunde_id = :kunde and {group} and artikel_id = :artikel
-               {in_batch} {of_document} {has_moved} and {condition} {order}"
-        )
-    };
-    let first_of = |conditions: [&str; 2]| {
-        let [one, other] = conditions.map(first_with);
-        format!("select * from (select * from ({one}) union all select * from ({other})) {order}")
-    };
-    let (unnamed, any) = (format!("{is_named} = 0"), format!("{is_named} = 1"));
-    let stands_apart = is_open(kind) && search.charge.flatten().is_none() || kind == Kind::Pair;
-    let statement = match (search.named, stands_apart) {
-        (Named::Nothing, true) => first_of([&unnamed, &any]),
-        (Named::Batch(_), true) => first_of([&unnamed, "genannt_id = :named"]),
-        (Named::Unknown, true) => first_with(&unnamed),
-        (Named::Nothing, false) => first_with("true"),
-        (Named::Batch(_), false) => first_with("(genannt_id is null or genannt_id = :named)"),
-        (Named::Unknown, false) => first_with("genannt_id is null"),
-    };
-    let named = search.named.batch();
-    let (charge, bezug) = (search.charge.flatten(), search.bezug.map(|(_, beleg)| beleg));
+    let role = sought(search.kind);
+    let is_open = is_open(search.kind);
+    let (typ, einkauf) = (gruppe.typ(role), gruppe.seite == Seite::Einkauf);
+    let (named, charge) = (search.named.batch(), search.charge.flatten());
+    let bezug = search.bezug.map(|(_, beleg)| beleg);
     let mut params: Vec<(&str, &dyn rusqlite::ToSql)> =
         vec![(":kunde", &gruppe.kunde), (":artikel", &gruppe.artikel)];
-    let (typ, einkauf) = (gruppe.typ(role), gruppe.seite == Seite::Einkauf);
-    match is_open(kind) {
-        true => params.push((":typ", &typ)),
-        false => params.push((":einkauf", &einkauf)),
-    }
+    params.push(if is_open { (":typ", &typ) } else { (":einkauf", &einkauf) });
     if named.is_some() {
         params.push((":named", &named));
     }
@@ -146,10 +97,65 @@ pub fn first(tx: &Tx<'_>, gruppe: Gruppe, search: &Search) -> Result<Option<Port
     if search.bezug.is_some() {
         params.push((":bezug", &bezug));
     }
-    tx.optional(&statement, &params, |row| match is_open(kind) {
+    tx.optional(&statement_of(search), &params, |row| match is_open {
         true => open(row, role),
         false => pair(&mut Columns::of(row)),
     })
+}
+
+/// The statement that finds the first portion. Those that name no batch and those that do stand apart in the indexes:
+/// the first of each is found at once, whatever others name.
+fn statement_of(search: &Search) -> String {
+    let is_open = is_open(search.kind);
+    let role = column(sought(search.kind));
+    let (table, columns, beleg, position, is_named) = match is_open {
+        true => ("lager_offen", OPEN_COLUMNS, "beleg_id".to_owned(), "position".to_owned(), "ist_genannt"),
+        false => {
+            let (beleg, position) = (format!("{role}_id"), format!("{role}_position"));
+            ("lager_paar", PAIR_COLUMNS, beleg, position, "(genannt_id is not null)")
+        }
+    };
+    let mut conditions = match is_open {
+        true => "beleg_typ = :typ".to_owned(),
+        false => format!("einkauf = :einkauf and art = '{}'", art(search.kind)),
+    };
+    conditions.push_str(match search.charge {
+        None => "",
+        Some(Some(_)) => " and charge_id = :charge",
+        Some(None) => " and charge_id is :charge",
+    });
+    conditions.push_str(match search.has_moved {
+        None => "",
+        Some(true) => " and zurueck_von = 'gutschrift'",
+        Some(false) => " and zurueck_von is null",
+    });
+    if search.bezug.is_some() {
+        conditions.push_str(&format!(" and {beleg} = :bezug"));
+    }
+    // Pairs of one invoice, and what of one position waits, come in the order in which they were made.
+    let last = if is_open { "nr" } else { "id" };
+    let direction = if search.newest_first { "desc" } else { "asc" };
+    let order = format!("order by {beleg} {direction}, {position} {direction}, {last} {direction} limit 1");
+    let first_with = |named: &str| {
+        format!(
+            "select {columns} from {table} where tenant_id = :tenant and kunde_id = :kunde and artikel_id = :artikel
+               and {conditions} and {named} {order}"
+        )
+    };
+    let first_of = |one: &str, other: &str| {
+        let (one, other) = (first_with(one), first_with(other));
+        format!("select * from (select * from ({one}) union all select * from ({other})) {order}")
+    };
+    let (names_none, names_one) = (format!("{is_named} = 0"), format!("{is_named} = 1"));
+    let stand_apart = is_open && search.charge.flatten().is_none() || search.kind == Kind::Pair;
+    match (search.named, stand_apart) {
+        (Named::Nothing, true) => first_of(&names_none, &names_one),
+        (Named::Batch(_), true) => first_of(&names_none, "genannt_id = :named"),
+        (Named::Unknown, true) => first_with(&names_none),
+        (Named::Nothing, false) => first_with("true"),
+        (Named::Batch(_), false) => first_with("(genannt_id is null or genannt_id = :named)"),
+        (Named::Unknown, false) => first_with("genannt_id is null"),
+    }
 }
 
 /// All portions with positions of a document, which are of these articles.
@@ -264,13 +270,18 @@ pub fn take(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion, menge: Quantity
 
 /// Adds a portion; open goods of a position that were moved together come together again.
 pub fn add(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion) -> Result<()> {
+    if is_open(portion.kind()) {
+        // Goods in another batch may have been given its number while it was not in the table.
+        if portion.nr.is_some() && put_open(tx, gruppe, portion)? {
+            return Ok(());
+        }
+        let nr = Some(next_nr(tx, gruppe, portion)?);
+        return put_open(tx, gruppe, &Portion { nr, ..portion.clone() }).map(drop);
+    }
     let nr = match portion.nr {
         Some(nr) => nr,
         None => next_nr(tx, gruppe, portion)?,
     };
-    if is_open(portion.kind()) {
-        return insert_open(tx, &[(gruppe, Portion { nr: Some(nr), ..portion.clone() })]);
-    }
     let beleg = |role| portion.place(role).map(|place| place.beleg);
     let position = |role| portion.place(role).map(|place| place.position);
     tx.insert(
@@ -298,30 +309,28 @@ pub fn add(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion) -> Result<()> {
     )
 }
 
-/// Adds open portions that have their numbers.
-pub fn insert_open(tx: &WriteTx<'_>, portions: &[(Gruppe, Portion)]) -> Result<()> {
-    for (gruppe, portion) in portions {
-        let (role, place) = portion.leading();
-        tx.execute(
-            "insert into lager_offen
-               (tenant_id, kunde_id, beleg_typ, artikel_id, ist_genannt, beleg_id, position, nr, charge_id, genannt_id, menge)
-             values (:tenant, :kunde, :typ, :artikel, :ist_genannt, :beleg, :position, :nr, :charge, :genannt, :menge)
-             on conflict do update set menge = menge + excluded.menge",
-            named_params! {
-                ":kunde": gruppe.kunde,
-                ":typ": gruppe.typ(role),
-                ":artikel": gruppe.artikel,
-                ":ist_genannt": portion.named.is_some(),
-                ":beleg": place.beleg,
-                ":position": place.position,
-                ":nr": portion.nr,
-                ":charge": portion.charge,
-                ":genannt": portion.named,
-                ":menge": portion.menge,
-            },
-        )?;
-    }
-    Ok(())
+/// Puts an open portion where its number says; not where goods in another batch are.
+fn put_open(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion) -> Result<bool> {
+    let (role, place) = portion.leading();
+    let rows = tx.execute(
+        "insert into lager_offen
+           (tenant_id, kunde_id, beleg_typ, artikel_id, ist_genannt, beleg_id, position, nr, charge_id, genannt_id, menge)
+         values (:tenant, :kunde, :typ, :artikel, :ist_genannt, :beleg, :position, :nr, :charge, :genannt, :menge)
+         on conflict do update set menge = menge + excluded.menge where charge_id is excluded.charge_id",
+        named_params! {
+            ":kunde": gruppe.kunde,
+            ":typ": gruppe.typ(role),
+            ":artikel": gruppe.artikel,
+            ":ist_genannt": portion.named.is_some(),
+            ":beleg": place.beleg,
+            ":position": place.position,
+            ":nr": portion.nr,
+            ":charge": portion.charge,
+            ":genannt": portion.named,
+            ":menge": portion.menge,
+        },
+    )?;
+    Ok(rows > 0)
 }
 
 /// The number of the next movement of a position.

@@ -220,3 +220,45 @@ fn the_storno_of_an_invoice_in_a_locked_period_gives_back_its_goods() {
     assert_eq!(mill.stock("C1"), "90.000");
     assert_eq!(moves(&mill.post("RE", plain(10))), [""; 0], "and it is open again");
 }
+
+/// A delivery in three batches: what a return took back of it comes free while a credit, which is older, makes it take over
+/// goods that its invoice had moved.
+#[test]
+fn parts_of_a_delivery_that_come_free_together_stay_in_their_batches() {
+    let server = Server::start();
+    let mill = Mill::with(&server, "Mühle", &[("charge_automatik", "fefo")]);
+    let (_, c2, c3) = (mill.receive("C1", 4), mill.receive("C2", 100), mill.receive("C3", 100));
+    mill.post("RE", plain(-5)).is(201);
+    mill.post("RE", sell(4, &c3)).is(201);
+    mill.post("LS", plain(14)).is(201);
+    mill.post("RE", plain(4)).is(201);
+    let stocks = || ["C1", "C2", "C3"].map(|batch| mill.stock(batch));
+    assert_eq!(stocks(), ["0.000", "94.000", "96.000"]);
+    let back = mill.post("LS", json!([sell(-6, &c2), sell(-5, &c2)])).id();
+    mill.storno(&back).is(200);
+    assert_eq!(stocks(), ["0.000", "94.000", "96.000"]);
+    let of_delivery = "select group_concat(part, ' ') from (
+        select fremde_charge_nr || ':' || (o.menge / 1000000) as part from lager_offen o
+          join charge c on c.tenant_id = o.tenant_id and c.id = o.charge_id
+        where o.beleg_typ = 'LS' order by 1)";
+    assert_eq!(server.sql::<String>(of_delivery), "C1:4 C2:6 C3:1");
+}
+
+/// What a new partner gets needs its batch as a new document would, also where everything is covered.
+#[test]
+fn a_delivery_that_chose_its_batch_needs_one_when_it_goes_to_another_partner() {
+    let server = Server::start();
+    let mill = Mill::with(&server, "Mühle", &[("charge_automatik", "fefo")]);
+    let charge = mill.receive("C1", 100);
+    let delivery = mill.post("LS", plain(7)).id();
+    mill.post_for("Kd2", "RE", sell(11, &charge)).is(201);
+    server.set(&mill.client, &[("charge_automatik", "aus")]);
+    let to = |partner: &str| {
+        mill.client.put(&format!("/api/v1/belege/{delivery}"), json!({"kundennummer": partner}))
+    };
+    assert_eq!(to("Kd2").refused(400, "CHARGE_FEHLT")["feld"], "items[0].charge_id");
+    assert_eq!(mill.stock("C1"), "82.000");
+    server.set(&mill.client, &[("charge_automatik", "fefo")]);
+    to("Kd2").is(200);
+    assert_eq!(mill.stock("C1"), "89.000", "the invoice had moved them");
+}

@@ -1,0 +1,52 @@
+//! Which positions must tell of their batch (D8).
+
+use super::lager::BatchInformation;
+use super::model::BelegPosition;
+use crate::artikel;
+use crate::db::error::Result;
+use crate::db::tx::Tx;
+use crate::rules::document::{BelegTyp, Seite};
+use crate::rules::error::{Code, PositionErrors, Refusal};
+use crate::tenants::Einstellungen;
+
+/// Whether an item of a tracked article must tell of its batch whatever covers it (D8).
+pub fn must_tell(typ: BelegTyp, einstellungen: &Einstellungen, takes_back: bool, moves: bool) -> bool {
+    match typ {
+        BelegTyp::Bs => !einstellungen.bestellung_ohne_charge,
+        BelegTyp::El => moves,
+        BelegTyp::Ls => moves && (takes_back || !einstellungen.fefo),
+        _ => false,
+    }
+}
+
+/// Refuses positions that go to another partner as they are, and do not tell of a batch that they must tell of (D8): one
+/// that was chosen or made for the old partner is not theirs any more.
+pub fn check_batches(
+    tx: &Tx<'_>,
+    typ: BelegTyp,
+    einstellungen: &Einstellungen,
+    positions: &[BelegPosition],
+) -> Result<()> {
+    let mut errors = PositionErrors::default();
+    for position in positions.iter().filter(|p| !p.charge_gesendet && !BatchInformation::of(p).tells()) {
+        let Some(artikel_id) = position.artikel_id else { continue };
+        let must_tell = must_tell(typ, einstellungen, position.menge.is_negative(), position.lager_buchen);
+        if must_tell && artikel::must_have(tx, artikel_id)?.chargenpflichtig {
+            let path = format!("items[{}]", position.position - 1);
+            errors.keep::<()>(Err(batch_missing(typ).below(&path)));
+        }
+    }
+    Ok(errors.into_result()?)
+}
+
+/// The refusal of an item whose article needs a batch.
+pub fn batch_missing(typ: BelegTyp) -> Box<Refusal> {
+    let what = match typ.seite() {
+        Seite::Verkauf => "die charge_id",
+        Seite::Einkauf => "fremde_charge_nr, mhd, herkunftsland, biozertifikat_id oder charge_id",
+    };
+    let message = format!(
+        "Der Artikel wird in Chargen geführt. Bitte {what} angeben; GET /api/v1/chargen/verfuegbar nennt die Chargen mit Bestand."
+    );
+    Refusal::field(Code::ChargeFehlt, "charge_id", message)
+}
