@@ -14,9 +14,11 @@ impl Model {
                 (_, true) => self.release_part(pair.delivery, pair.mover, pair.part),
             }
         }
+        let mut met = Vec::new();
         for back in std::mem::take(&mut self.backs) {
-            self.withdraw_back(back, &is_gone);
+            self.withdraw_back(back, &is_gone, &mut met);
         }
+        self.backs.append(&mut met);
         self.positions.retain(|pos, _| !is_gone(*pos));
     }
 
@@ -26,7 +28,8 @@ impl Model {
         self.released.entry(pos).or_default().parts.push(Part { since, ..part });
     }
 
-    fn withdraw_back(&mut self, mut back: Back, is_gone: &dyn Fn(Pos) -> bool) {
+    /// What a return and a credit have met of each other stays `met`.
+    fn withdraw_back(&mut self, mut back: Back, is_gone: &dyn Fn(Pos) -> bool, met: &mut Vec<Back>) {
         let held = back.held();
         let gone = |pos: Option<Pos>| pos.is_some_and(is_gone);
         if gone(back.giving) || gone(back.credit) {
@@ -49,7 +52,7 @@ impl Model {
         } else if gone(held) {
             back.hold = Hold::Nothing;
             match (back.giving, back.credit) {
-                (Some(_), Some(_)) => self.backs.push(back),
+                (Some(_), Some(_)) => met.push(back),
                 (Some(giving), None) => self.release_back(giving, back),
                 (None, credit) => {
                     back.mover = None;

@@ -123,6 +123,10 @@ impl Store for Portions<'_, '_> {
         }
     }
 
+    fn last_nr(&mut self, role: Role, place: Place) -> Result<Option<i64>> {
+        sql::last_nr(self.booking.tx, self.gruppe, role, place)
+    }
+
     fn entry(&mut self, role: Role, place: Place) -> Result<Entry> {
         if let Some(own) = self.booking.own(place) {
             return self.entry_of(role, own);

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::Gruppe;
 use crate::belege::model::Beleg;
-use crate::db::error::Result;
+use crate::db::error::{Failure, Result};
 use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::rules::document::Seite;
 use crate::rules::fixed::Quantity;
@@ -172,8 +172,7 @@ pub fn portions_of(
     for artikel in articles {
         let statement = format!(
             "select {OPEN_COLUMNS} from lager_offen where tenant_id = :tenant and kunde_id = :kunde
-               and beleg_typ = :typ and artikel_id = :artikel and ist_genannt in (0, 1) and beleg_id = :beleg
-             order by position, nr"
+               and beleg_typ = :typ and artikel_id = :artikel and ist_genannt in (0, 1) and beleg_id = :beleg"
         );
         let params = named_params! {
             ":kunde": beleg.kunde_id,
@@ -189,8 +188,7 @@ pub fn portions_of(
     for role in [forward, back] {
         let role = column(role);
         let statement = format!(
-            "select artikel_id, {PAIR_COLUMNS} from lager_paar
-             where tenant_id = :tenant and {role}_id = :beleg order by id"
+            "select artikel_id, {PAIR_COLUMNS} from lager_paar where tenant_id = :tenant and {role}_id = :beleg"
         );
         tx.each(&statement, named_params! {":beleg": beleg.id}, |row| {
             let mut columns = Columns::of(row);
@@ -200,6 +198,10 @@ pub fn portions_of(
             }
             Ok(())
         })?;
+    }
+    // What pairs set free comes first, then the rest, each in the order in which it was made.
+    for portions in found.values_mut() {
+        portions.sort_by_key(|portion| (portion.kind() != Kind::Pair, portion.id));
     }
     Ok(found)
 }
@@ -270,18 +272,16 @@ pub fn take(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion, menge: Quantity
 
 /// Adds a portion; open goods of a position that were moved together come together again.
 pub fn add(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion) -> Result<()> {
-    if is_open(portion.kind()) {
-        // Goods in another batch may have been given its number while it was not in the table.
-        if portion.nr.is_some() && put_open(tx, gruppe, portion)? {
-            return Ok(());
-        }
-        let nr = Some(next_nr(tx, gruppe, portion)?);
-        return put_open(tx, gruppe, &Portion { nr, ..portion.clone() }).map(drop);
-    }
     let nr = match portion.nr {
         Some(nr) => nr,
-        None => next_nr(tx, gruppe, portion)?,
+        None => {
+            let (role, place) = portion.movers().last().unwrap_or(portion.leading());
+            last_nr(tx, gruppe, role, place)?.map_or(0, |last| last + 1)
+        }
     };
+    if is_open(portion.kind()) {
+        return add_open(tx, gruppe, portion, nr);
+    }
     let beleg = |role| portion.place(role).map(|place| place.beleg);
     let position = |role| portion.place(role).map(|place| place.position);
     tx.insert(
@@ -309,8 +309,7 @@ pub fn add(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion) -> Result<()> {
     )
 }
 
-/// Puts an open portion where its number says; not where goods in another batch are.
-fn put_open(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion) -> Result<bool> {
+fn add_open(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion, nr: i64) -> Result<()> {
     let (role, place) = portion.leading();
     let rows = tx.execute(
         "insert into lager_offen
@@ -324,18 +323,20 @@ fn put_open(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion) -> Result<bool>
             ":ist_genannt": portion.named.is_some(),
             ":beleg": place.beleg,
             ":position": place.position,
-            ":nr": portion.nr,
+            ":nr": nr,
             ":charge": portion.charge,
             ":genannt": portion.named,
             ":menge": portion.menge,
         },
     )?;
-    Ok(rows > 0)
+    match rows {
+        1 => Ok(()),
+        _ => Err(Failure::Broken(format!("goods of {place:?} in two batches have the number {nr}"))),
+    }
 }
 
-/// The number of the next movement of a position.
-fn next_nr(tx: &Tx<'_>, gruppe: Gruppe, portion: &Portion) -> Result<i64> {
-    let (role, place) = portion.movers().last().unwrap_or(portion.leading());
+/// The highest number of the goods of a position.
+pub fn last_nr(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: Place) -> Result<Option<i64>> {
     let name = column(role);
     let statement = format!(
         "select max(nr) from (
@@ -352,6 +353,5 @@ fn next_nr(tx: &Tx<'_>, gruppe: Gruppe, portion: &Portion) -> Result<i64> {
         ":beleg": place.beleg,
         ":position": place.position,
     };
-    let last: Option<i64> = tx.one(&statement, params, |row| row.get(0))?;
-    Ok(last.map_or(0, |last| last + 1))
+    tx.one(&statement, params, |row| row.get(0))
 }

@@ -56,6 +56,8 @@ pub trait Store {
     fn take(&mut self, portion: &Portion, menge: Quantity) -> Result<(), Self::Error>;
     /// Adds a portion, whatever its id, and gives it the next number of its mover if it has none.
     fn add(&mut self, portion: Portion) -> Result<(), Self::Error>;
+    /// The highest number of the portions of a position that are in the store.
+    fn last_nr(&mut self, role: Role, place: Place) -> Result<Option<i64>, Self::Error>;
     /// What a position of a portion said when it was sent.
     fn entry(&mut self, role: Role, place: Place) -> Result<Entry, Self::Error>;
     /// Makes the batch of a position that names one which does not exist yet.
@@ -75,15 +77,24 @@ pub struct Pairing<S> {
     freed: BTreeMap<Turn, Portion>,
     /// How many were set free so far.
     set_free: u64,
+    /// The number that each position which took over movements gave to the last of them.
+    taken_over: BTreeMap<Created, i64>,
 }
 
-/// When a portion that was set free enters: by the creation of its position, then by the order of its goods.
-type Turn = (Created, i64, u64);
+/// When a portion that was set free enters: by the creation of its position; goods of a delivery or an invoice then in
+/// the order in which it moved them, what takes back in the order in which it was set free.
+type Turn = (Created, Option<i64>, u64);
 
 impl<S: Store> Pairing<S> {
     /// A pairing over these portions.
     pub fn new(store: S) -> Pairing<S> {
-        Pairing { store, moved_back: BTreeSet::new(), freed: BTreeMap::new(), set_free: 0 }
+        Pairing {
+            store,
+            moved_back: BTreeSet::new(),
+            freed: BTreeMap::new(),
+            set_free: 0,
+            taken_over: BTreeMap::new(),
+        }
     }
 
     /// Takes away all positions of a document, whose portions these are, then lets those that had met them meet others.
@@ -124,10 +135,15 @@ impl<S: Store> Pairing<S> {
                 let other = if role == Role::Return { Role::Credit } else { Role::Return };
                 self.set_free(portion.with(other, None));
             }
-            _ => left.into_iter().for_each(|(role, place)| match role {
-                Role::Credit => self.set_free(Portion::of(role, place, portion.menge)),
-                _ => self.set_free(portion.alone(role, place)),
-            }),
+            _ => {
+                for (role, place) in left {
+                    let alone = match role {
+                        Role::Credit => Portion::of(role, place, portion.menge),
+                        _ => self.alone(&portion, role, place)?,
+                    };
+                    self.set_free(alone);
+                }
+            }
         }
         Ok(())
     }
@@ -152,10 +168,30 @@ impl<S: Store> Pairing<S> {
 
     fn set_free(&mut self, portion: Portion) {
         let (role, place) = portion.leading();
-        // What it moves only now comes after what it had moved before.
-        let nr = portion.nr.unwrap_or(i64::MAX);
+        let nr = portion.nr.filter(|_| !role.takes_back());
         self.set_free += 1;
         self.freed.insert((created(role, place), nr, self.set_free), portion);
+    }
+
+    /// What is left of a portion for a delivery or an invoice, or a return, alone. A movement that a delivery or an
+    /// invoice takes over comes after all that it had moved before.
+    fn alone(&mut self, portion: &Portion, role: Role, place: Place) -> Result<Portion, S::Error> {
+        let alone = portion.alone(role, place);
+        if alone.nr.is_some() || role.takes_back() {
+            return Ok(alone);
+        }
+        let position = created(role, place);
+        let last = match self.taken_over.get(&position) {
+            Some(last) => Some(*last),
+            None => {
+                let set_free = self.freed.range((position, None, 0)..=(position, Some(i64::MAX), u64::MAX));
+                let set_free = set_free.filter_map(|((_, nr, _), _)| *nr).next_back();
+                self.store.last_nr(role, place)?.max(set_free)
+            }
+        };
+        let nr = last.map_or(0, |last| last + 1);
+        self.taken_over.insert(position, nr);
+        Ok(Portion { nr: Some(nr), ..alone })
     }
 
     /// A delivery or an invoice: it meets open counterparts, the oldest first; the rest moves and stays open.
@@ -251,7 +287,8 @@ impl<S: Store> Pairing<S> {
     fn credit_pair(&mut self, entry: &Entry, pair: Portion, menge: Quantity) -> Result<(), S::Error> {
         if let Some(delivery) = pair.place(Role::Delivery) {
             let named = self.store.entry(Role::Delivery, delivery)?.named.batch();
-            self.store.add(Portion { named, menge, ..pair.alone(Role::Delivery, delivery) })?;
+            let open = self.alone(&pair, Role::Delivery, delivery)?;
+            self.store.add(Portion { named, menge, ..open })?;
         }
         let credited = Portion { menge, moved_by: None, ..pair };
         self.store.add(credited.with(Role::Delivery, None).with(Role::Credit, Some(entry.place)))
@@ -271,7 +308,8 @@ impl<S: Store> Pairing<S> {
             .with(Role::Credit, credit.place(Role::Credit));
         self.store.add(settled.moved(role, kept.charge))?;
         if let Some(invoice) = other.place(Role::Invoice) {
-            self.set_free(Portion { menge, ..other.alone(Role::Invoice, invoice) });
+            let open = self.alone(other, Role::Invoice, invoice)?;
+            self.set_free(Portion { menge, ..open });
         }
         Ok(())
     }

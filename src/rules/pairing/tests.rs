@@ -36,6 +36,11 @@ impl Store for Shelf {
         Ok(())
     }
 
+    fn last_nr(&mut self, role: Role, place: Place) -> Result<Option<i64>, Infallible> {
+        let of = |portion: &&Portion| portion.place(role) == Some(place);
+        Ok(self.portions.iter().filter(of).filter_map(|portion| portion.nr).max())
+    }
+
     fn entry(&mut self, _: Role, place: Place) -> Result<Entry, Infallible> {
         Ok(self.entries[&place])
     }
