@@ -73,28 +73,16 @@ pub struct Pairing<S> {
     pub store: S,
     /// Credits that moved goods back.
     pub moved_back: BTreeSet<Place>,
-    /// Portions that were set free and enter again, one after the other in the order of creation.
-    freed: BTreeMap<Turn, Portion>,
-    /// How many were set free so far.
-    set_free: u64,
+    /// What was set free enters again, one position after the other in the order of creation.
+    freed: BTreeMap<Created, Vec<Portion>>,
     /// The number that each position which took over movements gave to the last of them.
     taken_over: BTreeMap<Created, i64>,
 }
 
-/// When a portion that was set free enters: by the creation of its position; goods of a delivery or an invoice then in
-/// the order in which it moved them, what takes back in the order in which it was set free.
-type Turn = (Created, Option<i64>, u64);
-
 impl<S: Store> Pairing<S> {
     /// A pairing over these portions.
     pub fn new(store: S) -> Pairing<S> {
-        Pairing {
-            store,
-            moved_back: BTreeSet::new(),
-            freed: BTreeMap::new(),
-            set_free: 0,
-            taken_over: BTreeMap::new(),
-        }
+        Pairing { store, moved_back: BTreeSet::new(), freed: BTreeMap::new(), taken_over: BTreeMap::new() }
     }
 
     /// Takes away all positions of a document, whose portions these are, then lets those that had met them meet others.
@@ -149,28 +137,33 @@ impl<S: Store> Pairing<S> {
     }
 
     fn let_freed_enter(&mut self) -> Result<(), S::Error> {
-        while let Some((_, next)) = self.freed.pop_first() {
-            let (role, place) = next.leading();
-            let entry = self.store.entry(role, place)?;
-            let mut named = entry.named.batch();
-            if let (Some(invoice), true) = (next.place(Role::Invoice), role.takes_back()) {
-                named = named.or(self.store.entry(Role::Invoice, invoice)?.named.batch());
-            }
-            let own = Portion { named, ..next };
-            match role {
-                Role::Delivery | Role::Invoice => self.enter_forward(&entry, own)?,
-                Role::Return => self.enter_return(&entry, own)?,
-                Role::Credit => self.enter_credit(&entry, own)?,
-            }
+        while let Some((_, mut portions)) = self.freed.pop_first() {
+            // Goods of a delivery or an invoice in the order in which it moved them, what takes back in the order in
+            // which it was set free.
+            portions.sort_by_key(|portion| portion.nr.filter(|_| !portion.leading().0.takes_back()));
+            portions.into_iter().try_for_each(|portion| self.enter_again(portion))?;
         }
         Ok(())
     }
 
+    fn enter_again(&mut self, portion: Portion) -> Result<(), S::Error> {
+        let (role, place) = portion.leading();
+        let entry = self.store.entry(role, place)?;
+        let mut named = entry.named.batch();
+        if let (Some(invoice), true) = (portion.place(Role::Invoice), role.takes_back()) {
+            named = named.or(self.store.entry(Role::Invoice, invoice)?.named.batch());
+        }
+        let own = Portion { named, ..portion };
+        match role {
+            Role::Delivery | Role::Invoice => self.enter_forward(&entry, own),
+            Role::Return => self.enter_return(&entry, own),
+            Role::Credit => self.enter_credit(&entry, own),
+        }
+    }
+
     fn set_free(&mut self, portion: Portion) {
         let (role, place) = portion.leading();
-        let nr = portion.nr.filter(|_| !role.takes_back());
-        self.set_free += 1;
-        self.freed.insert((created(role, place), nr, self.set_free), portion);
+        self.freed.entry(created(role, place)).or_default().push(portion);
     }
 
     /// What is left of a portion for a delivery or an invoice, or a return, alone. A movement that a delivery or an
@@ -184,8 +177,8 @@ impl<S: Store> Pairing<S> {
         let last = match self.taken_over.get(&position) {
             Some(last) => Some(*last),
             None => {
-                let set_free = self.freed.range((position, None, 0)..=(position, Some(i64::MAX), u64::MAX));
-                let set_free = set_free.filter_map(|((_, nr, _), _)| *nr).next_back();
+                let set_free = self.freed.get(&position).into_iter().flatten();
+                let set_free = set_free.filter_map(|portion| portion.nr).max();
                 self.store.last_nr(role, place)?.max(set_free)
             }
         };
@@ -201,20 +194,32 @@ impl<S: Store> Pairing<S> {
             _ => (Kind::OpenDelivery, Role::Delivery),
         };
         let search = Search { bezug: entry.bezug_to(counterpart), ..Search::oldest(kind, entry.named) };
-        while let Some((open, menge)) = self.take(&search, &mut own)? {
+        let mut met = Vec::new();
+        while let Some(open) = self.take(&search, &mut own)? {
+            met.push(open);
+        }
+        let rest = self.rest_of(entry, &mut own)?;
+        for (open, menge) in met {
             self.store.add(pair(&own, &open, menge))?;
         }
+        rest.into_iter().try_for_each(|portion| self.store.add(portion))
+    }
+
+    /// What no counterpart has met of a delivery or an invoice: it moves, unless it did before. The batch of a number
+    /// that had none is made for it, and what was met before names that batch, too.
+    fn rest_of(&mut self, entry: &Entry, own: &mut Portion) -> Result<Vec<Portion>, S::Error> {
         if own.menge.is_zero() {
-            return Ok(());
+            return Ok(Vec::new());
         }
         if own.moved_by.is_some() {
-            return self.store.add(own);
+            return Ok(vec![own.clone()]);
         }
-        for (charge, menge) in self.store.place(entry, own.menge)? {
-            let named = own.named.or(charge.filter(|_| entry.named == Named::Unknown));
-            self.store.add(Portion { menge, named, ..own.clone() }.moved(entry.role, charge))?;
+        let placed = self.store.place(entry, own.menge)?;
+        if entry.named == Named::Unknown {
+            own.named = placed.first().and_then(|(charge, _)| *charge);
         }
-        Ok(())
+        let moves = |(charge, menge)| Portion { menge, ..own.clone() }.moved(entry.role, charge);
+        Ok(placed.into_iter().map(moves).collect())
     }
 
     /// A return, in the five steps of D8. One that took back an invoice only looks for its credit.
