@@ -21,7 +21,7 @@ pub fn table(bench: &Bench) {
     let one = Load::same(64, &bench.get(&format!("kunden/{}", bench.customer)));
     let workloads = [
         ("audit log: one customer by id", one),
-        ("audit log: POST /belege, 5 positions", documents(bench, 64, bench.customers())),
+        ("audit log: POST /belege, 5 positions", documents(&bench.key, 64, bench.customers())),
     ];
     let wanted: Vec<_> = workloads.into_iter().filter(|(name, _)| bench.wants(name, 64)).collect();
     if wanted.is_empty() {

@@ -1,7 +1,8 @@
 //! `cargo bench --bench load`: what a request costs, against bare hyper and SQLite alone in the same run.
 //!
 //! Builds a database (10,000 customers, 100,000 documents, 1,000,000 receipt lines), drives the real
-//! executable over loopback, and prints a table each of reads, writes, mixes, start and memory. Speeds of one
+//! executable over loopback, and prints a table each of reads, writes, mixes, long histories, hostile clients, start and
+//! memory. Speeds of one
 //! machine at one moment say little: read the ratios. Any answer but 2xx ends it with an error.
 //!
 //! `-- --seconds N` says how long each round takes (2), `--rounds N` how many there are, of which the middle
@@ -15,7 +16,9 @@ mod client;
 mod data;
 mod documents;
 mod fields;
+mod histories;
 mod hostile;
+mod lines;
 mod mixes;
 mod reads;
 mod server;
@@ -24,7 +27,7 @@ mod writes;
 
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use server::{Server, Service};
 use tempfile::TempDir;
@@ -39,7 +42,6 @@ pub struct Bench {
     pub scale: u64,
     pub time: Duration,
     pub rounds: usize,
-    pub begun: Instant,
     wanted: Option<String>,
 }
 
@@ -83,6 +85,7 @@ fn main() {
     mixes::table(&bench, &server);
     figures.extend(start::afterwards(&bench, server));
     audit::table(&bench);
+    histories::table(&bench);
     hostile::table(&bench);
     start::table(&figures);
 }
@@ -103,7 +106,7 @@ fn prepare(arguments: &[String], folder: PathBuf) -> Bench {
     let is_value = |at: usize| at > 0 && flags.contains(&arguments[at - 1].as_str());
     let wanted = (0..arguments.len()).find(|at| !arguments[*at].starts_with("--") && !is_value(*at));
 
-    let key = data::company(&folder);
+    let key = data::company(&folder, "Mühle");
     let customer = data::fill(&folder, scale, 100_000);
     documents::fill(&folder, 10_000 * scale, 100_000 * scale);
     // What was filled in is written back now, not while something is measured.
@@ -115,7 +118,6 @@ fn prepare(arguments: &[String], folder: PathBuf) -> Bench {
         scale,
         time: Duration::from_secs(seconds),
         rounds,
-        begun: Instant::now(),
         wanted: wanted.map(|at| arguments[at].clone()),
     }
 }

@@ -19,16 +19,16 @@ fn run(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-/// One more key of the company, without a limit.
-pub fn another_key(folder: &Path) -> String {
+/// One more key of a company, without a limit.
+pub fn another_key(folder: &Path, company: &str) -> String {
     let limit = i32::MAX.to_string();
-    let create = ["key", "create", "--tenant", "Mühle", "--label", "load", "--all-scopes", "--daily-limit"];
+    let create = ["key", "create", "--tenant", company, "--label", "load", "--all-scopes", "--daily-limit"];
     run(folder, &[&create[..], &[&limit]].concat())
 }
 
 /// A company with a hundred articles, and a key without a limit.
-pub fn company(folder: &Path) -> String {
-    run(folder, &["tenant", "create", "Mühle"]);
+pub fn company(folder: &Path, name: &str) -> String {
+    run(folder, &["tenant", "create", name]);
     let article = |number| {
         format!(
             r#"{{"artikelnummer": "S{number}", "bezeichnung": "Sack", "einheit": "Stk", "preis": "1.25"}}"#
@@ -36,8 +36,8 @@ pub fn company(folder: &Path) -> String {
     };
     let articles = (1..=100).map(article).collect::<Vec<_>>().join(",");
     std::fs::write(folder.join("a.json"), format!("[{articles}]")).unwrap();
-    run(folder, &["import", "artikel", "a.json", "--tenant", "Mühle"]);
-    another_key(folder)
+    run(folder, &["import", "artikel", "a.json", "--tenant", name]);
+    another_key(folder, name)
 }
 
 /// Fills the tables: ten thousand customers and some receipts of ten lines, `scale` times as many; the id of a

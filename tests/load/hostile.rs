@@ -80,7 +80,7 @@ pub fn table(bench: &Bench) {
 }
 
 fn attacks(bench: &Bench) -> Vec<(&'static str, Vec<Client>)> {
-    let key = another_key(&bench.service.folder);
+    let key = another_key(&bench.service.folder, "Mühle");
     let head = |method: &str, path: &str, more: &str| {
         format!("{method} /api/v1/{path} HTTP/1.1\r\nhost: x\r\nx-api-key: {key}\r\n{more}\r\n")
     };
@@ -141,7 +141,7 @@ fn attacks(bench: &Bench) -> Vec<(&'static str, Vec<Client>)> {
 fn attacked(bench: &Bench, clients: &[Client]) -> Attacked {
     let server = bench.service.start();
     let reading = Load::same(READING, &bench.get(&format!("kunden/{}", bench.customer)));
-    let writing = documents(bench, WRITING, bench.customers());
+    let writing = documents(&bench.key, WRITING, bench.customers());
     let measure = || [server.measure(&reading, bench.time), server.measure(&writing, bench.time)];
     let before = measure();
     server.forget_peak();

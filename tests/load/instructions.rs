@@ -82,7 +82,7 @@ fn main() {
     let pieces: Vec<_> = PIECES.iter().filter(|piece| piece.name.contains(wanted)).collect();
     if !pieces.is_empty() {
         let folder = tempfile::TempDir::new().unwrap();
-        let key = data::company(folder.path());
+        let key = data::company(folder.path(), "Mühle");
         let customer = data::fill(folder.path(), 1, 100);
         std::fs::write(folder.path().join("key"), key).unwrap();
         std::fs::write(folder.path().join("customer"), customer).unwrap();
@@ -112,7 +112,7 @@ fn long_histories(batches: u64, wanted: &str) {
     }
     let folders = LINES.map(|lines| {
         let folder = tempfile::TempDir::new().unwrap();
-        std::fs::write(folder.path().join("key"), data::company(folder.path())).unwrap();
+        std::fs::write(folder.path().join("key"), data::company(folder.path(), "Mühle")).unwrap();
         std::fs::write(folder.path().join("history"), format!("{lines} {batches}")).unwrap();
         lines::fill(folder.path(), History { lines, batches });
         folder

@@ -37,7 +37,7 @@ pub fn table(bench: &Bench, server: &Server) {
     );
     println!("|---|---|---|---|---|---|---|---|---|");
     let short = Load::same(SHORT, &bench.get(&format!("kunden/{}", bench.customer)));
-    let others = [Load::same(16, &bench.get(&path)), documents(bench, 64, bench.customers())];
+    let others = [Load::same(16, &bench.get(&path)), documents(&bench.key, 64, bench.customers())];
     for (name, load) in names.into_iter().zip(others).filter(|(name, _)| bench.wants(name, SHORT)) {
         let rounds = (0..bench.rounds).map(|_| mixed(server, &short, &load, bench.time)).collect();
         let mixed = middle(rounds, Mixed::p99_times);

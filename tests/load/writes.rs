@@ -1,7 +1,7 @@
 //! What writes cost: transactions, syncs of the disk, and what more clients at once change.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::client::{Load, Script};
 use crate::data::document;
@@ -122,7 +122,7 @@ fn workloads(bench: &Bench) -> Vec<Workload> {
     let varied = |connections| Workload {
         name: "POST /belege, 5 positions",
         connections,
-        load: documents(bench, connections, bench.customers()),
+        load: documents(&bench.key, connections, bench.customers()),
     };
     let weighings = |connections| Workload {
         name: "weighing: POST, then PUT zweitwiegung",
@@ -137,7 +137,7 @@ fn workloads(bench: &Bench) -> Vec<Workload> {
         Workload {
             name: "POST /belege, all for one partner",
             connections: 64,
-            load: documents(bench, 64, 1),
+            load: documents(&bench.key, 64, 1),
         },
         weighings(1),
         weighings(16),
@@ -146,11 +146,12 @@ fn workloads(bench: &Bench) -> Vec<Workload> {
 }
 
 /// Delivery notes for some customers, of a hundred articles.
-pub fn documents(bench: &Bench, connections: usize, customers: u64) -> Load {
-    let (key, begun) = (bench.key.clone(), bench.begun);
+pub fn documents(key: &str, connections: usize, customers: u64) -> Load {
+    let key = key.to_owned();
     let script = move |at: usize| {
         let key = key.clone();
-        let mut random = begun.elapsed().as_nanos() as u64 | at as u64 | 1;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let mut random = now.as_nanos() as u64 | at as u64 | 1;
         Box::new(move |_: &[u8]| {
             let drawn = draw(&mut random);
             send(&key, "POST", "belege", &document(drawn % customers + 1, drawn >> 32))
@@ -180,7 +181,8 @@ fn weighings(bench: &Bench, connections: usize) -> Load {
     Load { connections, steps: 2, script: Box::new(script) }
 }
 
-fn send(key: &str, method: &str, path: &str, body: &str) -> Arc<str> {
+/// A request that writes.
+pub fn send(key: &str, method: &str, path: &str, body: &str) -> Arc<str> {
     let length = body.len();
     let head = format!("{method} /api/v1/{path} HTTP/1.1\r\nhost: x\r\nx-api-key: {key}");
     format!("{head}\r\ncontent-length: {length}\r\n\r\n{body}").into()
