@@ -10,6 +10,21 @@ use crate::stock::notation::{self, Batch, Op};
 use crate::stock::story;
 use crate::stock::table::Mill;
 
+/// Stories that differed once, as short as they came out: one portion of a return saw what another had freed, two goods
+/// of a position had one number, and a supplier's number that no batch had was forgotten.
+const DIFFERED: &[&str] = &[
+    "61:EL/2 -6#2; put 61: 7#3 3#1 12#1!; 160:RE/1 s11 5@T1/2; 165:LS/1 10@B2$ 10@B1^160; 171:RE/1 6@B2 12@B1;
+     put 165: 12@B2$ 1@B1^160; 175:RE/1 -3@B1; fefo on; 176:LS/1 -10@B1 s-9$ 6^160; 184:LS/1 s3 2@B1 -8@B1$;
+     187:RE/1 -10^184$; storno 176; storno 187",
+    "123:EL/1 8#1; fefo on; 145:RE/1 1@B0; 149:RE/1 4@T1/1 -7; 155:LS/1 5@B1 s6^149; 157:LS/1 s-4^145 9@B1$;
+     158:RE/1 3 1@B0 11^155$; storno 155; 166:LS/1 -3@B1$ s11 -10@B1; put 157: -6@B2 9$; 171:RE/1 -12@B1$ -11;
+     storno 171; storno 166",
+    "33:EL/2 11#2; 42:ER/2 4; storno 33; 70:EL/2 12#1; 89:ER/2 3#1; put 89: -6@T2/2",
+    "1:ER/1 -3#3; 6:ER/1 9%10; 22:EL/1 -7@T3/1; 28:EL/1 9#2; storno 22",
+    "41:EL/2 3#1; 58:EL/2 5@T1/2; 96:ER/2 8; storno 58; 153:ER/2 -1#3; 166:EL/2 -4#1",
+    "21:EL/1 -3#2; 33:ER/1 11%78; put 21: 9#3; put 33: 11@T2/1",
+];
+
 /// How often a story that differs is told again to find what of it matters.
 const TRIES: usize = 400;
 
@@ -93,12 +108,25 @@ fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).map_or(otherwise, |number| number.parse().unwrap())
 }
 
+fn parse(story: &str) -> Vec<Op> {
+    story.split(';').map(|op| notation::op(op.trim(), 0)).collect()
+}
+
+#[test]
+fn what_differed_once_is_the_same() {
+    let folder = Folder::new();
+    let server = folder.serve(&[]);
+    let mut mills = Mills { folder: &folder, server: &server, made: 0 };
+    for story in DIFFERED {
+        mills.tell(&parse(story)).unwrap_or_else(|(_, found)| panic!("{story}\n{found}"));
+    }
+}
+
 /// Tells the story that `STOCK_STORY` says and shows what is open and has met after each step.
 #[test]
 #[ignore = "to look at a story that differed"]
 fn one_story() {
-    let story: Vec<Op> =
-        std::env::var("STOCK_STORY").unwrap().split(';').map(|op| notation::op(op, 0)).collect();
+    let story = parse(&std::env::var("STOCK_STORY").unwrap());
     let folder = Folder::new();
     let server = folder.serve(&[]);
     let company = Company::new(&folder, &server, "Mühle");

@@ -352,18 +352,7 @@ impl Model {
             self.take_open(&mut back, false, None);
         }
         self.uncover(&mut back);
-        if back.quantity > 0 {
-            self.make_named(back.credit.unwrap());
-        }
         self.keep(back);
-    }
-
-    /// What waits for a batch that is not there yet makes it.
-    fn make_named(&mut self, pos: Pos) {
-        let position = self.positions[&pos].clone();
-        if position.name.is_some() {
-            self.batch(&position);
-        }
     }
 
     fn join_returns(&mut self, back: &mut Back) {

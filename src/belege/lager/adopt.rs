@@ -126,7 +126,7 @@ impl Replay {
         };
         let named = position.said.named(tx, gruppe)?;
         let mut own =
-            Portion { named: named.batch(), ..Portion::of(role, position.place, position.menge.abs()) };
+            Portion { named: named.id(), ..Portion::of(role, position.place, position.menge.abs()) };
         if role == Role::Return {
             let charge = position.said.charge_id;
             let deliveries = |open: &Portion| open.kind() == Kind::OpenDelivery && open.charge == charge;

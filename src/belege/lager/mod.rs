@@ -125,7 +125,7 @@ impl<'r> Booking<'r> {
         for (artikel, portions) in sql::portions_of(self.tx, old, articles)? {
             let gruppe = Gruppe { kunde: old.kunde_id, artikel, seite: old.beleg_typ.seite() };
             let mut pairing = Pairing::new(Portions { booking: self, gruppe });
-            pairing.withdraw(old.id, portions)?;
+            pairing.withdraw(old.id, &portions)?;
         }
         Ok(())
     }

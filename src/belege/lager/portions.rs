@@ -16,6 +16,7 @@ use crate::rules::document::{BelegTyp, Seite};
 use crate::rules::error::Refusal;
 use crate::rules::fixed::Quantity;
 use crate::rules::pairing::{Bezug, Entry, Named, Place, Portion, Role, Search, Store};
+use crate::rules::text::case_key;
 
 /// The portions of a group, and the request that changes them.
 pub struct Portions<'p, 'r> {
@@ -36,13 +37,19 @@ pub struct Said {
 impl Said {
     /// The batch that it named (D8).
     pub fn named(&self, tx: &Tx<'_>, gruppe: Gruppe) -> Result<Named> {
+        let number = |fremde: &str| Uuid::new_v5(&gruppe.kunde, case_key(fremde).as_bytes());
         match (self.charge_id.filter(|_| self.charge_gesendet), &self.fremde_charge_nr) {
-            (Some(charge), _) => Ok(Named::Batch(charge)),
-            (None, Some(fremde)) => {
-                let known = chargen::find_fremde(tx, gruppe.artikel, gruppe.kunde, fremde, self.mhd)?;
-                Ok(known.map_or(Named::Unknown, Named::Batch))
+            (Some(id), _) if gruppe.seite == Seite::Einkauf => {
+                let own = chargen::find(tx, id)?.filter(|charge| charge.partner_id == Some(gruppe.kunde));
+                let fremde = own.and_then(|charge| charge.fremde_charge_nr);
+                Ok(Named { charge: Some(id), number: fremde.as_deref().map(number) })
             }
-            (None, None) => Ok(Named::Nothing),
+            (Some(id), _) => Ok(Named { charge: Some(id), number: None }),
+            (None, Some(fremde)) => {
+                let charge = chargen::find_fremde(tx, gruppe.artikel, gruppe.kunde, fremde, self.mhd)?;
+                Ok(Named { charge, number: Some(number(fremde)) })
+            }
+            (None, None) => Ok(Named::default()),
         }
     }
 }
@@ -81,21 +88,6 @@ impl Portions<'_, '_> {
             true => (Role::Invoice, Role::Credit),
         };
         Ok(Bezug { beleg, roles: [forward.then_some(roles.0), back.then_some(roles.1)] })
-    }
-
-    /// What a position of another document told of its batch.
-    fn told(&self, place: Place) -> Result<BatchInformation> {
-        let statement = "select fremde_charge_nr, mhd, herkunftsland, biozertifikat_id from beleg_position
-            where tenant_id = :tenant and beleg_id = :beleg and position = :position";
-        let params = named_params! {":beleg": place.beleg, ":position": place.position};
-        self.booking.tx.one(statement, params, |row| {
-            Ok(BatchInformation {
-                fremde_charge_nr: row.get(0)?,
-                mhd: row.get(1)?,
-                herkunftsland: row.get(2)?,
-                biozertifikat_id: row.get(3)?,
-            })
-        })
     }
 }
 
@@ -147,27 +139,19 @@ impl Store for Portions<'_, '_> {
         self.entry_that(role, place, &said)
     }
 
-    fn make_batch(&mut self, entry: &Entry) -> Result<Option<Uuid>> {
-        let info = match self.booking.own(entry.place) {
-            Some(own) => BatchInformation::of(own),
-            None => self.told(entry.place)?,
-        };
-        let artikel = artikel::must_have(self.booking.tx, self.gruppe.artikel)?;
-        batch::charge_for(self.booking.tx, self.gruppe.kunde, &artikel, &info).map(Some)
-    }
-
     /// A position that names nothing where it must is noted as a mistake, and goes nowhere.
     fn place(&mut self, entry: &Entry, menge: Quantity) -> Result<Vec<(Option<Uuid>, Quantity)>> {
         let tx = self.booking.tx;
-        if let Named::Batch(charge) = entry.named {
+        if let Some(charge) = entry.named.charge {
             return Ok(vec![(Some(charge), menge)]);
         }
         let position = self.booking.own(entry.place).ok_or_else(|| {
             Failure::Broken(format!("goods were to be placed for the old position {:?}", entry.place))
         })?;
         let artikel = artikel::must_have(tx, self.gruppe.artikel)?;
-        if BatchInformation::of(position).tells() {
-            return Ok(vec![(self.make_batch(entry)?, menge)]);
+        let info = BatchInformation::of(position);
+        if info.tells() {
+            return Ok(vec![(Some(batch::charge_for(tx, self.gruppe.kunde, &artikel, &info)?), menge)]);
         }
         if !artikel.chargenpflichtig {
             return Ok(vec![(None, menge)]);

@@ -11,7 +11,7 @@ use crate::db::error::{Failure, Result};
 use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::rules::document::Seite;
 use crate::rules::fixed::Quantity;
-use crate::rules::pairing::{Kind, Named, Place, Portion, Role, Search};
+use crate::rules::pairing::{Kind, Place, Portion, Role, Search};
 
 /// The role as the columns of these tables name it.
 fn column(role: Role) -> &'static str {
@@ -83,13 +83,16 @@ pub fn first(tx: &Tx<'_>, gruppe: Gruppe, search: &Search) -> Result<Option<Port
     let role = sought(search.kind);
     let is_open = is_open(search.kind);
     let (typ, einkauf) = (gruppe.typ(role), gruppe.seite == Seite::Einkauf);
-    let (named, charge) = (search.named.batch(), search.charge.flatten());
+    let (named, charge) = (search.named, search.charge.flatten());
     let bezug = search.bezug.map(|(_, beleg)| beleg);
     let mut params: Vec<(&str, &dyn rusqlite::ToSql)> =
         vec![(":kunde", &gruppe.kunde), (":artikel", &gruppe.artikel)];
     params.push(if is_open { (":typ", &typ) } else { (":einkauf", &einkauf) });
-    if named.is_some() {
-        params.push((":named", &named));
+    if named.charge.is_some() {
+        params.push((":named", &named.charge));
+    }
+    if named.number.is_some() {
+        params.push((":number", &named.number));
     }
     if search.charge.is_some() {
         params.push((":charge", &charge));
@@ -142,20 +145,18 @@ fn statement_of(search: &Search) -> String {
                and {conditions} and {named} {order}"
         )
     };
-    let first_of = |one: &str, other: &str| {
-        let (one, other) = (first_with(one), first_with(other));
-        format!("select * from (select * from ({one}) union all select * from ({other})) {order}")
-    };
-    let (names_none, names_one) = (format!("{is_named} = 0"), format!("{is_named} = 1"));
-    let stand_apart = is_open && search.charge.flatten().is_none() || search.kind == Kind::Pair;
-    match (search.named, stand_apart) {
-        (Named::Nothing, true) => first_of(&names_none, &names_one),
-        (Named::Batch(_), true) => first_of(&names_none, "genannt_id = :named"),
-        (Named::Unknown, true) => first_with(&names_none),
-        (Named::Nothing, false) => first_with("true"),
-        (Named::Batch(_), false) => first_with("(genannt_id is null or genannt_id = :named)"),
-        (Named::Unknown, false) => first_with("genannt_id is null"),
+    let mut names = vec![format!("{is_named} = 0")];
+    names.extend(search.named.charge.map(|_| "genannt_id = :named".to_owned()));
+    names.extend(search.named.number.map(|_| "genannt_id = :number".to_owned()));
+    if names.len() == 1 {
+        names.push(format!("{is_named} = 1"));
     }
+    if is_open && search.charge.flatten().is_none() || search.kind == Kind::Pair {
+        let firsts: Vec<_> =
+            names.iter().map(|names| format!("select * from ({})", first_with(names))).collect();
+        return format!("select * from ({}) {order}", firsts.join(" union all "));
+    }
+    first_with(&format!("({})", names.join(" or ")))
 }
 
 /// All portions with positions of a document, which are of these articles.

@@ -60,8 +60,6 @@ pub trait Store {
     fn last_nr(&mut self, role: Role, place: Place) -> Result<Option<i64>, Self::Error>;
     /// What a position of a portion said when it was sent.
     fn entry(&mut self, role: Role, place: Place) -> Result<Entry, Self::Error>;
-    /// Makes the batch of a position that names one which does not exist yet.
-    fn make_batch(&mut self, entry: &Entry) -> Result<Option<Uuid>, Self::Error>;
     /// Says which batches a quantity comes from or goes to that a new position moves itself.
     fn place(&mut self, entry: &Entry, menge: Quantity)
     -> Result<Vec<(Option<Uuid>, Quantity)>, Self::Error>;
@@ -86,23 +84,21 @@ impl<S: Store> Pairing<S> {
     }
 
     /// Takes away all positions of a document, whose portions these are, then lets those that had met them meet others.
-    pub fn withdraw(&mut self, beleg: Uuid, portions: Vec<Portion>) -> Result<(), S::Error> {
-        for portion in portions {
-            self.store.take(&portion, portion.menge)?;
-            self.free(portion, beleg)?;
-        }
+    pub fn withdraw(&mut self, beleg: Uuid, portions: &[Portion]) -> Result<(), S::Error> {
+        // While all of them are in the store it knows the last number of each position.
+        portions.iter().try_for_each(|portion| self.free(portion.clone(), beleg))?;
+        portions.iter().try_for_each(|portion| self.store.take(portion, portion.menge))?;
         self.let_freed_enter()
     }
 
     /// Enters a new position with its quantity, which is positive.
     pub fn enter(&mut self, entry: &Entry, menge: Quantity) -> Result<(), S::Error> {
-        let own = Portion { named: entry.named.batch(), ..Portion::of(entry.role, entry.place, menge) };
+        let own = Portion { named: entry.named.id(), ..Portion::of(entry.role, entry.place, menge) };
         match entry.role {
             Role::Delivery | Role::Invoice => self.enter_forward(entry, own)?,
             Role::Return => {
                 for (charge, menge) in self.store.place(entry, menge)? {
-                    let named = own.named.or(charge.filter(|_| entry.named == Named::Unknown));
-                    self.enter_return(entry, Portion { charge, menge, named, ..own.clone() })?;
+                    self.enter_return(entry, Portion { charge, menge, ..own.clone() })?;
                 }
             }
             Role::Credit => self.enter_credit(entry, own)?,
@@ -149,9 +145,9 @@ impl<S: Store> Pairing<S> {
     fn enter_again(&mut self, portion: Portion) -> Result<(), S::Error> {
         let (role, place) = portion.leading();
         let entry = self.store.entry(role, place)?;
-        let mut named = entry.named.batch();
+        let mut named = entry.named.id();
         if let (Some(invoice), true) = (portion.place(Role::Invoice), role.takes_back()) {
-            named = named.or(self.store.entry(Role::Invoice, invoice)?.named.batch());
+            named = named.or(self.store.entry(Role::Invoice, invoice)?.named.id());
         }
         let own = Portion { named, ..portion };
         match role {
@@ -194,32 +190,19 @@ impl<S: Store> Pairing<S> {
             _ => (Kind::OpenDelivery, Role::Delivery),
         };
         let search = Search { bezug: entry.bezug_to(counterpart), ..Search::oldest(kind, entry.named) };
-        let mut met = Vec::new();
-        while let Some(open) = self.take(&search, &mut own)? {
-            met.push(open);
-        }
-        let rest = self.rest_of(entry, &mut own)?;
-        for (open, menge) in met {
+        while let Some((open, menge)) = self.take(&search, &mut own)? {
             self.store.add(pair(&own, &open, menge))?;
         }
-        rest.into_iter().try_for_each(|portion| self.store.add(portion))
-    }
-
-    /// What no counterpart has met of a delivery or an invoice: it moves, unless it did before. The batch of a number
-    /// that had none is made for it, and what was met before names that batch, too.
-    fn rest_of(&mut self, entry: &Entry, own: &mut Portion) -> Result<Vec<Portion>, S::Error> {
         if own.menge.is_zero() {
-            return Ok(Vec::new());
+            return Ok(());
         }
         if own.moved_by.is_some() {
-            return Ok(vec![own.clone()]);
+            return self.store.add(own);
         }
-        let placed = self.store.place(entry, own.menge)?;
-        if entry.named == Named::Unknown {
-            own.named = placed.first().and_then(|(charge, _)| *charge);
+        for (charge, menge) in self.store.place(entry, own.menge)? {
+            self.store.add(Portion { menge, ..own.clone() }.moved(entry.role, charge))?;
         }
-        let moves = |(charge, menge)| Portion { menge, ..own.clone() }.moved(entry.role, charge);
-        Ok(placed.into_iter().map(moves).collect())
+        Ok(())
     }
 
     /// A return, in the five steps of D8. One that took back an invoice only looks for its credit.
@@ -279,19 +262,13 @@ impl<S: Store> Pairing<S> {
                 self.credit_pair(entry, pair, menge)?;
             }
         }
-        if own.menge.is_zero() {
-            return Ok(());
-        }
-        if entry.named == Named::Unknown {
-            own.named = self.store.make_batch(entry)?;
-        }
-        self.store.add(own)
+        if own.menge.is_zero() { Ok(()) } else { self.store.add(own) }
     }
 
     /// Takes back what a pair covers: its delivery, which now holds the movement, is open again, and nothing moves.
     fn credit_pair(&mut self, entry: &Entry, pair: Portion, menge: Quantity) -> Result<(), S::Error> {
         if let Some(delivery) = pair.place(Role::Delivery) {
-            let named = self.store.entry(Role::Delivery, delivery)?.named.batch();
+            let named = self.store.entry(Role::Delivery, delivery)?.named.id();
             let open = self.alone(&pair, Role::Delivery, delivery)?;
             self.store.add(Portion { named, menge, ..open })?;
         }

@@ -77,7 +77,7 @@ pub struct Portion {
     pub places: [Option<Place>; 4],
     /// The batch; none for articles without batches, and for credits that have moved nothing.
     pub charge: Option<Uuid>,
-    /// The batch that one of its positions named when it was sent; an inherited one is not named.
+    /// What one of its positions named ([`Named::id`]).
     pub named: Option<Uuid>,
     /// The quantity in the article's unit, positive.
     pub menge: Quantity,
@@ -178,33 +178,25 @@ impl Portion {
     }
 }
 
-/// The batch that a position named when it was sent, by charge_id or fremde_charge_nr (D8).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Named {
-    /// None.
-    Nothing,
-    /// One that exists.
-    Batch(Uuid),
-    /// A number of the supplier that no batch has yet: it fits only those that name none.
-    Unknown,
+/// The batch that a position named when it was sent, by charge_id or fremde_charge_nr (D8); an inherited one is not
+/// named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Named {
+    /// The batch, if there is one.
+    pub charge: Option<Uuid>,
+    /// What stands for the supplier's number in portions of positions that named it when no batch had it yet.
+    pub number: Option<Uuid>,
 }
 
 impl Named {
-    /// The batch, if it exists.
-    pub fn batch(self) -> Option<Uuid> {
-        match self {
-            Named::Batch(charge) => Some(charge),
-            Named::Nothing | Named::Unknown => None,
-        }
+    /// What a portion of the position keeps.
+    pub fn id(self) -> Option<Uuid> {
+        self.charge.or(self.number)
     }
 
-    /// Whether a portion whose positions name `other` may be met: the same batch where both name one.
+    /// Whether a portion that keeps `other` may be met: the same batch where both name one.
     pub fn fits(self, other: Option<Uuid>) -> bool {
-        match self {
-            Named::Nothing => true,
-            Named::Batch(charge) => other.is_none_or(|other| other == charge),
-            Named::Unknown => other.is_none(),
-        }
+        self.id().is_none() || other.is_none() || other == self.charge || other == self.number
     }
 }
 

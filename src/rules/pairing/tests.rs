@@ -45,20 +45,16 @@ impl Store for Shelf {
         Ok(self.entries[&place])
     }
 
-    fn make_batch(&mut self, _: &Entry) -> Result<Option<Uuid>, Infallible> {
-        Ok(None)
-    }
-
     fn place(&mut self, entry: &Entry, menge: Quantity) -> Result<Vec<(Option<Uuid>, Quantity)>, Infallible> {
-        Ok(vec![(Some(entry.named.batch().unwrap_or(Uuid::from_u128(1))), menge)])
+        Ok(vec![(Some(entry.named.id().unwrap_or(Uuid::from_u128(1))), menge)])
     }
 }
 
 impl Pairing<Shelf> {
     fn cancel(&mut self, beleg: Uuid) {
         let of = |portion: &&Portion| portion.positions().any(|(_, place)| place.beleg == beleg);
-        let portions = self.store.portions.iter().filter(of).cloned().collect();
-        self.withdraw(beleg, portions).unwrap();
+        let portions: Vec<_> = self.store.portions.iter().filter(of).cloned().collect();
+        self.withdraw(beleg, &portions).unwrap();
     }
 }
 
@@ -101,7 +97,7 @@ fn tell(story: &str) -> (Pairing<Shelf>, Vec<Uuid>) {
                 (_, false) => Role::Credit,
             };
             let place = Place { beleg, position };
-            let entry = Entry { role, place, named: Named::Nothing, bezug: None };
+            let entry = Entry { role, place, named: Named::default(), bezug: None };
             pairing.store.entries.insert(place, entry);
             pairing.enter(&entry, Quantity::whole(menge.abs())).unwrap();
         }
