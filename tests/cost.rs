@@ -99,3 +99,28 @@ fn no_request_costs_more_because_a_partner_has_many_lines() {
         }
     }
 }
+
+#[test]
+fn no_sale_costs_more_because_many_batches_are_used_up() {
+    let sale = Operation {
+        name: "LS that takes batches by date",
+        request: |_, _| {
+            let items = r#"[{"artikelnr": "L1", "menge": 3}]"#;
+            let body = format!(r#"{{"beleg_typ": "LS", "kundennummer": "L-1", "items": {items}}}"#);
+            ("POST", "belege".to_owned(), body)
+        },
+    };
+    let steps = [10, 2_000].map(|used_up| {
+        let company = Company::with(History { lines: 10, batches: 2 });
+        let all = format!(
+            "update tenant set charge_automatik = 'fefo';
+             with recursive n(nr) as (select 1 union all select nr + 1 from n where nr < {used_up})
+             insert into charge (tenant_id, id, charge_nr, artikel_id, eingang_quelle, bestand, mhd, angelegt_am, charge_nr_key)
+             select 1, randomblob(16), 'V' || nr, artikel_id, 'manuell', 0, '2024-01-01', 0, 'v' || nr
+             from (select artikel_id from charge limit 1) cross join n"
+        );
+        company.connection.execute_batch(&all).unwrap();
+        company.steps(&sale)
+    });
+    assert!(steps[1] < 2 * steps[0], "with 10 and 2,000 used up batches: {steps:?} steps");
+}

@@ -10,7 +10,7 @@ mod verfuegbar;
 mod verlauf;
 
 pub use model::Charge;
-pub use sql::{find, find_fremde, with_stock};
+pub use sql::{Vorrat, find, find_fremde, last_without_stock, with_stock};
 pub use stock::{
     Bewegung, Buchung, NeueCharge, Ursache, book, check_articles_not_negative, check_charge_nr, check_named,
     check_not_negative, create, fill_in, set_receipt,

@@ -140,12 +140,42 @@ pub fn other_with_fremde(tx: &Tx<'_>, charge: &Charge) -> Result<Option<String>>
     )
 }
 
-/// Batches of an article and their stock, in the order in which they should leave: by
-/// best-before date, then age, without date last (D8, fefo).
-pub fn with_stock(tx: &Tx<'_>, artikel: Uuid) -> Result<Vec<(Uuid, Quantity)>> {
-    let statement = "select id, bestand from charge where tenant_id = :tenant and artikel_id = :artikel
-        order by mhd nulls last, id";
-    tx.all(statement, named_params! {":artikel": artikel}, |row| Ok((row.get(0)?, row.get(1)?)))
+/// A batch and its stock. The order is that in which they should leave: by best-before date, then age, without date
+/// last (D8, fefo).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Vorrat {
+    mhd: (bool, Option<Day>),
+    /// The batch.
+    pub charge: Uuid,
+    /// Its stock in the unit of the article.
+    pub bestand: Quantity,
+}
+
+impl From<&Charge> for Vorrat {
+    fn from(charge: &Charge) -> Vorrat {
+        let mhd = charge.mhd.map(|day| day.0);
+        Vorrat { mhd: (mhd.is_none(), mhd), charge: charge.id, bestand: charge.bestand }
+    }
+}
+
+fn vorrat(row: &Row<'_>) -> rusqlite::Result<Vorrat> {
+    let mhd: Option<Day> = row.get(0)?;
+    Ok(Vorrat { mhd: (mhd.is_none(), mhd), charge: row.get(1)?, bestand: row.get(2)? })
+}
+
+/// The batches of an article that have stock.
+pub fn with_stock(tx: &Tx<'_>, artikel: Uuid) -> Result<Vec<Vorrat>> {
+    let statement = "select mhd, id, bestand from charge
+        where tenant_id = :tenant and artikel_id = :artikel and (bestand > 0) = 1";
+    tx.all(statement, named_params! {":artikel": artikel}, vorrat)
+}
+
+/// Of the batches of an article that have no stock the one that should leave last.
+pub fn last_without_stock(tx: &Tx<'_>, artikel: Uuid) -> Result<Option<Vorrat>> {
+    let statement = "select mhd, id, bestand from charge
+        where tenant_id = :tenant and artikel_id = :artikel and (bestand > 0) = 0
+        order by mhd is null desc, mhd desc, id desc limit 1";
+    tx.optional(statement, named_params! {":artikel": artikel}, vorrat)
 }
 
 /// The opening stock that was imported for a batch.

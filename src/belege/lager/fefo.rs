@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use uuid::Uuid;
 
 use super::{Change, Movements};
-use crate::chargen;
+use crate::chargen::{self, Vorrat};
 use crate::db::error::Result;
 use crate::db::tx::WriteTx;
 use crate::rules::fixed::Quantity;
@@ -74,9 +74,19 @@ impl<'r> Fefo<'r> {
         Ok(parts)
     }
 
-    /// The stock of the batches of an article, without what items of the document name.
+    /// The batches of an article that can be chosen, with the stock that they have without what the document had
+    /// moved and without what its items name.
     fn stock(&self, artikel: Uuid) -> Result<Stock> {
-        let mut stock = chargen::with_stock(self.tx, artikel)?;
+        let mut batches = chargen::with_stock(self.tx, artikel)?;
+        batches.extend(chargen::last_without_stock(self.tx, artikel)?);
+        // What the document had taken all of has stock without it.
+        for charge in self.moved.keys() {
+            let charge = chargen::find(self.tx, *charge)?.filter(|charge| charge.artikel_id == artikel);
+            batches.extend(charge.as_ref().map(Vorrat::from));
+        }
+        batches.sort_unstable();
+        batches.dedup();
+        let mut stock: Stock = batches.into_iter().map(|batch| (batch.charge, batch.bestand)).collect();
         for (charge, left) in &mut stock {
             *left = left.plus(self.moved.get(charge).copied().unwrap_or_default())?;
             let named =
