@@ -279,3 +279,33 @@ fn a_start_puts_the_statistics_right() {
         assert_eq!(figures(), right, "{spoil}");
     }
 }
+
+/// With PARTNERD_RECORD set the file is written anew.
+#[test]
+fn the_schema_is_the_one_that_is_written_down() {
+    let folder = Folder::new();
+    folder.result(&["migrate"]);
+    let connection = folder.database();
+    // Each table with what belongs to it. The history of migrations belongs to their runner.
+    let statement = "select s.type, s.sql from sqlite_schema s join sqlite_schema t on t.name = s.tbl_name
+        where s.sql is not null and t.name not like 'refinery%' and t.name not like 'sqlite%'
+        order by t.rowid, s.type <> 'table', s.type, s.name";
+    let mut statement = connection.prepare(statement).unwrap();
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let mut schema =
+        "-- The schema after all migrations, as a database keeps it: to be read. The migrations make it.\n"
+            .to_owned();
+    for (kind, sql) in rows.map(Result::<(String, String), _>::unwrap) {
+        let gap = if kind == "table" { "\n" } else { "" };
+        schema.push_str(&format!("{gap}{sql};\n"));
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations/schema.sql");
+    if std::env::var_os("PARTNERD_RECORD").is_some() {
+        std::fs::write(&path, &schema).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        written == schema,
+        "PARTNERD_RECORD=1 cargo test --test upgrade schema writes migrations/schema.sql anew"
+    );
+}
