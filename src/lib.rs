@@ -5,27 +5,36 @@
 //!
 //! Each module uses only what stands above it; `tests/architecture.rs` holds it to that.
 //!
-//! A request comes in at [`http::server`] (the only file that waits for anything), which hands its head to the [`gate`]; what
-//! comes next each time is a [`http::answering::Outcome`]. The gate checks in the order that stands there, has the body
-//! read when all before it is in order, and reaches a function of a slice by way of its row in
-//! [`app::routes`]. A read runs at once on a snapshot ([`db::readers`]); a write is read and
-//! checked at once, and carried out by the one writer ([`db::writer`]), many in one transaction ([`db::batch`]);
-//! what hardly ever changes it remembers ([`db::memory`]). Beside it [`db::checkpoint`] moves what was written from
-//! the write-ahead log into the database, and closes the [`db::door`] to snapshots where reads hold it up.
-//! What clients can make the server hold is counted in a [`http::budget`]. What must be provable later is sealed
-//! ([`db::seal`]) in the log of all requests ([`gate::audit`]) and the chain of [`db::evidence`].
-//! What the trade demands is computed in [`rules`], which knows neither SQL nor HTTP nor the time.
+//! | module | what it is for |
+//! |---|---|
+//! | [`rules`] | what the trade demands: prices, tax, units, days, pairing of goods; no SQL, no HTTP, no clock |
+//! | [`db`] | the file: connections, migrations, the one writer, readers, checkpoints, copies, seals |
+//! | [`http`] | the wire: sockets, heads and bodies, routing, JSON, the shapes of requests and answers |
+//! | [`gate`] | what every request passes: keys, limits, scopes, the log of all requests |
+//! | [`import`] | files of data from the command line: CSV and JSON, row by row |
+//! | [`steuersaetze`] … [`herkunft`] | the slices: one folder for each noun of the specification |
+//! | [`app`] | the whole: all routes, the description, midnight's work, check, backup and restore, the demo |
+//! | [`config`], [`cli`] | settings and commands |
 //!
-//! A slice is a folder: `mod.rs` (what it is, its ROUTES and IMPORTS), `model.rs` (what goes over
-//! the wire), `handlers.rs` (what the routes do; in a small slice they stand in `mod.rs`),
-//! `sql.rs` (its statements).
+//! A request comes in at [`http::server`], which with [`http::off_sockets`] is the only code that waits for
+//! anything. It hands the head to the [`gate`]; what comes next each time is a [`http::answering::Outcome`]. The
+//! gate admits the request in the order of D19, dispatches it to the function in its row of [`app::routes`], and
+//! completes it with its audit row. A read runs at once on a snapshot ([`db::readers`]); a write is checked at once
+//! and carried out by the one writer ([`db::writer`]), many in one transaction ([`db::batch`]), with a cache of
+//! master data ([`db::cache`]).
 //!
-//! To add an endpoint: a struct in `model.rs`, a statement in `sql.rs`, a function in
-//! `handlers.rs`, a row in ROUTES. The row names what the route takes, gives and refuses; from it and
-//! the structs follows the description of the interface ([`app::description`]), whose tests then
-//! ask for the meaning of new fields and for an example.
+//! Beside the writer [`db::checkpoint`] moves the write-ahead log into the database, and closes the [`db::door`] to
+//! new snapshots when reads hold it up. What clients can make the server hold is counted in a [`http::budget`]. What
+//! must be provable later is sealed ([`db::seal`]) in the log of all requests ([`gate::audit`]) and in the chain of
+//! [`db::evidence`].
 //!
-//! [`app`] is the whole service: it also makes, proves and puts back backups.
+//! A slice is a folder: `mod.rs` (what it is, its ROUTES and IMPORTS), `model.rs` (what goes over the wire),
+//! `handlers.rs` (what the routes do; in a small slice they stand in `mod.rs`), `sql.rs` (its statements; those of
+//! one purpose alone stand with it, as in `belege/lager`).
+//!
+//! To add an endpoint: a struct in `model.rs`, a statement in `sql.rs`, a function in `handlers.rs`, a row in
+//! ROUTES. The row names what the route takes, gives and refuses; from it and the structs follows the description of
+//! the interface ([`app::description`]), whose tests then ask for the meaning of new fields and for an example.
 
 #![warn(missing_docs, clippy::unwrap_used, clippy::expect_used)]
 

@@ -15,7 +15,7 @@ const LIST: ListSql = ListSql {
     select: "select a.id, a.dateiname, a.beschreibung, a.mime_type, length(a.inhalt), a.sha256, a.erstellt_am
       from anhang a",
     count: "select count(*) from anhang a",
-    late: None,
+    ids_first: None,
     order: "order by a.id",
 };
 

@@ -23,7 +23,7 @@ const LIST: ListSql = ListSql {
         left join kunde k on k.tenant_id = s.tenant_id and k.id = s.partner_id
         left join artikel a on a.tenant_id = s.tenant_id and a.id = s.artikel_id",
     count: "select count(*) from annahmeschein s",
-    late: None,
+    ids_first: None,
     order: "order by s.lieferdatum desc, s.id",
 };
 

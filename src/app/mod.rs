@@ -62,11 +62,11 @@ const OWN_ROUTES: &[Route] = &[
     Route::open("/docs", "Seite, die die Schnittstelle beschreibt", Run::Open(docs::page))
         .gives(&[Answer::other("text/html").with(&["etag"])]),
     Route::open("/docs/{datei}", "Eine Datei dieser Seite", Run::Open(docs::part)).gives(docs::ANSWERS),
-    Route::open("/healthz", "Ob der Dienst läuft", Run::Inside(probes::health))
+    Route::open("/healthz", "Ob der Dienst läuft", Run::Status(probes::health))
         .gives(&[Answer::ok::<probes::Health>()]),
-    Route::open("/readyz", "Ob der Dienst lesen und schreiben kann", Run::Inside(probes::ready))
+    Route::open("/readyz", "Ob der Dienst lesen und schreiben kann", Run::Status(probes::ready))
         .gives(&[Answer::ok::<probes::Health>()]),
-    Route::open("/metrics", "Messwerte im Textformat von Prometheus", Run::Inside(probes::metrics))
+    Route::open("/metrics", "Messwerte im Textformat von Prometheus", Run::Status(probes::metrics))
         .gives(&[Answer::other("text/plain")]),
 ];
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::db::error::{Failure, Result};
 use crate::http::call::Call;
 use crate::http::reply::Reply;
-use crate::http::route::Inside;
+use crate::http::route::ServiceStatus;
 use crate::rules::error::{Code, Refusal};
 
 /// That all is well.
@@ -20,18 +20,18 @@ pub struct Health {
 const WELL: Health = Health { status: "ok" };
 
 /// GET /healthz
-pub fn health(_: &Call<'_>, _: &dyn Inside) -> Result<Reply> {
+pub fn health(_: &Call<'_>, _: &dyn ServiceStatus) -> Result<Reply> {
     Reply::ok(&WELL)
 }
 
 /// GET /readyz: 503 when a request would not be carried out. Why stands in the log.
-pub fn ready(_: &Call<'_>, inside: &dyn Inside) -> Result<Reply> {
+pub fn ready(_: &Call<'_>, inside: &dyn ServiceStatus) -> Result<Reply> {
     inside.ready().map_err(|why| Failure::Busy(format!("not ready: {why}")))?;
     Reply::ok(&WELL)
 }
 
 /// GET /metrics, for this machine unless the configuration opens it.
-pub fn metrics(call: &Call<'_>, inside: &dyn Inside) -> Result<Reply> {
+pub fn metrics(call: &Call<'_>, inside: &dyn ServiceStatus) -> Result<Reply> {
     if !inside.shows_metrics_to(call.request) {
         let message = "Die Messwerte gibt es nur auf dem Rechner des Dienstes selbst. Bitte dort über localhost abrufen.";
         return Err(Refusal::new(Code::NichtGefunden, message).into());

@@ -22,7 +22,7 @@ const SELECT: &str = "select a.id, a.artikelnummer, a.artikelnr, a.bezeichnung, 
 const LIST: ListSql = ListSql {
     select: SELECT,
     count: "select count(*) from artikel a",
-    late: Some("a"),
+    ids_first: Some("a"),
     order: "order by a.artikelnummer_sort, a.id",
 };
 
@@ -39,7 +39,7 @@ const LIST_WITH_STOCK: ListSql = ListSql {
 const LIST_GRUPPEN: ListSql = ListSql {
     select: "select g.id, g.name, g.kuerzel, g.nummer, g.mwst_satz from artikelgruppe g",
     count: "select count(*) from artikelgruppe g",
-    late: None,
+    ids_first: None,
     order: "order by g.nummer nulls last, g.id",
 };
 
@@ -107,7 +107,7 @@ pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Arc<Artikel>>> {
         let statement = format!("{SELECT} where a.tenant_id = :tenant and a.id = :id");
         Ok(tx.optional(&statement, named_params! {":id": id}, artikel)?.map(Arc::new))
     };
-    Ok(tx.remembered("article by id", id.as_bytes(), read)?.as_ref().clone())
+    Ok(tx.cached("article by id", id.as_bytes(), read)?.as_ref().clone())
 }
 
 /// The articles that a number means: artikelnummer first, then artikelnr (D6); no more than two.
@@ -141,14 +141,14 @@ pub fn tiers(tx: &Tx<'_>, artikel: Uuid) -> Result<Arc<Vec<Tier>>> {
         order by ab_menge";
     let tier = |row: &Row<'_>| Ok(Tier { ab_menge: row.get(0)?, preis: row.get(1)? });
     let read = || tx.all(statement, named_params! {":artikel": artikel}, tier);
-    tx.remembered("tiers", artikel.as_bytes(), read)
+    tx.cached("tiers", artikel.as_bytes(), read)
 }
 
 /// The tax rate of a group.
 pub fn gruppen_satz(tx: &Tx<'_>, gruppe: i64) -> Result<Option<Percent>> {
     let statement = "select mwst_satz from artikelgruppe where tenant_id = :tenant and id = :id";
     let read = || Ok(tx.optional(statement, named_params! {":id": gruppe}, |row| row.get(0))?.flatten());
-    Ok(*tx.remembered("rate of a group", &gruppe.to_be_bytes(), read)?)
+    Ok(*tx.cached("rate of a group", &gruppe.to_be_bytes(), read)?)
 }
 
 /// An article by its number alone.
@@ -158,7 +158,7 @@ pub fn find_by_artikelnummer(tx: &Tx<'_>, artikelnummer: &str) -> Result<Option<
         let statement = format!("{SELECT} where a.tenant_id = :tenant and a.artikelnummer_key = :key");
         Ok(tx.optional(&statement, named_params! {":key": key}, artikel)?.map(Arc::new))
     };
-    Ok(tx.remembered("article by number", key.as_bytes(), read)?.as_ref().clone())
+    Ok(tx.cached("article by number", key.as_bytes(), read)?.as_ref().clone())
 }
 
 /// The one article with an EAN; none where several have it.

@@ -18,7 +18,7 @@ const LIST: ListSql = ListSql {
         b.ereignis_am
       from beleg b join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id",
     count: "select count(*) from beleg b",
-    late: Some("b"),
+    ids_first: Some("b"),
     order: "order by b.ereignis_am, b.id",
 };
 

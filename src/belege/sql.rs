@@ -24,7 +24,7 @@ const SELECT: &str = "select b.id, b.beleg_nummer, b.beleg_typ, b.status, b.bele
 const LIST: ListSql = ListSql {
     select: SELECT,
     count: "select count(*) from beleg b",
-    late: Some("b"),
+    ids_first: Some("b"),
     order: "order by b.beleg_datum desc, b.angelegt_am desc, b.id desc",
 };
 

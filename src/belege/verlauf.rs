@@ -33,7 +33,7 @@ const LIST: ListSql = ListSql {
          order by p.version desc limit 1)
       from beleg_verlauf v",
     count: "select count(*) from beleg_verlauf v",
-    late: None,
+    ids_first: None,
     order: "order by v.version",
 };
 

@@ -24,7 +24,7 @@ const SELECT: &str =
 const LIST: ListSql = ListSql {
     select: SELECT,
     count: "select count(*) from charge c",
-    late: Some("c"),
+    ids_first: Some("c"),
     order: "order by c.id",
 };
 

@@ -14,7 +14,7 @@ use crate::rules::text::case_key;
 const LIST: ListSql = ListSql {
     select: "select v.version, v.am, v.key_id, v.charge from charge_verlauf v",
     count: "select count(*) from charge_verlauf v",
-    late: None,
+    ids_first: None,
     order: "order by v.version",
 };
 

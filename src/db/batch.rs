@@ -9,8 +9,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use rusqlite::Connection;
 
+use super::cache::Cache;
 use super::error::{Failure, Result};
-use super::memory::Memory;
 use super::tx::{TenantId, Tx, WriteTx};
 use super::{Clock, log};
 
@@ -31,7 +31,7 @@ pub trait Job: Send {
     fn bytes(&self) -> usize {
         0
     }
-    /// Does it within a batch; once more when what it did was undone because another request of the batch failed.
+    /// Does it within a batch. Called again if the batch was rolled back because another job failed.
     fn run(&mut self, batch: &Batch<'_>);
     /// Told how the batch ended; sends the answer.
     fn finish(self: Box<Self>, ended: Ended);
@@ -41,7 +41,7 @@ pub trait Job: Send {
 pub struct Batch<'b> {
     connection: &'b Connection,
     clock: &'b Clock,
-    memory: &'b Memory,
+    cache: &'b Cache,
     /// Each request is undone alone when it fails.
     savepoints: bool,
     /// Set when a request failed and could not be undone alone: then nothing of the batch may be kept.
@@ -53,10 +53,10 @@ impl<'b> Batch<'b> {
     pub(super) fn new(
         connection: &'b Connection,
         clock: &'b Clock,
-        memory: &'b Memory,
+        cache: &'b Cache,
         savepoints: bool,
     ) -> Batch<'b> {
-        Batch { connection, clock, memory, savepoints, failed: Cell::new(false) }
+        Batch { connection, clock, cache, savepoints, failed: Cell::new(false) }
     }
 
     /// Whether nothing of it may be kept: a request could not be undone alone, or its failure undid the whole
@@ -74,7 +74,7 @@ impl<'b> Batch<'b> {
     ) -> Result<T> {
         self.apart(|connection| {
             let tx = Tx::new(connection, tenant, (self.clock)());
-            work(&WriteTx::new(tx.with_memory(self.memory), key_id))
+            work(&WriteTx::new(tx.with_cache(self.cache), key_id))
         })
     }
 

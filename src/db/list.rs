@@ -208,7 +208,7 @@ pub struct ListSql {
     pub count: &'static str,
     /// The table of `count`, if a late page looks for its ids first: in an index that has the conditions and
     /// the order, so that the rows passed over are never read.
-    pub late: Option<&'static str>,
+    pub ids_first: Option<&'static str>,
     /// `order by …`, total.
     pub order: &'static str,
 }
@@ -281,7 +281,7 @@ impl Tx<'_> {
         params.push((":limit", &limit));
         params.push((":offset", &page.offset));
         let (select, order, filter) = (sql.select, sql.order, &filter.sql);
-        let statement = match sql.late.filter(|_| page.offset > 0 || ids_first) {
+        let statement = match sql.ids_first.filter(|_| page.offset > 0 || ids_first) {
             Some(table) => {
                 let ids = sql.count.replace("count(*)", &format!("{table}.id"));
                 let ids = format!("{ids} where {filter} {order} limit :limit offset :offset");

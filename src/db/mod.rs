@@ -1,6 +1,7 @@
 //! The database: one SQLite file, readers from a pool, one writer.
 
 pub mod batch;
+pub mod cache;
 pub mod checkpoint;
 mod columns;
 pub mod connection;
@@ -11,7 +12,6 @@ pub mod evidence;
 pub mod list;
 pub mod lock;
 pub mod logging;
-pub mod memory;
 pub mod migrate;
 pub mod numbers;
 pub mod owner;

@@ -12,8 +12,8 @@ use rusqlite::types::{ToSql, Type};
 use rusqlite::{CachedStatement, Connection, Row};
 use uuid::{ContextV7, Timestamp, Uuid};
 
+use super::cache::Cache;
 use super::error::{Failure, Result};
-use super::memory::Memory;
 use crate::rules::day::{Day, Instant};
 
 /// Named parameters of a statement, without `:tenant`.
@@ -27,18 +27,18 @@ pub struct Tx<'c> {
     connection: &'c Connection,
     tenant: TenantId,
     now: Instant,
-    memory: Option<&'c Memory>,
+    cache: Option<&'c Cache>,
 }
 
 impl<'c> Tx<'c> {
     /// A transaction that has begun on `connection`.
     pub fn new(connection: &'c Connection, tenant: TenantId, now: Instant) -> Tx<'c> {
-        Tx { connection, tenant, now, memory: None }
+        Tx { connection, tenant, now, cache: None }
     }
 
     /// The same, with what its connection remembers.
-    pub fn with_memory(self, memory: &'c Memory) -> Tx<'c> {
-        Tx { memory: Some(memory), ..self }
+    pub fn with_cache(self, cache: &'c Cache) -> Tx<'c> {
+        Tx { cache: Some(cache), ..self }
     }
 
     /// Whose it is.
@@ -125,16 +125,16 @@ impl<'c> Tx<'c> {
         Ok(())
     }
 
-    /// Master data of this kind, by its key: what the writer remembers of it, or else what is read. The tables it
-    /// is read from must stand in [`Memory`].
-    pub fn remembered<T: Send + Sync + 'static>(
+    /// Master data of this kind, by its key: from the writer's cache, or else read now. The tables it is read from
+    /// must stand in [`Cache`].
+    pub fn cached<T: Send + Sync + 'static>(
         &self,
         kind: &'static str,
         key: &[u8],
         read: impl FnOnce() -> Result<T>,
     ) -> Result<Arc<T>> {
-        match self.memory {
-            Some(memory) => memory.get(self.tenant, kind, key, read),
+        match self.cache {
+            Some(cache) => cache.get_or_read(self.tenant, kind, key, read),
             None => read().map(Arc::new),
         }
     }

@@ -1,22 +1,24 @@
-//! The gate: what happens to every request.
+//! The gate: what happens to every request between the socket and the slice that answers it.
 //!
-//! `passage` is the order of checks (D19). `ways` is where a request is carried out: in place, or on
-//! by the thread that verifies keys, the slow lane, the writer. `trail` is what is known of it
-//! meanwhile and what is noted when it leaves. `key`, `quota`, `ip_limit`, `address` and
-//! `idempotency` are the checks themselves, `cors` what browsers ask, `audit` the log of all requests, `metrics` the figures.
+//! `admission` checks it in the order of D19 and says how it goes on. `dispatch` carries that out: it answers in
+//! place, or hands the request to the thread that verifies keys, to the slow lane or to the writer. `completion` is
+//! the last step of every request: its audit row, its line in the log, what the client is told of its limits.
+//!
+//! `key`, `quota`, `ip_limit`, `address` and `idempotency` are the checks themselves, `cors` what browsers ask,
+//! `audit` the log of all requests, `metrics` the figures.
 
 mod address;
+mod admission;
 pub mod audit;
+mod completion;
 mod cors;
+mod dispatch;
 mod idempotency;
 mod ip_limit;
 pub mod key;
 pub mod metrics;
-mod passage;
 pub mod quota;
-mod trail;
 pub mod verifying;
-mod ways;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,7 +33,7 @@ use crate::db::readers::{Lane, Readers};
 use crate::db::writer::WriterQueue;
 use crate::http::budget::Budget;
 use crate::http::call::Request;
-use crate::http::route::Inside;
+use crate::http::route::ServiceStatus;
 use crate::http::router::Router;
 use audit::Journal;
 pub use cors::Origins;
@@ -123,7 +125,7 @@ const WRITER_SILENT_AT_MOST: Duration = Duration::from_secs(10);
 impl Gate {
     /// Whether the service still works, whatever it answers: neither the writer nor a read has been at
     /// one piece of work for so long. It does not return while no read does.
-    /// What [`Inside::ready`] calls not ready may pass by itself; what hangs does not.
+    /// What [`ServiceStatus::ready`] calls not ready may pass by itself; what hangs does not.
     pub fn works(&self, at_most: Duration) -> bool {
         // An error is an answer as well: a restart mends no disk.
         let _ = self.readers.read(Lane::Fast, look);
@@ -136,7 +138,7 @@ fn look(connection: &Connection) -> Result<bool> {
     Ok(connection.prepare_cached("select 1 from installation")?.exists([])?)
 }
 
-impl Inside for Gate {
+impl ServiceStatus for Gate {
     fn ready(&self) -> std::result::Result<(), String> {
         let read = self.readers.read(Lane::Fast, look);
         read.map_err(|failure| format!("the database cannot be read: {failure}"))?;

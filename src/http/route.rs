@@ -60,7 +60,7 @@ pub enum Run {
     /// Without a transaction.
     Open(fn(&Call<'_>) -> Result<Reply>),
     /// About the service itself: asked by whoever watches over it, and not in the audit log.
-    Inside(fn(&Call<'_>, &dyn Inside) -> Result<Reply>),
+    Status(fn(&Call<'_>, &dyn ServiceStatus) -> Result<Reply>),
     /// On a snapshot. May be run twice: it changes lanes when it takes long.
     Read(fn(&Call<'_>, &Tx<'_>) -> Result<Reply>),
     /// First the body is read, in place; then the work is done by the writer.
@@ -68,7 +68,7 @@ pub enum Run {
 }
 
 /// What the service says of itself.
-pub trait Inside {
+pub trait ServiceStatus {
     /// Whether it can read and write, and if not, why.
     fn ready(&self) -> std::result::Result<(), String>;
     /// Its metrics in the text format of Prometheus.

@@ -1,4 +1,4 @@
-//! The socket: the only file that awaits.
+//! The socket. Here, and in `off_sockets`, is all that awaits.
 //!
 //! It reads requests and bodies under limits and time-outs, hands them to the gate, and writes
 //! the answers. HTTP/1 only.
@@ -95,7 +95,7 @@ pub async fn serve<A: Answering>(
 ) {
     let graceful = GracefulShutdown::new();
     let connections = Connections::new(limits.connections, limits.per_address);
-    let serving = Arc::new(Serving { service, clock, memory: Memory::new(), limits, tls });
+    let serving = Arc::new(Serving { service, clock, bodies: BodyBudgets::new(), limits, tls });
     let (open, closing) = watch::channel(());
     let mut stop = std::pin::pin!(stop);
     loop {
@@ -134,22 +134,22 @@ impl<S: AsyncRead + AsyncWrite + Send> Stream for S {}
 struct Serving<A> {
     service: Arc<A>,
     clock: Clock,
-    memory: Memory,
+    bodies: BodyBudgets,
     limits: Limits,
     tls: Option<TlsAcceptor>,
 }
 
-/// What is left for bodies.
-struct Memory {
+/// Memory that bodies may take.
+struct BodyBudgets {
     small: Arc<Budget>,
     large: Arc<Budget>,
     /// Places of large bodies.
     places: Arc<Budget>,
 }
 
-impl Memory {
-    fn new() -> Memory {
-        Memory {
+impl BodyBudgets {
+    fn new() -> BodyBudgets {
+        BodyBudgets {
             small: Budget::new(SMALL_BODIES, SMALL_BODIES / 2),
             large: Budget::new(LARGE_BODIES, LARGE_BODIES_OF_KEY),
             places: Budget::new(usize::MAX, LARGE_AT_ONCE),
@@ -258,17 +258,17 @@ impl<A: Answering> Connection<A> {
         if arriving.announced().is_some_and(|announced| announced > limit) {
             return Body::Refused(too_large(limit));
         }
-        let Serving { memory, limits, .. } = &*self.serving;
+        let Serving { bodies, limits, .. } = &*self.serving;
         let is_large = arriving.announced().unwrap_or(limit) > SMALL_BODY;
         let reading = async {
             if !is_large {
-                return arriving.read(limit, key, &memory.small).await;
+                return arriving.read(limit, key, &bodies.small).await;
             }
-            let take = || memory.places.take(key, 1);
-            let Some(_place) = when_freed(&memory.places, limits.body, take).await else {
+            let take = || bodies.places.take(key, 1);
+            let Some(_place) = when_freed(&bodies.places, limits.body, take).await else {
                 return Body::Refused(no_room());
             };
-            arriving.read(limit, key, &memory.large).await
+            arriving.read(limit, key, &bodies.large).await
         };
         timeout(limits.body, reading).await.unwrap_or_else(|_| Body::Refused(too_slow()))
     }

@@ -23,7 +23,7 @@ const LIST: ListSql = ListSql {
       from bon b cross join barverkauf z on z.tenant_id = b.tenant_id and z.bon_id = b.id
         left join artikel a on a.tenant_id = z.tenant_id and a.id = z.artikel_id",
     count: "select coalesce(sum(b.zeilen), 0) from bon b",
-    late: None,
+    ids_first: None,
     order: "order by b.datum, b.bon_nr_sort, z.id",
 };
 

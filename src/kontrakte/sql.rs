@@ -18,7 +18,7 @@ const LIST: ListSql = ListSql {
         v.erntejahr, v.erledigt, v.notizen, v.referenz, k.name
       from kontrakt v left join kunde k on k.tenant_id = v.tenant_id and k.id = v.partner_id",
     count: "select count(*) from kontrakt v",
-    late: None,
+    ids_first: None,
     order: "order by v.erfassungsdatum desc, v.id",
 };
 

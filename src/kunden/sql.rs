@@ -25,7 +25,7 @@ const FEW: usize = 1_000;
 const LIST: ListSql = ListSql {
     select: SELECT,
     count: "select count(*) from kunde k",
-    late: Some("k"),
+    ids_first: Some("k"),
     order: "order by k.kundennr_sort, k.id",
 };
 

@@ -17,7 +17,7 @@ const LIST: ListSql = ListSql {
         v.erledigt_am, v.rezeptur_bezeichnung, v.rezeptur_typ, v.faktor, v.zugewiesen_an, v.angelegt_am, v.version
       from produktionsauftrag v",
     count: "select count(*) from produktionsauftrag v",
-    late: None,
+    ids_first: None,
     // Descending, SQLite puts null last.
     order: "order by v.produktions_datum desc, v.id",
 };

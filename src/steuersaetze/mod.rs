@@ -63,7 +63,7 @@ eingabe! {
 const LIST: ListSql = ListSql {
     select: "select s.schluessel, s.bezeichnung, s.satz, s.gueltig_von, s.gueltig_bis, s.kategorie from steuersatz s",
     count: "select count(*) from steuersatz s",
-    late: None,
+    ids_first: None,
     order: "order by s.schluessel, s.gueltig_von",
 };
 
@@ -119,7 +119,7 @@ pub fn all(tx: &Tx<'_>) -> Result<Arc<Vec<Satz>>> {
             gueltig_bis: columns.take()?,
         })
     };
-    tx.remembered("tax rates", &[], || tx.all(statement, &[], satz))
+    tx.cached("tax rates", &[], || tx.all(statement, &[], satz))
 }
 
 fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {

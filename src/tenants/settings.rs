@@ -111,7 +111,7 @@ pub fn load(tx: &Tx<'_>) -> Result<Arc<Einstellungen>> {
            charge_automatik = 'fefo', negativbestand = 'ablehnen', gesperrt_bis, abschluss_bei_anlage,
            abschluss_tagesende
          from tenant where id = :tenant";
-    tx.remembered("settings", &[], || tx.one(statement, &[], einstellungen))
+    tx.cached("settings", &[], || tx.one(statement, &[], einstellungen))
 }
 
 fn einstellungen(row: &Row<'_>) -> rusqlite::Result<Einstellungen> {

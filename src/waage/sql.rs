@@ -24,7 +24,7 @@ const SELECT: &str = "select w.id, w.wiegeschein_nr, w.status, w.richtung, w.ken
 const LIST: ListSql = ListSql {
     select: SELECT,
     count: "select count(*) from wiegung w",
-    late: Some("w"),
+    ids_first: Some("w"),
     order: "order by w.ts_erst desc, w.id desc",
 };
 

@@ -16,10 +16,10 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use super::batch::{Batch, Ended, Job, commit, run};
+use super::cache::Cache;
 use super::checkpoint::Checkpoints;
 use super::copy::{Pages, open_target};
 use super::error::{Failure, Result};
-use super::memory::Memory;
 use super::queue::{CopyRequest, Message, Next, Queue};
 use super::vital::{OUTCOME_UNKNOWN, end_process, vital};
 pub use super::watch::Watch;
@@ -82,12 +82,12 @@ impl Writer {
         if let Some(checkpoints) = &checkpoints {
             checkpoints.take_over(&connection);
         }
-        let memory = Memory::of(&connection).map_err(std::io::Error::other)?;
+        let cache = Cache::of(&connection).map_err(std::io::Error::other)?;
         let of_thread = Arc::clone(&watch);
         let work = move || {
             let connection = &connection;
             let (watch, with_savepoints) = (of_thread, 0);
-            State { connection, checkpoints, clock, memory, housekeeping, watch, with_savepoints }
+            State { connection, checkpoints, clock, cache, housekeeping, watch, with_savepoints }
                 .run(Queue::new(receiver));
         };
         let thread = vital("writer", work)?;
@@ -143,7 +143,7 @@ struct State<'c> {
     connection: &'c Connection,
     checkpoints: Option<Checkpoints>,
     clock: Clock,
-    memory: Memory,
+    cache: Cache,
     housekeeping: Box<dyn Housekeeping>,
     watch: Arc<Watch>,
     /// Batches that run with savepoints from the start.
@@ -290,8 +290,8 @@ impl State<'_> {
 
     fn begin_and_run(&mut self, jobs: &mut [Box<dyn Job>], savepoints: bool) -> Result<Ended> {
         run(self.connection, "begin immediate")?;
-        self.memory.look(self.connection)?;
-        let batch = Batch::new(self.connection, &self.clock, &self.memory, savepoints);
+        self.cache.drop_if_stale(self.connection)?;
+        let batch = Batch::new(self.connection, &self.clock, &self.cache, savepoints);
         for job in jobs.iter_mut() {
             job.run(&batch);
             if batch.has_failed() {

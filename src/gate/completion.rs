@@ -1,5 +1,5 @@
-//! What is known of a request on its way, and what is noted when it leaves: its audit row, its line
-//! in the log, its place in the metrics, what the client is told of its limits.
+//! Completion: the last step of every request. It takes memory for the answer, writes the audit row and the line in
+//! the log, counts it, and tells the client what is left of its limits. [`Trail`] is what the steps before it found out.
 
 use std::net::IpAddr;
 
@@ -53,7 +53,7 @@ impl Trail {
     }
 
     /// The answer with what the client is told about its limits.
-    fn dressed(&self, reply: Reply) -> Reply {
+    fn with_limits(&self, reply: Reply) -> Reply {
         let reply = match self.allowance {
             Some(allowance) => allowance.shown_in(reply),
             None => reply,
@@ -68,7 +68,7 @@ impl Trail {
 impl Gate {
     /// The answer with its share of the memory; none where there is no room for it. Small ones need none: the
     /// buffers of the operating system take them.
-    fn held(&self, reply: Reply, trail: &Trail) -> Option<Reply> {
+    fn reserve(&self, reply: Reply, trail: &Trail) -> Option<Reply> {
         let bytes = reply.body.len();
         if bytes <= SMALL_ANSWER {
             return Some(reply);
@@ -81,7 +81,7 @@ impl Gate {
     }
 
     /// The same for an answer that must not be lost: its request was carried out.
-    pub(super) fn held_anyway(&self, reply: Reply, trail: &Trail) -> Reply {
+    pub(super) fn reserve_anyway(&self, reply: Reply, trail: &Trail) -> Reply {
         match &trail.caller {
             Some(caller) if reply.body.len() > SMALL_ANSWER => {
                 let held = self.answers.take_anyway(&caller.key_id, reply.body.len());
@@ -92,12 +92,12 @@ impl Gate {
     }
 
     /// Writes the audit row of an answer that the writer has no part in.
-    pub(super) fn recorded(&self, request: &Request, trail: Trail, reply: Reply) -> Reply {
-        let reply = self.held(reply, &trail).unwrap_or_else(|| error::unavailable(request.id));
+    pub(super) fn finish_audited(&self, request: &Request, trail: Trail, reply: Reply) -> Reply {
+        let reply = self.reserve(reply, &trail).unwrap_or_else(|| error::unavailable(request.id));
         // Probes come every second from whoever watches, and are not part of the interface.
-        let is_probe = trail.route.is_some_and(|at| matches!(self.router.route(at).run, Run::Inside(_)));
+        let is_probe = trail.route.is_some_and(|at| matches!(self.router.route(at).run, Run::Status(_)));
         if self.audited && !is_probe {
-            let row = self.row(request, &trail, &reply);
+            let row = self.audit_row(request, &trail, &reply);
             match trail.caller {
                 Some(_) => self.journal.append(row),
                 None => {
@@ -106,12 +106,12 @@ impl Gate {
                 }
             }
         }
-        self.leave(request, &trail, reply)
+        self.finish(request, &trail, reply)
     }
 
     /// The last step of every request: it is counted, has its line in the log, and the answer says
     /// what the client has left.
-    pub(super) fn leave(&self, request: &Request, trail: &Trail, reply: Reply) -> Reply {
+    pub(super) fn finish(&self, request: &Request, trail: &Trail, reply: Reply) -> Reply {
         let duration = request.started.elapsed();
         let (method, route) = match trail.route.map(|at| self.router.route(at)) {
             Some(route) => (route.method.as_str(), route.pattern),
@@ -132,11 +132,11 @@ impl Gate {
             Some(deprecation) => deprecation.shown_in(reply),
             None => reply,
         };
-        self.origins.shown_in(trail.dressed(reply), request)
+        self.origins.shown_in(trail.with_limits(reply), request)
     }
 
     /// The audit row of an answer.
-    pub(super) fn row(&self, request: &Request, trail: &Trail, reply: &Reply) -> Row {
+    pub(super) fn audit_row(&self, request: &Request, trail: &Trail, reply: &Reply) -> Row {
         // What is refused because of its address, or on and on, is counted, not listed.
         let of_stranger = trail.caller.is_none() && [429, 503].contains(&reply.status);
         let flut = of_stranger || trail.allowance.is_some_and(Allowance::is_flood);

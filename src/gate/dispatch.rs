@@ -1,5 +1,5 @@
-//! The ways of a request: answered in place, or taken on by the thread that verifies keys, by the
-//! slow lane, or by the writer.
+//! Dispatch: a request that was admitted is answered in place, or handed to the thread that verifies keys, to the
+//! slow lane or to the writer.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -7,9 +7,9 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
+use super::admission::{Admission, PreparedWrite};
+use super::completion::Trail;
 use super::key::PresentedKey;
-use super::passage::{Step, Writing};
-use super::trail::Trail;
 use super::{Gate, address};
 use crate::db::batch::{Batch, Ended, Job};
 use crate::db::error::{Failure, Result};
@@ -27,7 +27,7 @@ const LARGE_BODY: usize = 64 << 10;
 impl Answering for Gate {
     fn answer(self: Arc<Gate>, request: Request) -> Outcome {
         let trail = Trail::of(address::client(request.peer, &request.headers, &self.proxies));
-        self.go(request, trail)
+        self.admit_in_place(request, trail)
     }
 
     fn unavailable(&self, request_id: Uuid) -> Reply {
@@ -42,66 +42,66 @@ impl Answering for Gate {
 }
 
 impl Gate {
-    /// Takes a request as far as it comes in place.
-    fn go(self: Arc<Gate>, request: Request, mut trail: Trail) -> Outcome {
-        let step = self.step(&request, &mut trail, Lane::Fast);
-        self.go_on(step, request, trail)
+    /// Checks a request on this thread and dispatches what comes of it.
+    fn admit_in_place(self: Arc<Gate>, request: Request, mut trail: Trail) -> Outcome {
+        let admission = self.admit(&request, &mut trail, Lane::Fast);
+        self.dispatch(admission, request, trail)
     }
 
-    /// Takes a request on from where it is.
-    fn go_on(self: Arc<Gate>, step: Step, request: Request, trail: Trail) -> Outcome {
-        match step {
-            Step::Reply(reply) => Outcome::Done(self.recorded(&request, trail, reply)),
-            Step::Write(writing) => self.write(request, trail, writing),
-            Step::Verify(key) => self.verify(&key, request, trail),
-            Step::Slow => self.go_slow(request, trail),
-            Step::Heavy => {
+    /// Carries out what admission came to.
+    fn dispatch(self: Arc<Gate>, admission: Admission, request: Request, trail: Trail) -> Outcome {
+        match admission {
+            Admission::Reply(reply) => Outcome::Done(self.finish_audited(&request, trail, reply)),
+            Admission::Write(write) => self.to_writer(request, trail, write),
+            Admission::Verify(key) => self.to_verification(&key, request, trail),
+            Admission::Slow => self.to_slow_lane(request, trail),
+            Admission::Heavy => {
                 let mut trail = Trail { off_sockets: true, ..trail };
                 Outcome::Heavy(Work::new(move || {
-                    let step = self.step(&request, &mut trail, Lane::Fast);
-                    self.rest(step, request, trail)
+                    let admission = self.admit(&request, &mut trail, Lane::Fast);
+                    self.dispatch_here(admission, request, trail)
                 }))
             }
-            Step::Body(limit) => self.wait_for_body(limit, request, trail),
+            Admission::Body(limit) => self.await_body(limit, request, trail),
         }
     }
 
     /// Waits until the socket has read the body.
-    fn wait_for_body(self: Arc<Gate>, limit: BodyLimit, mut request: Request, mut trail: Trail) -> Outcome {
+    fn await_body(self: Arc<Gate>, limit: BodyLimit, mut request: Request, mut trail: Trail) -> Outcome {
         let key = trail.caller.as_ref().map_or_else(String::new, |caller| caller.key_id.clone());
         Outcome::Body(BodyWanted::new(limit.bytes(), key, move |body| {
             request.body = body;
             if request.body.len() <= LARGE_BODY {
-                let step = self.step_with_body(&request, &mut trail);
-                return self.go_on(step, request, trail);
+                let admission = self.admit_body(&request, &mut trail);
+                return self.dispatch(admission, request, trail);
             }
             Outcome::Heavy(Work::new(move || {
-                let step = self.step_with_body(&request, &mut trail);
-                self.rest(step, request, trail)
+                let admission = self.admit_body(&request, &mut trail);
+                self.dispatch_here(admission, request, trail)
             }))
         }))
     }
 
-    /// What comes after a step, for a thread of the socket: it takes locks that every request takes, and a thread
-    /// that lets others go first must not keep them waiting.
-    fn rest(self: Arc<Gate>, step: Step, request: Request, trail: Trail) -> Outcome {
-        Outcome::Here(Work::new(move || self.go_on(step, request, trail)))
+    /// Leaves the dispatch to a thread of the sockets: it takes locks that every request takes, and a thread of low
+    /// priority that held one would keep all of them waiting.
+    fn dispatch_here(self: Arc<Gate>, admission: Admission, request: Request, trail: Trail) -> Outcome {
+        Outcome::Here(Work::new(move || self.dispatch(admission, request, trail)))
     }
 
     /// Waits for the thread that verifies keys. It does nothing else: a client that begins with many requests at
     /// once must not keep it from the keys of others.
-    fn verify(self: Arc<Gate>, key: &PresentedKey, request: Request, mut trail: Trail) -> Outcome {
+    fn to_verification(self: Arc<Gate>, key: &PresentedKey, request: Request, mut trail: Trail) -> Outcome {
         let (tell, told) = oneshot::channel();
         let (gate, address) = (Arc::clone(&self), address::neighbourhood(trail.address));
         let go_on = move |verified: Result<()>| {
             let go_on = Work::new(move || match verified {
                 Ok(()) => {
                     trail.verified = true;
-                    gate.go(request, trail)
+                    gate.admit_in_place(request, trail)
                 }
                 Err(failure) => {
-                    let step = gate.refuse(failure, &request, &mut trail);
-                    gate.go_on(step, request, trail)
+                    let admission = gate.refuse(failure, &request, &mut trail);
+                    gate.dispatch(admission, request, trail)
                 }
             });
             // Where nobody waits any more the request goes on all the same, when this is dropped.
@@ -114,16 +114,16 @@ impl Gate {
     }
 
     /// Waits for a thread of the slow lane. It only reads there.
-    fn go_slow(self: Arc<Gate>, request: Request, mut trail: Trail) -> Outcome {
+    fn to_slow_lane(self: Arc<Gate>, request: Request, mut trail: Trail) -> Outcome {
         let (tell, told) = oneshot::channel();
         let gate = Arc::clone(&self);
         let go_on = move |has_thread: bool| {
-            let step = match has_thread {
-                true => gate.step(&request, &mut trail, Lane::Slow),
+            let admission = match has_thread {
+                true => gate.admit(&request, &mut trail, Lane::Slow),
                 false => gate.refuse(Failure::Busy("too many long reads wait".into()), &request, &mut trail),
             };
             let writer = gate.writer.clone();
-            if let Err(rest) = tell.send(gate.rest(step, request, trail)) {
+            if let Err(rest) = tell.send(gate.dispatch_here(admission, request, trail)) {
                 // The client hung up; the writer has the priority that this thread lacks.
                 writer.submit(Box::new(Rest(rest)));
             }
@@ -135,14 +135,14 @@ impl Gate {
     }
 
     /// Hands a request to the writer.
-    fn write(self: Arc<Gate>, request: Request, trail: Trail, writing: Writing) -> Outcome {
+    fn to_writer(self: Arc<Gate>, request: Request, trail: Trail, write: PreparedWrite) -> Outcome {
         let (tell, told) = oneshot::channel();
         let writer = self.writer.clone();
-        writer.submit(Box::new(WriteJob {
+        writer.submit(Box::new(QueuedWrite {
             gate: self,
             request,
             trail,
-            writing: Some(writing),
+            write: Some(write),
             done: None,
             tell,
         }));
@@ -161,9 +161,9 @@ impl Job for Rest {
     }
 }
 
-impl Writing {
+impl PreparedWrite {
     /// Does the work, or gives the answer of the first time.
-    fn once(self, tx: &WriteTx<'_>) -> Result<Reply> {
+    fn run_or_replay(self, tx: &WriteTx<'_>) -> Result<Reply> {
         let Some(repeatable) = self.repeatable else { return Ok((self.work)(tx)?.with_notes(&self.notes)) };
         if let Some(reply) = repeatable.stored(tx)? {
             return Ok(reply);
@@ -175,30 +175,30 @@ impl Writing {
 }
 
 /// A request on its way through the writer. The audit row of what is kept is part of it.
-struct WriteJob {
+struct QueuedWrite {
     gate: Arc<Gate>,
     request: Request,
     trail: Trail,
     /// What was read of it already; taken by the first run.
-    writing: Option<Writing>,
+    write: Option<PreparedWrite>,
     done: Option<Result<Reply>>,
     /// A client that hung up gets no answer; what was done for it is kept all the same.
     tell: oneshot::Sender<Outcome>,
 }
 
-impl Job for WriteJob {
+impl Job for QueuedWrite {
     fn bytes(&self) -> usize {
         self.request.body.len()
     }
 
     fn run(&mut self, batch: &Batch<'_>) {
         let Some(caller) = &self.trail.caller else { return };
-        let first = self.writing.take();
+        let first = self.write.take();
         self.done = Some(batch.whole(caller.tenant, Some(&caller.key_id), |tx| {
-            let writing = first.map_or_else(|| self.gate.read_again(&self.request, &self.trail), Ok)?;
-            let reply = writing.once(tx)?;
+            let write = first.map_or_else(|| self.gate.prepare_again(&self.request, &self.trail), Ok)?;
+            let reply = write.run_or_replay(tx)?;
             if self.gate.audited {
-                self.gate.row(&self.request, &self.trail, &reply).insert(batch.connection())?;
+                self.gate.audit_row(&self.request, &self.trail, &reply).insert(batch.connection())?;
             }
             Ok(reply)
         }));
@@ -207,20 +207,20 @@ impl Job for WriteJob {
     fn finish(self: Box<Self>, ended: Ended) {
         let reply = match (self.done, ended) {
             (Some(Ok(reply)), Ended::Committed) => {
-                let reply = self.gate.held_anyway(reply, &self.trail);
-                self.gate.leave(&self.request, &self.trail, reply)
+                let reply = self.gate.reserve_anyway(reply, &self.trail);
+                self.gate.finish(&self.request, &self.trail, reply)
             }
             (Some(Err(failure)), Ended::Committed) => {
                 let reply = error::reply(&failure, self.request.id);
-                self.gate.recorded(&self.request, self.trail, reply)
+                self.gate.finish_audited(&self.request, self.trail, reply)
             }
             (Some(Ok(_)), Ended::Unknown) => {
                 let reply = error::outcome_unknown(self.request.id);
-                self.gate.recorded(&self.request, self.trail, reply)
+                self.gate.finish_audited(&self.request, self.trail, reply)
             }
             _ => {
                 let reply = error::unavailable(self.request.id);
-                self.gate.recorded(&self.request, self.trail, reply)
+                self.gate.finish_audited(&self.request, self.trail, reply)
             }
         };
         drop(self.tell.send(Outcome::Done(reply)));

@@ -1,11 +1,11 @@
-//! The order of checks (D19): one function that reads like the list.
+//! Admission: the checks that a request passes before it is carried out. [`Gate::check`] reads like the list in D19.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use super::completion::{Trail, shortened};
 use super::idempotency::Repeatable;
 use super::ip_limit::Kind;
 use super::key::{self, PresentedKey};
-use super::trail::{Trail, shortened};
 use super::{Gate, address};
 use crate::db::error::{Failure, Result};
 use crate::db::readers::Lane;
@@ -17,8 +17,8 @@ use crate::http::router::split;
 use crate::http::{error, query};
 use crate::rules::error::{Code, Hints, Refusal};
 
-/// How far a request came in place.
-pub enum Step {
+/// What the checks came to: an answer, or who has to take the request on.
+pub enum Admission {
     /// It is answered.
     Reply(Reply),
     /// It must wait until its key is verified.
@@ -30,15 +30,15 @@ pub enum Step {
     /// Its body must be read first.
     Body(BodyLimit),
     /// The writer has to do the rest.
-    Write(Writing),
+    Write(PreparedWrite),
 }
 
-/// What the writer has to do for a request.
-pub struct Writing {
+/// A write that was checked and whose body was read; the writer does the rest.
+pub struct PreparedWrite {
     pub work: WriteWork,
     /// Notes that go with the answer.
     pub notes: Hints,
-    /// The request has an Idempotency-Key.
+    /// What was sent, if the request has an Idempotency-Key.
     pub repeatable: Option<Repeatable>,
 }
 
@@ -46,49 +46,49 @@ pub struct Writing {
 type ReadBody = fn(&Call<'_>) -> Result<WriteWork>;
 
 /// A request that passed every check of the gate.
-enum Passed<'r> {
+enum Admitted<'r> {
     Reply(Reply),
     Heavy,
     ToWrite(Call<'r>, ReadBody),
 }
 
 impl Gate {
-    /// Takes a request as far as it comes in this lane.
-    pub(super) fn step(&self, request: &Request, trail: &mut Trail, lane: Lane) -> Step {
+    /// Checks a request and, where it reads, carries it out in this lane.
+    pub(super) fn admit(&self, request: &Request, trail: &mut Trail, lane: Lane) -> Admission {
         // A panic is a bug; it has its answer and its audit row like any other fault of ours.
-        let passed = catch_unwind(AssertUnwindSafe(|| self.pass(request, trail, lane)));
+        let passed = catch_unwind(AssertUnwindSafe(|| self.check(request, trail, lane)));
         match passed.unwrap_or_else(|_| Err(Failure::Broken("a request panicked".into()))) {
-            Ok(step) => step,
-            Err(failure) if failure.exceeded_budget() && lane == Lane::Fast => Step::Slow,
+            Ok(admission) => admission,
+            Err(failure) if failure.exceeded_budget() && lane == Lane::Fast => Admission::Slow,
             Err(failure) => self.refuse(failure, request, trail),
         }
     }
 
     /// The answer to a failure.
-    pub(super) fn refuse(&self, failure: Failure, request: &Request, trail: &mut Trail) -> Step {
+    pub(super) fn refuse(&self, failure: Failure, request: &Request, trail: &mut Trail) -> Admission {
         let failure = self.without_key(failure, trail);
         let reply = error::reply(&failure, request.id);
         let allowed = || self.router.methods(&split(&request.path)).join(", ");
-        Step::Reply(if reply.status == 405 { reply.with("allow", allowed()) } else { reply })
+        Admission::Reply(if reply.status == 405 { reply.with("allow", allowed()) } else { reply })
     }
 
     /// The order of checks (D19). Each line may end the request; nothing below it is looked at.
-    fn pass(&self, request: &Request, trail: &mut Trail, lane: Lane) -> Result<Step> {
+    fn check(&self, request: &Request, trail: &mut Trail, lane: Lane) -> Result<Admission> {
         if let Some(refusal) = &request.malformed {
             return Err(refusal.clone().into());
         }
         if let Some(reply) = self.origins.preflight(request) {
-            return Ok(Step::Reply(reply));
+            return Ok(Admission::Reply(reply));
         }
         let path = split(&request.path);
         let found = self.router.find(Method::parse(&request.method), &path);
         if let Some(reply) = self.open_path(request, found, trail)? {
-            return Ok(Step::Reply(reply));
+            return Ok(Admission::Reply(reply));
         }
         self.check_critical_route(found, trail)?;
         let key = self.keys.presented(&request.headers)?;
         if !trail.verified && !self.keys.is_verified(&key) {
-            return Ok(Step::Verify(key));
+            return Ok(Admission::Verify(key));
         }
         let now = (self.clock)();
         let passed = self.readers.read(lane, |connection| {
@@ -107,31 +107,31 @@ impl Gate {
                 return Err(too_many_unread());
             }
             match route.run {
-                _ if route.is_heavy && !trail.off_sockets => Ok(Passed::Heavy),
-                Run::Open(run) => run(&call).map(Passed::Reply),
-                Run::Inside(run) => run(&call, self).map(Passed::Reply),
+                _ if route.is_heavy && !trail.off_sockets => Ok(Admitted::Heavy),
+                Run::Open(run) => run(&call).map(Admitted::Reply),
+                Run::Status(run) => run(&call, self).map(Admitted::Reply),
                 Run::Read(run) => {
                     let reply = run(&call, &Tx::new(connection, caller.tenant, now))?;
-                    Ok(Passed::Reply(reply.with_notes(&call.notes)))
+                    Ok(Admitted::Reply(reply.with_notes(&call.notes)))
                 }
-                Run::Write(read_body) => Ok(Passed::ToWrite(call, read_body)),
+                Run::Write(read_body) => Ok(Admitted::ToWrite(call, read_body)),
             }
         })?;
         match passed {
-            Passed::Reply(reply) => Ok(Step::Reply(reply)),
-            Passed::Heavy => Ok(Step::Heavy),
-            Passed::ToWrite(call, _) if matches!(request.body, Body::Awaited) => {
-                Ok(Step::Body(call.route.body))
+            Admitted::Reply(reply) => Ok(Admission::Reply(reply)),
+            Admitted::Heavy => Ok(Admission::Heavy),
+            Admitted::ToWrite(call, _) if matches!(request.body, Body::Awaited) => {
+                Ok(Admission::Body(call.route.body))
             }
-            Passed::ToWrite(call, read_body) => self.prepare(call, read_body, trail, lane),
+            Admitted::ToWrite(call, read_body) => self.prepare_write(call, read_body, trail, lane),
         }
     }
 
-    /// Takes a request on whose body was read; all that comes before the body was checked.
-    pub(super) fn step_with_body(&self, request: &Request, trail: &mut Trail) -> Step {
+    /// Checks the body of a request that passed every check before it.
+    pub(super) fn admit_body(&self, request: &Request, trail: &mut Trail) -> Admission {
         let prepared = catch_unwind(AssertUnwindSafe(|| {
             let (call, read_body) = self.call_again(request, trail)?;
-            self.prepare(call, read_body, trail, Lane::Fast)
+            self.prepare_write(call, read_body, trail, Lane::Fast)
         }));
         let prepared = prepared.unwrap_or_else(|_| Err(Failure::Broken("a request panicked".into())));
         prepared.unwrap_or_else(|failure| self.refuse(failure, request, trail))
@@ -166,8 +166,14 @@ impl Gate {
     }
 
     /// Reads the body of a writing request. Whether it was answered before is asked before every
-    /// other check of the body (D19), and once more by the writer.
-    fn prepare(&self, call: Call<'_>, read_body: ReadBody, trail: &Trail, lane: Lane) -> Result<Step> {
+    /// other check of the body (D19), and again by the writer.
+    fn prepare_write(
+        &self,
+        call: Call<'_>,
+        read_body: ReadBody,
+        trail: &Trail,
+        lane: Lane,
+    ) -> Result<Admission> {
         let Some(caller) = &trail.caller else {
             return Err(Failure::Broken("a request without a caller was to be written".into()));
         };
@@ -180,22 +186,23 @@ impl Gate {
             let now = (self.clock)();
             let stored = self.readers.read(lane, |c| repeatable.stored(&Tx::new(c, *tenant, now)))?;
             if let Some(reply) = stored {
-                return Ok(Step::Reply(reply));
+                return Ok(Admission::Reply(reply));
             }
         }
         let work = read_body(&call)?;
         let repeatable = repeatable.map(|(repeatable, _)| repeatable);
-        Ok(Step::Write(Writing { work, notes: call.notes, repeatable }))
+        Ok(Admission::Write(PreparedWrite { work, notes: call.notes, repeatable }))
     }
 
-    /// Reads a writing request once more, for the writer: what was done for it was undone.
-    pub(super) fn read_again(&self, request: &Request, trail: &Trail) -> Result<Writing> {
+    /// Prepares a write again: the batch was rolled back because another job failed, and the work of the first run
+    /// is used up.
+    pub(super) fn prepare_again(&self, request: &Request, trail: &Trail) -> Result<PreparedWrite> {
         let (call, read_body) = self.call_again(request, trail)?;
         let repeatable = match &trail.caller {
             Some(caller) => Repeatable::of(&call, caller)?,
             None => None,
         };
-        Ok(Writing { work: read_body(&call)?, notes: call.notes, repeatable })
+        Ok(PreparedWrite { work: read_body(&call)?, notes: call.notes, repeatable })
     }
 
     /// The call of a writing request that was found and allowed before.
@@ -219,7 +226,7 @@ impl Gate {
         let call = Call::new(request, route, Vec::new(), Default::default())?;
         match route.run {
             Run::Open(run) => run(&call).map(Some),
-            Run::Inside(run) => run(&call, self).map(Some),
+            Run::Status(run) => run(&call, self).map(Some),
             Run::Read(_) | Run::Write(_) => Ok(None),
         }
     }
