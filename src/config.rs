@@ -208,7 +208,7 @@ impl Config {
                 proxies: list(&text("trusted_proxies"), network)
                     .map_err(|_| complain("trusted_proxies", "addresses or networks such as 10.0.0.0/8"))?,
                 critical_routes: list(&text("critical_routes"), route)
-                    .map_err(|_| complain("critical_routes", "routes as the README lists them"))?,
+                    .map_err(|_| complain("critical_routes", "routes as GET /api/v1 lists them"))?,
                 public_metrics: match text("metrics").as_str() {
                     "local" => false,
                     "public" => true,

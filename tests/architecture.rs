@@ -1,6 +1,6 @@
 //! The map in `src/lib.rs` is true: who may use whom, what is pure, who writes which table, that
-//! statements name the tenant, that only the socket awaits, that files stay small, and that the
-//! README and the configuration file say what the code says.
+//! statements name the tenant, that only the socket awaits, that files stay small, and that
+//! docs/api.md and the configuration file say what the code says.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -275,7 +275,7 @@ fn a_table_is_written_by_one_module() {
     }
 }
 
-/// The table of routes as the README has it.
+/// The table of routes as docs/api.md has it.
 fn table_of_routes() -> String {
     let mut table = "| method | path | scope | what it does |\n|---|---|---|---|\n".to_owned();
     for route in routes() {
@@ -291,10 +291,10 @@ fn table_of_routes() -> String {
 }
 
 #[test]
-fn the_readme_lists_the_routes() {
-    let readme = read("README.md");
-    let part = readme.split("<!-- routes -->\n").nth(1).expect("the README marks the table of routes");
-    assert_eq!(part, table_of_routes(), "put this into the README:\n{}", table_of_routes());
+fn the_document_for_partners_lists_the_routes() {
+    let document = read("docs/api.md");
+    let part = document.split("<!-- routes -->\n").nth(1).expect("docs/api.md marks the table of routes");
+    assert_eq!(part, table_of_routes(), "put this into docs/api.md:\n{}", table_of_routes());
 }
 
 #[test]

@@ -1,7 +1,9 @@
-//! The README's flow walks the whole way: its commands are run as they stand there, against the
-//! demo.
+//! What the documents say is so: the commands of the README and of the handbook are run as they stand
+//! there, every link leads somewhere, and the README stays short.
 
+use std::fs;
 use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 struct Demo(Child);
@@ -13,29 +15,52 @@ impl Drop for Demo {
     }
 }
 
-/// The code blocks between two marks of the README.
-fn blocks(mark: &str) -> String {
-    let readme = include_str!("../README.md");
-    let part = readme.split(&format!("<!-- {mark} -->\n")).nth(1).unwrap();
-    let blocks: Vec<&str> =
-        part.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap()).collect();
-    assert!(!blocks.is_empty(), "no commands between the marks {mark}");
-    blocks.join("\n")
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The code blocks between pairs of a mark in a document.
+fn blocks(text: &str, mark: &str) -> Vec<String> {
+    let mark = format!("<!-- {mark} -->\n");
+    assert_eq!(text.matches(&mark).count() % 2, 0, "a mark {mark} has no counterpart");
+    let marked = text.split(&mark).skip(1).step_by(2);
+    let blocks = marked.flat_map(|part| part.split("```sh\n").skip(1));
+    blocks.map(|block| block.split("```").next().unwrap().to_owned()).collect()
+}
+
+/// The files of the handbook, in the order of its index.
+fn chapters() -> Vec<String> {
+    let index = read("docs/handbuch/README.md");
+    let numbered = index.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_digit()));
+    let chapters = numbered.map(|line| {
+        let file = line.split("](").nth(1).and_then(|rest| rest.split(')').next());
+        format!("docs/handbuch/{}", file.unwrap_or_else(|| panic!("no link in {line}")))
+    });
+    chapters.collect()
 }
 
 #[test]
-fn the_chapter_for_the_admin_works_word_by_word_in_an_empty_folder() {
+fn the_handbook_works_word_by_word_in_an_empty_folder() {
     let folder = tempfile::TempDir::new().unwrap();
-    let program = std::path::Path::new(env!("CARGO_BIN_EXE_partnerd"));
+    let program = Path::new(env!("CARGO_BIN_EXE_partnerd"));
     let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
-    let script = format!("set -euo pipefail\n{}", blocks("admin"));
+    let blocks: Vec<String> = chapters().iter().flat_map(|chapter| blocks(&read(chapter), "admin")).collect();
+    assert!(blocks.len() > 8, "only {} blocks of the handbook are marked", blocks.len());
+    let script = format!("set -euo pipefail\n{}", blocks.join("\n"));
     let output =
         Command::new("bash").current_dir(folder.path()).env("PATH", path).arg("-c").arg(script).output();
     let output = output.unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{}\n{errors}", String::from_utf8_lossy(&output.stdout));
-    let key = std::fs::read_to_string(folder.path().join("shop.key")).unwrap();
-    assert!(key.starts_with("ak_"), "{key}");
+    for key in ["shop.key", "waage.key", "dms.key"] {
+        let key = fs::read_to_string(folder.path().join(key)).unwrap();
+        assert!(key.starts_with("ak_"), "{key}");
+    }
+    assert!(folder.path().join("mit-geheimnis.db-secret").exists());
     let restored = rusqlite::Connection::open(folder.path().join("neuer-rechner/partnerd.db")).unwrap();
     let name: String = restored.query_row("select name from kunde", [], |row| row.get(0)).unwrap();
     assert_eq!(name, "Bio-Hof Huber");
@@ -52,7 +77,8 @@ fn the_commands_of_the_readme_walk_the_whole_way() {
     let address = first.strip_prefix("partnerd listening on ").unwrap();
     let key = lines.next().unwrap().unwrap();
 
-    let flow = blocks("flow");
+    let flow = blocks(&read("README.md"), "flow").join("\n");
+    assert!(!flow.is_empty(), "the README marks no flow");
     let script = format!("set -euo pipefail\nB={address}/api/v1\nK={key}\n{flow}");
     let output = Command::new("bash").arg("-c").arg(script).output().unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
@@ -78,4 +104,102 @@ fn the_commands_of_the_readme_walk_the_whole_way() {
     assert_eq!(archived["status"], "abgeschlossen");
     assert!(polled.as_array().unwrap().iter().any(|entry| entry["id"] == invoice["id"]));
     assert_eq!(pdf["datei_base64"], "JVBERi0xLjQKJSVFT0YK");
+}
+
+#[test]
+fn the_readme_has_at_most_120_lines_of_120_characters() {
+    let readme = read("README.md");
+    let lines = readme.lines().count();
+    assert!(lines <= 120, "README.md has {lines} lines, at most 120: what is longer belongs into docs/");
+    for (at, line) in readme.lines().enumerate() {
+        let letters = line.chars().count();
+        assert!(letters <= 120, "line {} of README.md has {letters} characters, at most 120", at + 1);
+    }
+}
+
+/// README.md and everything in `docs` that is Markdown.
+fn documents() -> Vec<PathBuf> {
+    fn below(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                below(&path, found);
+            } else if path.extension().is_some_and(|ending| ending == "md") {
+                found.push(path);
+            }
+        }
+    }
+    let mut found = vec![root().join("README.md")];
+    below(&root().join("docs"), &mut found);
+    found
+}
+
+/// A document without its code blocks.
+fn prose(text: &str) -> String {
+    let mut is_code = false;
+    let outside = text.lines().filter(|line| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        !is_code && !is_fence
+    });
+    outside.collect::<Vec<_>>().join("\n")
+}
+
+/// Where the links of a document lead, but for those in code.
+fn targets(text: &str) -> Vec<String> {
+    let without_code: String = prose(text).split('`').step_by(2).collect();
+    let targets = without_code.split("](").skip(1).map(|rest| rest.split(')').next().unwrap().to_owned());
+    targets.collect()
+}
+
+/// The anchors of a document: of its headings, as the pages of repositories make them, and written ones.
+fn anchors(text: &str) -> Vec<String> {
+    let prose = prose(text);
+    let mut anchors: Vec<String> = Vec::new();
+    for line in prose.lines().filter(|line| line.starts_with('#')) {
+        let heading = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        let anchor: String = kept.map(|c| if c == ' ' { '-' } else { c }).collect();
+        let same = anchors.iter().filter(|known| **known == anchor).count();
+        // The page numbers those that occur again.
+        anchors.push(if same == 0 { anchor } else { format!("{anchor}-{same}") });
+    }
+    let written = prose.split("id=\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned());
+    anchors.extend(written);
+    anchors
+}
+
+#[test]
+fn every_link_of_the_documents_leads_somewhere() {
+    let mut seen = 0;
+    let mut dead = Vec::new();
+    for document in documents() {
+        let text = fs::read_to_string(&document).unwrap();
+        let name = document.strip_prefix(root()).unwrap().display().to_string();
+        for target in targets(&text).iter().filter(|target| !target.contains("://")) {
+            seen += 1;
+            let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let path = if file.is_empty() { document.clone() } else { document.parent().unwrap().join(file) };
+            if !path.exists() {
+                dead.push(format!("{name}: there is no {target}"));
+            } else if !anchor.is_empty() && path.extension().is_some_and(|ending| ending == "md") {
+                let is_known =
+                    anchors(&fs::read_to_string(&path).unwrap()).iter().any(|known| known == anchor);
+                if !is_known {
+                    dead.push(format!("{name}: {file} has no heading {anchor}"));
+                }
+            }
+        }
+    }
+    assert!(dead.is_empty(), "{}", dead.join("\n"));
+    assert!(seen > 30, "only {seen} links were found");
+}
+
+#[test]
+fn links_and_anchors_are_read_as_a_page_reads_them() {
+    let text = "# Wann ein Beleg „fest“ wird\n\n[a](b.md#c) and `[no](code.md)`\n```sh\n# no\n[no](x)\n```\n\
+                [`d`](e.md)\n## D8 Stock: once\n## D8 Stock: once\n<a id=\"here\"></a>";
+    assert_eq!(targets(text), ["b.md#c", "e.md"]);
+    let anchors = anchors(text);
+    assert_eq!(anchors, ["wann-ein-beleg-fest-wird", "d8-stock-once", "d8-stock-once-1", "here"]);
 }
