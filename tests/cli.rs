@@ -1,4 +1,4 @@
-//! The command line as scripts rely on it (cli.md): what stands on stdout, exit codes, messages.
+//! The command line as scripts rely on it (docs/command-line.md): what stands on stdout, exit codes, messages.
 
 mod process;
 

@@ -1,5 +1,5 @@
 //! The socket: requests that are no good HTTP, slow and vanishing clients, limits, and the end of
-//! a server (cli.md, serve).
+//! a server (docs/command-line.md, serve).
 
 mod process;
 

@@ -62,12 +62,12 @@ impl Gate {
                     self.dispatch_here(admission, request, trail)
                 }))
             }
-            Admission::Body(limit) => self.await_body(limit, request, trail),
+            Admission::Body(limit) => self.wait_for_body(limit, request, trail),
         }
     }
 
     /// Waits until the socket has read the body.
-    fn await_body(self: Arc<Gate>, limit: BodyLimit, mut request: Request, mut trail: Trail) -> Outcome {
+    fn wait_for_body(self: Arc<Gate>, limit: BodyLimit, mut request: Request, mut trail: Trail) -> Outcome {
         let key = trail.caller.as_ref().map_or_else(String::new, |caller| caller.key_id.clone());
         Outcome::Body(BodyWanted::new(limit.bytes(), key, move |body| {
             request.body = body;

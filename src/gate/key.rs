@@ -1,4 +1,4 @@
-//! API keys (cli.md): `ak_<id>_<secret>`.
+//! API keys (docs/command-line.md): `ak_<id>_<secret>`.
 //!
 //! The id is public. The secret is 160 random bits and a MAC made with the installation's own
 //! secret, so that a mistyped or invented key is refused without a hash. At rest there is only

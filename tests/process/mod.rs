@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use ureq::Agent;
 use ureq::http::{Method, Request};
 
-/// How long a server may take to start or to stop (cli.md: it finishes what runs).
+/// How long a server may take to start or to stop (docs/command-line.md: it finishes what runs).
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// An empty folder in which the executable is run.
