@@ -31,7 +31,7 @@ pub fn company(folder: &Path, name: &str) -> String {
     run(folder, &["tenant", "create", name]);
     let article = |number| {
         format!(
-            r#"{{"artikelnummer": "S{number}", "bezeichnung": "Sack", "einheit": "Stk", "preis": "1.25"}}"#
+            r#"{{"artikelnummer": "S{number}", "bezeichnung": "Sack", "einheit": "Stk", "preis": "1.25", "mwst_satz": 7}}"#
         )
     };
     let articles = (1..=100).map(article).collect::<Vec<_>>().join(",");
@@ -67,6 +67,10 @@ pub fn fill(folder: &Path, scale: u64, receipts: u64) -> String {
              insert into barverkauf (tenant_id, id, bon_id, position, bezeichnung, menge, einzelpreis, mwst_satz, gesamt, steuer)
              select 1, i + 1, unhex(printf('%012x7000800000000000%04x', 1700000000000 + i / 10, (i / 10) % 65536)), i % 10 + 1,
                'Weizenmehl 405', 1000000, 1250000, 7000000, 125, 8 from n;
+             insert into lagerbewegung (tenant_id, id, artikel_id, menge, am)
+             select tenant_id, id, id, 1000000000000000, 1700000000000 from artikel;
+             insert into artikel_bestand (tenant_id, artikel_id, bestand)
+             select tenant_id, artikel_id, sum(menge) from lagerbewegung group by 1, 2;
              commit;"
         ))
         .unwrap();

@@ -49,7 +49,7 @@ pub fn fill(folder: &Path, customers: u64, documents: u64) {
              from beleg b cross join beleg_position p on p.tenant_id = b.tenant_id and p.beleg_id = b.id
              where b.tenant_id = 1 and b.beleg_typ = 'LS';
 
-             insert into artikel_bestand (tenant_id, artikel_id, bestand)
+             insert or replace into artikel_bestand (tenant_id, artikel_id, bestand)
              select tenant_id, artikel_id, sum(menge) from lagerbewegung where tenant_id = 1 group by artikel_id;
 
              insert into nummernkreis (tenant_id, reihe, jahr, letzte)
