@@ -30,7 +30,8 @@
 //!
 //! A slice is a folder: `mod.rs` (what it is, its ROUTES and IMPORTS), `model.rs` (what goes over the wire),
 //! `handlers.rs` (what the routes do; in a small slice they stand in `mod.rs`), `sql.rs` (its statements; those of
-//! one purpose alone stand with it, as in `belege/lager`).
+//! one purpose alone stand with it, as in `belege/lager`), `checks.rs` (its CHECKS: what must always hold for its
+//! tables).
 //!
 //! To add an endpoint: a struct in `model.rs`, a statement in `sql.rs`, a function in `handlers.rs`, a row in
 //! ROUTES. The row names what the route takes, gives and refuses; from it and the structs follows the description of

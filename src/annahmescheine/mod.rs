@@ -2,11 +2,14 @@
 //!
 //! A note books nothing itself; with `el_erzeugen` it makes the purchase delivery note that does.
 
+mod checks;
 mod create;
 mod import;
 mod model;
 mod sql;
 mod storno;
+
+pub use checks::CHECKS;
 
 use crate::belege;
 use crate::db::error::{Failure, Result};

@@ -9,6 +9,7 @@
 
 mod change;
 mod chargenpflicht;
+mod checks;
 mod create;
 mod dokumente;
 mod eingabe;
@@ -26,6 +27,7 @@ mod tagesende;
 mod verlauf;
 mod wareneingang;
 
+pub use checks::CHECKS;
 pub use lager::adopt as adopt_pairs;
 pub use nachweis::{altered_pdf, digest, keep, without_evidence};
 pub use pruefsumme::broken_links;

@@ -1,6 +1,7 @@
 //! Batches and the stock: the only place that writes movements.
 
 mod change;
+mod checks;
 mod handlers;
 mod import;
 mod model;
@@ -9,6 +10,7 @@ mod stock;
 mod verfuegbar;
 mod verlauf;
 
+pub use checks::CHECKS;
 pub use model::Charge;
 pub use sql::{Vorrat, find, find_fremde, last_without_stock, with_stock};
 pub use stock::{

@@ -2,6 +2,7 @@
 
 pub mod batch;
 pub mod cache;
+pub mod check;
 pub mod checkpoint;
 mod columns;
 pub mod connection;

@@ -1,10 +1,13 @@
 //! The cash register: receipts and their lines, read by clients, written by import.
 
+mod checks;
 pub mod dsfinvk;
 mod import;
 mod model;
 mod sql;
 mod store;
+
+pub use checks::CHECKS;
 
 use uuid::Uuid;
 

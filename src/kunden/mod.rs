@@ -2,12 +2,14 @@
 
 mod bezug;
 mod change;
+mod checks;
 mod handlers;
 mod model;
 mod sql;
 mod suche;
 
 pub use bezug::{KundenId, contradiction, find_by_verweis, missing, named};
+pub use checks::CHECKS;
 pub use model::Kunde;
 pub use sql::{find, find_by_kundennr, must_have_number};
 

@@ -5,10 +5,13 @@
 
 mod auftrag;
 mod buchung;
+mod checks;
 mod model;
 mod rezeptur;
 mod sql;
 mod status;
+
+pub use checks::CHECKS;
 
 use uuid::Uuid;
 

@@ -1,11 +1,13 @@
 //! Weighings: first weight, second weight, storno.
 
 mod bezug;
+mod checks;
 mod handlers;
 mod model;
 mod sql;
 
 pub use bezug::{FertigeWiegung, finished};
+pub use checks::CHECKS;
 pub use model::{StornoEingabe, Wiegung};
 pub use sql::annahmeschein_of;
 

@@ -1,0 +1,13 @@
+//! What always holds for goods-receipt notes.
+
+use crate::db::check::Check;
+
+/// Proved by `partnerd check`.
+pub const CHECKS: &[Check] = &[Check {
+    // Imported notes of our form move the series on, so that there may be gaps.
+    rule: "numbers of goods-receipt notes come from their series",
+    violations: "select count(*) from annahmeschein s where s.anfrage_sha256 is not null and not exists (
+           select 1 from nummernkreis n where n.tenant_id = s.tenant_id and n.reihe = 'AS'
+             and s.belegnummer like 'AS-' || printf('%04d', n.jahr) || '-%'
+             and cast(substr(s.belegnummer, 9) as integer) <= n.letzte)",
+}];

@@ -1,0 +1,107 @@
+//! What always holds for documents: their sums, numbers and history, and what they move and pair (D8).
+
+use crate::db::check::Check;
+
+/// Proved by `partnerd check`.
+pub const CHECKS: &[Check] = &[
+    Check {
+        rule: "sums of each document follow from its positions",
+        violations: "select count(*) from beleg b where b.summe_netto <> (select coalesce(sum(p.gesamtpreis), 0)
+           from beleg_position p where p.tenant_id = b.tenant_id and p.beleg_id = b.id)",
+    },
+    Check {
+        rule: "each document has its positions, numbered from 1",
+        violations: "select count(*) from beleg b
+         where (select count(*) from beleg_position p where p.tenant_id = b.tenant_id and p.beleg_id = b.id)
+            is not (select max(p.position) from beleg_position p
+                    where p.tenant_id = b.tenant_id and p.beleg_id = b.id)",
+    },
+    Check {
+        rule: "numbers of documents have no gap",
+        violations: "select count(*) from nummernkreis n
+         where n.reihe not in ('WS', 'CH', 'PA', 'AS') and n.letzte <>
+           (select count(distinct b.beleg_nummer) from beleg b where b.tenant_id = n.tenant_id
+              and b.beleg_typ = n.reihe
+              and cast(substr(b.beleg_nummer, 9) as integer) between 1 and n.letzte
+              and b.beleg_nummer like n.reihe || '-' || printf('%04d', n.jahr) || '-%')",
+    },
+    Check {
+        rule: "numbers of documents come from their series",
+        violations: "select count(*) from beleg b where not exists (select 1 from nummernkreis n
+           where n.tenant_id = b.tenant_id and n.reihe = b.beleg_typ
+             and b.beleg_nummer like n.reihe || '-' || printf('%04d', n.jahr) || '-%'
+             and cast(substr(b.beleg_nummer, 9) as integer) <= n.letzte)",
+    },
+    Check {
+        rule: "each change of a document is in its history",
+        violations: "select count(*) from beleg b where b.version <> 1 +
+           (select count(*) from beleg_verlauf v where v.tenant_id = b.tenant_id and v.beleg_id = b.id)",
+    },
+    Check {
+        rule: "the state of each final document follows from its history",
+        violations: "select count(*) from beleg b where b.kette_nr is not null and b.status <> coalesce(
+           (select case v.aktion when 'storno' then 'storniert' when 'erledigen' then 'erledigt' end
+            from beleg_verlauf v where v.tenant_id = b.tenant_id and v.beleg_id = b.id
+            order by v.version desc limit 1), 'abgeschlossen')",
+    },
+    Check {
+        // Of documents in lager_neu each position is open.
+        rule: "each position's quantity is what it has open, paired and taken back",
+        violations: "select count(*) from (
+           select tenant_id, beleg_id, position from (
+             select p.tenant_id, p.beleg_id, p.position, abs(p.lager_menge) as menge from beleg_position p
+               join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
+             where p.lager_buchen = 1 and p.artikel_id is not null and b.beleg_typ in ('LS', 'RE', 'EL', 'ER')
+               and b.status <> 'storniert' and b.storno_von_beleg_id is null
+             union all select p.tenant_id, p.beleg_id, p.position, -abs(p.lager_menge) from lager_neu n
+               join beleg_position p on p.tenant_id = n.tenant_id and p.beleg_id = n.beleg_id
+             where p.lager_buchen = 1 and p.artikel_id is not null
+             union all select tenant_id, beleg_id, position, -menge from lager_offen
+             union all select tenant_id, lieferung_id, lieferung_position, -menge from lager_paar
+             union all select tenant_id, rechnung_id, rechnung_position, -menge from lager_paar
+             union all select tenant_id, rueckgabe_id, rueckgabe_position, -menge from lager_paar
+             union all select tenant_id, gutschrift_id, gutschrift_position, -menge from lager_paar)
+           where beleg_id is not null group by 1, 2, 3 having sum(menge) <> 0)",
+    },
+    Check {
+        rule: "documents have moved what their positions moved themselves",
+        violations: "select count(*) from (
+           select tenant_id, beleg_id from (
+             select m.tenant_id, m.beleg_id, m.artikel_id, m.charge_id,
+               iif(b.beleg_typ in ('EL', 'ER'), m.menge, -m.menge) as menge
+             from lagerbewegung m join beleg b on b.tenant_id = m.tenant_id and b.id = m.beleg_id
+             union all select p.tenant_id, p.beleg_id, p.artikel_id, p.charge_id, -p.lager_menge from lager_neu n
+               join beleg_position p on p.tenant_id = n.tenant_id and p.beleg_id = n.beleg_id
+             where p.lager_buchen = 1 and p.artikel_id is not null
+             union all select tenant_id, beleg_id, artikel_id, charge_id, -menge from lager_offen
+             union all select tenant_id, iif(bewegt_von = 'lieferung', lieferung_id, rechnung_id), artikel_id, charge_id,
+               -menge from lager_paar where bewegt_von is not null
+             union all select tenant_id, iif(zurueck_von = 'rueckgabe', rueckgabe_id, gutschrift_id), artikel_id,
+               charge_id, menge from lager_paar where zurueck_von is not null)
+           group by tenant_id, beleg_id, artikel_id, charge_id having sum(menge) <> 0)",
+    },
+    Check {
+        rule: "what is open or paired belongs to documents of its partner, article and type",
+        violations: "select count(*) from (
+           select tenant_id, kunde_id, artikel_id, beleg_typ, beleg_id, position from lager_offen
+           union all select n.tenant_id, n.kunde_id, null, n.beleg_typ, n.beleg_id, null from lager_neu n
+           union all select tenant_id, kunde_id, artikel_id, iif(einkauf, 'EL', 'LS'), lieferung_id, lieferung_position
+             from lager_paar where lieferung_id is not null
+           union all select tenant_id, kunde_id, artikel_id, iif(einkauf, 'ER', 'RE'), rechnung_id, rechnung_position
+             from lager_paar where rechnung_id is not null
+           union all select tenant_id, kunde_id, artikel_id, iif(einkauf, 'EL', 'LS'), rueckgabe_id, rueckgabe_position
+             from lager_paar where rueckgabe_id is not null
+           union all select tenant_id, kunde_id, artikel_id, iif(einkauf, 'ER', 'RE'), gutschrift_id, gutschrift_position
+             from lager_paar where gutschrift_id is not null) o
+         left join beleg b on b.tenant_id = o.tenant_id and b.id = o.beleg_id
+         left join beleg_position p on p.tenant_id = o.tenant_id and p.beleg_id = o.beleg_id and p.position = o.position
+         where not coalesce(b.status <> 'storniert' and b.kunde_id = o.kunde_id and b.beleg_typ = o.beleg_typ, 0)
+           or p.artikel_id is not o.artikel_id",
+    },
+    Check {
+        rule: "cancelled documents have moved nothing",
+        violations: "select count(*) from (select b.tenant_id, b.id, m.artikel_id, m.charge_id from beleg b
+           join lagerbewegung m on m.tenant_id = b.tenant_id and m.beleg_id = b.id
+         where b.status = 'storniert' group by 1, 2, 3, 4 having sum(m.menge) <> 0)",
+    },
+];

@@ -1,0 +1,31 @@
+//! What always holds for batches, movements and the stock.
+
+use crate::db::check::Check;
+
+/// Proved by `partnerd check`.
+pub const CHECKS: &[Check] = &[
+    Check {
+        rule: "stock of each batch is the sum of its movements",
+        violations: "select count(*) from charge c where c.bestand <> (select coalesce(sum(m.menge), 0) from lagerbewegung m
+           where m.tenant_id = c.tenant_id and m.charge_id = c.id)",
+    },
+    Check {
+        rule: "stock of each article is the sum of its movements",
+        violations: "select count(*) from
+           (select tenant_id, artikel_id, sum(menge) as bestand from lagerbewegung group by 1, 2) soll
+         full join artikel_bestand ist on ist.tenant_id = soll.tenant_id and ist.artikel_id = soll.artikel_id
+         where coalesce(ist.bestand, 0) <> coalesce(soll.bestand, 0)",
+    },
+    Check {
+        rule: "numbers of batches have no gap",
+        violations: "select count(*) from nummernkreis n where n.reihe = 'CH' and n.letzte <>
+           (select count(*) from charge c where c.tenant_id = n.tenant_id
+              and c.charge_nr glob 'CH-' || printf('%04d', n.jahr) || '-[0-9][0-9][0-9][0-9][0-9]*'
+              and substr(c.charge_nr, 9) not glob '*[^0-9]*')",
+    },
+    Check {
+        rule: "each correction of a batch is in its history",
+        violations: "select count(*) from charge c where c.version <> 1 +
+           (select count(*) from charge_verlauf v where v.tenant_id = c.tenant_id and v.charge_id = c.id)",
+    },
+];

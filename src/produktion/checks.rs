@@ -1,0 +1,11 @@
+//! What always holds for production orders.
+
+use crate::db::check::Check;
+
+/// Proved by `partnerd check`.
+pub const CHECKS: &[Check] = &[Check {
+    rule: "numbers of production orders have no gap",
+    violations: "select count(*) from nummernkreis n where n.reihe = 'PA' and n.letzte <>
+           (select count(*) from produktionsauftrag a where a.tenant_id = n.tenant_id
+              and a.pa_nummer like 'PA-' || printf('%04d', n.jahr) || '-%')",
+}];

@@ -1,0 +1,11 @@
+//! What always holds for weighing slips.
+
+use crate::db::check::Check;
+
+/// Proved by `partnerd check`.
+pub const CHECKS: &[Check] = &[Check {
+    rule: "numbers of weighing slips have no gap",
+    violations: "select count(*) from nummernkreis n where n.reihe = 'WS' and n.letzte <>
+           (select count(*) from wiegung w where w.tenant_id = n.tenant_id
+              and w.wiegeschein_nr like 'WS-' || printf('%04d', n.jahr) || '-%')",
+}];
