@@ -38,13 +38,14 @@ fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap()
 }
 
-fn files(folder: &Path) -> Vec<PathBuf> {
+/// The files of a folder that end like this; none if there is no folder.
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
+    for entry in fs::read_dir(folder).into_iter().flatten() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            found.extend(files(&path));
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.extend(files(&path, ending));
+        } else if path.extension().is_some_and(|known| known == ending) {
             found.push(path);
         }
     }
@@ -59,7 +60,7 @@ fn sources() -> Vec<Source> {
         let module = module.trim_end_matches(".rs").to_owned();
         Source { text: fs::read_to_string(&path).unwrap(), path: inside, module }
     };
-    let sources: Vec<_> = files(&src).into_iter().map(source).collect();
+    let sources: Vec<_> = files(&src, "rs").into_iter().map(source).collect();
     assert!(sources.len() > 40, "the sources were not found");
     sources
 }
@@ -152,7 +153,7 @@ fn the_clock_is_read_in_one_place() {
 #[test]
 fn files_stay_small() {
     for folder in ["src", "tests"] {
-        for path in files(&root().join(folder)) {
+        for path in files(&root().join(folder), "rs") {
             let lines = fs::read_to_string(&path).unwrap().lines().count();
             assert!(lines <= 500, "{} has {lines} lines", path.display());
         }
@@ -305,6 +306,29 @@ fn the_document_for_partners_lists_the_routes() {
     let document = read("docs/api.md");
     let part = document.split("<!-- routes -->\n").nth(1).expect("docs/api.md marks the table of routes");
     assert_eq!(part, table_of_routes(), "put this into docs/api.md:\n{}", table_of_routes());
+}
+
+/// The settings of a company as the documentation has them.
+fn table_of_settings() -> String {
+    let mut table = "| Schlüssel | Werte | Vorgabe | Bedeutung |\n|---|---|---|---|\n".to_owned();
+    for setting in partnerd::tenants::SETTINGS {
+        let default = if setting.default.is_empty() { "nichts" } else { setting.default };
+        let values = (setting.values)();
+        table += &format!("| {} | {values} | {default} | {} |\n", setting.name, setting.meaning);
+    }
+    table
+}
+
+#[test]
+fn one_document_lists_the_settings_of_a_company() {
+    let mut documents = files(&root().join("docs"), "md");
+    documents.push(root().join("README.md"));
+    let texts = documents.iter().map(|path| fs::read_to_string(path).unwrap());
+    let mark = "<!-- settings -->\n";
+    let parts: Vec<_> =
+        texts.filter_map(|text| text.split(mark).nth(1).map(|part| part.trim().to_owned())).collect();
+    let table = table_of_settings();
+    assert_eq!(parts, [table.trim()], "put this between two lines {mark}in one document:\n{table}");
 }
 
 #[test]

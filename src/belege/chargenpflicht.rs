@@ -7,14 +7,14 @@ use crate::db::error::Result;
 use crate::db::tx::Tx;
 use crate::rules::document::{BelegTyp, Seite};
 use crate::rules::error::{Code, PositionErrors, Refusal};
-use crate::tenants::Einstellungen;
+use crate::tenants::{ChargeAutomatik, Einstellungen};
 
 /// Whether an item of a tracked article must tell of its batch whatever covers it (D8).
 pub fn must_tell(typ: BelegTyp, einstellungen: &Einstellungen, takes_back: bool, moves: bool) -> bool {
     match typ {
         BelegTyp::Bs => !einstellungen.bestellung_ohne_charge,
         BelegTyp::El => moves,
-        BelegTyp::Ls => moves && (takes_back || !einstellungen.fefo),
+        BelegTyp::Ls => moves && (takes_back || einstellungen.charge_automatik == ChargeAutomatik::Aus),
         _ => false,
     }
 }

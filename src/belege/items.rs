@@ -23,7 +23,7 @@ use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::tax::{Partnerregel, RATE_OF_LAST_RESORT, Satz, derived_rate, partner_rule, rate_on};
 use crate::rules::unit::Conversion;
 use crate::rules::weighing::Richtung;
-use crate::tenants::Einstellungen;
+use crate::tenants::{Einstellungen, Lagerbuchung};
 use crate::waage::{FertigeWiegung, Wiegung};
 use crate::{biozertifikate, chargen, kunden, waage};
 
@@ -375,7 +375,9 @@ impl Resolver<'_, '_> {
                 }
                 true
             }
-            Lagerrolle::Rechnung => !declined && !self.context.einstellungen.lager_nur_lieferung,
+            Lagerrolle::Rechnung => {
+                !declined && self.context.einstellungen.lagerbuchung == Lagerbuchung::Beleg
+            }
         }
     }
 

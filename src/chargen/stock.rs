@@ -21,7 +21,7 @@ use crate::rules::number::{Reihe, is_reserved_charge_nr};
 use crate::rules::stammdaten::EingangQuelle;
 use crate::rules::text::case_key;
 use crate::rules::unit::Conversion;
-use crate::tenants::Einstellungen;
+use crate::tenants::{Einstellungen, Strenge};
 
 /// What a new batch is made of. Without a number it gets the next of the series CH (D5).
 #[derive(Debug, Clone)]
@@ -164,7 +164,7 @@ fn not_negative(what: &str, bestand: Quantity, einstellungen: &Einstellungen, hi
         return Ok(());
     }
     let what = format!("{what}: Bestand {bestand}");
-    if einstellungen.negativbestand_ablehnen {
+    if einstellungen.negativbestand == Strenge::Ablehnen {
         let message = format!("{what}. Es ist nicht genug da; bitte Menge oder Charge ändern.");
         return Err(Refusal::new(Code::BestandNichtAusreichend, message));
     }

@@ -24,9 +24,7 @@ pub enum Command {
     #[command(after_help = "Examples:\n  partnerd tenant list")]
     List,
     /// Change settings of a company
-    #[command(
-        after_help = "Examples:\n  partnerd tenant set \"Mühle Beispiel\" charge_automatik=fefo gesperrt_bis=2026-06-30"
-    )]
+    #[command(after_help = help_of_set())]
     Set {
         /// Name or id of the company
         tenant: String,
@@ -34,6 +32,17 @@ pub enum Command {
         #[arg(required = true, value_name = "KEY=VALUE")]
         settings: Vec<String>,
     },
+}
+
+/// The settings that there are, and an example.
+fn help_of_set() -> String {
+    let mut help = "Settings:\n".to_owned();
+    for setting in tenants::SETTINGS {
+        let default = if setting.default.is_empty() { "nichts" } else { setting.default };
+        help += &format!("  {}: {} (Vorgabe: {default})\n", setting.name, (setting.values)());
+        help += &format!("      {}\n", setting.meaning);
+    }
+    help + "\nExamples:\n  partnerd tenant set \"Mühle Beispiel\" charge_automatik=fefo gesperrt_bis=2026-06-30"
 }
 
 /// Runs the command.

@@ -1,8 +1,12 @@
 //! Companies and their settings.
 
 mod settings;
+mod value;
 
-pub use settings::{Einstellungen, SETTINGS, Setting, load, set};
+pub use settings::{
+    ChargeAutomatik, Einstellungen, Lagerbuchung, SETTINGS, Setting, Strenge, UnbekannteParameter, load, set,
+};
+pub use value::SettingValue;
 
 use rusqlite::{Connection, OptionalExtension, params};
 

@@ -1,133 +1,133 @@
-//! Settings of a company: one table that the command line and the rules read.
+//! Settings of a company. From the table below follow the columns that are read and written, what `tenant set` takes
+//! and what the documentation lists.
+//!
+//! A new setting is a row here, a column of the same name in a migration, and its use. A column without a row, a
+//! default that is not that of the column, and a row that the documentation lacks each fail a test.
 
 use std::sync::Arc;
 
+use rusqlite::types::Value;
 use rusqlite::{Connection, Row};
 
+use super::value::SettingValue;
+use crate::choice;
 use crate::db::error::{Failure, Result};
 use crate::db::tx::{TenantId, Tx};
-use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::document::BelegTyp;
 
-/// What a setting can be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// true or false.
-    Bool,
-    /// One of these.
-    OneOf(&'static [&'static str]),
-    /// A day, or nothing.
-    Day,
-    /// Types of documents, separated by commas, or nothing.
-    BelegTypen,
+choice! {
+    /// Which documents move stock (D8).
+    pub enum Lagerbuchung {
+        /// Deliveries, and invoices as far as no delivery moved the goods.
+        Beleg = "beleg",
+        /// Deliveries alone.
+        Lieferung = "lieferung",
+    }
 }
 
-/// A setting; its name is the column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+choice! {
+    /// How the batch of a sales item is chosen when it names none (D8).
+    pub enum ChargeAutomatik {
+        /// Not at all.
+        Aus = "aus",
+        /// Those that expire first.
+        Fefo = "fefo",
+    }
+}
+
+choice! {
+    /// What happens to what is doubtful (D8, D18).
+    pub enum Strenge {
+        /// It is done, and the answer names it.
+        Hinweis = "hinweis",
+        /// It is refused.
+        Ablehnen = "ablehnen",
+    }
+}
+
+choice! {
+    /// What happens to query parameters that nobody knows (D18).
+    pub enum UnbekannteParameter {
+        /// The request is refused.
+        Ablehnen = "ablehnen",
+        /// They are passed over.
+        Ignorieren = "ignorieren",
+    }
+}
+
+/// A setting, as the command line and the documentation know it.
+#[derive(Debug, Clone, Copy)]
 pub struct Setting {
-    /// Name on the command line and in the table `tenant`.
+    /// Name on the command line, and of the column in the table `tenant`.
     pub name: &'static str,
-    /// What it can be.
-    pub kind: Kind,
-    /// What it does.
-    pub summary: &'static str,
+    /// What can be typed, in German.
+    pub values: fn() -> String,
+    /// What a new company has, as it would be typed.
+    pub default: &'static str,
+    /// What it does: a German sentence.
+    pub meaning: &'static str,
+    expected: fn() -> String,
+    /// What its column holds for a text, if the text is one of the values.
+    stored: fn(&str) -> Option<Value>,
 }
 
-/// Every setting (D4, D7, D8, D18).
-pub const SETTINGS: &[Setting] = &[
-    Setting {
-        name: "steuer_ausland_automatik",
-        kind: Kind::Bool,
-        summary: "sales abroad are free of tax by themselves (default false)",
-    },
-    Setting {
-        name: "bestellung_ohne_charge",
-        kind: Kind::Bool,
-        summary: "purchase orders of batch-tracked articles need no batch information (default false)",
-    },
-    Setting {
-        name: "lagerbuchung",
-        kind: Kind::OneOf(&["beleg", "lieferung"]),
-        summary: "lieferung: invoices never move stock (default beleg)",
-    },
-    Setting {
-        name: "charge_automatik",
-        kind: Kind::OneOf(&["aus", "fefo"]),
-        summary: "fefo: sales items without a batch take those that expire first (default aus)",
-    },
-    Setting {
-        name: "negativbestand",
-        kind: Kind::OneOf(&["hinweis", "ablehnen"]),
-        summary: "what happens when more of a batch is sold than there is (default hinweis)",
-    },
-    Setting {
-        name: "gesperrt_bis",
-        kind: Kind::Day,
-        summary: "documents dated up to this day are neither created nor changed (default none)",
-    },
-    Setting {
-        name: "abschluss_bei_anlage",
-        kind: Kind::BelegTypen,
-        summary: "types of documents that are final when they are created (default none)",
-    },
-    Setting {
-        name: "abschluss_tagesende",
-        kind: Kind::BelegTypen,
-        summary: "types of documents that become final at the end of their day (default RE)",
-    },
-    Setting {
-        name: "unbekannte_parameter",
-        kind: Kind::OneOf(&["ablehnen", "ignorieren"]),
-        summary: "what happens to query parameters that nobody knows (default ablehnen)",
-    },
-    Setting {
-        name: "unbekannte_felder",
-        kind: Kind::OneOf(&["hinweis", "ablehnen"]),
-        summary: "what happens to fields of a body that nobody knows (default hinweis)",
-    },
-];
+/// Declares the table of settings: name, type, default, meaning.
+macro_rules! settings {
+    ($($name:ident: $type:ty = $default:literal, $meaning:literal;)+) => {
+        /// The settings of a company.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct Einstellungen {
+            $(#[doc = $meaning] pub $name: $type,)+
+        }
 
-/// The settings that the rules of documents ask for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub struct Einstellungen {
-    pub steuer_ausland_automatik: bool,
-    pub bestellung_ohne_charge: bool,
-    /// Invoices never move stock.
-    pub lager_nur_lieferung: bool,
-    /// Sales items without a batch take those that expire first.
-    pub fefo: bool,
-    /// Selling more of a batch than there is is refused.
-    pub negativbestand_ablehnen: bool,
-    pub gesperrt_bis: Option<Day>,
-    pub abschluss_bei_anlage: Vec<BelegTyp>,
-    pub abschluss_tagesende: Vec<BelegTyp>,
+        /// Every setting (D4, D7, D8, D18).
+        pub const SETTINGS: &[Setting] = &[$(Setting {
+            name: stringify!($name),
+            values: <$type as SettingValue>::values,
+            default: $default,
+            meaning: $meaning,
+            expected: <$type as SettingValue>::expected,
+            stored: |text| <$type as SettingValue>::typed(text).map(|value| value.stored()),
+        },)+];
+
+        const SELECT: &str =
+            concat!("select ", $(stringify!($name), ", ",)+ "id from tenant where id = :tenant");
+
+        fn einstellungen(row: &Row<'_>) -> rusqlite::Result<Einstellungen> {
+            Ok(Einstellungen {
+                $($name: <$type as SettingValue>::read(row.get_ref(stringify!($name))?)?,)+
+            })
+        }
+    };
+}
+
+settings! {
+    steuer_ausland_automatik: bool = "false",
+        "Verkäufe ins Ausland sind von selbst steuerfrei.";
+    bestellung_ohne_charge: bool = "false",
+        "Bestellungen chargenpflichtiger Artikel brauchen keine Angaben zur Charge.";
+    lagerbuchung: Lagerbuchung = "beleg",
+        "lieferung: Rechnungen bewegen nie Bestand.";
+    charge_automatik: ChargeAutomatik = "aus",
+        "fefo: Verkaufspositionen ohne Charge nehmen die Chargen, die zuerst ablaufen.";
+    negativbestand: Strenge = "hinweis",
+        "Was geschieht, wenn von einer Charge oder einem Artikel ohne Chargen mehr verkauft wird, als da ist.";
+    gesperrt_bis: Option<Day> = "",
+        "Belege mit Datum bis zu diesem Tag werden weder angelegt noch geändert.";
+    abschluss_bei_anlage: Vec<BelegTyp> = "",
+        "Belege dieser Typen sind mit ihrer Anlage abgeschlossen.";
+    abschluss_tagesende: Vec<BelegTyp> = "RE",
+        "Belege dieser Typen werden am Ende des Berliner Tages abgeschlossen, an dem sie angelegt wurden.";
+    unbekannte_parameter: UnbekannteParameter = "ablehnen",
+        "Was mit Parametern der Adresse geschieht, die niemand kennt.";
+    unbekannte_felder: Strenge = "hinweis",
+        "Was mit Feldern eines Rumpfes geschieht, die niemand kennt.";
 }
 
 /// The settings of the company.
 pub fn load(tx: &Tx<'_>) -> Result<Arc<Einstellungen>> {
-    let statement = "select steuer_ausland_automatik, bestellung_ohne_charge, lagerbuchung = 'lieferung',
-           charge_automatik = 'fefo', negativbestand = 'ablehnen', gesperrt_bis, abschluss_bei_anlage,
-           abschluss_tagesende
-         from tenant where id = :tenant";
-    tx.cached("settings", &[], || tx.one(statement, &[], einstellungen))
-}
-
-fn einstellungen(row: &Row<'_>) -> rusqlite::Result<Einstellungen> {
-    let typen = |at| -> rusqlite::Result<Vec<BelegTyp>> {
-        Ok(row.get::<_, String>(at)?.split(' ').filter_map(BelegTyp::parse).collect())
-    };
-    Ok(Einstellungen {
-        steuer_ausland_automatik: row.get(0)?,
-        bestellung_ohne_charge: row.get(1)?,
-        lager_nur_lieferung: row.get(2)?,
-        fefo: row.get(3)?,
-        negativbestand_ablehnen: row.get(4)?,
-        gesperrt_bis: row.get(5)?,
-        abschluss_bei_anlage: typen(6)?,
-        abschluss_tagesende: typen(7)?,
-    })
+    tx.cached("settings", &[], || tx.one(SELECT, &[], einstellungen))
 }
 
 /// Changes a setting of a company.
@@ -136,36 +136,11 @@ pub fn set(connection: &Connection, tenant: TenantId, name: &str, value: &str) -
     let setting = SETTINGS.iter().find(|setting| setting.name == name);
     let setting = setting
         .ok_or_else(|| Failure::Broken(format!("there is no setting {name}; known are: {}", names())))?;
-    let stored = stored_value(setting.kind, value)
-        .map_err(|expected| Failure::Broken(format!("{name} cannot be {value:?}: expected is {expected}")))?;
+    let stored = (setting.stored)(value).ok_or_else(|| {
+        let expected = (setting.expected)();
+        Failure::Broken(format!("{name} cannot be {value:?}: expected is {expected}"))
+    })?;
     let statement = format!("update tenant set {} = ?1 where id = ?2", setting.name);
     connection.execute(&statement, rusqlite::params![stored, tenant])?;
     Ok(())
-}
-
-/// The value as its column holds it, or what would have been right.
-fn stored_value(kind: Kind, value: &str) -> std::result::Result<rusqlite::types::Value, String> {
-    use rusqlite::types::Value;
-    match kind {
-        Kind::Bool => match value {
-            "true" => Ok(Value::Integer(1)),
-            "false" => Ok(Value::Integer(0)),
-            _ => Err("true or false".to_owned()),
-        },
-        Kind::OneOf(allowed) if allowed.contains(&value) => Ok(Value::Text(value.to_owned())),
-        Kind::OneOf(allowed) => Err(allowed.join(" or ")),
-        Kind::Day if value.is_empty() => Ok(Value::Null),
-        Kind::Day => match Day::parse_plain(value) {
-            Some(day) => Ok(Value::Text(day.to_string())),
-            None => Err("a day such as 2026-06-30, or nothing".to_owned()),
-        },
-        Kind::BelegTypen => {
-            let names = value.split([',', ' ']).filter(|name| !name.is_empty());
-            let typen: Option<Vec<_>> =
-                names.map(|name| BelegTyp::parse_alias(name).map(BelegTyp::as_str)).collect();
-            typen
-                .map(|typen| Value::Text(typen.join(" ")))
-                .ok_or_else(|| format!("some of {}", BelegTyp::texts()))
-        }
-    }
 }

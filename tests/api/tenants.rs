@@ -1,5 +1,6 @@
 //! Two companies in one database: none can see, name or disturb what belongs to the other.
 
+mod settings;
 mod tables;
 
 use std::collections::BTreeMap;

@@ -9,6 +9,7 @@ use crate::chargen::{self, Vorrat};
 use crate::db::error::Result;
 use crate::db::tx::WriteTx;
 use crate::rules::fixed::Quantity;
+use crate::tenants::ChargeAutomatik;
 
 /// Batches and what is left of them, in the order in which they leave.
 type Stock = Vec<(Uuid, Quantity)>;
@@ -42,7 +43,7 @@ impl<'r> Fefo<'r> {
     /// The parts of a quantity, by batch; the last batch with stock gives what is missing. Nothing where the company
     /// does not want this, or the article has no batch.
     pub fn choose(&mut self, artikel: Uuid, mut rest: Quantity) -> Result<Vec<(Option<Uuid>, Quantity)>> {
-        if !self.change.einstellungen.fefo {
+        if self.change.einstellungen.charge_automatik == ChargeAutomatik::Aus {
             return Ok(Vec::new());
         }
         if !self.left.contains_key(&artikel) {

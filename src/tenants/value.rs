@@ -1,0 +1,113 @@
+//! What a setting of a company can hold: how it is typed, stored and read.
+
+use rusqlite::types::{FromSqlError, FromSqlResult, Value, ValueRef};
+
+use crate::rules::choice::Choice;
+use crate::rules::day::Day;
+use crate::rules::document::BelegTyp;
+
+/// A type that a setting can have.
+pub trait SettingValue: Sized {
+    /// What can be typed, in German, for the documentation.
+    fn values() -> String;
+
+    /// What should have been typed, for a message.
+    fn expected() -> String {
+        Self::values().replace(", ", " or ")
+    }
+
+    /// The value that this text means on the command line.
+    fn typed(text: &str) -> Option<Self>;
+
+    /// The value as its column holds it.
+    fn stored(&self) -> Value;
+
+    /// The value of a column.
+    fn read(column: ValueRef<'_>) -> FromSqlResult<Self>;
+}
+
+impl SettingValue for bool {
+    fn values() -> String {
+        "true, false".to_owned()
+    }
+
+    fn typed(text: &str) -> Option<bool> {
+        text.parse().ok()
+    }
+
+    fn stored(&self) -> Value {
+        (*self).into()
+    }
+
+    fn read(column: ValueRef<'_>) -> FromSqlResult<bool> {
+        Ok(column.as_i64()? != 0)
+    }
+}
+
+impl<T: Choice> SettingValue for T {
+    fn values() -> String {
+        T::texts()
+    }
+
+    fn typed(text: &str) -> Option<T> {
+        T::parse(text)
+    }
+
+    fn stored(&self) -> Value {
+        self.text().to_owned().into()
+    }
+
+    fn read(column: ValueRef<'_>) -> FromSqlResult<T> {
+        T::parse(column.as_str()?).ok_or(FromSqlError::InvalidType)
+    }
+}
+
+impl SettingValue for Option<Day> {
+    fn values() -> String {
+        "ein Tag wie 2026-06-30 oder nichts".to_owned()
+    }
+
+    fn expected() -> String {
+        "a day such as 2026-06-30, or nothing".to_owned()
+    }
+
+    fn typed(text: &str) -> Option<Option<Day>> {
+        match text {
+            "" => Some(None),
+            day => Day::parse_plain(day).map(Some),
+        }
+    }
+
+    fn stored(&self) -> Value {
+        self.map(|day| day.to_string()).into()
+    }
+
+    fn read(column: ValueRef<'_>) -> FromSqlResult<Option<Day>> {
+        let day = |text| Day::parse_plain(text).ok_or(FromSqlError::InvalidType);
+        column.as_str_or_null()?.map(day).transpose()
+    }
+}
+
+/// Separated by commas or blanks where they are typed, by blanks where they are stored.
+impl SettingValue for Vec<BelegTyp> {
+    fn values() -> String {
+        "Belegtypen wie RE,LS oder nichts".to_owned()
+    }
+
+    fn expected() -> String {
+        format!("some of {}", BelegTyp::texts())
+    }
+
+    fn typed(text: &str) -> Option<Vec<BelegTyp>> {
+        let names = text.split([',', ' ']).filter(|name| !name.is_empty());
+        names.map(BelegTyp::parse_alias).collect()
+    }
+
+    fn stored(&self) -> Value {
+        self.iter().map(|typ| typ.as_str()).collect::<Vec<_>>().join(" ").into()
+    }
+
+    fn read(column: ValueRef<'_>) -> FromSqlResult<Vec<BelegTyp>> {
+        Ok(column.as_str()?.split(' ').filter_map(BelegTyp::parse).collect())
+    }
+}

@@ -1,0 +1,32 @@
+//! The table of settings and the columns of a company agree.
+
+use partnerd::tenants::{SETTINGS, set};
+use rusqlite::types::Value;
+
+use crate::harness::Server;
+
+#[test]
+fn each_column_of_a_company_is_a_setting() {
+    let server = Server::start();
+    let columns: String = server.sql(
+        "select group_concat(name, ' ') from pragma_table_info('tenant')
+         where name not in ('id', 'name', 'angelegt_am')",
+    );
+    let names: Vec<_> = SETTINGS.iter().map(|setting| setting.name).collect();
+    assert_eq!(columns, names.join(" "));
+}
+
+#[test]
+fn a_new_company_has_the_defaults_that_are_documented() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let writer = partnerd::db::connection::open_writer(&server.database).unwrap();
+    for setting in SETTINGS {
+        let stored = || -> Value {
+            server.sql(&format!("select {} from tenant where id = {}", setting.name, mill.tenant))
+        };
+        let before = stored();
+        set(&writer, mill.tenant, setting.name, setting.default).unwrap();
+        assert_eq!(stored(), before, "{}", setting.name);
+    }
+}
