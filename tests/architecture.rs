@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use partnerd::app::routes;
 use partnerd::config::SETTINGS;
 use partnerd::http::route::Access;
+use partnerd::rules::choice::Choice;
+use partnerd::rules::document::{BelegTyp, Lagerrolle, Seite};
 
 /// A file of the source, and the module of the map it belongs to.
 struct Source {
@@ -284,6 +286,37 @@ fn a_table_is_written_by_one_module() {
     for (table, modules) in writers {
         assert_eq!(modules.len(), 1, "{table} is written by {modules:?}");
     }
+}
+
+/// A condition on a type of document.
+type Holds = fn(BelegTyp) -> bool;
+
+#[test]
+fn lists_of_document_types_agree_with_what_the_types_are() {
+    let moves: Holds = |typ| typ.lagerrolle() != Lagerrolle::Keine;
+    let known: [Holds; 5] = [
+        moves,
+        |typ| typ.lagerrolle() == Lagerrolle::Lieferung,
+        |typ| typ.lagerrolle() == Lagerrolle::Rechnung,
+        |typ| typ.lagerrolle() != Lagerrolle::Keine && typ.seite() == Seite::Verkauf,
+        |typ| typ.lagerrolle() != Lagerrolle::Keine && typ.seite() == Seite::Einkauf,
+    ];
+    let types = |holds: &Holds| BelegTyp::ALL.iter().copied().filter(|typ| holds(*typ)).collect();
+    let known: Vec<BTreeSet<BelegTyp>> = known.iter().map(types).collect();
+    let mut lists = 0;
+    for source in sources() {
+        for literal in literals(&source.code()) {
+            let all = !literal.contains("AN, AU") || literal.contains(&BelegTyp::texts());
+            assert!(all, "{} lists not all types, or in another order: {literal}", source.name());
+            for list in literal.split(" in ('").skip(1) {
+                let names = list.split(')').next().unwrap().trim_end_matches('\'').split("', '");
+                let Some(list) = names.map(BelegTyp::parse).collect() else { continue };
+                lists += 1;
+                assert!(known.contains(&list), "{}: no rule makes this list: {literal}", source.name());
+            }
+        }
+    }
+    assert!(lists > 10, "only {lists} lists were found");
 }
 
 /// The table of routes as docs/api.md has it.

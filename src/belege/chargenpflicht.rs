@@ -5,17 +5,19 @@ use super::model::BelegPosition;
 use crate::artikel;
 use crate::db::error::Result;
 use crate::db::tx::Tx;
-use crate::rules::document::{BelegTyp, Seite};
+use crate::rules::document::{BelegTyp, Chargenangabe, Seite};
 use crate::rules::error::{Code, PositionErrors, Refusal};
 use crate::tenants::{ChargeAutomatik, Einstellungen};
 
 /// Whether an item of a tracked article must tell of its batch whatever covers it (D8).
 pub fn must_tell(typ: BelegTyp, einstellungen: &Einstellungen, takes_back: bool, moves: bool) -> bool {
-    match typ {
-        BelegTyp::Bs => !einstellungen.bestellung_ohne_charge,
-        BelegTyp::El => moves,
-        BelegTyp::Ls => moves && (takes_back || einstellungen.charge_automatik == ChargeAutomatik::Aus),
-        _ => false,
+    match typ.chargenangabe() {
+        Chargenangabe::Nie => false,
+        Chargenangabe::Bestellung => !einstellungen.bestellung_ohne_charge,
+        Chargenangabe::Wareneingang => moves,
+        Chargenangabe::Warenausgang => {
+            moves && (takes_back || einstellungen.charge_automatik == ChargeAutomatik::Aus)
+        }
     }
 }
 

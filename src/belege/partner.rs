@@ -22,7 +22,7 @@ pub fn resolve(tx: &Tx<'_>, eingabe: &BelegEingabe) -> Result<Option<Kunde>> {
 /// A locked partner gets no new documents, except the invoices he sends (D3).
 pub fn check_status(typ: BelegTyp, kunde: &Kunde, hints: &mut Hints) -> Result<()> {
     match kunde.status {
-        KundeStatus::Gesperrt if typ != BelegTyp::Er => {
+        KundeStatus::Gesperrt if !typ.ist_fremdrechnung() => {
             let message = format!("{} ist gesperrt. Bitte den Status des Kunden prüfen.", kunde.name);
             Err(Refusal::field(Code::KundeGesperrt, "kunden_id", message).into())
         }

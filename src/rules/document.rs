@@ -42,6 +42,32 @@ pub enum Lagerrolle {
     Rechnung,
 }
 
+/// When an item of a batch-tracked article must tell of its batch (D8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Chargenangabe {
+    /// Never: AN, AU, and invoices, which are checked when they are paired.
+    Nie,
+    /// BS: unless the company's purchase orders need none.
+    Bestellung,
+    /// EL: where it moves stock.
+    Wareneingang,
+    /// LS: where it moves stock, unless batches are chosen for it.
+    Warenausgang,
+}
+
+/// What is true of all documents of a type. A new type is a row of [`BelegTyp::facts`]; the compiler asks for each field.
+/// Its series of numbers is that of its abbreviation ([`Reihe::Beleg`](super::number::Reihe::Beleg)), and when it becomes
+/// final by itself is a setting of the company (D4).
+struct Facts {
+    seite: Seite,
+    lagerrolle: Lagerrolle,
+    gegenstueck: Option<BelegTyp>,
+    ist_rechnung: bool,
+    ist_fremdrechnung: bool,
+    kuendigt_an: bool,
+    chargenangabe: Chargenangabe,
+}
+
 impl BelegTyp {
     /// Reads an abbreviation in any case, with the aliases VR and VL (D10).
     pub fn parse_alias(text: &str) -> Option<BelegTyp> {
@@ -52,38 +78,100 @@ impl BelegTyp {
         }
     }
 
+    const fn facts(self) -> Facts {
+        match self {
+            BelegTyp::An | BelegTyp::Au => Facts {
+                seite: Seite::Verkauf,
+                lagerrolle: Lagerrolle::Keine,
+                gegenstueck: None,
+                ist_rechnung: false,
+                ist_fremdrechnung: false,
+                kuendigt_an: false,
+                chargenangabe: Chargenangabe::Nie,
+            },
+            BelegTyp::Ls => Facts {
+                seite: Seite::Verkauf,
+                lagerrolle: Lagerrolle::Lieferung,
+                gegenstueck: Some(BelegTyp::Re),
+                ist_rechnung: false,
+                ist_fremdrechnung: false,
+                kuendigt_an: false,
+                chargenangabe: Chargenangabe::Warenausgang,
+            },
+            BelegTyp::Re => Facts {
+                seite: Seite::Verkauf,
+                lagerrolle: Lagerrolle::Rechnung,
+                gegenstueck: Some(BelegTyp::Ls),
+                ist_rechnung: true,
+                ist_fremdrechnung: false,
+                kuendigt_an: false,
+                chargenangabe: Chargenangabe::Nie,
+            },
+            BelegTyp::Bs => Facts {
+                seite: Seite::Einkauf,
+                lagerrolle: Lagerrolle::Keine,
+                gegenstueck: None,
+                ist_rechnung: false,
+                ist_fremdrechnung: false,
+                kuendigt_an: true,
+                chargenangabe: Chargenangabe::Bestellung,
+            },
+            BelegTyp::El => Facts {
+                seite: Seite::Einkauf,
+                lagerrolle: Lagerrolle::Lieferung,
+                gegenstueck: Some(BelegTyp::Er),
+                ist_rechnung: false,
+                ist_fremdrechnung: false,
+                kuendigt_an: false,
+                chargenangabe: Chargenangabe::Wareneingang,
+            },
+            BelegTyp::Er => Facts {
+                seite: Seite::Einkauf,
+                lagerrolle: Lagerrolle::Rechnung,
+                gegenstueck: Some(BelegTyp::El),
+                ist_rechnung: true,
+                ist_fremdrechnung: true,
+                kuendigt_an: false,
+                chargenangabe: Chargenangabe::Nie,
+            },
+        }
+    }
+
     /// Whether this type sells or buys.
     pub const fn seite(self) -> Seite {
-        match self {
-            BelegTyp::An | BelegTyp::Au | BelegTyp::Ls | BelegTyp::Re => Seite::Verkauf,
-            BelegTyp::Bs | BelegTyp::El | BelegTyp::Er => Seite::Einkauf,
-        }
+        self.facts().seite
     }
 
     /// What this type does to the stock.
     pub const fn lagerrolle(self) -> Lagerrolle {
-        match self {
-            BelegTyp::An | BelegTyp::Au | BelegTyp::Bs => Lagerrolle::Keine,
-            BelegTyp::Ls | BelegTyp::El => Lagerrolle::Lieferung,
-            BelegTyp::Re | BelegTyp::Er => Lagerrolle::Rechnung,
-        }
+        self.facts().lagerrolle
     }
 
     /// The type it is paired with: LS and RE, EL and ER.
     pub const fn gegenstueck(self) -> Option<BelegTyp> {
-        match self {
-            BelegTyp::Ls => Some(BelegTyp::Re),
-            BelegTyp::Re => Some(BelegTyp::Ls),
-            BelegTyp::El => Some(BelegTyp::Er),
-            BelegTyp::Er => Some(BelegTyp::El),
-            _ => None,
-        }
+        self.facts().gegenstueck
     }
 
     /// RE and ER: a price is required, a negative sum is a credit note, a storno has a counter
     /// document once finalised.
     pub const fn ist_rechnung(self) -> bool {
-        matches!(self, BelegTyp::Re | BelegTyp::Er)
+        self.facts().ist_rechnung
+    }
+
+    /// ER: the partner wrote it. A locked one may have sent it (D3), and the same number twice is doubtful (D5).
+    pub const fn ist_fremdrechnung(self) -> bool {
+        self.facts().ist_fremdrechnung
+    }
+
+    /// BS: it announces goods that others bring. It makes the batches it tells of, without stock, and their certificate may
+    /// be renewed until they come (D8).
+    pub const fn kuendigt_an(self) -> bool {
+        self.facts().kuendigt_an
+    }
+
+    /// When its items must tell of their batch.
+    pub const fn chargenangabe(self) -> Chargenangabe {
+        self.facts().chargenangabe
     }
 }
 
@@ -100,6 +188,18 @@ choice! {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn types_that_meet_stand_on_one_side_and_are_a_delivery_and_its_invoice() {
+        for &typ in BelegTyp::ALL {
+            let other = typ.gegenstueck();
+            assert_eq!(other.is_some(), typ.lagerrolle() != Lagerrolle::Keine, "{typ:?}");
+            let Some(other) = other else { continue };
+            assert_eq!((other.gegenstueck(), other.seite()), (Some(typ), typ.seite()), "{typ:?}");
+            assert_ne!(other.lagerrolle(), typ.lagerrolle(), "{typ:?}");
+            assert_eq!(typ.ist_rechnung(), typ.lagerrolle() == Lagerrolle::Rechnung, "{typ:?}");
+        }
+    }
 
     #[test]
     fn types_are_read_in_any_case_and_by_alias() {
