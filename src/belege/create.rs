@@ -145,7 +145,7 @@ pub fn create_ordered_batches(
     positions: &mut [BelegPosition],
     hints: &mut Hints,
 ) -> Result<()> {
-    for position in positions.iter_mut().filter(|p| typ == BelegTyp::Bs && p.charge_id.is_none()) {
+    for position in positions.iter_mut().filter(|p| typ.kuendigt_an() && p.charge_id.is_none()) {
         let info = BatchInformation::of(position);
         if let (true, Some(artikel_id)) = (info.tells(), position.artikel_id)
             && let Some(artikel) = artikel::find(tx, artikel_id)?
@@ -180,7 +180,7 @@ pub fn hint_overdelivered(
 
 /// Two purchase invoices of a supplier with the same number of his (D5).
 pub fn hint_doubled_fremdbeleg(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<()> {
-    let may_be_doubled = beleg.beleg_typ == BelegTyp::Er && beleg.fremdbelegnummer.is_some();
+    let may_be_doubled = beleg.beleg_typ.ist_fremdrechnung() && beleg.fremdbelegnummer.is_some();
     if may_be_doubled && sql::has_fremdbeleg(tx, beleg)? {
         let message = "Von diesem Lieferanten gibt es schon eine Eingangsrechnung mit dieser Nummer.";
         hints.add_field(HintCode::FremdbelegDoppelt, "fremdbelegnummer", message);

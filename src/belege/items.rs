@@ -390,7 +390,7 @@ impl Resolver<'_, '_> {
         if let Some(Int(id)) = item.biozertifikat_id.get() {
             let zertifikat = biozertifikate::must_have(self.tx, *id)?;
             // An order only announces the goods: until they come the certificate may be renewed.
-            if self.context.typ != BelegTyp::Bs {
+            if !self.context.typ.kuendigt_an() {
                 zertifikat.hint_expired(self.context.satz_datum, self.hints);
             }
         }
