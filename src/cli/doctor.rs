@@ -261,12 +261,8 @@ fn pages(connection: &Connection) -> Finding {
 
 /// Nothing in the log can be newer than now.
 fn clock(connection: &Connection) -> Finding {
-    let newest = connection.query_row(
-        "select am from audit where tag = (select max(tag) from audit) order by lfd_nr desc limit 1",
-        [],
-        |row| row.get::<_, i64>(0),
-    );
-    let (now, newest) = (now(), newest.map_or(Instant::from_millis(0), Instant::from_millis));
+    let newest = audit::newest(connection).ok().flatten();
+    let (now, newest) = (now(), newest.unwrap_or(Instant::from_millis(0)));
     if newest.millis() > now.millis() + CLOCK_TOLERANCE {
         return wrong(
             "clock",

@@ -1,7 +1,7 @@
 //! The audit log for a person: rows with names instead of numbers.
 
-use rusqlite::Connection;
 use rusqlite::types::ToSql;
+use rusqlite::{Connection, OptionalExtension};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -48,6 +48,13 @@ pub struct Selection {
     pub before_day: Option<i64>,
     /// The newest of them; none means all.
     pub limit: Option<i64>,
+}
+
+/// When the newest row was written; none if there is none.
+pub fn newest(connection: &Connection) -> Result<Option<Instant>> {
+    let statement =
+        "select am from audit where tag = (select max(tag) from audit) order by lfd_nr desc limit 1";
+    Ok(connection.query_row(statement, [], |row| row.get(0)).optional()?)
 }
 
 /// Hands the rows to `show`, the newest first.

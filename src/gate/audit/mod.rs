@@ -24,7 +24,7 @@ pub use against::against;
 pub use beginning::{Sealed, begin, is_of_new_database, newest_beginning, newest_beginning_number, sealed};
 pub use heads::{copied_heads, forget_copied, newest_head, note_copied};
 pub use journal::{Journal, segments};
-pub use listing::{Entry, Selection, entries};
+pub use listing::{Entry, Selection, entries, newest};
 pub use rollover::{DAYS, Rollover, first_kept, step};
 pub use take_in::TakeIn;
 pub use verify::{Finding, verify};
