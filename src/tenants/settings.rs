@@ -104,7 +104,7 @@ macro_rules! settings {
 
 settings! {
     steuer_ausland_automatik: bool = "false",
-        "Verkäufe ins Ausland sind von selbst steuerfrei.";
+        "Verkäufe ins Ausland sind von selbst steuerfrei, wo das Gesetz es vorsieht.";
     bestellung_ohne_charge: bool = "false",
         "Bestellungen chargenpflichtiger Artikel brauchen keine Angaben zur Charge.";
     lagerbuchung: Lagerbuchung = "beleg",
