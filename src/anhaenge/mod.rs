@@ -14,9 +14,10 @@ use crate::db::error::{Failure, Result};
 use crate::db::tx::{Tx, WriteTx};
 use crate::http::call::Call;
 use crate::http::reply::Reply;
-use crate::http::upload::{Dateiname, Inhalt, hex, mime_type};
-use crate::http::wire::{Text, required};
-use crate::rules::error::Hints;
+use crate::http::upload::{Dateiname, Inhalt, mime_type};
+use crate::http::wire::Text;
+use crate::rules::bytes::hex;
+use crate::rules::error::{Hints, required};
 
 /// Whose attachment it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

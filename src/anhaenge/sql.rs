@@ -9,7 +9,7 @@ use crate::db::error::{Failure, Result};
 use crate::db::evidence::{self, Digest, Subject};
 use crate::db::list::{Filter, ListSql, Listing, Page};
 use crate::db::tx::{Columns, Tx, WriteTx};
-use crate::http::upload::{encode, hex};
+use crate::rules::bytes::{base64, hex};
 
 const LIST: ListSql = ListSql {
     select: "select a.id, a.dateiname, a.beschreibung, a.mime_type, length(a.inhalt), a.sha256, a.erstellt_am
@@ -61,7 +61,7 @@ pub fn find(tx: &Tx<'_>, besitzer: Besitzer, id: Uuid) -> Result<Option<Anhang>>
         from anhang where tenant_id = :tenant and id = :id and kunde_id is :kunde and artikel_id is :artikel";
     let params = named_params! {":id": id, ":kunde": kunde, ":artikel": artikel};
     tx.optional(statement, params, |row| {
-        let inhalt_base64 = Some(encode(row.get_ref(7)?.as_blob()?));
+        let inhalt_base64 = Some(base64(row.get_ref(7)?.as_blob()?));
         Ok(Anhang { inhalt_base64, ..anhang(row)? })
     })
 }

@@ -14,14 +14,14 @@ use crate::chargen::Bewegung;
 use crate::db::error::{Failure, Result};
 use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};
-use crate::http::fingerprint;
 use crate::http::reply::Reply;
-use crate::http::wire::{Gewicht, Int, LongText, Text, required};
+use crate::http::wire::{Gewicht, Int, LongText, Text};
 use crate::kontrakte::KontraktBezug;
 use crate::kunden::{self, Kunde};
 use crate::laender::Staat;
+use crate::rules::bytes::fingerprint;
 use crate::rules::day::DayTime;
-use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::number::Reihe;
 use crate::rules::receipt::{AnnahmescheinStatus, tonnes};
@@ -386,5 +386,5 @@ fn request_digest(tx: &Tx<'_>, eingabe: &AnnahmescheinEingabe) -> Result<[u8; 32
     if eingabe.el_erzeugen.get() == Some(&false) {
         value["el_erzeugen"] = Value::Null;
     }
-    Ok(fingerprint::of_fields(value))
+    Ok(fingerprint(value))
 }

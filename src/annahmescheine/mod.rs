@@ -18,9 +18,9 @@ use crate::http::call::Call;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Method, Param, Route, WriteWork};
 use crate::http::shape::Answer;
-use crate::http::wire::{Text, required};
+use crate::http::wire::Text;
 use crate::import::{Import, check};
-use crate::rules::error::Code;
+use crate::rules::error::{Code, required};
 use crate::rules::scope::Scope;
 use crate::waage::StornoEingabe;
 use model::{

@@ -13,11 +13,11 @@ use super::{chargenpflicht, partner, sql};
 use crate::db::error::Result;
 use crate::db::tx::WriteTx;
 use crate::http::reply::Reply;
-use crate::http::wire::{Int, LongText, Sent, Text, ignore, required};
+use crate::http::wire::{Int, LongText, Sent, Text, ignore};
 use crate::kunden::{self, Kunde};
 use crate::rules::day::{Day, DayTime};
 use crate::rules::document::BelegStatus;
-use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
 use crate::tenants::{self, Einstellungen};
 use crate::{steuersaetze, vertriebler};
 

@@ -12,13 +12,13 @@ use crate::chargen::Bewegung;
 use crate::db::error::{Failure, Result};
 use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};
-use crate::http::fingerprint;
 use crate::http::reply::Reply;
-use crate::http::wire::{Int, LongText, Sent, Text, required};
+use crate::http::wire::{Int, LongText, Sent, Text};
 use crate::kunden::{self, Kunde};
+use crate::rules::bytes::fingerprint;
 use crate::rules::day::{Day, DayTime};
 use crate::rules::document::{BelegStatus, BelegTyp, Lagerrolle};
-use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
 use crate::rules::fixed::{Money, Percent};
 use crate::rules::number::Reihe;
 use crate::rules::tax::Summen;
@@ -297,5 +297,5 @@ fn request_digest(
             item["artikelnr"] = Value::Null;
         }
     }
-    Ok(fingerprint::of_fields(value))
+    Ok(fingerprint(value))
 }

@@ -5,9 +5,8 @@ use crate::db::error::Result;
 use crate::db::list::{Filter, ListSql, Listing, Page};
 use crate::db::tx::{Columns, Tx};
 use crate::http::query::Query;
-use crate::http::wire::Read;
 use crate::rules::day::{Day, Instant};
-use crate::rules::error::{Code, Refusal};
+use crate::rules::error::{Checked, Code, Refusal};
 
 const LIST: ListSql = ListSql {
     select:
@@ -23,7 +22,7 @@ const LIST: ListSql = ListSql {
 };
 
 /// The instant from which on events are wanted: a day begins in Berlin; an instant is itself.
-pub fn since(query: &Query) -> Read<Instant> {
+pub fn since(query: &Query) -> Checked<Instant> {
     let Some(text) = query.text("since") else {
         let message = "Es fehlt der Parameter since, zum Beispiel since=2026-07-01.";
         return Err(Refusal::field(Code::ParameterFehlt, "since", message));

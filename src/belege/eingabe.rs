@@ -6,13 +6,14 @@ use uuid::Uuid;
 use crate::eingabe;
 use crate::http::json::Json;
 use crate::http::upload::{Dateiname, Inhalt};
-use crate::http::wire::{At, FromJson, Kennung, Liste, LongText, Read, Tage, Text, Verweis};
+use crate::http::wire::{At, FromJson, Kennung, Liste, LongText, Tage, Text};
 use crate::kunden::KundenId;
 use crate::laender::Staat;
 use crate::rules::day::Day;
 use crate::rules::document::BelegTyp;
-use crate::rules::error::{Code, PositionErrors};
+use crate::rules::error::{Checked, Code, PositionErrors};
 use crate::rules::fixed::{Percent, Price, Quantity};
+use crate::rules::verweis::Verweis;
 use crate::shape;
 
 /// Positions of one document at most (D18).
@@ -104,7 +105,7 @@ shape!([] Items => |generator| {
 });
 
 impl FromJson for Typ {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Typ> {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Typ> {
         let Text(text) = Text::from_json(json, at)?;
         match BelegTyp::parse_alias(&text) {
             Some(typ) => Ok(Typ(typ)),
@@ -118,7 +119,7 @@ impl FromJson for Typ {
 pub struct Items(pub Vec<ItemEingabe>);
 
 impl FromJson for Items {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Items> {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Items> {
         let Json::Array(elements) = json else {
             return at.refuse(Code::FeldUngueltig, "Hier wird eine Liste von Positionen erwartet.");
         };

@@ -12,9 +12,9 @@ use crate::http::call::{Call, IfMatch};
 use crate::http::query::Query;
 use crate::http::reply::Reply;
 use crate::http::route::WriteWork;
-use crate::http::wire::{Leer, Read, Text, required};
+use crate::http::wire::{Leer, Text};
 use crate::rules::document::BelegTyp;
-use crate::rules::error::{Code, Refusal};
+use crate::rules::error::{Checked, Code, Refusal, required};
 use crate::waage::StornoEingabe;
 
 const WHAT: &str = "Diesen Beleg";
@@ -131,7 +131,7 @@ fn found(tx: &Tx<'_>, id: Uuid) -> Result<Beleg> {
 }
 
 /// Types of documents, separated by commas, in any case and by alias (D10).
-fn typen(query: &Query, name: &str) -> Read<Vec<&'static str>> {
+fn typen(query: &Query, name: &str) -> Checked<Vec<&'static str>> {
     let Some(text) = query.text(name) else { return Ok(Vec::new()) };
     let read = |text: &str| {
         let typ = BelegTyp::parse_alias(text).map(BelegTyp::as_str);

@@ -5,13 +5,14 @@ use uuid::Uuid;
 use super::eingabe::BelegEingabe;
 use crate::db::error::Result;
 use crate::db::tx::Tx;
-use crate::http::wire::{Text, Verweis};
+use crate::http::wire::Text;
 use crate::kunden::{self, Kunde};
 use crate::laender;
 use crate::rules::document::BelegTyp;
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::stammdaten::KundeStatus;
 use crate::rules::tax::Steuerpartner;
+use crate::rules::verweis::Verweis;
 
 /// The partner that a body names, by kunden_id, kundennummer or both; none when by neither.
 pub fn resolve(tx: &Tx<'_>, eingabe: &BelegEingabe) -> Result<Option<Kunde>> {

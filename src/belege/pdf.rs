@@ -12,10 +12,10 @@ use crate::db::error::Result;
 use crate::db::evidence::Subject;
 use crate::db::tx::{Tx, WriteTx};
 use crate::http::reply::Reply;
-use crate::http::upload::{Dateiname, Inhalt, encode, hex};
-use crate::http::wire::{Read, required};
+use crate::http::upload::{Dateiname, Inhalt};
+use crate::rules::bytes::{base64, hex};
 use crate::rules::document::BelegStatus;
-use crate::rules::error::{Code, Hints, Refusal};
+use crate::rules::error::{Checked, Code, Hints, Refusal, required};
 
 /// How every PDF begins.
 const SIGNATURE: &[u8] = b"%PDF-";
@@ -34,7 +34,7 @@ pub fn newest(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<BelegPdf>> {
                 beleg_id: beleg.id,
                 dateiname: row.get(0)?,
                 mime_type: "application/pdf",
-                datei_base64: encode(row.get_ref(1)?.as_blob()?),
+                datei_base64: base64(row.get_ref(1)?.as_blob()?),
                 erstellt_am: row.get(2)?,
             })
         },
@@ -42,7 +42,7 @@ pub fn newest(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<BelegPdf>> {
 }
 
 /// Refuses content that is no PDF.
-pub fn check_signature(eingabe: &PdfEingabe) -> Read<()> {
+pub fn check_signature(eingabe: &PdfEingabe) -> Checked<()> {
     match eingabe.datei_base64.get() {
         Some(Inhalt(inhalt)) if !inhalt.starts_with(SIGNATURE) => {
             let message = "Der Inhalt ist kein PDF: er muss mit %PDF- beginnen.";

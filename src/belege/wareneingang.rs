@@ -9,13 +9,14 @@ use super::sql;
 use crate::chargen::Bewegung;
 use crate::db::error::Result;
 use crate::db::tx::{Tx, WriteTx};
-use crate::http::wire::{Int, Sent, Text, Verweis};
+use crate::http::wire::{Int, Sent, Text};
 use crate::kunden::KundenId;
 use crate::laender::Staat;
 use crate::rules::day::Day;
 use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::error::Hints;
 use crate::rules::fixed::{Price, Quantity};
+use crate::rules::verweis::Verweis;
 
 /// What came in, from whom, and what it costs.
 #[allow(missing_docs)]

@@ -7,11 +7,11 @@ use crate::db::error::Result;
 use crate::db::tx::{Tx, WriteTx};
 use crate::eingabe;
 use crate::http::json::Json;
-use crate::http::wire::{At, FromJson, Int, Text, required};
+use crate::http::wire::{At, FromJson, Int, Text};
 use crate::import::{Import, Upserted, check};
 use crate::kunden;
 use crate::rules::day::Day;
-use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
 
 /// What can be imported into this slice.
 pub const IMPORTS: &[Import] =

@@ -13,9 +13,8 @@ use crate::artikel::{self, Artikel};
 use crate::db::error::{Failure, Result};
 use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};
-use crate::http::wire::Read;
 use crate::rules::day::{Day, DayTime};
-use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::{LIMIT, Price, Quantity, TooLarge};
 use crate::rules::number::{Reihe, is_reserved_charge_nr};
 use crate::rules::stammdaten::EingangQuelle;
@@ -43,7 +42,7 @@ pub struct NeueCharge {
 }
 
 /// From the unit that was sent to the article's: quantities of a batch are kept in that (D8).
-pub fn to_article_unit(sent: Option<&str>, artikel: &Artikel, hints: &mut Hints) -> Read<Conversion> {
+pub fn to_article_unit(sent: Option<&str>, artikel: &Artikel, hints: &mut Hints) -> Checked<Conversion> {
     let (Some(sent), Some(own)) = (sent, artikel.einheit.as_deref()) else { return Ok(Conversion::NONE) };
     let conversion = Conversion::between(sent, own).ok_or_else(|| {
         let message = format!("Die Einheit {sent} lässt sich nicht in {own} umrechnen.");
@@ -155,11 +154,16 @@ pub fn check_named(tx: &Tx<'_>, charge: Option<Uuid>, artikel: Option<Uuid>) -> 
 
 /// More was taken from a batch than there was: a note, or a refusal where the company asks for
 /// it (D8).
-pub fn check_not_negative(charge: &Charge, einstellungen: &Einstellungen, hints: &mut Hints) -> Read<()> {
+pub fn check_not_negative(charge: &Charge, einstellungen: &Einstellungen, hints: &mut Hints) -> Checked<()> {
     not_negative(&format!("Charge {}", charge.charge_nr), charge.bestand, einstellungen, hints)
 }
 
-fn not_negative(what: &str, bestand: Quantity, einstellungen: &Einstellungen, hints: &mut Hints) -> Read<()> {
+fn not_negative(
+    what: &str,
+    bestand: Quantity,
+    einstellungen: &Einstellungen,
+    hints: &mut Hints,
+) -> Checked<()> {
     if !bestand.is_negative() {
         return Ok(());
     }

@@ -15,9 +15,8 @@ use crate::http::call::Call;
 use crate::http::query::Query;
 use crate::http::reply::Reply;
 use crate::http::route::{Param, ParamKind};
-use crate::http::wire::Read;
 use crate::laender;
-use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::Quantity;
 use crate::rules::unit::Conversion;
 
@@ -120,7 +119,7 @@ fn wanted(query: &Query, artikel: &Artikel, notes: &mut Hints) -> Result<Option<
     Ok(Some(conversion.quantity(menge)?))
 }
 
-fn filter(query: &Query, artikel: &Artikel) -> Read<Filter<'static>> {
+fn filter(query: &Query, artikel: &Artikel) -> Checked<Filter<'static>> {
     let mut filter = Filter::of("c");
     filter.when("c.artikel_id = :artikel", ":artikel", Some(artikel.id));
     filter.and("c.bestand > 0");

@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 use super::quota::DAILY_LIMIT;
 use crate::db::error::{Failure, Result};
 use crate::http::call::{Caller, Strictness};
-use crate::http::upload::hex;
+use crate::rules::bytes::hex;
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Code, Refusal};
 use crate::rules::scope::ScopeSet;

@@ -9,8 +9,7 @@ use super::model::{Beteiligter, Knoten};
 use super::sql;
 use crate::db::error::Result;
 use crate::db::tx::Tx;
-use crate::http::wire::Read;
-use crate::rules::error::{Code, Refusal};
+use crate::rules::error::{Checked, Code, Refusal};
 
 /// Batches and documents that one answer lists at most.
 const MAX_ENTRIES: usize = 20_000;
@@ -59,7 +58,7 @@ pub fn walk(tx: &Tx<'_>, start: Uuid, schritt: Schritt, tiefe: i64) -> Result<We
     Ok(Weg { knoten, beteiligte, deeper })
 }
 
-fn check_size(entries: usize) -> Read<()> {
+fn check_size(entries: usize) -> Checked<()> {
     if entries <= MAX_ENTRIES {
         return Ok(());
     }

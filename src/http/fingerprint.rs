@@ -1,16 +1,9 @@
 //! Digests of what a request says, so that a repeat can be told from something else (D19).
 
 use rust_decimal::Decimal;
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::json::Json;
-
-/// A digest of the fields of a body as they were read; absent and null are alike.
-pub fn of_fields(mut fields: Value) -> [u8; 32] {
-    drop_nulls(&mut fields);
-    Sha256::digest(fields.to_string()).into()
-}
 
 /// A digest of a path and a body as JSON: blanks, the order of members and the spelling of numbers
 /// do not matter. A body that is no JSON counts as it stands.
@@ -60,17 +53,6 @@ fn add(digest: &mut Sha256, json: &Json<'_>) {
 fn add_text(digest: &mut Sha256, text: &str) {
     digest.update((text.len() as u64).to_le_bytes());
     digest.update(text);
-}
-
-fn drop_nulls(value: &mut Value) {
-    match value {
-        Value::Object(members) => {
-            members.retain(|_, value| !value.is_null());
-            members.values_mut().for_each(drop_nulls);
-        }
-        Value::Array(elements) => elements.iter_mut().for_each(drop_nulls),
-        _ => {}
-    }
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@ use percent_encoding::percent_decode_str;
 use uuid::Uuid;
 
 use super::route::{Param, ParamKind};
-use super::wire::{Read, Verweis, parse_uuid};
 use crate::db::list::{MAX_LIMIT, MAX_SEARCH_WORDS, Page};
 use crate::rules::day::Day;
-use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
+use crate::rules::verweis::{Verweis, parse_uuid};
 
 /// Longest value of a parameter, in characters.
 pub const MAX_VALUE: usize = 255;
@@ -26,7 +26,7 @@ impl Query {
         params: &'static [Param],
         unknown_ignored: bool,
         notes: &mut Hints,
-    ) -> Read<Query> {
+    ) -> Checked<Query> {
         let mut values: Vec<(&'static Param, String)> = Vec::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -57,7 +57,7 @@ impl Query {
     }
 
     /// A text that is searched for, of a limited number of words.
-    pub fn search(&self, name: &str) -> Read<Option<&str>> {
+    pub fn search(&self, name: &str) -> Checked<Option<&str>> {
         let text = self.text(name);
         if text.is_some_and(|text| text.split_whitespace().count() > MAX_SEARCH_WORDS) {
             let message = format!("Bitte höchstens {MAX_SEARCH_WORDS} Wörter suchen.");
@@ -67,17 +67,17 @@ impl Query {
     }
 
     /// A uuid.
-    pub fn uuid(&self, name: &str) -> Read<Option<Uuid>> {
+    pub fn uuid(&self, name: &str) -> Checked<Option<Uuid>> {
         self.parsed(name, parse_uuid, "Hier wird eine id (UUID) erwartet.")
     }
 
     /// An integer.
-    pub fn int(&self, name: &str) -> Read<Option<i64>> {
+    pub fn int(&self, name: &str) -> Checked<Option<i64>> {
         self.parsed(name, |text| text.parse().ok(), "Hier wird eine ganze Zahl erwartet.")
     }
 
     /// A customer: an integer kunden_id or a uuid (D1).
-    pub fn verweis(&self, name: &str) -> Read<Option<Verweis>> {
+    pub fn verweis(&self, name: &str) -> Checked<Option<Verweis>> {
         let read = |text: &str| match Verweis::of_text(text) {
             Verweis::Name(_) => None,
             verweis => Some(verweis),
@@ -86,14 +86,14 @@ impl Query {
     }
 
     /// A day.
-    pub fn day(&self, name: &str) -> Read<Option<Day>> {
+    pub fn day(&self, name: &str) -> Checked<Option<Day>> {
         let Some(text) = self.text(name) else { return Ok(None) };
         let message = "Hier wird ein Datum erwartet, zum Beispiel 2026-07-31.";
         Day::parse(text).map(Some).ok_or_else(|| Refusal::field(Code::DatumUngueltig, name, message))
     }
 
     /// true or false, in any case: clients in Python send `True` (D18).
-    pub fn bool(&self, name: &str) -> Read<Option<bool>> {
+    pub fn bool(&self, name: &str) -> Checked<Option<bool>> {
         let read = |text: &str| match text.to_ascii_lowercase().as_str() {
             "true" | "1" => Some(true),
             "false" | "0" => Some(false),
@@ -103,12 +103,12 @@ impl Query {
     }
 
     /// true or false; false where nothing is said.
-    pub fn flag(&self, name: &str) -> Read<bool> {
+    pub fn flag(&self, name: &str) -> Checked<bool> {
         Ok(self.bool(name)?.unwrap_or(false))
     }
 
     /// An integer within the bounds that the route names, or its default.
-    pub fn int_within(&self, name: &str) -> Read<i64> {
+    pub fn int_within(&self, name: &str) -> Checked<i64> {
         let Some(ParamKind::IntWithin(min, max, default)) = self.param(name).map(|param| param.kind) else {
             return Ok(0);
         };
@@ -118,7 +118,7 @@ impl Query {
     }
 
     /// One of the values that the route names for this parameter, or its default.
-    pub fn one_of(&self, name: &str) -> Read<Option<&'static str>> {
+    pub fn one_of(&self, name: &str) -> Checked<Option<&'static str>> {
         let (allowed, default) = match self.param(name).map(|param| param.kind) {
             Some(ParamKind::OneOf(allowed)) => (allowed, None),
             Some(ParamKind::OneOfOr(allowed, default)) => (allowed, Some(default)),
@@ -130,7 +130,7 @@ impl Query {
     }
 
     /// limit and offset; the note is for the header X-Limit when a limit was cut.
-    pub fn page(&self) -> Read<(Page, Option<u32>)> {
+    pub fn page(&self) -> Checked<(Page, Option<u32>)> {
         let default = match self.param("limit").map(|param| param.kind) {
             Some(ParamKind::Limit(default)) => default,
             _ => None,
@@ -151,7 +151,12 @@ impl Query {
         invalid(name, message)
     }
 
-    fn parsed<T>(&self, name: &str, read: impl FnOnce(&str) -> Option<T>, message: &str) -> Read<Option<T>> {
+    fn parsed<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(&str) -> Option<T>,
+        message: &str,
+    ) -> Checked<Option<T>> {
         let Some(text) = self.text(name) else { return Ok(None) };
         read(text).map(Some).ok_or_else(|| invalid(name, message))
     }
@@ -167,7 +172,7 @@ impl Query {
 }
 
 /// A number of rows: digits; what is beyond every table is as good as its end.
-fn natural(text: &str, name: &str) -> Read<i64> {
+fn natural(text: &str, name: &str) -> Checked<i64> {
     if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
         return Err(invalid(name, "Hier wird eine Zahl ab 0 erwartet."));
     }
@@ -186,7 +191,7 @@ fn unknown(name: &str, params: &[Param]) -> Box<Refusal> {
 }
 
 /// Percent-decoding that refuses bad escapes and bad UTF-8 instead of guessing.
-pub fn decode(text: &str) -> Read<String> {
+pub fn decode(text: &str) -> Checked<String> {
     let refusal = || {
         Refusal::new(
             Code::AnfrageUngueltig,

@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::route::{Method, Route};
-use super::wire::parse_uuid;
+use crate::rules::verweis::parse_uuid;
 
 /// The table of routes, made ready for looking up.
 pub struct Router(Vec<Entry>);

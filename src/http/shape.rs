@@ -8,13 +8,12 @@ use schemars::generate::SchemaGenerator;
 use schemars::{JsonSchema, Schema, json_schema};
 
 use super::upload::{Dateiname, Inhalt};
-use super::wire::{
-    Gewicht, Int, Leer, Liste, LongText, MAX_LONG_TEXT, MAX_TEXT, OneOf, Sent, Spelled, Text, Verweis,
-};
+use super::wire::{Gewicht, Int, Leer, Liste, LongText, MAX_LONG_TEXT, MAX_TEXT, OneOf, Sent, Spelled, Text};
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::error::{Hint, Hints};
 use crate::rules::fixed::{LIMIT, Money, Percent, Price, Quantity};
+use crate::rules::verweis::Verweis;
 
 /// The shape of a type.
 pub type Shape = fn(&mut SchemaGenerator) -> Schema;

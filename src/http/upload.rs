@@ -4,8 +4,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::json::Json;
-use super::wire::{At, FromJson, Read, Text};
-use crate::rules::error::Code;
+use super::wire::{At, FromJson, Text};
+use crate::rules::error::{Checked, Code};
 
 /// Largest content in bytes, decoded (D18): 10 MiB.
 const MAX_CONTENT: usize = 10 << 20;
@@ -38,7 +38,7 @@ pub fn mime_type(dateiname: &str) -> &'static str {
 pub struct Inhalt(pub Vec<u8>);
 
 impl FromJson for Inhalt {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Inhalt> {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Inhalt> {
         let Json::String(text) = json else {
             return at.refuse(Code::FeldUngueltig, "Hier wird der Inhalt als Base64-Text erwartet.");
         };
@@ -52,22 +52,12 @@ impl FromJson for Inhalt {
     }
 }
 
-/// Content as Base64.
-pub fn encode(content: &[u8]) -> String {
-    STANDARD.encode(content)
-}
-
-/// Bytes as hexadecimal digits, for checksums.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// The name of a file, without a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dateiname(pub String);
 
 impl FromJson for Dateiname {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Dateiname> {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Dateiname> {
         let Text(name) = Text::from_json(json, at)?;
         let bad =
             |c: char| c.is_control() || matches!(c, '/' | '\\' | ':' | '"' | '<' | '>' | '|' | '?' | '*');

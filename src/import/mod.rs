@@ -6,7 +6,8 @@ pub mod file;
 use crate::db::error::{Failure, Result};
 use crate::db::tx::WriteTx;
 use crate::http::json::Json;
-use crate::http::wire::{At, FromJson, Read};
+use crate::http::wire::{At, FromJson};
+use crate::rules::error::Checked;
 use file::{Complaint, Rows};
 
 /// What became of a row.
@@ -29,7 +30,7 @@ pub struct Import {
     /// Its name on the command line.
     pub kind: &'static str,
     /// Checks the types of a row; needs no database.
-    pub check: fn(&Json<'_>, &mut At<'_>) -> Read<()>,
+    pub check: fn(&Json<'_>, &mut At<'_>) -> Checked<()>,
     /// Stores a row.
     pub run: ImportRow,
 }
@@ -44,7 +45,7 @@ pub struct GroupImport {
     /// Its name on the command line.
     pub kind: &'static str,
     /// Checks the types of a row; needs no database.
-    pub check: fn(&Json<'_>, &mut At<'_>) -> Read<()>,
+    pub check: fn(&Json<'_>, &mut At<'_>) -> Checked<()>,
     /// Which rows belong together, by their place in the file.
     pub groups: fn(&Rows<'_>) -> std::result::Result<Vec<Vec<usize>>, Complaint>,
     /// Stores rows that belong together.
@@ -70,7 +71,7 @@ impl Kind {
     }
 
     /// Checks the types of a row; needs no database.
-    pub fn check(self, row: &Json<'_>, at: &mut At<'_>) -> Read<()> {
+    pub fn check(self, row: &Json<'_>, at: &mut At<'_>) -> Checked<()> {
         match self {
             Kind::Rows(import) => (import.check)(row, at),
             Kind::Groups(import) => (import.check)(row, at),
@@ -100,6 +101,6 @@ impl Kind {
 }
 
 /// The check of a kind whose rows are of type `T`.
-pub fn check<T: FromJson>(row: &Json<'_>, at: &mut At<'_>) -> Read<()> {
+pub fn check<T: FromJson>(row: &Json<'_>, at: &mut At<'_>) -> Checked<()> {
     T::from_json(row, at).map(drop)
 }

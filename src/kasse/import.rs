@@ -9,10 +9,10 @@ use super::store::{Artikelbezug, BonEingabe, ZeileEingabe, store};
 use crate::db::error::Result;
 use crate::db::tx::WriteTx;
 use crate::http::json::Json;
-use crate::http::wire::{At, FromJson, Int, OneOf, Read, Text};
+use crate::http::wire::{At, FromJson, Int, OneOf, Text};
 use crate::import::Stored;
 use crate::import::file::{Complaint, Rows};
-use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
 use crate::{artikel, kunden};
 
 /// How a row names its receipt.
@@ -110,7 +110,7 @@ fn add(tx: &WriteTx<'_>, bon: &mut BonEingabe, row: &Json<'_>, at: &mut At<'_>) 
 }
 
 /// Keeps a field of the receipt; a line that says something else is refused.
-fn agree<T: PartialEq>(field: &mut Option<T>, sent: Option<T>, feld: &str) -> Read<()> {
+fn agree<T: PartialEq>(field: &mut Option<T>, sent: Option<T>, feld: &str) -> Checked<()> {
     match (&*field, &sent) {
         (Some(first), Some(sent)) if first != sent => {
             let message = format!("Die Zeilen dieses Bons widersprechen sich in {feld}. Bitte angleichen.");

@@ -8,11 +8,11 @@ use crate::artikel;
 use crate::db::error::Result;
 use crate::db::tx::WriteTx;
 use crate::http::json::Json;
-use crate::http::wire::{At, FromJson, Int, LongText, Sent, Text, required};
+use crate::http::wire::{At, FromJson, Int, LongText, Sent, Text};
 use crate::import::Upserted;
 use crate::kunden;
 use crate::rules::day::{Day, DayTime};
-use crate::rules::error::{Code, Refusal};
+use crate::rules::error::{Code, Refusal, required};
 
 /// Stores a contract; its key is kontrakt_nr. Absent and blank fields stay as they are.
 pub fn kontrakt(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {

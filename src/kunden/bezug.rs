@@ -8,8 +8,9 @@ use super::sql::{find, find_by_kunden_id, find_by_kundennr};
 use crate::db::error::Result;
 use crate::db::tx::Tx;
 use crate::http::json::Json;
-use crate::http::wire::{At, FromJson, Read, Verweis};
-use crate::rules::error::{Code, Refusal};
+use crate::http::wire::{At, FromJson};
+use crate::rules::error::{Checked, Code, Refusal};
+use crate::rules::verweis::Verweis;
 use crate::shape;
 
 /// A customer by integer id or uuid (D1).
@@ -19,7 +20,7 @@ pub struct KundenId(pub Verweis);
 shape!([] KundenId => |_| json_schema!({"type": ["integer", "string"], "format": "uuid", "maxLength": 36}));
 
 impl FromJson for KundenId {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<KundenId> {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<KundenId> {
         match Verweis::from_json(json, at)? {
             Verweis::Name(_) => at.refuse(
                 Code::FeldUngueltig,

@@ -7,14 +7,15 @@ use uuid::Uuid;
 
 use crate::eingabe;
 use crate::http::json::Json;
-use crate::http::wire::{At, FromJson, Int, LongText, OneOf, Read, Tage, Text, Verweis};
+use crate::http::wire::{At, FromJson, Int, LongText, OneOf, Tage, Text};
 use crate::laender::Staat;
 use crate::rules::choice::Choice;
 use crate::rules::day::Instant;
-use crate::rules::error::{Code, Hints, Refusal};
+use crate::rules::error::{Checked, Code, Hints, Refusal};
 use crate::rules::fixed::Percent;
 use crate::rules::stammdaten::{Anrede, KundeStatus, PartnerTyp};
 use crate::rules::tax::Steuerart;
+use crate::rules::verweis::Verweis;
 use crate::shape;
 
 /// A partner (specification, Kunde; the other fields of a POST are shown, too: D18).
@@ -73,7 +74,7 @@ impl PartnerTypen {
     pub const DEFAULT: PartnerTypen = PartnerTypen { kunde: true, lieferant: false, spediteur: false };
 
     /// A POST names kunde and lieferant only (specification).
-    pub fn refuse_spediteur(&self) -> Read<()> {
+    pub fn refuse_spediteur(&self) -> Checked<()> {
         if self.spediteur {
             let message = "Erlaubt sind: kunde, lieferant.";
             return Err(Refusal::field(Code::WertUngueltig, "partner_typen", message));
@@ -111,7 +112,7 @@ shape!([] PartnerTypen => |generator| {
 });
 
 impl FromJson for PartnerTypen {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<PartnerTypen> {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<PartnerTypen> {
         if let (Json::String(cell), true) = (json, at.is_tabular()) {
             let names = cell.split([',', ';', '|', ' ']).filter(|name| !name.is_empty());
             let names = names.map(|name| Json::String(name.into())).collect();
@@ -125,8 +126,12 @@ impl FromJson for PartnerTypen {
             return at.refuse(Code::WertUngueltig, "Die Liste ist zu lang. Bitte jede Rolle einmal nennen.");
         }
         let read = |(index, item)| at.element(index, |at| OneOf::<PartnerTyp>::from_json(item, at));
-        let typen: PartnerTypen =
-            items.iter().enumerate().map(read).map(|typ| typ.map(|OneOf(typ)| typ)).collect::<Read<_>>()?;
+        let typen: PartnerTypen = items
+            .iter()
+            .enumerate()
+            .map(read)
+            .map(|typ| typ.map(|OneOf(typ)| typ))
+            .collect::<Checked<_>>()?;
         Ok(if typen == PartnerTypen::default() { PartnerTypen::DEFAULT } else { typen })
     }
 }

@@ -14,8 +14,8 @@ use crate::http::json::Json;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Param, Route};
 use crate::http::shape::Answer;
-use crate::http::wire::{At, FromJson, Read, Text};
-use crate::rules::error::Code;
+use crate::http::wire::{At, FromJson, Text};
+use crate::rules::error::{Checked, Code};
 use crate::rules::tax::Gebiet;
 use crate::rules::text::{din_5007_key, folded_key};
 use crate::shape;
@@ -54,7 +54,7 @@ pub struct Staat(pub String);
 shape!([] Staat => |generator| Text::json_schema(generator));
 
 impl FromJson for Staat {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Staat> {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Staat> {
         let Text(text) = Text::from_json(json, at)?;
         match find(&text) {
             Some(land) => Ok(Staat(land.iso2.clone())),

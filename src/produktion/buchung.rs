@@ -12,9 +12,8 @@ use crate::artikel::{self, Artikel};
 use crate::chargen::{self, Bewegung, Buchung, Charge, NeueCharge, Ursache};
 use crate::db::error::{Failure, Result};
 use crate::db::tx::{Tx, WriteTx};
-use crate::http::wire::{Read, required};
 use crate::rules::day::DayTime;
-use crate::rules::error::{Code, HintCode, Hints, PositionErrors, Refusal};
+use crate::rules::error::{Checked, Code, HintCode, Hints, PositionErrors, Refusal, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::stammdaten::EingangQuelle;
 use crate::rules::unit::Conversion;
@@ -68,7 +67,7 @@ fn check_input(tx: &Tx<'_>, line: &PaInput) -> Result<()> {
     Ok(())
 }
 
-fn weighed(ist_menge: Option<Quantity>) -> Read<Quantity> {
+fn weighed(ist_menge: Option<Quantity>) -> Checked<Quantity> {
     required(ist_menge, "ist_menge")
 }
 

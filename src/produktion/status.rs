@@ -13,9 +13,9 @@ use crate::chargen;
 use crate::db::error::{Failure, Result};
 use crate::db::tx::WriteTx;
 use crate::http::reply::Reply;
-use crate::http::wire::{Int, Kennung, Liste, OneOf, Read, Text, ignore, required};
+use crate::http::wire::{Int, Kennung, Liste, OneOf, Text, ignore};
 use crate::rules::day::DayTime;
-use crate::rules::error::{Code, Hints, PositionErrors, Refusal};
+use crate::rules::error::{Checked, Code, Hints, PositionErrors, Refusal, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::recipe::PaStatus;
 
@@ -99,7 +99,7 @@ fn note_quantities(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, eingabe: Stat
 }
 
 /// Parts take the place of the line that they are sent for, and of its parts before.
-fn check_size(inputs: &[PaInput], eingabe: &StatusEingabe) -> Read<()> {
+fn check_size(inputs: &[PaInput], eingabe: &StatusEingabe) -> Checked<()> {
     let sent = eingabe.inputs.get().into_iter().flat_map(|Liste(sent)| sent);
     let (mut split, mut lines) = (BTreeSet::new(), 0);
     for (sent, Liste(teile)) in sent.filter_map(|sent| Some((sent, sent.teile.get()?))) {

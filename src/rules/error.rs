@@ -180,18 +180,27 @@ impl Refusal {
     }
 }
 
+/// A value, or why the request is refused.
+pub type Checked<T> = Result<T, Box<Refusal>>;
+
+/// The value of a field that must be there.
+pub fn required<T>(value: Option<T>, feld: &str) -> Checked<T> {
+    let missing = || Refusal::field(Code::FeldFehlt, feld, format!("Das Feld {feld} fehlt. Bitte angeben."));
+    value.ok_or_else(missing)
+}
+
 /// The refusals of all positions of one document, collected so that a client sees them at once.
 #[derive(Debug, Default)]
 pub struct PositionErrors(Vec<Refusal>);
 
 impl PositionErrors {
     /// Keeps the value, or remembers why there is none.
-    pub fn keep<T>(&mut self, result: Result<T, Box<Refusal>>) -> Option<T> {
+    pub fn keep<T>(&mut self, result: Checked<T>) -> Option<T> {
         result.map_err(|refusal| self.0.push(*refusal)).ok()
     }
 
     /// Nothing was refused, or the first refusal with all of them in its details.
-    pub fn into_result(self) -> Result<(), Box<Refusal>> {
+    pub fn into_result(self) -> Checked<()> {
         let fehler = self.0.iter().map(|refusal| PositionError {
             error: refusal.code,
             feld: refusal.feld.clone().unwrap_or_default(),

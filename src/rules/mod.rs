@@ -1,5 +1,6 @@
 //! The rules of the trade as arithmetic: values in, values out. No SQL, no HTTP, no clock.
 
+pub mod bytes;
 pub mod choice;
 pub mod day;
 pub mod document;
@@ -17,4 +18,5 @@ pub mod stammdaten;
 pub mod tax;
 pub mod text;
 pub mod unit;
+pub mod verweis;
 pub mod weighing;

@@ -15,10 +15,10 @@ use crate::http::json::Json;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Param, Route};
 use crate::http::shape::Answer;
-use crate::http::wire::{At, FromJson, Text, required};
+use crate::http::wire::{At, FromJson, Text};
 use crate::import::{Import, Upserted, check};
 use crate::rules::day::Day;
-use crate::rules::error::{Code, Refusal};
+use crate::rules::error::{Code, Refusal, required};
 use crate::rules::fixed::Percent;
 use crate::rules::tax::Satz;
 

@@ -6,10 +6,11 @@ use crate::db::error::Result;
 use crate::db::tx::{Tx, WriteTx};
 use crate::eingabe;
 use crate::http::json::Json;
-use crate::http::wire::{At, FromJson, Int, Text, Verweis, required};
+use crate::http::wire::{At, FromJson, Int, Text};
 use crate::import::{Import, Upserted, check};
-use crate::rules::error::{HintCode, Hints};
+use crate::rules::error::{HintCode, Hints, required};
 use crate::rules::text::Folded;
+use crate::rules::verweis::Verweis;
 
 /// What can be imported into this slice.
 pub const IMPORTS: &[Import] =

@@ -10,9 +10,9 @@ use crate::db::tx::Tx;
 use crate::http::call::{Call, IfMatch};
 use crate::http::reply::Reply;
 use crate::http::route::WriteWork;
-use crate::http::wire::{Gewicht, Int, LongText, OneOf, Read, Sent, Text, required};
+use crate::http::wire::{Gewicht, Int, LongText, OneOf, Sent, Text};
 use crate::kontrakte::KontraktBezug;
-use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::number::Reihe;
 use crate::rules::weighing::{MAX_WEIGHT, WiegungStatus, net};
@@ -202,7 +202,7 @@ fn confirm(status: u16, wiegung: Wiegung, hinweise: Hints) -> Result<Reply> {
 
 /// Weights are above 0 and at most what a scale carries; a second weight from elsewhere may be
 /// 0 (D12).
-fn weight_in_range(weight: Quantity, feld: &str, zero_allowed: bool) -> Read<()> {
+fn weight_in_range(weight: Quantity, feld: &str, zero_allowed: bool) -> Checked<()> {
     let too_low = weight.is_negative() || (weight.is_zero() && !zero_allowed);
     if too_low || weight > MAX_WEIGHT {
         let message = "Das Gewicht muss über 0 und darf höchstens 200.000 kg sein.";

@@ -21,8 +21,8 @@ use crate::gate::Policy;
 use crate::gate::key::{self, Grant};
 use crate::http::answering::Answering;
 use crate::http::call::{Body, Request};
-use crate::http::upload::encode;
 use crate::import::file::read;
+use crate::rules::bytes::base64;
 use crate::rules::choice::Choice;
 use crate::rules::error::Hints;
 use crate::rules::scope::Scope;
@@ -167,7 +167,7 @@ impl Client<'_> {
         )?;
         let number = text(&invoice["beleg_nummer"])?;
         let path = format!("/api/v1/belege/{}/pdf", text(&invoice["id"])?);
-        self.post(&path, json!({"datei_base64": encode(&one_page_pdf(&format!("Rechnung {number}")))}))?;
+        self.post(&path, json!({"datei_base64": base64(&one_page_pdf(&format!("Rechnung {number}")))}))?;
         self.post(
             "/api/v1/belege",
             json!({"beleg_typ": "AN", "kundennummer": "K-1001", "items": [

@@ -13,10 +13,8 @@ use uuid::Uuid;
 use super::json::Json;
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, Instant};
-use crate::rules::error::{Code, HintCode, Hints, Refusal};
-
-/// A value, or why there is none.
-pub type Read<T> = Result<T, Box<Refusal>>;
+use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
+use crate::rules::verweis::{Verweis, parse_uuid};
 
 /// Longest text of an ordinary field, in characters (D18).
 pub const MAX_TEXT: usize = 255;
@@ -70,7 +68,7 @@ impl<'h> At<'h> {
     }
 
     /// A refusal of the field we are at.
-    pub fn refuse<T>(&self, code: Code, message: impl Into<String>) -> Read<T> {
+    pub fn refuse<T>(&self, code: Code, message: impl Into<String>) -> Checked<T> {
         let message = message.into();
         Err(match self.path.is_empty() {
             true => Refusal::new(code, message),
@@ -89,7 +87,7 @@ impl<'h> At<'h> {
     }
 
     /// A field that nobody knows: a note, or a refusal where the client or the company asks for it.
-    pub fn unknown(&mut self) -> Read<()> {
+    pub fn unknown(&mut self) -> Checked<()> {
         if self.unknown_fields_refused {
             return self.refuse(Code::UnbekanntesFeld, "Dieses Feld gibt es nicht. Bitte den Namen prüfen.");
         }
@@ -104,7 +102,7 @@ pub trait FromJson: Sized {
     const BLANK_IS_NULL: bool = true;
 
     /// Reads a value that is not null.
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Self>;
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Self>;
 }
 
 /// A field as it was sent. In a POST null means absent, in a PUT it means cleared (D18).
@@ -148,7 +146,7 @@ impl<T> Sent<T> {
     }
 
     /// Reads a field that is in the body.
-    pub fn read(json: &Json<'_>, at: &mut At<'_>) -> Read<Sent<T>>
+    pub fn read(json: &Json<'_>, at: &mut At<'_>) -> Checked<Sent<T>>
     where
         T: FromJson,
     {
@@ -204,7 +202,7 @@ macro_rules! eingabe {
             fn from_json(
                 json: &$crate::http::json::Json<'_>,
                 at: &mut $crate::http::wire::At<'_>,
-            ) -> $crate::http::wire::Read<Self> {
+            ) -> $crate::rules::error::Checked<Self> {
                 let mut body = $name::default();
                 for (key, value) in $crate::http::wire::members(json, at)? {
                     match key.as_ref() {
@@ -241,7 +239,7 @@ macro_rules! eingabe {
 pub struct Leer;
 
 impl FromJson for Leer {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Leer> {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Leer> {
         for (key, _) in members(json, at)? {
             at.field(key, |at| at.unknown())?;
         }
@@ -254,7 +252,7 @@ impl FromJson for Leer {
 pub struct Liste<T, const MAX: usize>(pub Vec<T>);
 
 impl<T: FromJson, const MAX: usize> FromJson for Liste<T, MAX> {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Self> {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Self> {
         let Json::Array(elements) = json else {
             return at.refuse(Code::FeldUngueltig, "Hier wird eine Liste erwartet (nur in JSON).");
         };
@@ -262,12 +260,15 @@ impl<T: FromJson, const MAX: usize> FromJson for Liste<T, MAX> {
             return at.refuse(Code::WertUngueltig, format!("Die Liste darf höchstens {MAX} Einträge haben."));
         }
         let read = |(index, element)| at.element(index, |at| T::from_json(element, at));
-        Ok(Liste(elements.iter().enumerate().map(read).collect::<Read<_>>()?))
+        Ok(Liste(elements.iter().enumerate().map(read).collect::<Checked<_>>()?))
     }
 }
 
 /// The members of an object.
-pub fn members<'j, 'b>(json: &'j Json<'b>, at: &At<'_>) -> Read<&'j [(std::borrow::Cow<'b, str>, Json<'b>)]> {
+pub fn members<'j, 'b>(
+    json: &'j Json<'b>,
+    at: &At<'_>,
+) -> Checked<&'j [(std::borrow::Cow<'b, str>, Json<'b>)]> {
     match json {
         Json::Object(members) => Ok(members),
         _ => at.refuse(Code::FeldUngueltig, "Hier wird ein JSON-Objekt erwartet."),
@@ -288,19 +289,19 @@ pub struct Text(pub String);
 pub struct LongText(pub String);
 
 impl FromJson for Text {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Text> {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Text> {
         text(json, at, MAX_TEXT).map(Text)
     }
 }
 
 impl FromJson for LongText {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<LongText> {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<LongText> {
         text(json, at, MAX_LONG_TEXT).map(LongText)
     }
 }
 
 /// A trimmed text without control characters, at most `max` characters long.
-pub fn text(json: &Json<'_>, at: &At<'_>, max: usize) -> Read<String> {
+pub fn text(json: &Json<'_>, at: &At<'_>, max: usize) -> Checked<String> {
     let Json::String(text) = json else {
         return at.refuse(Code::FeldUngueltig, "Hier wird ein Text in Anführungszeichen erwartet.");
     };
@@ -315,7 +316,7 @@ pub fn text(json: &Json<'_>, at: &At<'_>, max: usize) -> Read<String> {
 }
 
 impl FromJson for bool {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<bool> {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<bool> {
         match json {
             Json::Bool(value) => Ok(*value),
             Json::String(cell) if at.is_tabular() => match cell.trim().to_lowercase().as_str() {
@@ -329,7 +330,7 @@ impl FromJson for bool {
 }
 
 impl FromJson for Day {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Day> {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Day> {
         let day = match json {
             Json::String(cell) if at.is_tabular() => {
                 Day::parse_german(cell.trim()).or_else(|| Day::parse(cell.trim()))
@@ -345,7 +346,7 @@ impl FromJson for Day {
 }
 
 impl FromJson for Instant {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Instant> {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Instant> {
         let instant = match json {
             Json::String(text) => Instant::parse(text.trim()),
             _ => None,
@@ -357,7 +358,7 @@ impl FromJson for Instant {
 }
 
 impl FromJson for Uuid {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Uuid> {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Uuid> {
         let id = match json {
             Json::String(text) => parse_uuid(text.trim()),
             _ => None,
@@ -369,17 +370,12 @@ impl FromJson for Uuid {
     }
 }
 
-/// A uuid in its one ordinary spelling: no braces, no urn, with hyphens.
-pub fn parse_uuid(text: &str) -> Option<Uuid> {
-    if text.len() == 36 { Uuid::try_parse(text).ok() } else { None }
-}
-
 /// One of the values of an enumeration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct OneOf<T>(pub T);
 
 impl<T: Choice> FromJson for OneOf<T> {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<OneOf<T>> {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<OneOf<T>> {
         let text = text(json, at, MAX_TEXT)?;
         match T::parse(&text) {
             Some(value) => Ok(OneOf(value)),
@@ -388,31 +384,8 @@ impl<T: Choice> FromJson for OneOf<T> {
     }
 }
 
-/// A customer or a sales representative, named by an integer id, a uuid or a text (D1, D9).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum Verweis {
-    /// A JSON integer or a string of digits.
-    Nummer(i64),
-    /// A uuid.
-    Id(Uuid),
-    /// Any other text.
-    Name(String),
-}
-
-impl Verweis {
-    /// Reads a text: digits, a uuid, or a name.
-    pub fn of_text(text: &str) -> Verweis {
-        if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
-            // Larger than any id that exists: found nowhere.
-            return Verweis::Nummer(text.parse().unwrap_or(i64::MAX));
-        }
-        parse_uuid(text).map_or_else(|| Verweis::Name(text.to_owned()), Verweis::Id)
-    }
-}
-
 impl FromJson for Verweis {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Verweis> {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Verweis> {
         match json {
             Json::Number(_) => {
                 type Any = Int<{ i64::MIN }, { i64::MAX }>;
@@ -434,18 +407,12 @@ pub fn ignore<T>(sent: &mut Sent<T>, feld: &str, hints: &mut Hints) {
     }
 }
 
-/// The value of a field that must be there.
-pub fn required<T>(value: Option<T>, feld: &str) -> Read<T> {
-    let missing = || Refusal::field(Code::FeldFehlt, feld, format!("Das Feld {feld} fehlt. Bitte angeben."));
-    value.ok_or_else(missing)
-}
-
 /// A text that may also be sent as a number; its spelling is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spelled(pub String);
 
 impl FromJson for Spelled {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Spelled> {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Spelled> {
         match json {
             Json::Number(number) => Ok(Spelled((*number).to_owned())),
             json => text(json, at, MAX_TEXT).map(Spelled),

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::{At, FromJson, Read};
+use super::{At, FromJson};
 use crate::http::json::Json;
-use crate::rules::error::{Code, HintCode};
+use crate::rules::error::{Checked, Code, HintCode};
 use crate::rules::fixed::{self, Money, NumberError, Percent, Price, Quantity};
 
 /// A whole number within bounds: 30, 30.0 or "30".
@@ -22,7 +22,7 @@ pub type Tage = Int<0, 3_650>;
 impl<const MIN: i64, const MAX: i64> FromJson for Int<MIN, MAX> {
     const BLANK_IS_NULL: bool = false;
 
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Self> {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Self> {
         match number(json, at).and_then(|text| fixed::parse_whole(&text)) {
             Some(value) if (MIN..=MAX).contains(&value) => Ok(Int(value)),
             Some(_) => {
@@ -74,7 +74,7 @@ fn ungrouped(text: &str) -> Option<String> {
 }
 
 /// A decimal of `places` decimals, as an integer of them.
-fn decimal(json: &Json<'_>, at: &mut At<'_>, places: u32) -> Read<i64> {
+fn decimal(json: &Json<'_>, at: &mut At<'_>, places: u32) -> Checked<i64> {
     let Some(text) = number(json, at) else {
         return at.refuse(Code::FeldUngueltig, "Hier wird eine Zahl erwartet.");
     };
@@ -98,14 +98,14 @@ fn decimal(json: &Json<'_>, at: &mut At<'_>, places: u32) -> Read<i64> {
 
 impl FromJson for Quantity {
     const BLANK_IS_NULL: bool = false;
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Quantity> {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Quantity> {
         decimal(json, at, 6).map(Quantity::from_units)
     }
 }
 
 impl FromJson for Price {
     const BLANK_IS_NULL: bool = false;
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Price> {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Price> {
         decimal(json, at, 6).map(Price::from_units)
     }
 }
@@ -114,7 +114,7 @@ impl FromJson for Percent {
     const BLANK_IS_NULL: bool = false;
 
     /// 0 to 100 per cent (D6).
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Percent> {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Percent> {
         let percent = Percent::from_units(decimal(json, at, 6)?);
         if (Percent::ZERO..=Percent::whole(100)).contains(&percent) {
             return Ok(percent);
@@ -125,7 +125,7 @@ impl FromJson for Percent {
 
 impl FromJson for Money {
     const BLANK_IS_NULL: bool = false;
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Money> {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Money> {
         decimal(json, at, 2).map(Money::from_units)
     }
 }
@@ -136,7 +136,7 @@ pub struct Gewicht(pub Quantity);
 
 impl FromJson for Gewicht {
     const BLANK_IS_NULL: bool = false;
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Read<Gewicht> {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Gewicht> {
         let grams = decimal(json, at, 3)?;
         Ok(Gewicht(Quantity::from_units(grams * 1_000)))
     }

@@ -1,0 +1,34 @@
+//! Bytes as texts and as digests.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+/// Bytes as hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Bytes as Base64 (RFC 4648).
+pub fn base64(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
+/// A digest of what a request says, so that a repeat can be told from something else; absent and null are alike
+/// (D19).
+pub fn fingerprint(mut fields: Value) -> [u8; 32] {
+    drop_nulls(&mut fields);
+    Sha256::digest(fields.to_string()).into()
+}
+
+fn drop_nulls(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.retain(|_, value| !value.is_null());
+            members.values_mut().for_each(drop_nulls);
+        }
+        Value::Array(elements) => elements.iter_mut().for_each(drop_nulls),
+        _ => {}
+    }
+}
