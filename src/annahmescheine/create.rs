@@ -293,17 +293,14 @@ fn create_el(
     let (el, bewegungen) =
         receive(tx, eingang, &mut of_el).map_err(|failure| of_this_request(failure, artikel))?;
     // Of the net quantity it is known that it is not what was weighed.
-    hints.extend(of_el.above(ITEM).without(HintCode::GewichtWiderspruch));
+    hints.extend(of_el.without(HintCode::GewichtWiderspruch));
     schein.charge_id = el.positionen.iter().flatten().find_map(|position| position.charge_id);
     schein.el_id = Some(el.id);
     schein.el_beleg_nummer = Some(el.beleg_nummer);
     Ok(bewegungen)
 }
 
-/// Where the one item of an EL stands in its body, which the client never saw.
-const ITEM: &str = "items[0]";
-
-/// A refusal of the EL, in words and fields of this request.
+/// A refusal of the EL, in words of this request.
 fn of_this_request(failure: Failure, artikel: &Artikel) -> Failure {
     let Failure::Refused(refusal) = failure else { return failure };
     let translated = match refusal.code {
@@ -328,11 +325,7 @@ fn of_this_request(failure: Failure, artikel: &Artikel) -> Failure {
     if let Some((feld, message)) = translated {
         return Refusal::field(refusal.code, feld, message).into();
     }
-    let feld = refusal.feld.map(|feld| match feld.strip_prefix(ITEM) {
-        Some(below) => below.trim_start_matches('.').to_owned(),
-        None => feld,
-    });
-    Failure::Refused(Box::new(Refusal { feld, fehler: Vec::new(), ..*refusal }))
+    Failure::Refused(Box::new(Refusal { fehler: Vec::new(), ..*refusal }))
 }
 
 fn confirmation(schein: Annahmeschein, lagerbewegungen: Vec<Bewegung>, hinweise: Hints) -> Result<Reply> {

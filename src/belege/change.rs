@@ -5,7 +5,7 @@ use super::create::{
     hint_overdelivered, with_sums,
 };
 use super::eingabe::{BelegEingabe, Items, Typ};
-use super::items::{self, Context};
+use super::items::{self, Context, Source};
 use super::lager::{self, Change};
 use super::model::{Beleg, BelegPosition};
 use super::verlauf::{self, Aktion};
@@ -60,10 +60,11 @@ pub fn change(tx: &WriteTx<'_>, old: Beleg, mut eingabe: BelegEingabe, mut hints
         withdrawn: Some((&old, &old_positions)),
         beleg: &new,
         positions: &positions,
+        source: Source::Items,
         einstellungen: &einstellungen,
     };
     let bewegungen = lager::rebook(tx, change, &mut hints)?;
-    hint_overdelivered(tx, new.beleg_typ, &positions, &mut hints)?;
+    hint_overdelivered(tx, new.beleg_typ, &positions, Source::Items, &mut hints)?;
     confirmation(200, new, bewegungen, hints)
 }
 
@@ -179,6 +180,7 @@ fn with_new_positions(
     hints: &mut Hints,
 ) -> Result<(Beleg, Vec<BelegPosition>)> {
     let context = Context {
+        source: Source::Items,
         beleg_id: beleg.id,
         typ: beleg.beleg_typ,
         kunde,

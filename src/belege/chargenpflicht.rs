@@ -1,5 +1,6 @@
 //! Which positions must tell of their batch (D8).
 
+use super::items::Source;
 use super::lager::BatchInformation;
 use super::model::BelegPosition;
 use crate::artikel;
@@ -34,8 +35,7 @@ pub fn check_batches(
         let Some(artikel_id) = position.artikel_id else { continue };
         let must_tell = must_tell(typ, einstellungen, position.menge.is_negative(), position.lager_buchen);
         if must_tell && artikel::must_have(tx, artikel_id)?.chargenpflichtig {
-            let path = format!("items[{}]", position.position - 1);
-            errors.keep::<()>(Err(batch_missing(typ).below(&path)));
+            errors.keep::<()>(Err(batch_missing(typ).below(&Source::Items.path(position.position))));
         }
     }
     Ok(errors.into_result()?)

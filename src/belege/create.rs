@@ -4,7 +4,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::eingabe::{BelegEingabe, Typ};
-use super::items::{self, Context};
+use super::items::{self, Context, Source};
 use super::lager::{self, BatchInformation, Change};
 use super::model::{Beleg, BelegBestaetigung, BelegPosition, BelegWiederholt};
 use super::{lifecycle, partner, sql};
@@ -35,12 +35,17 @@ pub fn create(tx: &WriteTx<'_>, eingabe: BelegEingabe, mut hints: Hints) -> Resu
     {
         return repeated(tx, existing, &eingabe, hints);
     }
-    let (beleg, lagerbewegungen) = add(tx, eingabe, &mut hints)?;
+    let (beleg, lagerbewegungen) = add(tx, eingabe, Source::Items, &mut hints)?;
     confirmation(201, beleg, lagerbewegungen, hints)
 }
 
 /// Adds a document and books it; nothing is kept when a rule refuses it.
-pub fn add(tx: &WriteTx<'_>, eingabe: BelegEingabe, hints: &mut Hints) -> Result<(Beleg, Vec<Bewegung>)> {
+pub fn add(
+    tx: &WriteTx<'_>,
+    eingabe: BelegEingabe,
+    source: Source,
+    hints: &mut Hints,
+) -> Result<(Beleg, Vec<Bewegung>)> {
     let Typ(typ) = required(eingabe.beleg_typ.get().copied(), "beleg_typ")?;
     let items = required(eingabe.items.get().filter(|items| !items.0.is_empty()).cloned(), "items")?;
     let kunde = partner::resolve(tx, &eingabe)?.ok_or_else(kunden::missing)?;
@@ -51,6 +56,7 @@ pub fn add(tx: &WriteTx<'_>, eingabe: BelegEingabe, hints: &mut Hints) -> Result
     let beleg = header(tx, typ, &kunde, datum, &eingabe, hints)?;
     let saetze = steuersaetze::all(tx)?;
     let context = Context {
+        source,
         beleg_id: beleg.id,
         typ,
         kunde: &kunde,
@@ -71,10 +77,15 @@ pub fn add(tx: &WriteTx<'_>, eingabe: BelegEingabe, hints: &mut Hints) -> Result
     sql::insert(tx, &beleg, digest)?;
     sql::insert_positions(tx, &positions)?;
     hint_doubled_fremdbeleg(tx, &beleg, hints)?;
-    let change =
-        Change { withdrawn: None, beleg: &beleg, positions: &positions, einstellungen: &einstellungen };
+    let change = Change {
+        withdrawn: None,
+        beleg: &beleg,
+        positions: &positions,
+        source,
+        einstellungen: &einstellungen,
+    };
     let bewegungen = lager::rebook(tx, change, hints)?;
-    hint_overdelivered(tx, typ, &positions, hints)?;
+    hint_overdelivered(tx, typ, &positions, source, hints)?;
     let final_at_once =
         eingabe.abschliessen.get() == Some(&true) || einstellungen.abschluss_bei_anlage.contains(&typ);
     if final_at_once {
@@ -153,7 +164,7 @@ pub fn create_ordered_batches(
             let charge = lager::charge_for(tx, partner, &artikel, &info)?;
             let mut own = Hints::default();
             lager::complete_charge(tx, charge, &info, &mut own)?;
-            hints.extend(own.below(&format!("items[{}]", position.position - 1)));
+            hints.extend(own.below(&Source::Items.path(position.position)));
             position.charge_id = Some(charge);
         }
     }
@@ -165,6 +176,7 @@ pub fn hint_overdelivered(
     tx: &Tx<'_>,
     typ: BelegTyp,
     positions: &[BelegPosition],
+    source: Source,
     hints: &mut Hints,
 ) -> Result<()> {
     let delivers = |position: &BelegPosition| {
@@ -173,8 +185,9 @@ pub fn hint_overdelivered(
             && !position.menge.is_negative()
             && !position.ep_netto.is_negative()
     };
-    let delivered = positions.iter().enumerate().filter(|(_, position)| delivers(position));
-    let named = delivered.filter_map(|(index, position)| Some((index, position.kontrakt_id?)));
+    let delivered = positions.iter().filter(|position| delivers(position));
+    let named =
+        delivered.filter_map(|position| Some((source.path(position.position), position.kontrakt_id?)));
     kontrakte::hint_overdelivered(tx, named, hints)
 }
 

@@ -27,8 +27,29 @@ use crate::tenants::{Einstellungen, Lagerbuchung};
 use crate::waage::{FertigeWiegung, Wiegung};
 use crate::{biozertifikate, chargen, kunden, waage};
 
+/// Where a request names the positions of a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// In its list `items`.
+    Items,
+    /// In its own fields: it makes a document of one position.
+    Fields,
+}
+
+impl Source {
+    /// The path to the position with this number, from 1; empty where its fields are those of the request.
+    pub fn path(self, position: i64) -> String {
+        match self {
+            Source::Items => format!("items[{}]", position - 1),
+            Source::Fields => String::new(),
+        }
+    }
+}
+
 /// What the items of one document have in common.
 pub struct Context<'c> {
+    /// Where the request names them.
+    pub source: Source,
     /// The document.
     pub beleg_id: Uuid,
     /// Its type.
@@ -55,16 +76,16 @@ pub fn resolve(
 ) -> Result<Vec<BelegPosition>> {
     let mut errors = PositionErrors::default();
     let mut positions = Vec::with_capacity(items.len());
-    for (index, item) in items.into_iter().enumerate() {
+    for (number, item) in (1..).zip(items) {
+        let path = context.source.path(number);
         let mut item_hints = Hints::default();
         let resolved = Resolver { tx, context, hints: &mut item_hints }.resolve(item);
         let position = match resolved {
             Ok(position) => Some(position),
-            Err(Failure::Refused(refusal)) => errors.keep(Err(refusal.below(&format!("items[{index}]")))),
+            Err(Failure::Refused(refusal)) => errors.keep(Err(refusal.below(&path))),
             Err(failure) => return Err(failure),
         };
-        hints.extend(item_hints.below(&format!("items[{index}]")));
-        let number = index as i64 + 1;
+        hints.extend(item_hints.below(&path));
         positions.extend(position.map(|p| BelegPosition { id: new_id(), position: number, ..p }));
     }
     errors.into_result()?;

@@ -1,6 +1,7 @@
 //! The way of a document to its end: finalised, cancelled (D4).
 
 use super::create::check_locked;
+use super::items::Source;
 use super::lager::{self, Change};
 use super::model::{Beleg, BelegPosition, StornoBestaetigung};
 use super::verlauf::{self, Aktion};
@@ -86,6 +87,7 @@ pub fn cancel(tx: &WriteTx<'_>, old: Beleg, grund: String, mut hinweise: Hints) 
         withdrawn: Some((&old, &positions)),
         beleg: &beleg,
         positions: &[],
+        source: Source::Items,
         einstellungen: &einstellungen,
     };
     let lagerbewegungen = lager::rebook(tx, change, &mut hinweise)?;

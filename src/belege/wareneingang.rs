@@ -4,6 +4,7 @@ use uuid::Uuid;
 
 use super::create;
 use super::eingabe::{BelegEingabe, ItemEingabe, Items, Typ};
+use super::items::Source;
 use super::model::Beleg;
 use super::sql;
 use crate::chargen::Bewegung;
@@ -38,7 +39,8 @@ pub struct Wareneingang {
     pub lagerhalle_id: Option<i64>,
 }
 
-/// Books goods that came in by one EL; the document with its position, and the movements.
+/// Books goods that came in by one EL; the document with its position, and the movements. What is said about the
+/// position names fields of the request that brought the goods.
 pub fn receive(tx: &WriteTx<'_>, eingang: Wareneingang, hints: &mut Hints) -> Result<(Beleg, Vec<Bewegung>)> {
     let item = ItemEingabe {
         menge: Sent::Value(eingang.menge),
@@ -62,7 +64,7 @@ pub fn receive(tx: &WriteTx<'_>, eingang: Wareneingang, hints: &mut Hints) -> Re
         items: Sent::Value(Items(vec![item])),
         ..BelegEingabe::default()
     };
-    let (beleg, bewegungen) = create::add(tx, eingabe, hints)?;
+    let (beleg, bewegungen) = create::add(tx, eingabe, Source::Fields, hints)?;
     Ok((sql::with_positions(tx, beleg)?, bewegungen))
 }
 

@@ -44,7 +44,7 @@ pub fn complete(tx: &Tx<'_>, kontrakte: Vec<Kontrakt>) -> Result<Vec<Kontrakt>> 
 /// is after the document was booked.
 pub fn hint_overdelivered(
     tx: &Tx<'_>,
-    items: impl Iterator<Item = (usize, Uuid)>,
+    items: impl Iterator<Item = (String, Uuid)>,
     hints: &mut Hints,
 ) -> Result<()> {
     let items: Vec<_> = items.collect();
@@ -58,11 +58,13 @@ pub fn hint_overdelivered(
             complete.into_iter().filter(|kontrakt| kontrakt.offen.is_some_and(Quantity::is_negative));
         over.extend(beyond.map(|kontrakt| (kontrakt.id, kontrakt)));
     }
-    for (index, kontrakt) in items.into_iter().filter_map(|(index, id)| Some((index, over.get(&id)?))) {
+    for (path, kontrakt) in items.into_iter().filter_map(|(path, id)| Some((path, over.get(&id)?))) {
         let beyond = kontrakt.offen.unwrap_or_default().abs();
         let message =
             format!("Auf den Kontrakt {} sind {beyond} mehr geliefert als vereinbart.", kontrakt.kontrakt_nr);
-        hints.add_field(HintCode::KontraktUeberliefert, format!("items[{index}].kontrakt_id"), message);
+        let mut own = Hints::default();
+        own.add_field(HintCode::KontraktUeberliefert, "kontrakt_id", message);
+        hints.extend(own.below(&path));
     }
     Ok(())
 }

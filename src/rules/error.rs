@@ -170,13 +170,19 @@ impl Refusal {
         Box::new(Refusal { code, message: message.into(), feld: Some(feld.into()), fehler: Vec::new() })
     }
 
-    /// Names the field below `path`: `menge` in `items[2]` becomes `items[2].menge`.
+    /// Names the field below `path`: `menge` in `items[2]` becomes `items[2].menge`. Below an empty path it is itself.
     pub fn below(mut self: Box<Self>, path: &str) -> Box<Refusal> {
-        self.feld = Some(match self.feld.take() {
-            Some(feld) => format!("{path}.{feld}"),
-            None => path.to_owned(),
-        });
+        self.feld = below(path, self.feld.take());
         self
+    }
+}
+
+/// The path of a field below another path; that path where there is no field.
+fn below(path: &str, feld: Option<String>) -> Option<String> {
+    match feld {
+        feld if path.is_empty() => feld,
+        Some(feld) => Some(format!("{path}.{feld}")),
+        None => Some(path.to_owned()),
     }
 }
 
@@ -274,25 +280,10 @@ impl Hints {
         other.listed.into_iter().for_each(|hint| self.push(hint));
     }
 
-    /// The same hints about fields below `path`.
+    /// The same hints about fields below `path`, as [`Refusal::below`] names them.
     pub fn below(mut self, path: &str) -> Hints {
         for hint in &mut self.listed {
-            hint.feld = Some(match hint.feld.take() {
-                Some(feld) => format!("{path}.{feld}"),
-                None => path.to_owned(),
-            });
-        }
-        self
-    }
-
-    /// The same hints, about fields of the request rather than below `path`: the way back of
-    /// [`Hints::below`].
-    pub fn above(mut self, path: &str) -> Hints {
-        for hint in &mut self.listed {
-            let above = hint.feld.as_ref().and_then(|feld| feld.strip_prefix(path));
-            if let Some(feld) = above.map(|feld| feld.trim_start_matches('.').to_owned()) {
-                hint.feld = (!feld.is_empty()).then_some(feld);
-            }
+            hint.feld = below(path, hint.feld.take());
         }
         self
     }

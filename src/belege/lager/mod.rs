@@ -20,6 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
+use super::items::Source;
 use super::model::{Beleg, BelegPosition};
 use crate::artikel;
 use crate::chargen::{self, Bewegung, Buchung, Charge, Ursache};
@@ -56,6 +57,8 @@ pub struct Change<'r> {
     pub beleg: &'r Beleg,
     /// The positions that are entered; none when it is cancelled.
     pub positions: &'r [BelegPosition],
+    /// Where the request names them.
+    pub source: Source,
     /// The settings of the company.
     pub einstellungen: &'r Einstellungen,
 }
@@ -168,15 +171,20 @@ impl<'r> Booking<'r> {
     }
 
     fn hint_chosen(&mut self, entry: &Entry) {
-        let feld = format!("items[{}].charge_id", entry.place.position - 1);
         let message = "Die Charge wurde nach Mindesthaltbarkeit gewählt.";
-        self.hints.add_field(HintCode::ChargeAutomatisch, feld, message);
+        self.hint(entry, HintCode::ChargeAutomatisch, "charge_id", message);
     }
 
     fn hint_moved_back(&mut self, entry: &Entry) {
-        let feld = format!("items[{}].menge", entry.place.position - 1);
         let message = "Die Ware der Rechnung hatte kein Lieferschein bewegt; die Rücknahme wurde gebucht.";
-        self.hints.add_field(HintCode::RuecknahmeGebucht, feld, message);
+        self.hint(entry, HintCode::RuecknahmeGebucht, "menge", message);
+    }
+
+    /// A hint about a field of a position that is entered.
+    fn hint(&mut self, entry: &Entry, code: HintCode, feld: &str, message: &str) {
+        let mut hints = Hints::default();
+        hints.add_field(code, feld, message);
+        self.hints.extend(hints.below(&self.change.source.path(entry.place.position)));
     }
 
     /// Stores what is open, notes the batches, books the movements.

@@ -89,7 +89,7 @@ impl Booking<'_> {
         for charge in batches.iter().flatten().collect::<BTreeSet<_>>() {
             batch::complete_charge(self.tx, *charge, &info, &mut hints)?;
         }
-        self.hints.extend(hints.below(&format!("items[{}]", place.position - 1)));
+        self.hints.extend(hints.below(&self.change.source.path(place.position)));
         Ok(())
     }
 }

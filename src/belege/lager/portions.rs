@@ -164,7 +164,7 @@ impl Store for Portions<'_, '_> {
             }
         }
         let refusal: Box<Refusal> = batch_missing(self.booking.change.beleg.beleg_typ);
-        let refusal = refusal.below(&format!("items[{}]", entry.place.position - 1));
+        let refusal = refusal.below(&self.booking.change.source.path(entry.place.position));
         self.booking.errors.keep::<()>(Err(refusal));
         Ok(Vec::new())
     }
