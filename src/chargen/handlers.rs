@@ -1,22 +1,43 @@
 //! What the routes of batches do.
 
+use std::sync::Arc;
+
 use uuid::Uuid;
 
 use super::model::{Charge, ChargeAenderung, ChargeAngelegt, ChargeEingabe, ChargeGeaendert};
+use super::verfuegbar::{self, Auswahl};
 use super::{change, sql, stock, verlauf};
+use crate::artikel::{self, Artikel};
 use crate::db::error::{Failure, Result};
+use crate::db::list::Listing;
 use crate::db::tx::{Tx, WriteTx};
 use crate::http::call::{Call, IfMatch};
+use crate::http::query::Query;
 use crate::http::reply::Reply;
-use crate::http::route::WriteWork;
+use crate::http::route::{Param, ParamKind, WriteWork};
 use crate::http::wire::{Int, OneOf, Text};
 use crate::laender::Staat;
-use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::stammdaten::EingangQuelle;
-use crate::{artikel, biozertifikate, kunden};
+use crate::{biozertifikate, kunden, laender};
 
 const WHAT: &str = "Diese Charge";
+
+/// Parameters of GET /chargen/verfuegbar.
+pub const AVAILABLE: &[Param] = &[
+    Param::uuid("artikel_id", "der Artikel (oder artikelnr)"),
+    Param::text("artikelnr", "Nummer des Artikels (oder artikel_id)"),
+    Param::new("menge", ParamKind::Quantity, "gesuchte Menge: dann mit Vorschlag"),
+    Param::text("einheit", "Einheit der Menge; ohne Angabe die des Artikels"),
+    Param::int("lagerhalle_id", "nur diese Lagerhalle"),
+    Param::int("niederlassung_id", "nur diese Niederlassung"),
+    Param::day("mhd_ab", "nur mindestens so lange haltbare"),
+    Param::text("herkunftsland", "nur aus diesem Land"),
+    Param::flag("nur_bio", "true: nur mit Biozertifikat"),
+    Param::limit(Some(200)),
+    Param::OFFSET,
+];
 
 /// GET /chargen
 pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
@@ -25,6 +46,61 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (artikel, partner) = (query.uuid("artikel_id")?, query.uuid("partner_id")?);
     let mit_bestand = query.flag("mit_bestand")?;
     Ok(Reply::array(sql::list(tx, artikel, partner, mit_bestand, page)?, cut))
+}
+
+/// GET /chargen/verfuegbar
+pub fn available(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let query = &call.query;
+    let (page, cut) = query.page()?;
+    let artikel = asked_article(query, tx)?;
+    let mut notes = Hints::default();
+    let wanted = wanted(query, &artikel, &mut notes)?;
+    let auswahl = Auswahl {
+        lagerhalle_id: query.int("lagerhalle_id")?,
+        niederlassung_id: query.int("niederlassung_id")?,
+        mhd_ab: query.day("mhd_ab")?,
+        herkunftsland: asked_country(query)?,
+        nur_bio: query.flag("nur_bio")?,
+    };
+    let (batches, missing) = verfuegbar::list(tx, &artikel, &auswahl, wanted)?;
+    let offset = usize::try_from(page.offset).unwrap_or(usize::MAX);
+    let limit = page.limit.map_or(usize::MAX, |limit| limit as usize);
+    let shown = batches.iter().skip(offset).take(limit);
+    let reply = Reply::array(Listing::of(shown, batches.len())?, cut).with_notes(&notes);
+    Ok(match missing {
+        Some(missing) => reply.with("x-fehlmenge", missing.to_string()),
+        None => reply,
+    })
+}
+
+fn asked_article(query: &Query, tx: &Tx<'_>) -> Result<Arc<Artikel>> {
+    let missing = || {
+        let message = "Es fehlt der Artikel. Bitte artikel_id oder artikelnr angeben.";
+        Refusal::field(Code::ParameterFehlt, "artikel_id", message)
+    };
+    let artikel = artikel::named(tx, query.uuid("artikel_id")?, query.text("artikelnr"))?;
+    Ok(artikel.ok_or_else(missing)?)
+}
+
+/// The quantity that is asked for, in the unit of the article.
+fn wanted(query: &Query, artikel: &Artikel, notes: &mut Hints) -> Result<Option<Quantity>> {
+    let Some(text) = query.text("menge") else { return Ok(None) };
+    let parsed = Quantity::parse(text).ok().filter(|parsed| parsed.value > Quantity::ZERO);
+    let parsed = parsed.ok_or_else(|| Query::refuse("menge", "Hier wird eine Menge über 0 erwartet."))?;
+    if parsed.rounded {
+        notes.add_field(HintCode::Gerundet, "menge", "Die Menge wurde auf 6 Nachkommastellen gerundet.");
+    }
+    let conversion = verfuegbar::conversion(query.text("einheit"), artikel)?;
+    Ok(Some(conversion.quantity(parsed.value)?))
+}
+
+fn asked_country(query: &Query) -> Checked<Option<&'static str>> {
+    let Some(text) = query.text("herkunftsland") else { return Ok(None) };
+    let land = laender::find(text).ok_or_else(|| {
+        let message = format!("Das Land {text} ist nicht bekannt.");
+        Refusal::field(Code::LandUnbekannt, "herkunftsland", message)
+    })?;
+    Ok(Some(land.iso2.as_str()))
 }
 
 /// GET /chargen/{id}

@@ -47,9 +47,9 @@ pub const ROUTES: &[Route] = &[
         "/api/v1/chargen/verfuegbar",
         READ,
         "Chargen eines Artikels mit Bestand, mit Vorschlag nach Haltbarkeit",
-        verfuegbar::list,
+        handlers::available,
     )
-    .with_query(verfuegbar::PARAMS)
+    .with_query(handlers::AVAILABLE)
     .gives(&[Answer::array::<VerfuegbareCharge>().with(&["x-total-count", "x-limit", "x-fehlmenge"])])
     .refuses(&[verfuegbar::REFUSALS]),
     // Behind /chargen/verfuegbar: the first route that fits is taken.

@@ -4,6 +4,7 @@ mod bezug;
 mod change;
 mod checks;
 mod handlers;
+mod import;
 mod model;
 mod sql;
 mod suche;
@@ -25,7 +26,7 @@ const READ: Access = Access::Scope(Scope::KundenRead);
 
 /// What can be imported into this slice.
 pub const IMPORTS: &[Import] =
-    &[Import { kind: "kunden", check: check::<model::KundeEingabe>, run: change::import }];
+    &[Import { kind: "kunden", check: check::<model::KundeEingabe>, run: import::kunde }];
 
 /// Why a name or an address is refused.
 const NAMES: &[Code] = &[Code::NameFehlt, Code::FeldWiderspruch, Code::LandUnbekannt];

@@ -1,13 +1,13 @@
 //! Production orders and their recipes (D13).
 //!
 //! `auftrag` makes an order from a recipe, `status` moves it on, `buchung` books what went in and
-//! came out, `rezeptur` brings recipes in by import.
+//! came out, `import` brings recipes in.
 
 mod auftrag;
 mod buchung;
 mod checks;
+mod import;
 mod model;
-mod rezeptur;
 mod sql;
 mod status;
 
@@ -33,7 +33,7 @@ const WHAT: &str = "Diesen Produktionsauftrag";
 
 /// What can be imported into this slice.
 pub const IMPORTS: &[Import] =
-    &[Import { kind: "rezepturen", check: check::<model::RezepturZeile>, run: rezeptur::rezeptur }];
+    &[Import { kind: "rezepturen", check: check::<model::RezepturZeile>, run: import::rezeptur }];
 
 /// Routes of this slice.
 pub const ROUTES: &[Route] = &[
