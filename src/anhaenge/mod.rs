@@ -4,7 +4,7 @@
 mod model;
 mod sql;
 
-pub use model::{Anhang, AnhangAngelegt, AnhangEingabe};
+pub use model::{Anhang, AnhangAngelegt, NewAnhang};
 pub use sql::{altered_content, digest, keep, without_evidence};
 
 use sha2::{Digest, Sha256};
@@ -14,8 +14,7 @@ use crate::db::error::{Failure, Result};
 use crate::db::tx::{Tx, WriteTx};
 use crate::http::call::Call;
 use crate::http::reply::Reply;
-use crate::http::upload::{Dateiname, Inhalt, mime_type};
-use crate::http::wire::Text;
+use crate::http::upload::mime_type;
 use crate::rules::bytes::hex;
 use crate::rules::error::{Hints, required};
 
@@ -30,26 +29,26 @@ pub enum Besitzer {
 
 /// An upload, with the digest that was computed before the writer's turn.
 pub struct Upload {
-    eingabe: AnhangEingabe,
+    new: NewAnhang,
     sha256: Option<[u8; 32]>,
     hinweise: Hints,
 }
 
 impl Upload {
     /// Prepares a body that was read.
-    pub fn new(eingabe: AnhangEingabe, hinweise: Hints) -> Upload {
-        let sha256 = eingabe.inhalt_base64.get().map(|Inhalt(inhalt)| Sha256::digest(inhalt).into());
-        Upload { eingabe, sha256, hinweise }
+    pub fn new(new: NewAnhang, hinweise: Hints) -> Upload {
+        let sha256 = new.inhalt_base64.as_ref().map(|inhalt| Sha256::digest(inhalt).into());
+        Upload { new, sha256, hinweise }
     }
 
     /// Stores it for a record that is there.
     pub fn store(self, tx: &WriteTx<'_>, besitzer: Besitzer) -> Result<Reply> {
-        let Dateiname(dateiname) = required(self.eingabe.dateiname.value(), "dateiname")?;
-        let Inhalt(inhalt) = required(self.eingabe.inhalt_base64.value(), "inhalt_base64")?;
+        let dateiname = required(self.new.dateiname, "dateiname")?;
+        let inhalt = required(self.new.inhalt_base64, "inhalt_base64")?;
         let sha256 = required(self.sha256, "inhalt_base64")?;
         let anhang = Anhang {
             id: tx.new_id(),
-            beschreibung: self.eingabe.beschreibung.value().map(|Text(text)| text),
+            beschreibung: self.new.beschreibung,
             mime_type: mime_type(&dateiname).to_owned(),
             groesse_bytes: inhalt.len() as i64,
             sha256: hex(&sha256),

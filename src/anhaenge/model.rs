@@ -27,8 +27,8 @@ pub struct Anhang {
 }
 
 eingabe! {
-    /// Body of a POST of an attachment.
-    pub struct AnhangEingabe {
+    /// A new attachment: body of a POST.
+    pub struct NewAnhang {
         dateiname: Dateiname,
         inhalt_base64: Inhalt,
         beschreibung: Text,

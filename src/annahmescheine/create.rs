@@ -5,7 +5,9 @@ use std::sync::Arc;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::model::{Annahmeschein, AnnahmescheinBestaetigung, AnnahmescheinEingabe, AnnahmescheinWiederholt};
+use super::model::{
+    Angelegt, Annahmeschein, AnnahmescheinBestaetigung, AnnahmescheinWiederholt, NewAnnahmeschein,
+};
 use super::sql;
 use crate::artikel::{self, Artikel};
 use crate::belege::{Wareneingang, receive};
@@ -14,11 +16,8 @@ use crate::chargen::Bewegung;
 use crate::db::error::{Failure, Result};
 use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};
-use crate::http::reply::Reply;
-use crate::http::wire::{Gewicht, Int, LongText, Text};
 use crate::kontrakte::KontraktBezug;
 use crate::kunden::{self, Kunde};
-use crate::laender::Staat;
 use crate::rules::bytes::fingerprint;
 use crate::rules::day::DayTime;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
@@ -49,23 +48,23 @@ pub const REFUSALS: &[Code] = &[
 /// Largest factor of a per cent of moisture.
 const MAX_SCHWUNDFAKTOR: Quantity = Quantity::whole(100);
 
-/// POST /annahmescheine, or the answer to a repeated external_ref (D19).
-pub fn create(tx: &WriteTx<'_>, eingabe: AnnahmescheinEingabe, mut hints: Hints) -> Result<Reply> {
-    if let Some(Text(external_ref)) = eingabe.external_ref.get()
+/// POST /annahmescheine: a note is made, unless its external_ref is known (D19).
+pub fn create(tx: &WriteTx<'_>, new: NewAnnahmeschein, mut hints: Hints) -> Result<Angelegt> {
+    if let Some(external_ref) = &new.external_ref
         && let Some(existing) = sql::find_by_external_ref(tx, external_ref)?
     {
-        return repeated(tx, existing, &eingabe, hints);
+        return Ok(Angelegt::Wiederholt(Box::new(repeated(tx, existing, &new, hints)?)));
     }
-    check_required(&eingabe)?;
-    let digest = request_digest(tx, &eingabe)?;
-    let el_erzeugen = eingabe.el_erzeugen.get() == Some(&true);
-    let wiegung = weighing(tx, &eingabe)?;
-    let kunde = partner(tx, &eingabe, wiegung.as_ref())?.ok_or_else(kunden::missing)?;
-    let artikel = article(tx, &eingabe, wiegung.as_ref())?;
+    check_required(&new)?;
+    let digest = request_digest(tx, &new)?;
+    let el_erzeugen = new.el_erzeugen == Some(true);
+    let wiegung = weighing(tx, &new)?;
+    let kunde = partner(tx, &new, wiegung.as_ref())?.ok_or_else(kunden::missing)?;
+    let artikel = article(tx, &new, wiegung.as_ref())?;
     if let Some(wiegung) = &wiegung {
-        note_contradictions(wiegung, &eingabe, kunde.id, &mut hints);
+        note_contradictions(wiegung, &new, kunde.id, &mut hints);
     }
-    let mut schein = note(tx, eingabe, &kunde, &artikel, wiegung.as_ref(), &mut hints)?;
+    let mut schein = note(tx, new, &kunde, &artikel, wiegung.as_ref(), &mut hints)?;
     schein.settle()?;
     schein.belegnummer = numbers::next(tx, Reihe::Annahmeschein, tx.today().year())?;
     let bewegungen = match el_erzeugen {
@@ -73,30 +72,30 @@ pub fn create(tx: &WriteTx<'_>, eingabe: AnnahmescheinEingabe, mut hints: Hints)
         false => Vec::new(),
     };
     sql::insert(tx, &schein, digest)?;
-    confirmation(schein, bewegungen, hints)
+    Ok(Angelegt::Neu(Box::new(confirmation(schein, bewegungen, hints))))
 }
 
 /// What only a weighing could give must be sent without one; that is asked before anything is looked up (D19).
-fn check_required(eingabe: &AnnahmescheinEingabe) -> Result<()> {
-    if eingabe.wiegung_id.get().is_some() {
+fn check_required(new: &NewAnnahmeschein) -> Result<()> {
+    if new.wiegung_id.is_some() {
         return Ok(());
     }
-    let AnnahmescheinEingabe { partner_id, kunden_id, kundennummer, artikel_id, artikelnr, .. } = eingabe;
-    if partner_id.get().is_none() && kunden_id.get().is_none() && kundennummer.get().is_none() {
+    let NewAnnahmeschein { partner_id, kunden_id, kundennummer, artikel_id, artikelnr, .. } = new;
+    if partner_id.is_none() && kunden_id.is_none() && kundennummer.is_none() {
         return Err(kunden::missing().into());
     }
-    if artikel_id.get().is_none() && artikelnr.get().is_none() {
+    if artikel_id.is_none() && artikelnr.is_none() {
         return Err(article_missing().into());
     }
-    required(eingabe.anliefermenge_kg.get(), "anliefermenge_kg")?;
+    required(new.anliefermenge_kg, "anliefermenge_kg")?;
     Ok(())
 }
 
 /// The weighing that is named: finished, and in no other live note (D12).
-fn weighing(tx: &Tx<'_>, eingabe: &AnnahmescheinEingabe) -> Result<Option<FertigeWiegung>> {
-    let Some(id) = eingabe.wiegung_id.get() else { return Ok(None) };
-    let wiegung = waage::finished(tx, *id, None)?;
-    check_unused(tx, *id, None)?;
+fn weighing(tx: &Tx<'_>, new: &NewAnnahmeschein) -> Result<Option<FertigeWiegung>> {
+    let Some(id) = new.wiegung_id else { return Ok(None) };
+    let wiegung = waage::finished(tx, id, None)?;
+    check_unused(tx, id, None)?;
     Ok(Some(wiegung))
 }
 
@@ -111,20 +110,15 @@ pub fn check_unused(tx: &Tx<'_>, wiegung: Uuid, own: Option<Uuid>) -> Result<()>
 
 /// The partner by partner_id, kunden_id or kundennummer, which must agree; else that of the
 /// weighing.
-fn partner(
-    tx: &Tx<'_>,
-    eingabe: &AnnahmescheinEingabe,
-    wiegung: Option<&FertigeWiegung>,
-) -> Result<Option<Kunde>> {
-    let kundennummer = eingabe.kundennummer.get().map(|Text(number)| number.as_str());
-    let named = kunden::named(tx, eingabe.kunden_id.get(), kundennummer)?;
-    let Some(id) = eingabe.partner_id.get() else {
+fn partner(tx: &Tx<'_>, new: &NewAnnahmeschein, wiegung: Option<&FertigeWiegung>) -> Result<Option<Kunde>> {
+    let named = kunden::named(tx, new.kunden_id.as_ref(), new.kundennummer.as_deref())?;
+    let Some(id) = new.partner_id else {
         return match (named, wiegung) {
             (None, Some(wiegung)) => kunden::find(tx, wiegung.wiegung.partner_id),
             (named, _) => Ok(named),
         };
     };
-    let by_id = kunden::find(tx, *id)?.ok_or_else(|| {
+    let by_id = kunden::find(tx, id)?.ok_or_else(|| {
         let message = "Diesen Partner gibt es nicht. Bitte die partner_id prüfen.";
         Refusal::field(Code::PartnerNichtGefunden, "partner_id", message)
     })?;
@@ -135,12 +129,8 @@ fn partner(
 }
 
 /// The article that is named, else that of the weighing.
-fn article(
-    tx: &Tx<'_>,
-    eingabe: &AnnahmescheinEingabe,
-    wiegung: Option<&FertigeWiegung>,
-) -> Result<Arc<Artikel>> {
-    let named = article_named(tx, eingabe)?;
+fn article(tx: &Tx<'_>, new: &NewAnnahmeschein, wiegung: Option<&FertigeWiegung>) -> Result<Arc<Artikel>> {
+    let named = article_named(tx, new)?;
     let weighed = wiegung.and_then(|wiegung| wiegung.wiegung.artikel_id);
     let artikel = match (named, weighed) {
         (Some(artikel), Some(weighed)) if artikel.id != weighed => {
@@ -163,20 +153,14 @@ fn article_missing() -> Box<Refusal> {
     Refusal::field(Code::ArtikelFehlt, "artikel_id", message)
 }
 
-fn article_named(tx: &Tx<'_>, eingabe: &AnnahmescheinEingabe) -> Result<Option<Arc<Artikel>>> {
-    let number = eingabe.artikelnr.get().map(|Text(number)| number.as_str());
-    artikel::named(tx, eingabe.artikel_id.get().copied(), number)
+fn article_named(tx: &Tx<'_>, new: &NewAnnahmeschein) -> Result<Option<Arc<Artikel>>> {
+    artikel::named(tx, new.artikel_id, new.artikelnr.as_deref())
 }
 
 /// What is sent and what was weighed may differ; what is sent holds (D21a).
-fn note_contradictions(
-    wiegung: &FertigeWiegung,
-    eingabe: &AnnahmescheinEingabe,
-    partner: Uuid,
-    hints: &mut Hints,
-) {
+fn note_contradictions(wiegung: &FertigeWiegung, new: &NewAnnahmeschein, partner: Uuid, hints: &mut Hints) {
     wiegung.hint_other_partner(partner, hints);
-    if eingabe.anliefermenge_kg.get().is_some_and(|Gewicht(menge)| *menge != wiegung.netto) {
+    if new.anliefermenge_kg.is_some_and(|menge| menge != wiegung.netto) {
         let message = format!("Gewogen wurden {} kg; das gesendete Gewicht gilt.", wiegung.netto);
         hints.add_field(HintCode::GewichtWiderspruch, "anliefermenge_kg", message);
     }
@@ -185,18 +169,18 @@ fn note_contradictions(
 
 fn note(
     tx: &WriteTx<'_>,
-    eingabe: AnnahmescheinEingabe,
+    new: NewAnnahmeschein,
     kunde: &Kunde,
     artikel: &Artikel,
     wiegung: Option<&FertigeWiegung>,
     hints: &mut Hints,
 ) -> Result<Annahmeschein> {
-    let sent = eingabe.anliefermenge_kg.value().map(|Gewicht(menge)| menge);
-    let menge = required(sent.or(wiegung.map(|wiegung| wiegung.netto)), "anliefermenge_kg")?;
-    let kontrakt_id = eingabe.kontrakt_id.value().or(wiegung.and_then(|wiegung| wiegung.wiegung.kontrakt_id));
+    let menge = new.anliefermenge_kg.or(wiegung.map(|wiegung| wiegung.netto));
+    let menge = required(menge, "anliefermenge_kg")?;
+    let kontrakt_id = new.kontrakt_id.or(wiegung.and_then(|wiegung| wiegung.wiegung.kontrakt_id));
     KontraktBezug { kontrakt_id, kontrakt_position_id: None }.checked(tx)?;
-    let lieferdatum = eingabe.lieferdatum.value().unwrap_or_else(|| tx.today());
-    let biozertifikat_id = eingabe.biozertifikat_id.value().map(|Int(id)| id);
+    let lieferdatum = new.lieferdatum.unwrap_or_else(|| tx.today());
+    let biozertifikat_id = new.biozertifikat_id;
     if let Some(id) = biozertifikat_id {
         biozertifikate::must_have(tx, id)?.hint_expired(lieferdatum, hints);
     }
@@ -211,19 +195,19 @@ fn note(
         partner_id: Some(kunde.id),
         artikel_id: Some(artikel.id),
         wiegung_id: wiegung.map(|wiegung| wiegung.wiegung.id),
-        feuchte_prozent: eingabe.feuchte_prozent.value(),
-        basisfeuchte_prozent: eingabe.basisfeuchte_prozent.value(),
-        schwundfaktor: eingabe.schwundfaktor.value().unwrap_or(Quantity::whole(1)),
-        besatz_prozent: eingabe.besatz_prozent.value(),
-        basisbesatz_prozent: eingabe.basisbesatz_prozent.value(),
-        sonstige_abzuege_kg: eingabe.sonstige_abzuege_kg.value().map(|Gewicht(kg)| kg).unwrap_or_default(),
-        preis_je_t: eingabe.preis_je_t.value(),
+        feuchte_prozent: new.feuchte_prozent,
+        basisfeuchte_prozent: new.basisfeuchte_prozent,
+        schwundfaktor: new.schwundfaktor.unwrap_or(Quantity::whole(1)),
+        besatz_prozent: new.besatz_prozent,
+        basisbesatz_prozent: new.basisbesatz_prozent,
+        sonstige_abzuege_kg: new.sonstige_abzuege_kg.unwrap_or_default(),
+        preis_je_t: new.preis_je_t,
         kontrakt_id,
-        fremde_charge_nr: eingabe.fremde_charge_nr.value().map(|Text(text)| text),
-        herkunftsland: eingabe.herkunftsland.value().map(|Staat(iso2)| iso2),
+        fremde_charge_nr: new.fremde_charge_nr,
+        herkunftsland: new.herkunftsland,
         biozertifikat_id,
-        bemerkung: eingabe.bemerkung.value().map(|LongText(text)| text),
-        external_ref: eingabe.external_ref.value().map(|Text(text)| text),
+        bemerkung: new.bemerkung,
+        external_ref: new.external_ref,
         storno_grund: None,
         created_at: tx.now(),
         el_id: None,
@@ -328,10 +312,13 @@ fn of_this_request(failure: Failure, artikel: &Artikel) -> Failure {
     Failure::Refused(Box::new(Refusal { fehler: Vec::new(), ..*refusal }))
 }
 
-fn confirmation(schein: Annahmeschein, lagerbewegungen: Vec<Bewegung>, hinweise: Hints) -> Result<Reply> {
-    let id = schein.id;
-    let bestaetigung = AnnahmescheinBestaetigung {
-        id,
+fn confirmation(
+    schein: Annahmeschein,
+    lagerbewegungen: Vec<Bewegung>,
+    hinweise: Hints,
+) -> AnnahmescheinBestaetigung {
+    AnnahmescheinBestaetigung {
+        id: schein.id,
         belegnummer: schein.belegnummer,
         status: schein.status,
         partner_id: schein.partner_id,
@@ -344,39 +331,36 @@ fn confirmation(schein: Annahmeschein, lagerbewegungen: Vec<Bewegung>, hinweise:
         charge_id: schein.charge_id,
         lagerbewegungen,
         hinweise,
-    };
-    Ok(Reply::created(&bestaetigung)?.about(id))
+    }
 }
 
 fn repeated(
     tx: &Tx<'_>,
     annahmeschein: Annahmeschein,
-    eingabe: &AnnahmescheinEingabe,
+    new: &NewAnnahmeschein,
     mut hinweise: Hints,
-) -> Result<Reply> {
-    let id = annahmeschein.id;
-    let inhalt_abweichend = sql::request_digest(tx, id)? != Some(request_digest(tx, eingabe)?);
+) -> Result<AnnahmescheinWiederholt> {
+    let inhalt_abweichend = sql::request_digest(tx, annahmeschein.id)? != Some(request_digest(tx, new)?);
     if inhalt_abweichend {
         hinweise.add_different_repeat(&annahmeschein.belegnummer);
     }
-    let antwort = AnnahmescheinWiederholt { annahmeschein, idempotent: true, inhalt_abweichend, hinweise };
-    Ok(Reply::ok(&antwort)?.about(id))
+    Ok(AnnahmescheinWiederholt { annahmeschein, idempotent: true, inhalt_abweichend, hinweise })
 }
 
 /// A digest of what a request says, whatever words it says it with.
-fn request_digest(tx: &Tx<'_>, eingabe: &AnnahmescheinEingabe) -> Result<[u8; 32]> {
+fn request_digest(tx: &Tx<'_>, new: &NewAnnahmeschein) -> Result<[u8; 32]> {
     let broken = |error| Failure::Broken(format!("a request cannot be written: {error}"));
-    let mut value = serde_json::to_value(eingabe).map_err(broken)?;
-    if let Ok(Some(kunde)) = partner(tx, eingabe, None) {
+    let mut value = serde_json::to_value(new).map_err(broken)?;
+    if let Ok(Some(kunde)) = partner(tx, new, None) {
         value["partner_id"] = Value::String(kunde.id.to_string());
         value["kunden_id"] = Value::Null;
         value["kundennummer"] = Value::Null;
     }
-    if let Ok(Some(artikel)) = article_named(tx, eingabe) {
+    if let Ok(Some(artikel)) = article_named(tx, new) {
         value["artikel_id"] = Value::String(artikel.id.to_string());
         value["artikelnr"] = Value::Null;
     }
-    if eingabe.el_erzeugen.get() == Some(&false) {
+    if new.el_erzeugen == Some(false) {
         value["el_erzeugen"] = Value::Null;
     }
     Ok(fingerprint(value))

@@ -7,10 +7,9 @@ use crate::db::error::Result;
 use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};
 use crate::http::json::Json;
-use crate::http::wire::{At, FromJson, Gewicht, Int, LongText, OneOf, Text};
+use crate::http::wire::{At, FromJson};
 use crate::import::Upserted;
 use crate::kontrakte::KontraktBezug;
-use crate::laender::Staat;
 use crate::rules::day::DayTime;
 use crate::rules::error::{Code, Refusal, required};
 use crate::rules::fixed::Quantity;
@@ -21,8 +20,7 @@ use crate::{artikel, biozertifikate, kunden, waage};
 /// Stores a note; its key is belegnummer. Absent and blank fields stay as they are.
 pub fn annahmeschein(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let zeile = AnnahmescheinZeile::from_json(row, at)?;
-    let belegnummer = zeile.belegnummer.get().map(|Text(nummer)| nummer.clone());
-    let belegnummer = required(belegnummer, "belegnummer")?;
+    let belegnummer = required(zeile.belegnummer.clone(), "belegnummer")?;
     let old = sql::find_by_nummer(tx, &belegnummer)?;
     let new = with_row(tx, old.clone().unwrap_or_else(|| blank(tx, belegnummer)), zeile)?;
     if old.as_ref() == Some(&new) {
@@ -38,49 +36,43 @@ pub fn annahmeschein(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Resul
 
 fn with_row(tx: &Tx<'_>, mut schein: Annahmeschein, zeile: AnnahmescheinZeile) -> Result<Annahmeschein> {
     let before = schein.clone();
-    if let Some(Text(kundennr)) = zeile.partner.get() {
+    if let Some(kundennr) = &zeile.partner {
         let partner = kunden::must_have_number(tx, kundennr, "partner")?;
         (schein.partner_id, schein.partner_name) = (Some(partner.id), Some(partner.name));
     }
-    if let Some(Text(nummer)) = zeile.artikelnummer.get() {
+    if let Some(nummer) = &zeile.artikelnummer {
         let id = artikel::by_artikelnummer(tx, nummer)?;
         schein.artikel_bezeichnung = artikel::find(tx, id)?.map(|artikel| artikel.bezeichnung.clone());
         schein.artikel_id = Some(id);
     }
-    if let Some(id) = zeile.wiegung_id.get() {
-        waage::finished(tx, *id, schein.artikel_id)?;
+    if let Some(id) = zeile.wiegung_id {
+        waage::finished(tx, id, schein.artikel_id)?;
     }
-    KontraktBezug { kontrakt_id: zeile.kontrakt_id.get().copied(), kontrakt_position_id: None }
-        .checked(tx)?;
-    if let Some(Int(id)) = zeile.biozertifikat_id.get() {
-        biozertifikate::must_have(tx, *id)?;
+    KontraktBezug { kontrakt_id: zeile.kontrakt_id, kontrakt_position_id: None }.checked(tx)?;
+    if let Some(id) = zeile.biozertifikat_id {
+        biozertifikate::must_have(tx, id)?;
     }
-    let gewicht = |sent: Option<&Gewicht>| sent.map(|Gewicht(kg)| *kg);
-    let (netto_menge_kg, netto_betrag) =
-        (gewicht(zeile.netto_menge_kg.get()), zeile.netto_betrag.get().copied());
-    schein.status = zeile.status.get().map_or(schein.status, |OneOf(status)| *status);
-    schein.wiegung_id = zeile.wiegung_id.value().or(schein.wiegung_id);
-    schein.lieferdatum = zeile.lieferdatum.value().map(DayTime).or(schein.lieferdatum);
-    schein.anliefermenge_kg = gewicht(zeile.anliefermenge_kg.get()).or(schein.anliefermenge_kg);
-    schein.feuchte_prozent = zeile.feuchte_prozent.value().or(schein.feuchte_prozent);
-    schein.basisfeuchte_prozent = zeile.basisfeuchte_prozent.value().or(schein.basisfeuchte_prozent);
-    schein.schwundfaktor = zeile.schwundfaktor.value().unwrap_or(schein.schwundfaktor);
-    schein.besatz_prozent = zeile.besatz_prozent.value().or(schein.besatz_prozent);
-    schein.basisbesatz_prozent = zeile.basisbesatz_prozent.value().or(schein.basisbesatz_prozent);
-    schein.sonstige_abzuege_kg =
-        gewicht(zeile.sonstige_abzuege_kg.get()).unwrap_or(schein.sonstige_abzuege_kg);
-    schein.preis_je_t = zeile.preis_je_t.value().or(schein.preis_je_t);
-    schein.kontrakt_id = zeile.kontrakt_id.value().or(schein.kontrakt_id);
-    schein.fremde_charge_nr =
-        zeile.fremde_charge_nr.value().map(|Text(text)| text).or(schein.fremde_charge_nr);
-    schein.herkunftsland = zeile.herkunftsland.value().map(|Staat(iso2)| iso2).or(schein.herkunftsland);
-    schein.biozertifikat_id = zeile.biozertifikat_id.value().map(|Int(id)| id).or(schein.biozertifikat_id);
-    schein.bemerkung = zeile.bemerkung.value().map(|LongText(text)| text).or(schein.bemerkung);
-    let weight = schein.anliefermenge_kg.or(netto_menge_kg).or(schein.netto_menge_kg);
+    schein.status = zeile.status.unwrap_or(schein.status);
+    schein.wiegung_id = zeile.wiegung_id.or(schein.wiegung_id);
+    schein.lieferdatum = zeile.lieferdatum.map(DayTime).or(schein.lieferdatum);
+    schein.anliefermenge_kg = zeile.anliefermenge_kg.or(schein.anliefermenge_kg);
+    schein.feuchte_prozent = zeile.feuchte_prozent.or(schein.feuchte_prozent);
+    schein.basisfeuchte_prozent = zeile.basisfeuchte_prozent.or(schein.basisfeuchte_prozent);
+    schein.schwundfaktor = zeile.schwundfaktor.unwrap_or(schein.schwundfaktor);
+    schein.besatz_prozent = zeile.besatz_prozent.or(schein.besatz_prozent);
+    schein.basisbesatz_prozent = zeile.basisbesatz_prozent.or(schein.basisbesatz_prozent);
+    schein.sonstige_abzuege_kg = zeile.sonstige_abzuege_kg.unwrap_or(schein.sonstige_abzuege_kg);
+    schein.preis_je_t = zeile.preis_je_t.or(schein.preis_je_t);
+    schein.kontrakt_id = zeile.kontrakt_id.or(schein.kontrakt_id);
+    schein.fremde_charge_nr = zeile.fremde_charge_nr.or(schein.fremde_charge_nr);
+    schein.herkunftsland = zeile.herkunftsland.or(schein.herkunftsland);
+    schein.biozertifikat_id = zeile.biozertifikat_id.or(schein.biozertifikat_id);
+    schein.bemerkung = zeile.bemerkung.or(schein.bemerkung);
+    let weight = schein.anliefermenge_kg.or(zeile.netto_menge_kg).or(schein.netto_menge_kg);
     required(weight, "anliefermenge_kg")?;
     check_ranges(&schein)?;
-    settle(&mut schein, &before, netto_menge_kg)?;
-    schein.netto_betrag = netto_betrag.or(schein.netto_betrag);
+    settle(&mut schein, &before, zeile.netto_menge_kg)?;
+    schein.netto_betrag = zeile.netto_betrag.or(schein.netto_betrag);
     check_ranges(&schein)?;
     check_booked(&before, &schein)?;
     if let (Some(wiegung), true) = (schein.wiegung_id, schein.status != AnnahmescheinStatus::Storniert) {

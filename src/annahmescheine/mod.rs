@@ -18,13 +18,12 @@ use crate::http::call::Call;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Method, Param, Route, WriteWork};
 use crate::http::shape::Answer;
-use crate::http::wire::Text;
 use crate::import::{Import, check};
 use crate::rules::error::{Code, required};
 use crate::rules::scope::Scope;
-use crate::waage::StornoEingabe;
+use crate::waage::Storno;
 use model::{
-    Annahmeschein, AnnahmescheinBestaetigung, AnnahmescheinEingabe, AnnahmescheinWiederholt,
+    Angelegt, Annahmeschein, AnnahmescheinBestaetigung, AnnahmescheinWiederholt, NewAnnahmeschein,
     StornoBestaetigung,
 };
 use sql::Auswahl;
@@ -61,7 +60,7 @@ pub const ROUTES: &[Route] = &[
         "Annahmeschein anlegen, auf Wunsch mit Lieferschein (EL)",
         post,
     )
-    .takes::<AnnahmescheinEingabe>("AnnahmescheinNeu", &[])
+    .takes::<NewAnnahmeschein>("AnnahmescheinNeu", &[])
     .gives(&[Answer::created::<AnnahmescheinBestaetigung>(), Answer::ok::<AnnahmescheinWiederholt>()])
     .refuses(&[belege::PARTNER, belege::DATE_AND_ARTICLE, create::REFUSALS]),
     Route::write(
@@ -71,7 +70,7 @@ pub const ROUTES: &[Route] = &[
         "Annahmeschein stornieren; seine Wiegung ist wieder frei",
         cancel,
     )
-    .takes::<StornoEingabe>("Storno", &["grund"])
+    .takes::<Storno>("Storno", &["grund"])
     .gives(&[Answer::ok::<StornoBestaetigung>()])
     .refuses(&[&[Code::AnnahmescheinNichtStornierbar]]),
 ];
@@ -86,17 +85,20 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 
 /// POST /annahmescheine
 fn post(call: &Call<'_>) -> Result<WriteWork> {
-    let (eingabe, hinweise) = call.body::<AnnahmescheinEingabe>()?;
-    Ok(Box::new(move |tx| create::create(tx, eingabe, hinweise)))
+    let (new, hinweise) = call.body::<NewAnnahmeschein>()?;
+    Ok(Box::new(move |tx| match create::create(tx, new, hinweise)? {
+        Angelegt::Neu(bestaetigung) => Ok(Reply::created(&bestaetigung)?.about(bestaetigung.id)),
+        Angelegt::Wiederholt(antwort) => Ok(Reply::ok(&antwort)?.about(antwort.annahmeschein.id)),
+    }))
 }
 
 /// PUT /annahmescheine/{id}/storno
 fn cancel(call: &Call<'_>) -> Result<WriteWork> {
-    let (eingabe, hinweise) = call.body::<StornoEingabe>()?;
+    let (storno, hinweise) = call.body::<Storno>()?;
     let id = call.id(WHAT)?;
     Ok(Box::new(move |tx| {
         let schein = sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))?;
-        let Text(grund) = required(eingabe.grund.value(), "grund")?;
-        storno::cancel(tx, schein, &grund, hinweise)
+        let grund = required(storno.grund, "grund")?;
+        Ok(Reply::ok(&storno::cancel(tx, schein, &grund, hinweise)?)?.about(id))
     }))
 }

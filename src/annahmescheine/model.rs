@@ -86,9 +86,9 @@ impl Annahmeschein {
 }
 
 eingabe! {
-    digested
-    /// Body of POST /annahmescheine (D21a).
-    pub struct AnnahmescheinEingabe {
+    /// A new note: body of POST /annahmescheine (D21a).
+    #[derive(Serialize)]
+    pub struct NewAnnahmeschein {
         partner_id: Uuid,
         kunden_id: KundenId,
         kundennummer: Text,
@@ -145,6 +145,15 @@ eingabe! {
     }
     nur_lesen: ["id", "partner_id", "artikel_id", "created_at", "external_ref", "el_id", "el_beleg_nummer",
         "charge_id", "partner_name", "artikel_bezeichnung", "storno_grund"]
+}
+
+/// What became of a new note.
+#[derive(Debug)]
+pub enum Angelegt {
+    /// It was made.
+    Neu(Box<AnnahmescheinBestaetigung>),
+    /// Its external_ref is known: what it belongs to (D19).
+    Wiederholt(Box<AnnahmescheinWiederholt>),
 }
 
 /// Confirmation of POST /annahmescheine (D21a).

@@ -5,13 +5,17 @@ use super::sql;
 use crate::belege;
 use crate::db::error::Result;
 use crate::db::tx::WriteTx;
-use crate::http::reply::Reply;
 use crate::rules::error::{Code, Hints, Refusal};
 use crate::rules::receipt::AnnahmescheinStatus;
 
 /// PUT /annahmescheine/{id}/storno: only while it is open, and not while the delivery note that
 /// was made with it still books the goods.
-pub fn cancel(tx: &WriteTx<'_>, schein: Annahmeschein, grund: &str, hinweise: Hints) -> Result<Reply> {
+pub fn cancel(
+    tx: &WriteTx<'_>,
+    schein: Annahmeschein,
+    grund: &str,
+    hinweise: Hints,
+) -> Result<StornoBestaetigung> {
     let refuse = |message: String| Err(Refusal::new(Code::AnnahmescheinNichtStornierbar, message).into());
     if schein.status != AnnahmescheinStatus::Offen {
         return refuse(format!("Der Annahmeschein ist schon {}.", schein.status.as_str()));
@@ -23,7 +27,5 @@ pub fn cancel(tx: &WriteTx<'_>, schein: Annahmeschein, grund: &str, hinweise: Hi
     }
     let status = AnnahmescheinStatus::Storniert;
     sql::cancel(tx, schein.id, grund)?;
-    let bestaetigung =
-        StornoBestaetigung { id: schein.id, belegnummer: schein.belegnummer, status, hinweise };
-    Ok(Reply::ok(&bestaetigung)?.about(schein.id))
+    Ok(StornoBestaetigung { id: schein.id, belegnummer: schein.belegnummer, status, hinweise })
 }

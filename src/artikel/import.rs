@@ -11,7 +11,7 @@ use crate::db::error::{Failure, Result};
 use crate::db::tx::{Tx, WriteTx};
 use crate::eingabe;
 use crate::http::json::Json;
-use crate::http::wire::{At, FromJson, Int, LongText, OneOf, Sent, Spelled, Text};
+use crate::http::wire::{At, FromJson, Int, LongText, OneOf, Spelled, Text};
 use crate::import::Upserted;
 use crate::rules::error::{Code, HintCode, Refusal, required};
 use crate::rules::fixed::{Percent, Price, Quantity};
@@ -64,24 +64,19 @@ eingabe! {
     nur_lesen: []
 }
 
-fn text(sent: Sent<Text>) -> Option<String> {
-    sent.value().map(|Text(text)| text)
-}
-
 /// Stores a group; its key is kuerzel, else name.
 pub fn gruppe(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let zeile = GruppeZeile::from_json(row, at)?;
-    let (sent_name, kuerzel) = (text(zeile.name), text(zeile.kuerzel));
-    let found = match (&kuerzel, &sent_name) {
+    let found = match (&zeile.kuerzel, &zeile.name) {
         (Some(kuerzel), _) => sql::gruppe_by(tx, "kuerzel_key", &case_key(kuerzel))?,
         (None, Some(name)) => sql::gruppe_by(tx, "name_key", &folded_key(name))?,
         (None, None) => None,
     };
-    let name = sent_name.or_else(|| found.as_ref().map(|old| old.name.clone()));
-    let id = match (&found, zeile.id.value()) {
-        (Some(old), Some(Int(id))) if id != old.id => return Err(other_id(&old.name, old.id)),
+    let name = zeile.name.or_else(|| found.as_ref().map(|old| old.name.clone()));
+    let id = match (&found, zeile.id) {
+        (Some(old), Some(id)) if id != old.id => return Err(other_id(&old.name, old.id)),
         (Some(old), _) => old.id,
-        (None, Some(Int(id))) => match sql::gruppe_by(tx, "id", &id)? {
+        (None, Some(id)) => match sql::gruppe_by(tx, "id", &id)? {
             Some(taken) => return Err(other_id(&taken.name, taken.id)),
             None => id,
         },
@@ -90,12 +85,9 @@ pub fn gruppe(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
     let new = Artikelgruppe {
         id,
         name: required(name, "name")?,
-        kuerzel: kuerzel.or_else(|| found.as_ref().and_then(|old| old.kuerzel.clone())),
-        nummer: zeile
-            .nummer
-            .or_keep(found.as_ref().and_then(|old| old.nummer).map(Int))
-            .map(|Int(nummer)| nummer),
-        mwst_satz: zeile.mwst_satz.or_keep(found.as_ref().and_then(|old| old.mwst_satz)),
+        kuerzel: zeile.kuerzel.or_else(|| found.as_ref().and_then(|old| old.kuerzel.clone())),
+        nummer: zeile.nummer.or(found.as_ref().and_then(|old| old.nummer)),
+        mwst_satz: zeile.mwst_satz.or(found.as_ref().and_then(|old| old.mwst_satz)),
     };
     store_gruppe(tx, found.as_ref(), &new)
 }
@@ -127,8 +119,7 @@ fn store_gruppe(tx: &WriteTx<'_>, old: Option<&Artikelgruppe>, new: &Artikelgrup
 }
 
 /// The group that a row names; an unknown one is created, and that is said (D22).
-fn resolve_gruppe(tx: &WriteTx<'_>, gruppe: &Spelled, at: &mut At<'_>) -> Result<i64> {
-    let Spelled(name) = gruppe.clone();
+fn resolve_gruppe(tx: &WriteTx<'_>, name: String, at: &mut At<'_>) -> Result<i64> {
     let nummer = name.parse::<i64>().ok();
     let found = match sql::gruppe_by(tx, "kuerzel_key", &case_key(&name))? {
         Some(found) => Some(found),
@@ -151,29 +142,27 @@ fn resolve_gruppe(tx: &WriteTx<'_>, gruppe: &Spelled, at: &mut At<'_>) -> Result
 /// Stores an article; its key is artikelnummer.
 pub fn artikel(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let zeile = ArtikelZeile::from_json(row, at)?;
-    let artikelnummer = required(text(zeile.artikelnummer), "artikelnummer")?;
+    let artikelnummer = required(zeile.artikelnummer, "artikelnummer")?;
     let found = sql::find_by_artikelnummer(tx, &artikelnummer)?.map(Arc::unwrap_or_clone);
-    let keep = |sent: Sent<Text>, old: Option<String>| sent.or_keep(old.map(Text)).map(|Text(text)| text);
     let blank = Artikel::blank(tx.new_id(), artikelnummer);
     let old = found.clone().unwrap_or(blank);
-    let artikelgruppe_id = match &zeile.gruppe {
-        Sent::Absent => old.artikelgruppe_id,
-        Sent::Null => None,
-        Sent::Value(gruppe) => Some(resolve_gruppe(tx, gruppe, at)?),
+    let artikelgruppe_id = match zeile.gruppe {
+        None => old.artikelgruppe_id,
+        Some(gruppe) => Some(resolve_gruppe(tx, gruppe, at)?),
     };
-    let bezeichnung = keep(zeile.bezeichnung, Some(old.bezeichnung.clone()).filter(|text| !text.is_empty()));
+    let bezeichnung = zeile.bezeichnung.or(Some(old.bezeichnung.clone()).filter(|text| !text.is_empty()));
     let new = Artikel {
-        artikelnr: keep(zeile.artikelnr, old.artikelnr.clone()),
+        artikelnr: zeile.artikelnr.or(old.artikelnr.clone()),
         bezeichnung: required(bezeichnung, "bezeichnung")?,
-        bezeichnung2: keep(zeile.bezeichnung2, old.bezeichnung2.clone()),
-        langtext: zeile.langtext.or_keep(old.langtext.clone().map(LongText)).map(|LongText(text)| text),
-        einheit: keep(zeile.einheit, old.einheit.clone()),
-        preis: zeile.preis.or_keep(old.preis),
-        ep_netto: zeile.ep_netto.or_keep(old.ep_netto),
-        mwst_satz: zeile.mwst_satz.or_keep(old.mwst_satz),
-        ean: keep(zeile.ean, old.ean.clone()),
-        status: zeile.status.or_keep(Some(OneOf(old.status))).map_or(ArtikelStatus::Aktiv, |OneOf(s)| s),
-        chargenpflichtig: zeile.chargenpflichtig.or_keep(Some(old.chargenpflichtig)).unwrap_or(false),
+        bezeichnung2: zeile.bezeichnung2.or(old.bezeichnung2.clone()),
+        langtext: zeile.langtext.or(old.langtext.clone()),
+        einheit: zeile.einheit.or(old.einheit.clone()),
+        preis: zeile.preis.or(old.preis),
+        ep_netto: zeile.ep_netto.or(old.ep_netto),
+        mwst_satz: zeile.mwst_satz.or(old.mwst_satz),
+        ean: zeile.ean.or(old.ean.clone()),
+        status: zeile.status.unwrap_or(old.status),
+        chargenpflichtig: zeile.chargenpflichtig.unwrap_or(old.chargenpflichtig),
         artikelgruppe_id,
         ..old
     };
@@ -232,16 +221,16 @@ pub fn by_artikelnummer(tx: &Tx<'_>, artikelnummer: &str) -> Result<Uuid> {
 /// Stores a tier; its key is the article and ab_menge.
 pub fn staffelpreis(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let zeile = StaffelZeile::from_json(row, at)?;
-    let artikel = by_artikelnummer(tx, &required(text(zeile.artikelnummer), "artikelnummer")?)?;
-    let ab_menge = required(zeile.ab_menge.value(), "ab_menge")?;
+    let artikel = by_artikelnummer(tx, &required(zeile.artikelnummer, "artikelnummer")?)?;
+    let ab_menge = required(zeile.ab_menge, "ab_menge")?;
     if ab_menge.is_negative() {
         return Err(
             Refusal::field(Code::WertUngueltig, "ab_menge", "ab_menge darf nicht negativ sein.").into()
         );
     }
-    let preis = required(zeile.preis.value(), "preis")?;
+    let preis = required(zeile.preis, "preis")?;
     let found = sql::find_tier(tx, artikel, ab_menge)?;
-    let aktiv = zeile.aktiv.value().or(found.map(|(_, aktiv)| aktiv)).unwrap_or(true);
+    let aktiv = zeile.aktiv.or(found.map(|(_, aktiv)| aktiv)).unwrap_or(true);
     if found == Some((preis, aktiv)) {
         return Ok(Upserted::Unchanged);
     }

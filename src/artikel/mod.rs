@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use crate::anhaenge::{self, Anhang, AnhangAngelegt, AnhangEingabe, Besitzer, Upload};
+use crate::anhaenge::{self, Anhang, AnhangAngelegt, Besitzer, NewAnhang, Upload};
 use crate::db::error::{Failure, Result};
 use crate::db::tx::Tx;
 use crate::http::call::Call;
@@ -68,7 +68,7 @@ pub const ROUTES: &[Route] = &[
         attach,
     )
     .with_upload()
-    .takes::<AnhangEingabe>("AnhangNeu", &["dateiname", "inhalt_base64"])
+    .takes::<NewAnhang>("AnhangNeu", &["dateiname", "inhalt_base64"])
     .gives(&[Answer::created::<AnhangAngelegt>()]),
     Route::get("/api/v1/artikel/{id}/dokumente", READ, "Anhänge eines Artikels", list_attachments)
         .with_query(&[Param::limit(None), Param::OFFSET])
@@ -122,8 +122,8 @@ fn list_gruppen(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 
 /// POST /artikel/{id}/dokumente
 fn attach(call: &Call<'_>) -> Result<WriteWork> {
-    let (eingabe, hinweise) = call.body::<AnhangEingabe>()?;
-    let (upload, id) = (Upload::new(eingabe, hinweise), call.id(WHAT)?);
+    let (new, hinweise) = call.body::<NewAnhang>()?;
+    let (upload, id) = (Upload::new(new, hinweise), call.id(WHAT)?);
     Ok(Box::new(move |tx| upload.store(tx, Besitzer::Artikel(found(tx, id)?.id))))
 }
 

@@ -4,17 +4,15 @@ use super::create::{
     check_date, check_locked, confirmation, create_ordered_batches, hint_doubled_fremdbeleg,
     hint_overdelivered, with_sums,
 };
-use super::eingabe::{BelegEingabe, Items, Typ};
+use super::eingabe::{BelegChange, NewItem};
 use super::items::{self, Context, Source};
-use super::lager::{self, Change};
-use super::model::{Beleg, BelegPosition};
+use super::model::{Beleg, BelegBestaetigung, BelegPosition};
 use super::verlauf::{self, Aktion};
-use super::{chargenpflicht, partner, sql};
+use super::{chargenpflicht, lager, partner, sql};
 use crate::db::error::Result;
 use crate::db::tx::WriteTx;
-use crate::http::reply::Reply;
-use crate::http::wire::{Int, LongText, Sent, Text, ignore};
 use crate::kunden::{self, Kunde};
+use crate::rules::change::Change;
 use crate::rules::day::{Day, DayTime};
 use crate::rules::document::BelegStatus;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
@@ -22,23 +20,29 @@ use crate::tenants::{self, Einstellungen};
 use crate::{steuersaetze, vertriebler};
 
 /// PUT /belege/{id}: what is absent stays, null clears, items replace all positions.
-pub fn change(tx: &WriteTx<'_>, old: Beleg, mut eingabe: BelegEingabe, mut hints: Hints) -> Result<Reply> {
-    check_required(&eingabe)?;
-    check_open(&old, &eingabe)?;
-    ignore(&mut eingabe.abschliessen, "abschliessen", &mut hints);
-    if eingabe.external_ref.get().map(|Text(text)| text) != old.external_ref.as_ref() {
-        ignore(&mut eingabe.external_ref, "external_ref", &mut hints);
+pub fn change(
+    tx: &WriteTx<'_>,
+    old: Beleg,
+    mut change: BelegChange,
+    mut hints: Hints,
+) -> Result<BelegBestaetigung> {
+    check_required(&change)?;
+    check_open(&old, &change)?;
+    change.abschliessen.ignore("abschliessen", &mut hints);
+    if change.external_ref.get() != old.external_ref.as_ref() {
+        change.external_ref.ignore("external_ref", &mut hints);
     }
     let einstellungen = tenants::load(tx)?;
     check_locked(&einstellungen, old.datum())?;
-    let items = std::mem::take(&mut eingabe.items).value();
-    let kunde = partner_of(tx, &old, &eingabe, &mut hints)?;
-    let new = header(tx, &old, &kunde, &eingabe, &einstellungen, &mut hints)?;
+    let items = std::mem::take(&mut change.items).value();
+    let auto_price = change.auto_price.get().copied().unwrap_or(true);
+    let kunde = partner_of(tx, &old, &change, &mut hints)?;
+    let new = header(tx, &old, &kunde, change, &einstellungen, &mut hints)?;
     let old_positions = sql::positions(tx, old.id)?;
     verlauf::write(tx, &old, Aktion::Aendern)?;
     let enters_again = items.is_some() || new.kunde_id != old.kunde_id;
     let (new, positions) = match items {
-        Some(items) => with_new_positions(tx, new, &kunde, items, &eingabe, &einstellungen, &mut hints)?,
+        Some(items) => with_new_positions(tx, new, &kunde, items, auto_price, &einstellungen, &mut hints)?,
         None => {
             hint_kept_rates(&old, &new, &mut hints);
             let mut positions = old_positions.clone();
@@ -54,9 +58,9 @@ pub fn change(tx: &WriteTx<'_>, old: Beleg, mut eingabe: BelegEingabe, mut hints
     sql::update(tx, &new)?;
     hint_doubled_fremdbeleg(tx, &new, &mut hints)?;
     if !enters_again {
-        return confirmation(200, new, Vec::new(), hints);
+        return Ok(confirmation(new, Vec::new(), hints));
     }
-    let change = Change {
+    let change = lager::Change {
         withdrawn: Some((&old, &old_positions)),
         beleg: &new,
         positions: &positions,
@@ -65,22 +69,22 @@ pub fn change(tx: &WriteTx<'_>, old: Beleg, mut eingabe: BelegEingabe, mut hints
     };
     let bewegungen = lager::rebook(tx, change, &mut hints)?;
     hint_overdelivered(tx, new.beleg_typ, &positions, Source::Items, &mut hints)?;
-    confirmation(200, new, bewegungen, hints)
+    Ok(confirmation(new, bewegungen, hints))
 }
 
 /// What a document must have cannot be cleared; that is asked before its state (D19).
-fn check_required(eingabe: &BelegEingabe) -> Result<()> {
-    if !eingabe.items.is_absent() {
-        required(eingabe.items.get().filter(|Items(items)| !items.is_empty()), "items")?;
+fn check_required(change: &BelegChange) -> Result<()> {
+    if !change.items.is_keep() {
+        required(change.items.get().filter(|items| !items.is_empty()), "items")?;
     }
-    if !eingabe.beleg_datum.is_absent() {
-        required(eingabe.beleg_datum.get(), "beleg_datum")?;
+    if !change.beleg_datum.is_keep() {
+        required(change.beleg_datum.get(), "beleg_datum")?;
     }
     Ok(())
 }
 
 /// Only an open document can be changed, and its type never.
-fn check_open(old: &Beleg, eingabe: &BelegEingabe) -> Result<()> {
+fn check_open(old: &Beleg, change: &BelegChange) -> Result<()> {
     if old.status != BelegStatus::Offen {
         let message = format!(
             "Der Beleg ist {}; ändern geht nur, solange er offen ist. Bitte stornieren und neu anlegen.",
@@ -88,7 +92,7 @@ fn check_open(old: &Beleg, eingabe: &BelegEingabe) -> Result<()> {
         );
         return Err(Refusal::new(Code::BelegAbgeschlossen, message).into());
     }
-    if eingabe.beleg_typ.get().is_some_and(|Typ(typ)| *typ != old.beleg_typ) {
+    if change.beleg_typ.get().is_some_and(|typ| *typ != old.beleg_typ) {
         let message =
             format!("Der Beleg ist vom Typ {}; der Typ lässt sich nicht ändern.", old.beleg_typ.as_str());
         return Err(Refusal::field(Code::BelegTypNichtAenderbar, "beleg_typ", message).into());
@@ -98,9 +102,11 @@ fn check_open(old: &Beleg, eingabe: &BelegEingabe) -> Result<()> {
 
 /// The partner after the change. Both fields name the same thing: a value of one stands even if
 /// the other is cleared.
-fn partner_of(tx: &WriteTx<'_>, old: &Beleg, eingabe: &BelegEingabe, hints: &mut Hints) -> Result<Kunde> {
-    let stays = eingabe.kunden_id.is_absent() && eingabe.kundennummer.is_absent();
-    let kunde = if stays { kunden::find(tx, old.kunde_id)? } else { partner::resolve(tx, eingabe)? };
+fn partner_of(tx: &WriteTx<'_>, old: &Beleg, change: &BelegChange, hints: &mut Hints) -> Result<Kunde> {
+    let kunde = match (&change.kunden_id, &change.kundennummer) {
+        (Change::Keep, Change::Keep) => kunden::find(tx, old.kunde_id)?,
+        (kunden_id, nummer) => kunden::named(tx, kunden_id.get(), nummer.get().map(String::as_str))?,
+    };
     let kunde = kunde.ok_or_else(kunden::missing)?;
     if kunde.id != old.kunde_id {
         partner::check_status(old.beleg_typ, &kunde, hints)?;
@@ -112,47 +118,36 @@ fn header(
     tx: &WriteTx<'_>,
     old: &Beleg,
     kunde: &Kunde,
-    eingabe: &BelegEingabe,
+    change: BelegChange,
     einstellungen: &Einstellungen,
     hints: &mut Hints,
 ) -> Result<Beleg> {
-    let datum = match eingabe.beleg_datum.get() {
+    let datum = match change.beleg_datum.value() {
         None => old.datum(),
-        Some(sent) => new_date(tx, old, *sent, einstellungen)?,
+        Some(datum) => new_date(tx, old, datum, einstellungen)?,
     };
-    let text = |sent: &Sent<Text>, old: &Option<String>| {
-        sent.clone().or_keep(old.clone().map(Text)).map(|Text(text)| text)
+    let vb_id = match &change.vb_id {
+        Change::Keep => old.vb_id,
+        Change::Clear => None,
+        Change::Set(vb_id) => vertriebler::resolve(tx, vb_id, hints)?,
     };
-    let day =
-        |sent: &Sent<Day>, old: Option<DayTime>| sent.clone().or_keep(old.map(|day| day.0)).map(DayTime);
-    let vb_id = match &eingabe.vb_id {
-        Sent::Absent => old.vb_id,
-        Sent::Null => None,
-        Sent::Value(vb_id) => vertriebler::resolve(tx, vb_id, hints)?,
-    };
-    let days = |sent: &Sent<_>, old: Option<i64>| sent.clone().or_keep(old.map(Int)).map(|Int(days)| days);
-    let ids = |sent: &Sent<_>, old: Option<i64>| sent.clone().or_keep(old.map(Int)).map(|Int(id)| id);
     Ok(Beleg {
         beleg_datum: DayTime(datum),
-        lieferdatum: day(&eingabe.lieferdatum, old.lieferdatum),
-        leistung_von: day(&eingabe.leistung_von, old.leistung_von),
-        leistung_bis: day(&eingabe.leistung_bis, old.leistung_bis),
-        liefertermin: day(&eingabe.liefertermin, old.liefertermin),
+        lieferdatum: change.lieferdatum.map(DayTime).apply(old.lieferdatum),
+        leistung_von: change.leistung_von.map(DayTime).apply(old.leistung_von),
+        leistung_bis: change.leistung_bis.map(DayTime).apply(old.leistung_bis),
+        liefertermin: change.liefertermin.map(DayTime).apply(old.liefertermin),
         kunde_id: kunde.id,
         kunden_name: kunde.name.clone(),
-        notizen: eingabe
-            .notizen
-            .clone()
-            .or_keep(old.notizen.clone().map(LongText))
-            .map(|LongText(text)| text),
-        zahlungsziel_tage: days(&eingabe.zahlungsziel_tage, old.zahlungsziel_tage),
-        zahlungsbedingung: text(&eingabe.zahlungsbedingung, &old.zahlungsbedingung),
-        skonto_tage: days(&eingabe.skonto_tage, old.skonto_tage),
-        skonto_prozent: eingabe.skonto_prozent.clone().or_keep(old.skonto_prozent),
-        fremdbelegnummer: text(&eingabe.fremdbelegnummer, &old.fremdbelegnummer),
-        kontaktperson: text(&eingabe.kontaktperson, &old.kontaktperson),
-        niederlassung_id: ids(&eingabe.niederlassung_id, old.niederlassung_id),
-        lagerhalle_id: ids(&eingabe.lagerhalle_id, old.lagerhalle_id),
+        notizen: change.notizen.apply(old.notizen.clone()),
+        zahlungsziel_tage: change.zahlungsziel_tage.apply(old.zahlungsziel_tage),
+        zahlungsbedingung: change.zahlungsbedingung.apply(old.zahlungsbedingung.clone()),
+        skonto_tage: change.skonto_tage.apply(old.skonto_tage),
+        skonto_prozent: change.skonto_prozent.apply(old.skonto_prozent),
+        fremdbelegnummer: change.fremdbelegnummer.apply(old.fremdbelegnummer.clone()),
+        kontaktperson: change.kontaktperson.apply(old.kontaktperson.clone()),
+        niederlassung_id: change.niederlassung_id.apply(old.niederlassung_id),
+        lagerhalle_id: change.lagerhalle_id.apply(old.lagerhalle_id),
         vb_id,
         version: old.version + 1,
         updated_at: tx.now(),
@@ -174,8 +169,8 @@ fn with_new_positions(
     tx: &WriteTx<'_>,
     beleg: Beleg,
     kunde: &Kunde,
-    items: Items,
-    eingabe: &BelegEingabe,
+    items: Vec<NewItem>,
+    auto_price: bool,
     einstellungen: &Einstellungen,
     hints: &mut Hints,
 ) -> Result<(Beleg, Vec<BelegPosition>)> {
@@ -185,11 +180,11 @@ fn with_new_positions(
         typ: beleg.beleg_typ,
         kunde,
         satz_datum: beleg.satz_datum(),
-        auto_price: eingabe.auto_price.get().copied().unwrap_or(true),
+        auto_price,
         einstellungen,
         saetze: &steuersaetze::all(tx)?,
     };
-    let mut positions = items::resolve(tx, &context, items.0, || tx.new_id(), hints)?;
+    let mut positions = items::resolve(tx, &context, items, || tx.new_id(), hints)?;
     create_ordered_batches(tx, beleg.beleg_typ, kunde.id, &mut positions, hints)?;
     sql::replace_positions(tx, beleg.id, &positions)?;
     Ok((with_sums(beleg, &positions)?, positions))

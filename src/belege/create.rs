@@ -3,17 +3,15 @@
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::eingabe::{BelegEingabe, Typ};
+use super::eingabe::NewBeleg;
 use super::items::{self, Context, Source};
 use super::lager::{self, BatchInformation, Change};
-use super::model::{Beleg, BelegBestaetigung, BelegPosition, BelegWiederholt};
+use super::model::{Angelegt, Beleg, BelegBestaetigung, BelegPosition, BelegWiederholt};
 use super::{lifecycle, partner, sql};
 use crate::chargen::Bewegung;
 use crate::db::error::{Failure, Result};
 use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};
-use crate::http::reply::Reply;
-use crate::http::wire::{Int, LongText, Sent, Text};
 use crate::kunden::{self, Kunde};
 use crate::rules::bytes::fingerprint;
 use crate::rules::day::{Day, DayTime};
@@ -28,47 +26,46 @@ use crate::{artikel, kontrakte, steuersaetze, vertriebler};
 /// First day a document can be dated (D5).
 const FIRST_DAY: Day = Day::new(2000, 1, 1);
 
-/// POST /belege, or the answer to a repeated external_ref (D19).
-pub fn create(tx: &WriteTx<'_>, eingabe: BelegEingabe, mut hints: Hints) -> Result<Reply> {
-    if let Some(Text(external_ref)) = eingabe.external_ref.get()
+/// POST /belege: a document is made, unless its external_ref is known (D19).
+pub fn create(tx: &WriteTx<'_>, new: NewBeleg, mut hints: Hints) -> Result<Angelegt> {
+    if let Some(external_ref) = &new.external_ref
         && let Some(existing) = sql::find_by_external_ref(tx, external_ref)?
     {
-        return repeated(tx, existing, &eingabe, hints);
+        return Ok(Angelegt::Wiederholt(Box::new(repeated(tx, existing, &new, hints)?)));
     }
-    let (beleg, lagerbewegungen) = add(tx, eingabe, Source::Items, &mut hints)?;
-    confirmation(201, beleg, lagerbewegungen, hints)
+    let (beleg, lagerbewegungen) = add(tx, new, Source::Items, &mut hints)?;
+    Ok(Angelegt::Neu(confirmation(beleg, lagerbewegungen, hints)))
 }
 
 /// Adds a document and books it; nothing is kept when a rule refuses it.
 pub fn add(
     tx: &WriteTx<'_>,
-    eingabe: BelegEingabe,
+    new: NewBeleg,
     source: Source,
     hints: &mut Hints,
 ) -> Result<(Beleg, Vec<Bewegung>)> {
-    let Typ(typ) = required(eingabe.beleg_typ.get().copied(), "beleg_typ")?;
-    let items = required(eingabe.items.get().filter(|items| !items.0.is_empty()).cloned(), "items")?;
-    let kunde = partner::resolve(tx, &eingabe)?.ok_or_else(kunden::missing)?;
+    let typ = required(new.beleg_typ, "beleg_typ")?;
+    let items = required(new.items.clone().filter(|items| !items.is_empty()), "items")?;
+    let kunde = partner_of(tx, &new)?.ok_or_else(kunden::missing)?;
     partner::check_status(typ, &kunde, hints)?;
     let einstellungen = tenants::load(tx)?;
-    let datum = eingabe.beleg_datum.get().copied().unwrap_or_else(|| tx.today());
+    let datum = new.beleg_datum.unwrap_or_else(|| tx.today());
     check_date(tx, &einstellungen, datum)?;
-    let beleg = header(tx, typ, &kunde, datum, &eingabe, hints)?;
-    let saetze = steuersaetze::all(tx)?;
+    let beleg = header(tx, typ, &kunde, datum, &new, hints)?;
     let context = Context {
         source,
         beleg_id: beleg.id,
         typ,
         kunde: &kunde,
         satz_datum: beleg.satz_datum(),
-        auto_price: eingabe.auto_price.get().copied().unwrap_or(true),
+        auto_price: new.auto_price.unwrap_or(true),
         einstellungen: &einstellungen,
-        saetze: &saetze,
+        saetze: &steuersaetze::all(tx)?,
     };
-    let mut positions = items::resolve(tx, &context, items.0, || tx.new_id(), hints)?;
+    let mut positions = items::resolve(tx, &context, items, || tx.new_id(), hints)?;
     // A repeat names the external_ref again; without one nothing is ever compared with the request.
     let digest = match beleg.external_ref {
-        Some(_) => Some(request_digest(&eingabe, Some(kunde.id), |at, _| Ok(positions[at].artikel_id))?),
+        Some(_) => Some(request_digest(&new, Some(kunde.id), |at, _| Ok(positions[at].artikel_id))?),
         None => None,
     };
     create_ordered_batches(tx, typ, kunde.id, &mut positions, hints)?;
@@ -77,31 +74,24 @@ pub fn add(
     sql::insert(tx, &beleg, digest)?;
     sql::insert_positions(tx, &positions)?;
     hint_doubled_fremdbeleg(tx, &beleg, hints)?;
-    let change = Change {
-        withdrawn: None,
-        beleg: &beleg,
-        positions: &positions,
-        source,
-        einstellungen: &einstellungen,
-    };
+    let (withdrawn, einstellungen) = (None, &einstellungen);
+    let change = Change { withdrawn, beleg: &beleg, positions: &positions, source, einstellungen };
     let bewegungen = lager::rebook(tx, change, hints)?;
     hint_overdelivered(tx, typ, &positions, source, hints)?;
-    let final_at_once =
-        eingabe.abschliessen.get() == Some(&true) || einstellungen.abschluss_bei_anlage.contains(&typ);
-    if final_at_once {
+    if new.abschliessen == Some(true) || einstellungen.abschluss_bei_anlage.contains(&typ) {
         beleg = lifecycle::finalise(tx, beleg)?;
     }
     Ok((beleg, bewegungen))
 }
 
-/// The answer to POST and PUT.
-pub fn confirmation(
-    status: u16,
-    beleg: Beleg,
-    lagerbewegungen: Vec<Bewegung>,
-    hinweise: Hints,
-) -> Result<Reply> {
-    let bestaetigung = BelegBestaetigung {
+/// The partner that is named by kunden_id, kundennummer or both; none when by neither.
+fn partner_of(tx: &Tx<'_>, new: &NewBeleg) -> Result<Option<Kunde>> {
+    kunden::named(tx, new.kunden_id.as_ref(), new.kundennummer.as_deref())
+}
+
+/// What became of a document.
+pub fn confirmation(beleg: Beleg, lagerbewegungen: Vec<Bewegung>, hinweise: Hints) -> BelegBestaetigung {
+    BelegBestaetigung {
         id: beleg.id,
         beleg_nummer: beleg.beleg_nummer,
         beleg_typ: beleg.beleg_typ,
@@ -111,8 +101,7 @@ pub fn confirmation(
         summe_brutto: beleg.summe_brutto,
         lagerbewegungen,
         hinweise,
-    };
-    Ok(Reply::json(status, &bestaetigung)?.about(beleg.id))
+    }
 }
 
 /// Dates are between 2000 and a year from today, and not in a locked period (D4, D5).
@@ -206,12 +195,10 @@ fn header(
     typ: BelegTyp,
     kunde: &Kunde,
     datum: Day,
-    eingabe: &BelegEingabe,
+    new: &NewBeleg,
     hints: &mut Hints,
 ) -> Result<Beleg> {
-    let text = |sent: &Sent<Text>| sent.get().map(|Text(text)| text.clone());
-    let day = |sent: &Sent<Day>| sent.get().copied().map(DayTime);
-    let vb_id = match eingabe.vb_id.get() {
+    let vb_id = match &new.vb_id {
         Some(vb_id) => vertriebler::resolve(tx, vb_id, hints)?,
         None => None,
     };
@@ -221,26 +208,26 @@ fn header(
         beleg_typ: typ,
         status: BelegStatus::Offen,
         beleg_datum: DayTime(datum),
-        lieferdatum: day(&eingabe.lieferdatum),
-        leistung_von: day(&eingabe.leistung_von),
-        leistung_bis: day(&eingabe.leistung_bis),
+        lieferdatum: new.lieferdatum.map(DayTime),
+        leistung_von: new.leistung_von.map(DayTime),
+        leistung_bis: new.leistung_bis.map(DayTime),
         summe_netto: Money::ZERO,
         summe_mwst: Money::ZERO,
         summe_brutto: Money::ZERO,
         kunde_id: kunde.id,
-        notizen: eingabe.notizen.get().map(|LongText(text)| text.clone()),
-        zahlungsziel_tage: eingabe.zahlungsziel_tage.get().map(|Int(d)| *d).or(kunde.zahlungsziel_tage),
-        zahlungsbedingung: text(&eingabe.zahlungsbedingung),
-        skonto_tage: eingabe.skonto_tage.get().map(|Int(days)| *days).or(kunde.skonto_tage),
-        skonto_prozent: eingabe.skonto_prozent.get().copied().or(kunde.skonto_prozent),
-        external_ref: text(&eingabe.external_ref),
-        fremdbelegnummer: text(&eingabe.fremdbelegnummer),
+        notizen: new.notizen.clone(),
+        zahlungsziel_tage: new.zahlungsziel_tage.or(kunde.zahlungsziel_tage),
+        zahlungsbedingung: new.zahlungsbedingung.clone(),
+        skonto_tage: new.skonto_tage.or(kunde.skonto_tage),
+        skonto_prozent: new.skonto_prozent.or(kunde.skonto_prozent),
+        external_ref: new.external_ref.clone(),
+        fremdbelegnummer: new.fremdbelegnummer.clone(),
         ist_gutschrift: false,
         lieferadresse_id: None,
-        liefertermin: day(&eingabe.liefertermin),
-        kontaktperson: text(&eingabe.kontaktperson),
-        niederlassung_id: eingabe.niederlassung_id.get().map(|Int(id)| *id),
-        lagerhalle_id: eingabe.lagerhalle_id.get().map(|Int(id)| *id),
+        liefertermin: new.liefertermin.map(DayTime),
+        kontaktperson: new.kontaktperson.clone(),
+        niederlassung_id: new.niederlassung_id,
+        lagerhalle_id: new.lagerhalle_id,
         vb_id,
         storno_von_beleg_id: None,
         storno_grund: None,
@@ -254,22 +241,21 @@ fn header(
     })
 }
 
-fn repeated(tx: &Tx<'_>, existing: Beleg, eingabe: &BelegEingabe, mut hinweise: Hints) -> Result<Reply> {
+fn repeated(tx: &Tx<'_>, existing: Beleg, new: &NewBeleg, mut hinweise: Hints) -> Result<BelegWiederholt> {
     let inhalt_abweichend = match sql::request_digest(tx, existing.id)? {
-        Some(digest) => digest != digest_of_repeat(tx, eingabe)?,
+        Some(digest) => digest != digest_of_repeat(tx, new)?,
         None => true,
     };
     if inhalt_abweichend {
         hinweise.add_different_repeat(&existing.beleg_nummer);
     }
-    let id = existing.id;
     let beleg = sql::with_positions(tx, existing)?;
-    Ok(Reply::ok(&BelegWiederholt { beleg, idempotent: true, inhalt_abweichend, hinweise })?.about(id))
+    Ok(BelegWiederholt { beleg, idempotent: true, inhalt_abweichend, hinweise })
 }
 
-fn digest_of_repeat(tx: &Tx<'_>, eingabe: &BelegEingabe) -> Result<[u8; 32]> {
-    let kunde = partner::resolve(tx, eingabe).ok().flatten().map(|kunde| kunde.id);
-    request_digest(eingabe, kunde, |_, number| match artikel::find_by_number(tx, number)?.as_slice() {
+fn digest_of_repeat(tx: &Tx<'_>, new: &NewBeleg) -> Result<[u8; 32]> {
+    let kunde = partner_of(tx, new).ok().flatten().map(|kunde| kunde.id);
+    request_digest(new, kunde, |_, number| match artikel::find_by_number(tx, number)?.as_slice() {
         [artikel] => Ok(Some(artikel.id)),
         _ => Ok(None),
     })
@@ -279,12 +265,12 @@ fn digest_of_repeat(tx: &Tx<'_>, eingabe: &BelegEingabe) -> Result<[u8; 32]> {
 /// as their ids, absent and null alike, numbers by value. `artikel_of` says which article the number of
 /// an item means, if it is known.
 fn request_digest(
-    eingabe: &BelegEingabe,
+    new: &NewBeleg,
     kunde: Option<Uuid>,
     artikel_of: impl Fn(usize, &str) -> Result<Option<Uuid>>,
 ) -> Result<[u8; 32]> {
     let broken = |error| Failure::Broken(format!("a request cannot be written: {error}"));
-    let mut value = serde_json::to_value(eingabe).map_err(broken)?;
+    let mut value = serde_json::to_value(new).map_err(broken)?;
     if let Some(kunde) = kunde {
         value["kunden_id"] = Value::String(kunde.to_string());
         value["kundennummer"] = Value::Null;
@@ -299,7 +285,7 @@ fn request_digest(
         if item["lager_buchen"] == true {
             item["lager_buchen"] = Value::Null;
         }
-        if eingabe.items.get().is_some_and(|items| items.0[at].rabatt_prozent.get() == Some(&Percent::ZERO)) {
+        if new.items.as_ref().is_some_and(|items| items[at].rabatt_prozent == Some(Percent::ZERO)) {
             item["rabatt_prozent"] = Value::Null;
         }
         let Some(number) = item["artikelnr"].as_str() else { continue };

@@ -4,7 +4,6 @@ use super::model::{Dokument, pdf_url};
 use crate::db::error::Result;
 use crate::db::list::{Filter, ListSql, Listing, Page};
 use crate::db::tx::{Columns, Tx};
-use crate::http::query::Query;
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Checked, Code, Refusal};
 
@@ -22,8 +21,8 @@ const LIST: ListSql = ListSql {
 };
 
 /// The instant from which on events are wanted: a day begins in Berlin; an instant is itself.
-pub fn since(query: &Query) -> Checked<Instant> {
-    let Some(text) = query.text("since") else {
+pub fn since(text: Option<&str>) -> Checked<Instant> {
+    let Some(text) = text else {
         let message = "Es fehlt der Parameter since, zum Beispiel since=2026-07-01.";
         return Err(Refusal::field(Code::ParameterFehlt, "since", message));
     };

@@ -1,4 +1,4 @@
-//! Bodies of requests about documents.
+//! What requests say about documents, and how it is read.
 
 use serde::Serialize;
 use uuid::Uuid;
@@ -20,10 +20,12 @@ use crate::shape;
 const MAX_POSITIONS: usize = 1_000;
 
 eingabe! {
-    digested
-    /// Body of POST and PUT /belege.
-    pub struct BelegEingabe {
-        beleg_typ: Typ,
+    /// A new document: body of POST /belege.
+    #[derive(Serialize)]
+    pub struct NewBeleg;
+    /// A change of a document: body of PUT /belege/{id}.
+    pub change BelegChange {
+        beleg_typ: BelegTyp,
         items: Items,
         kunden_id: KundenId,
         kundennummer: Text,
@@ -52,9 +54,9 @@ eingabe! {
 }
 
 eingabe! {
-    digested
-    /// An item of a document.
-    pub struct ItemEingabe {
+    /// An item of a document, before it is a position.
+    #[derive(Serialize)]
+    pub struct NewItem as "ItemEingabe" {
         menge: Quantity,
         artikel_id: Uuid,
         artikelnr: Text,
@@ -83,8 +85,8 @@ eingabe! {
 }
 
 eingabe! {
-    /// Body of POST /belege/{id}/pdf (D21c).
-    pub struct PdfEingabe {
+    /// A PDF of a document: body of POST /belege/{id}/pdf (D21c).
+    pub struct NewPdf {
         datei_base64: Inhalt,
         dateiname: Dateiname,
         abschliessen: bool,
@@ -93,33 +95,32 @@ eingabe! {
         "erstellt_am"]
 }
 
-/// A type of document, in any case or by an alias (D10).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Typ(pub BelegTyp);
-
-shape!([] Typ => |generator| generator.subschema_for::<BelegTyp>());
 shape!([] Items => |generator| {
-    let mut items = Liste::<ItemEingabe, MAX_POSITIONS>::json_schema(generator);
+    let mut items = Liste::<NewItem, MAX_POSITIONS>::json_schema(generator);
     items.insert("minItems".to_owned(), 1.into());
     items
 });
 
-impl FromJson for Typ {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Typ> {
-        let Text(text) = Text::from_json(json, at)?;
+/// In any case or by an alias (D10).
+impl FromJson for BelegTyp {
+    type Value = BelegTyp;
+
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<BelegTyp> {
+        let text = Text::from_json(json, at)?;
         match BelegTyp::parse_alias(&text) {
-            Some(typ) => Ok(Typ(typ)),
+            Some(typ) => Ok(typ),
             None => at.refuse(Code::WertUngueltig, "Erlaubt sind: AN, AU, LS, RE, BS, EL, ER."),
         }
     }
 }
 
 /// The items of a document. All errors of all items are collected (D19).
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct Items(pub Vec<ItemEingabe>);
+pub struct Items;
 
 impl FromJson for Items {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Items> {
+    type Value = Vec<NewItem>;
+
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Vec<NewItem>> {
         let Json::Array(elements) = json else {
             return at.refuse(Code::FeldUngueltig, "Hier wird eine Liste von Positionen erwartet.");
         };
@@ -130,10 +131,10 @@ impl FromJson for Items {
         let mut errors = PositionErrors::default();
         let mut items = Vec::with_capacity(elements.len());
         for (index, element) in elements.iter().enumerate() {
-            let item = at.element(index, |at| ItemEingabe::from_json(element, at));
+            let item = at.element(index, |at| NewItem::from_json(element, at));
             items.extend(errors.keep(item));
         }
         errors.into_result()?;
-        Ok(Items(items))
+        Ok(items)
     }
 }

@@ -2,8 +2,8 @@
 
 use uuid::Uuid;
 
-use super::eingabe::{BelegEingabe, PdfEingabe};
-use super::model::{Beleg, StatusBestaetigung};
+use super::eingabe::{BelegChange, NewBeleg, NewPdf};
+use super::model::{Angelegt, Beleg, StatusBestaetigung};
 use super::sql::{self, Auswahl};
 use super::{change, create, dokumente, lifecycle, partner, pdf, verlauf};
 use crate::db::error::{Failure, Result};
@@ -12,10 +12,10 @@ use crate::http::call::{Call, IfMatch};
 use crate::http::query::Query;
 use crate::http::reply::Reply;
 use crate::http::route::WriteWork;
-use crate::http::wire::{Leer, Text};
+use crate::http::wire::Leer;
 use crate::rules::document::BelegTyp;
 use crate::rules::error::{Checked, Code, Refusal, required};
-use crate::waage::StornoEingabe;
+use crate::waage::Storno;
 
 const WHAT: &str = "Diesen Beleg";
 
@@ -67,7 +67,7 @@ pub fn get_verlauf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 pub fn poll(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let query = &call.query;
     let (page, cut) = query.page()?;
-    let since = dokumente::since(query)?;
+    let since = dokumente::since(query.text("since"))?;
     let (listing, last) = dokumente::list(tx, since, &typen(query, "typen")?, query.text("status"), page)?;
     let reply = Reply::array(listing, cut).with_weak_etag(call);
     Ok(match last {
@@ -78,18 +78,21 @@ pub fn poll(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 
 /// POST /belege
 pub fn create(call: &Call<'_>) -> Result<WriteWork> {
-    let (eingabe, hinweise) = call.body::<BelegEingabe>()?;
-    Ok(Box::new(move |tx| create::create(tx, eingabe, hinweise)))
+    let (new, hinweise) = call.body::<NewBeleg>()?;
+    Ok(Box::new(move |tx| match create::create(tx, new, hinweise)? {
+        Angelegt::Neu(bestaetigung) => Ok(Reply::created(&bestaetigung)?.about(bestaetigung.id)),
+        Angelegt::Wiederholt(antwort) => Ok(Reply::ok(&antwort)?.about(antwort.beleg.id)),
+    }))
 }
 
 /// PUT /belege/{id}
 pub fn change(call: &Call<'_>) -> Result<WriteWork> {
-    let (eingabe, hinweise) = call.body::<BelegEingabe>()?;
+    let (change, hinweise) = call.body::<BelegChange>()?;
     let (id, if_match) = (call.id(WHAT)?, call.if_match());
     Ok(Box::new(move |tx| {
         let old = found(tx, id)?;
         IfMatch::check(if_match.as_ref(), old.version)?;
-        change::change(tx, old, eingabe, hinweise)
+        Ok(Reply::ok(&change::change(tx, old, change, hinweise)?)?.about(id))
     }))
 }
 
@@ -107,23 +110,26 @@ pub fn finalise(call: &Call<'_>) -> Result<WriteWork> {
 
 /// POST /belege/{id}/storno
 pub fn cancel(call: &Call<'_>) -> Result<WriteWork> {
-    let (eingabe, hinweise) = call.body::<StornoEingabe>()?;
+    let (storno, hinweise) = call.body::<Storno>()?;
     let (id, if_match) = (call.id(WHAT)?, call.if_match());
     Ok(Box::new(move |tx| {
         let old = found(tx, id)?;
         IfMatch::check(if_match.as_ref(), old.version)?;
-        let Text(grund) = required(eingabe.grund.value(), "grund")?;
-        lifecycle::cancel(tx, old, grund, hinweise)
+        let grund = required(storno.grund, "grund")?;
+        Ok(Reply::ok(&lifecycle::cancel(tx, old, grund, hinweise)?)?.about(id))
     }))
 }
 
 /// POST /belege/{id}/pdf
 pub fn archive_pdf(call: &Call<'_>) -> Result<WriteWork> {
-    let (eingabe, hinweise) = call.body::<PdfEingabe>()?;
-    pdf::check_signature(&eingabe)?;
-    let sha256 = pdf::digest(&eingabe);
+    let (new, hinweise) = call.body::<NewPdf>()?;
+    pdf::check_signature(&new)?;
+    let sha256 = pdf::digest(&new);
     let id = call.id(WHAT)?;
-    Ok(Box::new(move |tx| pdf::archive(tx, found(tx, id)?, eingabe, sha256, hinweise)))
+    Ok(Box::new(move |tx| {
+        let (bestaetigung, is_new) = pdf::archive(tx, found(tx, id)?, new, sha256, hinweise)?;
+        Ok(Reply::json(if is_new { 201 } else { 200 }, &bestaetigung)?.about(id))
+    }))
 }
 
 fn found(tx: &Tx<'_>, id: Uuid) -> Result<Beleg> {

@@ -5,15 +5,13 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::chargenpflicht::{batch_missing, must_tell};
-use super::eingabe::ItemEingabe;
+use super::eingabe::NewItem;
 use super::model::BelegPosition;
 use super::sql;
 use crate::artikel::{self, Artikel};
 use crate::db::error::{Failure, Result};
 use crate::db::tx::Tx;
-use crate::http::wire::{Int, LongText, Sent, Text};
 use crate::kontrakte::KontraktBezug;
-use crate::laender::Staat;
 use crate::rules::day::{Day, DayTime};
 use crate::rules::document::{BelegTyp, Lagerrolle, Seite};
 use crate::rules::error::{Code, HintCode, Hints, PositionErrors, Refusal, required};
@@ -70,7 +68,7 @@ pub struct Context<'c> {
 pub fn resolve(
     tx: &Tx<'_>,
     context: &Context<'_>,
-    items: Vec<ItemEingabe>,
+    items: Vec<NewItem>,
     mut new_id: impl FnMut() -> Uuid,
     hints: &mut Hints,
 ) -> Result<Vec<BelegPosition>> {
@@ -100,28 +98,27 @@ struct Resolver<'r, 'c> {
 }
 
 impl Resolver<'_, '_> {
-    fn resolve(&mut self, mut item: ItemEingabe) -> Result<BelegPosition> {
+    fn resolve(&mut self, mut item: NewItem) -> Result<BelegPosition> {
         let artikel = self.artikel(&item)?;
         let wiegung = self.wiegung(&item, artikel.as_deref())?;
         if let Some(wiegung) = &wiegung {
             item.take_over(&wiegung.wiegung, artikel.is_some());
         }
-        let bezeichnung = item.bezeichnung.get().map(|Text(text)| text.clone());
-        if artikel.is_none() && bezeichnung.is_none() {
+        if artikel.is_none() && item.bezeichnung.is_none() {
             let message =
                 "Es fehlt der Artikel. Bitte artikel_id oder artikelnr angeben, oder eine bezeichnung.";
             return Err(Refusal::field(Code::ArtikelFehlt, "artikel_id", message).into());
         }
-        let einheit = item.einheit.get().map(|Text(text)| text.clone());
-        let einheit = einheit.or_else(|| artikel.as_ref().and_then(|artikel| artikel.einheit.clone()));
+        let einheit =
+            item.einheit.take().or_else(|| artikel.as_ref().and_then(|artikel| artikel.einheit.clone()));
         let conversion = conversion(artikel.as_deref(), einheit.as_deref())?;
         let menge = self.menge(&item, artikel.as_deref(), einheit.as_deref(), wiegung.as_ref())?;
         let lager_menge = conversion.map(|conversion| conversion.quantity(menge)).transpose()?;
         let ep_netto = self.preis(&item, artikel.as_deref(), lager_menge, conversion)?;
-        let rabatt_prozent = item.rabatt_prozent.get().copied().unwrap_or_default();
+        let rabatt_prozent = item.rabatt_prozent.unwrap_or_default();
         let gesamtpreis = line_total(menge, ep_netto, rabatt_prozent)?;
-        let mwst_satz = match item.mwst_satz.get() {
-            Some(sent) => *sent,
+        let mwst_satz = match item.mwst_satz {
+            Some(sent) => sent,
             None => self.satz(artikel.as_deref())?,
         };
         self.hint_unknown_rate(mwst_satz);
@@ -130,11 +127,9 @@ impl Resolver<'_, '_> {
         self.check_batch(&item, artikel.as_deref(), lager_buchen)?;
         self.check_bezug(&item, menge)?;
         let artikel_id = artikel.as_ref().map(|artikel| artikel.id);
-        let kontrakt = KontraktBezug {
-            kontrakt_id: item.kontrakt_id.get().copied(),
-            kontrakt_position_id: item.kontrakt_position_id.get().copied(),
-        }
-        .checked(self.tx)?;
+        let kontrakt =
+            KontraktBezug { kontrakt_id: item.kontrakt_id, kontrakt_position_id: item.kontrakt_position_id }
+                .checked(self.tx)?;
         kontrakt.hints(self.tx, self.context.kunde.id, artikel_id, self.context.typ.seite(), self.hints)?;
         let artikel_text = |text: fn(&Artikel) -> Option<String>| artikel.as_deref().and_then(text);
         Ok(BelegPosition {
@@ -142,17 +137,9 @@ impl Resolver<'_, '_> {
             beleg_id: self.context.beleg_id,
             position: 0,
             artikel_id,
-            bezeichnung: bezeichnung.or_else(|| artikel_text(|a| Some(a.bezeichnung.clone()))),
-            bezeichnung2: item
-                .bezeichnung2
-                .value()
-                .map(|Text(text)| text)
-                .or_else(|| artikel_text(|a| a.bezeichnung2.clone())),
-            langtext: item
-                .langtext
-                .value()
-                .map(|LongText(text)| text)
-                .or_else(|| artikel_text(|a| a.langtext.clone())),
+            bezeichnung: item.bezeichnung.or_else(|| artikel_text(|a| Some(a.bezeichnung.clone()))),
+            bezeichnung2: item.bezeichnung2.or_else(|| artikel_text(|a| a.bezeichnung2.clone())),
+            langtext: item.langtext.or_else(|| artikel_text(|a| a.langtext.clone())),
             menge,
             einheit,
             einzelpreis: ep_netto,
@@ -160,34 +147,34 @@ impl Resolver<'_, '_> {
             mwst_satz,
             gesamtpreis,
             rabatt_prozent,
-            charge_gesendet: item.charge_id.get().is_some(),
-            charge_id: item.charge_id.value(),
-            fremde_charge_nr: item.fremde_charge_nr.value().map(|Text(text)| text),
-            mhd: item.mhd.value().map(DayTime),
-            herkunftsland: item.herkunftsland.value().map(|Staat(iso2)| iso2),
-            biozertifikat_id: item.biozertifikat_id.value().map(|Int(id)| id),
+            charge_gesendet: item.charge_id.is_some(),
+            charge_id: item.charge_id,
+            fremde_charge_nr: item.fremde_charge_nr,
+            mhd: item.mhd.map(DayTime),
+            herkunftsland: item.herkunftsland,
+            biozertifikat_id: item.biozertifikat_id,
             kontrakt_id: kontrakt.kontrakt_id,
             kontrakt_position_id: kontrakt.kontrakt_position_id,
-            wiegung_id: item.wiegung_id.value(),
-            bezug_beleg_id: item.bezug_beleg_id.value(),
+            wiegung_id: item.wiegung_id,
+            bezug_beleg_id: item.bezug_beleg_id,
             lager_buchen,
-            kostenstelle: item.kostenstelle.value().map(|Text(text)| text),
-            niederlassung_id: item.niederlassung_id.value().map(|Int(id)| id),
-            lagerhalle_id: item.lagerhalle_id.value().map(|Int(id)| id),
+            kostenstelle: item.kostenstelle,
+            niederlassung_id: item.niederlassung_id,
+            lagerhalle_id: item.lagerhalle_id,
             artikel_name: artikel.as_ref().map(|artikel| artikel.bezeichnung.clone()),
-            satz_gesendet: item.mwst_satz.get().is_some(),
+            satz_gesendet: item.mwst_satz.is_some(),
             lager_menge,
         })
     }
 
     /// The article by id, by number, or by both (D6); none for freight and text.
-    fn artikel(&self, item: &ItemEingabe) -> Result<Option<Arc<Artikel>>> {
-        let number = item.artikelnr.get().map(|Text(text)| text.as_str());
-        let Some(artikel) = artikel::named(self.tx, item.artikel_id.get().copied(), number)? else {
+    fn artikel(&self, item: &NewItem) -> Result<Option<Arc<Artikel>>> {
+        let number = item.artikelnr.as_deref();
+        let Some(artikel) = artikel::named(self.tx, item.artikel_id, number)? else {
             return Ok(None);
         };
         if artikel.status == ArtikelStatus::Inaktiv {
-            let feld = if item.artikel_id.get().is_some() { "artikel_id" } else { "artikelnr" };
+            let feld = if item.artikel_id.is_some() { "artikel_id" } else { "artikelnr" };
             let message = format!("Der Artikel {} ist inaktiv.", artikel.artikelnummer);
             return Err(Refusal::field(Code::ArtikelInaktiv, feld, message).into());
         }
@@ -197,17 +184,17 @@ impl Resolver<'_, '_> {
     /// The quantity that was sent, or that of the weighing in the unit of the item (D12).
     fn menge(
         &mut self,
-        item: &ItemEingabe,
+        item: &NewItem,
         artikel: Option<&Artikel>,
         einheit: Option<&str>,
         wiegung: Option<&FertigeWiegung>,
     ) -> Result<Quantity> {
-        let menge = match (item.menge.get(), wiegung) {
+        let menge = match (item.menge, wiegung) {
             (None, Some(wiegung)) => {
                 let einheit = einheit.unwrap_or("kg");
                 Some(weight_in(einheit, wiegung)?.ok_or_else(|| not_convertible("kg", einheit))?)
             }
-            (sent, _) => sent.copied(),
+            (sent, _) => sent,
         };
         let menge = required(menge, "menge")?;
         if menge.is_zero() && artikel.is_some() {
@@ -242,8 +229,8 @@ impl Resolver<'_, '_> {
     }
 
     /// The finished weighing that an item names and this document may use.
-    fn wiegung(&mut self, item: &ItemEingabe, artikel: Option<&Artikel>) -> Result<Option<FertigeWiegung>> {
-        let Some(id) = item.wiegung_id.get().copied() else { return Ok(None) };
+    fn wiegung(&mut self, item: &NewItem, artikel: Option<&Artikel>) -> Result<Option<FertigeWiegung>> {
+        let Some(id) = item.wiegung_id else { return Ok(None) };
         let wiegung = waage::finished(self.tx, id, artikel.map(|artikel| artikel.id))?;
         if sql::weighing_is_used(self.tx, id, self.context.typ, Some(self.context.beleg_id))? {
             let message = "Die Wiegung steht schon in einem anderen Beleg dieser Art.";
@@ -256,13 +243,13 @@ impl Resolver<'_, '_> {
     /// The net unit price: sent, or from the article, or none where that is allowed (D6).
     fn preis(
         &mut self,
-        item: &ItemEingabe,
+        item: &NewItem,
         artikel: Option<&Artikel>,
         lager_menge: Option<Quantity>,
         conversion: Option<Conversion>,
     ) -> Result<Price> {
-        if let Some(sent) = item.ep_netto.get() {
-            return Ok(*sent);
+        if let Some(sent) = item.ep_netto {
+            return Ok(sent);
         }
         let own = match artikel {
             Some(artikel) if self.context.auto_price => self.master_price(artikel, lager_menge)?,
@@ -356,34 +343,24 @@ impl Resolver<'_, '_> {
     }
 
     /// Fields that only purchases have are dropped from sales, with a hint (D8).
-    fn ignore_purchase_fields(&mut self, item: &mut ItemEingabe) {
-        use crate::http::wire::ignore;
+    fn ignore_purchase_fields(&mut self, item: &mut NewItem) {
         if self.context.typ.seite() == Seite::Einkauf {
             return;
         }
-        // GET shows these as null: repeating null is no reason for a hint.
-        if item.fremde_charge_nr.get().is_some() {
-            ignore(&mut item.fremde_charge_nr, "fremde_charge_nr", self.hints);
-        }
-        if item.mhd.get().is_some() {
-            ignore(&mut item.mhd, "mhd", self.hints);
-        }
-        if item.herkunftsland.get().is_some() {
-            ignore(&mut item.herkunftsland, "herkunftsland", self.hints);
-        }
-        if item.biozertifikat_id.get().is_some() {
-            ignore(&mut item.biozertifikat_id, "biozertifikat_id", self.hints);
+        let dropped = [
+            ("fremde_charge_nr", item.fremde_charge_nr.take().is_some()),
+            ("mhd", item.mhd.take().is_some()),
+            ("herkunftsland", item.herkunftsland.take().is_some()),
+            ("biozertifikat_id", item.biozertifikat_id.take().is_some()),
+        ];
+        for (feld, _) in dropped.into_iter().filter(|(_, was_sent)| *was_sent) {
+            self.hints.add_ignored(feld);
         }
     }
 
     /// Whether the position moves goods or is paired with one that does (D8).
-    fn takes_part_in_stock(
-        &mut self,
-        item: &ItemEingabe,
-        artikel: Option<&Artikel>,
-        ep_netto: Price,
-    ) -> bool {
-        let declined = item.lager_buchen.get() == Some(&false);
+    fn takes_part_in_stock(&mut self, item: &NewItem, artikel: Option<&Artikel>, ep_netto: Price) -> bool {
+        let declined = item.lager_buchen == Some(false);
         if artikel.is_none() || ep_netto.is_negative() {
             return false;
         }
@@ -404,12 +381,12 @@ impl Resolver<'_, '_> {
 
     /// The batch that is named must be there and fit; a delivery of a tracked article must name
     /// one or tell of one, always (D8). Invoices are checked when they are paired.
-    fn check_batch(&mut self, item: &ItemEingabe, artikel: Option<&Artikel>, moves: bool) -> Result<()> {
+    fn check_batch(&mut self, item: &NewItem, artikel: Option<&Artikel>, moves: bool) -> Result<()> {
         // A batch without an article is one of another article.
         let of = artikel.map_or(Uuid::nil(), |artikel| artikel.id);
-        chargen::check_named(self.tx, item.charge_id.get().copied(), Some(of))?;
-        if let Some(Int(id)) = item.biozertifikat_id.get() {
-            let zertifikat = biozertifikate::must_have(self.tx, *id)?;
+        chargen::check_named(self.tx, item.charge_id, Some(of))?;
+        if let Some(id) = item.biozertifikat_id {
+            let zertifikat = biozertifikate::must_have(self.tx, id)?;
             // An order only announces the goods: until they come the certificate may be renewed.
             if !self.context.typ.kuendigt_an() {
                 zertifikat.hint_expired(self.context.satz_datum, self.hints);
@@ -418,7 +395,7 @@ impl Resolver<'_, '_> {
         if !artikel.is_some_and(|artikel| artikel.chargenpflichtig) || item.has_batch_information() {
             return Ok(());
         }
-        let takes_back = item.menge.get().is_some_and(|menge| menge.is_negative());
+        let takes_back = item.menge.is_some_and(Quantity::is_negative);
         match must_tell(self.context.typ, self.context.einstellungen, takes_back, moves) {
             true => Err(batch_missing(self.context.typ).into()),
             false => Ok(()),
@@ -427,9 +404,9 @@ impl Resolver<'_, '_> {
 
     /// A document that an item is bound to is of the same partner and of the other side; what takes goods back may name
     /// one of its own side, too (D8).
-    fn check_bezug(&self, item: &ItemEingabe, menge: Quantity) -> Result<()> {
-        let Some(id) = item.bezug_beleg_id.get() else { return Ok(()) };
-        let Some(bezug) = sql::find(self.tx, *id)? else {
+    fn check_bezug(&self, item: &NewItem, menge: Quantity) -> Result<()> {
+        let Some(id) = item.bezug_beleg_id else { return Ok(()) };
+        let Some(bezug) = sql::find(self.tx, id)? else {
             let message = "Diesen Beleg gibt es nicht. Bitte die bezug_beleg_id prüfen.";
             return Err(Refusal::field(Code::BelegNichtGefunden, "bezug_beleg_id", message).into());
         };
@@ -445,28 +422,28 @@ impl Resolver<'_, '_> {
     }
 }
 
-impl ItemEingabe {
+impl NewItem {
     /// Batch and contract of the weighing hold where the item names none (D12). Without an article there is no
     /// batch; the position of a contract holds for that contract alone.
     fn take_over(&mut self, wiegung: &Wiegung, has_artikel: bool) {
-        if let Some(charge) = wiegung.charge_id.filter(|_| has_artikel && self.charge_id.get().is_none()) {
-            self.charge_id = Sent::Value(charge);
+        if has_artikel {
+            self.charge_id = self.charge_id.or(wiegung.charge_id);
         }
-        let (Some(kontrakt), None) = (wiegung.kontrakt_id, self.kontrakt_position_id.get()) else { return };
-        if self.kontrakt_id.get().is_none_or(|sent| *sent == kontrakt) {
-            self.kontrakt_id = Sent::Value(kontrakt);
-            self.kontrakt_position_id = wiegung.kontrakt_position_id.map_or(Sent::Absent, Sent::Value);
+        let (Some(kontrakt), None) = (wiegung.kontrakt_id, self.kontrakt_position_id) else { return };
+        if self.kontrakt_id.is_none_or(|sent| sent == kontrakt) {
+            self.kontrakt_id = Some(kontrakt);
+            self.kontrakt_position_id = wiegung.kontrakt_position_id;
         }
     }
 
     /// Whether the item tells of a batch: fremde_charge_nr, mhd, herkunftsland, biozertifikat_id
     /// or charge_id (D8).
     fn has_batch_information(&self) -> bool {
-        self.fremde_charge_nr.get().is_some()
-            || self.mhd.get().is_some()
-            || self.herkunftsland.get().is_some()
-            || self.biozertifikat_id.get().is_some()
-            || self.charge_id.get().is_some()
+        self.fremde_charge_nr.is_some()
+            || self.mhd.is_some()
+            || self.herkunftsland.is_some()
+            || self.biozertifikat_id.is_some()
+            || self.charge_id.is_some()
     }
 }
 

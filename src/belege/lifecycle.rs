@@ -9,7 +9,6 @@ use super::{pruefsumme, sql};
 use crate::db::error::Result;
 use crate::db::numbers;
 use crate::db::tx::WriteTx;
-use crate::http::reply::Reply;
 use crate::rules::day::DayTime;
 use crate::rules::document::BelegStatus;
 use crate::rules::error::{Code, Hints, Refusal};
@@ -61,7 +60,12 @@ pub fn settle(tx: &WriteTx<'_>, beleg: Beleg) -> Result<Beleg> {
 
 /// Cancels a document. A finalised invoice gets a counter document; other documents only change
 /// their state. What was booked is reversed.
-pub fn cancel(tx: &WriteTx<'_>, old: Beleg, grund: String, mut hinweise: Hints) -> Result<Reply> {
+pub fn cancel(
+    tx: &WriteTx<'_>,
+    old: Beleg,
+    grund: String,
+    mut hinweise: Hints,
+) -> Result<StornoBestaetigung> {
     if old.status == BelegStatus::Storniert || old.storno_von_beleg_id.is_some() {
         let message = "Ein stornierter Beleg und ein Stornobeleg lassen sich nicht stornieren.";
         return Err(Refusal::new(Code::BelegNichtStornierbar, message).into());
@@ -92,7 +96,7 @@ pub fn cancel(tx: &WriteTx<'_>, old: Beleg, grund: String, mut hinweise: Hints) 
     };
     let lagerbewegungen = lager::rebook(tx, change, &mut hinweise)?;
     let counter = if needs_counter { Some(counter_document(tx, &beleg, positions)?) } else { None };
-    let bestaetigung = StornoBestaetigung {
+    Ok(StornoBestaetigung {
         id: beleg.id,
         beleg_nummer: beleg.beleg_nummer,
         status: beleg.status,
@@ -100,8 +104,7 @@ pub fn cancel(tx: &WriteTx<'_>, old: Beleg, grund: String, mut hinweise: Hints) 
         storno_beleg_nummer: counter.map(|counter| counter.beleg_nummer),
         lagerbewegungen,
         hinweise,
-    };
-    Ok(Reply::ok(&bestaetigung)?.about(beleg.id))
+    })
 }
 
 /// The counter document of an invoice: same type, today's date and number, quantities negated,

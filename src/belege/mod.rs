@@ -39,8 +39,8 @@ use crate::http::shape::Answer;
 use crate::http::wire::Leer;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
-use crate::waage::StornoEingabe;
-use eingabe::{BelegEingabe, PdfEingabe};
+use crate::waage::Storno;
+use eingabe::{BelegChange, NewBeleg, NewPdf};
 use model::{
     Beleg, BelegBestaetigung, BelegPdf, BelegWiederholt, Dokument, PdfBestaetigung, StatusBestaetigung,
     StornoBestaetigung, Verlaufseintrag,
@@ -103,13 +103,13 @@ pub const ROUTES: &[Route] = &[
         ])
         .gives(&[Answer::list::<Beleg>()]),
     Route::write(Method::Post, "/api/v1/belege", WRITE, "Beleg anlegen", handlers::create)
-        .takes::<BelegEingabe>("BelegNeu", &["beleg_typ", "items"])
+        .takes::<NewBeleg>("BelegNeu", &["beleg_typ", "items"])
         .gives(&[Answer::created::<BelegBestaetigung>(), Answer::ok::<BelegWiederholt>()])
         .refuses(&[PARTNER, DATE_AND_ARTICLE, ITEMS]),
     Route::get("/api/v1/belege/{id}", READ, "Einen Beleg mit Positionen lesen", handlers::get)
         .gives(&[Answer::resource::<Beleg>()]),
     Route::write(Method::Put, "/api/v1/belege/{id}", WRITE, "Offenen Beleg ändern", handlers::change)
-        .takes::<BelegEingabe>("BelegAenderung", &[])
+        .takes::<BelegChange>("BelegAenderung", &[])
         .with_if_match()
         .gives(&[Answer::ok::<BelegBestaetigung>()])
         .refuses(&[
@@ -130,7 +130,7 @@ pub const ROUTES: &[Route] = &[
     .gives(&[Answer::ok::<StatusBestaetigung>()])
     .refuses(&[&[Code::BelegStorniert]]),
     Route::write(Method::Post, "/api/v1/belege/{id}/storno", WRITE, "Beleg stornieren", handlers::cancel)
-        .takes::<StornoEingabe>("Storno", &["grund"])
+        .takes::<Storno>("Storno", &["grund"])
         .with_if_match()
         .gives(&[Answer::ok::<StornoBestaetigung>()])
         .refuses(&[&[
@@ -155,7 +155,7 @@ pub const ROUTES: &[Route] = &[
         handlers::archive_pdf,
     )
     .with_upload()
-    .takes::<PdfEingabe>("BelegPdfNeu", &["datei_base64"])
+    .takes::<NewPdf>("BelegPdfNeu", &["datei_base64"])
     .gives(&[Answer::created::<PdfBestaetigung>(), Answer::ok::<PdfBestaetigung>()]),
     Route::get("/api/v1/dokumente", READ, "Abgeschlossene Belege seit einem Tag", handlers::poll)
         .with_query(&[

@@ -131,6 +131,15 @@ pub struct BelegWiederholt {
     pub hinweise: Hints,
 }
 
+/// What became of a new document.
+#[derive(Debug)]
+pub enum Angelegt {
+    /// It was made.
+    Neu(BelegBestaetigung),
+    /// Its external_ref is known: what it belongs to (D19).
+    Wiederholt(Box<BelegWiederholt>),
+}
+
 /// Confirmation of POST and PUT /belege.
 #[derive(Debug, Serialize, JsonSchema)]
 #[allow(missing_docs)]

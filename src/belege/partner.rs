@@ -2,10 +2,8 @@
 
 use uuid::Uuid;
 
-use super::eingabe::BelegEingabe;
 use crate::db::error::Result;
 use crate::db::tx::Tx;
-use crate::http::wire::Text;
 use crate::kunden::{self, Kunde};
 use crate::laender;
 use crate::rules::document::BelegTyp;
@@ -13,12 +11,6 @@ use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::stammdaten::KundeStatus;
 use crate::rules::tax::Steuerpartner;
 use crate::rules::verweis::Verweis;
-
-/// The partner that a body names, by kunden_id, kundennummer or both; none when by neither.
-pub fn resolve(tx: &Tx<'_>, eingabe: &BelegEingabe) -> Result<Option<Kunde>> {
-    let kundennummer = eingabe.kundennummer.get().map(|Text(number)| number.as_str());
-    kunden::named(tx, eingabe.kunden_id.get(), kundennummer)
-}
 
 /// A locked partner gets no new documents, except the invoices he sends (D3).
 pub fn check_status(typ: BelegTyp, kunde: &Kunde, hints: &mut Hints) -> Result<()> {

@@ -4,15 +4,13 @@ use rusqlite::named_params;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::eingabe::PdfEingabe;
+use super::eingabe::NewPdf;
 use super::lifecycle::finalise;
 use super::model::{Beleg, BelegPdf, PdfBestaetigung};
 use super::{nachweis, sql};
 use crate::db::error::Result;
 use crate::db::evidence::Subject;
 use crate::db::tx::{Tx, WriteTx};
-use crate::http::reply::Reply;
-use crate::http::upload::{Dateiname, Inhalt};
 use crate::rules::bytes::{base64, hex};
 use crate::rules::document::BelegStatus;
 use crate::rules::error::{Checked, Code, Hints, Refusal, required};
@@ -42,9 +40,9 @@ pub fn newest(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<BelegPdf>> {
 }
 
 /// Refuses content that is no PDF.
-pub fn check_signature(eingabe: &PdfEingabe) -> Checked<()> {
-    match eingabe.datei_base64.get() {
-        Some(Inhalt(inhalt)) if !inhalt.starts_with(SIGNATURE) => {
+pub fn check_signature(pdf: &NewPdf) -> Checked<()> {
+    match &pdf.datei_base64 {
+        Some(inhalt) if !inhalt.starts_with(SIGNATURE) => {
             let message = "Der Inhalt ist kein PDF: er muss mit %PDF- beginnen.";
             Err(Refusal::field(Code::FeldUngueltig, "datei_base64", message))
         }
@@ -53,27 +51,26 @@ pub fn check_signature(eingabe: &PdfEingabe) -> Checked<()> {
 }
 
 /// Archives a PDF; the first one makes an open document final. The same content as the newest
-/// is not archived again.
+/// is not archived again. The confirmation, and whether anything was archived.
 pub fn archive(
     tx: &WriteTx<'_>,
     beleg: Beleg,
-    eingabe: PdfEingabe,
+    pdf: NewPdf,
     sha256: Option<[u8; 32]>,
     hinweise: Hints,
-) -> Result<Reply> {
-    let Inhalt(inhalt) = required(eingabe.datei_base64.value(), "datei_base64")?;
+) -> Result<(PdfBestaetigung, bool)> {
+    let inhalt = required(pdf.datei_base64, "datei_base64")?;
     let sha256 = required(sha256, "datei_base64")?;
     let newest = newest_digest(tx, beleg.id)?;
     let known = newest.as_ref().filter(|(_, digest)| *digest == sha256).map(|(id, _)| *id);
     let id = match known {
         Some(id) => id,
         None => {
-            let own_name = format!("{}.pdf", beleg.beleg_nummer);
-            let dateiname = eingabe.dateiname.value().map_or(own_name, |Dateiname(name)| name);
+            let dateiname = pdf.dateiname.unwrap_or_else(|| format!("{}.pdf", beleg.beleg_nummer));
             insert(tx, beleg.id, &dateiname, &sha256, &inhalt)?
         }
     };
-    let finalises = eingabe.abschliessen.value().unwrap_or(true) && beleg.status == BelegStatus::Offen;
+    let finalises = pdf.abschliessen.unwrap_or(true) && beleg.status == BelegStatus::Offen;
     let was_final = beleg.ereignis_am.is_some();
     let beleg = if finalises {
         finalise(tx, beleg)?
@@ -91,13 +88,12 @@ pub fn archive(
         status: beleg.status,
         hinweise,
     };
-    let status = if known.is_some() { 200 } else { 201 };
-    Ok(Reply::json(status, &bestaetigung)?.about(beleg.id))
+    Ok((bestaetigung, known.is_none()))
 }
 
 /// The digest of an upload, computed before the writer's turn.
-pub fn digest(eingabe: &PdfEingabe) -> Option<[u8; 32]> {
-    eingabe.datei_base64.get().map(|Inhalt(inhalt)| Sha256::digest(inhalt).into())
+pub fn digest(pdf: &NewPdf) -> Option<[u8; 32]> {
+    pdf.datei_base64.as_ref().map(|inhalt| Sha256::digest(inhalt).into())
 }
 
 /// A document that was final before has a new PDF: the polling list shows it again (D11).

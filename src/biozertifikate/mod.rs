@@ -61,25 +61,21 @@ pub fn must_have(tx: &Tx<'_>, id: i64) -> Result<Biozertifikat> {
 
 fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let zeile = BiozertifikatZeile::from_json(row, at)?;
-    let Text(nummer) = required(zeile.nummer.value(), "nummer")?;
-    let partner_id = match zeile.partner.value() {
-        Some(Text(kundennr)) => Some(kunden::must_have_number(tx, &kundennr, "partner")?.id),
+    let nummer = required(zeile.nummer, "nummer")?;
+    let partner_id = match zeile.partner {
+        Some(kundennr) => Some(kunden::must_have_number(tx, &kundennr, "partner")?.id),
         None => None,
     };
-    let id = match zeile.id.value() {
-        Some(Int(id)) => id,
+    let id = match zeile.id {
+        Some(id) => id,
         None => id_of(tx, &nummer)?,
     };
     let old = find(tx, id)?;
     let new = Biozertifikat {
         nummer,
-        kontrollstelle: zeile
-            .kontrollstelle
-            .value()
-            .map(|Text(text)| text)
-            .or(old.as_ref().and_then(|old| old.kontrollstelle.clone())),
+        kontrollstelle: zeile.kontrollstelle.or(old.as_ref().and_then(|old| old.kontrollstelle.clone())),
         partner_id: partner_id.or(old.as_ref().and_then(|old| old.partner_id)),
-        gueltig_bis: zeile.gueltig_bis.value().or(old.as_ref().and_then(|old| old.gueltig_bis)),
+        gueltig_bis: zeile.gueltig_bis.or(old.as_ref().and_then(|old| old.gueltig_bis)),
     };
     if old.as_ref() == Some(&new) {
         return Ok(Upserted::Unchanged);

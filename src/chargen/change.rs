@@ -1,23 +1,19 @@
 //! A correction of a batch: what was noted of it was wrong, the goods stay the same (D8).
 
-use super::model::{Charge, ChargeAenderung};
+use super::model::{Charge, ChargeChange};
 use super::{sql, stock, verlauf};
 use crate::db::error::Result;
 use crate::db::tx::WriteTx;
-use crate::http::wire::Text;
-use crate::laender::Staat;
 use crate::rules::day::DayTime;
 use crate::rules::error::{Code, Refusal};
 use crate::rules::text::case_key;
 
 /// The batch with the fields that were sent; null clears. One that says what is known already changes nothing.
-pub fn change(tx: &WriteTx<'_>, old: Charge, eingabe: ChargeAenderung) -> Result<Charge> {
-    let fremde_charge_nr = eingabe.fremde_charge_nr.or_keep(old.fremde_charge_nr.clone().map(Text));
-    let herkunftsland = eingabe.herkunftsland.or_keep(old.herkunftsland.clone().map(Staat));
+pub fn change(tx: &WriteTx<'_>, old: Charge, change: ChargeChange) -> Result<Charge> {
     let new = Charge {
-        fremde_charge_nr: fremde_charge_nr.map(|Text(text)| text),
-        mhd: eingabe.mhd.or_keep(old.mhd.map(|DayTime(day)| day)).map(DayTime),
-        herkunftsland: herkunftsland.map(|Staat(iso2)| iso2),
+        fremde_charge_nr: change.fremde_charge_nr.apply(old.fremde_charge_nr.clone()),
+        mhd: change.mhd.map(DayTime).apply(old.mhd),
+        herkunftsland: change.herkunftsland.apply(old.herkunftsland.clone()),
         ..old.clone()
     };
     // Batches of one number and different dates are told apart by these; each can be corrected.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::model::{Charge, ChargeAenderung, ChargeAngelegt, ChargeEingabe, ChargeGeaendert};
+use super::model::{Charge, ChargeAngelegt, ChargeChange, ChargeGeaendert, NewCharge};
 use super::verfuegbar::{self, Auswahl};
 use super::{change, sql, stock, verlauf};
 use crate::artikel::{self, Artikel};
@@ -15,8 +15,6 @@ use crate::http::call::{Call, IfMatch};
 use crate::http::query::Query;
 use crate::http::reply::Reply;
 use crate::http::route::{Param, ParamKind, WriteWork};
-use crate::http::wire::{Int, OneOf, Text};
-use crate::laender::Staat;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::stammdaten::EingangQuelle;
@@ -111,12 +109,12 @@ pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 
 /// PUT /chargen/{id}
 pub fn change(call: &Call<'_>) -> Result<WriteWork> {
-    let (eingabe, hinweise) = call.body::<ChargeAenderung>()?;
+    let (change, hinweise) = call.body::<ChargeChange>()?;
     let (id, if_match) = (call.id(WHAT)?, call.if_match());
     Ok(Box::new(move |tx| {
         let old = found(tx, id)?;
         IfMatch::check(if_match.as_ref(), old.version)?;
-        let charge = change::change(tx, old, eingabe)?;
+        let charge = change::change(tx, old, change)?;
         Ok(Reply::ok(&ChargeGeaendert { charge, hinweise })?.about(id))
     }))
 }
@@ -130,9 +128,9 @@ pub fn get_verlauf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 
 /// POST /chargen
 pub fn create(call: &Call<'_>) -> Result<WriteWork> {
-    let (eingabe, mut hinweise) = call.body::<ChargeEingabe>()?;
+    let (new, mut hinweise) = call.body::<NewCharge>()?;
     Ok(Box::new(move |tx| {
-        let neu = checked(tx, eingabe, &mut hinweise)?;
+        let neu = checked(tx, new, &mut hinweise)?;
         let (id, charge_nr) = stock::create(tx, &neu)?;
         let message =
             "Die Charge wurde ohne Bestand angelegt. Bestand bucht ein Einkaufsbeleg oder der Import.";
@@ -147,42 +145,42 @@ fn found(tx: &Tx<'_>, id: Uuid) -> Result<Charge> {
 }
 
 /// The batch that a body asks for; every id in it is looked up.
-fn checked(tx: &WriteTx<'_>, eingabe: ChargeEingabe, hinweise: &mut Hints) -> Result<stock::NeueCharge> {
-    let artikel_id = required(eingabe.artikel_id.value(), "artikel_id")?;
+fn checked(tx: &WriteTx<'_>, new: NewCharge, hinweise: &mut Hints) -> Result<stock::NeueCharge> {
+    let artikel_id = required(new.artikel_id, "artikel_id")?;
     let artikel = artikel::find(tx, artikel_id)?.ok_or_else(|| {
         let message = "Diesen Artikel gibt es nicht. Bitte die artikel_id prüfen.";
         Refusal::field(Code::ArtikelNichtGefunden, "artikel_id", message)
     })?;
-    let charge_nr = eingabe.charge_nr.value().map(|Text(text)| text);
+    let charge_nr = new.charge_nr;
     if let Some(charge_nr) = &charge_nr {
         stock::check_charge_nr(tx, artikel.id, charge_nr)?;
     }
-    let partner_id = eingabe.partner_id.value();
+    let partner_id = new.partner_id;
     if let Some(partner) = partner_id
         && kunden::find(tx, partner)?.is_none()
     {
         let message = "Diesen Partner gibt es nicht. Bitte die partner_id prüfen.";
         return Err(Refusal::field(Code::PartnerNichtGefunden, "partner_id", message).into());
     }
-    let biozertifikat_id = eingabe.biozertifikat_id.value().map(|Int(id)| id);
+    let biozertifikat_id = new.biozertifikat_id;
     if let Some(id) = biozertifikat_id {
         biozertifikate::must_have(tx, id)?;
     }
-    let einheit = eingabe.einheit.value().map(|Text(text)| text);
+    let einheit = new.einheit;
     let conversion = stock::to_article_unit(einheit.as_deref(), &artikel, hinweise)?;
     Ok(stock::NeueCharge {
         charge_nr,
         artikel_id,
         partner_id,
-        fremde_charge_nr: eingabe.fremde_charge_nr.value().map(|Text(text)| text),
-        mhd: eingabe.mhd.value(),
-        herkunftsland: eingabe.herkunftsland.value().map(|Staat(iso2)| iso2),
+        fremde_charge_nr: new.fremde_charge_nr,
+        mhd: new.mhd,
+        herkunftsland: new.herkunftsland,
         biozertifikat_id,
         einheit: artikel.einheit.clone().or(einheit),
-        eingang_menge: eingabe.eingang_menge.value().map(|menge| conversion.quantity(menge)).transpose()?,
-        eingang_ep: eingabe.eingang_ep.value().map(|ep| conversion.price(ep)).transpose()?,
-        eingang_quelle: eingabe.eingang_quelle.value().map_or(EingangQuelle::Manuell, |OneOf(quelle)| quelle),
-        niederlassung_id: eingabe.niederlassung_id.value().map(|Int(id)| id),
-        lagerhalle_id: eingabe.lagerhalle_id.value().map(|Int(id)| id),
+        eingang_menge: new.eingang_menge.map(|menge| conversion.quantity(menge)).transpose()?,
+        eingang_ep: new.eingang_ep.map(|ep| conversion.price(ep)).transpose()?,
+        eingang_quelle: new.eingang_quelle.unwrap_or(EingangQuelle::Manuell),
+        niederlassung_id: new.niederlassung_id,
+        lagerhalle_id: new.lagerhalle_id,
     })
 }

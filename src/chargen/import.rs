@@ -11,9 +11,8 @@ use super::{change, sql};
 use crate::db::error::{Failure, Result};
 use crate::db::tx::WriteTx;
 use crate::http::json::Json;
-use crate::http::wire::{At, FromJson, Int, Sent, Text};
+use crate::http::wire::{At, FromJson};
 use crate::import::Upserted;
-use crate::laender::Staat;
 use crate::rules::day::DayTime;
 use crate::rules::error::required;
 use crate::rules::fixed::Quantity;
@@ -25,14 +24,14 @@ use crate::{artikel, biozertifikate, kunden};
 /// stock is compared with what was imported before, and the difference is booked.
 pub fn charge(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let mut zeile = ChargeZeile::from_json(row, at)?;
-    let Text(artikelnummer) = required(std::mem::take(&mut zeile.artikelnummer).value(), "artikelnummer")?;
+    let artikelnummer = required(zeile.artikelnummer.take(), "artikelnummer")?;
     let artikel_id = artikel::by_artikelnummer(tx, &artikelnummer)?;
-    let Text(charge_nr) = required(std::mem::take(&mut zeile.charge_nr).value(), "charge_nr")?;
+    let charge_nr = required(zeile.charge_nr.take(), "charge_nr")?;
     let artikel = artikel::find(tx, artikel_id)?;
     let artikel = artikel.ok_or_else(|| Failure::Broken("a listed article is gone".into()))?;
-    let einheit = std::mem::take(&mut zeile.einheit).value().map(|Text(text)| text);
+    let einheit = zeile.einheit.take();
     let conversion = to_article_unit(einheit.as_deref(), &artikel, at.hints())?;
-    let bestand = zeile.bestand.get().map(|bestand| conversion.quantity(*bestand)).transpose()?;
+    let bestand = zeile.bestand.map(|bestand| conversion.quantity(bestand)).transpose()?;
     let (charge, outcome) = match sql::find_by_nr(tx, artikel_id, &charge_nr)? {
         Some(old) => {
             let id = old.id;
@@ -89,31 +88,29 @@ fn add(
 
 /// The batch with the fields of a row.
 fn with_row(tx: &WriteTx<'_>, old: Charge, zeile: ChargeZeile, conversion: Conversion) -> Result<Charge> {
-    let partner_id = match zeile.partner.get() {
-        Some(Text(kundennr)) => Some(kunden::must_have_number(tx, kundennr, "partner")?.id),
+    let partner_id = match &zeile.partner {
+        Some(kundennr) => Some(kunden::must_have_number(tx, kundennr, "partner")?.id),
         None => old.partner_id,
     };
-    let biozertifikat_id = zeile.biozertifikat_id.get().map(|Int(id)| *id);
-    if let Some(id) = biozertifikat_id {
+    if let Some(id) = zeile.biozertifikat_id {
         biozertifikate::must_have(tx, id)?;
     }
-    let text = |sent: Sent<Text>, old: Option<String>| sent.value().map(|Text(text)| text).or(old);
     Ok(Charge {
         partner_id,
-        biozertifikat_id: biozertifikat_id.or(old.biozertifikat_id),
-        fremde_charge_nr: text(zeile.fremde_charge_nr, old.fremde_charge_nr),
-        mhd: zeile.mhd.value().map(DayTime).or(old.mhd),
-        herkunftsland: zeile.herkunftsland.value().map(|Staat(iso2)| iso2).or(old.herkunftsland),
-        eingang_menge: match zeile.eingang_menge.value() {
+        biozertifikat_id: zeile.biozertifikat_id.or(old.biozertifikat_id),
+        fremde_charge_nr: zeile.fremde_charge_nr.or(old.fremde_charge_nr),
+        mhd: zeile.mhd.map(DayTime).or(old.mhd),
+        herkunftsland: zeile.herkunftsland.or(old.herkunftsland),
+        eingang_menge: match zeile.eingang_menge {
             Some(menge) => Some(conversion.quantity(menge)?),
             None => old.eingang_menge,
         },
-        eingang_ep: match zeile.eingang_ep.value() {
+        eingang_ep: match zeile.eingang_ep {
             Some(ep) => Some(conversion.price(ep)?),
             None => old.eingang_ep,
         },
-        niederlassung_id: zeile.niederlassung_id.value().map(|Int(id)| id).or(old.niederlassung_id),
-        lagerhalle_id: zeile.lagerhalle_id.value().map(|Int(id)| id).or(old.lagerhalle_id),
+        niederlassung_id: zeile.niederlassung_id.or(old.niederlassung_id),
+        lagerhalle_id: zeile.lagerhalle_id.or(old.lagerhalle_id),
         ..old
     })
 }

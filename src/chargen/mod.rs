@@ -23,7 +23,7 @@ use crate::http::shape::Answer;
 use crate::import::{Import, check};
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
-use model::{ChargeAenderung, ChargeAngelegt, ChargeEingabe, ChargeGeaendert, ChargeVerlaufseintrag};
+use model::{ChargeAngelegt, ChargeChange, ChargeGeaendert, ChargeVerlaufseintrag, NewCharge};
 use verfuegbar::VerfuegbareCharge;
 
 const READ: Access = Access::Scope(Scope::ChargenRead);
@@ -62,7 +62,7 @@ pub const ROUTES: &[Route] = &[
         "Lieferantennummer, Haltbarkeit oder Herkunft einer Charge berichtigen",
         handlers::change,
     )
-    .takes::<ChargeAenderung>("ChargeAenderung", &[])
+    .takes::<ChargeChange>("ChargeAenderung", &[])
     .with_if_match()
     .gives(&[Answer::ok::<ChargeGeaendert>()])
     .refuses(&[&[Code::LandUnbekannt, Code::FremdeChargeNrBereitsVergeben]]),
@@ -76,7 +76,7 @@ pub const ROUTES: &[Route] = &[
         "Charge anlegen, ohne Bestand zu buchen",
         handlers::create,
     )
-    .takes::<ChargeEingabe>("ChargeNeu", &["artikel_id"])
+    .takes::<NewCharge>("ChargeNeu", &["artikel_id"])
     .gives(&[Answer::created::<ChargeAngelegt>()])
     .refuses(&[&[
         Code::ArtikelNichtGefunden,

@@ -42,8 +42,8 @@ pub struct Charge {
 }
 
 eingabe! {
-    /// Body of POST /chargen.
-    pub struct ChargeEingabe {
+    /// A new batch: body of POST /chargen.
+    pub struct NewCharge {
         artikel_id: Uuid,
         charge_nr: Text,
         fremde_charge_nr: Text,
@@ -63,8 +63,8 @@ eingabe! {
 }
 
 eingabe! {
-    /// Body of PUT /chargen/{id}.
-    pub struct ChargeAenderung {
+    /// A correction of a batch: body of PUT /chargen/{id}.
+    pub change ChargeChange {
         fremde_charge_nr: Text,
         mhd: Day,
         herkunftsland: Staat,

@@ -146,7 +146,7 @@ impl<'r> Call<'r> {
     }
 
     /// The body, and what was noted while it was read.
-    pub fn body<T: FromJson>(&self) -> Result<(T, Hints)> {
+    pub fn body<T: FromJson>(&self) -> Result<(T::Value, Hints)> {
         let json = self.json()?;
         if !matches!(json, Json::Object(_)) {
             let message = "Der Text muss ein JSON-Objekt sein: { … }.";
@@ -159,10 +159,10 @@ impl<'r> Call<'r> {
     }
 
     /// The body of a request that needs none: nothing at all is as good as `{}`.
-    pub fn optional_body<T: FromJson + Default>(&self) -> Result<(T, Hints)> {
+    pub fn optional_body<T: FromJson<Value: Default>>(&self) -> Result<(T::Value, Hints)> {
         match self.request.body.content() {
-            Ok([]) => Ok((T::default(), Hints::default())),
-            _ => self.body(),
+            Ok([]) => Ok(Default::default()),
+            _ => self.body::<T>(),
         }
     }
 

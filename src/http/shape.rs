@@ -8,7 +8,7 @@ use schemars::generate::SchemaGenerator;
 use schemars::{JsonSchema, Schema, json_schema};
 
 use super::upload::{Dateiname, Inhalt};
-use super::wire::{Gewicht, Int, Leer, Liste, LongText, MAX_LONG_TEXT, MAX_TEXT, OneOf, Sent, Spelled, Text};
+use super::wire::{Gewicht, Int, Leer, Liste, LongText, MAX_LONG_TEXT, MAX_TEXT, OneOf, Spelled, Text};
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::error::{Hint, Hints};
@@ -133,7 +133,6 @@ shape!([const MIN: i64, const MAX: i64] Int<MIN, MAX> => |_| {
     schema
 });
 shape!([T: Choice + JsonSchema] OneOf<T> => |generator| generator.subschema_for::<T>());
-shape!([T: JsonSchema] Sent<T> => |generator| Option::<T>::json_schema(generator));
 shape!([T: JsonSchema, const MAX: usize] Liste<T, MAX> => |generator| {
     let items = generator.subschema_for::<T>();
     json_schema!({"type": "array", "items": items, "maxItems": MAX})

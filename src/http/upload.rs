@@ -34,11 +34,12 @@ pub fn mime_type(dateiname: &str) -> &'static str {
 }
 
 /// The content of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Inhalt(pub Vec<u8>);
+pub struct Inhalt;
 
 impl FromJson for Inhalt {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Inhalt> {
+    type Value = Vec<u8>;
+
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Vec<u8>> {
         let Json::String(text) = json else {
             return at.refuse(Code::FeldUngueltig, "Hier wird der Inhalt als Base64-Text erwartet.");
         };
@@ -48,17 +49,18 @@ impl FromJson for Inhalt {
         if content.len() > MAX_CONTENT {
             return at.refuse(Code::ZuGross, "Die Datei ist größer als 10 MiB. Bitte verkleinern.");
         }
-        Ok(Inhalt(content))
+        Ok(content)
     }
 }
 
 /// The name of a file, without a path.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Dateiname(pub String);
+pub struct Dateiname;
 
 impl FromJson for Dateiname {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Dateiname> {
-        let Text(name) = Text::from_json(json, at)?;
+    type Value = String;
+
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<String> {
+        let name = Text::from_json(json, at)?;
         let bad =
             |c: char| c.is_control() || matches!(c, '/' | '\\' | ':' | '"' | '<' | '>' | '|' | '?' | '*');
         if name.chars().any(bad) || name == "." || name == ".." {
@@ -67,6 +69,6 @@ impl FromJson for Dateiname {
                 "Der Dateiname darf keinen Pfad und keine Sonderzeichen enthalten.",
             );
         }
-        Ok(Dateiname(name))
+        Ok(name)
     }
 }

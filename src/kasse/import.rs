@@ -9,7 +9,7 @@ use super::store::{Artikelbezug, BonEingabe, ZeileEingabe, store};
 use crate::db::error::Result;
 use crate::db::tx::WriteTx;
 use crate::http::json::Json;
-use crate::http::wire::{At, FromJson, Int, OneOf, Text};
+use crate::http::wire::{At, FromJson};
 use crate::import::Stored;
 use crate::import::file::{Complaint, Rows};
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
@@ -33,8 +33,8 @@ pub fn groups(rows: &Rows<'_>) -> std::result::Result<Vec<Vec<usize>>, Complaint
         let mut hints = Hints::default();
         let zeile = BarverkaufZeile::from_json(row, &mut At::row(&mut hints, rows.tabular));
         let zeile = zeile.map_err(|refusal| format!("line {line}: {}", refusal.message))?;
-        let (bon_id, kasse_id) = (zeile.bon_id.value(), zeile.kasse_id.value());
-        let bon_nr = zeile.bon_nr.value().map(|Text(nr)| nr);
+        let (bon_id, kasse_id) = (zeile.bon_id, zeile.kasse_id);
+        let bon_nr = zeile.bon_nr;
         // With an id the register is no part of the name.
         let named = (bon_id.is_some(), bon_id.is_none() && kasse_id.is_some());
         if let Some(nr) = bon_nr.clone()
@@ -44,7 +44,7 @@ pub fn groups(rows: &Rows<'_>) -> std::result::Result<Vec<Vec<usize>>, Complaint
                 "line {line}: this receipt is named in two ways: give bon_id, or bon_nr and kasse_id, in all of its lines"
             ));
         }
-        let id = zeile.id.value().map(|Int(id)| id);
+        let id = zeile.id;
         let key = match (bon_id, &bon_nr, id) {
             (Some(bon), ..) => Key::Bon(bon),
             (None, None, Some(id)) => Key::Zeile(id),
@@ -77,34 +77,34 @@ pub fn bon(tx: &WriteTx<'_>, rows: &[&Json<'_>], at: &mut At<'_>) -> Stored {
 /// Adds a row to its receipt, whose lines must agree on it.
 fn add(tx: &WriteTx<'_>, bon: &mut BonEingabe, row: &Json<'_>, at: &mut At<'_>) -> Result<()> {
     let zeile = BarverkaufZeile::from_json(row, at)?;
-    agree(&mut bon.bon_id, zeile.bon_id.value(), "bon_id")?;
-    agree(&mut bon.bon_nr, zeile.bon_nr.value().map(|Text(text)| text), "bon_nr")?;
-    agree(&mut bon.kasse_id, zeile.kasse_id.value(), "kasse_id")?;
-    agree(&mut bon.kassiert_at, zeile.kassiert_at.value(), "kassiert_at")?;
-    agree(&mut bon.art, zeile.art.value().map(|OneOf(art)| art), "art")?;
-    agree(&mut bon.storno_von_bon_id, zeile.storno_von_bon_id.value(), "storno_von_bon_id")?;
-    agree(&mut bon.zahlart, zeile.zahlart.value().map(|Text(text)| text), "zahlart")?;
-    let kunde = match zeile.kunde.value() {
-        Some(Text(kundennr)) => Some(kunden::must_have_number(tx, &kundennr, "kunde")?.id),
+    agree(&mut bon.bon_id, zeile.bon_id, "bon_id")?;
+    agree(&mut bon.bon_nr, zeile.bon_nr, "bon_nr")?;
+    agree(&mut bon.kasse_id, zeile.kasse_id, "kasse_id")?;
+    agree(&mut bon.kassiert_at, zeile.kassiert_at, "kassiert_at")?;
+    agree(&mut bon.art, zeile.art, "art")?;
+    agree(&mut bon.storno_von_bon_id, zeile.storno_von_bon_id, "storno_von_bon_id")?;
+    agree(&mut bon.zahlart, zeile.zahlart, "zahlart")?;
+    let kunde = match zeile.kunde {
+        Some(kundennr) => Some(kunden::must_have_number(tx, &kundennr, "kunde")?.id),
         None => None,
     };
     agree(&mut bon.kunde_id, kunde, "kunde")?;
-    let artikel = match zeile.artikelnummer.value() {
-        Some(Text(nummer)) => Some(article(tx, nummer, at)?),
+    let artikel = match zeile.artikelnummer {
+        Some(nummer) => Some(article(tx, nummer, at)?),
         None => None,
     };
     bon.zeilen.push(ZeileEingabe {
-        id: zeile.id.value().map(|Int(id)| id),
+        id: zeile.id,
         artikel,
-        bezeichnung: zeile.bezeichnung.value().map(|Text(text)| text),
-        ean: zeile.ean.value().map(|Text(text)| text),
-        menge: zeile.menge.value(),
-        einheit: zeile.einheit.value().map(|Text(text)| text),
-        einzelpreis: zeile.einzelpreis.value(),
-        mwst_satz: zeile.mwst_satz.value(),
-        gesamt: zeile.gesamt.value(),
-        netto: zeile.netto.value(),
-        steuer: zeile.steuer.value(),
+        bezeichnung: zeile.bezeichnung,
+        ean: zeile.ean,
+        menge: zeile.menge,
+        einheit: zeile.einheit,
+        einzelpreis: zeile.einzelpreis,
+        mwst_satz: zeile.mwst_satz,
+        gesamt: zeile.gesamt,
+        netto: zeile.netto,
+        steuer: zeile.steuer,
     });
     Ok(())
 }

@@ -8,7 +8,7 @@ use crate::artikel;
 use crate::db::error::Result;
 use crate::db::tx::WriteTx;
 use crate::http::json::Json;
-use crate::http::wire::{At, FromJson, Int, LongText, Sent, Text};
+use crate::http::wire::{At, FromJson};
 use crate::import::Upserted;
 use crate::kunden;
 use crate::rules::day::{Day, DayTime};
@@ -17,8 +17,8 @@ use crate::rules::error::{Code, Refusal, required};
 /// Stores a contract; its key is kontrakt_nr. Absent and blank fields stay as they are.
 pub fn kontrakt(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let mut zeile = KontraktZeile::from_json(row, at)?;
-    let Text(kontrakt_nr) = required(std::mem::take(&mut zeile.kontrakt_nr).value(), "kontrakt_nr")?;
-    let positionen = std::mem::take(&mut zeile.positionen).value();
+    let kontrakt_nr = required(zeile.kontrakt_nr.take(), "kontrakt_nr")?;
+    let positionen = zeile.positionen.take();
     let found = sql::find_by_nr(tx, &kontrakt_nr)?;
     let is_new = found.is_none();
     let old = found.unwrap_or_else(|| blank(tx.new_id(), kontrakt_nr));
@@ -27,9 +27,7 @@ pub fn kontrakt(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
         sql::upsert(tx, &new, is_new)?;
     }
     let mut changed = new != old;
-    for (index, position) in
-        positionen.map(|positionen| positionen.0).unwrap_or_default().into_iter().enumerate()
-    {
+    for (index, position) in positionen.into_iter().flatten().enumerate() {
         changed |= store_position(tx, new.id, index, position)?;
     }
     Ok(match (is_new, changed) {
@@ -40,10 +38,9 @@ pub fn kontrakt(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
 }
 
 fn with_row(tx: &WriteTx<'_>, old: Kontrakt, zeile: KontraktZeile) -> Result<Kontrakt> {
-    let text = |sent: Sent<Text>, old: Option<String>| sent.value().map(|Text(text)| text).or(old);
-    let day = |sent: Sent<Day>, old: Option<DayTime>| sent.value().map(DayTime).or(old);
-    let partner = match zeile.partner.value() {
-        Some(Text(kundennr)) => Some(kunden::must_have_number(tx, &kundennr, "partner")?),
+    let day = |sent: Option<Day>, old: Option<DayTime>| sent.map(DayTime).or(old);
+    let partner = match zeile.partner {
+        Some(kundennr) => Some(kunden::must_have_number(tx, &kundennr, "partner")?),
         None => None,
     };
     let (gueltig_von, gueltig_bis) =
@@ -53,42 +50,42 @@ fn with_row(tx: &WriteTx<'_>, old: Kontrakt, zeile: KontraktZeile) -> Result<Kon
         return Err(Refusal::field(Code::DatumUngueltig, "gueltig_bis", message).into());
     }
     Ok(Kontrakt {
-        kontrakt_typ: text(zeile.kontrakt_typ, old.kontrakt_typ),
+        kontrakt_typ: zeile.kontrakt_typ.or(old.kontrakt_typ),
         partner_id: partner.as_ref().map(|partner| partner.id).or(old.partner_id),
         partner_name: partner.map(|partner| partner.name).or(old.partner_name),
         gueltig_von,
         gueltig_bis,
         erfassungsdatum: day(zeile.erfassungsdatum, old.erfassungsdatum),
-        gesamtmenge: zeile.gesamtmenge.value().or(old.gesamtmenge),
-        gesamtmenge_einheit: text(zeile.gesamtmenge_einheit, old.gesamtmenge_einheit),
-        mengenart: text(zeile.mengenart, old.mengenart),
-        paritat: text(zeile.paritat, old.paritat),
-        zahlungsbedingung: text(zeile.zahlungsbedingung, old.zahlungsbedingung),
-        erntejahr: zeile.erntejahr.value().map(|Int(jahr)| jahr).or(old.erntejahr),
-        erledigt: zeile.erledigt.value().unwrap_or(old.erledigt),
-        notizen: zeile.notizen.value().map(|LongText(text)| text).or(old.notizen),
-        referenz: text(zeile.referenz, old.referenz),
+        gesamtmenge: zeile.gesamtmenge.or(old.gesamtmenge),
+        gesamtmenge_einheit: zeile.gesamtmenge_einheit.or(old.gesamtmenge_einheit),
+        mengenart: zeile.mengenart.or(old.mengenart),
+        paritat: zeile.paritat.or(old.paritat),
+        zahlungsbedingung: zeile.zahlungsbedingung.or(old.zahlungsbedingung),
+        erntejahr: zeile.erntejahr.or(old.erntejahr),
+        erledigt: zeile.erledigt.unwrap_or(old.erledigt),
+        notizen: zeile.notizen.or(old.notizen),
+        referenz: zeile.referenz.or(old.referenz),
         ..old
     })
 }
 
 /// Stores a position, found by its id, else by its place; whether anything was different.
 fn store_position(tx: &WriteTx<'_>, kontrakt: Uuid, index: usize, zeile: PositionZeile) -> Result<bool> {
-    let place = zeile.position.value().map_or(index as i64 + 1, |Int(place)| place);
+    let place = zeile.position.unwrap_or(index as i64 + 1);
     let known = sql::positions(tx, kontrakt)?;
-    let id = zeile.id.value();
+    let id = zeile.id;
     let old =
         known.into_iter().find(|position| id.map_or(position.position == place, |id| position.id == id));
-    let artikel_id = match zeile.artikelnummer.value() {
-        Some(Text(nummer)) => Some(artikel::by_artikelnummer(tx, &nummer)?),
+    let artikel_id = match zeile.artikelnummer {
+        Some(nummer) => Some(artikel::by_artikelnummer(tx, &nummer)?),
         None => old.as_ref().and_then(|old| old.artikel_id),
     };
     let new = Position {
         id: old.as_ref().map(|old| old.id).or(id).unwrap_or_else(|| tx.new_id()),
         position: place,
         artikel_id,
-        menge: zeile.menge.value().or(old.as_ref().and_then(|old| old.menge)),
-        preis: zeile.preis.value().or(old.as_ref().and_then(|old| old.preis)),
+        menge: zeile.menge.or(old.as_ref().and_then(|old| old.menge)),
+        preis: zeile.preis.or(old.as_ref().and_then(|old| old.preis)),
     };
     if old.as_ref() == Some(&new) {
         return Ok(false);

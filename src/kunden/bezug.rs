@@ -1,35 +1,11 @@
 //! How requests name a partner: by integer, uuid or number (D1).
 
-use schemars::json_schema;
-use serde::Serialize;
-
 use super::model::Kunde;
 use super::sql::{find, find_by_kunden_id, find_by_kundennr};
 use crate::db::error::Result;
 use crate::db::tx::Tx;
-use crate::http::json::Json;
-use crate::http::wire::{At, FromJson};
-use crate::rules::error::{Checked, Code, Refusal};
+use crate::rules::error::{Code, Refusal};
 use crate::rules::verweis::Verweis;
-use crate::shape;
-
-/// A customer by integer id or uuid (D1).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct KundenId(pub Verweis);
-
-shape!([] KundenId => |_| json_schema!({"type": ["integer", "string"], "format": "uuid", "maxLength": 36}));
-
-impl FromJson for KundenId {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<KundenId> {
-        match Verweis::from_json(json, at)? {
-            Verweis::Name(_) => at.refuse(
-                Code::FeldUngueltig,
-                "Hier wird die kunden_id (Zahl) oder id (UUID) erwartet; eine Nummer wie K-1001 gehört in kundennummer.",
-            ),
-            verweis => Ok(KundenId(verweis)),
-        }
-    }
-}
 
 /// A customer by integer id or uuid.
 pub fn find_by_verweis(tx: &Tx<'_>, verweis: &Verweis) -> Result<Option<Kunde>> {
@@ -41,9 +17,9 @@ pub fn find_by_verweis(tx: &Tx<'_>, verweis: &Verweis) -> Result<Option<Kunde>> 
 }
 
 /// The partner that kunden_id, kundennummer or both name; none where neither was sent.
-pub fn named(tx: &Tx<'_>, kunden_id: Option<&KundenId>, kundennummer: Option<&str>) -> Result<Option<Kunde>> {
+pub fn named(tx: &Tx<'_>, kunden_id: Option<&Verweis>, kundennummer: Option<&str>) -> Result<Option<Kunde>> {
     let by_id = match kunden_id {
-        Some(KundenId(verweis)) => Some(find_by_verweis(tx, verweis)?.ok_or_else(|| not_found("kunden_id"))?),
+        Some(verweis) => Some(find_by_verweis(tx, verweis)?.ok_or_else(|| not_found("kunden_id"))?),
         None => None,
     };
     let by_number = match kundennummer {

@@ -1,11 +1,10 @@
 //! How a partner comes to be and how it changes.
 
-use super::model::{Kunde, KundeEingabe, PartnerTypen};
+use super::model::{Kunde, KundeChange, PartnerTypen};
 use super::sql;
 use crate::db::error::{Failure, Result};
 use crate::db::tx::WriteTx;
-use crate::http::wire::{Int, OneOf, Sent, Tage, Text};
-use crate::laender::Staat;
+use crate::rules::change::Change;
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::plausible::{is_email, is_iban};
 use crate::rules::stammdaten::KundeStatus;
@@ -21,9 +20,9 @@ const HOME: &str = "DE";
 const ZAHLUNGSZIEL: i64 = 30;
 
 /// Creates a partner (specification, POST /kunden; D2).
-pub fn create(tx: &WriteTx<'_>, mut eingabe: KundeEingabe, hints: &mut Hints) -> Result<Kunde> {
-    let sent_number = std::mem::take(&mut eingabe.kundennr).value();
-    let sent_id = std::mem::take(&mut eingabe.kunden_id).value();
+pub fn create(tx: &WriteTx<'_>, mut change: KundeChange, hints: &mut Hints) -> Result<Kunde> {
+    let sent_number = std::mem::take(&mut change.kundennr).value();
+    let sent_id = std::mem::take(&mut change.kunden_id).value();
     let blank = Kunde {
         id: tx.new_id(),
         kunden_id: 0,
@@ -56,13 +55,13 @@ pub fn create(tx: &WriteTx<'_>, mut eingabe: KundeEingabe, hints: &mut Hints) ->
         updated_at: tx.now(),
         version: 1,
     };
-    let mut kunde = apply(tx, blank, absent_where_null(eingabe), hints)?;
+    let mut kunde = apply(tx, blank, keep_where_null(change), hints)?;
     kunde.kundennr = match sent_number {
-        Some(Text(kundennr)) => free_number(tx, kundennr)?,
+        Some(kundennr) => free_number(tx, kundennr)?,
         None => generate_number(tx)?,
     };
     kunde.kunden_id = match sent_id {
-        Some(Int(kunden_id)) => free_kunden_id(tx, kunden_id)?,
+        Some(kunden_id) => free_kunden_id(tx, kunden_id)?,
         None => sql::next_kunden_id(tx)?,
     };
     sql::insert(tx, &kunde)?;
@@ -70,32 +69,27 @@ pub fn create(tx: &WriteTx<'_>, mut eingabe: KundeEingabe, hints: &mut Hints) ->
 }
 
 /// Changes the fields that were sent; null clears (specification, PUT /kunden/{id}; D18).
-pub fn change(tx: &WriteTx<'_>, old: Kunde, eingabe: KundeEingabe, hints: &mut Hints) -> Result<Kunde> {
+pub fn change(tx: &WriteTx<'_>, old: Kunde, change: KundeChange, hints: &mut Hints) -> Result<Kunde> {
     let version = old.version + 1;
-    let changed = apply(tx, old, eingabe, hints)?;
+    let changed = apply(tx, old, change, hints)?;
     let changed = Kunde { version, updated_at: tx.now(), ..changed };
     sql::update(tx, &changed)?;
     Ok(changed)
 }
 
-/// The partner with the fields of a body.
-pub fn apply(tx: &WriteTx<'_>, old: Kunde, eingabe: KundeEingabe, hints: &mut Hints) -> Result<Kunde> {
-    let text = |sent: Sent<Text>, old: Option<String>| match sent {
-        Sent::Absent => old,
-        sent => sent.value().map(|Text(text)| text),
-    };
-    let days = |sent: Sent<Tage>, old| sent.or_keep(Option::map(old, Int)).map(|Int(days)| days);
-    let staat = staat(eingabe.staat, eingabe.land, old.staat)?;
-    let vorname = text(eingabe.vorname, old.vorname);
+/// The partner after a change.
+pub fn apply(tx: &WriteTx<'_>, old: Kunde, change: KundeChange, hints: &mut Hints) -> Result<Kunde> {
+    let staat = staat(change.staat, change.land, old.staat)?;
+    let vorname = change.vorname.apply(old.vorname);
     let (name, nachname_firma) =
-        names(eingabe.name, eingabe.nachname_firma, (old.name, old.nachname_firma), vorname.as_deref())?;
-    hint_doubtful(&eingabe.iban, "iban", is_iban, "Die IBAN kann nicht stimmen. Bitte prüfen.", hints);
+        names(change.name, change.nachname_firma, (old.name, old.nachname_firma), vorname.as_deref())?;
+    hint_doubtful(&change.iban, "iban", is_iban, "Die IBAN kann nicht stimmen. Bitte prüfen.", hints);
     let message = "Die E-Mail-Adresse kann nicht stimmen. Bitte prüfen.";
-    hint_doubtful(&eingabe.email, "email", is_email, message, hints);
-    let vb_id = match eingabe.vb_id {
-        Sent::Absent => old.vb_id,
-        Sent::Null => None,
-        Sent::Value(vb_id) => vertriebler::resolve(tx, &vb_id, hints)?,
+    hint_doubtful(&change.email, "email", is_email, message, hints);
+    let vb_id = match change.vb_id {
+        Change::Keep => old.vb_id,
+        Change::Clear => None,
+        Change::Set(vb_id) => vertriebler::resolve(tx, &vb_id, hints)?,
     };
     Ok(Kunde {
         name,
@@ -103,31 +97,25 @@ pub fn apply(tx: &WriteTx<'_>, old: Kunde, eingabe: KundeEingabe, hints: &mut Hi
         vorname,
         staat,
         vb_id,
-        anrede: eingabe.anrede.or_keep(old.anrede.map(OneOf)).map(|OneOf(anrede)| anrede),
-        email: text(eingabe.email, old.email),
-        telefon: text(eingabe.telefon, old.telefon),
-        telefon2: text(eingabe.telefon2, old.telefon2),
-        strasse: text(eingabe.strasse, old.strasse),
-        plz: text(eingabe.plz, old.plz),
-        ort: text(eingabe.ort, old.ort),
-        status: eingabe.status.or_keep(Some(OneOf(old.status))).map_or(KundeStatus::Aktiv, |OneOf(s)| s),
-        partner_typen: eingabe
-            .partner_typen
-            .or_keep(Some(old.partner_typen))
-            .unwrap_or(PartnerTypen::DEFAULT),
-        steuerart: eingabe.steuerart.or_keep(old.steuerart.map(OneOf)).map(|OneOf(steuerart)| steuerart),
-        zahlungsziel_tage: days(eingabe.zahlungsziel_tage, old.zahlungsziel_tage),
-        skonto_tage: days(eingabe.skonto_tage, old.skonto_tage),
-        skonto_prozent: eingabe.skonto_prozent.or_keep(old.skonto_prozent),
-        steuernummer: text(eingabe.steuernummer, old.steuernummer),
-        ust_id: text(eingabe.ust_id, old.ust_id),
-        betriebsnummer: text(eingabe.betriebsnummer, old.betriebsnummer),
-        iban: text(eingabe.iban, old.iban),
-        bic: text(eingabe.bic, old.bic),
-        notizen: match eingabe.notizen {
-            Sent::Absent => old.notizen,
-            sent => sent.value().map(|text| text.0),
-        },
+        anrede: change.anrede.apply(old.anrede),
+        email: change.email.apply(old.email),
+        telefon: change.telefon.apply(old.telefon),
+        telefon2: change.telefon2.apply(old.telefon2),
+        strasse: change.strasse.apply(old.strasse),
+        plz: change.plz.apply(old.plz),
+        ort: change.ort.apply(old.ort),
+        status: change.status.apply(Some(old.status)).unwrap_or(KundeStatus::Aktiv),
+        partner_typen: change.partner_typen.apply(Some(old.partner_typen)).unwrap_or(PartnerTypen::DEFAULT),
+        steuerart: change.steuerart.apply(old.steuerart),
+        zahlungsziel_tage: change.zahlungsziel_tage.apply(old.zahlungsziel_tage),
+        skonto_tage: change.skonto_tage.apply(old.skonto_tage),
+        skonto_prozent: change.skonto_prozent.apply(old.skonto_prozent),
+        steuernummer: change.steuernummer.apply(old.steuernummer),
+        ust_id: change.ust_id.apply(old.ust_id),
+        betriebsnummer: change.betriebsnummer.apply(old.betriebsnummer),
+        iban: change.iban.apply(old.iban),
+        bic: change.bic.apply(old.bic),
+        notizen: change.notizen.apply(old.notizen),
         ..old
     })
 }
@@ -135,25 +123,24 @@ pub fn apply(tx: &WriteTx<'_>, old: Kunde, eingabe: KundeEingabe, hints: &mut Hi
 /// `name` and `nachname_firma` after a change (D18). Sent together both stand; a name alone is the other one, too,
 /// where both were equal before, as in a new partner. A name that was never sent follows from the others.
 fn names(
-    name: Sent<Text>,
-    nachname_firma: Sent<Text>,
+    name: Change<String>,
+    nachname_firma: Change<String>,
     old: (String, String),
     vorname: Option<&str>,
 ) -> Result<(String, String)> {
-    if matches!(name, Sent::Null) && nachname_firma.is_absent() {
+    if name == Change::Clear && nachname_firma.is_keep() {
         return Err(name_missing("name"));
     }
     let (old_name, old_nachname) = old;
     let follows = old_name == old_nachname;
     let nachname_firma = match (nachname_firma, &name) {
-        (Sent::Absent, Sent::Value(Text(name))) if follows => Some(name.clone()),
-        (Sent::Absent, _) => Some(old_nachname),
-        (sent, _) => sent.value().map(|Text(text)| text),
+        (Change::Keep, Change::Set(name)) if follows => Some(name.clone()),
+        (nachname_firma, _) => nachname_firma.apply(Some(old_nachname)),
     };
     let nachname_firma =
         nachname_firma.filter(|name| !name.is_empty()).ok_or_else(|| name_missing("nachname_firma"))?;
-    let name = name.or_keep(Some(old_name).filter(|name| !name.is_empty()).map(Text));
-    let name = name.map(|Text(name)| name).unwrap_or_else(|| match vorname {
+    let name = name.apply(Some(old_name).filter(|name| !name.is_empty()));
+    let name = name.unwrap_or_else(|| match vorname {
         Some(vorname) => format!("{vorname} {nachname_firma}"),
         None => nachname_firma.clone(),
     });
@@ -161,43 +148,45 @@ fn names(
 }
 
 /// Notes a text that cannot be what its field says; it is stored as it came.
-fn hint_doubtful(sent: &Sent<Text>, feld: &str, can_be: fn(&str) -> bool, message: &str, hints: &mut Hints) {
-    if sent.get().is_some_and(|Text(text)| !can_be(text)) {
+fn hint_doubtful(
+    change: &Change<String>,
+    feld: &str,
+    can_be: fn(&str) -> bool,
+    message: &str,
+    hints: &mut Hints,
+) {
+    if change.get().is_some_and(|text| !can_be(text)) {
         hints.add_field(HintCode::WertFraglich, feld, message);
     }
 }
 
 /// In a POST null means absent (D18): the defaults hold.
-fn absent_where_null(eingabe: KundeEingabe) -> KundeEingabe {
-    fn absent<T>(sent: Sent<T>) -> Sent<T> {
-        if matches!(sent, Sent::Null) { Sent::Absent } else { sent }
+fn keep_where_null(change: KundeChange) -> KundeChange {
+    fn keep<T>(change: Change<T>) -> Change<T> {
+        change.value().map_or(Change::Keep, Change::Set)
     }
-    KundeEingabe {
-        name: absent(eingabe.name),
-        nachname_firma: absent(eingabe.nachname_firma),
-        staat: absent(eingabe.staat),
-        land: absent(eingabe.land),
-        status: absent(eingabe.status),
-        zahlungsziel_tage: absent(eingabe.zahlungsziel_tage),
-        partner_typen: absent(eingabe.partner_typen),
-        ..eingabe
+    KundeChange {
+        name: keep(change.name),
+        nachname_firma: keep(change.nachname_firma),
+        staat: keep(change.staat),
+        land: keep(change.land),
+        status: keep(change.status),
+        zahlungsziel_tage: keep(change.zahlungsziel_tage),
+        partner_typen: keep(change.partner_typen),
+        ..change
     }
 }
 
 /// The country of `staat` and its alias `land`; null is back to the default.
-fn staat(staat: Sent<Staat>, land: Sent<Staat>, old: String) -> Result<String> {
-    if let (Sent::Value(staat), Sent::Value(land)) = (&staat, &land)
+fn staat(staat: Change<String>, land: Change<String>, old: String) -> Result<String> {
+    if let (Change::Set(staat), Change::Set(land)) = (&staat, &land)
         && staat != land
     {
         let message = "staat und land nennen verschiedene Länder. Bitte nur eines senden.";
         return Err(Refusal::field(Code::FeldWiderspruch, "land", message).into());
     }
-    let sent = if matches!(staat, Sent::Value(_)) || land.is_absent() { staat } else { land };
-    Ok(match sent {
-        Sent::Absent => old,
-        Sent::Null => HOME.to_owned(),
-        Sent::Value(Staat(iso2)) => iso2,
-    })
+    let change = if matches!(staat, Change::Set(_)) || land.is_keep() { staat } else { land };
+    Ok(change.apply(Some(old)).unwrap_or_else(|| HOME.to_owned()))
 }
 
 /// An integer id that an import brings (D1).

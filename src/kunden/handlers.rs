@@ -2,15 +2,14 @@
 
 use uuid::Uuid;
 
-use super::model::{Kunde, KundeAngelegt, KundeEingabe, KundeGeaendert};
+use super::model::{Kunde, KundeAngelegt, KundeChange, KundeGeaendert};
 use super::{change, sql};
-use crate::anhaenge::{self, AnhangEingabe, Besitzer, Upload};
+use crate::anhaenge::{self, Besitzer, NewAnhang, Upload};
 use crate::db::error::{Failure, Result};
 use crate::db::tx::Tx;
 use crate::http::call::{Call, IfMatch};
 use crate::http::reply::Reply;
 use crate::http::route::WriteWork;
-use crate::http::wire::ignore;
 use crate::rules::error::HintCode;
 
 const WHAT: &str = "Diesen Kunden";
@@ -31,18 +30,18 @@ pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 
 /// POST /kunden
 pub fn create(call: &Call<'_>) -> Result<WriteWork> {
-    let (mut eingabe, mut hinweise) = call.body::<KundeEingabe>()?;
+    let (mut change, mut hinweise) = call.body::<KundeChange>()?;
     // These come by import or PUT (D3, D18).
-    ignore(&mut eingabe.kunden_id, "kunden_id", &mut hinweise);
-    ignore(&mut eingabe.status, "status", &mut hinweise);
-    ignore(&mut eingabe.steuerart, "steuerart", &mut hinweise);
-    ignore(&mut eingabe.skonto_tage, "skonto_tage", &mut hinweise);
-    ignore(&mut eingabe.skonto_prozent, "skonto_prozent", &mut hinweise);
-    if let Some(typen) = eingabe.partner_typen.get() {
+    change.kunden_id.ignore("kunden_id", &mut hinweise);
+    change.status.ignore("status", &mut hinweise);
+    change.steuerart.ignore("steuerart", &mut hinweise);
+    change.skonto_tage.ignore("skonto_tage", &mut hinweise);
+    change.skonto_prozent.ignore("skonto_prozent", &mut hinweise);
+    if let Some(typen) = change.partner_typen.get() {
         typen.refuse_spediteur()?;
     }
     Ok(Box::new(move |tx| {
-        let kunde = change::create(tx, eingabe, &mut hinweise)?;
+        let kunde = change::create(tx, change, &mut hinweise)?;
         if let Some(kundennr) = sql::find_double(tx, &kunde)? {
             let message = format!("Einen Kunden mit diesem Namen an diesem Ort gibt es schon: {kundennr}.");
             hinweise.add_field(HintCode::KundeDoppelt, "nachname_firma", message);
@@ -54,22 +53,22 @@ pub fn create(call: &Call<'_>) -> Result<WriteWork> {
 
 /// PUT /kunden/{id}
 pub fn change(call: &Call<'_>) -> Result<WriteWork> {
-    let (mut eingabe, mut hinweise) = call.body::<KundeEingabe>()?;
-    ignore(&mut eingabe.kunden_id, "kunden_id", &mut hinweise);
-    ignore(&mut eingabe.kundennr, "kundennr", &mut hinweise);
+    let (mut change, mut hinweise) = call.body::<KundeChange>()?;
+    change.kunden_id.ignore("kunden_id", &mut hinweise);
+    change.kundennr.ignore("kundennr", &mut hinweise);
     let (id, if_match) = (call.id(WHAT)?, call.if_match());
     Ok(Box::new(move |tx| {
         let old = found(tx, id)?;
         IfMatch::check(if_match.as_ref(), old.version)?;
-        let kunde = change::change(tx, old, eingabe, &mut hinweise)?;
+        let kunde = change::change(tx, old, change, &mut hinweise)?;
         Ok(Reply::ok(&KundeGeaendert { kunde, hinweise })?.about(id))
     }))
 }
 
 /// POST /kunden/{id}/dokumente
 pub fn attach(call: &Call<'_>) -> Result<WriteWork> {
-    let (eingabe, hinweise) = call.body::<AnhangEingabe>()?;
-    let (upload, id) = (Upload::new(eingabe, hinweise), call.id(WHAT)?);
+    let (new, hinweise) = call.body::<NewAnhang>()?;
+    let (upload, id) = (Upload::new(new, hinweise), call.id(WHAT)?);
     Ok(Box::new(move |tx| upload.store(tx, Besitzer::Kunde(found(tx, id)?.id))))
 }
 

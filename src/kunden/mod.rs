@@ -9,24 +9,24 @@ mod model;
 mod sql;
 mod suche;
 
-pub use bezug::{KundenId, contradiction, find_by_verweis, missing, named};
+pub use bezug::{contradiction, find_by_verweis, missing, named};
 pub use checks::CHECKS;
-pub use model::Kunde;
+pub use model::{Kunde, KundenId};
 pub use sql::{find, find_by_kundennr, must_have_number};
 
-use crate::anhaenge::{Anhang, AnhangAngelegt, AnhangEingabe};
+use crate::anhaenge::{Anhang, AnhangAngelegt, NewAnhang};
 use crate::http::route::{Access, Method, Param, Route};
 use crate::http::shape::Answer;
 use crate::import::{Import, check};
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
-use model::{KundeAngelegt, KundeEingabe, KundeGeaendert};
+use model::{KundeAngelegt, KundeChange, KundeGeaendert};
 
 const READ: Access = Access::Scope(Scope::KundenRead);
 
 /// What can be imported into this slice.
 pub const IMPORTS: &[Import] =
-    &[Import { kind: "kunden", check: check::<model::KundeEingabe>, run: import::kunde }];
+    &[Import { kind: "kunden", check: check::<model::KundeChange>, run: import::kunde }];
 
 /// Why a name or an address is refused.
 const NAMES: &[Code] = &[Code::NameFehlt, Code::FeldWiderspruch, Code::LandUnbekannt];
@@ -46,13 +46,13 @@ pub const ROUTES: &[Route] = &[
         ])
         .gives(&[Answer::list::<Kunde>()]),
     Route::write(Method::Post, "/api/v1/kunden", Scope::KundenWrite, "Kunden anlegen", handlers::create)
-        .takes::<KundeEingabe>("KundeNeu", &["nachname_firma"])
+        .takes::<KundeChange>("KundeNeu", &["nachname_firma"])
         .gives(&[Answer::created::<KundeAngelegt>()])
         .refuses(&[NAMES, &[Code::KundennrBereitsVergeben]]),
     Route::get("/api/v1/kunden/{id}", READ, "Einen Kunden lesen", handlers::get)
         .gives(&[Answer::resource::<Kunde>()]),
     Route::write(Method::Put, "/api/v1/kunden/{id}", Scope::KundenWrite, "Kunden ändern", handlers::change)
-        .takes::<KundeEingabe>("KundeAenderung", &[])
+        .takes::<KundeChange>("KundeAenderung", &[])
         .with_if_match()
         .gives(&[Answer::ok::<KundeGeaendert>()])
         .refuses(&[NAMES]),
@@ -64,7 +64,7 @@ pub const ROUTES: &[Route] = &[
         handlers::attach,
     )
     .with_upload()
-    .takes::<AnhangEingabe>("AnhangNeu", &["dateiname", "inhalt_base64"])
+    .takes::<NewAnhang>("AnhangNeu", &["dateiname", "inhalt_base64"])
     .gives(&[Answer::created::<AnhangAngelegt>()]),
     Route::get("/api/v1/kunden/{id}/dokumente", READ, "Anhänge eines Kunden", handlers::list_attachments)
         .with_query(&[Param::limit(None), Param::OFFSET])

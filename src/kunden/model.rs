@@ -112,6 +112,8 @@ shape!([] PartnerTypen => |generator| {
 });
 
 impl FromJson for PartnerTypen {
+    type Value = PartnerTypen;
+
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<PartnerTypen> {
         if let (Json::String(cell), true) = (json, at.is_tabular()) {
             let names = cell.split([',', ';', '|', ' ']).filter(|name| !name.is_empty());
@@ -126,19 +128,34 @@ impl FromJson for PartnerTypen {
             return at.refuse(Code::WertUngueltig, "Die Liste ist zu lang. Bitte jede Rolle einmal nennen.");
         }
         let read = |(index, item)| at.element(index, |at| OneOf::<PartnerTyp>::from_json(item, at));
-        let typen: PartnerTypen = items
-            .iter()
-            .enumerate()
-            .map(read)
-            .map(|typ| typ.map(|OneOf(typ)| typ))
-            .collect::<Checked<_>>()?;
+        let typen: PartnerTypen = items.iter().enumerate().map(read).collect::<Checked<_>>()?;
         Ok(if typen == PartnerTypen::default() { PartnerTypen::DEFAULT } else { typen })
     }
 }
 
+/// A customer by integer id or uuid (D1).
+pub struct KundenId;
+
+shape!([] KundenId => |_| json_schema!({"type": ["integer", "string"], "format": "uuid", "maxLength": 36}));
+
+impl FromJson for KundenId {
+    type Value = Verweis;
+
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Verweis> {
+        match Verweis::from_json(json, at)? {
+            Verweis::Name(_) => at.refuse(
+                Code::FeldUngueltig,
+                "Hier wird die kunden_id (Zahl) oder id (UUID) erwartet; eine Nummer wie K-1001 gehört in kundennummer.",
+            ),
+            verweis => Ok(verweis),
+        }
+    }
+}
+
 eingabe! {
-    /// Body of POST and PUT /kunden. `name` and `land` are aliases (specification; D18).
-    pub struct KundeEingabe {
+    /// What is said about a partner: body of POST and PUT /kunden, row of an import. `name` and `land` are aliases
+    /// (specification; D18).
+    pub change KundeChange {
         nachname_firma: Text,
         name: Text,
         kundennr: Text,

@@ -48,16 +48,17 @@ static LAENDER: LazyLock<Vec<Land>> = LazyLock::new(|| {
 });
 
 /// A country as a request names it: iso2, iso3, German name, D or A; kept as iso2 (D18).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Staat(pub String);
+pub struct Staat;
 
 shape!([] Staat => |generator| Text::json_schema(generator));
 
 impl FromJson for Staat {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Staat> {
-        let Text(text) = Text::from_json(json, at)?;
+    type Value = String;
+
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<String> {
+        let text = Text::from_json(json, at)?;
         match find(&text) {
-            Some(land) => Ok(Staat(land.iso2.clone())),
+            Some(land) => Ok(land.iso2.clone()),
             None => at.refuse(
                 Code::LandUnbekannt,
                 format!("Das Land {text} ist nicht bekannt. Bitte als ISO-Kürzel angeben, zum Beispiel DE."),

@@ -1,12 +1,10 @@
 //! A new production order (specification, POST /produktionsauftraege; D13).
 
-use super::model::{AuftragBestaetigung, AuftragEingabe, Produktionsauftrag, Rezeptur};
+use super::model::{AuftragBestaetigung, NewAuftrag, Produktionsauftrag, Rezeptur};
 use super::sql;
 use crate::db::error::Result;
 use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};
-use crate::http::reply::Reply;
-use crate::http::wire::{Int, LongText, Text};
 use crate::rules::day::DayTime;
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::Quantity;
@@ -14,17 +12,17 @@ use crate::rules::number::Reihe;
 use crate::rules::recipe::{PaStatus, Zeilenart, scaled};
 
 /// POST /produktionsauftraege
-pub fn create(tx: &WriteTx<'_>, eingabe: AuftragEingabe, mut hinweise: Hints) -> Result<Reply> {
-    let faktor = eingabe.faktor.value().unwrap_or(Quantity::whole(1));
+pub fn create(tx: &WriteTx<'_>, new: NewAuftrag, mut hinweise: Hints) -> Result<AuftragBestaetigung> {
+    let faktor = new.faktor.unwrap_or(Quantity::whole(1));
     if faktor <= Quantity::ZERO {
         let message = "Der Faktor muss über 0 sein.";
         return Err(Refusal::field(Code::FaktorUngueltig, "faktor", message).into());
     }
-    let rezeptur = match eingabe.rezeptur_id.value() {
-        Some(Int(id)) => Some(recipe(tx, id)?),
+    let rezeptur = match new.rezeptur_id {
+        Some(id) => Some(recipe(tx, id)?),
         None => None,
     };
-    let produktions_datum = eingabe.produktions_datum.value().map(DayTime);
+    let produktions_datum = new.produktions_datum.map(DayTime);
     let is_planned = produktions_datum.is_some();
     let auftrag = Produktionsauftrag {
         id: tx.new_id(),
@@ -32,18 +30,18 @@ pub fn create(tx: &WriteTx<'_>, eingabe: AuftragEingabe, mut hinweise: Hints) ->
         rezeptur_id: rezeptur.as_ref().map(|rezeptur| rezeptur.id),
         rezeptur_version: rezeptur.as_ref().map(|rezeptur| rezeptur.version),
         produktions_datum,
-        niederlassung_id: eingabe.niederlassung_id.value().map(|Int(id)| id),
-        lagerhalle_id: eingabe.lagerhalle_id.value().map(|Int(id)| id),
+        niederlassung_id: new.niederlassung_id,
+        lagerhalle_id: new.lagerhalle_id,
         status: if is_planned { PaStatus::Geplant } else { PaStatus::Schwebend },
-        bezeichnung: eingabe.bezeichnung.value().map(|Text(text)| text),
-        bemerkung: eingabe.bemerkung.value().map(|LongText(text)| text),
+        bezeichnung: new.bezeichnung,
+        bemerkung: new.bemerkung,
         geplant_am: is_planned.then(|| tx.now()),
         gestartet_am: None,
         erledigt_am: None,
         rezeptur_bezeichnung: rezeptur.as_ref().map(|rezeptur| rezeptur.bezeichnung.clone()),
         rezeptur_typ: rezeptur.as_ref().and_then(|rezeptur| rezeptur.typ.clone()),
         faktor,
-        zugewiesen_an: eingabe.zugewiesen_an.value().map(|Int(id)| id),
+        zugewiesen_an: new.zugewiesen_an,
         created_at: tx.now(),
         inputs: None,
         outputs: None,
@@ -53,15 +51,14 @@ pub fn create(tx: &WriteTx<'_>, eingabe: AuftragEingabe, mut hinweise: Hints) ->
     if let Some(rezeptur) = &rezeptur {
         copy_lines(tx, &auftrag, rezeptur, &mut hinweise)?;
     }
-    let bestaetigung = AuftragBestaetigung {
+    Ok(AuftragBestaetigung {
         id: auftrag.id,
         pa_nummer: auftrag.pa_nummer,
         status: auftrag.status,
         rezeptur_id: auftrag.rezeptur_id,
         rezeptur_version: auftrag.rezeptur_version,
         hinweise,
-    };
-    Ok(Reply::created(&bestaetigung)?.about(auftrag.id))
+    })
 }
 
 /// The newest active version of a recipe.

@@ -6,7 +6,7 @@ use crate::artikel;
 use crate::db::error::Result;
 use crate::db::tx::{Tx, WriteTx};
 use crate::http::json::Json;
-use crate::http::wire::{At, FromJson, Int, LongText, Text};
+use crate::http::wire::{At, FromJson};
 use crate::import::Upserted;
 use crate::rules::error::{Code, Refusal, required};
 use crate::rules::fixed::Quantity;
@@ -17,10 +17,10 @@ use crate::rules::unit::Conversion;
 /// Stores a version of a recipe; its key is id or bezeichnung, with version (from 1).
 pub fn rezeptur(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let zeile = RezepturZeile::from_json(row, at)?;
-    let bezeichnung = zeile.bezeichnung.value().map(|Text(text)| text);
-    let version = zeile.version.value().map_or(1, |Int(version)| version);
-    let id = match (zeile.id.value(), &bezeichnung) {
-        (Some(Int(id)), _) => id,
+    let bezeichnung = zeile.bezeichnung;
+    let version = zeile.version.unwrap_or(1);
+    let id = match (zeile.id, &bezeichnung) {
+        (Some(id), _) => id,
         (None, Some(bezeichnung)) => sql::recipe_id(tx, &folded_key(bezeichnung))?,
         (None, None) => required(None, "bezeichnung")?,
     };
@@ -32,18 +32,18 @@ pub fn rezeptur(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
             bezeichnung.or(old.as_ref().map(|old| old.bezeichnung.clone())),
             "bezeichnung",
         )?,
-        typ: zeile.typ.value().map(|Text(text)| text).or(old.as_ref().and_then(|old| old.typ.clone())),
-        aktiv: zeile.aktiv.value().unwrap_or(old.as_ref().is_none_or(|old| old.aktiv)),
+        typ: zeile.typ.or(old.as_ref().and_then(|old| old.typ.clone())),
+        aktiv: zeile.aktiv.unwrap_or(old.as_ref().is_none_or(|old| old.aktiv)),
     };
     let mut changed = old.as_ref() != Some(&new);
     if changed {
         sql::upsert_recipe(tx, &new, &folded_key(&new.bezeichnung))?;
     }
-    let names_lines = zeile.inputs.get().is_some() || zeile.outputs.get().is_some();
+    let names_lines = zeile.inputs.is_some() || zeile.outputs.is_some();
     let lists = [(Zeilenart::Input, zeile.inputs, "inputs"), (Zeilenart::Output, zeile.outputs, "outputs")];
     for (art, liste, name) in lists {
-        let Some(liste) = liste.value() else { continue };
-        let zutaten = liste.0.into_iter().enumerate();
+        let Some(liste) = liste else { continue };
+        let zutaten = liste.into_iter().enumerate();
         let lines = zutaten.map(|(index, zutat)| line(tx, zutat, &format!("{name}[{index}]")));
         let lines = lines.collect::<Result<Vec<_>>>()?;
         if sql::recipe_lines(tx, &new, art)? != lines {
@@ -70,20 +70,20 @@ fn line(tx: &Tx<'_>, zutat: Zutat, path: &str) -> Result<Rezepturzeile> {
 }
 
 fn checked_line(tx: &Tx<'_>, zutat: Zutat) -> Result<Rezepturzeile> {
-    let Text(artikelnummer) = required(zutat.artikelnummer.value(), "artikelnummer")?;
+    let artikelnummer = required(zutat.artikelnummer, "artikelnummer")?;
     let artikel_id = artikel::by_artikelnummer(tx, &artikelnummer)?;
     let own = artikel::find(tx, artikel_id)?.and_then(|artikel| artikel.einheit.clone());
-    let menge = required(zutat.menge.value(), "menge")?;
+    let menge = required(zutat.menge, "menge")?;
     if menge <= Quantity::ZERO {
         return Err(Refusal::field(Code::MengeUngueltig, "menge", "Die Menge muss über 0 sein.").into());
     }
-    let einheit = zutat.einheit.value().map(|Text(text)| text).or_else(|| own.clone());
+    let einheit = zutat.einheit.or_else(|| own.clone());
     if let (Some(einheit), Some(own)) = (&einheit, &own)
         && Conversion::between(einheit, own).is_none()
     {
         let message = format!("Die Einheit {einheit} lässt sich nicht in {own} umrechnen.");
         return Err(Refusal::field(Code::EinheitNichtUmrechenbar, "einheit", message).into());
     }
-    let bemerkung = zutat.bemerkung.value().map(|LongText(text)| text);
+    let bemerkung = zutat.bemerkung;
     Ok(Rezepturzeile { artikel_id, menge, einheit, bemerkung })
 }

@@ -24,7 +24,7 @@ use crate::http::shape::Answer;
 use crate::import::{Import, check};
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
-use model::{AuftragBestaetigung, AuftragEingabe, Produktionsauftrag, StatusBestaetigung, StatusEingabe};
+use model::{AuftragBestaetigung, NewAuftrag, Produktionsauftrag, StatusBestaetigung, StatusChange};
 use sql::Auswahl;
 
 const READ: Access = Access::Scope(Scope::ProduktionRead);
@@ -58,7 +58,7 @@ pub const ROUTES: &[Route] = &[
         "Produktionsauftrag anlegen, auf Wunsch aus einer Rezeptur",
         create,
     )
-    .may_take::<AuftragEingabe>("ProduktionsauftragNeu")
+    .may_take::<NewAuftrag>("ProduktionsauftragNeu")
     .gives(&[Answer::created::<AuftragBestaetigung>()])
     .refuses(&[&[Code::RezepturNichtGefunden, Code::FaktorUngueltig, Code::BetragZuGross]]),
     Route::get(
@@ -75,7 +75,7 @@ pub const ROUTES: &[Route] = &[
         "Produktionsauftrag weiterführen; erledigt bucht den Bestand",
         change_status,
     )
-    .takes::<StatusEingabe>("ProduktionsauftragStatus", &["status"])
+    .takes::<StatusChange>("ProduktionsauftragStatus", &["status"])
     .with_if_match()
     .gives(&[Answer::ok::<StatusBestaetigung>()])
     .refuses(&[status::REFUSALS]),
@@ -102,18 +102,21 @@ fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 
 /// POST /produktionsauftraege
 fn create(call: &Call<'_>) -> Result<WriteWork> {
-    let (eingabe, hinweise) = call.optional_body::<AuftragEingabe>()?;
-    Ok(Box::new(move |tx| auftrag::create(tx, eingabe, hinweise)))
+    let (new, hinweise) = call.optional_body::<NewAuftrag>()?;
+    Ok(Box::new(move |tx| {
+        let bestaetigung = auftrag::create(tx, new, hinweise)?;
+        Ok(Reply::created(&bestaetigung)?.about(bestaetigung.id))
+    }))
 }
 
 /// PUT /produktionsauftraege/{id}/status
 fn change_status(call: &Call<'_>) -> Result<WriteWork> {
-    let (eingabe, hinweise) = call.body::<StatusEingabe>()?;
+    let (change, hinweise) = call.body::<StatusChange>()?;
     let (id, if_match) = (call.id(WHAT)?, call.if_match());
     Ok(Box::new(move |tx| {
         let auftrag = found(tx, id)?;
         IfMatch::check(if_match.as_ref(), auftrag.version)?;
-        status::change(tx, auftrag, eingabe, hinweise)
+        Ok(Reply::ok(&status::change(tx, auftrag, change, hinweise)?)?.about(id))
     }))
 }
 

@@ -93,8 +93,8 @@ pub struct PaOutput {
 }
 
 eingabe! {
-    /// Body of POST /produktionsauftraege.
-    pub struct AuftragEingabe {
+    /// A new order: body of POST /produktionsauftraege.
+    pub struct NewAuftrag {
         rezeptur_id: Kennung,
         faktor: Quantity,
         produktions_datum: Day,
@@ -109,8 +109,8 @@ eingabe! {
 }
 
 eingabe! {
-    /// Body of PUT /produktionsauftraege/{id}/status.
-    pub struct StatusEingabe {
+    /// How an order moves on: body of PUT /produktionsauftraege/{id}/status.
+    pub change StatusChange {
         status: OneOf<PaStatus>,
         inputs: Liste<InputEingabe, MAX_ZEILEN>,
         outputs: Liste<OutputEingabe, MAX_ZEILEN>,
@@ -122,7 +122,7 @@ eingabe! {
 
 eingabe! {
     /// What went into a line, from one batch or from several.
-    pub struct InputEingabe {
+    pub change InputEingabe {
         id: Kennung,
         ist_menge: Quantity,
         charge_id: Uuid,
@@ -143,7 +143,7 @@ eingabe! {
 
 eingabe! {
     /// What came out of a line.
-    pub struct OutputEingabe {
+    pub change OutputEingabe {
         id: Kennung,
         ist_menge: Quantity,
         charge_nr: Text,

@@ -5,15 +5,13 @@ use std::collections::BTreeSet;
 
 use super::buchung;
 use super::model::{
-    InputEingabe, OutputEingabe, PaInput, PaOutput, Produktionsauftrag, StatusBestaetigung, StatusEingabe,
+    InputEingabe, OutputEingabe, PaInput, PaOutput, Produktionsauftrag, StatusBestaetigung, StatusChange,
     TeilEingabe,
 };
 use super::sql;
 use crate::chargen;
 use crate::db::error::{Failure, Result};
 use crate::db::tx::WriteTx;
-use crate::http::reply::Reply;
-use crate::http::wire::{Int, Kennung, Liste, OneOf, Text, ignore};
 use crate::rules::day::DayTime;
 use crate::rules::error::{Checked, Code, Hints, PositionErrors, Refusal, required};
 use crate::rules::fixed::Quantity;
@@ -40,10 +38,10 @@ const MAX_LINES: usize = 2_000;
 pub fn change(
     tx: &WriteTx<'_>,
     auftrag: Produktionsauftrag,
-    mut eingabe: StatusEingabe,
+    mut change: StatusChange,
     mut hinweise: Hints,
-) -> Result<Reply> {
-    let OneOf(next) = required(eingabe.status.get().copied(), "status")?;
+) -> Result<StatusBestaetigung> {
+    let next = required(change.status.get().copied(), "status")?;
     if !auftrag.status.may_become(next) {
         let message = format!(
             "Der Produktionsauftrag ist {} und kann nicht {} werden.",
@@ -53,10 +51,10 @@ pub fn change(
         return Err(Refusal::field(Code::PaStatusUngueltig, "status", message).into());
     }
     if next == PaStatus::Storniert {
-        ignore(&mut eingabe.inputs, "inputs", &mut hinweise);
-        ignore(&mut eingabe.outputs, "outputs", &mut hinweise);
+        change.inputs.ignore("inputs", &mut hinweise);
+        change.outputs.ignore("outputs", &mut hinweise);
     }
-    note_quantities(tx, &auftrag, eingabe)?;
+    note_quantities(tx, &auftrag, change)?;
     let lagerbewegungen = match next {
         PaStatus::Erledigt => buchung::complete(tx, &auftrag, &mut hinweise)?,
         _ => Vec::new(),
@@ -72,25 +70,25 @@ pub fn change(
     };
     sql::update_status(tx, &auftrag)?;
     let Produktionsauftrag { id, pa_nummer, status, .. } = auftrag;
-    Ok(Reply::ok(&StatusBestaetigung { id, pa_nummer, status, lagerbewegungen, hinweise })?.about(id))
+    Ok(StatusBestaetigung { id, pa_nummer, status, lagerbewegungen, hinweise })
 }
 
 /// Notes what went in and came out, line by line; all that is wrong is said at once.
-fn note_quantities(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, eingabe: StatusEingabe) -> Result<()> {
+fn note_quantities(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, change: StatusChange) -> Result<()> {
     let mut errors = PositionErrors::default();
     let (inputs, outputs) = (sql::inputs(tx, auftrag.id)?, sql::outputs(tx, auftrag.id)?);
-    check_size(&inputs, &eingabe)?;
+    check_size(&inputs, &change)?;
     let (mut named, mut split) = (BTreeSet::new(), BTreeSet::new());
     // What is split comes first, so that a part which it replaces cannot be named beside it.
-    let mut sent: Vec<_> = eingabe.inputs.value().unwrap_or_default().0.into_iter().enumerate().collect();
-    sent.sort_by_key(|(_, sent)| sent.teile.get().is_none_or(|Liste(teile)| teile.is_empty()));
+    let mut sent: Vec<_> = change.inputs.value().into_iter().flatten().enumerate().collect();
+    sent.sort_by_key(|(_, sent)| sent.teile.get().is_none_or(Vec::is_empty));
     for (index, sent) in sent {
         let line = line_of(&inputs, |line| line.id, sent.id.get().copied(), &mut named);
         let noted = line.and_then(|line| note_input(tx, &inputs, &mut split, line, sent));
         keep(&mut errors, noted, &format!("inputs[{index}]"))?;
     }
     let mut named = BTreeSet::new();
-    for (index, sent) in eingabe.outputs.value().unwrap_or_default().0.into_iter().enumerate() {
+    for (index, sent) in change.outputs.value().into_iter().flatten().enumerate() {
         let line = line_of(&outputs, |line| line.id, sent.id.get().copied(), &mut named);
         let noted = line.and_then(|line| note_output(tx, line, sent));
         keep(&mut errors, noted, &format!("outputs[{index}]"))?;
@@ -99,11 +97,11 @@ fn note_quantities(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, eingabe: Stat
 }
 
 /// Parts take the place of the line that they are sent for, and of its parts before.
-fn check_size(inputs: &[PaInput], eingabe: &StatusEingabe) -> Checked<()> {
-    let sent = eingabe.inputs.get().into_iter().flat_map(|Liste(sent)| sent);
+fn check_size(inputs: &[PaInput], change: &StatusChange) -> Checked<()> {
+    let sent = change.inputs.get().into_iter().flatten();
     let (mut split, mut lines) = (BTreeSet::new(), 0);
-    for (sent, Liste(teile)) in sent.filter_map(|sent| Some((sent, sent.teile.get()?))) {
-        let of_order = |Int(id): &Kennung| inputs.iter().find(|line| line.id == *id);
+    for (sent, teile) in sent.filter_map(|sent| Some((sent, sent.teile.get()?))) {
+        let of_order = |id: &i64| inputs.iter().find(|line| line.id == *id);
         split
             .extend(sent.id.get().and_then(of_order).filter(|_| !teile.is_empty()).map(|line| line.position));
         lines += teile.len();
@@ -131,10 +129,10 @@ pub fn keep(errors: &mut PositionErrors, result: Result<()>, path: &str) -> Resu
 fn line_of<'l, T>(
     lines: &'l [T],
     id_of: impl Fn(&T) -> i64,
-    id: Option<Kennung>,
+    id: Option<i64>,
     named: &mut BTreeSet<i64>,
 ) -> Result<&'l T> {
-    let Int(id) = required(id, "id")?;
+    let id = required(id, "id")?;
     if !named.insert(id) {
         let message = "Die Zeile steht zweimal da. Für mehrere Chargen bitte teile angeben.";
         return Err(Refusal::field(Code::WertUngueltig, "id", message).into());
@@ -154,14 +152,14 @@ fn note_input(
     line: &PaInput,
     sent: InputEingabe,
 ) -> Result<()> {
-    let Some(Liste(teile)) = sent.teile.value().filter(|Liste(teile)| !teile.is_empty()) else {
+    let Some(teile) = sent.teile.value().filter(|teile| !teile.is_empty()) else {
         if split.contains(&line.position) {
             let message = "Diese Zeile ist durch die teile derselben Anfrage ersetzt worden.";
             return Err(Refusal::field(Code::PaZeileNichtGefunden, "id", message).into());
         }
-        let charge_id = sent.charge_id.or_keep(line.charge_id);
+        let charge_id = sent.charge_id.apply(line.charge_id);
         chargen::check_named(tx, charge_id, Some(line.artikel_id))?;
-        let ist_menge = checked_menge(sent.ist_menge.or_keep(line.ist_menge))?;
+        let ist_menge = checked_menge(sent.ist_menge.apply(line.ist_menge))?;
         return sql::update_input(tx, &PaInput { charge_id, ist_menge, ..line.clone() });
     };
     if sent.ist_menge.get().is_some() || sent.charge_id.get().is_some() {
@@ -184,20 +182,20 @@ fn note_input(
 
 /// The first part takes the line, each further one becomes a line of its own (D13).
 fn store_part(tx: &WriteTx<'_>, line: &PaInput, index: usize, teil: TeilEingabe) -> Result<()> {
-    let charge_id = teil.charge_id.value();
+    let charge_id = teil.charge_id;
     chargen::check_named(tx, charge_id, Some(line.artikel_id))?;
-    let ist_menge = Some(required(checked_menge(teil.ist_menge.value())?, "ist_menge")?);
+    let ist_menge = Some(required(checked_menge(teil.ist_menge)?, "ist_menge")?);
     let part = PaInput { charge_id, ist_menge, ..line.clone() };
     if index == 0 { sql::update_input(tx, &part) } else { sql::insert_part(tx, &part) }
 }
 
 fn note_output(tx: &WriteTx<'_>, line: &PaOutput, sent: OutputEingabe) -> Result<()> {
-    let charge_nr = sent.charge_nr.or_keep(line.charge_nr.clone().map(Text)).map(|Text(text)| text);
+    let charge_nr = sent.charge_nr.apply(line.charge_nr.clone());
     if let Some(charge_nr) = &charge_nr {
         chargen::check_charge_nr(tx, line.artikel_id, charge_nr)?;
     }
-    let ist_menge = checked_menge(sent.ist_menge.or_keep(line.ist_menge))?;
-    let mhd = sent.mhd.or_keep(line.mhd.map(|DayTime(day)| day)).map(DayTime);
+    let ist_menge = checked_menge(sent.ist_menge.apply(line.ist_menge))?;
+    let mhd = sent.mhd.map(DayTime).apply(line.mhd);
     sql::update_output(tx, &PaOutput { ist_menge, charge_nr, mhd, ..line.clone() })
 }
 

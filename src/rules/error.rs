@@ -266,6 +266,12 @@ impl Hints {
         self.push(Hint { code, feld: Some(feld.into()), message: message.into() });
     }
 
+    /// Adds that a field which this request cannot set was dropped.
+    pub fn add_ignored(&mut self, feld: &str) {
+        let message = "Dieses Feld gilt hier nicht; es wurde nicht übernommen.";
+        self.add_field(HintCode::FeldIgnoriert, feld, message);
+    }
+
     /// Adds that a repeated external_ref came with other content than what has this number (D19).
     pub fn add_different_repeat(&mut self, nummer: &str) {
         let message = format!(

@@ -1,6 +1,7 @@
 //! The rules of the trade as arithmetic: values in, values out. No SQL, no HTTP, no clock.
 
 pub mod bytes;
+pub mod change;
 pub mod choice;
 pub mod day;
 pub mod document;

@@ -124,14 +124,13 @@ pub fn all(tx: &Tx<'_>) -> Result<Arc<Vec<Satz>>> {
 
 fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let zeile = SteuersatzZeile::from_json(row, at)?;
-    let text = |sent: Option<Text>, feld: &str| required(sent.map(|Text(text)| text), feld);
     let new = Steuersatz {
-        schluessel: text(zeile.schluessel.value(), "schluessel")?,
-        bezeichnung: text(zeile.bezeichnung.value(), "bezeichnung")?,
-        satz: required(zeile.satz.value(), "satz")?,
-        gueltig_von: required(zeile.gueltig_von.value(), "gueltig_von")?,
-        gueltig_bis: zeile.gueltig_bis.value(),
-        kategorie: text(zeile.kategorie.value(), "kategorie")?,
+        schluessel: required(zeile.schluessel, "schluessel")?,
+        bezeichnung: required(zeile.bezeichnung, "bezeichnung")?,
+        satz: required(zeile.satz, "satz")?,
+        gueltig_von: required(zeile.gueltig_von, "gueltig_von")?,
+        gueltig_bis: zeile.gueltig_bis,
+        kategorie: required(zeile.kategorie, "kategorie")?,
     };
     if new.gueltig_bis.is_some_and(|last| last < new.gueltig_von) {
         let message = "gueltig_bis liegt vor gueltig_von.";

@@ -65,9 +65,9 @@ fn by_exact_name(tx: &Tx<'_>, name: &str) -> Result<Option<i64>> {
 
 fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let zeile = VertrieblerZeile::from_json(row, at)?;
-    let Text(name) = required(zeile.name.value(), "name")?;
-    let id = match zeile.id.value() {
-        Some(Int(id)) => id,
+    let name = required(zeile.name, "name")?;
+    let id = match zeile.id {
+        Some(id) => id,
         None => match by_exact_name(tx, &name)? {
             Some(id) => id,
             None => tx.one(

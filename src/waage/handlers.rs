@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::model::{StornoEingabe, Wiegung, WiegungBestaetigung, WiegungEingabe, ZweitwiegungEingabe};
+use super::model::{NewWiegung, Storno, Wiegung, WiegungBestaetigung, Zweitwiegung};
 use super::sql::{self, Auswahl};
 use crate::db::error::{Failure, Result};
 use crate::db::numbers;
@@ -10,8 +10,8 @@ use crate::db::tx::Tx;
 use crate::http::call::{Call, IfMatch};
 use crate::http::reply::Reply;
 use crate::http::route::WriteWork;
-use crate::http::wire::{Gewicht, Int, LongText, OneOf, Sent, Text};
 use crate::kontrakte::KontraktBezug;
+use crate::rules::change::Change;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::number::Reihe;
@@ -44,35 +44,33 @@ pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 
 /// POST /wiegungen
 pub fn create(call: &Call<'_>) -> Result<WriteWork> {
-    let (eingabe, hinweise) = call.body::<WiegungEingabe>()?;
+    let (new, hinweise) = call.body::<NewWiegung>()?;
     Ok(Box::new(move |tx| {
-        let Int(waage_id) = required(eingabe.waage_id.value(), "waage_id")?;
-        let Gewicht(gewicht_erst_kg) = required(eingabe.gewicht_erst_kg.value(), "gewicht_erst_kg")?;
-        let partner_id = required(eingabe.partner_id.value(), "partner_id")?;
+        let waage_id = required(new.waage_id, "waage_id")?;
+        let gewicht_erst_kg = required(new.gewicht_erst_kg, "gewicht_erst_kg")?;
+        let partner_id = required(new.partner_id, "partner_id")?;
         weight_in_range(gewicht_erst_kg, "gewicht_erst_kg", false)?;
         if kunden::find(tx, partner_id)?.is_none() {
             return Err(unknown(Code::PartnerNichtGefunden, "partner_id", "Diesen Partner").into());
         }
-        let artikel_id = eingabe.artikel_id.value();
+        let artikel_id = new.artikel_id;
         if let Some(artikel) = artikel_id
             && artikel::find(tx, artikel)?.is_none()
         {
             return Err(unknown(Code::ArtikelNichtGefunden, "artikel_id", "Diesen Artikel").into());
         }
-        let charge_id = eingabe.charge_id.value();
+        let charge_id = new.charge_id;
         chargen::check_named(tx, charge_id, artikel_id)?;
-        let bezug = KontraktBezug {
-            kontrakt_id: eingabe.kontrakt_id.value(),
-            kontrakt_position_id: eingabe.kontrakt_position_id.value(),
-        }
-        .checked(tx)?;
+        let bezug =
+            KontraktBezug { kontrakt_id: new.kontrakt_id, kontrakt_position_id: new.kontrakt_position_id }
+                .checked(tx)?;
         let wiegung = Wiegung {
             id: tx.new_id(),
             wiegeschein_nr: numbers::next(tx, Reihe::Wiegeschein, tx.today().year())?,
             status: WiegungStatus::Offen,
-            richtung: eingabe.richtung.value().map(|OneOf(richtung)| richtung),
-            kennzeichen: eingabe.kennzeichen.value().map(|Text(text)| text),
-            fahrer: eingabe.fahrer.value().map(|Text(text)| text),
+            richtung: new.richtung,
+            kennzeichen: new.kennzeichen,
+            fahrer: new.fahrer,
             gewicht_erst_kg,
             gewicht_zweit_kg: None,
             gewicht_netto_kg: None,
@@ -82,13 +80,13 @@ pub fn create(call: &Call<'_>) -> Result<WriteWork> {
             partner_id,
             artikel_id,
             charge_id,
-            niederlassung_id: eingabe.niederlassung_id.value().map(|Int(id)| id),
-            lagerhalle_id: eingabe.lagerhalle_id.value().map(|Int(id)| id),
+            niederlassung_id: new.niederlassung_id,
+            lagerhalle_id: new.lagerhalle_id,
             kontrakt_id: bezug.kontrakt_id,
             kontrakt_position_id: bezug.kontrakt_position_id,
             beleg_id: None,
-            fremdwiegung: eingabe.fremdwiegung.value().unwrap_or(false),
-            bemerkung: eingabe.bemerkung.value().map(|LongText(text)| text),
+            fremdwiegung: new.fremdwiegung.unwrap_or(false),
+            bemerkung: new.bemerkung,
             storno_grund: None,
             partner_name: None,
             artikel_bezeichnung: None,
@@ -102,12 +100,12 @@ pub fn create(call: &Call<'_>) -> Result<WriteWork> {
 
 /// PUT /wiegungen/{id}/zweitwiegung
 pub fn second(call: &Call<'_>) -> Result<WriteWork> {
-    let (eingabe, mut hinweise) = call.body::<ZweitwiegungEingabe>()?;
+    let (second, mut hinweise) = call.body::<Zweitwiegung>()?;
     let (id, if_match) = (call.id(WHAT)?, call.if_match());
     Ok(Box::new(move |tx| {
         let old = found(tx, id)?;
         IfMatch::check(if_match.as_ref(), old.version)?;
-        let Gewicht(zweit) = required(eingabe.gewicht_zweit_kg.value(), "gewicht_zweit_kg")?;
+        let zweit = required(second.gewicht_zweit_kg.value(), "gewicht_zweit_kg")?;
         if old.status != WiegungStatus::Offen {
             let message = format!(
                 "Die Wiegung ist {}; eine Zweitwiegung geht nur, solange sie offen ist.",
@@ -121,24 +119,23 @@ pub fn second(call: &Call<'_>) -> Result<WriteWork> {
                 "Erst- und Zweitgewicht sind gleich. Bitte noch einmal wiegen; die Wiegung bleibt offen.";
             return Err(Refusal::field(Code::NettoNull, "gewicht_zweit_kg", message).into());
         };
-        let explicit = eingabe.richtung.value().map(|OneOf(richtung)| richtung).or(old.richtung);
+        let explicit = second.richtung.value().or(old.richtung);
         if explicit.is_some_and(|richtung| richtung != nettogewicht.richtung) {
             let message = "Die angegebene Richtung widerspricht den Gewichten; sie wurde übernommen.";
             hinweise.add_field(HintCode::RichtungWiderspruch, "richtung", message);
         }
-        let charge_id = eingabe.charge_id.or_keep(old.charge_id);
+        let charge_id = second.charge_id.apply(old.charge_id);
         chargen::check_named(tx, charge_id, old.artikel_id)?;
-        let kept_position = if eingabe.kontrakt_id.is_absent() { old.kontrakt_position_id } else { None };
+        let kept_position = if second.kontrakt_id.is_keep() { old.kontrakt_position_id } else { None };
         let bezug = KontraktBezug {
-            kontrakt_id: match (&eingabe.kontrakt_id, &eingabe.kontrakt_position_id) {
+            kontrakt_id: match (&second.kontrakt_id, &second.kontrakt_position_id) {
                 // A new position alone names its contract.
-                (Sent::Absent, Sent::Value(_)) => None,
-                _ => eingabe.kontrakt_id.or_keep(old.kontrakt_id),
+                (Change::Keep, Change::Set(_)) => None,
+                _ => second.kontrakt_id.apply(old.kontrakt_id),
             },
-            kontrakt_position_id: eingabe.kontrakt_position_id.or_keep(kept_position),
+            kontrakt_position_id: second.kontrakt_position_id.apply(kept_position),
         }
         .checked(tx)?;
-        let int = |sent: Sent<Int<_, _>>, old: Option<i64>| sent.or_keep(old.map(Int)).map(|Int(id)| id);
         let wiegung = Wiegung {
             status: WiegungStatus::Fertig,
             richtung: Some(explicit.unwrap_or(nettogewicht.richtung)),
@@ -148,8 +145,8 @@ pub fn second(call: &Call<'_>) -> Result<WriteWork> {
             charge_id,
             kontrakt_id: bezug.kontrakt_id,
             kontrakt_position_id: bezug.kontrakt_position_id,
-            niederlassung_id: int(eingabe.niederlassung_id, old.niederlassung_id),
-            lagerhalle_id: int(eingabe.lagerhalle_id, old.lagerhalle_id),
+            niederlassung_id: second.niederlassung_id.apply(old.niederlassung_id),
+            lagerhalle_id: second.lagerhalle_id.apply(old.lagerhalle_id),
             version: old.version + 1,
             ..old
         };
@@ -160,12 +157,12 @@ pub fn second(call: &Call<'_>) -> Result<WriteWork> {
 
 /// PUT /wiegungen/{id}/storno
 pub fn cancel(call: &Call<'_>) -> Result<WriteWork> {
-    let (eingabe, hinweise) = call.body::<StornoEingabe>()?;
+    let (storno, hinweise) = call.body::<Storno>()?;
     let (id, if_match) = (call.id(WHAT)?, call.if_match());
     Ok(Box::new(move |tx| {
         let old = found(tx, id)?;
         IfMatch::check(if_match.as_ref(), old.version)?;
-        let Text(grund) = required(eingabe.grund.value(), "grund")?;
+        let grund = required(storno.grund, "grund")?;
         if old.status == WiegungStatus::Storno {
             let message = "Die Wiegung ist schon storniert.";
             return Err(Refusal::new(Code::WiegungNichtStornierbar, message).into());

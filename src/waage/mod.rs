@@ -8,14 +8,14 @@ mod sql;
 
 pub use bezug::{FertigeWiegung, finished};
 pub use checks::CHECKS;
-pub use model::{StornoEingabe, Wiegung};
+pub use model::{Storno, Wiegung};
 pub use sql::annahmeschein_of;
 
 use crate::http::route::{Access, Method, Param, Route};
 use crate::http::shape::Answer;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
-use model::{WiegungBestaetigung, WiegungEingabe, ZweitwiegungEingabe};
+use model::{NewWiegung, WiegungBestaetigung, Zweitwiegung};
 
 const READ: Access = Access::Scope(Scope::WaageRead);
 
@@ -47,7 +47,7 @@ pub const ROUTES: &[Route] = &[
         "Erstwiegung anlegen",
         handlers::create,
     )
-    .takes::<WiegungEingabe>("WiegungNeu", &["waage_id", "gewicht_erst_kg", "partner_id"])
+    .takes::<NewWiegung>("WiegungNeu", &["waage_id", "gewicht_erst_kg", "partner_id"])
     .gives(&[Answer::created::<WiegungBestaetigung>()])
     .refuses(&[REFERENCES, &[Code::PartnerNichtGefunden, Code::ArtikelNichtGefunden]]),
     Route::get("/api/v1/wiegungen/{id}", READ, "Eine Wiegung lesen", handlers::get)
@@ -59,7 +59,7 @@ pub const ROUTES: &[Route] = &[
         "Zweitwiegung: Nettogewicht und Richtung",
         handlers::second,
     )
-    .takes::<ZweitwiegungEingabe>("Zweitwiegung", &["gewicht_zweit_kg"])
+    .takes::<Zweitwiegung>("Zweitwiegung", &["gewicht_zweit_kg"])
     .with_if_match()
     .gives(&[Answer::ok::<WiegungBestaetigung>()])
     .refuses(&[REFERENCES, &[Code::WiegungNichtOffen, Code::NettoNull]]),
@@ -70,7 +70,7 @@ pub const ROUTES: &[Route] = &[
         "Wiegung stornieren",
         handlers::cancel,
     )
-    .takes::<StornoEingabe>("Storno", &["grund"])
+    .takes::<Storno>("Storno", &["grund"])
     .with_if_match()
     .gives(&[Answer::ok::<WiegungBestaetigung>()])
     .refuses(&[&[Code::WiegungNichtStornierbar, Code::WiegungAbgerechnet]]),

@@ -49,8 +49,8 @@ pub struct Wiegung {
 }
 
 eingabe! {
-    /// Body of POST /wiegungen.
-    pub struct WiegungEingabe {
+    /// A new weighing: body of POST /wiegungen.
+    pub struct NewWiegung {
         waage_id: Kennung,
         gewicht_erst_kg: Gewicht,
         partner_id: Uuid,
@@ -71,8 +71,8 @@ eingabe! {
 }
 
 eingabe! {
-    /// Body of PUT /wiegungen/{id}/zweitwiegung.
-    pub struct ZweitwiegungEingabe {
+    /// The second weight: body of PUT /wiegungen/{id}/zweitwiegung.
+    pub change Zweitwiegung {
         gewicht_zweit_kg: Gewicht,
         charge_id: Uuid,
         kontrakt_id: Uuid,
@@ -87,8 +87,8 @@ eingabe! {
 }
 
 eingabe! {
-    /// Body of a storno: of weighings and of documents.
-    pub struct StornoEingabe {
+    /// Why something is cancelled: body of a storno of weighings, documents and goods-receipt notes.
+    pub struct Storno {
         grund: Text,
     }
     nur_lesen: []

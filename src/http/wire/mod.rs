@@ -1,13 +1,15 @@
 //! Types at the door: how a field of a body is read (D14, D15, D18).
 //!
-//! `eingabe!` declares a body as a struct; reading it checks every field, names what is wrong by
-//! its path, and notes what was ignored or rounded.
+//! `eingabe!` declares what a body says as a struct of plain values, and the type by which each field is read: `Text`
+//! becomes a `String`, `Kennung` an `i64`. Reading checks every field, names what is wrong by its path, and notes what
+//! was ignored or rounded.
 
 mod number;
 
 pub use number::{Gewicht, Int, Kennung, Tage};
 
-use serde::Serialize;
+use std::marker::PhantomData;
+
 use uuid::Uuid;
 
 use super::json::Json;
@@ -96,118 +98,91 @@ impl<'h> At<'h> {
     }
 }
 
-/// A type that a field can have.
-pub trait FromJson: Sized {
+/// How a field is read: what may stand there, and what becomes of it.
+pub trait FromJson {
+    /// What the field holds once it is read: a value that knows nothing of JSON.
+    type Value;
+
     /// Whether a blank string means null; numbers say no (D18).
     const BLANK_IS_NULL: bool = true;
 
     /// Reads a value that is not null.
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Self>;
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Self::Value>;
 }
 
-/// A field as it was sent. In a POST null means absent, in a PUT it means cleared (D18).
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-#[serde(untagged)]
-pub enum Sent<T> {
-    /// Not in the body.
-    #[default]
-    Absent,
-    /// null, or a blank text.
-    Null,
-    /// A value.
-    Value(T),
-}
-
-impl<T> Sent<T> {
-    /// The value, where absent and null are the same.
-    pub fn value(self) -> Option<T> {
-        match self {
-            Sent::Value(value) => Some(value),
-            Sent::Absent | Sent::Null => None,
-        }
-    }
-
-    /// The value by reference, where absent and null are the same.
-    pub fn get(&self) -> Option<&T> {
-        match self {
-            Sent::Value(value) => Some(value),
-            Sent::Absent | Sent::Null => None,
-        }
-    }
-
-    /// Whether the body has no such field.
-    pub fn is_absent(&self) -> bool {
-        matches!(self, Sent::Absent)
-    }
-
-    /// What holds after a change: the old value where the field is absent.
-    pub fn or_keep(self, old: Option<T>) -> Option<T> {
-        if self.is_absent() { old } else { self.value() }
-    }
-
-    /// Reads a field that is in the body.
-    pub fn read(json: &Json<'_>, at: &mut At<'_>) -> Checked<Sent<T>>
-    where
-        T: FromJson,
-    {
-        let nothing = || if at.is_import { Sent::Absent } else { Sent::Null };
-        match json {
-            Json::Null => Ok(nothing()),
-            Json::String(text) if text.trim().is_empty() && (T::BLANK_IS_NULL || at.tabular) => Ok(nothing()),
-            json => T::from_json(json, at).map(Sent::Value),
-        }
+/// Reads a field that is in the body into an `Option`, for which null says no more than absence, or a
+/// [`Change`](crate::rules::change::Change), which null clears (D18).
+pub fn field<T, F>(json: &Json<'_>, at: &mut At<'_>) -> Checked<F>
+where
+    T: FromJson,
+    F: Default + From<Option<T::Value>>,
+{
+    let is_null = match json {
+        Json::Null => true,
+        Json::String(text) => text.trim().is_empty() && (T::BLANK_IS_NULL || at.tabular),
+        _ => false,
+    };
+    match is_null {
+        true if at.is_import => Ok(F::default()),
+        true => Ok(F::from(None)),
+        false => Ok(F::from(Some(T::from_json(json, at)?))),
     }
 }
 
-/// Declares a body: a struct whose fields are all [`Sent`], and how it is read.
+/// Declares what a body says as a struct, and how it is read. Each field names how it is read; the struct holds the
+/// values that come of it ([`FromJson::Value`]) and can be made without a body.
+///
+/// `pub struct` has an `Option` in each field; `pub change` has a [`Change`](crate::rules::change::Change). One list
+/// of fields can declare both. `as` is the name in the description, where it differs.
 ///
 /// `nur_lesen` names the fields that answers have and requests may repeat; they are ignored with
 /// a hint, so that GET, edit, PUT works.
 #[macro_export]
 macro_rules! eingabe {
-    // A body that a digest is made of: as JSON it has what was sent, and nothing else.
     (
-        digested
         $(#[$meta:meta])*
-        pub struct $name:ident { $($(#[$doc:meta])* $field:ident : $type:ty),+ $(,)? }
-        nur_lesen: [$($read_only:literal),* $(,)?]
+        pub struct $name:ident;
+        $(#[$change_meta:meta])*
+        pub change $change:ident $fields:tt
+        nur_lesen: $read_only:tt
     ) => {
-        $crate::eingabe! {
-            $(#[$meta])*
-            pub struct $name { $($(#[$doc])* $field : $type),+ }
-            nur_lesen: [$($read_only),*]
-        }
-
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-                let mut sent = serializer.serialize_map(None)?;
-                $(if let Some(value) = self.$field.get() {
-                    serde::ser::SerializeMap::serialize_entry(&mut sent, stringify!($field), value)?;
-                })+
-                serde::ser::SerializeMap::end(sent)
-            }
-        }
+        $crate::eingabe! { $(#[$meta])* pub struct $name $fields nur_lesen: $read_only }
+        $crate::eingabe! { $(#[$change_meta])* pub change $change $fields nur_lesen: $read_only }
+    };
+    ($(#[$meta:meta])* pub struct $name:ident $fields:tt nur_lesen: $read_only:tt) => {
+        $crate::eingabe! { @ Option, stringify!($name), $(#[$meta])* $name $fields $read_only }
+    };
+    ($(#[$meta:meta])* pub struct $name:ident as $shown:literal $fields:tt nur_lesen: $read_only:tt) => {
+        $crate::eingabe! { @ Option, $shown, $(#[$meta])* $name $fields $read_only }
+    };
+    ($(#[$meta:meta])* pub change $name:ident $fields:tt nur_lesen: $read_only:tt) => {
+        $crate::eingabe! { @ Change, stringify!($name), $(#[$meta])* $name $fields $read_only }
     };
     (
+        @ $holder:ident, $shown:expr,
         $(#[$meta:meta])*
-        pub struct $name:ident { $($(#[$doc:meta])* $field:ident : $type:ty),+ $(,)? }
-        nur_lesen: [$($read_only:literal),* $(,)?]
+        $name:ident { $($(#[$doc:meta])* $field:ident : $type:ty),+ $(,)? }
+        [$($read_only:literal),* $(,)?]
     ) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Default)]
         #[allow(missing_docs)]
-        pub struct $name { $($(#[$doc])* pub $field: $crate::http::wire::Sent<$type>),+ }
+        pub struct $name {
+            $($(#[$doc])* pub $field: $crate::eingabe!(@ $holder: <$type as $crate::http::wire::FromJson>::Value)),+
+        }
 
         impl $crate::http::wire::FromJson for $name {
+            type Value = $name;
+
             fn from_json(
                 json: &$crate::http::json::Json<'_>,
                 at: &mut $crate::http::wire::At<'_>,
-            ) -> $crate::rules::error::Checked<Self> {
+            ) -> $crate::rules::error::Checked<$name> {
                 let mut body = $name::default();
                 for (key, value) in $crate::http::wire::members(json, at)? {
                     match key.as_ref() {
                         $(stringify!($field) => {
-                            body.$field = at.field(key, |at| $crate::http::wire::Sent::read(value, at))?;
+                            body.$field = at.field(key, |at| $crate::http::wire::field::<$type, _>(value, at))?;
                         })+
                         $($read_only => at.field(key, |at| $crate::http::wire::ignored(at)),)*
                         _ => at.field(key, |at| at.unknown())?,
@@ -219,19 +194,21 @@ macro_rules! eingabe {
 
         impl schemars::JsonSchema for $name {
             fn schema_name() -> std::borrow::Cow<'static, str> {
-                stringify!($name).into()
+                $shown.into()
             }
 
             fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 let mut properties = serde_json::Map::new();
                 $(
-                    let field = generator.subschema_for::<$crate::http::wire::Sent<$type>>();
+                    let field = <Option<$type> as schemars::JsonSchema>::json_schema(generator);
                     properties.insert(stringify!($field).to_owned(), field.into());
                 )+
                 schemars::json_schema!({"type": "object", "properties": properties})
             }
         }
     };
+    (@ Option: $value:ty) => { Option<$value> };
+    (@ Change: $value:ty) => { $crate::rules::change::Change<$value> };
 }
 
 /// A body without fields.
@@ -239,6 +216,8 @@ macro_rules! eingabe {
 pub struct Leer;
 
 impl FromJson for Leer {
+    type Value = Leer;
+
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Leer> {
         for (key, _) in members(json, at)? {
             at.field(key, |at| at.unknown())?;
@@ -248,11 +227,12 @@ impl FromJson for Leer {
 }
 
 /// A list of up to `MAX` objects; in a table there is no place for one.
-#[derive(Debug, Clone, Default)]
-pub struct Liste<T, const MAX: usize>(pub Vec<T>);
+pub struct Liste<T, const MAX: usize>(PhantomData<T>);
 
 impl<T: FromJson, const MAX: usize> FromJson for Liste<T, MAX> {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Self> {
+    type Value = Vec<T::Value>;
+
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Vec<T::Value>> {
         let Json::Array(elements) = json else {
             return at.refuse(Code::FeldUngueltig, "Hier wird eine Liste erwartet (nur in JSON).");
         };
@@ -260,7 +240,7 @@ impl<T: FromJson, const MAX: usize> FromJson for Liste<T, MAX> {
             return at.refuse(Code::WertUngueltig, format!("Die Liste darf höchstens {MAX} Einträge haben."));
         }
         let read = |(index, element)| at.element(index, |at| T::from_json(element, at));
-        Ok(Liste(elements.iter().enumerate().map(read).collect::<Checked<_>>()?))
+        elements.iter().enumerate().map(read).collect()
     }
 }
 
@@ -281,22 +261,24 @@ pub fn ignored(at: &mut At<'_>) {
 }
 
 /// A text of at most 255 characters: trimmed, CRLF as LF.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Text(pub String);
+pub struct Text;
 
 /// A text of at most 4,000 characters.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct LongText(pub String);
+pub struct LongText;
 
 impl FromJson for Text {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Text> {
-        text(json, at, MAX_TEXT).map(Text)
+    type Value = String;
+
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<String> {
+        text(json, at, MAX_TEXT)
     }
 }
 
 impl FromJson for LongText {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<LongText> {
-        text(json, at, MAX_LONG_TEXT).map(LongText)
+    type Value = String;
+
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<String> {
+        text(json, at, MAX_LONG_TEXT)
     }
 }
 
@@ -316,6 +298,8 @@ pub fn text(json: &Json<'_>, at: &At<'_>, max: usize) -> Checked<String> {
 }
 
 impl FromJson for bool {
+    type Value = bool;
+
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<bool> {
         match json {
             Json::Bool(value) => Ok(*value),
@@ -330,6 +314,8 @@ impl FromJson for bool {
 }
 
 impl FromJson for Day {
+    type Value = Day;
+
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Day> {
         let day = match json {
             Json::String(cell) if at.is_tabular() => {
@@ -346,6 +332,8 @@ impl FromJson for Day {
 }
 
 impl FromJson for Instant {
+    type Value = Instant;
+
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Instant> {
         let instant = match json {
             Json::String(text) => Instant::parse(text.trim()),
@@ -358,6 +346,8 @@ impl FromJson for Instant {
 }
 
 impl FromJson for Uuid {
+    type Value = Uuid;
+
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Uuid> {
         let id = match json {
             Json::String(text) => parse_uuid(text.trim()),
@@ -371,51 +361,44 @@ impl FromJson for Uuid {
 }
 
 /// One of the values of an enumeration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct OneOf<T>(pub T);
+pub struct OneOf<T>(PhantomData<T>);
 
 impl<T: Choice> FromJson for OneOf<T> {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<OneOf<T>> {
+    type Value = T;
+
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<T> {
         let text = text(json, at, MAX_TEXT)?;
         match T::parse(&text) {
-            Some(value) => Ok(OneOf(value)),
+            Some(value) => Ok(value),
             None => at.refuse(Code::WertUngueltig, format!("Erlaubt sind: {}.", T::texts())),
         }
     }
 }
 
 impl FromJson for Verweis {
+    type Value = Verweis;
+
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Verweis> {
         match json {
             Json::Number(_) => {
                 type Any = Int<{ i64::MIN }, { i64::MAX }>;
-                Any::from_json(json, at).map(|number| Verweis::Nummer(number.0))
+                Any::from_json(json, at).map(Verweis::Nummer)
             }
             json => text(json, at, MAX_TEXT).map(|text| Verweis::of_text(&text)),
         }
     }
 }
 
-/// Drops a field that this request cannot set, with a hint.
-pub fn ignore<T>(sent: &mut Sent<T>, feld: &str, hints: &mut Hints) {
-    if !std::mem::take(sent).is_absent() {
-        hints.add_field(
-            HintCode::FeldIgnoriert,
-            feld,
-            "Dieses Feld gilt hier nicht; es wurde nicht übernommen.",
-        );
-    }
-}
-
 /// A text that may also be sent as a number; its spelling is kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Spelled(pub String);
+pub struct Spelled;
 
 impl FromJson for Spelled {
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Spelled> {
+    type Value = String;
+
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<String> {
         match json {
-            Json::Number(number) => Ok(Spelled((*number).to_owned())),
-            json => text(json, at, MAX_TEXT).map(Spelled),
+            Json::Number(number) => Ok((*number).to_owned()),
+            json => text(json, at, MAX_TEXT),
         }
     }
 }

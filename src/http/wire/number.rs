@@ -2,16 +2,13 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
-
 use super::{At, FromJson};
 use crate::http::json::Json;
 use crate::rules::error::{Checked, Code, HintCode};
 use crate::rules::fixed::{self, Money, NumberError, Percent, Price, Quantity};
 
 /// A whole number within bounds: 30, 30.0 or "30".
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Int<const MIN: i64, const MAX: i64>(pub i64);
+pub struct Int<const MIN: i64, const MAX: i64>;
 
 /// An id of master data that we do not keep (niederlassung_id, waage_id …): int32.
 pub type Kennung = Int<{ i32::MIN as i64 }, { i32::MAX as i64 }>;
@@ -20,11 +17,12 @@ pub type Kennung = Int<{ i32::MIN as i64 }, { i32::MAX as i64 }>;
 pub type Tage = Int<0, 3_650>;
 
 impl<const MIN: i64, const MAX: i64> FromJson for Int<MIN, MAX> {
+    type Value = i64;
     const BLANK_IS_NULL: bool = false;
 
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Self> {
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<i64> {
         match number(json, at).and_then(|text| fixed::parse_whole(&text)) {
-            Some(value) if (MIN..=MAX).contains(&value) => Ok(Int(value)),
+            Some(value) if (MIN..=MAX).contains(&value) => Ok(value),
             Some(_) => {
                 at.refuse(Code::WertUngueltig, format!("Die Zahl muss zwischen {MIN} und {MAX} liegen."))
             }
@@ -97,6 +95,7 @@ fn decimal(json: &Json<'_>, at: &mut At<'_>, places: u32) -> Checked<i64> {
 }
 
 impl FromJson for Quantity {
+    type Value = Quantity;
     const BLANK_IS_NULL: bool = false;
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Quantity> {
         decimal(json, at, 6).map(Quantity::from_units)
@@ -104,6 +103,7 @@ impl FromJson for Quantity {
 }
 
 impl FromJson for Price {
+    type Value = Price;
     const BLANK_IS_NULL: bool = false;
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Price> {
         decimal(json, at, 6).map(Price::from_units)
@@ -111,6 +111,7 @@ impl FromJson for Price {
 }
 
 impl FromJson for Percent {
+    type Value = Percent;
     const BLANK_IS_NULL: bool = false;
 
     /// 0 to 100 per cent (D6).
@@ -124,6 +125,7 @@ impl FromJson for Percent {
 }
 
 impl FromJson for Money {
+    type Value = Money;
     const BLANK_IS_NULL: bool = false;
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Money> {
         decimal(json, at, 2).map(Money::from_units)
@@ -131,14 +133,15 @@ impl FromJson for Money {
 }
 
 /// A weight in kg, kept to 3 decimals (D12).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Gewicht(pub Quantity);
+pub struct Gewicht;
 
 impl FromJson for Gewicht {
+    type Value = Quantity;
     const BLANK_IS_NULL: bool = false;
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Gewicht> {
+
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Quantity> {
         let grams = decimal(json, at, 3)?;
-        Ok(Gewicht(Quantity::from_units(grams * 1_000)))
+        Ok(Quantity::from_units(grams * 1_000))
     }
 }
 

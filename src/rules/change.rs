@@ -1,0 +1,66 @@
+//! What a request says about a field: nothing, that it is to be empty, or a value (D18).
+
+use super::error::Hints;
+
+/// What becomes of a field.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Change<T> {
+    /// It stays as it is.
+    #[default]
+    Keep,
+    /// It holds nothing from now on.
+    Clear,
+    /// It holds this from now on.
+    Set(T),
+}
+
+impl<T> Change<T> {
+    /// What the field holds after the change.
+    pub fn apply(self, old: Option<T>) -> Option<T> {
+        match self {
+            Change::Keep => old,
+            Change::Clear => None,
+            Change::Set(value) => Some(value),
+        }
+    }
+
+    /// The value that was given.
+    pub fn value(self) -> Option<T> {
+        self.apply(None)
+    }
+
+    /// The value that was given, by reference.
+    pub fn get(&self) -> Option<&T> {
+        match self {
+            Change::Set(value) => Some(value),
+            Change::Keep | Change::Clear => None,
+        }
+    }
+
+    /// Whether nothing was said about the field.
+    pub fn is_keep(&self) -> bool {
+        matches!(self, Change::Keep)
+    }
+
+    /// The same with another value.
+    pub fn map<U>(self, convert: impl FnOnce(T) -> U) -> Change<U> {
+        match self {
+            Change::Keep => Change::Keep,
+            Change::Clear => Change::Clear,
+            Change::Set(value) => Change::Set(convert(value)),
+        }
+    }
+
+    /// Drops what was said about a field that this request cannot set, with a hint.
+    pub fn ignore(&mut self, feld: &str, hints: &mut Hints) {
+        if !std::mem::take(self).is_keep() {
+            hints.add_ignored(feld);
+        }
+    }
+}
+
+impl<T> From<Option<T>> for Change<T> {
+    fn from(value: Option<T>) -> Change<T> {
+        value.map_or(Change::Clear, Change::Set)
+    }
+}
