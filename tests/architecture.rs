@@ -133,6 +133,31 @@ fn rules_know_neither_sql_nor_http_nor_the_time() {
     }
 }
 
+/// Below the handlers and the imports of a slice there are no requests and no answers: what a body says is a struct
+/// of plain values. The structs are declared together with how their fields are read, in model.rs or eingabe.rs.
+#[test]
+fn only_handlers_and_imports_of_a_slice_know_http() {
+    let order = order();
+    let place = |module: &str| order.iter().position(|known| known == module).unwrap();
+    let slices = &order[place("import") + 1..place("app")];
+    for source in sources().iter().filter(|source| slices.contains(&source.module)) {
+        let name = source.name();
+        let file = name.strip_prefix(&format!("{}/", source.module)).unwrap();
+        let may_know: &[&str] = match file {
+            "handlers.rs" | "import.rs" | "mod.rs" => continue,
+            "model.rs" | "eingabe.rs" => &["json", "upload", "wire"],
+            _ => &[],
+        };
+        let code = source.code();
+        assert!(!code.contains("crate::{http"), "{name} imports http in a list");
+        for used in code.split("crate::http").skip(1) {
+            let used: String =
+                used.trim_start_matches(':').chars().take_while(|c| c.is_alphanumeric()).collect();
+            assert!(may_know.contains(&used.as_str()), "{name} uses http::{used}");
+        }
+    }
+}
+
 #[test]
 fn only_the_socket_awaits() {
     let mut awaiting = BTreeSet::new();
