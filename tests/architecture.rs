@@ -1,15 +1,11 @@
 //! The map in `src/lib.rs` is true: who may use whom, what is pure, who writes and reads which table, that
-//! statements name the tenant, that only the socket awaits, that files stay small, and that the documents in
-//! `docs` and the configuration file say what the code says.
+//! statements name the tenant, that only the socket awaits, and that files stay small.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use partnerd::app::routes;
-use partnerd::config::SETTINGS;
 use partnerd::db::migrate::fresh_schema;
-use partnerd::http::route::Access;
 use partnerd::rules::choice::Choice;
 use partnerd::rules::document::{BelegTyp, Lagerrolle, Seite};
 
@@ -440,64 +436,4 @@ fn lists_of_document_types_agree_with_what_the_types_are() {
         }
     }
     assert!(lists > 10, "only {lists} lists were found");
-}
-
-/// The table of routes as docs/api.md has it.
-fn table_of_routes() -> String {
-    let mut table = "| method | path | scope | what it does |\n|---|---|---|---|\n".to_owned();
-    for route in routes() {
-        let access = match route.access {
-            Access::Open => "none, no key".to_owned(),
-            Access::AnyKey => "none, any valid key".to_owned(),
-            Access::Scope(scope) => scope.as_str().to_owned(),
-        };
-        table +=
-            &format!("| {} | {} | {access} | {} |\n", route.method.as_str(), route.pattern, route.summary);
-    }
-    table
-}
-
-#[test]
-fn the_document_for_partners_lists_the_routes() {
-    let document = read("docs/api.md");
-    let part = document.split("<!-- routes -->\n").nth(1).expect("docs/api.md marks the table of routes");
-    assert_eq!(part, table_of_routes(), "put this into docs/api.md:\n{}", table_of_routes());
-}
-
-/// The settings of a company as the documentation has them.
-fn table_of_settings() -> String {
-    let mut table = "| Einstellung | Werte | Vorgabe | was sie tut |\n|---|---|---|---|\n".to_owned();
-    for setting in partnerd::tenants::SETTINGS {
-        let default = if setting.default.is_empty() { "nichts" } else { setting.default };
-        let values = (setting.values)();
-        table += &format!("| {} | {values} | {default} | {} |\n", setting.name, setting.meaning);
-    }
-    table
-}
-
-#[test]
-fn one_document_lists_the_settings_of_a_company() {
-    let mut documents = files(&root().join("docs"), "md");
-    documents.push(root().join("README.md"));
-    let texts = documents.iter().map(|path| fs::read_to_string(path).unwrap());
-    let mark = "<!-- settings -->\n";
-    let parts: Vec<_> =
-        texts.filter_map(|text| text.split(mark).nth(1).map(|part| part.trim().to_owned())).collect();
-    let table = table_of_settings();
-    assert_eq!(parts, [table.trim()], "put this between two lines {mark}in one document:\n{table}");
-}
-
-#[test]
-fn the_configuration_file_shows_every_setting_with_its_default() {
-    let file = read("config/partnerd.toml");
-    for setting in SETTINGS {
-        let value = match setting.default.parse::<i64>() {
-            Ok(number) => number.to_string(),
-            Err(_) => format!("{:?}", setting.default),
-        };
-        let entry = format!("# {}\n# {} = {value}\n", setting.summary, setting.name);
-        assert!(file.contains(&entry), "config/partnerd.toml lacks:\n{entry}");
-    }
-    let entries = file.lines().filter(|line| line.starts_with("# ") && line.contains(" = ")).count();
-    assert_eq!(entries, SETTINGS.len());
 }

@@ -1,10 +1,16 @@
 //! What the documents say is so: the commands of the README and of the handbook are run as they stand
-//! there, every link leads somewhere, and the README stays short.
+//! there, tables and the configuration file say what the code says, every link leads somewhere, and the
+//! README stays short.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+
+use partnerd::app::routes;
+use partnerd::config;
+use partnerd::http::route::Access;
+use partnerd::tenants;
 
 struct Demo(Child);
 
@@ -202,4 +208,63 @@ fn links_and_anchors_are_read_as_a_page_reads_them() {
     assert_eq!(targets(text), ["b.md#c", "e.md"]);
     let anchors = anchors(text);
     assert_eq!(anchors, ["wann-ein-beleg-fest-wird", "d8-stock-once", "d8-stock-once-1", "here"]);
+}
+
+/// The table of routes as docs/api.md has it.
+fn table_of_routes() -> String {
+    let mut table = "| method | path | scope | what it does |\n|---|---|---|---|\n".to_owned();
+    for route in routes() {
+        let access = match route.access {
+            Access::Open => "none, no key".to_owned(),
+            Access::AnyKey => "none, any valid key".to_owned(),
+            Access::Scope(scope) => scope.as_str().to_owned(),
+        };
+        table +=
+            &format!("| {} | {} | {access} | {} |\n", route.method.as_str(), route.pattern, route.summary);
+    }
+    table
+}
+
+#[test]
+fn the_document_for_partners_lists_the_routes() {
+    let document = read("docs/api.md");
+    let part = document.split("<!-- routes -->\n").nth(1).expect("docs/api.md marks the table of routes");
+    assert_eq!(part, table_of_routes(), "put this into docs/api.md:\n{}", table_of_routes());
+}
+
+/// The settings of a company as the documentation has them.
+fn table_of_settings() -> String {
+    let mut table = "| Einstellung | Werte | Vorgabe | was sie tut |\n|---|---|---|---|\n".to_owned();
+    for setting in tenants::SETTINGS {
+        let default = if setting.default.is_empty() { "nichts" } else { setting.default };
+        let values = (setting.values)();
+        table += &format!("| {} | {values} | {default} | {} |\n", setting.name, setting.meaning);
+    }
+    table
+}
+
+#[test]
+fn one_document_lists_the_settings_of_a_company() {
+    let documents = documents();
+    let texts = documents.iter().map(|path| fs::read_to_string(path).unwrap());
+    let mark = "<!-- settings -->\n";
+    let parts: Vec<_> =
+        texts.filter_map(|text| text.split(mark).nth(1).map(|part| part.trim().to_owned())).collect();
+    let table = table_of_settings();
+    assert_eq!(parts, [table.trim()], "put this between two lines {mark}in one document:\n{table}");
+}
+
+#[test]
+fn the_configuration_file_shows_every_setting_with_its_default() {
+    let file = read("config/partnerd.toml");
+    for setting in config::SETTINGS {
+        let value = match setting.default.parse::<i64>() {
+            Ok(number) => number.to_string(),
+            Err(_) => format!("{:?}", setting.default),
+        };
+        let entry = format!("# {}\n# {} = {value}\n", setting.summary, setting.name);
+        assert!(file.contains(&entry), "config/partnerd.toml lacks:\n{entry}");
+    }
+    let entries = file.lines().filter(|line| line.starts_with("# ") && line.contains(" = ")).count();
+    assert_eq!(entries, config::SETTINGS.len());
 }
