@@ -14,8 +14,8 @@ pub use checks::CHECKS;
 pub use model::Charge;
 pub use sql::{Vorrat, find, find_fremde, last_without_stock, with_stock};
 pub use stock::{
-    Bewegung, Buchung, NeueCharge, Ursache, book, check_articles_not_negative, check_charge_nr, check_named,
-    check_not_negative, create, fill_in, set_receipt,
+    Bewegung, Buchung, Gebucht, NeueCharge, Ursache, book, check_articles_not_negative, check_charge_nr,
+    check_named, check_not_negative, create, fill_in, set_receipt,
 };
 
 use crate::http::route::{Access, Method, Param, Route};

@@ -1,6 +1,6 @@
 //! Creating batches and booking movements.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::named_params;
 use schemars::JsonSchema;
@@ -235,8 +235,16 @@ pub struct Bewegung {
     pub einheit: Option<String>,
 }
 
-/// Books movements; of each the batch as it is afterwards, if it has one.
-pub fn book(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<Vec<Option<Charge>>> {
+/// What movements that were booked came to.
+pub struct Gebucht {
+    /// Of each movement the batch as it is afterwards, if it has one.
+    pub chargen: Vec<Option<Charge>>,
+    /// Articles whose stock may be below 0 now.
+    pub knapp: BTreeSet<Uuid>,
+}
+
+/// Books movements.
+pub fn book(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<Gebucht> {
     tx.insert_all("lagerbewegung", buchungen, |buchung, store| {
         store(named_params! {
             ":id": tx.new_id(),
@@ -248,39 +256,49 @@ pub fn book(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<Vec<Option<Charge
             ":am": tx.now(),
         })
     })?;
-    keep_article_stock(tx, buchungen)?;
-    buchungen.iter().map(|buchung| book_batch(tx, buchung)).collect()
+    let knapp = keep_article_stock(tx, buchungen)?;
+    let chargen = buchungen.iter().map(|buchung| book_batch(tx, buchung)).collect::<Result<_>>()?;
+    Ok(Gebucht { chargen, knapp })
 }
 
-/// Adds movements to the stock of their articles.
-fn keep_article_stock(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<()> {
+/// Adds movements to the stock of their articles; those of which it may be below 0 now.
+fn keep_article_stock(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<BTreeSet<Uuid>> {
+    let mut knapp = BTreeSet::new();
     let mut sums: BTreeMap<Uuid, Quantity> = BTreeMap::new();
     for buchung in buchungen {
         let sum = sums.entry(buchung.artikel_id).or_default();
         *sum = sum.plus(buchung.menge)?;
     }
     for (artikel, menge) in sums {
-        // To have the stock returned costs as much again; only who checks it reads it.
-        let statement = "insert into artikel_bestand (tenant_id, artikel_id, bestand)
-            values (:tenant, :artikel, :menge)
-            on conflict (tenant_id, artikel_id) do update set bestand = bestand + excluded.bestand
-              where abs(bestand + excluded.bestand) < :grenze";
         let params = named_params! {
             ":artikel": artikel,
             ":menge": menge,
             ":grenze": LIMIT * Quantity::UNIT,
         };
-        if tx.execute(statement, params)? == 0 {
+        // As a rule there is enough, and the stock need not be read.
+        let enough = "update artikel_bestand set bestand = bestand + :menge
+            where tenant_id = :tenant and artikel_id = :artikel
+              and bestand + :menge >= 0 and bestand + :menge < :grenze";
+        if tx.execute(enough, params)? > 0 {
+            continue;
+        }
+        let any = "insert into artikel_bestand (tenant_id, artikel_id, bestand)
+            values (:tenant, :artikel, :menge)
+            on conflict (tenant_id, artikel_id) do update set bestand = bestand + excluded.bestand
+              where abs(bestand + excluded.bestand) < :grenze";
+        if tx.execute(any, params)? == 0 {
             return Err(Box::<Refusal>::from(TooLarge).into());
         }
+        knapp.insert(artikel);
     }
-    Ok(())
+    Ok(knapp)
 }
 
 /// More was taken of articles without batches than there was: a note, or a refusal where the company asks for it
-/// (D8). The stock counts as it is after the whole request.
+/// (D8). Only those that may be `knapp` are looked at; the stock counts as it is after the whole request.
 pub fn check_articles_not_negative(
     tx: &Tx<'_>,
+    knapp: &BTreeSet<Uuid>,
     bewegungen: &[Bewegung],
     einstellungen: &Einstellungen,
     hints: &mut Hints,
@@ -290,7 +308,7 @@ pub fn check_articles_not_negative(
         let sum = sums.entry(bewegung.artikel_id).or_default();
         *sum = sum.plus(bewegung.menge)?;
     }
-    for (id, _) in sums.into_iter().filter(|(_, sum)| sum.is_negative()) {
+    for (id, _) in sums.into_iter().filter(|(id, sum)| sum.is_negative() && knapp.contains(id)) {
         let artikel = artikel::must_have(tx, id)?;
         let what = format!("Artikel {}", artikel.artikelnummer);
         not_negative(&what, artikel::stock(tx, id)?, einstellungen, hints)?;

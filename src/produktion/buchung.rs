@@ -1,7 +1,7 @@
 //! An order is done: what went in leaves the stock, what came out enters it in batches of its own
 //! (D13).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
@@ -39,7 +39,8 @@ pub fn complete(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hint
             hints.add_field(HintCode::FeldIgnoriert, format!("outputs[{index}].{feld}"), message);
         }
     }
-    let mut booking = Booking { tx, auftrag, bewegungen: Vec::new(), chargen: BTreeMap::new() };
+    let (bewegungen, knapp) = (Vec::new(), BTreeSet::new());
+    let mut booking = Booking { tx, auftrag, bewegungen, chargen: BTreeMap::new(), knapp };
     for line in &inputs {
         booking.input(line)?;
     }
@@ -50,7 +51,7 @@ pub fn complete(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hint
     for charge in booking.chargen.values() {
         chargen::check_not_negative(charge, &einstellungen, hints)?;
     }
-    chargen::check_articles_not_negative(tx, &booking.bewegungen, &einstellungen, hints)?;
+    chargen::check_articles_not_negative(tx, &booking.knapp, &booking.bewegungen, &einstellungen, hints)?;
     Ok(booking.bewegungen)
 }
 
@@ -77,6 +78,8 @@ struct Booking<'b> {
     bewegungen: Vec<Bewegung>,
     /// The batches that were moved, as they are afterwards.
     chargen: BTreeMap<Uuid, Charge>,
+    /// Articles whose stock may be below 0 now.
+    knapp: BTreeSet<Uuid>,
 }
 
 impl Booking<'_> {
@@ -127,7 +130,9 @@ impl Booking<'_> {
         let ursache = Ursache::Produktion(self.auftrag.id);
         let artikel_id = artikel.id;
         let buchung = Buchung { artikel_id, charge_id, ursache, menge, ist_eingang: false };
-        let charge = chargen::book(self.tx, &[buchung])?.pop().flatten();
+        let mut gebucht = chargen::book(self.tx, &[buchung])?;
+        let charge = gebucht.chargen.pop().flatten();
+        self.knapp.append(&mut gebucht.knapp);
         self.bewegungen.push(Bewegung {
             beleg_id: None,
             beleg_nummer: None,

@@ -23,7 +23,7 @@ use uuid::Uuid;
 use super::items::Source;
 use super::model::{Beleg, BelegPosition};
 use crate::artikel;
-use crate::chargen::{self, Bewegung, Buchung, Charge, Ursache};
+use crate::chargen::{self, Bewegung, Buchung, Charge, Gebucht, Ursache};
 use crate::db::error::Result;
 use crate::db::tx::WriteTx;
 use crate::rules::document::{BelegTyp, Seite};
@@ -192,14 +192,15 @@ impl<'r> Booking<'r> {
         std::mem::take(&mut self.errors).into_result()?;
         let received = self.note_batches()?;
         std::mem::take(&mut self.unmet).store(self.tx, self.change.beleg)?;
-        let booked = self.book_movements()?;
+        let (booked, knapp) = self.book_movements()?;
         let moved = self.documents_by_batch();
         for charge in received {
             receipt::update(self.tx, charge, moved.get(&charge).into_iter().flatten().copied())?;
         }
         check_stock(&booked, self.change, self.hints)?;
         let bewegungen: Vec<_> = booked.into_iter().map(|booked| booked.bewegung).collect();
-        chargen::check_articles_not_negative(self.tx, &bewegungen, self.change.einstellungen, self.hints)?;
+        let einstellungen = self.change.einstellungen;
+        chargen::check_articles_not_negative(self.tx, &knapp, &bewegungen, einstellungen, self.hints)?;
         Ok(bewegungen)
     }
 
@@ -214,7 +215,8 @@ impl<'r> Booking<'r> {
         documents
     }
 
-    fn book_movements(&self) -> Result<Vec<Booked>> {
+    /// The movements that were booked, and the articles whose stock may be below 0 now.
+    fn book_movements(&self) -> Result<(Vec<Booked>, BTreeSet<Uuid>)> {
         let own = self.change.beleg;
         let mut belege = BTreeMap::from([(own.id, (own.beleg_nummer.clone(), own.beleg_typ))]);
         let mut buchungen = Vec::new();
@@ -233,7 +235,7 @@ impl<'r> Booking<'r> {
                 ist_eingang: belege[beleg].1.seite() == Seite::Einkauf,
             });
         }
-        let chargen = chargen::book(self.tx, &buchungen)?;
+        let Gebucht { chargen, knapp } = chargen::book(self.tx, &buchungen)?;
         let confirmed = |(buchung, charge): (Buchung, Option<Charge>)| {
             let beleg_id = buchung.ursache.beleg();
             let bewegung = Bewegung {
@@ -247,7 +249,8 @@ impl<'r> Booking<'r> {
             };
             Ok(Booked { bewegung, ist_eingang: buchung.ist_eingang, charge })
         };
-        buchungen.into_iter().zip(chargen).map(confirmed).collect()
+        let booked = buchungen.into_iter().zip(chargen).map(confirmed).collect::<Result<_>>()?;
+        Ok((booked, knapp))
     }
 }
 
