@@ -10,7 +10,7 @@ use super::backup::{backup_by, not_proved};
 use crate::db::connection::open_to_look;
 use crate::db::copy::remove_leftovers;
 use crate::db::error::{Failure, Result};
-use crate::db::migrate::broken;
+use crate::db::files::broken;
 use crate::db::writer::WriterQueue;
 use crate::db::{Clock, log};
 use crate::gate::Nightly;

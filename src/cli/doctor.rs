@@ -11,7 +11,7 @@ use super::{Outcome, Terminal, now};
 use crate::app::nightly::made;
 use crate::config::Config;
 use crate::db::connection::open_to_look;
-use crate::db::migrate::beside;
+use crate::db::files::beside;
 use crate::db::seal::{self, Secret, file_of};
 use crate::db::{lock, migrate};
 use crate::gate::audit::{self, Sealed};

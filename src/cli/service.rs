@@ -24,7 +24,7 @@ use super::serve::{encryption, fitting, listen, runtime};
 use super::{Outcome, Terminal, now, sentence};
 use crate::app::App;
 use crate::config::Config;
-use crate::db::migrate::beside;
+use crate::db::files::beside;
 use crate::db::system_clock;
 use crate::http::server::when_told;
 

@@ -8,7 +8,7 @@ use clap::Subcommand;
 use serde_json::json;
 
 use super::{Outcome, Terminal, now};
-use crate::db::copy::refuse_existing;
+use crate::db::files::refuse_existing;
 use crate::http::tls::self_signed;
 use crate::rules::day::Day;
 

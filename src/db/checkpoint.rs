@@ -17,8 +17,8 @@ use rusqlite::Connection;
 use super::connection::{open_writer, wait_for_others};
 use super::door::Door;
 use super::error::{Failure, Result};
+use super::files::beside;
 use super::log;
-use super::migrate::beside;
 use super::vital::vital;
 
 /// Pages left to be moved at which the thread is told to. While the disk takes in more at once, commits wait.

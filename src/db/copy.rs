@@ -1,13 +1,13 @@
 //! A consistent copy of a database that is in use, page by page (SQLite's backup API).
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
 use super::error::{Failure, Result};
-use super::migrate::{beside, broken, create_private};
+use super::files::{beside, broken, create_private, refuse_existing, remove, sync, sync_folder};
 
 /// Pages that are copied at once: 1 MiB, about a millisecond, for which requests wait.
 const PAGES_AT_ONCE: i32 = 256;
@@ -115,17 +115,6 @@ pub fn remove_leftovers(folder: &Path, is_ours: impl Fn(&str) -> bool) -> Result
     Ok(())
 }
 
-/// Nothing is ever overwritten.
-pub fn refuse_existing(target: &Path) -> Result<()> {
-    if target.exists() {
-        return Err(Failure::Broken(format!(
-            "{} is there already: choose another name, or move it away",
-            target.display()
-        )));
-    }
-    Ok(())
-}
-
 /// Gives a finished file a name that nobody has; afterwards both are on the disk.
 fn put(part: &Path, target: &Path) -> Result<()> {
     sync(part)?;
@@ -137,48 +126,4 @@ fn put(part: &Path, target: &Path) -> Result<()> {
         Err(_) => fs::rename(part, target).map_err(failed)?,
     }
     sync_folder(target)
-}
-
-/// Puts a file in the place of another one, which has a second name; afterwards it is on the disk.
-pub fn replace(part: &Path, target: &Path) -> Result<()> {
-    fs::rename(part, target).map_err(|error| broken(target, "cannot be replaced", &error))?;
-    sync_folder(target)
-}
-
-/// Waits until a file is on the disk.
-pub fn sync(path: &Path) -> Result<()> {
-    let file = File::options().read(true).write(true).open(path);
-    file.and_then(|file| file.sync_all()).map_err(|error| broken(path, "cannot be written", &error))
-}
-
-/// Makes the names in the folder of a file durable.
-pub fn sync_folder(path: &Path) -> Result<()> {
-    let folder = folder_of(path);
-    // Only Unix lets a folder be opened; elsewhere names are durable with the file.
-    if cfg!(unix) {
-        let synced = File::open(folder).and_then(|folder| folder.sync_all());
-        synced.map_err(|error| broken(folder, "cannot be written", &error))?;
-    }
-    Ok(())
-}
-
-/// The folder of a file.
-pub fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
-}
-
-/// Deletes a database that is not in use, with what belongs to it.
-pub fn remove(path: &Path) -> Result<()> {
-    for file in [path.to_owned(), beside(path, "wal"), beside(path, "shm"), beside(path, "journal")] {
-        match fs::remove_file(&file) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(broken(&file, "cannot be deleted", &error));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
 }

@@ -6,7 +6,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant as Ticks};
 
 use super::error::{Failure, Result};
-use super::migrate::{beside, broken};
+use super::files::{beside, broken};
 use super::owner::give_to_owner_of;
 
 /// How long a starting server waits for a command that holds its lock for a moment.

@@ -1,15 +1,15 @@
 //! Bringing a database to the schema of this version.
 
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use refinery::{Migration, Runner};
 use refinery_core::traits::sync;
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::connection::open_writer;
-use super::copy::{copy, fill_at_once, folder_of, remove_leftovers};
+use super::copy::{copy, fill_at_once, remove_leftovers};
 use super::error::{Failure, Result};
+use super::files::{beside, create_private, folder_of};
 use super::owner::give_to_owner_of;
 use super::{lock, log, statistics};
 use crate::rules::day::{Day, Instant};
@@ -193,14 +193,6 @@ pub fn schema(connection: &Connection) -> Result<Vec<(String, String)>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The path `<database>-<suffix>`.
-pub fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push("-");
-    name.push(suffix);
-    name.into()
-}
-
 fn steps(connection: &Connection) -> Result<Vec<Step>> {
     let applied = last_applied(connection)?;
     let runner = embedded::migrations::runner();
@@ -267,37 +259,6 @@ fn keep_copy(connection: &Connection, path: &Path, now: Instant) -> Result<()> {
     copy(&kept, |part| fill_at_once(connection, part), close)?;
     log(&format!("before the upgrade to schema {} a copy was kept in {}", next.version, kept.display()));
     Ok(())
-}
-
-/// Creates the file for its owner alone, if it is not there.
-pub fn create_private(path: &Path) -> Result<()> {
-    let mut options = File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    match options.open(path) {
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(broken(path, "cannot be created", &error)),
-    }
-}
-
-/// Takes the rights to a file from everybody but its owner: a copy brings those of the original.
-pub fn make_private(path: &Path) -> Result<()> {
-    #[cfg(unix)]
-    {
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
-        std::fs::set_permissions(path, mode).map_err(|error| broken(path, "cannot be protected", &error))?;
-    }
-    // On Windows the rights of the folder hold.
-    #[cfg(not(unix))]
-    let _ = path;
-    Ok(())
-}
-
-/// A failure of a file.
-pub fn broken(path: &Path, what: &str, error: &std::io::Error) -> Failure {
-    Failure::Broken(format!("{} {what}: {error}", path.display()))
 }
 
 #[cfg(test)]

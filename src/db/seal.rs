@@ -22,10 +22,8 @@ use sha2::Sha256;
 use siphasher::sip128::{Hasher128, SipHasher24};
 
 #[cfg(unix)]
-use super::copy::folder_of;
-use super::copy::{sync, sync_folder};
 use super::error::{Failure, Result};
-use super::migrate::{beside, broken};
+use super::files::{beside, broken, folder_of, sync, sync_folder};
 
 /// A seal of a head.
 pub type Seal = [u8; 32];

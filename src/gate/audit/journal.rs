@@ -17,8 +17,8 @@ use rusqlite::{Connection, OptionalExtension};
 use super::Row;
 use super::strangers::Strangers;
 use crate::db::error::{Failure, Result};
+use crate::db::files::beside;
 use crate::db::log;
-use crate::db::migrate::beside;
 use crate::db::seal::Secret;
 use crate::rules::day::Instant;
 

@@ -1,0 +1,100 @@
+//! Files: names beside a database, rights, and what it takes until a file is on the disk.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use super::error::{Failure, Result};
+
+/// The path `<database>-<suffix>`.
+pub fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-");
+    name.push(suffix);
+    name.into()
+}
+
+/// The folder of a file.
+pub fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Nothing is ever overwritten.
+pub fn refuse_existing(target: &Path) -> Result<()> {
+    if target.exists() {
+        return Err(Failure::Broken(format!(
+            "{} is there already: choose another name, or move it away",
+            target.display()
+        )));
+    }
+    Ok(())
+}
+
+/// Creates the file for its owner alone, if it is not there.
+pub fn create_private(path: &Path) -> Result<()> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(broken(path, "cannot be created", &error)),
+    }
+}
+
+/// Takes the rights to a file from everybody but its owner: a copy brings those of the original.
+pub fn make_private(path: &Path) -> Result<()> {
+    #[cfg(unix)]
+    {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        fs::set_permissions(path, mode).map_err(|error| broken(path, "cannot be protected", &error))?;
+    }
+    // On Windows the rights of the folder hold.
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
+}
+
+/// Puts a file in the place of another one, which has a second name; afterwards it is on the disk.
+pub fn replace(part: &Path, target: &Path) -> Result<()> {
+    fs::rename(part, target).map_err(|error| broken(target, "cannot be replaced", &error))?;
+    sync_folder(target)
+}
+
+/// Deletes a database that is not in use, with what belongs to it.
+pub fn remove(path: &Path) -> Result<()> {
+    for file in [path.to_owned(), beside(path, "wal"), beside(path, "shm"), beside(path, "journal")] {
+        match fs::remove_file(&file) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(broken(&file, "cannot be deleted", &error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Waits until a file is on the disk.
+pub fn sync(path: &Path) -> Result<()> {
+    let file = File::options().read(true).write(true).open(path);
+    file.and_then(|file| file.sync_all()).map_err(|error| broken(path, "cannot be written", &error))
+}
+
+/// Makes the names in the folder of a file durable.
+pub fn sync_folder(path: &Path) -> Result<()> {
+    let folder = folder_of(path);
+    // Only Unix lets a folder be opened; elsewhere names are durable with the file.
+    if cfg!(unix) {
+        let synced = File::open(folder).and_then(|folder| folder.sync_all());
+        synced.map_err(|error| broken(folder, "cannot be written", &error))?;
+    }
+    Ok(())
+}
+
+/// A failure of a file.
+pub fn broken(path: &Path, what: &str, error: &std::io::Error) -> Failure {
+    Failure::Broken(format!("{} {what}: {error}", path.display()))
+}
