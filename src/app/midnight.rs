@@ -9,10 +9,11 @@ use rusqlite::Connection;
 
 use super::nightly::Schedule;
 use crate::belege;
+use crate::db::TenantId;
 use crate::db::batch::{Batch, Ended, Job};
 use crate::db::error::Result;
 use crate::db::readers::{Lane, Readers};
-use crate::db::tx::{TenantId, Tx, WriteTx};
+use crate::db::tx::{Tx, WriteTx};
 use crate::db::vital::vital;
 use crate::db::writer::WriterQueue;
 use crate::db::{Clock, log};

@@ -11,8 +11,8 @@ use rusqlite::Connection;
 
 use super::cache::Cache;
 use super::error::{Failure, Result};
-use super::tx::{TenantId, Tx, WriteTx};
-use super::{Clock, log};
+use super::tx::{Tx, WriteTx};
+use super::{Clock, TenantId, log};
 
 /// How a transaction ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

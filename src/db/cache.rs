@@ -13,8 +13,8 @@ use std::sync::Arc;
 use rusqlite::Connection;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 
+use super::TenantId;
 use super::error::{Failure, Result};
-use super::tx::TenantId;
 
 /// Tables of which rows are cached: written by the command line alone.
 const TABLES: &[&str] = &["artikel", "artikelgruppe", "staffelpreis", "steuersatz", "tenant"];

@@ -8,9 +8,10 @@ use rusqlite::{Connection, Row, named_params};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
+use super::TenantId;
 use super::error::{Failure, Result};
 use super::seal::{Content, hex};
-use super::tx::{Params, TenantId, Tx, WriteTx};
+use super::tx::{Params, Tx, WriteTx};
 
 /// A sha256.
 pub type Digest = [u8; 32];

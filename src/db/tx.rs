@@ -12,15 +12,13 @@ use rusqlite::types::{ToSql, Type};
 use rusqlite::{CachedStatement, Connection, Row};
 use uuid::{ContextV7, Timestamp, Uuid};
 
+use super::TenantId;
 use super::cache::Cache;
 use super::error::{Failure, Result};
 use crate::rules::day::{Day, Instant};
 
 /// Named parameters of a statement, without `:tenant`.
 pub type Params<'p> = &'p [(&'p str, &'p dyn ToSql)];
-
-/// Number of a company.
-pub type TenantId = i64;
 
 /// A reading transaction of one company: one snapshot.
 pub struct Tx<'c> {

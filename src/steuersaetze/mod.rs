@@ -6,9 +6,10 @@ use rusqlite::{Connection, Row, named_params};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::db::TenantId;
 use crate::db::error::Result;
 use crate::db::list::{Filter, ListSql};
-use crate::db::tx::{Columns, TenantId, Tx, WriteTx};
+use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::eingabe;
 use crate::http::call::Call;
 use crate::http::json::Json;

@@ -10,8 +10,8 @@ pub use value::SettingValue;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
+use crate::db::TenantId;
 use crate::db::error::{Failure, Result};
-use crate::db::tx::TenantId;
 use crate::rules::day::Instant;
 use crate::steuersaetze;
 

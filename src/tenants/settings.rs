@@ -11,8 +11,9 @@ use rusqlite::{Connection, Row};
 
 use super::value::SettingValue;
 use crate::choice;
+use crate::db::TenantId;
 use crate::db::error::{Failure, Result};
-use crate::db::tx::{TenantId, Tx};
+use crate::db::tx::Tx;
 use crate::rules::day::Day;
 use crate::rules::document::BelegTyp;
 
