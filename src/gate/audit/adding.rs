@@ -6,9 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
-use super::chain::{FORM, Pruefsumme, beginning, link, route_name};
-use super::verify::{DAY, LOG};
-use super::{Row, flood};
+use super::Row;
+use super::chain::{DAY, FORM, LOG, Pruefsumme, beginning, link, route_name};
 use crate::db::error::Result;
 use crate::rules::day::Instant;
 
@@ -22,7 +21,7 @@ struct End {
 
 /// The log while rows are added to it, within one transaction; [`Adding::end`] must be called.
 pub struct Adding<'c> {
-    connection: &'c Connection,
+    pub(super) connection: &'c Connection,
     insert: CachedStatement<'c>,
     /// The last row of each day that rows were added to.
     ends: BTreeMap<i64, End>,
@@ -40,11 +39,6 @@ impl<'c> Adding<'c> {
                kurzsiegel('audit', ?1, ?2, ?17))",
         )?;
         Ok(Adding { connection, insert, ends: BTreeMap::new(), routes: HashMap::new() })
-    }
-
-    /// Adds a row, or counts it as one of a flood.
-    pub fn store(&mut self, row: &Row) -> Result<()> {
-        if row.flut { flood::count(self.connection, row) } else { self.add(row) }
     }
 
     /// Adds a row, chained to the one before it on its day. A row that is refused leaves no gap.

@@ -4,8 +4,7 @@
 use rusqlite::{Connection, params};
 
 use super::adding::begin_day;
-use super::chain::beginning;
-use super::verify::{DAY, LOG};
+use super::chain::{DAY, LOG, beginning};
 use crate::db::error::Result;
 use crate::db::evidence;
 use crate::db::seal::{Seal, Secret, hex};

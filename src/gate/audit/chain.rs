@@ -32,6 +32,13 @@ pub fn route_name(connection: &Connection, route: Option<i64>) -> Result<Option<
 /// The form in which rows of this version are chained.
 pub const FORM: i64 = 2;
 
+/// The seal of a day's head.
+pub const DAY: &str =
+    "siegel('audit_tag', tag, vortag, letzte_nr, pruefsumme, ab_nr, ab_pruefsumme, mac_ab_nr)";
+
+/// The seal of the head of the log.
+pub const LOG: &str = "siegel('audit_kopf', letzter_tag, geloescht_bis)";
+
 /// The checksum of a row of an older form, or of this one; none where nobody knows it.
 pub fn link_in_form(
     form: i64,

@@ -14,8 +14,12 @@ use crate::rules::day::Instant;
 
 const MINUTE: i64 = 60_000;
 
-/// Counts a row of a flood.
-pub fn count(connection: &Connection, row: &Row) -> Result<()> {
+/// Adds a row, or counts it as one of a flood.
+pub fn store(adding: &mut Adding<'_>, row: &Row) -> Result<()> {
+    if row.flut { count(adding.connection, row) } else { adding.add(row) }
+}
+
+fn count(connection: &Connection, row: &Row) -> Result<()> {
     connection
         .prepare_cached(
             "insert into audit_flut (adresse, minute, anzahl, am, request_id, methode, pfad, status, key_id, tenant_id)

@@ -79,7 +79,7 @@ impl Housekeeping for TakeIn {
                 self.damaged.push(*segment);
             }
         }
-        self.taken.rows.iter().try_for_each(|row| adding.store(row))?;
+        self.taken.rows.iter().try_for_each(|row| flood::store(&mut adding, row))?;
         if self.taken.lost > 0 {
             adding.add(&lost_rows(self.taken.lost, (self.clock)()))?;
         }
@@ -193,11 +193,11 @@ fn insert_or_leave_out(adding: &mut Adding<'_>, row: Row, segment: &Path) -> Res
         matches!(result, Err(Failure::Sql(error))
             if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation))
     };
-    let result = adding.store(&row);
+    let result = flood::store(adding, &row);
     if !refused(&result) {
         return result;
     }
-    let result = adding.store(&Row { route_id: None, ..row });
+    let result = flood::store(adding, &Row { route_id: None, ..row });
     if refused(&result) {
         log(&format!("{}: an audit row that does not fit was left out", segment.display()));
         return Ok(());

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension};
 
 use super::beginning::{Sealed, sealed};
-use super::chain::{Pruefsumme, beginning, link_in_form, route_name};
+use super::chain::{DAY, LOG, Pruefsumme, beginning, link_in_form, route_name};
 use super::{COLUMNS, Row};
 use crate::db::error::Result;
 use crate::db::seal::Secret;
@@ -30,13 +30,6 @@ struct Head {
     /// Its seal is the one that this machine makes.
     holds: bool,
 }
-
-/// The seal of a day's head.
-pub const DAY: &str =
-    "siegel('audit_tag', tag, vortag, letzte_nr, pruefsumme, ab_nr, ab_pruefsumme, mac_ab_nr)";
-
-/// The seal of the head of the log.
-pub const LOG: &str = "siegel('audit_kopf', letzter_tag, geloescht_bis)";
 
 /// Proves the chains of all days; run it on one snapshot of a connection that seals with this secret.
 pub fn verify(connection: &Connection, secret: Option<&Secret>, now: Instant) -> Result<Finding> {
