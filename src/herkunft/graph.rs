@@ -6,22 +6,13 @@ use std::collections::{BTreeSet, VecDeque};
 use uuid::Uuid;
 
 use super::model::{Beteiligter, Knoten};
-use super::sql;
+use super::sql::{self, Schritt};
 use crate::db::error::Result;
 use crate::db::tx::Tx;
 use crate::rules::error::{Checked, Code, Refusal};
 
 /// Batches and documents that one answer lists at most.
 const MAX_ENTRIES: usize = 20_000;
-
-/// Which way to walk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Schritt {
-    /// To what went in, and its suppliers.
-    Rueckwaerts,
-    /// To what came out, and its recipients.
-    Vorwaerts,
-}
 
 /// What a walk came by.
 #[derive(Default)]

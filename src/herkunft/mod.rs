@@ -17,8 +17,8 @@ use crate::http::shape::Answer;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::scope::Scope;
 use crate::{artikel, chargen};
-use graph::Schritt;
 use model::Herkunft;
+use sql::Schritt;
 
 const WHAT: &str = "Diese Charge";
 

@@ -3,12 +3,20 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::graph::Schritt;
 use super::model::{Beteiligter, Bilanz, Knoten, Ueber};
 use crate::db::error::Result;
 use crate::db::tx::{Columns, Tx};
 use crate::rules::day::{Day, Instant};
 use crate::rules::fixed::Quantity;
+
+/// Which way to walk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Schritt {
+    /// To what went in, and its suppliers.
+    Rueckwaerts,
+    /// To what came out, and its recipients.
+    Vorwaerts,
+}
 
 /// The batches on the other side of the production orders that a batch took part in. `:sign` is
 /// that of the movements of the batch itself: 1 where an order made it, −1 where one used it up.
