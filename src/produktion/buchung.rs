@@ -7,7 +7,6 @@ use uuid::Uuid;
 
 use super::model::{PaInput, PaOutput, Produktionsauftrag};
 use super::sql;
-use super::status::keep;
 use crate::artikel::{self, Artikel};
 use crate::chargen::{self, Bewegung, Buchung, Charge, NeueCharge, Ursache};
 use crate::db::error::{Failure, Result};
@@ -154,4 +153,15 @@ fn in_article_unit(menge: Quantity, einheit: Option<&str>, artikel: &Artikel) ->
         Refusal::new(Code::EinheitNichtUmrechenbar, message)
     })?;
     Ok(conversion.quantity(menge)?)
+}
+
+/// Collects what a client can put right; anything else ends the request.
+pub fn keep(errors: &mut PositionErrors, result: Result<()>, path: &str) -> Result<()> {
+    match result {
+        Err(Failure::Refused(refusal)) => {
+            errors.keep::<()>(Err(refusal.below(path)));
+            Ok(())
+        }
+        result => result,
+    }
 }

@@ -3,14 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use super::buchung;
+use super::buchung::{self, keep};
 use super::model::{
     InputEingabe, OutputEingabe, PaInput, PaOutput, Produktionsauftrag, StatusBestaetigung, StatusChange,
     TeilEingabe,
 };
 use super::sql;
 use crate::chargen;
-use crate::db::error::{Failure, Result};
+use crate::db::error::Result;
 use crate::db::tx::WriteTx;
 use crate::rules::day::DayTime;
 use crate::rules::error::{Checked, Code, Hints, PositionErrors, Refusal, required};
@@ -112,17 +112,6 @@ fn check_size(inputs: &[PaInput], change: &StatusChange) -> Checked<()> {
     }
     let message = format!("Ein Produktionsauftrag hat höchstens {MAX_LINES} Zeilen. Bitte aufteilen.");
     Err(Refusal::field(Code::WertUngueltig, "inputs", message))
-}
-
-/// Collects what a client can put right; anything else ends the request.
-pub fn keep(errors: &mut PositionErrors, result: Result<()>, path: &str) -> Result<()> {
-    match result {
-        Err(Failure::Refused(refusal)) => {
-            errors.keep::<()>(Err(refusal.below(path)));
-            Ok(())
-        }
-        result => result,
-    }
 }
 
 /// The line of this order that is named, once.
