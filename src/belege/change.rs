@@ -1,11 +1,11 @@
 //! A change of a document while it is open (specification, PUT /belege/{id}; D4).
 
 use super::create::{
-    check_date, check_locked, confirmation, create_ordered_batches, hint_doubled_fremdbeleg,
-    hint_overdelivered, with_sums,
+    check_date, confirmation, create_ordered_batches, hint_doubled_fremdbeleg, hint_overdelivered, with_sums,
 };
 use super::eingabe::{BelegChange, NewItem};
 use super::items::{self, Context, Source};
+use super::lifecycle::check_locked;
 use super::model::{Beleg, BelegBestaetigung, BelegPosition};
 use super::verlauf::{self, Aktion};
 use super::{chargenpflicht, lager, partner, sql};

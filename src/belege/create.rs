@@ -110,19 +110,7 @@ pub fn check_date(tx: &Tx<'_>, einstellungen: &Einstellungen, datum: Day) -> Res
         let message = "Das Belegdatum muss zwischen dem 01.01.2000 und heute in einem Jahr liegen.";
         return Err(Refusal::field(Code::DatumUngueltig, "beleg_datum", message).into());
     }
-    check_locked(einstellungen, datum)
-}
-
-/// A locked period takes no documents and no changes (D4).
-pub fn check_locked(einstellungen: &Einstellungen, datum: Day) -> Result<()> {
-    match einstellungen.gesperrt_bis {
-        Some(locked) if datum <= locked => {
-            let message =
-                format!("Der Zeitraum bis {locked} ist gesperrt. Bitte ein späteres Belegdatum wählen.");
-            Err(Refusal::field(Code::ZeitraumGesperrt, "beleg_datum", message).into())
-        }
-        _ => Ok(()),
-    }
+    lifecycle::check_locked(einstellungen, datum)
 }
 
 /// The document with the sums of its positions.

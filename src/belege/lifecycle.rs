@@ -1,6 +1,5 @@
 //! The way of a document to its end: finalised, cancelled (D4).
 
-use super::create::check_locked;
 use super::items::Source;
 use super::lager::{self, Change};
 use super::model::{Beleg, BelegPosition, StornoBestaetigung};
@@ -9,11 +8,23 @@ use super::{pruefsumme, sql};
 use crate::db::error::Result;
 use crate::db::numbers;
 use crate::db::tx::WriteTx;
-use crate::rules::day::DayTime;
+use crate::rules::day::{Day, DayTime};
 use crate::rules::document::BelegStatus;
 use crate::rules::error::{Code, Hints, Refusal};
 use crate::rules::number::Reihe;
-use crate::tenants;
+use crate::tenants::{self, Einstellungen};
+
+/// A locked period takes no documents and no changes (D4).
+pub fn check_locked(einstellungen: &Einstellungen, datum: Day) -> Result<()> {
+    match einstellungen.gesperrt_bis {
+        Some(locked) if datum <= locked => {
+            let message =
+                format!("Der Zeitraum bis {locked} ist gesperrt. Bitte ein späteres Belegdatum wählen.");
+            Err(Refusal::field(Code::ZeitraumGesperrt, "beleg_datum", message).into())
+        }
+        _ => Ok(()),
+    }
+}
 
 /// Makes an open document final: its partner is copied, and the polling list shows it. One that
 /// is final already stays as it is, so that two calls at once both succeed.
