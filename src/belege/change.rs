@@ -4,9 +4,9 @@ use super::create::{
     check_date, confirmation, create_ordered_batches, hint_doubled_fremdbeleg, hint_overdelivered, with_sums,
 };
 use super::eingabe::{BelegChange, NewItem};
-use super::items::{self, Context, Source};
+use super::items::{self, Context};
 use super::lifecycle::check_locked;
-use super::model::{Beleg, BelegBestaetigung, BelegPosition};
+use super::model::{Beleg, BelegBestaetigung, BelegPosition, Source};
 use super::verlauf::{self, Aktion};
 use super::{chargenpflicht, lager, partner, sql};
 use crate::db::error::Result;

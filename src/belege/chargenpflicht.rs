@@ -1,13 +1,12 @@
 //! Which positions must tell of their batch (D8).
 
-use super::items::Source;
-use super::lager::BatchInformation;
-use super::model::BelegPosition;
+use super::lager::{BatchInformation, batch_missing};
+use super::model::{BelegPosition, Source};
 use crate::artikel;
 use crate::db::error::Result;
 use crate::db::tx::Tx;
-use crate::rules::document::{BelegTyp, Chargenangabe, Seite};
-use crate::rules::error::{Code, PositionErrors, Refusal};
+use crate::rules::document::{BelegTyp, Chargenangabe};
+use crate::rules::error::PositionErrors;
 use crate::tenants::{ChargeAutomatik, Einstellungen};
 
 /// Whether an item of a tracked article must tell of its batch whatever covers it (D8).
@@ -39,16 +38,4 @@ pub fn check_batches(
         }
     }
     Ok(errors.into_result()?)
-}
-
-/// The refusal of an item whose article needs a batch.
-pub fn batch_missing(typ: BelegTyp) -> Box<Refusal> {
-    let what = match typ.seite() {
-        Seite::Verkauf => "die charge_id",
-        Seite::Einkauf => "fremde_charge_nr, mhd, herkunftsland, biozertifikat_id oder charge_id",
-    };
-    let message = format!(
-        "Der Artikel wird in Chargen geführt. Bitte {what} angeben; GET /api/v1/chargen/verfuegbar nennt die Chargen mit Bestand."
-    );
-    Refusal::field(Code::ChargeFehlt, "charge_id", message)
 }

@@ -4,9 +4,9 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::eingabe::NewBeleg;
-use super::items::{self, Context, Source};
+use super::items::{self, Context};
 use super::lager::{self, BatchInformation, Change};
-use super::model::{Angelegt, Beleg, BelegBestaetigung, BelegPosition, BelegWiederholt};
+use super::model::{Angelegt, Beleg, BelegBestaetigung, BelegPosition, BelegWiederholt, Source};
 use super::{lifecycle, partner, sql};
 use crate::chargen::Bewegung;
 use crate::db::error::{Failure, Result};

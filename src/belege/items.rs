@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::chargenpflicht::{batch_missing, must_tell};
+use super::chargenpflicht::must_tell;
 use super::eingabe::NewItem;
-use super::model::BelegPosition;
+use super::lager::batch_missing;
+use super::model::{BelegPosition, Source};
 use super::sql;
 use crate::artikel::{self, Artikel};
 use crate::db::error::{Failure, Result};
@@ -24,25 +25,6 @@ use crate::rules::weighing::Richtung;
 use crate::tenants::{Einstellungen, Lagerbuchung};
 use crate::waage::{FertigeWiegung, Wiegung};
 use crate::{biozertifikate, chargen, kunden, waage};
-
-/// Where a request names the positions of a document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
-    /// In its list `items`.
-    Items,
-    /// In its own fields: it makes a document of one position.
-    Fields,
-}
-
-impl Source {
-    /// The path to the position with this number, from 1; empty where its fields are those of the request.
-    pub fn path(self, position: i64) -> String {
-        match self {
-            Source::Items => format!("items[{}]", position - 1),
-            Source::Fields => String::new(),
-        }
-    }
-}
 
 /// What the items of one document have in common.
 pub struct Context<'c> {

@@ -1,8 +1,7 @@
 //! The way of a document to its end: finalised, cancelled (D4).
 
-use super::items::Source;
 use super::lager::{self, Change};
-use super::model::{Beleg, BelegPosition, StornoBestaetigung};
+use super::model::{Beleg, BelegPosition, Source, StornoBestaetigung};
 use super::verlauf::{self, Aktion};
 use super::{pruefsumme, sql};
 use crate::db::error::Result;

@@ -10,6 +10,25 @@ use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::error::Hints;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 
+/// Where a request names the positions of a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// In its list `items`.
+    Items,
+    /// In its own fields: it makes a document of one position.
+    Fields,
+}
+
+impl Source {
+    /// The path to the position with this number, from 1; empty where its fields are those of the request.
+    pub fn path(self, position: i64) -> String {
+        match self {
+            Source::Items => format!("items[{}]", position - 1),
+            Source::Fields => String::new(),
+        }
+    }
+}
+
 /// A document (specification, Beleg; what a POST stores besides is shown, too: D18).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[allow(missing_docs)]

@@ -4,8 +4,7 @@ use uuid::Uuid;
 
 use super::create;
 use super::eingabe::{NewBeleg, NewItem};
-use super::items::Source;
-use super::model::Beleg;
+use super::model::{Beleg, Source};
 use super::sql;
 use crate::chargen::Bewegung;
 use crate::db::error::Result;

@@ -8,7 +8,8 @@ use crate::chargen::{self, NeueCharge};
 use crate::db::error::Result;
 use crate::db::tx::WriteTx;
 use crate::rules::day::Day;
-use crate::rules::error::{HintCode, Hints};
+use crate::rules::document::{BelegTyp, Seite};
+use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::Quantity;
 use crate::rules::stammdaten::EingangQuelle;
 
@@ -118,4 +119,16 @@ pub fn complete_charge(
 /// Whether both say something, and not the same.
 fn differ<T: PartialEq>(known: &Option<T>, told: &Option<T>) -> bool {
     known.is_some() && told.is_some() && known != told
+}
+
+/// The refusal of an item whose article needs a batch.
+pub fn batch_missing(typ: BelegTyp) -> Box<Refusal> {
+    let what = match typ.seite() {
+        Seite::Verkauf => "die charge_id",
+        Seite::Einkauf => "fremde_charge_nr, mhd, herkunftsland, biozertifikat_id oder charge_id",
+    };
+    let message = format!(
+        "Der Artikel wird in Chargen geführt. Bitte {what} angeben; GET /api/v1/chargen/verfuegbar nennt die Chargen mit Bestand."
+    );
+    Refusal::field(Code::ChargeFehlt, "charge_id", message)
 }

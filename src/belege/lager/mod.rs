@@ -14,14 +14,13 @@ mod receipt;
 mod sql;
 
 pub use adopt::adopt;
-pub use batch::{BatchInformation, charge_for, complete_charge};
+pub use batch::{BatchInformation, batch_missing, charge_for, complete_charge};
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
-use super::items::Source;
-use super::model::{Beleg, BelegPosition};
+use super::model::{Beleg, BelegPosition, Source};
 use crate::artikel;
 use crate::chargen::{self, Bewegung, Buchung, Charge, Gebucht, Ursache};
 use crate::db::error::Result;

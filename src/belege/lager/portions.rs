@@ -3,10 +3,9 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::batch::{self, BatchInformation};
+use super::batch::{self, BatchInformation, batch_missing};
 use super::{Booking, Gruppe, sql};
 use crate::artikel;
-use crate::belege::chargenpflicht::batch_missing;
 use crate::belege::model::BelegPosition;
 use crate::chargen;
 use crate::db::error::{Failure, Result};
