@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use uuid::Uuid;
 
 use super::{Change, Movements};
+use crate::belege::model::BelegPosition;
 use crate::chargen::{self, Vorrat};
 use crate::db::error::Result;
 use crate::db::tx::WriteTx;
@@ -78,24 +79,36 @@ impl<'r> Fefo<'r> {
     /// The batches of an article that can be chosen, with the stock that they have without what the document had
     /// moved and without what its items name.
     fn stock(&self, artikel: Uuid) -> Result<Stock> {
+        let named = self.named(artikel)?;
         let mut batches = chargen::with_stock(self.tx, artikel)?;
         batches.extend(chargen::last_without_stock(self.tx, artikel)?);
-        // What the document had taken all of has stock without it.
-        for charge in self.moved.keys() {
+        // What the document had taken all of, or gives back to, has stock as well.
+        for charge in self.moved.keys().chain(named.keys()) {
             let charge = chargen::find(self.tx, *charge)?.filter(|charge| charge.artikel_id == artikel);
             batches.extend(charge.as_ref().map(Vorrat::from));
         }
         batches.sort_unstable();
         batches.dedup();
-        let mut stock: Stock = batches.into_iter().map(|batch| (batch.charge, batch.bestand)).collect();
-        for (charge, left) in &mut stock {
-            *left = left.plus(self.moved.get(charge).copied().unwrap_or_default())?;
-            let named =
-                self.change.positions.iter().filter(|p| p.charge_gesendet && p.charge_id == Some(*charge));
-            for menge in named.filter_map(|position| position.lager_menge.filter(|_| position.lager_buchen)) {
-                *left = left.minus(menge)?;
+        let left = |batch: Vorrat| {
+            let moved = self.moved.get(&batch.charge).copied().unwrap_or_default();
+            let named = named.get(&batch.charge).copied().unwrap_or_default();
+            Ok((batch.charge, batch.bestand.plus(moved)?.minus(named)?))
+        };
+        batches.into_iter().map(left).collect()
+    }
+
+    /// What items of the document take of the batches that they name.
+    fn named(&self, artikel: Uuid) -> Result<BTreeMap<Uuid, Quantity>> {
+        let mut sums: BTreeMap<Uuid, Quantity> = BTreeMap::new();
+        let of_artikel = |position: &&BelegPosition| {
+            position.artikel_id == Some(artikel) && position.charge_gesendet && position.lager_buchen
+        };
+        for position in self.change.positions.iter().filter(of_artikel) {
+            if let (Some(charge), Some(menge)) = (position.charge_id, position.lager_menge) {
+                let sum = sums.entry(charge).or_default();
+                *sum = sum.plus(menge)?;
             }
         }
-        Ok(stock)
+        Ok(sums)
     }
 }
