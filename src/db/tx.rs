@@ -34,7 +34,7 @@ impl<'c> Tx<'c> {
         Tx { connection, tenant, now, cache: None }
     }
 
-    /// The same, with what its connection remembers.
+    /// The same, with the cache of its connection.
     pub fn with_cache(self, cache: &'c Cache) -> Tx<'c> {
         Tx { cache: Some(cache), ..self }
     }
