@@ -1048,3 +1048,44 @@ CREATE TRIGGER charge_verlauf_nie_aendern before update on charge_verlauf
   begin select raise(abort, 'charge_verlauf is append-only'); end;
 CREATE TRIGGER charge_verlauf_nie_loeschen before delete on charge_verlauf
   begin select raise(abort, 'charge_verlauf is append-only'); end;
+
+CREATE TABLE firma_logo (
+  tenant_id integer not null references tenant (id),
+  sha256    blob not null check (length(sha256) = 32),
+  inhalt    blob not null check (length(inhalt) <= 204800), -- PNG or JPEG
+  primary key (tenant_id, sha256)
+) strict;
+CREATE TRIGGER firma_logo_nie_aendern before update on firma_logo
+  begin select raise(abort, 'firma_logo is append-only'); end;
+CREATE TRIGGER firma_logo_nie_loeschen before delete on firma_logo
+  begin select raise(abort, 'firma_logo is append-only'); end;
+
+CREATE TABLE firma (
+  tenant_id          integer not null references tenant (id),
+  nr                 integer not null check (nr > 0),
+  seit               integer not null,          -- milliseconds since 1970
+  firma              text,                      -- legal name
+  strasse            text,
+  plz                text,
+  ort                text,
+  staat              text not null default 'DE', -- ISO 3166-1 alpha-2
+  ust_id             text,
+  steuernummer       text,
+  registernummer     text,
+  rechnungstext      text,                      -- register court, managing directors
+  email              text,
+  kontakt_name       text,
+  kontakt_telefon    text,
+  kontakt_email      text,
+  iban               text,
+  bic                text,
+  kontoinhaber       text,
+  oeko_kontrollstelle text,
+  logo               blob,
+  primary key (tenant_id, nr),
+  foreign key (tenant_id, logo) references firma_logo (tenant_id, sha256)
+) strict;
+CREATE TRIGGER firma_nie_aendern before update on firma
+  begin select raise(abort, 'firma is append-only'); end;
+CREATE TRIGGER firma_nie_loeschen before delete on firma
+  begin select raise(abort, 'firma is append-only'); end;

@@ -13,6 +13,7 @@ use crate::db::logging::{Format, Verbosity};
 use crate::gate::{Nightly, Origins, Policy};
 use crate::http::server::Limits;
 use crate::rules::choice::Choice;
+use crate::rules::text::nearest;
 
 /// A setting. In the environment its name is PARTNERD_ and the name in capitals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -302,10 +303,7 @@ fn read_file(path: &Path) -> Result<BTreeMap<String, String>, String> {
     let table: toml::Table = text.parse().map_err(|error| format!("{}: {error}", path.display()))?;
     let setting = |(name, value): (String, toml::Value)| {
         if !SETTINGS.iter().any(|setting| setting.name == name) {
-            let nearest = SETTINGS.iter().max_by(|a, b| {
-                strsim::jaro_winkler(a.name, &name).total_cmp(&strsim::jaro_winkler(b.name, &name))
-            });
-            let nearest = nearest.map_or("", |setting| setting.name);
+            let nearest = nearest(&name, SETTINGS.iter().map(|setting| setting.name)).unwrap_or_default();
             return Err(format!("{}: there is no setting {name}; did you mean {nearest}?", path.display()));
         }
         match value {

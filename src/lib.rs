@@ -52,9 +52,9 @@ pub mod import;
 
 pub mod steuersaetze;
 
-pub mod tenants;
-
 pub mod laender;
+
+pub mod tenants;
 
 pub mod vertriebler;
 

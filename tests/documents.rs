@@ -235,7 +235,7 @@ fn the_document_for_partners_lists_the_routes() {
 /// The settings of a company as the documentation has them.
 fn table_of_settings() -> String {
     let mut table = "| Einstellung | Werte | Vorgabe | was sie tut |\n|---|---|---|---|\n".to_owned();
-    for setting in tenants::SETTINGS {
+    for setting in tenants::all_settings() {
         let default = if setting.default.is_empty() { "nichts" } else { setting.default };
         let values = (setting.values)();
         table += &format!("| {} | {values} | {default} | {} |\n", setting.name, setting.meaning);

@@ -11,12 +11,15 @@ use super::{Outcome, Terminal, now};
 use crate::app::nightly::made;
 use crate::config::Config;
 use crate::db::connection::open_to_look;
+use crate::db::error::Failure;
 use crate::db::files::beside;
 use crate::db::seal::{self, Secret, file_of};
+use crate::db::tx::Tx;
 use crate::db::{lock, migrate};
 use crate::gate::audit::{self, Sealed};
 use crate::http::tls::acceptor;
 use crate::rules::day::{Day, Instant};
+use crate::tenants::{self, Tenant, firma};
 
 /// Free space below which something should be done, in MiB.
 const LITTLE_SPACE: u64 = 1_024;
@@ -171,8 +174,33 @@ fn database(path: &Path) -> Vec<Finding> {
     let mut findings = vec![state, owner(path), pages(&connection), clock(&connection)];
     if migrate::is_of_this_version(&connection).unwrap_or(false) {
         findings.push(secret(path, &connection));
+        findings.extend(companies(&connection));
     }
     findings
+}
+
+/// Without its master data a company has neither sheets nor e-invoices (D24).
+fn companies(connection: &Connection) -> Vec<Finding> {
+    const LOOK: &str = "company";
+    let found = tenants::list(connection).and_then(|tenants| {
+        let look = |tenant: Tenant| {
+            let firma = firma::load(&Tx::new(connection, tenant.id, now()))?;
+            Ok((firma.missing(), tenant.name))
+        };
+        tenants.into_iter().map(look).collect::<Result<Vec<_>, Failure>>()
+    });
+    let finding = |(missing, name): (Vec<&str>, String)| match missing.as_slice() {
+        [] => ok(LOOK, format!("the master data of {name} are complete")),
+        missing => {
+            let missing = missing.join(", ");
+            let advice = format!("enter them with `partnerd tenant set {name:?} NAME=VALUE`");
+            warning(LOOK, format!("{name} lacks {missing}: no sheets and no e-invoices are made; {advice}"))
+        }
+    };
+    match found {
+        Ok(found) => found.into_iter().map(finding).collect(),
+        Err(failure) => vec![wrong(LOOK, failure.to_string())],
+    }
 }
 
 /// Without the secret that belongs to it nothing of the database can be proved but its checksums.

@@ -1,11 +1,17 @@
 //! `tenant`: companies and their settings.
 
+use std::io::Read;
+use std::path::Path;
+
 use clap::Subcommand;
+use rusqlite::Connection;
+use serde::Serialize;
 use serde_json::json;
 
 use super::{Outcome, Terminal, find_tenant, in_transaction, now, open, open_or_create, sentence};
 use crate::config::Config;
-use crate::tenants;
+use crate::db::TenantId;
+use crate::tenants::{self, Setting};
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -23,6 +29,12 @@ pub enum Command {
     /// List all companies
     #[command(after_help = "Examples:\n  partnerd tenant list")]
     List,
+    /// Show the settings of a company, and what they mean
+    #[command(after_help = "Examples:\n  partnerd tenant show \"Mühle Beispiel\"")]
+    Show {
+        /// Name or id of the company
+        tenant: String,
+    },
     /// Change settings of a company
     #[command(after_help = help_of_set())]
     Set {
@@ -37,7 +49,7 @@ pub enum Command {
 /// The settings that there are, and an example.
 fn help_of_set() -> String {
     let mut help = "Settings:\n".to_owned();
-    for setting in tenants::SETTINGS {
+    for setting in tenants::all_settings() {
         let default = if setting.default.is_empty() { "nichts" } else { setting.default };
         help += &format!("  {}: {} (Vorgabe: {default})\n", setting.name, (setting.values)());
         help += &format!("      {}\n", setting.meaning);
@@ -54,14 +66,13 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
             terminal
                 .rows(&["id", "name"], &tenants, |tenant| vec![tenant.id.to_string(), tenant.name.clone()])
         }
+        Command::Show { tenant } => show(&tenant, config, terminal),
         Command::Set { tenant, settings } => {
             let mut connection = open(config)?;
             let settings = pairs(&settings)?;
             let id = in_transaction(&mut connection, |connection| {
                 let tenant = find_tenant(connection, &tenant)?;
-                for (name, value) in &settings {
-                    tenants::set(connection, tenant.id, name, value).map_err(sentence)?;
-                }
+                change(connection, tenant.id, &settings)?;
                 Ok(tenant.id)
             })?;
             terminal.result(&id.to_string(), &json!({"id": id}));
@@ -79,13 +90,64 @@ fn create(name: &str, settings: &[String], config: &Config, terminal: &Terminal)
     let mut connection = open_or_create(&config.db)?;
     let id = in_transaction(&mut connection, |connection| {
         let id = tenants::create(connection, name, now()).map_err(sentence)?;
-        for (name, value) in &settings {
-            tenants::set(connection, id, name, value).map_err(sentence)?;
-        }
+        change(connection, id, &settings)?;
         Ok(id)
     })?;
     terminal.result(&id.to_string(), &json!({"id": id}));
     Ok(())
+}
+
+/// Changes settings; of the logo the path of its file is typed.
+fn change(connection: &Connection, tenant: TenantId, settings: &[(String, String)]) -> Outcome {
+    let (logos, texts): (Vec<_>, Vec<_>) = settings.iter().partition(|(name, _)| name == "logo");
+    let texts: Vec<_> = texts.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    tenants::set(connection, tenant, &texts, now()).map_err(sentence)?;
+    for (_, path) in logos {
+        let logo = match path.as_str() {
+            "" => None,
+            path => Some(read_logo(Path::new(path))?),
+        };
+        tenants::firma::set_logo(connection, tenant, logo.as_deref(), now()).map_err(sentence)?;
+    }
+    Ok(())
+}
+
+/// The bytes of a file, one more at most than a logo can have.
+fn read_logo(path: &Path) -> Result<Vec<u8>, String> {
+    let sentence = |error: std::io::Error| format!("{}: {error}", path.display());
+    let file = std::fs::File::open(path).map_err(sentence)?;
+    if !file.metadata().map_err(sentence)?.is_file() {
+        return Err(format!("{} is no file", path.display()));
+    }
+    let mut logo = Vec::new();
+    file.take(tenants::firma::MAX_LOGO as u64 + 1).read_to_end(&mut logo).map_err(sentence)?;
+    Ok(logo)
+}
+
+#[derive(Serialize)]
+struct Shown {
+    setting: &'static str,
+    value: String,
+    default: &'static str,
+    meaning: &'static str,
+}
+
+fn show(tenant: &str, config: &Config, terminal: &Terminal) -> Outcome {
+    let connection = open(config)?;
+    let tenant = find_tenant(&connection, tenant)?;
+    let settings = tenants::show(&connection, tenant.id, now()).map_err(sentence)?;
+    let rows: Vec<_> = settings
+        .into_iter()
+        .map(|stand| {
+            let Setting { name, default, meaning, .. } = *stand.setting;
+            Shown { setting: name, value: stand.value, default, meaning }
+        })
+        .collect();
+    terminal.rows(&["setting", "value", "default", "meaning"], &rows, |row| {
+        let value = if row.value.is_empty() { "-" } else { &row.value };
+        let default = if row.default.is_empty() { "-" } else { row.default };
+        vec![row.setting.to_owned(), value.to_owned(), default.to_owned(), row.meaning.to_owned()]
+    })
 }
 
 fn pairs(settings: &[String]) -> Result<Vec<(String, String)>, String> {

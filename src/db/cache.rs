@@ -17,7 +17,7 @@ use super::TenantId;
 use super::error::{Failure, Result};
 
 /// Tables of which rows are cached: written by the command line alone.
-const TABLES: &[&str] = &["artikel", "artikelgruppe", "staffelpreis", "steuersatz", "tenant"];
+const TABLES: &[&str] = &["artikel", "artikelgruppe", "firma", "staffelpreis", "steuersatz", "tenant"];
 
 /// Entries at most; then all are dropped. An article has up to 20 KiB, as a rule 300 bytes.
 const MAX_ENTRIES: usize = 2_000;

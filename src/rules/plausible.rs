@@ -1,4 +1,4 @@
-//! Whether a text can be what its field says: an IBAN, an e-mail address.
+//! Whether a text can be what its field says: an IBAN, a BIC, a VAT id, an e-mail address.
 
 /// Shortest and longest IBAN (ISO 13616), and that of Germany.
 const IBAN: (usize, usize) = (15, 34);
@@ -43,6 +43,70 @@ pub fn is_email(text: &str) -> bool {
         && domain.contains('.')
         && domain.chars().all(is_letter)
         && domain.split('.').all(is_part)
+}
+
+/// Forms of VAT ids behind the letters of the country: 9 a digit, A a letter, X either (EU Commission, VIES; Greece
+/// writes EL, Northern Ireland XI).
+const UST_ID: &[(&str, &[&str])] = &[
+    ("AT", &["A99999999"]),
+    ("BE", &["9999999999"]),
+    ("BG", &["999999999", "9999999999"]),
+    ("CY", &["99999999A"]),
+    ("CZ", &["99999999", "999999999", "9999999999"]),
+    ("DE", &["999999999"]),
+    ("DK", &["99999999"]),
+    ("EE", &["999999999"]),
+    ("EL", &["999999999"]),
+    ("ES", &["X9999999X"]),
+    ("FI", &["99999999"]),
+    ("FR", &["XX999999999"]),
+    ("HR", &["99999999999"]),
+    ("HU", &["99999999"]),
+    ("IE", &["9999999A", "9999999AA", "9X99999A"]),
+    ("IT", &["99999999999"]),
+    ("LT", &["999999999", "999999999999"]),
+    ("LU", &["99999999"]),
+    ("LV", &["99999999999"]),
+    ("MT", &["99999999"]),
+    ("NL", &["999999999A99"]),
+    ("PL", &["9999999999"]),
+    ("PT", &["999999999"]),
+    ("RO", &["99", "999", "9999", "99999", "999999", "9999999", "99999999", "999999999", "9999999999"]),
+    ("SE", &["999999999999"]),
+    ("SI", &["99999999"]),
+    ("SK", &["9999999999"]),
+    ("XI", &["999999999", "999999999999"]),
+];
+
+/// Shortest and longest VAT id of a country whose form is not known, without the letters of the country.
+const FOREIGN_UST_ID: (usize, usize) = (2, 13);
+
+fn has_form(text: &str, form: &str) -> bool {
+    let fits = |(byte, wanted): (u8, u8)| match wanted {
+        b'9' => byte.is_ascii_digit(),
+        b'A' => byte.is_ascii_uppercase(),
+        _ => byte.is_ascii_digit() || byte.is_ascii_uppercase(),
+    };
+    text.len() == form.len() && text.bytes().zip(form.bytes()).all(fits)
+}
+
+/// Whether a text, in upper case and without blanks, has the form of a VAT id of the country that its first two letters
+/// name (D24).
+pub fn is_ust_id(text: &str) -> bool {
+    let Some((country, rest)) = text.split_at_checked(2) else { return false };
+    match UST_ID.iter().find(|(known, _)| *known == country) {
+        Some((_, forms)) => forms.iter().any(|form| has_form(rest, form)),
+        None => {
+            has_form(country, "AA")
+                && (FOREIGN_UST_ID.0..=FOREIGN_UST_ID.1).contains(&rest.len())
+                && rest.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
+        }
+    }
+}
+
+/// Whether a text, in upper case, has the form of a BIC: 8 or 11 characters (ISO 9362).
+pub fn is_bic(text: &str) -> bool {
+    ["AAAAAAXX", "AAAAAAXXXXX"].into_iter().any(|form| has_form(text, form))
 }
 
 #[cfg(test)]
@@ -93,6 +157,47 @@ mod tests {
         ];
         for (text, expected) in table {
             assert_eq!(is_email(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_vat_id_has_the_form_of_its_country() {
+        let table = [
+            ("DE123456789", true),
+            ("DE12345678", false),
+            ("DE1234567890", false),
+            ("DEA23456789", false),
+            ("ATU12345678", true),
+            ("AT123456789", false),
+            ("NL123456789B01", true),
+            ("ESX1234567X", true),
+            ("IE1234567FA", true),
+            ("EL123456789", true),
+            ("CHE123456789", true),
+            ("CHE-123.456.789", false),
+            ("de123456789", false),
+            ("D", false),
+            ("ÄÖ123456789", false),
+            ("", false),
+        ];
+        for (text, expected) in table {
+            assert_eq!(is_ust_id(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_bic_has_eight_or_eleven_characters() {
+        let table = [
+            ("COBADEFF", true),
+            ("COBADEFFXXX", true),
+            ("GENODEM1GLS", true),
+            ("COBADEF", false),
+            ("COBADEFFXX", false),
+            ("C0BADEFF", false),
+            ("cobadeff", false),
+        ];
+        for (text, expected) in table {
+            assert_eq!(is_bic(text), expected, "{text}");
         }
     }
 }

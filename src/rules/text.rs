@@ -170,6 +170,12 @@ fn steers(letter: char) -> bool {
         || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// The name most like a mistyped one; none of none.
+pub fn nearest<'n>(typed: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let likeness = |name: &str| strsim::jaro_winkler(typed, name);
+    names.into_iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

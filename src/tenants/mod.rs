@@ -1,10 +1,11 @@
 //! Companies and their settings.
 
+pub mod firma;
 mod settings;
 mod value;
 
 pub use settings::{
-    ChargeAutomatik, Einstellungen, Lagerbuchung, SETTINGS, Setting, Strenge, UnbekannteParameter, load, set,
+    ChargeAutomatik, Einstellungen, Lagerbuchung, SETTINGS, Setting, Strenge, UnbekannteParameter, load,
 };
 pub use value::SettingValue;
 
@@ -12,7 +13,9 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::db::TenantId;
 use crate::db::error::{Failure, Result};
+use crate::db::tx::Tx;
 use crate::rules::day::Instant;
+use crate::rules::text::nearest;
 use crate::steuersaetze;
 
 /// A company.
@@ -22,6 +25,51 @@ pub struct Tenant {
     pub id: TenantId,
     /// Its name, unique.
     pub name: String,
+}
+
+/// A setting of a company, as it is now.
+#[derive(Debug, Clone)]
+pub struct Stand {
+    /// Which.
+    pub setting: &'static Setting,
+    /// Its value, as it would be typed; of the logo its sha256.
+    pub value: String,
+}
+
+/// Every setting: how the program works for a company, then its master data (D24).
+pub fn all_settings() -> impl Iterator<Item = &'static Setting> {
+    SETTINGS.iter().chain(firma::ANGABEN)
+}
+
+/// Every setting of a company as it is now.
+pub fn show(connection: &Connection, tenant: TenantId, now: Instant) -> Result<Vec<Stand>> {
+    let tx = Tx::new(connection, tenant, now);
+    let einstellungen = load(&tx)?;
+    let angaben = firma::load(&tx)?.texts().into_iter().map(Option::unwrap_or_default);
+    let values = einstellungen.texts().into_iter().chain(angaben);
+    Ok(all_settings().zip(values).map(|(setting, value)| Stand { setting, value }).collect())
+}
+
+/// Changes settings of a company. Within a transaction: one that cannot be changed leaves the others changed.
+pub fn set(connection: &Connection, tenant: TenantId, changes: &[(&str, &str)], now: Instant) -> Result<()> {
+    let mut angaben = Vec::new();
+    for (name, text) in changes {
+        let known = all_settings().find(|setting| setting.name == *name).ok_or_else(|| unknown(name))?;
+        match SETTINGS.iter().any(|setting| setting.name == *name) {
+            true => settings::change(connection, tenant, known, text)?,
+            false => angaben.push((known, *text)),
+        }
+    }
+    firma::enter(connection, tenant, &angaben, now)
+}
+
+fn unknown(name: &str) -> Failure {
+    let names: Vec<_> = all_settings().map(|setting| setting.name).collect();
+    let nearest = nearest(name, names.iter().copied()).unwrap_or_default();
+    Failure::Broken(format!(
+        "there is no setting {name}; did you mean {nearest}? Known are: {}",
+        names.join(", ")
+    ))
 }
 
 /// Adds a company with its own copy of the tax rates.

@@ -68,9 +68,22 @@ pub struct Setting {
     pub default: &'static str,
     /// What it does: a German sentence.
     pub meaning: &'static str,
-    expected: fn() -> String,
+    pub(super) expected: fn() -> String,
     /// What its column holds for a text, if the text is one of the values.
-    stored: fn(&str) -> Option<Value>,
+    pub(super) stored: fn(&str) -> Option<Value>,
+}
+
+impl Setting {
+    /// What its column holds for a text; an error where that is none of its values.
+    pub(super) fn value_of(&self, text: &str) -> Result<Value> {
+        (self.stored)(text).ok_or_else(|| self.refusal(text))
+    }
+
+    /// This text is none of its values.
+    pub(super) fn refusal(&self, text: &str) -> Failure {
+        let expected = (self.expected)();
+        Failure::Broken(format!("{} cannot be {text:?}: expected is {expected}", self.name))
+    }
 }
 
 /// Declares the table of settings: name, type, default, meaning.
@@ -82,7 +95,7 @@ macro_rules! settings {
             $(#[doc = $meaning] pub $name: $type,)+
         }
 
-        /// Every setting (D4, D7, D8, D18).
+        /// How the program works for a company (D4, D7, D8, D18, D24, D26).
         pub const SETTINGS: &[Setting] = &[$(Setting {
             name: stringify!($name),
             values: <$type as SettingValue>::values,
@@ -91,6 +104,13 @@ macro_rules! settings {
             expected: <$type as SettingValue>::expected,
             stored: |text| <$type as SettingValue>::typed(text).map(|value| value.stored()),
         },)+];
+
+        impl Einstellungen {
+            /// The values in the order of [`SETTINGS`], as they would be typed.
+            pub fn texts(&self) -> Vec<String> {
+                vec![$(self.$name.as_typed(),)+]
+            }
+        }
 
         const SELECT: &str =
             concat!("select ", $(stringify!($name), ", ",)+ "id from tenant where id = :tenant");
@@ -132,16 +152,13 @@ pub fn load(tx: &Tx<'_>) -> Result<Arc<Einstellungen>> {
 }
 
 /// Changes a setting of a company.
-pub fn set(connection: &Connection, tenant: TenantId, name: &str, value: &str) -> Result<()> {
-    let names = || SETTINGS.iter().map(|setting| setting.name).collect::<Vec<_>>().join(", ");
-    let setting = SETTINGS.iter().find(|setting| setting.name == name);
-    let setting = setting
-        .ok_or_else(|| Failure::Broken(format!("there is no setting {name}; known are: {}", names())))?;
-    let stored = (setting.stored)(value).ok_or_else(|| {
-        let expected = (setting.expected)();
-        Failure::Broken(format!("{name} cannot be {value:?}: expected is {expected}"))
-    })?;
+pub(super) fn change(
+    connection: &Connection,
+    tenant: TenantId,
+    setting: &'static Setting,
+    text: &str,
+) -> Result<()> {
     let statement = format!("update tenant set {} = ?1 where id = ?2", setting.name);
-    connection.execute(&statement, rusqlite::params![stored, tenant])?;
+    connection.execute(&statement, rusqlite::params![setting.value_of(text)?, tenant])?;
     Ok(())
 }

@@ -19,6 +19,9 @@ pub trait SettingValue: Sized {
     /// The value that this text means on the command line.
     fn typed(text: &str) -> Option<Self>;
 
+    /// The text that means the value.
+    fn as_typed(&self) -> String;
+
     /// The value as its column holds it.
     fn stored(&self) -> Value;
 
@@ -33,6 +36,10 @@ impl SettingValue for bool {
 
     fn typed(text: &str) -> Option<bool> {
         text.parse().ok()
+    }
+
+    fn as_typed(&self) -> String {
+        self.to_string()
     }
 
     fn stored(&self) -> Value {
@@ -51,6 +58,10 @@ impl<T: Choice> SettingValue for T {
 
     fn typed(text: &str) -> Option<T> {
         T::parse(text)
+    }
+
+    fn as_typed(&self) -> String {
+        self.text().to_owned()
     }
 
     fn stored(&self) -> Value {
@@ -78,6 +89,10 @@ impl SettingValue for Option<Day> {
         }
     }
 
+    fn as_typed(&self) -> String {
+        self.map_or_else(String::new, |day| day.to_string())
+    }
+
     fn stored(&self) -> Value {
         self.map(|day| day.to_string()).into()
     }
@@ -101,6 +116,10 @@ impl SettingValue for Vec<BelegTyp> {
     fn typed(text: &str) -> Option<Vec<BelegTyp>> {
         let names = text.split([',', ' ']).filter(|name| !name.is_empty());
         names.map(BelegTyp::parse_alias).collect()
+    }
+
+    fn as_typed(&self) -> String {
+        self.iter().map(|typ| typ.as_str()).collect::<Vec<_>>().join(",")
     }
 
     fn stored(&self) -> Value {

@@ -109,9 +109,7 @@ impl Server {
     /// Changes settings of a company.
     pub fn set(&self, client: &Client, settings: &[(&str, &str)]) {
         let connection = open_writer(&self.database).unwrap();
-        for (name, value) in settings {
-            tenants::set(&connection, client.tenant, name, value).unwrap();
-        }
+        tenants::set(&connection, client.tenant, settings, Instant::from_millis(0)).unwrap();
     }
 
     /// A key of a company with some scopes.

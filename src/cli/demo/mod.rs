@@ -75,6 +75,25 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     result
 }
 
+/// The master data of the demo's company; nothing of it belongs to anybody.
+const FIRMA: &[(&str, &str)] = &[
+    ("firma", "Mühle Musterbach GmbH & Co. KG"),
+    ("strasse", "An der Mühle 1"),
+    ("plz", "99999"),
+    ("ort", "Musterbach"),
+    ("ust_id", "DE123456789"),
+    ("steuernummer", "151/815/08156"),
+    ("registernummer", "HRA 1234"),
+    ("rechnungstext", "Amtsgericht Musterstadt HRA 1234\nGeschäftsführerin: Erika Mustermann"),
+    ("email", "rechnung@muehle-musterbach.example"),
+    ("kontakt_name", "Erika Mustermann"),
+    ("kontakt_telefon", "+49 555 123456"),
+    ("kontakt_email", "buero@muehle-musterbach.example"),
+    ("iban", "DE89370400440532013000"),
+    ("bic", "COBADEFFXXX"),
+    ("oeko_kontrollstelle", "DE-ÖKO-999"),
+];
+
 /// Removes the files of an earlier demo, unless it still runs.
 fn remove_old(database: &Path) -> Outcome {
     if !database.exists() {
@@ -103,6 +122,7 @@ fn create_company(database: &Path) -> Result<String, String> {
     let key = key::generate(&key::mac_secret(&connection).map_err(sentence)?).map_err(sentence)?;
     in_transaction(&mut connection, |connection| {
         let tenant = tenants::create(connection, "Mühle Musterbach", now()).map_err(sentence)?;
+        tenants::set(connection, tenant, FIRMA, now()).map_err(sentence)?;
         let scopes = Scope::ALL.iter().copied().collect();
         let grant = Grant { label: "demo".to_owned(), scopes, ..Grant::default() };
         key::insert(connection, tenant, &key, &grant, now()).map_err(sentence)?;

@@ -1,5 +1,7 @@
 //! The table of settings and the columns of a company agree.
 
+use partnerd::rules::day::Instant;
+use partnerd::tenants::firma::ANGABEN;
 use partnerd::tenants::{SETTINGS, set};
 use rusqlite::types::Value;
 
@@ -17,6 +19,16 @@ fn each_column_of_a_company_is_a_setting() {
 }
 
 #[test]
+fn each_column_of_the_master_data_can_be_entered() {
+    let server = Server::start();
+    let columns: String = server.sql(
+        "select group_concat(name, ' ') from pragma_table_info('firma') where name not in ('tenant_id', 'nr', 'seit')",
+    );
+    let names: Vec<_> = ANGABEN.iter().map(|setting| setting.name).collect();
+    assert_eq!(columns, names.join(" "));
+}
+
+#[test]
 fn a_new_company_has_the_defaults_that_are_documented() {
     let server = Server::start();
     let mill = server.company("Mühle");
@@ -26,7 +38,7 @@ fn a_new_company_has_the_defaults_that_are_documented() {
             server.sql(&format!("select {} from tenant where id = {}", setting.name, mill.tenant))
         };
         let before = stored();
-        set(&writer, mill.tenant, setting.name, setting.default).unwrap();
+        set(&writer, mill.tenant, &[(setting.name, setting.default)], Instant::from_millis(0)).unwrap();
         assert_eq!(stored(), before, "{}", setting.name);
     }
 }

@@ -1,0 +1,292 @@
+//! Master data of a company: what stands on its documents (D24). They are settings like those of [`super::settings`],
+//! but each change makes a new state of them, and a final document refers to the state that held then.
+
+use std::sync::Arc;
+
+use rusqlite::types::ToSql;
+use rusqlite::{Connection, Row, named_params};
+use sha2::{Digest, Sha256};
+
+use super::settings::Setting;
+use crate::db::TenantId;
+use crate::db::error::{Failure, Result};
+use crate::db::tx::Tx;
+use crate::laender;
+use crate::rules::day::Instant;
+use crate::rules::plausible::{is_bic, is_email, is_iban, is_ust_id};
+
+/// Longest text on one line, and longest text of several lines, in characters.
+const MAX_LINE: usize = 200;
+const MAX_TEXT: usize = 1_000;
+
+/// Largest logo, in bytes (D24).
+pub const MAX_LOGO: usize = 200 * 1024;
+
+/// How PNG and JPEG begin.
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
+const JPEG: &[u8] = b"\xff\xd8\xff";
+
+/// What one of the data can be.
+struct Form {
+    /// What can be typed, in German.
+    values: &'static str,
+    /// What should have been typed, for a message.
+    expected: &'static str,
+    /// The text as it is kept, if it is one.
+    kept: fn(&str) -> Option<String>,
+}
+
+const LINE: Form = Form {
+    values: "eine Zeile Text oder nichts",
+    expected: "one line of at most 200 characters, or nothing",
+    kept: |text| {
+        let is_line = text.chars().count() <= MAX_LINE && !text.chars().any(char::is_control);
+        is_line.then(|| text.to_owned())
+    },
+};
+
+const TEXT: Form = Form {
+    values: "Text, auch mehrere Zeilen, oder nichts",
+    expected: "a text of at most 1,000 characters, or nothing",
+    kept: |text| {
+        let is_foreign = |c: char| c.is_control() && c != '\n';
+        let is_text = text.chars().count() <= MAX_TEXT && !text.contains(is_foreign);
+        is_text.then(|| text.to_owned())
+    },
+};
+
+const STAAT: Form = Form {
+    values: "ein Land wie DE",
+    expected: "a country such as DE",
+    kept: |text| match text {
+        "" => Some("DE".to_owned()),
+        text => laender::find(text).map(|land| land.iso2.clone()),
+    },
+};
+
+const EMAIL: Form = Form {
+    values: "eine E-Mail-Adresse oder nichts",
+    expected: "an e-mail address such as info@muehle.example, or nothing",
+    kept: |text| (text.is_empty() || is_email(text)).then(|| text.to_owned()),
+};
+
+const IBAN: Form = Form {
+    values: "eine IBAN oder nichts",
+    expected: "an IBAN with correct check digits, or nothing",
+    kept: |text| code(text, is_iban),
+};
+
+const BIC: Form = Form {
+    values: "ein BIC oder nichts",
+    expected: "a BIC of 8 or 11 characters, or nothing",
+    kept: |text| code(text, is_bic),
+};
+
+const UST_ID: Form = Form {
+    values: "eine USt-IdNr. wie DE123456789 oder nichts",
+    expected: "a VAT id in the form of its country, such as DE123456789, or nothing",
+    kept: |text| code(text, is_ust_id),
+};
+
+/// The picture itself is set by [`set_logo`].
+const LOGO: Form = Form {
+    values: "Pfad einer PNG- oder JPEG-Datei bis 200 KiB oder nichts",
+    expected: "a PNG or JPEG file of at most 200 KiB, or nothing",
+    kept: |_| None,
+};
+
+/// A code in upper case without blanks, if it is one.
+fn code(text: &str, is_code: fn(&str) -> bool) -> Option<String> {
+    let code: String = text.chars().filter(|c| *c != ' ').collect::<String>().to_ascii_uppercase();
+    (code.is_empty() || is_code(&code)).then_some(code)
+}
+
+/// Declares the data: name, form, meaning.
+macro_rules! firma {
+    ($($name:ident: $form:ident = $default:literal, $meaning:literal;)+) => {
+        /// The master data of a company in one state (D24). What nobody entered is none.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct Firma {
+            /// Number of the state, from 1; 0 before anything was entered.
+            pub nr: i64,
+            $(#[doc = $meaning] pub $name: Option<String>,)+
+            /// sha256 of the logo.
+            pub logo: Option<[u8; 32]>,
+        }
+
+        /// The data of a company as settings; the last one is its logo.
+        pub const ANGABEN: &[Setting] = &[
+            $(Setting {
+                name: stringify!($name),
+                values: || $form.values.to_owned(),
+                default: $default,
+                meaning: $meaning,
+                expected: || $form.expected.to_owned(),
+                stored: |text| ($form.kept)(text).map(|text| Some(text).filter(|text| !text.is_empty()).into()),
+            },)+
+            Setting {
+                name: "logo",
+                values: || LOGO.values.to_owned(),
+                default: "",
+                meaning: "Bild auf den Belegen.",
+                expected: || LOGO.expected.to_owned(),
+                stored: |text| (LOGO.kept)(text).map(Into::into),
+            },
+        ];
+
+        const COLUMNS: &str = concat!("nr, ", $(stringify!($name), ", ",)+ "logo");
+
+        fn firma(row: &Row<'_>) -> rusqlite::Result<Firma> {
+            Ok(Firma {
+                nr: row.get("nr")?,
+                $($name: row.get(stringify!($name))?,)+
+                logo: row.get("logo")?,
+            })
+        }
+
+        impl Firma {
+            /// Before anything was entered.
+            fn new() -> Firma {
+                let entered = |default: &str| Some(default.to_owned()).filter(|text| !text.is_empty());
+                Firma { nr: 0, $($name: entered($default),)+ logo: None }
+            }
+
+            /// The text with this name.
+            fn angabe(&mut self, name: &str) -> Option<&mut Option<String>> {
+                match name {
+                    $(stringify!($name) => Some(&mut self.$name),)+
+                    _ => None,
+                }
+            }
+
+            /// The texts in the order of [`ANGABEN`], and the sha256 of the logo.
+            pub fn texts(&self) -> Vec<Option<String>> {
+                let logo = self.logo.as_ref().map(|sha256| crate::rules::bytes::hex(sha256));
+                vec![$(self.$name.clone(),)+ logo]
+            }
+
+            fn insert(&self, connection: &Connection, tenant: TenantId, seit: Instant) -> Result<()> {
+                let statement = concat!(
+                    "insert into firma (tenant_id, nr, seit, ", $(stringify!($name), ", ",)+ "logo) values (:tenant, :nr, :seit, ",
+                    $(":", stringify!($name), ", ",)+ ":logo)"
+                );
+                let params: &[(&str, &dyn ToSql)] = &[
+                    (":tenant", &tenant),
+                    (":nr", &self.nr),
+                    (":seit", &seit),
+                    (":logo", &self.logo),
+                    $((concat!(":", stringify!($name)), &self.$name),)+
+                ];
+                connection.execute(statement, params)?;
+                Ok(())
+            }
+        }
+    };
+}
+
+firma! {
+    firma: LINE = "", "Name der Firma, wie er im Register steht.";
+    strasse: LINE = "", "Straße und Hausnummer.";
+    plz: LINE = "", "Postleitzahl.";
+    ort: LINE = "", "Ort.";
+    staat: STAAT = "DE", "Land.";
+    ust_id: UST_ID = "", "Umsatzsteuer-Identifikationsnummer; diese oder die Steuernummer verlangt das Gesetz auf Rechnungen.";
+    steuernummer: LINE = "", "Steuernummer.";
+    registernummer: LINE = "", "Nummer im Handels- oder Genossenschaftsregister.";
+    rechnungstext: TEXT = "", "Fußzeile der Belege: Registergericht, Geschäftsführung.";
+    email: EMAIL = "", "E-Mail-Adresse der Firma, auch für elektronische Rechnungen.";
+    kontakt_name: LINE = "", "Wer Fragen zu Rechnungen beantwortet.";
+    kontakt_telefon: LINE = "", "Dessen Telefonnummer.";
+    kontakt_email: EMAIL = "", "Dessen E-Mail-Adresse.";
+    iban: IBAN = "", "Konto, auf das Kunden zahlen.";
+    bic: BIC = "", "BIC dieses Kontos.";
+    kontoinhaber: LINE = "", "Inhaber dieses Kontos, wenn er anders heißt als die Firma.";
+    oeko_kontrollstelle: LINE = "", "Öko-Kontrollstelle der Firma, zum Beispiel DE-ÖKO-006.";
+}
+
+impl Firma {
+    /// What must be entered before documents are drawn: they are complete with these (D24).
+    pub fn missing(&self) -> Vec<&'static str> {
+        let needed = [
+            ("firma", self.firma.is_some()),
+            ("strasse", self.strasse.is_some()),
+            ("plz", self.plz.is_some()),
+            ("ort", self.ort.is_some()),
+            ("ust_id oder steuernummer", self.ust_id.is_some() || self.steuernummer.is_some()),
+        ];
+        needed.into_iter().filter(|(_, is_there)| !is_there).map(|(name, _)| name).collect()
+    }
+}
+
+/// The master data of the company as they are now.
+pub fn load(tx: &Tx<'_>) -> Result<Arc<Firma>> {
+    tx.cached("firma", &[], || {
+        let statement =
+            format!("select {COLUMNS} from firma where tenant_id = :tenant order by nr desc limit 1");
+        Ok(tx.optional(&statement, &[], firma)?.unwrap_or_else(Firma::new))
+    })
+}
+
+/// The master data of the company in the state that a document refers to.
+pub fn state(tx: &Tx<'_>, nr: i64) -> Result<Option<Firma>> {
+    let statement = format!("select {COLUMNS} from firma where tenant_id = :tenant and nr = :nr");
+    tx.optional(&statement, named_params! {":nr": nr}, firma)
+}
+
+/// A logo of the company.
+pub fn logo(tx: &Tx<'_>, sha256: &[u8; 32]) -> Result<Option<Vec<u8>>> {
+    let statement = "select inhalt from firma_logo where tenant_id = :tenant and sha256 = :sha256";
+    tx.optional(statement, named_params! {":sha256": sha256}, |row| row.get(0))
+}
+
+/// Enters data: one new state, where anything is new.
+pub(super) fn enter(
+    connection: &Connection,
+    tenant: TenantId,
+    changes: &[(&'static Setting, &str)],
+    now: Instant,
+) -> Result<()> {
+    let newest = load(&Tx::new(connection, tenant, now))?;
+    let mut changed = Firma::clone(&newest);
+    for (setting, text) in changes {
+        let kept = setting.value_of(text)?;
+        let angabe = changed.angabe(setting.name).ok_or_else(|| setting.refusal(text))?;
+        *angabe = match kept {
+            rusqlite::types::Value::Text(text) => Some(text),
+            _ => None,
+        };
+    }
+    store(connection, tenant, &newest, changed, now)
+}
+
+/// Sets the logo of a company, a PNG or JPEG, or takes it away.
+pub fn set_logo(connection: &Connection, tenant: TenantId, logo: Option<&[u8]>, now: Instant) -> Result<()> {
+    let newest = load(&Tx::new(connection, tenant, now))?;
+    let sha256 = match logo {
+        None => None,
+        Some(inhalt) if inhalt.len() > MAX_LOGO || !(inhalt.starts_with(PNG) || inhalt.starts_with(JPEG)) => {
+            return Err(Failure::Broken(format!("logo cannot be this file: expected is {}", LOGO.expected)));
+        }
+        Some(inhalt) => {
+            let sha256: [u8; 32] = Sha256::digest(inhalt).into();
+            let statement = "insert into firma_logo (tenant_id, sha256, inhalt) values (?1, ?2, ?3) on conflict do nothing";
+            connection.execute(statement, rusqlite::params![tenant, sha256, inhalt])?;
+            Some(sha256)
+        }
+    };
+    let changed = Firma { logo: sha256, ..Firma::clone(&newest) };
+    store(connection, tenant, &newest, changed, now)
+}
+
+fn store(
+    connection: &Connection,
+    tenant: TenantId,
+    newest: &Firma,
+    changed: Firma,
+    now: Instant,
+) -> Result<()> {
+    if changed == *newest {
+        return Ok(());
+    }
+    Firma { nr: newest.nr + 1, ..changed }.insert(connection, tenant, now)
+}
