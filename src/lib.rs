@@ -8,6 +8,7 @@
 //! | module | what it is for |
 //! |---|---|
 //! | [`rules`] | what the trade demands: prices, tax, units, days, pairing of goods; no SQL, no HTTP, no clock |
+//! | [`failure`] | why a piece of work has no result: a refusal, or a fault of ours |
 //! | [`db`] | the file: connections, migrations, the one writer, readers, checkpoints, copies, seals |
 //! | [`http`] | the wire: sockets, heads and bodies, routing, JSON, the shapes of requests and answers |
 //! | [`gate`] | what every request passes: keys, limits, scopes, the log of all requests |
@@ -41,6 +42,8 @@
 #![warn(missing_docs, clippy::unwrap_used, clippy::expect_used)]
 
 pub mod rules;
+
+pub mod failure;
 
 pub mod db;
 

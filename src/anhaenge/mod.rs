@@ -10,8 +10,8 @@ pub use sql::{altered_content, digest, keep, without_evidence};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::db::error::{Failure, Result};
 use crate::db::tx::{Tx, WriteTx};
+use crate::failure::{Failure, Result};
 use crate::http::call::Call;
 use crate::http::reply::Reply;
 use crate::http::upload::mime_type;

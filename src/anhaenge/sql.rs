@@ -5,10 +5,10 @@ use uuid::Uuid;
 
 use super::Besitzer;
 use super::model::Anhang;
-use crate::db::error::{Failure, Result};
 use crate::db::evidence::{self, Digest, Subject};
 use crate::db::list::{Filter, ListSql, Listing, Page};
 use crate::db::tx::{Columns, Tx, WriteTx};
+use crate::failure::{Failure, Result};
 use crate::rules::bytes::{base64, hex};
 
 const LIST: ListSql = ListSql {

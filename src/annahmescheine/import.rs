@@ -3,9 +3,9 @@
 use super::create::{check_ranges, check_unused};
 use super::model::{Annahmeschein, AnnahmescheinZeile};
 use super::sql;
-use crate::db::error::Result;
 use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};
+use crate::failure::Result;
 use crate::http::json::Json;
 use crate::http::wire::{At, FromJson};
 use crate::import::Upserted;

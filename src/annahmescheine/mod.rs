@@ -12,8 +12,8 @@ mod storno;
 pub use checks::CHECKS;
 
 use crate::belege;
-use crate::db::error::{Failure, Result};
 use crate::db::tx::Tx;
+use crate::failure::{Failure, Result};
 use crate::http::call::Call;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Method, Param, Route, WriteWork};

@@ -5,8 +5,8 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::chargen::Bewegung;
-use crate::db::error::Result;
 use crate::eingabe;
+use crate::failure::Result;
 use crate::http::wire::{Gewicht, Kennung, LongText, OneOf, Text};
 use crate::kunden::KundenId;
 use crate::laender::Staat;

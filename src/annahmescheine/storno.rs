@@ -3,8 +3,8 @@
 use super::model::{Annahmeschein, StornoBestaetigung};
 use super::sql;
 use crate::belege;
-use crate::db::error::Result;
 use crate::db::tx::WriteTx;
+use crate::failure::Result;
 use crate::rules::error::{Code, Hints, Refusal};
 use crate::rules::receipt::AnnahmescheinStatus;
 

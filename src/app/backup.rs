@@ -12,7 +12,6 @@ use super::sealing::{self, secret_of};
 use crate::db::Clock;
 use crate::db::connection::open_writer;
 use crate::db::copy::{copy, fill_at_once, part_of};
-use crate::db::error::{Failure, Result};
 use crate::db::files::{
     beside, broken, create_private, folder_of, make_private, refuse_existing, remove, replace, sync,
     sync_folder,
@@ -21,6 +20,7 @@ use crate::db::migrate::{check_current, migrate_in_place};
 use crate::db::owner::give_to_owner_of;
 use crate::db::seal::Secret;
 use crate::db::{evidence, lock, log};
+use crate::failure::{Failure, Result};
 use crate::gate::audit;
 
 /// What a database holds.

@@ -6,10 +6,10 @@ use serde::Serialize;
 use super::sealing::broken_evidence;
 use crate::db::Clock;
 use crate::db::check::Check;
-use crate::db::error::Result;
 use crate::db::migrate::{fresh_schema, schema};
 use crate::db::seal::Secret;
 use crate::db::tx::Tx;
+use crate::failure::Result;
 use crate::gate::audit::{self, Finding, Sealed};
 use crate::{anhaenge, annahmescheine, belege, chargen, kasse, kunden, produktion, tenants, waage};
 

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::db::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::http::call::Call;
 use crate::http::reply::Reply;
 use crate::http::route::ServiceStatus;

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use crate::db::error::Result;
 use crate::db::evidence::Subject;
 use crate::db::seal::{self, Seal, Secret};
 use crate::db::tx::{Tx, WriteTx};
 use crate::db::{Clock, log};
+use crate::failure::Result;
 use crate::gate::audit::{self, Sealed};
 use crate::{anhaenge, belege, tenants};
 

@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::model::{Artikel, Artikelgruppe};
 use super::sql;
-use crate::db::error::{Failure, Result};
 use crate::db::tx::{Tx, WriteTx};
 use crate::eingabe;
+use crate::failure::{Failure, Result};
 use crate::http::json::Json;
 use crate::http::wire::{At, FromJson, Int, LongText, OneOf, Spelled, Text};
 use crate::import::Upserted;

@@ -17,8 +17,8 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use crate::anhaenge::{self, Anhang, AnhangAngelegt, Besitzer, NewAnhang, Upload};
-use crate::db::error::{Failure, Result};
 use crate::db::tx::Tx;
+use crate::failure::{Failure, Result};
 use crate::http::call::Call;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Method, Param, Route, WriteWork};

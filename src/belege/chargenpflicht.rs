@@ -3,8 +3,8 @@
 use super::lager::{BatchInformation, batch_missing};
 use super::model::{BelegPosition, Source};
 use crate::artikel;
-use crate::db::error::Result;
 use crate::db::tx::Tx;
+use crate::failure::Result;
 use crate::rules::document::{BelegTyp, Chargenangabe};
 use crate::rules::error::PositionErrors;
 use crate::tenants::{ChargeAutomatik, Einstellungen};

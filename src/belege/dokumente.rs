@@ -1,9 +1,9 @@
 //! The polling list of finalised documents (specification, GET /dokumente; D11).
 
 use super::model::{Dokument, pdf_url};
-use crate::db::error::Result;
 use crate::db::list::{Filter, ListSql, Listing, Page};
 use crate::db::tx::{Columns, Tx};
+use crate::failure::Result;
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Checked, Code, Refusal};
 

@@ -3,9 +3,9 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use crate::db::error::{Failure, Result};
 use crate::db::evidence::{self, Digest, Subject};
 use crate::db::tx::{Tx, WriteTx};
+use crate::failure::{Failure, Result};
 
 /// The columns are part of the chain: a further one is a further form of its rows.
 const DOCUMENT: &str = "select kette_nr, pruefsumme from beleg

@@ -2,8 +2,8 @@
 
 use uuid::Uuid;
 
-use crate::db::error::Result;
 use crate::db::tx::Tx;
+use crate::failure::Result;
 use crate::kunden::{self, Kunde};
 use crate::laender;
 use crate::rules::document::BelegTyp;

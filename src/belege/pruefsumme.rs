@@ -7,9 +7,9 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::nachweis;
-use crate::db::error::{Failure, Result};
 use crate::db::evidence::Subject;
 use crate::db::tx::{Tx, WriteTx};
+use crate::failure::{Failure, Result};
 
 type Pruefsumme = [u8; 32];
 

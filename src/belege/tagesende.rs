@@ -7,8 +7,8 @@ use uuid::Uuid;
 use super::lifecycle::{finalise, settle};
 use super::model::Beleg;
 use super::sql;
-use crate::db::error::{Failure, Result};
 use crate::db::tx::{Tx, WriteTx};
+use crate::failure::{Failure, Result};
 use crate::tenants;
 
 /// Documents that one call finalises at most, so that no request waits long behind it.

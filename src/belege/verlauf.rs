@@ -11,10 +11,10 @@ use uuid::Uuid;
 use super::model::{Beleg, Verlaufseintrag};
 use super::{nachweis, sql};
 use crate::choice;
-use crate::db::error::{Failure, Result};
 use crate::db::evidence::Subject;
 use crate::db::list::{Filter, ListSql, Listing, Page};
 use crate::db::tx::{Tx, WriteTx};
+use crate::failure::{Failure, Result};
 
 choice! {
     /// What changed a document.

@@ -2,8 +2,8 @@
 
 use super::model::{Charge, ChargeChange};
 use super::{sql, stock, verlauf};
-use crate::db::error::Result;
 use crate::db::tx::WriteTx;
+use crate::failure::Result;
 use crate::rules::day::DayTime;
 use crate::rules::error::{Code, Refusal};
 use crate::rules::text::case_key;

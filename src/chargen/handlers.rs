@@ -8,9 +8,9 @@ use super::model::{Charge, ChargeAngelegt, ChargeChange, ChargeGeaendert, NewCha
 use super::verfuegbar::{self, Auswahl};
 use super::{change, sql, stock, verlauf};
 use crate::artikel::{self, Artikel};
-use crate::db::error::{Failure, Result};
 use crate::db::list::Listing;
 use crate::db::tx::{Tx, WriteTx};
+use crate::failure::{Failure, Result};
 use crate::http::call::{Call, IfMatch};
 use crate::http::query::Query;
 use crate::http::reply::Reply;

@@ -8,8 +8,8 @@ use super::stock::{
     update_master_data,
 };
 use super::{change, sql};
-use crate::db::error::{Failure, Result};
 use crate::db::tx::WriteTx;
+use crate::failure::{Failure, Result};
 use crate::http::json::Json;
 use crate::http::wire::{At, FromJson};
 use crate::import::Upserted;

@@ -5,9 +5,9 @@ use uuid::Uuid;
 
 use super::model::Charge;
 use super::verlauf;
-use crate::db::error::Result;
 use crate::db::list::{Filter, ListSql, Listing, Page};
 use crate::db::tx::{Columns, Tx};
+use crate::failure::Result;
 use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 use crate::rules::text::case_key;

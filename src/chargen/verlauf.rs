@@ -5,9 +5,9 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::model::{Charge, ChargeVerlaufseintrag};
-use crate::db::error::{Failure, Result};
 use crate::db::list::{Filter, ListSql, Listing, Page};
 use crate::db::tx::{Tx, WriteTx};
+use crate::failure::{Failure, Result};
 use crate::rules::day::Day;
 use crate::rules::text::case_key;
 

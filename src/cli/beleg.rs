@@ -6,8 +6,8 @@ use serde_json::json;
 use super::{Outcome, Terminal, find_tenant, in_transaction, now, open, sentence};
 use crate::belege;
 use crate::config::Config;
-use crate::db::error::Result;
 use crate::db::tx::{Tx, WriteTx};
+use crate::failure::Result;
 
 #[derive(Subcommand)]
 pub enum Command {

@@ -11,7 +11,7 @@ use super::{Outcome, Terminal, now};
 use crate::app::nightly::made;
 use crate::config::Config;
 use crate::db::connection::open_to_look;
-use crate::db::error::Failure;
+use crate::failure::Failure;
 use crate::db::files::beside;
 use crate::db::seal::{self, Secret, file_of};
 use crate::db::tx::Tx;

@@ -10,9 +10,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use rusqlite::Connection;
 
 use super::cache::Cache;
-use super::error::{Failure, Result};
+use super::error::undid_commit;
 use super::tx::{Tx, WriteTx};
 use super::{Clock, TenantId, log};
+use crate::failure::{Failure, Result};
 
 /// How a transaction ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,18 +136,10 @@ pub(super) fn run(connection: &Connection, sql: &str) -> Result<()> {
 pub(super) fn commit(connection: &Connection) -> Result<Ended> {
     match run(connection, "commit") {
         Ok(()) => Ok(Ended::Committed),
-        Err(failure) if keeps_nothing(&failure) => Err(failure),
+        Err(failure) if undid_commit(&failure) => Err(failure),
         Err(failure) => {
             log(&format!("a commit failed, and whether it is on the disk is not known: {failure}"));
             Ok(Ended::Unknown)
         }
     }
-}
-
-/// Whether a commit that failed with this is surely undone. The commit is the last page that goes to the log:
-/// where the disk was full it did not get there. An error when the log is synced comes too late to know.
-fn keeps_nothing(failure: &Failure) -> bool {
-    use rusqlite::ErrorCode::{ConstraintViolation, DatabaseBusy, DiskFull};
-    let Failure::Sql(error) = failure else { return false };
-    matches!(error.sqlite_error_code(), Some(DiskFull | DatabaseBusy | ConstraintViolation))
 }

@@ -14,7 +14,7 @@ use rusqlite::Connection;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 
 use super::TenantId;
-use super::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 
 /// Tables of which rows are cached: written by the command line alone.
 const TABLES: &[&str] = &["artikel", "artikelgruppe", "firma", "staffelpreis", "steuersatz", "tenant"];

@@ -16,10 +16,10 @@ use rusqlite::Connection;
 
 use super::connection::{open_writer, wait_for_others};
 use super::door::Door;
-use super::error::{Failure, Result};
 use super::files::beside;
 use super::log;
 use super::vital::vital;
+use crate::failure::{Failure, Result};
 
 /// Pages left to be moved at which the thread is told to. While the disk takes in more at once, commits wait.
 const MOVED_BESIDE: i32 = 1_000;

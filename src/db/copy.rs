@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
-use super::error::{Failure, Result};
 use super::files::{beside, broken, create_private, refuse_existing, remove, sync, sync_folder};
+use crate::failure::{Failure, Result};
 
 /// Pages that are copied at once: 1 MiB, about a millisecond, for which requests wait.
 const PAGES_AT_ONCE: i32 = 256;

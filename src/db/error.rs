@@ -1,71 +1,34 @@
-//! What can go wrong below the interface.
+//! What SQLite's errors mean.
 
-use crate::rules::error::{Code, Refusal};
-use crate::rules::fixed::TooLarge;
+use rusqlite::Error;
+use rusqlite::ErrorCode::{
+    ConstraintViolation, DatabaseBusy, DatabaseLocked, DiskFull, OperationInterrupted, SystemIoFailure,
+};
 
-/// Why a piece of work has no result.
-#[derive(Debug)]
-pub enum Failure {
-    /// The user's reason: an answer with a code.
-    Refused(Box<Refusal>),
-    /// The database's reason: an answer 503 or 500, the details in the log.
-    Sql(rusqlite::Error),
-    /// Too much to do just now: an answer 503.
-    Busy(String),
-    /// Our own reason: a bug or a broken file; an answer 500, the details in the log.
-    Broken(String),
-}
+use crate::failure::Failure;
 
-/// A result of work on the database.
-pub type Result<T> = std::result::Result<T, Failure>;
-
-impl Failure {
-    /// A refusal because a record is not there (or is another company's).
-    pub fn not_found(what: &str) -> Failure {
-        Refusal::new(Code::NichtGefunden, format!("{what} gibt es nicht. Bitte die id prüfen.")).into()
-    }
-
-    /// Names the field of a refusal below `path`; any other failure stays as it is.
-    pub fn below(self, path: &str) -> Failure {
-        match self {
-            Failure::Refused(refusal) => refusal.below(path).into(),
-            other => other,
-        }
-    }
-
-    /// Whether a statement was stopped because it took more steps than its lane allows.
-    pub fn exceeded_budget(&self) -> bool {
-        matches!(self, Failure::Sql(error)
-            if error.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted))
-    }
-}
-
-impl From<rusqlite::Error> for Failure {
-    fn from(error: rusqlite::Error) -> Failure {
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
         Failure::Sql(error)
     }
 }
 
-impl From<Box<Refusal>> for Failure {
-    fn from(refusal: Box<Refusal>) -> Failure {
-        Failure::Refused(refusal)
-    }
+/// Whether a statement was stopped because it took more steps than its lane allows.
+pub fn exceeded_budget(failure: &Failure) -> bool {
+    matches!(failure, Failure::Sql(error) if error.sqlite_error_code() == Some(OperationInterrupted))
 }
 
-impl From<TooLarge> for Failure {
-    fn from(too_large: TooLarge) -> Failure {
-        Failure::Refused(too_large.into())
-    }
+/// A full disk, a busy file, an I/O error: the same statement may succeed later.
+pub fn is_passing(error: &Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(DatabaseBusy | DatabaseLocked | DiskFull | OperationInterrupted | SystemIoFailure)
+    )
 }
 
-impl std::fmt::Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Failure::Refused(refusal) => write!(f, "{}: {}", refusal.code.as_str(), refusal.message),
-            Failure::Sql(error) => write!(f, "SQLite: {error}"),
-            Failure::Busy(text) | Failure::Broken(text) => f.write_str(text),
-        }
-    }
+/// Whether a commit that failed with this is surely undone. The commit is the last page that goes to the log:
+/// where the disk was full it did not get there. An error when the log is synced comes too late to know.
+pub fn undid_commit(failure: &Failure) -> bool {
+    let Failure::Sql(error) = failure else { return false };
+    matches!(error.sqlite_error_code(), Some(DiskFull | DatabaseBusy | ConstraintViolation))
 }
-
-impl std::error::Error for Failure {}

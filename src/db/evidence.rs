@@ -9,9 +9,9 @@ use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use super::TenantId;
-use super::error::{Failure, Result};
 use super::seal::{Content, hex};
 use super::tx::{Params, Tx, WriteTx};
+use crate::failure::{Failure, Result};
 
 /// A sha256.
 pub type Digest = [u8; 32];

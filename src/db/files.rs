@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use super::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 
 /// The path `<database>-<suffix>`.
 pub fn beside(path: &Path, suffix: &str) -> PathBuf {

@@ -6,9 +6,9 @@ use rusqlite::Row;
 use rusqlite::types::ToSql;
 use serde::Serialize;
 
-use super::error::{Failure, Result};
 use super::readers::expect_rows;
 use super::tx::Tx;
+use crate::failure::{Failure, Result};
 use crate::rules::error::{Code, Refusal};
 use crate::rules::text::Search;
 

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant as Ticks};
 
-use super::error::{Failure, Result};
 use super::files::{beside, broken};
 use super::owner::give_to_owner_of;
+use crate::failure::{Failure, Result};
 
 /// How long a starting server waits for a command that holds its lock for a moment.
 const PATIENCE: Duration = Duration::from_secs(3);

@@ -8,10 +8,10 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::connection::open_writer;
 use super::copy::{copy, fill_at_once, remove_leftovers};
-use super::error::{Failure, Result};
 use super::files::{beside, create_private, folder_of};
 use super::owner::give_to_owner_of;
 use super::{lock, log, statistics};
+use crate::failure::{Failure, Result};
 use crate::rules::day::{Day, Instant};
 
 mod embedded {

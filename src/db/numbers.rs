@@ -2,8 +2,8 @@
 
 use rusqlite::named_params;
 
-use super::error::Result;
 use super::tx::WriteTx;
+use crate::failure::Result;
 use crate::rules::number::Reihe;
 
 /// The next number of a series in a year.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use super::batch::Job;
-use super::error::Result;
+use crate::failure::Result;
 
 /// Requests in one transaction at most: bounds how long the first of them waits.
 const MAX_BATCH: usize = 256;

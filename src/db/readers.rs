@@ -19,9 +19,9 @@ use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags};
 
 use super::door::{Door, Inside};
-use super::error::{Failure, Result};
 use super::priority::step_back;
 use super::{connection, log};
+use crate::failure::{Failure, Result};
 
 /// Steps of SQLite's virtual machine between two looks at the budget.
 const STEPS_PER_LOOK: i32 = 1_000;
@@ -297,6 +297,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
+    use crate::db::error::exceeded_budget;
     #[cfg(target_os = "linux")]
     use crate::db::priority::NICENESS;
 
@@ -378,7 +379,7 @@ mod tests {
         // The rollback of every third of a thousand reads is asked for its budget.
         for at in 0..700 {
             let failure = readers.read(Lane::Fast, count).unwrap_err();
-            assert!(failure.exceeded_budget(), "read {at}: {failure}");
+            assert!(exceeded_budget(&failure), "read {at}: {failure}");
         }
         let one =
             |connection: &Connection| Ok(connection.query_row("select 1", [], |row| row.get::<_, i64>(0))?);

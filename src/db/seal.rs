@@ -21,9 +21,9 @@ use rusqlite::types::ValueRef;
 use sha2::Sha256;
 use siphasher::sip128::{Hasher128, SipHasher24};
 
-#[cfg(unix)]
-use super::error::{Failure, Result};
 use super::files::{beside, broken, folder_of, sync, sync_folder};
+#[cfg(unix)]
+use crate::failure::{Failure, Result};
 
 /// A seal of a head.
 pub type Seal = [u8; 32];

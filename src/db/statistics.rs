@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::Connection;
 
-use super::error::Result;
+use crate::failure::Result;
 
 /// Rows of every table.
 const ROWS: i64 = 1_000_000;

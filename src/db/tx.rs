@@ -14,7 +14,7 @@ use uuid::{ContextV7, Timestamp, Uuid};
 
 use super::TenantId;
 use super::cache::Cache;
-use super::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::rules::day::{Day, Instant};
 
 /// Named parameters of a statement, without `:tenant`.

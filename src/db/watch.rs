@@ -66,9 +66,9 @@ mod tests {
 
     use super::*;
     use crate::db::batch::{Batch, Ended, Job};
-    use crate::db::error::Result;
     use crate::db::system_clock;
     use crate::db::writer::{Housekeeping, Writer, WriterQueue};
+    use crate::failure::Result;
 
     struct Nothing;
 

@@ -7,9 +7,10 @@ use super::idempotency::Repeatable;
 use super::ip_limit::Kind;
 use super::key::{self, PresentedKey};
 use super::{Gate, address};
-use crate::db::error::{Failure, Result};
+use crate::db::error::exceeded_budget;
 use crate::db::readers::Lane;
 use crate::db::tx::Tx;
+use crate::failure::{Failure, Result};
 use crate::http::call::{Body, Call, Caller, Request};
 use crate::http::reply::Reply;
 use crate::http::route::{Access, BodyLimit, Method, Route, Run, WriteWork};
@@ -59,7 +60,7 @@ impl Gate {
         let passed = catch_unwind(AssertUnwindSafe(|| self.check(request, trail, lane)));
         match passed.unwrap_or_else(|_| Err(Failure::Broken("a request panicked".into()))) {
             Ok(admission) => admission,
-            Err(failure) if failure.exceeded_budget() && lane == Lane::Fast => Admission::Slow,
+            Err(failure) if exceeded_budget(&failure) && lane == Lane::Fast => Admission::Slow,
             Err(failure) => self.refuse(failure, request, trail),
         }
     }

@@ -4,8 +4,8 @@ use hyper::header::HeaderValue;
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use crate::db::error::Result;
 use crate::db::tx::{Tx, WriteTx};
+use crate::failure::Result;
 use crate::http::call::{Call, Caller};
 use crate::http::fingerprint;
 use crate::http::reply::Reply;

@@ -17,7 +17,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
 use super::quota::DAILY_LIMIT;
-use crate::db::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::http::call::{Caller, Strictness};
 use crate::rules::bytes::hex;
 use crate::rules::day::{Day, Instant};

@@ -28,9 +28,9 @@ use ipnet::IpNet;
 use rusqlite::Connection;
 
 use crate::db::Clock;
-use crate::db::error::Result;
 use crate::db::readers::{Lane, Readers};
 use crate::db::writer::WriterQueue;
+use crate::failure::Result;
 use crate::http::budget::Budget;
 use crate::http::call::Request;
 use crate::http::route::ServiceStatus;

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, params};
 
-use crate::db::error::Result;
+use crate::failure::Result;
 use crate::http::call::Caller;
 use crate::http::reply::Reply;
 use crate::rules::day::Instant;

@@ -15,9 +15,9 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::key::{Digest32, Keys, PresentedKey};
 use crate::db::connection::prepare_reader;
-use crate::db::error::{self, Failure};
 use crate::db::log;
 use crate::db::vital::vital;
+use crate::failure::{self, Failure};
 
 /// Keys that wait at most.
 const KEYS: usize = 1_024;
@@ -32,7 +32,7 @@ const OF_ADDRESS: usize = 2_048;
 const OF_KEY: usize = 512;
 
 /// Told what became of the verification.
-pub type Continuation = Box<dyn FnOnce(error::Result<()>) + Send>;
+pub type Continuation = Box<dyn FnOnce(failure::Result<()>) + Send>;
 
 /// The requests that wait, by the digest of their key, each with the address it came from.
 #[derive(Default)]
@@ -79,7 +79,7 @@ pub struct Verifying {
 
 impl Verifying {
     /// Starts the thread; it ends when this is dropped.
-    pub fn start(database: &Path, keys: Arc<Keys>) -> error::Result<Verifying> {
+    pub fn start(database: &Path, keys: Arc<Keys>) -> failure::Result<Verifying> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(database, flags)?;
         prepare_reader(&connection)?;

@@ -8,8 +8,8 @@ mod model;
 mod sheet;
 mod sql;
 
-use crate::db::error::{Failure, Result};
 use crate::db::tx::Tx;
+use crate::failure::{Failure, Result};
 use crate::http::call::Call;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Param, ParamKind, Route};

@@ -4,8 +4,8 @@ use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::model::{Beteiligter, Bilanz, Knoten, Ueber};
-use crate::db::error::Result;
 use crate::db::tx::{Columns, Tx};
+use crate::failure::Result;
 use crate::rules::day::{Day, Instant};
 use crate::rules::fixed::Quantity;
 

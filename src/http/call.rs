@@ -14,7 +14,7 @@ use super::query::Query;
 use super::route::Route;
 use super::wire::{At, FromJson};
 use crate::db::TenantId;
-use crate::db::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, Hints, Refusal};
 use crate::rules::scope::ScopeSet;

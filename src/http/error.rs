@@ -5,8 +5,9 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::reply::Reply;
-use crate::db::error::Failure;
+use crate::db::error::is_passing;
 use crate::db::log;
+use crate::failure::Failure;
 use crate::rules::error::{Code, PositionError, Refusal};
 
 /// The error body: a superset of both shapes of the specification (D19).
@@ -95,15 +96,4 @@ fn refused(refusal: &Refusal, request_id: Uuid) -> Reply {
     let body = serde_json::to_vec(&body).unwrap_or_default();
     let reply = Reply { status: status(refusal.code), body, ..Reply::default() };
     if reply.status == 503 { reply.with("retry-after", "1") } else { reply }
-}
-
-/// A full disk, a busy file, an I/O error: the request may succeed later.
-fn is_passing(error: &rusqlite::Error) -> bool {
-    use rusqlite::ErrorCode::{
-        DatabaseBusy, DatabaseLocked, DiskFull, OperationInterrupted, SystemIoFailure,
-    };
-    matches!(
-        error.sqlite_error_code(),
-        Some(DatabaseBusy | DatabaseLocked | DiskFull | OperationInterrupted | SystemIoFailure)
-    )
 }

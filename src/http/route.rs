@@ -5,8 +5,8 @@ use schemars::{JsonSchema, SchemaGenerator};
 use super::call::{Call, Request};
 use super::reply::Reply;
 use super::shape::{Answer, Body};
-use crate::db::error::Result;
 use crate::db::tx::{Tx, WriteTx};
+use crate::failure::Result;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
 

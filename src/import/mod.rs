@@ -3,8 +3,8 @@
 
 pub mod file;
 
-use crate::db::error::{Failure, Result};
 use crate::db::tx::WriteTx;
+use crate::failure::{Failure, Result};
 use crate::http::json::Json;
 use crate::http::wire::{At, FromJson};
 use crate::rules::error::Checked;

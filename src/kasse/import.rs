@@ -6,8 +6,8 @@ use uuid::Uuid;
 
 use super::model::BarverkaufZeile;
 use super::store::{Artikelbezug, BonEingabe, ZeileEingabe, store};
-use crate::db::error::Result;
 use crate::db::tx::WriteTx;
+use crate::failure::Result;
 use crate::http::json::Json;
 use crate::http::wire::{At, FromJson};
 use crate::import::Stored;

@@ -11,8 +11,8 @@ pub use checks::CHECKS;
 
 use uuid::Uuid;
 
-use crate::db::error::Result;
 use crate::db::tx::Tx;
+use crate::failure::Result;
 use crate::http::call::Call;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Param, Route};

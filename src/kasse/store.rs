@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use uuid::Uuid;
 
 use super::sql::{self, Bon, Zeile};
-use crate::db::error::{Failure, Result};
 use crate::db::tx::{Tx, WriteTx};
+use crate::failure::{Failure, Result};
 use crate::import::{Stored, Upserted};
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, Refusal, required};

@@ -4,8 +4,8 @@ use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::sql;
-use crate::db::error::Result;
 use crate::db::tx::Tx;
+use crate::failure::Result;
 use crate::rules::document::Seite;
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 

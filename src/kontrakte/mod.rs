@@ -9,9 +9,9 @@ mod sql;
 pub use bezug::KontraktBezug;
 pub use lieferstand::hint_overdelivered;
 
-use crate::db::error::Result;
 use crate::db::list::Listing;
 use crate::db::tx::Tx;
+use crate::failure::Result;
 use crate::http::call::Call;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Param, Route};

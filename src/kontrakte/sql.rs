@@ -5,9 +5,9 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::model::{Kontrakt, Position};
-use crate::db::error::Result;
 use crate::db::list::{Filter, ListSql, Page};
 use crate::db::tx::{Columns, Tx, WriteTx};
+use crate::failure::Result;
 use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 use crate::rules::text::searchable;

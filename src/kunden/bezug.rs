@@ -2,8 +2,8 @@
 
 use super::model::Kunde;
 use super::sql::{find, find_by_kunden_id, find_by_kundennr};
-use crate::db::error::Result;
 use crate::db::tx::Tx;
+use crate::failure::Result;
 use crate::rules::error::{Code, Refusal};
 use crate::rules::verweis::Verweis;
 

@@ -2,8 +2,8 @@
 
 use super::model::{Kunde, KundeChange, PartnerTypen};
 use super::sql;
-use crate::db::error::{Failure, Result};
 use crate::db::tx::WriteTx;
+use crate::failure::{Failure, Result};
 use crate::rules::change::Change;
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::plausible::{is_email, is_iban};

@@ -3,8 +3,8 @@
 use super::change::{apply, create, name_missing};
 use super::model::{Kunde, KundeChange};
 use super::sql;
-use crate::db::error::Result;
 use crate::db::tx::WriteTx;
+use crate::failure::Result;
 use crate::http::json::Json;
 use crate::http::wire::{At, FromJson};
 use crate::import::Upserted;

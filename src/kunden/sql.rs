@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::model::{Kunde, PartnerTypen};
 use super::suche;
-use crate::db::error::Result;
 use crate::db::list::{Filter, ListSql, Listing, Page, Rows};
 use crate::db::tx::{Columns, Tx, WriteTx};
+use crate::failure::Result;
 use crate::rules::error::{Code, Refusal};
 use crate::rules::text::{Search, case_key, natural_key, searchable};
 

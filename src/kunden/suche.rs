@@ -4,8 +4,8 @@
 use memchr::memmem::Finder;
 use memchr::{memchr, memrchr};
 
-use crate::db::error::Result;
 use crate::db::tx::Tx;
+use crate::failure::Result;
 use crate::rules::text::Folded;
 
 /// Ends the text of a customer.

@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::db::error::Result;
 use crate::db::tx::Tx;
+use crate::failure::Result;
 use crate::http::call::Call;
 use crate::http::json::Json;
 use crate::http::reply::Reply;

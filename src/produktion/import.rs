@@ -3,8 +3,8 @@
 use super::model::{Rezeptur, RezepturZeile, Rezepturzeile, Zutat};
 use super::sql;
 use crate::artikel;
-use crate::db::error::Result;
 use crate::db::tx::{Tx, WriteTx};
+use crate::failure::Result;
 use crate::http::json::Json;
 use crate::http::wire::{At, FromJson};
 use crate::import::Upserted;

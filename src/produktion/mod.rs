@@ -15,8 +15,8 @@ pub use checks::CHECKS;
 
 use uuid::Uuid;
 
-use crate::db::error::{Failure, Result};
 use crate::db::tx::Tx;
+use crate::failure::{Failure, Result};
 use crate::http::call::{Call, IfMatch};
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Method, Param, Route, WriteWork};

@@ -10,8 +10,8 @@ use super::model::{
 };
 use super::sql;
 use crate::chargen;
-use crate::db::error::Result;
 use crate::db::tx::WriteTx;
+use crate::failure::Result;
 use crate::rules::day::DayTime;
 use crate::rules::error::{Checked, Code, Hints, PositionErrors, Refusal, required};
 use crate::rules::fixed::Quantity;

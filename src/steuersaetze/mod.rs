@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::db::TenantId;
-use crate::db::error::Result;
 use crate::db::list::{Filter, ListSql};
 use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::eingabe;
+use crate::failure::Result;
 use crate::http::call::Call;
 use crate::http::json::Json;
 use crate::http::reply::Reply;

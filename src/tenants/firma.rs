@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::settings::Setting;
 use crate::db::TenantId;
-use crate::db::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::db::tx::Tx;
 use crate::laender;
 use crate::rules::day::Instant;

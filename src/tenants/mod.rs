@@ -12,8 +12,8 @@ pub use value::SettingValue;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::db::TenantId;
-use crate::db::error::{Failure, Result};
 use crate::db::tx::Tx;
+use crate::failure::{Failure, Result};
 use crate::rules::day::Instant;
 use crate::rules::text::nearest;
 use crate::steuersaetze;

@@ -12,8 +12,8 @@ use rusqlite::{Connection, Row};
 use super::value::SettingValue;
 use crate::choice;
 use crate::db::TenantId;
-use crate::db::error::{Failure, Result};
 use crate::db::tx::Tx;
+use crate::failure::{Failure, Result};
 use crate::rules::day::Day;
 use crate::rules::document::BelegTyp;
 

@@ -2,9 +2,9 @@
 
 use rusqlite::named_params;
 
-use crate::db::error::Result;
 use crate::db::tx::{Tx, WriteTx};
 use crate::eingabe;
+use crate::failure::Result;
 use crate::http::json::Json;
 use crate::http::wire::{At, FromJson, Int, Text};
 use crate::import::{Import, Upserted, check};

@@ -3,8 +3,8 @@
 use uuid::Uuid;
 
 use super::sql;
-use crate::db::error::Result;
 use crate::db::tx::Tx;
+use crate::failure::Result;
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::Quantity;
 use crate::rules::weighing::{Richtung, WiegungStatus};

@@ -4,9 +4,9 @@ use uuid::Uuid;
 
 use super::model::{NewWiegung, Storno, Wiegung, WiegungBestaetigung, Zweitwiegung};
 use super::sql::{self, Auswahl};
-use crate::db::error::{Failure, Result};
 use crate::db::numbers;
 use crate::db::tx::Tx;
+use crate::failure::{Failure, Result};
 use crate::http::call::{Call, IfMatch};
 use crate::http::reply::Reply;
 use crate::http::route::WriteWork;

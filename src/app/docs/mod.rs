@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-use crate::db::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::http::call::Call;
 use crate::http::encoding::{accepts_gzip, inflated};
 use crate::http::reply::Reply;

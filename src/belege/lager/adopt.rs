@@ -7,8 +7,8 @@ use uuid::Uuid;
 
 use super::portions::Said;
 use super::{Gruppe, sql};
-use crate::db::error::Result;
 use crate::db::tx::{Columns, Tx, WriteTx};
+use crate::failure::Result;
 use crate::rules::day::Instant;
 use crate::rules::document::BelegTyp;
 use crate::rules::fixed::Quantity;

@@ -7,8 +7,8 @@ use uuid::Uuid;
 use super::{Change, Movements};
 use crate::belege::model::BelegPosition;
 use crate::chargen::{self, Vorrat};
-use crate::db::error::Result;
 use crate::db::tx::WriteTx;
+use crate::failure::Result;
 use crate::rules::fixed::Quantity;
 use crate::tenants::ChargeAutomatik;
 

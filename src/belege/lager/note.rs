@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::batch::{self, BatchInformation};
 use super::{Booking, Gruppe, sql};
 use crate::belege;
-use crate::db::error::Result;
+use crate::failure::Result;
 use crate::rules::document::{BelegStatus, BelegTyp, Seite};
 use crate::rules::error::Hints;
 use crate::rules::pairing::{Place, Role};

@@ -9,8 +9,8 @@ use uuid::Uuid;
 
 use super::{Change, Gruppe, sql};
 use crate::belege::model::{Beleg, BelegPosition};
-use crate::db::error::Result;
 use crate::db::tx::{Tx, WriteTx};
+use crate::failure::Result;
 use crate::rules::document::BelegTyp;
 use crate::rules::fixed::Quantity;
 use crate::rules::pairing::{Place, Portion};

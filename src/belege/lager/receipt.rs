@@ -5,8 +5,8 @@ use uuid::Uuid;
 
 use crate::artikel;
 use crate::chargen;
-use crate::db::error::Result;
 use crate::db::tx::{Columns, Tx, WriteTx};
+use crate::failure::Result;
 use crate::rules::fixed::{Percent, Price};
 use crate::rules::price::discounted;
 use crate::rules::stammdaten::EingangQuelle;

@@ -7,8 +7,8 @@ use uuid::Uuid;
 
 use super::Gruppe;
 use crate::belege::model::Beleg;
-use crate::db::error::{Failure, Result};
 use crate::db::tx::{Columns, Tx, WriteTx};
+use crate::failure::{Failure, Result};
 use crate::rules::document::Seite;
 use crate::rules::fixed::Quantity;
 use crate::rules::pairing::{Kind, Place, Portion, Role, Search};

@@ -19,11 +19,11 @@ use super::batch::{Batch, Ended, Job, commit, run};
 use super::cache::Cache;
 use super::checkpoint::Checkpoints;
 use super::copy::{Pages, open_target};
-use super::error::{Failure, Result};
 use super::queue::{CopyRequest, Message, Next, Queue};
 use super::vital::{OUTCOME_UNKNOWN, end_process, vital};
 pub use super::watch::Watch;
 use super::{Clock, log};
+use crate::failure::{Failure, Result};
 
 /// Requests that wait for the writer at most; further ones are answered 503.
 pub const QUEUE: usize = 4_096;

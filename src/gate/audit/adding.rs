@@ -8,7 +8,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use super::Row;
 use super::chain::{DAY, FORM, LOG, Pruefsumme, beginning, link, route_name};
-use crate::db::error::Result;
+use crate::failure::Result;
 use crate::rules::day::Instant;
 
 /// Where the rows of a day end: number and checksum of the last one, and whether the seal of its head held.

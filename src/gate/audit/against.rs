@@ -5,9 +5,9 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::chain::Pruefsumme;
 use super::heads::{Head, copied_heads};
-use crate::db::error::{Failure, Result};
 use crate::db::evidence;
 use crate::db::migrate::is_of_this_version;
+use crate::failure::{Failure, Result};
 use crate::gate::key::mac_secret;
 use crate::rules::day::Day;
 

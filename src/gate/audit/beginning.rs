@@ -5,9 +5,9 @@ use rusqlite::{Connection, params};
 
 use super::adding::begin_day;
 use super::chain::{DAY, LOG, beginning};
-use crate::db::error::Result;
 use crate::db::evidence;
 use crate::db::seal::{Seal, Secret, hex};
+use crate::failure::Result;
 use crate::rules::day::Instant;
 
 /// What the seals are worth.

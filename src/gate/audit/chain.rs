@@ -7,8 +7,8 @@ use rusqlite::{Connection, OptionalExtension};
 use sha2::{Digest, Sha256};
 
 use super::Row;
-use crate::db::error::Result;
 use crate::db::seal::Content;
+use crate::failure::Result;
 
 /// The checksum of a row, and of all before it on its day.
 pub type Pruefsumme = [u8; 32];

@@ -9,7 +9,7 @@ use rusqlite::{Connection, params};
 
 use super::Row;
 use super::adding::Adding;
-use crate::db::error::Result;
+use crate::failure::Result;
 use crate::rules::day::Instant;
 
 const MINUTE: i64 = 60_000;

@@ -16,10 +16,10 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::Row;
 use super::strangers::Strangers;
-use crate::db::error::{Failure, Result};
 use crate::db::files::beside;
 use crate::db::log;
 use crate::db::seal::Secret;
+use crate::failure::{Failure, Result};
 use crate::rules::day::Instant;
 
 /// A segment of the journal is taken in when it is this old.

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension};
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::db::error::Result;
+use crate::failure::Result;
 use crate::rules::day::{Day, Instant};
 
 /// A row of the log, as it is shown.

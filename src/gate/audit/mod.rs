@@ -39,8 +39,8 @@ use uuid::Uuid;
 
 use super::quota::Quota;
 use crate::db::Clock;
-use crate::db::error::Result;
 use crate::db::seal::Secret;
+use crate::failure::Result;
 use crate::http::route::Route;
 use adding::Adding;
 

@@ -5,9 +5,9 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::db::batch::{Batch, Ended, Job};
-use crate::db::error::Result;
 use crate::db::log;
 use crate::db::writer::WriterQueue;
+use crate::failure::Result;
 use crate::rules::day::Instant;
 
 /// Days that rows are kept (specification, Limits).

@@ -11,9 +11,9 @@ use uuid::Uuid;
 use super::adding::Adding;
 use super::journal::{Journal, Ready};
 use super::{Row, flood};
-use crate::db::error::{Failure, Result};
 use crate::db::writer::Housekeeping;
 use crate::db::{Clock, log};
+use crate::failure::{Failure, Result};
 use crate::gate::quota::Quota;
 use crate::rules::day::Instant;
 

@@ -13,8 +13,8 @@ use std::path::Path;
 use uuid::{Uuid, uuid};
 
 use super::store::{Artikelbezug, BonEingabe, ZeileEingabe, store};
-use crate::db::error::Result;
 use crate::db::tx::WriteTx;
+use crate::failure::Result;
 use crate::import::Stored;
 use crate::import::file::Complaint;
 use crate::rules::error::{HintCode, Hints};

@@ -1,0 +1,59 @@
+//! Why a piece of work has no result: the user's reason, or one of ours.
+
+use crate::rules::error::{Code, Refusal};
+use crate::rules::fixed::TooLarge;
+
+/// Why a piece of work has no result.
+#[derive(Debug)]
+pub enum Failure {
+    /// The user's reason: an answer with a code.
+    Refused(Box<Refusal>),
+    /// The database's reason: an answer 503 or 500, the details in the log.
+    Sql(rusqlite::Error),
+    /// Too much to do just now: an answer 503.
+    Busy(String),
+    /// Our own reason: a bug or a broken file; an answer 500, the details in the log.
+    Broken(String),
+}
+
+/// A result, or why there is none.
+pub type Result<T> = std::result::Result<T, Failure>;
+
+impl Failure {
+    /// A refusal because a record is not there (or is another company's).
+    pub fn not_found(what: &str) -> Failure {
+        Refusal::new(Code::NichtGefunden, format!("{what} gibt es nicht. Bitte die id prüfen.")).into()
+    }
+
+    /// Names the field of a refusal below `path`; any other failure stays as it is.
+    pub fn below(self, path: &str) -> Failure {
+        match self {
+            Failure::Refused(refusal) => refusal.below(path).into(),
+            other => other,
+        }
+    }
+}
+
+impl From<Box<Refusal>> for Failure {
+    fn from(refusal: Box<Refusal>) -> Failure {
+        Failure::Refused(refusal)
+    }
+}
+
+impl From<TooLarge> for Failure {
+    fn from(too_large: TooLarge) -> Failure {
+        Failure::Refused(too_large.into())
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Failure::Refused(refusal) => write!(f, "{}: {}", refusal.code.as_str(), refusal.message),
+            Failure::Sql(error) => write!(f, "SQLite: {error}"),
+            Failure::Busy(text) | Failure::Broken(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
