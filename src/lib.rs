@@ -10,6 +10,7 @@
 //! | [`rules`] | what the trade demands: prices, tax, units, days, pairing of goods; no SQL, no HTTP, no clock |
 //! | [`failure`] | why a piece of work has no result: a refusal, or a fault of ours |
 //! | [`db`] | the file: connections, migrations, the one writer, readers, checkpoints, copies, seals |
+//! | [`listing`] | lists as JSON, written row by row as they are read |
 //! | [`http`] | the wire: sockets, heads and bodies, routing, JSON, the shapes of requests and answers |
 //! | [`gate`] | what every request passes: keys, limits, scopes, the log of all requests |
 //! | [`import`] | files of data from the command line: CSV and JSON, row by row |
@@ -46,6 +47,8 @@ pub mod rules;
 pub mod failure;
 
 pub mod db;
+
+pub mod listing;
 
 pub mod http;
 

@@ -6,9 +6,10 @@ use uuid::Uuid;
 use super::Besitzer;
 use super::model::Anhang;
 use crate::db::evidence::{self, Digest, Subject};
-use crate::db::list::{Filter, ListSql, Listing, Page};
+use crate::db::list::{Filter, ListSql, Page};
 use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::failure::{Failure, Result};
+use crate::listing::Listing;
 use crate::rules::bytes::{base64, hex};
 
 const LIST: ListSql = ListSql {

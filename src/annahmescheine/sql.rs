@@ -5,9 +5,10 @@ use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
 use super::model::Annahmeschein;
-use crate::db::list::{Filter, ListSql, Listing, Page};
+use crate::db::list::{Filter, ListSql, Page};
 use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::failure::Result;
+use crate::listing::Listing;
 use crate::rules::day::Day;
 use crate::rules::receipt::AnnahmescheinStatus;
 

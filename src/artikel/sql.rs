@@ -7,9 +7,10 @@ use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
 use super::model::{Artikel, ArtikelZeile, Artikelgruppe};
-use crate::db::list::{Filter, ListSql, Listing, Page};
+use crate::db::list::{Filter, ListSql, Page};
 use crate::db::tx::{Columns, Tx};
 use crate::failure::Result;
+use crate::listing::Listing;
 use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::price::Tier;
 use crate::rules::stammdaten::ArtikelStatus;

@@ -1,9 +1,10 @@
 //! The polling list of finalised documents (specification, GET /dokumente; D11).
 
 use super::model::{Dokument, pdf_url};
-use crate::db::list::{Filter, ListSql, Listing, Page};
+use crate::db::list::{Filter, ListSql, Page};
 use crate::db::tx::{Columns, Tx};
 use crate::failure::Result;
+use crate::listing::Listing;
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Checked, Code, Refusal};
 

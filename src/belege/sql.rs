@@ -5,9 +5,10 @@ use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
 use super::model::{Beleg, BelegPosition, pdf_url};
-use crate::db::list::{Filter, ListSql, Listing, Page};
+use crate::db::list::{Filter, ListSql, Page};
 use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::failure::{Failure, Result};
+use crate::listing::Listing;
 use crate::rules::day::{Day, Instant};
 use crate::rules::document::BelegTyp;
 use crate::rules::text::searchable;

@@ -12,9 +12,10 @@ use super::model::{Beleg, Verlaufseintrag};
 use super::{nachweis, sql};
 use crate::choice;
 use crate::db::evidence::Subject;
-use crate::db::list::{Filter, ListSql, Listing, Page};
+use crate::db::list::{Filter, ListSql, Page};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
+use crate::listing::Listing;
 
 choice! {
     /// What changed a document.

@@ -8,13 +8,13 @@ use super::model::{Charge, ChargeAngelegt, ChargeChange, ChargeGeaendert, NewCha
 use super::verfuegbar::{self, Auswahl};
 use super::{change, sql, stock, verlauf};
 use crate::artikel::{self, Artikel};
-use crate::db::list::Listing;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::http::call::{Call, IfMatch};
 use crate::http::query::Query;
 use crate::http::reply::Reply;
 use crate::http::route::{Param, ParamKind, WriteWork};
+use crate::listing::Listing;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::stammdaten::EingangQuelle;

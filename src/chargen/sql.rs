@@ -5,9 +5,10 @@ use uuid::Uuid;
 
 use super::model::Charge;
 use super::verlauf;
-use crate::db::list::{Filter, ListSql, Listing, Page};
+use crate::db::list::{Filter, ListSql, Page};
 use crate::db::tx::{Columns, Tx};
 use crate::failure::Result;
+use crate::listing::Listing;
 use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 use crate::rules::text::case_key;

@@ -5,9 +5,10 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::model::{Charge, ChargeVerlaufseintrag};
-use crate::db::list::{Filter, ListSql, Listing, Page};
+use crate::db::list::{Filter, ListSql, Page};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
+use crate::listing::Listing;
 use crate::rules::day::Day;
 use crate::rules::text::case_key;
 

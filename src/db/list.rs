@@ -1,15 +1,12 @@
-//! Lists: a where clause built from the filters that are present, a page, and the count of all
-//! rows that match, from one snapshot (D16). Each row is written as JSON as soon as it is read: a page
-//! of 5,000 rows takes the memory of its text, and no more.
+//! Statements of lists: a where clause built from the filters that are present, a page, and the count of all rows
+//! that match (D16).
 
 use rusqlite::Row;
 use rusqlite::types::ToSql;
-use serde::Serialize;
 
 use super::readers::expect_rows;
 use super::tx::Tx;
-use crate::failure::{Failure, Result};
-use crate::rules::error::{Code, Refusal};
+use crate::failure::Result;
 use crate::rules::text::Search;
 
 /// Largest page (D16; specification for barverkaeufe).
@@ -17,10 +14,6 @@ pub const MAX_LIMIT: u32 = 5_000;
 
 /// Rows that a list without a limit gives at most (D16).
 pub const MAX_UNLIMITED: i64 = 20_000;
-
-/// Rows of a list have so many bytes at most: what one request can make the service hold in memory. A page of
-/// 5,000 rows without long texts has 5 MiB.
-const MAX_BYTES: usize = 32 << 20;
 
 /// Which part of a list is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,76 +24,15 @@ pub struct Page {
     pub offset: i64,
 }
 
-/// A page of a list.
-pub struct Listing {
-    rows: Rows,
-    /// All rows that match, whatever the page.
-    pub count: i64,
-    /// How many rows it has, where it ended before its limit because it had enough bytes.
-    pub cut: Option<u32>,
-}
-
-impl Listing {
-    /// A page with nothing on it, of so many rows.
-    pub fn empty(count: i64) -> Listing {
-        Listing { rows: Rows::default(), count, cut: None }
+impl Page {
+    /// How many of `count` rows it has.
+    pub fn rows_of(self, count: i64) -> i64 {
+        self.most().min(count - self.offset).max(0)
     }
 
-    /// A page of rows that are there already, of so many.
-    pub fn of<T: Serialize>(page: impl IntoIterator<Item = T>, count: usize) -> Result<Listing> {
-        let mut listing = Listing::empty(i64::try_from(count).unwrap_or(i64::MAX));
-        page.into_iter().try_for_each(|row| listing.rows.push(&row))?;
-        Ok(listing)
-    }
-
-    /// As JSON in the wrapper of the specification: `{"data":[…],"count":…}`.
-    pub fn wrapped(self) -> Vec<u8> {
-        let Listing { rows: Rows { mut json, .. }, count, .. } = self;
-        json.extend_from_slice(format!("],\"count\":{count}}}").as_bytes());
-        json
-    }
-
-    /// As a JSON array.
-    pub fn array(self) -> Vec<u8> {
-        let Rows { mut json, .. } = self.rows;
-        json.drain(..WRAPPER.len());
-        json.push(b']');
-        json
-    }
-}
-
-/// What stands before the rows.
-const WRAPPER: &str = "{\"data\":";
-
-/// The rows of a page, as JSON.
-pub struct Rows {
-    json: Vec<u8>,
-    written: u32,
-}
-
-impl Default for Rows {
-    fn default() -> Rows {
-        Rows { json: format!("{WRAPPER}[").into_bytes(), written: 0 }
-    }
-}
-
-impl Rows {
-    /// Writes the next row.
-    pub fn push(&mut self, row: &impl Serialize) -> Result<()> {
-        if self.written > 0 {
-            self.json.push(b',');
-        }
-        serde_json::to_writer(&mut self.json, row)
-            .map_err(|error| Failure::Broken(format!("a row cannot be written: {error}")))?;
-        self.written += 1;
-        if self.json.len() <= MAX_BYTES {
-            return Ok(());
-        }
-        let message = format!(
-            "Die Liste hat mehr als {} MiB. Bitte weniger auf einmal lesen: mit limit und offset, oder mit Filtern wie von und bis.",
-            MAX_BYTES >> 20
-        );
-        Err(Refusal::new(Code::ZuVieleTreffer, message).into())
+    /// How many rows it has at most.
+    fn most(self) -> i64 {
+        self.limit.map_or(MAX_UNLIMITED, i64::from)
     }
 }
 
@@ -135,6 +67,10 @@ impl<'f> Filter<'f> {
     /// Adds the parameter of a condition.
     pub fn with<T: ToSql + 'f>(&mut self, name: &'f str, value: T) {
         self.params.push((name, Box::new(value)));
+    }
+
+    fn params(&self) -> Vec<(&str, &dyn ToSql)> {
+        self.params.iter().map(|(name, value)| (*name, &**value)).collect()
     }
 
     /// The page is looked for by ids alone, and only its rows are read: where an index that has the conditions
@@ -213,6 +149,22 @@ pub struct ListSql {
     pub order: &'static str,
 }
 
+impl ListSql {
+    /// The statement of a page.
+    fn page(&self, filter: &Filter<'_>, page: Page) -> String {
+        let ListSql { select, count, ids_first, order } = self;
+        let filtered = &filter.sql;
+        match ids_first.filter(|_| page.offset > 0 || filter.ids_first) {
+            Some(table) => {
+                let ids = count.replace("count(*)", &format!("{table}.id"));
+                let ids = format!("{ids} where {filtered} {order} limit :limit offset :offset");
+                format!("{select} where {table}.tenant_id = :tenant and {table}.id in ({ids}) {order}")
+            }
+            None => format!("{select} where {filtered} {order} limit :limit offset :offset"),
+        }
+    }
+}
+
 impl Tx<'_> {
     /// Every row that matches a filter.
     pub fn filtered<T>(
@@ -222,81 +174,32 @@ impl Tx<'_> {
         rest: &str,
         map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>> {
-        let params: Vec<(&str, &dyn ToSql)> =
-            filter.params.iter().map(|(name, value)| (*name, &**value)).collect();
-        self.all(&format!("{select} where {} {rest}", filter.sql), &params, map)
+        self.all(&format!("{select} where {} {rest}", filter.sql), &filter.params(), map)
     }
 
-    /// One page of a list and the count of all its rows; `write` reads a row and pushes it.
-    pub fn list(
-        &self,
-        sql: &ListSql,
-        filter: &Filter<'_>,
-        page: Page,
-        write: impl FnMut(&Row<'_>, &mut Rows) -> Result<()>,
-    ) -> Result<Listing> {
-        let params: Vec<(&str, &dyn ToSql)> =
-            filter.params.iter().map(|(name, value)| (*name, &**value)).collect();
-        let count: i64 =
-            self.one(&format!("{} where {}", sql.count, filter.sql), &params, |row| row.get(0))?;
-        self.page(sql, filter, page, count, write)
+    /// How many rows match, whatever the page.
+    pub fn count(&self, sql: &ListSql, filter: &Filter<'_>) -> Result<i64> {
+        self.one(&format!("{} where {}", sql.count, filter.sql), &filter.params(), |row| row.get(0))
     }
 
-    /// One page of a list whose rows are counted already.
-    pub fn page(
+    /// Shows the rows of a page one by one, until `visit` says that it has enough. All that match were counted.
+    pub fn each_on_page(
         &self,
         sql: &ListSql,
         filter: &Filter<'_>,
         page: Page,
         count: i64,
-        write: impl FnMut(&Row<'_>, &mut Rows) -> Result<()>,
-    ) -> Result<Listing> {
-        self.page_until(sql, filter, page, count, usize::MAX, write)
-    }
-
-    /// The same; the page ends with the row that makes `enough` bytes, and says so where rows are left.
-    pub fn page_until(
-        &self,
-        sql: &ListSql,
-        filter: &Filter<'_>,
-        page: Page,
-        count: i64,
-        enough: usize,
-        mut write: impl FnMut(&Row<'_>, &mut Rows) -> Result<()>,
-    ) -> Result<Listing> {
-        let ids_first = filter.ids_first;
-        let mut params: Vec<(&str, &dyn ToSql)> =
-            filter.params.iter().map(|(name, value)| (*name, &**value)).collect();
-        if page.limit.is_none() && count > MAX_UNLIMITED {
-            let message = format!(
-                "Die Liste hat {count} Einträge, mehr als {MAX_UNLIMITED}. Bitte mit limit und offset seitenweise lesen."
-            );
-            return Err(Refusal::new(Code::ZuVieleTreffer, message).into());
+        visit: impl FnMut(&Row<'_>) -> Result<bool>,
+    ) -> Result<()> {
+        let expected = page.rows_of(count);
+        if expected == 0 {
+            return Ok(());
         }
-        let limit = page.limit.map_or(MAX_UNLIMITED, i64::from);
-        if limit == 0 || page.offset >= count {
-            return Ok(Listing::empty(count));
-        }
-        expect_rows(limit.min(count - page.offset));
+        expect_rows(expected);
+        let limit = page.most();
+        let mut params = filter.params();
         params.push((":limit", &limit));
         params.push((":offset", &page.offset));
-        let (select, order, filter) = (sql.select, sql.order, &filter.sql);
-        let statement = match sql.ids_first.filter(|_| page.offset > 0 || ids_first) {
-            Some(table) => {
-                let ids = sql.count.replace("count(*)", &format!("{table}.id"));
-                let ids = format!("{ids} where {filter} {order} limit :limit offset :offset");
-                format!("{select} where {table}.tenant_id = :tenant and {table}.id in ({ids}) {order}")
-            }
-            None => format!("{select} where {filter} {order} limit :limit offset :offset"),
-        };
-        let mut listing = Listing::empty(count);
-        let rows = &mut listing.rows;
-        self.each_while(&statement, &params, |row| {
-            write(row, rows)?;
-            Ok(rows.json.len() < enough)
-        })?;
-        let (written, left) = (i64::from(rows.written), (count - page.offset).min(limit));
-        listing.cut = (written < left).then_some(rows.written);
-        Ok(listing)
+        self.each_while(&sql.page(filter, page), &params, visit)
     }
 }

@@ -7,8 +7,8 @@ use uuid::Uuid;
 
 use super::budget::Permit;
 use super::call::Call;
-use crate::db::list::Listing;
 use crate::failure::{Failure, Result};
+use crate::listing::Listing;
 use crate::rules::error::Hints;
 
 /// Bytes that the answer about one record has room in, as a rule.

@@ -4,9 +4,10 @@ use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
 use super::model::Barverkauf;
-use crate::db::list::{Filter, ListSql, Listing, Page, Rows};
+use crate::db::list::{Filter, ListSql, Page};
 use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::failure::Result;
+use crate::listing::{Listing, Rows};
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Code, Refusal};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};

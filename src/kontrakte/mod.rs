@@ -9,7 +9,6 @@ mod sql;
 pub use bezug::KontraktBezug;
 pub use lieferstand::hint_overdelivered;
 
-use crate::db::list::Listing;
 use crate::db::tx::Tx;
 use crate::failure::Result;
 use crate::http::call::Call;
@@ -17,6 +16,7 @@ use crate::http::reply::Reply;
 use crate::http::route::{Access, Param, Route};
 use crate::http::shape::Answer;
 use crate::import::{Import, check};
+use crate::listing::Listing;
 use crate::rules::scope::Scope;
 use model::Kontrakt;
 use sql::Auswahl;

@@ -7,9 +7,10 @@ use uuid::Uuid;
 
 use super::model::{Kunde, PartnerTypen};
 use super::suche;
-use crate::db::list::{Filter, ListSql, Listing, Page, Rows};
+use crate::db::list::{Filter, ListSql, Page};
 use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::failure::Result;
+use crate::listing::{Listing, Rows};
 use crate::rules::error::{Code, Refusal};
 use crate::rules::text::{Search, case_key, natural_key, searchable};
 

@@ -4,9 +4,10 @@ use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
 use super::model::{PaInput, PaOutput, Produktionsauftrag, Rezeptur, Rezepturzeile};
-use crate::db::list::{Filter, ListSql, Listing, Page};
+use crate::db::list::{Filter, ListSql, Page};
 use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::failure::Result;
+use crate::listing::Listing;
 use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 use crate::rules::recipe::Zeilenart;

@@ -4,9 +4,10 @@ use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
 use super::model::Wiegung;
-use crate::db::list::{Filter, ListSql, Listing, Page};
+use crate::db::list::{Filter, ListSql, Page};
 use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::failure::Result;
+use crate::listing::Listing;
 use crate::rules::day::Day;
 
 const SELECT: &str = "select w.id, w.wiegeschein_nr, w.status, w.richtung, w.kennzeichen, w.fahrer,

@@ -1,0 +1,139 @@
+//! Lists as JSON: a page and the count of all its rows, from one snapshot (D16). Each row is written as soon as it
+//! is read: a page of 5,000 rows takes the memory of its text, and no more.
+
+use rusqlite::Row;
+use serde::Serialize;
+
+use crate::db::list::{Filter, ListSql, MAX_UNLIMITED, Page};
+use crate::db::tx::Tx;
+use crate::failure::{Failure, Result};
+use crate::rules::error::{Code, Refusal};
+
+/// Rows of a list have so many bytes at most: what one request can make the service hold in memory. A page of
+/// 5,000 rows without long texts has 5 MiB.
+const MAX_BYTES: usize = 32 << 20;
+
+/// A page of a list.
+pub struct Listing {
+    rows: Rows,
+    /// All rows that match, whatever the page.
+    pub count: i64,
+    /// How many rows it has, where it ended before its limit because it had enough bytes.
+    pub cut: Option<u32>,
+}
+
+impl Listing {
+    /// A page with nothing on it, of so many rows.
+    pub fn empty(count: i64) -> Listing {
+        Listing { rows: Rows::default(), count, cut: None }
+    }
+
+    /// A page of rows that are there already, of so many.
+    pub fn of<T: Serialize>(page: impl IntoIterator<Item = T>, count: usize) -> Result<Listing> {
+        let mut listing = Listing::empty(i64::try_from(count).unwrap_or(i64::MAX));
+        page.into_iter().try_for_each(|row| listing.rows.push(&row))?;
+        Ok(listing)
+    }
+
+    /// As JSON in the wrapper of the specification: `{"data":[…],"count":…}`.
+    pub fn wrapped(self) -> Vec<u8> {
+        let Listing { rows: Rows { mut json, .. }, count, .. } = self;
+        json.extend_from_slice(format!("],\"count\":{count}}}").as_bytes());
+        json
+    }
+
+    /// As a JSON array.
+    pub fn array(self) -> Vec<u8> {
+        let Rows { mut json, .. } = self.rows;
+        json.drain(..WRAPPER.len());
+        json.push(b']');
+        json
+    }
+}
+
+/// What stands before the rows.
+const WRAPPER: &str = "{\"data\":";
+
+/// The rows of a page, as JSON.
+pub struct Rows {
+    json: Vec<u8>,
+    written: u32,
+}
+
+impl Default for Rows {
+    fn default() -> Rows {
+        Rows { json: format!("{WRAPPER}[").into_bytes(), written: 0 }
+    }
+}
+
+impl Rows {
+    /// Writes the next row; refused where the list has become too long.
+    pub fn push(&mut self, row: &impl Serialize) -> Result<()> {
+        if self.written > 0 {
+            self.json.push(b',');
+        }
+        serde_json::to_writer(&mut self.json, row)
+            .map_err(|error| Failure::Broken(format!("a row cannot be written: {error}")))?;
+        self.written += 1;
+        if self.json.len() <= MAX_BYTES {
+            return Ok(());
+        }
+        let message = format!(
+            "Die Liste hat mehr als {} MiB. Bitte weniger auf einmal lesen: mit limit und offset, oder mit Filtern wie von und bis.",
+            MAX_BYTES >> 20
+        );
+        Err(Refusal::new(Code::ZuVieleTreffer, message).into())
+    }
+}
+
+impl Tx<'_> {
+    /// One page of a list and the count of all its rows; `write` reads a row and pushes it.
+    pub fn list(
+        &self,
+        sql: &ListSql,
+        filter: &Filter<'_>,
+        page: Page,
+        write: impl FnMut(&Row<'_>, &mut Rows) -> Result<()>,
+    ) -> Result<Listing> {
+        let count = self.count(sql, filter)?;
+        self.page(sql, filter, page, count, write)
+    }
+
+    /// One page of a list whose rows are counted already.
+    pub fn page(
+        &self,
+        sql: &ListSql,
+        filter: &Filter<'_>,
+        page: Page,
+        count: i64,
+        write: impl FnMut(&Row<'_>, &mut Rows) -> Result<()>,
+    ) -> Result<Listing> {
+        self.page_until(sql, filter, page, count, usize::MAX, write)
+    }
+
+    /// The same; the page ends with the row that makes `enough` bytes, and says so where rows are left.
+    pub fn page_until(
+        &self,
+        sql: &ListSql,
+        filter: &Filter<'_>,
+        page: Page,
+        count: i64,
+        enough: usize,
+        mut write: impl FnMut(&Row<'_>, &mut Rows) -> Result<()>,
+    ) -> Result<Listing> {
+        if page.limit.is_none() && count > MAX_UNLIMITED {
+            let message = format!(
+                "Die Liste hat {count} Einträge, mehr als {MAX_UNLIMITED}. Bitte mit limit und offset seitenweise lesen."
+            );
+            return Err(Refusal::new(Code::ZuVieleTreffer, message).into());
+        }
+        let mut listing = Listing::empty(count);
+        let rows = &mut listing.rows;
+        self.each_on_page(sql, filter, page, count, |row| {
+            write(row, rows)?;
+            Ok(rows.json.len() < enough)
+        })?;
+        listing.cut = (i64::from(rows.written) < page.rows_of(count)).then_some(rows.written);
+        Ok(listing)
+    }
+}
