@@ -9,7 +9,8 @@ use clap::Subcommand;
 use csv::Writer;
 use rusqlite::Connection;
 
-use super::{Outcome, Terminal, begin, find_tenant, now, open, sentence};
+use super::database::{begin, find_tenant, now, open};
+use super::terminal::{Outcome, Terminal, sentence};
 use crate::config::Config;
 use crate::db::connection::open_to_look;
 use crate::db::seal::Secret;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Outcome, Terminal, sentence};
+use super::terminal::{Outcome, Terminal, sentence};
 use crate::app::backup::{Content, backup, restore};
 use crate::config::Config;
 use crate::db::seal::Secret;
@@ -29,7 +29,7 @@ pub fn run_backup(arguments: &BackupArguments, config: &Config, terminal: &Termi
     if !config.db.exists() {
         return Err(format!("there is no database {}: name it with --db", config.db.display()));
     }
-    super::use_file(&config.db)?;
+    super::database::use_file(&config.db)?;
     let waiting = terminal.waiting();
     let content = backup(&config.db, &arguments.file, &system_clock(), |step| waiting.at(step));
     drop(waiting);

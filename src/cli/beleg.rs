@@ -3,7 +3,8 @@
 use clap::Subcommand;
 use serde_json::json;
 
-use super::{Outcome, Terminal, find_tenant, in_transaction, now, open, sentence};
+use super::database::{find_tenant, in_transaction, now, open};
+use super::terminal::{Outcome, Terminal, sentence};
 use crate::belege;
 use crate::config::Config;
 use crate::db::tx::{Tx, WriteTx};

@@ -1,6 +1,7 @@
 //! `check`: proves the database.
 
-use super::{Outcome, Terminal, open, sentence};
+use super::database::open;
+use super::terminal::{Outcome, Terminal, sentence};
 use crate::app::check::check;
 use crate::config::Config;
 use crate::db::seal::Secret;

@@ -1,6 +1,6 @@
 //! `config`: the settings in force.
 
-use super::{Outcome, Terminal};
+use super::terminal::{Outcome, Terminal};
 use crate::config::Config;
 
 /// Prints every setting, its value, and where it came from.

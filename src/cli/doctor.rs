@@ -6,8 +6,9 @@ use std::path::Path;
 use rusqlite::Connection;
 use serde::Serialize;
 
+use super::database::now;
 use super::serve::Validity;
-use super::{Outcome, Terminal, now};
+use super::terminal::{Outcome, Terminal};
 use crate::app::nightly::made;
 use crate::config::Config;
 use crate::db::connection::open_to_look;

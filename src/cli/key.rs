@@ -4,7 +4,8 @@ use clap::Subcommand;
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Outcome, Terminal, find_tenant, in_transaction, now, open, sentence};
+use super::database::{find_tenant, in_transaction, now, open};
+use super::terminal::{Outcome, Terminal, sentence};
 use crate::config::Config;
 use crate::gate::key::{self, Grant};
 use crate::rules::choice::Choice;

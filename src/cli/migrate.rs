@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::{Outcome, Terminal, now, open_or_create, sentence};
+use super::database::{now, open_or_create};
+use super::terminal::{Outcome, Terminal, sentence};
 use crate::app::ADOPTIONS;
 use crate::config::Config;
 use crate::db::migrate as schema;

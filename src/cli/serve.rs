@@ -6,9 +6,10 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio_rustls::TlsAcceptor;
 
+use super::database::now;
 #[cfg(target_os = "linux")]
 use super::systemd;
-use super::{Outcome, Terminal, now, sentence};
+use super::terminal::{Outcome, Terminal, sentence};
 use crate::app::{self, App};
 use crate::config::Config;
 use crate::db::{log, system_clock};

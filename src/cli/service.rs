@@ -19,9 +19,10 @@ use windows_service::service_control_handler::{ServiceControlHandlerResult, Serv
 use windows_service::service_manager::{ServiceManager, ServiceManagerAccess};
 use windows_service::{Error, define_windows_service, service_dispatcher};
 
+use super::database::now;
 use super::logfile::LogFile;
 use super::serve::{encryption, fitting, listen, runtime};
-use super::{Outcome, Terminal, now, sentence};
+use super::terminal::{Outcome, Terminal, sentence};
 use crate::app::App;
 use crate::config::Config;
 use crate::db::files::beside;
@@ -234,24 +235,13 @@ static SETTINGS: OnceLock<Config> = OnceLock::new();
 
 define_windows_service!(service_main, work);
 
-/// Keeps what is wrong with the settings of `service run`, which ends before Windows hears of it.
-pub fn keep_trouble(command: &super::Command, db: Option<&Path>, sentence: &str) {
-    if let (super::Command::Service(Command::Run), Some(db)) = (command, db) {
-        write_trouble(db, sentence);
-    }
-}
-
-/// Where the log of `service run` goes: nobody sees its stderr.
-pub fn log_file(command: &super::Command, db: &Path) -> Result<Option<LogFile>, String> {
-    if !matches!(command, super::Command::Service(Command::Run)) {
-        return Ok(None);
-    }
-    let opened = LogFile::beside(db).map_err(|error| {
+/// The log of `service run`: nobody sees its stderr.
+pub fn log_file(db: &Path) -> Result<LogFile, String> {
+    LogFile::beside(db).map_err(|error| {
         let sentence = format!("the log beside {} cannot be written: {error}", db.display());
         write_trouble(db, &sentence);
         sentence
-    });
-    opened.map(Some)
+    })
 }
 
 /// What Windows calls in a thread of its own. Nobody sees stderr here: why it did not start, or stopped
@@ -321,7 +311,8 @@ fn at(current_state: ServiceState, wait_hint: Duration, exit_code: ServiceExitCo
     }
 }
 
-fn write_trouble(db: &Path, sentence: &str) {
+/// Keeps why `service run` did not start, where Windows hears nothing of it.
+pub fn write_trouble(db: &Path, sentence: &str) {
     let _ = std::fs::write(trouble_file(db), format!("{} {sentence}\r\n", now()));
 }
 

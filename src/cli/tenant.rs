@@ -8,7 +8,8 @@ use rusqlite::Connection;
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Outcome, Terminal, find_tenant, in_transaction, now, open, open_or_create, sentence};
+use super::database::{find_tenant, in_transaction, now, open, open_or_create};
+use super::terminal::{Outcome, Terminal, sentence};
 use crate::config::Config;
 use crate::db::TenantId;
 use crate::tenants::{self, Setting};

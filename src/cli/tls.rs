@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use serde_json::json;
 
-use super::{Outcome, Terminal, now};
+use super::database::now;
+use super::terminal::{Outcome, Terminal};
 use crate::db::files::refuse_existing;
 use crate::http::tls::self_signed;
 use crate::rules::day::Day;
@@ -35,7 +36,7 @@ pub fn run(command: Command, terminal: &Terminal) -> Outcome {
     let folder = std::path::absolute(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let (certificate, key) = (folder.join("partnerd-cert.pem"), folder.join("partnerd-key.pem"));
     for file in [&certificate, &key] {
-        refuse_existing(file).map_err(super::sentence)?;
+        refuse_existing(file).map_err(super::terminal::sentence)?;
     }
     let year = i32::try_from(Day::in_berlin(now()).year()).unwrap_or(2026);
     let made = self_signed(names.clone(), year)

@@ -10,8 +10,10 @@ use hyper::header::HeaderValue;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::database::{in_transaction, now};
 use super::import::store_all;
-use super::{Outcome, Terminal, in_transaction, now, sentence, serve};
+use super::serve;
+use super::terminal::{Outcome, Terminal, sentence};
 use crate::app::{ADOPTIONS, App, imports};
 use crate::config::Config;
 use crate::db::connection::open_writer;

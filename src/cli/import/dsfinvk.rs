@@ -1,7 +1,8 @@
 //! `import dsfinvk`: the export of a cash register (D22).
 
-use super::{Arguments, Counts, refuse_too_many, store_parts};
-use crate::cli::{Outcome, Terminal, find_tenant, now, open, sentence};
+use super::parts::{Counts, Source, refuse_too_many, store_parts};
+use crate::cli::database::{find_tenant, now, open};
+use crate::cli::terminal::{Outcome, Terminal, sentence};
 use crate::config::Config;
 use crate::db::tx::{Tx, WriteTx};
 use crate::kasse::dsfinvk::{Receipt, read, store_receipt};
@@ -10,15 +11,15 @@ use crate::kasse::dsfinvk::{Receipt, read, store_receipt};
 pub const KIND: &str = "dsfinvk";
 
 /// Reads and joins the files, then stores the receipts: all of them or none.
-pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
-    let read = read(&arguments.file).map_err(|complaint| format!("{complaint}. Nothing was stored."))?;
-    refuse_too_many(read.receipts.iter().map(Receipt::lines).sum(), arguments)?;
+pub fn run(source: &Source, config: &Config, terminal: &Terminal) -> Outcome {
+    let read = read(&source.file).map_err(|complaint| format!("{complaint}. Nothing was stored."))?;
+    refuse_too_many(read.receipts.iter().map(Receipt::lines).sum(), source)?;
     let mut connection = open(config)?;
-    let tenant = find_tenant(&connection, &arguments.tenant)?.id;
+    let tenant = find_tenant(&connection, &source.tenant)?.id;
     read.notes.iter().for_each(|note| terminal.say(note));
     store_parts(
         &mut connection,
-        arguments,
+        source,
         terminal,
         &read.receipts,
         Receipt::lines,
