@@ -14,7 +14,8 @@ use lines::{History, IN_ONE_BATCH, OPERATIONS, Operation};
 use partnerd::belege::ROUTES;
 use partnerd::db::tx::{Tx, WriteTx};
 use partnerd::db::{connection, system_clock};
-use partnerd::http::call::{Body, Call, Request, Strictness};
+use partnerd::http::call::{Call, Strictness};
+use partnerd::http::request::{Body, Request};
 use partnerd::http::route::Run;
 use process::Folder;
 use rusqlite::Connection;
@@ -71,7 +72,7 @@ impl Company {
             malformed: None,
             body: Body::of(body.into_bytes()),
         };
-        let call = Call::new(&request, route, ids, Strictness::default()).unwrap();
+        let call = Call::new(&request, route.query, ids, Strictness::default()).unwrap();
         let Run::Write(run) = route.run else { panic!("{pattern} does not write") };
         let work = run(&call).unwrap();
         let before = self.steps.load(Ordering::Relaxed);

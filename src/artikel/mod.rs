@@ -20,8 +20,9 @@ use crate::anhaenge::{self, Anhang, AnhangAngelegt, Besitzer, NewAnhang, Upload}
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::http::call::Call;
+use crate::http::param::Param;
 use crate::http::reply::Reply;
-use crate::http::route::{Access, Method, Param, Route, WriteWork};
+use crate::http::route::{Access, Method, Route, WriteWork};
 use crate::http::shape::Answer;
 use crate::import::{Import, check};
 use crate::rules::scope::Scope;

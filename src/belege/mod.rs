@@ -34,7 +34,8 @@ pub use pruefsumme::broken_links;
 pub use tagesende::{finalise_number, finalise_past_days, settle_number};
 pub use wareneingang::{Wareneingang, is_live, receive};
 
-use crate::http::route::{Access, Method, Param, ParamKind, Route};
+use crate::http::param::{Param, ParamKind};
+use crate::http::route::{Access, Method, Route};
 use crate::http::shape::Answer;
 use crate::http::wire::Leer;
 use crate::rules::error::Code;

@@ -18,7 +18,8 @@ pub use stock::{
     check_named, check_not_negative, create, fill_in, set_receipt,
 };
 
-use crate::http::route::{Access, Method, Param, Route};
+use crate::http::param::Param;
+use crate::http::route::{Access, Method, Route};
 use crate::http::shape::Answer;
 use crate::import::{Import, check};
 use crate::rules::error::Code;

@@ -11,8 +11,9 @@ use crate::db::error::exceeded_budget;
 use crate::db::readers::Lane;
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
-use crate::http::call::{Body, Call, Caller, Request};
+use crate::http::call::{Call, Caller};
 use crate::http::reply::Reply;
+use crate::http::request::{Body, Request};
 use crate::http::route::{Access, BodyLimit, Method, Route, Run, WriteWork};
 use crate::http::router::split;
 use crate::http::{error, query};
@@ -50,6 +51,7 @@ type ReadBody = fn(&Call<'_>) -> Result<WriteWork>;
 enum Admitted<'r> {
     Reply(Reply),
     Heavy,
+    Body(BodyLimit),
     ToWrite(Call<'r>, ReadBody),
 }
 
@@ -102,7 +104,7 @@ impl Gate {
             let at = found.ok_or_else(|| self.not_found(request, &path))?;
             let route = self.router.route(*trail.route.insert(at));
             check_scope(route, caller)?;
-            let call = Call::new(request, route, self.router.ids(at, &path), caller.strictness)?;
+            let call = Call::new(request, route.query, self.router.ids(at, &path), caller.strictness)?;
             let is_heavy = route.is_heavy || lane == Lane::Slow;
             if is_heavy && !self.answers.has_room(&caller.key_id) {
                 return Err(too_many_unread());
@@ -115,15 +117,14 @@ impl Gate {
                     let reply = run(&call, &Tx::new(connection, caller.tenant, now))?;
                     Ok(Admitted::Reply(reply.with_notes(&call.notes)))
                 }
+                Run::Write(_) if matches!(request.body, Body::Awaited) => Ok(Admitted::Body(route.body)),
                 Run::Write(read_body) => Ok(Admitted::ToWrite(call, read_body)),
             }
         })?;
         match passed {
             Admitted::Reply(reply) => Ok(Admission::Reply(reply)),
             Admitted::Heavy => Ok(Admission::Heavy),
-            Admitted::ToWrite(call, _) if matches!(request.body, Body::Awaited) => {
-                Ok(Admission::Body(call.route.body))
-            }
+            Admitted::Body(limit) => Ok(Admission::Body(limit)),
             Admitted::ToWrite(call, read_body) => self.prepare_write(call, read_body, trail, lane),
         }
     }
@@ -216,7 +217,7 @@ impl Gate {
             return Err(Failure::Broken("a request that only reads was to be written".into()));
         };
         let ids = self.router.ids(at, &split(&request.path));
-        Ok((Call::new(request, route, ids, caller.strictness)?, read_body))
+        Ok((Call::new(request, route.query, ids, caller.strictness)?, read_body))
     }
 
     /// The answer of a path that needs no key.
@@ -224,7 +225,7 @@ impl Gate {
         let is_open = |at: &usize| self.router.route(*at).access == Access::Open;
         let Some(at) = found.filter(is_open) else { return Ok(None) };
         let route = self.router.route(*trail.route.insert(at));
-        let call = Call::new(request, route, Vec::new(), Default::default())?;
+        let call = Call::new(request, route.query, Vec::new(), Default::default())?;
         match route.run {
             Run::Open(run) => run(&call).map(Some),
             Run::Status(run) => run(&call, self).map(Some),

@@ -6,9 +6,10 @@ use std::net::IpAddr;
 use super::audit::Row;
 use super::quota::Allowance;
 use super::{Gate, address};
-use crate::http::call::{Caller, Request};
+use crate::http::call::Caller;
 use crate::http::error;
 use crate::http::reply::Reply;
+use crate::http::request::Request;
 use crate::http::route::Run;
 
 /// Answers up to this size take no part in the memory for answers, in bytes.

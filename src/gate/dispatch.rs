@@ -16,9 +16,9 @@ use crate::db::readers::Lane;
 use crate::db::tx::WriteTx;
 use crate::failure::{Failure, Result};
 use crate::http::answering::{Answering, BodyWanted, Outcome, Work};
-use crate::http::call::Request;
 use crate::http::error;
 use crate::http::reply::Reply;
+use crate::http::request::Request;
 use crate::http::route::BodyLimit;
 
 /// A body above this size is parsed on a thread that serves no sockets, in bytes.

@@ -32,7 +32,7 @@ use crate::db::readers::{Lane, Readers};
 use crate::db::writer::WriterQueue;
 use crate::failure::Result;
 use crate::http::budget::Budget;
-use crate::http::call::Request;
+use crate::http::request::Request;
 use crate::http::route::ServiceStatus;
 use crate::http::router::Router;
 use audit::Journal;

@@ -7,9 +7,8 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-use super::call::{Body, Request};
 use super::reply::Reply;
-use crate::rules::error::{Code, Refusal};
+use super::request::{Body, Request, incomplete};
 
 /// Who answers requests: the gate, seen from the socket.
 pub trait Answering: Send + Sync + 'static {
@@ -105,9 +104,4 @@ impl Drop for BodyWanted {
             drop(go_on(Body::Refused(incomplete())));
         }
     }
-}
-
-/// Why there is no body: the connection ended within it.
-pub fn incomplete() -> Box<Refusal> {
-    Refusal::new(Code::AnfrageUngueltig, "Die Anfrage ist unvollständig. Bitte wiederholen.")
 }

@@ -1,83 +1,19 @@
 //! One call of a route: the request, the ids in its path, who calls, and how to read the rest.
 
 use std::cell::OnceCell;
-use std::net::IpAddr;
 
-use hyper::HeaderMap;
 use hyper::header::HeaderValue;
 use uuid::Uuid;
 
-use super::answering::incomplete;
-use super::budget::Permit;
 use super::json::Json;
+use super::param::Param;
 use super::query::Query;
-use super::route::Route;
+use super::request::Request;
 use super::wire::{At, FromJson};
 use crate::db::TenantId;
 use crate::failure::{Failure, Result};
-use crate::rules::day::Instant;
 use crate::rules::error::{Code, Hints, Refusal};
 use crate::rules::scope::ScopeSet;
-
-/// A request as the socket read it.
-pub struct Request {
-    /// Goes into the answer, the log and the audit row.
-    pub id: Uuid,
-    /// When it arrived.
-    pub at: Instant,
-    /// When it arrived, for its duration.
-    pub started: std::time::Instant,
-    /// Address of the client.
-    pub peer: IpAddr,
-    /// The method as sent.
-    pub method: String,
-    /// The path as sent, without the query.
-    pub path: String,
-    /// The query as sent.
-    pub query: String,
-    /// The headers.
-    pub headers: HeaderMap,
-    /// What is wrong with the request as HTTP, if anything.
-    pub malformed: Option<Box<Refusal>>,
-    /// The body.
-    pub body: Body,
-}
-
-/// The body of a request.
-pub enum Body {
-    /// It has not been read yet.
-    Awaited,
-    /// It was read, and holds its share of the memory for bodies until it is dropped.
-    Read(Vec<u8>, Option<Permit>),
-    /// Why it was not read.
-    Refused(Box<Refusal>),
-}
-
-impl Body {
-    /// A body that is there, on nobody's account.
-    pub fn of(content: Vec<u8>) -> Body {
-        Body::Read(content, None)
-    }
-
-    /// Its length in bytes; 0 where it was not read.
-    pub fn len(&self) -> usize {
-        self.content().map_or(0, <[u8]>::len)
-    }
-
-    /// Whether there is nothing in it, or it was not read.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// What was read, or why nothing was.
-    pub fn content(&self) -> std::result::Result<&[u8], Box<Refusal>> {
-        match self {
-            Body::Read(content, _) => Ok(content),
-            Body::Refused(refusal) => Err(refusal.clone()),
-            Body::Awaited => Err(incomplete()),
-        }
-    }
-}
 
 /// What a company asks of its clients' requests (D18).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -107,8 +43,6 @@ pub struct Caller {
 pub struct Call<'r> {
     /// The request.
     pub request: &'r Request,
-    /// The route.
-    pub route: &'static Route,
     /// The ids in the path; none where a segment is no uuid.
     ids: Vec<Option<Uuid>>,
     /// The query parameters.
@@ -122,17 +56,17 @@ pub struct Call<'r> {
 }
 
 impl<'r> Call<'r> {
-    /// A call whose path matched its route; its query is checked against the route.
+    /// A call whose path matched its route; its query is checked against the parameters of the route.
     pub fn new(
         request: &'r Request,
-        route: &'static Route,
+        params: &'static [Param],
         ids: Vec<Option<Uuid>>,
         strictness: Strictness,
     ) -> Result<Call<'r>> {
         let mut notes = Hints::default();
         let ignored = strictness.unknown_parameters_ignored;
-        let query = Query::read(&request.query, route.query, ignored, &mut notes)?;
-        Ok(Call { request, route, ids, query, json: OnceCell::new(), strictness, notes })
+        let query = Query::read(&request.query, params, ignored, &mut notes)?;
+        Ok(Call { request, ids, query, json: OnceCell::new(), strictness, notes })
     }
 
     /// The first id in the path; a malformed one is not found (D18).
@@ -179,16 +113,6 @@ impl<'r> Call<'r> {
         let text = |value: &HeaderValue| value.to_str().unwrap_or_default().to_owned();
         let values: Vec<String> = self.request.headers.get_all("if-match").iter().map(text).collect();
         (!values.is_empty()).then(|| IfMatch(values.join(",")))
-    }
-
-    /// The tag under which the client already has the answer with this tag, if it has it.
-    pub fn cached(&self, etag: &str) -> Option<String> {
-        let values = self.request.headers.get_all("if-none-match").iter();
-        // A compressed answer has a tag of its own.
-        let opaque = |tag: &str| tag.trim_start_matches("W/").replace("-gzip\"", "\"");
-        let mut tags = values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
-        let known = tags.find(|tag| tag.trim() == "*" || opaque(tag.trim()) == opaque(etag))?;
-        Some(if known.trim() == "*" { etag.to_owned() } else { known.trim().to_owned() })
     }
 
     /// `Prefer: handling=strict` (RFC 7240).

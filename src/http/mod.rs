@@ -2,6 +2,7 @@
 
 pub mod answering;
 pub mod budget;
+pub mod cached;
 pub mod call;
 mod connections;
 pub mod encoding;
@@ -10,8 +11,10 @@ pub mod fingerprint;
 pub mod json;
 mod off_sockets;
 mod paced;
+pub mod param;
 pub mod query;
 pub mod reply;
+pub mod request;
 pub mod route;
 pub mod router;
 pub mod server;

@@ -3,7 +3,7 @@
 use percent_encoding::percent_decode_str;
 use uuid::Uuid;
 
-use super::route::{Param, ParamKind};
+use super::param::{Param, ParamKind};
 use crate::db::list::{MAX_LIMIT, MAX_SEARCH_WORDS, Page};
 use crate::rules::day::Day;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};

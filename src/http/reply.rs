@@ -1,12 +1,9 @@
 //! An answer, before it becomes HTTP.
 
-use std::hash::{DefaultHasher, Hasher};
-
 use serde::Serialize;
 use uuid::Uuid;
 
 use super::budget::Permit;
-use super::call::Call;
 use crate::failure::{Failure, Result};
 use crate::listing::Listing;
 use crate::rules::error::Hints;
@@ -68,14 +65,6 @@ impl Reply {
         Reply::json(201, body)
     }
 
-    /// A single resource with its ETag: the version, and a digest of the answer, which also
-    /// holds joined names. If-None-Match compares all of it, If-Match the version alone (D11).
-    pub fn resource(call: &Call<'_>, version: i64, id: Uuid, body: &impl Serialize) -> Result<Reply> {
-        let reply = Reply::ok(body)?;
-        let etag = format!("\"{version}-{:016x}\"", digest(&reply.body));
-        Ok(reply.unless_cached(call, etag).about(id))
-    }
-
     /// 200 with a page in its wrapper, and X-Limit where a limit was cut (D16).
     pub fn list(listing: Listing, cut: Option<u32>) -> Reply {
         Reply { status: 200, body: listing.wrapped(), ..Reply::default() }.with_cut_limit(cut)
@@ -100,12 +89,6 @@ impl Reply {
             Some(limit) => self.with("x-limit", limit.to_string()),
             None => self,
         }
-    }
-
-    /// The same with a weak ETag over the body.
-    pub fn with_weak_etag(self, call: &Call<'_>) -> Reply {
-        let etag = format!("W/\"{:016x}\"", digest(&self.body));
-        self.unless_cached(call, etag)
     }
 
     /// The same, about a record.
@@ -134,21 +117,4 @@ impl Reply {
         texts.splice(0..0, own.map(|at| self.headers.remove(at).1));
         self.with(NOTES, texts.join(", "))
     }
-
-    /// 304 without a body when the client already has this answer.
-    fn unless_cached(self, call: &Call<'_>, etag: String) -> Reply {
-        let Some(known) = call.cached(&etag) else { return self.with("etag", etag) };
-        let mut reply = self.with("etag", known);
-        reply.status = 304;
-        reply.body.clear();
-        reply.headers.retain(|(name, _)| !["content-type", "content-encoding"].contains(name));
-        reply
-    }
-}
-
-/// A digest that tells answers apart; it need not outlive this version of the program.
-fn digest(body: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    hasher.write(body);
-    hasher.finish()
 }

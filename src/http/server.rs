@@ -25,14 +25,14 @@ use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use uuid::Uuid;
 
-use super::answering::{Answering, Outcome, incomplete};
+use super::answering::{Answering, Outcome};
 use super::budget::{Budget, Permit};
-use super::call::{Body, Request};
 use super::connections::{Connections, Place};
 use super::encoding::{accepts_gzip, encoded};
 use super::off_sockets::off_sockets;
 use super::paced::Paced;
 use super::reply::Reply;
+use super::request::{Body, Request, incomplete};
 use crate::db::{Clock, log};
 use crate::rules::error::{Code, Refusal};
 

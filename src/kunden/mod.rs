@@ -15,7 +15,8 @@ pub use model::{Kunde, KundenId};
 pub use sql::{find, find_by_kundennr, must_have_number};
 
 use crate::anhaenge::{Anhang, AnhangAngelegt, NewAnhang};
-use crate::http::route::{Access, Method, Param, Route};
+use crate::http::param::Param;
+use crate::http::route::{Access, Method, Route};
 use crate::http::shape::Answer;
 use crate::import::{Import, check};
 use crate::rules::error::Code;

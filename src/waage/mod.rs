@@ -11,7 +11,8 @@ pub use checks::CHECKS;
 pub use model::{Storno, Wiegung};
 pub use sql::annahmeschein_of;
 
-use crate::http::route::{Access, Method, Param, Route};
+use crate::http::param::Param;
+use crate::http::route::{Access, Method, Route};
 use crate::http::shape::Answer;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;

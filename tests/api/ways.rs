@@ -9,7 +9,7 @@ use partnerd::db::system_clock;
 use partnerd::gate::Policy;
 use partnerd::gate::key::{self, Grant};
 use partnerd::http::answering::{Answering, Outcome};
-use partnerd::http::call::{Body, Request};
+use partnerd::http::request::{Body, Request};
 use partnerd::http::reply::Reply;
 use partnerd::rules::choice::Choice;
 use partnerd::rules::scope::Scope;

@@ -23,7 +23,7 @@ use crate::db::{lock, system_clock};
 use crate::gate::Policy;
 use crate::gate::key::{self, Grant};
 use crate::http::answering::Answering;
-use crate::http::call::{Body, Request};
+use crate::http::request::{Body, Request};
 use crate::import::file::read;
 use crate::rules::bytes::base64;
 use crate::rules::choice::Choice;
