@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use partnerd::app::{description, routes};
+use partnerd::app::{document, routes};
 use partnerd::http::route::Access;
 use partnerd::rules::choice::Choice;
 use partnerd::rules::error::Code;
@@ -39,7 +39,7 @@ fn what_is_served_is_what_is_printed() {
 
 #[test]
 fn every_row_of_the_table_is_described() {
-    let document = description::document();
+    let document = document();
     let mut ids = BTreeSet::new();
     let mut codes = BTreeSet::new();
     for route in routes() {
@@ -68,7 +68,7 @@ fn every_row_of_the_table_is_described() {
 /// The defaults and bounds of the specification (Limits) and of D16.
 #[test]
 fn parameters_have_their_defaults_and_bounds() {
-    let document = description::document();
+    let document = document();
     let limit = |default: u32| json!({"type": "integer", "minimum": 0, "maximum": 5000, "default": default});
     let depth = json!({"type": "integer", "minimum": 1, "maximum": 50, "default": 20});
     let format = json!({"type": "string", "enum": ["json", "csv"], "default": "json"});
@@ -93,7 +93,7 @@ fn parameters_have_their_defaults_and_bounds() {
 
 #[test]
 fn every_field_has_its_meaning_and_every_meaning_its_field() {
-    let document = description::document();
+    let document = document();
     let mut used = BTreeSet::new();
     for (name, shape) in document["components"]["schemas"].as_object().unwrap() {
         for (field, described) in shape["properties"].as_object().into_iter().flatten() {
@@ -220,7 +220,7 @@ fn the_examples_are_what_the_demo_answers() {
 fn what_is_called_required_is_required() {
     let folder = Folder::new();
     let (_demo, client) = demo(&folder);
-    let document = description::document();
+    let document = document();
     let mut refused = 0;
     for step in walk(&client) {
         let (method, pattern) = step["route"].as_str().unwrap().split_once(' ').unwrap();

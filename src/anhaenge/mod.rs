@@ -4,11 +4,10 @@
 mod model;
 mod sql;
 
-pub use model::{Anhang, AnhangAngelegt, NewAnhang};
+pub use model::{Anhang, AnhangAngelegt, Besitzer, NewAnhang};
 pub use sql::{altered_content, digest, keep, without_evidence};
 
 use sha2::{Digest, Sha256};
-use uuid::Uuid;
 
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
@@ -17,15 +16,6 @@ use crate::http::reply::Reply;
 use crate::http::upload::mime_type;
 use crate::rules::bytes::hex;
 use crate::rules::error::{Hints, required};
-
-/// Whose attachment it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Besitzer {
-    /// A customer.
-    Kunde(Uuid),
-    /// An article.
-    Artikel(Uuid),
-}
 
 /// An upload, with the digest that was computed before the writer's turn.
 pub struct Upload {

@@ -10,6 +10,15 @@ use crate::http::wire::Text;
 use crate::rules::day::Instant;
 use crate::rules::error::Hints;
 
+/// Whose attachment it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Besitzer {
+    /// A customer.
+    Kunde(Uuid),
+    /// An article.
+    Artikel(Uuid),
+}
+
 /// An attachment (D21f).
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[allow(missing_docs)]

@@ -3,8 +3,7 @@
 use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
-use super::Besitzer;
-use super::model::Anhang;
+use super::model::{Anhang, Besitzer};
 use crate::db::evidence::{self, Digest, Subject};
 use crate::db::list::{Filter, ListSql, Page};
 use crate::db::tx::{Columns, Tx, WriteTx};

@@ -1,23 +1,25 @@
 //! The whole service: all routes, all kinds of import, and what it takes to run them.
 
+mod adoptions;
 pub mod backup;
 pub mod check;
 pub mod description;
 mod docs;
+mod interface;
 mod midnight;
 pub mod nightly;
 mod probes;
+
 pub mod sealing;
 
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
+pub use adoptions::ADOPTIONS;
+pub use interface::{document, openapi_text, routes};
 use midnight::Midnight;
 use nightly::Schedule;
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde_json::{Map, Value};
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio_rustls::TlsAcceptor;
@@ -27,7 +29,7 @@ use crate::db::connection::open_writer;
 use crate::db::door::Door;
 use crate::db::files::beside;
 use crate::db::lock::{self, Lock};
-use crate::db::migrate::{Adoption, migrate, refuse_foreign};
+use crate::db::migrate::{migrate, refuse_foreign};
 use crate::db::readers::{self, Readers};
 use crate::db::writer::Writer;
 use crate::db::{Clock, log};
@@ -39,58 +41,14 @@ use crate::gate::quota::Quota;
 use crate::gate::verifying::Verifying;
 use crate::gate::{ANSWERS, ANSWERS_OF_STRANGERS, Gate, Policy};
 use crate::http::budget::Budget;
-use crate::http::call::Call;
-use crate::http::reply::Reply;
-use crate::http::route::{Route, Run};
+use crate::http::route::Route;
 use crate::http::router::Router;
 use crate::http::server::{Limits, serve};
-use crate::http::shape::Answer;
 use crate::import::Kind;
 use crate::{
-    annahmescheine, artikel, belege, biozertifikate, chargen, herkunft, kasse, kontrakte, kunden, laender,
-    produktion, steuersaetze, vertriebler, waage,
+    annahmescheine, artikel, biozertifikate, chargen, kasse, kontrakte, kunden, produktion, steuersaetze,
+    vertriebler,
 };
-
-/// Version of the interface (specification, Versioning).
-const API_VERSION: &str = "1.0.0";
-
-/// Routes of the service itself.
-const OWN_ROUTES: &[Route] = &[
-    Route::open("/api/v1", "Version und Liste der Endpunkte", Run::Open(about))
-        .gives(&[Answer::ok::<About>()]),
-    Route::open("/openapi.json", "Diese Beschreibung (OpenAPI 3.1)", Run::Open(openapi))
-        .gives(&[Answer::ok::<Map<String, Value>>().with(&["etag"])]),
-    Route::open("/docs", "Seite, die die Schnittstelle beschreibt", Run::Open(docs::page))
-        .gives(&[Answer::other("text/html").with(&["etag"])]),
-    Route::open("/docs/{datei}", "Eine Datei dieser Seite", Run::Open(docs::part)).gives(docs::ANSWERS),
-    Route::open("/healthz", "Ob der Dienst läuft", Run::Status(probes::health))
-        .gives(&[Answer::ok::<probes::Health>()]),
-    Route::open("/readyz", "Ob der Dienst lesen und schreiben kann", Run::Status(probes::ready))
-        .gives(&[Answer::ok::<probes::Health>()]),
-    Route::open("/metrics", "Messwerte im Textformat von Prometheus", Run::Status(probes::metrics))
-        .gives(&[Answer::other("text/plain")]),
-];
-
-/// Every route, slice by slice.
-pub fn routes() -> impl Iterator<Item = &'static Route> {
-    [
-        OWN_ROUTES,
-        laender::ROUTES,
-        steuersaetze::ROUTES,
-        artikel::ROUTES,
-        kunden::ROUTES,
-        kontrakte::ROUTES,
-        chargen::ROUTES,
-        waage::ROUTES,
-        produktion::ROUTES,
-        kasse::ROUTES,
-        belege::ROUTES,
-        annahmescheine::ROUTES,
-        herkunft::ROUTES,
-    ]
-    .into_iter()
-    .flatten()
-}
 
 /// Every kind of import, in the order in which a new company needs them.
 pub fn imports() -> impl Iterator<Item = Kind> {
@@ -107,39 +65,6 @@ pub fn imports() -> impl Iterator<Item = Kind> {
     ];
     by_row.into_iter().flatten().map(Kind::Rows).chain(kasse::IMPORTS.iter().map(Kind::Groups))
 }
-
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Dienst")]
-struct About {
-    api: &'static str,
-    version: &'static str,
-    docs: &'static str,
-    spec: &'static str,
-    auth: &'static str,
-    endpoints: Vec<String>,
-}
-
-/// GET /openapi.json
-fn openapi(call: &Call<'_>) -> Result<Reply> {
-    let both = docs::File::Both(description::compressed(), description::text().as_bytes());
-    Ok(docs::file(call, "application/json; charset=utf-8", &both))
-}
-
-/// GET /api/v1
-fn about(_: &Call<'_>) -> Result<Reply> {
-    let endpoints = routes().map(|route| format!("{} {}", route.method.as_str(), route.pattern));
-    Reply::ok(&About {
-        api: "partnerd",
-        version: API_VERSION,
-        docs: "/docs",
-        spec: "/openapi.json",
-        auth: "X-API-Key",
-        endpoints: endpoints.collect(),
-    })
-}
-
-/// What migrations need done that SQL cannot say.
-pub const ADOPTIONS: &[Adoption] = &[Adoption { version: 13, run: belege::adopt_pairs }];
 
 /// A service on a database. It holds the lock that keeps a second one away.
 pub struct App {

@@ -31,7 +31,7 @@ use arguments::{Arguments, Command};
 use clap::{CommandFactory, Parser};
 use terminal::{Outcome, Terminal};
 
-use crate::app::description;
+use crate::app::openapi_text;
 use crate::config::Config;
 use crate::db::{lock, logging};
 
@@ -112,7 +112,7 @@ fn run(arguments: Arguments, terminal: &Terminal) -> Outcome {
             Ok(())
         }
         Command::Openapi => {
-            terminal.print(description::text().trim_end());
+            terminal.print(openapi_text().trim_end());
             Ok(())
         }
     }

@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use jsonschema::Validator;
-use partnerd::app::{description, routes};
+use partnerd::app::{document, routes};
 use partnerd::http::route::{Method, Route};
 use partnerd::http::router::{Router, split};
 use serde_json::{Value, json};
 
 static DESCRIPTION: LazyLock<Value> = LazyLock::new(|| {
-    let mut document = description::document();
+    let mut document = document();
     document["components"]["schemas"].as_object_mut().unwrap().values_mut().for_each(close);
     document
 });

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::{Shapes, beispiele, fehler, reference};
-use crate::app::routes;
+use super::shapes::{Shapes, reference};
+use super::{beispiele, fehler};
 use crate::db::list::MAX_LIMIT;
 use crate::http::error::status;
 use crate::http::param::{Param, ParamKind};
@@ -51,7 +51,7 @@ const HEADERS: &[(&str, &str, &str)] = &[
 ];
 
 /// The description of a route.
-pub fn describe(route: &'static Route, shapes: &mut Shapes) -> Value {
+pub fn describe(route: &'static Route, routes: &[&'static Route], shapes: &mut Shapes) -> Value {
     let example = beispiele::of(route);
     let mut operation = json!({
         "operationId": id(route),
@@ -59,7 +59,7 @@ pub fn describe(route: &'static Route, shapes: &mut Shapes) -> Value {
         "description": access(route.access),
         "tags": [tag(route)],
         "security": security(route.access),
-        "responses": responses(route, shapes, example),
+        "responses": responses(route, routes, shapes, example),
     });
     let parameters = parameters(route, example);
     if !parameters.is_empty() {
@@ -214,7 +214,12 @@ fn request_body(body: &Body, shapes: &mut Shapes, example: Option<&Value>) -> Va
 }
 
 /// The answers and the refusals, by status.
-fn responses(route: &'static Route, shapes: &mut Shapes, example: Option<&Value>) -> Value {
+fn responses(
+    route: &'static Route,
+    routes: &[&'static Route],
+    shapes: &mut Shapes,
+    example: Option<&Value>,
+) -> Value {
     let mut all = Map::new();
     for answer in route.gives {
         let mut content = json!({});
@@ -232,7 +237,7 @@ fn responses(route: &'static Route, shapes: &mut Shapes, example: Option<&Value>
             json!({"description": meaning(route, answer), "headers": answer_headers(route, answer), "content": {}})
         });
         response["content"][answer.content] = content;
-        let links = links(route, answer);
+        let links = links(route, routes, answer);
         if !links.is_empty() {
             response["links"] = links.into();
         }
@@ -365,12 +370,12 @@ fn refusal(route: &Route, status: u16, codes: &[Code]) -> Value {
 }
 
 /// Where what was made leads: to every route whose path goes on from it.
-fn links(route: &'static Route, answer: &Answer) -> Map<String, Value> {
+fn links(route: &'static Route, routes: &[&'static Route], answer: &Answer) -> Map<String, Value> {
     let mut links = Map::new();
     if route.method != Method::Post || answer.status != 201 {
         return links;
     }
-    for other in routes() {
+    for other in routes {
         let Some(rest) = other.pattern.strip_prefix(route.pattern).and_then(|rest| rest.strip_prefix("/{"))
         else {
             continue;

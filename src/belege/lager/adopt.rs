@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, named_params};
 use uuid::Uuid;
 
+use super::change::Gruppe;
 use super::portions::Said;
-use super::{Gruppe, sql};
+use super::sql;
 use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::failure::Result;
 use crate::rules::day::Instant;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use uuid::Uuid;
 
-use super::{Change, Movements};
+use super::change::{Change, Movements};
 use crate::belege::model::BelegPosition;
 use crate::chargen::{self, Vorrat};
 use crate::db::tx::WriteTx;

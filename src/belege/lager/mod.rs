@@ -6,6 +6,8 @@
 
 mod adopt;
 mod batch;
+mod booking;
+mod change;
 mod fefo;
 mod note;
 mod open;
@@ -15,52 +17,25 @@ mod sql;
 
 pub use adopt::adopt;
 pub use batch::{BatchInformation, batch_missing, charge_for, complete_charge};
+pub use change::Change;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
-use super::model::{Beleg, BelegPosition, Source};
+use super::model::{Beleg, BelegPosition};
 use crate::artikel;
 use crate::chargen::{self, Bewegung, Buchung, Charge, Gebucht, Ursache};
 use crate::db::tx::WriteTx;
 use crate::failure::Result;
-use crate::rules::document::{BelegTyp, Seite};
-use crate::rules::error::{Code, HintCode, Hints, PositionErrors, Refusal};
+use crate::rules::document::Seite;
+use crate::rules::error::{Code, Hints, PositionErrors, Refusal};
 use crate::rules::fixed::Quantity;
-use crate::rules::pairing::{Entry, Pairing, Place, Portion, Role, created};
-use crate::tenants::Einstellungen;
+use crate::rules::pairing::{Pairing, Portion, created};
+use booking::{Booking, moving, place, role};
+use change::{Gruppe, Movements};
 use fefo::Fefo;
 use portions::Portions;
-
-/// Positions that may be paired with each other: of one partner and article, sales or purchases.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Gruppe {
-    /// The partner.
-    pub kunde: Uuid,
-    /// The article.
-    pub artikel: Uuid,
-    /// Sales (LS, RE) or purchases (EL, ER).
-    pub seite: Seite,
-}
-
-/// What has moved: the quantity of each document, article and batch, with its sign in the stock.
-type Movements = BTreeMap<(Uuid, Uuid, Option<Uuid>), Quantity>;
-
-/// A change of a document and its positions.
-#[derive(Clone, Copy)]
-pub struct Change<'r> {
-    /// The document as it was, and its positions, which are withdrawn; none for a new one.
-    pub withdrawn: Option<(&'r Beleg, &'r [BelegPosition])>,
-    /// The document as it is.
-    pub beleg: &'r Beleg,
-    /// The positions that are entered; none when it is cancelled.
-    pub positions: &'r [BelegPosition],
-    /// Where the request names them.
-    pub source: Source,
-    /// The settings of the company.
-    pub einstellungen: &'r Einstellungen,
-}
 
 /// Withdraws what a document had, enters what it has and books what follows; the movements, for the confirmation.
 pub fn rebook(tx: &WriteTx<'_>, change: Change<'_>, hints: &mut Hints) -> Result<Vec<Bewegung>> {
@@ -82,33 +57,7 @@ pub fn rebook(tx: &WriteTx<'_>, change: Change<'_>, hints: &mut Hints) -> Result
     booking.book()
 }
 
-/// What a request does to the stock.
-struct Booking<'r> {
-    tx: &'r WriteTx<'r>,
-    change: Change<'r>,
-    fefo: Fefo<'r>,
-    movements: Movements,
-    /// Positions of which portions came or went.
-    touched: BTreeSet<(Role, Place)>,
-    /// Open portions of a new document.
-    unmet: open::Unmet,
-    errors: PositionErrors,
-    hints: &'r mut Hints,
-}
-
-impl Gruppe {
-    /// The type of document that has positions in this role.
-    fn typ(self, role: Role) -> BelegTyp {
-        match (self.seite, matches!(role, Role::Invoice | Role::Credit)) {
-            (Seite::Verkauf, false) => BelegTyp::Ls,
-            (Seite::Verkauf, true) => BelegTyp::Re,
-            (Seite::Einkauf, false) => BelegTyp::El,
-            (Seite::Einkauf, true) => BelegTyp::Er,
-        }
-    }
-}
-
-impl<'r> Booking<'r> {
+impl Booking<'_> {
     /// Takes away all positions of a document; those that had met them meet others.
     fn withdraw(&mut self, old: &Beleg, positions: &[BelegPosition]) -> Result<()> {
         if open::forget(self.tx, old)? {
@@ -148,42 +97,6 @@ impl<'r> Booking<'r> {
             }
         }
         Ok(())
-    }
-
-    /// The position that is entered in this place.
-    fn own(&self, place: Place) -> Option<&'r BelegPosition> {
-        // They are numbered from 1.
-        let at = usize::try_from(place.position - 1).ok()?;
-        self.change.positions.get(at).filter(|_| place.beleg == self.change.beleg.id)
-    }
-
-    /// Counts what a portion that came, or `went`, moves.
-    fn count(&mut self, seite: Seite, artikel: Uuid, portion: &Portion, went: bool) -> Result<()> {
-        for (role, place) in portion.movers() {
-            let is_in = (seite == Seite::Einkauf) ^ role.takes_back() ^ went;
-            let menge = if is_in { portion.menge } else { -portion.menge };
-            let moved = self.movements.entry((place.beleg, artikel, portion.charge)).or_default();
-            *moved = moved.plus(menge)?;
-        }
-        self.touched.extend(portion.positions());
-        Ok(())
-    }
-
-    fn hint_chosen(&mut self, entry: &Entry) {
-        let message = "Die Charge wurde nach Mindesthaltbarkeit gewählt.";
-        self.hint(entry, HintCode::ChargeAutomatisch, "charge_id", message);
-    }
-
-    fn hint_moved_back(&mut self, entry: &Entry) {
-        let message = "Die Ware der Rechnung hatte kein Lieferschein bewegt; die Rücknahme wurde gebucht.";
-        self.hint(entry, HintCode::RuecknahmeGebucht, "menge", message);
-    }
-
-    /// A hint about a field of a position that is entered.
-    fn hint(&mut self, entry: &Entry, code: HintCode, feld: &str, message: &str) {
-        let mut hints = Hints::default();
-        hints.add_field(code, feld, message);
-        self.hints.extend(hints.below(&self.change.source.path(entry.place.position)));
     }
 
     /// Stores what is open, notes the batches, books the movements.
@@ -251,27 +164,6 @@ impl<'r> Booking<'r> {
         let booked = buchungen.into_iter().zip(chargen).map(confirmed).collect::<Result<_>>()?;
         Ok((booked, knapp))
     }
-}
-
-/// The positions that take part in the stock, each with its article and quantity.
-fn moving(positions: &[BelegPosition]) -> impl Iterator<Item = (&BelegPosition, (Uuid, Quantity))> {
-    let quantity = |position: &BelegPosition| position.artikel_id.zip(position.lager_menge);
-    let moving = positions.iter().filter(|position| position.lager_buchen);
-    moving.filter_map(move |position| Some((position, quantity(position)?)))
-}
-
-/// What a position of a document does with goods.
-fn role(beleg: &Beleg, menge: Quantity) -> Role {
-    match (beleg.beleg_typ.ist_rechnung(), menge.is_negative()) {
-        (false, false) => Role::Delivery,
-        (false, true) => Role::Return,
-        (true, false) => Role::Invoice,
-        (true, true) => Role::Credit,
-    }
-}
-
-fn place(position: &BelegPosition) -> Place {
-    Place { beleg: position.beleg_id, position: position.position }
 }
 
 /// A movement that was booked, and its batch afterwards.

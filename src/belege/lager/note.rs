@@ -6,7 +6,9 @@ use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::batch::{self, BatchInformation};
-use super::{Booking, Gruppe, sql};
+use super::booking::Booking;
+use super::change::Gruppe;
+use super::sql;
 use crate::belege;
 use crate::failure::Result;
 use crate::rules::document::{BelegStatus, BelegTyp, Seite};

@@ -7,7 +7,8 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::{Change, Gruppe, sql};
+use super::change::{Change, Gruppe};
+use super::sql;
 use crate::belege::model::{Beleg, BelegPosition};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;

@@ -4,7 +4,9 @@ use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::batch::{self, BatchInformation, batch_missing};
-use super::{Booking, Gruppe, sql};
+use super::booking::{Booking, place};
+use super::change::Gruppe;
+use super::sql;
 use crate::artikel;
 use crate::belege::model::BelegPosition;
 use crate::chargen;
@@ -63,7 +65,7 @@ impl Portions<'_, '_> {
             mhd: position.mhd.map(|day| day.0),
             bezug: position.bezug_beleg_id,
         };
-        self.entry_that(role, super::place(position), &said)
+        self.entry_that(role, place(position), &said)
     }
 
     fn entry_that(&self, role: Role, place: Place, said: &Said) -> Result<Entry> {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
-use super::Gruppe;
+use super::change::Gruppe;
 use crate::belege::model::Beleg;
 use crate::db::tx::{Columns, Tx, WriteTx};
 use crate::failure::{Failure, Result};

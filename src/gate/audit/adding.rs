@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
-use super::Row;
 use super::chain::{DAY, FORM, LOG, Pruefsumme, beginning, link, route_name};
+use super::row::Row;
 use crate::failure::Result;
 use crate::rules::day::Instant;
 
@@ -17,6 +17,15 @@ struct End {
     number: i64,
     pruefsumme: Pruefsumme,
     holds: bool,
+}
+
+impl Row {
+    /// Adds the row alone.
+    pub fn insert(&self, connection: &Connection) -> Result<()> {
+        let mut adding = Adding::to(connection)?;
+        adding.add(self)?;
+        adding.end()
+    }
 }
 
 /// The log while rows are added to it, within one transaction; [`Adding::end`] must be called.

@@ -6,7 +6,7 @@
 use rusqlite::{Connection, OptionalExtension};
 use sha2::{Digest, Sha256};
 
-use super::Row;
+use super::row::Row;
 use crate::db::seal::Content;
 use crate::failure::Result;
 

@@ -7,8 +7,8 @@
 
 use rusqlite::{Connection, params};
 
-use super::Row;
 use super::adding::Adding;
+use super::row::Row;
 use crate::failure::Result;
 use crate::rules::day::Instant;
 

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant as Ticks};
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::Row;
+use super::row::Row;
 use super::strangers::Strangers;
 use crate::db::files::beside;
 use crate::db::log;

@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant as Ticks};
 
-use super::Row;
+use super::row::Row;
 use crate::rules::day::Instant;
 
 /// Rows of one address in a minute (D20).

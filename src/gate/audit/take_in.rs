@@ -9,8 +9,9 @@ use rusqlite::{Connection, TransactionBehavior};
 use uuid::Uuid;
 
 use super::adding::Adding;
+use super::flood;
 use super::journal::{Journal, Ready};
-use super::{Row, flood};
+use super::row::Row;
 use crate::db::writer::Housekeeping;
 use crate::db::{Clock, log};
 use crate::failure::{Failure, Result};

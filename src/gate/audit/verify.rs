@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::beginning::{Sealed, sealed};
 use super::chain::{DAY, LOG, Pruefsumme, beginning, link_in_form, route_name};
-use super::{COLUMNS, Row};
+use super::row::{COLUMNS, Row};
 use crate::db::seal::Secret;
 use crate::failure::Result;
 use crate::rules::day::{Day, Instant};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{At, FromJson};
+use super::at::{At, FromJson};
 use crate::http::json::Json;
 use crate::rules::error::{Checked, Code, HintCode};
 use crate::rules::fixed::{self, Money, NumberError, Percent, Price, Quantity};

@@ -1,0 +1,97 @@
+//! The shapes of bodies and answers, by name.
+
+use std::collections::BTreeSet;
+
+use schemars::SchemaGenerator;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+use super::woerter;
+use crate::http::error::ErrorBody;
+use crate::http::shape::Body;
+
+/// Where the shapes with a name stand.
+const SCHEMAS: &str = "/components/schemas";
+
+/// The shapes of bodies and answers, by name.
+pub struct Shapes {
+    sent: SchemaGenerator,
+    pub given: SchemaGenerator,
+    bodies: Map<String, Value>,
+    /// Shapes whose fields stand in bodies of other names.
+    lent: BTreeSet<String>,
+}
+
+impl Shapes {
+    pub fn new() -> Shapes {
+        let settings = || {
+            SchemaSettings::draft2020_12().with(|settings| {
+                settings.definitions_path = SCHEMAS.into();
+                settings.meta_schema = None;
+            })
+        };
+        let sent = settings().for_deserialize().into_generator();
+        let given = settings().for_serialize().into_generator();
+        Shapes { sent, given, bodies: Map::new(), lent: BTreeSet::new() }
+    }
+
+    /// The body of a request: a shape with a name and with what must be there.
+    pub fn body(&mut self, body: &Body) -> Value {
+        let shape = (body.shape)(&mut self.sent);
+        let mut shape = self.resolve(&shape.into());
+        if !body.required.is_empty() {
+            shape["required"] = json!(body.required);
+        }
+        for field in body.required {
+            without_null(&mut shape["properties"][field]);
+        }
+        self.bodies.insert(body.name.to_owned(), shape);
+        reference(body.name)
+    }
+
+    /// What a shape of a request says where it stands; its own name is needed no more.
+    fn resolve(&mut self, shape: &Value) -> Value {
+        let name = shape["$ref"].as_str().and_then(|path| path.rsplit('/').next());
+        let Some((name, named)) = name.and_then(|name| Some((name, self.sent.definitions().get(name)?)))
+        else {
+            return shape.clone();
+        };
+        self.lent.insert(name.to_owned());
+        named.clone()
+    }
+
+    /// All shapes with a name; those of bodies that only lend their fields to others are left out.
+    pub fn finish(mut self) -> Value {
+        self.given.subschema_for::<ErrorBody<'_>>();
+        let mut all: Map<String, Value> = self.given.take_definitions(true);
+        for (name, shape) in self.sent.take_definitions(true) {
+            if !self.lent.contains(&name) {
+                all.entry(name).or_insert(shape);
+            }
+        }
+        all.append(&mut self.bodies);
+        for (name, shape) in &mut all {
+            woerter::explain(name, shape);
+        }
+        all.into()
+    }
+}
+
+/// What must be there is never null.
+fn without_null(shape: &mut Value) {
+    if let Some(types) = shape.get_mut("type").and_then(Value::as_array_mut) {
+        types.retain(|name| name != "null");
+        if let [only] = types.as_slice() {
+            shape["type"] = only.clone();
+        }
+    }
+    let choices = shape.get_mut("anyOf").and_then(Value::as_array_mut);
+    if let Some(named) = choices.and_then(|choices| choices.first()).cloned() {
+        *shape = named;
+    }
+}
+
+/// A reference to a shape with a name.
+pub fn reference(name: &str) -> Value {
+    json!({"$ref": format!("#{SCHEMAS}/{name}")})
+}

@@ -1,0 +1,110 @@
+//! All routes, those of the service itself among them, and the description that follows from them.
+
+use std::sync::LazyLock;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::{description, docs, probes};
+use crate::failure::Result;
+use crate::http::call::Call;
+use crate::http::encoding::gzip;
+use crate::http::reply::Reply;
+use crate::http::route::{Route, Run};
+use crate::http::shape::Answer;
+use crate::{
+    annahmescheine, artikel, belege, chargen, herkunft, kasse, kontrakte, kunden, laender, produktion,
+    steuersaetze, waage,
+};
+
+/// Version of the interface (specification, Versioning).
+const API_VERSION: &str = "1.0.0";
+
+/// Routes of the service itself.
+const OWN_ROUTES: &[Route] = &[
+    Route::open("/api/v1", "Version und Liste der Endpunkte", Run::Open(about))
+        .gives(&[Answer::ok::<About>()]),
+    Route::open("/openapi.json", "Diese Beschreibung (OpenAPI 3.1)", Run::Open(openapi))
+        .gives(&[Answer::ok::<Map<String, Value>>().with(&["etag"])]),
+    Route::open("/docs", "Seite, die die Schnittstelle beschreibt", Run::Open(docs::page))
+        .gives(&[Answer::other("text/html").with(&["etag"])]),
+    Route::open("/docs/{datei}", "Eine Datei dieser Seite", Run::Open(docs::part)).gives(docs::ANSWERS),
+    Route::open("/healthz", "Ob der Dienst läuft", Run::Status(probes::health))
+        .gives(&[Answer::ok::<probes::Health>()]),
+    Route::open("/readyz", "Ob der Dienst lesen und schreiben kann", Run::Status(probes::ready))
+        .gives(&[Answer::ok::<probes::Health>()]),
+    Route::open("/metrics", "Messwerte im Textformat von Prometheus", Run::Status(probes::metrics))
+        .gives(&[Answer::other("text/plain")]),
+];
+
+/// Every route, slice by slice.
+pub fn routes() -> impl Iterator<Item = &'static Route> {
+    [
+        OWN_ROUTES,
+        laender::ROUTES,
+        steuersaetze::ROUTES,
+        artikel::ROUTES,
+        kunden::ROUTES,
+        kontrakte::ROUTES,
+        chargen::ROUTES,
+        waage::ROUTES,
+        produktion::ROUTES,
+        kasse::ROUTES,
+        belege::ROUTES,
+        annahmescheine::ROUTES,
+        herkunft::ROUTES,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Dienst")]
+struct About {
+    api: &'static str,
+    version: &'static str,
+    docs: &'static str,
+    spec: &'static str,
+    auth: &'static str,
+    endpoints: Vec<String>,
+}
+
+/// GET /openapi.json
+fn openapi(call: &Call<'_>) -> Result<Reply> {
+    let both = docs::File::Both(compressed(), openapi_text().as_bytes());
+    Ok(docs::file(call, "application/json; charset=utf-8", &both))
+}
+
+/// GET /api/v1
+fn about(_: &Call<'_>) -> Result<Reply> {
+    let endpoints = routes().map(|route| format!("{} {}", route.method.as_str(), route.pattern));
+    Reply::ok(&About {
+        api: "partnerd",
+        version: API_VERSION,
+        docs: "/docs",
+        spec: "/openapi.json",
+        auth: "X-API-Key",
+        endpoints: endpoints.collect(),
+    })
+}
+
+/// The description of the interface (OpenAPI 3.1).
+pub fn document() -> Value {
+    description::document(API_VERSION, &routes().collect::<Vec<_>>())
+}
+
+/// The description as it is served and printed: JSON with a newline at its end.
+pub fn openapi_text() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        // A JSON value has no way to fail.
+        serde_json::to_string_pretty(&document()).unwrap_or_default() + "\n"
+    });
+    &TEXT
+}
+
+/// The same, compressed with gzip.
+fn compressed() -> &'static [u8] {
+    static COMPRESSED: LazyLock<Vec<u8>> = LazyLock::new(|| gzip(openapi_text().as_bytes()));
+    &COMPRESSED
+}

@@ -1,0 +1,89 @@
+//! What a request does to the stock, while it is worked out.
+
+use std::collections::BTreeSet;
+
+use uuid::Uuid;
+
+use super::change::{Change, Movements};
+use super::fefo::Fefo;
+use super::open::Unmet;
+use crate::belege::model::{Beleg, BelegPosition};
+use crate::db::tx::WriteTx;
+use crate::failure::Result;
+use crate::rules::document::Seite;
+use crate::rules::error::{HintCode, Hints, PositionErrors};
+use crate::rules::fixed::Quantity;
+use crate::rules::pairing::{Entry, Place, Portion, Role};
+
+/// What a request does to the stock.
+pub struct Booking<'r> {
+    pub tx: &'r WriteTx<'r>,
+    pub change: Change<'r>,
+    pub fefo: Fefo<'r>,
+    pub movements: Movements,
+    /// Positions of which portions came or went.
+    pub touched: BTreeSet<(Role, Place)>,
+    /// Open portions of a new document.
+    pub unmet: Unmet,
+    pub errors: PositionErrors,
+    pub hints: &'r mut Hints,
+}
+
+impl<'r> Booking<'r> {
+    /// The position that is entered in this place.
+    pub fn own(&self, place: Place) -> Option<&'r BelegPosition> {
+        // They are numbered from 1.
+        let at = usize::try_from(place.position - 1).ok()?;
+        self.change.positions.get(at).filter(|_| place.beleg == self.change.beleg.id)
+    }
+
+    /// Counts what a portion that came, or `went`, moves.
+    pub fn count(&mut self, seite: Seite, artikel: Uuid, portion: &Portion, went: bool) -> Result<()> {
+        for (role, place) in portion.movers() {
+            let is_in = (seite == Seite::Einkauf) ^ role.takes_back() ^ went;
+            let menge = if is_in { portion.menge } else { -portion.menge };
+            let moved = self.movements.entry((place.beleg, artikel, portion.charge)).or_default();
+            *moved = moved.plus(menge)?;
+        }
+        self.touched.extend(portion.positions());
+        Ok(())
+    }
+
+    pub fn hint_chosen(&mut self, entry: &Entry) {
+        let message = "Die Charge wurde nach Mindesthaltbarkeit gewählt.";
+        self.hint(entry, HintCode::ChargeAutomatisch, "charge_id", message);
+    }
+
+    pub fn hint_moved_back(&mut self, entry: &Entry) {
+        let message = "Die Ware der Rechnung hatte kein Lieferschein bewegt; die Rücknahme wurde gebucht.";
+        self.hint(entry, HintCode::RuecknahmeGebucht, "menge", message);
+    }
+
+    /// A hint about a field of a position that is entered.
+    fn hint(&mut self, entry: &Entry, code: HintCode, feld: &str, message: &str) {
+        let mut hints = Hints::default();
+        hints.add_field(code, feld, message);
+        self.hints.extend(hints.below(&self.change.source.path(entry.place.position)));
+    }
+}
+
+/// The positions that take part in the stock, each with its article and quantity.
+pub fn moving(positions: &[BelegPosition]) -> impl Iterator<Item = (&BelegPosition, (Uuid, Quantity))> {
+    let quantity = |position: &BelegPosition| position.artikel_id.zip(position.lager_menge);
+    let moving = positions.iter().filter(|position| position.lager_buchen);
+    moving.filter_map(move |position| Some((position, quantity(position)?)))
+}
+
+/// What a position of a document does with goods.
+pub fn role(beleg: &Beleg, menge: Quantity) -> Role {
+    match (beleg.beleg_typ.ist_rechnung(), menge.is_negative()) {
+        (false, false) => Role::Delivery,
+        (false, true) => Role::Return,
+        (true, false) => Role::Invoice,
+        (true, true) => Role::Credit,
+    }
+}
+
+pub fn place(position: &BelegPosition) -> Place {
+    Place { beleg: position.beleg_id, position: position.position }
+}

@@ -1,0 +1,52 @@
+//! What is changed, and among which positions.
+
+use std::collections::BTreeMap;
+
+use uuid::Uuid;
+
+use crate::belege::model::{Beleg, BelegPosition, Source};
+use crate::rules::document::{BelegTyp, Seite};
+use crate::rules::fixed::Quantity;
+use crate::rules::pairing::Role;
+use crate::tenants::Einstellungen;
+
+/// Positions that may be paired with each other: of one partner and article, sales or purchases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gruppe {
+    /// The partner.
+    pub kunde: Uuid,
+    /// The article.
+    pub artikel: Uuid,
+    /// Sales (LS, RE) or purchases (EL, ER).
+    pub seite: Seite,
+}
+
+/// What has moved: the quantity of each document, article and batch, with its sign in the stock.
+pub type Movements = BTreeMap<(Uuid, Uuid, Option<Uuid>), Quantity>;
+
+/// A change of a document and its positions.
+#[derive(Clone, Copy)]
+pub struct Change<'r> {
+    /// The document as it was, and its positions, which are withdrawn; none for a new one.
+    pub withdrawn: Option<(&'r Beleg, &'r [BelegPosition])>,
+    /// The document as it is.
+    pub beleg: &'r Beleg,
+    /// The positions that are entered; none when it is cancelled.
+    pub positions: &'r [BelegPosition],
+    /// Where the request names them.
+    pub source: Source,
+    /// The settings of the company.
+    pub einstellungen: &'r Einstellungen,
+}
+
+impl Gruppe {
+    /// The type of document that has positions in this role.
+    pub fn typ(self, role: Role) -> BelegTyp {
+        match (self.seite, matches!(role, Role::Invoice | Role::Credit)) {
+            (Seite::Verkauf, false) => BelegTyp::Ls,
+            (Seite::Verkauf, true) => BelegTyp::Re,
+            (Seite::Einkauf, false) => BelegTyp::El,
+            (Seite::Einkauf, true) => BelegTyp::Er,
+        }
+    }
+}

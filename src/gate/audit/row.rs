@@ -1,0 +1,153 @@
+//! A row of the audit log: in the table and in the journal.
+
+use rusqlite::types::Type;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// Bytes that a line of the journal has, as a rule.
+const LINE: usize = 384;
+
+/// One row of the audit log.
+/// In the journal it stands as a list of its fields, in this order; earlier versions named them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[allow(missing_docs)]
+pub struct Row {
+    pub am: i64,
+    pub request_id: Uuid,
+    pub key_id: Option<String>,
+    pub tenant_id: Option<i64>,
+    pub adresse: String,
+    pub methode: String,
+    pub route_id: Option<i64>,
+    pub pfad: String,
+    pub status: u16,
+    pub dauer_us: i64,
+    pub bytes_ein: i64,
+    pub bytes_aus: i64,
+    pub subjekt: Option<Uuid>,
+    /// Requests that the row stands for: 1, or those of a flood.
+    pub anzahl: i64,
+    /// One of a flood: counted, not listed.
+    #[serde(default)]
+    pub flut: bool,
+    /// Who acted, where it was no key.
+    #[serde(default)]
+    pub akteur: Option<Akteur>,
+}
+
+/// Who acted, where it was no key (D27).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Akteur {
+    /// A person with a browser: the id.
+    Person(String),
+    /// The command line: the command, and the account it ran under.
+    Befehl(String),
+}
+
+impl Row {
+    /// The columns person and befehl.
+    pub fn actors(&self) -> (Option<&str>, Option<&str>) {
+        match &self.akteur {
+            Some(Akteur::Person(person)) => (Some(person), None),
+            Some(Akteur::Befehl(befehl)) => (None, Some(befehl)),
+            None => (None, None),
+        }
+    }
+
+    /// The row as a line of the journal: its fields in their order, without their names.
+    pub fn line(&self) -> std::io::Result<Vec<u8>> {
+        let fields = (
+            self.am,
+            self.request_id,
+            &self.key_id,
+            self.tenant_id,
+            &self.adresse,
+            &self.methode,
+            self.route_id,
+            &self.pfad,
+            self.status,
+            self.dauer_us,
+            self.bytes_ein,
+            self.bytes_aus,
+            self.subjekt,
+            self.anzahl,
+            self.flut,
+            &self.akteur,
+        );
+        let mut line = Vec::with_capacity(LINE);
+        serde_json::to_writer(&mut line, &fields)?;
+        Ok(line)
+    }
+
+    /// Reads a row of the table; the columns stand in the order of [`COLUMNS`].
+    pub fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
+        let akteur = match (row.get(14)?, row.get(15)?) {
+            (None, None) => None,
+            (Some(person), None) => Some(Akteur::Person(person)),
+            (None, Some(befehl)) => Some(Akteur::Befehl(befehl)),
+            _ => return Err(rusqlite::Error::InvalidColumnType(15, "befehl".to_owned(), Type::Text)),
+        };
+        Ok(Row {
+            am: row.get(0)?,
+            request_id: row.get(1)?,
+            key_id: row.get(2)?,
+            tenant_id: row.get(3)?,
+            adresse: row.get(4)?,
+            methode: row.get(5)?,
+            route_id: row.get(6)?,
+            pfad: row.get(7)?,
+            status: row.get(8)?,
+            dauer_us: row.get(9)?,
+            bytes_ein: row.get(10)?,
+            bytes_aus: row.get(11)?,
+            subjekt: row.get(12)?,
+            anzahl: row.get(13)?,
+            flut: false,
+            akteur,
+        })
+    }
+}
+
+/// The columns that make a [`Row`].
+pub const COLUMNS: &str =
+    "am, request_id, key_id, tenant_id, adresse, methode, route_id, pfad, status, dauer_us,
+    bytes_ein, bytes_aus, subjekt, anzahl, person, befehl";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_journal_is_read_whichever_version_wrote_it() {
+        let row = Row {
+            am: 1_795_260_000_000,
+            request_id: Uuid::from_u128(7),
+            key_id: Some("8c688b50b1b5".to_owned()),
+            tenant_id: Some(1),
+            adresse: "127.0.0.1".to_owned(),
+            methode: "GET".to_owned(),
+            route_id: None,
+            pfad: "/api/v1/\"kunden\"".to_owned(),
+            status: 404,
+            dauer_us: 12,
+            bytes_ein: 0,
+            bytes_aus: 99,
+            subjekt: None,
+            anzahl: 1,
+            flut: true,
+            akteur: None,
+        };
+        let line = row.line().unwrap();
+        assert_eq!(serde_json::from_slice::<Row>(&line).unwrap(), row);
+        let of_person = Row { key_id: None, akteur: Some(Akteur::Person("anna".to_owned())), ..row.clone() };
+        assert_eq!(serde_json::from_slice::<Row>(&of_person.line().unwrap()).unwrap(), of_person);
+        let without_actors = r#"[1795260000000,"00000000-0000-0000-0000-000000000007","8c688b50b1b5",1,"127.0.0.1",
+            "GET",null,"/api/v1/\"kunden\"",404,12,0,99,null,1,true]"#;
+        assert_eq!(serde_json::from_str::<Row>(without_actors).unwrap(), row);
+        let named = r#"{"am":1795260000000,"request_id":"00000000-0000-0000-0000-000000000007",
+            "key_id":"8c688b50b1b5","tenant_id":1,"adresse":"127.0.0.1","methode":"GET","route_id":null,
+            "pfad":"/api/v1/\"kunden\"","status":404,"dauer_us":12,"bytes_ein":0,"bytes_aus":99,
+            "subjekt":null,"anzahl":1}"#;
+        assert_eq!(serde_json::from_str::<Row>(named).unwrap(), Row { flut: false, ..row });
+    }
+}

@@ -1,0 +1,109 @@
+//! Where in a body we are, and how a field is read.
+
+use crate::http::json::Json;
+use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
+
+/// Where in the body we are, and what was noted on the way.
+pub struct At<'h> {
+    path: String,
+    hints: &'h mut Hints,
+    unknown_fields_refused: bool,
+    is_import: bool,
+    tabular: bool,
+}
+
+impl<'h> At<'h> {
+    /// At the top of a body.
+    pub fn top(hints: &'h mut Hints, unknown_fields_refused: bool) -> At<'h> {
+        At { path: String::new(), hints, unknown_fields_refused, is_import: false, tabular: false }
+    }
+
+    /// At the top of a row of an import: null and blank say nothing. In a table every cell is a
+    /// text, and numbers and days may be German.
+    pub fn row(hints: &'h mut Hints, tabular: bool) -> At<'h> {
+        At { path: String::new(), hints, unknown_fields_refused: false, is_import: true, tabular }
+    }
+
+    /// Whether we read a row of a table.
+    pub fn is_tabular(&self) -> bool {
+        self.tabular
+    }
+
+    /// Runs `read` at the field `name` below.
+    pub fn field<T>(&mut self, name: &str, read: impl FnOnce(&mut At<'_>) -> T) -> T {
+        let here = self.path.len();
+        let dot = if here == 0 { "" } else { "." };
+        self.path.extend([dot, name]);
+        let value = read(self);
+        self.path.truncate(here);
+        value
+    }
+
+    /// Runs `read` at element `index` of the array we are at.
+    pub fn element<T>(&mut self, index: usize, read: impl FnOnce(&mut At<'_>) -> T) -> T {
+        let here = self.path.len();
+        self.path.push_str(&format!("[{index}]"));
+        let value = read(self);
+        self.path.truncate(here);
+        value
+    }
+
+    /// A refusal of the field we are at.
+    pub fn refuse<T>(&self, code: Code, message: impl Into<String>) -> Checked<T> {
+        let message = message.into();
+        Err(match self.path.is_empty() {
+            true => Refusal::new(code, message),
+            false => Refusal::field(code, &self.path, message),
+        })
+    }
+
+    /// A note about the field we are at.
+    pub fn hint(&mut self, code: HintCode, message: impl Into<String>) {
+        self.hints.add_field(code, self.path.clone(), message);
+    }
+
+    /// What was noted on the way.
+    pub fn hints(&mut self) -> &mut Hints {
+        self.hints
+    }
+
+    /// A field that nobody knows: a note, or a refusal where the client or the company asks for it.
+    pub fn unknown(&mut self) -> Checked<()> {
+        if self.unknown_fields_refused {
+            return self.refuse(Code::UnbekanntesFeld, "Dieses Feld gibt es nicht. Bitte den Namen prüfen.");
+        }
+        self.hint(HintCode::UnbekanntesFeld, "Dieses Feld gibt es nicht; es wurde nicht übernommen.");
+        Ok(())
+    }
+}
+
+/// How a field is read: what may stand there, and what becomes of it.
+pub trait FromJson {
+    /// What the field holds once it is read: a value that knows nothing of JSON.
+    type Value;
+
+    /// Whether a blank string means null; numbers say no (D18).
+    const BLANK_IS_NULL: bool = true;
+
+    /// Reads a value that is not null.
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Self::Value>;
+}
+
+/// Reads a field that is in the body into an `Option`, for which null says no more than absence, or a
+/// [`Change`](crate::rules::change::Change), which null clears (D18).
+pub fn field<T, F>(json: &Json<'_>, at: &mut At<'_>) -> Checked<F>
+where
+    T: FromJson,
+    F: Default + From<Option<T::Value>>,
+{
+    let is_null = match json {
+        Json::Null => true,
+        Json::String(text) => text.trim().is_empty() && (T::BLANK_IS_NULL || at.tabular),
+        _ => false,
+    };
+    match is_null {
+        true if at.is_import => Ok(F::default()),
+        true => Ok(F::from(None)),
+        false => Ok(F::from(Some(T::from_json(json, at)?))),
+    }
+}
