@@ -32,13 +32,13 @@ impl Upload {
     }
 
     /// Stores it for a record that is there.
-    pub fn store(self, tx: &WriteTx<'_>, besitzer: Besitzer) -> Result<Reply> {
-        let dateiname = required(self.new.dateiname, "dateiname")?;
-        let inhalt = required(self.new.inhalt_base64, "inhalt_base64")?;
+    pub fn store(&self, tx: &WriteTx<'_>, besitzer: Besitzer) -> Result<Reply> {
+        let dateiname = required(self.new.dateiname.clone(), "dateiname")?;
+        let inhalt = required(self.new.inhalt_base64.as_deref(), "inhalt_base64")?;
         let sha256 = required(self.sha256, "inhalt_base64")?;
         let anhang = Anhang {
             id: tx.new_id(),
-            beschreibung: self.new.beschreibung,
+            beschreibung: self.new.beschreibung.clone(),
             mime_type: mime_type(&dateiname).to_owned(),
             groesse_bytes: inhalt.len() as i64,
             sha256: hex(&sha256),
@@ -46,9 +46,9 @@ impl Upload {
             dateiname,
             inhalt_base64: None,
         };
-        sql::insert(tx, besitzer, &anhang, &sha256, &inhalt)?;
+        sql::insert(tx, besitzer, &anhang, &sha256, inhalt)?;
         let id = anhang.id;
-        Ok(Reply::created(&AnhangAngelegt { anhang, hinweise: self.hinweise })?.about(id))
+        Ok(Reply::created(&AnhangAngelegt { anhang, hinweise: self.hinweise.clone() })?.about(id))
     }
 }
 

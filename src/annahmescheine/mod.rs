@@ -17,7 +17,7 @@ use crate::failure::{Failure, Result};
 use crate::http::call::Call;
 use crate::http::param::Param;
 use crate::http::reply::Reply;
-use crate::http::route::{Access, Method, Route, WriteWork};
+use crate::http::route::{Access, Method, Route, Write};
 use crate::http::shape::Answer;
 use crate::import::{Import, check};
 use crate::rules::error::{Code, required};
@@ -85,21 +85,21 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 }
 
 /// POST /annahmescheine
-fn post(call: &Call<'_>) -> Result<WriteWork> {
+fn post(call: &Call<'_>) -> Result<Write> {
     let (new, hinweise) = call.body::<NewAnnahmeschein>()?;
-    Ok(Box::new(move |tx| match create::create(tx, new, hinweise)? {
+    Ok(Box::new(move |tx| match create::create(tx, new.clone(), hinweise.clone())? {
         Angelegt::Neu(bestaetigung) => Ok(Reply::created(&bestaetigung)?.about(bestaetigung.id)),
         Angelegt::Wiederholt(antwort) => Ok(Reply::ok(&antwort)?.about(antwort.annahmeschein.id)),
     }))
 }
 
 /// PUT /annahmescheine/{id}/storno
-fn cancel(call: &Call<'_>) -> Result<WriteWork> {
+fn cancel(call: &Call<'_>) -> Result<Write> {
     let (storno, hinweise) = call.body::<Storno>()?;
     let id = call.id(WHAT)?;
     Ok(Box::new(move |tx| {
         let schein = sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))?;
-        let grund = required(storno.grund, "grund")?;
-        Ok(Reply::ok(&storno::cancel(tx, schein, &grund, hinweise)?)?.about(id))
+        let grund = required(storno.grund.as_deref(), "grund")?;
+        Ok(Reply::ok(&storno::cancel(tx, schein, grund, hinweise.clone())?)?.about(id))
     }))
 }

@@ -22,7 +22,7 @@ use crate::failure::{Failure, Result};
 use crate::http::call::Call;
 use crate::http::param::Param;
 use crate::http::reply::Reply;
-use crate::http::route::{Access, Method, Route, WriteWork};
+use crate::http::route::{Access, Method, Route, Write};
 use crate::http::shape::Answer;
 use crate::import::{Import, check};
 use crate::rules::scope::Scope;
@@ -122,7 +122,7 @@ fn list_gruppen(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 }
 
 /// POST /artikel/{id}/dokumente
-fn attach(call: &Call<'_>) -> Result<WriteWork> {
+fn attach(call: &Call<'_>) -> Result<Write> {
     let (new, hinweise) = call.body::<NewAnhang>()?;
     let (upload, id) = (Upload::new(new, hinweise), call.id(WHAT)?);
     Ok(Box::new(move |tx| upload.store(tx, Besitzer::Artikel(found(tx, id)?.id))))

@@ -27,11 +27,11 @@ use crate::{artikel, kontrakte, steuersaetze, vertriebler};
 const FIRST_DAY: Day = Day::new(2000, 1, 1);
 
 /// POST /belege: a document is made, unless its external_ref is known (D19).
-pub fn create(tx: &WriteTx<'_>, new: NewBeleg, mut hints: Hints) -> Result<Angelegt> {
+pub fn create(tx: &WriteTx<'_>, new: &NewBeleg, mut hints: Hints) -> Result<Angelegt> {
     if let Some(external_ref) = &new.external_ref
         && let Some(existing) = sql::find_by_external_ref(tx, external_ref)?
     {
-        return Ok(Angelegt::Wiederholt(Box::new(repeated(tx, existing, &new, hints)?)));
+        return Ok(Angelegt::Wiederholt(Box::new(repeated(tx, existing, new, hints)?)));
     }
     let (beleg, lagerbewegungen) = add(tx, new, Source::Items, &mut hints)?;
     Ok(Angelegt::Neu(confirmation(beleg, lagerbewegungen, hints)))
@@ -40,18 +40,18 @@ pub fn create(tx: &WriteTx<'_>, new: NewBeleg, mut hints: Hints) -> Result<Angel
 /// Adds a document and books it; nothing is kept when a rule refuses it.
 pub fn add(
     tx: &WriteTx<'_>,
-    new: NewBeleg,
+    new: &NewBeleg,
     source: Source,
     hints: &mut Hints,
 ) -> Result<(Beleg, Vec<Bewegung>)> {
     let typ = required(new.beleg_typ, "beleg_typ")?;
     let items = required(new.items.clone().filter(|items| !items.is_empty()), "items")?;
-    let kunde = partner_of(tx, &new)?.ok_or_else(kunden::missing)?;
+    let kunde = partner_of(tx, new)?.ok_or_else(kunden::missing)?;
     partner::check_status(typ, &kunde, hints)?;
     let einstellungen = tenants::load(tx)?;
     let datum = new.beleg_datum.unwrap_or_else(|| tx.today());
     check_date(tx, &einstellungen, datum)?;
-    let beleg = header(tx, typ, &kunde, datum, &new, hints)?;
+    let beleg = header(tx, typ, &kunde, datum, new, hints)?;
     let context = Context {
         source,
         beleg_id: beleg.id,
@@ -65,7 +65,7 @@ pub fn add(
     let mut positions = items::resolve(tx, &context, items, || tx.new_id(), hints)?;
     // A repeat names the external_ref again; without one nothing is ever compared with the request.
     let digest = match beleg.external_ref {
-        Some(_) => Some(request_digest(&new, Some(kunde.id), |at, _| Ok(positions[at].artikel_id))?),
+        Some(_) => Some(request_digest(new, Some(kunde.id), |at, _| Ok(positions[at].artikel_id))?),
         None => None,
     };
     create_ordered_batches(tx, typ, kunde.id, &mut positions, hints)?;

@@ -11,7 +11,7 @@ use crate::failure::{Failure, Result};
 use crate::http::call::{Call, IfMatch};
 use crate::http::query::Query;
 use crate::http::reply::Reply;
-use crate::http::route::WriteWork;
+use crate::http::route::Write;
 use crate::http::wire::Leer;
 use crate::rules::document::BelegTyp;
 use crate::rules::error::{Checked, Code, Refusal, required};
@@ -77,57 +77,58 @@ pub fn poll(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 }
 
 /// POST /belege
-pub fn create(call: &Call<'_>) -> Result<WriteWork> {
+pub fn create(call: &Call<'_>) -> Result<Write> {
     let (new, hinweise) = call.body::<NewBeleg>()?;
-    Ok(Box::new(move |tx| match create::create(tx, new, hinweise)? {
+    Ok(Box::new(move |tx| match create::create(tx, &new, hinweise.clone())? {
         Angelegt::Neu(bestaetigung) => Ok(Reply::created(&bestaetigung)?.about(bestaetigung.id)),
         Angelegt::Wiederholt(antwort) => Ok(Reply::ok(&antwort)?.about(antwort.beleg.id)),
     }))
 }
 
 /// PUT /belege/{id}
-pub fn change(call: &Call<'_>) -> Result<WriteWork> {
+pub fn change(call: &Call<'_>) -> Result<Write> {
     let (change, hinweise) = call.body::<BelegChange>()?;
     let (id, if_match) = (call.id(WHAT)?, call.if_match());
     Ok(Box::new(move |tx| {
         let old = found(tx, id)?;
         IfMatch::check(if_match.as_ref(), old.version)?;
-        Ok(Reply::ok(&change::change(tx, old, change, hinweise)?)?.about(id))
+        Ok(Reply::ok(&change::change(tx, old, change.clone(), hinweise.clone())?)?.about(id))
     }))
 }
 
 /// POST /belege/{id}/abschliessen
-pub fn finalise(call: &Call<'_>) -> Result<WriteWork> {
+pub fn finalise(call: &Call<'_>) -> Result<Write> {
     let (_, hinweise) = call.optional_body::<Leer>()?;
     let (id, if_match) = (call.id(WHAT)?, call.if_match());
     Ok(Box::new(move |tx| {
         let old = found(tx, id)?;
         IfMatch::check(if_match.as_ref(), old.version)?;
         let Beleg { id, beleg_nummer, status, .. } = lifecycle::finalise(tx, old)?;
+        let hinweise = hinweise.clone();
         Ok(Reply::ok(&StatusBestaetigung { id, beleg_nummer, status, hinweise })?.about(id))
     }))
 }
 
 /// POST /belege/{id}/storno
-pub fn cancel(call: &Call<'_>) -> Result<WriteWork> {
+pub fn cancel(call: &Call<'_>) -> Result<Write> {
     let (storno, hinweise) = call.body::<Storno>()?;
     let (id, if_match) = (call.id(WHAT)?, call.if_match());
     Ok(Box::new(move |tx| {
         let old = found(tx, id)?;
         IfMatch::check(if_match.as_ref(), old.version)?;
-        let grund = required(storno.grund, "grund")?;
-        Ok(Reply::ok(&lifecycle::cancel(tx, old, grund, hinweise)?)?.about(id))
+        let grund = required(storno.grund.clone(), "grund")?;
+        Ok(Reply::ok(&lifecycle::cancel(tx, old, grund, hinweise.clone())?)?.about(id))
     }))
 }
 
 /// POST /belege/{id}/pdf
-pub fn archive_pdf(call: &Call<'_>) -> Result<WriteWork> {
+pub fn archive_pdf(call: &Call<'_>) -> Result<Write> {
     let (new, hinweise) = call.body::<NewPdf>()?;
     pdf::check_signature(&new)?;
     let sha256 = pdf::digest(&new);
     let id = call.id(WHAT)?;
     Ok(Box::new(move |tx| {
-        let (bestaetigung, is_new) = pdf::archive(tx, found(tx, id)?, new, sha256, hinweise)?;
+        let (bestaetigung, is_new) = pdf::archive(tx, found(tx, id)?, &new, sha256, hinweise.clone())?;
         Ok(Reply::json(if is_new { 201 } else { 200 }, &bestaetigung)?.about(id))
     }))
 }

@@ -55,19 +55,20 @@ pub fn check_signature(pdf: &NewPdf) -> Checked<()> {
 pub fn archive(
     tx: &WriteTx<'_>,
     beleg: Beleg,
-    pdf: NewPdf,
+    pdf: &NewPdf,
     sha256: Option<[u8; 32]>,
     hinweise: Hints,
 ) -> Result<(PdfBestaetigung, bool)> {
-    let inhalt = required(pdf.datei_base64, "datei_base64")?;
+    let inhalt = required(pdf.datei_base64.as_deref(), "datei_base64")?;
     let sha256 = required(sha256, "datei_base64")?;
     let newest = newest_digest(tx, beleg.id)?;
     let known = newest.as_ref().filter(|(_, digest)| *digest == sha256).map(|(id, _)| *id);
     let id = match known {
         Some(id) => id,
         None => {
-            let dateiname = pdf.dateiname.unwrap_or_else(|| format!("{}.pdf", beleg.beleg_nummer));
-            insert(tx, beleg.id, &dateiname, &sha256, &inhalt)?
+            let by_number = || format!("{}.pdf", beleg.beleg_nummer);
+            let dateiname = pdf.dateiname.clone().unwrap_or_else(by_number);
+            insert(tx, beleg.id, &dateiname, &sha256, inhalt)?
         }
     };
     let finalises = pdf.abschliessen.unwrap_or(true) && beleg.status == BelegStatus::Offen;

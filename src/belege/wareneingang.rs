@@ -60,7 +60,7 @@ pub fn receive(tx: &WriteTx<'_>, eingang: Wareneingang, hints: &mut Hints) -> Re
         items: Some(vec![item]),
         ..NewBeleg::default()
     };
-    let (beleg, bewegungen) = create::add(tx, new, Source::Fields, hints)?;
+    let (beleg, bewegungen) = create::add(tx, &new, Source::Fields, hints)?;
     Ok((sql::with_positions(tx, beleg)?, bewegungen))
 }
 

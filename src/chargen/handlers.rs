@@ -14,7 +14,7 @@ use crate::http::call::{Call, IfMatch};
 use crate::http::param::{Param, ParamKind};
 use crate::http::query::Query;
 use crate::http::reply::Reply;
-use crate::http::route::WriteWork;
+use crate::http::route::Write;
 use crate::listing::Listing;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, required};
 use crate::rules::fixed::Quantity;
@@ -109,14 +109,14 @@ pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 }
 
 /// PUT /chargen/{id}
-pub fn change(call: &Call<'_>) -> Result<WriteWork> {
+pub fn change(call: &Call<'_>) -> Result<Write> {
     let (change, hinweise) = call.body::<ChargeChange>()?;
     let (id, if_match) = (call.id(WHAT)?, call.if_match());
     Ok(Box::new(move |tx| {
         let old = found(tx, id)?;
         IfMatch::check(if_match.as_ref(), old.version)?;
-        let charge = change::change(tx, old, change)?;
-        Ok(Reply::ok(&ChargeGeaendert { charge, hinweise })?.about(id))
+        let charge = change::change(tx, old, change.clone())?;
+        Ok(Reply::ok(&ChargeGeaendert { charge, hinweise: hinweise.clone() })?.about(id))
     }))
 }
 
@@ -128,10 +128,11 @@ pub fn get_verlauf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 }
 
 /// POST /chargen
-pub fn create(call: &Call<'_>) -> Result<WriteWork> {
-    let (new, mut hinweise) = call.body::<NewCharge>()?;
+pub fn create(call: &Call<'_>) -> Result<Write> {
+    let (new, hinweise) = call.body::<NewCharge>()?;
     Ok(Box::new(move |tx| {
-        let neu = checked(tx, new, &mut hinweise)?;
+        let mut hinweise = hinweise.clone();
+        let neu = checked(tx, new.clone(), &mut hinweise)?;
         let (id, charge_nr) = stock::create(tx, &neu)?;
         let message =
             "Die Charge wurde ohne Bestand angelegt. Bestand bucht ein Einkaufsbeleg oder der Import.";

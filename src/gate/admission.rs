@@ -14,7 +14,7 @@ use crate::failure::{Failure, Result};
 use crate::http::call::{Call, Caller};
 use crate::http::reply::Reply;
 use crate::http::request::{Body, Request};
-use crate::http::route::{Access, BodyLimit, Method, Route, Run, WriteWork};
+use crate::http::route::{Access, BodyLimit, Method, Route, Run, Write};
 use crate::http::router::split;
 use crate::http::{error, query};
 use crate::rules::error::{Code, Hints, Refusal};
@@ -37,7 +37,7 @@ pub enum Admission {
 
 /// A write that was checked and whose body was read; the writer does the rest.
 pub struct PreparedWrite {
-    pub work: WriteWork,
+    pub write: Write,
     /// Notes that go with the answer.
     pub notes: Hints,
     /// What was sent, if the request has an Idempotency-Key.
@@ -45,7 +45,7 @@ pub struct PreparedWrite {
 }
 
 /// What reads the body of a writing request.
-type ReadBody = fn(&Call<'_>) -> Result<WriteWork>;
+type ReadBody = fn(&Call<'_>) -> Result<Write>;
 
 /// A request that passed every check of the gate.
 enum Admitted<'r> {
@@ -132,7 +132,7 @@ impl Gate {
     /// Checks the body of a request that passed every check before it.
     pub(super) fn admit_body(&self, request: &Request, trail: &mut Trail) -> Admission {
         let prepared = catch_unwind(AssertUnwindSafe(|| {
-            let (call, read_body) = self.call_again(request, trail)?;
+            let (call, read_body) = self.call_of(request, trail)?;
             self.prepare_write(call, read_body, trail, Lane::Fast)
         }));
         let prepared = prepared.unwrap_or_else(|_| Err(Failure::Broken("a request panicked".into())));
@@ -191,24 +191,13 @@ impl Gate {
                 return Ok(Admission::Reply(reply));
             }
         }
-        let work = read_body(&call)?;
+        let write = read_body(&call)?;
         let repeatable = repeatable.map(|(repeatable, _)| repeatable);
-        Ok(Admission::Write(PreparedWrite { work, notes: call.notes, repeatable }))
+        Ok(Admission::Write(PreparedWrite { write, notes: call.notes, repeatable }))
     }
 
-    /// Prepares a write again: the batch was rolled back because another job failed, and the work of the first run
-    /// is used up.
-    pub(super) fn prepare_again(&self, request: &Request, trail: &Trail) -> Result<PreparedWrite> {
-        let (call, read_body) = self.call_again(request, trail)?;
-        let repeatable = match &trail.caller {
-            Some(caller) => Repeatable::of(&call, caller)?,
-            None => None,
-        };
-        Ok(PreparedWrite { work: read_body(&call)?, notes: call.notes, repeatable })
-    }
-
-    /// The call of a writing request that was found and allowed before.
-    fn call_again<'r>(&self, request: &'r Request, trail: &Trail) -> Result<(Call<'r>, ReadBody)> {
+    /// The call of a writing request that was found and allowed before its body was read.
+    fn call_of<'r>(&self, request: &'r Request, trail: &Trail) -> Result<(Call<'r>, ReadBody)> {
         let (Some(at), Some(caller)) = (trail.route, &trail.caller) else {
             return Err(Failure::Broken("a request without a route or a caller was to be written".into()));
         };

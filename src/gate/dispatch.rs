@@ -138,14 +138,7 @@ impl Gate {
     fn to_writer(self: Arc<Gate>, request: Request, trail: Trail, write: PreparedWrite) -> Outcome {
         let (tell, told) = oneshot::channel();
         let writer = self.writer.clone();
-        writer.submit(Box::new(QueuedWrite {
-            gate: self,
-            request,
-            trail,
-            write: Some(write),
-            done: None,
-            tell,
-        }));
+        writer.submit(Box::new(QueuedWrite { gate: self, request, trail, write, done: None, tell }));
         Outcome::Later(told)
     }
 }
@@ -162,13 +155,13 @@ impl Job for Rest {
 }
 
 impl PreparedWrite {
-    /// Does the work, or gives the answer of the first time.
-    fn run_or_replay(self, tx: &WriteTx<'_>) -> Result<Reply> {
-        let Some(repeatable) = self.repeatable else { return Ok((self.work)(tx)?.with_notes(&self.notes)) };
+    /// Carries it out, or gives the answer of the first time.
+    fn run_or_replay(&self, tx: &WriteTx<'_>) -> Result<Reply> {
+        let Some(repeatable) = &self.repeatable else { return Ok((self.write)(tx)?.with_notes(&self.notes)) };
         if let Some(reply) = repeatable.stored(tx)? {
             return Ok(reply);
         }
-        let reply = (self.work)(tx)?.with_notes(&self.notes);
+        let reply = (self.write)(tx)?.with_notes(&self.notes);
         repeatable.keep(tx, &reply)?;
         Ok(reply)
     }
@@ -179,8 +172,7 @@ struct QueuedWrite {
     gate: Arc<Gate>,
     request: Request,
     trail: Trail,
-    /// What was read of it already; taken by the first run.
-    write: Option<PreparedWrite>,
+    write: PreparedWrite,
     done: Option<Result<Reply>>,
     /// A client that hung up gets no answer; what was done for it is kept all the same.
     tell: oneshot::Sender<Outcome>,
@@ -193,10 +185,8 @@ impl Job for QueuedWrite {
 
     fn run(&mut self, batch: &Batch<'_>) {
         let Some(caller) = &self.trail.caller else { return };
-        let first = self.write.take();
         self.done = Some(batch.whole(caller.tenant, Some(&caller.key_id), |tx| {
-            let write = first.map_or_else(|| self.gate.prepare_again(&self.request, &self.trail), Ok)?;
-            let reply = write.run_or_replay(tx)?;
+            let reply = self.write.run_or_replay(tx)?;
             if self.gate.audited {
                 self.gate.audit_row(&self.request, &self.trail, &reply).insert(batch.connection())?;
             }

@@ -53,8 +53,9 @@ pub enum Access {
     Scope(Scope),
 }
 
-/// The work of a writing request, for the writer's thread.
-pub type WriteWork = Box<dyn FnOnce(&WriteTx<'_>) -> Result<Reply> + Send>;
+/// The write that a request asks for, which the writer carries out. It is run again if its batch was rolled back
+/// because another job failed, and comes to the same then.
+pub type Write = Box<dyn Fn(&WriteTx<'_>) -> Result<Reply> + Send>;
 
 /// What a route runs.
 #[derive(Clone, Copy)]
@@ -65,8 +66,8 @@ pub enum Run {
     Status(fn(&Call<'_>, &dyn ServiceStatus) -> Result<Reply>),
     /// On a snapshot. May be run twice: it changes lanes when it takes long.
     Read(fn(&Call<'_>, &Tx<'_>) -> Result<Reply>),
-    /// First the body is read, in place; then the work is done by the writer.
-    Write(fn(&Call<'_>) -> Result<WriteWork>),
+    /// First the body is read, in place; then the writer carries out what came of it.
+    Write(fn(&Call<'_>) -> Result<Write>),
 }
 
 /// What the service says of itself.
@@ -163,6 +164,11 @@ impl Route {
         }
     }
 
+    /// Its name: `GET /api/v1/kunden`.
+    pub fn name(&self) -> String {
+        format!("{} {}", self.method.as_str(), self.pattern)
+    }
+
     /// A reading route without parameters.
     pub const fn get(
         pattern: &'static str,
@@ -179,7 +185,7 @@ impl Route {
         pattern: &'static str,
         scope: Scope,
         summary: &'static str,
-        run: fn(&Call<'_>) -> Result<WriteWork>,
+        run: fn(&Call<'_>) -> Result<Write>,
     ) -> Route {
         Route { summary, ..Route::new(method, pattern, Access::Scope(scope), Run::Write(run)) }
     }

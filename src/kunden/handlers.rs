@@ -9,7 +9,7 @@ use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::http::call::{Call, IfMatch};
 use crate::http::reply::Reply;
-use crate::http::route::WriteWork;
+use crate::http::route::Write;
 use crate::rules::error::HintCode;
 
 const WHAT: &str = "Diesen Kunden";
@@ -29,7 +29,7 @@ pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 }
 
 /// POST /kunden
-pub fn create(call: &Call<'_>) -> Result<WriteWork> {
+pub fn create(call: &Call<'_>) -> Result<Write> {
     let (mut change, mut hinweise) = call.body::<KundeChange>()?;
     // These come by import or PUT (D3, D18).
     change.kunden_id.ignore("kunden_id", &mut hinweise);
@@ -41,7 +41,8 @@ pub fn create(call: &Call<'_>) -> Result<WriteWork> {
         typen.refuse_spediteur()?;
     }
     Ok(Box::new(move |tx| {
-        let kunde = change::create(tx, change, &mut hinweise)?;
+        let mut hinweise = hinweise.clone();
+        let kunde = change::create(tx, change.clone(), &mut hinweise)?;
         if let Some(kundennr) = sql::find_double(tx, &kunde)? {
             let message = format!("Einen Kunden mit diesem Namen an diesem Ort gibt es schon: {kundennr}.");
             hinweise.add_field(HintCode::KundeDoppelt, "nachname_firma", message);
@@ -52,7 +53,7 @@ pub fn create(call: &Call<'_>) -> Result<WriteWork> {
 }
 
 /// PUT /kunden/{id}
-pub fn change(call: &Call<'_>) -> Result<WriteWork> {
+pub fn change(call: &Call<'_>) -> Result<Write> {
     let (mut change, mut hinweise) = call.body::<KundeChange>()?;
     change.kunden_id.ignore("kunden_id", &mut hinweise);
     change.kundennr.ignore("kundennr", &mut hinweise);
@@ -60,13 +61,14 @@ pub fn change(call: &Call<'_>) -> Result<WriteWork> {
     Ok(Box::new(move |tx| {
         let old = found(tx, id)?;
         IfMatch::check(if_match.as_ref(), old.version)?;
-        let kunde = change::change(tx, old, change, &mut hinweise)?;
+        let mut hinweise = hinweise.clone();
+        let kunde = change::change(tx, old, change.clone(), &mut hinweise)?;
         Ok(Reply::ok(&KundeGeaendert { kunde, hinweise })?.about(id))
     }))
 }
 
 /// POST /kunden/{id}/dokumente
-pub fn attach(call: &Call<'_>) -> Result<WriteWork> {
+pub fn attach(call: &Call<'_>) -> Result<Write> {
     let (new, hinweise) = call.body::<NewAnhang>()?;
     let (upload, id) = (Upload::new(new, hinweise), call.id(WHAT)?);
     Ok(Box::new(move |tx| upload.store(tx, Besitzer::Kunde(found(tx, id)?.id))))

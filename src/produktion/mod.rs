@@ -20,7 +20,7 @@ use crate::failure::{Failure, Result};
 use crate::http::call::{Call, IfMatch};
 use crate::http::param::Param;
 use crate::http::reply::Reply;
-use crate::http::route::{Access, Method, Route, WriteWork};
+use crate::http::route::{Access, Method, Route, Write};
 use crate::http::shape::Answer;
 use crate::import::{Import, check};
 use crate::rules::error::Code;
@@ -102,22 +102,22 @@ fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 }
 
 /// POST /produktionsauftraege
-fn create(call: &Call<'_>) -> Result<WriteWork> {
+fn create(call: &Call<'_>) -> Result<Write> {
     let (new, hinweise) = call.optional_body::<NewAuftrag>()?;
     Ok(Box::new(move |tx| {
-        let bestaetigung = auftrag::create(tx, new, hinweise)?;
+        let bestaetigung = auftrag::create(tx, new.clone(), hinweise.clone())?;
         Ok(Reply::created(&bestaetigung)?.about(bestaetigung.id))
     }))
 }
 
 /// PUT /produktionsauftraege/{id}/status
-fn change_status(call: &Call<'_>) -> Result<WriteWork> {
+fn change_status(call: &Call<'_>) -> Result<Write> {
     let (change, hinweise) = call.body::<StatusChange>()?;
     let (id, if_match) = (call.id(WHAT)?, call.if_match());
     Ok(Box::new(move |tx| {
         let auftrag = found(tx, id)?;
         IfMatch::check(if_match.as_ref(), auftrag.version)?;
-        Ok(Reply::ok(&status::change(tx, auftrag, change, hinweise)?)?.about(id))
+        Ok(Reply::ok(&status::change(tx, auftrag, change.clone(), hinweise.clone())?)?.about(id))
     }))
 }
 

@@ -9,7 +9,7 @@ use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::http::call::{Call, IfMatch};
 use crate::http::reply::Reply;
-use crate::http::route::WriteWork;
+use crate::http::route::Write;
 use crate::kontrakte::KontraktBezug;
 use crate::rules::change::Change;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, required};
@@ -43,9 +43,10 @@ pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 }
 
 /// POST /wiegungen
-pub fn create(call: &Call<'_>) -> Result<WriteWork> {
+pub fn create(call: &Call<'_>) -> Result<Write> {
     let (new, hinweise) = call.body::<NewWiegung>()?;
     Ok(Box::new(move |tx| {
+        let new = new.clone();
         let waage_id = required(new.waage_id, "waage_id")?;
         let gewicht_erst_kg = required(new.gewicht_erst_kg, "gewicht_erst_kg")?;
         let partner_id = required(new.partner_id, "partner_id")?;
@@ -94,17 +95,18 @@ pub fn create(call: &Call<'_>) -> Result<WriteWork> {
             version: 1,
         };
         sql::insert(tx, &wiegung)?;
-        confirm(201, wiegung, hinweise)
+        confirm(201, wiegung, hinweise.clone())
     }))
 }
 
 /// PUT /wiegungen/{id}/zweitwiegung
-pub fn second(call: &Call<'_>) -> Result<WriteWork> {
-    let (second, mut hinweise) = call.body::<Zweitwiegung>()?;
+pub fn second(call: &Call<'_>) -> Result<Write> {
+    let (second, hinweise) = call.body::<Zweitwiegung>()?;
     let (id, if_match) = (call.id(WHAT)?, call.if_match());
     Ok(Box::new(move |tx| {
         let old = found(tx, id)?;
         IfMatch::check(if_match.as_ref(), old.version)?;
+        let (second, mut hinweise) = (second.clone(), hinweise.clone());
         let zweit = required(second.gewicht_zweit_kg.value(), "gewicht_zweit_kg")?;
         if old.status != WiegungStatus::Offen {
             let message = format!(
@@ -156,13 +158,13 @@ pub fn second(call: &Call<'_>) -> Result<WriteWork> {
 }
 
 /// PUT /wiegungen/{id}/storno
-pub fn cancel(call: &Call<'_>) -> Result<WriteWork> {
+pub fn cancel(call: &Call<'_>) -> Result<Write> {
     let (storno, hinweise) = call.body::<Storno>()?;
     let (id, if_match) = (call.id(WHAT)?, call.if_match());
     Ok(Box::new(move |tx| {
         let old = found(tx, id)?;
         IfMatch::check(if_match.as_ref(), old.version)?;
-        let grund = required(storno.grund, "grund")?;
+        let grund = required(storno.grund.clone(), "grund")?;
         if old.status == WiegungStatus::Storno {
             let message = "Die Wiegung ist schon storniert.";
             return Err(Refusal::new(Code::WiegungNichtStornierbar, message).into());
@@ -182,7 +184,7 @@ pub fn cancel(call: &Call<'_>) -> Result<WriteWork> {
         let status = WiegungStatus::Storno;
         let wiegung = Wiegung { status, storno_grund: Some(grund), version: old.version + 1, ..old };
         sql::update(tx, &wiegung)?;
-        confirm(200, wiegung, hinweise)
+        confirm(200, wiegung, hinweise.clone())
     }))
 }
 

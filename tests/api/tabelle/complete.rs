@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use partnerd::app::routes;
-use partnerd::http::route::{Method, Route};
 use partnerd::http::param::ParamKind;
+use partnerd::http::route::{Method, Route};
 
 use super::defaults::DEFAULTS;
 use super::{Read, is_refusal, reading, writing};

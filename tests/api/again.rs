@@ -1,0 +1,147 @@
+//! A write is carried out again when its batch was undone because another request in it failed late. Nobody sees that.
+
+use std::collections::BTreeSet;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use partnerd::app::routes;
+use partnerd::db::connection::open_writer;
+use partnerd::http::route::{Route, Run};
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Server};
+use crate::lager::{Mill, and, plain, sell};
+
+/// How long something may take on a machine that is busy with other things: as long as the writer waits for others.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A writing request: method, the path of its route, the ids in it, body.
+type Write = (&'static str, &'static str, String, Value);
+
+/// A request to each route that writes. None has to do with what another one writes.
+fn writes(mill: &Mill<'_>, charge: &str) -> Vec<Write> {
+    let post = |path: &str, body: Value| mill.client.post(&format!("/api/v1/{path}"), body).id();
+    let (hof, kunde, artikel) = (mill.partner_id("Hof"), mill.partner_id("Kd"), mill.artikel_id("W"));
+    let other = mill.receive("C2", 10);
+    let invoice = || mill.post("RE", sell(1, charge)).id();
+    let weighing = json!({"waage_id": 1, "gewicht_erst_kg": 40_120, "partner_id": hof});
+    let weigh = || post("wiegungen", weighing.clone());
+    let note = json!({"kundennummer": "Hof", "artikelnr": "W", "anliefermenge_kg": 50});
+    let order = post("produktionsauftraege", json!({}));
+    let items = json!({"items": [sell(2, charge)]});
+    let file = json!({"dateiname": "a.txt", "inhalt_base64": "MA=="});
+    let pdf = json!({"dateiname": "a.pdf", "datei_base64": "JVBERi0x"});
+    let why = json!({"grund": "Versehen"});
+    let none = String::new();
+    vec![
+        ("POST", "/api/v1/kunden", none.clone(), json!({"name": "Neu", "unbekannt": 1})),
+        ("PUT", "/api/v1/kunden/{id}", kunde.clone(), json!({"strasse": "Am Bach 1", "unbekannt": 1})),
+        ("POST", "/api/v1/kunden/{id}/dokumente", kunde, file.clone()),
+        ("POST", "/api/v1/artikel/{id}/dokumente", artikel.clone(), file),
+        (
+            "POST",
+            "/api/v1/belege",
+            none.clone(),
+            and(json!({"beleg_typ": "RE", "kundennummer": "Kd", "unbekannt": 1}), items.clone()),
+        ),
+        ("PUT", "/api/v1/belege/{id}", invoice(), items),
+        ("POST", "/api/v1/belege/{id}/abschliessen", invoice(), json!({"unbekannt": 1})),
+        ("POST", "/api/v1/belege/{id}/storno", invoice(), why.clone()),
+        ("POST", "/api/v1/belege/{id}/pdf", invoice(), pdf),
+        ("POST", "/api/v1/chargen", none.clone(), json!({"artikel_id": artikel, "einheit": "kg"})),
+        ("PUT", "/api/v1/chargen/{id}", other, json!({"mhd": "2027-07-31", "unbekannt": 1})),
+        ("POST", "/api/v1/wiegungen", none.clone(), weighing.clone()),
+        ("PUT", "/api/v1/wiegungen/{id}/zweitwiegung", weigh(), json!({"gewicht_zweit_kg": 15_260})),
+        ("PUT", "/api/v1/wiegungen/{id}/storno", weigh(), why.clone()),
+        ("POST", "/api/v1/annahmescheine", none.clone(), note.clone()),
+        ("PUT", "/api/v1/annahmescheine/{id}/storno", post("annahmescheine", note), why),
+        ("POST", "/api/v1/produktionsauftraege", none, json!({"bezeichnung": "Mehl"})),
+        ("PUT", "/api/v1/produktionsauftraege/{id}/status", order, json!({"status": "geplant"})),
+    ]
+}
+
+fn send(mill: &Mill<'_>, (method, path, id, body): &Write) -> Answer {
+    mill.client.send(method, &path.replace("{id}", id), &[], Some(body.to_string().as_bytes()))
+}
+
+/// What a client is told, without ids.
+fn told(answer: &Answer) -> (u16, Value) {
+    fn without_ids(value: &mut Value) {
+        match value {
+            Value::String(text) if text.parse::<uuid::Uuid>().is_ok() => *value = json!("id"),
+            Value::Array(values) => values.iter_mut().for_each(without_ids),
+            Value::Object(fields) => fields.values_mut().for_each(without_ids),
+            _ => {}
+        }
+    }
+    let mut body = answer.body.clone();
+    without_ids(&mut body);
+    (answer.status, body)
+}
+
+/// The value of a metric.
+fn metric(mill: &Mill<'_>, name: &str) -> usize {
+    let metrics = String::from_utf8(mill.client.get("/metrics").bytes).unwrap();
+    let value = metrics.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    value.unwrap_or_else(|| panic!("no {name} in {metrics}")).parse().unwrap()
+}
+
+/// Waits until a metric has this value.
+fn until(mill: &Mill<'_>, name: &str, wanted: usize) {
+    let begin = Instant::now();
+    while metric(mill, name) != wanted {
+        assert!(begin.elapsed() < PATIENCE, "{name} is {}, not {wanted}", metric(mill, name));
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Sends all writes so that they come into one batch, with a request at its end that is refused after it has written.
+fn in_one_batch(mill: &Mill<'_>, charge: &str, writes: &[Write]) -> Vec<Answer> {
+    let other_program = open_writer(&mill.server.database).unwrap();
+    let before = metric(mill, "partnerd_write_batch_count");
+    other_program.execute_batch("begin immediate").unwrap();
+    thread::scope(|scope| {
+        // The writer waits with this one for the other program.
+        let first = scope.spawn(|| mill.post("AN", plain(1)));
+        until(mill, "partnerd_write_batch_count", before + 1);
+        let (tell, told) = channel();
+        for (at, write) in writes.iter().enumerate() {
+            let tell = tell.clone();
+            scope.spawn(move || tell.send((at, send(mill, write))));
+        }
+        drop(tell);
+        until(mill, "partnerd_write_queue", writes.len());
+        let last = scope.spawn(|| mill.post("RE", sell(100_000, charge)));
+        until(mill, "partnerd_write_queue", writes.len() + 1);
+        other_program.execute_batch("rollback").unwrap();
+        first.join().unwrap().is(201);
+        last.join().unwrap().refused(400, "BESTAND_NICHT_AUSREICHEND");
+        let mut answers: Vec<_> = told.iter().take(writes.len()).collect();
+        answers.sort_by_key(|(at, _)| *at);
+        answers.into_iter().map(|(_, answer)| answer).collect()
+    })
+}
+
+#[test]
+fn every_write_comes_to_the_same_when_its_batch_was_undone() {
+    let settings = [("negativbestand", "ablehnen")];
+    let (alone, together) = (Server::start(), Server::start());
+    let of = |server| Mill::with(server, "Mühle", &settings);
+    let (alone, together) = (of(&alone), of(&together));
+    let charges = [&alone, &together].map(|mill| mill.receive("C1", 1_000));
+    let own = writes(&alone, &charges[0]);
+    let sent: BTreeSet<_> = own.iter().map(|(method, path, ..)| format!("{method} {path}")).collect();
+    let writing = routes().filter(|route| matches!(route.run, Run::Write(_))).map(Route::name);
+    assert_eq!(sent, writing.collect(), "each route that writes, once");
+    let expected: Vec<_> = own.iter().map(|write| send(&alone, write)).collect();
+    for ((method, path, ..), expected) in own.iter().zip(&expected) {
+        assert!(expected.status < 300, "{method} {path}: {}", expected.body);
+    }
+    let again = in_one_batch(&together, &charges[1], &writes(&together, &charges[1]));
+    for (((method, path, ..), expected), again) in own.iter().zip(&expected).zip(&again) {
+        assert_eq!(told(again), told(expected), "{method} {path}");
+    }
+    let count = "select count(*) from beleg_position p join lagerbewegung l on l.beleg_id = p.beleg_id";
+    assert_eq!(together.server.sql::<i64>(count), alone.server.sql::<i64>(count));
+}
