@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::app::routes;
 use crate::db::logging::{Format, Verbosity};
 use crate::gate::{Nightly, Origins, Policy};
+use crate::http::route::Route;
 use crate::http::server::Limits;
 use crate::rules::choice::Choice;
 use crate::rules::text::nearest;
@@ -293,7 +294,7 @@ fn origin(text: &str) -> Option<String> {
 
 /// A route by method and path, as `POST /api/v1/kunden`.
 fn route(text: &str) -> Option<String> {
-    let mut names = routes().map(|route| format!("{} {}", route.method.as_str(), route.pattern));
+    let mut names = routes().map(Route::name);
     names.find(|name| name == text)
 }
 

@@ -78,7 +78,7 @@ fn openapi(call: &Call<'_>) -> Result<Reply> {
 
 /// GET /api/v1
 fn about(_: &Call<'_>) -> Result<Reply> {
-    let endpoints = routes().map(|route| format!("{} {}", route.method.as_str(), route.pattern));
+    let endpoints = routes().map(Route::name);
     Reply::ok(&About {
         api: "partnerd",
         version: API_VERSION,

@@ -20,6 +20,7 @@ pub use adoptions::ADOPTIONS;
 pub use interface::{document, openapi_text, routes};
 use midnight::Midnight;
 use nightly::Schedule;
+use rusqlite::Connection;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio_rustls::TlsAcceptor;
@@ -31,6 +32,7 @@ use crate::db::files::beside;
 use crate::db::lock::{self, Lock};
 use crate::db::migrate::{migrate, refuse_foreign};
 use crate::db::readers::{self, Readers};
+use crate::db::seal::Secret;
 use crate::db::writer::Writer;
 use crate::db::{Clock, log};
 use crate::failure::{Failure, Result};
@@ -41,7 +43,6 @@ use crate::gate::quota::Quota;
 use crate::gate::verifying::Verifying;
 use crate::gate::{ANSWERS, ANSWERS_OF_STRANGERS, Gate, Policy};
 use crate::http::budget::Budget;
-use crate::http::route::Route;
 use crate::http::router::Router;
 use crate::http::server::{Limits, serve};
 use crate::import::Kind;
@@ -82,17 +83,7 @@ impl App {
         let database = lock::resolved(database);
         let database = database.as_path();
         let lock = lock::for_server(database)?;
-        checkpoint::settle(database, !policy.foreign_checkpoints)?;
-        migrate(database, clock(), ADOPTIONS)?;
-        let mut connection = open_writer(database)?;
-        refuse_foreign(&connection, database)?;
-        let secret = sealing::settle(&mut connection, database, &clock)?;
-        if policy.foreign_checkpoints {
-            connection.execute_batch("pragma wal_autocheckpoint = 0")?;
-        }
-        if let Err(failure) = midnight::catch_up(&mut connection, &clock) {
-            log(&format!("the end of the last day was not carried out: {failure}"));
-        }
+        let (mut connection, secret) = open_current(database, &clock, policy)?;
         let routes: Vec<_> = routes().collect();
         let route_ids = number_routes(&connection, &routes)?;
         let keys = Arc::new(Keys::new(mac_secret(&connection)?));
@@ -101,12 +92,10 @@ impl App {
         let mut take_in = Box::new(TakeIn::new(Arc::clone(&journal), Arc::clone(&quota), Arc::clone(&clock)));
         take_in.catch_up(&mut connection)?;
         quota.load(&connection, clock())?;
-        let name = |route: &&'static Route| format!("{} {}", route.method.as_str(), route.pattern);
-        let critical = routes.iter().map(|route| policy.critical_routes.contains(&name(route))).collect();
-        let own_checkpoints = !policy.foreign_checkpoints;
+        let critical = routes.iter().map(|route| policy.critical_routes.contains(&route.name())).collect();
         let door = Arc::<Door>::default();
         let start = || Checkpoints::start(database, Arc::clone(&door));
-        let checkpoints = own_checkpoints.then(start).transpose()?;
+        let checkpoints = (!policy.foreign_checkpoints).then(start).transpose()?;
         let writer =
             Writer::start(connection, checkpoints, Arc::clone(&clock), take_in).map_err(no_thread)?;
         let commits = Arc::clone(&writer.queue().watch().commits);
@@ -154,6 +143,22 @@ impl App {
         self.midnight.stop();
         self.writer.stop();
     }
+}
+
+/// Opens or creates a database for the writer: it has this version, is sealed, and days that are over are ended.
+fn open_current(database: &Path, clock: &Clock, policy: &Policy) -> Result<(Connection, Option<Secret>)> {
+    checkpoint::settle(database, !policy.foreign_checkpoints)?;
+    migrate(database, clock(), ADOPTIONS)?;
+    let mut connection = open_writer(database)?;
+    refuse_foreign(&connection, database)?;
+    let secret = sealing::settle(&mut connection, database, clock)?;
+    if policy.foreign_checkpoints {
+        connection.execute_batch("pragma wal_autocheckpoint = 0")?;
+    }
+    if let Err(failure) = midnight::catch_up(&mut connection, clock) {
+        log(&format!("the end of the last day was not carried out: {failure}"));
+    }
+    Ok((connection, secret))
 }
 
 fn no_thread(error: std::io::Error) -> Failure {

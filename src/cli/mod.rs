@@ -14,6 +14,7 @@ mod import;
 mod key;
 #[cfg(any(windows, test))]
 mod logfile;
+mod manual;
 mod migrate;
 mod serve;
 #[cfg(windows)]
@@ -28,7 +29,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use arguments::{Arguments, Command};
-use clap::{CommandFactory, Parser};
+use clap::Parser;
 use terminal::{Outcome, Terminal};
 
 use crate::app::openapi_text;
@@ -77,40 +78,29 @@ fn run(arguments: Arguments, terminal: &Terminal) -> Outcome {
         true => logging::start(service::log_file(&config.db)?, config.log_format, log_level),
         false => stderr(),
     };
+    carry_out(arguments, &config, terminal)
+}
+
+fn carry_out(arguments: Arguments, config: &Config, terminal: &Terminal) -> Outcome {
     match arguments.command {
-        Command::Serve(_) => serve::run(&config, terminal),
-        Command::Demo(_) => demo::run(&config, terminal),
-        Command::Migrate(arguments) => migrate::run(&arguments, &config, terminal),
-        Command::Tenant(command) => tenant::run(command, &config, terminal),
-        Command::Key(command) => key::run(command, &config, terminal),
-        Command::Beleg(command) => beleg::run(command, &config, terminal),
-        Command::Audit(command) => audit::run(command, &config, terminal),
-        Command::Import(arguments) => import::run(&arguments, &config, terminal),
-        Command::Backup(arguments) => backup::run_backup(&arguments, &config, terminal),
-        Command::Restore(arguments) => backup::run_restore(&arguments, &config, terminal),
-        Command::Check => check::run(&config, terminal),
+        Command::Serve(_) => serve::run(config, terminal),
+        Command::Demo(_) => demo::run(config, terminal),
+        Command::Migrate(arguments) => migrate::run(&arguments, config, terminal),
+        Command::Tenant(command) => tenant::run(command, config, terminal),
+        Command::Key(command) => key::run(command, config, terminal),
+        Command::Beleg(command) => beleg::run(command, config, terminal),
+        Command::Audit(command) => audit::run(command, config, terminal),
+        Command::Import(arguments) => import::run(&arguments, config, terminal),
+        Command::Backup(arguments) => backup::run_backup(&arguments, config, terminal),
+        Command::Restore(arguments) => backup::run_restore(&arguments, config, terminal),
+        Command::Check => check::run(config, terminal),
         Command::Tls(command) => tls::run(command, terminal),
         #[cfg(windows)]
-        Command::Service(command) => service::run(command, &config, arguments.config.as_deref(), terminal),
-        Command::Doctor => doctor::run(&config, terminal),
-        Command::Config => config::run(&config, terminal),
-        Command::Completions { shell } => {
-            let mut text = Vec::new();
-            clap_complete::generate(shell, &mut Arguments::command(), "partnerd", &mut text);
-            terminal.print(String::from_utf8_lossy(&text).trim_end());
-            Ok(())
-        }
-        Command::Man { folder: Some(folder) } => {
-            let written = clap_mangen::generate_to(Arguments::command(), &folder);
-            written.map_err(|error| format!("the pages cannot be written to {}: {error}", folder.display()))
-        }
-        Command::Man { folder: None } => {
-            let mut text = Vec::new();
-            let rendered = clap_mangen::Man::new(Arguments::command()).render(&mut text);
-            rendered.map_err(|error| error.to_string())?;
-            terminal.print(String::from_utf8_lossy(&text).trim_end());
-            Ok(())
-        }
+        Command::Service(command) => service::run(command, config, arguments.config.as_deref(), terminal),
+        Command::Doctor => doctor::run(config, terminal),
+        Command::Config => config::run(config, terminal),
+        Command::Completions { shell } => manual::completions(shell, terminal),
+        Command::Man { folder } => manual::man(folder.as_deref(), terminal),
         Command::Openapi => {
             terminal.print(openapi_text().trim_end());
             Ok(())

@@ -34,14 +34,7 @@ pub fn open_writer(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     wait_for_others(&connection)?;
-    let application: i32 = connection.query_row("pragma application_id", [], |row| row.get(0))?;
-    let tables: i64 = connection.query_row("select count(*) from sqlite_schema", [], |row| row.get(0))?;
-    if application != APPLICATION_ID && tables > 0 {
-        return Err(foreign(path));
-    }
-    if application != APPLICATION_ID {
-        connection.execute_batch(&format!("pragma application_id = {APPLICATION_ID}"))?;
-    }
+    claim(&connection, path)?;
     let journal: String = connection.query_row("pragma journal_mode = wal", [], |row| row.get(0))?;
     if journal != "wal" {
         return Err(Failure::Broken(format!(
@@ -67,6 +60,20 @@ pub fn open_writer(path: &Path) -> Result<Connection> {
     // What keeps it from being read is said where the server begins.
     seal::install(&connection, Secret::read(path).ok().flatten().as_ref())?;
     Ok(connection)
+}
+
+/// Marks a new file as ours; refuses that of another program.
+fn claim(connection: &Connection, path: &Path) -> Result<()> {
+    let application: i32 = connection.query_row("pragma application_id", [], |row| row.get(0))?;
+    if application == APPLICATION_ID {
+        return Ok(());
+    }
+    let tables: i64 = connection.query_row("select count(*) from sqlite_schema", [], |row| row.get(0))?;
+    if tables > 0 {
+        return Err(foreign(path));
+    }
+    connection.execute_batch(&format!("pragma application_id = {APPLICATION_ID}"))?;
+    Ok(())
 }
 
 /// Opens a database to look at it: no byte of the file is changed, whatever it is.

@@ -109,16 +109,9 @@ impl Gate {
             if is_heavy && !self.answers.has_room(&caller.key_id) {
                 return Err(too_many_unread());
             }
-            match route.run {
-                _ if route.is_heavy && !trail.off_sockets => Ok(Admitted::Heavy),
-                Run::Open(run) => run(&call).map(Admitted::Reply),
-                Run::Status(run) => run(&call, self).map(Admitted::Reply),
-                Run::Read(run) => {
-                    let reply = run(&call, &Tx::new(connection, caller.tenant, now))?;
-                    Ok(Admitted::Reply(reply.with_notes(&call.notes)))
-                }
-                Run::Write(_) if matches!(request.body, Body::Awaited) => Ok(Admitted::Body(route.body)),
-                Run::Write(read_body) => Ok(Admitted::ToWrite(call, read_body)),
+            match route.is_heavy && !trail.off_sockets {
+                true => Ok(Admitted::Heavy),
+                false => self.answer_or_prepare(call, route, &Tx::new(connection, caller.tenant, now)),
             }
         })?;
         match passed {
@@ -126,6 +119,17 @@ impl Gate {
             Admitted::Heavy => Ok(Admission::Heavy),
             Admitted::Body(limit) => Ok(Admission::Body(limit)),
             Admitted::ToWrite(call, read_body) => self.prepare_write(call, read_body, trail, lane),
+        }
+    }
+
+    /// Answers a request that reads; one that writes goes on with its body.
+    fn answer_or_prepare<'r>(&self, call: Call<'r>, route: &Route, tx: &Tx<'_>) -> Result<Admitted<'r>> {
+        match route.run {
+            Run::Open(run) => run(&call).map(Admitted::Reply),
+            Run::Status(run) => run(&call, self).map(Admitted::Reply),
+            Run::Read(run) => Ok(Admitted::Reply(run(&call, tx)?.with_notes(&call.notes))),
+            Run::Write(_) if matches!(call.request.body, Body::Awaited) => Ok(Admitted::Body(route.body)),
+            Run::Write(read_body) => Ok(Admitted::ToWrite(call, read_body)),
         }
     }
 

@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::model::{NewWiegung, Storno, Wiegung, WiegungBestaetigung, Zweitwiegung};
 use super::sql::{self, Auswahl};
 use crate::db::numbers;
-use crate::db::tx::Tx;
+use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::http::call::{Call, IfMatch};
 use crate::http::reply::Reply;
@@ -46,57 +46,65 @@ pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 pub fn create(call: &Call<'_>) -> Result<Write> {
     let (new, hinweise) = call.body::<NewWiegung>()?;
     Ok(Box::new(move |tx| {
-        let new = new.clone();
-        let waage_id = required(new.waage_id, "waage_id")?;
-        let gewicht_erst_kg = required(new.gewicht_erst_kg, "gewicht_erst_kg")?;
-        let partner_id = required(new.partner_id, "partner_id")?;
-        weight_in_range(gewicht_erst_kg, "gewicht_erst_kg", false)?;
-        if kunden::find(tx, partner_id)?.is_none() {
-            return Err(unknown(Code::PartnerNichtGefunden, "partner_id", "Diesen Partner").into());
-        }
-        let artikel_id = new.artikel_id;
-        if let Some(artikel) = artikel_id
-            && artikel::find(tx, artikel)?.is_none()
-        {
-            return Err(unknown(Code::ArtikelNichtGefunden, "artikel_id", "Diesen Artikel").into());
-        }
-        let charge_id = new.charge_id;
-        chargen::check_named(tx, charge_id, artikel_id)?;
-        let bezug =
-            KontraktBezug { kontrakt_id: new.kontrakt_id, kontrakt_position_id: new.kontrakt_position_id }
-                .checked(tx)?;
-        let wiegung = Wiegung {
-            id: tx.new_id(),
-            wiegeschein_nr: numbers::next(tx, Reihe::Wiegeschein, tx.today().year())?,
-            status: WiegungStatus::Offen,
-            richtung: new.richtung,
-            kennzeichen: new.kennzeichen,
-            fahrer: new.fahrer,
-            gewicht_erst_kg,
-            gewicht_zweit_kg: None,
-            gewicht_netto_kg: None,
-            ts_erst: tx.now(),
-            ts_zweit: None,
-            waage_id,
-            partner_id,
-            artikel_id,
-            charge_id,
-            niederlassung_id: new.niederlassung_id,
-            lagerhalle_id: new.lagerhalle_id,
-            kontrakt_id: bezug.kontrakt_id,
-            kontrakt_position_id: bezug.kontrakt_position_id,
-            beleg_id: None,
-            fremdwiegung: new.fremdwiegung.unwrap_or(false),
-            bemerkung: new.bemerkung,
-            storno_grund: None,
-            partner_name: None,
-            artikel_bezeichnung: None,
-            charge_nr: None,
-            version: 1,
-        };
+        let wiegung = first(tx, new.clone())?;
         sql::insert(tx, &wiegung)?;
         confirm(201, wiegung, hinweise.clone())
     }))
+}
+
+/// A new weighing with its first weight.
+fn first(tx: &WriteTx<'_>, new: NewWiegung) -> Result<Wiegung> {
+    let waage_id = required(new.waage_id, "waage_id")?;
+    let gewicht_erst_kg = required(new.gewicht_erst_kg, "gewicht_erst_kg")?;
+    let partner_id = required(new.partner_id, "partner_id")?;
+    weight_in_range(gewicht_erst_kg, "gewicht_erst_kg", false)?;
+    check_named(tx, partner_id, &new)?;
+    let (artikel_id, charge_id) = (new.artikel_id, new.charge_id);
+    let bezug =
+        KontraktBezug { kontrakt_id: new.kontrakt_id, kontrakt_position_id: new.kontrakt_position_id }
+            .checked(tx)?;
+    Ok(Wiegung {
+        id: tx.new_id(),
+        wiegeschein_nr: numbers::next(tx, Reihe::Wiegeschein, tx.today().year())?,
+        status: WiegungStatus::Offen,
+        richtung: new.richtung,
+        kennzeichen: new.kennzeichen,
+        fahrer: new.fahrer,
+        gewicht_erst_kg,
+        gewicht_zweit_kg: None,
+        gewicht_netto_kg: None,
+        ts_erst: tx.now(),
+        ts_zweit: None,
+        waage_id,
+        partner_id,
+        artikel_id,
+        charge_id,
+        niederlassung_id: new.niederlassung_id,
+        lagerhalle_id: new.lagerhalle_id,
+        kontrakt_id: bezug.kontrakt_id,
+        kontrakt_position_id: bezug.kontrakt_position_id,
+        beleg_id: None,
+        fremdwiegung: new.fremdwiegung.unwrap_or(false),
+        bemerkung: new.bemerkung,
+        storno_grund: None,
+        partner_name: None,
+        artikel_bezeichnung: None,
+        charge_nr: None,
+        version: 1,
+    })
+}
+
+/// Refuses a weighing of a partner, an article or a batch that nobody knows.
+fn check_named(tx: &Tx<'_>, partner_id: Uuid, new: &NewWiegung) -> Result<()> {
+    if kunden::find(tx, partner_id)?.is_none() {
+        return Err(unknown(Code::PartnerNichtGefunden, "partner_id", "Diesen Partner").into());
+    }
+    if let Some(artikel) = new.artikel_id
+        && artikel::find(tx, artikel)?.is_none()
+    {
+        return Err(unknown(Code::ArtikelNichtGefunden, "artikel_id", "Diesen Artikel").into());
+    }
+    chargen::check_named(tx, new.charge_id, new.artikel_id)
 }
 
 /// PUT /wiegungen/{id}/zweitwiegung
@@ -106,55 +114,65 @@ pub fn second(call: &Call<'_>) -> Result<Write> {
     Ok(Box::new(move |tx| {
         let old = found(tx, id)?;
         IfMatch::check(if_match.as_ref(), old.version)?;
-        let (second, mut hinweise) = (second.clone(), hinweise.clone());
-        let zweit = required(second.gewicht_zweit_kg.value(), "gewicht_zweit_kg")?;
-        if old.status != WiegungStatus::Offen {
-            let message = format!(
-                "Die Wiegung ist {}; eine Zweitwiegung geht nur, solange sie offen ist.",
-                old.status.as_str()
-            );
-            return Err(Refusal::new(Code::WiegungNichtOffen, message).into());
-        }
-        weight_in_range(zweit, "gewicht_zweit_kg", old.fremdwiegung)?;
-        let Some(nettogewicht) = net(old.gewicht_erst_kg, zweit) else {
-            let message =
-                "Erst- und Zweitgewicht sind gleich. Bitte noch einmal wiegen; die Wiegung bleibt offen.";
-            return Err(Refusal::field(Code::NettoNull, "gewicht_zweit_kg", message).into());
-        };
-        let explicit = second.richtung.value().or(old.richtung);
-        if explicit.is_some_and(|richtung| richtung != nettogewicht.richtung) {
-            let message = "Die angegebene Richtung widerspricht den Gewichten; sie wurde übernommen.";
-            hinweise.add_field(HintCode::RichtungWiderspruch, "richtung", message);
-        }
-        let charge_id = second.charge_id.apply(old.charge_id);
-        chargen::check_named(tx, charge_id, old.artikel_id)?;
-        let kept_position = if second.kontrakt_id.is_keep() { old.kontrakt_position_id } else { None };
-        let bezug = KontraktBezug {
-            kontrakt_id: match (&second.kontrakt_id, &second.kontrakt_position_id) {
-                // A new position alone names its contract.
-                (Change::Keep, Change::Set(_)) => None,
-                _ => second.kontrakt_id.apply(old.kontrakt_id),
-            },
-            kontrakt_position_id: second.kontrakt_position_id.apply(kept_position),
-        }
-        .checked(tx)?;
-        let wiegung = Wiegung {
-            status: WiegungStatus::Fertig,
-            richtung: Some(explicit.unwrap_or(nettogewicht.richtung)),
-            gewicht_zweit_kg: Some(zweit),
-            gewicht_netto_kg: Some(nettogewicht.netto),
-            ts_zweit: Some(tx.now()),
-            charge_id,
-            kontrakt_id: bezug.kontrakt_id,
-            kontrakt_position_id: bezug.kontrakt_position_id,
-            niederlassung_id: second.niederlassung_id.apply(old.niederlassung_id),
-            lagerhalle_id: second.lagerhalle_id.apply(old.lagerhalle_id),
-            version: old.version + 1,
-            ..old
-        };
+        let mut hinweise = hinweise.clone();
+        let wiegung = completed(tx, old, second.clone(), &mut hinweise)?;
         sql::update(tx, &wiegung)?;
         confirm(200, wiegung, hinweise)
     }))
+}
+
+/// The weighing with its second weight.
+fn completed(tx: &WriteTx<'_>, old: Wiegung, second: Zweitwiegung, hints: &mut Hints) -> Result<Wiegung> {
+    let bezug = bezug(&old, &second);
+    let zweit = required(second.gewicht_zweit_kg.value(), "gewicht_zweit_kg")?;
+    if old.status != WiegungStatus::Offen {
+        let message = format!(
+            "Die Wiegung ist {}; eine Zweitwiegung geht nur, solange sie offen ist.",
+            old.status.as_str()
+        );
+        return Err(Refusal::new(Code::WiegungNichtOffen, message).into());
+    }
+    weight_in_range(zweit, "gewicht_zweit_kg", old.fremdwiegung)?;
+    let Some(nettogewicht) = net(old.gewicht_erst_kg, zweit) else {
+        let message =
+            "Erst- und Zweitgewicht sind gleich. Bitte noch einmal wiegen; die Wiegung bleibt offen.";
+        return Err(Refusal::field(Code::NettoNull, "gewicht_zweit_kg", message).into());
+    };
+    let explicit = second.richtung.value().or(old.richtung);
+    if explicit.is_some_and(|richtung| richtung != nettogewicht.richtung) {
+        let message = "Die angegebene Richtung widerspricht den Gewichten; sie wurde übernommen.";
+        hints.add_field(HintCode::RichtungWiderspruch, "richtung", message);
+    }
+    let charge_id = second.charge_id.apply(old.charge_id);
+    chargen::check_named(tx, charge_id, old.artikel_id)?;
+    let bezug = bezug.checked(tx)?;
+    Ok(Wiegung {
+        status: WiegungStatus::Fertig,
+        richtung: Some(explicit.unwrap_or(nettogewicht.richtung)),
+        gewicht_zweit_kg: Some(zweit),
+        gewicht_netto_kg: Some(nettogewicht.netto),
+        ts_zweit: Some(tx.now()),
+        charge_id,
+        kontrakt_id: bezug.kontrakt_id,
+        kontrakt_position_id: bezug.kontrakt_position_id,
+        niederlassung_id: second.niederlassung_id.apply(old.niederlassung_id),
+        lagerhalle_id: second.lagerhalle_id.apply(old.lagerhalle_id),
+        version: old.version + 1,
+        ..old
+    })
+}
+
+/// The contract of a weighing after its second weight.
+fn bezug(old: &Wiegung, second: &Zweitwiegung) -> KontraktBezug {
+    let kept_position = if second.kontrakt_id.is_keep() { old.kontrakt_position_id } else { None };
+    KontraktBezug {
+        kontrakt_id: match (&second.kontrakt_id, &second.kontrakt_position_id) {
+            // A new position alone names its contract.
+            (Change::Keep, Change::Set(_)) => None,
+            _ => second.kontrakt_id.clone().apply(old.kontrakt_id),
+        },
+        kontrakt_position_id: second.kontrakt_position_id.clone().apply(kept_position),
+    }
 }
 
 /// PUT /wiegungen/{id}/storno

@@ -13,5 +13,5 @@ static BEISPIELE: LazyLock<Map<String, Value>> = LazyLock::new(|| {
 
 /// The example of a route: `{path, query, body, status, answer}`.
 pub fn of(route: &Route) -> Option<&'static Value> {
-    BEISPIELE.get(&format!("{} {}", route.method.as_str(), route.pattern))
+    BEISPIELE.get(&route.name())
 }

@@ -149,13 +149,31 @@ struct Client<'c> {
 impl Client<'_> {
     /// The days of a mill: two lorries come, wheat is milled, one lorry goes, invoices follow.
     fn trade(&self) -> Outcome {
+        let wheat = self.article("R01001")?;
+        let mill = self.customer("K-1002")?;
+        let batch = self.receive(&wheat)?;
+        self.mill(&batch)?;
+        self.sell(&mill, &wheat, &batch)?;
+        self.post(
+            "/api/v1/belege",
+            json!({"beleg_typ": "AN", "kundennummer": "K-1001", "items": [
+                {"artikelnr": "1157", "menge": 40}, {"artikelnr": "F01201", "menge": 80}]}),
+        )?;
+        // One lorry still stands on the scale.
+        self.post(
+            "/api/v1/wiegungen",
+            json!({"waage_id": 1, "gewicht_erst_kg": 14_560, "partner_id": mill, "kennzeichen": "OPR-MD 5"}),
+        )?;
+        Ok(())
+    }
+
+    /// A lorry with wheat, which the farm invoices, and one with rye; the batch of the wheat.
+    fn receive(&self, wheat: &str) -> Result<Value, String> {
         let farm = self.customer("L-2001")?;
         let trader = self.customer("L-2002")?;
-        let mill = self.customer("K-1002")?;
-        let wheat = self.article("R01001")?;
         let rye = self.article("R01017")?;
         let contract = self.send("GET", "/api/v1/kontrakte", Value::Null)?["data"][0]["id"].clone();
-        let first = self.weigh(&farm, &wheat, 40_120, 15_260, "UE-MH 101")?;
+        let first = self.weigh(&farm, wheat, 40_120, 15_260, "UE-MH 101")?;
         let delivery = self.post(
             "/api/v1/belege",
             json!({"beleg_typ": "EL", "kunden_id": farm, "external_ref": "demo-el-1", "items": [{
@@ -174,16 +192,19 @@ impl Client<'_> {
                 "schwundfaktor": "1.3", "besatz_prozent": "2.6", "basisbesatz_prozent": "2.0",
                 "preis_je_t": "185.00", "fremde_charge_nr": "DOE-77", "el_erzeugen": true}),
         )?;
-        let batch = delivery["lagerbewegungen"][0]["charge_id"].clone();
-        self.mill(&batch)?;
+        Ok(delivery["lagerbewegungen"][0]["charge_id"].clone())
+    }
+
+    /// A delivery note and its invoice with a PDF.
+    fn sell(&self, to: &str, wheat: &str, batch: &Value) -> Outcome {
         let note = self.post(
             "/api/v1/belege",
-            json!({"beleg_typ": "LS", "kunden_id": mill,
+            json!({"beleg_typ": "LS", "kunden_id": to,
                 "items": [{"artikel_id": wheat, "menge": 12_000, "charge_id": batch}]}),
         )?;
         let invoice = self.post(
             "/api/v1/belege",
-            json!({"beleg_typ": "RE", "kunden_id": mill, "external_ref": "demo-re-1", "items": [
+            json!({"beleg_typ": "RE", "kunden_id": to, "external_ref": "demo-re-1", "items": [
                 {"artikel_id": wheat, "menge": 12_000, "bezug_beleg_id": note["id"]},
                 {"artikelnr": "S01160", "menge": 4},
                 {"bezeichnung": "Fracht", "menge": 1, "ep_netto": "85.00", "mwst_satz": 19}]}),
@@ -191,16 +212,6 @@ impl Client<'_> {
         let number = text(&invoice["beleg_nummer"])?;
         let path = format!("/api/v1/belege/{}/pdf", text(&invoice["id"])?);
         self.post(&path, json!({"datei_base64": base64(&one_page_pdf(&format!("Rechnung {number}")))}))?;
-        self.post(
-            "/api/v1/belege",
-            json!({"beleg_typ": "AN", "kundennummer": "K-1001", "items": [
-                {"artikelnr": "1157", "menge": 40}, {"artikelnr": "F01201", "menge": 80}]}),
-        )?;
-        // One lorry still stands on the scale.
-        self.post(
-            "/api/v1/wiegungen",
-            json!({"waage_id": 1, "gewicht_erst_kg": 14_560, "partner_id": mill, "kennzeichen": "OPR-MD 5"}),
-        )?;
         Ok(())
     }
 

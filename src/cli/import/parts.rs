@@ -81,10 +81,9 @@ pub fn store_parts<G>(
             kept if kept == 0 || source.dry_run => format!("{complaint} Nothing was stored."),
             kept => format!("{complaint} The parts before stay: {kept} rows."),
         })?);
-        if source.dry_run {
-            drop(transaction);
-        } else {
-            transaction.commit().map_err(|error| sentence(error.into()))?;
+        match source.dry_run {
+            true => drop(transaction),
+            false => transaction.commit().map_err(|error| sentence(error.into()))?,
         }
         if rest.is_empty() {
             break;

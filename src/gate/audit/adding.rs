@@ -65,6 +65,16 @@ impl<'c> Adding<'c> {
                 (end, Some((vortag, log_holds)))
             }
         };
+        let pruefsumme = self.append(row, tag, end)?;
+        if let Some((vortag, log_holds)) = first {
+            begin_day(self.connection, tag, vortag, end.pruefsumme, log_holds)?;
+        }
+        self.ends.insert(tag, End { number: end.number + 1, pruefsumme, ..end });
+        Ok(())
+    }
+
+    /// Inserts a row after the one that its day ends with; its checksum.
+    fn append(&mut self, row: &Row, tag: i64, end: End) -> Result<Pruefsumme> {
         let number = end.number + 1;
         if !self.routes.contains_key(&row.route_id) {
             self.routes.insert(row.route_id, route_name(self.connection, row.route_id)?);
@@ -94,11 +104,7 @@ impl<'c> Adding<'c> {
             befehl,
             FORM,
         ])?;
-        if let Some((vortag, log_holds)) = first {
-            begin_day(self.connection, tag, vortag, end.pruefsumme, log_holds)?;
-        }
-        self.ends.insert(tag, End { number, pruefsumme, ..end });
-        Ok(())
+        Ok(pruefsumme)
     }
 
     /// Moves the heads of the days on to the rows that were added.

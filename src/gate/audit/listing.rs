@@ -1,7 +1,7 @@
 //! The audit log for a person: rows with names instead of numbers.
 
 use rusqlite::types::ToSql;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, Row};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -78,31 +78,35 @@ pub fn entries(
     let params: [&dyn ToSql; 6] = [key_id, tenant_id, status, &since, &before, &limit];
     let mut rows = statement.query(params)?;
     while let Some(row) = rows.next()? {
-        let tag: i64 = row.get(0)?;
-        let entry = Entry {
-            day: Day::of_number(tag).to_string(),
-            number: row.get(1)?,
-            at: row.get(2)?,
-            request_id: row.get(3)?,
-            key_id: row.get(4)?,
-            tenant: row.get(5)?,
-            address: row.get(6)?,
-            method: row.get(7)?,
-            route: row.get(8)?,
-            path: row.get(9)?,
-            status: row.get(10)?,
-            duration_us: row.get(11)?,
-            bytes_in: row.get(12)?,
-            bytes_out: row.get(13)?,
-            subject: row.get(14)?,
-            count: row.get(15)?,
-            checksum: row.get(16)?,
-            person: row.get(17)?,
-            command: row.get(18)?,
-        };
-        if let Err(complaint) = show(entry) {
+        if let Err(complaint) = show(entry(row)?) {
             return Ok(Err(complaint));
         }
     }
     Ok(Ok(()))
+}
+
+/// Reads a row of [`entries`].
+fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    let tag: i64 = row.get(0)?;
+    Ok(Entry {
+        day: Day::of_number(tag).to_string(),
+        number: row.get(1)?,
+        at: row.get(2)?,
+        request_id: row.get(3)?,
+        key_id: row.get(4)?,
+        tenant: row.get(5)?,
+        address: row.get(6)?,
+        method: row.get(7)?,
+        route: row.get(8)?,
+        path: row.get(9)?,
+        status: row.get(10)?,
+        duration_us: row.get(11)?,
+        bytes_in: row.get(12)?,
+        bytes_out: row.get(13)?,
+        subject: row.get(14)?,
+        count: row.get(15)?,
+        checksum: row.get(16)?,
+        person: row.get(17)?,
+        command: row.get(18)?,
+    })
 }

@@ -1,0 +1,31 @@
+//! What follows from the arguments: completions for shells, and pages for man.
+
+use std::path::Path;
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+use super::arguments::Arguments;
+use super::terminal::{Outcome, Terminal};
+
+/// Prints the completions for a shell.
+pub fn completions(shell: Shell, terminal: &Terminal) -> Outcome {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "partnerd", &mut text);
+    terminal.print(String::from_utf8_lossy(&text).trim_end());
+    Ok(())
+}
+
+/// Prints the page for man, or writes one for each command into a folder.
+pub fn man(folder: Option<&Path>, terminal: &Terminal) -> Outcome {
+    if let Some(folder) = folder {
+        let written = clap_mangen::generate_to(Arguments::command(), folder);
+        return written
+            .map_err(|error| format!("the pages cannot be written to {}: {error}", folder.display()));
+    }
+    let mut text = Vec::new();
+    let rendered = clap_mangen::Man::new(Arguments::command()).render(&mut text);
+    rendered.map_err(|error| error.to_string())?;
+    terminal.print(String::from_utf8_lossy(&text).trim_end());
+    Ok(())
+}
