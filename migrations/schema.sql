@@ -6,29 +6,34 @@ CREATE TABLE installation (
   angelegt_am integer not null
 ) strict;
 
-CREATE TABLE tenant (
-  id           integer primary key,
-  name         text not null unique,
-  angelegt_am  integer not null,
-  -- D7: sales abroad are free of tax by themselves
-  steuer_ausland_automatik integer not null default 0 check (steuer_ausland_automatik in (0, 1)),
-  -- D8: purchase orders of batch-tracked articles need no batch information
-  bestellung_ohne_charge   integer not null default 0 check (bestellung_ohne_charge in (0, 1)),
-  -- D8: 'lieferung': invoices never move stock
-  lagerbuchung             text not null default 'beleg' check (lagerbuchung in ('beleg', 'lieferung')),
-  -- D8: 'fefo': sales items without a batch take those that expire first
-  charge_automatik         text not null default 'aus' check (charge_automatik in ('aus', 'fefo')),
-  -- D8: what happens when more of a batch is sold than there is
-  negativbestand           text not null default 'hinweis' check (negativbestand in ('hinweis', 'ablehnen')),
-  -- D4: documents dated up to this day are neither created nor changed
-  gesperrt_bis             text,
-  -- D4: types that are finalised when they are created, separated by blanks
-  abschluss_bei_anlage     text not null default '',
-  -- D4: types that are finalised at the end of the Berlin day on which they were created
-  abschluss_tagesende      text not null default 'RE',
-  -- D18: what happens to parameters and fields that nobody knows
-  unbekannte_parameter     text not null default 'ablehnen' check (unbekannte_parameter in ('ablehnen', 'ignorieren')),
-  unbekannte_felder        text not null default 'hinweis' check (unbekannte_felder in ('hinweis', 'ablehnen'))
+CREATE TABLE nummernkreis (
+  tenant_id  integer not null references tenant (id),
+  reihe      text not null,                   -- AN AU LS RE BS EL ER WS CH PA AS
+  jahr       integer not null,
+  letzte     integer not null check (letzte > 0),
+  primary key (tenant_id, reihe, jahr)
+) strict, without rowid;
+
+CREATE TABLE nachweis (
+  nr         integer primary key,             -- from 1, without a gap
+  tenant_id  integer not null,
+  art        text not null check (art in ('beleg', 'verlauf', 'pdf', 'anhang')),
+  id         blob not null,                   -- of the document, of the PDF, of the attachment
+  beleg_id   blob,                            -- the document of a PDF
+  version    integer,                         -- the version of a document in its history
+  form       integer not null,                -- which columns are in sha256
+  sha256     blob not null check (length(sha256) = 32), -- of what the row in its own table holds
+  pruefsumme blob not null check (length(pruefsumme) = 32), -- sha256(the one before, this row)
+  mac        blob                             -- over number and checksum; null: not sealed
+) strict;
+CREATE INDEX nachweis_von on nachweis (tenant_id, id, version);
+
+CREATE TABLE nachweis_kopf (
+  id         integer primary key check (id = 1),
+  letzte_nr  integer not null,
+  pruefsumme blob not null,
+  mac_ab_nr  integer not null,                -- rows up to this one are older than the seals
+  mac        blob
 ) strict;
 
 CREATE TABLE api_key (
@@ -55,21 +60,13 @@ CREATE TABLE idempotenz (
   key_id         text not null references api_key (id),
   schluessel     text not null,               -- the Idempotency-Key
   anfrage_sha256 blob not null check (length(anfrage_sha256) = 32), -- path and body
-  status         integer not null,
-  subjekt        blob,
+  status         integer not null,            -- of the answer
+  subjekt        blob,                        -- id of the record that was made
   am             integer not null,
   antwort        blob not null                -- last: what stands behind a blob is read through it
 ) strict;
 CREATE INDEX idempotenz_alter on idempotenz (tenant_id, am);
 CREATE UNIQUE INDEX idempotenz_schluessel on idempotenz (tenant_id, key_id, schluessel);
-
-CREATE TABLE nummernkreis (
-  tenant_id  integer not null references tenant (id),
-  reihe      text not null,                   -- AN AU LS RE BS EL ER WS CH PA AS
-  jahr       integer not null,
-  letzte     integer not null check (letzte > 0),
-  primary key (tenant_id, reihe, jahr)
-) strict, without rowid;
 
 CREATE TABLE route (
   id       integer primary key,
@@ -90,12 +87,16 @@ CREATE TABLE audit (
   route_id       integer references route (id), -- null: no such path
   pfad           text not null,               -- without the query: nothing secret
   status         integer not null,
-  dauer_us       integer not null,
+  dauer_us       integer not null,            -- microseconds
   bytes_ein      integer not null,
   bytes_aus      integer not null,
   subjekt        blob,                        -- id of the record that was written or read
   anzahl         integer not null,            -- requests that the row stands for: more than 1 for a flood
-  pruefsumme     blob not null, form integer not null default 1, person text, befehl text, mac blob,               -- sha256(that of the row before on this day, content)
+  pruefsumme     blob not null,               -- sha256(that of the row before on this day, content)
+  form           integer not null default 1,  -- which columns are in pruefsumme; a further column is a further form
+  person         text,                        -- id of the person who acted with a browser
+  befehl         text,                        -- command of the command line that acted, and by which account
+  mac            blob,                        -- over day, number and checksum; null: not sealed
   primary key (tag, lfd_nr)
 ) strict, without rowid;
 
@@ -105,14 +106,17 @@ CREATE TABLE audit_tag (
   letzte_nr      integer not null,
   pruefsumme     blob not null,               -- that of the last row
   ab_nr          integer not null,            -- last row that was dropped; 0: none
-  ab_pruefsumme  blob not null                -- what the first row that is left is chained to
-, mac_ab_nr integer not null default 0, mac blob) strict;
+  ab_pruefsumme  blob not null,               -- what the first row that is left is chained to
+  mac_ab_nr      integer not null default 0,  -- rows up to this one are older than the seals
+  mac            blob
+) strict;
 
 CREATE TABLE audit_kopf (
   id             integer primary key check (id = 1),
   letzter_tag    integer not null,            -- the day that was begun last
-  geloescht_bis  integer                      -- days up to this one were dropped
-, mac blob) strict;
+  geloescht_bis  integer,                     -- days up to this one were dropped
+  mac            blob
+) strict;
 
 CREATE TABLE audit_flut (
   adresse        text not null,               -- or the network of IPv6 addresses
@@ -133,12 +137,26 @@ CREATE TABLE audit_journal (
   letztes_segment integer not null
 ) strict;
 
+CREATE TABLE audit_kopie (
+  tag        integer primary key,
+  letzte_nr  integer not null,
+  pruefsumme blob not null
+) strict;
+
+CREATE TABLE siegel_beginn (
+  nr         integer primary key,
+  am         integer not null,
+  geheimnis  blob not null check (length(geheimnis) = 8), -- which secret: its public id
+  anlass     text not null check (anlass in ('neu', 'umstellung', 'geheimnis')),
+  mac        blob not null check (length(mac) = 32)       -- over this row and the mac of the row before
+) strict;
+
 CREATE TABLE steuersatz_vorlage (
   schluessel   text not null,                 -- normal, ermaessigt, pauschal_24, frei
   gueltig_von  text not null,
   gueltig_bis  text,                          -- last day; null: until further notice
   bezeichnung  text not null,
-  satz         integer not null check (satz between 0 and 100000000),
+  satz         integer not null check (satz between 0 and 100000000), -- percent
   kategorie    text not null,                 -- UNCL5305: S, Z, E …
   primary key (schluessel, gueltig_von)
 ) strict, without rowid;
@@ -149,10 +167,65 @@ CREATE TABLE steuersatz (
   gueltig_von  text not null,
   gueltig_bis  text,
   bezeichnung  text not null,
-  satz         integer not null check (satz between 0 and 100000000),
+  satz         integer not null check (satz between 0 and 100000000), -- percent
   kategorie    text not null,
   primary key (tenant_id, schluessel, gueltig_von)
 ) strict, without rowid;
+
+CREATE TABLE tenant (
+  id           integer primary key,
+  name         text not null unique,
+  angelegt_am  integer not null,
+  -- D7: sales abroad are free of tax by themselves
+  steuer_ausland_automatik integer not null default 0 check (steuer_ausland_automatik in (0, 1)),
+  -- D8: purchase orders of batch-tracked articles need no batch information
+  bestellung_ohne_charge   integer not null default 0 check (bestellung_ohne_charge in (0, 1)),
+  -- D8: 'lieferung': invoices never move stock
+  lagerbuchung             text not null default 'beleg' check (lagerbuchung in ('beleg', 'lieferung')),
+  -- D8: 'fefo': sales items without a batch take those that expire first
+  charge_automatik         text not null default 'aus' check (charge_automatik in ('aus', 'fefo')),
+  -- D8: what happens when more of a batch is sold than there is
+  negativbestand           text not null default 'hinweis' check (negativbestand in ('hinweis', 'ablehnen')),
+  -- D4: documents dated up to this day are neither created nor changed
+  gesperrt_bis             text,
+  -- D4: types that are finalised when they are created, separated by blanks
+  abschluss_bei_anlage     text not null default '',
+  -- D4: types that are finalised at the end of the Berlin day on which they were created
+  abschluss_tagesende      text not null default 'RE',
+  -- D18: what happens to parameters and fields that nobody knows
+  unbekannte_parameter     text not null default 'ablehnen' check (unbekannte_parameter in ('ablehnen', 'ignorieren')),
+  unbekannte_felder        text not null default 'hinweis' check (unbekannte_felder in ('hinweis', 'ablehnen'))
+) strict;
+
+CREATE TABLE vertriebler (
+  tenant_id  integer not null references tenant (id),
+  id         integer not null,
+  name          text not null,
+  name_spelled  text not null,                -- folded, ä as ae
+  name_stripped text not null,                -- folded, ä as a
+  primary key (tenant_id, id)
+) strict, without rowid;
+CREATE INDEX vertriebler_spelled on vertriebler (tenant_id, name_spelled);
+CREATE INDEX vertriebler_stripped on vertriebler (tenant_id, name_stripped);
+
+CREATE TABLE anhang (
+  tenant_id    integer not null,
+  id           blob not null check (length(id) = 16),
+  kunde_id     blob,
+  artikel_id   blob,
+  dateiname    text not null,
+  beschreibung text,
+  mime_type    text not null,
+  sha256       blob not null check (length(sha256) = 32), -- of inhalt
+  erstellt_am  integer not null,
+  inhalt       blob not null,                 -- last: what stands behind a blob is read through it
+  check ((kunde_id is null) <> (artikel_id is null)),
+  foreign key (tenant_id, kunde_id) references kunde (tenant_id, id),
+  foreign key (tenant_id, artikel_id) references artikel (tenant_id, id)
+) strict;
+CREATE INDEX anhang_artikel on anhang (tenant_id, artikel_id) where artikel_id is not null;
+CREATE UNIQUE INDEX anhang_id on anhang (tenant_id, id);
+CREATE INDEX anhang_kunde on anhang (tenant_id, kunde_id) where kunde_id is not null;
 
 CREATE TABLE artikelgruppe (
   tenant_id  integer not null references tenant (id),
@@ -160,7 +233,7 @@ CREATE TABLE artikelgruppe (
   name       text not null,
   kuerzel    text,
   nummer     integer,
-  mwst_satz  integer check (mwst_satz between 0 and 100000000),
+  mwst_satz  integer check (mwst_satz between 0 and 100000000), -- percent; holds for articles that have none (D7)
   name_key   text not null,
   kuerzel_key text,
   primary key (tenant_id, id)
@@ -175,14 +248,14 @@ CREATE TABLE artikel (
   bezeichnung      text not null,
   bezeichnung2     text,
   langtext         text,
-  einheit          text,
+  einheit          text,                      -- the article's unit: that of its stock and its prices
   preis            integer,                   -- net sales price per einheit
   ep_netto         integer,                   -- net purchase price per einheit
-  mwst_satz        integer check (mwst_satz between 0 and 100000000),
+  mwst_satz        integer check (mwst_satz between 0 and 100000000), -- percent
   ean              text,
   artikelgruppe_id integer,
-  status           text not null check (status in ('aktiv', 'auslauf', 'inaktiv')),
-  chargenpflichtig integer not null default 0 check (chargenpflichtig in (0, 1)),
+  status           text not null check (status in ('aktiv', 'auslauf', 'inaktiv')), -- D3
+  chargenpflichtig integer not null default 0 check (chargenpflichtig in (0, 1)), -- goods move in batches (D8)
   artikelnummer_key  text not null,
   artikelnummer_sort text not null,
   artikelnr_key      text,
@@ -200,29 +273,18 @@ CREATE TABLE staffelpreis (
   tenant_id  integer not null,
   artikel_id blob not null,
   ab_menge   integer not null check (ab_menge >= 0), -- in the article's unit
-  preis      integer not null,
+  preis      integer not null,                -- net, per unit of the article
   aktiv      integer not null default 1 check (aktiv in (0, 1)),
   primary key (tenant_id, artikel_id, ab_menge),
   foreign key (tenant_id, artikel_id) references artikel (tenant_id, id)
 ) strict, without rowid;
 
-CREATE TABLE vertriebler (
-  tenant_id  integer not null references tenant (id),
-  id         integer not null,
-  name          text not null,
-  name_spelled  text not null,                -- folded, ä as ae
-  name_stripped text not null,                -- folded, ä as a
-  primary key (tenant_id, id)
-) strict, without rowid;
-CREATE INDEX vertriebler_spelled on vertriebler (tenant_id, name_spelled);
-CREATE INDEX vertriebler_stripped on vertriebler (tenant_id, name_stripped);
-
 CREATE TABLE kunde (
   tenant_id         integer not null references tenant (id),
   id                blob not null check (length(id) = 16),
   kunden_id         integer not null,          -- D1: never changes
-  kundennr          text not null,
-  name              text not null,
+  kundennr          text not null,             -- D2
+  name              text not null,             -- as it is shown and printed
   nachname_firma    text not null,
   anrede            text check (anrede in ('Herr', 'Frau', 'Firma')),
   vorname           text,
@@ -233,11 +295,11 @@ CREATE TABLE kunde (
   plz               text,
   ort               text,
   staat             text not null,             -- ISO 3166-1 alpha-2
-  status            text not null check (status in ('aktiv', 'gesperrt', 'inaktiv')),
+  status            text not null check (status in ('aktiv', 'gesperrt', 'inaktiv')), -- D3
   ist_kunde         integer not null check (ist_kunde in (0, 1)),
   ist_lieferant     integer not null check (ist_lieferant in (0, 1)),
   ist_spediteur     integer not null check (ist_spediteur in (0, 1)),
-  steuerart         text check (steuerart in ('regel', 'pauschal_24', 'kleinunternehmer')),
+  steuerart         text check (steuerart in ('regel', 'pauschal_24', 'kleinunternehmer')), -- D7
   zahlungsziel_tage integer,
   skonto_tage       integer,
   skonto_prozent    integer,
@@ -246,9 +308,9 @@ CREATE TABLE kunde (
   betriebsnummer    text,
   iban              text,
   bic               text,
-  vb_id             integer,                   -- sales representative
+  vb_id             integer,                   -- sales representative (D9)
   notizen           text,
-  version           integer not null default 1, -- grows with each change: If-Match compares it
+  version           integer not null default 1,
   angelegt_am       integer not null,
   geaendert_am      integer not null,
   kundennr_key      text not null,
@@ -276,24 +338,14 @@ CREATE TRIGGER kunde_suche_neu after insert on kunde begin
     on conflict (tenant_id, block) do update set anzahl = anzahl + 1, texte = texte || excluded.texte;
 end;
 
-CREATE TABLE anhang (
-  tenant_id    integer not null,
-  id           blob not null check (length(id) = 16),
-  kunde_id     blob,
-  artikel_id   blob,
-  dateiname    text not null,
-  beschreibung text,
-  mime_type    text not null,
-  sha256       blob not null check (length(sha256) = 32),
-  erstellt_am  integer not null,
-  inhalt       blob not null,                 -- last: what stands behind a blob is read through it
-  check ((kunde_id is null) <> (artikel_id is null)),
-  foreign key (tenant_id, kunde_id) references kunde (tenant_id, id),
-  foreign key (tenant_id, artikel_id) references artikel (tenant_id, id)
+CREATE TABLE kunde_suche (
+  tenant_id integer not null references tenant (id),
+  block     integer not null,                  -- kunden_id / 64
+  anzahl    integer not null check (anzahl between 1 and 64),
+  texte     text not null,                     -- of each customer: kunden_id, U+001F, such_text, U+001E
+  primary key (tenant_id, block)
 ) strict;
-CREATE INDEX anhang_artikel on anhang (tenant_id, artikel_id) where artikel_id is not null;
-CREATE UNIQUE INDEX anhang_id on anhang (tenant_id, id);
-CREATE INDEX anhang_kunde on anhang (tenant_id, kunde_id) where kunde_id is not null;
+CREATE INDEX kunde_suche_anzahl on kunde_suche (tenant_id, anzahl);
 
 CREATE TABLE biozertifikat (
   tenant_id      integer not null references tenant (id),
@@ -301,7 +353,7 @@ CREATE TABLE biozertifikat (
   nummer         text not null,
   kontrollstelle text,
   partner_id     blob,
-  gueltig_bis    text,
+  gueltig_bis    text,                         -- last day
   primary key (tenant_id, id),
   foreign key (tenant_id, partner_id) references kunde (tenant_id, id)
 ) strict, without rowid;
@@ -316,7 +368,7 @@ CREATE TABLE kontrakt (
   gueltig_von         text,
   gueltig_bis         text,
   erfassungsdatum     text,
-  gesamtmenge         integer,
+  gesamtmenge         integer,                 -- in gesamtmenge_einheit
   gesamtmenge_einheit text,
   mengenart           text,
   paritat             text,
@@ -360,15 +412,17 @@ CREATE TABLE charge (
   einheit           text,
   eingang_menge     integer,                   -- in the article's unit: sum of its receipts (D8), or as sent
   eingang_ep        integer,                   -- per unit of the article: of the first receipt, or as sent
-  eingang_quelle    text not null check (eingang_quelle = 'beleg' or eingang_quelle = 'produktion' or eingang_quelle = 'manuell'),
+  eingang_quelle    text not null
+    check (eingang_quelle = 'beleg' or eingang_quelle = 'produktion' or eingang_quelle = 'manuell'),
   eingang_beleg_id  blob,                      -- the first receipt
   niederlassung_id  integer,
   lagerhalle_id     integer,
-  bestand           integer not null default 0, -- sum of its movements, kept with each of them
+  bestand           integer not null default 0, -- sum of its movements in the article's unit, kept with each of them
   eroeffnung        integer,                   -- opening stock as imported, for the comparison of a second import
   angelegt_am       integer not null,
   charge_nr_key     text not null,
-  fremde_charge_key text, version integer not null default 1,
+  fremde_charge_key text,
+  version           integer not null default 1,
   primary key (tenant_id, id),
   foreign key (tenant_id, artikel_id) references artikel (tenant_id, id),
   foreign key (tenant_id, partner_id) references kunde (tenant_id, id),
@@ -376,11 +430,33 @@ CREATE TABLE charge (
   foreign key (tenant_id, eingang_beleg_id) references beleg (tenant_id, id)
 ) strict, without rowid;
 CREATE INDEX charge_beleg on charge (tenant_id, eingang_beleg_id) where eingang_beleg_id is not null;
-CREATE INDEX charge_fremd on charge (tenant_id, artikel_id, partner_id, fremde_charge_key) where fremde_charge_key is not null;
+CREATE INDEX charge_fremd on charge (tenant_id, artikel_id, partner_id, fremde_charge_key)
+  where fremde_charge_key is not null;
 CREATE UNIQUE INDEX charge_nummer on charge (tenant_id, artikel_id, charge_nr_key);
 CREATE INDEX charge_partner on charge (tenant_id, partner_id);
 CREATE INDEX charge_vorrat on charge (tenant_id, artikel_id, bestand > 0, mhd is null, mhd, id);
 CREATE INDEX charge_zertifikat on charge (tenant_id, biozertifikat_id) where biozertifikat_id is not null;
+
+CREATE TABLE charge_verlauf (
+  tenant_id         integer not null,
+  charge_id         blob not null,
+  version           integer not null,          -- from 1
+  am                integer not null,
+  key_id            text,                      -- null: the command line
+  artikel_id        blob not null,
+  partner_id        blob,
+  fremde_charge_key text,
+  mhd               text,
+  charge            text not null,             -- JSON of the batch as it was
+  primary key (tenant_id, charge_id, version),
+  foreign key (tenant_id, charge_id) references charge (tenant_id, id)
+) strict;
+CREATE INDEX charge_verlauf_fremd on charge_verlauf (tenant_id, artikel_id, partner_id, fremde_charge_key)
+  where fremde_charge_key is not null;
+CREATE TRIGGER charge_verlauf_nie_aendern before update on charge_verlauf
+  begin select raise(abort, 'charge_verlauf is append-only'); end;
+CREATE TRIGGER charge_verlauf_nie_loeschen before delete on charge_verlauf
+  begin select raise(abort, 'charge_verlauf is append-only'); end;
 
 CREATE TABLE lagerbewegung (
   tenant_id   integer not null,
@@ -406,18 +482,26 @@ CREATE TRIGGER lagerbewegung_nie_aendern before update on lagerbewegung
 CREATE TRIGGER lagerbewegung_nie_loeschen before delete on lagerbewegung
   begin select raise(abort, 'lagerbewegung is append-only'); end;
 
+CREATE TABLE artikel_bestand (
+  tenant_id  integer not null,
+  artikel_id blob not null,
+  bestand    integer not null,                 -- in the article's unit
+  primary key (tenant_id, artikel_id),
+  foreign key (tenant_id, artikel_id) references artikel (tenant_id, id)
+) strict, without rowid;
+
 CREATE TABLE wiegung (
   tenant_id           integer not null references tenant (id),
   id                  blob not null check (length(id) = 16),
-  wiegeschein_nr      text not null,
+  wiegeschein_nr      text not null,           -- D5
   status              text not null check (status = 'offen' or status = 'fertig' or status = 'storno'),
   richtung            text check (richtung in ('eingang', 'ausgang')),
-  kennzeichen         text,
+  kennzeichen         text,                    -- plate of the lorry
   fahrer              text,
-  gewicht_erst_kg     integer not null check (gewicht_erst_kg between 1 and 200000000000),
-  gewicht_zweit_kg    integer check (gewicht_zweit_kg between 0 and 200000000000),
-  gewicht_netto_kg    integer,
-  ts_erst             integer not null,
+  gewicht_erst_kg     integer not null check (gewicht_erst_kg between 1 and 200000000000), -- up to 200 t
+  gewicht_zweit_kg    integer check (gewicht_zweit_kg between 0 and 200000000000), -- 0: fremdwiegung alone
+  gewicht_netto_kg    integer,                 -- |first - second|
+  ts_erst             integer not null,        -- time of the server
   ts_zweit            integer,
   waage_id            integer not null,
   partner_id          blob not null,
@@ -427,7 +511,7 @@ CREATE TABLE wiegung (
   kontrakt_position_id blob,
   niederlassung_id    integer,
   lagerhalle_id       integer,
-  fremdwiegung        integer not null default 0 check (fremdwiegung in (0, 1)),
+  fremdwiegung        integer not null default 0 check (fremdwiegung in (0, 1)), -- weighed on another's scale
   bemerkung           text,
   storno_grund        text,
   version             integer not null default 1,
@@ -462,7 +546,7 @@ CREATE TABLE rezeptur (
   version         integer not null check (version > 0),
   bezeichnung     text not null,
   typ             text,
-  aktiv           integer not null default 1 check (aktiv in (0, 1)),
+  aktiv           integer not null default 1 check (aktiv in (0, 1)), -- orders take the newest active version
   bezeichnung_key text not null,
   primary key (tenant_id, id, version)
 ) strict, without rowid;
@@ -487,13 +571,13 @@ CREATE INDEX rezeptur_zeile_artikel on rezeptur_zeile (tenant_id, artikel_id);
 CREATE TABLE produktionsauftrag (
   tenant_id        integer not null references tenant (id),
   id               blob not null check (length(id) = 16),
-  pa_nummer        text not null,
+  pa_nummer        text not null,              -- D5
   status           text not null check (status in ('schwebend', 'geplant', 'in_bearbeitung', 'erledigt', 'storniert')),
   rezeptur_id      integer,
   rezeptur_version integer,
   rezeptur_bezeichnung text,
   rezeptur_typ     text,
-  faktor           integer not null check (faktor > 0),
+  faktor           integer not null check (faktor > 0), -- in millionths: quantities of the recipe times this
   produktions_datum text,
   niederlassung_id integer,
   lagerhalle_id    integer,
@@ -510,7 +594,8 @@ CREATE TABLE produktionsauftrag (
   foreign key (tenant_id, rezeptur_id, rezeptur_version) references rezeptur (tenant_id, id, version)
 ) strict, without rowid;
 CREATE INDEX produktionsauftrag_ordnung on produktionsauftrag (tenant_id, produktions_datum desc, id);
-CREATE INDEX produktionsauftrag_rezeptur on produktionsauftrag (tenant_id, rezeptur_id, rezeptur_version) where rezeptur_id is not null;
+CREATE INDEX produktionsauftrag_rezeptur on produktionsauftrag (tenant_id, rezeptur_id, rezeptur_version)
+  where rezeptur_id is not null;
 CREATE INDEX produktionsauftrag_status on produktionsauftrag (tenant_id, status, produktions_datum desc, id);
 CREATE TRIGGER produktionsauftrag_erledigt before update on produktionsauftrag
   when old.status in ('erledigt', 'storniert')
@@ -526,7 +611,7 @@ CREATE TABLE pa_input (
   artikel_id blob not null,
   charge_id  blob,
   soll_menge integer not null check (soll_menge >= 0), -- in einheit; of parts the first has it all
-  ist_menge  integer check (ist_menge >= 0),
+  ist_menge  integer check (ist_menge >= 0),   -- in einheit
   einheit    text,
   bemerkung  text,
   primary key (tenant_id, id),
@@ -538,14 +623,18 @@ CREATE INDEX pa_input_artikel on pa_input (tenant_id, artikel_id, pa_id);
 CREATE INDEX pa_input_auftrag on pa_input (tenant_id, pa_id, position);
 CREATE INDEX pa_input_charge on pa_input (tenant_id, charge_id, pa_id) where charge_id is not null;
 CREATE TRIGGER pa_input_aendern before update on pa_input
-  when (select status from produktionsauftrag where tenant_id = old.tenant_id and id = old.pa_id) in ('erledigt', 'storniert')
-    or (select status from produktionsauftrag where tenant_id = new.tenant_id and id = new.pa_id) in ('erledigt', 'storniert')
+  when (select status from produktionsauftrag where tenant_id = old.tenant_id and id = old.pa_id)
+    in ('erledigt', 'storniert')
+    or (select status from produktionsauftrag where tenant_id = new.tenant_id and id = new.pa_id)
+    in ('erledigt', 'storniert')
   begin select raise(abort, 'a production order that is over never changes'); end;
 CREATE TRIGGER pa_input_loeschen before delete on pa_input
-  when (select status from produktionsauftrag where tenant_id = old.tenant_id and id = old.pa_id) in ('erledigt', 'storniert')
+  when (select status from produktionsauftrag where tenant_id = old.tenant_id and id = old.pa_id)
+    in ('erledigt', 'storniert')
   begin select raise(abort, 'a production order that is over never changes'); end;
 CREATE TRIGGER pa_input_neu before insert on pa_input
-  when (select status from produktionsauftrag where tenant_id = new.tenant_id and id = new.pa_id) in ('erledigt', 'storniert')
+  when (select status from produktionsauftrag where tenant_id = new.tenant_id and id = new.pa_id)
+    in ('erledigt', 'storniert')
   begin select raise(abort, 'a production order that is over never changes'); end;
 
 CREATE TABLE pa_output (
@@ -557,8 +646,8 @@ CREATE TABLE pa_output (
   charge_id  blob,                             -- the batch that was made
   charge_nr  text,                             -- the number it is to have; null: the next of ours
   mhd        text,
-  soll_menge integer not null check (soll_menge >= 0),
-  ist_menge  integer check (ist_menge >= 0),
+  soll_menge integer not null check (soll_menge >= 0), -- in einheit
+  ist_menge  integer check (ist_menge >= 0),   -- in einheit
   einheit    text,
   bemerkung  text,
   primary key (tenant_id, id),
@@ -570,184 +659,19 @@ CREATE INDEX pa_output_artikel on pa_output (tenant_id, artikel_id, pa_id);
 CREATE INDEX pa_output_auftrag on pa_output (tenant_id, pa_id, position);
 CREATE INDEX pa_output_charge on pa_output (tenant_id, charge_id, pa_id) where charge_id is not null;
 CREATE TRIGGER pa_output_aendern before update on pa_output
-  when (select status from produktionsauftrag where tenant_id = old.tenant_id and id = old.pa_id) in ('erledigt', 'storniert')
-    or (select status from produktionsauftrag where tenant_id = new.tenant_id and id = new.pa_id) in ('erledigt', 'storniert')
+  when (select status from produktionsauftrag where tenant_id = old.tenant_id and id = old.pa_id)
+    in ('erledigt', 'storniert')
+    or (select status from produktionsauftrag where tenant_id = new.tenant_id and id = new.pa_id)
+    in ('erledigt', 'storniert')
   begin select raise(abort, 'a production order that is over never changes'); end;
 CREATE TRIGGER pa_output_loeschen before delete on pa_output
-  when (select status from produktionsauftrag where tenant_id = old.tenant_id and id = old.pa_id) in ('erledigt', 'storniert')
+  when (select status from produktionsauftrag where tenant_id = old.tenant_id and id = old.pa_id)
+    in ('erledigt', 'storniert')
   begin select raise(abort, 'a production order that is over never changes'); end;
 CREATE TRIGGER pa_output_neu before insert on pa_output
-  when (select status from produktionsauftrag where tenant_id = new.tenant_id and id = new.pa_id) in ('erledigt', 'storniert')
+  when (select status from produktionsauftrag where tenant_id = new.tenant_id and id = new.pa_id)
+    in ('erledigt', 'storniert')
   begin select raise(abort, 'a production order that is over never changes'); end;
-
-CREATE TABLE beleg (
-  tenant_id         integer not null references tenant (id),
-  id                blob not null check (length(id) = 16),
-  beleg_nummer      text not null,
-  beleg_typ         text not null check (beleg_typ = 'AN' or beleg_typ = 'AU' or beleg_typ = 'LS' or beleg_typ = 'RE' or beleg_typ = 'BS'
-      or beleg_typ = 'EL' or beleg_typ = 'ER'),
-  status            text not null check (status = 'offen' or status = 'abgeschlossen' or status = 'erledigt' or status = 'storniert'),
-  beleg_datum       text not null,
-  lieferdatum       text,
-  leistung_von      text,
-  leistung_bis      text,
-  liefertermin      text,
-  kunde_id          blob not null,
-  kunden_name       text,                      -- copy of the partner, made when finalised
-  kunden_strasse    text,
-  kunden_plz        text,
-  kunden_ort        text,
-  kunden_staat      text,
-  kunden_ust_id     text,
-  summe_netto       integer not null,
-  summe_mwst        integer not null,
-  summe_brutto      integer not null,
-  ist_gutschrift    integer not null check (ist_gutschrift in (0, 1)),
-  notizen           text,
-  zahlungsziel_tage integer,
-  zahlungsbedingung text,
-  skonto_tage       integer,
-  skonto_prozent    integer,
-  external_ref      text,
-  anfrage_sha256    blob,                      -- the creating request, normalised: a repeat is compared with it
-  fremdbelegnummer  text,
-  kontaktperson     text,
-  niederlassung_id  integer,
-  lagerhalle_id     integer,
-  vb_id             integer,
-  storno_von_beleg_id blob,                    -- this is the counter document of that one
-  kette_nr          integer,                   -- place in the company's chain of checksums, from 1; null: not final
-  pruefsumme        blob check (length(pruefsumme) = 32), -- sha256(the one before, content)
-  ereignis_am       integer,                   -- last event since it was finalised (D11); grows strictly per company
-  storno_grund      text,
-  version           integer not null default 1,
-  angelegt_am       integer not null,
-  geaendert_am      integer not null, such_text text not null default '',
-  primary key (tenant_id, id),
-  unique (tenant_id, beleg_nummer),
-  check (summe_brutto = summe_netto + summe_mwst),
-  check ((kette_nr is null) = (pruefsumme is null)),
-  foreign key (tenant_id, kunde_id) references kunde (tenant_id, id),
-  foreign key (tenant_id, vb_id) references vertriebler (tenant_id, id),
-  foreign key (tenant_id, storno_von_beleg_id) references beleg (tenant_id, id)
-) strict, without rowid;
-CREATE UNIQUE INDEX beleg_ereignis on beleg (tenant_id, ereignis_am) where ereignis_am is not null;
-CREATE UNIQUE INDEX beleg_external_ref on beleg (tenant_id, external_ref) where external_ref is not null;
-CREATE INDEX beleg_fremd on beleg (tenant_id, kunde_id, fremdbelegnummer) where fremdbelegnummer is not null;
-CREATE UNIQUE INDEX beleg_kette on beleg (tenant_id, kette_nr) where kette_nr is not null;
-CREATE INDEX beleg_kunde on beleg (tenant_id, kunde_id, beleg_datum desc, angelegt_am desc, id desc);
-CREATE INDEX beleg_offen on beleg (tenant_id, beleg_typ, angelegt_am, id) where status = 'offen';
-CREATE INDEX beleg_ordnung
-  on beleg (tenant_id, beleg_datum desc, angelegt_am desc, id desc, kunde_id, such_text);
-CREATE INDEX beleg_status on beleg (tenant_id, status, beleg_datum desc, angelegt_am desc, id desc);
-CREATE UNIQUE INDEX beleg_storno on beleg (tenant_id, storno_von_beleg_id) where storno_von_beleg_id is not null;
-CREATE INDEX beleg_typ on beleg (tenant_id, beleg_typ, beleg_datum desc, angelegt_am desc, id desc);
-CREATE INDEX beleg_vertriebler on beleg (tenant_id, vb_id) where vb_id is not null;
-CREATE TRIGGER beleg_abgeschlossen before update on beleg
-  when old.status <> 'offen' and (
-    old.status = 'storniert' and new.status <> 'storniert'
-    or new.status = 'offen'
-    or old.kette_nr is not null and (new.kette_nr is not old.kette_nr or new.pruefsumme is not old.pruefsumme)
-    or new.tenant_id <> old.tenant_id or new.id <> old.id
-    or new.beleg_nummer <> old.beleg_nummer or new.beleg_typ <> old.beleg_typ
-    or new.beleg_datum <> old.beleg_datum or new.lieferdatum is not old.lieferdatum
-    or new.leistung_von is not old.leistung_von or new.leistung_bis is not old.leistung_bis
-    or new.liefertermin is not old.liefertermin or new.kunde_id <> old.kunde_id
-    or new.kunden_name is not old.kunden_name or new.kunden_strasse is not old.kunden_strasse
-    or new.kunden_plz is not old.kunden_plz or new.kunden_ort is not old.kunden_ort
-    or new.kunden_staat is not old.kunden_staat or new.kunden_ust_id is not old.kunden_ust_id
-    or new.summe_netto <> old.summe_netto or new.summe_mwst <> old.summe_mwst
-    or new.summe_brutto <> old.summe_brutto or new.ist_gutschrift <> old.ist_gutschrift
-    or new.notizen is not old.notizen or new.zahlungsziel_tage is not old.zahlungsziel_tage
-    or new.zahlungsbedingung is not old.zahlungsbedingung or new.skonto_tage is not old.skonto_tage
-    or new.skonto_prozent is not old.skonto_prozent or new.external_ref is not old.external_ref
-    or new.anfrage_sha256 is not old.anfrage_sha256 or new.fremdbelegnummer is not old.fremdbelegnummer
-    or new.kontaktperson is not old.kontaktperson or new.niederlassung_id is not old.niederlassung_id
-    or new.lagerhalle_id is not old.lagerhalle_id or new.vb_id is not old.vb_id
-    or new.storno_von_beleg_id is not old.storno_von_beleg_id or new.angelegt_am <> old.angelegt_am)
-  begin select raise(abort, 'a finalised document never changes'); end;
-CREATE TRIGGER beleg_nie_loeschen before delete on beleg
-  begin select raise(abort, 'documents are never deleted'); end;
-
-CREATE TABLE beleg_verlauf (
-  tenant_id  integer not null,
-  beleg_id   blob not null,
-  version    integer not null,                 -- from 1
-  am         integer not null,
-  key_id     text,                             -- null: the command line
-  aktion     text not null check (aktion = 'aendern' or aktion = 'abschliessen' or aktion = 'storno' or aktion = 'erledigen'),
-  beleg      text not null,                    -- JSON of the document as it was
-  primary key (tenant_id, beleg_id, version),
-  foreign key (tenant_id, beleg_id) references beleg (tenant_id, id)
-) strict;
-CREATE TRIGGER beleg_verlauf_nie_aendern before update on beleg_verlauf
-  begin select raise(abort, 'beleg_verlauf is append-only'); end;
-CREATE TRIGGER beleg_verlauf_nie_loeschen before delete on beleg_verlauf
-  begin select raise(abort, 'beleg_verlauf is append-only'); end;
-
-CREATE TABLE beleg_pdf (
-  tenant_id   integer not null,
-  id          blob not null check (length(id) = 16),
-  beleg_id    blob not null,
-  dateiname   text not null,
-  sha256      blob not null check (length(sha256) = 32),
-  erstellt_am integer not null,
-  inhalt      blob not null,                   -- last: what stands behind a blob is read through it
-  foreign key (tenant_id, beleg_id) references beleg (tenant_id, id)
-) strict;
-CREATE UNIQUE INDEX beleg_pdf_id on beleg_pdf (tenant_id, beleg_id, id);
-CREATE TRIGGER beleg_pdf_nie_aendern before update on beleg_pdf
-  begin select raise(abort, 'beleg_pdf is append-only'); end;
-CREATE TRIGGER beleg_pdf_nie_loeschen before delete on beleg_pdf
-  begin select raise(abort, 'beleg_pdf is append-only'); end;
-
-CREATE TABLE annahmeschein (
-  tenant_id            integer not null references tenant (id),
-  id                   blob not null check (length(id) = 16),
-  belegnummer          text not null,
-  status               text not null check (status in ('offen', 'abgerechnet', 'storniert')),
-  lieferdatum          text,
-  partner_id           blob,
-  artikel_id           blob,
-  wiegung_id           blob,
-  anliefermenge_kg     integer check (anliefermenge_kg > 0),
-  feuchte_prozent      integer check (feuchte_prozent between 0 and 100000000),
-  basisfeuchte_prozent integer check (basisfeuchte_prozent between 0 and 100000000), -- null: no deduction
-  schwundfaktor        integer not null check (schwundfaktor >= 0),
-  besatz_prozent       integer check (besatz_prozent between 0 and 100000000),
-  basisbesatz_prozent  integer check (basisbesatz_prozent between 0 and 100000000), -- null: no deduction
-  sonstige_abzuege_kg  integer not null check (sonstige_abzuege_kg >= 0),
-  preis_je_t           integer check (preis_je_t >= 0),
-  netto_menge_kg       integer check (netto_menge_kg >= 0),
-  netto_betrag         integer,
-  kontrakt_id          blob,
-  fremde_charge_nr     text,
-  herkunftsland        text,
-  biozertifikat_id     integer,
-  bemerkung            text,
-  external_ref         text,
-  anfrage_sha256       blob,                   -- the creating request, normalised; null: imported
-  el_beleg_id          blob,                   -- the EL that was made with it
-  storno_grund         text,
-  angelegt_am          integer not null,
-  primary key (tenant_id, id),
-  unique (tenant_id, belegnummer),
-  foreign key (tenant_id, partner_id) references kunde (tenant_id, id),
-  foreign key (tenant_id, artikel_id) references artikel (tenant_id, id),
-  foreign key (tenant_id, wiegung_id) references wiegung (tenant_id, id),
-  foreign key (tenant_id, kontrakt_id) references kontrakt (tenant_id, id),
-  foreign key (tenant_id, biozertifikat_id) references biozertifikat (tenant_id, id),
-  foreign key (tenant_id, el_beleg_id) references beleg (tenant_id, id)
-) strict, without rowid;
-CREATE INDEX annahmeschein_artikel on annahmeschein (tenant_id, artikel_id) where artikel_id is not null;
-CREATE INDEX annahmeschein_el on annahmeschein (tenant_id, el_beleg_id) where el_beleg_id is not null;
-CREATE UNIQUE INDEX annahmeschein_external_ref on annahmeschein (tenant_id, external_ref) where external_ref is not null;
-CREATE INDEX annahmeschein_kontrakt on annahmeschein (tenant_id, kontrakt_id) where kontrakt_id is not null;
-CREATE INDEX annahmeschein_ordnung on annahmeschein (tenant_id, lieferdatum desc, id);
-CREATE INDEX annahmeschein_partner on annahmeschein (tenant_id, partner_id) where partner_id is not null;
-CREATE INDEX annahmeschein_status on annahmeschein (tenant_id, status, lieferdatum desc, id);
-CREATE INDEX annahmeschein_wiegung on annahmeschein (tenant_id, wiegung_id) where wiegung_id is not null;
-CREATE INDEX annahmeschein_zertifikat on annahmeschein (tenant_id, biozertifikat_id) where biozertifikat_id is not null;
 
 CREATE TABLE bon (
   tenant_id    integer not null references tenant (id),
@@ -800,7 +724,7 @@ CREATE TABLE barverkauf (
   menge         integer not null,
   einheit       text,
   einzelpreis   integer not null,              -- gross
-  mwst_satz     integer not null check (mwst_satz between 0 and 100000000),
+  mwst_satz     integer not null check (mwst_satz between 0 and 100000000), -- percent
   gesamt        integer not null,              -- gross
   steuer        integer not null,              -- contained in gesamt
   primary key (tenant_id, bon_id, position),   -- the lines of a receipt lie together
@@ -818,16 +742,99 @@ CREATE TABLE kassentag (
   primary key (tenant_id, datum, art)
 ) strict, without rowid;
 
-CREATE TABLE kunde_suche (
-  tenant_id integer not null references tenant (id),
-  block     integer not null,                  -- kunden_id / 64
-  anzahl    integer not null check (anzahl between 1 and 64),
-  texte     text not null,                     -- of each customer: kunden_id, U+001F, such_text, U+001E
-  primary key (tenant_id, block)
-) strict;
-CREATE INDEX kunde_suche_anzahl on kunde_suche (tenant_id, anzahl);
+CREATE TABLE beleg (
+  tenant_id         integer not null references tenant (id),
+  id                blob not null check (length(id) = 16),
+  beleg_nummer      text not null,             -- D5
+  beleg_typ         text not null
+    check (beleg_typ = 'AN' or beleg_typ = 'AU' or beleg_typ = 'LS' or beleg_typ = 'RE' or beleg_typ = 'BS'
+      or beleg_typ = 'EL' or beleg_typ = 'ER'),
+  status            text not null
+    check (status = 'offen' or status = 'abgeschlossen' or status = 'erledigt' or status = 'storniert'),
+  beleg_datum       text not null,
+  lieferdatum       text,
+  leistung_von      text,
+  leistung_bis      text,
+  liefertermin      text,
+  kunde_id          blob not null,             -- the partner: customer or supplier
+  kunden_name       text,                      -- copy of the partner, made when finalised
+  kunden_strasse    text,
+  kunden_plz        text,
+  kunden_ort        text,
+  kunden_staat      text,
+  kunden_ust_id     text,
+  summe_netto       integer not null,
+  summe_mwst        integer not null,
+  summe_brutto      integer not null,
+  ist_gutschrift    integer not null check (ist_gutschrift in (0, 1)),
+  notizen           text,
+  zahlungsziel_tage integer,
+  zahlungsbedingung text,
+  skonto_tage       integer,
+  skonto_prozent    integer,
+  external_ref      text,                      -- the client's own key of the document
+  anfrage_sha256    blob,                      -- the creating request, normalised: a repeat is compared with it
+  fremdbelegnummer  text,                      -- the supplier's number
+  kontaktperson     text,
+  niederlassung_id  integer,
+  lagerhalle_id     integer,
+  vb_id             integer,                   -- sales representative (D9)
+  storno_von_beleg_id blob,                    -- this is the counter document of that one
+  kette_nr          integer,                   -- place in the company's chain of checksums, from 1; null: not final
+  pruefsumme        blob check (length(pruefsumme) = 32), -- sha256(the one before, content)
+  ereignis_am       integer,                   -- last event since it was finalised (D11); grows strictly per company
+  storno_grund      text,
+  version           integer not null default 1,
+  angelegt_am       integer not null,
+  geaendert_am      integer not null,
+  such_text         text not null default '',  -- number, external_ref and fremdbelegnummer, folded
+  primary key (tenant_id, id),
+  unique (tenant_id, beleg_nummer),
+  check (summe_brutto = summe_netto + summe_mwst),
+  check ((kette_nr is null) = (pruefsumme is null)),
+  foreign key (tenant_id, kunde_id) references kunde (tenant_id, id),
+  foreign key (tenant_id, vb_id) references vertriebler (tenant_id, id),
+  foreign key (tenant_id, storno_von_beleg_id) references beleg (tenant_id, id)
+) strict, without rowid;
+CREATE UNIQUE INDEX beleg_ereignis on beleg (tenant_id, ereignis_am) where ereignis_am is not null;
+CREATE UNIQUE INDEX beleg_external_ref on beleg (tenant_id, external_ref) where external_ref is not null;
+CREATE INDEX beleg_fremd on beleg (tenant_id, kunde_id, fremdbelegnummer) where fremdbelegnummer is not null;
+CREATE UNIQUE INDEX beleg_kette on beleg (tenant_id, kette_nr) where kette_nr is not null;
+CREATE INDEX beleg_kunde on beleg (tenant_id, kunde_id, beleg_datum desc, angelegt_am desc, id desc);
+CREATE INDEX beleg_offen on beleg (tenant_id, beleg_typ, angelegt_am, id) where status = 'offen';
+CREATE INDEX beleg_ordnung
+  on beleg (tenant_id, beleg_datum desc, angelegt_am desc, id desc, kunde_id, such_text);
+CREATE INDEX beleg_status on beleg (tenant_id, status, beleg_datum desc, angelegt_am desc, id desc);
+CREATE UNIQUE INDEX beleg_storno on beleg (tenant_id, storno_von_beleg_id) where storno_von_beleg_id is not null;
+CREATE INDEX beleg_typ on beleg (tenant_id, beleg_typ, beleg_datum desc, angelegt_am desc, id desc);
+CREATE INDEX beleg_vertriebler on beleg (tenant_id, vb_id) where vb_id is not null;
+CREATE TRIGGER beleg_abgeschlossen before update on beleg
+  when old.status <> 'offen' and (
+    old.status = 'storniert' and new.status <> 'storniert'
+    or new.status = 'offen'
+    or old.kette_nr is not null and (new.kette_nr is not old.kette_nr or new.pruefsumme is not old.pruefsumme)
+    or new.tenant_id <> old.tenant_id or new.id <> old.id
+    or new.beleg_nummer <> old.beleg_nummer or new.beleg_typ <> old.beleg_typ
+    or new.beleg_datum <> old.beleg_datum or new.lieferdatum is not old.lieferdatum
+    or new.leistung_von is not old.leistung_von or new.leistung_bis is not old.leistung_bis
+    or new.liefertermin is not old.liefertermin or new.kunde_id <> old.kunde_id
+    or new.kunden_name is not old.kunden_name or new.kunden_strasse is not old.kunden_strasse
+    or new.kunden_plz is not old.kunden_plz or new.kunden_ort is not old.kunden_ort
+    or new.kunden_staat is not old.kunden_staat or new.kunden_ust_id is not old.kunden_ust_id
+    or new.summe_netto <> old.summe_netto or new.summe_mwst <> old.summe_mwst
+    or new.summe_brutto <> old.summe_brutto or new.ist_gutschrift <> old.ist_gutschrift
+    or new.notizen is not old.notizen or new.zahlungsziel_tage is not old.zahlungsziel_tage
+    or new.zahlungsbedingung is not old.zahlungsbedingung or new.skonto_tage is not old.skonto_tage
+    or new.skonto_prozent is not old.skonto_prozent or new.external_ref is not old.external_ref
+    or new.anfrage_sha256 is not old.anfrage_sha256 or new.fremdbelegnummer is not old.fremdbelegnummer
+    or new.kontaktperson is not old.kontaktperson or new.niederlassung_id is not old.niederlassung_id
+    or new.lagerhalle_id is not old.lagerhalle_id or new.vb_id is not old.vb_id
+    or new.storno_von_beleg_id is not old.storno_von_beleg_id or new.angelegt_am <> old.angelegt_am)
+  begin select raise(abort, 'a finalised document never changes'); end;
+CREATE TRIGGER beleg_nie_loeschen before delete on beleg
+  begin select raise(abort, 'documents are never deleted'); end;
 
-CREATE TABLE "beleg_position" (
+CREATE TABLE beleg_position (
   tenant_id        integer not null,
   id               blob not null check (length(id) = 16),
   beleg_id         blob not null,
@@ -840,9 +847,9 @@ CREATE TABLE "beleg_position" (
   einheit          text,
   ep_netto         integer not null,           -- net unit price before discount
   rabatt_prozent   integer not null check (rabatt_prozent between 0 and 100000000),
-  mwst_satz        integer not null check (mwst_satz between 0 and 100000000),
+  mwst_satz        integer not null check (mwst_satz between 0 and 100000000), -- percent
   satz_gesendet    integer not null check (satz_gesendet in (0, 1)), -- the request named the rate
-  gesamtpreis      integer not null,
+  gesamtpreis      integer not null,           -- net, after discount
   charge_id        blob,                       -- the one batch that covers it
   charge_gesendet  integer not null check (charge_gesendet in (0, 1)), -- charge_id was named, not inherited
   fremde_charge_nr text,                       -- batch information as sent, purchase only
@@ -851,7 +858,7 @@ CREATE TABLE "beleg_position" (
   biozertifikat_id integer,
   lager_buchen     integer not null check (lager_buchen in (0, 1)), -- takes part in the stock
   lager_menge      integer,                    -- menge in the article's unit; null without article
-  bezug_beleg_id   blob,                       -- pairs with this document alone
+  bezug_beleg_id   blob,                       -- pairs with this document alone (D8)
   wiegung_id       blob,
   kontrakt_id      blob,
   kontrakt_position_id blob,
@@ -883,41 +890,22 @@ CREATE TRIGGER beleg_position_neu before insert on beleg_position
   when (select status from beleg where tenant_id = new.tenant_id and id = new.beleg_id) <> 'offen'
   begin select raise(abort, 'a finalised document never changes'); end;
 
-CREATE TABLE siegel_beginn (
-  nr         integer primary key,
-  am         integer not null,
-  geheimnis  blob not null check (length(geheimnis) = 8), -- which secret: its public id
-  anlass     text not null check (anlass in ('neu', 'umstellung', 'geheimnis')),
-  mac        blob not null check (length(mac) = 32)       -- over this row and the mac of the row before
-) strict;
-
-CREATE TABLE audit_kopie (
-  tag        integer primary key,
-  letzte_nr  integer not null,
-  pruefsumme blob not null
-) strict;
-
-CREATE TABLE nachweis (
-  nr         integer primary key,             -- from 1, without a gap
+CREATE TABLE beleg_verlauf (
   tenant_id  integer not null,
-  art        text not null check (art in ('beleg', 'verlauf', 'pdf', 'anhang')),
-  id         blob not null,                   -- of the document, of the PDF, of the attachment
-  beleg_id   blob,                            -- the document of a PDF
-  version    integer,                         -- the version of a document in its history
-  form       integer not null,                -- which columns are in sha256
-  sha256     blob not null check (length(sha256) = 32), -- of what the row in its own table holds
-  pruefsumme blob not null check (length(pruefsumme) = 32), -- sha256(the one before, this row)
-  mac        blob                             -- over number and checksum; null: not sealed
+  beleg_id   blob not null,
+  version    integer not null,                 -- from 1
+  am         integer not null,
+  key_id     text,                             -- null: the command line
+  aktion     text not null
+    check (aktion = 'aendern' or aktion = 'abschliessen' or aktion = 'storno' or aktion = 'erledigen'),
+  beleg      text not null,                    -- JSON of the document as it was
+  primary key (tenant_id, beleg_id, version),
+  foreign key (tenant_id, beleg_id) references beleg (tenant_id, id)
 ) strict;
-CREATE INDEX nachweis_von on nachweis (tenant_id, id, version);
-
-CREATE TABLE nachweis_kopf (
-  id         integer primary key check (id = 1),
-  letzte_nr  integer not null,
-  pruefsumme blob not null,
-  mac_ab_nr  integer not null,                -- rows up to this one are older than the seals
-  mac        blob
-) strict;
+CREATE TRIGGER beleg_verlauf_nie_aendern before update on beleg_verlauf
+  begin select raise(abort, 'beleg_verlauf is append-only'); end;
+CREATE TRIGGER beleg_verlauf_nie_loeschen before delete on beleg_verlauf
+  begin select raise(abort, 'beleg_verlauf is append-only'); end;
 
 CREATE TABLE beleg_verlauf_positionen (
   tenant_id  integer not null,
@@ -931,6 +919,22 @@ CREATE TRIGGER beleg_verlauf_positionen_nie_aendern before update on beleg_verla
   begin select raise(abort, 'beleg_verlauf_positionen is append-only'); end;
 CREATE TRIGGER beleg_verlauf_positionen_nie_loeschen before delete on beleg_verlauf_positionen
   begin select raise(abort, 'beleg_verlauf_positionen is append-only'); end;
+
+CREATE TABLE beleg_pdf (
+  tenant_id   integer not null,
+  id          blob not null check (length(id) = 16),
+  beleg_id    blob not null,
+  dateiname   text not null,
+  sha256      blob not null check (length(sha256) = 32), -- of inhalt
+  erstellt_am integer not null,
+  inhalt      blob not null,                   -- last: what stands behind a blob is read through it
+  foreign key (tenant_id, beleg_id) references beleg (tenant_id, id)
+) strict;
+CREATE UNIQUE INDEX beleg_pdf_id on beleg_pdf (tenant_id, beleg_id, id);
+CREATE TRIGGER beleg_pdf_nie_aendern before update on beleg_pdf
+  begin select raise(abort, 'beleg_pdf is append-only'); end;
+CREATE TRIGGER beleg_pdf_nie_loeschen before delete on beleg_pdf
+  begin select raise(abort, 'beleg_pdf is append-only'); end;
 
 CREATE TABLE lager_offen (
   tenant_id  integer not null,
@@ -1020,12 +1024,43 @@ CREATE INDEX lager_paar_rueckgaben
   on lager_paar (tenant_id, kunde_id, einkauf, artikel_id, rueckgabe_id, rueckgabe_position)
   where art = 'rueckgabe';
 
-CREATE TABLE artikel_bestand (
-  tenant_id  integer not null,
-  artikel_id blob not null,
-  bestand    integer not null,                 -- in the article's unit
-  primary key (tenant_id, artikel_id),
-  foreign key (tenant_id, artikel_id) references artikel (tenant_id, id)
+CREATE TABLE annahmeschein (
+  tenant_id            integer not null references tenant (id),
+  id                   blob not null check (length(id) = 16),
+  belegnummer          text not null,          -- D5
+  status               text not null check (status in ('offen', 'abgerechnet', 'storniert')), -- D3
+  lieferdatum          text,
+  partner_id           blob,
+  artikel_id           blob,
+  wiegung_id           blob,
+  anliefermenge_kg     integer check (anliefermenge_kg > 0),
+  feuchte_prozent      integer check (feuchte_prozent between 0 and 100000000),
+  basisfeuchte_prozent integer check (basisfeuchte_prozent between 0 and 100000000), -- null: no deduction
+  schwundfaktor        integer not null check (schwundfaktor >= 0), -- in millionths: loss for each percent of moisture
+  besatz_prozent       integer check (besatz_prozent between 0 and 100000000),
+  basisbesatz_prozent  integer check (basisbesatz_prozent between 0 and 100000000), -- null: no deduction
+  sonstige_abzuege_kg  integer not null check (sonstige_abzuege_kg >= 0),
+  preis_je_t           integer check (preis_je_t >= 0), -- net, per 1,000 kg
+  netto_menge_kg       integer check (netto_menge_kg >= 0), -- what is paid for
+  netto_betrag         integer,
+  kontrakt_id          blob,
+  fremde_charge_nr     text,
+  herkunftsland        text,
+  biozertifikat_id     integer,
+  bemerkung            text,
+  external_ref         text,
+  anfrage_sha256       blob,                   -- the creating request, normalised; null: imported
+  el_beleg_id          blob,                   -- the EL that was made with it
+  storno_grund         text,
+  angelegt_am          integer not null,
+  primary key (tenant_id, id),
+  unique (tenant_id, belegnummer),
+  foreign key (tenant_id, partner_id) references kunde (tenant_id, id),
+  foreign key (tenant_id, artikel_id) references artikel (tenant_id, id),
+  foreign key (tenant_id, wiegung_id) references wiegung (tenant_id, id),
+  foreign key (tenant_id, kontrakt_id) references kontrakt (tenant_id, id),
+  foreign key (tenant_id, biozertifikat_id) references biozertifikat (tenant_id, id),
+  foreign key (tenant_id, el_beleg_id) references beleg (tenant_id, id)
 ) strict, without rowid;
 
 CREATE TABLE charge_verlauf (

@@ -3,5 +3,5 @@
 use crate::belege;
 use crate::db::migrate::Adoption;
 
-/// Each with the version of the migration that it belongs to.
-pub const ADOPTIONS: &[Adoption] = &[Adoption { version: 13, run: belege::adopt_pairs }];
+/// Each with the name of the migration that it belongs to.
+pub const ADOPTIONS: &[Adoption] = &[Adoption { migration: "lager_paare", run: belege::adopt_pairs }];

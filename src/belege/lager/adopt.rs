@@ -1,4 +1,4 @@
-//! Writing down the pairs of a database from before pairs were kept (V13).
+//! Writing down the pairs of a database from before pairs were kept (`migrations-old/V13__lager_paare.sql`).
 
 use std::collections::BTreeMap;
 

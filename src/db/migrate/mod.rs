@@ -14,6 +14,11 @@ use super::{lock, log, statistics};
 use crate::failure::{Failure, Result};
 use crate::rules::day::{Day, Instant};
 
+mod old;
+mod schema;
+
+pub use schema::{fresh_schema, refuse_foreign, schema};
+
 mod embedded {
     refinery::embed_migrations!("migrations");
 }
@@ -29,28 +34,56 @@ pub struct Step {
     pub applied: bool,
 }
 
-/// What a migration needs done that SQL cannot say: it runs right after the migrations, in their transaction, on a
-/// database that was older.
+/// What a migration needs done that SQL cannot say: it runs after all migrations, in their transaction, where its own
+/// was among them.
+#[derive(Clone, Copy)]
 pub struct Adoption {
-    /// The number of its migration.
-    pub version: i64,
+    /// The name of its migration: `silo` is that of `V2__silo.sql`.
+    pub migration: &'static str,
     /// What it does, now.
     pub run: fn(&Connection, Instant) -> Result<()>,
+}
+
+/// The migrations of this version, in their order.
+pub fn of_this_version() -> Vec<Migration> {
+    in_order(&embedded::migrations::runner())
+}
+
+fn in_order(runner: &Runner) -> Vec<Migration> {
+    let mut migrations = runner.get_migrations().clone();
+    migrations.sort();
+    migrations
 }
 
 /// Creates the file if need be and applies what is missing; `now` is when the installation was
 /// made, if it is made now. Several processes may do this at once: a lock file beside the
 /// database lets one through at a time (the migration runner itself takes no lock).
 pub fn migrate(path: &Path, now: Instant, adoptions: &[Adoption]) -> Result<Vec<Step>> {
-    upgrade(path, now, adoptions, true)
+    migrate_to(&of_this_version(), path, now, adoptions)
 }
 
-/// The same without a copy of what was there before.
+/// The same to other migrations than those of this version: tests stop before the last one, or try one to come.
+pub fn migrate_to(
+    migrations: &[Migration],
+    path: &Path,
+    now: Instant,
+    adoptions: &[Adoption],
+) -> Result<Vec<Step>> {
+    upgrade(migrations, path, now, adoptions, true)
+}
+
+/// [`migrate`] without a copy of what was there before.
 pub fn migrate_in_place(path: &Path, now: Instant, adoptions: &[Adoption]) -> Result<Vec<Step>> {
-    upgrade(path, now, adoptions, false)
+    upgrade(&of_this_version(), path, now, adoptions, false)
 }
 
-fn upgrade(path: &Path, now: Instant, adoptions: &[Adoption], copied: bool) -> Result<Vec<Step>> {
+fn upgrade(
+    migrations: &[Migration],
+    path: &Path,
+    now: Instant,
+    adoptions: &[Adoption],
+    copied: bool,
+) -> Result<Vec<Step>> {
     if !path.exists() {
         create_private(path)?;
         // Of root in the folder of the service: a user who cannot give it away keeps it.
@@ -58,15 +91,14 @@ fn upgrade(path: &Path, now: Instant, adoptions: &[Adoption], copied: bool) -> R
     }
     let _one_at_a_time = lock::for_migration(path)?;
     let mut connection = open_writer(path)?;
-    refuse_newer(&connection)?;
-    if !is_current(&connection)? {
+    refuse_newer(&connection, migrations)?;
+    if !is_current(&connection, migrations)? {
         if copied {
-            keep_copy(&connection, path, now)?;
+            keep_copy(&connection, migrations, path, now)?;
         }
-        let missing = last_applied(&connection)? + 1..;
-        let adoptions = adoptions.iter().filter(|adoption| missing.contains(&adoption.version));
-        apply(&mut connection, &embedded::migrations::runner(), |connection| {
-            adoptions.clone().try_for_each(|adoption| (adoption.run)(connection, now))
+        apply(&mut connection, migrations, path, |connection, applied| {
+            let is_meant = |adoption: &&Adoption| applied.iter().any(|name| name == adoption.migration);
+            adoptions.iter().filter(is_meant).try_for_each(|adoption| (adoption.run)(connection, now))
         })?;
     } else if !statistics::is_written(&connection)? {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -74,26 +106,30 @@ fn upgrade(path: &Path, now: Instant, adoptions: &[Adoption], copied: bool) -> R
         transaction.commit()?;
     }
     create_installation(&connection, now)?;
-    steps(&connection)
+    steps(&connection, migrations)
 }
 
 /// Applies what is missing, all in one transaction that is committed when the result is proved: by itself the
-/// runner would commit first.
+/// runner would commit first. `adopt` is told the names of what was applied.
 fn apply(
     connection: &mut Connection,
-    runner: &Runner,
-    adopt: impl FnOnce(&Connection) -> Result<()>,
+    migrations: &[Migration],
+    path: &Path,
+    adopt: impl FnOnce(&Connection, &[String]) -> Result<()>,
 ) -> Result<()> {
-    let failed = |error| Failure::Broken(format!("the database could not be migrated: {error}"));
     // Inside a transaction this setting is ignored, and a rebuilt table would delete children.
     connection.execute_batch("pragma foreign_keys = off")?;
-    let applied = match last_applied(connection)? {
-        0 => Vec::new(),
-        _ => runner.get_applied_migrations(connection).map_err(failed)?,
-    };
+    let mut history = history(connection)?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    runner.run(&mut Within { connection: &transaction, applied }).map_err(failed)?;
-    adopt(&transaction)?;
+    let mut applied = Vec::new();
+    if let (true, Some(document)) = (old::is_old(&applied_to(&transaction)?), migrations.first()) {
+        applied = run(&transaction, &old::migrations(), history)?;
+        old::fold(&transaction, document, path)?;
+        history = vec![document.clone()];
+    }
+    applied.extend(run(&transaction, migrations, history)?);
+    old::keep_older_away(&transaction)?;
+    adopt(&transaction, &applied)?;
     let violations: i64 =
         transaction.query_row("select count(*) from pragma_foreign_key_check", [], |row| row.get(0))?;
     if violations > 0 {
@@ -106,11 +142,37 @@ fn apply(
     Ok(transaction.commit()?)
 }
 
+/// What was applied to a database, as the runner compares it with what it knows.
+fn history(connection: &mut Connection) -> Result<Vec<Migration>> {
+    if applied_to(connection)?.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut history = Runner::new(&[]).get_applied_migrations(connection).map_err(not_migrated)?;
+    history.retain(|migration| i64::from(migration.version()) < old::ABOVE_ALL);
+    Ok(history)
+}
+
+/// Applies the migrations that a database with this history lacks; their names.
+fn run(connection: &Connection, migrations: &[Migration], history: Vec<Migration>) -> Result<Vec<String>> {
+    let report = Runner::new(migrations).run(&mut Within { connection, history }).map_err(not_migrated)?;
+    Ok(report.applied_migrations().iter().map(|migration| migration.name().to_owned()).collect())
+}
+
+fn not_migrated(error: refinery::Error) -> Failure {
+    Failure::Broken(format!("the database could not be migrated: {error}"))
+}
+
 /// What the runner works on: a transaction of ours.
 struct Within<'c> {
     connection: &'c Connection,
     /// The migrations that it has.
-    applied: Vec<Migration>,
+    history: Vec<Migration>,
+}
+
+impl<'c> Within<'c> {
+    fn fresh(connection: &'c Connection) -> Within<'c> {
+        Within { connection, history: Vec::new() }
+    }
 }
 
 impl sync::Transaction for Within<'_> {
@@ -128,7 +190,7 @@ impl sync::Transaction for Within<'_> {
 
 impl sync::Query<Vec<Migration>> for Within<'_> {
     fn query(&mut self, _: &str) -> rusqlite::Result<Vec<Migration>> {
-        Ok(self.applied.clone())
+        Ok(self.history.clone())
     }
 }
 
@@ -136,7 +198,12 @@ impl sync::Migrate for Within<'_> {}
 
 /// The migrations of this version, and which of them the database has.
 pub fn status(path: &Path) -> Result<Vec<Step>> {
-    steps(&open_writer(path)?)
+    status_of(&of_this_version(), path)
+}
+
+/// The same of other migrations than those of this version.
+pub fn status_of(migrations: &[Migration], path: &Path) -> Result<Vec<Step>> {
+    steps(&open_writer(path)?, migrations)
 }
 
 /// Whether the file has every migration of this version; refuses a newer one.
@@ -146,73 +213,31 @@ pub fn check_current(path: &Path) -> Result<bool> {
 
 /// The same of an open database.
 pub fn is_of_this_version(connection: &Connection) -> Result<bool> {
-    refuse_newer(connection)?;
-    is_current(connection)
+    let migrations = of_this_version();
+    refuse_newer(connection, &migrations)?;
+    is_current(connection, &migrations)
 }
 
-/// The schema as this version creates it, for the comparison with a live one.
-pub fn fresh_schema() -> Result<Vec<(String, String)>> {
-    let connection = Connection::open_in_memory()?;
-    let runner = embedded::migrations::runner();
-    let mut migrations: Vec<_> = runner.get_migrations().iter().collect();
-    migrations.sort_by_key(|migration| migration.version());
-    // Without the runner: a start is not to wait for it.
-    connection.execute_batch("begin")?;
-    migrations.into_iter().filter_map(Migration::sql).try_for_each(|sql| connection.execute_batch(sql))?;
-    connection.execute_batch("commit")?;
-    schema(&connection)
+/// A database from before the document has none of these.
+fn steps(connection: &Connection, migrations: &[Migration]) -> Result<Vec<Step>> {
+    let applied = applied_to(connection)?;
+    let last = if old::is_old(&applied) { 0 } else { last(&applied) };
+    let step = |migration: &Migration| {
+        let version = i64::from(migration.version());
+        Step { version, name: migration.name().to_owned(), applied: version <= last }
+    };
+    Ok(migrations.iter().map(step).collect())
 }
 
-/// Refuses a database in which another program has changed the schema: its trigger would change what is written.
-pub fn refuse_foreign(connection: &Connection, path: &Path) -> Result<()> {
-    let (live, fresh) = (schema(connection)?, fresh_schema()?);
-    let is_in = |schema: &[(String, String)], name: &str| schema.iter().any(|(known, _)| known == name);
-    let foreign = live.iter().find(|part| !fresh.contains(part)).map(|(name, _)| match is_in(&fresh, name) {
-        true => format!("another {name} than this version"),
-        false => format!("a {name}, which partnerd did not make"),
-    });
-    let missing = || fresh.iter().find(|(name, _)| !is_in(&live, name)).map(|(name, _)| format!("no {name}"));
-    match foreign.or_else(missing) {
-        None => Ok(()),
-        Some(difference) => Err(Failure::Broken(format!(
-            "{} has {difference}: another program has changed it; undo that, or put a backup in its place \
-             (`partnerd restore`)",
-            path.display()
-        ))),
-    }
+fn is_current(connection: &Connection, migrations: &[Migration]) -> Result<bool> {
+    Ok(steps(connection, migrations)?.iter().all(|step| step.applied))
 }
 
-/// Names and statements of all tables, indexes and triggers; Litestream keeps two tables of its own.
-pub fn schema(connection: &Connection) -> Result<Vec<(String, String)>> {
-    let mut statement = connection.prepare(
-        "select type || ' ' || name, sql from sqlite_schema
-         where sql is not null and name not like 'sqlite_%' and name <> 'refinery_schema_history'
-           and substr(name, 1, 12) <> '_litestream_' order by 1",
-    )?;
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
-
-fn steps(connection: &Connection) -> Result<Vec<Step>> {
-    let applied = last_applied(connection)?;
-    let runner = embedded::migrations::runner();
-    let known = runner.get_migrations().iter().map(|migration| Step {
-        version: i64::from(migration.version()),
-        name: migration.name().to_owned(),
-        applied: i64::from(migration.version()) <= applied,
-    });
-    let mut known: Vec<_> = known.collect();
-    known.sort_by_key(|step| step.version);
-    Ok(known)
-}
-
-fn is_current(connection: &Connection) -> Result<bool> {
-    Ok(steps(connection)?.iter().all(|step| step.applied))
-}
-
-fn refuse_newer(connection: &Connection) -> Result<()> {
-    let known = steps(connection)?.last().map_or(0, |step| step.version);
-    let applied = last_applied(connection)?;
+fn refuse_newer(connection: &Connection, migrations: &[Migration]) -> Result<()> {
+    let applied = applied_to(connection)?;
+    let newest = |migrations: &[Migration]| migrations.last().map_or(0, |last| i64::from(last.version()));
+    let known = if old::is_old(&applied) { newest(&old::migrations()) } else { newest(migrations) };
+    let applied = last(&applied);
     if applied <= known {
         return Ok(());
     }
@@ -221,13 +246,21 @@ fn refuse_newer(connection: &Connection) -> Result<()> {
     )))
 }
 
-fn last_applied(connection: &Connection) -> Result<i64> {
-    let table = "select count(*) from sqlite_schema where name = 'refinery_schema_history'";
-    if connection.query_row(table, [], |row| row.get::<_, i64>(0))? == 0 {
-        return Ok(0);
+/// Versions and names of the migrations that a database has, in their order.
+fn applied_to(connection: &Connection) -> Result<Vec<(i64, String)>> {
+    let table = "select 1 from sqlite_schema where name = 'refinery_schema_history'";
+    if !connection.prepare(table)?.exists([])? {
+        return Ok(Vec::new());
     }
-    let last = "select coalesce(max(version), 0) from refinery_schema_history";
-    Ok(connection.query_row(last, [], |row| row.get(0))?)
+    let mut statement = connection
+        .prepare("select version, name from refinery_schema_history where version < ?1 order by version")?;
+    let rows = statement.query_map([old::ABOVE_ALL], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The last version of these; 0: none.
+fn last(applied: &[(i64, String)]) -> i64 {
+    applied.last().map_or(0, |(version, _)| *version)
 }
 
 fn create_installation(connection: &Connection, now: Instant) -> Result<()> {
@@ -243,11 +276,12 @@ fn create_installation(connection: &Connection, now: Instant) -> Result<()> {
 /// Before a database that has something in it is brought to another schema, a copy of it is kept
 /// beside it: `<database>-before-v9-2026-11-21`, where 9 is the first migration that it lacks. One a day:
 /// an upgrade that fails again and again does not fill the disk.
-fn keep_copy(connection: &Connection, path: &Path, now: Instant) -> Result<()> {
-    let applied = last_applied(connection)?;
-    let Some(next) = steps(connection)?.into_iter().find(|step| !step.applied) else { return Ok(()) };
+fn keep_copy(connection: &Connection, migrations: &[Migration], path: &Path, now: Instant) -> Result<()> {
+    let Some(next) = steps(connection, migrations)?.into_iter().find(|step| !step.applied) else {
+        return Ok(());
+    };
     let kept = beside(path, &format!("before-v{}-{}", next.version, Day::in_berlin(now)));
-    if applied == 0 || kept.exists() {
+    if applied_to(connection)?.is_empty() || kept.exists() {
         return Ok(());
     }
     // The lock of the migration lets nobody else make such a copy.
