@@ -7,4 +7,5 @@ mod upgrade {
     mod before;
     mod older;
     mod steps;
+    mod to_come;
 }
