@@ -12,7 +12,7 @@ use rusqlite::Connection;
 
 use super::schema::{Part, made_by, refuse_difference, schema};
 use super::{Within, in_order, not_migrated};
-use crate::db::error::Result;
+use crate::failure::Result;
 
 mod embedded {
     refinery::embed_migrations!("migrations-old");

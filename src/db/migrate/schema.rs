@@ -6,7 +6,7 @@ use refinery::Migration;
 use rusqlite::Connection;
 
 use super::of_this_version;
-use crate::db::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 
 /// Name and statement of a table, an index or a trigger: `table kunde` and `CREATE TABLE kunde (…) strict`.
 pub type Part = (String, String);
