@@ -90,7 +90,7 @@ impl Tx<'_> {
     /// One page of a list and the count of all its rows; `write` reads a row and pushes it.
     pub fn list(
         &self,
-        sql: &ListSql,
+        sql: &ListSql<'_>,
         filter: &Filter<'_>,
         page: Page,
         write: impl FnMut(&Row<'_>, &mut Rows) -> Result<()>,
@@ -102,7 +102,7 @@ impl Tx<'_> {
     /// One page of a list whose rows are counted already.
     pub fn page(
         &self,
-        sql: &ListSql,
+        sql: &ListSql<'_>,
         filter: &Filter<'_>,
         page: Page,
         count: i64,
@@ -114,7 +114,7 @@ impl Tx<'_> {
     /// The same; the page ends with the row that makes `enough` bytes, and says so where rows are left.
     pub fn page_until(
         &self,
-        sql: &ListSql,
+        sql: &ListSql<'_>,
         filter: &Filter<'_>,
         page: Page,
         count: i64,

@@ -11,9 +11,9 @@ use crate::failure::{Failure, Result};
 use crate::listing::Listing;
 use crate::rules::bytes::{base64, hex};
 
-const LIST: ListSql = ListSql {
-    select: "select a.id, a.dateiname, a.beschreibung, a.mime_type, length(a.inhalt), a.sha256, a.erstellt_am
-      from anhang a",
+const LIST: ListSql<'_> = ListSql {
+    columns: "a.id, a.dateiname, a.beschreibung, a.mime_type, length(a.inhalt), a.sha256, a.erstellt_am",
+    from: "from anhang a",
     count: "select count(*) from anhang a",
     ids_first: None,
     order: "order by a.id",

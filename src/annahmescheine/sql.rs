@@ -12,13 +12,13 @@ use crate::listing::Listing;
 use crate::rules::day::Day;
 use crate::rules::receipt::AnnahmescheinStatus;
 
-const LIST: ListSql = ListSql {
-    select: "select s.id, s.belegnummer, s.status, s.lieferdatum, s.anliefermenge_kg, s.netto_menge_kg,
+const LIST: ListSql<'_> = ListSql {
+    columns: "s.id, s.belegnummer, s.status, s.lieferdatum, s.anliefermenge_kg, s.netto_menge_kg,
         s.netto_betrag, s.partner_id, s.artikel_id, s.wiegung_id, s.feuchte_prozent, s.basisfeuchte_prozent,
         s.schwundfaktor, s.besatz_prozent, s.basisbesatz_prozent, s.sonstige_abzuege_kg, s.preis_je_t,
         s.kontrakt_id, s.fremde_charge_nr, s.herkunftsland, s.biozertifikat_id, s.bemerkung, s.external_ref,
-        s.storno_grund, s.angelegt_am, s.el_beleg_id, b.beleg_nummer, p.charge_id, k.name, a.bezeichnung
-      from annahmeschein s
+        s.storno_grund, s.angelegt_am, s.el_beleg_id, b.beleg_nummer, p.charge_id, k.name, a.bezeichnung",
+    from: "from annahmeschein s
         left join beleg b on b.tenant_id = s.tenant_id and b.id = s.el_beleg_id
         left join beleg_position p on p.tenant_id = s.tenant_id and p.beleg_id = s.el_beleg_id and p.position = 1
         left join kunde k on k.tenant_id = s.tenant_id and k.id = s.partner_id
@@ -83,7 +83,7 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing> {
 
 /// A note by id.
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Annahmeschein>> {
-    let statement = format!("{} where s.tenant_id = :tenant and s.id = :id", LIST.select);
+    let statement = format!("{LIST} where s.tenant_id = :tenant and s.id = :id");
     tx.optional(&statement, named_params! {":id": id}, annahmeschein)
 }
 
@@ -95,13 +95,13 @@ pub fn cancel(tx: &WriteTx<'_>, id: Uuid, grund: &str) -> Result<()> {
 
 /// A note by its number.
 pub fn find_by_nummer(tx: &Tx<'_>, belegnummer: &str) -> Result<Option<Annahmeschein>> {
-    let statement = format!("{} where s.tenant_id = :tenant and s.belegnummer = :nummer", LIST.select);
+    let statement = format!("{LIST} where s.tenant_id = :tenant and s.belegnummer = :nummer");
     tx.optional(&statement, named_params! {":nummer": belegnummer}, annahmeschein)
 }
 
 /// The note that a request with this reference made.
 pub fn find_by_external_ref(tx: &Tx<'_>, external_ref: &str) -> Result<Option<Annahmeschein>> {
-    let statement = format!("{} where s.tenant_id = :tenant and s.external_ref = :ref", LIST.select);
+    let statement = format!("{LIST} where s.tenant_id = :tenant and s.external_ref = :ref");
     tx.optional(&statement, named_params! {":ref": external_ref}, annahmeschein)
 }
 

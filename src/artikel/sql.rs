@@ -16,29 +16,34 @@ use crate::rules::price::Tier;
 use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::text::case_key;
 
-const SELECT: &str = "select a.id, a.artikelnummer, a.artikelnr, a.bezeichnung, a.bezeichnung2, a.einheit,
-    a.preis, a.ep_netto, a.mwst_satz, a.ean, a.artikelgruppe_id, a.status, a.chargenpflichtig, a.langtext, g.name
-  from artikel a left join artikelgruppe g on g.tenant_id = a.tenant_id and g.id = a.artikelgruppe_id";
+const COLUMNS: &str = "a.id, a.artikelnummer, a.artikelnr, a.bezeichnung, a.bezeichnung2, a.einheit,
+    a.preis, a.ep_netto, a.mwst_satz, a.ean, a.artikelgruppe_id, a.status, a.chargenpflichtig, a.langtext, g.name";
 
-const LIST: ListSql = ListSql {
-    select: SELECT,
+const FROM: &str =
+    "from artikel a left join artikelgruppe g on g.tenant_id = a.tenant_id and g.id = a.artikelgruppe_id";
+
+const LIST: ListSql<'_> = ListSql {
+    columns: COLUMNS,
+    from: FROM,
     count: "select count(*) from artikel a",
     ids_first: Some("a"),
     order: "order by a.artikelnummer_sort, a.id",
 };
 
 /// With the stock as the last column.
-const LIST_WITH_STOCK: ListSql = ListSql {
-    select: "select a.id, a.artikelnummer, a.artikelnr, a.bezeichnung, a.bezeichnung2, a.einheit,
+const LIST_WITH_STOCK: ListSql<'_> = ListSql {
+    columns: "a.id, a.artikelnummer, a.artikelnr, a.bezeichnung, a.bezeichnung2, a.einheit,
         a.preis, a.ep_netto, a.mwst_satz, a.ean, a.artikelgruppe_id, a.status, a.chargenpflichtig, a.langtext,
-        g.name, coalesce(s.bestand, 0) as bestand
-      from artikel a left join artikelgruppe g on g.tenant_id = a.tenant_id and g.id = a.artikelgruppe_id
+        g.name, coalesce(s.bestand, 0) as bestand",
+    from:
+        "from artikel a left join artikelgruppe g on g.tenant_id = a.tenant_id and g.id = a.artikelgruppe_id
         left join artikel_bestand s on s.tenant_id = a.tenant_id and s.artikel_id = a.id",
     ..LIST
 };
 
-const LIST_GRUPPEN: ListSql = ListSql {
-    select: "select g.id, g.name, g.kuerzel, g.nummer, g.mwst_satz from artikelgruppe g",
+const LIST_GRUPPEN: ListSql<'_> = ListSql {
+    columns: "g.id, g.name, g.kuerzel, g.nummer, g.mwst_satz",
+    from: "from artikelgruppe g",
     count: "select count(*) from artikelgruppe g",
     ids_first: None,
     order: "order by g.nummer nulls last, g.id",
@@ -105,7 +110,7 @@ fn gruppe(row: &Row<'_>) -> rusqlite::Result<Artikelgruppe> {
 /// An article in any state.
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Arc<Artikel>>> {
     let read = || {
-        let statement = format!("{SELECT} where a.tenant_id = :tenant and a.id = :id");
+        let statement = format!("{LIST} where a.tenant_id = :tenant and a.id = :id");
         Ok(tx.optional(&statement, named_params! {":id": id}, artikel)?.map(Arc::new))
     };
     Ok(tx.cached("article by id", id.as_bytes(), read)?.as_ref().clone())
@@ -117,7 +122,7 @@ pub fn find_by_number(tx: &Tx<'_>, number: &str) -> Result<Vec<Arc<Artikel>>> {
         return Ok(vec![found]);
     }
     let by_nr =
-        format!("{SELECT} where a.tenant_id = :tenant and a.artikelnr_key = :key order by a.id limit 2");
+        format!("{LIST} where a.tenant_id = :tenant and a.artikelnr_key = :key order by a.id limit 2");
     tx.all(&by_nr, named_params! {":key": case_key(number)}, |row| Ok(Arc::new(artikel(row)?)))
 }
 
@@ -156,7 +161,7 @@ pub fn gruppen_satz(tx: &Tx<'_>, gruppe: i64) -> Result<Option<Percent>> {
 pub fn find_by_artikelnummer(tx: &Tx<'_>, artikelnummer: &str) -> Result<Option<Arc<Artikel>>> {
     let key = case_key(artikelnummer);
     let read = || {
-        let statement = format!("{SELECT} where a.tenant_id = :tenant and a.artikelnummer_key = :key");
+        let statement = format!("{LIST} where a.tenant_id = :tenant and a.artikelnummer_key = :key");
         Ok(tx.optional(&statement, named_params! {":key": key}, artikel)?.map(Arc::new))
     };
     Ok(tx.cached("article by number", key.as_bytes(), read)?.as_ref().clone())
@@ -180,7 +185,7 @@ pub fn find_tier(tx: &Tx<'_>, artikel: Uuid, ab_menge: Quantity) -> Result<Optio
 /// The first group whose column has this value.
 pub fn gruppe_by(tx: &Tx<'_>, column: &str, value: &dyn ToSql) -> Result<Option<Artikelgruppe>> {
     let statement =
-        format!("{} where g.tenant_id = :tenant and g.{column} = :value order by g.id", LIST_GRUPPEN.select);
+        format!("{LIST_GRUPPEN} where g.tenant_id = :tenant and g.{column} = :value order by g.id");
     tx.optional(&statement, &[(":value", value)], gruppe)
 }
 

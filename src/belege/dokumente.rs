@@ -8,14 +8,13 @@ use crate::listing::Listing;
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Checked, Code, Refusal};
 
-const LIST: ListSql = ListSql {
-    select:
-        "select b.id, b.beleg_typ, b.beleg_nummer, b.beleg_datum, b.status, b.summe_brutto, b.summe_netto,
+const LIST: ListSql<'_> = ListSql {
+    columns: "b.id, b.beleg_typ, b.beleg_nummer, b.beleg_datum, b.status, b.summe_brutto, b.summe_netto,
         b.summe_mwst, b.kunde_id, coalesce(b.kunden_name, k.name),
         (select count(*) from beleg_pdf p where p.tenant_id = b.tenant_id and p.beleg_id = b.id),
         (select max(p.erstellt_am) from beleg_pdf p where p.tenant_id = b.tenant_id and p.beleg_id = b.id),
-        b.ereignis_am
-      from beleg b join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id",
+        b.ereignis_am",
+    from: "from beleg b join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id",
     count: "select count(*) from beleg b",
     ids_first: Some("b"),
     order: "order by b.ereignis_am, b.id",

@@ -13,17 +13,19 @@ use crate::rules::day::{Day, Instant};
 use crate::rules::document::BelegTyp;
 use crate::rules::text::searchable;
 
-const SELECT: &str = "select b.id, b.beleg_nummer, b.beleg_typ, b.status, b.beleg_datum, b.lieferdatum,
+const COLUMNS: &str = "b.id, b.beleg_nummer, b.beleg_typ, b.status, b.beleg_datum, b.lieferdatum,
     b.leistung_von, b.leistung_bis, b.summe_netto, b.summe_mwst, b.summe_brutto, b.kunde_id, b.notizen,
     b.zahlungsziel_tage, b.zahlungsbedingung, b.skonto_tage, b.skonto_prozent, b.external_ref,
     b.fremdbelegnummer, b.ist_gutschrift, b.liefertermin, b.kontaktperson, b.niederlassung_id, b.lagerhalle_id,
     b.vb_id, b.storno_von_beleg_id, b.storno_grund,
     exists (select 1 from beleg_pdf p where p.tenant_id = b.tenant_id and p.beleg_id = b.id),
-    b.angelegt_am, b.geaendert_am, coalesce(b.kunden_name, k.name), b.ereignis_am, b.version
-  from beleg b join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id";
+    b.angelegt_am, b.geaendert_am, coalesce(b.kunden_name, k.name), b.ereignis_am, b.version";
 
-const LIST: ListSql = ListSql {
-    select: SELECT,
+const FROM: &str = "from beleg b join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id";
+
+const LIST: ListSql<'_> = ListSql {
+    columns: COLUMNS,
+    from: FROM,
     count: "select count(*) from beleg b",
     ids_first: Some("b"),
     order: "order by b.beleg_datum desc, b.angelegt_am desc, b.id desc",
@@ -166,7 +168,7 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing> {
 }
 
 fn find_where(tx: &Tx<'_>, column: &str, value: &dyn ToSql) -> Result<Option<Beleg>> {
-    let statement = format!("{SELECT} where b.tenant_id = :tenant and {column} = :value");
+    let statement = format!("{LIST} where b.tenant_id = :tenant and {column} = :value");
     tx.optional(&statement, &[(":value", value)], beleg)
 }
 

@@ -27,12 +27,12 @@ choice! {
     }
 }
 
-const LIST: ListSql = ListSql {
-    select: "select v.version, v.am, v.key_id, v.aktion, v.beleg,
+const LIST: ListSql<'_> = ListSql {
+    columns: "v.version, v.am, v.key_id, v.aktion, v.beleg,
         (select p.positionen from beleg_verlauf_positionen p
          where p.tenant_id = v.tenant_id and p.beleg_id = v.beleg_id and p.version <= v.version
-         order by p.version desc limit 1)
-      from beleg_verlauf v",
+         order by p.version desc limit 1)",
+    from: "from beleg_verlauf v",
     count: "select count(*) from beleg_verlauf v",
     ids_first: None,
     order: "order by v.version",

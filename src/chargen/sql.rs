@@ -13,17 +13,18 @@ use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 use crate::rules::text::case_key;
 
-const SELECT: &str =
-    "select c.id, c.charge_nr, c.fremde_charge_nr, c.mhd, c.herkunftsland, c.biozertifikat_id,
+const COLUMNS: &str = "c.id, c.charge_nr, c.fremde_charge_nr, c.mhd, c.herkunftsland, c.biozertifikat_id,
     c.einheit, c.eingang_menge, c.eingang_ep, c.eingang_quelle, c.eingang_beleg_id, c.niederlassung_id,
     c.lagerhalle_id, c.artikel_id, c.partner_id, a.bezeichnung, a.artikelnr, k.name, c.bestand, c.angelegt_am,
-    c.version
-  from charge c
+    c.version";
+
+const FROM: &str = "from charge c
     join artikel a on a.tenant_id = c.tenant_id and a.id = c.artikel_id
     left join kunde k on k.tenant_id = c.tenant_id and k.id = c.partner_id";
 
-const LIST: ListSql = ListSql {
-    select: SELECT,
+const LIST: ListSql<'_> = ListSql {
+    columns: COLUMNS,
+    from: FROM,
     count: "select count(*) from charge c",
     ids_first: Some("c"),
     order: "order by c.id",
@@ -76,20 +77,19 @@ pub fn list(
 /// Batches in the order in which they should leave: by best-before date, then age, without date
 /// last (D8, fefo).
 pub fn by_mhd(tx: &Tx<'_>, filter: &Filter<'_>) -> Result<Vec<Charge>> {
-    tx.filtered(SELECT, filter, "order by c.mhd nulls last, c.id", charge)
+    tx.filtered(LIST, filter, "order by c.mhd nulls last, c.id", charge)
 }
 
 /// A batch by id.
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Charge>> {
-    let statement = format!("{SELECT} where c.tenant_id = :tenant and c.id = :id");
+    let statement = format!("{LIST} where c.tenant_id = :tenant and c.id = :id");
     tx.optional(&statement, named_params! {":id": id}, charge)
 }
 
 /// A batch by its number, which is unique for an article.
 pub fn find_by_nr(tx: &Tx<'_>, artikel: Uuid, charge_nr: &str) -> Result<Option<Charge>> {
-    let statement = format!(
-        "{SELECT} where c.tenant_id = :tenant and c.artikel_id = :artikel and c.charge_nr_key = :key"
-    );
+    let statement =
+        format!("{LIST} where c.tenant_id = :tenant and c.artikel_id = :artikel and c.charge_nr_key = :key");
     tx.optional(&statement, named_params! {":artikel": artikel, ":key": case_key(charge_nr)}, charge)
 }
 

@@ -12,8 +12,9 @@ use crate::listing::Listing;
 use crate::rules::day::Day;
 use crate::rules::text::case_key;
 
-const LIST: ListSql = ListSql {
-    select: "select v.version, v.am, v.key_id, v.charge from charge_verlauf v",
+const LIST: ListSql<'_> = ListSql {
+    columns: "v.version, v.am, v.key_id, v.charge",
+    from: "from charge_verlauf v",
     count: "select count(*) from charge_verlauf v",
     ids_first: None,
     order: "order by v.version",

@@ -49,6 +49,12 @@ impl FromSql for Day {
     }
 }
 
+impl ToSql for DayTime {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        self.0.to_sql()
+    }
+}
+
 impl FromSql for DayTime {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         Day::column_result(value).map(DayTime)

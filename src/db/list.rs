@@ -1,6 +1,8 @@
 //! Statements of lists: a where clause built from the filters that are present, a page, and the count of all rows
 //! that match (D16).
 
+use std::fmt::{self, Display, Formatter};
+
 use rusqlite::Row;
 use rusqlite::types::ToSql;
 
@@ -136,10 +138,12 @@ const SEARCH_PARAMS: [(&str, &str); MAX_SEARCH_WORDS] = [
 /// Words of a search at most.
 pub const MAX_SEARCH_WORDS: usize = 10;
 
-/// The parts of a list's statement.
-pub struct ListSql {
-    /// `select … from …` with joins.
-    pub select: &'static str,
+/// The parts of a list's statement; as a text `select … from …`.
+pub struct ListSql<'s> {
+    /// What is selected.
+    pub columns: &'s str,
+    /// `from …` with joins.
+    pub from: &'static str,
     /// `select count(*) from …`, without joins that filter nothing.
     pub count: &'static str,
     /// The table of `count`, if a late page looks for its ids first: in an index that has the conditions and
@@ -149,18 +153,24 @@ pub struct ListSql {
     pub order: &'static str,
 }
 
-impl ListSql {
+impl Display for ListSql<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "select {} {}", self.columns, self.from)
+    }
+}
+
+impl ListSql<'_> {
     /// The statement of a page.
     fn page(&self, filter: &Filter<'_>, page: Page) -> String {
-        let ListSql { select, count, ids_first, order } = self;
+        let ListSql { count, ids_first, order, .. } = self;
         let filtered = &filter.sql;
         match ids_first.filter(|_| page.offset > 0 || filter.ids_first) {
             Some(table) => {
                 let ids = count.replace("count(*)", &format!("{table}.id"));
                 let ids = format!("{ids} where {filtered} {order} limit :limit offset :offset");
-                format!("{select} where {table}.tenant_id = :tenant and {table}.id in ({ids}) {order}")
+                format!("{self} where {table}.tenant_id = :tenant and {table}.id in ({ids}) {order}")
             }
-            None => format!("{select} where {filtered} {order} limit :limit offset :offset"),
+            None => format!("{self} where {filtered} {order} limit :limit offset :offset"),
         }
     }
 }
@@ -169,7 +179,7 @@ impl Tx<'_> {
     /// Every row that matches a filter.
     pub fn filtered<T>(
         &self,
-        select: &str,
+        select: impl Display,
         filter: &Filter<'_>,
         rest: &str,
         map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
@@ -178,14 +188,14 @@ impl Tx<'_> {
     }
 
     /// How many rows match, whatever the page.
-    pub fn count(&self, sql: &ListSql, filter: &Filter<'_>) -> Result<i64> {
+    pub fn count(&self, sql: &ListSql<'_>, filter: &Filter<'_>) -> Result<i64> {
         self.one(&format!("{} where {}", sql.count, filter.sql), &filter.params(), |row| row.get(0))
     }
 
     /// Shows the rows of a page one by one, until `visit` says that it has enough. All that match were counted.
     pub fn each_on_page(
         &self,
-        sql: &ListSql,
+        sql: &ListSql<'_>,
         filter: &Filter<'_>,
         page: Page,
         count: i64,

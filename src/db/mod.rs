@@ -20,6 +20,7 @@ pub mod owner;
 pub mod priority;
 mod queue;
 pub mod readers;
+pub mod record;
 pub mod seal;
 mod statistics;
 pub mod tx;

@@ -16,12 +16,12 @@ use crate::rules::text::natural_key;
 
 /// Receipts stand in the order of the list; `cross join` keeps the planner from beginning with
 /// the lines.
-const LIST: ListSql = ListSql {
-    select: "select z.id, z.bon_id, z.artikel_id, z.bezeichnung, coalesce(z.ean, a.ean), z.menge, z.einheit,
+const LIST: ListSql<'_> = ListSql {
+    columns: "z.id, z.bon_id, z.artikel_id, z.bezeichnung, coalesce(z.ean, a.ean), z.menge, z.einheit,
         z.einzelpreis, z.mwst_satz, z.gesamt, b.datum, b.kassiert_am, b.bon_nr, b.art, b.storniert,
         b.storno_von_bon_id, b.zahlart, b.kasse_id, b.kunde_id, coalesce(a.artikelnummer, z.artikelnummer),
-        a.artikelnr, a.bezeichnung2, z.gesamt - z.steuer, z.steuer
-      from bon b cross join barverkauf z on z.tenant_id = b.tenant_id and z.bon_id = b.id
+        a.artikelnr, a.bezeichnung2, z.gesamt - z.steuer, z.steuer",
+    from: "from bon b cross join barverkauf z on z.tenant_id = b.tenant_id and z.bon_id = b.id
         left join artikel a on a.tenant_id = z.tenant_id and a.id = z.artikel_id",
     count: "select coalesce(sum(b.zeilen), 0) from bon b",
     ids_first: None,

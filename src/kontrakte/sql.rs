@@ -12,11 +12,11 @@ use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 use crate::rules::text::searchable;
 
-const LIST: ListSql = ListSql {
-    select: "select v.id, v.kontrakt_nr, v.kontrakt_typ, v.partner_id, v.gueltig_von, v.gueltig_bis,
+const LIST: ListSql<'_> = ListSql {
+    columns: "v.id, v.kontrakt_nr, v.kontrakt_typ, v.partner_id, v.gueltig_von, v.gueltig_bis,
         v.erfassungsdatum, v.gesamtmenge, v.gesamtmenge_einheit, v.mengenart, v.paritat, v.zahlungsbedingung,
-        v.erntejahr, v.erledigt, v.notizen, v.referenz, k.name
-      from kontrakt v left join kunde k on k.tenant_id = v.tenant_id and k.id = v.partner_id",
+        v.erntejahr, v.erledigt, v.notizen, v.referenz, k.name",
+    from: "from kontrakt v left join kunde k on k.tenant_id = v.tenant_id and k.id = v.partner_id",
     count: "select count(*) from kontrakt v",
     ids_first: None,
     order: "order by v.erfassungsdatum desc, v.id",
@@ -80,13 +80,13 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<(Vec<Kontr
 
 /// A contract by id.
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Kontrakt>> {
-    let statement = format!("{} where v.tenant_id = :tenant and v.id = :id", LIST.select);
+    let statement = format!("{LIST} where v.tenant_id = :tenant and v.id = :id");
     tx.optional(&statement, named_params! {":id": id}, kontrakt)
 }
 
 /// A contract by its number.
 pub fn find_by_nr(tx: &Tx<'_>, kontrakt_nr: &str) -> Result<Option<Kontrakt>> {
-    let statement = format!("{} where v.tenant_id = :tenant and v.kontrakt_nr = :nr", LIST.select);
+    let statement = format!("{LIST} where v.tenant_id = :tenant and v.kontrakt_nr = :nr");
     tx.optional(&statement, named_params! {":nr": kontrakt_nr}, kontrakt)
 }
 

@@ -14,17 +14,19 @@ use crate::listing::{Listing, Rows};
 use crate::rules::error::{Code, Refusal};
 use crate::rules::text::{Search, case_key, natural_key, searchable};
 
-const SELECT: &str = "select k.id, k.kunden_id, k.kundennr, k.name, k.nachname_firma, k.anrede, k.vorname, k.email,
+const COLUMNS: &str = "k.id, k.kunden_id, k.kundennr, k.name, k.nachname_firma, k.anrede, k.vorname, k.email,
     k.telefon, k.telefon2, k.strasse, k.plz, k.ort, k.staat, k.status, k.ist_kunde, k.ist_lieferant,
     k.ist_spediteur, k.steuerart, k.zahlungsziel_tage, k.skonto_tage, k.skonto_prozent, k.steuernummer, k.ust_id,
-    k.betriebsnummer, k.iban, k.bic, k.vb_id, k.notizen, k.angelegt_am, k.geaendert_am, k.version
-  from kunde k";
+    k.betriebsnummer, k.iban, k.bic, k.vb_id, k.notizen, k.angelegt_am, k.geaendert_am, k.version";
+
+const FROM: &str = "from kunde k";
 
 /// So many found customers are put in order; of more the order is followed.
 const FEW: usize = 1_000;
 
-const LIST: ListSql = ListSql {
-    select: SELECT,
+const LIST: ListSql<'_> = ListSql {
+    columns: COLUMNS,
+    from: FROM,
     count: "select count(*) from kunde k",
     ids_first: Some("k"),
     order: "order by k.kundennr_sort, k.id",
@@ -108,7 +110,7 @@ pub fn list(tx: &Tx<'_>, suche: Option<&str>, partner_typ: Option<&str>, page: P
 }
 
 fn find_where(tx: &Tx<'_>, column: &str, value: &dyn ToSql) -> Result<Option<Kunde>> {
-    let statement = format!("{SELECT} where k.tenant_id = :tenant and {column} = :value");
+    let statement = format!("{LIST} where k.tenant_id = :tenant and {column} = :value");
     tx.optional(&statement, &[(":value", value)], kunde)
 }
 
@@ -142,7 +144,7 @@ pub fn find_by_address(
     ort: Option<String>,
 ) -> Result<Vec<Kunde>> {
     let statement = format!(
-        "{SELECT} where k.tenant_id = :tenant and k.nachname_firma = :name collate nocase and k.nachname_firma = :name
+        "{LIST} where k.tenant_id = :tenant and k.nachname_firma = :name collate nocase and k.nachname_firma = :name
            and k.ort is :ort collate nocase and k.ort is :ort and k.plz is :plz
          order by k.id limit 2"
     );

@@ -12,11 +12,11 @@ use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 use crate::rules::recipe::Zeilenart;
 
-const LIST: ListSql = ListSql {
-    select: "select v.id, v.pa_nummer, v.rezeptur_id, v.rezeptur_version, v.produktions_datum,
+const LIST: ListSql<'_> = ListSql {
+    columns: "v.id, v.pa_nummer, v.rezeptur_id, v.rezeptur_version, v.produktions_datum,
         v.niederlassung_id, v.lagerhalle_id, v.status, v.bezeichnung, v.bemerkung, v.geplant_am, v.gestartet_am,
-        v.erledigt_am, v.rezeptur_bezeichnung, v.rezeptur_typ, v.faktor, v.zugewiesen_an, v.angelegt_am, v.version
-      from produktionsauftrag v",
+        v.erledigt_am, v.rezeptur_bezeichnung, v.rezeptur_typ, v.faktor, v.zugewiesen_an, v.angelegt_am, v.version",
+    from: "from produktionsauftrag v",
     count: "select count(*) from produktionsauftrag v",
     ids_first: None,
     // Descending, SQLite puts null last.
@@ -76,7 +76,7 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<Listing> {
 
 /// An order by id, without its lines.
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Produktionsauftrag>> {
-    let statement = format!("{} where v.tenant_id = :tenant and v.id = :id", LIST.select);
+    let statement = format!("{LIST} where v.tenant_id = :tenant and v.id = :id");
     tx.optional(&statement, named_params! {":id": id}, auftrag)
 }
 

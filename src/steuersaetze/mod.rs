@@ -62,8 +62,9 @@ eingabe! {
     nur_lesen: []
 }
 
-const LIST: ListSql = ListSql {
-    select: "select s.schluessel, s.bezeichnung, s.satz, s.gueltig_von, s.gueltig_bis, s.kategorie from steuersatz s",
+const LIST: ListSql<'_> = ListSql {
+    columns: "s.schluessel, s.bezeichnung, s.satz, s.gueltig_von, s.gueltig_bis, s.kategorie",
+    from: "from steuersatz s",
     count: "select count(*) from steuersatz s",
     ids_first: None,
     order: "order by s.schluessel, s.gueltig_von",
@@ -138,10 +139,8 @@ fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted>
         let message = "gueltig_bis liegt vor gueltig_von.";
         return Err(Refusal::field(Code::DatumUngueltig, "gueltig_bis", message).into());
     }
-    let find = format!(
-        "{} where s.tenant_id = :tenant and s.schluessel = :schluessel and s.gueltig_von = :von",
-        LIST.select
-    );
+    let find =
+        format!("{LIST} where s.tenant_id = :tenant and s.schluessel = :schluessel and s.gueltig_von = :von");
     let key = named_params! {":schluessel": new.schluessel, ":von": new.gueltig_von};
     let old = tx.optional(&find, key, steuersatz)?;
     if old.as_ref() == Some(&new) {

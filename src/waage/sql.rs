@@ -1,66 +1,64 @@
 //! Statements on weighings.
 
-use rusqlite::{Row, named_params};
+use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::model::Wiegung;
 use crate::db::list::{Filter, ListSql, Page};
-use crate::db::tx::{Columns, Tx, WriteTx};
+use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::Listing;
+use crate::db::record::{Part, columns};
 use crate::rules::day::Day;
 
-const SELECT: &str = "select w.id, w.wiegeschein_nr, w.status, w.richtung, w.kennzeichen, w.fahrer,
-    w.gewicht_erst_kg, w.gewicht_zweit_kg, w.gewicht_netto_kg, w.ts_erst, w.ts_zweit, w.waage_id, w.partner_id,
-    w.artikel_id, w.charge_id, w.niederlassung_id, w.lagerhalle_id, w.kontrakt_id, w.kontrakt_position_id,
-    (select b.id from beleg_position p join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
-     where p.tenant_id = w.tenant_id and p.wiegung_id = w.id and b.status <> 'storniert'
-     order by b.id limit 1),
-    w.fremdwiegung, w.bemerkung, w.storno_grund, k.name, a.bezeichnung, w.version, c.charge_nr
-  from wiegung w
+columns! {
+    Wiegung in wiegung as w {
+        id: fixed,
+        wiegeschein_nr: fixed,
+        status: mutable,
+        richtung: mutable,
+        kennzeichen: fixed,
+        fahrer: fixed,
+        gewicht_erst_kg: fixed,
+        gewicht_zweit_kg: mutable,
+        gewicht_netto_kg: mutable,
+        ts_erst: fixed,
+        ts_zweit: mutable,
+        waage_id: fixed,
+        partner_id: fixed,
+        artikel_id: fixed,
+        charge_id: mutable,
+        niederlassung_id: mutable,
+        lagerhalle_id: mutable,
+        kontrakt_id: mutable,
+        kontrakt_position_id: mutable,
+        beleg_id: "(select b.id from beleg_position p
+            join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
+          where p.tenant_id = w.tenant_id and p.wiegung_id = w.id and b.status <> 'storniert'
+          order by b.id limit 1)",
+        fremdwiegung: fixed,
+        bemerkung: fixed,
+        storno_grund: mutable,
+        partner_name: "k.name",
+        artikel_bezeichnung: "a.bezeichnung",
+        version: mutable,
+    } with {
+        charge_nr: "c.charge_nr",
+    } => {
+        charge_nr: Some(charge_nr),
+    }
+}
+
+const LIST: ListSql<'_> = ListSql {
+    columns: Wiegung::COLUMNS,
+    from: "from wiegung w
     join kunde k on k.tenant_id = w.tenant_id and k.id = w.partner_id
     left join artikel a on a.tenant_id = w.tenant_id and a.id = w.artikel_id
-    left join charge c on c.tenant_id = w.tenant_id and c.id = w.charge_id";
-
-const LIST: ListSql = ListSql {
-    select: SELECT,
+    left join charge c on c.tenant_id = w.tenant_id and c.id = w.charge_id",
     count: "select count(*) from wiegung w",
     ids_first: Some("w"),
     order: "order by w.ts_erst desc, w.id desc",
 };
-
-fn wiegung(row: &Row<'_>) -> rusqlite::Result<Wiegung> {
-    let mut columns = Columns::of(row);
-    Ok(Wiegung {
-        id: columns.take()?,
-        wiegeschein_nr: columns.take()?,
-        status: columns.take()?,
-        richtung: columns.take()?,
-        kennzeichen: columns.take()?,
-        fahrer: columns.take()?,
-        gewicht_erst_kg: columns.take()?,
-        gewicht_zweit_kg: columns.take()?,
-        gewicht_netto_kg: columns.take()?,
-        ts_erst: columns.take()?,
-        ts_zweit: columns.take()?,
-        waage_id: columns.take()?,
-        partner_id: columns.take()?,
-        artikel_id: columns.take()?,
-        charge_id: columns.take()?,
-        niederlassung_id: columns.take()?,
-        lagerhalle_id: columns.take()?,
-        kontrakt_id: columns.take()?,
-        kontrakt_position_id: columns.take()?,
-        beleg_id: columns.take()?,
-        fremdwiegung: columns.take()?,
-        bemerkung: columns.take()?,
-        storno_grund: columns.take()?,
-        partner_name: columns.take()?,
-        artikel_bezeichnung: columns.take()?,
-        version: columns.take()?,
-        charge_nr: Some(columns.take()?),
-    })
-}
 
 /// What a list of weighings is filtered by.
 #[allow(missing_docs)]
@@ -100,13 +98,13 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing> {
         filter.with(":kennzeichen", kennzeichen);
     }
     // charge_nr stands in the answer about a single weighing only.
-    tx.list(&LIST, &filter, page, |row, rows| rows.push(&Wiegung { charge_nr: None, ..wiegung(row)? }))
+    tx.list(&LIST, &filter, page, |row, rows| rows.push(&Wiegung { charge_nr: None, ..Wiegung::read(row)? }))
 }
 
 /// A weighing by id.
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Wiegung>> {
-    let statement = format!("{SELECT} where w.tenant_id = :tenant and w.id = :id");
-    tx.optional(&statement, named_params! {":id": id}, wiegung)
+    let statement = format!("{LIST} where w.tenant_id = :tenant and w.id = :id");
+    tx.optional(&statement, named_params! {":id": id}, Wiegung::read)
 }
 
 /// The numbers of the live documents that refer to a weighing: one of each type at most (D12).
@@ -126,49 +124,10 @@ pub fn annahmeschein_of(tx: &Tx<'_>, wiegung: Uuid, own: Option<Uuid>) -> Result
 
 /// Adds a weighing.
 pub fn insert(tx: &WriteTx<'_>, wiegung: &Wiegung) -> Result<()> {
-    tx.insert(
-        "wiegung",
-        named_params! {
-            ":id": wiegung.id,
-            ":wiegeschein_nr": wiegung.wiegeschein_nr,
-            ":status": wiegung.status,
-            ":richtung": wiegung.richtung,
-            ":kennzeichen": wiegung.kennzeichen,
-            ":fahrer": wiegung.fahrer,
-            ":gewicht_erst_kg": wiegung.gewicht_erst_kg,
-            ":ts_erst": wiegung.ts_erst,
-            ":waage_id": wiegung.waage_id,
-            ":partner_id": wiegung.partner_id,
-            ":artikel_id": wiegung.artikel_id,
-            ":charge_id": wiegung.charge_id,
-            ":kontrakt_id": wiegung.kontrakt_id,
-            ":kontrakt_position_id": wiegung.kontrakt_position_id,
-            ":niederlassung_id": wiegung.niederlassung_id,
-            ":lagerhalle_id": wiegung.lagerhalle_id,
-            ":fremdwiegung": wiegung.fremdwiegung,
-            ":bemerkung": wiegung.bemerkung,
-        },
-    )
+    tx.insert("wiegung", &wiegung.values(Part::All))
 }
 
 /// Stores what a second weighing or a storno changed.
 pub fn update(tx: &WriteTx<'_>, wiegung: &Wiegung) -> Result<()> {
-    tx.update(
-        "wiegung",
-        wiegung.id,
-        named_params! {
-            ":status": wiegung.status,
-            ":richtung": wiegung.richtung,
-            ":gewicht_zweit_kg": wiegung.gewicht_zweit_kg,
-            ":gewicht_netto_kg": wiegung.gewicht_netto_kg,
-            ":ts_zweit": wiegung.ts_zweit,
-            ":charge_id": wiegung.charge_id,
-            ":kontrakt_id": wiegung.kontrakt_id,
-            ":kontrakt_position_id": wiegung.kontrakt_position_id,
-            ":niederlassung_id": wiegung.niederlassung_id,
-            ":lagerhalle_id": wiegung.lagerhalle_id,
-            ":storno_grund": wiegung.storno_grund,
-            ":version": wiegung.version,
-        },
-    )
+    tx.update("wiegung", wiegung.id, &wiegung.values(Part::Mutable))
 }
