@@ -2,18 +2,37 @@
 
 use super::model::{Dokument, pdf_url};
 use crate::db::list::{Filter, ListSql, Page};
-use crate::db::tx::{Columns, Tx};
+use crate::db::tx::Tx;
 use crate::failure::Result;
 use crate::listing::Listing;
+use crate::db::record::columns;
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Checked, Code, Refusal};
 
+columns! {
+    Dokument from beleg as b {
+        id,
+        beleg_typ,
+        beleg_nummer,
+        beleg_datum,
+        status,
+        summe_brutto,
+        summe_netto,
+        summe_mwst,
+        kunde_id,
+        kunde_name: "coalesce(b.kunden_name, k.name)",
+        pdf_archiv_count: "(select cast(count(*) as text) from beleg_pdf p
+          where p.tenant_id = b.tenant_id and p.beleg_id = b.id)",
+        pdf_letztes: "(select max(p.erstellt_am) from beleg_pdf p
+          where p.tenant_id = b.tenant_id and p.beleg_id = b.id)",
+        ereignis_am,
+    } => {
+        pdf_url: pdf_url(id, pdf_letztes.is_some()),
+    }
+}
+
 const LIST: ListSql<'_> = ListSql {
-    columns: "b.id, b.beleg_typ, b.beleg_nummer, b.beleg_datum, b.status, b.summe_brutto, b.summe_netto,
-        b.summe_mwst, b.kunde_id, coalesce(b.kunden_name, k.name),
-        (select count(*) from beleg_pdf p where p.tenant_id = b.tenant_id and p.beleg_id = b.id),
-        (select max(p.erstellt_am) from beleg_pdf p where p.tenant_id = b.tenant_id and p.beleg_id = b.id),
-        b.ereignis_am",
+    columns: Dokument::COLUMNS,
     from: "from beleg b join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id",
     count: "select count(*) from beleg b",
     ids_first: Some("b"),
@@ -50,25 +69,7 @@ pub fn list(
     filter.when("b.status = :status", ":status", status);
     let mut last = None;
     let listing = tx.list(&LIST, &filter, page, |row, rows| {
-        let mut columns = Columns::of(row);
-        let id = columns.take()?;
-        let mut dokument = Dokument {
-            id,
-            beleg_typ: columns.take()?,
-            beleg_nummer: columns.take()?,
-            beleg_datum: columns.take()?,
-            status: columns.take()?,
-            summe_brutto: columns.take()?,
-            summe_netto: columns.take()?,
-            summe_mwst: columns.take()?,
-            kunde_id: columns.take()?,
-            kunde_name: columns.take()?,
-            pdf_archiv_count: columns.take::<i64>()?.to_string(),
-            pdf_letztes: columns.take()?,
-            pdf_url: None,
-            ereignis_am: columns.take()?,
-        };
-        dokument.pdf_url = dokument.pdf_letztes.map(|_| pdf_url(id));
+        let dokument = Dokument::read(row)?;
         last = Some(dokument.ereignis_am);
         rows.push(&dokument)
     })?;

@@ -1,126 +1,106 @@
 //! Statements on documents and their positions.
 
+use rusqlite::named_params;
 use rusqlite::types::ToSql;
-use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
 use super::model::{Beleg, BelegPosition, pdf_url};
 use crate::db::list::{Filter, ListSql, Page};
-use crate::db::tx::{Columns, Tx, WriteTx};
+use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::listing::Listing;
+use crate::db::record::{Part, columns};
 use crate::rules::day::{Day, Instant};
 use crate::rules::document::BelegTyp;
 use crate::rules::text::searchable;
 
-const COLUMNS: &str = "b.id, b.beleg_nummer, b.beleg_typ, b.status, b.beleg_datum, b.lieferdatum,
-    b.leistung_von, b.leistung_bis, b.summe_netto, b.summe_mwst, b.summe_brutto, b.kunde_id, b.notizen,
-    b.zahlungsziel_tage, b.zahlungsbedingung, b.skonto_tage, b.skonto_prozent, b.external_ref,
-    b.fremdbelegnummer, b.ist_gutschrift, b.liefertermin, b.kontaktperson, b.niederlassung_id, b.lagerhalle_id,
-    b.vb_id, b.storno_von_beleg_id, b.storno_grund,
-    exists (select 1 from beleg_pdf p where p.tenant_id = b.tenant_id and p.beleg_id = b.id),
-    b.angelegt_am, b.geaendert_am, coalesce(b.kunden_name, k.name), b.ereignis_am, b.version";
+columns! {
+    Beleg in beleg as b {
+        id: fixed,
+        beleg_nummer: fixed,
+        beleg_typ: fixed,
+        status: mutable,
+        beleg_datum: mutable,
+        lieferdatum: mutable,
+        leistung_von: mutable,
+        leistung_bis: mutable,
+        summe_netto: mutable,
+        summe_mwst: mutable,
+        summe_brutto: mutable,
+        kunde_id: mutable,
+        notizen: mutable,
+        zahlungsziel_tage: mutable,
+        zahlungsbedingung: mutable,
+        skonto_tage: mutable,
+        skonto_prozent: mutable,
+        external_ref: fixed,
+        fremdbelegnummer: mutable,
+        ist_gutschrift: mutable,
+        liefertermin: mutable,
+        kontaktperson: mutable,
+        niederlassung_id: mutable,
+        lagerhalle_id: mutable,
+        vb_id: mutable,
+        storno_von_beleg_id: fixed,
+        storno_grund: mutable,
+        created_at: fixed as angelegt_am,
+        updated_at: mutable as geaendert_am,
+        kunden_name: "coalesce(b.kunden_name, k.name)",
+        ereignis_am: mutable,
+        version: mutable,
+    } with {
+        is_archived: "exists (select 1 from beleg_pdf p where p.tenant_id = b.tenant_id and p.beleg_id = b.id)",
+    } => {
+        lieferadresse_id: None,
+        pdf_url: pdf_url(id, is_archived),
+        positionen: None,
+    }
+}
 
-const FROM: &str = "from beleg b join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id";
+columns! {
+    BelegPosition in beleg_position as p {
+        id: fixed,
+        beleg_id: fixed,
+        artikel_id: fixed,
+        bezeichnung: fixed,
+        bezeichnung2: fixed,
+        langtext: fixed,
+        menge: fixed,
+        einheit: fixed,
+        ep_netto: fixed,
+        mwst_satz: fixed,
+        gesamtpreis: fixed,
+        rabatt_prozent: fixed,
+        position: fixed,
+        charge_id: fixed,
+        fremde_charge_nr: fixed,
+        mhd: fixed,
+        herkunftsland: fixed,
+        biozertifikat_id: fixed,
+        kontrakt_id: fixed,
+        kontrakt_position_id: fixed,
+        wiegung_id: fixed,
+        bezug_beleg_id: fixed,
+        lager_buchen: fixed,
+        kostenstelle: fixed,
+        niederlassung_id: fixed,
+        lagerhalle_id: fixed,
+        artikel_name: "a.bezeichnung",
+        satz_gesendet: fixed,
+        charge_gesendet: fixed,
+        lager_menge: fixed,
+    } => {
+        einzelpreis: ep_netto,
+    }
+}
 
 const LIST: ListSql<'_> = ListSql {
-    columns: COLUMNS,
-    from: FROM,
+    columns: Beleg::COLUMNS,
+    from: "from beleg b join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id",
     count: "select count(*) from beleg b",
     ids_first: Some("b"),
     order: "order by b.beleg_datum desc, b.angelegt_am desc, b.id desc",
 };
-
-const POSITIONS: &str =
-    "select p.id, p.beleg_id, p.artikel_id, p.bezeichnung, p.bezeichnung2, p.langtext, p.menge,
-    p.einheit, p.ep_netto, p.mwst_satz, p.gesamtpreis, p.rabatt_prozent, p.position, p.charge_id,
-    p.fremde_charge_nr, p.mhd, p.herkunftsland, p.biozertifikat_id, p.kontrakt_id, p.kontrakt_position_id,
-    p.wiegung_id, p.bezug_beleg_id, p.lager_buchen, p.kostenstelle, p.niederlassung_id, p.lagerhalle_id,
-    a.bezeichnung, p.satz_gesendet, p.charge_gesendet, p.lager_menge
-  from beleg_position p left join artikel a on a.tenant_id = p.tenant_id and a.id = p.artikel_id
-  where p.tenant_id = :tenant and p.beleg_id = :beleg order by p.position";
-
-fn beleg(row: &Row<'_>) -> rusqlite::Result<Beleg> {
-    let mut columns = Columns::of(row);
-    let id = columns.take()?;
-    Ok(Beleg {
-        id,
-        beleg_nummer: columns.take()?,
-        beleg_typ: columns.take()?,
-        status: columns.take()?,
-        beleg_datum: columns.take()?,
-        lieferdatum: columns.take()?,
-        leistung_von: columns.take()?,
-        leistung_bis: columns.take()?,
-        summe_netto: columns.take()?,
-        summe_mwst: columns.take()?,
-        summe_brutto: columns.take()?,
-        kunde_id: columns.take()?,
-        notizen: columns.take()?,
-        zahlungsziel_tage: columns.take()?,
-        zahlungsbedingung: columns.take()?,
-        skonto_tage: columns.take()?,
-        skonto_prozent: columns.take()?,
-        external_ref: columns.take()?,
-        fremdbelegnummer: columns.take()?,
-        ist_gutschrift: columns.take()?,
-        lieferadresse_id: None,
-        liefertermin: columns.take()?,
-        kontaktperson: columns.take()?,
-        niederlassung_id: columns.take()?,
-        lagerhalle_id: columns.take()?,
-        vb_id: columns.take()?,
-        storno_von_beleg_id: columns.take()?,
-        storno_grund: columns.take()?,
-        pdf_url: columns.take::<bool>()?.then(|| pdf_url(id)),
-        created_at: columns.take()?,
-        updated_at: columns.take()?,
-        kunden_name: columns.take()?,
-        positionen: None,
-        ereignis_am: columns.take()?,
-        version: columns.take()?,
-    })
-}
-
-fn position(row: &Row<'_>) -> rusqlite::Result<BelegPosition> {
-    let mut columns = Columns::of(row);
-    let (id, beleg_id, artikel_id) = (columns.take()?, columns.take()?, columns.take()?);
-    let (bezeichnung, bezeichnung2, langtext) = (columns.take()?, columns.take()?, columns.take()?);
-    let (menge, einheit, ep_netto) = (columns.take()?, columns.take()?, columns.take()?);
-    Ok(BelegPosition {
-        id,
-        beleg_id,
-        artikel_id,
-        bezeichnung,
-        bezeichnung2,
-        langtext,
-        menge,
-        einheit,
-        einzelpreis: ep_netto,
-        ep_netto,
-        mwst_satz: columns.take()?,
-        gesamtpreis: columns.take()?,
-        rabatt_prozent: columns.take()?,
-        position: columns.take()?,
-        charge_id: columns.take()?,
-        fremde_charge_nr: columns.take()?,
-        mhd: columns.take()?,
-        herkunftsland: columns.take()?,
-        biozertifikat_id: columns.take()?,
-        kontrakt_id: columns.take()?,
-        kontrakt_position_id: columns.take()?,
-        wiegung_id: columns.take()?,
-        bezug_beleg_id: columns.take()?,
-        lager_buchen: columns.take()?,
-        kostenstelle: columns.take()?,
-        niederlassung_id: columns.take()?,
-        lagerhalle_id: columns.take()?,
-        artikel_name: columns.take()?,
-        satz_gesendet: columns.take()?,
-        charge_gesendet: columns.take()?,
-        lager_menge: columns.take()?,
-    })
-}
 
 /// What a list of documents is filtered by.
 #[allow(missing_docs)]
@@ -164,12 +144,12 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing> {
     if auswahl.kontrakt.is_some() {
         filter.ids_first();
     }
-    tx.list(&LIST, &filter, page, |row, rows| rows.push(&beleg(row)?))
+    tx.list(&LIST, &filter, page, |row, rows| rows.push(&Beleg::read(row)?))
 }
 
 fn find_where(tx: &Tx<'_>, column: &str, value: &dyn ToSql) -> Result<Option<Beleg>> {
     let statement = format!("{LIST} where b.tenant_id = :tenant and {column} = :value");
-    tx.optional(&statement, &[(":value", value)], beleg)
+    tx.optional(&statement, &[(":value", value)], Beleg::read)
 }
 
 /// A document by id, without positions.
@@ -195,7 +175,13 @@ pub fn find_by_external_ref(tx: &Tx<'_>, external_ref: &str) -> Result<Option<Be
 
 /// The positions of a document.
 pub fn positions(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<BelegPosition>> {
-    tx.all(POSITIONS, named_params! {":beleg": beleg}, position)
+    let statement = format!(
+        "select {} from beleg_position p
+           left join artikel a on a.tenant_id = p.tenant_id and a.id = p.artikel_id
+         where p.tenant_id = :tenant and p.beleg_id = :beleg order by p.position",
+        BelegPosition::COLUMNS
+    );
+    tx.all(&statement, named_params! {":beleg": beleg}, BelegPosition::read)
 }
 
 /// The document with its positions.
@@ -245,56 +231,20 @@ pub fn next_event(tx: &WriteTx<'_>) -> Result<Instant> {
 
 /// Adds a document, with the digest of the request that made it.
 pub fn insert(tx: &WriteTx<'_>, beleg: &Beleg, digest: Option<[u8; 32]>) -> Result<()> {
-    with_columns(beleg, |columns| {
-        let own: [(&str, &dyn ToSql); 7] = [
-            (":id", &beleg.id),
-            (":beleg_nummer", &beleg.beleg_nummer),
-            (":beleg_typ", &beleg.beleg_typ),
-            (":external_ref", &beleg.external_ref),
-            (":storno_von_beleg_id", &beleg.storno_von_beleg_id),
-            (":anfrage_sha256", &digest),
-            (":angelegt_am", &beleg.created_at),
-        ];
-        tx.insert("beleg", &[&own[..], columns].concat())
-    })
+    let own = named_params! {":anfrage_sha256": digest, ":such_text": such_text(beleg)};
+    tx.insert("beleg", &[&beleg.values(Part::All)[..], own].concat())
 }
 
 /// Stores a changed document.
 pub fn update(tx: &WriteTx<'_>, beleg: &Beleg) -> Result<()> {
-    with_columns(beleg, |columns| tx.update("beleg", beleg.id, columns))
+    let own = named_params! {":such_text": such_text(beleg)};
+    tx.update("beleg", beleg.id, &[&beleg.values(Part::Mutable)[..], own].concat())
 }
 
-/// The columns that a change can touch.
-fn with_columns(beleg: &Beleg, store: impl FnOnce(&[(&str, &dyn ToSql)]) -> Result<()>) -> Result<()> {
+/// What words are searched in.
+fn such_text(beleg: &Beleg) -> String {
     let searched = [Some(&beleg.beleg_nummer), beleg.external_ref.as_ref(), beleg.fremdbelegnummer.as_ref()];
-    store(named_params! {
-        ":such_text": searchable(searched.into_iter().flatten().map(String::as_str)),
-        ":status": beleg.status,
-        ":beleg_datum": beleg.datum(),
-        ":lieferdatum": beleg.lieferdatum.map(|day| day.0),
-        ":leistung_von": beleg.leistung_von.map(|day| day.0),
-        ":leistung_bis": beleg.leistung_bis.map(|day| day.0),
-        ":liefertermin": beleg.liefertermin.map(|day| day.0),
-        ":kunde_id": beleg.kunde_id,
-        ":summe_netto": beleg.summe_netto,
-        ":summe_mwst": beleg.summe_mwst,
-        ":summe_brutto": beleg.summe_brutto,
-        ":ist_gutschrift": beleg.ist_gutschrift,
-        ":notizen": beleg.notizen,
-        ":zahlungsziel_tage": beleg.zahlungsziel_tage,
-        ":zahlungsbedingung": beleg.zahlungsbedingung,
-        ":skonto_tage": beleg.skonto_tage,
-        ":skonto_prozent": beleg.skonto_prozent,
-        ":fremdbelegnummer": beleg.fremdbelegnummer,
-        ":kontaktperson": beleg.kontaktperson,
-        ":niederlassung_id": beleg.niederlassung_id,
-        ":lagerhalle_id": beleg.lagerhalle_id,
-        ":vb_id": beleg.vb_id,
-        ":storno_grund": beleg.storno_grund,
-        ":ereignis_am": beleg.ereignis_am,
-        ":geaendert_am": beleg.updated_at,
-        ":version": beleg.version,
-    })
+    searchable(searched.into_iter().flatten().map(String::as_str))
 }
 
 /// Copies name, address and VAT id of the partner into a document that becomes final (D4).
@@ -316,39 +266,7 @@ pub fn replace_positions(tx: &WriteTx<'_>, beleg: Uuid, positions: &[BelegPositi
 
 /// Stores the positions of a new document.
 pub fn insert_positions(tx: &WriteTx<'_>, positions: &[BelegPosition]) -> Result<()> {
-    tx.insert_all("beleg_position", positions, |position, store| {
-        store(named_params! {
-            ":id": position.id,
-            ":beleg_id": position.beleg_id,
-            ":position": position.position,
-            ":artikel_id": position.artikel_id,
-            ":bezeichnung": position.bezeichnung,
-            ":bezeichnung2": position.bezeichnung2,
-            ":langtext": position.langtext,
-            ":menge": position.menge,
-            ":einheit": position.einheit,
-            ":ep_netto": position.ep_netto,
-            ":rabatt_prozent": position.rabatt_prozent,
-            ":mwst_satz": position.mwst_satz,
-            ":satz_gesendet": position.satz_gesendet,
-            ":gesamtpreis": position.gesamtpreis,
-            ":charge_id": position.charge_id,
-            ":charge_gesendet": position.charge_gesendet,
-            ":fremde_charge_nr": position.fremde_charge_nr,
-            ":mhd": position.mhd.map(|day| day.0),
-            ":herkunftsland": position.herkunftsland,
-            ":biozertifikat_id": position.biozertifikat_id,
-            ":lager_buchen": position.lager_buchen,
-            ":lager_menge": position.lager_menge,
-            ":bezug_beleg_id": position.bezug_beleg_id,
-            ":wiegung_id": position.wiegung_id,
-            ":kontrakt_id": position.kontrakt_id,
-            ":kontrakt_position_id": position.kontrakt_position_id,
-            ":kostenstelle": position.kostenstelle,
-            ":niederlassung_id": position.niederlassung_id,
-            ":lagerhalle_id": position.lagerhalle_id,
-        })
-    })
+    tx.insert_all("beleg_position", positions, |position, store| store(&position.values(Part::All)))
 }
 
 /// Notes the one batch that covers a position.

@@ -94,13 +94,14 @@ macro_rules! columns {
 
     (@stored in $record:ident {
         $($field:ident $(: $kind:tt $(as $column:ident)? $($sql:literal)?)?),*
-    } { $($other:ident : $okind:tt $($osql:literal)? $(= $($path:ident).+)?),* }) => {
+    } { $($other:ident $(: $okind:tt $($osql:literal)? $(= $($path:ident).+)?)?),* }) => {
         impl $record {
             /// The columns that are written, and their values.
+            #[allow(unused_variables, reason = "in some records every column is mutable")]
             fn values(&self, part: $crate::db::record::Part) -> $crate::db::record::Values<'_> {
                 let mut values = Vec::with_capacity(const { [$(stringify!($field),)*].len() } + 8);
                 $($crate::db::record::columns!(@value values part self.$field, $($kind)? $field $($($column)?)?);)*
-                $($crate::db::record::columns!(@value values part self$($(.$path)+)?, $okind $other);)*
+                $($crate::db::record::columns!(@value values part self$($($(.$path)+)?)?, $($okind)? $other);)*
                 values
             }
         }
@@ -111,7 +112,7 @@ macro_rules! columns {
         $first:ident $(: $fkind:tt $(as $fcolumn:ident)? $($fsql:literal)?)?
         $(, $field:ident $(: $kind:tt $(as $column:ident)? $($sql:literal)?)?)* $(,)?
     } $(with {
-        $($other:ident : $okind:tt $($osql:literal)? $(= $($path:ident).+)?),+ $(,)?
+        $($other:ident $(: $okind:tt $($osql:literal)? $(= $($path:ident).+)?)?),+ $(,)?
     })? $(=> {
         $($part:ident : $value:expr),+ $(,)?
     })?) => {
@@ -120,7 +121,7 @@ macro_rules! columns {
             const COLUMNS: &'static str = concat!(
                 $crate::db::record::columns!(@select $alias $first $($fkind $(as $fcolumn)? $($fsql)?)?)
                 $(, ", ", $crate::db::record::columns!(@select $alias $field $($kind $(as $column)? $($sql)?)?))*
-                $($(, ", ", $crate::db::record::columns!(@select $alias $other $okind $($osql)?))+)?
+                $($(, ", ", $crate::db::record::columns!(@select $alias $other $($okind $($osql)?)?))+)?
             );
 
             /// The record of a row that begins with these columns.
@@ -129,14 +130,14 @@ macro_rules! columns {
                 enum At { $first, $($field,)* $($($other,)+)? }
                 let $first = $crate::db::record::columns!(@read row At::$first as usize, $($fkind)?);
                 $(let $field = $crate::db::record::columns!(@read row At::$field as usize, $($kind)?);)*
-                $($(let $other = $crate::db::record::columns!(@read row At::$other as usize, $okind);)+)?
+                $($(let $other = $crate::db::record::columns!(@read row At::$other as usize, $($okind)?);)+)?
                 Ok(Self { $first, $($field,)* $($($part: $value,)+)? })
             }
         }
         $crate::db::record::columns!(@stored $way $record {
             $first $(: $fkind $(as $fcolumn)? $($fsql)?)?
             $(, $field $(: $kind $(as $column)? $($sql)?)?)*
-        } { $($($other : $okind $($osql)? $(= $($path).+)?),+)? });
+        } { $($($other $(: $okind $($osql)? $(= $($path).+)?)?),+)? });
     };
 }
 

@@ -7,9 +7,10 @@ use uuid::Uuid;
 
 use super::change::Gruppe;
 use super::portions::Said;
-use super::sql;
-use crate::db::tx::{Columns, Tx, WriteTx};
+use super::{Gruppe, sql};
+use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
+use crate::db::record::columns;
 use crate::rules::day::Instant;
 use crate::rules::document::BelegTyp;
 use crate::rules::fixed::Quantity;
@@ -55,36 +56,40 @@ struct Position {
     said: Said,
 }
 
+columns! {
+    Position from beleg as b {
+        is_invoice: "b.beleg_typ in ('RE', 'ER')",
+        menge: "p.lager_menge",
+    } with {
+        id,
+        position: "p.position",
+        charge_id: "p.charge_id",
+        charge_gesendet: "p.charge_gesendet",
+        fremde_charge_nr: "p.fremde_charge_nr",
+        mhd: "p.mhd",
+        bezug: "p.bezug_beleg_id",
+    } => {
+        place: Place { beleg: id, position },
+        said: Said { charge_id, charge_gesendet, fremde_charge_nr, mhd, bezug },
+    }
+}
+
 fn positions(tx: &Tx<'_>, gruppe: Gruppe) -> Result<Vec<Position>> {
-    tx.all(
-        "select b.id, p.position, b.beleg_typ in ('RE', 'ER'), p.lager_menge, p.charge_id, p.charge_gesendet,
-           p.fremde_charge_nr, p.mhd, p.bezug_beleg_id
+    let statement = format!(
+        "select {}
          from beleg b cross join beleg_position p on p.tenant_id = b.tenant_id and p.beleg_id = b.id
          where b.tenant_id = :tenant and b.kunde_id = :kunde and p.artikel_id = :artikel and p.lager_buchen = 1
            and b.beleg_typ in (:lieferung, :rechnung) and b.status <> 'storniert' and b.storno_von_beleg_id is null
          order by b.id, p.position",
-        named_params! {
-            ":kunde": gruppe.kunde,
-            ":artikel": gruppe.artikel,
-            ":lieferung": gruppe.typ(Role::Delivery),
-            ":rechnung": gruppe.typ(Role::Invoice),
-        },
-        |row| {
-            let mut columns = Columns::of(row);
-            Ok(Position {
-                place: Place { beleg: columns.take()?, position: columns.take()? },
-                is_invoice: columns.take()?,
-                menge: columns.take()?,
-                said: Said {
-                    charge_id: columns.take()?,
-                    charge_gesendet: columns.take()?,
-                    fremde_charge_nr: columns.take()?,
-                    mhd: columns.take()?,
-                    bezug: columns.take()?,
-                },
-            })
-        },
-    )
+        Position::COLUMNS
+    );
+    let params = named_params! {
+        ":kunde": gruppe.kunde,
+        ":artikel": gruppe.artikel,
+        ":lieferung": gruppe.typ(Role::Delivery),
+        ":rechnung": gruppe.typ(Role::Invoice),
+    };
+    tx.all(&statement, params, Position::read)
 }
 
 /// What each document of a group has moved, by batch and without signs.

@@ -10,6 +10,7 @@ use super::sql;
 use crate::artikel;
 use crate::belege::model::BelegPosition;
 use crate::chargen;
+use crate::db::record::columns;
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::rules::day::Day;
@@ -33,6 +34,16 @@ pub struct Said {
     pub fremde_charge_nr: Option<String>,
     pub mhd: Option<Day>,
     pub bezug: Option<Uuid>,
+}
+
+columns! {
+    Said from beleg_position as p {
+        charge_id,
+        charge_gesendet,
+        fremde_charge_nr,
+        mhd,
+        bezug: "p.bezug_beleg_id",
+    }
 }
 
 impl Said {
@@ -124,19 +135,13 @@ impl Store for Portions<'_, '_> {
         if let Some(own) = self.booking.own(place) {
             return self.entry_of(role, own);
         }
-        let statement =
-            "select charge_id, charge_gesendet, fremde_charge_nr, mhd, bezug_beleg_id from beleg_position
-            where tenant_id = :tenant and beleg_id = :beleg and position = :position";
+        let statement = format!(
+            "select {} from beleg_position p
+             where p.tenant_id = :tenant and p.beleg_id = :beleg and p.position = :position",
+            Said::COLUMNS
+        );
         let params = named_params! {":beleg": place.beleg, ":position": place.position};
-        let said = self.booking.tx.one(statement, params, |row| {
-            Ok(Said {
-                charge_id: row.get(0)?,
-                charge_gesendet: row.get(1)?,
-                fremde_charge_nr: row.get(2)?,
-                mhd: row.get(3)?,
-                bezug: row.get(4)?,
-            })
-        })?;
+        let said = self.booking.tx.one(&statement, params, Said::read)?;
         self.entry_that(role, place, &said)
     }
 

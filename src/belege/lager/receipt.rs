@@ -1,12 +1,13 @@
 //! What a batch remembers of its oldest receipt: which document it was, and at what price (D8).
 
-use rusqlite::named_params;
+use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
 use crate::artikel;
 use crate::chargen;
-use crate::db::tx::{Columns, Tx, WriteTx};
+use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
+use crate::db::record::columns;
 use crate::rules::fixed::{Percent, Price};
 use crate::rules::price::discounted;
 use crate::rules::stammdaten::EingangQuelle;
@@ -83,27 +84,30 @@ fn has_received(tx: &Tx<'_>, beleg: Uuid, charge: Uuid) -> Result<bool> {
 /// Net price per unit of the article of what a receipt brought into a batch; that of the invoice which met it where it
 /// had none.
 fn price(tx: &Tx<'_>, beleg: Uuid, charge: Uuid, artikel: Uuid) -> Result<Option<Price>> {
-    let own = "select position, einheit, ep_netto, rabatt_prozent from beleg_position
-        where tenant_id = :tenant and beleg_id = :beleg and artikel_id = :artikel and lager_buchen = 1
-          and lager_menge > 0
-        order by charge_id is :charge desc, position limit 1";
+    let own = format!(
+        "select {}, p.position from beleg_position p
+         where p.tenant_id = :tenant and p.beleg_id = :beleg and p.artikel_id = :artikel and p.lager_buchen = 1
+           and p.lager_menge > 0
+         order by p.charge_id is :charge desc, p.position limit 1",
+        Line::COLUMNS
+    );
     let params = named_params! {":beleg": beleg, ":artikel": artikel, ":charge": charge};
-    let Some((position, line)) = tx.optional(own, params, |row| {
-        let mut columns = Columns::of(row);
-        Ok((columns.take::<i64>()?, line(&mut columns)?))
-    })?
-    else {
+    let with_position = |row: &Row<'_>| Ok((row.get::<_, i64>("position")?, Line::read(row)?));
+    let Some((position, line)) = tx.optional(&own, params, with_position)? else {
         return Ok(None);
     };
-    let met = "select p.einheit, p.ep_netto, p.rabatt_prozent from lager_paar l
+    let met = format!(
+        "select {} from lager_paar l
           join beleg_position p
             on p.tenant_id = l.tenant_id and p.beleg_id = l.rechnung_id and p.position = l.rechnung_position
         where l.tenant_id = :tenant and l.lieferung_id = :beleg and l.lieferung_position = :position
           and l.rechnung_id is not null
-        order by l.rechnung_id, l.rechnung_position limit 1";
+        order by l.rechnung_id, l.rechnung_position limit 1",
+        Line::COLUMNS
+    );
     let params = named_params! {":beleg": beleg, ":position": position};
     let line = match line.ep_netto.is_zero() {
-        true => tx.optional(met, params, |row| self::line(&mut Columns::of(row)))?.unwrap_or(line),
+        true => tx.optional(&met, params, Line::read)?.unwrap_or(line),
         false => line,
     };
     let own = artikel::must_have(tx, artikel)?.einheit.clone();
@@ -121,6 +125,10 @@ struct Line {
     rabatt_prozent: Percent,
 }
 
-fn line(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Line> {
-    Ok(Line { einheit: columns.take()?, ep_netto: columns.take()?, rabatt_prozent: columns.take()? })
+columns! {
+    Line from beleg_position as p {
+        einheit,
+        ep_netto,
+        rabatt_prozent,
+    }
 }

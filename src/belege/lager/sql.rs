@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rusqlite::{Row, named_params};
+use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::change::Gruppe;
 use crate::belege::model::Beleg;
-use crate::db::tx::{Columns, Tx, WriteTx};
+use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
+use crate::db::record::columns;
 use crate::rules::document::Seite;
 use crate::rules::fixed::Quantity;
 use crate::rules::pairing::{Kind, Place, Portion, Role, Search};
@@ -52,30 +53,74 @@ fn is_open(kind: Kind) -> bool {
     matches!(kind, Kind::OpenDelivery | Kind::OpenInvoice)
 }
 
-const PAIR_COLUMNS: &str = "id, lieferung_id, lieferung_position, rechnung_id, rechnung_position, rueckgabe_id,
-    rueckgabe_position, gutschrift_id, gutschrift_position, nr, charge_id, genannt_id, menge, bewegt_von, zurueck_von";
-
-fn pair(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Portion> {
-    let id = columns.take()?;
-    let mut places = [None; 4];
-    for place in &mut places {
-        let (beleg, position): (Option<Uuid>, Option<i64>) = (columns.take()?, columns.take()?);
-        *place = beleg.zip(position).map(|(beleg, position)| Place { beleg, position });
+columns! {
+    Portion from lager_paar as l {
+        id,
+        menge,
+    } with {
+        lieferung_id,
+        lieferung_position,
+        rechnung_id,
+        rechnung_position,
+        rueckgabe_id,
+        rueckgabe_position,
+        gutschrift_id,
+        gutschrift_position,
+        nr,
+        charge_id,
+        genannt_id,
+        bewegt_von: borrowed,
+        zurueck_von: borrowed,
+    } => {
+        nr: Some(nr),
+        places: [
+            place(lieferung_id, lieferung_position),
+            place(rechnung_id, rechnung_position),
+            place(rueckgabe_id, rueckgabe_position),
+            place(gutschrift_id, gutschrift_position),
+        ],
+        charge: charge_id,
+        named: genannt_id,
+        moved_by: role(bewegt_von),
+        returned_by: role(zurueck_von),
     }
-    let (nr, charge, named, menge) = (columns.take()?, columns.take()?, columns.take()?, columns.take()?);
-    let role_of = |name: Option<&str>| Role::ALL.into_iter().find(|role| Some(column(*role)) == name);
-    let moved_by = role_of(columns.optional_text()?);
-    let returned_by = role_of(columns.optional_text()?);
-    Ok(Portion { id, nr: Some(nr), places, charge, named, menge, moved_by, returned_by })
 }
 
-const OPEN_COLUMNS: &str = "beleg_id, position, nr, charge_id, genannt_id, menge";
+fn place(beleg: Option<Uuid>, position: Option<i64>) -> Option<Place> {
+    beleg.zip(position).map(|(beleg, position)| Place { beleg, position })
+}
 
-fn open(row: &Row<'_>, role: Role) -> rusqlite::Result<Portion> {
-    let mut columns = Columns::of(row);
-    let place = Place { beleg: columns.take()?, position: columns.take()? };
-    let (nr, charge, named, menge) = (columns.take()?, columns.take()?, columns.take()?, columns.take()?);
-    Ok(Portion { nr: Some(nr), named, ..Portion::of(role, place, menge).moved(role, charge) })
+fn role(name: Option<&str>) -> Option<Role> {
+    Role::ALL.into_iter().find(|role| Some(column(*role)) == name)
+}
+
+/// Goods of a position that nothing has met.
+struct Open {
+    beleg_id: Uuid,
+    position: i64,
+    nr: i64,
+    charge_id: Option<Uuid>,
+    genannt_id: Option<Uuid>,
+    menge: Quantity,
+}
+
+columns! {
+    Open from lager_offen as o {
+        beleg_id,
+        position,
+        nr,
+        charge_id,
+        genannt_id,
+        menge,
+    }
+}
+
+impl Open {
+    fn portion(self, role: Role) -> Portion {
+        let place = Place { beleg: self.beleg_id, position: self.position };
+        let portion = Portion::of(role, place, self.menge).moved(role, self.charge_id);
+        Portion { nr: Some(self.nr), named: self.genannt_id, ..portion }
+    }
 }
 
 /// The first portion that is looked for.
@@ -101,8 +146,8 @@ pub fn first(tx: &Tx<'_>, gruppe: Gruppe, search: &Search) -> Result<Option<Port
         params.push((":bezug", &bezug));
     }
     tx.optional(&statement_of(search), &params, |row| match is_open {
-        true => open(row, role),
-        false => pair(&mut Columns::of(row)),
+        true => Ok(Open::read(row)?.portion(role)),
+        false => Portion::read(row),
     })
 }
 
@@ -112,10 +157,10 @@ fn statement_of(search: &Search) -> String {
     let is_open = is_open(search.kind);
     let role = column(sought(search.kind));
     let (table, columns, beleg, position, is_named) = match is_open {
-        true => ("lager_offen", OPEN_COLUMNS, "beleg_id".to_owned(), "position".to_owned(), "ist_genannt"),
+        true => ("lager_offen o", Open::COLUMNS, "beleg_id".to_owned(), "position".to_owned(), "ist_genannt"),
         false => {
             let (beleg, position) = (format!("{role}_id"), format!("{role}_position"));
-            ("lager_paar", PAIR_COLUMNS, beleg, position, "(genannt_id is not null)")
+            ("lager_paar l", Portion::COLUMNS, beleg, position, "(genannt_id is not null)")
         }
     };
     let mut conditions = match is_open {
@@ -172,8 +217,9 @@ pub fn portions_of(
     };
     for artikel in articles {
         let statement = format!(
-            "select {OPEN_COLUMNS} from lager_offen where tenant_id = :tenant and kunde_id = :kunde
-               and beleg_typ = :typ and artikel_id = :artikel and ist_genannt in (0, 1) and beleg_id = :beleg"
+            "select {} from lager_offen o where tenant_id = :tenant and kunde_id = :kunde
+               and beleg_typ = :typ and artikel_id = :artikel and ist_genannt in (0, 1) and beleg_id = :beleg",
+            Open::COLUMNS
         );
         let params = named_params! {
             ":kunde": beleg.kunde_id,
@@ -181,7 +227,7 @@ pub fn portions_of(
             ":artikel": artikel,
             ":beleg": beleg.id,
         };
-        let portions = tx.all(&statement, params, |row| open(row, forward))?;
+        let portions = tx.all(&statement, params, |row| Ok(Open::read(row)?.portion(forward)))?;
         found.entry(artikel).or_default().extend(portions);
     }
     // A delivery that a return of the same document took back is found twice.
@@ -189,11 +235,11 @@ pub fn portions_of(
     for role in [forward, back] {
         let role = column(role);
         let statement = format!(
-            "select artikel_id, {PAIR_COLUMNS} from lager_paar where tenant_id = :tenant and {role}_id = :beleg"
+            "select {}, l.artikel_id from lager_paar l where l.tenant_id = :tenant and l.{role}_id = :beleg",
+            Portion::COLUMNS
         );
         tx.each(&statement, named_params! {":beleg": beleg.id}, |row| {
-            let mut columns = Columns::of(row);
-            let (artikel, portion) = (columns.take()?, pair(&mut columns)?);
+            let (artikel, portion) = (row.get("artikel_id")?, Portion::read(row)?);
             if seen.insert(portion.id) {
                 found.entry(artikel).or_default().push(portion);
             }
