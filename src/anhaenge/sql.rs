@@ -1,37 +1,38 @@
 //! Statements on attachments.
 
-use rusqlite::{Row, named_params};
+use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::model::{Anhang, Besitzer};
 use crate::db::evidence::{self, Digest, Subject};
 use crate::db::list::{Filter, ListSql, Page};
-use crate::db::tx::{Columns, Tx, WriteTx};
+use crate::db::record::{Part, columns};
+use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::listing::Listing;
-use crate::rules::bytes::{base64, hex};
+use crate::rules::bytes::base64;
+
+columns! {
+    Anhang in anhang as a {
+        id: fixed,
+        dateiname: fixed,
+        beschreibung: fixed,
+        mime_type: fixed,
+        groesse_bytes: "length(a.inhalt)",
+        sha256: "lower(hex(a.sha256))",
+        erstellt_am: fixed,
+    } => {
+        inhalt_base64: None,
+    }
+}
 
 const LIST: ListSql<'_> = ListSql {
-    columns: "a.id, a.dateiname, a.beschreibung, a.mime_type, length(a.inhalt), a.sha256, a.erstellt_am",
+    columns: Anhang::COLUMNS,
     from: "from anhang a",
     count: "select count(*) from anhang a",
     ids_first: None,
     order: "order by a.id",
 };
-
-fn anhang(row: &Row<'_>) -> rusqlite::Result<Anhang> {
-    let mut columns = Columns::of(row);
-    Ok(Anhang {
-        id: columns.take()?,
-        dateiname: columns.take()?,
-        beschreibung: columns.take()?,
-        mime_type: columns.take()?,
-        groesse_bytes: columns.take()?,
-        sha256: hex(&columns.take::<[u8; 32]>()?),
-        erstellt_am: columns.take()?,
-        inhalt_base64: None,
-    })
-}
 
 fn of(besitzer: Besitzer) -> Filter<'static> {
     let (kunde, artikel) = ids(besitzer);
@@ -50,19 +51,21 @@ fn ids(besitzer: Besitzer) -> (Option<Uuid>, Option<Uuid>) {
 
 /// One page of the attachments of a record.
 pub fn list(tx: &Tx<'_>, besitzer: Besitzer, page: Page) -> Result<Listing> {
-    tx.list(&LIST, &of(besitzer), page, |row, rows| rows.push(&anhang(row)?))
+    tx.list(&LIST, &of(besitzer), page, |row, rows| rows.push(&Anhang::read(row)?))
 }
 
 /// One attachment of a record with its content.
 pub fn find(tx: &Tx<'_>, besitzer: Besitzer, id: Uuid) -> Result<Option<Anhang>> {
     let (kunde, artikel) = ids(besitzer);
-    let statement =
-        "select id, dateiname, beschreibung, mime_type, length(inhalt), sha256, erstellt_am, inhalt
-        from anhang where tenant_id = :tenant and id = :id and kunde_id is :kunde and artikel_id is :artikel";
+    let statement = format!(
+        "select {}, a.inhalt from anhang a
+         where a.tenant_id = :tenant and a.id = :id and a.kunde_id is :kunde and a.artikel_id is :artikel",
+        Anhang::COLUMNS
+    );
     let params = named_params! {":id": id, ":kunde": kunde, ":artikel": artikel};
-    tx.optional(statement, params, |row| {
-        let inhalt_base64 = Some(base64(row.get_ref(7)?.as_blob()?));
-        Ok(Anhang { inhalt_base64, ..anhang(row)? })
+    tx.optional(&statement, params, |row| {
+        let inhalt_base64 = Some(base64(row.get_ref("inhalt")?.as_blob()?));
+        Ok(Anhang { inhalt_base64, ..Anhang::read(row)? })
     })
 }
 
@@ -75,20 +78,13 @@ pub fn insert(
     inhalt: &[u8],
 ) -> Result<()> {
     let (kunde, artikel) = ids(besitzer);
-    tx.insert(
-        "anhang",
-        named_params! {
-            ":id": anhang.id,
-            ":kunde_id": kunde,
-            ":artikel_id": artikel,
-            ":dateiname": anhang.dateiname,
-            ":beschreibung": anhang.beschreibung,
-            ":mime_type": anhang.mime_type,
-            ":sha256": sha256,
-            ":inhalt": inhalt,
-            ":erstellt_am": anhang.erstellt_am,
-        },
-    )?;
+    let own = named_params! {
+        ":kunde_id": kunde,
+        ":artikel_id": artikel,
+        ":sha256": sha256,
+        ":inhalt": inhalt,
+    };
+    tx.insert("anhang", &[&anhang.values(Part::All)[..], own].concat())?;
     keep(tx, Subject::Attachment(anhang.id))
 }
 

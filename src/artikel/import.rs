@@ -16,7 +16,7 @@ use crate::import::Upserted;
 use crate::rules::error::{Code, HintCode, Refusal, required};
 use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::stammdaten::ArtikelStatus;
-use crate::rules::text::{case_key, folded_key, natural_key, searchable};
+use crate::rules::text::{case_key, folded_key};
 
 /// An integer id or number of master data.
 type Nummer = Int<0, { i32::MAX as i64 }>;
@@ -100,21 +100,7 @@ fn store_gruppe(tx: &WriteTx<'_>, old: Option<&Artikelgruppe>, new: &Artikelgrup
     if old == Some(new) {
         return Ok(Upserted::Unchanged);
     }
-    tx.execute(
-        "insert into artikelgruppe (tenant_id, id, name, kuerzel, nummer, mwst_satz, name_key, kuerzel_key)
-         values (:tenant, :id, :name, :kuerzel, :nummer, :mwst_satz, :name_key, :kuerzel_key)
-         on conflict (tenant_id, id) do update set name = :name, kuerzel = :kuerzel, nummer = :nummer,
-           mwst_satz = :mwst_satz, name_key = :name_key, kuerzel_key = :kuerzel_key",
-        named_params! {
-            ":id": new.id,
-            ":name": new.name,
-            ":kuerzel": new.kuerzel,
-            ":nummer": new.nummer,
-            ":mwst_satz": new.mwst_satz,
-            ":name_key": folded_key(&new.name),
-            ":kuerzel_key": new.kuerzel.as_deref().map(case_key),
-        },
-    )?;
+    sql::upsert_gruppe(tx, new)?;
     Ok(if old.is_some() { Upserted::Changed } else { Upserted::Created })
 }
 
@@ -169,45 +155,14 @@ pub fn artikel(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upse
     match found {
         Some(found) if found == new => Ok(Upserted::Unchanged),
         Some(_) => {
-            store_artikel(&new, |columns| tx.update("artikel", new.id, columns))?;
+            sql::update(tx, &new)?;
             Ok(Upserted::Changed)
         }
         None => {
-            store_artikel(&new, |columns| {
-                let own: [(&str, &dyn rusqlite::ToSql); 1] = [(":id", &new.id)];
-                tx.insert("artikel", &[&own[..], columns].concat())
-            })?;
+            sql::insert(tx, &new)?;
             Ok(Upserted::Created)
         }
     }
-}
-
-fn store_artikel(
-    artikel: &Artikel,
-    store: impl FnOnce(&[(&str, &dyn rusqlite::ToSql)]) -> Result<()>,
-) -> Result<()> {
-    let optional = [&artikel.bezeichnung2, &artikel.artikelnr, &artikel.ean];
-    let fields = [&artikel.bezeichnung, &artikel.artikelnummer];
-    let such_text = searchable(fields.into_iter().chain(optional.into_iter().flatten()).map(String::as_str));
-    store(named_params! {
-        ":artikelnummer": artikel.artikelnummer,
-        ":artikelnummer_key": case_key(&artikel.artikelnummer),
-        ":artikelnummer_sort": natural_key(&artikel.artikelnummer),
-        ":artikelnr": artikel.artikelnr,
-        ":artikelnr_key": artikel.artikelnr.as_deref().map(case_key),
-        ":such_text": such_text,
-        ":bezeichnung": artikel.bezeichnung,
-        ":bezeichnung2": artikel.bezeichnung2,
-        ":langtext": artikel.langtext,
-        ":einheit": artikel.einheit,
-        ":preis": artikel.preis,
-        ":ep_netto": artikel.ep_netto,
-        ":mwst_satz": artikel.mwst_satz,
-        ":ean": artikel.ean,
-        ":artikelgruppe_id": artikel.artikelgruppe_id,
-        ":status": artikel.status,
-        ":chargenpflichtig": artikel.chargenpflichtig,
-    })
 }
 
 /// The article that a row names by its number (D22).

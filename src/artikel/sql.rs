@@ -1,4 +1,4 @@
-//! Statements that read articles.
+//! Statements on articles and their groups.
 
 use std::sync::Arc;
 
@@ -8,67 +8,65 @@ use uuid::Uuid;
 
 use super::model::{Artikel, ArtikelZeile, Artikelgruppe};
 use crate::db::list::{Filter, ListSql, Page};
-use crate::db::tx::{Columns, Tx};
+use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::Listing;
+use crate::db::record::{Part, columns};
 use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::price::Tier;
 use crate::rules::stammdaten::ArtikelStatus;
-use crate::rules::text::case_key;
+use crate::rules::text::{case_key, folded_key, natural_key, searchable};
 
-const COLUMNS: &str = "a.id, a.artikelnummer, a.artikelnr, a.bezeichnung, a.bezeichnung2, a.einheit,
-    a.preis, a.ep_netto, a.mwst_satz, a.ean, a.artikelgruppe_id, a.status, a.chargenpflichtig, a.langtext, g.name";
+columns! {
+    Artikel in artikel as a {
+        id: fixed,
+        artikelnummer: mutable,
+        artikelnr: mutable,
+        bezeichnung: mutable,
+        bezeichnung2: mutable,
+        einheit: mutable,
+        preis: mutable,
+        ep_netto: mutable,
+        mwst_satz: mutable,
+        ean: mutable,
+        artikelgruppe_id: mutable,
+        status: mutable,
+        chargenpflichtig: mutable,
+        langtext: mutable,
+        gruppe: "g.name",
+    }
+}
 
-const FROM: &str =
-    "from artikel a left join artikelgruppe g on g.tenant_id = a.tenant_id and g.id = a.artikelgruppe_id";
+columns! {
+    Artikelgruppe in artikelgruppe as g {
+        id: fixed,
+        name: mutable,
+        kuerzel: mutable,
+        nummer: mutable,
+        mwst_satz: mutable,
+    }
+}
 
 const LIST: ListSql<'_> = ListSql {
-    columns: COLUMNS,
-    from: FROM,
+    columns: Artikel::COLUMNS,
+    from: "from artikel a left join artikelgruppe g on g.tenant_id = a.tenant_id and g.id = a.artikelgruppe_id",
     count: "select count(*) from artikel a",
     ids_first: Some("a"),
     order: "order by a.artikelnummer_sort, a.id",
 };
 
-/// With the stock as the last column.
-const LIST_WITH_STOCK: ListSql<'_> = ListSql {
-    columns: "a.id, a.artikelnummer, a.artikelnr, a.bezeichnung, a.bezeichnung2, a.einheit,
-        a.preis, a.ep_netto, a.mwst_satz, a.ean, a.artikelgruppe_id, a.status, a.chargenpflichtig, a.langtext,
-        g.name, coalesce(s.bestand, 0) as bestand",
-    from:
-        "from artikel a left join artikelgruppe g on g.tenant_id = a.tenant_id and g.id = a.artikelgruppe_id
-        left join artikel_bestand s on s.tenant_id = a.tenant_id and s.artikel_id = a.id",
-    ..LIST
-};
+/// Where the stock is shown, too.
+const FROM_WITH_STOCK: &str = "from artikel a
+    left join artikelgruppe g on g.tenant_id = a.tenant_id and g.id = a.artikelgruppe_id
+    left join artikel_bestand s on s.tenant_id = a.tenant_id and s.artikel_id = a.id";
 
 const LIST_GRUPPEN: ListSql<'_> = ListSql {
-    columns: "g.id, g.name, g.kuerzel, g.nummer, g.mwst_satz",
+    columns: Artikelgruppe::COLUMNS,
     from: "from artikelgruppe g",
     count: "select count(*) from artikelgruppe g",
     ids_first: None,
     order: "order by g.nummer nulls last, g.id",
 };
-
-fn artikel(row: &Row<'_>) -> rusqlite::Result<Artikel> {
-    let mut columns = Columns::of(row);
-    Ok(Artikel {
-        id: columns.take()?,
-        artikelnummer: columns.take()?,
-        artikelnr: columns.take()?,
-        bezeichnung: columns.take()?,
-        bezeichnung2: columns.take()?,
-        einheit: columns.take()?,
-        preis: columns.take()?,
-        ep_netto: columns.take()?,
-        mwst_satz: columns.take()?,
-        ean: columns.take()?,
-        artikelgruppe_id: columns.take()?,
-        status: columns.take()?,
-        chargenpflichtig: columns.take()?,
-        langtext: columns.take()?,
-        gruppe: columns.take()?,
-    })
-}
 
 /// What a list of articles is filtered by, and whether it shows their stock.
 #[allow(missing_docs)]
@@ -84,34 +82,28 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing> {
     filter.when("a.status = :status", ":status", Some(ArtikelStatus::Aktiv));
     filter.when("a.artikelgruppe_id = :gruppe", ":gruppe", auswahl.gruppe);
     filter.contains_words("a.such_text", auswahl.suche);
-    let sql = if auswahl.mit_bestand { &LIST_WITH_STOCK } else { &LIST };
-    tx.list(sql, &filter, page, |row, rows| {
-        let bestand = if auswahl.mit_bestand { row.get("bestand")? } else { None };
-        rows.push(&ArtikelZeile { artikel: artikel(row)?, bestand })
+    if !auswahl.mit_bestand {
+        return tx.list(&LIST, &filter, page, |row, rows| {
+            rows.push(&ArtikelZeile { artikel: Artikel::read(row)?, bestand: None })
+        });
+    }
+    let columns = format!("{}, coalesce(s.bestand, 0) as bestand", Artikel::COLUMNS);
+    let sql = ListSql { columns: &columns, from: FROM_WITH_STOCK, ..LIST };
+    tx.list(&sql, &filter, page, |row, rows| {
+        rows.push(&ArtikelZeile { artikel: Artikel::read(row)?, bestand: row.get("bestand")? })
     })
 }
 
 /// All groups.
 pub fn list_gruppen(tx: &Tx<'_>, page: Page) -> Result<Listing> {
-    tx.list(&LIST_GRUPPEN, &Filter::of("g"), page, |row, rows| rows.push(&gruppe(row)?))
-}
-
-fn gruppe(row: &Row<'_>) -> rusqlite::Result<Artikelgruppe> {
-    let mut columns = Columns::of(row);
-    Ok(Artikelgruppe {
-        id: columns.take()?,
-        name: columns.take()?,
-        kuerzel: columns.take()?,
-        nummer: columns.take()?,
-        mwst_satz: columns.take()?,
-    })
+    tx.list(&LIST_GRUPPEN, &Filter::of("g"), page, |row, rows| rows.push(&Artikelgruppe::read(row)?))
 }
 
 /// An article in any state.
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Arc<Artikel>>> {
     let read = || {
         let statement = format!("{LIST} where a.tenant_id = :tenant and a.id = :id");
-        Ok(tx.optional(&statement, named_params! {":id": id}, artikel)?.map(Arc::new))
+        Ok(tx.optional(&statement, named_params! {":id": id}, Artikel::read)?.map(Arc::new))
     };
     Ok(tx.cached("article by id", id.as_bytes(), read)?.as_ref().clone())
 }
@@ -123,7 +115,7 @@ pub fn find_by_number(tx: &Tx<'_>, number: &str) -> Result<Vec<Arc<Artikel>>> {
     }
     let by_nr =
         format!("{LIST} where a.tenant_id = :tenant and a.artikelnr_key = :key order by a.id limit 2");
-    tx.all(&by_nr, named_params! {":key": case_key(number)}, |row| Ok(Arc::new(artikel(row)?)))
+    tx.all(&by_nr, named_params! {":key": case_key(number)}, |row| Ok(Arc::new(Artikel::read(row)?)))
 }
 
 /// Whether a number means this article: artikelnummer first, then artikelnr (D6).
@@ -162,7 +154,7 @@ pub fn find_by_artikelnummer(tx: &Tx<'_>, artikelnummer: &str) -> Result<Option<
     let key = case_key(artikelnummer);
     let read = || {
         let statement = format!("{LIST} where a.tenant_id = :tenant and a.artikelnummer_key = :key");
-        Ok(tx.optional(&statement, named_params! {":key": key}, artikel)?.map(Arc::new))
+        Ok(tx.optional(&statement, named_params! {":key": key}, Artikel::read)?.map(Arc::new))
     };
     Ok(tx.cached("article by number", key.as_bytes(), read)?.as_ref().clone())
 }
@@ -186,11 +178,46 @@ pub fn find_tier(tx: &Tx<'_>, artikel: Uuid, ab_menge: Quantity) -> Result<Optio
 pub fn gruppe_by(tx: &Tx<'_>, column: &str, value: &dyn ToSql) -> Result<Option<Artikelgruppe>> {
     let statement =
         format!("{LIST_GRUPPEN} where g.tenant_id = :tenant and g.{column} = :value order by g.id");
-    tx.optional(&statement, &[(":value", value)], gruppe)
+    tx.optional(&statement, &[(":value", value)], Artikelgruppe::read)
 }
 
 /// The next id of a group.
 pub fn next_gruppe_id(tx: &Tx<'_>) -> Result<i64> {
     let statement = "select coalesce(max(id), 0) + 1 from artikelgruppe where tenant_id = :tenant";
     tx.one(statement, &[], |row| row.get(0))
+}
+
+/// Adds an article.
+pub fn insert(tx: &WriteTx<'_>, artikel: &Artikel) -> Result<()> {
+    with_keys(artikel, |keys| tx.insert("artikel", &[&artikel.values(Part::All)[..], keys].concat()))
+}
+
+/// Stores a changed article.
+pub fn update(tx: &WriteTx<'_>, artikel: &Artikel) -> Result<()> {
+    let store = |keys: Params<'_>| {
+        tx.update("artikel", artikel.id, &[&artikel.values(Part::Mutable)[..], keys].concat())
+    };
+    with_keys(artikel, store)
+}
+
+/// The columns by which articles are found and put in order.
+fn with_keys(artikel: &Artikel, store: impl FnOnce(Params<'_>) -> Result<()>) -> Result<()> {
+    let optional = [&artikel.bezeichnung2, &artikel.artikelnr, &artikel.ean];
+    let fields = [&artikel.bezeichnung, &artikel.artikelnummer];
+    let searched = fields.into_iter().chain(optional.into_iter().flatten()).map(String::as_str);
+    store(named_params! {
+        ":artikelnummer_key": case_key(&artikel.artikelnummer),
+        ":artikelnummer_sort": natural_key(&artikel.artikelnummer),
+        ":artikelnr_key": artikel.artikelnr.as_deref().map(case_key),
+        ":such_text": searchable(searched),
+    })
+}
+
+/// Adds a group or stores a changed one.
+pub fn upsert_gruppe(tx: &WriteTx<'_>, gruppe: &Artikelgruppe) -> Result<()> {
+    let keys: Params<'_> = named_params! {
+        ":name_key": folded_key(&gruppe.name),
+        ":kuerzel_key": gruppe.kuerzel.as_deref().map(case_key),
+    };
+    tx.upsert("artikelgruppe", &["id"], &[&gruppe.values(Part::All)[..], keys].concat())
 }

@@ -3,7 +3,8 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use crate::db::tx::{Tx, WriteTx};
+use crate::db::tx::{Params, Tx, WriteTx};
+use crate::db::record::{Part, columns};
 use crate::eingabe;
 use crate::failure::Result;
 use crate::http::json::Json;
@@ -37,6 +38,15 @@ pub struct Biozertifikat {
     kontrollstelle: Option<String>,
     partner_id: Option<Uuid>,
     gueltig_bis: Option<Day>,
+}
+
+columns! {
+    Biozertifikat in biozertifikat as z {
+        nummer: mutable,
+        kontrollstelle: mutable,
+        partner_id: mutable,
+        gueltig_bis: mutable,
+    }
 }
 
 impl Biozertifikat {
@@ -80,19 +90,8 @@ fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted>
     if old.as_ref() == Some(&new) {
         return Ok(Upserted::Unchanged);
     }
-    tx.execute(
-        "insert into biozertifikat (tenant_id, id, nummer, kontrollstelle, partner_id, gueltig_bis)
-         values (:tenant, :id, :nummer, :kontrollstelle, :partner_id, :gueltig_bis)
-         on conflict (tenant_id, id) do update set nummer = :nummer, kontrollstelle = :kontrollstelle,
-           partner_id = :partner_id, gueltig_bis = :gueltig_bis",
-        named_params! {
-            ":id": id,
-            ":nummer": new.nummer,
-            ":kontrollstelle": new.kontrollstelle,
-            ":partner_id": new.partner_id,
-            ":gueltig_bis": new.gueltig_bis,
-        },
-    )?;
+    let own: Params<'_> = named_params! {":id": id};
+    tx.upsert("biozertifikat", &["id"], &[own, &new.values(Part::All)[..]].concat())?;
     Ok(if old.is_some() { Upserted::Changed } else { Upserted::Created })
 }
 
@@ -105,14 +104,9 @@ fn id_of(tx: &Tx<'_>, nummer: &str) -> Result<i64> {
 }
 
 fn find(tx: &Tx<'_>, id: i64) -> Result<Option<Biozertifikat>> {
-    let statement = "select nummer, kontrollstelle, partner_id, gueltig_bis from biozertifikat
-        where tenant_id = :tenant and id = :id";
-    tx.optional(statement, named_params! {":id": id}, |row| {
-        Ok(Biozertifikat {
-            nummer: row.get(0)?,
-            kontrollstelle: row.get(1)?,
-            partner_id: row.get(2)?,
-            gueltig_bis: row.get(3)?,
-        })
-    })
+    let statement = format!(
+        "select {} from biozertifikat z where z.tenant_id = :tenant and z.id = :id",
+        Biozertifikat::COLUMNS
+    );
+    tx.optional(&statement, named_params! {":id": id}, Biozertifikat::read)
 }

@@ -1,7 +1,7 @@
 //! A correction of a batch: what was noted of it was wrong, the goods stay the same (D8).
 
 use super::model::{Charge, ChargeChange};
-use super::{sql, stock, verlauf};
+use super::{sql, verlauf};
 use crate::db::tx::WriteTx;
 use crate::failure::Result;
 use crate::rules::day::DayTime;
@@ -34,6 +34,6 @@ pub fn store(tx: &WriteTx<'_>, old: &Charge, new: Charge) -> Result<Charge> {
     }
     verlauf::keep(tx, old)?;
     let new = Charge { version: old.version + 1, ..new };
-    stock::update_master_data(tx, &new)?;
+    sql::update_master_data(tx, &new)?;
     Ok(new)
 }

@@ -5,7 +5,6 @@ use uuid::Uuid;
 use super::model::{Charge, ChargeZeile};
 use super::stock::{
     Buchung, NeueCharge, Ursache, book, check_charge_nr, create, set_opening_stock, to_article_unit,
-    update_master_data,
 };
 use super::{change, sql};
 use crate::db::tx::WriteTx;
@@ -81,7 +80,7 @@ fn add(
     };
     let (id, _) = create(tx, &neu)?;
     if let Some(blank) = sql::find(tx, id)? {
-        update_master_data(tx, &with_row(tx, blank, zeile, conversion)?)?;
+        sql::update_master_data(tx, &with_row(tx, blank, zeile, conversion)?)?;
     }
     Ok(id)
 }

@@ -1,4 +1,4 @@
-//! Statements that read batches.
+//! Statements on batches.
 
 use rusqlite::{Row, named_params};
 use uuid::Uuid;
@@ -6,56 +6,49 @@ use uuid::Uuid;
 use super::model::Charge;
 use super::verlauf;
 use crate::db::list::{Filter, ListSql, Page};
-use crate::db::tx::{Columns, Tx};
+use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::Listing;
+use crate::db::record::{Part, columns};
 use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 use crate::rules::text::case_key;
 
-const COLUMNS: &str = "c.id, c.charge_nr, c.fremde_charge_nr, c.mhd, c.herkunftsland, c.biozertifikat_id,
-    c.einheit, c.eingang_menge, c.eingang_ep, c.eingang_quelle, c.eingang_beleg_id, c.niederlassung_id,
-    c.lagerhalle_id, c.artikel_id, c.partner_id, a.bezeichnung, a.artikelnr, k.name, c.bestand, c.angelegt_am,
-    c.version";
-
-const FROM: &str = "from charge c
-    join artikel a on a.tenant_id = c.tenant_id and a.id = c.artikel_id
-    left join kunde k on k.tenant_id = c.tenant_id and k.id = c.partner_id";
+columns! {
+    Charge in charge as c {
+        id: fixed,
+        charge_nr: fixed,
+        fremde_charge_nr: mutable,
+        mhd: mutable,
+        herkunftsland: mutable,
+        biozertifikat_id: mutable,
+        einheit: mutable,
+        eingang_menge: mutable,
+        eingang_ep: mutable,
+        eingang_quelle: fixed,
+        eingang_beleg_id,
+        niederlassung_id: mutable,
+        lagerhalle_id: mutable,
+        artikel_id: fixed,
+        partner_id: mutable,
+        artikel_bezeichnung: "a.bezeichnung",
+        artikelnr: "a.artikelnr",
+        partner_name: "k.name",
+        bestand,
+        created_at: fixed as angelegt_am,
+        version: mutable,
+    }
+}
 
 const LIST: ListSql<'_> = ListSql {
-    columns: COLUMNS,
-    from: FROM,
+    columns: Charge::COLUMNS,
+    from: "from charge c
+    join artikel a on a.tenant_id = c.tenant_id and a.id = c.artikel_id
+    left join kunde k on k.tenant_id = c.tenant_id and k.id = c.partner_id",
     count: "select count(*) from charge c",
     ids_first: Some("c"),
     order: "order by c.id",
 };
-
-fn charge(row: &Row<'_>) -> rusqlite::Result<Charge> {
-    let mut columns = Columns::of(row);
-    Ok(Charge {
-        id: columns.take()?,
-        charge_nr: columns.take()?,
-        fremde_charge_nr: columns.take()?,
-        mhd: columns.take()?,
-        herkunftsland: columns.take()?,
-        biozertifikat_id: columns.take()?,
-        einheit: columns.take()?,
-        eingang_menge: columns.take()?,
-        eingang_ep: columns.take()?,
-        eingang_quelle: columns.take()?,
-        eingang_beleg_id: columns.take()?,
-        niederlassung_id: columns.take()?,
-        lagerhalle_id: columns.take()?,
-        artikel_id: columns.take()?,
-        partner_id: columns.take()?,
-        artikel_bezeichnung: columns.take()?,
-        artikelnr: columns.take()?,
-        partner_name: columns.take()?,
-        bestand: columns.take()?,
-        created_at: columns.take()?,
-        version: columns.take()?,
-    })
-}
 
 /// One page of batches, in the order in which they were made: ids grow with time.
 pub fn list(
@@ -71,26 +64,26 @@ pub fn list(
     if mit_bestand {
         filter.and("c.bestand > 0");
     }
-    tx.list(&LIST, &filter, page, |row, rows| rows.push(&charge(row)?))
+    tx.list(&LIST, &filter, page, |row, rows| rows.push(&Charge::read(row)?))
 }
 
 /// Batches in the order in which they should leave: by best-before date, then age, without date
 /// last (D8, fefo).
 pub fn by_mhd(tx: &Tx<'_>, filter: &Filter<'_>) -> Result<Vec<Charge>> {
-    tx.filtered(LIST, filter, "order by c.mhd nulls last, c.id", charge)
+    tx.filtered(LIST, filter, "order by c.mhd nulls last, c.id", Charge::read)
 }
 
 /// A batch by id.
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Charge>> {
     let statement = format!("{LIST} where c.tenant_id = :tenant and c.id = :id");
-    tx.optional(&statement, named_params! {":id": id}, charge)
+    tx.optional(&statement, named_params! {":id": id}, Charge::read)
 }
 
 /// A batch by its number, which is unique for an article.
 pub fn find_by_nr(tx: &Tx<'_>, artikel: Uuid, charge_nr: &str) -> Result<Option<Charge>> {
     let statement =
         format!("{LIST} where c.tenant_id = :tenant and c.artikel_id = :artikel and c.charge_nr_key = :key");
-    tx.optional(&statement, named_params! {":artikel": artikel, ":key": case_key(charge_nr)}, charge)
+    tx.optional(&statement, named_params! {":artikel": artikel, ":key": case_key(charge_nr)}, Charge::read)
 }
 
 /// The batch of an article that a supplier's number means: the best-before dates must agree
@@ -183,4 +176,10 @@ pub fn last_without_stock(tx: &Tx<'_>, artikel: Uuid) -> Result<Option<Vorrat>> 
 pub fn opening_stock(tx: &Tx<'_>, charge: Uuid) -> Result<Option<Quantity>> {
     let statement = "select eroeffnung from charge where tenant_id = :tenant and id = :id";
     Ok(tx.optional(statement, named_params! {":id": charge}, |row| row.get(0))?.flatten())
+}
+
+/// Stores what an import changed of a batch; stock is a matter of movements.
+pub fn update_master_data(tx: &WriteTx<'_>, charge: &Charge) -> Result<()> {
+    let own = named_params! {":fremde_charge_key": charge.fremde_charge_nr.as_deref().map(case_key)};
+    tx.update("charge", charge.id, &[&charge.values(Part::Mutable)[..], own].concat())
 }

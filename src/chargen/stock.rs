@@ -106,25 +106,6 @@ pub fn fill_in(
     tx.update("charge", charge.id, columns)
 }
 
-/// Stores what an import changed of a batch; stock is a matter of movements.
-pub fn update_master_data(tx: &WriteTx<'_>, charge: &Charge) -> Result<()> {
-    let columns = named_params! {
-        ":partner_id": charge.partner_id,
-        ":fremde_charge_nr": charge.fremde_charge_nr,
-        ":fremde_charge_key": charge.fremde_charge_nr.as_deref().map(case_key),
-        ":mhd": charge.mhd.map(|day| day.0),
-        ":herkunftsland": charge.herkunftsland,
-        ":biozertifikat_id": charge.biozertifikat_id,
-        ":einheit": charge.einheit,
-        ":eingang_menge": charge.eingang_menge,
-        ":eingang_ep": charge.eingang_ep,
-        ":niederlassung_id": charge.niederlassung_id,
-        ":lagerhalle_id": charge.lagerhalle_id,
-        ":version": charge.version,
-    };
-    tx.update("charge", charge.id, columns)
-}
-
 /// Refuses a number for a new batch that the service gives itself or that is taken (D5, D8).
 pub fn check_charge_nr(tx: &Tx<'_>, artikel: Uuid, charge_nr: &str) -> Result<()> {
     if is_reserved_charge_nr(charge_nr) {

@@ -4,8 +4,9 @@ use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::model::{Beteiligter, Bilanz, Knoten, Ueber};
-use crate::db::tx::{Columns, Tx};
+use crate::db::tx::Tx;
 use crate::failure::Result;
+use crate::db::record::columns;
 use crate::rules::day::{Day, Instant};
 use crate::rules::fixed::Quantity;
 
@@ -18,11 +19,35 @@ pub enum Schritt {
     Vorwaerts,
 }
 
+columns! {
+    Knoten from lagerbewegung as m {
+        charge_id: "c.id",
+        charge_nr: "c.charge_nr",
+        fremde_charge_nr: "c.fremde_charge_nr",
+        artikel_id: "a.id",
+        artikelnummer: "a.artikelnummer",
+        artikel_bezeichnung: "a.bezeichnung",
+        menge: "abs(sum(m.menge))",
+        einheit: "a.einheit",
+    } with {
+        auftrag: "v.id",
+        nummer: "v.pa_nummer",
+        geplant: "v.produktions_datum",
+        erledigt: "v.erledigt_am",
+    } => {
+        tiefe: 0,
+        ueber: Ueber { art: "produktionsauftrag", id: auftrag, nummer, datum: day_of(geplant, erledigt) },
+    }
+}
+
+/// The day of an order: as planned, or else that on which it was done.
+fn day_of(geplant: Option<Day>, erledigt: Option<Instant>) -> Option<Day> {
+    geplant.or(erledigt.map(Day::in_berlin))
+}
+
 /// The batches on the other side of the production orders that a batch took part in. `:sign` is
 /// that of the movements of the batch itself: 1 where an order made it, −1 where one used it up.
-const NEIGHBOURS: &str = "select c.id, c.charge_nr, c.fremde_charge_nr, a.id, a.artikelnummer, a.bezeichnung,
-    abs(sum(m.menge)), a.einheit, v.id, v.pa_nummer, v.produktions_datum, v.erledigt_am
-  from lagerbewegung m
+const NEIGHBOURS: &str = "from lagerbewegung m
     join produktionsauftrag v on v.tenant_id = m.tenant_id and v.id = m.pa_id
     join charge c on c.tenant_id = m.tenant_id and c.id = m.charge_id
     join artikel a on a.tenant_id = c.tenant_id and a.id = c.artikel_id
@@ -37,48 +62,30 @@ pub fn neighbours(tx: &Tx<'_>, charge: Uuid, schritt: Schritt, tiefe: i64) -> Re
         Schritt::Rueckwaerts => 1,
         Schritt::Vorwaerts => -1,
     };
-    tx.all(NEIGHBOURS, named_params! {":charge": charge, ":sign": sign}, |row| {
-        let mut columns = Columns::of(row);
-        Ok(Knoten {
-            tiefe,
-            charge_id: columns.take()?,
-            charge_nr: columns.take()?,
-            fremde_charge_nr: columns.take()?,
-            artikel_id: columns.take()?,
-            artikelnummer: columns.take()?,
-            artikel_bezeichnung: columns.take()?,
-            menge: columns.take()?,
-            einheit: columns.take()?,
-            ueber: Ueber {
-                art: "produktionsauftrag",
-                id: columns.take()?,
-                nummer: columns.take()?,
-                datum: {
-                    let (planned, done): (Option<Day>, Option<Instant>) = (columns.take()?, columns.take()?);
-                    planned.or(done.map(Day::in_berlin))
-                },
-            },
-        })
-    })
+    let statement = format!("select {} {NEIGHBOURS}", Knoten::COLUMNS);
+    let found = tx.all(&statement, named_params! {":charge": charge, ":sign": sign}, Knoten::read)?;
+    Ok(found.into_iter().map(|knoten| Knoten { tiefe, ..knoten }).collect())
 }
 
 /// Who delivered a batch (`EL`, `ER`) or got it (`LS`, `RE`): one row a document, without what was
 /// reversed. The name and the address of a final document are those it was finalised with.
-const PARTNERS: &str = "select k.id, k.kundennr, coalesce(b.kunden_name, k.name),
-    iif(b.kunden_name is null, k.strasse, b.kunden_strasse), iif(b.kunden_name is null, k.plz, b.kunden_plz),
-    iif(b.kunden_name is null, k.ort, b.kunden_ort), iif(b.kunden_name is null, k.staat, b.kunden_staat),
-    :sign * sum(m.menge), a.einheit, b.id, b.beleg_nummer, b.beleg_datum, c.id, c.charge_nr
+const PARTNERS: &str = "select k.id as partner_id, k.kundennr, coalesce(b.kunden_name, k.name) as name,
+    iif(b.kunden_name is null, k.strasse, b.kunden_strasse) as strasse,
+    iif(b.kunden_name is null, k.plz, b.kunden_plz) as plz, iif(b.kunden_name is null, k.ort, b.kunden_ort) as ort,
+    iif(b.kunden_name is null, k.staat, b.kunden_staat) as staat, :sign * sum(m.menge) as menge, a.einheit,
+    b.id as beleg_id, b.beleg_nummer, b.beleg_datum as datum, c.id as charge_id, c.charge_nr
   from lagerbewegung m
     join beleg b on b.tenant_id = m.tenant_id and b.id = m.beleg_id
     join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id
     join charge c on c.tenant_id = m.tenant_id and c.id = m.charge_id
     join artikel a on a.tenant_id = c.tenant_id and a.id = c.artikel_id
   where m.tenant_id = :tenant and m.charge_id = :charge and b.beleg_typ in (:lieferung, :rechnung)
-  group by b.id having sum(m.menge) <> 0 order by b.id";
+  group by b.id having sum(m.menge) <> 0";
 
 /// The supplier of what no document brought in: opening stock, or a batch that a client made.
-const SUPPLIER_OF_OPENING_STOCK: &str = "select k.id, k.kundennr, k.name, k.strasse, k.plz, k.ort, k.staat,
-    coalesce(c.eroeffnung, 0), a.einheit, null, null, null, c.id, c.charge_nr
+const SUPPLIER_OF_OPENING_STOCK: &str = "select k.id as partner_id, k.kundennr, k.name, k.strasse, k.plz,
+    k.ort, k.staat, coalesce(c.eroeffnung, 0) as menge, a.einheit, null as beleg_id, null as beleg_nummer,
+    null as datum, c.id as charge_id, c.charge_nr
   from charge c
     join kunde k on k.tenant_id = c.tenant_id and k.id = c.partner_id
     join artikel a on a.tenant_id = c.tenant_id and a.id = c.artikel_id
@@ -86,6 +93,30 @@ const SUPPLIER_OF_OPENING_STOCK: &str = "select k.id, k.kundennr, k.name, k.stra
     and (coalesce(c.eroeffnung, 0) <> 0 or c.eingang_quelle = 'manuell' and not exists (
       select 1 from lagerbewegung m
       where m.tenant_id = c.tenant_id and m.charge_id = c.id and m.beleg_id is not null and m.menge > 0))";
+
+columns! {
+    Beteiligter from found as f {
+        partner_id,
+        kundennr,
+        name,
+        strasse,
+        plz,
+        ort,
+        staat,
+        menge,
+        einheit,
+        beleg_id,
+        beleg_nummer,
+        datum,
+        charge_id,
+        charge_nr,
+    }
+}
+
+/// A statement that names what it found, as a [`Beteiligter`] is read.
+fn in_order(found: &str) -> String {
+    format!("select {} from ({found}) f order by f.beleg_id", Beteiligter::COLUMNS)
+}
 
 /// Suppliers or recipients of one batch.
 pub fn partners(tx: &Tx<'_>, charge: Uuid, schritt: Schritt) -> Result<Vec<Beteiligter>> {
@@ -99,31 +130,15 @@ pub fn partners(tx: &Tx<'_>, charge: Uuid, schritt: Schritt) -> Result<Vec<Betei
         ":rechnung": rechnung,
         ":sign": sign,
     };
-    let mut found = tx.all(PARTNERS, params, partner)?;
+    let mut found = tx.all(&in_order(PARTNERS), params, Beteiligter::read)?;
     if schritt == Schritt::Rueckwaerts {
-        found.extend(tx.all(SUPPLIER_OF_OPENING_STOCK, named_params! {":charge": charge}, partner)?);
+        found.extend(tx.all(
+            &in_order(SUPPLIER_OF_OPENING_STOCK),
+            named_params! {":charge": charge},
+            Beteiligter::read,
+        )?);
     }
     Ok(found)
-}
-
-fn partner(row: &rusqlite::Row<'_>) -> rusqlite::Result<Beteiligter> {
-    let mut columns = Columns::of(row);
-    Ok(Beteiligter {
-        partner_id: columns.take()?,
-        kundennr: columns.take()?,
-        name: columns.take()?,
-        strasse: columns.take()?,
-        plz: columns.take()?,
-        ort: columns.take()?,
-        staat: columns.take()?,
-        menge: columns.take()?,
-        einheit: columns.take()?,
-        beleg_id: columns.take()?,
-        beleg_nummer: columns.take()?,
-        datum: columns.take()?,
-        charge_id: columns.take()?,
-        charge_nr: columns.take()?,
-    })
 }
 
 /// What came in and what went out: sales and what production used go out, all else comes in;

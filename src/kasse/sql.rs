@@ -5,22 +5,49 @@ use uuid::Uuid;
 
 use super::model::Barverkauf;
 use crate::db::list::{Filter, ListSql, Page};
-use crate::db::tx::{Columns, Tx, WriteTx};
+use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::{Listing, Rows};
+use crate::db::record::{Part, columns};
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Code, Refusal};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::kasse::BonArt;
 use crate::rules::text::natural_key;
 
+columns! {
+    Barverkauf<'r> from barverkauf as z {
+        id,
+        bon_id,
+        artikel_id,
+        bezeichnung: borrowed,
+        ean: borrowed "coalesce(z.ean, a.ean)",
+        menge,
+        einheit: borrowed,
+        einzelpreis,
+        mwst_satz,
+        gesamt,
+        datum: "b.datum",
+        kassiert_at: "b.kassiert_am",
+        bon_nr: borrowed "b.bon_nr",
+        art: "b.art",
+        storniert: "b.storniert",
+        storno_von_bon_id: "b.storno_von_bon_id",
+        zahlart: borrowed "b.zahlart",
+        kasse_id: "b.kasse_id",
+        kunde_id: "b.kunde_id",
+        artikelnummer: borrowed "coalesce(a.artikelnummer, z.artikelnummer)",
+        artikelnr: borrowed "a.artikelnr",
+        bezeichnung2: borrowed "a.bezeichnung2",
+        netto: "z.gesamt - z.steuer",
+        steuer,
+    }
+}
+
 /// Receipts stand in the order of the list; `cross join` keeps the planner from beginning with
 /// the lines.
 const LIST: ListSql<'_> = ListSql {
-    columns: "z.id, z.bon_id, z.artikel_id, z.bezeichnung, coalesce(z.ean, a.ean), z.menge, z.einheit,
-        z.einzelpreis, z.mwst_satz, z.gesamt, b.datum, b.kassiert_am, b.bon_nr, b.art, b.storniert,
-        b.storno_von_bon_id, b.zahlart, b.kasse_id, b.kunde_id, coalesce(a.artikelnummer, z.artikelnummer),
-        a.artikelnr, a.bezeichnung2, z.gesamt - z.steuer, z.steuer",
+    columns: Barverkauf::COLUMNS,
     from: "from bon b cross join barverkauf z on z.tenant_id = b.tenant_id and z.bon_id = b.id
         left join artikel a on a.tenant_id = z.tenant_id and a.id = z.artikel_id",
     count: "select coalesce(sum(b.zeilen), 0) from bon b",
@@ -29,33 +56,7 @@ const LIST: ListSql<'_> = ListSql {
 };
 
 fn write(row: &Row<'_>, rows: &mut Rows) -> Result<()> {
-    let mut columns = Columns::of(row);
-    rows.push(&Barverkauf {
-        id: columns.take()?,
-        bon_id: columns.take()?,
-        artikel_id: columns.take()?,
-        bezeichnung: columns.text()?,
-        ean: columns.optional_text()?,
-        menge: columns.take()?,
-        einheit: columns.optional_text()?,
-        einzelpreis: columns.take()?,
-        mwst_satz: columns.take()?,
-        gesamt: columns.take()?,
-        datum: columns.take()?,
-        kassiert_at: columns.take()?,
-        bon_nr: columns.text()?,
-        art: columns.take()?,
-        storniert: columns.take()?,
-        storno_von_bon_id: columns.take()?,
-        zahlart: columns.optional_text()?,
-        kasse_id: columns.take()?,
-        kunde_id: columns.take()?,
-        artikelnummer: columns.optional_text()?,
-        artikelnr: columns.optional_text()?,
-        bezeichnung2: columns.optional_text()?,
-        netto: columns.take()?,
-        steuer: columns.take()?,
-    })
+    rows.push(&Barverkauf::read(row)?)
 }
 
 /// What a list of receipt lines is filtered by (specification, Kasse).
@@ -143,33 +144,36 @@ pub struct Bon {
     pub kunde_id: Option<Uuid>,
 }
 
-const BON: &str =
-    "select id, bon_nr, kasse_id, kassiert_am, art, storno_von_bon_id, zahlart, kunde_id, zeilen from bon";
+columns! {
+    Bon in bon as b {
+        id: fixed,
+        bon_nr: mutable,
+        kasse_id: mutable,
+        kassiert_am: mutable,
+        art: mutable,
+        storno_von_bon_id: mutable,
+        zahlart: mutable,
+        kunde_id: mutable,
+    }
+}
 
 fn bon(row: &Row<'_>) -> rusqlite::Result<(Bon, i64)> {
-    let mut columns = Columns::of(row);
-    let bon = Bon {
-        id: columns.take()?,
-        bon_nr: columns.take()?,
-        kasse_id: columns.take()?,
-        kassiert_am: columns.take()?,
-        art: columns.take()?,
-        storno_von_bon_id: columns.take()?,
-        zahlart: columns.take()?,
-        kunde_id: columns.take()?,
-    };
-    Ok((bon, columns.take()?))
+    Ok((Bon::read(row)?, row.get("zeilen")?))
 }
 
 /// A receipt and the number of its lines.
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<(Bon, i64)>> {
-    let statement = format!("{BON} where tenant_id = :tenant and id = :id");
+    let statement =
+        format!("select {}, b.zeilen from bon b where b.tenant_id = :tenant and b.id = :id", Bon::COLUMNS);
     tx.optional(&statement, named_params! {":id": id}, bon)
 }
 
 /// The receipts that have a number: one at each register, as a rule.
 pub fn find_by_nr(tx: &Tx<'_>, bon_nr: &str) -> Result<Vec<(Bon, i64)>> {
-    let statement = format!("{BON} where tenant_id = :tenant and bon_nr = :bon_nr limit 100");
+    let statement = format!(
+        "select {}, b.zeilen from bon b where b.tenant_id = :tenant and b.bon_nr = :bon_nr limit 100",
+        Bon::COLUMNS
+    );
     tx.all(&statement, named_params! {":bon_nr": bon_nr}, bon)
 }
 
@@ -198,22 +202,14 @@ pub fn adding_line(tx: &Tx<'_>, storno: Uuid, original: Option<Uuid>) -> Result<
 
 /// Adds a receipt or stores a changed one.
 pub fn upsert(tx: &WriteTx<'_>, bon: &Bon, is_new: bool) -> Result<()> {
-    let columns = named_params! {
-        ":bon_nr": bon.bon_nr,
+    let own: Params<'_> = named_params! {
         ":bon_nr_sort": natural_key(&bon.bon_nr),
-        ":kasse_id": bon.kasse_id,
-        ":kassiert_am": bon.kassiert_am,
         ":datum": Day::in_berlin(bon.kassiert_am),
-        ":art": bon.art,
-        ":storno_von_bon_id": bon.storno_von_bon_id,
-        ":zahlart": bon.zahlart,
-        ":kunde_id": bon.kunde_id,
     };
-    if !is_new {
-        return tx.update("bon", bon.id, columns);
+    match is_new {
+        true => tx.insert("bon", &[&bon.values(Part::All)[..], own].concat()),
+        false => tx.update("bon", bon.id, &[&bon.values(Part::Mutable)[..], own].concat()),
     }
-    let own: [(&str, &dyn rusqlite::ToSql); 1] = [(":id", &bon.id)];
-    tx.insert("bon", &[&own[..], columns].concat())
 }
 
 /// Computes what follows from the lines of a receipt: their number, where that may have changed,
@@ -253,39 +249,39 @@ pub struct Zeile {
     pub steuer: Money,
 }
 
-const ZEILE: &str = "select z.id, z.bon_id, z.position, z.artikel_id, z.artikelnummer, z.bezeichnung, z.ean,
-    z.menge, z.einheit, z.einzelpreis, z.mwst_satz, z.gesamt, z.steuer from barverkauf z";
-
-fn zeile(row: &Row<'_>) -> rusqlite::Result<Zeile> {
-    let mut columns = Columns::of(row);
-    Ok(Zeile {
-        id: columns.take()?,
-        bon_id: columns.take()?,
-        position: columns.take()?,
-        artikel_id: columns.take()?,
-        artikelnummer: columns.take()?,
-        bezeichnung: columns.take()?,
-        ean: columns.take()?,
-        menge: columns.take()?,
-        einheit: columns.take()?,
-        einzelpreis: columns.take()?,
-        mwst_satz: columns.take()?,
-        gesamt: columns.take()?,
-        steuer: columns.take()?,
-    })
+columns! {
+    Zeile in barverkauf as z {
+        id: fixed,
+        bon_id: fixed,
+        position: fixed,
+        artikel_id: mutable,
+        artikelnummer: mutable,
+        bezeichnung: mutable,
+        ean: mutable,
+        menge: mutable,
+        einheit: mutable,
+        einzelpreis: mutable,
+        mwst_satz: mutable,
+        gesamt: mutable,
+        steuer: mutable,
+    }
 }
 
 /// A line by its id.
 pub fn find_zeile(tx: &Tx<'_>, id: i64) -> Result<Option<Zeile>> {
-    let statement = format!("{ZEILE} where z.tenant_id = :tenant and z.id = :id");
-    tx.optional(&statement, named_params! {":id": id}, zeile)
+    let statement =
+        format!("select {} from barverkauf z where z.tenant_id = :tenant and z.id = :id", Zeile::COLUMNS);
+    tx.optional(&statement, named_params! {":id": id}, Zeile::read)
 }
 
 /// A line by its place in a receipt.
 pub fn find_zeile_at(tx: &Tx<'_>, bon: Uuid, position: i64) -> Result<Option<Zeile>> {
-    let statement =
-        format!("{ZEILE} where z.tenant_id = :tenant and z.bon_id = :bon and z.position = :position");
-    tx.optional(&statement, named_params! {":bon": bon, ":position": position}, zeile)
+    let statement = format!(
+        "select {} from barverkauf z
+         where z.tenant_id = :tenant and z.bon_id = :bon and z.position = :position",
+        Zeile::COLUMNS
+    );
+    tx.optional(&statement, named_params! {":bon": bon, ":position": position}, Zeile::read)
 }
 
 /// The next id of a line.
@@ -301,29 +297,5 @@ pub fn next_zeilen_id(tx: &Tx<'_>) -> Result<i64> {
 
 /// Adds a line or stores a changed one; its receipt and its place never change.
 pub fn upsert_zeile(tx: &WriteTx<'_>, zeile: &Zeile) -> Result<()> {
-    tx.execute(
-        "insert into barverkauf (tenant_id, id, bon_id, position, artikel_id, artikelnummer, bezeichnung, ean,
-           menge, einheit, einzelpreis, mwst_satz, gesamt, steuer)
-         values (:tenant, :id, :bon_id, :position, :artikel_id, :artikelnummer, :bezeichnung, :ean, :menge,
-           :einheit, :einzelpreis, :mwst_satz, :gesamt, :steuer)
-         on conflict (tenant_id, id) do update set artikel_id = :artikel_id, artikelnummer = :artikelnummer,
-           bezeichnung = :bezeichnung, ean = :ean, menge = :menge, einheit = :einheit,
-           einzelpreis = :einzelpreis, mwst_satz = :mwst_satz, gesamt = :gesamt, steuer = :steuer",
-        named_params! {
-            ":id": zeile.id,
-            ":bon_id": zeile.bon_id,
-            ":position": zeile.position,
-            ":artikel_id": zeile.artikel_id,
-            ":artikelnummer": zeile.artikelnummer,
-            ":bezeichnung": zeile.bezeichnung,
-            ":ean": zeile.ean,
-            ":menge": zeile.menge,
-            ":einheit": zeile.einheit,
-            ":einzelpreis": zeile.einzelpreis,
-            ":mwst_satz": zeile.mwst_satz,
-            ":gesamt": zeile.gesamt,
-            ":steuer": zeile.steuer,
-        },
-    )?;
-    Ok(())
+    tx.upsert("barverkauf", &["id"], &zeile.values(Part::All))
 }

@@ -1,52 +1,61 @@
 //! Statements on contracts.
 
-use rusqlite::{Row, named_params};
+use rusqlite::named_params;
 use serde_json::json;
 use uuid::Uuid;
 
 use super::model::{Kontrakt, Position};
 use crate::db::list::{Filter, ListSql, Page};
-use crate::db::tx::{Columns, Tx, WriteTx};
+use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
+use crate::db::record::{Part, columns};
 use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 use crate::rules::text::searchable;
 
+columns! {
+    Kontrakt in kontrakt as v {
+        id: fixed,
+        kontrakt_nr: fixed,
+        kontrakt_typ: mutable,
+        partner_id: mutable,
+        gueltig_von: mutable,
+        gueltig_bis: mutable,
+        erfassungsdatum: mutable,
+        gesamtmenge: mutable,
+        gesamtmenge_einheit: mutable,
+        mengenart: mutable,
+        paritat: mutable,
+        zahlungsbedingung: mutable,
+        erntejahr: mutable,
+        erledigt: mutable,
+        notizen: mutable,
+        referenz: mutable,
+        partner_name: "k.name",
+    } => {
+        geliefert: None,
+        offen: None,
+        positionen: Vec::new(),
+    }
+}
+
+columns! {
+    Position in kontrakt_position as p {
+        id: fixed,
+        position: mutable,
+        artikel_id: mutable,
+        menge: mutable,
+        preis: mutable,
+    }
+}
+
 const LIST: ListSql<'_> = ListSql {
-    columns: "v.id, v.kontrakt_nr, v.kontrakt_typ, v.partner_id, v.gueltig_von, v.gueltig_bis,
-        v.erfassungsdatum, v.gesamtmenge, v.gesamtmenge_einheit, v.mengenart, v.paritat, v.zahlungsbedingung,
-        v.erntejahr, v.erledigt, v.notizen, v.referenz, k.name",
+    columns: Kontrakt::COLUMNS,
     from: "from kontrakt v left join kunde k on k.tenant_id = v.tenant_id and k.id = v.partner_id",
     count: "select count(*) from kontrakt v",
     ids_first: None,
     order: "order by v.erfassungsdatum desc, v.id",
 };
-
-fn kontrakt(row: &Row<'_>) -> rusqlite::Result<Kontrakt> {
-    let mut columns = Columns::of(row);
-    Ok(Kontrakt {
-        id: columns.take()?,
-        kontrakt_nr: columns.take()?,
-        kontrakt_typ: columns.take()?,
-        partner_id: columns.take()?,
-        gueltig_von: columns.take()?,
-        gueltig_bis: columns.take()?,
-        erfassungsdatum: columns.take()?,
-        gesamtmenge: columns.take()?,
-        gesamtmenge_einheit: columns.take()?,
-        mengenart: columns.take()?,
-        paritat: columns.take()?,
-        zahlungsbedingung: columns.take()?,
-        erntejahr: columns.take()?,
-        erledigt: columns.take()?,
-        notizen: columns.take()?,
-        referenz: columns.take()?,
-        partner_name: columns.take()?,
-        geliefert: None,
-        offen: None,
-        positionen: Vec::new(),
-    })
-}
 
 /// What a list of contracts is filtered by (D21g).
 #[allow(missing_docs)]
@@ -72,7 +81,7 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<(Vec<Kontr
     filter.contains_words("v.such_text", auswahl.suche);
     let mut found = Vec::new();
     let listing = tx.list(&LIST, &filter, page, |row, _| {
-        found.push(kontrakt(row)?);
+        found.push(Kontrakt::read(row)?);
         Ok(())
     })?;
     Ok((found, listing.count))
@@ -81,13 +90,13 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<(Vec<Kontr
 /// A contract by id.
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Kontrakt>> {
     let statement = format!("{LIST} where v.tenant_id = :tenant and v.id = :id");
-    tx.optional(&statement, named_params! {":id": id}, kontrakt)
+    tx.optional(&statement, named_params! {":id": id}, Kontrakt::read)
 }
 
 /// A contract by its number.
 pub fn find_by_nr(tx: &Tx<'_>, kontrakt_nr: &str) -> Result<Option<Kontrakt>> {
     let statement = format!("{LIST} where v.tenant_id = :tenant and v.kontrakt_nr = :nr");
-    tx.optional(&statement, named_params! {":nr": kontrakt_nr}, kontrakt)
+    tx.optional(&statement, named_params! {":nr": kontrakt_nr}, Kontrakt::read)
 }
 
 /// A quantity that was delivered on a contract.
@@ -139,29 +148,11 @@ fn hex(ids: &[Uuid]) -> String {
 pub fn upsert(tx: &WriteTx<'_>, kontrakt: &Kontrakt, is_new: bool) -> Result<()> {
     let fields = [Some(&kontrakt.kontrakt_nr), kontrakt.referenz.as_ref()];
     let such_text = searchable(fields.into_iter().flatten().map(String::as_str));
-    let columns = named_params! {
-        ":such_text": such_text,
-        ":kontrakt_typ": kontrakt.kontrakt_typ,
-        ":partner_id": kontrakt.partner_id,
-        ":gueltig_von": kontrakt.gueltig_von.map(|day| day.0),
-        ":gueltig_bis": kontrakt.gueltig_bis.map(|day| day.0),
-        ":erfassungsdatum": kontrakt.erfassungsdatum.map(|day| day.0),
-        ":gesamtmenge": kontrakt.gesamtmenge,
-        ":gesamtmenge_einheit": kontrakt.gesamtmenge_einheit,
-        ":mengenart": kontrakt.mengenart,
-        ":paritat": kontrakt.paritat,
-        ":zahlungsbedingung": kontrakt.zahlungsbedingung,
-        ":erntejahr": kontrakt.erntejahr,
-        ":erledigt": kontrakt.erledigt,
-        ":notizen": kontrakt.notizen,
-        ":referenz": kontrakt.referenz,
-    };
-    if !is_new {
-        return tx.update("kontrakt", kontrakt.id, columns);
+    let own: Params<'_> = named_params! {":such_text": such_text};
+    match is_new {
+        true => tx.insert("kontrakt", &[&kontrakt.values(Part::All)[..], own].concat()),
+        false => tx.update("kontrakt", kontrakt.id, &[&kontrakt.values(Part::Mutable)[..], own].concat()),
     }
-    let own: [(&str, &dyn rusqlite::ToSql); 2] =
-        [(":id", &kontrakt.id), (":kontrakt_nr", &kontrakt.kontrakt_nr)];
-    tx.insert("kontrakt", &[&own[..], columns].concat())
 }
 
 /// The positions of a contract.
@@ -172,34 +163,22 @@ pub fn positions(tx: &Tx<'_>, kontrakt: Uuid) -> Result<Vec<Position>> {
 
 /// The positions of some contracts, each with its contract, in their order.
 pub fn positions_of(tx: &Tx<'_>, kontrakte: &[Uuid]) -> Result<Vec<(Uuid, Position)>> {
-    let statement = "select kontrakt_id, id, position, artikel_id, menge, preis from kontrakt_position
-        where tenant_id = :tenant and kontrakt_id in (select unhex(value) from json_each(:kontrakte))
-        order by position, id";
-    tx.all(statement, named_params! {":kontrakte": hex(kontrakte)}, |row| {
-        let mut columns = Columns::of(row);
-        let kontrakt = columns.take()?;
-        let position = Position {
-            id: columns.take()?,
-            position: columns.take()?,
-            artikel_id: columns.take()?,
-            menge: columns.take()?,
-            preis: columns.take()?,
-        };
-        Ok((kontrakt, position))
+    let statement = format!(
+        "select {}, p.kontrakt_id from kontrakt_position p
+         where p.tenant_id = :tenant and p.kontrakt_id in (select unhex(value) from json_each(:kontrakte))
+         order by p.position, p.id",
+        Position::COLUMNS
+    );
+    tx.all(&statement, named_params! {":kontrakte": hex(kontrakte)}, |row| {
+        Ok((row.get("kontrakt_id")?, Position::read(row)?))
     })
 }
 
 /// Adds a position or stores a changed one; others may refer to it, so none is ever deleted.
 pub fn upsert_position(tx: &WriteTx<'_>, kontrakt: Uuid, position: &Position, is_new: bool) -> Result<()> {
-    let columns = named_params! {
-        ":position": position.position,
-        ":artikel_id": position.artikel_id,
-        ":menge": position.menge,
-        ":preis": position.preis,
-    };
     if !is_new {
-        return tx.update("kontrakt_position", position.id, columns);
+        return tx.update("kontrakt_position", position.id, &position.values(Part::Mutable));
     }
-    let own: [(&str, &dyn rusqlite::ToSql); 2] = [(":id", &position.id), (":kontrakt_id", &kontrakt)];
-    tx.insert("kontrakt_position", &[&own[..], columns].concat())
+    let own: Params<'_> = named_params! {":kontrakt_id": kontrakt};
+    tx.insert("kontrakt_position", &[&position.values(Part::All)[..], own].concat())
 }

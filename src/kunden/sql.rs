@@ -8,72 +8,66 @@ use uuid::Uuid;
 use super::model::{Kunde, PartnerTypen};
 use super::suche;
 use crate::db::list::{Filter, ListSql, Page};
-use crate::db::tx::{Columns, Tx, WriteTx};
+use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::{Listing, Rows};
+use crate::db::record::{Part, columns};
 use crate::rules::error::{Code, Refusal};
 use crate::rules::text::{Search, case_key, natural_key, searchable};
 
-const COLUMNS: &str = "k.id, k.kunden_id, k.kundennr, k.name, k.nachname_firma, k.anrede, k.vorname, k.email,
-    k.telefon, k.telefon2, k.strasse, k.plz, k.ort, k.staat, k.status, k.ist_kunde, k.ist_lieferant,
-    k.ist_spediteur, k.steuerart, k.zahlungsziel_tage, k.skonto_tage, k.skonto_prozent, k.steuernummer, k.ust_id,
-    k.betriebsnummer, k.iban, k.bic, k.vb_id, k.notizen, k.angelegt_am, k.geaendert_am, k.version";
-
-const FROM: &str = "from kunde k";
+columns! {
+    Kunde in kunde as k {
+        id: fixed,
+        kunden_id: fixed,
+        kundennr: mutable,
+        name: mutable,
+        nachname_firma: mutable,
+        anrede: mutable,
+        vorname: mutable,
+        email: mutable,
+        telefon: mutable,
+        telefon2: mutable,
+        strasse: mutable,
+        plz: mutable,
+        ort: mutable,
+        staat: mutable,
+        status: mutable,
+        steuerart: mutable,
+        zahlungsziel_tage: mutable,
+        skonto_tage: mutable,
+        skonto_prozent: mutable,
+        steuernummer: mutable,
+        ust_id: mutable,
+        betriebsnummer: mutable,
+        iban: mutable,
+        bic: mutable,
+        vb_id: mutable,
+        notizen: mutable,
+        created_at: fixed as angelegt_am,
+        updated_at: mutable as geaendert_am,
+        version: mutable,
+    } with {
+        ist_kunde: mutable = partner_typen.kunde,
+        ist_lieferant: mutable = partner_typen.lieferant,
+        ist_spediteur: mutable = partner_typen.spediteur,
+    } => {
+        partner_typen: PartnerTypen { kunde: ist_kunde, lieferant: ist_lieferant, spediteur: ist_spediteur },
+    }
+}
 
 /// So many found customers are put in order; of more the order is followed.
 const FEW: usize = 1_000;
 
 const LIST: ListSql<'_> = ListSql {
-    columns: COLUMNS,
-    from: FROM,
+    columns: Kunde::COLUMNS,
+    from: "from kunde k",
     count: "select count(*) from kunde k",
     ids_first: Some("k"),
     order: "order by k.kundennr_sort, k.id",
 };
 
-fn kunde(row: &Row<'_>) -> rusqlite::Result<Kunde> {
-    let mut columns = Columns::of(row);
-    Ok(Kunde {
-        id: columns.take()?,
-        kunden_id: columns.take()?,
-        kundennr: columns.take()?,
-        name: columns.take()?,
-        nachname_firma: columns.take()?,
-        anrede: columns.take()?,
-        vorname: columns.take()?,
-        email: columns.take()?,
-        telefon: columns.take()?,
-        telefon2: columns.take()?,
-        strasse: columns.take()?,
-        plz: columns.take()?,
-        ort: columns.take()?,
-        staat: columns.take()?,
-        status: columns.take()?,
-        partner_typen: PartnerTypen {
-            kunde: columns.take()?,
-            lieferant: columns.take()?,
-            spediteur: columns.take()?,
-        },
-        steuerart: columns.take()?,
-        zahlungsziel_tage: columns.take()?,
-        skonto_tage: columns.take()?,
-        skonto_prozent: columns.take()?,
-        steuernummer: columns.take()?,
-        ust_id: columns.take()?,
-        betriebsnummer: columns.take()?,
-        iban: columns.take()?,
-        bic: columns.take()?,
-        vb_id: columns.take()?,
-        notizen: columns.take()?,
-        created_at: columns.take()?,
-        updated_at: columns.take()?,
-        version: columns.take()?,
-    })
-}
-
 fn write(row: &Row<'_>, rows: &mut Rows) -> Result<()> {
-    rows.push(&kunde(row)?)
+    rows.push(&Kunde::read(row)?)
 }
 
 /// One page of partners.
@@ -111,7 +105,7 @@ pub fn list(tx: &Tx<'_>, suche: Option<&str>, partner_typ: Option<&str>, page: P
 
 fn find_where(tx: &Tx<'_>, column: &str, value: &dyn ToSql) -> Result<Option<Kunde>> {
     let statement = format!("{LIST} where k.tenant_id = :tenant and {column} = :value");
-    tx.optional(&statement, &[(":value", value)], kunde)
+    tx.optional(&statement, &[(":value", value)], Kunde::read)
 }
 
 /// A partner by id.
@@ -148,7 +142,7 @@ pub fn find_by_address(
            and k.ort is :ort collate nocase and k.ort is :ort and k.plz is :plz
          order by k.id limit 2"
     );
-    tx.all(&statement, named_params! {":name": name, ":plz": plz, ":ort": ort}, kunde)
+    tx.all(&statement, named_params! {":name": name, ":plz": plz, ":ort": ort}, Kunde::read)
 }
 
 /// The number of another partner with the same name and place, whatever the case of A to Z (D18). Who names no town
@@ -186,55 +180,21 @@ pub fn next_kunden_id(tx: &Tx<'_>) -> Result<i64> {
 
 /// Adds a partner.
 pub fn insert(tx: &WriteTx<'_>, kunde: &Kunde) -> Result<()> {
-    with_columns(kunde, |columns| {
-        let own: [(&str, &dyn ToSql); 3] =
-            [(":id", &kunde.id), (":kunden_id", &kunde.kunden_id), (":angelegt_am", &kunde.created_at)];
-        tx.insert("kunde", &[&own[..], columns].concat())
-    })
+    with_keys(kunde, |keys| tx.insert("kunde", &[&kunde.values(Part::All)[..], keys].concat()))
 }
 
 /// Stores a changed partner.
 pub fn update(tx: &WriteTx<'_>, kunde: &Kunde) -> Result<()> {
-    with_columns(kunde, |columns| tx.update("kunde", kunde.id, columns))
+    with_keys(kunde, |keys| tx.update("kunde", kunde.id, &[&kunde.values(Part::Mutable)[..], keys].concat()))
 }
 
-/// The columns that a change can touch.
-fn with_columns(kunde: &Kunde, store: impl FnOnce(&[(&str, &dyn ToSql)]) -> Result<()>) -> Result<()> {
+/// The columns by which partners are found and put in order.
+fn with_keys(kunde: &Kunde, store: impl FnOnce(Params<'_>) -> Result<()>) -> Result<()> {
     let fields = [Some(&kunde.name), Some(&kunde.nachname_firma), kunde.vorname.as_ref()];
     let more = [kunde.email.as_ref(), Some(&kunde.kundennr), kunde.ort.as_ref()];
-    let such_text = searchable(fields.into_iter().chain(more).flatten().map(String::as_str));
     store(named_params! {
-        ":kundennr": kunde.kundennr,
         ":kundennr_key": case_key(&kunde.kundennr),
         ":kundennr_sort": natural_key(&kunde.kundennr),
-        ":such_text": such_text,
-        ":name": kunde.name,
-        ":nachname_firma": kunde.nachname_firma,
-        ":anrede": kunde.anrede,
-        ":vorname": kunde.vorname,
-        ":email": kunde.email,
-        ":telefon": kunde.telefon,
-        ":telefon2": kunde.telefon2,
-        ":strasse": kunde.strasse,
-        ":plz": kunde.plz,
-        ":ort": kunde.ort,
-        ":staat": kunde.staat,
-        ":status": kunde.status,
-        ":ist_kunde": kunde.partner_typen.kunde,
-        ":ist_lieferant": kunde.partner_typen.lieferant,
-        ":ist_spediteur": kunde.partner_typen.spediteur,
-        ":steuerart": kunde.steuerart,
-        ":zahlungsziel_tage": kunde.zahlungsziel_tage,
-        ":skonto_tage": kunde.skonto_tage,
-        ":skonto_prozent": kunde.skonto_prozent,
-        ":steuernummer": kunde.steuernummer,
-        ":ust_id": kunde.ust_id,
-        ":betriebsnummer": kunde.betriebsnummer,
-        ":iban": kunde.iban,
-        ":bic": kunde.bic,
-        ":vb_id": kunde.vb_id,
-        ":notizen": kunde.notizen,
-        ":geaendert_am": kunde.updated_at,
-        ":version": kunde.version,
+        ":such_text": searchable(fields.into_iter().chain(more).flatten().map(String::as_str)),
     })
 }

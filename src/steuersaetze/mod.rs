@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use rusqlite::{Connection, Row, named_params};
+use rusqlite::{Connection, named_params};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::db::TenantId;
 use crate::db::list::{Filter, ListSql};
-use crate::db::tx::{Columns, Tx, WriteTx};
+use crate::db::record::{Part, columns};
+use crate::db::tx::{Tx, WriteTx};
 use crate::eingabe;
 use crate::failure::Result;
 use crate::http::call::Call;
@@ -62,25 +63,33 @@ eingabe! {
     nur_lesen: []
 }
 
+columns! {
+    Steuersatz in steuersatz as s {
+        schluessel: fixed,
+        bezeichnung: mutable,
+        satz: mutable,
+        gueltig_von: fixed,
+        gueltig_bis: mutable,
+        kategorie: mutable,
+    }
+}
+
+columns! {
+    Satz from steuersatz as s {
+        schluessel,
+        satz,
+        gueltig_von,
+        gueltig_bis,
+    }
+}
+
 const LIST: ListSql<'_> = ListSql {
-    columns: "s.schluessel, s.bezeichnung, s.satz, s.gueltig_von, s.gueltig_bis, s.kategorie",
+    columns: Steuersatz::COLUMNS,
     from: "from steuersatz s",
     count: "select count(*) from steuersatz s",
     ids_first: None,
     order: "order by s.schluessel, s.gueltig_von",
 };
-
-fn steuersatz(row: &Row<'_>) -> rusqlite::Result<Steuersatz> {
-    let mut columns = Columns::of(row);
-    Ok(Steuersatz {
-        schluessel: columns.take()?,
-        bezeichnung: columns.take()?,
-        satz: columns.take()?,
-        gueltig_von: columns.take()?,
-        gueltig_bis: columns.take()?,
-        kategorie: columns.take()?,
-    })
-}
 
 /// GET /steuersaetze
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
@@ -95,7 +104,7 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
            and n.gueltig_von > s.gueltig_von and n.gueltig_von <= :datum
            and (n.gueltig_bis is null or n.gueltig_bis >= :datum))",
     );
-    let listing = tx.list(&LIST, &filter, page, |row, rows| rows.push(&steuersatz(row)?))?;
+    let listing = tx.list(&LIST, &filter, page, |row, rows| rows.push(&Steuersatz::read(row)?))?;
     Ok(Reply::array(listing, cut))
 }
 
@@ -111,18 +120,8 @@ pub fn copy_template(connection: &Connection, tenant: TenantId) -> Result<()> {
 
 /// All rates, for the rules.
 pub fn all(tx: &Tx<'_>) -> Result<Arc<Vec<Satz>>> {
-    let statement =
-        "select schluessel, satz, gueltig_von, gueltig_bis from steuersatz where tenant_id = :tenant";
-    let satz = |row: &Row<'_>| {
-        let mut columns = Columns::of(row);
-        Ok(Satz {
-            schluessel: columns.take()?,
-            satz: columns.take()?,
-            gueltig_von: columns.take()?,
-            gueltig_bis: columns.take()?,
-        })
-    };
-    tx.cached("tax rates", &[], || tx.all(statement, &[], satz))
+    let statement = format!("select {} from steuersatz s where s.tenant_id = :tenant", Satz::COLUMNS);
+    tx.cached("tax rates", &[], || tx.all(&statement, &[], Satz::read))
 }
 
 fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
@@ -142,23 +141,10 @@ fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted>
     let find =
         format!("{LIST} where s.tenant_id = :tenant and s.schluessel = :schluessel and s.gueltig_von = :von");
     let key = named_params! {":schluessel": new.schluessel, ":von": new.gueltig_von};
-    let old = tx.optional(&find, key, steuersatz)?;
+    let old = tx.optional(&find, key, Steuersatz::read)?;
     if old.as_ref() == Some(&new) {
         return Ok(Upserted::Unchanged);
     }
-    tx.execute(
-        "insert into steuersatz (tenant_id, schluessel, gueltig_von, gueltig_bis, bezeichnung, satz, kategorie)
-         values (:tenant, :schluessel, :von, :bis, :bezeichnung, :satz, :kategorie)
-         on conflict (tenant_id, schluessel, gueltig_von) do update
-           set gueltig_bis = :bis, bezeichnung = :bezeichnung, satz = :satz, kategorie = :kategorie",
-        named_params! {
-            ":schluessel": new.schluessel,
-            ":von": new.gueltig_von,
-            ":bis": new.gueltig_bis,
-            ":bezeichnung": new.bezeichnung,
-            ":satz": new.satz,
-            ":kategorie": new.kategorie,
-        },
-    )?;
+    tx.upsert("steuersatz", &["schluessel", "gueltig_von"], &new.values(Part::All))?;
     Ok(if old.is_some() { Upserted::Changed } else { Upserted::Created })
 }
