@@ -1,0 +1,143 @@
+//! Columns are declared once, with `columns!`: none of a table is forgotten there, and what a final document keeps is
+//! guarded by the schema.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+/// Columns that belong to no field of the struct which stands in their table, and what writes them.
+const BESIDE: &[(&str, &str, &str)] = &[
+    ("anhang", "artikel_id kunde_id", "whose it is, of which the struct says nothing"),
+    ("anhang", "inhalt sha256", "a new one comes with its content; it is read as base64 and as hex"),
+    ("annahmeschein", "anfrage_sha256", "what a repeated request is compared with"),
+    ("annahmeschein", "storno_grund", "written by the storno alone"),
+    (
+        "artikel",
+        "artikelnr_key artikelnummer_key artikelnummer_sort such_text",
+        "found and put in order by these",
+    ),
+    ("artikelgruppe", "kuerzel_key name_key", "found by these"),
+    ("beleg", "anfrage_sha256", "what a repeated request is compared with"),
+    ("beleg", "kette_nr pruefsumme", "the chain of checksums writes them when a document becomes final"),
+    (
+        "beleg",
+        "kunden_name kunden_ort kunden_plz kunden_staat kunden_strasse kunden_ust_id",
+        "copied from the partner when a document becomes final",
+    ),
+    ("beleg", "such_text", "searched by it"),
+    ("biozertifikat", "id", "named by who asks for it"),
+    ("bon", "bon_nr_sort datum", "put in order by these"),
+    ("bon", "storniert zeilen", "computed from its lines"),
+    ("charge", "bestand", "written with each movement"),
+    ("charge", "charge_nr_key fremde_charge_key", "found by these"),
+    ("charge", "eingang_beleg_id", "written when the oldest receipt is another"),
+    ("charge", "eroeffnung", "written by the import of opening stock"),
+    ("kontrakt", "such_text", "searched by it"),
+    ("kontrakt_position", "kontrakt_id", "whose it is, of which the struct says nothing"),
+    ("kunde", "kundennr_key kundennr_sort such_text", "found and put in order by these"),
+    ("rezeptur", "bezeichnung_key", "found by it"),
+    ("rezeptur_zeile", "art position rezeptur_id version", "its place, of which the struct says nothing"),
+];
+
+/// Columns of a document that may change after it is final.
+const AFTER_THE_END: [&str; 6] =
+    ["ereignis_am", "geaendert_am", "status", "storno_grund", "such_text", "version"];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn schema() -> Connection {
+    let connection = Connection::open_in_memory().unwrap();
+    let schema = fs::read_to_string(root().join("migrations/schema.sql")).unwrap();
+    connection.execute_batch(&schema).unwrap();
+    connection
+}
+
+fn columns_of(schema: &Connection, table: &str) -> BTreeSet<String> {
+    let mut statement = schema.prepare("select name from pragma_table_info(?1)").unwrap();
+    let names = statement.query_map([table], |row| row.get(0)).unwrap();
+    let columns: BTreeSet<String> = names.collect::<Result<_, _>>().unwrap();
+    assert!(columns.len() > 1, "there is no table {table}");
+    columns
+}
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => sources(&path, found),
+            false => found.push(path),
+        }
+    }
+}
+
+/// The columns that are written by a declaration, `Wiegung in wiegung as w { … }`, of each table.
+fn declared() -> BTreeMap<String, BTreeSet<String>> {
+    let mut paths = Vec::new();
+    sources(&root().join("src"), &mut paths);
+    let mut declared: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for path in paths {
+        let code = fs::read_to_string(path).unwrap();
+        for declaration in code.split("\ncolumns! {\n").skip(1) {
+            let declaration = declaration.split("\n}\n").next().unwrap();
+            let (head, entries) = declaration.split_once(" {\n").unwrap();
+            let Some((_, table)) = head.split_once(" in ") else { continue };
+            let table = table.split(' ').next().unwrap();
+            let columns = declared.entry(table.to_owned()).or_default();
+            for (name, kind) in entries.lines().filter_map(|line| line.trim().split_once(": ")) {
+                let words: Vec<_> = kind.trim_end_matches(',').split(' ').collect();
+                match words[..] {
+                    ["fixed" | "mutable", "as", column] => columns.insert(column.to_owned()),
+                    ["fixed" | "mutable", ..] => columns.insert(name.to_owned()),
+                    _ => continue,
+                };
+            }
+        }
+    }
+    assert!(declared.len() > 15, "the declarations were not found: {declared:?}");
+    declared
+}
+
+#[test]
+fn every_column_of_a_declared_table_is_written() {
+    let schema = schema();
+    let declared = declared();
+    for (table, written) in &declared {
+        let mut missing = columns_of(&schema, table);
+        missing.remove("tenant_id");
+        let unknown: Vec<_> = written.difference(&missing).collect();
+        assert!(unknown.is_empty(), "{table} has no columns {unknown:?}");
+        missing.retain(|column| !written.contains(column));
+        let beside =
+            BESIDE.iter().filter(|(of, ..)| of == table).flat_map(|(_, columns, _)| columns.split(' '));
+        for column in beside {
+            assert!(missing.remove(column), "{table}.{column} is declared or gone: take it out of BESIDE");
+        }
+        assert!(
+            missing.is_empty(),
+            "{table}: {missing:?} are not declared: a field of which struct has them?"
+        );
+    }
+    let known = |(table, ..): &&(&str, &str, &str)| !declared.contains_key(*table);
+    assert_eq!(BESIDE.iter().find(known), None, "nothing is declared in this table");
+}
+
+#[test]
+fn a_final_document_keeps_every_column_but_its_state() {
+    let schema = schema();
+    let trigger = "select sql from sqlite_schema where type = 'trigger' and name = 'beleg_abgeschlossen'";
+    let guarded: String = schema.query_row(trigger, [], |row| row.get(0)).unwrap();
+    for column in columns_of(&schema, "beleg") {
+        let is_guarded = [" <> ", " is not "]
+            .iter()
+            .any(|differs| guarded.contains(&format!("new.{column}{differs}old.{column}")));
+        let may_change = AFTER_THE_END.contains(&column.as_str());
+        assert!(
+            is_guarded != may_change,
+            "beleg.{column}: beleg_abgeschlossen guards it, or AFTER_THE_END names it"
+        );
+    }
+}
