@@ -2,5 +2,5 @@
 
 fn main() {
     println!("cargo::rerun-if-changed=migrations");
-    println!("cargo::rerun-if-changed=migrations-old");
+    println!("cargo::rerun-if-changed=src/db/migrate/before");
 }

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 mod embedded {
-    refinery::embed_migrations!("migrations-old");
+    refinery::embed_migrations!("src/db/migrate/before");
 }
 
 /// A mill with a final document and its PDF, and rows in its log.

@@ -8,10 +8,10 @@ use uuid::Uuid;
 
 use super::model::{Artikel, ArtikelZeile, Artikelgruppe};
 use crate::db::list::{Filter, ListSql, Page};
+use crate::db::record::{Part, columns};
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::Listing;
-use crate::db::record::{Part, columns};
 use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::price::Tier;
 use crate::rules::stammdaten::ArtikelStatus;

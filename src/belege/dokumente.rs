@@ -2,10 +2,10 @@
 
 use super::model::{Dokument, pdf_url};
 use crate::db::list::{Filter, ListSql, Page};
+use crate::db::record::columns;
 use crate::db::tx::Tx;
 use crate::failure::Result;
 use crate::listing::Listing;
-use crate::db::record::columns;
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Checked, Code, Refusal};
 

@@ -6,10 +6,10 @@ use uuid::Uuid;
 
 use super::model::{Beleg, BelegPosition, pdf_url};
 use crate::db::list::{Filter, ListSql, Page};
+use crate::db::record::{Part, columns};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::listing::Listing;
-use crate::db::record::{Part, columns};
 use crate::rules::day::{Day, Instant};
 use crate::rules::document::BelegTyp;
 use crate::rules::text::searchable;

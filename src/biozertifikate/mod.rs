@@ -3,8 +3,8 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use crate::db::tx::{Params, Tx, WriteTx};
 use crate::db::record::{Part, columns};
+use crate::db::tx::{Params, Tx, WriteTx};
 use crate::eingabe;
 use crate::failure::Result;
 use crate::http::json::Json;

@@ -4,9 +4,9 @@ use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::model::{Beteiligter, Bilanz, Knoten, Ueber};
+use crate::db::record::columns;
 use crate::db::tx::Tx;
 use crate::failure::Result;
-use crate::db::record::columns;
 use crate::rules::day::{Day, Instant};
 use crate::rules::fixed::Quantity;
 

@@ -5,10 +5,10 @@ use uuid::Uuid;
 
 use super::model::Barverkauf;
 use crate::db::list::{Filter, ListSql, Page};
+use crate::db::record::{Part, columns};
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::{Listing, Rows};
-use crate::db::record::{Part, columns};
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Code, Refusal};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};

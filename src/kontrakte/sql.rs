@@ -6,9 +6,9 @@ use uuid::Uuid;
 
 use super::model::{Kontrakt, Position};
 use crate::db::list::{Filter, ListSql, Page};
+use crate::db::record::{Part, columns};
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
-use crate::db::record::{Part, columns};
 use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 use crate::rules::text::searchable;

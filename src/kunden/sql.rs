@@ -8,10 +8,10 @@ use uuid::Uuid;
 use super::model::{Kunde, PartnerTypen};
 use super::suche;
 use crate::db::list::{Filter, ListSql, Page};
+use crate::db::record::{Part, columns};
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::{Listing, Rows};
-use crate::db::record::{Part, columns};
 use crate::rules::error::{Code, Refusal};
 use crate::rules::text::{Search, case_key, natural_key, searchable};
 

@@ -5,10 +5,10 @@ use uuid::Uuid;
 
 use super::model::{PaInput, PaOutput, Produktionsauftrag, Rezeptur, Rezepturzeile};
 use crate::db::list::{Filter, ListSql, Page};
+use crate::db::record::{Part, columns};
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::Listing;
-use crate::db::record::{Part, columns};
 use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 use crate::rules::recipe::Zeilenart;

@@ -9,8 +9,8 @@ use sha2::{Digest, Sha256};
 
 use super::settings::Setting;
 use crate::db::TenantId;
-use crate::failure::{Failure, Result};
 use crate::db::tx::Tx;
+use crate::failure::{Failure, Result};
 use crate::laender;
 use crate::rules::day::Instant;
 use crate::rules::plausible::{is_bic, is_email, is_iban, is_ust_id};

@@ -5,10 +5,10 @@ use uuid::Uuid;
 
 use super::model::Wiegung;
 use crate::db::list::{Filter, ListSql, Page};
+use crate::db::record::{Part, columns};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::Listing;
-use crate::db::record::{Part, columns};
 use crate::rules::day::Day;
 
 columns! {

@@ -11,7 +11,7 @@ use rusqlite::types::Value;
 use crate::process::Folder;
 
 mod embedded {
-    refinery::embed_migrations!("migrations-old");
+    refinery::embed_migrations!("src/db/migrate/before");
 }
 
 /// Migrations that there were before they became one document.

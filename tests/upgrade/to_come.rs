@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use partnerd::app::ADOPTIONS;
-use partnerd::db::error::Failure;
 use partnerd::db::migrate::{Adoption, Step, migrate_to, of_this_version, status_of};
+use partnerd::failure::Failure;
 use partnerd::rules::day::Instant;
 use refinery::Migration;
 use rusqlite::Connection;

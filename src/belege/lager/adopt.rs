@@ -1,4 +1,4 @@
-//! Writing down the pairs of a database from before pairs were kept (`migrations-old/V13__lager_paare.sql`).
+//! Writing down the pairs of a database from before pairs were kept (`src/db/migrate/before/V13__lager_paare.sql`).
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use uuid::Uuid;
 
 use super::change::Gruppe;
 use super::portions::Said;
-use super::{Gruppe, sql};
+use super::sql;
+use crate::db::record::columns;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
-use crate::db::record::columns;
 use crate::rules::day::Instant;
 use crate::rules::document::BelegTyp;
 use crate::rules::fixed::Quantity;

@@ -5,9 +5,9 @@ use uuid::Uuid;
 
 use crate::artikel;
 use crate::chargen;
+use crate::db::record::columns;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
-use crate::db::record::columns;
 use crate::rules::fixed::{Percent, Price};
 use crate::rules::price::discounted;
 use crate::rules::stammdaten::EingangQuelle;

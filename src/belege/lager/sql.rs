@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::change::Gruppe;
 use crate::belege::model::Beleg;
+use crate::db::record::columns;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
-use crate::db::record::columns;
 use crate::rules::document::Seite;
 use crate::rules::fixed::Quantity;
 use crate::rules::pairing::{Kind, Place, Portion, Role, Search};

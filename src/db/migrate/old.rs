@@ -1,4 +1,4 @@
-//! Databases from before 1.0. They were made by eighteen migrations (`migrations-old`), which are one document now
+//! Databases from before 1.0. They were made by eighteen migrations (`src/db/migrate/before`), which are one document now
 //! (`migrations/V1__schema.sql`).
 //!
 //! Such a database is brought to the last of the eighteen, compared with what the document makes, and takes over the
@@ -15,7 +15,7 @@ use super::{Within, in_order, not_migrated};
 use crate::failure::Result;
 
 mod embedded {
-    refinery::embed_migrations!("migrations-old");
+    refinery::embed_migrations!("src/db/migrate/before");
 }
 
 /// The first of the eighteen; the document has the same number and another name.
