@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use refinery::{Migration, Runner};
-use refinery_core::traits::sync;
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::connection::open_writer;
@@ -13,15 +12,14 @@ use super::owner::give_to_owner_of;
 use super::{lock, log, statistics};
 use crate::failure::{Failure, Result};
 use crate::rules::day::{Day, Instant};
+use runner::{Within, not_migrated};
 
 mod old;
+mod runner;
 mod schema;
 
+pub use runner::of_this_version;
 pub use schema::{fresh_schema, refuse_foreign, schema};
-
-mod embedded {
-    refinery::embed_migrations!("migrations");
-}
 
 /// One migration, and whether the database has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,17 +40,6 @@ pub struct Adoption {
     pub migration: &'static str,
     /// What it does, now.
     pub run: fn(&Connection, Instant) -> Result<()>,
-}
-
-/// The migrations of this version, in their order.
-pub fn of_this_version() -> Vec<Migration> {
-    in_order(&embedded::migrations::runner())
-}
-
-fn in_order(runner: &Runner) -> Vec<Migration> {
-    let mut migrations = runner.get_migrations().clone();
-    migrations.sort();
-    migrations
 }
 
 /// Creates the file if need be and applies what is missing; `now` is when the installation was
@@ -157,44 +144,6 @@ fn run(connection: &Connection, migrations: &[Migration], history: Vec<Migration
     let report = Runner::new(migrations).run(&mut Within { connection, history }).map_err(not_migrated)?;
     Ok(report.applied_migrations().iter().map(|migration| migration.name().to_owned()).collect())
 }
-
-fn not_migrated(error: refinery::Error) -> Failure {
-    Failure::Broken(format!("the database could not be migrated: {error}"))
-}
-
-/// What the runner works on: a transaction of ours.
-struct Within<'c> {
-    connection: &'c Connection,
-    /// The migrations that it has.
-    history: Vec<Migration>,
-}
-
-impl<'c> Within<'c> {
-    fn fresh(connection: &'c Connection) -> Within<'c> {
-        Within { connection, history: Vec::new() }
-    }
-}
-
-impl sync::Transaction for Within<'_> {
-    type Error = rusqlite::Error;
-
-    fn execute<'a, T: Iterator<Item = &'a str>>(&mut self, queries: T) -> rusqlite::Result<usize> {
-        let mut count = 0;
-        for query in queries {
-            self.connection.execute_batch(query)?;
-            count += 1;
-        }
-        Ok(count)
-    }
-}
-
-impl sync::Query<Vec<Migration>> for Within<'_> {
-    fn query(&mut self, _: &str) -> rusqlite::Result<Vec<Migration>> {
-        Ok(self.history.clone())
-    }
-}
-
-impl sync::Migrate for Within<'_> {}
 
 /// The migrations of this version, and which of them the database has.
 pub fn status(path: &Path) -> Result<Vec<Step>> {
@@ -302,7 +251,7 @@ mod tests {
     #[test]
     fn rows_that_are_written_often_are_checked_without_a_temporary_table() {
         let mut connection = Connection::open_in_memory().unwrap();
-        embedded::migrations::runner().run(&mut connection).unwrap();
+        Runner::new(&of_this_version()).run(&mut connection).unwrap();
         let texts = |sql: &str, column: usize| -> Vec<String> {
             let mut statement = connection.prepare(sql).unwrap();
             let rows = statement.query_map([], |row| row.get::<_, String>(column)).unwrap();

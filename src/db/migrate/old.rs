@@ -10,8 +10,8 @@ use std::path::Path;
 use refinery::{Migration, Runner, Target};
 use rusqlite::Connection;
 
+use super::runner::{Within, in_order, not_migrated};
 use super::schema::{Part, made_by, refuse_difference, schema};
-use super::{Within, in_order, not_migrated};
 use crate::failure::Result;
 
 mod embedded {

@@ -5,7 +5,7 @@ use std::path::Path;
 use refinery::Migration;
 use rusqlite::Connection;
 
-use super::of_this_version;
+use super::runner::of_this_version;
 use crate::failure::{Failure, Result};
 
 /// Name and statement of a table, an index or a trigger: `table kunde` and `CREATE TABLE kunde (…) strict`.
