@@ -110,6 +110,7 @@ impl App {
             quota,
             answers: Budget::new(ANSWERS, ANSWERS / 2),
             answers_of_strangers: Budget::new(ANSWERS_OF_STRANGERS, ANSWERS_OF_STRANGERS / 2),
+            shares: Default::default(),
             ip_limit: Default::default(),
             critical,
             proxies: policy.proxies.clone(),

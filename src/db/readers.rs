@@ -26,8 +26,8 @@ use crate::failure::{Failure, Result};
 /// Steps of SQLite's virtual machine between two looks at the budget.
 const STEPS_PER_LOOK: i32 = 1_000;
 
-/// What a statement may cost in place: about 1 ms. While it runs the other sockets of its thread wait.
-const FAST_BUDGET: u32 = 100;
+/// What a read may cost in place, in looks: about 1 ms. While it runs the other sockets of its thread wait.
+pub const IN_PLACE: u32 = 100;
 
 /// Rows of a list that cost as much as the steps between two looks: most of it is writing them, which no step counts.
 const ROWS_PER_LOOK: i64 = 10;
@@ -81,6 +81,29 @@ pub fn end_snapshot() {
 pub fn expect_rows(rows: i64) {
     let looks = u32::try_from(rows / ROWS_PER_LOOK).unwrap_or(u32::MAX);
     BUDGET.set(BUDGET.get().map(|left| left.saturating_sub(looks)));
+}
+
+/// Counts work that no step counts against the budget of the read that runs on this thread; stops the read where it
+/// has no more.
+pub fn spend(looks: u32) -> Result<()> {
+    let Some(left) = BUDGET.get() else { return Ok(()) };
+    BUDGET.set(Some(left.saturating_sub(looks)));
+    if left >= looks {
+        return Ok(());
+    }
+    let interrupted = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_INTERRUPT);
+    Err(rusqlite::Error::SqliteFailure(interrupted, None).into())
+}
+
+/// Does a part of the read that runs on this thread with at most so many looks of its budget; how many it took.
+pub fn within<T>(looks: u32, part: impl FnOnce() -> T) -> (T, u32) {
+    let before = BUDGET.get().unwrap_or(0);
+    let own = before.min(looks);
+    BUDGET.set(Some(own));
+    let done = part();
+    let taken = own - BUDGET.get().unwrap_or(0);
+    BUDGET.set(Some(before - taken));
+    (done, taken)
 }
 
 /// Which lane a read runs on.
@@ -168,7 +191,7 @@ impl Readers {
     /// The same, once; nothing where it was stopped.
     fn read_once<T>(&self, lane: Lane, work: &mut impl FnMut(&Connection) -> Result<T>) -> Result<Option<T>> {
         let (pool, budget) = match lane {
-            Lane::Fast => (&self.fast, FAST_BUDGET),
+            Lane::Fast => (&self.fast, IN_PLACE),
             Lane::Slow => (&self.slow, SLOW_BUDGET),
         };
         let (commits, now) = (self.commits.load(Ordering::Acquire), self.running.now());

@@ -8,7 +8,7 @@ use super::ip_limit::Kind;
 use super::key::{self, PresentedKey};
 use super::{Gate, address};
 use crate::db::error::exceeded_budget;
-use crate::db::readers::Lane;
+use crate::db::readers::{Lane, within};
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::http::call::{Call, Caller};
@@ -103,16 +103,24 @@ impl Gate {
             trail.allowance.get_or_insert_with(|| self.quota.take(caller, now)).check()?;
             let at = found.ok_or_else(|| self.not_found(request, &path))?;
             let route = self.router.route(*trail.route.insert(at));
+            let looks = self.shares.in_place(&caller.key_id, now);
             check_scope(route, caller)?;
             let call = Call::new(request, route.query, self.router.ids(at, &path), caller.strictness)?;
             let is_heavy = route.is_heavy || lane == Lane::Slow;
             if is_heavy && !self.answers.has_room(&caller.key_id) {
                 return Err(too_many_unread());
             }
-            match route.is_heavy && !trail.off_sockets {
-                true => Ok(Admitted::Heavy),
-                false => self.answer_or_prepare(call, route, &Tx::new(connection, caller.tenant, now)),
+            if route.is_heavy && !trail.off_sockets {
+                return Ok(Admitted::Heavy);
             }
+            let tx = Tx::new(connection, caller.tenant, now);
+            let answer = || self.answer_or_prepare(call, route, &tx);
+            if lane == Lane::Slow {
+                return answer();
+            }
+            let (admitted, looks) = within(looks, answer);
+            self.shares.has_read(&caller.key_id, looks, now);
+            admitted
         })?;
         match passed {
             Admitted::Reply(reply) => Ok(Admission::Reply(reply)),

@@ -3,6 +3,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::oneshot;
 use uuid::Uuid;
@@ -57,10 +58,11 @@ impl Gate {
             Admission::Slow => self.to_slow_lane(request, trail),
             Admission::Heavy => {
                 let mut trail = Trail { off_sockets: true, ..trail };
-                Outcome::Heavy(Work::new(move || {
+                let work = Work::new(move || {
                     let admission = self.admit(&request, &mut trail, Lane::Fast);
                     self.dispatch_here(admission, request, trail)
-                }))
+                });
+                Outcome::Heavy(Duration::ZERO, work)
             }
             Admission::Body(limit) => self.wait_for_body(limit, request, trail),
         }
@@ -75,10 +77,13 @@ impl Gate {
                 let admission = self.admit_body(&request, &mut trail);
                 return self.dispatch(admission, request, trail);
             }
-            Outcome::Heavy(Work::new(move || {
+            let key = trail.caller.as_ref().map_or("", |caller| &caller.key_id);
+            let pause = self.shares.has_sent(key, request.body.len(), (self.clock)());
+            let work = Work::new(move || {
                 let admission = self.admit_body(&request, &mut trail);
                 self.dispatch_here(admission, request, trail)
-            }))
+            });
+            Outcome::Heavy(pause, work)
         }))
     }
 
@@ -115,6 +120,7 @@ impl Gate {
 
     /// Waits for a thread of the slow lane. It only reads there.
     fn to_slow_lane(self: Arc<Gate>, request: Request, mut trail: Trail) -> Outcome {
+        self.metrics.count_slow();
         let (tell, told) = oneshot::channel();
         let gate = Arc::clone(&self);
         let go_on = move |has_thread: bool| {

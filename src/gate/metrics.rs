@@ -31,6 +31,7 @@ pub struct Metrics {
     registry: Registry,
     requests: Family<Kind, Counter>,
     durations: Histogram,
+    slow_lane: Counter,
     wal_bytes: Gauge,
     oldest_read: Gauge<f64, std::sync::atomic::AtomicU64>,
     wal: PathBuf,
@@ -43,6 +44,7 @@ impl Metrics {
             registry: Registry::default(),
             requests: Family::default(),
             durations: Histogram::new(DURATIONS),
+            slow_lane: Counter::default(),
             wal_bytes: Gauge::default(),
             oldest_read: Gauge::default(),
             wal,
@@ -56,6 +58,8 @@ impl Metrics {
         registry.register("requests", "Requests by route and status", self.requests.clone());
         let durations = self.durations.clone();
         registry.register_with_unit("request_duration", "From arrival to answer", Unit::Seconds, durations);
+        let slow_lane = self.slow_lane.clone();
+        registry.register("slow_lane", "Requests that went on on the slow lane", slow_lane);
         registry.register("write_queue", "Requests that wait for the writer", watch.queued.clone());
         registry.register("write_batch", "Requests in one transaction", watch.batches.clone());
         let wal = self.wal_bytes.clone();
@@ -69,6 +73,11 @@ impl Metrics {
     pub fn count(&self, method: &'static str, route: &'static str, status: u16, duration: Duration) {
         self.requests.get_or_create(&Kind { method, route, status }).inc();
         self.durations.observe(duration.as_secs_f64());
+    }
+
+    /// Counts a request that goes on on the slow lane.
+    pub fn count_slow(&self) {
+        self.slow_lane.inc();
     }
 
     /// All of it as text.

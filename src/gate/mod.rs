@@ -4,8 +4,8 @@
 //! place, or hands the request to the thread that verifies keys, to the slow lane or to the writer. `completion` is
 //! the last step of every request: its audit row, its line in the log, what the client is told of its limits.
 //!
-//! `key`, `quota`, `ip_limit`, `address` and `idempotency` are the checks themselves, `cors` what browsers ask,
-//! `audit` the log of all requests, `metrics` the figures.
+//! `key`, `quota`, `ip_limit`, `address` and `idempotency` are the checks themselves, `shares` what reads of a key may
+//! cost others, `cors` what browsers ask, `audit` the log of all requests, `metrics` the figures.
 
 mod address;
 mod admission;
@@ -18,6 +18,7 @@ mod ip_limit;
 pub mod key;
 pub mod metrics;
 pub mod quota;
+mod shares;
 pub mod verifying;
 
 use std::path::PathBuf;
@@ -41,6 +42,7 @@ use ip_limit::IpLimit;
 use key::Keys;
 use metrics::Metrics;
 use quota::Quota;
+use shares::Shares;
 use verifying::Verifying;
 
 /// Everything a request meets.
@@ -59,6 +61,8 @@ pub struct Gate {
     pub verifying: Verifying,
     /// What each key has used of its day.
     pub quota: Arc<Quota>,
+    /// What the reads of each key have cost the threads of the sockets lately.
+    pub shares: Shares,
     /// Memory for answers that clients have not taken yet.
     pub answers: Arc<Budget>,
     /// The same for those without a key.

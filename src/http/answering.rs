@@ -3,6 +3,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::oneshot;
 use uuid::Uuid;
@@ -29,7 +30,8 @@ pub enum Outcome {
     /// The rest is done in place.
     Here(Work),
     /// The rest takes many milliseconds (Base64, digests, parsing of much): it is not for a thread that serves sockets.
-    Heavy(Work),
+    /// It begins after a pause where its key has had its share of the machine.
+    Heavy(Duration, Work),
     /// The request may have a body, which has to be read now.
     Body(BodyWanted),
 }
@@ -41,7 +43,7 @@ impl Outcome {
         match self {
             Outcome::Done(reply) => Some(reply),
             Outcome::Later(receiver) => receiver.blocking_recv().ok()?.wait(),
-            Outcome::Here(work) | Outcome::Heavy(work) => work.run().wait(),
+            Outcome::Here(work) | Outcome::Heavy(_, work) => work.run().wait(),
             Outcome::Body(_) => None,
         }
     }

@@ -29,7 +29,7 @@ use super::answering::{Answering, Outcome};
 use super::budget::{Budget, Permit};
 use super::connections::{Connections, Place};
 use super::encoding::{accepts_gzip, encoded};
-use super::off_sockets::off_sockets;
+use super::off_sockets::{off_sockets, off_sockets_after};
 use super::paced::Paced;
 use super::reply::Reply;
 use super::request::{Body, Request, incomplete};
@@ -230,7 +230,9 @@ impl<A: Answering> Connection<A> {
                 Outcome::Done(reply) => break reply,
                 Outcome::Later(receiver) => receiver.await.unwrap_or_else(|_| self.nobody(id)),
                 Outcome::Here(work) => self.guarded(id, || work.run()),
-                Outcome::Heavy(work) => off_sockets(|| work.run()).await.unwrap_or_else(|_| self.nobody(id)),
+                Outcome::Heavy(pause, work) => {
+                    off_sockets_after(pause, || work.run()).await.unwrap_or_else(|_| self.nobody(id))
+                }
                 Outcome::Body(wanted) => {
                     let body = self.read(&mut arriving, wanted.limit, &wanted.key).await;
                     self.guarded(id, || wanted.go_on(body))

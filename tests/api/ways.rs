@@ -78,7 +78,7 @@ fn body(reply: &Reply) -> Value {
 fn left_to_the_socket(outcome: Outcome, status: u16) -> Value {
     let rest = match outcome {
         Outcome::Later(told) => told.blocking_recv().unwrap(),
-        Outcome::Heavy(work) => work.run(),
+        Outcome::Heavy(_, work) => work.run(),
         Outcome::Done(_) | Outcome::Here(_) | Outcome::Body(_) => panic!("nobody else was at it"),
     };
     assert!(matches!(rest, Outcome::Here(_)), "the row of the log is for a thread of the socket to write");
