@@ -71,7 +71,7 @@ impl<'f> Logged<'f> {
 
     /// Waits until the log says this.
     fn says(&self, words: &str) {
-        let until = Instant::now() + Duration::from_secs(20);
+        let until = Instant::now() + Duration::from_secs(120);
         loop {
             let log = std::fs::read_to_string(self.1.file("log")).unwrap();
             if log.contains(words) {

@@ -14,7 +14,7 @@ use process::{Client, Folder, Running};
 use serde_json::{Value, json};
 
 /// How long an answer or an end may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A connection without any manners.
 struct Wire {

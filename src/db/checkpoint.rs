@@ -270,7 +270,7 @@ mod tests {
     fn the_thread_moves_the_log_until_it_is_emptied_when_idle() {
         let (_folder, writer, checkpoints) = of_new_database();
         let moved = || *checkpoints.moved.lock().unwrap();
-        let until = Instant::now() + Duration::from_secs(10);
+        let until = Instant::now() + Duration::from_secs(120);
         // The second time all that was known of the first log must be forgotten.
         for _ in 0..2 {
             write(&writer, 5, || {});

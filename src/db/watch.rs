@@ -137,7 +137,7 @@ mod tests {
         writer.queue().submit(Box::new(Runs { sql, bytes: 0, queue, told }));
         assert_eq!(hears.recv().unwrap(), (Ended::Undone, true));
         // Nobody writes any more.
-        let until = Instant::now() + Duration::from_secs(30);
+        let until = Instant::now() + Duration::from_secs(120);
         while writer.queue().watch().has_failed() {
             assert!(Instant::now() < until, "it does not try by itself");
             std::thread::sleep(Duration::from_millis(20));

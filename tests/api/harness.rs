@@ -135,7 +135,7 @@ impl Server {
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
-            .timeout_global(Some(Duration::from_secs(60)))
+            .timeout_global(Some(Duration::from_secs(600)))
             .build();
         let answered = Arc::clone(&self.answered);
         Client { tenant, key, base: format!("http://{}", self.address), agent: config.into(), answered }

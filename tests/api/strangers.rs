@@ -34,7 +34,7 @@ fn rows(server: &Server, address: &str) -> (String, i64) {
 
 /// Waits until so many requests are counted in the database: a minute that ends meanwhile has its row twice.
 fn wait_for_counts(server: &Server, requests: i64) {
-    let last = Instant::now() + Duration::from_secs(60);
+    let last = Instant::now() + Duration::from_secs(120);
     let counted = "select coalesce(sum(anzahl), 0) from (select anzahl from audit where anzahl > 1
         union all select anzahl from audit_flut)";
     while server.sql::<i64>(counted) < requests {

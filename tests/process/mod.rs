@@ -15,7 +15,7 @@ use ureq::Agent;
 use ureq::http::{Method, Request};
 
 /// How long a server may take to start or to stop (docs/command-line.md: it finishes what runs).
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// An empty folder in which the executable is run.
 pub struct Folder(TempDir);
@@ -147,7 +147,7 @@ impl Running {
     pub fn client(&self, key: &str) -> Client {
         let config = Agent::config_builder()
             .http_status_as_error(false)
-            .timeout_global(Some(Duration::from_secs(60)))
+            .timeout_global(Some(Duration::from_secs(600)))
             // Less than the server leaves a connection idle: a request must not meet its end.
             .max_idle_age(Duration::from_secs(2))
             .build();
