@@ -230,9 +230,7 @@ impl<A: Answering> Connection<A> {
                 Outcome::Done(reply) => break reply,
                 Outcome::Later(receiver) => receiver.await.unwrap_or_else(|_| self.nobody(id)),
                 Outcome::Here(work) => self.guarded(id, || work.run()),
-                Outcome::Heavy(pause, work) => {
-                    off_sockets_after(pause, || work.run()).await.unwrap_or_else(|_| self.nobody(id))
-                }
+                Outcome::Heavy(pause, work) => Outcome::Later(off_sockets_after(pause, || work.run())),
                 Outcome::Body(wanted) => {
                     let body = self.read(&mut arriving, wanted.limit, &wanted.key).await;
                     self.guarded(id, || wanted.go_on(body))
