@@ -55,14 +55,25 @@ impl Quota {
     /// Counts the day from the audit log, once, before the first request is answered.
     pub fn load(&self, connection: &Connection, now: Instant) -> Result<()> {
         let day = now.utc_day();
+        // Grouped here: SQLite would put all rows of the day in order first, in memory.
         let mut statement = connection.prepare(
-            "select key_id, count(*), max(am) from audit
-             where tag = ?1 and key_id is not null and status <> 429 group by key_id",
+            "select key_id, am from audit where tag = ?1 and key_id is not null and status <> 429",
         )?;
-        let rows = statement.query_map([day], |row| {
-            Ok((row.get(0)?, Use { requests: row.get(1)?, refused: 0, last: row.get(2)?, unsaved: true }))
-        })?;
-        let keys = rows.collect::<rusqlite::Result<HashMap<String, Use>>>()?;
+        let mut rows = statement.query([day])?;
+        let mut keys = HashMap::<String, Use>::new();
+        while let Some(row) = rows.next()? {
+            let key = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+            let last = row.get(1)?;
+            match keys.get_mut(key) {
+                Some(entry) => {
+                    entry.requests = entry.requests.saturating_add(1);
+                    entry.last = entry.last.max(last);
+                }
+                None => {
+                    keys.insert(key.to_owned(), Use { requests: 1, refused: 0, last, unsaved: true });
+                }
+            }
+        }
         self.lock().insert(day, keys);
         Ok(())
     }
