@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the fully static executable for Linux: target/x86_64-unknown-linux-gnu/release/partnerd.
+# Builds the fully static executable for Linux: target/x86_64-unknown-linux-gnu/dist/partnerd.
 # It needs Rust and a C compiler. The same sources, Rust and C compiler give the same bytes in any folder.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,7 +22,7 @@ done
 # cannot be static.
 export RUSTFLAGS="$flags" CFLAGS="${cflags# }"
 export LC_ALL=C TZ=UTC SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-0}" CARGO_INCREMENTAL=0
-cargo build --release --locked --target "$target"
+cargo build --profile dist --locked --target "$target"
 
-file="target/$target/release/partnerd"
+file="target/$target/dist/partnerd"
 sha256sum "$file"

@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 out=target/packaging
 parts=$out/debian
-bin=target/x86_64-unknown-linux-gnu/release/partnerd
+bin=target/x86_64-unknown-linux-gnu/dist/partnerd
 cargo_deb=3.8.0
 
 if [ "${1:-}" != --no-build ]; then packaging/build.sh; fi
@@ -37,14 +37,17 @@ gzip -9n <"$parts/third-party.txt" >"$parts/third-party.txt.gz"
 gzip -9n <CHANGELOG.md >"$parts/changelog.gz"
 # Debian wants a changelog in its own form; what changed stands in the other one.
 version=$("$bin" --version | cut -d' ' -f2)
+# With a tilde 1.0.0~rc.1 comes before 1.0.0; with a hyphen it would come after.
+deb_version=${version/-/\~}-1
 cat >"$parts/changelog" <<CHANGELOG
-partnerd ($version-1) unstable; urgency=medium
+partnerd ($deb_version) unstable; urgency=medium
 
   * Version $version; what changed is in changelog.gz.
 
  -- partnerd developers <maintainers@partnerd.invalid>  $(LC_ALL=C date -u -R -d "@$SOURCE_DATE_EPOCH")
 CHANGELOG
 
-# --no-strip: the release profile did it.
-cargo deb --quiet --no-build --no-strip --locked --target x86_64-unknown-linux-gnu --output "$out/"
-ls -l "$out/partnerd_$version-1_amd64.deb"
+# --no-strip: the profile did it.
+cargo deb --quiet --profile dist --no-build --no-strip --locked --target x86_64-unknown-linux-gnu \
+  --deb-version "$deb_version" --output "$out/"
+ls -l "$out/partnerd_${deb_version}_amd64.deb"

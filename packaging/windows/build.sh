@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the executable for Windows (x86_64) on Debian 12, in one command and without Windows:
 #   packaging/windows/build.sh [--fast]
-# The result is target/windows/x86_64-pc-windows-gnu/release/partnerd.exe. --fast leaves link-time
+# The result is target/windows/x86_64-pc-windows-gnu/dist/partnerd.exe. --fast leaves link-time
 # optimisation out, for a look in between; what is handed out is built without it.
 # It runs as root, because it installs the cross compiler and two libraries from Debian; it exits 77 when
 # that cannot be done.
@@ -13,7 +13,7 @@ target=x86_64-pc-windows-gnu
 rust=$CARGO_TARGET_DIR/rust
 case "${1:-}" in
   '') ;;
-  --fast) export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 ;;
+  --fast) export CARGO_PROFILE_DIST_LTO=off CARGO_PROFILE_DIST_CODEGEN_UNITS=16 ;;
   *) echo "usage: packaging/windows/build.sh [--fast]" >&2 && exit 2 ;;
 esac
 
@@ -54,9 +54,9 @@ for pair in "$PWD=/partnerd" "${CARGO_HOME:-$HOME/.cargo}=/cargo" "$(realpath "$
 done
 export RUSTFLAGS="${flags# }" CFLAGS_x86_64_pc_windows_gnu="${cflags# }"
 export LC_ALL=C TZ=UTC SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-0}" CARGO_INCREMENTAL=0
-cargo build --release --locked -Zbuild-std=std,panic_unwind --target "$target"
+cargo build --profile dist --locked -Zbuild-std=std,panic_unwind --target "$target"
 
-file=$CARGO_TARGET_DIR/$target/release/partnerd.exe
+file=$CARGO_TARGET_DIR/$target/dist/partnerd.exe
 # A library of the compiler would be missing on Windows: everything but Windows' own is in the file.
 if x86_64-w64-mingw32-objdump -p "$file" | grep -iE 'DLL Name: (lib|.*pthread)'; then
   echo "build.sh: the executable needs these libraries, which Windows does not have" >&2

@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 out=$(realpath -m "${CARGO_TARGET_DIR:-target/windows}")
-exe=$out/x86_64-pc-windows-gnu/release/partnerd.exe
+exe=$out/x86_64-pc-windows-gnu/dist/partnerd.exe
 files=$out/msi
 
 if [ ! -e "$exe" ]; then
@@ -32,7 +32,8 @@ sed 's/\r*$/\r/' config/partnerd.toml >"$files/partnerd.toml"
 
 # wixl looks for the files beside the description.
 cp packaging/windows/partnerd.wxs "$files/"
-wixl --arch x64 -D Version="$version" -o "$package" "$files/partnerd.wxs"
+# Windows knows versions of numbers alone: for it 1.0.0-rc.1 is 1.0.0, and is removed by hand before 1.0.0 comes.
+wixl --arch x64 -D Version="${version%%-*}" -o "$package" "$files/partnerd.wxs"
 # What wixl has no words for. The settings: 64 bits (256), never overwritten (128), permanent (16).
 # An installation without its service is none (1 normal + 32768 vital). An older version goes before
 # the new one comes, where Windows allows that.

@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 out=$(realpath -m "${CARGO_TARGET_DIR:-target/windows}")
-exe=$out/x86_64-pc-windows-gnu/release/partnerd.exe
+exe=$out/x86_64-pc-windows-gnu/dist/partnerd.exe
 export WINEPREFIX=$out/wine WINEDEBUG=-all
 # Wine would offer to download parts for .NET and HTML.
 export WINEDLLOVERRIDES='mscoree,mshtml='
