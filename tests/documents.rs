@@ -255,6 +255,22 @@ fn one_document_lists_the_settings_of_a_company() {
 }
 
 #[test]
+fn the_help_lists_the_settings_of_a_company_in_english() {
+    let help =
+        Command::new(env!("CARGO_BIN_EXE_partnerd")).args(["tenant", "set", "--help"]).output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    // Lines are wrapped at the width of the terminal.
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    for setting in tenants::SETTINGS {
+        let default = if setting.default.is_empty() { "nothing" } else { setting.default };
+        let entry =
+            format!("{}: {} [default: {default}] {}", setting.name, (setting.expected)(), setting.help);
+        assert!(help.contains(&entry), "no {entry:?} in:\n{help}");
+        assert!(!help.contains(setting.meaning), "{} is explained in German", setting.name);
+    }
+}
+
+#[test]
 fn the_configuration_file_shows_every_setting_with_its_default() {
     let file = read("config/partnerd.toml");
     for setting in config::SETTINGS {

@@ -51,9 +51,9 @@ pub enum Command {
 fn help_of_set() -> String {
     let mut help = "Settings:\n".to_owned();
     for setting in tenants::all_settings() {
-        let default = if setting.default.is_empty() { "nichts" } else { setting.default };
-        help += &format!("  {}: {} (Vorgabe: {default})\n", setting.name, (setting.values)());
-        help += &format!("      {}\n", setting.meaning);
+        let default = if setting.default.is_empty() { "nothing" } else { setting.default };
+        help += &format!("  {}: {} [default: {default}]\n", setting.name, (setting.expected)());
+        help += &format!("      {}\n", setting.help);
     }
     help + "\nExamples:\n  partnerd tenant set \"Mühle Beispiel\" charge_automatik=fefo gesperrt_bis=2026-06-30"
 }
@@ -130,7 +130,7 @@ struct Shown {
     setting: &'static str,
     value: String,
     default: &'static str,
-    meaning: &'static str,
+    help: &'static str,
 }
 
 fn show(tenant: &str, config: &Config, terminal: &Terminal) -> Outcome {
@@ -140,14 +140,14 @@ fn show(tenant: &str, config: &Config, terminal: &Terminal) -> Outcome {
     let rows: Vec<_> = settings
         .into_iter()
         .map(|stand| {
-            let Setting { name, default, meaning, .. } = *stand.setting;
-            Shown { setting: name, value: stand.value, default, meaning }
+            let Setting { name, default, help, .. } = *stand.setting;
+            Shown { setting: name, value: stand.value, default, help }
         })
         .collect();
-    terminal.rows(&["setting", "value", "default", "meaning"], &rows, |row| {
+    terminal.rows(&["setting", "value", "default", "what it does"], &rows, |row| {
         let value = if row.value.is_empty() { "-" } else { &row.value };
         let default = if row.default.is_empty() { "-" } else { row.default };
-        vec![row.setting.to_owned(), value.to_owned(), default.to_owned(), row.meaning.to_owned()]
+        vec![row.setting.to_owned(), value.to_owned(), default.to_owned(), row.help.to_owned()]
     })
 }
 

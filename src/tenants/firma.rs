@@ -101,15 +101,15 @@ fn code(text: &str, is_code: fn(&str) -> bool) -> Option<String> {
     (code.is_empty() || is_code(&code)).then_some(code)
 }
 
-/// Declares the data: name, form, meaning.
+/// Declares the data: name, form, default, help, meaning.
 macro_rules! firma {
-    ($($name:ident: $form:ident = $default:literal, $meaning:literal;)+) => {
+    ($($name:ident: $form:ident = $default:literal, $help:literal, $meaning:literal;)+) => {
         /// The master data of a company in one state (D24). What nobody entered is none.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct Firma {
             /// Number of the state, from 1; 0 before anything was entered.
             pub nr: i64,
-            $(#[doc = $meaning] pub $name: Option<String>,)+
+            $(#[doc = $help] pub $name: Option<String>,)+
             /// sha256 of the logo.
             pub logo: Option<[u8; 32]>,
         }
@@ -120,6 +120,7 @@ macro_rules! firma {
                 name: stringify!($name),
                 values: || $form.values.to_owned(),
                 default: $default,
+                help: $help,
                 meaning: $meaning,
                 expected: || $form.expected.to_owned(),
                 stored: |text| ($form.kept)(text).map(|text| Some(text).filter(|text| !text.is_empty()).into()),
@@ -128,6 +129,7 @@ macro_rules! firma {
                 name: "logo",
                 values: || LOGO.values.to_owned(),
                 default: "",
+                help: "Picture on the documents.",
                 meaning: "Bild auf den Belegen.",
                 expected: || LOGO.expected.to_owned(),
                 stored: |text| (LOGO.kept)(text).map(Into::into),
@@ -185,23 +187,30 @@ macro_rules! firma {
 }
 
 firma! {
-    firma: LINE = "", "Name der Firma, wie er im Register steht.";
-    strasse: LINE = "", "Straße und Hausnummer.";
-    plz: LINE = "", "Postleitzahl.";
-    ort: LINE = "", "Ort.";
-    staat: STAAT = "DE", "Land.";
-    ust_id: UST_ID = "", "Umsatzsteuer-Identifikationsnummer; diese oder die Steuernummer verlangt das Gesetz auf Rechnungen.";
-    steuernummer: LINE = "", "Steuernummer.";
-    registernummer: LINE = "", "Nummer im Handels- oder Genossenschaftsregister.";
-    rechnungstext: TEXT = "", "Fußzeile der Belege: Registergericht, Geschäftsführung.";
-    email: EMAIL = "", "E-Mail-Adresse der Firma, auch für elektronische Rechnungen.";
-    kontakt_name: LINE = "", "Wer Fragen zu Rechnungen beantwortet.";
-    kontakt_telefon: LINE = "", "Dessen Telefonnummer.";
-    kontakt_email: EMAIL = "", "Dessen E-Mail-Adresse.";
-    iban: IBAN = "", "Konto, auf das Kunden zahlen.";
-    bic: BIC = "", "BIC dieses Kontos.";
-    kontoinhaber: LINE = "", "Inhaber dieses Kontos, wenn er anders heißt als die Firma.";
-    oeko_kontrollstelle: LINE = "", "Öko-Kontrollstelle der Firma, zum Beispiel DE-ÖKO-006.";
+    firma: LINE = "", "Name of the company as the register has it.",
+        "Name der Firma, wie er im Register steht.";
+    strasse: LINE = "", "Street and number.", "Straße und Hausnummer.";
+    plz: LINE = "", "Postcode.", "Postleitzahl.";
+    ort: LINE = "", "Town.", "Ort.";
+    staat: STAAT = "DE", "Country.", "Land.";
+    ust_id: UST_ID = "", "VAT id; the law asks for this or the tax number on invoices.",
+        "USt-IdNr.; diese oder die Steuernummer verlangt das Gesetz auf Rechnungen.";
+    steuernummer: LINE = "", "Tax number.", "Steuernummer.";
+    registernummer: LINE = "", "Number in the register of companies.",
+        "Nummer im Handels- oder Genossenschaftsregister.";
+    rechnungstext: TEXT = "", "Last lines of documents: register court, managing directors.",
+        "Fußzeile der Belege: Registergericht, Geschäftsführung.";
+    email: EMAIL = "", "E-mail address of the company, also for e-invoices.",
+        "E-Mail-Adresse der Firma, auch für E-Rechnungen.";
+    kontakt_name: LINE = "", "Who answers questions about invoices.", "Wer Fragen zu Rechnungen beantwortet.";
+    kontakt_telefon: LINE = "", "The telephone number of that person.", "Dessen Telefonnummer.";
+    kontakt_email: EMAIL = "", "The e-mail address of that person.", "Dessen E-Mail-Adresse.";
+    iban: IBAN = "", "Account that customers pay to.", "Konto, auf das Kunden zahlen.";
+    bic: BIC = "", "BIC of that account.", "BIC dieses Kontos.";
+    kontoinhaber: LINE = "", "Holder of that account, if not the company.",
+        "Inhaber dieses Kontos, wenn er anders heißt als die Firma.";
+    oeko_kontrollstelle: LINE = "", "Organic control body of the company, such as DE-ÖKO-006.",
+        "Öko-Kontrollstelle der Firma, zum Beispiel DE-ÖKO-006.";
 }
 
 impl Firma {

@@ -62,13 +62,16 @@ choice! {
 pub struct Setting {
     /// Name on the command line, and of the column in the table `tenant`.
     pub name: &'static str,
-    /// What can be typed, in German.
+    /// What can be typed, in German, for the handbook.
     pub values: fn() -> String,
+    /// What can be typed, in English, for the command line.
+    pub expected: fn() -> String,
     /// What a new company has, as it would be typed.
     pub default: &'static str,
-    /// What it does: a German sentence.
+    /// What it does: an English sentence for the command line.
+    pub help: &'static str,
+    /// What it does: a German sentence for the handbook.
     pub meaning: &'static str,
-    pub(super) expected: fn() -> String,
     /// What its column holds for a text, if the text is one of the values.
     pub(super) stored: fn(&str) -> Option<Value>,
 }
@@ -86,22 +89,23 @@ impl Setting {
     }
 }
 
-/// Declares the table of settings: name, type, default, meaning.
+/// Declares the table of settings: name, type, default, help, meaning.
 macro_rules! settings {
-    ($($name:ident: $type:ty = $default:literal, $meaning:literal;)+) => {
+    ($($name:ident: $type:ty = $default:literal, $help:literal, $meaning:literal;)+) => {
         /// The settings of a company.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct Einstellungen {
-            $(#[doc = $meaning] pub $name: $type,)+
+            $(#[doc = $help] pub $name: $type,)+
         }
 
         /// How the program works for a company (D4, D7, D8, D18, D24, D26).
         pub const SETTINGS: &[Setting] = &[$(Setting {
             name: stringify!($name),
             values: <$type as SettingValue>::values,
-            default: $default,
-            meaning: $meaning,
             expected: <$type as SettingValue>::expected,
+            default: $default,
+            help: $help,
+            meaning: $meaning,
             stored: |text| <$type as SettingValue>::typed(text).map(|value| value.stored()),
         },)+];
 
@@ -125,24 +129,34 @@ macro_rules! settings {
 
 settings! {
     steuer_ausland_automatik: bool = "false",
+        "Sales abroad are free of tax by themselves where the law has it so.",
         "Verkäufe ins Ausland sind von selbst steuerfrei, wo das Gesetz es vorsieht.";
     bestellung_ohne_charge: bool = "false",
+        "Purchase orders of tracked articles need no information on the batch.",
         "Bestellungen chargenpflichtiger Artikel brauchen keine Angaben zur Charge.";
     lagerbuchung: Lagerbuchung = "beleg",
+        "lieferung: invoices never move stock.",
         "lieferung: Rechnungen bewegen nie Bestand.";
     charge_automatik: ChargeAutomatik = "aus",
+        "fefo: sales items without a batch take those that expire first.",
         "fefo: Verkaufspositionen ohne Charge nehmen die Chargen, die zuerst ablaufen.";
     negativbestand: Strenge = "hinweis",
+        "What happens when more is sold of a batch, or of an article without batches, than there is.",
         "Was geschieht, wenn von einer Charge oder einem Artikel ohne Chargen mehr verkauft wird, als da ist.";
     gesperrt_bis: Option<Day> = "",
+        "Documents dated up to this day are neither created nor changed.",
         "Belege mit Datum bis zu diesem Tag werden weder angelegt noch geändert.";
     abschluss_bei_anlage: Vec<BelegTyp> = "",
+        "Documents of these types are final when they are created.",
         "Belege dieser Typen sind mit ihrer Anlage abgeschlossen.";
     abschluss_tagesende: Vec<BelegTyp> = "RE",
+        "Documents of these types become final at the end of the day in Berlin on which they were created.",
         "Belege dieser Typen werden am Ende des Berliner Tages abgeschlossen, an dem sie angelegt wurden.";
     unbekannte_parameter: UnbekannteParameter = "ablehnen",
+        "What happens to query parameters that nobody knows.",
         "Was mit Parametern der Adresse geschieht, die niemand kennt.";
     unbekannte_felder: Strenge = "hinweis",
+        "What happens to fields of a body that nobody knows.",
         "Was mit Feldern eines Rumpfes geschieht, die niemand kennt.";
 }
 

@@ -8,10 +8,10 @@ use crate::rules::document::BelegTyp;
 
 /// A type that a setting can have.
 pub trait SettingValue: Sized {
-    /// What can be typed, in German, for the documentation.
+    /// What can be typed, in German, for the handbook.
     fn values() -> String;
 
-    /// What should have been typed, for a message.
+    /// What can be typed, in English, for the help and for messages.
     fn expected() -> String {
         Self::values().replace(", ", " or ")
     }
@@ -110,7 +110,7 @@ impl SettingValue for Vec<BelegTyp> {
     }
 
     fn expected() -> String {
-        format!("some of {}", BelegTyp::texts())
+        format!("some of {}, or nothing", BelegTyp::texts())
     }
 
     fn typed(text: &str) -> Option<Vec<BelegTyp>> {
