@@ -77,6 +77,7 @@ fn parameters_have_their_defaults_and_bounds() {
         ("/api/v1/artikel", "limit", limit(100)),
         ("/api/v1/belege", "limit", limit(50)),
         ("/api/v1/chargen", "limit", limit(200)),
+        ("/api/v1/chargen/verfuegbar", "limit", limit(200)),
         ("/api/v1/wiegungen", "limit", limit(100)),
         ("/api/v1/barverkaeufe", "limit", limit(500)),
         ("/api/v1/kontrakte", "limit", json!({"type": "integer", "minimum": 0, "maximum": 5000})),

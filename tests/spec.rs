@@ -1,15 +1,11 @@
 //! `spec.md` names, for every sentence of the specification and of the decisions, the test that
-//! fails without it. This looks whether those tests are there, and whether a rule was forgotten.
+//! fails without it. This looks whether those tests are there, and whether a rule has none.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Decisions that today's routes touch.
-const DECISIONS: &[&str] = &[
-    "D1", "D2", "D3", "D4", "D5", "D6", "D7", "D8", "D9", "D10", "D11", "D12", "D13", "D14", "D15", "D16",
-    "D17", "D18", "D19", "D20", "D21", "D22", "D23",
-];
+/// Decisions that nothing is built of yet. Whoever builds one writes its rows and takes it out of here.
+const NOT_BUILT: &[&str] = &["D24", "D25", "D26", "D27", "D28"];
 
 /// Headings of the specification that today's routes touch.
 const HEADINGS: &[&str] = &[
@@ -62,14 +58,37 @@ fn every_sentence_has_a_test_that_is_there() {
     }
 }
 
+/// The decisions by their headings: `## D8 Stock and batches …`.
+fn decisions() -> Vec<&'static str> {
+    let headings = include_str!("../docs/decisions.md").lines().filter_map(|line| line.strip_prefix("## D"));
+    let numbers = headings.filter(|heading| heading.starts_with(|first: char| first.is_ascii_digit()));
+    let names = numbers.map(|heading| heading.split(' ').next().unwrap());
+    let decisions: Vec<_> = names.collect();
+    assert!(decisions.len() >= 28, "only {decisions:?} were read");
+    decisions
+}
+
 #[test]
-fn no_rule_was_forgotten() {
+fn a_decision_has_rows_or_is_listed_as_not_built() {
     let rows = rows();
-    let named: BTreeSet<&str> = rows.iter().map(|(rule, _, _)| rule.as_str()).collect();
-    for decision in DECISIONS {
-        assert!(named.contains(decision), "{decision} has no row");
+    let decisions = decisions();
+    for number in &decisions {
+        let decision = format!("D{number}");
+        let has_rows = rows.iter().any(|(rule, ..)| *rule == decision);
+        match NOT_BUILT.contains(&decision.as_str()) {
+            true => assert!(!has_rows, "{decision} has rows: take it out of NOT_BUILT"),
+            false => assert!(has_rows, "{decision} has no row in spec.md"),
+        }
     }
+    for decision in NOT_BUILT {
+        assert!(decisions.contains(&&decision[1..]), "{decision} has no heading in docs/decisions.md");
+    }
+}
+
+#[test]
+fn every_heading_of_the_specification_has_rows() {
+    let rows = rows();
     for heading in HEADINGS {
-        assert!(named.iter().any(|rule| rule.starts_with(heading)), "{heading} has no row");
+        assert!(rows.iter().any(|(rule, ..)| rule.starts_with(heading)), "{heading} has no row");
     }
 }

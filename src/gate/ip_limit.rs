@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ten_a_minute_and_address() {
+    fn an_address_has_ten_requests_a_minute() {
         let limit = IpLimit::default();
         let at = |second: i64| Instant::from_millis(1_000_000 + second * 1_000);
         let one: IpAddr = "1.2.3.4".parse().unwrap();

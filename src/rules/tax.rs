@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn partners_abroad_and_flat_rate_farmers() {
+    fn the_rule_for_a_partner_follows_from_country_and_kind_of_farmer() {
         use BelegTyp::{Er, Re};
         use Gebiet::{Drittland, Eu, Inland};
         use Partnerregel::{Artikelsatz, Klasse as Of, Null};

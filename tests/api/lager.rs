@@ -198,7 +198,7 @@ fn golden_step(
 }
 
 #[test]
-fn in_all_ten_move_once() {
+fn goods_of_two_documents_move_once_even_if_one_is_cancelled() {
     let server = Server::start();
     let first = Mill::with(&server, "RE LS", &[]);
     let charge = first.receive("C1", 100);

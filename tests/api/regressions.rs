@@ -166,22 +166,40 @@ fn a_batch_is_kept_in_the_unit_of_its_article() {
     assert_eq!(shown("ALT"), json!([null, null, "1500.000", "kg"]));
 }
 
+/// D19.
 #[test]
-fn small_things_are_right() {
+fn a_missing_field_is_named_before_a_rule_that_is_broken() {
     let server = Server::start();
     let mill = mill(&server);
-    // A required field comes before a rule (D19).
     mill.post("/api/v1/kunden", json!({"kundennr": "K-1"})).refused(400, "NAME_FEHLT");
+}
+
+#[test]
+fn a_list_of_types_has_no_blank_entry() {
+    let server = Server::start();
+    let mill = mill(&server);
     mill.get("/api/v1/belege?typ=,").refused(400, "PARAMETER_UNGUELTIG");
     mill.get("/api/v1/belege?typ=RE,,LS").refused(400, "PARAMETER_UNGUELTIG");
-    // What is the default is as good as not sent (D19).
+}
+
+/// D19.
+#[test]
+fn a_repeat_that_sends_a_default_says_the_same() {
+    let server = Server::start();
+    let mill = mill(&server);
     let mut order = beleg("AU", "K-1", json!([{"artikelnr": "W", "menge": 1}]));
     order["external_ref"] = json!("r");
     mill.post("/api/v1/belege", order.clone()).is(201);
     order["auto_price"] = json!(true);
     order["abschliessen"] = json!(false);
     assert_eq!(mill.post("/api/v1/belege", order).is(200).get("inhalt_abweichend"), None);
-    // Two people whose names fold alike stay two, however often the file comes (D22).
+}
+
+/// D22.
+#[test]
+fn two_people_whose_names_fold_alike_stay_two_however_often_they_are_imported() {
+    let server = Server::start();
+    let mill = mill(&server);
     let people = "name\nMüller\nMuller\n";
     assert_eq!(server.import(&mill, "vertriebler", people), "created 2, changed 0, unchanged 0\n");
     assert_eq!(server.import(&mill, "vertriebler", people), "created 0, changed 0, unchanged 2\n");

@@ -16,6 +16,7 @@
 mod complete;
 mod data;
 mod defaults;
+mod described;
 mod read_master;
 mod read_stock;
 mod read_trade;
@@ -232,11 +233,10 @@ fn refused_as_expected(answer: &Answer, field: &str, expected: &str) -> Result<(
 
 /// Sets a field of a body, or takes it out; `items.menge` is one of the first item.
 fn set(body: &mut Value, field: &str, value: Option<Value>) {
-    let (object, name) = match field.split_once('.') {
-        Some((list, name)) => (&mut body[list][0], name),
-        None => (body, field),
-    };
-    let object = object.as_object_mut().unwrap();
+    if let Some((list, field)) = field.split_once('.') {
+        return set(&mut body[list][0], field, value);
+    }
+    let (object, name) = (body.as_object_mut().unwrap(), field);
     match value {
         Some(value) => object.insert(name.to_owned(), value),
         None => object.remove(name),
@@ -248,7 +248,7 @@ fn shown_at<'e>(field: &str, expected: &'e str) -> (String, &'e str) {
     let is_path = |path: &str| path.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.".contains(&b));
     match expected.split_once('=') {
         Some((path, value)) if is_path(path) => (path.to_owned(), value),
-        _ => (field.replace("items.", "positionen.0."), expected),
+        _ => (field.replacen("items", "positionen", 1).replace('.', ".0."), expected),
     }
 }
 

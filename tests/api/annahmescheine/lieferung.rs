@@ -27,7 +27,7 @@ fn the_invoice_of_the_supplier_does_not_bring_it_in_again() {
 }
 
 #[test]
-fn its_storno_takes_the_goods_out_again() {
+fn the_storno_of_the_delivery_takes_the_goods_out_again() {
     let server = Server::start();
     let mill = Mill::of(&server);
     let wiegung = weigh(&mill, json!({}));
@@ -81,7 +81,7 @@ fn the_settings_for_documents_hold_for_it() {
 }
 
 #[test]
-fn its_hints_are_those_of_the_note() {
+fn the_delivery_gives_the_hints_of_the_note() {
     let server = Server::start();
     let mill = Mill::of(&server);
     let path = format!("/api/v1/kunden/{}", mill.partner_id("Hof"));

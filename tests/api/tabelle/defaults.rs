@@ -1,20 +1,25 @@
-//! The page sizes that the specification declares hold where no limit is sent, and a larger limit
-//! than the maximum is cut (specification, Limits; D16).
+//! The page sizes that the routes declare hold where no limit is sent, and a larger limit than the maximum is cut
+//! (specification, Limits; D16). `tests/description.rs` compares what is declared with the specification.
 
+use partnerd::http::route::{ParamKind, Route};
 use serde_json::{Value, json};
 
+use super::complete::named;
 use crate::harness::{Client, Server};
 
-/// Route, what must be sent besides, and the rows that come without a limit.
-pub const DEFAULTS: &[(&str, &str, usize)] = &[
-    ("/kunden", "", 100),
-    ("/artikel", "", 100),
-    ("/belege", "", 50),
-    ("/chargen", "", 200),
-    ("/chargen/verfuegbar", "artikelnr=W", 200),
-    ("/wiegungen", "", 100),
-    ("/barverkaeufe", "", 500),
-];
+/// Routes with a page size, what must be sent besides, and the rows that come without a limit.
+fn defaults() -> Vec<(&'static str, &'static str, usize)> {
+    let default = |route: &Route| {
+        let sizes = route.query.iter().filter_map(|param| match param.kind {
+            ParamKind::Limit(size) => size,
+            _ => None,
+        });
+        sizes.last().map(|size| size as usize)
+    };
+    let besides = |name| if name == "/chargen/verfuegbar" { "artikelnr=W" } else { "" };
+    let sized = named().filter_map(|(name, route)| Some((name, besides(name), default(route)?)));
+    sized.collect()
+}
 
 /// Rows of a list beyond the largest default.
 const MANY: usize = 501;
@@ -63,7 +68,9 @@ fn crowded(server: &Server) -> Client {
 fn without_a_limit_a_list_gives_the_declared_page() {
     let server = Server::start();
     let client = crowded(&server);
-    for (route, more, default) in DEFAULTS {
+    let defaults = defaults();
+    assert!(defaults.len() >= 7, "{defaults:?}");
+    for (route, more, default) in defaults {
         let rows = |query: &str| {
             let answer = client.get(&format!("/api/v1{route}?{more}{query}"));
             let body = answer.is(200);
@@ -71,11 +78,11 @@ fn without_a_limit_a_list_gives_the_declared_page() {
             (rows, answer.headers.get("x-limit").cloned())
         };
         let (all, cut) = rows("&limit=5001");
-        assert!(all.len() > *default, "{route} has too few rows");
+        assert!(all.len() > default, "{route} has too few rows");
         assert_eq!(cut.as_deref(), Some("5000"), "{route}");
         let (page, cut) = rows("");
-        assert_eq!((page.as_slice(), cut), (&all[..*default], None), "{route}");
+        assert_eq!((page.as_slice(), cut), (&all[..default], None), "{route}");
         let (next, _) = rows(&format!("&offset={default}"));
-        assert_eq!(next[0], all[*default], "{route}: the next page follows");
+        assert_eq!(next[0], all[default], "{route}: the next page follows");
     }
 }

@@ -97,6 +97,12 @@ pub const TABLES: &[Write] = &[
             ("notizen", "'*4000'", "'*4000'"),
             ("notizen", "'*4001'", "400 TEXT_ZU_LANG"),
             ("notizen", "5", "400 FELD_UNGUELTIG"),
+            // A PUT or an import sets these; here they are named in a hint.
+            ("steuerart", "'pauschal_24'", "null"),
+            ("skonto_tage", "10", "null"),
+            ("skonto_prozent", "2", "null"),
+            ("status", "'gesperrt'", "'aktiv'"),
+            ("kunden_id", "9999", "nachname_firma='Neu GmbH'"),
         ],
     },
     Write {
@@ -147,6 +153,8 @@ pub const TABLES: &[Write] = &[
             ("staat", "5", "400 FELD_UNGUELTIG"),
             ("land", "'CH'", "staat='CH'"),
             ("land", "'XX'", "400 LAND_UNBEKANNT"),
+            ("kundennr", "'ANDERE'", "ort='Hier'"),
+            ("kunden_id", "9999", "ort='Hier'"),
             ("status", "'inaktiv'", "'inaktiv'"),
             ("status", "'weg'", "400 WERT_UNGUELTIG"),
             ("skonto_tage", "10", "10"),
