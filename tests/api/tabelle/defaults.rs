@@ -1,7 +1,8 @@
 //! The page sizes that the routes declare hold where no limit is sent, and a larger limit than the maximum is cut
 //! (specification, Limits; D16). `tests/description.rs` compares what is declared with the specification.
 
-use partnerd::http::route::{ParamKind, Route};
+use partnerd::http::param::ParamKind;
+use partnerd::http::route::Route;
 use serde_json::{Value, json};
 
 use super::complete::named;
@@ -14,7 +15,7 @@ fn defaults() -> Vec<(&'static str, &'static str, usize)> {
             ParamKind::Limit(size) => size,
             _ => None,
         });
-        sizes.last().map(|size| size as usize)
+        sizes.next_back().map(|size| size as usize)
     };
     let besides = |name| if name == "/chargen/verfuegbar" { "artikelnr=W" } else { "" };
     let sized = named().filter_map(|(name, route)| Some((name, besides(name), default(route)?)));

@@ -4,7 +4,6 @@
 
 use std::sync::LazyLock;
 
-use partnerd::app::description;
 use serde_json::{Map, Value, json};
 
 use super::complete::named;
@@ -23,7 +22,7 @@ pub struct Field {
     schema: Value,
 }
 
-static DESCRIPTION: LazyLock<Value> = LazyLock::new(description::document);
+static DESCRIPTION: LazyLock<Value> = LazyLock::new(partnerd::app::document);
 
 /// Every field of every body.
 pub fn fields() -> Vec<Field> {
