@@ -1,4 +1,4 @@
-//! Whether a text can be what its field says: an IBAN, a BIC, a VAT id, an e-mail address.
+//! Whether a text can be what its field says: an IBAN, a BIC, a VAT id, an e-mail address, an article number of GS1.
 
 /// Shortest and longest IBAN (ISO 13616), and that of Germany.
 const IBAN: (usize, usize) = (15, 34);
@@ -28,6 +28,16 @@ pub fn is_iban(text: &str) -> bool {
         digit => (sum * 10 + u32::from(digit.wrapping_sub(b'0'))) % 97,
     });
     has_form && remainder == 1
+}
+
+/// Whether a text is a GTIN, the article number of GS1 (EAN): 8, 12, 13 or 14 digits, the last of which checks the
+/// others.
+pub fn is_gtin(text: &str) -> bool {
+    let digits = text.bytes().rev().take(14).enumerate();
+    let sum: u32 = digits.map(|(at, digit)| u32::from(digit.wrapping_sub(b'0')) * [1, 3][at % 2]).sum();
+    matches!(text.len(), 8 | 12..=14)
+        && text.bytes().all(|byte| byte.is_ascii_digit())
+        && sum.is_multiple_of(10)
 }
 
 /// Whether a text can be the e-mail address of somebody outside: one @, and a domain of several parts.
@@ -132,6 +142,25 @@ mod tests {
         ];
         for (text, expected) in table {
             assert_eq!(is_iban(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_gtin_has_its_length_and_its_check_digit() {
+        let table = [
+            ("4006381333931", true),
+            ("4006381333932", false),
+            ("96385074", true),
+            ("036000291452", true),
+            ("10614141543219", true),
+            ("00000000000000000", false),
+            ("400638133393a", false),
+            ("40063813339", false),
+            ("4006381 33393", false),
+            ("", false),
+        ];
+        for (text, expected) in table {
+            assert_eq!(is_gtin(text), expected, "{text}");
         }
     }
 

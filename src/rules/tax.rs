@@ -40,18 +40,64 @@ pub struct Summen {
 impl Summen {
     /// Sums of lines: tax is computed per rate group, not per line.
     pub fn of(lines: impl IntoIterator<Item = (Money, Percent)>) -> Result<Summen, TooLarge> {
-        let mut groups: Vec<(Percent, Money)> = Vec::new();
-        let mut netto = Money::ZERO;
-        for (total, rate) in lines {
-            netto = netto.plus(total)?;
-            match groups.iter_mut().find(|(group, _)| *group == rate) {
-                Some((_, base)) => *base = base.plus(total)?,
-                None => groups.push((rate, total)),
-            }
-        }
-        let taxes = groups.iter().map(|(rate, base)| tax(*base, *rate));
-        let mwst = taxes.into_iter().try_fold(Money::ZERO, Money::plus)?;
+        Summen::of_groups(&groups(lines.into_iter().map(|(total, rate)| ((), rate, total)))?)
+    }
+
+    /// The sums of the groups of all lines.
+    pub fn of_groups<K>(groups: &[Gruppe<K>]) -> Result<Summen, TooLarge> {
+        let netto = groups.iter().map(|group| group.netto).try_fold(Money::ZERO, Money::plus)?;
+        let mwst = groups.iter().map(|group| group.steuer).try_fold(Money::ZERO, Money::plus)?;
         Ok(Summen { netto, mwst, brutto: netto.plus(mwst)? })
+    }
+}
+
+/// The lines of one rate, and their tax.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gruppe<K> {
+    /// What tells apart groups of the same rate; `()` where nothing does.
+    pub merkmal: K,
+    /// Rate in per cent.
+    pub satz: Percent,
+    /// Sum of the line totals.
+    pub netto: Money,
+    /// [`tax`] of this sum.
+    pub steuer: Money,
+}
+
+/// The tax groups of lines, in the order in which they appear (D7, EN 16931 BG-23).
+pub fn groups<K: Copy + PartialEq>(
+    lines: impl IntoIterator<Item = (K, Percent, Money)>,
+) -> Result<Vec<Gruppe<K>>, TooLarge> {
+    let mut groups: Vec<Gruppe<K>> = Vec::new();
+    for (merkmal, satz, total) in lines {
+        match groups.iter_mut().find(|group| group.merkmal == merkmal && group.satz == satz) {
+            Some(group) => group.netto = group.netto.plus(total)?,
+            None => groups.push(Gruppe { merkmal, satz, netto: total, steuer: Money::ZERO }),
+        }
+    }
+    for group in &mut groups {
+        group.steuer = tax(group.netto, group.satz);
+    }
+    Ok(groups)
+}
+
+choice! {
+    /// Why an item is taxed or not: a letter of UNCL5305 (D24, EN 16931 BT-151).
+    pub enum Steuerkategorie {
+        /// Taxed; the only one whose rate is above zero.
+        Steuerpflichtig = "S",
+        /// Taxed at 0 % (§ 12 Abs. 3 UStG).
+        Nullsatz = "Z",
+        /// Exempt, of a Kleinunternehmer or for another reason of § 4 UStG.
+        Steuerfrei = "E",
+        /// The customer owes the tax (§ 13b UStG).
+        Steuerschuldumkehr = "AE",
+        /// Delivered to a business in another country of the EU (§ 6a UStG).
+        IgLieferung = "K",
+        /// Delivered to a country outside of the EU (§ 6 UStG).
+        Ausfuhr = "G",
+        /// Not within the scope of the tax.
+        NichtSteuerbar = "O",
     }
 }
 

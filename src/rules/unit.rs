@@ -18,6 +18,30 @@ pub fn is_piece(unit: &str) -> bool {
     PIECES.contains(&canonical(unit).as_str())
 }
 
+/// Units in the code list of the United Nations (UN/ECE Recommendation 20; packages, with an X, from 21).
+const UNECE: &[(&str, &str)] = &[
+    ("g", "GRM"),
+    ("kg", "KGM"),
+    ("dt", "DTN"),
+    ("t", "TNE"),
+    ("stk", "H87"),
+    ("sack", "XBG"),
+    ("karton", "XCT"),
+    ("pal", "XPX"),
+    ("l", "LTR"),
+    ("m3", "MTQ"),
+    ("m³", "MTQ"),
+    ("h", "HUR"),
+    ("km", "KMT"),
+    ("pauschal", "LS"),
+];
+
+/// The UN/ECE code of a unit (EN 16931 BT-130), if it has one here.
+pub fn unece_code(unit: &str) -> Option<&'static str> {
+    let unit = canonical(unit.trim());
+    UNECE.iter().find(|(name, _)| *name == unit).map(|(_, code)| *code)
+}
+
 /// How one unit is expressed in another: `from` grams to `to` grams, or both 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Conversion {
@@ -85,6 +109,24 @@ fn grams(unit: &str) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn units_have_codes_of_the_united_nations() {
+        let table = [
+            ("t", Some("TNE")),
+            ("To", Some("TNE")),
+            ("dz", Some("DTN")),
+            ("KG", Some("KGM")),
+            ("Stück", Some("H87")),
+            (" Sack ", Some("XBG")),
+            ("m³", Some("MTQ")),
+            ("Bund", None),
+            ("", None),
+        ];
+        for (unit, code) in table {
+            assert_eq!(unece_code(unit), code, "{unit}");
+        }
+    }
 
     #[test]
     fn quantities_and_prices_change_units() {

@@ -11,7 +11,7 @@ use crate::harness::{Client, Server};
 /// Routes with a page size, what must be sent besides, and the rows that come without a limit.
 fn defaults() -> Vec<(&'static str, &'static str, usize)> {
     let default = |route: &Route| {
-        let sizes = route.query.iter().filter_map(|param| match param.kind {
+        let mut sizes = route.query.iter().filter_map(|param| match param.kind {
             ParamKind::Limit(size) => size,
             _ => None,
         });
