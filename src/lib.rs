@@ -8,6 +8,7 @@
 //! | module | what it is for |
 //! |---|---|
 //! | [`rules`] | what the trade demands: prices, tax, units, days, pairing of goods; no SQL, no HTTP, no clock |
+//! | [`erechnung`] | the XML of an e-invoice from what is stored, and what is missing for one; as pure as the rules |
 //! | [`failure`] | why a piece of work has no result: a refusal, or a fault of ours |
 //! | [`db`] | the file: connections, migrations, the one writer, readers, checkpoints, copies, seals |
 //! | [`listing`] | lists as JSON, written row by row as they are read |
@@ -44,6 +45,8 @@
 #![warn(missing_docs, clippy::unwrap_used, clippy::expect_used)]
 
 pub mod rules;
+
+pub mod erechnung;
 
 pub mod failure;
 

@@ -1,0 +1,299 @@
+//! What an e-invoice says, before it is XML.
+
+use std::borrow::Cow;
+
+use super::xml::is_blank;
+use crate::choice;
+use crate::rules::day::Day;
+use crate::rules::fixed::{Money, Percent, Price, Quantity};
+use crate::rules::tax::{Steuerart, Steuerkategorie};
+
+choice! {
+    /// In which profile the e-invoice is written (D24: `e_rechnung` of a kunde).
+    pub enum Profil {
+        /// EN 16931 of Factur-X and ZUGFeRD, for everybody.
+        Zugferd = "zugferd",
+        /// XRechnung, for authorities and whoever asks for it.
+        XRechnung = "xrechnung",
+    }
+}
+
+impl Profil {
+    /// The edition whose rules the XML obeys, stored with each e-invoice.
+    pub const fn edition(self) -> &'static str {
+        match self {
+            Profil::Zugferd => "Factur-X 1.09 / ZUGFeRD 2.5, EN 16931-1:2017",
+            Profil::XRechnung => "XRechnung 3.0.2",
+        }
+    }
+
+    /// BT-24, the specification identifier.
+    pub(super) const fn specification(self) -> &'static str {
+        match self {
+            Profil::Zugferd => "urn:cen.eu:en16931:2017",
+            Profil::XRechnung => "urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0",
+        }
+    }
+
+    /// BT-23, the business process, which only XRechnung asks for (PEPPOL-EN16931-R001).
+    pub(super) const fn process(self) -> Option<&'static str> {
+        match self {
+            Profil::Zugferd => None,
+            Profil::XRechnung => Some("urn:fdc:peppol.eu:2017:poacc:billing:01:1.0"),
+        }
+    }
+}
+
+choice! {
+    /// Who writes the document (D24: `rechnungsart`).
+    pub enum Art {
+        /// The company, about what it sells.
+        Rechnung = "rechnung",
+        /// The company, about what its supplier sells (self-billing, § 14 Abs. 2 UStG).
+        Gutschrift = "gutschrift",
+    }
+}
+
+choice! {
+    /// BT-3, the type of the document: a number of UNTDID 1001.
+    pub enum Typ {
+        /// An invoice.
+        Rechnung = "380",
+        /// An invoice whose sum is negative, with its signs turned round (D26).
+        Rechnungskorrektur = "381",
+        /// Takes back an invoice.
+        Storno = "384",
+        /// A self-billed invoice, and what takes it back.
+        Gutschrift = "389",
+    }
+}
+
+/// An invoice, a Gutschrift, or the storno of one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rechnung {
+    /// What the customer wants; see [`Rechnung::profil`].
+    pub gewuenscht: Profil,
+    /// Who writes it.
+    pub art: Art,
+    /// BT-1: beleg_nummer.
+    pub nummer: String,
+    /// BT-2: beleg_datum.
+    pub datum: Day,
+    /// BG-3: the document that this one takes back.
+    pub storno_von: Option<Bezug>,
+    /// BT-72: the day of the delivery; where there is a period alone, that of its end.
+    pub lieferdatum: Option<Day>,
+    /// BT-73: first day of a period of delivery.
+    pub leistung_von: Option<Day>,
+    /// BT-74: its last day.
+    pub leistung_bis: Option<Day>,
+    /// BT-9 and BT-20.
+    pub zahlung: Zahlungsbedingungen,
+    /// BT-10: Leitweg-ID, or how else the buyer wants to recognise the invoice.
+    pub kaeuferreferenz: Option<String>,
+    /// BT-12: kontrakt_nr.
+    pub kontrakt: Option<String>,
+    /// BT-13: number of the buyer's order.
+    pub bestellnummer: Option<String>,
+    /// BT-16: number of the delivery note or the weighing slip.
+    pub lieferschein: Option<String>,
+    /// BT-22: further notes.
+    pub bemerkungen: Vec<String>,
+    /// How the seller is taxed: says which exemption `E` is, and that the rate of § 24 UStG was applied.
+    pub steuerart: Option<Steuerart>,
+    /// BG-4: who delivers. The company, but for a Gutschrift the supplier.
+    pub verkaeufer: Partei,
+    /// BG-7: who receives. The customer, but for a Gutschrift the company.
+    pub kaeufer: Partei,
+    /// BG-25.
+    pub positionen: Vec<Position>,
+}
+
+/// Another document: BT-25 and BT-26.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bezug {
+    /// BT-25: its number.
+    pub nummer: String,
+    /// BT-26: its day.
+    pub datum: Day,
+}
+
+/// When to pay.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Zahlungsbedingungen {
+    /// Days after `datum` on which payment is due (BT-9).
+    pub ziel_tage: Option<i64>,
+    /// In words (BT-20).
+    pub text: Option<String>,
+    /// Discount for payment before that day (BT-20).
+    pub skonto: Option<Skonto>,
+}
+
+/// Discount for early payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Skonto {
+    /// Within so many days after `datum`.
+    pub tage: i64,
+    /// Of the sum to pay.
+    pub prozent: Percent,
+}
+
+/// The company, or its customer or supplier.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Partei {
+    /// BT-29, BT-46: its number with the other party: kundennr.
+    pub kennung: Option<String>,
+    /// BT-27, BT-44: name.
+    pub name: String,
+    /// BT-30, BT-47: number in the register of companies.
+    pub registernummer: Option<String>,
+    /// BT-33: register court, managing directors; of the seller.
+    pub rechtliches: Option<String>,
+    /// BT-35, BT-50.
+    pub strasse: Option<String>,
+    /// BT-38, BT-53.
+    pub plz: Option<String>,
+    /// BT-37, BT-52.
+    pub ort: Option<String>,
+    /// BT-40, BT-55: ISO 3166-1 alpha-2.
+    pub staat: String,
+    /// BT-31, BT-48: VAT id with its country.
+    pub ust_id: Option<String>,
+    /// BT-32: tax number; of the seller.
+    pub steuernummer: Option<String>,
+    /// BT-34, BT-49: an e-mail address, or scheme and identifier as Peppol writes them: `0204:991-01234-56`.
+    pub e_adresse: Option<String>,
+    /// BG-6, BG-9.
+    pub kontakt: Kontakt,
+    /// BT-84: where to pay to; of the seller.
+    pub iban: Option<String>,
+    /// BT-86.
+    pub bic: Option<String>,
+    /// BT-85: whose account it is.
+    pub kontoinhaber: Option<String>,
+}
+
+/// Whom to ask.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Kontakt {
+    /// BT-41, BT-56: a person or a department.
+    pub name: Option<String>,
+    /// BT-42, BT-57.
+    pub telefon: Option<String>,
+    /// BT-43, BT-58.
+    pub email: Option<String>,
+}
+
+/// A line: BG-25.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Position {
+    /// BT-126: its number, from 1.
+    pub position: i64,
+    /// BT-129: quantity.
+    pub menge: Quantity,
+    /// BT-130: unit, as in the interface.
+    pub einheit: Option<String>,
+    /// BT-146: net price of a unit, before the discount.
+    pub ep_netto: Price,
+    /// BT-138: discount.
+    pub rabatt_prozent: Percent,
+    /// BT-131: net total.
+    pub gesamtpreis: Money,
+    /// BT-151: why it is taxed or not.
+    pub steuer_kategorie: Steuerkategorie,
+    /// BT-152: rate of the tax.
+    pub mwst_satz: Percent,
+    /// BT-153: name.
+    pub bezeichnung: String,
+    /// BT-154: description, with `langtext`.
+    pub bezeichnung2: Option<String>,
+    /// BT-154: description, with `bezeichnung2`.
+    pub langtext: Option<String>,
+    /// BT-155, in a Gutschrift BT-156: number of the article with the company.
+    pub artikelnummer: Option<String>,
+    /// BT-157: GTIN; what is none is left out.
+    pub ean: Option<String>,
+    /// BT-159: ISO 3166-1 alpha-2; another text becomes an attribute.
+    pub herkunftsland: Option<String>,
+    /// BT-133: where the buyer books it; so only for a Gutschrift the company's own kostenstelle.
+    pub kostenstelle: Option<String>,
+    /// BG-32: batch, best-before date, control body and what else is to be said.
+    pub merkmale: Vec<Merkmal>,
+}
+
+/// An attribute of an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Merkmal {
+    /// BT-160: its name, such as "Charge".
+    pub name: Cow<'static, str>,
+    /// BT-161: its value.
+    pub wert: String,
+}
+
+impl Rechnung {
+    /// The profile in which it is written. A Gutschrift is ZUGFeRD, because XRechnung asks for a contact of the
+    /// seller (BR-DE-2), who is the farmer.
+    pub fn profil(&self) -> Profil {
+        match self.art {
+            Art::Rechnung => self.gewuenscht,
+            Art::Gutschrift => Profil::Zugferd,
+        }
+    }
+
+    /// BT-72: when the delivery was made or completed.
+    pub(super) fn delivered(&self) -> Option<Day> {
+        self.lieferdatum.or(self.leistung_bis).or(self.leistung_von)
+    }
+
+    /// Whether VAT ids are shown: an invoice about what is outside of the tax must not have one (BR-O-02).
+    pub(super) fn shows_vat_ids(&self) -> bool {
+        self.positionen.iter().any(|position| position.steuer_kategorie != Steuerkategorie::NichtSteuerbar)
+    }
+
+    /// Whether an item has one of these categories.
+    pub(super) fn has(&self, kategorien: &[Steuerkategorie]) -> bool {
+        self.positionen.iter().any(|position| kategorien.contains(&position.steuer_kategorie))
+    }
+}
+
+impl Partei {
+    /// The VAT id as it is written: capitals without blanks.
+    pub(super) fn vat_id(&self) -> Option<String> {
+        self.ust_id.as_deref().map(compact).filter(|id| !id.is_empty())
+    }
+
+    /// The IBAN as it is written.
+    pub(super) fn iban(&self) -> Option<String> {
+        self.iban.as_deref().map(compact).filter(|iban| !iban.is_empty())
+    }
+
+    /// BT-29 of a seller. The standard wants to recognise the seller by a number (BR-CO-26), and a tax number alone
+    /// does not count as one; so it stands here too where there is neither VAT id nor register number.
+    pub(super) fn seller_id(&self, shows_vat_ids: bool) -> Option<&str> {
+        let own = filled(&self.kennung);
+        let other = filled(&self.registernummer).is_some() || shows_vat_ids && self.vat_id().is_some();
+        if own.is_some() || other { own } else { filled(&self.steuernummer) }
+    }
+
+    /// The scheme (list EAS) and the value of the electronic address.
+    pub(super) fn electronic_address(&self) -> Option<(&str, &str)> {
+        /// Number of a place of business (GLN), Leitweg-ID, German VAT id.
+        const SCHEMES: [&str; 3] = ["0088", "0204", "9930"];
+        let address = filled(&self.e_adresse)?.trim();
+        match address.split_once(':') {
+            _ if address.contains('@') => Some(("EM", address)),
+            Some((scheme, value)) if SCHEMES.contains(&scheme) && !is_blank(value) => Some((scheme, value)),
+            _ => None,
+        }
+    }
+}
+
+/// A text, if it has anything to say.
+pub(super) fn filled(text: &Option<String>) -> Option<&str> {
+    text.as_deref().filter(|text| !is_blank(text))
+}
+
+fn compact(text: &str) -> String {
+    let letters = text.chars().filter(|letter| !letter.is_whitespace() && !letter.is_control());
+    letters.map(|letter| letter.to_ascii_uppercase()).collect()
+}

@@ -1,0 +1,117 @@
+//! What an e-invoice says in words. The law wants some of them word for word.
+
+use super::model::{Art, Rechnung, Typ, filled};
+use super::xml::{is_blank, is_space};
+use crate::rules::day::Day;
+use crate::rules::fixed::Percent;
+use crate::rules::tax::{Steuerart, Steuerkategorie};
+
+/// § 14 Abs. 4 Satz 1 Nr. 10 UStG: the word that a self-billed invoice must contain.
+const GUTSCHRIFT: &str = "Gutschrift";
+/// What an invoice with a negative sum is headed (D26).
+const KORREKTUR: &str = "Rechnungskorrektur";
+/// § 24 Abs. 1 UStG: the farmer's rate, which differs from the rates of § 12.
+const DURCHSCHNITTSSATZ: &str = "Umsatzsteuer nach dem Durchschnittssatz für land- und forstwirtschaftliche Betriebe \
+    (§ 24 UStG)";
+/// § 34a Satz 1 Nr. 5 UStDV.
+const KLEINUNTERNEHMER: &str = "Steuerbefreiung für Kleinunternehmer (§ 19 Abs. 1 UStG)";
+/// § 14 Abs. 4 Satz 1 Nr. 8 UStG: that there is an exemption has to be said, which one has not.
+const STEUERFREI: &str = "Für diesen Umsatz gilt eine Steuerbefreiung";
+/// § 14a Abs. 5 UStG, word for word.
+const STEUERSCHULDUMKEHR: &str = "Steuerschuldnerschaft des Leistungsempfängers";
+/// § 14a Abs. 3 with § 14 Abs. 4 Satz 1 Nr. 8 UStG.
+const IG_LIEFERUNG: &str = "Steuerfreie innergemeinschaftliche Lieferung (§ 4 Nr. 1 Buchst. b, § 6a UStG)";
+/// § 14 Abs. 4 Satz 1 Nr. 8 UStG.
+const AUSFUHR: &str = "Steuerfreie Ausfuhrlieferung (§ 4 Nr. 1 Buchst. a, § 6 UStG)";
+/// § 1 Abs. 1 UStG.
+const NICHT_STEUERBAR: &str = "Nicht steuerbar";
+/// BT-20 where nothing was agreed: § 271 Abs. 1 BGB; the standard wants a term or a day (BR-CO-25).
+const SOFORT: &str = "Sofort zahlbar";
+/// BT-20 of a Rechnungskorrektur.
+const ERSTATTUNG: &str = "Der Betrag wird verrechnet oder erstattet";
+
+/// BT-22: what the document is, what the law wants to be said, and the caller's own notes.
+pub fn notes(rechnung: &Rechnung, typ: Typ) -> Vec<String> {
+    let mut notes = Vec::new();
+    if rechnung.art == Art::Gutschrift {
+        notes.push(GUTSCHRIFT.to_owned());
+    }
+    if let Some(bezug) = &rechnung.storno_von {
+        let what = if rechnung.art == Art::Gutschrift { "Gutschrift" } else { "Rechnung" };
+        notes.push(format!("Storno der {what} {} vom {}", bezug.nummer, german(bezug.datum)));
+    }
+    if typ == Typ::Rechnungskorrektur {
+        notes.push(KORREKTUR.to_owned());
+    }
+    if rechnung.steuerart == Some(Steuerart::Pauschal24) && rechnung.has(&[Steuerkategorie::Steuerpflichtig])
+    {
+        notes.push(DURCHSCHNITTSSATZ.to_owned());
+    }
+    notes.extend(rechnung.bemerkungen.iter().cloned());
+    notes
+}
+
+/// BT-120 and BT-121: why there is no tax, and the code of this reason where there is one.
+pub fn exemption(
+    kategorie: Steuerkategorie,
+    steuerart: Option<Steuerart>,
+) -> (Option<&'static str>, Option<&'static str>) {
+    match kategorie {
+        Steuerkategorie::Steuerpflichtig | Steuerkategorie::Nullsatz => (None, None),
+        Steuerkategorie::Steuerfrei if steuerart == Some(Steuerart::Kleinunternehmer) => {
+            (Some(KLEINUNTERNEHMER), None)
+        }
+        Steuerkategorie::Steuerfrei => (Some(STEUERFREI), None),
+        Steuerkategorie::Steuerschuldumkehr => (Some(STEUERSCHULDUMKEHR), Some("VATEX-EU-AE")),
+        Steuerkategorie::IgLieferung => (Some(IG_LIEFERUNG), Some("VATEX-EU-IC")),
+        Steuerkategorie::Ausfuhr => (Some(AUSFUHR), Some("VATEX-EU-G")),
+        Steuerkategorie::NichtSteuerbar => (Some(NICHT_STEUERBAR), Some("VATEX-EU-O")),
+    }
+}
+
+/// BT-20 of a document with something to pay: the agreed text, then Skonto as XRechnung wants it, which receivers of
+/// ZUGFeRD know too.
+pub fn payment_terms(rechnung: &Rechnung, typ: Typ) -> Option<String> {
+    if typ == Typ::Rechnungskorrektur {
+        return Some(ERSTATTUNG.to_owned());
+    }
+    let zahlung = &rechnung.zahlung;
+    let mut lines: Vec<String> = Vec::new();
+    if let Some(text) = filled(&zahlung.text) {
+        lines.extend(text.split(['\r', '\n']).map(without_hash).filter(|line| !is_blank(line)));
+    }
+    if let Some(skonto) = zahlung.skonto.filter(|skonto| !skonto.prozent.is_zero()) {
+        lines.push(skonto_line(skonto.tage, skonto.prozent));
+    }
+    if lines.is_empty() && zahlung.ziel_tage.is_none() {
+        lines.push(SOFORT.to_owned());
+    }
+    // The line of a Skonto ends with the end of a line (BR-DE-18).
+    (!lines.is_empty()).then(|| lines.join("\n") + "\n")
+}
+
+/// BT-9: the day on which payment is due.
+pub fn due_date(rechnung: &Rechnung, typ: Typ) -> Option<Day> {
+    let tage = rechnung.zahlung.ziel_tage.filter(|_| typ != Typ::Rechnungskorrektur)?;
+    Some(Day::of_number(rechnung.datum.number().saturating_add(tage)))
+}
+
+/// `#SKONTO#TAGE=14#PROZENT=2.00#` (BR-DE-18); in words where the percentage has more than two decimals.
+fn skonto_line(tage: i64, prozent: Percent) -> String {
+    const HUNDREDTH: i64 = Percent::UNIT / 100;
+    if prozent.units() % HUNDREDTH == 0 && !prozent.is_negative() && tage >= 0 {
+        format!("#SKONTO#TAGE={tage}#PROZENT={prozent}#")
+    } else {
+        format!("{} % Skonto bei Zahlung innerhalb von {tage} Tagen", prozent.to_string().replace('.', ","))
+    }
+}
+
+/// A line of a text that a person wrote: one that begins with # would be read as Skonto (BR-DE-18).
+fn without_hash(line: &str) -> String {
+    line.trim_start_matches(|letter: char| letter == '#' || is_space(letter)).to_owned()
+}
+
+fn german(day: Day) -> String {
+    let day = day.to_string();
+    day.rsplit('-').collect::<Vec<_>>().join(".")
+}

@@ -1,0 +1,155 @@
+//! XML as text: elements, escaping, and what XML cannot say.
+
+use std::fmt::{Display, Write};
+
+/// A document that is being written. What has nothing to say is left out: an element without content would be refused
+/// (PEPPOL-EN16931-R008).
+pub struct Xml(String);
+
+impl Xml {
+    /// An empty document with room for so many bytes.
+    pub fn with_capacity(bytes: usize) -> Xml {
+        let mut text = String::with_capacity(bytes);
+        text.push_str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+        Xml(text)
+    }
+
+    /// The whole text.
+    pub fn into_string(self) -> String {
+        self.0
+    }
+
+    /// An element and what is inside of it; nothing where that is nothing.
+    pub fn element(&mut self, name: &str, inside: impl FnOnce(&mut Xml)) {
+        let before = self.0.len();
+        self.open(name);
+        let empty = self.0.len();
+        inside(self);
+        if self.0.len() == empty { self.0.truncate(before) } else { self.close(name) }
+    }
+
+    /// The outermost element, with its attributes.
+    pub fn root(&mut self, name: &str, attributes: &str, inside: impl FnOnce(&mut Xml)) {
+        self.0.extend(["<", name, " ", attributes, ">"]);
+        inside(self);
+        self.close(name);
+        self.0.push('\n');
+    }
+
+    /// An element with a text; nothing where the text is blank.
+    pub fn text(&mut self, name: &str, text: impl AsRef<str>) {
+        self.element(name, |xml| xml.escaped(text.as_ref()));
+    }
+
+    /// The same where there may be no text.
+    pub fn optional(&mut self, name: &str, text: Option<impl AsRef<str>>) {
+        if let Some(text) = text {
+            self.text(name, text);
+        }
+    }
+
+    /// An element with an attribute, whose value is one of ours and needs no escaping; nothing where the text is
+    /// blank.
+    pub fn text_with(&mut self, name: &str, (attribute, value): (&str, &str), text: impl AsRef<str>) {
+        if !is_blank(text.as_ref()) {
+            self.0.extend(["<", name, " ", attribute, "=\"", value, "\">"]);
+            self.escaped(text.as_ref());
+            self.close(name);
+        }
+    }
+
+    /// An element with a number.
+    pub fn number(&mut self, name: &str, number: impl Display) {
+        self.open(name);
+        // A text takes all that is written.
+        let _ = write!(self.0, "{number}");
+        self.close(name);
+    }
+
+    /// An element with a number and an attribute.
+    pub fn number_with(&mut self, name: &str, (attribute, value): (&str, &str), number: impl Display) {
+        let _ = write!(self.0, "<{name} {attribute}=\"{value}\">{number}");
+        self.close(name);
+    }
+
+    fn open(&mut self, name: &str) {
+        self.0.extend(["<", name, ">"]);
+    }
+
+    fn close(&mut self, name: &str) {
+        self.0.extend(["</", name, ">"]);
+    }
+
+    /// A text inside of an element. A character that XML 1.0 has no place for becomes a blank, because vertical tab
+    /// and form feed, which people paste, stand between words; so do U+FFFE and U+FFFF. Ends of lines become what a
+    /// reader of XML makes of them.
+    fn escaped(&mut self, text: &str) {
+        if is_blank(text) {
+            return;
+        }
+        let mut letters = text.chars().peekable();
+        while let Some(letter) = letters.next() {
+            match letter {
+                '<' => self.0.push_str("&lt;"),
+                '>' => self.0.push_str("&gt;"),
+                '&' => self.0.push_str("&amp;"),
+                '\r' => {
+                    let _ = letters.next_if_eq(&'\n');
+                    self.0.push('\n');
+                }
+                letter if is_allowed(letter) => self.0.push(letter),
+                _ => self.0.push(' '),
+            }
+        }
+    }
+}
+
+/// XML 1.0, production 2; a `char` is never a surrogate.
+fn is_allowed(letter: char) -> bool {
+    letter >= ' ' && !matches!(letter, '\u{fffe}' | '\u{ffff}') || matches!(letter, '\t' | '\n' | '\r')
+}
+
+/// Whether a character is white space of XML, or becomes that.
+pub fn is_space(letter: char) -> bool {
+    matches!(letter, ' ' | '\t' | '\n' | '\r') || !is_allowed(letter)
+}
+
+/// Whether a text would be an empty element.
+pub fn is_blank(text: &str) -> bool {
+    text.chars().all(is_space)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_escaped_and_forbidden_characters_become_blanks() {
+        let table = [
+            ("Müller & Söhne <KG>", "<a>Müller &amp; Söhne &lt;KG&gt;</a>"),
+            ("eins\r\nzwei\rdrei\nvier", "<a>eins\nzwei\ndrei\nvier</a>"),
+            ("a\u{b}b\u{0}c\u{ffff}d\u{85}e", "<a>a b c d\u{85}e</a>"),
+            ("]]>", "<a>]]&gt;</a>"),
+            ("Ελιά 𝔘", "<a>Ελιά 𝔘</a>"),
+            (" \t\r\n\u{1}\u{fffe}", ""),
+            ("\u{a0}", "<a>\u{a0}</a>"),
+            ("", ""),
+        ];
+        for (text, expected) in table {
+            let mut xml = Xml(String::new());
+            xml.text("a", text);
+            assert_eq!(xml.into_string(), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_element_without_content_is_left_out() {
+        let mut xml = Xml(String::new());
+        xml.element("a", |xml| {
+            xml.element("b", |xml| xml.text("c", " "));
+            xml.text_with("d", ("scheme", "VA"), "\u{1}");
+        });
+        xml.element("e", |xml| xml.number("f", 1));
+        assert_eq!(xml.into_string(), "<e><f>1</f></e>");
+    }
+}
