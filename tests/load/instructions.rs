@@ -4,6 +4,8 @@
 //! runs N and 2 N times in a process of its own under valgrind; the difference is what N runs take,
 //! without all that goes before and after. `-- NAME` counts the pieces whose name contains it.
 
+#[path = "../erechnung/beispiele.rs"]
+mod beispiele;
 mod data;
 mod lines;
 
@@ -38,6 +40,7 @@ const PIECES: &[Piece] = &[
     Piece { name: "total of a line", times: 10_000, work: |_, times| repeat(times, line_total) },
     Piece { name: "tax of five lines", times: 10_000, work: |_, times| repeat(times, sums) },
     Piece { name: "day in Berlin", times: 10_000, work: |_, times| repeat(times, day) },
+    Piece { name: "six e-invoices", times: 200, work: e_invoices },
     Piece { name: "JSON of 10,000 numbers", times: 20, work: |_, times| read_json(times, 0) },
     Piece {
         name: "JSON of 10,000 numbers, 31 levels down",
@@ -177,6 +180,13 @@ fn sums() {
         (Money::from_units(black_box(1_999 + at)), Percent::from_units(7_000_000 + at % 2 * 12_000_000))
     };
     black_box(tax::Summen::of((0..5).map(line)).unwrap());
+}
+
+fn e_invoices(_: &Path, times: usize) {
+    let documents = beispiele::all();
+    for (_, document) in (0..times).flat_map(|_| &documents) {
+        black_box(partnerd::erechnung::erechnung(black_box(document)).unwrap());
+    }
 }
 
 fn day() {
