@@ -11,7 +11,7 @@ const LAENDER: &str = "AD AE AF AG AI AL AM AN AO AQ AR AS AT AU AW AX AZ BA BB 
 
 /// Whether a text is the code of a country that an e-invoice can name.
 pub fn is_known(code: &str) -> bool {
-    code.len() == 2 && LAENDER.split_ascii_whitespace().any(|known| known == code)
+    LAENDER.as_bytes().chunks(3).any(|known| known.starts_with(code.as_bytes()) && code.len() == 2)
 }
 
 /// Whether a VAT id begins with a country (BR-CO-09), EL being Greece, and has something behind it.

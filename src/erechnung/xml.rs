@@ -87,6 +87,10 @@ impl Xml {
         if is_blank(text) {
             return;
         }
+        if text.bytes().all(is_plain) {
+            self.0.push_str(text);
+            return;
+        }
         let mut letters = text.chars().peekable();
         while let Some(letter) = letters.next() {
             match letter {
@@ -102,6 +106,11 @@ impl Xml {
             }
         }
     }
+}
+
+/// Whether a byte stands for itself wherever it is; 0xEF may begin U+FFFE and U+FFFF.
+fn is_plain(byte: u8) -> bool {
+    byte >= b' ' && !matches!(byte, b'<' | b'>' | b'&' | 0xef) || matches!(byte, b'\t' | b'\n')
 }
 
 /// XML 1.0, production 2; a `char` is never a surrogate.
