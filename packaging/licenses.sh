@@ -81,6 +81,7 @@ add(unicode, "Unicode CLDR 48.2 (names of the countries)")
 ui = pathlib.Path("src/app/docs/swagger-ui")
 for name in ("LICENSE", "NOTICE", "swagger-ui-bundle.js.LICENSE.txt"):
     add((ui / name).read_text(), "Swagger UI (the page /docs)")
+add(pathlib.Path("src/blatt/fonts/LICENSE").read_text(), "Open Sans (fonts of the sheet)")
 add(pathlib.Path("/usr/share/common-licenses/LGPL-2.1").read_text(), "GNU C Library (the static executable for Linux)")
 
 print("""What partnerd contains that others wrote
@@ -96,6 +97,8 @@ Rust's standard library                  MIT OR Apache-2.0 (The Rust Project Dev
 SQLite (in libsqlite3-sys)               public domain
 Swagger UI (the page /docs)              Apache-2.0
 Unicode CLDR 48.2 (country names)        Unicode-3.0
+Open Sans (fonts of the sheet)           Apache-2.0 (digitized data copyright 2010-2011, Google Corporation; changed by
+                                         packaging/fonts.sh: fewer characters, no hints, no features, a box added)
 GNU C Library (static Linux executable)  LGPL-2.1-or-later. Whoever wants another version of it builds the
                                          executable anew from partnerd's sources with packaging/build.sh.
 GCC's runtime (static Linux executable)  GPL-3.0-or-later WITH GCC-exception-3.1: nothing follows for what is linked to it

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | [`rules`] | what the trade demands: prices, tax, units, days, pairing of goods; no SQL, no HTTP, no clock |
 //! | [`erechnung`] | the XML of an e-invoice from what is stored, and what is missing for one; as pure as the rules |
+//! | [`blatt`] | the sheet: a document as the PDF that leaves the house; no SQL, no HTTP, no clock |
 //! | [`failure`] | why a piece of work has no result: a refusal, or a fault of ours |
 //! | [`db`] | the file: connections, migrations, the one writer, readers, checkpoints, copies, seals |
 //! | [`listing`] | lists as JSON, written row by row as they are read |
@@ -47,6 +48,8 @@
 pub mod rules;
 
 pub mod erechnung;
+
+pub mod blatt;
 
 pub mod failure;
 

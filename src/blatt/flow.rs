@@ -1,0 +1,123 @@
+//! What lies between head and foot, broken into pages.
+
+use super::page::{Belongs, HEIGHT, MM, NodeId, Pages, Role, Shape, Tree};
+use super::text::{BODY, HEADING, Style, Typesetter};
+use super::{DrawError, MAX_PAGES};
+
+/// Left edge of all text (DIN 5008).
+pub const LEFT: f32 = 25.0 * MM;
+/// How wide text may be: up to 20 mm from the right edge of the paper.
+pub const TEXT_WIDTH: f32 = 165.0 * MM;
+/// Where the text of the second page and those that follow begins.
+const TOP: f32 = 31.0 * MM;
+
+/// Lines of a paragraph that stay together at the end of a page and at the beginning of the next.
+pub const TOGETHER: usize = 2;
+
+/// Pages being filled from top to bottom.
+pub struct Flow<'t> {
+    /// What was laid out so far.
+    pub pages: Pages,
+    /// Measures texts.
+    pub typesetter: &'t mut Typesetter,
+    /// How far this page is filled.
+    pub y: f32,
+    /// How far a page may be filled.
+    bottom: f32,
+}
+
+impl<'t> Flow<'t> {
+    /// An empty page, filled down to `y`, whose foot takes so much.
+    pub fn new(typesetter: &'t mut Typesetter, y: f32, foot: f32) -> Flow<'t> {
+        Flow { pages: Pages::new(), typesetter, y, bottom: HEIGHT - foot }
+    }
+
+    /// What is left of this page.
+    pub fn room(&self) -> f32 {
+        self.bottom - self.y
+    }
+
+    /// What a page has that nothing stands on.
+    pub fn whole_page(&self) -> f32 {
+        self.bottom - TOP
+    }
+
+    /// Goes on at the top of another page.
+    pub fn break_page(&mut self) -> Result<(), DrawError> {
+        if self.pages.pages.len() >= MAX_PAGES {
+            return Err(DrawError::TooLong);
+        }
+        self.pages.pages.push(Vec::new());
+        self.y = TOP;
+        Ok(())
+    }
+
+    /// Goes on at another page if less than this is left of one that something stands on.
+    pub fn need(&mut self, height: f32) -> Result<(), DrawError> {
+        if self.room() < height && self.y > TOP { self.break_page() } else { Ok(()) }
+    }
+
+    /// Leaves so much free; nothing at the top of a page.
+    pub fn space(&mut self, height: f32) {
+        if self.y > TOP {
+            self.y += height;
+        }
+    }
+
+    /// A text on the baseline of a line that begins at `y`.
+    pub fn line(&mut self, x: f32, y: f32, text: &str, style: Style, belongs: Belongs) {
+        self.pages.mark(x, y + baseline(style), Shape::Text(text.to_owned(), style), belongs);
+    }
+
+    /// A heading, which stays with the `height` that follows.
+    pub fn heading(&mut self, text: &str, height: f32) -> Result<(), DrawError> {
+        let lines = self.typesetter.lines(text, HEADING, TEXT_WIDTH);
+        if lines.is_empty() {
+            return Ok(());
+        }
+        self.need(HEADING.leading * lines.len() as f32 + 2.0 + height)?;
+        let node = self.pages.tree.add(Tree::ROOT, Role::Heading(2, lines.concat()));
+        self.lines(&lines, LEFT, HEADING, node)?;
+        self.y += 2.0;
+        Ok(())
+    }
+
+    /// A paragraph as wide as the page.
+    pub fn paragraph(&mut self, text: &str, style: Style) -> Result<(), DrawError> {
+        let lines = self.typesetter.lines(text, style, TEXT_WIDTH);
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let node = self.pages.tree.add(Tree::ROOT, Role::Paragraph);
+        self.lines(&lines, LEFT, style, node)
+    }
+
+    /// Lines one below the other, broken where the page ends: no line stands alone.
+    pub fn lines(&mut self, lines: &[String], x: f32, style: Style, node: NodeId) -> Result<(), DrawError> {
+        for (at, line) in lines.iter().enumerate() {
+            let rest = lines.len() - at;
+            let stay = if at == 0 || rest == TOGETHER { TOGETHER.min(rest) } else { 1 };
+            self.need(style.leading * stay as f32)?;
+            self.line(x, self.y, line, style, Belongs::To(node));
+            self.y += style.leading;
+        }
+        Ok(())
+    }
+
+    /// Paragraphs with their heading.
+    pub fn text(&mut self, heading: Option<&str>, paragraphs: &[String]) -> Result<(), DrawError> {
+        if let Some(heading) = heading {
+            self.heading(heading, BODY.leading * TOGETHER as f32)?;
+        }
+        for (at, paragraph) in paragraphs.iter().enumerate() {
+            self.space(if at > 0 { 5.0 } else { 0.0 });
+            self.paragraph(paragraph, BODY)?;
+        }
+        Ok(())
+    }
+}
+
+/// From the top of a line to its baseline: the font's ascender and descender share what the leading leaves.
+pub fn baseline(style: Style) -> f32 {
+    style.leading / 2.0 + style.size * 0.36
+}

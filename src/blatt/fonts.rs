@@ -1,0 +1,114 @@
+//! The two fonts of every sheet, compiled in: Open Sans, Regular and Bold, with the letters of Europe's languages
+//! (packaging/fonts.sh makes the files).
+
+use std::sync::OnceLock;
+
+use krilla::text::Font;
+use skrifa::instance::{LocationRef, Size};
+use skrifa::{FontRef, MetadataProvider};
+
+use super::DrawError;
+
+const REGULAR: &[u8] = include_bytes!("fonts/OpenSans-Regular.ttf");
+const BOLD: &[u8] = include_bytes!("fonts/OpenSans-Bold.ttf");
+
+/// What stands for a character that the font lacks: a box.
+const BOX: char = '\u{25a1}';
+
+/// Characters below this are found without a search: the Latin ones.
+const LATIN: usize = 0x250;
+
+/// How heavy a text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weight {
+    /// What is read.
+    Regular,
+    /// What is found.
+    Bold,
+}
+
+/// A glyph and how far it moves on, in units of its font.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Glyph {
+    /// Zero: the font lacks the character.
+    pub id: u16,
+    /// In units of the font.
+    pub advance: u16,
+}
+
+/// A font and its glyphs by character.
+pub struct Face {
+    /// As the PDF library has it.
+    pub font: Font,
+    units: f32,
+    latin: Vec<Glyph>,
+    others: Vec<(char, Glyph)>,
+    missing: Glyph,
+}
+
+/// Both fonts.
+pub struct Fonts([Face; 2]);
+
+/// The fonts, read at the first use.
+pub fn fonts() -> Result<&'static Fonts, DrawError> {
+    static FONTS: OnceLock<Option<Fonts>> = OnceLock::new();
+    let fonts = FONTS.get_or_init(|| Some(Fonts([Face::read(REGULAR)?, Face::read(BOLD)?])));
+    fonts.as_ref().ok_or_else(|| DrawError::Broken("a built-in font cannot be read".to_owned()))
+}
+
+impl Fonts {
+    /// The font of this weight.
+    pub fn face(&self, weight: Weight) -> &Face {
+        &self.0[weight as usize]
+    }
+}
+
+impl Face {
+    fn read(data: &'static [u8]) -> Option<Face> {
+        let font = Font::new(data.to_vec().into(), 0)?;
+        let face = FontRef::new(data).ok()?;
+        let metrics = face.glyph_metrics(Size::unscaled(), LocationRef::default());
+        let mut others = Vec::new();
+        let mut latin = vec![Glyph::default(); LATIN];
+        for (character, id) in face.charmap().mappings() {
+            let character = char::from_u32(character)?;
+            // A font's units are whole and below 2^16.
+            let advance = metrics.advance_width(id)? as u16;
+            let glyph = Glyph { id: u16::try_from(id.to_u32()).ok()?, advance };
+            match latin.get_mut(character as usize) {
+                Some(place) => *place = glyph,
+                None => others.push((character, glyph)),
+            }
+        }
+        others.sort_unstable_by_key(|(character, _)| *character);
+        let mut face = Face { units: font.units_per_em(), font, latin, others, missing: Glyph::default() };
+        face.missing = face.find(BOX)?;
+        Some(face)
+    }
+
+    fn find(&self, character: char) -> Option<Glyph> {
+        let glyph = match self.latin.get(character as usize) {
+            Some(glyph) => *glyph,
+            None => {
+                let at = self.others.binary_search_by_key(&character, |(known, _)| *known).ok()?;
+                self.others.get(at)?.1
+            }
+        };
+        (glyph.id != 0).then_some(glyph)
+    }
+
+    /// Whether the font has the character.
+    pub fn has(&self, character: char) -> bool {
+        self.find(character).is_some()
+    }
+
+    /// The glyph of a character, the box if there is none.
+    pub fn glyph(&self, character: char) -> Glyph {
+        self.find(character).unwrap_or(self.missing)
+    }
+
+    /// How far a glyph moves on, as a share of the size of the font.
+    pub fn share(&self, glyph: Glyph) -> f32 {
+        f32::from(glyph.advance) / self.units
+    }
+}

@@ -1,0 +1,288 @@
+//! The letter around the document: DIN 5008, form B.
+
+use krilla::image::Image;
+
+use super::DrawError;
+use super::flow::{Flow, LEFT, TEXT_WIDTH, baseline};
+use super::model::{Absender, Aufdruck, Blatt};
+use super::numbers::{day, iban};
+use super::page::{Belongs, HEIGHT, MM, Pages, Role, Shape, Tree, WIDTH};
+use super::sections;
+use super::text::{ADDRESS, BODY, DETAIL, FOOT, LABEL, SEPARATOR, Style, TITLE, Typesetter, at_most};
+
+/// The field of the address: 85 by 45 mm, 20 mm from the left, 45 mm from the top; 5 mm inside it is written on.
+const ADDRESS_WIDTH: f32 = 80.0 * MM;
+/// Lines of an address that are shown.
+const ADDRESS_LINES: usize = 10;
+/// Below the zone of the return address.
+const ADDRESS_TOP: f32 = 62.7 * MM;
+/// Where the return address ends.
+const RETURN_END: f32 = 60.5 * MM;
+/// The information block: 75 mm wide, 10 mm from the right.
+const BLOCK: f32 = 125.0 * MM;
+const BLOCK_TOP: f32 = 50.0 * MM;
+const BLOCK_NAMES: f32 = 27.0 * MM;
+const BLOCK_WIDTH: f32 = 65.0 * MM;
+/// What does not fit above this stands below the title.
+const BLOCK_END: f32 = 115.0 * MM;
+/// Where the subject begins, unless address or block are longer.
+const SUBJECT: f32 = 98.5 * MM;
+/// Lines of the title, and of what it refers to.
+const TITLE_LINES: usize = 4;
+/// Fold marks, and the mark for the punch between them.
+const MARKS: [(f32, f32); 3] = [(105.0 * MM, 3.5 * MM), (148.5 * MM, 5.0 * MM), (210.0 * MM, 3.5 * MM)];
+/// The space for the logo, right-aligned with the text.
+const LOGO: (f32, f32) = (62.0 * MM, 24.0 * MM);
+const LOGO_TOP: f32 = 13.0 * MM;
+/// From the lower edge of the paper to the foot.
+const BOTTOM: f32 = 9.0 * MM;
+const COLUMNS: usize = 4;
+/// Where the columns of the foot begin and how wide they are; the last one takes an IBAN.
+const FOOT_COLUMNS: [(f32, f32); COLUMNS] = [(0.0, 102.0), (112.0, 108.0), (230.0, 98.0), (338.0, 129.0)];
+/// Lines of one column of the foot.
+const FOOT_LINES: usize = 10;
+/// Lines of the text below the columns; a longer one ends the document instead.
+const FOOT_TEXT: usize = 4;
+
+/// The foot of every page.
+struct Foot<'b> {
+    columns: Vec<Vec<String>>,
+    below: Vec<String>,
+    too_long: Option<&'b str>,
+    height: f32,
+}
+
+/// Lays out the whole sheet.
+pub fn lay_out(blatt: &Blatt, logo: Option<&Image>, typesetter: &mut Typesetter) -> Result<Pages, DrawError> {
+    let foot = Foot::of(&blatt.absender, typesetter);
+    let mut flow = Flow::new(typesetter, SUBJECT, foot.height + 7.0 * MM);
+    let (begin, shown) = head(blatt, logo, &mut flow);
+    flow.y = begin;
+    for angabe in blatt.angaben.iter().skip(shown) {
+        flow.paragraph(&format!("{}: {}", angabe.name, angabe.wert), BODY)?;
+    }
+    sections::draw(blatt, &mut flow)?;
+    if let Some(text) = foot.too_long {
+        flow.space(BODY.leading);
+        flow.paragraph(text, DETAIL)?;
+    }
+    frame(blatt, &foot, &mut flow);
+    Ok(flow.pages)
+}
+
+/// All of the first page that stands above the document; where that begins, and how many of its facts are shown.
+fn head(blatt: &Blatt, logo: Option<&Image>, flow: &mut Flow) -> (f32, usize) {
+    let absender = &blatt.absender;
+    let mut name_width = TEXT_WIDTH;
+    if let Some(logo) = logo {
+        let (width, height) = fitted(logo.size());
+        let x = LEFT + TEXT_WIDTH - width;
+        name_width = TEXT_WIDTH - width - 8.0 * MM;
+        let alt = flow.typesetter.one_line(&format!("Logo {}", absender.firma));
+        let figure = flow.pages.tree.add(Tree::ROOT, Role::Figure(alt));
+        flow.pages.mark(x, LOGO_TOP, Shape::Logo(width, height), Belongs::To(figure));
+    }
+    let name = Style { size: 14.0, leading: 18.0, ..TITLE };
+    let lines = flow.typesetter.lines(&absender.firma, name, name_width);
+    let node = flow.pages.tree.add(Tree::ROOT, Role::Paragraph);
+    for (at, line) in at_most(lines, 2).iter().enumerate() {
+        flow.line(LEFT, 17.0 * MM + at as f32 * name.leading, line, name, Belongs::To(node));
+    }
+    let address_end = address(blatt, flow);
+    let (block_end, shown) = block(blatt, flow);
+    let top = SUBJECT.max(address_end + 8.0 * MM).max(block_end + 6.0 * MM);
+    (subject(blatt, top, flow), shown)
+}
+
+/// The size of the logo in its space.
+fn fitted((width, height): (u32, u32)) -> (f32, f32) {
+    // A logo has up to a million pixels, which a float holds exactly.
+    let (width, height) = (width as f32, height as f32);
+    let scale = (LOGO.0 / width).min(LOGO.1 / height);
+    (width * scale, height * scale)
+}
+
+fn address(blatt: &Blatt, flow: &mut Flow) -> f32 {
+    let absender = &blatt.absender;
+    let town = format!("{} {}", absender.plz, absender.ort);
+    let parts = [absender.firma.as_str(), &absender.strasse, town.trim()];
+    let back = parts.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(SEPARATOR);
+    let lines = flow.typesetter.lines(&back, FOOT, ADDRESS_WIDTH);
+    let node = flow.pages.tree.add(Tree::ROOT, Role::Paragraph);
+    let lines = at_most(lines, 2);
+    for (at, line) in lines.iter().enumerate() {
+        let y = RETURN_END - (lines.len() - at) as f32 * FOOT.leading;
+        flow.line(LEFT, y, line, FOOT, Belongs::To(node));
+    }
+    flow.pages.mark(LEFT, RETURN_END + 0.5, Shape::Rule(ADDRESS_WIDTH, 0.35, 150), Belongs::Decoration);
+
+    let mut lines = Vec::new();
+    for line in &blatt.anschrift {
+        lines.extend(flow.typesetter.lines(line, ADDRESS, ADDRESS_WIDTH));
+    }
+    // Six lines fill the field; more are set closer.
+    let style = if lines.len() > 6 { ADDRESS.sized(8.2) } else { ADDRESS };
+    let lines = at_most(lines, ADDRESS_LINES);
+    let node = flow.pages.tree.add(Tree::ROOT, Role::Paragraph);
+    let mut y = ADDRESS_TOP;
+    for line in &lines {
+        flow.line(LEFT, y, line, style, Belongs::To(node));
+        y += style.leading;
+    }
+    y
+}
+
+/// The facts beside the address: where they end, and how many there are. The others do not fit.
+fn block(blatt: &Blatt, flow: &mut Flow) -> (f32, usize) {
+    let mut y = BLOCK_TOP;
+    for (at, angabe) in blatt.angaben.iter().enumerate() {
+        let names = flow.typesetter.lines(&angabe.name, LABEL, BLOCK_NAMES - 4.0);
+        let values = flow.typesetter.lines(&angabe.wert, BODY, BLOCK_WIDTH - BLOCK_NAMES);
+        let height =
+            (values.len().max(1) as f32 * BODY.leading).max(names.len() as f32 * LABEL.leading) + 0.6;
+        if y + height > BLOCK_END {
+            return (y, at);
+        }
+        let node = flow.pages.tree.add(Tree::ROOT, Role::Paragraph);
+        // Names are smaller and share the baseline of their values.
+        let drop = baseline(BODY) - baseline(LABEL);
+        for (at, name) in names.iter().enumerate() {
+            let name = format!("{name} ");
+            flow.line(BLOCK, y + drop + at as f32 * LABEL.leading, &name, LABEL, Belongs::To(node));
+        }
+        for (at, value) in values.iter().enumerate() {
+            flow.line(BLOCK + BLOCK_NAMES, y + at as f32 * BODY.leading, value, BODY, Belongs::To(node));
+        }
+        y += height;
+    }
+    (y, blatt.angaben.len())
+}
+
+/// The title and what it refers to; where the text begins.
+fn subject(blatt: &Blatt, top: f32, flow: &mut Flow) -> f32 {
+    let mut y = top;
+    let title = at_most(flow.typesetter.lines(&blatt.titel, TITLE, TEXT_WIDTH), TITLE_LINES);
+    let heading = flow.pages.tree.add(Tree::ROOT, Role::Heading(1, title.concat()));
+    for line in &title {
+        flow.line(LEFT, y, line, TITLE, Belongs::To(heading));
+        y += TITLE.leading;
+    }
+    if let Some(text) = &blatt.untertitel {
+        let node = flow.pages.tree.add(Tree::ROOT, Role::Paragraph);
+        y += 1.0;
+        for line in &at_most(flow.typesetter.lines(text, BODY.sized(10.0), TEXT_WIDTH), TITLE_LINES) {
+            flow.line(LEFT, y, line, BODY.sized(10.0), Belongs::To(node));
+            y += BODY.sized(10.0).leading;
+        }
+    }
+    y + 11.0
+}
+
+/// What every page has: its foot, its number, what stands across it; from the second on the title above.
+fn frame(blatt: &Blatt, foot: &Foot, flow: &mut Flow) {
+    let count = flow.pages.pages.len();
+    let title = flow.typesetter.one_line(&blatt.titel);
+    let title = format!("{title} vom {}", day(blatt.datum));
+    let title = flow.typesetter.lines(&title, LABEL, TEXT_WIDTH * 0.55);
+    let firma = flow.typesetter.lines(&blatt.absender.firma, LABEL, TEXT_WIDTH * 0.4);
+    let pages = std::mem::take(&mut flow.pages.pages);
+    for (at, marks) in pages.into_iter().enumerate() {
+        flow.pages.pages.push(Vec::new());
+        across(blatt, flow);
+        flow.pages.pages[at].extend(marks);
+        if at == 0 {
+            for (y, length) in MARKS {
+                flow.pages.mark(5.0 * MM, y, Shape::Rule(length, 0.3, 140), Belongs::Decoration);
+            }
+        } else {
+            let top = 17.0 * MM;
+            if let Some(title) = title.first() {
+                flow.line(LEFT, top, title, LABEL, Belongs::PageHead);
+            }
+            if let Some(firma) = firma.first() {
+                right(flow, top, firma, LABEL, Belongs::PageHead);
+            }
+            let line = top + LABEL.leading + 2.5;
+            flow.pages.mark(LEFT, line, Shape::Rule(TEXT_WIDTH, 0.35, 205), Belongs::Decoration);
+        }
+        foot.draw(flow, at + 1, count);
+    }
+}
+
+fn right(flow: &mut Flow, y: f32, text: &str, style: Style, belongs: Belongs) {
+    let x = LEFT + TEXT_WIDTH - flow.typesetter.width(text.trim_end(), style);
+    flow.line(x, y, text, style, belongs);
+}
+
+fn across(blatt: &Blatt, flow: &mut Flow) {
+    let Some(aufdruck) = blatt.aufdruck else { return };
+    let (text, size) = match aufdruck {
+        Aufdruck::Entwurf => ("ENTWURF", 110.0),
+        Aufdruck::Test => ("TEST", 170.0),
+    };
+    flow.pages.mark(WIDTH / 2.0, HEIGHT / 2.0, Shape::Across(text.to_owned(), size), Belongs::Watermark);
+}
+
+impl<'b> Foot<'b> {
+    fn of(absender: &'b Absender, typesetter: &mut Typesetter) -> Foot<'b> {
+        let columns = foot_texts(absender).into_iter().zip(FOOT_COLUMNS).map(|(texts, (_, width))| {
+            let lines: Vec<_> = texts.iter().flat_map(|text| typesetter.lines(text, FOOT, width)).collect();
+            at_most(lines, FOOT_LINES)
+        });
+        let columns: Vec<Vec<String>> = columns.collect();
+        let text = absender.rechnungstext.as_deref().unwrap_or_default();
+        let mut below = typesetter.lines(text, FOOT, TEXT_WIDTH);
+        let too_long = (below.len() > FOOT_TEXT).then_some(text);
+        if too_long.is_some() {
+            below.clear();
+        }
+        let deepest = columns.iter().map(Vec::len).max().unwrap_or_default();
+        let gap = if below.is_empty() { 0.0 } else { 4.0 };
+        let height = (deepest + below.len()) as f32 * FOOT.leading + gap + 5.0 + BOTTOM;
+        Foot { columns, below, too_long, height }
+    }
+
+    fn draw(&self, flow: &mut Flow, page: usize, of: usize) {
+        let top = HEIGHT - self.height;
+        right(flow, top - 13.0, &format!("Seite {page} von {of}"), LABEL, Belongs::PageFoot);
+        flow.pages.mark(LEFT, top, Shape::Rule(TEXT_WIDTH, 0.35, 150), Belongs::Decoration);
+        let mut deepest = 0;
+        for (column, (x, _)) in self.columns.iter().zip(FOOT_COLUMNS) {
+            let x = LEFT + x;
+            for (line, text) in column.iter().enumerate() {
+                let y = top + 5.0 + line as f32 * FOOT.leading;
+                flow.line(x, y, text, FOOT, Belongs::PageFoot);
+            }
+            deepest = deepest.max(column.len());
+        }
+        let below = top + 5.0 + deepest as f32 * FOOT.leading + 4.0;
+        for (line, text) in self.below.iter().enumerate() {
+            flow.line(LEFT, below + line as f32 * FOOT.leading, text, FOOT, Belongs::PageFoot);
+        }
+    }
+}
+
+/// The columns of the foot: address, contact, tax numbers, bank.
+fn foot_texts(absender: &Absender) -> [Vec<String>; COLUMNS] {
+    let named = |name: &str, text: &Option<String>| text.as_ref().map(|text| format!("{name} {text}"));
+    let town = format!("{} {}", absender.plz, absender.ort);
+    let mut address = vec![absender.firma.clone(), absender.strasse.clone(), town.trim().to_owned()];
+    address.extend(absender.staat.clone());
+    address.retain(|line| !line.is_empty());
+    let contact =
+        [absender.kontakt_name.clone(), named("Telefon", &absender.telefon), absender.email.clone()];
+    let numbers = [
+        named("USt-IdNr.", &absender.ust_id),
+        named("Steuernummer", &absender.steuernummer),
+        named("Register", &absender.registernummer),
+        named("Öko-Kontrollstelle", &absender.oeko_kontrollstelle),
+    ];
+    let mut bank = Vec::new();
+    if let Some(konto) = &absender.konto {
+        bank.push(format!("IBAN {}", iban(&konto.iban)));
+        bank.extend(named("BIC", &konto.bic));
+        bank.extend((konto.inhaber != absender.firma).then(|| format!("Inhaber {}", konto.inhaber)));
+    }
+    let there = |texts: Vec<Option<String>>| texts.into_iter().flatten().collect();
+    [address, there(contact.to_vec()), there(numbers.to_vec()), bank]
+}

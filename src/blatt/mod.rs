@@ -1,0 +1,78 @@
+//! The sheet (D25): draws a document as the PDF that leaves the house. Values in, bytes out: no SQL, no HTTP, no
+//! clock, nothing random, so the same [`Blatt`] gives the same bytes with the same version of the program.
+//!
+//! What is drawn is a letter of DIN 5008 form B. [`letter`] places its head and foot, [`flow`] breaks what lies
+//! between them into pages, [`table`] sets rows with their numbers under each other, [`payment`] says how to pay. They
+//! make a list of marks for each page and a tree of what these mean ([`page`]); [`pdf`] writes both as PDF/A-3b with
+//! the tags of PDF/UA-1, and [`facturx`] tells of the e-invoice inside. The fonts are those of [`fonts`] alone: a
+//! character they lack is drawn as a box and reported.
+
+mod abrechnung;
+mod facturx;
+mod flow;
+mod fonts;
+mod letter;
+mod logo;
+mod model;
+mod numbers;
+mod page;
+mod payment;
+mod pdf;
+mod sections;
+mod table;
+mod text;
+
+pub use abrechnung::Abzug;
+pub use logo::{LogoError, check as check_logo};
+pub use model::*;
+
+use std::fmt;
+
+/// Pages a sheet may have. A document of 1,000 positions has 40 to 120; with a text of 4,000 characters in each of
+/// them 1,200.
+pub const MAX_PAGES: usize = 1_500;
+
+/// A sheet that was drawn.
+#[derive(Debug)]
+pub struct Drawn {
+    /// The PDF.
+    pub pdf: Vec<u8>,
+    /// How many pages it has.
+    pub pages: usize,
+    /// Characters that the fonts lack, each once, at most [`text::MAX_MISSING`]: they are drawn as boxes.
+    pub fehlende_zeichen: Vec<char>,
+}
+
+/// Why a sheet cannot be drawn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DrawError {
+    /// It would have more than [`MAX_PAGES`].
+    TooLong,
+    /// The logo is none.
+    Logo(LogoError),
+    /// A bug of ours, or of the library: in English, for the log.
+    Broken(String),
+}
+
+impl fmt::Display for DrawError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DrawError::TooLong => write!(f, "the sheet has more than {MAX_PAGES} pages"),
+            DrawError::Logo(error) => write!(f, "the logo cannot be drawn: {error}"),
+            DrawError::Broken(what) => write!(f, "the sheet cannot be drawn: {what}"),
+        }
+    }
+}
+
+/// Draws a sheet.
+pub fn draw(blatt: &Blatt) -> Result<Drawn, DrawError> {
+    let mut typesetter = text::Typesetter::new(fonts::fonts()?);
+    let logo = blatt.absender.logo.as_deref().map(logo::read).transpose().map_err(DrawError::Logo)?;
+    let pages = letter::lay_out(blatt, logo.as_ref(), &mut typesetter)?;
+    let count = pages.pages.len();
+    let mut pdf = pdf::write(blatt, pages, logo)?;
+    if let Some(erechnung) = &blatt.erechnung {
+        pdf = facturx::announce(&pdf, erechnung.profil)?;
+    }
+    Ok(Drawn { pdf, pages: count, fehlende_zeichen: typesetter.missing() })
+}

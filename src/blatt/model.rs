@@ -1,0 +1,269 @@
+//! What a sheet says.
+
+use crate::rules::day::Day;
+use crate::rules::fixed::{Money, Percent, Price, Quantity};
+
+/// A sheet: one document as its recipient reads it. Texts may be of any length and hold any character.
+#[derive(Debug, Clone)]
+pub struct Blatt {
+    /// What it is, and its number: `Rechnung RE-2026-000123`.
+    pub titel: String,
+    /// What it refers to: `Storno zu Rechnung RE-2026-000120 vom 03.11.2026`.
+    pub untertitel: Option<String>,
+    /// The day of the document, which is that of the file, too.
+    pub datum: Day,
+    /// Whose sheet it is.
+    pub absender: Absender,
+    /// The lines of the address window: name, street, postcode and town, country if abroad.
+    pub anschrift: Vec<String>,
+    /// The block beside the address: date, customer number, contact, delivery date.
+    pub angaben: Vec<Angabe>,
+    /// What follows the title, from top to bottom.
+    pub abschnitte: Vec<Abschnitt>,
+    /// What stands across each page.
+    pub aufdruck: Option<Aufdruck>,
+    /// The e-invoice that makes this sheet a hybrid.
+    pub erechnung: Option<ERechnung>,
+}
+
+/// The company (D24). What is none is not printed.
+#[derive(Debug, Clone, Default)]
+#[allow(missing_docs)]
+pub struct Absender {
+    pub firma: String,
+    pub strasse: String,
+    pub plz: String,
+    pub ort: String,
+    /// The country as the recipient reads it, where that is another one.
+    pub staat: Option<String>,
+    pub ust_id: Option<String>,
+    pub steuernummer: Option<String>,
+    pub registernummer: Option<String>,
+    /// Register court, managing directors.
+    pub rechnungstext: Option<String>,
+    pub kontakt_name: Option<String>,
+    pub telefon: Option<String>,
+    pub email: Option<String>,
+    pub konto: Option<Konto>,
+    pub oeko_kontrollstelle: Option<String>,
+    /// PNG or JPEG as [`super::check_logo`] accepts it.
+    pub logo: Option<Vec<u8>>,
+}
+
+/// A bank account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Konto {
+    /// Whose it is.
+    pub inhaber: String,
+    /// With or without blanks.
+    pub iban: String,
+    /// Empty if not known.
+    pub bic: Option<String>,
+}
+
+/// A name and what it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Angabe {
+    pub name: String,
+    pub wert: String,
+}
+
+impl Angabe {
+    /// `name` is `wert`.
+    pub fn new(name: &str, wert: impl Into<String>) -> Angabe {
+        Angabe { name: name.to_owned(), wert: wert.into() }
+    }
+}
+
+/// What stands across each page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Aufdruck {
+    /// ENTWURF: the document is open.
+    Entwurf,
+    /// TEST: the document is none.
+    Test,
+}
+
+/// The e-invoice inside (D26): attached as `factur-x.xml`.
+#[derive(Debug, Clone)]
+pub struct ERechnung {
+    /// The file, unaltered.
+    pub xml: Vec<u8>,
+    /// What it follows.
+    pub profil: Profil,
+}
+
+/// Which profile of Factur-X an e-invoice follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Profil {
+    /// EN 16931, also called COMFORT.
+    En16931,
+    /// XRechnung, as ZUGFeRD has it as a profile.
+    XRechnung,
+}
+
+/// A part of the sheet.
+#[derive(Debug, Clone)]
+pub enum Abschnitt {
+    /// Paragraphs: introduction, notes, reasons of a tax exemption.
+    Text {
+        /// Above them.
+        ueberschrift: Option<String>,
+        /// Line breaks inside a paragraph are kept.
+        absaetze: Vec<String>,
+    },
+    /// The positions. Columns of prices and of discounts are there if one position has such.
+    Positionen(Vec<Position>),
+    /// Tax groups and the amount.
+    Summen(Summen),
+    /// Another table: weights, deductions, laboratory.
+    Tabelle(Tabelle),
+    /// When, how and where to pay.
+    Zahlung(Zahlung),
+    /// Lines to sign on, side by side, with what stands below each: at most three.
+    Unterschriften(Vec<String>),
+}
+
+/// A position of a document.
+#[derive(Debug, Clone)]
+pub struct Position {
+    /// Its number.
+    pub nummer: i64,
+    /// The article's number, printed below its name.
+    pub artikelnummer: Option<String>,
+    /// Name of the article, or the text of a position without one.
+    pub bezeichnung: String,
+    /// Second line of the name.
+    pub bezeichnung2: Option<String>,
+    /// Up to 4,000 characters (D14).
+    pub langtext: Option<String>,
+    /// Batch, best-before date, origin, control body, weights: what is said of these goods.
+    pub merkmale: Vec<Angabe>,
+    /// In `einheit`.
+    pub menge: Quantity,
+    /// `t`, `kg`, `Stk`.
+    pub einheit: Option<String>,
+    /// None on delivery notes and goods receipts.
+    pub preis: Option<Preis>,
+}
+
+/// What a position costs.
+#[derive(Debug, Clone, Copy)]
+pub struct Preis {
+    /// Net, of one unit, before discount.
+    pub einzelpreis: Price,
+    /// Zero if there is none.
+    pub rabatt: Percent,
+    /// Shown where the positions differ in it.
+    pub mwst_satz: Percent,
+    /// Net, after discount.
+    pub betrag: Money,
+}
+
+/// Sums of a document (D7).
+#[derive(Debug, Clone)]
+pub struct Summen {
+    /// By category and rate.
+    pub gruppen: Vec<Steuergruppe>,
+    /// Sum of positions.
+    pub netto: Money,
+    /// Sum of taxes.
+    pub steuer: Money,
+    /// What is to be paid.
+    pub brutto: Money,
+    /// What it is called: `Rechnungsbetrag`, `Gutschriftsbetrag`.
+    pub bezeichnung: String,
+}
+
+/// Positions of one tax category and rate.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub struct Steuergruppe {
+    pub satz: Percent,
+    pub netto: Money,
+    pub steuer: Money,
+    /// Why there is no tax, or this one: `Innergemeinschaftliche Lieferung`, `§ 24 UStG`.
+    pub grund: Option<String>,
+}
+
+/// A table with a heading for each column.
+#[derive(Debug, Clone)]
+pub struct Tabelle {
+    /// Above it.
+    pub ueberschrift: Option<String>,
+    /// Headings of its columns; the first column takes the width that the others leave.
+    pub spalten: Vec<String>,
+    /// Its rows; a cell that is missing at the end is empty.
+    pub zeilen: Vec<Zeile>,
+}
+
+/// A row of a table.
+#[derive(Debug, Clone)]
+pub struct Zeile {
+    /// One for each column.
+    pub zellen: Vec<Wert>,
+    /// It is a sum of those above: a line above it, and bold.
+    pub summe: bool,
+}
+
+/// What stands in a cell.
+#[derive(Debug, Clone)]
+pub enum Wert {
+    /// Nothing.
+    Leer,
+    /// Words, from the left; a number or a date as words stands under numbers, from the right.
+    Text(String),
+    /// A quantity with its unit.
+    Menge(Quantity, String),
+    /// Per cent, with its sign.
+    Prozent(Percent),
+    /// A factor or another bare number.
+    Zahl(Quantity),
+    /// Euro, with its sign.
+    Betrag(Money),
+    /// Euro for one of this unit.
+    Preis(Price, String),
+}
+
+/// When, how and where to pay.
+#[derive(Debug, Clone)]
+pub struct Zahlung {
+    /// Who pays.
+    pub richtung: Zahlrichtung,
+    /// What is to be paid.
+    pub betrag: Money,
+    /// The day until which.
+    pub faellig: Option<Day>,
+    /// Less for who pays earlier.
+    pub skonto: Option<Skonto>,
+    /// What was agreed, in words.
+    pub bedingung: Option<String>,
+    /// Where to: the company's account, or that of the partner who is paid. With one of the company's and an amount above
+    /// zero there is an EPC QR code.
+    pub konto: Option<Konto>,
+    /// What the transfer shall name.
+    pub verwendungszweck: String,
+}
+
+/// Who pays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Zahlrichtung {
+    /// The recipient of the sheet.
+    Empfaenger,
+    /// The company: a Gutschrift.
+    Absender,
+    /// The company has the recipient's mandate (SEPA direct debit).
+    Lastschrift,
+}
+
+/// Less for who pays earlier.
+#[derive(Debug, Clone, Copy)]
+pub struct Skonto {
+    /// Until this day.
+    pub bis: Day,
+    /// What is deducted.
+    pub prozent: Percent,
+    /// What is to be paid then.
+    pub betrag: Money,
+}

@@ -1,0 +1,84 @@
+//! Numbers and days as a German letter writes them: 1.234,56 and 22.11.2026.
+
+use crate::rules::day::Day;
+use crate::rules::fixed::Fixed;
+
+/// A number with a point between thousands and a decimal comma: all its decimals but zeros at the end, and at least so
+/// many. A negative one begins with a minus sign (U+2212), which is as wide as a digit.
+pub fn german<const SCALE: u32, const SHOWN: usize>(value: Fixed<SCALE, SHOWN>, at_least: usize) -> String {
+    let exact = value.to_string();
+    let (sign, digits) = exact.strip_prefix('-').map_or(("", exact.as_str()), |digits| ("\u{2212}", digits));
+    let (whole, decimals) = digits.split_once('.').unwrap_or((digits, ""));
+    let mut text = sign.to_owned();
+    for (at, digit) in whole.chars().enumerate() {
+        if at > 0 && (whole.len() - at).is_multiple_of(3) {
+            text.push('.');
+        }
+        text.push(digit);
+    }
+    let decimals = decimals.trim_end_matches('0');
+    if !decimals.is_empty() || at_least > 0 {
+        text.push(',');
+        text.push_str(decimals);
+        text.extend(std::iter::repeat_n('0', at_least.saturating_sub(decimals.len())));
+    }
+    text
+}
+
+/// Decimals that a quantity of this unit has at least: tonnes are written to the kilogram.
+pub fn decimals(einheit: &str) -> usize {
+    match einheit.to_lowercase().as_str() {
+        "t" | "to" => 3,
+        "dt" | "dz" => 2,
+        _ => 0,
+    }
+}
+
+/// `DD.MM.YYYY`.
+pub fn day(day: Day) -> String {
+    let iso = day.to_string();
+    let mut parts: Vec<_> = iso.split('-').collect();
+    parts.reverse();
+    parts.join(".")
+}
+
+/// An IBAN in groups of four.
+pub fn iban(iban: &str) -> String {
+    let letters: Vec<char> = iban.chars().filter(|letter| !letter.is_whitespace()).collect();
+    letters.chunks(4).map(String::from_iter).collect::<Vec<_>>().join("\u{a0}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::fixed::{Money, Percent, Price, Quantity};
+
+    #[test]
+    fn numbers_have_points_a_comma_and_their_decimals() {
+        let table = [
+            (german(Money::from_units(0), 2), "0,00"),
+            (german(Money::from_units(-5), 2), "\u{2212}0,05"),
+            (german(Money::from_units(100_000), 2), "1.000,00"),
+            (german(Money::from_units(99_999_999_999_999), 2), "999.999.999.999,99"),
+            (german(Quantity::whole(12), 0), "12"),
+            (german(Quantity::whole(12), 3), "12,000"),
+            (german(Quantity::from_units(-1_234_500_000), 0), "\u{2212}1.234,5"),
+            (german(Quantity::from_units(1), 3), "0,000001"),
+            (german(Price::from_units(245_500), 2), "0,2455"),
+            (german(Price::whole(245), 2), "245,00"),
+            (german(Percent::from_units(7_800_000), 0), "7,8"),
+            (german(Percent::whole(19), 0), "19"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(text, expected);
+        }
+    }
+
+    #[test]
+    fn days_and_accounts_are_written_as_people_read_them() {
+        assert_eq!(day(Day::new(2026, 1, 5)), "05.01.2026");
+        assert_eq!(iban("DE02120300000000202051"), "DE02\u{a0}1203\u{a0}0000\u{a0}0000\u{a0}2020\u{a0}51");
+        assert_eq!(iban("DE02 1203 0000"), "DE02\u{a0}1203\u{a0}0000");
+        assert_eq!(["t", "kg", "dt", "Stk"].map(decimals), [3, 0, 2, 0]);
+    }
+}

@@ -1,0 +1,156 @@
+//! What was laid out: the marks on each page, and the tree of what they mean.
+
+use super::text::Style;
+
+/// Points of a millimetre.
+pub const MM: f32 = 72.0 / 25.4;
+/// A4.
+pub const WIDTH: f32 = 210.0 * MM;
+/// A4.
+pub const HEIGHT: f32 = 297.0 * MM;
+
+/// A place in the tree; [`Tree::ROOT`] is the whole document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NodeId(usize);
+
+/// What a part of the document is (PDF/UA-1).
+#[derive(Debug, Clone, PartialEq)]
+pub enum Role {
+    /// The whole.
+    Document,
+    /// A heading of this level.
+    Heading(u16, String),
+    /// A paragraph.
+    Paragraph,
+    /// A table, with what it is about.
+    Table(String),
+    /// The rows of headings.
+    TableHead,
+    /// The other rows.
+    TableBody,
+    /// A row.
+    Row,
+    /// A heading of a column.
+    HeaderCell,
+    /// A cell.
+    Cell,
+    /// A picture, in words.
+    Figure(String),
+}
+
+/// Who a mark belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Belongs {
+    /// A part of the document.
+    To(NodeId),
+    /// The page: its head.
+    PageHead,
+    /// The page: its foot.
+    PageFoot,
+    /// What stands across the page.
+    Watermark,
+    /// Lines, marks, what is repeated.
+    Decoration,
+}
+
+/// Something drawn. Lengths are in points from the upper left corner.
+#[derive(Debug, Clone)]
+pub enum Shape {
+    /// A line of text that begins here, on this baseline.
+    Text(String, Style),
+    /// A horizontal line: its length, how thick, how grey.
+    Rule(f32, f32, u8),
+    /// The logo: width and height.
+    Logo(f32, f32),
+    /// A square of dark and light modules, row by row, and how wide one of them is.
+    Code(Vec<Vec<bool>>, f32),
+    /// Grey letters of this size across the page, around this point.
+    Across(String, f32),
+    /// Nothing to see: an empty cell of a table is a cell, too.
+    Nothing,
+}
+
+/// A shape at its place.
+#[derive(Debug, Clone)]
+pub struct Mark {
+    /// From the left.
+    pub x: f32,
+    /// From the top; of a text its baseline.
+    pub y: f32,
+    /// What.
+    pub shape: Shape,
+    /// Whose.
+    pub belongs: Belongs,
+}
+
+/// A part of the document and what it consists of, in reading order.
+#[derive(Debug)]
+pub struct Node {
+    /// What it is.
+    pub role: Role,
+    /// Its parts.
+    pub parts: Vec<NodeId>,
+}
+
+/// The structure of the document.
+#[derive(Debug)]
+pub struct Tree(Vec<Node>);
+
+impl Tree {
+    /// The document.
+    pub const ROOT: NodeId = NodeId(0);
+
+    fn new() -> Tree {
+        Tree(vec![Node { role: Role::Document, parts: Vec::new() }])
+    }
+
+    /// A new part of `parent`, behind those it has.
+    pub fn add(&mut self, parent: NodeId, role: Role) -> NodeId {
+        let id = NodeId(self.0.len());
+        self.0.push(Node { role, parts: Vec::new() });
+        if let Some(parent) = self.0.get_mut(parent.0) {
+            parent.parts.push(id);
+        }
+        id
+    }
+
+    /// How many parts there are, the document with them.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The part at this place.
+    pub fn get(&self, id: NodeId) -> Option<&Node> {
+        self.0.get(id.0)
+    }
+}
+
+impl NodeId {
+    /// Its place in a list that is as long as the tree.
+    pub fn index(self) -> usize {
+        self.0
+    }
+}
+
+/// All pages.
+#[derive(Debug)]
+pub struct Pages {
+    /// Marks by page, in the order in which they are drawn.
+    pub pages: Vec<Vec<Mark>>,
+    /// What they mean.
+    pub tree: Tree,
+}
+
+impl Pages {
+    /// One empty page.
+    pub fn new() -> Pages {
+        Pages { pages: vec![Vec::new()], tree: Tree::new() }
+    }
+
+    /// Draws on the last page.
+    pub fn mark(&mut self, x: f32, y: f32, shape: Shape, belongs: Belongs) {
+        if let Some(page) = self.pages.last_mut() {
+            page.push(Mark { x, y, shape, belongs });
+        }
+    }
+}

@@ -1,0 +1,407 @@
+//! Rows and columns: numbers under each other by their decimal comma, headings repeated on each page, sums carried over.
+
+use super::DrawError;
+use super::flow::{Flow, LEFT, TEXT_WIDTH, TOGETHER, baseline};
+use super::numbers::german;
+use super::page::{Belongs, MM, NodeId, Role, Shape, Tree};
+use super::text::{CELL, DETAIL, LABEL, Style};
+use crate::rules::fixed::Money;
+
+/// Between two columns.
+const GAP: f32 = 14.0;
+/// Above and below what stands in a row.
+const PADDING: f32 = 3.2;
+/// Narrowest first column: where numbers leave less, they reach into it.
+const NARROWEST: f32 = 80.0;
+/// A row of up to this share of a page is not broken if it fits onto the next page.
+const UNBROKEN: f32 = 0.18;
+/// Up to this share of a page a table that is whole is not broken, and up to this number of rows.
+const WHOLE: f32 = 0.6;
+const TOGETHER_ROWS: usize = 20;
+/// Details run on below the numbers, up to this width.
+const DETAILS: f32 = 112.0 * MM;
+const FINE: f32 = 0.35;
+const STRONG: f32 = 0.8;
+const PALE: u8 = 205;
+const DARK: u8 = 60;
+
+/// A heading and what stands below.
+#[derive(Debug, Clone)]
+pub struct Column {
+    /// Its heading.
+    pub title: String,
+    /// Numbers stand on the right, under each other.
+    pub numbers: bool,
+    /// It is as wide as the others leave.
+    pub takes_the_rest: bool,
+}
+
+/// What stands in a row under a heading.
+#[derive(Debug, Clone)]
+pub enum Cell {
+    /// Nothing.
+    Empty,
+    /// Lines of these styles, broken to the width of the column.
+    Texts(Vec<(String, Style)>),
+    /// A number, and behind it its unit or nothing.
+    Number(String, String),
+}
+
+/// A row.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// One for each column.
+    pub cells: Vec<Cell>,
+    /// A sum of those above.
+    pub is_sum: bool,
+    /// The sum up to this row, where sums are carried over.
+    pub carried: Option<Money>,
+}
+
+/// A table.
+pub struct Table {
+    /// What it is about, for who cannot see it.
+    pub summary: String,
+    /// Its columns.
+    pub columns: Vec<Column>,
+    /// Its rows.
+    pub rows: Vec<Row>,
+    /// What must follow the last row on the same page.
+    pub keep: f32,
+    /// How wide it is.
+    pub width: f32,
+    /// Sums are set larger.
+    pub has_total: bool,
+    /// It is short and not broken, if it can be helped.
+    pub is_whole: bool,
+}
+
+/// Where a column lies, and the widest of its numbers before and behind the decimal comma.
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
+    x: f32,
+    width: f32,
+    whole: f32,
+    decimals: f32,
+    unit: f32,
+}
+
+/// A row broken to the widths of its columns.
+struct Broken<'r> {
+    row: &'r Row,
+    style: Style,
+    lines: Vec<Vec<(String, Style)>>,
+    height: f32,
+}
+
+impl Broken<'_> {
+    /// Lines of its longest cell.
+    fn most(&self) -> usize {
+        self.lines.iter().map(Vec::len).max().unwrap_or_default()
+    }
+
+    /// How much the lines from `begin` to `end` take.
+    fn depth(&self, begin: usize, end: usize) -> f32 {
+        let least = if begin == 0 { self.style.leading } else { 0.0 };
+        let cells = self.lines.iter().map(|lines| height(lines.iter().take(end).skip(begin)));
+        cells.fold(least, f32::max)
+    }
+
+    /// Up to which line those from `begin` on fit into `limit`: one at least, and no single one is left.
+    fn fitting(&self, begin: usize, limit: f32) -> usize {
+        let most = self.most();
+        let mut deep = vec![0.0; self.lines.len()];
+        let mut end = begin;
+        while end < most {
+            for (deep, lines) in deep.iter_mut().zip(&self.lines) {
+                *deep += lines.get(end).map_or(0.0, |(_, style)| style.leading);
+            }
+            if deep.iter().copied().fold(0.0, f32::max) > limit && end > begin {
+                break;
+            }
+            end += 1;
+        }
+        if most - end == 1 && end - begin > TOGETHER { end - 1 } else { end }
+    }
+}
+
+/// The comma and what follows it.
+fn split(number: &str) -> (&str, &str) {
+    number.split_at(number.find(',').unwrap_or(number.len()))
+}
+
+impl Table {
+    /// A table as wide as the text.
+    pub fn new(summary: &str, columns: Vec<Column>, rows: Vec<Row>) -> Table {
+        let summary = summary.to_owned();
+        Table { summary, columns, rows, keep: 0.0, width: TEXT_WIDTH, has_total: false, is_whole: true }
+    }
+
+    fn style(&self, row: &Row) -> Style {
+        match (row.is_sum, self.has_total) {
+            (false, _) => CELL,
+            (true, false) => CELL.bold(),
+            (true, true) => CELL.bold().sized(10.0),
+        }
+    }
+
+    fn places(&self, flow: &mut Flow) -> Vec<Place> {
+        let mut places: Vec<_> = (0..self.columns.len()).map(|at| self.measure(at, flow)).collect();
+        let taken: f32 = places.iter().map(|place| place.width + GAP).sum::<f32>() - GAP;
+        let rest = (self.width - taken).max(NARROWEST);
+        let mut x = LEFT;
+        for (place, column) in places.iter_mut().zip(&self.columns) {
+            if column.takes_the_rest {
+                place.width = rest;
+            }
+            place.x = x;
+            x += place.width + GAP;
+        }
+        places
+    }
+
+    fn measure(&self, at: usize, flow: &mut Flow) -> Place {
+        let mut place = Place::default();
+        let Some(column) = self.columns.get(at).filter(|column| !column.takes_the_rest) else { return place };
+        let title = flow.typesetter.one_line(&column.title);
+        place.width = flow.typesetter.width(&title, LABEL);
+        for row in &self.rows {
+            let style = self.style(row);
+            let mut width = |text: &str, style: Style| {
+                let text = flow.typesetter.one_line(text);
+                flow.typesetter.width(&text, style)
+            };
+            match row.cells.get(at) {
+                Some(Cell::Number(number, unit)) => {
+                    let (whole, decimals) = split(number);
+                    place.whole = place.whole.max(width(whole, style));
+                    place.decimals = place.decimals.max(width(decimals, style));
+                    place.unit = place.unit.max(width(unit, style));
+                }
+                Some(Cell::Texts(texts)) => {
+                    for (text, style) in texts {
+                        place.width = place.width.max(width(text, *style).min(NARROWEST));
+                    }
+                }
+                _ => {}
+            }
+        }
+        place.width = place.width.max(place.whole + place.decimals + place.unit);
+        place
+    }
+
+    fn broken<'r>(&self, row: &'r Row, places: &[Place], flow: &mut Flow) -> Broken<'r> {
+        let style = self.style(row);
+        let lines: Vec<Vec<(String, Style)>> = row
+            .cells
+            .iter()
+            .zip(places)
+            .map(|(cell, place)| {
+                let Cell::Texts(texts) = cell else { return Vec::new() };
+                let mut lines = Vec::new();
+                for (text, own) in texts {
+                    let below = if *own == DETAIL { DETAILS.min(LEFT + self.width - place.x) } else { 0.0 };
+                    let own = if row.is_sum { style } else { *own };
+                    let broken = flow.typesetter.lines(text, own, place.width.max(below));
+                    lines.extend(broken.into_iter().map(|line| (line, own)));
+                }
+                lines
+            })
+            .collect();
+        let heights = lines.iter().map(height).fold(style.leading, f32::max);
+        Broken { row, style, lines, height: heights + 2.0 * PADDING }
+    }
+
+    /// Draws the table, on as many pages as it needs.
+    pub fn draw(&self, flow: &mut Flow) -> Result<(), DrawError> {
+        let places = self.places(flow);
+        let beginning = self.beginning(&places, flow);
+        flow.need(LABEL.leading + 2.0 * PADDING + beginning)?;
+        let summary = flow.typesetter.one_line(&self.summary);
+        let node = flow.pages.tree.add(Tree::ROOT, Role::Table(summary));
+        let head = flow.pages.tree.add(node, Role::TableHead);
+        let head = flow.pages.tree.add(head, Role::Row);
+        self.head(flow, &places, Some(head));
+        let body = flow.pages.tree.add(node, Role::TableBody);
+        let mut carried = None;
+        for (at, row) in self.rows.iter().enumerate() {
+            let broken = self.broken(row, &places, flow);
+            let is_last = at + 1 == self.rows.len();
+            if at > 0 {
+                self.rule_above(flow, row);
+            }
+            self.row(flow, &places, &broken, carried, if is_last { self.keep } else { 0.0 }, body)?;
+            carried = row.carried;
+        }
+        if self.rows.is_empty() {
+            // A table has a row, if an empty one.
+            let row = flow.pages.tree.add(body, Role::Row);
+            for place in &places {
+                let cell = flow.pages.tree.add(row, Role::Cell);
+                flow.pages.mark(place.x, flow.y, Shape::Nothing, Belongs::To(cell));
+            }
+        }
+        self.rule(flow, STRONG, DARK);
+        Ok(())
+    }
+
+    /// What of the rows must stand on the page of the headings: the first one, or all where they belong together.
+    fn beginning(&self, places: &[Place], flow: &mut Flow) -> f32 {
+        let counted = if self.is_whole { TOGETHER_ROWS } else { 1 };
+        let rows = self.rows.iter().take(counted);
+        let height: f32 = rows.map(|row| self.broken(row, places, flow).height).sum();
+        height.min(flow.whole_page() * if self.is_whole { WHOLE } else { UNBROKEN })
+    }
+
+    fn rule_above(&self, flow: &mut Flow, row: &Row) {
+        let (thick, grey) = if row.is_sum { (STRONG, DARK) } else { (FINE, PALE) };
+        self.rule(flow, thick, grey);
+    }
+
+    fn rule(&self, flow: &mut Flow, thick: f32, grey: u8) {
+        flow.pages.mark(LEFT, flow.y, Shape::Rule(self.width, thick, grey), Belongs::Decoration);
+    }
+
+    /// The headings: part of the table where it begins, repeated where it goes on.
+    fn head(&self, flow: &mut Flow, places: &[Place], row: Option<NodeId>) {
+        for (column, place) in self.columns.iter().zip(places) {
+            let title = flow.typesetter.one_line(&column.title);
+            let behind =
+                if column.numbers { place.width - flow.typesetter.width(&title, LABEL) } else { 0.0 };
+            let belongs = match row {
+                Some(row) => Belongs::To(flow.pages.tree.add(row, Role::HeaderCell)),
+                None => Belongs::Decoration,
+            };
+            flow.line(place.x + behind, flow.y, &title, LABEL, belongs);
+        }
+        flow.y += LABEL.leading + PADDING;
+        self.rule(flow, STRONG, DARK);
+    }
+
+    /// A row: on this page if it fits with what must follow, on the next if it fits there, else broken.
+    fn row(
+        &self,
+        flow: &mut Flow,
+        places: &[Place],
+        broken: &Broken,
+        carried: Option<Money>,
+        keep: f32,
+        body: NodeId,
+    ) -> Result<(), DrawError> {
+        let carry = if self.carries() { carry_height() } else { 0.0 };
+        let wanted = broken.height + keep.max(carry);
+        let heads = LABEL.leading + PADDING + carry;
+        let fits_on_next = wanted + heads <= flow.whole_page();
+        let is_small = broken.height <= flow.whole_page() * UNBROKEN;
+        let beginning = broken.style.leading * TOGETHER as f32 + 2.0 * PADDING + carry;
+        if flow.room() < wanted && (fits_on_next && (is_small || keep > 0.0) || flow.room() < beginning) {
+            self.continue_on_next(flow, places, carried)?;
+        }
+        let row = flow.pages.tree.add(body, Role::Row);
+        let cells: Vec<_> = places.iter().map(|_| flow.pages.tree.add(row, Role::Cell)).collect();
+        flow.y += PADDING;
+        self.numbers(flow, places, broken, &cells);
+        let mut at = 0;
+        while !self.some_lines(flow, places, broken, &cells, &mut at, carry) {
+            flow.y += PADDING;
+            // What was drawn of the row has its amount.
+            self.continue_on_next(flow, places, broken.row.carried)?;
+            flow.y += PADDING;
+        }
+        flow.y += PADDING;
+        Ok(())
+    }
+
+    fn numbers(&self, flow: &mut Flow, places: &[Place], broken: &Broken, cells: &[NodeId]) {
+        let cells = broken.row.cells.iter().zip(&broken.lines).zip(places).zip(cells);
+        for (((cell, lines), place), node) in cells {
+            let belongs = Belongs::To(*node);
+            match cell {
+                Cell::Number(number, unit) => {
+                    let number = flow.typesetter.one_line(number);
+                    let unit = flow.typesetter.one_line(unit);
+                    let comma = place.x + place.width - place.unit - place.decimals;
+                    let x = comma - flow.typesetter.width(split(&number).0, broken.style);
+                    flow.line(x, flow.y, &number, broken.style, belongs);
+                    if !unit.is_empty() {
+                        flow.line(comma + place.decimals, flow.y, &unit, broken.style, belongs);
+                    }
+                }
+                _ if !lines.is_empty() => {}
+                _ => flow.pages.mark(place.x, flow.y + baseline(broken.style), Shape::Nothing, belongs),
+            }
+        }
+    }
+
+    /// Lines of the row from the one at `at`, as far as the page goes; whether that was all. One is drawn at least.
+    fn some_lines(
+        &self,
+        flow: &mut Flow,
+        places: &[Place],
+        broken: &Broken,
+        cells: &[NodeId],
+        at: &mut usize,
+        carry: f32,
+    ) -> bool {
+        let limit = flow.room() - PADDING - carry;
+        let (top, begin) = (flow.y, *at);
+        let end = broken.fitting(begin, limit);
+        for ((lines, place), node) in broken.lines.iter().zip(places).zip(cells) {
+            let mut y = top;
+            for (line, style) in lines.iter().take(end).skip(begin) {
+                flow.line(place.x, y, line, *style, Belongs::To(*node));
+                y += style.leading;
+            }
+        }
+        flow.y = top + broken.depth(begin, end);
+        *at = end;
+        end >= broken.most()
+    }
+
+    fn carries(&self) -> bool {
+        self.rows.iter().any(|row| row.carried.is_some())
+    }
+
+    /// Ends the page and begins the next one with the headings and the sum carried over.
+    fn continue_on_next(
+        &self,
+        flow: &mut Flow,
+        places: &[Place],
+        carried: Option<Money>,
+    ) -> Result<(), DrawError> {
+        if let Some(carried) = carried {
+            self.rule(flow, STRONG, DARK);
+            self.carry(flow, places, carried);
+        }
+        flow.break_page()?;
+        self.head(flow, places, None);
+        if let Some(carried) = carried {
+            self.carry(flow, places, carried);
+            self.rule(flow, FINE, PALE);
+        }
+        Ok(())
+    }
+
+    /// The sum carried over, under the last column.
+    fn carry(&self, flow: &mut Flow, places: &[Place], carried: Money) {
+        let Some(place) = places.last() else { return };
+        let style = CELL.quiet();
+        let number = german(carried, 2);
+        let comma = place.x + place.width - place.unit - place.decimals;
+        let x = comma - flow.typesetter.width(split(&number).0, style);
+        let word = "Übertrag ";
+        let top = flow.y + PADDING;
+        let first = x - GAP - flow.typesetter.width(word, style);
+        flow.line(first, top, word, style, Belongs::Decoration);
+        flow.line(x, top, &number, style, Belongs::Decoration);
+        flow.y = top + style.leading + PADDING;
+    }
+}
+
+fn carry_height() -> f32 {
+    CELL.leading + 2.0 * PADDING
+}
+
+fn height<'l>(lines: impl IntoIterator<Item = &'l (String, Style)>) -> f32 {
+    lines.into_iter().map(|(_, style)| style.leading).sum()
+}

@@ -1,0 +1,195 @@
+//! Texts as lines: cleaned of what cannot be printed, measured, broken.
+
+use unicode_normalization::UnicodeNormalization;
+
+use super::fonts::{Fonts, Weight};
+
+/// Missing characters that are reported: enough to find the text.
+pub const MAX_MISSING: usize = 32;
+
+/// How a text looks. Lengths are in points.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Style {
+    /// Which font.
+    pub weight: Weight,
+    /// Of the font.
+    pub size: f32,
+    /// From one baseline to the next.
+    pub leading: f32,
+    /// 0 is black, 255 white.
+    pub grey: u8,
+}
+
+const INK: u8 = 26;
+/// Lighter, and still with a contrast of 5.9 : 1 (WCAG AA asks for 4.5).
+const QUIET: u8 = 100;
+
+const fn regular(size: f32, leading: f32) -> Style {
+    Style { weight: Weight::Regular, size, leading, grey: INK }
+}
+
+/// Paragraphs.
+pub const BODY: Style = regular(9.0, 13.0);
+/// The address.
+pub const ADDRESS: Style = regular(10.0, 13.4);
+/// Cells.
+pub const CELL: Style = regular(8.6, 11.6);
+/// Further lines of a cell.
+pub const DETAIL: Style = regular(7.4, 10.2).quiet();
+/// Headings of columns, names of values.
+pub const LABEL: Style = regular(7.4, 10.2).quiet();
+/// Foot of the page.
+pub const FOOT: Style = regular(6.6, 8.8).quiet();
+/// What the document is.
+pub const TITLE: Style = Style { weight: Weight::Bold, size: 16.0, leading: 21.0, grey: INK };
+/// Above a section.
+pub const HEADING: Style = BODY.bold();
+
+impl Style {
+    /// The same in bold.
+    pub const fn bold(self) -> Style {
+        Style { weight: Weight::Bold, ..self }
+    }
+
+    /// The same in grey.
+    pub const fn quiet(self) -> Style {
+        Style { grey: QUIET, ..self }
+    }
+
+    /// The same in another size, its leading with it.
+    pub fn sized(self, size: f32) -> Style {
+        Style { size, leading: self.leading * size / self.size, ..self }
+    }
+}
+
+/// Measures and breaks texts, and notes what the fonts lack.
+pub struct Typesetter {
+    fonts: &'static Fonts,
+    missing: Vec<char>,
+}
+
+impl Typesetter {
+    /// With these fonts.
+    pub fn new(fonts: &'static Fonts) -> Typesetter {
+        Typesetter { fonts, missing: Vec::new() }
+    }
+
+    /// What the fonts lack of all texts so far, in their order, each once.
+    pub fn missing(self) -> Vec<char> {
+        self.missing
+    }
+
+    /// The text as it is printed: composed (NFC), without control characters and invisible ones (direction, joining, soft
+    /// hyphen, byte order mark), lines ended by `\n`.
+    pub fn clean(&mut self, text: &str) -> String {
+        let mut clean = String::with_capacity(text.len());
+        let mut after_return = false;
+        for character in text.nfc() {
+            let line_feed_of_pair = after_return && character == '\n';
+            after_return = character == '\r';
+            match character {
+                _ if line_feed_of_pair => {}
+                '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => clean.push('\n'),
+                '\t' => clean.push(' '),
+                _ if character.is_control() || is_invisible(character) => {}
+                _ => {
+                    self.note(character);
+                    clean.push(character);
+                }
+            }
+        }
+        clean
+    }
+
+    /// A clean text that is not broken.
+    pub fn one_line(&mut self, text: &str) -> String {
+        self.clean(text).replace('\n', " ")
+    }
+
+    fn note(&mut self, character: char) {
+        let lacks = self.missing.len() < MAX_MISSING && !self.fonts.face(Weight::Regular).has(character);
+        if lacks && !self.missing.contains(&character) {
+            self.missing.push(character);
+        }
+    }
+
+    /// How wide a clean text is, in points.
+    pub fn width(&self, text: &str, style: Style) -> f32 {
+        let face = self.fonts.face(style.weight);
+        let shares: f32 = text.chars().map(|character| face.share(face.glyph(character))).sum();
+        shares * style.size
+    }
+
+    /// The lines of a text, none wider than `width` points: broken at blanks, behind hyphens and slashes, and in a word
+    /// that is too long by itself. A blank at which a line is broken stays at its end. Blank lines at the end are
+    /// dropped, several inside are one.
+    pub fn lines(&mut self, text: &str, style: Style, width: f32) -> Vec<String> {
+        let clean = self.clean(text);
+        let mut lines: Vec<String> = Vec::new();
+        for paragraph in clean.trim_end().split('\n') {
+            let is_blank = paragraph.trim().is_empty();
+            if is_blank && lines.last().is_none_or(|line| line.is_empty()) {
+                continue;
+            }
+            self.wrap(if is_blank { "" } else { paragraph }, style, width, &mut lines);
+        }
+        lines
+    }
+
+    fn wrap(&self, paragraph: &str, style: Style, width: f32, lines: &mut Vec<String>) {
+        let face = self.fonts.face(style.weight);
+        // Widths as shares of the size; a line of one character is never too long.
+        let limit = width / style.size;
+        let (mut start, mut used) = (0, 0.0);
+        // Where the line may end, and how wide it is up to there.
+        let mut good: Option<(usize, f32)> = None;
+        let mut before = ' ';
+        for (at, character) in paragraph.char_indices() {
+            let advance = face.share(face.glyph(character));
+            while character != ' ' && used + advance > limit && at > start {
+                let (end, behind) = good.take().unwrap_or((at, used));
+                lines.push(without_separator(&paragraph[start..end]));
+                start = end;
+                used -= behind;
+            }
+            used += advance;
+            // Words are parted at their hyphens, numbers are not: W-2026-1147.
+            if matches!(character, ' ' | '/' | '\u{2013}') || character == '-' && before.is_lowercase() {
+                good = Some((at + character.len_utf8(), used));
+            }
+            before = character;
+        }
+        lines.push(paragraph[start..].to_owned());
+    }
+}
+
+/// Between two facts on a line.
+pub const SEPARATOR: &str = " \u{b7} ";
+
+/// A line that ends with a separator ends without it.
+fn without_separator(line: &str) -> String {
+    match line.strip_suffix(SEPARATOR) {
+        Some(facts) => format!("{facts} "),
+        None => line.to_owned(),
+    }
+}
+
+/// At most so many lines; where there were more, the last one shows it.
+pub fn at_most(mut lines: Vec<String>, most: usize) -> Vec<String> {
+    if lines.len() > most {
+        lines.truncate(most);
+        if let Some(last) = lines.last_mut() {
+            *last = format!("{} \u{2026}", last.trim_end());
+        }
+    }
+    lines
+}
+
+/// Characters that have no look of their own: joiners, directions, marks, and what Unicode never assigns.
+fn is_invisible(character: char) -> bool {
+    let code = u32::from(character);
+    matches!(code,
+        0xAD | 0x34F | 0x61C | 0x180E | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x206F | 0xFE00..=0xFE0F
+        | 0xFEFF | 0xFFF0..=0xFFFB | 0xFDD0..=0xFDEF | 0xE0000..=0xE0FFF)
+        || code & 0xFFFE == 0xFFFE
+}
