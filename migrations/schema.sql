@@ -1062,27 +1062,16 @@ CREATE TABLE annahmeschein (
   foreign key (tenant_id, biozertifikat_id) references biozertifikat (tenant_id, id),
   foreign key (tenant_id, el_beleg_id) references beleg (tenant_id, id)
 ) strict, without rowid;
-
-CREATE TABLE charge_verlauf (
-  tenant_id         integer not null,
-  charge_id         blob not null,
-  version           integer not null,          -- from 1
-  am                integer not null,
-  key_id            text,                      -- null: the command line
-  artikel_id        blob not null,
-  partner_id        blob,
-  fremde_charge_key text,
-  mhd               text,
-  charge            text not null,             -- JSON of the batch as it was
-  primary key (tenant_id, charge_id, version),
-  foreign key (tenant_id, charge_id) references charge (tenant_id, id)
-) strict;
-CREATE INDEX charge_verlauf_fremd on charge_verlauf (tenant_id, artikel_id, partner_id, fremde_charge_key)
-  where fremde_charge_key is not null;
-CREATE TRIGGER charge_verlauf_nie_aendern before update on charge_verlauf
-  begin select raise(abort, 'charge_verlauf is append-only'); end;
-CREATE TRIGGER charge_verlauf_nie_loeschen before delete on charge_verlauf
-  begin select raise(abort, 'charge_verlauf is append-only'); end;
+CREATE INDEX annahmeschein_artikel on annahmeschein (tenant_id, artikel_id) where artikel_id is not null;
+CREATE INDEX annahmeschein_el on annahmeschein (tenant_id, el_beleg_id) where el_beleg_id is not null;
+CREATE UNIQUE INDEX annahmeschein_external_ref on annahmeschein (tenant_id, external_ref)
+  where external_ref is not null;
+CREATE INDEX annahmeschein_kontrakt on annahmeschein (tenant_id, kontrakt_id) where kontrakt_id is not null;
+CREATE INDEX annahmeschein_ordnung on annahmeschein (tenant_id, lieferdatum desc, id);
+CREATE INDEX annahmeschein_partner on annahmeschein (tenant_id, partner_id) where partner_id is not null;
+CREATE INDEX annahmeschein_status on annahmeschein (tenant_id, status, lieferdatum desc, id);
+CREATE INDEX annahmeschein_wiegung on annahmeschein (tenant_id, wiegung_id) where wiegung_id is not null;
+CREATE INDEX annahmeschein_zertifikat on annahmeschein (tenant_id, biozertifikat_id) where biozertifikat_id is not null;
 
 CREATE TABLE firma_logo (
   tenant_id integer not null references tenant (id),

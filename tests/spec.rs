@@ -5,7 +5,14 @@ use std::fs;
 use std::path::Path;
 
 /// Decisions that nothing is built of yet. Whoever builds one writes its rows and takes it out of here.
-const NOT_BUILT: &[&str] = &["D24", "D25", "D26", "D27", "D28"];
+const NOT_BUILT: &[&str] = &["D27", "D28"];
+
+/// Decisions of which a part is built, and what is missing. They have rows for what there is.
+const IN_PART: &[(&str, &str)] = &[
+    ("D24", "fields of a partner and of a position, and what a final document keeps"),
+    ("D25", "routes, archive and command line; the PDF itself is there"),
+    ("D26", "storage, routes and settings; the XML itself is there"),
+];
 
 /// Headings of the specification that today's routes touch.
 const HEADINGS: &[&str] = &[
@@ -80,7 +87,9 @@ fn a_decision_has_rows_or_is_listed_as_not_built() {
             false => assert!(has_rows, "{decision} has no row in spec.md"),
         }
     }
-    for decision in NOT_BUILT {
+    for decision in NOT_BUILT.iter().chain(IN_PART.iter().map(|(decision, _)| decision)) {
+        let named = NOT_BUILT.contains(decision) && IN_PART.iter().any(|(part, _)| part == decision);
+        assert!(!named, "{decision} is in both lists");
         assert!(decisions.contains(&&decision[1..]), "{decision} has no heading in docs/decisions.md");
     }
 }

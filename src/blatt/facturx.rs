@@ -2,7 +2,7 @@
 //! the description of that schema, which PDF/A demands. The PDF library cannot write them, so they are set into the
 //! packet that it wrote: it is not compressed, and what stands behind it moves.
 
-use super::DrawError;
+use super::error::DrawError;
 use super::model::Profil;
 
 /// The description, for the list of schemas that the packet has.

@@ -1,8 +1,8 @@
 //! What lies between head and foot, broken into pages.
 
+use super::error::{DrawError, MAX_PAGES};
 use super::page::{Belongs, HEIGHT, MM, NodeId, Pages, Role, Shape, Tree};
 use super::text::{BODY, HEADING, Style, Typesetter};
-use super::{DrawError, MAX_PAGES};
 
 /// Left edge of all text (DIN 5008).
 pub const LEFT: f32 = 25.0 * MM;

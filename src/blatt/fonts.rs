@@ -7,7 +7,7 @@ use krilla::text::Font;
 use skrifa::instance::{LocationRef, Size};
 use skrifa::{FontRef, MetadataProvider};
 
-use super::DrawError;
+use super::error::DrawError;
 
 const REGULAR: &[u8] = include_bytes!("fonts/OpenSans-Regular.ttf");
 const BOLD: &[u8] = include_bytes!("fonts/OpenSans-Bold.ttf");

@@ -2,7 +2,7 @@
 
 use krilla::image::Image;
 
-use super::DrawError;
+use super::error::DrawError;
 use super::flow::{Flow, LEFT, TEXT_WIDTH, baseline};
 use super::model::{Absender, Aufdruck, Blatt};
 use super::numbers::{day, iban};

@@ -8,6 +8,7 @@
 //! character they lack is drawn as a box and reported.
 
 mod abrechnung;
+mod error;
 mod facturx;
 mod flow;
 mod fonts;
@@ -23,14 +24,9 @@ mod table;
 mod text;
 
 pub use abrechnung::Abzug;
+pub use error::{DrawError, MAX_PAGES};
 pub use logo::{LogoError, check as check_logo};
 pub use model::*;
-
-use std::fmt;
-
-/// Pages a sheet may have. A document of 1,000 positions has 40 to 120; with a text of 4,000 characters in each of
-/// them 1,200.
-pub const MAX_PAGES: usize = 1_500;
 
 /// A sheet that was drawn.
 #[derive(Debug)]
@@ -41,27 +37,6 @@ pub struct Drawn {
     pub pages: usize,
     /// Characters that the fonts lack, each once, at most [`text::MAX_MISSING`]: they are drawn as boxes.
     pub fehlende_zeichen: Vec<char>,
-}
-
-/// Why a sheet cannot be drawn.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DrawError {
-    /// It would have more than [`MAX_PAGES`].
-    TooLong,
-    /// The logo is none.
-    Logo(LogoError),
-    /// A bug of ours, or of the library: in English, for the log.
-    Broken(String),
-}
-
-impl fmt::Display for DrawError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DrawError::TooLong => write!(f, "the sheet has more than {MAX_PAGES} pages"),
-            DrawError::Logo(error) => write!(f, "the logo cannot be drawn: {error}"),
-            DrawError::Broken(what) => write!(f, "the sheet cannot be drawn: {what}"),
-        }
-    }
 }
 
 /// Draws a sheet.

@@ -2,7 +2,7 @@
 
 use qrcodegen::{QrCode, QrCodeEcc, QrSegment, Version};
 
-use super::DrawError;
+use super::error::DrawError;
 use super::flow::{Flow, LEFT, TEXT_WIDTH, TOGETHER};
 use super::model::{Konto, Zahlrichtung, Zahlung};
 use super::numbers::{day, german, iban};

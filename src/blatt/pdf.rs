@@ -22,7 +22,7 @@ use krilla::tagging::{
 };
 use krilla::text::{GlyphId, KrillaGlyph};
 
-use super::DrawError;
+use super::error::DrawError;
 use super::fonts::{Fonts, Weight, fonts};
 use super::model::{Blatt, ERechnung};
 use super::page::{Belongs, HEIGHT, Mark, NodeId, Pages, Role, Shape, Tree, WIDTH};

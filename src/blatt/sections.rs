@@ -1,6 +1,6 @@
 //! The sections of a document as tables and paragraphs.
 
-use super::DrawError;
+use super::error::DrawError;
 use super::flow::{Flow, LEFT, TEXT_WIDTH};
 use super::model::{Abschnitt, Angabe, Blatt, Position, Summen, Tabelle, Wert, Zeile};
 use super::numbers::{decimals, german};

@@ -1,6 +1,6 @@
 //! Rows and columns: numbers under each other by their decimal comma, headings repeated on each page, sums carried over.
 
-use super::DrawError;
+use super::error::DrawError;
 use super::flow::{Flow, LEFT, TEXT_WIDTH, TOGETHER, baseline};
 use super::numbers::german;
 use super::page::{Belongs, MM, NodeId, Role, Shape, Tree};

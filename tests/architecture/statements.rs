@@ -28,6 +28,7 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("kontrakte/bezug.rs", ALONE),
     ("kunden/suche.rs", TABLE),
     ("steuersaetze/mod.rs", SMALL),
+    ("tenants/firma.rs", TABLE),
     ("tenants/mod.rs", SMALL),
     ("tenants/settings.rs", TABLE),
     ("vertriebler/mod.rs", SMALL),

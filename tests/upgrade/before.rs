@@ -37,10 +37,12 @@ fn the_document_keeps_every_row_of_the_last_old_schema() {
     let folder = Folder::new();
     let database = folder.file("partnerd.db");
     old(&database, OLD);
-    let before = rows(&database);
-    assert!(before.iter().filter(|(_, rows)| !rows.is_empty()).count() > 10, "the scene needs data");
+    // Later migrations have tables of their own; no row is in them.
+    let filled = || rows(&database).into_iter().filter(|(_, rows)| !rows.is_empty()).collect::<Vec<_>>();
+    let before = filled();
+    assert!(before.len() > 10, "the scene needs data");
     migrate_alone(&database);
-    assert_eq!(rows(&database), before);
+    assert_eq!(filled(), before);
 }
 
 #[test]
