@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use super::logo::LogoError;
-
 /// Pages a sheet may have. A document of 1,000 positions has 40 to 120; with a text of 4,000 characters in each of
 /// them 1,200.
 pub const MAX_PAGES: usize = 1_500;
@@ -25,6 +23,33 @@ impl fmt::Display for DrawError {
             DrawError::TooLong => write!(f, "the sheet has more than {MAX_PAGES} pages"),
             DrawError::Logo(error) => write!(f, "the logo cannot be drawn: {error}"),
             DrawError::Broken(what) => write!(f, "the sheet cannot be drawn: {what}"),
+        }
+    }
+}
+
+/// Largest logo, in bytes (D24).
+pub const MAX_LOGO_BYTES: usize = 200 << 10;
+
+/// Most pixels of a logo: 60 by 25 mm at 600 dots to the inch are 840,000. A PNG is unpacked and packed again for each sheet.
+pub const MAX_LOGO_PIXELS: u64 = 1_000_000;
+
+/// What is wrong with a logo.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogoError {
+    /// More than [`MAX_LOGO_BYTES`].
+    TooManyBytes,
+    /// More than [`MAX_LOGO_PIXELS`].
+    TooManyPixels,
+    /// Neither PNG nor JPEG, damaged, or in colours for print (CMYK).
+    Unreadable,
+}
+
+impl fmt::Display for LogoError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LogoError::TooManyBytes => write!(f, "it has more than {} KiB", MAX_LOGO_BYTES >> 10),
+            LogoError::TooManyPixels => write!(f, "it has more than {MAX_LOGO_PIXELS} pixels"),
+            LogoError::Unreadable => write!(f, "it is no readable PNG or JPEG in RGB or grey"),
         }
     }
 }

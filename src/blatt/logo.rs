@@ -1,35 +1,8 @@
 //! The logo: a PNG or JPEG small enough to be drawn on every sheet.
 
-use std::fmt;
-
 use krilla::image::Image;
 
-/// Largest file, in bytes (D24).
-pub const MAX_BYTES: usize = 200 << 10;
-
-/// Most pixels: 60 by 25 mm at 600 dots to the inch are 840,000. A PNG is unpacked and packed again for each sheet.
-pub const MAX_PIXELS: u64 = 1_000_000;
-
-/// What is wrong with a logo.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LogoError {
-    /// More than [`MAX_BYTES`].
-    TooManyBytes,
-    /// More than [`MAX_PIXELS`].
-    TooManyPixels,
-    /// Neither PNG nor JPEG, damaged, or in colours for print (CMYK).
-    Unreadable,
-}
-
-impl fmt::Display for LogoError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LogoError::TooManyBytes => write!(f, "it has more than {} KiB", MAX_BYTES >> 10),
-            LogoError::TooManyPixels => write!(f, "it has more than {MAX_PIXELS} pixels"),
-            LogoError::Unreadable => write!(f, "it is no readable PNG or JPEG in RGB or grey"),
-        }
-    }
-}
+use super::error::{LogoError, MAX_LOGO_BYTES, MAX_LOGO_PIXELS};
 
 /// Whether a file can be the logo: it is drawn once, on a page that nobody sees.
 pub fn check(file: &[u8]) -> Result<(), LogoError> {
@@ -39,13 +12,13 @@ pub fn check(file: &[u8]) -> Result<(), LogoError> {
 
 /// Reads a logo.
 pub fn read(file: &[u8]) -> Result<Image, LogoError> {
-    if file.len() > MAX_BYTES {
+    if file.len() > MAX_LOGO_BYTES {
         return Err(LogoError::TooManyBytes);
     }
     // PDF/A forbids smoothing by the reader.
     let image = if let Some((width, height)) = png_size(file) {
         // Before it is unpacked.
-        if u64::from(width) * u64::from(height) > MAX_PIXELS {
+        if u64::from(width) * u64::from(height) > MAX_LOGO_PIXELS {
             return Err(LogoError::TooManyPixels);
         }
         Image::from_png(file.to_vec().into(), false)
@@ -58,7 +31,7 @@ pub fn read(file: &[u8]) -> Result<Image, LogoError> {
     if width == 0 || height == 0 {
         return Err(LogoError::Unreadable);
     }
-    if u64::from(width) * u64::from(height) > MAX_PIXELS {
+    if u64::from(width) * u64::from(height) > MAX_LOGO_PIXELS {
         return Err(LogoError::TooManyPixels);
     }
     Ok(image)

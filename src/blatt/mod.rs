@@ -24,8 +24,8 @@ mod table;
 mod text;
 
 pub use abrechnung::Abzug;
-pub use error::{DrawError, MAX_PAGES};
-pub use logo::{LogoError, check as check_logo};
+pub use error::{DrawError, LogoError, MAX_LOGO_BYTES, MAX_PAGES};
+pub use logo::check as check_logo;
 pub use model::*;
 
 /// A sheet that was drawn.

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::database::{find_tenant, in_transaction, now, open, open_or_create};
 use super::terminal::{Outcome, Terminal, sentence};
+use crate::blatt;
 use crate::config::Config;
 use crate::db::TenantId;
 use crate::tenants::{self, Setting};
@@ -121,7 +122,7 @@ fn read_logo(path: &Path) -> Result<Vec<u8>, String> {
         return Err(format!("{} is no file", path.display()));
     }
     let mut logo = Vec::new();
-    file.take(tenants::firma::MAX_LOGO as u64 + 1).read_to_end(&mut logo).map_err(sentence)?;
+    file.take(blatt::MAX_LOGO_BYTES as u64 + 1).read_to_end(&mut logo).map_err(sentence)?;
     Ok(logo)
 }
 

@@ -8,6 +8,7 @@ use rusqlite::{Connection, Row, named_params};
 use sha2::{Digest, Sha256};
 
 use super::settings::Setting;
+use crate::blatt;
 use crate::db::TenantId;
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
@@ -18,13 +19,6 @@ use crate::rules::plausible::{is_bic, is_email, is_iban, is_ust_id};
 /// Longest text on one line, and longest text of several lines, in characters.
 const MAX_LINE: usize = 200;
 const MAX_TEXT: usize = 1_000;
-
-/// Largest logo, in bytes (D24).
-pub const MAX_LOGO: usize = 200 * 1024;
-
-/// How PNG and JPEG begin.
-const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
-const JPEG: &[u8] = b"\xff\xd8\xff";
 
 /// What one of the data can be.
 struct Form {
@@ -273,10 +267,9 @@ pub fn set_logo(connection: &Connection, tenant: TenantId, logo: Option<&[u8]>, 
     let newest = load(&Tx::new(connection, tenant, now))?;
     let sha256 = match logo {
         None => None,
-        Some(inhalt) if inhalt.len() > MAX_LOGO || !(inhalt.starts_with(PNG) || inhalt.starts_with(JPEG)) => {
-            return Err(Failure::Broken(format!("logo cannot be this file: expected is {}", LOGO.expected)));
-        }
         Some(inhalt) => {
+            let refusal = |error| Failure::Broken(format!("this file cannot be the logo: {error}"));
+            blatt::check_logo(inhalt).map_err(refusal)?;
             let sha256: [u8; 32] = Sha256::digest(inhalt).into();
             let statement = "insert into firma_logo (tenant_id, sha256, inhalt) values (?1, ?2, ?3) on conflict do nothing";
             connection.execute(statement, rusqlite::params![tenant, sha256, inhalt])?;
