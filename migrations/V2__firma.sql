@@ -1,4 +1,14 @@
--- Master data of companies, and what final documents keep of both sides (D24).
+-- Master data of companies and what e-invoices need of partners (D24).
+
+-- As what a partner gets its e-invoices: ZUGFeRD, XRechnung, or not at all.
+alter table kunde add column e_rechnung text not null default 'zugferd'
+  check (e_rechnung = 'zugferd' or e_rechnung = 'xrechnung' or e_rechnung = 'aus');
+-- What the partner wants to recognise an invoice by: of an authority its Leitweg-ID.
+alter table kunde add column kaeuferreferenz text;
+-- Where e-invoices go; null: its e-mail address.
+alter table kunde add column e_adresse text;
+-- Day on which the supplier agreed that the company writes the credit notes (UStG § 14 (2)).
+alter table kunde add column gutschrift_vereinbart_am text;
 
 -- A picture that stands on the documents of a company; documents drawn before it was replaced keep theirs.
 create table firma_logo (

@@ -315,7 +315,8 @@ CREATE TABLE kunde (
   geaendert_am      integer not null,
   kundennr_key      text not null,
   kundennr_sort     text not null,
-  such_text         text not null,
+  such_text         text not null, e_rechnung text not null default 'zugferd'
+  check (e_rechnung = 'zugferd' or e_rechnung = 'xrechnung' or e_rechnung = 'aus'), kaeuferreferenz text, e_adresse text, gutschrift_vereinbart_am text,
   primary key (tenant_id, id),
   foreign key (tenant_id, vb_id) references vertriebler (tenant_id, id)
 ) strict, without rowid;

@@ -9,7 +9,7 @@ use crate::rules::fixed::Fixed;
 use crate::rules::kasse::BonArt;
 use crate::rules::receipt::AnnahmescheinStatus;
 use crate::rules::recipe::PaStatus;
-use crate::rules::stammdaten::{Anrede, ArtikelStatus, EingangQuelle, KundeStatus};
+use crate::rules::stammdaten::{Anrede, ArtikelStatus, ERechnung, EingangQuelle, KundeStatus};
 use crate::rules::tax::Steuerart;
 use crate::rules::weighing::{Richtung, WiegungStatus};
 
@@ -85,6 +85,7 @@ text_column!(
     BelegStatus,
     BelegTyp,
     BonArt,
+    ERechnung,
     EingangQuelle,
     KundeStatus,
     PaStatus,

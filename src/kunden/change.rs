@@ -7,7 +7,7 @@ use crate::failure::{Failure, Result};
 use crate::rules::change::Change;
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::plausible::{is_email, is_iban};
-use crate::rules::stammdaten::KundeStatus;
+use crate::rules::stammdaten::{ERechnung, KundeStatus};
 use crate::vertriebler;
 
 /// Longest customer number (D2).
@@ -49,6 +49,10 @@ pub fn create(tx: &WriteTx<'_>, mut change: KundeChange, hints: &mut Hints) -> R
         betriebsnummer: None,
         iban: None,
         bic: None,
+        e_rechnung: ERechnung::Zugferd,
+        kaeuferreferenz: None,
+        e_adresse: None,
+        gutschrift_vereinbart_am: None,
         vb_id: None,
         notizen: None,
         created_at: tx.now(),
@@ -115,6 +119,10 @@ pub fn apply(tx: &WriteTx<'_>, old: Kunde, change: KundeChange, hints: &mut Hint
         betriebsnummer: change.betriebsnummer.apply(old.betriebsnummer),
         iban: change.iban.apply(old.iban),
         bic: change.bic.apply(old.bic),
+        e_rechnung: change.e_rechnung.apply(Some(old.e_rechnung)).unwrap_or(ERechnung::Zugferd),
+        kaeuferreferenz: change.kaeuferreferenz.apply(old.kaeuferreferenz),
+        e_adresse: change.e_adresse.apply(old.e_adresse),
+        gutschrift_vereinbart_am: change.gutschrift_vereinbart_am.apply(old.gutschrift_vereinbart_am),
         notizen: change.notizen.apply(old.notizen),
         ..old
     })
@@ -171,6 +179,7 @@ fn keep_where_null(change: KundeChange) -> KundeChange {
         staat: keep(change.staat),
         land: keep(change.land),
         status: keep(change.status),
+        e_rechnung: keep(change.e_rechnung),
         zahlungsziel_tage: keep(change.zahlungsziel_tage),
         partner_typen: keep(change.partner_typen),
         ..change

@@ -10,10 +10,10 @@ use crate::http::json::Json;
 use crate::http::wire::{At, FromJson, Int, LongText, OneOf, Tage, Text};
 use crate::laender::Staat;
 use crate::rules::choice::Choice;
-use crate::rules::day::Instant;
+use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Checked, Code, Hints, Refusal};
 use crate::rules::fixed::Percent;
-use crate::rules::stammdaten::{Anrede, KundeStatus, PartnerTyp};
+use crate::rules::stammdaten::{Anrede, ERechnung, KundeStatus, PartnerTyp};
 use crate::rules::tax::Steuerart;
 use crate::rules::verweis::Verweis;
 use crate::shape;
@@ -49,6 +49,11 @@ pub struct Kunde {
     pub betriebsnummer: Option<String>,
     pub iban: Option<String>,
     pub bic: Option<String>,
+    pub e_rechnung: ERechnung,
+    pub kaeuferreferenz: Option<String>,
+    pub e_adresse: Option<String>,
+    /// Plain day.
+    pub gutschrift_vereinbart_am: Option<Day>,
     pub vb_id: Option<i64>,
     pub notizen: Option<String>,
     pub created_at: Instant,
@@ -180,6 +185,10 @@ eingabe! {
         betriebsnummer: Text,
         iban: Text,
         bic: Text,
+        e_rechnung: OneOf<ERechnung>,
+        kaeuferreferenz: Text,
+        e_adresse: Text,
+        gutschrift_vereinbart_am: Day,
         vb_id: Verweis,
         partner_typen: PartnerTypen,
         notizen: LongText,

@@ -21,6 +21,15 @@ choice! {
 }
 
 choice! {
+    /// As what a partner gets its e-invoices (D24).
+    pub enum ERechnung {
+        Zugferd = "zugferd",
+        Xrechnung = "xrechnung",
+        Aus = "aus",
+    }
+}
+
+choice! {
     /// Roles of a partner (specification, Kunde).
     pub enum PartnerTyp {
         Kunde = "kunde",

@@ -204,7 +204,8 @@ fn every_field_of_a_post_is_shown_again() {
         "ort": "Dörrenbach", "email": "a@b.example", "telefon": "+49 30 1", "telefon2": "+49 30 2",
         "staat": "AT", "zahlungsziel_tage": 14, "steuernummer": "12/345", "ust_id": "ATU12345675",
         "betriebsnummer": "276 01", "iban": "DE02 1203 0000 0000 2020 51",
-        "bic": "BYLADEM1001", "vb_id": 4, "partner_typen": ["kunde", "lieferant"], "notizen": "Tor 3"});
+        "bic": "BYLADEM1001", "e_rechnung": "xrechnung", "kaeuferreferenz": "991-01234-56",
+        "e_adresse": "0204:991-01234-56", "gutschrift_vereinbart_am": "2026-07-01", "vb_id": 4, "partner_typen": ["kunde", "lieferant"], "notizen": "Tor 3"});
     let answer = mill.post(KUNDEN, body.clone());
     assert_eq!(answer.hint_codes(), [""; 0]);
     let (kunde, listed) = (get(&mill, &answer.id()), mill.get(KUNDEN).body["data"][0].clone());
