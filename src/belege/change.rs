@@ -28,32 +28,19 @@ pub fn change(
 ) -> Result<BelegBestaetigung> {
     check_required(&change)?;
     check_open(&old, &change)?;
-    change.abschliessen.ignore("abschliessen", &mut hints);
-    if change.external_ref.get() != old.external_ref.as_ref() {
-        change.external_ref.ignore("external_ref", &mut hints);
-    }
-    let einstellungen = tenants::load(tx)?;
-    check_locked(&einstellungen, old.datum())?;
+    ignore_fields_of_creation(&old, &mut change, &mut hints);
+    let einstellungen = &tenants::load(tx)?;
+    check_locked(einstellungen, old.datum())?;
     let items = std::mem::take(&mut change.items).value();
     let auto_price = change.auto_price.get().copied().unwrap_or(true);
     let kunde = partner_of(tx, &old, &change, &mut hints)?;
-    let new = header(tx, &old, &kunde, change, &einstellungen, &mut hints)?;
+    let new = header(tx, &old, &kunde, change, einstellungen, &mut hints)?;
     let old_positions = sql::positions(tx, old.id)?;
     verlauf::write(tx, &old, Aktion::Aendern)?;
     let enters_again = items.is_some() || new.kunde_id != old.kunde_id;
     let (new, positions) = match items {
-        Some(items) => with_new_positions(tx, new, &kunde, items, auto_price, &einstellungen, &mut hints)?,
-        None => {
-            hint_kept_rates(&old, &new, &mut hints);
-            let mut positions = old_positions.clone();
-            if enters_again {
-                forget_batches(&mut positions);
-                chargenpflicht::check_batches(tx, new.beleg_typ, &einstellungen, &positions)?;
-                create_ordered_batches(tx, new.beleg_typ, kunde.id, &mut positions, &mut hints)?;
-                sql::replace_positions(tx, new.id, &positions)?;
-            }
-            (new, positions)
-        }
+        Some(items) => with_new_positions(tx, new, &kunde, items, auto_price, einstellungen, &mut hints)?,
+        None => with_kept_positions(tx, &old, new, old_positions.clone(), einstellungen, &mut hints)?,
     };
     sql::update(tx, &new)?;
     hint_doubled_fremdbeleg(tx, &new, &mut hints)?;
@@ -65,7 +52,7 @@ pub fn change(
         beleg: &new,
         positions: &positions,
         source: Source::Items,
-        einstellungen: &einstellungen,
+        einstellungen,
     };
     let bewegungen = lager::rebook(tx, change, &mut hints)?;
     hint_overdelivered(tx, new.beleg_typ, &positions, Source::Items, &mut hints)?;
@@ -98,6 +85,14 @@ fn check_open(old: &Beleg, change: &BelegChange) -> Result<()> {
         return Err(Refusal::field(Code::BelegTypNichtAenderbar, "beleg_typ", message).into());
     }
     Ok(())
+}
+
+/// What only POST takes is ignored, with a hint; an external_ref that says the same again needs none.
+fn ignore_fields_of_creation(old: &Beleg, change: &mut BelegChange, hints: &mut Hints) {
+    change.abschliessen.ignore("abschliessen", hints);
+    if change.external_ref.get() != old.external_ref.as_ref() {
+        change.external_ref.ignore("external_ref", hints);
+    }
 }
 
 /// The partner after the change. Both fields name the same thing: a value of one stands even if
@@ -174,27 +169,34 @@ fn with_new_positions(
     einstellungen: &Einstellungen,
     hints: &mut Hints,
 ) -> Result<(Beleg, Vec<BelegPosition>)> {
-    let context = Context {
-        source: Source::Items,
-        beleg_id: beleg.id,
-        typ: beleg.beleg_typ,
-        kunde,
-        satz_datum: beleg.satz_datum(),
-        auto_price,
-        einstellungen,
-        saetze: &steuersaetze::all(tx)?,
-    };
+    let (source, saetze) = (Source::Items, &steuersaetze::all(tx)?);
+    let context = Context { source, beleg: &beleg, kunde, auto_price, einstellungen, saetze };
     let mut positions = items::resolve(tx, &context, items, || tx.new_id(), hints)?;
     create_ordered_batches(tx, beleg.beleg_typ, kunde.id, &mut positions, hints)?;
     sql::replace_positions(tx, beleg.id, &positions)?;
     Ok((with_sums(beleg, &positions)?, positions))
 }
 
-/// Takes the batches from positions that inherited, chose or made them: those were the old partner's.
-fn forget_batches(positions: &mut [BelegPosition]) {
-    for position in positions.iter_mut().filter(|position| !position.charge_gesendet) {
-        position.charge_id = None;
+/// The document with the positions it had. For another partner they are stored without the batches that they inherited,
+/// chose or made: those were the old partner's.
+fn with_kept_positions(
+    tx: &WriteTx<'_>,
+    old: &Beleg,
+    new: Beleg,
+    mut positions: Vec<BelegPosition>,
+    einstellungen: &Einstellungen,
+    hints: &mut Hints,
+) -> Result<(Beleg, Vec<BelegPosition>)> {
+    hint_kept_rates(old, &new, hints);
+    if new.kunde_id != old.kunde_id {
+        for position in positions.iter_mut().filter(|position| !position.charge_gesendet) {
+            position.charge_id = None;
+        }
+        chargenpflicht::check_batches(tx, new.beleg_typ, einstellungen, &positions)?;
+        create_ordered_batches(tx, new.beleg_typ, new.kunde_id, &mut positions, hints)?;
+        sql::replace_positions(tx, new.id, &positions)?;
     }
+    Ok((new, positions))
 }
 
 /// Without items prices and rates stay, even if the partner or the day of the rates changed (D4).

@@ -48,20 +48,13 @@ pub fn add(
     let items = required(new.items.clone().filter(|items| !items.is_empty()), "items")?;
     let kunde = partner_of(tx, new)?.ok_or_else(kunden::missing)?;
     partner::check_status(typ, &kunde, hints)?;
-    let einstellungen = tenants::load(tx)?;
+    let einstellungen = &tenants::load(tx)?;
     let datum = new.beleg_datum.unwrap_or_else(|| tx.today());
-    check_date(tx, &einstellungen, datum)?;
+    check_date(tx, einstellungen, datum)?;
     let beleg = header(tx, typ, &kunde, datum, new, hints)?;
-    let context = Context {
-        source,
-        beleg_id: beleg.id,
-        typ,
-        kunde: &kunde,
-        satz_datum: beleg.satz_datum(),
-        auto_price: new.auto_price.unwrap_or(true),
-        einstellungen: &einstellungen,
-        saetze: &steuersaetze::all(tx)?,
-    };
+    let auto_price = new.auto_price.unwrap_or(true);
+    let saetze = &steuersaetze::all(tx)?;
+    let context = Context { source, beleg: &beleg, kunde: &kunde, auto_price, einstellungen, saetze };
     let mut positions = items::resolve(tx, &context, items, || tx.new_id(), hints)?;
     // A repeat names the external_ref again; without one nothing is ever compared with the request.
     let digest = match beleg.external_ref {
@@ -74,8 +67,7 @@ pub fn add(
     sql::insert(tx, &beleg, digest)?;
     sql::insert_positions(tx, &positions)?;
     hint_doubled_fremdbeleg(tx, &beleg, hints)?;
-    let (withdrawn, einstellungen) = (None, &einstellungen);
-    let change = Change { withdrawn, beleg: &beleg, positions: &positions, source, einstellungen };
+    let change = Change { withdrawn: None, beleg: &beleg, positions: &positions, source, einstellungen };
     let bewegungen = lager::rebook(tx, change, hints)?;
     hint_overdelivered(tx, typ, &positions, source, hints)?;
     if new.abschliessen == Some(true) || einstellungen.abschluss_bei_anlage.contains(&typ) {

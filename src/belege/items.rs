@@ -7,16 +7,16 @@ use uuid::Uuid;
 use super::chargenpflicht::must_tell;
 use super::eingabe::NewItem;
 use super::lager::batch_missing;
-use super::model::{BelegPosition, Source};
+use super::model::{Beleg, BelegPosition, Source};
 use super::sql;
 use crate::artikel::{self, Artikel};
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::kontrakte::KontraktBezug;
-use crate::rules::day::{Day, DayTime};
+use crate::rules::day::DayTime;
 use crate::rules::document::{BelegTyp, Lagerrolle, Seite};
 use crate::rules::error::{Code, HintCode, Hints, PositionErrors, Refusal, required};
-use crate::rules::fixed::{Percent, Price, Quantity};
+use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::price::{line_total, tier_price};
 use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::tax::{Partnerregel, RATE_OF_LAST_RESORT, Satz, derived_rate, partner_rule, rate_on};
@@ -30,14 +30,11 @@ use crate::{biozertifikate, chargen, kunden, waage};
 pub struct Context<'c> {
     /// Where the request names them.
     pub source: Source,
-    /// The document.
-    pub beleg_id: Uuid,
-    /// Its type.
-    pub typ: BelegTyp,
+    /// The document: its type says what an item needs; on the day of its goods or service its tax rates hold and
+    /// certificates must be valid.
+    pub beleg: &'c Beleg,
     /// Its partner.
     pub kunde: &'c kunden::Kunde,
-    /// The day of the goods or the service: its tax rates hold, and certificates must be valid on it.
-    pub satz_datum: Day,
     /// Whether missing prices come from the article.
     pub auto_price: bool,
     /// The settings of the company.
@@ -72,6 +69,17 @@ pub fn resolve(
     Ok(positions)
 }
 
+/// The figures of a position.
+struct Amounts {
+    menge: Quantity,
+    /// menge in the unit of the article; none without article.
+    lager_menge: Option<Quantity>,
+    ep_netto: Price,
+    rabatt_prozent: Percent,
+    gesamtpreis: Money,
+    mwst_satz: Percent,
+}
+
 /// Resolves one item.
 struct Resolver<'r, 'c> {
     tx: &'r Tx<'r>,
@@ -80,9 +88,14 @@ struct Resolver<'r, 'c> {
 }
 
 impl Resolver<'_, '_> {
+    fn typ(&self) -> BelegTyp {
+        self.context.beleg.beleg_typ
+    }
+
     fn resolve(&mut self, mut item: NewItem) -> Result<BelegPosition> {
         let artikel = self.artikel(&item)?;
-        let wiegung = self.wiegung(&item, artikel.as_deref())?;
+        let artikel = artikel.as_deref();
+        let wiegung = self.wiegung(&item, artikel)?;
         if let Some(wiegung) = &wiegung {
             item.take_over(&wiegung.wiegung, artikel.is_some());
         }
@@ -91,62 +104,72 @@ impl Resolver<'_, '_> {
                 "Es fehlt der Artikel. Bitte artikel_id oder artikelnr angeben, oder eine bezeichnung.";
             return Err(Refusal::field(Code::ArtikelFehlt, "artikel_id", message).into());
         }
-        let einheit =
-            item.einheit.take().or_else(|| artikel.as_ref().and_then(|artikel| artikel.einheit.clone()));
-        let conversion = conversion(artikel.as_deref(), einheit.as_deref())?;
-        let menge = self.menge(&item, artikel.as_deref(), einheit.as_deref(), wiegung.as_ref())?;
+        item.einheit = item.einheit.or_else(|| artikel.and_then(|artikel| artikel.einheit.clone()));
+        let amounts = self.amounts(&item, artikel, wiegung.as_ref())?;
+        self.ignore_purchase_fields(&mut item);
+        item.lager_buchen = Some(self.takes_part_in_stock(&item, artikel, amounts.ep_netto));
+        self.check_batch(&item, artikel)?;
+        self.check_bezug(&item, amounts.menge)?;
+        self.bind_contract(&mut item, artikel)?;
+        Ok(self.position(item, artikel, &amounts))
+    }
+
+    /// Quantity, price and rate of an item whose unit is known, and what it comes to.
+    fn amounts(
+        &mut self,
+        item: &NewItem,
+        artikel: Option<&Artikel>,
+        wiegung: Option<&FertigeWiegung>,
+    ) -> Result<Amounts> {
+        let conversion = conversion(artikel, item.einheit.as_deref())?;
+        let menge = self.menge(item, artikel, wiegung)?;
         let lager_menge = conversion.map(|conversion| conversion.quantity(menge)).transpose()?;
-        let ep_netto = self.preis(&item, artikel.as_deref(), lager_menge, conversion)?;
+        let ep_netto = self.preis(item, artikel, lager_menge, conversion)?;
         let rabatt_prozent = item.rabatt_prozent.unwrap_or_default();
         let gesamtpreis = line_total(menge, ep_netto, rabatt_prozent)?;
         let mwst_satz = match item.mwst_satz {
             Some(sent) => sent,
-            None => self.satz(artikel.as_deref())?,
+            None => self.satz(artikel)?,
         };
         self.hint_unknown_rate(mwst_satz);
-        self.ignore_purchase_fields(&mut item);
-        let lager_buchen = self.takes_part_in_stock(&item, artikel.as_deref(), ep_netto);
-        self.check_batch(&item, artikel.as_deref(), lager_buchen)?;
-        self.check_bezug(&item, menge)?;
-        let artikel_id = artikel.as_ref().map(|artikel| artikel.id);
-        let kontrakt =
-            KontraktBezug { kontrakt_id: item.kontrakt_id, kontrakt_position_id: item.kontrakt_position_id }
-                .checked(self.tx)?;
-        kontrakt.hints(self.tx, self.context.kunde.id, artikel_id, self.context.typ.seite(), self.hints)?;
-        let artikel_text = |text: fn(&Artikel) -> Option<String>| artikel.as_deref().and_then(text);
-        Ok(BelegPosition {
+        Ok(Amounts { menge, lager_menge, ep_netto, rabatt_prozent, gesamtpreis, mwst_satz })
+    }
+
+    /// The position of an item that has been checked and completed; its id and number come later.
+    fn position(&self, item: NewItem, artikel: Option<&Artikel>, amounts: &Amounts) -> BelegPosition {
+        BelegPosition {
             id: Uuid::nil(),
-            beleg_id: self.context.beleg_id,
+            beleg_id: self.context.beleg.id,
             position: 0,
-            artikel_id,
-            bezeichnung: item.bezeichnung.or_else(|| artikel_text(|a| Some(a.bezeichnung.clone()))),
-            bezeichnung2: item.bezeichnung2.or_else(|| artikel_text(|a| a.bezeichnung2.clone())),
-            langtext: item.langtext.or_else(|| artikel_text(|a| a.langtext.clone())),
-            menge,
-            einheit,
-            einzelpreis: ep_netto,
-            ep_netto,
-            mwst_satz,
-            gesamtpreis,
-            rabatt_prozent,
+            artikel_id: artikel.map(|artikel| artikel.id),
+            bezeichnung: item.bezeichnung.or_else(|| artikel.map(|artikel| artikel.bezeichnung.clone())),
+            bezeichnung2: item.bezeichnung2.or_else(|| artikel?.bezeichnung2.clone()),
+            langtext: item.langtext.or_else(|| artikel?.langtext.clone()),
+            menge: amounts.menge,
+            einheit: item.einheit,
+            einzelpreis: amounts.ep_netto,
+            ep_netto: amounts.ep_netto,
+            mwst_satz: amounts.mwst_satz,
+            gesamtpreis: amounts.gesamtpreis,
+            rabatt_prozent: amounts.rabatt_prozent,
             charge_gesendet: item.charge_id.is_some(),
             charge_id: item.charge_id,
             fremde_charge_nr: item.fremde_charge_nr,
             mhd: item.mhd.map(DayTime),
             herkunftsland: item.herkunftsland,
             biozertifikat_id: item.biozertifikat_id,
-            kontrakt_id: kontrakt.kontrakt_id,
-            kontrakt_position_id: kontrakt.kontrakt_position_id,
+            kontrakt_id: item.kontrakt_id,
+            kontrakt_position_id: item.kontrakt_position_id,
             wiegung_id: item.wiegung_id,
             bezug_beleg_id: item.bezug_beleg_id,
-            lager_buchen,
+            lager_buchen: item.lager_buchen == Some(true),
             kostenstelle: item.kostenstelle,
             niederlassung_id: item.niederlassung_id,
             lagerhalle_id: item.lagerhalle_id,
-            artikel_name: artikel.as_ref().map(|artikel| artikel.bezeichnung.clone()),
+            artikel_name: artikel.map(|artikel| artikel.bezeichnung.clone()),
             satz_gesendet: item.mwst_satz.is_some(),
-            lager_menge,
-        })
+            lager_menge: amounts.lager_menge,
+        }
     }
 
     /// The article by id, by number, or by both (D6); none for freight and text.
@@ -168,9 +191,9 @@ impl Resolver<'_, '_> {
         &mut self,
         item: &NewItem,
         artikel: Option<&Artikel>,
-        einheit: Option<&str>,
         wiegung: Option<&FertigeWiegung>,
     ) -> Result<Quantity> {
+        let einheit = item.einheit.as_deref();
         let menge = match (item.menge, wiegung) {
             (None, Some(wiegung)) => {
                 let einheit = einheit.unwrap_or("kg");
@@ -204,7 +227,7 @@ impl Resolver<'_, '_> {
             let message = format!("Gewogen wurden {weighed} {einheit}; die gesendete Menge gilt.");
             self.hints.add_field(HintCode::GewichtWiderspruch, "menge", message);
         }
-        let comes_in = (self.context.typ.seite() == Seite::Einkauf) != menge.is_negative();
+        let comes_in = (self.typ().seite() == Seite::Einkauf) != menge.is_negative();
         let expected = if comes_in { Richtung::Eingang } else { Richtung::Ausgang };
         wiegung.hint_other_direction(expected, self.hints);
         Ok(())
@@ -214,7 +237,7 @@ impl Resolver<'_, '_> {
     fn wiegung(&mut self, item: &NewItem, artikel: Option<&Artikel>) -> Result<Option<FertigeWiegung>> {
         let Some(id) = item.wiegung_id else { return Ok(None) };
         let wiegung = waage::finished(self.tx, id, artikel.map(|artikel| artikel.id))?;
-        if sql::weighing_is_used(self.tx, id, self.context.typ, Some(self.context.beleg_id))? {
+        if sql::weighing_is_used(self.tx, id, self.typ(), Some(self.context.beleg.id))? {
             let message = "Die Wiegung steht schon in einem anderen Beleg dieser Art.";
             return Err(Refusal::field(Code::WiegungBereitsVerwendet, "wiegung_id", message).into());
         }
@@ -240,7 +263,7 @@ impl Resolver<'_, '_> {
         match (own, conversion) {
             (Some(price), Some(conversion)) => Ok(conversion.reversed().price(price)?),
             (Some(price), None) => Ok(price),
-            (None, _) if self.context.typ.ist_rechnung() => {
+            (None, _) if self.typ().ist_rechnung() => {
                 let message = "Es fehlt der Preis. Bitte ep_netto angeben.";
                 Err(Refusal::field(Code::PreisFehlt, "ep_netto", message).into())
             }
@@ -254,7 +277,7 @@ impl Resolver<'_, '_> {
 
     /// The article's price per its own unit.
     fn master_price(&self, artikel: &Artikel, menge: Option<Quantity>) -> Result<Option<Price>> {
-        if self.context.typ.seite() == Seite::Einkauf {
+        if self.typ().seite() == Seite::Einkauf {
             return Ok(artikel.ep_netto);
         }
         let tier = match menge {
@@ -266,14 +289,15 @@ impl Resolver<'_, '_> {
 
     /// The rate of an item that names none: partner, article, group, 7 (D7).
     fn satz(&mut self, artikel: Option<&Artikel>) -> Result<Percent> {
-        let Context { typ, kunde, satz_datum, einstellungen, saetze, .. } = self.context;
+        let Context { beleg, kunde, einstellungen, saetze, .. } = self.context;
+        let satz_datum = beleg.satz_datum();
         let partner = super::partner::steuerpartner(kunde);
-        match partner_rule(*typ, partner, einstellungen.steuer_ausland_automatik) {
+        match partner_rule(beleg.beleg_typ, partner, einstellungen.steuer_ausland_automatik) {
             Partnerregel::Null(hint) => {
                 self.tax_hint(hint);
                 Ok(Percent::ZERO)
             }
-            Partnerregel::Klasse(klasse) => Ok(rate_on(saetze, klasse, *satz_datum).unwrap_or_else(|| {
+            Partnerregel::Klasse(klasse) => Ok(rate_on(saetze, klasse, satz_datum).unwrap_or_else(|| {
                 self.hint_assumed_rate(Percent::ZERO);
                 Percent::ZERO
             })),
@@ -287,7 +311,7 @@ impl Resolver<'_, '_> {
                     _ => None,
                 };
                 let rate = own.unwrap_or(RATE_OF_LAST_RESORT);
-                let rate = derived_rate(saetze, rate, self.tx.today(), *satz_datum);
+                let rate = derived_rate(saetze, rate, self.tx.today(), satz_datum);
                 if own.is_none() {
                     self.hint_assumed_rate(rate);
                 }
@@ -326,7 +350,7 @@ impl Resolver<'_, '_> {
 
     /// Fields that only purchases have are dropped from sales, with a hint (D8).
     fn ignore_purchase_fields(&mut self, item: &mut NewItem) {
-        if self.context.typ.seite() == Seite::Einkauf {
+        if self.typ().seite() == Seite::Einkauf {
             return;
         }
         let dropped = [
@@ -346,7 +370,7 @@ impl Resolver<'_, '_> {
         if artikel.is_none() || ep_netto.is_negative() {
             return false;
         }
-        match self.context.typ.lagerrolle() {
+        match self.typ().lagerrolle() {
             Lagerrolle::Keine => false,
             Lagerrolle::Lieferung => {
                 if declined {
@@ -363,25 +387,37 @@ impl Resolver<'_, '_> {
 
     /// The batch that is named must be there and fit; a delivery of a tracked article must name
     /// one or tell of one, always (D8). Invoices are checked when they are paired.
-    fn check_batch(&mut self, item: &NewItem, artikel: Option<&Artikel>, moves: bool) -> Result<()> {
+    fn check_batch(&mut self, item: &NewItem, artikel: Option<&Artikel>) -> Result<()> {
         // A batch without an article is one of another article.
         let of = artikel.map_or(Uuid::nil(), |artikel| artikel.id);
         chargen::check_named(self.tx, item.charge_id, Some(of))?;
         if let Some(id) = item.biozertifikat_id {
             let zertifikat = biozertifikate::must_have(self.tx, id)?;
             // An order only announces the goods: until they come the certificate may be renewed.
-            if !self.context.typ.kuendigt_an() {
-                zertifikat.hint_expired(self.context.satz_datum, self.hints);
+            if !self.typ().kuendigt_an() {
+                zertifikat.hint_expired(self.context.beleg.satz_datum(), self.hints);
             }
         }
         if !artikel.is_some_and(|artikel| artikel.chargenpflichtig) || item.has_batch_information() {
             return Ok(());
         }
         let takes_back = item.menge.is_some_and(Quantity::is_negative);
-        match must_tell(self.context.typ, self.context.einstellungen, takes_back, moves) {
-            true => Err(batch_missing(self.context.typ).into()),
+        let moves = item.lager_buchen == Some(true);
+        match must_tell(self.typ(), self.context.einstellungen, takes_back, moves) {
+            true => Err(batch_missing(self.typ()).into()),
             false => Ok(()),
         }
+    }
+
+    /// A contract that is named must be there; the position of one names its contract.
+    fn bind_contract(&mut self, item: &mut NewItem, artikel: Option<&Artikel>) -> Result<()> {
+        let NewItem { kontrakt_id, kontrakt_position_id, .. } = *item;
+        let bezug = KontraktBezug { kontrakt_id, kontrakt_position_id }.checked(self.tx)?;
+        let artikel_id = artikel.map(|artikel| artikel.id);
+        bezug.hints(self.tx, self.context.kunde.id, artikel_id, self.typ().seite(), self.hints)?;
+        item.kontrakt_id = bezug.kontrakt_id;
+        item.kontrakt_position_id = bezug.kontrakt_position_id;
+        Ok(())
     }
 
     /// A document that an item is bound to is of the same partner and of the other side; what takes goods back may name
@@ -392,7 +428,7 @@ impl Resolver<'_, '_> {
             let message = "Diesen Beleg gibt es nicht. Bitte die bezug_beleg_id prüfen.";
             return Err(Refusal::field(Code::BelegNichtGefunden, "bezug_beleg_id", message).into());
         };
-        let typ = self.context.typ;
+        let typ = self.typ();
         let is_counterpart = Some(bezug.beleg_typ) == typ.gegenstueck();
         let is_taken_back = bezug.beleg_typ == typ && typ.gegenstueck().is_some() && menge.is_negative();
         if !(is_counterpart || is_taken_back) || bezug.kunde_id != self.context.kunde.id {

@@ -80,23 +80,13 @@ pub fn cancel(
         let message = "Ein stornierter Beleg und ein Stornobeleg lassen sich nicht stornieren.";
         return Err(Refusal::new(Code::BelegNichtStornierbar, message).into());
     }
-    let is_final = old.status != BelegStatus::Offen;
-    let needs_counter = is_final && old.beleg_typ.ist_rechnung();
+    let needs_counter = old.status != BelegStatus::Offen && old.beleg_typ.ist_rechnung();
     let einstellungen = tenants::load(tx)?;
     if !needs_counter {
         check_locked(&einstellungen, old.datum())?;
     }
     let positions = sql::positions(tx, old.id)?;
-    verlauf::write(tx, &old, Aktion::Storno)?;
-    let beleg = Beleg {
-        status: BelegStatus::Storniert,
-        storno_grund: Some(grund),
-        ereignis_am: if is_final { Some(sql::next_event(tx)?) } else { None },
-        version: old.version + 1,
-        updated_at: tx.now(),
-        ..old.clone()
-    };
-    sql::update(tx, &beleg)?;
+    let beleg = mark_cancelled(tx, &old, grund)?;
     let change = Change {
         withdrawn: Some((&old, &positions)),
         beleg: &beleg,
@@ -115,6 +105,25 @@ pub fn cancel(
         lagerbewegungen,
         hinweise,
     })
+}
+
+/// The cancelled document, with an event for those who poll if they saw it final.
+fn mark_cancelled(tx: &WriteTx<'_>, old: &Beleg, grund: String) -> Result<Beleg> {
+    verlauf::write(tx, old, Aktion::Storno)?;
+    let ereignis_am = match old.status {
+        BelegStatus::Offen => None,
+        _ => Some(sql::next_event(tx)?),
+    };
+    let beleg = Beleg {
+        status: BelegStatus::Storniert,
+        storno_grund: Some(grund),
+        ereignis_am,
+        version: old.version + 1,
+        updated_at: tx.now(),
+        ..old.clone()
+    };
+    sql::update(tx, &beleg)?;
+    Ok(beleg)
 }
 
 /// The counter document of an invoice: same type, today's date and number, quantities negated,
@@ -140,18 +149,7 @@ fn counter_document(tx: &WriteTx<'_>, cancelled: &Beleg, positions: Vec<BelegPos
         updated_at: tx.now(),
         ..cancelled.clone()
     };
-    let negated = positions.into_iter().map(|position| BelegPosition {
-        id: tx.new_id(),
-        beleg_id: counter.id,
-        menge: -position.menge,
-        gesamtpreis: -position.gesamtpreis,
-        lager_menge: position.lager_menge.map(|menge| -menge),
-        lager_buchen: false,
-        wiegung_id: None,
-        bezug_beleg_id: None,
-        ..position
-    });
-    let negated: Vec<_> = negated.collect();
+    let negated: Vec<_> = positions.into_iter().map(|position| negated(tx, &counter, position)).collect();
     sql::insert(tx, &counter, None)?;
     sql::insert_positions(tx, &negated)?;
     sql::copy_partner(tx, counter.id)?;
@@ -161,4 +159,19 @@ fn counter_document(tx: &WriteTx<'_>, cancelled: &Beleg, positions: Vec<BelegPos
     sql::update(tx, &counter)?;
     pruefsumme::chain(tx, counter.id)?;
     Ok(counter)
+}
+
+/// The position that undoes another one in the counter document.
+fn negated(tx: &WriteTx<'_>, counter: &Beleg, position: BelegPosition) -> BelegPosition {
+    BelegPosition {
+        id: tx.new_id(),
+        beleg_id: counter.id,
+        menge: -position.menge,
+        gesamtpreis: -position.gesamtpreis,
+        lager_menge: position.lager_menge.map(|menge| -menge),
+        lager_buchen: false,
+        wiegung_id: None,
+        bezug_beleg_id: None,
+        ..position
+    }
 }
