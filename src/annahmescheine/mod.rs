@@ -2,6 +2,7 @@
 //!
 //! A note books nothing itself; with `el_erzeugen` it makes the purchase delivery note that does.
 
+mod blatt;
 mod checks;
 mod create;
 mod import;
@@ -64,6 +65,15 @@ pub const ROUTES: &[Route] = &[
     .takes::<NewAnnahmeschein>("AnnahmescheinNeu", &[])
     .gives(&[Answer::created::<AnnahmescheinBestaetigung>(), Answer::ok::<AnnahmescheinWiederholt>()])
     .refuses(&[belege::PARTNER, belege::DATE_AND_ARTICLE, create::REFUSALS]),
+    Route::get(
+        "/api/v1/annahmescheine/{id}/pdf",
+        Access::Scope(Scope::RohwarenRead),
+        "Annahmeschein mit seinen Abzügen als PDF",
+        get_pdf,
+    )
+    .heavy()
+    .gives(&[Answer::other("application/pdf").with(&["etag", "content-disposition"])])
+    .refuses(&[&[Code::KeinPdf]]),
     Route::write(
         Method::Put,
         "/api/v1/annahmescheine/{id}/storno",
@@ -91,6 +101,14 @@ fn post(call: &Call<'_>) -> Result<Write> {
         Angelegt::Neu(bestaetigung) => Ok(Reply::created(&bestaetigung)?.about(bestaetigung.id)),
         Angelegt::Wiederholt(antwort) => Ok(Reply::ok(&antwort)?.about(antwort.annahmeschein.id)),
     }))
+}
+
+/// GET /annahmescheine/{id}/pdf
+fn get_pdf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let id = call.id(WHAT)?;
+    let schein = sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))?;
+    let blatt = blatt::annahmeschein(tx, &schein)?;
+    Ok(Reply::sheet(call, &schein.belegnummer, &blatt)?.about(id))
 }
 
 /// PUT /annahmescheine/{id}/storno

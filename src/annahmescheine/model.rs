@@ -56,18 +56,23 @@ pub struct Annahmeschein {
 }
 
 impl Annahmeschein {
-    /// Computes what is paid for from what was delivered (D23).
-    pub fn settle(&mut self) -> Result<()> {
-        let Some(menge) = self.anliefermenge_kg else { return Ok(()) };
-        let netto = net_quantity(&Anlieferung {
-            menge,
+    /// What was delivered, once its weight is known.
+    pub fn anlieferung(&self) -> Option<Anlieferung> {
+        Some(Anlieferung {
+            menge: self.anliefermenge_kg?,
             besatz: self.besatz_prozent,
             basisbesatz: self.basisbesatz_prozent,
             feuchte: self.feuchte_prozent,
             basisfeuchte: self.basisfeuchte_prozent,
             schwundfaktor: self.schwundfaktor,
             abzuege: self.sonstige_abzuege_kg,
-        })?;
+        })
+    }
+
+    /// Computes what is paid for from what was delivered (D23).
+    pub fn settle(&mut self) -> Result<()> {
+        let Some(anlieferung) = self.anlieferung() else { return Ok(()) };
+        let netto = net_quantity(&anlieferung)?;
         let negative = || {
             let message =
                 "Die Abzüge sind größer als die Anlieferung. Bitte Feuchte, Besatz und Abzüge prüfen.";

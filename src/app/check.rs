@@ -83,6 +83,9 @@ pub fn check(
         Sealed::Not(why) => (false, Line { finding: Some(why), ..line(SEALS, 0) }),
         Sealed::Broken(what) => (false, found(SEALS, Some(what))),
     };
+    let erechnungen = "e-invoices are the bytes that their sha256 names";
+    began(erechnungen);
+    lines.push(found(erechnungen, altered_erechnung(&snapshot, clock)?));
     let evidence = "final documents, their history, PDFs and attachments are as they were written";
     began(evidence);
     lines.push(found(evidence, broken_evidence(&snapshot, is_sealed, clock)?));
@@ -98,6 +101,16 @@ pub fn check(
 
 /// Whose finding says what the proofs above are worth.
 const SEALS: &str = "log and documents are sealed with the secret of this machine";
+
+/// The first e-invoice that is not what its sha256 says.
+fn altered_erechnung(connection: &Connection, clock: &Clock) -> Result<Option<String>> {
+    for tenant in tenants::list(connection)? {
+        if let Some(nummer) = belege::altered_erechnung(&Tx::new(connection, tenant.id, clock()))? {
+            return Ok(Some(format!("the e-invoice of {nummer} was altered")));
+        }
+    }
+    Ok(None)
+}
 
 /// The first PDF or attachment whose content is not what its sha256 says.
 fn altered_content(connection: &Connection, clock: &Clock) -> Result<Option<String>> {

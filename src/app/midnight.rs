@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 
 use super::nightly::Schedule;
-use crate::belege;
+use crate::belege::{self, Behind};
 use crate::db::TenantId;
 use crate::db::batch::{Batch, Ended, Job};
 use crate::db::readers::{Lane, Readers};
@@ -38,15 +38,13 @@ const ROLLOVER_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Does at the start what midnight would have done.
 pub fn catch_up(connection: &mut Connection, clock: &Clock) -> Result<()> {
     for tenant in tenants::list(connection)? {
-        loop {
+        let mut next = Some(Behind::default());
+        while let Some(behind) = next {
             let transaction =
                 connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
             let tx = WriteTx::new(Tx::new(&transaction, tenant.id, clock()), None);
-            let done = belege::finalise_past_days(&tx)?;
+            next = belege::finalise_past_days(&tx, behind)?;
             transaction.commit()?;
-            if done == 0 {
-                break;
-            }
         }
     }
     Ok(())
@@ -116,7 +114,12 @@ fn log_head(gate: &Gate, logged: Option<i64>) -> Option<i64> {
 fn end_of_day(readers: &Readers, writer: &WriterQueue) {
     match readers.read(Lane::Slow, tenants::list) {
         Ok(tenants) => tenants.into_iter().for_each(|tenant| {
-            writer.submit(Box::new(EndOfDay { tenant: tenant.id, writer: writer.clone(), done: 0 }));
+            writer.submit(Box::new(EndOfDay {
+                tenant: tenant.id,
+                writer: writer.clone(),
+                behind: Behind::default(),
+                next: None,
+            }));
         }),
         Err(failure) => log(&format!("the end of the day was not carried out: {failure}")),
     }
@@ -126,21 +129,28 @@ fn end_of_day(readers: &Readers, writer: &WriterQueue) {
 struct EndOfDay {
     tenant: TenantId,
     writer: WriterQueue,
-    done: usize,
+    /// Where to begin.
+    behind: Behind,
+    /// Where to go on; none where nothing is left.
+    next: Option<Behind>,
 }
 
 impl Job for EndOfDay {
     fn run(&mut self, batch: &Batch<'_>) {
-        match batch.whole(self.tenant, None, belege::finalise_past_days) {
-            Ok(done) => self.done = done,
-            Err(failure) => log(&format!("the end of the day was not carried out: {failure}")),
+        let behind = self.behind;
+        match batch.whole(self.tenant, None, |tx| belege::finalise_past_days(tx, behind)) {
+            Ok(next) => self.next = next,
+            Err(failure) => {
+                self.next = None;
+                log(&format!("the end of the day was not carried out: {failure}"));
+            }
         }
     }
 
     fn finish(self: Box<Self>, ended: Ended) {
-        if ended == Ended::Committed && self.done > 0 {
-            let writer = self.writer.clone();
-            writer.submit(self);
+        if let (Ended::Committed, Some(behind)) = (ended, self.next) {
+            let EndOfDay { tenant, writer, .. } = *self;
+            writer.submit(Box::new(EndOfDay { tenant, writer: writer.clone(), behind, next: None }));
         }
     }
 }

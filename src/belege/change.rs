@@ -1,7 +1,8 @@
 //! A change of a document while it is open (specification, PUT /belege/{id}; D4).
 
 use super::create::{
-    check_date, confirmation, create_ordered_batches, hint_doubled_fremdbeleg, hint_overdelivered, with_sums,
+    check_date, confirmation, create_ordered_batches, hint_doubled_fremdbeleg, hint_overdelivered,
+    hint_unagreed, rechnungsart, with_sums,
 };
 use super::eingabe::{BelegChange, NewItem};
 use super::items::{self, Context};
@@ -126,7 +127,11 @@ fn header(
         Change::Clear => None,
         Change::Set(vb_id) => vertriebler::resolve(tx, vb_id, hints)?,
     };
+    let gutschrift = change.gutschrift.apply(Some(old.ist_selbst_gutgeschrieben())) == Some(true);
+    let rechnungsart = rechnungsart(old.beleg_typ, gutschrift)?;
+    hint_unagreed(rechnungsart, kunde, hints);
     Ok(Beleg {
+        rechnungsart,
         beleg_datum: DayTime(datum),
         lieferdatum: change.lieferdatum.map(DayTime).apply(old.lieferdatum),
         leistung_von: change.leistung_von.map(DayTime).apply(old.leistung_von),

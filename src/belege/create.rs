@@ -11,12 +11,13 @@ use super::{lifecycle, partner, sql};
 use crate::chargen::Bewegung;
 use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};
+use crate::erechnung::Art;
 use crate::failure::{Failure, Result};
 use crate::kunden::{self, Kunde};
 use crate::rules::bytes::fingerprint;
 use crate::rules::day::{Day, DayTime};
 use crate::rules::document::{BelegStatus, BelegTyp, Lagerrolle};
-use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, required};
 use crate::rules::fixed::{Money, Percent};
 use crate::rules::number::Reihe;
 use crate::rules::tax::Summen;
@@ -71,7 +72,7 @@ pub fn add(
     let bewegungen = lager::rebook(tx, change, hints)?;
     hint_overdelivered(tx, typ, &positions, source, hints)?;
     if new.abschliessen == Some(true) || einstellungen.abschluss_bei_anlage.contains(&typ) {
-        beleg = lifecycle::finalise(tx, beleg)?;
+        beleg = lifecycle::finalise(tx, beleg, hints)?;
     }
     Ok((beleg, bewegungen))
 }
@@ -182,6 +183,8 @@ fn header(
         Some(vb_id) => vertriebler::resolve(tx, vb_id, hints)?,
         None => None,
     };
+    let rechnungsart = rechnungsart(typ, new.gutschrift == Some(true))?;
+    hint_unagreed(rechnungsart, kunde, hints);
     Ok(Beleg {
         id: tx.new_id(),
         beleg_nummer: String::new(),
@@ -203,6 +206,7 @@ fn header(
         external_ref: new.external_ref.clone(),
         fremdbelegnummer: new.fremdbelegnummer.clone(),
         ist_gutschrift: false,
+        rechnungsart,
         lieferadresse_id: None,
         liefertermin: new.liefertermin.map(DayTime),
         kontaktperson: new.kontaktperson.clone(),
@@ -217,8 +221,31 @@ fn header(
         kunden_name: kunde.name.clone(),
         positionen: None,
         ereignis_am: None,
+        blatt_am: None,
+        firma_nr: None,
         version: 1,
     })
+}
+
+/// Who writes an invoice of this type (D24).
+pub fn rechnungsart(typ: BelegTyp, gutschrift: bool) -> Checked<Option<Art>> {
+    if gutschrift && !typ.ist_fremdrechnung() {
+        let message = "Eine Gutschrift an den Lieferanten ist ein Beleg vom Typ ER. Bitte den Typ oder gutschrift ändern.";
+        return Err(Refusal::field(Code::FeldWiderspruch, "gutschrift", message));
+    }
+    let art = if gutschrift { Art::Gutschrift } else { Art::Rechnung };
+    Ok(typ.ist_rechnung().then_some(art))
+}
+
+/// A Gutschrift must have been agreed upon before (UStG § 14 Abs. 2).
+pub fn hint_unagreed(rechnungsart: Option<Art>, kunde: &Kunde, hints: &mut Hints) {
+    if rechnungsart == Some(Art::Gutschrift) && kunde.gutschrift_vereinbart_am.is_none() {
+        let message = format!(
+            "Mit {} ist keine Abrechnung per Gutschrift vereinbart. Bitte gutschrift_vereinbart_am eintragen.",
+            kunde.name
+        );
+        hints.add_field(HintCode::GutschriftNichtVereinbart, "gutschrift", message);
+    }
 }
 
 fn repeated(tx: &Tx<'_>, existing: Beleg, new: &NewBeleg, mut hinweise: Hints) -> Result<BelegWiederholt> {
@@ -256,7 +283,7 @@ fn request_digest(
         value["kundennummer"] = Value::Null;
     }
     // What is the default anyway is as good as not sent.
-    for (field, default) in [("auto_price", true), ("abschliessen", false)] {
+    for (field, default) in [("auto_price", true), ("abschliessen", false), ("gutschrift", false)] {
         if value[field] == default {
             value[field] = Value::Null;
         }

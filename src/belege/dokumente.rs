@@ -21,10 +21,10 @@ columns! {
         summe_mwst,
         kunde_id,
         kunde_name: "coalesce(b.kunden_name, k.name)",
-        pdf_archiv_count: "(select cast(count(*) as text) from beleg_pdf p
+        pdf_archiv_count: "(select cast(count(*) + (b.blatt_am is not null) as text) from beleg_pdf p
           where p.tenant_id = b.tenant_id and p.beleg_id = b.id)",
-        pdf_letztes: "(select max(p.erstellt_am) from beleg_pdf p
-          where p.tenant_id = b.tenant_id and p.beleg_id = b.id)",
+        pdf_letztes: "coalesce((select max(p.erstellt_am) from beleg_pdf p
+          where p.tenant_id = b.tenant_id and p.beleg_id = b.id), b.blatt_am)",
         ereignis_am,
     } => {
         pdf_url: pdf_url(id, pdf_letztes.is_some()),

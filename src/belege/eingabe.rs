@@ -6,13 +6,14 @@ use uuid::Uuid;
 use crate::eingabe;
 use crate::http::json::Json;
 use crate::http::upload::{Dateiname, Inhalt};
-use crate::http::wire::{At, FromJson, Kennung, Liste, LongText, Tage, Text};
+use crate::http::wire::{At, FromJson, Kennung, Liste, LongText, OneOf, Tage, Text};
 use crate::kunden::KundenId;
 use crate::laender::Staat;
 use crate::rules::day::Day;
 use crate::rules::document::BelegTyp;
 use crate::rules::error::{Checked, Code, PositionErrors};
 use crate::rules::fixed::{Percent, Price, Quantity};
+use crate::rules::tax::Steuerkategorie;
 use crate::rules::verweis::Verweis;
 use crate::shape;
 
@@ -46,9 +47,10 @@ eingabe! {
         skonto_tage: Tage,
         skonto_prozent: Percent,
         kontaktperson: Text,
+        gutschrift: bool,
         abschliessen: bool,
     }
-    nur_lesen: ["id", "beleg_nummer", "status", "summe_netto", "summe_mwst", "summe_brutto", "kunde_id",
+    nur_lesen: ["id", "beleg_nummer", "status", "rechnungsart", "summe_netto", "summe_mwst", "summe_brutto", "kunde_id",
         "kunden_name", "ist_gutschrift", "lieferadresse_id", "pdf_url", "created_at", "updated_at", "positionen",
         "storno_von_beleg_id", "storno_grund", "idempotent", "inhalt_abweichend", "hinweise", "lagerbewegungen"]
 }
@@ -63,6 +65,7 @@ eingabe! {
         einheit: Text,
         ep_netto: Price,
         mwst_satz: Percent,
+        steuer_kategorie: OneOf<Steuerkategorie>,
         rabatt_prozent: Percent,
         bezeichnung: Text,
         bezeichnung2: Text,

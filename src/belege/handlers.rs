@@ -3,9 +3,10 @@
 use uuid::Uuid;
 
 use super::eingabe::{BelegChange, NewBeleg, NewPdf};
-use super::model::{Angelegt, Beleg, StatusBestaetigung};
+use super::model::{Angelegt, Beleg, BelegPdf, StatusBestaetigung};
+use super::pdf::Datei;
 use super::sql::{self, Auswahl};
-use super::{change, create, dokumente, lifecycle, partner, pdf, verlauf};
+use super::{ausfertigung, change, create, dokumente, lifecycle, partner, pdf, verlauf};
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::http::call::{Call, IfMatch};
@@ -13,11 +14,13 @@ use crate::http::query::Query;
 use crate::http::reply::Reply;
 use crate::http::route::Write;
 use crate::http::wire::Leer;
+use crate::rules::bytes::base64;
 use crate::rules::document::BelegTyp;
-use crate::rules::error::{Checked, Code, Refusal, required};
+use crate::rules::error::{Checked, Hints, required};
 use crate::waage::Storno;
 
 const WHAT: &str = "Diesen Beleg";
+const PDF: &str = "application/pdf";
 
 /// GET /belege
 pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
@@ -47,11 +50,24 @@ pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 /// GET /belege/{id}/pdf
 pub fn get_pdf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let beleg = found(tx, call.id(WHAT)?)?;
-    let Some(pdf) = pdf::newest(tx, &beleg)? else {
-        let message = "Zu diesem Beleg ist kein PDF archiviert, oder er ist noch nicht abgeschlossen.";
-        return Err(Refusal::new(Code::KeinPdf, message).into());
+    let mut notes = Hints::default();
+    let draft = call.query.flag("vorschau")?;
+    let Datei { dateiname, inhalt, erstellt_am } = pdf::newest(tx, &beleg, draft, &mut notes)?;
+    let reply = if call.accepts(PDF) {
+        Reply::file(PDF, &dateiname, inhalt)
+    } else {
+        let datei_base64 = base64(&inhalt);
+        Reply::ok(&BelegPdf { beleg_id: beleg.id, dateiname, mime_type: PDF, datei_base64, erstellt_am })?
     };
-    Ok(Reply::ok(&pdf)?.with_weak_etag(call).about(beleg.id))
+    Ok(reply.with_weak_etag(call).with_notes(&notes).about(beleg.id))
+}
+
+/// GET /belege/{id}/erechnung
+pub fn get_erechnung(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let beleg = found(tx, call.id(WHAT)?)?;
+    let stored = ausfertigung::erechnung(tx, &beleg)?;
+    let name = format!("{}.xml", beleg.beleg_nummer);
+    Ok(Reply::file("application/xml", &name, stored.xml).with_weak_etag(call).about(beleg.id))
 }
 
 /// GET /belege/{id}/verlauf
@@ -103,8 +119,8 @@ pub fn finalise(call: &Call<'_>) -> Result<Write> {
     Ok(Box::new(move |tx| {
         let old = found(tx, id)?;
         IfMatch::check(if_match.as_ref(), old.version)?;
-        let Beleg { id, beleg_nummer, status, .. } = lifecycle::finalise(tx, old)?;
-        let hinweise = hinweise.clone();
+        let mut hinweise = hinweise.clone();
+        let Beleg { id, beleg_nummer, status, .. } = lifecycle::finalise(tx, old, &mut hinweise)?;
         Ok(Reply::ok(&StatusBestaetigung { id, beleg_nummer, status, hinweise })?.about(id))
     }))
 }

@@ -19,7 +19,9 @@ use crate::rules::error::{Code, HintCode, Hints, PositionErrors, Refusal, requir
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::price::{line_total, tier_price};
 use crate::rules::stammdaten::ArtikelStatus;
-use crate::rules::tax::{Partnerregel, RATE_OF_LAST_RESORT, Satz, derived_rate, partner_rule, rate_on};
+use crate::rules::tax::{
+    Partnerregel, RATE_OF_LAST_RESORT, Satz, Steuerkategorie, derived_rate, partner_rule, rate_on,
+};
 use crate::rules::unit::Conversion;
 use crate::rules::weighing::Richtung;
 use crate::tenants::{Einstellungen, Lagerbuchung};
@@ -78,6 +80,7 @@ struct Amounts {
     rabatt_prozent: Percent,
     gesamtpreis: Money,
     mwst_satz: Percent,
+    steuer_kategorie: Steuerkategorie,
 }
 
 /// Resolves one item.
@@ -127,12 +130,9 @@ impl Resolver<'_, '_> {
         let ep_netto = self.preis(item, artikel, lager_menge, conversion)?;
         let rabatt_prozent = item.rabatt_prozent.unwrap_or_default();
         let gesamtpreis = line_total(menge, ep_netto, rabatt_prozent)?;
-        let mwst_satz = match item.mwst_satz {
-            Some(sent) => sent,
-            None => self.satz(artikel)?,
-        };
+        let (mwst_satz, steuer_kategorie) = self.steuer(item, artikel)?;
         self.hint_unknown_rate(mwst_satz);
-        Ok(Amounts { menge, lager_menge, ep_netto, rabatt_prozent, gesamtpreis, mwst_satz })
+        Ok(Amounts { menge, lager_menge, ep_netto, rabatt_prozent, gesamtpreis, mwst_satz, steuer_kategorie })
     }
 
     /// The position of an item that has been checked and completed; its id and number come later.
@@ -150,6 +150,7 @@ impl Resolver<'_, '_> {
             einzelpreis: amounts.ep_netto,
             ep_netto: amounts.ep_netto,
             mwst_satz: amounts.mwst_satz,
+            steuer_kategorie: Some(amounts.steuer_kategorie),
             gesamtpreis: amounts.gesamtpreis,
             rabatt_prozent: amounts.rabatt_prozent,
             charge_gesendet: item.charge_id.is_some(),
@@ -285,6 +286,58 @@ impl Resolver<'_, '_> {
             None => None,
         };
         Ok(tier.or(artikel.preis))
+    }
+
+    /// The rate of an item and why it is taxed or not: what was sent, else what follows from the other and from the
+    /// partner (D7, D24).
+    fn steuer(&mut self, item: &NewItem, artikel: Option<&Artikel>) -> Result<(Percent, Steuerkategorie)> {
+        let is_small = self.context.einstellungen.kleinunternehmer && self.typ().seite() == Seite::Verkauf;
+        let rate = match (item.mwst_satz, item.steuer_kategorie) {
+            (Some(sent), _) => sent,
+            (None, Some(kategorie)) if kategorie != Steuerkategorie::Steuerpflichtig => Percent::ZERO,
+            _ if is_small => Percent::ZERO,
+            _ => self.satz(artikel)?,
+        };
+        if is_small && !rate.is_zero() {
+            let message =
+                "Die Firma ist Kleinunternehmer: Verkäufe haben 0 % Steuer. Bitte mwst_satz weglassen.";
+            return Err(Refusal::field(Code::FeldWiderspruch, "mwst_satz", message).into());
+        }
+        let kategorie = match item.steuer_kategorie {
+            Some(sent) => sent,
+            None if !rate.is_zero() => Steuerkategorie::Steuerpflichtig,
+            None if is_small => Steuerkategorie::Steuerfrei,
+            None => self.reason_of_zero(),
+        };
+        if (kategorie == Steuerkategorie::Steuerpflichtig) == rate.is_zero() {
+            let message = format!(
+                "Die Kategorie {} passt nicht zu {rate} %: S hat einen Satz über 0, alle anderen haben 0 %.",
+                kategorie.as_str()
+            );
+            return Err(Refusal::field(Code::FeldWiderspruch, "steuer_kategorie", message).into());
+        }
+        Ok((rate, kategorie))
+    }
+
+    /// Why an item has no tax, as far as the partner says it.
+    fn reason_of_zero(&mut self) -> Steuerkategorie {
+        let beleg = self.context.beleg;
+        let partner = super::partner::steuerpartner(self.context.kunde);
+        match partner_rule(beleg.beleg_typ, partner, true) {
+            Partnerregel::Null(Some(HintCode::IgLieferung | HintCode::IgErwerb)) => {
+                Steuerkategorie::IgLieferung
+            }
+            Partnerregel::Null(Some(_)) => Steuerkategorie::Ausfuhr,
+            Partnerregel::Null(None) => Steuerkategorie::Steuerfrei,
+            Partnerregel::Klasse(_) | Partnerregel::Artikelsatz(_) => {
+                // Only an e-invoice has to say why.
+                if beleg.wird_erechnung() {
+                    let message = "Die Position hat 0 % Steuer; es gilt Kategorie E (steuerfrei). Bitte steuer_kategorie angeben.";
+                    self.hints.add_field(HintCode::SteuergrundFehlt, "steuer_kategorie", message);
+                }
+                Steuerkategorie::Steuerfrei
+            }
+        }
     }
 
     /// The rate of an item that names none: partner, article, group, 7 (D7).

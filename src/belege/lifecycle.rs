@@ -3,7 +3,7 @@
 use super::lager::{self, Change};
 use super::model::{Beleg, BelegPosition, Source, StornoBestaetigung};
 use super::verlauf::{self, Aktion};
-use super::{pruefsumme, sql};
+use super::{ausfertigung, pruefsumme, sql};
 use crate::db::numbers;
 use crate::db::tx::WriteTx;
 use crate::failure::Result;
@@ -25,9 +25,9 @@ pub fn check_locked(einstellungen: &Einstellungen, datum: Day) -> Result<()> {
     }
 }
 
-/// Makes an open document final: its partner is copied, and the polling list shows it. One that
+/// Makes an open document final: what leaves the house is frozen, and the polling list shows it. One that
 /// is final already stays as it is, so that two calls at once both succeed.
-pub fn finalise(tx: &WriteTx<'_>, beleg: Beleg) -> Result<Beleg> {
+pub fn finalise(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result<Beleg> {
     match beleg.status {
         BelegStatus::Storniert => {
             let message = "Der Beleg ist storniert und lässt sich nicht mehr abschließen.";
@@ -36,7 +36,7 @@ pub fn finalise(tx: &WriteTx<'_>, beleg: Beleg) -> Result<Beleg> {
         BelegStatus::Abgeschlossen | BelegStatus::Erledigt => return Ok(beleg),
         BelegStatus::Offen => {}
     }
-    sql::copy_partner(tx, beleg.id)?;
+    ausfertigung::prepare(tx, &beleg, hints)?.store(tx, beleg.id)?;
     let beleg = move_to(tx, beleg, BelegStatus::Abgeschlossen, Aktion::Abschliessen)?;
     pruefsumme::chain(tx, beleg.id)?;
     Ok(beleg)
@@ -95,7 +95,8 @@ pub fn cancel(
         einstellungen: &einstellungen,
     };
     let lagerbewegungen = lager::rebook(tx, change, &mut hinweise)?;
-    let counter = if needs_counter { Some(counter_document(tx, &beleg, positions)?) } else { None };
+    let counter =
+        if needs_counter { Some(counter_document(tx, &beleg, positions, &mut hinweise)?) } else { None };
     Ok(StornoBestaetigung {
         id: beleg.id,
         beleg_nummer: beleg.beleg_nummer,
@@ -128,7 +129,12 @@ fn mark_cancelled(tx: &WriteTx<'_>, old: &Beleg, grund: String) -> Result<Beleg>
 
 /// The counter document of an invoice: same type, today's date and number, quantities negated,
 /// born final. Its stock movements are those of the storno itself.
-fn counter_document(tx: &WriteTx<'_>, cancelled: &Beleg, positions: Vec<BelegPosition>) -> Result<Beleg> {
+fn counter_document(
+    tx: &WriteTx<'_>,
+    cancelled: &Beleg,
+    positions: Vec<BelegPosition>,
+    hints: &mut Hints,
+) -> Result<Beleg> {
     let today = tx.today();
     let counter = Beleg {
         id: tx.new_id(),
@@ -142,6 +148,8 @@ fn counter_document(tx: &WriteTx<'_>, cancelled: &Beleg, positions: Vec<BelegPos
         external_ref: None,
         storno_von_beleg_id: Some(cancelled.id),
         pdf_url: None,
+        blatt_am: None,
+        firma_nr: None,
         storno_grund: None,
         ereignis_am: None,
         version: 1,
@@ -152,7 +160,7 @@ fn counter_document(tx: &WriteTx<'_>, cancelled: &Beleg, positions: Vec<BelegPos
     let negated: Vec<_> = positions.into_iter().map(|position| negated(tx, &counter, position)).collect();
     sql::insert(tx, &counter, None)?;
     sql::insert_positions(tx, &negated)?;
-    sql::copy_partner(tx, counter.id)?;
+    ausfertigung::prepare(tx, &counter, hints)?.store(tx, counter.id)?;
     // Final from birth: within this transaction nobody saw it open.
     let ereignis_am = Some(sql::next_event(tx)?);
     let counter = Beleg { status: BelegStatus::Abgeschlossen, ereignis_am, ..counter };

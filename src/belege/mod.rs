@@ -2,11 +2,13 @@
 //!
 //! The way of a request: `eingabe` (what was sent) → `create` or `change` (the order of the
 //! rules) → `partner`, `items`, `chargenpflicht` (what it means) → `lager` (what it does to the stock) → `sql`.
-//! `lifecycle` finalises and cancels, `tagesende` does so without a request, `pruefsumme` chains
+//! `lifecycle` finalises and cancels, `tagesende` does so without a request, `ausfertigung` is what leaves the house
+//! then: sheet and e-invoice, `pruefsumme` chains
 //! what is final, `pdf` keeps the archive, `verlauf` the history, `nachweis` takes all three into the chain of
 //! evidence, `dokumente` is the polling list.
 //! `wareneingang` is how a goods-receipt note makes a document.
 
+mod ausfertigung;
 mod change;
 mod chargenpflicht;
 mod checks;
@@ -19,6 +21,7 @@ mod lager;
 mod lifecycle;
 mod model;
 mod nachweis;
+mod nummer;
 mod partner;
 mod pdf;
 mod pruefsumme;
@@ -27,11 +30,13 @@ mod tagesende;
 mod verlauf;
 mod wareneingang;
 
+pub use ausfertigung::altered as altered_erechnung;
 pub use checks::CHECKS;
 pub use lager::adopt as adopt_pairs;
 pub use nachweis::{altered_pdf, digest, keep, without_evidence};
+pub use nummer::{erechnung_of_number, finalise_number, missing_of_number, pdf_of_number, settle_number};
 pub use pruefsumme::broken_links;
-pub use tagesende::{finalise_number, finalise_past_days, settle_number};
+pub use tagesende::{Behind, finalise_past_days};
 pub use wareneingang::{Wareneingang, is_live, receive};
 
 use crate::http::param::{Param, ParamKind};
@@ -144,10 +149,25 @@ pub const ROUTES: &[Route] = &[
     Route::get("/api/v1/belege/{id}/verlauf", READ, "Frühere Fassungen eines Belegs", handlers::get_verlauf)
         .with_query(&[Param::limit(None), Param::OFFSET])
         .gives(&[Answer::list::<Verlaufseintrag>()]),
-    Route::get("/api/v1/belege/{id}/pdf", READ, "Neuestes archiviertes PDF", handlers::get_pdf)
-        .heavy()
-        .gives(&[Answer::resource::<BelegPdf>()])
-        .refuses(&[&[Code::KeinPdf]]),
+    Route::get(
+        "/api/v1/belege/{id}/pdf",
+        READ,
+        "Neuestes archiviertes PDF, sonst das gezeichnete",
+        handlers::get_pdf,
+    )
+    .heavy()
+    .with_query(&[Param::flag("vorschau", "true: von einem offenen Beleg den Entwurf")])
+    .gives(&[Answer::resource::<BelegPdf>()])
+    .refuses(&[&[Code::KeinPdf]]),
+    Route::get(
+        "/api/v1/belege/{id}/erechnung",
+        READ,
+        "E-Rechnung (EN 16931) als XML",
+        handlers::get_erechnung,
+    )
+    .heavy()
+    .gives(&[Answer::other("application/xml").with(&["etag", "content-disposition"])])
+    .refuses(&[&[Code::KeineErechnung]]),
     Route::write(
         Method::Post,
         "/api/v1/belege/{id}/pdf",
@@ -156,7 +176,7 @@ pub const ROUTES: &[Route] = &[
         handlers::archive_pdf,
     )
     .with_upload()
-    .takes::<NewPdf>("BelegPdfNeu", &["datei_base64"])
+    .takes::<NewPdf>("BelegPdfNeu", &[])
     .gives(&[Answer::created::<PdfBestaetigung>(), Answer::ok::<PdfBestaetigung>()]),
     Route::get("/api/v1/dokumente", READ, "Abgeschlossene Belege seit einem Tag", handlers::poll)
         .with_query(&[

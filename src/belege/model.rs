@@ -5,10 +5,12 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::chargen::Bewegung;
+use crate::erechnung::Art;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::error::Hints;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
+use crate::rules::tax::Steuerkategorie;
 
 /// Where a request names the positions of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +55,8 @@ pub struct Beleg {
     pub external_ref: Option<String>,
     pub fremdbelegnummer: Option<String>,
     pub ist_gutschrift: bool,
+    /// Of RE and ER: who wrote it (D24).
+    pub rechnungsart: Option<Art>,
     /// There are no delivery addresses (D18): always null.
     pub lieferadresse_id: Option<Uuid>,
     pub liefertermin: Option<DayTime>,
@@ -75,11 +79,28 @@ pub struct Beleg {
     /// Last event since it was finalised (D11).
     #[serde(skip)]
     pub ereignis_am: Option<Instant>,
+    /// When its sheet came to be (D25).
+    #[serde(skip)]
+    pub blatt_am: Option<Instant>,
+    /// State of the company's master data that it was frozen with.
+    #[serde(skip)]
+    pub firma_nr: Option<i64>,
     #[serde(skip)]
     pub version: i64,
 }
 
 impl Beleg {
+    /// A Gutschrift that the company writes for its supplier (UStG § 14 Abs. 2).
+    pub fn ist_selbst_gutgeschrieben(&self) -> bool {
+        self.rechnungsart == Some(Art::Gutschrift)
+    }
+
+    /// An invoice that the company writes: it gets an e-invoice (D26).
+    pub fn wird_erechnung(&self) -> bool {
+        self.beleg_typ.ist_rechnung()
+            && (!self.beleg_typ.ist_fremdrechnung() || self.ist_selbst_gutgeschrieben())
+    }
+
     /// The day of the document.
     pub fn datum(&self) -> Day {
         self.beleg_datum.0
@@ -107,6 +128,8 @@ pub struct BelegPosition {
     pub einzelpreis: Price,
     pub ep_netto: Price,
     pub mwst_satz: Percent,
+    /// Why it is taxed or not (UNCL5305, D24); null in older documents.
+    pub steuer_kategorie: Option<Steuerkategorie>,
     pub gesamtpreis: Money,
     pub rabatt_prozent: Percent,
     /// From 1.
@@ -135,6 +158,16 @@ pub struct BelegPosition {
     /// menge in the article's unit.
     #[serde(skip)]
     pub lager_menge: Option<Quantity>,
+}
+
+impl BelegPosition {
+    /// Why it is taxed or not; of an older document as far as its rate says it.
+    pub fn kategorie(&self) -> Steuerkategorie {
+        self.steuer_kategorie.unwrap_or(match self.mwst_satz.is_zero() {
+            true => Steuerkategorie::Steuerfrei,
+            false => Steuerkategorie::Steuerpflichtig,
+        })
+    }
 }
 
 /// Answer to a repeated external_ref: the document, and that it was there already.
@@ -210,7 +243,8 @@ pub struct PdfBestaetigung {
     pub beleg_nummer: String,
     /// Carried as string, as in the polling list.
     pub pdf_archiv_count: String,
-    pub sha256: String,
+    /// Of the upload; null where the sheet stands for one.
+    pub sha256: Option<String>,
     pub status: BelegStatus,
     pub hinweise: Hints,
 }
@@ -223,7 +257,8 @@ pub struct BelegPdf {
     pub dateiname: String,
     pub mime_type: &'static str,
     pub datei_base64: String,
-    pub erstellt_am: Instant,
+    /// null of a draft.
+    pub erstellt_am: Option<Instant>,
 }
 
 /// An entry of the polling list (specification, Dokument).

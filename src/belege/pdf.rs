@@ -6,36 +6,57 @@ use uuid::Uuid;
 
 use super::eingabe::NewPdf;
 use super::lifecycle::finalise;
-use super::model::{Beleg, BelegPdf, PdfBestaetigung};
-use super::{nachweis, sql};
+use super::model::{Beleg, PdfBestaetigung};
+use super::{ausfertigung, nachweis, sql};
 use crate::db::evidence::Subject;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
-use crate::rules::bytes::{base64, hex};
+use crate::http::sheet::pdf_of;
+use crate::rules::bytes::hex;
+use crate::rules::day::Instant;
 use crate::rules::document::BelegStatus;
-use crate::rules::error::{Checked, Code, Hints, Refusal, required};
+use crate::rules::error::{Checked, Code, Hints, Refusal};
 
 /// How every PDF begins.
 const SIGNATURE: &[u8] = b"%PDF-";
 
-/// The newest archived PDF of a document, if the document is final or cancelled.
-pub fn newest(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<BelegPdf>> {
-    if beleg.status == BelegStatus::Offen {
-        return Ok(None);
+/// A PDF of a document: one that was uploaded, or its sheet.
+pub struct Datei {
+    /// Its name, with its ending.
+    pub dateiname: String,
+    /// The file.
+    pub inhalt: Vec<u8>,
+    /// When it was uploaded, or its document finalised; none where the document is open.
+    pub erstellt_am: Option<Instant>,
+}
+
+/// The newest uploaded PDF of a document that is not open, else its sheet, drawn now; of an open one the draft, where it
+/// is asked for (D25). A refusal says why there is none. Notes tell what the drawing lacks.
+pub fn newest(tx: &Tx<'_>, beleg: &Beleg, draft: bool, notes: &mut Hints) -> Result<Datei> {
+    if beleg.status == BelegStatus::Offen && !draft {
+        let message = "Der Beleg ist noch offen. Einen Entwurf gibt es mit vorschau=true.";
+        return Err(Refusal::new(Code::KeinPdf, message).into());
     }
+    let uploaded = match beleg.status {
+        BelegStatus::Offen => None,
+        _ => newest_upload(tx, beleg.id)?,
+    };
+    if let Some(uploaded) = uploaded {
+        return Ok(uploaded);
+    }
+    Ok(Datei {
+        dateiname: format!("{}.pdf", beleg.beleg_nummer),
+        inhalt: pdf_of(&ausfertigung::sheet(tx, beleg)?, notes)?,
+        erstellt_am: beleg.blatt_am,
+    })
+}
+
+fn newest_upload(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Datei>> {
     tx.optional(
         "select dateiname, inhalt, erstellt_am from beleg_pdf
          where tenant_id = :tenant and beleg_id = :beleg order by id desc limit 1",
-        named_params! {":beleg": beleg.id},
-        |row| {
-            Ok(BelegPdf {
-                beleg_id: beleg.id,
-                dateiname: row.get(0)?,
-                mime_type: "application/pdf",
-                datei_base64: base64(row.get_ref(1)?.as_blob()?),
-                erstellt_am: row.get(2)?,
-            })
-        },
+        named_params! {":beleg": beleg},
+        |row| Ok(Datei { dateiname: row.get(0)?, inhalt: row.get(1)?, erstellt_am: row.get(2)? }),
     )
 }
 
@@ -51,45 +72,59 @@ pub fn check_signature(pdf: &NewPdf) -> Checked<()> {
 }
 
 /// Archives a PDF; the first one makes an open document final. The same content as the newest
-/// is not archived again. The confirmation, and whether anything was archived.
+/// is not archived again. Without one the sheet is what is archived, and only a document that has one becomes final
+/// (D25). The confirmation, and whether anything was archived.
 pub fn archive(
     tx: &WriteTx<'_>,
     beleg: Beleg,
     pdf: &NewPdf,
     sha256: Option<[u8; 32]>,
-    hinweise: Hints,
+    mut hinweise: Hints,
 ) -> Result<(PdfBestaetigung, bool)> {
-    let inhalt = required(pdf.datei_base64.as_deref(), "datei_base64")?;
-    let sha256 = required(sha256, "datei_base64")?;
-    let newest = newest_digest(tx, beleg.id)?;
-    let known = newest.as_ref().filter(|(_, digest)| *digest == sha256).map(|(id, _)| *id);
-    let id = match known {
-        Some(id) => id,
-        None => {
-            let by_number = || format!("{}.pdf", beleg.beleg_nummer);
-            let dateiname = pdf.dateiname.clone().unwrap_or_else(by_number);
-            insert(tx, beleg.id, &dateiname, &sha256, inhalt)?
-        }
-    };
     let finalises = pdf.abschliessen.unwrap_or(true) && beleg.status == BelegStatus::Offen;
+    // What finalising refuses leaves nothing archived.
     let was_final = beleg.ereignis_am.is_some();
-    let beleg = if finalises {
-        finalise(tx, beleg)?
-    } else if was_final && known.is_none() {
-        note_event(tx, beleg)?
-    } else {
-        beleg
+    let beleg = if finalises { finalise(tx, beleg, &mut hinweise)? } else { beleg };
+    let (id, beleg, is_new) = match (pdf.datei_base64.as_deref(), sha256) {
+        (Some(inhalt), Some(sha256)) => upload(tx, beleg, pdf, (inhalt, sha256), was_final)?,
+        _ if beleg.blatt_am.is_some() => (beleg.id, beleg, false),
+        _ => return Err(no_upload().into()),
     };
     let bestaetigung = PdfBestaetigung {
         id,
         beleg_id: beleg.id,
         beleg_nummer: beleg.beleg_nummer,
-        pdf_archiv_count: count(tx, beleg.id)?.to_string(),
-        sha256: hex(&sha256),
+        pdf_archiv_count: (uploads(tx, beleg.id)? + i64::from(beleg.blatt_am.is_some())).to_string(),
+        sha256: sha256.map(|sha256| hex(&sha256)),
         status: beleg.status,
         hinweise,
     };
-    Ok((bestaetigung, known.is_none()))
+    Ok((bestaetigung, is_new))
+}
+
+/// Nothing was uploaded, and there is no sheet.
+fn no_upload() -> Box<Refusal> {
+    let message = "Bitte ein PDF mitsenden: zu diesem Beleg entsteht keines von selbst.";
+    Refusal::field(Code::FeldFehlt, "datei_base64", message)
+}
+
+/// Archives an upload, unless it is the newest one already: its id, the document, and whether it is new.
+fn upload(
+    tx: &WriteTx<'_>,
+    beleg: Beleg,
+    pdf: &NewPdf,
+    (inhalt, sha256): (&[u8], [u8; 32]),
+    was_final: bool,
+) -> Result<(Uuid, Beleg, bool)> {
+    let newest = newest_digest(tx, beleg.id)?;
+    if let Some((id, _)) = newest.filter(|(_, digest)| *digest == sha256) {
+        return Ok((id, beleg, false));
+    }
+    let by_number = || format!("{}.pdf", beleg.beleg_nummer);
+    let dateiname = pdf.dateiname.clone().unwrap_or_else(by_number);
+    let id = insert(tx, beleg.id, &dateiname, &sha256, inhalt)?;
+    let beleg = if was_final { note_event(tx, beleg)? } else { beleg };
+    Ok((id, beleg, true))
 }
 
 /// The digest of an upload, computed before the writer's turn.
@@ -112,7 +147,7 @@ fn newest_digest(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<(Uuid, [u8; 32])>> {
     )
 }
 
-fn count(tx: &Tx<'_>, beleg: Uuid) -> Result<i64> {
+fn uploads(tx: &Tx<'_>, beleg: Uuid) -> Result<i64> {
     let statement = "select count(*) from beleg_pdf where tenant_id = :tenant and beleg_id = :beleg";
     tx.one(statement, named_params! {":beleg": beleg}, |row| row.get(0))
 }

@@ -36,6 +36,7 @@ columns! {
         external_ref: fixed,
         fremdbelegnummer: mutable,
         ist_gutschrift: mutable,
+        rechnungsart: mutable,
         liefertermin: mutable,
         kontaktperson: mutable,
         niederlassung_id: mutable,
@@ -47,9 +48,11 @@ columns! {
         updated_at: mutable as geaendert_am,
         kunden_name: "coalesce(b.kunden_name, k.name)",
         ereignis_am: mutable,
+        blatt_am,
+        firma_nr,
         version: mutable,
     } with {
-        is_archived: "exists (select 1 from beleg_pdf p where p.tenant_id = b.tenant_id and p.beleg_id = b.id)",
+        is_archived: "b.blatt_am is not null or exists (select 1 from beleg_pdf p where p.tenant_id = b.tenant_id and p.beleg_id = b.id)",
     } => {
         lieferadresse_id: None,
         pdf_url: pdf_url(id, is_archived),
@@ -69,6 +72,7 @@ columns! {
         einheit: fixed,
         ep_netto: fixed,
         mwst_satz: fixed,
+        steuer_kategorie: fixed,
         gesamtpreis: fixed,
         rabatt_prozent: fixed,
         position: fixed,
@@ -245,16 +249,6 @@ pub fn update(tx: &WriteTx<'_>, beleg: &Beleg) -> Result<()> {
 fn such_text(beleg: &Beleg) -> String {
     let searched = [Some(&beleg.beleg_nummer), beleg.external_ref.as_ref(), beleg.fremdbelegnummer.as_ref()];
     searchable(searched.into_iter().flatten().map(String::as_str))
-}
-
-/// Copies name, address and VAT id of the partner into a document that becomes final (D4).
-pub fn copy_partner(tx: &WriteTx<'_>, beleg: Uuid) -> Result<()> {
-    let statement =
-        "update beleg set (kunden_name, kunden_strasse, kunden_plz, kunden_ort, kunden_staat, kunden_ust_id)
-           = (select name, strasse, plz, ort, staat, ust_id from kunde k
-              where k.tenant_id = beleg.tenant_id and k.id = beleg.kunde_id)
-         where tenant_id = :tenant and id = :id";
-    tx.execute(statement, named_params! {":id": beleg}).map(drop)
 }
 
 /// Replaces the positions of a document.

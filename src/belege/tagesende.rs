@@ -1,54 +1,55 @@
-//! Documents that become final without a request: at the end of their day, and by the command
-//! line (D4).
+//! Documents that become final at the end of their day (D4).
 
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::lifecycle::{finalise, settle};
-use super::model::Beleg;
+use super::lifecycle::finalise;
 use super::sql;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
+use crate::rules::day::Instant;
+use crate::rules::document::BelegTyp;
+use crate::rules::error::{Code, Hints};
 use crate::tenants;
 
-/// Documents that one call finalises at most, so that no request waits long behind it.
+/// Documents that one call looks at, at most, so that no request waits long behind it.
 const AT_ONCE: i64 = 100;
 
-/// Finalises open documents whose day of creation is over in Berlin, of the types that the
-/// company chose; how many there were. Call again until there are none.
-pub fn finalise_past_days(tx: &WriteTx<'_>) -> Result<usize> {
-    let mut done = 0;
+/// Where the end of a day goes on: behind the document that was created then and has this id.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Behind(Option<(Instant, Uuid)>);
+
+/// Finalises open documents whose day of creation is over in Berlin, of the types that the company chose: some of those
+/// behind `behind`. Where to go on, if there may be more. One that lacks what its e-invoice needs stays open where the
+/// company wants none without (D26).
+pub fn finalise_past_days(tx: &WriteTx<'_>, behind: Behind) -> Result<Option<Behind>> {
+    let mut looked_at = Vec::new();
     for typ in &tenants::load(tx)?.abschluss_tagesende {
-        let statement =
-            "select id from beleg where tenant_id = :tenant and status = 'offen' and beleg_typ = :typ
-            and angelegt_am < :today order by angelegt_am, id limit :at_once";
-        let params = named_params! {
-            ":typ": typ,
-            ":today": tx.today().begin_in_berlin(),
-            ":at_once": AT_ONCE,
-        };
-        let ids: Vec<Uuid> = tx.all(statement, params, |row| row.get(0))?;
-        for id in &ids {
-            let beleg =
-                sql::find(tx, *id)?.ok_or_else(|| Failure::Broken("a listed document is gone".into()))?;
-            finalise(tx, beleg)?;
-        }
-        done += ids.len();
+        looked_at.extend(past(tx, *typ, behind)?);
     }
-    Ok(done)
+    looked_at.sort_unstable();
+    looked_at.truncate(usize::try_from(AT_ONCE).unwrap_or_default());
+    for (_, id) in &looked_at {
+        let beleg = sql::find(tx, *id)?.ok_or_else(|| Failure::Broken("a listed document is gone".into()))?;
+        match finalise(tx, beleg, &mut Hints::default()) {
+            Err(Failure::Refused(refusal)) if refusal.code == Code::ErechnungUnvollstaendig => {}
+            done => drop(done?),
+        }
+    }
+    Ok(looked_at.last().map(|last| Behind(Some(*last))))
 }
 
-/// Finalises a document by its number.
-pub fn finalise_number(tx: &WriteTx<'_>, number: &str) -> Result<()> {
-    finalise(tx, by_number(tx, number)?).map(drop)
-}
-
-/// Settles a finalised document by its number.
-pub fn settle_number(tx: &WriteTx<'_>, number: &str) -> Result<()> {
-    settle(tx, by_number(tx, number)?).map(drop)
-}
-
-fn by_number(tx: &Tx<'_>, number: &str) -> Result<Beleg> {
-    let found = sql::find_by_number(tx, number)?;
-    found.ok_or_else(|| Failure::Broken(format!("there is no document {number} in this company")))
+/// The next open documents of a type whose day is over, in the order of their creation.
+fn past(tx: &Tx<'_>, typ: BelegTyp, behind: Behind) -> Result<Vec<(Instant, Uuid)>> {
+    let (angelegt_am, id) = behind.0.unwrap_or((Instant::from_millis(0), Uuid::nil()));
+    let statement = "select angelegt_am, id from beleg where tenant_id = :tenant and status = 'offen' and beleg_typ = :typ
+        and angelegt_am < :today and (angelegt_am, id) > (:angelegt_am, :id) order by angelegt_am, id limit :at_once";
+    let params = named_params! {
+        ":typ": typ,
+        ":today": tx.today().begin_in_berlin(),
+        ":angelegt_am": angelegt_am,
+        ":id": id,
+        ":at_once": AT_ONCE,
+    };
+    tx.all(statement, params, |row| Ok((row.get(0)?, row.get(1)?)))
 }

@@ -69,6 +69,11 @@ pub fn must_have(tx: &Tx<'_>, id: i64) -> Result<Biozertifikat> {
     Ok(find(tx, id)?.ok_or_else(missing)?)
 }
 
+/// The control body of a certificate.
+pub fn kontrollstelle(tx: &Tx<'_>, id: i64) -> Result<Option<String>> {
+    Ok(find(tx, id)?.and_then(|zertifikat| zertifikat.kontrollstelle))
+}
+
 fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let zeile = BiozertifikatZeile::from_json(row, at)?;
     let nummer = required(zeile.nummer, "nummer")?;

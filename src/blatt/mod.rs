@@ -15,7 +15,7 @@ mod fonts;
 mod letter;
 mod logo;
 mod model;
-mod numbers;
+pub mod numbers;
 mod page;
 mod payment;
 mod pdf;

@@ -1,6 +1,6 @@
 //! Numbers and days as a German letter writes them: 1.234,56 and 22.11.2026.
 
-use crate::rules::day::Day;
+use crate::rules::day::{Day, Instant};
 use crate::rules::fixed::Fixed;
 
 /// A number with a point between thousands and a decimal comma: all its decimals but zeros at the end, and at least so
@@ -40,6 +40,12 @@ pub fn day(day: Day) -> String {
     let mut parts: Vec<_> = iso.split('-').collect();
     parts.reverse();
     parts.join(".")
+}
+
+/// `DD.MM.YYYY HH:MM` in Berlin.
+pub fn moment(instant: Instant) -> String {
+    let minute = instant.minute_in_berlin();
+    format!("{} {:02}:{:02}", day(Day::in_berlin(instant)), minute / 60, minute % 60)
 }
 
 /// An IBAN in groups of four.

@@ -1,6 +1,10 @@
-//! `beleg`: moves documents on, by their numbers.
+//! `beleg`: moves documents on by their numbers, and writes what leaves the house.
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 
 use clap::Subcommand;
+use rusqlite::Connection;
 use serde_json::json;
 
 use super::database::{find_tenant, in_transaction, now, open};
@@ -9,6 +13,7 @@ use crate::belege;
 use crate::config::Config;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
+use crate::rules::error::Hints;
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -16,14 +21,30 @@ pub enum Command {
     #[command(
         after_help = "Examples:\n  partnerd beleg abschliessen RE-2026-00017 RE-2026-00018 --tenant \"Mühle Beispiel\""
     )]
-    Abschliessen(Arguments),
+    Abschliessen(Numbers),
     /// Mark final documents as settled
     #[command(after_help = "Examples:\n  partnerd beleg erledigen RE-2026-00017 --tenant \"Mühle Beispiel\"")]
-    Erledigen(Arguments),
+    Erledigen(Numbers),
+    /// Write the PDF of a document: the newest upload, else its sheet; of an open one a draft
+    #[command(
+        after_help = "Examples:\n  partnerd beleg pdf RE-2026-00017 --tenant \"Mühle Beispiel\" --out rechnung.pdf"
+    )]
+    Pdf(File),
+    /// Write the e-invoice of a final document (EN 16931, XML)
+    #[command(
+        after_help = "Examples:\n  partnerd beleg erechnung RE-2026-00017 --tenant \"Mühle Beispiel\" --out rechnung.xml"
+    )]
+    Erechnung(File),
+    /// Say what a document lacks for its e-invoice; exit 1 where it lacks something
+    #[command(
+        visible_alias = "prüfen",
+        after_help = "Examples:\n  partnerd beleg pruefen RE-2026-00017 --tenant \"Mühle Beispiel\""
+    )]
+    Pruefen(Numbers),
 }
 
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct Numbers {
     /// Numbers of documents, for example RE-2026-00001
     #[arg(required = true, value_name = "NUMBER")]
     numbers: Vec<String>,
@@ -32,29 +53,103 @@ pub struct Arguments {
     tenant: String,
 }
 
-/// Moves all documents on, or none.
+#[derive(clap::Args)]
+pub struct File {
+    /// Number of a document, for example RE-2026-00001
+    #[arg(value_name = "NUMBER")]
+    number: String,
+    /// Name or id of the company
+    #[arg(long)]
+    tenant: String,
+    /// Where to write it; without this to standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// Moves all documents on, or none; or writes a file.
 pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     match command {
-        Command::Abschliessen(arguments) => move_on(&arguments, belege::finalise_number, config, terminal),
-        Command::Erledigen(arguments) => move_on(&arguments, belege::settle_number, config, terminal),
+        Command::Abschliessen(numbers) => move_on(&numbers, belege::finalise_number, config, terminal),
+        Command::Erledigen(numbers) => move_on(&numbers, belege::settle_number, config, terminal),
+        Command::Pdf(file) => write(&file, belege::pdf_of_number, config, terminal),
+        Command::Erechnung(file) => write(&file, belege::erechnung_of_number, config, terminal),
+        Command::Pruefen(numbers) => examine(&numbers, config, terminal),
     }
 }
 
 fn move_on(
-    arguments: &Arguments,
-    step: fn(&WriteTx<'_>, &str) -> Result<()>,
+    arguments: &Numbers,
+    step: fn(&WriteTx<'_>, &str) -> Result<Hints>,
     config: &Config,
     terminal: &Terminal,
 ) -> Outcome {
     let mut connection = open(config)?;
-    in_transaction(&mut connection, |connection| {
+    let notes = in_transaction(&mut connection, |connection| {
         let tenant = find_tenant(connection, &arguments.tenant)?.id;
         let tx = WriteTx::new(Tx::new(connection, tenant, now()), None);
+        let mut notes = Vec::new();
         for number in &arguments.numbers {
-            step(&tx, number).map_err(|failure| format!("{number}: {}", sentence(failure)))?;
+            let hints = step(&tx, number).map_err(|failure| format!("{number}: {}", sentence(failure)))?;
+            notes.extend(hints.iter().map(|hint| format!("{number}: {}", hint.message)));
         }
-        Ok(())
+        Ok(notes)
     })?;
+    notes.iter().for_each(|note| terminal.say(note));
     terminal.result(&arguments.numbers.join("\n"), &json!(arguments.numbers));
     Ok(())
+}
+
+fn write(
+    file: &File,
+    content: fn(&Tx<'_>, &str, &mut Hints) -> Result<Vec<u8>>,
+    config: &Config,
+    terminal: &Terminal,
+) -> Outcome {
+    if file.out.is_none() && std::io::stdout().is_terminal() {
+        return Err("this is a file and not for a terminal: name one with --out FILE".to_owned());
+    }
+    let mut notes = Hints::default();
+    let content = read(config, &file.tenant, |tx| content(tx, &file.number, &mut notes))?
+        .map_err(|failure| format!("{}: {}", file.number, sentence(failure)))?;
+    notes.iter().for_each(|note| terminal.say(&note.message));
+    let failed = |name: &str, error: std::io::Error| format!("{name} cannot be written: {error}");
+    match &file.out {
+        Some(path) => {
+            let name = path.display().to_string();
+            std::fs::write(path, &content).map_err(|error| failed(&name, error))?;
+            terminal.result(&name, &json!(name));
+            Ok(())
+        }
+        None => std::io::stdout().write_all(&content).map_err(|error| failed("standard output", error)),
+    }
+}
+
+fn examine(arguments: &Numbers, config: &Config, terminal: &Terminal) -> Outcome {
+    let mut lacking = 0;
+    let mut found = serde_json::Map::new();
+    for number in &arguments.numbers {
+        let missing = read(config, &arguments.tenant, |tx| belege::missing_of_number(tx, number))?
+            .map_err(|failure| format!("{number}: {}", sentence(failure)))?;
+        lacking += usize::from(!missing.is_empty());
+        if !terminal.json {
+            let said = if missing.is_empty() { "nichts fehlt".to_owned() } else { missing.join("\n  ") };
+            terminal.print(&format!("{number}:\n  {said}"));
+        }
+        found.insert(number.clone(), json!(missing));
+    }
+    if terminal.json {
+        terminal.print(&serde_json::Value::Object(found).to_string());
+    }
+    match lacking {
+        0 => Ok(()),
+        _ => Err(format!("{lacking} of {} documents lack what an e-invoice needs", arguments.numbers.len())),
+    }
+}
+
+/// Reads one snapshot of a company.
+fn read<T>(config: &Config, tenant: &str, work: impl FnOnce(&Tx<'_>) -> T) -> std::result::Result<T, String> {
+    let mut connection: Connection = open(config)?;
+    let tenant = find_tenant(&connection, tenant)?.id;
+    let snapshot = connection.transaction().map_err(|error| sentence(error.into()))?;
+    Ok(work(&Tx::new(&snapshot, tenant, now())))
 }

@@ -2,6 +2,7 @@
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 
+use crate::erechnung::{Art, Profil};
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::document::{BelegStatus, BelegTyp};
@@ -10,7 +11,7 @@ use crate::rules::kasse::BonArt;
 use crate::rules::receipt::AnnahmescheinStatus;
 use crate::rules::recipe::PaStatus;
 use crate::rules::stammdaten::{Anrede, ArtikelStatus, ERechnung, EingangQuelle, KundeStatus};
-use crate::rules::tax::Steuerart;
+use crate::rules::tax::{Steuerart, Steuerkategorie};
 use crate::rules::weighing::{Richtung, WiegungStatus};
 
 impl<const SCALE: u32, const SHOWN: usize> ToSql for Fixed<SCALE, SHOWN> {
@@ -81,6 +82,7 @@ macro_rules! text_column {
 text_column!(
     AnnahmescheinStatus,
     Anrede,
+    Art,
     ArtikelStatus,
     BelegStatus,
     BelegTyp,
@@ -89,7 +91,9 @@ text_column!(
     EingangQuelle,
     KundeStatus,
     PaStatus,
+    Profil,
     Richtung,
     Steuerart,
+    Steuerkategorie,
     WiegungStatus
 );

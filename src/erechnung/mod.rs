@@ -26,6 +26,7 @@ pub use missing::{Fehlt, Wo, missing};
 pub use model::{
     Art, Bezug, Kontakt, Merkmal, Partei, Position, Profil, Rechnung, Skonto, Typ, Zahlungsbedingungen,
 };
+pub use texte::exemption;
 
 /// The XML of an e-invoice, or what is missing for one.
 pub fn erechnung(rechnung: &Rechnung) -> Result<String, Vec<Fehlt>> {

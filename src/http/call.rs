@@ -115,6 +115,16 @@ impl<'r> Call<'r> {
         (!values.is_empty()).then(|| IfMatch(values.join(",")))
     }
 
+    /// Whether the client asks for this type by its name (Accept).
+    pub fn accepts(&self, content_type: &str) -> bool {
+        let values = self.request.headers.get_all("accept").iter().filter_map(|value| value.to_str().ok());
+        let mut types = values.flat_map(|value| value.split(','));
+        types.any(|range| {
+            let name = range.split(';').next().unwrap_or_default();
+            name.trim().eq_ignore_ascii_case(content_type)
+        })
+    }
+
     /// `Prefer: handling=strict` (RFC 7240).
     fn prefers_strict_handling(&self) -> bool {
         let values = self.request.headers.get_all("prefer").iter();

@@ -35,7 +35,7 @@ pub const fn status(code: Code) -> u16 {
     match code {
         Code::ApiKeyFehlt | Code::ApiKeyUngueltig | Code::ApiKeyAbgelaufen | Code::ApiKeyDeaktiviert => 401,
         Code::ScopeFehlt => 403,
-        Code::NichtGefunden | Code::KeinPdf => 404,
+        Code::NichtGefunden | Code::KeinPdf | Code::KeineErechnung => 404,
         Code::MethodeNichtErlaubt => 405,
         Code::ZeitUeberschritten => 408,
         Code::KundennrBereitsVergeben

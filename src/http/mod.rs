@@ -19,6 +19,7 @@ pub mod route;
 pub mod router;
 pub mod server;
 pub mod shape;
+pub mod sheet;
 pub mod tls;
 pub mod upload;
 pub mod wire;

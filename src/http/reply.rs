@@ -40,14 +40,16 @@ impl Reply {
 
     /// 200 with a table to be saved as `{name}.csv`.
     pub fn csv(name: &str, body: Vec<u8>) -> Reply {
-        let name: String = name
-            .chars()
-            .map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' })
-            .collect();
         let reply = Reply { status: 200, body, ..Reply::default() };
         reply
             .with("content-type", "text/csv; charset=utf-8")
-            .with("content-disposition", format!("attachment; filename=\"{name}.csv\""))
+            .with("content-disposition", disposition("attachment", &format!("{name}.csv")))
+    }
+
+    /// 200 with a file that browsers show, and save under this name.
+    pub fn file(content_type: &'static str, name: &str, body: Vec<u8>) -> Reply {
+        let reply = Reply { status: 200, body, ..Reply::default() };
+        reply.with("content-type", content_type).with("content-disposition", disposition("inline", name))
     }
 
     /// 200 with a text.
@@ -116,5 +118,18 @@ impl Reply {
         let own = self.headers.iter().position(|(name, _)| *name == NOTES);
         texts.splice(0..0, own.map(|at| self.headers.remove(at).1));
         self.with(NOTES, texts.join(", "))
+    }
+}
+
+/// Content-Disposition (RFC 6266): the name in ASCII for old programs, and as it is for others.
+fn disposition(kind: &str, name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let plain: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
+    match plain == name {
+        true => format!("{kind}; filename=\"{plain}\""),
+        false => {
+            let exact = percent_encoding::utf8_percent_encode(name, percent_encoding::NON_ALPHANUMERIC);
+            format!("{kind}; filename=\"{plain}\"; filename*=UTF-8''{exact}")
+        }
     }
 }

@@ -8,6 +8,7 @@ mod sql;
 
 pub use bezug::KontraktBezug;
 pub use lieferstand::hint_overdelivered;
+pub use sql::{find, number};
 
 use crate::db::tx::Tx;
 use crate::failure::Result;

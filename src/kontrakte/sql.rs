@@ -93,6 +93,12 @@ pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Kontrakt>> {
     tx.optional(&statement, named_params! {":id": id}, Kontrakt::read)
 }
 
+/// The number of a contract.
+pub fn number(tx: &Tx<'_>, id: Uuid) -> Result<Option<String>> {
+    let statement = "select kontrakt_nr from kontrakt where tenant_id = :tenant and id = :id";
+    tx.optional(statement, named_params! {":id": id}, |row| row.get(0))
+}
+
 /// A contract by its number.
 pub fn find_by_nr(tx: &Tx<'_>, kontrakt_nr: &str) -> Result<Option<Kontrakt>> {
     let statement = format!("{LIST} where v.tenant_id = :tenant and v.kontrakt_nr = :nr");

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::eingabe;
 use crate::http::json::Json;
 use crate::http::wire::{At, FromJson, Int, LongText, OneOf, Tage, Text};
-use crate::laender::Staat;
+use crate::laender::{self, Staat};
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Checked, Code, Hints, Refusal};
@@ -61,6 +61,15 @@ pub struct Kunde {
     /// Grows with each change; goes into the ETag.
     #[serde(skip)]
     pub version: i64,
+}
+
+impl Kunde {
+    /// The lines of an address window in a letter of a company in the country `own`.
+    pub fn anschrift(&self, own: &str) -> Vec<String> {
+        let [strasse, plz, ort] = [&self.strasse, &self.plz, &self.ort].map(Option::as_deref);
+        let below = laender::address_lines(strasse, plz, ort, &self.staat, own);
+        std::iter::once(self.name.clone()).chain(below).collect()
+    }
 }
 
 /// The roles of a partner.

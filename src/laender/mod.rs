@@ -80,6 +80,26 @@ pub fn find(text: &str) -> Option<&'static Land> {
     by_code.or_else(|| LAENDER.iter().find(|land| folded_key(&land.name_de) == folded_key(text)))
 }
 
+/// The German name of a country; its code where there is none.
+pub fn name_de(iso2: &str) -> &str {
+    LAENDER.iter().find(|land| land.iso2 == iso2).map_or(iso2, |land| &land.name_de)
+}
+
+/// The lines below the name in an address window (DIN 5008): the country in capitals, where it is another one.
+pub fn address_lines(
+    strasse: Option<&str>,
+    plz: Option<&str>,
+    ort: Option<&str>,
+    staat: &str,
+    own: &str,
+) -> Vec<String> {
+    let town: Vec<_> = [plz, ort].into_iter().flatten().filter(|part| !part.is_empty()).collect();
+    let street = strasse.filter(|strasse| !strasse.is_empty()).map(str::to_owned);
+    let town = Some(town.join(" ")).filter(|town| !town.is_empty());
+    let country = (staat != own).then(|| name_de(staat).to_uppercase());
+    [street, town, country].into_iter().flatten().collect()
+}
+
 /// Where a country is, as the tax rules see it.
 pub fn gebiet(iso2: &str) -> Gebiet {
     match LAENDER.iter().find(|land| land.iso2 == iso2) {

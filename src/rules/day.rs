@@ -1,12 +1,14 @@
 //! Instants and calendar days (D15). A business day is a day in Berlin.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use jiff::civil::{Date, DateTime};
 use jiff::fmt::temporal::DateTimePrinter;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
-use serde::{Serialize, Serializer};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Europe/Berlin, compiled in: the machine needs no time-zone database.
 static BERLIN: TimeZone = jiff::tz::get!("Europe/Berlin");
@@ -223,6 +225,13 @@ impl fmt::Display for DayTime {
 impl fmt::Display for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text())
+    }
+}
+
+impl<'de> Deserialize<'de> for Day {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<'de, str>::deserialize(deserializer)?;
+        Day::parse_plain(&text).ok_or_else(|| D::Error::custom(format!("{text} is no day")))
     }
 }
 

@@ -147,6 +147,11 @@ impl BelegTyp {
         self.facts().lagerrolle
     }
 
+    /// Whether this type tells of goods that move: LS, EL.
+    pub const fn ist_lieferung(self) -> bool {
+        matches!(self.facts().lagerrolle, Lagerrolle::Lieferung)
+    }
+
     /// The type it is paired with: LS and RE, EL and ER.
     pub const fn gegenstueck(self) -> Option<BelegTyp> {
         self.facts().gegenstueck

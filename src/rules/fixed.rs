@@ -3,10 +3,12 @@
 //! Each is an integer of the smallest unit, as it stands in the database, and is written with a
 //! dot and at least as many decimals as its kind shows. No binary float takes part anywhere.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use rust_decimal::{Decimal, RoundingStrategy};
-use serde::{Serialize, Serializer};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Absolute values must stay below this (D14): 10^12 units.
 pub const LIMIT: i64 = 1_000_000_000_000;
@@ -153,6 +155,14 @@ impl<const SCALE: u32, const SHOWN: usize> fmt::Display for Fixed<SCALE, SHOWN> 
 impl<const SCALE: u32, const SHOWN: usize> Serialize for Fixed<SCALE, SHOWN> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.text(&mut [0; LONGEST]))
+    }
+}
+
+impl<'de, const SCALE: u32, const SHOWN: usize> Deserialize<'de> for Fixed<SCALE, SHOWN> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<'de, str>::deserialize(deserializer)?;
+        let parsed = Self::parse(&text).map_err(|_| D::Error::custom(format!("{text} is no number")))?;
+        Ok(parsed.value)
     }
 }
 

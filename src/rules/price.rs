@@ -32,6 +32,11 @@ pub fn line_total(menge: Quantity, preis: Price, rabatt: Percent) -> Result<Mone
     Money::from_wide(divide_rounded(product, units / i128::from(Money::UNIT)))
 }
 
+/// A part of an amount: `round2(betrag × prozent / 100)`, half away from zero; as Skonto takes it.
+pub fn share(betrag: Money, prozent: Percent) -> Money {
+    super::tax::tax(betrag, prozent)
+}
+
 /// A unit price after discount, half away from zero.
 pub fn discounted(preis: Price, rabatt: Percent) -> Result<Price, TooLarge> {
     const HUNDRED: i128 = Percent::whole(100).units() as i128;

@@ -35,14 +35,57 @@ pub struct Anlieferung {
     pub abzuege: Quantity,
 }
 
+/// What is left of a delivery after each deduction, in kg, unrounded (D23).
+struct Rest {
+    /// Without impurities.
+    cleaned: Decimal,
+    /// Without the moisture that is too much, too.
+    dried: Decimal,
+    /// Per cent that the moisture takes of `cleaned`.
+    schwund: Decimal,
+}
+
+impl Rest {
+    fn of(anlieferung: &Anlieferung) -> Rest {
+        let besatz = excess(anlieferung.besatz, anlieferung.basisbesatz);
+        let schwund =
+            excess(anlieferung.feuchte, anlieferung.basisfeuchte) * anlieferung.schwundfaktor.decimal();
+        let cleaned = anlieferung.menge.decimal() * (Decimal::ONE - besatz / Decimal::ONE_HUNDRED);
+        Rest { cleaned, dried: cleaned * (Decimal::ONE - schwund / Decimal::ONE_HUNDRED), schwund }
+    }
+}
+
+/// What the deductions of a delivery take, each in per cent and kg, for the person who delivered it. The kg are rounded
+/// to 10 g: what is paid for is [`net_quantity`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Abzuege {
+    /// Per cent of the delivery: impurities above their basis.
+    pub besatz_prozent: Percent,
+    /// The same in kg.
+    pub besatz_kg: Quantity,
+    /// Per cent of what is left then: moisture above its basis, times the factor.
+    pub schwund_prozent: Percent,
+    /// The same in kg.
+    pub schwund_kg: Quantity,
+}
+
+/// The deductions of a delivery (D23).
+pub fn deductions(anlieferung: &Anlieferung) -> Result<Abzuege, TooLarge> {
+    let Rest { cleaned, dried, schwund } = Rest::of(anlieferung);
+    let kg = |taken: Decimal| {
+        Quantity::round(taken.round_dp_with_strategy(2, RoundingStrategy::MidpointAwayFromZero))
+    };
+    Ok(Abzuege {
+        besatz_prozent: Percent::round(excess(anlieferung.besatz, anlieferung.basisbesatz))?,
+        besatz_kg: kg(anlieferung.menge.decimal() - cleaned)?,
+        schwund_prozent: Percent::round(schwund)?,
+        schwund_kg: kg(cleaned - dried)?,
+    })
+}
+
 /// What is paid for, in whole kg, rounded once, half up; below zero none (D23).
 pub fn net_quantity(anlieferung: &Anlieferung) -> Result<Option<Quantity>, TooLarge> {
-    let Anlieferung { menge, schwundfaktor, abzuege, .. } = anlieferung;
-    let besatz = excess(anlieferung.besatz, anlieferung.basisbesatz);
-    let feuchte = excess(anlieferung.feuchte, anlieferung.basisfeuchte);
-    let cleaned = menge.decimal() * (Decimal::ONE - besatz / Decimal::ONE_HUNDRED);
-    let dried = cleaned * (Decimal::ONE - feuchte * schwundfaktor.decimal() / Decimal::ONE_HUNDRED);
-    let net = dried - abzuege.decimal();
+    let net = Rest::of(anlieferung).dried - anlieferung.abzuege.decimal();
     if net.is_sign_negative() && !net.is_zero() {
         return Ok(None);
     }
@@ -101,6 +144,37 @@ mod tests {
             };
             let net = net_quantity(&anlieferung).unwrap().map(|net| net.to_string());
             assert_eq!(net.as_deref(), expected, "{anlieferung:?}");
+        }
+    }
+
+    #[test]
+    fn deductions_are_named_in_per_cent_and_kg() {
+        let quantity = |text: &str| Quantity::parse(text).unwrap().value;
+        // menge, besatz, basisbesatz, feuchte, basisfeuchte, schwundfaktor: per cent and kg of both
+        let table = [
+            (["24860", "2.8", "2.0", "16.2", "14.5", "1.3"], ["0.80", "198.880", "2.21", "545.010"]),
+            (["24860", "2.8", "", "16.2", "", "1.3"], ["0.00", "0.000", "0.00", "0.000"]),
+            (["24860", "1.0", "2.0", "14.0", "14.5", "1.3"], ["0.00", "0.000", "0.00", "0.000"]),
+            (["1000", "0", "0", "15.5", "15", "1"], ["0.00", "0.000", "0.50", "5.000"]),
+        ];
+        for ([menge, besatz, basisbesatz, feuchte, basisfeuchte, faktor], expected) in table {
+            let found = deductions(&Anlieferung {
+                menge: quantity(menge),
+                besatz: percent(besatz),
+                basisbesatz: percent(basisbesatz),
+                feuchte: percent(feuchte),
+                basisfeuchte: percent(basisfeuchte),
+                schwundfaktor: quantity(faktor),
+                abzuege: Quantity::ZERO,
+            });
+            let found = found.unwrap();
+            let shown = [
+                found.besatz_prozent.to_string(),
+                found.besatz_kg.to_string(),
+                found.schwund_prozent.to_string(),
+                found.schwund_kg.to_string(),
+            ];
+            assert_eq!(shown, expected, "{menge} kg");
         }
     }
 

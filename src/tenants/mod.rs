@@ -1,11 +1,14 @@
 //! Companies and their settings.
 
+mod absender;
 pub mod firma;
 mod settings;
 mod value;
 
+pub use absender::absender;
 pub use settings::{
-    ChargeAutomatik, Einstellungen, Lagerbuchung, SETTINGS, Setting, Strenge, UnbekannteParameter, load,
+    ChargeAutomatik, ERechnungen, Einstellungen, Lagerbuchung, SETTINGS, Setting, Strenge,
+    UnbekannteParameter, load,
 };
 pub use value::SettingValue;
 

@@ -57,6 +57,18 @@ choice! {
     }
 }
 
+choice! {
+    /// What happens where an e-invoice cannot be written (D26).
+    pub enum ERechnungen {
+        /// None is written at all.
+        Aus = "aus",
+        /// The document is finalised without one, and the answer names what is missing.
+        Hinweis = "hinweis",
+        /// The document is not finalised.
+        Pflicht = "pflicht",
+    }
+}
+
 /// A setting, as the command line and the documentation know it.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
@@ -158,6 +170,12 @@ settings! {
     unbekannte_felder: Strenge = "hinweis",
         "What happens to fields of a body that nobody knows.",
         "Was mit Feldern eines Rumpfes geschieht, die niemand kennt.";
+    e_rechnung: ERechnungen = "hinweis",
+        "What happens when an e-invoice lacks something; aus: none is written.",
+        "Was geschieht, wenn einer E-Rechnung Angaben fehlen; aus: es wird keine geschrieben.";
+    kleinunternehmer: bool = "false",
+        "Small business (UStG § 19): all sales are without tax.",
+        "Kleinunternehmer nach § 19 UStG: alle Verkäufe sind ohne Steuer.";
 }
 
 /// The settings of the company.

@@ -2,6 +2,7 @@
 
 use uuid::Uuid;
 
+use super::blatt;
 use super::model::{NewWiegung, Storno, Wiegung, WiegungBestaetigung, Zweitwiegung};
 use super::sql::{self, Auswahl};
 use crate::db::numbers;
@@ -40,6 +41,13 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let wiegung = found(tx, call.id(WHAT)?)?;
     Reply::resource(call, wiegung.version, wiegung.id, &wiegung)
+}
+
+/// GET /wiegungen/{id}/pdf
+pub fn get_pdf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let wiegung = found(tx, call.id(WHAT)?)?;
+    let blatt = blatt::wiegeschein(tx, &wiegung)?;
+    Ok(Reply::sheet(call, &wiegung.wiegeschein_nr, &blatt)?.about(wiegung.id))
 }
 
 /// POST /wiegungen

@@ -1,6 +1,7 @@
 //! Weighings: first weight, second weight, storno.
 
 mod bezug;
+mod blatt;
 mod checks;
 mod handlers;
 mod model;
@@ -9,7 +10,7 @@ mod sql;
 pub use bezug::{FertigeWiegung, finished};
 pub use checks::CHECKS;
 pub use model::{Storno, Wiegung};
-pub use sql::annahmeschein_of;
+pub use sql::{annahmeschein_of, find};
 
 use crate::http::param::Param;
 use crate::http::route::{Access, Method, Route};
@@ -53,6 +54,10 @@ pub const ROUTES: &[Route] = &[
     .refuses(&[REFERENCES, &[Code::PartnerNichtGefunden, Code::ArtikelNichtGefunden]]),
     Route::get("/api/v1/wiegungen/{id}", READ, "Eine Wiegung lesen", handlers::get)
         .gives(&[Answer::resource::<Wiegung>()]),
+    Route::get("/api/v1/wiegungen/{id}/pdf", READ, "Wiegeschein als PDF", handlers::get_pdf)
+        .heavy()
+        .gives(&[Answer::other("application/pdf").with(&["etag", "content-disposition"])])
+        .refuses(&[&[Code::KeinPdf]]),
     Route::write(
         Method::Put,
         "/api/v1/wiegungen/{id}/zweitwiegung",

@@ -22,7 +22,9 @@ pub fn meaning(code: Code) -> &'static str {
         Code::TageslimitErreicht => "Der Schlüssel hat seine Anfragen für heute (UTC) verbraucht.",
         Code::ZuVieleAnfragen => "Von dieser Netzadresse kamen in einer Minute zu viele Anfragen.",
         Code::NichtGefunden => "Den Datensatz oder die Adresse gibt es nicht.",
-        Code::KeinPdf => "Zu diesem Beleg ist kein PDF archiviert.",
+        Code::KeinPdf => {
+            "Es gibt kein PDF: keines ist archiviert, und keines lässt sich zeichnen; die Nachricht sagt, warum."
+        }
         Code::MethodeNichtErlaubt => {
             "Diese Adresse kennt die Methode nicht; erlaubte nennt der Header Allow."
         }
@@ -103,6 +105,10 @@ pub fn meaning(code: Code) -> &'static str {
         }
         Code::ApiKeyAbgelaufen => "Der Schlüssel ist richtig, sein letzter Tag aber vorbei.",
         Code::ApiKeyDeaktiviert => "Der Schlüssel ist richtig, aber abgeschaltet.",
+        Code::KeineErechnung => "Zu diesem Beleg gibt es keine E-Rechnung; die Nachricht sagt, warum.",
+        Code::ErechnungUnvollstaendig => {
+            "Für die E-Rechnung, ohne die nicht abgeschlossen wird, fehlen Angaben; die Nachricht nennt sie."
+        }
         Code::BonMehrdeutig => "Mehrere Kassen haben einen Bon mit dieser Nummer.",
     }
 }

@@ -26,7 +26,7 @@ use uuid::Uuid;
 use super::model::{Beleg, BelegPosition};
 use crate::artikel;
 use crate::chargen::{self, Bewegung, Buchung, Charge, Gebucht, Ursache};
-use crate::db::tx::WriteTx;
+use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::rules::document::Seite;
 use crate::rules::error::{Code, Hints, PositionErrors, Refusal};
@@ -55,6 +55,20 @@ pub fn rebook(tx: &WriteTx<'_>, change: Change<'_>, hints: &mut Hints) -> Result
     booking.fefo.begin(&booking.movements)?;
     booking.enter()?;
     booking.book()
+}
+
+/// The batches whose goods a position speaks of.
+pub fn batches_of(tx: &Tx<'_>, beleg: &Beleg, position: &BelegPosition) -> Result<Vec<Uuid>> {
+    if let Some(charge) = position.charge_id {
+        return Ok(vec![charge]);
+    }
+    let Some((_, (artikel, menge))) = moving(std::slice::from_ref(position)).next() else {
+        return Ok(Vec::new());
+    };
+    let gruppe = Gruppe { kunde: beleg.kunde_id, artikel, seite: beleg.beleg_typ.seite() };
+    let found: BTreeSet<_> =
+        sql::batches_of(tx, gruppe, role(beleg, menge), place(position))?.into_iter().flatten().collect();
+    Ok(found.into_iter().collect())
 }
 
 impl Booking<'_> {

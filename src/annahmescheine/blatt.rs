@@ -1,0 +1,115 @@
+//! The receipt note as a sheet (D25): from the weight that was delivered to the one that is paid for, each deduction in per
+//! cent and kg.
+
+use super::model::Annahmeschein;
+use crate::blatt::numbers::{day, german};
+use crate::blatt::{Abschnitt, Abzug, Angabe, Blatt, Tabelle, Wert, Zeile};
+use crate::db::tx::Tx;
+use crate::failure::Result;
+use crate::rules::day::Day;
+use crate::rules::receipt::{AnnahmescheinStatus, deductions, tonnes};
+use crate::tenants::{self, firma};
+use crate::{kontrakte, kunden, waage};
+
+/// The sheet of a note; refused where the company's master data are not complete.
+pub fn annahmeschein(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Blatt> {
+    let firma = firma::load(tx)?;
+    let partner = match schein.partner_id {
+        Some(id) => kunden::find(tx, id)?,
+        None => None,
+    };
+    let staat = partner.as_ref().map_or(firma.land(), |partner| partner.staat.as_str());
+    let anschrift = partner.as_ref().map(|partner| partner.anschrift(firma.land()));
+    let storno = schein.storno_grund.as_ref().map(|grund| format!("Storniert: {grund}"));
+    Ok(Blatt {
+        titel: format!("Annahmeschein {}", schein.belegnummer),
+        untertitel: storno.filter(|_| schein.status == AnnahmescheinStatus::Storniert),
+        datum: schein.lieferdatum.map_or_else(|| Day::in_berlin(schein.created_at), |tag| tag.0),
+        absender: tenants::absender(tx, &firma, staat)?,
+        anschrift: anschrift.unwrap_or_default(),
+        angaben: angaben(tx, schein, partner.map(|partner| partner.kundennr))?,
+        abschnitte: abschnitte(schein)?,
+        aufdruck: None,
+        erechnung: None,
+    })
+}
+
+fn angaben(tx: &Tx<'_>, schein: &Annahmeschein, kundennr: Option<String>) -> Result<Vec<Angabe>> {
+    let wiegung = match schein.wiegung_id {
+        Some(id) => waage::find(tx, id)?,
+        None => None,
+    };
+    let kontrakt = match schein.kontrakt_id {
+        Some(id) => kontrakte::find(tx, id)?,
+        None => None,
+    };
+    let (wiegeschein, kennzeichen) =
+        wiegung.map_or((None, None), |wiegung| (Some(wiegung.wiegeschein_nr), wiegung.kennzeichen));
+    let known = [
+        ("Lieferdatum", schein.lieferdatum.map(|tag| day(tag.0))),
+        ("Lieferant", kundennr),
+        ("Wiegeschein", wiegeschein),
+        ("Kennzeichen", kennzeichen),
+        ("Kontrakt", kontrakt.map(|kontrakt| kontrakt.kontrakt_nr)),
+        ("Lieferschein", schein.el_beleg_nummer.clone()),
+        ("Ihre Charge", schein.fremde_charge_nr.clone()),
+    ];
+    Ok(known.into_iter().filter_map(|(name, wert)| Some(Angabe::new(name, wert?))).collect())
+}
+
+fn abschnitte(schein: &Annahmeschein) -> Result<Vec<Abschnitt>> {
+    let mut abschnitte = Vec::new();
+    abschnitte.extend(abrechnung(schein)?.map(Abschnitt::Tabelle));
+    abschnitte.extend(preis(schein).map(Abschnitt::Tabelle));
+    let bemerkung: Vec<String> = schein.bemerkung.iter().cloned().collect();
+    abschnitte.push(Abschnitt::Text { ueberschrift: None, absaetze: bemerkung });
+    abschnitte.push(Abschnitt::Unterschriften(["Annahme", "Anlieferer"].map(str::to_owned).to_vec()));
+    Ok(abschnitte)
+}
+
+/// The weights; a note that was imported with its net quantity may not have the others.
+fn abrechnung(schein: &Annahmeschein) -> Result<Option<Tabelle>> {
+    let Some((anlieferung, netto)) = schein.anlieferung().zip(schein.netto_menge_kg) else { return Ok(None) };
+    let found = deductions(&anlieferung)?;
+    let besatz = Abzug {
+        bezeichnung: "Besatz".to_owned(),
+        gemessen: schein.besatz_prozent,
+        basis: schein.basisbesatz_prozent,
+        abzug: Some(found.besatz_prozent),
+        kg: found.besatz_kg,
+    };
+    let feuchte = Abzug {
+        bezeichnung: format!("Feuchte (Faktor {})", german(schein.schwundfaktor, 1)),
+        gemessen: schein.feuchte_prozent,
+        basis: schein.basisfeuchte_prozent,
+        abzug: Some(found.schwund_prozent),
+        kg: found.schwund_kg,
+    };
+    let other = Abzug {
+        bezeichnung: "Sonstige Abzüge".to_owned(),
+        gemessen: None,
+        basis: None,
+        abzug: None,
+        kg: anlieferung.abzuege,
+    };
+    let mut abzuege = vec![];
+    abzuege.extend(schein.besatz_prozent.map(|_| besatz));
+    abzuege.extend(schein.feuchte_prozent.map(|_| feuchte));
+    abzuege.extend((!anlieferung.abzuege.is_zero()).then_some(other));
+    let ware = schein.artikel_bezeichnung.as_deref().unwrap_or("Rohware");
+    Ok(Some(Tabelle::abrechnung(ware, anlieferung.menge, &abzuege, netto)))
+}
+
+fn preis(schein: &Annahmeschein) -> Option<Tabelle> {
+    let (netto, preis) = schein.netto_menge_kg.zip(schein.preis_je_t)?;
+    let betrag = schein.netto_betrag?;
+    let ware = schein.artikel_bezeichnung.clone().unwrap_or_else(|| "Rohware".to_owned());
+    let zellen = vec![
+        Wert::Text(ware),
+        Wert::Menge(tonnes(netto), "t".to_owned()),
+        Wert::Preis(preis, "t".to_owned()),
+        Wert::Betrag(betrag),
+    ];
+    let spalten = ["Preis", "Menge", "je Tonne", "Betrag netto"].map(str::to_owned).to_vec();
+    Some(Tabelle { ueberschrift: None, spalten, zeilen: vec![Zeile { zellen, summe: false }] })
+}

@@ -1,0 +1,218 @@
+//! What a document says that lies in other tables: articles, batches, weighings, deliveries, contracts.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::super::lager;
+use super::super::model::{Beleg, BelegPosition};
+use super::sql::{self, Lieferung};
+use crate::artikel::{self, Artikel};
+use crate::db::tx::Tx;
+use crate::failure::{Failure, Result};
+use crate::rules::day::Day;
+use crate::rules::fixed::Quantity;
+use crate::rules::tax::Steuerart;
+use crate::{biozertifikate, chargen, kontrakte, waage};
+
+/// What is frozen as JSON beside a final document. A field that comes later is none in what was frozen before.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Angaben {
+    /// How the seller is taxed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steuerart: Option<Steuerart>,
+    /// Day of the delivery: lieferdatum, else of the paired delivery, else of the weighing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lieferdatum: Option<Day>,
+    /// Numbers of the deliveries that an invoice is about.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lieferscheine: Vec<String>,
+    /// The contract of all positions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kontrakt: Option<String>,
+    /// In the order of the positions.
+    pub positionen: Vec<Ware>,
+}
+
+/// What is known of the goods of a position.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Ware {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub artikelnummer: Option<String>,
+    /// Name of the article.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub artikel: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ean: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub chargen: Vec<Partie>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub wiegungen: Vec<Gewogen>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kontrakt: Option<String>,
+    /// Numbers of the deliveries.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lieferscheine: Vec<String>,
+}
+
+/// A batch, or what a purchase says of one that it brings.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Partie {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub charge_nr: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fremde_charge_nr: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mhd: Option<Day>,
+    /// ISO 3166-1 alpha-2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub herkunftsland: Option<String>,
+    /// Organic control body.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kontrollstelle: Option<String>,
+}
+
+/// A finished weighing, in kg.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gewogen {
+    pub wiegeschein_nr: String,
+    pub brutto: Quantity,
+    pub tara: Quantity,
+    pub netto: Quantity,
+}
+
+impl Angaben {
+    /// What a document says as things are now.
+    pub fn gather(
+        tx: &Tx<'_>,
+        beleg: &Beleg,
+        positionen: &[BelegPosition],
+        steuerart: Option<Steuerart>,
+    ) -> Result<Angaben> {
+        let lieferungen = match beleg.beleg_typ.ist_rechnung() {
+            true => sql::lieferungen(tx, beleg, positionen)?,
+            false => Vec::new(),
+        };
+        let mut weighed_on = None;
+        let mut waren = Vec::with_capacity(positionen.len());
+        for position in positionen {
+            let own: Vec<_> = lieferungen.iter().filter(|one| one.position == position.position).collect();
+            waren.push(Ware::of(tx, beleg, position, &own, &mut weighed_on)?);
+        }
+        let delivered = lieferungen.iter().map(|lieferung| lieferung.datum).max();
+        let lieferdatum = beleg.lieferdatum.map(|day| day.0).or(delivered).or(weighed_on);
+        let mut kontrakte: Vec<_> = waren.iter().map(|ware| &ware.kontrakt).collect();
+        kontrakte.dedup();
+        let kontrakt = match kontrakte.as_slice() {
+            [Some(one)] => Some(one.clone()),
+            _ => None,
+        };
+        let lieferscheine = distinct(lieferungen.iter().map(|lieferung| &lieferung.beleg_nummer));
+        Ok(Angaben { steuerart, lieferdatum, lieferscheine, kontrakt, positionen: waren })
+    }
+}
+
+impl Ware {
+    /// `weighed_on` becomes the last day of its weighings.
+    fn of(
+        tx: &Tx<'_>,
+        beleg: &Beleg,
+        position: &BelegPosition,
+        lieferungen: &[&Lieferung],
+        weighed_on: &mut Option<Day>,
+    ) -> Result<Ware> {
+        let artikel = match position.artikel_id {
+            Some(id) => Some(artikel::must_have(tx, id)?),
+            None => None,
+        };
+        let weighings = lieferungen.iter().filter_map(|lieferung| lieferung.wiegung_id);
+        let mut wiegungen = Vec::new();
+        for id in distinct(position.wiegung_id.iter().copied().chain(weighings)) {
+            let (day, gewogen) = gewogen(tx, id)?;
+            *weighed_on = (*weighed_on).max(day);
+            wiegungen.extend(gewogen);
+        }
+        let kontrakt = match position.kontrakt_id {
+            Some(id) => kontrakte::number(tx, id)?,
+            None => None,
+        };
+        Ok(Ware {
+            chargen: partien(tx, beleg, position, artikel.as_deref())?,
+            artikelnummer: artikel.as_ref().map(|artikel| artikel.artikelnummer.clone()),
+            artikel: artikel.as_ref().map(|artikel| artikel.bezeichnung.clone()),
+            ean: artikel.as_ref().and_then(|artikel| artikel.ean.clone()),
+            wiegungen,
+            kontrakt,
+            lieferscheine: distinct(lieferungen.iter().map(|lieferung| &lieferung.beleg_nummer)),
+        })
+    }
+}
+
+/// The day of a weighing and, once it is finished, its weights.
+fn gewogen(tx: &Tx<'_>, id: Uuid) -> Result<(Option<Day>, Option<Gewogen>)> {
+    let wiegung = waage::find(tx, id)?;
+    let wiegung = wiegung.ok_or_else(|| Failure::Broken("the weighing of a position is gone".into()))?;
+    let day = Day::in_berlin(wiegung.ts_zweit.unwrap_or(wiegung.ts_erst));
+    let weights = wiegung.gewicht_zweit_kg.zip(wiegung.gewicht_netto_kg);
+    let gewogen = weights.map(|(zweit, netto)| Gewogen {
+        wiegeschein_nr: wiegung.wiegeschein_nr,
+        brutto: wiegung.gewicht_erst_kg.max(zweit),
+        tara: wiegung.gewicht_erst_kg.min(zweit),
+        netto,
+    });
+    Ok((Some(day), gewogen))
+}
+
+/// The batches of a position; where it has none, what it says of the goods itself.
+fn partien(
+    tx: &Tx<'_>,
+    beleg: &Beleg,
+    position: &BelegPosition,
+    artikel: Option<&Artikel>,
+) -> Result<Vec<Partie>> {
+    let mut partien = Vec::new();
+    let has_batches = position.charge_id.is_some() || artikel.is_some_and(|artikel| artikel.chargenpflichtig);
+    let batches = if has_batches { lager::batches_of(tx, beleg, position)? } else { Vec::new() };
+    for id in batches {
+        let charge = chargen::find(tx, id)?;
+        let charge = charge.ok_or_else(|| Failure::Broken("the batch of a position is gone".into()))?;
+        partien.push(Partie {
+            charge_nr: Some(charge.charge_nr),
+            fremde_charge_nr: charge.fremde_charge_nr,
+            mhd: charge.mhd.map(|day| day.0),
+            herkunftsland: charge.herkunftsland,
+            kontrollstelle: kontrollstelle(tx, charge.biozertifikat_id)?,
+        });
+    }
+    if partien.is_empty() {
+        let own = Partie {
+            charge_nr: None,
+            fremde_charge_nr: position.fremde_charge_nr.clone(),
+            mhd: position.mhd.map(|day| day.0),
+            herkunftsland: position.herkunftsland.clone(),
+            kontrollstelle: kontrollstelle(tx, position.biozertifikat_id)?,
+        };
+        partien.extend((own != Partie::default()).then_some(own));
+    }
+    Ok(partien)
+}
+
+fn kontrollstelle(tx: &Tx<'_>, biozertifikat: Option<i64>) -> Result<Option<String>> {
+    match biozertifikat {
+        Some(id) => biozertifikate::kontrollstelle(tx, id),
+        None => Ok(None),
+    }
+}
+
+/// Each once, in the order in which they come.
+fn distinct<T: PartialEq + Clone>(all: impl Iterator<Item = impl std::borrow::Borrow<T>>) -> Vec<T> {
+    let mut found = Vec::new();
+    for one in all {
+        if !found.contains(one.borrow()) {
+            found.push(one.borrow().clone());
+        }
+    }
+    found
+}

@@ -1,0 +1,270 @@
+//! The sheet of a document (D25): what stands on it, from what was frozen.
+
+use super::{Gespeichert, Vorlage, worte};
+use crate::belege::model::BelegPosition;
+use crate::blatt::numbers::day;
+use crate::blatt::{
+    Abschnitt, Angabe, Aufdruck, Blatt, ERechnung, Konto, Position, Preis, Profil, Skonto, Steuergruppe,
+    Summen, Zahlrichtung, Zahlung,
+};
+use crate::db::tx::Tx;
+use crate::erechnung;
+use crate::failure::Result;
+use crate::laender;
+use crate::rules::day::Day;
+use crate::rules::document::{BelegTyp, Lagerrolle, Seite};
+use crate::rules::price::share;
+use crate::rules::tax::{Steuerart, Steuerkategorie, groups};
+use crate::tenants;
+
+/// Deliveries that the block beside the address names; the positions name all.
+const NAMED: usize = 3;
+
+/// The sheet of an open document, with ENTWURF across it.
+pub fn draft(tx: &Tx<'_>, vorlage: &Vorlage<'_>) -> Result<Blatt> {
+    Ok(Blatt { aufdruck: Some(Aufdruck::Entwurf), ..sheet(tx, vorlage)? })
+}
+
+/// The sheet of a final document, a hybrid where it has an e-invoice.
+pub fn finished(tx: &Tx<'_>, vorlage: &Vorlage<'_>, erechnung: Option<Gespeichert>) -> Result<Blatt> {
+    let profil = |profil| match profil {
+        erechnung::Profil::Zugferd => Profil::En16931,
+        erechnung::Profil::XRechnung => Profil::XRechnung,
+    };
+    let erechnung = erechnung.map(|stored| ERechnung { profil: profil(stored.profil), xml: stored.xml });
+    Ok(Blatt { erechnung, ..sheet(tx, vorlage)? })
+}
+
+fn sheet(tx: &Tx<'_>, vorlage: &Vorlage<'_>) -> Result<Blatt> {
+    let Vorlage { beleg, partner, firma, .. } = vorlage;
+    let own = firma.land();
+    let [strasse, plz, ort] = [&partner.strasse, &partner.plz, &partner.ort].map(Option::as_deref);
+    let contact = beleg.kontaktperson.iter().map(|person| format!("z. Hd. {person}"));
+    let mut anschrift = vec![partner.name.clone()];
+    anschrift.extend(contact);
+    anschrift.extend(laender::address_lines(strasse, plz, ort, &partner.staat, own));
+    Ok(Blatt {
+        titel: format!("{} {}", worte::art(beleg), beleg.beleg_nummer),
+        untertitel: vorlage.storno_von.map(|original| {
+            let (art, nummer) = (worte::art(original), &original.beleg_nummer);
+            format!("Storno zu {art} {nummer} vom {}", day(original.datum()))
+        }),
+        datum: beleg.datum(),
+        absender: tenants::absender(tx, firma, &partner.staat)?,
+        anschrift,
+        angaben: angaben(vorlage),
+        abschnitte: abschnitte(vorlage)?,
+        aufdruck: None,
+        erechnung: None,
+    })
+}
+
+/// The block beside the address.
+fn angaben(vorlage: &Vorlage<'_>) -> Vec<Angabe> {
+    let Vorlage { beleg, partner, angaben, .. } = vorlage;
+    let sells = beleg.beleg_typ.seite() == Seite::Verkauf;
+    let (number, own_number) = match sells {
+        true => ("Kundennummer", "Ihre Bestellung"),
+        false => ("Lieferantennummer", "Ihre Belegnummer"),
+    };
+    let is_offer = beleg.beleg_typ.lagerrolle() == Lagerrolle::Keine;
+    let lieferdatum = angaben.lieferdatum.filter(|_| !is_offer).map(day);
+    let lieferscheine = match angaben.lieferscheine.as_slice() {
+        [] => None,
+        few if few.len() <= NAMED => Some(few.join("\n")),
+        many => Some(format!("{}\nund {} weitere", many[..NAMED].join("\n"), many.len() - NAMED)),
+    };
+    let known = [
+        ("Datum", Some(day(beleg.datum()))),
+        (number, partner.kundennr.clone()),
+        ("Lieferdatum", lieferdatum),
+        ("Leistungszeitraum", period(beleg.leistung_von.map(|d| d.0), beleg.leistung_bis.map(|d| d.0))),
+        ("Liefertermin", beleg.liefertermin.map(|termin| day(termin.0))),
+        ("Lieferschein", lieferscheine),
+        (own_number, beleg.fremdbelegnummer.clone()),
+        ("Kontrakt", angaben.kontrakt.clone()),
+        // UStG § 14a: on deliveries to other countries of the EU, and where the customer owes the tax.
+        ("Ihre USt-IdNr.", partner.ust_id.clone().filter(|_| beleg.beleg_typ.ist_rechnung())),
+        ("Ihre Steuernummer", partner.steuernummer.clone().filter(|_| beleg.ist_selbst_gutgeschrieben())),
+    ];
+    known.into_iter().filter_map(|(name, wert)| Some(Angabe::new(name, wert?))).collect()
+}
+
+fn period(von: Option<Day>, bis: Option<Day>) -> Option<String> {
+    match (von, bis) {
+        (Some(von), Some(bis)) => Some(format!("{} – {}", day(von), day(bis))),
+        (one, other) => one.or(other).map(day),
+    }
+}
+
+fn abschnitte(vorlage: &Vorlage<'_>) -> Result<Vec<Abschnitt>> {
+    let Vorlage { beleg, .. } = vorlage;
+    let has_prices = beleg.beleg_typ.lagerrolle() != Lagerrolle::Lieferung;
+    let text = |text: String| Abschnitt::Text { ueberschrift: None, absaetze: vec![text] };
+    let mut abschnitte: Vec<Abschnitt> = einleitung(vorlage).map(text).into_iter().collect();
+    let positionen =
+        worte::paired(vorlage).map(|(position, ware)| zeile(vorlage, position, ware, has_prices));
+    abschnitte.push(Abschnitt::Positionen(positionen.collect()));
+    if has_prices {
+        abschnitte.push(Abschnitt::Summen(summen(vorlage)?));
+        abschnitte
+            .extend(begruendungen(vorlage).map(|absaetze| Abschnitt::Text { ueberschrift: None, absaetze }));
+    }
+    abschnitte.extend(zahlung(vorlage)?);
+    abschnitte.extend(beleg.notizen.clone().map(text));
+    let unterschriften: &[&str] = match beleg.beleg_typ {
+        BelegTyp::Ls => &["Ware übergeben", "Fahrer", "Ware erhalten: Datum, Unterschrift"],
+        BelegTyp::El => &["Ware angenommen", "Anlieferer"],
+        _ => &[],
+    };
+    if !unterschriften.is_empty() {
+        let lines = unterschriften.iter().map(|text| (*text).to_owned());
+        abschnitte.push(Abschnitt::Unterschriften(lines.collect()));
+    }
+    Ok(abschnitte)
+}
+
+fn einleitung(vorlage: &Vorlage<'_>) -> Option<String> {
+    if vorlage.storno_von.is_some() {
+        return None;
+    }
+    let on = vorlage.angaben.lieferdatum.map(|lieferdatum| format!(" vom {}", day(lieferdatum)));
+    let on = on.unwrap_or_default();
+    Some(match vorlage.beleg.beleg_typ {
+        BelegTyp::An => "Wir bieten Ihnen an:".to_owned(),
+        BelegTyp::Au => "Wir bestätigen Ihren Auftrag:".to_owned(),
+        BelegTyp::Bs => "Wir bestellen bei Ihnen:".to_owned(),
+        BelegTyp::Ls => "Wir liefern Ihnen:".to_owned(),
+        BelegTyp::El => "Wir haben von Ihnen angenommen:".to_owned(),
+        BelegTyp::Re if vorlage.beleg.summe_netto.is_negative() => {
+            "Wir berichtigen unsere Rechnung:".to_owned()
+        }
+        BelegTyp::Re => format!("Für unsere Lieferung{on} berechnen wir Ihnen:"),
+        BelegTyp::Er => format!("Für Ihre Lieferung{on} schreiben wir Ihnen gut:"),
+    })
+}
+
+fn zeile(
+    vorlage: &Vorlage<'_>,
+    position: &BelegPosition,
+    ware: &super::angaben::Ware,
+    has_prices: bool,
+) -> Position {
+    let mut merkmale = worte::merkmale(ware, true);
+    if vorlage.angaben.lieferscheine.len() > 1 {
+        merkmale.extend(ware.lieferscheine.iter().map(|nummer| ("Lieferschein", nummer.clone())));
+    }
+    if vorlage.angaben.kontrakt.is_none() {
+        merkmale.extend(ware.kontrakt.iter().map(|nummer| ("Kontrakt", nummer.clone())));
+    }
+    Position {
+        nummer: position.position,
+        artikelnummer: ware.artikelnummer.clone(),
+        bezeichnung: worte::bezeichnung(position, ware),
+        bezeichnung2: position.bezeichnung2.clone(),
+        langtext: position.langtext.clone(),
+        merkmale: merkmale.into_iter().map(|(name, wert)| Angabe::new(name, wert)).collect(),
+        menge: position.menge,
+        einheit: position.einheit.clone(),
+        preis: has_prices.then_some(Preis {
+            einzelpreis: position.ep_netto,
+            rabatt: position.rabatt_prozent,
+            mwst_satz: position.mwst_satz,
+            betrag: position.gesamtpreis,
+        }),
+    }
+}
+
+/// Sums by category and rate; their tax is that of the document, which groups by rate alone (D7): categories other than S
+/// have no tax.
+fn summen(vorlage: &Vorlage<'_>) -> Result<Summen> {
+    let Vorlage { beleg, positionen, .. } = vorlage;
+    let taxed = positionen.iter().map(|line| (line.kategorie(), line.mwst_satz, line.gesamtpreis));
+    let gruppen = groups(taxed)?.into_iter().map(|gruppe| Steuergruppe {
+        satz: gruppe.satz,
+        netto: gruppe.netto,
+        steuer: gruppe.steuer,
+        grund: grund(vorlage, gruppe.merkmal).map(str::to_owned),
+    });
+    Ok(Summen {
+        gruppen: gruppen.collect(),
+        netto: beleg.summe_netto,
+        steuer: beleg.summe_mwst,
+        brutto: beleg.summe_brutto,
+        bezeichnung: worte::summe(beleg).to_owned(),
+    })
+}
+
+/// Why a group is taxed as it is, in few words.
+fn grund(vorlage: &Vorlage<'_>, kategorie: Steuerkategorie) -> Option<&'static str> {
+    let steuerart = vorlage.angaben.steuerart;
+    match kategorie {
+        Steuerkategorie::Steuerpflichtig => {
+            (steuerart == Some(Steuerart::Pauschal24)).then_some("Durchschnittssatz nach § 24 UStG")
+        }
+        Steuerkategorie::Nullsatz => Some("Nullsteuersatz"),
+        Steuerkategorie::Steuerfrei if steuerart == Some(Steuerart::Kleinunternehmer) => {
+            Some("Kleinunternehmer, § 19 UStG")
+        }
+        Steuerkategorie::Steuerfrei => Some("steuerfrei"),
+        Steuerkategorie::Steuerschuldumkehr => Some("Steuerschuldnerschaft des Leistungsempfängers"),
+        Steuerkategorie::IgLieferung => Some("innergemeinschaftliche Lieferung"),
+        Steuerkategorie::Ausfuhr => Some("Ausfuhrlieferung"),
+        Steuerkategorie::NichtSteuerbar => Some("nicht steuerbar"),
+    }
+}
+
+/// What the law wants to be said about the tax of an invoice, word for word as the e-invoice says it.
+fn begruendungen(vorlage: &Vorlage<'_>) -> Option<Vec<String>> {
+    if !vorlage.beleg.beleg_typ.ist_rechnung() {
+        return None;
+    }
+    let mut found: Vec<String> = Vec::new();
+    for position in vorlage.positionen {
+        let (text, _) = erechnung::exemption(position.kategorie(), vorlage.angaben.steuerart);
+        let text = text.map(|text| format!("{text}."));
+        found.extend(text.filter(|text| !found.contains(text)));
+    }
+    (!found.is_empty()).then_some(found)
+}
+
+/// How an invoice is paid; a negative one is said to be settled.
+fn zahlung(vorlage: &Vorlage<'_>) -> Result<Option<Abschnitt>> {
+    let Vorlage { beleg, partner, firma, .. } = vorlage;
+    if !beleg.beleg_typ.ist_rechnung() || vorlage.storno_von.is_some() || beleg.summe_brutto.is_zero() {
+        return Ok(None);
+    }
+    if beleg.summe_brutto.is_negative() {
+        let absaetze = vec!["Der Betrag wird verrechnet oder erstattet.".to_owned()];
+        return Ok(Some(Abschnitt::Text { ueberschrift: None, absaetze }));
+    }
+    let (richtung, konto) = match beleg.ist_selbst_gutgeschrieben() {
+        true => {
+            let konto = partner.iban.clone().map(|iban| Konto {
+                inhaber: partner.name.clone(),
+                iban,
+                bic: partner.bic.clone(),
+            });
+            (Zahlrichtung::Absender, konto)
+        }
+        false => (Zahlrichtung::Empfaenger, firma.konto()),
+    };
+    let after = |tage: i64| Day::of_number(beleg.datum().number().saturating_add(tage));
+    let skonto = beleg.skonto_tage.zip(beleg.skonto_prozent).filter(|(_, prozent)| !prozent.is_zero());
+    let skonto = match skonto {
+        Some((tage, prozent)) => {
+            let betrag = beleg.summe_brutto.minus(share(beleg.summe_brutto, prozent))?;
+            Some(Skonto { bis: after(tage), prozent, betrag })
+        }
+        None => None,
+    };
+    Ok(Some(Abschnitt::Zahlung(Zahlung {
+        richtung,
+        betrag: beleg.summe_brutto,
+        faellig: beleg.zahlungsziel_tage.map(after),
+        skonto,
+        bedingung: beleg.zahlungsbedingung.clone(),
+        konto,
+        verwendungszweck: beleg.beleg_nummer.clone(),
+    })))
+}

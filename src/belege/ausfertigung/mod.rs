@@ -1,0 +1,267 @@
+//! What leaves the house (D25, D26): of a document that becomes final, all that its sheet shows is frozen, and its
+//! e-invoice is written, in the same transaction.
+//!
+//! `angaben` gathers what a document says that lies in other tables, `kopie` is the partner as it was, `rechnung` makes
+//! the e-invoice of both, `blatt` the sheet. A sheet is drawn each time it is asked for; an e-invoice is stored as it
+//! was written.
+
+mod angaben;
+mod blatt;
+mod kopie;
+mod pflicht;
+mod rechnung;
+mod sql;
+mod worte;
+
+use std::io::{Read, Write};
+
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use super::model::{Beleg, BelegPosition};
+use crate::blatt::Blatt;
+use crate::db::tx::{Tx, WriteTx};
+use crate::erechnung::{Art, Profil};
+use crate::failure::{Failure, Result};
+use crate::kunden::{self, Kunde};
+use crate::rules::document::BelegStatus;
+use crate::rules::error::{Code, Hints, Refusal};
+use crate::rules::tax::Steuerart;
+use crate::tenants::firma::{self, Firma};
+use crate::tenants::{self, Einstellungen};
+use angaben::Angaben;
+use kopie::Kopie;
+use pflicht::Anlass;
+
+pub use sql::altered;
+
+/// What a document says when it leaves the house.
+struct Vorlage<'v> {
+    beleg: &'v Beleg,
+    positionen: &'v [BelegPosition],
+    partner: &'v Kopie,
+    firma: &'v Firma,
+    angaben: &'v Angaben,
+    /// The document that it takes back.
+    storno_von: Option<&'v Beleg>,
+}
+
+/// What is frozen with a document that becomes final.
+#[derive(Debug)]
+pub struct Ausfertigung {
+    /// State of the company's master data.
+    firma_nr: i64,
+    /// What the sheet says that lies in other tables, as JSON; none where there is no sheet.
+    angaben: Option<String>,
+    /// The e-invoice, or why there is none.
+    erechnung: std::result::Result<Geschrieben, String>,
+}
+
+/// An e-invoice that was written.
+#[derive(Debug)]
+struct Geschrieben {
+    profil: Profil,
+    xml: String,
+}
+
+/// An e-invoice as it is stored.
+pub struct Gespeichert {
+    /// In which profile.
+    pub profil: Profil,
+    /// The file.
+    pub xml: Vec<u8>,
+}
+
+/// Writes what a document will leave the house with; nothing is stored yet. A refusal where the company wants no
+/// document without its e-invoice, unless the document is a storno (D26).
+pub fn prepare(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<Ausfertigung> {
+    let (einstellungen, firma) = (tenants::load(tx)?, firma::load(tx)?);
+    let without = |grund: String| Ausfertigung { firma_nr: firma.nr, angaben: None, erechnung: Err(grund) };
+    if !has_sheet(beleg) {
+        return Ok(without(pflicht::FREMD.to_owned()));
+    }
+    let kunde = partner(tx, beleg)?;
+    let anlass = Anlass::of(beleg, &kunde, &einstellungen);
+    let missing = firma.missing();
+    if !missing.is_empty() {
+        let missing = missing.iter().map(|feld| format!("Firma: {feld}")).collect::<Vec<_>>();
+        return Ok(without(anlass.incomplete(&missing, hints)?));
+    }
+    let storno_von = cancelled_by(tx, beleg)?;
+    let positionen = super::sql::positions(tx, beleg.id)?;
+    let angaben = match &storno_von {
+        // A storno says what the document said that it takes back.
+        Some(original) => sql::angaben(tx, original.id)?,
+        None => None,
+    };
+    let angaben = match angaben {
+        Some(angaben) => angaben,
+        None => Angaben::gather(tx, beleg, &positionen, seller_tax(beleg, &kunde, &einstellungen))?,
+    };
+    let vorlage = Vorlage {
+        beleg,
+        positionen: &positionen,
+        partner: &Kopie::from(&kunde),
+        firma: &firma,
+        angaben: &angaben,
+        storno_von: storno_von.as_ref(),
+    };
+    let erechnung = anlass.write(&vorlage, hints)?;
+    let angaben = serde_json::to_string(&angaben)
+        .map_err(|error| Failure::Broken(format!("the facts of a document cannot be written: {error}")))?;
+    Ok(Ausfertigung { firma_nr: firma.nr, angaben: Some(angaben), erechnung })
+}
+
+impl Ausfertigung {
+    /// Freezes it with a document that is still open: its partner, its company, its sheet and its e-invoice.
+    pub fn store(&self, tx: &WriteTx<'_>, beleg: Uuid) -> Result<()> {
+        let blatt_am = self.angaben.is_some().then(|| tx.now());
+        sql::freeze(tx, beleg, self.firma_nr, blatt_am)?;
+        let Some(angaben) = &self.angaben else { return Ok(()) };
+        let stored = match &self.erechnung {
+            Ok(written) => Ok((written.profil, digest(written.xml.as_bytes()), deflated(&written.xml)?)),
+            Err(grund) => Err(grund.as_str()),
+        };
+        sql::insert(tx, beleg, angaben, stored)
+    }
+}
+
+/// Whether documents of this kind have a sheet: all but invoices that suppliers write (D25).
+fn has_sheet(beleg: &Beleg) -> bool {
+    !beleg.beleg_typ.ist_fremdrechnung() || beleg.rechnungsart == Some(Art::Gutschrift)
+}
+
+/// The sheet of a document, with its e-invoice inside; one of an open document is a draft. A refusal says why there is
+/// none.
+pub fn sheet(tx: &Tx<'_>, beleg: &Beleg) -> Result<Blatt> {
+    if !has_sheet(beleg) {
+        return Err(Refusal::new(Code::KeinPdf, FREMDRECHNUNG).into());
+    }
+    let positionen = super::sql::positions(tx, beleg.id)?;
+    let storno_von = cancelled_by(tx, beleg)?;
+    let storno_von = storno_von.as_ref();
+    if beleg.status == BelegStatus::Offen {
+        let (firma, kunde) = (firma::load(tx)?, partner(tx, beleg)?);
+        let seller = seller_tax(beleg, &kunde, &*tenants::load(tx)?);
+        let angaben = Angaben::gather(tx, beleg, &positionen, seller)?;
+        let (partner, angaben) = (&Kopie::from(&kunde), &angaben);
+        let vorlage = Vorlage { beleg, positionen: &positionen, partner, firma: &firma, angaben, storno_von };
+        return blatt::draft(tx, &vorlage);
+    }
+    let nr = beleg.firma_nr.unwrap_or_default();
+    let firma = firma::state(tx, nr)?;
+    let (Some(_), Some(firma)) = (beleg.blatt_am, &firma) else {
+        return Err(without_sheet(beleg, firma.as_ref()).into());
+    };
+    let gone = || Failure::Broken(format!("what {} was frozen with is gone", beleg.beleg_nummer));
+    let (angaben, partner) = (sql::angaben(tx, beleg.id)?.ok_or_else(gone)?, sql::kopie(tx, beleg.id)?);
+    let (partner, angaben) = (&partner, &angaben);
+    let vorlage = Vorlage { beleg, positionen: &positionen, partner, firma, angaben, storno_von };
+    blatt::finished(tx, &vorlage, sql::erechnung(tx, beleg.id)?)
+}
+
+const FREMDRECHNUNG: &str = "Eine Eingangsrechnung schreibt der Lieferant. Bitte sein PDF archivieren.";
+
+/// Why a final document has no sheet.
+fn without_sheet(beleg: &Beleg, firma: Option<&Firma>) -> Box<Refusal> {
+    let missing = match (beleg.firma_nr, firma) {
+        (None, _) => {
+            return Refusal::new(
+                Code::KeinPdf,
+                "Der Beleg ist älter als die PDFs von partnerd; archiviert ist keines.",
+            );
+        }
+        (_, Some(firma)) => firma.missing(),
+        (_, None) => Vec::new(),
+    };
+    let missing = if missing.is_empty() { "alle".to_owned() } else { missing.join(", ") };
+    Refusal::new(
+        Code::KeinPdf,
+        format!(
+            "Als der Beleg abgeschlossen wurde, fehlten Stammdaten der Firma ({missing}); archiviert ist kein PDF."
+        ),
+    )
+}
+
+/// The e-invoice of a document; a refusal says why there is none (D26).
+pub fn erechnung(tx: &Tx<'_>, beleg: &Beleg) -> Result<Gespeichert> {
+    if let Some(gespeichert) = sql::erechnung(tx, beleg.id)? {
+        return Ok(gespeichert);
+    }
+    let grund = match beleg.status {
+        _ if !beleg.beleg_typ.ist_rechnung() => pflicht::KEINE_RECHNUNG.to_owned(),
+        _ if !has_sheet(beleg) => pflicht::FREMD.to_owned(),
+        BelegStatus::Offen => pflicht::OFFEN.to_owned(),
+        _ => sql::grund(tx, beleg.id)?.unwrap_or_else(|| pflicht::OHNE_FIRMA.to_owned()),
+    };
+    Err(Refusal::new(Code::KeineErechnung, grund).into())
+}
+
+/// What an open document lacks for its e-invoice, each in words; nothing where it needs none or has all (D26).
+pub fn missing(tx: &Tx<'_>, beleg: &Beleg) -> Result<Vec<String>> {
+    let mut hints = Hints::default();
+    if !beleg.beleg_typ.ist_rechnung() || !has_sheet(beleg) {
+        return Ok(Vec::new());
+    }
+    let (einstellungen, firma) = (tenants::load(tx)?, firma::load(tx)?);
+    let kunde = partner(tx, beleg)?;
+    let positionen = super::sql::positions(tx, beleg.id)?;
+    let angaben = Angaben::gather(tx, beleg, &positionen, seller_tax(beleg, &kunde, &einstellungen))?;
+    let storno_von = cancelled_by(tx, beleg)?;
+    let vorlage = Vorlage {
+        beleg,
+        positionen: &positionen,
+        partner: &Kopie::from(&kunde),
+        firma: &firma,
+        angaben: &angaben,
+        storno_von: storno_von.as_ref(),
+    };
+    let profil = rechnung::profil(kunde.e_rechnung);
+    let rechnung = rechnung::rechnung(&vorlage, profil, &mut hints);
+    Ok(crate::erechnung::missing(&rechnung).iter().map(ToString::to_string).collect())
+}
+
+fn partner(tx: &Tx<'_>, beleg: &Beleg) -> Result<Kunde> {
+    let kunde = kunden::find(tx, beleg.kunde_id)?;
+    kunde.ok_or_else(|| Failure::Broken("the partner of a document is gone".into()))
+}
+
+/// The document that a counter document takes back.
+fn cancelled_by(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Beleg>> {
+    match beleg.storno_von_beleg_id {
+        Some(id) => super::sql::find(tx, id),
+        None => Ok(None),
+    }
+}
+
+/// How the seller is taxed: the supplier of a Gutschrift, else the company.
+fn seller_tax(beleg: &Beleg, kunde: &Kunde, einstellungen: &Einstellungen) -> Option<Steuerart> {
+    match beleg.ist_selbst_gutgeschrieben() {
+        true => kunde.steuerart,
+        false => einstellungen.kleinunternehmer.then_some(Steuerart::Kleinunternehmer),
+    }
+}
+
+fn digest(content: &[u8]) -> [u8; 32] {
+    Sha256::digest(content).into()
+}
+
+fn deflated(xml: &str) -> Result<Vec<u8>> {
+    let failed = |error: std::io::Error| Failure::Broken(format!("an e-invoice cannot be packed: {error}"));
+    let mut encoder = DeflateEncoder::new(Vec::with_capacity(xml.len() / 3), Compression::fast());
+    encoder.write_all(xml.as_bytes()).map_err(failed)?;
+    encoder.finish().map_err(failed)
+}
+
+/// Bytes of an unpacked e-invoice at most: one of 1,000 positions with texts of 4,000 characters has 20 MB.
+const MAX_XML: u64 = 64 << 20;
+
+fn inflated(packed: &[u8]) -> Result<Vec<u8>> {
+    let mut xml = Vec::new();
+    let read = DeflateDecoder::new(packed).take(MAX_XML).read_to_end(&mut xml);
+    read.map_err(|error| Failure::Broken(format!("a stored e-invoice cannot be unpacked: {error}")))?;
+    Ok(xml)
+}

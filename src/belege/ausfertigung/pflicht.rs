@@ -1,0 +1,111 @@
+//! Who needs an e-invoice, and what follows where one cannot be written (D26).
+
+use super::rechnung;
+use super::{Geschrieben, Vorlage};
+use crate::belege::model::Beleg;
+use crate::erechnung::{self, Profil};
+use crate::failure::Result;
+use crate::kunden::Kunde;
+use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::fixed::Money;
+use crate::rules::stammdaten::{Anrede, ERechnung};
+use crate::tenants::{ERechnungen, Einstellungen};
+
+pub const KEINE_RECHNUNG: &str =
+    "E-Rechnungen gibt es nur zu Rechnungen (RE) und Gutschriften (ER mit gutschrift).";
+pub const FREMD: &str = "Zu einer Eingangsrechnung schreibt der Lieferant die E-Rechnung.";
+pub const OFFEN: &str = "Der Beleg ist noch offen. Beim Abschließen entsteht seine E-Rechnung.";
+pub const OHNE_FIRMA: &str =
+    "Als der Beleg abgeschlossen wurde, fehlten Stammdaten der Firma; er hat keine E-Rechnung.";
+const FIRMA_AUS: &str = "Die Firma schreibt keine E-Rechnungen (Einstellung e_rechnung ist aus).";
+const KUNDE_AUS: &str = "Dieser Kunde bekommt keine E-Rechnungen (e_rechnung ist aus).";
+
+/// Up to this amount, in cents, no e-invoice is needed (UStDV § 33).
+const KLEINBETRAG: Money = Money::whole(250);
+
+/// What is to be done about the e-invoice of a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Anlass {
+    /// None is written, for this reason.
+    Keine(&'static str),
+    /// One is written where nothing is missing.
+    Versuch(Profil),
+    /// What is missing is said in a hint.
+    Hinweis(Profil),
+    /// Nothing may be missing.
+    Pflicht(Profil),
+}
+
+impl Anlass {
+    /// What the settings of the company and its partner ask for.
+    pub fn of(beleg: &Beleg, kunde: &Kunde, einstellungen: &Einstellungen) -> Anlass {
+        let gutschrift = beleg.ist_selbst_gutgeschrieben();
+        if !beleg.beleg_typ.ist_rechnung() {
+            return Anlass::Keine(KEINE_RECHNUNG);
+        }
+        if einstellungen.e_rechnung == ERechnungen::Aus {
+            return Anlass::Keine(FIRMA_AUS);
+        }
+        if kunde.e_rechnung == ERechnung::Aus && !gutschrift {
+            return Anlass::Keine(KUNDE_AUS);
+        }
+        let profil = rechnung::profil(kunde.e_rechnung);
+        if !is_needed(beleg, kunde, einstellungen, gutschrift) {
+            return Anlass::Versuch(profil);
+        }
+        // What was issued must be taken back whatever is missing.
+        let is_storno = beleg.storno_von_beleg_id.is_some();
+        match einstellungen.e_rechnung {
+            ERechnungen::Pflicht if !is_storno => Anlass::Pflicht(profil),
+            _ => Anlass::Hinweis(profil),
+        }
+    }
+
+    /// The e-invoice, or why there is none.
+    pub fn write(
+        self,
+        vorlage: &Vorlage<'_>,
+        hints: &mut Hints,
+    ) -> Result<std::result::Result<Geschrieben, String>> {
+        let gewuenscht = match self {
+            Anlass::Keine(grund) => return Ok(Err(grund.to_owned())),
+            Anlass::Versuch(profil) | Anlass::Hinweis(profil) | Anlass::Pflicht(profil) => profil,
+        };
+        let rechnung = rechnung::rechnung(vorlage, gewuenscht, hints);
+        match erechnung::erechnung(&rechnung) {
+            Ok(xml) => Ok(Ok(Geschrieben { profil: rechnung.profil(), xml })),
+            Err(missing) => {
+                let missing: Vec<_> = missing.iter().map(ToString::to_string).collect();
+                self.incomplete(&missing, hints).map(Err)
+            }
+        }
+    }
+
+    /// What follows where this is missing: the reason that is stored, or a refusal.
+    pub fn incomplete(self, missing: &[String], hints: &mut Hints) -> Result<String> {
+        let message = format!("Für die E-Rechnung fehlt: {}.", missing.join("; "));
+        match self {
+            Anlass::Keine(grund) => return Ok(grund.to_owned()),
+            Anlass::Versuch(_) => {}
+            Anlass::Hinweis(_) => hints.add(HintCode::ErechnungUnvollstaendig, message.clone()),
+            Anlass::Pflicht(_) => {
+                let message = format!("{message} Bitte ergänzen und dann abschließen.");
+                return Err(Refusal::new(Code::ErechnungUnvollstaendig, message).into());
+            }
+        }
+        Ok(format!("{message} Der Beleg wurde ohne E-Rechnung abgeschlossen."))
+    }
+}
+
+/// Not for consumers, partners abroad, small amounts and the sales of a Kleinunternehmer; a Gutschrift to a supplier in
+/// Germany always (UStG § 14 Abs. 2, UStDV §§ 33 and 34a).
+fn is_needed(beleg: &Beleg, kunde: &Kunde, einstellungen: &Einstellungen, gutschrift: bool) -> bool {
+    let is_consumer = matches!(kunde.anrede, Some(Anrede::Herr | Anrede::Frau))
+        && kunde.ust_id.is_none()
+        && kunde.steuernummer.is_none()
+        && kunde.betriebsnummer.is_none()
+        && !kunde.partner_typen.lieferant;
+    let is_abroad = kunde.staat != "DE";
+    let is_small = beleg.summe_brutto.abs() <= KLEINBETRAG;
+    !is_abroad && (gutschrift || !is_consumer && !is_small && !einstellungen.kleinunternehmer)
+}

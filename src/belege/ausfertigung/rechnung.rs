@@ -1,0 +1,155 @@
+//! The e-invoice of a document (D26): what the standard calls by its business terms, from what is stored.
+
+use super::angaben::{Partie, Ware};
+use super::kopie::Kopie;
+use super::{Vorlage, worte};
+use crate::belege::model::BelegPosition;
+use crate::erechnung::{
+    Art, Bezug, Kontakt, Merkmal, Partei, Position, Profil, Rechnung, Skonto, Zahlungsbedingungen,
+};
+use crate::rules::document::Seite;
+use crate::rules::error::{HintCode, Hints};
+use crate::rules::stammdaten::ERechnung;
+use crate::tenants::firma::Firma;
+
+/// The profile that a partner wants.
+pub fn profil(e_rechnung: ERechnung) -> Profil {
+    match e_rechnung {
+        ERechnung::Xrechnung => Profil::XRechnung,
+        ERechnung::Zugferd | ERechnung::Aus => Profil::Zugferd,
+    }
+}
+
+/// The document as an e-invoice; a day of delivery that nobody named is the day of the document, with a hint.
+pub fn rechnung(vorlage: &Vorlage<'_>, gewuenscht: Profil, hints: &mut Hints) -> Rechnung {
+    let Vorlage { beleg, partner, firma, angaben, .. } = vorlage;
+    let (firma, partner) = (seite_der_firma(firma), seite_des_partners(partner));
+    let (art, verkaeufer, kaeufer) = match beleg.ist_selbst_gutgeschrieben() {
+        true => (Art::Gutschrift, partner, Partei { kennung: None, ..firma }),
+        false => (Art::Rechnung, firma, partner),
+    };
+    let has_period = beleg.leistung_von.is_some() || beleg.leistung_bis.is_some();
+    let lieferdatum = angaben.lieferdatum.or_else(|| {
+        if has_period {
+            return None;
+        }
+        let message = "Ohne Lieferdatum gilt das Belegdatum als Tag der Lieferung.";
+        hints.add_field(HintCode::LieferdatumAngenommen, "lieferdatum", message);
+        Some(beleg.datum())
+    });
+    let skonto = beleg.skonto_tage.zip(beleg.skonto_prozent).map(|(tage, prozent)| Skonto { tage, prozent });
+    let waren = worte::paired(vorlage);
+    Rechnung {
+        gewuenscht,
+        art,
+        nummer: beleg.beleg_nummer.clone(),
+        datum: beleg.datum(),
+        storno_von: vorlage
+            .storno_von
+            .map(|beleg| Bezug { nummer: beleg.beleg_nummer.clone(), datum: beleg.datum() }),
+        lieferdatum,
+        leistung_von: beleg.leistung_von.map(|day| day.0),
+        leistung_bis: beleg.leistung_bis.map(|day| day.0),
+        zahlung: Zahlungsbedingungen {
+            ziel_tage: beleg.zahlungsziel_tage,
+            text: beleg.zahlungsbedingung.clone(),
+            skonto,
+        },
+        kaeuferreferenz: match art {
+            Art::Rechnung => vorlage.partner.kaeuferreferenz.clone(),
+            Art::Gutschrift => None,
+        },
+        kontrakt: angaben.kontrakt.clone(),
+        bestellnummer: match beleg.beleg_typ.seite() {
+            Seite::Verkauf => beleg.fremdbelegnummer.clone(),
+            Seite::Einkauf => None,
+        },
+        lieferschein: match angaben.lieferscheine.as_slice() {
+            [one] => Some(one.clone()),
+            _ => None,
+        },
+        bemerkungen: beleg.notizen.iter().cloned().collect(),
+        steuerart: angaben.steuerart,
+        verkaeufer,
+        kaeufer,
+        positionen: waren.map(|(position, ware)| zeile(position, ware, art)).collect(),
+    }
+}
+
+fn seite_der_firma(firma: &Firma) -> Partei {
+    Partei {
+        kennung: None,
+        name: firma.firma.clone().unwrap_or_default(),
+        registernummer: firma.registernummer.clone(),
+        rechtliches: firma.rechnungstext.clone(),
+        strasse: firma.strasse.clone(),
+        plz: firma.plz.clone(),
+        ort: firma.ort.clone(),
+        staat: firma.land().to_owned(),
+        ust_id: firma.ust_id.clone(),
+        steuernummer: firma.steuernummer.clone(),
+        e_adresse: firma.email.clone(),
+        kontakt: Kontakt {
+            name: firma.kontakt_name.clone(),
+            telefon: firma.kontakt_telefon.clone(),
+            email: firma.kontakt_email.clone().or_else(|| firma.email.clone()),
+        },
+        iban: firma.iban.clone(),
+        bic: firma.bic.clone(),
+        kontoinhaber: firma.kontoinhaber.clone().or_else(|| firma.firma.clone()),
+    }
+}
+
+fn seite_des_partners(partner: &Kopie) -> Partei {
+    Partei {
+        kennung: partner.kundennr.clone(),
+        name: partner.name.clone(),
+        registernummer: None,
+        rechtliches: None,
+        strasse: partner.strasse.clone(),
+        plz: partner.plz.clone(),
+        ort: partner.ort.clone(),
+        staat: partner.staat.clone(),
+        ust_id: partner.ust_id.clone(),
+        steuernummer: partner.steuernummer.clone(),
+        e_adresse: partner.e_adresse.clone().or_else(|| partner.email.clone()),
+        kontakt: Kontakt::default(),
+        iban: partner.iban.clone(),
+        bic: partner.bic.clone(),
+        kontoinhaber: partner.iban.as_ref().map(|_| partner.name.clone()),
+    }
+}
+
+fn zeile(position: &BelegPosition, ware: &Ware, art: Art) -> Position {
+    Position {
+        position: position.position,
+        menge: position.menge,
+        einheit: position.einheit.clone(),
+        ep_netto: position.ep_netto,
+        rabatt_prozent: position.rabatt_prozent,
+        gesamtpreis: position.gesamtpreis,
+        steuer_kategorie: position.kategorie(),
+        mwst_satz: position.mwst_satz,
+        bezeichnung: worte::bezeichnung(position, ware),
+        bezeichnung2: position.bezeichnung2.clone(),
+        langtext: position.langtext.clone(),
+        artikelnummer: ware.artikelnummer.clone(),
+        ean: ware.ean.clone(),
+        herkunftsland: herkunft(&ware.chargen),
+        kostenstelle: position.kostenstelle.clone().filter(|_| art == Art::Gutschrift),
+        merkmale: worte::merkmale(ware, false)
+            .into_iter()
+            .map(|(name, wert)| Merkmal { name: name.into(), wert })
+            .collect(),
+    }
+}
+
+/// The country that all batches come from.
+fn herkunft(partien: &[Partie]) -> Option<String> {
+    let mut laender: Vec<_> = partien.iter().map(|partie| &partie.herkunftsland).collect();
+    laender.dedup();
+    match laender.as_slice() {
+        [Some(one)] => Some(one.clone()),
+        _ => None,
+    }
+}

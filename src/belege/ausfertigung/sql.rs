@@ -1,0 +1,166 @@
+//! Statements on what is frozen with final documents (`ausfertigung`, and its columns of `beleg`).
+
+use rusqlite::named_params;
+use uuid::Uuid;
+
+use super::angaben::Angaben;
+use super::kopie::Kopie;
+use super::{Gespeichert, digest, inflated};
+use crate::belege::model::{Beleg, BelegPosition};
+use crate::belege::pruefsumme::NEWEST_FORM;
+use crate::db::record::columns;
+use crate::db::tx::{Tx, WriteTx};
+use crate::erechnung::Profil;
+use crate::failure::{Failure, Result};
+use crate::rules::day::{Day, Instant};
+
+columns! {
+    Kopie from beleg as b {
+        kundennr: "b.kunden_kundennr",
+        name: "b.kunden_name",
+        strasse: "b.kunden_strasse",
+        plz: "b.kunden_plz",
+        ort: "b.kunden_ort",
+        staat: "b.kunden_staat",
+        ust_id: "b.kunden_ust_id",
+        steuernummer: "b.kunden_steuernummer",
+        email: "b.kunden_email",
+        iban: "b.kunden_iban",
+        bic: "b.kunden_bic",
+        kaeuferreferenz: "b.kunden_kaeuferreferenz",
+        e_adresse: "b.kunden_e_adresse",
+    }
+}
+
+/// A delivery that a position of an invoice is about.
+pub struct Lieferung {
+    /// Number of the position of the invoice.
+    pub position: i64,
+    pub beleg_nummer: String,
+    /// Its lieferdatum, else its day.
+    pub datum: Day,
+    /// The weighing of its position.
+    pub wiegung_id: Option<Uuid>,
+}
+
+/// The deliveries that an invoice is about, in the order of its positions: those that they are paired with (D8), and
+/// those that they name.
+pub fn lieferungen(tx: &Tx<'_>, beleg: &Beleg, positionen: &[BelegPosition]) -> Result<Vec<Lieferung>> {
+    let mut found = tx.all(
+        "select l.rechnung_position, d.beleg_nummer, coalesce(d.lieferdatum, d.beleg_datum), p.wiegung_id
+         from lager_paar l
+           join beleg d on d.tenant_id = l.tenant_id and d.id = l.lieferung_id
+           join beleg_position p on p.tenant_id = l.tenant_id and p.beleg_id = l.lieferung_id
+             and p.position = l.lieferung_position
+         where l.tenant_id = :tenant and l.rechnung_id = :beleg
+         order by l.rechnung_position, d.beleg_datum, d.beleg_nummer",
+        named_params! {":beleg": beleg.id},
+        |row| {
+            let (position, beleg_nummer, datum) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            Ok(Lieferung { position, beleg_nummer, datum, wiegung_id: row.get(3)? })
+        },
+    )?;
+    let is_paired = |position: i64| found.iter().any(|lieferung: &Lieferung| lieferung.position == position);
+    let named: Vec<_> = positionen
+        .iter()
+        .filter(|position| !is_paired(position.position))
+        .filter_map(|position| Some((position.position, position.bezug_beleg_id?)))
+        .collect();
+    for (position, id) in named {
+        let delivery = crate::belege::sql::find(tx, id)?;
+        if let Some(delivery) = delivery.filter(|delivery| delivery.beleg_typ.ist_lieferung()) {
+            let datum = delivery.lieferdatum.unwrap_or(delivery.beleg_datum).0;
+            let beleg_nummer = delivery.beleg_nummer;
+            found.push(Lieferung { position, beleg_nummer, datum, wiegung_id: None });
+        }
+    }
+    found.sort_by_key(|lieferung| lieferung.position);
+    Ok(found)
+}
+
+/// Copies the partner into a document that becomes final (D4, D24), with the state of the company's master data and the
+/// instant at which its sheet came to be.
+pub fn freeze(tx: &WriteTx<'_>, beleg: Uuid, firma_nr: i64, blatt_am: Option<Instant>) -> Result<()> {
+    let statement = "update beleg set firma_nr = :firma_nr, blatt_am = :blatt_am, kette_form = :form,
+         (kunden_kundennr, kunden_name, kunden_strasse, kunden_plz, kunden_ort, kunden_staat, kunden_ust_id,
+          kunden_steuernummer, kunden_email, kunden_iban, kunden_bic, kunden_kaeuferreferenz, kunden_e_adresse)
+           = (select kundennr, name, strasse, plz, ort, staat, ust_id, steuernummer, email, iban, bic, kaeuferreferenz,
+                e_adresse
+              from kunde k where k.tenant_id = beleg.tenant_id and k.id = beleg.kunde_id)
+         where tenant_id = :tenant and id = :id";
+    let params =
+        named_params! {":id": beleg, ":firma_nr": firma_nr, ":blatt_am": blatt_am, ":form": NEWEST_FORM};
+    tx.execute(statement, params).map(drop)
+}
+
+/// Stores what the sheet says, and the e-invoice with its sha256, packed, or why there is none.
+pub fn insert(
+    tx: &WriteTx<'_>,
+    beleg: Uuid,
+    angaben: &str,
+    erechnung: std::result::Result<(Profil, [u8; 32], Vec<u8>), &str>,
+) -> Result<()> {
+    let (written, grund) = match &erechnung {
+        Ok(written) => (Some(written), None),
+        Err(grund) => (None, Some(grund)),
+    };
+    tx.insert(
+        "ausfertigung",
+        named_params! {
+            ":beleg_id": beleg,
+            ":angaben": angaben,
+            ":profil": written.map(|(profil, _, _)| profil),
+            ":ausgabe": written.map(|(profil, _, _)| profil.edition()),
+            ":sha256": written.map(|(_, sha256, _)| sha256),
+            ":grund": grund,
+            ":erechnung": written.map(|(_, _, packed)| packed),
+        },
+    )
+}
+
+/// What the sheet of a final document says, as it was frozen.
+pub fn angaben(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Angaben>> {
+    let statement = "select angaben from ausfertigung where tenant_id = :tenant and beleg_id = :beleg";
+    let json: Option<String> = tx.optional(statement, named_params! {":beleg": beleg}, |row| row.get(0))?;
+    let unreadable = |error| Failure::Broken(format!("what a document was frozen with is no JSON: {error}"));
+    json.map(|json| serde_json::from_str(&json).map_err(unreadable)).transpose()
+}
+
+/// The partner of a final document as it was.
+pub fn kopie(tx: &Tx<'_>, beleg: Uuid) -> Result<Kopie> {
+    let statement =
+        format!("select {} from beleg b where b.tenant_id = :tenant and b.id = :id", Kopie::COLUMNS);
+    tx.one(&statement, named_params! {":id": beleg}, Kopie::read)
+}
+
+/// The e-invoice of a document.
+pub fn erechnung(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Gespeichert>> {
+    let statement = "select profil, erechnung from ausfertigung
+        where tenant_id = :tenant and beleg_id = :beleg and erechnung is not null";
+    let found: Option<(Profil, Vec<u8>)> =
+        tx.optional(statement, named_params! {":beleg": beleg}, |row| Ok((row.get(0)?, row.get(1)?)))?;
+    found.map(|(profil, packed)| Ok(Gespeichert { profil, xml: inflated(&packed)? })).transpose()
+}
+
+/// Why a document has no e-invoice.
+pub fn grund(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<String>> {
+    let statement = "select grund from ausfertigung where tenant_id = :tenant and beleg_id = :beleg";
+    Ok(tx.optional(statement, named_params! {":beleg": beleg}, |row| row.get(0))?.flatten())
+}
+
+/// The number of the first document whose e-invoice is not what its sha256 says.
+pub fn altered(tx: &Tx<'_>) -> Result<Option<String>> {
+    let statement = "select b.beleg_nummer, a.sha256, a.erechnung from ausfertigung a
+          join beleg b on b.tenant_id = a.tenant_id and b.id = a.beleg_id
+        where a.tenant_id = :tenant and a.erechnung is not null order by b.kette_nr";
+    let mut altered = None;
+    tx.each_while(statement, &[], |row| {
+        let (sha256, packed): ([u8; 32], Vec<u8>) = (row.get(1)?, row.get(2)?);
+        let holds = inflated(&packed).is_ok_and(|xml| digest(&xml) == sha256);
+        if !holds {
+            altered = Some(row.get(0)?);
+        }
+        Ok(holds)
+    })?;
+    Ok(altered)
+}

@@ -1,0 +1,40 @@
+//! What the command line does with a document, by its number.
+
+use super::lifecycle::{finalise, settle};
+use super::model::Beleg;
+use super::{ausfertigung, pdf, sql};
+use crate::db::tx::{Tx, WriteTx};
+use crate::failure::{Failure, Result};
+use crate::rules::error::Hints;
+
+/// Finalises a document by its number; what is to be noted.
+pub fn finalise_number(tx: &WriteTx<'_>, number: &str) -> Result<Hints> {
+    let mut hints = Hints::default();
+    finalise(tx, by_number(tx, number)?, &mut hints)?;
+    Ok(hints)
+}
+
+/// Settles a finalised document by its number.
+pub fn settle_number(tx: &WriteTx<'_>, number: &str) -> Result<Hints> {
+    settle(tx, by_number(tx, number)?).map(|_| Hints::default())
+}
+
+/// The PDF of a document by its number; of an open one the draft.
+pub fn pdf_of_number(tx: &Tx<'_>, number: &str, notes: &mut Hints) -> Result<Vec<u8>> {
+    Ok(pdf::newest(tx, &by_number(tx, number)?, true, notes)?.inhalt)
+}
+
+/// The e-invoice of a document by its number.
+pub fn erechnung_of_number(tx: &Tx<'_>, number: &str, _: &mut Hints) -> Result<Vec<u8>> {
+    Ok(ausfertigung::erechnung(tx, &by_number(tx, number)?)?.xml)
+}
+
+/// What a document lacks for its e-invoice, by its number.
+pub fn missing_of_number(tx: &Tx<'_>, number: &str) -> Result<Vec<String>> {
+    ausfertigung::missing(tx, &by_number(tx, number)?)
+}
+
+fn by_number(tx: &Tx<'_>, number: &str) -> Result<Beleg> {
+    let found = sql::find_by_number(tx, number)?;
+    found.ok_or_else(|| Failure::Broken(format!("there is no document {number} in this company")))
+}

@@ -1,0 +1,68 @@
+//! The company as the sender of a sheet (D25).
+
+use super::firma::{self, Firma};
+use crate::blatt::{Absender, Konto};
+use crate::db::tx::Tx;
+use crate::failure::{Failure, Result};
+use crate::laender;
+use crate::rules::error::{Checked, Code, Refusal};
+
+/// The country of a company that did not say.
+const GERMANY: &str = "DE";
+
+impl Firma {
+    /// Its country: ISO 3166-1 alpha-2.
+    pub fn land(&self) -> &str {
+        self.staat.as_deref().unwrap_or(GERMANY)
+    }
+
+    /// Where customers pay to.
+    pub fn konto(&self) -> Option<Konto> {
+        let inhaber = self.kontoinhaber.as_ref().or(self.firma.as_ref());
+        let (iban, inhaber) = self.iban.as_ref().zip(inhaber)?;
+        Some(Konto { inhaber: inhaber.clone(), iban: iban.clone(), bic: self.bic.clone() })
+    }
+
+    /// Refuses a sheet as long as it would lack what must stand on it; names what is missing.
+    pub fn check_complete(&self) -> Checked<()> {
+        let missing = self.missing();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let message = format!(
+            "Ohne die Stammdaten der Firma entsteht kein PDF. Bitte eintragen lassen (partnerd tenant set): {}.",
+            missing.join(", ")
+        );
+        Err(Refusal::new(Code::KeinPdf, message))
+    }
+}
+
+/// The company as a recipient in a country sees it, or a refusal that names what is missing.
+pub fn absender(tx: &Tx<'_>, firma: &Firma, empfaenger: &str) -> Result<Absender> {
+    firma.check_complete()?;
+    let logo = match &firma.logo {
+        Some(sha256) => {
+            let logo = firma::logo(tx, sha256)?;
+            Some(logo.ok_or_else(|| Failure::Broken("the logo of the company is gone".into()))?)
+        }
+        None => None,
+    };
+    let land = firma.land();
+    Ok(Absender {
+        firma: firma.firma.clone().unwrap_or_default(),
+        strasse: firma.strasse.clone().unwrap_or_default(),
+        plz: firma.plz.clone().unwrap_or_default(),
+        ort: firma.ort.clone().unwrap_or_default(),
+        staat: (land != empfaenger).then(|| laender::name_de(land).to_owned()),
+        ust_id: firma.ust_id.clone(),
+        steuernummer: firma.steuernummer.clone(),
+        registernummer: firma.registernummer.clone(),
+        rechnungstext: firma.rechnungstext.clone(),
+        kontakt_name: firma.kontakt_name.clone(),
+        telefon: firma.kontakt_telefon.clone(),
+        email: firma.kontakt_email.clone().or_else(|| firma.email.clone()),
+        konto: firma.konto(),
+        oeko_kontrollstelle: firma.oeko_kontrollstelle.clone(),
+        logo,
+    })
+}
