@@ -195,7 +195,8 @@ CREATE TABLE tenant (
   -- D18: what happens to parameters and fields that nobody knows
   unbekannte_parameter     text not null default 'ablehnen' check (unbekannte_parameter in ('ablehnen', 'ignorieren')),
   unbekannte_felder        text not null default 'hinweis' check (unbekannte_felder in ('hinweis', 'ablehnen'))
-) strict;
+, e_rechnung text not null default 'hinweis'
+  check (e_rechnung in ('aus', 'hinweis', 'pflicht')), kleinunternehmer integer not null default 0 check (kleinunternehmer in (0, 1))) strict;
 
 CREATE TABLE vertriebler (
   tenant_id  integer not null references tenant (id),

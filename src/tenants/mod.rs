@@ -7,7 +7,7 @@ mod value;
 
 pub use absender::absender;
 pub use settings::{
-    ChargeAutomatik, ERechnungen, Einstellungen, Lagerbuchung, SETTINGS, Setting, Strenge,
+    ChargeAutomatik, ERechnungspflicht, Einstellungen, Lagerbuchung, SETTINGS, Setting, Strenge,
     UnbekannteParameter, load,
 };
 pub use value::SettingValue;

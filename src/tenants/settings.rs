@@ -58,9 +58,9 @@ choice! {
 }
 
 choice! {
-    /// What happens where an e-invoice cannot be written (D26).
-    pub enum ERechnungen {
-        /// None is written at all.
+    /// What happens where an e-invoice cannot be made (D26).
+    pub enum ERechnungspflicht {
+        /// None is made, of any document.
         Aus = "aus",
         /// The document is finalised without one, and the answer names what is missing.
         Hinweis = "hinweis",
@@ -170,12 +170,12 @@ settings! {
     unbekannte_felder: Strenge = "hinweis",
         "What happens to fields of a body that nobody knows.",
         "Was mit Feldern eines Rumpfes geschieht, die niemand kennt.";
-    e_rechnung: ERechnungen = "hinweis",
-        "What happens when an e-invoice lacks something; aus: none is written.",
-        "Was geschieht, wenn einer E-Rechnung Angaben fehlen; aus: es wird keine geschrieben.";
+    e_rechnung: ERechnungspflicht = "hinweis",
+        "What happens where data for an e-invoice are missing; aus: none is made.",
+        "Was geschieht, wenn Angaben für die E-Rechnung fehlen; aus: es wird keine gemacht.";
     kleinunternehmer: bool = "false",
-        "Small business (UStG § 19): all sales are without tax.",
-        "Kleinunternehmer nach § 19 UStG: alle Verkäufe sind ohne Steuer.";
+        "Kleinunternehmer of UStG § 19: all sales are free of tax.",
+        "Kleinunternehmer nach § 19 UStG: alle Verkäufe ohne Steuer.";
 }
 
 /// The settings of the company.
