@@ -866,7 +866,10 @@ CREATE TABLE beleg_position (
   kontrakt_position_id blob,
   kostenstelle     text,
   niederlassung_id integer,
-  lagerhalle_id    integer,
+  lagerhalle_id    integer, steuer_kategorie text
+  check ((steuer_kategorie = 'S' or steuer_kategorie = 'Z' or steuer_kategorie = 'E' or steuer_kategorie = 'AE'
+    or steuer_kategorie = 'K' or steuer_kategorie = 'G' or steuer_kategorie = 'O')
+    and (steuer_kategorie = 'S') = (mwst_satz > 0)),
   primary key (tenant_id, beleg_id, position), -- the positions of a document lie together
   foreign key (tenant_id, beleg_id) references beleg (tenant_id, id),
   foreign key (tenant_id, artikel_id) references artikel (tenant_id, id),

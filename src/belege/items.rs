@@ -8,7 +8,7 @@ use super::chargenpflicht::must_tell;
 use super::eingabe::NewItem;
 use super::lager::batch_missing;
 use super::model::{Beleg, BelegPosition, Source};
-use super::sql;
+use super::{sql, steuer};
 use crate::artikel::{self, Artikel};
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
@@ -19,9 +19,7 @@ use crate::rules::error::{Code, HintCode, Hints, PositionErrors, Refusal, requir
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::price::{line_total, tier_price};
 use crate::rules::stammdaten::ArtikelStatus;
-use crate::rules::tax::{
-    Partnerregel, RATE_OF_LAST_RESORT, Satz, Steuerkategorie, derived_rate, partner_rule, rate_on,
-};
+use crate::rules::tax::Satz;
 use crate::rules::unit::Conversion;
 use crate::rules::weighing::Richtung;
 use crate::tenants::{Einstellungen, Lagerbuchung};
@@ -79,8 +77,7 @@ struct Amounts {
     ep_netto: Price,
     rabatt_prozent: Percent,
     gesamtpreis: Money,
-    mwst_satz: Percent,
-    steuer_kategorie: Steuerkategorie,
+    steuer: steuer::Steuer,
 }
 
 /// Resolves one item.
@@ -130,9 +127,8 @@ impl Resolver<'_, '_> {
         let ep_netto = self.preis(item, artikel, lager_menge, conversion)?;
         let rabatt_prozent = item.rabatt_prozent.unwrap_or_default();
         let gesamtpreis = line_total(menge, ep_netto, rabatt_prozent)?;
-        let (mwst_satz, steuer_kategorie) = self.steuer(item, artikel)?;
-        self.hint_unknown_rate(mwst_satz);
-        Ok(Amounts { menge, lager_menge, ep_netto, rabatt_prozent, gesamtpreis, mwst_satz, steuer_kategorie })
+        let steuer = steuer::of_item(self.tx, self.context, item, artikel, self.hints)?;
+        Ok(Amounts { menge, lager_menge, ep_netto, rabatt_prozent, gesamtpreis, steuer })
     }
 
     /// The position of an item that has been checked and completed; its id and number come later.
@@ -149,8 +145,8 @@ impl Resolver<'_, '_> {
             einheit: item.einheit,
             einzelpreis: amounts.ep_netto,
             ep_netto: amounts.ep_netto,
-            mwst_satz: amounts.mwst_satz,
-            steuer_kategorie: Some(amounts.steuer_kategorie),
+            mwst_satz: amounts.steuer.satz,
+            steuer_kategorie: amounts.steuer.kategorie,
             gesamtpreis: amounts.gesamtpreis,
             rabatt_prozent: amounts.rabatt_prozent,
             charge_gesendet: item.charge_id.is_some(),
@@ -286,119 +282,6 @@ impl Resolver<'_, '_> {
             None => None,
         };
         Ok(tier.or(artikel.preis))
-    }
-
-    /// The rate of an item and why it is taxed or not: what was sent, else what follows from the other and from the
-    /// partner (D7, D24).
-    fn steuer(&mut self, item: &NewItem, artikel: Option<&Artikel>) -> Result<(Percent, Steuerkategorie)> {
-        let is_small = self.context.einstellungen.kleinunternehmer && self.typ().seite() == Seite::Verkauf;
-        let rate = match (item.mwst_satz, item.steuer_kategorie) {
-            (Some(sent), _) => sent,
-            (None, Some(kategorie)) if kategorie != Steuerkategorie::Steuerpflichtig => Percent::ZERO,
-            _ if is_small => Percent::ZERO,
-            _ => self.satz(artikel)?,
-        };
-        if is_small && !rate.is_zero() {
-            let message =
-                "Die Firma ist Kleinunternehmer: Verkäufe haben 0 % Steuer. Bitte mwst_satz weglassen.";
-            return Err(Refusal::field(Code::FeldWiderspruch, "mwst_satz", message).into());
-        }
-        let kategorie = match item.steuer_kategorie {
-            Some(sent) => sent,
-            None if !rate.is_zero() => Steuerkategorie::Steuerpflichtig,
-            None if is_small => Steuerkategorie::Steuerfrei,
-            None => self.reason_of_zero(),
-        };
-        if (kategorie == Steuerkategorie::Steuerpflichtig) == rate.is_zero() {
-            let message = format!(
-                "Die Kategorie {} passt nicht zu {rate} %: S hat einen Satz über 0, alle anderen haben 0 %.",
-                kategorie.as_str()
-            );
-            return Err(Refusal::field(Code::FeldWiderspruch, "steuer_kategorie", message).into());
-        }
-        Ok((rate, kategorie))
-    }
-
-    /// Why an item has no tax, as far as the partner says it.
-    fn reason_of_zero(&mut self) -> Steuerkategorie {
-        let beleg = self.context.beleg;
-        let partner = super::partner::steuerpartner(self.context.kunde);
-        match partner_rule(beleg.beleg_typ, partner, true) {
-            Partnerregel::Null(Some(HintCode::IgLieferung | HintCode::IgErwerb)) => {
-                Steuerkategorie::IgLieferung
-            }
-            Partnerregel::Null(Some(_)) => Steuerkategorie::Ausfuhr,
-            Partnerregel::Null(None) => Steuerkategorie::Steuerfrei,
-            Partnerregel::Klasse(_) | Partnerregel::Artikelsatz(_) => {
-                // Only an e-invoice has to say why.
-                if beleg.wird_erechnung() {
-                    let message = "Die Position hat 0 % Steuer; es gilt Kategorie E (steuerfrei). Bitte steuer_kategorie angeben.";
-                    self.hints.add_field(HintCode::SteuergrundFehlt, "steuer_kategorie", message);
-                }
-                Steuerkategorie::Steuerfrei
-            }
-        }
-    }
-
-    /// The rate of an item that names none: partner, article, group, 7 (D7).
-    fn satz(&mut self, artikel: Option<&Artikel>) -> Result<Percent> {
-        let Context { beleg, kunde, einstellungen, saetze, .. } = self.context;
-        let satz_datum = beleg.satz_datum();
-        let partner = super::partner::steuerpartner(kunde);
-        match partner_rule(beleg.beleg_typ, partner, einstellungen.steuer_ausland_automatik) {
-            Partnerregel::Null(hint) => {
-                self.tax_hint(hint);
-                Ok(Percent::ZERO)
-            }
-            Partnerregel::Klasse(klasse) => Ok(rate_on(saetze, klasse, satz_datum).unwrap_or_else(|| {
-                self.hint_assumed_rate(Percent::ZERO);
-                Percent::ZERO
-            })),
-            Partnerregel::Artikelsatz(hint) => {
-                self.tax_hint(hint);
-                let own = match artikel {
-                    Some(Artikel { mwst_satz: Some(satz), .. }) => Some(*satz),
-                    Some(Artikel { artikelgruppe_id: Some(gruppe), .. }) => {
-                        artikel::gruppen_satz(self.tx, *gruppe)?
-                    }
-                    _ => None,
-                };
-                let rate = own.unwrap_or(RATE_OF_LAST_RESORT);
-                let rate = derived_rate(saetze, rate, self.tx.today(), satz_datum);
-                if own.is_none() {
-                    self.hint_assumed_rate(rate);
-                }
-                Ok(rate)
-            }
-        }
-    }
-
-    fn tax_hint(&mut self, hint: Option<HintCode>) {
-        let Some(code) = hint else { return };
-        let message = match code {
-            HintCode::IgLieferung => "Innergemeinschaftliche Lieferung: ohne Steuer.",
-            HintCode::Ausfuhr => "Ausfuhr in ein Drittland: ohne Steuer.",
-            HintCode::IgErwerb => "Innergemeinschaftlicher Erwerb: ohne Steuer des Lieferanten.",
-            HintCode::Einfuhr => "Einfuhr aus einem Drittland: ohne Steuer des Lieferanten.",
-            _ => "Der Partner ist im Ausland; es gilt der Satz des Artikels. Bitte prüfen.",
-        };
-        self.hints.add_field(code, "mwst_satz", message);
-    }
-
-    /// Nobody named the rate (D7).
-    fn hint_assumed_rate(&mut self, rate: Percent) {
-        let message =
-            format!("Kein Steuersatz ist angegeben oder hinterlegt; es gelten {rate} %. Bitte prüfen.");
-        self.hints.add_field(HintCode::MwstSatzAngenommen, "mwst_satz", message);
-    }
-
-    /// The tax table of the company has the rate at no date (D7).
-    fn hint_unknown_rate(&mut self, rate: Percent) {
-        if !self.context.saetze.iter().any(|known| known.satz == rate) {
-            let message =
-                format!("Den Steuersatz {rate} % gibt es in der Steuertabelle nicht. Bitte prüfen.");
-            self.hints.add_field(HintCode::MwstSatzUnbekannt, "mwst_satz", message);
-        }
     }
 
     /// Fields that only purchases have are dropped from sales, with a hint (D8).

@@ -1,9 +1,8 @@
 //! Documents: quotes, orders, delivery notes, invoices and their purchase counterparts.
 //!
 //! The way of a request: `eingabe` (what was sent) → `create` or `change` (the order of the
-//! rules) → `partner`, `items`, `chargenpflicht` (what it means) → `lager` (what it does to the stock) → `sql`.
-//! `lifecycle` finalises and cancels, `tagesende` does so without a request, `ausfertigung` is what leaves the house
-//! then: sheet and e-invoice, `pruefsumme` chains
+//! rules) → `partner`, `items`, `steuer`, `chargenpflicht` (what it means) → `lager` (what it does to the stock) → `sql`.
+//! `lifecycle` finalises and cancels, `tagesende` does so without a request, `pruefsumme` chains
 //! what is final, `pdf` keeps the archive, `verlauf` the history, `nachweis` takes all three into the chain of
 //! evidence, `dokumente` is the polling list.
 //! `wareneingang` is how a goods-receipt note makes a document.
@@ -26,6 +25,7 @@ mod partner;
 mod pdf;
 mod pruefsumme;
 mod sql;
+mod steuer;
 mod tagesende;
 mod verlauf;
 mod wareneingang;
@@ -88,6 +88,7 @@ const ITEMS: &[Code] = &[
     Code::WiegungBereitsVerwendet,
     Code::BelegNichtGefunden,
     Code::BezugPasstNicht,
+    Code::SteuerKategoriePasstNicht,
 ];
 
 /// Routes of this slice.

@@ -128,8 +128,8 @@ pub struct BelegPosition {
     pub einzelpreis: Price,
     pub ep_netto: Price,
     pub mwst_satz: Percent,
-    /// Why it is taxed or not (UNCL5305, D24); null in older documents.
-    pub steuer_kategorie: Option<Steuerkategorie>,
+    /// Why it is taxed or not (D24).
+    pub steuer_kategorie: Steuerkategorie,
     pub gesamtpreis: Money,
     pub rabatt_prozent: Percent,
     /// From 1.

@@ -12,6 +12,8 @@ use crate::failure::{Failure, Result};
 use crate::listing::Listing;
 use crate::rules::day::{Day, Instant};
 use crate::rules::document::BelegTyp;
+use crate::rules::fixed::Percent;
+use crate::rules::tax::Steuerkategorie;
 use crate::rules::text::searchable;
 
 columns! {
@@ -93,9 +95,17 @@ columns! {
         satz_gesendet: fixed,
         charge_gesendet: fixed,
         lager_menge: fixed,
+    } with {
+        steuer_kategorie: fixed = steuer_kategorie,
     } => {
         einzelpreis: ep_netto,
+        steuer_kategorie: kategorie(steuer_kategorie, mwst_satz),
     }
+}
+
+/// The category of a position; one from before there were categories has that of its rate.
+fn kategorie(stored: Option<Steuerkategorie>, satz: Percent) -> Steuerkategorie {
+    stored.unwrap_or_else(|| Steuerkategorie::of_rate(satz))
 }
 
 const LIST: ListSql<'_> = ListSql {

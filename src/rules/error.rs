@@ -88,8 +88,7 @@ choice! {
         BonMehrdeutig = "BON_MEHRDEUTIG",
         ApiKeyAbgelaufen = "API_KEY_ABGELAUFEN",
         ApiKeyDeaktiviert = "API_KEY_DEAKTIVIERT",
-        KeineErechnung = "KEINE_ERECHNUNG",
-        ErechnungUnvollstaendig = "ERECHNUNG_UNVOLLSTAENDIG",
+        SteuerKategoriePasstNicht = "STEUER_KATEGORIE_PASST_NICHT",
     }
 }
 
@@ -132,11 +131,7 @@ choice! {
         KundeDoppelt = "KUNDE_DOPPELT",
         WertFraglich = "WERT_FRAGLICH",
         InhaltAbweichend = "INHALT_ABWEICHEND",
-        ZeichenFehlt = "ZEICHEN_FEHLT",
-        ErechnungUnvollstaendig = "ERECHNUNG_UNVOLLSTAENDIG",
-        LieferdatumAngenommen = "LIEFERDATUM_ANGENOMMEN",
         SteuergrundFehlt = "STEUERGRUND_FEHLT",
-        GutschriftNichtVereinbart = "GUTSCHRIFT_NICHT_VEREINBART",
     }
 }
 

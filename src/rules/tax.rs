@@ -101,6 +101,31 @@ choice! {
     }
 }
 
+impl Steuerkategorie {
+    /// The category of a rate for which nobody gave a reason: taxed above zero, else exempt (D24).
+    pub fn of_rate(satz: Percent) -> Steuerkategorie {
+        match satz == Percent::ZERO {
+            true => Steuerkategorie::Steuerfrei,
+            false => Steuerkategorie::Steuerpflichtig,
+        }
+    }
+
+    /// Why a partner is not taxed, by the hint that says so: the supplier's invoice names a delivery into another
+    /// country as ours does (D24).
+    pub fn without_tax(hint: Option<HintCode>) -> Steuerkategorie {
+        match hint {
+            Some(HintCode::IgLieferung | HintCode::IgErwerb) => Steuerkategorie::IgLieferung,
+            Some(HintCode::Ausfuhr | HintCode::Einfuhr) => Steuerkategorie::Ausfuhr,
+            _ => Steuerkategorie::Steuerfrei,
+        }
+    }
+
+    /// Whether it goes with a rate: `S` with one above zero, each other with zero (EN 16931 BR-S-05, BR-E-05, BR-Z-05).
+    pub fn fits(self, satz: Percent) -> bool {
+        (self == Steuerkategorie::Steuerpflichtig) == (satz > Percent::ZERO)
+    }
+}
+
 choice! {
     /// A class of tax rates, as `schluessel` of the tax-rate table.
     pub enum Klasse {

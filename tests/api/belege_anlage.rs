@@ -485,7 +485,7 @@ fn a_single_document_shows_every_field_and_its_positions() {
     assert_fields(&beleg, json!({"created_at": "2026-07-10T10:00:00.000Z", "summe_netto": "9.50"}));
     let positions = beleg["positionen"].as_array().unwrap();
     let names = "id beleg_id artikel_id bezeichnung bezeichnung2 langtext menge einheit einzelpreis ep_netto
-        mwst_satz gesamtpreis rabatt_prozent position charge_id kontrakt_id kontrakt_position_id kostenstelle
+        mwst_satz steuer_kategorie gesamtpreis rabatt_prozent position charge_id kontrakt_id kontrakt_position_id kostenstelle
         niederlassung_id lagerhalle_id artikel_name";
     names.split_whitespace().for_each(|name| assert!(positions[0].get(name).is_some(), "{name}"));
     let first = json!({"menge": "2.000", "ep_netto": "2.5000", "gesamtpreis": "4.50", "position": 1,

@@ -64,6 +64,9 @@ pub fn meaning(code: Code) -> &'static str {
         Code::BelegTypNichtAenderbar => "Der Typ eines Belegs bleibt, wie er angelegt wurde.",
         Code::BelegNichtGefunden => "Den Beleg in bezug_beleg_id gibt es nicht.",
         Code::BezugPasstNicht => "Der Beleg in bezug_beleg_id hat einen anderen Typ oder Partner.",
+        Code::SteuerKategoriePasstNicht => {
+            "S gehört zu einem Steuersatz über 0, jede andere steuer_kategorie zu 0."
+        }
         Code::ZeitraumGesperrt => "Der Zeitraum ist für Änderungen gesperrt.",
         Code::PreisFehlt => "Für den Artikel ist kein Preis bekannt.",
         Code::MengeUngueltig => "Die Menge fehlt, ist 0 oder hat das falsche Vorzeichen.",

@@ -277,6 +277,14 @@ const WOERTER: &[(&str, &str)] = &[
     ("Zustand.status", "ok."),
     ("ProduktionsauftragStatus.status", "Neuer Status; erledigt bucht den Bestand."),
     ("steuer", "In gesamt enthaltene Steuer."),
+    (
+        "steuer_kategorie",
+        "Warum die Position besteuert ist oder nicht (UNCL5305): S besteuert, Z Nullsatz, E steuerfrei, AE Steuerschuld des Käufers (§ 13b), K innergemeinschaftliche Lieferung, G Ausfuhr, O nicht steuerbar.",
+    ),
+    (
+        "ItemEingabe.steuer_kategorie",
+        "Warum die Position besteuert ist oder nicht (UNCL5305: S, Z, E, AE, K, G, O); ohne Angabe folgt sie aus Steuersatz und Partner.",
+    ),
     ("steuerart", "regel, pauschal_24 (§ 24 UStG) oder kleinunternehmer."),
     ("steuernummer", "Steuernummer."),
     ("storniert", "true, wenn der Bon ganz storniert ist."),

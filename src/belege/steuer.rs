@@ -1,0 +1,165 @@
+//! The tax of an item: its rate, and the category that says why it is that one (D7, D24).
+
+use super::eingabe::NewItem;
+use super::items::Context;
+use crate::artikel::{self, Artikel};
+use crate::db::tx::Tx;
+use crate::failure::Result;
+use crate::rules::document::Seite;
+use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::fixed::Percent;
+use crate::rules::tax::{
+    Partnerregel, RATE_OF_LAST_RESORT, Steuerkategorie, derived_rate, partner_rule, rate_on,
+};
+
+/// How an item is taxed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Steuer {
+    /// Rate in per cent.
+    pub satz: Percent,
+    /// Why it is that one: above zero it is always `S`.
+    pub kategorie: Steuerkategorie,
+}
+
+/// The tax of an item: sent, or derived from partner and article.
+pub fn of_item(
+    tx: &Tx<'_>,
+    context: &Context<'_>,
+    item: &NewItem,
+    artikel: Option<&Artikel>,
+    hints: &mut Hints,
+) -> Result<Steuer> {
+    if context.einstellungen.kleinunternehmer && context.beleg.beleg_typ.seite() == Seite::Verkauf {
+        return Ok(of_kleinunternehmer(item, hints));
+    }
+    let mut found = Finder { tx, context, hints };
+    let (satz, reason) = match (item.mwst_satz, item.steuer_kategorie) {
+        (Some(sent), _) => (sent, None),
+        (None, Some(kategorie)) if kategorie != Steuerkategorie::Steuerpflichtig => (Percent::ZERO, None),
+        (None, _) => found.derived(artikel)?,
+    };
+    found.hint_unknown_rate(satz);
+    let kategorie = match item.steuer_kategorie.or(reason) {
+        Some(kategorie) => kategorie,
+        None => found.of_rate(satz),
+    };
+    match kategorie.fits(satz) {
+        true => Ok(Steuer { satz, kategorie }),
+        false => Err(does_not_fit(kategorie, satz).into()),
+    }
+}
+
+/// A Kleinunternehmer shows no tax on what he sells, whatever was sent (UStG § 19, D26).
+fn of_kleinunternehmer(item: &NewItem, hints: &mut Hints) -> Steuer {
+    let kategorie = Steuerkategorie::Steuerfrei;
+    let ignored = [
+        ("mwst_satz", item.mwst_satz.is_some_and(|satz| satz != Percent::ZERO)),
+        ("steuer_kategorie", item.steuer_kategorie.is_some_and(|sent| sent != kategorie)),
+    ];
+    for (feld, _) in ignored.into_iter().filter(|(_, is_other)| *is_other) {
+        let message = format!(
+            "Die Firma ist Kleinunternehmer: Verkäufe stehen ohne Steuer, {feld} wurde nicht beachtet."
+        );
+        hints.add_field(HintCode::FeldIgnoriert, feld, message);
+    }
+    Steuer { satz: Percent::ZERO, kategorie }
+}
+
+fn does_not_fit(kategorie: Steuerkategorie, satz: Percent) -> Box<Refusal> {
+    let message = match kategorie {
+        Steuerkategorie::Steuerpflichtig => {
+            "Mit S gehört ein Steuersatz über 0. Bitte mwst_satz angeben oder eine andere steuer_kategorie."
+                .to_owned()
+        }
+        _ => format!(
+            "Mit {} gehört der Steuersatz 0, nicht {satz} %. Bitte mwst_satz oder steuer_kategorie ändern.",
+            kategorie.as_str()
+        ),
+    };
+    Refusal::field(Code::SteuerKategoriePasstNicht, "steuer_kategorie", message)
+}
+
+/// Finds what an item does not say.
+struct Finder<'f, 'c> {
+    tx: &'f Tx<'f>,
+    context: &'f Context<'c>,
+    hints: &'f mut Hints,
+}
+
+impl Finder<'_, '_> {
+    /// The rate of an item that names none: partner, article, group, 7 (D7); and why, where it is the partner.
+    fn derived(&mut self, artikel: Option<&Artikel>) -> Result<(Percent, Option<Steuerkategorie>)> {
+        let Context { beleg, kunde, einstellungen, saetze, .. } = self.context;
+        let partner = super::partner::steuerpartner(kunde);
+        match partner_rule(beleg.beleg_typ, partner, einstellungen.steuer_ausland_automatik) {
+            Partnerregel::Null(hint) => {
+                self.tax_hint(hint);
+                Ok((Percent::ZERO, Some(Steuerkategorie::without_tax(hint))))
+            }
+            Partnerregel::Klasse(klasse) => {
+                let satz = rate_on(saetze, klasse, beleg.satz_datum()).unwrap_or_else(|| {
+                    self.hint_assumed_rate(Percent::ZERO);
+                    Percent::ZERO
+                });
+                Ok((satz, None))
+            }
+            Partnerregel::Artikelsatz(hint) => {
+                self.tax_hint(hint);
+                Ok((self.of_artikel(artikel)?, None))
+            }
+        }
+    }
+
+    /// The rate of the article, of its group, or 7, as it is on the day of the goods.
+    fn of_artikel(&mut self, artikel: Option<&Artikel>) -> Result<Percent> {
+        let own = match artikel {
+            Some(Artikel { mwst_satz: Some(satz), .. }) => Some(*satz),
+            Some(Artikel { artikelgruppe_id: Some(gruppe), .. }) => artikel::gruppen_satz(self.tx, *gruppe)?,
+            _ => None,
+        };
+        let rate = own.unwrap_or(RATE_OF_LAST_RESORT);
+        let rate = derived_rate(self.context.saetze, rate, self.tx.today(), self.context.beleg.satz_datum());
+        if own.is_none() {
+            self.hint_assumed_rate(rate);
+        }
+        Ok(rate)
+    }
+
+    /// The category of a rate for which nobody gave a reason (D24).
+    fn of_rate(&mut self, satz: Percent) -> Steuerkategorie {
+        if satz == Percent::ZERO {
+            let message = "Die Position ist ohne Steuer, und es ist nicht gesagt, warum; es gilt E (steuerfrei). \
+                Bitte steuer_kategorie angeben.";
+            self.hints.add_field(HintCode::SteuergrundFehlt, "steuer_kategorie", message);
+        }
+        Steuerkategorie::of_rate(satz)
+    }
+
+    fn tax_hint(&mut self, hint: Option<HintCode>) {
+        let Some(code) = hint else { return };
+        let message = match code {
+            HintCode::IgLieferung => "Innergemeinschaftliche Lieferung: ohne Steuer.",
+            HintCode::Ausfuhr => "Ausfuhr in ein Drittland: ohne Steuer.",
+            HintCode::IgErwerb => "Innergemeinschaftlicher Erwerb: ohne Steuer des Lieferanten.",
+            HintCode::Einfuhr => "Einfuhr aus einem Drittland: ohne Steuer des Lieferanten.",
+            _ => "Der Partner ist im Ausland; es gilt der Satz des Artikels. Bitte prüfen.",
+        };
+        self.hints.add_field(code, "mwst_satz", message);
+    }
+
+    /// Nobody named the rate (D7).
+    fn hint_assumed_rate(&mut self, rate: Percent) {
+        let message =
+            format!("Kein Steuersatz ist angegeben oder hinterlegt; es gelten {rate} %. Bitte prüfen.");
+        self.hints.add_field(HintCode::MwstSatzAngenommen, "mwst_satz", message);
+    }
+
+    /// The tax table of the company has the rate at no date (D7).
+    fn hint_unknown_rate(&mut self, rate: Percent) {
+        if !self.context.saetze.iter().any(|known| known.satz == rate) {
+            let message =
+                format!("Den Steuersatz {rate} % gibt es in der Steuertabelle nicht. Bitte prüfen.");
+            self.hints.add_field(HintCode::MwstSatzUnbekannt, "mwst_satz", message);
+        }
+    }
+}
