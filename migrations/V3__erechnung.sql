@@ -10,3 +10,7 @@ alter table beleg_position add column steuer_kategorie text
   check ((steuer_kategorie = 'S' or steuer_kategorie = 'Z' or steuer_kategorie = 'E' or steuer_kategorie = 'AE'
     or steuer_kategorie = 'K' or steuer_kategorie = 'G' or steuer_kategorie = 'O')
     and (steuer_kategorie = 'S') = (mwst_satz > 0));
+
+-- An ER that the company writes for its supplier (UStG § 14 (2)).
+alter table beleg add column gutschrift integer not null default 0
+  check (gutschrift = 0 or gutschrift = 1 and beleg_typ = 'ER');

@@ -9,13 +9,13 @@ use super::items::{self, Context};
 use super::lifecycle::check_locked;
 use super::model::{Beleg, BelegBestaetigung, BelegPosition, Source};
 use super::verlauf::{self, Aktion};
-use super::{chargenpflicht, lager, partner, sql};
+use super::{chargenpflicht, gutschrift, lager, partner, sql};
 use crate::db::tx::WriteTx;
 use crate::failure::Result;
 use crate::kunden::{self, Kunde};
 use crate::rules::change::Change;
 use crate::rules::day::{Day, DayTime};
-use crate::rules::document::BelegStatus;
+use crate::rules::document::{BelegStatus, Rechnungsart};
 use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
 use crate::tenants::{self, Einstellungen};
 use crate::{steuersaetze, vertriebler};
@@ -45,6 +45,7 @@ pub fn change(
     };
     sql::update(tx, &new)?;
     hint_doubled_fremdbeleg(tx, &new, &mut hints)?;
+    gutschrift::hint_not_agreed(&new, &kunde, &mut hints);
     if !enters_again {
         return Ok(confirmation(new, Vec::new(), hints));
     }
@@ -127,9 +128,7 @@ fn header(
         Change::Clear => None,
         Change::Set(vb_id) => vertriebler::resolve(tx, vb_id, hints)?,
     };
-    let gutschrift = change.gutschrift.apply(Some(old.ist_selbst_gutgeschrieben())) == Some(true);
-    let rechnungsart = rechnungsart(old.beleg_typ, gutschrift)?;
-    hint_unagreed(rechnungsart, kunde, hints);
+    let gutschrift = gutschrift::asked(old.beleg_typ, change.gutschrift.apply(Some(old.gutschrift)))?;
     Ok(Beleg {
         rechnungsart,
         beleg_datum: DayTime(datum),
@@ -149,6 +148,8 @@ fn header(
         niederlassung_id: change.niederlassung_id.apply(old.niederlassung_id),
         lagerhalle_id: change.lagerhalle_id.apply(old.lagerhalle_id),
         vb_id,
+        rechnungsart: Rechnungsart::of(old.beleg_typ, gutschrift),
+        gutschrift,
         version: old.version + 1,
         updated_at: tx.now(),
         ..old.clone()

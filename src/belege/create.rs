@@ -7,7 +7,7 @@ use super::eingabe::NewBeleg;
 use super::items::{self, Context};
 use super::lager::{self, BatchInformation, Change};
 use super::model::{Angelegt, Beleg, BelegBestaetigung, BelegPosition, BelegWiederholt, Source};
-use super::{lifecycle, partner, sql};
+use super::{gutschrift, lifecycle, partner, sql};
 use crate::chargen::Bewegung;
 use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};
@@ -16,8 +16,8 @@ use crate::failure::{Failure, Result};
 use crate::kunden::{self, Kunde};
 use crate::rules::bytes::fingerprint;
 use crate::rules::day::{Day, DayTime};
-use crate::rules::document::{BelegStatus, BelegTyp, Lagerrolle};
-use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, required};
+use crate::rules::document::{BelegStatus, BelegTyp, Lagerrolle, Rechnungsart};
+use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
 use crate::rules::fixed::{Money, Percent};
 use crate::rules::number::Reihe;
 use crate::rules::tax::Summen;
@@ -68,6 +68,7 @@ pub fn add(
     sql::insert(tx, &beleg, digest)?;
     sql::insert_positions(tx, &positions)?;
     hint_doubled_fremdbeleg(tx, &beleg, hints)?;
+    gutschrift::hint_not_agreed(&beleg, &kunde, hints);
     let change = Change { withdrawn: None, beleg: &beleg, positions: &positions, source, einstellungen };
     let bewegungen = lager::rebook(tx, change, hints)?;
     hint_overdelivered(tx, typ, &positions, source, hints)?;
@@ -179,6 +180,7 @@ fn header(
     new: &NewBeleg,
     hints: &mut Hints,
 ) -> Result<Beleg> {
+    let gutschrift = gutschrift::asked(typ, new.gutschrift)?;
     let vb_id = match &new.vb_id {
         Some(vb_id) => vertriebler::resolve(tx, vb_id, hints)?,
         None => None,
@@ -206,7 +208,8 @@ fn header(
         external_ref: new.external_ref.clone(),
         fremdbelegnummer: new.fremdbelegnummer.clone(),
         ist_gutschrift: false,
-        rechnungsart,
+        rechnungsart: Rechnungsart::of(typ, gutschrift),
+        gutschrift,
         lieferadresse_id: None,
         liefertermin: new.liefertermin.map(DayTime),
         kontaktperson: new.kontaktperson.clone(),

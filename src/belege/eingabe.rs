@@ -50,8 +50,8 @@ eingabe! {
         gutschrift: bool,
         abschliessen: bool,
     }
-    nur_lesen: ["id", "beleg_nummer", "status", "rechnungsart", "summe_netto", "summe_mwst", "summe_brutto", "kunde_id",
-        "kunden_name", "ist_gutschrift", "lieferadresse_id", "pdf_url", "created_at", "updated_at", "positionen",
+    nur_lesen: ["id", "beleg_nummer", "status", "summe_netto", "summe_mwst", "summe_brutto", "kunde_id",
+        "kunden_name", "ist_gutschrift", "rechnungsart", "lieferadresse_id", "pdf_url", "created_at", "updated_at", "positionen",
         "storno_von_beleg_id", "storno_grund", "idempotent", "inhalt_abweichend", "hinweise", "lagerbewegungen"]
 }
 

@@ -5,7 +5,7 @@
 //! `lifecycle` finalises and cancels, `tagesende` does so without a request, `pruefsumme` chains
 //! what is final, `pdf` keeps the archive, `verlauf` the history, `nachweis` takes all three into the chain of
 //! evidence, `dokumente` is the polling list.
-//! `wareneingang` is how a goods-receipt note makes a document.
+//! `gutschrift` says which ER the company writes itself. `wareneingang` is how a goods-receipt note makes a document.
 
 mod ausfertigung;
 mod change;
@@ -14,6 +14,7 @@ mod checks;
 mod create;
 mod dokumente;
 mod eingabe;
+mod gutschrift;
 mod handlers;
 mod items;
 mod lager;
@@ -89,6 +90,7 @@ const ITEMS: &[Code] = &[
     Code::BelegNichtGefunden,
     Code::BezugPasstNicht,
     Code::SteuerKategoriePasstNicht,
+    Code::FeldWiderspruch,
 ];
 
 /// Routes of this slice.

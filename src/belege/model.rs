@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::chargen::Bewegung;
 use crate::erechnung::Art;
 use crate::rules::day::{Day, DayTime, Instant};
-use crate::rules::document::{BelegStatus, BelegTyp};
+use crate::rules::document::{BelegStatus, BelegTyp, Rechnungsart};
 use crate::rules::error::Hints;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::tax::Steuerkategorie;
@@ -55,8 +55,8 @@ pub struct Beleg {
     pub external_ref: Option<String>,
     pub fremdbelegnummer: Option<String>,
     pub ist_gutschrift: bool,
-    /// Of RE and ER: who wrote it (D24).
-    pub rechnungsart: Option<Art>,
+    /// Null where the document is neither RE nor ER (D24).
+    pub rechnungsart: Option<Rechnungsart>,
     /// There are no delivery addresses (D18): always null.
     pub lieferadresse_id: Option<Uuid>,
     pub liefertermin: Option<DayTime>,
@@ -76,6 +76,9 @@ pub struct Beleg {
     /// In the answer about a single document only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub positionen: Option<Vec<BelegPosition>>,
+    /// An ER that the company writes for its supplier; rechnungsart follows.
+    #[serde(skip)]
+    pub gutschrift: bool,
     /// Last event since it was finalised (D11).
     #[serde(skip)]
     pub ereignis_am: Option<Instant>,

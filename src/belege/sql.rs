@@ -11,7 +11,7 @@ use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::listing::Listing;
 use crate::rules::day::{Day, Instant};
-use crate::rules::document::BelegTyp;
+use crate::rules::document::{BelegTyp, Rechnungsart};
 use crate::rules::fixed::Percent;
 use crate::rules::tax::Steuerkategorie;
 use crate::rules::text::searchable;
@@ -38,7 +38,7 @@ columns! {
         external_ref: fixed,
         fremdbelegnummer: mutable,
         ist_gutschrift: mutable,
-        rechnungsart: mutable,
+        gutschrift: mutable,
         liefertermin: mutable,
         kontaktperson: mutable,
         niederlassung_id: mutable,
@@ -57,6 +57,7 @@ columns! {
         is_archived: "b.blatt_am is not null or exists (select 1 from beleg_pdf p where p.tenant_id = b.tenant_id and p.beleg_id = b.id)",
     } => {
         lieferadresse_id: None,
+        rechnungsart: Rechnungsart::of(beleg_typ, gutschrift),
         pdf_url: pdf_url(id, is_archived),
         positionen: None,
     }

@@ -23,6 +23,24 @@ choice! {
     }
 }
 
+choice! {
+    /// Whose claim an RE or ER states (D24).
+    pub enum Rechnungsart {
+        /// An invoice: of the company, or of its supplier.
+        Rechnung = "rechnung",
+        /// An ER that the company writes for its supplier.
+        Gutschrift = "gutschrift",
+    }
+}
+
+impl Rechnungsart {
+    /// That of a document; none where it is neither RE nor ER.
+    pub fn of(typ: BelegTyp, gutschrift: bool) -> Option<Rechnungsart> {
+        let art = if gutschrift { Rechnungsart::Gutschrift } else { Rechnungsart::Rechnung };
+        typ.ist_rechnung().then_some(art)
+    }
+}
+
 /// Whether a document sells or buys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]

@@ -132,6 +132,7 @@ choice! {
         WertFraglich = "WERT_FRAGLICH",
         InhaltAbweichend = "INHALT_ABWEICHEND",
         SteuergrundFehlt = "STEUERGRUND_FEHLT",
+        GutschriftNichtVereinbart = "GUTSCHRIFT_NICHT_VEREINBART",
     }
 }
 

@@ -478,7 +478,7 @@ fn a_single_document_shows_every_field_and_its_positions() {
     let path = format!("{BELEGE}/{}", created.id());
     let beleg = read(&mill, &created);
     let names = "id beleg_nummer beleg_typ status beleg_datum lieferdatum leistung_von leistung_bis
-        summe_mwst summe_brutto kunde_id zahlungsziel_tage skonto_tage skonto_prozent ist_gutschrift
+        summe_mwst summe_brutto kunde_id zahlungsziel_tage skonto_tage skonto_prozent ist_gutschrift rechnungsart
         lieferadresse_id liefertermin pdf_url updated_at kunden_name";
     names.split_whitespace().for_each(|name| assert!(beleg.get(name).is_some(), "{name}"));
     assert_fields(&beleg, header);

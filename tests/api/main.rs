@@ -18,6 +18,7 @@ mod bounds;
 mod chargen;
 mod contract;
 mod gate;
+mod gutschrift;
 mod herkunft;
 mod hinweise;
 mod idempotency;

@@ -151,6 +151,10 @@ const WOERTER: &[(&str, &str)] = &[
     ("grund", "Warum storniert wird."),
     ("gruppe", "Name der Artikelgruppe."),
     (
+        "gutschrift",
+        "Nur ER: die Firma schreibt diese Gutschrift für ihren Lieferanten (§ 14 Abs. 2 UStG); ohne Angabe false.",
+    ),
+    (
         "gutschrift_vereinbart_am",
         "Tag, an dem vereinbart wurde, dass die Firma Gutschriften für diesen Lieferanten schreibt (§ 14 Abs. 2 UStG).",
     ),
@@ -254,6 +258,10 @@ const WOERTER: &[(&str, &str)] = &[
     ("preis_je_t", "Preis je Tonne netto."),
     ("produktions_datum", "Tag der Produktion."),
     ("rabatt_prozent", "Rabatt der Position."),
+    (
+        "rechnungsart",
+        "rechnung, oder gutschrift, wenn die Firma die ER für ihren Lieferanten schreibt; null, wenn der Beleg weder RE noch ER ist.",
+    ),
     ("referenz", "Referenz des Partners."),
     ("request_id", "Kennung der Anfrage, für Rückfragen beim Betreiber."),
     ("rezeptur_bezeichnung", "Bezeichnung der Rezeptur."),
