@@ -1,8 +1,7 @@
 //! A change of a document while it is open (specification, PUT /belege/{id}; D4).
 
 use super::create::{
-    check_date, confirmation, create_ordered_batches, hint_doubled_fremdbeleg, hint_overdelivered,
-    hint_unagreed, rechnungsart, with_sums,
+    check_date, confirmation, create_ordered_batches, hint_doubled_fremdbeleg, hint_overdelivered, with_sums,
 };
 use super::eingabe::{BelegChange, NewItem};
 use super::items::{self, Context};
@@ -130,7 +129,6 @@ fn header(
     };
     let gutschrift = gutschrift::asked(old.beleg_typ, change.gutschrift.apply(Some(old.gutschrift)))?;
     Ok(Beleg {
-        rechnungsart,
         beleg_datum: DayTime(datum),
         lieferdatum: change.lieferdatum.map(DayTime).apply(old.lieferdatum),
         leistung_von: change.leistung_von.map(DayTime).apply(old.leistung_von),

@@ -11,7 +11,6 @@ use super::{gutschrift, lifecycle, partner, sql};
 use crate::chargen::Bewegung;
 use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};
-use crate::erechnung::Art;
 use crate::failure::{Failure, Result};
 use crate::kunden::{self, Kunde};
 use crate::rules::bytes::fingerprint;
@@ -185,8 +184,6 @@ fn header(
         Some(vb_id) => vertriebler::resolve(tx, vb_id, hints)?,
         None => None,
     };
-    let rechnungsart = rechnungsart(typ, new.gutschrift == Some(true))?;
-    hint_unagreed(rechnungsart, kunde, hints);
     Ok(Beleg {
         id: tx.new_id(),
         beleg_nummer: String::new(),
@@ -228,27 +225,6 @@ fn header(
         firma_nr: None,
         version: 1,
     })
-}
-
-/// Who writes an invoice of this type (D24).
-pub fn rechnungsart(typ: BelegTyp, gutschrift: bool) -> Checked<Option<Art>> {
-    if gutschrift && !typ.ist_fremdrechnung() {
-        let message = "Eine Gutschrift an den Lieferanten ist ein Beleg vom Typ ER. Bitte den Typ oder gutschrift ändern.";
-        return Err(Refusal::field(Code::FeldWiderspruch, "gutschrift", message));
-    }
-    let art = if gutschrift { Art::Gutschrift } else { Art::Rechnung };
-    Ok(typ.ist_rechnung().then_some(art))
-}
-
-/// A Gutschrift must have been agreed upon before (UStG § 14 Abs. 2).
-pub fn hint_unagreed(rechnungsart: Option<Art>, kunde: &Kunde, hints: &mut Hints) {
-    if rechnungsart == Some(Art::Gutschrift) && kunde.gutschrift_vereinbart_am.is_none() {
-        let message = format!(
-            "Mit {} ist keine Abrechnung per Gutschrift vereinbart. Bitte gutschrift_vereinbart_am eintragen.",
-            kunde.name
-        );
-        hints.add_field(HintCode::GutschriftNichtVereinbart, "gutschrift", message);
-    }
 }
 
 fn repeated(tx: &Tx<'_>, existing: Beleg, new: &NewBeleg, mut hinweise: Hints) -> Result<BelegWiederholt> {

@@ -5,7 +5,6 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::chargen::Bewegung;
-use crate::erechnung::Art;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::document::{BelegStatus, BelegTyp, Rechnungsart};
 use crate::rules::error::Hints;
@@ -93,17 +92,6 @@ pub struct Beleg {
 }
 
 impl Beleg {
-    /// A Gutschrift that the company writes for its supplier (UStG § 14 Abs. 2).
-    pub fn ist_selbst_gutgeschrieben(&self) -> bool {
-        self.rechnungsart == Some(Art::Gutschrift)
-    }
-
-    /// An invoice that the company writes: it gets an e-invoice (D26).
-    pub fn wird_erechnung(&self) -> bool {
-        self.beleg_typ.ist_rechnung()
-            && (!self.beleg_typ.ist_fremdrechnung() || self.ist_selbst_gutgeschrieben())
-    }
-
     /// The day of the document.
     pub fn datum(&self) -> Day {
         self.beleg_datum.0
@@ -161,16 +149,6 @@ pub struct BelegPosition {
     /// menge in the article's unit.
     #[serde(skip)]
     pub lager_menge: Option<Quantity>,
-}
-
-impl BelegPosition {
-    /// Why it is taxed or not; of an older document as far as its rate says it.
-    pub fn kategorie(&self) -> Steuerkategorie {
-        self.steuer_kategorie.unwrap_or(match self.mwst_satz.is_zero() {
-            true => Steuerkategorie::Steuerfrei,
-            false => Steuerkategorie::Steuerpflichtig,
-        })
-    }
 }
 
 /// Answer to a repeated external_ref: the document, and that it was there already.

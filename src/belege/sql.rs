@@ -75,7 +75,6 @@ columns! {
         einheit: fixed,
         ep_netto: fixed,
         mwst_satz: fixed,
-        steuer_kategorie: fixed,
         gesamtpreis: fixed,
         rabatt_prozent: fixed,
         position: fixed,

@@ -2,7 +2,7 @@
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 
-use crate::erechnung::{Art, Profil};
+use crate::erechnung::Profil;
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::document::{BelegStatus, BelegTyp};
@@ -82,7 +82,6 @@ macro_rules! text_column {
 text_column!(
     AnnahmescheinStatus,
     Anrede,
-    Art,
     ArtikelStatus,
     BelegStatus,
     BelegTyp,

@@ -89,6 +89,8 @@ choice! {
         ApiKeyAbgelaufen = "API_KEY_ABGELAUFEN",
         ApiKeyDeaktiviert = "API_KEY_DEAKTIVIERT",
         SteuerKategoriePasstNicht = "STEUER_KATEGORIE_PASST_NICHT",
+        KeineErechnung = "KEINE_ERECHNUNG",
+        ErechnungUnvollstaendig = "ERECHNUNG_UNVOLLSTAENDIG",
     }
 }
 
@@ -133,6 +135,9 @@ choice! {
         InhaltAbweichend = "INHALT_ABWEICHEND",
         SteuergrundFehlt = "STEUERGRUND_FEHLT",
         GutschriftNichtVereinbart = "GUTSCHRIFT_NICHT_VEREINBART",
+        ZeichenFehlt = "ZEICHEN_FEHLT",
+        ErechnungUnvollstaendig = "ERECHNUNG_UNVOLLSTAENDIG",
+        LieferdatumAngenommen = "LIEFERDATUM_ANGENOMMEN",
     }
 }
 

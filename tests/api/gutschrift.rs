@@ -44,7 +44,11 @@ fn an_er_can_be_a_gutschrift_and_no_other_document() {
     for (typ, supplier, sent, expected, hints) in table {
         let created = post(&mill, typ, supplier, sent.clone());
         created.is(201);
-        assert_eq!((art(&mill, &created.id()), codes(&created)), (expected, hints.iter().map(|h| h.to_string()).collect()), "{typ} {sent}");
+        assert_eq!(
+            (art(&mill, &created.id()), codes(&created)),
+            (expected, hints.iter().map(|h| h.to_string()).collect()),
+            "{typ} {sent}"
+        );
     }
     for typ in ["AN", "AU", "LS", "RE", "BS", "EL"] {
         let refusal = post(&mill, typ, &agreed, json!(true));
@@ -69,7 +73,11 @@ fn an_open_er_becomes_a_gutschrift_and_none_again() {
     for (change, expected, hints) in steps {
         let answer = mill.put(&format!("{BELEGE}/{id}"), change.clone());
         answer.is(200);
-        assert_eq!((art(&mill, &id), codes(&answer)), (json!(expected), hints.iter().map(|h| h.to_string()).collect()), "{change}");
+        assert_eq!(
+            (art(&mill, &id), codes(&answer)),
+            (json!(expected), hints.iter().map(|h| h.to_string()).collect()),
+            "{change}"
+        );
     }
     let sale = post(&mill, "RE", &silent, Value::Null).id();
     mill.put(&format!("{BELEGE}/{sale}"), json!({"gutschrift": true})).refused(400, "FELD_WIDERSPRUCH");

@@ -85,7 +85,7 @@ fn angaben(vorlage: &Vorlage<'_>) -> Vec<Angabe> {
         ("Kontrakt", angaben.kontrakt.clone()),
         // UStG § 14a: on deliveries to other countries of the EU, and where the customer owes the tax.
         ("Ihre USt-IdNr.", partner.ust_id.clone().filter(|_| beleg.beleg_typ.ist_rechnung())),
-        ("Ihre Steuernummer", partner.steuernummer.clone().filter(|_| beleg.ist_selbst_gutgeschrieben())),
+        ("Ihre Steuernummer", partner.steuernummer.clone().filter(|_| beleg.gutschrift)),
     ];
     known.into_iter().filter_map(|(name, wert)| Some(Angabe::new(name, wert?))).collect()
 }
@@ -179,7 +179,7 @@ fn zeile(
 /// have no tax.
 fn summen(vorlage: &Vorlage<'_>) -> Result<Summen> {
     let Vorlage { beleg, positionen, .. } = vorlage;
-    let taxed = positionen.iter().map(|line| (line.kategorie(), line.mwst_satz, line.gesamtpreis));
+    let taxed = positionen.iter().map(|line| (line.steuer_kategorie, line.mwst_satz, line.gesamtpreis));
     let gruppen = groups(taxed)?.into_iter().map(|gruppe| Steuergruppe {
         satz: gruppe.satz,
         netto: gruppe.netto,
@@ -221,7 +221,7 @@ fn begruendungen(vorlage: &Vorlage<'_>) -> Option<Vec<String>> {
     }
     let mut found: Vec<String> = Vec::new();
     for position in vorlage.positionen {
-        let (text, _) = erechnung::exemption(position.kategorie(), vorlage.angaben.steuerart);
+        let (text, _) = erechnung::exemption(position.steuer_kategorie, vorlage.angaben.steuerart);
         let text = text.map(|text| format!("{text}."));
         found.extend(text.filter(|text| !found.contains(text)));
     }
@@ -238,7 +238,7 @@ fn zahlung(vorlage: &Vorlage<'_>) -> Result<Option<Abschnitt>> {
         let absaetze = vec!["Der Betrag wird verrechnet oder erstattet.".to_owned()];
         return Ok(Some(Abschnitt::Text { ueberschrift: None, absaetze }));
     }
-    let (richtung, konto) = match beleg.ist_selbst_gutgeschrieben() {
+    let (richtung, konto) = match beleg.gutschrift {
         true => {
             let konto = partner.iban.clone().map(|iban| Konto {
                 inhaber: partner.name.clone(),

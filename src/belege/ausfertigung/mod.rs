@@ -24,7 +24,7 @@ use uuid::Uuid;
 use super::model::{Beleg, BelegPosition};
 use crate::blatt::Blatt;
 use crate::db::tx::{Tx, WriteTx};
-use crate::erechnung::{Art, Profil};
+use crate::erechnung::Profil;
 use crate::failure::{Failure, Result};
 use crate::kunden::{self, Kunde};
 use crate::rules::document::BelegStatus;
@@ -131,7 +131,7 @@ impl Ausfertigung {
 
 /// Whether documents of this kind have a sheet: all but invoices that suppliers write (D25).
 fn has_sheet(beleg: &Beleg) -> bool {
-    !beleg.beleg_typ.ist_fremdrechnung() || beleg.rechnungsart == Some(Art::Gutschrift)
+    !beleg.beleg_typ.ist_fremdrechnung() || beleg.gutschrift
 }
 
 /// The sheet of a document, with its e-invoice inside; one of an open document is a draft. A refusal says why there is
@@ -239,7 +239,7 @@ fn cancelled_by(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Beleg>> {
 
 /// How the seller is taxed: the supplier of a Gutschrift, else the company.
 fn seller_tax(beleg: &Beleg, kunde: &Kunde, einstellungen: &Einstellungen) -> Option<Steuerart> {
-    match beleg.ist_selbst_gutgeschrieben() {
+    match beleg.gutschrift {
         true => kunde.steuerart,
         false => einstellungen.kleinunternehmer.then_some(Steuerart::Kleinunternehmer),
     }

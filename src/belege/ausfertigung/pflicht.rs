@@ -9,7 +9,7 @@ use crate::kunden::Kunde;
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::Money;
 use crate::rules::stammdaten::{Anrede, ERechnung};
-use crate::tenants::{ERechnungen, Einstellungen};
+use crate::tenants::{ERechnungspflicht, Einstellungen};
 
 pub const KEINE_RECHNUNG: &str =
     "E-Rechnungen gibt es nur zu Rechnungen (RE) und Gutschriften (ER mit gutschrift).";
@@ -39,11 +39,11 @@ pub enum Anlass {
 impl Anlass {
     /// What the settings of the company and its partner ask for.
     pub fn of(beleg: &Beleg, kunde: &Kunde, einstellungen: &Einstellungen) -> Anlass {
-        let gutschrift = beleg.ist_selbst_gutgeschrieben();
+        let gutschrift = beleg.gutschrift;
         if !beleg.beleg_typ.ist_rechnung() {
             return Anlass::Keine(KEINE_RECHNUNG);
         }
-        if einstellungen.e_rechnung == ERechnungen::Aus {
+        if einstellungen.e_rechnung == ERechnungspflicht::Aus {
             return Anlass::Keine(FIRMA_AUS);
         }
         if kunde.e_rechnung == ERechnung::Aus && !gutschrift {
@@ -56,7 +56,7 @@ impl Anlass {
         // What was issued must be taken back whatever is missing.
         let is_storno = beleg.storno_von_beleg_id.is_some();
         match einstellungen.e_rechnung {
-            ERechnungen::Pflicht if !is_storno => Anlass::Pflicht(profil),
+            ERechnungspflicht::Pflicht if !is_storno => Anlass::Pflicht(profil),
             _ => Anlass::Hinweis(profil),
         }
     }

@@ -24,7 +24,7 @@ pub fn profil(e_rechnung: ERechnung) -> Profil {
 pub fn rechnung(vorlage: &Vorlage<'_>, gewuenscht: Profil, hints: &mut Hints) -> Rechnung {
     let Vorlage { beleg, partner, firma, angaben, .. } = vorlage;
     let (firma, partner) = (seite_der_firma(firma), seite_des_partners(partner));
-    let (art, verkaeufer, kaeufer) = match beleg.ist_selbst_gutgeschrieben() {
+    let (art, verkaeufer, kaeufer) = match beleg.gutschrift {
         true => (Art::Gutschrift, partner, Partei { kennung: None, ..firma }),
         false => (Art::Rechnung, firma, partner),
     };
@@ -128,7 +128,7 @@ fn zeile(position: &BelegPosition, ware: &Ware, art: Art) -> Position {
         ep_netto: position.ep_netto,
         rabatt_prozent: position.rabatt_prozent,
         gesamtpreis: position.gesamtpreis,
-        steuer_kategorie: position.kategorie(),
+        steuer_kategorie: position.steuer_kategorie,
         mwst_satz: position.mwst_satz,
         bezeichnung: worte::bezeichnung(position, ware),
         bezeichnung2: position.bezeichnung2.clone(),

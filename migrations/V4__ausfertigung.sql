@@ -1,17 +1,5 @@
--- What leaves the house: the sheet and the e-invoice of final documents (D24, D25, D26).
+-- What leaves the house: sheet and e-invoice of final documents (D24, D25, D26).
 
--- What happens where an e-invoice cannot be written.
-alter table tenant add column e_rechnung text not null default 'hinweis'
-  check (e_rechnung = 'aus' or e_rechnung = 'hinweis' or e_rechnung = 'pflicht');
--- Kleinunternehmer (UStG § 19): all sales without tax.
-alter table tenant add column kleinunternehmer integer not null default 0 check (kleinunternehmer in (0, 1));
-
--- Why a position is taxed or not (UNCL5305); null in documents from before this column: its rate says it.
-alter table beleg_position add column steuer_kategorie text;
-
--- Who writes an invoice: the one who sells, or, of a Gutschrift, the one who buys (UStG § 14 (2)).
-alter table beleg add column rechnungsart text check (rechnungsart = 'rechnung' or rechnungsart = 'gutschrift');
-update beleg set rechnungsart = 'rechnung' where beleg_typ in ('RE', 'ER');
 -- More of the partner as it was when the document became final (D24).
 alter table beleg add column kunden_kundennr text;
 alter table beleg add column kunden_steuernummer text;
@@ -75,7 +63,7 @@ create trigger beleg_abgeschlossen before update on beleg
     or new.kontaktperson is not old.kontaktperson or new.niederlassung_id is not old.niederlassung_id
     or new.lagerhalle_id is not old.lagerhalle_id or new.vb_id is not old.vb_id
     or new.storno_von_beleg_id is not old.storno_von_beleg_id or new.angelegt_am <> old.angelegt_am
-    or new.rechnungsart is not old.rechnungsart or new.kunden_kundennr is not old.kunden_kundennr
+    or new.gutschrift <> old.gutschrift or new.kunden_kundennr is not old.kunden_kundennr
     or new.kunden_steuernummer is not old.kunden_steuernummer or new.kunden_email is not old.kunden_email
     or new.kunden_iban is not old.kunden_iban or new.kunden_bic is not old.kunden_bic
     or new.kunden_kaeuferreferenz is not old.kunden_kaeuferreferenz
