@@ -21,9 +21,13 @@ pub struct Angaben {
     /// How the seller is taxed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steuerart: Option<Steuerart>,
-    /// Day of the delivery: lieferdatum, else of the paired delivery, else of the weighing.
+    /// Day of the delivery: lieferdatum, else of the paired delivery, else of the weighing; of an invoice without any, nor a
+    /// period, its own day.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lieferdatum: Option<Day>,
+    /// The last of these.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub lieferdatum_angenommen: bool,
     /// Numbers of the deliveries that an invoice is about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lieferscheine: Vec<String>,
@@ -102,7 +106,10 @@ impl Angaben {
             waren.push(Ware::of(tx, beleg, position, &own, &mut weighed_on)?);
         }
         let delivered = lieferungen.iter().map(|lieferung| lieferung.datum).max();
-        let lieferdatum = beleg.lieferdatum.map(|day| day.0).or(delivered).or(weighed_on);
+        let known = beleg.lieferdatum.map(|day| day.0).or(delivered).or(weighed_on);
+        let has_period = beleg.leistung_von.is_some() || beleg.leistung_bis.is_some();
+        let lieferdatum_angenommen = known.is_none() && !has_period && beleg.beleg_typ.ist_rechnung();
+        let lieferdatum = known.or(lieferdatum_angenommen.then(|| beleg.datum()));
         let mut kontrakte: Vec<_> = waren.iter().map(|ware| &ware.kontrakt).collect();
         kontrakte.dedup();
         let kontrakt = match kontrakte.as_slice() {
@@ -110,7 +117,7 @@ impl Angaben {
             _ => None,
         };
         let lieferscheine = distinct(lieferungen.iter().map(|lieferung| &lieferung.beleg_nummer));
-        Ok(Angaben { steuerart, lieferdatum, lieferscheine, kontrakt, positionen: waren })
+        Ok(Angaben { steuerart, lieferdatum, lieferdatum_angenommen, lieferscheine, kontrakt, positionen: waren })
     }
 }
 

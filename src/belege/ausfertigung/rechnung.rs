@@ -28,15 +28,10 @@ pub fn rechnung(vorlage: &Vorlage<'_>, gewuenscht: Profil, hints: &mut Hints) ->
         true => (Art::Gutschrift, partner, Partei { kennung: None, ..firma }),
         false => (Art::Rechnung, firma, partner),
     };
-    let has_period = beleg.leistung_von.is_some() || beleg.leistung_bis.is_some();
-    let lieferdatum = angaben.lieferdatum.or_else(|| {
-        if has_period {
-            return None;
-        }
+    if angaben.lieferdatum_angenommen {
         let message = "Ohne Lieferdatum gilt das Belegdatum als Tag der Lieferung.";
         hints.add_field(HintCode::LieferdatumAngenommen, "lieferdatum", message);
-        Some(beleg.datum())
-    });
+    }
     let skonto = beleg.skonto_tage.zip(beleg.skonto_prozent).map(|(tage, prozent)| Skonto { tage, prozent });
     let waren = worte::paired(vorlage);
     Rechnung {
@@ -47,7 +42,7 @@ pub fn rechnung(vorlage: &Vorlage<'_>, gewuenscht: Profil, hints: &mut Hints) ->
         storno_von: vorlage
             .storno_von
             .map(|beleg| Bezug { nummer: beleg.beleg_nummer.clone(), datum: beleg.datum() }),
-        lieferdatum,
+        lieferdatum: angaben.lieferdatum,
         leistung_von: beleg.leistung_von.map(|day| day.0),
         leistung_bis: beleg.leistung_bis.map(|day| day.0),
         zahlung: Zahlungsbedingungen {
