@@ -120,55 +120,60 @@ fn security(access: Access) -> Value {
 
 /// The parameters: ids in the path, the query, headers.
 fn parameters(route: &Route, example: Option<&Value>) -> Vec<Value> {
-    let ids = route.pattern.split(['{', '}']).skip(1).step_by(2);
-    let shown = |place: &str, name: &str| {
-        example.map(|example| &example[place][name]).filter(|value| !value.is_null())
-    };
-    let mut all: Vec<Value> = ids
-        .map(|name| {
-            let is_file = name == "datei";
-            let mut id = json!({
-                "name": name, "in": "path", "required": true,
-                "description": if is_file { "Name der Datei" } else { "id des Datensatzes" },
-                "schema": if is_file { json!({"type": "string"}) } else { json!({"type": "string", "format": "uuid"}) }
-            });
-            if let Some(value) = shown("path", name) {
-                id["example"] = value.clone();
-            }
-            id
-        })
-        .collect();
-    all.extend(route.query.iter().map(|param| {
-        let mut described = json!({
-            "name": param.name, "in": "query", "required": param.required,
-            "description": param.summary, "schema": parameter_shape(param)
-        });
-        if let Some(value) = shown("query", param.name) {
-            described["example"] = value.clone();
-        }
-        described
-    }));
-    let mut header = |name: &str, description: &str| {
-        // ASCII with something to see in it.
-        let pattern = "^[\\t -~]*[!-~][\\t -~]*$";
-        all.push(json!({
-            "name": name, "in": "header", "required": false, "description": description,
-            "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": pattern}
-        }));
-    };
+    let in_url = path_parameters(route).chain(query_parameters(route));
+    let mut all: Vec<Value> = in_url.map(|parameter| with_example(parameter, example)).collect();
     if route.method == Method::Post {
-        header(
-            "Idempotency-Key",
-            "Dieselbe Anfrage mit demselben Schlüssel wird nur einmal ausgeführt (7 Tage lang).",
-        );
+        let description =
+            "Dieselbe Anfrage mit demselben Schlüssel wird nur einmal ausgeführt (7 Tage lang).";
+        all.push(header_parameter("Idempotency-Key", description));
     }
     if route.if_match {
-        header(
-            "If-Match",
-            "ETag der Fassung, auf der die Änderung beruht; eine andere wird mit 412 abgelehnt.",
-        );
+        let description =
+            "ETag der Fassung, auf der die Änderung beruht; eine andere wird mit 412 abgelehnt.";
+        all.push(header_parameter("If-Match", description));
     }
     all
+}
+
+fn path_parameters(route: &Route) -> impl Iterator<Item = Value> {
+    let names = route.pattern.split(['{', '}']).skip(1).step_by(2);
+    names.map(|name| {
+        let (description, schema) = match name {
+            "datei" => ("Name der Datei", json!({"type": "string"})),
+            _ => ("id des Datensatzes", json!({"type": "string", "format": "uuid"})),
+        };
+        json!({"name": name, "in": "path", "required": true, "description": description, "schema": schema})
+    })
+}
+
+fn query_parameters(route: &Route) -> impl Iterator<Item = Value> {
+    route.query.iter().map(|param| {
+        json!({
+            "name": param.name, "in": "query", "required": param.required,
+            "description": param.summary, "schema": parameter_shape(param)
+        })
+    })
+}
+
+fn header_parameter(name: &str, description: &str) -> Value {
+    // ASCII with something to see in it.
+    let pattern = "^[\\t -~]*[!-~][\\t -~]*$";
+    json!({
+        "name": name, "in": "header", "required": false, "description": description,
+        "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": pattern}
+    })
+}
+
+/// The parameter with the value that the example of its route has for it, if it has one.
+fn with_example(mut parameter: Value, example: Option<&Value>) -> Value {
+    let value = |example: &Value| {
+        let (place, name) = (parameter["in"].as_str()?, parameter["name"].as_str()?);
+        example.get(place)?.get(name).filter(|value| !value.is_null()).cloned()
+    };
+    if let Some(value) = example.and_then(value) {
+        parameter["example"] = value;
+    }
+    parameter
 }
 
 fn parameter_shape(param: &Param) -> Value {
@@ -222,21 +227,10 @@ fn responses(
 ) -> Value {
     let mut all = Map::new();
     for answer in route.gives {
-        let mut content = json!({});
-        if let Some(shape) = answer.shape {
-            content["schema"] = shape(&mut shapes.given).into();
-        } else {
-            content["schema"] = json!({"type": "string"});
-        }
-        if let Some(example) =
-            example.filter(|example| example["status"] == answer.status && answer.content == JSON)
-        {
-            content["example"] = example["answer"].clone();
-        }
         let response = all.entry(answer.status.to_string()).or_insert_with(|| {
             json!({"description": meaning(route, answer), "headers": answer_headers(route, answer), "content": {}})
         });
-        response["content"][answer.content] = content;
+        response["content"][answer.content] = content(answer, shapes, example);
         let links = links(route, routes, answer);
         if !links.is_empty() {
             response["links"] = links.into();
@@ -255,6 +249,20 @@ fn responses(
         all.insert(status.to_string(), refusal(route, status, &codes));
     }
     all.into()
+}
+
+/// The shape of an answer, and the example where it is this answer that it shows.
+fn content(answer: &Answer, shapes: &mut Shapes, example: Option<&Value>) -> Value {
+    let mut content = json!({});
+    content["schema"] = match answer.shape {
+        Some(shape) => shape(&mut shapes.given).into(),
+        None => json!({"type": "string"}),
+    };
+    let is_shown = |example: &&Value| example["status"] == answer.status && answer.content == JSON;
+    if let Some(example) = example.filter(is_shown) {
+        content["example"] = example["answer"].clone();
+    }
+    content
 }
 
 fn meaning(route: &Route, answer: &Answer) -> &'static str {
@@ -285,20 +293,36 @@ fn header_references(names: &[&str]) -> Value {
     names.iter().map(reference).collect::<Map<_, _>>().into()
 }
 
+/// What can be wrong with the key of a request.
+const OF_A_KEY: &[Code] = &[
+    Code::ApiKeyFehlt,
+    Code::ApiKeyUngueltig,
+    Code::ApiKeyAbgelaufen,
+    Code::ApiKeyDeaktiviert,
+    Code::TageslimitErreicht,
+    Code::ZuVieleAnfragen,
+];
+
+/// What can be wrong with any body.
+const OF_A_BODY: &[Code] = &[
+    Code::UngueltigesJson,
+    Code::UnbekanntesFeld,
+    Code::FeldUngueltig,
+    Code::FeldFehlt,
+    Code::WertUngueltig,
+    Code::TextZuLang,
+    Code::DatumUngueltig,
+    Code::ZuGross,
+    Code::ZeitUeberschritten,
+];
+
 /// Every code that can refuse a call of the route, by status: those that follow from the row, and
 /// those that the row names.
 pub fn refusals(route: &Route) -> BTreeMap<u16, Vec<Code>> {
     let mut codes =
         vec![Code::AnfrageUngueltig, Code::UnbekannterParameter, Code::InternerFehler, Code::NichtVerfuegbar];
     if route.access != Access::Open {
-        codes.extend([
-            Code::ApiKeyFehlt,
-            Code::ApiKeyUngueltig,
-            Code::ApiKeyAbgelaufen,
-            Code::ApiKeyDeaktiviert,
-            Code::TageslimitErreicht,
-            Code::ZuVieleAnfragen,
-        ]);
+        codes.extend(OF_A_KEY);
     }
     if matches!(route.access, Access::Scope(_)) {
         codes.push(Code::ScopeFehlt);
@@ -306,30 +330,9 @@ pub fn refusals(route: &Route) -> BTreeMap<u16, Vec<Code>> {
     if route.pattern.contains('{') || route.pattern == "/metrics" {
         codes.push(Code::NichtGefunden);
     }
-    for param in route.query {
-        codes.push(match param.kind {
-            ParamKind::Day | ParamKind::Since => Code::DatumUngueltig,
-            _ => Code::ParameterUngueltig,
-        });
-        if param.required {
-            codes.push(Code::ParameterFehlt);
-        }
-        if matches!(param.kind, ParamKind::Limit(_)) {
-            codes.push(Code::ZuVieleTreffer);
-        }
-    }
+    codes.extend(route.query.iter().flat_map(of_a_parameter));
     if route.takes.is_some() {
-        codes.extend([
-            Code::UngueltigesJson,
-            Code::UnbekanntesFeld,
-            Code::FeldUngueltig,
-            Code::FeldFehlt,
-            Code::WertUngueltig,
-            Code::TextZuLang,
-            Code::DatumUngueltig,
-            Code::ZuGross,
-            Code::ZeitUeberschritten,
-        ]);
+        codes.extend(OF_A_BODY);
     }
     if matches!(route.run, Run::Write(_)) {
         codes.push(Code::AusgangUnbekannt);
@@ -349,6 +352,16 @@ pub fn refusals(route: &Route) -> BTreeMap<u16, Vec<Code>> {
         }
     }
     by_status
+}
+
+fn of_a_parameter(param: &Param) -> impl Iterator<Item = Code> {
+    let unreadable = match param.kind {
+        ParamKind::Day | ParamKind::Since => Code::DatumUngueltig,
+        _ => Code::ParameterUngueltig,
+    };
+    let missing = param.required.then_some(Code::ParameterFehlt);
+    let too_long = matches!(param.kind, ParamKind::Limit(_)).then_some(Code::ZuVieleTreffer);
+    [Some(unreadable), missing, too_long].into_iter().flatten()
 }
 
 fn refusal(route: &Route, status: u16, codes: &[Code]) -> Value {
