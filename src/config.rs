@@ -176,86 +176,117 @@ impl Config {
             };
             InForce { name: setting.name, value, source }
         });
-        Config::of(in_force.collect())
+        Config::from_values(Values(in_force.collect()))
     }
 
-    fn of(in_force: Vec<InForce>) -> Result<Config, String> {
-        let find = |name: &str| in_force.iter().find(|setting| setting.name == name);
-        let text = |name: &str| find(name).map(|setting| setting.value.clone()).unwrap_or_default();
-        let complain = |name: &str, expected: &str| {
-            let (value, source) = find(name).map_or(("", ""), |s| (s.value.as_str(), s.source.as_str()));
-            format!("{name} = {value:?} ({source}): expected is {expected}")
-        };
-        let number = |name: &str, max: u64| match text(name).parse::<u64>() {
-            Ok(number) if (1..=max).contains(&number) => Ok(number),
-            _ => Err(complain(name, &format!("a number from 1 to {max}"))),
-        };
-        let seconds = |name: &str| number(name, 3_600).map(Duration::from_secs);
-        let listen = text("listen").parse();
+    fn from_values(values: Values) -> Result<Config, String> {
         Ok(Config {
-            db: PathBuf::from(text("db")),
-            listen: listen
-                .map_err(|_| complain("listen", "an address and a port, such as 127.0.0.1:8080"))?,
-            tls: match (text("tls_certificate"), text("tls_key")) {
-                (certificate, key) if certificate.is_empty() && key.is_empty() => None,
-                (certificate, _) if certificate.is_empty() => {
-                    return Err(complain("tls_certificate", "a file, because there is a tls_key"));
-                }
-                (_, key) if key.is_empty() => {
-                    return Err(complain("tls_key", "a file, because there is a tls_certificate"));
-                }
-                (certificate, key) => Some((PathBuf::from(certificate), PathBuf::from(key))),
-            },
-            policy: Policy {
-                proxies: list(&text("trusted_proxies"), network)
-                    .map_err(|_| complain("trusted_proxies", "addresses or networks such as 10.0.0.0/8"))?,
-                critical_routes: list(&text("critical_routes"), route)
-                    .map_err(|_| complain("critical_routes", "routes as GET /api/v1 lists them"))?,
-                public_metrics: match text("metrics").as_str() {
-                    "local" => false,
-                    "public" => true,
-                    _ => return Err(complain("metrics", "local or public")),
-                },
-                nightly: match text("backup_folder") {
-                    folder if folder.is_empty() => None,
-                    folder => Some(Nightly {
-                        folder: PathBuf::from(folder),
-                        minute: minute(&text("backup_time"))
-                            .ok_or_else(|| complain("backup_time", "a time such as 02:30"))?,
-                        keep: number("backup_keep", 10_000)? as usize,
-                    }),
-                },
-                without_audit: false,
-                foreign_checkpoints: match text("checkpoints").as_str() {
-                    "own" => false,
-                    "litestream" => true,
-                    _ => return Err(complain("checkpoints", "own or litestream")),
-                },
-                origins: list(&text("cors_origins"), origin).map(Origins).map_err(|_| {
-                    complain("cors_origins", "origins such as https://shop.example or http://10.0.0.5:3000: scheme, host and port, no path, no *")
-                })?,
-            },
-            log_format: Format::parse(&text("log_format"))
-                .ok_or_else(|| complain("log_format", &Format::texts()))?,
-            log_level: Verbosity::parse(&text("log_level"))
-                .ok_or_else(|| complain("log_level", &Verbosity::texts()))?,
+            db: PathBuf::from(values.text("db")),
+            listen: values.parsed(
+                "listen",
+                |text| text.parse().ok(),
+                "an address and a port, such as 127.0.0.1:8080",
+            )?,
+            tls: tls(&values)?,
+            policy: policy(&values)?,
+            log_format: values.parsed("log_format", Format::parse, &Format::texts())?,
+            log_level: values.parsed("log_level", Verbosity::parse, &Verbosity::texts())?,
             limits: Limits {
-                connections: number("max_connections", 1_000_000)? as usize,
-                per_address: number("max_connections_per_address", 1_000_000)? as usize,
-                header: seconds("header_timeout")?,
-                body: seconds("body_timeout")?,
-                write: seconds("write_timeout")?,
-                shutdown: seconds("shutdown_timeout")?,
+                connections: values.number("max_connections", 1_000_000)? as usize,
+                per_address: values.number("max_connections_per_address", 1_000_000)? as usize,
+                header: values.seconds("header_timeout")?,
+                body: values.seconds("body_timeout")?,
+                write: values.seconds("write_timeout")?,
+                shutdown: values.seconds("shutdown_timeout")?,
             },
-            in_force,
+            in_force: values.0,
         })
     }
 }
 
-/// The entries of a list that is separated by commas.
-fn list<T>(text: &str, read: fn(&str) -> Option<T>) -> Result<Vec<T>, ()> {
-    let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
-    entries.map(|entry| read(entry).ok_or(())).collect()
+fn tls(values: &Values) -> Result<Option<(PathBuf, PathBuf)>, String> {
+    match (values.text("tls_certificate"), values.text("tls_key")) {
+        ("", "") => Ok(None),
+        ("", _) => Err(values.complain("tls_certificate", "a file, because there is a tls_key")),
+        (_, "") => Err(values.complain("tls_key", "a file, because there is a tls_certificate")),
+        (certificate, key) => Ok(Some((PathBuf::from(certificate), PathBuf::from(key)))),
+    }
+}
+
+fn policy(values: &Values) -> Result<Policy, String> {
+    Ok(Policy {
+        proxies: values.list("trusted_proxies", network, "addresses or networks such as 10.0.0.0/8")?,
+        critical_routes: values.list("critical_routes", route, "routes as GET /api/v1 lists them")?,
+        public_metrics: values.is_second("metrics", ["local", "public"])?,
+        nightly: nightly(values)?,
+        without_audit: false,
+        foreign_checkpoints: values.is_second("checkpoints", ["own", "litestream"])?,
+        origins: Origins(values.list(
+            "cors_origins",
+            origin,
+            "origins such as https://shop.example or http://10.0.0.5:3000: scheme, host and port, no path, no *",
+        )?),
+    })
+}
+
+fn nightly(values: &Values) -> Result<Option<Nightly>, String> {
+    let folder = values.text("backup_folder");
+    if folder.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Nightly {
+        folder: PathBuf::from(folder),
+        minute: values.parsed("backup_time", minute, "a time such as 02:30")?,
+        keep: values.number("backup_keep", 10_000)? as usize,
+    }))
+}
+
+/// The values in force, and how they are read: what cannot be read is refused with its name and where it came from.
+struct Values(Vec<InForce>);
+
+impl Values {
+    fn find(&self, name: &str) -> Option<&InForce> {
+        self.0.iter().find(|setting| setting.name == name)
+    }
+
+    fn text(&self, name: &str) -> &str {
+        self.find(name).map_or("", |setting| &setting.value)
+    }
+
+    fn complain(&self, name: &str, expected: &str) -> String {
+        let (value, source) = self.find(name).map_or(("", ""), |s| (s.value.as_str(), s.source.as_str()));
+        format!("{name} = {value:?} ({source}): expected is {expected}")
+    }
+
+    fn parsed<T>(&self, name: &str, read: fn(&str) -> Option<T>, expected: &str) -> Result<T, String> {
+        read(self.text(name)).ok_or_else(|| self.complain(name, expected))
+    }
+
+    /// The entries of a list that is separated by commas.
+    fn list<T>(&self, name: &str, read: fn(&str) -> Option<T>, expected: &str) -> Result<Vec<T>, String> {
+        let entries = self.text(name).split(',').map(str::trim).filter(|entry| !entry.is_empty());
+        let entries: Option<_> = entries.map(read).collect();
+        entries.ok_or_else(|| self.complain(name, expected))
+    }
+
+    /// Which of two words a setting has.
+    fn is_second(&self, name: &str, words: [&str; 2]) -> Result<bool, String> {
+        let found = words.iter().position(|word| *word == self.text(name));
+        found.map(|at| at == 1).ok_or_else(|| self.complain(name, &words.join(" or ")))
+    }
+
+    /// From 1 to max.
+    fn number(&self, name: &str, max: u64) -> Result<u64, String> {
+        match self.text(name).parse::<u64>() {
+            Ok(number) if (1..=max).contains(&number) => Ok(number),
+            _ => Err(self.complain(name, &format!("a number from 1 to {max}"))),
+        }
+    }
+
+    /// At most an hour.
+    fn seconds(&self, name: &str) -> Result<Duration, String> {
+        self.number(name, 3_600).map(Duration::from_secs)
+    }
 }
 
 fn network(text: &str) -> Option<IpNet> {

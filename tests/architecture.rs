@@ -1,8 +1,10 @@
 //! The map in `src/lib.rs` is true: who may use whom, what is pure, who writes and reads which table, that
-//! statements name the tenant, that only the socket awaits, that files use each other in one direction and stay small.
+//! statements name the tenant, that only the socket awaits, that files use each other in one direction and that files and
+//! functions stay small.
 
 mod architecture {
     mod circles;
+    mod functions;
     mod statements;
 }
 

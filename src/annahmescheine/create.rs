@@ -23,7 +23,7 @@ use crate::rules::day::DayTime;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::number::Reihe;
-use crate::rules::receipt::{AnnahmescheinStatus, tonnes};
+use crate::rules::receipt::tonnes;
 use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::weighing::Richtung;
 use crate::waage::{self, FertigeWiegung};
@@ -65,6 +65,7 @@ pub fn create(tx: &WriteTx<'_>, new: NewAnnahmeschein, mut hints: Hints) -> Resu
         note_contradictions(wiegung, &new, kunde.id, &mut hints);
     }
     let mut schein = note(tx, new, &kunde, &artikel, wiegung.as_ref(), &mut hints)?;
+    check_ranges(&schein)?;
     schein.settle()?;
     schein.belegnummer = numbers::next(tx, Reihe::Annahmeschein, tx.today().year())?;
     let bewegungen = match el_erzeugen {
@@ -184,14 +185,9 @@ fn note(
     if let Some(id) = biozertifikat_id {
         biozertifikate::must_have(tx, id)?.hint_expired(lieferdatum, hints);
     }
-    let schein = Annahmeschein {
-        id: tx.new_id(),
-        belegnummer: String::new(),
-        status: AnnahmescheinStatus::Offen,
+    Ok(Annahmeschein {
         lieferdatum: Some(DayTime(lieferdatum)),
         anliefermenge_kg: Some(menge),
-        netto_menge_kg: None,
-        netto_betrag: None,
         partner_id: Some(kunde.id),
         artikel_id: Some(artikel.id),
         wiegung_id: wiegung.map(|wiegung| wiegung.wiegung.id),
@@ -208,16 +204,8 @@ fn note(
         biozertifikat_id,
         bemerkung: new.bemerkung,
         external_ref: new.external_ref,
-        storno_grund: None,
-        created_at: tx.now(),
-        el_id: None,
-        el_beleg_nummer: None,
-        charge_id: None,
-        partner_name: None,
-        artikel_bezeichnung: None,
-    };
-    check_ranges(&schein)?;
-    Ok(schein)
+        ..Annahmeschein::blank(tx.new_id(), String::new(), tx.now())
+    })
 }
 
 /// Weights, factor and price are not below zero, and something was delivered.
@@ -249,7 +237,6 @@ fn create_el(
     wiegung: Option<&FertigeWiegung>,
     hints: &mut Hints,
 ) -> Result<Vec<Bewegung>> {
-    let artikel_id = artikel.id;
     let Some(partner_id) = schein.partner_id else {
         return Err(Failure::Broken("a goods-receipt note without a partner".into()));
     };
@@ -260,7 +247,7 @@ fn create_el(
     let wiegung = wiegung.map(|wiegung| &wiegung.wiegung);
     let eingang = Wareneingang {
         partner_id,
-        artikel_id,
+        artikel_id: artikel.id,
         lieferdatum: schein.lieferdatum.map_or_else(|| tx.today(), |DayTime(day)| day),
         menge: tonnes(schein.netto_menge_kg.unwrap_or_default()),
         preis: schein.preis_je_t,

@@ -22,7 +22,11 @@ pub fn annahmeschein(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Resul
     let zeile = AnnahmescheinZeile::from_json(row, at)?;
     let belegnummer = required(zeile.belegnummer.clone(), "belegnummer")?;
     let old = sql::find_by_nummer(tx, &belegnummer)?;
-    let new = with_row(tx, old.clone().unwrap_or_else(|| blank(tx, belegnummer)), zeile)?;
+    let new = with_row(
+        tx,
+        old.clone().unwrap_or_else(|| Annahmeschein::blank(tx.new_id(), belegnummer, tx.now())),
+        zeile,
+    )?;
     if old.as_ref() == Some(&new) {
         return Ok(Upserted::Unchanged);
     }
@@ -36,22 +40,7 @@ pub fn annahmeschein(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Resul
 
 fn with_row(tx: &Tx<'_>, mut schein: Annahmeschein, zeile: AnnahmescheinZeile) -> Result<Annahmeschein> {
     let before = schein.clone();
-    if let Some(kundennr) = &zeile.partner {
-        let partner = kunden::must_have_number(tx, kundennr, "partner")?;
-        (schein.partner_id, schein.partner_name) = (Some(partner.id), Some(partner.name));
-    }
-    if let Some(nummer) = &zeile.artikelnummer {
-        let id = artikel::by_artikelnummer(tx, nummer)?;
-        schein.artikel_bezeichnung = artikel::find(tx, id)?.map(|artikel| artikel.bezeichnung.clone());
-        schein.artikel_id = Some(id);
-    }
-    if let Some(id) = zeile.wiegung_id {
-        waage::finished(tx, id, schein.artikel_id)?;
-    }
-    KontraktBezug { kontrakt_id: zeile.kontrakt_id, kontrakt_position_id: None }.checked(tx)?;
-    if let Some(id) = zeile.biozertifikat_id {
-        biozertifikate::must_have(tx, id)?;
-    }
+    take_named(tx, &mut schein, &zeile)?;
     schein.status = zeile.status.unwrap_or(schein.status);
     schein.wiegung_id = zeile.wiegung_id.or(schein.wiegung_id);
     schein.lieferdatum = zeile.lieferdatum.map(DayTime).or(schein.lieferdatum);
@@ -79,6 +68,27 @@ fn with_row(tx: &Tx<'_>, mut schein: Annahmeschein, zeile: AnnahmescheinZeile) -
         check_unused(tx, wiegung, Some(schein.id))?;
     }
     Ok(schein)
+}
+
+/// The partner and the article that a row names; the weighing, contract and certificate must be there.
+fn take_named(tx: &Tx<'_>, schein: &mut Annahmeschein, zeile: &AnnahmescheinZeile) -> Result<()> {
+    if let Some(kundennr) = &zeile.partner {
+        let partner = kunden::must_have_number(tx, kundennr, "partner")?;
+        (schein.partner_id, schein.partner_name) = (Some(partner.id), Some(partner.name));
+    }
+    if let Some(nummer) = &zeile.artikelnummer {
+        let id = artikel::by_artikelnummer(tx, nummer)?;
+        schein.artikel_bezeichnung = artikel::find(tx, id)?.map(|artikel| artikel.bezeichnung.clone());
+        schein.artikel_id = Some(id);
+    }
+    if let Some(id) = zeile.wiegung_id {
+        waage::finished(tx, id, schein.artikel_id)?;
+    }
+    KontraktBezug { kontrakt_id: zeile.kontrakt_id, kontrakt_position_id: None }.checked(tx)?;
+    if let Some(id) = zeile.biozertifikat_id {
+        biozertifikate::must_have(tx, id)?;
+    }
+    Ok(())
 }
 
 /// What the delivery note of a note has booked does not change behind its back.
@@ -125,39 +135,4 @@ fn settle(schein: &mut Annahmeschein, before: &Annahmeschein, sent: Option<Quant
         schein.value()?;
     }
     Ok(())
-}
-
-fn blank(tx: &WriteTx<'_>, belegnummer: String) -> Annahmeschein {
-    Annahmeschein {
-        id: tx.new_id(),
-        belegnummer,
-        status: AnnahmescheinStatus::Offen,
-        lieferdatum: None,
-        anliefermenge_kg: None,
-        netto_menge_kg: None,
-        netto_betrag: None,
-        partner_id: None,
-        artikel_id: None,
-        wiegung_id: None,
-        feuchte_prozent: None,
-        basisfeuchte_prozent: None,
-        schwundfaktor: Quantity::whole(1),
-        besatz_prozent: None,
-        basisbesatz_prozent: None,
-        sonstige_abzuege_kg: Quantity::ZERO,
-        preis_je_t: None,
-        kontrakt_id: None,
-        fremde_charge_nr: None,
-        herkunftsland: None,
-        biozertifikat_id: None,
-        bemerkung: None,
-        external_ref: None,
-        storno_grund: None,
-        created_at: tx.now(),
-        el_id: None,
-        el_beleg_nummer: None,
-        charge_id: None,
-        partner_name: None,
-        artikel_bezeichnung: None,
-    }
 }

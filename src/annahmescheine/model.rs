@@ -56,6 +56,42 @@ pub struct Annahmeschein {
 }
 
 impl Annahmeschein {
+    /// A note of which nothing is known yet.
+    pub fn blank(id: Uuid, belegnummer: String, created_at: Instant) -> Annahmeschein {
+        Annahmeschein {
+            id,
+            belegnummer,
+            status: AnnahmescheinStatus::Offen,
+            lieferdatum: None,
+            anliefermenge_kg: None,
+            netto_menge_kg: None,
+            netto_betrag: None,
+            partner_id: None,
+            artikel_id: None,
+            wiegung_id: None,
+            feuchte_prozent: None,
+            basisfeuchte_prozent: None,
+            schwundfaktor: Quantity::whole(1),
+            besatz_prozent: None,
+            basisbesatz_prozent: None,
+            sonstige_abzuege_kg: Quantity::ZERO,
+            preis_je_t: None,
+            kontrakt_id: None,
+            fremde_charge_nr: None,
+            herkunftsland: None,
+            biozertifikat_id: None,
+            bemerkung: None,
+            external_ref: None,
+            storno_grund: None,
+            created_at,
+            el_id: None,
+            el_beleg_nummer: None,
+            charge_id: None,
+            partner_name: None,
+            artikel_bezeichnung: None,
+        }
+    }
+
     /// What was delivered, once its weight is known.
     pub fn anlieferung(&self) -> Option<Anlieferung> {
         Some(Anlieferung {

@@ -68,20 +68,7 @@ pub fn backup_by(
     clock: &Clock,
     began: impl Fn(&str),
 ) -> Result<Content> {
-    refuse_existing(target)?;
-    if !check_current(database)? {
-        return Err(Failure::Broken(format!(
-            "{} has an older schema: `partnerd migrate` keeps a copy of it and brings it to this version",
-            database.display()
-        )));
-    }
-    if !folder_of(target).is_dir() {
-        return Err(Failure::Broken(format!(
-            "{} cannot be created: there is no folder {}",
-            target.display(),
-            folder_of(target).display()
-        )));
-    }
+    check_can_copy(database, target)?;
     began("copying");
     let part = part_of(target);
     discard(&part)?;
@@ -109,13 +96,35 @@ pub fn backup_by(
             tracing::info!("the backup {} ends with {}, {}", target.display(), heads[0], heads[1]);
             Ok(Content { bytes: size(target)?, ..content })
         }
-        Some(Err(failure)) => {
-            let kept = not_proved(target);
-            fs::rename(target, &kept).map_err(|error| broken(target, "cannot be renamed", &error))?;
-            Err(Failure::Broken(format!("{failure}. The copy was kept as {}", kept.display())))
-        }
+        Some(Err(failure)) => Err(set_aside_not_proved(target, &failure)?),
         None => Err(Failure::Broken("the copy was not proved".to_owned())),
     }
+}
+
+/// The copy has a place to go to, and the database is one of this version.
+fn check_can_copy(database: &Path, target: &Path) -> Result<()> {
+    refuse_existing(target)?;
+    if !check_current(database)? {
+        return Err(Failure::Broken(format!(
+            "{} has an older schema: `partnerd migrate` keeps a copy of it and brings it to this version",
+            database.display()
+        )));
+    }
+    if !folder_of(target).is_dir() {
+        return Err(Failure::Broken(format!(
+            "{} cannot be created: there is no folder {}",
+            target.display(),
+            folder_of(target).display()
+        )));
+    }
+    Ok(())
+}
+
+/// Renames a copy in which something is broken; what to say of it.
+fn set_aside_not_proved(target: &Path, failure: &Failure) -> Result<Failure> {
+    let kept = not_proved(target);
+    fs::rename(target, &kept).map_err(|error| broken(target, "cannot be renamed", &error))?;
+    Ok(Failure::Broken(format!("{failure}. The copy was kept as {}", kept.display())))
 }
 
 /// The name of a backup in which something is broken.

@@ -38,6 +38,16 @@ pub struct Line {
     pub finding: Option<String>,
 }
 
+impl Line {
+    fn counted(rule: &str, violations: i64) -> Line {
+        Line { rule: rule.to_owned(), violations, finding: None }
+    }
+
+    fn found(rule: &str, finding: Option<String>) -> Line {
+        Line { rule: rule.to_owned(), violations: i64::from(finding.is_some()), finding }
+    }
+}
+
 /// Runs every check on one snapshot of a connection that seals with this secret; `began` is told the name of each before
 /// it runs.
 pub fn check(
@@ -47,56 +57,58 @@ pub fn check(
     began: impl Fn(&str),
 ) -> Result<Vec<Line>> {
     let snapshot = connection.transaction()?;
-    let count = |sql: &str| -> Result<i64> { Ok(snapshot.query_row(sql, [], |row| row.get(0))?) };
-    let line = |rule: &str, violations| Line { rule: rule.to_owned(), violations, finding: None };
     began("pages and indexes");
-    let integrity = count("select count(*) from pragma_integrity_check where integrity_check <> 'ok'")?;
-    let foreign_keys = count("select count(*) from pragma_foreign_key_check")?;
-    let (live, fresh) = (schema(&snapshot)?, fresh_schema()?);
-    let differs = live.iter().filter(|part| !fresh.contains(part)).count()
-        + fresh.iter().filter(|part| !live.contains(part)).count();
-    let mut lines = vec![
-        line("pages and indexes are whole", integrity),
-        line("references lead somewhere", foreign_keys),
-        line("the schema is that of this version", differs as i64),
-    ];
+    let mut lines = structure(&snapshot)?;
     for check in checks() {
         began(check.rule);
-        lines.push(line(check.rule, count(check.violations)?));
+        lines.push(Line::counted(check.rule, count(&snapshot, check.violations)?));
     }
     began("checksums");
     let mut broken = 0;
     for tenant in tenants::list(&snapshot)? {
         broken += belege::broken_links(&Tx::new(&snapshot, tenant.id, clock()))?;
     }
-    lines.push(line("checksums of final documents follow from their content", broken));
-    let found = |rule: &str, finding: Option<String>| Line {
-        rule: rule.to_owned(),
-        violations: i64::from(finding.is_some()),
-        finding,
-    };
+    lines.push(Line::counted("checksums of final documents follow from their content", broken));
     let altered = "archived PDFs and attachments have the content that their sha256 names";
     began(altered);
-    lines.push(found(altered, altered_content(&snapshot, clock)?));
+    lines.push(Line::found(altered, altered_content(&snapshot, clock)?));
     let (is_sealed, seals) = match audit::sealed(&snapshot, secret)? {
-        Sealed::Since(_, how) => (true, Line { finding: Some(how), ..line(SEALS, 0) }),
-        Sealed::Not(why) => (false, Line { finding: Some(why), ..line(SEALS, 0) }),
-        Sealed::Broken(what) => (false, found(SEALS, Some(what))),
+        Sealed::Since(_, how) => (true, Line { finding: Some(how), ..Line::counted(SEALS, 0) }),
+        Sealed::Not(why) => (false, Line { finding: Some(why), ..Line::counted(SEALS, 0) }),
+        Sealed::Broken(what) => (false, Line::found(SEALS, Some(what))),
     };
     let erechnungen = "e-invoices are the bytes that their sha256 names";
     began(erechnungen);
     lines.push(found(erechnungen, altered_erechnung(&snapshot, clock)?));
     let evidence = "final documents, their history, PDFs and attachments are as they were written";
     began(evidence);
-    lines.push(found(evidence, broken_evidence(&snapshot, is_sealed, clock)?));
+    lines.push(Line::found(evidence, broken_evidence(&snapshot, is_sealed, clock)?));
     let log = "audit rows were not altered, removed or inserted";
     began(log);
     lines.push(match audit::verify(&snapshot, secret, clock())? {
-        Finding::Whole(_) => line(log, 0),
-        Finding::Broken(what) => found(log, Some(what)),
+        Finding::Whole(_) => Line::counted(log, 0),
+        Finding::Broken(what) => Line::found(log, Some(what)),
     });
     lines.push(seals);
     Ok(lines)
+}
+
+/// What SQLite itself says of the file, and whether its schema is ours.
+fn structure(connection: &Connection) -> Result<Vec<Line>> {
+    let integrity = "select count(*) from pragma_integrity_check where integrity_check <> 'ok'";
+    let foreign_keys = "select count(*) from pragma_foreign_key_check";
+    let (live, fresh) = (schema(connection)?, fresh_schema()?);
+    let differs = live.iter().filter(|part| !fresh.contains(part)).count()
+        + fresh.iter().filter(|part| !live.contains(part)).count();
+    Ok(vec![
+        Line::counted("pages and indexes are whole", count(connection, integrity)?),
+        Line::counted("references lead somewhere", count(connection, foreign_keys)?),
+        Line::counted("the schema is that of this version", differs as i64),
+    ])
+}
+
+fn count(connection: &Connection, sql: &str) -> Result<i64> {
+    Ok(connection.query_row(sql, [], |row| row.get(0))?)
 }
 
 /// Whose finding says what the proofs above are worth.

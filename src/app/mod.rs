@@ -80,27 +80,21 @@ pub struct App {
 impl App {
     /// Opens or creates the database, brings it to this version, and starts the threads.
     pub fn open(database: &Path, clock: Clock, policy: &Policy) -> Result<App> {
-        let database = lock::resolved(database);
-        let database = database.as_path();
+        let database = &*lock::resolved(database);
         let lock = lock::for_server(database)?;
         let (mut connection, secret) = open_current(database, &clock, policy)?;
         let routes: Vec<_> = routes().collect();
         let route_ids = number_routes(&connection, &routes)?;
         let keys = Arc::new(Keys::new(mac_secret(&connection)?));
-        let journal = Arc::new(Journal::open(database, &connection, secret.as_ref())?);
-        let quota = Arc::new(Quota::default());
-        let mut take_in = Box::new(TakeIn::new(Arc::clone(&journal), Arc::clone(&quota), Arc::clone(&clock)));
-        take_in.catch_up(&mut connection)?;
-        quota.load(&connection, clock())?;
-        let critical = routes.iter().map(|route| policy.critical_routes.contains(&route.name())).collect();
+        let (journal, quota, take_in) = open_journal(database, &mut connection, secret.as_ref(), &clock)?;
         let door = Arc::<Door>::default();
-        let start = || Checkpoints::start(database, Arc::clone(&door));
-        let checkpoints = (!policy.foreign_checkpoints).then(start).transpose()?;
+        let checkpoints = start_checkpoints(database, policy, &door)?;
         let writer =
             Writer::start(connection, checkpoints, Arc::clone(&clock), take_in).map_err(no_thread)?;
         let commits = Arc::clone(&writer.queue().watch().commits);
         let readers = Readers::open(database, threads() + HEAVY_THREADS, door, commits)?;
-        let gate = Gate {
+        let gate = Arc::new(Gate {
+            critical: routes.iter().map(|route| policy.critical_routes.contains(&route.name())).collect(),
             router: Router::new(routes.into_iter()),
             route_ids,
             readers,
@@ -112,7 +106,6 @@ impl App {
             answers_of_strangers: Budget::new(ANSWERS_OF_STRANGERS, ANSWERS_OF_STRANGERS / 2),
             shares: Default::default(),
             ip_limit: Default::default(),
-            critical,
             proxies: policy.proxies.clone(),
             public_metrics: policy.public_metrics,
             origins: policy.origins.clone(),
@@ -120,10 +113,9 @@ impl App {
             journal,
             audited: !policy.without_audit,
             clock: Arc::clone(&clock),
-        };
-        let gate = Arc::new(gate);
-        let schedule =
-            Schedule::new(gate.writer.clone(), database, policy.nightly.clone(), Arc::clone(&clock));
+        });
+        let nightly = policy.nightly.clone();
+        let schedule = Schedule::new(gate.writer.clone(), database, nightly, Arc::clone(&clock));
         let midnight = Midnight::start(Arc::clone(&gate), schedule).map_err(no_thread)?;
         Ok(App { gate, writer, midnight, clock, _lock: lock })
     }
@@ -160,6 +152,27 @@ fn open_current(database: &Path, clock: &Clock, policy: &Policy) -> Result<(Conn
         log(&format!("the end of the last day was not carried out: {failure}"));
     }
     Ok((connection, secret))
+}
+
+/// The journal of the log of requests, whose rows from before are in their table now, and the counts of the quota.
+fn open_journal(
+    database: &Path,
+    connection: &mut Connection,
+    secret: Option<&Secret>,
+    clock: &Clock,
+) -> Result<(Arc<Journal>, Arc<Quota>, Box<TakeIn>)> {
+    let journal = Arc::new(Journal::open(database, connection, secret)?);
+    let quota = Arc::new(Quota::default());
+    let mut take_in = Box::new(TakeIn::new(Arc::clone(&journal), Arc::clone(&quota), Arc::clone(clock)));
+    take_in.catch_up(connection)?;
+    quota.load(connection, clock())?;
+    Ok((journal, quota, take_in))
+}
+
+/// The thread that moves the write-ahead log, unless another program does.
+fn start_checkpoints(database: &Path, policy: &Policy, door: &Arc<Door>) -> Result<Option<Checkpoints>> {
+    let start = || Checkpoints::start(database, Arc::clone(door));
+    (!policy.foreign_checkpoints).then(start).transpose()
 }
 
 fn no_thread(error: std::io::Error) -> Failure {

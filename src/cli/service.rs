@@ -88,27 +88,8 @@ pub fn run(command: Command, config: &Config, file: Option<&Path>, terminal: &Te
 fn install(config: &Config, file: Option<&Path>, terminal: &Terminal) -> Outcome {
     let access = ServiceManagerAccess::CONNECT | ServiceManagerAccess::CREATE_SERVICE;
     let manager = ServiceManager::local_computer(None::<&str>, access).map_err(refusal)?;
-    let executable = std::env::current_exe().map_err(|error| error.to_string())?;
     let db = absolute(&config.db).map_err(|error| error.to_string())?;
-    // A service starts in a folder of Windows: paths must be whole.
-    let mut arguments: Vec<OsString> = Vec::new();
-    if let Some(file) = file {
-        arguments.push("--config".into());
-        arguments.push(absolute(file).map_err(|error| error.to_string())?.into());
-    }
-    arguments.extend(["--db".into(), db.clone().into(), "service".into(), "run".into()]);
-    let info = ServiceInfo {
-        name: NAME.into(),
-        display_name: "partnerd (partner interface)".into(),
-        service_type: ServiceType::OWN_PROCESS,
-        start_type: ServiceStartType::AutoStart,
-        error_control: ServiceErrorControl::Normal,
-        executable_path: executable,
-        launch_arguments: arguments,
-        dependencies: Vec::new(),
-        account_name: Some(ACCOUNT.into()),
-        account_password: None,
-    };
+    let info = description(file, &db)?;
     let service = manager.create_service(&info, ServiceAccess::ALL_ACCESS).map_err(refusal)?;
     let _ =
         service.set_description("The partner interface of the company's data: JSON over HTTP from one file.");
@@ -131,6 +112,30 @@ fn install(config: &Config, file: Option<&Path>, terminal: &Terminal) -> Outcome
         "Other folders that the settings name (backup_folder, tls_key) need rights for this account too.",
     );
     Ok(())
+}
+
+/// What Windows is to know of the service.
+fn description(file: Option<&Path>, db: &Path) -> Result<ServiceInfo, String> {
+    let executable = std::env::current_exe().map_err(|error| error.to_string())?;
+    // A service starts in a folder of Windows: paths must be whole.
+    let mut arguments: Vec<OsString> = Vec::new();
+    if let Some(file) = file {
+        arguments.push("--config".into());
+        arguments.push(absolute(file).map_err(|error| error.to_string())?.into());
+    }
+    arguments.extend(["--db".into(), db.into(), "service".into(), "run".into()]);
+    Ok(ServiceInfo {
+        name: NAME.into(),
+        display_name: "partnerd (partner interface)".into(),
+        service_type: ServiceType::OWN_PROCESS,
+        start_type: ServiceStartType::AutoStart,
+        error_control: ServiceErrorControl::Normal,
+        executable_path: executable,
+        launch_arguments: arguments,
+        dependencies: Vec::new(),
+        account_name: Some(ACCOUNT.into()),
+        account_password: None,
+    })
 }
 
 /// Windows starts it again when the process dies, and when it stops with an error.

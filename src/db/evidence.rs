@@ -171,6 +171,17 @@ fn first<T>(
     Ok(connection.query_row(sql, params, map).optional()?)
 }
 
+/// From which row on there are seals, and whether that of the head is ours.
+const SEAL_OF_HEAD: &str =
+    "select mac_ab_nr, mac is siegel('nachweis_kopf', letzte_nr, pruefsumme, mac_ab_nr)
+    from nachweis_kopf";
+
+/// The chain with, in its last column, whether the seal of the row is ours.
+const ROWS: &str =
+    "select n.nr, n.tenant_id, n.art, n.id, n.beleg_id, n.version, n.form, n.sha256, n.pruefsumme,
+      n.mac is kurzsiegel('nachweis', n.nr, n.pruefsumme)
+    from nachweis n order by n.nr";
+
 /// The first thing that is wrong with the chain, in words; `now` says what a record holds now. Seals are looked at
 /// where it `is_sealed` with the secret of this connection.
 pub fn verify(
@@ -181,16 +192,9 @@ pub fn verify(
     let Some(head) = head(connection)? else {
         return Ok(Some("the head of the evidence was removed".to_owned()));
     };
-    let (ab, holds): (i64, bool) = connection.query_row(
-        "select mac_ab_nr, mac is siegel('nachweis_kopf', letzte_nr, pruefsumme, mac_ab_nr) from nachweis_kopf",
-        [],
-        |row| Ok((row.get(0)?, row.get(1)?)),
-    )?;
-    let mut statement = connection.prepare(
-        "select n.nr, n.tenant_id, n.art, n.id, n.beleg_id, n.version, n.form, n.sha256, n.pruefsumme,
-           n.mac is kurzsiegel('nachweis', n.nr, n.pruefsumme)
-         from nachweis n order by n.nr",
-    )?;
+    let (ab, holds): (i64, bool) =
+        connection.query_row(SEAL_OF_HEAD, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let mut statement = connection.prepare(ROWS)?;
     let mut rows = statement.query([])?;
     let (mut before, mut last): (Digest, i64) = ([0; 32], 0);
     while let Some(row) = rows.next()? {

@@ -380,7 +380,15 @@ mod tests {
         let (before, _) = (read(), other.execute("insert into t values (1)", []).unwrap());
         std::thread::sleep(Duration::from_micros(KEPT_FOR));
         assert_eq!(read() - before, 1, "ended by its age");
-        // The writer does not wait long for what this thread keeps: its next read ends it.
+    }
+
+    #[test]
+    fn the_next_read_ends_a_kept_snapshot_that_the_writer_waits_for() {
+        let (_folder, readers) = of_new_database();
+        let count = |connection: &Connection| {
+            Ok(connection.query_row("select count(*) from sqlite_schema", [], |row| row.get(0))?)
+        };
+        let read = || -> i64 { readers.read(Lane::Fast, count).unwrap() };
         let kept = read();
         std::thread::scope(|scope| {
             let closed = scope.spawn(|| readers.door.close().1);

@@ -2,6 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use rusqlite::Connection;
+
 use super::completion::{Trail, shortened};
 use super::idempotency::Repeatable;
 use super::ip_limit::Kind;
@@ -17,6 +19,7 @@ use crate::http::request::{Body, Request};
 use crate::http::route::{Access, BodyLimit, Method, Route, Run, Write};
 use crate::http::router::split;
 use crate::http::{error, query};
+use crate::rules::day::Instant;
 use crate::rules::error::{Code, Hints, Refusal};
 
 /// What the checks came to: an answer, or who has to take the request on.
@@ -93,19 +96,28 @@ impl Gate {
         if !trail.verified && !self.keys.is_verified(&key) {
             return Ok(Admission::Verify(key));
         }
+        self.check_with_key(request, &path, found, &key, trail, lane)
+    }
+
+    /// The rest of the order: what a verified key may do, on the snapshot on which a reading request is answered.
+    fn check_with_key(
+        &self,
+        request: &Request,
+        path: &[&str],
+        found: Option<usize>,
+        key: &PresentedKey,
+        trail: &mut Trail,
+        lane: Lane,
+    ) -> Result<Admission> {
         let now = (self.clock)();
         let passed = self.readers.read(lane, |connection| {
-            let caller = key::caller(connection, &key, now).inspect_err(|_| {
-                self.keys.forget(&key);
-                trail.refused_key = Some(key.id.clone());
-            })?;
-            let caller = trail.caller.insert(caller);
+            let caller = trail.caller.insert(self.caller(connection, key, now, &mut trail.refused_key)?);
             trail.allowance.get_or_insert_with(|| self.quota.take(caller, now)).check()?;
-            let at = found.ok_or_else(|| self.not_found(request, &path))?;
+            let at = found.ok_or_else(|| self.not_found(request, path))?;
             let route = self.router.route(*trail.route.insert(at));
             let looks = self.shares.in_place(&caller.key_id, now);
             check_scope(route, caller)?;
-            let call = Call::new(request, route.query, self.router.ids(at, &path), caller.strictness)?;
+            let call = Call::new(request, route.query, self.router.ids(at, path), caller.strictness)?;
             let is_heavy = route.is_heavy || lane == Lane::Slow;
             if is_heavy && !self.answers.has_room(&caller.key_id) {
                 return Err(too_many_unread());
@@ -114,11 +126,10 @@ impl Gate {
                 return Ok(Admitted::Heavy);
             }
             let tx = Tx::new(connection, caller.tenant, now);
-            let answer = || self.answer_or_prepare(call, route, &tx);
             if lane == Lane::Slow {
-                return answer();
+                return self.answer_or_prepare(call, route, &tx);
             }
-            let (admitted, looks) = within(looks, answer);
+            let (admitted, looks) = within(looks, || self.answer_or_prepare(call, route, &tx));
             self.shares.has_read(&caller.key_id, looks, now);
             admitted
         })?;
@@ -128,6 +139,20 @@ impl Gate {
             Admitted::Body(limit) => Ok(Admission::Body(limit)),
             Admitted::ToWrite(call, read_body) => self.prepare_write(call, read_body, trail, lane),
         }
+    }
+
+    /// Whose key it is. One that is refused is verified again the next time.
+    fn caller(
+        &self,
+        connection: &Connection,
+        key: &PresentedKey,
+        now: Instant,
+        refused: &mut Option<String>,
+    ) -> Result<Caller> {
+        key::caller(connection, key, now).inspect_err(|_| {
+            self.keys.forget(key);
+            *refused = Some(key.id.clone());
+        })
     }
 
     /// Answers a request that reads; one that writes goes on with its body.

@@ -23,7 +23,22 @@ const ZAHLUNGSZIEL: i64 = 30;
 pub fn create(tx: &WriteTx<'_>, mut change: KundeChange, hints: &mut Hints) -> Result<Kunde> {
     let sent_number = std::mem::take(&mut change.kundennr).value();
     let sent_id = std::mem::take(&mut change.kunden_id).value();
-    let blank = Kunde {
+    let mut kunde = apply(tx, blank(tx), keep_where_null(change), hints)?;
+    kunde.kundennr = match sent_number {
+        Some(kundennr) => free_number(tx, kundennr)?,
+        None => generate_number(tx)?,
+    };
+    kunde.kunden_id = match sent_id {
+        Some(kunden_id) => free_kunden_id(tx, kunden_id)?,
+        None => sql::next_kunden_id(tx)?,
+    };
+    sql::insert(tx, &kunde)?;
+    Ok(kunde)
+}
+
+/// A partner of whom nothing was said (specification; D18).
+fn blank(tx: &WriteTx<'_>) -> Kunde {
+    Kunde {
         id: tx.new_id(),
         kunden_id: 0,
         kundennr: String::new(),
@@ -58,18 +73,7 @@ pub fn create(tx: &WriteTx<'_>, mut change: KundeChange, hints: &mut Hints) -> R
         created_at: tx.now(),
         updated_at: tx.now(),
         version: 1,
-    };
-    let mut kunde = apply(tx, blank, keep_where_null(change), hints)?;
-    kunde.kundennr = match sent_number {
-        Some(kundennr) => free_number(tx, kundennr)?,
-        None => generate_number(tx)?,
-    };
-    kunde.kunden_id = match sent_id {
-        Some(kunden_id) => free_kunden_id(tx, kunden_id)?,
-        None => sql::next_kunden_id(tx)?,
-    };
-    sql::insert(tx, &kunde)?;
-    Ok(kunde)
+    }
 }
 
 /// Changes the fields that were sent; null clears (specification, PUT /kunden/{id}; D18).
@@ -83,18 +87,12 @@ pub fn change(tx: &WriteTx<'_>, old: Kunde, change: KundeChange, hints: &mut Hin
 
 /// The partner after a change.
 pub fn apply(tx: &WriteTx<'_>, old: Kunde, change: KundeChange, hints: &mut Hints) -> Result<Kunde> {
+    hint_doubtful(&change, hints);
     let staat = staat(change.staat, change.land, old.staat)?;
     let vorname = change.vorname.apply(old.vorname);
     let (name, nachname_firma) =
         names(change.name, change.nachname_firma, (old.name, old.nachname_firma), vorname.as_deref())?;
-    hint_doubtful(&change.iban, "iban", is_iban, "Die IBAN kann nicht stimmen. Bitte prüfen.", hints);
-    let message = "Die E-Mail-Adresse kann nicht stimmen. Bitte prüfen.";
-    hint_doubtful(&change.email, "email", is_email, message, hints);
-    let vb_id = match change.vb_id {
-        Change::Keep => old.vb_id,
-        Change::Clear => None,
-        Change::Set(vb_id) => vertriebler::resolve(tx, &vb_id, hints)?,
-    };
+    let vb_id = vertriebler::resolve_change(tx, &change.vb_id, old.vb_id, hints)?;
     Ok(Kunde {
         name,
         nachname_firma,
@@ -155,16 +153,17 @@ fn names(
     Ok((name, nachname_firma))
 }
 
-/// Notes a text that cannot be what its field says; it is stored as it came.
-fn hint_doubtful(
-    change: &Change<String>,
-    feld: &str,
-    can_be: fn(&str) -> bool,
-    message: &str,
-    hints: &mut Hints,
-) {
-    if change.get().is_some_and(|text| !can_be(text)) {
-        hints.add_field(HintCode::WertFraglich, feld, message);
+/// Notes texts that cannot be what their fields say; they are stored as they came.
+fn hint_doubtful(change: &KundeChange, hints: &mut Hints) {
+    let is_doubtful =
+        |sent: &Change<String>, can_be: fn(&str) -> bool| sent.get().is_some_and(|text| !can_be(text));
+    if is_doubtful(&change.iban, is_iban) {
+        let message = "Die IBAN kann nicht stimmen. Bitte prüfen.";
+        hints.add_field(HintCode::WertFraglich, "iban", message);
+    }
+    if is_doubtful(&change.email, is_email) {
+        let message = "Die E-Mail-Adresse kann nicht stimmen. Bitte prüfen.";
+        hints.add_field(HintCode::WertFraglich, "email", message);
     }
 }
 

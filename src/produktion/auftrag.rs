@@ -22,31 +22,7 @@ pub fn create(tx: &WriteTx<'_>, new: NewAuftrag, mut hinweise: Hints) -> Result<
         Some(id) => Some(recipe(tx, id)?),
         None => None,
     };
-    let produktions_datum = new.produktions_datum.map(DayTime);
-    let is_planned = produktions_datum.is_some();
-    let auftrag = Produktionsauftrag {
-        id: tx.new_id(),
-        pa_nummer: numbers::next(tx, Reihe::Produktionsauftrag, tx.today().year())?,
-        rezeptur_id: rezeptur.as_ref().map(|rezeptur| rezeptur.id),
-        rezeptur_version: rezeptur.as_ref().map(|rezeptur| rezeptur.version),
-        produktions_datum,
-        niederlassung_id: new.niederlassung_id,
-        lagerhalle_id: new.lagerhalle_id,
-        status: if is_planned { PaStatus::Geplant } else { PaStatus::Schwebend },
-        bezeichnung: new.bezeichnung,
-        bemerkung: new.bemerkung,
-        geplant_am: is_planned.then(|| tx.now()),
-        gestartet_am: None,
-        erledigt_am: None,
-        rezeptur_bezeichnung: rezeptur.as_ref().map(|rezeptur| rezeptur.bezeichnung.clone()),
-        rezeptur_typ: rezeptur.as_ref().and_then(|rezeptur| rezeptur.typ.clone()),
-        faktor,
-        zugewiesen_an: new.zugewiesen_an,
-        created_at: tx.now(),
-        inputs: None,
-        outputs: None,
-        version: 1,
-    };
+    let auftrag = order(tx, new, faktor, rezeptur.as_ref())?;
     sql::insert(tx, &auftrag)?;
     if let Some(rezeptur) = &rezeptur {
         copy_lines(tx, &auftrag, rezeptur, &mut hinweise)?;
@@ -58,6 +34,40 @@ pub fn create(tx: &WriteTx<'_>, new: NewAuftrag, mut hinweise: Hints) -> Result<
         rezeptur_id: auftrag.rezeptur_id,
         rezeptur_version: auftrag.rezeptur_version,
         hinweise,
+    })
+}
+
+/// The order as it is at first: planned where it has a day.
+fn order(
+    tx: &WriteTx<'_>,
+    new: NewAuftrag,
+    faktor: Quantity,
+    rezeptur: Option<&Rezeptur>,
+) -> Result<Produktionsauftrag> {
+    let produktions_datum = new.produktions_datum.map(DayTime);
+    let is_planned = produktions_datum.is_some();
+    Ok(Produktionsauftrag {
+        id: tx.new_id(),
+        pa_nummer: numbers::next(tx, Reihe::Produktionsauftrag, tx.today().year())?,
+        rezeptur_id: rezeptur.map(|rezeptur| rezeptur.id),
+        rezeptur_version: rezeptur.map(|rezeptur| rezeptur.version),
+        produktions_datum,
+        niederlassung_id: new.niederlassung_id,
+        lagerhalle_id: new.lagerhalle_id,
+        status: if is_planned { PaStatus::Geplant } else { PaStatus::Schwebend },
+        bezeichnung: new.bezeichnung,
+        bemerkung: new.bemerkung,
+        geplant_am: is_planned.then(|| tx.now()),
+        gestartet_am: None,
+        erledigt_am: None,
+        rezeptur_bezeichnung: rezeptur.map(|rezeptur| rezeptur.bezeichnung.clone()),
+        rezeptur_typ: rezeptur.and_then(|rezeptur| rezeptur.typ.clone()),
+        faktor,
+        zugewiesen_an: new.zugewiesen_an,
+        created_at: tx.now(),
+        inputs: None,
+        outputs: None,
+        version: 1,
     })
 }
 

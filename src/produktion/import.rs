@@ -25,13 +25,11 @@ pub fn rezeptur(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
         (None, None) => required(None, "bezeichnung")?,
     };
     let old = sql::find_version(tx, id, version)?;
+    let bezeichnung = bezeichnung.or_else(|| Some(old.as_ref()?.bezeichnung.clone()));
     let new = Rezeptur {
         id,
         version,
-        bezeichnung: required(
-            bezeichnung.or(old.as_ref().map(|old| old.bezeichnung.clone())),
-            "bezeichnung",
-        )?,
+        bezeichnung: required(bezeichnung, "bezeichnung")?,
         typ: zeile.typ.or(old.as_ref().and_then(|old| old.typ.clone())),
         aktiv: zeile.aktiv.unwrap_or(old.as_ref().is_none_or(|old| old.aktiv)),
     };
@@ -42,26 +40,44 @@ pub fn rezeptur(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
     let names_lines = zeile.inputs.is_some() || zeile.outputs.is_some();
     let lists = [(Zeilenart::Input, zeile.inputs, "inputs"), (Zeilenart::Output, zeile.outputs, "outputs")];
     for (art, liste, name) in lists {
-        let Some(liste) = liste else { continue };
-        let zutaten = liste.into_iter().enumerate();
-        let lines = zutaten.map(|(index, zutat)| line(tx, zutat, &format!("{name}[{index}]")));
-        let lines = lines.collect::<Result<Vec<_>>>()?;
-        if sql::recipe_lines(tx, &new, art)? != lines {
-            sql::replace_recipe_lines(tx, &new, art, &lines)?;
-            changed = true;
+        if let Some(liste) = liste {
+            changed |= replace_lines(tx, &new, art, liste, name)?;
         }
     }
     if old.is_none() || names_lines {
-        // A version without lines could be the newest, and every order of it empty.
-        let inputs = sql::recipe_lines(tx, &new, Zeilenart::Input)?;
-        let outputs = sql::recipe_lines(tx, &new, Zeilenart::Output)?;
-        required(inputs.first().or(outputs.first()), "inputs")?;
+        check_has_lines(tx, &new)?;
     }
     Ok(match (old, changed) {
         (None, _) => Upserted::Created,
         (Some(_), true) => Upserted::Changed,
         (Some(_), false) => Upserted::Unchanged,
     })
+}
+
+/// A version without lines could be the newest, and every order of it empty.
+fn check_has_lines(tx: &Tx<'_>, rezeptur: &Rezeptur) -> Result<()> {
+    let inputs = sql::recipe_lines(tx, rezeptur, Zeilenart::Input)?;
+    let outputs = sql::recipe_lines(tx, rezeptur, Zeilenart::Output)?;
+    required(inputs.first().or(outputs.first()), "inputs")?;
+    Ok(())
+}
+
+/// Stores the lines of a kind where they differ from what is there; whether they did.
+fn replace_lines(
+    tx: &WriteTx<'_>,
+    rezeptur: &Rezeptur,
+    art: Zeilenart,
+    liste: Vec<Zutat>,
+    name: &str,
+) -> Result<bool> {
+    let zutaten = liste.into_iter().enumerate();
+    let lines = zutaten.map(|(index, zutat)| line(tx, zutat, &format!("{name}[{index}]")));
+    let lines = lines.collect::<Result<Vec<_>>>()?;
+    let differ = sql::recipe_lines(tx, rezeptur, art)? != lines;
+    if differ {
+        sql::replace_recipe_lines(tx, rezeptur, art, &lines)?;
+    }
+    Ok(differ)
 }
 
 /// A line: the article must be there, the quantity above 0, the unit one of the article's.

@@ -8,6 +8,7 @@ use crate::failure::Result;
 use crate::http::json::Json;
 use crate::http::wire::{At, FromJson, Int, Text};
 use crate::import::{Import, Upserted, check};
+use crate::rules::change::Change;
 use crate::rules::error::{HintCode, Hints, required};
 use crate::rules::text::Folded;
 use crate::rules::verweis::Verweis;
@@ -15,6 +16,20 @@ use crate::rules::verweis::Verweis;
 /// What can be imported into this slice.
 pub const IMPORTS: &[Import] =
     &[Import { kind: "vertriebler", check: check::<VertrieblerZeile>, run: import }];
+
+/// The representative after a change.
+pub fn resolve_change(
+    tx: &Tx<'_>,
+    change: &Change<Verweis>,
+    old: Option<i64>,
+    hints: &mut Hints,
+) -> Result<Option<i64>> {
+    match change {
+        Change::Keep => Ok(old),
+        Change::Clear => Ok(None),
+        Change::Set(vb_id) => resolve(tx, vb_id, hints),
+    }
+}
 
 /// The representative that a request names; unknown or ambiguous is none, with a hint (D9).
 pub fn resolve(tx: &Tx<'_>, vb_id: &Verweis, hints: &mut Hints) -> Result<Option<i64>> {

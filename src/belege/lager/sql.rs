@@ -163,23 +163,7 @@ fn statement_of(search: &Search) -> String {
             ("lager_paar l", Portion::COLUMNS, beleg, position, "(genannt_id is not null)")
         }
     };
-    let mut conditions = match is_open {
-        true => "beleg_typ = :typ".to_owned(),
-        false => format!("einkauf = :einkauf and art = '{}'", art(search.kind)),
-    };
-    conditions.push_str(match search.charge {
-        None => "",
-        Some(Some(_)) => " and charge_id = :charge",
-        Some(None) => " and charge_id is :charge",
-    });
-    conditions.push_str(match search.has_moved {
-        None => "",
-        Some(true) => " and zurueck_von = 'gutschrift'",
-        Some(false) => " and zurueck_von is null",
-    });
-    if search.bezug.is_some() {
-        conditions.push_str(&format!(" and {beleg} = :bezug"));
-    }
+    let conditions = conditions_of(search, &beleg);
     // Pairs of one invoice, and what of one position waits, come in the order in which they were made.
     let last = if is_open { "nr" } else { "id" };
     let direction = if search.newest_first { "desc" } else { "asc" };
@@ -204,6 +188,28 @@ fn statement_of(search: &Search) -> String {
     first_with(&format!("({})", names.join(" or ")))
 }
 
+/// What a portion must be like, but for the batch that it names; `beleg` is the column of its document.
+fn conditions_of(search: &Search, beleg: &str) -> String {
+    let mut conditions = match is_open(search.kind) {
+        true => "beleg_typ = :typ".to_owned(),
+        false => format!("einkauf = :einkauf and art = '{}'", art(search.kind)),
+    };
+    conditions.push_str(match search.charge {
+        None => "",
+        Some(Some(_)) => " and charge_id = :charge",
+        Some(None) => " and charge_id is :charge",
+    });
+    conditions.push_str(match search.has_moved {
+        None => "",
+        Some(true) => " and zurueck_von = 'gutschrift'",
+        Some(false) => " and zurueck_von is null",
+    });
+    if search.bezug.is_some() {
+        conditions.push_str(&format!(" and {beleg} = :bezug"));
+    }
+    conditions
+}
+
 /// All portions with positions of a document, which are of these articles.
 pub fn portions_of(
     tx: &Tx<'_>,
@@ -216,19 +222,7 @@ pub fn portions_of(
         true => (Role::Invoice, Role::Credit),
     };
     for artikel in articles {
-        let statement = format!(
-            "select {} from lager_offen o where tenant_id = :tenant and kunde_id = :kunde
-               and beleg_typ = :typ and artikel_id = :artikel and ist_genannt in (0, 1) and beleg_id = :beleg",
-            Open::COLUMNS
-        );
-        let params = named_params! {
-            ":kunde": beleg.kunde_id,
-            ":typ": beleg.beleg_typ,
-            ":artikel": artikel,
-            ":beleg": beleg.id,
-        };
-        let portions = tx.all(&statement, params, |row| Ok(Open::read(row)?.portion(forward)))?;
-        found.entry(artikel).or_default().extend(portions);
+        found.entry(artikel).or_default().extend(open_portions_of(tx, beleg, artikel, forward)?);
     }
     // A delivery that a return of the same document took back is found twice.
     let mut seen = BTreeSet::new();
@@ -251,6 +245,22 @@ pub fn portions_of(
         portions.sort_by_key(|portion| (portion.kind() != Kind::Pair, portion.id));
     }
     Ok(found)
+}
+
+/// Goods of an article and a document that nothing has met.
+fn open_portions_of(tx: &Tx<'_>, beleg: &Beleg, artikel: Uuid, role: Role) -> Result<Vec<Portion>> {
+    let statement = format!(
+        "select {} from lager_offen o where tenant_id = :tenant and kunde_id = :kunde
+           and beleg_typ = :typ and artikel_id = :artikel and ist_genannt in (0, 1) and beleg_id = :beleg",
+        Open::COLUMNS
+    );
+    let params = named_params! {
+        ":kunde": beleg.kunde_id,
+        ":typ": beleg.beleg_typ,
+        ":artikel": artikel,
+        ":beleg": beleg.id,
+    };
+    tx.all(&statement, params, |row| Ok(Open::read(row)?.portion(role)))
 }
 
 /// The batches of the portions of a position.

@@ -32,6 +32,18 @@ struct Beginning {
     holds: bool,
 }
 
+impl Beginning {
+    fn since(&self) -> Sealed {
+        let why = match self.anlass.as_str() {
+            "neu" => "since the database was made",
+            "umstellung" => "since the upgrade; what is older is proved by checksums alone",
+            _ => "since another secret came beside it; what is older is proved by checksums alone",
+        };
+        let how = format!("with the secret {} since {}, {why}", hex(&self.secret), self.am);
+        Sealed::Since(self.am, how)
+    }
+}
+
 /// The seal of a beginning covers the one before it.
 const BEGINNING: &str = "siegel('siegel_beginn', b.nr, b.am, b.geheimnis, b.anlass,
     (select mac from siegel_beginn where nr = b.nr - 1))";
@@ -92,12 +104,7 @@ pub fn sealed(connection: &Connection, secret: Option<&Secret>) -> Result<Sealed
     if let Some(altered) = beginnings.iter().find(|beginning| beginning.secret == id && !beginning.holds) {
         return Ok(Sealed::Broken(format!("beginning {} of the seals was altered", altered.number)));
     }
-    let why = match newest.anlass.as_str() {
-        "neu" => "since the database was made",
-        "umstellung" => "since the upgrade; what is older is proved by checksums alone",
-        _ => "since another secret came beside it; what is older is proved by checksums alone",
-    };
-    Ok(Sealed::Since(newest.am, format!("with the secret {} since {}, {why}", hex(&id), newest.am)))
+    Ok(newest.since())
 }
 
 /// The number of the newest beginning; none where sealing never began.

@@ -135,16 +135,9 @@ fn verify_day(connection: &Connection, head: &Head, is_sealed: bool) -> Result<F
         if number != last + 1 {
             return broken(last + 1, "removed");
         }
-        // A value of another type than ours was altered, too.
-        let (Ok(pruefsumme), Ok(form)) = (row.get::<_, Vec<u8>>(17), row.get(18)) else {
-            return broken(number, "altered");
-        };
-        let has_seal = number <= head.mac_ab_nr || !is_sealed || row.get(19)?;
-        let Ok(row) = Row::read(row) else { return broken(number, "altered") };
-        let route = route_name(connection, row.route_id)?;
-        match link_in_form(form, before, head.tag, number, &row, route.as_deref()) {
-            Some(expected) if pruefsumme == expected && has_seal => (before, last) = (expected, number),
-            _ => return broken(number, "altered"),
+        match verified_link(connection, head, row, before, is_sealed)? {
+            Some(link) => (before, last) = (link, number),
+            None => return broken(number, "altered"),
         }
     }
     if last != head.letzte_nr {
@@ -160,4 +153,22 @@ fn verify_day(connection: &Connection, head: &Head, is_sealed: bool) -> Result<F
         )));
     }
     Ok(Finding::Whole(last - head.ab_nr))
+}
+
+/// The checksum of a row that follows the one with the checksum `before`; none where the row was altered.
+fn verified_link(
+    connection: &Connection,
+    head: &Head,
+    row: &rusqlite::Row<'_>,
+    before: Pruefsumme,
+    is_sealed: bool,
+) -> Result<Option<Pruefsumme>> {
+    let number: i64 = row.get(16)?;
+    // A value of another type than ours was altered, too.
+    let (Ok(pruefsumme), Ok(form)) = (row.get::<_, Vec<u8>>(17), row.get(18)) else { return Ok(None) };
+    let has_seal = number <= head.mac_ab_nr || !is_sealed || row.get(19)?;
+    let Ok(row) = Row::read(row) else { return Ok(None) };
+    let route = route_name(connection, row.route_id)?;
+    let expected = link_in_form(form, before, head.tag, number, &row, route.as_deref());
+    Ok(expected.filter(|expected| pruefsumme == *expected && has_seal))
 }

@@ -8,6 +8,7 @@ mod model;
 mod table;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::Hash;
 use std::path::Path;
 
 use uuid::{Uuid, uuid};
@@ -64,7 +65,7 @@ pub struct Receipts {
 
 /// Reads an export: a folder or a zip.
 pub fn read(path: &Path) -> std::result::Result<Receipts, Complaint> {
-    Assembly::of(&Export::read(&Files::open(path, FILES)?)?)?.receipts()
+    Assembly::join(&Export::read(&Files::open(path, FILES)?)?)?.receipts()
 }
 
 /// Stores a receipt. The article is that of ART_NR, else the one with the GTIN; the customer is
@@ -116,8 +117,8 @@ fn bon_id(key: &BonKey) -> Uuid {
 struct Assembly<'e> {
     export: &'e Export,
     rates: HashMap<(&'e Closing, i64), Percent>,
-    lines: HashMap<&'e BonKey, Vec<&'e Line>>,
-    amounts: HashMap<(&'e BonKey, &'e str), Vec<&'e Amount>>,
+    lines: LinesByReceipt<'e>,
+    amounts: AmountsByPosition<'e>,
     payments: HashMap<&'e BonKey, Vec<&'e str>>,
     references: HashMap<&'e BonKey, Vec<&'e Reference>>,
     /// What was left out, and how often.
@@ -126,62 +127,12 @@ struct Assembly<'e> {
 
 impl<'e> Assembly<'e> {
     /// Joins the files: every receipt has its closing, every line its receipt, every amount its line.
-    fn of(export: &'e Export) -> std::result::Result<Assembly<'e>, Complaint> {
-        let closings: HashSet<&Closing> = export.closings.iter().collect();
-        let mut heads = HashSet::new();
-        for head in &export.heads {
-            let Closing { z_kasse_id, z_nr } = &head.key.closing;
-            if !closings.contains(&head.key.closing) {
-                return Err(format!("cashpointclosing.csv has no closing {z_nr} of register {z_kasse_id}"));
-            }
-            if !heads.insert(&head.key) {
-                return Err(format!("transactions.csv has {} twice", name(&head.key)));
-            }
-        }
-        let mut lines: HashMap<&BonKey, Vec<&Line>> = HashMap::new();
-        let mut places = HashSet::new();
-        for line in &export.lines {
-            if !heads.contains(&line.key) {
-                return Err(format!("transactions.csv has no {}, which lines.csv has", name(&line.key)));
-            }
-            if !places.insert((&line.key, line.pos_zeile.as_str())) {
-                return Err(format!(
-                    "lines.csv has position {} of {} twice",
-                    line.pos_zeile,
-                    name(&line.key)
-                ));
-            }
-            lines.entry(&line.key).or_default().push(line);
-        }
-        let mut amounts: HashMap<_, Vec<&Amount>> = HashMap::new();
-        for amount in &export.amounts {
-            let place = (&amount.key, amount.pos_zeile.as_str());
-            if !places.contains(&place) {
-                let key = name(&amount.key);
-                return Err(format!(
-                    "lines.csv has no position {} of {key}, which lines_vat.csv has",
-                    place.1
-                ));
-            }
-            amounts.entry(place).or_default().push(amount);
-        }
-        let mut payments: HashMap<&BonKey, Vec<&str>> = HashMap::new();
-        for (key, typ) in &export.payments {
-            payments.entry(key).or_default().push(typ);
-        }
-        let mut rates = HashMap::new();
-        for (closing, key, rate) in &export.rates {
-            if rates.insert((closing, *key), *rate).is_some_and(|other| other != *rate) {
-                let Closing { z_kasse_id, z_nr } = closing;
-                return Err(format!(
-                    "vat.csv has two rates {key} in closing {z_nr} of register {z_kasse_id}"
-                ));
-            }
-        }
-        let mut references: HashMap<&BonKey, Vec<&Reference>> = HashMap::new();
-        for reference in &export.references {
-            references.entry(&reference.key).or_default().push(reference);
-        }
+    fn join(export: &'e Export) -> std::result::Result<Assembly<'e>, Complaint> {
+        let lines = lines_by_receipt(export, &receipts_once(export)?)?;
+        let amounts = amounts_by_position(export)?;
+        let payments = grouped(export.payments.iter().map(|(key, typ)| (key, typ.as_str())));
+        let rates = rates(export)?;
+        let references = grouped(export.references.iter().map(|reference| (&reference.key, reference)));
         Ok(Assembly { export, rates, lines, amounts, payments, references, notes: BTreeMap::new() })
     }
 
@@ -204,38 +155,19 @@ impl<'e> Assembly<'e> {
             self.note(format!("Left out because they are no sale, receipts of type {}", head.bon_typ));
             return Ok(None);
         }
-        let mut zeilen = Vec::new();
-        let mut artikelnummern = Vec::new();
-        for line in self.lines.get(&head.key).cloned().unwrap_or_default() {
-            if line.p_storno {
-                self.note("Left out because they were voided before the receipt was closed, lines");
-                continue;
-            }
-            for zeile in self.zeilen(line)? {
-                zeilen.push(zeile);
-                artikelnummern.push(line.art_nr.clone());
-            }
-        }
-        if zeilen.is_empty() {
+        let sold = self.sold(head)?;
+        if sold.is_empty() {
             self.note("Left out because they have no lines, receipts");
             return Ok(None);
         }
-        let amounts = zeilen.iter().filter_map(|zeile| zeile.gesamt);
-        let sum = amounts.into_iter().try_fold(Money::ZERO, Money::plus);
-        let sum = sum.map_err(|_| format!("{} comes to more than can be", name(&head.key)))?;
+        let (zeilen, artikelnummern): (Vec<_>, Vec<_>) = sold.into_iter().unzip();
+        let sum = total(head, &zeilen)?;
         let reversed = self.reversed(head);
-        if head.bon_storno && reversed.is_empty() && sum > Money::ZERO {
-            self.note("Left out because they were voided at once, without a reversal, receipts");
-            return Ok(None);
-        }
         if head.bon_storno && reversed.is_empty() {
-            return Err(format!(
-                "{} is a reversal, but references.csv names no receipt that it reverses",
-                name(&head.key)
-            ));
+            return self.reversal_of_nothing(head, sum).map(|()| None);
         }
         let storniert_mehrere = reversed.len() > 1;
-        let storno_von = if reversed.len() == 1 { reversed.into_iter().next() } else { None };
+        let storno_von = reversed.into_iter().next().filter(|_| !storniert_mehrere);
         if storniert_mehrere {
             self.note("Reversals that refer to several receipts, so that none of them counts as reversed");
         }
@@ -256,6 +188,30 @@ impl<'e> Assembly<'e> {
             zeilen,
         };
         Ok(Some(Receipt { bon, kundennr: head.kunde_id.clone(), artikelnummern }))
+    }
+
+    /// The lines of a receipt that were not voided, each with its article number.
+    fn sold(&mut self, head: &Head) -> std::result::Result<Vec<(ZeileEingabe, Option<String>)>, Complaint> {
+        let mut sold = Vec::new();
+        for line in self.lines.get(&head.key).cloned().unwrap_or_default() {
+            if line.p_storno {
+                self.note("Left out because they were voided before the receipt was closed, lines");
+                continue;
+            }
+            let zeilen = self.zeilen(line)?;
+            sold.extend(zeilen.into_iter().map(|zeile| (zeile, line.art_nr.clone())));
+        }
+        Ok(sold)
+    }
+
+    /// A reversal that names no receipt was voided at once, unless it takes money back.
+    fn reversal_of_nothing(&mut self, head: &Head, sum: Money) -> std::result::Result<(), Complaint> {
+        if sum > Money::ZERO {
+            self.note("Left out because they were voided at once, without a reversal, receipts");
+            return Ok(());
+        }
+        let name = name(&head.key);
+        Err(format!("{name} is a reversal, but references.csv names no receipt that it reverses"))
     }
 
     /// The receipts that a reversal reverses: those that it refers to as a whole, else those that
@@ -323,6 +279,80 @@ impl<'e> Assembly<'e> {
         };
         by_rate.into_iter().map(zeile).collect()
     }
+}
+
+/// The receipts, of which each stands there once and has its closing.
+fn receipts_once(export: &Export) -> std::result::Result<HashSet<&BonKey>, Complaint> {
+    let closings: HashSet<&Closing> = export.closings.iter().collect();
+    let mut receipts = HashSet::new();
+    for head in &export.heads {
+        let Closing { z_kasse_id, z_nr } = &head.key.closing;
+        if !closings.contains(&head.key.closing) {
+            return Err(format!("cashpointclosing.csv has no closing {z_nr} of register {z_kasse_id}"));
+        }
+        if !receipts.insert(&head.key) {
+            return Err(format!("transactions.csv has {} twice", name(&head.key)));
+        }
+    }
+    Ok(receipts)
+}
+
+type LinesByReceipt<'e> = HashMap<&'e BonKey, Vec<&'e Line>>;
+
+fn lines_by_receipt<'e>(
+    export: &'e Export,
+    receipts: &HashSet<&BonKey>,
+) -> std::result::Result<LinesByReceipt<'e>, Complaint> {
+    let mut places = HashSet::new();
+    for line in &export.lines {
+        if !receipts.contains(&line.key) {
+            return Err(format!("transactions.csv has no {}, which lines.csv has", name(&line.key)));
+        }
+        if !places.insert((&line.key, line.pos_zeile.as_str())) {
+            return Err(format!("lines.csv has position {} of {} twice", line.pos_zeile, name(&line.key)));
+        }
+    }
+    Ok(grouped(export.lines.iter().map(|line| (&line.key, line))))
+}
+
+type AmountsByPosition<'e> = HashMap<(&'e BonKey, &'e str), Vec<&'e Amount>>;
+
+fn amounts_by_position(export: &Export) -> std::result::Result<AmountsByPosition<'_>, Complaint> {
+    let places: HashSet<_> = export.lines.iter().map(|line| (&line.key, line.pos_zeile.as_str())).collect();
+    for amount in &export.amounts {
+        if !places.contains(&(&amount.key, amount.pos_zeile.as_str())) {
+            let (position, key) = (&amount.pos_zeile, name(&amount.key));
+            return Err(format!("lines.csv has no position {position} of {key}, which lines_vat.csv has"));
+        }
+    }
+    Ok(grouped(export.amounts.iter().map(|amount| ((&amount.key, amount.pos_zeile.as_str()), amount))))
+}
+
+/// The rates by closing and key, of which each is one rate.
+fn rates(export: &Export) -> std::result::Result<HashMap<(&Closing, i64), Percent>, Complaint> {
+    let mut rates = HashMap::new();
+    for (closing, key, rate) in &export.rates {
+        if rates.insert((closing, *key), *rate).is_some_and(|other| other != *rate) {
+            let Closing { z_kasse_id, z_nr } = closing;
+            return Err(format!("vat.csv has two rates {key} in closing {z_nr} of register {z_kasse_id}"));
+        }
+    }
+    Ok(rates)
+}
+
+fn grouped<K: Eq + Hash, V>(pairs: impl Iterator<Item = (K, V)>) -> HashMap<K, Vec<V>> {
+    let mut groups: HashMap<K, Vec<V>> = HashMap::new();
+    for (key, value) in pairs {
+        groups.entry(key).or_default().push(value);
+    }
+    groups
+}
+
+/// What the lines of a receipt come to.
+fn total(head: &Head, zeilen: &[ZeileEingabe]) -> std::result::Result<Money, Complaint> {
+    let mut amounts = zeilen.iter().filter_map(|zeile| zeile.gesamt);
+    let sum = amounts.try_fold(Money::ZERO, Money::plus);
+    sum.map_err(|_| format!("{} comes to more than can be", name(&head.key)))
 }
 
 /// The sum of two amounts of which either may be missing; none where it is too large.
