@@ -69,17 +69,12 @@ pub fn check(
         broken += belege::broken_links(&Tx::new(&snapshot, tenant.id, clock()))?;
     }
     lines.push(Line::counted("checksums of final documents follow from their content", broken));
-    let altered = "archived PDFs and attachments have the content that their sha256 names";
-    began(altered);
-    lines.push(Line::found(altered, altered_content(&snapshot, clock)?));
+    lines.extend(contents(&snapshot, clock, &began)?);
     let (is_sealed, seals) = match audit::sealed(&snapshot, secret)? {
         Sealed::Since(_, how) => (true, Line { finding: Some(how), ..Line::counted(SEALS, 0) }),
         Sealed::Not(why) => (false, Line { finding: Some(why), ..Line::counted(SEALS, 0) }),
         Sealed::Broken(what) => (false, Line::found(SEALS, Some(what))),
     };
-    let erechnungen = "e-invoices are the bytes that their sha256 names";
-    began(erechnungen);
-    lines.push(found(erechnungen, altered_erechnung(&snapshot, clock)?));
     let evidence = "final documents, their history, PDFs and attachments are as they were written";
     began(evidence);
     lines.push(Line::found(evidence, broken_evidence(&snapshot, is_sealed, clock)?));
@@ -113,6 +108,16 @@ fn count(connection: &Connection, sql: &str) -> Result<i64> {
 
 /// Whose finding says what the proofs above are worth.
 const SEALS: &str = "log and documents are sealed with the secret of this machine";
+
+/// Whether what was stored whole is what its sha256 says.
+fn contents(connection: &Connection, clock: &Clock, began: impl Fn(&str)) -> Result<Vec<Line>> {
+    let files = "archived PDFs and attachments have the content that their sha256 names";
+    began(files);
+    let files = Line::found(files, altered_content(connection, clock)?);
+    let erechnungen = "e-invoices are the bytes that their sha256 names";
+    began(erechnungen);
+    Ok(vec![files, Line::found(erechnungen, altered_erechnung(connection, clock)?)])
+}
 
 /// The first e-invoice that is not what its sha256 says.
 fn altered_erechnung(connection: &Connection, clock: &Clock) -> Result<Option<String>> {

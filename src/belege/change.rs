@@ -118,14 +118,10 @@ fn header(
     einstellungen: &Einstellungen,
     hints: &mut Hints,
 ) -> Result<Beleg> {
+    let vb_id = vertriebler_of(tx, old, &change, hints)?;
     let datum = match change.beleg_datum.value() {
         None => old.datum(),
         Some(datum) => new_date(tx, old, datum, einstellungen)?,
-    };
-    let vb_id = match &change.vb_id {
-        Change::Keep => old.vb_id,
-        Change::Clear => None,
-        Change::Set(vb_id) => vertriebler::resolve(tx, vb_id, hints)?,
     };
     let gutschrift = gutschrift::asked(old.beleg_typ, change.gutschrift.apply(Some(old.gutschrift)))?;
     Ok(Beleg {
@@ -152,6 +148,20 @@ fn header(
         updated_at: tx.now(),
         ..old.clone()
     })
+}
+
+/// The sales representative after the change.
+fn vertriebler_of(
+    tx: &WriteTx<'_>,
+    old: &Beleg,
+    change: &BelegChange,
+    hints: &mut Hints,
+) -> Result<Option<i64>> {
+    match &change.vb_id {
+        Change::Keep => Ok(old.vb_id),
+        Change::Clear => Ok(None),
+        Change::Set(vb_id) => vertriebler::resolve(tx, vb_id, hints),
+    }
 }
 
 /// A new date stays in the year of the number (D4).

@@ -117,7 +117,14 @@ impl Angaben {
             _ => None,
         };
         let lieferscheine = distinct(lieferungen.iter().map(|lieferung| &lieferung.beleg_nummer));
-        Ok(Angaben { steuerart, lieferdatum, lieferdatum_angenommen, lieferscheine, kontrakt, positionen: waren })
+        Ok(Angaben {
+            steuerart,
+            lieferdatum,
+            lieferdatum_angenommen,
+            lieferscheine,
+            kontrakt,
+            positionen: waren,
+        })
     }
 }
 

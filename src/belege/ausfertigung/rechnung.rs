@@ -3,11 +3,10 @@
 use super::angaben::{Partie, Ware};
 use super::kopie::Kopie;
 use super::{Vorlage, worte};
-use crate::belege::model::BelegPosition;
+use crate::belege::model::{Beleg, BelegPosition};
 use crate::erechnung::{
     Art, Bezug, Kontakt, Merkmal, Partei, Position, Profil, Rechnung, Skonto, Zahlungsbedingungen,
 };
-use crate::rules::document::Seite;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::stammdaten::ERechnung;
 use crate::tenants::firma::Firma;
@@ -25,40 +24,27 @@ pub fn rechnung(vorlage: &Vorlage<'_>, gewuenscht: Profil, hints: &mut Hints) ->
     let Vorlage { beleg, partner, firma, angaben, .. } = vorlage;
     let (firma, partner) = (seite_der_firma(firma), seite_des_partners(partner));
     let (art, verkaeufer, kaeufer) = match beleg.gutschrift {
-        true => (Art::Gutschrift, partner, Partei { kennung: None, ..firma }),
+        true => (Art::Gutschrift, partner, firma),
         false => (Art::Rechnung, firma, partner),
     };
     if angaben.lieferdatum_angenommen {
         let message = "Ohne Lieferdatum gilt das Belegdatum als Tag der Lieferung.";
         hints.add_field(HintCode::LieferdatumAngenommen, "lieferdatum", message);
     }
-    let skonto = beleg.skonto_tage.zip(beleg.skonto_prozent).map(|(tage, prozent)| Skonto { tage, prozent });
     let waren = worte::paired(vorlage);
     Rechnung {
         gewuenscht,
         art,
         nummer: beleg.beleg_nummer.clone(),
         datum: beleg.datum(),
-        storno_von: vorlage
-            .storno_von
-            .map(|beleg| Bezug { nummer: beleg.beleg_nummer.clone(), datum: beleg.datum() }),
+        storno_von: vorlage.storno_von.map(bezug),
         lieferdatum: angaben.lieferdatum,
         leistung_von: beleg.leistung_von.map(|day| day.0),
         leistung_bis: beleg.leistung_bis.map(|day| day.0),
-        zahlung: Zahlungsbedingungen {
-            ziel_tage: beleg.zahlungsziel_tage,
-            text: beleg.zahlungsbedingung.clone(),
-            skonto,
-        },
-        kaeuferreferenz: match art {
-            Art::Rechnung => vorlage.partner.kaeuferreferenz.clone(),
-            Art::Gutschrift => None,
-        },
+        zahlung: zahlung(beleg),
+        kaeuferreferenz: vorlage.partner.kaeuferreferenz.clone().filter(|_| art == Art::Rechnung),
         kontrakt: angaben.kontrakt.clone(),
-        bestellnummer: match beleg.beleg_typ.seite() {
-            Seite::Verkauf => beleg.fremdbelegnummer.clone(),
-            Seite::Einkauf => None,
-        },
+        bestellnummer: beleg.fremdbelegnummer.clone().filter(|_| art == Art::Rechnung),
         lieferschein: match angaben.lieferscheine.as_slice() {
             [one] => Some(one.clone()),
             _ => None,
@@ -69,6 +55,15 @@ pub fn rechnung(vorlage: &Vorlage<'_>, gewuenscht: Profil, hints: &mut Hints) ->
         kaeufer,
         positionen: waren.map(|(position, ware)| zeile(position, ware, art)).collect(),
     }
+}
+
+fn bezug(beleg: &Beleg) -> Bezug {
+    Bezug { nummer: beleg.beleg_nummer.clone(), datum: beleg.datum() }
+}
+
+fn zahlung(beleg: &Beleg) -> Zahlungsbedingungen {
+    let skonto = beleg.skonto_tage.zip(beleg.skonto_prozent).map(|(tage, prozent)| Skonto { tage, prozent });
+    Zahlungsbedingungen { ziel_tage: beleg.zahlungsziel_tage, text: beleg.zahlungsbedingung.clone(), skonto }
 }
 
 fn seite_der_firma(firma: &Firma) -> Partei {
