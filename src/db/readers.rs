@@ -389,10 +389,12 @@ mod tests {
             Ok(connection.query_row("select count(*) from sqlite_schema", [], |row| row.get(0))?)
         };
         let read = || -> i64 { readers.read(Lane::Fast, count).unwrap() };
+        end_snapshot();
         let kept = read();
+        assert!(KEPT.with_borrow(Option::is_some));
         std::thread::scope(|scope| {
             let closed = scope.spawn(|| readers.door.close().1);
-            while !readers.door.is_closed() {
+            while !readers.door.is_closed() && !closed.is_finished() {
                 std::thread::yield_now();
             }
             assert_eq!(read(), kept);
