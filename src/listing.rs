@@ -29,7 +29,7 @@ impl Listing {
     }
 
     /// A page of rows that are there already, of so many.
-    pub fn of<T: Serialize>(page: impl IntoIterator<Item = T>, count: usize) -> Result<Listing> {
+    pub fn from_page<T: Serialize>(page: impl IntoIterator<Item = T>, count: usize) -> Result<Listing> {
         let mut listing = Listing::empty(i64::try_from(count).unwrap_or(i64::MAX));
         page.into_iter().try_for_each(|row| listing.rows.push(&row))?;
         Ok(listing)

@@ -70,7 +70,7 @@ impl Company {
             query: String::new(),
             headers: HeaderMap::new(),
             malformed: None,
-            body: Body::of(body.into_bytes()),
+            body: Body::from_bytes(body.into_bytes()),
         };
         let call = Call::new(&request, route.query, ids, Strictness::default()).unwrap();
         let Run::Write(run) = route.run else { panic!("{pattern} does not write") };

@@ -34,7 +34,7 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by a.id",
 };
 
-fn of(besitzer: Besitzer) -> Filter<'static> {
+fn of_owner(besitzer: Besitzer) -> Filter<'static> {
     let (kunde, artikel) = ids(besitzer);
     let mut filter = Filter::of("a");
     filter.when("a.kunde_id = :kunde", ":kunde", kunde);
@@ -51,7 +51,7 @@ fn ids(besitzer: Besitzer) -> (Option<Uuid>, Option<Uuid>) {
 
 /// One page of the attachments of a record.
 pub fn list(tx: &Tx<'_>, besitzer: Besitzer, page: Page) -> Result<Listing> {
-    tx.list(&LIST, &of(besitzer), page, |row, rows| rows.push(&Anhang::read(row)?))
+    tx.list(&LIST, &of_owner(besitzer), page, |row, rows| rows.push(&Anhang::read(row)?))
 }
 
 /// One attachment of a record with its content.

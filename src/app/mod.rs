@@ -45,14 +45,14 @@ use crate::gate::{ANSWERS, ANSWERS_OF_STRANGERS, Gate, Policy};
 use crate::http::budget::Budget;
 use crate::http::router::Router;
 use crate::http::server::{Limits, serve};
-use crate::import::Kind;
+use crate::import::ImportKind;
 use crate::{
     annahmescheine, artikel, biozertifikate, chargen, kasse, kontrakte, kunden, produktion, steuersaetze,
     vertriebler,
 };
 
 /// Every kind of import, in the order in which a new company needs them.
-pub fn imports() -> impl Iterator<Item = Kind> {
+pub fn imports() -> impl Iterator<Item = ImportKind> {
     let by_row = [
         artikel::IMPORTS,
         vertriebler::IMPORTS,
@@ -64,7 +64,7 @@ pub fn imports() -> impl Iterator<Item = Kind> {
         annahmescheine::IMPORTS,
         steuersaetze::IMPORTS,
     ];
-    by_row.into_iter().flatten().map(Kind::Rows).chain(kasse::IMPORTS.iter().map(Kind::Groups))
+    by_row.into_iter().flatten().map(ImportKind::Rows).chain(kasse::IMPORTS.iter().map(ImportKind::Groups))
 }
 
 /// A service on a database. It holds the lock that keeps a second one away.

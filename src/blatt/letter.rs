@@ -54,7 +54,7 @@ struct Foot<'b> {
 
 /// Lays out the whole sheet.
 pub fn lay_out(blatt: &Blatt, logo: Option<&Image>, typesetter: &mut Typesetter) -> Result<Pages, DrawError> {
-    let foot = Foot::of(&blatt.absender, typesetter);
+    let foot = Foot::new(&blatt.absender, typesetter);
     let mut flow = Flow::new(typesetter, SUBJECT, foot.height + 7.0 * MM);
     let (begin, shown) = head(blatt, logo, &mut flow);
     flow.y = begin;
@@ -224,7 +224,7 @@ fn across(blatt: &Blatt, flow: &mut Flow) {
 }
 
 impl<'b> Foot<'b> {
-    fn of(absender: &'b Absender, typesetter: &mut Typesetter) -> Foot<'b> {
+    fn new(absender: &'b Absender, typesetter: &mut Typesetter) -> Foot<'b> {
         let columns = foot_texts(absender).into_iter().zip(FOOT_COLUMNS).map(|(texts, (_, width))| {
             let lines: Vec<_> = texts.iter().flat_map(|text| typesetter.lines(text, FOOT, width)).collect();
             at_most(lines, FOOT_LINES)

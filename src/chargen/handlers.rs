@@ -65,7 +65,7 @@ pub fn available(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let offset = usize::try_from(page.offset).unwrap_or(usize::MAX);
     let limit = page.limit.map_or(usize::MAX, |limit| limit as usize);
     let shown = batches.iter().skip(offset).take(limit);
-    let reply = Reply::array(Listing::of(shown, batches.len())?, cut).with_notes(&notes);
+    let reply = Reply::array(Listing::from_page(shown, batches.len())?, cut).with_notes(&notes);
     Ok(match missing {
         Some(missing) => reply.with("x-fehlmenge", missing.to_string()),
         None => reply,

@@ -16,7 +16,7 @@ use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Failure;
 use crate::http::json::Json;
 use crate::http::wire::At;
-use crate::import::Kind;
+use crate::import::ImportKind;
 use crate::import::file::{Rows, bytes, decode, read};
 use crate::rules::error::Hints;
 
@@ -33,14 +33,14 @@ pub struct Arguments {
 #[derive(Clone, Copy)]
 enum What {
     /// Rows of this kind.
-    Rows(Kind),
+    Rows(ImportKind),
     /// The export of a cash register.
     Dsfinvk,
 }
 
 /// Reads a kind by its name; another one is wrong usage.
 fn what() -> impl TypedValueParser<Value = What> {
-    let names = imports().map(Kind::name).chain([dsfinvk::KIND]);
+    let names = imports().map(ImportKind::name).chain([dsfinvk::KIND]);
     PossibleValuesParser::new(names)
         .map(|name| imports().find(|kind| kind.name() == name).map_or(What::Dsfinvk, What::Rows))
 }
@@ -69,7 +69,7 @@ pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outco
 pub fn store_all(
     connection: &Connection,
     tenant: TenantId,
-    kind: Kind,
+    kind: ImportKind,
     rows: &Rows<'_>,
     groups: &[Vec<usize>],
     hints: &mut Hints,
@@ -91,7 +91,7 @@ pub fn store_all(
 }
 
 /// Checks all types before the write lock is taken.
-fn check(kind: Kind, rows: &Rows<'_>) -> Result<(), String> {
+fn check(kind: ImportKind, rows: &Rows<'_>) -> Result<(), String> {
     for (line, row) in &rows.rows {
         let mut hints = Hints::default();
         let checked = kind.check(row, &mut At::row(&mut hints, rows.tabular));

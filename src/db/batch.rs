@@ -102,17 +102,17 @@ impl<'b> Batch<'b> {
     }
 
     fn in_savepoint<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        run(self.connection, "savepoint request")?;
+        execute(self.connection, "savepoint request")?;
         match work() {
             Ok(value) => {
-                run(self.connection, "release request").inspect_err(|_| self.failed.set(true))?;
+                execute(self.connection, "release request").inspect_err(|_| self.failed.set(true))?;
                 Ok(value)
             }
             Err(failure) => {
                 // Some failures undo the whole transaction; then there is no savepoint left.
                 if !self.connection.is_autocommit() {
-                    let undone = run(self.connection, "rollback to request")
-                        .and_then(|()| run(self.connection, "release request"));
+                    let undone = execute(self.connection, "rollback to request")
+                        .and_then(|()| execute(self.connection, "release request"));
                     self.failed.set(self.failed.get() || undone.is_err());
                 }
                 Err(failure)
@@ -127,14 +127,14 @@ impl<'b> Batch<'b> {
 }
 
 /// Runs a statement that begins or ends something; it stays prepared.
-pub(super) fn run(connection: &Connection, sql: &str) -> Result<()> {
+pub(super) fn execute(connection: &Connection, sql: &str) -> Result<()> {
     connection.prepare_cached(sql)?.execute([])?;
     Ok(())
 }
 
 /// Commits; an error where nothing is kept.
 pub(super) fn commit(connection: &Connection) -> Result<Ended> {
-    match run(connection, "commit") {
+    match execute(connection, "commit") {
         Ok(()) => Ok(Ended::Committed),
         Err(failure) if undid_commit(&failure) => Err(failure),
         Err(failure) => {

@@ -34,7 +34,7 @@ pub struct Cache {
 
 impl Cache {
     /// An empty cache. From now on each statement of the connection fails that would write a cached table.
-    pub fn of(connection: &Connection) -> Result<Cache> {
+    pub fn new(connection: &Connection) -> Result<Cache> {
         connection.authorizer(Some(|context: AuthContext<'_>| match context.action {
             AuthAction::Insert { table_name }
             | AuthAction::Update { table_name, .. }
@@ -110,7 +110,7 @@ mod tests {
         let folder = tempfile::TempDir::new().unwrap();
         let [ours, other] = [(); 2].map(|()| database(&folder.path().join("test.db")));
         other.execute_batch("create table artikel (preis); insert into artikel values (1)").unwrap();
-        let cache = Cache::of(&ours).unwrap();
+        let cache = Cache::new(&ours).unwrap();
         assert_eq!(price(&cache, 1, &ours), 1);
         // Written behind its back: it is cached indeed, and of each company apart.
         ours.authorizer(None::<fn(AuthContext<'_>) -> Authorization>).unwrap();
@@ -124,7 +124,7 @@ mod tests {
     fn cached_tables_cannot_be_written() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("create table artikel (a); create table beleg (a)").unwrap();
-        Cache::of(&connection).unwrap();
+        Cache::new(&connection).unwrap();
         for statement in ["insert into {} values (1)", "update {} set a = 1", "delete from {}"] {
             let on = |table: &str| connection.execute(&statement.replace("{}", table), []);
             assert!(on("beleg").is_ok(), "{statement}");
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn no_more_is_kept_than_there_is_room_for() {
-        let cache = Cache::of(&Connection::open_in_memory().unwrap()).unwrap();
+        let cache = Cache::new(&Connection::open_in_memory().unwrap()).unwrap();
         for key in 0..MAX_ENTRIES * 2 + 1 {
             cache.get_or_read(1, "artikel", &key.to_be_bytes(), || Ok(key)).unwrap();
         }

@@ -70,7 +70,7 @@ impl Checkpoints {
         let work = move || {
             while woken.recv().is_ok() {
                 let mut moved = by_thread.lock().unwrap_or_else(PoisonError::into_inner);
-                match run(&connection, "passive") {
+                match run_checkpoint(&connection, "passive") {
                     Ok(state) => *moved = state.moved,
                     Err(error) => failed(&error),
                 }
@@ -165,7 +165,7 @@ pub fn settle(database: &Path, is_ours: bool) -> Result<()> {
     if !is_ours {
         connection.busy_timeout(Duration::ZERO)?;
     }
-    match run(&connection, "truncate")?.done || !is_ours {
+    match run_checkpoint(&connection, "truncate")?.done || !is_ours {
         true => Ok(()),
         false => Err(Failure::Broken(format!(
             "another program reads {}, and what the last run left in its log cannot be moved: end that program",
@@ -188,7 +188,7 @@ fn begin_anew(writer: &Connection, mode: &str, moved: &mut i32, patience: Durati
 fn run_for(writer: &Connection, mode: &str, patience: Duration) -> bool {
     let checkpoint = || {
         writer.busy_timeout(patience)?;
-        let state = run(writer, mode);
+        let state = run_checkpoint(writer, mode);
         wait_for_others(writer)?;
         state
     };
@@ -203,7 +203,7 @@ struct State {
     moved: i32,
 }
 
-fn run(connection: &Connection, mode: &str) -> rusqlite::Result<State> {
+fn run_checkpoint(connection: &Connection, mode: &str) -> rusqlite::Result<State> {
     let pragma = format!("pragma wal_checkpoint({mode})");
     connection.query_row(&pragma, [], |row| Ok(State { done: !row.get::<_, bool>(0)?, moved: row.get(2)? }))
 }

@@ -69,7 +69,7 @@ pub(super) struct Pages<'c> {
 }
 
 impl<'c> Pages<'c> {
-    pub fn of(connection: &'c Connection, target: &'c mut Connection) -> Result<Pages<'c>> {
+    pub fn new(connection: &'c Connection, target: &'c mut Connection) -> Result<Pages<'c>> {
         let backup = Backup::new(connection, target)?;
         Ok(Pages { backup, done: 0, beginnings: 1, in_vain: 0 })
     }

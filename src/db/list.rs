@@ -100,7 +100,7 @@ impl<'f> Filter<'f> {
         text: Option<&str>,
         condition: impl Fn(&dyn Fn(&str) -> String) -> String,
     ) {
-        let words = match Search::of(text) {
+        let words = match Search::parse(text) {
             Search::All => return,
             Search::Nothing => return self.and("false"),
             Search::Words(words) => words,

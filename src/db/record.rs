@@ -19,17 +19,17 @@ pub enum Part {
 /// A text as it lies in its row: `&str`, or an `Option` of it where the column can be null.
 pub trait Borrowed<'r>: Sized {
     /// The text of a column, if it has one.
-    fn of(text: Option<&'r str>) -> Option<Self>;
+    fn from_column(text: Option<&'r str>) -> Option<Self>;
 }
 
 impl<'r> Borrowed<'r> for &'r str {
-    fn of(text: Option<&'r str>) -> Option<&'r str> {
+    fn from_column(text: Option<&'r str>) -> Option<&'r str> {
         text
     }
 }
 
 impl<'r> Borrowed<'r> for Option<&'r str> {
-    fn of(text: Option<&'r str>) -> Option<Option<&'r str>> {
+    fn from_column(text: Option<&'r str>) -> Option<Option<&'r str>> {
         Some(text)
     }
 }
@@ -37,7 +37,7 @@ impl<'r> Borrowed<'r> for Option<&'r str> {
 /// A column of a row, a text that is not copied.
 pub fn borrowed<'r, T: Borrowed<'r>>(row: &'r Row<'_>, at: usize) -> rusqlite::Result<T> {
     let text = row.get_ref(at)?.as_str_or_null()?;
-    T::of(text).ok_or_else(|| rusqlite::Error::InvalidColumnType(at, String::new(), Type::Null))
+    T::from_column(text).ok_or_else(|| rusqlite::Error::InvalidColumnType(at, String::new(), Type::Null))
 }
 
 /// Declares in which columns a struct stands; the module gets private items of it:

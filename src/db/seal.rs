@@ -53,7 +53,7 @@ impl Secret {
         let mut bytes = [0; BYTES];
         getrandom::fill(&mut bytes)
             .map_err(|error| Failure::Broken(format!("no random numbers: {error}")))?;
-        let secret = Secret::of(bytes, Vec::new());
+        let secret = Secret::new(bytes, Vec::new());
         let (file, part) = (file_of(database), secret.write_part(database)?);
         let linked = fs::hard_link(&part, &file);
         match &linked {
@@ -80,12 +80,12 @@ impl Secret {
             values.map(unhex).collect()
         };
         match (named("secret").as_deref(), named("begun")) {
-            (Some([bytes]), Some(begun)) => Ok(Some(Secret::of(*bytes, begun))),
+            (Some([bytes]), Some(begun)) => Ok(Some(Secret::new(*bytes, begun))),
             _ => Err(Failure::Broken(format!("{} is damaged: move it away, or put it back", file.display()))),
         }
     }
 
-    fn of(bytes: [u8; BYTES], begun: Vec<Seal>) -> Secret {
+    fn new(bytes: [u8; BYTES], begun: Vec<Seal>) -> Secret {
         // HMAC fills a shorter key up with zeros.
         let mut block = [0; 64];
         block[..BYTES].copy_from_slice(&bytes);
@@ -183,7 +183,7 @@ pub fn install(connection: &Connection, secret: Option<&Secret>) -> rusqlite::Re
     let last = Mutex::new((Content::default(), [0; 32]));
     connection.create_scalar_function("siegel", -1, flags, move |context| {
         let Some(heads) = &heads else { return Ok(None) };
-        let content = Content::of(context);
+        let content = Content::from_arguments(context);
         let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
         if last.0 != content {
             *last = (content, [0; 32]);
@@ -193,7 +193,9 @@ pub fn install(connection: &Connection, secret: Option<&Secret>) -> rusqlite::Re
     })?;
     let rows = secret.map(|secret| secret.rows);
     connection.create_scalar_function("kurzsiegel", -1, flags, move |context| {
-        let seal = |key: &[u8; 16]| SipHasher24::new_with_key(key).hash(&Content::of(context).0).as_bytes();
+        let seal = |key: &[u8; 16]| {
+            SipHasher24::new_with_key(key).hash(&Content::from_arguments(context).0).as_bytes()
+        };
         Ok(rows.as_ref().map(seal))
     })
 }
@@ -208,7 +210,7 @@ impl Content {
         Content(Vec::with_capacity(256))
     }
 
-    fn of(context: &Context<'_>) -> Content {
+    fn from_arguments(context: &Context<'_>) -> Content {
         let mut content = Content::with_room();
         (0..context.len()).for_each(|at| content.value(context.get_raw(at)));
         content
@@ -312,7 +314,7 @@ mod tests {
     #[test]
     fn values_are_told_apart_by_type_and_length() {
         let connection = Connection::open_in_memory().unwrap();
-        let secret = Secret::of([7; BYTES], Vec::new());
+        let secret = Secret::new([7; BYTES], Vec::new());
         install(&connection, Some(&secret)).unwrap();
         let calls = [
             "'a', 'b'",
@@ -349,7 +351,7 @@ mod tests {
     #[test]
     fn a_head_is_sealed_with_hmac_sha256() {
         let connection = Connection::open_in_memory().unwrap();
-        install(&connection, Some(&Secret::of([0x0b; BYTES], Vec::new()))).unwrap();
+        install(&connection, Some(&Secret::new([0x0b; BYTES], Vec::new()))).unwrap();
         let seal: Seal = connection.query_row("select siegel('ab', 3)", [], |row| row.get(0)).unwrap();
         let mut expected = Hmac::<Sha256>::new_from_slice(&[0x0b; BYTES]).unwrap();
         expected.update(&[2, 2, b'a', b'b', 1, 6]);

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::completion::{Trail, shortened};
 use super::idempotency::Repeatable;
-use super::ip_limit::Kind;
+use super::ip_limit::Limited;
 use super::key::{self, PresentedKey};
 use super::{Gate, address};
 use crate::db::error::exceeded_budget;
@@ -182,20 +182,20 @@ impl Gate {
             return Ok(());
         };
         trail.counted_for_address = true;
-        self.limit_address(trail, Kind::Route(at))
+        self.limit_address(trail, Limited::Route(at))
     }
 
     /// A request without a valid key counts against its address: from the eleventh in a minute on
     /// it is no longer 401 but 429 (D20). A valid key from the same address never suffers.
     fn without_key(&self, failure: Failure, trail: &mut Trail) -> Failure {
         let is_401 = matches!(&failure, Failure::Refused(refusal) if error::status(refusal.code) == 401);
-        match is_401.then(|| self.limit_address(trail, Kind::WithoutKey)) {
+        match is_401.then(|| self.limit_address(trail, Limited::WithoutKey)) {
             Some(Err(too_many)) => too_many,
             _ => failure,
         }
     }
 
-    fn limit_address(&self, trail: &mut Trail, kind: Kind) -> Result<()> {
+    fn limit_address(&self, trail: &mut Trail, kind: Limited) -> Result<()> {
         let neighbourhood = address::neighbourhood(trail.address);
         self.ip_limit.take(neighbourhood, kind, (self.clock)()).map_err(|seconds| {
             trail.retry_after = Some(seconds);
@@ -220,7 +220,7 @@ impl Gate {
         if !self.answers.has_room(&caller.key_id) {
             return Err(too_many_unread());
         }
-        let repeatable = Repeatable::of(&call, caller)?.map(|repeatable| (repeatable, caller.tenant));
+        let repeatable = Repeatable::from_call(&call, caller)?.map(|repeatable| (repeatable, caller.tenant));
         if let Some((repeatable, tenant)) = &repeatable {
             let now = (self.clock)();
             let stored = self.readers.read(lane, |c| repeatable.stored(&Tx::new(c, *tenant, now)))?;

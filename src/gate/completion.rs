@@ -39,7 +39,7 @@ pub struct Trail {
 
 impl Trail {
     /// At the beginning.
-    pub fn of(address: IpAddr) -> Trail {
+    pub fn new(address: IpAddr) -> Trail {
         Trail {
             address,
             caller: None,

@@ -23,7 +23,7 @@ impl Origins {
     pub fn preflight(&self, request: &Request) -> Option<Reply> {
         let asks =
             request.method == "OPTIONS" && request.headers.contains_key("access-control-request-method");
-        if !asks || self.of(request).is_none() {
+        if !asks || self.known_origin(request).is_none() {
             return None;
         }
         let reply = Reply { status: 204, ..Reply::default() };
@@ -38,7 +38,7 @@ impl Origins {
             return reply;
         }
         let reply = reply.with("vary", "origin");
-        match self.of(request) {
+        match self.known_origin(request) {
             Some(origin) => reply
                 .with("access-control-allow-origin", origin)
                 .with("access-control-expose-headers", ANSWER_HEADERS),
@@ -46,8 +46,8 @@ impl Origins {
         }
     }
 
-    /// The origin of a request, if it is one of these.
-    fn of<'r>(&self, request: &'r Request) -> Option<&'r str> {
+    /// The origin of a request, if it is one of ours.
+    fn known_origin<'r>(&self, request: &'r Request) -> Option<&'r str> {
         let origin = request.headers.get("origin")?.to_str().ok()?;
         self.0.iter().any(|known| known == origin).then_some(origin)
     }

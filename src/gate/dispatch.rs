@@ -16,7 +16,7 @@ use crate::db::batch::{Batch, Ended, Job};
 use crate::db::readers::Lane;
 use crate::db::tx::WriteTx;
 use crate::failure::{Failure, Result};
-use crate::http::answering::{Answering, BodyWanted, Outcome, Work};
+use crate::http::answering::{Answering, BodyWanted, Next, Work};
 use crate::http::error;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
@@ -26,8 +26,8 @@ use crate::http::route::BodyLimit;
 const LARGE_BODY: usize = 64 << 10;
 
 impl Answering for Gate {
-    fn answer(self: Arc<Gate>, request: Request) -> Outcome {
-        let trail = Trail::of(address::client(request.peer, &request.headers, &self.proxies));
+    fn answer(self: Arc<Gate>, request: Request) -> Next {
+        let trail = Trail::new(address::client(request.peer, &request.headers, &self.proxies));
         self.admit_in_place(request, trail)
     }
 
@@ -44,15 +44,15 @@ impl Answering for Gate {
 
 impl Gate {
     /// Checks a request on this thread and dispatches what comes of it.
-    fn admit_in_place(self: Arc<Gate>, request: Request, mut trail: Trail) -> Outcome {
+    fn admit_in_place(self: Arc<Gate>, request: Request, mut trail: Trail) -> Next {
         let admission = self.admit(&request, &mut trail, Lane::Fast);
         self.dispatch(admission, request, trail)
     }
 
     /// Carries out what admission came to.
-    fn dispatch(self: Arc<Gate>, admission: Admission, request: Request, trail: Trail) -> Outcome {
+    fn dispatch(self: Arc<Gate>, admission: Admission, request: Request, trail: Trail) -> Next {
         match admission {
-            Admission::Reply(reply) => Outcome::Done(self.finish_audited(&request, trail, reply)),
+            Admission::Reply(reply) => Next::Done(self.finish_audited(&request, trail, reply)),
             Admission::Write(write) => self.to_writer(request, trail, write),
             Admission::Verify(key) => self.to_verification(&key, request, trail),
             Admission::Slow => self.to_slow_lane(request, trail),
@@ -62,16 +62,16 @@ impl Gate {
                     let admission = self.admit(&request, &mut trail, Lane::Fast);
                     self.dispatch_here(admission, request, trail)
                 });
-                Outcome::Heavy(Duration::ZERO, work)
+                Next::Heavy(Duration::ZERO, work)
             }
             Admission::Body(limit) => self.wait_for_body(limit, request, trail),
         }
     }
 
     /// Waits until the socket has read the body.
-    fn wait_for_body(self: Arc<Gate>, limit: BodyLimit, mut request: Request, mut trail: Trail) -> Outcome {
+    fn wait_for_body(self: Arc<Gate>, limit: BodyLimit, mut request: Request, mut trail: Trail) -> Next {
         let key = trail.caller.as_ref().map_or_else(String::new, |caller| caller.key_id.clone());
-        Outcome::Body(BodyWanted::new(limit.bytes(), key, move |body| {
+        Next::Body(BodyWanted::new(limit.bytes(), key, move |body| {
             request.body = body;
             if request.body.len() <= LARGE_BODY {
                 let admission = self.admit_body(&request, &mut trail);
@@ -83,19 +83,19 @@ impl Gate {
                 let admission = self.admit_body(&request, &mut trail);
                 self.dispatch_here(admission, request, trail)
             });
-            Outcome::Heavy(pause, work)
+            Next::Heavy(pause, work)
         }))
     }
 
     /// Leaves the dispatch to a thread of the sockets: it takes locks that every request takes, and a thread of low
     /// priority that held one would keep all of them waiting.
-    fn dispatch_here(self: Arc<Gate>, admission: Admission, request: Request, trail: Trail) -> Outcome {
-        Outcome::Here(Work::new(move || self.dispatch(admission, request, trail)))
+    fn dispatch_here(self: Arc<Gate>, admission: Admission, request: Request, trail: Trail) -> Next {
+        Next::Here(Work::new(move || self.dispatch(admission, request, trail)))
     }
 
     /// Waits for the thread that verifies keys. It does nothing else: a client that begins with many requests at
     /// once must not keep it from the keys of others.
-    fn to_verification(self: Arc<Gate>, key: &PresentedKey, request: Request, mut trail: Trail) -> Outcome {
+    fn to_verification(self: Arc<Gate>, key: &PresentedKey, request: Request, mut trail: Trail) -> Next {
         let (tell, told) = oneshot::channel();
         let (gate, address) = (Arc::clone(&self), address::neighbourhood(trail.address));
         let go_on = move |verified: Result<()>| {
@@ -110,16 +110,16 @@ impl Gate {
                 }
             });
             // Where nobody waits any more the request goes on all the same, when this is dropped.
-            drop(tell.send(Outcome::Here(go_on)));
+            drop(tell.send(Next::Here(go_on)));
         };
         if let Err(go_on) = self.verifying.submit(key, address, Box::new(go_on)) {
             go_on(Err(Failure::Busy("too many keys wait to be verified".into())));
         }
-        Outcome::Later(told)
+        Next::Later(told)
     }
 
     /// Waits for a thread of the slow lane. It only reads there.
-    fn to_slow_lane(self: Arc<Gate>, request: Request, mut trail: Trail) -> Outcome {
+    fn to_slow_lane(self: Arc<Gate>, request: Request, mut trail: Trail) -> Next {
         self.metrics.count_slow();
         let (tell, told) = oneshot::channel();
         let gate = Arc::clone(&self);
@@ -137,20 +137,20 @@ impl Gate {
         if let Err(go_on) = self.readers.submit_slow(Box::new(go_on)) {
             go_on(false);
         }
-        Outcome::Later(told)
+        Next::Later(told)
     }
 
     /// Hands a request to the writer.
-    fn to_writer(self: Arc<Gate>, request: Request, trail: Trail, write: PreparedWrite) -> Outcome {
+    fn to_writer(self: Arc<Gate>, request: Request, trail: Trail, write: PreparedWrite) -> Next {
         let (tell, told) = oneshot::channel();
         let writer = self.writer.clone();
         writer.submit(Box::new(QueuedWrite { gate: self, request, trail, write, done: None, tell }));
-        Outcome::Later(told)
+        Next::Later(told)
     }
 }
 
 /// What is left of a request whose client hung up; it is done when this is dropped.
-struct Rest(Outcome);
+struct Rest(Next);
 
 impl Job for Rest {
     fn run(&mut self, _: &Batch<'_>) {}
@@ -181,7 +181,7 @@ struct QueuedWrite {
     write: PreparedWrite,
     done: Option<Result<Reply>>,
     /// A client that hung up gets no answer; what was done for it is kept all the same.
-    tell: oneshot::Sender<Outcome>,
+    tell: oneshot::Sender<Next>,
 }
 
 impl Job for QueuedWrite {
@@ -219,6 +219,6 @@ impl Job for QueuedWrite {
                 self.gate.finish_audited(&self.request, self.trail, reply)
             }
         };
-        drop(self.tell.send(Outcome::Done(reply)));
+        drop(self.tell.send(Next::Done(reply)));
     }
 }

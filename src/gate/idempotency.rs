@@ -33,7 +33,7 @@ pub struct Repeatable {
 
 impl Repeatable {
     /// The key of a call, if it has one; only POSTs take it.
-    pub fn of(call: &Call<'_>, caller: &Caller) -> Result<Option<Repeatable>> {
+    pub fn from_call(call: &Call<'_>, caller: &Caller) -> Result<Option<Repeatable>> {
         let mut values = call.request.headers.get_all("idempotency-key").iter();
         let (Some(value), Some(Method::Post), Ok(body)) =
             (values.next(), Method::parse(&call.request.method), call.request.body.content())

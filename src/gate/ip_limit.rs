@@ -18,7 +18,7 @@ const MAX_ADDRESSES: usize = 10_000;
 
 /// What an address has too much of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum Limited {
     /// Requests without a valid key.
     WithoutKey,
     /// Requests of a route that the configuration names; its place in the table.
@@ -28,12 +28,12 @@ pub enum Kind {
 /// The last critical requests of each address.
 #[derive(Default)]
 pub struct IpLimit {
-    seen: Mutex<HashMap<(IpAddr, Kind), VecDeque<i64>>>,
+    seen: Mutex<HashMap<(IpAddr, Limited), VecDeque<i64>>>,
 }
 
 impl IpLimit {
     /// Counts a critical request; where it is one too many, the seconds until the next may come.
-    pub fn take(&self, address: IpAddr, kind: Kind, now: Instant) -> Result<(), i64> {
+    pub fn take(&self, address: IpAddr, kind: Limited, now: Instant) -> Result<(), i64> {
         let now = now.millis();
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.len() >= MAX_ADDRESSES && !seen.contains_key(&(address, kind)) {
@@ -53,7 +53,7 @@ impl IpLimit {
 
 /// Forgets the addresses whose last request is a minute old; where there are none, all: then a
 /// flood from many addresses gets more answers 401, which cost nothing.
-fn make_room(seen: &mut HashMap<(IpAddr, Kind), VecDeque<i64>>, now: i64) {
+fn make_room(seen: &mut HashMap<(IpAddr, Limited), VecDeque<i64>>, now: i64) {
     seen.retain(|_, times| times.back().is_some_and(|last| now - MINUTE < *last));
     if seen.len() >= MAX_ADDRESSES {
         seen.clear();
@@ -71,14 +71,14 @@ mod tests {
         let one: IpAddr = "1.2.3.4".parse().unwrap();
         let other: IpAddr = "1.2.3.5".parse().unwrap();
         for second in 0..10 {
-            assert_eq!(limit.take(one, Kind::WithoutKey, at(second)), Ok(()));
+            assert_eq!(limit.take(one, Limited::WithoutKey, at(second)), Ok(()));
         }
-        assert_eq!(limit.take(one, Kind::WithoutKey, at(10)), Err(50));
-        assert_eq!(limit.take(other, Kind::WithoutKey, at(10)), Ok(()));
-        assert_eq!(limit.take(one, Kind::Route(3), at(10)), Ok(()));
-        assert_eq!(limit.take(one, Kind::WithoutKey, at(60)), Ok(()), "the first is a minute ago");
-        assert_eq!(limit.take(one, Kind::WithoutKey, at(60)), Err(1));
-        assert_eq!(limit.take(one, Kind::WithoutKey, at(-500)), Ok(()), "the clock was put back");
+        assert_eq!(limit.take(one, Limited::WithoutKey, at(10)), Err(50));
+        assert_eq!(limit.take(other, Limited::WithoutKey, at(10)), Ok(()));
+        assert_eq!(limit.take(one, Limited::Route(3), at(10)), Ok(()));
+        assert_eq!(limit.take(one, Limited::WithoutKey, at(60)), Ok(()), "the first is a minute ago");
+        assert_eq!(limit.take(one, Limited::WithoutKey, at(60)), Err(1));
+        assert_eq!(limit.take(one, Limited::WithoutKey, at(-500)), Ok(()), "the clock was put back");
     }
 
     #[test]
@@ -86,7 +86,7 @@ mod tests {
         let limit = IpLimit::default();
         for number in 0..3 * MAX_ADDRESSES as u32 {
             let address = IpAddr::from(number.to_be_bytes());
-            assert_eq!(limit.take(address, Kind::WithoutKey, Instant::from_millis(5)), Ok(()));
+            assert_eq!(limit.take(address, Limited::WithoutKey, Instant::from_millis(5)), Ok(()));
         }
         assert!(limit.seen.lock().unwrap().len() <= MAX_ADDRESSES);
     }

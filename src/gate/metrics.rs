@@ -19,7 +19,7 @@ const DURATIONS: [f64; 12] =
 
 /// By what requests are counted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Kind {
+struct Labels {
     method: &'static str,
     /// The pattern of the route; blank where no route has the path.
     route: &'static str,
@@ -29,7 +29,7 @@ struct Kind {
 /// What is measured.
 pub struct Metrics {
     registry: Registry,
-    requests: Family<Kind, Counter>,
+    requests: Family<Labels, Counter>,
     durations: Histogram,
     slow_lane: Counter,
     wal_bytes: Gauge,
@@ -71,7 +71,7 @@ impl Metrics {
 
     /// Counts an answered request.
     pub fn count(&self, method: &'static str, route: &'static str, status: u16, duration: Duration) {
-        self.requests.get_or_create(&Kind { method, route, status }).inc();
+        self.requests.get_or_create(&Labels { method, route, status }).inc();
         self.durations.observe(duration.as_secs_f64());
     }
 

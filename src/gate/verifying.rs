@@ -86,7 +86,7 @@ impl Verifying {
         let (sender, receiver) = sync_channel(KEYS);
         let waiting = Arc::<Mutex<Waiting>>::default();
         let of_thread = Arc::clone(&waiting);
-        vital("keys", move || run(&connection, &keys, &receiver, &of_thread))
+        vital("keys", move || verify_received(&connection, &keys, &receiver, &of_thread))
             .map_err(|error| Failure::Broken(format!("no thread for keys: {error}")))?;
         Ok(Verifying { waiting, sender })
     }
@@ -110,7 +110,12 @@ impl Verifying {
     }
 }
 
-fn run(connection: &Connection, keys: &Keys, receiver: &Receiver<PresentedKey>, waiting: &Mutex<Waiting>) {
+fn verify_received(
+    connection: &Connection,
+    keys: &Keys,
+    receiver: &Receiver<PresentedKey>,
+    waiting: &Mutex<Waiting>,
+) {
     for key in receiver {
         let begun = Instant::now();
         let holds = catch_unwind(AssertUnwindSafe(|| keys.verify(connection, &key)))

@@ -63,10 +63,10 @@ pub fn write(herkunft: &Herkunft) -> Result<Vec<u8>> {
 
 fn lines(herkunft: &Herkunft) -> Vec<Zeile<'_>> {
     let charge = &herkunft.charge;
-    let einheit = text(&charge.einheit);
+    let einheit = or_blank(&charge.einheit);
     let of_charge = |abschnitt, menge, bemerkung| Zeile {
         abschnitt,
-        charge: [&charge.charge_nr, text(&charge.fremde_charge_nr)],
+        charge: [&charge.charge_nr, or_blank(&charge.fremde_charge_nr)],
         artikel: [&herkunft.artikelnummer, &charge.artikel_bezeichnung],
         menge,
         einheit,
@@ -99,15 +99,15 @@ fn of_partner<'h>(abschnitt: &'static str, partner: &'h Beteiligter) -> Zeile<'h
         partner: [
             &partner.kundennr,
             &partner.name,
-            text(&partner.strasse),
-            text(&partner.plz),
-            text(&partner.ort),
-            text(&partner.staat),
+            or_blank(&partner.strasse),
+            or_blank(&partner.plz),
+            or_blank(&partner.ort),
+            or_blank(&partner.staat),
         ],
-        nummer: text(&partner.beleg_nummer),
+        nummer: or_blank(&partner.beleg_nummer),
         datum: partner.datum,
         menge: partner.menge,
-        einheit: text(&partner.einheit),
+        einheit: or_blank(&partner.einheit),
         bemerkung: if partner.beleg_id.is_none() { "Anfangsbestand" } else { "" },
         ..Zeile::default()
     }
@@ -117,17 +117,17 @@ fn of_batch<'h>(abschnitt: &'static str, knoten: &'h Knoten) -> Zeile<'h> {
     Zeile {
         abschnitt,
         tiefe: Some(knoten.tiefe),
-        charge: [&knoten.charge_nr, text(&knoten.fremde_charge_nr)],
+        charge: [&knoten.charge_nr, or_blank(&knoten.fremde_charge_nr)],
         artikel: [&knoten.artikelnummer, &knoten.artikel_bezeichnung],
         nummer: &knoten.ueber.nummer,
         datum: knoten.ueber.datum,
         menge: knoten.menge,
-        einheit: text(&knoten.einheit),
+        einheit: or_blank(&knoten.einheit),
         ..Zeile::default()
     }
 }
 
-fn text(text: &Option<String>) -> &str {
+fn or_blank(text: &Option<String>) -> &str {
     text.as_deref().unwrap_or_default()
 }
 

@@ -14,7 +14,7 @@ use super::request::{Body, Request, incomplete};
 /// Who answers requests: the gate, seen from the socket.
 pub trait Answering: Send + Sync + 'static {
     /// Answers, or says what has to be done first.
-    fn answer(self: Arc<Self>, request: Request) -> Outcome;
+    fn answer(self: Arc<Self>, request: Request) -> Next;
     /// The answer when the one who should have sent it is gone.
     fn unavailable(&self, request_id: Uuid) -> Reply;
     /// What is taken for one client at the other end of a connection; none for a proxy of ours, which speaks for many.
@@ -22,11 +22,11 @@ pub trait Answering: Send + Sync + 'static {
 }
 
 /// An answer, or what has to be done first.
-pub enum Outcome {
+pub enum Next {
     /// The answer.
     Done(Reply),
     /// Somebody else is at it (the writer, the slow lane, who verifies keys) and will say how it goes on.
-    Later(oneshot::Receiver<Outcome>),
+    Later(oneshot::Receiver<Next>),
     /// The rest is done in place.
     Here(Work),
     /// The rest takes many milliseconds (Base64, digests, parsing of much): it is not for a thread that serves sockets.
@@ -36,33 +36,33 @@ pub enum Outcome {
     Body(BodyWanted),
 }
 
-impl Outcome {
+impl Next {
     /// The answer, for a caller without a runtime that has handed in the body with the request; none when whoever
     /// was at it is gone.
     pub fn wait(self) -> Option<Reply> {
         match self {
-            Outcome::Done(reply) => Some(reply),
-            Outcome::Later(receiver) => receiver.blocking_recv().ok()?.wait(),
-            Outcome::Here(work) | Outcome::Heavy(_, work) => work.run().wait(),
-            Outcome::Body(_) => None,
+            Next::Done(reply) => Some(reply),
+            Next::Later(receiver) => receiver.blocking_recv().ok()?.wait(),
+            Next::Here(work) | Next::Heavy(_, work) => work.run().wait(),
+            Next::Body(_) => None,
         }
     }
 }
 
 /// Work that is done in any case: when the client hung up before its turn, it is done when this is dropped, so that
 /// the request has its audit row.
-pub struct Work(Option<Box<dyn FnOnce() -> Outcome + Send>>);
+pub struct Work(Option<Box<dyn FnOnce() -> Next + Send>>);
 
 impl Work {
     /// Work that is still to be done.
-    pub fn new(work: impl FnOnce() -> Outcome + Send + 'static) -> Work {
+    pub fn new(work: impl FnOnce() -> Next + Send + 'static) -> Work {
         Work(Some(Box::new(work)))
     }
 
     /// Does it.
-    pub fn run(mut self) -> Outcome {
+    pub fn run(mut self) -> Next {
         // Only `drop` takes it besides, and that comes last.
-        self.0.take().map_or_else(|| Outcome::Later(oneshot::channel().1), |work| work())
+        self.0.take().map_or_else(|| Next::Later(oneshot::channel().1), |work| work())
     }
 }
 
@@ -80,22 +80,18 @@ pub struct BodyWanted {
     pub limit: usize,
     /// The public part of the key on whose account it is kept.
     pub key: String,
-    go_on: Option<Box<dyn FnOnce(Body) -> Outcome + Send>>,
+    go_on: Option<Box<dyn FnOnce(Body) -> Next + Send>>,
 }
 
 impl BodyWanted {
     /// `go_on` is called once, with the body or with why there is none.
-    pub fn new(
-        limit: usize,
-        key: String,
-        go_on: impl FnOnce(Body) -> Outcome + Send + 'static,
-    ) -> BodyWanted {
+    pub fn new(limit: usize, key: String, go_on: impl FnOnce(Body) -> Next + Send + 'static) -> BodyWanted {
         BodyWanted { limit, key, go_on: Some(Box::new(go_on)) }
     }
 
     /// Goes on with the body.
-    pub fn go_on(mut self, body: Body) -> Outcome {
-        self.go_on.take().map_or_else(|| Outcome::Later(oneshot::channel().1), |go_on| go_on(body))
+    pub fn go_on(mut self, body: Body) -> Next {
+        self.go_on.take().map_or_else(|| Next::Later(oneshot::channel().1), |go_on| go_on(body))
     }
 }
 

@@ -45,7 +45,7 @@ impl Budget {
     /// Whether there is anything left for a key.
     pub fn has_room(&self, key: &str) -> bool {
         let taken = self.lock();
-        taken.all < self.total && taken.of(key) < self.share
+        taken.all < self.total && taken.held_by(key) < self.share
     }
 
     /// Is done when units were given back after this call.
@@ -59,7 +59,7 @@ impl Budget {
 }
 
 impl Taken {
-    fn of(&self, key: &str) -> usize {
+    fn held_by(&self, key: &str) -> usize {
         self.by_key.get(key).copied().unwrap_or(0)
     }
 
@@ -94,7 +94,8 @@ impl Permit {
     /// Takes more; false, and nothing taken, where that is more than is left.
     pub fn grow(&mut self, units: usize) -> bool {
         let mut taken = self.budget.lock();
-        let fits = taken.all + units <= self.budget.total && taken.of(&self.key) + units <= self.budget.share;
+        let fits =
+            taken.all + units <= self.budget.total && taken.held_by(&self.key) + units <= self.budget.share;
         if fits {
             taken.add(&self.key, units);
             self.units += units;

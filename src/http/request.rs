@@ -45,7 +45,7 @@ pub enum Body {
 
 impl Body {
     /// A body that is there, on nobody's account.
-    pub fn of(content: Vec<u8>) -> Body {
+    pub fn from_bytes(content: Vec<u8>) -> Body {
         Body::Read(content, None)
     }
 

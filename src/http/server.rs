@@ -25,7 +25,7 @@ use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use uuid::Uuid;
 
-use super::answering::{Answering, Outcome};
+use super::answering::{Answering, Next};
 use super::budget::{Budget, Permit};
 use super::connections::{Connections, Place};
 use super::encoding::{accepts_gzip, encoded};
@@ -115,7 +115,7 @@ pub async fn serve<A: Answering>(
         let Some(place) = connections.place(serving.service.client(peer)) else { continue };
         let number = place.number;
         let connection = Connection { serving: Arc::clone(&serving), peer, place };
-        let task = tokio::spawn(connection.run(stream, graceful.watcher(), closing.clone()));
+        let task = tokio::spawn(connection.serve(stream, graceful.watcher(), closing.clone()));
         connections.served_by(number, task.abort_handle());
     }
     drop((listener, open));
@@ -166,7 +166,7 @@ struct Connection<A> {
 
 impl<A: Answering> Connection<A> {
     /// Serves its requests, one after the other.
-    async fn run(self, stream: TcpStream, watcher: Watcher, closing: watch::Receiver<()>) {
+    async fn serve(self, stream: TcpStream, watcher: Watcher, closing: watch::Receiver<()>) {
         let Some(stream) = self.shaken(stream, closing).await else { return };
         let limits = &self.serving.limits;
         let answering = service_fn(async |request| Ok::<_, Infallible>(self.answer(request).await));
@@ -221,17 +221,17 @@ impl<A: Answering> Connection<A> {
             query: head.uri.query().unwrap_or_default().to_owned(),
             headers: head.headers,
             malformed,
-            body: if arriving.body.is_end_stream() { Body::of(Vec::new()) } else { Body::Awaited },
+            body: if arriving.body.is_end_stream() { Body::from_bytes(Vec::new()) } else { Body::Awaited },
         };
         let service = Arc::clone(&self.serving.service);
         let mut outcome = self.guarded(id, || service.answer(request));
         let reply = loop {
             outcome = match outcome {
-                Outcome::Done(reply) => break reply,
-                Outcome::Later(receiver) => receiver.await.unwrap_or_else(|_| self.nobody(id)),
-                Outcome::Here(work) => self.guarded(id, || work.run()),
-                Outcome::Heavy(pause, work) => Outcome::Later(off_sockets_after(pause, || work.run())),
-                Outcome::Body(wanted) => {
+                Next::Done(reply) => break reply,
+                Next::Later(receiver) => receiver.await.unwrap_or_else(|_| self.nobody(id)),
+                Next::Here(work) => self.guarded(id, || work.run()),
+                Next::Heavy(pause, work) => Next::Later(off_sockets_after(pause, || work.run())),
+                Next::Body(wanted) => {
                     let body = self.read(&mut arriving, wanted.limit, &wanted.key).await;
                     self.guarded(id, || wanted.go_on(body))
                 }
@@ -244,13 +244,13 @@ impl<A: Answering> Connection<A> {
     }
 
     /// A panic is a bug; the client gets an answer all the same.
-    fn guarded(&self, id: Uuid, work: impl FnOnce() -> Outcome) -> Outcome {
+    fn guarded(&self, id: Uuid, work: impl FnOnce() -> Next) -> Next {
         catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| self.nobody(id))
     }
 
     /// Whoever should have answered is gone.
-    fn nobody(&self, id: Uuid) -> Outcome {
-        Outcome::Done(self.serving.service.unavailable(id))
+    fn nobody(&self, id: Uuid) -> Next {
+        Next::Done(self.serving.service.unavailable(id))
     }
 
     /// Reads a body, within the time and the memory that there is for it.

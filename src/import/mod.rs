@@ -54,43 +54,43 @@ pub struct GroupImport {
 
 /// Any kind of import.
 #[derive(Clone, Copy)]
-pub enum Kind {
+pub enum ImportKind {
     /// Row by row.
     Rows(&'static Import),
     /// Several rows at once.
     Groups(&'static GroupImport),
 }
 
-impl Kind {
+impl ImportKind {
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Rows(import) => import.kind,
-            Kind::Groups(import) => import.kind,
+            ImportKind::Rows(import) => import.kind,
+            ImportKind::Groups(import) => import.kind,
         }
     }
 
     /// Checks the types of a row; needs no database.
     pub fn check(self, row: &Json<'_>, at: &mut At<'_>) -> Checked<()> {
         match self {
-            Kind::Rows(import) => (import.check)(row, at),
-            Kind::Groups(import) => (import.check)(row, at),
+            ImportKind::Rows(import) => (import.check)(row, at),
+            ImportKind::Groups(import) => (import.check)(row, at),
         }
     }
 
     /// Which rows are stored at once, by their place in the file.
     pub fn groups(self, rows: &Rows<'_>) -> std::result::Result<Vec<Vec<usize>>, Complaint> {
         match self {
-            Kind::Rows(_) => Ok((0..rows.rows.len()).map(|at| vec![at]).collect()),
-            Kind::Groups(import) => (import.groups)(rows),
+            ImportKind::Rows(_) => Ok((0..rows.rows.len()).map(|at| vec![at]).collect()),
+            ImportKind::Groups(import) => (import.groups)(rows),
         }
     }
 
     /// Stores rows that belong together.
     pub fn store(self, tx: &WriteTx<'_>, rows: &[&Json<'_>], at: &mut At<'_>) -> Stored {
         match self {
-            Kind::Groups(import) => (import.run)(tx, rows, at),
-            Kind::Rows(import) => {
+            ImportKind::Groups(import) => (import.run)(tx, rows, at),
+            ImportKind::Rows(import) => {
                 let store = |(index, row): (usize, &&Json<'_>)| {
                     (import.run)(tx, row, at).map_err(|failure| (index, failure))
                 };

@@ -61,6 +61,7 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
         suche: query.search("suche")?,
     };
     let (found, count) = sql::list(tx, &auswahl, page)?;
-    let listing = Listing::of(lieferstand::complete(tx, found)?, usize::try_from(count).unwrap_or_default())?;
+    let listing =
+        Listing::from_page(lieferstand::complete(tx, found)?, usize::try_from(count).unwrap_or_default())?;
     Ok(Reply::list(listing, cut))
 }

@@ -83,7 +83,7 @@ pub fn list(tx: &Tx<'_>, suche: Option<&str>, partner_typ: Option<&str>, page: P
         Some(_) => filter.and("k.ist_spediteur = 1"),
         None => {}
     }
-    let words = match Search::of(suche) {
+    let words = match Search::parse(suche) {
         Search::Words(words) => words,
         Search::Nothing => return Ok(Listing::empty(0)),
         Search::All => {

@@ -21,7 +21,7 @@ const BETWEEN: u8 = 0x1f;
 
 /// The customers (`kunden_id`) whose text contains each word in one of its spellings (D17).
 pub fn containing(tx: &Tx<'_>, words: &[Folded]) -> Result<Vec<i64>> {
-    let words: Vec<Word<'_>> = words.iter().map(Word::of).collect();
+    let words: Vec<Word<'_>> = words.iter().map(Word::new).collect();
     let blocks = "select texte from kunde_suche where tenant_id = :tenant";
     let (mut found, mut uncounted) = (Vec::new(), 0);
     tx.each(blocks, &[], |row| {
@@ -42,7 +42,7 @@ struct Word<'w> {
 }
 
 impl<'w> Word<'w> {
-    fn of(word: &'w Folded) -> Word<'w> {
+    fn new(word: &'w Folded) -> Word<'w> {
         let stripped = (word.stripped != word.spelled).then(|| Finder::new(&word.stripped));
         Word { spelled: Finder::new(&word.spelled), stripped }
     }
@@ -107,13 +107,15 @@ mod tests {
             ("münchen meier 7", &[12]),
         ];
         for (suche, expected) in table {
-            let Search::Words(folded) = Search::of(Some(suche)) else { panic!("{suche} asks for nothing") };
+            let Search::Words(folded) = Search::parse(Some(suche)) else {
+                panic!("{suche} asks for nothing")
+            };
             assert_eq!(looked_through(block.as_bytes(), &folded), *expected, "{suche}");
         }
     }
 
     fn looked_through(block: &[u8], folded: &[Folded]) -> Vec<i64> {
-        let words: Vec<_> = folded.iter().map(Word::of).collect();
+        let words: Vec<_> = folded.iter().map(Word::new).collect();
         let mut found = Vec::new();
         look_through(block, &words, &mut found);
         found

@@ -60,7 +60,7 @@ pub struct Folded {
 
 impl Folded {
     /// Both spellings of a trimmed text.
-    pub fn of(text: &str) -> Folded {
+    pub fn new(text: &str) -> Folded {
         let text = text.trim();
         Folded { spelled: fold(text, Umlaut::Spelled), stripped: fold(text, Umlaut::Stripped) }
     }
@@ -85,12 +85,12 @@ pub enum Search {
 
 impl Search {
     /// Reads the text of a search; none and blank ask for nothing.
-    pub fn of(text: Option<&str>) -> Search {
+    pub fn parse(text: Option<&str>) -> Search {
         let mut words = text.unwrap_or_default().split_whitespace().peekable();
         if words.peek().is_none() {
             return Search::All;
         }
-        let words: Vec<_> = words.map(Folded::of).filter(|word| !word.is_blank()).collect();
+        let words: Vec<_> = words.map(Folded::new).filter(|word| !word.is_blank()).collect();
         if words.is_empty() { Search::Nothing } else { Search::Words(words) }
     }
 }
@@ -182,7 +182,7 @@ mod tests {
 
     fn finds(needle: &str, hay: &str) -> bool {
         let hay = searchable([hay]);
-        match Search::of(Some(needle)) {
+        match Search::parse(Some(needle)) {
             Search::All => true,
             Search::Nothing => false,
             Search::Words(words) => {

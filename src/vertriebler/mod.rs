@@ -56,7 +56,7 @@ fn by_id(tx: &Tx<'_>, id: i64) -> Result<Option<i64>> {
 fn by_name(tx: &Tx<'_>, name: &str) -> Result<Option<i64>> {
     let statement = "select id from vertriebler where tenant_id = :tenant
         and (name_spelled in (:spelled, :stripped) or name_stripped in (:spelled, :stripped)) limit 2";
-    let Folded { spelled, stripped } = Folded::of(name);
+    let Folded { spelled, stripped } = Folded::new(name);
     let params = named_params! {":spelled": spelled, ":stripped": stripped};
     let found = tx.all(statement, params, |row| row.get(0))?;
     Ok(if found.len() == 1 { found.first().copied() } else { None })
@@ -97,7 +97,7 @@ fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted>
     if old.as_ref() == Some(&name) {
         return Ok(Upserted::Unchanged);
     }
-    let Folded { spelled, stripped } = Folded::of(&name);
+    let Folded { spelled, stripped } = Folded::new(&name);
     tx.execute(
         "insert into vertriebler (tenant_id, id, name, name_spelled, name_stripped)
          values (:tenant, :id, :name, :spelled, :stripped)

@@ -8,7 +8,7 @@ use partnerd::db::connection::open_writer;
 use partnerd::db::system_clock;
 use partnerd::gate::Policy;
 use partnerd::gate::key::{self, Grant};
-use partnerd::http::answering::{Answering, Outcome};
+use partnerd::http::answering::{Answering, Next};
 use partnerd::http::reply::Reply;
 use partnerd::http::request::{Body, Request};
 use partnerd::rules::choice::Choice;
@@ -46,7 +46,7 @@ impl Service {
         Service { app, key: new.text, _folder: folder }
     }
 
-    fn outcome(&self, method: &str, path: &str, query: &str, body: Body) -> Outcome {
+    fn outcome(&self, method: &str, path: &str, query: &str, body: Body) -> Next {
         Arc::clone(&self.app.gate).answer(Request {
             id: Uuid::now_v7(),
             at: system_clock()(),
@@ -62,11 +62,11 @@ impl Service {
     }
 
     fn get(&self, path: &str, query: &str) -> Reply {
-        self.outcome("GET", path, query, Body::of(Vec::new())).wait().unwrap()
+        self.outcome("GET", path, query, Body::from_bytes(Vec::new())).wait().unwrap()
     }
 
     fn post(&self, path: &str, body: &Value) -> Reply {
-        self.outcome("POST", path, "", Body::of(body.to_string().into_bytes())).wait().unwrap()
+        self.outcome("POST", path, "", Body::from_bytes(body.to_string().into_bytes())).wait().unwrap()
     }
 }
 
@@ -75,13 +75,13 @@ fn body(reply: &Reply) -> Value {
 }
 
 /// What comes after somebody else was at a request is left to the socket; its answer.
-fn left_to_the_socket(outcome: Outcome, status: u16) -> Value {
+fn left_to_the_socket(outcome: Next, status: u16) -> Value {
     let rest = match outcome {
-        Outcome::Later(told) => told.blocking_recv().unwrap(),
-        Outcome::Heavy(_, work) => work.run(),
-        Outcome::Done(_) | Outcome::Here(_) | Outcome::Body(_) => panic!("nobody else was at it"),
+        Next::Later(told) => told.blocking_recv().unwrap(),
+        Next::Heavy(_, work) => work.run(),
+        Next::Done(_) | Next::Here(_) | Next::Body(_) => panic!("nobody else was at it"),
     };
-    assert!(matches!(rest, Outcome::Here(_)), "the row of the log is for a thread of the socket to write");
+    assert!(matches!(rest, Next::Here(_)), "the row of the log is for a thread of the socket to write");
     let reply = rest.wait().unwrap();
     assert_eq!(reply.status, status, "{}", String::from_utf8_lossy(&reply.body));
     body(&reply)
@@ -90,18 +90,18 @@ fn left_to_the_socket(outcome: Outcome, status: u16) -> Value {
 #[test]
 fn who_lets_others_go_first_or_verifies_keys_does_nothing_else() {
     let service = Service::with_articles(1_500);
-    let get = |path: &str, query: &str| service.outcome("GET", path, query, Body::of(Vec::new()));
+    let get = |path: &str, query: &str| service.outcome("GET", path, query, Body::from_bytes(Vec::new()));
     // The thread that verifies keys.
     assert_eq!(left_to_the_socket(get("laender", "limit=1"), 200)["data"].as_array().unwrap().len(), 1);
     // The slow lane, to which a long list goes.
-    assert!(matches!(get("artikel", "limit=100"), Outcome::Done(_)));
+    assert!(matches!(get("artikel", "limit=100"), Next::Done(_)));
     assert_eq!(left_to_the_socket(get("artikel", "limit=5000"), 200)["count"], 1_500);
     // Long work: a large body, and a route with files.
-    let Outcome::Body(wanted) = service.outcome("POST", "kunden", "", Body::Awaited) else {
+    let Next::Body(wanted) = service.outcome("POST", "kunden", "", Body::Awaited) else {
         panic!("the body is to be read")
     };
     let customer = json!({"name": "A"}).to_string() + &" ".repeat(70_000);
-    let customer = left_to_the_socket(wanted.go_on(Body::of(customer.into_bytes())), 201);
+    let customer = left_to_the_socket(wanted.go_on(Body::from_bytes(customer.into_bytes())), 201);
     assert_eq!(customer["kunden_id"], 1);
     let pdf = left_to_the_socket(get(&format!("belege/{}/pdf", Uuid::nil()), ""), 404);
     assert_eq!(pdf["error"], "NICHT_GEFUNDEN");

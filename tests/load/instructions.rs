@@ -231,7 +231,7 @@ fn requests(folder: &Path, requests: impl Iterator<Item = (&'static str, String,
             query: query.to_owned(),
             headers: headers.clone(),
             malformed: None,
-            body: Body::of(body.into_bytes()),
+            body: Body::from_bytes(body.into_bytes()),
         };
         let reply = Arc::clone(&app.gate).answer(request).wait().unwrap();
         assert!(reply.status < 300, "{}", String::from_utf8_lossy(&reply.body));

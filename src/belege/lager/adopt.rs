@@ -14,7 +14,7 @@ use crate::failure::Result;
 use crate::rules::day::Instant;
 use crate::rules::document::BelegTyp;
 use crate::rules::fixed::Quantity;
-use crate::rules::pairing::{Kind, Place, Portion, Role};
+use crate::rules::pairing::{Place, Portion, PortionKind, Role};
 use crate::tenants;
 
 /// Writes down the pairs of all companies as they stand: their documents were paired in the order of creation, those
@@ -132,10 +132,11 @@ impl Replay {
         };
         let named = position.said.named(tx, gruppe)?;
         let mut own =
-            Portion { named: named.id(), ..Portion::of(role, position.place, position.menge.abs()) };
+            Portion { named: named.id(), ..Portion::new(role, position.place, position.menge.abs()) };
         if role == Role::Return {
             let charge = position.said.charge_id;
-            let deliveries = |open: &Portion| open.kind() == Kind::OpenDelivery && open.charge == charge;
+            let deliveries =
+                |open: &Portion| open.kind() == PortionKind::OpenDelivery && open.charge == charge;
             while let Some(open) = self.take(&mut own, deliveries)? {
                 let returned = open.with(Role::Return, Some(position.place));
                 self.portions.push(returned.moved(Role::Return, charge));
@@ -145,7 +146,8 @@ impl Replay {
             }
             return Ok(());
         }
-        let counterpart = if position.is_invoice { Kind::OpenDelivery } else { Kind::OpenInvoice };
+        let counterpart =
+            if position.is_invoice { PortionKind::OpenDelivery } else { PortionKind::OpenInvoice };
         let fits = |open: &Portion| {
             let (_, place) = open.leading();
             open.kind() == counterpart

@@ -77,7 +77,8 @@ impl Booking<'_> {
         if open::forget(self.tx, old)? {
             for (position, (artikel, menge)) in moving(positions) {
                 let role = role(old, menge);
-                let portion = Portion::of(role, place(position), menge.abs()).moved(role, position.charge_id);
+                let portion =
+                    Portion::new(role, place(position), menge.abs()).moved(role, position.charge_id);
                 self.count(old.beleg_typ.seite(), artikel, &portion, true)?;
             }
             return Ok(());

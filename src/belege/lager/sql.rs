@@ -12,7 +12,7 @@ use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::rules::document::Seite;
 use crate::rules::fixed::Quantity;
-use crate::rules::pairing::{Kind, Place, Portion, Role, Search};
+use crate::rules::pairing::{Place, Portion, PortionKind, Role, Search};
 
 /// The role as the columns of these tables name it.
 fn column(role: Role) -> &'static str {
@@ -25,32 +25,32 @@ fn column(role: Role) -> &'static str {
 }
 
 /// The state as the column `art` names it.
-fn art(kind: Kind) -> &'static str {
+fn art(kind: PortionKind) -> &'static str {
     match kind {
-        Kind::OpenDelivery => "lieferung",
-        Kind::OpenInvoice => "rechnung",
-        Kind::Pair => "paar",
-        Kind::Returned => "zurueckgenommen",
-        Kind::WaitingReturn => "rueckgabe",
-        Kind::WaitingCredit => "gutschrift",
-        Kind::Settled => "erledigt",
-        Kind::Credited => "aufgehoben",
+        PortionKind::OpenDelivery => "lieferung",
+        PortionKind::OpenInvoice => "rechnung",
+        PortionKind::Pair => "paar",
+        PortionKind::Returned => "zurueckgenommen",
+        PortionKind::WaitingReturn => "rueckgabe",
+        PortionKind::WaitingCredit => "gutschrift",
+        PortionKind::Settled => "erledigt",
+        PortionKind::Credited => "aufgehoben",
     }
 }
 
 /// The position by which portions of a kind are put in order.
-fn sought(kind: Kind) -> Role {
+fn sought(kind: PortionKind) -> Role {
     match kind {
-        Kind::OpenDelivery | Kind::Returned => Role::Delivery,
-        Kind::OpenInvoice | Kind::Pair | Kind::Credited => Role::Invoice,
-        Kind::WaitingReturn => Role::Return,
-        Kind::WaitingCredit | Kind::Settled => Role::Credit,
+        PortionKind::OpenDelivery | PortionKind::Returned => Role::Delivery,
+        PortionKind::OpenInvoice | PortionKind::Pair | PortionKind::Credited => Role::Invoice,
+        PortionKind::WaitingReturn => Role::Return,
+        PortionKind::WaitingCredit | PortionKind::Settled => Role::Credit,
     }
 }
 
 /// Whether a portion of this kind stands in `lager_offen`.
-fn is_open(kind: Kind) -> bool {
-    matches!(kind, Kind::OpenDelivery | Kind::OpenInvoice)
+fn is_open(kind: PortionKind) -> bool {
+    matches!(kind, PortionKind::OpenDelivery | PortionKind::OpenInvoice)
 }
 
 columns! {
@@ -118,7 +118,7 @@ columns! {
 impl Open {
     fn portion(self, role: Role) -> Portion {
         let place = Place { beleg: self.beleg_id, position: self.position };
-        let portion = Portion::of(role, place, self.menge).moved(role, self.charge_id);
+        let portion = Portion::new(role, place, self.menge).moved(role, self.charge_id);
         Portion { nr: Some(self.nr), named: self.genannt_id, ..portion }
     }
 }
@@ -180,7 +180,7 @@ fn statement_of(search: &Search) -> String {
     if names.len() == 1 {
         names.push(format!("{is_named} = 1"));
     }
-    if is_open && search.charge.flatten().is_none() || search.kind == Kind::Pair {
+    if is_open && search.charge.flatten().is_none() || search.kind == PortionKind::Pair {
         let firsts: Vec<_> =
             names.iter().map(|names| format!("select * from ({})", first_with(names))).collect();
         return format!("select * from ({}) {order}", firsts.join(" union all "));
@@ -242,7 +242,7 @@ pub fn portions_of(
     }
     // What pairs set free comes first, then the rest, each in the order in which it was made.
     for portions in found.values_mut() {
-        portions.sort_by_key(|portion| (portion.kind() != Kind::Pair, portion.id));
+        portions.sort_by_key(|portion| (portion.kind() != PortionKind::Pair, portion.id));
     }
     Ok(found)
 }

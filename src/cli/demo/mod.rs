@@ -281,7 +281,7 @@ impl Client<'_> {
             query: query.to_owned(),
             headers,
             malformed: None,
-            body: Body::of(body.to_string().into_bytes()),
+            body: Body::from_bytes(body.to_string().into_bytes()),
         };
         let reply = Arc::clone(&self.app.gate).answer(request).wait();
         let reply = reply.ok_or("the demo could not be built: the service is gone")?;

@@ -110,11 +110,11 @@ fn apply(
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut applied = Vec::new();
     if let (true, Some(document)) = (old::is_old(&applied_to(&transaction)?), migrations.first()) {
-        applied = run(&transaction, &old::migrations(), history)?;
+        applied = apply_missing(&transaction, &old::migrations(), history)?;
         old::fold(&transaction, document, path)?;
         history = vec![document.clone()];
     }
-    applied.extend(run(&transaction, migrations, history)?);
+    applied.extend(apply_missing(&transaction, migrations, history)?);
     old::keep_older_away(&transaction)?;
     adopt(&transaction, &applied)?;
     let violations: i64 =
@@ -140,7 +140,11 @@ fn history(connection: &mut Connection) -> Result<Vec<Migration>> {
 }
 
 /// Applies the migrations that a database with this history lacks; their names.
-fn run(connection: &Connection, migrations: &[Migration], history: Vec<Migration>) -> Result<Vec<String>> {
+fn apply_missing(
+    connection: &Connection,
+    migrations: &[Migration],
+    history: Vec<Migration>,
+) -> Result<Vec<String>> {
     let report = Runner::new(migrations).run(&mut Within { connection, history }).map_err(not_migrated)?;
     Ok(report.applied_migrations().iter().map(|migration| migration.name().to_owned()).collect())
 }

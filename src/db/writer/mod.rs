@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::batch::{Batch, Ended, Job, commit, run};
+use super::batch::{Batch, Ended, Job, commit, execute};
 use super::cache::Cache;
 use super::checkpoint::Checkpoints;
 use super::copy::{Pages, open_target};
@@ -82,7 +82,7 @@ impl Writer {
         if let Some(checkpoints) = &checkpoints {
             checkpoints.take_over(&connection);
         }
-        let cache = Cache::of(&connection).map_err(std::io::Error::other)?;
+        let cache = Cache::new(&connection).map_err(std::io::Error::other)?;
         let of_thread = Arc::clone(&watch);
         let work = move || {
             let connection = &connection;
@@ -199,9 +199,9 @@ impl State<'_> {
 
     /// Whether writing works again.
     fn probe(&mut self) {
-        let written = run(self.connection, "begin immediate").and_then(|()| {
+        let written = execute(self.connection, "begin immediate").and_then(|()| {
             self.connection.execute_batch(PROBE)?;
-            run(self.connection, "commit")
+            execute(self.connection, "commit")
         });
         self.leave_none_open();
         if written.is_ok() {
@@ -215,7 +215,7 @@ impl State<'_> {
     fn copy(&mut self, request: CopyRequest, queue: &mut Queue) -> Option<Ended> {
         let CopyRequest { mut target, told } = request;
         let mut ended = Some(Ended::Undone);
-        let copied = Pages::of(self.connection, &mut target).and_then(|mut pages| {
+        let copied = Pages::new(self.connection, &mut target).and_then(|mut pages| {
             while !pages.step()? {
                 self.watch.seen();
                 ended = match queue.next(BETWEEN_STEPS) {
@@ -289,7 +289,7 @@ impl State<'_> {
     }
 
     fn begin_and_run(&mut self, jobs: &mut [Box<dyn Job>], savepoints: bool) -> Result<Ended> {
-        run(self.connection, "begin immediate")?;
+        execute(self.connection, "begin immediate")?;
         self.cache.drop_if_stale(self.connection)?;
         let batch = Batch::new(self.connection, &self.clock, &self.cache, savepoints);
         for job in jobs.iter_mut() {
@@ -310,13 +310,13 @@ impl State<'_> {
 
     /// The writer's own work, in a savepoint: its failure is not that of the requests.
     fn keep_house(&mut self) -> Result<()> {
-        run(self.connection, "savepoint housekeeping")?;
+        execute(self.connection, "savepoint housekeeping")?;
         if let Err(failure) = self.housekeeping.in_batch(self.connection) {
             log(&format!("the audit journal was not taken in: {failure}"));
             self.housekeeping.after(false);
-            run(self.connection, "rollback to housekeeping")?;
+            execute(self.connection, "rollback to housekeeping")?;
         }
-        run(self.connection, "release housekeeping")
+        execute(self.connection, "release housekeeping")
     }
 }
 

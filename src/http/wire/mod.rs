@@ -167,7 +167,7 @@ impl FromJson for Text {
     type Value = String;
 
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<String> {
-        text(json, at, MAX_TEXT)
+        read_text(json, at, MAX_TEXT)
     }
 }
 
@@ -175,12 +175,12 @@ impl FromJson for LongText {
     type Value = String;
 
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<String> {
-        text(json, at, MAX_LONG_TEXT)
+        read_text(json, at, MAX_LONG_TEXT)
     }
 }
 
 /// A trimmed text without control characters, at most `max` characters long.
-pub fn text(json: &Json<'_>, at: &At<'_>, max: usize) -> Checked<String> {
+pub fn read_text(json: &Json<'_>, at: &At<'_>, max: usize) -> Checked<String> {
     let Json::String(text) = json else {
         return at.refuse(Code::FeldUngueltig, "Hier wird ein Text in Anführungszeichen erwartet.");
     };
@@ -264,7 +264,7 @@ impl<T: Choice> FromJson for OneOf<T> {
     type Value = T;
 
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<T> {
-        let text = text(json, at, MAX_TEXT)?;
+        let text = read_text(json, at, MAX_TEXT)?;
         match T::parse(&text) {
             Some(value) => Ok(value),
             None => at.refuse(Code::WertUngueltig, format!("Erlaubt sind: {}.", T::texts())),
@@ -281,7 +281,7 @@ impl FromJson for Verweis {
                 type Any = Int<{ i64::MIN }, { i64::MAX }>;
                 Any::from_json(json, at).map(Verweis::Nummer)
             }
-            json => text(json, at, MAX_TEXT).map(|text| Verweis::of_text(&text)),
+            json => read_text(json, at, MAX_TEXT).map(|text| Verweis::of_text(&text)),
         }
     }
 }
@@ -295,7 +295,7 @@ impl FromJson for Spelled {
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<String> {
         match json {
             Json::Number(number) => Ok((*number).to_owned()),
-            json => text(json, at, MAX_TEXT),
+            json => read_text(json, at, MAX_TEXT),
         }
     }
 }

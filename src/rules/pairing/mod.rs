@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
-pub use portion::{Created, Kind, Named, Place, Portion, Role, Search, created};
+pub use portion::{Created, Named, Place, Portion, PortionKind, Role, Search, created};
 
 use super::fixed::Quantity;
 
@@ -93,7 +93,7 @@ impl<S: Store> Pairing<S> {
 
     /// Enters a new position with its quantity, which is positive.
     pub fn enter(&mut self, entry: &Entry, menge: Quantity) -> Result<(), S::Error> {
-        let own = Portion { named: entry.named.id(), ..Portion::of(entry.role, entry.place, menge) };
+        let own = Portion { named: entry.named.id(), ..Portion::new(entry.role, entry.place, menge) };
         match entry.role {
             Role::Delivery | Role::Invoice => self.enter_forward(entry, own)?,
             Role::Return => {
@@ -122,7 +122,7 @@ impl<S: Store> Pairing<S> {
             _ => {
                 for (role, place) in left {
                     let alone = match role {
-                        Role::Credit => Portion::of(role, place, portion.menge),
+                        Role::Credit => Portion::new(role, place, portion.menge),
                         _ => self.alone(&portion, role, place)?,
                     };
                     self.set_free(alone);
@@ -186,8 +186,8 @@ impl<S: Store> Pairing<S> {
     /// A delivery or an invoice: it meets open counterparts, the oldest first; the rest moves and stays open.
     fn enter_forward(&mut self, entry: &Entry, mut own: Portion) -> Result<(), S::Error> {
         let (kind, counterpart) = match entry.role {
-            Role::Delivery => (Kind::OpenInvoice, Role::Invoice),
-            _ => (Kind::OpenDelivery, Role::Delivery),
+            Role::Delivery => (PortionKind::OpenInvoice, Role::Invoice),
+            _ => (PortionKind::OpenDelivery, Role::Delivery),
         };
         let search = Search { bezug: entry.bezug_to(counterpart), ..Search::oldest(kind, entry.named) };
         while let Some((open, menge)) = self.take(&search, &mut own)? {
@@ -215,18 +215,20 @@ impl<S: Store> Pairing<S> {
         };
         let is_free = !own.has(Role::Invoice);
         if is_free {
-            let deliveries = in_its_batch(Kind::OpenDelivery, Role::Delivery);
+            let deliveries = in_its_batch(PortionKind::OpenDelivery, Role::Delivery);
             while let Some((open, menge)) = self.take(&deliveries, &mut own)? {
                 let returned = Portion { menge, ..open }.with(Role::Return, Some(entry.place));
                 self.store.add(returned.moved(Role::Return, charge))?;
             }
         }
-        let moved = Search { has_moved: Some(true), ..in_its_batch(Kind::WaitingCredit, Role::Credit) };
+        let moved =
+            Search { has_moved: Some(true), ..in_its_batch(PortionKind::WaitingCredit, Role::Credit) };
         while let Some((credit, menge)) = self.take(&moved, &mut own)? {
             self.settle(&own, &credit, menge)?;
         }
         if is_free {
-            let invoices = Search { newest_first: true, ..in_its_batch(Kind::OpenInvoice, Role::Invoice) };
+            let invoices =
+                Search { newest_first: true, ..in_its_batch(PortionKind::OpenInvoice, Role::Invoice) };
             while let Some((open, menge)) = self.take(&invoices, &mut own)? {
                 let named = own.named.or(open.named);
                 let waiting = Portion { menge, named, ..open }.with(Role::Return, Some(entry.place));
@@ -243,21 +245,23 @@ impl<S: Store> Pairing<S> {
 
     /// A credit, in the four steps of D8. One that took back an invoice only looks for its return.
     fn enter_credit(&mut self, entry: &Entry, mut own: Portion) -> Result<(), S::Error> {
-        let bezug = |role| Search { bezug: entry.bezug_to(role), ..Search::oldest(Kind::Pair, entry.named) };
+        let bezug =
+            |role| Search { bezug: entry.bezug_to(role), ..Search::oldest(PortionKind::Pair, entry.named) };
         let charge = own.returned_by.map(|_| own.charge);
-        let returns = Search { kind: Kind::WaitingReturn, charge, ..bezug(Role::Return) };
+        let returns = Search { kind: PortionKind::WaitingReturn, charge, ..bezug(Role::Return) };
         while let Some((waiting, menge)) = self.take(&returns, &mut own)? {
             self.settle(&waiting, &own, menge)?;
         }
         if !own.has(Role::Invoice) {
-            let invoices = Search { kind: Kind::OpenInvoice, newest_first: true, ..bezug(Role::Invoice) };
+            let invoices =
+                Search { kind: PortionKind::OpenInvoice, newest_first: true, ..bezug(Role::Invoice) };
             while let Some((open, menge)) = self.take(&invoices, &mut own)? {
                 let (charge, named) = (open.charge, own.named.or(open.named));
                 let waiting = Portion { menge, named, ..open }.with(Role::Credit, Some(entry.place));
                 self.store.add(waiting.moved(Role::Credit, charge))?;
                 self.moved_back.insert(entry.place);
             }
-            let pairs = Search { kind: Kind::Pair, ..invoices };
+            let pairs = Search { kind: PortionKind::Pair, ..invoices };
             while let Some((pair, menge)) = self.take(&pairs, &mut own)? {
                 self.credit_pair(entry, pair, menge)?;
             }

@@ -45,7 +45,7 @@ pub fn created(role: Role, place: Place) -> Created {
 
 /// What state a portion is in; it follows from who speaks of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum PortionKind {
     /// A delivery that no invoice has met.
     OpenDelivery,
     /// An invoice that no delivery has met: it moved the goods itself.
@@ -89,7 +89,7 @@ pub struct Portion {
 
 impl Portion {
     /// A portion of one position alone that has moved nothing yet.
-    pub fn of(role: Role, place: Place, menge: Quantity) -> Portion {
+    pub fn new(role: Role, place: Place, menge: Quantity) -> Portion {
         let portion = Portion {
             id: 0,
             nr: None,
@@ -131,7 +131,7 @@ impl Portion {
 
     /// What is left of it for one of its positions alone, which has moved the goods or moves them now.
     pub fn alone(&self, role: Role, place: Place) -> Portion {
-        let alone = Portion::of(role, place, self.menge).moved(role, self.charge);
+        let alone = Portion::new(role, place, self.menge).moved(role, self.charge);
         let has_moved = self.movers().any(|mover| mover == (role, place));
         Portion { nr: self.nr.filter(|_| has_moved), ..alone }
     }
@@ -163,17 +163,17 @@ impl Portion {
     }
 
     /// Its state.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> PortionKind {
         let has = |role| self.has(role);
         match (has(Role::Delivery), has(Role::Invoice), has(Role::Return), has(Role::Credit)) {
-            (_, _, true, true) => Kind::Settled,
-            (_, true, false, true) if self.returned_by.is_none() => Kind::Credited,
-            (_, _, false, true) => Kind::WaitingCredit,
-            (true, _, true, false) => Kind::Returned,
-            (false, _, true, false) => Kind::WaitingReturn,
-            (true, true, false, false) => Kind::Pair,
-            (true, false, false, false) => Kind::OpenDelivery,
-            (false, _, false, false) => Kind::OpenInvoice,
+            (_, _, true, true) => PortionKind::Settled,
+            (_, true, false, true) if self.returned_by.is_none() => PortionKind::Credited,
+            (_, _, false, true) => PortionKind::WaitingCredit,
+            (true, _, true, false) => PortionKind::Returned,
+            (false, _, true, false) => PortionKind::WaitingReturn,
+            (true, true, false, false) => PortionKind::Pair,
+            (true, false, false, false) => PortionKind::OpenDelivery,
+            (false, _, false, false) => PortionKind::OpenInvoice,
         }
     }
 }
@@ -204,7 +204,7 @@ impl Named {
 #[derive(Debug, Clone, Copy)]
 pub struct Search {
     /// The state of the portion.
-    pub kind: Kind,
+    pub kind: PortionKind,
     /// The batch that the searching position named.
     pub named: Named,
     /// Only portions that were moved in this batch.
@@ -219,7 +219,7 @@ pub struct Search {
 
 impl Search {
     /// The oldest portion of a kind.
-    pub fn oldest(kind: Kind, named: Named) -> Search {
+    pub fn oldest(kind: PortionKind, named: Named) -> Search {
         Search { kind, named, charge: None, has_moved: None, bezug: None, newest_first: false }
     }
 }

@@ -61,7 +61,7 @@ impl Pairing<Shelf> {
 /// The position by which portions of a kind are put in order.
 fn sought(portion: &Portion) -> Place {
     match portion.kind() {
-        Kind::Pair => portion.place(Role::Invoice).unwrap(),
+        PortionKind::Pair => portion.place(Role::Invoice).unwrap(),
         _ => portion.leading().1,
     }
 }
