@@ -1,14 +1,14 @@
 //! A change of a document while it is open (specification, PUT /belege/{id}; D4).
 
+use super::context::Context;
 use super::create::{
     check_date, confirmation, create_ordered_batches, hint_doubled_fremdbeleg, hint_overdelivered, with_sums,
 };
 use super::eingabe::{BelegChange, NewItem};
-use super::items::{self, Context};
 use super::lifecycle::check_locked;
 use super::model::{Beleg, BelegBestaetigung, BelegPosition, Source};
 use super::verlauf::{self, Aktion};
-use super::{chargenpflicht, gutschrift, lager, partner, sql};
+use super::{chargenpflicht, gutschrift, items, lager, partner, sql};
 use crate::db::tx::WriteTx;
 use crate::failure::Result;
 use crate::kunden::{self, Kunde};

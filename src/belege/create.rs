@@ -3,11 +3,11 @@
 use serde_json::Value;
 use uuid::Uuid;
 
+use super::context::Context;
 use super::eingabe::NewBeleg;
-use super::items::{self, Context};
 use super::lager::{self, BatchInformation, Change};
 use super::model::{Angelegt, Beleg, BelegBestaetigung, BelegPosition, BelegWiederholt, Source};
-use super::{gutschrift, lifecycle, partner, sql};
+use super::{gutschrift, items, lifecycle, partner, sql};
 use crate::chargen::Bewegung;
 use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::chargenpflicht::must_tell;
+use super::context::Context;
 use super::eingabe::NewItem;
 use super::lager::batch_missing;
-use super::model::{Beleg, BelegPosition, Source};
+use super::model::BelegPosition;
 use super::{sql, steuer};
 use crate::artikel::{self, Artikel};
 use crate::db::tx::Tx;
@@ -19,29 +20,11 @@ use crate::rules::error::{Code, HintCode, Hints, PositionErrors, Refusal, requir
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::price::{line_total, tier_price};
 use crate::rules::stammdaten::ArtikelStatus;
-use crate::rules::tax::Satz;
 use crate::rules::unit::Conversion;
 use crate::rules::weighing::Richtung;
-use crate::tenants::{Einstellungen, Lagerbuchung};
+use crate::tenants::Lagerbuchung;
 use crate::waage::{FertigeWiegung, Wiegung};
-use crate::{biozertifikate, chargen, kunden, waage};
-
-/// What the items of one document have in common.
-pub struct Context<'c> {
-    /// Where the request names them.
-    pub source: Source,
-    /// The document: its type says what an item needs; on the day of its goods or service its tax rates hold and
-    /// certificates must be valid.
-    pub beleg: &'c Beleg,
-    /// Its partner.
-    pub kunde: &'c kunden::Kunde,
-    /// Whether missing prices come from the article.
-    pub auto_price: bool,
-    /// The settings of the company.
-    pub einstellungen: &'c Einstellungen,
-    /// The tax rates of the company.
-    pub saetze: &'c [Satz],
-}
+use crate::{biozertifikate, chargen, waage};
 
 /// The positions that items ask for, or all that is wrong with them.
 pub fn resolve(

@@ -11,6 +11,7 @@ mod ausfertigung;
 mod change;
 mod chargenpflicht;
 mod checks;
+mod context;
 mod create;
 mod dokumente;
 mod eingabe;

@@ -7,14 +7,14 @@ use crate::harness::{Answer, Client, Server, data};
 const BELEGE: &str = "/api/v1/belege";
 
 /// A partner with the fields that a PUT can set; his uuid.
-fn partner(mill: &Client, fields: Value) -> String {
+pub fn partner(mill: &Client, fields: Value) -> String {
     let id = mill.post("/api/v1/kunden", json!({"name": "Hof"})).id();
     mill.put(&format!("/api/v1/kunden/{id}"), fields).is(200);
     id
 }
 
 /// Posts a document of one partner.
-fn post(mill: &Client, typ: &str, partner: &str, items: Value, header: Value) -> Answer {
+pub fn post(mill: &Client, typ: &str, partner: &str, items: Value, header: Value) -> Answer {
     let mut body = json!({"beleg_typ": typ, "kunden_id": partner, "items": items});
     for (name, value) in header.as_object().unwrap() {
         body[name] = value.clone();
@@ -23,7 +23,7 @@ fn post(mill: &Client, typ: &str, partner: &str, items: Value, header: Value) ->
 }
 
 /// The positions of a document that was created.
-fn positions(mill: &Client, created: &Answer) -> Vec<Value> {
+pub fn positions(mill: &Client, created: &Answer) -> Vec<Value> {
     let beleg = mill.get(&format!("{BELEGE}/{}", created.id()));
     let positions = beleg.is(200)["positionen"].as_array().unwrap().clone();
     for (at, position) in positions.iter().enumerate() {
@@ -33,7 +33,7 @@ fn positions(mill: &Client, created: &Answer) -> Vec<Value> {
 }
 
 /// Posts one item and gives its position.
-fn position(mill: &Client, typ: &str, partner: &str, item: Value, header: Value) -> Value {
+pub fn position(mill: &Client, typ: &str, partner: &str, item: Value, header: Value) -> Value {
     let created = post(mill, typ, partner, json!([item]), header);
     created.is(201);
     positions(mill, &created).remove(0)
@@ -226,135 +226,6 @@ fn a_rate_is_sent_or_the_partners_or_the_articles_or_its_groups_or_seven() {
         let found = position(&mill, typ, partner, item.clone(), json!({"lieferdatum": day}));
         assert_eq!(found["mwst_satz"], expected, "{typ} {item} {day}");
     }
-}
-
-#[test]
-fn abroad_the_article_rate_stands_or_the_setting_makes_it_free_of_tax() {
-    let server = Server::start();
-    let mill = server.company("Mühle");
-    server.import(&mill, "artikel", "artikelnummer;bezeichnung;mwst_satz\nM;Mehl;7\n");
-    let inland = partner(&mill, json!({"staat": "DE", "ust_id": "DE123456789"}));
-    let eu = partner(&mill, json!({"staat": "FR", "ust_id": "FR12345678901"}));
-    let eu_private = partner(&mill, json!({"staat": "FR"}));
-    let third = partner(&mill, json!({"staat": "CH"}));
-    let flat = partner(&mill, json!({"staat": "FR", "ust_id": "FR1", "steuerart": "pauschal_24"}));
-    let small = partner(&mill, json!({"staat": "CH", "steuerart": "kleinunternehmer"}));
-    let (check, none) = (Some("STEUER_AUSLAND_PRUEFEN"), None);
-    let table = [
-        ("false", "RE", &inland, "7.00", none, "S"),
-        ("false", "RE", &eu, "7.00", check, "S"),
-        ("false", "AN", &eu_private, "7.00", check, "S"),
-        ("false", "EL", &third, "7.00", check, "S"),
-        ("false", "ER", &flat, "7.80", none, "S"),
-        ("false", "ER", &small, "0.00", none, "E"),
-        ("true", "RE", &inland, "7.00", none, "S"),
-        ("true", "RE", &eu, "0.00", Some("IG_LIEFERUNG"), "K"),
-        ("true", "AU", &eu, "0.00", Some("IG_LIEFERUNG"), "K"),
-        ("true", "RE", &eu_private, "7.00", check, "S"),
-        ("true", "RE", &third, "0.00", Some("AUSFUHR"), "G"),
-        ("true", "ER", &eu, "0.00", Some("IG_ERWERB"), "K"),
-        ("true", "EL", &third, "0.00", Some("EINFUHR"), "G"),
-        ("true", "ER", &flat, "7.80", none, "S"),
-        ("true", "ER", &small, "0.00", none, "E"),
-        ("true", "RE", &small, "0.00", Some("AUSFUHR"), "G"),
-    ];
-    let item = json!({"artikelnr": "M", "menge": 1, "ep_netto": 10});
-    for (setting, typ, partner, rate, hint, kategorie) in table {
-        server.set(&mill, &[("steuer_ausland_automatik", setting)]);
-        let created = post(&mill, typ, partner, json!([item]), json!({}));
-        let name = format!("{setting} {typ} {partner}: {}", created.body);
-        let position = positions(&mill, &created)[0].clone();
-        assert_eq!(
-            (&position["mwst_satz"], &position["steuer_kategorie"]),
-            (&json!(rate), &json!(kategorie)),
-            "{name}"
-        );
-        let codes = created.hint_codes().into_iter().filter(|code| code != "BESTAND_NEGATIV");
-        assert_eq!(codes.collect::<Vec<_>>(), Vec::from_iter(hint), "{name}");
-    }
-    let sent = json!({"bezeichnung": "Mehl", "menge": 1, "ep_netto": 10, "mwst_satz": 19});
-    assert_eq!(position(&mill, "RE", &eu, sent.clone(), json!({}))["mwst_satz"], "19.00");
-    let german = partner(&mill, json!({"staat": "FR", "ust_id": "DE123456789"}));
-    assert_eq!(position(&mill, "RE", &german, item, json!({}))["mwst_satz"], "7.00");
-}
-
-#[test]
-fn a_category_is_sent_or_follows_from_the_rate_and_goes_with_it() {
-    let server = Server::start();
-    let mill = server.company("Mühle");
-    let kunde = partner(&mill, json!({}));
-    let refused = "STEUER_KATEGORIE_PASST_NICHT";
-    let unnamed = Some("STEUERGRUND_FEHLT");
-    let table = [
-        (json!({"mwst_satz": 19}), "19.00", "S", None),
-        (json!({"mwst_satz": 0}), "0.00", "E", unnamed),
-        (json!({"mwst_satz": 19, "steuer_kategorie": "S"}), "19.00", "S", None),
-        (json!({"steuer_kategorie": "S"}), "7.00", "S", Some("MWST_SATZ_ANGENOMMEN")),
-        (json!({"mwst_satz": 0, "steuer_kategorie": "E"}), "0.00", "E", None),
-        (json!({"steuer_kategorie": "Z"}), "0.00", "Z", None),
-        (json!({"steuer_kategorie": "AE"}), "0.00", "AE", None),
-        (json!({"steuer_kategorie": "O", "mwst_satz": "0.00"}), "0.00", "O", None),
-        (json!({"mwst_satz": 0, "steuer_kategorie": "S"}), refused, "", None),
-        (json!({"mwst_satz": "0.000001", "steuer_kategorie": "K"}), refused, "", None),
-        (json!({"mwst_satz": 7, "steuer_kategorie": "G"}), refused, "", None),
-    ];
-    for (fields, rate, kategorie, hint) in table {
-        let mut item = fields.clone();
-        item["bezeichnung"] = json!("Ware");
-        item["menge"] = json!(1);
-        item["ep_netto"] = json!(10);
-        for typ in ["RE", "ER", "AN"] {
-            let created = post(&mill, typ, &kunde, json!([item]), json!({}));
-            if rate == refused {
-                let refusal = created.refused(400, refused);
-                assert_eq!(refusal["feld"], "items[0].steuer_kategorie", "{fields}");
-                continue;
-            }
-            created.is(201);
-            let position = positions(&mill, &created)[0].clone();
-            let found = (&position["mwst_satz"], &position["steuer_kategorie"]);
-            assert_eq!(found, (&json!(rate), &json!(kategorie)), "{typ} {fields}");
-            assert_eq!(created.hint_codes(), Vec::from_iter(hint), "{typ} {fields}");
-        }
-    }
-}
-
-#[test]
-fn a_kleinunternehmer_sells_without_tax_and_buys_with_it() {
-    let server = Server::start();
-    let mill = server.company("Hofladen");
-    server.import(&mill, "artikel", "artikelnummer;bezeichnung;mwst_satz\nM;Mehl;7\n");
-    let kunde = partner(&mill, json!({}));
-    let abroad = partner(&mill, json!({"staat": "CH"}));
-    server.set(&mill, &[("kleinunternehmer", "true"), ("steuer_ausland_automatik", "true")]);
-    let ignored = "FELD_IGNORIERT";
-    let table = [
-        (&["AN", "AU", "LS", "RE"][..], &kunde, json!({}), "0.00", "E", &[][..]),
-        (&["RE"], &abroad, json!({}), "0.00", "E", &[]),
-        (&["RE"], &kunde, json!({"mwst_satz": 0, "steuer_kategorie": "E"}), "0.00", "E", &[]),
-        (&["RE", "AN"], &kunde, json!({"mwst_satz": 7}), "0.00", "E", &[ignored]),
-        (&["RE"], &kunde, json!({"mwst_satz": 7, "steuer_kategorie": "S"}), "0.00", "E", &[ignored, ignored]),
-        (&["BS", "EL", "ER"], &kunde, json!({}), "7.00", "S", &[]),
-        (&["ER"], &kunde, json!({"mwst_satz": 19}), "19.00", "S", &[]),
-    ];
-    for (typen, partner, fields, rate, kategorie, hints) in table {
-        for typ in typen {
-            let mut item = fields.clone();
-            item["artikelnr"] = json!("M");
-            item["menge"] = json!(1);
-            item["ep_netto"] = json!(10);
-            let created = post(&mill, typ, partner, json!([item]), json!({}));
-            created.is(201);
-            let position = positions(&mill, &created)[0].clone();
-            let found = (&position["mwst_satz"], &position["steuer_kategorie"]);
-            assert_eq!(found, (&json!(rate), &json!(kategorie)), "{typ} {fields}");
-            let codes = created.hint_codes().into_iter().filter(|code| code != "BESTAND_NEGATIV");
-            assert_eq!(codes.collect::<Vec<_>>(), hints, "{typ} {fields}");
-        }
-    }
-    server.set(&mill, &[("kleinunternehmer", "false")]);
-    let item = json!({"artikelnr": "M", "menge": 1, "ep_netto": 10});
-    assert_eq!(position(&mill, "RE", &kunde, item, json!({}))["mwst_satz"], "7.00");
 }
 
 #[test]

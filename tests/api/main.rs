@@ -14,6 +14,7 @@ mod belege_aendern;
 mod belege_anlage;
 mod belege_betraege;
 mod belege_ende;
+mod belege_steuer;
 mod bounds;
 mod chargen;
 mod contract;
