@@ -1,5 +1,6 @@
 //! Why a piece of work has no result: the user's reason, or one of ours.
 
+use crate::blatt::DrawError;
 use crate::rules::error::{Code, Refusal};
 use crate::rules::fixed::TooLarge;
 
@@ -43,6 +44,19 @@ impl From<Box<Refusal>> for Failure {
 impl From<TooLarge> for Failure {
     fn from(too_large: TooLarge) -> Failure {
         Failure::Refused(too_large.into())
+    }
+}
+
+/// A sheet that would be too long is the user's matter; what else fails in drawing one is ours.
+impl From<DrawError> for Failure {
+    fn from(error: DrawError) -> Failure {
+        match error {
+            DrawError::TooLong => {
+                let message = "Das PDF hätte zu viele Seiten. Bitte die Texte der Positionen kürzen oder den Beleg teilen.";
+                Refusal::new(Code::KeinPdf, message).into()
+            }
+            error => Failure::Broken(error.to_string()),
+        }
     }
 }
 

@@ -350,6 +350,7 @@ const READS: &[(&str, &str, &str)] = &[
     ("artikel", "artikel_bestand", "an article is shown with its stock; chargen stands below it"),
     ("belege", "artikel kunde", NAMES),
     ("belege", "charge lagerbewegung", "what a document has moved is found by way of its positions"),
+    ("belege", "firma", "the checksum of a document covers the company as it was, in one statement"),
     ("belege", "nachweis", "finds what has no evidence, in one statement"),
     ("belege", "nummernkreis", NUMBERS),
     ("chargen", "artikel kunde", NAMES),

@@ -8,10 +8,10 @@ use super::eingabe::NewPdf;
 use super::lifecycle::finalise;
 use super::model::{Beleg, PdfBestaetigung};
 use super::{ausfertigung, nachweis, sql};
+use crate::blatt::draw;
 use crate::db::evidence::Subject;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
-use crate::http::sheet::pdf_of;
 use crate::rules::bytes::hex;
 use crate::rules::day::Instant;
 use crate::rules::document::BelegStatus;
@@ -44,11 +44,10 @@ pub fn newest(tx: &Tx<'_>, beleg: &Beleg, draft: bool, notes: &mut Hints) -> Res
     if let Some(uploaded) = uploaded {
         return Ok(uploaded);
     }
-    Ok(Datei {
-        dateiname: format!("{}.pdf", beleg.beleg_nummer),
-        inhalt: pdf_of(&ausfertigung::sheet(tx, beleg)?, notes)?,
-        erstellt_am: beleg.blatt_am,
-    })
+    let drawn = draw(&ausfertigung::sheet(tx, beleg)?)?;
+    drawn.note_missing(notes);
+    let dateiname = format!("{}.pdf", beleg.beleg_nummer);
+    Ok(Datei { dateiname, inhalt: drawn.pdf, erstellt_am: beleg.blatt_am })
 }
 
 fn newest_upload(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Datei>> {

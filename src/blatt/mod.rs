@@ -23,6 +23,8 @@ mod sections;
 mod table;
 mod text;
 
+use crate::rules::error::{HintCode, Hints};
+
 pub use abrechnung::Abzug;
 pub use error::{DrawError, LogoError, MAX_LOGO_BYTES, MAX_PAGES};
 pub use logo::check as check_logo;
@@ -37,6 +39,18 @@ pub struct Drawn {
     pub pages: usize,
     /// Characters that the fonts lack, each once, at most [`text::MAX_MISSING`]: they are drawn as boxes.
     pub fehlende_zeichen: Vec<char>,
+}
+
+impl Drawn {
+    /// Notes the characters that stand as boxes.
+    pub fn note_missing(&self, notes: &mut Hints) {
+        if !self.fehlende_zeichen.is_empty() {
+            let zeichen: String = self.fehlende_zeichen.iter().collect();
+            let message =
+                format!("Diese Zeichen fehlen in der Schrift und stehen als Kästchen im PDF: {zeichen}");
+            notes.add(HintCode::ZeichenFehlt, message);
+        }
+    }
 }
 
 /// Draws a sheet.

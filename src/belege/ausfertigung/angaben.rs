@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::super::lager;
 use super::super::model::{Beleg, BelegPosition};
-use super::sql::{self, Lieferung};
+use super::lieferung::{self, Lieferung};
 use crate::artikel::{self, Artikel};
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
@@ -96,7 +96,7 @@ impl Angaben {
         steuerart: Option<Steuerart>,
     ) -> Result<Angaben> {
         let lieferungen = match beleg.beleg_typ.ist_rechnung() {
-            true => sql::lieferungen(tx, beleg, positionen)?,
+            true => lieferung::lieferungen(tx, beleg, positionen)?,
             false => Vec::new(),
         };
         let mut weighed_on = None;

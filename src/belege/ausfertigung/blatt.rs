@@ -1,6 +1,7 @@
 //! The sheet of a document (D25): what stands on it, from what was frozen.
 
-use super::{Gespeichert, Vorlage, worte};
+use super::vorlage::{Gespeichert, Vorlage};
+use super::worte;
 use crate::belege::model::BelegPosition;
 use crate::blatt::numbers::day;
 use crate::blatt::{

@@ -1,30 +1,27 @@
 //! What leaves the house (D25, D26): of a document that becomes final, all that its sheet shows is frozen, and its
 //! e-invoice is written, in the same transaction.
 //!
-//! `angaben` gathers what a document says that lies in other tables, `kopie` is the partner as it was, `rechnung` makes
-//! the e-invoice of both, `blatt` the sheet. A sheet is drawn each time it is asked for; an e-invoice is stored as it
+//! `angaben` gathers what a document says that lies in other tables (`lieferung`: the deliveries of an invoice), `kopie` is
+//! the partner as it was. From both, a `vorlage`, `rechnung` makes the e-invoice and `blatt` the sheet, in the words of
+//! `worte`; `pflicht` decides who needs an e-invoice. A sheet is drawn each time it is asked for; an e-invoice is stored as it
 //! was written.
 
 mod angaben;
 mod blatt;
 mod kopie;
+mod lieferung;
+mod packen;
 mod pflicht;
 mod rechnung;
 mod sql;
+mod vorlage;
 mod worte;
 
-use std::io::{Read, Write};
-
-use flate2::Compression;
-use flate2::read::DeflateDecoder;
-use flate2::write::DeflateEncoder;
-use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::model::{Beleg, BelegPosition};
+use super::model::Beleg;
 use crate::blatt::Blatt;
 use crate::db::tx::{Tx, WriteTx};
-use crate::erechnung::Profil;
 use crate::failure::{Failure, Result};
 use crate::kunden::{self, Kunde};
 use crate::rules::document::BelegStatus;
@@ -34,20 +31,11 @@ use crate::tenants::firma::{self, Firma};
 use crate::tenants::{self, Einstellungen};
 use angaben::Angaben;
 use kopie::Kopie;
+use packen::{deflated, digest};
 use pflicht::Anlass;
+use vorlage::{Geschrieben, Gespeichert, Vorlage};
 
 pub use sql::altered;
-
-/// What a document says when it leaves the house.
-struct Vorlage<'v> {
-    beleg: &'v Beleg,
-    positionen: &'v [BelegPosition],
-    partner: &'v Kopie,
-    firma: &'v Firma,
-    angaben: &'v Angaben,
-    /// The document that it takes back.
-    storno_von: Option<&'v Beleg>,
-}
 
 /// What is frozen with a document that becomes final.
 #[derive(Debug)]
@@ -58,21 +46,6 @@ pub struct Ausfertigung {
     angaben: Option<String>,
     /// The e-invoice, or why there is none.
     erechnung: std::result::Result<Geschrieben, String>,
-}
-
-/// An e-invoice that was written.
-#[derive(Debug)]
-struct Geschrieben {
-    profil: Profil,
-    xml: String,
-}
-
-/// An e-invoice as it is stored.
-pub struct Gespeichert {
-    /// In which profile.
-    pub profil: Profil,
-    /// The file.
-    pub xml: Vec<u8>,
 }
 
 /// Writes what a document will leave the house with; nothing is stored yet. A refusal where the company wants no
@@ -243,25 +216,4 @@ fn seller_tax(beleg: &Beleg, kunde: &Kunde, einstellungen: &Einstellungen) -> Op
         true => kunde.steuerart,
         false => einstellungen.kleinunternehmer.then_some(Steuerart::Kleinunternehmer),
     }
-}
-
-fn digest(content: &[u8]) -> [u8; 32] {
-    Sha256::digest(content).into()
-}
-
-fn deflated(xml: &str) -> Result<Vec<u8>> {
-    let failed = |error: std::io::Error| Failure::Broken(format!("an e-invoice cannot be packed: {error}"));
-    let mut encoder = DeflateEncoder::new(Vec::with_capacity(xml.len() / 3), Compression::fast());
-    encoder.write_all(xml.as_bytes()).map_err(failed)?;
-    encoder.finish().map_err(failed)
-}
-
-/// Bytes of an unpacked e-invoice at most: one of 1,000 positions with texts of 4,000 characters has 20 MB.
-const MAX_XML: u64 = 64 << 20;
-
-fn inflated(packed: &[u8]) -> Result<Vec<u8>> {
-    let mut xml = Vec::new();
-    let read = DeflateDecoder::new(packed).take(MAX_XML).read_to_end(&mut xml);
-    read.map_err(|error| Failure::Broken(format!("a stored e-invoice cannot be unpacked: {error}")))?;
-    Ok(xml)
 }

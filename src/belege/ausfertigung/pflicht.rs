@@ -1,7 +1,7 @@
 //! Who needs an e-invoice, and what follows where one cannot be written (D26).
 
 use super::rechnung;
-use super::{Geschrieben, Vorlage};
+use super::vorlage::{Geschrieben, Vorlage};
 use crate::belege::model::Beleg;
 use crate::erechnung::{self, Profil};
 use crate::failure::Result;

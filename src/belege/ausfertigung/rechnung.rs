@@ -2,7 +2,8 @@
 
 use super::angaben::{Partie, Ware};
 use super::kopie::Kopie;
-use super::{Vorlage, worte};
+use super::vorlage::Vorlage;
+use super::worte;
 use crate::belege::model::{Beleg, BelegPosition};
 use crate::erechnung::{
     Art, Bezug, Kontakt, Merkmal, Partei, Position, Profil, Rechnung, Skonto, Zahlungsbedingungen,

@@ -1,7 +1,7 @@
 //! What sheet and e-invoice call things.
 
-use super::Vorlage;
 use super::angaben::{Partie, Ware};
+use super::vorlage::Vorlage;
 use crate::belege::model::{Beleg, BelegPosition};
 use crate::blatt::numbers::{day, german};
 use crate::laender;

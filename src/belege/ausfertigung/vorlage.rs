@@ -1,0 +1,35 @@
+//! What sheet and e-invoice are made from, and what comes of it.
+
+use super::angaben::Angaben;
+use super::kopie::Kopie;
+use crate::belege::model::{Beleg, BelegPosition};
+use crate::erechnung::Profil;
+use crate::tenants::firma::Firma;
+
+/// What a document says when it leaves the house.
+pub struct Vorlage<'v> {
+    pub beleg: &'v Beleg,
+    pub positionen: &'v [BelegPosition],
+    pub partner: &'v Kopie,
+    pub firma: &'v Firma,
+    pub angaben: &'v Angaben,
+    /// The document that it takes back.
+    pub storno_von: Option<&'v Beleg>,
+}
+
+/// An e-invoice that was written.
+#[derive(Debug)]
+pub struct Geschrieben {
+    /// In which profile.
+    pub profil: Profil,
+    /// The file.
+    pub xml: String,
+}
+
+/// An e-invoice as it is stored.
+pub struct Gespeichert {
+    /// In which profile.
+    pub profil: Profil,
+    /// The file.
+    pub xml: Vec<u8>,
+}
