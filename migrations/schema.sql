@@ -789,7 +789,8 @@ CREATE TABLE beleg (
   version           integer not null default 1,
   angelegt_am       integer not null,
   geaendert_am      integer not null,
-  such_text         text not null default '',  -- number, external_ref and fremdbelegnummer, folded
+  such_text         text not null default '', gutschrift integer not null default 0
+  check (gutschrift = 0 or gutschrift = 1 and beleg_typ = 'ER'), kunden_kundennr text, kunden_steuernummer text, kunden_email text, kunden_iban text, kunden_bic text, kunden_kaeuferreferenz text, kunden_e_adresse text, firma_nr integer, blatt_am integer, kette_form integer not null default 1 check (kette_form in (1, 2)),  -- number, external_ref and fremdbelegnummer, folded
   primary key (tenant_id, id),
   unique (tenant_id, beleg_nummer),
   check (summe_brutto = summe_netto + summe_mwst),
@@ -831,7 +832,13 @@ CREATE TRIGGER beleg_abgeschlossen before update on beleg
     or new.anfrage_sha256 is not old.anfrage_sha256 or new.fremdbelegnummer is not old.fremdbelegnummer
     or new.kontaktperson is not old.kontaktperson or new.niederlassung_id is not old.niederlassung_id
     or new.lagerhalle_id is not old.lagerhalle_id or new.vb_id is not old.vb_id
-    or new.storno_von_beleg_id is not old.storno_von_beleg_id or new.angelegt_am <> old.angelegt_am)
+    or new.storno_von_beleg_id is not old.storno_von_beleg_id or new.angelegt_am <> old.angelegt_am
+    or new.gutschrift <> old.gutschrift or new.kunden_kundennr is not old.kunden_kundennr
+    or new.kunden_steuernummer is not old.kunden_steuernummer or new.kunden_email is not old.kunden_email
+    or new.kunden_iban is not old.kunden_iban or new.kunden_bic is not old.kunden_bic
+    or new.kunden_kaeuferreferenz is not old.kunden_kaeuferreferenz
+    or new.kunden_e_adresse is not old.kunden_e_adresse or new.firma_nr is not old.firma_nr
+    or new.blatt_am is not old.blatt_am or new.kette_form <> old.kette_form)
   begin select raise(abort, 'a finalised document never changes'); end;
 CREATE TRIGGER beleg_nie_loeschen before delete on beleg
   begin select raise(abort, 'documents are never deleted'); end;
@@ -1118,3 +1125,25 @@ CREATE TRIGGER firma_nie_aendern before update on firma
   begin select raise(abort, 'firma is append-only'); end;
 CREATE TRIGGER firma_nie_loeschen before delete on firma
   begin select raise(abort, 'firma is append-only'); end;
+
+CREATE TABLE ausfertigung (
+  tenant_id  integer not null,
+  beleg_id   blob not null,
+  angaben    text not null,                    -- JSON of what the sheet says that lies in other tables
+  profil     text check (profil = 'zugferd' or profil = 'xrechnung'),
+  ausgabe    text,                             -- edition whose rules the e-invoice obeys
+  sha256     blob check (length(sha256) = 32), -- of the e-invoice, unpacked
+  grund      text,                             -- why there is no e-invoice
+  erechnung  blob,                             -- XML, deflated (RFC 1951); last: what stands behind a blob is read through it
+  check ((erechnung is null) = (sha256 is null) and (erechnung is null) = (profil is null)
+    and (erechnung is null) = (ausgabe is null) and (erechnung is null) = (grund is not null)),
+  foreign key (tenant_id, beleg_id) references beleg (tenant_id, id)
+) strict;
+CREATE UNIQUE INDEX ausfertigung_beleg on ausfertigung (tenant_id, beleg_id);
+CREATE TRIGGER ausfertigung_neu before insert on ausfertigung
+  when (select kette_nr from beleg where tenant_id = new.tenant_id and id = new.beleg_id) is not null
+  begin select raise(abort, 'a finalised document never changes'); end;
+CREATE TRIGGER ausfertigung_nie_aendern before update on ausfertigung
+  begin select raise(abort, 'ausfertigung is append-only'); end;
+CREATE TRIGGER ausfertigung_nie_loeschen before delete on ausfertigung
+  begin select raise(abort, 'ausfertigung is append-only'); end;

@@ -9,7 +9,7 @@ const NOT_BUILT: &[&str] = &["D27", "D28"];
 
 /// Decisions of which a part is built, and what is missing. They have rows for what there is.
 const IN_PART: &[(&str, &str)] = &[
-    ("D24", "what a final document keeps"),
+    ("D24", "the company's data that a final document keeps"),
     ("D25", "routes, archive and command line; the PDF itself is there"),
     ("D26", "storage, routes and settings; the XML itself is there"),
 ];

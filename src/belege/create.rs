@@ -47,7 +47,7 @@ pub fn add(
     let typ = required(new.beleg_typ, "beleg_typ")?;
     let items = required(new.items.clone().filter(|items| !items.is_empty()), "items")?;
     let kunde = partner_of(tx, new)?.ok_or_else(kunden::missing)?;
-    partner::check_status(typ, &kunde, hints)?;
+    partner::check_status(typ, new.gutschrift == Some(true), &kunde, hints)?;
     let einstellungen = &tenants::load(tx)?;
     let datum = new.beleg_datum.unwrap_or_else(|| tx.today());
     check_date(tx, einstellungen, datum)?;

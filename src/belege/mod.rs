@@ -94,6 +94,9 @@ const ITEMS: &[Code] = &[
     Code::FeldWiderspruch,
 ];
 
+/// Why finalising is refused where the company wants no document without its e-invoice (D26).
+const INCOMPLETE: &[Code] = &[Code::ErechnungUnvollstaendig];
+
 /// Routes of this slice.
 pub const ROUTES: &[Route] = &[
     Route::get("/api/v1/belege", READ, "Belege, der neueste zuerst", handlers::list)
@@ -115,7 +118,7 @@ pub const ROUTES: &[Route] = &[
     Route::write(Method::Post, "/api/v1/belege", WRITE, "Beleg anlegen", handlers::create)
         .takes::<NewBeleg>("BelegNeu", &["beleg_typ", "items"])
         .gives(&[Answer::created::<BelegBestaetigung>(), Answer::ok::<BelegWiederholt>()])
-        .refuses(&[PARTNER, DATE_AND_ARTICLE, ITEMS]),
+        .refuses(&[PARTNER, DATE_AND_ARTICLE, ITEMS, INCOMPLETE]),
     Route::get("/api/v1/belege/{id}", READ, "Einen Beleg mit Positionen lesen", handlers::get)
         .gives(&[Answer::resource::<Beleg>()]),
     Route::write(Method::Put, "/api/v1/belege/{id}", WRITE, "Offenen Beleg ändern", handlers::change)
@@ -138,7 +141,7 @@ pub const ROUTES: &[Route] = &[
     .may_take::<Leer>("Leer")
     .with_if_match()
     .gives(&[Answer::ok::<StatusBestaetigung>()])
-    .refuses(&[&[Code::BelegStorniert]]),
+    .refuses(&[&[Code::BelegStorniert], INCOMPLETE]),
     Route::write(Method::Post, "/api/v1/belege/{id}/storno", WRITE, "Beleg stornieren", handlers::cancel)
         .takes::<Storno>("Storno", &["grund"])
         .with_if_match()
@@ -181,7 +184,8 @@ pub const ROUTES: &[Route] = &[
     )
     .with_upload()
     .takes::<NewPdf>("BelegPdfNeu", &[])
-    .gives(&[Answer::created::<PdfBestaetigung>(), Answer::ok::<PdfBestaetigung>()]),
+    .gives(&[Answer::created::<PdfBestaetigung>(), Answer::ok::<PdfBestaetigung>()])
+    .refuses(&[INCOMPLETE]),
     Route::get("/api/v1/dokumente", READ, "Abgeschlossene Belege seit einem Tag", handlers::poll)
         .with_query(&[
             Param::new("since", ParamKind::Since, "Tag oder Zeitpunkt, ab dem gesucht wird").required(),

@@ -12,10 +12,10 @@ use crate::rules::stammdaten::KundeStatus;
 use crate::rules::tax::Steuerpartner;
 use crate::rules::verweis::Verweis;
 
-/// A locked partner gets no new documents, except the invoices he sends (D3).
-pub fn check_status(typ: BelegTyp, kunde: &Kunde, hints: &mut Hints) -> Result<()> {
+/// A locked partner gets no new documents, except the invoices he sends (D3); a Gutschrift is one that he gets.
+pub fn check_status(typ: BelegTyp, gutschrift: bool, kunde: &Kunde, hints: &mut Hints) -> Result<()> {
     match kunde.status {
-        KundeStatus::Gesperrt if !typ.ist_fremdrechnung() => {
+        KundeStatus::Gesperrt if gutschrift || !typ.ist_fremdrechnung() => {
             let message = format!("{} ist gesperrt. Bitte den Status des Kunden prüfen.", kunde.name);
             Err(Refusal::field(Code::KundeGesperrt, "kunden_id", message).into())
         }

@@ -62,23 +62,30 @@ fn a_pdf_that_finalises_writes_the_version_before_it_once() {
 }
 
 #[test]
-fn address_and_tax_number_of_the_partner_are_copied_when_a_document_is_finalised() {
+fn what_an_e_invoice_says_of_the_partner_is_copied_when_a_document_is_finalised() {
     let server = Server::start();
     let mill = Mill::of(&server);
     let partner = format!("/api/v1/kunden/{}", mill.partner_id("Kd"));
     let before = json!({"name": "Alt", "strasse": "Weg 1", "plz": "01234", "ort": "Ulm", "staat": "AT",
-        "ust_id": "ATU12345675"});
+        "ust_id": "ATU12345675", "steuernummer": "12/345", "email": "alt@hof.example",
+        "iban": "DE02120300000000202051", "bic": "BYLADEM1001", "kaeuferreferenz": "991-1",
+        "e_adresse": "0204:991-1"});
     let after = json!({"name": "Neu", "strasse": "Weg 2", "plz": "99999", "ort": "Köln", "staat": "FR",
-        "ust_id": "FR12345678901"});
+        "ust_id": "FR12345678901", "steuernummer": "99", "email": "neu@hof.example",
+        "iban": "DE02500105170137075030", "bic": "INGDDEFF", "kaeuferreferenz": "2", "e_adresse": "0204:2"});
     mill.client.put(&partner, before).is(200);
     let id = create(&mill);
     mill.finalise(&id);
     mill.client.put(&partner, after).is(200);
     // No route shows the address yet: e-invoices will.
     let copy: String = server.sql(
-        "select concat_ws('|', kunden_name, kunden_strasse, kunden_plz, kunden_ort, kunden_staat, kunden_ust_id)
+        "select concat_ws('|', kunden_name, kunden_strasse, kunden_plz, kunden_ort, kunden_staat, kunden_ust_id,
+           kunden_kundennr, kunden_steuernummer, kunden_email, kunden_iban, kunden_bic, kunden_kaeuferreferenz,
+           kunden_e_adresse)
          from beleg",
     );
-    assert_eq!(copy, "Alt|Weg 1|01234|Ulm|AT|ATU12345675");
+    let expected = "Alt|Weg 1|01234|Ulm|AT|ATU12345675|Kd|12/345|alt@hof.example|DE02120300000000202051|\
+        BYLADEM1001|991-1|0204:991-1";
+    assert_eq!(copy, expected);
     assert_eq!(mill.get(&id)["kunden_name"], "Alt");
 }
