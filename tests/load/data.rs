@@ -40,6 +40,24 @@ pub fn company(folder: &Path, name: &str) -> String {
     another_key(folder, name)
 }
 
+/// What e-invoices ask of a company.
+pub const COMPLETE: &[&str] = &[
+    "firma=Mühle Musterbach GmbH",
+    "strasse=Mühlweg 1",
+    "plz=99999",
+    "ort=Musterbach",
+    "ust_id=DE123456789",
+    "iban=DE89370400440532013000",
+    "email=buero@muehle.example",
+];
+
+/// Sets these settings of a company.
+pub fn set(folder: &Path, company: &str, settings: &[&str]) {
+    if !settings.is_empty() {
+        run(folder, &[&["tenant", "set", company][..], settings].concat());
+    }
+}
+
 /// Fills the tables: ten thousand customers and some receipts of ten lines, `scale` times as many; the id of a
 /// customer.
 pub fn fill(folder: &Path, scale: u64, receipts: u64) -> String {

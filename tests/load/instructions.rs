@@ -68,6 +68,21 @@ const PIECES: &[Piece] = &[
         work: |f, times| get(f, times, "barverkaeufe", "limit=500"),
     },
     Piece { name: "POST /belege, 5 positions", times: 200, work: post },
+    Piece {
+        name: "RE of 5 positions, final: of a company without master data",
+        times: 100,
+        work: |folder, times| finalise(folder, times, &[]),
+    },
+    Piece {
+        name: "RE of 5 positions, final: with its sheet",
+        times: 100,
+        work: |folder, times| finalise(folder, times, &[data::COMPLETE, &["e_rechnung=aus"]].concat()),
+    },
+    Piece {
+        name: "RE of 5 positions, final: with sheet and e-invoice",
+        times: 100,
+        work: |folder, times| finalise(folder, times, data::COMPLETE),
+    },
 ];
 
 fn main() {
@@ -209,6 +224,13 @@ fn get(folder: &Path, times: usize, path: &str, query: &str) {
 
 fn post(folder: &Path, times: usize) {
     let document = data::document(1, 0);
+    requests(folder, (0..times).map(|_| ("POST", "belege".to_owned(), document.clone())));
+}
+
+/// Invoices that are final when they are created, of a company with these settings.
+fn finalise(folder: &Path, times: usize, settings: &[&str]) {
+    data::set(folder, "Mühle", settings);
+    let document = data::document(1, 0).replace("\"LS\"", "\"RE\", \"abschliessen\": true");
     requests(folder, (0..times).map(|_| ("POST", "belege".to_owned(), document.clone())));
 }
 
