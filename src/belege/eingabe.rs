@@ -9,6 +9,7 @@ use crate::http::upload::{Dateiname, Inhalt};
 use crate::http::wire::{At, FromJson, Kennung, Liste, LongText, OneOf, Tage, Text};
 use crate::kunden::KundenId;
 use crate::laender::Staat;
+use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::document::BelegTyp;
 use crate::rules::error::{Checked, Code, PositionErrors};
@@ -112,7 +113,7 @@ impl FromJson for BelegTyp {
         let text = Text::from_json(json, at)?;
         match BelegTyp::parse_alias(&text) {
             Some(typ) => Ok(typ),
-            None => at.refuse(Code::WertUngueltig, "Erlaubt sind: AN, AU, LS, RE, BS, EL, ER."),
+            None => at.refuse(Code::WertUngueltig, format!("Erlaubt sind: {}.", BelegTyp::texts())),
         }
     }
 }

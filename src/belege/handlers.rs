@@ -15,6 +15,7 @@ use crate::http::reply::Reply;
 use crate::http::route::Write;
 use crate::http::wire::Leer;
 use crate::rules::bytes::base64;
+use crate::rules::choice::Choice;
 use crate::rules::document::BelegTyp;
 use crate::rules::error::{Checked, Hints, required};
 use crate::waage::Storno;
@@ -159,7 +160,8 @@ fn typen(query: &Query, name: &str) -> Checked<Vec<&'static str>> {
     let read = |text: &str| {
         let typ = BelegTyp::parse_alias(text).map(BelegTyp::as_str);
         typ.ok_or_else(|| {
-            Query::refuse(name, "Erlaubt sind: AN, AU, LS, RE, BS, EL, ER, mit Komma getrennt.")
+            let message = format!("Erlaubt sind: {}, mit Komma getrennt.", BelegTyp::texts());
+            Query::refuse(name, message)
         })
     };
     text.split(',').map(|name| read(name.trim())).collect()

@@ -101,7 +101,7 @@ const INCOMPLETE: &[Code] = &[Code::ErechnungUnvollstaendig];
 pub const ROUTES: &[Route] = &[
     Route::get("/api/v1/belege", READ, "Belege, der neueste zuerst", handlers::list)
         .with_query(&[
-            Param::new("typ", ParamKind::Types, "AN, AU, LS, RE, BS, EL, ER, mit Komma getrennt"),
+            Param::new("typ", ParamKind::Types, "{typen}, mit Komma getrennt"),
             Param::text("status", "nur dieser Status"),
             Param::day("von", "erstes Belegdatum"),
             Param::day("bis", "letztes Belegdatum"),

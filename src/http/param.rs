@@ -1,5 +1,8 @@
 //! The query parameters that a route declares.
 
+use crate::rules::choice::Choice;
+use crate::rules::document::BelegTyp;
+
 /// The type of a query parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParamKind {
@@ -42,7 +45,7 @@ pub struct Param {
     pub name: &'static str,
     /// Its type.
     pub kind: ParamKind,
-    /// What it does, in German.
+    /// What it does, in German; `{typen}` stands for all types of documents.
     pub summary: &'static str,
     /// Whether it must be sent.
     pub required: bool,
@@ -59,6 +62,11 @@ impl Param {
             ParamKind::Limit(default),
             "Höchstzahl der Einträge; mehr als das Höchste wird darauf gekürzt (Header X-Limit)",
         )
+    }
+
+    /// What it does, for the description.
+    pub fn description(&self) -> String {
+        self.summary.replace("{typen}", &BelegTyp::texts())
     }
 
     /// A parameter that may be sent.

@@ -150,7 +150,7 @@ fn query_parameters(route: &Route) -> impl Iterator<Item = Value> {
     route.query.iter().map(|param| {
         json!({
             "name": param.name, "in": "query", "required": param.required,
-            "description": param.summary, "schema": parameter_shape(param)
+            "description": param.description(), "schema": parameter_shape(param)
         })
     })
 }

@@ -126,23 +126,8 @@ fn abschnitte(vorlage: &Vorlage<'_>) -> Result<Vec<Abschnitt>> {
 }
 
 fn einleitung(vorlage: &Vorlage<'_>) -> Option<String> {
-    if vorlage.storno_von.is_some() {
-        return None;
-    }
-    let on = vorlage.angaben.lieferdatum.map(|lieferdatum| format!(" vom {}", day(lieferdatum)));
-    let on = on.unwrap_or_default();
-    Some(match vorlage.beleg.beleg_typ {
-        BelegTyp::An => "Wir bieten Ihnen an:".to_owned(),
-        BelegTyp::Au => "Wir bestätigen Ihren Auftrag:".to_owned(),
-        BelegTyp::Bs => "Wir bestellen bei Ihnen:".to_owned(),
-        BelegTyp::Ls => "Wir liefern Ihnen:".to_owned(),
-        BelegTyp::El => "Wir haben von Ihnen angenommen:".to_owned(),
-        BelegTyp::Re if vorlage.beleg.summe_netto.is_negative() => {
-            "Wir berichtigen unsere Rechnung:".to_owned()
-        }
-        BelegTyp::Re => format!("Für unsere Lieferung{on} berechnen wir Ihnen:"),
-        BelegTyp::Er => format!("Für Ihre Lieferung{on} schreiben wir Ihnen gut:"),
-    })
+    let is_storno = vorlage.storno_von.is_some();
+    (!is_storno).then(|| worte::einleitung(vorlage.beleg, vorlage.angaben.lieferdatum))
 }
 
 fn zeile(

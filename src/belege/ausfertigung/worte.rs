@@ -5,37 +5,57 @@ use super::vorlage::Vorlage;
 use crate::belege::model::{Beleg, BelegPosition};
 use crate::blatt::numbers::{day, german};
 use crate::laender;
+use crate::rules::day::Day;
 use crate::rules::document::BelegTyp;
+
+/// What documents of a type are called.
+struct Worte {
+    art: &'static str,
+    summe: &'static str,
+    /// The sentence before the positions; `{vom}` stands for the day of the delivery.
+    einleitung: &'static str,
+}
+
+const fn worte(typ: BelegTyp) -> Worte {
+    let (art, summe, einleitung) = match typ {
+        BelegTyp::An => ("Angebot", "Angebotssumme", "Wir bieten Ihnen an:"),
+        BelegTyp::Au => ("Auftragsbestätigung", "Auftragssumme", "Wir bestätigen Ihren Auftrag:"),
+        BelegTyp::Ls => ("Lieferschein", "Summe", "Wir liefern Ihnen:"),
+        BelegTyp::Re => ("Rechnung", "Rechnungsbetrag", "Für unsere Lieferung{vom} berechnen wir Ihnen:"),
+        BelegTyp::Bs => ("Bestellung", "Bestellsumme", "Wir bestellen bei Ihnen:"),
+        BelegTyp::El => ("Wareneingang", "Summe", "Wir haben von Ihnen angenommen:"),
+        BelegTyp::Er => {
+            ("Gutschrift", "Gutschriftsbetrag", "Für Ihre Lieferung{vom} schreiben wir Ihnen gut:")
+        }
+    };
+    Worte { art, summe, einleitung }
+}
 
 /// What a document is: `Rechnung`, `Stornorechnung`.
 pub fn art(beleg: &Beleg) -> &'static str {
-    let is_storno = beleg.storno_von_beleg_id.is_some();
-    match beleg.beleg_typ {
-        BelegTyp::An => "Angebot",
-        BelegTyp::Au => "Auftragsbestätigung",
-        BelegTyp::Ls => "Lieferschein",
-        BelegTyp::Bs => "Bestellung",
-        BelegTyp::El => "Wareneingang",
-        BelegTyp::Re if is_storno => "Stornorechnung",
-        BelegTyp::Re if beleg.summe_netto.is_negative() => "Rechnungskorrektur",
-        BelegTyp::Re => "Rechnung",
-        BelegTyp::Er if is_storno => "Storno der Gutschrift",
-        BelegTyp::Er => "Gutschrift",
+    match (beleg.beleg_typ, beleg.storno_von_beleg_id) {
+        (BelegTyp::Re, Some(_)) => "Stornorechnung",
+        (BelegTyp::Er, Some(_)) => "Storno der Gutschrift",
+        (BelegTyp::Re, None) if beleg.summe_netto.is_negative() => "Rechnungskorrektur",
+        (typ, _) => worte(typ).art,
     }
 }
 
 /// What the sum of a document is called.
 pub fn summe(beleg: &Beleg) -> &'static str {
-    let is_storno = beleg.storno_von_beleg_id.is_some();
-    match beleg.beleg_typ {
-        BelegTyp::An => "Angebotssumme",
-        BelegTyp::Au => "Auftragssumme",
-        BelegTyp::Bs => "Bestellsumme",
-        BelegTyp::Ls | BelegTyp::El => "Summe",
-        BelegTyp::Re | BelegTyp::Er if is_storno => "Stornobetrag",
-        BelegTyp::Re => "Rechnungsbetrag",
-        BelegTyp::Er => "Gutschriftsbetrag",
+    match beleg.storno_von_beleg_id {
+        Some(_) if beleg.beleg_typ.ist_rechnung() => "Stornobetrag",
+        _ => worte(beleg.beleg_typ).summe,
     }
+}
+
+/// The sentence before the positions of goods that were delivered on this day.
+pub fn einleitung(beleg: &Beleg, lieferdatum: Option<Day>) -> String {
+    if beleg.beleg_typ == BelegTyp::Re && beleg.summe_netto.is_negative() {
+        return "Wir berichtigen unsere Rechnung:".to_owned();
+    }
+    let vom = lieferdatum.map(|lieferdatum| format!(" vom {}", day(lieferdatum)));
+    worte(beleg.beleg_typ).einleitung.replace("{vom}", &vom.unwrap_or_default())
 }
 
 /// The positions with what is known of their goods.
