@@ -348,7 +348,7 @@ fn what_was_there_before_the_seals_is_proved_after_the_upgrade() {
     assert_eq!((proof["sealed"].clone(), proof["rows"].as_i64()), (json!(true), Some(rows + 1)), "{proof}");
     assert!(proof["seals"].as_str().unwrap().contains("since the upgrade"), "{proof}");
     let forms =
-        "select count(*) filter (where form = 1) || ' ' || count(*) filter (where form = 2 and pfad = '/alt')
+        "select count(*) filter (where form = 1) || ' ' || count(*) filter (where form = 3 and pfad = '/alt')
         from audit";
     let forms: String = folder.database().query_row(forms, [], |row| row.get(0)).unwrap();
     assert_eq!(forms, format!("{rows} 1"));

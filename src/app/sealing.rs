@@ -69,6 +69,7 @@ pub fn begin(connection: &mut Connection, database: &Path, secret: &Secret, cloc
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let begun = audit::begin(&transaction, secret, clock())?;
+    tenants::testfirma::seal(&transaction, None)?;
     for tenant in tenants::list(&transaction)? {
         keep_all(&WriteTx::new(Tx::new(&transaction, tenant.id, clock()), None))?;
     }
@@ -152,7 +153,8 @@ fn keep_all(tx: &WriteTx<'_>) -> Result<()> {
 /// The first thing that is wrong with the chain of evidence and what it is about, in words.
 pub fn broken_evidence(connection: &Connection, is_sealed: bool, clock: &Clock) -> Result<Option<String>> {
     let now = clock();
-    let broken = crate::db::evidence::verify(connection, is_sealed, |tenant, subject| {
+    let emptied = tenants::testfirma::all(connection, is_sealed)?;
+    let broken = crate::db::evidence::verify(connection, is_sealed, &emptied, |tenant, subject| {
         let tx = Tx::new(connection, tenant, now);
         match subject {
             Subject::Attachment(_) => anhaenge::digest(&tx, subject),

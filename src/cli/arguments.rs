@@ -30,7 +30,7 @@ pub struct Arguments {
 pub enum Command {
     /// Open or create the database and serve until Ctrl-C
     #[command(
-        after_help = "Examples:\n  partnerd serve --listen 0.0.0.0:8080\n  partnerd --db /daten/partnerd.db --config /etc/partnerd.toml serve"
+        after_help = "Examples:\n  partnerd serve --listen 0.0.0.0:8080\n  partnerd --db /daten/partnerd.db \\\n      --config /etc/partnerd.toml serve"
     )]
     Serve(serve::Arguments),
     /// Serve a fresh partnerd-demo.db with a mill's data
@@ -42,19 +42,19 @@ pub enum Command {
     /// Companies and their settings
     #[command(
         subcommand,
-        after_help = "Examples:\n  partnerd tenant create \"Mühle Beispiel\"\n  partnerd tenant set \"Mühle Beispiel\" negativbestand=ablehnen"
+        after_help = "Examples:\n  partnerd tenant create \"Mühle Beispiel\"\n  partnerd tenant set \"Mühle Beispiel\" \\\n      negativbestand=ablehnen"
     )]
     Tenant(tenant::Command),
     /// API keys
     #[command(
         subcommand,
-        after_help = "Examples:\n  partnerd key create --tenant \"Mühle Beispiel\" --label shop --scope artikel:read\n  partnerd key list\n  partnerd key deactivate 3f2a9c01b4d7"
+        after_help = "Examples:\n  partnerd key create --tenant \"Mühle Beispiel\" \\\n      --label shop --for shop --out shop.key\n  partnerd key list\n  partnerd key deactivate 3f2a9c01b4d7"
     )]
     Key(key::Command),
     /// Make documents final, or mark them as settled
     #[command(
         subcommand,
-        after_help = "Examples:\n  partnerd beleg abschliessen RE-2026-00017 --tenant \"Mühle Beispiel\""
+        after_help = "Examples:\n  partnerd beleg abschliessen RE-2026-00017 \\\n      --tenant \"Mühle Beispiel\""
     )]
     Beleg(beleg::Command),
     /// The log of all requests
@@ -65,14 +65,16 @@ pub enum Command {
     Audit(audit::Command),
     /// Import master data from JSON or CSV
     #[command(
-        after_help = "Examples:\n  partnerd import kunden kunden.csv --tenant \"Mühle Beispiel\" --dry-run\n  partnerd import dsfinvk export.zip --tenant \"Mühle Beispiel\""
+        after_help = "Examples:\n  partnerd import kunden kunden.csv \\\n      --tenant \"Mühle Beispiel\" --dry-run\n  partnerd import dsfinvk export.zip \\\n      --tenant \"Mühle Beispiel\""
     )]
     Import(import::Arguments),
     /// Copy the database, also beside a running server, and prove the copy
     #[command(after_help = "Examples:\n  partnerd backup /mnt/usb/partnerd-heute.db")]
     Backup(backup::BackupArguments),
     /// Put a backup in the place of the database
-    #[command(after_help = "Examples:\n  partnerd --db neu/partnerd.db restore /mnt/usb/partnerd-heute.db")]
+    #[command(
+        after_help = "Examples:\n  partnerd --db neu/partnerd.db \\\n      restore /mnt/usb/partnerd-heute.db"
+    )]
     Restore(backup::RestoreArguments),
     /// Prove the database: integrity, schema, references, stock, numbers
     #[command(after_help = "Examples:\n  partnerd check")]
@@ -80,7 +82,7 @@ pub enum Command {
     /// Certificates
     #[command(
         subcommand,
-        after_help = "Examples:\n  partnerd tls self-signed --name waage.local --name 192.168.1.20"
+        after_help = "Examples:\n  partnerd tls self-signed \\\n      --name waage.local --name 192.168.1.20"
     )]
     Tls(tls::Command),
     /// Install, remove or look at the service of Windows
@@ -97,7 +99,9 @@ pub enum Command {
     #[command(after_help = "Examples:\n  partnerd openapi > openapi.json")]
     Openapi,
     /// Print the completions for a shell
-    #[command(after_help = "Examples:\n  partnerd completions bash > /etc/bash_completion.d/partnerd")]
+    #[command(
+        after_help = "Examples:\n  partnerd completions bash \\\n      > /etc/bash_completion.d/partnerd"
+    )]
     Completions {
         /// bash, zsh, fish, elvish or powershell
         shell: Shell,

@@ -3,13 +3,14 @@
 use std::fs::File;
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Subcommand;
 use csv::Writer;
 use rusqlite::Connection;
 
 use super::database::{begin, find_tenant, now, open};
+use super::key::to_second;
 use super::terminal::{Outcome, Terminal, sentence};
 use crate::config::Config;
 use crate::db::connection::open_to_look;
@@ -25,18 +26,22 @@ const LIMIT: i64 = 100;
 /// Pause between two transactions that drop rows.
 const PAUSE: Duration = Duration::from_millis(5);
 
+/// How long a running server is waited for until it has taken its journal in, and how often that is looked at.
+const AT_MOST: Duration = Duration::from_secs(10);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+
 #[derive(Subcommand)]
 pub enum Command {
     /// Show the newest rows
     #[command(
-        after_help = "Examples:\n  partnerd audit list --status 401 --since 2026-07-01\n  partnerd audit list --tenant \"Mühle Beispiel\" --limit 1000 --csv > log.csv"
+        after_help = "Examples:\n  partnerd audit list --status 401 --since 2026-07-01\n  partnerd audit list --tenant \"Mühle Beispiel\" \\\n      --csv > log.csv"
     )]
     List {
         /// Only those of this key: the public part
         #[arg(long, value_name = "ID")]
         key: Option<String>,
         /// Only those of this company
-        #[arg(long)]
+        #[arg(long, value_name = "T")]
         tenant: Option<String>,
         /// Only answers with this status
         #[arg(long)]
@@ -79,9 +84,13 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
         terminal.say(&sentence(failure));
         None
     });
-    // A running server takes its journal in every second; what a dead one left is taken in here.
-    if let Ok(_no_server) = lock::without_server(&config.db) {
-        audit::catch_up(&mut connection, &config.db, secret.as_ref(), system_clock()).map_err(sentence)?;
+    // What a dead server left is taken in here.
+    match lock::without_server(&config.db) {
+        Ok(_no_server) => {
+            audit::catch_up(&mut connection, &config.db, secret.as_ref(), system_clock())
+                .map_err(sentence)?;
+        }
+        Err(_) => wait_for_journal(&config.db, terminal)?,
     }
     match command {
         Command::List { key, tenant, status, since, limit, csv } => {
@@ -100,6 +109,26 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     }
 }
 
+/// A running server takes its journal in every second: what was answered before this command began is waited for
+/// (D20).
+fn wait_for_journal(database: &Path, terminal: &Terminal) -> Outcome {
+    let before = audit::segments(database).map_err(sentence)?;
+    let begun = Instant::now();
+    loop {
+        let now = audit::segments(database).map_err(sentence)?;
+        let left = before.iter().filter(|segment| now.contains(segment)).count();
+        if left == 0 {
+            return Ok(());
+        }
+        if begun.elapsed() > AT_MOST {
+            terminal
+                .say("The server has not taken its newest rows in: look at its log. They are missing here.");
+            return Ok(());
+        }
+        std::thread::sleep(BETWEEN_LOOKS);
+    }
+}
+
 fn list(connection: &Connection, selection: &Selection, csv: bool, terminal: &Terminal) -> Outcome {
     let mut entries = Vec::new();
     let keep = |entry| {
@@ -107,16 +136,53 @@ fn list(connection: &Connection, selection: &Selection, csv: bool, terminal: &Te
         Ok(())
     };
     audit::entries(connection, selection, keep).map_err(sentence)??;
-    let columns = ["at", "status", "method", "path", "key", "tenant", "address", "ms", "count"];
     if csv {
-        return print_csv(&columns, &entries);
+        return print_csv(&entries);
     }
-    terminal.rows(&columns, &entries, cells)
+    terminal.rows(&["at (UTC)", "answer", "what", "who", "tenant", "from", "ms"], &entries, |entry| {
+        vec![
+            to_second(&entry.at.to_string()),
+            [Some(entry.status.to_string()), entry.code.clone()]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join(" "),
+            what(entry),
+            who(entry),
+            entry.tenant.clone().unwrap_or_default(),
+            entry.address.clone(),
+            milliseconds(entry),
+        ]
+    })
 }
 
-fn cells(entry: &Entry) -> Vec<String> {
-    let milliseconds = format!("{}.{}", entry.duration_us / 1_000, entry.duration_us / 100 % 10);
-    vec![
+/// What was asked for or changed, and how often where the row stands for several requests.
+fn what(entry: &Entry) -> String {
+    let asked = format!("{} {}", entry.method, entry.path);
+    match entry.count {
+        1 => asked.trim().to_owned(),
+        count => format!("{} ({count} times)", asked.trim()),
+    }
+}
+
+/// Who acted: a key with its label, a person, or a command.
+fn who(entry: &Entry) -> String {
+    let key = [&entry.key_id, &entry.key_label].into_iter().flatten().cloned().collect::<Vec<_>>().join(" ");
+    [&entry.person, &entry.command].into_iter().flatten().next().cloned().unwrap_or(key)
+}
+
+fn milliseconds(entry: &Entry) -> String {
+    format!("{}.{}", entry.duration_us / 1_000, entry.duration_us / 100 % 10)
+}
+
+/// New columns come last: scripts may count them.
+const CSV: [&str; 13] = [
+    "at", "status", "method", "path", "key", "tenant", "address", "ms", "count", "code", "label", "person",
+    "command",
+];
+
+fn cells(entry: &Entry) -> [String; 13] {
+    [
         entry.at.to_string(),
         entry.status.to_string(),
         entry.method.clone(),
@@ -124,15 +190,19 @@ fn cells(entry: &Entry) -> Vec<String> {
         entry.key_id.clone().unwrap_or_default(),
         entry.tenant.clone().unwrap_or_default(),
         entry.address.clone(),
-        milliseconds,
+        milliseconds(entry),
         entry.count.to_string(),
+        entry.code.clone().unwrap_or_default(),
+        entry.key_label.clone().unwrap_or_default(),
+        entry.person.clone().unwrap_or_default(),
+        entry.command.clone().unwrap_or_default(),
     ]
 }
 
-fn print_csv(columns: &[&str], entries: &[Entry]) -> Outcome {
+fn print_csv(entries: &[Entry]) -> Outcome {
     let complain = |error: csv::Error| error.to_string();
     let mut writer = Writer::from_writer(std::io::stdout());
-    writer.write_record(columns).map_err(complain)?;
+    writer.write_record(CSV).map_err(complain)?;
     for entry in entries {
         writer.write_record(cells(entry).iter().map(|text| cell(&shown(text)))).map_err(complain)?;
     }

@@ -19,26 +19,31 @@ use crate::rules::error::Hints;
 pub enum Command {
     /// Make open documents final
     #[command(
-        after_help = "Examples:\n  partnerd beleg abschliessen RE-2026-00017 RE-2026-00018 --tenant \"Mühle Beispiel\""
+        override_usage = "partnerd beleg abschliessen [OPTIONS]\n       --tenant <T> <NUMBER>...",
+        after_help = "Examples:\n  partnerd beleg abschliessen RE-2026-00017 RE-2026-00018 \\\n      --tenant \"Mühle Beispiel\""
     )]
     Abschliessen(Numbers),
     /// Mark final documents as settled
-    #[command(after_help = "Examples:\n  partnerd beleg erledigen RE-2026-00017 --tenant \"Mühle Beispiel\"")]
+    #[command(
+        override_usage = "partnerd beleg erledigen [OPTIONS]\n       --tenant <T> <NUMBER>...",
+        after_help = "Examples:\n  partnerd beleg erledigen RE-2026-00017 \\\n      --tenant \"Mühle Beispiel\""
+    )]
     Erledigen(Numbers),
     /// Write the PDF of a document: the newest upload, else its sheet; of an open one a draft
     #[command(
-        after_help = "Examples:\n  partnerd beleg pdf RE-2026-00017 --tenant \"Mühle Beispiel\" --out rechnung.pdf"
+        after_help = "Examples:\n  partnerd beleg pdf RE-2026-00017 \\\n      --tenant \"Mühle Beispiel\" --out rechnung.pdf"
     )]
     Pdf(File),
     /// Write the e-invoice of a final document (EN 16931, XML)
     #[command(
-        after_help = "Examples:\n  partnerd beleg erechnung RE-2026-00017 --tenant \"Mühle Beispiel\" --out rechnung.xml"
+        after_help = "Examples:\n  partnerd beleg erechnung RE-2026-00017 \\\n      --tenant \"Mühle Beispiel\" --out rechnung.xml"
     )]
     Erechnung(File),
     /// Say what a document lacks for its e-invoice; exit 1 where it lacks something
     #[command(
         visible_alias = "prüfen",
-        after_help = "Examples:\n  partnerd beleg pruefen RE-2026-00017 --tenant \"Mühle Beispiel\""
+        override_usage = "partnerd beleg pruefen [OPTIONS]\n       --tenant <T> <NUMBER>...",
+        after_help = "Examples:\n  partnerd beleg pruefen RE-2026-00017 \\\n      --tenant \"Mühle Beispiel\""
     )]
     Pruefen(Numbers),
 }
@@ -49,7 +54,7 @@ pub struct Numbers {
     #[arg(required = true, value_name = "NUMBER")]
     numbers: Vec<String>,
     /// Name or id of the company
-    #[arg(long)]
+    #[arg(long, value_name = "T")]
     tenant: String,
 }
 

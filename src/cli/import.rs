@@ -60,9 +60,17 @@ pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outco
     let tenant = find_tenant(&connection, &source.tenant)?.id;
     check(kind, &rows)?;
     let groups = kind.groups(&rows).map_err(in_file)?;
-    store_parts(&mut connection, source, terminal, &groups, Vec::len, |connection, part, hints, bar| {
-        store_all(connection, tenant, kind, &rows, part, hints, |stored| bar.inc(stored))
-    })
+    store_parts(
+        &mut connection,
+        source,
+        terminal,
+        &groups,
+        Vec::len,
+        kind.name(),
+        |connection, part, hints, bar| {
+            store_all(connection, tenant, kind, &rows, part, hints, |stored| bar.inc(stored))
+        },
+    )
 }
 
 /// Stores groups of rows within a transaction; the first that is refused ends it.

@@ -1,49 +1,72 @@
 //! `key`: API keys.
 
-use clap::Subcommand;
+use std::path::{Path, PathBuf};
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{ArgGroup, Subcommand};
+use rusqlite::Connection;
 use serde::Serialize;
 use serde_json::json;
 
+use super::changes::note;
 use super::database::{find_tenant, in_transaction, now, open};
+use super::private::{warn_of_readers, write_private};
 use super::terminal::{Outcome, Terminal, sentence};
 use crate::config::Config;
-use crate::gate::key::{self, Grant};
+use crate::gate::key::{self, Grant, State, StoredKey};
+use crate::rules::changed::Changed;
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
-use crate::rules::scope::{Scope, ScopeSet};
+use crate::rules::scope::{Purpose, Scope, ScopeSet};
+
+/// Longest label of a key, in characters.
+const MAX_LABEL: usize = 100;
 
 #[derive(Subcommand)]
 pub enum Command {
     /// Create a key; it is shown this once
     #[command(
-        after_help = "Examples:\n  partnerd key create --tenant \"Mühle Beispiel\" --label shop --scope artikel:read --scope belege:write\n  partnerd key create --tenant \"Mühle Beispiel\" --label scale --all-scopes --expires 2027-12-31 > scale.key"
+        group = one_of(&["purposes", "scope", "all_scopes"]),
+        override_usage = "partnerd key create --tenant <T> --label <TEXT>\n       <--for <PURPOSE>|--scope <SCOPE>|--all-scopes>\n       [OPTIONS]",
+        after_help = "Examples:\n  partnerd key create --tenant \"Mühle Beispiel\" \\\n      --label shop --for shop --out shop.key\n  partnerd key create --tenant \"Mühle Beispiel\" \\\n      --label feld --scope waage:read --expires 2027-12-31"
     )]
     Create {
         /// Name or id of the company
-        #[arg(long)]
+        #[arg(long, value_name = "T")]
         tenant: String,
         /// What the key is for
-        #[arg(long)]
+        #[arg(long, value_name = "TEXT")]
         label: String,
-        /// What the key may do, for example kunden:read; may be repeated
-        #[arg(long, value_name = "SCOPE", required_unless_present = "all_scopes")]
-        scope: Vec<String>,
-        /// The key may do everything
-        #[arg(long, conflicts_with = "scope")]
-        all_scopes: bool,
+        #[command(flatten)]
+        scopes: Scopes,
         /// Last day (UTC) on which the key is accepted, for example 2027-12-31
         #[arg(long, value_name = "DATE")]
         expires: Option<String>,
         /// Requests that the key may make on one UTC day [default: 10000]
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         daily_limit: Option<u32>,
+        /// Write the key to this file, which only its owner may read, and print the id
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
     },
-    /// List keys
+    /// List keys: state, use, scopes
     #[command(after_help = "Examples:\n  partnerd key list --tenant \"Mühle Beispiel\"")]
     List {
         /// Only those of this company
-        #[arg(long)]
+        #[arg(long, value_name = "T")]
         tenant: Option<String>,
+    },
+    /// Change a key; it holds from the next request on
+    #[command(
+        override_usage = "partnerd key change <ID> [--label <TEXT>]\n       [--for <PURPOSE>] [--scope <SCOPE>] [--all-scopes]\n       [--expires <DATE>] [--daily-limit <N>]",
+        group = one_of(&["label", "purposes", "scope", "all_scopes", "expires", "daily_limit"]),
+        after_help = "Examples:\n  partnerd key change 3f2a9c01b4d7 --expires 2028-12-31\n  partnerd key change 3f2a9c01b4d7 \\\n      --for shop --daily-limit 50000"
+    )]
+    Change {
+        /// The public part of the key: ak_<ID>_…
+        id: String,
+        #[command(flatten)]
+        changes: Changes,
     },
     /// Refuse a key from the next request on
     #[command(after_help = "Examples:\n  partnerd key deactivate 3f2a9c01b4d7")]
@@ -59,31 +82,119 @@ pub enum Command {
     },
 }
 
+/// What a key may do.
+#[derive(clap::Args)]
+#[group(skip)]
+pub struct Scopes {
+    /// What the key is for: gives it the scopes that this needs; may be repeated
+    #[arg(long = "for", value_name = "PURPOSE", value_parser = purposes())]
+    purposes: Vec<Purpose>,
+    /// What the key may do, for example kunden:read; may be repeated
+    #[arg(long, value_name = "SCOPE")]
+    scope: Vec<String>,
+    /// The key may do everything
+    #[arg(long, conflicts_with_all = ["scope", "purposes"])]
+    all_scopes: bool,
+}
+
+/// Of these options one must be given, and several may be.
+fn one_of(options: &'static [&'static str]) -> ArgGroup {
+    ArgGroup::new("one_of").args(options).required(true).multiple(true)
+}
+
+/// Reads a purpose; the help lists them with their scopes.
+fn purposes() -> impl TypedValueParser<Value = Purpose> {
+    let value = |purpose: &Purpose| {
+        PossibleValue::new(purpose.as_str()).help(purpose.scopes().to_stored().replace(' ', ", "))
+    };
+    PossibleValuesParser::new(Purpose::ALL.iter().map(value))
+        .map(|text| Purpose::parse(&text).unwrap_or(Purpose::Shop))
+}
+
+impl Scopes {
+    /// The scopes that were named; none where nothing was.
+    fn named(&self) -> Result<Option<ScopeSet>, String> {
+        if self.all_scopes {
+            return Ok(Some(ScopeSet::all()));
+        }
+        let single = scopes(&self.scope)?;
+        let all = self.purposes.iter().fold(single, |all, purpose| all.and(purpose.scopes()));
+        Ok((all != ScopeSet::default()).then_some(all))
+    }
+}
+
+/// What is to be changed of a key.
+#[derive(clap::Args)]
+#[group(skip)]
+pub struct Changes {
+    /// What the key is for
+    #[arg(long, value_name = "TEXT")]
+    label: Option<String>,
+    #[command(flatten)]
+    scopes: Scopes,
+    /// Last day (UTC) on which the key is accepted, for example 2027-12-31; never: none
+    #[arg(long, value_name = "DATE")]
+    expires: Option<String>,
+    /// Requests that the key may make on one UTC day
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    daily_limit: Option<u32>,
+}
+
 /// Runs the command.
 pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     match command {
-        Command::Create { tenant, label, scope, all_scopes, expires, daily_limit } => {
-            let scopes = if all_scopes { Scope::ALL.iter().copied().collect() } else { scopes(&scope)? };
-            let valid_until = expires.map(|text| day(&text)).transpose()?;
-            create(&tenant, &Grant { label, scopes, valid_until, daily_limit }, config, terminal)
+        Command::Create { tenant, label, scopes, expires, daily_limit, out } => {
+            let grant = Grant {
+                label: checked_label(&label)?,
+                scopes: scopes.named()?.unwrap_or_default(),
+                valid_until: expires.map(|text| last_day(&text)).transpose()?,
+                daily_limit,
+            };
+            create(&tenant, &grant, out.as_deref(), config, terminal)
         }
         Command::List { tenant } => list(tenant.as_deref(), config, terminal),
+        Command::Change { id, changes } => change(&id, &changes, config, terminal),
         Command::Deactivate { id } => set_active(&id, false, config, terminal),
         Command::Activate { id } => set_active(&id, true, config, terminal),
     }
 }
 
-fn create(tenant: &str, grant: &Grant, config: &Config, terminal: &Terminal) -> Outcome {
+fn create(tenant: &str, grant: &Grant, out: Option<&Path>, config: &Config, terminal: &Terminal) -> Outcome {
     let mut connection = open(config)?;
     // Hashing takes its time: before the write lock is taken.
     let key = key::generate(&key::mac_secret(&connection).map_err(sentence)?).map_err(sentence)?;
-    let name = in_transaction(&mut connection, |connection| {
+    let mut is_written = false;
+    let stored = in_transaction(&mut connection, |connection| {
         let tenant = find_tenant(connection, tenant)?;
         key::insert(connection, tenant.id, &key, grant, now()).map_err(sentence)?;
+        let until = grant.valid_until.map(|day| format!(", until {day}")).unwrap_or_default();
+        let what = format!("key {} {:?} created: {}{until}", key.id, grant.label, grant.scopes.to_stored());
+        note(connection, tenant.id, "key create", &what)?;
+        // Before it is committed: a key that nobody knows is of no use.
+        if let Some(file) = out {
+            write_private(file, &format!("{}\n", key.text))?;
+            is_written = true;
+        }
         Ok(tenant.name)
+    });
+    let name = stored.inspect_err(|_| {
+        if let Some(file) = out.filter(|_| is_written) {
+            let _ = std::fs::remove_file(file);
+        }
     })?;
-    terminal.result(&key.text, &json!({"id": key.id, "key": key.text}));
-    terminal.say(&format!("This is the key {} of {name}. It is shown this once: keep it safe.", key.id));
+    match out {
+        Some(file) => {
+            let file = file.display().to_string();
+            terminal.result(&key.id, &json!({"id": key.id, "file": file}));
+            terminal.say(&format!("The key {} of {name} is in {file}, for its owner alone.", key.id));
+        }
+        None => {
+            terminal.result(&key.text, &json!({"id": key.id, "key": key.text}));
+            terminal
+                .say(&format!("This is the key {} of {name}. It is shown this once: keep it safe.", key.id));
+            warn_of_readers(terminal);
+        }
+    }
     Ok(())
 }
 
@@ -92,6 +203,7 @@ struct Line {
     id: String,
     tenant: String,
     label: String,
+    state: State,
     active: bool,
     expires: Option<String>,
     daily_limit: u32,
@@ -100,59 +212,167 @@ struct Line {
     scopes: String,
 }
 
+impl Line {
+    fn state_in_words(&self) -> String {
+        match (self.state, &self.expires) {
+            (State::Active, Some(last)) => format!("active until {last}"),
+            (State::Expired, Some(last)) => format!("expired on {last}"),
+            (state, _) => state.as_str().to_owned(),
+        }
+    }
+
+    fn use_in_words(&self) -> String {
+        let last = self
+            .last_used
+            .as_deref()
+            .map_or("never used".to_owned(), |last| format!("last used {}", to_second(last)));
+        format!("{} of {} today, {last}", self.requests_today, self.daily_limit)
+    }
+}
+
 fn list(tenant: Option<&str>, config: &Config, terminal: &Terminal) -> Outcome {
     let connection = open(config)?;
     let tenant = tenant.map(|tenant| find_tenant(&connection, tenant)).transpose()?.map(|tenant| tenant.id);
     let lines = key::list(&connection, tenant, now()).map_err(sentence)?;
-    let line = |key: key::StoredKey| Line {
+    let line = |key: StoredKey| Line {
         id: key.id,
         tenant: key.tenant,
         label: key.label,
-        active: key.active,
+        state: key.state,
+        active: key.state != State::Deactivated,
         expires: key.valid_until.map(|day| day.to_string()),
         daily_limit: key.daily_limit,
         requests_today: key.today,
         last_used: key.last_used.map(|instant| instant.to_string()),
-        scopes: key.scopes,
+        scopes: key.scopes.to_stored(),
     };
     let lines: Vec<_> = lines.into_iter().map(line).collect();
-    let all = Scope::ALL.iter().copied().collect::<ScopeSet>().to_stored();
-    let columns = ["id", "tenant", "label", "active", "expires", "today", "last used", "scopes"];
+    let columns = ["id", "tenant", "label", "state", "use", "scopes"];
     terminal.rows(&columns, &lines, |line| {
         vec![
             line.id.clone(),
             line.tenant.clone(),
             line.label.clone(),
-            if line.active { "yes" } else { "no" }.to_owned(),
-            line.expires.clone().unwrap_or_default(),
-            format!("{} of {}", line.requests_today, line.daily_limit),
-            line.last_used.clone().unwrap_or_default(),
-            if line.scopes == all { "all".to_owned() } else { line.scopes.clone() },
+            line.state_in_words(),
+            line.use_in_words(),
+            in_short(&line.scopes),
         ]
     })
+}
+
+/// An instant to the second, with a blank between day and time, where a line may end.
+pub fn to_second(instant: &str) -> String {
+    instant.chars().take(19).map(|c| if c == 'T' { ' ' } else { c }).collect()
+}
+
+/// Scopes as they were given: everything, or a purpose; else each.
+fn in_short(stored: &str) -> String {
+    let scopes = ScopeSet::from_stored(stored);
+    if scopes == ScopeSet::all() {
+        return "all".to_owned();
+    }
+    let purpose = Purpose::ALL.iter().find(|purpose| purpose.scopes() == scopes);
+    purpose.map_or_else(|| stored.to_owned(), |purpose| format!("for {}", purpose.as_str()))
+}
+
+fn change(id: &str, changes: &Changes, config: &Config, terminal: &Terminal) -> Outcome {
+    let label = changes.label.as_deref().map(checked_label).transpose()?;
+    let scopes = changes.scopes.named()?;
+    let valid_until = match changes.expires.as_deref() {
+        None => None,
+        Some("never") => Some(None),
+        Some(text) => Some(Some(last_day(text)?)),
+    };
+    let id = public_part(id);
+    let mut connection = open(config)?;
+    let changed = in_transaction(&mut connection, |connection| {
+        let old = find(connection, id)?;
+        let new = StoredKey {
+            label: label.unwrap_or_else(|| old.label.clone()),
+            scopes: scopes.unwrap_or(old.scopes),
+            valid_until: valid_until.unwrap_or(old.valid_until),
+            daily_limit: changes.daily_limit.unwrap_or(old.daily_limit),
+            ..old.clone()
+        };
+        key::change(connection, &new).map_err(sentence)?;
+        let changed = differences(&old, &new);
+        for change in &changed {
+            note(connection, old.tenant_id, "key change", &format!("key {id} {:?} {change}", new.label))?;
+        }
+        Ok(changed)
+    })?;
+    terminal.result(id, &json!({"id": id}));
+    terminal.say_changes(&changed);
+    Ok(())
+}
+
+fn differences(old: &StoredKey, new: &StoredKey) -> Vec<Changed> {
+    let day = |key: &StoredKey| key.valid_until.map(|day| day.to_string()).unwrap_or_default();
+    let limits = [old, new].map(|key| key.daily_limit.to_string());
+    let [before, after] = limits;
+    let changed = [
+        Changed::of("label", &old.label, &new.label),
+        Changed::of("scopes", old.scopes.to_stored(), new.scopes.to_stored()),
+        Changed::of("expires", day(old), day(new)),
+        Changed::of("daily-limit", before, after),
+    ];
+    changed.into_iter().flatten().collect()
 }
 
 fn set_active(id: &str, active: bool, config: &Config, terminal: &Terminal) -> Outcome {
     let mut connection = open(config)?;
     let id = public_part(id);
-    let known = in_transaction(&mut connection, |connection| {
-        key::set_active(connection, id, active).map_err(sentence)
+    let key = in_transaction(&mut connection, |connection| {
+        let key = find(connection, id)?;
+        if (key.state != State::Deactivated) != active {
+            key::set_active(connection, id, active).map_err(sentence)?;
+            let verb = if active { "activate" } else { "deactivate" };
+            let what = format!("key {id} {:?} {verb}d", key.label);
+            note(connection, key.tenant_id, &format!("key {verb}"), &what)?;
+        }
+        find(connection, id)
     })?;
-    if !known {
-        return Err(format!("there is no key {id}: `partnerd key list` names all"));
-    }
     terminal.result(id, &json!({"id": id, "active": active}));
+    if let (State::Expired, Some(last)) = (key.state, key.valid_until) {
+        terminal
+            .say(&format!("It has expired on {last}: `partnerd key change {id} --expires DATE` moves that."));
+    }
     Ok(())
+}
+
+fn find(connection: &Connection, id: &str) -> Result<StoredKey, String> {
+    let key = key::find(connection, id, now()).map_err(sentence)?;
+    key.ok_or_else(|| format!("there is no key {id}: `partnerd key list` names all"))
 }
 
 /// The public part of a key. People paste what they have: the id, or the whole key.
 pub fn public_part(text: &str) -> &str {
+    let text = text.trim();
     text.strip_prefix("ak_").map_or(text, |rest| rest.split('_').next().unwrap_or(rest))
 }
 
 /// Reads a day.
 pub fn day(text: &str) -> Result<Day, String> {
     Day::parse_plain(text).ok_or_else(|| format!("{text} is no day: expected is a date such as 2027-12-31"))
+}
+
+/// Reads the last day of a key: one that is over would make a key that nobody can use.
+fn last_day(text: &str) -> Result<Day, String> {
+    let (last, today) = (day(text)?, Day::in_utc(now()));
+    if last < today {
+        return Err(format!(
+            "{last} is over: a key may end today, {today}, or later; `partnerd key deactivate` ends one at once"
+        ));
+    }
+    Ok(last)
+}
+
+fn checked_label(text: &str) -> Result<String, String> {
+    let label = text.trim();
+    if label.is_empty() || label.chars().count() > MAX_LABEL || label.chars().any(char::is_control) {
+        return Err(format!("the label of a key has 1 to {MAX_LABEL} characters on one line"));
+    }
+    Ok(label.to_owned())
 }
 
 fn scopes(texts: &[String]) -> Result<ScopeSet, String> {

@@ -5,6 +5,7 @@ mod arguments;
 mod audit;
 mod backup;
 mod beleg;
+mod changes;
 mod check;
 mod config;
 mod database;
@@ -12,10 +13,12 @@ mod demo;
 mod doctor;
 mod import;
 mod key;
+mod layout;
 #[cfg(any(windows, test))]
 mod logfile;
 mod manual;
 mod migrate;
+mod private;
 mod serve;
 #[cfg(windows)]
 mod service;

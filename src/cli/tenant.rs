@@ -8,18 +8,20 @@ use rusqlite::Connection;
 use serde::Serialize;
 use serde_json::json;
 
+use super::changes::note;
 use super::database::{find_tenant, in_transaction, now, open, open_or_create};
 use super::terminal::{Outcome, Terminal, sentence};
 use crate::blatt;
 use crate::config::Config;
 use crate::db::TenantId;
+use crate::rules::changed::Changed;
 use crate::tenants::{self, Setting};
 
 #[derive(Subcommand)]
 pub enum Command {
     /// Add a company; prints its id
     #[command(
-        after_help = "Examples:\n  partnerd tenant create \"Mühle Beispiel\" --set negativbestand=ablehnen"
+        after_help = "Examples:\n  partnerd tenant create \"Mühle Beispiel\"\n  partnerd tenant create \"Mühle Beispiel\" \\\n      --set negativbestand=ablehnen"
     )]
     Create {
         /// Name of the company
@@ -27,11 +29,20 @@ pub enum Command {
         /// A setting, for example negativbestand=ablehnen
         #[arg(long, value_name = "KEY=VALUE")]
         set: Vec<String>,
+        /// For trying things out: what it makes is marked, `tenant reset` empties it. It stays one
+        #[arg(long)]
+        test: bool,
+    },
+    /// Empty a test company; its keys and settings stay
+    #[command(after_help = "Examples:\n  partnerd tenant reset \"Mühle Test\"")]
+    Reset {
+        /// Name or id of the company
+        tenant: String,
     },
     /// List all companies
     #[command(after_help = "Examples:\n  partnerd tenant list")]
     List,
-    /// Show the settings of a company, and what they mean
+    /// Show every setting of a company: value, default, meaning
     #[command(after_help = "Examples:\n  partnerd tenant show \"Mühle Beispiel\"")]
     Show {
         /// Name or id of the company
@@ -56,34 +67,38 @@ fn help_of_set() -> String {
         help += &format!("  {}: {} [default: {default}]\n", setting.name, (setting.expected)());
         help += &format!("      {}\n", setting.help);
     }
-    help + "\nExamples:\n  partnerd tenant set \"Mühle Beispiel\" charge_automatik=fefo gesperrt_bis=2026-06-30"
+    help + "\nExamples:\n  partnerd tenant set \"Mühle Beispiel\" \\\n      charge_automatik=fefo gesperrt_bis=2026-06-30"
 }
 
 /// Runs the command.
 pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     match command {
-        Command::Create { name, set } => create(&name, &set, config, terminal),
+        Command::Create { name, set, test } => create(&name, &set, test, config, terminal),
+        Command::Reset { tenant } => reset(&tenant, config, terminal),
         Command::List => {
             let tenants = tenants::list(&open(config)?).map_err(sentence)?;
-            terminal
-                .rows(&["id", "name"], &tenants, |tenant| vec![tenant.id.to_string(), tenant.name.clone()])
+            terminal.rows(&["id", "name", "kind"], &tenants, |tenant| {
+                let kind = if tenant.test { "test" } else { "" };
+                vec![tenant.id.to_string(), tenant.name.clone(), kind.to_owned()]
+            })
         }
         Command::Show { tenant } => show(&tenant, config, terminal),
         Command::Set { tenant, settings } => {
             let mut connection = open(config)?;
             let settings = pairs(&settings)?;
-            let id = in_transaction(&mut connection, |connection| {
+            let (id, changed) = in_transaction(&mut connection, |connection| {
                 let tenant = find_tenant(connection, &tenant)?;
-                change(connection, tenant.id, &settings)?;
-                Ok(tenant.id)
+                let changed = change(connection, tenant.id, &settings, "tenant set")?;
+                Ok((tenant.id, changed))
             })?;
             terminal.result(&id.to_string(), &json!({"id": id}));
+            terminal.say_changes(&changed);
             Ok(())
         }
     }
 }
 
-fn create(name: &str, settings: &[String], config: &Config, terminal: &Terminal) -> Outcome {
+fn create(name: &str, settings: &[String], test: bool, config: &Config, terminal: &Terminal) -> Outcome {
     let name = name.trim();
     if name.is_empty() || name.len() > 255 || name.chars().any(char::is_control) {
         return Err("the name of a company has 1 to 255 characters".to_owned());
@@ -91,27 +106,48 @@ fn create(name: &str, settings: &[String], config: &Config, terminal: &Terminal)
     let settings = pairs(settings)?;
     let mut connection = open_or_create(&config.db)?;
     let id = in_transaction(&mut connection, |connection| {
-        let id = tenants::create(connection, name, now()).map_err(sentence)?;
-        change(connection, id, &settings)?;
+        let id = tenants::create(connection, name, test, now()).map_err(sentence)?;
+        let kind = if test { "test company" } else { "company" };
+        note(connection, id, "tenant create", &format!("{kind} {name:?} created"))?;
+        change(connection, id, &settings, "tenant create")?;
         Ok(id)
     })?;
     terminal.result(&id.to_string(), &json!({"id": id}));
     Ok(())
 }
 
-/// Changes settings; of the logo the path of its file is typed.
-fn change(connection: &Connection, tenant: TenantId, settings: &[(String, String)]) -> Outcome {
+fn reset(tenant: &str, config: &Config, terminal: &Terminal) -> Outcome {
+    let mut connection = open(config)?;
+    let (tenant, rows) = in_transaction(&mut connection, |connection| {
+        let tenant = find_tenant(connection, tenant)?;
+        let rows = tenants::reset(connection, &tenant).map_err(sentence)?;
+        note(connection, tenant.id, "tenant reset", &format!("test company {:?} emptied", tenant.name))?;
+        Ok((tenant, rows))
+    })?;
+    terminal.result(&tenant.id.to_string(), &json!({"id": tenant.id, "deleted": rows}));
+    terminal.say(&format!("{} is empty: {rows} rows are gone. Its keys and settings stay.", tenant.name));
+    Ok(())
+}
+
+/// Changes settings, and writes down what changed; of the logo the path of its file is typed.
+fn change(
+    connection: &Connection,
+    tenant: TenantId,
+    settings: &[(String, String)],
+    command: &str,
+) -> Result<Vec<Changed>, String> {
     let (logos, texts): (Vec<_>, Vec<_>) = settings.iter().partition(|(name, _)| name == "logo");
     let texts: Vec<_> = texts.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    tenants::set(connection, tenant, &texts, now()).map_err(sentence)?;
+    let mut changed = tenants::set(connection, tenant, &texts, now()).map_err(sentence)?;
     for (_, path) in logos {
         let logo = match path.as_str() {
             "" => None,
             path => Some(read_logo(Path::new(path))?),
         };
-        tenants::firma::set_logo(connection, tenant, logo.as_deref(), now()).map_err(sentence)?;
+        changed.extend(tenants::set_logo(connection, tenant, logo.as_deref(), now()).map_err(sentence)?);
     }
-    Ok(())
+    changed.iter().try_for_each(|change| note(connection, tenant, command, &change.to_string()))?;
+    Ok(changed)
 }
 
 /// The bytes of a file, one more at most than a logo can have.
@@ -146,9 +182,14 @@ fn show(tenant: &str, config: &Config, terminal: &Terminal) -> Outcome {
         })
         .collect();
     terminal.rows(&["setting", "value", "default", "what it does"], &rows, |row| {
-        let value = if row.value.is_empty() { "-" } else { &row.value };
+        // Of a logo there is only its sha256: the beginning tells two apart.
+        let value: String = match (row.setting, row.value.as_str()) {
+            (_, "") => "-".to_owned(),
+            ("logo", sha256) => format!("sha256 {}…", sha256.get(..12).unwrap_or(sha256)),
+            (_, value) => value.to_owned(),
+        };
         let default = if row.default.is_empty() { "-" } else { row.default };
-        vec![row.setting.to_owned(), value.to_owned(), default.to_owned(), row.help.to_owned()]
+        vec![row.setting.to_owned(), value, default.to_owned(), row.help.to_owned()]
     })
 }
 

@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 use serde::Serialize;
+use terminal_size::terminal_size_of;
 
+use super::layout::layout;
 use crate::failure::Failure;
+use crate::rules::changed::Changed;
 use crate::rules::text::shown;
 
 /// What a command came to: nothing to add, or a sentence why not.
@@ -56,17 +59,26 @@ impl Terminal {
             self.print(&json);
             return Ok(());
         }
-        let mut table = comfy_table::Table::new();
-        table.load_style(comfy_table::presets::NOTHING).set_header(header.to_vec());
-        // A terminal has an edge, a file has none.
-        if std::io::stdout().is_terminal() {
-            table.set_content_arrangement(comfy_table::ContentArrangement::Dynamic);
-        }
         let shown = |text: String| shown(&text).into_owned();
-        table.add_rows(rows.iter().map(|row| cells(row).into_iter().map(shown)));
-        self.print(&table.trim_fmt());
+        let cells: Vec<Vec<String>> =
+            rows.iter().map(|row| cells(row).into_iter().map(shown).collect()).collect();
+        self.print(&layout(header, &cells, width()));
         Ok(())
     }
+
+    /// Says what a change changed, a line each.
+    pub fn say_changes(&self, changed: &[Changed]) {
+        if changed.is_empty() {
+            self.say("Nothing changed: it was so before.");
+        }
+        changed.iter().for_each(|change| self.say(&change.to_string()));
+    }
+}
+
+/// Columns that a line of stdout has; none where it has no edge, as a file. COLUMNS is what a shell says of it.
+fn width() -> Option<usize> {
+    let of_terminal = terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
+    of_terminal.or_else(|| std::env::var("COLUMNS").ok()?.parse().ok()).filter(|width| *width > 0)
 }
 
 /// A line that says what is being done.
@@ -85,12 +97,13 @@ impl Drop for Waiting {
     }
 }
 
-/// A failure as one sentence for a person.
+/// A failure as one sentence for a person; a rule is quoted on the line after it.
 pub fn sentence(failure: Failure) -> String {
     match failure {
         Failure::Refused(refusal) => {
             let feld = refusal.feld.as_ref().map(|feld| format!("{feld}: ")).unwrap_or_default();
-            format!("{feld}{} ({})", refusal.message, refusal.code.as_str())
+            // The rule speaks to the people of the firm, in German: it has a line of its own.
+            format!("{feld}refused with {}:\n  {}", refusal.code.as_str(), refusal.message)
         }
         Failure::Sql(error) => format!("the database says: {error}"),
         Failure::Busy(text) | Failure::Broken(text) => text,

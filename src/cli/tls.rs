@@ -1,13 +1,12 @@
 //! `tls`: a certificate for a network that has none.
 
-use std::fs::File;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Subcommand;
 use serde_json::json;
 
 use super::database::now;
+use super::private::write_private;
 use super::terminal::{Outcome, Terminal};
 use crate::db::files::refuse_existing;
 use crate::http::tls::self_signed;
@@ -16,7 +15,9 @@ use crate::rules::day::Day;
 #[derive(Subcommand)]
 pub enum Command {
     /// Make a certificate that signs itself, for ten years
-    #[command(after_help = "Examples:\n  partnerd tls self-signed --name waage.local --name 192.168.1.20")]
+    #[command(
+        after_help = "Examples:\n  partnerd tls self-signed \\\n      --name waage.local --name 192.168.1.20"
+    )]
     SelfSigned {
         /// Name or address by which clients reach this machine; may be repeated
         #[arg(long = "name", value_name = "NAME", required = true)]
@@ -54,14 +55,4 @@ pub fn run(command: Command, terminal: &Terminal) -> Outcome {
     let (certificate, key) = (certificate.display().to_string(), key.display().to_string());
     terminal.result(&certificate, &json!({"certificate": certificate, "key": key}));
     Ok(())
-}
-
-/// Writes a file for its owner alone.
-fn write_private(path: &Path, text: &str) -> Outcome {
-    let mut options = File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|error| format!("{} cannot be written: {error}", path.display()))
 }

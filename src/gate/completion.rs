@@ -11,6 +11,7 @@ use crate::http::error;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::http::route::Run;
+use crate::rules::error::Code;
 
 /// Answers up to this size take no part in the memory for answers, in bytes.
 const SMALL_ANSWER: usize = 16 << 10;
@@ -53,11 +54,20 @@ impl Trail {
         }
     }
 
-    /// The answer with what the client is told about its limits.
+    /// The public part of its key: also of one that is deactivated or past its last day (D19).
+    fn key_id(&self) -> Option<&str> {
+        self.caller.as_ref().map(|caller| caller.key_id.as_str()).or(self.refused_key.as_deref())
+    }
+
+    /// The answer with what the client is told about its limits, and that its company is one for tests.
     fn with_limits(&self, reply: Reply) -> Reply {
         let reply = match self.allowance {
             Some(allowance) => allowance.shown_in(reply),
             None => reply,
+        };
+        let reply = match &self.caller {
+            Some(caller) if caller.test => reply.with("x-test", "true"),
+            _ => reply,
         };
         match self.retry_after {
             Some(seconds) => reply.with("retry-after", seconds.to_string()),
@@ -126,7 +136,8 @@ impl Gate {
             status = reply.status,
             duration_us = duration.as_micros() as u64,
             address = %trail.address,
-            key = trail.caller.as_ref().map(|caller| caller.key_id.as_str()),
+            key = trail.key_id(),
+            code = reply.code.map(Code::as_str),
             "request"
         );
         let reply = match trail.route.and_then(|at| self.router.route(at).deprecated) {
@@ -145,7 +156,7 @@ impl Gate {
         Row {
             am: request.at.millis(),
             request_id: request.id,
-            key_id: trail.caller.as_ref().map(|c| c.key_id.clone()).or_else(|| trail.refused_key.clone()),
+            key_id: trail.key_id().map(str::to_owned),
             tenant_id: trail.caller.as_ref().map(|caller| caller.tenant),
             adresse: address.to_string(),
             methode: shortened(&request.method),
@@ -159,6 +170,7 @@ impl Gate {
             anzahl: 1,
             flut,
             akteur: None,
+            code: reply.code.map(|code| code.as_str().to_owned()),
         }
     }
 }

@@ -9,7 +9,7 @@ const REQUEST_HEADERS: &str = "content-type, x-api-key, if-match, if-none-match,
 
 /// Headers of an answer that such a page may read.
 const ANSWER_HEADERS: &str = "etag, retry-after, x-request-id, x-hinweise, x-total-count, x-limit, x-next-since, \
-    x-fehlmenge, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, idempotency-replayed, content-disposition";
+    x-fehlmenge, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, idempotency-replayed, content-disposition, x-test";
 
 /// Seconds for which a browser may remember what is allowed.
 const MAX_AGE: &str = "600";

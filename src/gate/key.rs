@@ -17,6 +17,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
 use super::quota::DAILY_LIMIT;
+use crate::choice;
+use crate::db::TenantId;
 use crate::failure::{Failure, Result};
 use crate::http::call::{Caller, Strictness};
 use crate::rules::bytes::hex;
@@ -151,7 +153,7 @@ pub fn caller(connection: &Connection, key: &PresentedKey, now: Instant) -> Resu
     let row = connection
         .prepare_cached(
             "select k.tenant_id, k.scopes, k.gueltig_bis, t.unbekannte_parameter, t.unbekannte_felder, k.tageslimit,
-               k.aktiv
+               k.aktiv, t.test
              from api_key k join tenant t on t.id = k.tenant_id
              where k.id = ?1",
         )?
@@ -166,6 +168,7 @@ pub fn caller(connection: &Connection, key: &PresentedKey, now: Instant) -> Resu
                     unknown_parameters_ignored: row.get_ref(3)?.as_str()? == "ignorieren",
                     unknown_fields_refused: row.get_ref(4)?.as_str()? == "ablehnen",
                 },
+                test: row.get(7)?,
             };
             Ok((caller, valid_until, row.get(6)?))
         })
@@ -253,16 +256,30 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
     digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
 }
 
+choice! {
+    /// Whether a key is accepted.
+    pub enum State {
+        /// It is.
+        Active = "active",
+        /// Its last day is over.
+        Expired = "expired",
+        /// Somebody deactivated it, whatever its last day.
+        Deactivated = "deactivated",
+    }
+}
+
 /// A key as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct StoredKey {
     pub id: String,
+    pub tenant_id: TenantId,
     pub tenant: String,
     pub label: String,
-    pub active: bool,
+    pub state: State,
+    /// Last day (UTC) on which it is accepted.
     pub valid_until: Option<Day>,
-    pub scopes: String,
+    pub scopes: ScopeSet,
     pub daily_limit: u32,
     /// Requests on the UTC day of the list.
     pub today: u32,
@@ -273,19 +290,25 @@ pub struct StoredKey {
 pub fn list(connection: &Connection, tenant: Option<i64>, now: Instant) -> Result<Vec<StoredKey>> {
     let mut statement = connection.prepare(
         "select k.id, t.name, k.bezeichnung, k.aktiv, k.gueltig_bis, k.scopes, coalesce(k.tageslimit, ?2),
-           iif(n.tag = ?3, n.anfragen, 0), n.zuletzt_am
+           iif(n.tag = ?3, n.anfragen, 0), n.zuletzt_am, k.tenant_id
          from api_key k join tenant t on t.id = k.tenant_id
            left join api_key_nutzung n on n.key_id = k.id
          where ?1 is null or k.tenant_id = ?1 order by k.tenant_id, k.angelegt_am, k.id",
     )?;
     let rows = statement.query_map(params![tenant, DAILY_LIMIT, now.utc_day()], |row| {
+        let valid_until: Option<Day> = row.get(4)?;
         Ok(StoredKey {
             id: row.get(0)?,
+            tenant_id: row.get(9)?,
             tenant: row.get(1)?,
             label: row.get(2)?,
-            active: row.get(3)?,
-            valid_until: row.get(4)?,
-            scopes: row.get(5)?,
+            state: match row.get(3)? {
+                false => State::Deactivated,
+                true if valid_until.is_some_and(|last| Day::in_utc(now) > last) => State::Expired,
+                true => State::Active,
+            },
+            valid_until,
+            scopes: ScopeSet::from_stored(row.get_ref(5)?.as_str()?),
             daily_limit: row.get(6)?,
             today: row.get::<_, Option<u32>>(7)?.unwrap_or(0),
             last_used: row.get(8)?,
@@ -294,10 +317,24 @@ pub fn list(connection: &Connection, tenant: Option<i64>, now: Instant) -> Resul
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Activates or deactivates a key; false when there is no such key.
-pub fn set_active(connection: &Connection, id: &str, active: bool) -> Result<bool> {
-    let changed = connection.execute("update api_key set aktiv = ?1 where id = ?2", params![active, id])?;
-    Ok(changed == 1)
+/// The key with this id.
+pub fn find(connection: &Connection, id: &str, now: Instant) -> Result<Option<StoredKey>> {
+    Ok(list(connection, None, now)?.into_iter().find(|key| key.id == id))
+}
+
+/// Activates or deactivates a key.
+pub fn set_active(connection: &Connection, id: &str, active: bool) -> Result<()> {
+    connection.execute("update api_key set aktiv = ?1 where id = ?2", params![active, id])?;
+    Ok(())
+}
+
+/// What a key has from now on; it holds from the next request on, also in a running server.
+pub fn change(connection: &Connection, key: &StoredKey) -> Result<()> {
+    connection.execute(
+        "update api_key set bezeichnung = ?2, scopes = ?3, gueltig_bis = ?4, tageslimit = nullif(?5, ?6) where id = ?1",
+        params![key.id, key.label, key.scopes.to_stored(), key.valid_until, key.daily_limit, DAILY_LIMIT],
+    )?;
+    Ok(())
 }
 
 #[cfg(test)]

@@ -173,6 +173,7 @@ mod tests {
             scopes: Default::default(),
             daily_limit: 5,
             strictness: Default::default(),
+            test: false,
         };
         for day in [10, 11, 12, 13, 2, 40, 2, 13] {
             let now = Instant::from_millis(day * Instant::MILLIS_PER_DAY);

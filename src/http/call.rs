@@ -37,6 +37,8 @@ pub struct Caller {
     pub daily_limit: u32,
     /// What the company asks.
     pub strictness: Strictness,
+    /// Its company is a test company.
+    pub test: bool,
 }
 
 /// One call of a route.

@@ -94,6 +94,6 @@ fn refused(refusal: &Refusal, request_id: Uuid) -> Reply {
     };
     // These types have no way to fail.
     let body = serde_json::to_vec(&body).unwrap_or_default();
-    let reply = Reply { status: status(refusal.code), body, ..Reply::default() };
+    let reply = Reply { status: status(refusal.code), body, code: Some(refusal.code), ..Reply::default() };
     if reply.status == 503 { reply.with("retry-after", "1") } else { reply }
 }

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::budget::Permit;
 use crate::failure::{Failure, Result};
 use crate::listing::Listing;
-use crate::rules::error::Hints;
+use crate::rules::error::{Code, Hints};
 
 /// Bytes that the answer about one record has room in, as a rule.
 const USUAL: usize = 1 << 10;
@@ -25,6 +25,8 @@ pub struct Reply {
     pub body: Vec<u8>,
     /// The record that was read or written, for the audit log.
     pub subject: Option<Uuid>,
+    /// Why the request was refused, for the log.
+    pub code: Option<Code>,
     /// Its share of the memory for answers; held until the client has taken it.
     pub held: Option<Permit>,
 }

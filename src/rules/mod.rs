@@ -2,6 +2,7 @@
 
 pub mod bytes;
 pub mod change;
+pub mod changed;
 pub mod choice;
 pub mod day;
 pub mod document;

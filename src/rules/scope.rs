@@ -26,6 +26,62 @@ choice! {
     }
 }
 
+choice! {
+    /// What a key is for: each program of a firm needs other scopes.
+    pub enum Purpose {
+        /// Sells: reads what there is, adds customers, writes documents.
+        Shop = "shop",
+        /// Weighs lorries, and takes their goods in.
+        Waage = "waage",
+        /// Files documents, and attaches files.
+        Dms = "dms",
+        /// Reads what is booked.
+        Buchhaltung = "buchhaltung",
+        /// Sells at a register: reads articles, prices, stock and customers.
+        Kasse = "kasse",
+    }
+}
+
+impl Purpose {
+    /// What a key for this purpose may do.
+    pub fn scopes(self) -> ScopeSet {
+        use Scope::*;
+        let scopes: &[Scope] = match self {
+            Purpose::Shop => &[
+                KundenRead,
+                KundenWrite,
+                ArtikelRead,
+                ArtikelgruppenRead,
+                BelegeRead,
+                BelegeWrite,
+                ChargenRead,
+            ],
+            Purpose::Waage => &[
+                KundenRead,
+                ArtikelRead,
+                ChargenRead,
+                RohwarenRead,
+                RohwarenWrite,
+                KontrakteRead,
+                WaageRead,
+                WaageWrite,
+            ],
+            Purpose::Dms => &[KundenRead, ArtikelRead, BelegeRead, DokumenteWrite],
+            Purpose::Buchhaltung => &[
+                KundenRead,
+                ArtikelRead,
+                ArtikelgruppenRead,
+                BelegeRead,
+                KasseRead,
+                RohwarenRead,
+                KontrakteRead,
+            ],
+            Purpose::Kasse => &[KundenRead, ArtikelRead, ArtikelgruppenRead, ChargenRead, KasseRead],
+        };
+        scopes.iter().copied().collect()
+    }
+}
+
 /// The scopes of one key.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ScopeSet(u32);
@@ -34,6 +90,16 @@ impl ScopeSet {
     /// Whether the scope is among them.
     pub fn contains(self, scope: Scope) -> bool {
         self.0 & (1 << scope as u32) != 0
+    }
+
+    /// All there are.
+    pub fn all() -> ScopeSet {
+        Scope::ALL.iter().copied().collect()
+    }
+
+    /// Those of both.
+    pub fn and(self, other: ScopeSet) -> ScopeSet {
+        ScopeSet(self.0 | other.0)
     }
 
     /// Reads scopes separated by blanks, as stored; a scope of a newer version is passed over.

@@ -263,7 +263,12 @@ pub(super) fn enter(
 }
 
 /// Sets the logo of a company, a PNG or JPEG, or takes it away.
-pub fn set_logo(connection: &Connection, tenant: TenantId, logo: Option<&[u8]>, now: Instant) -> Result<()> {
+pub(super) fn set_logo(
+    connection: &Connection,
+    tenant: TenantId,
+    logo: Option<&[u8]>,
+    now: Instant,
+) -> Result<()> {
     let newest = load(&Tx::new(connection, tenant, now))?;
     let sha256 = match logo {
         None => None,

@@ -3,6 +3,7 @@
 mod absender;
 pub mod firma;
 mod settings;
+pub mod testfirma;
 mod value;
 
 pub use absender::absender;
@@ -12,11 +13,13 @@ pub use settings::{
 };
 pub use value::SettingValue;
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::db::TenantId;
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
+use crate::rules::bytes::hex;
+use crate::rules::changed::Changed;
 use crate::rules::day::Instant;
 use crate::rules::text::nearest;
 use crate::steuersaetze;
@@ -28,6 +31,8 @@ pub struct Tenant {
     pub id: TenantId,
     /// Its name, unique.
     pub name: String,
+    /// It is a test company: what it makes is marked, and it can be emptied.
+    pub test: bool,
 }
 
 /// A setting of a company, as it is now.
@@ -53,8 +58,15 @@ pub fn show(connection: &Connection, tenant: TenantId, now: Instant) -> Result<V
     Ok(all_settings().zip(values).map(|(setting, value)| Stand { setting, value }).collect())
 }
 
-/// Changes settings of a company. Within a transaction: one that cannot be changed leaves the others changed.
-pub fn set(connection: &Connection, tenant: TenantId, changes: &[(&str, &str)], now: Instant) -> Result<()> {
+/// Changes settings of a company; what changed. Within a transaction: one that cannot be changed leaves the others
+/// changed.
+pub fn set(
+    connection: &Connection,
+    tenant: TenantId,
+    changes: &[(&str, &str)],
+    now: Instant,
+) -> Result<Vec<Changed>> {
+    let before = show(connection, tenant, now)?;
     let mut angaben = Vec::new();
     for (name, text) in changes {
         let known = all_settings().find(|setting| setting.name == *name).ok_or_else(|| unknown(name))?;
@@ -63,7 +75,26 @@ pub fn set(connection: &Connection, tenant: TenantId, changes: &[(&str, &str)], 
             false => angaben.push((known, *text)),
         }
     }
-    firma::enter(connection, tenant, &angaben, now)
+    firma::enter(connection, tenant, &angaben, now)?;
+    let after = show(connection, tenant, now)?;
+    let pairs = before.into_iter().zip(after);
+    Ok(pairs.filter_map(|(old, new)| Changed::of(old.setting.name, old.value, new.value)).collect())
+}
+
+/// Sets the logo of a company, a PNG or JPEG, or takes it away; whether that changed it.
+pub fn set_logo(
+    connection: &Connection,
+    tenant: TenantId,
+    logo: Option<&[u8]>,
+    now: Instant,
+) -> Result<Option<Changed>> {
+    let picture = || -> Result<String> {
+        let sha256 = firma::load(&Tx::new(connection, tenant, now))?.logo;
+        Ok(sha256.map(|sha256| format!("a picture (sha256 {})", hex(&sha256))).unwrap_or_default())
+    };
+    let before = picture()?;
+    firma::set_logo(connection, tenant, logo, now)?;
+    Ok(Changed::of("logo", before, picture()?))
 }
 
 fn unknown(name: &str) -> Failure {
@@ -75,30 +106,56 @@ fn unknown(name: &str) -> Failure {
     ))
 }
 
-/// Adds a company with its own copy of the tax rates.
-pub fn create(connection: &Connection, name: &str, now: Instant) -> Result<TenantId> {
+/// Adds a company with its own copy of the tax rates; a test company stays one.
+pub fn create(connection: &Connection, name: &str, test: bool, now: Instant) -> Result<TenantId> {
     if find(connection, name)?.is_some() {
         return Err(Failure::Broken(format!("there is a company {name} already")));
     }
-    connection.execute("insert into tenant (name, angelegt_am) values (?1, ?2)", params![name, now])?;
+    connection.execute(
+        "insert into tenant (name, angelegt_am, test) values (?1, ?2, ?3)",
+        params![name, now, test],
+    )?;
     let tenant = connection.last_insert_rowid();
+    testfirma::seal(connection, Some(tenant))?;
     steuersaetze::copy_template(connection, tenant)?;
     Ok(tenant)
 }
 
+/// Empties a test company within a transaction; how many rows went. Its keys, settings and master data stay, its numbers
+/// begin anew.
+pub fn reset(connection: &Connection, tenant: &Tenant) -> Result<usize> {
+    if !tenant.test {
+        return Err(Failure::Broken(format!(
+            "{} is no test company and can never become one, so nothing of it is deleted: `partnerd tenant create NAME \
+             --test` makes one",
+            tenant.name
+        )));
+    }
+    testfirma::empty(connection, tenant.id)
+}
+
+/// The numbers of all companies: also in a database whose schema is older than what else is asked of them.
+pub fn ids(connection: &Connection) -> Result<Vec<TenantId>> {
+    let mut statement = connection.prepare("select id from tenant order by id")?;
+    let ids = statement.query_map([], |row| row.get(0))?;
+    Ok(ids.collect::<rusqlite::Result<_>>()?)
+}
+
 /// All companies.
 pub fn list(connection: &Connection) -> Result<Vec<Tenant>> {
-    let mut statement = connection.prepare("select id, name from tenant order by id")?;
-    let rows = statement.query_map([], |row| Ok(Tenant { id: row.get(0)?, name: row.get(1)? }))?;
+    let mut statement = connection.prepare("select id, name, test from tenant order by id")?;
+    let rows = statement.query_map([], tenant)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// A company by name or number.
 pub fn find(connection: &Connection, name_or_id: &str) -> Result<Option<Tenant>> {
     let statement =
-        "select id, name from tenant where name = ?1 or id = cast(?1 as integer) and ?1 = cast(id as text)
+        "select id, name, test from tenant where name = ?1 or id = cast(?1 as integer) and ?1 = cast(id as text)
         order by name = ?1 desc limit 1";
-    let tenant = connection
-        .query_row(statement, [name_or_id], |row| Ok(Tenant { id: row.get(0)?, name: row.get(1)? }));
-    Ok(tenant.optional()?)
+    Ok(connection.query_row(statement, [name_or_id], tenant).optional()?)
+}
+
+fn tenant(row: &Row<'_>) -> rusqlite::Result<Tenant> {
+    Ok(Tenant { id: row.get(0)?, name: row.get(1)?, test: row.get(2)? })
 }

@@ -108,6 +108,8 @@ macro_rules! settings {
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct Einstellungen {
             $(#[doc = $help] pub $name: $type,)+
+            /// It is a test company: what it makes is marked as such. Nothing changes that.
+            pub test: bool,
         }
 
         /// How the program works for a company (D4, D7, D8, D18, D24, D26).
@@ -129,11 +131,12 @@ macro_rules! settings {
         }
 
         const SELECT: &str =
-            concat!("select ", $(stringify!($name), ", ",)+ "id from tenant where id = :tenant");
+            concat!("select ", $(stringify!($name), ", ",)+ "test from tenant where id = :tenant");
 
         fn einstellungen(row: &Row<'_>) -> rusqlite::Result<Einstellungen> {
             Ok(Einstellungen {
                 $($name: <$type as SettingValue>::read(row.get_ref(stringify!($name))?)?,)+
+                test: row.get("test")?,
             })
         }
     };

@@ -67,7 +67,7 @@ fn whatever_is_altered_removed_or_inserted_is_named() {
     let copy_row = |tag: &str, number: &str| {
         format!(
             "insert into audit select {tag}, {number}, am, request_id, key_id, tenant_id, adresse, methode, route_id,
-               pfad, status, dauer_us, bytes_ein, bytes_aus, subjekt, anzahl, pruefsumme, form, person, befehl, mac from audit where {first}"
+               pfad, status, dauer_us, bytes_ein, bytes_aus, subjekt, anzahl, pruefsumme, form, person, befehl, mac, code from audit where {first}"
         )
     };
     let mut cases = vec![
@@ -118,7 +118,9 @@ fn whatever_is_altered_removed_or_inserted_is_named() {
         "subjekt = randomblob(16)",
         "anzahl = 2",
         "form = 1",
-        "form = 3",
+        "form = 2",
+        "form = 4",
+        "code = 'SCOPE_FEHLT'",
         "person = 'anna'",
         "befehl = 'key create'",
         "person = 'anna', befehl = 'key create'",
@@ -295,7 +297,7 @@ fn the_log_is_shown_newest_first_and_filtered() {
     }
     assert!(!server.cli(&["audit", "list", "--since", "gestern"]).status.success());
     let csv = text(&server.cli(&["audit", "list", "--csv"]).stdout);
-    assert!(csv.starts_with("at,status,method,path,key,tenant,address,ms,count\n"), "{csv}");
+    assert!(csv.starts_with("at,status,method,path,key,tenant,address,ms,count,code,"), "{csv}");
     assert!(csv.contains(",'=Böse,") && !csv.contains(",=Böse,"), "{csv}");
     let table = text(&server.cli(&["audit", "list"]).stdout);
     assert_eq!(table.lines().count(), 22, "{table}");

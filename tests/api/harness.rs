@@ -95,7 +95,7 @@ impl Server {
     /// A company with a key that may do everything.
     pub fn company(&self, name: &str) -> Client {
         let connection = open_writer(&self.database).unwrap();
-        let tenant = tenants::create(&connection, name, self.instant()).unwrap();
+        let tenant = tenants::create(&connection, name, false, self.instant()).unwrap();
         self.key(tenant, Scope::ALL)
     }
 

@@ -34,7 +34,7 @@ impl Service {
         let app = App::open(&database, system_clock(), &Policy::default()).unwrap();
         let connection = open_writer(&database).unwrap();
         let now = system_clock()();
-        let tenant = tenants::create(&connection, "Mühle", now).unwrap();
+        let tenant = tenants::create(&connection, "Mühle", false, now).unwrap();
         let new = key::generate(&key::mac_secret(&connection).unwrap()).unwrap();
         let grant = Grant {
             label: "test".to_owned(),

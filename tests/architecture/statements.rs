@@ -31,6 +31,7 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("tenants/firma.rs", TABLE),
     ("tenants/mod.rs", SMALL),
     ("tenants/settings.rs", TABLE),
+    ("tenants/testfirma.rs", ALONE),
     ("vertriebler/mod.rs", SMALL),
 ];
 

@@ -47,6 +47,7 @@ const HEADERS: &[(&str, &str, &str)] = &[
     ("X-Next-Since", "string", "Wert von since für den nächsten Abruf; fehlt, wenn nichts da war."),
     ("X-Fehlmenge", "string", "Nur mit menge: was an Bestand fehlt, in der Einheit des Artikels."),
     ("X-Hinweise", "string", "Codes dessen, was der Dienst gerundet, ignoriert oder selbst gewählt hat."),
+    ("X-Test", "string", "true: Die Firma ist eine Testfirma; nichts von dem, was sie macht, gilt."),
     ("Idempotency-Replayed", "string", "true: die gespeicherte Antwort auf denselben Idempotency-Key."),
 ];
 
@@ -277,7 +278,13 @@ fn meaning(route: &Route, answer: &Answer) -> &'static str {
 fn answer_headers(route: &Route, answer: &Answer) -> Value {
     let mut names: Vec<&str> = vec!["X-Request-Id"];
     if route.access != Access::Open {
-        names.extend(["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Hinweise"]);
+        names.extend([
+            "X-RateLimit-Limit",
+            "X-RateLimit-Remaining",
+            "X-RateLimit-Reset",
+            "X-Test",
+            "X-Hinweise",
+        ]);
     }
     if route.method == Method::Post {
         names.push("Idempotency-Replayed");
@@ -372,7 +379,7 @@ fn refusal(route: &Route, status: u16, codes: &[Code]) -> Value {
         headers.push("Retry-After");
     }
     if route.access != Access::Open && status != 401 {
-        headers.extend(["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"]);
+        headers.extend(["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Test"]);
     }
     json!({
         "description": list.join("\n"),

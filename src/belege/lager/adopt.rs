@@ -20,8 +20,8 @@ use crate::tenants;
 /// Writes down the pairs of all companies as they stand: their documents were paired in the order of creation, those
 /// that came first moved, and returns lowered what the oldest delivery of their batch had open. No movement changes.
 pub fn adopt(connection: &Connection, now: Instant) -> Result<()> {
-    for tenant in tenants::list(connection)? {
-        let tx = WriteTx::new(Tx::new(connection, tenant.id, now), None);
+    for tenant in tenants::ids(connection)? {
+        let tx = WriteTx::new(Tx::new(connection, tenant, now), None);
         for gruppe in groups(&tx)? {
             let mut replay = Replay { booked: booked(&tx, gruppe)?, portions: Vec::new() };
             for position in positions(&tx, gruppe)? {

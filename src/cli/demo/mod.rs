@@ -123,7 +123,7 @@ fn create_company(database: &Path) -> Result<String, String> {
     let mut connection = open_writer(database).map_err(sentence)?;
     let key = key::generate(&key::mac_secret(&connection).map_err(sentence)?).map_err(sentence)?;
     in_transaction(&mut connection, |connection| {
-        let tenant = tenants::create(connection, "Mühle Musterbach", now()).map_err(sentence)?;
+        let tenant = tenants::create(connection, "Mühle Musterbach", false, now()).map_err(sentence)?;
         tenants::set(connection, tenant, FIRMA, now()).map_err(sentence)?;
         let scopes = Scope::ALL.iter().copied().collect();
         let grant = Grant { label: "demo".to_owned(), scopes, ..Grant::default() };

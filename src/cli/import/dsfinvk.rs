@@ -23,6 +23,7 @@ pub fn run(source: &Source, config: &Config, terminal: &Terminal) -> Outcome {
         terminal,
         &read.receipts,
         Receipt::lines,
+        KIND,
         |connection, part, hints, bar| {
             let mut counts = Counts::default();
             for receipt in part {

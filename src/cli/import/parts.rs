@@ -1,6 +1,7 @@
 //! An import, all of it at once or part by part.
 
 use std::collections::BTreeSet;
+use std::fmt::{Display, Formatter};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,7 +10,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use rusqlite::Connection;
 use serde::Serialize;
 
-use crate::cli::database::begin;
+use crate::cli::changes::note;
+use crate::cli::database::{begin, find_tenant};
 use crate::cli::terminal::{Outcome, Terminal, sentence};
 use crate::import::Upserted;
 use crate::rules::error::{HintCode, Hints};
@@ -29,7 +31,7 @@ pub struct Source {
     /// The file: JSON or CSV; of dsfinvk the folder or the zip
     pub file: PathBuf,
     /// Name or id of the company
-    #[arg(long)]
+    #[arg(long, value_name = "T")]
     pub tenant: String,
     /// Only say what would happen
     #[arg(long)]
@@ -66,6 +68,7 @@ pub fn store_parts<G>(
     terminal: &Terminal,
     groups: &[G],
     size: fn(&G) -> usize,
+    kind: &str,
     store: impl Fn(&Connection, &[G], &mut Hints, &ProgressBar) -> Result<Counts, String>,
 ) -> Outcome {
     let mut hints = Hints::default();
@@ -77,10 +80,18 @@ pub fn store_parts<G>(
         rest = after;
         let transaction = begin(connection)?;
         let kept = counts.sum();
-        counts.add(store(&transaction, part, &mut hints, &bar).map_err(|complaint| match kept {
+        let of_part = store(&transaction, part, &mut hints, &bar).map_err(|complaint| match kept {
             kept if kept == 0 || source.dry_run => format!("{complaint} Nothing was stored."),
             kept => format!("{complaint} The parts before stay: {kept} rows."),
-        })?);
+        })?;
+        let tenant = find_tenant(&transaction, &source.tenant)?.id;
+        note(
+            &transaction,
+            tenant,
+            &format!("import {kind}"),
+            &format!("{}: {of_part}", source.file.display()),
+        )?;
+        counts.add(of_part);
         match source.dry_run {
             true => drop(transaction),
             false => transaction.commit().map_err(|error| sentence(error.into()))?,
@@ -109,6 +120,13 @@ fn part_of<G>(groups: &[G], size: fn(&G) -> usize) -> usize {
         rows >= PART
     });
     reached.map_or(groups.len(), |last| last + 1)
+}
+
+impl Display for Counts {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let Counts { created, changed, unchanged } = self;
+        write!(f, "created {created}, changed {changed}, unchanged {unchanged}")
+    }
 }
 
 impl Counts {
@@ -167,8 +185,7 @@ fn print(counts: &Counts, terminal: &Terminal) -> Outcome {
     if terminal.json {
         terminal.print(&serde_json::to_string(counts).map_err(|error| error.to_string())?);
     } else {
-        let Counts { created, changed, unchanged } = counts;
-        terminal.print(&format!("created {created}, changed {changed}, unchanged {unchanged}"));
+        terminal.print(&counts.to_string());
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
-use super::chain::{DAY, FORM, LOG, Pruefsumme, beginning, link, route_name};
+use super::chain::{DAY, FORM, Pruefsumme, beginning, link, log_seal, log_seal_of, route_name};
 use super::row::Row;
 use crate::failure::Result;
 use crate::rules::day::Instant;
@@ -43,8 +43,8 @@ impl<'c> Adding<'c> {
     pub fn to(connection: &'c Connection) -> Result<Adding<'c>> {
         let insert = connection.prepare_cached(
             "insert into audit (tag, lfd_nr, am, request_id, key_id, tenant_id, adresse, methode, route_id, pfad,
-               status, dauer_us, bytes_ein, bytes_aus, subjekt, anzahl, pruefsumme, person, befehl, form, mac)
-             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,
+               status, dauer_us, bytes_ein, bytes_aus, subjekt, anzahl, pruefsumme, person, befehl, form, code, mac)
+             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
                kurzsiegel('audit', ?1, ?2, ?17))",
         )?;
         Ok(Adding { connection, insert, ends: BTreeMap::new(), routes: HashMap::new() })
@@ -103,6 +103,7 @@ impl<'c> Adding<'c> {
             person,
             befehl,
             FORM,
+            row.code,
         ])?;
         Ok(pruefsumme)
     }
@@ -131,7 +132,7 @@ impl<'c> Adding<'c> {
 
     /// The day that was begun last, and whether the seal of the log holds that says so.
     fn last_day(&self) -> Result<(Option<i64>, bool)> {
-        let last = format!("select letzter_tag, mac is {LOG} from audit_kopf where id = 1");
+        let last = format!("select letzter_tag, mac is {} from audit_kopf where id = 1", log_seal());
         let found = self.connection.query_row(&last, [], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
         Ok(found.unwrap_or((None, false)))
     }
@@ -151,9 +152,11 @@ pub fn begin_day(
         params![tag, vortag, before],
     )?;
     connection.execute(
-        "insert into audit_kopf (id, letzter_tag) values (1, ?1)
-         on conflict (id) do update set letzter_tag = ?1,
-           mac = iif(?2, siegel('audit_kopf', ?1, geloescht_bis), null)",
+        &format!(
+            "insert into audit_kopf (id, letzter_tag) values (1, ?1)
+             on conflict (id) do update set letzter_tag = ?1, mac = iif(?2, {}, null)",
+            log_seal_of("?1", "geloescht_bis", "bleibend")
+        ),
         params![tag, log_holds],
     )?;
     Ok(())

@@ -4,7 +4,7 @@
 use rusqlite::{Connection, params};
 
 use super::adding::begin_day;
-use super::chain::{DAY, LOG, beginning};
+use super::chain::{DAY, KEPT, beginning, log_seal};
 use crate::db::evidence;
 use crate::db::seal::{Seal, Secret, hex};
 use crate::failure::Result;
@@ -152,7 +152,8 @@ pub fn begin(connection: &Connection, secret: &Secret, now: Instant) -> Result<S
     )?;
     connection.execute("update audit_tag set mac_ab_nr = letzte_nr", [])?;
     connection.execute(&format!("update audit_tag set mac = {DAY}"), [])?;
-    connection.execute(&format!("update audit_kopf set mac = {LOG}"), [])?;
+    connection.execute(&format!("update audit_kopf set mac = {}", log_seal()), [])?;
+    connection.execute(&format!("update audit_bleibt set mac = {KEPT}"), [])?;
     evidence::begin(connection)?;
     let seal = "select mac from siegel_beginn where nr = ?1";
     Ok(connection.query_row(seal, [before + 1], |row| row.get(0))?)

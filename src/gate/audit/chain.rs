@@ -30,14 +30,30 @@ pub fn route_name(connection: &Connection, route: Option<i64>) -> Result<Option<
 }
 
 /// The form in which rows of this version are chained.
-pub const FORM: i64 = 2;
+pub const FORM: i64 = 3;
+
+/// The form that came before it: without the error code.
+const WITHOUT_CODE: i64 = 2;
 
 /// The seal of a day's head.
 pub const DAY: &str =
     "siegel('audit_tag', tag, vortag, letzte_nr, pruefsumme, ab_nr, ab_pruefsumme, mac_ab_nr)";
 
-/// The seal of the head of the log.
-pub const LOG: &str = "siegel('audit_kopf', letzter_tag, geloescht_bis)";
+/// The seal of the head of the log, as it stands.
+pub fn log_seal() -> String {
+    log_seal_of("letzter_tag", "geloescht_bis", "bleibend")
+}
+
+/// The seal of a head of the log with these values. Rows that are kept count from the first one on: heads of versions
+/// that kept none stay as they are.
+pub fn log_seal_of(last: &str, dropped: &str, kept: &str) -> String {
+    format!(
+        "iif({kept} = 0, siegel('audit_kopf', {last}, {dropped}), siegel('audit_kopf', {last}, {dropped}, {kept}))"
+    )
+}
+
+/// The seal of a row that is kept.
+pub const KEPT: &str = "kurzsiegel('audit_bleibt', nr, tag, lfd_nr, pruefsumme)";
 
 /// The checksum of a row of an older form, or of this one; none where nobody knows it.
 pub fn link_in_form(
@@ -50,16 +66,27 @@ pub fn link_in_form(
 ) -> Option<Pruefsumme> {
     match form {
         1 => Some(first_form(before, tag, number, row, route)),
-        FORM => Some(link(before, tag, number, row, route)),
+        WITHOUT_CODE | FORM => Some(in_form(form, before, tag, number, row, route)),
         _ => None,
     }
 }
 
-/// The checksum of a row. Every part has its type and length before it, so that nothing can be moved from one to the
-/// next.
+/// The checksum of a row.
 pub fn link(before: Pruefsumme, tag: i64, number: i64, row: &Row, route: Option<&str>) -> Pruefsumme {
+    in_form(FORM, before, tag, number, row, route)
+}
+
+/// Every part has its type and length before it, so that nothing can be moved from one to the next.
+fn in_form(
+    form: i64,
+    before: Pruefsumme,
+    tag: i64,
+    number: i64,
+    row: &Row,
+    route: Option<&str>,
+) -> Pruefsumme {
     let mut content = Content::with_room();
-    [FORM, tag, number, row.am].into_iter().for_each(|number| content.number(number));
+    [form, tag, number, row.am].into_iter().for_each(|number| content.number(number));
     content.bytes(row.request_id.as_bytes());
     content.optional(row.key_id.as_deref(), |content, id| content.text(id.as_bytes()));
     let (person, befehl) = row.actors();
@@ -71,6 +98,9 @@ pub fn link(before: Pruefsumme, tag: i64, number: i64, row: &Row, route: Option<
     let numbers = [i64::from(row.status), row.dauer_us, row.bytes_ein, row.bytes_aus, row.anzahl];
     numbers.into_iter().for_each(|number| content.number(number));
     content.optional(row.subjekt, |content, id| content.bytes(id.as_bytes()));
+    if form > WITHOUT_CODE {
+        content.optional(row.code.as_deref(), |content, code| content.text(code.as_bytes()));
+    }
     Sha256::new().chain_update(before).chain_update(content.as_bytes()).finalize().into()
 }
 

@@ -22,8 +22,9 @@ pub fn store(adding: &mut Adding<'_>, row: &Row) -> Result<()> {
 fn count(connection: &Connection, row: &Row) -> Result<()> {
     connection
         .prepare_cached(
-            "insert into audit_flut (adresse, minute, anzahl, am, request_id, methode, pfad, status, key_id, tenant_id)
-             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, coalesce(?9, ''), ?10)
+            "insert into audit_flut (adresse, minute, anzahl, am, request_id, methode, pfad, status, key_id, tenant_id,
+               code)
+             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, coalesce(?9, ''), ?10, ?11)
              on conflict (adresse, key_id, minute) do update set anzahl = anzahl + ?3",
         )?
         .execute(params![
@@ -37,6 +38,7 @@ fn count(connection: &Connection, row: &Row) -> Result<()> {
             row.status,
             row.key_id,
             row.tenant_id,
+            row.code,
         ])?;
     Ok(())
 }
@@ -45,8 +47,8 @@ fn count(connection: &Connection, row: &Row) -> Result<()> {
 pub fn close_past(adding: &mut Adding<'_>, connection: &Connection, now: Instant) -> Result<bool> {
     let this_minute = now.millis().div_euclid(MINUTE);
     let mut statement = connection.prepare_cached(
-        "select am, request_id, adresse, methode, pfad, status, anzahl, nullif(key_id, ''), tenant_id from audit_flut
-         where minute <> ?1 order by minute, adresse, key_id",
+        "select am, request_id, adresse, methode, pfad, status, anzahl, nullif(key_id, ''), tenant_id, code
+         from audit_flut where minute <> ?1 order by minute, adresse, key_id",
     )?;
     let rows = statement.query_map([this_minute], |row| {
         Ok(Row {
@@ -59,6 +61,7 @@ pub fn close_past(adding: &mut Adding<'_>, connection: &Connection, now: Instant
             anzahl: row.get(6)?,
             key_id: row.get(7)?,
             tenant_id: row.get(8)?,
+            code: row.get(9)?,
             ..Row::default()
         })
     })?;

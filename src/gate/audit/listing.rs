@@ -17,6 +17,8 @@ pub struct Entry {
     pub at: Instant,
     pub request_id: Uuid,
     pub key_id: Option<String>,
+    /// What the key is for.
+    pub key_label: Option<String>,
     /// Who acted where it was no key: a person, or the command line.
     pub person: Option<String>,
     pub command: Option<String>,
@@ -27,6 +29,8 @@ pub struct Entry {
     pub route: Option<String>,
     pub path: String,
     pub status: u16,
+    /// The error code of the answer, where it was a refusal.
+    pub code: Option<String>,
     pub duration_us: i64,
     pub bytes_in: i64,
     pub bytes_out: i64,
@@ -57,23 +61,46 @@ pub fn newest(connection: &Connection) -> Result<Option<Instant>> {
     Ok(connection.query_row(statement, [], |row| row.get(0)).optional()?)
 }
 
-/// Hands the rows to `show`, the newest first.
+/// Hands the rows to `show`, the newest first: by when the request came, because reads and refusals are numbered only
+/// when the journal is taken in. Behind them come those that were kept when their days were dropped.
 pub fn entries(
     connection: &Connection,
     selection: &Selection,
     mut show: impl FnMut(Entry) -> std::result::Result<(), String>,
 ) -> Result<std::result::Result<(), String>> {
-    let mut statement = connection.prepare(
+    let limit = selection.limit.unwrap_or(i64::MAX);
+    let mut rows = 0;
+    let mut each = |entry| {
+        rows += 1;
+        show(entry)
+    };
+    let shown = entries_of(connection, "audit", selection, limit, &mut each)?;
+    if shown.is_err() || selection.before_day.is_some() || rows >= limit {
+        return Ok(shown);
+    }
+    entries_of(connection, "audit_bleibt", selection, limit - rows, &mut show)
+}
+
+fn entries_of(
+    connection: &Connection,
+    table: &str,
+    selection: &Selection,
+    limit: i64,
+    show: &mut impl FnMut(Entry) -> std::result::Result<(), String>,
+) -> Result<std::result::Result<(), String>> {
+    let mut statement = connection.prepare(&format!(
         "select a.tag, a.lfd_nr, a.am, a.request_id, a.key_id, t.name, a.adresse, a.methode, r.muster, a.pfad,
            a.status, a.dauer_us, a.bytes_ein, a.bytes_aus, a.subjekt, a.anzahl, lower(hex(a.pruefsumme)), a.person,
-           a.befehl
-         from audit a left join tenant t on t.id = a.tenant_id left join route r on r.id = a.route_id
-         where (?1 is null or a.key_id = ?1) and (?2 is null or a.tenant_id = ?2) and (?3 is null or a.status = ?3)
+           a.befehl, k.bezeichnung, a.code
+         from {table} a left join tenant t on t.id = a.tenant_id left join route r on r.id = a.route_id
+           left join api_key k on k.id = a.key_id
+         where (?1 is null or a.key_id = ?1 or a.befehl is not null and a.pfad like 'key ' || ?1 || ' %')
+           and (?2 is null or a.tenant_id = ?2) and (?3 is null or a.status = ?3)
            and a.tag >= ?4 and (?5 is null or a.tag < ?5)
-         order by a.tag desc, a.lfd_nr desc limit ?6",
-    )?;
+         order by a.tag desc, a.am desc, a.lfd_nr desc limit ?6"
+    ))?;
     let since = selection.since.map_or(i64::MIN, Day::number);
-    let (before, limit) = (selection.before_day, selection.limit.unwrap_or(-1));
+    let before = selection.before_day;
     let Selection { key_id, tenant_id, status, .. } = selection;
     let params: [&dyn ToSql; 6] = [key_id, tenant_id, status, &since, &before, &limit];
     let mut rows = statement.query(params)?;
@@ -108,5 +135,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
         checksum: row.get(16)?,
         person: row.get(17)?,
         command: row.get(18)?,
+        key_label: row.get(19)?,
+        code: row.get(20)?,
     })
 }

@@ -4,6 +4,8 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
+use super::chain::{KEPT, log_seal, log_seal_of};
+use super::row::COLUMNS;
 use crate::db::batch::{Batch, Ended, Job};
 use crate::db::log;
 use crate::db::writer::WriterQueue;
@@ -32,9 +34,10 @@ pub fn step(connection: &Connection, first_kept: i64) -> Result<i64> {
             .optional()?;
         let Some((tag, dropped, last)) = oldest else { return Ok(0) };
         let until = last.min(dropped + ROWS_AT_ONCE);
+        keep(connection, tag, until)?;
         if until == last {
             connection.execute("delete from audit_tag where tag = ?1", [tag])?;
-            connection.execute(DAY_DROPPED, [tag])?;
+            connection.execute(&day_dropped(), [tag])?;
         } else {
             connection.execute(ROWS_DROPPED, [tag, until])?;
         }
@@ -46,11 +49,46 @@ pub fn step(connection: &Connection, first_kept: i64) -> Result<i64> {
     }
 }
 
+/// Keeps of the oldest rows of a day those that say what the command line changed (D27).
+fn keep(connection: &Connection, tag: i64, until: i64) -> Result<()> {
+    if connection.execute(&rows_kept(), [tag, until])? == 0 {
+        return Ok(());
+    }
+    let kept: i64 = connection.query_row("select max(nr) from audit_bleibt", [], |row| row.get(0))?;
+    let statement = format!(
+        "update audit_kopf set bleibend = ?1, mac = iif(mac is {}, {}, null) where id = 1",
+        log_seal(),
+        log_seal_of("letzter_tag", "geloescht_bis", "?1")
+    );
+    connection.execute(&statement, [kept])?;
+    Ok(())
+}
+
+/// A row is sealed in its new place where its seal holds, or where it is older than the seals.
+fn rows_kept() -> String {
+    format!(
+        "insert into audit_bleibt (nr, {COLUMNS}, tag, lfd_nr, form, vor_pruefsumme, pruefsumme, mac)
+         select nr, {COLUMNS}, tag, lfd_nr, form, vor, pruefsumme, iif(holds, {KEPT}, null)
+         from (
+           select a.*, coalesce(v.pruefsumme, t.ab_pruefsumme) as vor,
+             a.lfd_nr <= t.mac_ab_nr or a.mac is kurzsiegel('audit', a.tag, a.lfd_nr, a.pruefsumme) as holds,
+             (select coalesce(max(nr), 0) from audit_bleibt) + row_number() over (order by a.lfd_nr) as nr
+           from audit a join audit_tag t on t.tag = a.tag
+             left join audit v on v.tag = a.tag and v.lfd_nr = a.lfd_nr - 1
+           where a.tag = ?1 and a.lfd_nr > t.ab_nr and a.lfd_nr <= ?2 and a.befehl is not null)"
+    )
+}
+
 /// The heads are sealed anew where their seals hold.
-const DAY_DROPPED: &str = "update audit_kopf set geloescht_bis = max(coalesce(geloescht_bis, ?1), ?1),
-    mac = iif(mac is siegel('audit_kopf', letzter_tag, geloescht_bis),
-      siegel('audit_kopf', letzter_tag, max(coalesce(geloescht_bis, ?1), ?1)), null)
-  where id = 1";
+fn day_dropped() -> String {
+    format!(
+        "update audit_kopf set geloescht_bis = max(coalesce(geloescht_bis, ?1), ?1), mac = iif(mac is {}, {}, null)
+         where id = 1",
+        log_seal(),
+        log_seal_of("letzter_tag", "max(coalesce(geloescht_bis, ?1), ?1)", "bleibend")
+    )
+}
+
 const ROWS_DROPPED: &str = "update audit_tag set ab_nr = ?2, ab_pruefsumme = a.pruefsumme,
     mac = iif(mac is siegel('audit_tag', audit_tag.tag, vortag, letzte_nr, audit_tag.pruefsumme, ab_nr, ab_pruefsumme,
         mac_ab_nr),

@@ -1,7 +1,8 @@
 //! A row of the audit log: in the table and in the journal.
 
 use rusqlite::types::Type;
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeTuple;
+use serde::{Deserialize, Serialize, Serializer};
 use uuid::Uuid;
 
 /// Bytes that a line of the journal has, as a rule.
@@ -33,6 +34,9 @@ pub struct Row {
     /// Who acted, where it was no key.
     #[serde(default)]
     pub akteur: Option<Akteur>,
+    /// The error code of the answer, where it was a refusal.
+    #[serde(default)]
+    pub code: Option<String>,
 }
 
 /// Who acted, where it was no key (D27).
@@ -56,26 +60,8 @@ impl Row {
 
     /// The row as a line of the journal: its fields in their order, without their names.
     pub fn line(&self) -> std::io::Result<Vec<u8>> {
-        let fields = (
-            self.am,
-            self.request_id,
-            &self.key_id,
-            self.tenant_id,
-            &self.adresse,
-            &self.methode,
-            self.route_id,
-            &self.pfad,
-            self.status,
-            self.dauer_us,
-            self.bytes_ein,
-            self.bytes_aus,
-            self.subjekt,
-            self.anzahl,
-            self.flut,
-            &self.akteur,
-        );
         let mut line = Vec::with_capacity(LINE);
-        serde_json::to_writer(&mut line, &fields)?;
+        serde_json::to_writer(&mut line, &Fields(self))?;
         Ok(line)
     }
 
@@ -104,14 +90,43 @@ impl Row {
             anzahl: row.get(13)?,
             flut: false,
             akteur,
+            code: row.get(16)?,
         })
+    }
+}
+
+/// The fields of a row in their order, without their names.
+struct Fields<'r>(&'r Row);
+
+impl Serialize for Fields<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let row = self.0;
+        let mut fields = serializer.serialize_tuple(17)?;
+        fields.serialize_element(&row.am)?;
+        fields.serialize_element(&row.request_id)?;
+        fields.serialize_element(&row.key_id)?;
+        fields.serialize_element(&row.tenant_id)?;
+        fields.serialize_element(&row.adresse)?;
+        fields.serialize_element(&row.methode)?;
+        fields.serialize_element(&row.route_id)?;
+        fields.serialize_element(&row.pfad)?;
+        fields.serialize_element(&row.status)?;
+        fields.serialize_element(&row.dauer_us)?;
+        fields.serialize_element(&row.bytes_ein)?;
+        fields.serialize_element(&row.bytes_aus)?;
+        fields.serialize_element(&row.subjekt)?;
+        fields.serialize_element(&row.anzahl)?;
+        fields.serialize_element(&row.flut)?;
+        fields.serialize_element(&row.akteur)?;
+        fields.serialize_element(&row.code)?;
+        fields.end()
     }
 }
 
 /// The columns that make a [`Row`].
 pub const COLUMNS: &str =
     "am, request_id, key_id, tenant_id, adresse, methode, route_id, pfad, status, dauer_us,
-    bytes_ein, bytes_aus, subjekt, anzahl, person, befehl";
+    bytes_ein, bytes_aus, subjekt, anzahl, person, befehl, code";
 
 #[cfg(test)]
 mod tests {
@@ -136,11 +151,13 @@ mod tests {
             anzahl: 1,
             flut: true,
             akteur: None,
+            code: Some("NICHT_GEFUNDEN".to_owned()),
         };
         let line = row.line().unwrap();
         assert_eq!(serde_json::from_slice::<Row>(&line).unwrap(), row);
         let of_person = Row { key_id: None, akteur: Some(Akteur::Person("anna".to_owned())), ..row.clone() };
         assert_eq!(serde_json::from_slice::<Row>(&of_person.line().unwrap()).unwrap(), of_person);
+        let row = Row { code: None, ..row };
         let without_actors = r#"[1795260000000,"00000000-0000-0000-0000-000000000007","8c688b50b1b5",1,"127.0.0.1",
             "GET",null,"/api/v1/\"kunden\"",404,12,0,99,null,1,true]"#;
         assert_eq!(serde_json::from_str::<Row>(without_actors).unwrap(), row);

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension};
 
 use super::beginning::{Sealed, sealed};
-use super::chain::{DAY, LOG, Pruefsumme, beginning, link_in_form, route_name};
+use super::chain::{DAY, KEPT, Pruefsumme, beginning, link_in_form, log_seal, route_name};
 use super::row::{COLUMNS, Row};
 use crate::db::seal::Secret;
 use crate::failure::Result;
@@ -52,7 +52,46 @@ pub fn verify(connection: &Connection, secret: Option<&Secret>, now: Instant) ->
             broken => return Ok(broken),
         }
     }
-    Ok(Finding::Whole(rows))
+    match verify_kept(connection, is_sealed)? {
+        Finding::Whole(kept) => Ok(Finding::Whole(rows + kept)),
+        broken => Ok(broken),
+    }
+}
+
+/// Proves the rows that were kept when their days were dropped: each by its own checksum and seal, and that none is gone
+/// by their number in the head of the log.
+fn verify_kept(connection: &Connection, is_sealed: bool) -> Result<Finding> {
+    let expected = "select coalesce(max(bleibend), 0) from audit_kopf";
+    let expected: i64 = connection.query_row(expected, [], |row| row.get(0))?;
+    let mut statement = connection.prepare(&format!(
+        "select {COLUMNS}, nr, tag, lfd_nr, form, vor_pruefsumme, pruefsumme, mac is {KEPT} from audit_bleibt order by nr"
+    ))?;
+    let mut rows = statement.query([])?;
+    let mut last = 0;
+    while let Some(row) = rows.next()? {
+        let nr: i64 = row.get(17)?;
+        let altered = || Ok(Finding::Broken(format!("row {nr} of those that are kept: was altered")));
+        if nr != last + 1 {
+            return Ok(Finding::Broken(format!("row {} of those that are kept: was removed", last + 1)));
+        }
+        let (Ok(tag), Ok(number), Ok(form)) = (row.get(18), row.get(19), row.get(20)) else {
+            return altered();
+        };
+        let (Ok(before), Ok(pruefsumme)) = (row.get(21), row.get::<_, Vec<u8>>(22)) else { return altered() };
+        let has_seal = !is_sealed || row.get(23)?;
+        let Ok(kept) = Row::read(row) else { return altered() };
+        let route = route_name(connection, kept.route_id)?;
+        match link_in_form(form, before, tag, number, &kept, route.as_deref()) {
+            Some(expected) if pruefsumme == expected && has_seal => last = nr,
+            _ => return altered(),
+        }
+    }
+    let what = match last.cmp(&expected) {
+        std::cmp::Ordering::Equal => return Ok(Finding::Whole(last)),
+        std::cmp::Ordering::Less => "removed",
+        std::cmp::Ordering::Greater => "inserted",
+    };
+    Ok(Finding::Broken(format!("row {} of those that are kept: was {what}", last.min(expected) + 1)))
 }
 
 fn read_heads(connection: &Connection) -> rusqlite::Result<Vec<Head>> {
@@ -83,9 +122,11 @@ fn missing_day(
     now: Instant,
 ) -> Result<Option<String>> {
     let kopf: Option<(i64, Option<i64>, bool)> = connection
-        .query_row(&format!("select letzter_tag, geloescht_bis, mac is {LOG} from audit_kopf"), [], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-        })
+        .query_row(
+            &format!("select letzter_tag, geloescht_bis, mac is {} from audit_kopf", log_seal()),
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+        )
         .optional()?;
     let Some((last, dropped_until, holds)) = kopf else {
         let of = heads.first().map(|head| format!("{}: ", Day::of_number(head.tag)));
@@ -128,7 +169,7 @@ fn verify_day(connection: &Connection, head: &Head, is_sealed: bool) -> Result<F
         return broken(1, "altered");
     }
     while let Some(row) = rows.next()? {
-        let number: i64 = row.get(16)?;
+        let number: i64 = row.get(17)?;
         if number > head.letzte_nr || number <= last {
             return broken(number, "inserted");
         }
@@ -163,10 +204,10 @@ fn verified_link(
     before: Pruefsumme,
     is_sealed: bool,
 ) -> Result<Option<Pruefsumme>> {
-    let number: i64 = row.get(16)?;
+    let number: i64 = row.get(17)?;
     // A value of another type than ours was altered, too.
-    let (Ok(pruefsumme), Ok(form)) = (row.get::<_, Vec<u8>>(17), row.get(18)) else { return Ok(None) };
-    let has_seal = number <= head.mac_ab_nr || !is_sealed || row.get(19)?;
+    let (Ok(pruefsumme), Ok(form)) = (row.get::<_, Vec<u8>>(18), row.get(19)) else { return Ok(None) };
+    let has_seal = number <= head.mac_ab_nr || !is_sealed || row.get(20)?;
     let Ok(row) = Row::read(row) else { return Ok(None) };
     let route = route_name(connection, row.route_id)?;
     let expected = link_in_form(form, before, head.tag, number, &row, route.as_deref());

@@ -1,0 +1,67 @@
+//! What the command line changes is a row of the log (D27): keys, settings, companies, imports. The row commits with
+//! the change, and says who made it.
+
+use rusqlite::Connection;
+use uuid::Uuid;
+
+use super::database::now;
+use super::terminal::{Outcome, sentence};
+use crate::db::TenantId;
+use crate::gate::audit::{Akteur, Row};
+
+/// Writes down what a command changed; within the transaction that changes it.
+pub fn note(connection: &Connection, tenant: TenantId, command: &str, what: &str) -> Outcome {
+    let row = Row {
+        am: now().millis(),
+        request_id: Uuid::now_v7(),
+        tenant_id: Some(tenant),
+        pfad: what.to_owned(),
+        status: DONE,
+        anzahl: 1,
+        akteur: Some(Akteur::Befehl(format!("{command} ({})", account()))),
+        ..Row::default()
+    };
+    row.insert(connection).map_err(sentence)
+}
+
+/// The status of such a row: what is refused changes nothing and has none.
+const DONE: u16 = 200;
+
+/// The account that runs this program; with sudo also the one that it was begun from.
+fn account() -> String {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+    #[cfg(target_os = "linux")]
+    let own = {
+        let id = rustix::process::getuid().as_raw();
+        name_of(id, &std::fs::read_to_string("/etc/passwd").unwrap_or_default())
+            .unwrap_or_else(|| format!("uid {id}"))
+    };
+    #[cfg(not(target_os = "linux"))]
+    let own = variable("USERNAME").or_else(|| variable("USER")).unwrap_or_else(|| "unknown".to_owned());
+    match variable("SUDO_USER") {
+        Some(begun) if begun != own => format!("{own}, begun by {begun}"),
+        _ => own,
+    }
+}
+
+/// The name of an account, by the lines of /etc/passwd.
+pub fn name_of(id: u32, accounts: &str) -> Option<String> {
+    accounts.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)?.parse() == Ok(id)).then(|| name.to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::name_of;
+
+    #[test]
+    fn an_account_is_named_as_the_system_names_it() {
+        let accounts = "root:x:0:0:root:/root:/bin/bash\nbroken\nanna:x:1001:1001::/home/anna:/bin/sh\n";
+        for (id, name) in [(0, Some("root")), (1001, Some("anna")), (100, None)] {
+            assert_eq!(name_of(id, accounts).as_deref(), name, "{id}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Files for their owner alone: secrets that a command hands out.
+
+use std::fs::File;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use super::terminal::{Outcome, Terminal};
+
+/// Writes a file for its owner alone, also to the disk; one that is there already stays.
+pub fn write_private(path: &Path, text: &str) -> Outcome {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(path).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    });
+    written.map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => format!("{} is there already: name another file", path.display()),
+        _ => format!("{} cannot be written: {error}", path.display()),
+    })
+}
+
+/// Says what to do where the secret on stdout went to a file that others may read.
+#[cfg_attr(not(unix), allow(unused_variables))]
+pub fn warn_of_readers(terminal: &Terminal) {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        use std::os::unix::fs::PermissionsExt;
+        let stdout = std::io::stdout().as_fd().try_clone_to_owned().map(File::from);
+        let Ok(metadata) = stdout.and_then(|file| file.metadata()) else { return };
+        let mode = metadata.permissions().mode() & 0o777;
+        if metadata.is_file() && mode & 0o077 != 0 {
+            terminal.say(&format!(
+                "Others on this machine may read the file that it was written to (mode {mode:o}): chmod 600 that file. \
+                 With --out FILE instead of > FILE nobody else ever can."
+            ));
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! What a change changed, for people: in the terminal and in the log.
+
+use std::fmt::{Display, Formatter};
+
+/// One thing that has another value than before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changed {
+    /// What it is called where it is changed.
+    pub name: &'static str,
+    /// What it was; blank where it was nothing.
+    pub before: String,
+    /// What it is now.
+    pub after: String,
+}
+
+impl Changed {
+    /// The change of a value; none where it stays as it is.
+    pub fn of(name: &'static str, before: impl Into<String>, after: impl Into<String>) -> Option<Changed> {
+        let (before, after) = (before.into(), after.into());
+        (before != after).then_some(Changed { name, before, after })
+    }
+}
+
+impl Display for Changed {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let [before, after] =
+            [&self.before, &self.after].map(|value| if value.is_empty() { "nothing" } else { value });
+        write!(f, "{}: {before} -> {after}", self.name)
+    }
+}

@@ -1,0 +1,70 @@
+//! Test companies: what they make is marked, and they can be emptied. A company is one from its creation on, or never; a
+//! trigger and a seal see to it, because of a test company even final documents can be deleted.
+
+use rusqlite::{Connection, params};
+
+use crate::db::TenantId;
+use crate::failure::Result;
+use crate::steuersaetze;
+
+/// Tables of a company that stay when it is emptied: its keys, its master data, and what proves what happened.
+const STAY: [&str; 7] = ["api_key", "firma", "firma_logo", "nachweis", "audit", "audit_flut", "audit_bleibt"];
+
+/// The seal of a test company.
+const SEAL: &str = "kurzsiegel('testfirma', id, angelegt_am)";
+
+/// Seals the test companies with the secret of this connection: of one, or of all where another secret begins.
+pub fn seal(connection: &Connection, tenant: Option<TenantId>) -> Result<()> {
+    let statement = format!("update tenant set test_mac = {SEAL} where test = 1 and (?1 is null or id = ?1)");
+    connection.execute(&statement, params![tenant])?;
+    Ok(())
+}
+
+/// The test companies; where the database `is_sealed`, only those that were made by partnerd.
+pub fn all(connection: &Connection, is_sealed: bool) -> Result<Vec<TenantId>> {
+    let statement = format!("select id from tenant where test = 1 and (?1 = 0 or test_mac is {SEAL})");
+    let mut statement = connection.prepare(&statement)?;
+    let ids = statement.query_map([is_sealed], |row| row.get(0))?;
+    Ok(ids.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Deletes all rows of a company but those of the tables that stay, within a transaction; how many. The caller knows
+/// that it is a test company.
+pub(super) fn empty(connection: &Connection, tenant: TenantId) -> Result<usize> {
+    // Rows of several tables refer to each other: all of them go.
+    connection.execute_batch("pragma defer_foreign_keys = on")?;
+    let tables = tables(connection)?;
+    let triggers = triggers(connection, &tables)?;
+    for (name, _) in &triggers {
+        connection.execute_batch(&format!("drop trigger {name}"))?;
+    }
+    let mut gone = 0;
+    for table in &tables {
+        gone += connection.execute(&format!("delete from {table} where tenant_id = ?1"), [tenant])?;
+    }
+    for (_, made) in &triggers {
+        connection.execute_batch(made)?;
+    }
+    steuersaetze::copy_template(connection, tenant)?;
+    Ok(gone)
+}
+
+/// The tables that are emptied.
+fn tables(connection: &Connection) -> Result<Vec<String>> {
+    let mut statement = connection.prepare(
+        "select s.name from sqlite_schema s where s.type = 'table'
+           and exists (select 1 from pragma_table_info(s.name) c where c.name = 'tenant_id') order by s.name",
+    )?;
+    let names = statement.query_map([], |row| row.get(0))?;
+    let names: Vec<String> = names.collect::<rusqlite::Result<_>>()?;
+    Ok(names.into_iter().filter(|name| !STAY.contains(&name.as_str())).collect())
+}
+
+/// Names and statements of the triggers of these tables: they keep what is final, and count what is added.
+fn triggers(connection: &Connection, tables: &[String]) -> Result<Vec<(String, String)>> {
+    let mut statement = connection
+        .prepare("select name, sql, tbl_name from sqlite_schema where type = 'trigger' order by rowid")?;
+    let rows = statement.query_map([], |row| Ok(((row.get(0)?, row.get(1)?), row.get::<_, String>(2)?)))?;
+    let rows: Vec<_> = rows.collect::<rusqlite::Result<_>>()?;
+    Ok(rows.into_iter().filter(|(_, table)| tables.contains(table)).map(|(trigger, _)| trigger).collect())
+}

@@ -1,0 +1,29 @@
+//! The helper's day at the command line: keys and settings one can see, changes that are written down, messages that
+//! say what to do, tables that fit, companies to try things out with.
+
+#[path = "../process/mod.rs"]
+mod process;
+
+mod changes;
+mod keys;
+mod testfirma;
+mod width;
+
+use std::process::Output;
+
+use serde_json::Value;
+
+/// What a command said on stderr; it must end with this code.
+#[track_caller]
+fn said(output: &Output, code: i32) -> String {
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{said}");
+    said
+}
+
+/// The rows that a command prints with --json.
+#[track_caller]
+fn rows(folder: &process::Folder, arguments: &[&str]) -> Vec<Value> {
+    let text = folder.result(&[&["--json"], arguments].concat());
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
