@@ -1,5 +1,10 @@
 //! Settings of the server: flag, else environment, else configuration file, else default.
 
+mod file;
+mod settings;
+
+pub use settings::{SETTINGS, Setting};
+
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -14,110 +19,6 @@ use crate::gate::{Nightly, Origins, Policy};
 use crate::http::route::Route;
 use crate::http::server::Limits;
 use crate::rules::choice::Choice;
-use crate::rules::text::nearest;
-
-/// A setting. In the environment its name is PARTNERD_ and the name in capitals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Setting {
-    /// Its name in the configuration file.
-    pub name: &'static str,
-    /// What holds when nobody says anything.
-    pub default: &'static str,
-    /// What it does, with its unit.
-    pub summary: &'static str,
-}
-
-/// Every setting.
-pub const SETTINGS: &[Setting] = &[
-    Setting { name: "db", default: "partnerd.db", summary: "The database file. It must be on a local disk." },
-    Setting {
-        name: "listen",
-        default: "127.0.0.1:8080",
-        summary: "Address and port to serve on. Port 0 picks a free one.",
-    },
-    Setting {
-        name: "tls_certificate",
-        default: "",
-        summary: "File with the certificate for https (PEM). Nothing: http.",
-    },
-    Setting { name: "tls_key", default: "", summary: "File with the private key of the certificate (PEM)." },
-    Setting {
-        name: "trusted_proxies",
-        default: "",
-        summary: "Addresses or networks of proxies whose X-Forwarded-For counts, separated by commas.",
-    },
-    Setting {
-        name: "critical_routes",
-        default: "",
-        summary: "Routes that one address may use ten times a minute, such as \"POST /api/v1/kunden\", separated by commas.",
-    },
-    Setting {
-        name: "metrics",
-        default: "local",
-        summary: "Who may read /metrics: local (this machine) or public.",
-    },
-    Setting {
-        name: "cors_origins",
-        default: "",
-        summary: "Web pages whose scripts may call the interface, such as https://shop.example, separated by commas.",
-    },
-    Setting {
-        name: "backup_folder",
-        default: "",
-        summary: "Folder for a proved backup every day, best a subfolder of another disk; one for each database. Nothing: no backups by itself.",
-    },
-    Setting {
-        name: "backup_time",
-        default: "02:30",
-        summary: "From when on in the day the backup is made, on the clocks of Berlin.",
-    },
-    Setting {
-        name: "backup_keep",
-        default: "14",
-        summary: "How many of these backups are kept; the oldest go.",
-    },
-    Setting {
-        name: "checkpoints",
-        default: "own",
-        summary: "Who moves the write-ahead log into the database: own, or litestream where that replicates it.",
-    },
-    Setting { name: "log_format", default: "text", summary: "How the log is written: text or json." },
-    Setting {
-        name: "log_level",
-        default: "info",
-        summary: "What is logged: error, warn, or info (a line for each request).",
-    },
-    Setting {
-        name: "max_connections",
-        default: "12000",
-        summary: "Open connections at most. When there are more, the oldest goes on which nothing was ever answered.",
-    },
-    Setting {
-        name: "max_connections_per_address",
-        default: "512",
-        summary: "The same for one address, or one /64 of IPv6. Those of trusted_proxies are exempt.",
-    },
-    Setting {
-        name: "header_timeout",
-        default: "30",
-        summary: "Seconds in which the head of a request must arrive; also how long a connection may be idle.",
-    },
-    Setting {
-        name: "body_timeout",
-        default: "60",
-        summary: "Seconds in which the body of a request must arrive.",
-    },
-    Setting {
-        name: "write_timeout",
-        default: "30",
-        summary: "Seconds in which a client must accept the next part of an answer.",
-    },
-    Setting {
-        name: "shutdown_timeout",
-        default: "8",
-        summary: "Seconds that running requests get when the server stops.",
-    },
-];
 
 /// A setting in force, and where it came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -160,7 +61,7 @@ impl Config {
         file: Option<&Path>,
     ) -> Result<Config, String> {
         let from_file = match file {
-            Some(path) => read_file(path)?,
+            Some(path) => file::read(path)?,
             None => BTreeMap::new(),
         };
         let in_force = SETTINGS.iter().map(|setting| {
@@ -169,8 +70,8 @@ impl Config {
                 (value.clone(), format!("flag --{}", setting.name))
             } else if let Some(value) = environment(&variable) {
                 (value, format!("environment {variable}"))
-            } else if let (Some(value), Some(path)) = (from_file.get(setting.name), file) {
-                (value.clone(), path.display().to_string())
+            } else if let Some((value, place)) = from_file.get(setting.name) {
+                (value.clone(), place.clone())
             } else {
                 (setting.default.to_owned(), "default".to_owned())
             };
@@ -185,7 +86,7 @@ impl Config {
             listen: values.parsed(
                 "listen",
                 |text| text.parse().ok(),
-                "an address and a port, such as 127.0.0.1:8080",
+                &format!("an address and a port: write {}", meant(values.text("listen"))),
             )?,
             tls: tls(&values)?,
             policy: policy(&values)?,
@@ -230,15 +131,11 @@ fn policy(values: &Values) -> Result<Policy, String> {
 }
 
 fn nightly(values: &Values) -> Result<Option<Nightly>, String> {
+    // Also where no backups are made yet: the day on which they are switched on is too late.
+    let minute = values.parsed("backup_time", minute, "a time such as 02:30")?;
+    let keep = values.number("backup_keep", 10_000)? as usize;
     let folder = values.text("backup_folder");
-    if folder.is_empty() {
-        return Ok(None);
-    }
-    Ok(Some(Nightly {
-        folder: PathBuf::from(folder),
-        minute: values.parsed("backup_time", minute, "a time such as 02:30")?,
-        keep: values.number("backup_keep", 10_000)? as usize,
-    }))
+    Ok((!folder.is_empty()).then(|| Nightly { folder: PathBuf::from(folder), minute, keep }))
 }
 
 /// The values in force, and how they are read: what cannot be read is refused with its name and where it came from.
@@ -287,6 +184,33 @@ impl Values {
     fn seconds(&self, name: &str) -> Result<Duration, String> {
         self.number(name, 3_600).map(Duration::from_secs)
     }
+/// What was meant by a text that is no address and port.
+fn meant(text: &str) -> String {
+    let text = text.trim();
+    let text = ["http://", "https://"].iter().find_map(|scheme| text.strip_prefix(scheme)).unwrap_or(text);
+    let text = text.trim_end_matches('/');
+    let port = |text: &str| text.parse::<u16>().is_ok();
+    match text.rsplit_once(':') {
+        _ if text.parse::<SocketAddr>().is_ok() => text.to_owned(),
+        _ if port(text) => format!("127.0.0.1:{text}"),
+        _ if text == "localhost" => "127.0.0.1:8080".to_owned(),
+        Some(("localhost", number)) if port(number) => format!("127.0.0.1:{number}"),
+        Some(("" | "*", number)) if port(number) => {
+            format!("0.0.0.0:{number} for the whole network, or 127.0.0.1:{number} for this machine alone")
+        }
+        _ => match text.parse::<IpAddr>() {
+            Ok(address) => SocketAddr::new(address, 8080).to_string(),
+            Err(_) => {
+                "127.0.0.1:8080 for this machine alone, or 0.0.0.0:8080 for the whole network".to_owned()
+            }
+        },
+    }
+}
+
+/// The entries of a list that is separated by commas.
+fn list<T>(text: &str, read: fn(&str) -> Option<T>) -> Result<Vec<T>, ()> {
+    let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
+    entries.map(|entry| read(entry).ok_or(())).collect()
 }
 
 fn network(text: &str) -> Option<IpNet> {
@@ -329,27 +253,27 @@ fn route(text: &str) -> Option<String> {
     names.find(|name| name == text)
 }
 
-/// The settings of a file; a name that nobody knows is refused with the nearest known one.
-fn read_file(path: &Path) -> Result<BTreeMap<String, String>, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let table: toml::Table = text.parse().map_err(|error| format!("{}: {error}", path.display()))?;
-    let setting = |(name, value): (String, toml::Value)| {
-        if !SETTINGS.iter().any(|setting| setting.name == name) {
-            let nearest = nearest(&name, SETTINGS.iter().map(|setting| setting.name)).unwrap_or_default();
-            return Err(format!("{}: there is no setting {name}; did you mean {nearest}?", path.display()));
-        }
-        match value {
-            toml::Value::String(text) => Ok((name, text)),
-            toml::Value::Integer(number) => Ok((name, number.to_string())),
-            _ => Err(format!("{}: {name} must be a text or a whole number", path.display())),
-        }
-    };
-    table.into_iter().map(setting).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::origin;
+    use super::{meant, origin};
+
+    #[test]
+    fn of_an_address_that_is_none_the_nearest_one_is_named() {
+        for (written, meant_by_it) in [
+            ("localhost:8080", "127.0.0.1:8080"),
+            ("localhost", "127.0.0.1:8080"),
+            ("8081", "127.0.0.1:8081"),
+            ("192.168.1.20", "192.168.1.20:8080"),
+            ("::1", "[::1]:8080"),
+            ("http://127.0.0.1:8080/", "127.0.0.1:8080"),
+        ] {
+            assert_eq!(meant(written), meant_by_it, "{written}");
+        }
+        for both in [":8080", "*:8080", "waage.local:8080", "überall", "127.0.0.1:99999", ""] {
+            let meant = meant(both);
+            assert!(meant.contains("127.0.0.1:8080") && meant.contains("0.0.0.0:8080"), "{both}: {meant}");
+        }
+    }
 
     #[test]
     fn an_origin_is_kept_as_browsers_send_it() {

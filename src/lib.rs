@@ -20,7 +20,7 @@
 //! | [`app`] | the whole: all routes, the description, midnight's work, check, backup and restore, the demo |
 //! | [`config`], [`cli`] | settings and commands |
 //!
-//! A request comes in at [`http::server`], which with [`http::off_sockets`] is the only code that waits for
+//! A request comes in at [`http::server`], which with two files beside it is the only code that waits for
 //! anything. It hands the head to the [`gate`]; what comes next each time is a [`http::answering::Next`]. The
 //! gate admits the request in the order of D19, dispatches it to the function in its row of [`app::routes`], and
 //! completes it with its audit row. A read runs at once on a snapshot ([`db::readers`]); a write is checked at once

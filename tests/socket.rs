@@ -308,7 +308,6 @@ fn odd_addresses_are_refused_and_never_a_fault() {
         "/api/v1/kunden/'",
         "/api/v1/kunden/%27%20or%201=1",
         "/api/v2/kunden",
-        "/",
     ];
     for path in paths {
         let (status, error) = ask("GET", path, &key);

@@ -86,13 +86,13 @@ fn a_certificate_of_our_own_is_trusted_by_who_knows_it() {
         let (done, body) = curl(&folder, &trusting);
         assert!(done && body.contains("Deutschland"), "{name}: {body}");
     }
-    // Who does not know the certificate, asks for another name, or speaks http, gets nothing.
+    // Who does not know the certificate, or asks for another name, gets nothing; who speaks http is told so.
     let url = format!("https://localhost:{}/api/v1", server.1);
     assert!(!curl(&folder, &[&url]).0);
     let other = format!("https://anders.local:{}/api/v1", server.1);
     let resolve = format!("anders.local:{}:127.0.0.1", server.1);
     assert!(!curl(&folder, &["--cacert", "partnerd-cert.pem", "--resolve", &resolve, &other]).0);
-    assert!(!curl(&folder, &[&url.replace("https", "http")]).0);
+    assert!(curl(&folder, &[&url.replace("https", "http")]).1.contains("https:// statt http://"));
     assert!(!curl(&folder, &["--cacert", "partnerd-cert.pem", "--tls-max", "1.1", &url]).0);
 }
 

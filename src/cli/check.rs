@@ -23,7 +23,11 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     })?;
     let broken: i64 = lines.iter().map(|line| line.violations).sum();
     if broken == 0 {
+        terminal.say(&format!("{} is whole: all {} rules hold.", config.db.display(), lines.len()));
         return Ok(());
     }
-    Err(format!("{broken} violations: keep this file as it is, and put back the last good backup"))
+    Err(format!(
+        "{broken} violations in {}: keep this file as it is, and put back the last good backup",
+        config.db.display()
+    ))
 }

@@ -1,13 +1,17 @@
 //! `doctor`: what is wrong with the machine, and what to do about it.
 
+mod files;
+mod finding;
+
 use std::net::TcpListener;
 use std::path::Path;
 
 use rusqlite::Connection;
-use serde::Serialize;
+
+use finding::{Finding, State, ok, warning, wrong};
 
 use super::database::now;
-use super::serve::Validity;
+use super::serve::{Validity, unusable};
 use super::terminal::{Outcome, Terminal};
 use crate::app::nightly::made;
 use crate::config::Config;
@@ -31,36 +35,6 @@ const NO_SPACE: u64 = 100;
 /// A minute of difference between clocks is normal, in milliseconds.
 const CLOCK_TOLERANCE: i64 = 60_000;
 
-/// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum State {
-    Ok,
-    Warning,
-    Wrong,
-}
-
-/// What one look found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct Finding {
-    look: &'static str,
-    state: State,
-    /// What was found, and what to do where that is not good.
-    finding: String,
-}
-
-fn ok(look: &'static str, finding: impl Into<String>) -> Finding {
-    Finding { look, state: State::Ok, finding: finding.into() }
-}
-
-fn warning(look: &'static str, finding: impl Into<String>) -> Finding {
-    Finding { look, state: State::Warning, finding: finding.into() }
-}
-
-fn wrong(look: &'static str, finding: impl Into<String>) -> Finding {
-    Finding { look, state: State::Wrong, finding: finding.into() }
-}
-
 /// Looks at everything; fails when something is wrong.
 pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let folder = match config.db.parent() {
@@ -72,6 +46,7 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let mut findings = vec![sqlite(), rights(folder), space(folder), drive(folder)];
     if config.db.exists() {
         findings.extend(database(&config.db));
+        findings.extend(files::left_over(&config.db));
     } else {
         let next = "it is created by `partnerd serve`, or name another with --db";
         findings.push(warning("database", format!("there is no {}: {next}", config.db.display())));
@@ -157,6 +132,9 @@ fn database(path: &Path) -> Vec<Finding> {
         let advice = "delete it, and `partnerd serve` makes a new one, or put back the last backup";
         return vec![wrong("database", format!("{} is empty: {advice}", path.display()))];
     }
+    if let Some(finding) = files::unreadable(path) {
+        return vec![finding];
+    }
     let connection = match open_to_look(path) {
         Ok(connection) => connection,
         Err(failure) => {
@@ -172,7 +150,8 @@ fn database(path: &Path) -> Vec<Finding> {
         Ok(false) => warning("database", "it has an older schema: the next start brings it to this version"),
         Err(failure) => wrong("database", failure.to_string()),
     };
-    let mut findings = vec![state, owner(path), pages(&connection), clock(&connection)];
+    let owner = files::owners(path).unwrap_or_else(|| owner(path));
+    let mut findings = vec![state, owner, pages(&connection), clock(&connection)];
     if migrate::is_of_this_version(&connection).unwrap_or(false) {
         findings.push(secret(path, &connection));
         findings.extend(companies(&connection));
@@ -193,7 +172,7 @@ fn companies(connection: &Connection) -> Vec<Finding> {
     let finding = |(missing, name): (Vec<&str>, String)| match missing.as_slice() {
         [] => ok(LOOK, format!("the master data of {name} are complete")),
         missing => {
-            let missing = missing.join(", ");
+            let missing = missing.join(", ").replace(" oder ", " or ");
             let advice = format!("enter them with `partnerd tenant set {name:?} NAME=VALUE`");
             warning(LOOK, format!("{name} lacks {missing}: no sheets and no e-invoices are made; {advice}"))
         }
@@ -311,13 +290,7 @@ fn port(config: &Config, server: bool) -> Finding {
         Err(_) if server => {
             ok("port", format!("{} is in use: a server runs on this database", config.listen))
         }
-        Err(error) => wrong(
-            "port",
-            format!(
-                "{} cannot be used ({error}): end the other program, or choose another port with --listen",
-                config.listen
-            ),
-        ),
+        Err(error) => wrong("port", unusable(config.listen, &error)),
     }
 }
 

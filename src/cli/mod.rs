@@ -53,6 +53,11 @@ pub fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments, terminal: &Terminal) -> Outcome {
+    if matches!(arguments.command, Command::Demo(_)) && arguments.db.is_some() {
+        return Err("demo replaces partnerd-demo.db in this folder and uses no other database: leave --db out, or serve \
+                    your own with `partnerd serve`"
+            .to_owned());
+    }
     let mut flags = BTreeMap::new();
     if let Some(db) = &arguments.db {
         flags.insert("db", db.display().to_string());

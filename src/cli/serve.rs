@@ -1,5 +1,7 @@
 //! `serve`: the server itself.
 
+use std::io::{Error, ErrorKind};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 
 use tokio::net::TcpListener;
@@ -34,13 +36,15 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     if is_new {
         greet(&config.db, terminal);
     }
-    let result = serve(&runtime, &app, listener, tls, config, terminal, || {});
+    let result = serve(&runtime, &app, listener, tls, config, terminal, |base| {
+        tracing::info!("{base}/docs describes the interface, and tries it with a key");
+    });
     drop(runtime);
     app.close();
     result
 }
 
-/// Serves an open service; `started` runs once the address is printed.
+/// Serves an open service; `started` is told the address once it is printed.
 pub fn serve(
     runtime: &Runtime,
     app: &App,
@@ -48,7 +52,7 @@ pub fn serve(
     tls: Option<TlsAcceptor>,
     config: &Config,
     terminal: &Terminal,
-    started: impl FnOnce(),
+    started: impl FnOnce(&str),
 ) -> Outcome {
     let stop = {
         let _within = runtime.enter();
@@ -62,7 +66,13 @@ pub fn serve(
     }
     let scheme = if tls.is_some() { "https" } else { "http" };
     terminal.print(&format!("partnerd listening on {scheme}://{address}"));
-    started();
+    // What listens everywhere is not an address that one can go to.
+    let here = match address.ip() {
+        ip if !ip.is_unspecified() => ip,
+        IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+    };
+    started(&format!("{scheme}://{}", SocketAddr::new(here, address.port())));
     #[cfg(target_os = "linux")]
     let _telling = systemd::tell(runtime.handle(), &app.gate)?;
     runtime.block_on(app.serve(listener, fitting(&config.limits), tls, stop));
@@ -163,18 +173,33 @@ pub fn runtime() -> Result<Runtime, String> {
 
 /// Takes the address, before anything else happens.
 pub fn listen(runtime: &Runtime, config: &Config) -> Result<TcpListener, String> {
-    runtime.block_on(TcpListener::bind(config.listen)).map_err(|error| {
-        format!(
-            "{} cannot be used ({error}): is another program there? Choose another port with --listen 127.0.0.1:8081",
-            config.listen
-        )
-    })
+    runtime.block_on(TcpListener::bind(config.listen)).map_err(|error| unusable(config.listen, &error))
+}
+
+/// Why an address cannot be listened at, and what to do.
+pub fn unusable(listen: SocketAddr, error: &Error) -> String {
+    let (address, port) = (listen.ip(), listen.port());
+    let other = SocketAddr::new(address, if port < 1_024 { 8080 } else { port.wrapping_add(1).max(1_024) });
+    let advice = match error.kind() {
+        ErrorKind::AddrInUse => {
+            format!("another program listens there: end it, or choose another port with --listen {other}")
+        }
+        ErrorKind::AddrNotAvailable => format!(
+            "this machine has no address {address}: --listen 0.0.0.0:{port} serves the whole network, \
+             --listen 127.0.0.1:{port} this machine alone"
+        ),
+        ErrorKind::PermissionDenied => {
+            format!("ports below 1024 are for the system: choose another one with --listen {other}")
+        }
+        _ => format!("choose another address with --listen, as --listen {other}"),
+    };
+    format!("{listen} cannot be used ({error}): {advice}")
 }
 
 fn greet(db: &Path, terminal: &Terminal) {
     let db = db.display();
     terminal.say(&format!("Created the database {db}. Next, in another window:"));
     terminal.say(&format!("  partnerd --db {db} tenant create \"My company\""));
-    terminal
-        .say(&format!("  partnerd --db {db} key create --tenant \"My company\" --label shop --all-scopes"));
+    terminal.say(&format!("  partnerd --db {db} key create --tenant \"My company\" \\"));
+    terminal.say("      --label shop --for shop --out shop.key");
 }

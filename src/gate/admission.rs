@@ -248,6 +248,10 @@ impl Gate {
 
     /// The answer of a path that needs no key.
     fn open_path(&self, request: &Request, found: Option<usize>, trail: &mut Trail) -> Result<Option<Reply>> {
+        if found.is_none() && request.path == "/" && matches!(request.method.as_str(), "GET" | "HEAD") {
+            // Who types the address into a browser wants to know what this is.
+            return Ok(Some(Reply { status: 303, ..Reply::default() }.with("location", "/docs")));
+        }
         let is_open = |at: &usize| self.router.route(*at).access == Access::Open;
         let Some(at) = found.filter(is_open) else { return Ok(None) };
         let route = self.router.route(*trail.route.insert(at));

@@ -12,6 +12,7 @@ pub mod json;
 mod off_sockets;
 mod paced;
 pub mod param;
+mod plain;
 pub mod query;
 pub mod reply;
 pub mod request;

@@ -31,6 +31,7 @@ use super::connections::{Connections, Place};
 use super::encoding::{accepts_gzip, encoded};
 use super::off_sockets::{off_sockets, off_sockets_after};
 use super::paced::Paced;
+use super::plain;
 use super::reply::Reply;
 use super::request::{Body, Request, incomplete};
 use crate::db::{Clock, log};
@@ -191,11 +192,17 @@ impl<A: Answering> Connection<A> {
         // Small answers must not wait for more data (Nagle).
         let _ = stream.set_nodelay(true);
         let Serving { limits, tls, .. } = &*self.serving;
-        let stream = Paced::new(stream, limits.write);
-        let Some(tls) = tls else { return Some(Box::pin(stream)) };
+        let Some(tls) = tls else { return Some(Box::pin(Paced::new(stream, limits.write))) };
+        let shaking = async {
+            if plain::is_spoken(&stream).await {
+                plain::answer(stream, MAX_HEAD).await;
+                return None;
+            }
+            tls.accept(Paced::new(stream, limits.write)).await.ok()
+        };
         tokio::select! {
-            shaken = timeout(limits.header, tls.accept(stream)) => match shaken {
-                Ok(Ok(stream)) => Some(Box::pin(stream)),
+            shaken = timeout(limits.header, shaking) => match shaken {
+                Ok(Some(stream)) => Some(Box::pin(stream)),
                 _ => None,
             },
             _ = closing.changed() => None,

@@ -5,7 +5,9 @@
 mod process;
 
 mod changes;
+mod doctor;
 mod keys;
+mod messages;
 mod testfirma;
 mod width;
 

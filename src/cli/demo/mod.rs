@@ -64,12 +64,14 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let traded = clients.trade();
     drop(waiting);
     let result = traded.and_then(|()| {
-        let address = listener.local_addr().map_err(|error| error.to_string())?;
-        serve::serve(&runtime, &app, listener, tls, config, terminal, || {
+        serve::serve(&runtime, &app, listener, tls, config, terminal, |base| {
             terminal.print(&key);
             for path in ["kunden?suche=dreetz", "chargen?mit_bestand=true", "dokumente?since=2026-01-01"] {
-                terminal.print(&format!("curl -s -H 'X-API-Key: {key}' 'http://{address}/api/v1/{path}'"));
+                terminal.print(&format!("curl -s -H 'X-API-Key: {key}' '{base}/api/v1/{path}'"));
             }
+            terminal.say(&format!(
+                "{base}/docs describes the interface, and tries it with this key. Ctrl-C ends the demo."
+            ));
         })
     });
     drop(runtime);

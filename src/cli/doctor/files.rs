@@ -1,0 +1,129 @@
+//! The files of a database: who may use them, whose they are, and what does not belong there.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::finding::{Finding, ok, warning, wrong};
+use crate::db::files::{beside, folder_of};
+
+/// What partnerd keeps beside a database as long as it is used.
+const KEPT: [&str; 6] = ["wal", "shm", "secret", "lock", "use-lock", "migrate-lock"];
+
+/// Files that are named at most; of more their number is said.
+const NAMED: usize = 5;
+
+/// Why this user cannot read the files of a database: that is no damage.
+pub fn unreadable(database: &Path) -> Option<Finding> {
+    let others = KEPT.iter().map(|ending| beside(database, ending));
+    let denied = [database.to_owned()]
+        .into_iter()
+        .chain(others)
+        .find(|file| fs::File::open(file).is_err_and(|error| error.kind() == ErrorKind::PermissionDenied))?;
+    let owner = owner_of(&denied).map(|uid| format!(" of the user {}", name_of(uid))).unwrap_or_default();
+    Some(wrong(
+        "database",
+        format!(
+            "{} is a file{owner} that this user may not read. That says nothing about what is in it: run this as that \
+             user, as in sudo -u NAME partnerd doctor",
+            denied.display()
+        ),
+    ))
+}
+
+/// Files beside the database that belong to another user: a server of its owner cannot use them.
+#[cfg_attr(not(unix), allow(unused_variables))]
+pub fn owners(database: &Path) -> Option<Finding> {
+    let owner = owner_of(database)?;
+    let others =
+        in_folder(database).into_iter().filter(|file| owner_of(file).is_some_and(|uid| uid != owner));
+    let others: Vec<_> = others.collect();
+    if others.is_empty() {
+        return None;
+    }
+    let owner = name_of(owner);
+    Some(wrong(
+        "owner",
+        format!(
+            "{} belong to another user than the database, which belongs to {owner}: chown {owner} {}",
+            listed(&others),
+            listed(&others)
+        ),
+    ))
+}
+
+/// Whether a name, without that of the database, is of a kind.
+type Is = fn(&str) -> bool;
+
+/// What stands beside a database and is not used, with what to do about it.
+pub fn left_over(database: &Path) -> Vec<Finding> {
+    const LOOK: &str = "files";
+    let kinds: [(Is, &str); 4] = [
+        (
+            |rest| rest.starts_with("audit-damaged-"),
+            "has rows of the log that could not be read or that somebody else wrote: look at it, then move it away",
+        ),
+        (
+            |rest| rest.contains("part"),
+            "was left by a backup or a restore that was cut off: delete it when none is running",
+        ),
+        (
+            |rest| rest.starts_with("before-"),
+            "is an older state of the database: delete it when nobody needs it",
+        ),
+        (|_| true, "is no file of partnerd: move it to another folder"),
+    ];
+    let mut found: [Vec<PathBuf>; 4] = Default::default();
+    for file in in_folder(database) {
+        let Some(rest) = rest_of(database, &file) else { continue };
+        let is_kept = KEPT.contains(&rest.as_str())
+            || rest.strip_prefix("audit-journal-").is_some_and(|number| number.parse::<u64>().is_ok());
+        // A copy that was kept has files of its own beside it.
+        if let Some(at) = kinds.iter().position(|(is, _)| !is_kept && is(&rest)) {
+            found[at].push(file);
+        }
+    }
+    let of_kind = found.into_iter().zip(kinds).filter(|(files, _)| !files.is_empty());
+    let findings: Vec<_> =
+        of_kind.map(|(files, (_, what))| warning(LOOK, format!("{}: {what}", listed(&files)))).collect();
+    if findings.is_empty() { vec![ok(LOOK, "nothing is there that is not used")] } else { findings }
+}
+
+/// What the name of a file has behind that of the database: `wal` of `partnerd.db-wal`.
+fn rest_of(database: &Path, file: &Path) -> Option<String> {
+    let name = format!("{}-", database.file_name()?.to_string_lossy());
+    Some(file.file_name()?.to_str()?.strip_prefix(&name)?.to_owned())
+}
+
+/// The files whose names begin with that of the database, sorted.
+fn in_folder(database: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder_of(database)).into_iter().flatten();
+    let files = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+    let mut files: Vec<_> = files.filter(|file| rest_of(database, file).is_some()).collect();
+    files.sort();
+    files
+}
+
+fn listed(files: &[PathBuf]) -> String {
+    let names = files.iter().take(NAMED).map(|file| file.display().to_string());
+    let names = names.collect::<Vec<_>>().join(" ");
+    match files.len().saturating_sub(NAMED) {
+        0 => names,
+        more => format!("{names} and {more} more"),
+    }
+}
+
+/// The number of the user who has a file.
+#[cfg_attr(not(unix), allow(unused_variables))]
+fn owner_of(file: &Path) -> Option<u32> {
+    #[cfg(unix)]
+    return fs::metadata(file).ok().map(|metadata| std::os::unix::fs::MetadataExt::uid(&metadata));
+    #[cfg(not(unix))]
+    None
+}
+
+/// The name of a user, or the number where it has none.
+fn name_of(uid: u32) -> String {
+    let accounts = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    crate::cli::changes::name_of(uid, &accounts).unwrap_or_else(|| uid.to_string())
+}

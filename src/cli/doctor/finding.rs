@@ -1,0 +1,36 @@
+//! What a look at the machine found.
+
+use serde::Serialize;
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    Ok,
+    Warning,
+    Wrong,
+}
+
+/// What one look found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    pub look: &'static str,
+    pub state: State,
+    /// What was found, and what to do where that is not good.
+    pub finding: String,
+}
+
+/// Nothing is to be done.
+pub fn ok(look: &'static str, finding: impl Into<String>) -> Finding {
+    Finding { look, state: State::Ok, finding: finding.into() }
+}
+
+/// Something should be done.
+pub fn warning(look: &'static str, finding: impl Into<String>) -> Finding {
+    Finding { look, state: State::Warning, finding: finding.into() }
+}
+
+/// Something must be done.
+pub fn wrong(look: &'static str, finding: impl Into<String>) -> Finding {
+    Finding { look, state: State::Wrong, finding: finding.into() }
+}

@@ -1,0 +1,90 @@
+//! The configuration file (TOML): one setting on each line. What is wrong is said with line, name and what to write.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::settings::SETTINGS;
+use crate::rules::text::nearest;
+
+/// The settings of a file by name: value, and the file with the line where it stands.
+pub fn read(path: &Path) -> Result<BTreeMap<String, (String, String)>, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let table = text.parse::<toml::Table>().map_err(|error| {
+        let line =
+            error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+        format!("{}, line {line}: {}", path.display(), unreadable(&text, line, error.message()))
+    })?;
+    let setting = |(name, value): (String, toml::Value)| {
+        let place = format!("{}, line {}", path.display(), line_of(&text, &name));
+        let value = value_of(&name, value).map_err(|complaint| format!("{place}: {complaint}"))?;
+        Ok((name, (value, place)))
+    };
+    table.into_iter().map(setting).collect()
+}
+
+/// The text of a value; what is wrong with it otherwise.
+fn value_of(name: &str, value: toml::Value) -> Result<String, String> {
+    if matches!(&value, toml::Value::Table(_)) {
+        return Err(format!(
+            "[{name}] begins a section, and there are none: take this line out; each setting stands by itself, as {}",
+            example("listen")
+        ));
+    }
+    if !SETTINGS.iter().any(|setting| setting.name == name) {
+        let nearest = nearest(name, SETTINGS.iter().map(|setting| setting.name)).unwrap_or_default();
+        return Err(format!(
+            "there is no setting {name}; did you mean {nearest}? Write {}",
+            example(nearest)
+        ));
+    }
+    match value {
+        toml::Value::String(text) if text.chars().any(char::is_control) => {
+            Err(format!("{name} holds a control character: {}", backslashes(name)))
+        }
+        toml::Value::String(text) => Ok(text),
+        toml::Value::Integer(number) => Ok(number.to_string()),
+        _ => Err(format!("{name} must be a text or a whole number: write {}", example(name))),
+    }
+}
+
+/// How a setting is written, with its default or, where that is nothing, with what it could be.
+fn example(name: &str) -> String {
+    let default = SETTINGS.iter().find(|setting| setting.name == name).map_or("", |setting| setting.default);
+    match default {
+        "" => format!("{name} = \"...\""),
+        number if number.bytes().all(|byte| byte.is_ascii_digit()) => format!("{name} = {number}"),
+        text => format!("{name} = {text:?}"),
+    }
+}
+
+fn backslashes(name: &str) -> String {
+    format!(
+        "between \" and \" a backslash begins a special character, so write a path as {name} = 'C:\\folder\\file', or with /"
+    )
+}
+
+/// What to do about a line that is no TOML.
+fn unreadable(text: &str, line: usize, complaint: &str) -> String {
+    let written = text.lines().nth(line - 1).unwrap_or_default();
+    let name = written.split('=').next().unwrap_or_default().trim();
+    if written.contains('\\') && SETTINGS.iter().any(|setting| setting.name == name) {
+        return backslashes(name);
+    }
+    let known = SETTINGS.iter().find(|setting| setting.name == name).map_or("listen", |setting| setting.name);
+    let complaint = complaint.split_whitespace().collect::<Vec<_>>().join(" ");
+    format!(
+        "this cannot be read ({complaint}): write NAME = \"TEXT\" or NAME = NUMBER, as {}",
+        example(known)
+    )
+}
+
+/// The line on which a name stands, as a setting or as a section.
+fn line_of(text: &str, name: &str) -> usize {
+    let begins = |line: &str| {
+        let line = line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '[' | '"' | '\''));
+        let rest = line.strip_prefix(name)?;
+        rest.starts_with(|c: char| c.is_whitespace() || matches!(c, '=' | ']' | '"' | '\'' | '.'))
+            .then_some(())
+    };
+    text.lines().position(|line| begins(line).is_some()).map_or(1, |at| at + 1)
+}

@@ -1,0 +1,103 @@
+use std::fs::Permissions;
+use std::io::ErrorKind;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+
+use serde_json::Value;
+
+use crate::process::Folder;
+
+/// State and finding of every look at this.
+fn looked(output: &std::process::Output, look: &str) -> Vec<(String, String)> {
+    let findings: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let text = |finding: &Value, name: &str| finding[name].as_str().unwrap().to_owned();
+    let found = findings.iter().filter(|finding| finding["look"] == look);
+    found.map(|finding| (text(finding, "state"), text(finding, "finding"))).collect()
+}
+
+/// Whether this runs as root: only then can a file be given to somebody else.
+fn is_root(folder: &Folder) -> bool {
+    std::fs::metadata(folder.path()).unwrap().uid() == 0
+}
+
+#[test]
+fn a_healthy_file_of_another_user_is_no_damage() {
+    let folder = Folder::new();
+    folder.company("Mühle");
+    if !is_root(&folder) {
+        return;
+    }
+    // The folder may be entered and the program run by anybody, the files read by their owner alone.
+    std::fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
+    let program = folder.file("partnerd");
+    std::fs::copy(env!("CARGO_BIN_EXE_partnerd"), &program).unwrap();
+    let run = || {
+        let mut other = std::process::Command::new(&program);
+        other.current_dir(folder.path()).args(["--json", "doctor"]).uid(65_534).output()
+    };
+    // What another test starts at this moment has the copy open for a while.
+    let other = loop {
+        match run() {
+            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
+            ran => break ran.unwrap(),
+        }
+    };
+    let [(state, finding)] = looked(&other, "database").try_into().unwrap();
+    assert_eq!(state, "wrong");
+    for word in ["partnerd.db", "of the user root", "may not read", "sudo -u"] {
+        assert!(finding.contains(word), "{finding}");
+    }
+    assert!(!finding.contains("restore"), "{finding}");
+    // The control: what is damaged is put back.
+    std::fs::write(folder.file("partnerd.db"), vec![7; 8_192]).unwrap();
+    let [(state, finding)] = looked(&folder.run(&["--json", "doctor"]), "database").try_into().unwrap();
+    assert!(state == "wrong" && finding.contains("partnerd restore"), "{finding}");
+}
+
+#[test]
+fn files_with_the_wrong_owner_are_named() {
+    let folder = Folder::new();
+    folder.company("Mühle");
+    let owner = || looked(&folder.run(&["--json", "doctor"]), "owner");
+    assert_eq!(owner()[0].0, "ok");
+    if !is_root(&folder) {
+        return;
+    }
+    chown(folder.file("partnerd.db-secret"), Some(65_534), None).unwrap();
+    let [(state, finding)] = owner().try_into().unwrap();
+    assert_eq!(state, "wrong");
+    assert!(finding.contains("partnerd.db-secret") && finding.contains("chown root"), "{finding}");
+    assert!(!finding.contains("partnerd.db-lock"), "{finding}");
+}
+
+#[test]
+fn files_that_nobody_uses_are_named_with_what_to_do() {
+    let folder = Folder::new();
+    folder.company("Mühle");
+    let files = || looked(&folder.run(&["--json", "doctor"]), "files");
+    assert_eq!(files(), [("ok".to_owned(), "nothing is there that is not used".to_owned())]);
+    let cases = [
+        ("partnerd.db-audit-damaged-7", "rows of the log"),
+        ("partnerd.db-restore-part-12", "cut off"),
+        ("partnerd.db-before-v3-2026-01-01", "older state"),
+        ("partnerd.db-audit-journal-x", "is no file of partnerd"),
+        ("partnerd.db-kopie", "is no file of partnerd"),
+    ];
+    for (name, _) in cases {
+        folder.write(name, "");
+    }
+    // Of another database, and one that belongs there.
+    folder.write("partnerd.db2-kopie", "");
+    folder.write("partnerd.db-audit-journal-99", "");
+    let found = files();
+    assert_eq!(found.len(), 4, "{found:?}");
+    for (name, word) in cases {
+        let named =
+            found.iter().find(|(_, finding)| finding.contains(name)).unwrap_or_else(|| panic!("{name}"));
+        assert!(named.0 == "warning" && named.1.contains(word), "{name}: {named:?}");
+    }
+    assert!(
+        !found.iter().any(|(_, finding)| finding.contains("db2") || finding.contains("journal-99")),
+        "{found:?}"
+    );
+}
