@@ -184,6 +184,8 @@ impl Values {
     fn seconds(&self, name: &str) -> Result<Duration, String> {
         self.number(name, 3_600).map(Duration::from_secs)
     }
+}
+
 /// What was meant by a text that is no address and port.
 fn meant(text: &str) -> String {
     let text = text.trim();
@@ -205,12 +207,6 @@ fn meant(text: &str) -> String {
             }
         },
     }
-}
-
-/// The entries of a list that is separated by commas.
-fn list<T>(text: &str, read: fn(&str) -> Option<T>) -> Result<Vec<T>, ()> {
-    let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
-    entries.map(|entry| read(entry).ok_or(())).collect()
 }
 
 fn network(text: &str) -> Option<IpNet> {
