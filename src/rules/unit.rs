@@ -42,6 +42,34 @@ pub fn unece_code(unit: &str) -> Option<&'static str> {
     UNECE.iter().find(|(name, _)| *name == unit).map(|(_, code)| *code)
 }
 
+/// Units by their UN/ECE codes, as other programs write them: besides the codes of [`unece_code`] those that mean the
+/// same to a trader.
+const BY_CODE: &[(&str, &str)] = &[
+    ("GRM", "g"),
+    ("KGM", "kg"),
+    ("DTN", "dt"),
+    ("TNE", "t"),
+    ("H87", "Stk"),
+    ("C62", "Stk"),
+    ("EA", "Stk"),
+    ("PCE", "Stk"),
+    ("NAR", "Stk"),
+    ("XBG", "Sack"),
+    ("XSA", "Sack"),
+    ("XCT", "Karton"),
+    ("XPX", "Pal"),
+    ("LTR", "l"),
+    ("MTQ", "m3"),
+    ("HUR", "h"),
+    ("KMT", "km"),
+    ("LS", "pauschal"),
+];
+
+/// The unit that a UN/ECE code means (EN 16931 BT-130), if it is one that is known here.
+pub fn of_unece_code(code: &str) -> Option<&'static str> {
+    BY_CODE.iter().find(|(known, _)| *known == code).map(|(_, unit)| *unit)
+}
+
 /// How one unit is expressed in another: `from` grams to `to` grams, or both 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Conversion {
@@ -126,6 +154,18 @@ mod tests {
         for (unit, code) in table {
             assert_eq!(unece_code(unit), code, "{unit}");
         }
+    }
+
+    #[test]
+    fn a_code_that_is_written_is_read_as_the_same_unit() {
+        for (unit, code) in UNECE {
+            let read = of_unece_code(code).unwrap();
+            assert_eq!(unece_code(read), Some(*code), "{unit} {code} {read}");
+        }
+        for (code, unit) in BY_CODE {
+            assert!(unece_code(unit).is_some(), "{code} {unit}");
+        }
+        assert_eq!(of_unece_code("MTR"), None);
     }
 
     #[test]

@@ -1,0 +1,247 @@
+//! Where the business terms stand in CII (UN/CEFACT D16B and later) and in ZUGFeRD 1, which came before it and differs
+//! in the names of its elements.
+
+use super::model::{Format, Gelesen, Steuergruppe, Summen, Unlesbar, Zeile, Zuschlag};
+use super::tree::Node;
+use super::values::{
+    BATCH, BEST_BEFORE, Values, attribute_day, compact, is_one_of, kategorie, owned, too_many_lines,
+};
+use crate::erechnung::model::Partei;
+use crate::rules::fixed::Money;
+
+/// The elements by which the two differ.
+pub struct Names {
+    format: Format,
+    context: &'static str,
+    document: &'static str,
+    trade: &'static str,
+    agreement: &'static str,
+    delivery: &'static str,
+    settlement: &'static str,
+    summation: &'static str,
+    /// Number of another document.
+    reference: &'static str,
+    /// Rate of a tax.
+    percent: &'static str,
+    line_agreement: &'static str,
+    line_delivery: &'static str,
+    line_settlement: &'static str,
+    line_total: &'static str,
+}
+
+/// CII: root CrossIndustryInvoice.
+pub const CII: Names = Names {
+    format: Format::Cii,
+    context: "ExchangedDocumentContext/GuidelineSpecifiedDocumentContextParameter/ID",
+    document: "ExchangedDocument",
+    trade: "SupplyChainTradeTransaction",
+    agreement: "ApplicableHeaderTradeAgreement",
+    delivery: "ApplicableHeaderTradeDelivery",
+    settlement: "ApplicableHeaderTradeSettlement",
+    summation: "SpecifiedTradeSettlementHeaderMonetarySummation",
+    reference: "IssuerAssignedID",
+    percent: "RateApplicablePercent",
+    line_agreement: "SpecifiedLineTradeAgreement",
+    line_delivery: "SpecifiedLineTradeDelivery",
+    line_settlement: "SpecifiedLineTradeSettlement",
+    line_total: "SpecifiedTradeSettlementLineMonetarySummation/LineTotalAmount",
+};
+
+/// ZUGFeRD 1: root CrossIndustryDocument.
+pub const ZUGFERD_1: Names = Names {
+    format: Format::Zugferd1,
+    context: "SpecifiedExchangedDocumentContext/GuidelineSpecifiedDocumentContextParameter/ID",
+    document: "HeaderExchangedDocument",
+    trade: "SpecifiedSupplyChainTradeTransaction",
+    agreement: "ApplicableSupplyChainTradeAgreement",
+    delivery: "ApplicableSupplyChainTradeDelivery",
+    settlement: "ApplicableSupplyChainTradeSettlement",
+    summation: "SpecifiedTradeSettlementMonetarySummation",
+    reference: "ID",
+    percent: "ApplicablePercent",
+    line_agreement: "SpecifiedSupplyChainTradeAgreement",
+    line_delivery: "SpecifiedSupplyChainTradeDelivery",
+    line_settlement: "SpecifiedSupplyChainTradeSettlement",
+    line_total: "SpecifiedTradeSettlementMonetarySummation/LineTotalAmount",
+};
+
+/// UNTDID 1001: a credit note.
+const CREDIT_NOTE: &str = "381";
+
+/// Lines that only head or explain others (Factur-X EXTENDED, BT-X-8).
+const NO_LINES: [&str; 2] = ["GROUP", "INFORMATION"];
+
+/// What a document says.
+pub fn read(root: Node<'_>, names: &Names) -> Result<Gelesen, Unlesbar> {
+    let (Some(document), Some(trade)) = (root.find(names.document), root.find(names.trade)) else {
+        return Err(Unlesbar::keine_rechnung("In dem XML fehlen die Angaben einer Rechnung."));
+    };
+    let part = |name| trade.find(name).unwrap_or_else(|| root.nothing());
+    let [agreement, delivery, settlement] = [names.agreement, names.delivery, names.settlement].map(part);
+    let mut values = Values::default();
+    let typ = owned(document.text("TypeCode"));
+    let zeilen = lines(trade, names, &mut values)?;
+    let period = settlement.find("BillingSpecifiedPeriod").unwrap_or_else(|| root.nothing());
+    let terms = settlement.find("SpecifiedTradePaymentTerms").unwrap_or_else(|| root.nothing());
+    let party = |name| agreement.find(name).map(party).unwrap_or_default();
+    Ok(Gelesen {
+        format: names.format,
+        profil: owned(root.text(names.context)),
+        ist_gutschrift: typ.as_deref() == Some(CREDIT_NOTE),
+        typ,
+        nummer: owned(document.text("ID")),
+        datum: values.day(document, "IssueDateTime/DateTimeString"),
+        waehrung: owned(settlement.text("InvoiceCurrencyCode")),
+        faellig: values.day(terms, "DueDateDateTime/DateTimeString"),
+        lieferdatum: values.day(delivery, "ActualDeliverySupplyChainEvent/OccurrenceDateTime/DateTimeString"),
+        leistung_von: values.day(period, "StartDateTime/DateTimeString"),
+        leistung_bis: values.day(period, "EndDateTime/DateTimeString"),
+        bestellnummer: owned(
+            agreement.find("BuyerOrderReferencedDocument").and_then(|o| o.text(names.reference)),
+        ),
+        zahlungsbedingung: owned(terms.text("Description")),
+        verkaeufer: party("SellerTradeParty"),
+        kaeufer: party("BuyerTradeParty"),
+        ibans: accounts(settlement),
+        zeilen,
+        zuschlaege: allowances(settlement, names, &mut values),
+        gruppen: groups(settlement, names, &mut values),
+        summen: totals(settlement, names, &mut values),
+        zweifel: values.zweifel,
+    })
+}
+
+fn party(node: Node<'_>) -> Partei {
+    let registration = |scheme: &str| {
+        let of_scheme = |registration: &Node<'_>| {
+            registration.find("ID").and_then(|id| id.attribute("schemeID")) == Some(scheme)
+        };
+        owned(node.all("SpecifiedTaxRegistration").find(of_scheme).and_then(|found| found.text("ID")))
+    };
+    let address = "PostalTradeAddress";
+    let of_address = |field: &str| owned(node.text(&format!("{address}/{field}")));
+    Partei {
+        kennung: owned(node.text("ID")),
+        name: node.text("Name").unwrap_or_default().to_owned(),
+        registernummer: owned(node.text("SpecifiedLegalOrganization/ID")),
+        strasse: of_address("LineOne"),
+        plz: of_address("PostcodeCode"),
+        ort: of_address("CityName"),
+        staat: of_address("CountryID").unwrap_or_default(),
+        ust_id: registration("VA"),
+        steuernummer: registration("FC"),
+        e_adresse: owned(node.text("URIUniversalCommunication/URIID")),
+        ..Partei::default()
+    }
+}
+
+fn accounts(settlement: Node<'_>) -> Vec<String> {
+    let means = settlement.all("SpecifiedTradeSettlementPaymentMeans");
+    let ibans = means.filter_map(|means| means.text("PayeePartyCreditorFinancialAccount/IBANID"));
+    ibans.map(compact).collect()
+}
+
+fn lines(trade: Node<'_>, names: &Names, values: &mut Values) -> Result<Vec<Zeile>, Unlesbar> {
+    let mut lines = Vec::new();
+    for node in trade.all("IncludedSupplyChainTradeLineItem") {
+        let status = node.text("AssociatedDocumentLineDocument/LineStatusReasonCode");
+        let is_comment =
+            node.find("SpecifiedTradeProduct").is_none() && node.find(names.line_delivery).is_none();
+        if is_comment || status.is_some_and(|status| NO_LINES.contains(&status)) {
+            continue;
+        }
+        lines.push(line(node, names, values));
+        too_many_lines(lines.len())?;
+    }
+    Ok(lines)
+}
+
+fn line(node: Node<'_>, names: &Names, values: &mut Values) -> Zeile {
+    let part = |name| node.find(name).unwrap_or_else(|| node.nothing());
+    let [product, agreement, delivery, settlement] = [
+        part("SpecifiedTradeProduct"),
+        part(names.line_agreement),
+        part(names.line_delivery),
+        part(names.line_settlement),
+    ];
+    let price = agreement.find("NetPriceProductTradePrice").unwrap_or_else(|| node.nothing());
+    let taxed = settlement.find("ApplicableTradeTax").unwrap_or_else(|| node.nothing());
+    let attributes = || product.all("ApplicableProductCharacteristic");
+    let attribute = |wanted: &[&str]| {
+        let named = |a: &Node<'_>| a.text("Description").is_some_and(|name| is_one_of(name, wanted));
+        attributes().find(named).and_then(|found| found.text("Value"))
+    };
+    let batch = product.text("IndividualTradeProductInstance/BatchID");
+    Zeile {
+        nummer: owned(node.text("AssociatedDocumentLineDocument/LineID")),
+        menge: values.number(delivery, "BilledQuantity"),
+        einheit: owned(delivery.find("BilledQuantity").and_then(|quantity| quantity.attribute("unitCode"))),
+        preis: values.number(price, "ChargeAmount"),
+        basis: values.number(price, "BasisQuantity"),
+        netto: values.number(settlement, names.line_total),
+        steuer_kategorie: kategorie(taxed.text("CategoryCode")),
+        mwst_satz: values.number(taxed, names.percent),
+        bezeichnung: owned(product.text("Name")),
+        beschreibung: owned(product.text("Description")),
+        verkaeufer_nr: owned(product.text("SellerAssignedID")),
+        kaeufer_nr: owned(product.text("BuyerAssignedID")),
+        gtin: owned(product.text("GlobalID")),
+        herkunftsland: owned(product.text("OriginTradeCountry/ID")),
+        charge: owned(batch.or_else(|| attribute(BATCH))),
+        mhd: attribute(BEST_BEFORE).and_then(attribute_day),
+    }
+}
+
+/// BG-20, BG-21 and the logistics charges of Factur-X EXTENDED. ZUGFeRD 1 writes allowances with or without a minus.
+fn allowances(settlement: Node<'_>, names: &Names, values: &mut Values) -> Vec<Zuschlag> {
+    let mut found = Vec::new();
+    for node in settlement.all("SpecifiedTradeAllowanceCharge") {
+        let Some(amount) = values.number(node, "ActualAmount") else { continue };
+        let is_charge =
+            node.text("ChargeIndicator/Indicator").is_some_and(|text| matches!(text, "true" | "1"));
+        let betrag: Money = match (is_charge, names.format) {
+            (true, _) => amount,
+            (false, Format::Zugferd1) => -amount.abs(),
+            (false, _) => -amount,
+        };
+        let taxed = node.find("CategoryTradeTax").unwrap_or_else(|| node.nothing());
+        found.push(Zuschlag {
+            betrag,
+            grund: owned(node.text("Reason")),
+            steuer_kategorie: kategorie(taxed.text("CategoryCode")),
+            mwst_satz: values.number(taxed, names.percent),
+        });
+    }
+    for node in settlement.all("SpecifiedLogisticsServiceCharge") {
+        let Some(betrag) = values.number(node, "AppliedAmount") else { continue };
+        let taxed = node.find("AppliedTradeTax").unwrap_or_else(|| node.nothing());
+        found.push(Zuschlag {
+            betrag,
+            grund: owned(node.text("Description")),
+            steuer_kategorie: kategorie(taxed.text("CategoryCode")),
+            mwst_satz: values.number(taxed, names.percent),
+        });
+    }
+    found
+}
+
+fn groups(settlement: Node<'_>, names: &Names, values: &mut Values) -> Vec<Steuergruppe> {
+    let group = |node: Node<'_>| Steuergruppe {
+        steuer_kategorie: kategorie(node.text("CategoryCode")),
+        mwst_satz: values.number(node, names.percent),
+        netto: values.number(node, "BasisAmount"),
+        steuer: values.number(node, "CalculatedAmount"),
+    };
+    settlement.all("ApplicableTradeTax").map(group).collect()
+}
+
+fn totals(settlement: Node<'_>, names: &Names, values: &mut Values) -> Summen {
+    let Some(node) = settlement.find(names.summation) else { return Summen::default() };
+    Summen {
+        netto: values.number(node, "TaxBasisTotalAmount"),
+        mwst: values.number(node, "TaxTotalAmount"),
+        brutto: values.number(node, "GrandTotalAmount"),
+        bezahlt: values.number(node, "TotalPrepaidAmount"),
+        zahlbetrag: values.number(node, "DuePayableAmount"),
+    }
+}

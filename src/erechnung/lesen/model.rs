@@ -1,0 +1,165 @@
+//! What was read, as plain values.
+
+use crate::choice;
+use crate::erechnung::model::Partei;
+use crate::rules::day::Day;
+use crate::rules::fixed::{Money, Percent, Price, Quantity};
+use crate::rules::tax::Steuerkategorie;
+
+choice! {
+    /// The syntax of an e-invoice.
+    pub enum Format {
+        /// ZUGFeRD 1.0, before EN 16931.
+        Zugferd1 = "zugferd1",
+        /// Cross Industry Invoice of the United Nations: ZUGFeRD 2, Factur-X, XRechnung.
+        Cii = "cii",
+        /// Universal Business Language 2.1: XRechnung, Peppol.
+        Ubl = "ubl",
+    }
+}
+
+/// Why nothing was read, as a German sentence that says what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unlesbar {
+    /// The file is broken, protected, too large inside, or of another kind.
+    Datei(String),
+    /// The file can be read and holds no invoice.
+    KeineRechnung(String),
+}
+
+impl Unlesbar {
+    /// The file cannot be read.
+    pub(super) fn datei(message: impl Into<String>) -> Unlesbar {
+        Unlesbar::Datei(message.into())
+    }
+
+    /// There is no invoice in it.
+    pub(super) fn keine_rechnung(message: impl Into<String>) -> Unlesbar {
+        Unlesbar::KeineRechnung(message.into())
+    }
+}
+
+/// What an e-invoice says. What it does not say, or not readably, is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gelesen {
+    /// In which syntax it is written.
+    pub format: Format,
+    /// BT-24: the rules that it claims to obey.
+    pub profil: Option<String>,
+    /// BT-3: a number of UNTDID 1001.
+    pub typ: Option<String>,
+    /// A credit note: positive quantities are given back (type 381, UBL CreditNote).
+    pub ist_gutschrift: bool,
+    /// BT-1.
+    pub nummer: Option<String>,
+    /// BT-2.
+    pub datum: Option<Day>,
+    /// BT-5.
+    pub waehrung: Option<String>,
+    /// BT-9.
+    pub faellig: Option<Day>,
+    /// BT-72.
+    pub lieferdatum: Option<Day>,
+    /// BT-73.
+    pub leistung_von: Option<Day>,
+    /// BT-74.
+    pub leistung_bis: Option<Day>,
+    /// BT-13: number of the buyer's order.
+    pub bestellnummer: Option<String>,
+    /// BT-20, in words.
+    pub zahlungsbedingung: Option<String>,
+    /// BG-4.
+    pub verkaeufer: Partei,
+    /// BG-7.
+    pub kaeufer: Partei,
+    /// BT-84: accounts to pay to, without blanks.
+    pub ibans: Vec<String>,
+    /// BG-25.
+    pub zeilen: Vec<Zeile>,
+    /// BG-20 and BG-21, of the document as a whole.
+    pub zuschlaege: Vec<Zuschlag>,
+    /// BG-23.
+    pub gruppen: Vec<Steuergruppe>,
+    /// BG-22.
+    pub summen: Summen,
+    /// Values that stand in the file and cannot be taken as they are, as sentences.
+    pub zweifel: Vec<String>,
+}
+
+/// A line.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Zeile {
+    /// BT-126.
+    pub nummer: Option<String>,
+    /// BT-129.
+    pub menge: Option<Quantity>,
+    /// BT-130: UN/ECE code.
+    pub einheit: Option<String>,
+    /// BT-146: net price of `basis` units.
+    pub preis: Option<Price>,
+    /// BT-149: how many units the price is for; none means one.
+    pub basis: Option<Quantity>,
+    /// BT-131.
+    pub netto: Option<Money>,
+    /// BT-151.
+    pub steuer_kategorie: Option<Steuerkategorie>,
+    /// BT-152; none where the line does not say and the document has several rates.
+    pub mwst_satz: Option<Percent>,
+    /// BT-153.
+    pub bezeichnung: Option<String>,
+    /// BT-154.
+    pub beschreibung: Option<String>,
+    /// BT-155: number of the article with the seller.
+    pub verkaeufer_nr: Option<String>,
+    /// BT-156: number of the article with the buyer.
+    pub kaeufer_nr: Option<String>,
+    /// BT-157: GTIN.
+    pub gtin: Option<String>,
+    /// BT-159: country of origin.
+    pub herkunftsland: Option<String>,
+    /// Batch, from the syntax's own field or from an attribute of that name (BG-32).
+    pub charge: Option<String>,
+    /// Best-before date, likewise.
+    pub mhd: Option<Day>,
+}
+
+/// An allowance or a charge of the document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Zuschlag {
+    /// BT-92 with its sign turned, BT-99: what it adds to the net total.
+    pub betrag: Money,
+    /// BT-97, BT-104.
+    pub grund: Option<String>,
+    /// BT-95, BT-102.
+    pub steuer_kategorie: Option<Steuerkategorie>,
+    /// BT-96, BT-103.
+    pub mwst_satz: Option<Percent>,
+}
+
+/// A group of the tax breakdown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Steuergruppe {
+    /// BT-118.
+    pub steuer_kategorie: Option<Steuerkategorie>,
+    /// BT-119.
+    pub mwst_satz: Option<Percent>,
+    /// BT-116.
+    pub netto: Option<Money>,
+    /// BT-117.
+    pub steuer: Option<Money>,
+}
+
+/// The totals that the invoice prints.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Summen {
+    /// BT-109.
+    pub netto: Option<Money>,
+    /// BT-110.
+    pub mwst: Option<Money>,
+    /// BT-112.
+    pub brutto: Option<Money>,
+    /// BT-113.
+    pub bezahlt: Option<Money>,
+    /// BT-115.
+    pub zahlbetrag: Option<Money>,
+}

@@ -1,0 +1,139 @@
+//! The e-invoice that is attached to a PDF.
+//!
+//! The file is read from its beginning to its end, as a reader does whose table of objects is broken: that table says
+//! nothing that the objects do not say, and what is not read cannot lead in circles. Of several objects of one number
+//! the last one counts, as it does for a file that was added to.
+//!
+//! There are crates that read PDFs. lopdf bounds what a stream is inflated to and hayro-syntax does not; neither bounds
+//! the sum of all streams, so that a file of 1 MB costs seconds and one of 10 MB half a minute.
+
+mod index;
+mod objects;
+
+use std::collections::HashSet;
+
+use crate::erechnung::lesen::model::Unlesbar;
+use index::{Index, Stream};
+use objects::{Dict, Object};
+
+/// Names of the attachment, the newest standard first: Factur-X and ZUGFeRD from 2.1 on, XRechnung in ZUGFeRD, ZUGFeRD
+/// 2.0 and 1.0 (whatever the case).
+const NAMES: [&str; 3] = ["factur-x.xml", "xrechnung.xml", "zugferd-invoice.xml"];
+
+/// Steps through the tree of attachments at most.
+const MAX_STEPS: usize = 100_000;
+
+/// An attachment.
+struct Attachment {
+    name: String,
+    stream: u32,
+}
+
+impl Attachment {
+    /// The smaller, the better; none for what is no XML.
+    fn rank(&self) -> Option<usize> {
+        let name = self.name.to_lowercase();
+        let known = NAMES.iter().position(|known| *known == name);
+        known.or_else(|| name.ends_with(".xml").then_some(NAMES.len()))
+    }
+}
+
+/// The bytes of the attached XML.
+pub fn attachment(data: &[u8]) -> Result<Vec<u8>, Unlesbar> {
+    let mut index = Index::of(data)?;
+    if index.is_encrypted {
+        return Err(Unlesbar::datei(
+            "Das PDF ist verschlüsselt. Bitte ohne Kennwortschutz senden oder das XML allein.",
+        ));
+    }
+    let mut found = attachments(&mut index)?;
+    found.retain(|attachment| attachment.rank().is_some());
+    found.sort_by_key(Attachment::rank);
+    let Some(best) = found.first() else {
+        return Err(Unlesbar::keine_rechnung(
+            "In dem PDF steckt keine E-Rechnung, nur ein Bild davon. Bitte den Lieferanten um ZUGFeRD oder XRechnung \
+             bitten, oder die Rechnung von Hand erfassen.",
+        ));
+    };
+    if found.iter().any(|other| other.rank() == best.rank() && other.stream != best.stream) {
+        return Err(Unlesbar::datei(
+            "In dem PDF stecken mehrere E-Rechnungen; welche gilt, ist nicht zu erkennen. Bitte das XML allein senden.",
+        ));
+    }
+    match index.stream(best.stream)? {
+        Some(Stream { dict, raw }) => index.inflate(&dict, raw),
+        None => Err(Unlesbar::datei("Das PDF ist beschädigt: die angehängte E-Rechnung fehlt.")),
+    }
+}
+
+/// The attachments that the catalog names; where it names none, those that stand anywhere in the file.
+fn attachments(index: &mut Index<'_>) -> Result<Vec<Attachment>, Unlesbar> {
+    let mut todo = Vec::new();
+    if let Some(catalog) = index.catalog()? {
+        for name in ["Names", "AF"] {
+            todo.extend(catalog.get(name).cloned());
+        }
+    }
+    let found = walk(index, todo)?;
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let all = index.numbers().into_iter().map(Object::Reference).collect();
+    walk(index, all)
+}
+
+fn walk(index: &mut Index<'_>, mut todo: Vec<Object>) -> Result<Vec<Attachment>, Unlesbar> {
+    let (mut found, mut seen) = (Vec::new(), HashSet::new());
+    let mut steps = 0;
+    while let Some(object) = todo.pop() {
+        steps += 1;
+        if steps > MAX_STEPS {
+            return Err(index::too_complex());
+        }
+        match object {
+            Object::Reference(id) if seen.insert(id) => todo.extend(index.object(id)?),
+            Object::Array(values) => todo.extend(values),
+            Object::Dict(dict) => match dict.get("EF") {
+                Some(files) => found.extend(specified(index, &dict, &files.clone())?),
+                None => {
+                    let below = ["EmbeddedFiles", "Kids", "Names"];
+                    todo.extend(below.into_iter().filter_map(|name| dict.get(name).cloned()));
+                }
+            },
+            _ => {}
+        }
+    }
+    Ok(found)
+}
+
+/// What a file specification names (ISO 32000-1, 7.11.3).
+fn specified(index: &mut Index<'_>, dict: &Dict, files: &Object) -> Result<Option<Attachment>, Unlesbar> {
+    let files = match files {
+        Object::Reference(id) => index.object(*id)?,
+        other => Some(other.clone()),
+    };
+    let Some(Object::Dict(files)) = files else { return Ok(None) };
+    let stream = ["UF", "F"].into_iter().find_map(|name| match files.get(name) {
+        Some(Object::Reference(id)) => Some(*id),
+        _ => None,
+    });
+    let mut name = None;
+    for key in ["UF", "F"] {
+        let text = match dict.get(key) {
+            Some(Object::Reference(id)) => index.object(*id)?,
+            other => other.cloned(),
+        };
+        if let (None, Some(Object::Text(text))) = (&name, text) {
+            name = Some(decoded(&text));
+        }
+    }
+    Ok(stream.zip(name).map(|(stream, name)| Attachment { name, stream }))
+}
+
+/// A text string: UTF-16 with a byte order mark, else one byte a letter (ISO 32000-1, 7.9.2).
+fn decoded(text: &[u8]) -> String {
+    match text.strip_prefix(b"\xfe\xff") {
+        Some(rest) => encoding_rs::UTF_16BE.decode_without_bom_handling(rest).0.into_owned(),
+        None => String::from_utf8_lossy(text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)).into_owned(),
+    }
+}

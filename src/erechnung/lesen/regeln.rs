@@ -1,0 +1,50 @@
+//! Whether the figures of an e-invoice fit together: the rules of EN 16931 that compute. Codes and texts are not
+//! judged; the law wants the figures right, and a wrong code hurts nobody who reads.
+
+use super::model::Gelesen;
+use crate::rules::fixed::{Money, TooLarge};
+use crate::rules::tax::tax;
+
+/// A rule that an invoice breaks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verstoss {
+    /// Its name, such as `BR-CO-15`.
+    pub regel: &'static str,
+    /// What does not fit, as a sentence.
+    pub message: String,
+}
+
+/// The rules that the figures break. Where a figure is missing the rule is not asked.
+pub fn verstoesse(gelesen: &Gelesen) -> Vec<Verstoss> {
+    let mut found = Vec::new();
+    let mut compare = |regel, what: &str, printed: Option<Money>, computed: Option<Money>| {
+        if let (Some(printed), Some(computed)) = (printed, computed)
+            && printed != computed
+        {
+            let message = format!("{what}: gedruckt {printed}, gerechnet {computed}.");
+            found.push(Verstoss { regel, message });
+        }
+    };
+    let summen = &gelesen.summen;
+    let netto_zeilen = sum(gelesen.zeilen.iter().map(|zeile| zeile.netto));
+    let zuschlaege = sum(gelesen.zuschlaege.iter().map(|zuschlag| Some(zuschlag.betrag)));
+    let positions = netto_zeilen.zip(zuschlaege).and_then(|(lines, more)| lines.plus(more).ok());
+    let has_lines = !gelesen.zeilen.is_empty();
+    compare("BR-CO-13", "Summe der Positionen", summen.netto, positions.filter(|_| has_lines));
+    let has_groups = !gelesen.gruppen.is_empty();
+    let steuern = sum(gelesen.gruppen.iter().map(|group| group.steuer)).filter(|_| has_groups);
+    compare("BR-CO-14", "Summe der Steuer", summen.mwst, steuern);
+    let brutto = summen.netto.zip(summen.mwst).and_then(|(netto, mwst)| netto.plus(mwst).ok());
+    compare("BR-CO-15", "Bruttosumme", summen.brutto, brutto);
+    for group in &gelesen.gruppen {
+        let Some((netto, satz)) = group.netto.zip(group.mwst_satz) else { continue };
+        compare("BR-CO-17", &format!("Steuer zu {satz} %"), group.steuer, Some(tax(netto, satz)));
+    }
+    found
+}
+
+/// None where one of them is missing or the sum is too large.
+fn sum(mut amounts: impl Iterator<Item = Option<Money>>) -> Option<Money> {
+    let add = |sum: Money, amount: Option<Money>| amount.ok_or(TooLarge).and_then(|amount| sum.plus(amount));
+    amounts.try_fold(Money::ZERO, add).ok()
+}

@@ -1,0 +1,180 @@
+//! The elements of an XML file, by their local names. A document type is refused, so there are no entities to expand;
+//! depth and number of elements are bounded.
+
+use quick_xml::Reader;
+use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::{BytesRef, BytesStart, Event};
+
+use super::model::Unlesbar;
+
+/// Deepest nesting of elements: invoices have 12.
+const MAX_DEPTH: usize = 64;
+/// Most elements of a file: an invoice of 1,000 lines has 60,000.
+const MAX_ELEMENTS: usize = 200_000;
+/// Attributes that are looked at of an element; those of invoices have 4.
+const MAX_ATTRIBUTES: usize = 16;
+/// Attributes that are kept.
+const ATTRIBUTES: &[&str] = &["unitCode", "schemeID"];
+
+/// A file as a tree.
+pub struct Tree {
+    elements: Vec<Element>,
+}
+
+#[derive(Default)]
+struct Element {
+    name: String,
+    text: String,
+    attributes: Vec<(&'static str, String)>,
+    children: Vec<usize>,
+}
+
+/// An element of a tree.
+#[derive(Clone, Copy)]
+pub struct Node<'t> {
+    tree: &'t Tree,
+    element: &'t Element,
+}
+
+impl Tree {
+    /// Reads a whole file.
+    pub fn parse(text: &str) -> Result<Tree, Unlesbar> {
+        let mut reader = Reader::from_str(text);
+        let mut tree = Tree { elements: Vec::new() };
+        let mut open: Vec<usize> = Vec::new();
+        loop {
+            let event = reader.read_event().map_err(|_| broken(reader.error_position()))?;
+            match event {
+                Event::Start(start) => {
+                    let element = tree.add(&start, open.last().copied(), open.len())?;
+                    open.push(element);
+                }
+                Event::Empty(start) => {
+                    tree.add(&start, open.last().copied(), open.len())?;
+                }
+                Event::End(_) => {
+                    open.pop();
+                }
+                Event::Text(text) => tree.say(open.last().copied(), &text),
+                Event::CData(text) => tree.say(open.last().copied(), &text),
+                Event::GeneralRef(reference) => {
+                    let letter = resolve(&reference).ok_or_else(entity)?;
+                    tree.say(open.last().copied(), letter.encode_utf8(&mut [0; 4]));
+                }
+                Event::DocType(_) => return Err(entity()),
+                Event::Comment(_) | Event::PI(_) | Event::Decl(_) => {}
+                Event::Eof => break,
+            }
+        }
+        if !open.is_empty() || tree.elements.is_empty() {
+            return Err(broken(text.len() as u64));
+        }
+        Ok(tree)
+    }
+
+    fn add(
+        &mut self,
+        start: &BytesStart<'_>,
+        parent: Option<usize>,
+        depth: usize,
+    ) -> Result<usize, Unlesbar> {
+        let at = self.elements.len();
+        if depth >= MAX_DEPTH || at >= MAX_ELEMENTS {
+            return Err(Unlesbar::datei(
+                "Das XML ist zu tief verschachtelt oder hat zu viele Elemente für eine Rechnung.",
+            ));
+        }
+        let mut attributes = Vec::new();
+        for attribute in start.attributes().with_checks(false).take(MAX_ATTRIBUTES) {
+            let attribute = attribute.map_err(|_| broken(0))?;
+            let known = ATTRIBUTES.iter().find(|known| **known == attribute.key.as_ref());
+            if let Some(known) = known {
+                attributes.push((*known, attribute.value.trim().to_owned()));
+            }
+        }
+        let name = start.local_name().as_ref().to_owned();
+        self.elements.push(Element { name, attributes, ..Element::default() });
+        match parent.and_then(|parent| self.elements.get_mut(parent)) {
+            Some(parent) => parent.children.push(at),
+            None if at == 0 => {}
+            None => return Err(broken(0)),
+        }
+        Ok(at)
+    }
+
+    fn say(&mut self, element: Option<usize>, text: &str) {
+        if let Some(element) = element.and_then(|element| self.elements.get_mut(element)) {
+            element.text.push_str(text);
+        }
+    }
+
+    /// The outermost element.
+    pub fn root(&self) -> Node<'_> {
+        Node { tree: self, element: self.elements.first().unwrap_or(&NOTHING) }
+    }
+}
+
+/// An element that says nothing.
+static NOTHING: Element =
+    Element { name: String::new(), text: String::new(), attributes: Vec::new(), children: Vec::new() };
+
+impl<'t> Node<'t> {
+    /// An element that says nothing, where one is missing.
+    pub fn nothing(self) -> Node<'t> {
+        Node { element: &NOTHING, ..self }
+    }
+
+    /// The local name.
+    pub fn name(self) -> &'t str {
+        &self.element.name
+    }
+
+    /// The children of this name.
+    pub fn all<'n>(self, name: &'n str) -> impl Iterator<Item = Node<'t>> + use<'t, 'n> {
+        let tree = self.tree;
+        let children = self.element.children.iter().filter_map(|child| tree.elements.get(*child));
+        children.map(move |element| Node { tree, element }).filter(move |node| node.name() == name)
+    }
+
+    /// The first element of a path such as `A/B`, going down by the first child of each name.
+    pub fn find(self, path: &str) -> Option<Node<'t>> {
+        path.split('/').try_fold(self, |node, name| node.all(name).next())
+    }
+
+    /// The text of that element, trimmed; none where it is blank.
+    pub fn text(self, path: &str) -> Option<&'t str> {
+        self.find(path)?.own_text()
+    }
+
+    /// The text of this element, trimmed; none where it is blank.
+    pub fn own_text(self) -> Option<&'t str> {
+        Some(self.element.text.trim()).filter(|text| !text.is_empty())
+    }
+
+    /// The value of an attribute.
+    pub fn attribute(self, name: &str) -> Option<&'t str> {
+        let found = self.element.attributes.iter().find(|(known, _)| *known == name);
+        found.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
+    }
+}
+
+/// The character that a reference stands for; only those that XML itself has.
+fn resolve(reference: &BytesRef<'_>) -> Option<char> {
+    match reference.resolve_char_ref() {
+        Ok(Some(letter)) => Some(letter),
+        Ok(None) => resolve_predefined_entity(reference)?.chars().next(),
+        Err(_) => None,
+    }
+}
+
+fn broken(at: u64) -> Unlesbar {
+    Unlesbar::datei(format!(
+        "Das XML ist nicht wohlgeformt (bei Zeichen {at}). Bitte die Datei unverändert vom Lieferanten anfordern."
+    ))
+}
+
+fn entity() -> Unlesbar {
+    Unlesbar::datei(
+        "Das XML hat eine Dokumenttyp-Angabe oder eigene Entitäten; beides ist in Rechnungen nicht erlaubt.",
+    )
+}

@@ -1,0 +1,155 @@
+//! Where the business terms stand in UBL 2.1: invoice and credit note.
+
+use super::model::{Format, Gelesen, Steuergruppe, Summen, Unlesbar, Zeile, Zuschlag};
+use super::tree::Node;
+use super::values::{
+    BATCH, BEST_BEFORE, Values, attribute_day, compact, is_one_of, kategorie, owned, too_many_lines,
+};
+use crate::erechnung::model::Partei;
+use crate::rules::fixed::Money;
+
+/// What a document says.
+pub fn read(root: Node<'_>) -> Result<Gelesen, Unlesbar> {
+    let is_credit_note = root.name() == "CreditNote";
+    if root.find("LegalMonetaryTotal").is_none() {
+        return Err(Unlesbar::keine_rechnung("In dem XML fehlen die Angaben einer Rechnung."));
+    }
+    let mut values = Values::default();
+    let typ = owned(root.text(if is_credit_note { "CreditNoteTypeCode" } else { "InvoiceTypeCode" }));
+    let due = if is_credit_note { "PaymentMeans/PaymentDueDate" } else { "DueDate" };
+    let zeilen = lines(root, is_credit_note, &mut values)?;
+    let party = |path| root.find(path).map(party).unwrap_or_default();
+    let means = root.all("PaymentMeans").filter_map(|means| means.text("PayeeFinancialAccount/ID"));
+    Ok(Gelesen {
+        format: Format::Ubl,
+        profil: owned(root.text("CustomizationID")),
+        typ,
+        ist_gutschrift: is_credit_note,
+        nummer: owned(root.text("ID")),
+        datum: values.day(root, "IssueDate"),
+        waehrung: owned(root.text("DocumentCurrencyCode")),
+        faellig: values.day(root, due),
+        lieferdatum: values.day(root, "Delivery/ActualDeliveryDate"),
+        leistung_von: values.day(root, "InvoicePeriod/StartDate"),
+        leistung_bis: values.day(root, "InvoicePeriod/EndDate"),
+        bestellnummer: owned(root.text("OrderReference/ID")),
+        zahlungsbedingung: owned(root.text("PaymentTerms/Note")),
+        verkaeufer: party("AccountingSupplierParty/Party"),
+        kaeufer: party("AccountingCustomerParty/Party"),
+        ibans: means.map(compact).collect(),
+        zeilen,
+        zuschlaege: allowances(root, &mut values),
+        gruppen: groups(root, &mut values),
+        summen: totals(root, &mut values),
+        zweifel: values.zweifel,
+    })
+}
+
+fn party(node: Node<'_>) -> Partei {
+    let registration = |is_vat: bool| {
+        let of_scheme =
+            |scheme: &Node<'_>| (scheme.text("TaxScheme/ID").is_some_and(|id| id == "VAT")) == is_vat;
+        owned(node.all("PartyTaxScheme").find(of_scheme).and_then(|found| found.text("CompanyID")))
+    };
+    let legal = node.text("PartyLegalEntity/RegistrationName");
+    let address = node.find("PostalAddress").unwrap_or_else(|| node.nothing());
+    Partei {
+        kennung: owned(node.text("PartyIdentification/ID")),
+        name: legal.or_else(|| node.text("PartyName/Name")).unwrap_or_default().to_owned(),
+        registernummer: owned(node.text("PartyLegalEntity/CompanyID")),
+        strasse: owned(address.text("StreetName")),
+        plz: owned(address.text("PostalZone")),
+        ort: owned(address.text("CityName")),
+        staat: address.text("Country/IdentificationCode").unwrap_or_default().to_owned(),
+        ust_id: registration(true),
+        steuernummer: registration(false),
+        e_adresse: owned(node.text("EndpointID")),
+        ..Partei::default()
+    }
+}
+
+fn lines(root: Node<'_>, is_credit_note: bool, values: &mut Values) -> Result<Vec<Zeile>, Unlesbar> {
+    let (name, quantity) = match is_credit_note {
+        true => ("CreditNoteLine", "CreditedQuantity"),
+        false => ("InvoiceLine", "InvoicedQuantity"),
+    };
+    let mut lines = Vec::new();
+    for node in root.all(name) {
+        lines.push(line(node, quantity, values));
+        too_many_lines(lines.len())?;
+    }
+    Ok(lines)
+}
+
+fn line(node: Node<'_>, quantity: &str, values: &mut Values) -> Zeile {
+    let part = |name| node.find(name).unwrap_or_else(|| node.nothing());
+    let [item, price] = [part("Item"), part("Price")];
+    let taxed = item.find("ClassifiedTaxCategory").unwrap_or_else(|| node.nothing());
+    let attribute = |wanted: &[&str]| {
+        let named = |a: &Node<'_>| a.text("Name").is_some_and(|name| is_one_of(name, wanted));
+        item.all("AdditionalItemProperty").find(named).and_then(|found| found.text("Value"))
+    };
+    let batch = item.text("ItemInstance/LotIdentification/LotNumberID");
+    let expiry = item.text("ItemInstance/LotIdentification/ExpiryDate");
+    Zeile {
+        nummer: owned(node.text("ID")),
+        menge: values.number(node, quantity),
+        einheit: owned(node.find(quantity).and_then(|quantity| quantity.attribute("unitCode"))),
+        preis: values.number(price, "PriceAmount"),
+        basis: values.number(price, "BaseQuantity"),
+        netto: values.number(node, "LineExtensionAmount"),
+        steuer_kategorie: kategorie(taxed.text("ID")),
+        mwst_satz: values.number(taxed, "Percent"),
+        bezeichnung: owned(item.text("Name")),
+        beschreibung: owned(item.text("Description")),
+        verkaeufer_nr: owned(item.text("SellersItemIdentification/ID")),
+        kaeufer_nr: owned(item.text("BuyersItemIdentification/ID")),
+        gtin: owned(item.text("StandardItemIdentification/ID")),
+        herkunftsland: owned(item.text("OriginCountry/IdentificationCode")),
+        charge: owned(batch.or_else(|| attribute(BATCH))),
+        mhd: expiry.or_else(|| attribute(BEST_BEFORE)).and_then(attribute_day),
+    }
+}
+
+fn allowances(root: Node<'_>, values: &mut Values) -> Vec<Zuschlag> {
+    let mut found = Vec::new();
+    for node in root.all("AllowanceCharge") {
+        let Some(amount) = values.number(node, "Amount") else { continue };
+        let amount: Money = amount;
+        let is_charge = node.text("ChargeIndicator").is_some_and(|text| matches!(text, "true" | "1"));
+        let taxed = node.find("TaxCategory").unwrap_or_else(|| node.nothing());
+        found.push(Zuschlag {
+            betrag: if is_charge { amount } else { -amount },
+            grund: owned(node.text("AllowanceChargeReason")),
+            steuer_kategorie: kategorie(taxed.text("ID")),
+            mwst_satz: values.number(taxed, "Percent"),
+        });
+    }
+    found
+}
+
+/// Of two totals of tax the one in the currency of the invoice has the groups (BR-53).
+fn taxes(root: Node<'_>) -> Option<Node<'_>> {
+    root.all("TaxTotal").find(|total| total.find("TaxSubtotal").is_some()).or_else(|| root.find("TaxTotal"))
+}
+
+fn groups(root: Node<'_>, values: &mut Values) -> Vec<Steuergruppe> {
+    let group = |node: Node<'_>| Steuergruppe {
+        steuer_kategorie: kategorie(node.text("TaxCategory/ID")),
+        mwst_satz: values.number(node, "TaxCategory/Percent"),
+        netto: values.number(node, "TaxableAmount"),
+        steuer: values.number(node, "TaxAmount"),
+    };
+    taxes(root).into_iter().flat_map(|total| total.all("TaxSubtotal")).map(group).collect()
+}
+
+fn totals(root: Node<'_>, values: &mut Values) -> Summen {
+    let Some(node) = root.find("LegalMonetaryTotal") else { return Summen::default() };
+    Summen {
+        netto: values.number(node, "TaxExclusiveAmount"),
+        mwst: taxes(root).and_then(|total| values.number(total, "TaxAmount")),
+        brutto: values.number(node, "TaxInclusiveAmount"),
+        bezahlt: values.number(node, "PrepaidAmount"),
+        zahlbetrag: values.number(node, "PayableAmount"),
+    }
+}

@@ -1,0 +1,175 @@
+//! Numbers, days and texts as XML writes them.
+
+use super::model::Unlesbar;
+use super::tree::Node;
+use crate::rules::choice::Choice;
+use crate::rules::day::Day;
+use crate::rules::fixed::Fixed;
+use crate::rules::tax::Steuerkategorie;
+
+/// Longest text of a value that is repeated in a sentence, in characters.
+const SHOWN: usize = 40;
+
+/// Reads values and notes those that cannot be taken as they are.
+#[derive(Default)]
+pub struct Values {
+    /// What was noted, as sentences.
+    pub zweifel: Vec<String>,
+}
+
+/// Sentences that one file causes at most.
+const MAX_ZWEIFEL: usize = 50;
+
+impl Values {
+    /// A decimal number (xs:decimal); none, with a note, where it is none or too large.
+    pub fn number<const SCALE: u32, const DIGITS: usize>(
+        &mut self,
+        node: Node<'_>,
+        path: &str,
+    ) -> Option<Fixed<SCALE, DIGITS>> {
+        let text = node.text(path)?;
+        match Fixed::parse(&plain(text).unwrap_or_default()) {
+            Ok(parsed) => {
+                if parsed.rounded {
+                    self.note(node, path, text, "wurde gerundet");
+                }
+                Some(parsed.value)
+            }
+            Err(_) => {
+                self.note(node, path, text, "ist keine Zahl, die gelesen werden kann");
+                None
+            }
+        }
+    }
+
+    /// A day: `20260710`, `2026-07-10`, with or without a time; none, with a note, where it is none.
+    pub fn day(&mut self, node: Node<'_>, path: &str) -> Option<Day> {
+        let text = node.text(path)?;
+        let day = day(text);
+        if day.is_none() {
+            self.note(node, path, text, "ist kein Datum, das gelesen werden kann");
+        }
+        day
+    }
+
+    fn note(&mut self, node: Node<'_>, path: &str, text: &str, what: &str) {
+        if self.zweifel.len() < MAX_ZWEIFEL {
+            let shown: String = text.chars().filter(|c| !c.is_control()).take(SHOWN).collect();
+            self.zweifel.push(format!("Der Wert \"{shown}\" in {}/{path} {what}.", node.name()));
+        }
+    }
+}
+
+/// The day that a text names.
+pub fn day(text: &str) -> Option<Day> {
+    let text = text.trim();
+    if text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        let (year, rest) = text.split_at(4);
+        let (month, day) = rest.split_at(2);
+        return Day::parse_plain(&format!("{year}-{month}-{day}"));
+    }
+    Day::parse_plain(text.get(..10)?)
+}
+
+/// An xs:decimal as JSON would write it: without plus, leading zeros, or a point that stands alone.
+fn plain(text: &str) -> Option<String> {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", text.strip_prefix('+').unwrap_or(text)),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let are_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if !are_digits(whole) || !are_digits(fraction) || whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    let whole = whole.trim_start_matches('0');
+    let whole = if whole.is_empty() { "0" } else { whole };
+    Some(if fraction.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") })
+}
+
+/// Lines of an invoice at most: as many as a document has positions (D18).
+const MAX_LINES: usize = 1_000;
+
+/// Names of the attribute that tells the batch, folded.
+pub const BATCH: &[&str] =
+    &["charge", "chargennummer", "chargen-nr.", "chargennr", "chargennr.", "lot", "batch", "batchid"];
+/// Names of the attribute that tells the best-before date, folded.
+pub const BEST_BEFORE: &[&str] =
+    &["mhd", "mindesthaltbarkeitsdatum", "haltbar bis", "best before", "expirydate"];
+
+/// Refuses more lines than that.
+pub fn too_many_lines(lines: usize) -> Result<(), Unlesbar> {
+    if lines <= MAX_LINES {
+        return Ok(());
+    }
+    let message = format!("Die Rechnung hat mehr als {MAX_LINES} Positionen. Bitte von Hand erfassen.");
+    Err(Unlesbar::datei(message))
+}
+
+/// A text of its own.
+pub fn owned(text: Option<&str>) -> Option<String> {
+    text.map(str::to_owned)
+}
+
+/// The category of a tax (UNCL5305).
+pub fn kategorie(code: Option<&str>) -> Option<Steuerkategorie> {
+    Steuerkategorie::parse(code?)
+}
+
+/// Without blanks, in capitals.
+pub fn compact(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_ascii_uppercase()).collect()
+}
+
+/// Whether a name is one of these, whatever its case.
+pub fn is_one_of(name: &str, wanted: &[&str]) -> bool {
+    wanted.contains(&name.trim().to_lowercase().as_str())
+}
+
+/// A day in an attribute, which people write: with hyphens, without, or as in German.
+pub fn attribute_day(text: &str) -> Option<Day> {
+    day(text).or_else(|| Day::parse_german(text.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_of_xml_are_numbers() {
+        let table = [
+            ("12.50", Some("12.50")),
+            ("+007.5", Some("7.5")),
+            ("-.5", Some("-0.5")),
+            ("5.", Some("5")),
+            ("000", Some("0")),
+            ("1e3", None),
+            ("1,5", None),
+            (".", None),
+            ("-", None),
+            ("--1", None),
+            ("1.2.3", None),
+            ("NaN", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(plain(text).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn days_are_read_with_and_without_hyphens() {
+        let table = [
+            ("20260710", Some("2026-07-10")),
+            ("2026-07-10", Some("2026-07-10")),
+            ("2026-07-10+02:00", Some("2026-07-10")),
+            ("2026-07-10T00:00:00", Some("2026-07-10")),
+            ("20260732", None),
+            ("202607", None),
+            ("10.07.2026", None),
+            ("äääääääää", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(day(text).map(|day| day.to_string()).as_deref(), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Reading e-invoices of others (D28): samples of every syntax, invoices with official totals written in four
+//! syntaxes, and files that are broken or hostile.
+
+#[path = "einlesen/feindlich.rs"]
+mod feindlich;
+#[path = "einlesen/syntaxen.rs"]
+mod syntaxen;
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use partnerd::erechnung::lesen::{Gelesen, Posten, Unlesbar, posten, read, verstoesse};
+use partnerd::rules::fixed::Money;
+use partnerd::rules::price::line_total;
+use partnerd::rules::tax::Summen;
+use serde_json::Value;
+
+fn root(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(path)
+}
+
+/// A sample, unpacked where it is packed.
+pub fn sample(name: &str) -> Vec<u8> {
+    let packed = fs::read(root("einlesen/beispiele").join(name)).unwrap();
+    if !name.ends_with(".gz") {
+        return packed;
+    }
+    let mut content = Vec::new();
+    flate2::read::GzDecoder::new(&packed[..]).read_to_end(&mut content).unwrap();
+    content
+}
+
+/// The names of all samples that hold an invoice.
+pub fn samples() -> Vec<String> {
+    let entries = fs::read_dir(root("einlesen/beispiele")).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.filter(|name| name.ends_with(".gz") || name.ends_with(".pdf")).collect();
+    names.sort();
+    assert!(names.len() > 15, "{names:?}");
+    names
+}
+
+/// Net, tax and gross that the items come to; none where a rate is not known.
+fn sums(posten: &[Posten]) -> Option<Summen> {
+    let line = |posten: &Posten| {
+        let total = line_total(posten.menge, posten.ep_netto, posten.rabatt_prozent).unwrap();
+        Some((total, posten.mwst_satz?))
+    };
+    Some(Summen::of(posten.iter().map(line).collect::<Option<Vec<_>>>()?).unwrap())
+}
+
+fn shown(summen: Summen) -> String {
+    format!("{} {} {}", summen.netto, summen.mwst, summen.brutto)
+}
+
+/// A sample, and what is read of it: syntax, seller, VAT id or tax number, number, lines, items and what they come to.
+const SAMPLES: &[(&str, &str)] = &[
+    ("factur-x-basic.xml.gz", EN16931),
+    (
+        "factur-x-basicwl.xml.gz",
+        r#"cii "LE FOURNISSEUR" FR11123456782 F20260023, 0 lines, 4 items, 100.00 4.90 104.90"#,
+    ),
+    ("factur-x-en16931.xml.gz", EN16931),
+    ("factur-x-extended.xml.gz", EN16931),
+    ("factur-x-minimum.xml.gz", MINIMUM),
+    ("ubl-21-en16931.xml.gz", UBL),
+    ("ubl-21-extended-ctc-fr.xml.gz", UBL),
+    (
+        "zugferd-basic.xml.gz",
+        r#"zugferd1 "Lieferant GmbH" DE123456789 471102, 1 lines, 1 items, 198.00 37.62 235.62"#,
+    ),
+    ("zugferd-comfort.xml.gz", ZUGFERD_1),
+    (
+        "zugferd-extended.xml.gz",
+        r#"zugferd1 "MUSTERLIEFERANT GMBH" 5133081508159 KR87654321012, 5 lines, 7 items, 1056.05 200.65 1256.70"#,
+    ),
+    ("facturx-basic.pdf", EN16931),
+    ("linear.pdf", MINIMUM),
+    ("objektstroeme.pdf", MINIMUM),
+    ("xrechnung.pdf", UBL),
+    ("zugferd1.pdf", ZUGFERD_1),
+];
+
+const EN16931: &str =
+    r#"cii "LE FOURNISSEUR" FR11123456782 F20260023, 3 lines, 11 items, 100.00 4.90 104.90"#;
+/// It says neither lines nor rates, so what its items come to is not known.
+const MINIMUM: &str = r#"cii "LE FOURNISSEUR" FR11123456782 F20260023, 0 lines, 1 items, -"#;
+const UBL: &str = r#"ubl "Au bon moulin" FR11999999998 F124212, 2 lines, 5 items, 273.00 35.03 308.03"#;
+const ZUGFERD_1: &str =
+    r#"zugferd1 "Lieferant GmbH" DE123456789 471102, 2 lines, 2 items, 473.00 56.87 529.87"#;
+
+fn described(gelesen: &Gelesen) -> String {
+    let party = &gelesen.verkaeufer;
+    let number = party.ust_id.as_deref().or(party.steuernummer.as_deref()).unwrap();
+    let items = posten(gelesen).unwrap();
+    assert!(items.iter().all(|posten| posten.ist_genau), "{items:?}");
+    format!(
+        "{} {:?} {number} {}, {} lines, {} items, {}",
+        gelesen.format.as_str(),
+        party.name,
+        gelesen.nummer.as_deref().unwrap(),
+        gelesen.zeilen.len(),
+        items.len(),
+        sums(&items).map_or("-".to_owned(), shown),
+    )
+}
+
+#[test]
+fn samples_are_read_with_their_partner_lines_and_totals() {
+    let mut named: Vec<_> = SAMPLES.iter().map(|(name, _)| (*name).to_owned()).collect();
+    named.sort();
+    let mut there = samples();
+    there.retain(|name| read(&sample(name)).is_ok());
+    assert_eq!(named, there);
+    for (name, expected) in SAMPLES {
+        let gelesen = read(&sample(name)).unwrap();
+        assert_eq!(described(&gelesen), *expected, "{name}");
+        assert_eq!(verstoesse(&gelesen), [], "{name}");
+        let printed = [gelesen.summen.netto, gelesen.summen.mwst, gelesen.summen.brutto];
+        let printed = printed.map(|sum| sum.unwrap().to_string()).join(" ");
+        assert!(expected.ends_with(&printed) || *expected == MINIMUM, "{name}: {printed}");
+    }
+}
+
+/// What is noted about a value that cannot be taken: ZUGFeRD's own sample has a month 91.
+#[test]
+fn what_cannot_be_read_is_said() {
+    let gelesen = read(&sample("zugferd-extended.xml.gz")).unwrap();
+    let [zweifel] = gelesen.zweifel.as_slice() else { panic!("{:?}", gelesen.zweifel) };
+    assert!(zweifel.contains("20139102"), "{zweifel}");
+    assert_eq!(gelesen.leistung_von, None);
+}
+
+#[test]
+fn what_the_figures_break_is_named() {
+    let text = String::from_utf8(sample("zugferd-comfort.xml.gz")).unwrap();
+    let table = [
+        ("<ram:GrandTotalAmount currencyID=\"EUR\">529.87", "<ram:GrandTotalAmount>529.88", "BR-CO-15"),
+        ("<ram:TaxTotalAmount currencyID=\"EUR\">56.87", "<ram:TaxTotalAmount>56.88", "BR-CO-14 BR-CO-15"),
+        (
+            "<ram:TaxBasisTotalAmount currencyID=\"EUR\">473.00",
+            "<ram:TaxBasisTotalAmount>473.01",
+            "BR-CO-13 BR-CO-15",
+        ),
+        (
+            "<ram:CalculatedAmount currencyID=\"EUR\">37.62",
+            "<ram:CalculatedAmount>37.61",
+            "BR-CO-14 BR-CO-17",
+        ),
+    ];
+    for (from, to, expected) in table {
+        assert!(text.contains(from), "{from}");
+        let gelesen = read(text.replacen(from, to, 1).as_bytes()).unwrap();
+        let broken: Vec<_> = verstoesse(&gelesen).iter().map(|verstoss| verstoss.regel).collect();
+        assert_eq!(broken.join(" "), expected, "{to}");
+    }
+}
+
+/// The invoices of tests/data/einvoice.json, with the totals that their authors print, as each syntax writes them.
+#[test]
+fn invoices_with_official_totals_come_to_them_in_every_syntax() {
+    let corpus: Value = serde_json::from_slice(&fs::read(root("data/einvoice.json")).unwrap()).unwrap();
+    let groups = ["clean", "derived", "rabatt"];
+    let cases: Vec<_> = groups.iter().flat_map(|group| corpus[group].as_array().unwrap()).collect();
+    assert_eq!(cases.len(), 76);
+    for case in cases {
+        let id = case["id"].as_str().unwrap();
+        let amount = |of: &Value| Money::parse(of.as_str().unwrap()).unwrap().value;
+        let expected =
+            ["summe_netto", "summe_mwst", "summe_brutto"].map(|sum| amount(&case["expected"][sum]));
+        let totals: Vec<_> =
+            case["expected"]["gesamtpreise"].as_array().unwrap().iter().map(amount).collect();
+        for (syntax, write) in syntaxen::ALL {
+            let gelesen = read(write(case).as_bytes()).unwrap_or_else(|e| panic!("{id} as {syntax}: {e:?}"));
+            let items = posten(&gelesen).unwrap();
+            let turned = |amount: Money| if *syntax == "CreditNote" { -amount } else { amount };
+            let lines = items.iter().map(|p| line_total(p.menge, p.ep_netto, p.rabatt_prozent).unwrap());
+            assert_eq!(lines.map(turned).collect::<Vec<_>>(), totals, "{id} as {syntax}");
+            let summen = sums(&items).unwrap();
+            assert_eq!([summen.netto, summen.mwst, summen.brutto].map(turned), expected, "{id} as {syntax}");
+            assert!(gelesen.zweifel.is_empty(), "{id} as {syntax}: {:?}", gelesen.zweifel);
+            assert_eq!(gelesen.verkaeufer.name, "Mühle & Söhne <KG>", "{id} as {syntax}");
+        }
+    }
+}
+
+#[test]
+fn hostile_and_broken_files_are_refused_with_a_sentence() {
+    for (name, bytes, expected) in feindlich::all() {
+        let (sentence, is_file) = match read(&bytes) {
+            Err(Unlesbar::Datei(sentence)) => (sentence, true),
+            Err(Unlesbar::KeineRechnung(sentence)) => (sentence, false),
+            Ok(gelesen) => panic!("{name}: {gelesen:?}"),
+        };
+        let found = format!("{}: {sentence}", if is_file { "Datei" } else { "Rechnung" });
+        assert!(found.starts_with(expected.0) && found.contains(expected.1), "{name}: {found}");
+        assert!(sentence.ends_with(['.', ')']) && sentence.len() < 400, "{name}: {sentence}");
+    }
+}
+
+/// The reader counts how often it looks at a byte and refuses a file that makes it look too often. These do not: its
+/// work grows with the file and no faster.
+#[test]
+fn no_piece_of_a_pdf_is_read_again_and_again() {
+    for (piece, bytes) in feindlich::repeated() {
+        let refused = read(&bytes).unwrap_err();
+        assert!(matches!(&refused, Unlesbar::KeineRechnung(_)), "{piece}: {refused:?}");
+    }
+}
+
+#[test]
+fn odd_files_that_hold_an_invoice_are_read() {
+    for (name, bytes) in feindlich::odd() {
+        let gelesen = read(&bytes).unwrap_or_else(|e| panic!("{name}: {e:?}"));
+        assert_eq!(gelesen.nummer.as_deref(), Some("F20260023"), "{name}");
+    }
+}
+
+/// A few thousand files, each a sample that was cut, flipped or doubled somewhere: each is read or refused, and what is
+/// read of one is bounded.
+#[test]
+fn no_damage_makes_it_panic() {
+    let samples: Vec<_> = samples().iter().map(|name| sample(name)).collect();
+    let mut chance = feindlich::Chance(0x9e37_79b9_7f4a_7c15);
+    let (mut whole, mut refused) = (0, 0);
+    for round in 0..4_000 {
+        let bytes = chance.damaged(&samples[round % samples.len()]);
+        match read(&bytes) {
+            Ok(gelesen) => {
+                whole += 1;
+                assert!(gelesen.zeilen.len() <= 1_000 && gelesen.zweifel.len() <= 50);
+                let items = posten(&gelesen).unwrap();
+                assert!(items.iter().all(|p| p.bezeichnung.chars().count() <= 255), "{items:?}");
+            }
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(whole > 400 && refused > 400, "{whole} read, {refused} refused");
+}

@@ -1,0 +1,234 @@
+//! Files that are broken, hostile or odd.
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+
+use crate::sample;
+
+/// How the refusal begins, and what it says.
+type Expected = (&'static str, &'static str);
+
+/// An XML that is an invoice, small.
+fn minimum() -> Vec<u8> {
+    sample("factur-x-minimum.xml.gz")
+}
+
+fn deflated(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// A PDF of these objects, the first of which is the catalog.
+fn pdf(objects: &[Vec<u8>]) -> Vec<u8> {
+    let mut file = b"%PDF-1.7\n".to_vec();
+    for (at, object) in objects.iter().enumerate() {
+        file.extend(format!("{} 0 obj\n", at + 1).bytes());
+        file.extend(object);
+        file.extend(b"\nendobj\n");
+    }
+    file.extend(b"trailer <</Root 1 0 R>>\n%%EOF");
+    file
+}
+
+fn stream(dict: &str, bytes: &[u8]) -> Vec<u8> {
+    let mut object = format!("<<{dict} /Length {}>>stream\n", bytes.len()).into_bytes();
+    object.extend(bytes);
+    object.extend(b"\nendstream");
+    object
+}
+
+/// A PDF with an attachment as it stands in the file, and its filter.
+fn hybrid(name: &str, filter: &str, bytes: &[u8]) -> Vec<u8> {
+    pdf(&[
+        b"<</Type/Catalog /Names <</EmbeddedFiles 2 0 R>>>>".to_vec(),
+        format!("<</Names [(a) <</Type/Filespec /F ({name}) /EF <</F 3 0 R>>>>]>>").into_bytes(),
+        stream(filter, bytes),
+    ])
+}
+
+/// Object streams, each of which is inflated to a MiB.
+fn bombs(count: usize) -> Vec<u8> {
+    let content = deflated(&[b"7 0 ".as_slice(), &vec![b' '; 1 << 20]].concat());
+    let bomb = stream("/Type /ObjStm /N 1 /First 4 /Filter /FlateDecode", &content);
+    pdf(&vec![bomb; count])
+}
+
+/// An object stream whose objects all begin at the same long list.
+fn same_place() -> Vec<u8> {
+    let numbers: String = (10..3_000).map(|id| format!("{id} 0 ")).collect();
+    let content = format!("{numbers}[{}]", "(0123456789012345678901234567890123456789) ".repeat(20_000));
+    let dict = format!("/Type /ObjStm /N 2990 /First {} /Filter /FlateDecode", numbers.len());
+    pdf(&[b"<</Type/Catalog>>".to_vec(), stream(&dict, &deflated(content.as_bytes()))])
+}
+
+fn lines(count: usize) -> Vec<u8> {
+    let line = "<InvoiceLine><LineExtensionAmount>1</LineExtensionAmount></InvoiceLine>".repeat(count);
+    format!("<Invoice><LegalMonetaryTotal/>{line}</Invoice>").into_bytes()
+}
+
+/// Name, bytes, and how the file is refused.
+pub fn all() -> Vec<(&'static str, Vec<u8>, Expected)> {
+    let file = |text| ("Datei", text);
+    let invoice = |text| ("Rechnung", text);
+    let cut = |bytes: Vec<u8>| bytes[..bytes.len() / 2].to_vec();
+    let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>();
+    let entities = "<!DOCTYPE a [<!ENTITY b 'bbbbbbbb'><!ENTITY c '&b;&b;&b;'>]><Invoice>&c;</Invoice>";
+    let external = "<!DOCTYPE a SYSTEM 'file:///etc/passwd'><Invoice/>";
+    let twice = pdf(&[
+        b"<</Type/Catalog /AF [2 0 R 3 0 R]>>".to_vec(),
+        b"<</F (factur-x.xml) /EF <</F 4 0 R>>>>".to_vec(),
+        b"<</F (Factur-X.XML) /EF <</F 5 0 R>>>>".to_vec(),
+        stream("", &minimum()),
+        stream("", &minimum()),
+    ]);
+    let circle = pdf(&[
+        b"<</Type/Catalog /Names <</EmbeddedFiles 2 0 R>>>>".to_vec(),
+        b"<</Kids [2 0 R 3 0 R 2 0 R]>>".to_vec(),
+        b"<</Kids [2 0 R] /Names 3 0 R>>".to_vec(),
+    ]);
+    let half = cut(deflated(&minimum()));
+    vec![
+        ("nothing", Vec::new(), file("weder PDF noch XML")),
+        ("a zip", b"PK\x03\x04\x14\x00".to_vec(), file("weder PDF noch XML")),
+        ("zeros", vec![0; 5_000], file("weder PDF noch XML")),
+        ("a text", b"Sehr geehrte Damen und Herren".to_vec(), file("weder PDF noch XML")),
+        ("a page", b"<html><body>Rechnung</body></html>".to_vec(), invoice("keine Rechnung")),
+        ("an order", sample("order-x-basic.xml.gz"), invoice("Bestellung")),
+        ("another order", sample("order-x-comfort.xml.gz"), invoice("Bestellung")),
+        ("an empty invoice", b"<CrossIndustryInvoice/>".to_vec(), invoice("fehlen")),
+        ("an empty UBL invoice", b"<Invoice/>".to_vec(), invoice("fehlen")),
+        ("half an XML", cut(minimum()), file("wohlgeformt")),
+        ("half a UBL", cut(sample("ubl-21-en16931.xml.gz")), file("wohlgeformt")),
+        ("a wrong end", b"<Invoice></Rechnung>".to_vec(), file("wohlgeformt")),
+        ("two roots", b"<Invoice/><Invoice/>".to_vec(), file("wohlgeformt")),
+        ("a bare ampersand", b"<Invoice>a & b</Invoice>".to_vec(), file("wohlgeformt")),
+        ("entities", entities.into(), file("Dokumenttyp")),
+        ("an external entity", external.into(), file("Dokumenttyp")),
+        ("an unknown entity", b"<Invoice>&nbsp;</Invoice>".to_vec(), file("Entit")),
+        ("deep", b"<a>".repeat(100_000), file("verschachtelt")),
+        ("deep namespaces", b"<a xmlns:a='a' xmlns:b='b'>".repeat(50_000), file("verschachtelt")),
+        ("wide", [b"<a>".to_vec(), b"<b/>".repeat(300_000)].concat(), file("zu viele Elemente")),
+        ("not UTF-8", b"<Invoice>M\xfchle</Invoice>".to_vec(), file("Kodierung UTF-8")),
+        ("half a letter of UTF-16", utf16("\u{feff}<Invoice/>")[..9].to_vec(), file("Kodierung UTF-16LE")),
+        ("too many lines", lines(1_001), file("mehr als 1000 Positionen")),
+        ("a PDF without", sample("ohne.pdf"), invoice("keine E-Rechnung")),
+        ("half a PDF", cut(sample("linear.pdf")), file("entpacken")),
+        ("a head of a PDF", b"%PDF-1.7".to_vec(), invoice("keine E-Rechnung")),
+        ("a PDF with a password", sample("verschluesselt.pdf"), file("verschlüsselt")),
+        ("a PDF with a key", sample("verschluesselt-offen.pdf"), file("verschlüsselt")),
+        ("another attachment", hybrid("lieferschein.pdf", "", b"%PDF-1.4"), invoice("keine E-Rechnung")),
+        (
+            "an attachment that is no XML",
+            hybrid("factur-x.xml", "", b"PK\x03\x04"),
+            file("weder PDF noch XML"),
+        ),
+        (
+            "a bomb",
+            hybrid("factur-x.xml", "/Filter/FlateDecode", &deflated(&vec![b' '; 40 << 20])),
+            file("32 MiB"),
+        ),
+        ("many bombs", bombs(40), file("32 MiB")),
+        (
+            "a bomb in a bomb",
+            hybrid("factur-x.xml", "/Filter [/FlateDecode /FlateDecode]", &deflated(&deflated(&minimum()))),
+            file("gepackt"),
+        ),
+        ("half a stream", hybrid("factur-x.xml", "/Filter /FlateDecode", &half), file("entpacken")),
+        ("no stream", pdf(&[b"<</AF [<</F (factur-x.xml) /EF <</F 9 0 R>>>>]>>".to_vec()]), file("fehlt")),
+        ("two invoices", twice, file("mehrere E-Rechnungen")),
+        ("a tree in a circle", circle, invoice("keine E-Rechnung")),
+        ("objects at one place", same_place(), file("verschachtelt")),
+    ]
+}
+
+/// Pieces of a PDF that are read to its end, again and again, by who is not careful: repeated to a MiB.
+pub fn repeated() -> Vec<(&'static str, Vec<u8>)> {
+    let pieces = [
+        "1 0 obj(",
+        "1 0 obj<",
+        "1 0 obj[",
+        "1 0 obj<<",
+        "1 0 obj<</A ",
+        "1 0 obj<</A 1",
+        "1 0 obj 1 1 1 1 1 1 1 1 ",
+        "1 0 obj%",
+        "1 0 obj[1 0 R 1 0 R]",
+        "1 0 obj<</Length 9>>stream ",
+        "1 0 obj<</Length 5 0 R>>stream endstream ",
+        "trailer<</Root 1 0 R",
+        "trailer(",
+        "trailer trailer<<",
+        "obj obj ",
+    ];
+    let file = |piece: &str| format!("%PDF-1.7\n{}", piece.repeat((1 << 20) / piece.len())).into_bytes();
+    pieces.into_iter().map(|piece| (piece, file(piece))).collect()
+}
+
+/// Files that no program should write and that hold an invoice all the same.
+pub fn odd() -> Vec<(&'static str, Vec<u8>)> {
+    let text = String::from_utf8(minimum()).unwrap().replace("encoding='UTF-8'", "");
+    let text = text.trim_start_matches('\u{feff}').to_owned();
+    let utf16 = |bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect::<Vec<_>>();
+    let plain = hybrid("factur-x.xml", "", &minimum());
+    let again = |more: &str| [plain.clone(), more.into()].concat();
+    let named = |name: &str| hybrid(name, "/Filter /Fl", &deflated(&minimum()));
+    vec![
+        ("UTF-16 from the small end", utf16(u16::to_le_bytes)),
+        ("UTF-16 from the large end", utf16(u16::to_be_bytes)),
+        ("plain", plain.clone()),
+        ("junk before", [b"junk\n".to_vec(), plain.clone()].concat()),
+        ("another case", named("ZUGFeRD-invoice.xml")),
+        ("another name", named("Rechnung 4711.XML")),
+        ("a name in UTF-16", named("\\376\\377\\000f\\000x\\000.\\000x\\000m\\000l")),
+        ("escapes in names", hybrid("factur-x.xml", "/F#69lter /Flate#44ecode", &deflated(&minimum()))),
+        (
+            "a table of objects in a circle",
+            again("\nxref\n0 1\ntrailer<</Root 1 0 R/Prev 9>>\nstartxref\n9\n%%EOF"),
+        ),
+        (
+            "a later catalog",
+            again("\n1 0 obj<</AF 2 0 R>>endobj\n2 0 obj[<</F(factur-x.xml)/EF<</F 3 0 R>>>>]endobj\n"),
+        ),
+        ("no catalog", [&plain[..plain.len() - 25], b"%%EOF"].concat()),
+    ]
+}
+
+/// Numbers by chance, the same in each run.
+pub struct Chance(pub u64);
+
+impl Chance {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % bound as u64) as usize
+    }
+
+    /// A file that something happened to.
+    pub fn damaged(&mut self, file: &[u8]) -> Vec<u8> {
+        let mut bytes = file.to_vec();
+        let at = self.below(bytes.len());
+        match self.below(5) {
+            0 => bytes.truncate(at),
+            1 => {
+                let end = (at + self.below(200)).min(bytes.len());
+                bytes.drain(at..end);
+            }
+            2 => {
+                let end = (at + self.below(200)).min(bytes.len());
+                let doubled = bytes[at..end].to_vec();
+                bytes.splice(at..at, doubled);
+            }
+            _ => {
+                for _ in 0..=self.below(4) {
+                    let at = self.below(bytes.len());
+                    bytes[at] ^= 1 << self.below(8);
+                }
+            }
+        }
+        bytes
+    }
+}
