@@ -96,7 +96,7 @@ CREATE TABLE audit (
   form           integer not null default 1,  -- which columns are in pruefsumme; a further column is a further form
   person         text,                        -- id of the person who acted with a browser
   befehl         text,                        -- command of the command line that acted, and by which account
-  mac            blob,                        -- over day, number and checksum; null: not sealed
+  mac            blob, code text,                        -- over day, number and checksum; null: not sealed
   primary key (tag, lfd_nr)
 ) strict, without rowid;
 
@@ -116,7 +116,7 @@ CREATE TABLE audit_kopf (
   letzter_tag    integer not null,            -- the day that was begun last
   geloescht_bis  integer,                     -- days up to this one were dropped
   mac            blob
-) strict;
+, bleibend integer not null default 0) strict;
 
 CREATE TABLE audit_flut (
   adresse        text not null,               -- or the network of IPv6 addresses
@@ -128,7 +128,7 @@ CREATE TABLE audit_flut (
   request_id     blob not null,
   methode        text not null,
   pfad           text not null,
-  status         integer not null,
+  status         integer not null, code text,
   primary key (adresse, key_id, minute)
 ) strict, without rowid;
 
@@ -196,7 +196,12 @@ CREATE TABLE tenant (
   unbekannte_parameter     text not null default 'ablehnen' check (unbekannte_parameter in ('ablehnen', 'ignorieren')),
   unbekannte_felder        text not null default 'hinweis' check (unbekannte_felder in ('hinweis', 'ablehnen'))
 , e_rechnung text not null default 'hinweis'
-  check (e_rechnung in ('aus', 'hinweis', 'pflicht')), kleinunternehmer integer not null default 0 check (kleinunternehmer in (0, 1))) strict;
+  check (e_rechnung in ('aus', 'hinweis', 'pflicht')), kleinunternehmer integer not null default 0 check (kleinunternehmer in (0, 1)), test integer not null default 0 check (test in (0, 1)), test_mac blob) strict;
+CREATE TRIGGER tenant_nie_loeschen before delete on tenant
+  begin select raise(abort, 'companies are never deleted'); end;
+CREATE TRIGGER tenant_test_bleibt before update of id, test on tenant
+  when new.test <> old.test or new.id <> old.id
+  begin select raise(abort, 'a company is a test company from its creation on, or never'); end;
 
 CREATE TABLE vertriebler (
   tenant_id  integer not null references tenant (id),
@@ -219,14 +224,17 @@ CREATE TABLE anhang (
   mime_type    text not null,
   sha256       blob not null check (length(sha256) = 32), -- of inhalt
   erstellt_am  integer not null,
-  inhalt       blob not null,                 -- last: what stands behind a blob is read through it
-  check ((kunde_id is null) <> (artikel_id is null)),
+  inhalt       blob not null, beleg_id blob,                 -- last: what stands behind a blob is read through it
+  check ((kunde_id is not null) + (artikel_id is not null) + (beleg_id is not null) = 1),
   foreign key (tenant_id, kunde_id) references kunde (tenant_id, id),
-  foreign key (tenant_id, artikel_id) references artikel (tenant_id, id)
+  foreign key (tenant_id, artikel_id) references artikel (tenant_id, id),
+  foreign key (tenant_id, beleg_id) references beleg (tenant_id, id)
 ) strict;
 CREATE INDEX anhang_artikel on anhang (tenant_id, artikel_id) where artikel_id is not null;
+CREATE INDEX anhang_beleg on anhang (tenant_id, beleg_id) where beleg_id is not null;
 CREATE UNIQUE INDEX anhang_id on anhang (tenant_id, id);
 CREATE INDEX anhang_kunde on anhang (tenant_id, kunde_id) where kunde_id is not null;
+CREATE INDEX anhang_original on anhang (tenant_id, sha256) where beleg_id is not null;
 
 CREATE TABLE artikelgruppe (
   tenant_id  integer not null references tenant (id),
@@ -321,10 +329,14 @@ CREATE TABLE kunde (
   primary key (tenant_id, id),
   foreign key (tenant_id, vb_id) references vertriebler (tenant_id, id)
 ) strict, without rowid;
+CREATE INDEX kunde_iban on kunde (tenant_id, replace(upper(iban), ' ', '')) where iban is not null;
 CREATE UNIQUE INDEX kunde_kunden_id on kunde (tenant_id, kunden_id);
 CREATE INDEX kunde_name on kunde (tenant_id, nachname_firma collate nocase, ort collate nocase);
 CREATE UNIQUE INDEX kunde_nummer on kunde (tenant_id, kundennr_key);
 CREATE INDEX kunde_ordnung on kunde (tenant_id, kundennr_sort, id, such_text);
+CREATE INDEX kunde_steuernummer on kunde
+  (tenant_id, replace(replace(replace(steuernummer, '/', ''), '-', ''), ' ', '')) where steuernummer is not null;
+CREATE INDEX kunde_ust_id on kunde (tenant_id, replace(upper(ust_id), ' ', '')) where ust_id is not null;
 CREATE INDEX kunde_vertriebler on kunde (tenant_id, vb_id) where vb_id is not null;
 CREATE TRIGGER kunde_suche_aendern after update of such_text on kunde when new.such_text <> old.such_text begin
   update kunde_suche set texte =
@@ -1147,3 +1159,56 @@ CREATE TRIGGER ausfertigung_nie_aendern before update on ausfertigung
   begin select raise(abort, 'ausfertigung is append-only'); end;
 CREATE TRIGGER ausfertigung_nie_loeschen before delete on ausfertigung
   begin select raise(abort, 'ausfertigung is append-only'); end;
+
+CREATE TABLE audit_bleibt (
+  nr             integer primary key check (nr > 0), -- from 1, without a gap
+  tag            integer not null,
+  lfd_nr         integer not null,
+  am             integer not null,
+  request_id     blob not null check (length(request_id) = 16),
+  key_id         text,
+  tenant_id      integer,
+  adresse        text not null,
+  methode        text not null,
+  route_id       integer references route (id),
+  pfad           text not null,
+  status         integer not null,
+  dauer_us       integer not null,
+  bytes_ein      integer not null,
+  bytes_aus      integer not null,
+  subjekt        blob,
+  anzahl         integer not null,
+  person         text,
+  befehl         text,
+  code           text,
+  form           integer not null,
+  vor_pruefsumme blob not null,               -- what the row was chained to
+  pruefsumme     blob not null,
+  mac            blob,                        -- over nr, day, number and checksum; null: not sealed
+  unique (tag, lfd_nr)
+) strict;
+CREATE TRIGGER audit_bleibt_nie_aendern
+  before update of nr, tag, lfd_nr, am, tenant_id, pfad, person, befehl, vor_pruefsumme, pruefsumme on audit_bleibt
+  begin select raise(abort, 'audit_bleibt is append-only'); end;
+CREATE TRIGGER audit_bleibt_nie_loeschen before delete on audit_bleibt
+  begin select raise(abort, 'audit_bleibt is append-only'); end;
+
+CREATE TABLE beleg_lieferanten_nr (
+  tenant_id integer not null,
+  beleg_id  blob not null,
+  position  integer not null check (position > 0),
+  nummer    text not null,                -- of the article with the supplier, in lower case
+  netto     integer not null,             -- cents: total of the line; a position with another one is another line
+  primary key (tenant_id, beleg_id, position),
+  foreign key (tenant_id, beleg_id) references beleg (tenant_id, id)
+) strict, without rowid;
+
+CREATE TABLE artikel_lieferant (
+  tenant_id  integer not null,
+  kunde_id   blob not null,
+  nummer     text not null,               -- in lower case
+  artikel_id blob not null,
+  primary key (tenant_id, kunde_id, nummer),
+  foreign key (tenant_id, kunde_id) references kunde (tenant_id, id),
+  foreign key (tenant_id, artikel_id) references artikel (tenant_id, id)
+) strict, without rowid;

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 
 /// Columns that belong to no field of the struct which stands in their table, and what writes them.
 const BESIDE: &[(&str, &str, &str)] = &[
-    ("anhang", "artikel_id kunde_id", "whose it is, of which the struct says nothing"),
+    ("anhang", "artikel_id beleg_id kunde_id", "whose it is, of which the struct says nothing"),
     ("anhang", "inhalt sha256", "a new one comes with its content; it is read as base64 and as hex"),
     ("annahmeschein", "anfrage_sha256", "what a repeated request is compared with"),
     ("annahmeschein", "storno_grund", "written by the storno alone"),

@@ -1,13 +1,14 @@
-//! Attachments of customers and articles (specification, POST /kunden/{id}/dokumente; D21f). Their
-//! content never changes.
+//! Attachments of customers and articles (specification, POST /kunden/{id}/dokumente; D21f), and the files that documents
+//! were made of (D28). Their content never changes.
 
 mod model;
 mod sql;
 
 pub use model::{Anhang, AnhangAngelegt, Besitzer, NewAnhang};
-pub use sql::{altered_content, digest, keep, without_evidence};
+pub use sql::{altered_content, digest, keep, made_of, without_evidence};
 
 use sha2::{Digest, Sha256};
+use uuid::Uuid;
 
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
@@ -36,20 +37,44 @@ impl Upload {
         let dateiname = required(self.new.dateiname.clone(), "dateiname")?;
         let inhalt = required(self.new.inhalt_base64.as_deref(), "inhalt_base64")?;
         let sha256 = required(self.sha256, "inhalt_base64")?;
-        let anhang = Anhang {
-            id: tx.new_id(),
-            beschreibung: self.new.beschreibung.clone(),
-            mime_type: mime_type(&dateiname).to_owned(),
-            groesse_bytes: inhalt.len() as i64,
-            sha256: hex(&sha256),
-            erstellt_am: tx.now(),
-            dateiname,
-            inhalt_base64: None,
-        };
-        sql::insert(tx, besitzer, &anhang, &sha256, inhalt)?;
+        let anhang = add(tx, besitzer, dateiname, self.new.beschreibung.clone(), &sha256, inhalt)?;
         let id = anhang.id;
         Ok(Reply::created(&AnhangAngelegt { anhang, hinweise: self.hinweise.clone() })?.about(id))
     }
+}
+
+/// Adds a file to a record.
+fn add(
+    tx: &WriteTx<'_>,
+    besitzer: Besitzer,
+    dateiname: String,
+    beschreibung: Option<String>,
+    sha256: &[u8; 32],
+    inhalt: &[u8],
+) -> Result<Anhang> {
+    let anhang = Anhang {
+        id: tx.new_id(),
+        beschreibung,
+        mime_type: mime_type(&dateiname).to_owned(),
+        groesse_bytes: inhalt.len() as i64,
+        sha256: hex(sha256),
+        erstellt_am: tx.now(),
+        dateiname,
+        inhalt_base64: None,
+    };
+    sql::insert(tx, besitzer, &anhang, sha256, inhalt)?;
+    Ok(anhang)
+}
+
+/// Keeps the file that a document was made of, and gives the id of the attachment.
+pub fn keep_original(
+    tx: &WriteTx<'_>,
+    beleg: Uuid,
+    dateiname: String,
+    sha256: &[u8; 32],
+    inhalt: &[u8],
+) -> Result<Uuid> {
+    Ok(add(tx, Besitzer::Beleg(beleg), dateiname, None, sha256, inhalt)?.id)
 }
 
 /// The attachments of a record, without their content: a raw array.

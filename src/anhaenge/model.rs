@@ -17,6 +17,8 @@ pub enum Besitzer {
     Kunde(Uuid),
     /// An article.
     Artikel(Uuid),
+    /// A document: the file that it was made of (D28).
+    Beleg(Uuid),
 }
 
 /// An attachment (D21f).

@@ -35,17 +35,20 @@ const LIST: ListSql<'_> = ListSql {
 };
 
 fn of_owner(besitzer: Besitzer) -> Filter<'static> {
-    let (kunde, artikel) = ids(besitzer);
+    let [kunde, artikel, beleg] = ids(besitzer);
     let mut filter = Filter::of("a");
     filter.when("a.kunde_id = :kunde", ":kunde", kunde);
     filter.when("a.artikel_id = :artikel", ":artikel", artikel);
+    filter.when("a.beleg_id = :beleg", ":beleg", beleg);
     filter
 }
 
-fn ids(besitzer: Besitzer) -> (Option<Uuid>, Option<Uuid>) {
+/// Of a customer, of an article, of a document.
+fn ids(besitzer: Besitzer) -> [Option<Uuid>; 3] {
     match besitzer {
-        Besitzer::Kunde(id) => (Some(id), None),
-        Besitzer::Artikel(id) => (None, Some(id)),
+        Besitzer::Kunde(id) => [Some(id), None, None],
+        Besitzer::Artikel(id) => [None, Some(id), None],
+        Besitzer::Beleg(id) => [None, None, Some(id)],
     }
 }
 
@@ -56,17 +59,25 @@ pub fn list(tx: &Tx<'_>, besitzer: Besitzer, page: Page) -> Result<Listing> {
 
 /// One attachment of a record with its content.
 pub fn find(tx: &Tx<'_>, besitzer: Besitzer, id: Uuid) -> Result<Option<Anhang>> {
-    let (kunde, artikel) = ids(besitzer);
+    let [kunde, artikel, beleg] = ids(besitzer);
     let statement = format!(
         "select {}, a.inhalt from anhang a
-         where a.tenant_id = :tenant and a.id = :id and a.kunde_id is :kunde and a.artikel_id is :artikel",
+         where a.tenant_id = :tenant and a.id = :id and a.kunde_id is :kunde and a.artikel_id is :artikel
+           and a.beleg_id is :beleg",
         Anhang::COLUMNS
     );
-    let params = named_params! {":id": id, ":kunde": kunde, ":artikel": artikel};
+    let params = named_params! {":id": id, ":kunde": kunde, ":artikel": artikel, ":beleg": beleg};
     tx.optional(&statement, params, |row| {
         let inhalt_base64 = Some(base64(row.get_ref("inhalt")?.as_blob()?));
         Ok(Anhang { inhalt_base64, ..Anhang::read(row)? })
     })
+}
+
+/// The document that was made of this file, and the attachment that it is.
+pub fn made_of(tx: &Tx<'_>, sha256: &[u8; 32]) -> Result<Option<(Uuid, Uuid)>> {
+    let statement = "select beleg_id, id from anhang
+        where tenant_id = :tenant and sha256 = :sha256 and beleg_id is not null order by id limit 1";
+    tx.optional(statement, named_params! {":sha256": sha256}, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Adds an attachment.
@@ -77,10 +88,11 @@ pub fn insert(
     sha256: &[u8; 32],
     inhalt: &[u8],
 ) -> Result<()> {
-    let (kunde, artikel) = ids(besitzer);
+    let [kunde, artikel, beleg] = ids(besitzer);
     let own = named_params! {
         ":kunde_id": kunde,
         ":artikel_id": artikel,
+        ":beleg_id": beleg,
         ":sha256": sha256,
         ":inhalt": inhalt,
     };
@@ -89,9 +101,9 @@ pub fn insert(
 }
 
 /// The content stands in it by its sha256. The columns are part of the chain: a further one is a further form of its
-/// rows.
+/// rows. A document stands in the place of a customer, who has another uuid.
 const EVIDENCE: &str =
-    "select id, kunde_id, artikel_id, dateiname, beschreibung, mime_type, sha256, erstellt_am
+    "select id, coalesce(kunde_id, beleg_id), artikel_id, dateiname, beschreibung, mime_type, sha256, erstellt_am
     from anhang where tenant_id = :tenant and id = :id";
 
 /// What an attachment in the chain of evidence holds now; none where there is no such attachment.

@@ -1,5 +1,7 @@
 //! A new document (specification, POST /belege).
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -44,18 +46,8 @@ pub fn add(
     source: Source,
     hints: &mut Hints,
 ) -> Result<(Beleg, Vec<Bewegung>)> {
-    let typ = required(new.beleg_typ, "beleg_typ")?;
-    let items = required(new.items.clone().filter(|items| !items.is_empty()), "items")?;
-    let kunde = partner_of(tx, new)?.ok_or_else(kunden::missing)?;
-    partner::check_status(typ, new.gutschrift == Some(true), &kunde, hints)?;
-    let einstellungen = &tenants::load(tx)?;
-    let datum = new.beleg_datum.unwrap_or_else(|| tx.today());
-    check_date(tx, einstellungen, datum)?;
-    let beleg = header(tx, typ, &kunde, datum, new, hints)?;
-    let auto_price = new.auto_price.unwrap_or(true);
-    let saetze = &steuersaetze::all(tx)?;
-    let context = Context { source, beleg: &beleg, kunde: &kunde, auto_price, einstellungen, saetze };
-    let mut positions = items::resolve(tx, &context, items, || tx.new_id(), hints)?;
+    let Prepared { kunde, einstellungen, beleg, mut positions } = prepare(tx, new, source, hints)?;
+    let (typ, datum) = (beleg.beleg_typ, beleg.datum());
     // A repeat names the external_ref again; without one nothing is ever compared with the request.
     let digest = match beleg.external_ref {
         Some(_) => Some(request_digest(new, Some(kunde.id), |at, _| Ok(positions[at].artikel_id))?),
@@ -68,13 +60,50 @@ pub fn add(
     sql::insert_positions(tx, &positions)?;
     hint_doubled_fremdbeleg(tx, &beleg, hints)?;
     gutschrift::hint_not_agreed(&beleg, &kunde, hints);
-    let change = Change { withdrawn: None, beleg: &beleg, positions: &positions, source, einstellungen };
+    let change = Change {
+        withdrawn: None,
+        beleg: &beleg,
+        positions: &positions,
+        source,
+        einstellungen: &einstellungen,
+    };
     let bewegungen = lager::rebook(tx, change, hints)?;
     hint_overdelivered(tx, typ, &positions, source, hints)?;
     if new.abschliessen == Some(true) || einstellungen.abschluss_bei_anlage.contains(&typ) {
         beleg = lifecycle::finalise(tx, beleg, hints)?;
     }
     Ok((beleg, bewegungen))
+}
+
+/// A document and its positions before anything of them is stored.
+pub struct Prepared {
+    kunde: Kunde,
+    einstellungen: Arc<Einstellungen>,
+    beleg: Beleg,
+    /// The positions that its items ask for.
+    pub positions: Vec<BelegPosition>,
+}
+
+/// What a request asks for, or why it is refused before anything is stored: all but what the stock has to say.
+pub fn prepare(tx: &WriteTx<'_>, new: &NewBeleg, source: Source, hints: &mut Hints) -> Result<Prepared> {
+    let typ = required(new.beleg_typ, "beleg_typ")?;
+    let items = required(new.items.clone().filter(|items| !items.is_empty()), "items")?;
+    let kunde = partner_of(tx, new)?.ok_or_else(kunden::missing)?;
+    partner::check_status(typ, new.gutschrift == Some(true), &kunde, hints)?;
+    let einstellungen = tenants::load(tx)?;
+    let datum = new.beleg_datum.unwrap_or_else(|| tx.today());
+    check_date(tx, &einstellungen, datum)?;
+    let beleg = header(tx, typ, &kunde, datum, new, hints)?;
+    let context = Context {
+        source,
+        beleg: &beleg,
+        kunde: &kunde,
+        auto_price: new.auto_price.unwrap_or(true),
+        einstellungen: &einstellungen,
+        saetze: &steuersaetze::all(tx)?,
+    };
+    let positions = items::resolve(tx, &context, items, || tx.new_id(), hints)?;
+    Ok(Prepared { kunde, einstellungen, beleg, positions })
 }
 
 /// The partner that is named by kunden_id, kundennummer or both; none when by neither.

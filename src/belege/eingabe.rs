@@ -99,6 +99,17 @@ eingabe! {
         "erstellt_am"]
 }
 
+eingabe! {
+    /// An e-invoice of a supplier: body of POST /belege/einlesen (D28).
+    pub struct NewEinlesen {
+        datei_base64: Inhalt,
+        dateiname: Dateiname,
+        anlegen: bool,
+        external_ref: Text,
+    }
+    nur_lesen: []
+}
+
 shape!([] Items => |generator| {
     let mut items = Liste::<NewItem, MAX_POSITIONS>::json_schema(generator);
     items.insert("minItems".to_owned(), 1.into());

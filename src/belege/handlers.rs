@@ -2,11 +2,12 @@
 
 use uuid::Uuid;
 
-use super::eingabe::{BelegChange, NewBeleg, NewPdf};
+use super::eingabe::{BelegChange, NewBeleg, NewEinlesen, NewPdf};
+use super::einlesen::Datei;
 use super::model::{Angelegt, Beleg, BelegPdf, StatusBestaetigung};
-use super::pdf::Datei;
 use super::sql::{self, Auswahl};
-use super::{ausfertigung, change, create, dokumente, lifecycle, partner, pdf, verlauf};
+use super::{ausfertigung, change, create, dokumente, einlesen, lifecycle, partner, pdf, verlauf};
+use crate::anhaenge::{self, Besitzer};
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::http::call::{Call, IfMatch};
@@ -53,7 +54,7 @@ pub fn get_pdf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let beleg = found(tx, call.id(WHAT)?)?;
     let mut notes = Hints::default();
     let draft = call.query.flag("vorschau")?;
-    let Datei { dateiname, inhalt, erstellt_am } = pdf::newest(tx, &beleg, draft, &mut notes)?;
+    let pdf::Datei { dateiname, inhalt, erstellt_am } = pdf::newest(tx, &beleg, draft, &mut notes)?;
     let reply = if call.accepts(PDF) {
         Reply::file(PDF, &dateiname, inhalt)
     } else {
@@ -148,6 +149,32 @@ pub fn archive_pdf(call: &Call<'_>) -> Result<Write> {
         let (bestaetigung, is_new) = pdf::archive(tx, found(tx, id)?, &new, sha256, hinweise.clone())?;
         Ok(Reply::json(if is_new { 201 } else { 200 }, &bestaetigung)?.about(id))
     }))
+}
+
+/// POST /belege/einlesen
+pub fn einlesen(call: &Call<'_>) -> Result<Write> {
+    let (new, hinweise) = call.body::<NewEinlesen>()?;
+    let datei = Datei::read(new)?;
+    Ok(Box::new(move |tx| {
+        let (eingelesen, is_new) = einlesen::einlesen(tx, &datei, hinweise.clone())?;
+        let reply = Reply::json(if is_new { 201 } else { 200 }, &eingelesen)?;
+        Ok(match &eingelesen.beleg {
+            Some(beleg) => reply.about(beleg.id),
+            None => reply,
+        })
+    }))
+}
+
+/// GET /belege/{id}/dokumente
+pub fn list_files(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let beleg = found(tx, call.id(WHAT)?)?;
+    anhaenge::list(call, tx, Besitzer::Beleg(beleg.id))
+}
+
+/// GET /belege/{id}/dokumente/{dok_id}
+pub fn get_file(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let beleg = found(tx, call.id(WHAT)?)?;
+    anhaenge::get(call, tx, Besitzer::Beleg(beleg.id))
 }
 
 fn found(tx: &Tx<'_>, id: Uuid) -> Result<Beleg> {

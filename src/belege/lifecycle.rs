@@ -3,7 +3,7 @@
 use super::lager::{self, Change};
 use super::model::{Beleg, BelegPosition, Source, StornoBestaetigung};
 use super::verlauf::{self, Aktion};
-use super::{ausfertigung, pruefsumme, sql};
+use super::{ausfertigung, lieferanten_nr, pruefsumme, sql};
 use crate::db::numbers;
 use crate::db::tx::WriteTx;
 use crate::failure::Result;
@@ -39,6 +39,7 @@ pub fn finalise(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result<Bel
     ausfertigung::prepare(tx, &beleg, hints)?.store(tx, beleg.id)?;
     let beleg = move_to(tx, beleg, BelegStatus::Abgeschlossen, Aktion::Abschliessen)?;
     pruefsumme::chain(tx, beleg.id)?;
+    lieferanten_nr::learn(tx, &beleg)?;
     Ok(beleg)
 }
 

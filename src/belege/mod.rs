@@ -5,6 +5,7 @@
 //! `lifecycle` finalises and cancels, `tagesende` does so without a request, `pruefsumme` chains
 //! what is final, `pdf` keeps the archive, `verlauf` the history, `nachweis` takes all three into the chain of
 //! evidence, `dokumente` is the polling list.
+//! `einlesen` makes a proposal or an ER of a supplier's e-invoice; `lieferanten_nr` learns his article numbers from it.
 //! `gutschrift` says which ER the company writes itself. `wareneingang` is how a goods-receipt note makes a document.
 
 mod ausfertigung;
@@ -15,10 +16,12 @@ mod context;
 mod create;
 mod dokumente;
 mod eingabe;
+mod einlesen;
 mod gutschrift;
 mod handlers;
 mod items;
 mod lager;
+mod lieferanten_nr;
 mod lifecycle;
 mod model;
 mod nachweis;
@@ -41,6 +44,7 @@ pub use pruefsumme::broken_links;
 pub use tagesende::{Behind, finalise_past_days};
 pub use wareneingang::{Wareneingang, is_live, receive};
 
+use crate::anhaenge::Anhang;
 use crate::http::param::{Param, ParamKind};
 use crate::http::route::{Access, Method, Route};
 use crate::http::shape::Answer;
@@ -48,7 +52,8 @@ use crate::http::wire::Leer;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
 use crate::waage::Storno;
-use eingabe::{BelegChange, NewBeleg, NewPdf};
+use eingabe::{BelegChange, NewBeleg, NewEinlesen, NewPdf};
+use einlesen::model::Eingelesen;
 use model::{
     Beleg, BelegBestaetigung, BelegPdf, BelegWiederholt, Dokument, PdfBestaetigung, StatusBestaetigung,
     StornoBestaetigung, Verlaufseintrag,
@@ -119,6 +124,18 @@ pub const ROUTES: &[Route] = &[
         .takes::<NewBeleg>("BelegNeu", &["beleg_typ", "items"])
         .gives(&[Answer::created::<BelegBestaetigung>(), Answer::ok::<BelegWiederholt>()])
         .refuses(&[PARTNER, DATE_AND_ARTICLE, ITEMS, INCOMPLETE]),
+    Route::write(
+        Method::Post,
+        "/api/v1/belege/einlesen",
+        WRITE,
+        "E-Rechnung eines Lieferanten lesen; auf Wunsch die Eingangsrechnung anlegen",
+        handlers::einlesen,
+    )
+    .with_upload()
+    .heavy()
+    .takes::<NewEinlesen>("ERechnungEinlesen", &["datei_base64"])
+    .gives(&[Answer::created::<Eingelesen>(), Answer::ok::<Eingelesen>()])
+    .refuses(&[PARTNER, DATE_AND_ARTICLE, ITEMS, &[Code::DateiNichtLesbar, Code::KeineRechnung]]),
     Route::get("/api/v1/belege/{id}", READ, "Einen Beleg mit Positionen lesen", handlers::get)
         .gives(&[Answer::resource::<Beleg>()]),
     Route::write(Method::Put, "/api/v1/belege/{id}", WRITE, "Offenen Beleg ändern", handlers::change)
@@ -186,6 +203,22 @@ pub const ROUTES: &[Route] = &[
     .takes::<NewPdf>("BelegPdfNeu", &[])
     .gives(&[Answer::created::<PdfBestaetigung>(), Answer::ok::<PdfBestaetigung>()])
     .refuses(&[INCOMPLETE]),
+    Route::get(
+        "/api/v1/belege/{id}/dokumente",
+        READ,
+        "Datei, aus der ein Beleg gemacht wurde",
+        handlers::list_files,
+    )
+    .with_query(&[Param::limit(None), Param::OFFSET])
+    .gives(&[Answer::array::<Anhang>()]),
+    Route::get(
+        "/api/v1/belege/{id}/dokumente/{dok_id}",
+        READ,
+        "Diese Datei mit Inhalt lesen",
+        handlers::get_file,
+    )
+    .heavy()
+    .gives(&[Answer::resource::<Anhang>()]),
     Route::get("/api/v1/dokumente", READ, "Abgeschlossene Belege seit einem Tag", handlers::poll)
         .with_query(&[
             Param::new("since", ParamKind::Since, "Tag oder Zeitpunkt, ab dem gesucht wird").required(),

@@ -25,6 +25,9 @@ use crate::http::route::BodyLimit;
 /// A body above this size is parsed on a thread that serves no sockets, in bytes.
 const LARGE_BODY: usize = 64 << 10;
 
+/// What a small body of a heavy route counts for in the share of its key, in bytes: it may be a file that is packed.
+const HEAVY_BODY: usize = 1 << 20;
+
 impl Answering for Gate {
     fn answer(self: Arc<Gate>, request: Request) -> Next {
         let trail = Trail::new(address::client(request.peer, &request.headers, &self.proxies));
@@ -73,12 +76,14 @@ impl Gate {
         let key = trail.caller.as_ref().map_or_else(String::new, |caller| caller.key_id.clone());
         Next::Body(BodyWanted::new(limit.bytes(), key, move |body| {
             request.body = body;
-            if request.body.len() <= LARGE_BODY {
+            let is_heavy = trail.route.is_some_and(|at| self.router.route(at).is_heavy);
+            if request.body.len() <= LARGE_BODY && !is_heavy {
                 let admission = self.admit_body(&request, &mut trail);
                 return self.dispatch(admission, request, trail);
             }
             let key = trail.caller.as_ref().map_or("", |caller| &caller.key_id);
-            let pause = self.shares.has_sent(key, request.body.len(), (self.clock)());
+            let counted = if is_heavy { request.body.len().max(HEAVY_BODY) } else { request.body.len() };
+            let pause = self.shares.has_sent(key, counted, (self.clock)());
             let work = Work::new(move || {
                 let admission = self.admit_body(&request, &mut trail);
                 self.dispatch_here(admission, request, trail)

@@ -131,7 +131,8 @@ pub struct Route {
     pub query: &'static [Param],
     /// How large a body it takes.
     pub body: BodyLimit,
-    /// Its answer takes many milliseconds to compute (Base64 of a file): not on a thread that serves sockets.
+    /// Its answer, or what it reads of a body, takes many milliseconds to compute (Base64 of a file, an invoice in a PDF):
+    /// not on a thread that serves sockets.
     pub is_heavy: bool,
     /// The body it takes, if it takes one.
     pub takes: Option<Body>,

@@ -12,7 +12,7 @@ mod suche;
 pub use bezug::{contradiction, find_by_verweis, missing, named};
 pub use checks::CHECKS;
 pub use model::{Kunde, KundenId};
-pub use sql::{find, find_by_kundennr, must_have_number};
+pub use sql::{Merkmal, find, find_by_kundennr, must_have_number, with};
 
 use crate::anhaenge::{Anhang, AnhangAngelegt, NewAnhang};
 use crate::http::param::Param;

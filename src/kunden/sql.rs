@@ -149,6 +149,37 @@ pub fn find_by_address(
     tx.all(&statement, named_params! {":name": name, ":plz": plz, ":ort": ort}, Kunde::read)
 }
 
+/// What an invoice names its sender by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Merkmal {
+    /// VAT id, in capitals without blanks.
+    UstId,
+    /// Tax number, digits alone.
+    Steuernummer,
+    /// IBAN, in capitals without blanks.
+    Iban,
+    /// Name of the company, whatever the case of A to Z.
+    Name,
+}
+
+/// Partners that are looked at of those who share what an invoice names.
+const SHARING: i64 = 20;
+
+/// Partners who have what an invoice names.
+pub fn with(tx: &Tx<'_>, merkmal: Merkmal, value: &str) -> Result<Vec<Kunde>> {
+    let has = match merkmal {
+        Merkmal::UstId => "k.ust_id is not null and replace(upper(k.ust_id), ' ', '') = :value",
+        Merkmal::Steuernummer => {
+            "k.steuernummer is not null
+               and replace(replace(replace(k.steuernummer, '/', ''), '-', ''), ' ', '') = :value"
+        }
+        Merkmal::Iban => "k.iban is not null and replace(upper(k.iban), ' ', '') = :value",
+        Merkmal::Name => "k.nachname_firma = :value collate nocase",
+    };
+    let statement = format!("{LIST} where k.tenant_id = :tenant and {has} order by k.id limit :sharing");
+    tx.all(&statement, named_params! {":value": value, ":sharing": SHARING}, Kunde::read)
+}
+
 /// The number of another partner with the same name and place, whatever the case of A to Z (D18). Who names no town
 /// is at no place; of two postcodes there are two places.
 pub fn find_double(tx: &Tx<'_>, kunde: &Kunde) -> Result<Option<String>> {

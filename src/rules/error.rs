@@ -91,6 +91,8 @@ choice! {
         SteuerKategoriePasstNicht = "STEUER_KATEGORIE_PASST_NICHT",
         KeineErechnung = "KEINE_ERECHNUNG",
         ErechnungUnvollstaendig = "ERECHNUNG_UNVOLLSTAENDIG",
+        DateiNichtLesbar = "DATEI_NICHT_LESBAR",
+        KeineRechnung = "KEINE_RECHNUNG",
     }
 }
 
@@ -138,6 +140,12 @@ choice! {
         ZeichenFehlt = "ZEICHEN_FEHLT",
         ErechnungUnvollstaendig = "ERECHNUNG_UNVOLLSTAENDIG",
         LieferdatumAngenommen = "LIEFERDATUM_ANGENOMMEN",
+        PartnerUnbekannt = "PARTNER_UNBEKANNT",
+        IbanAbweichend = "IBAN_ABWEICHEND",
+        EmpfaengerPruefen = "EMPFAENGER_PRUEFEN",
+        PositionenFehlen = "POSITIONEN_FEHLEN",
+        SummeAbweichend = "SUMME_ABWEICHEND",
+        VorschlagUnvollstaendig = "VORSCHLAG_UNVOLLSTAENDIG",
     }
 }
 

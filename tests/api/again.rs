@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use partnerd::app::routes;
 use partnerd::db::connection::open_writer;
 use partnerd::http::route::{Route, Run};
+use partnerd::rules::bytes::base64;
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Server};
@@ -49,6 +50,12 @@ fn writes(mill: &Mill<'_>, charge: &str) -> Vec<Write> {
         ("POST", "/api/v1/belege/{id}/abschliessen", invoice(), json!({"unbekannt": 1})),
         ("POST", "/api/v1/belege/{id}/storno", invoice(), why.clone()),
         ("POST", "/api/v1/belege/{id}/pdf", invoice(), pdf),
+        (
+            "POST",
+            "/api/v1/belege/einlesen",
+            none.clone(),
+            json!({"datei_base64": base64(INVOICE), "anlegen": true}),
+        ),
         ("POST", "/api/v1/chargen", none.clone(), json!({"artikel_id": artikel, "einheit": "kg"})),
         ("PUT", "/api/v1/chargen/{id}", other, json!({"mhd": "2027-07-31", "unbekannt": 1})),
         ("POST", "/api/v1/wiegungen", none.clone(), weighing.clone()),
@@ -64,6 +71,11 @@ fn writes(mill: &Mill<'_>, charge: &str) -> Vec<Write> {
 fn send(mill: &Mill<'_>, (method, path, id, body): &Write) -> Answer {
     mill.client.send(method, &path.replace("{id}", id), &[], Some(body.to_string().as_bytes()))
 }
+
+/// An invoice of the supplier.
+const INVOICE: &[u8] = b"<Invoice><ID>88</ID><AccountingSupplierParty><Party><PartyLegalEntity><RegistrationName>Hof\
+    </RegistrationName></PartyLegalEntity></Party></AccountingSupplierParty><LegalMonetaryTotal/><InvoiceLine>\
+    <LineExtensionAmount>5</LineExtensionAmount><Item><Name>Fracht</Name></Item></InvoiceLine></Invoice>";
 
 /// What a client is told, without ids.
 fn told(answer: &Answer) -> (u16, Value) {

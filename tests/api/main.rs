@@ -18,6 +18,7 @@ mod belege_steuer;
 mod bounds;
 mod chargen;
 mod contract;
+mod einlesen;
 mod gate;
 mod gutschrift;
 mod herkunft;

@@ -76,6 +76,8 @@ const NUMBERS: &[(&str, &str)] = &[
     ("/belege/{id}", "beleg_nummer"),
     ("/belege/{id}/verlauf", "version"),
     ("/belege/{id}/pdf", "dateiname"),
+    ("/belege/{id}/dokumente", "dateiname"),
+    ("/belege/{id}/dokumente/{dok_id}", "dateiname"),
     ("/dokumente", "beleg_nummer"),
     ("/annahmescheine", "belegnummer"),
 ];

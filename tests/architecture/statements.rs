@@ -17,6 +17,7 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("belege/lager/open.rs", TABLE),
     ("belege/lager/portions.rs", ALONE),
     ("belege/lager/receipt.rs", ALONE),
+    ("belege/lieferanten_nr.rs", "it is about two tables, and holds all that is said of them"),
     ("belege/nachweis.rs", TABLE),
     ("belege/pdf.rs", TABLE),
     ("belege/pruefsumme.rs", ALONE),

@@ -112,6 +112,10 @@ pub fn meaning(code: Code) -> &'static str {
         Code::ErechnungUnvollstaendig => {
             "Für die E-Rechnung, ohne die nicht abgeschlossen wird, fehlen Angaben; die Nachricht nennt sie."
         }
+        Code::DateiNichtLesbar => "Die Datei ist beschädigt, verschlüsselt oder weder PDF noch XML.",
+        Code::KeineRechnung => {
+            "Die Datei enthält keine E-Rechnung, aus der eine Eingangsrechnung werden kann."
+        }
         Code::BonMehrdeutig => "Mehrere Kassen haben einen Bon mit dieser Nummer.",
     }
 }

@@ -22,6 +22,45 @@ pub fn explain(name: &str, shape: &mut Value) {
 
 /// A field, or a field of one shape, and what it means.
 const WOERTER: &[(&str, &str)] = &[
+    (
+        "ERechnungEinlesen.anlegen",
+        "true: die Eingangsrechnung anlegen und die Datei dabei aufheben; sonst wird nichts gebucht.",
+    ),
+    (
+        "ERechnungEinlesen.datei_base64",
+        "Inhalt der Rechnung als Base64: PDF mit angehängter E-Rechnung, oder XML.",
+    ),
+    (
+        "ERechnungEinlesen.dateiname",
+        "Name, unter dem die Datei aufgehoben wird; ohne Angabe rechnung.pdf oder rechnung.xml.",
+    ),
+    ("Eingelesen.vorschlag", "Inhalt für POST /belege, zum Prüfen und Ergänzen."),
+    ("Eingelesen.gefunden", "Was von der Rechnung hier bekannt ist."),
+    ("Eingelesen.summen", "Summen der Rechnung neben denen des Vorschlags."),
+    (
+        "Eingelesen.regeln",
+        "Rechenregeln der EN 16931, die die Rechnung verletzt; leer, wenn ihre Beträge zusammenpassen.",
+    ),
+    (
+        "Eingelesen.id",
+        "id der Eingangsrechnung zu dieser Datei; fehlt mit den anderen Feldern des Belegs, wenn es keine gibt.",
+    ),
+    ("Eingelesen.idempotent", "true: den Beleg gab es schon, es wurde nichts angelegt."),
+    ("Gefunden.partner", "Der Absender der Rechnung; null, wenn er nicht eindeutig zu erkennen ist."),
+    ("Gefunden.artikel", "Zu jeder Position des Vorschlags der Artikel."),
+    ("GefundenerPartner.durch", "Woran der Partner erkannt wurde: ust_id, steuernummer, iban oder name."),
+    (
+        "GefundenerArtikel.durch",
+        "Woran der Artikel erkannt wurde: lieferantennummer, artikelnummer oder ean; null, wenn er nicht zu erkennen ist.",
+    ),
+    (
+        "GefundenerArtikel.lieferantennummer",
+        "Nummer, die der Lieferant dem Artikel gibt; gelernt wird sie, wenn die Eingangsrechnung abgeschlossen wird.",
+    ),
+    ("Summenvergleich.rechnung", "Summen, die die Rechnung nennt; bei einer Gutschrift negativ."),
+    ("Summenvergleich.vorschlag", "Summen, auf die der Vorschlag kommt; null, wenn dafür noch etwas fehlt."),
+    ("Regel.regel", "Name der Regel, zum Beispiel BR-CO-15."),
+    ("Eingelesen.dokument_id", "id der aufgehobenen Datei für GET /belege/{id}/dokumente/{dok_id}."),
     ("ab_menge", "Ab dieser Menge gilt der Preis, in der Einheit des Artikels."),
     ("abgang", "Was hinausging, ohne Storniertes."),
     ("abschliessen", "true: den Beleg gleich abschließen."),

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use partnerd::rules::bytes::base64;
 use serde_json::{Value, json};
 
 use super::{json_of, short};
@@ -11,6 +12,14 @@ use crate::harness::{Client, Server};
 pub const BEGIN: &str = "2031-07-08T10:00:00Z";
 
 const UNKNOWN: &str = "0197f3a0-0000-7000-8000-000000000000";
+
+/// The invoice that ER1 is made of.
+const INVOICE: &[u8] = b"<Invoice><ID>88</ID><IssueDate>2031-07-02</IssueDate><AccountingSupplierParty><Party>\
+    <PartyLegalEntity><RegistrationName>Hof Ahrens</RegistrationName></PartyLegalEntity></Party>\
+    </AccountingSupplierParty><LegalMonetaryTotal/><InvoiceLine><InvoicedQuantity unitCode='KGM'>1000\
+    </InvoicedQuantity><LineExtensionAmount>200</LineExtensionAmount><Item><Name>Weizen</Name>\
+    <BuyersItemIdentification><ID>W-10</ID></BuyersItemIdentification><ClassifiedTaxCategory><Percent>7</Percent>\
+    </ClassifiedTaxCategory></Item></InvoiceLine></Invoice>";
 
 /// Names that stand for ids which are chosen, not made.
 const FIXED: &[(&str, &str)] = &[
@@ -217,7 +226,15 @@ impl Company<'_> {
         let wheat = "{'artikelnr':'W-10','menge':1000,'fremde_charge_nr':'C1','kontrakt_id':'<V-1>'}";
         self.beleg("EL1", "L-1", "2031-07-01", wheat);
         self.finalise("EL1");
-        self.beleg("ER1", "L-1", "2031-07-02", wheat);
+        let file = base64(INVOICE);
+        let body = format!(
+            "{{'datei_base64':'{file}','dateiname':'r.xml','anlegen':true,'external_ref':'shop-ER1'}}"
+        );
+        self.post("ER1", "/belege/einlesen", &body);
+        self.put("/belege/<ER1>", &format!("{{'items':[{wheat}]}}"));
+        let files = self.client.get(&format!("/api/v1/belege/{}/dokumente", self.ids["ER1"]));
+        let file = files.is(200)[0]["id"].as_str().unwrap().to_owned();
+        self.ids.insert("r.xml".to_owned(), file);
         for (owner, place) in [("L-1", "kunden"), ("S", "artikel")] {
             for file in ["a.pdf", "b.txt"] {
                 let body = format!("{{'dateiname':'{file}','inhalt_base64':'SGVsbG8='}}");

@@ -185,8 +185,9 @@ fn a_field_that_a_record_shows_is_known_to_its_body() {
     let server = Server::start_at(data::BEGIN);
     let mut company = Company::of(&server);
     let mut unknown = Vec::new();
-    // A storno has a body of its own, not an edited record.
-    let fields: Vec<_> = fields().into_iter().filter(|field| field.object != "Storno").collect();
+    // A storno and a file have a body of their own, not an edited record.
+    let own = ["Storno", "ERechnungEinlesen"];
+    let fields: Vec<_> = fields().into_iter().filter(|field| !own.contains(&field.object.as_str())).collect();
     for route in fields.chunk_by(|a, b| a.route == b.route) {
         let table = table(&route[0].route);
         prepare(&mut company, table);

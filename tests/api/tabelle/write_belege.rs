@@ -4,6 +4,19 @@ use super::Write;
 
 const SACK: &str = "{'beleg_typ':'AN','kundennummer':'K-2','items':[{'artikelnr':'S','menge':2}]}";
 
+/// An invoice about freight. The same file again is the same document.
+macro_rules! datei {
+    () => {
+        "'\
+         PEludm9pY2U+PElEPjg5PC9JRD48SXNzdWVEYXRlPjIwMzEtMDctMDI8L0lzc3VlRGF0ZT48QWNjb3VudGluZ1N1cHBsaWVyUGFy\
+         dHk+PFBhcnR5PjxQYXJ0eUxlZ2FsRW50aXR5PjxSZWdpc3RyYXRpb25OYW1lPkd1dCBCcmVobTwvUmVnaXN0cmF0aW9uTmFtZT48\
+         L1BhcnR5TGVnYWxFbnRpdHk+PC9QYXJ0eT48L0FjY291bnRpbmdTdXBwbGllclBhcnR5PjxMZWdhbE1vbmV0YXJ5VG90YWwvPjxJ\
+         bnZvaWNlTGluZT48SW52b2ljZWRRdWFudGl0eT4xPC9JbnZvaWNlZFF1YW50aXR5PjxMaW5lRXh0ZW5zaW9uQW1vdW50PjU8L0xp\
+         bmVFeHRlbnNpb25BbW91bnQ+PEl0ZW0+PE5hbWU+RnJhY2h0PC9OYW1lPjxDbGFzc2lmaWVkVGF4Q2F0ZWdvcnk+PFBlcmNlbnQ+\
+         MTk8L1BlcmNlbnQ+PC9DbGFzc2lmaWVkVGF4Q2F0ZWdvcnk+PC9JdGVtPjwvSW52b2ljZUxpbmU+PC9JbnZvaWNlPg=='"
+    };
+}
+
 pub const TABLES: &[Write] = &[
     Write {
         route: "POST /belege",
@@ -377,6 +390,25 @@ pub const TABLES: &[Write] = &[
         body: "{'grund':'Versehen'}",
         shown: "",
         rows: &[("-", "", "404 NICHT_GEFUNDEN")],
+    },
+    Write {
+        route: "POST /belege/einlesen",
+        before: None,
+        path: "/belege/einlesen",
+        body: concat!("{'anlegen':true,'datei_base64':", datei!(), "}"),
+        shown: "/belege/<new>",
+        rows: &[
+            ("external_ref", "'Mail 9'", "'Mail 9'"),
+            ("external_ref", "'*256'", "400 TEXT_ZU_LANG"),
+            ("anlegen", "true", "beleg_typ='ER'"),
+            ("anlegen", "'ja'", "400 FELD_UNGUELTIG"),
+            ("dateiname", "'Rechnung 9.xml'", "beleg_typ='ER'"),
+            ("dateiname", "'a/b.xml'", "400 FELD_UNGUELTIG"),
+            ("datei_base64", datei!(), "fremdbelegnummer='89'"),
+            ("datei_base64", "'PGEvPg=='", "400 KEINE_RECHNUNG"),
+            ("datei_base64", "'UEs='", "400 DATEI_NICHT_LESBAR"),
+            ("datei_base64", "-", "400 FELD_FEHLT"),
+        ],
     },
     Write {
         route: "POST /belege/{id}/pdf",

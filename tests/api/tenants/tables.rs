@@ -48,6 +48,7 @@ pub const PATHS: &[Row] = &[
     ("POST", "/api/v1/belege/@/storno", r#"{"grund":"x"}"#, "lieferung", "NICHT_GEFUNDEN"),
     ("GET", "/api/v1/belege/@/verlauf", "", "rechnung", "NICHT_GEFUNDEN"),
     ("GET", "/api/v1/belege/@/pdf", "", "rechnung", "NICHT_GEFUNDEN"),
+    ("GET", "/api/v1/belege/@/dokumente", "", "rechnung", "NICHT_GEFUNDEN"),
     ("POST", "/api/v1/belege/@/pdf", r#"{"datei_base64":"JVBERi0xLjQK"}"#, "lieferung", "NICHT_GEFUNDEN"),
 ];
 

@@ -1,0 +1,167 @@
+//! E-invoices of suppliers (D28): from what was read of a file to a proposal for an ER, or to the ER itself.
+
+mod artikel;
+pub mod model;
+mod partner;
+mod vorschlag;
+
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use super::eingabe::NewEinlesen;
+use super::lieferanten_nr::{self, Zeile};
+use super::model::{Angelegt, Beleg};
+use super::{create, sql};
+use crate::anhaenge;
+use crate::chargen::Bewegung;
+use crate::db::tx::WriteTx;
+use crate::erechnung::lesen::{self, Gelesen, Posten, Unlesbar, posten, verstoesse};
+use crate::failure::{Failure, Result};
+use crate::rules::document::BelegStatus;
+use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, required};
+use model::{BelegDerDatei, Eingelesen, Regel};
+use vorschlag::Vorschlag;
+
+/// UNTDID 1001: invoices that the customer writes, about what we deliver.
+const SELF_BILLED: [&str; 2] = ["389", "261"];
+
+/// A file that was read, before anything is looked up.
+pub struct Datei {
+    inhalt: Vec<u8>,
+    sha256: [u8; 32],
+    dateiname: Option<String>,
+    external_ref: Option<String>,
+    anlegen: bool,
+    gelesen: Gelesen,
+    posten: Vec<Posten>,
+}
+
+impl Datei {
+    /// Reads the file of a request. It may be large and hostile, so this is no work for the writer.
+    pub fn read(new: NewEinlesen) -> Checked<Datei> {
+        let inhalt = required(new.datei_base64, "datei_base64")?;
+        let gelesen = lesen::read(&inhalt).map_err(refusal)?;
+        check(&gelesen)?;
+        let posten = posten(&gelesen).map_err(refusal)?;
+        Ok(Datei {
+            sha256: Sha256::digest(&inhalt).into(),
+            inhalt,
+            dateiname: new.dateiname,
+            external_ref: new.external_ref,
+            anlegen: new.anlegen.unwrap_or(false),
+            gelesen,
+            posten,
+        })
+    }
+
+    /// The name under which the file is kept.
+    fn dateiname(&self) -> String {
+        let by_kind = || if lesen::is_pdf(&self.inhalt) { "rechnung.pdf" } else { "rechnung.xml" }.to_owned();
+        self.dateiname.clone().unwrap_or_else(by_kind)
+    }
+}
+
+/// What cannot become an ER.
+fn check(gelesen: &Gelesen) -> Checked<()> {
+    if let Some(waehrung) = gelesen.waehrung.as_deref().filter(|waehrung| *waehrung != "EUR") {
+        let waehrung: String = waehrung.chars().filter(|c| c.is_ascii_alphanumeric()).take(3).collect();
+        let message =
+            format!("Die Rechnung lautet auf {waehrung}, gebucht wird in Euro. Bitte von Hand erfassen.");
+        return Err(Refusal::field(Code::KeineRechnung, "datei_base64", message));
+    }
+    if gelesen.typ.as_deref().is_some_and(|typ| SELF_BILLED.contains(&typ)) {
+        let message =
+            "Das ist eine Gutschrift, die der Kunde über unsere Lieferung schreibt, keine Eingangsrechnung.";
+        return Err(Refusal::field(Code::KeineRechnung, "datei_base64", message));
+    }
+    Ok(())
+}
+
+fn refusal(unlesbar: Unlesbar) -> Box<Refusal> {
+    let (code, message) = match unlesbar {
+        Unlesbar::Datei(message) => (Code::DateiNichtLesbar, message),
+        Unlesbar::KeineRechnung(message) => (Code::KeineRechnung, message),
+    };
+    Refusal::field(code, "datei_base64", message)
+}
+
+/// POST /belege/einlesen: a proposal; with `anlegen` the ER, made as POST /belege makes it, with the file beside it.
+/// The answer, and whether an ER was made.
+pub fn einlesen(tx: &WriteTx<'_>, datei: &Datei, mut hints: Hints) -> Result<(Eingelesen, bool)> {
+    let vorschlag = Vorschlag::of(tx, datei.external_ref.clone(), &datei.gelesen, &datei.posten, &mut hints)?;
+    let known = anhaenge::made_of(tx, &datei.sha256)?;
+    let (beleg, is_new) = match known {
+        Some((beleg, dokument)) => (Some(known_document(tx, beleg, dokument, &mut hints)?), false),
+        None if datei.anlegen => create_document(tx, datei, &vorschlag, &mut hints)?,
+        None => (None, false),
+    };
+    // What POST /belege would say is not said again by it.
+    let summen = match beleg.is_none() {
+        true => vorschlag.probe(tx, &mut hints)?,
+        false => vorschlag.sums(),
+    };
+    let idempotent = datei.anlegen && !is_new;
+    let summen = vorschlag.compared(&datei.gelesen, summen, &mut hints);
+    let regeln = verstoesse(&datei.gelesen).into_iter();
+    let answer = Eingelesen {
+        vorschlag: vorschlag.body()?,
+        gefunden: vorschlag.gefunden,
+        summen,
+        regeln: regeln.map(|rule| Regel { regel: rule.regel.to_owned(), message: rule.message }).collect(),
+        beleg,
+        idempotent,
+        hinweise: hints,
+    };
+    Ok((answer, is_new))
+}
+
+/// The document that this file made before.
+fn known_document(tx: &WriteTx<'_>, id: Uuid, dokument: Uuid, hints: &mut Hints) -> Result<BelegDerDatei> {
+    let beleg = sql::find(tx, id)?.ok_or_else(|| Failure::Broken("an attachment of no document".into()))?;
+    let state = if beleg.status == BelegStatus::Storniert { ", der storniert ist" } else { "" };
+    let message = format!("Diese Datei gehört schon zum Beleg {}{state}.", beleg.beleg_nummer);
+    hints.add_field(HintCode::FremdbelegDoppelt, "datei_base64", message);
+    Ok(shown(beleg, Some(dokument), Vec::new()))
+}
+
+fn create_document(
+    tx: &WriteTx<'_>,
+    datei: &Datei,
+    vorschlag: &Vorschlag,
+    hints: &mut Hints,
+) -> Result<(Option<BelegDerDatei>, bool)> {
+    let bestaetigung = match create::create(tx, &vorschlag.new, Hints::default())? {
+        Angelegt::Neu(bestaetigung) => bestaetigung,
+        Angelegt::Wiederholt(antwort) => {
+            hints.extend(antwort.hinweise);
+            return Ok((Some(shown(antwort.beleg, None, Vec::new())), false));
+        }
+    };
+    hints.extend(bestaetigung.hinweise);
+    let beleg = sql::find(tx, bestaetigung.id)?;
+    let beleg = beleg.ok_or_else(|| Failure::Broken("a document that was just made is gone".into()))?;
+    let dokument = anhaenge::keep_original(tx, beleg.id, datei.dateiname(), &datei.sha256, &datei.inhalt)?;
+    let zeile = |(position, posten): (i64, &Posten)| {
+        let zeile = datei.gelesen.zeilen.get(posten.zeile?)?;
+        Some(Zeile { position, nummer: zeile.verkaeufer_nr.as_deref()?, netto: posten.netto()? })
+    };
+    let zeilen: Vec<_> = (1..).zip(&datei.posten).filter_map(zeile).collect();
+    lieferanten_nr::keep(tx, &beleg, &zeilen)?;
+    if beleg.status != BelegStatus::Offen {
+        lieferanten_nr::learn(tx, &beleg)?;
+    }
+    Ok((Some(shown(beleg, Some(dokument), bestaetigung.lagerbewegungen)), true))
+}
+
+fn shown(beleg: Beleg, dokument_id: Option<Uuid>, lagerbewegungen: Vec<Bewegung>) -> BelegDerDatei {
+    BelegDerDatei {
+        id: beleg.id,
+        beleg_nummer: beleg.beleg_nummer,
+        status: beleg.status,
+        summe_netto: beleg.summe_netto,
+        summe_mwst: beleg.summe_mwst,
+        summe_brutto: beleg.summe_brutto,
+        dokument_id,
+        lagerbewegungen,
+    }
+}

@@ -1,0 +1,116 @@
+//! What is answered about an e-invoice that was read (D28).
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::chargen::Bewegung;
+use crate::rules::document::BelegStatus;
+use crate::rules::error::Hints;
+use crate::rules::fixed::Money;
+
+/// Answer to POST /belege/einlesen.
+#[derive(Debug, Serialize, JsonSchema)]
+#[allow(missing_docs)]
+pub struct Eingelesen {
+    /// Body of POST /belege. It is shown as an answer shows values, so its shape is not that of the request.
+    #[schemars(with = "Map<String, Value>")]
+    pub vorschlag: Value,
+    pub gefunden: Gefunden,
+    pub summen: Summenvergleich,
+    /// Rules of EN 16931 that the figures of the invoice break.
+    pub regeln: Vec<Regel>,
+    /// The document that was made of the file, now or before.
+    #[serde(flatten)]
+    pub beleg: Option<BelegDerDatei>,
+    /// The document was there already.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub idempotent: bool,
+    pub hinweise: Hints,
+}
+
+/// What of the invoice is known here.
+#[derive(Debug, Serialize, JsonSchema)]
+#[allow(missing_docs)]
+pub struct Gefunden {
+    pub partner: Option<GefundenerPartner>,
+    /// An entry for each item.
+    pub artikel: Vec<GefundenerArtikel>,
+}
+
+/// The partner who sent the invoice.
+#[derive(Debug, Serialize, JsonSchema)]
+#[allow(missing_docs)]
+pub struct GefundenerPartner {
+    pub id: Uuid,
+    pub kundennr: String,
+    pub name: String,
+    /// By what he was found: ust_id, steuernummer, iban, name.
+    pub durch: String,
+}
+
+/// The article of an item.
+#[derive(Debug, Serialize, JsonSchema)]
+#[allow(missing_docs)]
+pub struct GefundenerArtikel {
+    /// Of the item, from 1.
+    pub position: i64,
+    pub artikel_id: Option<Uuid>,
+    pub artikelnummer: Option<String>,
+    /// By what it was found: lieferantennummer, artikelnummer, ean.
+    pub durch: Option<String>,
+    /// What the supplier calls it.
+    pub lieferantennummer: Option<String>,
+}
+
+/// What the invoice prints, and what the proposal comes to.
+#[derive(Debug, Serialize, JsonSchema)]
+#[allow(missing_docs)]
+pub struct Summenvergleich {
+    pub rechnung: GedruckteSummen,
+    /// None where it cannot be said before the proposal is completed.
+    pub vorschlag: Option<VorschlagSummen>,
+}
+
+/// Totals that an invoice prints; of a credit note with a minus.
+#[derive(Debug, Serialize, JsonSchema)]
+#[allow(missing_docs)]
+pub struct GedruckteSummen {
+    pub summe_netto: Option<Money>,
+    pub summe_mwst: Option<Money>,
+    pub summe_brutto: Option<Money>,
+}
+
+/// Totals of a proposal.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[allow(missing_docs)]
+pub struct VorschlagSummen {
+    pub summe_netto: Money,
+    pub summe_mwst: Money,
+    pub summe_brutto: Money,
+}
+
+/// A rule that the figures of an invoice break.
+#[derive(Debug, Serialize, JsonSchema)]
+#[allow(missing_docs)]
+pub struct Regel {
+    /// Its name in EN 16931, such as BR-CO-15.
+    pub regel: String,
+    pub message: String,
+}
+
+/// The document that was made of a file.
+#[derive(Debug, Serialize, JsonSchema)]
+#[allow(missing_docs)]
+pub struct BelegDerDatei {
+    pub id: Uuid,
+    pub beleg_nummer: String,
+    pub status: BelegStatus,
+    pub summe_netto: Money,
+    pub summe_mwst: Money,
+    pub summe_brutto: Money,
+    /// The attachment that is the file; none where another file made the document.
+    pub dokument_id: Option<Uuid>,
+    pub lagerbewegungen: Vec<Bewegung>,
+}

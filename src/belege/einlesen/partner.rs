@@ -1,0 +1,108 @@
+//! Who sent an e-invoice, and whether it was sent to us.
+
+use crate::db::tx::Tx;
+use crate::erechnung::Partei;
+use crate::erechnung::lesen::Gelesen;
+use crate::failure::Result;
+use crate::kunden::{self, Kunde, Merkmal};
+use crate::rules::error::{HintCode, Hints};
+use crate::tenants::firma;
+
+/// The partner, and by what he was found.
+pub fn of(tx: &Tx<'_>, gelesen: &Gelesen, hints: &mut Hints) -> Result<Option<(Kunde, &'static str)>> {
+    let sender = &gelesen.verkaeufer;
+    let mut named: Vec<(Merkmal, &'static str, String)> = Vec::new();
+    named.extend(sender.ust_id.as_deref().map(|id| (Merkmal::UstId, "ust_id", compact(id))));
+    let steuernummer = sender.steuernummer.as_deref();
+    named.extend(steuernummer.map(|number| (Merkmal::Steuernummer, "steuernummer", joined(number))));
+    named.extend(gelesen.ibans.iter().map(|iban| (Merkmal::Iban, "iban", iban.clone())));
+    let name = Some(sender.name.trim()).filter(|name| !name.is_empty());
+    named.extend(name.map(|name| (Merkmal::Name, "name", name.to_owned())));
+    let mut several = None;
+    for (merkmal, durch, value) in named.into_iter().filter(|(_, _, value)| !value.is_empty()) {
+        match one_of(kunden::with(tx, merkmal, &value)?, merkmal, sender) {
+            Found::One(kunde) => {
+                check_account(gelesen, &kunde, hints);
+                return Ok(Some((*kunde, durch)));
+            }
+            Found::Several => several = several.or(Some(durch)),
+            Found::None => {}
+        }
+    }
+    let message = match several {
+        Some(durch) => format!(
+            "Mehrere Lieferanten haben dieselbe Angabe ({durch}). Bitte kunden_id im Vorschlag ergänzen."
+        ),
+        None => "Der Absender der Rechnung ist kein bekannter Lieferant. Bitte anlegen oder kunden_id im Vorschlag \
+            ergänzen."
+            .to_owned(),
+    };
+    hints.add_field(HintCode::PartnerUnbekannt, "gefunden.partner", message);
+    Ok(None)
+}
+
+enum Found {
+    None,
+    One(Box<Kunde>),
+    Several,
+}
+
+/// Of several the supplier, of several suppliers the one in that place. A name alone is no proof where the places
+/// differ.
+fn one_of(mut found: Vec<Kunde>, merkmal: Merkmal, sender: &Partei) -> Found {
+    let same_place = |kunde: &Kunde| match (&kunde.plz, &sender.plz) {
+        (Some(own), Some(theirs)) => own.trim() == theirs.trim(),
+        _ => merkmal != Merkmal::Name || kunde.plz.is_none(),
+    };
+    if merkmal == Merkmal::Name {
+        found.retain(same_place);
+    }
+    if found.iter().any(|kunde| kunde.partner_typen.lieferant) {
+        found.retain(|kunde| kunde.partner_typen.lieferant);
+    }
+    if found.len() > 1 && found.iter().any(same_place) {
+        found.retain(same_place);
+    }
+    match (found.pop(), found.is_empty()) {
+        (Some(kunde), true) => Found::One(Box::new(kunde)),
+        (None, _) => Found::None,
+        _ => Found::Several,
+    }
+}
+
+/// Another account than the one that is known may be a fraud.
+fn check_account(gelesen: &Gelesen, kunde: &Kunde, hints: &mut Hints) {
+    let Some(known) = kunde.iban.as_deref().map(compact) else { return };
+    if !gelesen.ibans.is_empty() && !gelesen.ibans.contains(&known) {
+        let message = "Die Rechnung nennt ein anderes Konto als das hinterlegte. Bitte beim Lieferanten unter einer \
+            bekannten Telefonnummer nachfragen, bevor Geld fließt.";
+        hints.add_field(HintCode::IbanAbweichend, "gefunden.partner", message);
+    }
+}
+
+/// An invoice that names another company as its customer is hardly ours.
+pub fn check_receiver(tx: &Tx<'_>, gelesen: &Gelesen, hints: &mut Hints) -> Result<()> {
+    let firma = firma::load(tx)?;
+    let own = firma.ust_id.as_deref().map(compact);
+    let named = gelesen.kaeufer.ust_id.as_deref().map(compact);
+    if let (Some(own), Some(named)) = (own, named)
+        && own != named
+    {
+        let message = format!(
+            "Die Rechnung ist an {} gerichtet, nicht an die eigene USt-IdNr. Bitte prüfen, ob sie für diese Firma ist.",
+            gelesen.kaeufer.name
+        );
+        hints.add(HintCode::EmpfaengerPruefen, message);
+    }
+    Ok(())
+}
+
+/// In capitals without blanks, as the search has it.
+fn compact(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_ascii_uppercase()).collect()
+}
+
+/// Without slashes, hyphens and blanks, as the search has it.
+fn joined(number: &str) -> String {
+    number.chars().filter(|c| !c.is_whitespace() && !matches!(c, '/' | '-')).collect()
+}

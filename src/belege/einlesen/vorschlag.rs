@@ -1,0 +1,249 @@
+//! The body of POST /belege that an e-invoice comes to.
+
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::model::{
+    GedruckteSummen, Gefunden, GefundenerArtikel, GefundenerPartner, Summenvergleich, VorschlagSummen,
+};
+use super::{artikel, partner};
+use crate::belege::create;
+use crate::belege::eingabe::{NewBeleg, NewItem};
+use crate::belege::model::Source;
+use crate::db::tx::{Tx, WriteTx};
+use crate::erechnung::lesen::{Gelesen, Posten, one_line};
+use crate::failure::{Failure, Result};
+use crate::laender;
+use crate::rules::document::BelegTyp;
+use crate::rules::error::{HintCode, Hints};
+use crate::rules::fixed::Money;
+use crate::rules::tax::Summen;
+use crate::rules::verweis::Verweis;
+
+/// Longest text of an ordinary field, in characters (D18).
+const MAX_TEXT: usize = 255;
+/// Longest term of payment, in days.
+const MAX_TAGE: i64 = 3_650;
+
+/// A proposal.
+pub struct Vorschlag {
+    /// The body of POST /belege.
+    pub new: NewBeleg,
+    /// What of it is known here.
+    pub gefunden: Gefunden,
+    sums: Option<Summen>,
+}
+
+impl Vorschlag {
+    /// A proposal from what was read, with hints about what was not found.
+    pub fn of(
+        tx: &Tx<'_>,
+        external_ref: Option<String>,
+        gelesen: &Gelesen,
+        posten: &[Posten],
+        hints: &mut Hints,
+    ) -> Result<Vorschlag> {
+        for zweifel in &gelesen.zweifel {
+            hints.add(HintCode::WertFraglich, zweifel.as_str());
+        }
+        hint_missing(gelesen, posten, hints);
+        let partner = partner::of(tx, gelesen, hints)?;
+        partner::check_receiver(tx, gelesen, hints)?;
+        let kunde = partner.as_ref().map(|(kunde, _)| kunde.id);
+        let (mut items, mut found) = (Vec::new(), Vec::new());
+        for (at, posten) in posten.iter().enumerate() {
+            let (item, artikel) = item(tx, kunde, gelesen, at, posten, hints)?;
+            items.push(item);
+            found.push(artikel);
+        }
+        let gefunden = Gefunden {
+            partner: partner.map(|(kunde, durch)| GefundenerPartner {
+                id: kunde.id,
+                kundennr: kunde.kundennr,
+                name: kunde.name,
+                durch: durch.to_owned(),
+            }),
+            artikel: found,
+        };
+        let new = NewBeleg { external_ref, items: Some(items), ..header(kunde, gelesen) };
+        Ok(Vorschlag { new, gefunden, sums: sums(posten) })
+    }
+
+    /// The body as JSON, without the fields that it does not name.
+    pub fn body(&self) -> Result<Value> {
+        let broken = |error| Failure::Broken(format!("a proposal cannot be written: {error}"));
+        let mut body = serde_json::to_value(&self.new).map_err(broken)?;
+        without_nulls(&mut body);
+        Ok(body)
+    }
+
+    /// What the proposal comes to, if each item names its rate.
+    pub fn sums(&self) -> Option<Summen> {
+        self.sums
+    }
+
+    /// Tries what POST /belege would do with the proposal, as far as nothing is stored. What it would refuse is a hint;
+    /// what it comes to, if it would not.
+    pub fn probe(&self, tx: &WriteTx<'_>, hints: &mut Hints) -> Result<Option<Summen>> {
+        if self.new.kunden_id.is_none() {
+            return Ok(self.sums);
+        }
+        match create::prepare(tx, &self.new, Source::Items, hints) {
+            Ok(prepared) => {
+                let lines = prepared.positions.iter().map(|line| (line.gesamtpreis, line.mwst_satz));
+                Ok(Some(Summen::of(lines)?))
+            }
+            Err(Failure::Refused(refusal)) => {
+                let all = refusal.fehler.iter().map(|fehler| (Some(fehler.feld.as_str()), &fehler.message));
+                let only = refusal.fehler.is_empty().then_some((refusal.feld.as_deref(), &refusal.message));
+                for (feld, message) in all.chain(only) {
+                    let feld = feld.map_or("vorschlag".to_owned(), |feld| format!("vorschlag.{feld}"));
+                    hints.add_field(HintCode::VorschlagUnvollstaendig, feld, message.as_str());
+                }
+                Ok(self.sums)
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// What the invoice prints beside what the proposal comes to, with a hint where they differ by a cent.
+    pub fn compared(&self, gelesen: &Gelesen, sums: Option<Summen>, hints: &mut Hints) -> Summenvergleich {
+        let signed = |sum: Option<Money>| if gelesen.ist_gutschrift { sum.map(|sum| -sum) } else { sum };
+        let printed = &gelesen.summen;
+        let [netto, mwst, brutto] = [printed.netto, printed.mwst, printed.brutto].map(signed);
+        if let Some(sums) = sums {
+            let pairs =
+                [("Netto", netto, sums.netto), ("Steuer", mwst, sums.mwst), ("Brutto", brutto, sums.brutto)];
+            let differ =
+                pairs.into_iter().filter(|(_, printed, own)| printed.is_some_and(|printed| printed != *own));
+            let named: Vec<_> = differ
+                .filter_map(|(name, printed, own)| Some(format!("{name} {} statt {}", own, printed?)))
+                .collect();
+            if !named.is_empty() {
+                let message = format!(
+                    "Der Vorschlag weicht von der Rechnung ab: {}. Bitte die Positionen prüfen.",
+                    named.join(", ")
+                );
+                hints.add_field(HintCode::SummeAbweichend, "summen", message);
+            }
+        }
+        Summenvergleich {
+            rechnung: GedruckteSummen { summe_netto: netto, summe_mwst: mwst, summe_brutto: brutto },
+            vorschlag: sums.map(|sums| VorschlagSummen {
+                summe_netto: sums.netto,
+                summe_mwst: sums.mwst,
+                summe_brutto: sums.brutto,
+            }),
+        }
+    }
+}
+
+/// What a document needs and the invoice does not say.
+fn hint_missing(gelesen: &Gelesen, posten: &[Posten], hints: &mut Hints) {
+    if gelesen.nummer.is_none() {
+        hints.add_field(
+            HintCode::WertFraglich,
+            "vorschlag.fremdbelegnummer",
+            "Die Rechnung nennt keine Nummer.",
+        );
+    }
+    if gelesen.datum.is_none() {
+        let message = "Die Rechnung nennt kein Datum; ohne beleg_datum gilt der heutige Tag.";
+        hints.add_field(HintCode::WertFraglich, "vorschlag.beleg_datum", message);
+    }
+    if posten.is_empty() || posten.iter().all(|posten| posten.zeile.is_none()) {
+        let message = "Die Rechnung nennt keine Positionen, nur Summen (Profil MINIMUM oder BASIC WL). Bitte die \
+            Positionen vom Bild der Rechnung ergänzen.";
+        hints.add_field(HintCode::PositionenFehlen, "vorschlag.items", message);
+    }
+    if gelesen.summen.bezahlt.is_some_and(|bezahlt| !bezahlt.is_zero()) {
+        let message = "Die Rechnung zieht eine Anzahlung ab; der Beleg hat die volle Summe.";
+        hints.add_field(HintCode::WertFraglich, "summen", message);
+    }
+}
+
+fn header(kunde: Option<Uuid>, gelesen: &Gelesen) -> NewBeleg {
+    let term = gelesen.faellig.zip(gelesen.datum).map(|(due, from)| due.number() - from.number());
+    let terms = gelesen.zahlungsbedingung.as_deref().map(line);
+    NewBeleg {
+        beleg_typ: Some(BelegTyp::Er),
+        kunden_id: kunde.map(Verweis::Id),
+        beleg_datum: gelesen.datum,
+        lieferdatum: gelesen.lieferdatum,
+        leistung_von: gelesen.leistung_von,
+        leistung_bis: gelesen.leistung_bis,
+        fremdbelegnummer: gelesen.nummer.as_deref().map(line),
+        zahlungsziel_tage: term.filter(|days| (0..=MAX_TAGE).contains(days)),
+        zahlungsbedingung: terms.filter(|terms| !terms.is_empty()),
+        ..NewBeleg::default()
+    }
+}
+
+fn item(
+    tx: &Tx<'_>,
+    kunde: Option<Uuid>,
+    gelesen: &Gelesen,
+    at: usize,
+    posten: &Posten,
+    hints: &mut Hints,
+) -> Result<(NewItem, GefundenerArtikel)> {
+    let path = format!("vorschlag.items[{at}]");
+    if !posten.ist_genau {
+        let message = "Menge und Preis ergeben nicht die Summe der Zeile. Bitte prüfen.";
+        hints.add_field(HintCode::WertFraglich, format!("{path}.ep_netto"), message);
+    }
+    if posten.mwst_satz.is_none() {
+        let message = "Die Rechnung nennt keinen Steuersatz für diese Position. Bitte mwst_satz ergänzen.";
+        hints.add_field(HintCode::WertFraglich, format!("{path}.mwst_satz"), message);
+    }
+    let zeile = posten.zeile.and_then(|zeile| gelesen.zeilen.get(zeile));
+    let artikel = match zeile {
+        Some(zeile) => artikel::of(tx, kunde, zeile, &format!("{path}.artikel_id"), hints)?,
+        None => None,
+    };
+    let found = GefundenerArtikel {
+        position: at as i64 + 1,
+        artikel_id: artikel.as_ref().map(|(artikel, _)| artikel.id),
+        artikelnummer: artikel.as_ref().map(|(artikel, _)| artikel.artikelnummer.clone()),
+        durch: artikel.as_ref().map(|(_, durch)| (*durch).to_owned()),
+        lieferantennummer: zeile.and_then(|zeile| zeile.verkaeufer_nr.clone()),
+    };
+    let land = zeile.and_then(|zeile| laender::find(zeile.herkunftsland.as_deref()?));
+    let item = NewItem {
+        menge: Some(posten.menge),
+        artikel_id: found.artikel_id,
+        einheit: posten.einheit.clone(),
+        ep_netto: Some(posten.ep_netto),
+        mwst_satz: posten.mwst_satz,
+        rabatt_prozent: Some(posten.rabatt_prozent).filter(|rabatt| !rabatt.is_zero()),
+        bezeichnung: Some(posten.bezeichnung.clone()),
+        langtext: posten.langtext.clone(),
+        fremde_charge_nr: zeile.and_then(|zeile| zeile.charge.as_deref()).map(line),
+        mhd: zeile.and_then(|zeile| zeile.mhd),
+        herkunftsland: land.map(|land| land.iso2.clone()),
+        ..NewItem::default()
+    };
+    Ok((item, found))
+}
+
+fn sums(posten: &[Posten]) -> Option<Summen> {
+    let lines = posten.iter().map(|posten| Some((posten.netto()?, posten.mwst_satz?)));
+    Summen::of(lines.collect::<Option<Vec<_>>>()?).ok()
+}
+
+/// A text as an ordinary field takes it.
+fn line(text: &str) -> String {
+    one_line(text, MAX_TEXT)
+}
+
+/// Absent is as good as null.
+fn without_nulls(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|_, value| !value.is_null());
+            fields.values_mut().for_each(without_nulls);
+        }
+        Value::Array(values) => values.iter_mut().for_each(without_nulls),
+        _ => {}
+    }
+}

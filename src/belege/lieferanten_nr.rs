@@ -1,0 +1,57 @@
+//! What suppliers call our articles (D28). A document that was made of a file keeps what its lines call them; when it is
+//! final, the articles of its positions are what those numbers mean.
+
+use rusqlite::named_params;
+use uuid::Uuid;
+
+use super::model::Beleg;
+use crate::db::tx::{Tx, WriteTx};
+use crate::failure::Result;
+use crate::rules::fixed::Money;
+use crate::rules::text::case_key;
+
+/// A number of the supplier in a line of a file.
+pub struct Zeile<'z> {
+    /// Of the document, from 1.
+    pub position: i64,
+    /// As the supplier writes it.
+    pub nummer: &'z str,
+    /// Total of the line, by which its position is recognised if the document changes before it is final.
+    pub netto: Money,
+}
+
+/// The article that a supplier means by a number of his, if a document confirmed one.
+pub fn article(tx: &Tx<'_>, kunde: Uuid, nummer: &str) -> Result<Option<Uuid>> {
+    let statement = "select artikel_id from artikel_lieferant
+        where tenant_id = :tenant and kunde_id = :kunde and nummer = :nummer";
+    tx.optional(statement, named_params! {":kunde": kunde, ":nummer": case_key(nummer)}, |row| row.get(0))
+}
+
+/// Keeps what the lines of a file call their articles.
+pub fn keep(tx: &WriteTx<'_>, beleg: &Beleg, zeilen: &[Zeile<'_>]) -> Result<()> {
+    tx.insert_all("beleg_lieferanten_nr", zeilen, |zeile, store| {
+        store(named_params! {
+            ":beleg_id": beleg.id,
+            ":position": zeile.position,
+            ":nummer": case_key(zeile.nummer),
+            ":netto": zeile.netto,
+        })
+    })
+}
+
+/// Learns from a document that is final now.
+pub fn learn(tx: &WriteTx<'_>, beleg: &Beleg) -> Result<()> {
+    if !beleg.beleg_typ.ist_fremdrechnung() {
+        return Ok(());
+    }
+    let statement = "insert into artikel_lieferant (tenant_id, kunde_id, nummer, artikel_id)
+        select n.tenant_id, :kunde, n.nummer, p.artikel_id
+        from beleg_lieferanten_nr n
+        join beleg_position p
+          on p.tenant_id = n.tenant_id and p.beleg_id = n.beleg_id and p.position = n.position
+        where n.tenant_id = :tenant and n.beleg_id = :beleg and p.artikel_id is not null and p.gesamtpreis = n.netto
+        order by n.position
+        on conflict (tenant_id, kunde_id, nummer) do update set artikel_id = excluded.artikel_id";
+    tx.execute(statement, named_params! {":kunde": beleg.kunde_id, ":beleg": beleg.id})?;
+    Ok(())
+}
