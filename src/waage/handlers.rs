@@ -67,7 +67,6 @@ fn first(tx: &WriteTx<'_>, new: NewWiegung) -> Result<Wiegung> {
     let partner_id = required(new.partner_id, "partner_id")?;
     weight_in_range(gewicht_erst_kg, "gewicht_erst_kg", false)?;
     check_named(tx, partner_id, &new)?;
-    let (artikel_id, charge_id) = (new.artikel_id, new.charge_id);
     let bezug =
         KontraktBezug { kontrakt_id: new.kontrakt_id, kontrakt_position_id: new.kontrakt_position_id }
             .checked(tx)?;
@@ -85,8 +84,8 @@ fn first(tx: &WriteTx<'_>, new: NewWiegung) -> Result<Wiegung> {
         ts_zweit: None,
         waage_id,
         partner_id,
-        artikel_id,
-        charge_id,
+        artikel_id: new.artikel_id,
+        charge_id: new.charge_id,
         niederlassung_id: new.niederlassung_id,
         lagerhalle_id: new.lagerhalle_id,
         kontrakt_id: bezug.kontrakt_id,
