@@ -118,7 +118,7 @@ fn header(
     einstellungen: &Einstellungen,
     hints: &mut Hints,
 ) -> Result<Beleg> {
-    let vb_id = vertriebler_of(tx, old, &change, hints)?;
+    let vb_id = vertriebler::resolve_change(tx, &change.vb_id, old.vb_id, hints)?;
     let datum = match change.beleg_datum.value() {
         None => old.datum(),
         Some(datum) => new_date(tx, old, datum, einstellungen)?,
@@ -148,20 +148,6 @@ fn header(
         updated_at: tx.now(),
         ..old.clone()
     })
-}
-
-/// The sales representative after the change.
-fn vertriebler_of(
-    tx: &WriteTx<'_>,
-    old: &Beleg,
-    change: &BelegChange,
-    hints: &mut Hints,
-) -> Result<Option<i64>> {
-    match &change.vb_id {
-        Change::Keep => Ok(old.vb_id),
-        Change::Clear => Ok(None),
-        Change::Set(vb_id) => vertriebler::resolve(tx, vb_id, hints),
-    }
 }
 
 /// A new date stays in the year of the number (D4).
