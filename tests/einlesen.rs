@@ -209,6 +209,30 @@ fn no_piece_of_a_pdf_is_read_again_and_again() {
     }
 }
 
+/// What a file says is not made larger than what is asked of it, and is not asked for without end.
+#[test]
+fn texts_and_lists_are_bounded() {
+    let long = "9".repeat(1 << 20);
+    let account = "<PaymentMeans><PayeeFinancialAccount><ID>DE89370400440532013000</ID></PayeeFinancialAccount></PaymentMeans>";
+    let xml = format!(
+        "<Invoice><AccountingSupplierParty><Party><PartyName><Name>{long}</Name></PartyName></Party>\
+         </AccountingSupplierParty>{}<LegalMonetaryTotal/><InvoiceLine><LineExtensionAmount>5</LineExtensionAmount>\
+         <Item><Name>{long}</Name><Description>{long}x</Description><SellersItemIdentification><ID>{long}</ID>\
+         </SellersItemIdentification></Item></InvoiceLine></Invoice>",
+        account.repeat(1_000)
+    );
+    let gelesen = read(xml.as_bytes()).unwrap();
+    assert_eq!((gelesen.verkaeufer.name.len(), gelesen.ibans.len()), (4_000, 10));
+    assert_eq!(gelesen.zeilen[0].verkaeufer_nr, None);
+    let items = posten(&gelesen).unwrap();
+    let lengths = (items[0].bezeichnung.len(), items[0].langtext.as_ref().map(String::len));
+    assert_eq!(lengths, (255, None), "cut, both texts are the same");
+    let groups = "<TaxSubtotal><TaxableAmount>1</TaxableAmount></TaxSubtotal>".repeat(1_001);
+    let xml =
+        xml.replace("<LegalMonetaryTotal/>", &format!("<TaxTotal>{groups}</TaxTotal><LegalMonetaryTotal/>"));
+    assert!(posten(&read(xml.as_bytes()).unwrap()).is_err());
+}
+
 #[test]
 fn odd_files_that_hold_an_invoice_are_read() {
     for (name, bytes) in feindlich::odd() {

@@ -2,11 +2,14 @@
 
 use crate::db::tx::Tx;
 use crate::erechnung::Partei;
-use crate::erechnung::lesen::Gelesen;
+use crate::erechnung::lesen::{Gelesen, one_line};
 use crate::failure::Result;
 use crate::kunden::{self, Kunde, Merkmal};
 use crate::rules::error::{HintCode, Hints};
 use crate::tenants::firma;
+
+/// Longest name in a sentence, in characters.
+const SHOWN: usize = 100;
 
 /// The partner, and by what he was found.
 pub fn of(tx: &Tx<'_>, gelesen: &Gelesen, hints: &mut Hints) -> Result<Option<(Kunde, &'static str)>> {
@@ -90,7 +93,7 @@ pub fn check_receiver(tx: &Tx<'_>, gelesen: &Gelesen, hints: &mut Hints) -> Resu
     {
         let message = format!(
             "Die Rechnung ist an {} gerichtet, nicht an die eigene USt-IdNr. Bitte prüfen, ob sie für diese Firma ist.",
-            gelesen.kaeufer.name
+            one_line(&gelesen.kaeufer.name, SHOWN)
         );
         hints.add(HintCode::EmpfaengerPruefen, message);
     }

@@ -4,7 +4,8 @@
 use super::model::{Format, Gelesen, Steuergruppe, Summen, Unlesbar, Zeile, Zuschlag};
 use super::tree::Node;
 use super::values::{
-    BATCH, BEST_BEFORE, Values, attribute_day, compact, is_one_of, kategorie, owned, too_many_lines,
+    BATCH, BEST_BEFORE, MAX_ACCOUNTS, Values, attribute_day, compact, is_one_of, kategorie, number_of, owned,
+    too_many_lines,
 };
 use crate::erechnung::model::Partei;
 use crate::rules::fixed::Money;
@@ -12,15 +13,12 @@ use crate::rules::fixed::Money;
 /// The elements by which the two differ.
 pub struct Names {
     format: Format,
-    context: &'static str,
     document: &'static str,
     trade: &'static str,
     agreement: &'static str,
     delivery: &'static str,
     settlement: &'static str,
     summation: &'static str,
-    /// Number of another document.
-    reference: &'static str,
     /// Rate of a tax.
     percent: &'static str,
     line_agreement: &'static str,
@@ -32,14 +30,12 @@ pub struct Names {
 /// CII: root CrossIndustryInvoice.
 pub const CII: Names = Names {
     format: Format::Cii,
-    context: "ExchangedDocumentContext/GuidelineSpecifiedDocumentContextParameter/ID",
     document: "ExchangedDocument",
     trade: "SupplyChainTradeTransaction",
     agreement: "ApplicableHeaderTradeAgreement",
     delivery: "ApplicableHeaderTradeDelivery",
     settlement: "ApplicableHeaderTradeSettlement",
     summation: "SpecifiedTradeSettlementHeaderMonetarySummation",
-    reference: "IssuerAssignedID",
     percent: "RateApplicablePercent",
     line_agreement: "SpecifiedLineTradeAgreement",
     line_delivery: "SpecifiedLineTradeDelivery",
@@ -50,14 +46,12 @@ pub const CII: Names = Names {
 /// ZUGFeRD 1: root CrossIndustryDocument.
 pub const ZUGFERD_1: Names = Names {
     format: Format::Zugferd1,
-    context: "SpecifiedExchangedDocumentContext/GuidelineSpecifiedDocumentContextParameter/ID",
     document: "HeaderExchangedDocument",
     trade: "SpecifiedSupplyChainTradeTransaction",
     agreement: "ApplicableSupplyChainTradeAgreement",
     delivery: "ApplicableSupplyChainTradeDelivery",
     settlement: "ApplicableSupplyChainTradeSettlement",
     summation: "SpecifiedTradeSettlementMonetarySummation",
-    reference: "ID",
     percent: "ApplicablePercent",
     line_agreement: "SpecifiedSupplyChainTradeAgreement",
     line_delivery: "SpecifiedSupplyChainTradeDelivery",
@@ -86,7 +80,6 @@ pub fn read(root: Node<'_>, names: &Names) -> Result<Gelesen, Unlesbar> {
     let party = |name| agreement.find(name).map(party).unwrap_or_default();
     Ok(Gelesen {
         format: names.format,
-        profil: owned(root.text(names.context)),
         ist_gutschrift: typ.as_deref() == Some(CREDIT_NOTE),
         typ,
         nummer: owned(document.text("ID")),
@@ -96,9 +89,6 @@ pub fn read(root: Node<'_>, names: &Names) -> Result<Gelesen, Unlesbar> {
         lieferdatum: values.day(delivery, "ActualDeliverySupplyChainEvent/OccurrenceDateTime/DateTimeString"),
         leistung_von: values.day(period, "StartDateTime/DateTimeString"),
         leistung_bis: values.day(period, "EndDateTime/DateTimeString"),
-        bestellnummer: owned(
-            agreement.find("BuyerOrderReferencedDocument").and_then(|o| o.text(names.reference)),
-        ),
         zahlungsbedingung: owned(terms.text("Description")),
         verkaeufer: party("SellerTradeParty"),
         kaeufer: party("BuyerTradeParty"),
@@ -122,7 +112,7 @@ fn party(node: Node<'_>) -> Partei {
     let of_address = |field: &str| owned(node.text(&format!("{address}/{field}")));
     Partei {
         kennung: owned(node.text("ID")),
-        name: node.text("Name").unwrap_or_default().to_owned(),
+        name: owned(node.text("Name")).unwrap_or_default(),
         registernummer: owned(node.text("SpecifiedLegalOrganization/ID")),
         strasse: of_address("LineOne"),
         plz: of_address("PostcodeCode"),
@@ -138,7 +128,7 @@ fn party(node: Node<'_>) -> Partei {
 fn accounts(settlement: Node<'_>) -> Vec<String> {
     let means = settlement.all("SpecifiedTradeSettlementPaymentMeans");
     let ibans = means.filter_map(|means| means.text("PayeePartyCreditorFinancialAccount/IBANID"));
-    ibans.map(compact).collect()
+    ibans.take(MAX_ACCOUNTS).map(compact).collect()
 }
 
 fn lines(trade: Node<'_>, names: &Names, values: &mut Values) -> Result<Vec<Zeile>, Unlesbar> {
@@ -183,9 +173,9 @@ fn line(node: Node<'_>, names: &Names, values: &mut Values) -> Zeile {
         mwst_satz: values.number(taxed, names.percent),
         bezeichnung: owned(product.text("Name")),
         beschreibung: owned(product.text("Description")),
-        verkaeufer_nr: owned(product.text("SellerAssignedID")),
-        kaeufer_nr: owned(product.text("BuyerAssignedID")),
-        gtin: owned(product.text("GlobalID")),
+        verkaeufer_nr: number_of(product.text("SellerAssignedID")),
+        kaeufer_nr: number_of(product.text("BuyerAssignedID")),
+        gtin: number_of(product.text("GlobalID")),
         herkunftsland: owned(product.text("OriginTradeCountry/ID")),
         charge: owned(batch.or_else(|| attribute(BATCH))),
         mhd: attribute(BEST_BEFORE).and_then(attribute_day),

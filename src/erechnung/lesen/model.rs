@@ -44,8 +44,6 @@ impl Unlesbar {
 pub struct Gelesen {
     /// In which syntax it is written.
     pub format: Format,
-    /// BT-24: the rules that it claims to obey.
-    pub profil: Option<String>,
     /// BT-3: a number of UNTDID 1001.
     pub typ: Option<String>,
     /// A credit note: positive quantities are given back (type 381, UBL CreditNote).
@@ -64,8 +62,6 @@ pub struct Gelesen {
     pub leistung_von: Option<Day>,
     /// BT-74.
     pub leistung_bis: Option<Day>,
-    /// BT-13: number of the buyer's order.
-    pub bestellnummer: Option<String>,
     /// BT-20, in words.
     pub zahlungsbedingung: Option<String>,
     /// BG-4.

@@ -58,7 +58,7 @@ pub fn posten(gelesen: &Gelesen) -> Result<Vec<Posten>, Unlesbar> {
     } else {
         posten = of_sums(gelesen, sign);
     }
-    too_many_lines(posten.len())?;
+    too_many_lines(posten.len().max(gelesen.gruppen.len()))?;
     Ok(posten)
 }
 

@@ -3,7 +3,8 @@
 use super::model::{Format, Gelesen, Steuergruppe, Summen, Unlesbar, Zeile, Zuschlag};
 use super::tree::Node;
 use super::values::{
-    BATCH, BEST_BEFORE, Values, attribute_day, compact, is_one_of, kategorie, owned, too_many_lines,
+    BATCH, BEST_BEFORE, MAX_ACCOUNTS, Values, attribute_day, compact, is_one_of, kategorie, number_of, owned,
+    too_many_lines,
 };
 use crate::erechnung::model::Partei;
 use crate::rules::fixed::Money;
@@ -22,7 +23,6 @@ pub fn read(root: Node<'_>) -> Result<Gelesen, Unlesbar> {
     let means = root.all("PaymentMeans").filter_map(|means| means.text("PayeeFinancialAccount/ID"));
     Ok(Gelesen {
         format: Format::Ubl,
-        profil: owned(root.text("CustomizationID")),
         typ,
         ist_gutschrift: is_credit_note,
         nummer: owned(root.text("ID")),
@@ -32,11 +32,10 @@ pub fn read(root: Node<'_>) -> Result<Gelesen, Unlesbar> {
         lieferdatum: values.day(root, "Delivery/ActualDeliveryDate"),
         leistung_von: values.day(root, "InvoicePeriod/StartDate"),
         leistung_bis: values.day(root, "InvoicePeriod/EndDate"),
-        bestellnummer: owned(root.text("OrderReference/ID")),
         zahlungsbedingung: owned(root.text("PaymentTerms/Note")),
         verkaeufer: party("AccountingSupplierParty/Party"),
         kaeufer: party("AccountingCustomerParty/Party"),
-        ibans: means.map(compact).collect(),
+        ibans: means.take(MAX_ACCOUNTS).map(compact).collect(),
         zeilen,
         zuschlaege: allowances(root, &mut values),
         gruppen: groups(root, &mut values),
@@ -55,7 +54,7 @@ fn party(node: Node<'_>) -> Partei {
     let address = node.find("PostalAddress").unwrap_or_else(|| node.nothing());
     Partei {
         kennung: owned(node.text("PartyIdentification/ID")),
-        name: legal.or_else(|| node.text("PartyName/Name")).unwrap_or_default().to_owned(),
+        name: owned(legal.or_else(|| node.text("PartyName/Name"))).unwrap_or_default(),
         registernummer: owned(node.text("PartyLegalEntity/CompanyID")),
         strasse: owned(address.text("StreetName")),
         plz: owned(address.text("PostalZone")),
@@ -102,9 +101,9 @@ fn line(node: Node<'_>, quantity: &str, values: &mut Values) -> Zeile {
         mwst_satz: values.number(taxed, "Percent"),
         bezeichnung: owned(item.text("Name")),
         beschreibung: owned(item.text("Description")),
-        verkaeufer_nr: owned(item.text("SellersItemIdentification/ID")),
-        kaeufer_nr: owned(item.text("BuyersItemIdentification/ID")),
-        gtin: owned(item.text("StandardItemIdentification/ID")),
+        verkaeufer_nr: number_of(item.text("SellersItemIdentification/ID")),
+        kaeufer_nr: number_of(item.text("BuyersItemIdentification/ID")),
+        gtin: number_of(item.text("StandardItemIdentification/ID")),
         herkunftsland: owned(item.text("OriginCountry/IdentificationCode")),
         charge: owned(batch.or_else(|| attribute(BATCH))),
         mhd: expiry.or_else(|| attribute(BEST_BEFORE)).and_then(attribute_day),

@@ -106,9 +106,21 @@ pub fn too_many_lines(lines: usize) -> Result<(), Unlesbar> {
     Err(Unlesbar::datei(message))
 }
 
-/// A text of its own.
+/// Longest text that is kept, in characters: that of a description (D18).
+const MAX_TEXT: usize = 4_000;
+/// Longest number of an article, in characters (D18).
+const MAX_NUMBER: usize = 255;
+/// Accounts of an invoice that are kept.
+pub const MAX_ACCOUNTS: usize = 10;
+
+/// A text of its own, cut where it is longer than any text here.
 pub fn owned(text: Option<&str>) -> Option<String> {
-    text.map(str::to_owned)
+    text.map(|text| text.chars().take(MAX_TEXT).collect())
+}
+
+/// A number of an article; a text that is longer than any number is none.
+pub fn number_of(text: Option<&str>) -> Option<String> {
+    text.filter(|text| text.chars().nth(MAX_NUMBER).is_none()).map(str::to_owned)
 }
 
 /// The category of a tax (UNCL5305).
