@@ -29,17 +29,21 @@ pub enum Command {
         after_help = "Examples:\n  partnerd beleg erledigen RE-2026-00017 \\\n      --tenant \"Mühle Beispiel\""
     )]
     Erledigen(Numbers),
-    /// Write the PDF of a document: the newest upload, else its sheet; of an open one a draft
+    /// Write the PDF of a document
+    ///
+    /// It is the newest upload, else the sheet; of an open document a draft.
     #[command(
         after_help = "Examples:\n  partnerd beleg pdf RE-2026-00017 \\\n      --tenant \"Mühle Beispiel\" --out rechnung.pdf"
     )]
     Pdf(File),
-    /// Write the e-invoice of a final document (EN 16931, XML)
+    /// Write the e-invoice of a document (XML)
     #[command(
         after_help = "Examples:\n  partnerd beleg erechnung RE-2026-00017 \\\n      --tenant \"Mühle Beispiel\" --out rechnung.xml"
     )]
     Erechnung(File),
-    /// Say what a document lacks for its e-invoice; exit 1 where it lacks something
+    /// Say what an e-invoice would lack
+    ///
+    /// Exit 1 where it lacks something.
     #[command(
         visible_alias = "prüfen",
         override_usage = "partnerd beleg pruefen [OPTIONS]\n       --tenant <T> <NUMBER>...",
