@@ -151,7 +151,7 @@ fn list(connection: &Connection, selection: &Selection, csv: bool, terminal: &Te
             who(entry),
             entry.tenant.clone().unwrap_or_default(),
             entry.address.clone(),
-            milliseconds(entry),
+            if entry.command.is_none() { milliseconds(entry) } else { String::new() },
         ]
     })
 }
