@@ -311,7 +311,7 @@ fn what_a_dead_server_left_behind_is_shown() {
     let mill = server.company("Dritte");
     let id = segment(&mill);
     let journal = server.database.with_file_name("test.db-audit-journal-900");
-    let row = json!({"am": 1_783_677_600_000_i64, "request_id": "00000000-0000-7000-8000-000000000009",
+    let row = json!({"am": 1_783_677_600_000_i64, "request_id": "ffffffff-0000-7000-8000-000000000009",
         "key_id": null, "tenant_id": null, "adresse": "127.0.0.1", "methode": "GET", "route_id": null, "pfad": "/x",
         "status": 401, "dauer_us": 1, "bytes_ein": 0, "bytes_aus": 0, "subjekt": null, "anzahl": 1});
     let copy = server.database.with_file_name("dead.db");

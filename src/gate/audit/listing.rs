@@ -62,7 +62,8 @@ pub fn newest(connection: &Connection) -> Result<Option<Instant>> {
 }
 
 /// Hands the rows to `show`, the newest first: by when the request came, because reads and refusals are numbered only
-/// when the journal is taken in. Behind them come those that were kept when their days were dropped.
+/// when the journal is taken in; within a millisecond by their ids, which are made in order. Behind them come those that
+/// were kept when their days were dropped.
 pub fn entries(
     connection: &Connection,
     selection: &Selection,
@@ -97,7 +98,7 @@ fn entries_of(
          where (?1 is null or a.key_id = ?1 or a.befehl is not null and a.pfad like 'key ' || ?1 || ' %')
            and (?2 is null or a.tenant_id = ?2) and (?3 is null or a.status = ?3)
            and a.tag >= ?4 and (?5 is null or a.tag < ?5)
-         order by a.tag desc, a.am desc, a.lfd_nr desc limit ?6"
+         order by a.tag desc, a.am desc, a.request_id desc, a.lfd_nr desc limit ?6"
     ))?;
     let since = selection.since.map_or(i64::MIN, Day::number);
     let before = selection.before_day;
