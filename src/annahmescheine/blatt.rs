@@ -29,7 +29,7 @@ pub fn annahmeschein(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Blatt> {
         anschrift: anschrift.unwrap_or_default(),
         angaben: angaben(tx, schein, partner.map(|partner| partner.kundennr))?,
         abschnitte: abschnitte(schein)?,
-        aufdruck: None,
+        aufdruck: tenants::aufdruck(tx)?,
         erechnung: None,
     })
 }

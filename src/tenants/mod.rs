@@ -6,7 +6,7 @@ mod settings;
 pub mod testfirma;
 mod value;
 
-pub use absender::absender;
+pub use absender::{absender, aufdruck};
 pub use settings::{
     ChargeAutomatik, ERechnungspflicht, Einstellungen, Lagerbuchung, SETTINGS, Setting, Strenge,
     UnbekannteParameter, load,

@@ -28,7 +28,7 @@ pub fn wiegeschein(tx: &Tx<'_>, wiegung: &Wiegung) -> Result<Blatt> {
             Abschnitt::Text { ueberschrift: None, absaetze: wiegung.bemerkung.iter().cloned().collect() },
             Abschnitt::Unterschriften(["Wiegemeister", "Fahrer"].map(str::to_owned).to_vec()),
         ],
-        aufdruck: None,
+        aufdruck: tenants::aufdruck(tx)?,
         erechnung: None,
     })
 }

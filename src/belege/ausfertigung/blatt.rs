@@ -55,7 +55,7 @@ fn sheet(tx: &Tx<'_>, vorlage: &Vorlage<'_>) -> Result<Blatt> {
         anschrift,
         angaben: angaben(vorlage),
         abschnitte: abschnitte(vorlage)?,
-        aufdruck: None,
+        aufdruck: tenants::aufdruck(tx)?,
         erechnung: None,
     })
 }

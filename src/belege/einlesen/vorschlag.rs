@@ -215,9 +215,9 @@ fn item(
         einheit: posten.einheit.clone(),
         ep_netto: Some(posten.ep_netto),
         mwst_satz: posten.mwst_satz,
-        steuer_kategorie: posten.steuer_kategorie.filter(|kategorie| {
-            posten.mwst_satz.is_some_and(|satz| kategorie.fits(satz))
-        }),
+        steuer_kategorie: posten
+            .steuer_kategorie
+            .filter(|kategorie| posten.mwst_satz.is_some_and(|satz| kategorie.fits(satz))),
         rabatt_prozent: Some(posten.rabatt_prozent).filter(|rabatt| !rabatt.is_zero()),
         bezeichnung: Some(posten.bezeichnung.clone()),
         langtext: posten.langtext.clone(),
