@@ -15,7 +15,7 @@
 //! | [`listing`] | lists as JSON, written row by row as they are read |
 //! | [`http`] | the wire: sockets, heads and bodies, routing, JSON, the shapes of requests and answers |
 //! | [`gate`] | what every request passes: keys, limits, scopes, the log of all requests |
-//! | [`import`] | files of data from the command line: CSV and JSON, row by row |
+//! | [`import`] | files of data from the command line: CSV, JSON and spreadsheets, row by row |
 //! | [`steuersaetze`] … [`herkunft`] | the slices: one folder for each noun of the specification |
 //! | [`app`] | the whole: all routes, the description, midnight's work, check, backup and restore, the demo |
 //! | [`config`], [`cli`] | settings and commands |

@@ -20,7 +20,7 @@ use crate::http::param::Param;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Method, Route, Write};
 use crate::http::shape::Answer;
-use crate::import::{Import, check};
+use crate::import::Import;
 use crate::rules::error::{Code, required};
 use crate::rules::scope::Scope;
 use crate::waage::Storno;
@@ -33,11 +33,8 @@ use sql::Auswahl;
 const WHAT: &str = "Diesen Annahmeschein";
 
 /// What can be imported into this slice.
-pub const IMPORTS: &[Import] = &[Import {
-    kind: "annahmescheine",
-    check: check::<model::AnnahmescheinZeile>,
-    run: import::annahmeschein,
-}];
+pub const IMPORTS: &[Import] =
+    &[Import::of::<model::AnnahmescheinZeile>("annahmescheine", &[&["belegnummer"]], import::annahmeschein)];
 
 /// Routes of this slice.
 pub const ROUTES: &[Route] = &[

@@ -24,7 +24,7 @@ use crate::http::param::Param;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Method, Route, Write};
 use crate::http::shape::Answer;
-use crate::import::{Import, check};
+use crate::import::Import;
 use crate::rules::scope::Scope;
 
 const READ: Access = Access::Scope(Scope::ArtikelRead);
@@ -33,9 +33,13 @@ const WHAT: &str = "Diesen Artikel";
 
 /// What can be imported into this slice.
 pub const IMPORTS: &[Import] = &[
-    Import { kind: "artikelgruppen", check: check::<import::GruppeZeile>, run: import::gruppe },
-    Import { kind: "artikel", check: check::<import::ArtikelZeile>, run: import::artikel },
-    Import { kind: "staffelpreise", check: check::<import::StaffelZeile>, run: import::staffelpreis },
+    Import::of::<import::GruppeZeile>("artikelgruppen", &[&["kuerzel"], &["name"]], import::gruppe),
+    Import::of::<import::ArtikelZeile>("artikel", &[&["artikelnummer"]], import::artikel),
+    Import::of::<import::StaffelZeile>(
+        "staffelpreise",
+        &[&["artikelnummer", "ab_menge"]],
+        import::staffelpreis,
+    ),
 ];
 
 /// Routes of this slice.

@@ -9,14 +9,14 @@ use crate::eingabe;
 use crate::failure::Result;
 use crate::http::json::Json;
 use crate::http::wire::{At, FromJson, Int, Text};
-use crate::import::{Import, Upserted, check};
+use crate::import::{Import, Upserted};
 use crate::kunden;
 use crate::rules::day::Day;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
 
 /// What can be imported into this slice.
 pub const IMPORTS: &[Import] =
-    &[Import { kind: "biozertifikate", check: check::<BiozertifikatZeile>, run: import }];
+    &[Import::of::<BiozertifikatZeile>("biozertifikate", &[&["id"], &["nummer"]], import)];
 
 eingabe! {
     /// A row of biozertifikate; its key is the id where given, else the nummer. `partner` is a

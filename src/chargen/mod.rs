@@ -21,7 +21,7 @@ pub use stock::{
 use crate::http::param::Param;
 use crate::http::route::{Access, Method, Route};
 use crate::http::shape::Answer;
-use crate::import::{Import, check};
+use crate::import::Import;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
 use model::{ChargeAngelegt, ChargeChange, ChargeGeaendert, ChargeVerlaufseintrag, NewCharge};
@@ -31,7 +31,7 @@ const READ: Access = Access::Scope(Scope::ChargenRead);
 
 /// What can be imported into this slice.
 pub const IMPORTS: &[Import] =
-    &[Import { kind: "chargen", check: check::<model::ChargeZeile>, run: import::charge }];
+    &[Import::of::<model::ChargeZeile>("chargen", &[&["artikelnummer", "charge_nr"]], import::charge)];
 
 /// Routes of this slice.
 pub const ROUTES: &[Route] = &[

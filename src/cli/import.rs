@@ -4,7 +4,7 @@ mod dsfinvk;
 mod parts;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use parts::{Counts, Source, refuse_too_many, store_parts};
+use parts::{Counts, Source, Stop, Work, refuse_too_many, store_parts};
 use rusqlite::Connection;
 
 use super::database::{find_tenant, now, open};
@@ -15,10 +15,11 @@ use crate::db::TenantId;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Failure;
 use crate::http::json::Json;
-use crate::http::wire::At;
-use crate::import::ImportKind;
-use crate::import::file::{Rows, bytes, decode, read};
-use crate::rules::error::Hints;
+use crate::http::wire::Decimal;
+use crate::import::check::{Mistakes, check, decide_decimal, mistake, unused};
+use crate::import::file::{Document, Rows};
+use crate::import::{Groups, ImportKind};
+use crate::rules::error::{HintCode, Hints};
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -27,6 +28,30 @@ pub struct Arguments {
     kind: What,
     #[command(flatten)]
     source: Source,
+    /// The sheet of a spreadsheet; the first one unless named
+    #[arg(long, value_name = "NAME")]
+    sheet: Option<String>,
+    /// What separates decimals in a table, where it cannot be told
+    #[arg(long)]
+    decimal: Option<Sign>,
+}
+
+/// What separates decimals.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Sign {
+    /// 24.860 is 24860
+    Comma,
+    /// 24.860 is 24,86
+    Point,
+}
+
+impl Sign {
+    fn decimal(self) -> Decimal {
+        match self {
+            Sign::Comma => Decimal::Comma,
+            Sign::Point => Decimal::Point,
+        }
+    }
 }
 
 /// What a file holds.
@@ -40,77 +65,74 @@ enum What {
 
 /// Reads a kind by its name; another one is wrong usage.
 fn what() -> impl TypedValueParser<Value = What> {
-    let names = imports().map(ImportKind::name).chain([dsfinvk::KIND]);
+    let names = imports().map(|kind| kind.rows().kind).chain([dsfinvk::KIND]);
     PossibleValuesParser::new(names)
-        .map(|name| imports().find(|kind| kind.name() == name).map_or(What::Dsfinvk, What::Rows))
+        .map(|name| imports().find(|kind| kind.rows().kind == name).map_or(What::Dsfinvk, What::Rows))
 }
 
 /// Reads and checks the file, then stores it: all of it or nothing.
 pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
-    let Arguments { kind, source } = arguments;
+    let Arguments { kind, source, sheet, decimal } = arguments;
     let kind = match *kind {
         What::Rows(kind) => kind,
+        What::Dsfinvk if sheet.is_some() || decimal.is_some() => {
+            return Err("--sheet and --decimal are not for dsfinvk".to_owned());
+        }
         What::Dsfinvk => return dsfinvk::run(source, config, terminal),
     };
-    let text = decode(&bytes(&source.file)?);
-    let in_file = |complaint: String| format!("{}: {complaint}", source.file.display());
-    let rows = read(&text).map_err(in_file)?;
-    refuse_too_many(rows.rows.len(), source)?;
+    let in_file = |complaint: String| format!("{}: {complaint}. Nothing was stored.", source.file.display());
+    let waiting = terminal.waiting();
+    waiting.at("reading");
+    let document = Document::open(&source.file, sheet.as_deref()).map_err(in_file)?;
+    let mut rows = document.rows().map_err(in_file)?;
+    waiting.at("checking");
+    let unused = unused(kind, &mut rows);
+    if !unused.is_empty() {
+        terminal.say(&format!("Columns that were not used: {}", unused.join(", ")));
+    }
+    refuse_too_many(rows.len(), source)?;
+    decide_decimal(kind, &mut rows, decimal.map(Sign::decimal)).map_err(in_file)?;
+    let mut mistakes = Mistakes::default();
+    check(kind, &rows, &mut mistakes);
+    if let Some(text) = mistakes.text() {
+        return Err(format!("{} has mistakes:\n{text}\nNothing was stored.", source.file.display()));
+    }
+    let groups = kind.groups(&rows).map_err(in_file)?;
+    drop(waiting);
     let mut connection = open(config)?;
     let tenant = find_tenant(&connection, &source.tenant)?.id;
-    check(kind, &rows)?;
-    let groups = kind.groups(&rows).map_err(in_file)?;
-    store_parts(
-        &mut connection,
-        source,
-        terminal,
-        &groups,
-        Vec::len,
-        kind.name(),
-        |connection, part, hints, bar| {
-            store_all(connection, tenant, kind, &rows, part, hints, |stored| bar.inc(stored))
-        },
-    )
+    let size = |group| match &groups {
+        Groups::Each(_) => 1,
+        Groups::Of(groups) => groups.get(group).map_or(0, Vec::len),
+    };
+    let work = Work {
+        groups: groups.count(),
+        size: &size,
+        hide: Some(HintCode::UnbekanntesFeld),
+        kind: kind.rows().kind,
+    };
+    store_parts(&mut connection, source, terminal, &work, |connection, group, hints| {
+        store_group(connection, tenant, kind, &rows, &groups.rows(group), hints)
+    })
 }
 
-/// Stores groups of rows within a transaction; the first that is refused ends it.
-pub fn store_all(
+/// Stores rows that belong together, within a transaction.
+pub fn store_group(
     connection: &Connection,
     tenant: TenantId,
     kind: ImportKind,
     rows: &Rows<'_>,
-    groups: &[Vec<usize>],
+    group: &[usize],
     hints: &mut Hints,
-    each: impl Fn(u64),
-) -> Result<Counts, String> {
-    let mut counts = Counts::default();
-    for group in groups {
-        let (lines, group): (Vec<usize>, Vec<&Json<'_>>) =
-            group.iter().filter_map(|at| rows.rows.get(*at)).map(|(line, row)| (*line, row)).unzip();
-        let tx = WriteTx::new(Tx::new(connection, tenant, now()), None);
-        let stored = kind.store(&tx, &group, &mut At::row(hints, rows.tabular));
-        let stored = stored.map_err(|(at, failure)| {
-            at_line(lines.get(at).copied().unwrap_or_default(), sentence(failure))
-        })?;
-        counts.count(&stored);
-        each(stored.len() as u64);
-    }
-    Ok(counts)
-}
-
-/// Checks all types before the write lock is taken.
-fn check(kind: ImportKind, rows: &Rows<'_>) -> Result<(), String> {
-    for (line, row) in &rows.rows {
-        let mut hints = Hints::default();
-        let checked = kind.check(row, &mut At::row(&mut hints, rows.tabular));
-        checked.map_err(|refusal| {
-            let complaint = at_line(*line, sentence(Failure::Refused(refusal)));
-            format!("{complaint} Nothing was stored.")
-        })?;
-    }
-    Ok(())
-}
-
-fn at_line(line: usize, complaint: String) -> String {
-    format!("line {line}: {complaint}")
+) -> Result<Counts, Stop> {
+    let read: Vec<Json<'_>> = group.iter().map(|at| rows.row(*at)).collect();
+    let tx = WriteTx::new(Tx::new(connection, tenant, now()), None);
+    let stored = kind.store(&tx, &read.iter().collect::<Vec<_>>(), &mut rows.at(hints));
+    let stored = stored.map_err(|(at, failure)| match (failure, read.get(at)) {
+        (Failure::Refused(refusal), Some(row)) => {
+            Stop::Refused(mistake(group.get(at).map_or(0, |at| rows.line(*at)), row, &refusal))
+        }
+        (failure, _) => Stop::Failed(sentence(failure)),
+    })?;
+    Ok(Counts::of(&stored))
 }

@@ -1,32 +1,37 @@
-//! Reading a file to import: JSON (an array of objects, or one object a line) or CSV.
+//! Reading a file to import: JSON (an array of objects, or one object a line), CSV, or a spreadsheet.
 
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-use csv::ReaderBuilder;
 use encoding_rs::WINDOWS_1252;
 use serde_json::value::RawValue;
 
+pub use super::complaint::Complaint;
+use super::table::{self, NUMBER, Place, Scanner, Table};
+use super::workbook;
 use crate::http::json::Json;
-use crate::rules::text::shown;
+use crate::http::wire::{At, Cells, Decimal};
+use crate::rules::error::Hints;
 
 /// Largest file in bytes.
 pub const MAX_FILE: u64 = 1 << 30;
 
-/// Longest row of CSV in bytes.
-const MAX_RECORD: usize = 1 << 20;
-
-/// The rows of a file, each with the line it begins on.
-pub struct Rows<'f> {
-    /// Rows as JSON objects; the cells of CSV are strings.
-    pub rows: Vec<(usize, Json<'f>)>,
-    /// The file is CSV: numbers and days in cells may be German.
-    pub tabular: bool,
+/// A file as text, and what must be known to read it.
+pub struct Document {
+    text: String,
+    /// Lines of the records of a sheet; none of other files.
+    lines: Option<Vec<u32>>,
 }
 
-/// A sentence for a person: which line, and what is wrong there.
-pub type Complaint = String;
+/// The rows of a file. They are read anew each time somebody asks, so that they take little more than their text.
+pub struct Rows<'f> {
+    text: &'f str,
+    rows: Vec<Place>,
+    table: Option<(Vec<Option<String>>, u8)>,
+    /// How the values of a row are written.
+    pub cells: Cells,
+}
 
 /// Opens a file to import. A pipe or a device is refused before it is opened: it may never begin, or never end (D22).
 pub fn open(path: &Path) -> Result<File, Complaint> {
@@ -38,7 +43,7 @@ pub fn open(path: &Path) -> Result<File, Complaint> {
 }
 
 /// The bytes of a file of [`MAX_FILE`] at most.
-pub fn bytes(path: &Path) -> Result<Vec<u8>, Complaint> {
+fn bytes(path: &Path) -> Result<Vec<u8>, Complaint> {
     let mut bytes = Vec::new();
     let read = open(path)?.take(MAX_FILE + 1).read_to_end(&mut bytes);
     match read.map_err(|error| format!("{} cannot be read: {error}", path.display()))? {
@@ -49,92 +54,175 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, Complaint> {
     }
 }
 
-/// The text of a file: UTF-8 with or without BOM, else Windows-1252 as Excel writes it.
-pub fn decode(bytes: &[u8]) -> String {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    match std::str::from_utf8(bytes) {
-        Ok(text) => text.to_owned(),
-        Err(_) => WINDOWS_1252.decode_without_bom_handling(bytes).0.into_owned(),
+impl Document {
+    /// Reads a file; `sheet` names the sheet of a spreadsheet that is wanted.
+    pub fn open(path: &Path, sheet: Option<&str>) -> Result<Document, Complaint> {
+        let bytes = bytes(path)?;
+        if workbook::is_zip(&bytes) {
+            let read = workbook::read(&bytes, sheet)?;
+            return Ok(Document { text: read.text, lines: Some(read.lines) });
+        }
+        if sheet.is_some() {
+            return Err("only a spreadsheet has sheets: leave --sheet out".to_owned());
+        }
+        Ok(Document { text: decode(bytes)?, lines: None })
+    }
+
+    /// A text that came with the program.
+    pub fn of_text(text: &str) -> Document {
+        Document { text: text.to_owned(), lines: None }
+    }
+
+    /// The rows: JSON when the text begins like JSON, else those of a table.
+    pub fn rows(&self) -> Result<Rows<'_>, Complaint> {
+        let text = self.text.strip_prefix('\u{feff}').unwrap_or(&self.text);
+        let json = |rows| Ok(Rows { text, rows, table: None, cells: Cells::Json });
+        match text.trim_start().as_bytes().first() {
+            None => Err("the file is empty".to_owned()),
+            Some(b'[') if self.lines.is_none() => json(json_array(text)?),
+            Some(b'{') if self.lines.is_none() => json(json_lines(text)?),
+            Some(_) => {
+                let header = text
+                    .lines()
+                    .find(|line| !line.trim().is_empty() && !line.trim_start_matches('"').starts_with("# "));
+                let separator = match self.lines {
+                    Some(_) => b';',
+                    None => table::separator(header.unwrap_or_default()),
+                };
+                let Table { columns, rows, separator } = table::read(text, separator, self.lines.as_deref())?;
+                Ok(Rows {
+                    text,
+                    rows,
+                    table: Some((columns, separator)),
+                    cells: Cells::Table(Decimal::Comma),
+                })
+            }
+        }
     }
 }
 
-/// The rows of a text: JSON when it begins like JSON, else CSV.
-pub fn read(text: &str) -> Result<Rows<'_>, Complaint> {
-    match text.trim_start().as_bytes().first() {
-        None => Err("the file is empty".to_owned()),
-        Some(b'[') => Ok(Rows { rows: json_array(text)?, tabular: false }),
-        Some(b'{') => Ok(Rows { rows: json_lines(text)?, tabular: false }),
-        Some(_) => Ok(Rows { rows: csv_rows(text)?, tabular: true }),
+/// The text of a file: UTF-8, else Windows-1252 as Excel writes it, but never both (D22).
+pub fn decode(bytes: Vec<u8>) -> Result<String, Complaint> {
+    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") || bytes.contains(&0) {
+        return Err("this is no text in UTF-8 or Windows-1252: save it as \"CSV UTF-8\"".to_owned());
+    }
+    let bytes = match String::from_utf8(bytes) {
+        Ok(text) => return Ok(text),
+        Err(error) => error.into_bytes(),
+    };
+    let (mut line, mut utf8, mut other) = (1, None, None);
+    for chunk in bytes.utf8_chunks() {
+        for byte in chunk.valid().bytes() {
+            match byte {
+                b'\n' => line += 1,
+                byte if !byte.is_ascii() => utf8 = utf8.or(Some(line)),
+                _ => {}
+            }
+        }
+        if !chunk.invalid().is_empty() {
+            other = other.or(Some(line));
+        }
+    }
+    match (utf8, other) {
+        (Some(utf8), Some(other)) => Err(format!(
+            "line {other}: a letter that is no UTF-8, but line {utf8} is UTF-8: two encodings are mixed; save the file as \"CSV UTF-8\""
+        )),
+        _ => Ok(WINDOWS_1252.decode_without_bom_handling(&bytes).0.into_owned()),
     }
 }
 
-fn json_array(text: &str) -> Result<Vec<(usize, Json<'_>)>, Complaint> {
+impl Rows<'_> {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The line on which a row begins.
+    pub fn line(&self, at: usize) -> u32 {
+        self.rows.get(at).map_or(0, |place| place.line)
+    }
+
+    /// Where the fields of a row are read.
+    pub fn at<'h>(&self, hints: &'h mut Hints) -> At<'h> {
+        At::row(hints, self.cells)
+    }
+
+    /// A row as a JSON object; the cells of a table are strings, the numbers of a spreadsheet numbers.
+    pub fn row(&self, at: usize) -> Json<'_> {
+        let Some(text) =
+            self.rows.get(at).and_then(|place| self.text.get(place.start as usize..place.end as usize))
+        else {
+            return Json::Null;
+        };
+        let Some((columns, separator)) = &self.table else {
+            // It was read once already.
+            return Json::parse(text.as_bytes()).unwrap_or(Json::Null);
+        };
+        let mut cells = Vec::with_capacity(columns.len());
+        let read = Scanner::new(text, *separator).next(&mut cells);
+        if read.is_err() {
+            return Json::Null;
+        }
+        let named = columns.iter().zip(cells).filter_map(|(name, cell)| Some((name.as_deref()?, cell)));
+        let members = named.filter(|(_, cell)| !cell.trim().is_empty());
+        Json::Object(members.map(|(name, cell)| (name.into(), value(cell))).collect())
+    }
+
+    /// Keeps the columns with these names; the names of the others. Rows of JSON keep theirs, and say what they are.
+    pub fn keep(&mut self, fields: &[&str]) -> Vec<String> {
+        let mut unused = Vec::new();
+        let Some((columns, _)) = &mut self.table else { return unused };
+        for (at, column) in columns.iter_mut().enumerate() {
+            if let Some(name) = column.take_if(|name| !fields.contains(&name.as_str())) {
+                unused.push(if name.is_empty() { format!("the {}. (without a name)", at + 1) } else { name });
+            }
+        }
+        unused
+    }
+}
+
+/// The value of a cell.
+fn value(cell: std::borrow::Cow<'_, str>) -> Json<'_> {
+    match cell {
+        std::borrow::Cow::Borrowed(text) if text.starts_with(NUMBER) => {
+            Json::Number(text.trim_start_matches(NUMBER))
+        }
+        cell => Json::String(cell),
+    }
+}
+
+fn json_array(text: &str) -> Result<Vec<Place>, Complaint> {
     let elements: Vec<&RawValue> = serde_json::from_str(text)
         .map_err(|error| format!("line {}, column {}: this is no JSON", error.line(), error.column()))?;
     let start = text.as_ptr() as usize;
     let mut lines = LineCounter::new(text);
     let rows = elements.into_iter().map(|element| {
-        let line = lines.line_at(element.get().as_ptr() as usize - start);
-        Ok((line, json_object(element.get(), line)?))
+        let at = element.get().as_ptr() as usize - start;
+        json_object(element.get(), lines.line_at(at), at)
     });
     rows.collect()
 }
 
-fn json_lines(text: &str) -> Result<Vec<(usize, Json<'_>)>, Complaint> {
+fn json_lines(text: &str) -> Result<Vec<Place>, Complaint> {
+    let start = text.as_ptr() as usize;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    lines.map(|(at, line)| Ok((at + 1, json_object(line, at + 1)?))).collect()
+    lines.map(|(at, line)| json_object(line, at + 1, line.as_ptr() as usize - start)).collect()
 }
 
-fn json_object(text: &str, line: usize) -> Result<Json<'_>, Complaint> {
+/// The place of a row that is a JSON object.
+fn json_object(text: &str, line: usize, start: usize) -> Result<Place, Complaint> {
     match Json::parse(text.as_bytes()) {
-        Ok(object @ Json::Object(_)) => Ok(object),
+        Ok(Json::Object(_)) => {
+            Ok(Place { line: line as u32, start: start as u32, end: (start + text.len()) as u32 })
+        }
         Ok(_) => Err(format!("line {line}: a row must be a JSON object")),
         Err(message) => Err(format!("line {line}: {message}")),
     }
-}
-
-fn csv_rows(text: &str) -> Result<Vec<(usize, Json<'static>)>, Complaint> {
-    let header = text.lines().next().unwrap_or_default();
-    let mut reader =
-        ReaderBuilder::new().delimiter(separator(header)).flexible(true).from_reader(text.as_bytes());
-    let names: Vec<String> = reader
-        .headers()
-        .map_err(|error| format!("line 1: {error}"))?
-        .iter()
-        .map(|name| name.trim().to_lowercase())
-        .collect();
-    if let Some(doubled) = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
-        return Err(format!("line 1: the column {} stands there twice", shown(doubled.1)));
-    }
-    let mut rows = Vec::new();
-    let mut lines = LineCounter::new(text);
-    for record in reader.records() {
-        let record = record.map_err(|error| error.to_string())?;
-        let start = record.position().map_or(0, |position| position.byte() as usize);
-        let line = lines.line_at(start);
-        if record.len() > names.len() {
-            return Err(format!("line {line}: {} cells, but {} columns", record.len(), names.len()));
-        }
-        if record.as_slice().len() > MAX_RECORD {
-            return Err(format!("line {line}: longer than {MAX_RECORD} bytes"));
-        }
-        if record.iter().all(|cell| cell.trim().is_empty()) {
-            continue;
-        }
-        let cells = names.iter().zip(record.iter());
-        let members = cells.map(|(name, cell)| (name.clone().into(), Json::String(cell.to_owned().into())));
-        rows.push((line, Json::Object(members.collect())));
-    }
-    Ok(rows)
-}
-
-/// The separator that the header has most of: semicolon, comma or tabulator.
-pub fn separator(header: &str) -> u8 {
-    let count = |separator: &u8| header.bytes().filter(|byte| byte == separator).count();
-    [b';', b',', b'\t']
-        .into_iter()
-        .max_by_key(|separator| (count(separator), *separator == b';'))
-        .unwrap_or(b';')
 }
 
 /// Counts lines on the way through a text.
@@ -165,9 +253,11 @@ mod tests {
     use super::*;
 
     fn names_and_values(text: &str) -> Vec<(usize, String)> {
-        let rows = read(text).unwrap().rows;
-        rows.into_iter()
-            .map(|(line, row)| {
+        let document = Document::of_text(text);
+        let rows = document.rows().unwrap();
+        (0..rows.len())
+            .map(|at| {
+                let (line, row) = (rows.line(at) as usize, rows.row(at));
                 let Json::Object(members) = row else { panic!("{row:?}") };
                 let texts = members.iter().map(|(name, value)| match value {
                     Json::String(text) => format!("{name}={text}"),
@@ -206,15 +296,22 @@ mod tests {
             ("{\"a\":1}\n{\"a\":1,\"a\":2}", "line 2: Das Feld \"a\" kommt doppelt vor."),
             ("a;a\n1;2", "line 1: the column a stands there twice"),
             ("a;b\n1;2;3", "line 2: 3 cells, but 2 columns"),
+            ("a;b\n1", "line 2: 1 cells, but 2 columns"),
+            ("a;b\n\"1;2\n3;4\n", "line 2: the quotation mark before \"1;2 …\" is never closed"),
+            ("a;b\n\"1\"x;2\n", "line 2: the cell \"1\" goes on behind its closing quotation mark"),
         ];
         for (text, expected) in table {
-            assert_eq!(read(text).map(|rows| rows.rows.len()), Err(expected.to_owned()), "{text}");
+            let document = Document::of_text(text);
+            assert_eq!(document.rows().map(|rows| rows.len()), Err(expected.to_owned()), "{text}");
         }
     }
 
     #[test]
     fn excel_files_are_read_as_what_they_are() {
-        assert_eq!(decode(b"\xef\xbb\xbfM\xc3\xbcller"), "Müller");
-        assert_eq!(decode(b"M\xfcller \x80"), "Müller €");
+        assert_eq!(decode(b"M\xc3\xbcller".to_vec()).unwrap(), "Müller");
+        assert_eq!(decode(b"M\xfcller \x80".to_vec()).unwrap(), "Müller €");
+        let mixed = decode(b"a\nM\xc3\xbcller\nM\xfcller\n".to_vec()).unwrap_err();
+        assert!(mixed.starts_with("line 3: "), "{mixed}");
+        assert!(decode(b"\xff\xfea\0".to_vec()).is_err());
     }
 }

@@ -1,7 +1,13 @@
-//! Import of master data (D22): what a kind of import is, and reading the file.
+//! Import of master data (D22): what a kind of import is, reading the file, and what is wrong with it.
 //! The slices say what a row is; `app::imports` joins them.
 
+pub mod check;
+mod complaint;
 pub mod file;
+mod ods;
+mod sheet;
+pub mod table;
+mod workbook;
 
 use crate::db::tx::WriteTx;
 use crate::failure::{Failure, Result};
@@ -24,13 +30,24 @@ pub enum Upserted {
 /// Stores a row, which is a JSON object whatever the file was.
 pub type ImportRow = fn(&WriteTx<'_>, &Json<'_>, &mut At<'_>) -> Result<Upserted>;
 
+/// What can be said of the rows of a kind without a database.
+#[derive(Clone, Copy)]
+pub struct RowImport {
+    /// Its name on the command line.
+    pub kind: &'static str,
+    /// The columns that are read.
+    pub fields: &'static [&'static str],
+    /// The columns that name a record: the first of these keys of which a row has the first column.
+    pub keys: &'static [&'static [&'static str]],
+    /// Checks the types of a row.
+    pub check: fn(&Json<'_>, &mut At<'_>) -> Checked<()>,
+}
+
 /// A kind of import.
 #[derive(Clone, Copy)]
 pub struct Import {
-    /// Its name on the command line.
-    pub kind: &'static str,
-    /// Checks the types of a row; needs no database.
-    pub check: fn(&Json<'_>, &mut At<'_>) -> Checked<()>,
+    /// Its rows.
+    pub rows: RowImport,
     /// Stores a row.
     pub run: ImportRow,
 }
@@ -42,10 +59,8 @@ pub type Stored = std::result::Result<Vec<Upserted>, (usize, Failure)>;
 /// A kind of import some of whose rows belong together, as the lines of a receipt.
 #[derive(Clone, Copy)]
 pub struct GroupImport {
-    /// Its name on the command line.
-    pub kind: &'static str,
-    /// Checks the types of a row; needs no database.
-    pub check: fn(&Json<'_>, &mut At<'_>) -> Checked<()>,
+    /// Its rows.
+    pub rows: RowImport,
     /// Which rows belong together, by their place in the file.
     pub groups: fn(&Rows<'_>) -> std::result::Result<Vec<Vec<usize>>, Complaint>,
     /// Stores rows that belong together.
@@ -61,28 +76,64 @@ pub enum ImportKind {
     Groups(&'static GroupImport),
 }
 
+/// Which rows are stored at once.
+pub enum Groups {
+    /// Each by itself; so many.
+    Each(usize),
+    /// Several, by their place in the file.
+    Of(Vec<Vec<usize>>),
+}
+
+impl RowImport {
+    /// Rows of type `T`.
+    pub const fn of<T: FromJson>(kind: &'static str, keys: &'static [&'static [&'static str]]) -> RowImport {
+        RowImport { kind, fields: T::FIELDS, keys, check: |row, at| T::from_json(row, at).map(drop) }
+    }
+}
+
+impl Import {
+    /// A kind whose rows are of type `T`.
+    pub const fn of<T: FromJson>(
+        kind: &'static str,
+        keys: &'static [&'static [&'static str]],
+        run: ImportRow,
+    ) -> Import {
+        Import { rows: RowImport::of::<T>(kind, keys), run }
+    }
+}
+
+impl Groups {
+    /// How many groups there are.
+    pub fn count(&self) -> usize {
+        match self {
+            Groups::Each(rows) => *rows,
+            Groups::Of(groups) => groups.len(),
+        }
+    }
+
+    /// The rows of a group, by their place in the file.
+    pub fn rows(&self, group: usize) -> Vec<usize> {
+        match self {
+            Groups::Each(_) => vec![group],
+            Groups::Of(groups) => groups.get(group).cloned().unwrap_or_default(),
+        }
+    }
+}
+
 impl ImportKind {
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
+    /// What can be said of its rows.
+    pub fn rows(self) -> &'static RowImport {
         match self {
-            ImportKind::Rows(import) => import.kind,
-            ImportKind::Groups(import) => import.kind,
+            ImportKind::Rows(import) => &import.rows,
+            ImportKind::Groups(import) => &import.rows,
         }
     }
 
-    /// Checks the types of a row; needs no database.
-    pub fn check(self, row: &Json<'_>, at: &mut At<'_>) -> Checked<()> {
+    /// Which rows are stored at once.
+    pub fn groups(self, rows: &Rows<'_>) -> std::result::Result<Groups, Complaint> {
         match self {
-            ImportKind::Rows(import) => (import.check)(row, at),
-            ImportKind::Groups(import) => (import.check)(row, at),
-        }
-    }
-
-    /// Which rows are stored at once, by their place in the file.
-    pub fn groups(self, rows: &Rows<'_>) -> std::result::Result<Vec<Vec<usize>>, Complaint> {
-        match self {
-            ImportKind::Rows(_) => Ok((0..rows.rows.len()).map(|at| vec![at]).collect()),
-            ImportKind::Groups(import) => (import.groups)(rows),
+            ImportKind::Rows(_) => Ok(Groups::Each(rows.len())),
+            ImportKind::Groups(import) => (import.groups)(rows).map(Groups::Of),
         }
     }
 
@@ -98,9 +149,4 @@ impl ImportKind {
             }
         }
     }
-}
-
-/// The check of a kind whose rows are of type `T`.
-pub fn check<T: FromJson>(row: &Json<'_>, at: &mut At<'_>) -> Checked<()> {
-    T::from_json(row, at).map(drop)
 }

@@ -29,9 +29,10 @@ pub fn groups(rows: &Rows<'_>) -> std::result::Result<Vec<Vec<usize>>, Complaint
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut known: HashMap<Key, usize> = HashMap::new();
     let mut named_by: HashMap<String, (bool, bool)> = HashMap::new();
-    for (at, (line, row)) in rows.rows.iter().enumerate() {
+    for at in 0..rows.len() {
+        let line = rows.line(at);
         let mut hints = Hints::default();
-        let zeile = BarverkaufZeile::from_json(row, &mut At::row(&mut hints, rows.tabular));
+        let zeile = BarverkaufZeile::from_json(&rows.row(at), &mut rows.at(&mut hints));
         let zeile = zeile.map_err(|refusal| format!("line {line}: {}", refusal.message))?;
         let (bon_id, kasse_id) = (zeile.bon_id, zeile.kasse_id);
         let bon_nr = zeile.bon_nr;

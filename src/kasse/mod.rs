@@ -18,7 +18,7 @@ use crate::http::param::Param;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Route};
 use crate::http::shape::Answer;
-use crate::import::{GroupImport, check};
+use crate::import::{GroupImport, RowImport};
 use crate::rules::error::{Code, Refusal};
 use crate::rules::scope::Scope;
 use model::Barverkauf;
@@ -26,8 +26,7 @@ use sql::Auswahl;
 
 /// What can be imported into this slice.
 pub const IMPORTS: &[GroupImport] = &[GroupImport {
-    kind: "barverkaeufe",
-    check: check::<model::BarverkaufZeile>,
+    rows: RowImport::of::<model::BarverkaufZeile>("barverkaeufe", &[&["id"]]),
     groups: import::groups,
     run: import::bon,
 }];

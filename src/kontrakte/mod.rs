@@ -17,7 +17,7 @@ use crate::http::param::Param;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Route};
 use crate::http::shape::Answer;
-use crate::import::{Import, check};
+use crate::import::Import;
 use crate::listing::Listing;
 use crate::rules::scope::Scope;
 use model::Kontrakt;
@@ -25,7 +25,7 @@ use sql::Auswahl;
 
 /// What can be imported into this slice.
 pub const IMPORTS: &[Import] =
-    &[Import { kind: "kontrakte", check: check::<model::KontraktZeile>, run: import::kontrakt }];
+    &[Import::of::<model::KontraktZeile>("kontrakte", &[&["kontrakt_nr"]], import::kontrakt)];
 
 /// Routes of this slice.
 pub const ROUTES: &[Route] = &[Route::get(

@@ -18,7 +18,7 @@ use crate::anhaenge::{Anhang, AnhangAngelegt, NewAnhang};
 use crate::http::param::Param;
 use crate::http::route::{Access, Method, Route};
 use crate::http::shape::Answer;
-use crate::import::{Import, check};
+use crate::import::Import;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
 use model::{KundeAngelegt, KundeChange, KundeGeaendert};
@@ -26,8 +26,11 @@ use model::{KundeAngelegt, KundeChange, KundeGeaendert};
 const READ: Access = Access::Scope(Scope::KundenRead);
 
 /// What can be imported into this slice.
-pub const IMPORTS: &[Import] =
-    &[Import { kind: "kunden", check: check::<model::KundeChange>, run: import::kunde }];
+pub const IMPORTS: &[Import] = &[Import::of::<model::KundeChange>(
+    "kunden",
+    &[&["kundennr"], &["nachname_firma", "plz", "ort"], &["name", "plz", "ort"]],
+    import::kunde,
+)];
 
 /// Why a name or an address is refused.
 const NAMES: &[Code] = &[Code::NameFehlt, Code::FeldWiderspruch, Code::LandUnbekannt];

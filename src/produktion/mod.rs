@@ -22,7 +22,7 @@ use crate::http::param::Param;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Method, Route, Write};
 use crate::http::shape::Answer;
-use crate::import::{Import, check};
+use crate::import::Import;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
 use model::{AuftragBestaetigung, NewAuftrag, Produktionsauftrag, StatusBestaetigung, StatusChange};
@@ -33,8 +33,11 @@ const READ: Access = Access::Scope(Scope::ProduktionRead);
 const WHAT: &str = "Diesen Produktionsauftrag";
 
 /// What can be imported into this slice.
-pub const IMPORTS: &[Import] =
-    &[Import { kind: "rezepturen", check: check::<model::RezepturZeile>, run: import::rezeptur }];
+pub const IMPORTS: &[Import] = &[Import::of::<model::RezepturZeile>(
+    "rezepturen",
+    &[&["id", "version"], &["bezeichnung", "version"]],
+    import::rezeptur,
+)];
 
 /// Routes of this slice.
 pub const ROUTES: &[Route] = &[

@@ -19,7 +19,7 @@ use crate::http::reply::Reply;
 use crate::http::route::{Access, Route};
 use crate::http::shape::Answer;
 use crate::http::wire::{At, FromJson, Text};
-use crate::import::{Import, Upserted, check};
+use crate::import::{Import, Upserted};
 use crate::rules::day::Day;
 use crate::rules::error::{Code, Refusal, required};
 use crate::rules::fixed::Percent;
@@ -27,7 +27,7 @@ use crate::rules::tax::Satz;
 
 /// What can be imported into this slice.
 pub const IMPORTS: &[Import] =
-    &[Import { kind: "steuersaetze", check: check::<SteuersatzZeile>, run: import }];
+    &[Import::of::<SteuersatzZeile>("steuersaetze", &[&["schluessel", "gueltig_von"]], import)];
 
 /// Routes of this slice.
 pub const ROUTES: &[Route] =

@@ -1,6 +1,7 @@
 //! The company as the sender of a sheet (D25).
 
 use super::firma::{self, Firma};
+use super::settings;
 use crate::blatt::{Absender, Aufdruck, Konto};
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
@@ -39,7 +40,7 @@ impl Firma {
 
 /// What stands across each page of a sheet of the company.
 pub fn aufdruck(tx: &Tx<'_>) -> Result<Option<Aufdruck>> {
-    Ok(super::load(tx)?.test.then_some(Aufdruck::Test))
+    Ok(settings::load(tx)?.test.then_some(Aufdruck::Test))
 }
 
 /// The company as a recipient in a country sees it, or a refusal that names what is missing.

@@ -7,7 +7,7 @@ use crate::eingabe;
 use crate::failure::Result;
 use crate::http::json::Json;
 use crate::http::wire::{At, FromJson, Int, Text};
-use crate::import::{Import, Upserted, check};
+use crate::import::{Import, Upserted};
 use crate::rules::change::Change;
 use crate::rules::error::{HintCode, Hints, required};
 use crate::rules::text::Folded;
@@ -15,7 +15,7 @@ use crate::rules::verweis::Verweis;
 
 /// What can be imported into this slice.
 pub const IMPORTS: &[Import] =
-    &[Import { kind: "vertriebler", check: check::<VertrieblerZeile>, run: import }];
+    &[Import::of::<VertrieblerZeile>("vertriebler", &[&["id"], &["name"]], import)];
 
 /// The representative after a change.
 pub fn resolve_change(

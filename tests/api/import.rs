@@ -149,9 +149,17 @@ fn blank_cells_mean_the_same_the_second_time() {
 fn every_form_of_file_says_the_same() {
     let server = Server::start();
     let head = ["artikelnummer", "bezeichnung", "preis", "chargenpflichtig"];
-    let cells = |price: &'static str| ["R1", "\"Öl; kalt, \"\"nativ\"\"\"", price, "true"];
-    let table = |separator: &str, price| {
-        let second = ["R2", "Weizen", "0.25", "false"];
+    let cells = |price| ["R1", "\"Öl; kalt, \"\"nativ\"\"\"", price, "true"];
+    let table = |separator: &str, price: &'static str| {
+        // One sign separates the decimals of a whole file.
+        let small = if !price.contains(',') {
+            "0.25"
+        } else if separator == "," {
+            "\"0,25\""
+        } else {
+            "0,25"
+        };
+        let second = ["R2", "Weizen", small, "false"];
         [head, cells(price), second].map(|row| row.join(separator)).join("\r\n")
     };
     let array = r#"[{"artikelnummer": "R1", "bezeichnung": "Öl; kalt, \"nativ\"", "preis": 1234.56,

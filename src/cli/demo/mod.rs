@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::database::{in_transaction, now};
-use super::import::store_all;
+use super::import::store_group;
 use super::serve;
 use super::terminal::{Outcome, Terminal, sentence};
 use crate::app::{ADOPTIONS, App, imports};
@@ -24,7 +24,7 @@ use crate::gate::Policy;
 use crate::gate::key::{self, Grant};
 use crate::http::answering::Answering;
 use crate::http::request::{Body, Request};
-use crate::import::file::read;
+use crate::import::file::Document;
 use crate::rules::bytes::base64;
 use crate::rules::choice::Choice;
 use crate::rules::error::Hints;
@@ -131,11 +131,16 @@ fn create_company(database: &Path) -> Result<String, String> {
         let grant = Grant { label: "demo".to_owned(), scopes, ..Grant::default() };
         key::insert(connection, tenant, &key, &grant, now()).map_err(sentence)?;
         for (kind, text) in FILES {
-            let kind = imports().find(|known| known.name() == *kind);
+            let kind = imports().find(|known| known.rows().kind == *kind);
             let kind = kind.ok_or("a file of the demo cannot be imported")?;
-            let rows = read(text)?;
+            let document = Document::of_text(text);
+            let rows = document.rows()?;
             let groups = kind.groups(&rows)?;
-            store_all(connection, tenant, kind, &rows, &groups, &mut Hints::default(), |_| {})?;
+            for group in 0..groups.count() {
+                let stored =
+                    store_group(connection, tenant, kind, &rows, &groups.rows(group), &mut Hints::default());
+                stored.map_err(|stop| stop.sentence())?;
+            }
         }
         Ok(())
     })?;

@@ -1,10 +1,11 @@
 //! `import dsfinvk`: the export of a cash register (D22).
 
-use super::parts::{Counts, Source, refuse_too_many, store_parts};
+use super::parts::{Counts, Source, Stop, Work, refuse_too_many, store_parts};
 use crate::cli::database::{find_tenant, now, open};
 use crate::cli::terminal::{Outcome, Terminal, sentence};
 use crate::config::Config;
 use crate::db::tx::{Tx, WriteTx};
+use crate::failure::Failure;
 use crate::kasse::dsfinvk::{Receipt, read, store_receipt};
 
 /// Its name on the command line.
@@ -17,24 +18,20 @@ pub fn run(source: &Source, config: &Config, terminal: &Terminal) -> Outcome {
     let mut connection = open(config)?;
     let tenant = find_tenant(&connection, &source.tenant)?.id;
     read.notes.iter().for_each(|note| terminal.say(note));
-    store_parts(
-        &mut connection,
-        source,
-        terminal,
-        &read.receipts,
-        Receipt::lines,
-        KIND,
-        |connection, part, hints, bar| {
-            let mut counts = Counts::default();
-            for receipt in part {
-                let tx = WriteTx::new(Tx::new(connection, tenant, now()), None);
-                let stored = store_receipt(&tx, receipt, hints).map_err(|(at, failure)| {
-                    format!("receipt {}, line {}: {}", receipt.bon_nr(), at + 1, sentence(failure))
-                })?;
-                counts.count(&stored);
-                bar.inc(stored.len() as u64);
-            }
-            Ok(counts)
-        },
-    )
+    let size = |receipt: usize| read.receipts.get(receipt).map_or(0, Receipt::lines);
+    let work = Work { groups: read.receipts.len(), size: &size, hide: None, kind: KIND };
+    store_parts(&mut connection, source, terminal, &work, |connection, at, hints| {
+        let Some(receipt) = read.receipts.get(at) else { return Ok(Counts::default()) };
+        let tx = WriteTx::new(Tx::new(connection, tenant, now()), None);
+        let stored = store_receipt(&tx, receipt, hints).map_err(|(at, failure)| match failure {
+            Failure::Refused(_) => Stop::Refused(format!(
+                "receipt {}, line {}:\n  {}",
+                receipt.bon_nr(),
+                at + 1,
+                sentence(failure)
+            )),
+            failure => Stop::Failed(sentence(failure)),
+        })?;
+        Ok(Counts::of(&stored))
+    })
 }

@@ -1,10 +1,11 @@
 //! An import, all of it at once or part by part.
 
-use std::collections::BTreeSet;
 use std::fmt::{Display, Formatter};
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use rusqlite::Connection;
@@ -14,17 +15,20 @@ use crate::cli::changes::note;
 use crate::cli::database::{begin, find_tenant};
 use crate::cli::terminal::{Outcome, Terminal, sentence};
 use crate::import::Upserted;
+use crate::import::check::Mistakes;
 use crate::rules::error::{HintCode, Hints};
-use crate::rules::text::shown;
 
 /// Rows above which an import must be taken in parts, so that nobody at the scale waits long.
-const MAX_ROWS: usize = 200_000;
+const MAX_ROWS: usize = 20_000;
 
 /// Pause between two parts.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Rows of one part.
+/// Most rows of one part.
 const PART: usize = 20_000;
+
+/// How long a part holds the writer, its commit not counted.
+const PART_TIME: Duration = Duration::from_millis(300);
 
 #[derive(clap::Args)]
 pub struct Source {
@@ -60,43 +64,66 @@ pub fn refuse_too_many(rows: usize, source: &Source) -> Outcome {
     ))
 }
 
-/// Stores what belongs together, all of it or part by part, and says what it came to. `size` is
-/// the number of rows in a group, `store` stores some groups within a transaction.
-pub fn store_parts<G>(
+/// Why something was not stored.
+pub enum Stop {
+    /// It is wrong; others may be, too.
+    Refused(String),
+    /// Nothing more can be stored.
+    Failed(String),
+}
+
+impl Stop {
+    /// It as one sentence.
+    pub fn sentence(self) -> String {
+        match self {
+            Stop::Refused(sentence) | Stop::Failed(sentence) => sentence,
+        }
+    }
+}
+
+/// What is to be stored: groups of rows, each of them at once.
+pub struct Work<'w> {
+    /// How many groups.
+    pub groups: usize,
+    /// How many rows a group has.
+    pub size: &'w dyn Fn(usize) -> usize,
+    /// Hints that were said already.
+    pub hide: Option<HintCode>,
+    /// What is imported.
+    pub kind: &'static str,
+}
+
+/// Stores what belongs together, all of it or part by part, and says what it came to. `store` stores a group within
+/// a transaction.
+pub fn store_parts(
     connection: &mut Connection,
     source: &Source,
     terminal: &Terminal,
-    groups: &[G],
-    size: fn(&G) -> usize,
-    kind: &str,
-    store: impl Fn(&Connection, &[G], &mut Hints, &ProgressBar) -> Result<Counts, String>,
+    work: &Work<'_>,
+    store: impl Fn(&Connection, usize, &mut Hints) -> Result<Counts, Stop>,
 ) -> Outcome {
     let mut hints = Hints::default();
     let mut counts = Counts::default();
-    let bar = progress_bar(groups.iter().map(size).sum());
-    let mut rest = groups;
+    let bar = progress_bar((0..work.groups).map(work.size).sum());
+    let part = Part { source, work, interrupted: interrupted(), bar: &bar };
+    let mut next = 0;
     loop {
-        let (part, after) = rest.split_at(if source.in_parts { part_of(rest, size) } else { rest.len() });
-        rest = after;
         let transaction = begin(connection)?;
-        let kept = counts.sum();
-        let of_part = store(&transaction, part, &mut hints, &bar).map_err(|complaint| match kept {
-            kept if kept == 0 || source.dry_run => format!("{complaint} Nothing was stored."),
-            kept => format!("{complaint} The parts before stay: {kept} rows."),
+        let stored = part.store(&transaction, next, &mut hints, &store);
+        let (stored, after) = stored.map_err(|complaint| match counts.sum() {
+            kept if kept == 0 || source.dry_run => format!("{complaint}\nNothing was stored."),
+            kept => format!("{complaint}\nThe parts before stay: {kept} rows."),
         })?;
         let tenant = find_tenant(&transaction, &source.tenant)?.id;
-        note(
-            &transaction,
-            tenant,
-            &format!("import {kind}"),
-            &format!("{}: {of_part}", source.file.display()),
-        )?;
-        counts.add(of_part);
+        let change = format!("import {}", work.kind);
+        note(&transaction, tenant, &change, &format!("{}: {stored}", source.file.display()))?;
         match source.dry_run {
             true => drop(transaction),
             false => transaction.commit().map_err(|error| sentence(error.into()))?,
         }
-        if rest.is_empty() {
+        counts.add(stored);
+        next = after;
+        if next >= work.groups {
             break;
         }
         if !source.dry_run {
@@ -105,21 +132,67 @@ pub fn store_parts<G>(
         }
     }
     bar.finish_and_clear();
-    say_hints(&hints, terminal);
+    say_hints(&hints, work.hide, terminal);
     if source.dry_run {
         terminal.say("Dry run: nothing was stored.");
     }
     print(&counts, terminal)
 }
 
-/// How many groups make a part: the first ones that reach [`PART`] rows.
-fn part_of<G>(groups: &[G], size: fn(&G) -> usize) -> usize {
-    let mut rows = 0;
-    let reached = groups.iter().position(|group| {
-        rows += size(group);
-        rows >= PART
+/// What one transaction stores.
+struct Part<'p> {
+    source: &'p Source,
+    work: &'p Work<'p>,
+    interrupted: Arc<AtomicBool>,
+    bar: &'p ProgressBar,
+}
+
+impl Part<'_> {
+    /// Stores groups from `next` on: all of them, or as many as a part takes. What came of them, and the group that
+    /// is next. A mistake does not end it, so that others are named too; the transaction must not be kept then.
+    fn store(
+        &self,
+        connection: &Connection,
+        mut next: usize,
+        hints: &mut Hints,
+        store: &impl Fn(&Connection, usize, &mut Hints) -> Result<Counts, Stop>,
+    ) -> Result<(Counts, usize), String> {
+        let mut counts = Counts::default();
+        let mut mistakes = Mistakes::default();
+        let began = Instant::now();
+        while next < self.work.groups && !mistakes.is_full() {
+            if self.interrupted.load(Ordering::Relaxed) {
+                return Err("interrupted".to_owned());
+            }
+            match store(connection, next, hints) {
+                Ok(stored) => counts.add(stored),
+                Err(Stop::Refused(mistake)) => mistakes.add(mistake),
+                Err(Stop::Failed(sentence)) => return Err(sentence),
+            }
+            self.bar.inc((self.work.size)(next) as u64);
+            next += 1;
+            if self.source.in_parts && (counts.sum() >= PART || began.elapsed() >= PART_TIME) {
+                break;
+            }
+        }
+        match mistakes.text() {
+            Some(text) => Err(format!("mistakes:\n{text}")),
+            None => Ok((counts, next)),
+        }
+    }
+}
+
+/// Set when somebody presses Ctrl-C: what is being stored is given up, and what was stored is said.
+fn interrupted() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let set = Arc::clone(&flag);
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
+        if runtime.is_ok_and(|runtime| runtime.block_on(tokio::signal::ctrl_c()).is_ok()) {
+            set.store(true, Ordering::Relaxed);
+        }
     });
-    reached.map_or(groups.len(), |last| last + 1)
+    flag
 }
 
 impl Display for Counts {
@@ -140,15 +213,17 @@ impl Counts {
         self.created + self.changed + self.unchanged
     }
 
-    /// Adds what rows came to.
-    pub fn count(&mut self, upserted: &[Upserted]) {
+    /// What rows came to.
+    pub fn of(upserted: &[Upserted]) -> Counts {
+        let mut counts = Counts::default();
         for one in upserted {
             match one {
-                Upserted::Created => self.created += 1,
-                Upserted::Changed => self.changed += 1,
-                Upserted::Unchanged => self.unchanged += 1,
+                Upserted::Created => counts.created += 1,
+                Upserted::Changed => counts.changed += 1,
+                Upserted::Unchanged => counts.unchanged += 1,
             }
         }
+        counts
     }
 }
 
@@ -160,21 +235,11 @@ fn progress_bar(rows: usize) -> ProgressBar {
     ProgressBar::new(rows as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-/// Columns that nobody knows, once; then everything else that was noted.
-fn say_hints(hints: &Hints, terminal: &Terminal) {
-    let is_unknown = |code| code == HintCode::UnbekanntesFeld;
-    let unknown: BTreeSet<_> =
-        hints.iter().filter(|hint| is_unknown(hint.code)).filter_map(|hint| hint.feld.clone()).collect();
-    if !unknown.is_empty() {
-        let names: Vec<_> = unknown.iter().map(|name| shown(name)).collect();
-        terminal.say(&format!("Columns that were not used: {}", names.join(", ")));
-    }
-    for hint in hints.iter().filter(|hint| !is_unknown(hint.code)) {
-        terminal.say(&format!(
-            "{}{}",
-            hint.feld.as_ref().map(|f| format!("{f}: ")).unwrap_or_default(),
-            hint.message
-        ));
+/// What was noted, apart from what was said before.
+fn say_hints(hints: &Hints, hide: Option<HintCode>, terminal: &Terminal) {
+    for hint in hints.iter().filter(|hint| Some(hint.code) != hide) {
+        let feld = hint.feld.as_ref().map(|feld| format!("{feld}: ")).unwrap_or_default();
+        terminal.say(&format!("{feld}{}", hint.message));
     }
     if hints.more() > 0 {
         terminal.say(&format!("There are {} more notes.", hints.more()));

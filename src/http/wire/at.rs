@@ -1,5 +1,8 @@
 //! Where in a body we are, and how a field is read.
 
+use std::cell::RefCell;
+
+use super::cell::{Cells, Decimal, Numbers};
 use crate::http::json::Json;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
 
@@ -9,24 +12,59 @@ pub struct At<'h> {
     hints: &'h mut Hints,
     unknown_fields_refused: bool,
     is_import: bool,
-    tabular: bool,
+    cells: Cells,
+    numbers: Option<&'h RefCell<Numbers>>,
 }
 
 impl<'h> At<'h> {
     /// At the top of a body.
     pub fn top(hints: &'h mut Hints, unknown_fields_refused: bool) -> At<'h> {
-        At { path: String::new(), hints, unknown_fields_refused, is_import: false, tabular: false }
+        At {
+            path: String::new(),
+            hints,
+            unknown_fields_refused,
+            is_import: false,
+            cells: Cells::Json,
+            numbers: None,
+        }
     }
 
     /// At the top of a row of an import: null and blank say nothing. In a table every cell is a
     /// text, and numbers and days may be German.
-    pub fn row(hints: &'h mut Hints, tabular: bool) -> At<'h> {
-        At { path: String::new(), hints, unknown_fields_refused: false, is_import: true, tabular }
+    pub fn row(hints: &'h mut Hints, cells: Cells) -> At<'h> {
+        At {
+            path: String::new(),
+            hints,
+            unknown_fields_refused: false,
+            is_import: true,
+            cells,
+            numbers: None,
+        }
+    }
+
+    /// At the top of a row of an import, of which only the number cells are wanted.
+    pub fn survey(hints: &'h mut Hints, cells: Cells, numbers: &'h RefCell<Numbers>) -> At<'h> {
+        At { numbers: Some(numbers), ..At::row(hints, cells) }
+    }
+
+    /// What separates the decimals of a cell, where we read one of a table.
+    pub fn decimal(&self) -> Option<Decimal> {
+        match self.cells {
+            Cells::Json => None,
+            Cells::Table(decimal) => Some(decimal),
+        }
+    }
+
+    /// Notes a number for whoever wants to know.
+    pub fn see_number(&self, number: &str) {
+        if let Some(numbers) = self.numbers {
+            numbers.borrow_mut().see(&self.path, number);
+        }
     }
 
     /// Whether we read a row of a table.
     pub fn is_tabular(&self) -> bool {
-        self.tabular
+        self.decimal().is_some()
     }
 
     /// Runs `read` at the field `name` below.
@@ -85,6 +123,9 @@ pub trait FromJson {
     /// Whether a blank string means null; numbers say no (D18).
     const BLANK_IS_NULL: bool = true;
 
+    /// The fields of an object that are read.
+    const FIELDS: &'static [&'static str] = &[];
+
     /// Reads a value that is not null.
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Self::Value>;
 }
@@ -98,7 +139,7 @@ where
 {
     let is_null = match json {
         Json::Null => true,
-        Json::String(text) => text.trim().is_empty() && (T::BLANK_IS_NULL || at.tabular),
+        Json::String(text) => text.trim().is_empty() && (T::BLANK_IS_NULL || at.is_tabular()),
         _ => false,
     };
     match is_null {

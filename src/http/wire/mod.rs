@@ -5,9 +5,11 @@
 //! was ignored or rounded.
 
 mod at;
+mod cell;
 mod number;
 
 pub use at::{At, FromJson, field};
+pub use cell::{Cells, Decimal, Numbers};
 pub use number::{Gewicht, Int, Kennung, Tage};
 
 use std::marker::PhantomData;
@@ -70,6 +72,7 @@ macro_rules! eingabe {
 
         impl $crate::http::wire::FromJson for $name {
             type Value = $name;
+            const FIELDS: &'static [&'static str] = &[$(stringify!($field)),+];
 
             fn from_json(
                 json: &$crate::http::json::Json<'_>,
@@ -181,8 +184,11 @@ impl FromJson for LongText {
 
 /// A trimmed text without control characters, at most `max` characters long.
 pub fn read_text(json: &Json<'_>, at: &At<'_>, max: usize) -> Checked<String> {
-    let Json::String(text) = json else {
-        return at.refuse(Code::FeldUngueltig, "Hier wird ein Text in Anführungszeichen erwartet.");
+    let text = match json {
+        Json::String(text) => text,
+        // A cell of a spreadsheet.
+        Json::Number(digits) if at.is_tabular() => *digits,
+        _ => return at.refuse(Code::FeldUngueltig, "Hier wird ein Text in Anführungszeichen erwartet."),
     };
     let text = text.trim().replace("\r\n", "\n");
     if text.chars().any(|c| c.is_control() && c != '\n' && c != '\t') {
@@ -200,9 +206,11 @@ impl FromJson for bool {
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<bool> {
         match json {
             Json::Bool(value) => Ok(*value),
+            Json::Number("1") if at.is_tabular() => Ok(true),
+            Json::Number("0") if at.is_tabular() => Ok(false),
             Json::String(cell) if at.is_tabular() => match cell.trim().to_lowercase().as_str() {
-                "true" | "1" | "ja" | "j" | "x" => Ok(true),
-                "false" | "0" | "nein" | "n" => Ok(false),
+                "true" | "wahr" | "1" | "ja" | "j" | "x" => Ok(true),
+                "false" | "falsch" | "0" | "nein" | "n" => Ok(false),
                 _ => at.refuse(Code::FeldUngueltig, "Hier wird ja oder nein erwartet."),
             },
             _ => at.refuse(Code::FeldUngueltig, "Hier wird true oder false erwartet."),

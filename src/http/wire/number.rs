@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::at::{At, FromJson};
+use super::cell::plain_number;
 use crate::http::json::Json;
 use crate::rules::error::{Checked, Code, HintCode};
 use crate::rules::fixed::{self, Money, NumberError, Percent, Price, Quantity};
@@ -32,43 +33,17 @@ impl<const MIN: i64, const MAX: i64> FromJson for Int<MIN, MAX> {
 }
 
 /// The text of a number: a JSON number, or a string with one. In a cell of a table 1.234,56 is
-/// 1234.56, and a number may begin with zeros.
+/// 1234.56 where the comma is the decimal sign, and a number may begin with zeros.
 fn number<'j>(json: &'j Json<'_>, at: &At<'_>) -> Option<Cow<'j, str>> {
-    match json {
-        Json::Number(text) => Some(Cow::Borrowed(text)),
-        Json::String(cell) if at.is_tabular() => Some(Cow::Owned(plain_number(cell.trim()))),
-        Json::String(text) => Some(Cow::Borrowed(text.trim())),
+    match (json, at.decimal()) {
+        (Json::Number(text), _) => Some(Cow::Borrowed(text)),
+        (Json::String(cell), Some(decimal)) => {
+            at.see_number(cell);
+            Some(plain_number(cell.trim(), decimal))
+        }
+        (Json::String(text), None) => Some(Cow::Borrowed(text.trim())),
         _ => None,
     }
-}
-
-/// A number of a cell without thousands separators and leading zeros. With a comma, dots before it
-/// must stand between groups of three digits; what is neither German nor plain does not
-/// become a number, and is refused.
-fn plain_number(cell: &str) -> String {
-    let (sign, unsigned) = cell.strip_prefix('-').map_or(("", cell), |unsigned| ("-", unsigned));
-    let plain = match unsigned.split_once(',') {
-        Some((whole, decimals)) => match ungrouped(whole) {
-            Some(whole) => format!("{whole}.{decimals}"),
-            None => return cell.to_owned(),
-        },
-        None if unsigned.matches('.').count() > 1 => match ungrouped(unsigned) {
-            Some(whole) => whole,
-            None => return cell.to_owned(),
-        },
-        None => unsigned.to_owned(),
-    };
-    let digits = plain.trim_start_matches('0');
-    let zero = if digits.starts_with(|c: char| c.is_ascii_digit()) || plain.is_empty() { "" } else { "0" };
-    format!("{sign}{zero}{digits}")
-}
-
-/// Digits without the dots between groups of three.
-fn ungrouped(text: &str) -> Option<String> {
-    let groups: Vec<&str> = text.split('.').collect();
-    let (first, rest) = groups.split_first()?;
-    let first_fits = rest.is_empty() || (1..=3).contains(&first.len());
-    (first_fits && rest.iter().all(|group| group.len() == 3)).then(|| groups.concat())
 }
 
 /// A decimal of `places` decimals, as an integer of them.
@@ -142,31 +117,5 @@ impl FromJson for Gewicht {
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Quantity> {
         let grams = decimal(json, at, 3)?;
         Ok(Quantity::from_units(grams * 1_000))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cells_are_german_or_plain_numbers_or_none() {
-        let table = [
-            ("1.234,56", "1234.56"),
-            ("1234.56", "1234.56"),
-            ("1234,5", "1234.5"),
-            ("-1.234.567", "-1234567"),
-            ("007", "7"),
-            ("0,5", "0.5"),
-            ("0", "0"),
-            ("", ""),
-            // Neither: what comes out is no number by JSON's grammar, and is refused.
-            ("1,234.56", "1.234.56"),
-            ("1.23,4", "1.23,4"),
-            ("1.2.3", "1.2.3"),
-        ];
-        for (cell, plain) in table {
-            assert_eq!(plain_number(cell), plain, "{cell}");
-        }
     }
 }

@@ -66,7 +66,9 @@ impl Files {
         *left = left.checked_sub(read as u64).ok_or_else(|| {
             format!("the files in {} are larger than {} MiB together", self.place, MAX_EXPORT >> 20)
         })?;
-        self.texts.push((name, decode(&bytes)));
+        let text = decode(bytes).map_err(|complaint| format!("{name}: {complaint}"))?;
+        let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
+        self.texts.push((name, text));
         Ok(())
     }
 

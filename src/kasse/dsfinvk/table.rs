@@ -2,7 +2,8 @@
 
 use csv::{ReaderBuilder, StringRecord};
 
-use crate::import::file::{Complaint, LineCounter, separator};
+use crate::import::file::{Complaint, LineCounter};
+use crate::import::table::separator;
 use crate::rules::fixed::Fixed;
 
 /// Longest text in a cell that we keep, in characters (D18).

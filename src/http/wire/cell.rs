@@ -1,0 +1,151 @@
+//! Numbers in the cells of a table: which of comma and point is the decimal sign (D22).
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// What separates the decimals in the cells of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decimal {
+    /// 1.234,56
+    Comma,
+    /// 1,234.56
+    Point,
+}
+
+/// How the values of a row are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cells {
+    /// As in JSON.
+    Json,
+    /// As texts in the cells of a table.
+    Table(Decimal),
+}
+
+/// The number cells of a file, as far as they tell the decimal sign.
+#[derive(Debug, Default)]
+pub struct Numbers {
+    comma: bool,
+    columns: BTreeMap<String, Points>,
+}
+
+/// What the points of a column can be.
+#[derive(Debug)]
+struct Points {
+    /// The first cell with a point.
+    first: String,
+    /// Every point stands where a thousands separator could.
+    are_groups: bool,
+}
+
+impl Numbers {
+    /// Takes a number cell of a column into account.
+    pub fn see(&mut self, column: &str, cell: &str) {
+        let cell = cell.trim();
+        self.comma |= cell.contains(',');
+        if !cell.contains('.') {
+            return;
+        }
+        let are_groups = groups_by(cell, '.').is_some();
+        let points = self.columns.entry(column.to_owned());
+        let points = points.or_insert_with(|| Points { first: cell.to_owned(), are_groups: true });
+        points.are_groups &= are_groups;
+    }
+
+    /// The decimal sign of the file, or the column and the cell that could be read either way.
+    pub fn decimal(&self) -> Result<Decimal, (&str, &str)> {
+        if self.comma {
+            return Ok(Decimal::Comma);
+        }
+        match self.columns.iter().find(|(_, points)| points.are_groups) {
+            Some((column, points)) => Err((column, &points.first)),
+            None => Ok(Decimal::Point),
+        }
+    }
+}
+
+/// The digits of a number whose separators stand behind one to three digits that do not begin with zero, each before
+/// exactly three.
+fn groups_by(cell: &str, separator: char) -> Option<String> {
+    let unsigned = cell.strip_prefix('-').unwrap_or(cell);
+    let (first, rest) = unsigned.split_once(separator)?;
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let begins = (1..=3).contains(&first.len()) && is_digits(first) && !first.starts_with('0');
+    let goes_on = rest.split(separator).all(|group| group.len() == 3 && is_digits(group));
+    (begins && goes_on).then(|| unsigned.replace(separator, ""))
+}
+
+/// A number of a cell as JSON writes it, without groups and leading zeros; what cannot be read that way stays as it
+/// is, which is no number.
+pub fn plain_number(cell: &str, decimal: Decimal) -> Cow<'_, str> {
+    let (sign, unsigned) = cell.strip_prefix('-').map_or(("", cell), |unsigned| ("-", unsigned));
+    let (point, group) = match decimal {
+        Decimal::Comma => (',', '.'),
+        Decimal::Point => ('.', ','),
+    };
+    let (whole, decimals) = unsigned.split_once(point).map_or((unsigned, None), |(w, d)| (w, Some(d)));
+    let whole = match whole.contains(group) {
+        false => Cow::Borrowed(whole),
+        true => match groups_by(whole, group) {
+            Some(whole) => Cow::Owned(whole),
+            // Two of them make no number by JSON's grammar either.
+            None => return Cow::Owned(cell.replace(group, "..")),
+        },
+    };
+    let digits = whole.trim_start_matches('0');
+    let zero = if digits.is_empty() && !(whole.is_empty() && decimals.is_none()) { "0" } else { "" };
+    match decimals {
+        None => Cow::Owned(format!("{sign}{zero}{digits}")),
+        Some(decimals) => Cow::Owned(format!("{sign}{zero}{digits}.{decimals}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_german_or_plain_numbers_or_none() {
+        let table = [
+            (Decimal::Comma, "1.234,56", "1234.56"),
+            (Decimal::Comma, "1234,5", "1234.5"),
+            (Decimal::Comma, "-1.234.567", "-1234567"),
+            (Decimal::Comma, "24.860", "24860"),
+            (Decimal::Comma, "007", "7"),
+            (Decimal::Comma, ",5", "0.5"),
+            (Decimal::Comma, "0,5", "0.5"),
+            (Decimal::Comma, "0", "0"),
+            (Decimal::Comma, "", ""),
+            (Decimal::Point, "24.860", "24.860"),
+            (Decimal::Point, "1,234.56", "1234.56"),
+            // Neither: what comes out is no number by JSON's grammar, and is refused.
+            (Decimal::Comma, "1,234.56", "1.234.56"),
+            (Decimal::Comma, "12.5", "12..5"),
+            (Decimal::Comma, "1.23,4", "1..23,4"),
+            (Decimal::Comma, "0.750", "0..750"),
+            (Decimal::Point, "12,5", "12..5"),
+            (Decimal::Point, "1.2.3", "1.2.3"),
+        ];
+        for (decimal, cell, plain) in table {
+            assert_eq!(plain_number(cell, decimal), plain, "{decimal:?} {cell}");
+        }
+    }
+
+    #[test]
+    fn the_decimal_sign_is_told_by_the_cells_or_not_at_all() {
+        let table = [
+            (&[("a", "24.860")][..], Err(("a", "24.860"))),
+            (&[("a", "24.860"), ("a", "0.750")], Ok(Decimal::Point)),
+            (&[("a", "24.860"), ("b", "0.75")], Err(("a", "24.860"))),
+            (&[("a", "24.860"), ("b", "0,75")], Ok(Decimal::Comma)),
+            (&[("a", "1.234.567")], Err(("a", "1.234.567"))),
+            (&[("a", "0.750")], Ok(Decimal::Point)),
+            (&[("a", "1234.567")], Ok(Decimal::Point)),
+            (&[("a", "7")], Ok(Decimal::Point)),
+        ];
+        for (cells, expected) in table {
+            let mut numbers = Numbers::default();
+            cells.iter().for_each(|(column, cell)| numbers.see(column, cell));
+            assert_eq!(numbers.decimal(), expected, "{cells:?}");
+        }
+    }
+}

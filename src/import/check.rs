@@ -1,0 +1,280 @@
+//! What is wrong with the rows of a file, as far as it can be told without a database: up to [`MAX_MISTAKES`] at once.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{BuildHasher, RandomState};
+
+use super::file::{Complaint, Rows};
+use super::table::excerpt;
+use super::{ImportKind, RowImport};
+use crate::http::json::Json;
+use crate::http::wire::{At, Cells, Decimal, FromJson, Numbers};
+use crate::rules::day::Day;
+use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::fixed::Quantity;
+use crate::rules::text::{case_key, nearest, shown};
+
+/// How many mistakes are named at once.
+pub const MAX_MISTAKES: usize = 100;
+
+/// Digits of a German postcode.
+const PLZ: usize = 5;
+
+/// Why rows are not imported, one sentence for each mistake.
+#[derive(Default)]
+pub struct Mistakes {
+    listed: Vec<String>,
+    more: usize,
+}
+
+impl Mistakes {
+    /// Adds one.
+    pub fn add(&mut self, mistake: String) {
+        if self.listed.len() < MAX_MISTAKES { self.listed.push(mistake) } else { self.more += 1 }
+    }
+
+    /// Whether no more of them would be named.
+    pub fn is_full(&self) -> bool {
+        self.more > 0
+    }
+
+    /// All of them as one text; none if there is none.
+    pub fn text(&self) -> Option<String> {
+        let more = (self.more > 0).then(|| "There are more mistakes.".to_owned());
+        let lines: Vec<&str> = self.listed.iter().chain(&more).map(String::as_str).collect();
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+}
+
+/// A mistake of a row: where it is, what stands there, and on a line of its own what the rule says.
+pub fn mistake(line: u32, row: &Json<'_>, refusal: &Refusal) -> String {
+    let column = refusal.feld.as_ref().map(|feld| format!(", column {}", shown(feld))).unwrap_or_default();
+    let value = refusal.feld.as_deref().and_then(|feld| cell(row, feld)).map(|value| match value {
+        Json::String(text) => format!(", value {}", excerpt(text)),
+        Json::Number(text) => format!(", value {text}"),
+        _ => String::new(),
+    });
+    let value = value.unwrap_or_default();
+    format!("line {line}{column}{value}:\n  {} ({})", refusal.message, refusal.code.as_str())
+}
+
+fn cell<'r, 'j>(row: &'r Json<'j>, name: &str) -> Option<&'r Json<'j>> {
+    let Json::Object(members) = row else { return None };
+    members.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+}
+
+/// Columns that are not used, each with the name of the one that may be meant.
+pub fn unused(kind: ImportKind, rows: &mut Rows<'_>) -> Vec<String> {
+    let fields = kind.rows().fields;
+    let mut unused: BTreeSet<String> = rows.keep(fields).into_iter().collect();
+    if rows.cells == Cells::Json {
+        for at in 0..rows.len() {
+            let mut hints = Hints::default();
+            let _ = (kind.rows().check)(&rows.row(at), &mut rows.at(&mut hints));
+            let unknown = hints.iter().filter(|hint| hint.code == HintCode::UnbekanntesFeld);
+            unused.extend(unknown.filter_map(|hint| hint.feld.clone()));
+        }
+    }
+    let name = |column: String| match nearest(&column, fields.iter().copied()) {
+        Some(known) if !column.contains(' ') => format!("{} (nearest: {known})", shown(&column)),
+        _ => shown(&column).into_owned(),
+    };
+    unused.into_iter().map(name).collect()
+}
+
+/// Finds out which sign separates decimals, unless somebody said so.
+pub fn decide_decimal(kind: ImportKind, rows: &mut Rows<'_>, said: Option<Decimal>) -> Result<(), Complaint> {
+    let Cells::Table(_) = rows.cells else {
+        return match said {
+            Some(_) => Err("JSON has a decimal point always: leave --decimal out".to_owned()),
+            None => Ok(()),
+        };
+    };
+    if let Some(decimal) = said {
+        rows.cells = Cells::Table(decimal);
+        return Ok(());
+    }
+    let numbers = RefCell::new(Numbers::default());
+    for at in 0..rows.len() {
+        let row = rows.row(at);
+        let read = |row: &Json<'_>| {
+            (kind.rows().check)(row, &mut At::survey(&mut Hints::default(), rows.cells, &numbers))
+        };
+        // What is no number ends the reading of a row, but not of its other cells.
+        if read(&row).is_err() {
+            for single in singles(&row) {
+                let _ = read(&single);
+            }
+        }
+    }
+    let decimal = numbers.borrow().decimal().map_err(|(column, cell)| {
+        let (group, point) = (cell.replace('.', ""), cell.replacen('.', ",", 1));
+        format!(
+            "column {}: {cell} could be {group} or, with a decimal point, {point}: say --decimal comma for the first, --decimal point for the second",
+            shown(column)
+        )
+    });
+    rows.cells = Cells::Table(decimal?);
+    Ok(())
+}
+
+/// The cells of a row, each as a row of its own.
+fn singles<'j>(row: &Json<'j>) -> Vec<Json<'j>> {
+    let Json::Object(members) = row else { return Vec::new() };
+    members.iter().map(|member| Json::Object(vec![member.clone()])).collect()
+}
+
+/// Checks all cells, and that no two rows are the same record.
+pub fn check(kind: ImportKind, rows: &Rows<'_>, mistakes: &mut Mistakes) {
+    let mut known = Known::new(kind.rows());
+    for at in 0..rows.len() {
+        let row = rows.row(at);
+        let line = rows.line(at);
+        let mut found = Vec::new();
+        if rows.cells != Cells::Json {
+            found.extend(doubtful(&row).into_iter().map(Box::new));
+        }
+        if let Err(refusal) = (kind.rows().check)(&row, &mut rows.at(&mut Hints::default())) {
+            let of_cell =
+                |single: &Json<'_>| (kind.rows().check)(single, &mut rows.at(&mut Hints::default()));
+            let before = found.len();
+            found.extend(singles(&row).iter().filter_map(|single| of_cell(single).err()));
+            if found.len() == before {
+                found.push(refusal);
+            }
+        }
+        if let Some(earlier) = known.add(rows, at, &row) {
+            let key = known.key_of(&row).unwrap_or(&[]);
+            let message = format!(
+                "Zeile {} nennt denselben Datensatz ({}). Bitte eine der beiden Zeilen weglassen.",
+                rows.line(earlier),
+                key.join(", ")
+            );
+            let column = key.first().copied().unwrap_or_default();
+            found.push(Refusal::field(Code::FeldWiderspruch, column, message));
+        }
+        for refusal in &found {
+            mistakes.add(mistake(line, &row, refusal));
+        }
+        if mistakes.is_full() {
+            return;
+        }
+    }
+}
+
+/// Cells that a spreadsheet spoilt: errors, formulas, numbers cut short, postcodes without their zero.
+fn doubtful(row: &Json<'_>) -> Vec<Refusal> {
+    let Json::Object(members) = row else { return Vec::new() };
+    let german = |staat: Option<&Json<'_>>| match staat {
+        Some(Json::String(staat)) => {
+            matches!(case_key(staat).as_str(), "de" | "deutschland" | "germany" | "d")
+        }
+        _ => true,
+    };
+    let is_german = german(cell(row, "staat").or_else(|| cell(row, "land")));
+    let wrong = members.iter().filter_map(|(name, value)| {
+        let message = match value {
+            Json::String(text) => spoilt(text.trim())?,
+            Json::Number(digits) if name == "plz" && digits.len() < PLZ && is_german => {
+                "Die Postleitzahl hat ihre führende Null verloren. Bitte die Spalte als Text formatieren und die Null ergänzen."
+            }
+            _ => return None,
+        };
+        Some(*Refusal::field(Code::FeldUngueltig, name.as_ref(), message))
+    });
+    wrong.collect()
+}
+
+/// What a spreadsheet did to a cell.
+fn spoilt(text: &str) -> Option<&'static str> {
+    const ERRORS: [&str; 15] = [
+        "#REF!",
+        "#BEZUG!",
+        "#NAME?",
+        "#VALUE!",
+        "#WERT!",
+        "#DIV/0!",
+        "#N/A",
+        "#NV",
+        "#NUM!",
+        "#ZAHL!",
+        "#NULL!",
+        "#SPILL!",
+        "#ÜBERLAUF!",
+        "#CALC!",
+        "Err:502",
+    ];
+    if ERRORS.iter().any(|error| text.eq_ignore_ascii_case(error)) || text.starts_with("Err:5") {
+        return Some(
+            "Hier steht der Fehler einer Formel. Bitte die Formel berichtigen oder die Zelle leeren.",
+        );
+    }
+    if text.starts_with('=') {
+        return Some("Hier steht eine Formel und nicht ihr Wert. Bitte den Wert einsetzen.");
+    }
+    let (mantissa, exponent) = text.split_once(['E', 'e'])?;
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = digits(&mantissa.trim_start_matches('-').replacen([',', '.'], "", 1));
+    let cut = exponent.strip_prefix(['+', '-']).is_some_and(digits);
+    (is_number && cut).then_some(
+        "Hier hat die Tabelle eine Zahl gekürzt. Bitte die Spalte als Text formatieren und neu eingeben.",
+    )
+}
+
+/// The keys of the rows so far.
+struct Known {
+    import: &'static RowImport,
+    hasher: RandomState,
+    rows: HashMap<u64, u32>,
+}
+
+impl Known {
+    fn new(import: &'static RowImport) -> Known {
+        Known { import, hasher: RandomState::new(), rows: HashMap::new() }
+    }
+
+    /// The key that names a row: the first whose first column it has.
+    fn key_of(&self, row: &Json<'_>) -> Option<&'static [&'static str]> {
+        self.import
+            .keys
+            .iter()
+            .copied()
+            .find(|key| key.first().is_some_and(|first| cell(row, first).is_some()))
+    }
+
+    /// What a row is found by.
+    fn key(&self, rows: &Rows<'_>, row: &Json<'_>) -> Option<Vec<String>> {
+        let key = self.key_of(row)?;
+        let mut values = vec![key.join(",")];
+        values.extend(
+            key.iter().map(|name| cell(row, name).map(|value| same(rows, name, value)).unwrap_or_default()),
+        );
+        Some(values)
+    }
+
+    /// Adds a row; the earlier one that has the same key.
+    fn add(&mut self, rows: &Rows<'_>, at: usize, row: &Json<'_>) -> Option<usize> {
+        let key = self.key(rows, row)?;
+        let hash = self.hasher.hash_one(&key);
+        let earlier = *self.rows.entry(hash).or_insert(at as u32) as usize;
+        let is_same = earlier != at && self.key(rows, &rows.row(earlier)).as_ref() == Some(&key);
+        is_same.then_some(earlier)
+    }
+}
+
+/// A value of a key as it is compared.
+fn same(rows: &Rows<'_>, name: &str, value: &Json<'_>) -> String {
+    let mut hints = Hints::default();
+    let mut at = rows.at(&mut hints);
+    match name {
+        "ab_menge" | "id" | "version" => {
+            Quantity::from_json(value, &mut at).map(|number| format!("{number:?}")).unwrap_or_default()
+        }
+        "gueltig_von" => Day::from_json(value, &mut at).map(|day| day.to_string()).unwrap_or_default(),
+        _ => match value {
+            Json::String(text) => case_key(text),
+            Json::Number(digits) => (*digits).to_owned(),
+            _ => String::new(),
+        },
+    }
+}

@@ -1,0 +1,125 @@
+//! A sheet of a spreadsheet as text, cell by cell (D22).
+
+use super::complaint::Complaint;
+use super::table::{NUMBER, push_cell};
+
+/// Most cells of a sheet.
+const MAX_CELLS: usize = 20_000_000;
+
+/// Most columns of a sheet.
+pub const MAX_COLUMNS: u32 = 1_000;
+
+/// Most sheets of a spreadsheet.
+const MAX_SHEETS: usize = 100;
+
+/// The records of a sheet as [`super::table`] reads them, and the line of each.
+#[derive(Default)]
+pub struct Sheet {
+    /// Records.
+    pub text: String,
+    /// Their lines, from 1.
+    pub lines: Vec<u32>,
+    width: u32,
+    records: Vec<(u32, u32)>,
+    column: u32,
+    cells: usize,
+}
+
+impl Sheet {
+    /// Adds a cell, which stands to the right of or below the one before; both are counted from 0.
+    pub fn add(&mut self, row: u32, column: u32, cell: &str, is_number: bool) -> Result<(), Complaint> {
+        let line = row.saturating_add(1);
+        self.cells += 1;
+        if column >= MAX_COLUMNS || self.cells > MAX_CELLS {
+            return Err(format!("line {line}: more than {MAX_COLUMNS} columns or {MAX_CELLS} cells"));
+        }
+        match self.lines.last() {
+            Some(last) if *last == line && column >= self.column => {}
+            Some(last) if *last >= line => {
+                return Err(format!("line {line}: its cells do not stand in order: save the file anew"));
+            }
+            _ => self.begin(line),
+        }
+        while self.column < column {
+            self.text.push(';');
+            self.column += 1;
+        }
+        if is_number {
+            self.text.push(NUMBER);
+            self.text.push_str(cell);
+        } else {
+            push_cell(&mut self.text, cell.trim_start_matches(NUMBER));
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, line: u32) {
+        self.end();
+        self.lines.push(line);
+        self.column = 0;
+        self.records.push((self.text.len() as u32, 0));
+    }
+
+    fn end(&mut self) {
+        self.width = self.width.max(self.column + 1);
+        if let Some(record) = self.records.last_mut() {
+            record.1 = self.column + 1;
+        }
+    }
+
+    /// Gives all records as many cells.
+    pub fn finish(mut self) -> Sheet {
+        self.end();
+        let mut text = String::with_capacity(self.text.len() + self.records.len());
+        let ends = self.records.iter().skip(1).map(|(start, _)| *start as usize).chain([self.text.len()]);
+        for ((start, cells), end) in self.records.iter().zip(ends) {
+            text.push_str(&self.text[*start as usize..end]);
+            (*cells..self.width).for_each(|_| text.push(';'));
+            text.push('\n');
+        }
+        Sheet { text, lines: self.lines, ..Sheet::default() }
+    }
+}
+
+/// The sheet to read, of those that there are with whether they can be seen.
+pub fn choose<'n>(sheets: &[(&'n str, bool)], wanted: Option<&str>) -> Result<&'n str, Complaint> {
+    let names = || {
+        let visible = sheets.iter().filter(|(_, is_visible)| *is_visible).map(|(name, _)| *name);
+        visible.take(20).collect::<Vec<_>>().join(", ")
+    };
+    if sheets.len() > MAX_SHEETS {
+        return Err(format!("it has more than {MAX_SHEETS} sheets"));
+    }
+    match (wanted, sheets.first()) {
+        (_, None) => Err("it has no sheet".to_owned()),
+        (Some(wanted), _) => {
+            let found = sheets.iter().find(|(name, _)| *name == wanted);
+            found.map(|(name, _)| *name).ok_or_else(|| format!("it has no sheet {wanted}, but {}", names()))
+        }
+        (None, Some((name, true))) => Ok(name),
+        (None, Some((name, false))) => {
+            Err(format!("the first sheet, {name}, is hidden: say with --sheet which is meant: {}", names()))
+        }
+    }
+}
+
+/// A number of a spreadsheet as its shortest decimal.
+pub fn decimal(number: f64, line: u32) -> Result<String, Complaint> {
+    match number.is_finite() {
+        true => Ok(number.to_string()),
+        false => Err(format!("line {line}: a number that is none")),
+    }
+}
+
+/// The refusal of merged cells, of which `row`, from 0, has the first.
+pub fn merged_cells(row: u32) -> Complaint {
+    format!(
+        "line {}: merged cells: only the first of them has a value; split them and fill in each",
+        row.saturating_add(1)
+    )
+}
+
+/// The refusal of a formula that was never computed.
+pub fn no_value(line: u32) -> Complaint {
+    format!("line {line}: a formula without a value: open the file in a spreadsheet program and save it")
+}

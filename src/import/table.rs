@@ -1,0 +1,223 @@
+//! Tables as text: records of cells, strictly by RFC 4180 (D22).
+
+use std::borrow::Cow;
+
+use super::complaint::Complaint;
+use crate::rules::text::shown;
+
+/// Longest record in bytes.
+const MAX_RECORD: usize = 1 << 20;
+
+/// Most columns of a table.
+const MAX_COLUMNS: usize = 1_000;
+
+/// What stands before a number of a spreadsheet in the text that it is turned into.
+pub const NUMBER: char = '\u{1}';
+
+/// Where a record stands.
+#[derive(Clone, Copy)]
+pub struct Place {
+    /// Its line, from 1.
+    pub line: u32,
+    /// Its first byte.
+    pub start: u32,
+    /// Behind its last byte.
+    pub end: u32,
+}
+
+/// A text of records, its cells split by one separator.
+pub struct Scanner<'t> {
+    text: &'t str,
+    separator: u8,
+    at: usize,
+    line: u32,
+}
+
+impl<'t> Scanner<'t> {
+    /// From the beginning on.
+    pub fn new(text: &'t str, separator: u8) -> Scanner<'t> {
+        Scanner { text, separator, at: 0, line: 1 }
+    }
+
+    /// Reads the next record into `cells`; its place, none at the end.
+    pub fn next(&mut self, cells: &mut Vec<Cow<'t, str>>) -> Result<Option<Place>, Complaint> {
+        cells.clear();
+        let (start, line) = (self.at, self.line);
+        if start >= self.text.len() {
+            return Ok(None);
+        }
+        loop {
+            let cell = self.cell()?;
+            cells.push(cell);
+            if cells.len() > MAX_COLUMNS || self.at - start > MAX_RECORD {
+                return Err(format!(
+                    "line {line}: more than {MAX_COLUMNS} cells or {} KiB in one row",
+                    MAX_RECORD >> 10
+                ));
+            }
+            let end = self.at;
+            match self.byte() {
+                Some(byte) if byte == self.separator => self.at += 1,
+                _ => {
+                    self.line_end();
+                    return Ok(Some(Place { line, start: start as u32, end: end as u32 }));
+                }
+            }
+        }
+    }
+
+    /// Reads a cell up to its separator or the end of the line.
+    fn cell(&mut self) -> Result<Cow<'t, str>, Complaint> {
+        if self.byte() == Some(b'"') {
+            return self.quoted();
+        }
+        let rest = &self.text[self.at..];
+        let ends = |byte: u8| byte == self.separator || matches!(byte, b'\r' | b'\n');
+        let end = rest.bytes().position(ends).unwrap_or(rest.len());
+        let cell = &rest[..end];
+        if cell.contains('"') {
+            return Err(format!(
+                "line {}: a quotation mark within the cell {}: write the whole cell in quotation marks, and the one inside twice",
+                self.line,
+                excerpt(cell)
+            ));
+        }
+        self.at += end;
+        Ok(Cow::Borrowed(cell))
+    }
+
+    /// Reads a cell in quotation marks; within it two of them are one.
+    fn quoted(&mut self) -> Result<Cow<'t, str>, Complaint> {
+        let opened = self.line;
+        let start = self.at + 1;
+        let mut from = start;
+        let mut is_doubled = false;
+        loop {
+            let Some(length) = self.text[from..].find('"') else {
+                return Err(format!(
+                    "line {opened}: the quotation mark before {} is never closed",
+                    excerpt(&self.text[start..])
+                ));
+            };
+            let end = from + length;
+            if self.text.as_bytes().get(end + 1) == Some(&b'"') {
+                is_doubled = true;
+                from = end + 2;
+                continue;
+            }
+            let cell = &self.text[start..end];
+            self.line += cell.bytes().filter(|byte| *byte == b'\n').count() as u32;
+            self.at = end + 1;
+            return match self.byte() {
+                Some(byte) if byte != self.separator && !matches!(byte, b'\r' | b'\n') => Err(format!(
+                    "line {opened}: the cell {} goes on behind its closing quotation mark",
+                    excerpt(cell)
+                )),
+                _ if is_doubled => Ok(Cow::Owned(cell.replace("\"\"", "\""))),
+                _ => Ok(Cow::Borrowed(cell)),
+            };
+        }
+    }
+
+    fn byte(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// Goes beyond CR, LF or both.
+    fn line_end(&mut self) {
+        if self.byte() == Some(b'\r') {
+            self.at += 1;
+        }
+        if self.byte() == Some(b'\n') {
+            self.at += 1;
+        }
+        self.line += 1;
+    }
+}
+
+/// The beginning of a text for a message.
+pub fn excerpt(text: &str) -> String {
+    const MAX: usize = 40;
+    let line = text.lines().next().unwrap_or_default();
+    let short: String = line.chars().take(MAX).collect();
+    let more = if short.len() < text.len() { " …" } else { "" };
+    format!("\"{}{more}\"", shown(&short))
+}
+
+/// The columns of a table and where its rows stand.
+pub struct Table {
+    /// Names of the columns in lower case; none for those that were not used.
+    pub columns: Vec<Option<String>>,
+    /// Rows that are not blank.
+    pub rows: Vec<Place>,
+    /// Between two cells.
+    pub separator: u8,
+}
+
+/// Reads a table: lines that begin with "# " say something to people, then come the names of the columns, then rows.
+/// `lines` gives records other line numbers than their own, those of the sheet that they come from.
+pub fn read(text: &str, separator: u8, lines: Option<&[u32]>) -> Result<Table, Complaint> {
+    let mut scanner = Scanner::new(text, separator);
+    let mut cells = Vec::new();
+    let mut columns: Option<Vec<Option<String>>> = None;
+    let mut rows = Vec::new();
+    let mut records = 0;
+    while let Some(mut place) = scanner.next(&mut cells)? {
+        if let Some(lines) = lines {
+            place.line = lines.get(records).copied().unwrap_or(place.line);
+        }
+        records += 1;
+        let is_blank = cells.iter().all(|cell| cell.trim().is_empty());
+        let is_comment = columns.is_none() && cells.first().is_some_and(|cell| cell.starts_with("# "));
+        match &columns {
+            _ if is_blank || is_comment => {}
+            None => columns = Some(header(&cells, place.line)?),
+            Some(columns) if columns.len() != cells.len() => {
+                return Err(format!(
+                    "line {}: {} cells, but {} columns",
+                    place.line,
+                    cells.len(),
+                    columns.len()
+                ));
+            }
+            Some(_) => rows.push(place),
+        }
+    }
+    Ok(Table { columns: columns.ok_or("there is no row with the names of the columns")?, rows, separator })
+}
+
+fn header(cells: &[Cow<'_, str>], line: u32) -> Result<Vec<Option<String>>, Complaint> {
+    let names: Vec<String> = cells.iter().map(|name| name.trim().to_lowercase()).collect();
+    for (at, name) in names.iter().enumerate() {
+        if !name.is_empty() && names[..at].contains(name) {
+            return Err(format!("line {line}: the column {} stands there twice", shown(name)));
+        }
+        if name.starts_with(NUMBER) {
+            return Err(format!(
+                "line {line}: {} is a number; names of columns are expected there",
+                excerpt(name.trim_start_matches(NUMBER))
+            ));
+        }
+    }
+    Ok(names.into_iter().map(Some).collect())
+}
+
+/// The separator that the header has most of: semicolon, comma or tabulator.
+pub fn separator(header: &str) -> u8 {
+    let count = |separator: &u8| header.bytes().filter(|byte| byte == separator).count();
+    [b';', b',', b'\t']
+        .into_iter()
+        .max_by_key(|separator| (count(separator), *separator == b';'))
+        .unwrap_or(b';')
+}
+
+/// Adds a cell to a record that [`Scanner`] reads.
+pub fn push_cell(text: &mut String, cell: &str) {
+    if !cell.contains([';', '"', '\r', '\n']) {
+        text.push_str(cell);
+        return;
+    }
+    text.push('"');
+    text.push_str(&cell.replace('"', "\"\""));
+    text.push('"');
+}

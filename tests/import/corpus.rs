@@ -1,0 +1,410 @@
+//! The files: what each is, and what must become of it.
+
+use crate::sheets::{ods, ods_of, sheet_data, table, xlsx, xlsx_of, zipped};
+
+/// What must become of a file.
+pub enum Expected {
+    /// Exit 0 and exactly these records.
+    Stored(Vec<String>),
+    /// Exit 1, nothing stored, and all of these said.
+    Refused(&'static [&'static str]),
+}
+
+/// A file and how it is imported.
+pub struct Case {
+    pub name: &'static str,
+    pub kind: &'static str,
+    pub file: &'static str,
+    pub bytes: Vec<u8>,
+    pub more: &'static [&'static str],
+    pub expected: Expected,
+}
+
+fn stored(records: &[&str]) -> Expected {
+    Expected::Stored(records.iter().map(|record| (*record).to_owned()).collect())
+}
+
+const fn refused(named: &'static [&'static str]) -> Expected {
+    Expected::Refused(named)
+}
+
+fn case(name: &'static str, kind: &'static str, bytes: impl Into<Vec<u8>>, expected: Expected) -> Case {
+    Case { name, kind, file: "data.csv", bytes: bytes.into(), more: &[], expected }
+}
+
+impl Case {
+    fn with(self, more: &'static [&'static str]) -> Case {
+        Case { more, ..self }
+    }
+
+    fn named(self, file: &'static str) -> Case {
+        Case { file, ..self }
+    }
+}
+
+/// All of them.
+pub fn cases() -> Vec<Case> {
+    let mut cases = quotes();
+    cases.extend(encodings());
+    cases.extend(decimals());
+    cases.extend(separators());
+    cases.extend(spoilt());
+    cases.extend(workbooks());
+    cases.extend(documents());
+    cases.extend(bombs());
+    cases
+}
+
+fn quotes() -> Vec<Case> {
+    let kunden = |name, text: &str, expected| case(name, "kunden", text, expected);
+    let eight: String = (1..=8)
+        .map(|at| if at == 2 { "2;\"Hof 2\n".to_owned() } else { format!("{at};Hof {at}\n") })
+        .collect();
+    vec![
+        kunden(
+            "an open quote that swallows the rest",
+            &format!("kundennr;name\n{eight}"),
+            refused(&["line 3", "never closed"]),
+        ),
+        kunden(
+            "an open quote in the last cell",
+            "kundennr;name\n1;Hof\n2;\"Gut",
+            refused(&["line 3", "never closed"]),
+        ),
+        kunden(
+            "an open quote closed by a later one",
+            "kundennr;name\n1;\"Hof\n2;Gut\n3;\"Alm\"\n",
+            refused(&["line 2", "behind its closing"]),
+        ),
+        kunden(
+            "text behind a quote",
+            "kundennr;name\n1;\"Hof\" Huber\n",
+            refused(&["line 2", "behind its closing"]),
+        ),
+        kunden(
+            "a quote within a cell",
+            "kundennr;name\n1;Rohr 5\" lang\n",
+            refused(&["line 2", "within the cell"]),
+        ),
+        kunden(
+            "a space before a quote",
+            "kundennr;name\n1; \"Hof; Gut\"\n",
+            refused(&["line 2", "within the cell"]),
+        ),
+        kunden("a doubled quote", "kundennr;name\n1;\"Hof \"\"Süd\"\"\"\n", stored(&["1|Hof \"Süd\"||"])),
+        kunden(
+            "a separator in quotes",
+            "kundennr;name;ort\n1;\"Hof; Gut\";Ulm\n",
+            stored(&["1|Hof; Gut||Ulm"]),
+        ),
+        kunden(
+            "a line end in quotes",
+            "kundennr;name\n1;\"Hof\nSüd\"\n2;Gut\n",
+            stored(&["1|Hof\nSüd||", "2|Gut||"]),
+        ),
+        kunden("a quoted header", "\"kundennr\";\"name\"\r\n\"1\";\"Hof\"\r\n", stored(&["1|Hof||"])),
+        kunden(
+            "an open quote in the header",
+            "kundennr;\"name\n1;Hof\n",
+            refused(&["line 1", "never closed"]),
+        ),
+    ]
+}
+
+fn encodings() -> Vec<Case> {
+    let kunden = |name, bytes: &[u8], expected| case(name, "kunden", bytes, expected);
+    let utf16: Vec<u8> = "\u{feff}kundennr;name\n1;Hof\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    vec![
+        kunden("UTF-8", "kundennr;name\n1;Müller\n".as_bytes(), stored(&["1|Müller||"])),
+        kunden("UTF-8 with BOM", "\u{feff}kundennr;name\n1;Müller\n".as_bytes(), stored(&["1|Müller||"])),
+        kunden("Windows-1252", b"kundennr;name\n1;M\xfcller\n", stored(&["1|Müller||"])),
+        kunden(
+            "two encodings",
+            b"kundennr;name\n1;M\xc3\xbcller\n2;M\xfcller\n",
+            refused(&["line 3", "two encodings"]),
+        ),
+        kunden(
+            "two encodings, Windows first",
+            b"kundennr;name\n1;M\xfcller\n2;M\xc3\xbcller\n",
+            refused(&["line 2", "two encodings"]),
+        ),
+        kunden(
+            "a BOM and then Windows-1252",
+            b"\xef\xbb\xbfkundennr;name\n1;M\xfcller\n",
+            refused(&["line 2", "two encodings"]),
+        ),
+        kunden("UTF-16", &utf16, refused(&["UTF-8"])),
+        kunden("bytes of zero", b"kundennr;name\n1;Hof\0\n", refused(&["UTF-8"])),
+        kunden(
+            "a control character",
+            "kundennr;name\n1;Hof\u{7}\n".as_bytes(),
+            refused(&["line 2", "column name", "Steuerzeichen"]),
+        ),
+    ]
+}
+
+fn decimals() -> Vec<Case> {
+    let artikel = |name, prices: &[&str], expected| {
+        let rows: String = prices.iter().enumerate().map(|(at, price)| format!("{at};A;{price}\n")).collect();
+        case(name, "artikel", format!("artikelnummer;bezeichnung;preis\n{rows}"), expected)
+    };
+    vec![
+        artikel(
+            "24.860 alone",
+            &["24.860"],
+            refused(&["column preis", "24.860", "24860", "24,860", "--decimal comma"]),
+        ),
+        artikel("24.860 as thousands", &["24.860"], stored(&["0|24860000000|0"]))
+            .with(&["--decimal", "comma"]),
+        artikel("24.860 as decimals", &["24.860"], stored(&["0|24860000|0"])).with(&["--decimal", "point"]),
+        artikel("24.860 beside a comma", &["24.860", "0,5"], stored(&["0|24860000000|0", "1|500000|0"])),
+        artikel("24.860 beside 0.75", &["24.860", "0.75"], stored(&["0|24860000|0", "1|750000|0"])),
+        artikel("0.750 alone", &["0.750"], stored(&["0|750000|0"])),
+        artikel("12.5 beside a comma", &["12.5", "0,5"], refused(&["line 2", "column preis", "12.5"])),
+        artikel("1.234.567 alone", &["1.234.567"], refused(&["--decimal comma"])),
+        artikel("two commas", &["1,2,3"], refused(&["line 2", "column preis", "1,2,3"])),
+        artikel("a unit behind a number", &["5 EUR"], refused(&["line 2", "column preis", "5 EUR"])),
+        artikel(
+            "a number with an exponent",
+            &["1E+05"],
+            refused(&["line 2", "column preis", "1E+05", "gekürzt"]),
+        ),
+        artikel("--decimal point and a comma", &["12,5"], refused(&["line 2", "column preis"]))
+            .with(&["--decimal", "point"]),
+        case(
+            "WAHR and FALSCH",
+            "artikel",
+            "artikelnummer;bezeichnung;chargenpflichtig\n1;A;WAHR\n2;B;FALSCH\n",
+            stored(&["1||1", "2||0"]),
+        ),
+    ]
+}
+
+fn separators() -> Vec<Case> {
+    let kunden = |name, text: &str, expected| case(name, "kunden", text, expected);
+    vec![
+        kunden("tabulators", "kundennr\tname\n1\tHof\n", stored(&["1|Hof||"])),
+        kunden("commas", "kundennr,name\n1,Hof\n", stored(&["1|Hof||"])),
+        kunden("old line ends", "kundennr;name\r1;Hof\r2;Gut\r", stored(&["1|Hof||", "2|Gut||"])),
+        kunden("more cells than columns", "kundennr;name\n1;Hof;Gut\n", refused(&["line 2", "3 cells"])),
+        kunden(
+            "fewer cells than columns",
+            "kundennr;name;ort\n1;Hof;Ulm\n2;Gu",
+            refused(&["line 3", "2 cells"]),
+        ),
+        kunden("another separator below", "kundennr;name\n1,Hof\n", refused(&["line 2", "1 cells"])),
+        kunden("blank rows", "\nkundennr;name\n\n1;Hof\n;\n  \n2;Gut\n\n", stored(&["1|Hof||", "2|Gut||"])),
+        kunden("a column twice", "kundennr;name;name\n1;Hof;Gut\n", refused(&["line 1", "name", "twice"])),
+        kunden("a column that nobody knows", "kundennr;name;Postleitzal\n1;Hof;1\n", stored(&["1|Hof||"])),
+        kunden("no row with names", "", refused(&["empty"])),
+        kunden("a key twice", "kundennr;name\nK1;Hof\nk1;Gut\n", refused(&["line 3", "kundennr", "Zeile 2"])),
+        kunden(
+            "a partner without number twice",
+            "name;plz;ort\nHof;1;Ulm\nHof;1;Ulm\n",
+            refused(&["line 3", "Zeile 2"]),
+        ),
+        kunden(
+            "a key twice in JSON",
+            r#"[{"kundennr":"1","name":"A"},{"kundennr":"1","name":"B"}]"#,
+            refused(&["kundennr"]),
+        ),
+        kunden(
+            "half a JSON",
+            r#"[{"kundennr":"1","name":"A"},{"kundennr":"2""#,
+            refused(&["line 1", "no JSON"]),
+        ),
+        kunden("a million rows at once", &million(), refused(&["1000000 rows", "--in-parts"])),
+    ]
+}
+
+fn million() -> String {
+    let rows = (0..1_000_000).map(|at| format!("{at};H\n"));
+    ["kundennr;name\n".to_owned()].into_iter().chain(rows).collect()
+}
+
+fn spoilt() -> Vec<Case> {
+    let kunden = |name, text: &str, expected| case(name, "kunden", text, expected);
+    vec![
+        kunden("#REF!", "kundennr;name;ort\n1;Hof;#REF!\n", refused(&["line 2", "column ort", "#REF!"])),
+        kunden("#NV", "kundennr;name;ort\n1;Hof;#NV\n", refused(&["line 2", "column ort"])),
+        kunden("a formula", "kundennr;name\n1;=SUM(A1:A2)\n", refused(&["line 2", "column name", "Formel"])),
+        kunden(
+            "a long number cut short",
+            "kundennr;name\n4,01234E+12;Hof\n",
+            refused(&["line 2", "column kundennr"]),
+        ),
+        kunden(
+            "three mistakes",
+            "kundennr;name;staat;zahlungsziel_tage\n1;A;Narnia;bald\n2;B;DE;nie\n",
+            refused(&["staat", "Narnia", "bald", "nie", "line 3"]),
+        ),
+        kunden(
+            "a column that nobody knows, and a mistake",
+            "kundennr;name;palz;staat\n1;A;1;Narnia\n",
+            refused(&["palz (nearest: plz)", "Narnia"]),
+        ),
+    ]
+}
+
+/// A header of partners and rows below it.
+const HEAD: [&str; 4] = ["kundennr", "name", "plz", "ort"];
+
+fn workbooks() -> Vec<Case> {
+    let kunden = |name, bytes: Vec<u8>, expected| case(name, "kunden", bytes, expected).named("data.xlsx");
+    let artikel = |name, bytes: Vec<u8>, expected| case(name, "artikel", bytes, expected).named("data.xlsx");
+    let good = |name: &'static str| sheet_data(&[&HEAD, &["1", name, "01234", "Ulm"]]);
+    let prices = |cell: &'static str| xlsx(&[&["artikelnummer", "bezeichnung", "preis"], &["1", "A", cell]]);
+    let merged = format!(
+        "{}<mergeCells><mergeCell ref=\"D2:D3\"/></mergeCells>",
+        sheet_data(&[&HEAD, &["1", "Hof", "", "Ulm"], &["2", "Gut"]])
+    );
+    vec![
+        kunden(
+            "a workbook",
+            xlsx(&[&HEAD, &["1", "Hof", "01234", "Ulm"], &[], &["2", "Gut"]]),
+            stored(&["1|Hof|01234|Ulm", "2|Gut||"]),
+        ),
+        kunden(
+            "numbers in columns of text",
+            xlsx(&[&HEAD, &["n:4711", "Hof", "n:89073", "Ulm"]]),
+            stored(&["4711|Hof|89073|Ulm"]),
+        ),
+        kunden(
+            "a postcode without its zero",
+            xlsx(&[&HEAD, &["1", "Hof", "n:1234", "Ulm"]]),
+            refused(&["line 2", "column plz", "1234", "Null"]),
+        ),
+        kunden("merged cells", xlsx_of(&[("A", "visible", &merged)]), refused(&["line 2", "merged"])),
+        kunden(
+            "a hidden first sheet",
+            xlsx_of(&[("Alt", "hidden", &good("Alt")), ("Neu", "visible", &good("Neu"))]),
+            refused(&["Alt", "hidden", "--sheet", "Neu"]),
+        ),
+        kunden(
+            "a sheet by its name",
+            xlsx_of(&[("Alt", "hidden", &good("Alt")), ("Neu", "visible", &good("Neu"))]),
+            stored(&["1|Neu|01234|Ulm"]),
+        )
+        .with(&["--sheet", "Neu"]),
+        kunden(
+            "a sheet that is not there",
+            xlsx_of(&[("Neu", "visible", &good("Neu"))]),
+            refused(&["no sheet Kunden", "Neu"]),
+        )
+        .with(&["--sheet", "Kunden"]),
+        kunden("an empty sheet", xlsx(&[]), refused(&["empty"])),
+        kunden(
+            "an error of a formula",
+            xlsx(&[&HEAD, &["1", "Hof", "", "<c t=\"e\"><f>A1</f><v>#REF!</v></c>"]]),
+            refused(&["line 2", "column ort", "#REF!"]),
+        ),
+        kunden(
+            "half a workbook",
+            {
+                let mut half = xlsx(&[&HEAD]);
+                half.truncate(half.len() / 2);
+                half
+            },
+            refused(&[".xlsx"]),
+        ),
+        artikel("a number", prices("n:24.86"), stored(&["1|24860000|0"])),
+        artikel("a number with noise", prices("n:0.30000000000000004"), stored(&["1|300000|0"])),
+        artikel("the value of a formula", prices("<c><f>1+1</f><v>2</v></c>"), stored(&["1|2000000|0"])),
+        artikel(
+            "a formula without a value",
+            prices("<c><f>1+1</f></c>"),
+            refused(&["line 2", "formula without a value"]),
+        ),
+        artikel(
+            "a boolean",
+            xlsx(&[
+                &["artikelnummer", "bezeichnung", "chargenpflichtig"],
+                &["1", "A", "<c t=\"b\"><v>1</v></c>"],
+            ]),
+            stored(&["1||1"]),
+        ),
+        artikel("a text that could be either number", prices("24.860"), refused(&["--decimal"])),
+    ]
+}
+
+fn documents() -> Vec<Case> {
+    let kunden = |name, bytes: Vec<u8>, expected| case(name, "kunden", bytes, expected).named("data.ods");
+    let good = |name: &'static str| [["1", name, "01234", "Ulm"]];
+    let spanned = "<table:table-cell office:value-type=\"string\" table:number-rows-spanned=\"2\"><text:p>Hof</text:p></table:table-cell>";
+    vec![
+        kunden(
+            "an .ods",
+            ods(&[&HEAD, &["1", "Hof &amp; Gut", "01234", "Ulm"], &[], &["n:2", "Gut"]]),
+            stored(&["1|Hof & Gut|01234|Ulm", "2|Gut||"]),
+        ),
+        kunden("an .ods with merged cells", ods(&[&HEAD, &["1", spanned]]), refused(&["line 2", "merged"])),
+        kunden(
+            "an .ods whose first sheet is hidden",
+            ods_of(&format!(
+                "{}{}",
+                table("Alt", "ta2", &[&HEAD, &good("Alt")[0]]),
+                table("Neu", "ta1", &[&HEAD, &good("Neu")[0]])
+            )),
+            refused(&["Alt", "hidden", "Neu"]),
+        ),
+        kunden(
+            "an .ods by the name of its sheet",
+            ods_of(&format!(
+                "{}{}",
+                table("Alt", "ta2", &[&HEAD, &good("Alt")[0]]),
+                table("Neu", "ta1", &[&HEAD, &good("Neu")[0]])
+            )),
+            stored(&["1|Neu|01234|Ulm"]),
+        )
+        .with(&["--sheet", "Neu"]),
+        kunden(
+            "an .ods with a formula without a value",
+            ods(&[&HEAD, &["1", "<table:table-cell table:formula=\"of:=[.A1]\"/>"]]),
+            refused(&["line 2", "formula without a value"]),
+        ),
+        kunden(
+            "an .ods with a note at a cell",
+            ods(&[
+                &HEAD,
+                &[
+                    "1",
+                    "<table:table-cell office:value-type=\"string\"><office:annotation><text:p>Notiz</text:p></office:annotation><text:p>Hof</text:p></table:table-cell>",
+                ],
+            ]),
+            stored(&["1|Hof||"]),
+        ),
+    ]
+}
+
+fn bombs() -> Vec<Case> {
+    let kunden = |name, bytes: Vec<u8>, expected| case(name, "kunden", bytes, expected).named("data.xlsx");
+    let nothing = "0".repeat(40 << 20);
+    let repeated = "<table:table-cell office:value-type=\"string\" table:number-columns-repeated=\"16384\"><text:p>A</text:p></table:table-cell>";
+    let rows = "<table:table-row table:number-rows-repeated=\"1048576\"><table:table-cell office:value-type=\"string\"><text:p>A</text:p></table:table-cell></table:table-row>";
+    vec![
+        kunden(
+            "a zip bomb as .xlsx",
+            zipped(&[("xl/workbook.xml", &nothing)]),
+            refused(&["unpacked", "MiB"]),
+        ),
+        kunden("a zip bomb as .ods", zipped(&[("content.xml", &nothing)]), refused(&["unpacked", "MiB"])),
+        kunden("an .ods of repeated columns", ods(&[&HEAD, &[repeated]]), refused(&["line 2", "columns"])),
+        kunden(
+            "an .ods of repeated rows",
+            ods_of(&format!(
+                "<table:table table:name=\"A\"><table:table-row><table:table-cell office:value-type=\"string\"><text:p>name</text:p></table:table-cell></table:table-row>{rows}</table:table>"
+            )),
+            refused(&["rows", "--in-parts"]),
+        ),
+        kunden(
+            "a cell at the far end",
+            xlsx_of(&[(
+                "A",
+                "visible",
+                "<sheetData><row r=\"1\"><c r=\"A1\" t=\"inlineStr\"><is><t>name</t></is></c></row><row r=\"1048576\"><c r=\"XFD1048576\"><v>1</v></c></row></sheetData>",
+            )]),
+            refused(&["line 1048576", "columns"]),
+        ),
+        kunden("a zip of something else", zipped(&[("a.txt", "a")]), refused(&[".xlsx"])),
+    ]
+}
