@@ -146,7 +146,7 @@ fn a_refusal_is_one_sentence_that_names_what_was_wrong() {
     mill(&folder);
     let key = |more: &[&'static str]| [&["key", "create", "--label", "x", "--tenant"], more].concat();
     let good = folder.write("gut.json", r#"[{"artikelnummer": "R", "bezeichnung": "Roggen"}]"#);
-    let bad = folder.write("schlecht.csv", "artikelnummer;bezeichnung;preis\nA;Gut;1,00\nB;Schlecht;viel\n");
+    let bad = folder.write("schlecht.csv", "artikelnummer;bezeichnung;preis\nA;Gut;1,00\nB;\"Schlecht;1\n");
     let cases: Vec<(Vec<&str>, &[&str])> = vec![
         (vec!["tenant", "create", "Mühle"], &["Mühle"]),
         (vec!["tenant", "create", "Neu", "--set", "negativ=ja"], &["negativ", "negativbestand"]),
@@ -163,7 +163,7 @@ fn a_refusal_is_one_sentence_that_names_what_was_wrong() {
         (vec!["key", "activate", "abcdef"], &["abcdef"]),
         (vec!["import", "artikel", &good, "--tenant", "Niemand"], &["Niemand"]),
         (vec!["import", "artikel", "fehlt.csv", "--tenant", "Mühle"], &["fehlt.csv"]),
-        (vec!["import", "artikel", &bad, "--tenant", "Mühle"], &["3", "preis"]),
+        (vec!["import", "artikel", &bad, "--tenant", "Mühle"], &["line 3", "quotation mark"]),
         (vec!["--config", "fehlt.toml", "config"], &["fehlt.toml"]),
         (vec!["serve", "--listen", "überall"], &["listen"]),
     ];
