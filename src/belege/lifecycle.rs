@@ -36,7 +36,7 @@ pub fn finalise(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result<Bel
         BelegStatus::Abgeschlossen | BelegStatus::Erledigt => return Ok(beleg),
         BelegStatus::Offen => {}
     }
-    ausfertigung::prepare(tx, &beleg, hints)?.store(tx, beleg.id)?;
+    let beleg = ausfertigung::prepare(tx, &beleg, hints)?.store(tx, beleg)?;
     let beleg = move_to(tx, beleg, BelegStatus::Abgeschlossen, Aktion::Abschliessen)?;
     pruefsumme::chain(tx, beleg.id)?;
     lieferanten_nr::learn(tx, &beleg)?;
@@ -161,7 +161,7 @@ fn counter_document(
     let negated: Vec<_> = positions.into_iter().map(|position| negated(tx, &counter, position)).collect();
     sql::insert(tx, &counter, None)?;
     sql::insert_positions(tx, &negated)?;
-    ausfertigung::prepare(tx, &counter, hints)?.store(tx, counter.id)?;
+    let counter = ausfertigung::prepare(tx, &counter, hints)?.store(tx, counter)?;
     // Final from birth: within this transaction nobody saw it open.
     let ereignis_am = Some(sql::next_event(tx)?);
     let counter = Beleg { status: BelegStatus::Abgeschlossen, ereignis_am, ..counter };

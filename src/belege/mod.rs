@@ -181,7 +181,10 @@ pub const ROUTES: &[Route] = &[
     )
     .heavy()
     .with_query(&[Param::flag("vorschau", "true: von einem offenen Beleg den Entwurf")])
-    .gives(&[Answer::resource::<BelegPdf>()])
+    .gives(&[
+        Answer::resource::<BelegPdf>(),
+        Answer::other("application/pdf").with(&["etag", "content-disposition"]),
+    ])
     .refuses(&[&[Code::KeinPdf]]),
     Route::get(
         "/api/v1/belege/{id}/erechnung",

@@ -17,8 +17,6 @@ mod sql;
 mod vorlage;
 mod worte;
 
-use uuid::Uuid;
-
 use super::model::Beleg;
 use crate::blatt::Blatt;
 use crate::db::tx::{Tx, WriteTx};
@@ -89,16 +87,19 @@ pub fn prepare(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<Ausferti
 }
 
 impl Ausfertigung {
-    /// Freezes it with a document that is still open: its partner, its company, its sheet and its e-invoice.
-    pub fn store(&self, tx: &WriteTx<'_>, beleg: Uuid) -> Result<()> {
+    /// Freezes it with a document that is still open: its partner, its company, its sheet and its e-invoice. The document
+    /// as it is then.
+    pub fn store(&self, tx: &WriteTx<'_>, beleg: Beleg) -> Result<Beleg> {
         let blatt_am = self.angaben.is_some().then(|| tx.now());
-        sql::freeze(tx, beleg, self.firma_nr, blatt_am)?;
-        let Some(angaben) = &self.angaben else { return Ok(()) };
+        sql::freeze(tx, beleg.id, self.firma_nr, blatt_am)?;
+        let beleg = Beleg { firma_nr: Some(self.firma_nr), blatt_am, ..beleg };
+        let Some(angaben) = &self.angaben else { return Ok(beleg) };
         let stored = match &self.erechnung {
             Ok(written) => Ok((written.profil, digest(written.xml.as_bytes()), deflated(&written.xml)?)),
             Err(grund) => Err(grund.as_str()),
         };
-        sql::insert(tx, beleg, angaben, stored)
+        sql::insert(tx, beleg.id, angaben, stored)?;
+        Ok(beleg)
     }
 }
 
@@ -141,11 +142,10 @@ const FREMDRECHNUNG: &str = "Eine Eingangsrechnung schreibt der Lieferant. Bitte
 /// Why a final document has no sheet.
 fn without_sheet(beleg: &Beleg, firma: Option<&Firma>) -> Box<Refusal> {
     let missing = match (beleg.firma_nr, firma) {
+        (None, _) if beleg.ereignis_am.is_none() => return Refusal::new(Code::KeinPdf, pflicht::NIE_FERTIG),
         (None, _) => {
-            return Refusal::new(
-                Code::KeinPdf,
-                "Der Beleg ist älter als die PDFs von partnerd; archiviert ist keines.",
-            );
+            let message = "Der Beleg ist älter als die PDFs von partnerd; archiviert ist keines.";
+            return Refusal::new(Code::KeinPdf, message);
         }
         (_, Some(firma)) => firma.missing(),
         (_, None) => Vec::new(),
@@ -168,6 +168,8 @@ pub fn erechnung(tx: &Tx<'_>, beleg: &Beleg) -> Result<Gespeichert> {
         _ if !beleg.beleg_typ.ist_rechnung() => pflicht::KEINE_RECHNUNG.to_owned(),
         _ if !has_sheet(beleg) => pflicht::FREMD.to_owned(),
         BelegStatus::Offen => pflicht::OFFEN.to_owned(),
+        _ if beleg.ereignis_am.is_none() => pflicht::NIE_FERTIG.to_owned(),
+        _ if beleg.firma_nr.is_none() => pflicht::ALT.to_owned(),
         _ => sql::grund(tx, beleg.id)?.unwrap_or_else(|| pflicht::OHNE_FIRMA.to_owned()),
     };
     Err(Refusal::new(Code::KeineErechnung, grund).into())

@@ -15,6 +15,8 @@ pub const KEINE_RECHNUNG: &str =
     "E-Rechnungen gibt es nur zu Rechnungen (RE) und Gutschriften (ER mit gutschrift).";
 pub const FREMD: &str = "Zu einer Eingangsrechnung schreibt der Lieferant die E-Rechnung.";
 pub const OFFEN: &str = "Der Beleg ist noch offen. Beim Abschließen entsteht seine E-Rechnung.";
+pub const NIE_FERTIG: &str = "Der Beleg wurde storniert, bevor er abgeschlossen war.";
+pub const ALT: &str = "Der Beleg ist älter als die E-Rechnungen von partnerd.";
 pub const OHNE_FIRMA: &str =
     "Als der Beleg abgeschlossen wurde, fehlten Stammdaten der Firma; er hat keine E-Rechnung.";
 const FIRMA_AUS: &str = "Die Firma schreibt keine E-Rechnungen (Einstellung e_rechnung ist aus).";
