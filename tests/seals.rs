@@ -248,6 +248,24 @@ fn the_head_of_the_last_day_goes_to_the_log() {
     log.says(&format!("the audit log of {} row 1 checksum {checksum}", day(am)));
 }
 
+/// Chains the documents of the one company with the content that checksums covered before sheets and e-invoices.
+fn chain_in_the_first_form(connection: &Connection) {
+    let source = include_str!("../src/belege/pruefsumme.rs");
+    let content = source.split_once("const FORM_1: &str = \"").unwrap().1.split_once("\";").unwrap().0;
+    let chained = "select tenant_id, id from main.beleg where kette_nr is not null order by kette_nr";
+    let mut statement = connection.prepare(chained).unwrap();
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let mut before = [0; 32];
+    for row in rows {
+        let (tenant, id): (i64, uuid::Uuid) = row.unwrap();
+        let named = rusqlite::named_params! {":tenant": tenant, ":id": id};
+        let content: String = connection.query_row(content, named, |row| row.get(0)).unwrap();
+        before = Sha256::new().chain_update(before).chain_update(content).finalize().into();
+        let update = "update main.beleg set pruefsumme = ?2 where id = ?1";
+        connection.execute(update, rusqlite::params![id, before]).unwrap();
+    }
+}
+
 /// A database of the schema before the seals, with the data of one of today.
 fn before_the_seals(folder: &Folder) {
     let (old, new) = (folder.file("old.db"), folder.file("partnerd.db"));
@@ -277,6 +295,7 @@ fn before_the_seals(folder: &Folder) {
         );
         connection.execute_batch(&copy).unwrap_or_else(|error| panic!("{copy}: {error}"));
     }
+    chain_in_the_first_form(&connection);
     triggers.iter().for_each(|sql| connection.execute_batch(sql).unwrap());
     // The rows of the log, chained as the first versions did it.
     let columns = "tag, lfd_nr, am, tenant_id, status, dauer_us, bytes_ein, bytes_aus, anzahl, request_id, key_id, adresse,

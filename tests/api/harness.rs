@@ -43,6 +43,16 @@ use crate::contract;
 /// When the tests take place unless they say otherwise: noon in Berlin, summer time.
 pub const NOON: &str = "2026-07-10T10:00:00Z";
 
+/// Settings with which the master data of a company are complete (D24).
+pub const COMPLETE: &[(&str, &str)] = &[
+    ("firma", "Mühle Beispiel GmbH"),
+    ("strasse", "An der Mühle 1"),
+    ("plz", "86609"),
+    ("ort", "Donauwörth"),
+    ("ust_id", "DE123456789"),
+    ("iban", "DE02120300000000202051"),
+];
+
 /// A running server, its database in a folder of its own, and a clock that tests can shift.
 pub struct Server {
     pub address: SocketAddr,
@@ -350,9 +360,10 @@ impl Answer {
         let bytes = response.into_body().into_with_config().limit(64 << 20).read_to_vec().unwrap();
         let what = format!("{method} {path}");
         let request_id = headers.get("x-request-id").unwrap_or_else(|| panic!("{what}: no request id"));
-        // Sheets and metrics are no JSON.
-        let is_text = headers.get("content-type").is_some_and(|kind| kind.starts_with("text/"));
-        let body = if bytes.is_empty() || is_text {
+        // Sheets, e-invoices and metrics are no JSON.
+        let others = ["text/", "application/pdf", "application/xml"];
+        let kind = headers.get("content-type").map_or("", String::as_str);
+        let body = if bytes.is_empty() || others.iter().any(|other| kind.starts_with(other)) {
             Value::Null
         } else {
             assert_eq!(headers.get("content-type").unwrap(), "application/json; charset=utf-8", "{what}");

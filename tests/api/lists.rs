@@ -36,7 +36,7 @@ fn lists(mill: &Mill<'_>) -> Vec<String> {
     deliveries.iter().for_each(|id| mill.finalise(id));
     let is_list = |pattern: &str| {
         pattern.starts_with("/api/v1/")
-            && !["}", "/pdf", "/herkunft", "/bestand"].iter().any(|end| pattern.ends_with(end))
+            && !["}", "/pdf", "/erechnung", "/herkunft", "/bestand"].iter().any(|end| pattern.ends_with(end))
     };
     let path = |pattern: &str| {
         let place = pattern.split('/').nth(3).unwrap();

@@ -115,8 +115,10 @@ fn brought(route: &str, expected: &str, answer: &Answer) -> String {
     if answer.status != 200 {
         return refusal(answer);
     }
-    if answer.headers["content-type"].starts_with("text/csv") {
-        return "csv".to_owned();
+    for (kind, shown) in [("text/csv", "csv"), ("application/xml", "xml"), ("application/pdf", "pdf")] {
+        if answer.headers["content-type"].starts_with(kind) {
+            return shown.to_owned();
+        }
     }
     if route == "/chargen/{id}/herkunft" {
         return herkunft(&answer.body);

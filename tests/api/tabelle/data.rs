@@ -7,7 +7,7 @@ use partnerd::rules::bytes::base64;
 use serde_json::{Value, json};
 
 use super::{json_of, short};
-use crate::harness::{Client, Server};
+use crate::harness::{COMPLETE, Client, Server};
 
 pub const BEGIN: &str = "2031-07-08T10:00:00Z";
 
@@ -49,14 +49,14 @@ const IMPORTS: &[(&str, &str)] = &[
     ("vertriebler", "id;name\n7;Vera Vogt\n"),
     (
         "kunden",
-        "kundennr;name;email;ort;partner_typen;status\n\
-         K-2;Müller Mühle;post@mueller.example;Musterstadt;kunde;\n\
-         K-10;Bäckerei Süß;;Straßberg;kunde;\n\
-         K-3;Sperrholz GmbH;;;kunde;gesperrt\n\
-         KL-1;Landhandel;;;kunde,lieferant;\n\
-         L-1;Hof Ahrens;hof@ahrens.example;Dorf;lieferant;\n\
-         L-2;Gut Brehm;;;lieferant;\n\
-         S-1;Spedition Eilig;;;spediteur;\n",
+        "kundennr;name;email;plz;ort;partner_typen;status\n\
+         K-2;Müller Mühle;post@mueller.example;;Musterstadt;kunde;\n\
+         K-10;Bäckerei Süß;;;Straßberg;kunde;\n\
+         K-3;Sperrholz GmbH;;;;kunde;gesperrt\n\
+         KL-1;Landhandel;;01234;Musterstadt;kunde,lieferant;\n\
+         L-1;Hof Ahrens;hof@ahrens.example;;Dorf;lieferant;\n\
+         L-2;Gut Brehm;;;;lieferant;\n\
+         S-1;Spedition Eilig;;;;spediteur;\n",
     ),
     ("biozertifikate", "id;nummer\n5;DE-ÖKO-001\n"),
     (
@@ -301,9 +301,11 @@ impl Company<'_> {
         self.put("/produktionsauftraege/<before>/status", &body);
     }
 
-    /// 10 July: the other types of documents, a storno, and what the command line settles.
+    /// 10 July: the other types of documents, a storno, and what the command line settles. From now on the company's
+    /// master data are complete.
     fn third_day(&mut self) {
         self.server.set_clock("2031-07-10T10:00:00Z");
+        self.server.set(&self.client, COMPLETE);
         self.post("WS4", "/wiegungen", "{'waage_id':1,'gewicht_erst_kg':14000,'partner_id':'<K-2>'}");
         let sack = "{'artikelnr':'S','menge':2}";
         self.beleg("BS1", "L-2", "2031-06-20", sack);

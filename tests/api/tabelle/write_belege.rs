@@ -421,7 +421,7 @@ pub const TABLES: &[Write] = &[
             ("datei_base64", "'JVBERi0xLjc='", "'JVBERi0xLjc='"),
             ("datei_base64", "'JVBERi0xLjc'", "400 FELD_UNGUELTIG"),
             ("datei_base64", "5", "400 FELD_UNGUELTIG"),
-            ("datei_base64", "-", "400 FELD_FEHLT"),
+            ("datei_base64", "-", "mime_type='application/pdf'"),
             ("dateiname", "'Angebot.pdf'", "'Angebot.pdf'"),
             ("dateiname", "5", "400 FELD_UNGUELTIG"),
             ("dateiname", "'*256'", "400 TEXT_ZU_LANG"),
