@@ -10,6 +10,7 @@ mod annahmescheine;
 mod artikel;
 mod attacks;
 mod audit;
+mod ausfertigung;
 mod belege_aendern;
 mod belege_anlage;
 mod belege_betraege;
