@@ -16,9 +16,9 @@ use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Failure;
 use crate::http::json::Json;
 use crate::http::wire::Decimal;
+use crate::import::ImportKind;
 use crate::import::check::{Mistakes, check, decide_decimal, mistake, unused};
 use crate::import::file::{Document, Rows};
-use crate::import::{Groups, ImportKind};
 use crate::rules::error::{HintCode, Hints};
 
 #[derive(clap::Args)]
@@ -101,16 +101,9 @@ pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outco
     drop(waiting);
     let mut connection = open(config)?;
     let tenant = find_tenant(&connection, &source.tenant)?.id;
-    let size = |group| match &groups {
-        Groups::Each(_) => 1,
-        Groups::Of(groups) => groups.get(group).map_or(0, Vec::len),
-    };
-    let work = Work {
-        groups: groups.count(),
-        size: &size,
-        hide: Some(HintCode::UnbekanntesFeld),
-        kind: kind.rows().kind,
-    };
+    let size = |group| groups.size(group);
+    let hide = Some(HintCode::UnbekanntesFeld);
+    let work = Work { groups: groups.count(), size: &size, hide, kind: kind.rows().kind };
     store_parts(&mut connection, source, terminal, &work, |connection, group, hints| {
         store_group(connection, tenant, kind, &rows, &groups.rows(group), hints)
     })

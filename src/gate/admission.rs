@@ -118,8 +118,7 @@ impl Gate {
             let looks = self.shares.in_place(&caller.key_id, now);
             check_scope(route, caller)?;
             let call = Call::new(request, route.query, self.router.ids(at, path), caller.strictness)?;
-            let is_heavy = route.is_heavy || lane == Lane::Slow;
-            if is_heavy && !self.answers.has_room(&caller.key_id) {
+            if (route.is_heavy || lane == Lane::Slow) && !self.answers.has_room(&caller.key_id) {
                 return Err(too_many_unread());
             }
             // What a heavy route reads of a body is heavy, not whether it is allowed to.

@@ -111,6 +111,14 @@ impl Groups {
         }
     }
 
+    /// How many rows a group has.
+    pub fn size(&self, group: usize) -> usize {
+        match self {
+            Groups::Each(_) => 1,
+            Groups::Of(groups) => groups.get(group).map_or(0, Vec::len),
+        }
+    }
+
     /// The rows of a group, by their place in the file.
     pub fn rows(&self, group: usize) -> Vec<usize> {
         match self {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Cursor, Read};
 
-use calamine::{DataRef, Reader, SheetType, SheetVisible, Xlsx};
+use calamine::{DataRef, ExcelDateTime, Reader, SheetType, SheetVisible, Xlsx};
 use zip::ZipArchive;
 
 use super::complaint::Complaint;
@@ -88,23 +88,23 @@ fn xlsx(bytes: &[u8], wanted: Option<&str>) -> Result<Sheet, Complaint> {
             DataRef::SharedString(text) => sheet.add(row, column, text, false)?,
             DataRef::Bool(value) => sheet.add(row, column, if value { "true" } else { "false" }, false)?,
             DataRef::Error(error) => sheet.add(row, column, &error.to_string(), false)?,
-            DataRef::DateTime(day) => {
-                let (year, month, date, hour, minute, second, _) = day.to_ymd_hms_milli();
-                if !day.is_datetime() {
-                    return Err(format!(
-                        "line {line}: a length of time stands there: write a number or a text"
-                    ));
-                }
-                let text = match (hour, minute, second) {
-                    (0, 0, 0) => format!("{year:04}-{month:02}-{date:02}"),
-                    _ => format!("{year:04}-{month:02}-{date:02}T{hour:02}:{minute:02}:{second:02}"),
-                };
-                sheet.add(row, column, &text, false)?;
-            }
+            DataRef::DateTime(day) => sheet.add(row, column, &moment(day, line)?, false)?,
             DataRef::DateTimeIso(text) | DataRef::DurationIso(text) => {
                 sheet.add(row, column, &text, false)?
             }
         }
     }
     Ok(sheet)
+}
+
+/// A day, or a day with a time.
+fn moment(day: ExcelDateTime, line: u32) -> Result<String, Complaint> {
+    if !day.is_datetime() {
+        return Err(format!("line {line}: a length of time stands there: write a number or a text"));
+    }
+    let (year, month, date, hour, minute, second, _) = day.to_ymd_hms_milli();
+    Ok(match (hour, minute, second) {
+        (0, 0, 0) => format!("{year:04}-{month:02}-{date:02}"),
+        _ => format!("{year:04}-{month:02}-{date:02}T{hour:02}:{minute:02}:{second:02}"),
+    })
 }

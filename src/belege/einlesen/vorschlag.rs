@@ -17,7 +17,7 @@ use crate::laender;
 use crate::rules::document::BelegTyp;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::fixed::Money;
-use crate::rules::tax::Summen;
+use crate::rules::tax::{Steuerkategorie, Summen};
 use crate::rules::verweis::Verweis;
 
 /// Longest text of an ordinary field, in characters (D18).
@@ -188,14 +188,7 @@ fn item(
     hints: &mut Hints,
 ) -> Result<(NewItem, GefundenerArtikel)> {
     let path = format!("vorschlag.items[{at}]");
-    if !posten.ist_genau {
-        let message = "Menge und Preis ergeben nicht die Summe der Zeile. Bitte prüfen.";
-        hints.add_field(HintCode::WertFraglich, format!("{path}.ep_netto"), message);
-    }
-    if posten.mwst_satz.is_none() {
-        let message = "Die Rechnung nennt keinen Steuersatz für diese Position. Bitte mwst_satz ergänzen.";
-        hints.add_field(HintCode::WertFraglich, format!("{path}.mwst_satz"), message);
-    }
+    hint_doubts(posten, &path, hints);
     let zeile = posten.zeile.and_then(|zeile| gelesen.zeilen.get(zeile));
     let artikel = match zeile {
         Some(zeile) => artikel::of(tx, kunde, zeile, &format!("{path}.artikel_id"), hints)?,
@@ -215,9 +208,7 @@ fn item(
         einheit: posten.einheit.clone(),
         ep_netto: Some(posten.ep_netto),
         mwst_satz: posten.mwst_satz,
-        steuer_kategorie: posten
-            .steuer_kategorie
-            .filter(|kategorie| posten.mwst_satz.is_some_and(|satz| kategorie.fits(satz))),
+        steuer_kategorie: kategorie(posten),
         rabatt_prozent: Some(posten.rabatt_prozent).filter(|rabatt| !rabatt.is_zero()),
         bezeichnung: Some(posten.bezeichnung.clone()),
         langtext: posten.langtext.clone(),
@@ -227,6 +218,23 @@ fn item(
         ..NewItem::default()
     };
     Ok((item, found))
+}
+
+/// The category, where it goes with the rate.
+fn kategorie(posten: &Posten) -> Option<Steuerkategorie> {
+    posten.steuer_kategorie.filter(|kategorie| posten.mwst_satz.is_some_and(|satz| kategorie.fits(satz)))
+}
+
+/// What is doubtful about the figures of a line.
+fn hint_doubts(posten: &Posten, path: &str, hints: &mut Hints) {
+    if !posten.ist_genau {
+        let message = "Menge und Preis ergeben nicht die Summe der Zeile. Bitte prüfen.";
+        hints.add_field(HintCode::WertFraglich, format!("{path}.ep_netto"), message);
+    }
+    if posten.mwst_satz.is_none() {
+        let message = "Die Rechnung nennt keinen Steuersatz für diese Position. Bitte mwst_satz ergänzen.";
+        hints.add_field(HintCode::WertFraglich, format!("{path}.mwst_satz"), message);
+    }
 }
 
 fn sums(posten: &[Posten]) -> Option<Summen> {

@@ -114,21 +114,18 @@ pub fn store_parts(
             kept if kept == 0 || source.dry_run => format!("{complaint}\nNothing was stored."),
             kept => format!("{complaint}\nThe parts before stay: {kept} rows."),
         })?;
-        let tenant = find_tenant(&transaction, &source.tenant)?.id;
-        let change = format!("import {}", work.kind);
-        note(&transaction, tenant, &change, &format!("{}: {stored}", source.file.display()))?;
+        note_part(&transaction, source, work, &stored)?;
         match source.dry_run {
             true => drop(transaction),
             false => transaction.commit().map_err(|error| sentence(error.into()))?,
         }
         counts.add(stored);
         next = after;
-        if next >= work.groups {
-            break;
-        }
-        if !source.dry_run {
+        match next < work.groups {
             // Whoever waits at the scale comes first.
-            std::thread::sleep(PAUSE);
+            true if !source.dry_run => std::thread::sleep(PAUSE),
+            true => {}
+            false => break,
         }
     }
     bar.finish_and_clear();
@@ -137,6 +134,13 @@ pub fn store_parts(
         terminal.say("Dry run: nothing was stored.");
     }
     print(&counts, terminal)
+}
+
+/// A row of the log for what was stored.
+fn note_part(connection: &Connection, source: &Source, work: &Work<'_>, stored: &Counts) -> Outcome {
+    let tenant = find_tenant(connection, &source.tenant)?.id;
+    let change = format!("import {}", work.kind);
+    note(connection, tenant, &change, &format!("{}: {stored}", source.file.display()))
 }
 
 /// What one transaction stores.
