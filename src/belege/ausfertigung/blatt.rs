@@ -46,7 +46,7 @@ fn sheet(tx: &Tx<'_>, vorlage: &Vorlage<'_>) -> Result<Blatt> {
     anschrift.extend(laender::address_lines(strasse, plz, ort, &partner.staat, own));
     Ok(Blatt {
         titel: format!("{} {}", worte::art(beleg), beleg.beleg_nummer),
-        untertitel: vorlage.storno_von.map(|original| {
+        untertitel: vorlage.storno_von.as_ref().map(|original| {
             let (art, nummer) = (worte::art(original), &original.beleg_nummer);
             format!("Storno zu {art} {nummer} vom {}", day(original.datum()))
         }),
@@ -206,7 +206,7 @@ fn begruendungen(vorlage: &Vorlage<'_>) -> Option<Vec<String>> {
         return None;
     }
     let mut found: Vec<String> = Vec::new();
-    for position in vorlage.positionen {
+    for position in &vorlage.positionen {
         let (text, _) = erechnung::exemption(position.steuer_kategorie, vorlage.angaben.steuerart);
         let text = text.map(|text| format!("{text}."));
         found.extend(text.filter(|text| !found.contains(text)));

@@ -17,6 +17,8 @@ mod sql;
 mod vorlage;
 mod worte;
 
+use std::sync::Arc;
+
 use super::model::Beleg;
 use crate::blatt::Blatt;
 use crate::db::tx::{Tx, WriteTx};
@@ -61,27 +63,9 @@ pub fn prepare(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<Ausferti
         let missing = missing.iter().map(|feld| format!("Firma: {feld}")).collect::<Vec<_>>();
         return Ok(without(anlass.incomplete(&missing, hints)?));
     }
-    let storno_von = cancelled_by(tx, beleg)?;
-    let positionen = super::sql::positions(tx, beleg.id)?;
-    let angaben = match &storno_von {
-        // A storno says what the document said that it takes back.
-        Some(original) => sql::angaben(tx, original.id)?,
-        None => None,
-    };
-    let angaben = match angaben {
-        Some(angaben) => angaben,
-        None => Angaben::gather(tx, beleg, &positionen, seller_tax(beleg, &kunde, &einstellungen))?,
-    };
-    let vorlage = Vorlage {
-        beleg,
-        positionen: &positionen,
-        partner: &Kopie::from(&kunde),
-        firma: &firma,
-        angaben: &angaben,
-        storno_von: storno_von.as_ref(),
-    };
+    let vorlage = as_of_now(tx, beleg, &kunde, &einstellungen, &firma)?;
     let erechnung = anlass.write(&vorlage, hints)?;
-    let angaben = serde_json::to_string(&angaben)
+    let angaben = serde_json::to_string(&vorlage.angaben)
         .map_err(|error| Failure::Broken(format!("the facts of a document cannot be written: {error}")))?;
     Ok(Ausfertigung { firma_nr: firma.nr, angaben: Some(angaben), erechnung })
 }
@@ -114,27 +98,47 @@ pub fn sheet(tx: &Tx<'_>, beleg: &Beleg) -> Result<Blatt> {
     if !has_sheet(beleg) {
         return Err(Refusal::new(Code::KeinPdf, FREMDRECHNUNG).into());
     }
-    let positionen = super::sql::positions(tx, beleg.id)?;
-    let storno_von = cancelled_by(tx, beleg)?;
-    let storno_von = storno_von.as_ref();
     if beleg.status == BelegStatus::Offen {
-        let (firma, kunde) = (firma::load(tx)?, partner(tx, beleg)?);
-        let seller = seller_tax(beleg, &kunde, &*tenants::load(tx)?);
-        let angaben = Angaben::gather(tx, beleg, &positionen, seller)?;
-        let (partner, angaben) = (&Kopie::from(&kunde), &angaben);
-        let vorlage = Vorlage { beleg, positionen: &positionen, partner, firma: &firma, angaben, storno_von };
+        let (kunde, einstellungen) = (partner(tx, beleg)?, tenants::load(tx)?);
+        let vorlage = as_of_now(tx, beleg, &kunde, &einstellungen, &firma::load(tx)?)?;
         return blatt::draft(tx, &vorlage);
     }
-    let nr = beleg.firma_nr.unwrap_or_default();
-    let firma = firma::state(tx, nr)?;
-    let (Some(_), Some(firma)) = (beleg.blatt_am, &firma) else {
-        return Err(without_sheet(beleg, firma.as_ref()).into());
+    let firma = match (beleg.blatt_am, firma::state(tx, beleg.firma_nr.unwrap_or_default())?) {
+        (Some(_), Some(firma)) => Arc::new(firma),
+        (_, firma) => return Err(without_sheet(beleg, firma.as_ref()).into()),
     };
     let gone = || Failure::Broken(format!("what {} was frozen with is gone", beleg.beleg_nummer));
-    let (angaben, partner) = (sql::angaben(tx, beleg.id)?.ok_or_else(gone)?, sql::kopie(tx, beleg.id)?);
-    let (partner, angaben) = (&partner, &angaben);
-    let vorlage = Vorlage { beleg, positionen: &positionen, partner, firma, angaben, storno_von };
+    let vorlage = Vorlage {
+        beleg,
+        positionen: super::sql::positions(tx, beleg.id)?,
+        partner: sql::kopie(tx, beleg.id)?,
+        firma,
+        angaben: sql::angaben(tx, beleg.id)?.ok_or_else(gone)?,
+        storno_von: cancelled_by(tx, beleg)?,
+    };
     blatt::finished(tx, &vorlage, sql::erechnung(tx, beleg.id)?)
+}
+
+/// What a document says as things are now. A storno says what the document said that it takes back.
+fn as_of_now<'b>(
+    tx: &Tx<'_>,
+    beleg: &'b Beleg,
+    kunde: &Kunde,
+    einstellungen: &Einstellungen,
+    firma: &Arc<Firma>,
+) -> Result<Vorlage<'b>> {
+    let positionen = super::sql::positions(tx, beleg.id)?;
+    let storno_von = cancelled_by(tx, beleg)?;
+    let said = match &storno_von {
+        Some(original) => sql::angaben(tx, original.id)?,
+        None => None,
+    };
+    let angaben = match said {
+        Some(angaben) => angaben,
+        None => Angaben::gather(tx, beleg, &positionen, seller_tax(beleg, kunde, einstellungen))?,
+    };
+    let (partner, firma) = (Kopie::from(kunde), Arc::clone(firma));
+    Ok(Vorlage { beleg, positionen, partner, firma, angaben, storno_von })
 }
 
 const FREMDRECHNUNG: &str = "Eine Eingangsrechnung schreibt der Lieferant. Bitte sein PDF archivieren.";
@@ -181,19 +185,8 @@ pub fn missing(tx: &Tx<'_>, beleg: &Beleg) -> Result<Vec<String>> {
     if !beleg.beleg_typ.ist_rechnung() || !has_sheet(beleg) {
         return Ok(Vec::new());
     }
-    let (einstellungen, firma) = (tenants::load(tx)?, firma::load(tx)?);
-    let kunde = partner(tx, beleg)?;
-    let positionen = super::sql::positions(tx, beleg.id)?;
-    let angaben = Angaben::gather(tx, beleg, &positionen, seller_tax(beleg, &kunde, &einstellungen))?;
-    let storno_von = cancelled_by(tx, beleg)?;
-    let vorlage = Vorlage {
-        beleg,
-        positionen: &positionen,
-        partner: &Kopie::from(&kunde),
-        firma: &firma,
-        angaben: &angaben,
-        storno_von: storno_von.as_ref(),
-    };
+    let (kunde, einstellungen) = (partner(tx, beleg)?, tenants::load(tx)?);
+    let vorlage = as_of_now(tx, beleg, &kunde, &einstellungen, &firma::load(tx)?)?;
     let profil = rechnung::profil(kunde.e_rechnung);
     let rechnung = rechnung::rechnung(&vorlage, profil, &mut hints);
     Ok(crate::erechnung::missing(&rechnung).iter().map(ToString::to_string).collect())

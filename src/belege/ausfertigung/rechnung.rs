@@ -38,7 +38,7 @@ pub fn rechnung(vorlage: &Vorlage<'_>, gewuenscht: Profil, hints: &mut Hints) ->
         art,
         nummer: beleg.beleg_nummer.clone(),
         datum: beleg.datum(),
-        storno_von: vorlage.storno_von.map(bezug),
+        storno_von: vorlage.storno_von.as_ref().map(bezug),
         lieferdatum: angaben.lieferdatum,
         leistung_von: beleg.leistung_von.map(|day| day.0),
         leistung_bis: beleg.leistung_bis.map(|day| day.0),

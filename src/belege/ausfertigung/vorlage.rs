@@ -1,5 +1,7 @@
 //! What sheet and e-invoice are made from, and what comes of it.
 
+use std::sync::Arc;
+
 use super::angaben::Angaben;
 use super::kopie::Kopie;
 use crate::belege::model::{Beleg, BelegPosition};
@@ -9,12 +11,12 @@ use crate::tenants::firma::Firma;
 /// What a document says when it leaves the house.
 pub struct Vorlage<'v> {
     pub beleg: &'v Beleg,
-    pub positionen: &'v [BelegPosition],
-    pub partner: &'v Kopie,
-    pub firma: &'v Firma,
-    pub angaben: &'v Angaben,
+    pub positionen: Vec<BelegPosition>,
+    pub partner: Kopie,
+    pub firma: Arc<Firma>,
+    pub angaben: Angaben,
     /// The document that it takes back.
-    pub storno_von: Option<&'v Beleg>,
+    pub storno_von: Option<Beleg>,
 }
 
 /// An e-invoice that was written.

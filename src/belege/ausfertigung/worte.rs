@@ -59,7 +59,7 @@ pub fn einleitung(beleg: &Beleg, lieferdatum: Option<Day>) -> String {
 }
 
 /// The positions with what is known of their goods.
-pub fn paired<'v>(vorlage: &Vorlage<'v>) -> impl Iterator<Item = (&'v BelegPosition, &'v Ware)> {
+pub fn paired<'v>(vorlage: &'v Vorlage<'_>) -> impl Iterator<Item = (&'v BelegPosition, &'v Ware)> {
     static NOTHING: Ware = Ware {
         artikelnummer: None,
         artikel: None,
@@ -69,7 +69,7 @@ pub fn paired<'v>(vorlage: &Vorlage<'v>) -> impl Iterator<Item = (&'v BelegPosit
         kontrakt: None,
         lieferscheine: Vec::new(),
     };
-    let angaben = vorlage.angaben;
+    let angaben = &vorlage.angaben;
     let positionen = vorlage.positionen.iter().enumerate();
     positionen.map(|(at, position)| (position, angaben.positionen.get(at).unwrap_or(&NOTHING)))
 }
