@@ -38,6 +38,7 @@ pub enum Command {
     Pdf(File),
     /// Write the e-invoice of a document (XML)
     #[command(
+        override_usage = "partnerd beleg erechnung [OPTIONS]\n       --tenant <T> <NUMBER>",
         after_help = "Examples:\n  partnerd beleg erechnung RE-2026-00017 \\\n      --tenant \"Mühle Beispiel\" --out rechnung.xml"
     )]
     Erechnung(File),
@@ -68,7 +69,7 @@ pub struct File {
     #[arg(value_name = "NUMBER")]
     number: String,
     /// Name or id of the company
-    #[arg(long)]
+    #[arg(long, value_name = "T")]
     tenant: String,
     /// Where to write it; without this to standard output
     #[arg(long, value_name = "FILE")]
