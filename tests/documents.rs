@@ -86,15 +86,18 @@ fn the_commands_of_the_readme_walk_the_whole_way() {
     let flow = blocks(&read("README.md"), "flow").join("\n");
     assert!(!flow.is_empty(), "the README marks no flow");
     let script = format!("set -euo pipefail\nB={address}/api/v1\nK={key}\n{flow}");
-    let output = Command::new("bash").arg("-c").arg(script).output().unwrap();
+    let output = Command::new("bash").arg("-c").arg(script).current_dir(folder.path()).output().unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{printed}\n{errors}");
 
-    // Second weighing, stock, delivery note, invoice, archive, poll, PDF: a line each.
-    let answers: Vec<serde_json::Value> =
-        printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let [weighing, batches, note, invoice, archived, polled, pdf] = answers.as_slice() else {
+    // Second weighing, stock, delivery note, invoice, final, poll: a line each; the files print nothing.
+    let answers: Vec<serde_json::Value> = printed
+        .lines()
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let [weighing, batches, note, invoice, finished, polled] = answers.as_slice() else {
         panic!("{} answers: {printed}", answers.len());
     };
     assert_eq!(
@@ -107,9 +110,15 @@ fn the_commands_of_the_readme_walk_the_whole_way() {
     // 12,000 kg at 0.27, and freight at 19 %: 3,240.00 + 226.80 + 85.00 + 16.15
     assert_eq!(invoice["summe_brutto"], "3567.95");
     assert_eq!(invoice["positionen"][0]["charge_id"], newest["id"]);
-    assert_eq!(archived["status"], "abgeschlossen");
+    assert_eq!(
+        (&finished["status"], &finished["hinweise"]),
+        (&"abgeschlossen".into(), &serde_json::json!([]))
+    );
     assert!(polled.as_array().unwrap().iter().any(|entry| entry["id"] == invoice["id"]));
-    assert_eq!(pdf["datei_base64"], "JVBERi0xLjQKJSVFT0YK");
+    let file = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    assert!(file("rechnung.pdf").starts_with(b"%PDF-"));
+    let xml = String::from_utf8(file("rechnung.xml")).unwrap();
+    assert!(xml.contains("CrossIndustryInvoice") && xml.contains("3567.95"), "{xml}");
 }
 
 #[test]

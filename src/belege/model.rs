@@ -238,8 +238,8 @@ pub struct BelegPdf {
     pub dateiname: String,
     pub mime_type: &'static str,
     pub datei_base64: String,
-    /// null of a draft.
-    pub erstellt_am: Option<Instant>,
+    /// Of a draft the last change of its document.
+    pub erstellt_am: Instant,
 }
 
 /// An entry of the polling list (specification, Dokument).

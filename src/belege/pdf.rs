@@ -26,8 +26,8 @@ pub struct Datei {
     pub dateiname: String,
     /// The file.
     pub inhalt: Vec<u8>,
-    /// When it was uploaded, or its document finalised; none where the document is open.
-    pub erstellt_am: Option<Instant>,
+    /// When it was uploaded, or its document finalised; of a draft the last change of its document.
+    pub erstellt_am: Instant,
 }
 
 /// The newest uploaded PDF of a document that is not open, else its sheet, drawn now; of an open one the draft, where it
@@ -47,7 +47,7 @@ pub fn newest(tx: &Tx<'_>, beleg: &Beleg, draft: bool, notes: &mut Hints) -> Res
     let drawn = draw(&ausfertigung::sheet(tx, beleg)?)?;
     drawn.note_missing(notes);
     let dateiname = format!("{}.pdf", beleg.beleg_nummer);
-    Ok(Datei { dateiname, inhalt: drawn.pdf, erstellt_am: beleg.blatt_am })
+    Ok(Datei { dateiname, inhalt: drawn.pdf, erstellt_am: beleg.blatt_am.unwrap_or(beleg.updated_at) })
 }
 
 fn newest_upload(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Datei>> {

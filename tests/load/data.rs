@@ -12,8 +12,7 @@ pub fn document(customer: u64, first: u64) -> String {
     format!(r#"{{"beleg_typ": "LS", "kunden_id": {customer}, "items": [{items}]}}"#)
 }
 
-/// What a command prints; it must succeed.
-pub fn run(folder: &Path, arguments: &[&str]) -> String {
+fn run(folder: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_partnerd"));
     let output = command.current_dir(folder).args(arguments).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -39,6 +38,24 @@ pub fn company(folder: &Path, name: &str) -> String {
     std::fs::write(folder.join("a.json"), format!("[{articles}]")).unwrap();
     run(folder, &["import", "artikel", "a.json", "--tenant", name]);
     another_key(folder, name)
+}
+
+/// What e-invoices ask of a company.
+pub const COMPLETE: &[&str] = &[
+    "firma=Mühle Musterbach GmbH",
+    "strasse=Mühlweg 1",
+    "plz=99999",
+    "ort=Musterbach",
+    "ust_id=DE123456789",
+    "iban=DE89370400440532013000",
+    "email=buero@muehle.example",
+];
+
+/// Sets these settings of a company.
+pub fn set(folder: &Path, company: &str, settings: &[&str]) {
+    if !settings.is_empty() {
+        run(folder, &[&["tenant", "set", company][..], settings].concat());
+    }
 }
 
 /// Fills the tables: ten thousand customers and some receipts of ten lines, `scale` times as many; the id of a

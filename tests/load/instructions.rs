@@ -76,12 +76,12 @@ const PIECES: &[Piece] = &[
     Piece {
         name: "RE of 5 positions, final: with its sheet",
         times: 100,
-        work: |folder, times| finalise(folder, times, &[COMPLETE, &["e_rechnung=aus"]].concat()),
+        work: |folder, times| finalise(folder, times, &[data::COMPLETE, &["e_rechnung=aus"]].concat()),
     },
     Piece {
         name: "RE of 5 positions, final: with sheet and e-invoice",
         times: 100,
-        work: |folder, times| finalise(folder, times, COMPLETE),
+        work: |folder, times| finalise(folder, times, data::COMPLETE),
     },
 ];
 
@@ -227,22 +227,9 @@ fn post(folder: &Path, times: usize) {
     requests(folder, (0..times).map(|_| ("POST", "belege".to_owned(), document.clone())));
 }
 
-/// What e-invoices ask of a company.
-const COMPLETE: &[&str] = &[
-    "firma=Mühle Musterbach GmbH",
-    "strasse=Mühlweg 1",
-    "plz=99999",
-    "ort=Musterbach",
-    "ust_id=DE123456789",
-    "iban=DE89370400440532013000",
-    "email=buero@muehle.example",
-];
-
 /// Invoices that are final when they are created, of a company with these settings.
 fn finalise(folder: &Path, times: usize, settings: &[&str]) {
-    if !settings.is_empty() {
-        data::run(folder, &[&["tenant", "set", "Mühle"][..], settings].concat());
-    }
+    data::set(folder, "Mühle", settings);
     let document = data::document(1, 0).replace("\"LS\"", "\"RE\", \"abschliessen\": true");
     requests(folder, (0..times).map(|_| ("POST", "belege".to_owned(), document.clone())));
 }

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use crate::client::Load;
+use crate::client::{Load, answer};
+use crate::data::{COMPLETE, document, set};
 use crate::server::{Round, Server, WARM};
-use crate::writes::documents;
+use crate::writes::{documents, send};
 use crate::{Bench, middle};
 
 /// Connections of the short reads.
@@ -25,7 +26,11 @@ impl Mixed {
 
 /// Measures all that are wanted and prints a table. CPU is not told apart here.
 pub fn table(bench: &Bench, server: &Server) {
-    let names = ["short reads, 16 others ask for a long list", "short reads, 64 others POST /belege"];
+    let names = [
+        "short reads, 16 others ask for a long list",
+        "short reads, 16 others draw a sheet",
+        "short reads, 64 others POST /belege",
+    ];
     if !names.iter().any(|name| bench.wants(name, SHORT)) {
         return;
     }
@@ -37,7 +42,11 @@ pub fn table(bench: &Bench, server: &Server) {
     );
     println!("|---|---|---|---|---|---|---|---|---|");
     let short = Load::same(SHORT, &bench.get(&format!("kunden/{}", bench.customer)));
-    let others = [Load::same(16, &bench.get(&path)), documents(&bench.key, 64, bench.customers())];
+    let others = [
+        Load::same(16, &bench.get(&path)),
+        Load::same(16, &bench.get(&sheet(bench, server))),
+        documents(&bench.key, 64, bench.customers()),
+    ];
     for (name, load) in names.into_iter().zip(others).filter(|(name, _)| bench.wants(name, SHORT)) {
         let rounds = (0..bench.rounds).map(|_| mixed(server, &short, &load, bench.time)).collect();
         let mixed = middle(rounds, Mixed::p99_times);
@@ -66,6 +75,16 @@ fn mixed(server: &Server, short: &Load, others: &Load, time: Duration) -> Mixed 
         (with, others.join().unwrap())
     });
     Mixed { alone, with, others: Round::of(others, Duration::ZERO) }
+}
+
+/// Where the sheet of an invoice of five positions is, a hybrid.
+fn sheet(bench: &Bench, server: &Server) -> String {
+    set(&bench.service.folder, "Mühle", COMPLETE);
+    let invoice = document(1, 0).replace("\"LS\"", "\"RE\", \"abschliessen\": true");
+    let answer = answer(&server.address, &send(&bench.key, "POST", "belege", &invoice));
+    let answer = String::from_utf8(answer).unwrap();
+    let id = answer.split("\"id\":\"").nth(1).and_then(|rest| rest.split('"').next());
+    format!("belege/{}/pdf", id.unwrap_or_else(|| panic!("{answer}")))
 }
 
 /// A list whose page is found by walking all that stands before it, so far into the list that it takes about

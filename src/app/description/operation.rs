@@ -257,6 +257,7 @@ fn content(answer: &Answer, shapes: &mut Shapes, example: Option<&Value>) -> Val
     let mut content = json!({});
     content["schema"] = match answer.shape {
         Some(shape) => shape(&mut shapes.given).into(),
+        None if answer.content == "application/pdf" => json!({"type": "string", "format": "binary"}),
         None => json!({"type": "string"}),
     };
     let is_shown = |example: &&Value| example["status"] == answer.status && answer.content == JSON;
