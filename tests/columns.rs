@@ -77,26 +77,26 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The columns that are written by a declaration, `Wiegung in wiegung as w { … }`, of each table.
+/// The columns that are written by a declaration, `pub struct Wiegung in wiegung as w { … }`, of each table.
 fn declared() -> BTreeMap<String, BTreeSet<String>> {
     let mut paths = Vec::new();
     sources(&root().join("src"), &mut paths);
     let mut declared: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for path in paths {
         let code = fs::read_to_string(path).unwrap();
-        for declaration in code.split("\ncolumns! {\n").skip(1) {
+        for declaration in code.split("\nrecord! {\n").skip(1) {
             let declaration = declaration.split("\n}\n").next().unwrap();
             let (head, entries) = declaration.split_once(" {\n").unwrap();
-            let Some((_, table)) = head.split_once(" in ") else { continue };
-            let table = table.split(' ').next().unwrap();
+            let table = head.rsplit_once(" in ").unwrap().1.split(' ').next().unwrap();
             let columns = declared.entry(table.to_owned()).or_default();
             for (name, kind) in entries.lines().filter_map(|line| line.trim().split_once(": ")) {
+                // The kind stands behind the type of a field, and before what is written where there is no field.
                 let words: Vec<_> = kind.trim_end_matches(',').split(' ').collect();
-                match words[..] {
-                    ["fixed" | "mutable", "as", column] => columns.insert(column.to_owned()),
-                    ["fixed" | "mutable", ..] => columns.insert(name.to_owned()),
-                    _ => continue,
+                let Some(at) = words.iter().position(|word| ["fixed", "mutable"].contains(word)) else {
+                    continue;
                 };
+                let column = if words.get(at + 1) == Some(&"as") { words[at + 2] } else { name };
+                columns.insert(column.to_owned());
             }
         }
     }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
+use crate::db::record::record;
 use crate::eingabe;
 use crate::http::upload::{Dateiname, Inhalt};
 use crate::http::wire::Text;
@@ -21,20 +22,22 @@ pub enum Besitzer {
     Beleg(Uuid),
 }
 
-/// An attachment (D21f).
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[allow(missing_docs)]
-pub struct Anhang {
-    pub id: Uuid,
-    pub dateiname: String,
-    pub beschreibung: Option<String>,
-    pub mime_type: String,
-    pub groesse_bytes: i64,
-    pub sha256: String,
-    pub erstellt_am: Instant,
-    /// In the answer about a single attachment only.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub inhalt_base64: Option<String>,
+record! {
+    /// An attachment (D21f).
+    #[derive(Debug, Clone, Serialize, JsonSchema)]
+    #[allow(missing_docs)]
+    pub struct Anhang in anhang as a {
+        id: Uuid = fixed,
+        dateiname: String = fixed,
+        beschreibung: Option<String> = fixed,
+        mime_type: String = fixed,
+        groesse_bytes: i64 = "length(a.inhalt)",
+        sha256: String = "lower(hex(a.sha256))",
+        erstellt_am: Instant = fixed,
+        /// In the answer about a single attachment only.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        inhalt_base64: Option<String> = { None },
+    }
 }
 
 eingabe! {
@@ -44,7 +47,7 @@ eingabe! {
         inhalt_base64: Inhalt,
         beschreibung: Text,
     }
-    nur_lesen: ["id", "mime_type", "groesse_bytes", "sha256", "erstellt_am"]
+    nur_lesen: [..Anhang]
 }
 
 /// Confirmation of a POST of an attachment.

@@ -6,25 +6,11 @@ use uuid::Uuid;
 use super::model::{Anhang, Besitzer};
 use crate::db::evidence::{self, Digest, Subject};
 use crate::db::list::{Filter, ListSql, Page};
-use crate::db::record::{Part, columns};
+use crate::db::record::Part;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::listing::Listing;
 use crate::rules::bytes::base64;
-
-columns! {
-    Anhang in anhang as a {
-        id: fixed,
-        dateiname: fixed,
-        beschreibung: fixed,
-        mime_type: fixed,
-        groesse_bytes: "length(a.inhalt)",
-        sha256: "lower(hex(a.sha256))",
-        erstellt_am: fixed,
-    } => {
-        inhalt_base64: None,
-    }
-}
 
 const LIST: ListSql<'_> = ListSql {
     columns: Anhang::COLUMNS,

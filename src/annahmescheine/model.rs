@@ -5,6 +5,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::chargen::Bewegung;
+use crate::db::record::record;
 use crate::eingabe;
 use crate::failure::Result;
 use crate::http::wire::{Gewicht, Kennung, LongText, OneOf, Text};
@@ -15,44 +16,46 @@ use crate::rules::error::{Code, Hints, Refusal};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::receipt::{Anlieferung, AnnahmescheinStatus, net_amount, net_quantity};
 
-/// A goods-receipt note (specification, Annahmeschein; what a POST stores besides is shown, too:
-/// D18).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[allow(missing_docs)]
-pub struct Annahmeschein {
-    pub id: Uuid,
-    pub belegnummer: String,
-    pub status: AnnahmescheinStatus,
-    pub lieferdatum: Option<DayTime>,
-    pub anliefermenge_kg: Option<Quantity>,
-    pub netto_menge_kg: Option<Quantity>,
-    /// null without a price.
-    pub netto_betrag: Option<Money>,
-    pub partner_id: Option<Uuid>,
-    pub artikel_id: Option<Uuid>,
-    pub wiegung_id: Option<Uuid>,
-    pub feuchte_prozent: Option<Percent>,
-    pub basisfeuchte_prozent: Option<Percent>,
-    pub schwundfaktor: Quantity,
-    pub besatz_prozent: Option<Percent>,
-    pub basisbesatz_prozent: Option<Percent>,
-    pub sonstige_abzuege_kg: Quantity,
-    pub preis_je_t: Option<Price>,
-    pub kontrakt_id: Option<Uuid>,
-    pub fremde_charge_nr: Option<String>,
-    pub herkunftsland: Option<String>,
-    pub biozertifikat_id: Option<i64>,
-    pub bemerkung: Option<String>,
-    pub external_ref: Option<String>,
-    pub storno_grund: Option<String>,
-    pub created_at: Instant,
-    /// The purchase delivery note that el_erzeugen made.
-    pub el_id: Option<Uuid>,
-    pub el_beleg_nummer: Option<String>,
-    /// The one batch of that document.
-    pub charge_id: Option<Uuid>,
-    pub partner_name: Option<String>,
-    pub artikel_bezeichnung: Option<String>,
+record! {
+    /// A goods-receipt note (specification, Annahmeschein; what a POST stores besides is shown, too:
+    /// D18).
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    #[allow(missing_docs)]
+    pub struct Annahmeschein in annahmeschein as s {
+        id: Uuid = fixed,
+        belegnummer: String = fixed,
+        status: AnnahmescheinStatus = mutable,
+        lieferdatum: Option<DayTime> = mutable,
+        anliefermenge_kg: Option<Quantity> = mutable,
+        netto_menge_kg: Option<Quantity> = mutable,
+        /// null without a price.
+        netto_betrag: Option<Money> = mutable,
+        partner_id: Option<Uuid> = mutable,
+        artikel_id: Option<Uuid> = mutable,
+        wiegung_id: Option<Uuid> = mutable,
+        feuchte_prozent: Option<Percent> = mutable,
+        basisfeuchte_prozent: Option<Percent> = mutable,
+        schwundfaktor: Quantity = mutable,
+        besatz_prozent: Option<Percent> = mutable,
+        basisbesatz_prozent: Option<Percent> = mutable,
+        sonstige_abzuege_kg: Quantity = mutable,
+        preis_je_t: Option<Price> = mutable,
+        kontrakt_id: Option<Uuid> = mutable,
+        fremde_charge_nr: Option<String> = mutable,
+        herkunftsland: Option<String> = mutable,
+        biozertifikat_id: Option<i64> = mutable,
+        bemerkung: Option<String> = mutable,
+        external_ref: Option<String> = fixed,
+        storno_grund: Option<String>,
+        created_at: Instant = fixed as angelegt_am,
+        /// The purchase delivery note that el_erzeugen made.
+        el_id: Option<Uuid> = fixed as el_beleg_id,
+        el_beleg_nummer: Option<String> = "b.beleg_nummer",
+        /// The one batch of that document.
+        charge_id: Option<Uuid> = "p.charge_id",
+        partner_name: Option<String> = "k.name",
+        artikel_bezeichnung: Option<String> = "a.bezeichnung",
+    }
 }
 
 impl Annahmeschein {
@@ -153,9 +156,7 @@ eingabe! {
         external_ref: Text,
         el_erzeugen: bool,
     }
-    nur_lesen: ["id", "belegnummer", "status", "netto_menge_kg", "netto_betrag", "created_at", "el_id",
-        "el_beleg_nummer", "charge_id", "partner_name", "artikel_bezeichnung", "storno_grund", "idempotent", "inhalt_abweichend",
-        "lagerbewegungen", "hinweise"]
+    nur_lesen: [..Annahmeschein, "idempotent", "inhalt_abweichend", "lagerbewegungen", "hinweise"]
 }
 
 eingabe! {
@@ -184,8 +185,7 @@ eingabe! {
         biozertifikat_id: Kennung,
         bemerkung: LongText,
     }
-    nur_lesen: ["id", "partner_id", "artikel_id", "created_at", "external_ref", "el_id", "el_beleg_nummer",
-        "charge_id", "partner_name", "artikel_bezeichnung", "storno_grund"]
+    nur_lesen: [..Annahmeschein]
 }
 
 /// What became of a new note.

@@ -5,47 +5,12 @@ use uuid::Uuid;
 
 use super::model::Annahmeschein;
 use crate::db::list::{Filter, ListSql, Page};
-use crate::db::record::{Part, columns};
+use crate::db::record::Part;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::Listing;
 use crate::rules::day::Day;
 use crate::rules::receipt::AnnahmescheinStatus;
-
-columns! {
-    Annahmeschein in annahmeschein as s {
-        id: fixed,
-        belegnummer: fixed,
-        status: mutable,
-        lieferdatum: mutable,
-        anliefermenge_kg: mutable,
-        netto_menge_kg: mutable,
-        netto_betrag: mutable,
-        partner_id: mutable,
-        artikel_id: mutable,
-        wiegung_id: mutable,
-        feuchte_prozent: mutable,
-        basisfeuchte_prozent: mutable,
-        schwundfaktor: mutable,
-        besatz_prozent: mutable,
-        basisbesatz_prozent: mutable,
-        sonstige_abzuege_kg: mutable,
-        preis_je_t: mutable,
-        kontrakt_id: mutable,
-        fremde_charge_nr: mutable,
-        herkunftsland: mutable,
-        biozertifikat_id: mutable,
-        bemerkung: mutable,
-        external_ref: fixed,
-        storno_grund,
-        created_at: fixed as angelegt_am,
-        el_id: fixed as el_beleg_id,
-        el_beleg_nummer: "b.beleg_nummer",
-        charge_id: "p.charge_id",
-        partner_name: "k.name",
-        artikel_bezeichnung: "a.bezeichnung",
-    }
-}
 
 const LIST: ListSql<'_> = ListSql {
     columns: Annahmeschein::COLUMNS,

@@ -50,7 +50,7 @@ eingabe! {
         status: OneOf<ArtikelStatus>,
         chargenpflichtig: bool,
     }
-    nur_lesen: ["id", "artikelgruppe_id"]
+    nur_lesen: [..Artikel]
 }
 
 eingabe! {

@@ -4,32 +4,35 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
+use crate::db::record::record;
 use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::price::Tier;
 use crate::rules::stammdaten::ArtikelStatus;
 
-/// An article (specification, Artikel).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[allow(missing_docs)]
-pub struct Artikel {
-    pub id: Uuid,
-    pub artikelnummer: String,
-    pub artikelnr: Option<String>,
-    pub bezeichnung: String,
-    pub bezeichnung2: Option<String>,
-    pub einheit: Option<String>,
-    /// Net sales price per unit.
-    pub preis: Option<Price>,
-    /// Net purchase price per unit.
-    pub ep_netto: Option<Price>,
-    pub mwst_satz: Option<Percent>,
-    pub ean: Option<String>,
-    pub artikelgruppe_id: Option<i64>,
-    pub status: ArtikelStatus,
-    pub chargenpflichtig: bool,
-    pub langtext: Option<String>,
-    /// Name of the group.
-    pub gruppe: Option<String>,
+record! {
+    /// An article (specification, Artikel).
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    #[allow(missing_docs)]
+    pub struct Artikel in artikel as a {
+        id: Uuid = fixed,
+        artikelnummer: String = mutable,
+        artikelnr: Option<String> = mutable,
+        bezeichnung: String = mutable,
+        bezeichnung2: Option<String> = mutable,
+        einheit: Option<String> = mutable,
+        /// Net sales price per unit.
+        preis: Option<Price> = mutable,
+        /// Net purchase price per unit.
+        ep_netto: Option<Price> = mutable,
+        mwst_satz: Option<Percent> = mutable,
+        ean: Option<String> = mutable,
+        artikelgruppe_id: Option<i64> = mutable,
+        status: ArtikelStatus = mutable,
+        chargenpflichtig: bool = mutable,
+        langtext: Option<String> = mutable,
+        /// Name of the group.
+        gruppe: Option<String> = "g.name",
+    }
 }
 
 impl Artikel {
@@ -88,13 +91,15 @@ pub struct ArtikelBestand {
     pub bestand: Quantity,
 }
 
-/// A group of articles (specification, Artikelgruppe).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[allow(missing_docs)]
-pub struct Artikelgruppe {
-    pub id: i64,
-    pub name: String,
-    pub kuerzel: Option<String>,
-    pub nummer: Option<i64>,
-    pub mwst_satz: Option<Percent>,
+record! {
+    /// A group of articles (specification, Artikelgruppe).
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    #[allow(missing_docs)]
+    pub struct Artikelgruppe in artikelgruppe as g {
+        id: i64 = fixed,
+        name: String = mutable,
+        kuerzel: Option<String> = mutable,
+        nummer: Option<i64> = mutable,
+        mwst_satz: Option<Percent> = mutable,
+    }
 }

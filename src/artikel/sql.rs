@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::model::{Artikel, ArtikelZeile, Artikelgruppe};
 use crate::db::list::{Filter, ListSql, Page};
-use crate::db::record::{Part, columns};
+use crate::db::record::Part;
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::Listing;
@@ -16,36 +16,6 @@ use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::price::Tier;
 use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::text::{case_key, folded_key, natural_key, searchable};
-
-columns! {
-    Artikel in artikel as a {
-        id: fixed,
-        artikelnummer: mutable,
-        artikelnr: mutable,
-        bezeichnung: mutable,
-        bezeichnung2: mutable,
-        einheit: mutable,
-        preis: mutable,
-        ep_netto: mutable,
-        mwst_satz: mutable,
-        ean: mutable,
-        artikelgruppe_id: mutable,
-        status: mutable,
-        chargenpflichtig: mutable,
-        langtext: mutable,
-        gruppe: "g.name",
-    }
-}
-
-columns! {
-    Artikelgruppe in artikelgruppe as g {
-        id: fixed,
-        name: mutable,
-        kuerzel: mutable,
-        nummer: mutable,
-        mwst_satz: mutable,
-    }
-}
 
 const LIST: ListSql<'_> = ListSql {
     columns: Artikel::COLUMNS,

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::model::{Beleg, BelegPosition};
 use crate::eingabe;
 use crate::http::json::Json;
 use crate::http::upload::{Dateiname, Inhalt};
@@ -51,9 +52,7 @@ eingabe! {
         gutschrift: bool,
         abschliessen: bool,
     }
-    nur_lesen: ["id", "beleg_nummer", "status", "summe_netto", "summe_mwst", "summe_brutto", "kunde_id",
-        "kunden_name", "ist_gutschrift", "rechnungsart", "lieferadresse_id", "pdf_url", "created_at", "updated_at", "positionen",
-        "storno_von_beleg_id", "storno_grund", "idempotent", "inhalt_abweichend", "hinweise", "lagerbewegungen"]
+    nur_lesen: [..Beleg, "idempotent", "inhalt_abweichend", "hinweise", "lagerbewegungen"]
 }
 
 eingabe! {
@@ -85,7 +84,7 @@ eingabe! {
         lager_buchen: bool,
         bezug_beleg_id: Uuid,
     }
-    nur_lesen: ["id", "beleg_id", "einzelpreis", "gesamtpreis", "position", "artikel_name"]
+    nur_lesen: [..BelegPosition]
 }
 
 eingabe! {

@@ -5,6 +5,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::chargen::Bewegung;
+use crate::db::record::record;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::document::{BelegStatus, BelegTyp, Rechnungsart};
 use crate::rules::error::Hints;
@@ -30,65 +31,69 @@ impl Source {
     }
 }
 
-/// A document (specification, Beleg; what a POST stores besides is shown, too: D18).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[allow(missing_docs)]
-pub struct Beleg {
-    pub id: Uuid,
-    pub beleg_nummer: String,
-    pub beleg_typ: BelegTyp,
-    pub status: BelegStatus,
-    pub beleg_datum: DayTime,
-    pub lieferdatum: Option<DayTime>,
-    pub leistung_von: Option<DayTime>,
-    pub leistung_bis: Option<DayTime>,
-    pub summe_netto: Money,
-    pub summe_mwst: Money,
-    pub summe_brutto: Money,
-    pub kunde_id: Uuid,
-    pub notizen: Option<String>,
-    pub zahlungsziel_tage: Option<i64>,
-    pub zahlungsbedingung: Option<String>,
-    pub skonto_tage: Option<i64>,
-    pub skonto_prozent: Option<Percent>,
-    pub external_ref: Option<String>,
-    pub fremdbelegnummer: Option<String>,
-    pub ist_gutschrift: bool,
-    /// Null where the document is neither RE nor ER (D24).
-    pub rechnungsart: Option<Rechnungsart>,
-    /// There are no delivery addresses (D18): always null.
-    pub lieferadresse_id: Option<Uuid>,
-    pub liefertermin: Option<DayTime>,
-    pub kontaktperson: Option<String>,
-    pub niederlassung_id: Option<i64>,
-    pub lagerhalle_id: Option<i64>,
-    pub vb_id: Option<i64>,
-    /// This is the counter document of that one (D4).
-    pub storno_von_beleg_id: Option<Uuid>,
-    pub storno_grund: Option<String>,
-    /// Where the PDF is, once one is archived.
-    pub pdf_url: Option<String>,
-    pub created_at: Instant,
-    pub updated_at: Instant,
-    /// The partner's name; a copy once the document is final (D4).
-    pub kunden_name: String,
-    /// In the answer about a single document only.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub positionen: Option<Vec<BelegPosition>>,
-    /// An ER that the company writes for its supplier; rechnungsart follows.
-    #[serde(skip)]
-    pub gutschrift: bool,
-    /// Last event since it was finalised (D11).
-    #[serde(skip)]
-    pub ereignis_am: Option<Instant>,
-    /// When its sheet came to be (D25).
-    #[serde(skip)]
-    pub blatt_am: Option<Instant>,
-    /// State of the company's master data that it was frozen with.
-    #[serde(skip)]
-    pub firma_nr: Option<i64>,
-    #[serde(skip)]
-    pub version: i64,
+record! {
+    /// A document (specification, Beleg; what a POST stores besides is shown, too: D18).
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    #[allow(missing_docs)]
+    pub struct Beleg in beleg as b {
+        id: Uuid = fixed,
+        beleg_nummer: String = fixed,
+        beleg_typ: BelegTyp = fixed,
+        status: BelegStatus = mutable,
+        beleg_datum: DayTime = mutable,
+        lieferdatum: Option<DayTime> = mutable,
+        leistung_von: Option<DayTime> = mutable,
+        leistung_bis: Option<DayTime> = mutable,
+        summe_netto: Money = mutable,
+        summe_mwst: Money = mutable,
+        summe_brutto: Money = mutable,
+        kunde_id: Uuid = mutable,
+        notizen: Option<String> = mutable,
+        zahlungsziel_tage: Option<i64> = mutable,
+        zahlungsbedingung: Option<String> = mutable,
+        skonto_tage: Option<i64> = mutable,
+        skonto_prozent: Option<Percent> = mutable,
+        external_ref: Option<String> = fixed,
+        fremdbelegnummer: Option<String> = mutable,
+        ist_gutschrift: bool = mutable,
+        /// Null where the document is neither RE nor ER (D24).
+        rechnungsart: Option<Rechnungsart> = { Rechnungsart::of(beleg_typ, gutschrift) },
+        /// There are no delivery addresses (D18): always null.
+        lieferadresse_id: Option<Uuid> = { None },
+        liefertermin: Option<DayTime> = mutable,
+        kontaktperson: Option<String> = mutable,
+        niederlassung_id: Option<i64> = mutable,
+        lagerhalle_id: Option<i64> = mutable,
+        vb_id: Option<i64> = mutable,
+        /// This is the counter document of that one (D4).
+        storno_von_beleg_id: Option<Uuid> = fixed,
+        storno_grund: Option<String> = mutable,
+        /// Where the PDF is, once one is archived.
+        pdf_url: Option<String> = { pdf_url(id, is_archived) },
+        created_at: Instant = fixed as angelegt_am,
+        updated_at: Instant = mutable as geaendert_am,
+        /// The partner's name; a copy once the document is final (D4).
+        kunden_name: String = "coalesce(b.kunden_name, k.name)",
+        /// In the answer about a single document only.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        positionen: Option<Vec<BelegPosition>> = { None },
+        /// An ER that the company writes for its supplier; rechnungsart follows.
+        #[serde(skip)]
+        gutschrift: bool = mutable,
+        /// Last event since it was finalised (D11).
+        #[serde(skip)]
+        ereignis_am: Option<Instant> = mutable,
+        /// When its sheet came to be (D25).
+        #[serde(skip)]
+        blatt_am: Option<Instant>,
+        /// State of the company's master data that it was frozen with.
+        #[serde(skip)]
+        firma_nr: Option<i64>,
+        #[serde(skip)]
+        version: i64 = mutable,
+    } with {
+        is_archived: "b.blatt_am is not null or exists (select 1 from beleg_pdf p where p.tenant_id = b.tenant_id and p.beleg_id = b.id)",
+    }
 }
 
 impl Beleg {
@@ -103,52 +108,56 @@ impl Beleg {
     }
 }
 
-/// A position (specification, BelegPosition).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[allow(missing_docs)]
-pub struct BelegPosition {
-    pub id: Uuid,
-    pub beleg_id: Uuid,
-    pub artikel_id: Option<Uuid>,
-    pub bezeichnung: Option<String>,
-    pub bezeichnung2: Option<String>,
-    pub langtext: Option<String>,
-    pub menge: Quantity,
-    pub einheit: Option<String>,
-    /// The net unit price before discount, as ep_netto (D6).
-    pub einzelpreis: Price,
-    pub ep_netto: Price,
-    pub mwst_satz: Percent,
-    /// Why it is taxed or not (D24).
-    pub steuer_kategorie: Steuerkategorie,
-    pub gesamtpreis: Money,
-    pub rabatt_prozent: Percent,
-    /// From 1.
-    pub position: i64,
-    pub charge_id: Option<Uuid>,
-    pub fremde_charge_nr: Option<String>,
-    pub mhd: Option<DayTime>,
-    pub herkunftsland: Option<String>,
-    pub biozertifikat_id: Option<i64>,
-    pub kontrakt_id: Option<Uuid>,
-    pub kontrakt_position_id: Option<Uuid>,
-    pub wiegung_id: Option<Uuid>,
-    pub bezug_beleg_id: Option<Uuid>,
-    /// Whether it takes part in the stock (D8).
-    pub lager_buchen: bool,
-    pub kostenstelle: Option<String>,
-    pub niederlassung_id: Option<i64>,
-    pub lagerhalle_id: Option<i64>,
-    pub artikel_name: Option<String>,
-    /// The request named the rate.
-    #[serde(skip)]
-    pub satz_gesendet: bool,
-    /// The request named the batch by charge_id; an inherited one is not named.
-    #[serde(skip)]
-    pub charge_gesendet: bool,
-    /// menge in the article's unit.
-    #[serde(skip)]
-    pub lager_menge: Option<Quantity>,
+record! {
+    /// A position (specification, BelegPosition).
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    #[allow(missing_docs)]
+    pub struct BelegPosition in beleg_position as p {
+        id: Uuid = fixed,
+        beleg_id: Uuid = fixed,
+        artikel_id: Option<Uuid> = fixed,
+        bezeichnung: Option<String> = fixed,
+        bezeichnung2: Option<String> = fixed,
+        langtext: Option<String> = fixed,
+        menge: Quantity = fixed,
+        einheit: Option<String> = fixed,
+        /// The net unit price before discount, as ep_netto (D6).
+        einzelpreis: Price = { ep_netto },
+        ep_netto: Price = fixed,
+        mwst_satz: Percent = fixed,
+        /// Why it is taxed or not (D24).
+        steuer_kategorie: Steuerkategorie = { kategorie(steuer_kategorie, mwst_satz) },
+        gesamtpreis: Money = fixed,
+        rabatt_prozent: Percent = fixed,
+        /// From 1.
+        position: i64 = fixed,
+        charge_id: Option<Uuid> = fixed,
+        fremde_charge_nr: Option<String> = fixed,
+        mhd: Option<DayTime> = fixed,
+        herkunftsland: Option<String> = fixed,
+        biozertifikat_id: Option<i64> = fixed,
+        kontrakt_id: Option<Uuid> = fixed,
+        kontrakt_position_id: Option<Uuid> = fixed,
+        wiegung_id: Option<Uuid> = fixed,
+        bezug_beleg_id: Option<Uuid> = fixed,
+        /// Whether it takes part in the stock (D8).
+        lager_buchen: bool = fixed,
+        kostenstelle: Option<String> = fixed,
+        niederlassung_id: Option<i64> = fixed,
+        lagerhalle_id: Option<i64> = fixed,
+        artikel_name: Option<String> = "a.bezeichnung",
+        /// The request named the rate.
+        #[serde(skip)]
+        satz_gesendet: bool = fixed,
+        /// The request named the batch by charge_id; an inherited one is not named.
+        #[serde(skip)]
+        charge_gesendet: bool = fixed,
+        /// menge in the article's unit.
+        #[serde(skip)]
+        lager_menge: Option<Quantity> = fixed,
+    } with {
+        steuer_kategorie: fixed = steuer_kategorie,
+    }
 }
 
 /// Answer to a repeated external_ref: the document, and that it was there already.
@@ -274,6 +283,11 @@ pub struct Verlaufseintrag {
     pub aktion: String,
     #[schemars(with = "Beleg")]
     pub beleg: Box<serde_json::value::RawValue>,
+}
+
+/// The category of a position; one from before there were categories has that of its rate.
+fn kategorie(stored: Option<Steuerkategorie>, satz: Percent) -> Steuerkategorie {
+    stored.unwrap_or_else(|| Steuerkategorie::of_rate(satz))
 }
 
 /// Where the PDF of a document is, once one is archived.

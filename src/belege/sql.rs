@@ -4,109 +4,15 @@ use rusqlite::named_params;
 use rusqlite::types::ToSql;
 use uuid::Uuid;
 
-use super::model::{Beleg, BelegPosition, pdf_url};
+use super::model::{Beleg, BelegPosition};
 use crate::db::list::{Filter, ListSql, Page};
-use crate::db::record::{Part, columns};
+use crate::db::record::Part;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::listing::Listing;
 use crate::rules::day::{Day, Instant};
-use crate::rules::document::{BelegTyp, Rechnungsart};
-use crate::rules::fixed::Percent;
-use crate::rules::tax::Steuerkategorie;
+use crate::rules::document::BelegTyp;
 use crate::rules::text::searchable;
-
-columns! {
-    Beleg in beleg as b {
-        id: fixed,
-        beleg_nummer: fixed,
-        beleg_typ: fixed,
-        status: mutable,
-        beleg_datum: mutable,
-        lieferdatum: mutable,
-        leistung_von: mutable,
-        leistung_bis: mutable,
-        summe_netto: mutable,
-        summe_mwst: mutable,
-        summe_brutto: mutable,
-        kunde_id: mutable,
-        notizen: mutable,
-        zahlungsziel_tage: mutable,
-        zahlungsbedingung: mutable,
-        skonto_tage: mutable,
-        skonto_prozent: mutable,
-        external_ref: fixed,
-        fremdbelegnummer: mutable,
-        ist_gutschrift: mutable,
-        gutschrift: mutable,
-        liefertermin: mutable,
-        kontaktperson: mutable,
-        niederlassung_id: mutable,
-        lagerhalle_id: mutable,
-        vb_id: mutable,
-        storno_von_beleg_id: fixed,
-        storno_grund: mutable,
-        created_at: fixed as angelegt_am,
-        updated_at: mutable as geaendert_am,
-        kunden_name: "coalesce(b.kunden_name, k.name)",
-        ereignis_am: mutable,
-        blatt_am,
-        firma_nr,
-        version: mutable,
-    } with {
-        is_archived: "b.blatt_am is not null or exists (select 1 from beleg_pdf p where p.tenant_id = b.tenant_id and p.beleg_id = b.id)",
-    } => {
-        lieferadresse_id: None,
-        rechnungsart: Rechnungsart::of(beleg_typ, gutschrift),
-        pdf_url: pdf_url(id, is_archived),
-        positionen: None,
-    }
-}
-
-columns! {
-    BelegPosition in beleg_position as p {
-        id: fixed,
-        beleg_id: fixed,
-        artikel_id: fixed,
-        bezeichnung: fixed,
-        bezeichnung2: fixed,
-        langtext: fixed,
-        menge: fixed,
-        einheit: fixed,
-        ep_netto: fixed,
-        mwst_satz: fixed,
-        gesamtpreis: fixed,
-        rabatt_prozent: fixed,
-        position: fixed,
-        charge_id: fixed,
-        fremde_charge_nr: fixed,
-        mhd: fixed,
-        herkunftsland: fixed,
-        biozertifikat_id: fixed,
-        kontrakt_id: fixed,
-        kontrakt_position_id: fixed,
-        wiegung_id: fixed,
-        bezug_beleg_id: fixed,
-        lager_buchen: fixed,
-        kostenstelle: fixed,
-        niederlassung_id: fixed,
-        lagerhalle_id: fixed,
-        artikel_name: "a.bezeichnung",
-        satz_gesendet: fixed,
-        charge_gesendet: fixed,
-        lager_menge: fixed,
-    } with {
-        steuer_kategorie: fixed = steuer_kategorie,
-    } => {
-        einzelpreis: ep_netto,
-        steuer_kategorie: kategorie(steuer_kategorie, mwst_satz),
-    }
-}
-
-/// The category of a position; one from before there were categories has that of its rate.
-fn kategorie(stored: Option<Steuerkategorie>, satz: Percent) -> Steuerkategorie {
-    stored.unwrap_or_else(|| Steuerkategorie::of_rate(satz))
-}
 
 const LIST: ListSql<'_> = ListSql {
     columns: Beleg::COLUMNS,

@@ -3,7 +3,7 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use crate::db::record::{Part, columns};
+use crate::db::record::{Part, record};
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::eingabe;
 use crate::failure::Result;
@@ -31,21 +31,15 @@ eingabe! {
     nur_lesen: []
 }
 
-/// A certificate.
-#[derive(PartialEq, Eq)]
-pub struct Biozertifikat {
-    nummer: String,
-    kontrollstelle: Option<String>,
-    partner_id: Option<Uuid>,
-    gueltig_bis: Option<Day>,
-}
-
-columns! {
-    Biozertifikat in biozertifikat as z {
-        nummer: mutable,
-        kontrollstelle: mutable,
-        partner_id: mutable,
-        gueltig_bis: mutable,
+record! {
+    /// A certificate.
+    #[derive(PartialEq, Eq)]
+    #[allow(missing_docs)]
+    pub struct Biozertifikat in biozertifikat as z {
+        nummer: String = mutable,
+        kontrollstelle: Option<String> = mutable,
+        partner_id: Option<Uuid> = mutable,
+        gueltig_bis: Option<Day> = mutable,
     }
 }
 

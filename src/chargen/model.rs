@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
+use crate::db::record::record;
 use crate::eingabe;
 use crate::http::wire::{Int, Kennung, OneOf, Text};
 use crate::laender::Staat;
@@ -12,33 +13,35 @@ use crate::rules::error::Hints;
 use crate::rules::fixed::{Price, Quantity};
 use crate::rules::stammdaten::EingangQuelle;
 
-/// A batch (specification, Charge).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[allow(missing_docs)]
-pub struct Charge {
-    pub id: Uuid,
-    pub charge_nr: String,
-    pub fremde_charge_nr: Option<String>,
-    pub mhd: Option<DayTime>,
-    pub herkunftsland: Option<String>,
-    pub biozertifikat_id: Option<i64>,
-    pub einheit: Option<String>,
-    pub eingang_menge: Option<Quantity>,
-    pub eingang_ep: Option<Price>,
-    pub eingang_quelle: EingangQuelle,
-    pub eingang_beleg_id: Option<Uuid>,
-    pub niederlassung_id: Option<i64>,
-    pub lagerhalle_id: Option<i64>,
-    pub artikel_id: Uuid,
-    pub partner_id: Option<Uuid>,
-    pub artikel_bezeichnung: String,
-    pub artikelnr: Option<String>,
-    pub partner_name: Option<String>,
-    /// Sum of its movements, in the unit of the article.
-    pub bestand: Quantity,
-    pub created_at: Instant,
-    #[serde(skip)]
-    pub version: i64,
+record! {
+    /// A batch (specification, Charge).
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    #[allow(missing_docs)]
+    pub struct Charge in charge as c {
+        id: Uuid = fixed,
+        charge_nr: String = fixed,
+        fremde_charge_nr: Option<String> = mutable,
+        mhd: Option<DayTime> = mutable,
+        herkunftsland: Option<String> = mutable,
+        biozertifikat_id: Option<i64> = mutable,
+        einheit: Option<String> = mutable,
+        eingang_menge: Option<Quantity> = mutable,
+        eingang_ep: Option<Price> = mutable,
+        eingang_quelle: EingangQuelle = fixed,
+        eingang_beleg_id: Option<Uuid>,
+        niederlassung_id: Option<i64> = mutable,
+        lagerhalle_id: Option<i64> = mutable,
+        artikel_id: Uuid = fixed,
+        partner_id: Option<Uuid> = mutable,
+        artikel_bezeichnung: String = "a.bezeichnung",
+        artikelnr: Option<String> = "a.artikelnr",
+        partner_name: Option<String> = "k.name",
+        /// Sum of its movements, in the unit of the article.
+        bestand: Quantity,
+        created_at: Instant = fixed as angelegt_am,
+        #[serde(skip)]
+        version: i64 = mutable,
+    }
 }
 
 eingabe! {
@@ -58,8 +61,7 @@ eingabe! {
         partner_id: Uuid,
         eingang_quelle: OneOf<EingangQuelle>,
     }
-    nur_lesen: ["id", "bestand", "eingang_beleg_id", "artikel_bezeichnung", "artikelnr", "partner_name",
-        "created_at"]
+    nur_lesen: [..Charge]
 }
 
 eingabe! {
@@ -69,9 +71,7 @@ eingabe! {
         mhd: Day,
         herkunftsland: Staat,
     }
-    nur_lesen: ["id", "charge_nr", "biozertifikat_id", "einheit", "eingang_menge", "eingang_ep", "eingang_quelle",
-        "eingang_beleg_id", "niederlassung_id", "lagerhalle_id", "artikel_id", "partner_id", "artikel_bezeichnung",
-        "artikelnr", "partner_name", "bestand", "created_at"]
+    nur_lesen: [..Charge]
 }
 
 eingabe! {

@@ -6,39 +6,13 @@ use uuid::Uuid;
 use super::model::Charge;
 use super::verlauf;
 use crate::db::list::{Filter, ListSql, Page};
-use crate::db::record::{Part, columns};
+use crate::db::record::Part;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::Listing;
 use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 use crate::rules::text::case_key;
-
-columns! {
-    Charge in charge as c {
-        id: fixed,
-        charge_nr: fixed,
-        fremde_charge_nr: mutable,
-        mhd: mutable,
-        herkunftsland: mutable,
-        biozertifikat_id: mutable,
-        einheit: mutable,
-        eingang_menge: mutable,
-        eingang_ep: mutable,
-        eingang_quelle: fixed,
-        eingang_beleg_id,
-        niederlassung_id: mutable,
-        lagerhalle_id: mutable,
-        artikel_id: fixed,
-        partner_id: mutable,
-        artikel_bezeichnung: "a.bezeichnung",
-        artikelnr: "a.artikelnr",
-        partner_name: "k.name",
-        bestand,
-        created_at: fixed as angelegt_am,
-        version: mutable,
-    }
-}
 
 const LIST: ListSql<'_> = ListSql {
     columns: Charge::COLUMNS,

@@ -40,30 +40,78 @@ pub fn borrowed<'r, T: Borrowed<'r>>(row: &'r Row<'_>, at: usize) -> rusqlite::R
     T::from_column(text).ok_or_else(|| rusqlite::Error::InvalidColumnType(at, String::new(), Type::Null))
 }
 
-/// Declares in which columns a struct stands; the module gets private items of it:
-///
-/// - `COLUMNS`, the list of a select that names the table by its alias;
-/// - `read(&row)`, the struct of a row that begins with these columns;
-/// - with `in table`, but not with `from table`: `values(part)`, its columns and values for insert and update.
+/// Declares a struct together with the columns it stands in:
 ///
 /// ```text
-/// columns! {
-///     Kunde in kunde as k {
-///         id: fixed,                           written with a new row, and never again
-///         name: mutable,                       written with a new row and with each change
-///         created_at: fixed as angelegt_am,    the column has another name
-///         bestand,                             only read: something else writes it
-///         ort_name: "coalesce(o.name, k.ort)", an expression
-///         bemerkung: borrowed,                 only read, a text that is not copied
+/// record! {
+///     /// A partner.
+///     #[derive(Serialize)]
+///     pub struct Kunde in kunde as k {
+///         id: Uuid = fixed,                               written with a new row, and never again
+///         name: String = mutable,                         written with a new row and with each change
+///         created_at: Instant = fixed as angelegt_am,     the column has another name
+///         bestand: Quantity,                              only read: something else writes it
+///         ort_name: Option<String> = "coalesce(o.name, k.ort)",   an expression
+///         typen: Typen = { Typen { kunde: ist_kunde } },  no column; every column can be named
 ///     } with {
-///         ist_kunde: mutable = typen.kunde,    columns that are no fields of the struct, and what is written there
-///     } => {
-///         typen: Typen { kunde: ist_kunde },   fields that are no columns; every column above can be named
+///         ist_kunde: mutable = typen.kunde,   a column that is no field, and what is written there
 ///     }
 /// }
 /// ```
 ///
-/// The compiler names a field that is neither. `tests/columns.rs` names a column of the table that is not declared.
+/// Its fields are public. The rest of the slice gets:
+///
+/// - `COLUMNS`, the list of a select that names the table by its alias; an expression may name what the select joins;
+/// - `read(&row)`, the struct of a row that begins with these columns;
+/// - `values(part)`, its columns and values for insert and update.
+///
+/// `tests/columns.rs` names a column of the table that is not declared.
+macro_rules! record {
+    ($(#[$meta:meta])* pub struct $record:ident in $table:ident as $alias:ident { $($fields:tt)* }
+        $(with $with:tt)?) => {
+        $crate::db::record::record!(@field [$(#[$meta])* $record in $table as $alias $(with $with)?]
+            {} {} {} $($fields)*);
+    };
+    // One field after the other goes into the struct, and either to the columns or to what follows from them.
+    (@field $head:tt { $($struct:tt)* } $columns:tt { $($computed:tt)* }
+        $(#[$meta:meta])* $field:ident : $type:ty = { $value:expr }, $($rest:tt)*) => {
+        $crate::db::record::record!(@field $head { $($struct)* $(#[$meta])* pub $field: $type, } $columns
+            { $($computed)* $field: $value, } $($rest)*);
+    };
+    (@field $head:tt { $($struct:tt)* } { $($columns:tt)* } $computed:tt
+        $(#[$meta:meta])* $field:ident : $type:ty = $kind:tt $(as $column:ident)?, $($rest:tt)*) => {
+        $crate::db::record::record!(@field $head { $($struct)* $(#[$meta])* pub $field: $type, }
+            { $($columns)* $field: $kind $(as $column)?, } $computed $($rest)*);
+    };
+    (@field $head:tt { $($struct:tt)* } { $($columns:tt)* } $computed:tt
+        $(#[$meta:meta])* $field:ident : $type:ty, $($rest:tt)*) => {
+        $crate::db::record::record!(@field $head { $($struct)* $(#[$meta])* pub $field: $type, }
+            { $($columns)* $field, } $computed $($rest)*);
+    };
+    (@field [$(#[$meta:meta])* $record:ident in $table:ident as $alias:ident $(with $with:tt)?]
+        { $($struct:tt)* } $columns:tt $computed:tt) => {
+        $(#[$meta])*
+        pub struct $record { $($struct)* }
+        $crate::db::record::columns! { $record in $table as $alias $columns $(with $with)? => $computed }
+    };
+}
+
+/// Declares which columns a struct of another file is read from; its entries are those of [`record!`], without types,
+/// and what is no column stands behind `=>`:
+///
+/// ```text
+/// columns! {
+///     Portion from lager_paar as l {
+///         menge,
+///         artikelnr: "a.artikelnr",
+///         bemerkung: borrowed "l.bemerkung",  a text that is not copied
+///     } => {
+///         rest: Rest::of(menge),
+///     }
+/// }
+/// ```
+///
+/// The compiler names a field that is neither.
 macro_rules! columns {
     (@select $alias:ident $name:ident) => { concat!(stringify!($alias), ".", stringify!($name)) };
     (@select $alias:ident $name:ident $sql:literal) => { $sql };
@@ -98,7 +146,7 @@ macro_rules! columns {
         impl $record {
             /// The columns that are written, and their values.
             #[allow(unused_variables, reason = "in some records every column is mutable")]
-            fn values(&self, part: $crate::db::record::Part) -> $crate::db::record::Values<'_> {
+            pub(super) fn values(&self, part: $crate::db::record::Part) -> $crate::db::record::Values<'_> {
                 let mut values = Vec::with_capacity(const { [$(stringify!($field),)*].len() } + 8);
                 $($crate::db::record::columns!(@value values part self.$field, $($kind)? $field $($($column)?)?);)*
                 $($crate::db::record::columns!(@value values part self$($($(.$path)+)?)?, $($okind)? $other);)*
@@ -114,24 +162,24 @@ macro_rules! columns {
     } $(with {
         $($other:ident $(: $okind:tt $($osql:literal)? $(= $($path:ident).+)?)?),+ $(,)?
     })? $(=> {
-        $($part:ident : $value:expr),+ $(,)?
+        $($part:ident : $value:expr),* $(,)?
     })?) => {
         impl $(<$life>)? $record $(<$life>)? {
             /// The list of a select.
-            const COLUMNS: &'static str = concat!(
+            pub(super) const COLUMNS: &'static str = concat!(
                 $crate::db::record::columns!(@select $alias $first $($fkind $(as $fcolumn)? $($fsql)?)?)
                 $(, ", ", $crate::db::record::columns!(@select $alias $field $($kind $(as $column)? $($sql)?)?))*
                 $($(, ", ", $crate::db::record::columns!(@select $alias $other $($okind $($osql)?)?))+)?
             );
 
             /// The record of a row that begins with these columns.
-            fn read(row: & $($life)? rusqlite::Row<'_>) -> rusqlite::Result<Self> {
+            pub(super) fn read(row: & $($life)? rusqlite::Row<'_>) -> rusqlite::Result<Self> {
                 #[allow(non_camel_case_types, clippy::enum_variant_names)]
                 enum At { $first, $($field,)* $($($other,)+)? }
                 let $first = $crate::db::record::columns!(@read row At::$first as usize, $($fkind)?);
                 $(let $field = $crate::db::record::columns!(@read row At::$field as usize, $($kind)?);)*
                 $($(let $other = $crate::db::record::columns!(@read row At::$other as usize, $($okind)?);)+)?
-                Ok(Self { $first, $($field,)* $($($part: $value,)+)? })
+                Ok(Self { $first, $($field,)* $($($part: $value,)*)? })
             }
         }
         $crate::db::record::columns!(@stored $way $record {
@@ -141,4 +189,4 @@ macro_rules! columns {
     };
 }
 
-pub(crate) use columns;
+pub(crate) use {columns, record};

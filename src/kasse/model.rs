@@ -69,5 +69,5 @@ eingabe! {
         netto: Money,
         steuer: Money,
     }
-    nur_lesen: ["datum", "storniert", "artikel_id", "kunde_id", "artikelnr", "bezeichnung2"]
+    nur_lesen: [..Barverkauf]
 }

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::model::Barverkauf;
 use crate::db::list::{Filter, ListSql, Page};
-use crate::db::record::{Part, columns};
+use crate::db::record::{Part, columns, record};
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::{Listing, Rows};
@@ -130,30 +130,19 @@ fn way(tx: &Tx<'_>, auswahl: &Auswahl<'_>, art: Option<BonArt>, offset: i64) -> 
 /// Largest id of a line (specification: int32).
 const MAX_ZEILEN_ID: i64 = i32::MAX as i64;
 
-/// A receipt as it is stored, without what is computed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub struct Bon {
-    pub id: Uuid,
-    pub bon_nr: String,
-    pub kasse_id: Option<Uuid>,
-    pub kassiert_am: Instant,
-    pub art: BonArt,
-    pub storno_von_bon_id: Option<Uuid>,
-    pub zahlart: Option<String>,
-    pub kunde_id: Option<Uuid>,
-}
-
-columns! {
-    Bon in bon as b {
-        id: fixed,
-        bon_nr: mutable,
-        kasse_id: mutable,
-        kassiert_am: mutable,
-        art: mutable,
-        storno_von_bon_id: mutable,
-        zahlart: mutable,
-        kunde_id: mutable,
+record! {
+    /// A receipt as it is stored, without what is computed.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    #[allow(missing_docs)]
+    pub struct Bon in bon as b {
+        id: Uuid = fixed,
+        bon_nr: String = mutable,
+        kasse_id: Option<Uuid> = mutable,
+        kassiert_am: Instant = mutable,
+        art: BonArt = mutable,
+        storno_von_bon_id: Option<Uuid> = mutable,
+        zahlart: Option<String> = mutable,
+        kunde_id: Option<Uuid> = mutable,
     }
 }
 
@@ -230,40 +219,24 @@ pub fn recompute(tx: &WriteTx<'_>, bon: Uuid, zeilen: Option<i64>) -> Result<()>
     Ok(())
 }
 
-/// A line as it is stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub struct Zeile {
-    pub id: i64,
-    pub bon_id: Uuid,
-    pub position: i64,
-    pub artikel_id: Option<Uuid>,
-    pub artikelnummer: Option<String>,
-    pub bezeichnung: String,
-    pub ean: Option<String>,
-    pub menge: Quantity,
-    pub einheit: Option<String>,
-    pub einzelpreis: Price,
-    pub mwst_satz: Percent,
-    pub gesamt: Money,
-    pub steuer: Money,
-}
-
-columns! {
-    Zeile in barverkauf as z {
-        id: fixed,
-        bon_id: fixed,
-        position: fixed,
-        artikel_id: mutable,
-        artikelnummer: mutable,
-        bezeichnung: mutable,
-        ean: mutable,
-        menge: mutable,
-        einheit: mutable,
-        einzelpreis: mutable,
-        mwst_satz: mutable,
-        gesamt: mutable,
-        steuer: mutable,
+record! {
+    /// A line as it is stored.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    #[allow(missing_docs)]
+    pub struct Zeile in barverkauf as z {
+        id: i64 = fixed,
+        bon_id: Uuid = fixed,
+        position: i64 = fixed,
+        artikel_id: Option<Uuid> = mutable,
+        artikelnummer: Option<String> = mutable,
+        bezeichnung: String = mutable,
+        ean: Option<String> = mutable,
+        menge: Quantity = mutable,
+        einheit: Option<String> = mutable,
+        einzelpreis: Price = mutable,
+        mwst_satz: Percent = mutable,
+        gesamt: Money = mutable,
+        steuer: Money = mutable,
     }
 }
 

@@ -4,38 +4,41 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
+use crate::db::record::record;
 use crate::eingabe;
 use crate::http::wire::{Int, Liste, LongText, Text};
 use crate::rules::day::{Day, DayTime};
 use crate::rules::fixed::{Price, Quantity};
 
-/// A contract (specification, Kontrakt), with what was delivered on it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[allow(missing_docs)]
-pub struct Kontrakt {
-    pub id: Uuid,
-    pub kontrakt_nr: String,
-    pub kontrakt_typ: Option<String>,
-    pub partner_id: Option<Uuid>,
-    pub gueltig_von: Option<DayTime>,
-    pub gueltig_bis: Option<DayTime>,
-    pub erfassungsdatum: Option<DayTime>,
-    pub gesamtmenge: Option<Quantity>,
-    pub gesamtmenge_einheit: Option<String>,
-    pub mengenart: Option<String>,
-    pub paritat: Option<String>,
-    pub zahlungsbedingung: Option<String>,
-    pub erntejahr: Option<i64>,
-    pub erledigt: bool,
-    pub notizen: Option<String>,
-    pub referenz: Option<String>,
-    pub partner_name: Option<String>,
-    /// Delivered on this contract, in its unit: gesamtmenge_einheit, else that of the first article of its
-    /// positions; null where there is neither (D21g).
-    pub geliefert: Option<Quantity>,
-    /// gesamtmenge, else the sum of the positions, minus geliefert; below zero where more was delivered.
-    pub offen: Option<Quantity>,
-    pub positionen: Vec<Position>,
+record! {
+    /// A contract (specification, Kontrakt), with what was delivered on it.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    #[allow(missing_docs)]
+    pub struct Kontrakt in kontrakt as v {
+        id: Uuid = fixed,
+        kontrakt_nr: String = fixed,
+        kontrakt_typ: Option<String> = mutable,
+        partner_id: Option<Uuid> = mutable,
+        gueltig_von: Option<DayTime> = mutable,
+        gueltig_bis: Option<DayTime> = mutable,
+        erfassungsdatum: Option<DayTime> = mutable,
+        gesamtmenge: Option<Quantity> = mutable,
+        gesamtmenge_einheit: Option<String> = mutable,
+        mengenart: Option<String> = mutable,
+        paritat: Option<String> = mutable,
+        zahlungsbedingung: Option<String> = mutable,
+        erntejahr: Option<i64> = mutable,
+        erledigt: bool = mutable,
+        notizen: Option<String> = mutable,
+        referenz: Option<String> = mutable,
+        partner_name: Option<String> = "k.name",
+        /// Delivered on this contract, in its unit: gesamtmenge_einheit, else that of the first article of its
+        /// positions; null where there is neither (D21g).
+        geliefert: Option<Quantity> = { None },
+        /// gesamtmenge, else the sum of the positions, minus geliefert; below zero where more was delivered.
+        offen: Option<Quantity> = { None },
+        positionen: Vec<Position> = { Vec::new() },
+    }
 }
 
 eingabe! {
@@ -58,7 +61,7 @@ eingabe! {
         referenz: Text,
         positionen: Liste<PositionZeile, MAX_POSITIONEN>,
     }
-    nur_lesen: ["id", "partner_id", "partner_name", "geliefert", "offen"]
+    nur_lesen: [..Kontrakt]
 }
 
 eingabe! {
@@ -76,14 +79,16 @@ eingabe! {
 /// Positions of a contract at most.
 const MAX_POSITIONEN: usize = 1_000;
 
-/// A position of a contract.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(rename = "KontraktPosition")]
-#[allow(missing_docs)]
-pub struct Position {
-    pub id: Uuid,
-    pub position: i64,
-    pub artikel_id: Option<Uuid>,
-    pub menge: Option<Quantity>,
-    pub preis: Option<Price>,
+record! {
+    /// A position of a contract.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    #[schemars(rename = "KontraktPosition")]
+    #[allow(missing_docs)]
+    pub struct Position in kontrakt_position as p {
+        id: Uuid = fixed,
+        position: i64 = mutable,
+        artikel_id: Option<Uuid> = mutable,
+        menge: Option<Quantity> = mutable,
+        preis: Option<Price> = mutable,
+    }
 }

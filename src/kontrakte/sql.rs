@@ -6,48 +6,12 @@ use uuid::Uuid;
 
 use super::model::{Kontrakt, Position};
 use crate::db::list::{Filter, ListSql, Page};
-use crate::db::record::{Part, columns};
+use crate::db::record::Part;
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
 use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 use crate::rules::text::searchable;
-
-columns! {
-    Kontrakt in kontrakt as v {
-        id: fixed,
-        kontrakt_nr: fixed,
-        kontrakt_typ: mutable,
-        partner_id: mutable,
-        gueltig_von: mutable,
-        gueltig_bis: mutable,
-        erfassungsdatum: mutable,
-        gesamtmenge: mutable,
-        gesamtmenge_einheit: mutable,
-        mengenart: mutable,
-        paritat: mutable,
-        zahlungsbedingung: mutable,
-        erntejahr: mutable,
-        erledigt: mutable,
-        notizen: mutable,
-        referenz: mutable,
-        partner_name: "k.name",
-    } => {
-        geliefert: None,
-        offen: None,
-        positionen: Vec::new(),
-    }
-}
-
-columns! {
-    Position in kontrakt_position as p {
-        id: fixed,
-        position: mutable,
-        artikel_id: mutable,
-        menge: mutable,
-        preis: mutable,
-    }
-}
 
 const LIST: ListSql<'_> = ListSql {
     columns: Kontrakt::COLUMNS,

@@ -5,6 +5,7 @@ use schemars::json_schema;
 use serde::Serialize;
 use uuid::Uuid;
 
+use crate::db::record::record;
 use crate::eingabe;
 use crate::http::json::Json;
 use crate::http::wire::{At, FromJson, Int, LongText, OneOf, Tage, Text};
@@ -18,49 +19,55 @@ use crate::rules::tax::Steuerart;
 use crate::rules::verweis::Verweis;
 use crate::shape;
 
-/// A partner (specification, Kunde; the other fields of a POST are shown, too: D18).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[allow(missing_docs)]
-pub struct Kunde {
-    pub id: Uuid,
-    /// The integer id (D1).
-    pub kunden_id: i64,
-    pub kundennr: String,
-    pub name: String,
-    pub nachname_firma: String,
-    pub anrede: Option<Anrede>,
-    pub vorname: Option<String>,
-    pub email: Option<String>,
-    pub telefon: Option<String>,
-    pub telefon2: Option<String>,
-    pub strasse: Option<String>,
-    pub plz: Option<String>,
-    pub ort: Option<String>,
-    /// ISO 3166-1 alpha-2.
-    pub staat: String,
-    pub status: KundeStatus,
-    pub partner_typen: PartnerTypen,
-    pub steuerart: Option<Steuerart>,
-    pub zahlungsziel_tage: Option<i64>,
-    pub skonto_tage: Option<i64>,
-    pub skonto_prozent: Option<Percent>,
-    pub steuernummer: Option<String>,
-    pub ust_id: Option<String>,
-    pub betriebsnummer: Option<String>,
-    pub iban: Option<String>,
-    pub bic: Option<String>,
-    pub e_rechnung: ERechnung,
-    pub kaeuferreferenz: Option<String>,
-    pub e_adresse: Option<String>,
-    /// Plain day.
-    pub gutschrift_vereinbart_am: Option<Day>,
-    pub vb_id: Option<i64>,
-    pub notizen: Option<String>,
-    pub created_at: Instant,
-    pub updated_at: Instant,
-    /// Grows with each change; goes into the ETag.
-    #[serde(skip)]
-    pub version: i64,
+record! {
+    /// A partner (specification, Kunde; the other fields of a POST are shown, too: D18).
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    #[allow(missing_docs)]
+    pub struct Kunde in kunde as k {
+        id: Uuid = fixed,
+        /// The integer id (D1).
+        kunden_id: i64 = fixed,
+        kundennr: String = mutable,
+        name: String = mutable,
+        nachname_firma: String = mutable,
+        anrede: Option<Anrede> = mutable,
+        vorname: Option<String> = mutable,
+        email: Option<String> = mutable,
+        telefon: Option<String> = mutable,
+        telefon2: Option<String> = mutable,
+        strasse: Option<String> = mutable,
+        plz: Option<String> = mutable,
+        ort: Option<String> = mutable,
+        /// ISO 3166-1 alpha-2.
+        staat: String = mutable,
+        status: KundeStatus = mutable,
+        partner_typen: PartnerTypen = { PartnerTypen { kunde: ist_kunde, lieferant: ist_lieferant, spediteur: ist_spediteur } },
+        steuerart: Option<Steuerart> = mutable,
+        zahlungsziel_tage: Option<i64> = mutable,
+        skonto_tage: Option<i64> = mutable,
+        skonto_prozent: Option<Percent> = mutable,
+        steuernummer: Option<String> = mutable,
+        ust_id: Option<String> = mutable,
+        betriebsnummer: Option<String> = mutable,
+        iban: Option<String> = mutable,
+        bic: Option<String> = mutable,
+        e_rechnung: ERechnung = mutable,
+        kaeuferreferenz: Option<String> = mutable,
+        e_adresse: Option<String> = mutable,
+        /// Plain day.
+        gutschrift_vereinbart_am: Option<Day> = mutable,
+        vb_id: Option<i64> = mutable,
+        notizen: Option<String> = mutable,
+        created_at: Instant = fixed as angelegt_am,
+        updated_at: Instant = mutable as geaendert_am,
+        /// Grows with each change; goes into the ETag.
+        #[serde(skip)]
+        version: i64 = mutable,
+    } with {
+        ist_kunde: mutable = partner_typen.kunde,
+        ist_lieferant: mutable = partner_typen.lieferant,
+        ist_spediteur: mutable = partner_typen.spediteur,
+    }
 }
 
 impl Kunde {
@@ -202,7 +209,7 @@ eingabe! {
         partner_typen: PartnerTypen,
         notizen: LongText,
     }
-    nur_lesen: ["id", "created_at", "updated_at", "hinweise"]
+    nur_lesen: [..Kunde, "hinweise"]
 }
 
 /// Confirmation of POST /kunden.

@@ -5,59 +5,15 @@ use rusqlite::{Row, named_params};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::model::{Kunde, PartnerTypen};
+use super::model::Kunde;
 use super::suche;
 use crate::db::list::{Filter, ListSql, Page};
-use crate::db::record::{Part, columns};
+use crate::db::record::Part;
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::{Listing, Rows};
 use crate::rules::error::{Code, Refusal};
 use crate::rules::text::{Search, case_key, natural_key, searchable};
-
-columns! {
-    Kunde in kunde as k {
-        id: fixed,
-        kunden_id: fixed,
-        kundennr: mutable,
-        name: mutable,
-        nachname_firma: mutable,
-        anrede: mutable,
-        vorname: mutable,
-        email: mutable,
-        telefon: mutable,
-        telefon2: mutable,
-        strasse: mutable,
-        plz: mutable,
-        ort: mutable,
-        staat: mutable,
-        status: mutable,
-        steuerart: mutable,
-        zahlungsziel_tage: mutable,
-        skonto_tage: mutable,
-        skonto_prozent: mutable,
-        steuernummer: mutable,
-        ust_id: mutable,
-        betriebsnummer: mutable,
-        iban: mutable,
-        bic: mutable,
-        e_rechnung: mutable,
-        kaeuferreferenz: mutable,
-        e_adresse: mutable,
-        gutschrift_vereinbart_am: mutable,
-        vb_id: mutable,
-        notizen: mutable,
-        created_at: fixed as angelegt_am,
-        updated_at: mutable as geaendert_am,
-        version: mutable,
-    } with {
-        ist_kunde: mutable = partner_typen.kunde,
-        ist_lieferant: mutable = partner_typen.lieferant,
-        ist_spediteur: mutable = partner_typen.spediteur,
-    } => {
-        partner_typen: PartnerTypen { kunde: ist_kunde, lieferant: ist_lieferant, spediteur: ist_spediteur },
-    }
-}
 
 /// So many found customers are put in order; of more the order is followed.
 const FEW: usize = 1_000;

@@ -5,6 +5,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::chargen::Bewegung;
+use crate::db::record::record;
 use crate::eingabe;
 use crate::http::wire::{Int, Kennung, Liste, LongText, OneOf, Text};
 use crate::rules::day::{Day, DayTime, Instant};
@@ -18,55 +19,59 @@ const MAX_ZEILEN: usize = 1_000;
 /// Batches that one line can be split over.
 const MAX_TEILE: usize = 100;
 
-/// A production order (specification, Produktionsauftrag; what a POST stores besides is shown,
-/// too: D18).
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[allow(missing_docs)]
-pub struct Produktionsauftrag {
-    pub id: Uuid,
-    pub pa_nummer: String,
-    pub rezeptur_id: Option<i64>,
-    pub rezeptur_version: Option<i64>,
-    pub produktions_datum: Option<DayTime>,
-    pub niederlassung_id: Option<i64>,
-    pub lagerhalle_id: Option<i64>,
-    pub status: PaStatus,
-    pub bezeichnung: Option<String>,
-    pub bemerkung: Option<String>,
-    pub geplant_am: Option<Instant>,
-    pub gestartet_am: Option<Instant>,
-    pub erledigt_am: Option<Instant>,
-    pub rezeptur_bezeichnung: Option<String>,
-    pub rezeptur_typ: Option<String>,
-    pub faktor: Quantity,
-    pub zugewiesen_an: Option<i64>,
-    pub created_at: Instant,
-    /// In the answer about a single order only.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub inputs: Option<Vec<PaInput>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub outputs: Option<Vec<PaOutput>>,
-    #[serde(skip)]
-    pub version: i64,
+record! {
+    /// A production order (specification, Produktionsauftrag; what a POST stores besides is shown,
+    /// too: D18).
+    #[derive(Debug, Clone, Serialize, JsonSchema)]
+    #[allow(missing_docs)]
+    pub struct Produktionsauftrag in produktionsauftrag as v {
+        id: Uuid = fixed,
+        pa_nummer: String = fixed,
+        rezeptur_id: Option<i64> = fixed,
+        rezeptur_version: Option<i64> = fixed,
+        produktions_datum: Option<DayTime> = fixed,
+        niederlassung_id: Option<i64> = fixed,
+        lagerhalle_id: Option<i64> = fixed,
+        status: PaStatus = mutable,
+        bezeichnung: Option<String> = fixed,
+        bemerkung: Option<String> = fixed,
+        geplant_am: Option<Instant> = mutable,
+        gestartet_am: Option<Instant> = mutable,
+        erledigt_am: Option<Instant> = mutable,
+        rezeptur_bezeichnung: Option<String> = fixed,
+        rezeptur_typ: Option<String> = fixed,
+        faktor: Quantity = fixed,
+        zugewiesen_an: Option<i64> = fixed,
+        created_at: Instant = fixed as angelegt_am,
+        /// In the answer about a single order only.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        inputs: Option<Vec<PaInput>> = { None },
+        #[serde(skip_serializing_if = "Option::is_none")]
+        outputs: Option<Vec<PaOutput>> = { None },
+        #[serde(skip)]
+        version: i64 = mutable,
+    }
 }
 
-/// What goes into an order (specification, PaInput).
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[allow(missing_docs)]
-pub struct PaInput {
-    pub id: i64,
-    pub pa_id: Uuid,
-    pub artikel_id: Uuid,
-    pub charge_id: Option<Uuid>,
-    pub soll_menge: Quantity,
-    pub ist_menge: Option<Quantity>,
-    pub einheit: Option<String>,
-    pub position: i64,
-    pub bemerkung: Option<String>,
-    pub artikel_bezeichnung: String,
-    pub artikelnr: Option<String>,
-    pub charge_nr: Option<String>,
-    pub fremde_charge_nr: Option<String>,
+record! {
+    /// What goes into an order (specification, PaInput).
+    #[derive(Debug, Clone, Serialize, JsonSchema)]
+    #[allow(missing_docs)]
+    pub struct PaInput in pa_input as i {
+        id: i64 = fixed,
+        pa_id: Uuid = fixed,
+        artikel_id: Uuid = fixed,
+        charge_id: Option<Uuid> = fixed,
+        soll_menge: Quantity = fixed,
+        ist_menge: Option<Quantity> = fixed,
+        einheit: Option<String> = fixed,
+        position: i64 = fixed,
+        bemerkung: Option<String> = fixed,
+        artikel_bezeichnung: String = "a.bezeichnung",
+        artikelnr: Option<String> = "a.artikelnr",
+        charge_nr: Option<String> = "c.charge_nr",
+        fremde_charge_nr: Option<String> = "c.fremde_charge_nr",
+    }
 }
 
 /// What comes out of an order (specification, PaOutput).
@@ -104,8 +109,7 @@ eingabe! {
         bemerkung: LongText,
         zugewiesen_an: Kennung,
     }
-    nur_lesen: ["id", "pa_nummer", "rezeptur_version", "status", "geplant_am", "gestartet_am", "erledigt_am",
-        "rezeptur_bezeichnung", "rezeptur_typ", "created_at", "inputs", "outputs"]
+    nur_lesen: [..Produktionsauftrag]
 }
 
 eingabe! {
@@ -115,9 +119,7 @@ eingabe! {
         inputs: Liste<InputEingabe, MAX_ZEILEN>,
         outputs: Liste<OutputEingabe, MAX_ZEILEN>,
     }
-    nur_lesen: ["id", "pa_nummer", "rezeptur_id", "rezeptur_version", "produktions_datum", "niederlassung_id",
-        "lagerhalle_id", "bezeichnung", "bemerkung", "geplant_am", "gestartet_am", "erledigt_am",
-        "rezeptur_bezeichnung", "rezeptur_typ", "faktor", "zugewiesen_an", "created_at"]
+    nur_lesen: [..Produktionsauftrag]
 }
 
 eingabe! {
@@ -128,8 +130,7 @@ eingabe! {
         charge_id: Uuid,
         teile: Liste<TeilEingabe, MAX_TEILE>,
     }
-    nur_lesen: ["pa_id", "artikel_id", "soll_menge", "einheit", "position", "bemerkung", "artikel_bezeichnung",
-        "artikelnr", "charge_nr", "fremde_charge_nr"]
+    nur_lesen: [..PaInput]
 }
 
 eingabe! {
@@ -149,8 +150,7 @@ eingabe! {
         charge_nr: Text,
         mhd: Day,
     }
-    nur_lesen: ["pa_id", "artikel_id", "soll_menge", "einheit", "position", "bemerkung", "artikel_bezeichnung",
-        "artikelnr", "neue_charge_nr", "charge_id"]
+    nur_lesen: [..PaOutput]
 }
 
 /// Confirmation of POST /produktionsauftraege.
@@ -203,23 +203,27 @@ eingabe! {
     nur_lesen: ["position"]
 }
 
-/// A version of a recipe, as it is kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub struct Rezeptur {
-    pub id: i64,
-    pub version: i64,
-    pub bezeichnung: String,
-    pub typ: Option<String>,
-    pub aktiv: bool,
+record! {
+    /// A version of a recipe, as it is kept.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    #[allow(missing_docs)]
+    pub struct Rezeptur in rezeptur as r {
+        id: i64 = fixed,
+        version: i64 = fixed,
+        bezeichnung: String = mutable,
+        typ: Option<String> = mutable,
+        aktiv: bool = mutable,
+    }
 }
 
-/// A line of a recipe, as it is kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub struct Rezepturzeile {
-    pub artikel_id: Uuid,
-    pub menge: Quantity,
-    pub einheit: Option<String>,
-    pub bemerkung: Option<String>,
+record! {
+    /// A line of a recipe, as it is kept.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    #[allow(missing_docs)]
+    pub struct Rezepturzeile in rezeptur_zeile as z {
+        artikel_id: Uuid = fixed,
+        menge: Quantity = fixed,
+        einheit: Option<String> = fixed,
+        bemerkung: Option<String> = fixed,
+    }
 }

@@ -14,51 +14,6 @@ use crate::rules::fixed::Quantity;
 use crate::rules::recipe::Zeilenart;
 
 columns! {
-    Produktionsauftrag in produktionsauftrag as v {
-        id: fixed,
-        pa_nummer: fixed,
-        rezeptur_id: fixed,
-        rezeptur_version: fixed,
-        produktions_datum: fixed,
-        niederlassung_id: fixed,
-        lagerhalle_id: fixed,
-        status: mutable,
-        bezeichnung: fixed,
-        bemerkung: fixed,
-        geplant_am: mutable,
-        gestartet_am: mutable,
-        erledigt_am: mutable,
-        rezeptur_bezeichnung: fixed,
-        rezeptur_typ: fixed,
-        faktor: fixed,
-        zugewiesen_an: fixed,
-        created_at: fixed as angelegt_am,
-        version: mutable,
-    } => {
-        inputs: None,
-        outputs: None,
-    }
-}
-
-columns! {
-    PaInput in pa_input as i {
-        id: fixed,
-        pa_id: fixed,
-        artikel_id: fixed,
-        charge_id: fixed,
-        soll_menge: fixed,
-        ist_menge: fixed,
-        einheit: fixed,
-        position: fixed,
-        bemerkung: fixed,
-        artikel_bezeichnung: "a.bezeichnung",
-        artikelnr: "a.artikelnr",
-        charge_nr: "c.charge_nr",
-        fremde_charge_nr: "c.fremde_charge_nr",
-    }
-}
-
-columns! {
     PaOutput from pa_output as o {
         id,
         pa_id,
@@ -74,25 +29,6 @@ columns! {
         charge_id,
         charge_nr,
         mhd,
-    }
-}
-
-columns! {
-    Rezeptur in rezeptur as r {
-        id: fixed,
-        version: fixed,
-        bezeichnung: mutable,
-        typ: mutable,
-        aktiv: mutable,
-    }
-}
-
-columns! {
-    Rezepturzeile in rezeptur_zeile as z {
-        artikel_id: fixed,
-        menge: fixed,
-        einheit: fixed,
-        bemerkung: fixed,
     }
 }
 

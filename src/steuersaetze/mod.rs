@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::db::TenantId;
 use crate::db::list::{Filter, ListSql};
-use crate::db::record::{Part, columns};
+use crate::db::record::{Part, columns, record};
 use crate::db::tx::{Tx, WriteTx};
 use crate::eingabe;
 use crate::failure::Result;
@@ -35,19 +35,21 @@ pub const ROUTES: &[Route] =
         .with_query(&[Param::day("datum", "der Tag; ohne Angabe heute"), Param::limit(None), Param::OFFSET])
         .gives(&[Answer::array::<Steuersatz>()])];
 
-/// A tax rate and how long it holds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[allow(missing_docs)]
-pub struct Steuersatz {
-    /// normal, ermaessigt, pauschal_24, frei, or one that was imported.
-    pub schluessel: String,
-    pub bezeichnung: String,
-    pub satz: Percent,
-    pub gueltig_von: Day,
-    /// Last day; null: until further notice.
-    pub gueltig_bis: Option<Day>,
-    /// Letter of UNCL5305: S, Z, E …
-    pub kategorie: String,
+record! {
+    /// A tax rate and how long it holds.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    #[allow(missing_docs)]
+    pub struct Steuersatz in steuersatz as s {
+        /// normal, ermaessigt, pauschal_24, frei, or one that was imported.
+        schluessel: String = fixed,
+        bezeichnung: String = mutable,
+        satz: Percent = mutable,
+        gueltig_von: Day = fixed,
+        /// Last day; null: until further notice.
+        gueltig_bis: Option<Day> = mutable,
+        /// Letter of UNCL5305: S, Z, E …
+        kategorie: String = mutable,
+    }
 }
 
 eingabe! {
@@ -61,17 +63,6 @@ eingabe! {
         kategorie: Text,
     }
     nur_lesen: []
-}
-
-columns! {
-    Steuersatz in steuersatz as s {
-        schluessel: fixed,
-        bezeichnung: mutable,
-        satz: mutable,
-        gueltig_von: fixed,
-        gueltig_bis: mutable,
-        kategorie: mutable,
-    }
 }
 
 columns! {

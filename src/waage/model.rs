@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
+use crate::db::record::record;
 use crate::eingabe;
 use crate::http::wire::{Gewicht, Kennung, LongText, OneOf, Text};
 use crate::rules::day::Instant;
@@ -11,41 +12,48 @@ use crate::rules::error::Hints;
 use crate::rules::fixed::Quantity;
 use crate::rules::weighing::{Richtung, WiegungStatus};
 
-/// A weighing (specification, Wiegung; what a POST stores besides is shown, too: D18).
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[allow(missing_docs)]
-pub struct Wiegung {
-    pub id: Uuid,
-    pub wiegeschein_nr: String,
-    pub status: WiegungStatus,
-    pub richtung: Option<Richtung>,
-    pub kennzeichen: Option<String>,
-    pub fahrer: Option<String>,
-    pub gewicht_erst_kg: Quantity,
-    pub gewicht_zweit_kg: Option<Quantity>,
-    pub gewicht_netto_kg: Option<Quantity>,
-    pub ts_erst: Instant,
-    pub ts_zweit: Option<Instant>,
-    pub waage_id: i64,
-    pub partner_id: Uuid,
-    pub artikel_id: Option<Uuid>,
-    pub charge_id: Option<Uuid>,
-    pub niederlassung_id: Option<i64>,
-    pub lagerhalle_id: Option<i64>,
-    pub kontrakt_id: Option<Uuid>,
-    pub kontrakt_position_id: Option<Uuid>,
-    /// The first live document that refers to it.
-    pub beleg_id: Option<Uuid>,
-    pub fremdwiegung: bool,
-    pub bemerkung: Option<String>,
-    pub storno_grund: Option<String>,
-    pub partner_name: Option<String>,
-    pub artikel_bezeichnung: Option<String>,
-    /// In the answer about a single weighing only (specification).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub charge_nr: Option<Option<String>>,
-    #[serde(skip)]
-    pub version: i64,
+record! {
+    /// A weighing (specification, Wiegung; what a POST stores besides is shown, too: D18).
+    #[derive(Debug, Clone, Serialize, JsonSchema)]
+    #[allow(missing_docs)]
+    pub struct Wiegung in wiegung as w {
+        id: Uuid = fixed,
+        wiegeschein_nr: String = fixed,
+        status: WiegungStatus = mutable,
+        richtung: Option<Richtung> = mutable,
+        kennzeichen: Option<String> = fixed,
+        fahrer: Option<String> = fixed,
+        gewicht_erst_kg: Quantity = fixed,
+        gewicht_zweit_kg: Option<Quantity> = mutable,
+        gewicht_netto_kg: Option<Quantity> = mutable,
+        ts_erst: Instant = fixed,
+        ts_zweit: Option<Instant> = mutable,
+        waage_id: i64 = fixed,
+        partner_id: Uuid = fixed,
+        artikel_id: Option<Uuid> = fixed,
+        charge_id: Option<Uuid> = mutable,
+        niederlassung_id: Option<i64> = mutable,
+        lagerhalle_id: Option<i64> = mutable,
+        kontrakt_id: Option<Uuid> = mutable,
+        kontrakt_position_id: Option<Uuid> = mutable,
+        /// The first live document that refers to it.
+        beleg_id: Option<Uuid> = "(select b.id from beleg_position p
+            join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
+          where p.tenant_id = w.tenant_id and p.wiegung_id = w.id and b.status <> 'storniert'
+          order by b.id limit 1)",
+        fremdwiegung: bool = fixed,
+        bemerkung: Option<String> = fixed,
+        storno_grund: Option<String> = mutable,
+        partner_name: Option<String> = "k.name",
+        artikel_bezeichnung: Option<String> = "a.bezeichnung",
+        /// In the answer about a single weighing only (specification).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        charge_nr: Option<Option<String>> = { Some(charge_nr) },
+        #[serde(skip)]
+        version: i64 = mutable,
+    } with {
+        charge_nr: "c.charge_nr",
+    }
 }
 
 eingabe! {
@@ -66,8 +74,7 @@ eingabe! {
         fremdwiegung: bool,
         bemerkung: LongText,
     }
-    nur_lesen: ["id", "wiegeschein_nr", "status", "gewicht_zweit_kg", "gewicht_netto_kg", "ts_erst", "ts_zweit",
-        "beleg_id", "partner_name", "artikel_bezeichnung", "charge_nr", "storno_grund"]
+    nur_lesen: [..Wiegung]
 }
 
 eingabe! {
@@ -81,9 +88,7 @@ eingabe! {
         lagerhalle_id: Kennung,
         richtung: OneOf<Richtung>,
     }
-    nur_lesen: ["id", "wiegeschein_nr", "status", "gewicht_erst_kg", "gewicht_netto_kg", "ts_erst", "ts_zweit",
-        "waage_id", "partner_id", "artikel_id", "kennzeichen", "fahrer", "beleg_id", "fremdwiegung", "bemerkung",
-        "partner_name", "artikel_bezeichnung", "charge_nr", "storno_grund"]
+    nur_lesen: [..Wiegung]
 }
 
 eingabe! {

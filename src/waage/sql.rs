@@ -5,49 +5,11 @@ use uuid::Uuid;
 
 use super::model::Wiegung;
 use crate::db::list::{Filter, ListSql, Page};
-use crate::db::record::{Part, columns};
+use crate::db::record::Part;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::Listing;
 use crate::rules::day::Day;
-
-columns! {
-    Wiegung in wiegung as w {
-        id: fixed,
-        wiegeschein_nr: fixed,
-        status: mutable,
-        richtung: mutable,
-        kennzeichen: fixed,
-        fahrer: fixed,
-        gewicht_erst_kg: fixed,
-        gewicht_zweit_kg: mutable,
-        gewicht_netto_kg: mutable,
-        ts_erst: fixed,
-        ts_zweit: mutable,
-        waage_id: fixed,
-        partner_id: fixed,
-        artikel_id: fixed,
-        charge_id: mutable,
-        niederlassung_id: mutable,
-        lagerhalle_id: mutable,
-        kontrakt_id: mutable,
-        kontrakt_position_id: mutable,
-        beleg_id: "(select b.id from beleg_position p
-            join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
-          where p.tenant_id = w.tenant_id and p.wiegung_id = w.id and b.status <> 'storniert'
-          order by b.id limit 1)",
-        fremdwiegung: fixed,
-        bemerkung: fixed,
-        storno_grund: mutable,
-        partner_name: "k.name",
-        artikel_bezeichnung: "a.bezeichnung",
-        version: mutable,
-    } with {
-        charge_nr: "c.charge_nr",
-    } => {
-        charge_nr: Some(charge_nr),
-    }
-}
 
 const LIST: ListSql<'_> = ListSql {
     columns: Wiegung::COLUMNS,

@@ -12,8 +12,11 @@ pub use at::{At, FromJson, field};
 pub use cell::{Cells, Decimal, Numbers};
 pub use number::{Gewicht, Int, Kennung, Tage};
 
+use std::collections::BTreeSet;
 use std::marker::PhantomData;
+use std::sync::OnceLock;
 
+use schemars::{JsonSchema, SchemaGenerator};
 use uuid::Uuid;
 
 use super::json::Json;
@@ -34,8 +37,8 @@ pub const MAX_LONG_TEXT: usize = 4_000;
 /// `pub struct` has an `Option` in each field; `pub change` has a [`Change`](crate::rules::change::Change). One list
 /// of fields can declare both. `as` is the name in the description, where it differs.
 ///
-/// `nur_lesen` names the fields that answers have and requests may repeat; they are ignored with
-/// a hint, so that GET, edit, PUT works.
+/// `nur_lesen` names the fields that answers have and requests may repeat, those of a struct as `..Beleg`; they are
+/// ignored with a hint, so that GET, edit, PUT works.
 #[macro_export]
 macro_rules! eingabe {
     (
@@ -61,7 +64,7 @@ macro_rules! eingabe {
         @ $holder:ident, $shown:expr,
         $(#[$meta:meta])*
         $name:ident { $($(#[$doc:meta])* $field:ident : $type:ty),+ $(,)? }
-        [$($read_only:literal),* $(,)?]
+        [$(.. $shown_by:ident $(,)?)? $($read_only:literal),* $(,)?]
     ) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Default)]
@@ -85,6 +88,10 @@ macro_rules! eingabe {
                             body.$field = at.field(key, |at| $crate::http::wire::field::<$type, _>(value, at))?;
                         })+
                         $($read_only => at.field(key, |at| $crate::http::wire::ignored(at)),)*
+                        $(shown if {
+                            static SHOWN: $crate::http::wire::FieldsOf<$shown_by> = $crate::http::wire::FieldsOf::new();
+                            SHOWN.has(shown)
+                        } => at.field(key, |at| $crate::http::wire::ignored(at)),)?
                         _ => at.field(key, |at| at.unknown())?,
                     }
                 }
@@ -152,6 +159,27 @@ pub fn members<'j, 'b>(
     match json {
         Json::Object(members) => Ok(members),
         _ => at.refuse(Code::FeldUngueltig, "Hier wird ein JSON-Objekt erwartet."),
+    }
+}
+
+/// The names of the fields that answers show of a struct, as the description has them.
+pub struct FieldsOf<T>(OnceLock<BTreeSet<String>>, PhantomData<fn() -> T>);
+
+impl<T: JsonSchema> FieldsOf<T> {
+    /// Nothing is computed before the first question.
+    #[allow(clippy::new_without_default, reason = "statics need a const function")]
+    pub const fn new() -> FieldsOf<T> {
+        FieldsOf(OnceLock::new(), PhantomData)
+    }
+
+    /// Whether the struct has a field of this name.
+    pub fn has(&self, name: &str) -> bool {
+        let fields = || {
+            let schema = T::json_schema(&mut SchemaGenerator::default());
+            let properties = schema.get("properties").and_then(serde_json::Value::as_object);
+            properties.into_iter().flat_map(|fields| fields.keys().cloned()).collect()
+        };
+        self.0.get_or_init(fields).contains(name)
     }
 }
 
