@@ -29,8 +29,8 @@ pub fn erechnung_of_number(tx: &Tx<'_>, number: &str, _: &mut Hints) -> Result<V
     Ok(ausfertigung::erechnung(tx, &by_number(tx, number)?)?.xml)
 }
 
-/// What a document lacks for its e-invoice, by its number.
-pub fn missing_of_number(tx: &Tx<'_>, number: &str) -> Result<Vec<String>> {
+/// What a document lacks for its e-invoice, by its number; `None` where it gets none.
+pub fn missing_of_number(tx: &Tx<'_>, number: &str) -> Result<Option<Vec<String>>> {
     ausfertigung::missing(tx, &by_number(tx, number)?)
 }
 

@@ -140,11 +140,15 @@ fn examine(arguments: &Numbers, config: &Config, terminal: &Terminal) -> Outcome
     for number in &arguments.numbers {
         let missing = read(config, &arguments.tenant, |tx| belege::missing_of_number(tx, number))?
             .map_err(|failure| format!("{number}: {}", sentence(failure)))?;
-        lacking += usize::from(!missing.is_empty());
         if !terminal.json {
-            let said = if missing.is_empty() { "nichts fehlt".to_owned() } else { missing.join("\n  ") };
+            let said = match &missing {
+                None => "bekommt keine E-Rechnung: nur Rechnungen und Gutschriften des Betriebs".to_owned(),
+                Some(missing) if missing.is_empty() => "nichts fehlt".to_owned(),
+                Some(missing) => missing.join("\n  "),
+            };
             terminal.print(&format!("{number}:\n  {said}"));
         }
+        lacking += usize::from(missing.as_ref().is_some_and(|missing| !missing.is_empty()));
         found.insert(number.clone(), json!(missing));
     }
     if terminal.json {

@@ -22,7 +22,7 @@ use sha2::Sha256;
 use siphasher::sip128::{Hasher128, SipHasher24};
 
 use super::files::{beside, broken, folder_of, sync, sync_folder};
-#[cfg(unix)]
+use super::owner::give_to_owner_of;
 use crate::failure::{Failure, Result};
 
 /// A seal of a head.
@@ -149,7 +149,8 @@ impl Secret {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         options.open(&part).and_then(|mut file| file.write_all(text.as_bytes())).map_err(failed)?;
-        give_to_owner_of(database, &part).map_err(failed)?;
+        let owned = if database.exists() { database } else { folder_of(database) };
+        give_to_owner_of(owned, &part).map_err(failed)?;
         sync(&part)?;
         Ok(part)
     }
@@ -158,20 +159,6 @@ impl Secret {
 /// Where the secret of a database is.
 pub fn file_of(database: &Path) -> PathBuf {
     beside(database, "secret")
-}
-
-/// Gives a file to whom a database belongs, or its folder: root works for the service.
-fn give_to_owner_of(database: &Path, file: &Path) -> std::io::Result<()> {
-    #[cfg(unix)]
-    if let Ok(owner) = fs::metadata(database).or_else(|_| fs::metadata(folder_of(database))) {
-        use std::os::unix::fs::{MetadataExt, chown};
-        if fs::metadata(file)?.uid() != owner.uid() {
-            chown(file, Some(owner.uid()), Some(owner.gid()))?;
-        }
-    }
-    #[cfg(not(unix))]
-    let _ = (database, file);
-    Ok(())
 }
 
 /// Gives a connection the functions that seal. Without a secret they are null.

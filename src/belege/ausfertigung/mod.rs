@@ -179,17 +179,17 @@ pub fn erechnung(tx: &Tx<'_>, beleg: &Beleg) -> Result<Gespeichert> {
     Err(Refusal::new(Code::KeineErechnung, grund).into())
 }
 
-/// What an open document lacks for its e-invoice, each in words; nothing where it needs none or has all (D26).
-pub fn missing(tx: &Tx<'_>, beleg: &Beleg) -> Result<Vec<String>> {
+/// What a document lacks for its e-invoice, each in words; `None` where it gets none, whatever it has (D26).
+pub fn missing(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Vec<String>>> {
     let mut hints = Hints::default();
     if !beleg.beleg_typ.ist_rechnung() || !has_sheet(beleg) {
-        return Ok(Vec::new());
+        return Ok(None);
     }
     let (kunde, einstellungen) = (partner(tx, beleg)?, tenants::load(tx)?);
     let vorlage = as_of_now(tx, beleg, &kunde, &einstellungen, &firma::load(tx)?)?;
     let profil = rechnung::profil(kunde.e_rechnung);
     let rechnung = rechnung::rechnung(&vorlage, profil, &mut hints);
-    Ok(crate::erechnung::missing(&rechnung).iter().map(ToString::to_string).collect())
+    Ok(Some(crate::erechnung::missing(&rechnung).iter().map(ToString::to_string).collect()))
 }
 
 fn partner(tx: &Tx<'_>, beleg: &Beleg) -> Result<Kunde> {

@@ -209,6 +209,11 @@ fn the_command_line_says_what_is_missing_and_writes_the_files() {
     mill.put(&format!("/api/v1/kunden/{kunde}"), json!({"plz": "86650", "ort": "Wemding"})).is(200);
     let checked = run("prüfen", &[]);
     assert!(checked.status.success() && String::from_utf8(checked.stdout).unwrap().contains("nichts fehlt"));
+    let note = mill.post(BELEGE, document("LS", &kunde, "1000", json!({}))).id();
+    let note = beleg(&mill, &note)["beleg_nummer"].as_str().unwrap().to_owned();
+    let none = server.cli(&["beleg", "pruefen", &note, "--tenant", "Mühle"]);
+    assert!(none.status.success());
+    assert!(String::from_utf8(none.stdout).unwrap().contains("bekommt keine E-Rechnung"));
     assert!(run("abschliessen", &[]).status.success());
     let file = server.database.with_file_name("rechnung.pdf");
     assert!(run("pdf", &["--out", file.to_str().unwrap()]).status.success());
