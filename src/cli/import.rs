@@ -2,6 +2,9 @@
 
 mod dsfinvk;
 mod parts;
+mod template;
+
+use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use parts::{Counts, Source, Stop, Work, refuse_too_many, store_parts};
@@ -9,6 +12,7 @@ use rusqlite::Connection;
 
 use super::database::{find_tenant, now, open};
 use super::terminal::{Outcome, Terminal, sentence};
+use crate::app::description::vorlagen::columns;
 use crate::app::imports;
 use crate::config::Config;
 use crate::db::TenantId;
@@ -19,6 +23,7 @@ use crate::http::wire::Decimal;
 use crate::import::ImportKind;
 use crate::import::check::{Mistakes, check, decide_decimal, mistake, unused};
 use crate::import::file::{Document, Rows};
+use crate::import::template::EXAMPLE;
 use crate::rules::error::{HintCode, Hints};
 
 #[derive(clap::Args)]
@@ -27,7 +32,10 @@ pub struct Arguments {
     #[arg(value_parser = what())]
     kind: What,
     #[command(flatten)]
-    source: Source,
+    source: Option<Source>,
+    /// Write a file to fill in, CSV or .xlsx by its ending, and import nothing
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["Source", "sheet", "decimal"])]
+    template: Option<PathBuf>,
     /// The sheet of a spreadsheet; the first one unless named
     #[arg(long, value_name = "NAME")]
     sheet: Option<String>,
@@ -70,28 +78,48 @@ fn what() -> impl TypedValueParser<Value = What> {
         .map(|name| imports().find(|kind| kind.rows().kind == name).map_or(What::Dsfinvk, What::Rows))
 }
 
-/// Reads and checks the file, then stores it: all of it or nothing.
+/// Imports a file, or writes a template for one.
 pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
-    let Arguments { kind, source, sheet, decimal } = arguments;
-    let kind = match *kind {
-        What::Rows(kind) => kind,
-        What::Dsfinvk if sheet.is_some() || decimal.is_some() => {
-            return Err("--sheet and --decimal are not for dsfinvk".to_owned());
+    let Arguments { kind, source, sheet, decimal, template } = arguments;
+    match (kind, template, source) {
+        (What::Rows(kind), Some(path), _) => template::write(kind.rows(), path, terminal),
+        (What::Dsfinvk, Some(_), _) => {
+            Err("a cash register writes dsfinvk by itself: there is no template".to_owned())
         }
-        What::Dsfinvk => return dsfinvk::run(source, config, terminal),
-    };
+        (What::Dsfinvk, None, Some(_)) if sheet.is_some() || decimal.is_some() => {
+            Err("--sheet and --decimal are not for dsfinvk".to_owned())
+        }
+        (What::Dsfinvk, None, Some(source)) => dsfinvk::run(source, config, terminal),
+        (What::Rows(kind), None, Some(source)) => {
+            let decimal = decimal.map(Sign::decimal);
+            store_table(*kind, source, sheet.as_deref(), decimal, config, terminal)
+        }
+        (_, None, None) => Err("name the file to import".to_owned()),
+    }
+}
+
+/// Reads and checks a file of rows, then stores it: all of it or nothing.
+fn store_table(
+    kind: ImportKind,
+    source: &Source,
+    sheet: Option<&str>,
+    decimal: Option<Decimal>,
+    config: &Config,
+    terminal: &Terminal,
+) -> Outcome {
     let in_file = |complaint: String| format!("{}: {complaint}. Nothing was stored.", source.file.display());
     let waiting = terminal.waiting();
     waiting.at("reading");
-    let document = Document::open(&source.file, sheet.as_deref()).map_err(in_file)?;
+    let document = Document::open(&source.file, sheet).map_err(in_file)?;
     let mut rows = document.rows().map_err(in_file)?;
     waiting.at("checking");
     let unused = unused(kind, &mut rows);
     if !unused.is_empty() {
         terminal.say(&format!("Columns that were not used: {}", unused.join(", ")));
     }
+    leave_example_out(kind, &mut rows, terminal);
     refuse_too_many(rows.len(), source)?;
-    decide_decimal(kind, &mut rows, decimal.map(Sign::decimal)).map_err(in_file)?;
+    decide_decimal(kind, &mut rows, decimal).map_err(in_file)?;
     let mut mistakes = Mistakes::default();
     check(kind, &rows, &mut mistakes);
     if let Some(text) = mistakes.text() {
@@ -107,6 +135,14 @@ pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outco
     store_parts(&mut connection, source, terminal, &work, |connection, group, hints| {
         store_group(connection, tenant, kind, &rows, &groups.rows(group), hints)
     })
+}
+
+/// Leaves the example row of a template out, and says so.
+fn leave_example_out(kind: ImportKind, rows: &mut Rows<'_>, terminal: &Terminal) {
+    let columns = columns(kind.rows());
+    for line in rows.leave_out(|row| columns.is_example(row)) {
+        terminal.say(&format!("line {line}: the example of the template ({EXAMPLE}) was left out"));
+    }
 }
 
 /// Stores rows that belong together, within a transaction.

@@ -173,6 +173,19 @@ impl Rows<'_> {
         Json::Object(members.map(|(name, cell)| (name.into(), value(cell))).collect())
     }
 
+    /// Leaves the rows of a table out for which `is_out` holds; their lines. Rows of JSON stay.
+    pub fn leave_out(&mut self, is_out: impl Fn(&Json<'_>) -> bool) -> Vec<u32> {
+        let out: Vec<usize> = match self.table {
+            Some(_) => (0..self.len()).filter(|at| is_out(&self.row(*at))).collect(),
+            None => Vec::new(),
+        };
+        let lines = out.iter().map(|at| self.line(*at)).collect();
+        for at in out.iter().rev() {
+            self.rows.remove(*at);
+        }
+        lines
+    }
+
     /// Keeps the columns with these names; the names of the others. Rows of JSON keep theirs, and say what they are.
     pub fn keep(&mut self, fields: &[&str]) -> Vec<String> {
         let mut unused = Vec::new();

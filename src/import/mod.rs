@@ -7,7 +7,12 @@ pub mod file;
 mod ods;
 mod sheet;
 pub mod table;
+pub mod template;
 mod workbook;
+
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
 
 use crate::db::tx::WriteTx;
 use crate::failure::{Failure, Result};
@@ -37,6 +42,8 @@ pub struct RowImport {
     pub kind: &'static str,
     /// The columns that are read.
     pub fields: &'static [&'static str],
+    /// The name of the shape of a row, by which its fields are explained.
+    pub shape: fn() -> Cow<'static, str>,
     /// The columns that name a record: the first of these keys of which a row has the first column.
     pub keys: &'static [&'static [&'static str]],
     /// Checks the types of a row.
@@ -86,14 +93,23 @@ pub enum Groups {
 
 impl RowImport {
     /// Rows of type `T`.
-    pub const fn of<T: FromJson>(kind: &'static str, keys: &'static [&'static [&'static str]]) -> RowImport {
-        RowImport { kind, fields: T::FIELDS, keys, check: |row, at| T::from_json(row, at).map(drop) }
+    pub const fn of<T: FromJson + JsonSchema>(
+        kind: &'static str,
+        keys: &'static [&'static [&'static str]],
+    ) -> RowImport {
+        RowImport {
+            kind,
+            fields: T::FIELDS,
+            shape: T::schema_name,
+            keys,
+            check: |row, at| T::from_json(row, at).map(drop),
+        }
     }
 }
 
 impl Import {
     /// A kind whose rows are of type `T`.
-    pub const fn of<T: FromJson>(
+    pub const fn of<T: FromJson + JsonSchema>(
         kind: &'static str,
         keys: &'static [&'static [&'static str]],
         run: ImportRow,

@@ -5,6 +5,7 @@
 
 mod corpus;
 mod sheets;
+mod templates;
 
 use std::path::Path;
 use std::process::{Command, Output};

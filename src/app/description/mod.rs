@@ -2,12 +2,14 @@
 //! wire: nothing in it is written a second time.
 //!
 //! `woerter` says what the fields mean, `fehler` what the codes mean, `einleitung.md` is the
-//! introduction, `beispiele.json` holds requests with their answers as the demo gives them.
+//! introduction, `beispiele.json` holds requests with their answers as the demo gives them, `vorlagen` what stands in
+//! the templates of imports.
 
 mod beispiele;
 mod fehler;
 mod operation;
 mod shapes;
+pub mod vorlagen;
 mod woerter;
 
 use serde_json::{Map, Value, json};

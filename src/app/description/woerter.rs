@@ -12,12 +12,21 @@ pub fn explain(name: &str, shape: &mut Value) {
     for (field, described) in fields {
         let Some(described) = described.as_object_mut() else { continue };
         described.remove("description");
-        let own = WOERTER.iter().find(|(word, _)| word.split_once('.') == Some((name, field)));
-        let meaning = own.or_else(|| WOERTER.iter().find(|(word, _)| word == field));
-        if let Some((_, meaning)) = meaning {
-            described.insert("description".to_owned(), (*meaning).into());
+        if let Some(meaning) = meaning(name, field) {
+            described.insert("description".to_owned(), meaning.into());
         }
     }
+}
+
+/// What a field of a shape means.
+pub fn meaning(shape: &str, field: &str) -> Option<&'static str> {
+    find(WOERTER, shape, field)
+}
+
+/// The meaning of a field in a table of words: that of its shape, else that of the field alone.
+pub fn find(words: &[(&str, &'static str)], shape: &str, field: &str) -> Option<&'static str> {
+    let own = words.iter().find(|(word, _)| word.split_once('.') == Some((shape, field)));
+    own.or_else(|| words.iter().find(|(word, _)| *word == field)).map(|(_, meaning)| *meaning)
 }
 
 /// A field, or a field of one shape, and what it means.

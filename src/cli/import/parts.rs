@@ -32,10 +32,11 @@ const PART_TIME: Duration = Duration::from_millis(300);
 
 #[derive(clap::Args)]
 pub struct Source {
-    /// The file: JSON or CSV; of dsfinvk the folder or the zip
+    /// The file: JSON, CSV or a spreadsheet; of dsfinvk the folder or the zip
+    #[arg(required = false, required_unless_present = "template")]
     pub file: PathBuf,
     /// Name or id of the company
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", required = false, required_unless_present = "template")]
     pub tenant: String,
     /// Only say what would happen
     #[arg(long)]

@@ -1,0 +1,59 @@
+//! What the columns of an import mean, with an example of each (D22): the meanings are those of the interface, and a
+//! few of rows alone.
+
+use std::sync::LazyLock;
+
+use serde_json::{Map, Value};
+
+use super::woerter;
+use crate::import::RowImport;
+use crate::import::template::{Column, Columns};
+
+static VORLAGEN: LazyLock<Map<String, Value>> = LazyLock::new(|| {
+    // The file is part of the program; a test imports its rows.
+    serde_json::from_str(include_str!("vorlagen.json")).unwrap_or_default()
+});
+
+/// Meanings of columns that no shape of the interface has, or that mean something else there.
+const WOERTER: &[(&str, &str)] = &[
+    ("ArtikelZeile.einheit", "Einheit, in der der Artikel geführt wird."),
+    ("ArtikelZeile.ean", "EAN."),
+    ("ArtikelZeile.ep_netto", "Einkaufspreis netto je Einheit."),
+    ("ArtikelZeile.gruppe", "Artikelgruppe: Kürzel, Nummer oder Name; eine unbekannte wird angelegt."),
+    ("BarverkaufZeile.einzelpreis", "Einzelpreis brutto."),
+    ("ChargeZeile.bestand", "Anfangsbestand in der Einheit des Artikels, sonst in der von einheit."),
+    ("KontraktZeile.positionen", "Positionen des Kontrakts; nur in JSON."),
+    (
+        "KundeChange.kunden_id",
+        "Ganze Zahl, unter der der Kunde geführt wird; ohne Angabe vergibt sie der Dienst.",
+    ),
+    ("KundeChange.name", "Anderer Name von nachname_firma."),
+    ("KundeChange.vb_id", "Vertriebler: Nummer oder Name."),
+    ("RezepturZeile.inputs", "Was hineingeht; nur in JSON."),
+    ("RezepturZeile.outputs", "Was herauskommt; nur in JSON."),
+    ("RezepturZeile.typ", "Art der Rezeptur."),
+    ("RezepturZeile.aktiv", "Ob nach der Fassung produziert wird."),
+    ("StaffelZeile.aktiv", "Ob der Staffelpreis gilt."),
+    ("kontrollstelle", "Kontrollstelle, die das Zertifikat ausstellte."),
+    ("kunde", "Kundennummer des Käufers."),
+    ("partner", "Kundennummer des Partners."),
+];
+
+/// The columns of a kind of import, in the order in which its rows are declared.
+pub fn columns(rows: &RowImport) -> Columns {
+    let shape = (rows.shape)();
+    let example = |part: &str, field: &str| -> Option<&'static str> {
+        VORLAGEN.get(rows.kind)?.get(part)?.get(field)?.as_str()
+    };
+    let column = |field: &&'static str| Column {
+        name: field,
+        meaning: woerter::find(WOERTER, &shape, field)
+            .or_else(|| woerter::meaning(&shape, field))
+            .unwrap_or_default(),
+        cell: example("zeile", field),
+        example: example("zeile", field).or_else(|| example("sonst", field)).unwrap_or_default(),
+        is_list: example("sonst", field).is_some_and(|text| text.starts_with('[')),
+    };
+    let keys: Vec<&'static str> = rows.keys.iter().flat_map(|key| key.iter().copied()).collect();
+    Columns { kind: rows.kind, columns: rows.fields.iter().map(column).collect(), keys }
+}

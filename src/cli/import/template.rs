@@ -1,0 +1,34 @@
+//! `import KIND --template FILE`: a file to fill in (D22).
+
+use std::fs::File;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::app::description::vorlagen::columns;
+use crate::cli::terminal::{Outcome, Terminal};
+use crate::import::RowImport;
+
+/// Writes the template, CSV or .xlsx by the ending of its name; a file that is there already stays.
+pub fn write(rows: &RowImport, path: &Path, terminal: &Terminal) -> Outcome {
+    let cannot = |error: std::io::Error| match error.kind() {
+        ErrorKind::AlreadyExists => format!("{} is there already: name another file", path.display()),
+        _ => format!("{} cannot be written: {error}", path.display()),
+    };
+    let columns = columns(rows);
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    let bytes = match ending.as_deref() {
+        Some("csv") => columns.csv().into_bytes(),
+        Some("xlsx") => columns.xlsx().map_err(cannot)?,
+        _ => return Err(format!("{}: a template ends in .csv or .xlsx", path.display())),
+    };
+    let mut file = File::create_new(path).map_err(cannot)?;
+    file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(cannot)?;
+    terminal.say(
+        "Fill in one row for each record. The row with BEISPIEL is an example that the import leaves out and names.",
+    );
+    let path = path.display().to_string();
+    terminal.result(&path, &json!({"template": path}));
+    Ok(())
+}

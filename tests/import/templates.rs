@@ -1,0 +1,178 @@
+//! Templates (D22): what `import KIND --template FILE` writes comes back by import, and nothing of it is taken for a
+//! record unless somebody filled it in.
+
+use std::io::{Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use partnerd::app::imports;
+use zip::ZipArchive;
+
+use super::run;
+use super::sheets::zipped;
+
+/// A company in a new database, and where its files lie.
+struct Company {
+    folder: tempfile::TempDir,
+}
+
+impl Company {
+    fn new() -> Company {
+        let company = Company { folder: tempfile::TempDir::new().unwrap() };
+        assert!(run(&company.database(), &["migrate"]).status.success());
+        assert!(run(&company.database(), &["tenant", "create", "Mühle"]).status.success());
+        company
+    }
+
+    fn database(&self) -> PathBuf {
+        self.folder.path().join("partnerd.db")
+    }
+
+    /// Writes the template of a kind.
+    fn template(&self, kind: &str, ending: &str) -> PathBuf {
+        let path = self.folder.path().join(format!("{kind}.{ending}"));
+        let written = run(&self.database(), &["import", kind, "--template", path.to_str().unwrap()]);
+        assert!(written.status.success(), "{kind}: {}", String::from_utf8_lossy(&written.stderr));
+        path
+    }
+
+    fn import(&self, kind: &str, path: &Path) -> Output {
+        run(&self.database(), &["import", kind, path.to_str().unwrap(), "--tenant", "Mühle"])
+    }
+
+    /// Imports a file that must be stored: `created C, changed C, unchanged U`, and what was said.
+    #[track_caller]
+    fn stored(&self, kind: &str, path: &Path) -> (String, String) {
+        let output = self.import(kind, path);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{kind}: {said}");
+        (String::from_utf8(output.stdout).unwrap().trim().to_owned(), said)
+    }
+}
+
+/// The parts of a spreadsheet.
+fn parts(path: &Path) -> Vec<(String, String)> {
+    let mut zip = ZipArchive::new(Cursor::new(std::fs::read(path).unwrap())).unwrap();
+    let part = |at| {
+        let mut file = zip.by_index(at).unwrap();
+        let name = file.name().unwrap().into_owned();
+        let mut text = String::new();
+        file.read_to_string(&mut text).unwrap();
+        (name, text)
+    };
+    (0..7).map(part).collect()
+}
+
+const NOTHING: &str = "created 0, changed 0, unchanged 0";
+
+#[test]
+fn a_template_as_it_stands_stores_nothing_and_says_so() {
+    let company = Company::new();
+    for kind in imports().map(|kind| kind.rows().kind) {
+        for ending in ["csv", "xlsx"] {
+            let path = company.template(kind, ending);
+            let (counts, said) = company.stored(kind, &path);
+            assert_eq!(counts, NOTHING, "{kind}.{ending}");
+            assert!(said.contains("the example of the template (BEISPIEL) was left out"), "{kind}: {said}");
+            assert!(!said.contains("not used"), "{kind}.{ending}: {said}");
+        }
+        // Without its example.
+        let text = std::fs::read_to_string(company.template(kind, "CSV")).unwrap();
+        let rows: Vec<&str> =
+            text.lines().filter(|line| !line.contains("BEISPIEL") || line.starts_with('#')).collect();
+        let path = company.folder.path().join("without.csv");
+        std::fs::write(&path, rows.join("\r\n")).unwrap();
+        let (counts, said) = company.stored(kind, &path);
+        assert_eq!((counts.as_str(), said.contains("left out")), (NOTHING, false), "{kind}: {said}");
+    }
+}
+
+#[test]
+fn the_example_of_a_template_is_a_record_once_it_is_filled_in_the_same_in_both_forms() {
+    let company = Company::new();
+    let kinds: Vec<&str> = imports().map(|kind| kind.rows().kind).collect();
+    assert_eq!(kinds.len(), 12);
+    for kind in kinds {
+        let text = std::fs::read_to_string(company.template(kind, "csv")).unwrap();
+        let path = company.folder.path().join("filled.csv");
+        std::fs::write(&path, text.replace("BEISPIEL", "MUSTER")).unwrap();
+        let mut created = "created 1, changed 0, unchanged 0";
+        if kind == "rezepturen" {
+            // A recipe needs lines, which no table has; the rest of it a table can change.
+            let json = company.folder.path().join("lines.json");
+            let lines =
+                r#"[{"id": 900, "bezeichnung": "alt", "inputs": [{"artikelnummer": "MUSTER", "menge": 1}]}]"#;
+            std::fs::write(&json, lines).unwrap();
+            assert_eq!(company.stored(kind, &json).0, created);
+            created = "created 0, changed 1, unchanged 0";
+        }
+        let (counts, said) = company.stored(kind, &path);
+        assert_eq!(counts, created, "{kind}: {said}");
+        assert!(!said.contains("left out"), "{kind}: {said}");
+        let parts = parts(&company.template(kind, "xlsx"));
+        let parts: Vec<_> =
+            parts.into_iter().map(|(name, text)| (name, text.replace("BEISPIEL", "MUSTER"))).collect();
+        let parts: Vec<_> = parts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        let path = company.folder.path().join("filled.xlsx");
+        std::fs::write(&path, zipped(&parts)).unwrap();
+        assert_eq!(company.stored(kind, &path).0, "created 0, changed 0, unchanged 1", "{kind}.xlsx");
+    }
+}
+
+#[test]
+fn a_template_has_every_column_with_its_meaning_and_an_example() {
+    let company = Company::new();
+    for import in imports() {
+        let kind = import.rows().kind;
+        let text = std::fs::read_to_string(company.template(kind, "csv")).unwrap();
+        let header: Vec<&str> = text
+            .lines()
+            .map(|line| line.trim_start_matches('\u{feff}'))
+            .find(|line| !line.starts_with(['#', '"']))
+            .unwrap()
+            .split(';')
+            .collect();
+        let parts = parts(&company.template(kind, "xlsx"));
+        let sheet = |at: u8| {
+            &parts.iter().find(|(name, _)| *name == format!("xl/worksheets/sheet{at}.xml")).unwrap().1
+        };
+        let sheets = [sheet(1), sheet(2)];
+        for field in import.rows().fields {
+            let is_list = ["positionen", "inputs", "outputs"].contains(field);
+            assert_eq!(header.contains(field), !is_list, "{kind}: {field} in {header:?}");
+            let cell = format!(">{field}</t>");
+            assert_eq!(sheets[0].contains(&cell), !is_list, "{kind}: {field}");
+            let explained =
+                sheets[1].split(&cell).nth(1).unwrap_or_else(|| panic!("{kind}: {field} is not explained"));
+            let row = explained.split("</row>").next().unwrap();
+            assert_eq!(row.matches("<t ").count(), 2, "{kind}: {field} lacks a meaning or an example: {row}");
+            let line = text.lines().map(|line| line.trim_start_matches('"'));
+            let line = line.filter(|line| line.starts_with(&format!("# {field}: "))).collect::<Vec<_>>();
+            assert!(line.len() == 1 && line[0].contains(" Beispiel: "), "{kind}: {field}: {line:?}");
+        }
+        assert_eq!(header.len(), import.rows().fields.len() - text.matches("nur in JSON.").count(), "{kind}");
+    }
+}
+
+#[test]
+fn a_template_is_never_written_over_a_file_nor_beside_an_import() {
+    let company = Company::new();
+    let path = company.folder.path().join("kunden.csv");
+    std::fs::write(&path, "mine").unwrap();
+    let file = path.to_str().unwrap();
+    let table: [(&[&str], i32, &str); 6] = [
+        (&["import", "kunden", "--template", file], 1, "is there already"),
+        (&["import", "kunden", "--template", "kunden.ods"], 1, "ends in .csv or .xlsx"),
+        (&["import", "dsfinvk", "--template", "x.csv"], 1, "there is no template"),
+        (&["import", "kunden", file, "--tenant", "Mühle", "--template", "y.csv"], 2, "cannot be used with"),
+        (&["import", "kunden", file], 2, "--tenant"),
+        (&["import", "kunden"], 2, "<FILE>"),
+    ];
+    for (arguments, code, named) in table {
+        let output = run(&company.database(), arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+        assert!(said.contains(named), "{arguments:?}: {said}");
+    }
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
+}
