@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
+use super::changes::note_made;
 use super::terminal::{Outcome, Terminal, sentence};
 use crate::app::backup::{Content, backup, restore};
 use crate::config::Config;
 use crate::db::seal::Secret;
-use crate::db::system_clock;
+use crate::db::{migrate as schema, system_clock};
 
 #[derive(clap::Args)]
 pub struct BackupArguments {
@@ -34,6 +35,12 @@ pub fn run_backup(arguments: &BackupArguments, config: &Config, terminal: &Termi
     let content = backup(&config.db, &arguments.file, &system_clock(), |step| waiting.at(step));
     drop(waiting);
     let content = content.map_err(sentence)?;
+    // A database of an earlier version is copied as it is.
+    if schema::check_current(&config.db).map_err(sentence)? {
+        let with_secret = if arguments.with_secret { " with its secret" } else { "" };
+        let what = format!("{}{with_secret}", content.file);
+        note_made(&config.db, terminal, "backup", &what);
+    }
     if arguments.with_secret {
         let secret = Secret::read(&config.db).map_err(sentence)?;
         let secret = secret

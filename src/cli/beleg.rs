@@ -7,6 +7,7 @@ use clap::Subcommand;
 use rusqlite::Connection;
 use serde_json::json;
 
+use super::changes::note;
 use super::database::{find_tenant, in_transaction, now, open};
 use super::terminal::{Outcome, Terminal, sentence};
 use crate::belege;
@@ -79,8 +80,12 @@ pub struct File {
 /// Moves all documents on, or none; or writes a file.
 pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     match command {
-        Command::Abschliessen(numbers) => move_on(&numbers, belege::finalise_number, config, terminal),
-        Command::Erledigen(numbers) => move_on(&numbers, belege::settle_number, config, terminal),
+        Command::Abschliessen(numbers) => {
+            move_on(&numbers, "beleg abschliessen", belege::finalise_number, config, terminal)
+        }
+        Command::Erledigen(numbers) => {
+            move_on(&numbers, "beleg erledigen", belege::settle_number, config, terminal)
+        }
         Command::Pdf(file) => write(&file, belege::pdf_of_number, config, terminal),
         Command::Erechnung(file) => write(&file, belege::erechnung_of_number, config, terminal),
         Command::Pruefen(numbers) => examine(&numbers, config, terminal),
@@ -89,6 +94,7 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
 
 fn move_on(
     arguments: &Numbers,
+    command: &str,
     step: fn(&WriteTx<'_>, &str) -> Result<Hints>,
     config: &Config,
     terminal: &Terminal,
@@ -101,6 +107,7 @@ fn move_on(
         for number in &arguments.numbers {
             let hints = step(&tx, number).map_err(|failure| format!("{number}: {}", sentence(failure)))?;
             notes.extend(hints.iter().map(|hint| format!("{number}: {}", hint.message)));
+            note(connection, tenant, command, number)?;
         }
         Ok(notes)
     })?;

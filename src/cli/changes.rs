@@ -1,20 +1,38 @@
 //! What the command line changes is a row of the log (D27): keys, settings, companies, imports. The row commits with
 //! the change, and says who made it.
 
+use std::path::Path;
+
 use rusqlite::Connection;
 use uuid::Uuid;
 
-use super::database::now;
-use super::terminal::{Outcome, sentence};
+use super::database::{in_transaction, now};
+use super::terminal::{Outcome, Terminal, sentence};
 use crate::db::TenantId;
+use crate::db::connection::open_writer;
 use crate::gate::audit::{Akteur, Row};
 
-/// Writes down what a command changed; within the transaction that changes it.
+/// Writes down what a command changed in a company; within the transaction that changes it.
 pub fn note(connection: &Connection, tenant: TenantId, command: &str, what: &str) -> Outcome {
+    insert(connection, Some(tenant), command, what)
+}
+
+/// Writes down what a command made beside the database. What cannot be written down is said and does not undo it.
+pub fn note_made(database: &Path, terminal: &Terminal, command: &str, what: &str) {
+    let written = open_writer(database)
+        .map_err(sentence)
+        .and_then(|mut connection| in_transaction(&mut connection, |open| insert(open, None, command, what)));
+    if let Err(complaint) = written {
+        terminal
+            .say(&format!("This could not be written into the log of {}: {complaint}", database.display()));
+    }
+}
+
+fn insert(connection: &Connection, tenant: Option<TenantId>, command: &str, what: &str) -> Outcome {
     let row = Row {
         am: now().millis(),
         request_id: Uuid::now_v7(),
-        tenant_id: Some(tenant),
+        tenant_id: tenant,
         pfad: what.to_owned(),
         status: DONE,
         anzahl: 1,

@@ -7,7 +7,9 @@ mod template;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use parts::{Counts, Source, Stop, Work, refuse_too_many, store_parts};
+use parts::{
+    Counts, Source, Stop, Work, refuse_interrupted, refuse_too_many, store_parts, watch_for_interrupts,
+};
 use rusqlite::Connection;
 
 use super::database::{find_tenant, now, open};
@@ -107,6 +109,7 @@ fn store_table(
     config: &Config,
     terminal: &Terminal,
 ) -> Outcome {
+    watch_for_interrupts();
     let in_file = |complaint: String| format!("{}: {complaint}. Nothing was stored.", source.file.display());
     let waiting = terminal.waiting();
     waiting.at("reading");
@@ -126,6 +129,7 @@ fn store_table(
         return Err(format!("{} has mistakes:\n{text}\nNothing was stored.", source.file.display()));
     }
     let groups = kind.groups(&rows).map_err(in_file)?;
+    refuse_interrupted().map_err(in_file)?;
     drop(waiting);
     let mut connection = open(config)?;
     let tenant = find_tenant(&connection, &source.tenant)?.id;

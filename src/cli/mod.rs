@@ -102,7 +102,7 @@ fn carry_out(arguments: Arguments, config: &Config, terminal: &Terminal) -> Outc
         Command::Backup(arguments) => backup::run_backup(&arguments, config, terminal),
         Command::Restore(arguments) => backup::run_restore(&arguments, config, terminal),
         Command::Check => check::run(config, terminal),
-        Command::Tls(command) => tls::run(command, terminal),
+        Command::Tls(command) => tls::run(command, config, terminal),
         #[cfg(windows)]
         Command::Service(command) => service::run(command, config, arguments.config.as_deref(), terminal),
         Command::Doctor => doctor::run(config, terminal),

@@ -5,10 +5,13 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use serde_json::json;
 
-use super::database::now;
+use super::changes::note_made;
+use super::database::{now, use_file};
 use super::private::write_private;
-use super::terminal::{Outcome, Terminal};
+use super::terminal::{Outcome, Terminal, sentence};
+use crate::config::Config;
 use crate::db::files::refuse_existing;
+use crate::db::migrate as schema;
 use crate::http::tls::self_signed;
 use crate::rules::day::Day;
 
@@ -29,7 +32,7 @@ pub enum Command {
 }
 
 /// Runs the command.
-pub fn run(command: Command, terminal: &Terminal) -> Outcome {
+pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     let Command::SelfSigned { mut names, folder } = command;
     names.extend(["localhost".to_owned(), "127.0.0.1".to_owned()]);
     names.sort();
@@ -37,7 +40,7 @@ pub fn run(command: Command, terminal: &Terminal) -> Outcome {
     let folder = std::path::absolute(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let (certificate, key) = (folder.join("partnerd-cert.pem"), folder.join("partnerd-key.pem"));
     for file in [&certificate, &key] {
-        refuse_existing(file).map_err(super::terminal::sentence)?;
+        refuse_existing(file).map_err(sentence)?;
     }
     let year = i32::try_from(Day::in_berlin(now()).year()).unwrap_or(2026);
     let made = self_signed(names.clone(), year)
@@ -46,6 +49,12 @@ pub fn run(command: Command, terminal: &Terminal) -> Outcome {
     if let Err(complaint) = write_private(&certificate, &made.certificate) {
         let _ = std::fs::remove_file(&key);
         return Err(complaint);
+    }
+    // Where there is no database yet, there is no log either.
+    if config.db.exists() && schema::check_current(&config.db).map_err(sentence)? {
+        use_file(&config.db)?;
+        let what = format!("{} for {}", certificate.display(), names.join(", "));
+        note_made(&config.db, terminal, "tls self-signed", &what);
     }
     terminal.say(&format!("Made a certificate for {}.", names.join(", ")));
     terminal.say("In the configuration file:");

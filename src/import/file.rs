@@ -239,7 +239,7 @@ fn json_object(text: &str, line: usize, start: usize) -> Result<Place, Complaint
 }
 
 /// Counts lines on the way through a text.
-pub struct LineCounter<'t> {
+struct LineCounter<'t> {
     text: &'t str,
     line: usize,
     counted: usize,

@@ -93,6 +93,51 @@ fn changes_of_settings_keys_and_imports_are_rows_of_the_log_with_their_actor() {
     folder.result(&["check"]);
 }
 
+#[test]
+fn documents_moved_on_backups_and_certificates_are_rows_of_the_log() {
+    let folder = Folder::new();
+    // A certificate may be made before there is a database.
+    folder.result(&[
+        "tls",
+        "self-signed",
+        "--name",
+        "frueh.local",
+        "--folder",
+        folder.path().to_str().unwrap(),
+    ]);
+    assert!(!folder.file("partnerd.db").exists());
+    let key = folder.company("Mühle");
+    folder.import("Mühle", "kunden", &json!([{"kundennr": "K-1", "nachname_firma": "Hof"}]));
+    let server = folder.serve(&[]);
+    let item = json!({"bezeichnung": "Weizen", "menge": 1, "ep_netto": 2});
+    let body = json!({"beleg_typ": "RE", "kundennummer": "K-1", "items": [item]});
+    let answer = server.client(&key).post("/api/v1/belege", &body);
+    assert!(answer.status < 300, "{:?}", answer.body);
+    let number = answer.body["beleg_nummer"].as_str().unwrap().to_owned();
+    let before = noted(&folder).len();
+    folder.result(&["beleg", "abschliessen", &number, "--tenant", "Mühle"]);
+    folder.result(&["beleg", "erledigen", &number, "--tenant", "Mühle"]);
+    assert_eq!(folder.run(&["beleg", "erledigen", "RE-1", "--tenant", "Mühle"]).status.code(), Some(1));
+    folder.result(&["backup", "b.db"]);
+    assert_eq!(folder.run(&["backup", "b.db"]).status.code(), Some(1));
+    std::fs::create_dir(folder.file("tls")).unwrap();
+    folder.result(&["tls", "self-signed", "--name", "waage.local", "--folder", "tls"]);
+    let all = noted(&folder);
+    let expected = [
+        ("beleg abschliessen", number.as_str()),
+        ("beleg erledigen", &number),
+        ("backup", "b.db"),
+        ("tls self-signed", "waage.local"),
+    ];
+    assert_eq!(all.len(), before + expected.len(), "{all:?}");
+    for ((command, what), (expected_command, named)) in all[before..].iter().zip(expected) {
+        assert!(command == expected_command && what.contains(named), "{command}: {what}");
+    }
+    let of_company = rows(&folder, &["audit", "list", "--tenant", "Mühle"]);
+    assert!(of_company.iter().any(|row| row["path"] == number.as_str()), "{of_company:?}");
+    folder.result(&["audit", "verify"]);
+}
+
 /// A log of two days long ago: on the first a request, a change and another request, on the second a change.
 fn old_log() -> Folder {
     let folder = Folder::new();

@@ -6,6 +6,7 @@ mod process;
 
 mod changes;
 mod doctor;
+mod interrupt;
 mod keys;
 mod messages;
 mod testfirma;

@@ -1,6 +1,6 @@
 //! `import dsfinvk`: the export of a cash register (D22).
 
-use super::parts::{Counts, Source, Stop, Work, refuse_too_many, store_parts};
+use super::parts::{Counts, Source, Stop, Work, refuse_too_many, store_parts, watch_for_interrupts};
 use crate::cli::database::{find_tenant, now, open};
 use crate::cli::terminal::{Outcome, Terminal, sentence};
 use crate::config::Config;
@@ -13,6 +13,7 @@ pub const KIND: &str = "dsfinvk";
 
 /// Reads and joins the files, then stores the receipts: all of them or none.
 pub fn run(source: &Source, config: &Config, terminal: &Terminal) -> Outcome {
+    watch_for_interrupts();
     let read = read(&source.file).map_err(|complaint| format!("{complaint}. Nothing was stored."))?;
     refuse_too_many(read.receipts.iter().map(Receipt::lines).sum(), source)?;
     let mut connection = open(config)?;

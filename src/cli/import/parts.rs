@@ -1,10 +1,12 @@
 //! An import, all of it at once or part by part.
 
 use std::fmt::{Display, Formatter};
+use std::future::{Future, poll_fn};
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -105,15 +107,19 @@ pub fn store_parts(
 ) -> Outcome {
     let mut hints = Hints::default();
     let mut counts = Counts::default();
-    let bar = progress_bar((0..work.groups).map(work.size).sum());
-    let part = Part { source, work, interrupted: interrupted(), bar: &bar };
+    let rows = (0..work.groups).map(work.size).sum();
+    let bar = progress_bar(rows);
+    let part = Part { source, work, bar: &bar };
     let mut next = 0;
     loop {
         let transaction = begin(connection)?;
         let stored = part.store(&transaction, next, &mut hints, &store);
         let (stored, after) = stored.map_err(|complaint| match counts.sum() {
             kept if kept == 0 || source.dry_run => format!("{complaint}\nNothing was stored."),
-            kept => format!("{complaint}\nThe parts before stay: {kept} rows."),
+            kept => format!(
+                "{complaint}\n{kept} of {rows} rows were stored and stay; the others were not. Run the same command again: \
+                 rows that are stored already are left as they are."
+            ),
         })?;
         note_part(&transaction, source, work, &stored)?;
         match source.dry_run {
@@ -148,7 +154,6 @@ fn note_part(connection: &Connection, source: &Source, work: &Work<'_>, stored: 
 struct Part<'p> {
     source: &'p Source,
     work: &'p Work<'p>,
-    interrupted: Arc<AtomicBool>,
     bar: &'p ProgressBar,
 }
 
@@ -166,9 +171,7 @@ impl Part<'_> {
         let mut mistakes = Mistakes::default();
         let began = Instant::now();
         while next < self.work.groups && !mistakes.is_full() {
-            if self.interrupted.load(Ordering::Relaxed) {
-                return Err("interrupted".to_owned());
-            }
+            refuse_interrupted()?;
             match store(connection, next, hints) {
                 Ok(stored) => counts.add(stored),
                 Err(Stop::Refused(mistake)) => mistakes.add(mistake),
@@ -187,17 +190,39 @@ impl Part<'_> {
     }
 }
 
-/// Set when somebody presses Ctrl-C: what is being stored is given up, and what was stored is said.
-fn interrupted() -> Arc<AtomicBool> {
-    let flag = Arc::new(AtomicBool::new(false));
-    let set = Arc::clone(&flag);
+/// Set when somebody presses Ctrl-C.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// From its return on Ctrl-C does not end this process by itself: what is being stored is given up, and what was stored
+/// is said.
+pub fn watch_for_interrupts() {
+    let (began, is_begun) = mpsc::channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
-        if runtime.is_ok_and(|runtime| runtime.block_on(tokio::signal::ctrl_c()).is_ok()) {
-            set.store(true, Ordering::Relaxed);
+        let watch = async {
+            let mut pressed = std::pin::pin!(tokio::signal::ctrl_c());
+            // The first poll takes the signal over.
+            let already = poll_fn(|context| Poll::Ready(pressed.as_mut().poll(context))).await;
+            let _ = began.send(());
+            match already {
+                Poll::Ready(pressed) => pressed,
+                Poll::Pending => pressed.await,
+            }
+        };
+        if runtime.is_ok_and(|runtime| runtime.block_on(watch).is_ok()) {
+            INTERRUPTED.store(true, Ordering::Relaxed);
         }
     });
-    flag
+    // Without such a thread Ctrl-C ends the process, and nothing but whole parts is stored.
+    let _ = is_begun.recv();
+}
+
+/// Refuses to go on after Ctrl-C.
+pub fn refuse_interrupted() -> Outcome {
+    match INTERRUPTED.load(Ordering::Relaxed) {
+        true => Err("interrupted".to_owned()),
+        false => Ok(()),
+    }
 }
 
 impl Display for Counts {

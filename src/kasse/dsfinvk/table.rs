@@ -1,9 +1,9 @@
 //! A file of the export as rows whose cells have names.
 
-use csv::{ReaderBuilder, StringRecord};
+use std::borrow::Cow;
 
-use crate::import::file::{Complaint, LineCounter};
-use crate::import::table::separator;
+use crate::import::file::Complaint;
+use crate::import::table::{Scanner, separator};
 use crate::rules::fixed::Fixed;
 
 /// Longest text in a cell that we keep, in characters (D18).
@@ -12,12 +12,12 @@ const MAX_TEXT: usize = 255;
 /// A row, with the columns that we read of its file.
 pub struct Row<'r> {
     file: &'r str,
-    line: usize,
+    line: u32,
     columns: &'r [(&'static str, usize)],
-    record: &'r StringRecord,
+    cells: &'r [Cow<'r, str>],
 }
 
-/// Reads the rows of a file. All `columns` must be there; they stand in any order, and others
+/// Reads the rows of a file, strictly by RFC 4180. All `columns` must be there; they stand in any order, and others
 /// beside them.
 pub fn rows<T>(
     file: &str,
@@ -25,29 +25,42 @@ pub fn rows<T>(
     columns: &[&'static str],
     mut read: impl FnMut(&Row<'_>) -> Result<T, Complaint>,
 ) -> Result<Vec<T>, Complaint> {
-    let header = text.lines().next().unwrap_or_default();
-    let mut reader =
-        ReaderBuilder::new().delimiter(separator(header)).flexible(true).from_reader(text.as_bytes());
-    let header = reader.headers().map_err(|error| format!("{file}: {error}"))?.clone();
-    let place = |name: &'static str| {
-        let at = header.iter().position(|known| known.trim().eq_ignore_ascii_case(name));
-        at.map(|at| (name, at)).ok_or_else(|| format!("{file} has no column {name}"))
-    };
-    let columns = columns.iter().copied().map(place).collect::<Result<Vec<_>, _>>()?;
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let mut scanner = Scanner::new(text, separator(first));
+    let mut cells = Vec::new();
+    let mut header: Option<(Vec<(&'static str, usize)>, usize)> = None;
     let mut rows = Vec::new();
-    let mut record = StringRecord::new();
-    let mut lines = LineCounter::new(text);
-    while reader.read_record(&mut record).map_err(|error| format!("{file}: {error}"))? {
-        if record.iter().all(|cell| cell.trim().is_empty()) {
+    while let Some(place) = scanner.next(&mut cells).map_err(|complaint| format!("{file} {complaint}"))? {
+        if cells.iter().all(|cell| cell.trim().is_empty()) {
             continue;
         }
-        let line = lines.line_at(record.position().map_or(0, |position| position.byte() as usize));
-        if record.len() != header.len() {
-            return Err(format!("{file} line {line}: {} cells, but {} columns", record.len(), header.len()));
+        let line = place.line;
+        match &header {
+            None => header = Some((places(file, columns, &cells)?, cells.len())),
+            Some((_, width)) if cells.len() != *width => {
+                return Err(format!("{file} line {line}: {} cells, but {width} columns", cells.len()));
+            }
+            Some((columns, _)) => rows.push(read(&Row { file, line, columns, cells: &cells })?),
         }
-        rows.push(read(&Row { file, line, columns: &columns, record: &record })?);
     }
-    Ok(rows)
+    header.map(|_| rows).ok_or_else(|| format!("{file} is empty"))
+}
+
+/// Where the columns stand that we read.
+fn places(
+    file: &str,
+    columns: &[&'static str],
+    header: &[Cow<'_, str>],
+) -> Result<Vec<(&'static str, usize)>, Complaint> {
+    let place = |name: &&'static str| {
+        let mut at = (0..header.len()).filter(|at| header[*at].trim().eq_ignore_ascii_case(name));
+        match (at.next(), at.next()) {
+            (Some(at), None) => Ok((*name, at)),
+            (Some(_), Some(_)) => Err(format!("{file} has the column {name} twice")),
+            (None, _) => Err(format!("{file} has no column {name}")),
+        }
+    };
+    columns.iter().map(place).collect()
 }
 
 impl Row<'_> {
@@ -62,7 +75,8 @@ impl Row<'_> {
     /// A text that may have several lines, as receipts have them.
     pub fn lines(&self, column: &'static str) -> Result<Option<String>, Complaint> {
         let place = self.columns.iter().find(|(name, _)| *name == column).map(|(_, at)| *at);
-        let cell = place.and_then(|at| self.record.get(at)).unwrap_or_default().trim().replace("\r\n", "\n");
+        let cell =
+            place.and_then(|at| self.cells.get(at)).map_or("", |cell| cell.trim()).replace("\r\n", "\n");
         if cell.chars().any(|letter| letter.is_control() && letter != '\n' && letter != '\t') {
             return Err(self.wrong(column, "it has control characters"));
         }

@@ -362,6 +362,32 @@ fn a_row_that_has_not_one_cell_for_each_column_is_refused_by_its_line() {
 }
 
 #[test]
+fn quotation_marks_that_swallow_or_split_receipts_are_refused_by_their_line() {
+    let server = Server::start();
+    let mill = shop(&server);
+    for (at, (file, from, to, named)) in [
+        ("transactions.csv", ";Hof Meier;K-1;", ";\"Hof Meier;K-1;", ["line 5", "is never closed"]),
+        ("transactions.csv", ";Hof Meier;K-1;", ";\"Hof\" Meier;K-1;", ["line 5", "goes on behind"]),
+        ("transactions.csv", ";Hof Meier;K-1;", ";Hof \"Meier\";K-1;", ["line 5", "within the cell"]),
+        ("lines.csv", ";Honig;K1;", ";\"Honig;K1;", ["line 3", "is never closed"]),
+        (
+            "vat.csv",
+            "K1;2020-12-31T23:45:00.000Z;1;1;16,00",
+            "\"K1;2020-12-31T23:45:00.000Z;1;1;16,00",
+            ["line 2", "is never closed"],
+        ),
+        ("transactions.csv", "BON_NAME", "BON_ENDE", ["BON_ENDE", "twice"]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let folder = with(&server, &format!("quotes-{at}"), file, from, to);
+        import(&server, &mill, &folder, &[]).refused(&[&[file][..], &named].concat());
+    }
+    assert_eq!(server.sql::<i64>("select count(*) from bon"), 0);
+}
+
+#[test]
 fn two_rates_for_one_key_of_a_closing_are_refused() {
     let server = Server::start();
     let mill = shop(&server);
