@@ -6,7 +6,6 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -114,13 +113,9 @@ pub fn store_parts(
     loop {
         let transaction = begin(connection)?;
         let stored = part.store(&transaction, next, &mut hints, &store);
-        let (stored, after) = stored.map_err(|complaint| match counts.sum() {
-            kept if kept == 0 || source.dry_run => format!("{complaint}\nNothing was stored."),
-            kept => format!(
-                "{complaint}\n{kept} of {rows} rows were stored and stay; the others were not. Run the same command again: \
-                 rows that are stored already are left as they are."
-            ),
-        })?;
+        let kept = if source.dry_run { 0 } else { counts.sum() };
+        let (stored, after) =
+            stored.map_err(|complaint| format!("{complaint}\n{}", what_stays(kept, rows)))?;
         note_part(&transaction, source, work, &stored)?;
         match source.dry_run {
             true => drop(transaction),
@@ -141,6 +136,17 @@ pub fn store_parts(
         terminal.say("Dry run: nothing was stored.");
     }
     print(&counts, terminal)
+}
+
+/// What an import that failed left in the database.
+fn what_stays(kept: usize, rows: usize) -> String {
+    match kept {
+        0 => "Nothing was stored.".to_owned(),
+        kept => format!(
+            "{kept} of {rows} rows were stored and stay; the others were not. Run the same command again: \
+             rows that are stored already are left as they are."
+        ),
+    }
 }
 
 /// A row of the log for what was stored.
@@ -199,16 +205,13 @@ pub fn watch_for_interrupts() {
     let (began, is_begun) = mpsc::channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
-        let watch = async {
-            let mut pressed = std::pin::pin!(tokio::signal::ctrl_c());
-            // The first poll takes the signal over.
-            let already = poll_fn(|context| Poll::Ready(pressed.as_mut().poll(context))).await;
+        let mut pressed = Box::pin(tokio::signal::ctrl_c());
+        // The first poll takes the signal over.
+        let watch = poll_fn(|context| {
+            let state = pressed.as_mut().poll(context);
             let _ = began.send(());
-            match already {
-                Poll::Ready(pressed) => pressed,
-                Poll::Pending => pressed.await,
-            }
-        };
+            state
+        });
         if runtime.is_ok_and(|runtime| runtime.block_on(watch).is_ok()) {
             INTERRUPTED.store(true, Ordering::Relaxed);
         }
