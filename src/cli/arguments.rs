@@ -63,7 +63,7 @@ pub enum Command {
         after_help = "Examples:\n  partnerd audit list --status 401 --since 2026-07-01\n  partnerd audit verify\n  partnerd audit rollover --days 90 --export alt.jsonl"
     )]
     Audit(audit::Command),
-    /// Import master data from JSON or CSV
+    /// Import master data from JSON, CSV or a spreadsheet
     #[command(
         after_help = "Examples:\n  partnerd import kunden kunden.csv \\\n      --tenant \"Mühle Beispiel\" --dry-run\n  partnerd import dsfinvk export.zip \\\n      --tenant \"Mühle Beispiel\""
     )]
