@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::process::Folder;
 use crate::said;
 
-/// Rows that take many parts: a part has 20,000 rows at most.
+/// Rows that take many parts: a part has 5,000 rows at most.
 const ROWS: usize = 60_000;
 
 fn press_ctrl_c(child: &Child) {

@@ -4,6 +4,7 @@
 #[path = "../process/mod.rs"]
 mod process;
 
+mod beside;
 mod changes;
 mod doctor;
 mod interrupt;

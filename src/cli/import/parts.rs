@@ -23,10 +23,10 @@ use crate::rules::error::{HintCode, Hints};
 const MAX_ROWS: usize = 20_000;
 
 /// Pause between two parts.
-const PAUSE: Duration = Duration::from_millis(500);
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// Most rows of one part.
-const PART: usize = 20_000;
+const PART: usize = 5_000;
 
 /// How long a part holds the writer, its commit not counted.
 const PART_TIME: Duration = Duration::from_millis(300);
