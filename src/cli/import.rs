@@ -1,15 +1,15 @@
 //! `import`: master data from a file (D22).
 
 mod dsfinvk;
+mod interrupt;
 mod parts;
 mod template;
 
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use parts::{
-    Counts, Source, Stop, Work, refuse_interrupted, refuse_too_many, store_parts, watch_for_interrupts,
-};
+use interrupt::{refuse_interrupted, watch_for_interrupts};
+use parts::{Counts, Source, Stop, Work, refuse_too_many, store_parts};
 use rusqlite::Connection;
 
 use super::database::{find_tenant, now, open};

@@ -1,6 +1,7 @@
 //! `import dsfinvk`: the export of a cash register (D22).
 
-use super::parts::{Counts, Source, Stop, Work, refuse_too_many, store_parts, watch_for_interrupts};
+use super::interrupt::watch_for_interrupts;
+use super::parts::{Counts, Source, Stop, Work, refuse_too_many, store_parts};
 use crate::cli::database::{find_tenant, now, open};
 use crate::cli::terminal::{Outcome, Terminal, sentence};
 use crate::config::Config;

@@ -1,17 +1,15 @@
 //! An import, all of it at once or part by part.
 
 use std::fmt::{Display, Formatter};
-use std::future::{Future, poll_fn};
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use rusqlite::Connection;
 use serde::Serialize;
 
+use super::interrupt::refuse_interrupted;
 use crate::cli::changes::note;
 use crate::cli::database::{begin, find_tenant};
 use crate::cli::terminal::{Outcome, Terminal, sentence};
@@ -114,8 +112,7 @@ pub fn store_parts(
         let transaction = begin(connection)?;
         let stored = part.store(&transaction, next, &mut hints, &store);
         let kept = if source.dry_run { 0 } else { counts.sum() };
-        let (stored, after) =
-            stored.map_err(|complaint| format!("{complaint}\n{}", what_stays(kept, rows)))?;
+        let (stored, after) = stored.map_err(|complaint| unfinished(&complaint, kept, rows))?;
         note_part(&transaction, source, work, &stored)?;
         match source.dry_run {
             true => drop(transaction),
@@ -138,12 +135,12 @@ pub fn store_parts(
     print(&counts, terminal)
 }
 
-/// What an import that failed left in the database.
-fn what_stays(kept: usize, rows: usize) -> String {
+/// Why an import ended before its end, and what it left.
+fn unfinished(complaint: &str, kept: usize, rows: usize) -> String {
     match kept {
-        0 => "Nothing was stored.".to_owned(),
+        0 => format!("{complaint}\nNothing was stored."),
         kept => format!(
-            "{kept} of {rows} rows were stored and stay; the others were not. Run the same command again: \
+            "{complaint}\n{kept} of {rows} rows were stored and stay; the others were not. Run the same command again: \
              rows that are stored already are left as they are."
         ),
     }
@@ -193,38 +190,6 @@ impl Part<'_> {
             Some(text) => Err(format!("mistakes:\n{text}")),
             None => Ok((counts, next)),
         }
-    }
-}
-
-/// Set when somebody presses Ctrl-C.
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
-/// From its return on Ctrl-C does not end this process by itself: what is being stored is given up, and what was stored
-/// is said.
-pub fn watch_for_interrupts() {
-    let (began, is_begun) = mpsc::channel();
-    std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
-        let mut pressed = Box::pin(tokio::signal::ctrl_c());
-        // The first poll takes the signal over.
-        let watch = poll_fn(|context| {
-            let state = pressed.as_mut().poll(context);
-            let _ = began.send(());
-            state
-        });
-        if runtime.is_ok_and(|runtime| runtime.block_on(watch).is_ok()) {
-            INTERRUPTED.store(true, Ordering::Relaxed);
-        }
-    });
-    // Without such a thread Ctrl-C ends the process, and nothing but whole parts is stored.
-    let _ = is_begun.recv();
-}
-
-/// Refuses to go on after Ctrl-C.
-pub fn refuse_interrupted() -> Outcome {
-    match INTERRUPTED.load(Ordering::Relaxed) {
-        true => Err("interrupted".to_owned()),
-        false => Ok(()),
     }
 }
 

@@ -1,0 +1,43 @@
+//! Ctrl-C during an import.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::task::Poll;
+
+use crate::cli::terminal::Outcome;
+
+/// Set when somebody presses Ctrl-C.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// From its return on Ctrl-C does not end this process by itself: what is being stored is given up, and what was stored
+/// is said.
+pub fn watch_for_interrupts() {
+    let (began, is_begun) = mpsc::channel();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
+        let Ok(runtime) = runtime else { return };
+        let mut pressed = pin!(tokio::signal::ctrl_c());
+        // The first poll takes the signal over.
+        let already = runtime.block_on(poll_fn(|context| Poll::Ready(pressed.as_mut().poll(context))));
+        let _ = began.send(());
+        let pressed = match already {
+            Poll::Ready(pressed) => pressed,
+            Poll::Pending => runtime.block_on(pressed),
+        };
+        if pressed.is_ok() {
+            INTERRUPTED.store(true, Ordering::Relaxed);
+        }
+    });
+    // Without such a thread Ctrl-C ends the process, and nothing but whole parts is stored.
+    let _ = is_begun.recv();
+}
+
+/// Refuses to go on after Ctrl-C.
+pub fn refuse_interrupted() -> Outcome {
+    match INTERRUPTED.load(Ordering::Relaxed) {
+        true => Err("interrupted".to_owned()),
+        false => Ok(()),
+    }
+}
