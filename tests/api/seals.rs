@@ -357,7 +357,8 @@ fn refinalise(forger: &Forger, more: &str) {
 #[test]
 fn whoever_does_not_know_the_secret_cannot_alter_cut_or_forge_anything() {
     let server = mill();
-    assert_eq!(server.sql::<i64>("select count(*) from audit"), 3 * ROWS);
+    // And the row of the command that settled a document, on the day of this machine.
+    assert_eq!(server.sql::<i64>("select count(*) from audit"), 3 * ROWS + 1);
     let control = Forger::of(&server);
     assert_eq!(control.said_with_secret(&server), "", "the copy itself is whole");
     let proof = || -> Value {
@@ -463,7 +464,8 @@ fn what_was_removed_since_a_backup_is_found_against_it() {
     let head = "select letzte_nr, lower(hex(pruefsumme)) from audit_kopie order by tag desc limit 1";
     let head = Connection::open(backup).unwrap().query_row(head, [], |row| Ok((row.get(0)?, row.get(1)?)));
     let (last, checksum): (i64, String) = head.unwrap();
-    assert_eq!(report[0]["audit_head"], format!("2026-07-10 row {last} checksum {checksum}"));
+    let end = format!(" row {last} checksum {checksum}");
+    assert!(report[0]["audit_head"].as_str().unwrap().ends_with(&end), "{report}");
     assert!(report[0]["evidence_head"].as_str().unwrap().starts_with("evidence row "), "{report}");
     assert!(verify(&server.database, backup).status.success());
     assert_eq!(old.said(), "", "the old file alone is whole");
