@@ -16,11 +16,11 @@
 //! | [`http`] | the wire: sockets, heads and bodies, routing, JSON, the shapes of requests and answers |
 //! | [`gate`] | what every request passes: keys, limits, scopes, the log of all requests |
 //! | [`import`] | files of data from the command line: CSV, JSON and spreadsheets, row by row |
-//! | [`steuersaetze`] … [`herkunft`] | the slices: one folder for each noun of the specification |
+//! | [`steuersaetze`] … [`aenderungen`] | the slices: one folder for each noun of the specification |
 //! | [`app`] | the whole: all routes, the description, midnight's work, check, backup and restore, the demo |
 //! | [`config`], [`cli`] | settings and commands |
 //!
-//! A request comes in at [`http::server`], which with two files beside it is the only code that waits for
+//! A request comes in at [`http::server`], which with four files beside it is the only code that waits for
 //! anything. It hands the head to the [`gate`]; what comes next each time is a [`http::answering::Next`]. The
 //! gate admits the request in the order of D19, dispatches it to the function in its row of [`app::routes`], and
 //! completes it with its audit row. A read runs at once on a snapshot ([`db::readers`]); a write is checked at once
@@ -94,6 +94,8 @@ pub mod belege;
 pub mod annahmescheine;
 
 pub mod herkunft;
+
+pub mod aenderungen;
 
 pub mod app;
 

@@ -77,7 +77,7 @@ impl Company {
         let work = run(&call).unwrap();
         let before = self.steps.load(Ordering::Relaxed);
         self.connection.execute_batch("begin immediate").unwrap();
-        let reply = work(&WriteTx::new(Tx::new(&self.connection, 1, request.at), None));
+        let reply = WriteTx::carry_out(Tx::new(&self.connection, 1, request.at), None, |tx| work(tx));
         self.connection.execute_batch("commit").unwrap();
         let reply = reply.unwrap_or_else(|failure| panic!("{}: {failure:?}", operation.name));
         assert!(reply.status < 300);

@@ -75,6 +75,9 @@ pub fn insert(
     inhalt: &[u8],
 ) -> Result<()> {
     let [kunde, artikel, beleg] = ids(besitzer);
+    for (table, id) in [("kunde", kunde), ("artikel", artikel), ("beleg", beleg)] {
+        id.into_iter().for_each(|id| tx.changed(table, id));
+    }
     let own = named_params! {
         ":kunde_id": kunde,
         ":artikel_id": artikel,

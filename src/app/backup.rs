@@ -20,7 +20,7 @@ use crate::db::files::{
 use crate::db::migrate::{check_current, migrate_in_place};
 use crate::db::owner::give_to_owner_of;
 use crate::db::seal::Secret;
-use crate::db::{evidence, lock, log};
+use crate::db::{evidence, feed, lock, log};
 use crate::failure::{Failure, Result};
 use crate::gate::audit;
 
@@ -213,6 +213,7 @@ fn prepare(
     let sealing = sealing::take_over(&mut connection, part, backup, database, clock)?;
     let content = count(&connection, backup)?;
     audit::forget_copied(&connection)?;
+    feed::begin_epoch(&connection)?;
     connection.execute_batch("pragma journal_mode = delete")?;
     Ok((content, sealing))
 }

@@ -11,7 +11,9 @@ use crate::db::seal::Secret;
 use crate::db::tx::Tx;
 use crate::failure::Result;
 use crate::gate::audit::{self, Finding, Sealed};
-use crate::{anhaenge, annahmescheine, belege, chargen, kasse, kunden, produktion, tenants, waage};
+use crate::{
+    aenderungen, anhaenge, annahmescheine, belege, chargen, kasse, kunden, produktion, tenants, waage,
+};
 
 /// Every invariant, slice by slice.
 fn checks() -> impl Iterator<Item = &'static Check> {
@@ -23,6 +25,7 @@ fn checks() -> impl Iterator<Item = &'static Check> {
         kasse::CHECKS,
         belege::CHECKS,
         annahmescheine::CHECKS,
+        aenderungen::CHECKS,
     ]
     .into_iter()
     .flatten()

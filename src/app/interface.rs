@@ -14,8 +14,8 @@ use crate::http::reply::Reply;
 use crate::http::route::{Route, Run};
 use crate::http::shape::Answer;
 use crate::{
-    annahmescheine, artikel, belege, chargen, herkunft, kasse, kontrakte, kunden, laender, produktion,
-    steuersaetze, waage,
+    aenderungen, annahmescheine, artikel, belege, chargen, herkunft, kasse, kontrakte, kunden, laender,
+    produktion, steuersaetze, waage,
 };
 
 /// Version of the interface (specification, Versioning).
@@ -54,6 +54,7 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
         belege::ROUTES,
         annahmescheine::ROUTES,
         herkunft::ROUTES,
+        aenderungen::ROUTES,
     ]
     .into_iter()
     .flatten()

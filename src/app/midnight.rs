@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 
 use super::nightly::Schedule;
+use crate::aenderungen::sweep;
 use crate::belege::{self, Behind};
 use crate::db::TenantId;
 use crate::db::batch::{Batch, Ended, Job};
@@ -42,8 +43,8 @@ pub fn catch_up(connection: &mut Connection, clock: &Clock) -> Result<()> {
         while let Some(behind) = next {
             let transaction =
                 connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-            let tx = WriteTx::new(Tx::new(&transaction, tenant.id, clock()), None);
-            next = belege::finalise_past_days(&tx, behind)?;
+            let tx = Tx::new(&transaction, tenant.id, clock());
+            next = WriteTx::carry_out(tx, None, |tx| belege::finalise_past_days(tx, behind))?;
             transaction.commit()?;
         }
     }
@@ -76,7 +77,7 @@ fn wait(gate: &Gate, mut schedule: Schedule, stopped: &Receiver<()>) {
     let mut last_try = Instant::now();
     let mut last_rollover = Instant::now();
     let mut logged = None;
-    Rollover::begin(&gate.writer, (gate.clock)());
+    drop_old(gate);
     while stopped.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
         let now = Day::in_berlin((gate.clock)());
         // Once at midnight, and again and again: what failed the first time is not forgotten.
@@ -87,12 +88,20 @@ fn wait(gate: &Gate, mut schedule: Schedule, stopped: &Receiver<()>) {
         today = now;
         logged = log_head(gate, logged);
         schedule.look();
+        gate.waiters.look(&gate.readers);
         // By the machine's running time: a clock that jumps does not drop a year of days.
         if last_rollover.elapsed() >= ROLLOVER_EVERY {
-            Rollover::begin(&gate.writer, (gate.clock)());
+            drop_old(gate);
             last_rollover = Instant::now();
         }
     }
+}
+
+/// Drops what is older than it must be kept: rows of the log, changes.
+fn drop_old(gate: &Gate) {
+    let now = (gate.clock)();
+    Rollover::begin(&gate.writer, now);
+    sweep::begin(&gate.readers, &gate.writer, now);
 }
 
 /// Writes to the log where the audit log of the last day that is over ends, once it has its last rows: there no SQL

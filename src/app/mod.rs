@@ -41,6 +41,7 @@ use crate::gate::key::{Keys, mac_secret};
 use crate::gate::metrics::Metrics;
 use crate::gate::quota::Quota;
 use crate::gate::verifying::Verifying;
+use crate::gate::waiters::Waiters;
 use crate::gate::{ANSWERS, ANSWERS_OF_STRANGERS, Gate, Policy};
 use crate::http::budget::Budget;
 use crate::http::router::Router;
@@ -93,6 +94,7 @@ impl App {
             Writer::start(connection, checkpoints, Arc::clone(&clock), take_in).map_err(no_thread)?;
         let commits = Arc::clone(&writer.queue().watch().commits);
         let readers = Readers::open(database, threads() + HEAVY_THREADS, door, commits)?;
+        let waiters = Waiters::default();
         let gate = Arc::new(Gate {
             critical: routes.iter().map(|route| policy.critical_routes.contains(&route.name())).collect(),
             router: Router::new(routes.into_iter()),
@@ -109,7 +111,8 @@ impl App {
             proxies: policy.proxies.clone(),
             public_metrics: policy.public_metrics,
             origins: policy.origins.clone(),
-            metrics: Metrics::new(beside(database, "wal"), &writer.queue()),
+            metrics: Metrics::new(beside(database, "wal"), &writer.queue(), &waiters),
+            waiters,
             journal,
             audited: !policy.without_audit,
             clock: Arc::clone(&clock),

@@ -71,7 +71,7 @@ pub fn begin(connection: &mut Connection, database: &Path, secret: &Secret, cloc
     let begun = audit::begin(&transaction, secret, clock())?;
     tenants::testfirma::seal(&transaction, None)?;
     for tenant in tenants::list(&transaction)? {
-        keep_all(&WriteTx::new(Tx::new(&transaction, tenant.id, clock()), None))?;
+        WriteTx::carry_out(Tx::new(&transaction, tenant.id, clock()), None, keep_all)?;
     }
     transaction.commit()?;
     Ok(begun)

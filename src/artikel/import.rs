@@ -189,6 +189,7 @@ pub fn staffelpreis(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result
     if found == Some((preis, aktiv)) {
         return Ok(Upserted::Unchanged);
     }
+    tx.changed("artikel", artikel);
     tx.execute(
         "insert into staffelpreis (tenant_id, artikel_id, ab_menge, preis, aktiv)
          values (:tenant, :artikel, :ab_menge, :preis, :aktiv)

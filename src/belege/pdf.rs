@@ -164,6 +164,7 @@ fn insert(tx: &WriteTx<'_>, beleg: Uuid, dateiname: &str, sha256: &[u8; 32], inh
             ":erstellt_am": tx.now(),
         },
     )?;
+    tx.changed("beleg", beleg);
     nachweis::keep(tx, Subject::Pdf(beleg, id))?;
     Ok(id)
 }

@@ -102,10 +102,11 @@ fn move_on(
     let mut connection = open(config)?;
     let notes = in_transaction(&mut connection, |connection| {
         let tenant = find_tenant(connection, &arguments.tenant)?.id;
-        let tx = WriteTx::new(Tx::new(connection, tenant, now()), None);
         let mut notes = Vec::new();
         for number in &arguments.numbers {
-            let hints = step(&tx, number).map_err(|failure| format!("{number}: {}", sentence(failure)))?;
+            let tx = Tx::new(connection, tenant, now());
+            let hints = WriteTx::carry_out(tx, None, |tx| step(tx, number))
+                .map_err(|failure| format!("{number}: {}", sentence(failure)))?;
             notes.extend(hints.iter().map(|hint| format!("{number}: {}", hint.message)));
             note(connection, tenant, command, number)?;
         }

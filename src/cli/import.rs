@@ -159,8 +159,9 @@ pub fn store_group(
     hints: &mut Hints,
 ) -> Result<Counts, Stop> {
     let read: Vec<Json<'_>> = group.iter().map(|at| rows.row(*at)).collect();
-    let tx = WriteTx::new(Tx::new(connection, tenant, now()), None);
-    let stored = kind.store(&tx, &read.iter().collect::<Vec<_>>(), &mut rows.at(hints));
+    let tx = Tx::new(connection, tenant, now());
+    let store = |tx: &WriteTx<'_>| Ok(kind.store(tx, &read.iter().collect::<Vec<_>>(), &mut rows.at(hints)));
+    let stored = WriteTx::carry_out(tx, None, store).map_err(|failure| Stop::Failed(sentence(failure)))?;
     let stored = stored.map_err(|(at, failure)| match (failure, read.get(at)) {
         (Failure::Refused(refusal), Some(row)) => {
             Stop::Refused(mistake(group.get(at).map_or(0, |at| rows.line(*at)), row, &refusal))

@@ -75,7 +75,7 @@ impl<'b> Batch<'b> {
     ) -> Result<T> {
         self.apart(|connection| {
             let tx = Tx::new(connection, tenant, (self.clock)());
-            work(&WriteTx::new(tx.with_cache(self.cache), key_id))
+            WriteTx::carry_out(tx.with_cache(self.cache), key_id, work)
         })
     }
 

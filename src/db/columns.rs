@@ -2,6 +2,7 @@
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 
+use super::feed::{Aktion, Art};
 use crate::erechnung::Profil;
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
@@ -80,8 +81,10 @@ macro_rules! text_column {
 }
 
 text_column!(
+    Aktion,
     AnnahmescheinStatus,
     Anrede,
+    Art,
     ArtikelStatus,
     BelegStatus,
     BelegTyp,

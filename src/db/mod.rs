@@ -10,6 +10,7 @@ pub mod copy;
 pub mod door;
 pub mod error;
 pub mod evidence;
+pub mod feed;
 pub mod files;
 pub mod list;
 pub mod lock;

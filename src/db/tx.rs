@@ -4,16 +4,18 @@
 //! Every statement is bound `:tenant` by this file, so a statement names the tenant and nothing
 //! more.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rusqlite::types::ToSql;
+use rusqlite::types::{FromSql, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, Row};
 use uuid::{ContextV7, Timestamp, Uuid};
 
 use super::TenantId;
 use super::cache::Cache;
+use super::feed::{self, Written};
 use crate::failure::{Failure, Result};
 use crate::rules::day::{Day, Instant};
 
@@ -184,12 +186,22 @@ static IDS: Mutex<ContextV7> = Mutex::new(ContextV7::new());
 pub struct WriteTx<'c> {
     tx: Tx<'c>,
     key_id: Option<&'c str>,
+    /// The records that it wrote and that are followed, each once.
+    written: RefCell<Vec<Written>>,
 }
 
 impl<'c> WriteTx<'c> {
-    /// A transaction of the writer.
-    pub fn new(tx: Tx<'c>, key_id: Option<&'c str>) -> WriteTx<'c> {
-        WriteTx { tx, key_id }
+    /// Does the work of one request, or of one step of the command line, and writes what it changed to the feed of
+    /// changes. There is no other way to write, so that no change is left out there.
+    pub fn carry_out<T>(
+        tx: Tx<'c>,
+        key_id: Option<&'c str>,
+        work: impl FnOnce(&WriteTx<'c>) -> Result<T>,
+    ) -> Result<T> {
+        let tx = WriteTx { tx, key_id, written: RefCell::default() };
+        let done = work(&tx)?;
+        feed::add(&tx, &tx.written.take())?;
+        Ok(done)
     }
 
     /// The key that writes; none is the command line.
@@ -202,6 +214,19 @@ impl<'c> WriteTx<'c> {
         let millis = self.now.millis().unsigned_abs();
         let nanos = (millis % 1000) as u32 * 1_000_000;
         Uuid::new_v7(Timestamp::from_unix(&IDS, millis / 1000, nanos))
+    }
+
+    /// Notes that something about a record changed that does not stand in its own row.
+    pub fn changed(&self, table: &'static str, id: Uuid) {
+        self.note(table, id, false);
+    }
+
+    fn note(&self, table: &'static str, id: Uuid, is_new: bool) {
+        let Some(now) = Written::of(table, id, is_new) else { return };
+        let mut written = self.written.borrow_mut();
+        if !written.iter().any(|before| before.is_of(&now)) {
+            written.push(now);
+        }
     }
 
     /// Runs a statement and counts the rows it changed.
@@ -251,6 +276,9 @@ impl<'c> WriteTx<'c> {
                 };
                 bind_row(statement, self.tenant, columns)?;
                 statement.raw_execute()?;
+                if let Some(id) = id_among(columns) {
+                    self.note(table, id, true);
+                }
                 Ok(())
             })?;
         }
@@ -264,10 +292,21 @@ impl<'c> WriteTx<'c> {
         let sql = format!("update {table} set {} where tenant_id = :tenant and id = :id", sets.join(", "));
         let params: Vec<(&str, &dyn ToSql)> =
             columns.iter().copied().chain([(":id", &id as &dyn ToSql)]).collect();
+        self.note(table, id, false);
         match self.execute(&sql, &params)? {
             1 => Ok(()),
             rows => Err(Failure::Broken(format!("update of {table} changed {rows} rows instead of one"))),
         }
+    }
+}
+
+/// The id of the row that these columns make; rows of some tables have none.
+fn id_among(columns: Params<'_>) -> Option<Uuid> {
+    let (_, value) = columns.iter().find(|(name, _)| *name == ":id")?;
+    match value.to_sql().ok()? {
+        ToSqlOutput::Borrowed(value) => Uuid::column_result(value).ok(),
+        ToSqlOutput::Owned(value) => Uuid::column_result(ValueRef::from(&value)).ok(),
+        _ => None,
     }
 }
 
@@ -305,7 +344,8 @@ mod tests {
     fn rows_go_in_whatever_their_number() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("create table t (tenant_id, a, b)").unwrap();
-        let tx = WriteTx::new(Tx::new(&connection, 7, Instant::from_millis(0)), None);
+        let tx = Tx::new(&connection, 7, Instant::from_millis(0));
+        let tx = WriteTx { tx, key_id: None, written: RefCell::default() };
         for count in [0, 1, 7, 8, 9, 20] {
             let rows: Vec<i64> = (0..count).collect();
             let store_row = |row: &i64, store: &mut dyn FnMut(Params<'_>) -> Result<()>| {

@@ -16,7 +16,7 @@ use crate::failure::{Failure, Result};
 use crate::http::call::{Call, Caller};
 use crate::http::reply::Reply;
 use crate::http::request::{Body, Request};
-use crate::http::route::{Access, BodyLimit, Method, Route, Run, Write};
+use crate::http::route::{Access, BodyLimit, Followed, Method, Route, Run, Wait, Write};
 use crate::http::router::split;
 use crate::http::{error, query};
 use crate::rules::day::Instant;
@@ -36,6 +36,8 @@ pub enum Admission {
     Body(BodyLimit),
     /// The writer has to do the rest.
     Write(PreparedWrite),
+    /// There is nothing to answer yet: it waits for a change.
+    Wait(Wait),
 }
 
 /// A write that was checked and whose body was read; the writer does the rest.
@@ -53,6 +55,7 @@ type ReadBody = fn(&Call<'_>) -> Result<Write>;
 /// A request that passed every check of the gate.
 enum Admitted<'r> {
     Reply(Reply),
+    Followed(Followed),
     Heavy,
     Body(BodyLimit),
     ToWrite(Call<'r>, ReadBody),
@@ -118,6 +121,7 @@ impl Gate {
             let looks = self.shares.in_place(&caller.key_id, now);
             check_scope(route, caller)?;
             let call = Call::new(request, route.query, self.router.ids(at, path), caller.strictness)?;
+            let call = call.by(caller.scopes, trail.waited.as_ref().map(|waited| waited.cursor.as_str()));
             if (route.is_heavy || lane == Lane::Slow) && !self.answers.has_room(&caller.key_id) {
                 return Err(too_many_unread());
             }
@@ -135,6 +139,10 @@ impl Gate {
         })?;
         match passed {
             Admitted::Reply(reply) => Ok(Admission::Reply(reply)),
+            Admitted::Followed(Followed { wait: Some(wait), .. }) if !trail.must_answer() => {
+                Ok(Admission::Wait(wait))
+            }
+            Admitted::Followed(followed) => Ok(Admission::Reply(followed.reply)),
             Admitted::Heavy => Ok(Admission::Heavy),
             Admitted::Body(limit) => Ok(Admission::Body(limit)),
             Admitted::ToWrite(call, read_body) => self.prepare_write(call, read_body, trail, lane),
@@ -161,6 +169,10 @@ impl Gate {
             Run::Open(run) => run(&call).map(Admitted::Reply),
             Run::Status(run) => run(&call, self).map(Admitted::Reply),
             Run::Read(run) => Ok(Admitted::Reply(run(&call, tx)?.with_notes(&call.notes))),
+            Run::Follow(run) => {
+                let Followed { reply, wait } = run(&call, tx)?;
+                Ok(Admitted::Followed(Followed { reply: reply.with_notes(&call.notes), wait }))
+            }
             Run::Write(_) if matches!(call.request.body, Body::Awaited) => Ok(Admitted::Body(route.body)),
             Run::Write(read_body) => Ok(Admitted::ToWrite(call, read_body)),
         }
@@ -259,7 +271,7 @@ impl Gate {
         match route.run {
             Run::Open(run) => run(&call).map(Some),
             Run::Status(run) => run(&call, self).map(Some),
-            Run::Read(_) | Run::Write(_) => Ok(None),
+            Run::Read(_) | Run::Follow(_) | Run::Write(_) => Ok(None),
         }
     }
 

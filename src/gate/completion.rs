@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use super::audit::Row;
 use super::quota::Allowance;
+use super::waiters::Waited;
 use super::{Gate, address};
 use crate::http::call::Caller;
 use crate::http::error;
@@ -36,6 +37,8 @@ pub struct Trail {
     pub retry_after: Option<i64>,
     /// It runs on a thread that serves no sockets.
     pub off_sockets: bool,
+    /// It waits for a change.
+    pub waited: Option<Waited>,
 }
 
 impl Trail {
@@ -51,12 +54,18 @@ impl Trail {
             counted_for_address: false,
             retry_after: None,
             off_sockets: false,
+            waited: None,
         }
     }
 
     /// The public part of its key: also of one that is deactivated or past its last day (D19).
     fn key_id(&self) -> Option<&str> {
         self.caller.as_ref().map(|caller| caller.key_id.as_str()).or(self.refused_key.as_deref())
+    }
+
+    /// Whether it has waited as long as it may.
+    pub(super) fn must_answer(&self) -> bool {
+        self.waited.as_ref().is_some_and(|waited| waited.is_over)
     }
 
     /// The answer with what the client is told about its limits, and that its company is one for tests.

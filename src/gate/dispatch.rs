@@ -20,7 +20,9 @@ use crate::http::answering::{Answering, BodyWanted, Next, Work};
 use crate::http::error;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
-use crate::http::route::BodyLimit;
+use crate::http::route::{BodyLimit, Wait};
+use crate::http::waiting::Waiting;
+use crate::rules::error::{Code, Refusal};
 
 /// A body above this size is parsed on a thread that serves no sockets, in bytes.
 const LARGE_BODY: usize = 64 << 10;
@@ -68,6 +70,7 @@ impl Gate {
                 Next::Heavy(Duration::ZERO, work)
             }
             Admission::Body(limit) => self.wait_for_body(limit, request, trail),
+            Admission::Wait(wait) => self.wait_for_change(wait, request, trail),
         }
     }
 
@@ -89,6 +92,28 @@ impl Gate {
                 self.dispatch_here(admission, request, trail)
             });
             Next::Heavy(pause, work)
+        }))
+    }
+
+    /// Waits for a change of the company. Each time that the bell rings the request passes the gate again, so that a key
+    /// that is deactivated meanwhile learns nothing; it was counted before.
+    fn wait_for_change(self: Arc<Gate>, wait: Wait, request: Request, mut trail: Trail) -> Next {
+        let waited = match (trail.waited.take(), &trail.caller) {
+            (Some(waited), _) => Some(waited.go_on(wait)),
+            (None, Some(caller)) => self.waiters.place(caller, wait),
+            (None, None) => None,
+        };
+        let Some(waited) = waited else {
+            let message = "Es warten schon zu viele Anfragen auf Änderungen. Bitte später wiederholen, oder ohne warten.";
+            let refusal = Refusal::new(Code::NichtVerfuegbar, message).into();
+            let admission = self.refuse(refusal, &request, &mut trail);
+            return self.dispatch(admission, request, trail);
+        };
+        let (until, not_before, bell) = (waited.until, waited.not_before, waited.bell.clone());
+        Next::Wait(Waiting::new(until, not_before, bell, move |is_over| {
+            trail.waited = Some(waited.again(is_over));
+            let admission = self.admit(&request, &mut trail, Lane::Fast);
+            self.dispatch(admission, request, trail)
         }))
     }
 
@@ -208,6 +233,7 @@ impl Job for QueuedWrite {
     fn finish(self: Box<Self>, ended: Ended) {
         let reply = match (self.done, ended) {
             (Some(Ok(reply)), Ended::Committed) => {
+                self.trail.caller.iter().for_each(|caller| self.gate.waiters.ring(caller.tenant));
                 let reply = self.gate.reserve_anyway(reply, &self.trail);
                 self.gate.finish(&self.request, &self.trail, reply)
             }

@@ -11,6 +11,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
+use super::waiters::Waiters;
 use crate::db::writer::WriterQueue;
 
 /// Upper ends of the classes of durations, in seconds.
@@ -39,7 +40,7 @@ pub struct Metrics {
 
 impl Metrics {
     /// Begins to measure; `wal` is the write-ahead log.
-    pub fn new(wal: PathBuf, writer: &WriterQueue) -> Metrics {
+    pub fn new(wal: PathBuf, writer: &WriterQueue, waiters: &Waiters) -> Metrics {
         let metrics = Metrics {
             registry: Registry::default(),
             requests: Family::default(),
@@ -49,10 +50,10 @@ impl Metrics {
             oldest_read: Gauge::default(),
             wal,
         };
-        metrics.registered(writer)
+        metrics.registered(writer, waiters)
     }
 
-    fn registered(mut self, writer: &WriterQueue) -> Metrics {
+    fn registered(mut self, writer: &WriterQueue, waiters: &Waiters) -> Metrics {
         let watch = writer.watch();
         let registry = self.registry.sub_registry_with_prefix("partnerd");
         registry.register("requests", "Requests by route and status", self.requests.clone());
@@ -62,6 +63,7 @@ impl Metrics {
         registry.register("slow_lane", "Requests that went on on the slow lane", slow_lane);
         registry.register("write_queue", "Requests that wait for the writer", watch.queued.clone());
         registry.register("write_batch", "Requests in one transaction", watch.batches.clone());
+        registry.register("waiting_requests", "Requests that wait for a change", waiters.count.clone());
         let wal = self.wal_bytes.clone();
         registry.register_with_unit("wal", "Size of the write-ahead log", Unit::Bytes, wal);
         let oldest = self.oldest_read.clone();

@@ -4,7 +4,7 @@
 //! place, or hands the request to the thread that verifies keys, to the slow lane or to the writer. `completion` is
 //! the last step of every request: its audit row, its line in the log, what the client is told of its limits.
 //!
-//! `key`, `quota`, `ip_limit`, `address` and `idempotency` are the checks themselves, `shares` what reads of a key may
+//! `waiters` are requests that wait for a change of their company. `key`, `quota`, `ip_limit`, `address` and `idempotency` are the checks themselves, `shares` what reads of a key may
 //! cost others, `cors` what browsers ask, `audit` the log of all requests, `metrics` the figures.
 
 mod address;
@@ -20,6 +20,7 @@ pub mod metrics;
 pub mod quota;
 mod shares;
 pub mod verifying;
+pub mod waiters;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -44,6 +45,7 @@ use metrics::Metrics;
 use quota::Quota;
 use shares::Shares;
 use verifying::Verifying;
+use waiters::Waiters;
 
 /// Everything a request meets.
 pub struct Gate {
@@ -63,6 +65,8 @@ pub struct Gate {
     pub quota: Arc<Quota>,
     /// What the reads of each key have cost the threads of the sockets lately.
     pub shares: Shares,
+    /// Who waits for a change.
+    pub waiters: Waiters,
     /// Memory for answers that clients have not taken yet.
     pub answers: Arc<Budget>,
     /// The same for those without a key.

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::reply::Reply;
 use super::request::{Body, Request, incomplete};
+use super::waiting::Waiting;
 
 /// Who answers requests: the gate, seen from the socket.
 pub trait Answering: Send + Sync + 'static {
@@ -34,6 +35,8 @@ pub enum Next {
     Heavy(Duration, Work),
     /// The request may have a body, which has to be read now.
     Body(BodyWanted),
+    /// There is nothing yet: the request waits, and looks again.
+    Wait(Waiting),
 }
 
 impl Next {
@@ -44,6 +47,7 @@ impl Next {
             Next::Done(reply) => Some(reply),
             Next::Later(receiver) => receiver.blocking_recv().ok()?.wait(),
             Next::Here(work) | Next::Heavy(_, work) => work.run().wait(),
+            Next::Wait(waiting) => waiting.go_on(true).wait(),
             Next::Body(_) => None,
         }
     }

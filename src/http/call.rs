@@ -55,6 +55,10 @@ pub struct Call<'r> {
     strictness: Strictness,
     /// What was noted about the query, for the header X-Hinweise.
     pub notes: Hints,
+    /// What its key may do.
+    pub scopes: ScopeSet,
+    /// Where the last look ended, of a request that has waited.
+    pub resumed: Option<&'r str>,
 }
 
 impl<'r> Call<'r> {
@@ -68,7 +72,13 @@ impl<'r> Call<'r> {
         let mut notes = Hints::default();
         let ignored = strictness.unknown_parameters_ignored;
         let query = Query::read(&request.query, params, ignored, &mut notes)?;
-        Ok(Call { request, ids, query, json: OnceCell::new(), strictness, notes })
+        let (json, scopes, resumed) = (OnceCell::new(), ScopeSet::default(), None);
+        Ok(Call { request, ids, query, json, strictness, notes, scopes, resumed })
+    }
+
+    /// The same call by somebody who may do so much, and has waited.
+    pub fn by(self, scopes: ScopeSet, resumed: Option<&'r str>) -> Call<'r> {
+        Call { scopes, resumed, ..self }
     }
 
     /// The first id in the path; a malformed one is not found (D18).

@@ -48,13 +48,10 @@ impl Connections {
         } else if open.count >= self.total {
             open.make_room(|_| true)?;
         }
-        open.count += 1;
+        open.enter(address);
         open.last_number += 1;
         let number = open.last_number;
         open.fresh.insert(number, Fresh { address, task: None });
-        if let Some(address) = address {
-            *open.by_address.entry(address).or_default() += 1;
-        }
         Some(Place { connections: Arc::clone(self), address, number, has_answered: false.into() })
     }
 
@@ -71,6 +68,26 @@ impl Connections {
 }
 
 impl Open {
+    /// Counts a connection.
+    fn enter(&mut self, address: Option<IpAddr>) {
+        self.count += 1;
+        if let Some(address) = address {
+            *self.by_address.entry(address).or_default() += 1;
+        }
+    }
+
+    /// Counts it no more.
+    fn leave(&mut self, address: Option<IpAddr>) {
+        self.count -= 1;
+        let Some(address) = address else { return };
+        if let Some(count) = self.by_address.get_mut(&address) {
+            *count -= 1;
+            if *count == 0 {
+                self.by_address.remove(&address);
+            }
+        }
+    }
+
     /// Ends the oldest fresh connection of a kind. Its place is free when it has gone, a moment later.
     fn make_room(&mut self, of_kind: impl Fn(&Fresh) -> bool) -> Option<()> {
         let number = *self.fresh.iter().find(|(_, fresh)| fresh.task.is_some() && of_kind(fresh))?.0;
@@ -89,6 +106,14 @@ pub struct Place {
 }
 
 impl Place {
+    /// Its request waits for a change: it passed the gate, so the connection need not make room any more, and it counts
+    /// for none of the limits.
+    pub fn aside(&self) -> Aside<'_> {
+        self.has_answered();
+        self.connections.lock().leave(self.address);
+        Aside(self)
+    }
+
     /// A request was answered: the connection need not make room any more.
     pub fn has_answered(&self) {
         if !self.has_answered.swap(true, Ordering::Relaxed) {
@@ -100,15 +125,17 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         let mut open = self.connections.lock();
-        open.count -= 1;
         open.fresh.remove(&self.number);
-        let Some(address) = self.address else { return };
-        if let Some(count) = open.by_address.get_mut(&address) {
-            *count -= 1;
-            if *count == 0 {
-                open.by_address.remove(&address);
-            }
-        }
+        open.leave(self.address);
+    }
+}
+
+/// A connection whose request waits counts for none of the limits; it does again when this is dropped.
+pub struct Aside<'p>(&'p Place);
+
+impl Drop for Aside<'_> {
+    fn drop(&mut self) {
+        self.0.connections.lock().enter(self.0.address);
     }
 }
 

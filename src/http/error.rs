@@ -42,6 +42,7 @@ pub const fn status(code: Code) -> u16 {
         | Code::ChargeNrBereitsVergeben
         | Code::FremdeChargeNrBereitsVergeben
         | Code::IdempotenzKonflikt => 409,
+        Code::CursorAbgelaufen => 410,
         Code::ZwischenzeitlichGeaendert => 412,
         Code::ZuGross => 413,
         Code::TageslimitErreicht | Code::ZuVieleAnfragen => 429,

@@ -131,19 +131,23 @@ impl Query {
 
     /// limit and offset; the note is for the header X-Limit when a limit was cut.
     pub fn page(&self) -> Checked<(Page, Option<u32>)> {
+        let (limit, cut) = self.limit()?;
+        let offset = self.raw("offset").map_or(Ok(0), |text| natural(text, "offset"))?;
+        Ok((Page { limit, offset }, cut))
+    }
+
+    /// The limit alone; the note is for the header X-Limit when it was cut.
+    pub fn limit(&self) -> Checked<(Option<u32>, Option<u32>)> {
         let default = match self.param("limit").map(|param| param.kind) {
             Some(ParamKind::Limit(default)) => default,
             _ => None,
         };
         let limit = self.raw("limit").map(|text| natural(text, "limit")).transpose()?;
-        let offset = self.raw("offset").map_or(Ok(0), |text| natural(text, "offset"))?;
-        match limit {
-            None => Ok((Page { limit: default, offset }, None)),
-            Some(limit) if limit > i64::from(MAX_LIMIT) => {
-                Ok((Page { limit: Some(MAX_LIMIT), offset }, Some(MAX_LIMIT)))
-            }
-            Some(limit) => Ok((Page { limit: u32::try_from(limit).ok(), offset }, None)),
-        }
+        Ok(match limit {
+            None => (default, None),
+            Some(limit) if limit > i64::from(MAX_LIMIT) => (Some(MAX_LIMIT), Some(MAX_LIMIT)),
+            Some(limit) => (u32::try_from(limit).ok(), None),
+        })
     }
 
     /// A refusal of a parameter's value.

@@ -57,6 +57,22 @@ pub enum Access {
 /// because another job failed, and comes to the same then.
 pub type Write = Box<dyn Fn(&WriteTx<'_>) -> Result<Reply> + Send>;
 
+/// What a look of a route that can wait came to.
+pub struct Followed {
+    /// The answer, if it does not wait.
+    pub reply: Reply,
+    /// There is nothing yet, and it wants to wait.
+    pub wait: Option<Wait>,
+}
+
+/// How a request waits.
+pub struct Wait {
+    /// Seconds at most, from its first look on.
+    pub seconds: u64,
+    /// Where the next look begins.
+    pub cursor: String,
+}
+
 /// What a route runs.
 #[derive(Clone, Copy)]
 pub enum Run {
@@ -66,6 +82,8 @@ pub enum Run {
     Status(fn(&Call<'_>, &dyn ServiceStatus) -> Result<Reply>),
     /// On a snapshot. May be run twice: it changes lanes when it takes long.
     Read(fn(&Call<'_>, &Tx<'_>) -> Result<Reply>),
+    /// The same, where a request that finds nothing may wait for it (D28): then it is run again.
+    Follow(fn(&Call<'_>, &Tx<'_>) -> Result<Followed>),
     /// First the body is read, in place; then the writer carries out what came of it.
     Write(fn(&Call<'_>) -> Result<Write>),
 }
@@ -178,6 +196,15 @@ impl Route {
         run: fn(&Call<'_>, &Tx<'_>) -> Result<Reply>,
     ) -> Route {
         Route { summary, ..Route::new(Method::Get, pattern, access, Run::Read(run)) }
+    }
+
+    /// A reading route for any key that can wait for what it reads.
+    pub const fn follow(
+        pattern: &'static str,
+        summary: &'static str,
+        run: fn(&Call<'_>, &Tx<'_>) -> Result<Followed>,
+    ) -> Route {
+        Route { summary, ..Route::new(Method::Get, pattern, Access::AnyKey, Run::Follow(run)) }
     }
 
     /// A writing route.

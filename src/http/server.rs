@@ -11,11 +11,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Full};
+use hyper::Response;
 use hyper::body::{Body as _, Bytes, Incoming};
-use hyper::header::{HeaderName, HeaderValue, TRANSFER_ENCODING};
+use hyper::header::TRANSFER_ENCODING;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -29,11 +29,13 @@ use super::answering::{Answering, Next};
 use super::budget::{Budget, Permit};
 use super::connections::{Connections, Place};
 use super::encoding::{accepts_gzip, encoded};
+use super::message::{malformed, response};
 use super::off_sockets::{off_sockets, off_sockets_after};
 use super::paced::Paced;
 use super::plain;
 use super::reply::Reply;
 use super::request::{Body, Request, incomplete};
+use super::socket::Socket;
 use crate::db::{Clock, log};
 use crate::rules::error::{Code, Refusal};
 
@@ -115,8 +117,8 @@ pub async fn serve<A: Answering>(
         // Nobody can be told why: what cannot be served is closed.
         let Some(place) = connections.place(serving.service.client(peer)) else { continue };
         let number = place.number;
-        let connection = Connection { serving: Arc::clone(&serving), peer, place };
-        let task = tokio::spawn(connection.serve(stream, graceful.watcher(), closing.clone()));
+        let connection = Connection { serving: Arc::clone(&serving), peer, place, closing: closing.clone() };
+        let task = tokio::spawn(connection.serve(stream, graceful.watcher()));
         connections.served_by(number, task.abort_handle());
     }
     drop((listener, open));
@@ -163,14 +165,16 @@ struct Connection<A> {
     serving: Arc<Serving<A>>,
     peer: IpAddr,
     place: Place,
+    /// Ends what waits when the server stops.
+    closing: watch::Receiver<()>,
 }
 
 impl<A: Answering> Connection<A> {
     /// Serves its requests, one after the other.
-    async fn serve(self, stream: TcpStream, watcher: Watcher, closing: watch::Receiver<()>) {
-        let Some(stream) = self.shaken(stream, closing).await else { return };
+    async fn serve(self, stream: TcpStream, watcher: Watcher) {
+        let Some((stream, socket)) = self.shaken(stream).await else { return };
         let limits = &self.serving.limits;
-        let answering = service_fn(async |request| Ok::<_, Infallible>(self.answer(request).await));
+        let answering = service_fn(async |request| Ok::<_, Infallible>(self.answer(request, &socket).await));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             // A client may send its requests, close its half, and wait for the answers.
@@ -184,32 +188,31 @@ impl<A: Answering> Connection<A> {
     }
 
     /// The stream, after the handshake of TLS, which takes no longer than a head may; a server that stops waits for none.
-    async fn shaken(
-        &self,
-        stream: TcpStream,
-        mut closing: watch::Receiver<()>,
-    ) -> Option<Pin<Box<dyn Stream>>> {
+    async fn shaken(&self, stream: TcpStream) -> Option<(Pin<Box<dyn Stream>>, Socket)> {
         // Small answers must not wait for more data (Nagle).
         let _ = stream.set_nodelay(true);
         let Serving { limits, tls, .. } = &*self.serving;
-        let Some(tls) = tls else { return Some(Box::pin(Paced::new(stream, limits.write))) };
+        let Some(tls) = tls else {
+            let socket = Socket::new(stream);
+            return Some((Box::pin(Paced::new(socket.clone(), limits.write)), socket));
+        };
         let shaking = async {
             if plain::is_spoken(&stream).await {
                 plain::answer(stream, MAX_HEAD).await;
                 return None;
             }
-            tls.accept(Paced::new(stream, limits.write)).await.ok()
+            let socket = Socket::new(stream);
+            let shaken = tls.accept(Paced::new(socket.clone(), limits.write)).await.ok()?;
+            Some((Box::pin(shaken) as Pin<Box<dyn Stream>>, socket))
         };
+        let mut closing = self.closing.clone();
         tokio::select! {
-            shaken = timeout(limits.header, shaking) => match shaken {
-                Ok(Some(stream)) => Some(Box::pin(stream)),
-                _ => None,
-            },
+            shaken = timeout(limits.header, shaking) => shaken.ok().flatten(),
             _ = closing.changed() => None,
         }
     }
 
-    async fn answer(&self, request: hyper::Request<Incoming>) -> Response<Full<Bytes>> {
+    async fn answer(&self, request: hyper::Request<Incoming>, socket: &Socket) -> Response<Full<Bytes>> {
         let (id, started) = (Uuid::now_v7(), std::time::Instant::now());
         let (head, body) = request.into_parts();
         let malformed = malformed(&head);
@@ -238,6 +241,12 @@ impl<A: Answering> Connection<A> {
                 Next::Later(receiver) => receiver.await.unwrap_or_else(|_| self.nobody(id)),
                 Next::Here(work) => self.guarded(id, || work.run()),
                 Next::Heavy(pause, work) => Next::Later(off_sockets_after(pause, || work.run())),
+                Next::Wait(mut waiting) => {
+                    let aside = self.place.aside();
+                    let is_over = waiting.is_over(socket, self.closing.clone()).await;
+                    drop(aside);
+                    self.guarded(id, || waiting.go_on(is_over))
+                }
                 Next::Body(wanted) => {
                     let body = self.read(&mut arriving, wanted.limit, &wanted.key).await;
                     self.guarded(id, || wanted.go_on(body))
@@ -393,22 +402,6 @@ fn no_room() -> Box<Refusal> {
     Refusal::new(Code::NichtVerfuegbar, message)
 }
 
-/// What is wrong with a request as HTTP (RFC 9112 3.2, 6.1, 6.3). hyper takes all of these.
-fn malformed(head: &hyper::http::request::Parts) -> Option<Box<Refusal>> {
-    let hosts = head.headers.get_all(hyper::header::HOST).iter().count();
-    let needs_host = head.version == hyper::Version::HTTP_11;
-    let codings: Vec<_> = head.headers.get_all(TRANSFER_ENCODING).iter().collect();
-    let is_chunked = |coding: &&HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"chunked");
-    let message = if hosts > 1 || (needs_host && hosts == 0) {
-        "Der Header Host muss genau einmal da sein."
-    } else if codings.len() > 1 || !codings.iter().all(is_chunked) {
-        "Als Transfer-Encoding ist nur chunked erlaubt, genau einmal."
-    } else {
-        return None;
-    };
-    Some(Refusal::new(Code::AnfrageUngueltig, message))
-}
-
 /// The answer in the form that the client takes.
 async fn compressed(reply: Reply, gzip: bool) -> Reply {
     if !gzip || reply.body.len() <= LARGE_ANSWER {
@@ -417,54 +410,6 @@ async fn compressed(reply: Reply, gzip: bool) -> Reply {
     let status = reply.status;
     let lost = Reply { status, ..Reply::default() };
     off_sockets(move || encoded(reply, true)).await.unwrap_or(lost)
-}
-
-/// An answer on its way out: it gives its share of the memory back when the client has taken it.
-struct Outgoing {
-    body: Vec<u8>,
-    _held: Permit,
-}
-
-impl AsRef<[u8]> for Outgoing {
-    fn as_ref(&self) -> &[u8] {
-        &self.body
-    }
-}
-
-/// The answer as HTTP, the last one of its connection or not.
-fn response(reply: Reply, id: Uuid, is_last: bool) -> Response<Full<Bytes>> {
-    let has_body = !reply.body.is_empty();
-    let body = match reply.held {
-        Some(held) => Bytes::from_owner(Outgoing { body: reply.body, _held: held }),
-        None => Bytes::from(reply.body),
-    };
-    let mut response = Response::new(Full::new(body));
-    *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let headers = response.headers_mut();
-    if has_body {
-        headers.insert("content-type", HeaderValue::from_static("application/json; charset=utf-8"));
-    }
-    headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
-    headers.insert("cache-control", HeaderValue::from_static("no-store"));
-    let mut insert = |name: HeaderName, value: &str| {
-        if let Ok(value) = HeaderValue::from_str(value) {
-            headers.insert(name, value);
-        }
-    };
-    insert(HeaderName::from_static("x-request-id"), &id.to_string());
-    for (name, value) in reply.headers.iter().filter(|(name, _)| *name != "vary") {
-        insert(HeaderName::from_static(name), value);
-    }
-    // What an answer depends on is said in several places.
-    let vary = reply.headers.iter().filter(|(name, _)| *name == "vary").map(|(_, value)| value.as_str());
-    let vary = vary.collect::<Vec<_>>().join(", ");
-    if !vary.is_empty() {
-        insert(hyper::header::VARY, &vary);
-    }
-    if is_last {
-        insert(hyper::header::CONNECTION, "close");
-    }
-    response
 }
 
 /// Is done when Windows says so, and `told` was called.

@@ -146,6 +146,7 @@ pub fn positions_of(tx: &Tx<'_>, kontrakte: &[Uuid]) -> Result<Vec<(Uuid, Positi
 
 /// Adds a position or stores a changed one; others may refer to it, so none is ever deleted.
 pub fn upsert_position(tx: &WriteTx<'_>, kontrakt: Uuid, position: &Position, is_new: bool) -> Result<()> {
+    tx.changed("kontrakt", kontrakt);
     if !is_new {
         return tx.update("kontrakt_position", position.id, &position.values(Part::Mutable));
     }

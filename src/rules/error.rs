@@ -93,6 +93,7 @@ choice! {
         ErechnungUnvollstaendig = "ERECHNUNG_UNVOLLSTAENDIG",
         DateiNichtLesbar = "DATEI_NICHT_LESBAR",
         KeineRechnung = "KEINE_RECHNUNG",
+        CursorAbgelaufen = "CURSOR_ABGELAUFEN",
     }
 }
 

@@ -79,6 +79,13 @@ fn body(file: &[u8]) -> Value {
     json!({"datei_base64": STANDARD.encode(file)})
 }
 
+/// The body with which the supplier who has the ust_id DE123456789 becomes that of an ER of an article.
+pub fn er_of(nummer: &str) -> Value {
+    let mut body = body(Rechnung::new(&eigene_nr(nummer)).xml().as_bytes());
+    body["anlegen"] = true.into();
+    body
+}
+
 fn read(mill: &Client, rechnung: &Rechnung) -> Answer {
     mill.post(EINLESEN, body(rechnung.xml().as_bytes()))
 }

@@ -73,6 +73,7 @@ const SCOPES: &[(&str, &str)] = &[
     ("PUT /api/v1/wiegungen/{id}/storno", "waage:write"),
     ("GET /api/v1/laender", ""),
     ("GET /api/v1/steuersaetze", ""),
+    ("GET /api/v1/aenderungen", ""),
 ];
 
 /// Sets the server's clock so many minutes after noon: answers 401 are limited per minute (D20).

@@ -35,7 +35,9 @@ fn lists(mill: &Mill<'_>) -> Vec<String> {
     mill.client.put(&format!("/api/v1/belege/{}", deliveries[0]), json!({"notizen": "neu"})).is(200);
     deliveries.iter().for_each(|id| mill.finalise(id));
     let is_list = |pattern: &str| {
+        // The feed is read by its cursor.
         pattern.starts_with("/api/v1/")
+            && pattern != "/api/v1/aenderungen"
             && !["}", "/pdf", "/erechnung", "/herkunft", "/bestand"].iter().any(|end| pattern.ends_with(end))
     };
     let path = |pattern: &str| {

@@ -4,6 +4,7 @@
 mod harness;
 
 mod abschluss;
+mod aenderungen;
 mod again;
 mod anhaenge;
 mod annahmescheine;

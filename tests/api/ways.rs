@@ -79,7 +79,7 @@ fn left_to_the_socket(outcome: Next, status: u16) -> Value {
     let rest = match outcome {
         Next::Later(told) => told.blocking_recv().unwrap(),
         Next::Heavy(_, work) => work.run(),
-        Next::Done(_) | Next::Here(_) | Next::Body(_) => panic!("nobody else was at it"),
+        Next::Done(_) | Next::Here(_) | Next::Body(_) | Next::Wait(_) => panic!("nobody else was at it"),
     };
     assert!(matches!(rest, Next::Here(_)), "the row of the log is for a thread of the socket to write");
     let reply = rest.wait().unwrap();

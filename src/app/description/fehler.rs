@@ -31,6 +31,9 @@ pub fn meaning(code: Code) -> &'static str {
         Code::ZuGross => "Der Inhalt ist größer als erlaubt.",
         Code::ZeitUeberschritten => "Der Inhalt kam nicht in der vorgesehenen Zeit an.",
         Code::AnfrageUngueltig => "Die Anfrage ist kein gültiges HTTP, oder ein Header ist falsch.",
+        Code::CursorAbgelaufen => {
+            "Nach diesem cursor fehlt etwas: er ist zu alt, oder die Datenbank wurde wiederhergestellt."
+        }
         Code::ZwischenzeitlichGeaendert => "Der Datensatz hat nicht mehr die Fassung aus If-Match.",
         Code::UnbekannterParameter => "Diesen Parameter gibt es hier nicht.",
         Code::ParameterFehlt => "Ein Parameter fehlt, der angegeben werden muss.",

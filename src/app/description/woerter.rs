@@ -31,6 +31,17 @@ pub fn find(words: &[(&str, &'static str)], shape: &str, field: &str) -> Option<
 
 /// A field, or a field of one shape, and what it means.
 const WOERTER: &[(&str, &str)] = &[
+    ("Aenderung.art", "Art des Datensatzes."),
+    ("Aenderung.id", "id des Datensatzes."),
+    ("Aenderung.nummer", "Nummer des Datensatzes zu diesem Zeitpunkt."),
+    (
+        "Aenderung.aktion",
+        "Zustand, in den der Datensatz kam (inaktiv, abgeschlossen, erledigt, storniert), sonst angelegt oder geaendert.",
+    ),
+    ("Aenderung.am", "Zeitpunkt der Änderung."),
+    ("Aenderung.version", "Fassung, die daraus wurde; null: Datensätze dieser Art haben keine."),
+    ("Aenderungen.data", "Änderungen, die älteste zuerst."),
+    ("Aenderungen.cursor", "Wert für seit in der nächsten Anfrage, ohne eigene Bedeutung."),
     (
         "ERechnungEinlesen.anlegen",
         "true: die Eingangsrechnung anlegen und die Datei dabei aufheben; sonst wird nichts gebucht.",

@@ -21,14 +21,18 @@ use crate::tenants;
 /// that came first moved, and returns lowered what the oldest delivery of their batch had open. No movement changes.
 pub fn adopt(connection: &Connection, now: Instant) -> Result<()> {
     for tenant in tenants::ids(connection)? {
-        let tx = WriteTx::new(Tx::new(connection, tenant, now), None);
-        for gruppe in groups(&tx)? {
-            let mut replay = Replay { booked: booked(&tx, gruppe)?, portions: Vec::new() };
-            for position in positions(&tx, gruppe)? {
-                replay.enter(&tx, gruppe, &position)?;
-            }
-            replay.portions.iter().try_for_each(|portion| sql::add(&tx, gruppe, portion))?;
+        WriteTx::carry_out(Tx::new(connection, tenant, now), None, adopt_of_company)?;
+    }
+    Ok(())
+}
+
+fn adopt_of_company(tx: &WriteTx<'_>) -> Result<()> {
+    for gruppe in groups(tx)? {
+        let mut replay = Replay { booked: booked(tx, gruppe)?, portions: Vec::new() };
+        for position in positions(tx, gruppe)? {
+            replay.enter(tx, gruppe, &position)?;
         }
+        replay.portions.iter().try_for_each(|portion| sql::add(tx, gruppe, portion))?;
     }
     Ok(())
 }

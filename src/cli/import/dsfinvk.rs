@@ -24,16 +24,19 @@ pub fn run(source: &Source, config: &Config, terminal: &Terminal) -> Outcome {
     let work = Work { groups: read.receipts.len(), size: &size, hide: None, kind: KIND };
     store_parts(&mut connection, source, terminal, &work, |connection, at, hints| {
         let Some(receipt) = read.receipts.get(at) else { return Ok(Counts::default()) };
-        let tx = WriteTx::new(Tx::new(connection, tenant, now()), None);
-        let stored = store_receipt(&tx, receipt, hints).map_err(|(at, failure)| match failure {
-            Failure::Refused(_) => Stop::Refused(format!(
-                "receipt {}, line {}:\n  {}",
-                receipt.bon_nr(),
-                at + 1,
-                sentence(failure)
-            )),
-            failure => Stop::Failed(sentence(failure)),
-        })?;
+        let tx = Tx::new(connection, tenant, now());
+        let stored = WriteTx::carry_out(tx, None, |tx| Ok(store_receipt(tx, receipt, hints)));
+        let stored = stored.map_err(|failure| Stop::Failed(sentence(failure)))?.map_err(
+            |(at, failure)| match failure {
+                Failure::Refused(_) => Stop::Refused(format!(
+                    "receipt {}, line {}:\n  {}",
+                    receipt.bon_nr(),
+                    at + 1,
+                    sentence(failure)
+                )),
+                failure => Stop::Failed(sentence(failure)),
+            },
+        )?;
         Ok(Counts::of(&stored))
     })
 }

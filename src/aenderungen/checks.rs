@@ -1,0 +1,11 @@
+//! What always holds for the feed of changes.
+
+use crate::db::check::Check;
+
+/// Proved by `partnerd check`.
+pub const CHECKS: &[Check] = &[Check {
+    rule: "numbers of changes have no gap",
+    violations: "select count(*) from
+           (select a.tenant_id, max(a.nr) - min(a.nr) + 1 - count(*) as luecken from aenderung a group by a.tenant_id) l
+         where l.luecken <> 0",
+}];

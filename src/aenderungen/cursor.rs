@@ -1,0 +1,86 @@
+//! Where a client stands in the feed. To clients it is a text without a meaning.
+
+use std::fmt::{Display, Formatter};
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use crate::http::query::Query;
+use crate::rules::day::Instant;
+use crate::rules::error::{Checked, Code, Refusal};
+
+/// Bytes of a number.
+const NUMBER: usize = size_of::<i64>();
+
+/// A row of the feed up to which a client has read, and when it was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    pub nr: i64,
+    pub am: Instant,
+}
+
+impl Position {
+    /// Before the first row.
+    pub const START: Position = Position { nr: 0, am: Instant::from_millis(0) };
+
+    /// Before this row.
+    pub fn before(self) -> Position {
+        Position { nr: self.nr - 1, ..Position::START }
+    }
+}
+
+impl From<(i64, Instant)> for Position {
+    fn from((nr, am): (i64, Instant)) -> Position {
+        Position { nr, am }
+    }
+}
+
+/// A position in the feed of one database: after a restore its numbers stand for other changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cursor {
+    pub epoch: i64,
+    pub position: Position,
+}
+
+impl Cursor {
+    /// Reads what an earlier answer gave.
+    pub fn read(text: &str) -> Checked<Cursor> {
+        let read = || {
+            let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+            let bytes: [u8; 3 * NUMBER] = bytes.try_into().ok()?;
+            let (numbers, _) = bytes.as_chunks::<NUMBER>();
+            let [epoch, nr, am] = *numbers else { return None };
+            let [epoch, nr, am] = [epoch, nr, am].map(i64::from_be_bytes);
+            let position = Position { nr, am: Instant::from_millis(am) };
+            (nr >= 0).then_some(Cursor { epoch, position })
+        };
+        let message = "Das ist kein cursor dieses Dienstes. Bitte den cursor der letzten Antwort unverändert senden, \
+                       oder alles.";
+        read().ok_or_else(|| Query::refuse("seit", message))
+    }
+
+    /// The position, where all that came after it is still there.
+    pub fn position(self, epoch: i64, ends: Option<[Position; 2]>) -> Checked<Position> {
+        let Cursor { epoch: own, position } = self;
+        let is_there = match ends {
+            Some([first, last]) => (first.nr - 1..=last.nr).contains(&position.nr),
+            None => position.nr == 0,
+        };
+        if own == epoch && is_there { Ok(position) } else { Err(expired()) }
+    }
+}
+
+impl Display for Cursor {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let Cursor { epoch, position } = self;
+        let numbers = [*epoch, position.nr, position.am.millis()].map(i64::to_be_bytes);
+        f.write_str(&URL_SAFE_NO_PAD.encode(numbers.as_flattened()))
+    }
+}
+
+/// The refusal of a cursor behind which something is missing.
+pub fn expired() -> Box<Refusal> {
+    let message = "Was nach diesem cursor geschah, ist nicht mehr vollständig da: Er ist älter als 90 Tage, oder die \
+                   Datenbank wurde wiederhergestellt. Bitte die eigenen Daten neu abgleichen und ohne seit beginnen.";
+    Refusal::field(Code::CursorAbgelaufen, "seit", message)
+}

@@ -1,0 +1,148 @@
+//! The feed of changes (D28): one place to learn of every change of the records of a company, in the order of commits.
+//!
+//! What is written stands in [`crate::db::feed`]; here are the route, the cursor that clients hand back, and the proof.
+
+mod checks;
+mod cursor;
+mod model;
+pub mod sweep;
+
+pub use checks::CHECKS;
+
+use crate::db::feed::{self, Art, Entry};
+use crate::db::tx::Tx;
+use crate::failure::Result;
+use crate::http::call::Call;
+use crate::http::param::{Param, ParamKind};
+use crate::http::query::Query;
+use crate::http::reply::Reply;
+use crate::http::route::{Followed, Route, Wait};
+use crate::http::shape::Answer;
+use crate::rules::choice::Choice;
+use crate::rules::error::{Checked, Code, Refusal};
+use crate::rules::scope::Scope;
+use cursor::{Cursor, Position};
+use model::{Aenderung, Aenderungen};
+
+/// Rows that one answer looks at, those of other kinds among them.
+const LOOKED_AT: i64 = 5_000;
+
+/// Who has passed over so many rows of other kinds gets a cursor behind them instead of waiting on: each look begins
+/// where the last one ended, and a client that comes again from its old cursor would pass over all of them again.
+const PASSED_OVER: i64 = 500;
+
+/// Longest wait in seconds.
+const MAX_WAIT: i64 = 30;
+
+/// Routes of this slice.
+pub const ROUTES: &[Route] = &[Route::follow(
+    "/api/v1/aenderungen",
+    "Was sich geändert hat, in der Reihenfolge, in der es gespeichert wurde",
+    list,
+)
+.with_query(&[
+    Param::text(
+        "seit",
+        "cursor der letzten Antwort; alles: von vorn, so weit es aufgehoben ist; ohne Angabe ab jetzt",
+    ),
+    Param::text(
+        "arten",
+        "nur diese Arten, mit Komma getrennt: kunde, artikel, beleg, wiegung, charge, kontrakt, annahmeschein, \
+         produktionsauftrag; ohne Angabe alle, die der Schlüssel lesen darf",
+    ),
+    Param::limit(Some(500)),
+    Param::new(
+        "warten",
+        ParamKind::IntWithin(0, MAX_WAIT, 0),
+        "Sekunden, die auf eine Änderung gewartet wird, wenn es noch keine gibt",
+    ),
+])
+.gives(&[Answer::ok::<Aenderungen>().with(&["x-limit"])])
+.refuses(&[&[Code::ScopeFehlt, Code::CursorAbgelaufen]])];
+
+/// GET /aenderungen
+fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Followed> {
+    let arten = readable(call)?;
+    let (limit, cut) = call.query.limit()?;
+    let limit = limit.map_or(0, |limit| limit as usize);
+    let seconds = call.query.int_within("warten")?.unsigned_abs();
+    let epoch = feed::epoch(tx)?;
+    let ends = feed::ends(tx)?.map(|ends| ends.map(Position::from));
+    let from = match call.resumed.or(call.query.text("seit")) {
+        None => ends.map_or(Position::START, |[_, last]| last),
+        Some("alles") => ends.map_or(Position::START, |[first, _]| first.before()),
+        Some(text) => Cursor::read(text)?.position(epoch, ends)?,
+    };
+    let found = look(tx, from, &arten, limit)?;
+    let cursor = Cursor { epoch, position: found.come_to }.to_string();
+    let waits = seconds > 0 && found.data.is_empty() && found.looked_at < PASSED_OVER && !arten.is_empty();
+    let wait = (waits && limit > 0).then(|| Wait { seconds, cursor: cursor.clone() });
+    let reply = Reply::ok(&Aenderungen { data: found.data, cursor })?.with_cut_limit(cut);
+    Ok(Followed { reply, wait })
+}
+
+/// What was found behind a position.
+struct Found {
+    data: Vec<Aenderung>,
+    come_to: Position,
+    looked_at: i64,
+}
+
+/// Reads on from a position. The row that it names is read again: in the file of an older copy another one stands in its
+/// place.
+fn look(tx: &Tx<'_>, from: Position, arten: &[Art], limit: usize) -> Result<Found> {
+    let mut found = Found { data: Vec::new(), come_to: from, looked_at: 0 };
+    let mut is_other = false;
+    feed::each_from(tx, from.nr, LOOKED_AT + 1, |entry| {
+        if entry.nr == from.nr {
+            is_other = entry.am != from.am;
+            return Ok(!is_other && limit > 0);
+        }
+        found.looked_at += 1;
+        found.come_to = Position::of(&entry);
+        if arten.contains(&entry.art) {
+            found.data.push(Aenderung::from(entry));
+        }
+        Ok(found.data.len() < limit)
+    })?;
+    if is_other { Err(cursor::expired().into()) } else { Ok(found) }
+}
+
+/// The kinds that are asked for: none that the key may not read.
+fn readable(call: &Call<'_>) -> Checked<Vec<Art>> {
+    let may_read = |art: &Art| call.scopes.contains(scope(*art));
+    let Some(text) = call.query.text("arten") else {
+        return Ok(Art::ALL.iter().copied().filter(may_read).collect());
+    };
+    let read = |name: &str| {
+        let message = format!("Erlaubt sind, mit Komma getrennt: {}.", Art::texts());
+        let art = Art::parse(name.trim()).ok_or_else(|| Query::refuse("arten", message))?;
+        if may_read(&art) {
+            return Ok(art);
+        }
+        let scope = scope(art).as_str();
+        let message = format!("Für die Art {name} fehlt dem Schlüssel die Berechtigung {scope}.");
+        Err(Refusal::field(Code::ScopeFehlt, "arten", message))
+    };
+    text.split(',').map(read).collect()
+}
+
+/// What a key needs to learn of changes of a kind: what it needs to read them.
+const fn scope(art: Art) -> Scope {
+    match art {
+        Art::Kunde => Scope::KundenRead,
+        Art::Artikel => Scope::ArtikelRead,
+        Art::Beleg => Scope::BelegeRead,
+        Art::Wiegung => Scope::WaageRead,
+        Art::Charge => Scope::ChargenRead,
+        Art::Kontrakt => Scope::KontrakteRead,
+        Art::Annahmeschein => Scope::RohwarenRead,
+        Art::Produktionsauftrag => Scope::ProduktionRead,
+    }
+}
+
+impl Position {
+    fn of(entry: &Entry) -> Position {
+        Position { nr: entry.nr, am: entry.am }
+    }
+}

@@ -1,0 +1,75 @@
+//! Heads of requests that are no good HTTP, and answers as HTTP.
+
+use http_body_util::Full;
+use hyper::body::Bytes;
+use hyper::header::{HeaderName, HeaderValue, TRANSFER_ENCODING};
+use hyper::{Response, StatusCode};
+use uuid::Uuid;
+
+use super::budget::Permit;
+use super::reply::Reply;
+use crate::rules::error::{Code, Refusal};
+
+/// What is wrong with a request as HTTP (RFC 9112 3.2, 6.1, 6.3). hyper takes all of these.
+pub fn malformed(head: &hyper::http::request::Parts) -> Option<Box<Refusal>> {
+    let hosts = head.headers.get_all(hyper::header::HOST).iter().count();
+    let needs_host = head.version == hyper::Version::HTTP_11;
+    let codings: Vec<_> = head.headers.get_all(TRANSFER_ENCODING).iter().collect();
+    let is_chunked = |coding: &&HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"chunked");
+    let message = if hosts > 1 || (needs_host && hosts == 0) {
+        "Der Header Host muss genau einmal da sein."
+    } else if codings.len() > 1 || !codings.iter().all(is_chunked) {
+        "Als Transfer-Encoding ist nur chunked erlaubt, genau einmal."
+    } else {
+        return None;
+    };
+    Some(Refusal::new(Code::AnfrageUngueltig, message))
+}
+
+/// An answer on its way out: it gives its share of the memory back when the client has taken it.
+struct Outgoing {
+    body: Vec<u8>,
+    _held: Permit,
+}
+
+impl AsRef<[u8]> for Outgoing {
+    fn as_ref(&self) -> &[u8] {
+        &self.body
+    }
+}
+
+/// The answer as HTTP, the last one of its connection or not.
+pub fn response(reply: Reply, id: Uuid, is_last: bool) -> Response<Full<Bytes>> {
+    let has_body = !reply.body.is_empty();
+    let body = match reply.held {
+        Some(held) => Bytes::from_owner(Outgoing { body: reply.body, _held: held }),
+        None => Bytes::from(reply.body),
+    };
+    let mut response = Response::new(Full::new(body));
+    *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    if has_body {
+        headers.insert("content-type", HeaderValue::from_static("application/json; charset=utf-8"));
+    }
+    headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
+    headers.insert("cache-control", HeaderValue::from_static("no-store"));
+    let mut insert = |name: HeaderName, value: &str| {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            headers.insert(name, value);
+        }
+    };
+    insert(HeaderName::from_static("x-request-id"), &id.to_string());
+    for (name, value) in reply.headers.iter().filter(|(name, _)| *name != "vary") {
+        insert(HeaderName::from_static(name), value);
+    }
+    // What an answer depends on is said in several places.
+    let vary = reply.headers.iter().filter(|(name, _)| *name == "vary").map(|(_, value)| value.as_str());
+    let vary = vary.collect::<Vec<_>>().join(", ");
+    if !vary.is_empty() {
+        insert(hyper::header::VARY, &vary);
+    }
+    if is_last {
+        insert(hyper::header::CONNECTION, "close");
+    }
+    response
+}
