@@ -14,9 +14,8 @@ create table aenderung (
   primary key (tenant_id, nr)
 ) strict, without rowid;
 
--- Tells this database from the one before a restore, in cursors.
+-- Tells this database from the one before a restore, in cursors; without a row there was no restore.
 create table aenderung_epoche (
   id     integer primary key check (id = 1),
   epoche integer not null
 ) strict;
-insert into aenderung_epoche (id, epoche) values (1, random());

@@ -1212,3 +1212,20 @@ CREATE TABLE artikel_lieferant (
   foreign key (tenant_id, kunde_id) references kunde (tenant_id, id),
   foreign key (tenant_id, artikel_id) references artikel (tenant_id, id)
 ) strict, without rowid;
+
+CREATE TABLE aenderung (
+  tenant_id integer not null references tenant (id),
+  nr        integer not null check (nr > 0),
+  art       text not null,                    -- kind of the record, and its table
+  id        blob not null,                    -- of the record
+  nummer    text,                             -- its number then
+  aktion    text not null,                    -- what happened, or the state that it came to
+  am        integer not null,                 -- milliseconds since 1970
+  version   integer,                          -- null: records of this kind have none
+  primary key (tenant_id, nr)
+) strict, without rowid;
+
+CREATE TABLE aenderung_epoche (
+  id     integer primary key check (id = 1),
+  epoche integer not null
+) strict;

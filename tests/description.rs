@@ -80,6 +80,7 @@ fn parameters_have_their_defaults_and_bounds() {
         ("/api/v1/chargen/verfuegbar", "limit", limit(200)),
         ("/api/v1/wiegungen", "limit", limit(100)),
         ("/api/v1/barverkaeufe", "limit", limit(500)),
+        ("/api/v1/aenderungen", "limit", limit(500)),
         ("/api/v1/kontrakte", "limit", json!({"type": "integer", "minimum": 0, "maximum": 5000})),
         ("/api/v1/barverkaeufe", "nur_verkaeufe", json!({"type": "boolean", "default": false})),
         ("/api/v1/chargen/{id}/herkunft", "tiefe", depth),
@@ -177,6 +178,10 @@ fn settled(value: &Value) -> Value {
         match digits.as_str() {
             "9999-99-99T99:99:99.999Z" | "9999-99-99" => "instant".to_owned(),
             _ if is_number => digits,
+            // A cursor: 24 bytes in Base64.
+            _ if text.len() == 32 && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c)) => {
+                "cursor".to_owned()
+            }
             _ if shape.len() == 12 && shape.chars().all(|c| c == 'x') => "key".to_owned(),
             _ => text.to_owned(),
         }

@@ -10,7 +10,7 @@ const NOT_BUILT: &[&str] = &[];
 /// Decisions of which a part is built, and what is missing. They have rows for what there is.
 const IN_PART: &[(&str, &str)] = &[
     ("D27", "users and the page; the log of changes by the command line is there"),
-    ("D28", "the change feed and bulk; reading in an invoice is there"),
+    ("D28", "bulk; the change feed and reading in an invoice are there"),
 ];
 
 /// Headings of the specification that today's routes touch.

@@ -167,12 +167,15 @@ pub fn newest(connection: &Connection, tenant: TenantId) -> Result<i64> {
 
 /// What tells this database from the one before a restore.
 pub fn epoch(tx: &Tx<'_>) -> Result<i64> {
-    tx.one("select epoche from aenderung_epoche where id = 1", &[], |row| row.get(0))
+    let epoch = tx.optional("select epoche from aenderung_epoche where id = 1", &[], |row| row.get(0))?;
+    Ok(epoch.unwrap_or(0))
 }
 
 /// Begins another epoch: the numbers that were given out since the copy was made say nothing of this database.
 pub fn begin_epoch(connection: &Connection) -> Result<()> {
-    connection.execute("update aenderung_epoche set epoche = random()", [])?;
+    let statement = "insert into aenderung_epoche (id, epoche) values (1, random())
+        on conflict (id) do update set epoche = excluded.epoche";
+    connection.execute(statement, [])?;
     Ok(())
 }
 

@@ -26,6 +26,7 @@ const TAGS: &[(&str, &str, &[&str])] = &[
     ("Produktion", "Produktionsaufträge", &["produktionsauftraege"]),
     ("Kasse", "Bonzeilen der Kassen", &["barverkaeufe"]),
     ("Waage", "Wiegungen", &["wiegungen"]),
+    ("Änderungen", "Alles, was sich ändert, an einer Stelle", &["aenderungen"]),
     (
         "Nachschlagen",
         "Länder, Steuersätze und die Beschreibung selbst",
