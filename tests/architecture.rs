@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use partnerd::db::feed::Art;
+use partnerd::db::followed::Art;
 use partnerd::db::migrate::fresh_schema;
 use partnerd::rules::choice::Choice;
 use partnerd::rules::document::{BelegTyp, Lagerrolle, Seite};

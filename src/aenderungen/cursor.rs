@@ -5,7 +5,6 @@ use std::fmt::{Display, Formatter};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use crate::http::query::Query;
 use crate::rules::day::Instant;
 use crate::rules::error::{Checked, Code, Refusal};
 
@@ -44,19 +43,13 @@ pub struct Cursor {
 
 impl Cursor {
     /// Reads what an earlier answer gave.
-    pub fn read(text: &str) -> Checked<Cursor> {
-        let read = || {
-            let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
-            let bytes: [u8; 3 * NUMBER] = bytes.try_into().ok()?;
-            let (numbers, _) = bytes.as_chunks::<NUMBER>();
-            let [epoch, nr, am] = *numbers else { return None };
-            let [epoch, nr, am] = [epoch, nr, am].map(i64::from_be_bytes);
-            let position = Position { nr, am: Instant::from_millis(am) };
-            (nr >= 0).then_some(Cursor { epoch, position })
-        };
-        let message = "Das ist kein cursor dieses Dienstes. Bitte den cursor der letzten Antwort unverändert senden, \
-                       oder alles.";
-        read().ok_or_else(|| Query::refuse("seit", message))
+    pub fn read(text: &str) -> Option<Cursor> {
+        let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+        let bytes: [u8; 3 * NUMBER] = bytes.try_into().ok()?;
+        let (numbers, _) = bytes.as_chunks::<NUMBER>();
+        let [epoch, nr, am] = *numbers else { return None };
+        let [epoch, nr, am] = [epoch, nr, am].map(i64::from_be_bytes);
+        (nr >= 0).then_some(Cursor { epoch, position: Position { nr, am: Instant::from_millis(am) } })
     }
 
     /// The position, where all that came after it is still there.

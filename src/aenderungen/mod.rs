@@ -1,6 +1,6 @@
 //! The feed of changes (D28): one place to learn of every change of the records of a company, in the order of commits.
 //!
-//! What is written stands in [`crate::db::feed`]; here are the route, the cursor that clients hand back, and the proof.
+//! What is written stands in [`crate::db::followed`]; here are the route, the cursor that clients hand back, and the proof.
 
 mod checks;
 mod cursor;
@@ -9,7 +9,8 @@ pub mod sweep;
 
 pub use checks::CHECKS;
 
-use crate::db::feed::{self, Art, Entry};
+use crate::db::feed::{self, Entry};
+use crate::db::followed::Art;
 use crate::db::tx::Tx;
 use crate::failure::Result;
 use crate::http::call::Call;
@@ -71,14 +72,21 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Followed> {
     let from = match call.resumed.or(call.query.text("seit")) {
         None => ends.map_or(Position::START, |[_, last]| last),
         Some("alles") => ends.map_or(Position::START, |[first, _]| first.before()),
-        Some(text) => Cursor::read(text)?.position(epoch, ends)?,
+        Some(text) => Cursor::read(text).ok_or_else(no_cursor)?.position(epoch, ends)?,
     };
     let found = look(tx, from, &arten, limit)?;
     let cursor = Cursor { epoch, position: found.come_to }.to_string();
     let waits = seconds > 0 && found.data.is_empty() && found.looked_at < PASSED_OVER && !arten.is_empty();
-    let wait = (waits && limit > 0).then(|| Wait { seconds, cursor: cursor.clone() });
+    let wait =
+        (waits && limit > 0).then(|| Wait { seconds, cursor: cursor.clone(), newest: found.come_to.nr });
     let reply = Reply::ok(&Aenderungen { data: found.data, cursor })?.with_cut_limit(cut);
     Ok(Followed { reply, wait })
+}
+
+fn no_cursor() -> Box<Refusal> {
+    let message = "Das ist kein cursor dieses Dienstes. Bitte den cursor der letzten Antwort unverändert senden, \
+                   oder alles.";
+    Query::refuse("seit", message)
 }
 
 /// What was found behind a position.

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::db::feed::{Aktion, Art, Entry};
+use crate::db::feed::Entry;
+use crate::db::followed::{Aktion, Art};
 use crate::rules::day::Instant;
 
 /// One change of one record.

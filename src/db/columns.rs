@@ -2,7 +2,7 @@
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 
-use super::feed::{Aktion, Art};
+use super::followed::{Aktion, Art};
 use crate::erechnung::Profil;
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};

@@ -12,6 +12,7 @@ pub mod error;
 pub mod evidence;
 pub mod feed;
 pub mod files;
+pub mod followed;
 pub mod list;
 pub mod lock;
 pub mod logging;

@@ -15,7 +15,7 @@ use uuid::{ContextV7, Timestamp, Uuid};
 
 use super::TenantId;
 use super::cache::Cache;
-use super::feed::{self, Written};
+use super::followed::{self, Written};
 use crate::failure::{Failure, Result};
 use crate::rules::day::{Day, Instant};
 
@@ -200,7 +200,7 @@ impl<'c> WriteTx<'c> {
     ) -> Result<T> {
         let tx = WriteTx { tx, key_id, written: RefCell::default() };
         let done = work(&tx)?;
-        feed::add(&tx, &tx.written.take())?;
+        followed::add(tx.connection, tx.tenant, tx.now, &tx.written.take())?;
         Ok(done)
     }
 

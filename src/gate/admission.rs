@@ -36,6 +36,8 @@ pub enum Admission {
     Body(BodyLimit),
     /// The writer has to do the rest.
     Write(PreparedWrite),
+    /// Each item of its body is a request to the route with this path.
+    Each(&'static str),
     /// There is nothing to answer yet: it waits for a change.
     Wait(Wait),
 }
@@ -56,6 +58,7 @@ type ReadBody = fn(&Call<'_>) -> Result<Write>;
 enum Admitted<'r> {
     Reply(Reply),
     Followed(Followed),
+    Each(&'static str),
     Heavy,
     Body(BodyLimit),
     ToWrite(Call<'r>, ReadBody),
@@ -137,12 +140,18 @@ impl Gate {
             self.shares.has_read(&caller.key_id, looks, now);
             admitted
         })?;
+        self.go_on(passed, trail, lane)
+    }
+
+    /// What comes next for a request that passed.
+    fn go_on(&self, passed: Admitted<'_>, trail: &Trail, lane: Lane) -> Result<Admission> {
         match passed {
             Admitted::Reply(reply) => Ok(Admission::Reply(reply)),
             Admitted::Followed(Followed { wait: Some(wait), .. }) if !trail.must_answer() => {
                 Ok(Admission::Wait(wait))
             }
             Admitted::Followed(followed) => Ok(Admission::Reply(followed.reply)),
+            Admitted::Each(single) => Ok(Admission::Each(single)),
             Admitted::Heavy => Ok(Admission::Heavy),
             Admitted::Body(limit) => Ok(Admission::Body(limit)),
             Admitted::ToWrite(call, read_body) => self.prepare_write(call, read_body, trail, lane),
@@ -173,13 +182,19 @@ impl Gate {
                 let Followed { reply, wait } = run(&call, tx)?;
                 Ok(Admitted::Followed(Followed { reply: reply.with_notes(&call.notes), wait }))
             }
-            Run::Write(_) if matches!(call.request.body, Body::Awaited) => Ok(Admitted::Body(route.body)),
+            Run::Write(_) | Run::Each(_) if matches!(call.request.body, Body::Awaited) => {
+                Ok(Admitted::Body(route.body))
+            }
+            Run::Each(single) => Ok(Admitted::Each(single)),
             Run::Write(read_body) => Ok(Admitted::ToWrite(call, read_body)),
         }
     }
 
     /// Checks the body of a request that passed every check before it.
     pub(super) fn admit_body(&self, request: &Request, trail: &mut Trail) -> Admission {
+        if let Some(Run::Each(single)) = trail.route.map(|at| self.router.route(at).run) {
+            return Admission::Each(single);
+        }
         let prepared = catch_unwind(AssertUnwindSafe(|| {
             let (call, read_body) = self.call_of(request, trail)?;
             self.prepare_write(call, read_body, trail, Lane::Fast)
@@ -189,7 +204,7 @@ impl Gate {
     }
 
     /// A route that the configuration names takes ten requests a minute from one address.
-    fn check_critical_route(&self, found: Option<usize>, trail: &mut Trail) -> Result<()> {
+    pub(super) fn check_critical_route(&self, found: Option<usize>, trail: &mut Trail) -> Result<()> {
         let Some(at) = found.filter(|at| self.critical[*at] && !trail.counted_for_address) else {
             return Ok(());
         };
@@ -271,7 +286,7 @@ impl Gate {
         match route.run {
             Run::Open(run) => run(&call).map(Some),
             Run::Status(run) => run(&call, self).map(Some),
-            Run::Read(_) | Run::Follow(_) | Run::Write(_) => Ok(None),
+            Run::Read(_) | Run::Follow(_) | Run::Write(_) | Run::Each(_) => Ok(None),
         }
     }
 

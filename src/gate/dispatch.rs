@@ -11,21 +11,21 @@ use uuid::Uuid;
 use super::admission::{Admission, PreparedWrite};
 use super::completion::Trail;
 use super::key::PresentedKey;
+use super::stapel::{Plan, Stapel};
 use super::{Gate, address};
 use crate::db::batch::{Batch, Ended, Job};
 use crate::db::readers::Lane;
 use crate::db::tx::WriteTx;
 use crate::failure::{Failure, Result};
-use crate::http::answering::{Answering, BodyWanted, Next, Work};
+use crate::http::answering::{Answering, BodyWanted, Next, Waiting, Work};
 use crate::http::error;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::http::route::{BodyLimit, Wait};
-use crate::http::waiting::Waiting;
 use crate::rules::error::{Code, Refusal};
 
 /// A body above this size is parsed on a thread that serves no sockets, in bytes.
-const LARGE_BODY: usize = 64 << 10;
+pub const LARGE_BODY: usize = 64 << 10;
 
 /// What a small body of a heavy route counts for in the share of its key, in bytes: it may be a file that is packed.
 const HEAVY_BODY: usize = 1 << 20;
@@ -71,6 +71,7 @@ impl Gate {
             }
             Admission::Body(limit) => self.wait_for_body(limit, request, trail),
             Admission::Wait(wait) => self.wait_for_change(wait, request, trail),
+            Admission::Each(single) => self.to_each(single, request, trail),
         }
     }
 
@@ -115,6 +116,17 @@ impl Gate {
             let admission = self.admit(&request, &mut trail, Lane::Fast);
             self.dispatch(admission, request, trail)
         }))
+    }
+
+    /// Begins with the items of a bulk request.
+    fn to_each(self: Arc<Gate>, single: &str, request: Request, mut trail: Trail) -> Next {
+        match Plan::read(&self, &request, single) {
+            Ok(plan) => Stapel::new(self, request, trail, plan).go_on(),
+            Err(failure) => {
+                let admission = self.refuse(failure, &request, &mut trail);
+                self.dispatch(admission, request, trail)
+            }
+        }
     }
 
     /// Leaves the dispatch to a thread of the sockets: it takes locks that every request takes, and a thread of low
@@ -174,7 +186,11 @@ impl Gate {
     fn to_writer(self: Arc<Gate>, request: Request, trail: Trail, write: PreparedWrite) -> Next {
         let (tell, told) = oneshot::channel();
         let writer = self.writer.clone();
-        writer.submit(Box::new(QueuedWrite { gate: self, request, trail, write, done: None, tell }));
+        writer.submit(Box::new(QueuedWrite {
+            gate: self,
+            carried: Carried::new(request, trail, write),
+            tell,
+        }));
         Next::Later(told)
     }
 }
@@ -203,53 +219,81 @@ impl PreparedWrite {
     }
 }
 
-/// A request on its way through the writer. The audit row of what is kept is part of it.
-struct QueuedWrite {
-    gate: Arc<Gate>,
+/// A request that the writer carries out. The audit row of what is kept is part of it.
+pub struct Carried {
     request: Request,
     trail: Trail,
     write: PreparedWrite,
     done: Option<Result<Reply>>,
+}
+
+impl Carried {
+    /// One that is still to be carried out.
+    pub fn new(request: Request, trail: Trail, write: PreparedWrite) -> Carried {
+        Carried { request, trail, write, done: None }
+    }
+
+    /// Bytes that it brings along.
+    pub fn bytes(&self) -> usize {
+        self.request.body.len()
+    }
+
+    /// Carries it out within a batch.
+    pub fn run(&mut self, gate: &Gate, batch: &Batch<'_>) {
+        let Some(caller) = &self.trail.caller else { return };
+        self.done = Some(batch.whole(caller.tenant, Some(&caller.key_id), |tx| {
+            let reply = self.write.run_or_replay(tx)?;
+            if gate.audited {
+                gate.audit_row(&self.request, &self.trail, &reply).insert(batch.connection())?;
+            }
+            Ok(reply)
+        }));
+    }
+
+    /// Its answer, when it is known how the batch ended.
+    pub fn finish(self, gate: &Gate, ended: Ended) -> Reply {
+        let Carried { request, trail, done, .. } = self;
+        match (done, ended) {
+            (Some(Ok(reply)), Ended::Committed) => {
+                trail.caller.iter().for_each(|caller| gate.waiters.ring(caller.tenant));
+                let reply = gate.reserve_anyway(reply, &trail);
+                gate.finish(&request, &trail, reply)
+            }
+            (Some(Err(failure)), Ended::Committed) => {
+                let reply = error::reply(&failure, request.id);
+                gate.finish_audited(&request, trail, reply)
+            }
+            (Some(Ok(_)), Ended::Unknown) => {
+                let reply = error::outcome_unknown(request.id);
+                gate.finish_audited(&request, trail, reply)
+            }
+            _ => {
+                let reply = error::unavailable(request.id);
+                gate.finish_audited(&request, trail, reply)
+            }
+        }
+    }
+}
+
+/// One request on its way through the writer.
+struct QueuedWrite {
+    gate: Arc<Gate>,
+    carried: Carried,
     /// A client that hung up gets no answer; what was done for it is kept all the same.
     tell: oneshot::Sender<Next>,
 }
 
 impl Job for QueuedWrite {
     fn bytes(&self) -> usize {
-        self.request.body.len()
+        self.carried.bytes()
     }
 
     fn run(&mut self, batch: &Batch<'_>) {
-        let Some(caller) = &self.trail.caller else { return };
-        self.done = Some(batch.whole(caller.tenant, Some(&caller.key_id), |tx| {
-            let reply = self.write.run_or_replay(tx)?;
-            if self.gate.audited {
-                self.gate.audit_row(&self.request, &self.trail, &reply).insert(batch.connection())?;
-            }
-            Ok(reply)
-        }));
+        self.carried.run(&self.gate, batch);
     }
 
     fn finish(self: Box<Self>, ended: Ended) {
-        let reply = match (self.done, ended) {
-            (Some(Ok(reply)), Ended::Committed) => {
-                self.trail.caller.iter().for_each(|caller| self.gate.waiters.ring(caller.tenant));
-                let reply = self.gate.reserve_anyway(reply, &self.trail);
-                self.gate.finish(&self.request, &self.trail, reply)
-            }
-            (Some(Err(failure)), Ended::Committed) => {
-                let reply = error::reply(&failure, self.request.id);
-                self.gate.finish_audited(&self.request, self.trail, reply)
-            }
-            (Some(Ok(_)), Ended::Unknown) => {
-                let reply = error::outcome_unknown(self.request.id);
-                self.gate.finish_audited(&self.request, self.trail, reply)
-            }
-            _ => {
-                let reply = error::unavailable(self.request.id);
-                self.gate.finish_audited(&self.request, self.trail, reply)
-            }
-        };
+        let reply = self.carried.finish(&self.gate, ended);
         drop(self.tell.send(Next::Done(reply)));
     }
 }

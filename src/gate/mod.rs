@@ -4,7 +4,7 @@
 //! place, or hands the request to the thread that verifies keys, to the slow lane or to the writer. `completion` is
 //! the last step of every request: its audit row, its line in the log, what the client is told of its limits.
 //!
-//! `waiters` are requests that wait for a change of their company. `key`, `quota`, `ip_limit`, `address` and `idempotency` are the checks themselves, `shares` what reads of a key may
+//! `stapel` is many requests in one. `waiters` are requests that wait for a change of their company. `key`, `quota`, `ip_limit`, `address` and `idempotency` are the checks themselves, `shares` what reads of a key may
 //! cost others, `cors` what browsers ask, `audit` the log of all requests, `metrics` the figures.
 
 mod address;
@@ -19,6 +19,7 @@ pub mod key;
 pub mod metrics;
 pub mod quota;
 mod shares;
+mod stapel;
 pub mod verifying;
 pub mod waiters;
 

@@ -58,8 +58,8 @@ impl Waiters {
         self.count.inc();
         let place = Place { count: self.count.clone(), _permit: permit };
         let mut bells = self.lock();
-        let bell =
-            bells.entry(caller.tenant).or_insert_with(|| Bell { rings: watch::Sender::default(), newest: 0 });
+        let new = || Bell { rings: watch::Sender::default(), newest: wait.newest };
+        let bell = bells.entry(caller.tenant).or_insert_with(new);
         let mut bell = bell.rings.subscribe();
         // What was committed between the look before and now did not ring here: it looks once more.
         bell.mark_changed();

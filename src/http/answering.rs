@@ -3,14 +3,13 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 use uuid::Uuid;
 
 use super::reply::Reply;
 use super::request::{Body, Request, incomplete};
-use super::waiting::Waiting;
 
 /// Who answers requests: the gate, seen from the socket.
 pub trait Answering: Send + Sync + 'static {
@@ -104,6 +103,43 @@ impl Drop for BodyWanted {
     fn drop(&mut self) {
         if let Some(go_on) = self.go_on.take() {
             drop(go_on(Body::Refused(incomplete())));
+        }
+    }
+}
+
+/// A request that found nothing yet and waits for it (D28). It holds neither a thread nor a connection to the database.
+pub struct Waiting {
+    /// Until when it waits.
+    pub until: Instant,
+    /// It does not look again earlier, however often the bell rings.
+    pub not_before: Instant,
+    /// Rings when there may be something.
+    pub bell: watch::Receiver<()>,
+    go_on: Option<Box<dyn FnOnce(bool) -> Next + Send>>,
+}
+
+impl Waiting {
+    /// `go_on` is called once: it looks again, and is told whether that is the last time.
+    pub fn new(
+        until: Instant,
+        not_before: Instant,
+        bell: watch::Receiver<()>,
+        go_on: impl FnOnce(bool) -> Next + Send + 'static,
+    ) -> Waiting {
+        Waiting { until, not_before, bell, go_on: Some(Box::new(go_on)) }
+    }
+
+    /// Looks again.
+    pub fn go_on(mut self, is_over: bool) -> Next {
+        self.go_on.take().map_or_else(|| Next::Later(oneshot::channel().1), |go_on| go_on(is_over))
+    }
+}
+
+impl Drop for Waiting {
+    /// The connection is gone: the request was counted, so it has its audit row.
+    fn drop(&mut self) {
+        if let Some(go_on) = self.go_on.take() {
+            drop(go_on(true));
         }
     }
 }

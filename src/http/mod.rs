@@ -25,5 +25,5 @@ pub mod sheet;
 mod socket;
 pub mod tls;
 pub mod upload;
-pub mod waiting;
+mod waiting;
 pub mod wire;

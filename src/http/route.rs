@@ -1,6 +1,7 @@
 //! A route is a row of data (wall 1): everything that must know the routes reads the table.
 
 use schemars::{JsonSchema, SchemaGenerator};
+use serde_json::{Map, Value};
 
 use super::call::Call;
 use super::param::Param;
@@ -71,6 +72,8 @@ pub struct Wait {
     pub seconds: u64,
     /// Where the next look begins.
     pub cursor: String,
+    /// The number of the newest change that this look saw.
+    pub newest: i64,
 }
 
 /// What a route runs.
@@ -84,6 +87,8 @@ pub enum Run {
     Read(fn(&Call<'_>, &Tx<'_>) -> Result<Reply>),
     /// The same, where a request that finds nothing may wait for it (D28): then it is run again.
     Follow(fn(&Call<'_>, &Tx<'_>) -> Result<Followed>),
+    /// Each item of the body is a request to the route with this path (D28).
+    Each(&'static str),
     /// First the body is read, in place; then the writer carries out what came of it.
     Write(fn(&Call<'_>) -> Result<Write>),
 }
@@ -131,6 +136,33 @@ impl Deprecation {
     pub fn shown_in(self, reply: Reply) -> Reply {
         reply.with("deprecation", format!("@{}", self.since)).with("sunset", self.sunset)
     }
+}
+
+/// The body of a bulk request, for the description.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "its shape is all that is wanted")]
+struct Stapel {
+    items: Vec<Map<String, Value>>,
+}
+
+/// Its answer.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "its shape is all that is wanted")]
+struct StapelAntwort {
+    data: Vec<StapelZeile>,
+    angelegt: usize,
+    abgelehnt: usize,
+}
+
+/// What a bulk request answers.
+const OF_MANY: &[Answer] = &[Answer::ok::<StapelAntwort>()];
+
+/// The answer to one item.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "its shape is all that is wanted")]
+struct StapelZeile {
+    status: u16,
+    antwort: Map<String, Value>,
 }
 
 /// A row of the table.
@@ -216,6 +248,17 @@ impl Route {
         run: fn(&Call<'_>) -> Result<Write>,
     ) -> Route {
         Route { summary, ..Route::new(method, pattern, Access::Scope(scope), Run::Write(run)) }
+    }
+
+    /// A route for many of what the route `single` takes one of.
+    pub const fn each(
+        pattern: &'static str,
+        scope: Scope,
+        summary: &'static str,
+        single: &'static str,
+    ) -> Route {
+        let route = Route::new(Method::Post, pattern, Access::Scope(scope), Run::Each(single));
+        Route { summary, ..route }.with_upload().takes::<Stapel>("Stapel", &["items"]).gives(OF_MANY)
     }
 
     /// A route without a key.

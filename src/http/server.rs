@@ -36,6 +36,7 @@ use super::plain;
 use super::reply::Reply;
 use super::request::{Body, Request, incomplete};
 use super::socket::Socket;
+use super::waiting::is_over;
 use crate::db::{Clock, log};
 use crate::rules::error::{Code, Refusal};
 
@@ -243,7 +244,7 @@ impl<A: Answering> Connection<A> {
                 Next::Heavy(pause, work) => Next::Later(off_sockets_after(pause, || work.run())),
                 Next::Wait(mut waiting) => {
                     let aside = self.place.aside();
-                    let is_over = waiting.is_over(socket, self.closing.clone()).await;
+                    let is_over = is_over(&mut waiting, socket, self.closing.clone()).await;
                     drop(aside);
                     self.guarded(id, || waiting.go_on(is_over))
                 }

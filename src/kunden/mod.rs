@@ -53,6 +53,7 @@ pub const ROUTES: &[Route] = &[
         .takes::<KundeChange>("KundeNeu", &["nachname_firma"])
         .gives(&[Answer::created::<KundeAngelegt>()])
         .refuses(&[NAMES, &[Code::KundennrBereitsVergeben]]),
+    Route::each("/api/v1/kunden/stapel", Scope::KundenWrite, "Viele Kunden anlegen", "/api/v1/kunden"),
     Route::get("/api/v1/kunden/{id}", READ, "Einen Kunden lesen", handlers::get)
         .gives(&[Answer::resource::<Kunde>()]),
     Route::write(Method::Put, "/api/v1/kunden/{id}", Scope::KundenWrite, "Kunden ändern", handlers::change)

@@ -52,6 +52,12 @@ pub const ROUTES: &[Route] = &[
     .takes::<NewWiegung>("WiegungNeu", &["waage_id", "gewicht_erst_kg", "partner_id"])
     .gives(&[Answer::created::<WiegungBestaetigung>()])
     .refuses(&[REFERENCES, &[Code::PartnerNichtGefunden, Code::ArtikelNichtGefunden]]),
+    Route::each(
+        "/api/v1/wiegungen/stapel",
+        Scope::WaageWrite,
+        "Viele Erstwiegungen anlegen",
+        "/api/v1/wiegungen",
+    ),
     Route::get("/api/v1/wiegungen/{id}", READ, "Eine Wiegung lesen", handlers::get)
         .gives(&[Answer::resource::<Wiegung>()]),
     Route::get("/api/v1/wiegungen/{id}/pdf", READ, "Wiegeschein als PDF", handlers::get_pdf)

@@ -45,6 +45,7 @@ mod produktion;
 mod regressions;
 mod seals;
 mod settings;
+mod stapel;
 mod steuersaetze;
 mod strangers;
 mod suche;

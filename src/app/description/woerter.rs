@@ -40,6 +40,15 @@ const WOERTER: &[(&str, &str)] = &[
     ),
     ("Aenderung.am", "Zeitpunkt der Änderung."),
     ("Aenderung.version", "Fassung, die daraus wurde; null: Datensätze dieser Art haben keine."),
+    ("Stapel.items", "Bis zu 200 Einträge, jeder wie der Inhalt der Adresse für einen."),
+    ("StapelAntwort.data", "Zu jedem Eintrag die Antwort, in derselben Reihenfolge."),
+    ("StapelAntwort.angelegt", "Einträge, die angelegt wurden; wiederholte zählen nicht."),
+    ("StapelAntwort.abgelehnt", "Einträge, die abgelehnt wurden."),
+    (
+        "StapelZeile.status",
+        "Status, den die Adresse für einen geantwortet hätte: 201, 200 bei einer Wiederholung, 4xx.",
+    ),
+    ("StapelZeile.antwort", "Was sie geantwortet hätte: die Bestätigung, oder der Fehler."),
     ("Aenderungen.data", "Änderungen, die älteste zuerst."),
     ("Aenderungen.cursor", "Wert für seit in der nächsten Anfrage, ohne eigene Bedeutung."),
     (
