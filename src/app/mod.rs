@@ -88,13 +88,12 @@ impl App {
         let route_ids = number_routes(&connection, &routes)?;
         let keys = Arc::new(Keys::new(mac_secret(&connection)?));
         let (journal, quota, take_in) = open_journal(database, &mut connection, secret.as_ref(), &clock)?;
-        let door = Arc::<Door>::default();
+        let (door, waiters) = (Arc::<Door>::default(), Waiters::default());
         let checkpoints = start_checkpoints(database, policy, &door)?;
         let writer =
             Writer::start(connection, checkpoints, Arc::clone(&clock), take_in).map_err(no_thread)?;
         let commits = Arc::clone(&writer.queue().watch().commits);
         let readers = Readers::open(database, threads() + HEAVY_THREADS, door, commits)?;
-        let waiters = Waiters::default();
         let gate = Arc::new(Gate {
             critical: routes.iter().map(|route| policy.critical_routes.contains(&route.name())).collect(),
             router: Router::new(routes.into_iter()),
@@ -117,8 +116,7 @@ impl App {
             audited: !policy.without_audit,
             clock: Arc::clone(&clock),
         });
-        let nightly = policy.nightly.clone();
-        let schedule = Schedule::new(gate.writer.clone(), database, nightly, Arc::clone(&clock));
+        let schedule = Schedule::new(writer.queue(), database, policy.nightly.clone(), Arc::clone(&clock));
         let midnight = Midnight::start(Arc::clone(&gate), schedule).map_err(no_thread)?;
         Ok(App { gate, writer, midnight, clock, _lock: lock })
     }

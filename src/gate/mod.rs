@@ -10,6 +10,7 @@
 mod address;
 mod admission;
 pub mod audit;
+mod carried;
 mod completion;
 mod cors;
 mod dispatch;

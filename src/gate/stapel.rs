@@ -15,8 +15,8 @@ use uuid::Uuid;
 
 use super::Gate;
 use super::admission::Admission;
+use super::carried::Carried;
 use super::completion::Trail;
-use super::dispatch::{Carried, LARGE_BODY};
 use crate::db::batch::{Batch, Ended, Job};
 use crate::failure::{Failure, Result};
 use crate::http::answering::{Next, Work};
@@ -26,6 +26,9 @@ use crate::http::request::{Body, Request};
 use crate::http::route::Method;
 use crate::http::router::split;
 use crate::rules::error::{Checked, Code, Refusal};
+
+/// A body above this size is parsed on a thread that serves no sockets, in bytes.
+pub const LARGE_BODY: usize = 64 << 10;
 
 /// Items of one request at most (D28).
 const MAX_ITEMS: usize = 200;

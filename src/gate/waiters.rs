@@ -134,8 +134,9 @@ impl Drop for Place {
 }
 
 impl Waited {
-    /// The same before its next look.
-    pub fn again(self, is_over: bool) -> Waited {
+    /// The same before its next look: what rang so far is seen by it.
+    pub fn again(mut self, is_over: bool) -> Waited {
+        self.bell.mark_unchanged();
         Waited { is_over, ..self }
     }
 

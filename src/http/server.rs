@@ -235,8 +235,17 @@ impl<A: Answering> Connection<A> {
             body: if arriving.body.is_end_stream() { Body::from_bytes(Vec::new()) } else { Body::Awaited },
         };
         let service = Arc::clone(&self.serving.service);
-        let mut outcome = self.guarded(id, || service.answer(request));
-        let reply = loop {
+        let outcome = self.guarded(id, || service.answer(request));
+        let reply = self.settled(id, outcome, &mut arriving, socket).await;
+        let is_read = arriving.is_thrown_away(self.serving.limits.body).await;
+        let reply = compressed(reply, gzip).await;
+        self.place.has_answered();
+        response(reply, id, is_last || !is_read)
+    }
+
+    /// Does what has to be done first, until there is an answer.
+    async fn settled(&self, id: Uuid, mut outcome: Next, arriving: &mut Arriving, socket: &Socket) -> Reply {
+        loop {
             outcome = match outcome {
                 Next::Done(reply) => break reply,
                 Next::Later(receiver) => receiver.await.unwrap_or_else(|_| self.nobody(id)),
@@ -249,15 +258,11 @@ impl<A: Answering> Connection<A> {
                     self.guarded(id, || waiting.go_on(is_over))
                 }
                 Next::Body(wanted) => {
-                    let body = self.read(&mut arriving, wanted.limit, &wanted.key).await;
+                    let body = self.read(arriving, wanted.limit, &wanted.key).await;
                     self.guarded(id, || wanted.go_on(body))
                 }
             };
-        };
-        let is_read = arriving.is_thrown_away(self.serving.limits.body).await;
-        let reply = compressed(reply, gzip).await;
-        self.place.has_answered();
-        response(reply, id, is_last || !is_read)
+        }
     }
 
     /// A panic is a bug; the client gets an answer all the same.
