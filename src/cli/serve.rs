@@ -15,6 +15,7 @@ use super::terminal::{Outcome, Terminal, sentence};
 use crate::app::{self, App};
 use crate::config::Config;
 use crate::db::{log, system_clock};
+use crate::gate::waiters::PLACES;
 use crate::http::server::{Limits, stop_signal};
 use crate::http::tls::{acceptor, validity};
 use crate::rules::day::Day;
@@ -85,7 +86,8 @@ const OTHER_FILES: usize = 64;
 /// The limits, with no more connections than the system lets this process have: those that cannot be accepted would
 /// wait for ever, instead of one making room for another.
 pub fn fitting(limits: &Limits) -> Limits {
-    let files = open_files(limits.connections + OTHER_FILES);
+    // Those who wait for a change have connections beside these.
+    let files = open_files(limits.connections + PLACES + OTHER_FILES);
     let connections = limits.connections.min(files.saturating_sub(OTHER_FILES).max(1));
     if connections < limits.connections {
         log(&format!(

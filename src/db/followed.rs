@@ -77,6 +77,11 @@ impl Art {
 static STATEMENTS: LazyLock<Vec<String>> =
     LazyLock::new(|| Art::ALL.iter().map(|art| art.statement()).collect());
 
+/// Whether the records of a table are followed.
+pub fn is(table: &str) -> bool {
+    Art::parse(table).is_some()
+}
+
 /// A record that was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Written {

@@ -265,6 +265,7 @@ impl<'c> WriteTx<'c> {
         columns: impl Fn(&R, &mut dyn FnMut(Params<'_>) -> Result<()>) -> Result<()>,
     ) -> Result<()> {
         let mut statement = None;
+        let is_followed = followed::is(table);
         for row in rows {
             columns(row, &mut |columns| {
                 let statement = match &mut statement {
@@ -276,7 +277,7 @@ impl<'c> WriteTx<'c> {
                 };
                 bind_row(statement, self.tenant, columns)?;
                 statement.raw_execute()?;
-                if let Some(id) = id_among(columns) {
+                if is_followed && let Some(id) = id_among(columns) {
                     self.note(table, id, true);
                 }
                 Ok(())
