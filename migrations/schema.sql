@@ -17,7 +17,7 @@ CREATE TABLE nummernkreis (
 CREATE TABLE nachweis (
   nr         integer primary key,             -- from 1, without a gap
   tenant_id  integer not null,
-  art        text not null check (art in ('beleg', 'verlauf', 'pdf', 'anhang')),
+  art        text not null check (art in ('beleg', 'verlauf', 'pdf', 'anhang', 'kunde')),
   id         blob not null,                   -- of the document, of the PDF, of the attachment
   beleg_id   blob,                            -- the document of a PDF
   version    integer,                         -- the version of a document in its history
@@ -1229,3 +1229,19 @@ CREATE TABLE aenderung_epoche (
   id     integer primary key check (id = 1),
   epoche integer not null
 ) strict;
+
+CREATE TABLE kunde_verlauf (
+  tenant_id integer not null,
+  kunde_id  blob not null,
+  version   integer not null check (version > 1), -- the version that the change made
+  am        integer not null,
+  key_id    text,                                 -- null: the command line
+  felder    text not null,                        -- JSON: a list of {feld, alt, neu}
+  sha256    blob not null check (length(sha256) = 32), -- of felder
+  primary key (tenant_id, kunde_id, version),
+  foreign key (tenant_id, kunde_id) references kunde (tenant_id, id)
+) strict, without rowid;
+CREATE TRIGGER kunde_verlauf_nie_aendern before update on kunde_verlauf
+  begin select raise(abort, 'kunde_verlauf is append-only'); end;
+CREATE TRIGGER kunde_verlauf_nie_loeschen before delete on kunde_verlauf
+  begin select raise(abort, 'kunde_verlauf is append-only'); end;

@@ -382,6 +382,8 @@ const READS: &[(&str, &str, &str)] = &[
         "what was delivered is what \
       documents moved; belege asks kontrakte for it and stands below it",
     ),
+    ("kunden", "api_key", "who changed a partner is shown by the label of the key"),
+    ("kunden", "nachweis", "finds what has no evidence, in one statement"),
     ("produktion", "artikel charge", NAMES),
     ("produktion", "nummernkreis", NUMBERS),
     ("waage", "artikel charge kunde", NAMES),

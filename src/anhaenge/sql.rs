@@ -8,7 +8,7 @@ use crate::db::evidence::{self, Digest, Subject};
 use crate::db::list::{Filter, ListSql, Page};
 use crate::db::record::Part;
 use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::listing::Listing;
 use crate::rules::bytes::base64;
 
@@ -103,9 +103,7 @@ pub fn digest(tx: &Tx<'_>, subject: Subject) -> Result<Option<Digest>> {
 
 /// Takes an attachment into the chain of evidence that was just written.
 pub fn keep(tx: &WriteTx<'_>, subject: Subject) -> Result<()> {
-    let digest = digest(tx, subject)?;
-    let digest = digest.ok_or_else(|| Failure::Broken(format!("{subject} was not written")))?;
-    evidence::add(tx, subject, digest)
+    evidence::keep(tx, subject, digest(tx, subject)?)
 }
 
 /// What has no evidence.

@@ -114,7 +114,7 @@ const SEALS: &str = "log and documents are sealed with the secret of this machin
 
 /// Whether what was stored whole is what its sha256 says.
 fn contents(connection: &Connection, clock: &Clock, began: impl Fn(&str)) -> Result<Vec<Line>> {
-    let files = "archived PDFs and attachments have the content that their sha256 names";
+    let files = "archived PDFs, attachments and the history of partners are what their sha256 names";
     began(files);
     let files = Line::found(files, altered_content(connection, clock)?);
     let erechnungen = "e-invoices are the bytes that their sha256 names";
@@ -132,16 +132,14 @@ fn altered_erechnung(connection: &Connection, clock: &Clock) -> Result<Option<St
     Ok(None)
 }
 
-/// The first PDF or attachment whose content is not what its sha256 says.
+/// The first PDF, attachment or change of a partner whose content is not what its sha256 says.
 fn altered_content(connection: &Connection, clock: &Clock) -> Result<Option<String>> {
     for tenant in tenants::list(connection)? {
         let tx = Tx::new(connection, tenant.id, clock());
-        let altered = match belege::altered_pdf(&tx)? {
-            Some(pdf) => Some(pdf),
-            None => anhaenge::altered_content(&tx)?,
-        };
-        if let Some(subject) = altered {
-            return Ok(Some(format!("the content of {subject} was altered")));
+        for altered in [belege::altered_pdf, anhaenge::altered_content, kunden::altered_content] {
+            if let Some(subject) = altered(&tx)? {
+                return Ok(Some(format!("the content of {subject} was altered")));
+            }
         }
     }
     Ok(None)

@@ -10,7 +10,7 @@ use crate::db::tx::{Tx, WriteTx};
 use crate::db::{Clock, log};
 use crate::failure::Result;
 use crate::gate::audit::{self, Sealed};
-use crate::{anhaenge, belege, tenants};
+use crate::{anhaenge, belege, kunden, tenants};
 
 /// Makes a connection seal with the secret beside its database, and begins where that secret has sealed nothing yet.
 /// Without a secret that can be read or made it goes on unsealed, and the log says so. No server may run.
@@ -158,6 +158,7 @@ pub fn broken_evidence(connection: &Connection, is_sealed: bool, clock: &Clock) 
         let tx = Tx::new(connection, tenant, now);
         match subject {
             Subject::Attachment(_) => anhaenge::digest(&tx, subject),
+            Subject::Partner(..) => kunden::digest(&tx, subject),
             _ => belege::digest(&tx, subject),
         }
     })?;
@@ -167,8 +168,11 @@ pub fn broken_evidence(connection: &Connection, is_sealed: bool, clock: &Clock) 
     }
     for tenant in tenants::list(connection)? {
         let tx = Tx::new(connection, tenant.id, now);
-        let inserted =
-            belege::without_evidence(&tx)?.into_iter().chain(anhaenge::without_evidence(&tx)?).next();
+        let inserted = belege::without_evidence(&tx)?
+            .into_iter()
+            .chain(anhaenge::without_evidence(&tx)?)
+            .chain(kunden::without_evidence(&tx)?)
+            .next();
         if let Some(subject) = inserted {
             return Ok(Some(format!("{subject} was inserted")));
         }

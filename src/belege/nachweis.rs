@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use crate::db::evidence::{self, Digest, Subject};
 use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 
 /// The columns are part of the chain: a further one is a further form of its rows.
 const DOCUMENT: &str = "select kette_nr, pruefsumme from beleg
@@ -27,15 +27,13 @@ pub fn digest(tx: &Tx<'_>, subject: Subject) -> Result<Option<Digest>> {
             evidence::digest(tx, VERSION, named_params! {":id": id, ":version": version})
         }
         Subject::Pdf(beleg, id) => evidence::digest(tx, PDF, named_params! {":beleg": beleg, ":id": id}),
-        Subject::Attachment(_) => Ok(None),
+        Subject::Attachment(_) | Subject::Partner(..) => Ok(None),
     }
 }
 
 /// Takes a record into the chain that was just written.
 pub fn keep(tx: &WriteTx<'_>, subject: Subject) -> Result<()> {
-    let digest = digest(tx, subject)?;
-    let digest = digest.ok_or_else(|| Failure::Broken(format!("{subject} was not written")))?;
-    evidence::add(tx, subject, digest)
+    evidence::keep(tx, subject, digest(tx, subject)?)
 }
 
 /// What has no evidence.

@@ -30,6 +30,8 @@ pub enum Subject {
     Pdf(Uuid, Uuid),
     /// An attachment.
     Attachment(Uuid),
+    /// A version in the history of a partner.
+    Partner(Uuid, i64),
 }
 
 impl Subject {
@@ -40,6 +42,7 @@ impl Subject {
             Subject::Version(id, version) => ("verlauf", id, None, Some(version)),
             Subject::Pdf(beleg, id) => ("pdf", id, Some(beleg), None),
             Subject::Attachment(id) => ("anhang", id, None, None),
+            Subject::Partner(id, version) => ("kunde", id, None, Some(version)),
         }
     }
 
@@ -49,6 +52,7 @@ impl Subject {
             ("verlauf", None, Some(version)) => Some(Subject::Version(id, version)),
             ("pdf", Some(beleg), None) => Some(Subject::Pdf(beleg, id)),
             ("anhang", None, None) => Some(Subject::Attachment(id)),
+            ("kunde", None, Some(version)) => Some(Subject::Partner(id, version)),
             _ => None,
         }
     }
@@ -61,6 +65,7 @@ impl std::fmt::Display for Subject {
             Subject::Version(id, version) => write!(f, "version {version} of document {id}"),
             Subject::Pdf(beleg, id) => write!(f, "PDF {id} of document {beleg}"),
             Subject::Attachment(id) => write!(f, "attachment {id}"),
+            Subject::Partner(id, version) => write!(f, "version {version} of partner {id}"),
         }
     }
 }
@@ -81,8 +86,14 @@ const HEAD: &str = "select letzte_nr, pruefsumme,
       mac is siegel('nachweis_kopf', letzte_nr, pruefsumme, mac_ab_nr)
     from nachweis_kopf where id = 1";
 
+/// Takes a record into the chain that was just written, with what it holds.
+pub fn keep(tx: &WriteTx<'_>, subject: Subject, digest: Option<Digest>) -> Result<()> {
+    let digest = digest.ok_or_else(|| Failure::Broken(format!("{subject} was not written")))?;
+    add(tx, subject, digest)
+}
+
 /// Adds a record at the end of the chain.
-pub fn add(tx: &WriteTx<'_>, subject: Subject, sha256: Digest) -> Result<()> {
+fn add(tx: &WriteTx<'_>, subject: Subject, sha256: Digest) -> Result<()> {
     let head: Option<(i64, Digest, bool)> =
         tx.optional(HEAD, &[], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let (last, before, holds) =

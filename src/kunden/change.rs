@@ -1,7 +1,7 @@
 //! How a partner comes to be and how it changes.
 
 use super::model::{Kunde, KundeChange, PartnerTypen};
-use super::sql;
+use super::{sql, verlauf};
 use crate::db::tx::WriteTx;
 use crate::failure::{Failure, Result};
 use crate::rules::change::Change;
@@ -78,10 +78,15 @@ fn blank(tx: &WriteTx<'_>) -> Kunde {
 
 /// Changes the fields that were sent; null clears (specification, PUT /kunden/{id}; D18).
 pub fn change(tx: &WriteTx<'_>, old: Kunde, change: KundeChange, hints: &mut Hints) -> Result<Kunde> {
-    let version = old.version + 1;
-    let changed = apply(tx, old, change, hints)?;
-    let changed = Kunde { version, updated_at: tx.now(), ..changed };
+    let changed = apply(tx, old.clone(), change, hints)?;
+    store(tx, &old, changed)
+}
+
+/// Stores a changed partner, and what changed.
+pub fn store(tx: &WriteTx<'_>, old: &Kunde, changed: Kunde) -> Result<Kunde> {
+    let changed = Kunde { version: old.version + 1, updated_at: tx.now(), ..changed };
     sql::update(tx, &changed)?;
+    verlauf::write(tx, old, &changed)?;
     Ok(changed)
 }
 

@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::model::{Kunde, KundeAngelegt, KundeChange, KundeGeaendert};
-use super::{change, sql};
+use super::{change, sql, verlauf};
 use crate::anhaenge::{self, Besitzer, NewAnhang, Upload};
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
@@ -65,6 +65,15 @@ pub fn change(call: &Call<'_>) -> Result<Write> {
         let kunde = change::change(tx, old, change.clone(), &mut hinweise)?;
         Ok(Reply::ok(&KundeGeaendert { kunde, hinweise })?.about(id))
     }))
+}
+
+/// GET /kunden/{id}/verlauf
+pub fn get_verlauf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let (page, cut) = call.query.page()?;
+    let kunde = found(tx, call.id(WHAT)?)?;
+    let listing = verlauf::list(tx, kunde.id, page)?;
+    let cut = listing.cut.or(cut);
+    Ok(Reply::list(listing, cut).about(kunde.id))
 }
 
 /// POST /kunden/{id}/dokumente

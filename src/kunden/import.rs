@@ -1,6 +1,6 @@
 //! Partners as an import brings them (D22).
 
-use super::change::{apply, create, name_missing};
+use super::change::{apply, create, name_missing, store};
 use super::model::{Kunde, KundeChange};
 use super::sql;
 use crate::db::tx::WriteTx;
@@ -35,7 +35,7 @@ pub fn kunde(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upsert
     if after == old {
         return Ok(Upserted::Unchanged);
     }
-    sql::update(tx, &Kunde { version: old.version + 1, updated_at: tx.now(), ..after })?;
+    store(tx, &old, after)?;
     Ok(Upserted::Changed)
 }
 

@@ -8,11 +8,13 @@ mod import;
 mod model;
 mod sql;
 mod suche;
+mod verlauf;
 
 pub use bezug::{contradiction, find_by_verweis, missing, named};
 pub use checks::CHECKS;
 pub use model::{Kunde, KundenId};
 pub use sql::{Merkmal, find, find_by_kundennr, must_have_number, with};
+pub use verlauf::{altered_content, digest, without_evidence};
 
 use crate::anhaenge::{Anhang, AnhangAngelegt, NewAnhang};
 use crate::http::param::Param;
@@ -21,7 +23,7 @@ use crate::http::shape::Answer;
 use crate::import::Import;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
-use model::{KundeAngelegt, KundeChange, KundeGeaendert};
+use model::{KundeAngelegt, KundeChange, KundeGeaendert, KundeVerlaufseintrag};
 
 const READ: Access = Access::Scope(Scope::KundenRead);
 
@@ -61,6 +63,14 @@ pub const ROUTES: &[Route] = &[
         .with_if_match()
         .gives(&[Answer::ok::<KundeGeaendert>()])
         .refuses(&[NAMES]),
+    Route::get(
+        "/api/v1/kunden/{id}/verlauf",
+        READ,
+        "Wer an einem Kunden was geändert hat",
+        handlers::get_verlauf,
+    )
+    .with_query(&[Param::limit(None), Param::OFFSET])
+    .gives(&[Answer::list::<KundeVerlaufseintrag>()]),
     Route::write(
         Method::Post,
         "/api/v1/kunden/{id}/dokumente",

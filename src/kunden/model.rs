@@ -1,8 +1,8 @@
 //! Partners as they go over the wire.
 
-use schemars::JsonSchema;
-use schemars::json_schema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
+use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use crate::db::record::record;
@@ -229,4 +229,34 @@ pub struct KundeGeaendert {
     #[serde(flatten)]
     pub kunde: Kunde,
     pub hinweise: Hints,
+}
+
+/// One entry of the history of a partner: what a change touched.
+#[derive(Debug, Serialize, JsonSchema)]
+#[allow(missing_docs)]
+pub struct KundeVerlaufseintrag {
+    /// The version that the change made.
+    pub version: i64,
+    pub am: Instant,
+    /// Null: the command line.
+    pub key_id: Option<String>,
+    /// The label of the key.
+    pub geaendert_von: String,
+    #[schemars(with = "Vec<GeaendertesFeld>")]
+    pub felder: Box<RawValue>,
+}
+
+/// A field of a partner before and after a change, as answers show it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[allow(missing_docs)]
+pub struct GeaendertesFeld {
+    pub feld: String,
+    #[schemars(schema_with = "anything")]
+    pub alt: Box<RawValue>,
+    #[schemars(schema_with = "anything")]
+    pub neu: Box<RawValue>,
+}
+
+fn anything(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({})
 }

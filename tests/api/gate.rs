@@ -27,6 +27,7 @@ const SCOPES: &[(&str, &str)] = &[
     ("POST /api/v1/belege/stapel", "belege:write"),
     ("POST /api/v1/wiegungen/stapel", "waage:write"),
     ("PUT /api/v1/kunden/{id}", "kunden:write"),
+    ("GET /api/v1/kunden/{id}/verlauf", "kunden:read"),
     ("POST /api/v1/kunden/{id}/dokumente", "dokumente:write"),
     ("GET /api/v1/kunden/{id}/dokumente", "kunden:read"),
     ("GET /api/v1/kunden/{id}/dokumente/{dok_id}", "kunden:read"),

@@ -31,6 +31,7 @@ mod json;
 mod kasse;
 mod kontrakte;
 mod kunden;
+mod kunden_verlauf;
 mod laender;
 mod lager;
 mod lanes;

@@ -35,6 +35,7 @@ fn day_of(mill: &Client, day: &str) {
     let kunde = mill.post("/api/v1/kunden", json!({"name": format!("Hof {day}")})).id();
     let file = json!({"dateiname": format!("{day}.txt"), "inhalt_base64": "SGFsbG8="});
     mill.post(&format!("/api/v1/kunden/{kunde}/dokumente"), file).is(201);
+    mill.put(&format!("/api/v1/kunden/{kunde}"), json!({"telefon": "0815"})).is(200);
     let items = json!([{"bezeichnung": "Fracht", "menge": 1, "ep_netto": "85.00", "mwst_satz": 19}]);
     let document = |typ: &str| {
         let body = json!({"beleg_typ": typ, "kunden_id": kunde, "items": items});
@@ -47,7 +48,6 @@ fn day_of(mill: &Client, day: &str) {
         mill.post(&format!("/api/v1/belege/{id}/abschliessen"), json!({})).is(200);
         mill.post(&format!("/api/v1/belege/{id}/pdf"), json!({"datei_base64": OTHER_PDF})).is(201);
     }
-    mill.get("/api/v1/kunden").is(200);
 }
 
 /// Rows of the log of each day of [`mill`].
@@ -322,6 +322,14 @@ fn attacks_on_documents() -> Vec<Attack> {
         ("a version of the history is inserted", "was inserted", true, sql(
             "insert into beleg_verlauf select tenant_id, beleg_id, 77, am, key_id, aktion, beleg from beleg_verlauf
                where rowid = 1",
+        )),
+        ("a change of a partner is altered", "the content of version 2 of partner", true,
+         sql("update kunde_verlauf set felder = replace(felder, '0815', '4711')")),
+        ("a change of a partner is said to be of another key", "version 2 of partner", true,
+         sql("update kunde_verlauf set key_id = 'x'")),
+        ("a change of a partner is deleted", "version 2 of partner", true, sql("delete from kunde_verlauf")),
+        ("a change of a partner is inserted", "was inserted", true, sql(
+            "insert into kunde_verlauf select tenant_id, kunde_id, 77, am, key_id, felder, sha256 from kunde_verlauf limit 1",
         )),
         ("an attachment is altered", "the content of attachment", true,
          sql("update anhang set inhalt = x'00' where rowid = 1")),

@@ -60,6 +60,7 @@ const NUMBERS: &[(&str, &str)] = &[
     ("/artikel/{id}/dokumente/{dok_id}", "dateiname"),
     ("/kunden", "kundennr"),
     ("/kunden/{id}", "kundennr"),
+    ("/kunden/{id}/verlauf", "version"),
     ("/kunden/{id}/dokumente", "dateiname"),
     ("/kunden/{id}/dokumente/{dok_id}", "dateiname"),
     ("/kontrakte", "kontrakt_nr"),

@@ -29,6 +29,7 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("chargen/verlauf.rs", TABLE),
     ("kontrakte/bezug.rs", ALONE),
     ("kunden/suche.rs", TABLE),
+    ("kunden/verlauf.rs", TABLE),
     ("steuersaetze/mod.rs", SMALL),
     ("tenants/firma.rs", TABLE),
     ("tenants/mod.rs", SMALL),

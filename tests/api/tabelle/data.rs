@@ -243,6 +243,8 @@ impl Company<'_> {
                 self.ids.insert(format!("{owner}/{file}"), id);
             }
         }
+        self.put("/kunden/<L-1>", "{'telefon':'1'}");
+        self.put("/kunden/<L-1>", "{'telefon':'2'}");
         self.learn();
         self.server.set_clock("2031-07-08T22:30:00Z");
         self.post("WS2", "/wiegungen", "{'waage_id':1,'gewicht_erst_kg':38000,'partner_id':'<L-2>'}");

@@ -127,7 +127,7 @@ const COUNTS: &str = "select (select count(*) from kunde) || ' ' || (select coun
     (select count(*) from beleg) || ' ' || (select count(*) from beleg_position) || ' ' ||
     (select count(*) from beleg_verlauf) || ' ' || (select count(*) from beleg_pdf) || ' ' ||
     (select count(*) from annahmeschein) || ' ' || (select count(*) from produktionsauftrag) || ' ' ||
-    (select count(*) from anhang) || ' ' || (select count(*) from lagerbewegung) || ' ' ||
+    (select count(*) from kunde_verlauf) || ' ' || (select count(*) from anhang) || ' ' || (select count(*) from lagerbewegung) || ' ' ||
     (select coalesce(sum(letzte), 0) from nummernkreis)";
 
 /// Makes the record that the body of a table is about, if it needs one.
