@@ -1245,3 +1245,32 @@ CREATE TRIGGER kunde_verlauf_nie_aendern before update on kunde_verlauf
   begin select raise(abort, 'kunde_verlauf is append-only'); end;
 CREATE TRIGGER kunde_verlauf_nie_loeschen before delete on kunde_verlauf
   begin select raise(abort, 'kunde_verlauf is append-only'); end;
+
+CREATE TABLE person (
+  id          integer primary key,
+  name        text not null collate nocase unique check (length(name) between 1 and 60),
+  rolle       text not null check (rolle in ('ansehen', 'verwalten')),
+  alle_firmen integer not null check (alle_firmen in (0, 1)),
+  aktiv       integer not null default 1 check (aktiv in (0, 1)),
+  hash        text,                       -- argon2id, PHC format; null: no password yet
+  angelegt_am integer not null
+) strict;
+
+CREATE TABLE person_firma (
+  person_id integer not null references person (id),
+  firma_id  integer not null references tenant (id),
+  primary key (person_id, firma_id)
+) strict, without rowid;
+
+CREATE TABLE person_link (
+  person_id integer primary key references person (id),
+  digest    blob not null unique check (length(digest) = 32),
+  bis       integer not null
+) strict;
+
+CREATE TABLE person_sitzung (
+  digest    blob primary key check (length(digest) = 32),
+  person_id integer not null references person (id),
+  bis       integer not null
+) strict, without rowid;
+CREATE INDEX person_sitzung_person on person_sitzung (person_id, bis);

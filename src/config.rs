@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::app::routes;
 use crate::db::logging::{Format, Verbosity};
-use crate::gate::{Nightly, Origins, Policy};
+use crate::gate::{Modus, Nightly, Origins, Policy, Zugang};
 use crate::http::route::Route;
 use crate::http::server::Limits;
 use crate::rules::choice::Choice;
@@ -121,6 +121,7 @@ fn policy(values: &Values) -> Result<Policy, String> {
         public_metrics: values.is_second("metrics", ["local", "public"])?,
         nightly: nightly(values)?,
         without_audit: false,
+        leitstand: leitstand(values)?,
         foreign_checkpoints: values.is_second("checkpoints", ["own", "litestream"])?,
         origins: Origins(values.list(
             "cors_origins",
@@ -128,6 +129,25 @@ fn policy(values: &Values) -> Result<Policy, String> {
             "origins such as https://shop.example or http://10.0.0.5:3000: scheme, host and port, no path, no *",
         )?),
     })
+}
+
+fn leitstand(values: &Values) -> Result<Zugang, String> {
+    let modus = values.parsed("leitstand", Modus::parse, &Modus::texts())?;
+    let tls = !values.text("tls_certificate").is_empty();
+    if modus == Modus::Netz && !tls && values.text("trusted_proxies").is_empty() {
+        return Err("leitstand = \"netz\" without TLS would send passwords readably through the network: set tls_certificate \
+                    and tls_key (`partnerd tls self-signed` makes them), or trusted_proxies where a proxy speaks TLS"
+            .to_owned());
+    }
+    let hosts =
+        values.list("hosts", host, "names of this machine such as muehle.local, without scheme and port")?;
+    Ok(Zugang { modus, hosts, tls })
+}
+
+/// A name of a machine, in lower case.
+fn host(text: &str) -> Option<String> {
+    let fits = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte));
+    fits.then(|| text.to_ascii_lowercase())
 }
 
 fn nightly(values: &Values) -> Result<Option<Nightly>, String> {

@@ -17,6 +17,7 @@
 //! | [`gate`] | what every request passes: keys, limits, scopes, the log of all requests |
 //! | [`import`] | files of data from the command line: CSV, JSON and spreadsheets, row by row |
 //! | [`steuersaetze`] … [`aenderungen`] | the slices: one folder for each noun of the specification |
+//! | [`leitstand`] | the page for the people of the firm: who may log in, and a file a page |
 //! | [`app`] | the whole: all routes, the description, midnight's work, check, backup and restore, the demo |
 //! | [`config`], [`cli`] | settings and commands |
 //!
@@ -96,6 +97,7 @@ pub mod annahmescheine;
 pub mod herkunft;
 
 pub mod aenderungen;
+pub mod leitstand;
 
 pub mod app;
 

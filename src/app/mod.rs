@@ -42,11 +42,13 @@ use crate::gate::metrics::Metrics;
 use crate::gate::quota::Quota;
 use crate::gate::verifying::Verifying;
 use crate::gate::waiters::Waiters;
-use crate::gate::{ANSWERS, ANSWERS_OF_STRANGERS, Gate, Policy};
+use crate::gate::{ANSWERS, ANSWERS_OF_STRANGERS, Gate, Modus, Policy, Zugang};
 use crate::http::budget::Budget;
 use crate::http::router::Router;
 use crate::http::server::{Limits, serve};
 use crate::import::ImportKind;
+use crate::leitstand::PAGES;
+use crate::leitstand::server::{Front, Leitstand};
 use crate::{
     annahmescheine, artikel, biozertifikate, chargen, kasse, kontrakte, kunden, produktion, steuersaetze,
     vertriebler,
@@ -72,6 +74,7 @@ pub fn imports() -> impl Iterator<Item = ImportKind> {
 pub struct App {
     /// What answers requests.
     pub gate: Arc<Gate>,
+    front: Arc<Front>,
     writer: Writer,
     midnight: Midnight,
     clock: Clock,
@@ -116,9 +119,9 @@ impl App {
             audited: !policy.without_audit,
             clock: Arc::clone(&clock),
         });
-        let schedule = Schedule::new(writer.queue(), database, policy.nightly.clone(), Arc::clone(&clock));
-        let midnight = Midnight::start(Arc::clone(&gate), schedule).map_err(no_thread)?;
-        Ok(App { gate, writer, midnight, clock, _lock: lock })
+        let front = front(&gate, &policy.leitstand)?;
+        let midnight = start_midnight(&gate, database, policy)?;
+        Ok(App { gate, front, writer, midnight, clock, _lock: lock })
     }
 
     /// Serves until `stop` is done.
@@ -129,7 +132,7 @@ impl App {
         tls: Option<TlsAcceptor>,
         stop: impl Future<Output = ()>,
     ) -> impl Future<Output = ()> {
-        serve(listener, Arc::clone(&self.gate), Arc::clone(&self.clock), limits, tls, stop)
+        serve(listener, Arc::clone(&self.front), Arc::clone(&self.clock), limits, tls, stop)
     }
 
     /// Finishes what is queued and closes the database. No request may run any more.
@@ -137,6 +140,20 @@ impl App {
         self.midnight.stop();
         self.writer.stop();
     }
+}
+
+/// The thread that does each night's work.
+fn start_midnight(gate: &Arc<Gate>, database: &Path, policy: &Policy) -> Result<Midnight> {
+    let (writer, clock) = (gate.writer.clone(), Arc::clone(&gate.clock));
+    let schedule = Schedule::new(writer, database, policy.nightly.clone(), clock);
+    Midnight::start(Arc::clone(gate), schedule).map_err(no_thread)
+}
+
+/// The gate, with the pages for people where they are wanted.
+fn front(gate: &Arc<Gate>, zugang: &Zugang) -> Result<Arc<Front>> {
+    let leitstand = || Leitstand::new(Arc::clone(gate), PAGES, description::meaning_of, zugang.clone());
+    let leitstand = (zugang.modus != Modus::Aus).then(leitstand).transpose()?;
+    Ok(Arc::new(Front { gate: Arc::clone(gate), leitstand: leitstand.map(Arc::new) }))
 }
 
 /// Opens or creates a database for the writer: it has this version, is sealed, and days that are over are ended.

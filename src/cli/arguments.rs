@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 #[cfg(windows)]
 use super::service;
-use super::{audit, backup, beleg, import, key, migrate, serve, tenant, tls};
+use super::{audit, backup, beleg, import, key, migrate, serve, tenant, tls, user};
 
 /// The partner interface of your company's data: JSON over HTTP from one file.
 #[derive(Parser)]
@@ -51,6 +51,12 @@ pub enum Command {
         after_help = "Examples:\n  partnerd key create --tenant \"Mühle Beispiel\" \\\n      --label shop --for shop --out shop.key\n  partnerd key list\n  partnerd key deactivate 3f2a9c01b4d7"
     )]
     Key(key::Command),
+    /// People who use the pages at /leitstand
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  partnerd user create Erika --role verwalten\n  partnerd user list\n  partnerd user link Erika"
+    )]
+    User(user::Command),
     /// Make documents final, or mark them as settled
     #[command(
         subcommand,

@@ -14,21 +14,22 @@ use crate::gate::audit::{Akteur, Row};
 
 /// Writes down what a command changed in a company; within the transaction that changes it.
 pub fn note(connection: &Connection, tenant: TenantId, command: &str, what: &str) -> Outcome {
-    insert(connection, Some(tenant), command, what)
+    note_of(connection, Some(tenant), command, what)
 }
 
 /// Writes down what a command made beside the database. What cannot be written down is said and does not undo it.
 pub fn note_made(database: &Path, terminal: &Terminal, command: &str, what: &str) {
-    let written = open_writer(database)
-        .map_err(sentence)
-        .and_then(|mut connection| in_transaction(&mut connection, |open| insert(open, None, command, what)));
+    let written = open_writer(database).map_err(sentence).and_then(|mut connection| {
+        in_transaction(&mut connection, |open| note_of(open, None, command, what))
+    });
     if let Err(complaint) = written {
         terminal
             .say(&format!("This could not be written into the log of {}: {complaint}", database.display()));
     }
 }
 
-fn insert(connection: &Connection, tenant: Option<TenantId>, command: &str, what: &str) -> Outcome {
+/// The same of a change that is no company's.
+pub fn note_of(connection: &Connection, tenant: Option<TenantId>, command: &str, what: &str) -> Outcome {
     let row = Row {
         am: now().millis(),
         request_id: Uuid::now_v7(),

@@ -27,6 +27,7 @@ mod systemd;
 mod tenant;
 mod terminal;
 mod tls;
+mod user;
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -96,6 +97,7 @@ fn carry_out(arguments: Arguments, config: &Config, terminal: &Terminal) -> Outc
         Command::Migrate(arguments) => migrate::run(&arguments, config, terminal),
         Command::Tenant(command) => tenant::run(command, config, terminal),
         Command::Key(command) => key::run(command, config, terminal),
+        Command::User(command) => user::run(command, config, terminal),
         Command::Beleg(command) => beleg::run(command, config, terminal),
         Command::Audit(command) => audit::run(command, config, terminal),
         Command::Import(arguments) => import::run(&arguments, config, terminal),

@@ -46,6 +46,16 @@ pub const SETTINGS: &[Setting] = &[
         summary: "Web pages whose scripts may call the interface, such as https://shop.example, separated by commas.",
     },
     Setting {
+        name: "leitstand",
+        default: "lokal",
+        summary: "Who may use the pages for people at /leitstand: lokal (this machine), netz (the network, with TLS) or aus (nobody).",
+    },
+    Setting {
+        name: "hosts",
+        default: "",
+        summary: "Names of this machine by which its pages for people are opened, such as muehle.local, separated by commas. Addresses and localhost need no entry.",
+    },
+    Setting {
         name: "backup_folder",
         default: "",
         summary: "Folder for a proved backup every day, best a subfolder of another disk; one for each database. Nothing: no backups by itself.",

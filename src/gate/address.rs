@@ -40,6 +40,14 @@ pub fn names_this_machine(headers: &HeaderMap) -> bool {
     name.eq_ignore_ascii_case("localhost") || parsed(host).is_some_and(is_loopback)
 }
 
+/// The name in the Host header of a request, in lower case and without a port; an IPv6 address stands in brackets.
+pub fn host_name(headers: &HeaderMap) -> Option<String> {
+    let host = headers.get("host")?.to_str().ok()?;
+    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|digit| digit.is_ascii_digit());
+    let name = host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(name, _)| name);
+    Some(name.to_ascii_lowercase())
+}
+
 /// What is taken for one client: an IPv4 address, or the /64 of an IPv6 one.
 pub fn neighbourhood(address: IpAddr) -> IpAddr {
     match address {

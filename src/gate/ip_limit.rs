@@ -21,6 +21,8 @@ const MAX_ADDRESSES: usize = 10_000;
 pub enum Limited {
     /// Requests without a valid key.
     WithoutKey,
+    /// Forms of the pages for people, before anybody is logged in.
+    LogIn,
     /// Requests of a route that the configuration names; its place in the table.
     Route(usize),
 }

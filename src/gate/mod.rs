@@ -7,15 +7,15 @@
 //! `stapel` is many requests in one. `waiters` are requests that wait for a change of their company. `key`, `quota`, `ip_limit`, `address` and `idempotency` are the checks themselves, `shares` what reads of a key may
 //! cost others, `cors` what browsers ask, `audit` the log of all requests, `metrics` the figures.
 
-mod address;
+pub mod address;
 mod admission;
 pub mod audit;
 mod carried;
-mod completion;
+pub mod completion;
 mod cors;
 mod dispatch;
 mod idempotency;
-mod ip_limit;
+pub mod ip_limit;
 pub mod key;
 pub mod metrics;
 pub mod quota;
@@ -24,6 +24,7 @@ mod stapel;
 pub mod verifying;
 pub mod waiters;
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,6 +32,7 @@ use std::time::Duration;
 use ipnet::IpNet;
 use rusqlite::Connection;
 
+use crate::choice;
 use crate::db::Clock;
 use crate::db::readers::{Lane, Readers};
 use crate::db::writer::WriterQueue;
@@ -108,8 +110,35 @@ pub struct Policy {
     pub nightly: Option<Nightly>,
     /// Another program moves the write-ahead log into the database (Litestream).
     pub foreign_checkpoints: bool,
+    /// From where the pages for people can be used (D27).
+    pub leitstand: Zugang,
     /// Nothing goes into the audit log. No setting says so: it is for measuring what the log costs.
     pub without_audit: bool,
+}
+
+/// What the configuration says of the pages for people (D27).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Zugang {
+    /// From where they can be used.
+    pub modus: Modus,
+    /// Names of this machine in the network, in lower case.
+    pub hosts: Vec<String>,
+    /// The server speaks TLS itself.
+    pub tls: bool,
+}
+
+choice! {
+    /// From where the pages for people can be used.
+    #[derive(Default)]
+    pub enum Modus {
+        /// From this machine alone.
+        #[default]
+        Lokal = "lokal",
+        /// From the network.
+        Netz = "netz",
+        /// From nowhere.
+        Aus = "aus",
+    }
 }
 
 /// When the server makes backups, and where.
@@ -133,6 +162,11 @@ pub const ANSWERS_OF_STRANGERS: usize = 8 << 20;
 const WRITER_SILENT_AT_MOST: Duration = Duration::from_secs(10);
 
 impl Gate {
+    /// Where a request comes from, as far as proxies of ours are believed.
+    pub fn address_of(&self, request: &Request) -> IpAddr {
+        address::client(request.peer, &request.headers, &self.proxies)
+    }
+
     /// Whether the service still works, whatever it answers: neither the writer nor a read has been at
     /// one piece of work for so long. It does not return while no read does.
     /// What [`ServiceStatus::ready`] calls not ready may pass by itself; what hangs does not.

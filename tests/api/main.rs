@@ -35,6 +35,7 @@ mod kunden_verlauf;
 mod laender;
 mod lager;
 mod lanes;
+mod leitstand;
 mod lenient;
 mod limits;
 mod lists;

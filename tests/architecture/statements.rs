@@ -30,6 +30,7 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("kontrakte/bezug.rs", ALONE),
     ("kunden/suche.rs", TABLE),
     ("kunden/verlauf.rs", TABLE),
+    ("leitstand/people.rs", "it holds all that is said of people, their links and their sessions"),
     ("steuersaetze/mod.rs", SMALL),
     ("tenants/firma.rs", TABLE),
     ("tenants/mod.rs", SMALL),

@@ -13,6 +13,11 @@ pub fn catalogue() -> String {
     format!("| Status | Code | Bedeutung |\n|---|---|---|\n{lines}")
 }
 
+/// What the text of a code means, in German.
+pub fn meaning_of(code: &str) -> &'static str {
+    Code::parse(code).map_or("", meaning)
+}
+
 /// What a code means, in German.
 pub fn meaning(code: Code) -> &'static str {
     match code {

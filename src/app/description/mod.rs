@@ -12,6 +12,8 @@ mod shapes;
 pub mod vorlagen;
 mod woerter;
 
+pub use fehler::meaning_of;
+
 use serde_json::{Map, Value, json};
 
 use crate::http::route::Route;

@@ -1,0 +1,178 @@
+//! `user`: the people who use the pages at /leitstand (D27).
+
+use clap::Subcommand;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use rusqlite::Connection;
+use serde::Serialize;
+use serde_json::json;
+
+use super::changes::note_of;
+use super::database::{find_tenant, in_transaction, now, open};
+use super::terminal::{Outcome, Terminal, sentence};
+use crate::config::Config;
+use crate::leitstand::people::{self, Person, Rolle};
+use crate::rules::choice::Choice;
+use crate::tenants;
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Add a person and print the link that sets the password
+    #[command(
+        after_help = "Examples:\n  partnerd user create Erika --role verwalten\n  partnerd user create Paul --tenant \"Mühle Beispiel\""
+    )]
+    Create {
+        /// The name to log in with
+        name: String,
+        /// ansehen: look at everything; verwalten: change it
+        #[arg(long, value_name = "ROLE", default_value = "ansehen", value_parser = roles())]
+        role: Rolle,
+        /// A company that the person sees; may be repeated; none: all
+        #[arg(long, value_name = "NAME")]
+        tenant: Vec<String>,
+    },
+    /// Show all people
+    #[command(after_help = "Examples:\n  partnerd user list")]
+    List,
+    /// Log a person out everywhere and let them in no more
+    #[command(after_help = "Examples:\n  partnerd user deactivate Erika")]
+    Deactivate {
+        /// The name to log in with
+        name: String,
+    },
+    /// Let a person in again
+    #[command(after_help = "Examples:\n  partnerd user activate Erika")]
+    Activate {
+        /// The name to log in with
+        name: String,
+    },
+    /// Print a new link that sets the password
+    #[command(after_help = "Examples:\n  partnerd user link Erika")]
+    Link {
+        /// The name to log in with
+        name: String,
+    },
+}
+
+fn roles() -> impl TypedValueParser<Value = Rolle> {
+    PossibleValuesParser::new(Rolle::ALL.iter().map(|role| role.as_str()))
+        .map(|text| Rolle::parse(&text).unwrap_or(Rolle::Ansehen))
+}
+
+/// Runs the command.
+pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
+    match command {
+        Command::Create { name, role, tenant } => create(&name, role, &tenant, config, terminal),
+        Command::List => list(config, terminal),
+        Command::Deactivate { name } => set_active(&name, false, config, terminal),
+        Command::Activate { name } => set_active(&name, true, config, terminal),
+        Command::Link { name } => link(&name, config, terminal),
+    }
+}
+
+fn create(name: &str, role: Rolle, companies: &[String], config: &Config, terminal: &Terminal) -> Outcome {
+    let mut connection = open(config)?;
+    let link = in_transaction(&mut connection, |connection| {
+        let ids: Result<Vec<_>, String> =
+            companies.iter().map(|company| Ok(find_tenant(connection, company)?.id)).collect();
+        let ids = ids?;
+        let seen = (!ids.is_empty()).then_some(ids.as_slice());
+        let id = people::create(connection, name, role, seen, now()).map_err(sentence)?;
+        let of = if companies.is_empty() { "all companies".to_owned() } else { companies.join(", ") };
+        let what = format!("user {id} {:?} created: {}, {of}", name.trim(), role.as_str());
+        note_of(connection, None, "user create", &what)?;
+        new_link(connection, id, config)
+    })?;
+    print_link(name, &link, terminal);
+    Ok(())
+}
+
+/// Where the server is reached from this machine, as far as the settings say.
+fn base(config: &Config) -> String {
+    let scheme = if config.tls.is_some() { "https" } else { "http" };
+    let ip = config.listen.ip();
+    let host = if ip.is_unspecified() { "localhost".to_owned() } else { ip.to_string() };
+    let host = if host.contains(':') { format!("[{host}]") } else { host };
+    format!("{scheme}://{host}:{}", config.listen.port())
+}
+
+fn new_link(connection: &Connection, id: i64, config: &Config) -> Result<String, String> {
+    let secret = people::secret().map_err(sentence)?;
+    people::store_link(connection, id, &secret, now()).map_err(sentence)?;
+    Ok(format!("{}/leitstand/passwort?link={secret}", base(config)))
+}
+
+fn print_link(name: &str, link: &str, terminal: &Terminal) {
+    terminal.result(link, &json!({"name": name, "link": link}));
+    terminal.say(&format!("With this link {name} sets a password, once and within an hour."));
+}
+
+/// A person as it is listed.
+#[derive(Serialize)]
+struct Line {
+    id: i64,
+    name: String,
+    role: &'static str,
+    companies: Option<Vec<String>>,
+    state: &'static str,
+}
+
+fn list(config: &Config, terminal: &Terminal) -> Outcome {
+    let connection = open(config)?;
+    let companies = tenants::list(&connection).map_err(sentence)?;
+    let line = |person: Person| Line {
+        state: match (person.aktiv, person.has_password) {
+            (false, _) => "deactivated",
+            (true, false) => "no password yet",
+            (true, true) => "active",
+        },
+        companies: person.firmen.as_ref().map(|_| {
+            let seen = companies.iter().filter(|company| person.sees(company.id));
+            seen.map(|company| company.name.clone()).collect()
+        }),
+        id: person.id,
+        role: person.rolle.as_str(),
+        name: person.name,
+    };
+    let people = people::list(&connection).map_err(sentence)?;
+    let lines: Vec<_> = people.into_iter().map(line).collect();
+    terminal.rows(&["name", "role", "companies", "state"], &lines, |line| {
+        let companies = line.companies.as_ref().map_or("all".to_owned(), |companies| companies.join(", "));
+        vec![line.name.clone(), line.role.to_owned(), companies, line.state.to_owned()]
+    })
+}
+
+fn find(connection: &Connection, name: &str) -> Result<Person, String> {
+    let found = people::find(connection, name).map_err(sentence)?;
+    found.ok_or_else(|| format!("there is no person {name}: `partnerd user list` names all"))
+}
+
+fn set_active(name: &str, active: bool, config: &Config, terminal: &Terminal) -> Outcome {
+    let mut connection = open(config)?;
+    let person = in_transaction(&mut connection, |connection| {
+        let person = find(connection, name)?;
+        if person.aktiv != active {
+            people::set_active(connection, person.id, active).map_err(sentence)?;
+            let verb = if active { "activate" } else { "deactivate" };
+            let what = format!("user {} {:?} {verb}d", person.id, person.name);
+            note_of(connection, None, &format!("user {verb}"), &what)?;
+        }
+        Ok(person)
+    })?;
+    terminal.result(&person.name, &json!({"name": person.name, "active": active}));
+    Ok(())
+}
+
+fn link(name: &str, config: &Config, terminal: &Terminal) -> Outcome {
+    let mut connection = open(config)?;
+    let link = in_transaction(&mut connection, |connection| {
+        let person = find(connection, name)?;
+        if !person.aktiv {
+            return Err(format!("{name} is deactivated: `partnerd user activate {name}` comes first"));
+        }
+        let what = format!("user {} {:?} link made", person.id, person.name);
+        note_of(connection, None, "user link", &what)?;
+        new_link(connection, person.id, config)
+    })?;
+    print_link(name, &link, terminal);
+    Ok(())
+}

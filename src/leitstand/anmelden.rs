@@ -1,0 +1,199 @@
+//! Logging in and out, setting a password with a link, the own account, the choice of the company.
+
+use maud::html;
+
+use super::frame;
+use super::page::{Ask, Done, Hashed, HouseChange, Seen};
+use super::parts::{facts, field, form, refusal};
+use super::passwords::{check, hash, verify};
+use super::people::{self, Person};
+use crate::failure::{Failure, Result};
+use crate::http::reply::Reply;
+use crate::rules::error::{Code, Refusal};
+
+/// GET /leitstand: the first page of the company, or the choice of one.
+pub fn start(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+    let to = match ask.firmen.as_slice() {
+        [only] => format!("/leitstand/f/{}", only.id),
+        _ => "/leitstand/firmen".to_owned(),
+    };
+    Ok(frame::guarded(Reply { status: 303, ..Reply::default() }.with("location", to)))
+}
+
+/// GET /leitstand/firmen
+pub fn firmen(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+    let body = html! {
+        @if ask.firmen.is_empty() {
+            p.empty { "Noch ist keine Firma zu sehen. Angelegt wird eine mit: partnerd tenant create \"Meine Firma\"" }
+        }
+        ul { @for firma in &ask.firmen {
+            li { a href=(format!("/leitstand/f/{}", firma.id)) { (firma.name) } @if firma.test { " (Test)" } }
+        } }
+    };
+    Ok(frame::page(ask, "Firmen", body))
+}
+
+/// GET /leitstand/anmelden
+pub fn show_log_in(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    let inside = html! {
+        (refusal(ask, &["name", "passwort"]))
+        (field(ask, "name", "Name", "text", "", "username"))
+        (field(ask, "passwort", "Passwort", "password", "", "current-password"))
+    };
+    let body = html! {
+        (form(ask, inside, "Anmelden", false))
+        @if !people::is_anybody(seen.connection)? {
+            p.empty { "Noch hat niemand einen Zugang. Der erste entsteht auf der Kommandozeile: partnerd user create NAME" }
+        }
+        p { "Passwort vergessen? Wer alles verwaltet, gibt unter Zugänge einen neuen Link." }
+    };
+    Ok(frame::page(ask, "Anmelden", body))
+}
+
+/// POST /leitstand/anmelden. An unknown name costs as much time as a wrong password, and is answered alike.
+pub fn log_in(ask: &Ask, seen: &Seen<'_>) -> Result<Hashed> {
+    let (name, password) = (ask.field("name").to_owned(), ask.field_as_typed("passwort").to_owned());
+    ask.house.attempts.begin(&name, ask.now)?;
+    let known = people::hash_of(seen.connection, &name)?;
+    let (house, now, before) = (ask.house.clone(), ask.now, ask.cookie.clone());
+    Ok(Box::new(move || {
+        let holds = verify(&password, known.as_ref().map(|(_, hash)| hash.as_str()));
+        let Some((id, hash)) = known.filter(|_| holds) else {
+            let message = "Name oder Passwort stimmt nicht. Bitte noch einmal versuchen.";
+            return Err(Refusal::field(Code::WertUngueltig, "passwort", message).into());
+        };
+        house.attempts.succeeded(&name);
+        let cookie = people::secret()?;
+        let change: HouseChange = Box::new(move |connection| {
+            // Meanwhile the person may have been deactivated, or the password changed.
+            if people::hash_of(connection, &name)? != Some((id, hash.clone())) {
+                return Err(Failure::not_found("Dieser Zugang"));
+            }
+            people::end_session(connection, &before)?;
+            people::begin_session(connection, id, &cookie, now)?;
+            let (to, cookie) = ("/leitstand".to_owned(), Some(cookie.clone()));
+            Ok(Done { to, cookie, person: Some(id), ..Done::default() })
+        });
+        Ok(change)
+    }))
+}
+
+/// GET /leitstand/abmelden
+pub fn show_log_out(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+    let inside = html! { p { "Auf diesem Gerät abmelden?" } };
+    Ok(frame::page(ask, "Abmelden", form(ask, inside, "Abmelden", false)))
+}
+
+/// POST /leitstand/abmelden
+pub fn log_out(ask: &Ask) -> Result<HouseChange> {
+    let cookie = ask.cookie.clone();
+    Ok(Box::new(move |connection| {
+        people::end_session(connection, &cookie)?;
+        let to = "/leitstand/anmelden".to_owned();
+        Ok(Done { to, cookie: Some(String::new()), ..Done::default() })
+    }))
+}
+
+/// Whose link it is; refused where it holds no more.
+fn of_link(ask: &Ask, connection: &rusqlite::Connection) -> Result<Person> {
+    let secret = ask.param("link");
+    people::of_link(connection, secret, ask.now)?.ok_or_else(|| {
+        let message = "Dieser Link gilt nicht mehr: Er hält eine Stunde und ein Mal. Einen neuen gibt: partnerd user link NAME";
+        Refusal::new(Code::NichtGefunden, message).into()
+    })
+}
+
+/// GET /leitstand/passwort?link=…; opening the link does not spend it.
+pub fn show_set_password(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    let person = of_link(ask, seen.connection)?;
+    let inside = html! {
+        (refusal(ask, &["passwort", "wiederholung"]))
+        input type="hidden" name="name" value=(person.name) autocomplete="username";
+        (field(ask, "passwort", "Neues Passwort (mindestens 10 Zeichen)", "password", "", "new-password"))
+        (field(ask, "wiederholung", "Noch einmal", "password", "", "new-password"))
+    };
+    let body = html! {
+        p { "Zugang von " strong { (person.name) } ". Am besten sind mehrere Wörter, die niemand errät." }
+        (form(ask, inside, "Passwort setzen", false))
+    };
+    Ok(frame::page(ask, "Passwort setzen", body))
+}
+
+/// The new password of a form, twice the same.
+fn new_password(ask: &Ask, name: &str) -> Result<String> {
+    let password = ask.field_as_typed("passwort").to_owned();
+    check(&password, name)?;
+    if password != ask.field_as_typed("wiederholung") {
+        let message = "Die beiden Eingaben sind verschieden. Bitte noch einmal tippen.";
+        return Err(Refusal::field(Code::WertUngueltig, "wiederholung", message).into());
+    }
+    Ok(password)
+}
+
+/// POST /leitstand/passwort?link=…
+pub fn set_password(ask: &Ask, seen: &Seen<'_>) -> Result<Hashed> {
+    let person = of_link(ask, seen.connection)?;
+    let password = new_password(ask, &person.name)?;
+    let (secret, now) = (ask.param("link").to_owned(), ask.now);
+    Ok(Box::new(move || {
+        let (hash, cookie) = (hash(&password)?, people::secret()?);
+        let change: HouseChange = Box::new(move |connection| {
+            // Of two forms with the same link the second comes too late.
+            let person = people::of_link(connection, &secret, now)?;
+            let person = person.ok_or_else(|| Failure::not_found("Dieser Link"))?;
+            people::set_password(connection, person.id, &hash)?;
+            people::begin_session(connection, person.id, &cookie, now)?;
+            let done = Done::to("/leitstand".to_owned(), "Das Passwort ist gesetzt.");
+            Ok(Done { cookie: Some(cookie.clone()), person: Some(person.id), ..done })
+        });
+        Ok(change)
+    }))
+}
+
+/// GET /leitstand/konto
+pub fn show_account(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+    let Some(person) = &ask.person else { return Err(Failure::not_found("Dieser Zugang")) };
+    let firmen = match &person.firmen {
+        None => "alle".to_owned(),
+        Some(_) => ask.firmen.iter().map(|firma| firma.name.as_str()).collect::<Vec<_>>().join(", "),
+    };
+    let inside = html! {
+        h2 { "Passwort ändern" }
+        (refusal(ask, &["bisher", "passwort", "wiederholung"]))
+        (field(ask, "bisher", "Bisheriges Passwort", "password", "", "current-password"))
+        (field(ask, "passwort", "Neues Passwort (mindestens 10 Zeichen)", "password", "", "new-password"))
+        (field(ask, "wiederholung", "Noch einmal", "password", "", "new-password"))
+        p { "Danach gilt die Anmeldung nur noch auf diesem Gerät." }
+    };
+    let body = html! {
+        (facts(&[("Name", person.name.clone()), ("Rolle", person.rolle.as_str().to_owned()), ("Firmen", firmen)]))
+        p.actions { a.button href="/leitstand/abmelden" { "Abmelden" } }
+        (form(ask, inside, "Passwort ändern", false))
+    };
+    Ok(frame::page(ask, "Mein Zugang", body))
+}
+
+/// POST /leitstand/konto
+pub fn change_password(ask: &Ask, seen: &Seen<'_>) -> Result<Hashed> {
+    let Some(person) = ask.person.clone() else { return Err(Failure::not_found("Dieser Zugang")) };
+    let password = new_password(ask, &person.name)?;
+    ask.house.attempts.begin(&person.name, ask.now)?;
+    let old = ask.field_as_typed("bisher").to_owned();
+    let known = people::hash_of(seen.connection, &person.name)?;
+    let (house, now) = (ask.house.clone(), ask.now);
+    Ok(Box::new(move || {
+        if !verify(&old, known.as_ref().map(|(_, hash)| hash.as_str())) {
+            let message = "Das bisherige Passwort stimmt nicht.";
+            return Err(Refusal::field(Code::WertUngueltig, "bisher", message).into());
+        }
+        house.attempts.succeeded(&person.name);
+        let (hash, cookie) = (hash(&password)?, people::secret()?);
+        let change: HouseChange = Box::new(move |connection| {
+            people::set_password(connection, person.id, &hash)?;
+            people::begin_session(connection, person.id, &cookie, now)?;
+            let done = Done::to("/leitstand/konto".to_owned(), "Das Passwort ist geändert.");
+            Ok(Done { cookie: Some(cookie.clone()), ..done })
+        });
+        Ok(change)
+    }))
+}

@@ -1,0 +1,196 @@
+//! Documents: the list with its search, one with positions and history, its sheet and e-invoice, and its end.
+
+use maud::html;
+use serde_json::{Value, json};
+
+use super::frame;
+use super::page::{Ask, Change, Seen, VERSION, encoded};
+use super::parts::{
+    Cells, Column, ROWS, date_of, facts, field, form, number_of, pager, refusal, table, text,
+};
+use crate::failure::Result;
+use crate::http::reply::Reply;
+use crate::http::route::Method;
+
+const COLUMNS: [Column; 5] = [
+    Column("Nummer", false),
+    Column("Datum", false),
+    Column("Partner", false),
+    Column("Status", false),
+    Column("Brutto (EUR)", true),
+];
+
+/// GET /leitstand/f/{firma}/belege
+pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    let mut path = format!("/api/v1/belege?limit={ROWS}&offset={}", ask.list_page() * ROWS);
+    for name in ["suche", "typ", "status", "von", "bis", "artikel_id", "kunden_id"] {
+        if !ask.param(name).is_empty() {
+            path.push_str(&format!("&{name}={}", encoded(ask.param(name))));
+        }
+    }
+    let found = ask.get(seen, &path)?;
+    let row = |beleg: &Value| {
+        let to = ask.of_firma(&format!("belege/{}", text(beleg, "id")));
+        let partner = text(beleg, "kunden_name").to_owned();
+        let [number, status] = ["beleg_nummer", "status"].map(|name| text(beleg, name).to_owned());
+        let (date, sum) = (date_of(beleg, "beleg_datum"), number_of(beleg, "summe_brutto"));
+        Cells(to, vec![number, date, partner, status, sum])
+    };
+    let rows: Vec<_> = found["data"].as_array().into_iter().flatten().map(row).collect();
+    let empty = "Keine Belege gefunden. Belege legen die angeschlossenen Programme an (POST /api/v1/belege); vielleicht ist auch die Suche zu eng.";
+    let body = html! {
+        form.filter method="get" {
+            (field(ask, "suche", "Suche", "search", ask.param("suche"), "off"))
+            (field(ask, "typ", "Art, etwa LS", "text", ask.param("typ"), "off"))
+            (field(ask, "von", "Von", "date", ask.param("von"), "off"))
+            (field(ask, "bis", "Bis", "date", ask.param("bis"), "off"))
+            button type="submit" { "Suchen" }
+        }
+        (table("Belege", &COLUMNS, &rows, empty))
+        (pager(ask, &ask.of_firma("belege"), found["count"].as_i64().unwrap_or(0)))
+    };
+    Ok(frame::page(ask, "Belege", body))
+}
+
+fn one(ask: &Ask, seen: &Seen<'_>) -> Result<Value> {
+    ask.get(seen, &format!("/api/v1/belege/{}", ask.id(0)?))
+}
+
+/// GET /leitstand/f/{firma}/belege/{id}
+pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    let beleg = one(ask, seen)?;
+    let here = ask.of_firma(&format!("belege/{}", text(&beleg, "id")));
+    let history = ask.get(seen, &format!("/api/v1/belege/{}/verlauf?limit=50", ask.id(0)?))?;
+    let (is_open, is_cancelled) = (text(&beleg, "status") == "offen", text(&beleg, "status") == "storniert");
+    let body = html! {
+        (facts(&facts_of(&beleg)))
+        p.actions {
+            a.button href=(format!("{here}/pdf")) { @if is_open { "Vorschau (PDF)" } @else { "Blatt (PDF)" } }
+            @if !is_open && ["RE", "ER"].contains(&text(&beleg, "beleg_typ")) { a.button href=(format!("{here}/erechnung")) { "E-Rechnung (XML)" } }
+            @if ask.may_change() && is_open { a.button href=(format!("{here}/abschliessen")) { "Abschließen" } }
+            @if ask.may_change() && !is_cancelled { a.button.danger href=(format!("{here}/storno")) { "Stornieren" } }
+        }
+        h2 { "Positionen" }
+        (table("Positionen", &POSITION, &positions(&beleg), "Dieser Beleg hat keine Positionen."))
+        h2 { "Verlauf" }
+        (table("Frühere Stände", &HISTORY, &history_of(&history), "Seit dem Anlegen ist nichts geändert worden."))
+    };
+    Ok(frame::page(ask, text(&beleg, "beleg_nummer"), body))
+}
+
+fn facts_of(beleg: &Value) -> Vec<(&'static str, String)> {
+    let plain = |name: &str| text(beleg, name).to_owned();
+    vec![
+        ("Partner", plain("kunden_name")),
+        ("Datum", date_of(beleg, "beleg_datum")),
+        ("Lieferdatum", date_of(beleg, "lieferdatum")),
+        ("Fällig", date_of(beleg, "faellig_am")),
+        ("Status", plain("status")),
+        ("Netto (EUR)", number_of(beleg, "summe_netto")),
+        ("Steuer (EUR)", number_of(beleg, "summe_mwst")),
+        ("Brutto (EUR)", number_of(beleg, "summe_brutto")),
+        ("Fremde Nummer", plain("external_ref")),
+        ("Grund des Stornos", plain("storno_grund")),
+    ]
+}
+
+const POSITION: [Column; 5] = [
+    Column("Bezeichnung", false),
+    Column("Menge", true),
+    Column("Einheit", false),
+    Column("Preis netto", true),
+    Column("Gesamt", true),
+];
+
+fn positions(beleg: &Value) -> Vec<Cells> {
+    let row = |position: &Value| {
+        let [name, unit] = ["bezeichnung", "einheit"].map(|name| text(position, name).to_owned());
+        let [amount, price, sum] = ["menge", "ep_netto", "gesamtpreis"].map(|name| number_of(position, name));
+        Cells(String::new(), vec![name, amount, unit, price, sum])
+    };
+    beleg["positionen"].as_array().into_iter().flatten().map(row).collect()
+}
+
+const HISTORY: [Column; 3] = [Column("Wann", false), Column("Was geschah", false), Column("Wer", false)];
+
+fn history_of(history: &Value) -> Vec<Cells> {
+    let row = |stand: &Value| {
+        let who = text(stand, "key_id");
+        let who = if who.is_empty() { "Kommandozeile".to_owned() } else { who.to_owned() };
+        Cells(String::new(), vec![date_of(stand, "am"), text(stand, "aktion").to_owned(), who])
+    };
+    history["data"].as_array().into_iter().flatten().map(row).collect()
+}
+
+/// GET /leitstand/f/{firma}/belege/{id}/pdf
+pub fn pdf(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    let draft = if text(&one(ask, seen)?, "status") == "offen" { "?vorschau=true" } else { "" };
+    let path = format!("/api/v1/belege/{}/pdf{draft}", ask.id(0)?);
+    let reply = ask.get_reply(seen, &path, &[("accept", "application/pdf")])?;
+    Ok(file(reply))
+}
+
+/// GET /leitstand/f/{firma}/belege/{id}/erechnung
+pub fn erechnung(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    let reply = ask.get_reply(seen, &format!("/api/v1/belege/{}/erechnung", ask.id(0)?), &[])?;
+    Ok(file(reply))
+}
+
+/// A file of the interface. The policy of pages would keep browsers from showing a PDF.
+fn file(reply: Reply) -> Reply {
+    reply.with("content-security-policy", "frame-ancestors 'none'").with("referrer-policy", "no-referrer")
+}
+
+/// GET /leitstand/f/{firma}/belege/{id}/abschliessen
+pub fn show_finalise(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    let beleg = one(ask, seen)?;
+    let inside = html! {
+        (refusal(ask, &[]))
+        input type="hidden" name="version" value=(text(&beleg, VERSION));
+        p { "Danach lässt sich " (text(&beleg, "beleg_nummer")) " nicht mehr ändern, nur noch stornieren. "
+            "Die angeschlossenen Programme sehen ihn, und Blatt und E-Rechnung stehen fest." }
+    };
+    Ok(frame::page(ask, "Beleg abschließen", form(ask, inside, "Abschließen", false)))
+}
+
+/// POST /leitstand/f/{firma}/belege/{id}/abschliessen
+pub fn finalise(ask: &Ask) -> Result<Change> {
+    let path = format!("/api/v1/belege/{}/abschliessen", ask.id(0)?);
+    let to = ask.of_firma(&format!("belege/{}", ask.id(0)?));
+    ask.change(
+        Method::Post,
+        &path,
+        &json!({}),
+        Some(ask.field("version")),
+        to,
+        "Der Beleg ist abgeschlossen.",
+    )
+}
+
+/// GET /leitstand/f/{firma}/belege/{id}/storno
+pub fn show_cancel(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    let beleg = one(ask, seen)?;
+    let inside = html! {
+        (refusal(ask, &["grund"]))
+        input type="hidden" name="version" value=(text(&beleg, VERSION));
+        p { "Was " (text(&beleg, "beleg_nummer")) " im Lager gebucht hat, wird zurückgebucht. Eine abgeschlossene Rechnung "
+            "bekommt einen Stornobeleg mit eigener Nummer. Rückgängig machen lässt sich das nicht." }
+        (field(ask, "grund", "Grund", "text", "", "off"))
+    };
+    Ok(frame::page(ask, "Beleg stornieren", form(ask, inside, "Stornieren", true)))
+}
+
+/// POST /leitstand/f/{firma}/belege/{id}/storno
+pub fn cancel(ask: &Ask) -> Result<Change> {
+    let path = format!("/api/v1/belege/{}/storno", ask.id(0)?);
+    let to = ask.of_firma(&format!("belege/{}", ask.id(0)?));
+    let grund = Some(ask.field("grund")).filter(|grund| !grund.is_empty());
+    ask.change(
+        Method::Post,
+        &path,
+        &json!({"grund": grund}),
+        Some(ask.field("version")),
+        to,
+        "Der Beleg ist storniert.",
+    )
+}

@@ -1,0 +1,199 @@
+//! Who is let in: from where, by which name of this machine, with which session, to which page and company.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use hyper::HeaderMap;
+use rusqlite::Connection;
+use sha2::{Digest, Sha256};
+
+use super::frame;
+use super::page::{Access, Ask, House, Page, Take, fields};
+use super::people::{self, Person, Rolle};
+use crate::db::readers::Lane;
+use crate::failure::{Failure, Result};
+use crate::gate::address::host_name;
+use crate::gate::{Gate, Modus, Zugang};
+use crate::http::error;
+use crate::http::reply::Reply;
+use crate::http::request::Request;
+use crate::rules::bytes::hex;
+use crate::rules::error::{Code, Refusal};
+use crate::tenants::{self, Tenant};
+
+/// Whether the browser speaks TLS: to us, or to a proxy of ours that says so.
+pub fn is_encrypted(zugang: &Zugang, gate: &Gate, request: &Request) -> bool {
+    let is_proxy = gate.proxies.iter().any(|network| network.contains(&request.peer.to_canonical()));
+    let says_so = request.headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https");
+    zugang.tls || is_proxy && says_so
+}
+
+/// Whether the Host of a request is this machine: localhost, a name in the setting `hosts`, or an address. A page
+/// elsewhere can point its own name here (DNS rebinding), but no browser sends an address for a name.
+fn knows_host(zugang: &Zugang, headers: &HeaderMap) -> bool {
+    let Some(name) = host_name(headers) else { return false };
+    let is_address = name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok();
+    is_address || name == "localhost" || zugang.hosts.contains(&name)
+}
+
+/// The door of the pages.
+pub struct Entry<'h> {
+    /// What all requests share.
+    pub house: &'h Arc<House>,
+    /// What the configuration says.
+    pub zugang: &'h Zugang,
+    /// Where the request comes from.
+    pub address: IpAddr,
+}
+
+impl Entry<'_> {
+    /// Lets a request in, or says why not.
+    pub fn admit(&self, request: &Request) -> std::result::Result<Ask, Reply> {
+        if self.zugang.modus == Modus::Lokal && !self.address.is_loopback() {
+            let message = "Der Leitstand ist nur an dem Rechner zu sehen, auf dem er läuft. Die Einstellung leitstand = \"netz\" öffnet ihn für das Netz.";
+            return Err(coded(403, Code::ScopeFehlt, message));
+        }
+        if !knows_host(self.zugang, &request.headers) {
+            let message = "Unter diesem Namen ist der Leitstand nicht zu sehen. Bitte die Adresse des Rechners benutzen, oder den Namen in die Einstellung hosts eintragen.";
+            return Err(coded(421, Code::AnfrageUngueltig, message));
+        }
+        let is_post = match request.method.as_str() {
+            "GET" | "HEAD" => false,
+            "POST" => true,
+            _ => return Err(coded(405, Code::MethodeNichtErlaubt, "Diese Methode gibt es hier nicht.")),
+        };
+        if is_post && !is_from_here(&request.headers) {
+            return Err(coded(403, Code::ScopeFehlt, FOREIGN));
+        }
+        let now = (self.house.gate.clock)();
+        let cookie = cookie(&request.headers);
+        let known = self.house.gate.readers.read(Lane::Fast, |connection| {
+            let person = match &cookie {
+                Some(cookie) => people::of_session(connection, cookie, now)?,
+                None => None,
+            };
+            let firmen = seen_by(connection, person.as_ref())?;
+            Ok((person, firmen))
+        });
+        let (person, firmen) = known.map_err(|failure| shown(&failure, request))?;
+        let (page, ids) = self.page(request, is_post)?;
+        let (firma, ids) = check(page, person.as_ref(), &firmen, ids, is_post)?;
+        let query = fields(&request.query).map_err(|failure| shown(&failure, request))?;
+        let cookie = match cookie {
+            Some(cookie) => cookie,
+            None => people::secret().map_err(|failure| shown(&failure, request))?,
+        };
+        let house = Arc::clone(self.house);
+        let (token, form) = (token(&cookie), Vec::new());
+        let (refusal, notes) = (None, Vec::new());
+        Ok(Ask { house, page, now, person, firmen, firma, ids, query, form, refusal, notes, cookie, token })
+    }
+
+    /// The page of a path, and the variable segments of the path.
+    fn page(
+        &self,
+        request: &Request,
+        is_post: bool,
+    ) -> std::result::Result<(&'static Page, Vec<String>), Reply> {
+        let found = self.house.pages.iter().find_map(|page| Some((page, page.matches(&request.path)?)));
+        let Some((page, ids)) = found else { return Err(unknown()) };
+        if is_post && matches!(page.take, Take::Nothing) {
+            let message = "Diese Seite hat kein Formular.";
+            return Err(coded(405, Code::MethodeNichtErlaubt, message).with("allow", "GET"));
+        }
+        Ok((page, ids))
+    }
+}
+
+const FOREIGN: &str = "Das Formular kommt nicht von dieser Seite, oder es ist zu alt. Bitte die Seite neu laden und noch einmal absenden.";
+
+/// The companies that a person sees.
+fn seen_by(connection: &Connection, person: Option<&Person>) -> Result<Vec<Tenant>> {
+    let Some(person) = person else { return Ok(Vec::new()) };
+    Ok(tenants::list(connection)?.into_iter().filter(|firma| person.sees(firma.id)).collect())
+}
+
+/// Whether this person may see the page, or send its form; the company in its path, and the segments behind it. A
+/// company that they do not see is as one that is not there.
+fn check(
+    page: &'static Page,
+    person: Option<&Person>,
+    firmen: &[Tenant],
+    mut ids: Vec<String>,
+    is_post: bool,
+) -> std::result::Result<(Option<Tenant>, Vec<String>), Reply> {
+    if page.access == Access::Open {
+        return Ok((None, ids));
+    }
+    let Some(person) = person else {
+        let reply = Reply { status: 303, ..Reply::default() }.with("location", "/leitstand/anmelden");
+        return Err(frame::guarded(reply));
+    };
+    let may = match page.access {
+        Access::Open | Access::Person => true,
+        Access::Firma => !is_post || person.rolle == Rolle::Verwalten,
+        Access::Haus => person.keeps_house(),
+    };
+    if page.access != Access::Firma {
+        return if may { Ok((None, ids)) } else { Err(forbidden()) };
+    }
+    let number = if ids.is_empty() { String::new() } else { ids.remove(0) };
+    let firma = firmen.iter().find(|firma| firma.id.to_string() == number).ok_or_else(unknown)?;
+    if may { Ok((Some(firma.clone()), ids)) } else { Err(forbidden()) }
+}
+
+fn forbidden() -> Reply {
+    let message = "Dafür fehlt die Berechtigung. Wer alles verwalten darf, kann sie unter Zugänge geben.";
+    coded(403, Code::ScopeFehlt, message)
+}
+
+fn unknown() -> Reply {
+    coded(404, Code::NichtGefunden, "Diese Seite gibt es nicht.")
+}
+
+fn coded(status: u16, code: Code, message: &str) -> Reply {
+    Reply { code: Some(code), ..frame::refused(status, message) }
+}
+
+fn shown(failure: &Failure, request: &Request) -> Reply {
+    let status = error::reply(failure, request.id).status;
+    let message = match failure {
+        Failure::Refused(refusal) => refusal.message.as_str(),
+        _ => "Der Dienst kann das gerade nicht ausführen. Bitte gleich noch einmal versuchen.",
+    };
+    frame::refused(status, message)
+}
+
+/// Whether a form was sent by a page of ours, as far as the browser says.
+fn is_from_here(headers: &HeaderMap) -> bool {
+    let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+    let site = text("sec-fetch-site").is_none_or(|site| site == "same-origin" || site == "none");
+    let host = text("host").unwrap_or_default();
+    let origin = text("origin").is_none_or(|origin| {
+        origin.split_once("://").is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(host))
+    });
+    site && origin
+}
+
+/// The cookie of a browser, if it has the form of ours.
+pub fn cookie(headers: &HeaderMap) -> Option<String> {
+    let values = headers.get_all("cookie").iter().filter_map(|value| value.to_str().ok());
+    let mut cookies = values.flat_map(|value| value.split(';'));
+    let found = cookies.find_map(|cookie| cookie.trim().strip_prefix("leitstand="))?;
+    let is_ours = found.len() == 64 && found.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_ours.then(|| found.to_owned())
+}
+
+/// What the forms of a cookie carry: whoever knows it does not know the cookie.
+fn token(cookie: &str) -> String {
+    hex(&Sha256::digest(format!("form of {cookie}")))
+}
+
+/// Refuses a form without the token of its cookie.
+pub fn check_token(ask: &Ask) -> Result<()> {
+    // Digests are compared, so that the time says nothing.
+    if people::digest(ask.field("token")) == people::digest(&ask.token) {
+        return Ok(());
+    }
+    Err(Refusal::new(Code::ScopeFehlt, FOREIGN).into())
+}

@@ -1,0 +1,56 @@
+//! The Leitstand: the page for the people of the firm (D27), made on the server, without script.
+//!
+//! A new page is a file with the function that shows it and a row in [`PAGES`]. It reads and writes what the routes of
+//! the interface read and write ([`page::Ask::get`], [`page::Ask::change`]), so no rule stands here.
+//!
+//! `page` says what a page is, `entry` who is let in, `server` how a request goes its way, `frame` and `parts` what
+//! pages are made of, `people` and `passwords` who may log in.
+
+mod anmelden;
+mod belege;
+pub mod entry;
+mod frame;
+pub mod page;
+mod parts;
+mod passwords;
+pub mod people;
+pub mod server;
+mod uebersicht;
+mod zugaenge;
+
+use page::{Access, Page, Take};
+
+/// Every page. Of two patterns that have the same path the first is meant.
+pub const PAGES: &[Page] = &[
+    Page::new("/leitstand", Access::Person, anmelden::start),
+    Page::new("/leitstand/anmelden", Access::Open, anmelden::show_log_in)
+        .takes(Take::Hashed(anmelden::log_in)),
+    Page::new("/leitstand/passwort", Access::Open, anmelden::show_set_password)
+        .takes(Take::Hashed(anmelden::set_password)),
+    Page::new("/leitstand/abmelden", Access::Person, anmelden::show_log_out)
+        .takes(Take::Haus(anmelden::log_out)),
+    Page::new("/leitstand/firmen", Access::Person, anmelden::firmen),
+    Page::new("/leitstand/f/{firma}", Access::Firma, uebersicht::show).in_menu("Übersicht"),
+    Page::new("/leitstand/f/{firma}/suche", Access::Firma, uebersicht::search),
+    Page::new("/leitstand/f/{firma}/belege", Access::Firma, belege::list).in_menu("Belege"),
+    Page::new("/leitstand/f/{firma}/belege/{id}", Access::Firma, belege::show),
+    Page::new("/leitstand/f/{firma}/belege/{id}/pdf", Access::Firma, belege::pdf).heavy(),
+    Page::new("/leitstand/f/{firma}/belege/{id}/erechnung", Access::Firma, belege::erechnung),
+    Page::new("/leitstand/f/{firma}/belege/{id}/abschliessen", Access::Firma, belege::show_finalise)
+        .takes(Take::Firma(belege::finalise)),
+    Page::new("/leitstand/f/{firma}/belege/{id}/storno", Access::Firma, belege::show_cancel)
+        .takes(Take::Firma(belege::cancel)),
+    Page::new("/leitstand/zugaenge", Access::Haus, zugaenge::list).in_menu("Zugänge"),
+    Page::new("/leitstand/zugaenge/neu", Access::Haus, zugaenge::show_new)
+        .takes(Take::Haus(zugaenge::create)),
+    Page::new("/leitstand/zugaenge/{id}", Access::Haus, zugaenge::show),
+    Page::new("/leitstand/zugaenge/{id}/link", Access::Haus, zugaenge::show_link)
+        .takes(Take::Haus(zugaenge::make_link)),
+    Page::new("/leitstand/zugaenge/{id}/sperren", Access::Haus, zugaenge::show_lock)
+        .takes(Take::Haus(zugaenge::lock)),
+    Page::new("/leitstand/zugaenge/{id}/freigeben", Access::Haus, zugaenge::show_unlock)
+        .takes(Take::Haus(zugaenge::unlock)),
+    Page::new("/leitstand/konto", Access::Person, anmelden::show_account)
+        .in_menu("Mein Zugang")
+        .takes(Take::Hashed(anmelden::change_password)),
+];

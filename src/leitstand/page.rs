@@ -1,0 +1,350 @@
+//! A page is a row of data, as a route is (wall 1): its path, who sees it, who may send its form, and the functions that
+//! show it and take the form. [`Ask`] is what such a function is given.
+
+use std::sync::Arc;
+
+use hyper::HeaderMap;
+use maud::Markup;
+use rusqlite::Connection;
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::passwords::Attempts;
+use super::people::Person;
+use crate::db::tx::{Tx, WriteTx};
+use crate::failure::{Failure, Result};
+use crate::gate::Gate;
+use crate::http::call::Call;
+use crate::http::query::decode;
+use crate::http::reply::Reply;
+use crate::http::request::{Body, Request};
+use crate::http::route::{Method, Route, Run, Write};
+use crate::http::router::split;
+use crate::rules::day::Instant;
+use crate::rules::error::{Code, Refusal};
+use crate::tenants::Tenant;
+
+/// Who sees a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Anybody.
+    Open,
+    /// Whoever is logged in; its form, too.
+    Person,
+    /// Who sees the company in its path; only who may change it sends its form.
+    Firma,
+    /// Who may change everything of all companies.
+    Haus,
+}
+
+/// What a form asks to be written, as a route would have it written; refused where that route would refuse it.
+pub type Change = Box<dyn Fn(&WriteTx<'_>) -> Result<Done> + Send>;
+
+/// What a form asks to be written that is no company's.
+pub type HouseChange = Box<dyn Fn(&Connection) -> Result<Done> + Send>;
+
+/// What has to be computed on the thread of passwords before it is written.
+pub type Hashed = Box<dyn FnOnce() -> Result<HouseChange> + Send>;
+
+/// What takes the form of a page.
+#[derive(Clone, Copy)]
+pub enum Take {
+    /// It has none.
+    Nothing,
+    /// It changes data of the company.
+    Firma(fn(&Ask) -> Result<Change>),
+    /// It changes what is no company's.
+    Haus(fn(&Ask) -> Result<HouseChange>),
+    /// A password is hashed first; what that needs is read before.
+    Hashed(fn(&Ask, &Seen<'_>) -> Result<Hashed>),
+}
+
+/// A row of the table of pages.
+pub struct Page {
+    /// The path: `{firma}` is the number of a company, `{id}` a uuid or number.
+    pub pattern: &'static str,
+    /// Who sees it.
+    pub access: Access,
+    /// Its name in the menu; none: it is not there.
+    pub menu: Option<&'static str>,
+    /// It is much to compute (a PDF).
+    pub is_heavy: bool,
+    /// What shows it; with a refusal in [`Ask::refusal`] it shows the form again.
+    pub show: fn(&Ask, &Seen<'_>) -> Result<Reply>,
+    /// What takes its form.
+    pub take: Take,
+}
+
+impl Page {
+    /// A page without a form.
+    pub const fn new(
+        pattern: &'static str,
+        access: Access,
+        show: fn(&Ask, &Seen<'_>) -> Result<Reply>,
+    ) -> Page {
+        Page { pattern, access, menu: None, is_heavy: false, show, take: Take::Nothing }
+    }
+
+    /// The same page in the menu.
+    pub const fn in_menu(self, name: &'static str) -> Page {
+        Page { menu: Some(name), ..self }
+    }
+
+    /// The same page, which takes many milliseconds to compute.
+    pub const fn heavy(self) -> Page {
+        Page { is_heavy: true, ..self }
+    }
+
+    /// The same page with a form.
+    pub const fn takes(self, take: Take) -> Page {
+        Page { take, ..self }
+    }
+
+    /// The variable segments of a path that this page has.
+    pub fn matches(&self, path: &str) -> Option<Vec<String>> {
+        let (expected, found) = (split(self.pattern), split(path));
+        let is_variable = |segment: &str| segment.starts_with('{');
+        let fits = |(expected, found): (&&str, &&str)| {
+            if is_variable(expected) { !found.is_empty() } else { expected == found }
+        };
+        if expected.len() != found.len() || !expected.iter().zip(&found).all(fits) {
+            return None;
+        }
+        let variable = expected.iter().zip(found).filter(|(expected, _)| is_variable(expected));
+        Some(variable.map(|(_, found)| found.to_owned()).collect())
+    }
+}
+
+/// What a page reads from.
+pub struct Seen<'c> {
+    /// The company in the path; of a page without one it is nobody's, and finds nothing.
+    pub tx: Tx<'c>,
+    /// What is no company's.
+    pub connection: &'c Connection,
+}
+
+/// What a form came to.
+#[derive(Default)]
+pub struct Done {
+    /// Where the browser goes next.
+    pub to: String,
+    /// Sentences that are shown there: hints, or that it is done.
+    pub notes: Vec<String>,
+    /// A new cookie; blank: it goes.
+    pub cookie: Option<String>,
+    /// Who has just logged in.
+    pub person: Option<i64>,
+    /// The record that was written.
+    pub subject: Option<Uuid>,
+    /// A page instead of the way: what is shown only once.
+    pub once: Option<(&'static str, Markup)>,
+}
+
+impl Done {
+    /// Goes on to a page, with a sentence.
+    pub fn to(path: String, note: &str) -> Done {
+        Done { to: path, notes: vec![note.to_owned()], ..Done::default() }
+    }
+}
+
+/// What all requests share.
+pub struct House {
+    /// The readers, the writer and the routes.
+    pub gate: Arc<Gate>,
+    /// All pages.
+    pub pages: &'static [Page],
+    /// What a code of a refusal means, in German.
+    pub meaning: fn(&str) -> &'static str,
+    /// Attempts to log in.
+    pub attempts: Attempts,
+}
+
+/// The version of a record in what [`Ask::get`] gives; a form sends it back in the hidden field `version`.
+pub const VERSION: &str = "#version";
+
+/// A request for a page.
+pub struct Ask {
+    /// What all requests share.
+    pub house: Arc<House>,
+    /// The page.
+    pub page: &'static Page,
+    /// When it came.
+    pub now: Instant,
+    /// Who asks.
+    pub person: Option<Person>,
+    /// The companies that they see.
+    pub firmen: Vec<Tenant>,
+    /// The company in the path.
+    pub firma: Option<Tenant>,
+    /// The variable segments of the path behind the company.
+    pub ids: Vec<String>,
+    /// The query.
+    pub query: Vec<(String, String)>,
+    /// The fields of the form.
+    pub form: Vec<(String, String)>,
+    /// Why the form was refused.
+    pub refusal: Option<Box<Refusal>>,
+    /// What is to be said once.
+    pub notes: Vec<String>,
+    /// The cookie of the browser; everybody has one, and a new one with each log-in.
+    pub cookie: String,
+    /// What every form carries: it cannot be known elsewhere.
+    pub token: String,
+}
+
+impl Ask {
+    /// A field of the form, without blanks around it.
+    pub fn field(&self, name: &str) -> &str {
+        self.field_as_typed(name).trim()
+    }
+
+    /// A field of the form as it was typed.
+    pub fn field_as_typed(&self, name: &str) -> &str {
+        let found = self.form.iter().find(|(known, _)| known == name);
+        found.map_or("", |(_, value)| value.as_str())
+    }
+
+    /// A parameter of the query; blank where it is not there.
+    pub fn param(&self, name: &str) -> &str {
+        let found = self.query.iter().find(|(known, _)| known == name);
+        found.map_or("", |(_, value)| value.trim())
+    }
+
+    /// The page of a list that is asked for, from 0.
+    pub fn list_page(&self) -> u32 {
+        self.param("seite").parse::<u32>().unwrap_or(1).clamp(1, 100_000) - 1
+    }
+
+    /// A segment of the path, as it may stand in a path of the interface: what is no id is found nowhere.
+    pub fn id(&self, at: usize) -> Result<&str> {
+        let id = self.ids.get(at).map(String::as_str).unwrap_or_default();
+        let is_plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        if is_plain && !id.is_empty() { Ok(id) } else { Err(Failure::not_found("Diese Seite")) }
+    }
+
+    /// A path of this company: `belege` is `/leitstand/f/1/belege`.
+    pub fn of_firma(&self, path: &str) -> String {
+        let firma = self.firma.as_ref().map_or(0, |firma| firma.id);
+        format!("/leitstand/f/{firma}/{path}")
+    }
+
+    /// Whether this person may change the company.
+    pub fn may_change(&self) -> bool {
+        self.person.as_ref().is_some_and(|person| person.rolle == super::people::Rolle::Verwalten)
+    }
+
+    /// What a GET of the interface answers, for this company: `/api/v1/belege?limit=50`. One record has its version
+    /// beside its fields, as [`VERSION`].
+    pub fn get(&self, seen: &Seen<'_>, path: &str) -> Result<Value> {
+        let reply = self.get_reply(seen, path, &[])?;
+        let mut answer = parsed(&reply)?;
+        let etag = reply.headers.iter().find(|(name, _)| *name == "etag");
+        let version = etag.and_then(|(_, tag)| tag.strip_prefix('"')?.split('-').next());
+        if let (Some(version), Some(fields)) = (version, answer.as_object_mut()) {
+            fields.insert(VERSION.to_owned(), version.into());
+        }
+        Ok(answer)
+    }
+
+    /// The same as it is, with headers: a file.
+    pub fn get_reply(
+        &self,
+        seen: &Seen<'_>,
+        path: &str,
+        headers: &[(&'static str, &'static str)],
+    ) -> Result<Reply> {
+        let mut request = request("GET", path, Vec::new(), self.now);
+        for (name, value) in headers {
+            request.headers.insert(*name, hyper::header::HeaderValue::from_static(value));
+        }
+        let (route, call) = self.call(Method::Get, &request)?;
+        let Run::Read(run) = route.run else { return Err(no_route(path)) };
+        run(&call, &seen.tx)
+    }
+
+    /// What a POST or PUT of the interface would write, with the version of the record that the form was made from.
+    pub fn write(&self, method: Method, path: &str, body: &Value, version: Option<&str>) -> Result<Write> {
+        let mut request = request(method.as_str(), path, body.to_string().into_bytes(), self.now);
+        if let Some(tag) = version.and_then(|version| format!("\"{version}\"").parse().ok()) {
+            request.headers.insert("if-match", tag);
+        }
+        let (route, call) = self.call(method, &request)?;
+        let Run::Write(read_body) = route.run else { return Err(no_route(path)) };
+        read_body(&call)
+    }
+
+    /// The same as the change of a form, which goes on to a page then; hints of the answer are shown there.
+    pub fn change(
+        &self,
+        method: Method,
+        path: &str,
+        body: &Value,
+        version: Option<&str>,
+        to: String,
+        note: &'static str,
+    ) -> Result<Change> {
+        let write = self.write(method, path, body, version)?;
+        Ok(Box::new(move |tx| {
+            let reply = write(tx)?;
+            let answer = parsed(&reply)?;
+            let hints = answer["hinweise"].as_array().into_iter().flatten();
+            let hints = hints.filter_map(|hint| hint["message"].as_str().map(str::to_owned));
+            let notes = [note.to_owned()].into_iter().chain(hints).collect();
+            Ok(Done { to: to.clone(), notes, subject: reply.subject, ..Done::default() })
+        }))
+    }
+
+    fn call<'r>(&self, method: Method, request: &'r Request) -> Result<(&'static Route, Call<'r>)> {
+        let router = &self.house.gate.router;
+        let path = split(&request.path);
+        let at = router.find(Some(method), &path).ok_or_else(|| no_route(&request.path))?;
+        let route = router.route(at);
+        Ok((route, Call::new(request, route.query, router.ids(at, &path), Default::default())?))
+    }
+}
+
+fn no_route(path: &str) -> Failure {
+    Failure::Broken(format!("a page asks for {path}, which is no such route"))
+}
+
+fn parsed(reply: &Reply) -> Result<Value> {
+    serde_json::from_slice(&reply.body)
+        .map_err(|error| Failure::Broken(format!("an answer is no JSON: {error}")))
+}
+
+fn request(method: &str, path: &str, body: Vec<u8>, at: Instant) -> Request {
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    Request {
+        id: Uuid::now_v7(),
+        at,
+        started: std::time::Instant::now(),
+        peer: std::net::Ipv4Addr::LOCALHOST.into(),
+        method: method.to_owned(),
+        path: path.to_owned(),
+        query: query.to_owned(),
+        headers: HeaderMap::new(),
+        malformed: None,
+        body: Body::from_bytes(body),
+    }
+}
+
+/// Fields of a form or a query at most.
+const FIELDS: usize = 200;
+
+/// Reads `a=1&b=2` (application/x-www-form-urlencoded).
+pub fn fields(text: &str) -> Result<Vec<(String, String)>> {
+    let parts: Vec<&str> = text.split('&').filter(|part| !part.is_empty()).take(FIELDS + 1).collect();
+    if parts.len() > FIELDS {
+        return Err(Refusal::new(Code::AnfrageUngueltig, "Das Formular hat zu viele Felder.").into());
+    }
+    let field = |part: &&str| {
+        let (name, value) = part.split_once('=').unwrap_or((part, ""));
+        Ok((decode(name)?, decode(value)?))
+    };
+    parts.iter().map(field).collect()
+}
+
+/// A text as it may stand in a query.
+pub fn encoded(text: &str) -> String {
+    percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
+}

@@ -1,0 +1,225 @@
+//! Passwords: which are taken, the thread that hashes them, and how long one who guesses must wait.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread::sleep;
+use std::time::Instant as Moment;
+
+use argon2::Argon2;
+use argon2::password_hash::phc::PasswordHash;
+use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+
+use super::people::digest;
+use crate::db::log;
+use crate::db::vital::vital;
+use crate::failure::{Failure, Result};
+use crate::rules::day::Instant;
+use crate::rules::error::{Code, Refusal};
+
+/// Fewest and most characters of a password. What is hashed has a bound.
+const LENGTH: std::ops::RangeInclusive<usize> = 10..=200;
+
+/// Hashes that wait at most; whoever comes then is answered 503.
+const WAITING: usize = 32;
+
+/// Names whose attempts are remembered at most.
+const NAMES: usize = 10_000;
+
+/// Wrong passwords that cost no time.
+const FREE: u32 = 3;
+
+/// The longest that a name must wait after a wrong password, in seconds.
+const LONGEST: i64 = 300;
+
+/// After so many milliseconds without an attempt a name begins anew: an hour.
+const FORGOTTEN: i64 = 60 * 60 * 1_000;
+
+/// The beginnings that lists of stolen passwords show most often, among those that are long enough.
+const COMMON: &[&str] = &[
+    "1234567890",
+    "0123456789",
+    "0987654321",
+    "1q2w3e4r5t",
+    "1qaz2wsx3e",
+    "abcdefghij",
+    "adminadmin",
+    "administrator",
+    "baseball12",
+    "changeme12",
+    "computer12",
+    "fussball12",
+    "football12",
+    "geheim1234",
+    "hallo12345",
+    "hallohallo",
+    "iloveyou12",
+    "ichliebedich",
+    "kennwort12",
+    "letmein123",
+    "master1234",
+    "muehle1234",
+    "mühle12345",
+    "passw0rd12",
+    "password",
+    "passwort",
+    "qwertyuiop",
+    "qwertzuiop",
+    "qwerty1234",
+    "qwertz1234",
+    "schatz1234",
+    "sommer2025",
+    "sommer2026",
+    "sonnenschein",
+    "startstart",
+    "superman12",
+    "trustno123",
+    "welcome123",
+    "willkommen",
+    "winter2025",
+    "winter2026",
+    "zaq12wsxcd",
+    "partnerd12",
+    "leitstand1",
+];
+
+/// A hash that no password has: a name that nobody has costs as much as a wrong password.
+const DECOY: &str =
+    "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+/// Refuses a password that is too short or among the first that anybody tries.
+pub fn check(password: &str, name: &str) -> Result<()> {
+    let refuse = |message: &str| Err(Refusal::field(Code::WertUngueltig, "passwort", message).into());
+    if !LENGTH.contains(&password.chars().count()) {
+        return refuse("Das Passwort braucht 10 bis 200 Zeichen.");
+    }
+    let lower = password.to_lowercase();
+    let first = lower.chars().next();
+    let is_known = COMMON.iter().any(|common| lower.starts_with(common) && lower.len() < common.len() + 5);
+    let is_one_letter = lower.chars().all(|letter| Some(letter) == first);
+    let is_name = lower.contains(&name.to_lowercase()) && lower.len() < name.len() + 6;
+    if is_known || is_one_letter || is_name {
+        return refuse("Dieses Passwort wird oft benutzt und als erstes probiert. Bitte ein anderes wählen.");
+    }
+    Ok(())
+}
+
+/// Hashes a password: 10 ms or more, only on the thread of [`Hashing`].
+pub fn hash(password: &str) -> Result<String> {
+    let hashed = Argon2::default().hash_password(password.as_bytes());
+    Ok(hashed.map_err(|error| Failure::Broken(format!("a password cannot be hashed: {error}")))?.to_string())
+}
+
+/// Whether a password has this hash; without a hash it takes as long.
+pub fn verify(password: &str, hash: Option<&str>) -> bool {
+    let Ok(parsed) = PasswordHash::new(hash.unwrap_or(DECOY)) else { return false };
+    let holds = Argon2::default().verify_password(password.as_bytes(), &parsed).is_ok();
+    holds && hash.is_some()
+}
+
+/// Work with passwords.
+pub type Work = Box<dyn FnOnce() + Send>;
+
+/// The one thread that hashes passwords.
+pub struct Hashing(SyncSender<Work>);
+
+impl Hashing {
+    /// Starts it; it ends when this is dropped.
+    pub fn start() -> Result<Hashing> {
+        let (sender, receiver) = sync_channel::<Work>(WAITING);
+        vital("passwords", move || {
+            for work in receiver {
+                let begun = Moment::now();
+                if catch_unwind(AssertUnwindSafe(work)).is_err() {
+                    log("a request panicked while its password was hashed");
+                }
+                // Half of one core at most, whoever tries and however often.
+                sleep(begun.elapsed());
+            }
+        })
+        .map_err(|error| Failure::Broken(format!("no thread for passwords: {error}")))?;
+        Ok(Hashing(sender))
+    }
+
+    /// Hands in work; false where too much waits already, then it is dropped.
+    pub fn submit(&self, work: Work) -> bool {
+        self.0.try_send(work).is_ok()
+    }
+}
+
+/// The attempts of each name that were no success, whether somebody has the name or not.
+#[derive(Default)]
+pub struct Attempts(Mutex<HashMap<[u8; 32], (u32, i64)>>);
+
+impl Attempts {
+    /// Counts an attempt before its password is looked at, so that many at once count as many; refused while the name
+    /// must wait.
+    pub fn begin(&self, name: &str, now: Instant) -> Result<()> {
+        let (name, now) = (digest(&name.trim().to_lowercase()), now.millis());
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.len() >= NAMES {
+            seen.retain(|_, (_, last)| now - *last < FORGOTTEN);
+            if seen.len() >= NAMES {
+                seen.clear();
+            }
+        }
+        let (count, last) = seen.entry(name).or_insert((0, now));
+        if now - *last >= FORGOTTEN || now < *last {
+            (*count, *last) = (0, now);
+        }
+        let pause = if *count < FREE { 0 } else { 2_i64.pow((*count - FREE + 1).min(9)).min(LONGEST) };
+        let left = *last + pause * 1_000 - now;
+        if left > 0 && *count >= FREE {
+            let message =
+                format!("Nach mehreren Fehlversuchen bitte {} Sekunden warten.", (left + 999) / 1_000);
+            return Err(Refusal::field(Code::ZuVieleAnfragen, "passwort", message).into());
+        }
+        (*count, *last) = (count.saturating_add(1), now);
+        Ok(())
+    }
+
+    /// Forgets the attempts of a name that has logged in.
+    pub fn succeeded(&self, name: &str) {
+        let name = digest(&name.trim().to_lowercase());
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_that_anybody_tries_are_refused() {
+        for (password, is_taken) in [
+            ("kurz", false),
+            ("neunzeich", false),
+            ("passwort123", false),
+            ("Passwort!", false),
+            ("1234567890", false),
+            ("aaaaaaaaaaaaaaa", false),
+            ("Erika-12345", false),
+            ("Roggen im Silo drei", true),
+            ("passwort ist es gewiss nicht", true),
+        ] {
+            assert_eq!(check(password, "Erika-1").is_ok(), is_taken, "{password}");
+        }
+    }
+
+    #[test]
+    fn who_guesses_waits_longer_and_longer() {
+        let attempts = Attempts::default();
+        let at = |second: i64| Instant::from_millis(second * 1_000);
+        for second in 0..3 {
+            assert!(attempts.begin("Erika", at(second)).is_ok());
+        }
+        assert!(attempts.begin("erika ", at(3)).is_err());
+        assert!(attempts.begin("Paul", at(3)).is_ok());
+        assert!(attempts.begin("Erika", at(4)).is_ok());
+        assert!(attempts.begin("Erika", at(7)).is_err());
+        assert!(attempts.begin("Erika", at(8)).is_ok());
+        attempts.succeeded("ERIKA");
+        assert!(attempts.begin("Erika", at(8)).is_ok());
+    }
+}

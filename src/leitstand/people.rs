@@ -1,0 +1,245 @@
+//! People (D27): who they are, the links with which they set a password, and their sessions. Of links and cookies only
+//! digests are stored.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use sha2::{Digest, Sha256};
+
+use crate::choice;
+use crate::db::TenantId;
+use crate::failure::{Failure, Result};
+use crate::rules::bytes::hex;
+use crate::rules::choice::Choice;
+use crate::rules::day::Instant;
+use crate::rules::error::{Code, Refusal};
+
+/// People at most.
+const PEOPLE: i64 = 1_000;
+
+/// Sessions of a person at most; the oldest go.
+const SESSIONS: i64 = 10;
+
+/// How long a link holds, in milliseconds: an hour.
+const LINK: i64 = 60 * 60 * 1_000;
+
+/// How long a session lasts, in milliseconds: twelve hours.
+pub const SESSION: i64 = 12 * 60 * 60 * 1_000;
+
+/// Longest name, in characters.
+const NAME: usize = 60;
+
+choice! {
+    /// What a person may do.
+    pub enum Rolle {
+        /// Look at everything of their companies.
+        Ansehen = "ansehen",
+        /// Change it, too.
+        Verwalten = "verwalten",
+    }
+}
+
+/// A person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Person {
+    /// The number, which the audit log names.
+    pub id: i64,
+    /// The name to log in with.
+    pub name: String,
+    /// What they may do.
+    pub rolle: Rolle,
+    /// The companies that they see; none named means all.
+    pub firmen: Option<Vec<TenantId>>,
+    /// Whether they may log in.
+    pub aktiv: bool,
+    /// Whether they have set a password.
+    pub has_password: bool,
+}
+
+impl Person {
+    /// Whether they see this company.
+    pub fn sees(&self, firma: TenantId) -> bool {
+        self.firmen.as_ref().is_none_or(|firmen| firmen.contains(&firma))
+    }
+
+    /// Whether they may see and change what concerns the whole installation.
+    pub fn keeps_house(&self) -> bool {
+        self.rolle == Rolle::Verwalten && self.firmen.is_none()
+    }
+}
+
+const PERSON: &str = "select p.id, p.name, p.rolle, p.alle_firmen, p.aktiv, p.hash is not null from person p";
+
+fn person(connection: &Connection, row: &Row<'_>) -> Result<Person> {
+    let (id, alle): (i64, bool) = (row.get(0)?, row.get(3)?);
+    let firmen = match alle {
+        true => None,
+        false => {
+            let mut statement = connection
+                .prepare_cached("select firma_id from person_firma where person_id = ?1 order by firma_id")?;
+            Some(statement.query_map([id], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?)
+        }
+    };
+    Ok(Person {
+        id,
+        name: row.get(1)?,
+        rolle: Rolle::parse(row.get_ref(2)?.as_str().unwrap_or_default()).unwrap_or(Rolle::Ansehen),
+        firmen,
+        aktiv: row.get(4)?,
+        has_password: row.get(5)?,
+    })
+}
+
+fn first(connection: &Connection, sql: &str, params: impl rusqlite::Params) -> Result<Option<Person>> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params)?;
+    rows.next()?.map(|row| person(connection, row)).transpose()
+}
+
+/// All people by name.
+pub fn list(connection: &Connection) -> Result<Vec<Person>> {
+    let mut statement = connection.prepare_cached(&format!("{PERSON} order by p.name"))?;
+    let mut rows = statement.query([])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(person(connection, row)?);
+    }
+    Ok(found)
+}
+
+/// The person with this name, in any case.
+pub fn find(connection: &Connection, name: &str) -> Result<Option<Person>> {
+    first(connection, &format!("{PERSON} where p.name = ?1"), [name.trim()])
+}
+
+/// The person with this number.
+pub fn by_id(connection: &Connection, id: i64) -> Result<Option<Person>> {
+    first(connection, &format!("{PERSON} where p.id = ?1"), [id])
+}
+
+/// Whether there is anybody.
+pub fn is_anybody(connection: &Connection) -> Result<bool> {
+    Ok(connection.prepare_cached("select 1 from person limit 1")?.exists([])?)
+}
+
+/// Adds a person who sees these companies, or all; the number.
+pub fn create(
+    connection: &Connection,
+    name: &str,
+    rolle: Rolle,
+    firmen: Option<&[TenantId]>,
+    now: Instant,
+) -> Result<i64> {
+    let name = name.trim();
+    if name.is_empty() || name.chars().count() > NAME || name.chars().any(char::is_control) {
+        let message = format!("Der Name braucht 1 bis {NAME} Zeichen in einer Zeile.");
+        return Err(Refusal::field(Code::WertUngueltig, "name", message).into());
+    }
+    if find(connection, name)?.is_some() {
+        let message = "Diesen Namen hat schon jemand. Bitte einen anderen wählen.";
+        return Err(Refusal::field(Code::WertUngueltig, "name", message).into());
+    }
+    if connection.query_row("select count(*) from person", [], |row| row.get::<_, i64>(0))? >= PEOPLE {
+        let message = format!("Mehr als {PEOPLE} Personen sind nicht vorgesehen.");
+        return Err(Refusal::field(Code::WertUngueltig, "name", message).into());
+    }
+    connection.execute(
+        "insert into person (name, rolle, alle_firmen, angelegt_am) values (?1, ?2, ?3, ?4)",
+        params![name, rolle.as_str(), firmen.is_none(), now],
+    )?;
+    let id = connection.last_insert_rowid();
+    for firma in firmen.unwrap_or_default() {
+        connection.execute(
+            "insert into person_firma (person_id, firma_id) values (?1, ?2) on conflict do nothing",
+            params![id, firma],
+        )?;
+    }
+    Ok(id)
+}
+
+/// Lets a person log in again, or no longer: then their sessions end at once, and their link holds no more.
+pub fn set_active(connection: &Connection, id: i64, active: bool) -> Result<()> {
+    connection.execute("update person set aktiv = ?2 where id = ?1", params![id, active])?;
+    if !active {
+        connection.execute("delete from person_link where person_id = ?1", [id])?;
+        end_sessions(connection, id)?;
+    }
+    Ok(())
+}
+
+/// A secret of 256 random bits, as it stands in links and cookies.
+pub fn secret() -> Result<String> {
+    let mut random = [0u8; 32];
+    getrandom::fill(&mut random).map_err(|error| Failure::Broken(format!("no random numbers: {error}")))?;
+    Ok(hex(&random))
+}
+
+/// What is stored of a secret.
+pub fn digest(secret: &str) -> [u8; 32] {
+    Sha256::digest(secret).into()
+}
+
+/// Stores the link of a person, in place of an earlier one.
+pub fn store_link(connection: &Connection, id: i64, secret: &str, now: Instant) -> Result<()> {
+    connection.execute(
+        "insert into person_link (person_id, digest, bis) values (?1, ?2, ?3)
+         on conflict (person_id) do update set digest = excluded.digest, bis = excluded.bis",
+        params![id, digest(secret), now.millis() + LINK],
+    )?;
+    Ok(())
+}
+
+/// Whose link this is, while it holds.
+pub fn of_link(connection: &Connection, secret: &str, now: Instant) -> Result<Option<Person>> {
+    let sql = format!(
+        "{PERSON} join person_link l on l.person_id = p.id where l.digest = ?1 and l.bis > ?2 and p.aktiv = 1"
+    );
+    first(connection, &sql, params![digest(secret), now])
+}
+
+/// Sets a password; whoever is logged in with the old one, or has a link, is so no longer.
+pub fn set_password(connection: &Connection, id: i64, hash: &str) -> Result<()> {
+    connection.execute("update person set hash = ?2 where id = ?1", params![id, hash])?;
+    connection.execute("delete from person_link where person_id = ?1", [id])?;
+    end_sessions(connection, id)
+}
+
+/// Number and hash of an active person.
+pub fn hash_of(connection: &Connection, name: &str) -> Result<Option<(i64, String)>> {
+    let mut statement = connection
+        .prepare_cached("select id, hash from person where name = ?1 and aktiv = 1 and hash is not null")?;
+    Ok(statement.query_row([name.trim()], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+}
+
+/// Begins a session with a cookie that was made for it, and sweeps those that are over.
+pub fn begin_session(connection: &Connection, id: i64, cookie: &str, now: Instant) -> Result<()> {
+    connection.execute("delete from person_sitzung where bis <= ?1", [now])?;
+    connection.execute("delete from person_link where bis <= ?1", [now])?;
+    connection.execute(
+        "delete from person_sitzung where person_id = ?1 and digest not in (
+           select digest from person_sitzung where person_id = ?1 order by bis desc limit ?2)",
+        params![id, SESSIONS - 1],
+    )?;
+    connection.execute(
+        "insert into person_sitzung (digest, person_id, bis) values (?1, ?2, ?3) on conflict do nothing",
+        params![digest(cookie), id, now.millis() + SESSION],
+    )?;
+    Ok(())
+}
+
+/// Who is logged in with a cookie.
+pub fn of_session(connection: &Connection, cookie: &str, now: Instant) -> Result<Option<Person>> {
+    let sql = format!(
+        "{PERSON} join person_sitzung s on s.person_id = p.id where s.digest = ?1 and s.bis > ?2 and p.aktiv = 1"
+    );
+    first(connection, &sql, params![digest(cookie), now])
+}
+
+/// Ends the session of a cookie.
+pub fn end_session(connection: &Connection, cookie: &str) -> Result<()> {
+    connection.execute("delete from person_sitzung where digest = ?1", [digest(cookie)])?;
+    Ok(())
+}
+
+fn end_sessions(connection: &Connection, id: i64) -> Result<()> {
+    connection.execute("delete from person_sitzung where person_id = ?1", [id])?;
+    Ok(())
+}

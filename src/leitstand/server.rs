@@ -1,0 +1,471 @@
+//! Answers requests for pages: on the lanes and through the writer of the gate, with a session in the place of a key.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+use uuid::Uuid;
+
+use super::entry::{self, Entry};
+use super::frame;
+use super::page::{Access, Ask, Done, House, HouseChange, Page, Seen, Take, fields};
+use super::passwords::{Attempts, Hashing};
+use super::people::{SESSION, digest};
+use crate::db::batch::{Batch, Ended, Job};
+use crate::db::error::exceeded_budget;
+use crate::db::readers::Lane;
+use crate::db::tx::{Tx, WriteTx};
+use crate::failure::{Failure, Result};
+use crate::gate::address::neighbourhood;
+use crate::gate::audit::{Akteur, Row};
+use crate::gate::ip_limit::Limited;
+use crate::gate::{Gate, Zugang};
+use crate::http::answering::{Answering, BodyWanted, Next, Work};
+use crate::http::error;
+use crate::http::reply::Reply;
+use crate::http::request::Request;
+use crate::rules::error::Code;
+
+/// Bytes of a form at most.
+const FORM: usize = 64 << 10;
+
+/// An answer up to this size takes no part in the memory for answers, in bytes.
+const SMALL: usize = 16 << 10;
+
+/// People to whom something is still to be said, at most.
+const SAYINGS: usize = 1_000;
+
+/// The pages, on a gate.
+pub struct Leitstand {
+    house: Arc<House>,
+    hashing: Hashing,
+    zugang: Zugang,
+    /// What is to be said on the next page, by the digest of the cookie.
+    sayings: Mutex<HashMap<[u8; 32], Vec<String>>>,
+}
+
+/// A request for a page on its way.
+struct Visit {
+    request: Request,
+    ask: Ask,
+    address: IpAddr,
+}
+
+/// What is written, and whose it is.
+enum Change {
+    Firma(i64, super::page::Change),
+    Haus(HouseChange),
+}
+
+impl Leitstand {
+    /// The pages of a service.
+    pub fn new(
+        gate: Arc<Gate>,
+        pages: &'static [Page],
+        meaning: fn(&str) -> &'static str,
+        zugang: Zugang,
+    ) -> Result<Leitstand> {
+        let house = Arc::new(House { gate, pages, meaning, attempts: Attempts::default() });
+        Ok(Leitstand { house, hashing: Hashing::start()?, zugang, sayings: Mutex::default() })
+    }
+
+    /// Answers a request whose path begins with `/leitstand`.
+    pub fn answer(self: Arc<Self>, request: Request) -> Next {
+        let address = self.house.gate.address_of(&request);
+        if request.path == "/leitstand/stil.css" {
+            let reply = Reply::text("text/css; charset=utf-8", frame::STYLE.to_owned());
+            return Next::Done(frame::guarded(reply).with("cache-control", "private, max-age=300"));
+        }
+        let entry = Entry { house: &self.house, zugang: &self.zugang, address };
+        let ask = match catch_unwind(AssertUnwindSafe(|| entry.admit(&request))) {
+            Ok(Ok(ask)) => ask,
+            Ok(Err(reply)) => {
+                self.note_stranger(&request, address, &reply);
+                return Next::Done(reply);
+            }
+            Err(_) => return Next::Done(refused(&Failure::Broken("a page panicked".into()), &request)),
+        };
+        let visit = Visit { request, ask, address };
+        match visit.request.method.as_str() {
+            "POST" => self.wait_for_form(visit),
+            _ if visit.ask.page.is_heavy => {
+                let work = Work::new(move || self.show(visit, Lane::Fast));
+                Next::Heavy(Duration::ZERO, work)
+            }
+            _ => self.show(visit, Lane::Fast),
+        }
+    }
+
+    /// Shows a page on a thread of the sockets, or goes on on the slow lane.
+    fn show(self: Arc<Self>, mut visit: Visit, lane: Lane) -> Next {
+        let cookie = digest(&visit.ask.cookie);
+        let said = self.sayings.lock().unwrap_or_else(PoisonError::into_inner).remove(&cookie);
+        visit.ask.notes.extend(said.unwrap_or_default());
+        let firma = visit.ask.firma.as_ref().map_or(0, |firma| firma.id);
+        let shown = self.house.gate.readers.read(lane, |connection| {
+            let seen = Seen { tx: Tx::new(connection, firma, visit.ask.now), connection };
+            let show = || (visit.ask.page.show)(&visit.ask, &seen);
+            let shown = catch_unwind(AssertUnwindSafe(show));
+            shown.unwrap_or_else(|_| Err(Failure::Broken("a page panicked".into())))
+        });
+        match shown {
+            Err(failure) if exceeded_budget(&failure) && lane == Lane::Fast => self.show_slowly(visit),
+            Err(failure) => {
+                let reply = refused(&failure, &visit.request);
+                self.finish(visit, reply)
+            }
+            Ok(reply) => {
+                let refusal = visit.ask.refusal.as_ref();
+                let status = refusal.map_or(reply.status, |refusal| error::status(refusal.code));
+                let code = refusal.map(|refusal| refusal.code);
+                self.finish(visit, Reply { status, code: code.or(reply.code), ..reply })
+            }
+        }
+    }
+
+    fn show_slowly(self: Arc<Self>, visit: Visit) -> Next {
+        self.house.gate.metrics.count_slow();
+        let (tell, told) = oneshot::channel();
+        let page = Arc::clone(&self);
+        let go_on = move |has_thread: bool| {
+            let next = match has_thread {
+                true => page.show(visit, Lane::Slow),
+                false => {
+                    let reply = busy(&visit.request);
+                    page.finish(visit, reply)
+                }
+            };
+            drop(tell.send(next));
+        };
+        if let Err(go_on) = self.house.gate.readers.submit_slow(Box::new(go_on)) {
+            go_on(false);
+        }
+        Next::Later(told)
+    }
+
+    /// Reads the form, once it is clear that this person may send it.
+    fn wait_for_form(self: Arc<Self>, visit: Visit) -> Next {
+        let account = visit.account();
+        if visit.ask.page.access == Access::Open {
+            let (gate, now) = (&self.house.gate, visit.ask.now);
+            if let Err(seconds) = gate.ip_limit.take(neighbourhood(visit.address), Limited::LogIn, now) {
+                let message =
+                    format!("Zu viele Anmeldungen von dieser Adresse. Bitte {seconds} Sekunden warten.");
+                let reply = frame::refused(429, &message).with("retry-after", seconds.to_string());
+                return self.finish(visit, Reply { code: Some(Code::ZuVieleAnfragen), ..reply });
+            }
+        }
+        Next::Body(BodyWanted::new(FORM, account, move |body| {
+            let mut visit = visit;
+            visit.request.body = body;
+            let prepared = catch_unwind(AssertUnwindSafe(|| self.prepare(&mut visit)));
+            match prepared.unwrap_or_else(|_| Err(Failure::Broken("a form panicked".into()))) {
+                Ok(Prepared::Change(change)) => self.to_writer(visit, change),
+                Ok(Prepared::Hashed(hashed)) => self.to_hashing(visit, hashed),
+                Err(failure) => self.form_again(visit, failure),
+            }
+        }))
+    }
+
+    /// What a form asks for.
+    fn prepare(&self, visit: &mut Visit) -> Result<Prepared> {
+        let text = String::from_utf8_lossy(visit.request.body.content()?).into_owned();
+        visit.ask.form = fields(&text)?;
+        entry::check_token(&visit.ask)?;
+        let ask = &visit.ask;
+        let firma = ask.firma.as_ref().map_or(0, |firma| firma.id);
+        match ask.page.take {
+            Take::Nothing => Err(Failure::not_found("Dieses Formular")),
+            Take::Firma(take) => Ok(Prepared::Change(Change::Firma(firma, take(ask)?))),
+            Take::Haus(take) => Ok(Prepared::Change(Change::Haus(take(ask)?))),
+            Take::Hashed(take) => self.house.gate.readers.read(Lane::Fast, |connection| {
+                let seen = Seen { tx: Tx::new(connection, firma, ask.now), connection };
+                Ok(Prepared::Hashed(take(ask, &seen)?))
+            }),
+        }
+    }
+
+    /// Waits for the thread of passwords, and then for the writer.
+    fn to_hashing(self: Arc<Self>, visit: Visit, hashed: super::page::Hashed) -> Next {
+        let (tell, told) = oneshot::channel();
+        let page = Arc::clone(&self);
+        let (id, method) = (visit.request.id, visit.request.method.clone());
+        let work = Box::new(move || {
+            let next = match hashed() {
+                Ok(change) => page.to_writer(visit, Change::Haus(change)),
+                Err(failure) => Next::Here(Work::new(move || page.form_again(visit, failure))),
+            };
+            drop(tell.send(next));
+        });
+        if !self.hashing.submit(work) {
+            tracing::warn!(request_id = %id, %method, "too many passwords wait to be hashed");
+            return Next::Done(frame::refused(503, BUSY).with("retry-after", "1"));
+        }
+        Next::Later(told)
+    }
+
+    fn to_writer(self: Arc<Self>, visit: Visit, change: Change) -> Next {
+        let (tell, told) = oneshot::channel();
+        let writer = self.house.gate.writer.clone();
+        writer.submit(Box::new(Queued { page: self, visit, change, done: None, tell }));
+        Next::Later(told)
+    }
+
+    /// Shows the form again with why it was refused; what is no refusal is an error page.
+    fn form_again(self: Arc<Self>, mut visit: Visit, failure: Failure) -> Next {
+        match failure {
+            Failure::Refused(refusal) if refusal.code != Code::ScopeFehlt => {
+                visit.ask.refusal = Some(refusal);
+                self.show(visit, Lane::Fast)
+            }
+            failure => {
+                let reply = refused(&failure, &visit.request);
+                self.finish(visit, reply)
+            }
+        }
+    }
+
+    /// The last step of a request: its audit row, its line in the log, its cookie and its share of the memory.
+    fn finish(&self, visit: Visit, reply: Reply) -> Next {
+        let row = audit_row(&visit, &reply, None);
+        let gate = &self.house.gate;
+        match visit.ask.person {
+            _ if !gate.audited => {}
+            Some(_) => gate.journal.append(row),
+            None => gate.journal.append_of_stranger(row, neighbourhood(visit.address), visit.ask.now),
+        }
+        Next::Done(self.completed(&visit, reply))
+    }
+
+    fn completed(&self, visit: &Visit, reply: Reply) -> Reply {
+        let duration = visit.request.started.elapsed();
+        let method = if visit.request.method == "POST" { "POST" } else { "GET" };
+        let gate = &self.house.gate;
+        gate.metrics.count(method, visit.ask.page.pattern, reply.status, duration);
+        let Request { id, path, .. } = &visit.request;
+        let (status, micros) = (reply.status, duration.as_micros() as u64);
+        tracing::info!(request_id = %id, %method, %path, status, duration_us = micros, address = %visit.address,
+            person = visit.ask.person.as_ref().map(|person| person.id), "page");
+        let has_cookie = reply.headers.iter().any(|(name, _)| *name == "set-cookie");
+        let is_new = entry::cookie(&visit.request.headers).is_none_or(|cookie| cookie != visit.ask.cookie);
+        let reply = match is_new && !has_cookie {
+            true => self.with_cookie(visit, reply, &visit.ask.cookie),
+            false => reply,
+        };
+        if reply.body.len() <= SMALL {
+            return reply;
+        }
+        match gate.answers.take(&visit.account(), reply.body.len()) {
+            Some(held) => Reply { held: Some(held), ..reply },
+            None => busy(&visit.request),
+        }
+    }
+
+    /// The answer with a cookie; a blank one takes it away.
+    fn with_cookie(&self, visit: &Visit, reply: Reply, cookie: &str) -> Reply {
+        let is_encrypted = entry::is_encrypted(&self.zugang, &self.house.gate, &visit.request);
+        let secure = if is_encrypted { "; Secure" } else { "" };
+        let age = if cookie.is_empty() { 0 } else { SESSION / 1_000 };
+        reply.with(
+            "set-cookie",
+            format!("leitstand={cookie}; Path=/leitstand; HttpOnly; SameSite=Strict; Max-Age={age}{secure}"),
+        )
+    }
+
+    /// The answer to a form that was carried out.
+    fn carried_out(&self, mut visit: Visit, done: Done) -> Reply {
+        if let Some((title, body)) = done.once {
+            visit.ask.notes = done.notes;
+            let reply = frame::page(&visit.ask, title, body);
+            return self.completed(&visit, reply);
+        }
+        let cookie = done.cookie.as_deref().unwrap_or(&visit.ask.cookie);
+        let mut sayings = self.sayings.lock().unwrap_or_else(PoisonError::into_inner);
+        if sayings.len() >= SAYINGS {
+            sayings.clear();
+        }
+        if !done.notes.is_empty() {
+            sayings.insert(digest(cookie), done.notes);
+        }
+        drop(sayings);
+        let reply = frame::guarded(Reply { status: 303, ..Reply::default() }.with("location", done.to));
+        let reply = match &done.cookie {
+            Some(cookie) => self.with_cookie(&visit, reply, cookie),
+            None => reply,
+        };
+        self.completed(&visit, reply)
+    }
+
+    /// The row of a request that was not let in.
+    fn note_stranger(&self, request: &Request, address: IpAddr, reply: &Reply) {
+        let gate = &self.house.gate;
+        gate.metrics.count("GET", "/leitstand", reply.status, request.started.elapsed());
+        if gate.audited {
+            let row = row(request, address, reply);
+            gate.journal.append_of_stranger(row, neighbourhood(address), (gate.clock)());
+        }
+    }
+}
+
+/// What a form came to before anything is written.
+enum Prepared {
+    Change(Change),
+    Hashed(super::page::Hashed),
+}
+
+impl Visit {
+    /// On whose account memory is taken.
+    fn account(&self) -> String {
+        match &self.ask.person {
+            Some(person) => format!("person {}", person.id),
+            None => neighbourhood(self.address).to_string(),
+        }
+    }
+}
+
+const BUSY: &str = "Der Dienst kann das gerade nicht ausführen; es wurde nichts gespeichert. Bitte gleich noch einmal versuchen.";
+
+fn busy(request: &Request) -> Reply {
+    tracing::warn!(request_id = %request.id, "too much to do for a page");
+    frame::refused(503, BUSY).with("retry-after", "1")
+}
+
+/// The page of a failure.
+fn refused(failure: &Failure, request: &Request) -> Reply {
+    match failure {
+        Failure::Refused(refusal) => {
+            let reply = frame::refused(error::status(refusal.code), &refusal.message);
+            Reply { code: Some(refusal.code), ..reply }
+        }
+        // What stands in its answer is for programs; its status and its line in the log are for all.
+        failure => {
+            let status = error::reply(failure, request.id).status;
+            let message = format!("{BUSY} Hilft das nicht, bitte diese Nummer melden: {}", request.id);
+            frame::refused(status, &message)
+        }
+    }
+}
+
+fn row(request: &Request, address: IpAddr, reply: &Reply) -> Row {
+    let shortened = crate::gate::completion::shortened;
+    Row {
+        am: request.at.millis(),
+        request_id: request.id,
+        adresse: address.to_string(),
+        methode: shortened(&request.method),
+        pfad: shortened(&request.path),
+        status: reply.status,
+        dauer_us: i64::try_from(request.started.elapsed().as_micros()).unwrap_or(i64::MAX),
+        bytes_ein: request.body.len() as i64,
+        bytes_aus: reply.body.len() as i64,
+        subjekt: reply.subject,
+        anzahl: 1,
+        code: reply.code.map(|code| code.as_str().to_owned()),
+        ..Row::default()
+    }
+}
+
+/// The audit row of an answer: who it was is a person, also of the request that logs them in.
+fn audit_row(visit: &Visit, reply: &Reply, logged_in: Option<i64>) -> Row {
+    let person = logged_in.or(visit.ask.person.as_ref().map(|person| person.id));
+    Row {
+        tenant_id: visit.ask.firma.as_ref().map(|firma| firma.id),
+        akteur: person.map(|id| Akteur::Person(id.to_string())),
+        ..row(&visit.request, visit.address, reply)
+    }
+}
+
+/// A form on its way through the writer. Its audit row is part of what is kept.
+struct Queued {
+    page: Arc<Leitstand>,
+    visit: Visit,
+    change: Change,
+    done: Option<Result<Done>>,
+    tell: oneshot::Sender<Next>,
+}
+
+impl Queued {
+    fn note(&self, connection: &Connection, done: &Done) -> Result<()> {
+        if !self.page.house.gate.audited {
+            return Ok(());
+        }
+        let reply = Reply { status: 303, subject: done.subject, ..Reply::default() };
+        audit_row(&self.visit, &reply, done.person).insert(connection)
+    }
+}
+
+impl Job for Queued {
+    fn bytes(&self) -> usize {
+        self.visit.request.body.len()
+    }
+
+    fn run(&mut self, batch: &Batch<'_>) {
+        let done = match &self.change {
+            Change::Firma(firma, change) => {
+                let person = self.visit.ask.person.as_ref().map(|person| format!("person {}", person.id));
+                batch.whole(*firma, person.as_deref(), |tx: &WriteTx<'_>| {
+                    let done = change(tx)?;
+                    self.note(batch.connection(), &done)?;
+                    Ok(done)
+                })
+            }
+            Change::Haus(change) => batch.apart(|connection| {
+                let done = change(connection)?;
+                self.note(connection, &done)?;
+                Ok(done)
+            }),
+        };
+        self.done = Some(done);
+    }
+
+    fn finish(self: Box<Self>, ended: Ended) {
+        let Queued { page, visit, done, tell, .. } = *self;
+        let next = match (done, ended) {
+            (Some(Ok(done)), Ended::Committed) => Next::Done(page.carried_out(visit, done)),
+            (Some(Err(failure)), Ended::Committed) => {
+                Next::Here(Work::new(move || page.form_again(visit, failure)))
+            }
+            (Some(Ok(_)), Ended::Unknown) => {
+                let message = "Ob gespeichert wurde, ist nicht bekannt: Die Festplatte meldet einen Fehler. Bitte nachsehen.";
+                page.finish(visit, frame::refused(503, message))
+            }
+            _ => {
+                let reply = busy(&visit.request);
+                page.finish(visit, reply)
+            }
+        };
+        drop(tell.send(next));
+    }
+}
+
+/// The gate and the pages, as the socket sees them.
+pub struct Front {
+    /// What answers programs.
+    pub gate: Arc<Gate>,
+    /// What answers people; none where the setting is `aus`.
+    pub leitstand: Option<Arc<Leitstand>>,
+}
+
+impl Answering for Front {
+    fn answer(self: Arc<Self>, request: Request) -> Next {
+        let is_page = request.path == "/leitstand" || request.path.starts_with("/leitstand/");
+        match &self.leitstand {
+            Some(leitstand) if is_page && request.malformed.is_none() => {
+                Arc::clone(leitstand).answer(request)
+            }
+            _ => Arc::clone(&self.gate).answer(request),
+        }
+    }
+
+    fn unavailable(&self, request_id: Uuid) -> Reply {
+        self.gate.unavailable(request_id)
+    }
+
+    fn client(&self, peer: IpAddr) -> Option<IpAddr> {
+        self.gate.client(peer)
+    }
+}

@@ -1,0 +1,170 @@
+//! The people who may log in: the list, a new one, a new link, and an end. Only for who manages everything.
+
+use maud::html;
+
+use super::frame;
+use super::page::{Ask, Done, HouseChange, Seen};
+use super::parts::{Cells, Column, facts, field, form, refusal, table};
+use super::people::{self, Person, Rolle};
+use crate::failure::{Failure, Result};
+use crate::http::reply::Reply;
+use crate::rules::choice::Choice;
+use crate::rules::error::{Code, Refusal};
+
+const PEOPLE: &str = "/leitstand/zugaenge";
+
+/// GET /leitstand/zugaenge
+pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    let row = |person: Person| {
+        let state = match (person.aktiv, person.has_password) {
+            (false, _) => "gesperrt",
+            (true, false) => "noch ohne Passwort",
+            (true, true) => "aktiv",
+        };
+        let firmen = person.firmen.as_ref().map_or("alle".to_owned(), |firmen| firmen.len().to_string());
+        let to = format!("{PEOPLE}/{}", person.id);
+        Cells(to, vec![person.name, person.rolle.as_str().to_owned(), firmen, state.to_owned()])
+    };
+    let rows: Vec<_> = people::list(seen.connection)?.into_iter().map(row).collect();
+    let columns =
+        [Column("Name", false), Column("Rolle", false), Column("Firmen", false), Column("Stand", false)];
+    let body = html! {
+        p.actions { a.button href="/leitstand/zugaenge/neu" { "Neue Person" } }
+        (table("Personen", &columns, &rows, "Noch niemand."))
+    };
+    Ok(frame::page(ask, "Zugänge", body))
+}
+
+/// GET /leitstand/zugaenge/neu
+pub fn show_new(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+    let manages = ask.field("rolle") == Rolle::Verwalten.as_str();
+    let inside = html! {
+        (refusal(ask, &["name"]))
+        (field(ask, "name", "Name", "text", "", "off"))
+        div.field {
+            label for="rolle" { "Rolle" }
+            select id="rolle" name="rolle" {
+                option value="ansehen" { "ansehen: sieht alles, ändert nichts" }
+                option value="verwalten" selected[manages] { "verwalten: ändert auch" }
+            }
+        }
+        fieldset { legend { "Firmen (keine angekreuzt: alle)" }
+            @for firma in &ask.firmen { @let name = format!("firma-{}", firma.id);
+                div { label { input type="checkbox" name=(name) value="ja" checked[ask.field(&name) == "ja"]; " " (firma.name) } }
+            }
+        }
+    };
+    Ok(frame::page(ask, "Neue Person", form(ask, inside, "Anlegen", false)))
+}
+
+/// POST /leitstand/zugaenge/neu
+pub fn create(ask: &Ask) -> Result<HouseChange> {
+    let name = ask.field("name").to_owned();
+    let rolle = Rolle::parse(ask.field("rolle")).ok_or_else(|| {
+        Refusal::field(Code::WertUngueltig, "rolle", "Die Rolle ist ansehen oder verwalten.")
+    })?;
+    let is_chosen = |id: &i64| ask.field(&format!("firma-{id}")) == "ja";
+    let firmen: Vec<i64> = ask.firmen.iter().map(|firma| firma.id).filter(is_chosen).collect();
+    let (secret, now) = (people::secret()?, ask.now);
+    Ok(Box::new(move |connection| {
+        let firmen = (!firmen.is_empty()).then_some(firmen.as_slice());
+        let id = people::create(connection, &name, rolle, firmen, now)?;
+        people::store_link(connection, id, &secret, now)?;
+        Ok(link_of(&name, &secret))
+    }))
+}
+
+/// The page with a link, which is shown this once.
+fn link_of(name: &str, secret: &str) -> Done {
+    let body = html! {
+        p { "Diesen Link an " strong { (name) } " geben. Er gilt eine Stunde und ein Mal, und wird nur jetzt gezeigt. "
+            "Davor gehört die Adresse dieses Rechners, wie sie im Browser steht." }
+        p.once { "/leitstand/passwort?link=" (secret) }
+        p { a href=(PEOPLE) { "Zurück zu den Zugängen" } }
+    };
+    Done { once: Some(("Link für das Passwort", body)), ..Done::default() }
+}
+
+fn found(ask: &Ask, connection: &rusqlite::Connection) -> Result<Person> {
+    let id = ask.id(0)?.parse().map_err(|_| Failure::not_found("Dieser Zugang"))?;
+    people::by_id(connection, id)?.ok_or_else(|| Failure::not_found("Dieser Zugang"))
+}
+
+/// GET /leitstand/zugaenge/{id}
+pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    let person = found(ask, seen.connection)?;
+    let body = html! {
+        (facts(&[("Name", person.name.clone()), ("Rolle", person.rolle.as_str().to_owned())]))
+        p.actions {
+            a.button href=(format!("{PEOPLE}/{}/link", person.id)) { "Neuer Link" }
+            @if person.aktiv { a.button.danger href=(format!("{PEOPLE}/{}/sperren", person.id)) { "Sperren" } }
+            @else { a.button href=(format!("{PEOPLE}/{}/freigeben", person.id)) { "Wieder freigeben" } }
+        }
+    };
+    Ok(frame::page(ask, &person.name, body))
+}
+
+/// GET /leitstand/zugaenge/{id}/link
+pub fn show_link(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    let person = found(ask, seen.connection)?;
+    let inside = html! {
+        (refusal(ask, &[]))
+        p { "Mit dem Link setzt " (person.name) " ein neues Passwort. Das bisherige gilt, bis das geschehen ist." }
+    };
+    Ok(frame::page(ask, "Neuer Link", form(ask, inside, "Link machen", false)))
+}
+
+/// POST /leitstand/zugaenge/{id}/link
+pub fn make_link(ask: &Ask) -> Result<HouseChange> {
+    let (id, secret, now) = (number(ask)?, people::secret()?, ask.now);
+    Ok(Box::new(move |connection| {
+        let person = people::by_id(connection, id)?.filter(|person| person.aktiv);
+        let person = person.ok_or_else(|| Failure::not_found("Dieser Zugang"))?;
+        people::store_link(connection, id, &secret, now)?;
+        Ok(link_of(&person.name, &secret))
+    }))
+}
+
+/// GET /leitstand/zugaenge/{id}/sperren
+pub fn show_lock(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    let person = found(ask, seen.connection)?;
+    let inside = html! {
+        (refusal(ask, &[]))
+        p { (person.name) " ist dann sofort überall abgemeldet und kommt nicht mehr herein. Das lässt sich rückgängig machen." }
+    };
+    Ok(frame::page(ask, "Zugang sperren", form(ask, inside, "Sperren", true)))
+}
+
+/// POST /leitstand/zugaenge/{id}/sperren. Nobody locks themselves out: so there is always somebody left.
+pub fn lock(ask: &Ask) -> Result<HouseChange> {
+    let id = number(ask)?;
+    if ask.person.as_ref().is_some_and(|person| person.id == id) {
+        let message = "Den eigenen Zugang kann man nicht sperren. Bitte jemand anderen darum bitten.";
+        return Err(Refusal::new(Code::WertUngueltig, message).into());
+    }
+    set_active(id, false, "Der Zugang ist gesperrt.")
+}
+
+/// GET /leitstand/zugaenge/{id}/freigeben
+pub fn show_unlock(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    let person = found(ask, seen.connection)?;
+    let inside = html! { (refusal(ask, &[])) p { (person.name) " kann sich dann wieder anmelden." } };
+    Ok(frame::page(ask, "Zugang freigeben", form(ask, inside, "Freigeben", false)))
+}
+
+/// POST /leitstand/zugaenge/{id}/freigeben
+pub fn unlock(ask: &Ask) -> Result<HouseChange> {
+    set_active(number(ask)?, true, "Der Zugang ist frei.")
+}
+
+fn set_active(id: i64, active: bool, note: &'static str) -> Result<HouseChange> {
+    Ok(Box::new(move |connection| {
+        people::by_id(connection, id)?.ok_or_else(|| Failure::not_found("Dieser Zugang"))?;
+        people::set_active(connection, id, active)?;
+        Ok(Done::to(format!("{PEOPLE}/{id}"), note))
+    }))
+}
+
+fn number(ask: &Ask) -> Result<i64> {
+    ask.id(0)?.parse().map_err(|_| Failure::not_found("Dieser Zugang"))
+}

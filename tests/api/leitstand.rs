@@ -1,0 +1,151 @@
+//! The pages for people (D27): who gets in, and what those who should not cannot do. Forms and addresses are walked from
+//! the table of pages, so that a new page is tested with its row.
+
+mod angriffe;
+mod personen;
+mod seiten;
+
+use std::time::Duration;
+
+use partnerd::leitstand::PAGES;
+use partnerd::leitstand::page::{Access, Page, Take};
+use ureq::Agent;
+use ureq::http::Request;
+
+use crate::harness::Server;
+
+/// A password that nobody lists.
+pub const PASSWORD: &str = "Roggen im Silo drei";
+
+/// A browser: it keeps the cookie and follows nothing by itself.
+pub struct Browser {
+    agent: Agent,
+    pub base: String,
+    pub cookie: Option<String>,
+}
+
+/// What a browser was sent.
+pub struct Shown {
+    pub status: u16,
+    pub text: String,
+    headers: ureq::http::HeaderMap,
+}
+
+impl Shown {
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    #[track_caller]
+    pub fn is(&self, status: u16) -> &Shown {
+        assert_eq!(self.status, status, "{}", self.text);
+        self
+    }
+
+    /// The value of a hidden field.
+    pub fn hidden(&self, name: &str) -> Option<String> {
+        let after = self.text.split(&format!("type=\"hidden\" name=\"{name}\" value=\"")).nth(1)?;
+        Some(after.split('"').next().unwrap().to_owned())
+    }
+}
+
+impl Browser {
+    pub fn on(server: &Server) -> Browser {
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .timeout_global(Some(Duration::from_secs(600)))
+            .build();
+        Browser { agent: config.into(), base: format!("http://{}", server.address), cookie: None }
+    }
+
+    pub fn send(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Shown {
+        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base));
+        if let Some(cookie) = &self.cookie {
+            request = request.header("cookie", format!("leitstand={cookie}"));
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let response = match method {
+            "GET" => self.agent.run(request.body(()).unwrap()),
+            _ => {
+                let kind = "application/x-www-form-urlencoded";
+                self.agent.run(request.header("content-type", kind).body(body.to_owned()).unwrap())
+            }
+        };
+        let response = response.unwrap();
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        if let Some(set) = headers.get("set-cookie") {
+            let value = set.to_str().unwrap().strip_prefix("leitstand=").unwrap();
+            self.cookie = Some(value.split(';').next().unwrap().to_owned()).filter(|value| !value.is_empty());
+        }
+        let bytes = response.into_body().into_with_config().limit(64 << 20).read_to_vec().unwrap();
+        let shown = Shown { status, text: String::from_utf8_lossy(&bytes).into_owned(), headers };
+        assert!(status < 500, "{method} {path}: {status} {}", shown.text);
+        shown
+    }
+
+    pub fn get(&mut self, path: &str) -> Shown {
+        self.send("GET", path, &[], "")
+    }
+
+    pub fn post(&mut self, path: &str, fields: &[(&str, &str)]) -> Shown {
+        self.send("POST", path, &[], &encoded(fields))
+    }
+
+    /// Opens a page, fills its form and sends it.
+    pub fn fill(&mut self, path: &str, fields: &[(&str, &str)]) -> Shown {
+        let page = self.get(path);
+        page.is(200);
+        let (token, version) = (page.hidden("token").unwrap(), page.hidden("version"));
+        let hidden = [("token", Some(token.as_str())), ("version", version.as_deref())];
+        let hidden = hidden.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        self.post(path, &hidden.chain(fields.iter().copied()).collect::<Vec<_>>())
+    }
+
+    pub fn log_in(&mut self, name: &str, password: &str) -> Shown {
+        self.fill("/leitstand/anmelden", &[("name", name), ("passwort", password)])
+    }
+}
+
+fn encoded(fields: &[(&str, &str)]) -> String {
+    let encode = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
+    fields
+        .iter()
+        .map(|(name, value)| format!("{}={}", encode(name), encode(value)))
+        .collect::<Vec<_>>()
+        .join("&")
+}
+
+/// The link of a new person, as the command line prints it: its path.
+pub fn link(server: &Server, arguments: &[&str]) -> String {
+    let output = server.cli(&[&["user"], arguments].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let link = String::from_utf8(output.stdout).unwrap();
+    let (_, path) = link.trim().split_once("/leitstand/").unwrap();
+    format!("/leitstand/{path}")
+}
+
+/// A new person who is logged in.
+pub fn person(server: &Server, arguments: &[&str]) -> Browser {
+    let path = link(server, &[&["create"], arguments].concat());
+    let mut browser = Browser::on(server);
+    browser.fill(&path, &[("passwort", PASSWORD), ("wiederholung", PASSWORD)]).is(303);
+    browser
+}
+
+/// The address of a page of a company, for a record.
+pub fn address(page: &Page, firma: i64, id: &str) -> String {
+    page.pattern.replace("{firma}", &firma.to_string()).replace("{id}", id)
+}
+
+/// Pages with a form that only some may send.
+pub fn forms() -> impl Iterator<Item = &'static Page> {
+    PAGES.iter().filter(|page| !matches!(page.take, Take::Nothing))
+}
+
+/// Pages of a company.
+pub fn of_companies() -> impl Iterator<Item = &'static Page> {
+    PAGES.iter().filter(|page| page.access == Access::Firma)
+}

@@ -1,0 +1,107 @@
+//! Links, passwords and sessions.
+
+use super::{Browser, PASSWORD, link, person};
+use crate::harness::Server;
+
+#[test]
+fn a_link_holds_once_and_is_spent_by_the_password_not_by_opening_it() {
+    let server = Server::start();
+    let path = link(&server, &["create", "Erika", "--role", "verwalten"]);
+    let mut browser = Browser::on(&server);
+    for _ in 0..3 {
+        browser.get(&path).is(200);
+    }
+    for (password, again, why) in [
+        ("kurz", "kurz", "10 bis 200 Zeichen"),
+        ("passwort123", "passwort123", "wird oft benutzt"),
+        (PASSWORD, "anders als eben", "sind verschieden"),
+    ] {
+        let shown = browser.fill(&path, &[("passwort", password), ("wiederholung", again)]);
+        assert!(shown.is(400).text.contains(why), "{}", shown.text);
+        assert!(!shown.text.contains(password), "a password is shown again");
+    }
+    browser.fill(&path, &[("passwort", PASSWORD), ("wiederholung", PASSWORD)]).is(303);
+    Browser::on(&server).get(&path).is(404);
+    let mut other = Browser::on(&server);
+    other.log_in("erika", PASSWORD).is(303);
+    other.get("/leitstand/konto").is(200);
+}
+
+/// The clock of the command line is that of this machine, so the link is stored here as the server's clock has it.
+#[test]
+fn a_link_holds_for_an_hour() {
+    let server = Server::start();
+    let path = link(&server, &["create", "Erika"]);
+    let bis = "2026-07-10T11:00:00Z";
+    let millis = partnerd::rules::day::Instant::parse(bis).unwrap().millis();
+    let connection = partnerd::db::connection::open_writer(&server.database).unwrap();
+    connection.execute("update person_link set bis = ?1", [millis]).unwrap();
+    server.set_clock("2026-07-10T10:59:59Z");
+    Browser::on(&server).get(&path).is(200);
+    server.set_clock(bis);
+    Browser::on(&server).get(&path).is(404);
+}
+
+#[test]
+fn a_session_ends_with_log_out_deactivation_change_of_password_and_twelve_hours() {
+    let server = Server::start();
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let stolen = browser.cookie.clone();
+    let with = |cookie: &Option<String>| Browser { cookie: cookie.clone(), ..Browser::on(&server) };
+    with(&stolen).get("/leitstand/konto").is(200);
+
+    browser.fill("/leitstand/abmelden", &[]).is(303);
+    assert_eq!(with(&stolen).get("/leitstand/konto").is(303).header("location"), "/leitstand/anmelden");
+
+    browser.log_in("Erika", PASSWORD).is(303);
+    let old = browser.cookie.clone();
+    let fields = [
+        ("bisher", PASSWORD),
+        ("passwort", "Hafer am Ende des Hofs"),
+        ("wiederholung", "Hafer am Ende des Hofs"),
+    ];
+    let wrong = [("bisher", "nicht dieses hier"), fields[1], fields[2]];
+    assert!(
+        browser.fill("/leitstand/konto", &wrong).is(400).text.contains("bisherige Passwort stimmt nicht")
+    );
+    browser.fill("/leitstand/konto", &fields).is(303);
+    with(&old).get("/leitstand/konto").is(303);
+    browser.get("/leitstand/konto").is(200);
+
+    assert!(server.cli(&["user", "deactivate", "Erika"]).status.success());
+    browser.get("/leitstand/konto").is(303);
+    Browser::on(&server).log_in("Erika", "Hafer am Ende des Hofs").is(400);
+    assert!(server.cli(&["user", "activate", "Erika"]).status.success());
+    browser.get("/leitstand/konto").is(303);
+
+    browser.log_in("Erika", "Hafer am Ende des Hofs").is(303);
+    server.set_clock("2026-07-10T21:59:59Z");
+    browser.get("/leitstand/konto").is(200);
+    server.set_clock("2026-07-10T22:00:00Z");
+    browser.get("/leitstand/konto").is(303);
+}
+
+#[test]
+fn the_audit_log_names_the_person() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let firma = mill.tenant;
+    browser.get(&format!("/leitstand/f/{firma}/belege")).is(200);
+    browser.fill("/leitstand/zugaenge/neu", &[("name", "Paul"), ("rolle", "ansehen")]).is(200);
+    browser.fill("/leitstand/abmelden", &[]).is(303);
+    drop(mill);
+    let mut server = server;
+    server.restart();
+    let count = |path: &str, status: u16| -> i64 {
+        server.sql(&format!(
+            "select count(*) from audit where person = '1' and pfad = '{path}' and status = {status}"
+        ))
+    };
+    assert_eq!(count(&format!("/leitstand/f/{firma}/belege"), 200), 1);
+    for written in ["/leitstand/passwort", "/leitstand/zugaenge/neu", "/leitstand/abmelden"] {
+        assert_eq!(count(written, 303), 1, "{written}");
+    }
+    let secrets: i64 = server.sql("select count(*) from audit where pfad like '%link=%'");
+    assert_eq!(secrets, 0);
+}

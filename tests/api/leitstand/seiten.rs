@@ -1,0 +1,86 @@
+//! What the pages show and do.
+
+use serde_json::json;
+
+use super::{address, of_companies, person};
+use crate::harness::{COMPLETE, Server};
+
+#[test]
+fn a_document_is_found_finalised_and_cancelled() {
+    let server = Server::start();
+    let mill = server.company_with("Mühle", COMPLETE);
+    mill.post("/api/v1/kunden", json!({"name": "Huber"})).is(201);
+    let items = json!([{"bezeichnung": "Fracht", "menge": 1234.5, "ep_netto": 5, "mwst_satz": 19}]);
+    let body = json!({"beleg_typ": "RE", "kundennummer": "K-1001", "items": items});
+    let created = mill.post("/api/v1/belege", body);
+    let (id, number) = (created.id(), created.body["beleg_nummer"].as_str().unwrap().to_owned());
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let firma = format!("/leitstand/f/{}", mill.tenant);
+    assert_eq!(browser.get("/leitstand").is(303).header("location"), firma);
+    let to = browser.get(&format!("{firma}/suche?suche={number}")).is(303).header("location").to_owned();
+    let found = browser.get(&to);
+    let one = format!("{firma}/belege/{id}");
+    assert!(found.is(200).text.contains(&one) && found.text.contains("7.345,28"), "{}", found.text);
+    let shown = browser.get(&one);
+    assert!(shown.is(200).text.contains("1.234,500") || shown.text.contains("1.234,5"), "{}", shown.text);
+    let draft = browser.get(&format!("{one}/pdf"));
+    assert_eq!(draft.is(200).header("content-type"), "application/pdf");
+
+    let finalise = format!("{one}/abschliessen");
+    let page = browser.get(&finalise);
+    let (token, version) = (page.hidden("token").unwrap(), page.hidden("version").unwrap());
+    mill.put(&format!("/api/v1/belege/{id}"), json!({"external_ref": "X-1"})).is(200);
+    // The document was changed while the form was open.
+    browser.post(&finalise, &[("token", &token), ("version", &version)]).is(412);
+    browser.fill(&finalise, &[]).is(303);
+    assert!(browser.get(&one).is(200).text.contains("Der Beleg ist abgeschlossen."));
+    assert!(!browser.get(&one).text.contains("Der Beleg ist abgeschlossen."), "said twice");
+    let stored = mill.get(&format!("/api/v1/belege/{id}/verlauf"));
+    assert!(stored.body.to_string().contains("person 1"), "{}", stored.body);
+
+    let cancel = format!("{one}/storno");
+    let refused = browser.fill(&cancel, &[("grund", "")]);
+    assert!(refused.is(400).text.contains("id=\"fehler-grund\""), "{}", refused.text);
+    browser.fill(&cancel, &[("grund", "falscher Partner")]).is(303);
+    assert_eq!(mill.get(&format!("/api/v1/belege/{id}")).body["status"], "storniert");
+}
+
+#[test]
+fn every_page_of_an_empty_company_says_how_it_gets_filled() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let mut browser = person(&server, &["Paul"]);
+    for page in of_companies().filter(|page| page.menu.is_some()) {
+        let shown = browser.get(&address(page, mill.tenant, ""));
+        assert!(shown.is(200).text.contains("class=\"empty\""), "{}", page.pattern);
+        assert!(shown.text.contains("<html lang=\"de\">") && shown.text.contains("href=\"#inhalt\""));
+    }
+}
+
+#[test]
+fn the_first_page_counts_what_was_weighed_today() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let partner = mill.post("/api/v1/kunden", json!({"name": "Huber"})).id();
+    let weigh = |first: i64| {
+        let body =
+            json!({"waage_id": 1, "gewicht_erst_kg": first, "partner_id": partner, "kennzeichen": "DON-X 1"});
+        mill.post("/api/v1/wiegungen", body).id()
+    };
+    let second = |id: &str, weight: i64| {
+        let path = format!("/api/v1/wiegungen/{id}/zweitwiegung");
+        mill.put(&path, json!({"gewicht_zweit_kg": weight})).is(200);
+    };
+    second(&weigh(40_000), 15_000);
+    second(&weigh(12_000), 24_340);
+    weigh(38_000);
+    mill.get("/api/v1/kunden?gibt_es_nicht=1").is(400);
+    // Rows of refusals are taken into the log a little later; a restart does it at once.
+    let mut server = server;
+    server.restart();
+    let mut browser = person(&server, &["Paul"]);
+    let shown = browser.get(&format!("/leitstand/f/{}", mill.tenant));
+    for text in ["25,0", "12,3", "DON-X 1", "38.000", "<svg", "UNBEKANNTER_PARAMETER"] {
+        assert!(shown.is(200).text.contains(text), "{text}: {}", shown.text);
+    }
+}
