@@ -65,6 +65,26 @@ fn every_row_of_the_table_is_described() {
     assert_eq!(nowhere, ["METHODE_NICHT_ERLAUBT", "BELEG_NICHT_ABGESCHLOSSEN"]);
 }
 
+/// The file of texts names each row of the table once and nothing else; what it says stands in the description.
+#[test]
+fn every_operation_says_what_it_does_and_what_follows() {
+    let document = document();
+    let texts = std::fs::read_to_string(file("src/app/description/ablaeufe.md")).unwrap();
+    let mut named = BTreeSet::new();
+    for section in texts.split("\n## ").skip(1) {
+        let (name, text) = section.split_once('\n').unwrap();
+        assert!(named.insert(name.to_owned()), "{name} has two texts");
+        let (method, path) = name.split_once(' ').unwrap();
+        let described = &document["paths"][path][method.to_lowercase()]["description"];
+        let described = described.as_str().unwrap_or_else(|| panic!("{name} is no route"));
+        assert!(text.trim().len() > 80, "{name} says too little: {text}");
+        let rest = described.strip_prefix(text.trim()).unwrap_or_else(|| panic!("{name}: {described}"));
+        assert!(rest.contains("Schlüssel"), "{name} does not say which key it needs");
+    }
+    let routes: BTreeSet<_> = routes().map(|route| route.name()).collect();
+    assert_eq!(named, routes, "texts, routes");
+}
+
 /// The defaults and bounds of the specification (Limits) and of D16.
 #[test]
 fn parameters_have_their_defaults_and_bounds() {

@@ -1,10 +1,11 @@
 //! The description of the interface (OpenAPI 3.1), made from the route table and the types on the
 //! wire: nothing in it is written a second time.
 //!
-//! `woerter` says what the fields mean, `fehler` what the codes mean, `einleitung.md` is the
-//! introduction, `beispiele.json` holds requests with their answers as the demo gives them, `vorlagen` what stands in
+//! `ablaeufe.md` says what each operation does and what follows, `woerter` what the fields mean, `fehler` what the
+//! codes mean, `einleitung.md` is the introduction, `beispiele.json` holds requests with their answers as the demo gives them, `vorlagen` what stands in
 //! the templates of imports.
 
+mod ablaeufe;
 mod beispiele;
 mod fehler;
 mod operation;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::shapes::{Shapes, reference};
-use super::{beispiele, fehler};
+use super::{ablaeufe, beispiele, fehler};
 use crate::db::list::MAX_LIMIT;
 use crate::http::error::status;
 use crate::http::param::{Param, ParamKind};
@@ -58,7 +58,7 @@ pub fn describe(route: &'static Route, routes: &[&'static Route], shapes: &mut S
     let mut operation = json!({
         "operationId": id(route),
         "summary": route.summary,
-        "description": access(route.access),
+        "description": format!("{}\n\n{}", ablaeufe::of(route), access(route.access)),
         "tags": [tag(route)],
         "security": security(route.access),
         "responses": responses(route, routes, shapes, example),

@@ -1,0 +1,21 @@
+//! What each operation does, when one uses it and what follows; in German, for those who read `/docs`.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use crate::http::route::Route;
+
+const HEADING: &str = "\n## ";
+
+static ABLAEUFE: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| texts().collect());
+
+/// The text of a route; empty where there is none, which a test refuses.
+pub fn of(route: &Route) -> &'static str {
+    ABLAEUFE.get(route.name().as_str()).copied().unwrap_or_default()
+}
+
+/// Each text with the method and path above it.
+fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let sections = include_str!("ablaeufe.md").split(HEADING).skip(1);
+    sections.filter_map(|section| section.split_once('\n')).map(|(name, text)| (name.trim(), text.trim()))
+}
