@@ -53,7 +53,8 @@ fn every_row_of_the_table_is_described() {
         let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
         for param in route.query {
             let described = parameters.iter().find(|known| known["name"] == param.name);
-            assert_eq!(described.unwrap()["description"], param.description(), "{name} {}", param.name);
+            let described = described.unwrap()["description"].as_str().unwrap();
+            assert!(described.starts_with(&param.description()), "{name} {}: {described}", param.name);
         }
         let responses = operation["responses"].as_object().unwrap();
         let named = responses.values().filter_map(|answer| answer["x-fehlercodes"].as_array()).flatten();
@@ -63,6 +64,28 @@ fn every_row_of_the_table_is_described() {
     let nowhere: Vec<_> =
         Code::ALL.iter().map(|code| code.as_str()).filter(|code| !codes.contains(*code)).collect();
     assert_eq!(nowhere, ["METHODE_NICHT_ERLAUBT", "BELEG_NICHT_ABGESCHLOSSEN"]);
+}
+
+/// The page fills a box with `example`, of the parameter or of its schema: a filter that nobody chose hides data.
+#[test]
+fn nothing_narrows_a_list_before_somebody_chooses_to() {
+    let document = document();
+    let mut seen = 0;
+    for route in routes() {
+        let operation = &document["paths"][route.pattern][route.method.as_str().to_lowercase()];
+        let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
+        for parameter in parameters.iter().filter(|parameter| parameter["in"] == "query") {
+            let filled = ["/example", "/examples", "/schema/example", "/schema/examples"]
+                .iter()
+                .any(|place| parameter.pointer(place).is_some());
+            assert_eq!(filled, parameter["required"] == true, "{}: {parameter}", route.name());
+            seen += 1;
+        }
+    }
+    assert!(seen > 50, "{seen} parameters were seen");
+    let parameters = document["paths"]["/api/v1/artikel"]["get"]["parameters"].as_array().unwrap();
+    let suche = parameters.iter().find(|parameter| parameter["name"] == "suche").unwrap();
+    assert!(suche["description"].as_str().unwrap().ends_with("; zum Beispiel `R01001`"), "{suche}");
 }
 
 /// The file of texts names each row of the table once and nothing else; what it says stands in the description.
@@ -83,6 +106,55 @@ fn every_operation_says_what_it_does_and_what_follows() {
     }
     let routes: BTreeSet<_> = routes().map(|route| route.name()).collect();
     assert_eq!(named, routes, "texts, routes");
+}
+
+/// The steps of the guide: method and path of a request, and its body where it has one.
+fn steps() -> Vec<(String, Value)> {
+    let text = std::fs::read_to_string(file("src/app/description/einleitung.md")).unwrap();
+    let guide = text.split("\n## ").find(|section| section.starts_with("Der Weg eines LKW")).unwrap();
+    let requests = guide.split("```http\n").skip(1).map(|block| block.split("```").next().unwrap());
+    let step = |request: &str| {
+        let (line, rest) = request.trim().split_once('\n').unwrap_or((request.trim(), ""));
+        let route = line.split('?').next().unwrap().to_owned();
+        (route, rest.find('{').map_or(Value::Null, |_| serde_json::from_str(rest.trim()).unwrap()))
+    };
+    requests.map(step).collect()
+}
+
+/// Each step is a row of the route table, and what it sends are fields that the row takes.
+#[test]
+fn the_way_of_a_lorry_can_be_gone() {
+    let document = document();
+    let steps = steps();
+    let known: Vec<String> = routes().map(|route| route.name()).collect();
+    let mut bodies = 0;
+    for (route, body) in &steps {
+        assert!(known.contains(route), "{route} is no route");
+        let (method, path) = route.split_once(' ').unwrap();
+        let operation = &document["paths"][path][method.to_lowercase()];
+        let schema = &operation["requestBody"]["content"]["application/json"]["schema"]["$ref"];
+        for field in body.as_object().into_iter().flat_map(Map::keys) {
+            let name = schema.as_str().and_then(|path| path.rsplit('/').next()).unwrap();
+            let fields = &document["components"]["schemas"][name]["properties"];
+            assert!(fields.get(field).is_some(), "{route} takes no {field}");
+            bodies += 1;
+        }
+    }
+    assert!(bodies > 12, "{bodies} fields were seen");
+    let routes: BTreeSet<&str> = steps.iter().map(|(route, _)| route.as_str()).collect();
+    for step in [
+        "POST /api/v1/wiegungen",
+        "PUT /api/v1/wiegungen/{id}/zweitwiegung",
+        "POST /api/v1/belege",
+        "POST /api/v1/belege/{id}/abschliessen",
+        "GET /api/v1/belege/{id}/pdf",
+        "GET /api/v1/belege/{id}/erechnung",
+        "POST /api/v1/belege/{id}/storno",
+        "GET /api/v1/belege/{id}/verlauf",
+        "GET /api/v1/aenderungen",
+    ] {
+        assert!(routes.contains(step), "{step} is missing");
+    }
 }
 
 /// The defaults and bounds of the specification (Limits) and of D16.

@@ -121,9 +121,9 @@ fn security(access: Access) -> Value {
 }
 
 /// The parameters: ids in the path, the query, headers.
-fn parameters(route: &Route, example: Option<&Value>) -> Vec<Value> {
-    let in_url = path_parameters(route).chain(query_parameters(route));
-    let mut all: Vec<Value> = in_url.map(|parameter| with_example(parameter, example)).collect();
+fn parameters(route: &Route, example: Option<&'static Value>) -> Vec<Value> {
+    let in_path = path_parameters(route).map(|parameter| with_example(parameter, example));
+    let mut all: Vec<Value> = in_path.chain(query_parameters(route, example)).collect();
     if route.method == Method::Post {
         let description =
             "Dieselbe Anfrage mit demselben Schlüssel wird nur einmal ausgeführt (7 Tage lang).";
@@ -148,13 +148,28 @@ fn path_parameters(route: &Route) -> impl Iterator<Item = Value> {
     })
 }
 
-fn query_parameters(route: &Route) -> impl Iterator<Item = Value> {
-    route.query.iter().map(|param| {
-        json!({
+/// A filter has its example in words: the page fills the box of a parameter with its `example`, and whoever then tries
+/// the route would see a narrow choice of the data, or nothing. What a call cannot do without is filled in.
+fn query_parameters(route: &Route, example: Option<&'static Value>) -> impl Iterator<Item = Value> {
+    route.query.iter().map(move |param| {
+        let parameter = json!({
             "name": param.name, "in": "query", "required": param.required,
             "description": param.description(), "schema": parameter_shape(param)
-        })
+        });
+        if param.required { with_example(parameter, example) } else { with_words(parameter, param, example) }
     })
+}
+
+/// The parameter with the example in its description, where it says more than the name and the kind do.
+fn with_words(mut parameter: Value, param: &Param, example: Option<&Value>) -> Value {
+    let says_more =
+        matches!(param.kind, ParamKind::Text | ParamKind::Types | ParamKind::Quantity | ParamKind::Day);
+    let value = example.and_then(|example| example.get("query")?.get(param.name)).filter(|_| says_more);
+    if let Some(value) = value {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        parameter["description"] = format!("{}; zum Beispiel `{text}`", param.description()).into();
+    }
+    parameter
 }
 
 fn header_parameter(name: &str, description: &str) -> Value {
