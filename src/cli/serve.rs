@@ -12,6 +12,7 @@ use super::database::now;
 #[cfg(target_os = "linux")]
 use super::systemd;
 use super::terminal::{Outcome, Terminal, sentence};
+use super::user;
 use crate::app::{self, App};
 use crate::config::Config;
 use crate::db::{log, system_clock};
@@ -39,6 +40,9 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     }
     let result = serve(&runtime, &app, listener, tls, config, terminal, |base| {
         tracing::info!("{base}/docs describes the interface, and tries it with a key");
+        if let Err(complaint) = user::say_first_link(&config.db, base, config, terminal) {
+            log(&format!("no link to begin was made: {complaint}"));
+        }
     });
     drop(runtime);
     app.close();

@@ -1,5 +1,7 @@
 //! `user`: the people who use the pages at /leitstand (D27).
 
+use std::path::Path;
+
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rusqlite::Connection;
@@ -10,6 +12,8 @@ use super::changes::note_of;
 use super::database::{find_tenant, in_transaction, now, open};
 use super::terminal::{Outcome, Terminal, sentence};
 use crate::config::Config;
+use crate::db::connection::open_writer;
+use crate::gate::Modus;
 use crate::leitstand::people::{self, Person, Rolle};
 use crate::rules::choice::Choice;
 use crate::tenants;
@@ -104,6 +108,26 @@ fn new_link(connection: &Connection, id: i64, config: &Config) -> Result<String,
 fn print_link(name: &str, link: &str, terminal: &Terminal) {
     terminal.result(link, &json!({"name": name, "link": link}));
     terminal.say(&format!("With this link {name} sets a password, once and within an hour."));
+}
+
+/// Says the link with which the first person begins, where nobody has a password yet.
+pub fn say_first_link(database: &Path, base: &str, config: &Config, terminal: &Terminal) -> Outcome {
+    if config.policy.leitstand.modus == Modus::Aus {
+        return Ok(());
+    }
+    let mut connection = open_writer(database).map_err(sentence)?;
+    let first = in_transaction(&mut connection, |connection| {
+        let first = people::first_link(connection, now()).map_err(sentence)?;
+        if let Some((name, _)) = &first {
+            note_of(connection, None, "serve", &format!("user {name:?} link made"))?;
+        }
+        Ok(first)
+    })?;
+    if let Some((name, secret)) = first {
+        let link = format!("{base}/leitstand/passwort?link={secret}");
+        terminal.say(&format!("To begin in a browser as {name}, once and within an hour:\n  {link}"));
+    }
+    Ok(())
 }
 
 /// A person as it is listed.

@@ -1,4 +1,4 @@
-//! Logging in and out, setting a password with a link, the own account, the choice of the company.
+//! Logging in and out, setting a password with a link, the own account.
 
 use maud::html;
 
@@ -10,28 +10,6 @@ use super::people::{self, Person};
 use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
 use crate::rules::error::{Code, Refusal};
-
-/// GET /leitstand: the first page of the company, or the choice of one.
-pub fn start(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
-    let to = match ask.firmen.as_slice() {
-        [only] => format!("/leitstand/f/{}", only.id),
-        _ => "/leitstand/firmen".to_owned(),
-    };
-    Ok(frame::guarded(Reply { status: 303, ..Reply::default() }.with("location", to)))
-}
-
-/// GET /leitstand/firmen
-pub fn firmen(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
-    let body = html! {
-        @if ask.firmen.is_empty() {
-            p.empty { "Noch ist keine Firma zu sehen. Angelegt wird eine mit: partnerd tenant create \"Meine Firma\"" }
-        }
-        ul { @for firma in &ask.firmen {
-            li { a href=(format!("/leitstand/f/{}", firma.id)) { (firma.name) } @if firma.test { " (Test)" } }
-        } }
-    };
-    Ok(frame::page(ask, "Firmen", body))
-}
 
 /// GET /leitstand/anmelden
 pub fn show_log_in(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use super::frame;
 use super::page::{Ask, Change, Seen, VERSION, encoded};
 use super::parts::{
-    Cells, Column, ROWS, date_of, facts, field, form, number_of, pager, refusal, table, text,
+    Cells, Column, ROWS, amount_of, date_of, day_of, facts, field, form, number_of, pager, refusal, table,
+    text,
 };
 use crate::failure::Result;
 use crate::http::reply::Reply;
@@ -33,7 +34,7 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         let to = ask.of_firma(&format!("belege/{}", text(beleg, "id")));
         let partner = text(beleg, "kunden_name").to_owned();
         let [number, status] = ["beleg_nummer", "status"].map(|name| text(beleg, name).to_owned());
-        let (date, sum) = (date_of(beleg, "beleg_datum"), number_of(beleg, "summe_brutto"));
+        let (date, sum) = (day_of(beleg, "beleg_datum"), number_of(beleg, "summe_brutto"));
         Cells(to, vec![number, date, partner, status, sum])
     };
     let rows: Vec<_> = found["data"].as_array().into_iter().flatten().map(row).collect();
@@ -82,9 +83,9 @@ fn facts_of(beleg: &Value) -> Vec<(&'static str, String)> {
     let plain = |name: &str| text(beleg, name).to_owned();
     vec![
         ("Partner", plain("kunden_name")),
-        ("Datum", date_of(beleg, "beleg_datum")),
-        ("Lieferdatum", date_of(beleg, "lieferdatum")),
-        ("Fällig", date_of(beleg, "faellig_am")),
+        ("Datum", day_of(beleg, "beleg_datum")),
+        ("Lieferdatum", day_of(beleg, "lieferdatum")),
+        ("Liefertermin", day_of(beleg, "liefertermin")),
         ("Status", plain("status")),
         ("Netto (EUR)", number_of(beleg, "summe_netto")),
         ("Steuer (EUR)", number_of(beleg, "summe_mwst")),
@@ -105,7 +106,8 @@ const POSITION: [Column; 5] = [
 fn positions(beleg: &Value) -> Vec<Cells> {
     let row = |position: &Value| {
         let [name, unit] = ["bezeichnung", "einheit"].map(|name| text(position, name).to_owned());
-        let [amount, price, sum] = ["menge", "ep_netto", "gesamtpreis"].map(|name| number_of(position, name));
+        let [amount, price] = ["menge", "ep_netto"].map(|name| amount_of(position, name));
+        let sum = number_of(position, "gesamtpreis");
         Cells(String::new(), vec![name, amount, unit, price, sum])
     };
     beleg["positionen"].as_array().into_iter().flatten().map(row).collect()

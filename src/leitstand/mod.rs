@@ -9,6 +9,7 @@
 mod anmelden;
 mod belege;
 pub mod entry;
+mod firmen;
 mod frame;
 pub mod page;
 mod parts;
@@ -22,14 +23,14 @@ use page::{Access, Page, Take};
 
 /// Every page. Of two patterns that have the same path the first is meant.
 pub const PAGES: &[Page] = &[
-    Page::new("/leitstand", Access::Person, anmelden::start),
+    Page::new("/leitstand", Access::Person, firmen::start),
     Page::new("/leitstand/anmelden", Access::Open, anmelden::show_log_in)
         .takes(Take::Hashed(anmelden::log_in)),
     Page::new("/leitstand/passwort", Access::Open, anmelden::show_set_password)
         .takes(Take::Hashed(anmelden::set_password)),
     Page::new("/leitstand/abmelden", Access::Person, anmelden::show_log_out)
         .takes(Take::Haus(anmelden::log_out)),
-    Page::new("/leitstand/firmen", Access::Person, anmelden::firmen),
+    Page::new("/leitstand/firmen", Access::Person, firmen::list),
     Page::new("/leitstand/f/{firma}", Access::Firma, uebersicht::show).in_menu("Übersicht"),
     Page::new("/leitstand/f/{firma}/suche", Access::Firma, uebersicht::search),
     Page::new("/leitstand/f/{firma}/belege", Access::Firma, belege::list).in_menu("Belege"),

@@ -47,6 +47,21 @@ pub fn date_of(value: &Value, name: &str) -> String {
     Instant::parse(text).map_or_else(|| text.to_owned(), moment)
 }
 
+/// The day of an answer, also where its midnight in UTC stands for it, as of `beleg_datum`.
+pub fn day_of(value: &Value, name: &str) -> String {
+    let text = text(value, name);
+    text.get(..10).and_then(Day::parse_plain).map_or_else(|| text.to_owned(), day_text)
+}
+
+/// An amount of an answer, in German and without zeros at its end: `14560.000` is `14.560`.
+pub fn amount_of(value: &Value, name: &str) -> String {
+    let text = number_of(value, name);
+    match text.contains(',') {
+        true => text.trim_end_matches('0').trim_end_matches(',').to_owned(),
+        false => text,
+    }
+}
+
 /// A day as `10.07.2026`.
 pub fn day_text(day: Day) -> String {
     let iso = day.to_string();
@@ -75,7 +90,7 @@ pub fn table(caption: &str, columns: &[Column], rows: &[Cells], empty: &str) -> 
     html! {
         div.scroll tabindex="0" role="region" aria-label=(caption) {
             table {
-                caption { (caption) }
+                caption.unseen { (caption) }
                 thead { tr { @for Column(head, is_number) in columns { th scope="col" class=[is_number.then_some("n")] { (head) } } } }
                 tbody {
                     @for Cells(to, cells) in rows {

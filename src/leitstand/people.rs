@@ -155,6 +155,25 @@ pub fn create(
     Ok(id)
 }
 
+/// The name of the first person.
+pub const FIRST: &str = "Leitung";
+
+/// A link with which the first person begins, where nobody has a password yet: name and secret.
+pub fn first_link(connection: &Connection, now: Instant) -> Result<Option<(String, String)>> {
+    if connection.prepare("select 1 from person where hash is not null limit 1")?.exists([])? {
+        return Ok(None);
+    }
+    let person = list(connection)?.into_iter().find(|person| person.aktiv && person.keeps_house());
+    let (id, name) = match person {
+        Some(person) => (person.id, person.name),
+        None if is_anybody(connection)? => return Ok(None),
+        None => (create(connection, FIRST, Rolle::Verwalten, None, now)?, FIRST.to_owned()),
+    };
+    let secret = secret()?;
+    store_link(connection, id, &secret, now)?;
+    Ok(Some((name, secret)))
+}
+
 /// Lets a person log in again, or no longer: then their sessions end at once, and their link holds no more.
 pub fn set_active(connection: &Connection, id: i64, active: bool) -> Result<()> {
     connection.execute("update person set aktiv = ?2 where id = ?1", params![id, active])?;

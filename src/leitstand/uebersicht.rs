@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::frame;
 use super::page::{Ask, Seen, encoded};
-use super::parts::{Cells, Column, date_of, day_text, moment, number, number_of, table, text};
+use super::parts::{Cells, Column, amount_of, date_of, day_text, moment, number, table, text};
 use crate::failure::Result;
 use crate::gate::audit::{Entry, Selection, entries};
 use crate::http::reply::Reply;
@@ -91,14 +91,14 @@ fn bars(now: &Weighed, then: &Weighed) -> Markup {
     }
     html! {
         figure {
-            svg viewBox="0 0 760 140" width="760" height="140" role="img" aria-label="Gewogene Tonnen je Stunde, heute und vor einer Woche" {
-                @for hour in 5..23_usize { @let x = (hour - 5) * 42;
-                    rect.then x=(x) y=(110 - height(then[hour])) width="16" height=(height(then[hour])) {}
-                    rect.now x=(x + 17) y=(110 - height(now[hour])) width="16" height=(height(now[hour])) {}
-                    text x=(x + 16) y="130" text-anchor="middle" { (hour) }
+            svg viewBox="0 0 768 140" width="768" height="140" role="img" aria-label="Gewogene Tonnen je Stunde, heute und vor einer Woche" {
+                @for hour in 0..24_usize { @let x = hour * 32;
+                    rect.then x=(x) y=(110 - height(then[hour])) width="13" height=(height(then[hour])) {}
+                    rect.now x=(x + 14) y=(110 - height(now[hour])) width="13" height=(height(now[hour])) {}
+                    text x=(x + 13) y="130" text-anchor="middle" { (hour) }
                 }
             }
-            figcaption { small { "Tonnen je Stunde von 5 bis 23 Uhr, heute (dunkel) und vor einer Woche (hell). Höchster Balken: " (tonnes(most)) " t." } }
+            figcaption { small { "Tonnen je Stunde, heute (grün) und vor einer Woche (grau). Höchster Balken: " (tonnes(most)) " t." } }
         }
     }
 }
@@ -128,7 +128,7 @@ fn open_of(open: &Value) -> Vec<Cells> {
         let who = [text(weighing, "kennzeichen"), text(weighing, "partner_name")];
         let who: Vec<_> = who.into_iter().filter(|text| !text.is_empty()).collect();
         let number = text(weighing, "wiegeschein_nr").to_owned();
-        let (since, weight) = (date_of(weighing, "ts_erst"), number_of(weighing, "gewicht_erst_kg"));
+        let (since, weight) = (date_of(weighing, "ts_erst"), amount_of(weighing, "gewicht_erst_kg"));
         Cells(String::new(), vec![number, since, who.join(", "), weight])
     };
     open.as_array().into_iter().flatten().map(row).collect()

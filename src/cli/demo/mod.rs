@@ -14,6 +14,7 @@ use super::database::{in_transaction, now};
 use super::import::store_group;
 use super::serve;
 use super::terminal::{Outcome, Terminal, sentence};
+use super::user;
 use crate::app::{ADOPTIONS, App, imports};
 use crate::config::Config;
 use crate::db::connection::open_writer;
@@ -68,6 +69,9 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
             terminal.print(&key);
             for path in ["kunden?suche=dreetz", "chargen?mit_bestand=true", "dokumente?since=2026-01-01"] {
                 terminal.print(&format!("curl -s -H 'X-API-Key: {key}' '{base}/api/v1/{path}'"));
+            }
+            if let Err(complaint) = user::say_first_link(database, base, config, terminal) {
+                terminal.say(&complaint);
             }
             terminal.say(&format!(
                 "{base}/docs describes the interface, and tries it with this key. Ctrl-C ends the demo."

@@ -1,0 +1,33 @@
+//! The companies: the choice of one.
+
+use maud::html;
+
+use super::frame;
+use super::page::{Ask, Seen};
+use crate::failure::Result;
+use crate::http::reply::Reply;
+
+/// GET /leitstand: the first page of the company, or the choice of one.
+pub fn start(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+    let to = match ask.firmen.as_slice() {
+        [only] => format!("/leitstand/f/{}", only.id),
+        _ => "/leitstand/firmen".to_owned(),
+    };
+    Ok(frame::guarded(Reply { status: 303, ..Reply::default() }.with("location", to)))
+}
+
+/// GET /leitstand/firmen
+pub fn list(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+    let keeps_house = ask.person.as_ref().is_some_and(|person| person.keeps_house());
+    let body = html! {
+        @if ask.firmen.is_empty() {
+            p.empty { "Noch ist keine Firma zu sehen. "
+                @if keeps_house { "Angelegt wird eine mit: partnerd tenant create \"Meine Firma\"" }
+                @else { "Wer alles verwaltet, kann eine freigeben." } }
+        }
+        ul { @for firma in &ask.firmen {
+            li { a href=(format!("/leitstand/f/{}", firma.id)) { (firma.name) } @if firma.test { " (Test)" } }
+        } }
+    };
+    Ok(frame::page(ask, "Firmen", body))
+}
