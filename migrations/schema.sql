@@ -1235,7 +1235,7 @@ CREATE TABLE kunde_verlauf (
   kunde_id  blob not null,
   version   integer not null check (version > 1), -- the version that the change made
   am        integer not null,
-  key_id    text,                                 -- null: the command line
+  key_id    text,                                 -- or `person` and a number; null: the command line
   felder    text not null,                        -- JSON: a list of {feld, alt, neu}
   sha256    blob not null check (length(sha256) = 32), -- of felder
   primary key (tenant_id, kunde_id, version),

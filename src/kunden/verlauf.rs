@@ -25,7 +25,7 @@ const COMMAND_LINE: &str = "Kommandozeile";
 const PAGE_BYTES: usize = 1 << 20;
 
 const LIST: ListSql<'_> = ListSql {
-    columns: "v.version, v.am, v.key_id, s.bezeichnung, v.felder",
+    columns: "v.version, v.am, v.key_id, coalesce(s.bezeichnung, v.key_id), v.felder",
     from: "from kunde_verlauf v left join api_key s on s.tenant_id = v.tenant_id and s.id = v.key_id",
     count: "select count(*) from kunde_verlauf v",
     ids_first: None,
