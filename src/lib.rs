@@ -42,7 +42,8 @@
 //!
 //! To add an endpoint: a struct in `model.rs`, a statement in `sql.rs`, a function in `handlers.rs`, a row in
 //! ROUTES. The row names what the route takes, gives and refuses; from it and the structs follows the description of
-//! the interface ([`app::description`]), whose tests then ask for the meaning of new fields and for an example.
+//! the interface ([`app::description`]), whose tests then ask for a text, for the
+//! meaning of new fields and for an example.
 
 #![warn(missing_docs, clippy::unwrap_used, clippy::expect_used)]
 

@@ -1,26 +1,26 @@
-// A PDF is meant where there is one: the page asks for the type that stands first.
-function withPdfFirst(description) {
-  for (const { get } of Object.values(description.paths)) {
-    const answer = get?.responses["200"];
-    const pdf = answer?.content?.["application/pdf"];
-    if (pdf) answer.content = { "application/pdf": pdf, ...answer.content };
-  }
-  return description;
-}
-
 // No validator badge, no telemetry, no stored key: the page talks to this service alone.
-function show(description) {
-  SwaggerUIBundle({
-    spec: withPdfFirst(description),
-    dom_id: "#docs",
-    validatorUrl: null,
-    deepLinking: true,
-    docExpansion: "list",
-    defaultModelsExpandDepth: 0,
-    displayRequestDuration: true,
-    filter: true,
-    persistAuthorization: false,
-  });
-}
+const page = SwaggerUIBundle({
+  url: "/openapi.json",
+  dom_id: "#docs",
+  validatorUrl: null,
+  deepLinking: true,
+  docExpansion: "list",
+  defaultModelsExpandDepth: 0,
+  displayRequestDuration: true,
+  filter: true,
+  persistAuthorization: false,
+  onComplete: askForPdf,
+});
 
-fetch("/openapi.json").then((answer) => answer.json()).then(show);
+// Where an answer can be a PDF, the file is what a reader wants. The first call chooses what is shown, the second what
+// is sent as Accept; a choice made on the page replaces both.
+function askForPdf() {
+  const value = "application/pdf";
+  const { paths } = page.specSelectors.specJson().toJS();
+  for (const [path, { get }] of Object.entries(paths)) {
+    if (get?.responses["200"]?.content?.[value]) {
+      page.specActions.changeProducesValue([path, "get"], value);
+      page.oas3Actions.setResponseContentType({ value, path, method: "get" });
+    }
+  }
+}
