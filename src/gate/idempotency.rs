@@ -9,6 +9,7 @@ use crate::failure::Result;
 use crate::http::call::{Call, Caller};
 use crate::http::fingerprint;
 use crate::http::reply::Reply;
+use crate::http::request::Request;
 use crate::http::route::Method;
 use crate::http::router::without_last_slash;
 use crate::rules::day::Instant;
@@ -18,11 +19,27 @@ use crate::rules::error::{Code, Refusal};
 const KEPT: i64 = 7 * 24 * 60 * 60 * 1_000;
 
 /// Longest key, in characters.
-const MAX_KEY: usize = 255;
+pub const MAX_KEY: usize = 255;
 
 /// Answers past their time that are dropped with each new one: more than come in, so that the
 /// table does not grow.
 const DROPPED_AT_ONCE: i64 = 10;
+
+/// The Idempotency-Key of a request, if it has one: not longer than this.
+pub fn sent_key(request: &Request, max: usize) -> Result<Option<String>> {
+    let mut values = request.headers.get_all("idempotency-key").iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    let text = |value: &HeaderValue| value.to_str().ok().map(|text| text.trim().to_owned());
+    let schluessel = text(value).filter(|text| !text.is_empty() && text.len() <= max);
+    match schluessel.filter(|_| values.next().is_none()) {
+        Some(schluessel) => Ok(Some(schluessel)),
+        None => {
+            let message =
+                format!("Der Idempotency-Key muss einmal da sein und 1 bis {max} ASCII-Zeichen haben.");
+            Err(Refusal::new(Code::AnfrageUngueltig, message).into())
+        }
+    }
+}
 
 /// A POST with an Idempotency-Key: whose it is, and a digest of what it says.
 pub struct Repeatable {
@@ -34,19 +51,12 @@ pub struct Repeatable {
 impl Repeatable {
     /// The key of a call, if it has one; only POSTs take it.
     pub fn from_call(call: &Call<'_>, caller: &Caller) -> Result<Option<Repeatable>> {
-        let mut values = call.request.headers.get_all("idempotency-key").iter();
-        let (Some(value), Some(Method::Post), Ok(body)) =
-            (values.next(), Method::parse(&call.request.method), call.request.body.content())
+        let (Some(Method::Post), Ok(body)) =
+            (Method::parse(&call.request.method), call.request.body.content())
         else {
             return Ok(None);
         };
-        let text = |value: &HeaderValue| value.to_str().ok().map(|text| text.trim().to_owned());
-        let schluessel = text(value).filter(|text| !text.is_empty() && text.len() <= MAX_KEY);
-        let Some(schluessel) = schluessel.filter(|_| values.next().is_none()) else {
-            let message =
-                format!("Der Idempotency-Key muss einmal da sein und 1 bis {MAX_KEY} ASCII-Zeichen haben.");
-            return Err(Refusal::new(Code::AnfrageUngueltig, message).into());
-        };
+        let Some(schluessel) = sent_key(call.request, MAX_KEY)? else { return Ok(None) };
         let anfrage = fingerprint::of_request(without_last_slash(&call.request.path), call.json().ok(), body);
         Ok(Some(Repeatable { key_id: caller.key_id.clone(), schluessel, anfrage }))
     }

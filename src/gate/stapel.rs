@@ -17,6 +17,7 @@ use super::Gate;
 use super::admission::Admission;
 use super::carried::Carried;
 use super::completion::Trail;
+use super::idempotency::{MAX_KEY, sent_key};
 use crate::db::batch::{Batch, Ended, Job};
 use crate::failure::{Failure, Result};
 use crate::http::answering::{Next, Work};
@@ -85,6 +86,8 @@ pub struct Plan {
 impl Plan {
     /// Finds the items in a body, which go to the route with this path.
     pub fn read(gate: &Gate, request: &Request, single: &str) -> Result<Plan> {
+        // The key of an item has its number behind it.
+        sent_key(request, MAX_KEY - "#200".len())?;
         let found = gate.router.find(Some(Method::Post), &split(single));
         let single =
             found.ok_or_else(|| Failure::Broken(format!("there is no route {single} for an item")))?;

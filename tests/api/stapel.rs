@@ -119,4 +119,12 @@ fn an_idempotency_key_holds_for_each_item() {
     assert_eq!(first.body["data"][1], again.body["data"][1]);
     assert_eq!(mill.get("/api/v1/kunden").is(200)["count"], 3);
     assert_eq!(statuses(&send(json!([{"name": "Anders"}]))), [409]);
+    // A key that no item could have is wrong for all of them.
+    for key in ["ö".to_owned(), String::new(), "x".repeat(252)] {
+        let body = json!({"items": [{"name": "A"}]}).to_string();
+        let headers = [("idempotency-key", key.as_str())];
+        let refused = mill.send("POST", "/api/v1/kunden/stapel", &headers, Some(body.as_bytes()));
+        refused.refused(400, "ANFRAGE_UNGUELTIG");
+    }
+    assert_eq!(mill.get("/api/v1/kunden").is(200)["count"], 3);
 }
