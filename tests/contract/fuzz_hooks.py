@@ -45,9 +45,11 @@ def has_blank(value):
 @schemathesis.check
 def wrong_data_rejection(ctx, response, case):
     """What breaks the schema is refused; but a blank counts as nothing sent, whatever the type, and a limit
-    beyond the maximum is cut to it.
+    beyond the maximum is cut to it. Of many items in one request each is refused by itself.
     """
     query = dict(parse_qsl(urlsplit(response.request.url).query, keep_blank_values=True))
     if has_blank(query) or has_blank(case.body) or "x-limit" in response.headers:
+        return None
+    if case.path.endswith("/stapel") and response.status_code == 200 and response.json()["abgelehnt"]:
         return None
     return negative_data_rejection(ctx, response, case)
