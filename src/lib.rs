@@ -17,8 +17,9 @@
 //! | [`gate`] | what every request passes: keys, limits, scopes, the log of all requests |
 //! | [`import`] | files of data from the command line: CSV, JSON and spreadsheets, row by row |
 //! | [`steuersaetze`] … [`aenderungen`] | the slices: one folder for each noun of the specification |
+//! | [`app`] | the interface as a whole: all routes, the description, midnight's work, check, backup and restore |
 //! | [`leitstand`] | the page for the people of the firm: who may log in, and a file a page |
-//! | [`app`] | the whole: all routes, the description, midnight's work, check, backup and restore, the demo |
+//! | [`service`] | gate and pages on one database, with the threads that they need |
 //! | [`config`], [`cli`] | settings and commands |
 //!
 //! A request comes in at [`http::server`], which with four files beside it is the only code that waits for
@@ -98,9 +99,12 @@ pub mod annahmescheine;
 pub mod herkunft;
 
 pub mod aenderungen;
-pub mod leitstand;
 
 pub mod app;
+
+pub mod leitstand;
+
+pub mod service;
 
 pub mod config;
 

@@ -144,7 +144,7 @@ fn rules_and_what_leaves_the_house_know_neither_sql_nor_http_nor_the_time() {
 fn only_handlers_and_imports_of_a_slice_know_http() {
     let order = order();
     let place = |module: &str| order.iter().position(|known| known == module).unwrap();
-    let slices = &order[place("import") + 1..place("leitstand")];
+    let slices = &order[place("import") + 1..place("app")];
     for source in sources().iter().filter(|source| slices.contains(&source.module)) {
         let name = source.name();
         let file = name.strip_prefix(&format!("{}/", source.module)).unwrap();

@@ -1,4 +1,5 @@
-//! The whole service: all routes, all kinds of import, and what it takes to run them.
+//! The interface as a whole: all routes, all kinds of import, the description, and the work of nights: midnight, backups,
+//! checks.
 
 mod adoptions;
 pub mod backup;
@@ -6,49 +7,16 @@ pub mod check;
 pub mod description;
 mod docs;
 mod interface;
-mod midnight;
+pub mod midnight;
 pub mod nightly;
 mod probes;
 
 pub mod sealing;
 
-use std::path::Path;
-use std::sync::Arc;
-use std::thread::available_parallelism;
-
 pub use adoptions::ADOPTIONS;
 pub use interface::{document, openapi_text, routes};
-use midnight::Midnight;
-use nightly::Schedule;
-use rusqlite::Connection;
-use tokio::net::TcpListener;
-use tokio::runtime::{Builder, Runtime};
-use tokio_rustls::TlsAcceptor;
 
-use crate::db::checkpoint::{self, Checkpoints};
-use crate::db::connection::open_writer;
-use crate::db::door::Door;
-use crate::db::files::beside;
-use crate::db::lock::{self, Lock};
-use crate::db::migrate::{migrate, refuse_foreign};
-use crate::db::readers::{self, Readers};
-use crate::db::seal::Secret;
-use crate::db::writer::Writer;
-use crate::db::{Clock, log};
-use crate::failure::{Failure, Result};
-use crate::gate::audit::{Journal, TakeIn, number_routes};
-use crate::gate::key::{Keys, mac_secret};
-use crate::gate::metrics::Metrics;
-use crate::gate::quota::Quota;
-use crate::gate::verifying::Verifying;
-use crate::gate::waiters::Waiters;
-use crate::gate::{ANSWERS, ANSWERS_OF_STRANGERS, Gate, Modus, Policy, Zugang};
-use crate::http::budget::Budget;
-use crate::http::router::Router;
-use crate::http::server::{Limits, serve};
 use crate::import::ImportKind;
-use crate::leitstand::PAGES;
-use crate::leitstand::server::{Front, Leitstand};
 use crate::{
     annahmescheine, artikel, biozertifikate, chargen, kasse, kontrakte, kunden, produktion, steuersaetze,
     vertriebler,
@@ -68,149 +36,4 @@ pub fn imports() -> impl Iterator<Item = ImportKind> {
         steuersaetze::IMPORTS,
     ];
     by_row.into_iter().flatten().map(ImportKind::Rows).chain(kasse::IMPORTS.iter().map(ImportKind::Groups))
-}
-
-/// A service on a database. It holds the lock that keeps a second one away.
-pub struct App {
-    /// What answers requests.
-    pub gate: Arc<Gate>,
-    front: Arc<Front>,
-    writer: Writer,
-    midnight: Midnight,
-    clock: Clock,
-    _lock: Lock,
-}
-
-impl App {
-    /// Opens or creates the database, brings it to this version, and starts the threads.
-    pub fn open(database: &Path, clock: Clock, policy: &Policy) -> Result<App> {
-        let database = &*lock::resolved(database);
-        let lock = lock::for_server(database)?;
-        let (mut connection, secret) = open_current(database, &clock, policy)?;
-        let routes: Vec<_> = routes().collect();
-        let route_ids = number_routes(&connection, &routes)?;
-        let keys = Arc::new(Keys::new(mac_secret(&connection)?));
-        let (journal, quota, take_in) = open_journal(database, &mut connection, secret.as_ref(), &clock)?;
-        let (door, waiters) = (Arc::<Door>::default(), Waiters::default());
-        let checkpoints = start_checkpoints(database, policy, &door)?;
-        let writer =
-            Writer::start(connection, checkpoints, Arc::clone(&clock), take_in).map_err(no_thread)?;
-        let commits = Arc::clone(&writer.queue().watch().commits);
-        let readers = Readers::open(database, threads() + HEAVY_THREADS, door, commits)?;
-        let gate = Arc::new(Gate {
-            critical: routes.iter().map(|route| policy.critical_routes.contains(&route.name())).collect(),
-            router: Router::new(routes.into_iter()),
-            route_ids,
-            readers,
-            writer: writer.queue(),
-            verifying: Verifying::start(database, Arc::clone(&keys))?,
-            keys,
-            quota,
-            answers: Budget::new(ANSWERS, ANSWERS / 2),
-            answers_of_strangers: Budget::new(ANSWERS_OF_STRANGERS, ANSWERS_OF_STRANGERS / 2),
-            shares: Default::default(),
-            ip_limit: Default::default(),
-            proxies: policy.proxies.clone(),
-            public_metrics: policy.public_metrics,
-            origins: policy.origins.clone(),
-            metrics: Metrics::new(beside(database, "wal"), &writer.queue(), &waiters),
-            waiters,
-            journal,
-            audited: !policy.without_audit,
-            clock: Arc::clone(&clock),
-        });
-        let front = front(&gate, &policy.leitstand)?;
-        let midnight = start_midnight(&gate, database, policy)?;
-        Ok(App { gate, front, writer, midnight, clock, _lock: lock })
-    }
-
-    /// Serves until `stop` is done.
-    pub fn serve(
-        &self,
-        listener: TcpListener,
-        limits: Limits,
-        tls: Option<TlsAcceptor>,
-        stop: impl Future<Output = ()>,
-    ) -> impl Future<Output = ()> {
-        serve(listener, Arc::clone(&self.front), Arc::clone(&self.clock), limits, tls, stop)
-    }
-
-    /// Finishes what is queued and closes the database. No request may run any more.
-    pub fn close(self) {
-        self.midnight.stop();
-        self.writer.stop();
-    }
-}
-
-/// The thread that does each night's work.
-fn start_midnight(gate: &Arc<Gate>, database: &Path, policy: &Policy) -> Result<Midnight> {
-    let (writer, clock) = (gate.writer.clone(), Arc::clone(&gate.clock));
-    let schedule = Schedule::new(writer, database, policy.nightly.clone(), clock);
-    Midnight::start(Arc::clone(gate), schedule).map_err(no_thread)
-}
-
-/// The gate, with the pages for people where they are wanted.
-fn front(gate: &Arc<Gate>, zugang: &Zugang) -> Result<Arc<Front>> {
-    let leitstand = || Leitstand::new(Arc::clone(gate), PAGES, description::meaning_of, zugang.clone());
-    let leitstand = (zugang.modus != Modus::Aus).then(leitstand).transpose()?;
-    Ok(Arc::new(Front { gate: Arc::clone(gate), leitstand: leitstand.map(Arc::new) }))
-}
-
-/// Opens or creates a database for the writer: it has this version, is sealed, and days that are over are ended.
-fn open_current(database: &Path, clock: &Clock, policy: &Policy) -> Result<(Connection, Option<Secret>)> {
-    checkpoint::settle(database, !policy.foreign_checkpoints)?;
-    migrate(database, clock(), ADOPTIONS)?;
-    let mut connection = open_writer(database)?;
-    refuse_foreign(&connection, database)?;
-    let secret = sealing::settle(&mut connection, database, clock)?;
-    if policy.foreign_checkpoints {
-        connection.execute_batch("pragma wal_autocheckpoint = 0")?;
-    }
-    if let Err(failure) = midnight::catch_up(&mut connection, clock) {
-        log(&format!("the end of the last day was not carried out: {failure}"));
-    }
-    Ok((connection, secret))
-}
-
-/// The journal of the log of requests, whose rows from before are in their table now, and the counts of the quota.
-fn open_journal(
-    database: &Path,
-    connection: &mut Connection,
-    secret: Option<&Secret>,
-    clock: &Clock,
-) -> Result<(Arc<Journal>, Arc<Quota>, Box<TakeIn>)> {
-    let journal = Arc::new(Journal::open(database, connection, secret)?);
-    let quota = Arc::new(Quota::default());
-    let mut take_in = Box::new(TakeIn::new(Arc::clone(&journal), Arc::clone(&quota), Arc::clone(clock)));
-    take_in.catch_up(connection)?;
-    quota.load(connection, clock())?;
-    Ok((journal, quota, take_in))
-}
-
-/// The thread that moves the write-ahead log, unless another program does.
-fn start_checkpoints(database: &Path, policy: &Policy, door: &Arc<Door>) -> Result<Option<Checkpoints>> {
-    let start = || Checkpoints::start(database, Arc::clone(door));
-    (!policy.foreign_checkpoints).then(start).transpose()
-}
-
-fn no_thread(error: std::io::Error) -> Failure {
-    Failure::Broken(format!("a thread cannot be started: {error}"))
-}
-
-/// Threads for what takes many milliseconds: Base64, digests, parsing and compressing of much.
-const HEAVY_THREADS: u32 = 2;
-
-/// The threads that read sockets, and with them the database in place. They keep no snapshot while they rest.
-pub fn runtime() -> std::io::Result<Runtime> {
-    Builder::new_multi_thread()
-        .worker_threads(threads() as usize)
-        .max_blocking_threads(HEAVY_THREADS as usize)
-        .on_thread_park(readers::end_snapshot)
-        .enable_all()
-        .build()
-}
-
-/// How many they are.
-fn threads() -> u32 {
-    available_parallelism().map_or(2, |count| u32::try_from(count.get()).unwrap_or(2)).max(2)
 }

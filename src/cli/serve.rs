@@ -13,13 +13,13 @@ use super::database::now;
 use super::systemd;
 use super::terminal::{Outcome, Terminal, sentence};
 use super::user;
-use crate::app::{self, App};
 use crate::config::Config;
 use crate::db::{log, system_clock};
 use crate::gate::waiters::PLACES;
 use crate::http::server::{Limits, stop_signal};
 use crate::http::tls::{acceptor, validity};
 use crate::rules::day::Day;
+use crate::service::{self, Service};
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -34,7 +34,7 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let runtime = runtime()?;
     let listener = listen(&runtime, config)?;
     let tls = encryption(config)?;
-    let app = App::open(&config.db, system_clock(), &config.policy).map_err(sentence)?;
+    let app = Service::open(&config.db, system_clock(), &config.policy).map_err(sentence)?;
     if is_new {
         greet(&config.db, terminal);
     }
@@ -52,7 +52,7 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
 /// Serves an open service; `started` is told the address once it is printed.
 pub fn serve(
     runtime: &Runtime,
-    app: &App,
+    app: &Service,
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
     config: &Config,
@@ -174,7 +174,7 @@ impl Validity {
 
 /// Threads for the socket.
 pub fn runtime() -> Result<Runtime, String> {
-    app::runtime().map_err(|error| format!("the server cannot start: {error}"))
+    service::runtime().map_err(|error| format!("the server cannot start: {error}"))
 }
 
 /// Takes the address, before anything else happens.

@@ -23,11 +23,11 @@ use super::database::now;
 use super::logfile::LogFile;
 use super::serve::{encryption, fitting, listen, runtime};
 use super::terminal::{Outcome, Terminal, sentence};
-use crate::app::App;
 use crate::config::Config;
 use crate::db::files::beside;
 use crate::db::system_clock;
 use crate::http::server::when_told;
+use crate::service::Service;
 
 /// Its name in Windows.
 const NAME: &str = "partnerd";
@@ -287,7 +287,7 @@ fn serve(config: &Config, handle: ServiceStatusHandle, stop: &Notify) -> Outcome
     let runtime = runtime()?;
     let listener = listen(&runtime, config)?;
     let tls = encryption(config)?;
-    let app = App::open(&config.db, system_clock(), &config.policy).map_err(sentence)?;
+    let app = Service::open(&config.db, system_clock(), &config.policy).map_err(sentence)?;
     report(handle, ServiceState::Running, Duration::ZERO);
     let stopping =
         when_told(stop, || report(handle, ServiceState::StopPending, config.limits.shutdown + STOP_TIME));

@@ -93,10 +93,10 @@ mod tests {
     use std::sync::mpsc::Receiver;
 
     use super::*;
-    use crate::app::App;
     use crate::db::batch::{Batch, Ended, Job};
     use crate::db::system_clock;
     use crate::gate::Policy;
+    use crate::service::Service;
 
     struct Hangs(Receiver<()>);
 
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn what_hangs_is_seen() {
         let folder = tempfile::TempDir::new().unwrap();
-        let app = App::open(&folder.path().join("test.db"), system_clock(), &Policy::default()).unwrap();
+        let app = Service::open(&folder.path().join("test.db"), system_clock(), &Policy::default()).unwrap();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
         let patience = Duration::from_secs(5);
         assert!(works(runtime.handle(), &app.gate, patience));

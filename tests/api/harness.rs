@@ -21,7 +21,6 @@ use std::time::Duration;
 use argon2::password_hash::PasswordHasher;
 use argon2::{Algorithm, Argon2, Params, Version};
 use flate2::read::GzDecoder;
-use partnerd::app::App;
 use partnerd::db::Clock;
 use partnerd::db::connection::open_writer;
 use partnerd::gate::Policy;
@@ -30,6 +29,7 @@ use partnerd::http::server::Limits;
 use partnerd::rules::choice::Choice;
 use partnerd::rules::day::Instant;
 use partnerd::rules::scope::Scope;
+use partnerd::service::Service;
 use partnerd::tenants;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -227,8 +227,8 @@ fn serve(
     let (started, address) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || {
         let clock: Clock = Arc::new(move || Instant::from_millis(now.load(Ordering::SeqCst)));
-        let app = App::open(&database, clock, &policy).unwrap();
-        let runtime = partnerd::app::runtime().unwrap();
+        let app = Service::open(&database, clock, &policy).unwrap();
+        let runtime = partnerd::service::runtime().unwrap();
         let seconds = Duration::from_secs;
         let limits = Limits {
             connections: 1_000,

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use partnerd::app::{App, runtime};
 use partnerd::db::system_clock;
 use partnerd::gate::Policy;
 use partnerd::http::server::Limits;
+use partnerd::service::{Service, runtime};
 use tokio::net::TcpListener;
 
 use crate::client::Load;
@@ -69,7 +69,7 @@ pub fn serve(audited: bool) {
     };
     let policy = Policy { without_audit: !audited, ..Policy::default() };
     runtime().unwrap().block_on(async {
-        let app = App::open(Path::new("partnerd.db"), system_clock(), &policy).unwrap();
+        let app = Service::open(Path::new("partnerd.db"), system_clock(), &policy).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         println!("partnerd of the bench on http://{}", listener.local_addr().unwrap());
         app.serve(listener, limits, None, std::future::pending()).await;

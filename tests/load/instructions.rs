@@ -18,7 +18,6 @@ use std::sync::Arc;
 use hyper::HeaderMap;
 use hyper::header::HeaderValue;
 use lines::{History, IN_ONE_BATCH, OPERATIONS, Operation};
-use partnerd::app::App;
 use partnerd::db::system_clock;
 use partnerd::gate::Policy;
 use partnerd::http::answering::Answering;
@@ -27,6 +26,7 @@ use partnerd::http::request::{Body, Request};
 use partnerd::rules::day::Day;
 use partnerd::rules::fixed::{Money, Percent, Price, Quantity};
 use partnerd::rules::{price, tax};
+use partnerd::service::Service;
 use uuid::Uuid;
 
 /// A piece of work: its name, how often it runs, and what it does.
@@ -237,7 +237,7 @@ fn finalise(folder: &Path, times: usize, settings: &[&str]) {
 /// Sends requests, each a method, a path and a body, to the gate of a service in this process, one after the other.
 fn requests(folder: &Path, requests: impl Iterator<Item = (&'static str, String, String)>) {
     let clock = system_clock();
-    let app = App::open(&folder.join("partnerd.db"), Arc::clone(&clock), &Policy::default()).unwrap();
+    let app = Service::open(&folder.join("partnerd.db"), Arc::clone(&clock), &Policy::default()).unwrap();
     let key = std::fs::read_to_string(folder.join("key")).unwrap();
     let headers =
         HeaderMap::from_iter([("x-api-key".parse().unwrap(), HeaderValue::from_str(&key).unwrap())]);

@@ -15,7 +15,7 @@ use super::import::store_group;
 use super::serve;
 use super::terminal::{Outcome, Terminal, sentence};
 use super::user;
-use crate::app::{ADOPTIONS, App, imports};
+use crate::app::{ADOPTIONS, imports};
 use crate::config::Config;
 use crate::db::connection::open_writer;
 use crate::db::files::beside;
@@ -30,6 +30,7 @@ use crate::rules::bytes::base64;
 use crate::rules::choice::Choice;
 use crate::rules::error::Hints;
 use crate::rules::scope::Scope;
+use crate::service::Service;
 use crate::tenants;
 
 /// The database of the demo, in the folder where it is started.
@@ -60,7 +61,7 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let key = create_company(database)?;
     // Everything as configured, but nobody needs a backup of a demo.
     let policy = Policy { nightly: None, ..config.policy.clone() };
-    let app = App::open(database, system_clock(), &policy).map_err(sentence)?;
+    let app = Service::open(database, system_clock(), &policy).map_err(sentence)?;
     let clients = Client { app: &app, key: &key };
     let traded = clients.trade();
     drop(waiting);
@@ -153,7 +154,7 @@ fn create_company(database: &Path) -> Result<String, String> {
 
 /// A client that speaks to the gate without a socket.
 struct Client<'c> {
-    app: &'c App,
+    app: &'c Service,
     key: &'c str,
 }
 
