@@ -29,11 +29,12 @@ use crate::gate::metrics::Metrics;
 use crate::gate::quota::Quota;
 use crate::gate::verifying::Verifying;
 use crate::gate::waiters::Waiters;
-use crate::gate::{ANSWERS, ANSWERS_OF_STRANGERS, Gate, Modus, Policy, Zugang};
+use crate::gate::{ANSWERS, ANSWERS_OF_STRANGERS, Gate, Modus, Policy};
 use crate::http::budget::Budget;
 use crate::http::router::Router;
 use crate::http::server::{Limits, serve};
 use crate::leitstand::PAGES;
+use crate::leitstand::page::Place;
 use crate::leitstand::server::{Front, Leitstand};
 
 /// A service on a database. It holds the lock that keeps a second one away.
@@ -85,7 +86,7 @@ impl Service {
             audited: !policy.without_audit,
             clock: Arc::clone(&clock),
         });
-        let front = front(&gate, &policy.leitstand)?;
+        let front = front(&gate, database, policy)?;
         let midnight = start_midnight(&gate, database, policy)?;
         Ok(Service { gate, front, writer, midnight, clock, _lock: lock })
     }
@@ -103,6 +104,7 @@ impl Service {
 
     /// Finishes what is queued and closes the database. No request may run any more.
     pub fn close(self) {
+        self.front.leitstand.iter().for_each(|leitstand| leitstand.stop());
         self.midnight.stop();
         self.writer.stop();
     }
@@ -116,9 +118,12 @@ fn start_midnight(gate: &Arc<Gate>, database: &Path, policy: &Policy) -> Result<
 }
 
 /// The gate, with the pages for people where they are wanted.
-fn front(gate: &Arc<Gate>, zugang: &Zugang) -> Result<Arc<Front>> {
-    let leitstand = || Leitstand::new(Arc::clone(gate), PAGES, description::meaning_of, zugang.clone());
-    let leitstand = (zugang.modus != Modus::Aus).then(leitstand).transpose()?;
+fn front(gate: &Arc<Gate>, database: &Path, policy: &Policy) -> Result<Arc<Front>> {
+    let zugang = policy.leitstand.clone();
+    let place = Place { database: database.to_owned(), nightly: policy.nightly.clone() };
+    let is_wanted = zugang.modus != Modus::Aus;
+    let leitstand = || Leitstand::new(Arc::clone(gate), PAGES, description::meaning_of, zugang, place);
+    let leitstand = is_wanted.then(leitstand).transpose()?;
     Ok(Arc::new(Front { gate: Arc::clone(gate), leitstand: leitstand.map(Arc::new) }))
 }
 

@@ -27,7 +27,6 @@ use crate::config::Config;
 use crate::db::files::beside;
 use crate::db::system_clock;
 use crate::http::server::when_told;
-use crate::service::Service;
 
 /// Its name in Windows.
 const NAME: &str = "partnerd";
@@ -90,11 +89,11 @@ fn install(config: &Config, file: Option<&Path>, terminal: &Terminal) -> Outcome
     let manager = ServiceManager::local_computer(None::<&str>, access).map_err(refusal)?;
     let db = absolute(&config.db).map_err(|error| error.to_string())?;
     let info = description(file, &db)?;
-    let service = manager.create_service(&info, ServiceAccess::ALL_ACCESS).map_err(refusal)?;
+    let service = unlocked(|| manager.create_service(&info, ServiceAccess::ALL_ACCESS)).map_err(refusal)?;
     let _ =
         service.set_description("The partner interface of the company's data: JSON over HTTP from one file.");
     // From here on the service is there; what fails is said, and can be done again by hand.
-    if let Err(error) = restart_on_failure(&service) {
+    if let Err(error) = unlocked(|| restart_on_failure(&service)) {
         terminal.say(&format!("Windows will not start it again after a failure: {}.", refusal(error)));
     }
     let folder = db.parent().unwrap_or(Path::new("."));
@@ -102,7 +101,8 @@ fn install(config: &Config, file: Option<&Path>, terminal: &Terminal) -> Outcome
         let folder = folder.display();
         terminal.say(&format!("Give the account LocalService the right to change files in {folder}."));
     }
-    let started = service.start::<OsString>(&[]).and_then(|()| settled(&service)).map_err(refusal)?;
+    let started = unlocked(|| service.start::<OsString>(&[]));
+    let started = started.and_then(|()| settled(&service)).map_err(refusal)?;
     if started == ServiceState::Stopped {
         let trouble = std::fs::read_to_string(trouble_file(&db)).unwrap_or_default();
         return Err(format!("the service is installed, but does not start: {}", trouble.trim_end()));
@@ -212,6 +212,26 @@ fn open(access: ServiceAccess) -> Result<Service, String> {
     manager.and_then(|manager| manager.open_service(NAME, access)).map_err(refusal)
 }
 
+/// The list of services is locked while Windows starts others, which ends by itself (ERROR_SERVICE_DATABASE_LOCKED).
+const LOCKED: i32 = 1055;
+
+/// How often that is waited for, and how long each time.
+const TRIES: u32 = 60;
+const BETWEEN_TRIES: Duration = Duration::from_millis(500);
+
+/// Does something with the list of services as soon as it is not locked.
+fn unlocked<T>(step: impl Fn() -> windows_service::Result<T>) -> windows_service::Result<T> {
+    let mut done = step();
+    for _ in 1..TRIES {
+        match &done {
+            Err(Error::Winapi(error)) if error.raw_os_error() == Some(LOCKED) => sleep(BETWEEN_TRIES),
+            _ => break,
+        }
+        done = step();
+    }
+    done
+}
+
 /// An error of Windows as one sentence for a person.
 fn refusal(error: Error) -> String {
     let Error::Winapi(error) = error else { return error.to_string() };
@@ -287,7 +307,7 @@ fn serve(config: &Config, handle: ServiceStatusHandle, stop: &Notify) -> Outcome
     let runtime = runtime()?;
     let listener = listen(&runtime, config)?;
     let tls = encryption(config)?;
-    let app = Service::open(&config.db, system_clock(), &config.policy).map_err(sentence)?;
+    let app = crate::service::Service::open(&config.db, system_clock(), &config.policy).map_err(sentence)?;
     report(handle, ServiceState::Running, Duration::ZERO);
     let stopping =
         when_told(stop, || report(handle, ServiceState::StopPending, config.limits.shutdown + STOP_TIME));

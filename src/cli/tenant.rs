@@ -100,7 +100,7 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
 
 fn create(name: &str, settings: &[String], test: bool, config: &Config, terminal: &Terminal) -> Outcome {
     let name = name.trim();
-    if name.is_empty() || name.len() > 255 || name.chars().any(char::is_control) {
+    if !tenants::is_name(name) {
         return Err("the name of a company has 1 to 255 characters".to_owned());
     }
     let settings = pairs(settings)?;

@@ -84,9 +84,24 @@ impl Entry<'_> {
             None => people::secret().map_err(|failure| shown(&failure, request))?,
         };
         let house = Arc::clone(self.house);
-        let (token, form) = (token(&cookie), Vec::new());
+        let (token, form, files) = (token(&cookie), Vec::new(), Vec::new());
         let (refusal, notes) = (None, Vec::new());
-        Ok(Ask { house, page, now, person, firmen, firma, ids, query, form, refusal, notes, cookie, token })
+        Ok(Ask {
+            house,
+            page,
+            now,
+            person,
+            firmen,
+            firma,
+            ids,
+            query,
+            form,
+            files,
+            refusal,
+            notes,
+            cookie,
+            token,
+        })
     }
 
     /// The page of a path, and the variable segments of the path.

@@ -4,11 +4,16 @@
 //! the interface read and write ([`page::Ask::get`], [`page::Ask::change`]), so no rule stands here.
 //!
 //! `page` says what a page is, `entry` who is let in, `server` how a request goes its way, `frame` and `parts` what
-//! pages are made of, `people` and `passwords` who may log in.
+//! pages are made of, `people` and `passwords` who may log in. `carry` has forms carried out, `works` is what takes
+//! longer than a page may.
 
 mod anmelden;
+mod arbeit;
+mod aside;
 mod belege;
+mod carry;
 pub mod entry;
+mod firma;
 mod firmen;
 mod frame;
 pub mod page;
@@ -17,6 +22,8 @@ mod passwords;
 pub mod people;
 pub mod server;
 mod uebersicht;
+mod upload;
+pub mod works;
 mod zugaenge;
 
 use page::{Access, Page, Take};
@@ -41,6 +48,15 @@ pub const PAGES: &[Page] = &[
         .takes(Take::Firma(belege::finalise)),
     Page::new("/leitstand/f/{firma}/belege/{id}/storno", Access::Firma, belege::show_cancel)
         .takes(Take::Firma(belege::cancel)),
+    Page::new("/leitstand/f/{firma}/firma", Access::Firma, firma::show_data)
+        .in_menu("Firma")
+        .takes(Take::Stammdaten(firma::change_data))
+        .with_upload(),
+    Page::new("/leitstand/f/{firma}/firma/logo", Access::Firma, firma::logo),
+    Page::new("/leitstand/f/{firma}/einstellungen", Access::Firma, firma::show_settings)
+        .in_menu("Einstellungen")
+        .takes(Take::Stammdaten(firma::change_settings)),
+    Page::new("/leitstand/firmen/neu", Access::Haus, firma::show_new).takes(Take::Stammdaten(firma::create)),
     Page::new("/leitstand/zugaenge", Access::Haus, zugaenge::list).in_menu("Zugänge"),
     Page::new("/leitstand/zugaenge/neu", Access::Haus, zugaenge::show_new)
         .takes(Take::Haus(zugaenge::create)),
@@ -51,6 +67,8 @@ pub const PAGES: &[Page] = &[
         .takes(Take::Haus(zugaenge::lock)),
     Page::new("/leitstand/zugaenge/{id}/freigeben", Access::Haus, zugaenge::show_unlock)
         .takes(Take::Haus(zugaenge::unlock)),
+    Page::new("/leitstand/arbeit", Access::Person, arbeit::list),
+    Page::new("/leitstand/arbeit/{id}", Access::Person, arbeit::show).takes(Take::Haus(arbeit::give_up)),
     Page::new("/leitstand/konto", Access::Person, anmelden::show_account)
         .in_menu("Mein Zugang")
         .takes(Take::Hashed(anmelden::change_password)),

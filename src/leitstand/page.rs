@@ -1,6 +1,7 @@
 //! A page is a row of data, as a route is (wall 1): its path, who sees it, who may send its form, and the functions that
 //! show it and take the form. [`Ask`] is what such a function is given.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use hyper::HeaderMap;
@@ -11,9 +12,11 @@ use uuid::Uuid;
 
 use super::passwords::Attempts;
 use super::people::Person;
+use super::upload::File;
+use super::works::{Doing, Works};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
-use crate::gate::Gate;
+use crate::gate::{Gate, Nightly};
 use crate::http::call::Call;
 use crate::http::query::decode;
 use crate::http::reply::Reply;
@@ -55,6 +58,9 @@ pub enum Take {
     Firma(fn(&Ask) -> Result<Change>),
     /// It changes what is no company's.
     Haus(fn(&Ask) -> Result<HouseChange>),
+    /// It changes master data that the writer caches ([`crate::db::cache`]): on a connection of its own, as the
+    /// command line does. Also where it is the data of the company in the path.
+    Stammdaten(fn(&Ask) -> Result<HouseChange>),
     /// A password is hashed first; what that needs is read before.
     Hashed(fn(&Ask, &Seen<'_>) -> Result<Hashed>),
 }
@@ -73,6 +79,8 @@ pub struct Page {
     pub show: fn(&Ask, &Seen<'_>) -> Result<Reply>,
     /// What takes its form.
     pub take: Take,
+    /// Its form may bring a file.
+    pub has_upload: bool,
 }
 
 impl Page {
@@ -82,7 +90,7 @@ impl Page {
         access: Access,
         show: fn(&Ask, &Seen<'_>) -> Result<Reply>,
     ) -> Page {
-        Page { pattern, access, menu: None, is_heavy: false, show, take: Take::Nothing }
+        Page { pattern, access, menu: None, is_heavy: false, show, take: Take::Nothing, has_upload: false }
     }
 
     /// The same page in the menu.
@@ -98,6 +106,11 @@ impl Page {
     /// The same page with a form.
     pub const fn takes(self, take: Take) -> Page {
         Page { take, ..self }
+    }
+
+    /// The same page, whose form may bring a file.
+    pub const fn with_upload(self) -> Page {
+        Page { has_upload: true, ..self }
     }
 
     /// The variable segments of a path that this page has.
@@ -136,14 +149,36 @@ pub struct Done {
     pub person: Option<i64>,
     /// The record that was written.
     pub subject: Option<Uuid>,
+    /// The company that was made.
+    pub firma: Option<i64>,
+    /// What was changed, a row of the log each: `negativbestand: hinweis -> ablehnen`.
+    pub changed: Vec<String>,
     /// A page instead of the way: what is shown only once.
     pub once: Option<(&'static str, Markup)>,
+    /// Long work that begins once this is kept.
+    pub begins: Option<Begins>,
+}
+
+/// Long work that a form begins.
+pub struct Begins {
+    /// Its number; [`Done::to`] leads to its page.
+    pub id: Uuid,
+    /// What it is, for people.
+    pub title: String,
+    /// What it does.
+    pub doing: Doing,
 }
 
 impl Done {
     /// Goes on to a page, with a sentence.
     pub fn to(path: String, note: &str) -> Done {
         Done { to: path, notes: vec![note.to_owned()], ..Done::default() }
+    }
+
+    /// Begins long work, and goes to the page that says how far it is.
+    pub fn begin(id: Uuid, title: &str, doing: Doing) -> Done {
+        let begins = Some(Begins { id, title: title.to_owned(), doing });
+        Done { to: format!("/leitstand/arbeit/{id}"), begins, ..Done::default() }
     }
 }
 
@@ -157,6 +192,18 @@ pub struct House {
     pub meaning: fn(&str) -> &'static str,
     /// Attempts to log in.
     pub attempts: Attempts,
+    /// Long work.
+    pub works: Works,
+    /// Where the database and its backups are.
+    pub place: Place,
+}
+
+/// Where the database and its backups are.
+pub struct Place {
+    /// The database.
+    pub database: PathBuf,
+    /// The backups that are made by themselves, if any.
+    pub nightly: Option<Nightly>,
 }
 
 /// The version of a record in what [`Ask::get`] gives; a form sends it back in the hidden field `version`.
@@ -182,6 +229,8 @@ pub struct Ask {
     pub query: Vec<(String, String)>,
     /// The fields of the form.
     pub form: Vec<(String, String)>,
+    /// The files of the form.
+    pub files: Vec<File>,
     /// Why the form was refused.
     pub refusal: Option<Box<Refusal>>,
     /// What is to be said once.
@@ -196,6 +245,13 @@ impl Ask {
     /// A field of the form, without blanks around it.
     pub fn field(&self, name: &str) -> &str {
         self.field_as_typed(name).trim()
+    }
+
+    /// The file that was chosen in a field; refused where none was.
+    pub fn file(&self, field: &str) -> Result<&File> {
+        let chosen = self.files.iter().find(|file| file.field == field);
+        let message = "Bitte eine Datei auswählen.";
+        chosen.ok_or_else(|| Refusal::field(Code::FeldFehlt, field, message).into())
     }
 
     /// A field of the form as it was typed.

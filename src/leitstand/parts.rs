@@ -138,32 +138,93 @@ pub fn refusal(ask: &Ask, fields: &[&str]) -> Markup {
     }
 }
 
+/// What was typed into a field before, else its value.
+fn typed<'a>(ask: &'a Ask, name: &str, value: &'a str) -> &'a str {
+    let sent = ask.form.iter().any(|(known, _)| known == name);
+    if sent { ask.field_as_typed(name) } else { value }
+}
+
+/// Why a field was refused.
+fn refused<'a>(ask: &'a Ask, name: &str) -> Option<&'a Refusal> {
+    ask.refusal.as_deref().filter(|refusal| refusal.feld.as_deref() == Some(name))
+}
+
 /// A field of a form with its label; with what was typed before and why it was refused.
 pub fn field(ask: &Ask, name: &str, label: &str, kind: &str, value: &str, autocomplete: &str) -> Markup {
-    let refused = ask.refusal.as_ref().filter(|refusal| refusal.feld.as_deref() == Some(name));
-    let typed = ask.field(name);
-    let shown = if kind == "password" {
-        ""
-    } else if typed.is_empty() {
-        value
-    } else {
-        typed
-    };
-    let (id, note) = (format!("feld-{name}"), format!("fehler-{name}"));
+    let shown = (!["password", "file"].contains(&kind)).then(|| typed(ask, name, value));
+    input(
+        ask,
+        name,
+        label,
+        &html! {
+            input id=(id(name)) name=(name) type=(kind) value=[shown] autocomplete=(autocomplete)
+                aria-invalid=[refused(ask, name).map(|_| "true")] aria-describedby=[described(ask, name)];
+        },
+    )
+}
+
+/// A field in which one of some values is chosen.
+pub fn choice(ask: &Ask, name: &str, label: &str, choices: &[String], value: &str) -> Markup {
+    let chosen = typed(ask, name, value);
+    input(
+        ask,
+        name,
+        label,
+        &html! {
+            select id=(id(name)) name=(name) aria-invalid=[refused(ask, name).map(|_| "true")] aria-describedby=[described(ask, name)] {
+                @for choice in choices { option value=(choice) selected[choice == chosen] { (choice) } }
+            }
+        },
+    )
+}
+
+/// A field of several lines.
+pub fn lines(ask: &Ask, name: &str, label: &str, value: &str) -> Markup {
+    input(
+        ask,
+        name,
+        label,
+        &html! {
+            textarea id=(id(name)) name=(name) rows="4" aria-invalid=[refused(ask, name).map(|_| "true")] aria-describedby=[described(ask, name)] {
+                (typed(ask, name, value))
+            }
+        },
+    )
+}
+
+fn id(name: &str) -> String {
+    format!("feld-{name}")
+}
+
+/// Where it is said why a field was refused.
+fn described(ask: &Ask, name: &str) -> Option<String> {
+    refused(ask, name).map(|_| format!("fehler-{name}"))
+}
+
+/// What is entered, between its label and why it was refused.
+fn input(ask: &Ask, name: &str, label: &str, inside: &Markup) -> Markup {
     html! {
         div.field {
-            label for=(id) { (label) }
-            input id=(id) name=(name) type=(kind) value=(shown) autocomplete=(autocomplete)
-                aria-invalid=[refused.map(|_| "true")] aria-describedby=[refused.map(|_| note.as_str())];
-            @if let Some(refused) = refused { p.refused id=(note) role="alert" { (refused.message) } }
+            label for=(id(name)) { (label) }
+            (inside)
+            @if let Some(refused) = refused(ask, name) {
+                p.refused id=(format!("fehler-{name}")) role="alert" { (refused.message) }
+            }
         }
     }
 }
 
 /// A form that is sent to its own page; carries the token.
 pub fn form(ask: &Ask, inside: Markup, button: &str, is_destructive: bool) -> Markup {
+    form_to(ask, "", inside, button, is_destructive)
+}
+
+/// A form that is sent to another page.
+pub fn form_to(ask: &Ask, to: &str, inside: Markup, button: &str, is_destructive: bool) -> Markup {
+    let to = Some(to).filter(|to| !to.is_empty());
+    let kind = ask.page.has_upload.then_some("multipart/form-data");
     html! {
-        form method="post" {
+        form method="post" action=[to] enctype=[kind] {
             input type="hidden" name="token" value=(ask.token);
             (inside)
             button.danger[is_destructive] type="submit" { (button) }

@@ -1,28 +1,19 @@
-//! Passwords: which are taken, the thread that hashes them, and how long one who guesses must wait.
+//! Passwords: which are taken, their hashes, and how long one who guesses must wait.
 
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
-use std::thread::sleep;
-use std::time::Instant as Moment;
 
 use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 
 use super::people::digest;
-use crate::db::log;
-use crate::db::vital::vital;
 use crate::failure::{Failure, Result};
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, Refusal};
 
 /// Fewest and most characters of a password. What is hashed has a bound.
 const LENGTH: std::ops::RangeInclusive<usize> = 10..=200;
-
-/// Hashes that wait at most; whoever comes then is answered 503.
-const WAITING: usize = 32;
 
 /// Names whose attempts are remembered at most.
 const NAMES: usize = 10_000;
@@ -105,7 +96,7 @@ pub fn check(password: &str, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Hashes a password: 10 ms or more, only on the thread of [`Hashing`].
+/// Hashes a password: 10 ms or more, only on the thread for it ([`super::aside`]).
 pub fn hash(password: &str) -> Result<String> {
     let hashed = Argon2::default().hash_password(password.as_bytes());
     Ok(hashed.map_err(|error| Failure::Broken(format!("a password cannot be hashed: {error}")))?.to_string())
@@ -116,36 +107,6 @@ pub fn verify(password: &str, hash: Option<&str>) -> bool {
     let Ok(parsed) = PasswordHash::new(hash.unwrap_or(DECOY)) else { return false };
     let holds = Argon2::default().verify_password(password.as_bytes(), &parsed).is_ok();
     holds && hash.is_some()
-}
-
-/// Work with passwords.
-pub type Work = Box<dyn FnOnce() + Send>;
-
-/// The one thread that hashes passwords.
-pub struct Hashing(SyncSender<Work>);
-
-impl Hashing {
-    /// Starts it; it ends when this is dropped.
-    pub fn start() -> Result<Hashing> {
-        let (sender, receiver) = sync_channel::<Work>(WAITING);
-        vital("passwords", move || {
-            for work in receiver {
-                let begun = Moment::now();
-                if catch_unwind(AssertUnwindSafe(work)).is_err() {
-                    log("a request panicked while its password was hashed");
-                }
-                // Half of one core at most, whoever tries and however often.
-                sleep(begun.elapsed());
-            }
-        })
-        .map_err(|error| Failure::Broken(format!("no thread for passwords: {error}")))?;
-        Ok(Hashing(sender))
-    }
-
-    /// Hands in work; false where too much waits already, then it is dropped.
-    pub fn submit(&self, work: Work) -> bool {
-        self.0.try_send(work).is_ok()
-    }
 }
 
 /// The attempts of each name that were no success, whether somebody has the name or not.

@@ -6,19 +6,21 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rusqlite::Connection;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
+use super::aside::Aside;
+use super::carry::Queued;
 use super::entry::{self, Entry};
 use super::frame;
-use super::page::{Access, Ask, Done, House, HouseChange, Page, Seen, Take, fields};
-use super::passwords::{Attempts, Hashing};
+use super::page::{Access, Ask, Done, House, HouseChange, Page, Place, Seen, Take, fields};
+use super::passwords::Attempts;
 use super::people::{SESSION, digest};
-use crate::db::batch::{Batch, Ended, Job};
+use super::upload;
+use super::works::Works;
 use crate::db::error::exceeded_budget;
 use crate::db::readers::Lane;
-use crate::db::tx::{Tx, WriteTx};
+use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::gate::address::neighbourhood;
 use crate::gate::audit::{Akteur, Row};
@@ -41,22 +43,24 @@ const SAYINGS: usize = 1_000;
 
 /// The pages, on a gate.
 pub struct Leitstand {
-    house: Arc<House>,
-    hashing: Hashing,
+    pub(super) house: Arc<House>,
+    hashing: Aside,
+    /// Where master data are changed.
+    office: Aside,
     zugang: Zugang,
     /// What is to be said on the next page, by the digest of the cookie.
     sayings: Mutex<HashMap<[u8; 32], Vec<String>>>,
 }
 
 /// A request for a page on its way.
-struct Visit {
-    request: Request,
-    ask: Ask,
-    address: IpAddr,
+pub(super) struct Visit {
+    pub(super) request: Request,
+    pub(super) ask: Ask,
+    pub(super) address: IpAddr,
 }
 
 /// What is written, and whose it is.
-enum Change {
+pub(super) enum Change {
     Firma(i64, super::page::Change),
     Haus(HouseChange),
 }
@@ -68,9 +72,17 @@ impl Leitstand {
         pages: &'static [Page],
         meaning: fn(&str) -> &'static str,
         zugang: Zugang,
+        place: Place,
     ) -> Result<Leitstand> {
-        let house = Arc::new(House { gate, pages, meaning, attempts: Attempts::default() });
-        Ok(Leitstand { house, hashing: Hashing::start()?, zugang, sayings: Mutex::default() })
+        let (attempts, works) = (Attempts::default(), Works::default());
+        let house = Arc::new(House { gate, pages, meaning, attempts, works, place });
+        let (hashing, office) = (Aside::start("passwords", true)?, Aside::start("office", false)?);
+        Ok(Leitstand { house, hashing, office, zugang, sayings: Mutex::default() })
+    }
+
+    /// Asks long work to end: the service does.
+    pub fn stop(&self) {
+        self.house.works.give_up();
     }
 
     /// Answers a request whose path begins with `/leitstand`.
@@ -159,22 +171,32 @@ impl Leitstand {
                 return self.finish(visit, Reply { code: Some(Code::ZuVieleAnfragen), ..reply });
             }
         }
-        Next::Body(BodyWanted::new(FORM, account, move |body| {
+        let has_upload = visit.ask.page.has_upload;
+        let limit = if has_upload { upload::LARGEST } else { FORM };
+        Next::Body(BodyWanted::new(limit, account, move |body| {
             let mut visit = visit;
             visit.request.body = body;
-            let prepared = catch_unwind(AssertUnwindSafe(|| self.prepare(&mut visit)));
-            match prepared.unwrap_or_else(|_| Err(Failure::Broken("a form panicked".into()))) {
-                Ok(Prepared::Change(change)) => self.to_writer(visit, change),
-                Ok(Prepared::Hashed(hashed)) => self.to_hashing(visit, hashed),
-                Err(failure) => self.form_again(visit, failure),
+            match has_upload {
+                true => Next::Heavy(Duration::ZERO, Work::new(move || self.take_form(visit))),
+                false => self.take_form(visit),
             }
         }))
     }
 
+    /// Has a form carried out, wherever that is done.
+    fn take_form(self: Arc<Self>, mut visit: Visit) -> Next {
+        let prepared = catch_unwind(AssertUnwindSafe(|| self.prepare(&mut visit)));
+        match prepared.unwrap_or_else(|_| Err(Failure::Broken("a form panicked".into()))) {
+            Ok(Prepared::Change(change)) => self.to_writer(visit, change),
+            Ok(Prepared::Hashed(hashed)) => self.to_hashing(visit, hashed),
+            Ok(Prepared::Stammdaten(change)) => self.to_office(visit, change),
+            Err(failure) => self.form_again(visit, failure),
+        }
+    }
+
     /// What a form asks for.
     fn prepare(&self, visit: &mut Visit) -> Result<Prepared> {
-        let text = String::from_utf8_lossy(visit.request.body.content()?).into_owned();
-        visit.ask.form = fields(&text)?;
+        read_form(visit)?;
         entry::check_token(&visit.ask)?;
         let ask = &visit.ask;
         let firma = ask.firma.as_ref().map_or(0, |firma| firma.id);
@@ -182,6 +204,7 @@ impl Leitstand {
             Take::Nothing => Err(Failure::not_found("Dieses Formular")),
             Take::Firma(take) => Ok(Prepared::Change(Change::Firma(firma, take(ask)?))),
             Take::Haus(take) => Ok(Prepared::Change(Change::Haus(take(ask)?))),
+            Take::Stammdaten(take) => Ok(Prepared::Stammdaten(take(ask)?)),
             Take::Hashed(take) => self.house.gate.readers.read(Lane::Fast, |connection| {
                 let seen = Seen { tx: Tx::new(connection, firma, ask.now), connection };
                 Ok(Prepared::Hashed(take(ask, &seen)?))
@@ -211,12 +234,31 @@ impl Leitstand {
     fn to_writer(self: Arc<Self>, visit: Visit, change: Change) -> Next {
         let (tell, told) = oneshot::channel();
         let writer = self.house.gate.writer.clone();
-        writer.submit(Box::new(Queued { page: self, visit, change, done: None, tell }));
+        writer.submit(Box::new(Queued::new(self, visit, change, tell)));
+        Next::Later(told)
+    }
+
+    /// Has master data changed on the thread for it.
+    fn to_office(self: Arc<Self>, visit: Visit, change: HouseChange) -> Next {
+        let (tell, told) = oneshot::channel();
+        let page = Arc::clone(&self);
+        let id = visit.request.id;
+        let work = Box::new(move || {
+            let next = match page.change_master_data(&visit, &change) {
+                Ok(done) => Next::Done(page.carried_out(visit, done)),
+                Err(failure) => Next::Here(Work::new(move || page.form_again(visit, failure))),
+            };
+            drop(tell.send(next));
+        });
+        if !self.office.submit(work) {
+            tracing::warn!(request_id = %id, "too many changes of master data wait");
+            return Next::Done(frame::refused(503, BUSY).with("retry-after", "1"));
+        }
         Next::Later(told)
     }
 
     /// Shows the form again with why it was refused; what is no refusal is an error page.
-    fn form_again(self: Arc<Self>, mut visit: Visit, failure: Failure) -> Next {
+    pub(super) fn form_again(self: Arc<Self>, mut visit: Visit, failure: Failure) -> Next {
         match failure {
             Failure::Refused(refusal) if refusal.code != Code::ScopeFehlt => {
                 visit.ask.refusal = Some(refusal);
@@ -230,7 +272,7 @@ impl Leitstand {
     }
 
     /// The last step of a request: its audit row, its line in the log, its cookie and its share of the memory.
-    fn finish(&self, visit: Visit, reply: Reply) -> Next {
+    pub(super) fn finish(&self, visit: Visit, reply: Reply) -> Next {
         let row = audit_row(&visit, &reply, None);
         let gate = &self.house.gate;
         match visit.ask.person {
@@ -277,7 +319,15 @@ impl Leitstand {
     }
 
     /// The answer to a form that was carried out.
-    fn carried_out(&self, mut visit: Visit, done: Done) -> Reply {
+    pub(super) fn carried_out(&self, mut visit: Visit, mut done: Done) -> Reply {
+        if let (Some(begins), Some(person)) = (done.begins.take(), &visit.ask.person) {
+            let works = &self.house.works;
+            if !works.begin(begins.id, &begins.title, person.id, visit.ask.now, begins.doing) {
+                done.to = "/leitstand/arbeit".to_owned();
+                done.notes =
+                    vec!["Es laufen schon zwei Arbeiten. Bitte warten, bis eine fertig ist.".to_owned()];
+            }
+        }
         if let Some((title, body)) = done.once {
             visit.ask.notes = done.notes;
             let reply = frame::page(&visit.ask, title, body);
@@ -315,11 +365,30 @@ impl Leitstand {
 enum Prepared {
     Change(Change),
     Hashed(super::page::Hashed),
+    Stammdaten(HouseChange),
+}
+
+/// Reads the fields of a form, and its file where the page takes one.
+fn read_form(visit: &mut Visit) -> Result<()> {
+    let content_type = visit.request.headers.get("content-type").and_then(|kind| kind.to_str().ok());
+    let body = visit.request.body.content()?;
+    match content_type.filter(|kind| visit.ask.page.has_upload && upload::is_upload(kind)) {
+        Some(content_type) => {
+            let form = upload::read(content_type, body)?;
+            (visit.ask.form, visit.ask.files) = (form.fields, form.files);
+        }
+        None => visit.ask.form = fields(&String::from_utf8_lossy(body))?,
+    }
+    // Browsers end the lines of a field with both.
+    for (_, value) in &mut visit.ask.form {
+        *value = value.replace("\r\n", "\n");
+    }
+    Ok(())
 }
 
 impl Visit {
     /// On whose account memory is taken.
-    fn account(&self) -> String {
+    pub(super) fn account(&self) -> String {
         match &self.ask.person {
             Some(person) => format!("person {}", person.id),
             None => neighbourhood(self.address).to_string(),
@@ -329,7 +398,7 @@ impl Visit {
 
 const BUSY: &str = "Der Dienst kann das gerade nicht ausführen; es wurde nichts gespeichert. Bitte gleich noch einmal versuchen.";
 
-fn busy(request: &Request) -> Reply {
+pub(super) fn busy(request: &Request) -> Reply {
     tracing::warn!(request_id = %request.id, "too much to do for a page");
     frame::refused(503, BUSY).with("retry-after", "1")
 }
@@ -370,75 +439,12 @@ fn row(request: &Request, address: IpAddr, reply: &Reply) -> Row {
 }
 
 /// The audit row of an answer: who it was is a person, also of the request that logs them in.
-fn audit_row(visit: &Visit, reply: &Reply, logged_in: Option<i64>) -> Row {
+pub(super) fn audit_row(visit: &Visit, reply: &Reply, logged_in: Option<i64>) -> Row {
     let person = logged_in.or(visit.ask.person.as_ref().map(|person| person.id));
     Row {
         tenant_id: visit.ask.firma.as_ref().map(|firma| firma.id),
         akteur: person.map(|id| Akteur::Person(id.to_string())),
         ..row(&visit.request, visit.address, reply)
-    }
-}
-
-/// A form on its way through the writer. Its audit row is part of what is kept.
-struct Queued {
-    page: Arc<Leitstand>,
-    visit: Visit,
-    change: Change,
-    done: Option<Result<Done>>,
-    tell: oneshot::Sender<Next>,
-}
-
-impl Queued {
-    fn note(&self, connection: &Connection, done: &Done) -> Result<()> {
-        if !self.page.house.gate.audited {
-            return Ok(());
-        }
-        let reply = Reply { status: 303, subject: done.subject, ..Reply::default() };
-        audit_row(&self.visit, &reply, done.person).insert(connection)
-    }
-}
-
-impl Job for Queued {
-    fn bytes(&self) -> usize {
-        self.visit.request.body.len()
-    }
-
-    fn run(&mut self, batch: &Batch<'_>) {
-        let done = match &self.change {
-            Change::Firma(firma, change) => {
-                let person = self.visit.ask.person.as_ref().map(|person| format!("person {}", person.id));
-                batch.whole(*firma, person.as_deref(), |tx: &WriteTx<'_>| {
-                    let done = change(tx)?;
-                    self.note(batch.connection(), &done)?;
-                    Ok(done)
-                })
-            }
-            Change::Haus(change) => batch.apart(|connection| {
-                let done = change(connection)?;
-                self.note(connection, &done)?;
-                Ok(done)
-            }),
-        };
-        self.done = Some(done);
-    }
-
-    fn finish(self: Box<Self>, ended: Ended) {
-        let Queued { page, visit, done, tell, .. } = *self;
-        let next = match (done, ended) {
-            (Some(Ok(done)), Ended::Committed) => Next::Done(page.carried_out(visit, done)),
-            (Some(Err(failure)), Ended::Committed) => {
-                Next::Here(Work::new(move || page.form_again(visit, failure)))
-            }
-            (Some(Ok(_)), Ended::Unknown) => {
-                let message = "Ob gespeichert wurde, ist nicht bekannt: Die Festplatte meldet einen Fehler. Bitte nachsehen.";
-                page.finish(visit, frame::refused(503, message))
-            }
-            _ => {
-                let reply = busy(&visit.request);
-                page.finish(visit, reply)
-            }
-        };
-        drop(tell.send(next));
     }
 }
 

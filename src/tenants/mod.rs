@@ -106,6 +106,11 @@ fn unknown(name: &str) -> Failure {
     ))
 }
 
+/// Whether a company can have this name: one line of 1 to 255 bytes.
+pub fn is_name(name: &str) -> bool {
+    !name.trim().is_empty() && name.len() <= 255 && !name.chars().any(char::is_control)
+}
+
 /// Adds a company with its own copy of the tax rates; a test company stays one.
 pub fn create(connection: &Connection, name: &str, test: bool, now: Instant) -> Result<TenantId> {
     if find(connection, name)?.is_some() {

@@ -89,6 +89,19 @@ pub struct Setting {
 }
 
 impl Setting {
+    /// Whether a text is one of its values.
+    pub fn takes(&self, text: &str) -> bool {
+        (self.stored)(text).is_some()
+    }
+
+    /// Its values, where they can be counted.
+    pub fn choices(&self) -> Option<Vec<String>> {
+        let choices: Vec<_> = (self.values)().split(", ").map(str::to_owned).collect();
+        let are_all =
+            choices.len() > 1 && choices.iter().all(|choice| self.takes(choice)) && !self.takes("?");
+        are_all.then_some(choices)
+    }
+
     /// What its column holds for a text; an error where that is none of its values.
     pub(super) fn value_of(&self, text: &str) -> Result<Value> {
         (self.stored)(text).ok_or_else(|| self.refusal(text))

@@ -2,6 +2,7 @@
 //! the table of pages, so that a new page is tested with its row.
 
 mod angriffe;
+mod einrichten;
 mod personen;
 mod seiten;
 
@@ -60,6 +61,12 @@ impl Browser {
     }
 
     pub fn send(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Shown {
+        let form = [("content-type", "application/x-www-form-urlencoded")];
+        let headers: Vec<_> = form.iter().chain(headers).copied().collect();
+        self.send_bytes(method, path, &headers, body.as_bytes().to_owned())
+    }
+
+    fn send_bytes(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: Vec<u8>) -> Shown {
         let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base));
         if let Some(cookie) = &self.cookie {
             request = request.header("cookie", format!("leitstand={cookie}"));
@@ -69,10 +76,7 @@ impl Browser {
         }
         let response = match method {
             "GET" => self.agent.run(request.body(()).unwrap()),
-            _ => {
-                let kind = "application/x-www-form-urlencoded";
-                self.agent.run(request.header("content-type", kind).body(body.to_owned()).unwrap())
-            }
+            _ => self.agent.run(request.body(body).unwrap()),
         };
         let response = response.unwrap();
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
@@ -98,10 +102,33 @@ impl Browser {
     pub fn fill(&mut self, path: &str, fields: &[(&str, &str)]) -> Shown {
         let page = self.get(path);
         page.is(200);
-        let (token, version) = (page.hidden("token").unwrap(), page.hidden("version"));
-        let hidden = [("token", Some(token.as_str())), ("version", version.as_deref())];
-        let hidden = hidden.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let hidden = ["token", "version", "stand"].map(|name| (name, page.hidden(name)));
+        let hidden = hidden.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?)));
         self.post(path, &hidden.chain(fields.iter().copied()).collect::<Vec<_>>())
+    }
+
+    /// Opens a page, fills its form and sends it with a file: its field, name and content; a blank field: none.
+    pub fn upload(&mut self, path: &str, fields: &[(&str, &str)], file: (&str, &str, &[u8])) -> Shown {
+        let page = self.get(path);
+        page.is(200);
+        let hidden = ["token", "version", "stand"].map(|name| (name, page.hidden(name)));
+        let hidden = hidden.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?)));
+        let mut body = Vec::new();
+        for (name, value) in hidden.chain(fields.iter().copied()) {
+            let head = format!("--x\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
+            body.extend(head.as_bytes());
+        }
+        let (field, name, content) = file;
+        if !field.is_empty() {
+            let head = format!(
+                "--x\r\ncontent-disposition: form-data; name=\"{field}\"; filename=\"{name}\"\r\n\r\n"
+            );
+            body.extend(head.as_bytes());
+            body.extend(content);
+            body.extend(b"\r\n");
+        }
+        body.extend(b"--x--\r\n");
+        self.send_bytes("POST", path, &[("content-type", "multipart/form-data; boundary=x")], body)
     }
 
     pub fn log_in(&mut self, name: &str, password: &str) -> Shown {

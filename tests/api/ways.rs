@@ -12,7 +12,7 @@ use partnerd::http::reply::Reply;
 use partnerd::http::request::{Body, Request};
 use partnerd::rules::choice::Choice;
 use partnerd::rules::scope::Scope;
-use partnerd::service::Service;
+use partnerd::service;
 use partnerd::tenants;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -22,7 +22,7 @@ use crate::lanes::fill;
 
 /// A service without a socket, and a key that nobody has verified yet.
 struct Service {
-    app: Service,
+    app: service::Service,
     key: String,
     _folder: TempDir,
 }
@@ -31,7 +31,7 @@ impl Service {
     fn with_articles(articles: i64) -> Service {
         let folder = TempDir::new().unwrap();
         let database = folder.path().join("test.db");
-        let app = Service::open(&database, system_clock(), &Policy::default()).unwrap();
+        let app = service::Service::open(&database, system_clock(), &Policy::default()).unwrap();
         let connection = open_writer(&database).unwrap();
         let now = system_clock()();
         let tenant = tenants::create(&connection, "Mühle", false, now).unwrap();

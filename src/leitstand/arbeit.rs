@@ -1,0 +1,86 @@
+//! How far long work is, and what it came to.
+
+use maud::{Markup, html};
+use uuid::Uuid;
+
+use super::frame;
+use super::page::{Ask, Done, HouseChange, Seen};
+use super::parts::{Cells, Column, facts, form_to, moment, number, table};
+use super::works::{Stand, Work};
+use crate::failure::{Failure, Result};
+use crate::http::reply::Reply;
+use std::sync::Arc;
+
+const WORK: [Column; 3] = [Column("Was", false), Column("Begonnen", false), Column("Stand", false)];
+
+/// GET /leitstand/arbeit: what this person began since the service was started.
+pub fn list(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+    let person = ask.person.as_ref().map_or(0, |person| person.id);
+    let row = |work: &Arc<Work>| {
+        let stand = match work.stand().ended {
+            None => "läuft".to_owned(),
+            Some(Ok(_)) => "fertig".to_owned(),
+            Some(Err(_)) => "abgebrochen".to_owned(),
+        };
+        let to = format!("/leitstand/arbeit/{}", work.id);
+        Cells(to, vec![work.title.clone(), moment(work.begun), stand])
+    };
+    let rows: Vec<_> = ask.house.works.of(person).iter().map(row).collect();
+    let empty = "Hier steht, wie weit Importe, Sicherungen und Prüfungen sind, die Sie begonnen haben.";
+    Ok(frame::page(ask, "Arbeiten", table("Arbeiten", &WORK, &rows, empty)))
+}
+
+/// The work in the path, if this person began it.
+fn own(ask: &Ask) -> Result<Arc<Work>> {
+    let id = Uuid::try_parse(ask.id(0)?).ok();
+    let person = ask.person.as_ref().map(|person| person.id);
+    let work = id.and_then(|id| ask.house.works.find(id)).filter(|work| Some(work.person) == person);
+    work.ok_or_else(|| Failure::not_found("Diese Arbeit"))
+}
+
+/// GET /leitstand/arbeit/{id}; while it runs, the page comes anew by itself.
+pub fn show(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+    let work = own(ask)?;
+    let stand = work.stand();
+    let is_running = stand.ended.is_none();
+    let body = match &stand.ended {
+        None => running(ask, &work, &stand),
+        Some(Ok(outcome)) => html! {
+            (outcome.shown)
+            @if let Some(next) = &outcome.next {
+                (form_to(ask, &next.to, html! {
+                    @for (name, value) in &next.fields { input type="hidden" name=(name) value=(value); }
+                }, next.button, false))
+            }
+        },
+        Some(Err(why)) => html! { p.refused role="alert" { @for line in why.lines() { (line) br; } } },
+    };
+    let page = frame::page(ask, &work.title, body);
+    Ok(if is_running { page.with("refresh", "1".to_owned()) } else { page })
+}
+
+fn running(ask: &Ask, work: &Work, stand: &Stand) -> Markup {
+    let step = if stand.step.is_empty() { "Es beginnt …" } else { stand.step.as_str() };
+    html! {
+        p role="status" { (step) }
+        @if stand.of > 0 {
+            p { progress max=(stand.of) value=(stand.done) aria-label=(step) {} " "
+                (number(&stand.done.to_string())) " von " (number(&stand.of.to_string())) }
+        }
+        (facts(&[("Begonnen", moment(work.begun))]))
+        p { "Dieses Fenster kann zu sein: Die Arbeit geht weiter, und unter „Arbeiten“ steht, was daraus wurde." }
+        @if !work.is_given_up() {
+            (form_to(ask, &format!("/leitstand/arbeit/{}", work.id), html! {}, "Abbrechen", true))
+        } @else { p { "Sie wird abgebrochen, sobald es geht." } }
+    }
+}
+
+/// POST /leitstand/arbeit/{id}: gives it up.
+pub fn give_up(ask: &Ask) -> Result<HouseChange> {
+    let work = own(ask)?;
+    let to = format!("/leitstand/arbeit/{}", work.id);
+    Ok(Box::new(move |_| {
+        work.give_up();
+        Ok(Done::to(to.clone(), "Die Arbeit wird abgebrochen."))
+    }))
+}

@@ -1,0 +1,229 @@
+//! A company as its helper sets it up: a new one, its master data (D24) and its settings.
+
+use std::fmt::Write;
+
+use maud::{Markup, html};
+use rusqlite::Connection;
+use sha2::{Digest, Sha256};
+
+use super::frame;
+use super::page::{Ask, Done, HouseChange, Seen};
+use super::parts::{choice, field, form, lines, refusal};
+use crate::failure::{Failure, Result};
+use crate::http::reply::Reply;
+use crate::rules::bytes::hex;
+use crate::rules::day::Instant;
+use crate::rules::error::{Code, Refusal};
+use crate::tenants::{self, SETTINGS, Setting, Stand, firma};
+
+/// The setting that is a picture.
+const LOGO: &str = "logo";
+
+/// GET /leitstand/firmen/neu
+pub fn show_new(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+    let inside = html! {
+        (refusal(ask, &["name"]))
+        (field(ask, "name", "Name der Firma", "text", "", "organization"))
+        div.field { label { input type="checkbox" name="test" value="ja"; " Nur zum Ausprobieren: was darin entsteht, ist als Test gekennzeichnet, und sie lässt sich leeren. Das bleibt so." } }
+    };
+    let body = html! {
+        p { "Danach kommen ihre Angaben für Belege, der erste Schlüssel für ein Programm und der erste Import." }
+        (form(ask, inside, "Firma anlegen", false))
+    };
+    Ok(frame::page(ask, "Neue Firma", body))
+}
+
+/// POST /leitstand/firmen/neu
+pub fn create(ask: &Ask) -> Result<HouseChange> {
+    let refuse = |message| Refusal::field(Code::WertUngueltig, "name", message);
+    let (name, test, now) = (ask.field("name").to_owned(), ask.field("test") == "ja", ask.now);
+    if !tenants::is_name(&name) {
+        return Err(refuse("Der Name braucht 1 bis 255 Zeichen in einer Zeile.").into());
+    }
+    Ok(Box::new(move |connection| {
+        if tenants::find(connection, &name)?.is_some() {
+            return Err(
+                refuse("Eine Firma mit diesem Namen gibt es schon. Bitte einen anderen wählen.").into()
+            );
+        }
+        let id = tenants::create(connection, &name, test, now)?;
+        let done = Done::to(
+            format!("/leitstand/f/{id}/firma"),
+            "Die Firma ist angelegt. Jetzt ihre Angaben für Belege:",
+        );
+        Ok(Done { firma: Some(id), changed: vec![format!("company {name:?} created")], ..done })
+    }))
+}
+
+/// GET /leitstand/f/{firma}/firma
+pub fn show_data(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    let stand = stand(ask, seen.connection)?;
+    let data: Vec<_> = stand.iter().filter(|stand| is_data(stand.setting)).collect();
+    let logo = data.iter().any(|stand| stand.setting.name == LOGO && !stand.value.is_empty());
+    let missing = firma::load(&seen.tx)?.missing();
+    let inside = html! {
+        (refusal(ask, &names(is_data)))
+        input type="hidden" name="stand" value=(digest(&stand, is_data));
+        @for stand in data.iter().filter(|stand| stand.setting.name != LOGO) { (input(ask, stand)) }
+        @if logo {
+            p { img src=(ask.of_firma("firma/logo")) alt="Das jetzige Logo" width="160"; }
+            div.field { label { input type="checkbox" name="ohne_logo" value="ja"; " Logo entfernen" } }
+        }
+        (field(ask, LOGO, "Logo (PNG oder JPEG, bis 200 KiB)", "file", "", "off"))
+    };
+    let body = html! {
+        @if !missing.is_empty() {
+            p.refused { "Belege bekommen erst ein Blatt (PDF), wenn diese Angaben da sind: " (missing.join(", ")) "." }
+        }
+        p { "Sie stehen auf Belegen und E-Rechnungen. Abgeschlossene Belege behalten, was galt, als sie abgeschlossen wurden." }
+        (form(ask, inside, "Speichern", false))
+    };
+    Ok(frame::page(ask, "Firma", body))
+}
+
+/// POST /leitstand/f/{firma}/firma
+pub fn change_data(ask: &Ask) -> Result<HouseChange> {
+    let logo = match (ask.files.iter().find(|file| file.field == LOGO), ask.field("ohne_logo") == "ja") {
+        (Some(file), _) => Some(Some(file.content.clone())),
+        (None, true) => Some(None),
+        (None, false) => None,
+    };
+    change(ask, is_data, "firma", logo)
+}
+
+/// GET /leitstand/f/{firma}/firma/logo
+pub fn logo(_: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    let sha256 = firma::load(&seen.tx)?.logo.ok_or_else(|| Failure::not_found("Das Logo"))?;
+    let picture = firma::logo(&seen.tx, &sha256)?.ok_or_else(|| Failure::not_found("Das Logo"))?;
+    let kind = if picture.starts_with(b"\x89PNG") { "image/png" } else { "image/jpeg" };
+    let reply = Reply { status: 200, body: picture, ..Reply::default() };
+    Ok(frame::guarded(reply.with("content-type", kind)))
+}
+
+/// GET /leitstand/f/{firma}/einstellungen
+pub fn show_settings(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    let stand = stand(ask, seen.connection)?;
+    let inside = html! {
+        (refusal(ask, &names(is_setting)))
+        input type="hidden" name="stand" value=(digest(&stand, is_setting));
+        @for stand in stand.iter().filter(|stand| is_setting(stand.setting)) { (input(ask, stand)) }
+    };
+    let body = html! {
+        p { "Wie das Programm für diese Firma arbeitet. Wer was wann geändert hat, steht im Protokoll." }
+        (form(ask, inside, "Speichern", false))
+    };
+    Ok(frame::page(ask, "Einstellungen", body))
+}
+
+/// POST /leitstand/f/{firma}/einstellungen
+pub fn change_settings(ask: &Ask) -> Result<HouseChange> {
+    change(ask, is_setting, "einstellungen", None)
+}
+
+fn is_setting(setting: &Setting) -> bool {
+    SETTINGS.iter().any(|known| known.name == setting.name)
+}
+
+fn is_data(setting: &Setting) -> bool {
+    !is_setting(setting)
+}
+
+/// The settings of one form.
+fn of(group: fn(&Setting) -> bool) -> impl Iterator<Item = &'static Setting> {
+    tenants::all_settings().filter(move |setting| group(setting))
+}
+
+fn names(group: fn(&Setting) -> bool) -> Vec<&'static str> {
+    of(group).map(|setting| setting.name).collect()
+}
+
+fn stand(ask: &Ask, connection: &Connection) -> Result<Vec<Stand>> {
+    tenants::show(connection, firma_of(ask), ask.now)
+}
+
+fn firma_of(ask: &Ask) -> i64 {
+    ask.firma.as_ref().map_or(0, |firma| firma.id)
+}
+
+/// What tells two states of the settings of a form apart.
+fn digest(stand: &[Stand], group: fn(&Setting) -> bool) -> String {
+    let mut text = String::new();
+    for stand in stand.iter().filter(|stand| group(stand.setting)) {
+        let _ = writeln!(text, "{}={:?}", stand.setting.name, stand.value);
+    }
+    hex(&Sha256::digest(text))
+}
+
+/// The field of a setting, with what it does, what can be entered and what it is by default.
+fn input(ask: &Ask, stand: &Stand) -> Markup {
+    let Setting { name, meaning, values, default, .. } = *stand.setting;
+    let label = meaning.trim_end_matches('.');
+    match stand.setting.choices() {
+        Some(choices) => html! {
+            (choice(ask, name, label, &choices, &stand.value))
+            p.hint { "Üblich: " (default) }
+        },
+        None if values().contains("mehrere Zeilen") => lines(ask, name, label, &stand.value),
+        None => html! {
+            (field(ask, name, label, "text", &stand.value, "off"))
+            @if is_setting(stand.setting) { p.hint { "Möglich: " (values()) ". Üblich: " @if default.is_empty() { "nichts" } @else { (default) } } }
+        },
+    }
+}
+
+/// Changes the settings of a form; a value that cannot be is refused at its field.
+fn change(
+    ask: &Ask,
+    group: fn(&Setting) -> bool,
+    page: &str,
+    logo: Option<Option<Vec<u8>>>,
+) -> Result<HouseChange> {
+    let mut changes = Vec::new();
+    for setting in of(group).filter(|setting| setting.name != LOGO) {
+        if !ask.form.iter().any(|(name, _)| name == setting.name) {
+            continue;
+        }
+        let text = ask.field(setting.name).to_owned();
+        if !setting.takes(&text) {
+            let message = format!("Das geht hier nicht. Erwartet wird: {}.", (setting.values)());
+            return Err(Refusal::field(Code::WertUngueltig, setting.name, message).into());
+        }
+        changes.push((setting.name, text));
+    }
+    let (firma, now, seen) = (firma_of(ask), ask.now, ask.field("stand").to_owned());
+    let to = ask.of_firma(page);
+    Ok(Box::new(move |connection| {
+        refuse_if_changed(connection, firma, now, group, &seen)?;
+        let texts: Vec<_> = changes.iter().map(|(name, text)| (*name, text.as_str())).collect();
+        let mut changed = tenants::set(connection, firma, &texts, now)?;
+        if let Some(logo) = &logo {
+            let refuse = |failure| match failure {
+                Failure::Broken(_) => {
+                    let message = "Das Logo muss ein PNG oder JPEG mit höchstens 200 KiB sein.";
+                    Refusal::field(Code::WertUngueltig, LOGO, message).into()
+                }
+                failure => failure,
+            };
+            changed.extend(tenants::set_logo(connection, firma, logo.as_deref(), now).map_err(refuse)?);
+        }
+        let note = if changed.is_empty() { "Es war schon so." } else { "Gespeichert." };
+        let changed = changed.iter().map(ToString::to_string).collect();
+        Ok(Done { changed, ..Done::to(to.clone(), note) })
+    }))
+}
+
+/// Refuses a form that was made from another state: somebody else was quicker.
+fn refuse_if_changed(
+    connection: &Connection,
+    firma: i64,
+    now: Instant,
+    group: fn(&Setting) -> bool,
+    seen: &str,
+) -> Result<()> {
+    if digest(&tenants::show(connection, firma, now)?, group) == seen {
+        return Ok(());
+    }
+    let message =
+        "Inzwischen hat jemand anderes etwas geändert. Bitte die Seite neu laden und noch einmal eintragen.";
+    Err(Refusal::new(Code::ZwischenzeitlichGeaendert, message).into())
+}

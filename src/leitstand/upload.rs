@@ -1,0 +1,137 @@
+//! Forms with a file (multipart/form-data, RFC 7578).
+
+use std::convert::Infallible;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use futures_util::stream;
+use hyper::body::Bytes;
+use multer::{Error, Multipart, parse_boundary};
+
+use crate::failure::Result;
+use crate::rules::error::{Code, Refusal};
+
+/// Largest form with a file, in bytes: a third of the memory that there is for large bodies.
+pub const LARGEST: usize = 14 << 20;
+
+/// Fields and files of a form at most.
+const PARTS: usize = 200;
+
+/// Longest field that is no file, in bytes.
+const FIELD: usize = 64 << 10;
+
+/// Longest name of a file, in characters; what is longer is cut.
+const NAME: usize = 200;
+
+/// A file of a form.
+pub struct File {
+    /// The field that it was chosen in.
+    pub field: String,
+    /// Its name, without the folders that some browsers send.
+    pub name: String,
+    /// What is in it.
+    pub content: Vec<u8>,
+}
+
+/// Fields and files of a form. A field in which no file was chosen is left out.
+#[derive(Default)]
+pub struct Form {
+    /// Names and values.
+    pub fields: Vec<(String, String)>,
+    /// What was chosen.
+    pub files: Vec<File>,
+}
+
+/// Whether a body is such a form, by its content-type.
+pub fn is_upload(content_type: &str) -> bool {
+    content_type.trim_start().get(..19).is_some_and(|kind| kind.eq_ignore_ascii_case("multipart/form-data"))
+}
+
+/// Reads a form.
+pub fn read(content_type: &str, body: &[u8]) -> Result<Form> {
+    let boundary = parse_boundary(content_type).map_err(|_| broken())?;
+    let chunk = Ok::<_, Infallible>(Bytes::copy_from_slice(body));
+    let mut parts = Multipart::new(stream::iter([chunk]), boundary);
+    let mut form = Form::default();
+    while let Some(part) = ready(parts.next_field())? {
+        if form.fields.len() + form.files.len() >= PARTS {
+            return Err(Refusal::new(Code::AnfrageUngueltig, "Das Formular hat zu viele Felder.").into());
+        }
+        let field = part.name().unwrap_or_default().to_owned();
+        let name = part.file_name().map(plain);
+        let content = ready(part.bytes())?;
+        match name {
+            Some(name) if name.is_empty() && content.is_empty() => {}
+            Some(name) => form.files.push(File { field, name, content: content.to_vec() }),
+            None if content.len() > FIELD => return Err(broken().into()),
+            None => {
+                let text = std::str::from_utf8(&content).map_err(|_| broken())?;
+                form.fields.push((field, text.to_owned()));
+            }
+        }
+    }
+    Ok(form)
+}
+
+/// The outcome of a step: the whole body is there, so none has to wait.
+fn ready<T>(step: impl Future<Output = std::result::Result<T, Error>>) -> Result<T> {
+    match pin!(step).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(Ok(found)) => Ok(found),
+        Poll::Ready(Err(_)) | Poll::Pending => Err(broken().into()),
+    }
+}
+
+fn broken() -> Box<Refusal> {
+    Refusal::new(Code::AnfrageUngueltig, "Die Datei kam nicht vollständig an. Bitte noch einmal hochladen.")
+}
+
+/// The name of a file without folders and control characters.
+fn plain(name: &str) -> String {
+    let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    name.chars().filter(|c| !c.is_control()).take(NAME).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TYPE: &str = "multipart/form-data; boundary=----x";
+
+    fn body(parts: &[(&str, &str)]) -> String {
+        let part = |(head, content): &(&str, &str)| {
+            format!("------x\r\nContent-Disposition: form-data; {head}\r\n\r\n{content}\r\n")
+        };
+        parts.iter().map(part).collect::<String>() + "------x--\r\n"
+    }
+
+    #[test]
+    fn fields_and_files_are_read_as_they_were_sent() {
+        let body = body(&[
+            ("name=\"token\"", "abc"),
+            ("name=\"text\"", "eins\r\nzwei"),
+            ("name=\"datei\"; filename=\"C:\\Daten\\Kunden Süd.csv\"", "a;b\r\n1;2\r\n"),
+            ("name=\"logo\"; filename=\"\"", ""),
+        ]);
+        let form = read(TYPE, body.as_bytes()).unwrap();
+        let texts: Vec<_> = form.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        assert_eq!(texts, [("token", "abc"), ("text", "eins\r\nzwei")]);
+        let [file] = &form.files[..] else { panic!("{} files", form.files.len()) };
+        assert_eq!((file.field.as_str(), file.name.as_str()), ("datei", "Kunden Süd.csv"));
+        assert_eq!(file.content, b"a;b\r\n1;2\r\n");
+    }
+
+    #[test]
+    fn what_is_cut_or_no_form_is_refused() {
+        let whole = body(&[("name=\"a\"", "1"), ("name=\"datei\"; filename=\"k.csv\"", "a;b\r\n1;2\r\n")]);
+        for end in 0..whole.len() - 4 {
+            assert!(read(TYPE, &whole.as_bytes()[..end]).is_err(), "cut at {end}");
+        }
+        for kind in
+            ["multipart/form-data", "multipart/form-data; boundary=", "multipart/form-data; boundary=y"]
+        {
+            assert!(read(kind, whole.as_bytes()).is_err(), "{kind}");
+        }
+        let many: Vec<_> = (0..=PARTS).map(|_| ("name=\"a\"", "1")).collect();
+        assert!(read(TYPE, body(&many).as_bytes()).is_err());
+    }
+}

@@ -1,0 +1,98 @@
+//! From nothing to a company that works, without a command.
+
+use super::{Browser, PASSWORD, person};
+use crate::harness::{COMPLETE, NOON, Server};
+
+/// The first person, who began with the link of a new database.
+fn first(server: &Server) -> Browser {
+    let connection = partnerd::db::connection::open_writer(&server.database).unwrap();
+    let now = partnerd::rules::day::Instant::parse(NOON).unwrap();
+    let (_, secret) = partnerd::leitstand::people::first_link(&connection, now).unwrap().unwrap();
+    let mut browser = Browser::on(server);
+    let path = format!("/leitstand/passwort?link={secret}");
+    browser.fill(&path, &[("passwort", PASSWORD), ("wiederholung", PASSWORD)]).is(303);
+    browser
+}
+
+#[test]
+fn a_company_is_made_and_gets_its_data_and_settings() {
+    let server = Server::start();
+    let mut browser = first(&server);
+    assert_eq!(browser.get("/leitstand").is(303).header("location"), "/leitstand/firmen/neu");
+    let refused = browser.fill("/leitstand/firmen/neu", &[("name", " ")]);
+    assert!(refused.is(400).text.contains("id=\"fehler-name\""), "{}", refused.text);
+    let made = browser.fill("/leitstand/firmen/neu", &[("name", "Mühle <b>Süd</b>")]);
+    assert_eq!(made.is(303).header("location"), "/leitstand/f/1/firma");
+    browser.fill("/leitstand/firmen/neu", &[("name", "Mühle <b>Süd</b>")]).is(400);
+    let data = "/leitstand/f/1/firma";
+    assert!(browser.get(data).text.contains("ust_id oder steuernummer"));
+    let entered: Vec<_> = COMPLETE.to_vec();
+    let wrong: Vec<_> = [("iban", "DE00 1")].into_iter().chain(entered.iter().copied()).collect();
+    let refused = browser.fill(data, &wrong);
+    assert!(refused.is(400).text.contains("id=\"fehler-iban\""), "{}", refused.text);
+    let right: Vec<_> = entered.iter().copied().chain([("rechnungstext", "Zeile 1\r\nZeile 2")]).collect();
+    browser.fill(data, &right).is(303);
+    let shown = browser.get(data);
+    assert!(!shown.is(200).text.contains("ust_id oder steuernummer"), "{}", shown.text);
+    assert!(shown.text.contains("Zeile 1\nZeile 2"), "{}", shown.text);
+
+    let settings = "/leitstand/f/1/einstellungen";
+    browser.fill(settings, &[("negativbestand", "vielleicht")]).is(400);
+    browser.fill(settings, &[("negativbestand", "ablehnen"), ("abschluss_bei_anlage", "LS, RE")]).is(303);
+    let shown = server.cli(&["tenant", "show", "1"]);
+    let text = String::from_utf8(shown.stdout).unwrap();
+    assert!(text.contains("ablehnen") && text.contains("LS,RE"), "{text}");
+    let log = String::from_utf8(server.cli(&["audit", "list", "--json"]).stdout).unwrap();
+    for change in [
+        "company \\\"Mühle <b>Süd</b>\\\" created",
+        "negativbestand: hinweis -> ablehnen",
+        "plz: nothing -> ",
+    ] {
+        assert!(log.contains(change), "{change}: {log}");
+    }
+}
+
+#[test]
+fn two_forms_of_the_same_state_do_not_undo_each_other() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let settings = format!("/leitstand/f/{}/einstellungen", mill.tenant);
+    let page = browser.get(&settings);
+    let (token, stand) = (page.hidden("token").unwrap(), page.hidden("stand").unwrap());
+    server.cli(&["tenant", "set", "1", "charge_automatik=fefo"]);
+    let fields = [("token", token.as_str()), ("stand", &stand), ("charge_automatik", "aus")];
+    browser.post(&settings, &fields).is(412);
+    browser.fill(&settings, &[("charge_automatik", "aus")]).is(303);
+}
+
+#[test]
+fn the_writer_reads_what_a_page_has_changed() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let settings = format!("/leitstand/f/{}/einstellungen", mill.tenant);
+    let unknown = || mill.post("/api/v1/kunden", serde_json::json!({"name": "Huber", "gibt_es_nicht": 1}));
+    unknown().is(201);
+    browser.fill(&settings, &[("unbekannte_felder", "ablehnen")]).is(303);
+    unknown().is(400);
+    browser.fill(&settings, &[("unbekannte_felder", "hinweis")]).is(303);
+    unknown().is(201);
+}
+
+#[test]
+fn a_logo_is_uploaded_shown_and_taken_away() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let data = format!("/leitstand/f/{}/firma", mill.tenant);
+    let png = std::fs::read("tests/data/logo/farbe.png").unwrap();
+    browser.get(&format!("{data}/logo")).is(404);
+    let refused = browser.upload(&data, &[], ("logo", "logo.png", b"GIF89a"));
+    assert!(refused.is(400).text.contains("id=\"fehler-logo\""), "{}", refused.text);
+    browser.upload(&data, &[], ("logo", "logo.png", &png)).is(303);
+    let shown = browser.get(&format!("{data}/logo"));
+    assert_eq!(shown.is(200).header("content-type"), "image/png");
+    browser.upload(&data, &[("ohne_logo", "ja")], ("", "", b"")).is(303);
+    browser.get(&format!("{data}/logo")).is(404);
+}
