@@ -7,6 +7,7 @@ pub mod check;
 pub mod description;
 mod docs;
 mod interface;
+pub mod kept;
 pub mod midnight;
 pub mod nightly;
 mod probes;

@@ -147,7 +147,7 @@ pub fn made(database: &Path, nightly: &Nightly) -> Result<Vec<PathBuf>> {
 }
 
 /// What a database and its backups have in common, and no other database has.
-fn identity(database: &Path) -> Result<Vec<u8>> {
+pub(super) fn identity(database: &Path) -> Result<Vec<u8>> {
     let connection = open_to_look(database)?;
     // The file may be anybody's, and a view may have no end.
     let mut looks = LOOKS_AT_MOST;
@@ -175,6 +175,6 @@ fn is_named_as_ours(database: &Path, name: &str) -> bool {
     rest.and_then(|rest| rest.strip_suffix(".db")).is_some_and(|day| Day::parse_plain(day).is_some())
 }
 
-fn stem(database: &Path) -> String {
+pub(super) fn stem(database: &Path) -> String {
     database.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }

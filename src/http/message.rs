@@ -1,7 +1,12 @@
 //! Heads of requests that are no good HTTP, and answers as HTTP.
 
-use http_body_util::Full;
-use hyper::body::Bytes;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use http_body_util::{Either, Full};
+use hyper::body::{Bytes, Frame, SizeHint};
 use hyper::header::{HeaderName, HeaderValue, TRANSFER_ENCODING};
 use hyper::{Response, StatusCode};
 use uuid::Uuid;
@@ -38,14 +43,55 @@ impl AsRef<[u8]> for Outgoing {
     }
 }
 
+/// What an answer carries: bytes that are there, or a file.
+pub type Content = Either<Full<Bytes>, FileContent>;
+
+/// Bytes of a file that are read at once.
+const PIECE: usize = 64 << 10;
+
+/// A file on its way out. A piece of it is read when the one before has been taken.
+pub struct FileContent {
+    file: File,
+    left: u64,
+}
+
+impl hyper::body::Body for FileContent {
+    type Data = Bytes;
+    type Error = std::io::Error;
+
+    fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<std::io::Result<Frame<Bytes>>>> {
+        let content = self.get_mut();
+        if content.left == 0 {
+            return Poll::Ready(None);
+        }
+        let mut piece = vec![0; usize::try_from(content.left).unwrap_or(PIECE).min(PIECE)];
+        let read = match content.file.read(&mut piece) {
+            // The file was cut while it was sent: the client sees that it is not whole.
+            Ok(0) => return Poll::Ready(Some(Err(ErrorKind::UnexpectedEof.into()))),
+            Ok(read) => read,
+            Err(error) => return Poll::Ready(Some(Err(error))),
+        };
+        piece.truncate(read);
+        content.left -= read as u64;
+        Poll::Ready(Some(Ok(Frame::data(piece.into()))))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.left)
+    }
+}
+
 /// The answer as HTTP, the last one of its connection or not.
-pub fn response(reply: Reply, id: Uuid, is_last: bool) -> Response<Full<Bytes>> {
+pub fn response(reply: Reply, id: Uuid, is_last: bool) -> Response<Content> {
     let has_body = !reply.body.is_empty();
-    let body = match reply.held {
-        Some(held) => Bytes::from_owner(Outgoing { body: reply.body, _held: held }),
-        None => Bytes::from(reply.body),
+    let content = match (reply.file, reply.held) {
+        (Some((file, left)), _) => Either::Right(FileContent { file, left }),
+        (None, Some(held)) => {
+            Either::Left(Full::new(Bytes::from_owner(Outgoing { body: reply.body, _held: held })))
+        }
+        (None, None) => Either::Left(Full::new(Bytes::from(reply.body))),
     };
-    let mut response = Response::new(Full::new(body));
+    let mut response = Response::new(content);
     *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
     if has_body {

@@ -1,5 +1,7 @@
 //! An answer, before it becomes HTTP.
 
+use std::fs::File;
+
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -29,6 +31,8 @@ pub struct Reply {
     pub code: Option<Code>,
     /// Its share of the memory for answers; held until the client has taken it.
     pub held: Option<Permit>,
+    /// A file in the place of the body, and its length in bytes: it is read as the client takes it.
+    pub file: Option<(File, u64)>,
 }
 
 impl Reply {
@@ -52,6 +56,14 @@ impl Reply {
     pub fn file(content_type: &'static str, name: &str, body: Vec<u8>) -> Reply {
         let reply = Reply { status: 200, body, ..Reply::default() };
         reply.with("content-type", content_type).with("content-disposition", disposition("inline", name))
+    }
+
+    /// 200 with a file to be saved under this name, whatever its size.
+    pub fn download(content_type: &'static str, name: &str, file: File) -> std::io::Result<Reply> {
+        let length = file.metadata()?.len();
+        let reply = Reply { status: 200, file: Some((file, length)), ..Reply::default() };
+        let disposition = disposition("attachment", name);
+        Ok(reply.with("content-type", content_type).with("content-disposition", disposition))
     }
 
     /// 200 with a text.

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 use hyper::Response;
 use hyper::body::{Body as _, Bytes, Incoming};
 use hyper::header::TRANSFER_ENCODING;
@@ -29,7 +29,7 @@ use super::answering::{Answering, Next};
 use super::budget::{Budget, Permit};
 use super::connections::{Connections, Place};
 use super::encoding::{accepts_gzip, encoded};
-use super::message::{malformed, response};
+use super::message::{Content, malformed, response};
 use super::off_sockets::{off_sockets, off_sockets_after};
 use super::paced::Paced;
 use super::plain;
@@ -213,7 +213,7 @@ impl<A: Answering> Connection<A> {
         }
     }
 
-    async fn answer(&self, request: hyper::Request<Incoming>, socket: &Socket) -> Response<Full<Bytes>> {
+    async fn answer(&self, request: hyper::Request<Incoming>, socket: &Socket) -> Response<Content> {
         let (id, started) = (Uuid::now_v7(), std::time::Instant::now());
         let (head, body) = request.into_parts();
         let malformed = malformed(&head);

@@ -21,6 +21,7 @@ mod parts;
 mod passwords;
 pub mod people;
 pub mod server;
+mod sicherung;
 mod uebersicht;
 mod upload;
 pub mod works;
@@ -57,6 +58,17 @@ pub const PAGES: &[Page] = &[
         .in_menu("Einstellungen")
         .takes(Take::Stammdaten(firma::change_settings)),
     Page::new("/leitstand/firmen/neu", Access::Haus, firma::show_new).takes(Take::Stammdaten(firma::create)),
+    Page::new("/leitstand/sicherung", Access::Haus, sicherung::list)
+        .in_menu("Sicherung")
+        .takes(Take::Haus(sicherung::make)),
+    Page::new("/leitstand/sicherung/pruefen", Access::Haus, sicherung::back)
+        .takes(Take::Haus(sicherung::prove_database)),
+    Page::new("/leitstand/sicherung/{id}", Access::Haus, sicherung::show),
+    Page::new("/leitstand/sicherung/{id}/datei", Access::Haus, sicherung::download),
+    Page::new("/leitstand/sicherung/{id}/pruefen", Access::Haus, sicherung::back)
+        .takes(Take::Haus(sicherung::prove)),
+    Page::new("/leitstand/sicherung/{id}/loeschen", Access::Haus, sicherung::show_delete)
+        .takes(Take::Haus(sicherung::delete)),
     Page::new("/leitstand/zugaenge", Access::Haus, zugaenge::list).in_menu("Zugänge"),
     Page::new("/leitstand/zugaenge/neu", Access::Haus, zugaenge::show_new)
         .takes(Take::Haus(zugaenge::create)),

@@ -5,6 +5,7 @@ mod angriffe;
 mod einrichten;
 mod personen;
 mod seiten;
+mod sicherung;
 
 use std::time::Duration;
 
@@ -92,6 +93,15 @@ impl Browser {
 
     pub fn get(&mut self, path: &str) -> Shown {
         self.send("GET", path, &[], "")
+    }
+
+    /// The bytes of a file.
+    pub fn get_bytes(&mut self, path: &str) -> Vec<u8> {
+        let cookie = format!("leitstand={}", self.cookie.as_deref().unwrap());
+        let request = Request::builder().uri(format!("{}{path}", self.base)).header("cookie", cookie);
+        let response = self.agent.run(request.body(()).unwrap()).unwrap();
+        assert_eq!(response.status().as_u16(), 200);
+        response.into_body().into_with_config().limit(64 << 20).read_to_vec().unwrap()
     }
 
     pub fn post(&mut self, path: &str, fields: &[(&str, &str)]) -> Shown {

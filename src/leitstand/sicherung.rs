@@ -1,0 +1,241 @@
+//! Backups: which there are, one more at once, its download, its proof, and the proof of the database itself.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use maud::{Markup, html};
+use uuid::Uuid;
+
+use super::frame;
+use super::page::{Ask, Done, HouseChange, Seen};
+use super::parts::{Cells, Column, facts, form, form_to, moment, number, refusal, table};
+use super::works::{Outcome, Work};
+use crate::app::backup::Content;
+use crate::app::check::Line;
+use crate::app::kept::{self, Kept};
+use crate::failure::{Failure, Result};
+use crate::http::reply::Reply;
+use crate::rules::error::{Code, Refusal};
+
+/// The page of backups.
+const HERE: &str = "/leitstand/sicherung";
+
+/// Backups made by hand that may be there before one has to go.
+const BY_HAND: usize = 20;
+
+const KEPT: [Column; 4] =
+    [Column("Sicherung", false), Column("Fertig", false), Column("Art", false), Column("Größe (MB)", true)];
+
+/// Database and folder of its backups.
+fn places(ask: &Ask) -> (&Path, &Path) {
+    let place = &ask.house.place;
+    (&place.database, kept::folder(&place.database, place.nightly.as_ref()))
+}
+
+/// Bytes as megabytes with one place.
+fn megabytes(bytes: u64) -> String {
+    let tenths = bytes.div_ceil(100_000);
+    number(&format!("{}.{}", tenths / 10, tenths % 10))
+}
+
+fn kind(kept: &Kept) -> &'static str {
+    match (kept.is_proved, kept.is_by_hand) {
+        (false, _) => "fehlerhaft: darin ist etwas beschädigt",
+        (true, true) => "von Hand",
+        (true, false) => "jede Nacht",
+    }
+}
+
+/// GET /leitstand/sicherung
+pub fn list(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+    let (database, folder) = places(ask);
+    let found = kept::kept(database, folder);
+    let row = |kept: &Kept| {
+        let made = kept.made.map(moment).unwrap_or_default();
+        let to = format!("{HERE}/{}", kept.id);
+        Cells(to, vec![kept.id.clone(), made, kind(kept).to_owned(), megabytes(kept.bytes)])
+    };
+    let body = html! {
+        (refusal(ask, &[]))
+        p { (place_of(ask)) }
+        (form(ask, html! {}, "Jetzt sichern", false))
+        @match &found {
+            Ok(found) => (table("Sicherungen", &KEPT, &found.iter().map(row).collect::<Vec<_>>(), "Noch keine Sicherung. „Jetzt sichern“ macht die erste; nachts geschieht es von selbst, wenn backup_folder eingestellt ist.")),
+            Err(failure) => p.refused role="alert" { "Der Ordner ist nicht zu lesen: " (failure) }
+        }
+        h2 { "Die Datenbank" }
+        (facts(&[("Datei", database.display().to_string()), ("Frei auf dieser Platte", free(database))]))
+        (form_to(ask, &format!("{HERE}/pruefen"), html! {}, "Datenbank prüfen", false))
+        h2 { "Zurückspielen" }
+        p { "Dazu den Dienst anhalten und auf dem Server eingeben:" }
+        p.once { "partnerd --db " (database.display()) " restore SICHERUNG.db" }
+        p { "Was vorher da war, bleibt daneben erhalten. Schlüssel, die seit der Sicherung gesperrt wurden, sind danach wieder frei." }
+    };
+    Ok(frame::page(ask, "Sicherung", body))
+}
+
+fn place_of(ask: &Ask) -> Markup {
+    let (_, folder) = places(ask);
+    match &ask.house.place.nightly {
+        Some(nightly) => html! {
+            "Jede Nacht ab " (format!("{:02}:{:02}", nightly.minute / 60, nightly.minute % 60)) " Uhr entsteht eine geprüfte Sicherung in "
+            (folder.display()) "; die neuesten " (nightly.keep) " bleiben."
+        },
+        None => html! {
+            "Von selbst wird noch nicht gesichert: Dafür braucht die Konfiguration " code { "backup_folder" } ", am besten auf einer anderen Platte. "
+            "Von Hand gehen Sicherungen nach " (folder.display()) ", auf dieselbe Platte wie die Datenbank."
+        },
+    }
+}
+
+/// What is free on the disk of the database.
+pub fn free(database: &Path) -> String {
+    let folder = crate::db::files::folder_of(database);
+    fs4::available_space(folder)
+        .map_or_else(|_| String::new(), |bytes| format!("{} MB", number(&(bytes / 1_000_000).to_string())))
+}
+
+/// POST /leitstand/sicherung: makes one.
+pub fn make(ask: &Ask) -> Result<HouseChange> {
+    let (database, folder) = places(ask);
+    let by_hand = kept::kept(database, folder)?.iter().filter(|kept| kept.is_by_hand).count();
+    if by_hand >= BY_HAND {
+        let message = format!("Es gibt schon {BY_HAND} Sicherungen von Hand. Bitte erst eine löschen.");
+        return Err(Refusal::new(Code::WertUngueltig, message).into());
+    }
+    let (database, folder) = (database.to_owned(), folder.to_owned());
+    let (gate, id) = (Arc::clone(&ask.house.gate), Uuid::now_v7());
+    Ok(Box::new(move |_| {
+        let (gate, database, folder) = (Arc::clone(&gate), database.clone(), folder.clone());
+        let doing = move |work: &Work| {
+            let began = |step: &str| match step {
+                "copying" => work.is_at("Die Datenbank wird kopiert.", 0),
+                _ => work.is_at("Die Kopie wird geprüft.", 0),
+            };
+            let made = kept::make(&gate.writer, &database, &folder, &gate.clock, began);
+            made.map(|content| Outcome { shown: made_of(&content), next: None }).map_err(not_made)
+        };
+        Ok(Done::begin(id, "Sicherung", Arc::new(doing)))
+    }))
+}
+
+fn not_made(failure: Failure) -> String {
+    format!("Die Sicherung ist nicht gelungen. Was das Programm dazu sagt:\n{failure}")
+}
+
+fn made_of(content: &Content) -> Markup {
+    let count = |count: i64| number(&count.to_string());
+    html! {
+        p { "Die Sicherung ist fertig und geprüft. " a href=(HERE) { "Zu den Sicherungen" } }
+        (facts(&[
+            ("Datei", content.file.clone()),
+            ("Größe (MB)", megabytes(content.bytes)),
+            ("Firmen", count(content.companies)),
+            ("Partner", count(content.customers)),
+            ("Belege", count(content.documents)),
+            ("Wiegungen", count(content.weighings)),
+            ("Bons", count(content.receipts)),
+        ]))
+    }
+}
+
+/// The backup in the path.
+fn found(ask: &Ask) -> Result<(Kept, PathBuf)> {
+    let (database, folder) = places(ask);
+    kept::find(database, folder, ask.id(0)?)?.ok_or_else(|| Failure::not_found("Diese Sicherung"))
+}
+
+/// GET /leitstand/sicherung/{id}
+pub fn show(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+    let (kept, file) = found(ask)?;
+    let here = format!("{HERE}/{}", kept.id);
+    let made = kept.made.map(moment).unwrap_or_default();
+    let body = html! {
+        (facts(&[("Datei", file.display().to_string()), ("Fertig", made), ("Art", kind(&kept).to_owned()), ("Größe (MB)", megabytes(kept.bytes))]))
+        p.actions {
+            a.button href=(format!("{here}/datei")) { "Herunterladen" }
+            @if kept.is_by_hand { a.button.danger href=(format!("{here}/loeschen")) { "Löschen" } }
+        }
+        (form_to(ask, &format!("{here}/pruefen"), html! {}, "Noch einmal prüfen", false))
+        p { "Wer diese Datei hat, kann alles lesen, was in der Datenbank steht. Bitte sicher aufbewahren." }
+    };
+    Ok(frame::page(ask, &format!("Sicherung {}", kept.id), body))
+}
+
+/// GET /leitstand/sicherung/{id}/datei
+pub fn download(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+    let (_, file) = found(ask)?;
+    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let reply = Reply::download("application/vnd.sqlite3", &name, kept::open(&file)?);
+    Ok(frame::guarded(reply.map_err(|error| Failure::Broken(format!("{}: {error}", file.display())))?))
+}
+
+/// GET /leitstand/sicherung/{id}/loeschen
+pub fn show_delete(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+    let (kept, file) = found(ask)?;
+    let inside = html! {
+        (refusal(ask, &[]))
+        p { (file.display()) " wird gelöscht. Das lässt sich nicht rückgängig machen." }
+    };
+    Ok(frame::page(ask, &format!("Sicherung {} löschen", kept.id), form(ask, inside, "Löschen", true)))
+}
+
+/// POST /leitstand/sicherung/{id}/loeschen
+pub fn delete(ask: &Ask) -> Result<HouseChange> {
+    let (kept, file) = found(ask)?;
+    if !kept.is_by_hand {
+        let message = "Sicherungen jeder Nacht gehen von selbst, wenn neuere da sind.";
+        return Err(Refusal::new(Code::WertUngueltig, message).into());
+    }
+    Ok(Box::new(move |_| {
+        kept::delete(&kept, &file)?;
+        let changed = vec![format!("backup {} deleted", file.display())];
+        Ok(Done { changed, ..Done::to(HERE.to_owned(), "Die Sicherung ist gelöscht.") })
+    }))
+}
+
+/// POST /leitstand/sicherung/{id}/pruefen
+pub fn prove(ask: &Ask) -> Result<HouseChange> {
+    let (kept, file) = found(ask)?;
+    Ok(proof(ask, file, format!("Prüfung der Sicherung {}", kept.id)))
+}
+
+/// POST /leitstand/sicherung/pruefen
+pub fn prove_database(ask: &Ask) -> Result<HouseChange> {
+    let (database, _) = places(ask);
+    Ok(proof(ask, database.to_owned(), "Prüfung der Datenbank".to_owned()))
+}
+
+fn proof(ask: &Ask, file: PathBuf, title: String) -> HouseChange {
+    let (gate, id, database) = (Arc::clone(&ask.house.gate), Uuid::now_v7(), places(ask).0.to_owned());
+    Box::new(move |_| {
+        let (gate, file, database) = (Arc::clone(&gate), file.clone(), database.clone());
+        let doing = move |work: &Work| {
+            let lines =
+                kept::prove(&file, &database, &gate.clock, |_| work.is_at("Jede Regel wird geprüft.", 0));
+            let lines = lines.map_err(|failure| format!("Die Prüfung ging nicht zu Ende:\n{failure}"))?;
+            Ok(Outcome { shown: proved(&file, &lines), next: None })
+        };
+        Ok(Done::begin(id, &title, Arc::new(doing)))
+    })
+}
+
+const RULE: [Column; 3] = [Column("Regel", false), Column("Verstöße", true), Column("Befund", false)];
+
+fn proved(file: &Path, lines: &[Line]) -> Markup {
+    let broken: i64 = lines.iter().map(|line| line.violations).sum();
+    let row = |line: &Line| {
+        let finding = line.finding.clone().unwrap_or_default();
+        Cells(String::new(), vec![line.rule.clone(), number(&line.violations.to_string()), finding])
+    };
+    html! {
+        @if broken == 0 { p.note { (file.display()) " ist in Ordnung: Alle " (lines.len()) " Regeln gelten." } }
+        @else { p.refused { (file.display()) " ist beschädigt. Bitte diese Datei so aufheben, wie sie ist, und die letzte gute Sicherung zurückspielen." } }
+        (table("Regeln", &RULE, &lines.iter().map(row).collect::<Vec<_>>(), ""))
+    }
+}
+
+/// GET where a form alone lives: back to the list.
+pub fn back(_: &Ask, _: &Seen<'_>) -> Result<Reply> {
+    Ok(frame::guarded(Reply { status: 303, ..Reply::default() }.with("location", HERE.to_owned())))
+}

@@ -1,0 +1,102 @@
+//! Backups made, downloaded, proved and deleted on the page.
+
+use std::fs;
+use std::time::Duration;
+
+use super::{Browser, Shown, person};
+use crate::harness::Server;
+
+const HERE: &str = "/leitstand/sicherung";
+
+/// The page of a work once it is over.
+pub fn ended(browser: &mut Browser, work: &str) -> Shown {
+    for _ in 0..600 {
+        let shown = browser.get(work);
+        if shown.is(200).header("refresh").is_empty() {
+            return shown;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    panic!("{work} does not end");
+}
+
+/// Sends a form that begins work, and waits for its end.
+fn carried_out(browser: &mut Browser, form: &str, page: &str) -> Shown {
+    let token = browser.get(page).hidden("token").unwrap();
+    let work = browser.post(form, &[("token", &token)]).is(303).header("location").to_owned();
+    assert!(work.starts_with("/leitstand/arbeit/"), "{work}");
+    ended(browser, &work)
+}
+
+#[test]
+fn a_backup_is_made_downloaded_proved_and_deleted() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    mill.post("/api/v1/kunden", serde_json::json!({"name": "Huber"})).is(201);
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    assert!(browser.get(HERE).is(200).text.contains("class=\"empty\""));
+    let made = carried_out(&mut browser, HERE, HERE);
+    assert!(made.text.contains("fertig und geprüft"), "{}", made.text);
+    assert!(browser.get("/leitstand/arbeit").text.contains("fertig"));
+
+    let folder = server.database.parent().unwrap();
+    let file = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let file = file.into_iter().find(|path| path.to_string_lossy().contains("-von-hand-")).unwrap();
+    let id = file.file_stem().unwrap().to_str().unwrap().split_once("-von").unwrap().1;
+    let one = format!("{HERE}/von{id}");
+    assert!(browser.get(HERE).text.contains(&one));
+    assert!(browser.get(&one).is(200).text.contains(file.to_str().unwrap()));
+
+    let download = browser.get_bytes(&format!("{one}/datei"));
+    assert_eq!(download, fs::read(&file).unwrap());
+    let proved = carried_out(&mut browser, &format!("{one}/pruefen"), &one);
+    assert!(proved.text.contains("ist in Ordnung"), "{}", proved.text);
+    let database = carried_out(&mut browser, &format!("{HERE}/pruefen"), HERE);
+    assert!(database.text.contains("ist in Ordnung"), "{}", database.text);
+
+    // What is broken afterwards is found.
+    let backup = rusqlite::Connection::open(&file).unwrap();
+    let index = "select name from sqlite_schema where type = 'index' and sql is not null limit 1";
+    let index: String = backup.query_row(index, [], |row| row.get(0)).unwrap();
+    backup.execute_batch(&format!("drop index {index}")).unwrap();
+    drop(backup);
+    let broken = carried_out(&mut browser, &format!("{one}/pruefen"), &one);
+    assert!(broken.text.contains("ist beschädigt"), "{}", broken.text);
+
+    browser.fill(&format!("{one}/loeschen"), &[]).is(303);
+    assert!(!file.exists());
+    browser.get(&one).is(404);
+}
+
+#[test]
+fn only_who_keeps_all_companies_sees_backups_and_of_this_database_alone() {
+    let server = Server::start();
+    server.company("Mühle");
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let other = Server::start();
+    other.company("Andere");
+    let folder = server.database.parent().unwrap();
+    let stem = server.database.file_stem().unwrap().to_str().unwrap();
+    let foreign = folder.join(format!("{stem}-2026-07-01.db"));
+    other.cli(&["backup", foreign.to_str().unwrap()]);
+    assert!(foreign.exists());
+    browser.get(&format!("{HERE}/2026-07-01/datei")).is(404);
+    for id in ["2026-07-02", "..", "von-hand-x", "%2e%2e"] {
+        browser.get(&format!("{HERE}/{id}/datei")).is(404);
+    }
+    let mut paul = person(&server, &["Paul", "--role", "verwalten", "--tenant", "1"]);
+    paul.get(HERE).is(403);
+    paul.get(&format!("{HERE}/2026-07-01/datei")).is(403);
+}
+
+#[test]
+fn the_work_of_somebody_else_is_not_seen() {
+    let server = Server::start();
+    server.company("Mühle");
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let token = browser.get(HERE).hidden("token").unwrap();
+    let work = browser.post(HERE, &[("token", &token)]).is(303).header("location").to_owned();
+    let mut paul = person(&server, &["Paul", "--role", "verwalten"]);
+    paul.get(&work).is(404);
+    ended(&mut browser, &work);
+}
