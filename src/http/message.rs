@@ -85,7 +85,10 @@ impl hyper::body::Body for FileContent {
 pub fn response(reply: Reply, id: Uuid, is_last: bool) -> Response<Content> {
     let has_body = !reply.body.is_empty();
     let content = match (reply.file, reply.held) {
-        (Some((file, left)), _) => Either::Right(FileContent { file, left }),
+        (Some(file), _) => {
+            let (file, left) = *file;
+            Either::Right(FileContent { file, left })
+        }
         (None, Some(held)) => {
             Either::Left(Full::new(Bytes::from_owner(Outgoing { body: reply.body, _held: held })))
         }

@@ -32,7 +32,7 @@ pub struct Reply {
     /// Its share of the memory for answers; held until the client has taken it.
     pub held: Option<Permit>,
     /// A file in the place of the body, and its length in bytes: it is read as the client takes it.
-    pub file: Option<(File, u64)>,
+    pub file: Option<Box<(File, u64)>>,
 }
 
 impl Reply {
@@ -61,7 +61,7 @@ impl Reply {
     /// 200 with a file to be saved under this name, whatever its size.
     pub fn download(content_type: &'static str, name: &str, file: File) -> std::io::Result<Reply> {
         let length = file.metadata()?.len();
-        let reply = Reply { status: 200, file: Some((file, length)), ..Reply::default() };
+        let reply = Reply { status: 200, file: Some(Box::new((file, length))), ..Reply::default() };
         let disposition = disposition("attachment", name);
         Ok(reply.with("content-type", content_type).with("content-disposition", disposition))
     }
