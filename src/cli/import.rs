@@ -5,28 +5,25 @@ mod interrupt;
 mod parts;
 mod template;
 
+use std::fmt::Display;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use interrupt::{refuse_interrupted, watch_for_interrupts};
-use parts::{Counts, Source, Stop, Work, refuse_too_many, store_parts};
-use rusqlite::Connection;
+use parts::{Source, Work, refuse_too_many, store_parts};
 
 use super::database::{find_tenant, now, open};
-use super::terminal::{Outcome, Terminal, sentence};
+use super::terminal::{Outcome, Terminal};
 use crate::app::description::vorlagen::columns;
 use crate::app::imports;
 use crate::config::Config;
-use crate::db::TenantId;
-use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Failure;
-use crate::http::json::Json;
 use crate::http::wire::Decimal;
 use crate::import::ImportKind;
-use crate::import::check::{Mistakes, check, decide_decimal, mistake, unused};
+use crate::import::check::{Mistakes, check, decide_decimal, unused};
 use crate::import::file::{Document, Rows};
+use crate::import::parts::store_group;
 use crate::import::template::EXAMPLE;
-use crate::rules::error::{HintCode, Hints};
+use crate::rules::error::HintCode;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -110,11 +107,12 @@ fn store_table(
     terminal: &Terminal,
 ) -> Outcome {
     watch_for_interrupts();
-    let in_file = |complaint: String| format!("{}: {complaint}. Nothing was stored.", source.file.display());
+    let in_file =
+        |complaint: &dyn Display| format!("{}: {complaint}. Nothing was stored.", source.file.display());
     let waiting = terminal.waiting();
     waiting.at("reading");
-    let document = Document::open(&source.file, sheet).map_err(in_file)?;
-    let mut rows = document.rows().map_err(in_file)?;
+    let document = Document::open(&source.file, sheet).map_err(|complaint| in_file(&complaint))?;
+    let mut rows = document.rows().map_err(|complaint| in_file(&complaint))?;
     waiting.at("checking");
     let unused = unused(kind, &mut rows);
     if !unused.is_empty() {
@@ -122,22 +120,22 @@ fn store_table(
     }
     leave_example_out(kind, &mut rows, terminal);
     refuse_too_many(rows.len(), source)?;
-    decide_decimal(kind, &mut rows, decimal).map_err(in_file)?;
+    decide_decimal(kind, &mut rows, decimal).map_err(|complaint| in_file(&complaint))?;
     let mut mistakes = Mistakes::default();
     check(kind, &rows, &mut mistakes);
     if let Some(text) = mistakes.text() {
         return Err(format!("{} has mistakes:\n{text}\nNothing was stored.", source.file.display()));
     }
-    let groups = kind.groups(&rows).map_err(in_file)?;
-    refuse_interrupted().map_err(in_file)?;
+    let groups = kind.groups(&rows).map_err(|complaint| in_file(&complaint))?;
+    refuse_interrupted().map_err(|complaint| in_file(&complaint))?;
     drop(waiting);
     let mut connection = open(config)?;
     let tenant = find_tenant(&connection, &source.tenant)?.id;
     let size = |group| groups.size(group);
     let hide = Some(HintCode::UnbekanntesFeld);
-    let work = Work { groups: groups.count(), size: &size, hide, kind: kind.rows().kind };
+    let work = Work { groups: groups.count(), size: &size, hide, kind: kind.rows().kind, tenant };
     store_parts(&mut connection, source, terminal, &work, |connection, group, hints| {
-        store_group(connection, tenant, kind, &rows, &groups.rows(group), hints)
+        store_group(connection, (tenant, now()), kind, &rows, &groups.rows(group), hints)
     })
 }
 
@@ -147,26 +145,4 @@ fn leave_example_out(kind: ImportKind, rows: &mut Rows<'_>, terminal: &Terminal)
     for line in rows.leave_out(|row| columns.is_example(row)) {
         terminal.say(&format!("line {line}: the example of the template ({EXAMPLE}) was left out"));
     }
-}
-
-/// Stores rows that belong together, within a transaction.
-pub fn store_group(
-    connection: &Connection,
-    tenant: TenantId,
-    kind: ImportKind,
-    rows: &Rows<'_>,
-    group: &[usize],
-    hints: &mut Hints,
-) -> Result<Counts, Stop> {
-    let read: Vec<Json<'_>> = group.iter().map(|at| rows.row(*at)).collect();
-    let tx = Tx::new(connection, tenant, now());
-    let store = |tx: &WriteTx<'_>| Ok(kind.store(tx, &read.iter().collect::<Vec<_>>(), &mut rows.at(hints)));
-    let stored = WriteTx::carry_out(tx, None, store).map_err(|failure| Stop::Failed(sentence(failure)))?;
-    let stored = stored.map_err(|(at, failure)| match (failure, read.get(at)) {
-        (Failure::Refused(refusal), Some(row)) => {
-            Stop::Refused(mistake(group.get(at).map_or(0, |at| rows.line(*at)), row, &refusal))
-        }
-        (failure, _) => Stop::Failed(sentence(failure)),
-    })?;
-    Ok(Counts::of(&stored))
 }

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
+use std::fmt::{Display, Formatter};
 use std::hash::{BuildHasher, RandomState};
 
 use super::file::{Complaint, Rows};
@@ -20,16 +21,84 @@ pub const MAX_MISTAKES: usize = 100;
 /// Digits of a German postcode.
 const PLZ: usize = 5;
 
-/// Why rows are not imported, one sentence for each mistake.
+/// Where a mistake is.
+#[derive(Debug, Clone)]
+pub enum Where {
+    /// On a line of the file.
+    Line(u32),
+    /// On a line of a receipt of a cash register.
+    Receipt(String, usize),
+}
+
+/// A mistake: where it is, what stands there, and what the rule says.
+#[derive(Debug, Clone)]
+pub struct Mistake {
+    /// Where.
+    pub place: Where,
+    /// The column, where it is one.
+    pub column: Option<String>,
+    /// What stands there.
+    pub value: Option<String>,
+    /// What the rule says, in German.
+    pub message: String,
+    /// Its code.
+    pub code: Code,
+}
+
+impl Mistake {
+    /// A mistake of a row.
+    pub fn of_row(line: u32, row: &Json<'_>, refusal: &Refusal) -> Mistake {
+        let value = refusal.feld.as_deref().and_then(|feld| cell(row, feld));
+        let value = value.and_then(|value| match value {
+            Json::String(text) => Some(excerpt(text)),
+            Json::Number(text) => Some((*text).to_owned()),
+            _ => None,
+        });
+        let column = refusal.feld.as_ref().map(|feld| shown(feld).into_owned());
+        Mistake {
+            place: Where::Line(line),
+            column,
+            value,
+            message: refusal.message.clone(),
+            code: refusal.code,
+        }
+    }
+
+    /// A mistake of a line of a receipt.
+    pub fn of_receipt(receipt: &str, line: usize, refusal: &Refusal) -> Mistake {
+        let (message, code) = (refusal.message.clone(), refusal.code);
+        let column = refusal.feld.as_ref().map(|feld| shown(feld).into_owned());
+        Mistake { place: Where::Receipt(receipt.to_owned(), line), column, value: None, message, code }
+    }
+}
+
+/// For the command line: the place, and on a line of its own what the rule says.
+impl Display for Mistake {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match &self.place {
+            Where::Line(line) => write!(f, "line {line}")?,
+            Where::Receipt(receipt, line) => write!(f, "receipt {receipt}, line {line}")?,
+        }
+        if let Some(column) = &self.column {
+            write!(f, ", column {column}")?;
+        }
+        if let Some(value) = &self.value {
+            write!(f, ", value {value}")?;
+        }
+        write!(f, ":\n  {} ({})", self.message, self.code.as_str())
+    }
+}
+
+/// Why rows are not imported.
 #[derive(Default)]
 pub struct Mistakes {
-    listed: Vec<String>,
+    listed: Vec<Mistake>,
     more: usize,
 }
 
 impl Mistakes {
     /// Adds one.
-    pub fn add(&mut self, mistake: String) {
+    pub fn add(&mut self, mistake: Mistake) {
         if self.listed.len() < MAX_MISTAKES { self.listed.push(mistake) } else { self.more += 1 }
     }
 
@@ -38,24 +107,22 @@ impl Mistakes {
         self.more > 0
     }
 
-    /// All of them as one text; none if there is none.
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.listed.is_empty()
+    }
+
+    /// Those that are named.
+    pub fn listed(&self) -> &[Mistake] {
+        &self.listed
+    }
+
+    /// All of them as one text for the command line; none if there is none.
     pub fn text(&self) -> Option<String> {
         let more = (self.more > 0).then(|| "There are more mistakes.".to_owned());
-        let lines: Vec<&str> = self.listed.iter().chain(&more).map(String::as_str).collect();
+        let lines: Vec<String> = self.listed.iter().map(ToString::to_string).chain(more).collect();
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
-}
-
-/// A mistake of a row: where it is, what stands there, and on a line of its own what the rule says.
-pub fn mistake(line: u32, row: &Json<'_>, refusal: &Refusal) -> String {
-    let column = refusal.feld.as_ref().map(|feld| format!(", column {}", shown(feld))).unwrap_or_default();
-    let value = refusal.feld.as_deref().and_then(|feld| cell(row, feld)).map(|value| match value {
-        Json::String(text) => format!(", value {}", excerpt(text)),
-        Json::Number(text) => format!(", value {text}"),
-        _ => String::new(),
-    });
-    let value = value.unwrap_or_default();
-    format!("line {line}{column}{value}:\n  {} ({})", refusal.message, refusal.code.as_str())
 }
 
 fn cell<'r, 'j>(row: &'r Json<'j>, name: &str) -> Option<&'r Json<'j>> {
@@ -86,7 +153,10 @@ pub fn unused(kind: ImportKind, rows: &mut Rows<'_>) -> Vec<String> {
 pub fn decide_decimal(kind: ImportKind, rows: &mut Rows<'_>, said: Option<Decimal>) -> Result<(), Complaint> {
     let Cells::Table(_) = rows.cells else {
         return match said {
-            Some(_) => Err("JSON has a decimal point always: leave --decimal out".to_owned()),
+            Some(_) => Err(Complaint::new(
+                "JSON has a decimal point always: leave --decimal out",
+                "JSON hat immer einen Dezimalpunkt; die Angabe bitte weglassen.",
+            )),
             None => Ok(()),
         };
     };
@@ -109,9 +179,10 @@ pub fn decide_decimal(kind: ImportKind, rows: &mut Rows<'_>, said: Option<Decima
     }
     let decimal = numbers.borrow().decimal().map_err(|(column, cell)| {
         let (group, point) = (cell.replace('.', ""), cell.replacen('.', ",", 1));
-        format!(
-            "column {}: {cell} could be {group} or, with a decimal point, {point}: say --decimal comma for the first, --decimal point for the second",
-            shown(column)
+        let column = shown(column);
+        Complaint::new(
+            format!("column {column}: {cell} could be {group} or, with a decimal point, {point}: say --decimal comma for the first, --decimal point for the second"),
+            format!("Spalte {column}: {cell} kann {group} heißen oder, mit einem Dezimalpunkt, {point}. Bitte angeben, was Dezimalen trennt: Komma für das erste, Punkt für das zweite."),
         )
     });
     rows.cells = Cells::Table(decimal?);
@@ -154,7 +225,7 @@ pub fn check(kind: ImportKind, rows: &Rows<'_>, mistakes: &mut Mistakes) {
             found.push(Refusal::field(Code::FeldWiderspruch, column, message));
         }
         for refusal in &found {
-            mistakes.add(mistake(line, &row, refusal));
+            mistakes.add(Mistake::of_row(line, &row, refusal));
         }
         if mistakes.is_full() {
             return;

@@ -35,20 +35,33 @@ pub struct Rows<'f> {
 
 /// Opens a file to import. A pipe or a device is refused before it is opened: it may never begin, or never end (D22).
 pub fn open(path: &Path) -> Result<File, Complaint> {
-    let complain = |error: std::io::Error| format!("{} cannot be read: {error}", path.display());
+    let complain = |error: std::io::Error| unreadable(path, &error);
     if !fs::metadata(path).map_err(complain)?.is_file() {
-        return Err(format!("{} is no regular file: write what it gives into one first", path.display()));
+        let path = path.display();
+        return Err(Complaint::new(
+            format!("{path} is no regular file: write what it gives into one first"),
+            format!("{path} ist keine Datei."),
+        ));
     }
     File::open(path).map_err(complain)
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Complaint {
+    let path = path.display();
+    Complaint::new(format!("{path} cannot be read: {error}"), format!("{path} ist nicht zu lesen: {error}"))
 }
 
 /// The bytes of a file of [`MAX_FILE`] at most.
 fn bytes(path: &Path) -> Result<Vec<u8>, Complaint> {
     let mut bytes = Vec::new();
     let read = open(path)?.take(MAX_FILE + 1).read_to_end(&mut bytes);
-    match read.map_err(|error| format!("{} cannot be read: {error}", path.display()))? {
+    match read.map_err(|error| unreadable(path, &error))? {
         read if read as u64 > MAX_FILE => {
-            Err(format!("{} is larger than {} MiB", path.display(), MAX_FILE >> 20))
+            let (path, mib) = (path.display(), MAX_FILE >> 20);
+            Err(Complaint::new(
+                format!("{path} is larger than {mib} MiB"),
+                format!("{path} ist größer als {mib} MiB."),
+            ))
         }
         _ => Ok(bytes),
     }
@@ -57,13 +70,20 @@ fn bytes(path: &Path) -> Result<Vec<u8>, Complaint> {
 impl Document {
     /// Reads a file; `sheet` names the sheet of a spreadsheet that is wanted.
     pub fn open(path: &Path, sheet: Option<&str>) -> Result<Document, Complaint> {
-        let bytes = bytes(path)?;
+        Document::of_bytes(bytes(path)?, sheet)
+    }
+
+    /// The same of what is in a file.
+    pub fn of_bytes(bytes: Vec<u8>, sheet: Option<&str>) -> Result<Document, Complaint> {
         if workbook::is_zip(&bytes) {
             let read = workbook::read(&bytes, sheet)?;
             return Ok(Document { text: read.text, lines: Some(read.lines) });
         }
         if sheet.is_some() {
-            return Err("only a spreadsheet has sheets: leave --sheet out".to_owned());
+            return Err(Complaint::new(
+                "only a spreadsheet has sheets: leave --sheet out",
+                "Blätter gibt es nur in einer .xlsx oder .ods.",
+            ));
         }
         Ok(Document { text: decode(bytes)?, lines: None })
     }
@@ -78,7 +98,7 @@ impl Document {
         let text = self.text.strip_prefix('\u{feff}').unwrap_or(&self.text);
         let json = |rows| Ok(Rows { text, rows, table: None, cells: Cells::Json });
         match text.trim_start().as_bytes().first() {
-            None => Err("the file is empty".to_owned()),
+            None => Err(Complaint::new("the file is empty", "Die Datei ist leer.")),
             Some(b'[') if self.lines.is_none() => json(json_array(text)?),
             Some(b'{') if self.lines.is_none() => json(json_lines(text)?),
             Some(_) => {
@@ -104,7 +124,10 @@ impl Document {
 /// The text of a file: UTF-8, else Windows-1252 as Excel writes it, but never both (D22).
 pub fn decode(bytes: Vec<u8>) -> Result<String, Complaint> {
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") || bytes.contains(&0) {
-        return Err("this is no text in UTF-8 or Windows-1252: save it as \"CSV UTF-8\"".to_owned());
+        return Err(Complaint::new(
+            "this is no text in UTF-8 or Windows-1252: save it as \"CSV UTF-8\"",
+            "Das ist kein Text in UTF-8 oder Windows-1252. Bitte als „CSV UTF-8“ speichern.",
+        ));
     }
     let bytes = match String::from_utf8(bytes) {
         Ok(text) => return Ok(text),
@@ -124,8 +147,14 @@ pub fn decode(bytes: Vec<u8>) -> Result<String, Complaint> {
         }
     }
     match (utf8, other) {
-        (Some(utf8), Some(other)) => Err(format!(
-            "line {other}: a letter that is no UTF-8, but line {utf8} is UTF-8: two encodings are mixed; save the file as \"CSV UTF-8\""
+        (Some(utf8), Some(other)) => Err(Complaint::at_line(
+            other,
+            format!(
+                "a letter that is no UTF-8, but line {utf8} is UTF-8: two encodings are mixed; save the file as \"CSV UTF-8\""
+            ),
+            format!(
+                "ein Buchstabe, der kein UTF-8 ist, aber Zeile {utf8} ist UTF-8. Zwei Kodierungen sind gemischt; bitte als „CSV UTF-8“ speichern"
+            ),
         )),
         _ => Ok(WINDOWS_1252.decode_without_bom_handling(&bytes).0.into_owned()),
     }
@@ -210,8 +239,13 @@ fn value(cell: std::borrow::Cow<'_, str>) -> Json<'_> {
 }
 
 fn json_array(text: &str) -> Result<Vec<Place>, Complaint> {
-    let elements: Vec<&RawValue> = serde_json::from_str(text)
-        .map_err(|error| format!("line {}, column {}: this is no JSON", error.line(), error.column()))?;
+    let elements: Vec<&RawValue> = serde_json::from_str(text).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        Complaint::new(
+            format!("line {line}, column {column}: this is no JSON"),
+            format!("Zeile {line}, Zeichen {column}: Das ist kein JSON."),
+        )
+    })?;
     let start = text.as_ptr() as usize;
     let mut lines = LineCounter::new(text);
     let rows = elements.into_iter().map(|element| {
@@ -233,8 +267,12 @@ fn json_object(text: &str, line: usize, start: usize) -> Result<Place, Complaint
         Ok(Json::Object(_)) => {
             Ok(Place { line: line as u32, start: start as u32, end: (start + text.len()) as u32 })
         }
-        Ok(_) => Err(format!("line {line}: a row must be a JSON object")),
-        Err(message) => Err(format!("line {line}: {message}")),
+        Ok(_) => Err(Complaint::at_line(
+            line as u32,
+            "a row must be a JSON object",
+            "jede Zeile muss ein JSON-Objekt sein",
+        )),
+        Err(message) => Err(Complaint::at_line(line as u32, &message, &message)),
     }
 }
 
@@ -315,7 +353,8 @@ mod tests {
         ];
         for (text, expected) in table {
             let document = Document::of_text(text);
-            assert_eq!(document.rows().map(|rows| rows.len()), Err(expected.to_owned()), "{text}");
+            let complaint = document.rows().map(|rows| rows.len()).map_err(String::from);
+            assert_eq!(complaint, Err(expected.to_owned()), "{text}");
         }
     }
 
@@ -324,7 +363,8 @@ mod tests {
         assert_eq!(decode(b"M\xc3\xbcller".to_vec()).unwrap(), "Müller");
         assert_eq!(decode(b"M\xfcller \x80".to_vec()).unwrap(), "Müller €");
         let mixed = decode(b"a\nM\xc3\xbcller\nM\xfcller\n".to_vec()).unwrap_err();
-        assert!(mixed.starts_with("line 3: "), "{mixed}");
+        assert!(mixed.to_string().starts_with("line 3: "), "{mixed}");
+        assert!(mixed.german().starts_with("Zeile 3: "), "{}", mixed.german());
         assert!(decode(b"\xff\xfea\0".to_vec()).is_err());
     }
 }

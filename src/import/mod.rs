@@ -5,6 +5,7 @@ pub mod check;
 mod complaint;
 pub mod file;
 mod ods;
+pub mod parts;
 mod sheet;
 pub mod table;
 pub mod template;

@@ -26,7 +26,10 @@ struct Cell {
 }
 
 fn unreadable(error: impl std::fmt::Display) -> Complaint {
-    format!("this is no .ods that can be read: {error}")
+    Complaint::new(
+        format!("this is no .ods that can be read: {error}"),
+        format!("Diese .ods ist nicht zu lesen. Bitte neu speichern. ({error})"),
+    )
 }
 
 /// An attribute by its name.

@@ -31,12 +31,20 @@ impl Sheet {
         let line = row.saturating_add(1);
         self.cells += 1;
         if column >= MAX_COLUMNS || self.cells > MAX_CELLS {
-            return Err(format!("line {line}: more than {MAX_COLUMNS} columns or {MAX_CELLS} cells"));
+            return Err(Complaint::at_line(
+                line,
+                format!("more than {MAX_COLUMNS} columns or {MAX_CELLS} cells"),
+                format!("mehr als {MAX_COLUMNS} Spalten oder {MAX_CELLS} Zellen"),
+            ));
         }
         match self.lines.last() {
             Some(last) if *last == line && column >= self.column => {}
             Some(last) if *last >= line => {
-                return Err(format!("line {line}: its cells do not stand in order: save the file anew"));
+                return Err(Complaint::at_line(
+                    line,
+                    "its cells do not stand in order: save the file anew",
+                    "ihre Zellen stehen nicht in ihrer Reihenfolge; bitte die Datei neu speichern",
+                ));
             }
             _ => self.begin(line),
         }
@@ -88,17 +96,32 @@ pub fn choose<'n>(sheets: &[(&'n str, bool)], wanted: Option<&str>) -> Result<&'
         visible.take(20).collect::<Vec<_>>().join(", ")
     };
     if sheets.len() > MAX_SHEETS {
-        return Err(format!("it has more than {MAX_SHEETS} sheets"));
+        return Err(Complaint::new(
+            format!("it has more than {MAX_SHEETS} sheets"),
+            format!("Die Datei hat mehr als {MAX_SHEETS} Blätter."),
+        ));
     }
     match (wanted, sheets.first()) {
-        (_, None) => Err("it has no sheet".to_owned()),
+        (_, None) => Err(Complaint::new("it has no sheet", "Die Datei hat kein Blatt.")),
         (Some(wanted), _) => {
             let found = sheets.iter().find(|(name, _)| *name == wanted);
-            found.map(|(name, _)| *name).ok_or_else(|| format!("it has no sheet {wanted}, but {}", names()))
+            found.map(|(name, _)| *name).ok_or_else(|| {
+                let names = names();
+                Complaint::new(
+                    format!("it has no sheet {wanted}, but {names}"),
+                    format!("Ein Blatt {wanted} gibt es nicht, aber diese: {names}."),
+                )
+            })
         }
         (None, Some((name, true))) => Ok(name),
         (None, Some((name, false))) => {
-            Err(format!("the first sheet, {name}, is hidden: say with --sheet which is meant: {}", names()))
+            let names = names();
+            Err(Complaint::new(
+                format!("the first sheet, {name}, is hidden: say with --sheet which is meant: {names}"),
+                format!(
+                    "Das erste Blatt, {name}, ist ausgeblendet. Bitte angeben, welches gemeint ist: {names}."
+                ),
+            ))
         }
     }
 }
@@ -107,19 +130,24 @@ pub fn choose<'n>(sheets: &[(&'n str, bool)], wanted: Option<&str>) -> Result<&'
 pub fn decimal(number: f64, line: u32) -> Result<String, Complaint> {
     match number.is_finite() {
         true => Ok(number.to_string()),
-        false => Err(format!("line {line}: a number that is none")),
+        false => Err(Complaint::at_line(line, "a number that is none", "eine Zahl, die keine ist")),
     }
 }
 
 /// The refusal of merged cells, of which `row`, from 0, has the first.
 pub fn merged_cells(row: u32) -> Complaint {
-    format!(
-        "line {}: merged cells: only the first of them has a value; split them and fill in each",
-        row.saturating_add(1)
+    Complaint::at_line(
+        row.saturating_add(1),
+        "merged cells: only the first of them has a value; split them and fill in each",
+        "verbundene Zellen; nur die erste hat einen Wert. Bitte trennen und jede ausfüllen",
     )
 }
 
 /// The refusal of a formula that was never computed.
 pub fn no_value(line: u32) -> Complaint {
-    format!("line {line}: a formula without a value: open the file in a spreadsheet program and save it")
+    Complaint::at_line(
+        line,
+        "a formula without a value: open the file in a spreadsheet program and save it",
+        "eine Formel ohne Wert; bitte die Datei in einer Tabellenkalkulation öffnen und speichern",
+    )
 }

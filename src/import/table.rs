@@ -50,9 +50,11 @@ impl<'t> Scanner<'t> {
             let cell = self.cell()?;
             cells.push(cell);
             if cells.len() > MAX_COLUMNS || self.at - start > MAX_RECORD {
-                return Err(format!(
-                    "line {line}: more than {MAX_COLUMNS} cells or {} KiB in one row",
-                    MAX_RECORD >> 10
+                let kib = MAX_RECORD >> 10;
+                return Err(Complaint::at_line(
+                    line,
+                    format!("more than {MAX_COLUMNS} cells or {kib} KiB in one row"),
+                    format!("mehr als {MAX_COLUMNS} Zellen oder {kib} KiB in einer Zeile"),
                 ));
             }
             let end = self.at;
@@ -76,10 +78,15 @@ impl<'t> Scanner<'t> {
         let end = rest.bytes().position(ends).unwrap_or(rest.len());
         let cell = &rest[..end];
         if cell.contains('"') {
-            return Err(format!(
-                "line {}: a quotation mark within the cell {}: write the whole cell in quotation marks, and the one inside twice",
+            let cell = excerpt(cell);
+            return Err(Complaint::at_line(
                 self.line,
-                excerpt(cell)
+                format!(
+                    "a quotation mark within the cell {cell}: write the whole cell in quotation marks, and the one inside twice"
+                ),
+                format!(
+                    "ein Anführungszeichen mitten in der Zelle {cell}; bitte die ganze Zelle in Anführungszeichen setzen und das innere doppelt"
+                ),
             ));
         }
         self.at += end;
@@ -94,9 +101,11 @@ impl<'t> Scanner<'t> {
         let mut is_doubled = false;
         loop {
             let Some(length) = self.text[from..].find('"') else {
-                return Err(format!(
-                    "line {opened}: the quotation mark before {} is never closed",
-                    excerpt(&self.text[start..])
+                let cell = excerpt(&self.text[start..]);
+                return Err(Complaint::at_line(
+                    opened,
+                    format!("the quotation mark before {cell} is never closed"),
+                    format!("das Anführungszeichen vor {cell} wird nie geschlossen"),
                 ));
             };
             let end = from + length;
@@ -109,10 +118,14 @@ impl<'t> Scanner<'t> {
             self.line += cell.bytes().filter(|byte| *byte == b'\n').count() as u32;
             self.at = end + 1;
             return match self.byte() {
-                Some(byte) if byte != self.separator && !matches!(byte, b'\r' | b'\n') => Err(format!(
-                    "line {opened}: the cell {} goes on behind its closing quotation mark",
-                    excerpt(cell)
-                )),
+                Some(byte) if byte != self.separator && !matches!(byte, b'\r' | b'\n') => {
+                    let cell = excerpt(cell);
+                    Err(Complaint::at_line(
+                        opened,
+                        format!("the cell {cell} goes on behind its closing quotation mark"),
+                        format!("die Zelle {cell} geht hinter ihrem schließenden Anführungszeichen weiter"),
+                    ))
+                }
                 _ if is_doubled => Ok(Cow::Owned(cell.replace("\"\"", "\""))),
                 _ => Ok(Cow::Borrowed(cell)),
             };
@@ -173,29 +186,42 @@ pub fn read(text: &str, separator: u8, lines: Option<&[u32]>) -> Result<Table, C
             _ if is_blank || is_comment => {}
             None => columns = Some(header(&cells, place.line)?),
             Some(columns) if columns.len() != cells.len() => {
-                return Err(format!(
-                    "line {}: {} cells, but {} columns",
+                let (cells, columns) = (cells.len(), columns.len());
+                return Err(Complaint::at_line(
                     place.line,
-                    cells.len(),
-                    columns.len()
+                    format!("{cells} cells, but {columns} columns"),
+                    format!("{cells} Zellen, aber {columns} Spalten"),
                 ));
             }
             Some(_) => rows.push(place),
         }
     }
-    Ok(Table { columns: columns.ok_or("there is no row with the names of the columns")?, rows, separator })
+    let no_names = || {
+        Complaint::new(
+            "there is no row with the names of the columns",
+            "Die Zeile mit den Namen der Spalten fehlt.",
+        )
+    };
+    Ok(Table { columns: columns.ok_or_else(no_names)?, rows, separator })
 }
 
 fn header(cells: &[Cow<'_, str>], line: u32) -> Result<Vec<Option<String>>, Complaint> {
     let names: Vec<String> = cells.iter().map(|name| name.trim().to_lowercase()).collect();
     for (at, name) in names.iter().enumerate() {
         if !name.is_empty() && names[..at].contains(name) {
-            return Err(format!("line {line}: the column {} stands there twice", shown(name)));
+            let name = shown(name);
+            return Err(Complaint::at_line(
+                line,
+                format!("the column {name} stands there twice"),
+                format!("die Spalte {name} steht doppelt da"),
+            ));
         }
         if name.starts_with(NUMBER) {
-            return Err(format!(
-                "line {line}: {} is a number; names of columns are expected there",
-                excerpt(name.trim_start_matches(NUMBER))
+            let number = excerpt(name.trim_start_matches(NUMBER));
+            return Err(Complaint::at_line(
+                line,
+                format!("{number} is a number; names of columns are expected there"),
+                format!("{number} ist eine Zahl; dort stehen die Namen der Spalten"),
             ));
         }
     }

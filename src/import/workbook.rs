@@ -35,16 +35,22 @@ pub fn read(bytes: &[u8], wanted: Option<&str>) -> Result<Sheet, Complaint> {
 }
 
 fn unreadable(error: impl std::fmt::Display) -> Complaint {
-    format!("this is no .xlsx or .ods that can be read: {error}")
+    Complaint::new(
+        format!("this is no .xlsx or .ods that can be read: {error}"),
+        format!("Diese .xlsx oder .ods ist nicht zu lesen. Bitte neu speichern. ({error})"),
+    )
 }
 
 /// Refuses what would become too large, by what the zip says and then by what really comes out.
 fn refuse_bomb(zip: &mut ZipArchive<Cursor<&[u8]>>, packed: u64) -> Result<(), Complaint> {
     let limit = MAX_UNPACKED.min(packed.saturating_mul(MAX_RATIO).max(SMALL));
     let too_large = || {
-        format!(
-            "unpacked it is larger than {} MiB, which {packed} bytes of a spreadsheet are not",
-            limit >> 20
+        let mib = limit >> 20;
+        Complaint::new(
+            format!("unpacked it is larger than {mib} MiB, which {packed} bytes of a spreadsheet are not"),
+            format!(
+                "Ausgepackt ist die Datei größer als {mib} MiB; so viel steckt nicht in {packed} Bytes einer Tabelle."
+            ),
         )
     };
     let mut left = limit;
@@ -100,7 +106,11 @@ fn xlsx(bytes: &[u8], wanted: Option<&str>) -> Result<Sheet, Complaint> {
 /// A day, or a day with a time.
 fn moment(day: ExcelDateTime, line: u32) -> Result<String, Complaint> {
     if !day.is_datetime() {
-        return Err(format!("line {line}: a length of time stands there: write a number or a text"));
+        return Err(Complaint::at_line(
+            line,
+            "a length of time stands there: write a number or a text",
+            "eine Zeitdauer; bitte als Zahl oder Text schreiben",
+        ));
     }
     let (year, month, date, hour, minute, second, _) = day.to_ymd_hms_milli();
     Ok(match (hour, minute, second) {

@@ -24,6 +24,22 @@ enum Key {
     Zeile(i64),
 }
 
+fn named_in_two_ways(line: u32) -> Complaint {
+    Complaint::at_line(
+        line,
+        "this receipt is named in two ways: give bon_id, or bon_nr and kasse_id, in all of its lines",
+        "dieser Bon ist auf zwei Arten benannt; in allen seinen Zeilen entweder bon_id oder bon_nr und kasse_id angeben",
+    )
+}
+
+fn stands_apart(line: u32) -> Complaint {
+    Complaint::at_line(
+        line,
+        "this receipt stands further up already: lines without id must stand together",
+        "dieser Bon steht weiter oben schon einmal; Zeilen ohne id müssen beieinander stehen",
+    )
+}
+
 /// The rows of each receipt. Lines without id must stand together: their place is their key.
 pub fn groups(rows: &Rows<'_>) -> std::result::Result<Vec<Vec<usize>>, Complaint> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
@@ -33,7 +49,7 @@ pub fn groups(rows: &Rows<'_>) -> std::result::Result<Vec<Vec<usize>>, Complaint
         let line = rows.line(at);
         let mut hints = Hints::default();
         let zeile = BarverkaufZeile::from_json(&rows.row(at), &mut rows.at(&mut hints));
-        let zeile = zeile.map_err(|refusal| format!("line {line}: {}", refusal.message))?;
+        let zeile = zeile.map_err(|refusal| Complaint::at_line(line, &refusal.message, &refusal.message))?;
         let (bon_id, kasse_id) = (zeile.bon_id, zeile.kasse_id);
         let bon_nr = zeile.bon_nr;
         // With an id the register is no part of the name.
@@ -41,9 +57,7 @@ pub fn groups(rows: &Rows<'_>) -> std::result::Result<Vec<Vec<usize>>, Complaint
         if let Some(nr) = bon_nr.clone()
             && *named_by.entry(nr).or_insert(named) != named
         {
-            return Err(format!(
-                "line {line}: this receipt is named in two ways: give bon_id, or bon_nr and kasse_id, in all of its lines"
-            ));
+            return Err(named_in_two_ways(line));
         }
         let id = zeile.id;
         let key = match (bon_id, &bon_nr, id) {
@@ -56,9 +70,7 @@ pub fn groups(rows: &Rows<'_>) -> std::result::Result<Vec<Vec<usize>>, Complaint
             None => groups.push(vec![at]),
             Some(rows) if id.is_some() || rows.last().is_some_and(|last| last + 1 == at) => rows.push(at),
             Some(_) => {
-                return Err(format!(
-                    "line {line}: this receipt stands further up already: lines without id must stand together"
-                ));
+                return Err(stands_apart(line));
             }
         }
     }

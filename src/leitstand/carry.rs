@@ -1,66 +1,79 @@
 //! How a form is carried out: through the writer, or, where it changes what the writer caches, on a connection of its own.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-use super::frame;
 use super::page::{Done, HouseChange};
-use super::server::{Change, Leitstand, Visit, audit_row, busy};
+use super::visit::{Change, Visit, audit_row};
 use crate::db::batch::{Batch, Ended, Job};
 use crate::db::connection::open_writer;
 use crate::db::tx::WriteTx;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::gate::audit::Row;
-use crate::http::answering::{Next, Work};
+use crate::http::answering::Next;
 use crate::http::reply::Reply;
 
-impl Leitstand {
-    /// Changes master data within a transaction of its own, with the audit row.
-    pub(super) fn change_master_data(&self, visit: &Visit, change: &HouseChange) -> Result<Done> {
-        let mut connection = open_writer(&self.house.place.database)?;
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let done = change(&transaction)?;
-        self.note(visit, &transaction, &done)?;
-        transaction.commit()?;
-        // Whoever reads next sees it.
-        self.house.gate.writer.watch().commits.fetch_add(1, Ordering::Release);
-        Ok(done)
-    }
-
-    fn note(&self, visit: &Visit, connection: &Connection, done: &Done) -> Result<()> {
-        if !self.house.gate.audited {
-            return Ok(());
-        }
-        let reply = Reply { status: 303, subject: done.subject, ..Reply::default() };
-        let row = audit_row(visit, &reply, done.person);
-        let row = Row { tenant_id: done.firma.or(row.tenant_id), ..row };
-        for change in &done.changed {
-            let (pfad, akteur) = (change.clone(), row.akteur.clone());
-            let (am, request_id, tenant_id) = (row.am, Uuid::now_v7(), row.tenant_id);
-            Row { am, request_id, tenant_id, pfad, akteur, status: 200, anzahl: 1, ..Row::default() }
-                .insert(connection)?;
-        }
-        row.insert(connection)
-    }
+/// Changes master data within a transaction of its own, with the audit row.
+pub fn change_master_data(visit: &Visit, change: &HouseChange) -> Result<Done> {
+    let house = &visit.ask.house;
+    let mut connection = open_writer(&house.place.database)?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let done = change(&transaction)?;
+    note(visit, &transaction, &done)?;
+    transaction.commit()?;
+    // Whoever reads next sees it.
+    house.gate.writer.watch().commits.fetch_add(1, Ordering::Release);
+    Ok(done)
 }
+
+/// Writes down what a form did: its request, and what it changed.
+fn note(visit: &Visit, connection: &Connection, done: &Done) -> Result<()> {
+    if !visit.ask.house.gate.audited {
+        return Ok(());
+    }
+    let reply = Reply { status: 303, subject: done.subject, ..Reply::default() };
+    let row = audit_row(visit, &reply, done.person);
+    let row = Row { tenant_id: done.firma.or(row.tenant_id), ..row };
+    for change in &done.changed {
+        let (pfad, akteur) = (change.clone(), row.akteur.clone());
+        let (am, request_id, tenant_id) = (row.am, Uuid::now_v7(), row.tenant_id);
+        Row { am, request_id, tenant_id, pfad, akteur, status: 200, anzahl: 1, ..Row::default() }
+            .insert(connection)?;
+    }
+    row.insert(connection)
+}
+
+/// What became of a form.
+pub enum Carried {
+    /// It is kept.
+    Out(Done),
+    /// It was refused.
+    Refused(Failure),
+    /// Nobody knows whether it is kept.
+    Unknown,
+    /// It is not kept.
+    Not,
+}
+
+/// How it goes on then.
+pub type GoOn = Box<dyn FnOnce(Visit, Carried) -> Next + Send>;
 
 /// A form on its way through the writer. Its audit row is part of what is kept.
 pub struct Queued {
-    page: Arc<Leitstand>,
     visit: Visit,
     change: Change,
     done: Option<Result<Done>>,
     tell: oneshot::Sender<Next>,
+    go_on: GoOn,
 }
 
 impl Queued {
     /// A form that has been read; `tell` is told how it goes on.
-    pub fn new(page: Arc<Leitstand>, visit: Visit, change: Change, tell: oneshot::Sender<Next>) -> Queued {
-        Queued { page, visit, change, done: None, tell }
+    pub fn new(visit: Visit, change: Change, tell: oneshot::Sender<Next>, go_on: GoOn) -> Queued {
+        Queued { visit, change, done: None, tell, go_on }
     }
 }
 
@@ -75,13 +88,13 @@ impl Job for Queued {
                 let person = self.visit.ask.person.as_ref().map(|person| format!("person {}", person.id));
                 batch.whole(*firma, person.as_deref(), |tx: &WriteTx<'_>| {
                     let done = change(tx)?;
-                    self.page.note(&self.visit, batch.connection(), &done)?;
+                    note(&self.visit, batch.connection(), &done)?;
                     Ok(done)
                 })
             }
             Change::Haus(change) => batch.apart(|connection| {
                 let done = change(connection)?;
-                self.page.note(&self.visit, connection, &done)?;
+                note(&self.visit, connection, &done)?;
                 Ok(done)
             }),
         };
@@ -89,21 +102,13 @@ impl Job for Queued {
     }
 
     fn finish(self: Box<Self>, ended: Ended) {
-        let Queued { page, visit, done, tell, .. } = *self;
-        let next = match (done, ended) {
-            (Some(Ok(done)), Ended::Committed) => Next::Done(page.carried_out(visit, done)),
-            (Some(Err(failure)), Ended::Committed) => {
-                Next::Here(Work::new(move || page.form_again(visit, failure)))
-            }
-            (Some(Ok(_)), Ended::Unknown) => {
-                let message = "Ob gespeichert wurde, ist nicht bekannt: Die Festplatte meldet einen Fehler. Bitte nachsehen.";
-                page.finish(visit, frame::refused(503, message))
-            }
-            _ => {
-                let reply = busy(&visit.request);
-                page.finish(visit, reply)
-            }
+        let carried = match (self.done, ended) {
+            (Some(Ok(done)), Ended::Committed) => Carried::Out(done),
+            (Some(Err(failure)), Ended::Committed) => Carried::Refused(failure),
+            (Some(Ok(_)), Ended::Unknown) => Carried::Unknown,
+            _ => Carried::Not,
         };
-        drop(tell.send(next));
+        let next = (self.go_on)(self.visit, carried);
+        drop(self.tell.send(next));
     }
 }

@@ -18,6 +18,7 @@ use crate::http::error;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::rules::bytes::hex;
+use crate::rules::day::Instant;
 use crate::rules::error::{Code, Refusal};
 use crate::tenants::{self, Tenant};
 
@@ -49,14 +50,7 @@ pub struct Entry<'h> {
 impl Entry<'_> {
     /// Lets a request in, or says why not.
     pub fn admit(&self, request: &Request) -> std::result::Result<Ask, Reply> {
-        if self.zugang.modus == Modus::Lokal && !self.address.is_loopback() {
-            let message = "Der Leitstand ist nur an dem Rechner zu sehen, auf dem er läuft. Die Einstellung leitstand = \"netz\" öffnet ihn für das Netz.";
-            return Err(coded(403, Code::ScopeFehlt, message));
-        }
-        if !knows_host(self.zugang, &request.headers) {
-            let message = "Unter diesem Namen ist der Leitstand nicht zu sehen. Bitte die Adresse des Rechners benutzen, oder den Namen in die Einstellung hosts eintragen.";
-            return Err(coded(421, Code::AnfrageUngueltig, message));
-        }
+        self.check_way(request)?;
         let is_post = match request.method.as_str() {
             "GET" | "HEAD" => false,
             "POST" => true,
@@ -67,14 +61,7 @@ impl Entry<'_> {
         }
         let now = (self.house.gate.clock)();
         let cookie = cookie(&request.headers);
-        let known = self.house.gate.readers.read(Lane::Fast, |connection| {
-            let person = match &cookie {
-                Some(cookie) => people::of_session(connection, cookie, now)?,
-                None => None,
-            };
-            let firmen = seen_by(connection, person.as_ref())?;
-            Ok((person, firmen))
-        });
+        let known = self.who(cookie.as_deref(), now);
         let (person, firmen) = known.map_err(|failure| shown(&failure, request))?;
         let (page, ids) = self.page(request, is_post)?;
         let (firma, ids) = check(page, person.as_ref(), &firmen, ids, is_post)?;
@@ -83,9 +70,8 @@ impl Entry<'_> {
             Some(cookie) => cookie,
             None => people::secret().map_err(|failure| shown(&failure, request))?,
         };
-        let house = Arc::clone(self.house);
-        let (token, form, files) = (token(&cookie), Vec::new(), Vec::new());
-        let (refusal, notes) = (None, Vec::new());
+        let (house, token) = (Arc::clone(self.house), token(&cookie));
+        let (form, files, refusal, notes) = Default::default();
         Ok(Ask {
             house,
             page,
@@ -101,6 +87,31 @@ impl Entry<'_> {
             notes,
             cookie,
             token,
+        })
+    }
+
+    /// Refuses what comes from where nobody may come from, or to a name that is not this machine's.
+    fn check_way(&self, request: &Request) -> std::result::Result<(), Reply> {
+        if self.zugang.modus == Modus::Lokal && !self.address.is_loopback() {
+            let message = "Der Leitstand ist nur an dem Rechner zu sehen, auf dem er läuft. Die Einstellung leitstand = \"netz\" öffnet ihn für das Netz.";
+            return Err(coded(403, Code::ScopeFehlt, message));
+        }
+        if !knows_host(self.zugang, &request.headers) {
+            let message = "Unter diesem Namen ist der Leitstand nicht zu sehen. Bitte die Adresse des Rechners benutzen, oder den Namen in die Einstellung hosts eintragen.";
+            return Err(coded(421, Code::AnfrageUngueltig, message));
+        }
+        Ok(())
+    }
+
+    /// Who is logged in with a cookie, and the companies that they see.
+    fn who(&self, cookie: Option<&str>, now: Instant) -> Result<(Option<Person>, Vec<Tenant>)> {
+        self.house.gate.readers.read(Lane::Fast, |connection| {
+            let person = match cookie {
+                Some(cookie) => people::of_session(connection, cookie, now)?,
+                None => None,
+            };
+            let firmen = seen_by(connection, person.as_ref())?;
+            Ok((person, firmen))
         })
     }
 

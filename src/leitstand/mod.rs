@@ -24,6 +24,7 @@ pub mod server;
 mod sicherung;
 mod uebersicht;
 mod upload;
+mod visit;
 pub mod works;
 mod zugaenge;
 

@@ -10,20 +10,20 @@ use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use super::aside::Aside;
-use super::carry::Queued;
+use super::carry::{Carried, Queued, change_master_data};
 use super::entry::{self, Entry};
 use super::frame;
-use super::page::{Access, Ask, Done, House, HouseChange, Page, Place, Seen, Take, fields};
+use super::page::{Access, Done, House, HouseChange, Page, Place, Seen, Take, fields};
 use super::passwords::Attempts;
 use super::people::{SESSION, digest};
 use super::upload;
+use super::visit::{Change, Visit, audit_row, row};
 use super::works::Works;
 use crate::db::error::exceeded_budget;
 use crate::db::readers::Lane;
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::gate::address::neighbourhood;
-use crate::gate::audit::{Akteur, Row};
 use crate::gate::ip_limit::Limited;
 use crate::gate::{Gate, Zugang};
 use crate::http::answering::{Answering, BodyWanted, Next, Work};
@@ -43,26 +43,13 @@ const SAYINGS: usize = 1_000;
 
 /// The pages, on a gate.
 pub struct Leitstand {
-    pub(super) house: Arc<House>,
+    house: Arc<House>,
     hashing: Aside,
     /// Where master data are changed.
     office: Aside,
     zugang: Zugang,
     /// What is to be said on the next page, by the digest of the cookie.
     sayings: Mutex<HashMap<[u8; 32], Vec<String>>>,
-}
-
-/// A request for a page on its way.
-pub(super) struct Visit {
-    pub(super) request: Request,
-    pub(super) ask: Ask,
-    pub(super) address: IpAddr,
-}
-
-/// What is written, and whose it is.
-pub(super) enum Change {
-    Firma(i64, super::page::Change),
-    Haus(HouseChange),
 }
 
 impl Leitstand {
@@ -234,8 +221,25 @@ impl Leitstand {
     fn to_writer(self: Arc<Self>, visit: Visit, change: Change) -> Next {
         let (tell, told) = oneshot::channel();
         let writer = self.house.gate.writer.clone();
-        writer.submit(Box::new(Queued::new(self, visit, change, tell)));
+        let go_on = move |visit, carried| self.carried(visit, carried);
+        writer.submit(Box::new(Queued::new(visit, change, tell, Box::new(go_on))));
         Next::Later(told)
+    }
+
+    /// How a form goes on that the writer has had.
+    fn carried(self: Arc<Self>, visit: Visit, carried: Carried) -> Next {
+        match carried {
+            Carried::Out(done) => Next::Done(self.carried_out(visit, done)),
+            Carried::Refused(failure) => Next::Here(Work::new(move || self.form_again(visit, failure))),
+            Carried::Unknown => {
+                let message = "Ob gespeichert wurde, ist nicht bekannt: Die Festplatte meldet einen Fehler. Bitte nachsehen.";
+                self.finish(visit, frame::refused(503, message))
+            }
+            Carried::Not => {
+                let reply = busy(&visit.request);
+                self.finish(visit, reply)
+            }
+        }
     }
 
     /// Has master data changed on the thread for it.
@@ -244,7 +248,7 @@ impl Leitstand {
         let page = Arc::clone(&self);
         let id = visit.request.id;
         let work = Box::new(move || {
-            let next = match page.change_master_data(&visit, &change) {
+            let next = match change_master_data(&visit, &change) {
                 Ok(done) => Next::Done(page.carried_out(visit, done)),
                 Err(failure) => Next::Here(Work::new(move || page.form_again(visit, failure))),
             };
@@ -258,7 +262,7 @@ impl Leitstand {
     }
 
     /// Shows the form again with why it was refused; what is no refusal is an error page.
-    pub(super) fn form_again(self: Arc<Self>, mut visit: Visit, failure: Failure) -> Next {
+    fn form_again(self: Arc<Self>, mut visit: Visit, failure: Failure) -> Next {
         match failure {
             Failure::Refused(refusal) if refusal.code != Code::ScopeFehlt => {
                 visit.ask.refusal = Some(refusal);
@@ -272,7 +276,7 @@ impl Leitstand {
     }
 
     /// The last step of a request: its audit row, its line in the log, its cookie and its share of the memory.
-    pub(super) fn finish(&self, visit: Visit, reply: Reply) -> Next {
+    fn finish(&self, visit: Visit, reply: Reply) -> Next {
         let row = audit_row(&visit, &reply, None);
         let gate = &self.house.gate;
         match visit.ask.person {
@@ -319,7 +323,7 @@ impl Leitstand {
     }
 
     /// The answer to a form that was carried out.
-    pub(super) fn carried_out(&self, mut visit: Visit, mut done: Done) -> Reply {
+    fn carried_out(&self, mut visit: Visit, mut done: Done) -> Reply {
         if let (Some(begins), Some(person)) = (done.begins.take(), &visit.ask.person) {
             let works = &self.house.works;
             if !works.begin(begins.id, &begins.title, person.id, visit.ask.now, begins.doing) {
@@ -386,19 +390,9 @@ fn read_form(visit: &mut Visit) -> Result<()> {
     Ok(())
 }
 
-impl Visit {
-    /// On whose account memory is taken.
-    pub(super) fn account(&self) -> String {
-        match &self.ask.person {
-            Some(person) => format!("person {}", person.id),
-            None => neighbourhood(self.address).to_string(),
-        }
-    }
-}
-
 const BUSY: &str = "Der Dienst kann das gerade nicht ausführen; es wurde nichts gespeichert. Bitte gleich noch einmal versuchen.";
 
-pub(super) fn busy(request: &Request) -> Reply {
+fn busy(request: &Request) -> Reply {
     tracing::warn!(request_id = %request.id, "too much to do for a page");
     frame::refused(503, BUSY).with("retry-after", "1")
 }
@@ -416,35 +410,6 @@ fn refused(failure: &Failure, request: &Request) -> Reply {
             let message = format!("{BUSY} Hilft das nicht, bitte diese Nummer melden: {}", request.id);
             frame::refused(status, &message)
         }
-    }
-}
-
-fn row(request: &Request, address: IpAddr, reply: &Reply) -> Row {
-    let shortened = crate::gate::completion::shortened;
-    Row {
-        am: request.at.millis(),
-        request_id: request.id,
-        adresse: address.to_string(),
-        methode: shortened(&request.method),
-        pfad: shortened(&request.path),
-        status: reply.status,
-        dauer_us: i64::try_from(request.started.elapsed().as_micros()).unwrap_or(i64::MAX),
-        bytes_ein: request.body.len() as i64,
-        bytes_aus: reply.body.len() as i64,
-        subjekt: reply.subject,
-        anzahl: 1,
-        code: reply.code.map(|code| code.as_str().to_owned()),
-        ..Row::default()
-    }
-}
-
-/// The audit row of an answer: who it was is a person, also of the request that logs them in.
-pub(super) fn audit_row(visit: &Visit, reply: &Reply, logged_in: Option<i64>) -> Row {
-    let person = logged_in.or(visit.ask.person.as_ref().map(|person| person.id));
-    Row {
-        tenant_id: visit.ask.firma.as_ref().map(|firma| firma.id),
-        akteur: person.map(|id| Akteur::Person(id.to_string())),
-        ..row(&visit.request, visit.address, reply)
     }
 }
 

@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::database::{in_transaction, now};
-use super::import::store_group;
 use super::serve;
 use super::terminal::{Outcome, Terminal, sentence};
 use super::user;
@@ -26,6 +25,7 @@ use crate::gate::key::{self, Grant};
 use crate::http::answering::Answering;
 use crate::http::request::{Body, Request};
 use crate::import::file::Document;
+use crate::import::parts::{Stop, store_group};
 use crate::rules::bytes::base64;
 use crate::rules::choice::Choice;
 use crate::rules::error::Hints;
@@ -142,9 +142,18 @@ fn create_company(database: &Path) -> Result<String, String> {
             let rows = document.rows()?;
             let groups = kind.groups(&rows)?;
             for group in 0..groups.count() {
-                let stored =
-                    store_group(connection, tenant, kind, &rows, &groups.rows(group), &mut Hints::default());
-                stored.map_err(|stop| stop.sentence())?;
+                let stored = store_group(
+                    connection,
+                    (tenant, now()),
+                    kind,
+                    &rows,
+                    &groups.rows(group),
+                    &mut Hints::default(),
+                );
+                stored.map_err(|stop| match stop {
+                    Stop::Refused(mistake) => mistake.to_string(),
+                    Stop::Failed(failure) => sentence(failure),
+                })?;
             }
         }
         Ok(())

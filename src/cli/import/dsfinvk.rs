@@ -1,12 +1,14 @@
 //! `import dsfinvk`: the export of a cash register (D22).
 
 use super::interrupt::watch_for_interrupts;
-use super::parts::{Counts, Source, Stop, Work, refuse_too_many, store_parts};
+use super::parts::{Source, Work, refuse_too_many, store_parts};
 use crate::cli::database::{find_tenant, now, open};
-use crate::cli::terminal::{Outcome, Terminal, sentence};
+use crate::cli::terminal::{Outcome, Terminal};
 use crate::config::Config;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Failure;
+use crate::import::check::Mistake;
+use crate::import::parts::{Counts, Stop};
 use crate::kasse::dsfinvk::{Receipt, read, store_receipt};
 
 /// Its name on the command line.
@@ -21,22 +23,17 @@ pub fn run(source: &Source, config: &Config, terminal: &Terminal) -> Outcome {
     let tenant = find_tenant(&connection, &source.tenant)?.id;
     read.notes.iter().for_each(|note| terminal.say(note));
     let size = |receipt: usize| read.receipts.get(receipt).map_or(0, Receipt::lines);
-    let work = Work { groups: read.receipts.len(), size: &size, hide: None, kind: KIND };
+    let work = Work { groups: read.receipts.len(), size: &size, hide: None, kind: KIND, tenant };
     store_parts(&mut connection, source, terminal, &work, |connection, at, hints| {
         let Some(receipt) = read.receipts.get(at) else { return Ok(Counts::default()) };
         let tx = Tx::new(connection, tenant, now());
         let stored = WriteTx::carry_out(tx, None, |tx| Ok(store_receipt(tx, receipt, hints)));
-        let stored = stored.map_err(|failure| Stop::Failed(sentence(failure)))?.map_err(
-            |(at, failure)| match failure {
-                Failure::Refused(_) => Stop::Refused(format!(
-                    "receipt {}, line {}:\n  {}",
-                    receipt.bon_nr(),
-                    at + 1,
-                    sentence(failure)
-                )),
-                failure => Stop::Failed(sentence(failure)),
-            },
-        )?;
+        let stored = stored.map_err(Stop::Failed)?.map_err(|(at, failure)| match failure {
+            Failure::Refused(refusal) => {
+                Stop::Refused(Mistake::of_receipt(receipt.bon_nr(), at + 1, &refusal))
+            }
+            failure => Stop::Failed(failure),
+        })?;
         Ok(Counts::of(&stored))
     })
 }

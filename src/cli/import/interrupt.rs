@@ -9,7 +9,7 @@ use std::task::Poll;
 use crate::cli::terminal::Outcome;
 
 /// Set when somebody presses Ctrl-C.
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+static PRESSED: AtomicBool = AtomicBool::new(false);
 
 /// From its return on Ctrl-C does not end this process by itself: what is being stored is given up, and what was stored
 /// is said.
@@ -27,17 +27,22 @@ pub fn watch_for_interrupts() {
             Poll::Pending => runtime.block_on(pressed),
         };
         if pressed.is_ok() {
-            INTERRUPTED.store(true, Ordering::Relaxed);
+            PRESSED.store(true, Ordering::Relaxed);
         }
     });
     // Without such a thread Ctrl-C ends the process, and nothing but whole parts is stored.
     let _ = is_begun.recv();
 }
 
+/// What is said of it.
+pub const INTERRUPTED: &str = "interrupted";
+
+/// Whether somebody has pressed Ctrl-C.
+pub fn is_interrupted() -> bool {
+    PRESSED.load(Ordering::Relaxed)
+}
+
 /// Refuses to go on after Ctrl-C.
 pub fn refuse_interrupted() -> Outcome {
-    match INTERRUPTED.load(Ordering::Relaxed) {
-        true => Err("interrupted".to_owned()),
-        false => Ok(()),
-    }
+    if is_interrupted() { Err(INTERRUPTED.to_owned()) } else { Ok(()) }
 }

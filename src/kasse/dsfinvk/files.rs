@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
 
-use crate::import::file::{self, Complaint, decode};
+use crate::import::file::{self, decode};
 
 /// Largest size in bytes of the files together, unpacked: a busy register has 100 MiB a year.
 const MAX_EXPORT: u64 = 256 << 20;
@@ -23,7 +23,7 @@ pub struct Files {
 impl Files {
     /// Reads those of `names` that are in the folder or the zip; together they are no larger than
     /// [`MAX_EXPORT`], also unpacked.
-    pub fn open(path: &Path, names: &[&'static str]) -> Result<Files, Complaint> {
+    pub fn open(path: &Path, names: &[&'static str]) -> Result<Files, String> {
         let mut files = Files { place: path.display().to_string(), texts: Vec::new() };
         let mut left = MAX_EXPORT;
         if path.is_dir() {
@@ -47,7 +47,7 @@ impl Files {
     }
 
     /// The text of a file.
-    pub fn text(&self, name: &str) -> Result<&str, Complaint> {
+    pub fn text(&self, name: &str) -> Result<&str, String> {
         self.optional(name).ok_or_else(|| format!("{} has no file {name}", self.place))
     }
 
@@ -56,7 +56,7 @@ impl Files {
         self.texts.iter().find(|(known, _)| *known == name).map(|(_, text)| text.as_str())
     }
 
-    fn add(&mut self, name: &'static str, file: impl Read, left: &mut u64) -> Result<(), Complaint> {
+    fn add(&mut self, name: &'static str, file: impl Read, left: &mut u64) -> Result<(), String> {
         if self.optional(name).is_some() {
             return Err(format!("{} has two files {name}: import one export at a time", self.place));
         }
@@ -72,7 +72,7 @@ impl Files {
         Ok(())
     }
 
-    fn unreadable(&self, why: &dyn std::fmt::Display) -> Complaint {
+    fn unreadable(&self, why: &dyn std::fmt::Display) -> String {
         format!("{} cannot be read as a folder or a zip: {why}", self.place)
     }
 }

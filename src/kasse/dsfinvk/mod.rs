@@ -17,7 +17,6 @@ use super::store::{Artikelbezug, BonEingabe, ZeileEingabe, store};
 use crate::db::tx::WriteTx;
 use crate::failure::Result;
 use crate::import::Stored;
-use crate::import::file::Complaint;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::kasse::{BonArt, printed};
@@ -64,7 +63,7 @@ pub struct Receipts {
 }
 
 /// Reads an export: a folder or a zip.
-pub fn read(path: &Path) -> std::result::Result<Receipts, Complaint> {
+pub fn read(path: &Path) -> std::result::Result<Receipts, String> {
     Assembly::join(&Export::read(&Files::open(path, FILES)?)?)?.receipts()
 }
 
@@ -127,7 +126,7 @@ struct Assembly<'e> {
 
 impl<'e> Assembly<'e> {
     /// Joins the files: every receipt has its closing, every line its receipt, every amount its line.
-    fn join(export: &'e Export) -> std::result::Result<Assembly<'e>, Complaint> {
+    fn join(export: &'e Export) -> std::result::Result<Assembly<'e>, String> {
         let lines = lines_by_receipt(export, &receipts_once(export)?)?;
         let amounts = amounts_by_position(export)?;
         let payments = grouped(export.payments.iter().map(|(key, typ)| (key, typ.as_str())));
@@ -136,7 +135,7 @@ impl<'e> Assembly<'e> {
         Ok(Assembly { export, rates, lines, amounts, payments, references, notes: BTreeMap::new() })
     }
 
-    fn receipts(mut self) -> std::result::Result<Receipts, Complaint> {
+    fn receipts(mut self) -> std::result::Result<Receipts, String> {
         let mut receipts = Vec::new();
         for head in &self.export.heads {
             receipts.extend(self.receipt(head)?);
@@ -150,7 +149,7 @@ impl<'e> Assembly<'e> {
     }
 
     /// A receipt that is a sale or a reversal.
-    fn receipt(&mut self, head: &Head) -> std::result::Result<Option<Receipt>, Complaint> {
+    fn receipt(&mut self, head: &Head) -> std::result::Result<Option<Receipt>, String> {
         if head.bon_typ != BELEG {
             self.note(format!("Left out because they are no sale, receipts of type {}", head.bon_typ));
             return Ok(None);
@@ -191,7 +190,7 @@ impl<'e> Assembly<'e> {
     }
 
     /// The lines of a receipt that were not voided, each with its article number.
-    fn sold(&mut self, head: &Head) -> std::result::Result<Vec<(ZeileEingabe, Option<String>)>, Complaint> {
+    fn sold(&mut self, head: &Head) -> std::result::Result<Vec<(ZeileEingabe, Option<String>)>, String> {
         let mut sold = Vec::new();
         for line in self.lines.get(&head.key).cloned().unwrap_or_default() {
             if line.p_storno {
@@ -205,7 +204,7 @@ impl<'e> Assembly<'e> {
     }
 
     /// A reversal that names no receipt was voided at once, unless it takes money back.
-    fn reversal_of_nothing(&mut self, head: &Head, sum: Money) -> std::result::Result<(), Complaint> {
+    fn reversal_of_nothing(&mut self, head: &Head, sum: Money) -> std::result::Result<(), String> {
         if sum > Money::ZERO {
             self.note("Left out because they were voided at once, without a reversal, receipts");
             return Ok(());
@@ -239,7 +238,7 @@ impl<'e> Assembly<'e> {
     }
 
     /// The lines of a position: one for each rate.
-    fn zeilen(&self, line: &Line) -> std::result::Result<Vec<ZeileEingabe>, Complaint> {
+    fn zeilen(&self, line: &Line) -> std::result::Result<Vec<ZeileEingabe>, String> {
         let place = || format!("position {} of {}", line.pos_zeile, name(&line.key));
         let mut by_rate: Vec<(i64, [Option<Price>; 3])> = Vec::new();
         for amount in self.amounts.get(&(&line.key, line.pos_zeile.as_str())).into_iter().flatten() {
@@ -282,7 +281,7 @@ impl<'e> Assembly<'e> {
 }
 
 /// The receipts, of which each stands there once and has its closing.
-fn receipts_once(export: &Export) -> std::result::Result<HashSet<&BonKey>, Complaint> {
+fn receipts_once(export: &Export) -> std::result::Result<HashSet<&BonKey>, String> {
     let closings: HashSet<&Closing> = export.closings.iter().collect();
     let mut receipts = HashSet::new();
     for head in &export.heads {
@@ -302,7 +301,7 @@ type LinesByReceipt<'e> = HashMap<&'e BonKey, Vec<&'e Line>>;
 fn lines_by_receipt<'e>(
     export: &'e Export,
     receipts: &HashSet<&BonKey>,
-) -> std::result::Result<LinesByReceipt<'e>, Complaint> {
+) -> std::result::Result<LinesByReceipt<'e>, String> {
     let mut places = HashSet::new();
     for line in &export.lines {
         if !receipts.contains(&line.key) {
@@ -317,7 +316,7 @@ fn lines_by_receipt<'e>(
 
 type AmountsByPosition<'e> = HashMap<(&'e BonKey, &'e str), Vec<&'e Amount>>;
 
-fn amounts_by_position(export: &Export) -> std::result::Result<AmountsByPosition<'_>, Complaint> {
+fn amounts_by_position(export: &Export) -> std::result::Result<AmountsByPosition<'_>, String> {
     let places: HashSet<_> = export.lines.iter().map(|line| (&line.key, line.pos_zeile.as_str())).collect();
     for amount in &export.amounts {
         if !places.contains(&(&amount.key, amount.pos_zeile.as_str())) {
@@ -329,7 +328,7 @@ fn amounts_by_position(export: &Export) -> std::result::Result<AmountsByPosition
 }
 
 /// The rates by closing and key, of which each is one rate.
-fn rates(export: &Export) -> std::result::Result<HashMap<(&Closing, i64), Percent>, Complaint> {
+fn rates(export: &Export) -> std::result::Result<HashMap<(&Closing, i64), Percent>, String> {
     let mut rates = HashMap::new();
     for (closing, key, rate) in &export.rates {
         if rates.insert((closing, *key), *rate).is_some_and(|other| other != *rate) {
@@ -349,7 +348,7 @@ fn grouped<K: Eq + Hash, V>(pairs: impl Iterator<Item = (K, V)>) -> HashMap<K, V
 }
 
 /// What the lines of a receipt come to.
-fn total(head: &Head, zeilen: &[ZeileEingabe]) -> std::result::Result<Money, Complaint> {
+fn total(head: &Head, zeilen: &[ZeileEingabe]) -> std::result::Result<Money, String> {
     let mut amounts = zeilen.iter().filter_map(|zeile| zeile.gesamt);
     let sum = amounts.try_fold(Money::ZERO, Money::plus);
     sum.map_err(|_| format!("{} comes to more than can be", name(&head.key)))

@@ -2,7 +2,6 @@
 
 use super::files::Files;
 use super::table::{Row, rows};
-use crate::import::file::Complaint;
 use crate::rules::day::Instant;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 
@@ -91,7 +90,7 @@ pub struct Export {
 
 impl Export {
     /// Reads the files. references.csv may be missing where nothing is reversed.
-    pub fn read(files: &Files) -> Result<Export, Complaint> {
+    pub fn read(files: &Files) -> Result<Export, String> {
         let export = Export {
             closings: rows(CLOSINGS, files.text(CLOSINGS)?, &["Z_KASSE_ID", "Z_NR"], closing)?,
             rates: rows(
@@ -118,15 +117,15 @@ impl Export {
     }
 }
 
-fn closing(row: &Row<'_>) -> Result<Closing, Complaint> {
+fn closing(row: &Row<'_>) -> Result<Closing, String> {
     Ok(Closing { z_kasse_id: row.required("Z_KASSE_ID")?, z_nr: row.integer("Z_NR")? })
 }
 
-fn bon_key(row: &Row<'_>) -> Result<BonKey, Complaint> {
+fn bon_key(row: &Row<'_>) -> Result<BonKey, String> {
     Ok(BonKey { closing: closing(row)?, bon_id: row.required("BON_ID")? })
 }
 
-fn rate(row: &Row<'_>) -> Result<(Closing, i64, Percent), Complaint> {
+fn rate(row: &Row<'_>) -> Result<(Closing, i64, Percent), String> {
     let satz: Option<Percent> = row.decimal("UST_SATZ")?;
     let satz = satz.filter(|satz| (Percent::ZERO..=Percent::whole(100)).contains(satz));
     let satz = satz.ok_or_else(|| row.wrong("UST_SATZ", "a rate from 0 to 100 per cent must stand there"))?;
@@ -145,7 +144,7 @@ const HEAD: &[&str] = &[
     "KUNDE_ID",
 ];
 
-fn head(row: &Row<'_>) -> Result<Head, Complaint> {
+fn head(row: &Row<'_>) -> Result<Head, String> {
     let bon_ende = row.required("BON_ENDE")?;
     let bon_ende = Instant::parse_or_in_berlin(&bon_ende)
         .ok_or_else(|| row.wrong("BON_ENDE", &format!("{bon_ende} is no instant")))?;
@@ -176,7 +175,7 @@ const LINE: &[&str] = &[
     "STK_BR",
 ];
 
-fn line(row: &Row<'_>) -> Result<Line, Complaint> {
+fn line(row: &Row<'_>) -> Result<Line, String> {
     let menge = row.decimal("MENGE")?;
     Ok(Line {
         key: bon_key(row)?,
@@ -196,7 +195,7 @@ fn line(row: &Row<'_>) -> Result<Line, Complaint> {
 const AMOUNT: &[&str] =
     &["Z_KASSE_ID", "Z_NR", "BON_ID", "POS_ZEILE", "UST_SCHLUESSEL", "POS_BRUTTO", "POS_NETTO", "POS_UST"];
 
-fn amount(row: &Row<'_>) -> Result<Amount, Complaint> {
+fn amount(row: &Row<'_>) -> Result<Amount, String> {
     Ok(Amount {
         key: bon_key(row)?,
         pos_zeile: row.required("POS_ZEILE")?,
@@ -214,7 +213,7 @@ const REFERENCE: &[&str] =
 
 /// A reference to a receipt; others lead to invoices and delivery notes outside of the register.
 /// What is blank is that of the row itself.
-fn reference(row: &Row<'_>) -> Result<Option<Reference>, Complaint> {
+fn reference(row: &Row<'_>) -> Result<Option<Reference>, String> {
     if row.required("REF_TYP")? != "Transaktion" {
         return Ok(None);
     }

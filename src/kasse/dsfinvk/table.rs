@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use crate::import::file::Complaint;
 use crate::import::table::{Scanner, separator};
 use crate::rules::fixed::Fixed;
 
@@ -23,8 +22,8 @@ pub fn rows<T>(
     file: &str,
     text: &str,
     columns: &[&'static str],
-    mut read: impl FnMut(&Row<'_>) -> Result<T, Complaint>,
-) -> Result<Vec<T>, Complaint> {
+    mut read: impl FnMut(&Row<'_>) -> Result<T, String>,
+) -> Result<Vec<T>, String> {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let mut scanner = Scanner::new(text, separator(first));
     let mut cells = Vec::new();
@@ -51,7 +50,7 @@ fn places(
     file: &str,
     columns: &[&'static str],
     header: &[Cow<'_, str>],
-) -> Result<Vec<(&'static str, usize)>, Complaint> {
+) -> Result<Vec<(&'static str, usize)>, String> {
     let place = |name: &&'static str| {
         let mut at = (0..header.len()).filter(|at| header[*at].trim().eq_ignore_ascii_case(name));
         match (at.next(), at.next()) {
@@ -65,7 +64,7 @@ fn places(
 
 impl Row<'_> {
     /// A text on one line; a blank cell is none.
-    pub fn text(&self, column: &'static str) -> Result<Option<String>, Complaint> {
+    pub fn text(&self, column: &'static str) -> Result<Option<String>, String> {
         match self.lines(column)? {
             Some(text) if text.contains(['\n', '\t']) => Err(self.wrong(column, "it has control characters")),
             text => Ok(text),
@@ -73,7 +72,7 @@ impl Row<'_> {
     }
 
     /// A text that may have several lines, as receipts have them.
-    pub fn lines(&self, column: &'static str) -> Result<Option<String>, Complaint> {
+    pub fn lines(&self, column: &'static str) -> Result<Option<String>, String> {
         let place = self.columns.iter().find(|(name, _)| *name == column).map(|(_, at)| *at);
         let cell =
             place.and_then(|at| self.cells.get(at)).map_or("", |cell| cell.trim()).replace("\r\n", "\n");
@@ -87,12 +86,12 @@ impl Row<'_> {
     }
 
     /// A text that must be there.
-    pub fn required(&self, column: &'static str) -> Result<String, Complaint> {
+    pub fn required(&self, column: &'static str) -> Result<String, String> {
         self.text(column)?.ok_or_else(|| self.wrong(column, "it is blank"))
     }
 
     /// A whole number that must be there.
-    pub fn integer(&self, column: &'static str) -> Result<i64, Complaint> {
+    pub fn integer(&self, column: &'static str) -> Result<i64, String> {
         let text = self.required(column)?;
         text.parse().map_err(|_| self.wrong(column, &format!("{text} is no whole number")))
     }
@@ -101,7 +100,7 @@ impl Row<'_> {
     pub fn decimal<const SCALE: u32, const SHOWN: usize>(
         &self,
         column: &'static str,
-    ) -> Result<Option<Fixed<SCALE, SHOWN>>, Complaint> {
+    ) -> Result<Option<Fixed<SCALE, SHOWN>>, String> {
         let Some(text) = self.text(column)? else { return Ok(None) };
         match Fixed::parse(&text.replacen(',', ".", 1)) {
             Ok(parsed) => Ok(Some(parsed.value)),
@@ -110,7 +109,7 @@ impl Row<'_> {
     }
 
     /// A mark: 1 is yes, 0 or blank is no.
-    pub fn flag(&self, column: &'static str) -> Result<bool, Complaint> {
+    pub fn flag(&self, column: &'static str) -> Result<bool, String> {
         match self.text(column)?.as_deref() {
             Some("1") => Ok(true),
             None | Some("0") => Ok(false),
@@ -119,7 +118,7 @@ impl Row<'_> {
     }
 
     /// A sentence about this row.
-    pub fn wrong(&self, column: &str, why: &str) -> Complaint {
+    pub fn wrong(&self, column: &str, why: &str) -> String {
         format!("{} line {}, {column}: {why}", self.file, self.line)
     }
 }
