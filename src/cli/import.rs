@@ -114,7 +114,7 @@ fn store_table(
     let document = Document::open(&source.file, sheet).map_err(|complaint| in_file(&complaint))?;
     let mut rows = document.rows().map_err(|complaint| in_file(&complaint))?;
     waiting.at("checking");
-    let unused = unused(kind, &mut rows);
+    let unused: Vec<_> = unused(kind, &mut rows).iter().map(ToString::to_string).collect();
     if !unused.is_empty() {
         terminal.say(&format!("Columns that were not used: {}", unused.join(", ")));
     }

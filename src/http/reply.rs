@@ -58,6 +58,12 @@ impl Reply {
         reply.with("content-type", content_type).with("content-disposition", disposition("inline", name))
     }
 
+    /// 200 with a file to be saved under this name.
+    pub fn attachment(content_type: &'static str, name: &str, body: Vec<u8>) -> Reply {
+        let reply = Reply { status: 200, body, ..Reply::default() };
+        reply.with("content-type", content_type).with("content-disposition", disposition("attachment", name))
+    }
+
     /// 200 with a file to be saved under this name, whatever its size.
     pub fn download(content_type: &'static str, name: &str, file: File) -> std::io::Result<Reply> {
         let length = file.metadata()?.len();

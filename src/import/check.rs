@@ -130,23 +130,49 @@ fn cell<'r, 'j>(row: &'r Json<'j>, name: &str) -> Option<&'r Json<'j>> {
     members.iter().find(|(key, _)| key == name).map(|(_, value)| value)
 }
 
-/// Columns that are not used, each with the name of the one that may be meant.
-pub fn unused(kind: ImportKind, rows: &mut Rows<'_>) -> Vec<String> {
+/// A column that is not used.
+pub struct Unused {
+    /// Its name; where it has none, which one it is, from 1.
+    name: std::result::Result<String, usize>,
+    /// The known one that may be meant.
+    nearest: Option<&'static str>,
+}
+
+impl Unused {
+    /// It in German.
+    pub fn german(&self) -> String {
+        match (&self.name, self.nearest) {
+            (Err(at), _) => format!("die {at}. (ohne Namen)"),
+            (Ok(name), Some(nearest)) => format!("{} (gemeint: {nearest}?)", shown(name)),
+            (Ok(name), None) => shown(name).into_owned(),
+        }
+    }
+}
+
+impl Display for Unused {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match (&self.name, self.nearest) {
+            (Err(at), _) => write!(f, "the {at}. (without a name)"),
+            (Ok(name), Some(nearest)) => write!(f, "{} (nearest: {nearest})", shown(name)),
+            (Ok(name), None) => f.write_str(&shown(name)),
+        }
+    }
+}
+
+/// Columns that are not used.
+pub fn unused(kind: ImportKind, rows: &mut Rows<'_>) -> Vec<Unused> {
     let fields = kind.rows().fields;
-    let mut unused: BTreeSet<String> = rows.keep(fields).into_iter().collect();
+    let mut unused: BTreeSet<std::result::Result<String, usize>> = rows.keep(fields).into_iter().collect();
     if rows.cells == Cells::Json {
         for at in 0..rows.len() {
             let mut hints = Hints::default();
             let _ = (kind.rows().check)(&rows.row(at), &mut rows.at(&mut hints));
             let unknown = hints.iter().filter(|hint| hint.code == HintCode::UnbekanntesFeld);
-            unused.extend(unknown.filter_map(|hint| hint.feld.clone()));
+            unused.extend(unknown.filter_map(|hint| hint.feld.clone()).map(Ok));
         }
     }
-    let name = |column: String| match nearest(&column, fields.iter().copied()) {
-        Some(known) if !column.contains(' ') => format!("{} (nearest: {known})", shown(&column)),
-        _ => shown(&column).into_owned(),
-    };
-    unused.into_iter().map(name).collect()
+    let nearest = |name: &String| nearest(name, fields.iter().copied()).filter(|_| !name.contains(' '));
+    unused.into_iter().map(|name| Unused { nearest: name.as_ref().ok().and_then(nearest), name }).collect()
 }
 
 /// Finds out which sign separates decimals, unless somebody said so.

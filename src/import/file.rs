@@ -215,13 +215,14 @@ impl Rows<'_> {
         lines
     }
 
-    /// Keeps the columns with these names; the names of the others. Rows of JSON keep theirs, and say what they are.
-    pub fn keep(&mut self, fields: &[&str]) -> Vec<String> {
+    /// Keeps the columns with these names; of the others their names, or which they are, from 1. Rows of JSON keep
+    /// theirs, and say what they are.
+    pub fn keep(&mut self, fields: &[&str]) -> Vec<Result<String, usize>> {
         let mut unused = Vec::new();
         let Some((columns, _)) = &mut self.table else { return unused };
         for (at, column) in columns.iter_mut().enumerate() {
             if let Some(name) = column.take_if(|name| !fields.contains(&name.as_str())) {
-                unused.push(if name.is_empty() { format!("the {}. (without a name)", at + 1) } else { name });
+                unused.push(if name.is_empty() { Err(at + 1) } else { Ok(name) });
             }
         }
         unused

@@ -12,10 +12,12 @@ mod arbeit;
 mod aside;
 mod belege;
 mod carry;
+mod einlesen;
 pub mod entry;
 mod firma;
 mod firmen;
 mod frame;
+mod import;
 pub mod page;
 mod parts;
 mod passwords;
@@ -24,6 +26,7 @@ pub mod server;
 mod sicherung;
 mod uebersicht;
 mod upload;
+mod uploads;
 mod visit;
 pub mod works;
 mod zugaenge;
@@ -50,6 +53,14 @@ pub const PAGES: &[Page] = &[
         .takes(Take::Firma(belege::finalise)),
     Page::new("/leitstand/f/{firma}/belege/{id}/storno", Access::Firma, belege::show_cancel)
         .takes(Take::Firma(belege::cancel)),
+    Page::new("/leitstand/f/{firma}/import", Access::Firma, import::show)
+        .in_menu("Import")
+        .takes(Take::Haus(import::look))
+        .with_upload(),
+    Page::new("/leitstand/f/{firma}/import/speichern", Access::Firma, import::show)
+        .takes(Take::Haus(import::store))
+        .with_upload(),
+    Page::new("/leitstand/f/{firma}/import/vorlage/{id}", Access::Firma, import::template),
     Page::new("/leitstand/f/{firma}/firma", Access::Firma, firma::show_data)
         .in_menu("Firma")
         .takes(Take::Stammdaten(firma::change_data))

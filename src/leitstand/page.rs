@@ -13,6 +13,7 @@ use uuid::Uuid;
 use super::passwords::Attempts;
 use super::people::Person;
 use super::upload::File;
+use super::uploads::Uploads;
 use super::works::{Doing, Works};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
@@ -194,6 +195,8 @@ pub struct House {
     pub attempts: Attempts,
     /// Long work.
     pub works: Works,
+    /// Files that wait to be imported.
+    pub uploads: Uploads,
     /// Where the database and its backups are.
     pub place: Place,
 }

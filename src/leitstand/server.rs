@@ -17,6 +17,7 @@ use super::page::{Access, Done, House, HouseChange, Page, Place, Seen, Take, fie
 use super::passwords::Attempts;
 use super::people::{SESSION, digest};
 use super::upload;
+use super::uploads::Uploads;
 use super::visit::{Change, Visit, audit_row, row};
 use super::works::Works;
 use crate::db::error::exceeded_budget;
@@ -61,8 +62,8 @@ impl Leitstand {
         zugang: Zugang,
         place: Place,
     ) -> Result<Leitstand> {
-        let (attempts, works) = (Attempts::default(), Works::default());
-        let house = Arc::new(House { gate, pages, meaning, attempts, works, place });
+        let (attempts, works, uploads) = (Attempts::default(), Works::default(), Uploads::default());
+        let house = Arc::new(House { gate, pages, meaning, attempts, works, uploads, place });
         let (hashing, office) = (Aside::start("passwords", true)?, Aside::start("office", false)?);
         Ok(Leitstand { house, hashing, office, zugang, sayings: Mutex::default() })
     }

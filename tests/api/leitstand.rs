@@ -3,6 +3,7 @@
 
 mod angriffe;
 mod einrichten;
+mod importe;
 mod personen;
 mod seiten;
 mod sicherung;

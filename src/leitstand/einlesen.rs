@@ -1,0 +1,295 @@
+//! What an uploaded file comes to: looked at without the database, then stored.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use maud::{Markup, html};
+use rusqlite::Connection;
+use uuid::Uuid;
+
+use super::parts::{Cells, Column, facts, number, table};
+use super::uploads::Upload;
+use super::works::{Next, Outcome, Work};
+use crate::app::description::vorlagen::columns;
+use crate::db::connection::open_writer;
+use crate::failure::{Failure, Result};
+use crate::gate::Gate;
+use crate::gate::audit::{Akteur, Row};
+use crate::http::json::Json;
+use crate::http::wire::{Cells as Written, Decimal};
+use crate::import::check::{Mistake, Mistakes, Where, check, decide_decimal, unused};
+use crate::import::file::{Complaint, Document, Rows};
+use crate::import::parts::{self, Counts, MAX_ROWS, Unfinished, Watching, Why, store_group};
+use crate::import::template::EXAMPLE;
+use crate::rules::error::{HintCode, Hints};
+use crate::rules::text::shown;
+
+/// Rows that are shown before a file is imported, besides those with a mistake.
+const SHOWN: usize = 20;
+
+/// Longest cell that is shown, in characters.
+const CELL: usize = 60;
+
+/// Hints that are shown.
+const HINTS: usize = 100;
+
+/// A file that has been read and checked.
+struct Checked<'d> {
+    rows: Rows<'d>,
+    unused: Vec<String>,
+    left_out: Vec<u32>,
+    mistakes: Mistakes,
+}
+
+fn checked<'d>(
+    upload: &Upload,
+    document: &'d Document,
+    work: &Work,
+) -> std::result::Result<Checked<'d>, Complaint> {
+    let kind = upload.kind;
+    let mut rows = document.rows()?;
+    work.is_at("Die Zeilen werden geprüft.", 0);
+    let unused = unused(kind, &mut rows).iter().map(|column| column.german()).collect();
+    let columns = columns(kind.rows());
+    let left_out = rows.leave_out(|row| columns.is_example(row));
+    decide_decimal(kind, &mut rows, upload.decimal)?;
+    let mut mistakes = Mistakes::default();
+    check(kind, &rows, &mut mistakes);
+    Ok(Checked { rows, unused, left_out, mistakes })
+}
+
+fn document(upload: &Upload, work: &Work) -> std::result::Result<Document, String> {
+    work.is_at("Die Datei wird gelesen.", 0);
+    let read = Document::of_bytes(upload.content.to_vec(), upload.sheet.as_deref());
+    read.map_err(|complaint| not_read(&complaint))
+}
+
+fn not_read(complaint: &Complaint) -> String {
+    format!("{}\nEs wurde nichts gespeichert.", complaint.german())
+}
+
+/// Looks at a file: its first rows as they are understood, and what is wrong with it.
+pub fn look(upload: &Upload, work: &Work) -> std::result::Result<Outcome, String> {
+    let document = document(upload, work)?;
+    let checked = checked(upload, &document, work).map_err(|complaint| not_read(&complaint))?;
+    let is_good = checked.mistakes.is_empty() && !checked.rows.is_empty();
+    let fields = vec![("datei", upload.id.to_string())];
+    let to = format!("/leitstand/f/{}/import/speichern", upload.firma);
+    let next = is_good.then_some(Next { to, button: "Importieren", fields });
+    Ok(Outcome { shown: preview(upload, &checked), next })
+}
+
+fn preview(upload: &Upload, checked: &Checked<'_>) -> Markup {
+    let Checked { rows, unused, left_out, mistakes } = checked;
+    let count = |count: usize| number(&count.to_string());
+    let decimal = match rows.cells {
+        Written::Json => String::new(),
+        Written::Table(Decimal::Comma) => "Komma: 24.860 heißt 24860".to_owned(),
+        Written::Table(Decimal::Point) => "Punkt: 24.860 heißt 24,86".to_owned(),
+    };
+    let examples = left_out.iter().map(|line| format!("Zeile {line} ({EXAMPLE})")).collect::<Vec<_>>();
+    html! {
+        (facts(&[
+            ("Datei", upload.name.clone()),
+            ("Inhalt", upload.kind.rows().kind.to_owned()),
+            ("Zeilen", count(rows.len())),
+            ("Dezimalen trennt", decimal),
+            ("Nicht benutzte Spalten", unused.join(", ")),
+            ("Ausgelassene Beispiele", examples.join(", ")),
+        ]))
+        @if rows.is_empty() { p.refused { "Die Datei hat keine Zeilen." } }
+        @if !mistakes.is_empty() {
+            p.refused role="alert" { "Bitte diese Fehler in der Datei beheben und sie noch einmal hochladen. Es wurde nichts gespeichert." }
+            (table_of(mistakes))
+        }
+        @if mistakes.is_empty() && rows.len() > MAX_ROWS {
+            p { "Es sind mehr als " (count(MAX_ROWS)) " Zeilen. Sie werden in Teilen gespeichert, damit an der Waage niemand wartet; was vor einem Fehler kam, bleibt." }
+        }
+        h2 { "So werden die Zeilen verstanden" }
+        (understood(rows, mistakes))
+    }
+}
+
+const MISTAKE: [Column; 4] =
+    [Column("Zeile", true), Column("Spalte", false), Column("Wert", false), Column("Was falsch ist", false)];
+
+/// Mistakes as a table.
+fn table_of(mistakes: &Mistakes) -> Markup {
+    let row = |mistake: &Mistake| {
+        let place = match &mistake.place {
+            Where::Line(line) => line.to_string(),
+            Where::Receipt(receipt, line) => format!("Bon {receipt}, {line}"),
+        };
+        let [column, value] = [&mistake.column, &mistake.value].map(|text| text.clone().unwrap_or_default());
+        Cells(String::new(), vec![place, column, value, mistake.message.clone()])
+    };
+    let rows: Vec<_> = mistakes.listed().iter().map(row).collect();
+    html! {
+        (table("Fehler", &MISTAKE, &rows, ""))
+        @if mistakes.is_full() { p { "Es gibt noch mehr Fehler." } }
+    }
+}
+
+/// The first rows and those with mistakes, cell by cell.
+fn understood(rows: &Rows<'_>, mistakes: &Mistakes) -> Markup {
+    let mut wrong: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
+    for mistake in mistakes.listed() {
+        if let Where::Line(line) = mistake.place {
+            wrong.entry(line).or_default().extend(mistake.column.as_deref());
+        }
+    }
+    let seen = (0..rows.len()).filter(|at| *at < SHOWN || wrong.contains_key(&rows.line(*at)));
+    let seen: Vec<(u32, Vec<(String, String)>)> =
+        seen.map(|at| (rows.line(at), cells(&rows.row(at)))).collect();
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in seen.iter().flat_map(|(_, cells)| cells) {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    let is_wrong = |line: u32, name: &str| wrong.get(&line).is_some_and(|names| names.contains(name));
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Zeilen der Datei" {
+            table {
+                caption.unseen { "Zeilen der Datei" }
+                thead { tr { th scope="col" { "Zeile" } @for name in &names { th scope="col" { (shown(name)) } } } }
+                tbody { @for (line, cells) in &seen { tr {
+                    td.n data-head="Zeile" { (line) }
+                    @for name in &names {
+                        td.wrong[is_wrong(*line, name)] data-head=(name) {
+                            @if let Some((_, value)) = cells.iter().find(|(known, _)| known == name) { (value) }
+                        }
+                    }
+                } } }
+            }
+        }
+        @if rows.len() > seen.len() { p { small { "und " (number(&(rows.len() - seen.len()).to_string())) " weitere Zeilen" } } }
+    }
+}
+
+/// The cells of a row that are filled, as they are understood.
+fn cells(row: &Json<'_>) -> Vec<(String, String)> {
+    let Json::Object(members) = row else { return Vec::new() };
+    let text = |value: &Json<'_>| match value {
+        Json::String(text) => text.trim().chars().take(CELL).collect(),
+        Json::Number(digits) => (*digits).to_owned(),
+        Json::Bool(true) => "ja".to_owned(),
+        Json::Bool(false) => "nein".to_owned(),
+        Json::Null => String::new(),
+        Json::Array(_) | Json::Object(_) => "…".to_owned(),
+    };
+    members.iter().map(|(name, value)| (name.to_string(), text(value))).collect()
+}
+
+/// The page watches an import: it shows how far it is, and may give it up.
+struct Watched<'w> {
+    work: &'w Work,
+    upload: &'w Upload,
+    gate: &'w Gate,
+}
+
+impl Watching for Watched<'_> {
+    fn has_stored(&self, rows: usize) {
+        self.work.has_done(rows);
+    }
+
+    fn is_given_up(&self) -> bool {
+        self.work.is_given_up()
+    }
+
+    fn note(&self, connection: &Connection, stored: &Counts) -> Result<()> {
+        let pfad = format!("import {} {}: {stored}", self.upload.kind.rows().kind, self.upload.name);
+        let row = Row {
+            am: (self.gate.clock)().millis(),
+            request_id: Uuid::now_v7(),
+            tenant_id: Some(self.upload.firma),
+            pfad,
+            status: 200,
+            anzahl: 1,
+            akteur: Some(Akteur::Person(self.upload.person.to_string())),
+            ..Row::default()
+        };
+        row.insert(connection)
+    }
+}
+
+/// Stores the rows of a file, all of them or none; many in parts.
+pub fn store(
+    upload: &Upload,
+    database: &Path,
+    gate: &Gate,
+    work: &Work,
+) -> std::result::Result<Outcome, String> {
+    let document = document(upload, work)?;
+    let Checked { rows, mistakes, .. } =
+        checked(upload, &document, work).map_err(|complaint| not_read(&complaint))?;
+    if !mistakes.is_empty() {
+        return Err("Die Datei hat Fehler. Bitte noch einmal hochladen.".to_owned());
+    }
+    let kind = upload.kind;
+    let groups = kind.groups(&rows).map_err(|complaint| not_read(&complaint))?;
+    let size = |group| groups.size(group);
+    let in_parts = rows.len() > MAX_ROWS;
+    let parts = parts::Work { groups: groups.count(), size: &size, in_parts, dry_run: false };
+    work.is_at("Die Zeilen werden gespeichert.", rows.len());
+    let mut connection = open_writer(database).map_err(|failure| not_stored(&failure))?;
+    let (watched, mut hints) = (Watched { work, upload, gate }, Hints::default());
+    let stored =
+        parts::store_parts(&mut connection, &parts, &watched, &mut hints, |connection, group, hints| {
+            let now = (gate.clock)();
+            store_group(connection, (upload.firma, now), kind, &rows, &groups.rows(group), hints)
+        });
+    // Whoever reads next sees what was stored.
+    gate.writer.watch().commits.fetch_add(1, Ordering::Release);
+    match stored {
+        Ok(counts) => Ok(Outcome { shown: came_to(upload, &counts, &hints), next: None }),
+        Err(unfinished) => not_finished(unfinished),
+    }
+}
+
+fn not_stored(failure: &Failure) -> String {
+    format!("Das Speichern ist nicht gelungen. Was das Programm dazu sagt:\n{failure}")
+}
+
+fn came_to(upload: &Upload, counts: &Counts, hints: &Hints) -> Markup {
+    let count = |count: usize| number(&count.to_string());
+    let said = |code| code != HintCode::UnbekanntesFeld;
+    html! {
+        p.note { (upload.name) " ist importiert." }
+        (facts(&[
+            ("Angelegt", count(counts.created)),
+            ("Geändert", count(counts.changed)),
+            ("Schon so da", count(counts.unchanged)),
+        ]))
+        @if hints.iter().any(|hint| said(hint.code)) {
+            h2 { "Hinweise" }
+            ul { @for hint in hints.iter().filter(|hint| said(hint.code)).take(HINTS) {
+                li { @if let Some(feld) = &hint.feld { (feld) ": " } (hint.message) }
+            } }
+            @if hints.more() > 0 { p { "und " (number(&hints.more().to_string())) " weitere" } }
+        }
+        p.actions { a.button href=(format!("/leitstand/f/{}/import", upload.firma)) { "Noch eine Datei" } }
+    }
+}
+
+/// What an import left that did not come to its end.
+fn not_finished(unfinished: Unfinished) -> std::result::Result<Outcome, String> {
+    let Unfinished { why, kept, rows } = unfinished;
+    let stays = match kept {
+        0 => "Es wurde nichts gespeichert.".to_owned(),
+        kept => format!(
+            "{} von {} Zeilen sind gespeichert und bleiben. Wer die Datei noch einmal importiert, lässt sie, wie sie sind.",
+            number(&kept.to_string()),
+            number(&rows.to_string())
+        ),
+    };
+    match why {
+        Why::GivenUp => Err(format!("Der Import wurde abgebrochen. {stays}")),
+        Why::Failed(failure) => Err(format!("{}\n{stays}", not_stored(&failure))),
+        Why::Mistakes(mistakes) => {
+            let shown = html! { p.refused role="alert" { "Die Datei passt nicht zu dem, was da ist. " (stays) } (table_of(&mistakes)) };
+            Ok(Outcome { shown, next: None })
+        }
+    }
+}

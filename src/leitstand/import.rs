@@ -1,0 +1,125 @@
+//! The import of a file: chosen, looked at, then stored; and templates to fill in (D22).
+
+use std::sync::Arc;
+
+use maud::html;
+use uuid::Uuid;
+
+use super::page::{Ask, Done, HouseChange, Seen};
+use super::parts::{field, form_to, refusal};
+use super::uploads::Upload;
+use super::works::Work;
+use super::{einlesen, frame};
+use crate::app::description::vorlagen::columns;
+use crate::app::imports;
+use crate::failure::{Failure, Result};
+use crate::http::reply::Reply;
+use crate::http::wire::Decimal;
+use crate::import::ImportKind;
+use crate::rules::error::{Code, Refusal};
+
+/// What separates decimals: what the form sends, and what it says.
+const DECIMALS: [(&str, &str); 3] = [
+    ("", "aus der Datei erkennen"),
+    ("komma", "Komma: 24.860 heißt 24860"),
+    ("punkt", "Punkt: 24.860 heißt 24,86"),
+];
+
+/// GET /leitstand/f/{firma}/import, and where a file was to be stored that is no longer there.
+pub fn show(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+    let inside = html! {
+        (refusal(ask, &["datei", "blatt"]))
+        div.field {
+            label for="feld-art" { "Was die Datei enthält" }
+            select id="feld-art" name="art" { @for kind in imports() {
+                option value=(kind.rows().kind) selected[ask.field("art") == kind.rows().kind] { (kind.rows().kind) }
+            } }
+        }
+        (field(ask, "datei", "Datei (.xlsx, .ods, .csv oder .json, bis 14 MB)", "file", "", "off"))
+        (field(ask, "blatt", "Blatt einer Tabelle, wenn es nicht das erste ist", "text", "", "off"))
+        div.field {
+            label for="feld-dezimal" { "Was Dezimalen trennt" }
+            select id="feld-dezimal" name="dezimal" { @for (value, name) in DECIMALS {
+                option value=(value) selected[ask.field("dezimal") == value] { (name) }
+            } }
+        }
+    };
+    let body = html! {
+        p { "Die Datei wird erst gelesen und gezeigt; gespeichert wird, wenn Sie danach „Importieren“ drücken. Was es schon gibt, wird geändert, nichts gelöscht." }
+        @if ask.may_change() { (form_to(ask, &ask.of_firma("import"), inside, "Ansehen", false)) }
+        @else { p.empty { "Importieren darf, wer diese Firma verwaltet." } }
+        h2 { "Vorlagen" }
+        p { "Jede Vorlage hat alle Spalten, ihre Bedeutung und eine Beispielzeile. Neue Firmen beginnen oben." }
+        ul { @for kind in imports() {
+            li { (kind.rows().kind) ": "
+                a href=(ask.of_firma(&format!("import/vorlage/{}", kind.rows().kind))) { "Excel" } ", "
+                a href=(ask.of_firma(&format!("import/vorlage/{}?art=csv", kind.rows().kind))) { "CSV" } }
+        } }
+    };
+    Ok(frame::page(ask, "Import", body))
+}
+
+fn kind(name: &str) -> Option<ImportKind> {
+    imports().find(|kind| kind.rows().kind == name)
+}
+
+/// POST /leitstand/f/{firma}/import: keeps the file and looks at it.
+pub fn look(ask: &Ask) -> Result<HouseChange> {
+    let kind = kind(ask.field("art")).ok_or_else(|| Failure::not_found("Diese Art Import"))?;
+    let file = ask.file("datei")?;
+    let decimal = match ask.field("dezimal") {
+        "komma" => Some(Decimal::Comma),
+        "punkt" => Some(Decimal::Point),
+        _ => None,
+    };
+    let upload = Upload {
+        id: Uuid::now_v7(),
+        person: ask.person.as_ref().map_or(0, |person| person.id),
+        firma: ask.firma.as_ref().map_or(0, |firma| firma.id),
+        at: ask.now,
+        kind,
+        name: file.name.clone(),
+        sheet: Some(ask.field("blatt").to_owned()).filter(|sheet| !sheet.is_empty()),
+        decimal,
+        content: Arc::new(file.content.clone()),
+    };
+    ask.house.uploads.keep(upload.clone());
+    let work = Uuid::now_v7();
+    Ok(Box::new(move |_| {
+        let upload = upload.clone();
+        let title = format!("{} ansehen", upload.name);
+        Ok(Done::begin(work, &title, Arc::new(move |work: &Work| einlesen::look(&upload, work))))
+    }))
+}
+
+/// POST /leitstand/f/{firma}/import/speichern: stores a file that was looked at.
+pub fn store(ask: &Ask) -> Result<HouseChange> {
+    let (house, work) = (Arc::clone(&ask.house), Uuid::now_v7());
+    let person = ask.person.as_ref().map_or(0, |person| person.id);
+    let firma = ask.firma.as_ref().map_or(0, |firma| firma.id);
+    let upload = house.uploads.find(ask.field("datei"), person, firma, ask.now);
+    let upload = upload.ok_or_else(|| {
+        Refusal::new(Code::NichtGefunden, "Diese Datei ist nicht mehr da. Bitte noch einmal hochladen.")
+    })?;
+    Ok(Box::new(move |_| {
+        let (house, upload) = (Arc::clone(&house), upload.clone());
+        let title = format!("Import {}", upload.name);
+        let doing = move |work: &Work| {
+            house.uploads.forget(upload.id);
+            einlesen::store(&upload, &house.place.database, &house.gate, work)
+        };
+        Ok(Done::begin(work, &title, Arc::new(doing)))
+    }))
+}
+
+/// GET /leitstand/f/{firma}/import/vorlage/{id}
+pub fn template(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+    let kind = kind(ask.id(0)?).ok_or_else(|| Failure::not_found("Diese Vorlage"))?;
+    let (columns, name) = (columns(kind.rows()), kind.rows().kind);
+    if ask.param("art") == "csv" {
+        return Ok(frame::guarded(Reply::csv(name, columns.csv().into_bytes())));
+    }
+    let file = columns.xlsx().map_err(|error| Failure::Broken(format!("no template: {error}")))?;
+    let content_type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+    Ok(frame::guarded(Reply::attachment(content_type, &format!("{name}.xlsx"), file)))
+}

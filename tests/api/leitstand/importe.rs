@@ -1,0 +1,120 @@
+//! Files that are uploaded, looked at and imported on the page.
+
+use super::sicherung::ended;
+use super::{Browser, Shown, person};
+use crate::harness::Server;
+
+const HERE: &str = "/leitstand/f/1/import";
+
+/// Uploads a file and waits until it has been looked at.
+fn looked_at(browser: &mut Browser, kind: &str, name: &str, content: &[u8]) -> Shown {
+    let fields = [("art", kind), ("blatt", ""), ("dezimal", "")];
+    let work = browser.upload(HERE, &fields, ("datei", name, content)).is(303).header("location").to_owned();
+    ended(browser, &work)
+}
+
+/// Imports a file that was looked at, and waits for the end.
+fn imported(browser: &mut Browser, looked_at: &Shown) -> Shown {
+    let [token, file] = ["token", "datei"].map(|name| looked_at.hidden(name).unwrap());
+    let fields = [("token", token.as_str()), ("datei", file.as_str())];
+    let work = browser.post(&format!("{HERE}/speichern"), &fields).is(303).header("location").to_owned();
+    ended(browser, &work)
+}
+
+#[test]
+fn a_file_is_shown_as_it_is_understood_and_then_imported() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let csv =
+        "Name;PLZ;Ort;Kundennr;Lieblingsfarbe\n<b>Huber</b>;01234;Süd;K-7;rot\nMeier;98765;Nord;K-8;blau\n";
+    let seen = looked_at(&mut browser, "kunden", "Kunden <i>.csv", csv.as_bytes());
+    for text in ["&lt;b&gt;Huber", "01234", "lieblingsfarbe", "Kunden &lt;i&gt;.csv", ">Importieren<"] {
+        assert!(seen.text.contains(text), "{text}: {}", seen.text);
+    }
+    assert!(!seen.text.contains("<b>Huber") && !seen.text.contains("<i>"), "{}", seen.text);
+    assert_eq!(mill.get("/api/v1/kunden").body["count"], 0, "it was only looked at");
+    let done = imported(&mut browser, &seen);
+    assert!(done.text.contains("ist importiert"), "{}", done.text);
+    let stored = mill.get("/api/v1/kunden").body;
+    assert_eq!(stored["count"], 2);
+    assert!(stored.to_string().contains("01234"), "{stored}");
+    // A file is imported once; whoever goes back uploads it again.
+    let [token, file] = ["token", "datei"].map(|name| seen.hidden(name).unwrap());
+    let again = browser.post(&format!("{HERE}/speichern"), &[("token", &token), ("datei", &file)]);
+    assert!(again.is(404).text.contains("Bitte noch einmal hochladen."), "{}", again.text);
+    let log = String::from_utf8(server.cli(&["audit", "list", "--json"]).stdout).unwrap();
+    assert!(log.contains("import kunden Kunden <i>.csv: created 2, changed 0, unchanged 0"), "{log}");
+}
+
+#[test]
+fn mistakes_stand_in_their_cells_and_nothing_is_stored() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let csv = "name;plz;ort;kunden_id\nHuber;86609;Süd;sieben\nMeier;98765;Nord;8\n";
+    let seen = looked_at(&mut browser, "kunden", "kunden.csv", csv.as_bytes());
+    assert!(seen.text.contains("<td class=\"wrong\" data-head=\"kunden_id\">sieben</td>"), "{}", seen.text);
+    assert!(seen.hidden("datei").is_none(), "it must not be imported");
+    let seen = looked_at(&mut browser, "kunden", "kunden.csv", b"name;plz\n\"Huber;86609\n");
+    assert!(seen.text.contains("Zeile 2: das Anführungszeichen vor"), "{}", seen.text);
+    // What only the database knows is said when it is stored.
+    let csv = "artikelnummer;charge_nr;bestand\nGIBT-ES-NICHT;C-1;5\n";
+    let seen = looked_at(&mut browser, "chargen", "chargen.csv", csv.as_bytes());
+    let refused = imported(&mut browser, &seen);
+    assert!(refused.text.contains("Es wurde nichts gespeichert."), "{}", refused.text);
+    assert_eq!(mill.get("/api/v1/kunden").body["count"], 0);
+    let none = browser.upload(HERE, &[("art", "kunden")], ("", "", b""));
+    assert!(none.is(400).text.contains("id=\"fehler-datei\""), "{}", none.text);
+}
+
+#[test]
+fn a_template_that_was_filled_in_is_imported() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let template = browser.get_bytes(&format!("{HERE}/vorlage/kunden"));
+    let seen = looked_at(&mut browser, "kunden", "kunden.xlsx", &template);
+    assert!(seen.text.contains("BEISPIEL") && seen.text.contains("keine Zeilen"), "{}", seen.text);
+    let csv = String::from_utf8(browser.get_bytes(&format!("{HERE}/vorlage/kunden?art=csv"))).unwrap();
+    let filled = csv.replace("BEISPIEL", "K-77");
+    let seen = looked_at(&mut browser, "kunden", "kunden.csv", filled.as_bytes());
+    let done = imported(&mut browser, &seen);
+    assert!(done.text.contains("ist importiert"), "{}", done.text);
+    assert!(mill.get("/api/v1/kunden").body.to_string().contains("K-77"));
+    browser.get(&format!("{HERE}/vorlage/gibt-es-nicht")).is(404);
+}
+
+#[test]
+fn articles_are_imported_although_the_writer_caches_them() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    mill.post("/api/v1/kunden", serde_json::json!({"name": "Huber"})).is(201);
+    for (price, shown) in [("10,50", "\"10.5000\""), ("11,25", "\"11.2500\"")] {
+        let csv = format!("artikelnummer;bezeichnung;einheit;preis\nW;Weizen;kg;{price}\n");
+        let seen = looked_at(&mut browser, "artikel", "artikel.csv", csv.as_bytes());
+        let done = imported(&mut browser, &seen);
+        assert!(done.text.contains("ist importiert"), "{}", done.text);
+        let items = serde_json::json!([{"artikelnr": "W", "menge": 1}]);
+        let body = serde_json::json!({"beleg_typ": "AN", "kundennummer": "K-1001", "items": items});
+        let beleg = mill.post("/api/v1/belege", body).id();
+        let beleg = mill.get(&format!("/api/v1/belege/{beleg}")).body;
+        assert_eq!(beleg["positionen"][0]["ep_netto"].to_string(), shown, "{beleg}");
+    }
+}
+
+#[test]
+fn who_may_only_look_imports_nothing_and_a_file_is_its_person_s() {
+    let server = Server::start();
+    server.company("Mühle");
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let seen = looked_at(&mut browser, "kunden", "kunden.csv", b"name;plz\nHuber;86609\n");
+    let file = seen.hidden("datei").unwrap();
+    let mut paul = person(&server, &["Paul", "--role", "verwalten"]);
+    let token = paul.get("/leitstand/konto").hidden("token").unwrap();
+    let fields = [("token", token.as_str()), ("datei", &file)];
+    paul.post(&format!("{HERE}/speichern"), &fields).is(404);
+    let mut anna = person(&server, &["Anna"]);
+    assert!(anna.get(HERE).is(200).text.contains("Importieren darf"));
+}
