@@ -133,15 +133,15 @@ fn policy(values: &Values) -> Result<Policy, String> {
 
 fn leitstand(values: &Values) -> Result<Zugang, String> {
     let modus = values.parsed("leitstand", Modus::parse, &Modus::texts())?;
-    let tls = !values.text("tls_certificate").is_empty();
-    if modus == Modus::Netz && !tls && values.text("trusted_proxies").is_empty() {
+    let certificate = Some(values.text("tls_certificate")).filter(|path| !path.is_empty()).map(PathBuf::from);
+    if modus == Modus::Netz && certificate.is_none() && values.text("trusted_proxies").is_empty() {
         return Err("leitstand = \"netz\" without TLS would send passwords readably through the network: set tls_certificate \
                     and tls_key (`partnerd tls self-signed` makes them), or trusted_proxies where a proxy speaks TLS"
             .to_owned());
     }
     let hosts =
         values.list("hosts", host, "names of this machine such as muehle.local, without scheme and port")?;
-    Ok(Zugang { modus, hosts, tls })
+    Ok(Zugang { modus, hosts, certificate })
 }
 
 /// A name of a machine, in lower case.

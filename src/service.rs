@@ -120,7 +120,11 @@ fn start_midnight(gate: &Arc<Gate>, database: &Path, policy: &Policy) -> Result<
 /// The gate, with the pages for people where they are wanted.
 fn front(gate: &Arc<Gate>, database: &Path, policy: &Policy) -> Result<Arc<Front>> {
     let zugang = policy.leitstand.clone();
-    let place = Place { database: database.to_owned(), nightly: policy.nightly.clone() };
+    let place = Place {
+        database: database.to_owned(),
+        nightly: policy.nightly.clone(),
+        certificate: zugang.certificate.clone(),
+    };
     let is_wanted = zugang.modus != Modus::Aus;
     let leitstand = || Leitstand::new(Arc::clone(gate), PAGES, description::meaning_of, zugang, place);
     let leitstand = is_wanted.then(leitstand).transpose()?;

@@ -123,8 +123,8 @@ pub struct Zugang {
     pub modus: Modus,
     /// Names of this machine in the network, in lower case.
     pub hosts: Vec<String>,
-    /// The server speaks TLS itself.
-    pub tls: bool,
+    /// The certificate, where the server speaks TLS itself.
+    pub certificate: Option<PathBuf>,
 }
 
 choice! {

@@ -26,7 +26,7 @@ use crate::tenants::{self, Tenant};
 pub fn is_encrypted(zugang: &Zugang, gate: &Gate, request: &Request) -> bool {
     let is_proxy = gate.proxies.iter().any(|network| network.contains(&request.peer.to_canonical()));
     let says_so = request.headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https");
-    zugang.tls || is_proxy && says_so
+    zugang.certificate.is_some() || is_proxy && says_so
 }
 
 /// Whether the Host of a request is this machine: localhost, a name in the setting `hosts`, or an address. A page

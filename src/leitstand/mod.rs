@@ -30,6 +30,7 @@ mod uploads;
 mod visit;
 pub mod works;
 mod zugaenge;
+mod zustand;
 
 use page::{Access, Page, Take};
 

@@ -207,6 +207,8 @@ pub struct Place {
     pub database: PathBuf,
     /// The backups that are made by themselves, if any.
     pub nightly: Option<Nightly>,
+    /// The certificate, where the server speaks TLS itself.
+    pub certificate: Option<PathBuf>,
 }
 
 /// The version of a record in what [`Ask::get`] gives; a form sends it back in the hidden field `version`.

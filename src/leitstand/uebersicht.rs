@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::frame;
 use super::page::{Ask, Seen, encoded};
 use super::parts::{Cells, Column, amount_of, date_of, day_text, moment, number, table, text};
+use super::{frame, zustand};
 use crate::failure::Result;
 use crate::gate::audit::{Entry, Selection, entries};
 use crate::http::reply::Reply;
@@ -23,9 +23,12 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let (now, then) = (day(ask, seen, today)?, day(ask, seen, Day::of_number(today.number() - 7))?);
     let open = ask.get(seen, "/api/v1/wiegungen?status=offen&limit=20")?;
     let errors = errors_of(ask, seen)?;
+    let sorgen = zustand::sorgen(ask, seen)?;
     let body = html! {
+        @if !sorgen.is_empty() { h2 { "Braucht jemanden" } (zustand::shown(&sorgen)) }
+        @if let Some(steps) = zustand::first_steps(ask, seen)? { (steps) }
         @if !errors.is_empty() {
-            h2 { "Braucht jemanden" }
+            h2 { "Abgelehnte Anfragen" }
             (table("Abgelehnte Anfragen von heute und gestern, die neuesten zuerst", &ERROR, &errors, ""))
         }
         h2 { "Heute, " (day_text(today)) }

@@ -96,3 +96,38 @@ fn a_logo_is_uploaded_shown_and_taken_away() {
     browser.upload(&data, &[("ohne_logo", "ja")], ("", "", b"")).is(303);
     browser.get(&format!("{data}/logo")).is(404);
 }
+
+#[test]
+fn the_first_page_says_what_needs_a_hand_and_what_comes_first() {
+    let server = Server::start();
+    let mill = server.company_with("Mühle", COMPLETE);
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let home = format!("/leitstand/f/{}", mill.tenant);
+    let shown = browser.get(&home);
+    assert!(shown.is(200).text.contains("Es gibt noch keine Sicherung."), "{}", shown.text);
+    assert!(!shown.text.contains("kein Blatt") && !shown.text.contains("Erste Schritte"), "{}", shown.text);
+    let partner = mill.post("/api/v1/kunden", serde_json::json!({"name": "Huber"})).id();
+    let weighing = serde_json::json!({"waage_id": 1, "gewicht_erst_kg": 40_000, "partner_id": partner});
+    mill.post("/api/v1/wiegungen", weighing).is(201);
+    assert!(!browser.get(&home).text.contains("Wiegungen offen"));
+    server.set_clock("2026-07-11T10:00:00Z");
+    let mut browser = person(&server, &["Anna", "--role", "verwalten"]);
+    assert!(browser.get(&home).text.contains("Wiegungen offen"));
+
+    let folder = server.database.parent().unwrap();
+    let stem = server.database.file_stem().unwrap().to_str().unwrap();
+    server.cli(&["backup", folder.join(format!("{stem}-2026-07-11.db")).to_str().unwrap()]);
+    assert!(!browser.get(&home).text.contains("keine Sicherung"));
+
+    browser.fill("/leitstand/firmen/neu", &[("name", "Neue")]).is(303);
+    let new = browser.get("/leitstand/f/2");
+    assert!(new.is(200).text.contains("Erste Schritte") && new.text.contains("kein Blatt"), "{}", new.text);
+    // Backups are for those who keep all companies.
+    let mut paul = person(&server, &["Paul", "--tenant", "2"]);
+    let seen = paul.get("/leitstand/f/2");
+    assert!(
+        !seen.is(200).text.contains("Erste Schritte") && !seen.text.contains("Sicherung"),
+        "{}",
+        seen.text
+    );
+}

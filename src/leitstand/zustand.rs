@@ -1,0 +1,169 @@
+//! What needs a hand: of a company its data and open weighings; of the house its disk, its backups, its certificate.
+
+use std::path::Path;
+
+use maud::{Markup, html};
+
+use super::page::{Ask, Seen};
+use super::parts::{moment, number};
+use crate::app::kept;
+use crate::db::files::folder_of;
+use crate::failure::Result;
+use crate::gate::key;
+use crate::http::tls::validity;
+use crate::rules::day::{Day, Instant};
+use crate::tenants::firma;
+
+/// Free bytes of the disk below which it must be looked after, and below which it is urgent.
+const LITTLE: u64 = 5_000_000_000;
+const HARDLY_ANY: u64 = 1_000_000_000;
+
+/// Hours after which the newest backup is too old: a night was left out.
+const BACKUP_AGE: i64 = 36;
+
+/// Days before the end of a certificate from which on a new one is asked for.
+const SOON: i64 = 30;
+
+/// Something that needs a hand.
+pub struct Sorge {
+    /// It cannot wait.
+    is_urgent: bool,
+    /// What it is and what to do.
+    text: String,
+    /// Where that is done.
+    to: Option<String>,
+}
+
+impl Sorge {
+    fn urgent(text: String) -> Sorge {
+        Sorge { is_urgent: true, text, to: None }
+    }
+
+    fn soon(text: String) -> Sorge {
+        Sorge { is_urgent: false, text, to: None }
+    }
+
+    fn at(self, to: impl Into<String>) -> Sorge {
+        Sorge { to: Some(to.into()), ..self }
+    }
+}
+
+/// What needs a hand, the urgent first; nothing where nothing does.
+pub fn shown(sorgen: &[Sorge]) -> Markup {
+    let (urgent, soon): (Vec<_>, Vec<_>) = sorgen.iter().partition(|sorge| sorge.is_urgent);
+    let item = |sorge: &&Sorge| {
+        html! { li { @match &sorge.to { Some(to) => a href=(to) { (sorge.text) }, None => (sorge.text) } } }
+    };
+    html! {
+        @if !urgent.is_empty() { ul.sorgen.refused { @for sorge in &urgent { (item(sorge)) } } }
+        @if !soon.is_empty() { ul.sorgen { @for sorge in &soon { (item(sorge)) } } }
+    }
+}
+
+/// What needs a hand of the company, and of the house where this person keeps it.
+pub fn sorgen(ask: &Ask, seen: &Seen<'_>) -> Result<Vec<Sorge>> {
+    let mut found = Vec::new();
+    if ask.person.as_ref().is_some_and(|person| person.keeps_house()) {
+        found.extend(of_house(ask));
+    }
+    let missing = firma::load(&seen.tx)?.missing();
+    if !missing.is_empty() {
+        let text = format!(
+            "Belege bekommen kein Blatt (PDF): Es fehlen Angaben zur Firma ({}).",
+            missing.join(", ")
+        );
+        found.push(Sorge::soon(text).at(ask.of_firma("firma")));
+    }
+    let yesterday = Day::of_number(seen.tx.today().number() - 1);
+    let path = format!("/api/v1/wiegungen?status=offen&bis={yesterday}&limit=1");
+    if ask.get(seen, &path)?.as_array().is_some_and(|open| !open.is_empty()) {
+        let text = "Von gestern oder früher sind Wiegungen offen: zweite Wiegung oder Storno fehlt.";
+        found.push(Sorge::soon(text.to_owned()));
+    }
+    Ok(found)
+}
+
+fn of_house(ask: &Ask) -> Vec<Sorge> {
+    let place = &ask.house.place;
+    let mut found = Vec::new();
+    if ask.house.gate.writer.watch().has_failed() {
+        let text = "Der Dienst kann gerade nicht speichern. Ist die Platte voll?";
+        found.push(Sorge::urgent(text.to_owned()).at("/leitstand/sicherung"));
+    }
+    found.extend(disk(&place.database));
+    found.extend(backup(ask));
+    found.extend(place.certificate.as_deref().and_then(|certificate| of_certificate(certificate, ask.now)));
+    found
+}
+
+fn disk(database: &Path) -> Option<Sorge> {
+    let free = fs4::available_space(folder_of(database)).ok().filter(|free| *free < LITTLE)?;
+    let megabytes = number(&(free / 1_000_000).to_string());
+    let text =
+        format!("Auf der Platte der Datenbank sind nur noch {megabytes} MB frei. Bitte Platz schaffen.");
+    Some(if free < HARDLY_ANY { Sorge::urgent(text) } else { Sorge::soon(text) })
+}
+
+fn backup(ask: &Ask) -> Option<Sorge> {
+    let place = &ask.house.place;
+    let to = "/leitstand/sicherung";
+    let folder = kept::folder(&place.database, place.nightly.as_ref());
+    let Ok(found) = kept::kept(&place.database, folder) else {
+        let text = format!("Der Ordner der Sicherungen ist nicht zu lesen: {}", folder.display());
+        return Some(Sorge::urgent(text).at(to));
+    };
+    let newest = found.iter().filter(|kept| kept.is_proved).find_map(|kept| kept.made);
+    let age = newest.map(|made| (ask.now.millis() - made.millis()) / 3_600_000);
+    match (age, newest) {
+        (Some(hours), _) if hours <= BACKUP_AGE => None,
+        (Some(_), Some(made)) => {
+            Some(Sorge::urgent(format!("Die letzte gute Sicherung ist vom {}.", moment(made))).at(to))
+        }
+        _ => Some(Sorge::urgent("Es gibt noch keine Sicherung.".to_owned()).at(to)),
+    }
+}
+
+fn of_certificate(certificate: &Path, now: Instant) -> Option<Sorge> {
+    let (_, until) = validity(certificate).ok()?;
+    let (today, last) = (Day::in_berlin(now), Day::in_berlin(until));
+    let text =
+        format!("Das Zertifikat gilt nur bis {}. Bitte ein neues einsetzen.", super::parts::day_text(last));
+    match last.number() - today.number() {
+        left if left < 0 => Some(Sorge::urgent(text)),
+        left if left < SOON => Some(Sorge::soon(text)),
+        _ => None,
+    }
+}
+
+/// What a new company still needs before it works; nothing once it does.
+pub fn first_steps(ask: &Ask, seen: &Seen<'_>) -> Result<Option<Markup>> {
+    let firma_id = ask.firma.as_ref().map(|firma| firma.id);
+    let has_key = !key::list(seen.connection, firma_id, ask.now)?.is_empty();
+    let has_data = firma::load(&seen.tx)?.missing().is_empty();
+    if !ask.may_change() || has_key && has_data {
+        return Ok(None);
+    }
+    let partners = ask.get(seen, "/api/v1/kunden?limit=1")?;
+    let has_partners = partners["data"].as_array().is_some_and(|partners| !partners.is_empty());
+    let steps = [
+        (has_data, "firma", "Angaben der Firma eintragen", "Sie stehen auf Belegen und E-Rechnungen."),
+        (
+            has_partners,
+            "import",
+            "Artikel und Partner importieren",
+            "Aus Excel oder CSV; Vorlagen gibt es dort.",
+        ),
+        (
+            has_key,
+            "schluessel",
+            "Ersten Schlüssel anlegen",
+            "Damit liest und schreibt das erste Programm, etwa die Waage.",
+        ),
+    ];
+    Ok(Some(html! {
+        h2 { "Erste Schritte" }
+        ol.schritte { @for (is_done, path, name, why) in steps {
+            li { a href=(ask.of_firma(path)) { (name) } @if is_done { " – erledigt" } @else { br; small { (why) } } }
+        } }
+    }))
+}
