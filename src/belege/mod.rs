@@ -36,6 +36,7 @@ mod verlauf;
 mod wareneingang;
 
 pub use ausfertigung::altered as altered_erechnung;
+pub use ausfertigung::missing_of_partner;
 pub use checks::CHECKS;
 pub use lager::adopt as adopt_pairs;
 pub use nachweis::{altered_pdf, digest, keep, without_evidence};

@@ -3,6 +3,7 @@
 use maud::html;
 use serde_json::{Value, json};
 
+use super::akteure::Akteure;
 use super::frame;
 use super::page::{Ask, Change, Seen, VERSION, encoded};
 use super::parts::{
@@ -45,6 +46,9 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
             (field(ask, "typ", "Art, etwa LS", "text", ask.param("typ"), "off"))
             (field(ask, "von", "Von", "date", ask.param("von"), "off"))
             (field(ask, "bis", "Bis", "date", ask.param("bis"), "off"))
+            @for name in ["kunden_id", "artikel_id"].into_iter().filter(|name| !ask.param(name).is_empty()) {
+                input type="hidden" name=(name) value=(ask.param(name));
+            }
             button type="submit" { "Suchen" }
         }
         (table("Belege", &COLUMNS, &rows, empty))
@@ -68,13 +72,14 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         p.actions {
             a.button href=(format!("{here}/pdf")) { @if is_open { "Vorschau (PDF)" } @else { "Blatt (PDF)" } }
             @if !is_open && ["RE", "ER"].contains(&text(&beleg, "beleg_typ")) { a.button href=(format!("{here}/erechnung")) { "E-Rechnung (XML)" } }
+            a.button href=(ask.of_firma(&format!("partner/{}", text(&beleg, "kunde_id")))) { "Partner" }
             @if ask.may_change() && is_open { a.button href=(format!("{here}/abschliessen")) { "Abschließen" } }
             @if ask.may_change() && !is_cancelled { a.button.danger href=(format!("{here}/storno")) { "Stornieren" } }
         }
         h2 { "Positionen" }
         (table("Positionen", &POSITION, &positions(&beleg), "Dieser Beleg hat keine Positionen."))
         h2 { "Verlauf" }
-        (table("Frühere Stände", &HISTORY, &history_of(&history), "Seit dem Anlegen ist nichts geändert worden."))
+        (table("Frühere Stände", &HISTORY, &history_of(&Akteure::of(ask, seen)?, &history)?, "Seit dem Anlegen ist nichts geändert worden."))
     };
     Ok(frame::page(ask, text(&beleg, "beleg_nummer"), body))
 }
@@ -115,11 +120,10 @@ fn positions(beleg: &Value) -> Vec<Cells> {
 
 const HISTORY: [Column; 3] = [Column("Wann", false), Column("Was geschah", false), Column("Wer", false)];
 
-fn history_of(history: &Value) -> Vec<Cells> {
+fn history_of(akteure: &Akteure<'_>, history: &Value) -> Result<Vec<Cells>> {
     let row = |stand: &Value| {
-        let who = text(stand, "key_id");
-        let who = if who.is_empty() { "Kommandozeile".to_owned() } else { who.to_owned() };
-        Cells(String::new(), vec![date_of(stand, "am"), text(stand, "aktion").to_owned(), who])
+        let (who, what) = (akteure.name(text(stand, "key_id"))?, text(stand, "aktion").to_owned());
+        Ok(Cells(String::new(), vec![date_of(stand, "am"), what, who]))
     };
     history["data"].as_array().into_iter().flatten().map(row).collect()
 }

@@ -160,7 +160,7 @@ fn input(ask: &Ask, stand: &Stand) -> Markup {
     let label = meaning.trim_end_matches('.');
     match stand.setting.choices() {
         Some(choices) => html! {
-            (choice(ask, name, label, &choices, &stand.value))
+            (choice(ask, name, label, &choices.iter().map(|choice| (choice.as_str(), choice.as_str())).collect::<Vec<_>>(), &stand.value))
             p.hint { "Üblich: " (default) }
         },
         None if values().contains("mehrere Zeilen") => lines(ask, name, label, &stand.value),

@@ -6,7 +6,7 @@ use maud::html;
 use uuid::Uuid;
 
 use super::page::{Ask, Done, HouseChange, Seen};
-use super::parts::{field, form_to, refusal};
+use super::parts::{choice, field, form_to, refusal};
 use super::uploads::Upload;
 use super::works::Work;
 use super::{einlesen, frame};
@@ -29,20 +29,10 @@ const DECIMALS: [(&str, &str); 3] = [
 pub fn show(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     let inside = html! {
         (refusal(ask, &["datei", "blatt"]))
-        div.field {
-            label for="feld-art" { "Was die Datei enthält" }
-            select id="feld-art" name="art" { @for kind in imports() {
-                option value=(kind.rows().kind) selected[ask.field("art") == kind.rows().kind] { (kind.rows().kind) }
-            } }
-        }
+        (choice(ask, "art", "Was die Datei enthält", &imports().map(|kind| (kind.rows().kind, kind.rows().kind)).collect::<Vec<_>>(), ""))
         (field(ask, "datei", "Datei (.xlsx, .ods, .csv oder .json, bis 14 MB)", "file", "", "off"))
         (field(ask, "blatt", "Blatt einer Tabelle, wenn es nicht das erste ist", "text", "", "off"))
-        div.field {
-            label for="feld-dezimal" { "Was Dezimalen trennt" }
-            select id="feld-dezimal" name="dezimal" { @for (value, name) in DECIMALS {
-                option value=(value) selected[ask.field("dezimal") == value] { (name) }
-            } }
-        }
+        (choice(ask, "dezimal", "Was Dezimalen trennt", &DECIMALS, ""))
     };
     let body = html! {
         p { "Die Datei wird erst gelesen und gezeigt; gespeichert wird, wenn Sie danach „Importieren“ drücken. Was es schon gibt, wird geändert, nichts gelöscht." }

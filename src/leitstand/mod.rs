@@ -7,9 +7,12 @@
 //! pages are made of, `people` and `passwords` who may log in. `carry` has forms carried out, `works` is what takes
 //! longer than a page may.
 
+mod akteure;
+mod anhaenge;
 mod anmelden;
 mod arbeit;
 mod aside;
+mod artikel;
 mod belege;
 mod carry;
 mod einlesen;
@@ -19,6 +22,9 @@ mod firmen;
 mod frame;
 mod import;
 pub mod page;
+mod partner;
+mod partner_felder;
+mod partner_formular;
 mod parts;
 mod passwords;
 pub mod people;
@@ -82,6 +88,16 @@ pub const PAGES: &[Page] = &[
         .takes(Take::Haus(sicherung::prove)),
     Page::new("/leitstand/sicherung/{id}/loeschen", Access::Haus, sicherung::show_delete)
         .takes(Take::Haus(sicherung::delete)),
+    Page::new("/leitstand/f/{firma}/partner", Access::Firma, partner::list).in_menu("Partner"),
+    Page::new("/leitstand/f/{firma}/partner/neu", Access::Firma, partner_formular::show_new)
+        .takes(Take::Firma(partner_formular::create)),
+    Page::new("/leitstand/f/{firma}/partner/{id}", Access::Firma, partner::show),
+    Page::new("/leitstand/f/{firma}/partner/{id}/aendern", Access::Firma, partner_formular::show_change)
+        .takes(Take::Firma(partner_formular::change)),
+    Page::new("/leitstand/f/{firma}/partner/{id}/anhaenge/{id}", Access::Firma, partner::attachment).heavy(),
+    Page::new("/leitstand/f/{firma}/artikel", Access::Firma, artikel::list).in_menu("Artikel"),
+    Page::new("/leitstand/f/{firma}/artikel/{id}", Access::Firma, artikel::show),
+    Page::new("/leitstand/f/{firma}/artikel/{id}/anhaenge/{id}", Access::Firma, artikel::attachment).heavy(),
     Page::new("/leitstand/zugaenge", Access::Haus, zugaenge::list).in_menu("Zugänge"),
     Page::new("/leitstand/zugaenge/neu", Access::Haus, zugaenge::show_new)
         .takes(Take::Haus(zugaenge::create)),

@@ -265,6 +265,11 @@ impl Ask {
         found.map_or("", |(_, value)| value.as_str())
     }
 
+    /// Whether the form was sent with this field.
+    pub fn is_sent(&self, name: &str) -> bool {
+        self.form.iter().any(|(known, _)| known == name)
+    }
+
     /// A parameter of the query; blank where it is not there.
     pub fn param(&self, name: &str) -> &str {
         let found = self.query.iter().find(|(known, _)| known == name);
@@ -334,7 +339,8 @@ impl Ask {
         read_body(&call)
     }
 
-    /// The same as the change of a form, which goes on to a page then; hints of the answer are shown there.
+    /// The same as the change of a form, which goes on to a page then, where `{id}` is the record that was written; hints
+    /// of the answer are shown there.
     pub fn change(
         &self,
         method: Method,
@@ -351,7 +357,8 @@ impl Ask {
             let hints = answer["hinweise"].as_array().into_iter().flatten();
             let hints = hints.filter_map(|hint| hint["message"].as_str().map(str::to_owned));
             let notes = [note.to_owned()].into_iter().chain(hints).collect();
-            Ok(Done { to: to.clone(), notes, subject: reply.subject, ..Done::default() })
+            let id = reply.subject.map(|id| id.to_string()).unwrap_or_default();
+            Ok(Done { to: to.replace("{id}", &id), notes, subject: reply.subject, ..Done::default() })
         }))
     }
 

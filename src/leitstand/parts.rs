@@ -138,77 +138,65 @@ pub fn refusal(ask: &Ask, fields: &[&str]) -> Markup {
     }
 }
 
-/// What was typed into a field before, else its value.
-fn typed<'a>(ask: &'a Ask, name: &str, value: &'a str) -> &'a str {
-    let sent = ask.form.iter().any(|(known, _)| known == name);
-    if sent { ask.field_as_typed(name) } else { value }
-}
-
-/// Why a field was refused.
-fn refused<'a>(ask: &'a Ask, name: &str) -> Option<&'a Refusal> {
-    ask.refusal.as_deref().filter(|refusal| refusal.feld.as_deref() == Some(name))
-}
-
 /// A field of a form with its label; with what was typed before and why it was refused.
 pub fn field(ask: &Ask, name: &str, label: &str, kind: &str, value: &str, autocomplete: &str) -> Markup {
     let shown = (!["password", "file"].contains(&kind)).then(|| typed(ask, name, value));
-    input(
-        ask,
-        name,
-        label,
-        &html! {
-            input id=(id(name)) name=(name) type=(kind) value=[shown] autocomplete=(autocomplete)
-                aria-invalid=[refused(ask, name).map(|_| "true")] aria-describedby=[described(ask, name)];
-        },
-    )
+    let [id, note] = ids_of(name);
+    let is_refused = is_refused(ask, name);
+    let input = html! {
+        input id=(id) name=(name) type=(kind) value=[shown] autocomplete=(autocomplete)
+            aria-invalid=[is_refused.then_some("true")] aria-describedby=[is_refused.then_some(note)];
+    };
+    labelled(ask, name, label, input)
 }
 
-/// A field in which one of some values is chosen.
-pub fn choice(ask: &Ask, name: &str, label: &str, choices: &[String], value: &str) -> Markup {
-    let chosen = typed(ask, name, value);
-    input(
-        ask,
-        name,
-        label,
-        &html! {
-            select id=(id(name)) name=(name) aria-invalid=[refused(ask, name).map(|_| "true")] aria-describedby=[described(ask, name)] {
-                @for choice in choices { option value=(choice) selected[choice == chosen] { (choice) } }
-            }
-        },
-    )
+/// A field of a form where one of some values is chosen: each has its value and its text.
+pub fn choice(ask: &Ask, name: &str, label: &str, options: &[(&str, &str)], value: &str) -> Markup {
+    let shown = typed(ask, name, value);
+    let [id, note] = ids_of(name);
+    let is_refused = is_refused(ask, name);
+    let select = html! {
+        select id=(id) name=(name) aria-invalid=[is_refused.then_some("true")]
+            aria-describedby=[is_refused.then_some(note)] {
+            @for (value, text) in options { option value=(value) selected[*value == shown] { (text) } }
+        }
+    };
+    labelled(ask, name, label, select)
 }
 
-/// A field of several lines.
+/// A field of a form for several lines.
 pub fn lines(ask: &Ask, name: &str, label: &str, value: &str) -> Markup {
-    input(
-        ask,
-        name,
-        label,
-        &html! {
-            textarea id=(id(name)) name=(name) rows="4" aria-invalid=[refused(ask, name).map(|_| "true")] aria-describedby=[described(ask, name)] {
-                (typed(ask, name, value))
-            }
-        },
-    )
+    let [id, note] = ids_of(name);
+    let is_refused = is_refused(ask, name);
+    let area = html! {
+        textarea id=(id) name=(name) rows="4" aria-invalid=[is_refused.then_some("true")]
+            aria-describedby=[is_refused.then_some(note)] { (typed(ask, name, value)) }
+    };
+    labelled(ask, name, label, area)
 }
 
-fn id(name: &str) -> String {
-    format!("feld-{name}")
+/// What a field shows: what was sent, or the value where the form was not sent yet.
+fn typed<'a>(ask: &'a Ask, name: &str, value: &'a str) -> &'a str {
+    if ask.is_sent(name) { ask.field(name) } else { value }
 }
 
-/// Where it is said why a field was refused.
-fn described(ask: &Ask, name: &str) -> Option<String> {
-    refused(ask, name).map(|_| format!("fehler-{name}"))
+/// The ids of a field and of why it was refused.
+fn ids_of(name: &str) -> [String; 2] {
+    [format!("feld-{name}"), format!("fehler-{name}")]
 }
 
-/// What is entered, between its label and why it was refused.
-fn input(ask: &Ask, name: &str, label: &str, inside: &Markup) -> Markup {
+fn is_refused(ask: &Ask, name: &str) -> bool {
+    ask.refusal.as_ref().is_some_and(|refusal| refusal.feld.as_deref() == Some(name))
+}
+
+fn labelled(ask: &Ask, name: &str, label: &str, control: Markup) -> Markup {
+    let [id, note] = ids_of(name);
     html! {
         div.field {
-            label for=(id(name)) { (label) }
-            (inside)
-            @if let Some(refused) = refused(ask, name) {
-                p.refused id=(format!("fehler-{name}")) role="alert" { (refused.message) }
+            label for=(id) { (label) }
+            (control)
+            @if let Some(refusal) = ask.refusal.as_ref().filter(|_| is_refused(ask, name)) {
+                p.refused id=(note) role="alert" { (refusal.message) }
             }
         }
     }

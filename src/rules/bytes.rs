@@ -15,6 +15,11 @@ pub fn base64(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
+/// The bytes of a text that [`base64`] made.
+pub fn from_base64(text: &str) -> Option<Vec<u8>> {
+    STANDARD.decode(text).ok()
+}
+
 /// A digest of what a request says, so that a repeat can be told from something else; absent and null are alike
 /// (D19).
 pub fn fingerprint(mut fields: Value) -> [u8; 32] {

@@ -22,10 +22,12 @@ use std::sync::Arc;
 use super::model::Beleg;
 use crate::blatt::Blatt;
 use crate::db::tx::{Tx, WriteTx};
+use crate::erechnung::{Art, Fehlt, Wo};
 use crate::failure::{Failure, Result};
 use crate::kunden::{self, Kunde};
 use crate::rules::document::BelegStatus;
 use crate::rules::error::{Code, Hints, Refusal};
+use crate::rules::stammdaten::ERechnung;
 use crate::rules::tax::Steuerart;
 use crate::tenants::firma::{self, Firma};
 use crate::tenants::{self, Einstellungen};
@@ -190,6 +192,21 @@ pub fn missing(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Vec<String>>> {
     let profil = rechnung::profil(kunde.e_rechnung);
     let rechnung = rechnung::rechnung(&vorlage, profil, &mut hints);
     Ok(Some(crate::erechnung::missing(&rechnung).iter().map(ToString::to_string).collect()))
+}
+
+/// What the master data of a partner lack for the e-invoices that he gets, and for the Gutschriften that he has agreed to
+/// (D24, D26). What a single document asks for besides follows from its items.
+pub fn missing_of_partner(tx: &Tx<'_>, kunde: &Kunde) -> Vec<Fehlt> {
+    let buys = kunde.partner_typen.kunde && kunde.e_rechnung != ERechnung::Aus;
+    let sells = kunde.partner_typen.lieferant && kunde.gutschrift_vereinbart_am.is_some();
+    let mut found = Vec::new();
+    for (_, art) in [(buys, Art::Rechnung), (sells, Art::Gutschrift)].into_iter().filter(|(is_due, _)| *is_due) {
+        let missing = crate::erechnung::missing(&rechnung::beispiel(kunde, art, tx.today()));
+        found.extend(missing.into_iter().filter(|fehlt| fehlt.wo == Wo::Kunde));
+    }
+    found.sort_by_key(|fehlt| fehlt.feld);
+    found.dedup();
+    found
 }
 
 fn partner(tx: &Tx<'_>, beleg: &Beleg) -> Result<Kunde> {

@@ -8,8 +8,12 @@ use crate::belege::model::{Beleg, BelegPosition};
 use crate::erechnung::{
     Art, Bezug, Kontakt, Merkmal, Partei, Position, Profil, Rechnung, Skonto, Zahlungsbedingungen,
 };
+use crate::kunden::Kunde;
+use crate::rules::day::Day;
 use crate::rules::error::{HintCode, Hints};
+use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::stammdaten::ERechnung;
+use crate::rules::tax::Steuerkategorie;
 use crate::tenants::firma::Firma;
 
 /// The profile that a partner wants.
@@ -55,6 +59,57 @@ pub fn rechnung(vorlage: &Vorlage<'_>, gewuenscht: Profil, hints: &mut Hints) ->
         verkaeufer,
         kaeufer,
         positionen: waren.map(|(position, ware)| zeile(position, ware, art)).collect(),
+    }
+}
+
+/// An e-invoice of this partner with a single taxed item, from a company that has said nothing of itself: what it lacks
+/// of the partner, each of his e-invoices lacks.
+pub fn beispiel(kunde: &Kunde, art: Art, tag: Day) -> Rechnung {
+    let (firma, partner) = (Partei::default(), seite_des_partners(&Kopie::from(kunde)));
+    let (verkaeufer, kaeufer) = match art {
+        Art::Gutschrift => (partner, firma),
+        Art::Rechnung => (firma, partner),
+    };
+    Rechnung {
+        gewuenscht: profil(kunde.e_rechnung),
+        art,
+        nummer: "1".to_owned(),
+        datum: tag,
+        storno_von: None,
+        lieferdatum: Some(tag),
+        leistung_von: None,
+        leistung_bis: None,
+        zahlung: Zahlungsbedingungen::default(),
+        kaeuferreferenz: kunde.kaeuferreferenz.clone().filter(|_| art == Art::Rechnung),
+        kontrakt: None,
+        bestellnummer: None,
+        lieferschein: None,
+        bemerkungen: Vec::new(),
+        steuerart: None,
+        verkaeufer,
+        kaeufer,
+        positionen: vec![beispiel_zeile()],
+    }
+}
+
+fn beispiel_zeile() -> Position {
+    Position {
+        position: 1,
+        menge: Quantity::whole(1),
+        einheit: None,
+        ep_netto: Price::whole(1),
+        rabatt_prozent: Percent::ZERO,
+        gesamtpreis: Money::whole(1),
+        steuer_kategorie: Steuerkategorie::Steuerpflichtig,
+        mwst_satz: Percent::whole(19),
+        bezeichnung: "Ware".to_owned(),
+        bezeichnung2: None,
+        langtext: None,
+        artikelnummer: None,
+        ean: None,
+        herkunftsland: None,
+        kostenstelle: None,
+        merkmale: Vec::new(),
     }
 }
 

@@ -1,0 +1,35 @@
+//! Who did something, as histories name them: a key by its label, a person by their name.
+
+use rusqlite::Connection;
+
+use super::page::{Ask, Seen};
+use super::people;
+use crate::failure::Result;
+use crate::gate::key::{self, StoredKey};
+
+/// Those who may have changed something of a company.
+pub struct Akteure<'c> {
+    connection: &'c Connection,
+    keys: Vec<StoredKey>,
+}
+
+impl<'c> Akteure<'c> {
+    /// Those of the company in the path.
+    pub fn of(ask: &Ask, seen: &Seen<'c>) -> Result<Akteure<'c>> {
+        let firma = ask.firma.as_ref().map_or(0, |firma| firma.id);
+        Ok(Akteure { connection: seen.connection, keys: key::list(seen.connection, Some(firma), ask.now)? })
+    }
+
+    /// The name behind a `key_id` of a history: that of a key, `person 3`, or nothing for the command line.
+    pub fn name(&self, id: &str) -> Result<String> {
+        if id.is_empty() {
+            return Ok("Kommandozeile".to_owned());
+        }
+        if let Some(number) = id.strip_prefix("person ").and_then(|number| number.parse().ok()) {
+            let person = people::by_id(self.connection, number)?;
+            return Ok(person.map_or_else(|| id.to_owned(), |person| person.name));
+        }
+        let key = self.keys.iter().find(|key| key.id == id);
+        Ok(key.map_or_else(|| id.to_owned(), |key| key.label.clone()))
+    }
+}

@@ -1,0 +1,125 @@
+//! Articles: the list with its search, one with prices, stock and attachments. They are written by imports.
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::page::{Ask, Seen, encoded};
+use super::parts::{Cells, Column, ROWS, amount_of, choice, facts, field, pager, table, text};
+use super::{anhaenge, frame};
+use crate::failure::Result;
+use crate::http::reply::Reply;
+
+const COLUMNS: [Column; 6] = [
+    Column("Bezeichnung", false),
+    Column("Nummer", false),
+    Column("Gruppe", false),
+    Column("Bestand", true),
+    Column("Einheit", false),
+    Column("Preis netto (EUR)", true),
+];
+
+/// GET /leitstand/f/{firma}/artikel
+pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    let mut path = format!("/api/v1/artikel?bestand=true&limit={ROWS}&offset={}", ask.list_page() * ROWS);
+    for name in ["suche", "gruppe_id"] {
+        if !ask.param(name).is_empty() {
+            path.push_str(&format!("&{name}={}", encoded(ask.param(name))));
+        }
+    }
+    let found = ask.get(seen, &path)?;
+    let row = |artikel: &Value| {
+        let to = ask.of_firma(&format!("artikel/{}", text(artikel, "id")));
+        let [name, number, group, unit] =
+            ["bezeichnung", "artikelnummer", "gruppe", "einheit"].map(|name| text(artikel, name).to_owned());
+        Cells(to, vec![name, number, group, amount_of(artikel, "bestand"), unit, price(artikel, "preis")])
+    };
+    let rows: Vec<_> = found["data"].as_array().into_iter().flatten().map(row).collect();
+    let empty = "Keine aktiven Artikel gefunden. Artikel kommen mit einem Import herein (partnerd import artikel); vielleicht ist auch die Suche zu eng.";
+    let body = html! {
+        form.filter method="get" {
+            (field(ask, "suche", "Bezeichnung, Nummer oder EAN", "search", ask.param("suche"), "off"))
+            (groups(ask, seen)?)
+            button type="submit" { "Suchen" }
+        }
+        (table("Artikel", &COLUMNS, &rows, empty))
+        (pager(ask, &ask.of_firma("artikel"), found["count"].as_i64().unwrap_or(0)))
+    };
+    Ok(frame::page(ask, "Artikel", body))
+}
+
+/// The choice of a group, where there are some.
+fn groups(ask: &Ask, seen: &Seen<'_>) -> Result<Markup> {
+    let found = ask.get(seen, "/api/v1/artikelgruppen?limit=500")?;
+    let groups: Vec<_> = found["data"].as_array().into_iter().flatten().collect();
+    let ids: Vec<_> = groups.iter().map(|group| group["id"].to_string()).collect();
+    let named = ids.iter().map(String::as_str).zip(groups.iter().map(|group| text(group, "name")));
+    let options: Vec<_> = [("", "alle")].into_iter().chain(named).collect();
+    Ok(html! { @if !groups.is_empty() { (choice(ask, "gruppe_id", "Gruppe", &options, ask.param("gruppe_id"))) } })
+}
+
+/// A price with at least two places, as people write it: `12,50`.
+fn price(value: &Value, name: &str) -> String {
+    let text = amount_of(value, name);
+    match text.split_once(',') {
+        _ if text.is_empty() => text,
+        None => format!("{text},00"),
+        Some((_, places)) if places.len() == 1 => format!("{text}0"),
+        Some(_) => text,
+    }
+}
+
+fn path_of(ask: &Ask) -> Result<String> {
+    Ok(format!("/api/v1/artikel/{}", ask.id(0)?))
+}
+
+const TIERS: [Column; 2] = [Column("Ab Menge", true), Column("Preis netto (EUR)", true)];
+
+/// GET /leitstand/f/{firma}/artikel/{id}
+pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    let path = path_of(ask)?;
+    let artikel = ask.get(seen, &path)?;
+    let stock = ask.get(seen, &format!("{path}/bestand"))?;
+    let id = text(&artikel, "id");
+    let here = ask.of_firma(&format!("artikel/{id}"));
+    let tiers = artikel["staffelpreise"].as_array().into_iter().flatten();
+    let tiers: Vec<_> = tiers
+        .map(|tier| Cells(String::new(), vec![amount_of(tier, "ab_menge"), price(tier, "preis")]))
+        .collect();
+    let body = html! {
+        div.tiles { div.tile { "Bestand" @if !text(&artikel, "einheit").is_empty() { " (" (text(&artikel, "einheit")) ")" }
+            strong { (amount_of(&stock, "bestand")) } } }
+        (facts(&facts_of(&artikel)))
+        p.actions {
+            a.button href=(ask.of_firma(&format!("chargen?artikel_id={id}"))) { "Chargen" }
+            a.button href=(ask.of_firma(&format!("belege?artikel_id={id}"))) { "Belege" }
+        }
+        h2 { "Staffelpreise" }
+        (table("Staffelpreise", &TIERS, &tiers, "Keine: Es gilt der Preis. Staffeln kommen mit einem Import herein (partnerd import staffelpreise)."))
+        (anhaenge::section(ask, seen, &path, &here)?)
+    };
+    Ok(frame::page(ask, text(&artikel, "bezeichnung"), body))
+}
+
+fn facts_of(artikel: &Value) -> Vec<(&'static str, String)> {
+    let plain = |name: &str| text(artikel, name).to_owned();
+    let rate = amount_of(artikel, "mwst_satz");
+    vec![
+        ("Nummer", plain("artikelnummer")),
+        ("Zweite Nummer", plain("artikelnr")),
+        ("Zusatz", plain("bezeichnung2")),
+        ("Gruppe", plain("gruppe")),
+        ("Einheit", plain("einheit")),
+        ("Verkaufspreis netto (EUR)", price(artikel, "preis")),
+        ("Einkaufspreis netto (EUR)", price(artikel, "ep_netto")),
+        ("Steuersatz", if rate.is_empty() { rate } else { format!("{rate} %") }),
+        ("EAN", plain("ean")),
+        ("Status", plain("status")),
+        ("Chargenpflichtig", if artikel["chargenpflichtig"] == true { "ja" } else { "nein" }.to_owned()),
+        ("Beschreibung", plain("langtext")),
+    ]
+}
+
+/// GET /leitstand/f/{firma}/artikel/{id}/anhaenge/{id}
+pub fn attachment(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    anhaenge::download(ask, seen, &path_of(ask)?)
+}
