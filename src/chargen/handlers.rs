@@ -19,6 +19,7 @@ use crate::listing::Listing;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::stammdaten::EingangQuelle;
+use crate::rules::text::case_key;
 use crate::{biozertifikate, kunden, laender};
 
 const WHAT: &str = "Diese Charge";
@@ -42,9 +43,13 @@ pub const AVAILABLE: &[Param] = &[
 pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let query = &call.query;
     let (page, cut) = query.page()?;
-    let (artikel, partner) = (query.uuid("artikel_id")?, query.uuid("partner_id")?);
-    let mit_bestand = query.flag("mit_bestand")?;
-    Ok(Reply::array(sql::list(tx, artikel, partner, mit_bestand, page)?, cut))
+    let auswahl = sql::Auswahl {
+        suche: query.text("suche").map(case_key),
+        artikel: query.uuid("artikel_id")?,
+        partner: query.uuid("partner_id")?,
+        mit_bestand: query.flag("mit_bestand")?,
+    };
+    Ok(Reply::array(sql::list(tx, &auswahl, page)?, cut))
 }
 
 /// GET /chargen/verfuegbar

@@ -37,6 +37,7 @@ pub const IMPORTS: &[Import] =
 pub const ROUTES: &[Route] = &[
     Route::get("/api/v1/chargen", READ, "Chargen mit Bestand", handlers::list)
         .with_query(&[
+            Param::text("suche", "Teil der Nummer, der eigenen oder der des Lieferanten"),
             Param::uuid("artikel_id", "nur Chargen dieses Artikels"),
             Param::uuid("partner_id", "nur Chargen dieses Lieferanten"),
             Param::flag("mit_bestand", "true: nur Chargen mit Bestand über 0"),

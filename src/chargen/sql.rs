@@ -24,18 +24,29 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by c.id",
 };
 
+/// What a list of batches is filtered by.
+#[allow(missing_docs)]
+pub struct Auswahl {
+    /// Part of either number, in lower case.
+    pub suche: Option<String>,
+    pub artikel: Option<Uuid>,
+    pub partner: Option<Uuid>,
+    pub mit_bestand: bool,
+}
+
+/// Batches by part of a number, looked for in the indexes of both numbers and nowhere else.
+const NUMBERED: &str = "c.id in (
+    select n.id from charge n where n.tenant_id = :tenant and instr(n.charge_nr_key, :suche) > 0
+    union all select f.id from charge f
+      where f.tenant_id = :tenant and f.fremde_charge_key is not null and instr(f.fremde_charge_key, :suche) > 0)";
+
 /// One page of batches, in the order in which they were made: ids grow with time.
-pub fn list(
-    tx: &Tx<'_>,
-    artikel: Option<Uuid>,
-    partner: Option<Uuid>,
-    mit_bestand: bool,
-    page: Page,
-) -> Result<Listing> {
+pub fn list(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<Listing> {
     let mut filter = Filter::of("c");
-    filter.when("c.artikel_id = :artikel", ":artikel", artikel);
-    filter.when("c.partner_id = :partner", ":partner", partner);
-    if mit_bestand {
+    filter.when(NUMBERED, ":suche", auswahl.suche.as_deref());
+    filter.when("c.artikel_id = :artikel", ":artikel", auswahl.artikel);
+    filter.when("c.partner_id = :partner", ":partner", auswahl.partner);
+    if auswahl.mit_bestand {
         filter.and("c.bestand > 0");
     }
     tx.list(&LIST, &filter, page, |row, rows| rows.push(&Charge::read(row)?))

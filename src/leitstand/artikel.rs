@@ -54,7 +54,9 @@ fn groups(ask: &Ask, seen: &Seen<'_>) -> Result<Markup> {
     let ids: Vec<_> = groups.iter().map(|group| group["id"].to_string()).collect();
     let named = ids.iter().map(String::as_str).zip(groups.iter().map(|group| text(group, "name")));
     let options: Vec<_> = [("", "alle")].into_iter().chain(named).collect();
-    Ok(html! { @if !groups.is_empty() { (choice(ask, "gruppe_id", "Gruppe", &options, ask.param("gruppe_id"))) } })
+    Ok(
+        html! { @if !groups.is_empty() { (choice(ask, "gruppe_id", "Gruppe", &options, ask.param("gruppe_id"))) } },
+    )
 }
 
 /// A price with at least two places, as people write it: `12,50`.

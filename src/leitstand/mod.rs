@@ -30,6 +30,7 @@ mod passwords;
 pub mod people;
 pub mod server;
 mod sicherung;
+mod suche;
 mod uebersicht;
 mod upload;
 mod uploads;
@@ -51,7 +52,7 @@ pub const PAGES: &[Page] = &[
         .takes(Take::Haus(anmelden::log_out)),
     Page::new("/leitstand/firmen", Access::Person, firmen::list),
     Page::new("/leitstand/f/{firma}", Access::Firma, uebersicht::show).in_menu("Übersicht"),
-    Page::new("/leitstand/f/{firma}/suche", Access::Firma, uebersicht::search),
+    Page::new("/leitstand/f/{firma}/suche", Access::Firma, suche::show),
     Page::new("/leitstand/f/{firma}/belege", Access::Firma, belege::list).in_menu("Belege"),
     Page::new("/leitstand/f/{firma}/belege/{id}", Access::Firma, belege::show),
     Page::new("/leitstand/f/{firma}/belege/{id}/pdf", Access::Firma, belege::pdf).heavy(),

@@ -312,6 +312,16 @@ impl Ask {
         Ok(answer)
     }
 
+    /// The same of a list, wrapped or not, and how many rows match whatever the page.
+    pub fn get_list(&self, seen: &Seen<'_>, path: &str) -> Result<(Value, i64)> {
+        let reply = self.get_reply(seen, path, &[])?;
+        let total = reply.headers.iter().find(|(name, _)| *name == "x-total-count");
+        let total = total.and_then(|(_, total)| total.parse().ok());
+        let answer = parsed(&reply)?;
+        let count = total.or_else(|| answer["count"].as_i64()).unwrap_or(0);
+        Ok((answer, count))
+    }
+
     /// The same as it is, with headers: a file.
     pub fn get_reply(
         &self,

@@ -177,7 +177,10 @@ fn history(ask: &Ask, seen: &Seen<'_>, path: &str, here: &str) -> Result<Markup>
         for feld in change["felder"].as_array().into_iter().flatten() {
             let name = text(feld, "feld");
             let [old, new] = ["alt", "neu"].map(|side| wert(&serde_json::json!({name: feld[side]}), name));
-            rows.push(Cells(String::new(), vec![at.clone(), label_of(name).to_owned(), old, new, who.clone()]));
+            rows.push(Cells(
+                String::new(),
+                vec![at.clone(), label_of(name).to_owned(), old, new, who.clone()],
+            ));
         }
     }
     Ok(html! {

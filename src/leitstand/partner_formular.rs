@@ -20,7 +20,8 @@ fn shown_in(wann: Wann) -> impl Iterator<Item = &'static Feld> {
 
 /// GET /leitstand/f/{firma}/partner/neu
 pub fn show_new(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let blank = json!({"staat": "DE", "e_rechnung": "zugferd", "zahlungsziel_tage": 30, "partner_typen": ["kunde"]});
+    let blank =
+        json!({"staat": "DE", "e_rechnung": "zugferd", "zahlungsziel_tage": 30, "partner_typen": ["kunde"]});
     let inside = fields(ask, seen, &blank, Wann::Neu)?;
     Ok(frame::page(ask, "Neuer Partner", form(ask, inside, "Anlegen", false)))
 }

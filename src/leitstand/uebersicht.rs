@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::page::{Ask, Seen, encoded};
+use super::page::{Ask, Seen};
 use super::parts::{Cells, Column, amount_of, date_of, day_text, moment, number, table, text};
 use super::{frame, zustand};
 use crate::failure::Result;
@@ -164,10 +164,4 @@ fn errors_of(ask: &Ask, seen: &Seen<'_>) -> Result<Vec<Cells>> {
     // What is shown never complains.
     let _ = entries(seen.connection, &selection, &mut keep)?;
     Ok(rows)
-}
-
-/// GET /leitstand/f/{firma}/suche: the search of every page.
-pub fn search(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
-    let to = ask.of_firma(&format!("belege?suche={}", encoded(ask.param("suche"))));
-    Ok(frame::guarded(Reply { status: 303, ..Reply::default() }.with("location", to)))
 }

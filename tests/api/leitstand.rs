@@ -4,6 +4,7 @@
 mod angriffe;
 mod einrichten;
 mod importe;
+mod partner;
 mod personen;
 mod seiten;
 mod sicherung;

@@ -200,7 +200,9 @@ pub fn missing_of_partner(tx: &Tx<'_>, kunde: &Kunde) -> Vec<Fehlt> {
     let buys = kunde.partner_typen.kunde && kunde.e_rechnung != ERechnung::Aus;
     let sells = kunde.partner_typen.lieferant && kunde.gutschrift_vereinbart_am.is_some();
     let mut found = Vec::new();
-    for (_, art) in [(buys, Art::Rechnung), (sells, Art::Gutschrift)].into_iter().filter(|(is_due, _)| *is_due) {
+    for (_, art) in
+        [(buys, Art::Rechnung), (sells, Art::Gutschrift)].into_iter().filter(|(is_due, _)| *is_due)
+    {
         let missing = crate::erechnung::missing(&rechnung::beispiel(kunde, art, tx.today()));
         found.extend(missing.into_iter().filter(|fehlt| fehlt.wo == Wo::Kunde));
     }

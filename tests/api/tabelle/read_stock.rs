@@ -4,6 +4,14 @@ use super::Read;
 
 pub const ROWS: &[Read] = &[
     ("/chargen", "-", "", "ALT-1 ALT-2 LEER CH1 NEU-1 CH2 CH3"),
+    ("/chargen", "suche", "?suche=alt", "ALT-1 ALT-2"),
+    ("/chargen", "suche", "?suche=-1", "ALT-1 NEU-1"),
+    ("/chargen", "suche", "?suche=+ALT-2+", "ALT-2"),
+    ("/chargen", "suche", "?suche=alt&artikel_id=<W-10>", "-"),
+    ("/chargen", "suche", "?suche=alt&partner_id=<L-1>", "ALT-1"),
+    ("/chargen", "suche", "?suche=%25", "-"),
+    ("/chargen", "suche", "?suche=alt&limit=1&offset=1", "ALT-2 /2"),
+    ("/chargen", "suche", "?suche=alt&suche=alt", "400 PARAMETER_UNGUELTIG"),
     ("/chargen", "artikel_id", "?artikel_id=<R>", "ALT-1 ALT-2 LEER"),
     ("/chargen", "artikel_id", "?artikel_id=<W-10>", "CH1"),
     ("/chargen", "artikel_id", "?artikel_id=<S>", "-"),
