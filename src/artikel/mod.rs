@@ -49,6 +49,7 @@ pub const ROUTES: &[Route] = &[
             Param::text("suche", "Wörter in Bezeichnung, Nummer oder EAN"),
             Param::int("gruppe_id", "nur diese Artikelgruppe"),
             Param::flag("bestand", "true: mit dem Bestand jedes Artikels"),
+            Param::sortierung(sql::SORTIERUNG),
             Param::limit(Some(100)),
             Param::OFFSET,
         ])
@@ -95,6 +96,7 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
         suche: query.search("suche")?,
         gruppe: query.int("gruppe_id")?,
         mit_bestand: query.flag("bestand")?,
+        sortierung: query.one_of("sortierung")?,
     };
     Ok(Reply::list(sql::list(tx, &auswahl, page)?, cut))
 }

@@ -7,7 +7,7 @@ use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
 use super::model::{Artikel, ArtikelZeile, Artikelgruppe};
-use crate::db::list::{Filter, ListSql, Page};
+use crate::db::list::{Filter, ListSql, Order, Page, names};
 use crate::db::record::Part;
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
@@ -24,6 +24,17 @@ const LIST: ListSql<'_> = ListSql {
     ids_first: Some("a"),
     order: "order by a.artikelnummer_sort, a.id",
 };
+
+/// The orders of the list. `such_text` begins with the bezeichnung, folded: ä stands where ae does.
+const ORDERS: [Order; 4] = [
+    ("artikelnummer", LIST.order),
+    ("-artikelnummer", "order by a.artikelnummer_sort desc, a.id desc"),
+    ("bezeichnung", "order by a.such_text, a.id"),
+    ("-bezeichnung", "order by a.such_text desc, a.id desc"),
+];
+
+/// The values of `sortierung`.
+pub const SORTIERUNG: &[&str] = &names(ORDERS);
 
 /// Where the stock is shown, too.
 const FROM_WITH_STOCK: &str = "from artikel a
@@ -44,6 +55,7 @@ pub struct Auswahl<'a> {
     pub suche: Option<&'a str>,
     pub gruppe: Option<i64>,
     pub mit_bestand: bool,
+    pub sortierung: Option<&'a str>,
 }
 
 /// One page of the active articles.
@@ -52,13 +64,14 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing> {
     filter.when("a.status = :status", ":status", Some(ArtikelStatus::Aktiv));
     filter.when("a.artikelgruppe_id = :gruppe", ":gruppe", auswahl.gruppe);
     filter.contains_words("a.such_text", auswahl.suche);
+    let sql = LIST.in_order(&ORDERS, auswahl.sortierung, &mut filter);
     if !auswahl.mit_bestand {
-        return tx.list(&LIST, &filter, page, |row, rows| {
+        return tx.list(&sql, &filter, page, |row, rows| {
             rows.push(&ArtikelZeile { artikel: Artikel::read(row)?, bestand: None })
         });
     }
     let columns = format!("{}, coalesce(s.bestand, 0) as bestand", Artikel::COLUMNS);
-    let sql = ListSql { columns: &columns, from: FROM_WITH_STOCK, ..LIST };
+    let sql = ListSql { columns: &columns, from: FROM_WITH_STOCK, ..sql };
     tx.list(&sql, &filter, page, |row, rows| {
         rows.push(&ArtikelZeile { artikel: Artikel::read(row)?, bestand: row.get("bestand")? })
     })

@@ -39,6 +39,7 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
         suche: query.search("suche")?,
         artikel: query.uuid("artikel_id")?,
         kontrakt: query.uuid("kontrakt_id")?,
+        sortierung: query.one_of("sortierung")?,
     };
     Ok(Reply::list(sql::list(tx, &auswahl, page)?, cut))
 }

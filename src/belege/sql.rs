@@ -5,7 +5,7 @@ use rusqlite::types::ToSql;
 use uuid::Uuid;
 
 use super::model::{Beleg, BelegPosition};
-use crate::db::list::{Filter, ListSql, Page};
+use crate::db::list::{Filter, ListSql, Order, Page, names};
 use crate::db::record::Part;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
@@ -21,6 +21,19 @@ const LIST: ListSql<'_> = ListSql {
     ids_first: Some("b"),
     order: "order by b.beleg_datum desc, b.angelegt_am desc, b.id desc",
 };
+
+/// The orders of the list.
+const ORDERS: [Order; 6] = [
+    ("-beleg_datum", LIST.order),
+    ("beleg_datum", "order by b.beleg_datum, b.angelegt_am, b.id"),
+    ("beleg_nummer", "order by b.beleg_nummer"),
+    ("-beleg_nummer", "order by b.beleg_nummer desc"),
+    ("summe_brutto", "order by b.summe_brutto, b.id"),
+    ("-summe_brutto", "order by b.summe_brutto desc, b.id desc"),
+];
+
+/// The values of `sortierung`.
+pub const SORTIERUNG: &[&str] = &names(ORDERS);
 
 /// What a list of documents is filtered by.
 #[allow(missing_docs)]
@@ -38,6 +51,7 @@ pub struct Auswahl<'a> {
     pub artikel: Option<Uuid>,
     /// Named by a position.
     pub kontrakt: Option<Uuid>,
+    pub sortierung: Option<&'a str>,
 }
 
 /// One page of documents, without positions.
@@ -64,7 +78,8 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing> {
     if auswahl.kontrakt.is_some() {
         filter.ids_first();
     }
-    tx.list(&LIST, &filter, page, |row, rows| rows.push(&Beleg::read(row)?))
+    let sql = LIST.in_order(&ORDERS, auswahl.sortierung, &mut filter);
+    tx.list(&sql, &filter, page, |row, rows| rows.push(&Beleg::read(row)?))
 }
 
 fn find_where(tx: &Tx<'_>, column: &str, value: &dyn ToSql) -> Result<Option<Beleg>> {

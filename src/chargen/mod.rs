@@ -41,6 +41,7 @@ pub const ROUTES: &[Route] = &[
             Param::uuid("artikel_id", "nur Chargen dieses Artikels"),
             Param::uuid("partner_id", "nur Chargen dieses Lieferanten"),
             Param::flag("mit_bestand", "true: nur Chargen mit Bestand über 0"),
+            Param::sortierung(sql::SORTIERUNG),
             Param::limit(Some(200)),
             Param::OFFSET,
         ])

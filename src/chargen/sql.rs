@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::model::Charge;
 use super::verlauf;
-use crate::db::list::{Filter, ListSql, Page};
+use crate::db::list::{Filter, ListSql, Order, Page, names};
 use crate::db::record::Part;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
@@ -24,6 +24,19 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by c.id",
 };
 
+/// The orders of the list; what has no best-before date stands last.
+const ORDERS: [Order; 6] = [
+    ("created_at", LIST.order),
+    ("-created_at", "order by c.id desc"),
+    ("charge_nr", "order by c.charge_nr_key, c.id"),
+    ("-charge_nr", "order by c.charge_nr_key desc, c.id desc"),
+    ("mhd", "order by c.mhd nulls last, c.id"),
+    ("-mhd", "order by c.mhd desc nulls last, c.id desc"),
+];
+
+/// The values of `sortierung`.
+pub const SORTIERUNG: &[&str] = &names(ORDERS);
+
 /// What a list of batches is filtered by.
 #[allow(missing_docs)]
 pub struct Auswahl {
@@ -32,6 +45,7 @@ pub struct Auswahl {
     pub artikel: Option<Uuid>,
     pub partner: Option<Uuid>,
     pub mit_bestand: bool,
+    pub sortierung: Option<&'static str>,
 }
 
 /// Batches by part of a number, looked for in the indexes of both numbers and nowhere else.
@@ -49,7 +63,8 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<Listing> {
     if auswahl.mit_bestand {
         filter.and("c.bestand > 0");
     }
-    tx.list(&LIST, &filter, page, |row, rows| rows.push(&Charge::read(row)?))
+    let sql = LIST.in_order(&ORDERS, auswahl.sortierung, &mut filter);
+    tx.list(&sql, &filter, page, |row, rows| rows.push(&Charge::read(row)?))
 }
 
 /// Batches in the order in which they should leave: by best-before date, then age, without date

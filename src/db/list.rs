@@ -159,6 +159,34 @@ impl Display for ListSql<'_> {
     }
 }
 
+/// An order that a list can be asked for: the value of `sortierung`, and its `order by …`, total.
+pub type Order = (&'static str, &'static str);
+
+/// The values of `sortierung` that a list knows.
+pub const fn names<const N: usize>(orders: [Order; N]) -> [&'static str; N] {
+    let mut names = [""; N];
+    let mut at = 0;
+    while at < N {
+        names[at] = orders[at].0;
+        at += 1;
+    }
+    names
+}
+
+impl<'s> ListSql<'s> {
+    /// The same list in the order that was asked for, if one was. Where no index has that order, ids alone are put in
+    /// order, and only as many as the page needs are kept.
+    pub fn in_order(self, orders: &[Order], wanted: Option<&str>, filter: &mut Filter<'_>) -> ListSql<'s> {
+        match orders.iter().find(|(name, _)| Some(*name) == wanted) {
+            Some((_, order)) if *order != self.order => {
+                filter.ids_first();
+                ListSql { order, ..self }
+            }
+            _ => self,
+        }
+    }
+}
+
 impl ListSql<'_> {
     /// The statement of a page.
     fn page(&self, filter: &Filter<'_>, page: Page) -> String {

@@ -109,6 +109,19 @@ impl Param {
         Param::new(name, ParamKind::OneOf(values), summary)
     }
 
+    /// The order of a list: one of these, the first of which is its own.
+    pub const fn sortierung(values: &'static [&'static str]) -> Param {
+        let default = match values {
+            [first, ..] => first,
+            [] => "",
+        };
+        Param::new(
+            "sortierung",
+            ParamKind::OneOfOr(values, default),
+            "Ordnung der Liste; mit - davor absteigend",
+        )
+    }
+
     /// The same parameter, which must be sent.
     pub const fn required(self) -> Param {
         Param { required: true, ..self }

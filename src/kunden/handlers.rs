@@ -18,7 +18,8 @@ const WHAT: &str = "Diesen Kunden";
 pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let query = &call.query;
     let (page, cut) = query.page()?;
-    let listing = sql::list(tx, query.search("suche")?, query.one_of("partner_typ")?, page)?;
+    let (typ, sortierung) = (query.one_of("partner_typ")?, query.one_of("sortierung")?);
+    let listing = sql::list(tx, query.search("suche")?, typ, sortierung, page)?;
     Ok(Reply::list(listing, cut))
 }
 

@@ -47,6 +47,7 @@ pub const ROUTES: &[Route] = &[
                 &["kunde", "lieferant", "spediteur"],
                 "nur Partner mit dieser Rolle",
             ),
+            Param::sortierung(sql::SORTIERUNG),
             Param::limit(Some(100)),
             Param::OFFSET,
         ])

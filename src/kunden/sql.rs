@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::model::Kunde;
 use super::suche;
-use crate::db::list::{Filter, ListSql, Page};
+use crate::db::list::{Filter, ListSql, Order, Page, names};
 use crate::db::record::Part;
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
@@ -26,13 +26,31 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by k.kundennr_sort, k.id",
 };
 
+/// The orders of the list. `such_text` begins with the name, folded: ä stands where ae does.
+const ORDERS: [Order; 4] = [
+    ("kundennr", LIST.order),
+    ("-kundennr", "order by k.kundennr_sort desc, k.id desc"),
+    ("name", "order by k.such_text, k.id"),
+    ("-name", "order by k.such_text desc, k.id desc"),
+];
+
+/// The values of `sortierung`.
+pub const SORTIERUNG: &[&str] = &names(ORDERS);
+
 fn write(row: &Row<'_>, rows: &mut Rows) -> Result<()> {
     rows.push(&Kunde::read(row)?)
 }
 
 /// One page of partners.
-pub fn list(tx: &Tx<'_>, suche: Option<&str>, partner_typ: Option<&str>, page: Page) -> Result<Listing> {
+pub fn list(
+    tx: &Tx<'_>,
+    suche: Option<&str>,
+    partner_typ: Option<&str>,
+    sortierung: Option<&str>,
+    page: Page,
+) -> Result<Listing> {
     let mut filter = Filter::of("k");
+    let sql = LIST.in_order(&ORDERS, sortierung, &mut filter);
     match partner_typ {
         Some("kunde") => filter.and("k.ist_kunde = 1"),
         Some("lieferant") => filter.and("k.ist_lieferant = 1"),
@@ -44,8 +62,8 @@ pub fn list(tx: &Tx<'_>, suche: Option<&str>, partner_typ: Option<&str>, page: P
         Search::Nothing => return Ok(Listing::empty(0)),
         Search::All => {
             return match partner_typ {
-                None => tx.page(&LIST, &filter, page, count(tx)?, write),
-                Some(_) => tx.list(&LIST, &filter, page, write),
+                None => tx.page(&sql, &filter, page, count(tx)?, write),
+                Some(_) => tx.list(&sql, &filter, page, write),
             };
         }
     };
@@ -53,13 +71,14 @@ pub fn list(tx: &Tx<'_>, suche: Option<&str>, partner_typ: Option<&str>, page: P
     if found.len() <= FEW {
         filter.and("k.kunden_id in (select value from json_each(:gefunden))");
         filter.with(":gefunden", json!(found).to_string());
-        return tx.list(&LIST, &filter, page, write);
+        return tx.list(&sql, &filter, page, write);
     }
-    // Many lie close together in the order of the list: it is followed until the page is full.
+    // Many lie close together in the order of the list: it is followed until the page is full. In another order all are
+    // looked at.
     filter.contains_words("k.such_text", suche);
     match partner_typ {
-        None => tx.page(&LIST, &filter, page, found.len() as i64, write),
-        Some(_) => tx.list(&LIST, &filter, page, write),
+        None => tx.page(&sql, &filter, page, found.len() as i64, write),
+        Some(_) => tx.list(&sql, &filter, page, write),
     }
 }
 

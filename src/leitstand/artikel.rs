@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
+use super::lists::{self, Sorting, kept_order};
 use super::page::{Ask, Seen, encoded};
 use super::parts::{Cells, Column, ROWS, amount_of, choice, facts, field, pager, table, text};
 use super::{anhaenge, frame};
@@ -21,7 +22,7 @@ const COLUMNS: [Column; 6] = [
 /// GET /leitstand/f/{firma}/artikel
 pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let mut path = format!("/api/v1/artikel?bestand=true&limit={ROWS}&offset={}", ask.list_page() * ROWS);
-    for name in ["suche", "gruppe_id"] {
+    for name in ["suche", "gruppe_id", "sortierung"] {
         if !ask.param(name).is_empty() {
             path.push_str(&format!("&{name}={}", encoded(ask.param(name))));
         }
@@ -29,22 +30,32 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let found = ask.get(seen, &path)?;
     let row = |artikel: &Value| {
         let to = ask.of_firma(&format!("artikel/{}", text(artikel, "id")));
-        let [name, number, group, unit] =
-            ["bezeichnung", "artikelnummer", "gruppe", "einheit"].map(|name| text(artikel, name).to_owned());
-        Cells(to, vec![name, number, group, amount_of(artikel, "bestand"), unit, price(artikel, "preis")])
+        let [number, group, unit] =
+            ["artikelnummer", "gruppe", "einheit"].map(|name| text(artikel, name).to_owned());
+        let stock = amount_of(artikel, "bestand");
+        Cells(to, vec![name_of(artikel), number, group, stock, unit, price(artikel, "preis")])
     };
     let rows: Vec<_> = found["data"].as_array().into_iter().flatten().map(row).collect();
+    let here = &ask.of_firma("artikel");
+    let sorting = Sorting { path: here, keys: &["bezeichnung", "artikelnummer"], default: "artikelnummer" };
     let empty = "Keine aktiven Artikel gefunden. Artikel kommen mit einem Import herein (partnerd import artikel); vielleicht ist auch die Suche zu eng.";
     let body = html! {
         form.filter method="get" {
             (field(ask, "suche", "Bezeichnung, Nummer oder EAN", "search", ask.param("suche"), "off"))
             (groups(ask, seen)?)
+            (kept_order(ask))
             button type="submit" { "Suchen" }
         }
-        (table("Artikel", &COLUMNS, &rows, empty))
-        (pager(ask, &ask.of_firma("artikel"), found["count"].as_i64().unwrap_or(0)))
+        (lists::table(ask, "Artikel", &sorting, &COLUMNS, &rows, empty))
+        (pager(ask, here, found["count"].as_i64().unwrap_or(0)))
     };
     Ok(frame::page(ask, "Artikel", body))
+}
+
+/// What an article is called, with its second line: several can share the first.
+pub fn name_of(artikel: &Value) -> String {
+    let lines = ["bezeichnung", "bezeichnung2"].map(|name| text(artikel, name));
+    lines.into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 /// The choice of a group, where there are some.

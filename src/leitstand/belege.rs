@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::akteure::Akteure;
 use super::frame;
+use super::lists::{self, Sorting, kept_order};
 use super::page::{Ask, Change, Seen, VERSION, encoded};
 use super::parts::{
     Cells, Column, ROWS, amount_of, date_of, day_of, facts, field, form, number_of, pager, refusal, table,
@@ -25,7 +26,7 @@ const COLUMNS: [Column; 5] = [
 /// GET /leitstand/f/{firma}/belege
 pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let mut path = format!("/api/v1/belege?limit={ROWS}&offset={}", ask.list_page() * ROWS);
-    for name in ["suche", "typ", "status", "von", "bis", "artikel_id", "kunden_id"] {
+    for name in ["suche", "typ", "status", "von", "bis", "artikel_id", "kunden_id", "sortierung"] {
         if !ask.param(name).is_empty() {
             path.push_str(&format!("&{name}={}", encoded(ask.param(name))));
         }
@@ -39,6 +40,9 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         Cells(to, vec![number, date, partner, status, sum])
     };
     let rows: Vec<_> = found["data"].as_array().into_iter().flatten().map(row).collect();
+    let here = &ask.of_firma("belege");
+    let keys = &["beleg_nummer", "beleg_datum", "", "", "summe_brutto"];
+    let sorting = Sorting { path: here, keys, default: "-beleg_datum" };
     let empty = "Keine Belege gefunden. Belege legen die angeschlossenen Programme an (POST /api/v1/belege); vielleicht ist auch die Suche zu eng.";
     let body = html! {
         form.filter method="get" {
@@ -49,10 +53,11 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
             @for name in ["kunden_id", "artikel_id"].into_iter().filter(|name| !ask.param(name).is_empty()) {
                 input type="hidden" name=(name) value=(ask.param(name));
             }
+            (kept_order(ask))
             button type="submit" { "Suchen" }
         }
-        (table("Belege", &COLUMNS, &rows, empty))
-        (pager(ask, &ask.of_firma("belege"), found["count"].as_i64().unwrap_or(0)))
+        (lists::table(ask, "Belege", &sorting, &COLUMNS, &rows, empty))
+        (pager(ask, here, found["count"].as_i64().unwrap_or(0)))
     };
     Ok(frame::page(ask, "Belege", body))
 }

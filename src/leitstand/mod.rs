@@ -21,6 +21,7 @@ mod firma;
 mod firmen;
 mod frame;
 mod import;
+mod lists;
 pub mod page;
 mod partner;
 mod partner_felder;

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::akteure::Akteure;
+use super::lists::{self, Sorting, kept_order};
 use super::page::{Ask, Seen, encoded};
 use super::partner_felder::{label_of, rollen, wert};
 use super::parts::{Cells, Column, ROWS, choice, date_of, facts, field, pager, table, text};
@@ -28,23 +29,26 @@ const ROLLEN: [(&str, &str); 4] =
 /// GET /leitstand/f/{firma}/partner
 pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let mut path = format!("/api/v1/kunden?limit={ROWS}&offset={}", ask.list_page() * ROWS);
-    for name in ["suche", "partner_typ"] {
+    for name in ["suche", "partner_typ", "sortierung"] {
         if !ask.param(name).is_empty() {
             path.push_str(&format!("&{name}={}", encoded(ask.param(name))));
         }
     }
     let found = ask.get(seen, &path)?;
     let rows: Vec<_> = found["data"].as_array().into_iter().flatten().map(|kunde| row(ask, kunde)).collect();
+    let here = &ask.of_firma("partner");
+    let sorting = Sorting { path: here, keys: &["name", "kundennr"], default: "kundennr" };
     let empty = "Keine Partner gefunden. Partner kommen mit „Neuer Partner“ herein, mit einem Import oder aus den angeschlossenen Programmen (POST /api/v1/kunden); vielleicht ist auch die Suche zu eng.";
     let body = html! {
         form.filter method="get" {
             (field(ask, "suche", "Name, Nummer, Ort oder E-Mail", "search", ask.param("suche"), "off"))
             (choice(ask, "partner_typ", "Rolle", &ROLLEN, ask.param("partner_typ")))
+            (kept_order(ask))
             button type="submit" { "Suchen" }
         }
         @if ask.may_change() { p.actions { a.button href=(ask.of_firma("partner/neu")) { "Neuer Partner" } } }
-        (table("Partner", &COLUMNS, &rows, empty))
-        (pager(ask, &ask.of_firma("partner"), found["count"].as_i64().unwrap_or(0)))
+        (lists::table(ask, "Partner", &sorting, &COLUMNS, &rows, empty))
+        (pager(ask, here, found["count"].as_i64().unwrap_or(0)))
     };
     Ok(frame::page(ask, "Partner", body))
 }
@@ -92,11 +96,13 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
 
 fn head_of(kunde: &Value) -> Vec<(&'static str, String)> {
     let plain = |name: &str| text(kunde, name).to_owned();
-    let name = [text(kunde, "anrede"), text(kunde, "vorname"), text(kunde, "nachname_firma")];
-    let name: Vec<_> = name.into_iter().filter(|part| !part.is_empty()).collect();
+    // What stands above all is not said twice.
+    let own = Some(plain("nachname_firma")).filter(|name| name != text(kunde, "name"));
     vec![
         ("Nummer", plain("kundennr")),
-        ("Name", name.join(" ")),
+        ("Anrede", plain("anrede")),
+        ("Vorname", plain("vorname")),
+        ("Nachname oder Firma", own.unwrap_or_default()),
         ("Rollen", rollen(kunde)),
         ("Status", plain("status")),
         ("Straße", plain("strasse")),

@@ -59,7 +59,7 @@ fn fields(ask: &Ask, seen: &Seen<'_>, kunde: &Value, wann: Wann) -> Result<Marku
     Ok(html! {
         (refusal(ask, &names))
         @for (group, felder) in GRUPPEN {
-            fieldset { legend { (group) }
+            fieldset.fields { legend { (group) }
                 @for feld in felder.iter().filter(|feld| names.contains(&feld.0)) { (one(ask, feld, kunde, &laender)) }
             }
         }

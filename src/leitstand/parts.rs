@@ -84,6 +84,21 @@ pub struct Cells(pub String, pub Vec<String>);
 
 /// A table whose rows are links; where it is empty, `empty` says how it gets filled.
 pub fn table(caption: &str, columns: &[Column], rows: &[Cells], empty: &str) -> Markup {
+    let heads = html! {
+        @for Column(head, is_number) in columns { th scope="col" class=[is_number.then_some("n")] { (head) } }
+    };
+    rows_of(caption, None, &heads, columns, rows, empty)
+}
+
+/// The same with heads that were made already, and a class for all of them.
+pub fn rows_of(
+    caption: &str,
+    class: Option<&str>,
+    heads: &Markup,
+    columns: &[Column],
+    rows: &[Cells],
+    empty: &str,
+) -> Markup {
     if rows.is_empty() {
         return html! { p.empty { (empty) } };
     }
@@ -91,7 +106,7 @@ pub fn table(caption: &str, columns: &[Column], rows: &[Cells], empty: &str) -> 
         div.scroll tabindex="0" role="region" aria-label=(caption) {
             table {
                 caption.unseen { (caption) }
-                thead { tr { @for Column(head, is_number) in columns { th scope="col" class=[is_number.then_some("n")] { (head) } } } }
+                thead class=[class] { tr { (heads) } }
                 tbody {
                     @for Cells(to, cells) in rows {
                         tr { @for (at, cell) in cells.iter().enumerate() {

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
+use super::artikel::name_of;
 use super::frame;
 use super::page::{Ask, Seen, encoded};
 use super::partner::town;
@@ -112,7 +113,7 @@ const ARTIKEL: [Column; 3] =
 fn artikel(ask: &Ask, seen: &Seen<'_>) -> Result<Group> {
     let found = first(ask, seen, "/api/v1/artikel", "suche")?;
     Ok(group(ask, ("Artikel", "artikel"), &ARTIKEL, found, |artikel| {
-        ["bezeichnung", "artikelnummer", "einheit"].map(|name| plain(artikel, name)).to_vec()
+        vec![name_of(artikel), plain(artikel, "artikelnummer"), plain(artikel, "einheit")]
     }))
 }
 

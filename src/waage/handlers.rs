@@ -33,6 +33,7 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
         artikel: query.uuid("artikel_id")?,
         kennzeichen: query.text("kennzeichen"),
         wiegeschein_nr: query.text("wiegeschein_nr").map(str::to_uppercase),
+        sortierung: query.one_of("sortierung")?,
     };
     Ok(Reply::array(sql::list(tx, &auswahl, page)?, cut))
 }

@@ -38,6 +38,7 @@ pub const ROUTES: &[Route] = &[
                 "nur dieses Fahrzeug; Groß- und Kleinschreibung, Leerzeichen, Bindestriche egal",
             ),
             Param::text("wiegeschein_nr", "nur der Wiegeschein mit dieser Nummer"),
+            Param::sortierung(sql::SORTIERUNG),
             Param::limit(Some(100)),
             Param::OFFSET,
         ])

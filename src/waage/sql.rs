@@ -4,7 +4,7 @@ use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::model::Wiegung;
-use crate::db::list::{Filter, ListSql, Page};
+use crate::db::list::{Filter, ListSql, Order, Page, names};
 use crate::db::record::Part;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
@@ -22,6 +22,17 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by w.ts_erst desc, w.id desc",
 };
 
+/// The orders of the list; what has no net weight yet stands last.
+const ORDERS: [Order; 4] = [
+    ("-ts_erst", LIST.order),
+    ("ts_erst", "order by w.ts_erst, w.id"),
+    ("gewicht_netto_kg", "order by w.gewicht_netto_kg nulls last, w.id"),
+    ("-gewicht_netto_kg", "order by w.gewicht_netto_kg desc nulls last, w.id desc"),
+];
+
+/// The values of `sortierung`.
+pub const SORTIERUNG: &[&str] = &names(ORDERS);
+
 /// What a list of weighings is filtered by.
 #[allow(missing_docs)]
 pub struct Auswahl<'a> {
@@ -33,6 +44,7 @@ pub struct Auswahl<'a> {
     /// Whatever its case, blanks and hyphens.
     pub kennzeichen: Option<&'a str>,
     pub wiegeschein_nr: Option<String>,
+    pub sortierung: Option<&'a str>,
 }
 
 /// A plate in upper case without blanks and hyphens, as the index `wiegung_kennzeichen` has it.
@@ -60,7 +72,8 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing> {
         filter.with(":kennzeichen", kennzeichen);
     }
     // charge_nr stands in the answer about a single weighing only.
-    tx.list(&LIST, &filter, page, |row, rows| rows.push(&Wiegung { charge_nr: None, ..Wiegung::read(row)? }))
+    let sql = LIST.in_order(&ORDERS, auswahl.sortierung, &mut filter);
+    tx.list(&sql, &filter, page, |row, rows| rows.push(&Wiegung { charge_nr: None, ..Wiegung::read(row)? }))
 }
 
 /// A weighing by id.

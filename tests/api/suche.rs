@@ -32,6 +32,34 @@ fn found(client: &Client, query: &str) -> (Vec<i64>, i64) {
 }
 
 #[test]
+fn many_are_sorted_by_name_page_by_page() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    fill(&server, mill.tenant);
+    let name = |i: &i64| (if i % 3 == 0 { "mueller" } else { "hof" }, format!("nr {i}"));
+    type Rule = fn(i64) -> bool;
+    let table: &[(&str, Rule)] = &[
+        ("", |_| true),
+        ("suche=nr&", |_| true),
+        ("suche=nr+29&", |i| i.to_string().contains("29")),
+        ("partner_typ=kunde&", |i| i % 2 == 1),
+        ("suche=hof&partner_typ=lieferant&", |i| i % 3 != 0 && i % 2 == 0),
+    ];
+    for (query, rule) in table {
+        let mut expected: Vec<i64> = (1..=CUSTOMERS).filter(|i| rule(*i)).collect();
+        expected.sort_by_key(name);
+        for sortierung in ["name", "-name"] {
+            for offset in [0, 990] {
+                let page: Vec<i64> = expected.iter().copied().skip(offset).take(70).collect();
+                let query = format!("{query}sortierung={sortierung}&limit=70&offset={offset}");
+                assert_eq!(found(&mill, &query), (page, expected.len() as i64), "{query}");
+            }
+            expected.reverse();
+        }
+    }
+}
+
+#[test]
 fn few_and_many_are_found_page_by_page_in_the_order_of_the_list() {
     let server = Server::start();
     let mill = server.company("Mühle");

@@ -95,7 +95,7 @@ fn a_change_by_form_is_kept_with_who_made_it() {
     assert_eq!(stored["partner_typen"], json!(["lieferant", "spediteur"]));
     let shown = browser.get(&one);
     shows(&shown.is(200).text, &["Der Partner ist geändert.", "2,5 % in 10 Tagen", "Lieferant, Spediteur"]);
-    let history = shown.text.split("Änderungen, die neuesten zuerst").nth(1).unwrap();
+    let history = shown.text.split("Änderungen, die neuesten zuerst</caption>").nth(1).unwrap();
     shows(history, &[">Rollen</td>", ">Kunde, Spediteur</td>", ">Telefon</td>", ">Erika</td>"]);
     let (newest, oldest) = (history.find("Lieferant, Spediteur"), history.rfind("Kunde, Spediteur"));
     assert!(newest.unwrap() < oldest.unwrap(), "{history}");
@@ -378,6 +378,60 @@ fn the_search_finds_each_kind_and_goes_straight_to_a_single_hit() {
     assert_eq!(many.text.matches("/partner/").count(), 10, "{}", many.text);
     shows(&browser.get(&format!("{firma}/suche?suche=nirgends")).is(200).text, &["Nichts gefunden"]);
     shows(&browser.get(&format!("{firma}/suche?suche=+")).is(200).text, &["class=\"empty\""]);
+}
+
+#[test]
+fn heads_of_columns_sort_and_say_so() {
+    let server = Server::start();
+    let (mill, mut browser, firma) = mill(&server);
+    for (name, number) in [("Zander", "1"), ("Ährenhof", "2"), ("Bauer", "3")] {
+        kunde(&mill, json!({"name": name, "kundennr": number, "ort": "Ulm"}));
+    }
+    weizen(&server, &mill);
+    let items =
+        |price: i64| json!([{"bezeichnung": "Fracht", "menge": 1, "ep_netto": price, "mwst_satz": 19}]);
+    for (number, price) in [("1", 5), ("2", 9), ("3", 7)] {
+        let body = json!({"beleg_typ": "AN", "kundennummer": number, "items": items(price)});
+        mill.post("/api/v1/belege", body).is(201);
+    }
+    for (path, names, head) in [
+        ("partner", ["Zander", "Ährenhof", "Bauer"], "Nummer<span aria-hidden=\"true\"> ▲"),
+        ("partner?sortierung=name", ["Ährenhof", "Bauer", "Zander"], "Name<span aria-hidden=\"true\"> ▲"),
+        ("partner?sortierung=-name", ["Zander", "Bauer", "Ährenhof"], "Name<span aria-hidden=\"true\"> ▼"),
+        (
+            "belege?sortierung=-summe_brutto",
+            ["10,71", "8,33", "5,95"],
+            "Brutto (EUR)<span aria-hidden=\"true\"> ▼",
+        ),
+        (
+            "belege?sortierung=beleg_nummer",
+            ["00001", "00002", "00003"],
+            "Nummer<span aria-hidden=\"true\"> ▲",
+        ),
+    ] {
+        let shown = browser.get(&format!("{firma}/{path}")).text;
+        let at =
+            names.map(|name| shown.find(&format!("{name}<")).unwrap_or_else(|| panic!("{name}: {shown}")));
+        assert!(at.is_sorted(), "{path}: {shown}");
+        assert_eq!(shown.matches("aria-sort=").count(), 1, "{path}: {shown}");
+        shows(&shown, &[head]);
+    }
+    // The other way round, from the first page on, with what was searched.
+    let shown = browser.get(&format!("{firma}/partner?suche=ulm&seite=1&sortierung=name"));
+    let turned = format!("href=\"{firma}/partner?sortierung=-name&amp;suche=ulm\"");
+    shows(
+        &shown.is(200).text,
+        &[&turned, "aria-sort=\"ascending\"", "type=\"hidden\" name=\"sortierung\" value=\"name\""],
+    );
+    shows(&shown.text, &[&format!("href=\"{firma}/partner?sortierung=kundennr&amp;suche=ulm\"")]);
+    shows(
+        &browser.get(&format!("{firma}/artikel?sortierung=-bezeichnung")).is(200).text,
+        &["aria-sort=\"descending\""],
+    );
+    shows(
+        &browser.get(&format!("{firma}/partner?sortierung=farbe")).is(400).text,
+        &["kundennr, -kundennr, name, -name"],
+    );
 }
 
 #[test]

@@ -1,0 +1,68 @@
+//! Tables that the server sorts: the heads of some columns are links.
+
+use maud::{Markup, html};
+
+use super::page::{Ask, encoded};
+use super::parts::{Cells, Column, rows_of};
+
+/// How a list is sorted: its path, the value of `sortierung` for each column (blank: it is not sorted by that), and the
+/// order that it has by itself.
+pub struct Sorting<'s> {
+    /// The path of the page.
+    pub path: &'s str,
+    /// The values for the columns, in their order.
+    pub keys: &'s [&'s str],
+    /// What holds where nothing was chosen; `-` before it: descending.
+    pub default: &'s str,
+}
+
+/// A table whose rows are links, and whose heads sort it; where it is empty, `empty` says how it gets filled.
+pub fn table(
+    ask: &Ask,
+    caption: &str,
+    sorting: &Sorting<'_>,
+    columns: &[Column],
+    rows: &[Cells],
+    empty: &str,
+) -> Markup {
+    let heads = html! {
+        @for (at, column) in columns.iter().enumerate() {
+            (head(ask, sorting, sorting.keys.get(at).copied().unwrap_or_default(), column))
+        }
+    };
+    rows_of(caption, Some("sorted"), &heads, columns, rows, empty)
+}
+
+/// A head: sorts by its column, or the other way round where it does already.
+fn head(ask: &Ask, sorting: &Sorting<'_>, key: &str, Column(head, is_number): &Column) -> Markup {
+    let class = is_number.then_some("n");
+    if key.is_empty() {
+        return html! { th scope="col" class=[class] { (head) } };
+    }
+    let chosen = Some(ask.param("sortierung")).filter(|chosen| !chosen.is_empty()).unwrap_or(sorting.default);
+    let (is_descending, by) = chosen.strip_prefix('-').map_or((false, chosen), |by| (true, by));
+    let is_chosen = by == key;
+    let next = if is_chosen && !is_descending { format!("-{key}") } else { key.to_owned() };
+    let others = ask
+        .query
+        .iter()
+        .filter(|(name, value)| !["seite", "sortierung"].contains(&name.as_str()) && !value.is_empty());
+    let others: String =
+        others.map(|(name, value)| format!("&{}={}", encoded(name), encoded(value))).collect();
+    let (sorted, arrow) = if is_descending { ("descending", " ▼") } else { ("ascending", " ▲") };
+    html! {
+        th.sorts scope="col" class=[class] aria-sort=[is_chosen.then_some(sorted)] {
+            a href=(format!("{}?sortierung={next}{others}", sorting.path)) { (head)
+                @if is_chosen { span aria-hidden="true" { (arrow) } } }
+        }
+    }
+}
+
+/// Keeps the chosen order in a form that filters the list.
+pub fn kept_order(ask: &Ask) -> Markup {
+    html! {
+        @if !ask.param("sortierung").is_empty() {
+            input type="hidden" name="sortierung" value=(ask.param("sortierung"));
+        }
+    }
+}
