@@ -117,18 +117,22 @@ fn head_of(kunde: &Value) -> Vec<(&'static str, String)> {
 
 fn terms_of(kunde: &Value) -> Vec<(&'static str, String)> {
     let days = |name: &str| Some(wert(kunde, name)).filter(|days| !days.is_empty());
+    let target = days("zahlungsziel_tage").map(|days| match days.as_str() {
+        "0" => "sofort".to_owned(),
+        days => format!("{days} Tage"),
+    });
     let skonto = days("skonto_prozent").zip(days("skonto_tage"));
     vec![
         ("USt-IdNr.", wert(kunde, "ust_id")),
         ("Steuernummer", wert(kunde, "steuernummer")),
         ("Besteuerung", wert(kunde, "steuerart")),
         ("Betriebsnummer", wert(kunde, "betriebsnummer")),
-        ("Zahlungsziel", days("zahlungsziel_tage").map(|days| format!("{days} Tage")).unwrap_or_default()),
+        ("Zahlungsziel", target.unwrap_or_default()),
         ("Skonto", skonto.map(|(share, days)| format!("{share} % in {days} Tagen")).unwrap_or_default()),
         ("IBAN", in_fours(text(kunde, "iban"))),
         ("BIC", wert(kunde, "bic")),
         ("E-Rechnung als", wert(kunde, "e_rechnung")),
-        ("Leitweg-ID oder Käuferreferenz", wert(kunde, "kaeuferreferenz")),
+        ("Leitweg-ID oder Referenz", wert(kunde, "kaeuferreferenz")),
         ("Elektronische Adresse", wert(kunde, "e_adresse")),
         ("Gutschriften vereinbart am", wert(kunde, "gutschrift_vereinbart_am")),
     ]
@@ -152,9 +156,8 @@ fn missing(ask: &Ask, seen: &Seen<'_>, here: &str) -> Result<Markup> {
             div.refused {
                 p { "Für E-Rechnungen fehlt:" }
                 ul { @for fehlt in &missing { li {
-                    @if ask.may_change() { a href=(format!("{here}/aendern#feld-{}", fehlt.feld)) { (label_of(fehlt.feld)) } }
-                    @else { (label_of(fehlt.feld)) }
-                    ": " (fehlt.was)
+                    @if ask.may_change() { a href=(format!("{here}/aendern#feld-{}", fehlt.feld)) { (fehlt.was) } }
+                    @else { (fehlt.was) }
                 } } }
             }
         }
@@ -192,7 +195,7 @@ fn history(ask: &Ask, seen: &Seen<'_>, path: &str, here: &str) -> Result<Markup>
     Ok(html! {
         h2 { "Änderungen" }
         (table("Änderungen, die neuesten zuerst", &HISTORY, &rows, "Seit dem Anlegen ist nichts geändert worden."))
-        @if count > 0 { (pager(ask, here, count)) }
+        @if count > i64::from(ROWS) { (pager(ask, here, count)) }
     })
 }
 

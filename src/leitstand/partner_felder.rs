@@ -52,7 +52,7 @@ pub const GRUPPEN: &[(&str, &[Feld])] = &[
     (
         "Wer",
         &[
-            Feld("kundennr", "Nummer (leer: die nächste freie)", LINE, Wann::Neu),
+            Feld("kundennr", "Nummer (leer: die nächste)", LINE, Wann::Neu),
             Feld("anrede", "Anrede", Art::Auswahl(texts::<Anrede>, true), Wann::Immer),
             Feld("vorname", "Vorname", LINE, Wann::Immer),
             Feld("nachname_firma", "Nachname oder Firma", LINE, Wann::Immer),
@@ -84,8 +84,8 @@ pub const GRUPPEN: &[(&str, &[Feld])] = &[
             Feld("steuernummer", "Steuernummer", LINE, Wann::Immer),
             Feld("steuerart", "Besteuerung", Art::Auswahl(texts::<Steuerart>, true), Wann::Spaeter),
             Feld("e_rechnung", "E-Rechnung als", Art::Auswahl(texts::<ERechnung>, false), Wann::Immer),
-            Feld("kaeuferreferenz", "Leitweg-ID oder Käuferreferenz", LINE, Wann::Immer),
-            Feld("e_adresse", "Elektronische Adresse (leer: die E-Mail)", LINE, Wann::Immer),
+            Feld("kaeuferreferenz", "Leitweg-ID oder Referenz", LINE, Wann::Immer),
+            Feld("e_adresse", "Elektronische Adresse", LINE, Wann::Immer),
             Feld("gutschrift_vereinbart_am", "Gutschriften vereinbart am", Art::Tag, Wann::Immer),
             Feld("betriebsnummer", "Betriebsnummer", LINE, Wann::Immer),
         ],

@@ -45,12 +45,12 @@ fn a_partner_is_shown_with_what_his_e_invoices_lack() {
     let shown = browser.get(&one);
     shows(&shown.is(200).text, &["Rathausgasse 1", "DE02 1203 0000 0000 2020 51", "14 Tage", "Deutschland"]);
     shows(&shown.text, &[&format!("{firma}/belege?kunden_id={id}"), "Für E-Rechnungen fehlt:"]);
-    for (field, label) in [
+    for (field, what) in [
         ("ort", "Ort"),
-        ("kaeuferreferenz", "Leitweg-ID oder Käuferreferenz"),
-        ("e_adresse", "Elektronische Adresse"),
+        ("kaeuferreferenz", "Leitweg-ID oder Bestellzeichen des Käufers"),
+        ("e_adresse", "elektronische Adresse"),
     ] {
-        shows(&shown.text, &[&format!("{one}/aendern#feld-{field}\">{label}")]);
+        shows(&shown.text, &[&format!("{one}/aendern#feld-{field}\">{what}</a>")]);
     }
     // What the company itself lacks stands elsewhere.
     assert!(!shown.text.contains("Ansprechpartner"), "{}", shown.text);
