@@ -1,6 +1,6 @@
 //! Documents: the list with its search, one with positions and history, its sheet and e-invoice, and its end.
 
-use maud::html;
+use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use super::akteure::Akteure;
@@ -14,6 +14,8 @@ use super::parts::{
 use crate::failure::Result;
 use crate::http::reply::Reply;
 use crate::http::route::Method;
+use crate::rules::verweis::parse_uuid;
+use crate::{artikel, kunden};
 
 const COLUMNS: [Column; 5] = [
     Column("Nummer", false),
@@ -56,10 +58,25 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
             (kept_order(ask))
             button type="submit" { "Suchen" }
         }
+        (restriction(ask, seen)?)
         (lists::table(ask, "Belege", &sorting, &COLUMNS, &rows, empty))
         (pager(ask, here, found["count"].as_i64().unwrap_or(0)))
     };
     Ok(frame::page(ask, "Belege", body))
+}
+
+/// Whose documents, and of which article, are shown alone.
+fn restriction(ask: &Ask, seen: &Seen<'_>) -> Result<Markup> {
+    let id = |name: &str| parse_uuid(ask.param(name));
+    let partner = id("kunden_id").map(|id| kunden::find(&seen.tx, id)).transpose()?.flatten();
+    let artikel = id("artikel_id").map(|id| artikel::find(&seen.tx, id)).transpose()?.flatten();
+    let partner = partner.map(|kunde| (format!("partner/{}", kunde.id), kunde.name));
+    let artikel = artikel.map(|artikel| (format!("artikel/{}", artikel.id), artikel.bezeichnung.clone()));
+    Ok(html! {
+        @for (page, name) in partner.into_iter().chain(artikel) {
+            p { "Nur Belege zu " a href=(ask.of_firma(&page)) { (name) } ". " a href=(ask.of_firma("belege")) { "Alle Belege" } }
+        }
+    })
 }
 
 fn one(ask: &Ask, seen: &Seen<'_>) -> Result<Value> {

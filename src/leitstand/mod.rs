@@ -4,8 +4,8 @@
 //! the interface read and write ([`page::Ask::get`], [`page::Ask::change`]), so no rule stands here.
 //!
 //! `page` says what a page is, `entry` who is let in, `server` how a request goes its way, `frame` and `parts` what
-//! pages are made of, `people` and `passwords` who may log in. `carry` has forms carried out, `works` is what takes
-//! longer than a page may.
+//! pages are made of, `lists` tables that sort, `akteure` and `anhaenge` what several pages show, `people` and `passwords`
+//! who may log in. `carry` has forms carried out, `works` is what takes longer than a page may.
 
 mod akteure;
 mod anhaenge;

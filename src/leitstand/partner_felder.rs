@@ -72,7 +72,7 @@ pub const GRUPPEN: &[(&str, &[Feld])] = &[
     (
         "Erreichbar",
         &[
-            Feld("email", "E-Mail", Art::Zeile("email"), Wann::Immer),
+            Feld("email", "E-Mail", LINE, Wann::Immer),
             Feld("telefon", "Telefon", Art::Zeile("tel"), Wann::Immer),
             Feld("telefon2", "Zweites Telefon", Art::Zeile("tel"), Wann::Immer),
         ],

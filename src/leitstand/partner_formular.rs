@@ -23,7 +23,11 @@ pub fn show_new(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let blank =
         json!({"staat": "DE", "e_rechnung": "zugferd", "zahlungsziel_tage": 30, "partner_typen": ["kunde"]});
     let inside = fields(ask, seen, &blank, Wann::Neu)?;
-    Ok(frame::page(ask, "Neuer Partner", form(ask, inside, "Anlegen", false)))
+    Ok(frame::page(
+        ask,
+        "Neuer Partner",
+        with_way_back(form(ask, inside, "Anlegen", false), ask.of_firma("partner")),
+    ))
 }
 
 /// POST /leitstand/f/{firma}/partner/neu
@@ -41,7 +45,8 @@ pub fn show_change(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         (fields(ask, seen, &kunde, Wann::Spaeter)?)
     };
     let title = format!("{} ändern", text(&kunde, "name"));
-    Ok(frame::page(ask, &title, form(ask, inside, "Speichern", false)))
+    let back = ask.of_firma(&format!("partner/{}", ask.id(0)?));
+    Ok(frame::page(ask, &title, with_way_back(form(ask, inside, "Speichern", false), back)))
 }
 
 /// POST /leitstand/f/{firma}/partner/{id}/aendern
@@ -50,6 +55,10 @@ pub fn change(ask: &Ask) -> Result<Change> {
     let (path, to) = (format!("/api/v1/kunden/{id}"), ask.of_firma(&format!("partner/{id}")));
     let body = body(ask, Wann::Spaeter);
     ask.change(Method::Put, &path, &body, Some(ask.field("version")), to, "Der Partner ist geändert.")
+}
+
+fn with_way_back(form: Markup, back: String) -> Markup {
+    html! { (form) p { a href=(back) { "Zurück, ohne zu speichern" } } }
 }
 
 /// The fields in their groups, with what is stored or what was typed.

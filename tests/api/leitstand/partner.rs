@@ -104,6 +104,25 @@ fn a_change_by_form_is_kept_with_who_made_it() {
 }
 
 #[test]
+fn a_long_history_is_read_page_by_page_the_newest_first() {
+    let server = Server::start();
+    let (mill, mut browser, firma) = mill(&server);
+    let id = kunde(&mill, json!({"name": "Huber", "telefon": "T0"}));
+    for number in 1..=53 {
+        mill.put(&format!("/api/v1/kunden/{id}"), json!({"telefon": format!("T{number}")})).is(200);
+    }
+    let one = format!("{firma}/partner/{id}");
+    let first = browser.get(&one);
+    shows(&first.is(200).text, &[">T53</td>", ">T4</td>", "53 Einträge", &format!("href=\"{one}?seite=2\"")]);
+    assert!(!first.text.contains(">T2</td>"), "{}", first.text);
+    let second = browser.get(&format!("{one}?seite=2"));
+    shows(&second.is(200).text, &[">T3</td>", ">T0</td>", &format!("href=\"{one}?seite=1\"")]);
+    assert!(!second.text.contains(">T4</td>"), "{}", second.text);
+    let beyond = browser.get(&format!("{one}?seite=9"));
+    assert!(!beyond.is(200).text.contains(">T0</td>"), "{}", beyond.text);
+}
+
+#[test]
 fn a_form_that_was_open_while_somebody_else_changed_the_partner_changes_nothing() {
     let server = Server::start();
     let (mill, mut browser, firma) = mill(&server);
@@ -448,5 +467,11 @@ fn the_history_of_a_document_names_people_and_keys() {
     let label: String = server.sql("select bezeichnung from api_key where tenant_id = 1");
     let shown = browser.get(&one);
     shows(&shown.is(200).text, &[">Erika</td>", &format!(">{label}</td>")]);
+    // From a partner to his documents, and back.
+    let partner = mill.get("/api/v1/kunden").body["data"][0]["id"].as_str().unwrap().to_owned();
+    let here = format!("{firma}/partner/{partner}\"");
+    shows(&shown.text, &[&here]);
+    let his = browser.get(&format!("{firma}/belege?kunden_id={partner}"));
+    shows(&his.is(200).text, &["Nur Belege zu", &here, "name=\"kunden_id\"", &one]);
     assert!(!shown.text.contains("person 1"), "{}", shown.text);
 }
