@@ -122,8 +122,7 @@ fn security(access: Access) -> Value {
 
 /// The parameters: ids in the path, the query, headers.
 fn parameters(route: &Route, example: Option<&'static Value>) -> Vec<Value> {
-    let in_path = path_parameters(route).map(|parameter| with_example(parameter, example));
-    let mut all: Vec<Value> = in_path.chain(query_parameters(route, example)).collect();
+    let mut all: Vec<Value> = path_parameters(route).chain(query_parameters(route, example)).collect();
     if route.method == Method::Post {
         let description =
             "Dieselbe Anfrage mit demselben Schlüssel wird nur einmal ausgeführt (7 Tage lang).";
@@ -137,12 +136,19 @@ fn parameters(route: &Route, example: Option<&'static Value>) -> Vec<Value> {
     all
 }
 
+/// An id has no example: the page would fill it in, and nobody but the demo has a record with it.
 fn path_parameters(route: &Route) -> impl Iterator<Item = Value> {
     let names = route.pattern.split(['{', '}']).skip(1).step_by(2);
     names.map(|name| {
         let (description, schema) = match name {
             "datei" => ("Name der Datei", json!({"type": "string"})),
-            _ => ("id des Datensatzes", json!({"type": "string", "format": "uuid"})),
+            "dok_id" => {
+                ("id der Datei, aus der Liste der Dateien", json!({"type": "string", "format": "uuid"}))
+            }
+            _ => (
+                "id des Datensatzes, aus einer Liste oder der Antwort beim Anlegen",
+                json!({"type": "string", "format": "uuid"}),
+            ),
         };
         json!({"name": name, "in": "path", "required": true, "description": description, "schema": schema})
     })
@@ -156,7 +162,11 @@ fn query_parameters(route: &Route, example: Option<&'static Value>) -> impl Iter
             "name": param.name, "in": "query", "required": param.required,
             "description": param.description(), "schema": parameter_shape(param)
         });
-        if param.required { with_example(parameter, example) } else { with_words(parameter, param, example) }
+        if param.required {
+            with_example(parameter, param, example)
+        } else {
+            with_words(parameter, param, example)
+        }
     })
 }
 
@@ -182,13 +192,10 @@ fn header_parameter(name: &str, description: &str) -> Value {
 }
 
 /// The parameter with the value that the example of its route has for it, if it has one.
-fn with_example(mut parameter: Value, example: Option<&Value>) -> Value {
-    let value = |example: &Value| {
-        let (place, name) = (parameter["in"].as_str()?, parameter["name"].as_str()?);
-        example.get(place)?.get(name).filter(|value| !value.is_null()).cloned()
-    };
-    if let Some(value) = example.and_then(value) {
-        parameter["example"] = value;
+fn with_example(mut parameter: Value, param: &Param, example: Option<&Value>) -> Value {
+    let value = example.and_then(|example| example.get("query")?.get(param.name));
+    if let Some(value) = value.filter(|value| !value.is_null()) {
+        parameter["example"] = value.clone();
     }
     parameter
 }

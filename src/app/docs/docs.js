@@ -1,5 +1,12 @@
-// What can be found of each operation, by method and path.
-const words = new Map();
+import { fieldLists } from "/docs/fields.js";
+import { inGerman } from "/docs/german.js";
+import { collectWords, search } from "/docs/search.js";
+
+const find = (id) => document.getElementById(id);
+const nothing = () => () => null;
+
+// What the bar of this page does itself: the box for the search, the button and the locks for the key.
+const barInstead = { wrapComponents: { FilterContainer: nothing, AuthorizeBtnContainer: nothing, authorizeOperationBtn: nothing } };
 
 // No validator badge, no telemetry, no stored key: the page talks to this service alone.
 const page = SwaggerUIBundle({
@@ -8,17 +15,15 @@ const page = SwaggerUIBundle({
   validatorUrl: null,
   deepLinking: true,
   docExpansion: "list",
-  defaultModelsExpandDepth: 0,
+  defaultModelsExpandDepth: -1,
   displayRequestDuration: true,
-  filter: true,
   persistAuthorization: false,
-  plugins: [{ fn: { opsFilter: search } }],
+  plugins: [inGerman, barInstead, fieldLists, { fn: { opsFilter: search } }],
   onComplete() {
     const description = page.specSelectors.specJson().toJS();
     askForPdf(description);
     collectWords(description);
-    const box = document.querySelector(".operation-filter-input");
-    box?.setAttribute("placeholder", "Suchen: Wörter aus Text, Adresse oder Feldern");
+    listContents(description);
   },
 });
 
@@ -34,44 +39,61 @@ function askForPdf({ paths }) {
   }
 }
 
-function folded(text) {
-  const plain = text.toLowerCase().replaceAll("ä", "ae").replaceAll("ö", "oe").replaceAll("ü", "ue");
-  return plain.replaceAll("ß", "ss");
+// The headings of the introduction and the groups of operations.
+function listContents({ tags }) {
+  const headings = [...document.querySelectorAll(".info .renderedMarkdown h2")];
+  const introduction = headings.map((heading) => [heading.textContent, () => heading]);
+  const groups = tags.map(({ name }) => [name, () => document.querySelector(`.opblock-tag[data-tag="${name}"]`)]);
+  find("contents").replaceChildren(list("Einleitung", introduction), list("Adressen", groups));
 }
 
-// Method, path, group, texts and parameters of each operation, and the fields of what is sent and answered.
-function collectWords({ paths, components }) {
-  for (const [path, operations] of Object.entries(paths)) {
-    for (const [method, operation] of Object.entries(operations)) {
-      const { summary, description, tags, parameters = [], requestBody, responses } = operation;
-      const answers = Object.entries(responses).filter(([status]) => status < "300").map(([, answer]) => answer.content);
-      const named = parameters.map(({ name }) => name);
-      const fields = fieldsOf([requestBody, answers], components.schemas);
-      words.set(`${method} ${path}`, folded([method, path, summary, description, ...tags, ...named, ...fields].join(" ")));
-    }
-  }
+function list(title, entries) {
+  const section = document.createElement("section");
+  const heading = document.createElement("h2");
+  heading.textContent = title;
+  const buttons = entries.map(([text, target]) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = text;
+    button.addEventListener("click", () => {
+      searchFor("");
+      // Swagger UI draws what the search had hidden before the next frame.
+      requestAnimationFrame(() => target()?.scrollIntoView());
+    });
+    return button;
+  });
+  section.append(heading, ...buttons);
+  return section;
 }
 
-// The names of the fields of all shapes that this part of the description refers to, each shape once.
-function fieldsOf(part, schemas) {
-  const shapes = new Set();
-  const waiting = [part];
-  while (waiting.length > 0) {
-    for (const [, name] of (JSON.stringify(waiting.pop()) ?? "").matchAll(/#\/components\/schemas\/(\w+)/g)) {
-      if (!shapes.has(name)) waiting.push(schemas[name]);
-      shapes.add(name);
-    }
-  }
-  return [...shapes].flatMap((name) => Object.keys(schemas[name]?.properties ?? {}));
+// Drawing all operations takes longer than the next key stroke.
+const PAUSE = 200;
+let waiting;
+find("search").addEventListener("input", ({ target }) => {
+  clearTimeout(waiting);
+  waiting = setTimeout(() => searchFor(target.value), PAUSE);
+});
+
+function searchFor(phrase) {
+  if (find("search").value !== phrase) find("search").value = phrase;
+  const asked = phrase.trim();
+  document.body.classList.toggle("searching", asked !== "");
+  if (asked !== "") scrollTo(0, 0);
+  page.layoutActions.updateFilter(asked);
 }
 
-// Swagger UI's own filter looks at the names of the groups alone. All words must be found.
-function search(groups, phrase) {
-  const asked = folded(phrase).split(/\s+/);
-  const fits = (operation) => {
-    const text = words.get(`${operation.get("method")} ${operation.get("path")}`) ?? "";
-    return asked.every((word) => text.includes(word));
-  };
-  const found = groups.map((group) => group.update("operations", (operations) => operations.filter(fits)));
-  return found.filter((group) => group.get("operations").size > 0);
+find("key").addEventListener("click", () => find("ask").showModal());
+find("forget").addEventListener("click", () => enter(""));
+find("ask").addEventListener("submit", (event) => {
+  event.preventDefault();
+  enter(find("value").value.trim());
+});
+
+function enter(key) {
+  if (key === "") page.authActions.logout(["ApiKey"]);
+  else page.preauthorizeApiKey("ApiKey", key);
+  find("value").value = key;
+  find("key").textContent = key === "" ? "Schlüssel eintragen" : "Schlüssel eingetragen";
+  find("key").classList.toggle("entered", key !== "");
+  find("ask").close();
 }

@@ -1,5 +1,5 @@
 //! The page that explains the interface and lets one try it: Swagger UI 5.35 (Apache-2.0, its
-//! licence stands beside it), in the binary, without any other server.
+//! licence stands beside it), in the binary, without any other server. docs/ARCHITECTURE.md says why this one.
 
 use std::sync::OnceLock;
 
@@ -33,6 +33,9 @@ const TEXT: &str = "text/plain; charset=utf-8";
 /// The files of the page: name, type, content.
 const FILES: &[(&str, &str, File)] = &[
     ("docs.js", SCRIPT, File::Plain(include_bytes!("docs.js"))),
+    ("fields.js", SCRIPT, File::Plain(include_bytes!("fields.js"))),
+    ("german.js", SCRIPT, File::Plain(include_bytes!("german.js"))),
+    ("search.js", SCRIPT, File::Plain(include_bytes!("search.js"))),
     ("docs.css", STYLE, File::Plain(include_bytes!("docs.css"))),
     (
         "swagger-ui-bundle.js",
