@@ -2,6 +2,9 @@
 //! row of the route table is in it, every field has its meaning, what it calls required is
 //! required, and its examples are what the demo answers.
 
+mod description {
+    mod ablehnungen;
+}
 mod process;
 
 use std::collections::BTreeSet;
@@ -11,6 +14,7 @@ use std::path::PathBuf;
 use partnerd::app::{document, routes};
 use partnerd::http::route::Access;
 use partnerd::rules::choice::Choice;
+use partnerd::rules::document::BelegTyp;
 use partnerd::rules::error::Code;
 use process::{Answer, Client, Folder, Running};
 use serde_json::{Map, Value, json};
@@ -247,6 +251,13 @@ fn resolve(value: &mut Value, answers: &Map<String, Value>) {
 }
 
 fn call(client: &Client, step: &Value) -> Answer {
+    let (method, path) = address(step);
+    let body = Some(&step["body"]).filter(|body| !body.is_null());
+    client.send(&method, &path, body).unwrap()
+}
+
+/// The method of a step, and its path with what is put into it.
+fn address(step: &Value) -> (String, String) {
     let (method, pattern) = step["route"].as_str().unwrap().split_once(' ').unwrap();
     let mut path = pattern.to_owned();
     for (name, id) in step["path"].as_object().into_iter().flatten() {
@@ -256,8 +267,7 @@ fn call(client: &Client, step: &Value) -> Answer {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         write!(path, "{}{name}={value}", if at == 0 { '?' } else { '&' }).unwrap();
     }
-    let body = Some(&step["body"]).filter(|body| !body.is_null());
-    client.send(method, &path, body).unwrap()
+    (method.to_owned(), path)
 }
 
 /// The same value with what differs from run to run replaced: ids, instants, the year of today.
@@ -301,7 +311,12 @@ fn the_examples_are_what_the_demo_answers() {
         let route = step["route"].as_str().unwrap().to_owned();
         step.as_object_mut().unwrap().remove("route");
         step.as_object_mut().unwrap().retain(|_, value| !value.is_null());
-        first.entry(route).or_insert(step);
+        let titel = step.as_object_mut().unwrap().remove("titel");
+        let request = titel.map(|titel| json!({"titel": titel, "body": step["body"]}));
+        let shown = first.entry(route).or_insert(step).as_object_mut().unwrap();
+        if let Some(request) = request {
+            shown.entry("anfragen").or_insert_with(|| json!([])).as_array_mut().unwrap().push(request);
+        }
     }
     let stored = file("src/app/description/beispiele.json");
     if std::env::var_os("PARTNERD_RECORD").is_some() {
@@ -313,6 +328,17 @@ fn the_examples_are_what_the_demo_answers() {
         let example = first.get(&name).unwrap_or_else(|| panic!("{name} has no example"));
         assert_eq!(settled(&stored[&name]), settled(example), "{name}");
     }
+}
+
+/// Whoever sends a document finds one of its type, and it was accepted.
+#[test]
+fn each_type_of_document_has_its_example() {
+    let document = document();
+    let post = &document["paths"]["/api/v1/belege"]["post"]["requestBody"]["content"]["application/json"];
+    let examples = post["examples"].as_object().unwrap().values();
+    let shown: BTreeSet<&str> =
+        examples.map(|example| example["value"]["beleg_typ"].as_str().unwrap()).collect();
+    assert_eq!(shown, BelegTyp::ALL.iter().map(|typ| typ.as_str()).collect());
 }
 
 /// A body without a field that is called required is refused because of that field.

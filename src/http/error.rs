@@ -66,10 +66,22 @@ pub fn reply(failure: &Failure, request_id: Uuid) -> Reply {
         }
         Failure::Sql(_) | Failure::Broken(_) => {
             log(&format!("request {request_id}: {failure}"));
-            let message = "Im Dienst ist ein Fehler aufgetreten; es wurde nichts gespeichert. Bitte die request_id melden.";
-            refused(&Refusal::new(Code::InternerFehler, message), request_id)
+            broken(request_id)
         }
     }
+}
+
+/// The answer to a fault of ours: nothing was stored, and trying again does not help.
+pub fn broken(request_id: Uuid) -> Reply {
+    let message =
+        "Im Dienst ist ein Fehler aufgetreten; es wurde nichts gespeichert. Bitte die request_id melden.";
+    refused(&Refusal::new(Code::InternerFehler, message), request_id)
+}
+
+/// Why a request is refused whose body did not come in time.
+pub fn too_slow() -> Box<Refusal> {
+    let message = "Die Daten kamen nicht vollständig an. Bitte die Anfrage wiederholen.";
+    Refusal::new(Code::ZeitUeberschritten, message)
 }
 
 /// The answer when nothing was stored, and trying again may help.

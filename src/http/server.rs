@@ -292,7 +292,7 @@ impl<A: Answering> Connection<A> {
             };
             arriving.read(limit, key, &bodies.large).await
         };
-        timeout(limits.body, reading).await.unwrap_or_else(|_| Body::Refused(too_slow()))
+        timeout(limits.body, reading).await.unwrap_or_else(|_| Body::Refused(super::error::too_slow()))
     }
 }
 
@@ -391,11 +391,6 @@ async fn when_freed<T>(budget: &Budget, time: Duration, mut take: impl FnMut() -
         }
     };
     timeout(time, waiting).await.ok()
-}
-
-fn too_slow() -> Box<Refusal> {
-    let message = "Die Daten kamen nicht vollständig an. Bitte die Anfrage wiederholen.";
-    Refusal::new(Code::ZeitUeberschritten, message)
 }
 
 fn too_large(limit: usize) -> Box<Refusal> {

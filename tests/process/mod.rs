@@ -162,7 +162,7 @@ impl Drop for Running {
     }
 }
 
-/// A client with a key.
+/// A client with a key; with an empty one it sends none.
 #[derive(Clone)]
 pub struct Client {
     base: String,
@@ -189,13 +189,26 @@ impl Client {
 
     /// A request that may remain without an answer.
     pub fn send(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Answer, ureq::Error> {
+        self.send_text(method, path, &[], body.map(Value::to_string))
+    }
+
+    /// The same with headers of its own, and a body that need not be JSON.
+    pub fn send_text(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<String>,
+    ) -> Result<Answer, ureq::Error> {
         let request = Request::builder()
             .method(Method::from_bytes(method.as_bytes()).unwrap())
             .uri(format!("{}{path}", self.base))
-            .header("x-api-key", &self.key)
             .header("content-type", "application/json");
+        let key = Some(("x-api-key", self.key.as_str())).filter(|(_, key)| !key.is_empty());
+        let headers = headers.iter().copied().chain(key);
+        let request = headers.fold(request, |request, (name, value)| request.header(name, value));
         let response = match body {
-            Some(body) => self.agent.run(request.body(body.to_string()).unwrap())?,
+            Some(body) => self.agent.run(request.body(body).unwrap())?,
             None => self.agent.run(request.body(()).unwrap())?,
         };
         let status = response.status().as_u16();

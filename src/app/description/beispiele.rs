@@ -11,7 +11,8 @@ static BEISPIELE: LazyLock<Map<String, Value>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("beispiele.json")).unwrap_or_default()
 });
 
-/// The example of a route: `{path, query, body, status, answer}`.
+/// The example of a route: `{path, query, body, status, answer}`, and in `anfragen` requests with a title where one does
+/// not say enough.
 pub fn of(route: &Route) -> Option<&'static Value> {
     BEISPIELE.get(&route.name())
 }

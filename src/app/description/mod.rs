@@ -2,10 +2,12 @@
 //! wire: nothing in it is written a second time.
 //!
 //! `ablaeufe.md` says what each operation does and what follows, `woerter` what the fields mean, `fehler` what the
-//! codes mean, `einleitung.md` is the introduction, `beispiele.json` holds requests with their answers as the demo gives them, `vorlagen` what stands in
+//! codes mean, `einleitung.md` is the introduction, `beispiele.json` holds requests
+//! with their answers as the demo gives them, `ablehnungen.json` an answer of it for each code, `vorlagen` what stands in
 //! the templates of imports.
 
 mod ablaeufe;
+mod ablehnungen;
 mod beispiele;
 mod fehler;
 mod operation;
@@ -45,6 +47,7 @@ pub fn document(version: &str, routes: &[&'static Route]) -> Value {
         "components": {
             "schemas": shapes.finish(),
             "headers": operation::headers(),
+            "examples": ablehnungen::examples(),
             "securitySchemes": {
                 "ApiKey": {
                     "type": "apiKey", "in": "header", "name": "X-API-Key",

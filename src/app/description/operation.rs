@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::shapes::{Shapes, reference};
-use super::{ablaeufe, beispiele, fehler};
+use super::{ablaeufe, ablehnungen, beispiele, fehler};
 use crate::db::list::MAX_LIMIT;
 use crate::http::error::status;
 use crate::http::param::{Param, ParamKind};
@@ -236,10 +236,20 @@ fn parameter_shape(param: &Param) -> Value {
 
 fn request_body(body: &Body, shapes: &mut Shapes, example: Option<&Value>) -> Value {
     let mut content = json!({"schema": shapes.body(body)});
-    if let Some(example) = example.map(|example| &example["body"]).filter(|body| !body.is_null()) {
+    let several = example.and_then(|example| example.get("anfragen")?.as_array());
+    if let Some(several) = several {
+        content["examples"] = several.iter().filter_map(named_example).collect::<Map<_, _>>().into();
+    } else if let Some(example) = example.map(|example| &example["body"]).filter(|body| !body.is_null()) {
         content["example"] = example.clone();
     }
     json!({"required": !body.optional, "content": {JSON: content}})
+}
+
+/// A request with its title, under a name that follows from it.
+fn named_example(example: &Value) -> Option<(String, Value)> {
+    let title = example["titel"].as_str()?;
+    let name = title.chars().filter(char::is_ascii_alphanumeric).collect();
+    Some((name, json!({"summary": title, "value": example["body"]})))
 }
 
 /// The answers and the refusals, by status.
@@ -408,7 +418,7 @@ fn refusal(route: &Route, status: u16, codes: &[Code]) -> Value {
     json!({
         "description": list.join("\n"),
         "headers": header_references(&headers),
-        "content": {JSON: {"schema": reference("Fehler")}},
+        "content": {JSON: {"schema": reference("Fehler"), "examples": ablehnungen::references(codes)}},
         "x-fehlercodes": codes,
     })
 }
