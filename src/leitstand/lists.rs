@@ -35,9 +35,8 @@ pub fn table(
 
 /// A head: sorts by its column, or the other way round where it does already.
 fn head(ask: &Ask, sorting: &Sorting<'_>, key: &str, Column(head, is_number): &Column) -> Markup {
-    let class = is_number.then_some("n");
     if key.is_empty() {
-        return html! { th scope="col" class=[class] { (head) } };
+        return html! { th.n[*is_number] scope="col" { (head) } };
     }
     let chosen = Some(ask.param("sortierung")).filter(|chosen| !chosen.is_empty()).unwrap_or(sorting.default);
     let (is_descending, by) = chosen.strip_prefix('-').map_or((false, chosen), |by| (true, by));
@@ -51,7 +50,7 @@ fn head(ask: &Ask, sorting: &Sorting<'_>, key: &str, Column(head, is_number): &C
         others.map(|(name, value)| format!("&{}={}", encoded(name), encoded(value))).collect();
     let (sorted, arrow) = if is_descending { ("descending", " ▼") } else { ("ascending", " ▲") };
     html! {
-        th.sorts scope="col" class=[class] aria-sort=[is_chosen.then_some(sorted)] {
+        th.sorts.n[*is_number] scope="col" aria-sort=[is_chosen.then_some(sorted)] {
             a href=(format!("{}?sortierung={next}{others}", sorting.path)) { (head)
                 @if is_chosen { span aria-hidden="true" { (arrow) } } }
         }

@@ -435,6 +435,7 @@ fn heads_of_columns_sort_and_say_so() {
         assert_eq!(shown.matches("aria-sort=").count(), 1, "{path}: {shown}");
         shows(&shown, &[head]);
     }
+    shows(&browser.get(&format!("{firma}/belege")).text, &["<th class=\"sorts n\" scope=\"col\">"]);
     // The other way round, from the first page on, with what was searched.
     let shown = browser.get(&format!("{firma}/partner?suche=ulm&seite=1&sortierung=name"));
     let turned = format!("href=\"{firma}/partner?sortierung=-name&amp;suche=ulm\"");
