@@ -11,6 +11,7 @@ mod sql;
 mod storno;
 
 pub use checks::CHECKS;
+pub use sql::find;
 
 use crate::belege;
 use crate::db::tx::Tx;

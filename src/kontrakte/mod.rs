@@ -22,6 +22,7 @@ use crate::listing::Listing;
 use crate::rules::scope::Scope;
 use model::Kontrakt;
 use sql::Auswahl;
+use uuid::Uuid;
 
 /// What can be imported into this slice.
 pub const IMPORTS: &[Import] =
@@ -46,6 +47,12 @@ pub const ROUTES: &[Route] = &[Route::get(
     Param::OFFSET,
 ])
 .gives(&[Answer::list::<Kontrakt>()])];
+
+/// A contract with its positions, and what was delivered on it.
+pub fn complete(tx: &Tx<'_>, id: Uuid) -> Result<Option<Kontrakt>> {
+    let found = sql::find(tx, id)?.into_iter().collect();
+    Ok(lieferstand::complete(tx, found)?.pop())
+}
 
 /// GET /kontrakte
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {

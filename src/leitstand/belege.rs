@@ -165,7 +165,7 @@ pub fn erechnung(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
 }
 
 /// A file of the interface. The policy of pages would keep browsers from showing a PDF.
-fn file(reply: Reply) -> Reply {
+pub fn file(reply: Reply) -> Reply {
     reply.with("content-security-policy", "frame-ancestors 'none'").with("referrer-policy", "no-referrer")
 }
 

@@ -10,6 +10,7 @@
 mod akteure;
 mod anhaenge;
 mod anmelden;
+mod annahme;
 mod arbeit;
 mod artikel;
 mod aside;
@@ -21,6 +22,8 @@ mod firma;
 mod firmen;
 mod frame;
 mod import;
+mod kasse;
+mod kontrakte;
 mod lists;
 pub mod page;
 mod partner;
@@ -29,6 +32,7 @@ mod partner_formular;
 mod parts;
 mod passwords;
 pub mod people;
+mod produktion;
 pub mod server;
 mod sicherung;
 mod suche;
@@ -36,6 +40,7 @@ mod uebersicht;
 mod upload;
 mod uploads;
 mod visit;
+mod wiegungen;
 pub mod works;
 mod zugaenge;
 mod zustand;
@@ -54,6 +59,11 @@ pub const PAGES: &[Page] = &[
     Page::new("/leitstand/firmen", Access::Person, firmen::list),
     Page::new("/leitstand/f/{firma}", Access::Firma, uebersicht::show).in_menu("Übersicht"),
     Page::new("/leitstand/f/{firma}/suche", Access::Firma, suche::show),
+    Page::new("/leitstand/f/{firma}/wiegungen", Access::Firma, wiegungen::list).in_menu("Wiegungen"),
+    Page::new("/leitstand/f/{firma}/wiegungen/{id}", Access::Firma, wiegungen::show),
+    Page::new("/leitstand/f/{firma}/wiegungen/{id}/pdf", Access::Firma, wiegungen::pdf).heavy(),
+    Page::new("/leitstand/f/{firma}/wiegungen/{id}/storno", Access::Firma, wiegungen::show_cancel)
+        .takes(Take::Firma(wiegungen::cancel)),
     Page::new("/leitstand/f/{firma}/belege", Access::Firma, belege::list).in_menu("Belege"),
     Page::new("/leitstand/f/{firma}/belege/{id}", Access::Firma, belege::show),
     Page::new("/leitstand/f/{firma}/belege/{id}/pdf", Access::Firma, belege::pdf).heavy(),
@@ -62,6 +72,18 @@ pub const PAGES: &[Page] = &[
         .takes(Take::Firma(belege::finalise)),
     Page::new("/leitstand/f/{firma}/belege/{id}/storno", Access::Firma, belege::show_cancel)
         .takes(Take::Firma(belege::cancel)),
+    Page::new("/leitstand/f/{firma}/kontrakte", Access::Firma, kontrakte::list).in_menu("Kontrakte"),
+    Page::new("/leitstand/f/{firma}/kontrakte/{id}", Access::Firma, kontrakte::show),
+    Page::new("/leitstand/f/{firma}/annahme", Access::Firma, annahme::list).in_menu("Annahme"),
+    Page::new("/leitstand/f/{firma}/annahme/{id}", Access::Firma, annahme::show),
+    Page::new("/leitstand/f/{firma}/annahme/{id}/pdf", Access::Firma, annahme::pdf).heavy(),
+    Page::new("/leitstand/f/{firma}/annahme/{id}/storno", Access::Firma, annahme::show_cancel)
+        .takes(Take::Firma(annahme::cancel)),
+    Page::new("/leitstand/f/{firma}/produktion", Access::Firma, produktion::list).in_menu("Produktion"),
+    Page::new("/leitstand/f/{firma}/produktion/{id}", Access::Firma, produktion::show),
+    Page::new("/leitstand/f/{firma}/produktion/{id}/status", Access::Firma, produktion::show_status)
+        .takes(Take::Firma(produktion::change_status)),
+    Page::new("/leitstand/f/{firma}/kasse", Access::Firma, kasse::list).in_menu("Kasse"),
     Page::new("/leitstand/f/{firma}/import", Access::Firma, import::show)
         .in_menu("Import")
         .takes(Take::Haus(import::look))

@@ -1,11 +1,10 @@
 //! The first page of a company: what needs a hand, today in tonnes, open weighings, documents, errors of partners.
 
 use maud::{Markup, html};
-use serde_json::Value;
 
 use super::page::{Ask, Seen};
-use super::parts::{Cells, Column, amount_of, date_of, day_text, moment, number, table, text};
-use super::{frame, zustand};
+use super::parts::{Cells, Column, day_text, moment, number, table, text};
+use super::{frame, wiegungen, zustand};
 use crate::failure::Result;
 use crate::gate::audit::{Entry, Selection, entries};
 use crate::http::reply::Reply;
@@ -21,7 +20,6 @@ const ERRORS: i64 = 8;
 pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let today = seen.tx.today();
     let (now, then) = (day(ask, seen, today)?, day(ask, seen, Day::of_number(today.number() - 7))?);
-    let open = ask.get(seen, "/api/v1/wiegungen?status=offen&limit=20")?;
     let errors = errors_of(ask, seen)?;
     let sorgen = zustand::sorgen(ask, seen)?;
     let body = html! {
@@ -39,7 +37,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         }
         (bars(&now, &then))
         h2 { "Offene Wiegungen" }
-        (table("Offene Wiegungen", &OPEN, &open_of(&open), "Keine: Jedes Fahrzeug ist zweimal gewogen."))
+        (wiegungen::open(ask, seen)?)
         p { small { "partnerd " (env!("CARGO_PKG_VERSION")) } }
     };
     Ok(frame::page(ask, "Übersicht", body))
@@ -117,24 +115,6 @@ fn documents(ask: &Ask, seen: &Seen<'_>, today: Day) -> Result<Vec<(&'static str
         }
     }
     Ok(found)
-}
-
-const OPEN: [Column; 4] = [
-    Column("Wiegeschein", false),
-    Column("Seit", false),
-    Column("Kennzeichen, Partner", false),
-    Column("Erstgewicht (kg)", true),
-];
-
-fn open_of(open: &Value) -> Vec<Cells> {
-    let row = |weighing: &Value| {
-        let who = [text(weighing, "kennzeichen"), text(weighing, "partner_name")];
-        let who: Vec<_> = who.into_iter().filter(|text| !text.is_empty()).collect();
-        let number = text(weighing, "wiegeschein_nr").to_owned();
-        let (since, weight) = (date_of(weighing, "ts_erst"), amount_of(weighing, "gewicht_erst_kg"));
-        Cells(String::new(), vec![number, since, who.join(", "), weight])
-    };
-    open.as_array().into_iter().flatten().map(row).collect()
 }
 
 const ERROR: [Column; 4] = [

@@ -8,6 +8,7 @@ mod partner;
 mod personen;
 mod seiten;
 mod sicherung;
+mod waren;
 
 use std::time::Duration;
 

@@ -1,0 +1,135 @@
+//! Weighings, contracts, goods receipts, production and receipts, as the people see them.
+
+use serde_json::json;
+
+use super::{Browser, person};
+use crate::harness::{COMPLETE, Server};
+use crate::lager::{Mill, buy};
+
+/// Somebody who may change the company, and the path of its pages.
+fn erika(mill: &Mill<'_>) -> (Browser, String) {
+    let browser = person(mill.server, &["Erika", "--role", "verwalten"]);
+    (browser, format!("/leitstand/f/{}", mill.client.tenant))
+}
+
+/// A weighing of 40,000 kg, and then of this.
+fn weighed(mill: &Mill<'_>, second: i64) -> String {
+    let first = json!({"waage_id": 1, "gewicht_erst_kg": 40_000, "partner_id": mill.partner_id("Hof"),
+        "artikel_id": mill.artikel_id("W"), "kennzeichen": "DON-<b>X</b>"});
+    let id = mill.client.post("/api/v1/wiegungen", first).id();
+    if second > 0 {
+        let path = format!("/api/v1/wiegungen/{id}/zweitwiegung");
+        mill.client.put(&path, json!({"gewicht_zweit_kg": second})).is(200);
+    }
+    id
+}
+
+#[test]
+fn weighings_are_listed_shown_and_cancelled() {
+    let server = Server::start();
+    let mill = Mill::with(&server, "Mühle", COMPLETE);
+    let (open, done) = (weighed(&mill, 0), weighed(&mill, 15_500));
+    let (mut browser, firma) = erika(&mill);
+    let list = browser.get(&format!("{firma}/wiegungen"));
+    for text in [&format!("{firma}/wiegungen/{open}"), "offen, erst 40.000", "24.500", "DON-&lt;b&gt;X"] {
+        assert!(list.is(200).text.contains(text), "{text}: {}", list.text);
+    }
+    let filtered = browser.get(&format!("{firma}/wiegungen?status=fertig&sortierung=gewicht_netto_kg"));
+    assert!(!filtered.is(200).text.contains(&open) && filtered.text.contains(&done), "{}", filtered.text);
+    let one = format!("{firma}/wiegungen/{done}");
+    let shown = browser.get(&one);
+    assert!(shown.is(200).text.contains("<dd>24.500</dd>") && shown.text.contains("Wiegeschein (PDF)"));
+    assert_eq!(browser.get(&format!("{one}/pdf")).is(200).header("content-type"), "application/pdf");
+    let refused = browser.fill(&format!("{one}/storno"), &[("grund", "")]);
+    assert!(refused.is(400).text.contains("id=\"fehler-grund\""), "{}", refused.text);
+    browser.fill(&format!("{one}/storno"), &[("grund", "falsches Fahrzeug")]).is(303);
+    assert_eq!(mill.client.get(&format!("/api/v1/wiegungen/{done}")).body["status"], "storno");
+    assert!(browser.get(&one).text.contains("falsches Fahrzeug"));
+    assert!(browser.get(&format!("{firma}/wiegungen")).text.contains("storniert"));
+}
+
+#[test]
+fn a_contract_shows_what_was_delivered() {
+    let server = Server::start();
+    let mill = Mill::with(&server, "Mühle", COMPLETE);
+    let contract = json!([{"kontrakt_nr": "V-1", "partner": "Hof", "gesamtmenge": 1_000, "gesamtmenge_einheit": "kg",
+        "positionen": [{"artikelnummer": "W", "menge": 1_000}]}]);
+    server.import(&mill.client, "kontrakte", &contract.to_string());
+    let contract = mill.client.get("/api/v1/kontrakte").body["data"][0].clone();
+    let mut item = buy(250, "C1");
+    item["kontrakt_id"] = contract["id"].clone();
+    mill.post("EL", item).is(201);
+    let (mut browser, firma) = erika(&mill);
+    let id = contract["id"].as_str().unwrap();
+    let list = browser.get(&format!("{firma}/kontrakte"));
+    assert!(list.is(200).text.contains(id) && list.text.contains(">750<"), "{}", list.text);
+    let one = browser.get(&format!("{firma}/kontrakte/{id}"));
+    for text in ["V-1", "250 kg", "750 kg", "25 % geliefert", "width=\"150\""] {
+        assert!(one.is(200).text.contains(text), "{text}: {}", one.text);
+    }
+    assert!(!browser.get(&format!("{firma}/kontrakte?erledigt=true")).is(200).text.contains(id));
+}
+
+#[test]
+fn a_goods_receipt_is_shown_and_cancelled() {
+    let server = Server::start();
+    let mill = Mill::with(&server, "Mühle", COMPLETE);
+    let weighing = weighed(&mill, 15_000);
+    let schein = json!({"kundennummer": "Hof", "artikelnr": "W", "wiegung_id": weighing, "fremde_charge_nr": "G",
+        "feuchte_prozent": 16, "basisfeuchte_prozent": 15});
+    let id = mill.client.post("/api/v1/annahmescheine", schein).id();
+    let (mut browser, firma) = erika(&mill);
+    let one = format!("{firma}/annahme/{id}");
+    assert!(browser.get(&format!("{firma}/annahme")).is(200).text.contains(&one));
+    let shown = browser.get(&one);
+    let net = mill.client.get("/api/v1/annahmescheine").body["data"][0]["netto_menge_kg"].clone();
+    let net: String = net.as_str().unwrap().split('.').next().unwrap().to_owned();
+    let net = format!("{}.{}", &net[..2], &net[2..]);
+    for text in ["<dd>16</dd>", &net, "Zur Wiegung"] {
+        assert!(shown.is(200).text.contains(text), "{text}: {}", shown.text);
+    }
+    assert_eq!(browser.get(&format!("{one}/pdf")).is(200).header("content-type"), "application/pdf");
+    browser.fill(&format!("{one}/storno"), &[("grund", "")]).is(400);
+    browser.fill(&format!("{one}/storno"), &[("grund", "doppelt")]).is(303);
+    assert!(browser.get(&one).text.contains("doppelt"));
+}
+
+#[test]
+fn a_production_order_goes_on_by_form() {
+    let server = Server::start();
+    let mill = Mill::with(&server, "Mühle", COMPLETE);
+    let sacks = json!([{"artikelnummer": "S", "menge": 3, "einheit": "Stk"}]);
+    let rezeptur = json!([{"id": 1, "bezeichnung": "Packen", "inputs": sacks, "outputs": sacks}]);
+    server.import(&mill.client, "rezepturen", &rezeptur.to_string());
+    let id = mill.client.post("/api/v1/produktionsauftraege", json!({"rezeptur_id": 1})).id();
+    let (mut browser, firma) = erika(&mill);
+    let one = format!("{firma}/produktion/{id}");
+    assert!(browser.get(&format!("{firma}/produktion")).is(200).text.contains(&one));
+    assert!(browser.get(&one).is(200).text.contains("Packen"));
+    browser.fill(&format!("{one}/status"), &[("status", "geplant")]).is(303);
+    browser.fill(&format!("{one}/status"), &[("status", "schwebend")]).is(400);
+    let stale = browser.get(&format!("{one}/status"));
+    let (token, version) = (stale.hidden("token").unwrap(), stale.hidden("version").unwrap());
+    browser.fill(&format!("{one}/status"), &[("status", "in_bearbeitung")]).is(303);
+    let fields = [("token", token.as_str()), ("version", &version), ("status", "storniert")];
+    browser.post(&format!("{one}/status"), &fields).is(412);
+    let order = mill.client.get(&format!("/api/v1/produktionsauftraege/{id}")).body;
+    assert_eq!(order["status"], "in_bearbeitung");
+}
+
+#[test]
+fn the_receipts_of_a_day_are_summed() {
+    let server = Server::start();
+    let mill = Mill::with(&server, "Mühle", COMPLETE);
+    let receipts = "bon_nr;kassiert_at;bezeichnung;menge;einzelpreis;mwst_satz;zahlart\n\
+        1;2026-07-01T12:00:00Z;Mehl;1;2,14;7;bar\n2;2026-07-01T13:00:00Z;Bier;2;1,19;19;bar\n\
+        3;2026-07-02T13:00:00Z;Brot;1;9,99;7;Karte\n";
+    server.import(&mill.client, "barverkaeufe", receipts);
+    let (mut browser, firma) = erika(&mill);
+    let day = browser.get(&format!("{firma}/kasse?tag=2026-07-01"));
+    for text in ["Steuersatz 7 %", "2,14", "0,14", "Steuersatz 19 %", "2,38", "0,38", "4,52", "0,52"] {
+        assert!(day.is(200).text.contains(text), "{text}: {}", day.text);
+    }
+    assert!(!day.text.contains("9,99"));
+    assert!(browser.get(&format!("{firma}/kasse")).is(200).text.contains("class=\"empty\""));
+}
