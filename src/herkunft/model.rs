@@ -5,7 +5,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::chargen::Charge;
-use crate::rules::day::Day;
+use crate::rules::day::{Day, Instant};
 use crate::rules::error::Hints;
 use crate::rules::fixed::Quantity;
 
@@ -46,6 +46,9 @@ pub struct Knoten {
     pub menge: Quantity,
     pub einheit: Option<String>,
     pub ueber: Ueber,
+    /// The batch on the other side of the order, one step nearer to the one that was asked for.
+    #[serde(skip)]
+    pub von: Uuid,
 }
 
 /// What leads from one batch to the next.
@@ -88,4 +91,17 @@ pub struct Bilanz {
     pub eingang: Quantity,
     pub abgang: Quantity,
     pub bestand: Quantity,
+}
+
+/// What moved the stock of a batch.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub struct Lagerbewegung {
+    pub am: Instant,
+    /// Signed, in the unit of the article.
+    pub menge: Quantity,
+    pub beleg_id: Option<Uuid>,
+    pub beleg_nummer: Option<String>,
+    pub pa_id: Option<Uuid>,
+    pub pa_nummer: Option<String>,
 }

@@ -3,7 +3,7 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::model::{Beteiligter, Bilanz, Knoten, Ueber};
+use super::model::{Beteiligter, Bilanz, Knoten, Lagerbewegung, Ueber};
 use crate::db::record::columns;
 use crate::db::tx::Tx;
 use crate::failure::Result;
@@ -36,6 +36,7 @@ columns! {
         erledigt: "v.erledigt_am",
     } => {
         tiefe: 0,
+        von: Uuid::nil(),
         ueber: Ueber { art: "produktionsauftrag", id: auftrag, nummer, datum: day_of(geplant, erledigt) },
     }
 }
@@ -64,7 +65,26 @@ pub fn neighbours(tx: &Tx<'_>, charge: Uuid, schritt: Schritt, tiefe: i64) -> Re
     };
     let statement = format!("select {} {NEIGHBOURS}", Knoten::COLUMNS);
     let found = tx.all(&statement, named_params! {":charge": charge, ":sign": sign}, Knoten::read)?;
-    Ok(found.into_iter().map(|knoten| Knoten { tiefe, ..knoten }).collect())
+    Ok(found.into_iter().map(|knoten| Knoten { tiefe, von: charge, ..knoten }).collect())
+}
+
+/// The newest movements of a batch, the newest first.
+pub fn movements(tx: &Tx<'_>, charge: Uuid, most: i64) -> Result<Vec<Lagerbewegung>> {
+    let statement = "select m.am, m.menge, m.beleg_id, b.beleg_nummer, m.pa_id, v.pa_nummer
+        from lagerbewegung m
+          left join beleg b on b.tenant_id = m.tenant_id and b.id = m.beleg_id
+          left join produktionsauftrag v on v.tenant_id = m.tenant_id and v.id = m.pa_id
+        where m.tenant_id = :tenant and m.charge_id = :charge order by m.am desc, m.id desc limit :most";
+    tx.all(statement, named_params! {":charge": charge, ":most": most}, |row| {
+        Ok(Lagerbewegung {
+            am: row.get(0)?,
+            menge: row.get(1)?,
+            beleg_id: row.get(2)?,
+            beleg_nummer: row.get(3)?,
+            pa_id: row.get(4)?,
+            pa_nummer: row.get(5)?,
+        })
+    })
 }
 
 /// Who delivered a batch (`EL`, `ER`) or got it (`LS`, `RE`): one row a document, without what was

@@ -15,15 +15,20 @@ mod arbeit;
 mod artikel;
 mod aside;
 mod belege;
+mod bestand;
 mod carry;
+mod chargen;
 mod einlesen;
 pub mod entry;
 mod firma;
 mod firmen;
 mod frame;
+mod graph;
+mod herkunft;
 mod import;
 mod kasse;
 mod kontrakte;
+mod line;
 mod lists;
 pub mod page;
 mod partner;
@@ -112,6 +117,13 @@ pub const PAGES: &[Page] = &[
         .takes(Take::Haus(sicherung::prove)),
     Page::new("/leitstand/sicherung/{id}/loeschen", Access::Haus, sicherung::show_delete)
         .takes(Take::Haus(sicherung::delete)),
+    Page::new("/leitstand/f/{firma}/bestand", Access::Firma, bestand::list).in_menu("Bestand"),
+    Page::new("/leitstand/f/{firma}/chargen", Access::Firma, chargen::list).in_menu("Chargen"),
+    Page::new("/leitstand/f/{firma}/chargen/{id}", Access::Firma, chargen::show),
+    Page::new("/leitstand/f/{firma}/chargen/{id}/aendern", Access::Firma, chargen::show_change)
+        .takes(Take::Firma(chargen::change)),
+    Page::new("/leitstand/f/{firma}/chargen/{id}/herkunft", Access::Firma, herkunft::show),
+    Page::new("/leitstand/f/{firma}/chargen/{id}/csv", Access::Firma, herkunft::csv),
     Page::new("/leitstand/f/{firma}/partner", Access::Firma, partner::list).in_menu("Partner"),
     Page::new("/leitstand/f/{firma}/partner/neu", Access::Firma, partner_formular::show_new)
         .takes(Take::Firma(partner_formular::create)),

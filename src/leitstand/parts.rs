@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::page::{Ask, encoded};
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::Refusal;
+use crate::rules::fixed::Quantity;
 
 /// Rows of a list on one page.
 pub const ROWS: u32 = 50;
@@ -60,6 +61,18 @@ pub fn amount_of(value: &Value, name: &str) -> String {
         true => text.trim_end_matches('0').trim_end_matches(',').to_owned(),
         false => text,
     }
+}
+
+/// A quantity in German and without zeros at its end.
+pub fn quantity(menge: Quantity) -> String {
+    let text = number(&menge.to_string());
+    let text = if text.contains(',') { text.trim_end_matches('0').trim_end_matches(',') } else { &text };
+    text.to_owned()
+}
+
+/// A quantity with its unit.
+pub fn with_unit(menge: Quantity, unit: Option<&str>) -> String {
+    format!("{} {}", quantity(menge), unit.unwrap_or_default()).trim_end().to_owned()
 }
 
 /// A day as `10.07.2026`.

@@ -52,15 +52,15 @@ fn entries(herkunft: &Value, list: &str, fields: &[&str]) -> Vec<String> {
 
 /// Two deliveries of wheat, one order with one line and two batches, three sales; the ids of the
 /// two batches that came in and of the one that was made.
-struct Scene<'s> {
-    mill: Mill<'s>,
-    hof: String,
-    gut: String,
-    meal: String,
-    order: String,
+pub struct Scene<'s> {
+    pub mill: Mill<'s>,
+    pub hof: String,
+    pub gut: String,
+    pub meal: String,
+    pub order: String,
 }
 
-fn scene(server: &Server) -> Scene<'_> {
+pub fn scene(server: &Server) -> Scene<'_> {
     let mill = Mill::of(server);
     server.import(&mill.client, "rezepturen", REZEPTUR);
     mill.client.post("/api/v1/kunden", json!({"name": "Kd3", "kundennr": "Kd3"})).is(201);

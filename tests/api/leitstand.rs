@@ -2,6 +2,7 @@
 //! the table of pages, so that a new page is tested with its row.
 
 mod angriffe;
+mod chargen;
 mod einrichten;
 mod importe;
 mod partner;
