@@ -46,8 +46,10 @@ function sentBody(paths, { specPath }) {
 }
 
 function answeredBody(paths, { path, method }) {
-  const answer = Object.entries(paths[path][method].responses).find(([status, part]) => status.startsWith("2") && shape(part));
-  return answer && { schema: shape(answer[1]), isAnswer: true };
+  const { responses } = paths[path][method];
+  // 200 beside 201 is what was there already.
+  const schema = shape(responses["201"]) ?? shape(responses["200"]);
+  return schema && { schema, isAnswer: true };
 }
 
 const listOf = (h, title, rows) => h("section", { className: "fields" }, h("h4", null, title), rows);
