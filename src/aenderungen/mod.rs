@@ -106,6 +106,9 @@ fn look(tx: &Tx<'_>, from: Position, arten: &[Art], limit: usize) -> Result<Foun
             is_other = entry.am != from.am;
             return Ok(!is_other && limit > 0);
         }
+        if limit == 0 {
+            return Ok(false);
+        }
         found.looked_at += 1;
         found.come_to = Position::of(&entry);
         if arten.contains(&entry.art) {

@@ -4,16 +4,14 @@ use std::collections::BTreeSet;
 
 use partnerd::app::routes;
 use partnerd::http::param::ParamKind;
-use partnerd::http::route::{Method, Route, Run};
+use partnerd::http::route::{Method, Route};
 
 use super::described::{Field, fields};
 use super::{Read, is_refusal, reading, writing};
 
-/// The routes of the interface by their names below /api/v1; probes are none of them. The feed shows no records, and a
-/// bulk request takes those of another route: `aenderungen` and `stapel` are about them.
+/// The routes of the interface by their names below /api/v1; probes are none of them.
 pub fn named() -> impl Iterator<Item = (&'static str, &'static Route)> {
-    let of_records = |route: &&Route| !matches!(route.run, Run::Follow(_) | Run::Each(_));
-    routes().filter(of_records).filter_map(|route| Some((route.pattern.strip_prefix("/api/v1")?, route)))
+    routes().filter_map(|route| Some((route.pattern.strip_prefix("/api/v1")?, route)))
 }
 
 /// The rows of a route that are about a parameter.

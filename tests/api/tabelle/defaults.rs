@@ -17,7 +17,11 @@ fn defaults() -> Vec<(&'static str, &'static str, usize)> {
         });
         sizes.next_back().map(|size| size as usize)
     };
-    let besides = |name| if name == "/chargen/verfuegbar" { "artikelnr=W" } else { "" };
+    let besides = |name| match name {
+        "/chargen/verfuegbar" => "artikelnr=W",
+        "/aenderungen" => "seit=alles",
+        _ => "",
+    };
     let sized = named().filter_map(|(name, route)| Some((name, besides(name), default(route)?)));
     sized.collect()
 }
@@ -73,17 +77,18 @@ fn without_a_limit_a_list_gives_the_declared_page() {
     assert!(defaults.len() >= 7, "{defaults:?}");
     for (route, more, default) in defaults {
         let rows = |query: &str| {
-            let answer = client.get(&format!("/api/v1{route}?{more}{query}"));
+            let answer = client.get(&format!("/api/v1{route}?{query}"));
             let body = answer.is(200);
             let rows = body.as_array().or_else(|| body["data"].as_array()).unwrap().clone();
-            (rows, answer.headers.get("x-limit").cloned())
+            let cursor = body.get("cursor").map(|cursor| format!("seit={}", cursor.as_str().unwrap()));
+            (rows, answer.headers.get("x-limit").cloned(), cursor)
         };
-        let (all, cut) = rows("&limit=5001");
+        let (all, cut, _) = rows(&format!("{more}&limit=5001"));
         assert!(all.len() > default, "{route} has too few rows");
         assert_eq!(cut.as_deref(), Some("5000"), "{route}");
-        let (page, cut) = rows("");
+        let (page, cut, cursor) = rows(more);
         assert_eq!((page.as_slice(), cut), (&all[..default], None), "{route}");
-        let (next, _) = rows(&format!("&offset={default}"));
+        let (next, ..) = rows(&cursor.unwrap_or_else(|| format!("{more}&offset={default}")));
         assert_eq!(next[0], all[default], "{route}: the next page follows");
     }
 }
