@@ -7,7 +7,7 @@ use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use process::Folder;
 use rcgen::{CertificateParams, KeyPair};
@@ -94,6 +94,33 @@ fn a_certificate_of_our_own_is_trusted_by_who_knows_it() {
     assert!(!curl(&folder, &["--cacert", "partnerd-cert.pem", "--resolve", &resolve, &other]).0);
     assert!(curl(&folder, &[&url.replace("https", "http")]).1.contains("https:// statt http://"));
     assert!(!curl(&folder, &["--cacert", "partnerd-cert.pem", "--tls-max", "1.1", &url]).0);
+}
+
+/// The end of a connection is seen below TLS, where a client that is killed cannot say good-bye.
+#[test]
+fn a_client_that_hangs_up_while_it_waits_frees_its_place() {
+    let folder = Folder::new();
+    folder.result(&["tls", "self-signed", "--name", "localhost"]);
+    let key = folder.company("Mühle");
+    let server = serve(&folder, 30);
+    let base = format!("https://localhost:{}", server.1);
+    let until_waiting = |count: usize| {
+        let until = Instant::now() + Duration::from_secs(20);
+        let line = format!("\npartnerd_waiting_requests {count}\n");
+        let metrics = format!("{base}/metrics");
+        while !curl(&folder, &["--cacert", "partnerd-cert.pem", &metrics]).1.contains(&line) {
+            assert!(Instant::now() < until, "there are not {count} that wait");
+        }
+    };
+    let header = format!("X-API-Key: {key}");
+    let path = format!("{base}/api/v1/aenderungen?warten=30");
+    let mut command = Command::new("curl");
+    command.current_dir(folder.path()).args(["-sS", "--cacert", "partnerd-cert.pem", "-H", &header, &path]);
+    let mut killed = command.stdout(Stdio::null()).spawn().unwrap();
+    until_waiting(1);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    until_waiting(0);
 }
 
 #[test]
