@@ -1,7 +1,7 @@
 //! Requests that wait for a change of their company (D28): how many there may be, and who wakes them.
 //!
-//! A write of this server rings when it is committed. Other processes (an import, the command line) write to the file
-//! without ringing, so once a second somebody looks whether the feed of a company that is waited for has grown.
+//! A request that writes rings when it is committed. The end of a day and other processes (an import, the command line)
+//! write without ringing, so once a second somebody looks whether the feed of a company that is waited for has grown.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -12,6 +12,9 @@ use super::{PATH, now, short};
 use crate::harness::{Client, Server};
 use crate::lager::Mill;
 
+/// How long the requests of these tests wait: at its end each looks once more, so nobody needs to wake it.
+const WAITED: Duration = Duration::from_secs(30);
+
 /// Sends a request that waits, and leaves the answer in the socket.
 fn wait(server: &Server, client: &Client, query: &str) -> TcpStream {
     let mut stream = TcpStream::connect(server.address).unwrap();
@@ -72,6 +75,7 @@ fn a_write_wakes_who_waits_for_it_and_nobody_else() {
     let mill = Mill::of(&server);
     let other = server.company("Andere");
     let cursor = now(&mill.client);
+    let began = Instant::now();
     let mut from_now = wait(&server, &mill.client, "warten=30");
     let mut behind = wait(&server, &mill.client, &format!("seit={cursor}&warten=30"));
     let mut for_articles = wait(&server, &mill.client, "arten=artikel&warten=30");
@@ -87,6 +91,25 @@ fn a_write_wakes_who_waits_for_it_and_nobody_else() {
     until_waiting(&server, 1);
     server.import(&other, "kunden", r#"[{"kundennr": "B", "name": "B"}]"#);
     assert_eq!(told(&mut of_other), change("kunde", "B", "angelegt"));
+    assert!(began.elapsed() < WAITED, "only their time was over");
+}
+
+/// Nobody sends a request at the end of a day; somebody looks once a second.
+#[test]
+fn a_document_that_becomes_final_at_the_end_of_its_day_wakes_who_waits_for_it() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let fracht = json!([{"bezeichnung": "Fracht", "menge": 1, "ep_netto": 85}]);
+    let rechnung = json!({"beleg_typ": "RE", "kundennummer": "K", "items": fracht});
+    mill.client.post("/api/v1/kunden", json!({"name": "K", "kundennr": "K"}));
+    let made = mill.client.post("/api/v1/belege", rechnung);
+    let nummer = made.is(201)["beleg_nummer"].as_str().unwrap();
+    let began = Instant::now();
+    let mut waiting = wait(&server, &mill.client, "warten=30");
+    until_waiting(&server, 1);
+    server.set_clock("2026-07-11T10:00:00Z");
+    assert_eq!(told(&mut waiting), change("beleg", nummer, "abgeschlossen"));
+    assert!(began.elapsed() < WAITED, "only its time was over");
 }
 
 #[test]
