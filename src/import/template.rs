@@ -61,9 +61,18 @@ impl Columns {
 
     /// What is said above or beside the columns.
     fn introduction(&self) -> String {
+        let kind = self.kind;
+        let lists: Vec<_> =
+            self.columns.iter().filter(|column| column.is_list).map(|column| column.name).collect();
+        let without = match lists.as_slice() {
+            [] => String::new(),
+            names => format!(
+                " Listen ({}) haben in einer Tabelle keinen Platz: Sie kommen aus einer Datei in JSON.",
+                names.join(", ")
+            ),
+        };
         format!(
-            "Vorlage für {}: Die Zeile mit {EXAMPLE} ist ein Beispiel; der Import lässt sie aus und sagt es.",
-            self.kind
+            "Vorlage für {kind}: Die Zeile mit {EXAMPLE} ist ein Beispiel; der Import lässt sie aus und sagt es.{without}"
         )
     }
 

@@ -58,7 +58,10 @@ pub fn rezeptur(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
 fn check_has_lines(tx: &Tx<'_>, rezeptur: &Rezeptur) -> Result<()> {
     let inputs = sql::recipe_lines(tx, rezeptur, Zeilenart::Input)?;
     let outputs = sql::recipe_lines(tx, rezeptur, Zeilenart::Output)?;
-    required(inputs.first().or(outputs.first()), "inputs")?;
+    if inputs.is_empty() && outputs.is_empty() {
+        let message = "Die Rezeptur hat keine Zeilen. Bitte inputs oder outputs angeben; das geht nur in einer JSON-Datei.";
+        return Err(Refusal::field(Code::FeldFehlt, "inputs", message).into());
+    }
     Ok(())
 }
 

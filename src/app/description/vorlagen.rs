@@ -29,8 +29,11 @@ const WOERTER: &[(&str, &str)] = &[
     ),
     ("KundeChange.name", "Anderer Name von nachname_firma."),
     ("KundeChange.vb_id", "Vertriebler: Nummer oder Name."),
-    ("RezepturZeile.inputs", "Was hineingeht; nur in JSON."),
-    ("RezepturZeile.outputs", "Was herauskommt; nur in JSON."),
+    (
+        "RezepturZeile.inputs",
+        "Was hineingeht; eine neue Rezeptur braucht inputs oder outputs, und es gibt sie nur in JSON.",
+    ),
+    ("RezepturZeile.outputs", "Was herauskommt; wie inputs nur in JSON."),
     ("RezepturZeile.typ", "Art der Rezeptur."),
     ("RezepturZeile.aktiv", "Ob nach der Fassung produziert wird."),
     ("StaffelZeile.aktiv", "Ob der Staffelpreis gilt."),

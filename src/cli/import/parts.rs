@@ -92,7 +92,8 @@ pub fn store_parts(
     let watched = Watched { bar: progress_bar(rows), source, work };
     let Source { in_parts, dry_run, .. } = *source;
     let parts = parts::Work { groups: work.groups, size: work.size, in_parts, dry_run };
-    let counts = parts::store_parts(connection, &parts, &watched, &mut hints, store).map_err(unfinished)?;
+    let stored = parts::store_parts(connection, &parts, &watched, &mut hints, store);
+    let counts = stored.map_err(|why| unfinished(why, source))?;
     watched.bar.finish_and_clear();
     say_hints(&hints, work.hide, terminal);
     if dry_run {
@@ -102,10 +103,12 @@ pub fn store_parts(
 }
 
 /// Why an import ended before its end, and what it left.
-fn unfinished(unfinished: Unfinished) -> String {
+fn unfinished(unfinished: Unfinished, source: &Source) -> String {
     let Unfinished { why, kept, rows } = unfinished;
     let complaint = match why {
-        Why::Mistakes(mistakes) => format!("mistakes:\n{}", mistakes.text().unwrap_or_default()),
+        Why::Mistakes(mistakes) => {
+            format!("{} has mistakes:\n{}", source.file.display(), mistakes.text().unwrap_or_default())
+        }
         Why::GivenUp => INTERRUPTED.to_owned(),
         Why::Failed(failure) => sentence(failure),
     };
