@@ -14,13 +14,10 @@ use super::private::{warn_of_readers, write_private};
 use super::terminal::{Outcome, Terminal, sentence};
 use crate::config::Config;
 use crate::gate::key::{self, Grant, State, StoredKey};
-use crate::rules::changed::Changed;
+use crate::gate::key_changes::{self, Changes as KeyChanges, MAX_LABEL};
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::scope::{Purpose, Scope, ScopeSet};
-
-/// Longest label of a key, in characters.
-const MAX_LABEL: usize = 100;
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -117,9 +114,7 @@ impl Scopes {
         if self.all_scopes {
             return Ok(Some(ScopeSet::all()));
         }
-        let single = scopes(&self.scope)?;
-        let all = self.purposes.iter().fold(single, |all, purpose| all.and(purpose.scopes()));
-        Ok((all != ScopeSet::default()).then_some(all))
+        Ok(key_changes::scopes(&self.purposes, scopes(&self.scope)?))
     }
 }
 
@@ -166,9 +161,7 @@ fn create(tenant: &str, grant: &Grant, out: Option<&Path>, config: &Config, term
     let mut is_written = false;
     let stored = in_transaction(&mut connection, |connection| {
         let tenant = find_tenant(connection, tenant)?;
-        key::insert(connection, tenant.id, &key, grant, now()).map_err(sentence)?;
-        let until = grant.valid_until.map(|day| format!(", until {day}")).unwrap_or_default();
-        let what = format!("key {} {:?} created: {}{until}", key.id, grant.label, grant.scopes.to_stored());
+        let what = key_changes::create(connection, tenant.id, &key, grant, now()).map_err(sentence)?;
         note(connection, tenant.id, "key create", &what)?;
         // Before it is committed: a key that nobody knows is of no use.
         if let Some(file) = out {
@@ -277,27 +270,20 @@ fn in_short(stored: &str) -> String {
 
 fn change(id: &str, changes: &Changes, config: &Config, terminal: &Terminal) -> Outcome {
     let label = changes.label.as_deref().map(checked_label).transpose()?;
-    let scopes = changes.scopes.named()?;
     let valid_until = match changes.expires.as_deref() {
         None => None,
         Some("never") => Some(None),
         Some(text) => Some(Some(last_day(text)?)),
     };
+    let scopes = changes.scopes.named()?;
+    let changes = KeyChanges { label, scopes, valid_until, daily_limit: changes.daily_limit };
     let id = public_part(id);
     let mut connection = open(config)?;
     let changed = in_transaction(&mut connection, |connection| {
         let old = find(connection, id)?;
-        let new = StoredKey {
-            label: label.unwrap_or_else(|| old.label.clone()),
-            scopes: scopes.unwrap_or(old.scopes),
-            valid_until: valid_until.unwrap_or(old.valid_until),
-            daily_limit: changes.daily_limit.unwrap_or(old.daily_limit),
-            ..old.clone()
-        };
-        key::change(connection, &new).map_err(sentence)?;
-        let changed = differences(&old, &new);
+        let (new, changed) = key_changes::change(connection, &old, &changes).map_err(sentence)?;
         for change in &changed {
-            note(connection, old.tenant_id, "key change", &format!("key {id} {:?} {change}", new.label))?;
+            note(connection, old.tenant_id, "key change", &key_changes::said(&new, change))?;
         }
         Ok(changed)
     })?;
@@ -306,29 +292,14 @@ fn change(id: &str, changes: &Changes, config: &Config, terminal: &Terminal) -> 
     Ok(())
 }
 
-fn differences(old: &StoredKey, new: &StoredKey) -> Vec<Changed> {
-    let day = |key: &StoredKey| key.valid_until.map(|day| day.to_string()).unwrap_or_default();
-    let limits = [old, new].map(|key| key.daily_limit.to_string());
-    let [before, after] = limits;
-    let changed = [
-        Changed::of("label", &old.label, &new.label),
-        Changed::of("scopes", old.scopes.to_stored(), new.scopes.to_stored()),
-        Changed::of("expires", day(old), day(new)),
-        Changed::of("daily-limit", before, after),
-    ];
-    changed.into_iter().flatten().collect()
-}
-
 fn set_active(id: &str, active: bool, config: &Config, terminal: &Terminal) -> Outcome {
     let mut connection = open(config)?;
     let id = public_part(id);
     let key = in_transaction(&mut connection, |connection| {
         let key = find(connection, id)?;
-        if (key.state != State::Deactivated) != active {
-            key::set_active(connection, id, active).map_err(sentence)?;
-            let verb = if active { "activate" } else { "deactivate" };
-            let what = format!("key {id} {:?} {verb}d", key.label);
-            note(connection, key.tenant_id, &format!("key {verb}"), &what)?;
+        if let Some(what) = key_changes::set_active(connection, &key, active).map_err(sentence)? {
+            let command = if active { "key activate" } else { "key deactivate" };
+            note(connection, key.tenant_id, command, &what)?;
         }
         find(connection, id)
     })?;
@@ -356,10 +327,11 @@ pub fn day(text: &str) -> Result<Day, String> {
     Day::parse_plain(text).ok_or_else(|| format!("{text} is no day: expected is a date such as 2027-12-31"))
 }
 
-/// Reads the last day of a key: one that is over would make a key that nobody can use.
+/// Reads the last day of a key.
 fn last_day(text: &str) -> Result<Day, String> {
-    let (last, today) = (day(text)?, Day::in_utc(now()));
-    if last < today {
+    let last = day(text)?;
+    if !key_changes::may_end(last, now()) {
+        let today = Day::in_utc(now());
         return Err(format!(
             "{last} is over: a key may end today, {today}, or later; `partnerd key deactivate` ends one at once"
         ));
@@ -368,11 +340,8 @@ fn last_day(text: &str) -> Result<Day, String> {
 }
 
 fn checked_label(text: &str) -> Result<String, String> {
-    let label = text.trim();
-    if label.is_empty() || label.chars().count() > MAX_LABEL || label.chars().any(char::is_control) {
-        return Err(format!("the label of a key has 1 to {MAX_LABEL} characters on one line"));
-    }
-    Ok(label.to_owned())
+    key_changes::label(text)
+        .ok_or_else(|| format!("the label of a key has 1 to {MAX_LABEL} characters on one line"))
 }
 
 fn scopes(texts: &[String]) -> Result<ScopeSet, String> {

@@ -4,7 +4,7 @@
 //! place, or hands the request to the thread that verifies keys, to the slow lane or to the writer. `completion` is
 //! the last step of every request: its audit row, its line in the log, what the client is told of its limits.
 //!
-//! `stapel` is many requests in one. `waiters` are requests that wait for a change of their company. `key`, `quota`, `ip_limit`, `address` and `idempotency` are the checks themselves, `shares` what reads of a key may
+//! `stapel` is many requests in one. `waiters` are requests that wait for a change of their company. `key`, `key_changes`, `quota`, `ip_limit`, `address` and `idempotency` are the checks themselves, `shares` what reads of a key may
 //! cost others, `cors` what browsers ask, `audit` the log of all requests, `metrics` the figures.
 
 pub mod address;
@@ -17,6 +17,7 @@ mod dispatch;
 mod idempotency;
 pub mod ip_limit;
 pub mod key;
+pub mod key_changes;
 pub mod metrics;
 pub mod quota;
 mod shares;

@@ -1,0 +1,105 @@
+//! Keys made and changed: what they may be given, and what the log says of it (D27). The command line and the page use
+//! the same functions, so both obey the same rules and leave the same rows.
+
+use std::fmt::Display;
+
+use rusqlite::Connection;
+
+use super::key::{self, Grant, NewKey, State, StoredKey};
+use crate::db::TenantId;
+use crate::failure::Result;
+use crate::rules::changed::Changed;
+use crate::rules::day::{Day, Instant};
+use crate::rules::scope::{Purpose, ScopeSet};
+
+/// Longest label of a key, in characters.
+pub const MAX_LABEL: usize = 100;
+
+/// The label of a key as it is stored: 1 to [`MAX_LABEL`] characters on one line. None where the text is no such label.
+pub fn label(text: &str) -> Option<String> {
+    let label = text.trim();
+    let is_label =
+        !label.is_empty() && label.chars().count() <= MAX_LABEL && !label.chars().any(char::is_control);
+    is_label.then(|| label.to_owned())
+}
+
+/// Whether a key may be given this last day (UTC): one that is over would make a key that nobody can use.
+pub fn may_end(last: Day, now: Instant) -> bool {
+    last >= Day::in_utc(now)
+}
+
+/// The scopes of these purposes and the single ones together; none where nothing was named.
+pub fn scopes(purposes: &[Purpose], single: ScopeSet) -> Option<ScopeSet> {
+    let all = purposes.iter().fold(single, |all, purpose| all.and(purpose.scopes()));
+    (all != ScopeSet::default()).then_some(all)
+}
+
+/// Adds a key to a company; what the log says of it.
+pub fn create(
+    connection: &Connection,
+    tenant: TenantId,
+    key: &NewKey,
+    grant: &Grant,
+    now: Instant,
+) -> Result<String> {
+    key::insert(connection, tenant, key, grant, now)?;
+    let until = grant.valid_until.map(|day| format!(", until {day}")).unwrap_or_default();
+    Ok(format!("key {} {:?} created: {}{until}", key.id, grant.label, grant.scopes.to_stored()))
+}
+
+/// What is to be changed of a key; none stays as it is.
+#[derive(Debug, Clone, Default)]
+pub struct Changes {
+    /// What it is for, as [`label`] gives it.
+    pub label: Option<String>,
+    /// What it may do.
+    pub scopes: Option<ScopeSet>,
+    /// Last day (UTC) on which it is accepted; an inner none: until it is deactivated.
+    pub valid_until: Option<Option<Day>>,
+    /// Requests per UTC day.
+    pub daily_limit: Option<u32>,
+}
+
+/// Changes a key from the next request on; the key as it is then, and what has another value than before.
+pub fn change(
+    connection: &Connection,
+    old: &StoredKey,
+    changes: &Changes,
+) -> Result<(StoredKey, Vec<Changed>)> {
+    let new = StoredKey {
+        label: changes.label.clone().unwrap_or_else(|| old.label.clone()),
+        scopes: changes.scopes.unwrap_or(old.scopes),
+        valid_until: changes.valid_until.unwrap_or(old.valid_until),
+        daily_limit: changes.daily_limit.unwrap_or(old.daily_limit),
+        ..old.clone()
+    };
+    key::change(connection, &new)?;
+    let changed = differences(old, &new);
+    Ok((new, changed))
+}
+
+fn differences(old: &StoredKey, new: &StoredKey) -> Vec<Changed> {
+    let day = |key: &StoredKey| key.valid_until.map(|day| day.to_string()).unwrap_or_default();
+    let [before, after] = [old, new].map(|key| key.daily_limit.to_string());
+    let changed = [
+        Changed::of("label", &old.label, &new.label),
+        Changed::of("scopes", old.scopes.to_stored(), new.scopes.to_stored()),
+        Changed::of("expires", day(old), day(new)),
+        Changed::of("daily-limit", before, after),
+    ];
+    changed.into_iter().flatten().collect()
+}
+
+/// Accepts a key or refuses it, from the next request on; what the log says of it, nothing where it was so before.
+pub fn set_active(connection: &Connection, key: &StoredKey, active: bool) -> Result<Option<String>> {
+    if (key.state != State::Deactivated) == active {
+        return Ok(None);
+    }
+    key::set_active(connection, &key.id, active)?;
+    Ok(Some(said(key, if active { "activated" } else { "deactivated" })))
+}
+
+/// What the log says of a key.
+pub fn said(key: &StoredKey, what: impl Display) -> String {
+    format!("key {} {:?} {what}", key.id, key.label)
+}
