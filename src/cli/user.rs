@@ -81,9 +81,8 @@ fn create(name: &str, role: Rolle, companies: &[String], config: &Config, termin
         let ids = ids?;
         let seen = (!ids.is_empty()).then_some(ids.as_slice());
         let id = people::create(connection, name, role, seen, now()).map_err(sentence)?;
-        let of = if companies.is_empty() { "all companies".to_owned() } else { companies.join(", ") };
-        let what = format!("user {id} {:?} created: {}, {of}", name.trim(), role.as_str());
-        note_of(connection, None, "user create", &what)?;
+        let firmen: Vec<_> = companies.iter().map(String::as_str).collect();
+        note_of(connection, None, "user create", &people::said_created(id, name, role, &firmen))?;
         new_link(connection, id, config)
     })?;
     print_link(name, &link, terminal);
@@ -177,7 +176,7 @@ fn set_active(name: &str, active: bool, config: &Config, terminal: &Terminal) ->
         if person.aktiv != active {
             people::set_active(connection, person.id, active).map_err(sentence)?;
             let verb = if active { "activate" } else { "deactivate" };
-            let what = format!("user {} {:?} {verb}d", person.id, person.name);
+            let what = people::said(person.id, &person.name, &format!("{verb}d"));
             note_of(connection, None, &format!("user {verb}"), &what)?;
         }
         Ok(person)
@@ -193,8 +192,7 @@ fn link(name: &str, config: &Config, terminal: &Terminal) -> Outcome {
         if !person.aktiv {
             return Err(format!("{name} is deactivated: `partnerd user activate {name}` comes first"));
         }
-        let what = format!("user {} {:?} link made", person.id, person.name);
-        note_of(connection, None, "user link", &what)?;
+        note_of(connection, None, "user link", &people::said(person.id, &person.name, "link made"))?;
         new_link(connection, person.id, config)
     })?;
     print_link(name, &link, terminal);

@@ -122,7 +122,8 @@ pub fn set_password(ask: &Ask, seen: &Seen<'_>) -> Result<Hashed> {
             people::set_password(connection, person.id, &hash)?;
             people::begin_session(connection, person.id, &cookie, now)?;
             let done = Done::to("/leitstand".to_owned(), "Das Passwort ist gesetzt.");
-            Ok(Done { cookie: Some(cookie.clone()), person: Some(person.id), ..done })
+            let changed = vec![people::said(person.id, &person.name, "password set")];
+            Ok(Done { cookie: Some(cookie.clone()), person: Some(person.id), changed, ..done })
         });
         Ok(change)
     }))
@@ -170,7 +171,8 @@ pub fn change_password(ask: &Ask, seen: &Seen<'_>) -> Result<Hashed> {
             people::set_password(connection, person.id, &hash)?;
             people::begin_session(connection, person.id, &cookie, now)?;
             let done = Done::to("/leitstand/konto".to_owned(), "Das Passwort ist geändert.");
-            Ok(Done { cookie: Some(cookie.clone()), ..done })
+            let changed = vec![people::said(person.id, &person.name, "password set")];
+            Ok(Done { cookie: Some(cookie.clone()), changed, ..done })
         });
         Ok(change)
     }))

@@ -155,6 +155,17 @@ pub fn create(
     Ok(id)
 }
 
+/// What the log says of a person whose access was changed, by page or command line (D27).
+pub fn said(id: i64, name: &str, what: &str) -> String {
+    format!("user {id} {:?} {what}", name.trim())
+}
+
+/// What the log says of a new person who sees these companies; none named: all.
+pub fn said_created(id: i64, name: &str, rolle: Rolle, firmen: &[&str]) -> String {
+    let of = if firmen.is_empty() { "all companies".to_owned() } else { firmen.join(", ") };
+    said(id, name, &format!("created: {}, {of}", rolle.as_str()))
+}
+
 /// The name of the first person.
 pub const FIRST: &str = "Leitung";
 

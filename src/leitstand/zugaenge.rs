@@ -10,6 +10,7 @@ use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
 use crate::rules::choice::Choice;
 use crate::rules::error::{Code, Refusal};
+use crate::tenants::Tenant;
 
 const PEOPLE: &str = "/leitstand/zugaenge";
 
@@ -63,14 +64,17 @@ pub fn create(ask: &Ask) -> Result<HouseChange> {
     let rolle = Rolle::parse(ask.field("rolle")).ok_or_else(|| {
         Refusal::field(Code::WertUngueltig, "rolle", "Die Rolle ist ansehen oder verwalten.")
     })?;
-    let is_chosen = |id: &i64| ask.field(&format!("firma-{id}")) == "ja";
-    let firmen: Vec<i64> = ask.firmen.iter().map(|firma| firma.id).filter(is_chosen).collect();
+    let is_chosen = |firma: &&Tenant| ask.field(&format!("firma-{}", firma.id)) == "ja";
+    let firmen: Vec<Tenant> = ask.firmen.iter().filter(is_chosen).cloned().collect();
     let (secret, now) = (people::secret()?, ask.now);
     Ok(Box::new(move |connection| {
-        let firmen = (!firmen.is_empty()).then_some(firmen.as_slice());
-        let id = people::create(connection, &name, rolle, firmen, now)?;
+        let ids: Vec<_> = firmen.iter().map(|firma| firma.id).collect();
+        let names: Vec<_> = firmen.iter().map(|firma| firma.name.as_str()).collect();
+        let seen = (!ids.is_empty()).then_some(ids.as_slice());
+        let id = people::create(connection, &name, rolle, seen, now)?;
         people::store_link(connection, id, &secret, now)?;
-        Ok(link_of(&name, &secret))
+        let changed = vec![people::said_created(id, &name, rolle, &names)];
+        Ok(Done { changed, ..link_of(&name, &secret) })
     }))
 }
 
@@ -121,7 +125,8 @@ pub fn make_link(ask: &Ask) -> Result<HouseChange> {
         let person = people::by_id(connection, id)?.filter(|person| person.aktiv);
         let person = person.ok_or_else(|| Failure::not_found("Dieser Zugang"))?;
         people::store_link(connection, id, &secret, now)?;
-        Ok(link_of(&person.name, &secret))
+        let changed = vec![people::said(id, &person.name, "link made")];
+        Ok(Done { changed, ..link_of(&person.name, &secret) })
     }))
 }
 
@@ -159,9 +164,11 @@ pub fn unlock(ask: &Ask) -> Result<HouseChange> {
 
 fn set_active(id: i64, active: bool, note: &'static str) -> Result<HouseChange> {
     Ok(Box::new(move |connection| {
-        people::by_id(connection, id)?.ok_or_else(|| Failure::not_found("Dieser Zugang"))?;
+        let person = people::by_id(connection, id)?.ok_or_else(|| Failure::not_found("Dieser Zugang"))?;
+        let what = if active { "activated" } else { "deactivated" };
+        let changed = (person.aktiv != active).then(|| people::said(id, &person.name, what));
         people::set_active(connection, id, active)?;
-        Ok(Done::to(format!("{PEOPLE}/{id}"), note))
+        Ok(Done { changed: changed.into_iter().collect(), ..Done::to(format!("{PEOPLE}/{id}"), note) })
     }))
 }
 

@@ -49,7 +49,8 @@ pub fn step(connection: &Connection, first_kept: i64) -> Result<i64> {
     }
 }
 
-/// Keeps of the oldest rows of a day those that say what the command line changed (D27).
+/// Keeps of the oldest rows of a day those that say what a person or the command line changed (D27). Those of a person
+/// have no method: the request that changed it has a row of its own, which goes.
 fn keep(connection: &Connection, tag: i64, until: i64) -> Result<()> {
     if connection.execute(&rows_kept(), [tag, until])? == 0 {
         return Ok(());
@@ -75,7 +76,8 @@ fn rows_kept() -> String {
              (select coalesce(max(nr), 0) from audit_bleibt) + row_number() over (order by a.lfd_nr) as nr
            from audit a join audit_tag t on t.tag = a.tag
              left join audit v on v.tag = a.tag and v.lfd_nr = a.lfd_nr - 1
-           where a.tag = ?1 and a.lfd_nr > t.ab_nr and a.lfd_nr <= ?2 and a.befehl is not null)"
+           where a.tag = ?1 and a.lfd_nr > t.ab_nr and a.lfd_nr <= ?2
+             and (a.befehl is not null or a.person is not null and a.methode = ''))"
     )
 }
 
