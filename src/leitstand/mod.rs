@@ -14,6 +14,7 @@ mod annahme;
 mod arbeit;
 mod artikel;
 mod aside;
+mod bars;
 mod belege;
 mod bestand;
 mod carry;
@@ -38,9 +39,13 @@ mod parts;
 mod passwords;
 pub mod people;
 mod produktion;
+mod protokoll;
+mod rechte;
+mod schluessel;
 pub mod server;
 mod sicherung;
 mod suche;
+mod suchfelder;
 mod uebersicht;
 mod upload;
 mod uploads;
@@ -134,6 +139,22 @@ pub const PAGES: &[Page] = &[
     Page::new("/leitstand/f/{firma}/artikel", Access::Firma, artikel::list).in_menu("Artikel"),
     Page::new("/leitstand/f/{firma}/artikel/{id}", Access::Firma, artikel::show),
     Page::new("/leitstand/f/{firma}/artikel/{id}/anhaenge/{id}", Access::Firma, artikel::attachment).heavy(),
+    Page::new("/leitstand/f/{firma}/schluessel", Access::Firma, schluessel::list).in_menu("Schlüssel"),
+    Page::new("/leitstand/f/{firma}/schluessel/neu", Access::Firma, schluessel::show_new)
+        .takes(Take::Hashed(schluessel::create)),
+    Page::new("/leitstand/f/{firma}/schluessel/{id}", Access::Firma, schluessel::show),
+    Page::new("/leitstand/f/{firma}/schluessel/{id}/aendern", Access::Firma, schluessel::show_change)
+        .takes(Take::Haus(schluessel::change)),
+    Page::new("/leitstand/f/{firma}/schluessel/{id}/sperren", Access::Firma, schluessel::show_lock)
+        .takes(Take::Haus(schluessel::lock)),
+    Page::new("/leitstand/f/{firma}/schluessel/{id}/freigeben", Access::Firma, schluessel::show_unlock)
+        .takes(Take::Haus(schluessel::unlock)),
+    Page::new("/leitstand/f/{firma}/protokoll", Access::Firma, protokoll::list).in_menu("Protokoll"),
+    Page::new("/leitstand/f/{firma}/protokoll/{id}", Access::Firma, protokoll::show),
+    Page::new("/leitstand/protokoll", Access::Haus, protokoll::list).in_menu("Protokoll aller Firmen"),
+    Page::new("/leitstand/protokoll/pruefen", Access::Haus, protokoll::back)
+        .takes(Take::Haus(protokoll::prove)),
+    Page::new("/leitstand/protokoll/{id}", Access::Haus, protokoll::show),
     Page::new("/leitstand/zugaenge", Access::Haus, zugaenge::list).in_menu("Zugänge"),
     Page::new("/leitstand/zugaenge/neu", Access::Haus, zugaenge::show_new)
         .takes(Take::Haus(zugaenge::create)),

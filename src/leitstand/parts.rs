@@ -90,6 +90,7 @@ pub fn moment(instant: Instant) -> String {
 }
 
 /// A column of a table: its head, and whether it holds numbers.
+#[derive(Clone, Copy)]
 pub struct Column(pub &'static str, pub bool);
 
 /// A row: where it leads (blank: nowhere), and its cells.

@@ -2,11 +2,12 @@
 
 use maud::{Markup, html};
 
-use super::page::{Ask, Seen};
+use super::bars::{Pair, Words, bars};
+use super::page::{Ask, Seen, encoded};
 use super::parts::{Cells, Column, day_text, moment, number, table, text};
 use super::{frame, wiegungen, zustand};
 use crate::failure::Result;
-use crate::gate::audit::{Entry, Selection, entries};
+use crate::gate::audit::{Filter, Found, Who, part};
 use crate::http::reply::Reply;
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, Instant};
@@ -14,7 +15,7 @@ use crate::rules::document::BelegTyp;
 
 /// Weighings of a day that are looked at, and errors that are shown, at most.
 const WEIGHINGS: i64 = 5_000;
-const ERRORS: i64 = 8;
+const ERRORS: usize = 8;
 
 /// GET /leitstand/f/{firma}
 pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
@@ -28,6 +29,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         @if !errors.is_empty() {
             h2 { "Abgelehnte Anfragen" }
             (table("Abgelehnte Anfragen von heute und gestern, die neuesten zuerst", &ERROR, &errors, ""))
+            p { a href=(ask.of_firma("protokoll?wer=programme&ergebnis=abgelehnt")) { "Alle abgelehnten Anfragen im Protokoll" } }
         }
         h2 { "Heute, " (day_text(today)) }
         div.tiles {
@@ -35,7 +37,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
             div.tile { "Hinaus (t)" strong { (tonnes(now.sum_out())) } }
             @for (typ, count) in documents(ask, seen, today)? { div.tile { "Belege " (typ) strong { (count) } } }
         }
-        (bars(&now, &then))
+        (picture(&now, &then))
         h2 { "Offene Wiegungen" }
         (wiegungen::open(ask, seen)?)
         p { small { "partnerd " (env!("CARGO_PKG_VERSION")) } }
@@ -81,27 +83,28 @@ fn tonnes(kilograms: i64) -> String {
     number(&format!("{}.{}", tenths / 10, tenths % 10))
 }
 
-/// Tonnes of each hour beside those of the same weekday before, as a picture with its words.
-fn bars(now: &Weighed, then: &Weighed) -> Markup {
+/// Tonnes of each hour beside those of the same weekday before.
+fn picture(now: &Weighed, then: &Weighed) -> Markup {
     let all = |day: &Weighed| day.0.map(|(into, out)| into + out);
     let (now, then) = (all(now), all(then));
-    let most = now.iter().chain(&then).copied().max().unwrap_or(0).max(1);
-    let height = |kilograms: i64| kilograms * 100 / most;
-    if now.iter().chain(&then).all(|kilograms| *kilograms == 0) {
-        return html! { p.empty { "Heute und vor einer Woche ist nichts gewogen worden. Das Bild füllt sich mit der ersten fertigen Wiegung." } };
-    }
-    html! {
-        figure {
-            svg viewBox="0 0 768 140" width="768" height="140" role="img" aria-label="Gewogene Tonnen je Stunde, heute und vor einer Woche" {
-                @for hour in 0..24_usize { @let x = hour * 32;
-                    rect.then x=(x) y=(110 - height(then[hour])) width="13" height=(height(then[hour])) {}
-                    rect.now x=(x + 14) y=(110 - height(now[hour])) width="13" height=(height(now[hour])) {}
-                    text x=(x + 13) y="130" text-anchor="middle" { (hour) }
-                }
-            }
-            figcaption { small { "Tonnen je Stunde, heute (grün) und vor einer Woche (grau). Höchster Balken: " (tonnes(most)) " t." } }
-        }
-    }
+    let most = now.iter().chain(&then).copied().max().unwrap_or(0);
+    let pair = |(hour, (now, then)): (usize, (&i64, &i64))| Pair {
+        label: hour.to_string(),
+        says: format!("{hour} Uhr: {} t, vor einer Woche {} t", tonnes(*now), tonnes(*then)),
+        left: *then,
+        right: *now,
+    };
+    let pairs: Vec<_> = now.iter().zip(&then).enumerate().map(pair).collect();
+    let words = Words {
+        title: "Gewogene Tonnen je Stunde, heute und vor einer Woche",
+        classes: ["then", "now"],
+        caption: format!(
+            "Tonnen je Stunde, heute (grün) und vor einer Woche (grau). Höchster Balken: {} t.",
+            tonnes(most)
+        ),
+        empty: "Heute und vor einer Woche ist nichts gewogen worden. Das Bild füllt sich mit der ersten fertigen Wiegung.",
+    };
+    bars(&pairs, &words)
 }
 
 /// How many documents of each type have today's date.
@@ -124,24 +127,25 @@ const ERROR: [Column; 4] = [
     Column("Warum abgelehnt", false),
 ];
 
-/// The last requests of keys of this company that were refused or failed.
+/// The last requests of keys of this company that were refused or failed; each leads to its like in the log.
 fn errors_of(ask: &Ask, seen: &Seen<'_>) -> Result<Vec<Cells>> {
-    let since = Day::of_number(Day::in_utc(ask.now).number() - 1);
-    let tenant_id = ask.firma.as_ref().map(|firma| firma.id);
-    let selection =
-        Selection { tenant_id, since: Some(since), limit: Some(WEIGHINGS), ..Selection::default() };
-    let mut rows = Vec::new();
-    let mut keep = |entry: Entry| {
-        if entry.status >= 400 && entry.key_id.is_some() && (rows.len() as i64) < ERRORS {
-            let code = entry.code.unwrap_or_default();
-            let why = (ask.house.meaning)(&code);
-            let key = entry.key_label.or(entry.key_id).unwrap_or_default();
-            let what = format!("{} {}", entry.method, entry.path);
-            rows.push(Cells(String::new(), vec![moment(entry.at), key, what, format!("{code}: {why}")]));
-        }
-        Ok(())
+    let yesterday = Day::of_number(Day::in_berlin(ask.now).number() - 1);
+    let filter = Filter {
+        tenant_id: ask.firma.as_ref().map(|firma| firma.id),
+        who: Some(Who::Keys),
+        status_from: Some(400),
+        from: Some(yesterday.begin_in_berlin()),
+        ..Filter::default()
     };
-    // What is shown never complains.
-    let _ = entries(seen.connection, &selection, &mut keep)?;
-    Ok(rows)
+    let row = |found: Found| {
+        let entry = found.entry;
+        let code = entry.code.unwrap_or_default();
+        let (why, key_id) = ((ask.house.meaning)(&code), entry.key_id.unwrap_or_default());
+        let to =
+            ask.of_firma(&format!("protokoll?wer=schluessel-{}&code={}", encoded(&key_id), encoded(&code)));
+        let key = entry.key_label.unwrap_or(key_id);
+        let what = format!("{} {}", entry.method, entry.path);
+        Cells(to, vec![moment(entry.at), key, what, format!("{code}: {why}")])
+    };
+    Ok(part(seen.connection, &filter, None, ERRORS)?.rows.into_iter().map(row).collect())
 }

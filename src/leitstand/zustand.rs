@@ -9,7 +9,7 @@ use super::parts::{moment, number};
 use crate::app::kept;
 use crate::db::files::folder_of;
 use crate::failure::Result;
-use crate::gate::key;
+use crate::gate::key::{self, State, StoredKey};
 use crate::http::tls::validity;
 use crate::rules::day::{Day, Instant};
 use crate::tenants::firma;
@@ -23,6 +23,9 @@ const BACKUP_AGE: i64 = 36;
 
 /// Days before the end of a certificate from which on a new one is asked for.
 const SOON: i64 = 30;
+
+/// Percent of the requests of a day from which on a key is near its limit.
+const NEAR: u64 = 80;
 
 /// Something that needs a hand.
 pub struct Sorge {
@@ -80,7 +83,32 @@ pub fn sorgen(ask: &Ask, seen: &Seen<'_>) -> Result<Vec<Sorge>> {
         let text = "Von gestern oder früher sind Wiegungen offen: zweite Wiegung oder Storno fehlt.";
         found.push(Sorge::soon(text.to_owned()));
     }
+    found.extend(keys_near_their_limit(ask, seen)?);
     Ok(found)
+}
+
+/// Keys that have used most of the requests that they may make today.
+fn keys_near_their_limit(ask: &Ask, seen: &Seen<'_>) -> Result<Vec<Sorge>> {
+    let keys = key::list(seen.connection, ask.firma.as_ref().map(|firma| firma.id), ask.now)?;
+    let is_near = |key: &StoredKey| {
+        key.state == State::Active && u64::from(key.today) * 100 >= u64::from(key.daily_limit) * NEAR
+    };
+    let sorge = |key: &StoredKey| {
+        let [today, limit] = [key.today, key.daily_limit].map(|count| number(&count.to_string()));
+        let to = ask.of_firma(&format!("schluessel/{}", key.id));
+        match key.today >= key.daily_limit {
+            true => Sorge::urgent(format!(
+                "Der Schlüssel „{}“ hat seine {limit} Anfragen für heute verbraucht und wird bis 00:00 UTC abgewiesen.",
+                key.label
+            )),
+            false => Sorge::soon(format!(
+                "Der Schlüssel „{}“ hat heute {today} von {limit} Anfragen verbraucht; danach wird er bis 00:00 UTC abgewiesen.",
+                key.label
+            )),
+        }
+        .at(to)
+    };
+    Ok(keys.iter().filter(|key| is_near(key)).map(sorge).collect())
 }
 
 fn of_house(ask: &Ask) -> Vec<Sorge> {

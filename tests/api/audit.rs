@@ -42,7 +42,7 @@ fn text(output: &[u8]) -> String {
 }
 
 /// A copy of the database in which a statement was run, and what `audit verify` says of it.
-fn tampered(server: &Server, statement: &str) -> (bool, String) {
+pub fn tampered(server: &Server, statement: &str) -> (bool, String) {
     let copy = server.database.with_file_name("copy.db");
     for ending in ["", "-wal", "-shm"] {
         let _ = std::fs::remove_file(copy.with_file_name(format!("copy.db{ending}")));

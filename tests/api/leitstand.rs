@@ -7,6 +7,8 @@ mod einrichten;
 mod importe;
 mod partner;
 mod personen;
+mod protokoll;
+mod schluessel;
 mod seiten;
 mod sicherung;
 mod waren;

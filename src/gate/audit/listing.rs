@@ -38,6 +38,9 @@ pub struct Entry {
     /// Requests that the row stands for.
     pub count: i64,
     pub checksum: String,
+    /// The number of the company.
+    #[serde(skip)]
+    pub tenant_id: Option<i64>,
 }
 
 /// Which rows are shown.
@@ -90,15 +93,12 @@ fn entries_of(
     show: &mut impl FnMut(Entry) -> std::result::Result<(), String>,
 ) -> Result<std::result::Result<(), String>> {
     let mut statement = connection.prepare(&format!(
-        "select a.tag, a.lfd_nr, a.am, a.request_id, a.key_id, t.name, a.adresse, a.methode, r.muster, a.pfad,
-           a.status, a.dauer_us, a.bytes_ein, a.bytes_aus, a.subjekt, a.anzahl, lower(hex(a.pruefsumme)), a.person,
-           a.befehl, k.bezeichnung, a.code
-         from {table} a left join tenant t on t.id = a.tenant_id left join route r on r.id = a.route_id
-           left join api_key k on k.id = a.key_id
-         where (?1 is null or a.key_id = ?1 or a.befehl is not null and a.pfad like 'key ' || ?1 || ' %')
+        "{}
+         where (?1 is null or a.key_id = ?1 or a.methode = '' and a.pfad like 'key ' || ?1 || ' %')
            and (?2 is null or a.tenant_id = ?2) and (?3 is null or a.status = ?3)
            and a.tag >= ?4 and (?5 is null or a.tag < ?5)
-         order by a.tag desc, a.am desc, a.request_id desc, a.lfd_nr desc limit ?6"
+         order by a.tag desc, a.am desc, a.request_id desc, a.lfd_nr desc limit ?6",
+        select_from(table)
     ))?;
     let since = selection.since.map_or(i64::MIN, Day::number);
     let before = selection.before_day;
@@ -113,8 +113,23 @@ fn entries_of(
     Ok(Ok(()))
 }
 
-/// Reads a row of [`entries`].
-fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+/// The column of [`select_from`] with the number of a row in its table.
+pub const NUMBER: usize = 22;
+
+/// The columns of an [`Entry`] from the rows `a` of a table, with names in place of numbers.
+pub fn select_from(table: &str) -> String {
+    let number = if table == "audit" { "a.lfd_nr" } else { "a.nr" };
+    format!(
+        "select a.tag, a.lfd_nr, a.am, a.request_id, a.key_id, t.name, a.adresse, a.methode, r.muster, a.pfad,
+           a.status, a.dauer_us, a.bytes_ein, a.bytes_aus, a.subjekt, a.anzahl, lower(hex(a.pruefsumme)), a.person,
+           a.befehl, k.bezeichnung, a.code, a.tenant_id, {number}
+         from {table} a left join tenant t on t.id = a.tenant_id left join route r on r.id = a.route_id
+           left join api_key k on k.id = a.key_id"
+    )
+}
+
+/// Reads a row of [`select_from`].
+pub fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     let tag: i64 = row.get(0)?;
     Ok(Entry {
         day: Day::of_number(tag).to_string(),
@@ -138,5 +153,6 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
         command: row.get(18)?,
         key_label: row.get(19)?,
         code: row.get(20)?,
+        tenant_id: row.get(21)?,
     })
 }

@@ -5,7 +5,8 @@
 //! listing, `strangers` decides that for those without a valid key. The rows of a day are a `chain` of checksums,
 //! `adding` appends to it; rows and heads are sealed with a secret that is not in the database, `beginning` says since
 //! when, `verify` proves all of it, `against` compares it with a backup, `heads` is what a person writes down.
-//! `rollover` drops what is older than it must be kept, `listing` shows the log to a person.
+//! `rollover` drops what is older than it must be kept, `listing` shows the log to a person, `paging` a page of it at a
+//! time, `usage` counts in it.
 
 mod adding;
 mod against;
@@ -15,10 +16,12 @@ mod flood;
 mod heads;
 mod journal;
 mod listing;
+mod paging;
 mod rollover;
 mod row;
 mod strangers;
 mod take_in;
+mod usage;
 mod verify;
 
 pub use against::against;
@@ -26,10 +29,12 @@ pub use beginning::{Sealed, begin, is_of_new_database, newest_beginning, newest_
 pub use heads::{copied_heads, forget_copied, newest_head, note_copied};
 pub use journal::{Journal, segments};
 pub use listing::{Entry, Selection, entries, newest};
+pub use paging::{Filter, Found, Part, Place, Who, find, part};
 pub use rollover::{DAYS, Rollover, first_kept, step};
 pub use row::{Akteur, Row};
 pub use take_in::TakeIn;
-pub use verify::{Finding, verify};
+pub use usage::{DayUse, by_day, days};
+pub use verify::{Finding, verify, verify_while};
 
 use std::path::Path;
 use std::sync::Arc;

@@ -6,7 +6,7 @@ use super::beginning::{Sealed, sealed};
 use super::chain::{DAY, KEPT, Pruefsumme, beginning, link_in_form, log_seal, route_name};
 use super::row::{COLUMNS, Row};
 use crate::db::seal::Secret;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::rules::day::{Day, Instant};
 
 /// What [`verify`] came to.
@@ -33,29 +33,47 @@ struct Head {
 
 /// Proves the chains of all days; run it on one snapshot of a connection that seals with this secret.
 pub fn verify(connection: &Connection, secret: Option<&Secret>, now: Instant) -> Result<Finding> {
+    let finding = verify_while(connection, secret, now, &mut |_, _| true)?;
+    finding.ok_or_else(|| Failure::Broken("the proof of the log was given up".into()))
+}
+
+/// The same for somebody who watches: after each day `go_on` is told how many rows have been looked at, of how many, and
+/// says whether to go on; none where it does not.
+pub fn verify_while(
+    connection: &Connection,
+    secret: Option<&Secret>,
+    now: Instant,
+    go_on: &mut dyn FnMut(i64, i64) -> bool,
+) -> Result<Option<Finding>> {
     let is_sealed = match sealed(connection, secret)? {
         Sealed::Since(..) => true,
         Sealed::Not(_) => false,
-        Sealed::Broken(sentence) => return Ok(Finding::Broken(sentence)),
+        Sealed::Broken(sentence) => return Ok(Some(Finding::Broken(sentence))),
     };
     let heads = match read_heads(connection) {
         Ok(heads) => heads,
-        Err(error) => return Ok(Finding::Broken(format!("the head of a day was altered: {error}"))),
+        Err(error) => {
+            return Ok(Some(Finding::Broken(format!("the head of a day was altered: {error}"))));
+        }
     };
     if let Some(sentence) = missing_day(connection, &heads, is_sealed, now)? {
-        return Ok(Finding::Broken(sentence));
+        return Ok(Some(Finding::Broken(sentence)));
     }
+    let all = heads.iter().map(|head| head.letzte_nr.saturating_sub(head.ab_nr)).fold(0, i64::saturating_add);
     let mut rows = 0;
     for head in &heads {
         match verify_day(connection, head, is_sealed)? {
             Finding::Whole(of_day) => rows += of_day,
-            broken => return Ok(broken),
+            broken => return Ok(Some(broken)),
+        }
+        if !go_on(rows, all) {
+            return Ok(None);
         }
     }
-    match verify_kept(connection, is_sealed)? {
-        Finding::Whole(kept) => Ok(Finding::Whole(rows + kept)),
-        broken => Ok(broken),
-    }
+    Ok(Some(match verify_kept(connection, is_sealed)? {
+        Finding::Whole(kept) => Finding::Whole(rows + kept),
+        broken => broken,
+    }))
 }
 
 /// Proves the rows that were kept when their days were dropped: each by its own checksum and seal, and that none is gone

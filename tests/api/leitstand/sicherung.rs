@@ -21,7 +21,7 @@ pub fn ended(browser: &mut Browser, work: &str) -> Shown {
 }
 
 /// Sends a form that begins work, and waits for its end.
-fn carried_out(browser: &mut Browser, form: &str, page: &str) -> Shown {
+pub fn carried_out(browser: &mut Browser, form: &str, page: &str) -> Shown {
     let token = browser.get(page).hidden("token").unwrap();
     let work = browser.post(form, &[("token", &token)]).is(303).header("location").to_owned();
     assert!(work.starts_with("/leitstand/arbeit/"), "{work}");

@@ -1,0 +1,62 @@
+//! Pictures of bars: two of them beside each other for each hour or day.
+
+use maud::{Markup, html};
+
+/// Width of a picture, height of its highest bar, and where its bars stand.
+const WIDTH: i64 = 768;
+const HIGHEST: i64 = 100;
+const GROUND: i64 = 110;
+
+/// Two bars beside each other.
+pub struct Pair {
+    /// What stands below them.
+    pub label: String,
+    /// What they show, where the pointer rests on them.
+    pub says: String,
+    /// How high they are; only their ratio counts.
+    #[allow(missing_docs)]
+    pub left: i64,
+    #[allow(missing_docs)]
+    pub right: i64,
+}
+
+/// What a picture says besides its bars.
+pub struct Words<'w> {
+    /// What is to be seen, for who does not see it.
+    pub title: &'w str,
+    /// The classes of the left and the right bars: `now`, `then`, `bad`.
+    pub classes: [&'w str; 2],
+    /// What stands below the picture.
+    pub caption: String,
+    /// What stands in its place where all bars are 0.
+    pub empty: &'w str,
+}
+
+/// A picture of bars.
+pub fn bars(pairs: &[Pair], words: &Words<'_>) -> Markup {
+    let most = pairs.iter().map(|pair| pair.left.max(pair.right)).max().unwrap_or(0);
+    if most <= 0 {
+        return html! { p.empty { (words.empty) } };
+    }
+    // What is there at all is seen.
+    let height = |amount: i64| if amount > 0 { (amount.saturating_mul(HIGHEST) / most).max(1) } else { 0 };
+    let step = WIDTH / i64::try_from(pairs.len()).unwrap_or(WIDTH).max(1);
+    let wide = ((step - 6) / 2).max(1);
+    let [left, right] = words.classes;
+    html! {
+        figure {
+            svg viewBox="0 0 768 140" width="768" height="140" role="img" aria-label=(words.title) {
+                @for (x, pair) in (0..).step_by(step.max(1) as usize).zip(pairs) {
+                    @let x: i64 = x;
+                    g {
+                        title { (pair.says) }
+                        rect class=(left) x=(x) y=(GROUND - height(pair.left)) width=(wide) height=(height(pair.left)) {}
+                        rect class=(right) x=(x + wide + 1) y=(GROUND - height(pair.right)) width=(wide) height=(height(pair.right)) {}
+                        text x=(x + wide) y="130" text-anchor="middle" { (pair.label) }
+                    }
+                }
+            }
+            figcaption { small { (words.caption) } }
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! The log of all requests: of a company for who sees it, of all for who keeps the house. Found by who, what, answer and
+//! time; one row with all that it says; and the proof that none was altered.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use maud::{Markup, html};
+use rusqlite::Connection;
+use uuid::Uuid;
+
+use super::page::{Ask, Done, HouseChange, Seen, encoded};
+use super::parts::{Cells, Column, ROWS, day_text, facts, form_to, moment, number, table};
+use super::people::{self, Person};
+use super::works::{Outcome, Work};
+use super::{frame, suchfelder};
+use crate::db::connection::open_to_look;
+use crate::db::seal::{self, Secret};
+use crate::db::tx::Tx;
+use crate::failure::{Failure, Result};
+use crate::gate::audit::{self, Entry, Finding, Found, Part, Place, Sealed};
+use crate::http::reply::Reply;
+use crate::rules::day::{Day, Instant};
+
+/// The log of all companies.
+const HOUSE: &str = "/leitstand/protokoll";
+
+const COLUMNS: [Column; 5] = [
+    Column("Wann", false),
+    Column("Wer", false),
+    Column("Was", false),
+    Column("Antwort", false),
+    Column("Bedeutung", false),
+];
+
+const COLUMNS_OF_HOUSE: [Column; 6] =
+    [COLUMNS[0], COLUMNS[1], Column("Firma", false), COLUMNS[2], COLUMNS[3], COLUMNS[4]];
+
+/// The company whose log is asked for; none: all of them.
+fn firma_of(ask: &Ask) -> Option<i64> {
+    ask.firma.as_ref().map(|firma| firma.id)
+}
+
+fn here(ask: &Ask) -> String {
+    if ask.firma.is_some() { ask.of_firma("protokoll") } else { HOUSE.to_owned() }
+}
+
+/// GET /leitstand/f/{firma}/protokoll, GET /leitstand/protokoll
+pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    let people = people::list(seen.connection)?;
+    let (found, mistake) = match suchfelder::filter(ask) {
+        Ok(filter) => {
+            let before = Place::parse(ask.param("vor"));
+            (audit::part(seen.connection, &filter, before, ROWS as usize)?, None)
+        }
+        Err(mistake) => (Part::default(), Some(mistake)),
+    };
+    let rows: Vec<_> = found.rows.iter().map(|row| cells(ask, row, &people)).collect();
+    let columns: &[Column] = if ask.firma.is_some() { &COLUMNS } else { &COLUMNS_OF_HOUSE };
+    let empty = if found.next.is_some() {
+        "Bis hierher passt nichts. „Ältere“ sucht weiter."
+    } else {
+        "Nichts gefunden. Hier steht jede Anfrage der Programme und was jemand geändert hat; vielleicht ist die Suche zu eng."
+    };
+    let body = html! {
+        @if let Some(mistake) = mistake { p.refused role="alert" { (mistake) } }
+        (suchfelder::form(ask, seen, &people)?)
+        div.wrap { (table("Protokoll, das Neueste zuerst", columns, &rows, empty)) }
+        (older(ask, &found))
+        @if ask.firma.is_none() {
+            h2 { "Ist das Protokoll echt?" }
+            p { "Die Zeilen sind verkettet und versiegelt. Die Prüfung findet, ob eine geändert, entfernt oder eingefügt wurde." }
+            (form_to(ask, &format!("{HOUSE}/pruefen"), html! {}, "Protokoll prüfen", false))
+        }
+    };
+    let title = if ask.firma.is_some() { "Protokoll" } else { "Protokoll aller Firmen" };
+    Ok(frame::page(ask, title, body))
+}
+
+/// The way to older rows, and back to the newest.
+fn older(ask: &Ask, found: &Part) -> Markup {
+    let kept = ask.query.iter().filter(|(name, value)| name != "vor" && !value.is_empty());
+    let others: String = kept.map(|(name, value)| format!("&{}={}", encoded(name), encoded(value))).collect();
+    let to = |place: &str| format!("{}?vor={place}{others}", here(ask));
+    html! {
+        nav.pager aria-label="Seiten" {
+            @if !ask.param("vor").is_empty() { a href=(to("")) { "← das Neueste" } }
+            @if let Some(next) = found.next { a href=(to(&next.to_string())) rel="next" { "Ältere →" } }
+        }
+    }
+}
+
+fn cells(ask: &Ask, found: &Found, people: &[Person]) -> Cells {
+    let entry = &found.entry;
+    let to = format!("{}/{}", here(ask), found.place);
+    let meaning = (ask.house.meaning)(entry.code.as_deref().unwrap_or_default()).to_owned();
+    let mut cells = vec![to_second(entry.at), who(entry, people), what(entry), answer(entry), meaning];
+    if ask.firma.is_none() {
+        cells.insert(2, entry.tenant.clone().unwrap_or_default());
+    }
+    Cells(to, cells)
+}
+
+/// An instant with its seconds, as `10.07.2026, 12:00:07`.
+fn to_second(at: Instant) -> String {
+    format!("{}:{:02}", moment(at), at.millis().div_euclid(1_000).rem_euclid(60))
+}
+
+/// Who acted: a key by its label, a person by the name, a command, or nobody who is known.
+fn who(entry: &Entry, people: &[Person]) -> String {
+    if let Some(id) = &entry.person {
+        let person = people.iter().find(|person| person.id.to_string() == *id);
+        return person.map_or_else(|| format!("Person {id}"), |person| person.name.clone());
+    }
+    if let Some(command) = &entry.command {
+        return format!("Kommandozeile: {command}");
+    }
+    match (&entry.key_label, &entry.key_id) {
+        (Some(label), _) => format!("Schlüssel {label}"),
+        (None, Some(id)) => format!("Schlüssel {id}"),
+        (None, None) => format!("ohne Schlüssel, von {}", entry.address),
+    }
+}
+
+/// What was asked for or changed, and how often where the row stands for several requests.
+fn what(entry: &Entry) -> String {
+    let asked = format!("{} {}", entry.method, entry.path);
+    match entry.count {
+        1 => asked.trim().to_owned(),
+        count => format!("{} ({} Mal)", asked.trim(), number(&count.to_string())),
+    }
+}
+
+/// Whether the row says what was changed; a request has a method.
+fn is_change(entry: &Entry) -> bool {
+    entry.method.is_empty() && (entry.person.is_some() || entry.command.is_some())
+}
+
+fn answer(entry: &Entry) -> String {
+    if is_change(entry) {
+        return "geändert".to_owned();
+    }
+    format!("{} {}", entry.status, entry.code.as_deref().unwrap_or_default()).trim().to_owned()
+}
+
+/// GET /leitstand/f/{firma}/protokoll/{id}, GET /leitstand/protokoll/{id}
+pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    let place = Place::parse(ask.id(0)?);
+    let found = match place {
+        Some(place) => audit::find(seen.connection, place, firma_of(ask))?,
+        None => None,
+    };
+    let entry = found.ok_or_else(|| Failure::not_found("Diese Zeile des Protokolls"))?;
+    let people = people::list(seen.connection)?;
+    let code = entry.code.clone().unwrap_or_default();
+    let meaning = (ask.house.meaning)(&code);
+    let record = record_of(ask, seen, &entry)?;
+    let body = html! {
+        (facts(&facts_of(&entry, &people)))
+        @if !meaning.is_empty() { p.refused { (code) ": " (meaning) } }
+        @if let Some((to, number)) = record { p.actions { a.button href=(to) { "Beleg " (number) } } }
+        p { a href=(here(ask)) { "Zum Protokoll" } }
+    };
+    Ok(frame::page(ask, &what(&entry), body))
+}
+
+fn facts_of(entry: &Entry, people: &[Person]) -> Vec<(&'static str, String)> {
+    let is_request = !is_change(entry);
+    let of_request = |text: String| if is_request { text } else { String::new() };
+    let key = entry.key_id.as_ref().map(|id| format!("ak_{id}_")).unwrap_or_default();
+    vec![
+        ("Wann", to_second(entry.at)),
+        ("Wer", who(entry, people)),
+        ("Schlüssel beginnt mit", key),
+        ("Firma", entry.tenant.clone().unwrap_or_default()),
+        ("Von der Adresse", entry.address.clone()),
+        ("Anfrage", of_request(what(entry))),
+        ("Route", entry.route.clone().unwrap_or_default()),
+        ("Antwort", answer(entry)),
+        (
+            "Dauer (ms)",
+            of_request(number(&format!("{}.{}", entry.duration_us / 1_000, entry.duration_us / 100 % 10))),
+        ),
+        ("Gesendet (Byte)", of_request(number(&entry.bytes_in.to_string()))),
+        ("Geantwortet (Byte)", of_request(number(&entry.bytes_out.to_string()))),
+        ("Datensatz", entry.subject.map(|id| id.to_string()).unwrap_or_default()),
+        ("Nummer der Anfrage", entry.request_id.to_string()),
+        ("Zeile des Tages (UTC)", format!("{} vom {}", entry.number, entry.day)),
+        ("Prüfsumme", entry.checksum.clone()),
+    ]
+}
+
+/// Address and number of the document that a row is about; none where it is about something else.
+fn record_of(ask: &Ask, seen: &Seen<'_>, entry: &Entry) -> Result<Option<(String, String)>> {
+    let (Some(id), Some(firma)) = (entry.subject, entry.tenant_id) else { return Ok(None) };
+    let seen = Seen { tx: Tx::new(seen.connection, firma, ask.now), connection: seen.connection };
+    match ask.get(&seen, &format!("/api/v1/belege/{id}")) {
+        Ok(beleg) => {
+            let number = super::parts::text(&beleg, "beleg_nummer").to_owned();
+            Ok(Some((format!("/leitstand/f/{firma}/belege/{id}"), number)))
+        }
+        Err(Failure::Refused(_)) => Ok(None),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// POST /leitstand/protokoll/pruefen
+pub fn prove(ask: &Ask) -> Result<HouseChange> {
+    let (gate, id) = (Arc::clone(&ask.house.gate), Uuid::now_v7());
+    let database = ask.house.place.database.clone();
+    Ok(Box::new(move |_| {
+        let (gate, database) = (Arc::clone(&gate), database.clone());
+        let doing = move |work: &Work| {
+            let proved = proof(&database, (gate.clock)(), work);
+            proved.map_err(|failure| format!("Die Prüfung ging nicht zu Ende:\n{failure}"))
+        };
+        Ok(Done::begin(id, "Prüfung des Protokolls", Arc::new(doing)))
+    }))
+}
+
+/// GET where a form alone lives: back to the log.
+pub fn back(_: &Ask, _: &Seen<'_>) -> Result<Reply> {
+    Ok(frame::guarded(Reply { status: 303, ..Reply::default() }.with("location", HOUSE.to_owned())))
+}
+
+/// Proves the log as it stands, on a connection of its own.
+fn proof(database: &Path, now: Instant, work: &Work) -> Result<Outcome> {
+    let secret = Secret::read(database)?;
+    let connection = open_to_look(database)?;
+    seal::install(&connection, secret.as_ref())?;
+    let snapshot = connection.unchecked_transaction()?;
+    work.is_at("Jede Zeile wird geprüft.", 0);
+    let mut before = 0;
+    let mut go_on = |done: i64, all: i64| {
+        if before == 0 {
+            work.is_at("Jede Zeile wird geprüft.", usize::try_from(all).unwrap_or(0));
+        }
+        work.has_done(usize::try_from(done - before).unwrap_or(0));
+        before = done;
+        !work.is_given_up()
+    };
+    let finding = audit::verify_while(&snapshot, secret.as_ref(), now, &mut go_on)?;
+    let sealed = audit::sealed(&snapshot, secret.as_ref())?;
+    let shown = match finding {
+        None => return Err(Failure::Broken("Sie wurde abgebrochen.".into())),
+        Some(Finding::Broken(what)) => broken(&what),
+        Some(Finding::Whole(rows)) => whole(&snapshot, rows, &sealed)?,
+    };
+    Ok(Outcome { shown, next: None })
+}
+
+fn broken(what: &str) -> Markup {
+    html! {
+        p.refused role="alert" { "Das Protokoll ist verändert worden." }
+        (facts(&[("Was das Programm dazu sagt", what.to_owned())]))
+        p { "Bitte diese Datenbank so aufheben, wie sie ist, und mit der letzten guten Sicherung vergleichen: "
+            code { "partnerd audit verify --against SICHERUNG.db" } }
+    }
+}
+
+fn whole(connection: &Connection, rows: i64, sealed: &Sealed) -> Result<Markup> {
+    let days = audit::days(connection)?.map_or_else(String::new, |(first, last): (Day, Day)| {
+        format!(" vom {} bis zum {}", day_text(first), day_text(last))
+    });
+    Ok(html! {
+        p.note { "Das Protokoll ist echt: " (number(&rows.to_string())) " Zeilen" (days) ", keine geändert, entfernt oder eingefügt." }
+        p {
+            @match sealed {
+                Sealed::Since(since, _) => { "Versiegelt ist es seit dem " (moment(*since)) " mit dem Geheimnis neben der Datenbank: Wer seitdem eine Zeile ändert und alle Prüfsummen neu rechnet, fällt auf." },
+                Sealed::Not(_) | Sealed::Broken(_) => { "Versiegelt ist es nicht: Geprüft sind die Prüfsummen allein. Wer sie alle neu rechnet, fällt so nicht auf." },
+            }
+        }
+        p { "Dazu gehört auch, was nach 90 Tagen aufgehoben wurde. Ob alte Zeilen mitsamt ihrem Ende zurückgesetzt wurden, zeigt nur der Vergleich mit einer Sicherung: "
+            code { "partnerd audit verify --against SICHERUNG.db" } }
+    })
+}

@@ -1,0 +1,104 @@
+//! What a key may do, in the words of a form: purposes and single scopes.
+
+use maud::{Markup, html};
+
+use super::page::Ask;
+use crate::gate::key_changes;
+use crate::rules::choice::Choice;
+use crate::rules::scope::{Purpose, Scope, ScopeSet};
+
+/// The name of the field with the single scopes, where a refusal of them stands.
+pub const SCOPE: &str = "scope";
+
+/// What a purpose is called.
+fn purpose(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::Shop => "Shop: liest, was es gibt, legt Partner an und schreibt Belege",
+        Purpose::Waage => "Waage: wiegt Fahrzeuge und nimmt ihre Ware an",
+        Purpose::Dms => "DMS: legt Belege ab und hängt Dateien an",
+        Purpose::Buchhaltung => "Buchhaltung: liest, was gebucht ist",
+        Purpose::Kasse => "Kasse: liest Artikel, Preise, Bestand und Partner",
+    }
+}
+
+/// What a scope opens.
+fn scope(scope: Scope) -> &'static str {
+    match scope {
+        Scope::KundenRead => "Partner lesen",
+        Scope::KundenWrite => "Partner anlegen und ändern",
+        Scope::ArtikelRead => "Artikel und Preise lesen",
+        Scope::ArtikelgruppenRead => "Artikelgruppen lesen",
+        Scope::BelegeRead => "Belege lesen",
+        Scope::BelegeWrite => "Belege anlegen und ändern",
+        Scope::ChargenRead => "Chargen und Bestand lesen",
+        Scope::ChargenWrite => "Chargen anlegen und ändern",
+        Scope::DokumenteWrite => "Dateien anhängen",
+        Scope::KasseRead => "Kassenbons lesen",
+        Scope::RohwarenRead => "Annahmescheine lesen",
+        Scope::RohwarenWrite => "Annahmescheine anlegen und ändern",
+        Scope::KontrakteRead => "Kontrakte lesen",
+        Scope::ProduktionRead => "Produktion lesen",
+        Scope::ProduktionWrite => "Produktion anlegen und ändern",
+        Scope::WaageRead => "Wiegungen lesen",
+        Scope::WaageWrite => "Wiegungen anlegen und ändern",
+    }
+}
+
+/// Scopes in words: everything, a purpose, or each.
+pub fn in_words(scopes: ScopeSet) -> String {
+    if scopes == ScopeSet::all() {
+        return "alles".to_owned();
+    }
+    if let Some(known) = Purpose::ALL.iter().find(|known| known.scopes() == scopes) {
+        return purpose(*known).to_owned();
+    }
+    each(scopes).join(", ")
+}
+
+/// Each of the scopes in words.
+pub fn each(scopes: ScopeSet) -> Vec<&'static str> {
+    Scope::ALL.iter().filter(|known| scopes.contains(**known)).map(|known| scope(*known)).collect()
+}
+
+/// The values of a field that may be ticked several times.
+fn ticked<'a>(ask: &'a Ask, name: &'a str) -> impl Iterator<Item = &'a str> {
+    ask.form.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
+}
+
+/// The scopes that were ticked; none where nothing was. What nobody knows is left out.
+pub fn read(ask: &Ask) -> Option<ScopeSet> {
+    if ask.field("alles") == "ja" {
+        return Some(ScopeSet::all());
+    }
+    let purposes: Vec<_> = ticked(ask, "zweck").filter_map(Purpose::parse).collect();
+    key_changes::scopes(&purposes, ticked(ask, SCOPE).filter_map(Scope::parse).collect())
+}
+
+/// The part of a form in which scopes are ticked; those of the key are, or what was typed before.
+pub fn fields(ask: &Ask, stored: Option<ScopeSet>) -> Markup {
+    let refused = ask.refusal.as_deref().filter(|refusal| refusal.feld.as_deref() == Some(SCOPE));
+    let is_sent = !ask.form.is_empty();
+    let has = |name: &str, value: &str| is_sent && ticked(ask, name).any(|known| known == value);
+    let all = if is_sent { has("alles", "ja") } else { stored == Some(ScopeSet::all()) };
+    let is_stored = |known: Scope| !is_sent && !all && stored.is_some_and(|scopes| scopes.contains(known));
+    html! {
+        fieldset aria-describedby=[refused.map(|_| "fehler-scope")] {
+            legend { "Wofür ist der Schlüssel?" }
+            @for known in Purpose::ALL {
+                div { label { input type="checkbox" name="zweck" value=(known.as_str()) checked[has("zweck", known.as_str())]; " " (purpose(*known)) } }
+            }
+            div { label { input type="checkbox" name="alles" value="ja" checked[all]; " Alles: jede Anfrage der Schnittstelle" } }
+            @if let Some(refused) = refused { p.refused id="fehler-scope" role="alert" { (refused.message) } }
+        }
+        details open[refused.is_some() || stored.is_some() && !all || is_sent && ticked(ask, SCOPE).next().is_some()] {
+            summary { "Einzeln ankreuzen" }
+            fieldset {
+                legend { "Er darf auch" }
+                @for known in Scope::ALL {
+                    div { label { input type="checkbox" name=(SCOPE) value=(known.as_str()) checked[has(SCOPE, known.as_str()) || is_stored(*known)];
+                        " " (scope(*known)) " " small { "(" (known.as_str()) ")" } } }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! API keys of a company: the list with their use, one of them, a new one, a change, and their end.
+
+use maud::{Markup, html};
+use rusqlite::Connection;
+use sha2::{Digest, Sha256};
+
+use super::bars::{Pair, Words, bars};
+use super::page::{Ask, Done, Hashed, HouseChange, Seen};
+use super::parts::{
+    Cells, Column, ROWS, day_text, facts, field, form, moment, number, pager, refusal, table,
+};
+use super::{frame, rechte};
+use crate::failure::{Failure, Result};
+use crate::gate::audit::{DayUse, by_day};
+use crate::gate::key::{self, Grant, NewKey, State, StoredKey};
+use crate::gate::key_changes::{self, Changes, MAX_LABEL};
+use crate::gate::quota::DAILY_LIMIT;
+use crate::http::reply::Reply;
+use crate::rules::bytes::hex;
+use crate::rules::day::{Day, Instant};
+use crate::rules::error::{Code, Refusal};
+
+/// Days in the picture of requests.
+const DAYS: i64 = 14;
+
+/// The fields that show their own refusals.
+const FIELDS: [&str; 4] = ["bezeichnung", rechte::SCOPE, "gueltig_bis", "tageslimit"];
+
+const COLUMNS: [Column; 5] = [
+    Column("Schlüssel", false),
+    Column("Darf", false),
+    Column("Stand", false),
+    Column("Zuletzt benutzt", false),
+    Column("Anfragen heute", true),
+];
+
+fn firma_of(ask: &Ask) -> i64 {
+    ask.firma.as_ref().map_or(0, |firma| firma.id)
+}
+
+/// GET /leitstand/f/{firma}/schluessel
+pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    let keys = key::list(seen.connection, Some(firma_of(ask)), ask.now)?;
+    let row = |key: &StoredKey| {
+        let to = ask.of_firma(&format!("schluessel/{}", key.id));
+        Cells(
+            to,
+            vec![key.label.clone(), rechte::in_words(key.scopes), state(key), last_use(key), today(key)],
+        )
+    };
+    let shown = keys.iter().skip((ask.list_page() * ROWS) as usize).take(ROWS as usize);
+    let rows: Vec<_> = shown.map(row).collect();
+    let empty = "Noch kein Schlüssel. Jedes Programm, das angeschlossen wird, bekommt einen eigenen: „Neuer Schlüssel“.";
+    let count = i64::try_from(keys.len()).unwrap_or(i64::MAX);
+    let body = html! {
+        p { "Mit einem Schlüssel liest und schreibt ein Programm für diese Firma, etwa der Shop oder die Waage." }
+        @if ask.may_change() { p.actions { a.button href=(ask.of_firma("schluessel/neu")) { "Neuer Schlüssel" } } }
+        (table("Schlüssel", &COLUMNS, &rows, empty))
+        (pager(ask, &ask.of_firma("schluessel"), count))
+        h2 { "Anfragen je Tag" }
+        (picture(&by_day(seen.connection, firma_of(ask), None, DAYS, ask.now)?))
+    };
+    Ok(frame::page(ask, "Schlüssel", body))
+}
+
+fn state(key: &StoredKey) -> String {
+    match (key.state, key.valid_until) {
+        (State::Deactivated, _) => "gesperrt".to_owned(),
+        (State::Expired, Some(last)) => format!("abgelaufen am {}", day_text(last)),
+        (State::Active, Some(last)) => format!("aktiv bis {}", day_text(last)),
+        (State::Expired, None) | (State::Active, None) => "aktiv".to_owned(),
+    }
+}
+
+fn last_use(key: &StoredKey) -> String {
+    key.last_used.map_or("noch nie".to_owned(), moment)
+}
+
+fn today(key: &StoredKey) -> String {
+    let [today, limit] = [key.today, key.daily_limit].map(|count| number(&count.to_string()));
+    format!("{today} von {limit}")
+}
+
+/// Requests of each day, refused ones apart.
+fn picture(days: &[DayUse]) -> Markup {
+    if days.is_empty() {
+        return html! { p.empty { "An einem Tag gibt es hier so viele Anfragen, dass das Zählen zu lange dauert. Was heute war, steht bei jedem Schlüssel." } };
+    }
+    let count = |count: i64| number(&count.to_string());
+    let pair = |day: &DayUse| Pair {
+        label: day_text(day.day).chars().take(6).collect(),
+        says: format!(
+            "{} (UTC): {} ausgeführt, {} abgelehnt",
+            day_text(day.day),
+            count(day.done),
+            count(day.refused)
+        ),
+        left: day.done,
+        right: day.refused,
+    };
+    let pairs: Vec<_> = days.iter().map(pair).collect();
+    let (done, refused) = days.iter().fold((0, 0), |sum, day| (sum.0 + day.done, sum.1 + day.refused));
+    let caption = format!(
+        "Je Tag (UTC) ausgeführte (grün) und abgelehnte Anfragen (rot). In {} Tagen {} ausgeführte, {} abgelehnte.",
+        days.len(),
+        count(done),
+        count(refused)
+    );
+    let words = Words {
+        title: "Anfragen je Tag, ausgeführte und abgelehnte",
+        classes: ["now", "bad"],
+        caption,
+        empty: "Noch keine Anfragen. Das Bild füllt sich, wenn ein Programm den Schlüssel benutzt.",
+    };
+    bars(&pairs, &words)
+}
+
+/// The key in the path, if it is one of this company.
+fn of_firma(connection: &Connection, firma: i64, id: &str, now: Instant) -> Result<StoredKey> {
+    let found = key::find(connection, id, now)?.filter(|key| key.tenant_id == firma);
+    found.ok_or_else(|| Failure::not_found("Dieser Schlüssel"))
+}
+
+fn found(ask: &Ask, seen: &Seen<'_>) -> Result<StoredKey> {
+    of_firma(seen.connection, firma_of(ask), ask.id(0)?, ask.now)
+}
+
+/// GET /leitstand/f/{firma}/schluessel/{id}
+pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    let key = found(ask, seen)?;
+    let here = ask.of_firma(&format!("schluessel/{}", key.id));
+    let body = html! {
+        (facts(&[
+            ("Stand", state(&key)),
+            ("Zuletzt benutzt", last_use(&key)),
+            ("Anfragen heute (UTC)", today(&key)),
+            ("Beginnt mit", format!("ak_{}_", key.id)),
+        ]))
+        h2 { "Darf" }
+        ul { @for scope in rechte::each(key.scopes) { li { (scope) } } }
+        p.actions {
+            @if ask.may_change() {
+                a.button href=(format!("{here}/aendern")) { "Ändern" }
+                @if key.state == State::Deactivated { a.button href=(format!("{here}/freigeben")) { "Wieder freigeben" } }
+                @else { a.button.danger href=(format!("{here}/sperren")) { "Sperren" } }
+            }
+            a.button href=(ask.of_firma(&format!("protokoll?wer=schluessel-{}", key.id))) { "Protokoll dieses Schlüssels" }
+        }
+        h2 { "Anfragen je Tag" }
+        (picture(&by_day(seen.connection, firma_of(ask), Some(&key.id), DAYS, ask.now)?))
+    };
+    Ok(frame::page(ask, &format!("Schlüssel {}", key.label), body))
+}
+
+/// The fields of a key, as they are stored or were typed.
+fn fields(ask: &Ask, key: Option<&StoredKey>) -> Markup {
+    let label = key.map_or("", |key| key.label.as_str());
+    let until = key.and_then(|key| key.valid_until).map(|day| day.to_string()).unwrap_or_default();
+    let limit = key.map_or(DAILY_LIMIT, |key| key.daily_limit).to_string();
+    html! {
+        (refusal(ask, &FIELDS))
+        (field(ask, "bezeichnung", "Bezeichnung: welches Programm, wo", "text", label, "off"))
+        (rechte::fields(ask, key.map(|key| key.scopes)))
+        (field(ask, "gueltig_bis", "Gilt bis zu diesem Tag (leer: bis er gesperrt wird)", "date", &until, "off"))
+        (field(ask, "tageslimit", "Anfragen je Tag, höchstens", "number", &limit, "off"))
+    }
+}
+
+/// What the fields say.
+fn grant_of(ask: &Ask) -> Result<Grant> {
+    let refuse = |feld, message: String| Err(Refusal::field(Code::WertUngueltig, feld, message).into());
+    let Some(label) = key_changes::label(ask.field("bezeichnung")) else {
+        return refuse(
+            "bezeichnung",
+            format!("Die Bezeichnung braucht 1 bis {MAX_LABEL} Zeichen in einer Zeile."),
+        );
+    };
+    let Some(scopes) = rechte::read(ask) else {
+        return refuse(rechte::SCOPE, "Bitte ankreuzen, wofür der Schlüssel ist.".to_owned());
+    };
+    let valid_until = match ask.field("gueltig_bis") {
+        "" => None,
+        text => match Day::parse_plain(text).or_else(|| Day::parse_german(text)) {
+            Some(day) => Some(day),
+            None => {
+                return refuse("gueltig_bis", "Das ist kein Tag. Erwartet wird etwa 31.12.2027.".to_owned());
+            }
+        },
+    };
+    let daily_limit = match ask.field("tageslimit") {
+        "" => None,
+        text => match text.parse::<u32>() {
+            Ok(limit) if limit > 0 => Some(limit),
+            _ => {
+                return refuse(
+                    "tageslimit",
+                    format!("Erwartet wird eine ganze Zahl von 1 bis {}.", number(&u32::MAX.to_string())),
+                );
+            }
+        },
+    };
+    Ok(Grant { label, scopes, valid_until, daily_limit })
+}
+
+/// Refuses a last day that is over.
+fn check_end(last: Option<Day>, now: Instant) -> Result<()> {
+    if last.is_none_or(|last| key_changes::may_end(last, now)) {
+        return Ok(());
+    }
+    let message = "Dieser Tag ist vorbei. „Sperren“ beendet einen Schlüssel sofort.";
+    Err(Refusal::field(Code::WertUngueltig, "gueltig_bis", message).into())
+}
+
+/// GET /leitstand/f/{firma}/schluessel/neu
+pub fn show_new(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+    let body = html! {
+        p { "Jedes Programm bekommt einen eigenen Schlüssel: So ist im Protokoll zu sehen, wer was tat, und einer lässt sich sperren, ohne die anderen zu stören." }
+        (form(ask, fields(ask, None), "Schlüssel anlegen", false))
+    };
+    Ok(frame::page(ask, "Neuer Schlüssel", body))
+}
+
+/// POST /leitstand/f/{firma}/schluessel/neu. The key is made and hashed before the writer has its turn.
+pub fn create(ask: &Ask, seen: &Seen<'_>) -> Result<Hashed> {
+    let grant = grant_of(ask)?;
+    check_end(grant.valid_until, ask.now)?;
+    let (firma, now, secret) = (firma_of(ask), ask.now, key::mac_secret(seen.connection)?);
+    let here = ask.of_firma("schluessel");
+    Ok(Box::new(move || {
+        let key = key::generate(&secret)?;
+        let change: HouseChange = Box::new(move |connection| {
+            let what = key_changes::create(connection, firma, &key, &grant, now)?;
+            Ok(Done {
+                changed: vec![what],
+                once: Some(("Der neue Schlüssel", once(&key, &grant, &here))),
+                ..Done::default()
+            })
+        });
+        Ok(change)
+    }))
+}
+
+/// The key, which is shown this once, and what to do with it.
+fn once(key: &NewKey, grant: &Grant, here: &str) -> Markup {
+    html! {
+        p { "Das ist der Schlüssel „" (grant.label) "“. Er wird nur dieses eine Mal gezeigt und ist nirgends aufgeschrieben: bitte jetzt in das Programm eintragen." }
+        p.once { (key.text) }
+        ul {
+            li { "Das Programm sendet ihn mit jeder Anfrage im Header " code { "X-API-Key" } "." }
+            li { "Ausprobieren lässt er sich auf der Seite " a href="/docs" { "/docs" } ", oder mit " code { "curl -H \"X-API-Key: SCHLÜSSEL\" ADRESSE/api/v1/kunden" } "." }
+            li { "Wer ihn hat, darf, was er darf. Nicht per E-Mail verschicken; ist er verloren, einen neuen anlegen und diesen sperren." }
+        }
+        p.actions { a.button href=(format!("{here}/{}", key.id)) { "Ich habe ihn eingetragen" } }
+    }
+}
+
+/// What tells two states of a key apart, but for its use.
+fn stand(key: &StoredKey) -> String {
+    let text = format!("{:?} {:?} {:?} {}", key.label, key.scopes, key.valid_until, key.daily_limit);
+    hex(&Sha256::digest(text))
+}
+
+/// GET /leitstand/f/{firma}/schluessel/{id}/aendern
+pub fn show_change(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    let key = found(ask, seen)?;
+    // What was typed belongs to the state that it was typed for.
+    let stand = if ask.form.is_empty() { stand(&key) } else { ask.field("stand").to_owned() };
+    let inside = html! {
+        input type="hidden" name="stand" value=(stand);
+        (fields(ask, Some(&key)))
+        p { "Es gilt ab der nächsten Anfrage. Der Schlüssel selbst bleibt, wie er ist." }
+    };
+    Ok(frame::page(ask, &format!("Schlüssel {} ändern", key.label), form(ask, inside, "Speichern", false)))
+}
+
+/// POST /leitstand/f/{firma}/schluessel/{id}/aendern
+pub fn change(ask: &Ask) -> Result<HouseChange> {
+    let (firma, id, now) = (firma_of(ask), ask.id(0)?.to_owned(), ask.now);
+    let (grant, seen, to) =
+        (grant_of(ask)?, ask.field("stand").to_owned(), ask.of_firma(&format!("schluessel/{id}")));
+    Ok(Box::new(move |connection| {
+        let old = of_firma(connection, firma, &id, now)?;
+        if stand(&old) != seen {
+            let message = "Inzwischen hat jemand anderes den Schlüssel geändert. Bitte die Seite neu laden und noch einmal eintragen.";
+            return Err(Refusal::new(Code::ZwischenzeitlichGeaendert, message).into());
+        }
+        if grant.valid_until != old.valid_until {
+            check_end(grant.valid_until, now)?;
+        }
+        let changes = Changes {
+            label: Some(grant.label.clone()),
+            scopes: Some(grant.scopes),
+            valid_until: Some(grant.valid_until),
+            daily_limit: Some(grant.daily_limit.unwrap_or(DAILY_LIMIT)),
+        };
+        let (new, changed) = key_changes::change(connection, &old, &changes)?;
+        let note = if changed.is_empty() {
+            "Es war schon so."
+        } else {
+            "Gespeichert; es gilt ab der nächsten Anfrage."
+        };
+        let changed = changed.iter().map(|change| key_changes::said(&new, change)).collect();
+        Ok(Done { changed, ..Done::to(to.clone(), note) })
+    }))
+}
+
+/// GET /leitstand/f/{firma}/schluessel/{id}/sperren
+pub fn show_lock(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    let key = found(ask, seen)?;
+    let inside = html! {
+        (refusal(ask, &[]))
+        p { "Das Programm mit dem Schlüssel „" (key.label) "“ wird ab der nächsten Anfrage abgewiesen (401 API_KEY_DEAKTIVIERT). "
+            "Was es gespeichert hat, bleibt. Das Sperren lässt sich rückgängig machen." }
+        p { "Zuletzt benutzt: " (last_use(&key)) }
+    };
+    Ok(frame::page(ask, "Schlüssel sperren", form(ask, inside, "Sperren", true)))
+}
+
+/// POST /leitstand/f/{firma}/schluessel/{id}/sperren
+pub fn lock(ask: &Ask) -> Result<HouseChange> {
+    set_active(ask, false)
+}
+
+/// GET /leitstand/f/{firma}/schluessel/{id}/freigeben
+pub fn show_unlock(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    let key = found(ask, seen)?;
+    let inside = html! {
+        (refusal(ask, &[]))
+        p { "Der Schlüssel „" (key.label) "“ wird ab der nächsten Anfrage wieder angenommen, mit denselben Rechten wie zuvor." }
+    };
+    Ok(frame::page(ask, "Schlüssel freigeben", form(ask, inside, "Freigeben", false)))
+}
+
+/// POST /leitstand/f/{firma}/schluessel/{id}/freigeben
+pub fn unlock(ask: &Ask) -> Result<HouseChange> {
+    set_active(ask, true)
+}
+
+fn set_active(ask: &Ask, active: bool) -> Result<HouseChange> {
+    let (firma, id, now) = (firma_of(ask), ask.id(0)?.to_owned(), ask.now);
+    let to = ask.of_firma(&format!("schluessel/{id}"));
+    Ok(Box::new(move |connection| {
+        let key = of_firma(connection, firma, &id, now)?;
+        let changed: Vec<_> = key_changes::set_active(connection, &key, active)?.into_iter().collect();
+        let note = match (active, of_firma(connection, firma, &id, now)?.state) {
+            (true, State::Expired) => {
+                "Der Schlüssel ist frei, aber abgelaufen: „Ändern“ gibt ihm einen neuen letzten Tag."
+            }
+            (true, _) => "Der Schlüssel ist frei.",
+            (false, _) => "Der Schlüssel ist gesperrt.",
+        };
+        Ok(Done { changed, ..Done::to(to.clone(), note) })
+    }))
+}

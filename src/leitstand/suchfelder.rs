@@ -1,0 +1,167 @@
+//! The fields by which rows of the log are found.
+
+use maud::{Markup, html};
+
+use super::page::{Ask, Seen};
+use super::parts::field;
+use super::people::Person;
+use crate::failure::Result;
+use crate::gate::audit::{Filter, Who};
+use crate::gate::key;
+use crate::rules::day::{Day, Instant};
+
+/// Milliseconds of a minute: the last one that is named belongs to what is shown.
+const MINUTE: i64 = 60_000;
+
+/// Those of whom rows are shown: the value of the field and its words.
+const GROUPS: [(&str, &str); 5] = [
+    ("", "alle"),
+    ("programme", "alle Programme (Schlüssel)"),
+    ("leute", "alle Leute"),
+    ("befehl", "Kommandozeile"),
+    ("fremde", "ohne gültigen Schlüssel"),
+];
+
+/// Which of their rows.
+const RESULTS: [(&str, &str); 4] = [
+    ("", "alles, ohne angesehene Seiten"),
+    ("aenderungen", "was jemand geändert hat"),
+    ("abgelehnt", "abgelehnt oder fehlgeschlagen"),
+    ("seiten", "alles, auch angesehene Seiten"),
+];
+
+/// What the query asks for, or a German sentence why it cannot be understood.
+pub fn filter(ask: &Ask) -> std::result::Result<Filter, String> {
+    let text = |name: &str| Some(ask.param(name).to_owned()).filter(|text| !text.is_empty());
+    let result = ask.param("ergebnis");
+    let (status_from, status_to) = match statuses(ask.param("status"))? {
+        Some((from, to)) => (Some(from), Some(to)),
+        None => ((result == "abgelehnt").then_some(400), None),
+    };
+    Ok(Filter {
+        tenant_id: ask.firma.as_ref().map(|firma| firma.id),
+        who: who(ask.param("wer")),
+        path: text("pfad"),
+        code: text("code").map(|code| code.to_ascii_uppercase()),
+        status_from,
+        status_to,
+        changes: result == "aenderungen",
+        views: result == "seiten",
+        from: time(ask.param("von"), false)?,
+        until: time(ask.param("bis"), true)?,
+    })
+}
+
+fn who(text: &str) -> Option<Who> {
+    match text {
+        "" => None,
+        "programme" => Some(Who::Keys),
+        "leute" => Some(Who::People),
+        "befehl" => Some(Who::Commands),
+        "fremde" => Some(Who::Strangers),
+        one => match one.split_once('-') {
+            Some(("schluessel", id)) => Some(Who::Key(id.to_owned())),
+            Some(("person", id)) => Some(Who::Person(id.to_owned())),
+            _ => None,
+        },
+    }
+}
+
+/// A status such as 404, or a group of them such as 4xx: from, to.
+fn statuses(text: &str) -> std::result::Result<Option<(u16, u16)>, String> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let lower = text.to_ascii_lowercase();
+    let group = lower.strip_suffix("xx").and_then(|digit| digit.parse::<u16>().ok());
+    if let Some(group) = group.filter(|group| (1..=5).contains(group)) {
+        return Ok(Some((group * 100, group * 100 + 99)));
+    }
+    match lower.parse::<u16>() {
+        Ok(status) if (100..600).contains(&status) => Ok(Some((status, status))),
+        _ => Err(format!(
+            "„{text}“ ist kein Status. Erwartet wird etwa 404, oder 4xx für alle von 400 bis 499."
+        )),
+    }
+}
+
+/// A day or a minute on the clocks of Berlin; the end of it where it is the last one.
+fn time(text: &str, is_last: bool) -> std::result::Result<Option<Instant>, String> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    if let Some(day) = Day::parse_plain(text).or_else(|| Day::parse_german(text)) {
+        return Ok(Some(if is_last { day.tomorrow() } else { day }.begin_in_berlin()));
+    }
+    match Instant::parse_or_in_berlin(text) {
+        Some(at) if is_last => Ok(Some(Instant::from_millis(at.millis().saturating_add(MINUTE)))),
+        Some(at) => Ok(Some(at)),
+        None => Err(format!("„{text}“ ist keine Zeit. Erwartet wird etwa 2026-07-10 oder 2026-07-10T09:00.")),
+    }
+}
+
+/// The form with these fields; of a company it offers its keys and the people who see it.
+pub fn form(ask: &Ask, seen: &Seen<'_>, people: &[Person]) -> Result<Markup> {
+    let firma = ask.firma.as_ref().map(|firma| firma.id);
+    let keys = key::list(seen.connection, firma, ask.now)?;
+    let chosen = ask.param("wer");
+    let option =
+        |value: String, words: &str| html! { option value=(value) selected[value == chosen] { (words) } };
+    let sees = |person: &&Person| firma.is_none_or(|firma| person.sees(firma));
+    Ok(html! {
+        form.filter method="get" {
+            div.field {
+                label for="feld-wer" { "Wer" }
+                select id="feld-wer" name="wer" {
+                    @for (value, words) in GROUPS { (option(value.to_owned(), words)) }
+                    optgroup label="Schlüssel" { @for key in &keys { (option(format!("schluessel-{}", key.id), &key.label)) } }
+                    optgroup label="Personen" { @for person in people.iter().filter(sees) { (option(format!("person-{}", person.id), &person.name)) } }
+                }
+            }
+            div.field {
+                label for="feld-ergebnis" { "Was davon" }
+                select id="feld-ergebnis" name="ergebnis" {
+                    @for (value, words) in RESULTS { option value=(value) selected[value == ask.param("ergebnis")] { (words) } }
+                }
+            }
+            (field(ask, "pfad", "Route oder Pfad, etwa POST /api/v1/belege", "search", ask.param("pfad"), "off"))
+            (field(ask, "status", "Status, etwa 404 oder 4xx", "text", ask.param("status"), "off"))
+            (field(ask, "code", "Fehlercode", "text", ask.param("code"), "off"))
+            (field(ask, "von", "Von", "datetime-local", ask.param("von"), "off"))
+            (field(ask, "bis", "Bis", "datetime-local", ask.param("bis"), "off"))
+            button type="submit" { "Suchen" }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_typed_is_understood_or_refused() {
+        for (typed, understood) in [
+            ("", Some(None)),
+            ("404", Some(Some((404, 404)))),
+            ("4xx", Some(Some((400, 499)))),
+            ("5XX", Some(Some((500, 599)))),
+            ("9xx", None),
+            ("40", None),
+            ("-1", None),
+            ("viele", None),
+        ] {
+            assert_eq!(statuses(typed).ok(), understood, "{typed}");
+        }
+        for (typed, is_last, understood) in [
+            ("2026-07-10", false, Some("2026-07-09T22:00:00.000Z")),
+            ("2026-07-10", true, Some("2026-07-10T22:00:00.000Z")),
+            ("10.07.2026", true, Some("2026-07-10T22:00:00.000Z")),
+            ("2026-07-10T09:30", false, Some("2026-07-10T07:30:00.000Z")),
+            ("2026-07-10T09:30", true, Some("2026-07-10T07:31:00.000Z")),
+            ("gestern", true, None),
+        ] {
+            let expected = understood.map(|text| Instant::parse(text).unwrap());
+            assert_eq!(time(typed, is_last).ok().flatten(), expected, "{typed}");
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! The log on the page: found by each field, page by page, proved, and kept where somebody changed something.
+
+use partnerd::db::connection::open_writer;
+use partnerd::rules::scope::Scope;
+use serde_json::json;
+
+use super::schluessel::id;
+use super::sicherung::carried_out;
+use super::{Browser, Shown, person};
+use crate::audit::tampered;
+use crate::harness::{Client, Server};
+
+const HOUSE: &str = "/leitstand/protokoll";
+
+/// A server with a company whose log has something of everybody, and a person who keeps the house.
+fn busy() -> (Server, Client, Browser) {
+    let mut server = Server::start_at("2026-07-09T10:00:00Z");
+    let mill = server.company("Mühle");
+    let scale = server.key(mill.tenant, &[Scope::WaageRead]);
+    scale.get("/api/v1/wiegungen").is(200);
+    server.set_clock("2026-07-10T10:00:00Z");
+    mill.post("/api/v1/kunden", json!({"name": "Huber"})).is(201);
+    let items = json!([{"bezeichnung": "Fracht", "menge": 2, "ep_netto": 5, "mwst_satz": 19}]);
+    let body = json!({"beleg_typ": "AN", "kundennummer": "K-1001", "items": items});
+    mill.post("/api/v1/belege", body).is(201);
+    server.set_clock("2026-07-10T11:30:00Z");
+    mill.get("/api/v1/kunden?gibt_es_nicht=1").is(400);
+    scale.get("/api/v1/kunden").refused(403, "SCOPE_FEHLT");
+    server.client(0, None).get("/api/v1/geheim").refused(401, "API_KEY_FEHLT");
+    assert!(server.cli(&["tenant", "set", "Mühle", "negativbestand=ablehnen"]).status.success());
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let settings = format!("/leitstand/f/{}/einstellungen", mill.tenant);
+    browser.fill(&settings, &[("negativbestand", "hinweis")]).is(303);
+    // Rows of reads and refusals are taken into the log a little later; a restart does it at once.
+    server.restart();
+    let base = format!("http://{}", server.address);
+    let cookie = browser.cookie.clone();
+    (server, mill, Browser { base, cookie, ..browser })
+}
+
+/// The rows of a page: what was asked for or changed.
+fn rows(shown: &Shown) -> Vec<String> {
+    let cells = shown.is(200).text.split("data-head=\"Was\">").skip(1);
+    cells.map(|cell| cell.split('<').next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn rows_are_found_by_each_field() {
+    let (server, mill, mut browser) = busy();
+    let all = id(mill.key.as_ref().unwrap()).to_owned();
+    let scale: String = server.sql("select id from api_key where scopes = 'waage:read'");
+    let log = format!("/leitstand/f/{}/protokoll", mill.tenant);
+    let customer = "POST /api/v1/kunden".to_owned();
+    let document = "POST /api/v1/belege".to_owned();
+    let (bad, forbidden) = ("GET /api/v1/kunden".to_owned(), "GET /api/v1/kunden".to_owned());
+    let weighings = "GET /api/v1/wiegungen".to_owned();
+    let by_command = "negativbestand: hinweis -&gt; ablehnen".to_owned();
+    let by_page = "negativbestand: ablehnen -&gt; hinweis".to_owned();
+    let form = format!("POST /leitstand/f/{}/einstellungen", mill.tenant);
+    let cases: Vec<(String, Vec<&String>)> = vec![
+        ("wer=programme".to_owned(), vec![&forbidden, &bad, &document, &customer, &weighings]),
+        (format!("wer=schluessel-{scale}"), vec![&forbidden, &weighings]),
+        (format!("wer=schluessel-{all}"), vec![&bad, &document, &customer]),
+        ("wer=leute".to_owned(), vec![&by_page, &form]),
+        ("wer=person-1".to_owned(), vec![&by_page, &form]),
+        ("wer=person-2".to_owned(), vec![]),
+        ("wer=befehl".to_owned(), vec![&by_command]),
+        ("wer=fremde".to_owned(), vec![]),
+        ("ergebnis=aenderungen".to_owned(), vec![&by_page, &by_command]),
+        ("ergebnis=abgelehnt".to_owned(), vec![&forbidden, &bad]),
+        ("status=403".to_owned(), vec![&forbidden]),
+        ("status=4xx".to_owned(), vec![&forbidden, &bad]),
+        ("code=scope_fehlt".to_owned(), vec![&forbidden]),
+        ("pfad=%2Fbelege".to_owned(), vec![&document]),
+        ("pfad=POST%20%2Fapi%2Fv1%2Fkunden".to_owned(), vec![&customer]),
+        ("wer=programme&von=2026-07-10T13:30".to_owned(), vec![&forbidden, &bad]),
+        ("wer=programme&bis=2026-07-10T13:29".to_owned(), vec![&document, &customer, &weighings]),
+        ("wer=programme&von=2026-07-10&bis=2026-07-10T12:00".to_owned(), vec![&document, &customer]),
+        ("bis=2026-07-09".to_owned(), vec![&weighings]),
+    ];
+    for (query, expected) in cases {
+        let mut expected: Vec<_> = expected.into_iter().cloned().collect();
+        let mut found = rows(&browser.get(&format!("{log}?{query}")));
+        expected.sort();
+        found.sort();
+        assert_eq!(found, expected, "{query}");
+    }
+    // The newest first, with names and what a code means.
+    let shown = browser.get(&format!("{log}?wer=programme"));
+    assert_eq!(rows(&shown), [forbidden, bad, document, customer, weighings]);
+    let text = &browser.get(&log).text;
+    for word in ["Erika", "Kommandozeile: tenant set", "Dem Schlüssel fehlt die Berechtigung", "geändert"] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+    // Pages that somebody looked at are shown where they are asked for.
+    assert!(!text.contains("GET /leitstand"), "{text}");
+    assert!(browser.get(&format!("{log}?ergebnis=seiten")).text.contains("GET /leitstand"));
+    for wrong in ["status=viele", "von=gestern", "bis=2026-13-01"] {
+        let shown = browser.get(&format!("{log}?{wrong}"));
+        assert!(shown.is(200).text.contains("Erwartet wird"), "{wrong}: {}", shown.text);
+        assert!(rows(&shown).is_empty(), "{wrong}");
+    }
+    browser.get(&format!("{log}?vor=unsinn&wer=unsinn")).is(200);
+}
+
+/// The first link of a page that begins like this.
+fn link(shown: &Shown, begin: &str) -> Option<String> {
+    let after = shown.text.split(&format!("href=\"{begin}")).nth(1)?;
+    Some(format!("{begin}{}", after.split('"').next().unwrap().replace("&amp;", "&")))
+}
+
+#[test]
+fn a_row_says_all_and_leads_to_its_document() {
+    let (_server, mill, mut browser) = busy();
+    let log = format!("/leitstand/f/{}/protokoll", mill.tenant);
+    let found = browser.get(&format!("{log}?pfad=belege"));
+    let one = link(&found, &format!("{log}/")).unwrap();
+    let shown = browser.get(&one);
+    let document = link(shown.is(200), &format!("/leitstand/f/{}/belege/", mill.tenant)).unwrap();
+    assert!(shown.text.contains("AN-2026-00001"), "{}", shown.text);
+    browser.get(&document).is(200);
+    let refused = browser.get(&format!("{log}?code=SCOPE_FEHLT"));
+    let refused = browser.get(&link(&refused, &format!("{log}/")).unwrap());
+    for text in ["403 SCOPE_FEHLT", "Dem Schlüssel fehlt die Berechtigung", "127.0.0.1", "/api/v1/kunden"] {
+        assert!(refused.is(200).text.contains(text), "{text}: {}", refused.text);
+    }
+    // The log of the house has the same row, and leads to the same document.
+    let whole = browser.get(&format!("{HOUSE}?pfad=belege"));
+    let shown = browser.get(&link(&whole, &format!("{HOUSE}/")).unwrap());
+    assert_eq!(link(shown.is(200), "/leitstand/f/1/belege/"), Some(document));
+    for nothing in ["1", "b-1", "20644-99999", "20644-0", "x-1", "20644"] {
+        browser.get(&format!("{log}/{nothing}")).is(404);
+    }
+}
+
+#[test]
+fn a_company_sees_its_own_rows_and_the_house_all() {
+    let (mut server, mill, mut browser) = busy();
+    let other = server.company("Andere");
+    other.post("/api/v1/kunden", json!({"name": "fremd"})).is(201);
+    server.client(0, None).get("/api/v1/geheim").refused(401, "API_KEY_FEHLT");
+    server.restart();
+    browser.base = format!("http://{}", server.address);
+    let whole = browser.get(HOUSE);
+    assert!(
+        whole.is(200).text.contains(">Andere<") && whole.text.contains("/api/v1/geheim"),
+        "{}",
+        whole.text
+    );
+    let of_other = browser.get(&format!("/leitstand/f/{}/protokoll", other.tenant));
+    assert_eq!(rows(&of_other), ["POST /api/v1/kunden"]);
+    let own = link(&of_other, &format!("/leitstand/f/{}/protokoll/", other.tenant)).unwrap();
+    let place = own.rsplit('/').next().unwrap();
+    browser.get(&format!("{HOUSE}/{place}")).is(200);
+    let mut paul = person(&server, &["Paul", "--role", "verwalten", "--tenant", "Mühle"]);
+    let log = format!("/leitstand/f/{}/protokoll", mill.tenant);
+    assert!(!paul.get(&format!("{log}?ergebnis=seiten")).is(200).text.contains("Andere"));
+    paul.get(&format!("{log}/{place}")).is(404);
+    for path in [HOUSE.to_owned(), format!("{HOUSE}/{place}"), format!("{HOUSE}/pruefen")] {
+        paul.get(&path).is(403);
+    }
+    // Other people's names are not offered to who does not share a company with them.
+    let mut anna = person(&server, &["Anna", "--tenant", "Andere"]);
+    let shown = anna.get(&format!("/leitstand/f/{}/protokoll", other.tenant));
+    assert!(!shown.is(200).text.contains(">Paul<") && shown.text.contains(">Erika<"), "{}", shown.text);
+}
+
+#[test]
+fn the_log_goes_on_page_by_page_over_days_and_what_was_kept() {
+    let mut server = Server::start_at("2026-01-10T10:00:00Z");
+    let mill = server.company("Mühle");
+    let client = |server: &Server| server.client(mill.tenant, mill.key.clone());
+    for day in ["2026-07-08", "2026-07-09", "2026-07-10"] {
+        server.set_clock(&format!("{day}T10:00:00Z"));
+        for _ in 0..41 {
+            client(&server).get("/api/v1/kunden").is(200);
+        }
+    }
+    server.restart();
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let log = format!("/leitstand/f/{}/protokoll?wer=programme", mill.tenant);
+    let (mut at, mut seen) = (log.clone(), Vec::new());
+    for _ in 0..10 {
+        let shown = browser.get(&at);
+        seen.push(rows(&shown).len());
+        match link(&shown, &format!("/leitstand/f/{}/protokoll?vor=", mill.tenant)) {
+            Some(next) if shown.text.contains("rel=\"next\"") => at = next_of(&shown, &next),
+            _ => break,
+        }
+    }
+    assert_eq!(seen, [50, 50, 23]);
+    // No row is shown twice and none is left out: the days are those that were written.
+    let days = ["08.07.2026", "09.07.2026", "10.07.2026"];
+    let first = browser.get(&log);
+    let count = |text: &str, day: &str| text.matches(&format!(">{day}, 12:00")).count();
+    assert_eq!(days.map(|day| count(&first.text, day)), [0, 9, 41]);
+}
+
+/// The link to older rows; the one to the newest stands before it.
+fn next_of(shown: &Shown, first: &str) -> String {
+    let before = shown.text.split("\" rel=\"next\"").next().unwrap();
+    let link = before.rsplit("href=\"").next().unwrap().replace("&amp;", "&");
+    assert!(link.contains("vor=") && !first.is_empty());
+    link
+}
+
+#[test]
+fn what_a_person_changed_outlives_the_ninety_days() {
+    let (server, mill, mut browser) = busy();
+    let firma = mill.tenant;
+    let made = browser
+        .fill(&format!("/leitstand/f/{firma}/schluessel/neu"), &[("bezeichnung", "shop"), ("zweck", "shop")]);
+    made.is(200);
+    browser.fill("/leitstand/zugaenge/neu", &[("name", "Paul"), ("rolle", "ansehen")]).is(200);
+    browser.fill("/leitstand/zugaenge/2/sperren", &[]).is(303);
+    browser.get(&format!("/leitstand/f/{firma}/belege")).is(200);
+    server.expect_no_audit_rows();
+    // Of this machine it is years later, so the real command drops all that it may.
+    let dropped = server.cli(&["--json", "audit", "rollover", "--days", "1"]);
+    assert!(dropped.status.success(), "{}", String::from_utf8_lossy(&dropped.stderr));
+    assert_eq!(server.sql::<i64>("select count(*) from audit where tag < 20645"), 0, "nothing was dropped");
+    let kept = |what: &str| -> i64 {
+        server.sql(&format!("select count(*) from audit_bleibt where person = '1' and pfad like '{what}'"))
+    };
+    for what in [
+        "negativbestand: ablehnen -> hinweis",
+        "key % \"shop\" created: %",
+        "user 2 \"Paul\" created: ansehen, all companies",
+        "user 2 \"Paul\" deactivated",
+        "user 1 \"Erika\" password set",
+    ] {
+        assert_eq!(kept(what), 1, "{what}");
+    }
+    assert_eq!(kept("/leitstand%"), 0, "requests go");
+    assert_eq!(server.sql::<i64>("select count(*) from audit_bleibt where key_id is not null"), 0);
+    let proved = server.cli(&["audit", "verify"]);
+    assert!(proved.status.success(), "{}", String::from_utf8_lossy(&proved.stderr));
+    // They are still found on the page, and lead to their row.
+    let log = format!("/leitstand/f/{firma}/protokoll");
+    let shown = browser.get(&format!("{log}?ergebnis=aenderungen"));
+    assert!(rows(&shown).contains(&"negativbestand: ablehnen -&gt; hinweis".to_owned()), "{}", shown.text);
+    let one = link(&shown, &format!("{log}/b-")).unwrap();
+    browser.get(&one).is(200);
+    // An altered one is found.
+    let alter = "drop trigger audit_bleibt_nie_aendern; update audit_bleibt set person = '2'
+        where nr = (select max(nr) from audit_bleibt where person = '1')";
+    let (is_whole, said) = tampered(&server, alter);
+    assert!(!is_whole && said.contains("of those that are kept: was altered"), "{said}");
+}
+
+#[test]
+fn the_proof_says_whether_a_row_was_forged() {
+    let (server, _mill, mut browser) = busy();
+    let form = format!("{HOUSE}/pruefen");
+    let whole = carried_out(&mut browser, &form, HOUSE);
+    assert!(
+        whole.text.contains("Das Protokoll ist echt") && whole.text.contains("Versiegelt ist es"),
+        "{}",
+        whole.text
+    );
+    let write = |statement: &str| open_writer(&server.database).unwrap().execute(statement, []).unwrap();
+    assert_eq!(write("update audit set code = 'FORGED' where code = 'SCOPE_FEHLT'"), 1);
+    let forged = carried_out(&mut browser, &form, HOUSE);
+    assert!(
+        forged.text.contains("ist verändert worden") && forged.text.contains("was altered"),
+        "{}",
+        forged.text
+    );
+    assert!(!forged.text.contains("ist echt"), "{}", forged.text);
+    // What is put back as it was is as if it had never been altered.
+    assert_eq!(write("update audit set code = 'SCOPE_FEHLT' where code = 'FORGED'"), 1);
+    let again = carried_out(&mut browser, &form, HOUSE);
+    assert!(again.text.contains("Das Protokoll ist echt"), "{}", again.text);
+}
