@@ -92,8 +92,8 @@ fn older(ask: &Ask, found: &Part) -> Markup {
 fn cells(ask: &Ask, found: &Found, people: &[Person]) -> Cells {
     let entry = &found.entry;
     let to = format!("{}/{}", here(ask), found.place);
-    let meaning = (ask.house.meaning)(entry.code.as_deref().unwrap_or_default()).to_owned();
-    let mut cells = vec![to_second(entry.at), who(entry, people), what(entry), answer(entry), meaning];
+    let mut cells =
+        vec![to_second(entry.at), who(entry, people), what(entry), answer(entry), meaning(ask, entry)];
     if ask.firma.is_none() {
         cells.insert(2, entry.tenant.clone().unwrap_or_default());
     }
@@ -139,7 +139,16 @@ fn answer(entry: &Entry) -> String {
     if is_change(entry) {
         return "geändert".to_owned();
     }
-    format!("{} {}", entry.status, entry.code.as_deref().unwrap_or_default()).trim().to_owned()
+    entry.status.to_string()
+}
+
+/// The code of a refusal, and what it means.
+fn meaning(ask: &Ask, entry: &Entry) -> String {
+    let code = entry.code.as_deref().unwrap_or_default();
+    match (ask.house.meaning)(code) {
+        "" => code.to_owned(),
+        meaning => format!("{code}: {meaning}"),
+    }
 }
 
 /// GET /leitstand/f/{firma}/protokoll/{id}, GET /leitstand/protokoll/{id}
@@ -151,12 +160,11 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     };
     let entry = found.ok_or_else(|| Failure::not_found("Diese Zeile des Protokolls"))?;
     let people = people::list(seen.connection)?;
-    let code = entry.code.clone().unwrap_or_default();
-    let meaning = (ask.house.meaning)(&code);
+    let meaning = meaning(ask, &entry);
     let record = record_of(ask, seen, &entry)?;
     let body = html! {
         (facts(&facts_of(&entry, &people)))
-        @if !meaning.is_empty() { p.refused { (code) ": " (meaning) } }
+        @if !meaning.is_empty() { p.refused { (meaning) } }
         @if let Some((to, number)) = record { p.actions { a.button href=(to) { "Beleg " (number) } } }
         p { a href=(here(ask)) { "Zum Protokoll" } }
     };

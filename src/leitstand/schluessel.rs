@@ -99,12 +99,14 @@ fn picture(days: &[DayUse]) -> Markup {
         right: day.refused,
     };
     let pairs: Vec<_> = days.iter().map(pair).collect();
+    let most = days.iter().map(|day| day.done.max(day.refused)).max().unwrap_or(0);
     let (done, refused) = days.iter().fold((0, 0), |sum, day| (sum.0 + day.done, sum.1 + day.refused));
     let caption = format!(
-        "Je Tag (UTC) ausgeführte (grün) und abgelehnte Anfragen (rot). In {} Tagen {} ausgeführte, {} abgelehnte.",
+        "Je Tag (UTC) ausgeführte (grün) und abgelehnte Anfragen (rot). In {} Tagen {} ausgeführte, {} abgelehnte. Höchster Balken: {}.",
         days.len(),
         count(done),
-        count(refused)
+        count(refused),
+        count(most)
     );
     let words = Words {
         title: "Anfragen je Tag, ausgeführte und abgelehnte",
@@ -248,7 +250,7 @@ fn once(key: &NewKey, grant: &Grant, here: &str) -> Markup {
         ul {
             li { "Das Programm sendet ihn mit jeder Anfrage im Header " code { "X-API-Key" } "." }
             li { "Ausprobieren lässt er sich auf der Seite " a href="/docs" { "/docs" } ", oder mit " code { "curl -H \"X-API-Key: SCHLÜSSEL\" ADRESSE/api/v1/kunden" } "." }
-            li { "Wer ihn hat, darf, was er darf. Nicht per E-Mail verschicken; ist er verloren, einen neuen anlegen und diesen sperren." }
+            li { "Wer den Schlüssel kennt, kann alles, was er erlaubt: nicht per E-Mail verschicken. Ist er verloren, einen neuen anlegen und diesen sperren." }
         }
         p.actions { a.button href=(format!("{here}/{}", key.id)) { "Ich habe ihn eingetragen" } }
     }

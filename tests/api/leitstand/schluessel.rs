@@ -1,5 +1,6 @@
 //! Keys made, changed and ended on the page: they hold, or are refused, from the next request on.
 
+use partnerd::db::connection::open_writer;
 use partnerd::gate::key::Grant;
 use partnerd::rules::scope::Scope;
 use serde_json::json;
@@ -302,7 +303,29 @@ fn requests_are_counted_by_day_and_refused_ones_apart() {
     assert!(home.text.contains("„voll“ hat seine 5 Anfragen"), "{}", home.text);
     assert!(!home.text.contains("„still“"), "{}", home.text);
     // Each error leads to its like in the log.
-    let link = format!("protokoll?wer=schluessel%2D{}&amp;code=SCOPE%5FFEHLT", id(&key));
-    let link = link.replace("schluessel%2D", "schluessel-");
+    let link = format!("protokoll?wer=schluessel-{}&amp;code=SCOPE%5FFEHLT", id(&key));
     assert!(home.text.contains(&link), "{link}: {}", home.text);
+}
+
+#[test]
+fn days_with_too_many_requests_are_not_counted() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let list = format!("/leitstand/f/{}/schluessel", mill.tenant);
+    let write = |statement: &str| open_writer(&server.database).unwrap().execute_batch(statement).unwrap();
+    // Three days before today.
+    let row = "insert into audit (tag, lfd_nr, am, request_id, tenant_id, key_id, adresse, methode, pfad, status, dauer_us,
+        bytes_ein, bytes_aus, anzahl, pruefsumme)
+        values (20641, 1, 20641 * 86400000, randomblob(16), 1, 'k', '::1', 'GET', '/x', 200, 1, 0, 0, 3, zeroblob(32))";
+    write(&format!(
+        "insert into audit_tag (tag, letzte_nr, pruefsumme, ab_nr, ab_pruefsumme)
+         values (20641, 90000, zeroblob(32), 0, zeroblob(32)); {row}"
+    ));
+    let counted = browser.get(&list);
+    write("update audit_tag set letzte_nr = 100001 where tag = 20641");
+    let too_many = browser.get(&list);
+    write("delete from audit where tag = 20641; delete from audit_tag where tag = 20641");
+    assert!(counted.is(200).text.contains("In 14 Tagen 3 ausgeführte, 0 abgelehnte"), "{}", counted.text);
+    assert!(too_many.is(200).text.contains("Noch keine Anfragen"), "{}", too_many.text);
 }
