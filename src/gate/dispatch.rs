@@ -98,7 +98,7 @@ impl Gate {
     fn wait_for_change(self: Arc<Gate>, wait: Wait, request: Request, mut trail: Trail) -> Next {
         let waited = match (trail.waited.take(), &trail.caller) {
             (Some(waited), _) => Some(waited.go_on(wait)),
-            (None, Some(caller)) => self.waiters.place(caller, wait),
+            (None, Some(caller)) => self.waiters.place(&caller.key_id, caller.tenant, wait),
             (None, None) => None,
         };
         let Some(waited) = waited else {

@@ -13,7 +13,6 @@ use tokio::sync::watch;
 use crate::db::readers::{Lane, Readers};
 use crate::db::{TenantId, feed, log};
 use crate::http::budget::{Budget, Permit};
-use crate::http::call::Caller;
 use crate::http::route::Wait;
 
 /// Requests that wait at once at most, beside the limits of connections (D28).
@@ -52,14 +51,15 @@ impl Default for Waiters {
 }
 
 impl Waiters {
-    /// A place to wait at; none where there are too many already.
-    pub fn place(&self, caller: &Caller, wait: Wait) -> Option<Waited> {
-        let permit = self.places.take(&caller.key_id, 1)?;
+    /// A place to wait at for a change of a company, on the account of a key or a person; none where there are too many
+    /// already.
+    pub fn place(&self, account: &str, tenant: TenantId, wait: Wait) -> Option<Waited> {
+        let permit = self.places.take(account, 1)?;
         self.count.inc();
         let place = Place { count: self.count.clone(), _permit: permit };
         let mut bells = self.lock();
         let new = || Bell { rings: watch::Sender::default(), newest: wait.newest };
-        let bell = bells.entry(caller.tenant).or_insert_with(new);
+        let bell = bells.entry(tenant).or_insert_with(new);
         let mut bell = bell.rings.subscribe();
         // What was committed between the look before and now did not ring here: it looks once more.
         bell.mark_changed();

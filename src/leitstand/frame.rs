@@ -2,15 +2,40 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::page::{Access, Ask};
+use super::page::{Access, Ask, Seen};
+use crate::db::feed;
+use crate::failure::Result;
 use crate::http::reply::Reply;
 
 /// Only what this server sends is shown, nothing runs, and no page elsewhere shows it in a frame.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// The stylesheet.
-pub const STYLE: &str = include_str!("stil.css");
+/// What pages load: the stylesheet, and the script of those that show what is new.
+const STYLE: &str = include_str!("stil.css");
+const SCRIPT: &str = include_str!("live.js");
+
+/// What pages load, by its path.
+pub fn asset(path: &str) -> Option<Reply> {
+    let (kind, text) = match path {
+        "/leitstand/stil.css" => ("text/css; charset=utf-8", STYLE),
+        "/leitstand/live.js" => ("text/javascript; charset=utf-8", SCRIPT),
+        _ => return None,
+    };
+    Some(guarded(Reply::text(kind, text.to_owned())).with("cache-control", "private, max-age=300"))
+}
+
+/// A page that shows by itself what is new, where the browser runs scripts: it asks for the newest change of the company
+/// from the one on that it shows.
+pub fn live_page(ask: &Ask, seen: &Seen<'_>, title: &str, body: Markup) -> Result<Reply> {
+    let firma = ask.firma.as_ref().map_or(0, |firma| firma.id);
+    let newest = feed::newest(seen.connection, firma)?;
+    let body = html! {
+        div data-neues=(ask.of_firma("neues")) data-seit=(newest) { (body) }
+        script src="/leitstand/live.js" defer {}
+    };
+    Ok(page(ask, title, body))
+}
 
 /// A page of this person with a title.
 pub fn page(ask: &Ask, title: &str, body: Markup) -> Reply {

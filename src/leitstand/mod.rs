@@ -1,4 +1,4 @@
-//! The Leitstand: the page for the people of the firm (D27), made on the server, without script.
+//! The Leitstand: the page for the people of the firm (D27), made on the server; one small script shows what is new.
 //!
 //! A new page is a file with the function that shows it and a row in [`PAGES`]. It reads and writes what the routes of
 //! the interface read and write ([`page::Ask::get`], [`page::Ask::change`]), so no rule stands here.
@@ -68,6 +68,7 @@ pub const PAGES: &[Page] = &[
         .takes(Take::Haus(anmelden::log_out)),
     Page::new("/leitstand/firmen", Access::Person, firmen::list),
     Page::new("/leitstand/f/{firma}", Access::Firma, uebersicht::show).in_menu("Übersicht"),
+    Page::new("/leitstand/f/{firma}/neues", Access::Firma, uebersicht::news).waiting(),
     Page::new("/leitstand/f/{firma}/suche", Access::Firma, suche::show),
     Page::new("/leitstand/f/{firma}/wiegungen", Access::Firma, wiegungen::list).in_menu("Wiegungen"),
     Page::new("/leitstand/f/{firma}/wiegungen/{id}", Access::Firma, wiegungen::show),

@@ -82,6 +82,8 @@ pub struct Page {
     pub take: Take,
     /// Its form may bring a file.
     pub has_upload: bool,
+    /// It waits until there is something new.
+    pub is_waiting: bool,
 }
 
 impl Page {
@@ -91,7 +93,16 @@ impl Page {
         access: Access,
         show: fn(&Ask, &Seen<'_>) -> Result<Reply>,
     ) -> Page {
-        Page { pattern, access, menu: None, is_heavy: false, show, take: Take::Nothing, has_upload: false }
+        Page {
+            pattern,
+            access,
+            menu: None,
+            is_heavy: false,
+            show,
+            take: Take::Nothing,
+            has_upload: false,
+            is_waiting: false,
+        }
     }
 
     /// The same page in the menu.
@@ -112,6 +123,11 @@ impl Page {
     /// The same page, whose form may bring a file.
     pub const fn with_upload(self) -> Page {
         Page { has_upload: true, ..self }
+    }
+
+    /// The same address, which answers once its company has changed.
+    pub const fn waiting(self) -> Page {
+        Page { is_waiting: true, ..self }
     }
 
     /// The variable segments of a path that this page has.

@@ -21,16 +21,19 @@ use super::uploads::Uploads;
 use super::visit::{Change, Visit, audit_row, row};
 use super::works::Works;
 use crate::db::error::exceeded_budget;
+use crate::db::feed;
 use crate::db::readers::Lane;
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::gate::address::neighbourhood;
 use crate::gate::ip_limit::Limited;
+use crate::gate::waiters::Waited;
 use crate::gate::{Gate, Zugang};
-use crate::http::answering::{Answering, BodyWanted, Next, Work};
+use crate::http::answering::{Answering, BodyWanted, Next, Waiting, Work};
 use crate::http::error;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::http::route::Wait;
 use crate::rules::error::Code;
 
 /// Bytes of a form at most.
@@ -38,6 +41,9 @@ const FORM: usize = 64 << 10;
 
 /// An answer up to this size takes no part in the memory for answers, in bytes.
 const SMALL: usize = 16 << 10;
+
+/// Seconds that a page waits for something new before it asks again.
+const NEWS: u64 = 25;
 
 /// People to whom something is still to be said, at most.
 const SAYINGS: usize = 1_000;
@@ -76,9 +82,8 @@ impl Leitstand {
     /// Answers a request whose path begins with `/leitstand`.
     pub fn answer(self: Arc<Self>, request: Request) -> Next {
         let address = self.house.gate.address_of(&request);
-        if request.path == "/leitstand/stil.css" {
-            let reply = Reply::text("text/css; charset=utf-8", frame::STYLE.to_owned());
-            return Next::Done(frame::guarded(reply).with("cache-control", "private, max-age=300"));
+        if let Some(reply) = frame::asset(&request.path) {
+            return Next::Done(reply);
         }
         let entry = Entry { house: &self.house, zugang: &self.zugang, address };
         let ask = match catch_unwind(AssertUnwindSafe(|| entry.admit(&request))) {
@@ -92,6 +97,7 @@ impl Leitstand {
         let visit = Visit { request, ask, address };
         match visit.request.method.as_str() {
             "POST" => self.wait_for_form(visit),
+            _ if visit.ask.page.is_waiting => self.wait_for_news(visit, None),
             _ if visit.ask.page.is_heavy => {
                 let work = Work::new(move || self.show(visit, Lane::Fast));
                 Next::Heavy(Duration::ZERO, work)
@@ -125,6 +131,43 @@ impl Leitstand {
                 self.finish(visit, Reply { status, code: code.or(reply.code), ..reply })
             }
         }
+    }
+
+    /// Answers with the number of the newest change once it is another than the page knows. Each time that the bell of
+    /// the company rings the request is let in anew: who was locked meanwhile learns nothing.
+    fn wait_for_news(self: Arc<Self>, visit: Visit, waited: Option<Waited>) -> Next {
+        let firma = visit.ask.firma.as_ref().map_or(0, |firma| firma.id);
+        let found = self.house.gate.readers.read(Lane::Fast, |connection| feed::newest(connection, firma));
+        let newest = match found {
+            Ok(newest) => newest,
+            Err(failure) => {
+                let reply = refused(&failure, &visit.request);
+                return self.finish(visit, reply);
+            }
+        };
+        let is_over = waited.as_ref().is_some_and(|waited| waited.is_over);
+        if is_over || newest.to_string() != visit.ask.param("seit") {
+            let reply = Reply::text("text/plain; charset=utf-8", newest.to_string());
+            return self.finish(visit, frame::guarded(reply));
+        }
+        let wait = Wait { seconds: NEWS, cursor: String::new(), newest };
+        let waiters = &self.house.gate.waiters;
+        let waited = match waited {
+            Some(waited) => Some(waited.go_on(wait)),
+            None => waiters.place(&visit.account(), firma, wait),
+        };
+        let Some(waited) = waited else {
+            let reply = busy(&visit.request);
+            return self.finish(visit, reply);
+        };
+        let (until, not_before, bell) = (waited.until, waited.not_before, waited.bell.clone());
+        Next::Wait(Waiting::new(until, not_before, bell, move |is_over| {
+            let entry = Entry { house: &self.house, zugang: &self.zugang, address: visit.address };
+            match entry.admit(&visit.request) {
+                Ok(ask) => self.wait_for_news(Visit { ask, ..visit }, Some(waited.again(is_over))),
+                Err(reply) => self.finish(visit, reply),
+            }
+        }))
     }
 
     fn show_slowly(self: Arc<Self>, visit: Visit) -> Next {

@@ -42,7 +42,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         (wiegungen::open(ask, seen)?)
         p { small { "partnerd " (env!("CARGO_PKG_VERSION")) } }
     };
-    Ok(frame::page(ask, "Übersicht", body))
+    frame::live_page(ask, seen, "Übersicht", body)
 }
 
 /// Kilograms of a day, by hour: in and out.
@@ -148,4 +148,9 @@ fn errors_of(ask: &Ask, seen: &Seen<'_>) -> Result<Vec<Cells>> {
         Cells(to, vec![moment(entry.at), key, what, format!("{code}: {why}")])
     };
     Ok(part(seen.connection, &filter, None, ERRORS)?.rows.into_iter().map(row).collect())
+}
+
+/// GET /leitstand/f/{firma}/neues?seit=…: answered by the server once the company has changed.
+pub fn news(_: &Ask, _: &Seen<'_>) -> Result<Reply> {
+    Ok(Reply::default())
 }

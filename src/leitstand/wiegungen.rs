@@ -80,7 +80,7 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         (lists::table(ask, "Wiegungen", &sorting, &COLUMNS, &rows, empty))
         (pager(ask, &here, count))
     };
-    Ok(frame::page(ask, "Wiegungen", body))
+    frame::live_page(ask, seen, "Wiegungen", body)
 }
 
 fn one(ask: &Ask, seen: &Seen<'_>) -> Result<Value> {

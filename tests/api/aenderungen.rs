@@ -13,7 +13,7 @@ use crate::harness::{Answer, Client, Server};
 use crate::lager::{Mill, buy};
 
 mod folgen;
-mod warten;
+pub mod warten;
 
 const PATH: &str = "/api/v1/aenderungen";
 

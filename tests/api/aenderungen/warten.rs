@@ -50,7 +50,7 @@ fn waiting(server: &Server) -> usize {
 }
 
 /// Waits until so many requests wait: less long than they do, whose time must not be why they are gone.
-fn until_waiting(server: &Server, count: usize) {
+pub fn until_waiting(server: &Server, count: usize) {
     let until = Instant::now() + Duration::from_secs(20);
     while waiting(server) != count {
         assert!(Instant::now() < until, "{} wait", waiting(server));

@@ -269,7 +269,8 @@ fn a_clock_that_is_a_year_ahead_costs_nothing_that_a_person_changed() {
     browser.log_in("Erika", PASSWORD).is(303);
     let shown = browser.get(&format!("/leitstand/f/{}/protokoll?wer=person-1", mill.tenant));
     assert!(rows(&shown).contains(&"negativbestand: ablehnen -&gt; hinweis".to_owned()), "{}", shown.text);
-    assert!(server.cli(&["audit", "verify"]).status.success());
+    let verified = server.cli(&["audit", "verify"]);
+    assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use partnerd::leitstand::page::Take;
 use serde_json::json;
 
 use super::{Browser, PASSWORD, address, of_companies, person};
+use crate::aenderungen::warten::until_waiting;
 use crate::harness::{COMPLETE, NOON, Server};
 
 #[test]
@@ -105,4 +106,46 @@ fn the_first_person_begins_with_a_link() {
     server.company("Mühle");
     assert_eq!(browser.get("/leitstand").is(303).header("location"), "/leitstand/f/1");
     browser.get("/leitstand/f/1").is(200);
+}
+
+#[test]
+fn a_page_learns_of_a_change_while_it_waits() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let mut browser = person(&server, &["Paul"]);
+    let home = format!("/leitstand/f/{}", mill.tenant);
+    let known =
+        |shown: &str| shown.split("data-seit=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let seit = known(&browser.get(&home).is(200).text);
+    let path = format!("{home}/neues?seit={seit}");
+    let said = std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| browser.get(&path).is(200).text.clone());
+        until_waiting(&server, 1);
+        mill.post("/api/v1/kunden", json!({"name": "Huber"})).is(201);
+        waiting.join().unwrap()
+    });
+    assert_ne!(said, seit);
+    assert_eq!(known(&browser.get(&home).text), said);
+    // What is known to be old is answered at once, and whoever is not logged in learns nothing.
+    assert_eq!(browser.get(&path).is(200).text, said);
+    let login = Browser::on(&server).get(&path).is(303).header("location").to_owned();
+    assert_eq!(login, "/leitstand/anmelden");
+    let script = browser.get("/leitstand/live.js");
+    assert!(script.is(200).header("content-type").starts_with("text/javascript"));
+}
+
+#[test]
+fn whoever_is_locked_while_a_page_waits_is_shown_out() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let mut browser = person(&server, &["Paul"]);
+    let path = format!("/leitstand/f/{}/neues?seit=0", mill.tenant);
+    let status = std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| browser.get(&path).status);
+        until_waiting(&server, 1);
+        assert!(server.cli(&["user", "deactivate", "Paul"]).status.success());
+        mill.post("/api/v1/kunden", json!({"name": "Huber"})).is(201);
+        waiting.join().unwrap()
+    });
+    assert_eq!(status, 303);
 }
