@@ -17,8 +17,8 @@ export function fieldLists({ getSystem }) {
     const rows = schema ? fieldRows(React.createElement, description.components.schemas, schema, DEPTH) : null;
     const list = rows && listOf(React.createElement, title, rows);
     const original = React.createElement(Original, props);
-    // Whoever fills in a request has the box at hand.
-    const parts = props.isExecute ? [original, list] : [list, original];
+    // Whoever tries a request has the box for it and its answer at hand.
+    const parts = props.isExecute || props.tryItOutResponse ? [original, list] : [list, original];
     return React.createElement(React.Fragment, null, ...parts);
   };
   return {
