@@ -44,7 +44,9 @@ function listContents({ tags }) {
   const headings = [...document.querySelectorAll(".info .renderedMarkdown h2")];
   const introduction = headings.map((heading) => [heading.textContent, () => heading]);
   const groups = tags.map(({ name }) => [name, () => document.querySelector(`.opblock-tag[data-tag="${name}"]`)]);
-  find("contents").replaceChildren(list("Einleitung", introduction), list("Adressen", groups));
+  const contents = document.querySelector("#contents details");
+  contents.open = matchMedia("(min-width: 1100px)").matches;
+  contents.lastElementChild.replaceChildren(list("Einleitung", introduction), list("Adressen", groups));
 }
 
 function list(title, entries) {
