@@ -49,6 +49,7 @@ pub fn filter(ask: &Ask) -> std::result::Result<Filter, String> {
         views: result == "seiten",
         from: time(ask.param("von"), false)?,
         until: time(ask.param("bis"), true)?,
+        ..Filter::default()
     })
 }
 

@@ -17,6 +17,9 @@ use crate::rules::document::BelegTyp;
 const WEIGHINGS: i64 = 5_000;
 const ERRORS: usize = 8;
 
+/// Rows of the log among which they are looked for: this page is open all day.
+const LOOKED_AT: i64 = 10_000;
+
 /// GET /leitstand/f/{firma}
 pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let today = seen.tx.today();
@@ -135,6 +138,7 @@ fn errors_of(ask: &Ask, seen: &Seen<'_>) -> Result<Vec<Cells>> {
         who: Some(Who::Keys),
         status_from: Some(400),
         from: Some(yesterday.begin_in_berlin()),
+        looked_at: Some(LOOKED_AT),
         ..Filter::default()
     };
     let row = |found: Found| {

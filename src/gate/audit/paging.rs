@@ -98,6 +98,8 @@ pub struct Filter {
     pub from: Option<Instant>,
     /// Those of requests that came before then.
     pub until: Option<Instant>,
+    /// Only among so many of the newest rows; none: as many as a page may look at.
+    pub looked_at: Option<i64>,
 }
 
 /// A row and where it stands.
@@ -138,7 +140,7 @@ impl Part {
 
 /// So many rows of the log from before a place; without one the newest.
 pub fn part(connection: &Connection, filter: &Filter, before: Option<Place>, rows: usize) -> Result<Part> {
-    let (mut found, mut left) = (Part::default(), LOOKED_AT);
+    let (mut found, mut left) = (Part::default(), filter.looked_at.unwrap_or(LOOKED_AT).min(LOOKED_AT));
     if !matches!(before, Some(Place::Kept(_))) {
         let last = filter.until.map_or(i64::MAX, |until| until.utc_day());
         let last = if let Some(Place::Day(tag, _)) = before { last.min(tag) } else { last };
@@ -192,10 +194,13 @@ struct Range {
 impl Range {
     fn statement(&self) -> String {
         let (table, number, range) = match self.tag {
-            Some(_) => ("audit", "a.lfd_nr", "a.tag = ?1 and a.lfd_nr <= ?2 and a.lfd_nr > ?3"),
-            None => ("audit_bleibt", "a.nr", "?1 is null and a.nr <= ?2 and a.nr > ?3"),
+            Some(_) => ("audit", "a.lfd_nr", "a.tag = ?1"),
+            None => ("audit_bleibt", "a.nr", "?1 is null"),
         };
-        format!("{} where {range} and {FILTER} order by {number} desc limit ?4", select_from(table))
+        format!(
+            "{} where {range} and {number} <= ?2 and {number} > ?3 and {FILTER} order by {number} desc limit ?4",
+            select_from(table)
+        )
     }
 }
 
@@ -255,4 +260,27 @@ pub fn find(connection: &Connection, place: Place, tenant_id: Option<i64>) -> Re
     let sql = format!("{} where {range} and (?3 is null or a.tenant_id = ?3)", select_from(table));
     let mut statement = connection.prepare_cached(&sql)?;
     Ok(statement.query_row((tag, number, tenant_id), entry).optional()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::connection::open_to_look;
+    use crate::db::migrate::migrate;
+
+    #[test]
+    fn the_newest_rows_are_read_first_and_none_is_sorted() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let database = folder.path().join("test.db");
+        migrate(&database, Instant::from_millis(0), &[]).unwrap();
+        let connection = open_to_look(&database).unwrap();
+        for tag in [Some(20_644), None] {
+            let statement = Range { tag, newest: 1, down_to: 0 }.statement();
+            let mut plan = connection.prepare(&format!("explain query plan {statement}")).unwrap();
+            let steps = plan.raw_query().mapped(|step| step.get::<_, String>("detail"));
+            let steps = steps.map(|step| step.unwrap()).collect::<Vec<_>>().join("; ");
+            assert!(steps.contains("SEARCH a USING") && steps.contains("<?"), "{steps}");
+            assert!(!steps.contains("B-TREE"), "{steps}");
+        }
+    }
 }
