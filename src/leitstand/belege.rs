@@ -166,7 +166,7 @@ pub fn erechnung(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
 
 /// A file of the interface. The policy of pages would keep browsers from showing a PDF.
 pub fn file(reply: Reply) -> Reply {
-    reply.with("content-security-policy", "frame-ancestors 'none'").with("referrer-policy", "no-referrer")
+    reply.with("content-security-policy", "frame-ancestors 'none'").with("referrer-policy", "same-origin")
 }
 
 /// GET /leitstand/f/{firma}/belege/{id}/abschliessen

@@ -125,12 +125,13 @@ fn shown(status: u16, whole: PreEscaped<String>) -> Reply {
     guarded(reply.with("content-type", "text/html; charset=utf-8"))
 }
 
-/// The answer with the headers that every answer of these pages has. The server adds nosniff and no-store.
+/// The answer with the headers that every answer of these pages has. The server adds nosniff and no-store. Without a
+/// referrer browsers would send their forms from the origin `null`, which is nobody's.
 pub fn guarded(reply: Reply) -> Reply {
     reply
         .with("content-security-policy", POLICY)
         .with("x-frame-options", "DENY")
-        .with("referrer-policy", "no-referrer")
+        .with("referrer-policy", "same-origin")
         .with("cross-origin-opener-policy", "same-origin")
         .with("cross-origin-resource-policy", "same-origin")
 }

@@ -199,7 +199,7 @@ fn every_answer_keeps_to_itself() {
         assert!(!policy.contains("unsafe"), "{}: {policy}", page.pattern);
         let headers =
             ["x-content-type-options", "cache-control", "referrer-policy"].map(|name| shown.header(name));
-        assert_eq!(headers, ["nosniff", "no-store", "no-referrer"], "{}", page.pattern);
+        assert_eq!(headers, ["nosniff", "no-store", "same-origin"], "{}", page.pattern);
         let text = without_ours(&shown.text);
         assert!(!text.contains("style=") && !text.contains("<script"), "{}", page.pattern);
     }
