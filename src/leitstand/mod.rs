@@ -67,6 +67,7 @@ pub const PAGES: &[Page] = &[
     Page::new("/leitstand/abmelden", Access::Person, anmelden::show_log_out)
         .takes(Take::Haus(anmelden::log_out)),
     Page::new("/leitstand/firmen", Access::Person, firmen::list),
+    Page::new("/leitstand/firmen/neu", Access::Haus, firma::show_new).takes(Take::Stammdaten(firma::create)),
     Page::new("/leitstand/f/{firma}", Access::Firma, uebersicht::show).in_menu("Übersicht"),
     Page::new("/leitstand/f/{firma}/neues", Access::Firma, uebersicht::news).waiting(),
     Page::new("/leitstand/f/{firma}/suche", Access::Firma, suche::show),
@@ -83,6 +84,23 @@ pub const PAGES: &[Page] = &[
         .takes(Take::Firma(belege::finalise)),
     Page::new("/leitstand/f/{firma}/belege/{id}/storno", Access::Firma, belege::show_cancel)
         .takes(Take::Firma(belege::cancel)),
+    Page::new("/leitstand/f/{firma}/bestand", Access::Firma, bestand::list).in_menu("Bestand"),
+    Page::new("/leitstand/f/{firma}/chargen", Access::Firma, chargen::list).in_menu("Chargen"),
+    Page::new("/leitstand/f/{firma}/chargen/{id}", Access::Firma, chargen::show),
+    Page::new("/leitstand/f/{firma}/chargen/{id}/aendern", Access::Firma, chargen::show_change)
+        .takes(Take::Firma(chargen::change)),
+    Page::new("/leitstand/f/{firma}/chargen/{id}/herkunft", Access::Firma, herkunft::show),
+    Page::new("/leitstand/f/{firma}/chargen/{id}/csv", Access::Firma, herkunft::csv),
+    Page::new("/leitstand/f/{firma}/partner", Access::Firma, partner::list).in_menu("Partner"),
+    Page::new("/leitstand/f/{firma}/partner/neu", Access::Firma, partner_formular::show_new)
+        .takes(Take::Firma(partner_formular::create)),
+    Page::new("/leitstand/f/{firma}/partner/{id}", Access::Firma, partner::show),
+    Page::new("/leitstand/f/{firma}/partner/{id}/aendern", Access::Firma, partner_formular::show_change)
+        .takes(Take::Firma(partner_formular::change)),
+    Page::new("/leitstand/f/{firma}/partner/{id}/anhaenge/{id}", Access::Firma, partner::attachment).heavy(),
+    Page::new("/leitstand/f/{firma}/artikel", Access::Firma, artikel::list).in_menu("Artikel"),
+    Page::new("/leitstand/f/{firma}/artikel/{id}", Access::Firma, artikel::show),
+    Page::new("/leitstand/f/{firma}/artikel/{id}/anhaenge/{id}", Access::Firma, artikel::attachment).heavy(),
     Page::new("/leitstand/f/{firma}/kontrakte", Access::Firma, kontrakte::list).in_menu("Kontrakte"),
     Page::new("/leitstand/f/{firma}/kontrakte/{id}", Access::Firma, kontrakte::show),
     Page::new("/leitstand/f/{firma}/annahme", Access::Firma, annahme::list).in_menu("Annahme"),
@@ -103,43 +121,6 @@ pub const PAGES: &[Page] = &[
         .takes(Take::Haus(import::store))
         .with_upload(),
     Page::new("/leitstand/f/{firma}/import/vorlage/{id}", Access::Firma, import::template),
-    Page::new("/leitstand/f/{firma}/firma", Access::Firma, firma::show_data)
-        .in_menu("Firma")
-        .takes(Take::Stammdaten(firma::change_data))
-        .with_upload(),
-    Page::new("/leitstand/f/{firma}/firma/logo", Access::Firma, firma::logo),
-    Page::new("/leitstand/f/{firma}/einstellungen", Access::Firma, firma::show_settings)
-        .in_menu("Einstellungen")
-        .takes(Take::Stammdaten(firma::change_settings)),
-    Page::new("/leitstand/firmen/neu", Access::Haus, firma::show_new).takes(Take::Stammdaten(firma::create)),
-    Page::new("/leitstand/sicherung", Access::Haus, sicherung::list)
-        .in_menu("Sicherung")
-        .takes(Take::Haus(sicherung::make)),
-    Page::new("/leitstand/sicherung/pruefen", Access::Haus, sicherung::back)
-        .takes(Take::Haus(sicherung::prove_database)),
-    Page::new("/leitstand/sicherung/{id}", Access::Haus, sicherung::show),
-    Page::new("/leitstand/sicherung/{id}/datei", Access::Haus, sicherung::download),
-    Page::new("/leitstand/sicherung/{id}/pruefen", Access::Haus, sicherung::back)
-        .takes(Take::Haus(sicherung::prove)),
-    Page::new("/leitstand/sicherung/{id}/loeschen", Access::Haus, sicherung::show_delete)
-        .takes(Take::Haus(sicherung::delete)),
-    Page::new("/leitstand/f/{firma}/bestand", Access::Firma, bestand::list).in_menu("Bestand"),
-    Page::new("/leitstand/f/{firma}/chargen", Access::Firma, chargen::list).in_menu("Chargen"),
-    Page::new("/leitstand/f/{firma}/chargen/{id}", Access::Firma, chargen::show),
-    Page::new("/leitstand/f/{firma}/chargen/{id}/aendern", Access::Firma, chargen::show_change)
-        .takes(Take::Firma(chargen::change)),
-    Page::new("/leitstand/f/{firma}/chargen/{id}/herkunft", Access::Firma, herkunft::show),
-    Page::new("/leitstand/f/{firma}/chargen/{id}/csv", Access::Firma, herkunft::csv),
-    Page::new("/leitstand/f/{firma}/partner", Access::Firma, partner::list).in_menu("Partner"),
-    Page::new("/leitstand/f/{firma}/partner/neu", Access::Firma, partner_formular::show_new)
-        .takes(Take::Firma(partner_formular::create)),
-    Page::new("/leitstand/f/{firma}/partner/{id}", Access::Firma, partner::show),
-    Page::new("/leitstand/f/{firma}/partner/{id}/aendern", Access::Firma, partner_formular::show_change)
-        .takes(Take::Firma(partner_formular::change)),
-    Page::new("/leitstand/f/{firma}/partner/{id}/anhaenge/{id}", Access::Firma, partner::attachment).heavy(),
-    Page::new("/leitstand/f/{firma}/artikel", Access::Firma, artikel::list).in_menu("Artikel"),
-    Page::new("/leitstand/f/{firma}/artikel/{id}", Access::Firma, artikel::show),
-    Page::new("/leitstand/f/{firma}/artikel/{id}/anhaenge/{id}", Access::Firma, artikel::attachment).heavy(),
     Page::new("/leitstand/f/{firma}/schluessel", Access::Firma, schluessel::list).in_menu("Schlüssel"),
     Page::new("/leitstand/f/{firma}/schluessel/neu", Access::Firma, schluessel::show_new)
         .takes(Take::Hashed(schluessel::create)),
@@ -152,6 +133,25 @@ pub const PAGES: &[Page] = &[
         .takes(Take::Haus(schluessel::unlock)),
     Page::new("/leitstand/f/{firma}/protokoll", Access::Firma, protokoll::list).in_menu("Protokoll"),
     Page::new("/leitstand/f/{firma}/protokoll/{id}", Access::Firma, protokoll::show),
+    Page::new("/leitstand/f/{firma}/firma", Access::Firma, firma::show_data)
+        .in_menu("Firma")
+        .takes(Take::Stammdaten(firma::change_data))
+        .with_upload(),
+    Page::new("/leitstand/f/{firma}/firma/logo", Access::Firma, firma::logo),
+    Page::new("/leitstand/f/{firma}/einstellungen", Access::Firma, firma::show_settings)
+        .in_menu("Einstellungen")
+        .takes(Take::Stammdaten(firma::change_settings)),
+    Page::new("/leitstand/sicherung", Access::Haus, sicherung::list)
+        .in_menu("Sicherung")
+        .takes(Take::Haus(sicherung::make)),
+    Page::new("/leitstand/sicherung/pruefen", Access::Haus, sicherung::back)
+        .takes(Take::Haus(sicherung::prove_database)),
+    Page::new("/leitstand/sicherung/{id}", Access::Haus, sicherung::show),
+    Page::new("/leitstand/sicherung/{id}/datei", Access::Haus, sicherung::download),
+    Page::new("/leitstand/sicherung/{id}/pruefen", Access::Haus, sicherung::back)
+        .takes(Take::Haus(sicherung::prove)),
+    Page::new("/leitstand/sicherung/{id}/loeschen", Access::Haus, sicherung::show_delete)
+        .takes(Take::Haus(sicherung::delete)),
     Page::new("/leitstand/protokoll", Access::Haus, protokoll::list).in_menu("Protokoll aller Firmen"),
     Page::new("/leitstand/protokoll/pruefen", Access::Haus, protokoll::back)
         .takes(Take::Haus(protokoll::prove)),
