@@ -61,7 +61,8 @@ impl<'c> Adding<'c> {
             Some(end) => (end, None),
             None => {
                 let (vortag, log_holds) = self.last_day()?;
-                let end = End { number: 0, pruefsumme: beginning(tag, vortag), holds: true };
+                let number = last_kept(self.connection, tag)?;
+                let end = End { number, pruefsumme: beginning(tag, vortag), holds: true };
                 (end, Some((vortag, log_holds)))
             }
         };
@@ -138,6 +139,13 @@ impl<'c> Adding<'c> {
     }
 }
 
+/// The last number of a day's rows that were kept when it was dropped, else 0. A day that begins once more, because the
+/// clock was put back, counts on from there: no two rows of a day have one number.
+fn last_kept(connection: &Connection, tag: i64) -> Result<i64> {
+    let last = "select coalesce(max(lfd_nr), 0) from audit_bleibt where tag = ?1";
+    Ok(connection.prepare_cached(last)?.query_row([tag], |row| row.get(0))?)
+}
+
 /// Begins the chain of a day; its head is sealed with its first row. The head of the log is sealed anew where it was.
 pub fn begin_day(
     connection: &Connection,
@@ -148,8 +156,8 @@ pub fn begin_day(
 ) -> Result<()> {
     connection.execute(
         "insert into audit_tag (tag, vortag, letzte_nr, pruefsumme, ab_nr, ab_pruefsumme)
-         values (?1, ?2, 0, ?3, 0, ?3)",
-        params![tag, vortag, before],
+         values (?1, ?2, ?4, ?3, ?4, ?3)",
+        params![tag, vortag, before, last_kept(connection, tag)?],
     )?;
     connection.execute(
         &format!(

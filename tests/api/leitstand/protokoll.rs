@@ -269,8 +269,23 @@ fn a_clock_that_is_a_year_ahead_costs_nothing_that_a_person_changed() {
     browser.log_in("Erika", PASSWORD).is(303);
     let shown = browser.get(&format!("/leitstand/f/{}/protokoll?wer=person-1", mill.tenant));
     assert!(rows(&shown).contains(&"negativbestand: ablehnen -&gt; hinweis".to_owned()), "{}", shown.text);
-    let verified = server.cli(&["audit", "verify"]);
-    assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
+    let proves = |command: &[&str]| {
+        let output = server.cli(&[&["audit"], command].concat());
+        assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    };
+    proves(&["verify"]);
+    // The day begins once more. Its rows are dropped and kept, too; with numbers of those that were kept before they could
+    // not be.
+    let settings = format!("/leitstand/f/{}/einstellungen", mill.tenant);
+    server.client(mill.tenant, mill.key.clone()).post("/api/v1/kunden", json!({"name": "Maier"})).is(201);
+    for value in ["ablehnen", "hinweis"].iter().cycle().take(20) {
+        browser.fill(&settings, &[("negativbestand", value)]).is(303);
+    }
+    server.expect_no_audit_rows();
+    proves(&["rollover", "--days", "1"]);
+    proves(&["verify"]);
+    let kept = "select count(*) from audit_bleibt where person = '1' and pfad like 'negativbestand%'";
+    assert_eq!(server.sql::<i64>(kept), 21);
 }
 
 #[test]
