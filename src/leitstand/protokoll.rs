@@ -165,7 +165,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let body = html! {
         (facts(&facts_of(&entry, &people)))
         @if !meaning.is_empty() { p.refused { (meaning) } }
-        @if let Some((to, number)) = record { p.actions { a.button href=(to) { "Beleg " (number) } } }
+        @if let Some((to, words)) = record { p.actions { a.button href=(to) { (words) } } }
         p { a href=(here(ask)) { "Zum Protokoll" } }
     };
     Ok(frame::page(ask, &what(&entry), body))
@@ -197,15 +197,25 @@ fn facts_of(entry: &Entry, people: &[Person]) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Address and number of the document that a row is about; none where it is about something else.
-fn record_of(ask: &Ask, seen: &Seen<'_>, entry: &Entry) -> Result<Option<(String, String)>> {
+/// Records that have a page: their name in paths of the interface and in those of the pages, and the words of the link.
+const RECORDS: [(&str, &str, &str); 6] = [
+    ("belege", "belege", "Zum Beleg"),
+    ("kunden", "partner", "Zum Partner"),
+    ("artikel", "artikel", "Zum Artikel"),
+    ("chargen", "chargen", "Zur Charge"),
+    ("wiegungen", "wiegungen", "Zur Wiegung"),
+    ("produktionsauftraege", "produktion", "Zum Produktionsauftrag"),
+];
+
+/// Address of the record that a row is about, and the words of the link; none where it has no page, or is there no more.
+fn record_of(ask: &Ask, seen: &Seen<'_>, entry: &Entry) -> Result<Option<(String, &'static str)>> {
     let (Some(id), Some(firma)) = (entry.subject, entry.tenant_id) else { return Ok(None) };
+    let names = |name: &str| entry.path.split('/').any(|segment| segment == name);
+    let known = RECORDS.iter().find(|(api, page, _)| names(api) || names(page));
+    let Some((api, page, words)) = known else { return Ok(None) };
     let seen = Seen { tx: Tx::new(seen.connection, firma, ask.now), connection: seen.connection };
-    match ask.get(&seen, &format!("/api/v1/belege/{id}")) {
-        Ok(beleg) => {
-            let number = super::parts::text(&beleg, "beleg_nummer").to_owned();
-            Ok(Some((format!("/leitstand/f/{firma}/belege/{id}"), number)))
-        }
+    match ask.get(&seen, &format!("/api/v1/{api}/{id}")) {
+        Ok(_) => Ok(Some((format!("/leitstand/f/{firma}/{page}/{id}"), words))),
         Err(Failure::Refused(_)) => Ok(None),
         Err(failure) => Err(failure),
     }

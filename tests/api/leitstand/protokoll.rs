@@ -113,15 +113,18 @@ fn link(shown: &Shown, begin: &str) -> Option<String> {
 }
 
 #[test]
-fn a_row_says_all_and_leads_to_its_document() {
+fn a_row_says_all_and_leads_to_its_record() {
     let (_server, mill, mut browser) = busy();
     let log = format!("/leitstand/f/{}/protokoll", mill.tenant);
     let found = browser.get(&format!("{log}?pfad=belege"));
     let one = link(&found, &format!("{log}/")).unwrap();
     let shown = browser.get(&one);
     let document = link(shown.is(200), &format!("/leitstand/f/{}/belege/", mill.tenant)).unwrap();
-    assert!(shown.text.contains("AN-2026-00001"), "{}", shown.text);
-    browser.get(&document).is(200);
+    assert!(browser.get(&document).is(200).text.contains("AN-2026-00001"));
+    let found = browser.get(&format!("{log}?pfad=POST%20%2Fapi%2Fv1%2Fkunden"));
+    let shown = browser.get(&link(&found, &format!("{log}/")).unwrap());
+    let partner = link(shown.is(200), &format!("/leitstand/f/{}/partner/", mill.tenant)).unwrap();
+    assert!(browser.get(&partner).is(200).text.contains("Huber"));
     let refused = browser.get(&format!("{log}?code=SCOPE_FEHLT"));
     let refused = browser.get(&link(&refused, &format!("{log}/")).unwrap());
     for text in
@@ -252,10 +255,11 @@ fn what_a_person_changed_outlives_the_ninety_days() {
 }
 
 #[test]
-fn a_clock_that_is_a_year_ahead_costs_nothing_that_a_person_changed() {
+fn a_clock_that_is_months_ahead_costs_nothing_that_a_person_changed() {
     let (mut server, mill, mut browser) = busy();
     server.expect_no_audit_rows();
-    server.set_clock("2027-07-10T10:00:00Z");
+    // Behind the 90 days of these rows, but not of those that the command line wrote by the clock of this machine.
+    server.set_clock("2026-10-25T10:00:00Z");
     server.restart();
     // The server drops the two oldest days by itself.
     let until = Instant::now() + Duration::from_secs(120);
