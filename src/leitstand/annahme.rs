@@ -6,8 +6,8 @@ use uuid::Uuid;
 
 use super::page::{Ask, Change, Seen, encoded};
 use super::parts::{
-    Cells, Column, ROWS, amount_of, choice, day_of, facts, field, form, number_of, pager, refusal, table,
-    text,
+    Cells, Column, ROWS, amount_of, choice, day_of, facts, field, form, number_of, pager, price_of, refusal,
+    table, text,
 };
 use super::{belege, frame};
 use crate::annahmescheine;
@@ -107,7 +107,7 @@ fn facts_of(schein: &Value) -> Vec<(&'static str, String)> {
         ("Basisbesatz (%)", amount("basisbesatz_prozent")),
         ("Sonstige Abzüge (kg)", amount("sonstige_abzuege_kg")),
         ("Netto (kg)", amount("netto_menge_kg")),
-        ("Preis je t (EUR)", number_of(schein, "preis_je_t")),
+        ("Preis je t (EUR)", price_of(schein, "preis_je_t")),
         ("Betrag (EUR)", number_of(schein, "netto_betrag")),
         ("Fremde Charge", plain("fremde_charge_nr")),
         ("Herkunft", plain("herkunftsland")),

@@ -8,8 +8,8 @@ use super::frame;
 use super::lists::{self, Sorting, kept_order};
 use super::page::{Ask, Change, Seen, VERSION, encoded};
 use super::parts::{
-    Cells, Column, ROWS, amount_of, date_of, day_of, facts, field, form, number_of, pager, refusal, table,
-    text,
+    Cells, Column, ROWS, amount_of, date_of, day_of, facts, field, form, number_of, pager, price_of, refusal,
+    table, text,
 };
 use crate::failure::Result;
 use crate::http::reply::Reply;
@@ -133,7 +133,7 @@ const POSITION: [Column; 5] = [
 fn positions(beleg: &Value) -> Vec<Cells> {
     let row = |position: &Value| {
         let [name, unit] = ["bezeichnung", "einheit"].map(|name| text(position, name).to_owned());
-        let [amount, price] = ["menge", "ep_netto"].map(|name| amount_of(position, name));
+        let (amount, price) = (amount_of(position, "menge"), price_of(position, "ep_netto"));
         let sum = number_of(position, "gesamtpreis");
         Cells(String::new(), vec![name, amount, unit, price, sum])
     };

@@ -8,7 +8,7 @@ use super::akteure::Akteure;
 use super::lists::{Sorting, kept_order};
 use super::page::{Ask, Change, Seen, VERSION, encoded};
 use super::parts::{
-    Cells, Column, ROWS, amount_of, choice, date_of, day_of, facts, field, form, moment, number_of, pager,
+    Cells, Column, ROWS, amount_of, choice, date_of, day_of, facts, field, form, moment, pager, price_of,
     quantity, refusal, table, text,
 };
 use super::{frame, line, lists};
@@ -161,7 +161,7 @@ fn facts_of(charge: &Value) -> Vec<(&'static str, String)> {
         ("Nummer des Lieferanten", plain("fremde_charge_nr")),
         ("Lieferant", plain("partner_name")),
         ("Eingang", amount_of(charge, "eingang_menge")),
-        ("Einkaufspreis (EUR)", number_of(charge, "eingang_ep")),
+        ("Einkaufspreis (EUR)", price_of(charge, "eingang_ep")),
         ("Woher", plain("eingang_quelle")),
         ("Angelegt", date_of(charge, "created_at")),
     ]

@@ -64,7 +64,7 @@ pub fn show_data(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let inside = html! {
         (refusal(ask, &names(is_data)))
         input type="hidden" name="stand" value=(digest(&stand, is_data));
-        @for stand in data.iter().filter(|stand| stand.setting.name != LOGO) { (input(ask, stand)) }
+        div.fields { @for stand in data.iter().filter(|stand| stand.setting.name != LOGO) { (input(ask, stand)) } }
         @if logo {
             p { img src=(ask.of_firma("firma/logo")) alt="Das jetzige Logo" width="160"; }
             div.field { label { input type="checkbox" name="ohne_logo" value="ja"; " Logo entfernen" } }
@@ -75,7 +75,7 @@ pub fn show_data(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         @if !missing.is_empty() {
             p.refused { "Belege bekommen erst ein Blatt (PDF), wenn diese Angaben da sind: " (missing.join(", ")) "." }
         }
-        p { "Sie stehen auf Belegen und E-Rechnungen. Abgeschlossene Belege behalten, was galt, als sie abgeschlossen wurden." }
+        p { "Diese Angaben stehen auf Belegen und E-Rechnungen. Abgeschlossene Belege behalten, was galt, als sie abgeschlossen wurden." }
         (form(ask, inside, "Speichern", false))
     };
     Ok(frame::page(ask, "Firma", body))

@@ -14,13 +14,13 @@ use crate::herkunft::{Beteiligter, Herkunft, Knoten};
 const BOXES: usize = 150;
 
 /// Size of a box, and between two of them, in pixels.
-const WIDTH: i64 = 190;
+const WIDTH: i64 = 236;
 const HEIGHT: i64 = 58;
 const BESIDE: i64 = 70;
 const BELOW: i64 = 16;
 
 /// Letters of a line of a box.
-const LETTERS: usize = 26;
+const LETTERS: usize = 27;
 
 /// What a box stands for: a batch, or a partner who delivered or got a batch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

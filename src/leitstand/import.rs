@@ -27,9 +27,10 @@ const DECIMALS: [(&str, &str); 3] = [
 
 /// GET /leitstand/f/{firma}/import, and where a file was to be stored that is no longer there.
 pub fn show(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+    let kinds: Vec<_> = imports().map(|kind| (kind.rows().kind, named(kind.rows().kind))).collect();
     let inside = html! {
         (refusal(ask, &["datei", "blatt"]))
-        (choice(ask, "art", "Was die Datei enthält", &imports().map(|kind| (kind.rows().kind, kind.rows().kind)).collect::<Vec<_>>(), ""))
+        (choice(ask, "art", "Was die Datei enthält", &kinds.iter().map(|(kind, name)| (*kind, name.as_str())).collect::<Vec<_>>(), ""))
         (field(ask, "datei", "Datei (.xlsx, .ods, .csv oder .json, bis 14 MB)", "file", "", "off"))
         (field(ask, "blatt", "Blatt einer Tabelle, wenn es nicht das erste ist", "text", "", "off"))
         (choice(ask, "dezimal", "Was Dezimalen trennt", &DECIMALS, ""))
@@ -40,13 +41,19 @@ pub fn show(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
         @else { p.empty { "Importieren darf, wer diese Firma verwaltet." } }
         h2 { "Vorlagen" }
         p { "Jede Vorlage hat alle Spalten, ihre Bedeutung und eine Beispielzeile. Neue Firmen beginnen oben." }
-        ul { @for kind in imports() {
-            li { (kind.rows().kind) ": "
-                a href=(ask.of_firma(&format!("import/vorlage/{}", kind.rows().kind))) { "Excel" } ", "
-                a href=(ask.of_firma(&format!("import/vorlage/{}?art=csv", kind.rows().kind))) { "CSV" } }
+        ul { @for (kind, name) in &kinds {
+            li { (name) ": "
+                a href=(ask.of_firma(&format!("import/vorlage/{kind}"))) { "Excel" } ", "
+                a href=(ask.of_firma(&format!("import/vorlage/{kind}?art=csv"))) { "CSV" } }
         } }
     };
     Ok(frame::page(ask, "Import", body))
+}
+
+/// What files of a kind hold, as a heading.
+fn named(kind: &str) -> String {
+    let mut letters = kind.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn kind(name: &str) -> Option<ImportKind> {

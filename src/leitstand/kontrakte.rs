@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::frame;
 use super::page::{Ask, Seen, encoded};
 use super::parts::{
-    Cells, Column, ROWS, amount_of, choice, day_of, facts, field, number_of, pager, table, text,
+    Cells, Column, ROWS, amount_of, choice, day_of, facts, field, pager, price_of, table, text,
 };
 use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
@@ -68,7 +68,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let position = |position: &Value| {
         let article = text(position, "artikel_bezeichnung").to_owned();
         let [number, amount] = ["position", "menge"].map(|name| amount_of(position, name));
-        Cells(String::new(), vec![number, article, amount, number_of(position, "preis")])
+        Cells(String::new(), vec![number, article, amount, price_of(position, "preis")])
     };
     let positions: Vec<_> = kontrakt["positionen"].as_array().into_iter().flatten().map(position).collect();
     let partner = text(&kontrakt, "partner_id");

@@ -63,6 +63,14 @@ pub fn amount_of(value: &Value, name: &str) -> String {
     }
 }
 
+/// A price of an answer, in German, with two places or as many more as it has: `0.3200` is `0,32`.
+pub fn price_of(value: &Value, name: &str) -> String {
+    let text = number_of(value, name);
+    let Some((whole, rest)) = text.split_once(',') else { return text };
+    let more = rest.trim_end_matches('0');
+    format!("{whole},{more:0<2}")
+}
+
 /// A quantity in German and without zeros at its end.
 pub fn quantity(menge: Quantity) -> String {
     let text = number(&menge.to_string());

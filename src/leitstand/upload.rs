@@ -17,6 +17,9 @@ pub const LARGEST: usize = 14 << 20;
 /// Fields and files of a form at most.
 const PARTS: usize = 200;
 
+/// Characters of a boundary (RFC 2046 5.1.1).
+const BOUNDARY: std::ops::RangeInclusive<usize> = 1..=70;
+
 /// Longest field that is no file, in bytes.
 const FIELD: usize = 64 << 10;
 
@@ -50,6 +53,9 @@ pub fn is_upload(content_type: &str) -> bool {
 /// Reads a form.
 pub fn read(content_type: &str, body: &[u8]) -> Result<Form> {
     let boundary = parse_boundary(content_type).map_err(|_| broken())?;
+    if !BOUNDARY.contains(&boundary.len()) {
+        return Err(broken().into());
+    }
     let chunk = Ok::<_, Infallible>(Bytes::copy_from_slice(body));
     let mut parts = Multipart::new(stream::iter([chunk]), boundary);
     let mut form = Form::default();
