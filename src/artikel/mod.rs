@@ -10,7 +10,9 @@ pub use import::by_artikelnummer;
 pub use model::Artikel;
 use model::{ArtikelBestand, ArtikelMitStaffeln, ArtikelZeile, Artikelgruppe};
 use sql::Auswahl;
-pub use sql::{find, find_by_artikelnummer, find_by_ean, find_by_number, gruppen_satz, stock, tiers};
+pub use sql::{
+    find, find_by_artikelnummer, find_by_ean, find_by_number, gruppen_satz, list_in_stock, stock, tiers,
+};
 
 use std::sync::Arc;
 

@@ -70,9 +70,28 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing> {
             rows.push(&ArtikelZeile { artikel: Artikel::read(row)?, bestand: None })
         });
     }
+    list_with_stock(tx, sql, &filter, page)
+}
+
+/// One page of the articles that have stock or owe some, in any state.
+pub fn list_in_stock(
+    tx: &Tx<'_>,
+    suche: Option<&str>,
+    sortierung: Option<&str>,
+    page: Page,
+) -> Result<Listing> {
+    let mut filter = Filter::of("a");
+    filter.and(
+        "exists (select 1 from artikel_bestand b where b.tenant_id = a.tenant_id and b.artikel_id = a.id and b.bestand <> 0)",
+    );
+    filter.contains_words("a.such_text", suche);
+    list_with_stock(tx, LIST.in_order(&ORDERS, sortierung, &mut filter), &filter, page)
+}
+
+fn list_with_stock(tx: &Tx<'_>, sql: ListSql<'_>, filter: &Filter<'_>, page: Page) -> Result<Listing> {
     let columns = format!("{}, coalesce(s.bestand, 0) as bestand", Artikel::COLUMNS);
     let sql = ListSql { columns: &columns, from: FROM_WITH_STOCK, ..sql };
-    tx.list(&sql, &filter, page, |row, rows| {
+    tx.list(&sql, filter, page, |row, rows| {
         rows.push(&ArtikelZeile { artikel: Artikel::read(row)?, bestand: row.get("bestand")? })
     })
 }

@@ -48,6 +48,7 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
         artikel: query.uuid("artikel_id")?,
         partner: query.uuid("partner_id")?,
         mit_bestand: query.flag("mit_bestand")?,
+        mhd_bis: None,
         sortierung: query.one_of("sortierung")?,
     };
     Ok(Reply::array(sql::list(tx, &auswahl, page)?, cut))

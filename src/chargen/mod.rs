@@ -5,6 +5,7 @@ mod checks;
 mod handlers;
 mod import;
 mod model;
+mod moved;
 mod sql;
 mod stock;
 mod verfuegbar;
@@ -12,7 +13,10 @@ mod verlauf;
 
 pub use checks::CHECKS;
 pub use model::Charge;
-pub use sql::{Vorrat, find, find_fremde, last_without_stock, with_stock};
+pub use moved::{Bewegt, Wovon, moved_by_day};
+pub use sql::{
+    Auswahl, COUNTED, SORTIERUNG, Vorrat, find, find_fremde, in_stock, last_without_stock, list, with_stock,
+};
 pub use stock::{
     Bewegung, Buchung, Gebucht, NeueCharge, Ursache, book, check_articles_not_negative, check_charge_nr,
     check_named, check_not_negative, create, fill_in, set_receipt,

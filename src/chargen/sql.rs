@@ -39,12 +39,16 @@ pub const SORTIERUNG: &[&str] = &names(ORDERS);
 
 /// What a list of batches is filtered by.
 #[allow(missing_docs)]
+#[derive(Default)]
 pub struct Auswahl {
     /// Part of either number, in lower case.
     pub suche: Option<String>,
     pub artikel: Option<Uuid>,
     pub partner: Option<Uuid>,
     pub mit_bestand: bool,
+    /// With a best-before date no later than this.
+    pub mhd_bis: Option<Day>,
+    /// One of [`SORTIERUNG`].
     pub sortierung: Option<&'static str>,
 }
 
@@ -63,6 +67,7 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<Listing> {
     if auswahl.mit_bestand {
         filter.and("c.bestand > 0");
     }
+    filter.when("c.mhd <= :mhd_bis", ":mhd_bis", auswahl.mhd_bis);
     let sql = LIST.in_order(&ORDERS, auswahl.sortierung, &mut filter);
     tx.list(&sql, &filter, page, |row, rows| rows.push(&Charge::read(row)?))
 }
@@ -162,6 +167,27 @@ pub fn with_stock(tx: &Tx<'_>, artikel: Uuid) -> Result<Vec<Vorrat>> {
     let statement = "select mhd, id, bestand from charge
         where tenant_id = :tenant and artikel_id = :artikel and (bestand > 0) = 1";
     tx.all(statement, named_params! {":artikel": artikel}, vorrat)
+}
+
+/// The batches of an article that have stock, as far as they were counted.
+#[derive(Debug, Clone, Copy)]
+pub struct Lagernd {
+    /// How many there are; [`COUNTED`] at most.
+    pub chargen: i64,
+    /// The earliest best-before date of them.
+    pub mhd: Option<Day>,
+}
+
+/// Batches of an article that [`in_stock`] counts at most.
+pub const COUNTED: i64 = 1_000;
+
+/// How many batches of an article have stock, and which best-before date comes first.
+pub fn in_stock(tx: &Tx<'_>, artikel: Uuid) -> Result<Lagernd> {
+    let statement = "select count(*), min(mhd) from (
+        select mhd from charge where tenant_id = :tenant and artikel_id = :artikel and (bestand > 0) = 1
+        order by mhd is null, mhd limit :most)";
+    let params = named_params! {":artikel": artikel, ":most": COUNTED};
+    tx.one(statement, params, |row| Ok(Lagernd { chargen: row.get(0)?, mhd: row.get(1)? }))
 }
 
 /// Of the batches of an article that have no stock the one that should leave last.

@@ -8,6 +8,10 @@ mod model;
 mod sheet;
 mod sql;
 
+pub use graph::{Weg, around};
+pub use model::{Beteiligter, Buchung, Knoten, Ueber};
+pub use sql::{Schritt, count_movements, movements};
+
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::http::call::Call;
@@ -18,10 +22,7 @@ use crate::http::shape::Answer;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::scope::Scope;
 use crate::{artikel, chargen};
-pub use model::{Beteiligter, Herkunft, Knoten, Lagerbewegung};
-use sql::Schritt;
-pub use sql::movements;
-use uuid::Uuid;
+use model::Herkunft;
 
 const WHAT: &str = "Diese Charge";
 
@@ -29,7 +30,7 @@ const WHAT: &str = "Diese Charge";
 const DEPTH: i64 = 20;
 
 /// Steps that are walked at most.
-const MAX_DEPTH: i64 = 50;
+pub const MAX_DEPTH: i64 = 50;
 
 /// Routes of this slice.
 pub const ROUTES: &[Route] = &[Route::get(
@@ -49,51 +50,43 @@ pub const ROUTES: &[Route] = &[Route::get(
 ])
 .gives(&[Answer::ok::<Herkunft>(), Answer::other("text/csv")])];
 
-/// Where a batch came from and where it went, up to this many production orders away; none where there is no such
-/// batch.
-pub fn both_ways(tx: &Tx<'_>, charge: Uuid, tiefe: i64) -> Result<Option<Herkunft>> {
-    trace(tx, charge, tiefe, true, true)
-}
-
-fn trace(tx: &Tx<'_>, charge: Uuid, tiefe: i64, back: bool, forth: bool) -> Result<Option<Herkunft>> {
-    let Some(charge) = chargen::find(tx, charge)? else { return Ok(None) };
-    let id = charge.id;
-    let walk = |schritt, asked: bool| match asked {
-        true => graph::walk(tx, id, schritt, tiefe),
-        false => Ok(Default::default()),
-    };
-    let (back, forth) = (walk(Schritt::Rueckwaerts, back)?, walk(Schritt::Vorwaerts, forth)?);
-    let mut hinweise = Hints::default();
-    if back.deeper || forth.deeper {
-        let message = format!("Es gibt weitere Stufen jenseits der tiefe {tiefe}.");
-        hinweise.add_field(HintCode::TiefeErreicht, "tiefe", message);
-    }
-    let artikel = artikel::find(tx, charge.artikel_id)?;
-    Ok(Some(Herkunft {
-        charge,
-        artikelnummer: artikel.map(|artikel| artikel.artikelnummer.clone()).unwrap_or_default(),
-        rueckwaerts: back.knoten,
-        vorwaerts: forth.knoten,
-        lieferanten: back.beteiligte,
-        empfaenger: forth.beteiligte,
-        bilanz: sql::balance(tx, id)?,
-        hinweise,
-    }))
-}
-
 /// GET /chargen/{id}/herkunft
 fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let query = &call.query;
     let tiefe = query.int_within("tiefe")?;
     let richtung = query.one_of("richtung")?;
     let format = query.one_of("format")?;
-    let (back, forth) = (richtung != Some("vorwaerts"), richtung != Some("rueckwaerts"));
-    let herkunft = trace(tx, call.id(WHAT)?, tiefe, back, forth)?.ok_or_else(|| Failure::not_found(WHAT))?;
+    let charge = chargen::find(tx, call.id(WHAT)?)?.ok_or_else(|| Failure::not_found(WHAT))?;
+    let id = charge.id;
+    let walk = |schritt, asked: bool| match asked {
+        true => graph::walk(tx, id, schritt, tiefe),
+        false => Ok(Default::default()),
+    };
+    let back = walk(Schritt::Rueckwaerts, richtung != Some("vorwaerts"))?;
+    let forth = walk(Schritt::Vorwaerts, richtung != Some("rueckwaerts"))?;
+    let mut hinweise = Hints::default();
+    if back.deeper || forth.deeper {
+        let message = format!("Es gibt weitere Stufen jenseits der tiefe {tiefe}.");
+        hinweise.add_field(HintCode::TiefeErreicht, "tiefe", message);
+    }
+    let bilanz = sql::balance(tx, id)?;
+    let artikel = artikel::find(tx, charge.artikel_id)?;
+    let artikelnummer = artikel.map(|artikel| artikel.artikelnummer.clone()).unwrap_or_default();
+    let herkunft = Herkunft {
+        charge,
+        artikelnummer,
+        rueckwaerts: back.knoten,
+        vorwaerts: forth.knoten,
+        lieferanten: back.beteiligte,
+        empfaenger: forth.beteiligte,
+        bilanz,
+        hinweise,
+    };
     let reply = match format {
         Some("csv") => {
             Reply::csv(&format!("herkunft-{}", herkunft.charge.charge_nr), sheet::write(&herkunft)?)
         }
         _ => Reply::ok(&herkunft)?,
     };
-    Ok(reply.with_notes(&herkunft.hinweise).about(herkunft.charge.id))
+    Ok(reply.with_notes(&herkunft.hinweise).about(id))
 }

@@ -46,7 +46,7 @@ pub struct Knoten {
     pub menge: Quantity,
     pub einheit: Option<String>,
     pub ueber: Ueber,
-    /// The batch on the other side of the order, one step nearer to the one that was asked for.
+    /// The batch on the other side of the order, nearer to the one that was asked for.
     #[serde(skip)]
     pub von: Uuid,
 }
@@ -93,15 +93,16 @@ pub struct Bilanz {
     pub bestand: Quantity,
 }
 
-/// What moved the stock of a batch.
+/// A movement of a batch, and what moved it.
 #[derive(Debug, Clone)]
 #[allow(missing_docs)]
-pub struct Lagerbewegung {
+pub struct Buchung {
     pub am: Instant,
     /// Signed, in the unit of the article.
     pub menge: Quantity,
     pub beleg_id: Option<Uuid>,
-    pub beleg_nummer: Option<String>,
     pub pa_id: Option<Uuid>,
-    pub pa_nummer: Option<String>,
+    /// Of the document or of the order; none: opening stock.
+    pub nummer: Option<String>,
+    pub partner: Option<String>,
 }

@@ -3,7 +3,7 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::model::{Beteiligter, Bilanz, Knoten, Lagerbewegung, Ueber};
+use super::model::{Beteiligter, Bilanz, Buchung, Knoten, Ueber};
 use crate::db::record::columns;
 use crate::db::tx::Tx;
 use crate::failure::Result;
@@ -36,8 +36,8 @@ columns! {
         erledigt: "v.erledigt_am",
     } => {
         tiefe: 0,
-        von: Uuid::nil(),
         ueber: Ueber { art: "produktionsauftrag", id: auftrag, nummer, datum: day_of(geplant, erledigt) },
+        von: Uuid::nil(),
     }
 }
 
@@ -46,61 +46,117 @@ fn day_of(geplant: Option<Day>, erledigt: Option<Instant>) -> Option<Day> {
     geplant.or(erledigt.map(Day::in_berlin))
 }
 
+/// Movements of one batch that are looked at, and what is found through them, at most: −1 is all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Weite {
+    /// The newest movements of each batch.
+    pub bewegungen: i64,
+    /// Batches or documents of each batch.
+    pub funde: i64,
+}
+
+impl Weite {
+    /// Everything.
+    pub const ALLES: Weite = Weite { bewegungen: -1, funde: -1 };
+}
+
+/// What is said of a movement of a production order.
+const OF_ORDER: &str = "join produktionsauftrag v on v.tenant_id = m.tenant_id and v.id = m.pa_id
+    join charge c on c.tenant_id = m.tenant_id and c.id = m.charge_id
+    join artikel a on a.tenant_id = c.tenant_id and a.id = c.artikel_id";
+
 /// The batches on the other side of the production orders that a batch took part in. `:sign` is
 /// that of the movements of the batch itself: 1 where an order made it, −1 where one used it up.
-const NEIGHBOURS: &str = "from lagerbewegung m
-    join produktionsauftrag v on v.tenant_id = m.tenant_id and v.id = m.pa_id
-    join charge c on c.tenant_id = m.tenant_id and c.id = m.charge_id
-    join artikel a on a.tenant_id = c.tenant_id and a.id = c.artikel_id
-  where m.tenant_id = :tenant and sign(m.menge) = -:sign and m.pa_id in (
-    select o.pa_id from lagerbewegung o
-    where o.tenant_id = :tenant and o.charge_id = :charge and o.pa_id is not null and sign(o.menge) = :sign)
-  group by v.id, c.id order by v.id, c.id";
+fn all_neighbours() -> String {
+    format!(
+        "select {} from lagerbewegung m {OF_ORDER}
+         where m.tenant_id = :tenant and sign(m.menge) = -:sign and m.pa_id in (
+           select o.pa_id from lagerbewegung o
+           where o.tenant_id = :tenant and o.charge_id = :charge and o.pa_id is not null and sign(o.menge) = :sign)
+         group by v.id, c.id order by v.id, c.id",
+        Knoten::COLUMNS
+    )
+}
+
+/// The same through the newest movements alone. They are chosen in the index, which does not know the order.
+fn newest_neighbours() -> String {
+    format!(
+        "select {} from (
+           select pa_id from lagerbewegung
+           where tenant_id = :tenant and pa_id is not null and id in (
+             select id from lagerbewegung
+             where tenant_id = :tenant and charge_id = :charge and sign(menge) = :sign
+             order by id desc limit :bewegungen)
+           group by pa_id order by max(id) desc limit :funde) o
+         cross join lagerbewegung m
+           on m.tenant_id = :tenant and m.pa_id = o.pa_id and sign(m.menge) = -:sign
+         {OF_ORDER}
+         group by v.id, c.id order by v.id, c.id limit :funde",
+        Knoten::COLUMNS
+    )
+}
 
 /// The batches one step away.
-pub fn neighbours(tx: &Tx<'_>, charge: Uuid, schritt: Schritt, tiefe: i64) -> Result<Vec<Knoten>> {
+pub fn neighbours(
+    tx: &Tx<'_>,
+    charge: Uuid,
+    schritt: Schritt,
+    tiefe: i64,
+    weite: Weite,
+) -> Result<Vec<Knoten>> {
     let sign = match schritt {
         Schritt::Rueckwaerts => 1,
         Schritt::Vorwaerts => -1,
     };
-    let statement = format!("select {} {NEIGHBOURS}", Knoten::COLUMNS);
-    let found = tx.all(&statement, named_params! {":charge": charge, ":sign": sign}, Knoten::read)?;
+    let found = if weite == Weite::ALLES {
+        tx.all(&all_neighbours(), named_params! {":charge": charge, ":sign": sign}, Knoten::read)?
+    } else {
+        let Weite { bewegungen, funde } = weite;
+        let params =
+            named_params! {":charge": charge, ":sign": sign, ":bewegungen": bewegungen, ":funde": funde};
+        tx.all(&newest_neighbours(), params, Knoten::read)?
+    };
     Ok(found.into_iter().map(|knoten| Knoten { tiefe, von: charge, ..knoten }).collect())
 }
 
-/// The newest movements of a batch, the newest first.
-pub fn movements(tx: &Tx<'_>, charge: Uuid, most: i64) -> Result<Vec<Lagerbewegung>> {
-    let statement = "select m.am, m.menge, m.beleg_id, b.beleg_nummer, m.pa_id, v.pa_nummer
-        from lagerbewegung m
-          left join beleg b on b.tenant_id = m.tenant_id and b.id = m.beleg_id
-          left join produktionsauftrag v on v.tenant_id = m.tenant_id and v.id = m.pa_id
-        where m.tenant_id = :tenant and m.charge_id = :charge order by m.am desc, m.id desc limit :most";
-    tx.all(statement, named_params! {":charge": charge, ":most": most}, |row| {
-        Ok(Lagerbewegung {
-            am: row.get(0)?,
-            menge: row.get(1)?,
-            beleg_id: row.get(2)?,
-            beleg_nummer: row.get(3)?,
-            pa_id: row.get(4)?,
-            pa_nummer: row.get(5)?,
-        })
-    })
-}
-
-/// Who delivered a batch (`EL`, `ER`) or got it (`LS`, `RE`): one row a document, without what was
-/// reversed. The name and the address of a final document are those it was finalised with.
-const PARTNERS: &str = "select k.id as partner_id, k.kundennr, coalesce(b.kunden_name, k.name) as name,
+/// A partner and a document. The name and the address of a final document are those it was finalised with.
+const PARTNER: &str = "k.id as partner_id, k.kundennr, coalesce(b.kunden_name, k.name) as name,
     iif(b.kunden_name is null, k.strasse, b.kunden_strasse) as strasse,
     iif(b.kunden_name is null, k.plz, b.kunden_plz) as plz, iif(b.kunden_name is null, k.ort, b.kunden_ort) as ort,
     iif(b.kunden_name is null, k.staat, b.kunden_staat) as staat, :sign * sum(m.menge) as menge, a.einheit,
-    b.id as beleg_id, b.beleg_nummer, b.beleg_datum as datum, c.id as charge_id, c.charge_nr
-  from lagerbewegung m
-    join beleg b on b.tenant_id = m.tenant_id and b.id = m.beleg_id
+    b.id as beleg_id, b.beleg_nummer, b.beleg_datum as datum, c.id as charge_id, c.charge_nr";
+
+/// What is said of a movement of a document.
+const OF_DOCUMENT: &str = "join beleg b on b.tenant_id = m.tenant_id and b.id = m.beleg_id
     join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id
     join charge c on c.tenant_id = m.tenant_id and c.id = m.charge_id
-    join artikel a on a.tenant_id = c.tenant_id and a.id = c.artikel_id
-  where m.tenant_id = :tenant and m.charge_id = :charge and b.beleg_typ in (:lieferung, :rechnung)
-  group by b.id having sum(m.menge) <> 0";
+    join artikel a on a.tenant_id = c.tenant_id and a.id = c.artikel_id";
+
+/// Who delivered a batch (`EL`, `ER`) or got it (`LS`, `RE`): one row a document, without what was reversed.
+fn all_partners() -> String {
+    in_order(&format!(
+        "select {PARTNER} from lagerbewegung m {OF_DOCUMENT}
+         where m.tenant_id = :tenant and m.charge_id = :charge and b.beleg_typ in (:lieferung, :rechnung)
+         group by b.id having sum(m.menge) <> 0"
+    ))
+}
+
+/// The same through the newest movements alone; each document counts with all that it moved of the batch.
+fn newest_partners() -> String {
+    in_order(&format!(
+        "select {PARTNER} from (
+           select distinct beleg_id from lagerbewegung
+           where tenant_id = :tenant and beleg_id is not null and id in (
+             select id from lagerbewegung
+             where tenant_id = :tenant and charge_id = :charge and sign(menge) = :sign
+             order by id desc limit :bewegungen)) n
+         cross join lagerbewegung m
+           on m.tenant_id = :tenant and m.beleg_id = n.beleg_id and +m.charge_id = :charge
+         {OF_DOCUMENT}
+         where b.beleg_typ in (:lieferung, :rechnung)
+         group by b.id having sum(m.menge) <> 0 order by b.id desc limit :funde"
+    ))
+}
 
 /// The supplier of what no document brought in: opening stock, or a batch that a client made.
 const SUPPLIER_OF_OPENING_STOCK: &str = "select k.id as partner_id, k.kundennr, k.name, k.strasse, k.plz,
@@ -139,18 +195,23 @@ fn in_order(found: &str) -> String {
 }
 
 /// Suppliers or recipients of one batch.
-pub fn partners(tx: &Tx<'_>, charge: Uuid, schritt: Schritt) -> Result<Vec<Beteiligter>> {
+pub fn partners(tx: &Tx<'_>, charge: Uuid, schritt: Schritt, weite: Weite) -> Result<Vec<Beteiligter>> {
     let (lieferung, rechnung, sign) = match schritt {
         Schritt::Rueckwaerts => ("EL", "ER", 1),
         Schritt::Vorwaerts => ("LS", "RE", -1),
     };
-    let params = named_params! {
+    let all = named_params! {
         ":charge": charge,
         ":lieferung": lieferung,
         ":rechnung": rechnung,
         ":sign": sign,
     };
-    let mut found = tx.all(&in_order(PARTNERS), params, Beteiligter::read)?;
+    let mut found = if weite == Weite::ALLES {
+        tx.all(&all_partners(), all, Beteiligter::read)?
+    } else {
+        let newest = named_params! {":bewegungen": weite.bewegungen, ":funde": weite.funde};
+        tx.all(&newest_partners(), &[all, newest].concat(), Beteiligter::read)?
+    };
     if schritt == Schritt::Rueckwaerts {
         found.extend(tx.all(
             &in_order(SUPPLIER_OF_OPENING_STOCK),
@@ -171,4 +232,37 @@ pub fn balance(tx: &Tx<'_>, charge: Uuid) -> Result<Bilanz> {
     let (eingang, abgang): (Quantity, Quantity) =
         tx.one(statement, named_params! {":charge": charge}, |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(Bilanz { eingang, abgang, bestand: eingang.minus(abgang)? })
+}
+
+columns! {
+    Buchung from lagerbewegung as m {
+        am,
+        menge,
+        beleg_id: "b.id",
+        pa_id: "v.id",
+        nummer: "coalesce(b.beleg_nummer, v.pa_nummer)",
+        partner: "coalesce(b.kunden_name, k.name)",
+    }
+}
+
+/// Movements of a batch, the newest first.
+pub fn movements(tx: &Tx<'_>, charge: Uuid, limit: u32, offset: u32) -> Result<Vec<Buchung>> {
+    let statement = format!(
+        "select {} from (select id from lagerbewegung where tenant_id = :tenant and charge_id = :charge
+            order by id desc limit :limit offset :offset) n
+          join lagerbewegung m on m.tenant_id = :tenant and m.id = n.id
+          left join beleg b on b.tenant_id = m.tenant_id and b.id = m.beleg_id
+          left join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id
+          left join produktionsauftrag v on v.tenant_id = m.tenant_id and v.id = m.pa_id
+        order by m.id desc",
+        Buchung::COLUMNS
+    );
+    let params = named_params! {":charge": charge, ":limit": limit, ":offset": offset};
+    tx.all(&statement, params, Buchung::read)
+}
+
+/// How many movements a batch has.
+pub fn count_movements(tx: &Tx<'_>, charge: Uuid) -> Result<i64> {
+    let statement = "select count(*) from lagerbewegung where tenant_id = :tenant and charge_id = :charge";
+    tx.one(statement, named_params! {":charge": charge}, |row| row.get(0))
 }

@@ -1,206 +1,204 @@
-//! The way of a batch as a picture: suppliers on the left, what went in, the batch, what came out, recipients on the
-//! right. Columns follow from the steps of production, lines from the orders and documents.
+//! Graphs from left to right: boxes that are links, in columns, so that every line leads to the right unless there is a
+//! circle.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use maud::{Markup, html};
-use uuid::Uuid;
 
-use super::page::Ask;
-use super::parts::with_unit;
-use crate::herkunft::{Beteiligter, Herkunft, Knoten};
+/// A box, and the way to the next, in the units of the picture.
+const BOX: (i64, i64) = (184, 78);
+const PITCH: (i64, i64) = (232, 92);
 
-/// Boxes of a picture at most; the tables below it have more.
-const BOXES: usize = 150;
+/// Room around the boxes.
+const EDGE: i64 = 6;
 
-/// Size of a box, and between two of them, in pixels.
-const WIDTH: i64 = 236;
-const HEIGHT: i64 = 58;
-const BESIDE: i64 = 70;
-const BELOW: i64 = 16;
-
-/// Letters of a line of a box.
-const LETTERS: usize = 27;
-
-/// What a box stands for: a batch, or a partner who delivered or got a batch.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
-    Batch(Uuid),
-    Partner(Uuid, i64),
-}
+/// Times that boxes are moved beside those that they belong to.
+const SWEEPS: usize = 7;
 
 /// A box.
-struct Kasten {
-    column: i64,
-    to: String,
-    lines: [String; 3],
-    is_asked: bool,
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// Its class in the stylesheet.
+    pub class: &'static str,
+    /// Where it leads.
+    pub to: String,
+    /// What it is, in one word.
+    pub kind: &'static str,
+    /// Its lines: the first is its name.
+    pub lines: [String; 3],
 }
 
-/// Boxes and the lines between them.
-#[derive(Default)]
-struct Bild {
-    boxes: BTreeMap<Key, Kasten>,
-    /// In the order in which they were found: the nearest first.
-    order: Vec<Key>,
-    lines: Vec<(Key, Key)>,
-    left_out: usize,
+/// Boxes, and which leads to which.
+#[derive(Debug, Default)]
+pub struct Graph {
+    /// The boxes.
+    pub nodes: Vec<Node>,
+    /// From one to another, as goods flow.
+    pub edges: BTreeSet<(usize, usize)>,
 }
 
-impl Bild {
-    /// Adds a box, unless it is there or there are too many.
-    fn add(&mut self, key: Key, kasten: Kasten) {
-        if self.boxes.contains_key(&key) {
-            return;
-        }
-        if self.boxes.len() >= BOXES {
-            self.left_out += 1;
-            return;
-        }
-        self.order.push(key);
-        self.boxes.insert(key, kasten);
-    }
-
-    /// Adds a line, once, where both boxes are there.
-    fn join(&mut self, from: Key, to: Key) {
-        let is_there = self.boxes.contains_key(&from) && self.boxes.contains_key(&to);
-        if is_there && !self.lines.contains(&(from, to)) {
-            self.lines.push((from, to));
-        }
-    }
-}
-
-/// The picture of a batch.
-pub fn picture(ask: &Ask, herkunft: &Herkunft) -> Markup {
-    let bild = drawn(ask, herkunft);
-    if bild.boxes.len() < 2 {
-        return html! { p.empty { "Diese Charge kam von niemandem und ging nirgendwohin. Das Bild füllt sich mit dem ersten Beleg." } };
-    }
-    let first = bild.boxes.values().map(|kasten| kasten.column).min().unwrap_or(0);
-    let last = bild.boxes.values().map(|kasten| kasten.column).max().unwrap_or(0);
-    let mut rows: BTreeMap<i64, i64> = BTreeMap::new();
-    let mut places: BTreeMap<Key, (i64, i64)> = BTreeMap::new();
-    for key in &bild.order {
-        let Some(kasten) = bild.boxes.get(key) else { continue };
-        let row = rows.entry(kasten.column).or_default();
-        places.insert(*key, ((kasten.column - first) * (WIDTH + BESIDE), *row * (HEIGHT + BELOW)));
-        *row += 1;
-    }
-    let tallest = rows.values().copied().max().unwrap_or(1);
-    // Each column stands in the middle of the picture.
-    for (key, place) in &mut places {
-        let column = bild.boxes.get(key).map_or(0, |kasten| kasten.column);
-        let own = rows.get(&column).copied().unwrap_or(tallest);
-        place.1 += (tallest - own) * (HEIGHT + BELOW) / 2 + 2;
-    }
-    let (width, height) =
-        ((last - first + 1) * (WIDTH + BESIDE) - BESIDE + 4, tallest * (HEIGHT + BELOW) + 4);
-    html! {
-        div.scroll tabindex="0" role="region" aria-label="Bild von Herkunft und Verbleib" {
-            svg.weg viewBox=(format!("-2 0 {width} {height}")) width=(width) height=(height) role="group"
-                aria-label="Von links nach rechts: Lieferanten, woraus die Charge entstand, die Charge, was daraus wurde, Empfänger" {
-                @for (from, to) in &bild.lines { (edge(places.get(from), places.get(to))) }
-                @for key in &bild.order { (drawn_box(bild.boxes.get(key), places.get(key))) }
-            }
-        }
-        @if bild.left_out > 0 { p { "Das Bild zeigt die nächsten " (BOXES) "; weitere " (bild.left_out) " stehen in den Tabellen." } }
-    }
-}
-
-fn edge(from: Option<&(i64, i64)>, to: Option<&(i64, i64)>) -> Markup {
-    let (Some((from_x, from_y)), Some((to_x, to_y))) = (from, to) else { return html! {} };
-    let (x, y, to_y) = (from_x + WIDTH, from_y + HEIGHT / 2, to_y + HEIGHT / 2);
-    let middle = (x + to_x) / 2;
-    html! { path d=(format!("M{x} {y} C{middle} {y} {middle} {to_y} {to_x} {to_y}")) {} }
-}
-
-fn drawn_box(kasten: Option<&Kasten>, place: Option<&(i64, i64)>) -> Markup {
-    let (Some(kasten), Some((x, y))) = (kasten, place) else { return html! {} };
-    html! {
-        a href=(kasten.to) {
-            rect.mitte[kasten.is_asked] x=(x) y=(y) width=(WIDTH) height=(HEIGHT) rx="6" {}
-            @for (at, line) in kasten.lines.iter().enumerate() {
-                text.kopf[at == 0] x=(x + 8) y=(y + 18 + 16 * at as i64) { (line) }
+impl Graph {
+    /// The picture, with its words for those who do not see it.
+    pub fn picture(&self, title: &str, words: &str) -> Markup {
+        let columns = columns(self.nodes.len(), &self.edges);
+        let rows = rows(&columns, &self.edges);
+        let at = |node: usize| (EDGE + columns[node] as i64 * PITCH.0, EDGE + rows[node]);
+        let width = columns.iter().max().map_or(0, |most| *most as i64 * PITCH.0) + BOX.0 + 2 * EDGE;
+        let height = rows.iter().max().copied().unwrap_or(0) + BOX.1 + 2 * EDGE;
+        html! {
+            div.scroll.graph tabindex="0" role="region" aria-label=(title) {
+                svg viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height) role="group" aria-label=(title) {
+                    title { (title) }
+                    desc { (words) }
+                    defs { marker id="spitze" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto" {
+                        path.tip d="M0 0L8 4L0 8Z" {}
+                    } }
+                    @for (from, to) in &self.edges { (edge(at(*from), at(*to))) }
+                    @for (number, node) in self.nodes.iter().enumerate() { (shown(node, at(number))) }
+                }
             }
         }
     }
 }
 
-/// All boxes and lines, the nearest first.
-fn drawn(ask: &Ask, herkunft: &Herkunft) -> Bild {
-    let mut bild = Bild::default();
-    let charge = &herkunft.charge;
-    let stock = format!("Bestand {}", with_unit(charge.bestand, charge.einheit.as_deref()));
-    let number = named(&charge.charge_nr, charge.fremde_charge_nr.as_deref());
-    let lines = [number, charge.artikel_bezeichnung.clone(), stock];
-    let to = ask.of_firma(&format!("chargen/{}", charge.id));
-    bild.add(
-        Key::Batch(charge.id),
-        Kasten { column: 0, to, lines: lines.map(|line| cut(&line)), is_asked: true },
-    );
-    for (knoten, side) in herkunft
-        .rueckwaerts
-        .iter()
-        .map(|knoten| (knoten, -1))
-        .chain(herkunft.vorwaerts.iter().map(|knoten| (knoten, 1)))
-    {
-        bild.add(Key::Batch(knoten.charge_id), of_batch(ask, knoten, side));
-        let (near, far) = (Key::Batch(knoten.von), Key::Batch(knoten.charge_id));
-        if side < 0 { bild.join(far, near) } else { bild.join(near, far) }
-    }
-    let deepest =
-        |side: i64| bild.boxes.values().map(|kasten| kasten.column * side).max().unwrap_or(0).max(0) + 1;
-    let (left, right) = (deepest(-1), deepest(1));
-    add_partners(ask, &mut bild, &herkunft.lieferanten, -left);
-    add_partners(ask, &mut bild, &herkunft.empfaenger, right);
-    bild
-}
-
-/// Adds partners, each once with all that they delivered or got: on the left the suppliers, on the right the others.
-fn add_partners(ask: &Ask, bild: &mut Bild, partners: &[Beteiligter], column: i64) {
-    let mut documents: BTreeMap<Uuid, usize> = BTreeMap::new();
-    for partner in partners {
-        *documents.entry(partner.partner_id).or_default() += 1;
-    }
-    for partner in partners {
-        let key = Key::Partner(partner.partner_id, column.signum());
-        let count = documents.get(&partner.partner_id).copied().unwrap_or(1);
-        bild.add(key, of_partner(ask, partner, count, column));
-        let batch = Key::Batch(partner.charge_id);
-        if column < 0 { bild.join(key, batch) } else { bild.join(batch, key) }
+/// A line from the right side of a box to the left side of another.
+fn edge((x, y): (i64, i64), (to_x, to_y): (i64, i64)) -> Markup {
+    let (x, y, to_x, to_y) = (x + BOX.0, y + BOX.1 / 2, to_x - 1, to_y + BOX.1 / 2);
+    let bend = ((to_x - x) / 2).max(24);
+    html! {
+        path.edge d=(format!("M{x} {y}C{} {y} {} {to_y} {to_x} {to_y}", x + bend, to_x - bend)) marker-end="url(#spitze)" {}
     }
 }
 
-fn of_batch(ask: &Ask, knoten: &Knoten, side: i64) -> Kasten {
-    let amount = with_unit(knoten.menge, knoten.einheit.as_deref());
-    let lines = [
-        named(&knoten.charge_nr, knoten.fremde_charge_nr.as_deref()),
-        knoten.artikel_bezeichnung.clone(),
-        format!("{amount}, {}", knoten.ueber.nummer),
-    ];
-    let to = ask.of_firma(&format!("chargen/{}/herkunft", knoten.charge_id));
-    Kasten { column: knoten.tiefe * side, to, lines: lines.map(|line| cut(&line)), is_asked: false }
-}
-
-fn of_partner(ask: &Ask, partner: &Beteiligter, count: usize, column: i64) -> Kasten {
-    let place = [&partner.plz, &partner.ort].map(|text| text.as_deref().unwrap_or_default()).join(" ");
-    let amount = with_unit(partner.menge, partner.einheit.as_deref());
-    let document = partner.beleg_nummer.as_deref().unwrap_or("Anfangsbestand");
-    let what = if count > 1 { format!("{count} Belege") } else { format!("{amount}, {document}") };
-    let lines = [partner.name.clone(), place.trim().to_owned(), what];
-    let to = ask.of_firma(&format!("partner/{}", partner.partner_id));
-    Kasten { column, to, lines: lines.map(|line| cut(&line)), is_asked: false }
-}
-
-/// A batch by its number and that of its supplier.
-fn named(number: &str, foreign: Option<&str>) -> String {
-    foreign.map_or_else(|| number.to_owned(), |foreign| format!("{number} ({foreign})"))
-}
-
-/// A line as far as it fits into a box.
-fn cut(line: &str) -> String {
-    if line.chars().count() <= LETTERS {
-        return line.to_owned();
+fn shown(node: &Node, (x, y): (i64, i64)) -> Markup {
+    let [name, second, third] = &node.lines;
+    let whole = format!("{} {name}, {second}, {third}", node.kind);
+    html! {
+        a.(node.class) href=(node.to) {
+            title { (whole) }
+            rect x=(x) y=(y) width=(BOX.0) height=(BOX.1) rx="6" {}
+            text.kind x=(x + 10) y=(y + 17) { (node.kind) }
+            text.name x=(x + 10) y=(y + 34) { (short(name, 19)) }
+            text x=(x + 10) y=(y + 51) { (short(second, 27)) }
+            text x=(x + 10) y=(y + 67) { (short(third, 27)) }
+        }
     }
-    line.chars().take(LETTERS - 1).chain(['…']).collect()
+}
+
+/// A text that fits into a box.
+fn short(text: &str, most: usize) -> String {
+    match text.chars().count() > most {
+        true => text.chars().take(most - 1).chain(['…']).collect(),
+        false => text.to_owned(),
+    }
+}
+
+/// The column of each node: right of all that lead to it, and no further left of what it leads to than it must.
+/// What leads round in a circle is entered where the least is missing.
+fn columns(count: usize, edges: &BTreeSet<(usize, usize)>) -> Vec<usize> {
+    let mut column = vec![0_usize; count];
+    let mut waiting = vec![0; count];
+    edges.iter().for_each(|(_, to)| waiting[*to] += 1);
+    let mut order = Vec::with_capacity(count);
+    let mut open: BTreeSet<usize> = (0..count).collect();
+    while let Some(node) = open.iter().copied().min_by_key(|node| waiting[*node]) {
+        open.remove(&node);
+        order.push(node);
+        for (_, to) in edges.range((node, 0)..=(node, usize::MAX)).filter(|(_, to)| open.contains(to)) {
+            column[*to] = column[*to].max(column[node] + 1);
+            waiting[*to] -= 1;
+        }
+    }
+    for node in order.iter().rev() {
+        let is_begin = edges.iter().all(|(_, to)| to != node);
+        let next = edges.range((*node, 0)..=(*node, usize::MAX)).map(|(_, to)| column[*to]).min();
+        if let (true, Some(next)) = (is_begin, next) {
+            column[*node] = next.saturating_sub(1);
+        }
+    }
+    column
+}
+
+/// How far down each node stands: near those that it belongs to, and below the one before it in its column.
+fn rows(columns: &[usize], edges: &BTreeSet<(usize, usize)>) -> Vec<i64> {
+    let most = columns.iter().max().copied().unwrap_or(0);
+    let mut stacks: Vec<Vec<usize>> = vec![Vec::new(); most + 1];
+    columns.iter().enumerate().for_each(|(node, column)| stacks[*column].push(node));
+    let mut rows = vec![0; columns.len()];
+    for stack in &stacks {
+        stack.iter().zip(0..).for_each(|(node, at)| rows[*node] = at * PITCH.1);
+    }
+    let mut beside = vec![Vec::new(); columns.len()];
+    for (from, to) in edges {
+        beside[*from].push(*to);
+        beside[*to].push(*from);
+    }
+    for sweep in 0..SWEEPS {
+        let forth: Vec<usize> = (0..=most).collect();
+        let way: Vec<usize> = if sweep % 2 == 0 { forth } else { forth.into_iter().rev().collect() };
+        way.into_iter().for_each(|column| settle(&mut stacks[column], &beside, &mut rows));
+    }
+    let top = rows.iter().min().copied().unwrap_or(0);
+    rows.iter().map(|row| row - top).collect()
+}
+
+/// Moves the nodes of a column beside the middle of those that they belong to.
+fn settle(stack: &mut [usize], beside: &[Vec<usize>], rows: &mut [i64]) {
+    let wish = |node: usize, rows: &[i64]| match beside[node].len() {
+        0 => rows[node],
+        others => beside[node].iter().map(|other| rows[*other]).sum::<i64>() / others as i64,
+    };
+    let wishes: Vec<(usize, i64)> = stack.iter().map(|node| (*node, wish(*node, rows))).collect();
+    let of = |node: &usize| wishes.iter().find(|(known, _)| known == node).map_or(0, |(_, wish)| *wish);
+    stack.sort_by_key(of);
+    let mut free = i64::MIN;
+    let mut missed = 0;
+    for node in stack.iter() {
+        let wish = of(node);
+        rows[*node] = wish.max(free);
+        free = rows[*node] + PITCH.1;
+        missed += wish - rows[*node];
+    }
+    let shift = missed / (stack.len().max(1)) as i64;
+    stack.iter().for_each(|node| rows[*node] += shift);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_lead_to_the_right_and_circles_end() {
+        for (count, edges, expected) in [
+            (1, vec![], vec![0]),
+            (4, vec![(0, 1), (1, 2), (2, 3)], vec![0, 1, 2, 3]),
+            // What also goes in late stands left of the early one.
+            (4, vec![(0, 1), (1, 2), (2, 3), (0, 3)], vec![0, 1, 2, 3]),
+            // What begins late stands beside what it leads to.
+            (4, vec![(0, 1), (1, 2), (3, 2)], vec![0, 1, 2, 1]),
+            (3, vec![(0, 1), (1, 2), (2, 0)], vec![0, 1, 2]),
+            (2, vec![(0, 0), (0, 1)], vec![0, 1]),
+        ] {
+            assert_eq!(columns(count, &edges.iter().copied().collect()), expected, "{edges:?}");
+        }
+    }
+
+    #[test]
+    fn no_two_boxes_lie_on_each_other() {
+        let star: BTreeSet<(usize, usize)> = (1..200).map(|leaf| (0, leaf)).collect();
+        let columns = columns(200, &star);
+        let rows = rows(&columns, &star);
+        let mut leaves = rows[1..].to_vec();
+        leaves.sort_unstable();
+        assert!(leaves.windows(2).all(|pair| pair[1] - pair[0] >= BOX.1));
+        assert_eq!(columns.iter().max(), Some(&1));
+        let middle = (leaves[0] + leaves[198]) / 2;
+        assert!((rows[0] - middle).abs() <= PITCH.1, "{} {middle}", rows[0]);
+    }
+
+    #[test]
+    fn long_texts_are_cut_between_letters() {
+        assert_eq!(short("Dinkelmehl", 10), "Dinkelmehl");
+        assert_eq!(short("Grünkernmehl", 4), "Grü…");
+    }
 }

@@ -1,100 +1,323 @@
-//! Where a batch came from and where it went: as a picture, as tables with the same content, as CSV for the authority.
+//! Where a batch came from and where it went: as a picture, as tables with the same content, and as the sheet for the
+//! authority.
+
+use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 use uuid::Uuid;
 
+use super::belege::file;
+use super::frame;
+use super::graph::{Graph, Node};
 use super::page::{Ask, Seen};
-use super::parts::{Cells, Column, day_text, number, table, with_unit};
-use super::{frame, graph};
+use super::parts::{Cells, Column, amount, day_text, table};
+use crate::chargen::{self, Charge};
 use crate::failure::{Failure, Result};
-use crate::herkunft::{self, Beteiligter, Herkunft, Knoten};
+use crate::herkunft::{self, Beteiligter, Knoten, MAX_DEPTH, Schritt, Weg};
 use crate::http::reply::Reply;
+use crate::rules::fixed::Quantity;
+use crate::rules::verweis::parse_uuid;
 
-/// Production orders that are walked through each way.
-const DEPTH: i64 = 20;
-
-/// Rows of a table; the CSV has all.
-const ROWS: usize = 500;
-
-const BATCH: [Column; 6] = [
-    Column("Charge", false),
-    Column("Artikel", false),
-    Column("Stufe", true),
-    Column("Auftrag", false),
-    Column("Tag", false),
-    Column("Menge", true),
-];
-
-const PARTNER: [Column; 6] = [
-    Column("Partner", false),
-    Column("Anschrift", false),
-    Column("Beleg", false),
-    Column("Tag", false),
-    Column("Charge", false),
-    Column("Menge", true),
-];
-
-fn found(ask: &Ask, seen: &Seen<'_>) -> Result<Herkunft> {
-    let not_found = || Failure::not_found("Diese Charge");
-    let id = Uuid::try_parse(ask.id(0)?).map_err(|_| not_found())?;
-    herkunft::both_ways(&seen.tx, id, DEPTH)?.ok_or_else(not_found)
-}
+/// Suppliers or recipients of one batch that have a box each.
+const BOXES: usize = 6;
 
 /// GET /leitstand/f/{firma}/chargen/{id}/herkunft
 pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let herkunft = found(ask, seen)?;
-    let here = ask.of_firma(&format!("chargen/{}", herkunft.charge.id));
-    let batches =
-        |knoten: &[Knoten]| knoten.iter().take(ROWS).map(|knoten| batch(ask, knoten)).collect::<Vec<_>>();
-    let partners =
-        |all: &[Beteiligter]| all.iter().take(ROWS).map(|one| partner(ask, one)).collect::<Vec<_>>();
-    let bilanz = &herkunft.bilanz;
-    let unit = herkunft.charge.einheit.as_deref();
+    let not_found = || Failure::not_found("Diese Charge");
+    let id = parse_uuid(ask.id(0)?).ok_or_else(not_found)?;
+    let charge = chargen::find(&seen.tx, id)?.ok_or_else(not_found)?;
+    let back = herkunft::around(&seen.tx, id, Schritt::Rueckwaerts, MAX_DEPTH)?;
+    let forth = herkunft::around(&seen.tx, id, Schritt::Vorwaerts, MAX_DEPTH)?;
+    let here = ask.of_firma(&format!("chargen/{id}"));
+    let is_cut = [&back, &forth].iter().any(|weg| weg.is_cut || weg.deeper);
     let body = html! {
+        p { "Von links nach rechts: wer geliefert hat, woraus " a href=(here) { (charge.charge_nr) } " entstand, was daraus wurde "
+            "und wer es bekam." }
         p.actions {
-            a.button href=(here) { "Zur Charge" }
-            a.button href=(format!("{here}/csv")) { "CSV für die Behörde" }
+            a.button href=(format!("{here}/herkunft.csv")) { "CSV für die Behörde" }
+            @if is_cut {
+                a.button href=(format!("{here}/herkunft.csv?richtung=rueckwaerts")) { "CSV nur Herkunft" }
+                a.button href=(format!("{here}/herkunft.csv?richtung=vorwaerts")) { "CSV nur Verbleib" }
+            }
         }
-        p { "Eingang " (with_unit(bilanz.eingang, unit)) ", Abgang " (with_unit(bilanz.abgang, unit)) ", Bestand " (with_unit(bilanz.bestand, unit)) "." }
-        @for hint in herkunft.hinweise.iter() { p.note { (hint.message) } }
-        (graph::picture(ask, &herkunft))
-        (section("Lieferanten", &PARTNER, &partners(&herkunft.lieferanten), herkunft.lieferanten.len(), "Von keinem Lieferanten."))
-        (section("Woraus sie entstand", &BATCH, &batches(&herkunft.rueckwaerts), herkunft.rueckwaerts.len(), "Aus keiner anderen Charge."))
-        (section("Was daraus wurde", &BATCH, &batches(&herkunft.vorwaerts), herkunft.vorwaerts.len(), "In keine andere Charge gegangen."))
-        (section("Empfänger", &PARTNER, &partners(&herkunft.empfaenger), herkunft.empfaenger.len(), "An niemanden geliefert."))
+        @if is_cut { p.note { "Es gibt mehr, als hier gezeigt wird: In jede Richtung stehen hier bis zu 100 Chargen und 100 Belege, die neuesten zuerst. Die CSV enthält alles." } }
+        (drawn(ask, &charge, &back, &forth))
+        (section(ask, "Herkunft", "herkunft", &LIEFERANT, &back))
+        (section(ask, "Verbleib", "verbleib", &EMPFAENGER, &forth))
     };
-    Ok(frame::page(ask, &format!("Herkunft von {}", herkunft.charge.charge_nr), body))
+    Ok(frame::page(ask, &format!("Woher und wohin: {}", charge.charge_nr), body))
 }
 
-fn section(title: &str, columns: &[Column], rows: &[Cells], all: usize, empty: &str) -> Markup {
-    html! {
-        h2 { (title) }
-        (table(title, columns, rows, empty))
-        @if all > rows.len() { p { "Gezeigt sind " (rows.len()) " von " (number(&all.to_string())) "; die CSV hat alle." } }
+/// GET /leitstand/f/{firma}/chargen/{id}/herkunft.csv
+pub fn csv(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    let richtung = ["rueckwaerts", "vorwaerts"].into_iter().find(|known| *known == ask.param("richtung"));
+    let richtung = richtung.unwrap_or("beide");
+    let path =
+        format!("/api/v1/chargen/{}/herkunft?format=csv&tiefe={MAX_DEPTH}&richtung={richtung}", ask.id(0)?);
+    Ok(file(ask.get_reply(seen, &path, &[])?))
+}
+
+/// The words of one direction.
+struct Seite {
+    partner: &'static str,
+    charge: &'static str,
+    /// Why there is nothing.
+    empty: &'static str,
+}
+
+const LIEFERANT: Seite = Seite {
+    partner: "Lieferant",
+    charge: "Vorstufe",
+    empty: "Nichts: Kein Beleg und keine Produktion hat diese Charge gebracht.",
+};
+
+const EMPFAENGER: Seite = Seite {
+    partner: "Empfänger",
+    charge: "Folgestufe",
+    empty: "Nichts: Diese Charge ist nicht verkauft und nicht verarbeitet worden.",
+};
+
+/// What a box of the picture stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Charge(Uuid),
+    Auftrag(Uuid),
+    /// A partner, and the batch that was delivered; whether it got it.
+    Partner(Uuid, Uuid, bool),
+    /// Those that have no box of their own.
+    Weitere(Uuid, bool),
+}
+
+/// The picture while it is made.
+struct Drawing<'a> {
+    ask: &'a Ask,
+    graph: Graph,
+    known: BTreeMap<Key, usize>,
+}
+
+impl Drawing<'_> {
+    fn node(&mut self, key: Key, node: impl FnOnce() -> Node) -> usize {
+        let graph = &mut self.graph;
+        *self.known.entry(key).or_insert_with(|| {
+            graph.nodes.push(node());
+            graph.nodes.len() - 1
+        })
+    }
+
+    /// Draws a line as goods flow: from `near` away, or towards it.
+    fn join(&mut self, near: usize, far: usize, schritt: Schritt) {
+        self.graph.edges.insert(match schritt {
+            Schritt::Rueckwaerts => (far, near),
+            Schritt::Vorwaerts => (near, far),
+        });
     }
 }
 
-fn batch(ask: &Ask, knoten: &Knoten) -> Cells {
-    let to = ask.of_firma(&format!("chargen/{}", knoten.charge_id));
-    let day = knoten.ueber.datum.map(day_text).unwrap_or_default();
-    let amount = with_unit(knoten.menge, knoten.einheit.as_deref());
-    let (article, order) = (knoten.artikel_bezeichnung.clone(), knoten.ueber.nummer.clone());
-    Cells(to, vec![knoten.charge_nr.clone(), article, knoten.tiefe.to_string(), order, day, amount])
+fn told(menge: Quantity, einheit: Option<&str>) -> String {
+    format!("{} {}", amount(menge), einheit.unwrap_or_default()).trim().to_owned()
 }
 
-fn partner(ask: &Ask, partner: &Beteiligter) -> Cells {
-    let to = ask.of_firma(&format!("partner/{}", partner.partner_id));
-    let plz_ort = [&partner.plz, &partner.ort].map(|text| text.as_deref().unwrap_or_default()).join(" ");
-    let address = [partner.strasse.as_deref().unwrap_or_default(), plz_ort.trim()];
-    let address = address.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
-    let beleg = partner.beleg_nummer.clone().unwrap_or_else(|| "Anfangsbestand".to_owned());
-    let day = partner.datum.map(day_text).unwrap_or_default();
-    let amount = with_unit(partner.menge, partner.einheit.as_deref());
-    Cells(to, vec![partner.name.clone(), address, beleg, day, partner.charge_nr.clone(), amount])
+/// The picture of both directions.
+fn drawn(ask: &Ask, charge: &Charge, back: &Weg, forth: &Weg) -> Markup {
+    let mut drawing = Drawing { ask, graph: Graph::default(), known: BTreeMap::new() };
+    let stock = format!("Bestand {}", told(charge.bestand, charge.einheit.as_deref()));
+    drawing.node(Key::Charge(charge.id), || Node {
+        class: "start",
+        to: ask.of_firma(&format!("chargen/{}", charge.id)),
+        kind: "Diese Charge",
+        lines: [charge.charge_nr.clone(), charge.artikel_bezeichnung.clone(), stock],
+    });
+    for (weg, schritt) in [(back, Schritt::Rueckwaerts), (forth, Schritt::Vorwaerts)] {
+        draw_batches(&mut drawing, weg, schritt);
+        draw_partners(&mut drawing, weg, schritt);
+    }
+    let count = |weg: &Weg| {
+        let mut batches: Vec<_> = weg.knoten.iter().map(|knoten| knoten.charge_id).collect();
+        batches.sort_unstable();
+        batches.dedup();
+        format!("{} Chargen, {} Belege", batches.len(), weg.beteiligte.len())
+    };
+    let words =
+        format!("Davor: {}. Danach: {}. Dasselbe steht in den Tabellen darunter.", count(back), count(forth));
+    drawing.graph.picture(&format!("Weg der Charge {}", charge.charge_nr), &words)
 }
 
-/// GET /leitstand/f/{firma}/chargen/{id}/csv
-pub fn csv(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let path = format!("/api/v1/chargen/{}/herkunft?format=csv&tiefe=50", ask.id(0)?);
-    Ok(frame::guarded(ask.get_reply(seen, &path, &[])?))
+fn draw_batches(drawing: &mut Drawing<'_>, weg: &Weg, schritt: Schritt) {
+    let ask = drawing.ask;
+    for knoten in &weg.knoten {
+        // A batch that is reached in both directions keeps its first box.
+        let menge = moved(weg, knoten.charge_id);
+        let batch = drawing.node(Key::Charge(knoten.charge_id), || Node {
+            class: "batch",
+            to: ask.of_firma(&format!("chargen/{}", knoten.charge_id)),
+            kind: "Charge",
+            lines: [
+                knoten.charge_nr.clone(),
+                knoten.artikel_bezeichnung.clone(),
+                told(menge, knoten.einheit.as_deref()),
+            ],
+        });
+        let order = drawing.node(Key::Auftrag(knoten.ueber.id), || Node {
+            class: "order",
+            to: ask.of_firma(&format!("produktion/{}", knoten.ueber.id)),
+            kind: "Produktion",
+            lines: [
+                knoten.ueber.nummer.clone(),
+                knoten.ueber.datum.map(day_text).unwrap_or_default(),
+                String::new(),
+            ],
+        });
+        drawing.join(order, batch, schritt);
+        if let Some(near) = drawing.known.get(&Key::Charge(knoten.von)).copied() {
+            drawing.join(near, order, schritt);
+        }
+    }
+}
+
+/// What of a batch went through the orders of a way; each order counts once, whatever else came of it.
+fn moved(weg: &Weg, charge: Uuid) -> Quantity {
+    let of_batch = weg.knoten.iter().filter(|knoten| knoten.charge_id == charge);
+    let orders: BTreeMap<_, _> = of_batch.map(|knoten| (knoten.ueber.id, knoten.menge)).collect();
+    sum(orders.into_values())
+}
+
+/// The sum; as much as was added where it becomes too large.
+fn sum(mengen: impl Iterator<Item = Quantity>) -> Quantity {
+    mengen.fold(Quantity::ZERO, |sum, menge| sum.plus(menge).unwrap_or(sum))
+}
+
+/// The documents of each batch, partner by partner.
+fn by_batch(beteiligte: &[Beteiligter]) -> BTreeMap<Uuid, Vec<Vec<&Beteiligter>>> {
+    let mut groups: BTreeMap<(Uuid, Uuid), Vec<&Beteiligter>> = BTreeMap::new();
+    for partner in beteiligte {
+        groups.entry((partner.charge_id, partner.partner_id)).or_default().push(partner);
+    }
+    let mut of_batch: BTreeMap<Uuid, Vec<Vec<&Beteiligter>>> = BTreeMap::new();
+    for ((charge, _), documents) in groups {
+        of_batch.entry(charge).or_default().push(documents);
+    }
+    of_batch
+}
+
+fn draw_partners(drawing: &mut Drawing<'_>, weg: &Weg, schritt: Schritt) {
+    let (seite, anchor) = match schritt {
+        Schritt::Rueckwaerts => (&LIEFERANT, "#herkunft"),
+        Schritt::Vorwaerts => (&EMPFAENGER, "#verbleib"),
+    };
+    let is_forth = schritt == Schritt::Vorwaerts;
+    for (charge, partners) in by_batch(&weg.beteiligte) {
+        let Some(near) = drawing.known.get(&Key::Charge(charge)).copied() else { continue };
+        // One box more is no use to say that there is one more.
+        let own = if partners.len() > BOXES { BOXES - 1 } else { partners.len() };
+        let (shown, others) = partners.split_at(own);
+        for documents in shown {
+            let Some(first) = documents.first() else { continue };
+            let node = box_of(drawing.ask, seite, documents, first);
+            let far = drawing.node(Key::Partner(first.partner_id, charge, is_forth), || node);
+            drawing.join(near, far, schritt);
+        }
+        if let Some(first) = others.first().and_then(|documents| documents.first()) {
+            let menge = sum(others.iter().flatten().map(|document| document.menge));
+            let node = Node {
+                class: "partner",
+                to: anchor.to_owned(),
+                kind: seite.partner,
+                lines: [
+                    format!("{} weitere", others.len()),
+                    "in der Tabelle".to_owned(),
+                    told(menge, first.einheit.as_deref()),
+                ],
+            };
+            let far = drawing.node(Key::Weitere(charge, is_forth), || node);
+            drawing.join(near, far, schritt);
+        }
+    }
+}
+
+/// The box of a partner, for the documents of one batch.
+fn box_of(ask: &Ask, seite: &Seite, documents: &[&Beteiligter], first: &Beteiligter) -> Node {
+    let number = match (documents.len(), &first.beleg_nummer) {
+        (1, Some(number)) => number.clone(),
+        (1, None) => "Anfangsbestand".to_owned(),
+        (count, _) => format!("{count} Belege"),
+    };
+    let to = match (documents.len(), first.beleg_id) {
+        (1, Some(beleg)) => format!("belege/{beleg}"),
+        _ => format!("partner/{}", first.partner_id),
+    };
+    let menge = sum(documents.iter().map(|document| document.menge));
+    Node {
+        class: "partner",
+        to: ask.of_firma(&to),
+        kind: seite.partner,
+        lines: [first.name.clone(), number, told(menge, first.einheit.as_deref())],
+    }
+}
+
+const COLUMNS: [Column; 7] = [
+    Column("Nummer", false),
+    Column("Was", false),
+    Column("Stufe", true),
+    Column("Artikel oder Partner", false),
+    Column("Menge", true),
+    Column("Über", false),
+    Column("Datum", false),
+];
+
+/// One direction as a table: what the picture shows, and addresses.
+fn section(ask: &Ask, title: &str, id: &str, seite: &Seite, weg: &Weg) -> Markup {
+    let mut rows: Vec<(i64, Cells)> =
+        weg.knoten.iter().map(|knoten| (knoten.tiefe, batch_row(ask, seite, knoten))).collect();
+    let partners = weg.beteiligte.iter().map(|partner| {
+        let near = weg.knoten.iter().find(|knoten| knoten.charge_id == partner.charge_id);
+        let tiefe = near.map_or(0, |knoten| knoten.tiefe);
+        (tiefe, partner_row(ask, seite, partner, tiefe))
+    });
+    rows.extend(partners);
+    rows.sort_by_key(|(tiefe, _)| *tiefe);
+    let rows: Vec<_> = rows.into_iter().map(|(_, row)| row).collect();
+    html! {
+        h2 id=(id) { (title) }
+        div.way { (table(title, &COLUMNS, &rows, seite.empty)) }
+    }
+}
+
+fn batch_row(ask: &Ask, seite: &Seite, knoten: &Knoten) -> Cells {
+    let article = format!("{} ({})", knoten.artikel_bezeichnung, knoten.artikelnummer);
+    let cells = vec![
+        knoten.charge_nr.clone(),
+        seite.charge.to_owned(),
+        knoten.tiefe.to_string(),
+        article,
+        told(knoten.menge, knoten.einheit.as_deref()),
+        knoten.ueber.nummer.clone(),
+        knoten.ueber.datum.map(day_text).unwrap_or_default(),
+    ];
+    Cells(ask.of_firma(&format!("chargen/{}", knoten.charge_id)), cells)
+}
+
+fn partner_row(ask: &Ask, seite: &Seite, partner: &Beteiligter, tiefe: i64) -> Cells {
+    let to = match partner.beleg_id {
+        Some(beleg) => format!("belege/{beleg}"),
+        None => format!("partner/{}", partner.partner_id),
+    };
+    let town =
+        [&partner.plz, &partner.ort].into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ");
+    let parts = [
+        Some(partner.name.as_str()),
+        partner.strasse.as_deref(),
+        Some(town.as_str()),
+        partner.staat.as_deref(),
+    ];
+    let address: Vec<_> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+    let cells = vec![
+        partner.beleg_nummer.clone().unwrap_or_else(|| "Anfangsbestand".to_owned()),
+        seite.partner.to_owned(),
+        tiefe.to_string(),
+        address.join(", "),
+        told(partner.menge, partner.einheit.as_deref()),
+        format!("Charge {}", partner.charge_nr),
+        partner.datum.map(day_text).unwrap_or_default(),
+    ];
+    Cells(ask.of_firma(&to), cells)
 }

@@ -1,57 +1,107 @@
-//! The stock of a batch over time, as a line.
+//! Lines over time: the stock of an article or a batch, day by day.
 
 use maud::{Markup, html};
-use rust_decimal::Decimal;
 
-use super::parts::{moment, quantity};
-use crate::herkunft::Lagerbewegung;
-use crate::rules::day::Instant;
+use super::parts::{amount, day_text};
+use crate::chargen::{self, Wovon};
+use crate::db::tx::Tx;
+use crate::failure::Result;
+use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 
-/// The area of the line, in pixels.
-const WIDTH: i128 = 720;
-const HEIGHT: i128 = 120;
+/// Days before today that are shown at most.
+const DAYS: i64 = 90;
 
-/// The stock of now, walked back over movements of which the newest stands first; nothing where there is none.
-pub fn stock(now: &str, unit: &str, movements: &[Lagerbewegung], at: Instant) -> Markup {
-    let Some(oldest) = movements.last() else { return html! {} };
-    let mut left = units(now);
-    let mut points = vec![(at.millis(), left)];
-    for bewegung in movements {
-        points.push((bewegung.am.millis(), left));
-        left -= i128::from(bewegung.menge.units());
-        points.push((bewegung.am.millis(), left));
+/// The line in the units of the picture, and the room above and below it.
+const WIDTH: i64 = 728;
+const HEIGHT: i64 = 160;
+const ABOVE: i64 = 28;
+const BELOW: i64 = 28;
+
+/// The stock at the end of each of the last days, the oldest first: from the stock now back over what moved since.
+fn points(tx: &Tx<'_>, wovon: Wovon, begin: Option<Day>, now: Quantity) -> Result<Vec<(Day, Quantity)>> {
+    let today = tx.today();
+    let earliest = begin.map_or(i64::MIN, |day| day.number() - 1).min(today.number() - 1);
+    let since = Day::of_number(earliest.max(today.number() - DAYS));
+    let bewegt = chargen::moved_by_day(tx, wovon, since)?;
+    let mut points = Vec::new();
+    let mut stock = now;
+    for day in (bewegt.ab.number()..=today.number()).rev().map(Day::of_number) {
+        points.push((day, stock));
+        stock = stock.minus(bewegt.tage.get(&day).copied().unwrap_or_default())?;
     }
-    let (from, until) = (oldest.am.millis(), at.millis().max(oldest.am.millis() + 1));
-    let most = points.iter().map(|(_, stock)| *stock).max().unwrap_or(0).max(1);
-    let least = points.iter().map(|(_, stock)| *stock).min().unwrap_or(0).min(0);
-    let x = |when: i64| i128::from(when.max(from) - from) * WIDTH / i128::from(until - from);
-    let y = |stock: i128| HEIGHT - (stock - least) * HEIGHT / (most - least);
-    let line: Vec<_> = points.iter().map(|(when, stock)| format!("{},{}", x(*when), y(*stock) + 4)).collect();
-    let words = format!(
-        "Vom {} bis heute. Am meisten: {} {unit}, jetzt: {} {unit}.",
-        moment(oldest.am),
-        amount(most),
-        amount(units(now))
-    );
-    html! {
+    points.reverse();
+    Ok(points)
+}
+
+/// The stock over the last 90 days, or since the day before it began, as a picture and in words.
+pub fn stock(tx: &Tx<'_>, wovon: Wovon, begin: Option<Day>, now: Quantity, einheit: &str) -> Result<Markup> {
+    let points = points(tx, wovon, begin, now)?;
+    let most = points.iter().max_by_key(|(_, stock)| *stock);
+    let least = points.iter().min_by_key(|(_, stock)| *stock);
+    let (Some(first), Some(last), Some(most), Some(least)) = (points.first(), points.last(), most, least)
+    else {
+        return Ok(
+            html! { p.empty { "Heute gab es so viele Bewegungen, dass der Verlauf nicht gezeigt wird." } },
+        );
+    };
+    let told = |stock: Quantity| format!("{} {einheit}", amount(stock)).trim().to_owned();
+    let words = match most.1 == least.1 {
+        true => format!("Seit dem {} unverändert {}.", day_text(first.0), told(last.1)),
+        false => format!(
+            "Am {} waren es {}, heute sind es {}. Am meisten: {} am {}; am wenigsten: {} am {}.",
+            day_text(first.0),
+            told(first.1),
+            told(last.1),
+            told(most.1),
+            day_text(most.0),
+            told(least.1),
+            day_text(least.0)
+        ),
+    };
+    Ok(html! {
         figure {
-            svg viewBox="0 0 720 132" width="720" height="132" role="img" aria-label=(format!("Bestand über die Zeit. {words}")) {
-                line.then x1="0" x2="720" y1=(y(0) + 4) y2=(y(0) + 4) {}
-                polyline.now points=(line.join(" ")) {}
+            (picture(&points, (least.1, most.1), &told(most.1), &words))
+            figcaption { (words) }
+        }
+    })
+}
+
+/// The steps of a line between what was least and what was most; 0 is always seen. `top_label` stands at the highest.
+fn picture(
+    points: &[(Day, Quantity)],
+    (least, most): (Quantity, Quantity),
+    top_label: &str,
+    words: &str,
+) -> Markup {
+    let (bottom, top) = (least.min(Quantity::ZERO), most.max(Quantity::ZERO));
+    let span = (i128::from(top.units()) - i128::from(bottom.units())).max(1);
+    let y = |stock: Quantity| {
+        let above = i128::from(stock.units()) - i128::from(bottom.units());
+        ABOVE + HEIGHT - i64::try_from(above * i128::from(HEIGHT) / span).unwrap_or(0)
+    };
+    let steps = i64::try_from(points.len()).unwrap_or(1).max(1);
+    let x = |at: usize| 1 + i64::try_from(at).unwrap_or(0) * (WIDTH - 2) / steps;
+    let line: String = points
+        .iter()
+        .enumerate()
+        .map(|(at, (_, stock))| {
+            format!("{}{} {}H{}", if at == 0 { "M" } else { "L" }, x(at), y(*stock), x(at + 1))
+        })
+        .collect();
+    let (zero, end) = (y(Quantity::ZERO), x(points.len()));
+    html! {
+        svg.line viewBox=(format!("0 0 {WIDTH} {}", ABOVE + HEIGHT + BELOW)) width=(WIDTH) height=(ABOVE + HEIGHT + BELOW) role="img" {
+            title { "Bestand über die Zeit" }
+            desc { (words) }
+            path.area d=(format!("{line}L{end} {zero}H1Z")) {}
+            path.zero d=(format!("M1 {zero}H{end}M1 {}H{end}", y(most))) {}
+            text x="1" y=(y(most) - 6) { (top_label) }
+            path.steps d=(line) {}
+            @if let (Some((first, _)), Some((last, _))) = (points.first(), points.last()) {
+                text x="1" y=(ABOVE + HEIGHT + 20) { (day_text(*first)) }
+                text x=(end) y=(ABOVE + HEIGHT + 20) text-anchor="end" { (day_text(*last)) }
             }
-            figcaption { small { (words) } }
         }
     }
-}
-
-/// A quantity of an answer in its smallest steps.
-fn units(text: &str) -> i128 {
-    let mut decimal: Decimal = text.parse().unwrap_or_default();
-    decimal.rescale(Quantity::ZERO.decimal().scale());
-    decimal.mantissa()
-}
-
-fn amount(units: i128) -> String {
-    Quantity::from_wide(units).map(quantity).unwrap_or_default()
 }

@@ -1,9 +1,25 @@
 //! Tables that the server sorts: the heads of some columns are links.
 
 use maud::{Markup, html};
+use serde_json::Value;
 
 use super::page::{Ask, encoded};
-use super::parts::{Cells, Column, rows_of};
+use super::parts::{Cells, Column, ROWS, rows_of};
+use crate::db::list::Page;
+use crate::failure::{Failure, Result};
+use crate::listing::Listing;
+
+/// The rows of a list of a slice, as the interface would show them, and how many there are in all.
+pub fn read(listing: Listing) -> Result<(Vec<Value>, i64)> {
+    let count = listing.count;
+    let rows = serde_json::from_slice(&listing.array());
+    Ok((rows.map_err(|error| Failure::Broken(format!("a list is no JSON: {error}")))?, count))
+}
+
+/// The page of a list that is asked for.
+pub fn page_of(ask: &Ask) -> Page {
+    Page { limit: Some(ROWS), offset: i64::from(ask.list_page() * ROWS) }
+}
 
 /// How a list is sorted: its path, the value of `sortierung` for each column (blank: it is not sorted by that), and the
 /// order that it has by itself.

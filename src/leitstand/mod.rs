@@ -4,8 +4,9 @@
 //! the interface read and write ([`page::Ask::get`], [`page::Ask::change`]), so no rule stands here.
 //!
 //! `page` says what a page is, `entry` who is let in, `server` how a request goes its way, `frame` and `parts` what
-//! pages are made of, `lists` tables that sort, `akteure` and `anhaenge` what several pages show, `people` and `passwords`
-//! who may log in. `carry` has forms carried out, `works` is what takes longer than a page may.
+//! pages are made of, `lists` tables that sort, `line` and `graph` pictures, `akteure` and `anhaenge` what several pages
+//! show, `people` and `passwords` who may log in. `carry` has forms carried out, `works` is what takes longer than a page
+//! may.
 
 mod akteure;
 mod anhaenge;
@@ -85,12 +86,13 @@ pub const PAGES: &[Page] = &[
     Page::new("/leitstand/f/{firma}/belege/{id}/storno", Access::Firma, belege::show_cancel)
         .takes(Take::Firma(belege::cancel)),
     Page::new("/leitstand/f/{firma}/bestand", Access::Firma, bestand::list).in_menu("Bestand"),
+    Page::new("/leitstand/f/{firma}/bestand/{id}", Access::Firma, bestand::show),
     Page::new("/leitstand/f/{firma}/chargen", Access::Firma, chargen::list).in_menu("Chargen"),
     Page::new("/leitstand/f/{firma}/chargen/{id}", Access::Firma, chargen::show),
-    Page::new("/leitstand/f/{firma}/chargen/{id}/aendern", Access::Firma, chargen::show_change)
-        .takes(Take::Firma(chargen::change)),
+    Page::new("/leitstand/f/{firma}/chargen/{id}/berichtigen", Access::Firma, chargen::show_correct)
+        .takes(Take::Firma(chargen::correct)),
     Page::new("/leitstand/f/{firma}/chargen/{id}/herkunft", Access::Firma, herkunft::show),
-    Page::new("/leitstand/f/{firma}/chargen/{id}/csv", Access::Firma, herkunft::csv),
+    Page::new("/leitstand/f/{firma}/chargen/{id}/herkunft.csv", Access::Firma, herkunft::csv).heavy(),
     Page::new("/leitstand/f/{firma}/partner", Access::Firma, partner::list).in_menu("Partner"),
     Page::new("/leitstand/f/{firma}/partner/neu", Access::Firma, partner_formular::show_new)
         .takes(Take::Firma(partner_formular::create)),

@@ -56,7 +56,16 @@ pub fn day_of(value: &Value, name: &str) -> String {
 
 /// An amount of an answer, in German and without zeros at its end: `14560.000` is `14.560`.
 pub fn amount_of(value: &Value, name: &str) -> String {
-    let text = number_of(value, name);
+    short(number_of(value, name))
+}
+
+/// The same of an amount.
+pub fn amount(amount: Quantity) -> String {
+    short(number(&amount.to_string()))
+}
+
+/// A German number without zeros at its end.
+fn short(text: String) -> String {
     match text.contains(',') {
         true => text.trim_end_matches('0').trim_end_matches(',').to_owned(),
         false => text,
@@ -69,18 +78,6 @@ pub fn price_of(value: &Value, name: &str) -> String {
     let Some((whole, rest)) = text.split_once(',') else { return text };
     let more = rest.trim_end_matches('0');
     format!("{whole},{more:0<2}")
-}
-
-/// A quantity in German and without zeros at its end.
-pub fn quantity(menge: Quantity) -> String {
-    let text = number(&menge.to_string());
-    let text = if text.contains(',') { text.trim_end_matches('0').trim_end_matches(',') } else { &text };
-    text.to_owned()
-}
-
-/// A quantity with its unit.
-pub fn with_unit(menge: Quantity, unit: Option<&str>) -> String {
-    format!("{} {}", quantity(menge), unit.unwrap_or_default()).trim_end().to_owned()
 }
 
 /// A day as `10.07.2026`.

@@ -25,6 +25,7 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("belege/tagesende.rs", ALONE),
     ("belege/verlauf.rs", TABLE),
     ("biozertifikate/mod.rs", SMALL),
+    ("chargen/moved.rs", ALONE),
     ("chargen/stock.rs", TABLE),
     ("chargen/verlauf.rs", TABLE),
     ("kontrakte/bezug.rs", ALONE),
