@@ -84,6 +84,7 @@ fn preview(upload: &Upload, checked: &Checked<'_>) -> Markup {
     let Checked { rows, unused, left_out, mistakes } = checked;
     let count = |count: usize| number(&count.to_string());
     let decimal = match rows.cells {
+        _ if !has_separators(rows) => String::new(),
         Written::Json => String::new(),
         Written::Table(Decimal::Comma) => "Komma: 24.860 heißt 24860".to_owned(),
         Written::Table(Decimal::Point) => "Punkt: 24.860 heißt 24,86".to_owned(),
@@ -109,6 +110,14 @@ fn preview(upload: &Upload, checked: &Checked<'_>) -> Markup {
         h2 { "So werden die Zeilen verstanden" }
         (understood(rows, mistakes))
     }
+}
+
+/// Whether a number of the first rows has a sign that may separate decimals.
+fn has_separators(rows: &Rows<'_>) -> bool {
+    let is_one = |(_, text): &(String, String)| {
+        text.contains(['.', ',']) && text.chars().all(|c| c.is_ascii_digit() || "+-.,".contains(c))
+    };
+    (0..rows.len().min(SHOWN)).any(|at| cells(&rows.row(at)).iter().any(is_one))
 }
 
 const MISTAKE: [Column; 4] =

@@ -158,3 +158,20 @@ fn a_rule_that_is_quoted_has_a_line_of_its_own() {
     let table = String::from_utf8(doctor.stdout).unwrap();
     assert!(table.contains("ust_id or steuernummer"), "{table}");
 }
+
+#[test]
+fn pages_for_people_are_not_opened_to_the_network_without_tls() {
+    let folder = Folder::new();
+    let refused = |text: &str| said(&folder.run(&["--config", &folder.write("netz.toml", text), "serve"]), 1);
+    let complaint = refused("leitstand = \"netz\"");
+    assert!(complaint.contains("tls_certificate") && complaint.contains("trusted_proxies"), "{complaint}");
+    assert!(refused("leitstand = \"alle\"").contains("lokal"));
+    // Where a proxy speaks TLS, or this machine alone is served, there is nothing to refuse.
+    for text in [
+        "leitstand = \"netz\"\ntrusted_proxies = \"127.0.0.1\"",
+        "leitstand = \"lokal\"",
+        "leitstand = \"aus\"",
+    ] {
+        folder.result(&["--config", &folder.write("gut.toml", text), "config"]);
+    }
+}
