@@ -87,7 +87,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
             div.tile { "Bestand" @if !unit.is_empty() { " (" (unit) ")" } strong { (amount(stock)) } }
             div.tile { "Chargen mit Bestand" strong { (number(&count.to_string())) } }
         }
-        (facts(&[("Nummer", artikel.artikelnummer.clone()), ("Bezeichnung", artikel.bezeichnung.clone())]))
+        (facts(&[("Nummer des Artikels", artikel.artikelnummer.clone())]))
         p.actions {
             a.button href=(ask.of_firma(&format!("chargen?artikel_id={id}"))) { "Alle Chargen" }
             a.button href=(ask.of_firma(&format!("artikel/{id}"))) { "Artikel" }

@@ -13,7 +13,7 @@ const PITCH: (i64, i64) = (232, 92);
 const EDGE: i64 = 6;
 
 /// Times that boxes are moved beside those that they belong to.
-const SWEEPS: usize = 7;
+const SWEEPS: usize = 3;
 
 /// A box.
 #[derive(Debug, Clone)]
@@ -128,25 +128,27 @@ fn rows(columns: &[usize], edges: &BTreeSet<(usize, usize)>) -> Vec<i64> {
     for stack in &stacks {
         stack.iter().zip(0..).for_each(|(node, at)| rows[*node] = at * PITCH.1);
     }
-    let mut beside = vec![Vec::new(); columns.len()];
+    let (mut before, mut after) = (vec![Vec::new(); columns.len()], vec![Vec::new(); columns.len()]);
     for (from, to) in edges {
-        beside[*from].push(*to);
-        beside[*to].push(*from);
+        after[*from].push(*to);
+        before[*to].push(*from);
     }
-    for sweep in 0..SWEEPS {
-        let forth: Vec<usize> = (0..=most).collect();
-        let way: Vec<usize> = if sweep % 2 == 0 { forth } else { forth.into_iter().rev().collect() };
-        way.into_iter().for_each(|column| settle(&mut stacks[column], &beside, &mut rows));
+    for _ in 0..SWEEPS {
+        (0..=most).for_each(|column| settle(&mut stacks[column], &[&before, &after], &mut rows));
+        (0..=most).rev().for_each(|column| settle(&mut stacks[column], &[&after, &before], &mut rows));
     }
     let top = rows.iter().min().copied().unwrap_or(0);
     rows.iter().map(|row| row - top).collect()
 }
 
-/// Moves the nodes of a column beside the middle of those that they belong to.
-fn settle(stack: &mut [usize], beside: &[Vec<usize>], rows: &mut [i64]) {
-    let wish = |node: usize, rows: &[i64]| match beside[node].len() {
-        0 => rows[node],
-        others => beside[node].iter().map(|other| rows[*other]).sum::<i64>() / others as i64,
+/// Moves the nodes of a column beside the middle of those that they belong to: those on the first side, or else those on
+/// the second.
+fn settle(stack: &mut [usize], sides: &[&[Vec<usize>]; 2], rows: &mut [i64]) {
+    let wish = |node: usize, rows: &[i64]| {
+        let others = sides.iter().map(|side| &side[node]).find(|others| !others.is_empty());
+        others.map_or(rows[node], |others| {
+            others.iter().map(|other| rows[*other]).sum::<i64>() / others.len() as i64
+        })
     };
     let wishes: Vec<(usize, i64)> = stack.iter().map(|node| (*node, wish(*node, rows))).collect();
     let of = |node: &usize| wishes.iter().find(|(known, _)| known == node).map_or(0, |(_, wish)| *wish);
@@ -194,6 +196,14 @@ mod tests {
         assert_eq!(columns.iter().max(), Some(&1));
         let middle = (leaves[0] + leaves[198]) / 2;
         assert!((rows[0] - middle).abs() <= PITCH.1, "{} {middle}", rows[0]);
+    }
+
+    #[test]
+    fn what_leads_to_one_thing_after_the_other_stands_in_a_row() {
+        let edges: BTreeSet<(usize, usize)> = [(0, 1), (1, 2), (2, 3), (2, 4), (2, 5), (2, 6)].into();
+        let rows = rows(&columns(7, &edges), &edges);
+        assert_eq!(rows[0..2], [rows[2]; 2]);
+        assert_eq!(rows[2], (rows[3] + rows[6]) / 2);
     }
 
     #[test]
