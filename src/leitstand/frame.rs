@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::page::{Access, Ask, Seen};
+use super::page::{Access, Ask, Page, Seen};
 use crate::db::feed;
 use crate::failure::Result;
 use crate::http::reply::Reply;
@@ -65,39 +65,61 @@ pub fn page(ask: &Ask, title: &str, body: Markup) -> Reply {
     shown(200, whole)
 }
 
-/// The line at the top: company, search, menu, who is logged in.
+/// The line at the top: company, search, menu, who is logged in. Pages of no company have those of the only one.
 fn head(ask: &Ask) -> Markup {
-    let in_menu = ask.house.pages.iter().filter_map(|page| Some((page, page.menu?)));
-    let keeps_house = ask.person.as_ref().is_some_and(|person| person.keeps_house());
-    let of_firma = in_menu.clone().filter(|(page, _)| page.access == Access::Firma && ask.firma.is_some());
-    let others = in_menu.filter(|(page, _)| match page.access {
-        Access::Person => true,
-        Access::Haus => keeps_house,
-        Access::Open | Access::Firma => false,
-    });
-    let to = |pattern: &str| {
-        let firma = ask.firma.as_ref().map_or(0, |firma| firma.id);
-        pattern.replace("{firma}", &firma.to_string())
-    };
+    let only = || if let [only] = ask.firmen.as_slice() { Some(only) } else { None };
+    let firma = ask.firma.as_ref().or_else(only);
     html! {
         header {
             div.bar {
                 a.brand href="/leitstand" { "Leitstand" }
-                @if let Some(firma) = &ask.firma {
+                @if let Some(firma) = firma {
                     span.firma { (firma.name) @if firma.test { " (Test)" } }
                     @if ask.firmen.len() > 1 { a href="/leitstand/firmen" { "wechseln" } }
-                    form.search role="search" action=(ask.of_firma("suche")) method="get" {
+                    form.search role="search" action=(format!("/leitstand/f/{}/suche", firma.id)) method="get" {
                         label.unseen for="suche" { "Suche" }
                         input id="suche" name="suche" type="search" placeholder="Nummer, Partner, Artikel …" value=(ask.param("suche"));
                         button type="submit" { "Suchen" }
                     }
                 }
             }
-            nav aria-label="Menü" { ul {
-                @for (page, name) in of_firma.chain(others) {
-                    li { a href=(to(page.pattern)) aria-current=[std::ptr::eq(page, ask.page).then_some("page")] { (name) } }
-                }
-            } }
+            (menu(ask, firma.map(|firma| firma.id)))
+        }
+    }
+}
+
+/// The menu: everyday work beside each other, and the rest folded. The entry above a page is marked, too.
+fn menu(ask: &Ask, firma: Option<i64>) -> Markup {
+    let keeps_house = ask.person.as_ref().is_some_and(|person| person.keeps_house());
+    let is_seen = |page: &&Page| match page.access {
+        Access::Firma => firma.is_some(),
+        Access::Person => true,
+        Access::Haus => keeps_house,
+        Access::Open => false,
+    };
+    let entries = ask.house.pages.iter().filter(|page| page.menu.is_some()).filter(is_seen);
+    let is_above = |page: &&Page| {
+        ask.page
+            .pattern
+            .strip_prefix(page.pattern)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let current = entries.clone().filter(is_above).max_by_key(|page| page.pattern.len());
+    let current = current.map(|page| (page.pattern, page.is_administration));
+    let to = |page: &Page| page.pattern.replace("{firma}", &firma.unwrap_or(0).to_string());
+    let mark = |page: &Page| {
+        let is_marked = current.is_some_and(|(pattern, _)| pattern == page.pattern);
+        is_marked.then_some(if page.pattern == ask.page.pattern { "page" } else { "true" })
+    };
+    let part = |is_administration: bool| {
+        let part = entries.clone().filter(move |page| page.is_administration == is_administration);
+        html! { ul { @for page in part { li { a href=(to(page)) aria-current=[mark(page)] { (page.menu.unwrap_or_default()) } } } } }
+    };
+    let is_inside = current.is_some_and(|(_, is_administration)| is_administration);
+    html! {
+        nav aria-label="Menü" {
+            (part(false))
+            details { summary.current[is_inside] { "Verwaltung" } (part(true)) }
         }
     }
 }

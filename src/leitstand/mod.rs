@@ -116,14 +116,15 @@ pub const PAGES: &[Page] = &[
         .takes(Take::Firma(produktion::change_status)),
     Page::new("/leitstand/f/{firma}/kasse", Access::Firma, kasse::list).in_menu("Kasse"),
     Page::new("/leitstand/f/{firma}/import", Access::Firma, import::show)
-        .in_menu("Import")
+        .in_administration("Import")
         .takes(Take::Haus(import::look))
         .with_upload(),
     Page::new("/leitstand/f/{firma}/import/speichern", Access::Firma, import::show)
         .takes(Take::Haus(import::store))
         .with_upload(),
     Page::new("/leitstand/f/{firma}/import/vorlage/{id}", Access::Firma, import::template),
-    Page::new("/leitstand/f/{firma}/schluessel", Access::Firma, schluessel::list).in_menu("Schlüssel"),
+    Page::new("/leitstand/f/{firma}/schluessel", Access::Firma, schluessel::list)
+        .in_administration("Schlüssel"),
     Page::new("/leitstand/f/{firma}/schluessel/neu", Access::Firma, schluessel::show_new)
         .takes(Take::Hashed(schluessel::create)),
     Page::new("/leitstand/f/{firma}/schluessel/{id}", Access::Firma, schluessel::show),
@@ -133,18 +134,19 @@ pub const PAGES: &[Page] = &[
         .takes(Take::Haus(schluessel::lock)),
     Page::new("/leitstand/f/{firma}/schluessel/{id}/freigeben", Access::Firma, schluessel::show_unlock)
         .takes(Take::Haus(schluessel::unlock)),
-    Page::new("/leitstand/f/{firma}/protokoll", Access::Firma, protokoll::list).in_menu("Protokoll"),
+    Page::new("/leitstand/f/{firma}/protokoll", Access::Firma, protokoll::list)
+        .in_administration("Protokoll"),
     Page::new("/leitstand/f/{firma}/protokoll/{id}", Access::Firma, protokoll::show),
     Page::new("/leitstand/f/{firma}/firma", Access::Firma, firma::show_data)
-        .in_menu("Firma")
+        .in_administration("Firma")
         .takes(Take::Stammdaten(firma::change_data))
         .with_upload(),
     Page::new("/leitstand/f/{firma}/firma/logo", Access::Firma, firma::logo),
     Page::new("/leitstand/f/{firma}/einstellungen", Access::Firma, firma::show_settings)
-        .in_menu("Einstellungen")
+        .in_administration("Einstellungen")
         .takes(Take::Stammdaten(firma::change_settings)),
     Page::new("/leitstand/sicherung", Access::Haus, sicherung::list)
-        .in_menu("Sicherung")
+        .in_administration("Sicherung")
         .takes(Take::Haus(sicherung::make)),
     Page::new("/leitstand/sicherung/pruefen", Access::Haus, sicherung::back)
         .takes(Take::Haus(sicherung::prove_database)),
@@ -154,11 +156,12 @@ pub const PAGES: &[Page] = &[
         .takes(Take::Haus(sicherung::prove)),
     Page::new("/leitstand/sicherung/{id}/loeschen", Access::Haus, sicherung::show_delete)
         .takes(Take::Haus(sicherung::delete)),
-    Page::new("/leitstand/protokoll", Access::Haus, protokoll::list).in_menu("Protokoll aller Firmen"),
+    Page::new("/leitstand/protokoll", Access::Haus, protokoll::list)
+        .in_administration("Protokoll aller Firmen"),
     Page::new("/leitstand/protokoll/pruefen", Access::Haus, protokoll::back)
         .takes(Take::Haus(protokoll::prove)),
     Page::new("/leitstand/protokoll/{id}", Access::Haus, protokoll::show),
-    Page::new("/leitstand/zugaenge", Access::Haus, zugaenge::list).in_menu("Zugänge"),
+    Page::new("/leitstand/zugaenge", Access::Haus, zugaenge::list).in_administration("Zugänge"),
     Page::new("/leitstand/zugaenge/neu", Access::Haus, zugaenge::show_new)
         .takes(Take::Haus(zugaenge::create)),
     Page::new("/leitstand/zugaenge/{id}", Access::Haus, zugaenge::show),
@@ -171,6 +174,6 @@ pub const PAGES: &[Page] = &[
     Page::new("/leitstand/arbeit", Access::Person, arbeit::list),
     Page::new("/leitstand/arbeit/{id}", Access::Person, arbeit::show).takes(Take::Haus(arbeit::give_up)),
     Page::new("/leitstand/konto", Access::Person, anmelden::show_account)
-        .in_menu("Mein Zugang")
+        .in_administration("Mein Zugang")
         .takes(Take::Hashed(anmelden::change_password)),
 ];

@@ -74,6 +74,8 @@ pub struct Page {
     pub access: Access,
     /// Its name in the menu; none: it is not there.
     pub menu: Option<&'static str>,
+    /// It stands in the folded part of the menu, with what is not everyday work.
+    pub is_administration: bool,
     /// It is much to compute (a PDF).
     pub is_heavy: bool,
     /// What shows it; with a refusal in [`Ask::refusal`] it shows the form again.
@@ -97,6 +99,7 @@ impl Page {
             pattern,
             access,
             menu: None,
+            is_administration: false,
             is_heavy: false,
             show,
             take: Take::Nothing,
@@ -108,6 +111,11 @@ impl Page {
     /// The same page in the menu.
     pub const fn in_menu(self, name: &'static str) -> Page {
         Page { menu: Some(name), ..self }
+    }
+
+    /// The same page in the part of the menu that is folded.
+    pub const fn in_administration(self, name: &'static str) -> Page {
+        Page { menu: Some(name), is_administration: true, ..self }
     }
 
     /// The same page, which takes many milliseconds to compute.
