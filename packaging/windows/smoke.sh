@@ -34,7 +34,12 @@ server=
 # Ends what this prefix started, and nothing else.
 trap '[ -z "$server" ] || kill -KILL "$server" 2>/dev/null; wineserver -k 2>/dev/null || true' EXIT
 
-[ -e "$WINEPREFIX/system.reg" ] || timeout 120 wineboot -i >/dev/null 2>&1 || fail "Wine makes its folder"
+rm -rf "$WINEPREFIX"
+timeout 120 wineboot -i >/dev/null 2>&1 || fail "Wine makes its folder"
+# Wine gives a service ten seconds to begin, which a busy machine exceeds (error 1053); it reads this as it starts.
+wine reg add 'HKLM\System\CurrentControlSet\Control' /v ServicesPipeTimeout /t REG_SZ /d 600000 /f >/dev/null 2>&1 ||
+  fail "Wine keeps how long a service may take to begin"
+wineserver -k || true
 cp "$exe" .
 # Windows has had this library since version 7 or so; Wine only since 9. Rust takes random numbers from it.
 cat >shim.c <<'C'

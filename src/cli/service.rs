@@ -102,7 +102,8 @@ fn install(config: &Config, file: Option<&Path>, terminal: &Terminal) -> Outcome
         terminal.say(&format!("Give the account LocalService the right to change files in {folder}."));
     }
     let started = unlocked(|| service.start::<OsString>(&[]));
-    let started = started.and_then(|()| settled(&service)).map_err(refusal)?;
+    let started = started.and_then(|()| wait_while(&service, |state| state == ServiceState::StartPending));
+    let started = started.map_err(refusal)?;
     if started == ServiceState::Stopped {
         let trouble = std::fs::read_to_string(trouble_file(&db)).unwrap_or_default();
         return Err(format!("the service is installed, but does not start: {}", trouble.trim_end()));
@@ -166,19 +167,25 @@ fn uninstall(terminal: &Terminal) -> Outcome {
         Err(Error::Winapi(error)) if error.raw_os_error() == Some(NOT_RUNNING) => {}
         stopped => drop(stopped.map_err(refusal)?),
     }
-    // Nothing of it runs any more when this command is done.
-    settled(&service).map_err(refusal)?;
+    // Nothing of it runs any more when this command is done. For a moment it is still as running to Windows.
+    let state = wait_while(&service, |state| state != ServiceState::Stopped).map_err(refusal)?;
+    if state != ServiceState::Stopped {
+        return Err("the service is still stopping: try again in a minute".into());
+    }
     service.delete().map_err(refusal)?;
     terminal.say(&format!("Removed the service {NAME}. The database and the settings are still there."));
     Ok(())
 }
 
-/// Waits until the service has started or stopped; after a minute, says what it is still doing.
-fn settled(service: &Service) -> windows_service::Result<ServiceState> {
+/// Waits while the service is in such a state, for a minute at most; says in which it is then.
+fn wait_while(
+    service: &Service,
+    waits: impl Fn(ServiceState) -> bool,
+) -> windows_service::Result<ServiceState> {
     let pause = Duration::from_millis(100);
     for _ in 0..STOP_TIME.as_millis() / pause.as_millis() {
         let state = service.query_status()?.current_state;
-        if !matches!(state, ServiceState::StartPending | ServiceState::StopPending) {
+        if !waits(state) {
             return Ok(state);
         }
         sleep(pause);
