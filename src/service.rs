@@ -104,9 +104,12 @@ impl Service {
 
     /// Finishes what is queued and closes the database. No request may run any more.
     pub fn close(self) {
-        self.front.leitstand.iter().for_each(|leitstand| leitstand.stop());
-        self.midnight.stop();
-        self.writer.stop();
+        let Service { gate, front, writer, midnight, clock: _, _lock } = self;
+        front.leitstand.iter().for_each(|leitstand| leitstand.stop());
+        midnight.stop();
+        // Whoever closes the last connection removes the write-ahead log, unless that one only reads.
+        drop((front, gate));
+        writer.stop();
     }
 }
 

@@ -377,6 +377,9 @@ fn a_stopping_server_finishes_what_runs_and_loses_nothing() {
         workers.into_iter().for_each(|worker| worker.join().unwrap());
         confirmed.extend(receiver.iter());
         drop((idle, half));
+        // Every connection is closed, that of the writer last: all is in one file.
+        let left = ["partnerd.db-wal", "partnerd.db-shm"].map(|name| folder.file(name).exists());
+        assert_eq!(left, [false, false], "{signal}");
         let connection = folder.database();
         let mut statement = connection.prepare("select name from kunde").unwrap();
         let stored = statement.query_map([], |row| row.get::<_, String>(0)).unwrap();

@@ -2,8 +2,8 @@
 //! Where nobody listens, nothing is said.
 
 use std::future::poll_fn;
-use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel, sync_channel};
+use std::sync::{Arc, Weak};
 use std::task::Poll;
 use std::time::{Duration, Instant as Ticks};
 
@@ -36,7 +36,8 @@ pub fn tell(runtime: &Handle, gate: &Arc<Gate>) -> Result<Option<Telling>, Strin
     if std::env::var_os("NOTIFY_SOCKET").is_none() {
         return Ok(None);
     }
-    let (runtime, gate) = (runtime.clone(), Arc::clone(gate));
+    // A service that has ended is not held open by this.
+    let (runtime, gate) = (runtime.clone(), Arc::downgrade(gate));
     let (stop, stopped) = channel();
     let work = move || {
         let watched = watchdog_enabled().filter(|limit| !limit.is_zero());
@@ -66,9 +67,9 @@ pub fn stopping() {
     say(&Stopping, &mut false);
 }
 
-fn works(runtime: &Handle, gate: &Arc<Gate>, patience: Duration) -> bool {
+fn works(runtime: &Handle, gate: &Weak<Gate>, patience: Duration) -> bool {
+    let Some(gate) = gate.upgrade() else { return false };
     let (sender, receiver) = sync_channel(1);
-    let gate = Arc::clone(gate);
     runtime.spawn(poll_fn(move |_| {
         // Nobody waits for an answer that comes too late.
         let _ = sender.try_send(gate.works(HANGS_AFTER));
@@ -113,14 +114,14 @@ mod tests {
         let folder = tempfile::TempDir::new().unwrap();
         let app = Service::open(&folder.path().join("test.db"), system_clock(), &Policy::default()).unwrap();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
-        let patience = Duration::from_secs(5);
-        assert!(works(runtime.handle(), &app.gate, patience));
+        let (gate, patience) = (Arc::downgrade(&app.gate), Duration::from_secs(5));
+        assert!(works(runtime.handle(), &gate, patience));
         // The socket.
         let (go_on, hangs) = channel::<()>();
         runtime.spawn(poll_fn(move |_| Poll::Ready(hangs.recv())));
-        assert!(!works(runtime.handle(), &app.gate, Duration::from_millis(300)));
+        assert!(!works(runtime.handle(), &gate, Duration::from_millis(300)));
         drop(go_on);
-        assert!(works(runtime.handle(), &app.gate, patience));
+        assert!(works(runtime.handle(), &gate, patience));
         // The writer.
         let (go_on, hangs) = channel();
         app.gate.writer.submit(Box::new(Hangs(hangs)));

@@ -1,7 +1,10 @@
 //! Threads without which the service would only seem to run, and the end of the process where one is lost.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::thread::{Builder, JoinHandle, sleep};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::{Builder, JoinHandle, current, sleep};
 use std::time::Duration;
 
 /// What the process ends with when such a thread panicked: a bug (`EX_SOFTWARE`).
@@ -24,6 +27,48 @@ pub fn vital(name: &'static str, work: impl FnOnce() + Send + 'static) -> std::i
             );
         }
     })
+}
+
+/// A vital thread that does one piece of work after the other. Dropping it waits for the piece that it is at: what the
+/// thread owns is dropped then, too, as a connection is closed.
+pub struct Worker<T> {
+    /// None while it is dropped.
+    sender: Option<SyncSender<T>>,
+    is_ending: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl<T: Send + 'static> Worker<T> {
+    /// Starts the thread; so many pieces wait at most.
+    pub fn start(
+        name: &'static str,
+        waiting: usize,
+        mut work: impl FnMut(T) + Send + 'static,
+    ) -> std::io::Result<Worker<T>> {
+        let (sender, receiver) = sync_channel(waiting);
+        let is_ending = Arc::<AtomicBool>::default();
+        let ends = Arc::clone(&is_ending);
+        let thread = vital(name, move || {
+            receiver.into_iter().take_while(|_| !ends.load(Ordering::Relaxed)).for_each(&mut work);
+        })?;
+        Ok(Worker { sender: Some(sender), is_ending, thread: Some(thread) })
+    }
+
+    /// Hands in a piece of work; false where too much waits already, then it is dropped.
+    pub fn submit(&self, piece: T) -> bool {
+        self.sender.as_ref().is_some_and(|sender| sender.try_send(piece).is_ok())
+    }
+}
+
+impl<T> Drop for Worker<T> {
+    fn drop(&mut self) {
+        self.is_ending.store(true, Ordering::Relaxed);
+        drop(self.sender.take());
+        // A piece of work may hold the last reference to what owns this: a thread does not wait for itself.
+        if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != current().id()) {
+            let _ = thread.join();
+        }
+    }
 }
 
 /// Ends the process, with a last line in the log.

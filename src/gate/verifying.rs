@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::Instant;
@@ -16,7 +15,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::key::{Digest32, Keys, PresentedKey};
 use crate::db::connection::prepare_reader;
 use crate::db::log;
-use crate::db::vital::vital;
+use crate::db::vital::Worker;
 use crate::failure::{self, Failure};
 
 /// Keys that wait at most.
@@ -74,7 +73,7 @@ impl Waiting {
 /// Where keys are handed in to be verified.
 pub struct Verifying {
     waiting: Arc<Mutex<Waiting>>,
-    sender: SyncSender<PresentedKey>,
+    worker: Worker<PresentedKey>,
 }
 
 impl Verifying {
@@ -83,12 +82,11 @@ impl Verifying {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(database, flags)?;
         prepare_reader(&connection)?;
-        let (sender, receiver) = sync_channel(KEYS);
         let waiting = Arc::<Mutex<Waiting>>::default();
         let of_thread = Arc::clone(&waiting);
-        vital("keys", move || verify_received(&connection, &keys, &receiver, &of_thread))
+        let worker = Worker::start("keys", KEYS, move |key| verify(&connection, &keys, &key, &of_thread))
             .map_err(|error| Failure::Broken(format!("no thread for keys: {error}")))?;
-        Ok(Verifying { waiting, sender })
+        Ok(Verifying { waiting, worker })
     }
 
     /// Hands in a key that came from an address; the continuation comes back when too many wait already.
@@ -102,7 +100,7 @@ impl Verifying {
         if !waiting.has_room(&key.digest, address) {
             return Err(continuation);
         }
-        if !waiting.by_key.contains_key(&key.digest) && self.sender.try_send(key.clone()).is_err() {
+        if !waiting.by_key.contains_key(&key.digest) && !self.worker.submit(key.clone()) {
             return Err(continuation);
         }
         waiting.add(key.digest, address, continuation);
@@ -110,31 +108,24 @@ impl Verifying {
     }
 }
 
-fn verify_received(
-    connection: &Connection,
-    keys: &Keys,
-    receiver: &Receiver<PresentedKey>,
-    waiting: &Mutex<Waiting>,
-) {
-    for key in receiver {
-        let begun = Instant::now();
-        let holds = catch_unwind(AssertUnwindSafe(|| keys.verify(connection, &key)))
-            .unwrap_or_else(|_| Err(Failure::Broken("the verification of a key panicked".into())));
-        let told = lock(waiting).take(&key.digest);
-        let pause = begun.elapsed();
-        for (_, continuation) in told {
-            let verified = match &holds {
-                Ok(true) => Ok(()),
-                Ok(false) => Err(super::key::invalid()),
-                Err(failure) => Err(Failure::Busy(format!("a key was not verified: {failure}"))),
-            };
-            if catch_unwind(AssertUnwindSafe(|| continuation(verified))).is_err() {
-                log("a request panicked after its key was verified");
-            }
+fn verify(connection: &Connection, keys: &Keys, key: &PresentedKey, waiting: &Mutex<Waiting>) {
+    let begun = Instant::now();
+    let holds = catch_unwind(AssertUnwindSafe(|| keys.verify(connection, key)))
+        .unwrap_or_else(|_| Err(Failure::Broken("the verification of a key panicked".into())));
+    let told = lock(waiting).take(&key.digest);
+    let pause = begun.elapsed();
+    for (_, continuation) in told {
+        let verified = match &holds {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(super::key::invalid()),
+            Err(failure) => Err(Failure::Busy(format!("a key was not verified: {failure}"))),
+        };
+        if catch_unwind(AssertUnwindSafe(|| continuation(verified))).is_err() {
+            log("a request panicked after its key was verified");
         }
-        // Half of one core at most, whoever asks and however often.
-        sleep(pause);
     }
+    // Half of one core at most, whoever asks and however often.
+    sleep(pause);
 }
 
 fn lock(waiting: &Mutex<Waiting>) -> MutexGuard<'_, Waiting> {

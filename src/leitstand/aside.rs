@@ -1,12 +1,11 @@
 //! Threads beside the lanes, for what may hold up nobody else: hashing passwords, and changing master data.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::sleep;
 use std::time::Instant as Moment;
 
 use crate::db::log;
-use crate::db::vital::vital;
+use crate::db::vital::Worker;
 use crate::failure::{Failure, Result};
 
 /// Pieces of work that wait at most; whoever comes then is answered 503.
@@ -16,30 +15,27 @@ const WAITING: usize = 32;
 pub type Task = Box<dyn FnOnce() + Send>;
 
 /// A thread that does one piece of work after the other; it ends when this is dropped.
-pub struct Aside(SyncSender<Task>);
+pub struct Aside(Worker<Task>);
 
 impl Aside {
     /// Starts it. One that rests pauses as long as it has worked: it takes half of one core at most, whoever asks and
     /// however often.
     pub fn start(name: &'static str, rests: bool) -> Result<Aside> {
-        let (sender, receiver) = sync_channel::<Task>(WAITING);
-        vital(name, move || {
-            for task in receiver {
-                let begun = Moment::now();
-                if catch_unwind(AssertUnwindSafe(task)).is_err() {
-                    log(&format!("a request panicked on the thread of {name}"));
-                }
-                if rests {
-                    sleep(begun.elapsed());
-                }
+        let work = move |task: Task| {
+            let begun = Moment::now();
+            if catch_unwind(AssertUnwindSafe(task)).is_err() {
+                log(&format!("a request panicked on the thread of {name}"));
             }
-        })
-        .map_err(|error| Failure::Broken(format!("no thread for {name}: {error}")))?;
-        Ok(Aside(sender))
+            if rests {
+                sleep(begun.elapsed());
+            }
+        };
+        let worker = Worker::start(name, WAITING, work);
+        worker.map(Aside).map_err(|error| Failure::Broken(format!("no thread for {name}: {error}")))
     }
 
     /// Hands in work; false where too much waits already, then it is dropped.
     pub fn submit(&self, task: Task) -> bool {
-        self.0.try_send(task).is_ok()
+        self.0.submit(task)
     }
 }
