@@ -5,6 +5,7 @@ use super::create::{
     check_date, confirmation, create_ordered_batches, hint_doubled_fremdbeleg, hint_overdelivered, with_sums,
 };
 use super::eingabe::{BelegChange, NewItem};
+use super::header::header;
 use super::lifecycle::check_locked;
 use super::model::{Beleg, BelegBestaetigung, BelegPosition, Source};
 use super::verlauf::{self, Aktion};
@@ -14,10 +15,10 @@ use crate::failure::Result;
 use crate::kunden::{self, Kunde};
 use crate::rules::change::Change;
 use crate::rules::day::{Day, DayTime};
-use crate::rules::document::{BelegStatus, Rechnungsart};
+use crate::rules::document::BelegStatus;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
+use crate::steuersaetze;
 use crate::tenants::{self, Einstellungen};
-use crate::{steuersaetze, vertriebler};
 
 /// PUT /belege/{id}: what is absent stays, null clears, items replace all positions.
 pub fn change(
@@ -34,7 +35,8 @@ pub fn change(
     let items = std::mem::take(&mut change.items).value();
     let auto_price = change.auto_price.get().copied().unwrap_or(true);
     let kunde = partner_of(tx, &old, &change, &mut hints)?;
-    let new = header(tx, &old, &kunde, change, einstellungen, &mut hints)?;
+    let beleg_datum = new_date(tx, &old, change.beleg_datum.get().copied(), einstellungen)?;
+    let new = header(tx, Beleg { beleg_datum, ..old.clone() }, &kunde, change, &mut hints)?;
     let old_positions = sql::positions(tx, old.id)?;
     verlauf::write(tx, &old, Aktion::Aendern)?;
     let enters_again = items.is_some() || new.kunde_id != old.kunde_id;
@@ -110,54 +112,20 @@ fn partner_of(tx: &WriteTx<'_>, old: &Beleg, change: &BelegChange, hints: &mut H
     Ok(kunde)
 }
 
-fn header(
+/// The date after the change; a new one stays in the year of the number (D4).
+fn new_date(
     tx: &WriteTx<'_>,
     old: &Beleg,
-    kunde: &Kunde,
-    change: BelegChange,
+    datum: Option<Day>,
     einstellungen: &Einstellungen,
-    hints: &mut Hints,
-) -> Result<Beleg> {
-    let vb_id = vertriebler::resolve_change(tx, &change.vb_id, old.vb_id, hints)?;
-    let datum = match change.beleg_datum.value() {
-        None => old.datum(),
-        Some(datum) => new_date(tx, old, datum, einstellungen)?,
-    };
-    let gutschrift = gutschrift::asked(old.beleg_typ, change.gutschrift.apply(Some(old.gutschrift)))?;
-    Ok(Beleg {
-        beleg_datum: DayTime(datum),
-        lieferdatum: change.lieferdatum.map(DayTime).apply(old.lieferdatum),
-        leistung_von: change.leistung_von.map(DayTime).apply(old.leistung_von),
-        leistung_bis: change.leistung_bis.map(DayTime).apply(old.leistung_bis),
-        liefertermin: change.liefertermin.map(DayTime).apply(old.liefertermin),
-        kunde_id: kunde.id,
-        kunden_name: kunde.name.clone(),
-        notizen: change.notizen.apply(old.notizen.clone()),
-        zahlungsziel_tage: change.zahlungsziel_tage.apply(old.zahlungsziel_tage),
-        zahlungsbedingung: change.zahlungsbedingung.apply(old.zahlungsbedingung.clone()),
-        skonto_tage: change.skonto_tage.apply(old.skonto_tage),
-        skonto_prozent: change.skonto_prozent.apply(old.skonto_prozent),
-        fremdbelegnummer: change.fremdbelegnummer.apply(old.fremdbelegnummer.clone()),
-        kontaktperson: change.kontaktperson.apply(old.kontaktperson.clone()),
-        niederlassung_id: change.niederlassung_id.apply(old.niederlassung_id),
-        lagerhalle_id: change.lagerhalle_id.apply(old.lagerhalle_id),
-        vb_id,
-        rechnungsart: Rechnungsart::of(old.beleg_typ, gutschrift),
-        gutschrift,
-        version: old.version + 1,
-        updated_at: tx.now(),
-        ..old.clone()
-    })
-}
-
-/// A new date stays in the year of the number (D4).
-fn new_date(tx: &WriteTx<'_>, old: &Beleg, datum: Day, einstellungen: &Einstellungen) -> Result<Day> {
+) -> Result<DayTime> {
+    let Some(datum) = datum else { return Ok(old.beleg_datum) };
     check_date(tx, einstellungen, datum)?;
     if datum.year() != old.datum().year() {
         let message = "Das Belegdatum darf nicht in ein anderes Jahr wandern: die Nummer gehört zum Jahr.";
         return Err(Refusal::field(Code::DatumUngueltig, "beleg_datum", message).into());
     }
-    Ok(datum)
+    Ok(DayTime(datum))
 }
 
 fn with_new_positions(

@@ -6,7 +6,8 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::context::Context;
-use super::eingabe::NewBeleg;
+use super::eingabe::{BelegChange, NewBeleg};
+use super::header::header;
 use super::lager::{self, BatchInformation, Change};
 use super::model::{Angelegt, Beleg, BelegBestaetigung, BelegPosition, BelegWiederholt, Source};
 use super::{gutschrift, items, lifecycle, partner, sql};
@@ -17,13 +18,13 @@ use crate::failure::{Failure, Result};
 use crate::kunden::{self, Kunde};
 use crate::rules::bytes::fingerprint;
 use crate::rules::day::{Day, DayTime};
-use crate::rules::document::{BelegStatus, BelegTyp, Lagerrolle, Rechnungsart};
+use crate::rules::document::{BelegStatus, BelegTyp, Lagerrolle};
 use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
-use crate::rules::fixed::{Money, Percent};
+use crate::rules::fixed::Percent;
 use crate::rules::number::Reihe;
 use crate::rules::tax::Summen;
 use crate::tenants::{self, Einstellungen};
-use crate::{artikel, kontrakte, steuersaetze, vertriebler};
+use crate::{artikel, kontrakte, steuersaetze};
 
 /// First day a document can be dated (D5).
 const FIRST_DAY: Day = Day::new(2000, 1, 1);
@@ -87,13 +88,15 @@ pub struct Prepared {
 /// What a request asks for, or why it is refused before anything is stored: all but what the stock has to say.
 pub fn prepare(tx: &WriteTx<'_>, new: &NewBeleg, source: Source, hints: &mut Hints) -> Result<Prepared> {
     let typ = required(new.beleg_typ, "beleg_typ")?;
-    let items = required(new.items.clone().filter(|items| !items.is_empty()), "items")?;
+    let mut said = BelegChange::from(new.clone());
+    let items = std::mem::take(&mut said.items).value();
+    let items = required(items.filter(|items| !items.is_empty()), "items")?;
     let kunde = partner_of(tx, new)?.ok_or_else(kunden::missing)?;
     partner::check_status(typ, new.gutschrift == Some(true), &kunde, hints)?;
     let einstellungen = tenants::load(tx)?;
     let datum = new.beleg_datum.unwrap_or_else(|| tx.today());
     check_date(tx, &einstellungen, datum)?;
-    let beleg = header(tx, typ, &kunde, datum, new, hints)?;
+    let beleg = header(tx, blank(tx, typ, datum, &kunde), &kunde, said, hints)?;
     let context = Context {
         source,
         beleg: &beleg,
@@ -200,60 +203,19 @@ pub fn hint_doubled_fremdbeleg(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) ->
     Ok(())
 }
 
-fn header(
-    tx: &WriteTx<'_>,
-    typ: BelegTyp,
-    kunde: &Kunde,
-    datum: Day,
-    new: &NewBeleg,
-    hints: &mut Hints,
-) -> Result<Beleg> {
-    let gutschrift = gutschrift::asked(typ, new.gutschrift)?;
-    let vb_id = match &new.vb_id {
-        Some(vb_id) => vertriebler::resolve(tx, vb_id, hints)?,
-        None => None,
-    };
-    Ok(Beleg {
+/// A document of which nothing is said yet: dated, with the partner's terms of payment.
+fn blank(tx: &WriteTx<'_>, typ: BelegTyp, datum: Day, kunde: &Kunde) -> Beleg {
+    Beleg {
         id: tx.new_id(),
-        beleg_nummer: String::new(),
         beleg_typ: typ,
         status: BelegStatus::Offen,
         beleg_datum: DayTime(datum),
-        lieferdatum: new.lieferdatum.map(DayTime),
-        leistung_von: new.leistung_von.map(DayTime),
-        leistung_bis: new.leistung_bis.map(DayTime),
-        summe_netto: Money::ZERO,
-        summe_mwst: Money::ZERO,
-        summe_brutto: Money::ZERO,
-        kunde_id: kunde.id,
-        notizen: new.notizen.clone(),
-        zahlungsziel_tage: new.zahlungsziel_tage.or(kunde.zahlungsziel_tage),
-        zahlungsbedingung: new.zahlungsbedingung.clone(),
-        skonto_tage: new.skonto_tage.or(kunde.skonto_tage),
-        skonto_prozent: new.skonto_prozent.or(kunde.skonto_prozent),
-        external_ref: new.external_ref.clone(),
-        fremdbelegnummer: new.fremdbelegnummer.clone(),
-        ist_gutschrift: false,
-        rechnungsart: Rechnungsart::of(typ, gutschrift),
-        gutschrift,
-        lieferadresse_id: None,
-        liefertermin: new.liefertermin.map(DayTime),
-        kontaktperson: new.kontaktperson.clone(),
-        niederlassung_id: new.niederlassung_id,
-        lagerhalle_id: new.lagerhalle_id,
-        vb_id,
-        storno_von_beleg_id: None,
-        storno_grund: None,
-        pdf_url: None,
+        zahlungsziel_tage: kunde.zahlungsziel_tage,
+        skonto_tage: kunde.skonto_tage,
+        skonto_prozent: kunde.skonto_prozent,
         created_at: tx.now(),
-        updated_at: tx.now(),
-        kunden_name: kunde.name.clone(),
-        positionen: None,
-        ereignis_am: None,
-        blatt_am: None,
-        firma_nr: None,
-        version: 1,
-    })
+        ..Beleg::default()
+    }
 }
 
 fn repeated(tx: &Tx<'_>, existing: Beleg, new: &NewBeleg, mut hinweise: Hints) -> Result<BelegWiederholt> {

@@ -1,7 +1,7 @@
 //! Documents: quotes, orders, delivery notes, invoices and their purchase counterparts.
 //!
 //! The way of a request: `eingabe` (what was sent) → `create` or `change` (the order of the
-//! rules) → `partner`, `items`, `steuer`, `chargenpflicht` (what it means) → `lager` (what it does to the stock) → `sql`.
+//! rules) → `header`, `partner`, `items`, `steuer`, `chargenpflicht` (what it means) → `lager` (what it does to the stock) → `sql`.
 //! `lifecycle` finalises and cancels, `tagesende` does so without a request, `pruefsumme` chains
 //! what is final, `pdf` keeps the archive, `verlauf` the history, `nachweis` takes all three into the chain of
 //! evidence, `dokumente` is the polling list.
@@ -19,6 +19,7 @@ mod eingabe;
 mod einlesen;
 mod gutschrift;
 mod handlers;
+mod header;
 mod items;
 mod lager;
 mod lieferanten_nr;

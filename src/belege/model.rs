@@ -33,7 +33,7 @@ impl Source {
 
 record! {
     /// A document (specification, Beleg; what a POST stores besides is shown, too: D18).
-    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
     #[allow(missing_docs)]
     pub struct Beleg in beleg as b {
         id: Uuid = fixed,

@@ -17,15 +17,15 @@ static BERLIN: TimeZone = jiff::tz::get!("Europe/Berlin");
 static PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
 
 /// A calendar day; on the wire `YYYY-MM-DD`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Day(Date);
 
 /// A calendar day where the specification types a date-time: `YYYY-MM-DDT00:00:00.000Z`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DayTime(pub Day);
 
 /// An instant in milliseconds since 1970-01-01T00:00Z; on the wire `YYYY-MM-DDTHH:MM:SS.mmmZ`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(i64);
 
 impl Day {
@@ -42,6 +42,11 @@ impl Day {
     /// The same day a year later.
     pub fn next_year(self) -> Day {
         Day(self.0.saturating_add(Span::new().years(1)))
+    }
+
+    /// The last day of the year so many years later: retention counts from the end of a year (AO § 147 (4)).
+    pub fn end_of_year_after(self, years: i16) -> Day {
+        Day(jiff::civil::date(self.0.year().saturating_add(years).min(jiff::civil::Date::MAX.year()), 12, 31))
     }
 
     /// The day after.

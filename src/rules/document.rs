@@ -5,8 +5,10 @@ use crate::choice;
 
 choice! {
     /// The seven types of documents.
+    #[derive(Default)]
     pub enum BelegTyp {
         /// Quote.
+        #[default]
         An = "AN",
         /// Order.
         Au = "AU",
@@ -200,7 +202,9 @@ impl BelegTyp {
 
 choice! {
     /// States of a document (D3).
+    #[derive(Default)]
     pub enum BelegStatus {
+        #[default]
         Offen = "offen",
         Abgeschlossen = "abgeschlossen",
         Erledigt = "erledigt",

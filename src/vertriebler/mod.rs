@@ -32,7 +32,7 @@ pub fn resolve_change(
 }
 
 /// The representative that a request names; unknown or ambiguous is none, with a hint (D9).
-pub fn resolve(tx: &Tx<'_>, vb_id: &Verweis, hints: &mut Hints) -> Result<Option<i64>> {
+fn resolve(tx: &Tx<'_>, vb_id: &Verweis, hints: &mut Hints) -> Result<Option<i64>> {
     let found = match vb_id {
         Verweis::Nummer(id) => match by_id(tx, *id)? {
             Some(id) => Some(id),

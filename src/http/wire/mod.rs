@@ -35,7 +35,7 @@ pub const MAX_LONG_TEXT: usize = 4_000;
 /// values that come of it ([`FromJson::Value`]) and can be made without a body.
 ///
 /// `pub struct` has an `Option` in each field; `pub change` has a [`Change`](crate::rules::change::Change). One list
-/// of fields can declare both. `as` is the name in the description, where it differs.
+/// of fields can declare both, and the first becomes the second. `as` is the name in the description, where it differs.
 ///
 /// `nur_lesen` names the fields that answers have and requests may repeat, those of a struct as `..Beleg`; they are
 /// ignored with a hint, so that GET, edit, PUT works.
@@ -50,6 +50,15 @@ macro_rules! eingabe {
     ) => {
         $crate::eingabe! { $(#[$meta])* pub struct $name $fields nur_lesen: $read_only }
         $crate::eingabe! { $(#[$change_meta])* pub change $change $fields nur_lesen: $read_only }
+        $crate::eingabe! { @ from $name $change $fields }
+    };
+    (@ from $name:ident $change:ident { $($(#[$doc:meta])* $field:ident : $type:ty),+ $(,)? }) => {
+        impl From<$name> for $change {
+            /// What a new one says changes a blank one; what it does not say stays.
+            fn from(new: $name) -> $change {
+                $change { $($field: new.$field.map_or($crate::rules::change::Change::Keep, $crate::rules::change::Change::Set)),+ }
+            }
+        }
     };
     ($(#[$meta:meta])* pub struct $name:ident $fields:tt nur_lesen: $read_only:tt) => {
         $crate::eingabe! { @ Option, stringify!($name), $(#[$meta])* $name $fields $read_only }
