@@ -1242,6 +1242,12 @@ CREATE TABLE kunde_verlauf (
   foreign key (tenant_id, kunde_id) references kunde (tenant_id, id)
 ) strict, without rowid;
 CREATE TRIGGER kunde_verlauf_nie_aendern before update on kunde_verlauf
+  when new.felder <> '[]'
+    or (new.tenant_id, new.kunde_id, new.version, new.am, new.key_id, new.sha256)
+      is not (old.tenant_id, old.kunde_id, old.version, old.am, old.key_id, old.sha256)
+    or not exists (select 1 from kunde_verlauf v, json_each(v.felder) f
+      where v.tenant_id = old.tenant_id and v.kunde_id = old.kunde_id and v.version > old.version
+        and f.value ->> 'feld' = 'anhaenge')
   begin select raise(abort, 'kunde_verlauf is append-only'); end;
 CREATE TRIGGER kunde_verlauf_nie_loeschen before delete on kunde_verlauf
   begin select raise(abort, 'kunde_verlauf is append-only'); end;

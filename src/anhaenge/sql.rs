@@ -21,7 +21,7 @@ const LIST: ListSql<'_> = ListSql {
 };
 
 fn of_owner(besitzer: Besitzer) -> Filter<'static> {
-    let [kunde, artikel, beleg] = ids(besitzer);
+    let [kunde, artikel, beleg] = owner(besitzer);
     let mut filter = Filter::of("a");
     filter.when("a.kunde_id = :kunde", ":kunde", kunde);
     filter.when("a.artikel_id = :artikel", ":artikel", artikel);
@@ -30,7 +30,7 @@ fn of_owner(besitzer: Besitzer) -> Filter<'static> {
 }
 
 /// Of a customer, of an article, of a document.
-fn ids(besitzer: Besitzer) -> [Option<Uuid>; 3] {
+fn owner(besitzer: Besitzer) -> [Option<Uuid>; 3] {
     match besitzer {
         Besitzer::Kunde(id) => [Some(id), None, None],
         Besitzer::Artikel(id) => [None, Some(id), None],
@@ -45,7 +45,7 @@ pub fn list(tx: &Tx<'_>, besitzer: Besitzer, page: Page) -> Result<Listing> {
 
 /// One attachment of a record with its content.
 pub fn find(tx: &Tx<'_>, besitzer: Besitzer, id: Uuid) -> Result<Option<Anhang>> {
-    let [kunde, artikel, beleg] = ids(besitzer);
+    let [kunde, artikel, beleg] = owner(besitzer);
     let statement = format!(
         "select {}, a.inhalt from anhang a
          where a.tenant_id = :tenant and a.id = :id and a.kunde_id is :kunde and a.artikel_id is :artikel
@@ -66,6 +66,24 @@ pub fn made_of(tx: &Tx<'_>, sha256: &[u8; 32]) -> Result<Option<(Uuid, Uuid)>> {
     tx.optional(statement, named_params! {":sha256": sha256}, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
+/// The attachments of a record.
+pub fn ids(tx: &Tx<'_>, besitzer: Besitzer) -> Result<Vec<Uuid>> {
+    let [kunde, artikel, beleg] = owner(besitzer);
+    let statement = "select id from anhang where tenant_id = :tenant and kunde_id is :kunde
+        and artikel_id is :artikel and beleg_id is :beleg order by id";
+    let params = named_params! {":kunde": kunde, ":artikel": artikel, ":beleg": beleg};
+    tx.all(statement, params, |row| row.get(0))
+}
+
+/// Deletes the attachments of a record. The chain of evidence keeps that they were there.
+pub fn erase(tx: &WriteTx<'_>, besitzer: Besitzer) -> Result<()> {
+    let [kunde, artikel, beleg] = owner(besitzer);
+    let statement = "delete from anhang where tenant_id = :tenant and kunde_id is :kunde
+        and artikel_id is :artikel and beleg_id is :beleg";
+    tx.execute(statement, named_params! {":kunde": kunde, ":artikel": artikel, ":beleg": beleg})?;
+    Ok(())
+}
+
 /// Adds an attachment.
 pub fn insert(
     tx: &WriteTx<'_>,
@@ -74,7 +92,7 @@ pub fn insert(
     sha256: &[u8; 32],
     inhalt: &[u8],
 ) -> Result<()> {
-    let [kunde, artikel, beleg] = ids(besitzer);
+    let [kunde, artikel, beleg] = owner(besitzer);
     for (table, id) in [("kunde", kunde), ("artikel", artikel), ("beleg", beleg)] {
         id.into_iter().for_each(|id| tx.changed(table, id));
     }

@@ -11,7 +11,7 @@ mod sql;
 mod storno;
 
 pub use checks::CHECKS;
-pub use sql::find;
+pub use sql::{RETENTION, find};
 
 use crate::belege;
 use crate::db::tx::Tx;

@@ -6,6 +6,7 @@ use uuid::Uuid;
 use super::model::Annahmeschein;
 use crate::db::list::{Filter, ListSql, Page};
 use crate::db::record::Part;
+use crate::db::retention::Retention;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::Listing;
@@ -84,3 +85,12 @@ pub fn upsert(tx: &WriteTx<'_>, schein: &Annahmeschein, is_new: bool) -> Result<
         false => tx.update("annahmeschein", schein.id, &schein.values(Part::Mutable)),
     }
 }
+
+/// How long what names a partner is kept.
+pub const RETENTION: Retention = Retention {
+    records: "Annahmescheine",
+    years: 8,
+    of_partner:
+        "select count(*), count(*) filter (where status = 'offen'), date(max(angelegt_am) / 1000, 'unixepoch')
+        from annahmeschein where tenant_id = :tenant and partner_id = :partner",
+};

@@ -13,6 +13,7 @@ pub mod nightly;
 mod probes;
 
 pub mod sealing;
+pub mod vergessen;
 
 pub use adoptions::ADOPTIONS;
 pub use interface::{document, openapi_text, routes};

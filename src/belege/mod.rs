@@ -43,6 +43,7 @@ pub use lager::adopt as adopt_pairs;
 pub use nachweis::{altered_pdf, digest, keep, without_evidence};
 pub use nummer::{erechnung_of_number, finalise_number, missing_of_number, pdf_of_number, settle_number};
 pub use pruefsumme::broken_links;
+pub use sql::RETENTION;
 pub use tagesende::{Behind, finalise_past_days};
 pub use wareneingang::{Wareneingang, is_live, receive};
 

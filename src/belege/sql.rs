@@ -7,6 +7,7 @@ use uuid::Uuid;
 use super::model::{Beleg, BelegPosition};
 use crate::db::list::{Filter, ListSql, Order, Page, names};
 use crate::db::record::Part;
+use crate::db::retention::Retention;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::listing::Listing;
@@ -206,3 +207,11 @@ pub fn set_position_charge(tx: &WriteTx<'_>, beleg: Uuid, position: i64, charge:
         }
     }
 }
+
+/// How long what names a partner is kept.
+pub const RETENTION: Retention = Retention {
+    records: "Belege",
+    years: 8,
+    of_partner: "select count(*), count(*) filter (where status = 'offen'), max(beleg_datum)
+        from beleg where tenant_id = :tenant and kunde_id = :partner",
+};

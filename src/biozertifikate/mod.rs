@@ -4,6 +4,7 @@ use rusqlite::named_params;
 use uuid::Uuid;
 
 use crate::db::record::{Part, record};
+use crate::db::retention::Retention;
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::eingabe;
 use crate::failure::Result;
@@ -109,3 +110,11 @@ fn find(tx: &Tx<'_>, id: i64) -> Result<Option<Biozertifikat>> {
     );
     tx.optional(&statement, named_params! {":id": id}, Biozertifikat::read)
 }
+
+/// How long what names a partner is kept.
+pub const RETENTION: Retention = Retention {
+    records: "Biozertifikate",
+    years: 10,
+    of_partner: "select count(*), 0, max(gueltig_bis) from biozertifikat
+        where tenant_id = :tenant and partner_id = :partner",
+};

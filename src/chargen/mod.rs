@@ -15,7 +15,8 @@ pub use checks::CHECKS;
 pub use model::Charge;
 pub use moved::{Bewegt, Wovon, moved_by_day};
 pub use sql::{
-    Auswahl, COUNTED, SORTIERUNG, Vorrat, find, find_fremde, in_stock, last_without_stock, list, with_stock,
+    Auswahl, COUNTED, RETENTION, SORTIERUNG, Vorrat, find, find_fremde, in_stock, last_without_stock, list,
+    with_stock,
 };
 pub use stock::{
     Bewegung, Buchung, Gebucht, NeueCharge, Ursache, book, check_articles_not_negative, check_charge_nr,

@@ -7,6 +7,7 @@ use super::model::Charge;
 use super::verlauf;
 use crate::db::list::{Filter, ListSql, Order, Page, names};
 use crate::db::record::Part;
+use crate::db::retention::Retention;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::Listing;
@@ -209,3 +210,13 @@ pub fn update_master_data(tx: &WriteTx<'_>, charge: &Charge) -> Result<()> {
     let own = named_params! {":fremde_charge_key": charge.fremde_charge_nr.as_deref().map(case_key)};
     tx.update("charge", charge.id, &[&charge.values(Part::Mutable)[..], own].concat())
 }
+
+/// How long what names a partner is kept.
+pub const RETENTION: Retention = Retention {
+    records: "Chargen",
+    years: 10,
+    of_partner:
+        "select count(distinct c.id), 0, date(max(max(c.angelegt_am, coalesce(l.am, 0))) / 1000, 'unixepoch')
+        from charge c left join lagerbewegung l on l.tenant_id = c.tenant_id and l.charge_id = c.id
+        where c.tenant_id = :tenant and c.partner_id = :partner",
+};

@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 #[cfg(windows)]
 use super::service;
-use super::{audit, backup, beleg, import, key, migrate, serve, tenant, tls, user};
+use super::{audit, backup, beleg, import, key, kunde, migrate, serve, tenant, tls, user};
 
 /// The partner interface of your company's data: JSON over HTTP from one file.
 #[derive(Parser)]
@@ -63,6 +63,12 @@ pub enum Command {
         after_help = "Examples:\n  partnerd beleg abschliessen RE-2026-00017 \\\n      --tenant \"Mühle Beispiel\""
     )]
     Beleg(beleg::Command),
+    /// Forget a person (GDPR)
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  partnerd kunde vergessen K-1001 \\\n      --tenant \"Mühle Beispiel\""
+    )]
+    Kunde(kunde::Command),
     /// The log of all requests
     #[command(
         subcommand,

@@ -13,6 +13,7 @@ mod demo;
 mod doctor;
 mod import;
 mod key;
+mod kunde;
 mod layout;
 #[cfg(any(windows, test))]
 mod logfile;
@@ -99,6 +100,7 @@ fn carry_out(arguments: Arguments, config: &Config, terminal: &Terminal) -> Outc
         Command::Key(command) => key::run(command, config, terminal),
         Command::User(command) => user::run(command, config, terminal),
         Command::Beleg(command) => beleg::run(command, config, terminal),
+        Command::Kunde(command) => kunde::run(command, config, terminal),
         Command::Audit(command) => audit::run(command, config, terminal),
         Command::Import(arguments) => import::run(&arguments, config, terminal),
         Command::Backup(arguments) => backup::run_backup(&arguments, config, terminal),

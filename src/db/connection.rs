@@ -45,6 +45,7 @@ pub fn open_writer(path: &Path) -> Result<Connection> {
     connection.execute_batch(
         "pragma synchronous = full;
          pragma foreign_keys = on;
+         pragma secure_delete = on;
          pragma recursive_triggers = on;
          pragma trusted_schema = off;
          pragma cell_size_check = on;
@@ -54,6 +55,8 @@ pub fn open_writer(path: &Path) -> Result<Connection> {
     )?;
     expect(&connection, "synchronous", 2)?;
     expect(&connection, "foreign_keys", 1)?;
+    // What is forgotten (D27) is not left in unused parts of pages, where former values would stand.
+    expect(&connection, "secure_delete", 1)?;
     // REPLACE would delete protected rows without asking their triggers.
     expect(&connection, "recursive_triggers", 1)?;
     keep_statements(&connection)?;

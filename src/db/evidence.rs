@@ -194,11 +194,11 @@ const ROWS: &str =
     from nachweis n order by n.nr";
 
 /// The first thing that is wrong with the chain, in words; `now` says what a record holds now. Seals are looked at
-/// where it `is_sealed` with the secret of this connection. Of the `emptied` companies records may be gone.
+/// where it `is_sealed` with the secret of this connection; `may_be_gone` is asked of a record that is not there.
 pub fn verify(
     connection: &Connection,
     is_sealed: bool,
-    emptied: &[TenantId],
+    may_be_gone: impl Fn(TenantId, Subject) -> Result<bool>,
     now: impl Fn(TenantId, Subject) -> Result<Option<Digest>>,
 ) -> Result<Option<String>> {
     let Some(head) = head(connection)? else {
@@ -223,7 +223,7 @@ pub fn verify(
         }
         let holds = now(tenant, subject)?;
         match holds {
-            None if !emptied.contains(&tenant) => return Ok(Some(format!("{subject} was removed"))),
+            None if !may_be_gone(tenant, subject)? => return Ok(Some(format!("{subject} was removed"))),
             Some(digest) if digest != sha256 => return Ok(Some(format!("{subject} was altered"))),
             None | Some(_) => (before, last) = (expected, number),
         }

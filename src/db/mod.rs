@@ -23,6 +23,7 @@ pub mod priority;
 mod queue;
 pub mod readers;
 pub mod record;
+pub mod retention;
 pub mod seal;
 mod statistics;
 pub mod tx;

@@ -8,6 +8,7 @@ mod sql;
 mod store;
 
 pub use checks::CHECKS;
+pub use sql::RETENTION;
 
 use uuid::Uuid;
 

@@ -6,6 +6,7 @@ use uuid::Uuid;
 use super::model::Barverkauf;
 use crate::db::list::{Filter, ListSql, Page};
 use crate::db::record::{Part, columns, record};
+use crate::db::retention::Retention;
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::{Listing, Rows};
@@ -272,3 +273,10 @@ pub fn next_zeilen_id(tx: &Tx<'_>) -> Result<i64> {
 pub fn upsert_zeile(tx: &WriteTx<'_>, zeile: &Zeile) -> Result<()> {
     tx.upsert("barverkauf", &["id"], &zeile.values(Part::All))
 }
+
+/// How long what names a partner is kept.
+pub const RETENTION: Retention = Retention {
+    records: "Bons",
+    years: 8,
+    of_partner: "select count(*), 0, max(datum) from bon where tenant_id = :tenant and kunde_id = :partner",
+};

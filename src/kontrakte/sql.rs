@@ -7,6 +7,7 @@ use uuid::Uuid;
 use super::model::{Kontrakt, Position};
 use crate::db::list::{Filter, ListSql, Page};
 use crate::db::record::Part;
+use crate::db::retention::Retention;
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
 use crate::rules::day::Day;
@@ -153,3 +154,12 @@ pub fn upsert_position(tx: &WriteTx<'_>, kontrakt: Uuid, position: &Position, is
     let own: Params<'_> = named_params! {":kontrakt_id": kontrakt};
     tx.insert("kontrakt_position", &[&position.values(Part::All)[..], own].concat())
 }
+
+/// How long what names a partner is kept.
+pub const RETENTION: Retention = Retention {
+    records: "Kontrakte",
+    years: 8,
+    of_partner: "select count(*), count(*) filter (where erledigt = 0),
+          max(coalesce(gueltig_bis, erfassungsdatum, gueltig_von))
+        from kontrakt where tenant_id = :tenant and partner_id = :partner",
+};

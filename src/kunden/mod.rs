@@ -8,13 +8,15 @@ mod import;
 mod model;
 mod sql;
 mod suche;
+mod vergessen;
 mod verlauf;
 
 pub use bezug::{contradiction, find_by_verweis, missing, named};
 pub use checks::CHECKS;
 pub use model::{Kunde, KundenId};
 pub use sql::{Merkmal, find, find_by_kundennr, must_have_number, with};
-pub use verlauf::{altered_content, digest, without_evidence};
+pub use vergessen::{Erased, forget};
+pub use verlauf::{altered_content, digest, forgot, without_evidence};
 
 use crate::anhaenge::{Anhang, AnhangAngelegt, NewAnhang};
 use crate::http::param::Param;

@@ -21,6 +21,10 @@ const ALWAYS: [&str; 1] = ["updated_at"];
 /// Who changes without a key.
 const COMMAND_LINE: &str = "Kommandozeile";
 
+/// The field of a change that forgot a partner: its old value are the ids of the attachments that are gone. No other
+/// change has it.
+const ANHAENGE: &str = "anhaenge";
+
 /// A page of a history ends when it has so many bytes.
 const PAGE_BYTES: usize = 1 << 20;
 
@@ -43,7 +47,49 @@ pub fn write(tx: &WriteTx<'_>, old: &Kunde, new: &Kunde) -> Result<()> {
     if changed.is_empty() {
         return Ok(());
     }
-    let felder = json(&changed)?;
+    add(tx, new, &changed)
+}
+
+/// Notes that a partner was forgotten: which fields and attachments are gone, not what they held. Then it erases what
+/// the changes before it said.
+pub fn forget(tx: &WriteTx<'_>, new: &Kunde, fields: &[String], attachments: &[Uuid]) -> Result<()> {
+    let null = || RawValue::NULL.to_owned();
+    let gone = fields.iter().map(|feld| GeaendertesFeld { feld: feld.clone(), alt: null(), neu: null() });
+    let anhaenge = serde_json::value::to_raw_value(attachments).map_err(broken)?;
+    let anhaenge = GeaendertesFeld { feld: ANHAENGE.to_owned(), alt: anhaenge, neu: null() };
+    add(tx, new, &gone.chain([anhaenge]).collect::<Vec<_>>())?;
+    let statement = format!(
+        "update kunde_verlauf as v set felder = '[]'
+         where v.tenant_id = :tenant and v.kunde_id = :kunde and v.version < :version and {SAYS_MORE}"
+    );
+    tx.execute(&statement, named_params! {":kunde": new.id, ":version": new.version})?;
+    Ok(())
+}
+
+/// A change says more than that the partner was forgotten.
+const SAYS_MORE: &str = "v.felder <> '[]'
+    and not exists (select 1 from json_each(v.felder) f where f.value ->> 'feld' = 'anhaenge')";
+
+/// How many changes of a partner can be read.
+pub fn readable(tx: &Tx<'_>, kunde: Uuid) -> Result<i64> {
+    let statement = format!(
+        "select count(*) from kunde_verlauf v where v.tenant_id = :tenant and v.kunde_id = :kunde and {SAYS_MORE}"
+    );
+    tx.one(&statement, named_params! {":kunde": kunde}, |row| row.get(0))
+}
+
+/// Whether an attachment is gone because its partner was forgotten.
+pub fn forgot(tx: &Tx<'_>, attachment: Uuid) -> Result<bool> {
+    tx.exists(
+        "select 1 from kunde_verlauf v, json_each(iif(json_valid(v.felder), v.felder, '[]')) f,
+             json_each(f.value, '$.alt') a
+           where v.tenant_id = :tenant and f.value ->> 'feld' = 'anhaenge' and a.value = :id",
+        named_params! {":id": attachment.to_string()},
+    )
+}
+
+fn add(tx: &WriteTx<'_>, new: &Kunde, changed: &[GeaendertesFeld]) -> Result<()> {
+    let felder = json(changed)?;
     tx.insert(
         "kunde_verlauf",
         named_params! {
@@ -56,6 +102,11 @@ pub fn write(tx: &WriteTx<'_>, old: &Kunde, new: &Kunde) -> Result<()> {
         },
     )?;
     keep(tx, Subject::Partner(new.id, new.version))
+}
+
+/// The names of the fields that differ.
+pub fn differing(old: &Kunde, new: &Kunde) -> Result<Vec<String>> {
+    Ok(changed(old, new)?.into_iter().map(|field| field.feld).collect())
 }
 
 /// The fields that differ, by their names, with the texts that answers show.
@@ -73,7 +124,7 @@ fn fields(kunde: &Kunde) -> Result<BTreeMap<String, Box<RawValue>>> {
     serde_json::from_str(&json(kunde)?).map_err(broken)
 }
 
-fn json(value: &impl Serialize) -> Result<String> {
+fn json(value: &(impl Serialize + ?Sized)) -> Result<String> {
     serde_json::to_string(value).map_err(broken)
 }
 
@@ -120,9 +171,15 @@ pub fn without_evidence(tx: &Tx<'_>) -> Result<Vec<Subject>> {
     tx.all(statement, &[], |row| Ok(Subject::Partner(row.get(0)?, row.get(1)?)))
 }
 
-/// The first change of a company whose fields are not what their sha256 says.
+/// The first change of a company whose fields are not what their sha256 says. Those that were erased when the partner
+/// was forgotten need not be.
 pub fn altered_content(tx: &Tx<'_>) -> Result<Option<Subject>> {
-    let statement = "select kunde_id, version, sha256, cast(felder as blob) as inhalt from kunde_verlauf
-        where tenant_id = :tenant order by kunde_id, version";
+    let statement =
+        "select v.kunde_id, v.version, v.sha256, cast(v.felder as blob) as inhalt from kunde_verlauf v
+        where v.tenant_id = :tenant and not (v.felder = '[]' and exists (select 1
+          from kunde_verlauf n, json_each(iif(json_valid(n.felder), n.felder, '[]')) f
+          where n.tenant_id = v.tenant_id and n.kunde_id = v.kunde_id and n.version > v.version
+            and f.value ->> 'feld' = 'anhaenge'))
+        order by v.kunde_id, v.version";
     evidence::altered_content(tx, statement, |row| Ok(Subject::Partner(row.get(0)?, row.get(1)?)))
 }

@@ -50,6 +50,7 @@ mod suchfelder;
 mod uebersicht;
 mod upload;
 mod uploads;
+mod vergessen;
 mod visit;
 mod wiegungen;
 pub mod works;
@@ -99,6 +100,8 @@ pub const PAGES: &[Page] = &[
     Page::new("/leitstand/f/{firma}/partner/{id}", Access::Firma, partner::show),
     Page::new("/leitstand/f/{firma}/partner/{id}/aendern", Access::Firma, partner_formular::show_change)
         .takes(Take::Firma(partner_formular::change)),
+    Page::new("/leitstand/f/{firma}/partner/{id}/vergessen", Access::Firma, vergessen::show)
+        .takes(Take::Firma(vergessen::forget)),
     Page::new("/leitstand/f/{firma}/partner/{id}/anhaenge/{id}", Access::Firma, partner::attachment).heavy(),
     Page::new("/leitstand/f/{firma}/artikel", Access::Firma, artikel::list).in_menu("Artikel"),
     Page::new("/leitstand/f/{firma}/artikel/{id}", Access::Firma, artikel::show),

@@ -90,6 +90,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         (missing(ask, seen, &here)?)
         (anhaenge::section(ask, seen, &path, &here)?)
         (history(ask, seen, &path, &here)?)
+        @if ask.may_change() { p { "Verlangt diese Person, dass ihre Daten gelöscht werden: " a href=(format!("{here}/vergessen")) { "Vergessen" } } }
     };
     Ok(frame::page(ask, text(&kunde, "name"), body))
 }
@@ -185,7 +186,13 @@ fn history(ask: &Ask, seen: &Seen<'_>, path: &str, here: &str) -> Result<Markup>
         let (at, who) = (date_of(change, "am"), akteure.name(text(change, "key_id"))?);
         for feld in change["felder"].as_array().into_iter().flatten() {
             let name = text(feld, "feld");
-            let [old, new] = ["alt", "neu"].map(|side| wert(&serde_json::json!({name: feld[side]}), name));
+            let [old, mut new] =
+                ["alt", "neu"].map(|side| wert(&serde_json::json!({name: feld[side]}), name));
+            if feld["alt"].is_null() && feld["neu"].is_null()
+                || feld["alt"].is_array() && feld["neu"].is_null()
+            {
+                new = "gelöscht".to_owned();
+            }
             rows.push(Cells(
                 String::new(),
                 vec![at.clone(), label_of(name).to_owned(), old, new, who.clone()],

@@ -10,7 +10,7 @@ mod sql;
 pub use bezug::{FertigeWiegung, finished};
 pub use checks::CHECKS;
 pub use model::{Storno, Wiegung};
-pub use sql::{annahmeschein_of, find};
+pub use sql::{RETENTION, annahmeschein_of, find};
 
 use crate::http::param::Param;
 use crate::http::route::{Access, Method, Route};

@@ -6,6 +6,7 @@ use uuid::Uuid;
 use super::model::Wiegung;
 use crate::db::list::{Filter, ListSql, Order, Page, names};
 use crate::db::record::Part;
+use crate::db::retention::Retention;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::Listing;
@@ -106,3 +107,12 @@ pub fn insert(tx: &WriteTx<'_>, wiegung: &Wiegung) -> Result<()> {
 pub fn update(tx: &WriteTx<'_>, wiegung: &Wiegung) -> Result<()> {
     tx.update("wiegung", wiegung.id, &wiegung.values(Part::Mutable))
 }
+
+/// How long what names a partner is kept.
+pub const RETENTION: Retention = Retention {
+    records: "Wiegungen",
+    years: 8,
+    of_partner:
+        "select count(*), count(*) filter (where status = 'offen'), date(max(ts_erst) / 1000, 'unixepoch')
+        from wiegung where tenant_id = :tenant and partner_id = :partner",
+};

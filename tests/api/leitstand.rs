@@ -11,6 +11,7 @@ mod protokoll;
 mod schluessel;
 mod seiten;
 mod sicherung;
+mod vergessen;
 mod waren;
 
 use std::time::Duration;

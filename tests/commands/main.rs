@@ -11,6 +11,7 @@ mod interrupt;
 mod keys;
 mod messages;
 mod testfirma;
+mod vergessen;
 mod width;
 
 use std::process::Output;

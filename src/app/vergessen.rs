@@ -1,0 +1,75 @@
+//! A partner is forgotten (GDPR art. 17, D27): what the law keeps of it is named and kept, the rest is erased.
+
+use rusqlite::named_params;
+use serde::Serialize;
+
+use crate::db::retention::Retention;
+use crate::db::tx::{Tx, WriteTx};
+use crate::failure::Result;
+use crate::kunden::{self, Erased, Kunde};
+use crate::rules::day::Day;
+use crate::{annahmescheine, belege, biozertifikate, chargen, kasse, kontrakte, waage};
+
+/// What names a partner.
+const RETENTIONS: [Retention; 7] = [
+    belege::RETENTION,
+    waage::RETENTION,
+    annahmescheine::RETENTION,
+    kontrakte::RETENTION,
+    chargen::RETENTION,
+    biozertifikate::RETENTION,
+    kasse::RETENTION,
+];
+
+/// Records of a kind that name a partner.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Records {
+    /// What they are called, in German.
+    pub kind: &'static str,
+    /// How many there are.
+    pub count: i64,
+    /// How many of them are still worked on.
+    pub open: i64,
+    /// The last day on which the law wants them.
+    pub until: Day,
+}
+
+/// What became of a wish to be forgotten.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Forgotten {
+    /// Nothing: somebody still works on these, and needs the partner.
+    Open(Vec<Records>),
+    /// This was erased, and these records stay.
+    Done(Erased, Vec<Records>),
+}
+
+/// The records that name a partner, kind by kind.
+pub fn records(tx: &Tx<'_>, kunde: &Kunde) -> Result<Vec<Records>> {
+    let mut found = Vec::new();
+    for Retention { records: kind, years, of_partner } in RETENTIONS {
+        let partner = named_params! {":partner": kunde.id};
+        let (count, open, newest): (i64, i64, Option<Day>) =
+            tx.one(of_partner, partner, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        if count > 0 {
+            let until = newest.unwrap_or(tx.today()).end_of_year_after(years);
+            found.push(Records { kind, count, open, until });
+        }
+    }
+    Ok(found)
+}
+
+/// Whether name and address stay: the law still wants a record that names the partner.
+pub fn keeps_name(tx: &Tx<'_>, records: &[Records]) -> bool {
+    records.iter().any(|records| records.until >= tx.today())
+}
+
+/// Forgets a partner, unless somebody still works on a record that names it.
+pub fn forget(tx: &WriteTx<'_>, kunde: &Kunde) -> Result<Forgotten> {
+    let mut records = records(tx, kunde)?;
+    if records.iter().any(|records| records.open > 0) {
+        records.retain(|records| records.open > 0);
+        return Ok(Forgotten::Open(records));
+    }
+    let erased = kunden::forget(tx, kunde, keeps_name(tx, &records))?;
+    Ok(Forgotten::Done(erased, records))
+}

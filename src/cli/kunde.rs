@@ -1,0 +1,103 @@
+//! `kunde`: what is done with a partner by its number.
+
+use clap::Subcommand;
+use rusqlite::Connection;
+use serde_json::json;
+
+use super::changes::note;
+use super::database::{begin, find_tenant, now, open};
+use super::terminal::{Outcome, Terminal, sentence};
+use crate::app::vergessen::{self, Forgotten, Records};
+use crate::config::Config;
+use crate::db::TenantId;
+use crate::db::tx::{Tx, WriteTx};
+use crate::kunden::{self, Erased};
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Erase what is said of a person (GDPR art. 17)
+    ///
+    /// Master data, their history and attachments. Records that name the person stay, with name and address for as long
+    /// as the law wants them (AO § 147). Without --yes it only says what it would do.
+    #[command(
+        override_usage = "partnerd kunde vergessen [OPTIONS]\n       --tenant <T> <NUMBER>",
+        after_help = "Examples:\n  partnerd kunde vergessen K-1001 \\\n      --tenant \"Mühle Beispiel\"\n  partnerd kunde vergessen K-1001 \\\n      --tenant \"Mühle Beispiel\" --yes"
+    )]
+    Vergessen {
+        /// Number of the customer or supplier, for example K-1001
+        #[arg(value_name = "NUMBER")]
+        number: String,
+        /// Name or id of the company
+        #[arg(long, value_name = "T")]
+        tenant: String,
+        /// Do it; nothing brings it back
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+/// Runs the command.
+pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
+    let Command::Vergessen { number, tenant, yes } = command;
+    let mut connection = open(config)?;
+    let transaction = begin(&mut connection)?;
+    let tenant = find_tenant(&transaction, &tenant)?.id;
+    let (erased, kept) = forget(&transaction, tenant, &number)?;
+    // Without --yes what was tried is undone.
+    if yes && erased != Erased::default() {
+        note(&transaction, tenant, "kunde vergessen", &format!("partner {number} forgotten"))?;
+        transaction.commit().map_err(|error| sentence(error.into()))?;
+    }
+    say(&erased, &kept, yes, terminal)
+}
+
+/// Forgets the partner with this number.
+fn forget(connection: &Connection, tenant: TenantId, number: &str) -> Result<(Erased, Vec<Records>), String> {
+    let forgotten = WriteTx::carry_out(Tx::new(connection, tenant, now()), None, |tx| {
+        let Some(kunde) = kunden::find_by_kundennr(tx, number)? else { return Ok(None) };
+        vergessen::forget(tx, &kunde).map(Some)
+    });
+    match forgotten.map_err(sentence)? {
+        None => Err(format!("there is no customer or supplier {number}: their numbers look like K-1001")),
+        Some(Forgotten::Done(erased, kept)) => Ok((erased, kept)),
+        Some(Forgotten::Open(open)) => {
+            let open: Vec<_> = open.iter().map(|of| format!("{} {}", of.open, of.kind)).collect();
+            Err(format!(
+                "{number} is still needed: {} are open. Finish or cancel them first",
+                open.join(", ")
+            ))
+        }
+    }
+}
+
+fn say(erased: &Erased, kept: &[Records], done: bool, terminal: &Terminal) -> Outcome {
+    if terminal.json {
+        let Erased { fields, changes, attachments } = erased;
+        let json = json!({"done": done, "kept": kept,
+            "erased": {"fields": fields, "changes": changes, "attachments": attachments}});
+        terminal.print(&json.to_string());
+        return Ok(());
+    }
+    if !kept.is_empty() {
+        terminal.rows(&["kept", "count", "until"], kept, |records| {
+            vec![records.kind.to_owned(), records.count.to_string(), records.until.to_string()]
+        })?;
+    }
+    terminal.say(&match (erased == &Erased::default(), done) {
+        (true, _) => "There is nothing to erase.".to_owned(),
+        (false, true) => format!("Erased: {}. Backups made before today still hold it.", in_words(erased)),
+        (false, false) => {
+            format!("This would erase {}. Nothing was erased: --yes does it.", in_words(erased))
+        }
+    });
+    Ok(())
+}
+
+/// What was erased, without its content.
+fn in_words(erased: &Erased) -> String {
+    let fields = match erased.fields.as_slice() {
+        [] => "no fields".to_owned(),
+        fields => format!("the fields {}", fields.join(", ")),
+    };
+    format!("{fields}; what {} changes said; {} attachments", erased.changes, erased.attachments)
+}

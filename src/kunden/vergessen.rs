@@ -1,0 +1,79 @@
+//! A partner is forgotten (GDPR art. 17, D27): master data, attachments, and what earlier changes said.
+
+use super::model::{Kunde, PartnerTypen};
+use super::{sql, verlauf};
+use crate::anhaenge::{self, Besitzer};
+use crate::db::tx::WriteTx;
+use crate::failure::Result;
+use crate::rules::stammdaten::{ERechnung, KundeStatus};
+
+/// What stands in the place of the name.
+pub const NAME: &str = "(vergessen)";
+
+/// What was erased.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Erased {
+    /// Fields of the master data.
+    pub fields: Vec<String>,
+    /// Changes whose old and new values were erased.
+    pub changes: i64,
+    /// Attachments.
+    pub attachments: i64,
+}
+
+/// Erases what is said of a partner. Where it `keeps_name`, because records name it, this is what they do not need: ways
+/// to reach it, its bank, its notes. What a second call finds is nothing.
+pub fn forget(tx: &WriteTx<'_>, old: &Kunde, keeps_name: bool) -> Result<Erased> {
+    let reduced = if keeps_name { without_contact(old.clone()) } else { without_anything(old.clone()) };
+    let new = Kunde { version: old.version + 1, updated_at: tx.now(), ..reduced };
+    let fields = verlauf::differing(old, &new)?;
+    let attachments = anhaenge::ids(tx, Besitzer::Kunde(old.id))?;
+    let changes = verlauf::readable(tx, old.id)?;
+    if fields.is_empty() && attachments.is_empty() && changes == 0 {
+        return Ok(Erased::default());
+    }
+    sql::update(tx, &new)?;
+    verlauf::forget(tx, &new, &fields, &attachments)?;
+    anhaenge::erase(tx, Besitzer::Kunde(old.id))?;
+    Ok(Erased { fields, changes, attachments: attachments.len() as i64 })
+}
+
+fn without_contact(kunde: Kunde) -> Kunde {
+    Kunde {
+        status: KundeStatus::Inaktiv,
+        email: None,
+        telefon: None,
+        telefon2: None,
+        iban: None,
+        bic: None,
+        e_adresse: None,
+        notizen: None,
+        ..kunde
+    }
+}
+
+/// Numbers and dates of the record itself stay: other programs know it by them.
+fn without_anything(kunde: Kunde) -> Kunde {
+    Kunde {
+        name: NAME.to_owned(),
+        nachname_firma: NAME.to_owned(),
+        anrede: None,
+        vorname: None,
+        strasse: None,
+        plz: None,
+        ort: None,
+        partner_typen: PartnerTypen::DEFAULT,
+        steuerart: None,
+        zahlungsziel_tage: None,
+        skonto_tage: None,
+        skonto_prozent: None,
+        steuernummer: None,
+        ust_id: None,
+        betriebsnummer: None,
+        e_rechnung: ERechnung::Zugferd,
+        kaeuferreferenz: None,
+        gutschrift_vereinbart_am: None,
+        vb_id: None,
+        ..without_contact(kunde)
+    }
+}
