@@ -1,14 +1,15 @@
-//! The attachments of a record: their list, and each of them as a file.
+//! The attachments of a record: their list, the form that adds one, and each of them as a file.
 
 use maud::{Markup, html};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::frame;
-use super::page::{Ask, Seen};
-use super::parts::{Cells, Column, date_of, number, table, text};
+use super::page::{Ask, Change, Seen};
+use super::parts::{Cells, Column, date_of, field, form, number, refusal, table, text};
+use super::{entry, frame};
 use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
-use crate::rules::bytes::from_base64;
+use crate::http::route::Method;
+use crate::rules::bytes::{base64, from_base64};
 
 const COLUMNS: [Column; 4] = [
     Column("Datei", false),
@@ -17,8 +18,32 @@ const COLUMNS: [Column; 4] = [
     Column("Größe (KB)", true),
 ];
 
+/// The field of the form that the file is chosen in.
+const DATEI: &str = "datei";
+
 /// The attachments of the record at `path` of the interface, whose page is `here`.
 pub fn section(ask: &Ask, seen: &Seen<'_>, path: &str, here: &str) -> Result<Markup> {
+    let rows = rows(ask, seen, path, here)?;
+    let empty = "Keine Anhänge. Sie kommen mit „Datei anhängen“ herein oder aus den angeschlossenen Programmen (POST …/dokumente).";
+    Ok(html! {
+        h2 { "Anhänge" }
+        (table("Anhänge", &COLUMNS, &rows, empty))
+        @if ask.may_change() { p.actions { a.button href=(format!("{here}/anhaenge")) { "Datei anhängen" } } }
+    })
+}
+
+/// The file that the document at `path` of the interface was made of (D28), where it was made of one.
+pub fn original(ask: &Ask, seen: &Seen<'_>, path: &str, here: &str) -> Result<Markup> {
+    let rows = rows(ask, seen, path, here)?;
+    Ok(html! {
+        @if !rows.is_empty() {
+            h2 { "Ursprüngliche Datei" }
+            (table("Ursprüngliche Datei", &COLUMNS, &rows, ""))
+        }
+    })
+}
+
+fn rows(ask: &Ask, seen: &Seen<'_>, path: &str, here: &str) -> Result<Vec<Cells>> {
     let found = ask.get(seen, &format!("{path}/dokumente?limit=500"))?;
     let row = |anhang: &Value| {
         let to = format!("{here}/anhaenge/{}", text(anhang, "id"));
@@ -27,9 +52,47 @@ pub fn section(ask: &Ask, seen: &Seen<'_>, path: &str, here: &str) -> Result<Mar
         let size = number(&((bytes + 1_023) / 1_024).to_string());
         Cells(to, vec![name, description, date_of(anhang, "erstellt_am"), size])
     };
-    let rows: Vec<_> = found.as_array().into_iter().flatten().map(row).collect();
-    let empty = "Keine Anhänge. Dateien hängen die angeschlossenen Programme an (POST …/dokumente).";
-    Ok(html! { h2 { "Anhänge" } (table("Anhänge", &COLUMNS, &rows, empty)) })
+    Ok(found.as_array().into_iter().flatten().map(row).collect())
+}
+
+/// The form that attaches a file to a record called `name`, whose page is `here`.
+pub fn show_form(ask: &Ask, name: &str, here: &str) -> Reply {
+    if !ask.may_change() {
+        return entry::forbidden();
+    }
+    let inside = html! {
+        (refusal(ask, &[DATEI, "beschreibung"]))
+        p { "Die Datei bleibt, wie sie ist: Anhänge lassen sich weder ändern noch löschen." }
+        (field(ask, DATEI, "Datei (bis 10 MiB)", "file", "", "off"))
+        (field(ask, "beschreibung", "Beschreibung", "text", "", "off"))
+    };
+    let body = html! {
+        (form(ask, inside, "Anhängen", false))
+        p { a href=(here) { "Zurück, ohne etwas anzuhängen" } }
+    };
+    frame::page(ask, &format!("Datei an {name} anhängen"), body)
+}
+
+/// Attaches the file of the form to the record at `path` of the interface, whose page is `here`.
+pub fn attach(ask: &Ask, path: &str, here: String) -> Result<Change> {
+    let file = ask.file(DATEI)?;
+    let body = json!({
+        "dateiname": file.name,
+        "inhalt_base64": base64(&file.content),
+        "beschreibung": Some(ask.field("beschreibung")).filter(|text| !text.is_empty()),
+    });
+    let path = format!("{path}/dokumente");
+    ask.change(Method::Post, &path, &body, None, here, "Die Datei ist angehängt.").map_err(at_the_file)
+}
+
+/// What the interface refuses of the name or the content stands at the file that was chosen.
+fn at_the_file(mut failure: Failure) -> Failure {
+    if let Failure::Refused(refusal) = &mut failure
+        && refusal.feld.as_deref().is_some_and(|feld| ["dateiname", "inhalt_base64"].contains(&feld))
+    {
+        refusal.feld = Some(DATEI.to_owned());
+    }
+    failure
 }
 
 /// The file of an attachment of the record at `path` of the interface. It is saved and not shown: whoever attached it

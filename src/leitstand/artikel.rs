@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::lists::{self, Sorting, kept_order};
-use super::page::{Ask, Seen, encoded};
+use super::page::{Ask, Change, Seen, encoded};
 use super::parts::{Cells, Column, ROWS, amount_of, choice, facts, field, pager, table, text};
 use super::{anhaenge, frame};
 use crate::failure::Result;
@@ -85,6 +85,11 @@ fn path_of(ask: &Ask) -> Result<String> {
     Ok(format!("/api/v1/artikel/{}", ask.id(0)?))
 }
 
+/// The page of the article in the path.
+fn here(ask: &Ask) -> Result<String> {
+    Ok(ask.of_firma(&format!("artikel/{}", ask.id(0)?)))
+}
+
 const TIERS: [Column; 2] = [Column("Ab Menge", true), Column("Preis netto (EUR)", true)];
 
 /// GET /leitstand/f/{firma}/artikel/{id}
@@ -92,8 +97,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let path = path_of(ask)?;
     let artikel = ask.get(seen, &path)?;
     let stock = ask.get(seen, &format!("{path}/bestand"))?;
-    let id = text(&artikel, "id");
-    let here = ask.of_firma(&format!("artikel/{id}"));
+    let (id, here) = (text(&artikel, "id"), here(ask)?);
     let tiers = artikel["staffelpreise"].as_array().into_iter().flatten();
     let tiers: Vec<_> = tiers
         .map(|tier| Cells(String::new(), vec![amount_of(tier, "ab_menge"), price(tier, "preis")]))
@@ -130,6 +134,17 @@ fn facts_of(artikel: &Value) -> Vec<(&'static str, String)> {
         ("Chargenpflichtig", if artikel["chargenpflichtig"] == true { "ja" } else { "nein" }.to_owned()),
         ("Beschreibung", plain("langtext")),
     ]
+}
+
+/// GET /leitstand/f/{firma}/artikel/{id}/anhaenge
+pub fn show_attach(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    let artikel = ask.get(seen, &path_of(ask)?)?;
+    Ok(anhaenge::show_form(ask, text(&artikel, "bezeichnung"), &here(ask)?))
+}
+
+/// POST /leitstand/f/{firma}/artikel/{id}/anhaenge
+pub fn attach(ask: &Ask) -> Result<Change> {
+    anhaenge::attach(ask, &path_of(ask)?, here(ask)?)
 }
 
 /// GET /leitstand/f/{firma}/artikel/{id}/anhaenge/{id}

@@ -4,13 +4,13 @@ use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use super::akteure::Akteure;
-use super::frame;
 use super::lists::{self, Sorting, kept_order};
 use super::page::{Ask, Change, Seen, VERSION, encoded};
 use super::parts::{
     Cells, Column, ROWS, amount_of, date_of, day_of, facts, field, form, number_of, pager, price_of, refusal,
     table, text,
 };
+use super::{anhaenge, frame};
 use crate::failure::Result;
 use crate::http::reply::Reply;
 use crate::http::route::Method;
@@ -79,8 +79,13 @@ fn restriction(ask: &Ask, seen: &Seen<'_>) -> Result<Markup> {
     })
 }
 
+/// The document in the path, as the interface names it.
+fn path_of(ask: &Ask) -> Result<String> {
+    Ok(format!("/api/v1/belege/{}", ask.id(0)?))
+}
+
 fn one(ask: &Ask, seen: &Seen<'_>) -> Result<Value> {
-    ask.get(seen, &format!("/api/v1/belege/{}", ask.id(0)?))
+    ask.get(seen, &path_of(ask)?)
 }
 
 /// GET /leitstand/f/{firma}/belege/{id}
@@ -100,6 +105,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         }
         h2 { "Positionen" }
         (table("Positionen", &POSITION, &positions(&beleg), "Dieser Beleg hat keine Positionen."))
+        (anhaenge::original(ask, seen, &path_of(ask)?, &here)?)
         h2 { "Verlauf" }
         (table("Frühere Stände", &HISTORY, &history_of(&Akteure::of(ask, seen)?, &history)?, "Seit dem Anlegen ist nichts geändert worden."))
     };
@@ -167,6 +173,11 @@ pub fn erechnung(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
 /// A file of the interface. The policy of pages would keep browsers from showing a PDF.
 pub fn file(reply: Reply) -> Reply {
     reply.with("content-security-policy", "frame-ancestors 'none'").with("referrer-policy", "same-origin")
+}
+
+/// GET /leitstand/f/{firma}/belege/{id}/anhaenge/{id}
+pub fn attachment(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    anhaenge::download(ask, seen, &path_of(ask)?)
 }
 
 /// GET /leitstand/f/{firma}/belege/{id}/abschliessen

@@ -168,7 +168,8 @@ fn check(
     if may { Ok((Some(firma.clone()), ids)) } else { Err(forbidden()) }
 }
 
-fn forbidden() -> Reply {
+/// Somebody may not see or do this.
+pub fn forbidden() -> Reply {
     let message = "Dafür fehlt die Berechtigung. Wer alles verwalten darf, kann sie unter Zugänge geben.";
     coded(403, Code::ScopeFehlt, message)
 }

@@ -86,6 +86,7 @@ pub const PAGES: &[Page] = &[
         .takes(Take::Firma(belege::finalise)),
     Page::new("/leitstand/f/{firma}/belege/{id}/storno", Access::Firma, belege::show_cancel)
         .takes(Take::Firma(belege::cancel)),
+    Page::new("/leitstand/f/{firma}/belege/{id}/anhaenge/{id}", Access::Firma, belege::attachment).heavy(),
     Page::new("/leitstand/f/{firma}/bestand", Access::Firma, bestand::list).in_menu("Bestand"),
     Page::new("/leitstand/f/{firma}/bestand/{id}", Access::Firma, bestand::show),
     Page::new("/leitstand/f/{firma}/chargen", Access::Firma, chargen::list).in_menu("Chargen"),
@@ -102,9 +103,15 @@ pub const PAGES: &[Page] = &[
         .takes(Take::Firma(partner_formular::change)),
     Page::new("/leitstand/f/{firma}/partner/{id}/vergessen", Access::Firma, vergessen::show)
         .takes(Take::Firma(vergessen::forget)),
+    Page::new("/leitstand/f/{firma}/partner/{id}/anhaenge", Access::Firma, partner::show_attach)
+        .takes(Take::Firma(partner::attach))
+        .with_upload(),
     Page::new("/leitstand/f/{firma}/partner/{id}/anhaenge/{id}", Access::Firma, partner::attachment).heavy(),
     Page::new("/leitstand/f/{firma}/artikel", Access::Firma, artikel::list).in_menu("Artikel"),
     Page::new("/leitstand/f/{firma}/artikel/{id}", Access::Firma, artikel::show),
+    Page::new("/leitstand/f/{firma}/artikel/{id}/anhaenge", Access::Firma, artikel::show_attach)
+        .takes(Take::Firma(artikel::attach))
+        .with_upload(),
     Page::new("/leitstand/f/{firma}/artikel/{id}/anhaenge/{id}", Access::Firma, artikel::attachment).heavy(),
     Page::new("/leitstand/f/{firma}/kontrakte", Access::Firma, kontrakte::list).in_menu("Kontrakte"),
     Page::new("/leitstand/f/{firma}/kontrakte/{id}", Access::Firma, kontrakte::show),

@@ -1,11 +1,11 @@
-//! Partners: the list with its search, one with what his e-invoices lack, his attachments and who changed him.
+//! Partners: the list with its search, one with what his e-invoices lack, his attachments, who changed him.
 
 use maud::{Markup, html};
 use serde_json::Value;
 
 use super::akteure::Akteure;
 use super::lists::{self, Sorting, kept_order};
-use super::page::{Ask, Seen, encoded};
+use super::page::{Ask, Change, Seen, encoded};
 use super::partner_felder::{label_of, rollen, wert};
 use super::parts::{Cells, Column, ROWS, choice, date_of, facts, field, pager, table, text};
 use super::{anhaenge, frame};
@@ -71,12 +71,16 @@ fn path_of(ask: &Ask) -> Result<String> {
     Ok(format!("/api/v1/kunden/{}", ask.id(0)?))
 }
 
+/// The page of the partner in the path.
+fn here(ask: &Ask) -> Result<String> {
+    Ok(ask.of_firma(&format!("partner/{}", ask.id(0)?)))
+}
+
 /// GET /leitstand/f/{firma}/partner/{id}
 pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let path = path_of(ask)?;
     let kunde = ask.get(seen, &path)?;
-    let id = text(&kunde, "id");
-    let here = ask.of_firma(&format!("partner/{id}"));
+    let (id, here) = (text(&kunde, "id"), here(ask)?);
     let belege = ask.of_firma(&format!("belege?kunden_id={id}"));
     let body = html! {
         (facts(&head_of(&kunde)))
@@ -204,6 +208,17 @@ fn history(ask: &Ask, seen: &Seen<'_>, path: &str, here: &str) -> Result<Markup>
         (table("Änderungen, die neuesten zuerst", &HISTORY, &rows, "Seit dem Anlegen ist nichts geändert worden."))
         @if count > i64::from(ROWS) { (pager(ask, here, count)) }
     })
+}
+
+/// GET /leitstand/f/{firma}/partner/{id}/anhaenge
+pub fn show_attach(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+    let kunde = ask.get(seen, &path_of(ask)?)?;
+    Ok(anhaenge::show_form(ask, text(&kunde, "name"), &here(ask)?))
+}
+
+/// POST /leitstand/f/{firma}/partner/{id}/anhaenge
+pub fn attach(ask: &Ask) -> Result<Change> {
+    anhaenge::attach(ask, &path_of(ask)?, here(ask)?)
 }
 
 /// GET /leitstand/f/{firma}/partner/{id}/anhaenge/{id}

@@ -34,7 +34,7 @@ use crate::http::error;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::http::route::Wait;
-use crate::rules::error::Code;
+use crate::rules::error::{Code, Refusal};
 
 /// Bytes of a form at most.
 const FORM: usize = 64 << 10;
@@ -419,7 +419,14 @@ enum Prepared {
 /// Reads the fields of a form, and its file where the page takes one.
 fn read_form(visit: &mut Visit) -> Result<()> {
     let content_type = visit.request.headers.get("content-type").and_then(|kind| kind.to_str().ok());
-    let body = visit.request.body.content()?;
+    let body = visit.request.body.content().map_err(|refusal| match refusal.code {
+        // The sentence of the interface counts bytes.
+        Code::ZuGross if visit.ask.page.has_upload => {
+            let message = format!("Die Datei hat mehr als {} MiB. Bitte verkleinern.", upload::LARGEST >> 20);
+            Refusal::new(Code::ZuGross, message)
+        }
+        _ => refusal,
+    })?;
     match content_type.filter(|kind| visit.ask.page.has_upload && upload::is_upload(kind)) {
         Some(content_type) => {
             let form = upload::read(content_type, body)?;

@@ -2,6 +2,7 @@
 //! the table of pages, so that a new page is tested with its row.
 
 mod angriffe;
+mod anhaenge;
 mod chargen;
 mod einrichten;
 mod importe;
@@ -130,8 +131,13 @@ impl Browser {
         page.is(200);
         let hidden = ["token", "version", "stand"].map(|name| (name, page.hidden(name)));
         let hidden = hidden.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?)));
+        self.post_file(path, &hidden.chain(fields.iter().copied()).collect::<Vec<_>>(), file)
+    }
+
+    /// Sends a form with a file, as [`Browser::upload`] does, without opening its page.
+    pub fn post_file(&mut self, path: &str, fields: &[(&str, &str)], file: (&str, &str, &[u8])) -> Shown {
         let mut body = Vec::new();
-        for (name, value) in hidden.chain(fields.iter().copied()) {
+        for (name, value) in fields {
             let head = format!("--x\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
             body.extend(head.as_bytes());
         }
