@@ -6,6 +6,7 @@ use super::page::{Access, Ask, Page, Seen};
 use crate::db::feed;
 use crate::failure::Result;
 use crate::http::reply::Reply;
+use crate::tenants::Tenant;
 
 /// Only what this server sends is shown, nothing runs, and no page elsewhere shows it in a frame.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
@@ -76,14 +77,29 @@ fn head(ask: &Ask) -> Markup {
                 @if let Some(firma) = firma {
                     span.firma { (firma.name) @if firma.test { " (Test)" } }
                     @if ask.firmen.len() > 1 { a href="/leitstand/firmen" { "wechseln" } }
-                    form.search role="search" action=(format!("/leitstand/f/{}/suche", firma.id)) method="get" {
-                        label.unseen for="suche" { "Suche" }
-                        input id="suche" name="suche" type="search" placeholder="Nummer, Partner, Artikel …" value=(ask.param("suche"));
-                        button type="submit" { "Suchen" }
-                    }
                 }
+                @if !ask.firmen.is_empty() { (search(ask, firma)) }
             }
             (menu(ask, firma.map(|firma| firma.id)))
+        }
+    }
+}
+
+/// The search in a company; without one it is chosen beside what is searched.
+fn search(ask: &Ask, firma: Option<&Tenant>) -> Markup {
+    let to = match firma {
+        Some(firma) => format!("/leitstand/f/{}/suche", firma.id),
+        None => "/leitstand/suche".to_owned(),
+    };
+    html! {
+        form.search role="search" action=(to) method="get" {
+            @if firma.is_none() {
+                label.unseen for="suche-firma" { "Firma" }
+                select id="suche-firma" name="firma" { @for firma in &ask.firmen { option value=(firma.id) { (firma.name) } } }
+            }
+            label.unseen for="suche" { "Suche" }
+            input id="suche" name="suche" type="search" placeholder="Nummer, Partner, Artikel …" value=(ask.param("suche"));
+            button type="submit" { "Suchen" }
         }
     }
 }

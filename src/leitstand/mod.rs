@@ -70,6 +70,7 @@ pub const PAGES: &[Page] = &[
         .takes(Take::Haus(anmelden::log_out)),
     Page::new("/leitstand/firmen", Access::Person, firmen::list),
     Page::new("/leitstand/firmen/neu", Access::Haus, firma::show_new).takes(Take::Stammdaten(firma::create)),
+    Page::new("/leitstand/suche", Access::Person, suche::in_chosen),
     Page::new("/leitstand/f/{firma}", Access::Firma, uebersicht::show).in_menu("Übersicht"),
     Page::new("/leitstand/f/{firma}/neues", Access::Firma, uebersicht::news).waiting(),
     Page::new("/leitstand/f/{firma}/suche", Access::Firma, suche::show),

@@ -8,7 +8,7 @@ use super::frame;
 use super::page::{Ask, Seen, encoded};
 use super::partner::town;
 use super::parts::{Cells, Column, amount_of, date_of, day_of, number, number_of, table, text};
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
 
 /// Hits of each kind that are shown.
@@ -23,6 +23,14 @@ struct Group {
     count: i64,
     /// Where all of them are listed; blank: they are all shown.
     list: String,
+}
+
+/// GET /leitstand/suche: from a page of no company to the search of the one that was chosen there.
+pub fn in_chosen(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+    let chosen = ask.firmen.iter().find(|firma| firma.id.to_string() == ask.param("firma"));
+    let firma = chosen.ok_or_else(|| Failure::not_found("Diese Firma"))?;
+    let to = format!("/leitstand/f/{}/suche?suche={}", firma.id, encoded(ask.param("suche")));
+    Ok(frame::guarded(Reply { status: 303, ..Reply::default() }.with("location", to)))
 }
 
 /// GET /leitstand/f/{firma}/suche

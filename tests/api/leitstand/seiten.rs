@@ -1,6 +1,7 @@
 //! What the pages show and do.
 
-use partnerd::leitstand::page::Take;
+use partnerd::leitstand::PAGES;
+use partnerd::leitstand::page::{Access, Take};
 use serde_json::json;
 
 use super::{Browser, PASSWORD, address, of_companies, person};
@@ -45,6 +46,41 @@ fn a_document_is_found_finalised_and_cancelled() {
     assert!(refused.is(400).text.contains("id=\"fehler-grund\""), "{}", refused.text);
     browser.fill(&cancel, &[("grund", "falscher Partner")]).is(303);
     assert_eq!(mill.get(&format!("/api/v1/belege/{id}")).body["status"], "storniert");
+}
+
+#[test]
+fn whoever_sees_several_companies_searches_from_pages_of_none() {
+    let server = Server::start();
+    let (first, second) = (server.company("Mühle"), server.company("Handel <b>"));
+    server.company("Fremde");
+    let partner = second.post("/api/v1/kunden", json!({"name": "Huber & Sohn"})).id();
+    let mut erika = person(&server, &["Erika", "--role", "verwalten"]);
+    let of_no_company = PAGES
+        .iter()
+        .filter(|page| page.menu.is_some() && matches!(page.access, Access::Haus | Access::Person));
+    for path in of_no_company.map(|page| page.pattern).chain(["/leitstand/firmen"]) {
+        let shown = erika.get(path);
+        assert!(shown.is(200).text.contains("role=\"search\" action=\"/leitstand/suche\""), "{path}");
+        for (id, name) in [(first.tenant, "Mühle"), (second.tenant, "Handel &lt;b&gt;"), (3, "Fremde")] {
+            assert!(shown.text.contains(&format!("<option value=\"{id}\">{name}</option>")), "{path}");
+        }
+    }
+    let mut paul = person(&server, &["Paul", "--tenant", "Mühle", "--tenant", "Handel <b>"]);
+    let shown = paul.get("/leitstand/konto");
+    assert!(shown.is(200).text.contains("<option value=\"2\">") && !shown.text.contains("Fremde"));
+    let chosen = format!("/leitstand/suche?firma={}&suche=Huber+%26+Sohn", second.tenant);
+    let search = paul.get(&chosen).is(303).header("location").to_owned();
+    let found = paul.get(&search).is(303).header("location").to_owned();
+    assert_eq!(found, format!("/leitstand/f/{}/partner/{partner}", second.tenant));
+    for firma in ["3", "99", "x", ""] {
+        paul.get(&format!("/leitstand/suche?firma={firma}&suche=x")).is(404);
+    }
+    // Of a company the search is its own, and so it is for who sees but one, wherever they are.
+    let own = format!("role=\"search\" action=\"/leitstand/f/{}/suche\"", first.tenant);
+    assert!(erika.get(&format!("/leitstand/f/{}", first.tenant)).is(200).text.contains(&own));
+    let mut anna = person(&server, &["Anna", "--tenant", "Mühle"]);
+    let shown = anna.get("/leitstand/konto");
+    assert!(shown.is(200).text.contains(&own) && !shown.text.contains("<option"), "{}", shown.text);
 }
 
 #[test]
