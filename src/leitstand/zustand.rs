@@ -153,14 +153,12 @@ fn backup(ask: &Ask) -> Option<Sorge> {
 
 fn of_certificate(certificate: &Path, now: Instant) -> Option<Sorge> {
     let (_, until) = validity(certificate).ok()?;
-    let (today, last) = (Day::in_berlin(now), Day::in_berlin(until));
-    let text =
-        format!("Das Zertifikat gilt nur bis {}. Bitte ein neues einsetzen.", super::parts::day_text(last));
-    match last.number() - today.number() {
-        left if left < 0 => Some(Sorge::urgent(text)),
-        left if left < SOON => Some(Sorge::soon(text)),
-        _ => None,
+    let left = Day::in_berlin(until).number() - Day::in_berlin(now).number();
+    let (end, advice) = (moment(until), "Bitte ein neues einsetzen.");
+    if until < now {
+        return Some(Sorge::urgent(format!("Das Zertifikat ist am {end} abgelaufen. {advice}")));
     }
+    (left < SOON).then(|| Sorge::soon(format!("Das Zertifikat gilt nur noch bis {end}. {advice}")))
 }
 
 /// What a new company still needs before it works; nothing once it does.
