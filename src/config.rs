@@ -139,15 +139,16 @@ fn leitstand(values: &Values) -> Result<Zugang, String> {
                     and tls_key (`partnerd tls self-signed` makes them), or trusted_proxies where a proxy speaks TLS"
             .to_owned());
     }
-    let hosts =
-        values.list("hosts", host, "names of this machine such as muehle.local, without scheme and port")?;
+    let expected = "names of this machine such as muehle.local, separated by commas, without scheme, port, path and blanks";
+    let hosts = values.list("hosts", host, expected)?;
     Ok(Zugang { modus, hosts, certificate })
 }
 
-/// A name of a machine, in lower case.
+/// A name of a machine as browsers send it, in lower case. What would never be sent is refused.
 fn host(text: &str) -> Option<String> {
-    let fits = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte));
-    fits.then(|| text.to_ascii_lowercase())
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    let fits = |label: &str| !label.is_empty() && label.bytes().all(is_plain);
+    text.split('.').all(fits).then(|| text.to_ascii_lowercase())
 }
 
 fn nightly(values: &Values) -> Result<Option<Nightly>, String> {

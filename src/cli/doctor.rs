@@ -2,6 +2,7 @@
 
 mod files;
 mod finding;
+mod leitstand;
 
 use std::net::TcpListener;
 use std::path::Path;
@@ -45,7 +46,7 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let server = beside(&config.db, "lock").exists() && lock::without_server(&config.db).is_err();
     let mut findings = vec![sqlite(), rights(folder), space(folder), drive(folder)];
     if config.db.exists() {
-        findings.extend(database(&config.db));
+        findings.extend(database(config));
         findings.extend(files::left_over(&config.db));
     } else {
         let next = "it is created by `partnerd serve`, or name another with --db";
@@ -53,6 +54,7 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     }
     findings.push(port(config, server));
     findings.extend(encryption(config));
+    findings.push(leitstand::reach(config));
     findings.push(backups(config));
     terminal.rows(&["look", "state", "finding"], &findings, |finding| {
         let state = match finding.state {
@@ -127,7 +129,8 @@ fn drive(folder: &Path) -> Finding {
     }
 }
 
-fn database(path: &Path) -> Vec<Finding> {
+fn database(config: &Config) -> Vec<Finding> {
+    let path = config.db.as_path();
     if std::fs::metadata(path).is_ok_and(|metadata| metadata.len() == 0) {
         let advice = "delete it, and `partnerd serve` makes a new one, or put back the last backup";
         return vec![wrong("database", format!("{} is empty: {advice}", path.display()))];
@@ -155,6 +158,7 @@ fn database(path: &Path) -> Vec<Finding> {
     if migrate::is_of_this_version(&connection).unwrap_or(false) {
         findings.push(secret(path, &connection));
         findings.extend(companies(&connection));
+        findings.extend(leitstand::people(&connection, config));
     }
     findings
 }

@@ -90,7 +90,7 @@ fn create(name: &str, role: Rolle, companies: &[String], config: &Config, termin
 }
 
 /// Where the server is reached from this machine, as far as the settings say.
-fn base(config: &Config) -> String {
+pub fn base(config: &Config) -> String {
     let scheme = if config.tls.is_some() { "https" } else { "http" };
     let ip = config.listen.ip();
     let host = if ip.is_unspecified() { "localhost".to_owned() } else { ip.to_string() };

@@ -101,3 +101,77 @@ fn files_that_nobody_uses_are_named_with_what_to_do() {
         "{found:?}"
     );
 }
+
+#[test]
+fn from_where_the_pages_are_reached_is_said() {
+    let folder = Folder::new();
+    folder.company("Mühle");
+    folder.result(&["tls", "self-signed", "--name", "muehle.local"]);
+    let tls =
+        "tls_certificate = \"partnerd-cert.pem\"\ntls_key = \"partnerd-key.pem\"\nleitstand = \"netz\"\n";
+    let proxy = "leitstand = \"netz\"\ntrusted_proxies = \"127.0.0.1\"\n";
+    for (settings, state, words) in [
+        ("", "ok", &["this machine alone", "http://127.0.0.1:8080/leitstand"][..]),
+        ("listen = \"0.0.0.0:81\"", "ok", &["this machine alone", "http://localhost:81/leitstand"]),
+        ("listen = \"[::1]:81\"", "ok", &["http://[::1]:81/leitstand"]),
+        (
+            "listen = \"192.0.2.7:81\"",
+            "warning",
+            &["192.0.2.7:81", "leitstand = \"netz\"", "listen = \"0.0.0.0:81\""],
+        ),
+        ("leitstand = \"aus\"", "ok", &["off", "leitstand"]),
+        (
+            &format!("{tls}listen = \"0.0.0.0:8443\""),
+            "ok",
+            &["for the network", "https://ADDRESS:8443/leitstand", "hosts"],
+        ),
+        (&format!("{tls}listen = \"192.0.2.7:8443\""), "ok", &["https://192.0.2.7:8443/leitstand", "hosts"]),
+        (
+            &format!("{tls}listen = \"0.0.0.0:8443\"\nhosts = \"Muehle.local, WAAGE_1\""),
+            "ok",
+            &["https://muehle.local:8443/leitstand, https://waage_1:8443/leitstand"],
+        ),
+        (tls, "warning", &["127.0.0.1:8080", "this machine alone", "listen = \"0.0.0.0:8080\""]),
+        (proxy, "warning", &["behind the proxy", "hosts names none"]),
+        (&format!("{proxy}hosts = \"muehle.example\""), "ok", &["behind the proxy", "as muehle.example"]),
+    ] {
+        let config = folder.write("partnerd.toml", settings);
+        let output = folder.run(&["--json", "--config", &config, "doctor"]);
+        let [(found, finding)] = looked(&output, "leitstand").try_into().unwrap();
+        assert_eq!(found, state, "{settings}: {finding}");
+        for word in words {
+            assert!(finding.contains(word), "{settings}: {word:?} is not named: {finding}");
+        }
+        let has_people = !looked(&output, "people").is_empty();
+        assert_eq!(has_people, !settings.contains("aus"), "{settings}");
+    }
+}
+
+#[test]
+fn settings_of_the_pages_that_cannot_hold_are_named_before_the_start() {
+    let folder = Folder::new();
+    folder.company("Mühle");
+    let cases = [
+        ("leitstand = \"netz\"", &["netz", "without TLS", "tls_certificate", "trusted_proxies"][..]),
+        ("leitstand = \"offen\"", &["leitstand", "lokal", "netz", "aus"]),
+        ("hosts = \"https://muehle.local\"", &["hosts", "https://muehle.local", "without scheme"]),
+        ("hosts = \"muehle.local:8443\"", &["muehle.local:8443", "port"]),
+        ("hosts = \"muehle.local/leitstand\"", &["muehle.local/leitstand", "path"]),
+        ("hosts = \"waage.local, muehle local\"", &["muehle local", "blanks"]),
+        ("hosts = \"muehle.local.\"", &["muehle.local."]),
+        ("hosts = \"*.muehle.local\"", &["*.muehle.local"]),
+        ("hosts = \".local\"", &["\".local\""]),
+        ("hosts = \"mühle.local\"", &["mühle.local"]),
+    ];
+    for (settings, words) in cases {
+        let config = folder.write("partnerd.toml", settings);
+        for command in ["doctor", "serve"] {
+            let output = folder.run(&["--config", &config, command]);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{settings}: {said}");
+            for word in words {
+                assert!(said.contains(word), "{settings}: {command}: {word:?} is not named: {said}");
+            }
+        }
+    }
+}

@@ -105,3 +105,31 @@ fn the_audit_log_names_the_person() {
     let secrets: i64 = server.sql("select count(*) from audit where pfad like '%link=%'");
     assert_eq!(secrets, 0);
 }
+
+#[test]
+fn doctor_says_whether_anybody_can_log_in() {
+    let server = Server::start();
+    let people = || {
+        let output = server.cli(&["--json", "doctor"]);
+        let findings: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let look = findings.as_array().unwrap().iter().find(|finding| finding["look"] == "people").unwrap();
+        ["state", "finding"].map(|name| look[name].as_str().unwrap().to_owned())
+    };
+    let create = "partnerd user create NAME --role verwalten";
+    let says = |state: &str, words: &[&str]| {
+        let [found, finding] = people();
+        assert_eq!(found, state, "{finding}");
+        assert!(words.iter().all(|word| finding.contains(word)), "{words:?}: {finding}");
+    };
+    says("warning", &["nobody can log in", create]);
+    let path = link(&server, &["create", "Erika \"Ö\"", "--role", "verwalten"]);
+    says("warning", &["nobody has set a password", "partnerd user link \"Erika \\\"Ö\\\"\""]);
+    person(&server, &["Paul"]);
+    says("warning", &["1 can log in", "none of them", create]);
+    Browser::on(&server).fill(&path, &[("passwort", PASSWORD), ("wiederholung", PASSWORD)]).is(303);
+    says("ok", &["2 can log in", "1 of them"]);
+    for name in ["Erika \"Ö\"", "Paul"] {
+        assert!(server.cli(&["user", "deactivate", name]).status.success());
+    }
+    says("warning", &["nobody can log in", create]);
+}
