@@ -144,8 +144,12 @@ fn leitstand(values: &Values) -> Result<Zugang, String> {
     Ok(Zugang { modus, hosts, certificate })
 }
 
-/// A name of a machine as browsers send it, in lower case. What would never be sent is refused.
+/// A name or an address of a machine as browsers send it, in lower case, an address without brackets. What would never be
+/// sent is refused.
 fn host(text: &str) -> Option<String> {
+    if let Ok(address) = text.trim_matches(['[', ']']).parse::<IpAddr>() {
+        return Some(address.to_canonical().to_string());
+    }
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
     let fits = |label: &str| !label.is_empty() && label.bytes().all(is_plain);
     text.split('.').all(fits).then(|| text.to_ascii_lowercase())

@@ -65,6 +65,7 @@ impl Company {
             at: system_clock()(),
             started: std::time::Instant::now(),
             peer: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            local: IpAddr::V4(Ipv4Addr::LOCALHOST),
             method: method.to_owned(),
             path,
             query: String::new(),

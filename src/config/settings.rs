@@ -53,7 +53,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "hosts",
         default: "",
-        summary: "Names of this machine by which its pages for people are opened, such as muehle.local, separated by commas. Addresses and localhost need no entry.",
+        summary: "Names of this machine by which its pages for people are opened, such as muehle.local, separated by commas. Its own addresses and localhost need no entry; one that a router answers for it does.",
     },
     Setting {
         name: "backup_folder",

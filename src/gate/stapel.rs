@@ -140,6 +140,7 @@ impl Stapel {
             at: now,
             started: std::time::Instant::now(),
             peer: request.peer,
+            local: request.local,
             method: request.method.clone(),
             path: gate.router.route(self.single).pattern.to_owned(),
             query: String::new(),

@@ -19,6 +19,8 @@ pub struct Request {
     pub started: std::time::Instant,
     /// Address of the client.
     pub peer: IpAddr,
+    /// The address of this machine that the client connected to.
+    pub local: IpAddr,
     /// The method as sent.
     pub method: String,
     /// The path as sent, without the query.

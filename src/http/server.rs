@@ -4,7 +4,7 @@
 //! the answers. HTTP/1 only.
 
 use std::convert::Infallible;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -118,7 +118,8 @@ pub async fn serve<A: Answering>(
         // Nobody can be told why: what cannot be served is closed.
         let Some(place) = connections.place(serving.service.client(peer)) else { continue };
         let number = place.number;
-        let connection = Connection { serving: Arc::clone(&serving), peer, place, closing: closing.clone() };
+        let (serving, local, closing) = (Arc::clone(&serving), local_of(&stream), closing.clone());
+        let connection = Connection { serving, peer, local, place, closing };
         let task = tokio::spawn(connection.serve(stream, graceful.watcher()));
         connections.served_by(number, task.abort_handle());
     }
@@ -127,6 +128,11 @@ pub async fn serve<A: Answering>(
     if timeout(shutdown, graceful.shutdown()).await.is_err() {
         log("some connections did not end in time and were cut");
     }
+}
+
+/// The address of this machine that a connection came to; none where its client has gone already.
+fn local_of(stream: &TcpStream) -> IpAddr {
+    stream.local_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |local| local.ip())
 }
 
 /// A connection, encrypted or not.
@@ -165,6 +171,7 @@ impl BodyBudgets {
 struct Connection<A> {
     serving: Arc<Serving<A>>,
     peer: IpAddr,
+    local: IpAddr,
     place: Place,
     /// Ends what waits when the server stops.
     closing: watch::Receiver<()>,
@@ -227,6 +234,7 @@ impl<A: Answering> Connection<A> {
             at: (self.serving.clock)(),
             started,
             peer: self.peer,
+            local: self.local,
             method: head.method.as_str().to_owned(),
             path: head.uri.path().to_owned(),
             query: head.uri.query().unwrap_or_default().to_owned(),

@@ -22,19 +22,29 @@ use crate::rules::day::Instant;
 use crate::rules::error::{Code, Refusal};
 use crate::tenants::{self, Tenant};
 
-/// Whether the browser speaks TLS: to us, or to a proxy of ours that says so.
-pub fn is_encrypted(zugang: &Zugang, gate: &Gate, request: &Request) -> bool {
-    let is_proxy = gate.proxies.iter().any(|network| network.contains(&request.peer.to_canonical()));
-    let says_so = request.headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https");
-    zugang.certificate.is_some() || is_proxy && says_so
+/// Whether a request comes from a proxy of ours.
+fn is_of_proxy(gate: &Gate, request: &Request) -> bool {
+    gate.proxies.iter().any(|network| network.contains(&request.peer.to_canonical()))
 }
 
-/// Whether the Host of a request is this machine: localhost, a name in the setting `hosts`, or an address. A page
-/// elsewhere can point its own name here (DNS rebinding), but no browser sends an address for a name.
-fn knows_host(zugang: &Zugang, headers: &HeaderMap) -> bool {
+/// Whether the browser speaks TLS: to us, or to a proxy of ours that says so.
+pub fn is_encrypted(zugang: &Zugang, gate: &Gate, request: &Request) -> bool {
+    let says_so = request.headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https");
+    zugang.certificate.is_some() || is_of_proxy(gate, request) && says_so
+}
+
+/// Whether the Host of a request is this machine (D27): localhost, an address of it, or in the setting `hosts`. A page
+/// elsewhere can point its own name here (DNS rebinding). Of the addresses of this machine those are known that every
+/// machine has, and the one that was connected to, `local`; those of a proxy of ours are not.
+fn knows_host(zugang: &Zugang, headers: &HeaderMap, local: IpAddr, is_of_proxy: bool) -> bool {
     let Some(name) = host_name(headers) else { return false };
-    let is_address = name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok();
-    is_address || name == "localhost" || zugang.hosts.contains(&name)
+    match name.trim_matches(['[', ']']).parse::<IpAddr>().map(|address| address.to_canonical()) {
+        Ok(address) => {
+            let is_own = address.is_loopback() || address == local.to_canonical();
+            is_own || is_of_proxy || zugang.hosts.contains(&address.to_string())
+        }
+        Err(_) => name == "localhost" || zugang.hosts.contains(&name),
+    }
 }
 
 /// The door of the pages.
@@ -96,8 +106,9 @@ impl Entry<'_> {
             let message = "Der Leitstand ist nur an dem Rechner zu sehen, auf dem er läuft. Die Einstellung leitstand = \"netz\" öffnet ihn für das Netz.";
             return Err(coded(403, Code::ScopeFehlt, message));
         }
-        if !knows_host(self.zugang, &request.headers) {
-            let message = "Unter diesem Namen ist der Leitstand nicht zu sehen. Bitte die Adresse des Rechners benutzen, oder den Namen in die Einstellung hosts eintragen.";
+        let is_of_proxy = is_of_proxy(&self.house.gate, request);
+        if !knows_host(self.zugang, &request.headers, request.local, is_of_proxy) {
+            let message = "Unter diesem Namen ist der Leitstand nicht zu sehen. Bitte die Adresse des Rechners benutzen, oder das, was in der Adresszeile steht, in die Einstellung hosts eintragen (ohne https:// und Port).";
             return Err(coded(421, Code::AnfrageUngueltig, message));
         }
         Ok(())
@@ -223,4 +234,45 @@ pub fn check_token(ask: &Ask) -> Result<()> {
         return Ok(());
     }
     Err(Refusal::new(Code::ScopeFehlt, FOREIGN).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::header::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn only_this_machine_is_known() {
+        let hosts = ["muehle.local", "198.51.100.4", "2001:db8::4"].map(str::to_owned).to_vec();
+        let zugang = Zugang { hosts, ..Zugang::default() };
+        // The Host; whether it is known where 192.0.2.7 was connected to, and where a proxy of ours connected to ::1.
+        for (host, directly, by_proxy) in [
+            ("localhost", true, true),
+            ("LOCALHOST:8080", true, true),
+            ("127.0.0.1:8080", true, true),
+            ("[::1]:8080", true, true),
+            ("192.0.2.7", true, true),
+            ("192.0.2.7:8443", true, true),
+            ("[::ffff:192.0.2.7]:8443", true, true),
+            ("192.0.2.8", false, true),
+            ("[2001:db8::7]", false, true),
+            ("0.0.0.0:8080", false, true),
+            ("198.51.100.4:8443", true, true),
+            ("[2001:DB8::4]:8443", true, true),
+            ("Muehle.local:8443", true, true),
+            ("andere.local", false, false),
+            ("192.0.2.7.example.org", false, false),
+            ("", false, false),
+        ] {
+            let headers = HeaderMap::from_iter([(hyper::header::HOST, HeaderValue::from_static(host))]);
+            let address = |text: &str| text.parse::<IpAddr>().unwrap();
+            for local in ["192.0.2.7", "::ffff:192.0.2.7"] {
+                assert_eq!(knows_host(&zugang, &headers, address(local), false), directly, "{host} {local}");
+            }
+            assert_eq!(knows_host(&zugang, &headers, address("::1"), true), by_proxy, "{host}");
+        }
+        let local = IpAddr::from([192, 0, 2, 7]);
+        assert!(!knows_host(&zugang, &HeaderMap::new(), local, true), "without a Host");
+    }
 }

@@ -421,6 +421,7 @@ fn request(method: &str, path: &str, body: Vec<u8>, at: Instant) -> Request {
         at,
         started: std::time::Instant::now(),
         peer: std::net::Ipv4Addr::LOCALHOST.into(),
+        local: std::net::Ipv4Addr::LOCALHOST.into(),
         method: method.to_owned(),
         path: path.to_owned(),
         query: query.to_owned(),

@@ -52,6 +52,7 @@ impl Service {
             at: system_clock()(),
             started: std::time::Instant::now(),
             peer: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            local: IpAddr::V4(Ipv4Addr::LOCALHOST),
             method: method.to_owned(),
             path: format!("/api/v1/{path}"),
             query: query.to_owned(),

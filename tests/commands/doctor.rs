@@ -127,9 +127,11 @@ fn from_where_the_pages_are_reached_is_said() {
         ),
         (&format!("{tls}listen = \"192.0.2.7:8443\""), "ok", &["https://192.0.2.7:8443/leitstand", "hosts"]),
         (
-            &format!("{tls}listen = \"0.0.0.0:8443\"\nhosts = \"Muehle.local, WAAGE_1\""),
+            &format!("{tls}listen = \"0.0.0.0:8443\"\nhosts = \"Muehle.local, WAAGE_1, [2001:DB8::4]\""),
             "ok",
-            &["https://muehle.local:8443/leitstand, https://waage_1:8443/leitstand"],
+            &[
+                "https://muehle.local:8443/leitstand, https://waage_1:8443/leitstand, https://[2001:db8::4]:8443/leitstand",
+            ],
         ),
         (tls, "warning", &["127.0.0.1:8080", "this machine alone", "listen = \"0.0.0.0:8080\""]),
         (proxy, "warning", &["behind the proxy", "hosts names none"]),

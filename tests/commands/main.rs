@@ -9,6 +9,7 @@ mod changes;
 mod doctor;
 mod interrupt;
 mod keys;
+mod leitstand;
 mod messages;
 mod testfirma;
 mod vergessen;

@@ -297,6 +297,7 @@ impl Client<'_> {
             at: now(),
             started: std::time::Instant::now(),
             peer: std::net::Ipv4Addr::LOCALHOST.into(),
+            local: std::net::Ipv4Addr::LOCALHOST.into(),
             method: method.to_owned(),
             path: path.to_owned(),
             query: query.to_owned(),

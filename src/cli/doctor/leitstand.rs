@@ -39,8 +39,11 @@ pub fn reach(config: &Config) -> Finding {
 fn addresses(config: &Config) -> String {
     let port = config.listen.port();
     let hosts = &config.policy.leitstand.hosts;
-    let named =
-        hosts.iter().map(|host| format!("https://{host}:{port}/leitstand")).collect::<Vec<_>>().join(", ");
+    let address = |host: &String| match host.contains(':') {
+        true => format!("https://[{host}]:{port}/leitstand"),
+        false => format!("https://{host}:{port}/leitstand"),
+    };
+    let named = hosts.iter().map(address).collect::<Vec<_>>().join(", ");
     match (hosts.is_empty(), config.listen.ip().is_unspecified()) {
         (false, _) => named,
         (true, true) => {

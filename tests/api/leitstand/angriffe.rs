@@ -159,7 +159,15 @@ fn a_name_that_is_not_this_machine_shows_nothing() {
     let zugang = Zugang { hosts: vec!["muehle.local".to_owned()], ..Zugang::default() };
     let server = Server::start_with(NOON, Policy { leitstand: zugang, ..Policy::default() });
     let mut browser = Browser::on(&server);
-    for host in ["evil.example", "evil.example:8080", "localhost.evil.example", "127.0.0.1.evil.example"] {
+    for host in [
+        "evil.example",
+        "evil.example:8080",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "192.0.2.1",
+        "[2001:db8::1]:8080",
+        "0.0.0.0",
+    ] {
         browser.send("GET", "/leitstand/anmelden", &[("host", host)], "").is(421);
     }
     for host in
