@@ -62,7 +62,7 @@ pub fn show_form(ask: &Ask, name: &str, here: &str) -> Reply {
     }
     let inside = html! {
         (refusal(ask, &[DATEI, "beschreibung"]))
-        p { "Die Datei bleibt, wie sie ist: Anhänge lassen sich weder ändern noch löschen." }
+        p { "Die Datei bleibt, wie sie ist: Anhänge lassen sich hier weder ändern noch löschen." }
         (field(ask, DATEI, "Datei (bis 10 MiB)", "file", "", "off"))
         (field(ask, "beschreibung", "Beschreibung", "text", "", "off"))
     };
