@@ -246,7 +246,14 @@ fn table_of_settings() -> String {
     let mut table = "| Einstellung | Werte | Vorgabe | was sie tut |\n|---|---|---|---|\n".to_owned();
     for setting in tenants::all_settings() {
         let default = if setting.default.is_empty() { "nichts" } else { setting.default };
-        let values = (setting.values)();
+        let values = match setting.choices() {
+            Some(choices) => choices
+                .iter()
+                .map(|(value, words)| format!("{value} ({words})"))
+                .collect::<Vec<_>>()
+                .join("; "),
+            None => (setting.values)(),
+        };
         table += &format!("| {} | {values} | {default} | {} |\n", setting.name, setting.meaning);
     }
     table

@@ -156,18 +156,34 @@ fn digest(stand: &[Stand], group: fn(&Setting) -> bool) -> String {
 
 /// The field of a setting, with what it does, what can be entered and what it is by default.
 fn input(ask: &Ask, stand: &Stand) -> Markup {
-    let Setting { name, meaning, values, default, .. } = *stand.setting;
+    let Setting { name, meaning, values, .. } = *stand.setting;
     let label = meaning.trim_end_matches('.');
     match stand.setting.choices() {
-        Some(choices) => html! {
-            (choice(ask, name, label, &choices.iter().map(|choice| (choice.as_str(), choice.as_str())).collect::<Vec<_>>(), &stand.value))
-            p.hint { "Üblich: " (default) }
-        },
+        Some(choices) => {
+            let options: Vec<_> =
+                choices.iter().map(|(value, words)| (value.as_str(), words.as_str())).collect();
+            html! { (choice(ask, name, label, &options, &stand.value)) (hint(stand)) }
+        }
         None if values().contains("mehrere Zeilen") => lines(ask, name, label, &stand.value),
         None => html! {
             (field(ask, name, label, "text", &stand.value, "off"))
-            @if is_setting(stand.setting) { p.hint { "Möglich: " (values()) ". Üblich: " @if default.is_empty() { "nichts" } @else { (default) } } }
+            @if is_setting(stand.setting) { (hint(stand)) }
         },
+    }
+}
+
+/// What a setting can be and is, in words, and how the command line writes it.
+fn hint(stand: &Stand) -> Markup {
+    let Setting { name, values, default, in_words, .. } = *stand.setting;
+    let said = |value: &str| match in_words(value).unwrap_or_default() {
+        words if words.is_empty() => "nichts".to_owned(),
+        words => words,
+    };
+    html! {
+        p.hint {
+            @if stand.setting.choices().is_none() { "Jetzt: " (said(&stand.value)) ". Möglich: " (values()) ". " }
+            "Üblich: " (said(default)) ". In Befehlen: " code { (name) "=" (stand.value) }
+        }
     }
 }
 
@@ -185,7 +201,15 @@ fn change(
         }
         let text = ask.field(setting.name).to_owned();
         if !setting.takes(&text) {
-            let message = format!("Das geht hier nicht. Erwartet wird: {}.", (setting.values)());
+            let expected = match setting.choices() {
+                Some(choices) => choices
+                    .into_iter()
+                    .map(|(_, words)| format!("„{words}“"))
+                    .collect::<Vec<_>>()
+                    .join(" oder "),
+                None => (setting.values)(),
+            };
+            let message = format!("Das geht hier nicht. Erwartet wird: {expected}.");
             return Err(Refusal::field(Code::WertUngueltig, setting.name, message).into());
         }
         changes.push((setting.name, text));

@@ -157,6 +157,19 @@ impl BelegTyp {
         }
     }
 
+    /// What people call it.
+    pub const fn bezeichnung(self) -> &'static str {
+        match self {
+            BelegTyp::An => "Angebot",
+            BelegTyp::Au => "Auftrag",
+            BelegTyp::Ls => "Lieferschein",
+            BelegTyp::Re => "Rechnung",
+            BelegTyp::Bs => "Bestellung",
+            BelegTyp::El => "Einkaufslieferschein",
+            BelegTyp::Er => "Eingangsrechnung",
+        }
+    }
+
     /// Whether this type sells or buys.
     pub const fn seite(self) -> Seite {
         self.facts().seite

@@ -117,6 +117,7 @@ macro_rules! firma {
                 help: $help,
                 meaning: $meaning,
                 expected: || $form.expected.to_owned(),
+                in_words: |text| ($form.kept)(text),
                 stored: |text| ($form.kept)(text).map(|text| Some(text).filter(|text| !text.is_empty()).into()),
             },)+
             Setting {
@@ -126,6 +127,7 @@ macro_rules! firma {
                 help: "Picture on the documents.",
                 meaning: "Bild auf den Belegen.",
                 expected: || LOGO.expected.to_owned(),
+                in_words: |text| (LOGO.kept)(text),
                 stored: |text| (LOGO.kept)(text).map(Into::into),
             },
         ];

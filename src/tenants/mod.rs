@@ -11,7 +11,7 @@ pub use settings::{
     ChargeAutomatik, ERechnungspflicht, Einstellungen, Lagerbuchung, SETTINGS, Setting, Strenge,
     UnbekannteParameter, load,
 };
-pub use value::SettingValue;
+pub use value::{SettingValue, Worded};
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row};
 
-use super::value::SettingValue;
+use super::value::{SettingValue, Worded};
 use crate::choice;
 use crate::db::TenantId;
 use crate::db::tx::Tx;
@@ -69,6 +69,52 @@ choice! {
     }
 }
 
+impl Worded for Lagerbuchung {
+    fn words(self) -> &'static str {
+        match self {
+            Lagerbuchung::Beleg => "Lieferungen, und Rechnungen ohne Lieferung",
+            Lagerbuchung::Lieferung => "nur Lieferungen",
+        }
+    }
+}
+
+impl Worded for ChargeAutomatik {
+    fn words(self) -> &'static str {
+        match self {
+            ChargeAutomatik::Aus => "keine",
+            ChargeAutomatik::Fefo => "die zuerst abläuft (FEFO)",
+        }
+    }
+}
+
+impl Worded for Strenge {
+    fn words(self) -> &'static str {
+        match self {
+            Strenge::Hinweis => "annehmen, mit Hinweis",
+            Strenge::Ablehnen => "ablehnen",
+        }
+    }
+}
+
+impl Worded for UnbekannteParameter {
+    fn words(self) -> &'static str {
+        match self {
+            UnbekannteParameter::Ablehnen => "die Anfrage ablehnen",
+            UnbekannteParameter::Ignorieren => "übergehen",
+        }
+    }
+}
+
+impl Worded for ERechnungspflicht {
+    fn words(self) -> &'static str {
+        match self {
+            ERechnungspflicht::Aus => "es wird nie eine gemacht",
+            ERechnungspflicht::Hinweis => "ohne E-Rechnung abschließen, mit Hinweis",
+            ERechnungspflicht::Pflicht => "nicht abschließen",
+        }
+    }
+}
+
 /// A setting, as the command line and the documentation know it.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
@@ -84,6 +130,8 @@ pub struct Setting {
     pub help: &'static str,
     /// What it does: a German sentence for the handbook.
     pub meaning: &'static str,
+    /// What a text means, in German, for the pages; none where it is none of its values.
+    pub in_words: fn(&str) -> Option<String>,
     /// What its column holds for a text, if the text is one of the values.
     pub(super) stored: fn(&str) -> Option<Value>,
 }
@@ -94,12 +142,12 @@ impl Setting {
         (self.stored)(text).is_some()
     }
 
-    /// Its values, where they can be counted.
-    pub fn choices(&self) -> Option<Vec<String>> {
-        let choices: Vec<_> = (self.values)().split(", ").map(str::to_owned).collect();
-        let are_all =
-            choices.len() > 1 && choices.iter().all(|choice| self.takes(choice)) && !self.takes("?");
-        are_all.then_some(choices)
+    /// Its values as they are typed, each with its meaning in words; none where they cannot be counted.
+    pub fn choices(&self) -> Option<Vec<(String, String)>> {
+        let values = (self.values)();
+        let worded = |value: &str| Some((value.to_owned(), (self.in_words)(value)?));
+        let choices: Vec<_> = values.split(", ").map(worded).collect::<Option<_>>()?;
+        (choices.len() > 1 && !self.takes("?")).then_some(choices)
     }
 
     /// What its column holds for a text; an error where that is none of its values.
@@ -133,6 +181,7 @@ macro_rules! settings {
             default: $default,
             help: $help,
             meaning: $meaning,
+            in_words: |text| <$type as SettingValue>::typed(text).map(|value| value.in_words()),
             stored: |text| <$type as SettingValue>::typed(text).map(|value| value.stored()),
         },)+];
 
@@ -164,10 +213,10 @@ settings! {
         "Bestellungen chargenpflichtiger Artikel brauchen keine Angaben zur Charge.";
     lagerbuchung: Lagerbuchung = "beleg",
         "lieferung: invoices never move stock.",
-        "lieferung: Rechnungen bewegen nie Bestand.";
+        "Welche Belege Bestand bewegen.";
     charge_automatik: ChargeAutomatik = "aus",
         "fefo: sales items without a batch take those that expire first.",
-        "fefo: Verkaufspositionen ohne Charge nehmen die Chargen, die zuerst ablaufen.";
+        "Welche Charge eine Verkaufsposition nimmt, die keine nennt.";
     negativbestand: Strenge = "hinweis",
         "What happens when more is sold of a batch, or of an article without batches, than there is.",
         "Was geschieht, wenn von einer Charge oder einem Artikel ohne Chargen mehr verkauft wird, als da ist.";
@@ -188,7 +237,7 @@ settings! {
         "Was mit Feldern eines Rumpfes geschieht, die niemand kennt.";
     e_rechnung: ERechnungspflicht = "hinweis",
         "What happens where data for an e-invoice are missing; aus: none is made.",
-        "Was geschieht, wenn Angaben für die E-Rechnung fehlen; aus: es wird keine gemacht.";
+        "Was geschieht, wenn Angaben für die E-Rechnung fehlen.";
     kleinunternehmer: bool = "false",
         "Kleinunternehmer of UStG § 19: all sales are free of tax.",
         "Kleinunternehmer nach § 19 UStG: alle Verkäufe ohne Steuer.";

@@ -2,6 +2,7 @@
 
 use rusqlite::types::{FromSqlError, FromSqlResult, Value, ValueRef};
 
+use crate::blatt::numbers::day;
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::document::BelegTyp;
@@ -21,6 +22,9 @@ pub trait SettingValue: Sized {
 
     /// The text that means the value.
     fn as_typed(&self) -> String;
+
+    /// What the value means, in German, for the pages; blank where it is nothing.
+    fn in_words(&self) -> String;
 
     /// The value as its column holds it.
     fn stored(&self) -> Value;
@@ -42,6 +46,10 @@ impl SettingValue for bool {
         self.to_string()
     }
 
+    fn in_words(&self) -> String {
+        if *self { "ja" } else { "nein" }.to_owned()
+    }
+
     fn stored(&self) -> Value {
         (*self).into()
     }
@@ -51,7 +59,13 @@ impl SettingValue for bool {
     }
 }
 
-impl<T: Choice> SettingValue for T {
+/// A choice whose values are worded in German.
+pub trait Worded: Choice {
+    /// What the value means.
+    fn words(self) -> &'static str;
+}
+
+impl<T: Worded> SettingValue for T {
     fn values() -> String {
         T::texts()
     }
@@ -62,6 +76,10 @@ impl<T: Choice> SettingValue for T {
 
     fn as_typed(&self) -> String {
         self.text().to_owned()
+    }
+
+    fn in_words(&self) -> String {
+        self.words().to_owned()
     }
 
     fn stored(&self) -> Value {
@@ -93,6 +111,10 @@ impl SettingValue for Option<Day> {
         self.map_or_else(String::new, |day| day.to_string())
     }
 
+    fn in_words(&self) -> String {
+        self.map_or_else(String::new, day)
+    }
+
     fn stored(&self) -> Value {
         self.map(|day| day.to_string()).into()
     }
@@ -106,7 +128,8 @@ impl SettingValue for Option<Day> {
 /// Separated by commas or blanks where they are typed, by blanks where they are stored.
 impl SettingValue for Vec<BelegTyp> {
     fn values() -> String {
-        "Belegtypen wie RE,LS oder nichts".to_owned()
+        let types = BelegTyp::ALL.iter().map(|typ| format!("{} ({})", typ.as_str(), typ.bezeichnung()));
+        format!("einige von {}, mit Komma getrennt, oder nichts", types.collect::<Vec<_>>().join(", "))
     }
 
     fn expected() -> String {
@@ -120,6 +143,10 @@ impl SettingValue for Vec<BelegTyp> {
 
     fn as_typed(&self) -> String {
         self.iter().map(|typ| typ.as_str()).collect::<Vec<_>>().join(",")
+    }
+
+    fn in_words(&self) -> String {
+        self.iter().map(|typ| typ.bezeichnung()).collect::<Vec<_>>().join(", ")
     }
 
     fn stored(&self) -> Value {

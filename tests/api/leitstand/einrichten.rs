@@ -52,6 +52,51 @@ fn a_company_is_made_and_gets_its_data_and_settings() {
     }
 }
 
+/// What a page offers for the values of a setting, and which of them is chosen: `ja|nein*`.
+fn offered(page: &str, name: &str) -> String {
+    let select = page.split(&format!(r#"<select id="feld-{name}""#)).nth(1).expect(name);
+    let options = select.split("</select>").next().unwrap().split("<option").skip(1);
+    let option = |option: &str| {
+        let (head, rest) = option.split_once('>').unwrap();
+        let mark = if head.contains("selected") { "*" } else { "" };
+        format!("{}{mark}", rest.split("</option>").next().unwrap())
+    };
+    options.map(option).collect::<Vec<_>>().join("|")
+}
+
+#[test]
+fn settings_are_shown_and_offered_in_german_words() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let settings = format!("/leitstand/f/{}/einstellungen", mill.tenant);
+    browser.fill(&settings, &[("charge_automatik", "fefo"), ("gesperrt_bis", "2026-06-30")]).is(303);
+    let page = browser.get(&settings).is(200).text.clone();
+    for (name, shown) in [
+        ("kleinunternehmer", "ja|nein*"),
+        ("charge_automatik", "keine|die zuerst abläuft (FEFO)*"),
+        ("negativbestand", "annehmen, mit Hinweis*|ablehnen"),
+        ("lagerbuchung", "Lieferungen, und Rechnungen ohne Lieferung*|nur Lieferungen"),
+    ] {
+        assert_eq!(offered(&page, name), shown, "{name}");
+    }
+    for said in [
+        "Üblich: keine. In Befehlen: <code>charge_automatik=fefo</code>",
+        "Jetzt: 30.06.2026. ",
+        "Jetzt: Rechnung. Möglich: einige von AN (Angebot), ",
+    ] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    // No word that only programs read is offered for a person to choose.
+    for setting in partnerd::tenants::SETTINGS {
+        for (value, words) in setting.choices().unwrap_or_default() {
+            assert!(words != value || value == "ablehnen", "{}: {value}", setting.name);
+        }
+    }
+    let refused = browser.fill(&settings, &[("negativbestand", "vielleicht")]);
+    assert!(refused.is(400).text.contains("„annehmen, mit Hinweis“ oder „ablehnen“"), "{}", refused.text);
+}
+
 #[test]
 fn two_forms_of_the_same_state_do_not_undo_each_other() {
     let server = Server::start();
