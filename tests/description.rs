@@ -373,3 +373,12 @@ fn what_is_called_required_is_required() {
     }
     assert!(refused >= 20, "{refused} fields were tried");
 }
+
+#[test]
+fn types_of_documents_are_called_what_the_pages_call_them() {
+    let words: Vec<_> =
+        BelegTyp::ALL.iter().map(|typ| format!("{} {}", typ.as_str(), typ.bezeichnung())).collect();
+    let words = format!("{}.", words.join(", "));
+    let described = &document()["components"]["schemas"]["Beleg"]["properties"]["beleg_typ"]["description"];
+    assert_eq!(described, &json!(words));
+}

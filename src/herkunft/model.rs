@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use crate::chargen::Charge;
 use crate::rules::day::{Day, Instant};
+use crate::rules::document::BelegTyp;
 use crate::rules::error::Hints;
 use crate::rules::fixed::Quantity;
 
@@ -78,6 +79,8 @@ pub struct Beteiligter {
     /// null for the supplier of opening stock.
     pub beleg_id: Option<Uuid>,
     pub beleg_nummer: Option<String>,
+    #[serde(skip)]
+    pub beleg_typ: Option<BelegTyp>,
     pub datum: Option<Day>,
     /// The batch that was delivered.
     pub charge_id: Uuid,
@@ -101,6 +104,7 @@ pub struct Buchung {
     /// Signed, in the unit of the article.
     pub menge: Quantity,
     pub beleg_id: Option<Uuid>,
+    pub beleg_typ: Option<BelegTyp>,
     pub pa_id: Option<Uuid>,
     /// Of the document or of the order; none: opening stock.
     pub nummer: Option<String>,

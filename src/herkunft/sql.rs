@@ -124,7 +124,7 @@ const PARTNER: &str = "k.id as partner_id, k.kundennr, coalesce(b.kunden_name, k
     iif(b.kunden_name is null, k.strasse, b.kunden_strasse) as strasse,
     iif(b.kunden_name is null, k.plz, b.kunden_plz) as plz, iif(b.kunden_name is null, k.ort, b.kunden_ort) as ort,
     iif(b.kunden_name is null, k.staat, b.kunden_staat) as staat, :sign * sum(m.menge) as menge, a.einheit,
-    b.id as beleg_id, b.beleg_nummer, b.beleg_datum as datum, c.id as charge_id, c.charge_nr";
+    b.id as beleg_id, b.beleg_nummer, b.beleg_typ, b.beleg_datum as datum, c.id as charge_id, c.charge_nr";
 
 /// What is said of a movement of a document.
 const OF_DOCUMENT: &str = "join beleg b on b.tenant_id = m.tenant_id and b.id = m.beleg_id
@@ -161,7 +161,7 @@ fn newest_partners() -> String {
 /// The supplier of what no document brought in: opening stock, or a batch that a client made.
 const SUPPLIER_OF_OPENING_STOCK: &str = "select k.id as partner_id, k.kundennr, k.name, k.strasse, k.plz,
     k.ort, k.staat, coalesce(c.eroeffnung, 0) as menge, a.einheit, null as beleg_id, null as beleg_nummer,
-    null as datum, c.id as charge_id, c.charge_nr
+    null as beleg_typ, null as datum, c.id as charge_id, c.charge_nr
   from charge c
     join kunde k on k.tenant_id = c.tenant_id and k.id = c.partner_id
     join artikel a on a.tenant_id = c.tenant_id and a.id = c.artikel_id
@@ -183,6 +183,7 @@ columns! {
         einheit,
         beleg_id,
         beleg_nummer,
+        beleg_typ,
         datum,
         charge_id,
         charge_nr,
@@ -239,6 +240,7 @@ columns! {
         am,
         menge,
         beleg_id: "b.id",
+        beleg_typ: "b.beleg_typ",
         pa_id: "v.id",
         nummer: "coalesce(b.beleg_nummer, v.pa_nummer)",
         partner: "coalesce(b.kunden_name, k.name)",

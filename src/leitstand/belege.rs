@@ -7,18 +7,22 @@ use super::akteure::Akteure;
 use super::lists::{self, Sorting, kept_order};
 use super::page::{Ask, Change, Seen, VERSION, encoded};
 use super::parts::{
-    Cells, Column, ROWS, amount_of, date_of, day_of, facts, field, form, number_of, pager, price_of, refusal,
-    table, text,
+    Cells, Column, ROWS, amount_of, choice, date_of, day_of, facts, field, form, number_of, pager, price_of,
+    refusal, table, text,
 };
 use super::{anhaenge, frame};
 use crate::failure::Result;
 use crate::http::reply::Reply;
 use crate::http::route::Method;
+use crate::rules::choice::Choice;
+use crate::rules::document::{BelegTyp, Rechnungsart};
 use crate::rules::verweis::parse_uuid;
 use crate::{artikel, kunden};
 
-const COLUMNS: [Column; 5] = [
+/// The columns of a list of documents.
+pub const COLUMNS: [Column; 6] = [
     Column("Nummer", false),
+    Column("Art", false),
     Column("Datum", false),
     Column("Partner", false),
     Column("Status", false),
@@ -34,22 +38,16 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         }
     }
     let found = ask.get(seen, &path)?;
-    let row = |beleg: &Value| {
-        let to = ask.of_firma(&format!("belege/{}", text(beleg, "id")));
-        let partner = text(beleg, "kunden_name").to_owned();
-        let [number, status] = ["beleg_nummer", "status"].map(|name| text(beleg, name).to_owned());
-        let (date, sum) = (day_of(beleg, "beleg_datum"), number_of(beleg, "summe_brutto"));
-        Cells(to, vec![number, date, partner, status, sum])
-    };
+    let row = |beleg: &Value| Cells(ask.of_firma(&format!("belege/{}", text(beleg, "id"))), cells_of(beleg));
     let rows: Vec<_> = found["data"].as_array().into_iter().flatten().map(row).collect();
     let here = &ask.of_firma("belege");
-    let keys = &["beleg_nummer", "beleg_datum", "", "", "summe_brutto"];
+    let keys = &["beleg_nummer", "", "beleg_datum", "", "", "summe_brutto"];
     let sorting = Sorting { path: here, keys, default: "-beleg_datum" };
     let empty = "Keine Belege gefunden. Belege legen die angeschlossenen Programme an (POST /api/v1/belege); vielleicht ist auch die Suche zu eng.";
     let body = html! {
         form.filter method="get" {
             (field(ask, "suche", "Suche", "search", ask.param("suche"), "off"))
-            (field(ask, "typ", "Art, etwa LS", "text", ask.param("typ"), "off"))
+            (choice(ask, "typ", "Art", &types(), ask.param("typ")))
             (field(ask, "von", "Von", "date", ask.param("von"), "off"))
             (field(ask, "bis", "Bis", "date", ask.param("bis"), "off"))
             @for name in ["kunden_id", "artikel_id"].into_iter().filter(|name| !ask.param(name).is_empty()) {
@@ -63,6 +61,28 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         (pager(ask, here, found["count"].as_i64().unwrap_or(0)))
     };
     Ok(frame::page(ask, "Belege", body))
+}
+
+/// A document in a list.
+pub fn cells_of(beleg: &Value) -> Vec<String> {
+    let [number, partner, status] =
+        ["beleg_nummer", "kunden_name", "status"].map(|name| text(beleg, name).to_owned());
+    let (date, sum) = (day_of(beleg, "beleg_datum"), number_of(beleg, "summe_brutto"));
+    vec![number, art_of(beleg).to_owned(), date, partner, status, sum]
+}
+
+/// What people call a document.
+fn art_of(beleg: &Value) -> &'static str {
+    let art = Rechnungsart::parse(text(beleg, "rechnungsart"));
+    let is_storno = !text(beleg, "storno_von_beleg_id").is_empty();
+    let is_negative = text(beleg, "summe_netto").starts_with('-');
+    BelegTyp::parse(text(beleg, "beleg_typ")).map_or("", |typ| typ.art(art, is_storno, is_negative))
+}
+
+/// The types that a list is filtered by.
+fn types() -> Vec<(&'static str, &'static str)> {
+    let types = BelegTyp::ALL.iter().map(|typ| (typ.as_str(), typ.bezeichnung()));
+    [("", "alle")].into_iter().chain(types).collect()
 }
 
 /// Whose documents, and of which article, are shown alone.
@@ -115,6 +135,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
 fn facts_of(beleg: &Value) -> Vec<(&'static str, String)> {
     let plain = |name: &str| text(beleg, name).to_owned();
     vec![
+        ("Art", art_of(beleg).to_owned()),
         ("Partner", plain("kunden_name")),
         ("Datum", day_of(beleg, "beleg_datum")),
         ("Lieferdatum", day_of(beleg, "lieferdatum")),

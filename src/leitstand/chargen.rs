@@ -16,8 +16,10 @@ use crate::chargen::{self, Auswahl, Wovon};
 use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
 use crate::http::route::Method;
+use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
+use crate::rules::stammdaten::EingangQuelle;
 use crate::rules::text::case_key;
 use crate::rules::verweis::parse_uuid;
 use crate::{artikel, herkunft, laender};
@@ -176,7 +178,7 @@ fn facts_of(charge: &Value) -> Vec<(&'static str, String)> {
         ("Herkunftsland", laender::name_de(text(charge, "herkunftsland")).to_owned()),
         ("Eingang", if came.is_empty() { came } else { format!("{came} {unit}") }),
         ("Einkaufspreis (EUR)", number_of(charge, "eingang_ep")),
-        ("Entstanden durch", plain("eingang_quelle")),
+        ("Entstanden durch", quelle(text(charge, "eingang_quelle")).to_owned()),
         ("Angelegt", date_of(charge, "created_at")),
         ("Biozertifikat", number("biozertifikat_id")),
         ("Niederlassung", number("niederlassung_id")),
@@ -184,8 +186,19 @@ fn facts_of(charge: &Value) -> Vec<(&'static str, String)> {
     ]
 }
 
-const MOVEMENT: [Column; 4] = [
+/// What brought a batch about.
+fn quelle(text: &str) -> &'static str {
+    match EingangQuelle::parse(text) {
+        Some(EingangQuelle::Beleg) => "Beleg",
+        Some(EingangQuelle::Produktion) => "Produktion",
+        Some(EingangQuelle::Manuell) => "Eingabe von Hand oder Import",
+        None => "",
+    }
+}
+
+const MOVEMENT: [Column; 5] = [
     Column("Beleg oder Auftrag", false),
+    Column("Was", false),
     Column("Wann", false),
     Column("Partner", false),
     Column("Menge", true),
@@ -200,10 +213,24 @@ fn movements(ask: &Ask, seen: &Seen<'_>, id: Uuid, unit: &str) -> Result<Markup>
             (None, Some(auftrag)) => ask.of_firma(&format!("produktion/{auftrag}")),
             (None, None) => String::new(),
         };
-        let number = moved.nummer.clone().unwrap_or_else(|| "Anfangsbestand".to_owned());
+        let what = match (moved.beleg_typ, moved.pa_id) {
+            (Some(typ), _) => typ.bezeichnung(),
+            (None, Some(_)) => "Produktion",
+            (None, None) => "Anfangsbestand",
+        };
+        let number = moved.nummer.clone().unwrap_or_else(|| what.to_owned());
         let sign = if moved.menge > Quantity::ZERO { "+" } else { "" };
         let amount = format!("{sign}{} {unit}", amount(moved.menge)).trim().to_owned();
-        Cells(to, vec![number, moment(moved.am), moved.partner.clone().unwrap_or_default(), amount])
+        Cells(
+            to,
+            vec![
+                number,
+                what.to_owned(),
+                moment(moved.am),
+                moved.partner.clone().unwrap_or_default(),
+                amount,
+            ],
+        )
     };
     let rows: Vec<_> = found.iter().map(row).collect();
     Ok(html! {

@@ -310,9 +310,13 @@ fn partner_row(ask: &Ask, seite: &Seite, partner: &Beteiligter, tiefe: i64) -> C
         partner.staat.as_deref(),
     ];
     let address: Vec<_> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+    let what = match partner.beleg_typ {
+        Some(typ) => format!("{}, {}", seite.partner, typ.bezeichnung()),
+        None => seite.partner.to_owned(),
+    };
     let cells = vec![
         partner.beleg_nummer.clone().unwrap_or_else(|| "Anfangsbestand".to_owned()),
-        seite.partner.to_owned(),
+        what,
         tiefe.to_string(),
         address.join(", "),
         told(partner.menge, partner.einheit.as_deref()),

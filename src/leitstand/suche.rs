@@ -4,10 +4,10 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::artikel::name_of;
-use super::frame;
 use super::page::{Ask, Seen, encoded};
 use super::partner::town;
-use super::parts::{Cells, Column, amount_of, date_of, day_of, number, number_of, table, text};
+use super::parts::{Cells, Column, amount_of, date_of, day_of, number, table, text};
+use super::{belege, frame};
 use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
 
@@ -38,7 +38,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     if ask.param("suche").is_empty() {
         return Ok(frame::page(ask, "Suche", html! { p.empty { (HOW) } }));
     }
-    let groups = [belege, partner, artikel, chargen, wiegungen];
+    let groups = [documents, partner, artikel, chargen, wiegungen];
     let groups = groups.into_iter().map(|search| search(ask, seen)).collect::<Result<Vec<_>>>()?;
     let mut hits = groups.iter().flat_map(|group| &group.hits);
     if let (Some(only), None) = (hits.next(), hits.next()) {
@@ -89,21 +89,9 @@ fn plain(row: &Value, name: &str) -> String {
     text(row, name).to_owned()
 }
 
-const BELEGE: [Column; 5] = [
-    Column("Nummer", false),
-    Column("Datum", false),
-    Column("Partner", false),
-    Column("Status", false),
-    Column("Brutto (EUR)", true),
-];
-
-fn belege(ask: &Ask, seen: &Seen<'_>) -> Result<Group> {
+fn documents(ask: &Ask, seen: &Seen<'_>) -> Result<Group> {
     let found = first(ask, seen, "/api/v1/belege", "suche")?;
-    Ok(group(ask, ("Belege", "belege"), &BELEGE, found, |beleg| {
-        let [number, partner, status] =
-            ["beleg_nummer", "kunden_name", "status"].map(|name| plain(beleg, name));
-        vec![number, day_of(beleg, "beleg_datum"), partner, status, number_of(beleg, "summe_brutto")]
-    }))
+    Ok(group(ask, ("Belege", "belege"), &belege::COLUMNS, found, belege::cells_of))
 }
 
 const PARTNER: [Column; 3] = [Column("Name", false), Column("Nummer", false), Column("Ort", false)];

@@ -38,7 +38,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         div.tiles {
             div.tile { "Herein (t)" strong { (tonnes(now.sum_in())) } }
             div.tile { "Hinaus (t)" strong { (tonnes(now.sum_out())) } }
-            @for (typ, count) in documents(ask, seen, today)? { div.tile { "Belege " (typ) strong { (count) } } }
+            @for (typ, count) in documents(ask, seen, today)? { div.tile { "Belege: " (typ) strong { (count) } } }
         }
         (picture(&now, &then))
         h2 { "Offene Wiegungen" }
@@ -117,7 +117,7 @@ fn documents(ask: &Ask, seen: &Seen<'_>, today: Day) -> Result<Vec<(&'static str
         let path = format!("/api/v1/belege?typ={}&von={today}&bis={today}&limit=1", typ.as_str());
         let count = ask.get(seen, &path)?["count"].as_i64().unwrap_or(0);
         if count > 0 {
-            found.push((typ.as_str(), number(&count.to_string())));
+            found.push((typ.bezeichnung(), number(&count.to_string())));
         }
     }
     Ok(found)

@@ -170,6 +170,18 @@ impl BelegTyp {
         }
     }
 
+    /// What people call a document of this type that is a credit note, the counter document of a storno, or below zero.
+    pub const fn art(self, art: Option<Rechnungsart>, is_storno: bool, is_negative: bool) -> &'static str {
+        match (self, art, is_storno) {
+            (BelegTyp::Re, _, true) => "Stornorechnung",
+            (BelegTyp::Re, _, false) if is_negative => "Rechnungskorrektur",
+            (BelegTyp::Er, Some(Rechnungsart::Gutschrift), true) => "Storno der Gutschrift",
+            (BelegTyp::Er, Some(Rechnungsart::Gutschrift), false) => "Gutschrift",
+            (BelegTyp::Er, _, true) => "Storno der Eingangsrechnung",
+            (typ, ..) => typ.bezeichnung(),
+        }
+    }
+
     /// Whether this type sells or buys.
     pub const fn seite(self) -> Seite {
         self.facts().seite
@@ -238,6 +250,23 @@ mod tests {
             assert_eq!((other.gegenstueck(), other.seite()), (Some(typ), typ.seite()), "{typ:?}");
             assert_ne!(other.lagerrolle(), typ.lagerrolle(), "{typ:?}");
             assert_eq!(typ.ist_rechnung(), typ.lagerrolle() == Lagerrolle::Rechnung, "{typ:?}");
+        }
+    }
+
+    #[test]
+    fn documents_are_called_by_what_they_are() {
+        let (invoice, credit) = (Some(Rechnungsart::Rechnung), Some(Rechnungsart::Gutschrift));
+        for (typ, art, is_storno, is_negative, called) in [
+            (BelegTyp::Ls, None, false, false, "Lieferschein"),
+            (BelegTyp::Re, invoice, false, false, "Rechnung"),
+            (BelegTyp::Re, invoice, false, true, "Rechnungskorrektur"),
+            (BelegTyp::Re, invoice, true, true, "Stornorechnung"),
+            (BelegTyp::Er, invoice, false, true, "Eingangsrechnung"),
+            (BelegTyp::Er, invoice, true, true, "Storno der Eingangsrechnung"),
+            (BelegTyp::Er, credit, false, false, "Gutschrift"),
+            (BelegTyp::Er, credit, true, true, "Storno der Gutschrift"),
+        ] {
+            assert_eq!(typ.art(art, is_storno, is_negative), called, "{typ:?}");
         }
     }
 

@@ -14,6 +14,7 @@ mod seiten;
 mod sicherung;
 mod vergessen;
 mod waren;
+mod worte;
 mod zustand;
 
 use std::time::Duration;

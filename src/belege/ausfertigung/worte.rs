@@ -8,36 +8,35 @@ use crate::laender;
 use crate::rules::day::Day;
 use crate::rules::document::BelegTyp;
 
-/// What documents of a type are called.
+/// What sheets of a type say.
 struct Worte {
-    art: &'static str,
     summe: &'static str,
     /// The sentence before the positions; `{vom}` stands for the day of the delivery.
     einleitung: &'static str,
 }
 
 const fn worte(typ: BelegTyp) -> Worte {
-    let (art, summe, einleitung) = match typ {
-        BelegTyp::An => ("Angebot", "Angebotssumme", "Wir bieten Ihnen an:"),
-        BelegTyp::Au => ("Auftragsbestätigung", "Auftragssumme", "Wir bestätigen Ihren Auftrag:"),
-        BelegTyp::Ls => ("Lieferschein", "Summe", "Wir liefern Ihnen:"),
-        BelegTyp::Re => ("Rechnung", "Rechnungsbetrag", "Für unsere Lieferung{vom} berechnen wir Ihnen:"),
-        BelegTyp::Bs => ("Bestellung", "Bestellsumme", "Wir bestellen bei Ihnen:"),
-        BelegTyp::El => ("Wareneingang", "Summe", "Wir haben von Ihnen angenommen:"),
-        BelegTyp::Er => {
-            ("Gutschrift", "Gutschriftsbetrag", "Für Ihre Lieferung{vom} schreiben wir Ihnen gut:")
-        }
+    let (summe, einleitung) = match typ {
+        BelegTyp::An => ("Angebotssumme", "Wir bieten Ihnen an:"),
+        BelegTyp::Au => ("Auftragssumme", "Wir bestätigen Ihren Auftrag:"),
+        BelegTyp::Ls => ("Summe", "Wir liefern Ihnen:"),
+        BelegTyp::Re => ("Rechnungsbetrag", "Für unsere Lieferung{vom} berechnen wir Ihnen:"),
+        BelegTyp::Bs => ("Bestellsumme", "Wir bestellen bei Ihnen:"),
+        BelegTyp::El => ("Summe", "Wir haben von Ihnen angenommen:"),
+        BelegTyp::Er => ("Gutschriftsbetrag", "Für Ihre Lieferung{vom} schreiben wir Ihnen gut:"),
     };
-    Worte { art, summe, einleitung }
+    Worte { summe, einleitung }
 }
 
-/// What a document is: `Rechnung`, `Stornorechnung`.
+/// What a document is: `Rechnung`, `Stornorechnung`. Those who get an order or deliver goods read what it is to them.
 pub fn art(beleg: &Beleg) -> &'static str {
-    match (beleg.beleg_typ, beleg.storno_von_beleg_id) {
-        (BelegTyp::Re, Some(_)) => "Stornorechnung",
-        (BelegTyp::Er, Some(_)) => "Storno der Gutschrift",
-        (BelegTyp::Re, None) if beleg.summe_netto.is_negative() => "Rechnungskorrektur",
-        (typ, _) => worte(typ).art,
+    match beleg.beleg_typ {
+        BelegTyp::Au => "Auftragsbestätigung",
+        BelegTyp::El => "Wareneingang",
+        typ => {
+            let is_storno = beleg.storno_von_beleg_id.is_some();
+            typ.art(beleg.rechnungsart, is_storno, beleg.summe_netto.is_negative())
+        }
     }
 }
 
