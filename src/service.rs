@@ -11,7 +11,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::app::midnight::{self, Midnight};
 use crate::app::nightly::Schedule;
-use crate::app::{ADOPTIONS, description, routes, sealing};
+use crate::app::{ADOPTIONS, routes, sealing};
 use crate::db::checkpoint::{self, Checkpoints};
 use crate::db::connection::open_writer;
 use crate::db::door::Door;
@@ -129,7 +129,7 @@ fn front(gate: &Arc<Gate>, database: &Path, policy: &Policy) -> Result<Arc<Front
         certificate: zugang.certificate.clone(),
     };
     let is_wanted = zugang.modus != Modus::Aus;
-    let leitstand = || Leitstand::new(Arc::clone(gate), PAGES, description::meaning_of, zugang, place);
+    let leitstand = || Leitstand::new(Arc::clone(gate), PAGES, zugang, place);
     let leitstand = is_wanted.then(leitstand).transpose()?;
     Ok(Arc::new(Front { gate: Arc::clone(gate), leitstand: leitstand.map(Arc::new) }))
 }

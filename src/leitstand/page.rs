@@ -213,8 +213,6 @@ pub struct House {
     pub gate: Arc<Gate>,
     /// All pages.
     pub pages: &'static [Page],
-    /// What a code of a refusal means, in German.
-    pub meaning: fn(&str) -> &'static str,
     /// Attempts to log in.
     pub attempts: Attempts,
     /// Long work.

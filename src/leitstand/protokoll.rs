@@ -13,6 +13,7 @@ use super::parts::{Cells, Column, ROWS, day_text, facts, form_to, moment, number
 use super::people::{self, Person};
 use super::works::{Outcome, Work};
 use super::{frame, suchfelder};
+use crate::app::description::meaning_of;
 use crate::db::connection::open_to_look;
 use crate::db::seal::{self, Secret};
 use crate::db::tx::Tx;
@@ -92,8 +93,7 @@ fn older(ask: &Ask, found: &Part) -> Markup {
 fn cells(ask: &Ask, found: &Found, people: &[Person]) -> Cells {
     let entry = &found.entry;
     let to = format!("{}/{}", here(ask), found.place);
-    let mut cells =
-        vec![to_second(entry.at), who(entry, people), what(entry), answer(entry), meaning(ask, entry)];
+    let mut cells = vec![to_second(entry.at), who(entry, people), what(entry), answer(entry), meaning(entry)];
     if ask.firma.is_none() {
         cells.insert(2, entry.tenant.clone().unwrap_or_default());
     }
@@ -143,9 +143,9 @@ fn answer(entry: &Entry) -> String {
 }
 
 /// The code of a refusal, and what it means.
-fn meaning(ask: &Ask, entry: &Entry) -> String {
+fn meaning(entry: &Entry) -> String {
     let code = entry.code.as_deref().unwrap_or_default();
-    match (ask.house.meaning)(code) {
+    match meaning_of(code) {
         "" => code.to_owned(),
         meaning => format!("{code}: {meaning}"),
     }
@@ -160,7 +160,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     };
     let entry = found.ok_or_else(|| Failure::not_found("Diese Zeile des Protokolls"))?;
     let people = people::list(seen.connection)?;
-    let meaning = meaning(ask, &entry);
+    let meaning = meaning(&entry);
     let record = record_of(ask, seen, &entry)?;
     let body = html! {
         (facts(&facts_of(&entry, &people)))

@@ -61,15 +61,9 @@ pub struct Leitstand {
 
 impl Leitstand {
     /// The pages of a service.
-    pub fn new(
-        gate: Arc<Gate>,
-        pages: &'static [Page],
-        meaning: fn(&str) -> &'static str,
-        zugang: Zugang,
-        place: Place,
-    ) -> Result<Leitstand> {
+    pub fn new(gate: Arc<Gate>, pages: &'static [Page], zugang: Zugang, place: Place) -> Result<Leitstand> {
         let (attempts, works, uploads) = (Attempts::default(), Works::default(), Uploads::default());
-        let house = Arc::new(House { gate, pages, meaning, attempts, works, uploads, place });
+        let house = Arc::new(House { gate, pages, attempts, works, uploads, place });
         let (hashing, office) = (Aside::start("passwords", true)?, Aside::start("office", false)?);
         Ok(Leitstand { house, hashing, office, zugang, sayings: Mutex::default() })
     }

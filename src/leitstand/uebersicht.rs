@@ -6,6 +6,7 @@ use super::bars::{Pair, Words, bars};
 use super::page::{Ask, Seen, encoded};
 use super::parts::{Cells, Column, day_text, moment, number, table, text};
 use super::{frame, wiegungen, zustand};
+use crate::app::description::meaning_of;
 use crate::failure::Result;
 use crate::gate::audit::{Filter, Found, Who, part};
 use crate::http::reply::Reply;
@@ -144,7 +145,7 @@ fn errors_of(ask: &Ask, seen: &Seen<'_>) -> Result<Vec<Cells>> {
     let row = |found: Found| {
         let entry = found.entry;
         let code = entry.code.unwrap_or_default();
-        let (why, key_id) = ((ask.house.meaning)(&code), entry.key_id.unwrap_or_default());
+        let (why, key_id) = (meaning_of(&code), entry.key_id.unwrap_or_default());
         let to =
             ask.of_firma(&format!("protokoll?wer=schluessel-{}&code={}", encoded(&key_id), encoded(&code)));
         let key = entry.key_label.unwrap_or(key_id);
