@@ -45,6 +45,7 @@ pub use nummer::{erechnung_of_number, finalise_number, missing_of_number, pdf_of
 pub use pruefsumme::broken_links;
 pub use sql::RETENTION;
 pub use tagesende::{Behind, finalise_past_days};
+pub use verlauf::Aktion;
 pub use wareneingang::{Wareneingang, is_live, receive};
 
 use crate::anhaenge::Anhang;

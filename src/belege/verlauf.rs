@@ -27,6 +27,18 @@ choice! {
     }
 }
 
+impl Aktion {
+    /// What happened, in German, for the pages.
+    pub const fn in_words(self) -> &'static str {
+        match self {
+            Aktion::Aendern => "geändert",
+            Aktion::Abschliessen => "abgeschlossen",
+            Aktion::Storno => "storniert",
+            Aktion::Erledigen => "erledigt",
+        }
+    }
+}
+
 const LIST: ListSql<'_> = ListSql {
     columns: "v.version, v.am, v.key_id, v.aktion, v.beleg,
         (select p.positionen from beleg_verlauf_positionen p

@@ -11,6 +11,7 @@ use super::parts::{
     refusal, table, text,
 };
 use super::{anhaenge, frame};
+use crate::belege::Aktion;
 use crate::failure::Result;
 use crate::http::reply::Reply;
 use crate::http::route::Method;
@@ -171,8 +172,9 @@ const HISTORY: [Column; 3] = [Column("Wann", false), Column("Was geschah", false
 
 fn history_of(akteure: &Akteure<'_>, history: &Value) -> Result<Vec<Cells>> {
     let row = |stand: &Value| {
-        let (who, what) = (akteure.name(text(stand, "key_id"))?, text(stand, "aktion").to_owned());
-        Ok(Cells(String::new(), vec![date_of(stand, "am"), what, who]))
+        let what = Aktion::parse(text(stand, "aktion")).map_or("", Aktion::in_words);
+        let who = akteure.name(text(stand, "key_id"))?;
+        Ok(Cells(String::new(), vec![date_of(stand, "am"), what.to_owned(), who]))
     };
     history["data"].as_array().into_iter().flatten().map(row).collect()
 }

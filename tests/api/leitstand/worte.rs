@@ -1,4 +1,6 @@
-//! What pages say where programs read codes: types of documents.
+//! What pages say where programs read codes: types of documents and what happened to them.
+
+use serde_json::json;
 
 use super::person;
 use crate::harness::{COMPLETE, Server};
@@ -44,5 +46,21 @@ fn documents_are_called_by_what_they_are() {
     let way = browser.get(&format!("{firma}/chargen/{batch}/herkunft"));
     for what in ["Lieferant, Einkaufslieferschein", "Empfänger, Lieferschein"] {
         assert!(way.is(200).text.contains(what), "{what}: {}", way.text);
+    }
+}
+
+#[test]
+fn histories_say_what_happened() {
+    let server = Server::start();
+    let mill = Mill::with(&server, "Mühle", COMPLETE);
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let id = mill.post("RE", json!({"artikelnr": "S", "menge": 1})).id();
+    mill.client.put(&format!("/api/v1/belege/{id}"), json!({"notizen": "eilt"})).is(200);
+    mill.finalise(&id);
+    mill.storno(&id).is(200);
+    let shown = browser.get(&format!("/leitstand/f/{}/belege/{id}", mill.client.tenant));
+    for what in ["geändert", "abgeschlossen", "storniert"] {
+        let cell = format!(r#"<td data-head="Was geschah">{what}</td>"#);
+        assert!(shown.is(200).text.contains(&cell), "{what}: {}", shown.text);
     }
 }
