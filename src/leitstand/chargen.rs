@@ -8,8 +8,8 @@ use super::akteure::Akteure;
 use super::lists::{self, Sorting, kept_order};
 use super::page::{Ask, Change, Seen, VERSION};
 use super::parts::{
-    Cells, Column, ROWS, amount, amount_of, choice, date_of, day_of, facts, field, form, moment, number_of,
-    pager, refusal, table, text,
+    Cells, Column, ROWS, amount, amount_of, choice, date_of, day_of, facts, field, form, moment, pager,
+    price_of, refusal, table, text,
 };
 use super::{frame, line};
 use crate::chargen::{self, Auswahl, Wovon};
@@ -177,7 +177,7 @@ fn facts_of(charge: &Value) -> Vec<(&'static str, String)> {
         ("Lieferant", plain("partner_name")),
         ("Herkunftsland", laender::name_de(text(charge, "herkunftsland")).to_owned()),
         ("Eingang", if came.is_empty() { came } else { format!("{came} {unit}") }),
-        ("Einkaufspreis (EUR)", number_of(charge, "eingang_ep")),
+        ("Einkaufspreis (EUR)", price_of(charge, "eingang_ep")),
         ("Entstanden durch", quelle(text(charge, "eingang_quelle")).to_owned()),
         ("Angelegt", date_of(charge, "created_at")),
         ("Biozertifikat", number("biozertifikat_id")),

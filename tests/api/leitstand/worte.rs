@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::person;
 use crate::harness::{COMPLETE, Server};
-use crate::lager::{Mill, plain, sell};
+use crate::lager::{Mill, buy, plain, sell};
 
 #[test]
 fn documents_are_called_by_what_they_are() {
@@ -63,4 +63,15 @@ fn histories_say_what_happened() {
         let cell = format!(r#"<td data-head="Was geschah">{what}</td>"#);
         assert!(shown.is(200).text.contains(&cell), "{what}: {}", shown.text);
     }
+}
+
+#[test]
+fn a_purchase_price_is_written_like_every_other_price() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    mill.post("EL", buy(100, "H1")).is(201);
+    let id = mill.batch("H1")["id"].as_str().unwrap().to_owned();
+    let mut browser = person(&server, &["Erika"]);
+    let one = browser.get(&format!("/leitstand/f/{}/chargen/{id}", mill.client.tenant));
+    assert!(one.is(200).text.contains("<dt>Einkaufspreis (EUR)</dt><dd>0,20</dd>"), "{}", one.text);
 }
