@@ -97,6 +97,18 @@ impl Server {
     /// Stops the server and starts it again on the same database.
     pub fn restart(&mut self) {
         self.stop();
+        self.start_again();
+    }
+
+    /// The same with another clock, which the server that stops never sees: what it begins by itself at its start may
+    /// still be to come.
+    pub fn restart_at(&mut self, now: &str) {
+        self.stop();
+        self.set_clock(now);
+        self.start_again();
+    }
+
+    fn start_again(&mut self) {
         let (address, stop, thread) =
             serve(self.database.clone(), Arc::clone(&self.now), self.policy.clone());
         (self.address, self.stop, self.thread) = (address, Some(stop), Some(thread));
