@@ -73,12 +73,25 @@ pub fn show_data(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     };
     let body = html! {
         @if !missing.is_empty() {
-            p.refused { "Belege bekommen erst ein Blatt (PDF), wenn diese Angaben da sind: " (missing.join(", ")) "." }
+            p.refused { "Belege bekommen erst ein Blatt (PDF), wenn diese Angaben da sind: " (in_words(&missing)) "." }
         }
         p { "Diese Angaben stehen auf Belegen und E-Rechnungen. Abgeschlossene Belege behalten, was galt, als sie abgeschlossen wurden." }
         (form(ask, inside, "Speichern", false))
     };
     Ok(frame::page(ask, "Firma", body))
+}
+
+/// Which data of the company are missing, for people: the label of a field says more than its name.
+pub fn in_words(missing: &[&str]) -> String {
+    let word = |name| match name {
+        "firma" => "Name der Firma",
+        "strasse" => "Straße",
+        "plz" => "Postleitzahl",
+        "ort" => "Ort",
+        "ust_id oder steuernummer" => "USt-IdNr. oder Steuernummer",
+        name => name,
+    };
+    missing.iter().copied().map(word).collect::<Vec<_>>().join(", ")
 }
 
 /// POST /leitstand/f/{firma}/firma

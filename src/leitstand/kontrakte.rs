@@ -37,7 +37,7 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         let to = ask.of_firma(&format!("kontrakte/{}", text(kontrakt, "id")));
         let [number, partner] = ["kontrakt_nr", "partner_name"].map(|name| text(kontrakt, name).to_owned());
         let [agreed, delivered, open] =
-            ["gesamtmenge", "geliefert", "offen"].map(|name| amount_of(kontrakt, name));
+            ["gesamtmenge", "geliefert", "offen"].map(|name| quantity(kontrakt, name));
         Cells(to, vec![number, partner, day_of(kontrakt, "gueltig_bis"), agreed, delivered, open])
     };
     let rows: Vec<_> = found["data"].as_array().into_iter().flatten().map(row).collect();
@@ -54,6 +54,12 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         (pager(ask, &ask.of_firma("kontrakte"), found["count"].as_i64().unwrap_or(0)))
     };
     Ok(frame::page(ask, "Kontrakte", body))
+}
+
+/// A quantity of a contract in its unit; blank where there is none.
+fn quantity(kontrakt: &Value, name: &str) -> String {
+    let amount = amount_of(kontrakt, name);
+    if amount.is_empty() { amount } else { format!("{amount} {}", text(kontrakt, "gesamtmenge_einheit")) }
 }
 
 const POSITION: [Column; 4] =
@@ -84,8 +90,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
 
 fn facts_of(kontrakt: &Value) -> Vec<(&'static str, String)> {
     let plain = |name: &str| text(kontrakt, name).to_owned();
-    let unit = text(kontrakt, "gesamtmenge_einheit");
-    let amount = |name: &str| format!("{} {unit}", amount_of(kontrakt, name)).trim().to_owned();
+    let amount = |name: &str| quantity(kontrakt, name);
     vec![
         ("Partner", plain("partner_name")),
         ("Art", plain("kontrakt_typ")),

@@ -94,7 +94,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         (missing(ask, seen, &here)?)
         (anhaenge::section(ask, seen, &path, &here)?)
         (history(ask, seen, &path, &here)?)
-        @if ask.may_change() { p { "Verlangt diese Person, dass ihre Daten gelöscht werden: " a href=(format!("{here}/vergessen")) { "Vergessen" } } }
+        @if ask.may_change() { p.ask { "Verlangt diese Person, dass ihre Daten gelöscht werden: " a href=(format!("{here}/vergessen")) { "Vergessen" } } }
     };
     Ok(frame::page(ask, text(&kunde, "name"), body))
 }

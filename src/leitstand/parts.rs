@@ -150,6 +150,9 @@ pub fn pager(ask: &Ask, path: &str, count: i64) -> Markup {
         .map(|(name, value)| format!("&{}={}", encoded(name), encoded(value)))
         .collect();
     let to = |number: u32| format!("{path}?seite={number}{others}");
+    if count == 0 {
+        return html! {};
+    }
     html! {
         nav.pager aria-label="Seiten" {
             @if page > 0 { a href=(to(page)) rel="prev" { "← vorige" } }

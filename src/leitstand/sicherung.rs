@@ -64,14 +64,19 @@ pub fn list(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
             Err(failure) => p.refused role="alert" { "Der Ordner ist nicht zu lesen: " (failure) }
         }
         h2 { "Die Datenbank" }
-        (facts(&[("Datei", database.display().to_string()), ("Frei auf dieser Platte", free(database))]))
+        (facts(&[("Datei", whole(database)), ("Frei auf dieser Platte", free(database))]))
         (form_to(ask, &format!("{HERE}/pruefen"), html! {}, "Datenbank prüfen", false))
         h2 { "Zurückspielen" }
         p { "Dazu den Dienst anhalten und auf dem Server eingeben:" }
-        p.once { "partnerd --db " (database.display()) " restore SICHERUNG.db" }
+        p.once { "partnerd --db " (whole(database)) " restore SICHERUNG.db" }
         p { "Was vorher da war, bleibt daneben erhalten. Schlüssel, die seit der Sicherung gesperrt wurden, sind danach wieder frei." }
     };
     Ok(frame::page(ask, "Sicherung", body))
+}
+
+/// A path from its root: where the server was started says nothing to who reads this.
+fn whole(path: &Path) -> String {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
 }
 
 fn place_of(ask: &Ask) -> Markup {
@@ -79,11 +84,11 @@ fn place_of(ask: &Ask) -> Markup {
     match &ask.house.place.nightly {
         Some(nightly) => html! {
             "Jede Nacht ab " (format!("{:02}:{:02}", nightly.minute / 60, nightly.minute % 60)) " Uhr entsteht eine geprüfte Sicherung in "
-            (folder.display()) "; die neuesten " (nightly.keep) " bleiben."
+            (whole(folder)) "; die neuesten " (nightly.keep) " bleiben."
         },
         None => html! {
             "Von selbst wird noch nicht gesichert: Dafür braucht die Konfiguration " code { "backup_folder" } ", am besten auf einer anderen Platte. "
-            "Von Hand gehen Sicherungen nach " (folder.display()) ", auf dieselbe Platte wie die Datenbank."
+            "Von Hand gehen Sicherungen nach " (whole(folder)) ", auf dieselbe Platte wie die Datenbank."
         },
     }
 }
@@ -91,8 +96,11 @@ fn place_of(ask: &Ask) -> Markup {
 /// What is free on the disk of the database.
 pub fn free(database: &Path) -> String {
     let folder = crate::db::files::folder_of(database);
-    fs4::available_space(folder)
-        .map_or_else(|_| String::new(), |bytes| format!("{} MB", number(&(bytes / 1_000_000).to_string())))
+    let tenths = |bytes: u64| bytes / 100_000_000;
+    fs4::available_space(folder).map(tenths).map_or_else(
+        |_| String::new(),
+        |tenths| format!("{} GB", number(&format!("{}.{}", tenths / 10, tenths % 10))),
+    )
 }
 
 /// POST /leitstand/sicherung: makes one.

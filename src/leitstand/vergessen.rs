@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::frame;
 use super::page::{Ask, Change, Done, Seen};
-use super::parts::{Cells, Column, day_text, form, refusal, table};
+use super::parts::{Cells, Column, day_text, form, number, refusal, table};
 use crate::app::vergessen::{self, Forgotten, Records};
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
@@ -27,7 +27,9 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let keeps_name = vergessen::keeps_name(&seen.tx, &records);
     let rows: Vec<_> = records
         .iter()
-        .map(|of| Cells(String::new(), vec![of.kind.to_owned(), of.count.to_string(), day_text(of.until)]))
+        .map(|of| {
+            Cells(String::new(), vec![of.kind.to_owned(), number(&of.count.to_string()), day_text(of.until)])
+        })
         .collect();
     let body = html! {
         p { "Verlangt eine Person, dass ihre Daten gelöscht werden (Art. 17 DSGVO), geschieht das hier." }
@@ -68,7 +70,7 @@ fn question(ask: &Ask, kunde: &Kunde) -> Markup {
 /// What is still worked on, in words.
 fn open_ones(records: &[Records]) -> Option<String> {
     let open = records.iter().filter(|of| of.open > 0);
-    let open: Vec<_> = open.map(|of| format!("{} {}", of.open, of.kind)).collect();
+    let open: Vec<_> = open.map(|of| format!("{} {}", number(&of.open.to_string()), of.kind)).collect();
     (!open.is_empty()).then(|| open.join(", "))
 }
 

@@ -73,7 +73,7 @@ pub fn sorgen(ask: &Ask, seen: &Seen<'_>) -> Result<Vec<Sorge>> {
     if !missing.is_empty() {
         let text = format!(
             "Belege bekommen kein Blatt (PDF): Es fehlen Angaben zur Firma ({}).",
-            missing.join(", ")
+            super::firma::in_words(&missing)
         );
         found.push(Sorge::soon(text).at(ask.of_firma("firma")));
     }
