@@ -25,7 +25,7 @@ fn a_company_is_made_and_gets_its_data_and_settings() {
     assert_eq!(made.is(303).header("location"), "/leitstand/f/1/firma");
     browser.fill("/leitstand/firmen/neu", &[("name", "Mühle <b>Süd</b>")]).is(400);
     let data = "/leitstand/f/1/firma";
-    assert!(browser.get(data).text.contains("ust_id oder steuernummer"));
+    assert!(browser.get(data).text.contains("USt-IdNr. oder Steuernummer"));
     let entered: Vec<_> = COMPLETE.to_vec();
     let wrong: Vec<_> = [("iban", "DE00 1")].into_iter().chain(entered.iter().copied()).collect();
     let refused = browser.fill(data, &wrong);

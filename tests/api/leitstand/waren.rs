@@ -62,7 +62,7 @@ fn a_contract_shows_what_was_delivered() {
     let (mut browser, firma) = erika(&mill);
     let id = contract["id"].as_str().unwrap();
     let list = browser.get(&format!("{firma}/kontrakte"));
-    assert!(list.is(200).text.contains(id) && list.text.contains(">750<"), "{}", list.text);
+    assert!(list.is(200).text.contains(id) && list.text.contains(">750 kg<"), "{}", list.text);
     let one = browser.get(&format!("{firma}/kontrakte/{id}"));
     for text in ["V-1", "250 kg", "750 kg", "25 % geliefert", "width=\"150\""] {
         assert!(one.is(200).text.contains(text), "{text}: {}", one.text);
