@@ -8,6 +8,7 @@ use crate::app::backup::{Content, backup, restore};
 use crate::config::Config;
 use crate::db::seal::Secret;
 use crate::db::{migrate as schema, system_clock};
+use crate::rules::deed::Deed;
 
 #[derive(clap::Args)]
 pub struct BackupArguments {
@@ -37,8 +38,7 @@ pub fn run_backup(arguments: &BackupArguments, config: &Config, terminal: &Termi
     let content = content.map_err(sentence)?;
     // A database of an earlier version is copied as it is.
     if schema::check_current(&config.db).map_err(sentence)? {
-        let with_secret = if arguments.with_secret { " with its secret" } else { "" };
-        let what = format!("{}{with_secret}", content.file);
+        let what = Deed::Backup { file: content.file.clone(), with_secret: arguments.with_secret };
         note_made(&config.db, terminal, "backup", &what);
     }
     if arguments.with_secret {

@@ -14,6 +14,7 @@ use crate::belege;
 use crate::config::Config;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
+use crate::rules::deed::Deed;
 use crate::rules::error::Hints;
 
 #[derive(Subcommand)]
@@ -108,7 +109,7 @@ fn move_on(
             let hints = WriteTx::carry_out(tx, None, |tx| step(tx, number))
                 .map_err(|failure| format!("{number}: {}", sentence(failure)))?;
             notes.extend(hints.iter().map(|hint| format!("{number}: {}", hint.message)));
-            note(connection, tenant, command, number)?;
+            note(connection, tenant, command, &Deed::Document(number.clone()))?;
         }
         Ok(notes)
     })?;

@@ -11,14 +11,15 @@ use super::terminal::{Outcome, Terminal, sentence};
 use crate::db::TenantId;
 use crate::db::connection::open_writer;
 use crate::gate::audit::{Akteur, Row};
+use crate::rules::deed::Deed;
 
 /// Writes down what a command changed in a company; within the transaction that changes it.
-pub fn note(connection: &Connection, tenant: TenantId, command: &str, what: &str) -> Outcome {
+pub fn note(connection: &Connection, tenant: TenantId, command: &str, what: &Deed) -> Outcome {
     note_of(connection, Some(tenant), command, what)
 }
 
 /// Writes down what a command made beside the database. What cannot be written down is said and does not undo it.
-pub fn note_made(database: &Path, terminal: &Terminal, command: &str, what: &str) {
+pub fn note_made(database: &Path, terminal: &Terminal, command: &str, what: &Deed) {
     let written = open_writer(database).map_err(sentence).and_then(|mut connection| {
         in_transaction(&mut connection, |open| note_of(open, None, command, what))
     });
@@ -29,12 +30,12 @@ pub fn note_made(database: &Path, terminal: &Terminal, command: &str, what: &str
 }
 
 /// The same of a change that is no company's.
-pub fn note_of(connection: &Connection, tenant: Option<TenantId>, command: &str, what: &str) -> Outcome {
+pub fn note_of(connection: &Connection, tenant: Option<TenantId>, command: &str, what: &Deed) -> Outcome {
     let row = Row {
         am: now().millis(),
         request_id: Uuid::now_v7(),
         tenant_id: tenant,
-        pfad: what.to_owned(),
+        pfad: what.to_string(),
         status: DONE,
         anzahl: 1,
         akteur: Some(Akteur::Befehl(format!("{command} ({})", account()))),

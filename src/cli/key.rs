@@ -17,6 +17,7 @@ use crate::gate::key::{self, Grant, State, StoredKey};
 use crate::gate::key_changes::{self, Changes as KeyChanges, MAX_LABEL};
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
+use crate::rules::deed::Event;
 use crate::rules::scope::{Purpose, Scope, ScopeSet};
 
 #[derive(Subcommand)]
@@ -283,7 +284,12 @@ fn change(id: &str, changes: &Changes, config: &Config, terminal: &Terminal) -> 
         let old = find(connection, id)?;
         let (new, changed) = key_changes::change(connection, &old, &changes).map_err(sentence)?;
         for change in &changed {
-            note(connection, old.tenant_id, "key change", &key_changes::said(&new, change))?;
+            note(
+                connection,
+                old.tenant_id,
+                "key change",
+                &key_changes::said(&new, Event::Changed(change.clone())),
+            )?;
         }
         Ok(changed)
     })?;

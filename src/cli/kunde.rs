@@ -12,6 +12,7 @@ use crate::config::Config;
 use crate::db::TenantId;
 use crate::db::tx::{Tx, WriteTx};
 use crate::kunden::{self, Erased};
+use crate::rules::deed::Deed;
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -42,25 +43,29 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     let mut connection = open(config)?;
     let transaction = begin(&mut connection)?;
     let tenant = find_tenant(&transaction, &tenant)?.id;
-    let (erased, kept) = forget(&transaction, tenant, &number)?;
+    let (kundennr, erased, kept) = forget(&transaction, tenant, &number)?;
     // Without --yes what was tried is undone.
     if yes && erased != Erased::default() {
-        note(&transaction, tenant, "kunde vergessen", &format!("partner {number} forgotten"))?;
+        note(&transaction, tenant, "kunde vergessen", &Deed::PartnerForgotten(kundennr))?;
         transaction.commit().map_err(|error| sentence(error.into()))?;
     }
     say(&erased, &kept, yes, terminal)
 }
 
-/// Forgets the partner with this number.
-fn forget(connection: &Connection, tenant: TenantId, number: &str) -> Result<(Erased, Vec<Records>), String> {
+/// Forgets the partner with this number, in any case: the number as it is stored, what was erased, and what stays.
+fn forget(
+    connection: &Connection,
+    tenant: TenantId,
+    number: &str,
+) -> Result<(String, Erased, Vec<Records>), String> {
     let forgotten = WriteTx::carry_out(Tx::new(connection, tenant, now()), None, |tx| {
         let Some(kunde) = kunden::find_by_kundennr(tx, number)? else { return Ok(None) };
-        vergessen::forget(tx, &kunde).map(Some)
+        Ok(Some((vergessen::forget(tx, &kunde)?, kunde.kundennr)))
     });
     match forgotten.map_err(sentence)? {
         None => Err(format!("there is no customer or supplier {number}: their numbers look like K-1001")),
-        Some(Forgotten::Done(erased, kept)) => Ok((erased, kept)),
-        Some(Forgotten::Open(open)) => {
+        Some((Forgotten::Done(erased, kept), kundennr)) => Ok((kundennr, erased, kept)),
+        Some((Forgotten::Open(open), number)) => {
             let open: Vec<_> = open.iter().map(|of| format!("{} {}", of.open, of.kind)).collect();
             Err(format!(
                 "{number} is still needed: {} are open. Finish or cancel them first",

@@ -15,6 +15,7 @@ use crate::blatt;
 use crate::config::Config;
 use crate::db::TenantId;
 use crate::rules::changed::Changed;
+use crate::rules::deed::Deed;
 use crate::tenants::{self, Setting};
 
 #[derive(Subcommand)]
@@ -107,8 +108,8 @@ fn create(name: &str, settings: &[String], test: bool, config: &Config, terminal
     let mut connection = open_or_create(&config.db)?;
     let id = in_transaction(&mut connection, |connection| {
         let id = tenants::create(connection, name, test, now()).map_err(sentence)?;
-        let kind = if test { "test company" } else { "company" };
-        note(connection, id, "tenant create", &format!("{kind} {name:?} created"))?;
+        let made = Deed::Company { name: name.to_owned(), is_test: test, is_new: true };
+        note(connection, id, "tenant create", &made)?;
         change(connection, id, &settings, "tenant create")?;
         Ok(id)
     })?;
@@ -121,7 +122,8 @@ fn reset(tenant: &str, config: &Config, terminal: &Terminal) -> Outcome {
     let (tenant, rows) = in_transaction(&mut connection, |connection| {
         let tenant = find_tenant(connection, tenant)?;
         let rows = tenants::reset(connection, &tenant).map_err(sentence)?;
-        note(connection, tenant.id, "tenant reset", &format!("test company {:?} emptied", tenant.name))?;
+        let emptied = Deed::Company { name: tenant.name.clone(), is_test: true, is_new: false };
+        note(connection, tenant.id, "tenant reset", &emptied)?;
         Ok((tenant, rows))
     })?;
     terminal.result(&tenant.id.to_string(), &json!({"id": tenant.id, "deleted": rows}));
@@ -146,7 +148,9 @@ fn change(
         };
         changed.extend(tenants::set_logo(connection, tenant, logo.as_deref(), now()).map_err(sentence)?);
     }
-    changed.iter().try_for_each(|change| note(connection, tenant, command, &change.to_string()))?;
+    changed
+        .iter()
+        .try_for_each(|change| note(connection, tenant, command, &Deed::Setting(change.clone())))?;
     Ok(changed)
 }
 

@@ -14,6 +14,7 @@ use crate::db::files::refuse_existing;
 use crate::db::migrate as schema;
 use crate::http::tls::self_signed;
 use crate::rules::day::Day;
+use crate::rules::deed::Deed;
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -53,7 +54,7 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     // Where there is no database yet, there is no log either.
     if config.db.exists() && schema::check_current(&config.db).map_err(sentence)? {
         use_file(&config.db)?;
-        let what = format!("{} for {}", certificate.display(), names.join(", "));
+        let what = Deed::Certificate { file: certificate.display().to_string(), names: names.join(", ") };
         note_made(&config.db, terminal, "tls self-signed", &what);
     }
     terminal.say(&format!("Made a certificate for {}.", names.join(", ")));

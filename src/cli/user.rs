@@ -16,6 +16,7 @@ use crate::db::connection::open_writer;
 use crate::gate::Modus;
 use crate::leitstand::people::{self, Person, Rolle};
 use crate::rules::choice::Choice;
+use crate::rules::deed::{Deed, Event};
 use crate::tenants;
 
 #[derive(Subcommand)]
@@ -118,7 +119,12 @@ pub fn say_first_link(database: &Path, base: &str, config: &Config, terminal: &T
     let first = in_transaction(&mut connection, |connection| {
         let first = people::first_link(connection, now()).map_err(sentence)?;
         if let Some((name, _)) = &first {
-            note_of(connection, None, "serve", &format!("user {name:?} link made"))?;
+            note_of(
+                connection,
+                None,
+                "serve",
+                &Deed::User { id: None, name: name.clone(), event: Event::LinkMade },
+            )?;
         }
         Ok(first)
     })?;
@@ -176,7 +182,8 @@ fn set_active(name: &str, active: bool, config: &Config, terminal: &Terminal) ->
         if person.aktiv != active {
             people::set_active(connection, person.id, active).map_err(sentence)?;
             let verb = if active { "activate" } else { "deactivate" };
-            let what = people::said(person.id, &person.name, &format!("{verb}d"));
+            let event = if active { Event::Activated } else { Event::Deactivated };
+            let what = people::said(person.id, &person.name, event);
             note_of(connection, None, &format!("user {verb}"), &what)?;
         }
         Ok(person)
@@ -192,7 +199,7 @@ fn link(name: &str, config: &Config, terminal: &Terminal) -> Outcome {
         if !person.aktiv {
             return Err(format!("{name} is deactivated: `partnerd user activate {name}` comes first"));
         }
-        note_of(connection, None, "user link", &people::said(person.id, &person.name, "link made"))?;
+        note_of(connection, None, "user link", &people::said(person.id, &person.name, Event::LinkMade))?;
         new_link(connection, person.id, config)
     })?;
     print_link(name, &link, terminal);

@@ -1,8 +1,6 @@
 //! Keys made and changed: what they may be given, and what the log says of it (D27). The command line and the page use
 //! the same functions, so both obey the same rules and leave the same rows.
 
-use std::fmt::Display;
-
 use rusqlite::Connection;
 
 use super::key::{self, Grant, NewKey, State, StoredKey};
@@ -10,6 +8,7 @@ use crate::db::TenantId;
 use crate::failure::Result;
 use crate::rules::changed::Changed;
 use crate::rules::day::{Day, Instant};
+use crate::rules::deed::{Deed, Event};
 use crate::rules::scope::{Purpose, ScopeSet};
 
 /// Longest label of a key, in characters.
@@ -41,10 +40,11 @@ pub fn create(
     key: &NewKey,
     grant: &Grant,
     now: Instant,
-) -> Result<String> {
+) -> Result<Deed> {
     key::insert(connection, tenant, key, grant, now)?;
-    let until = grant.valid_until.map(|day| format!(", until {day}")).unwrap_or_default();
-    Ok(format!("key {} {:?} created: {}{until}", key.id, grant.label, grant.scopes.to_stored()))
+    let until = grant.valid_until.map(|day| day.to_string());
+    let (id, label, scopes) = (key.id.clone(), grant.label.clone(), grant.scopes.to_stored());
+    Ok(Deed::NewKey { id, label, scopes, until })
 }
 
 /// What is to be changed of a key; none stays as it is.
@@ -91,15 +91,15 @@ fn differences(old: &StoredKey, new: &StoredKey) -> Vec<Changed> {
 }
 
 /// Accepts a key or refuses it, from the next request on; what the log says of it, nothing where it was so before.
-pub fn set_active(connection: &Connection, key: &StoredKey, active: bool) -> Result<Option<String>> {
+pub fn set_active(connection: &Connection, key: &StoredKey, active: bool) -> Result<Option<Deed>> {
     if (key.state != State::Deactivated) == active {
         return Ok(None);
     }
     key::set_active(connection, &key.id, active)?;
-    Ok(Some(said(key, if active { "activated" } else { "deactivated" })))
+    Ok(Some(said(key, if active { Event::Activated } else { Event::Deactivated })))
 }
 
 /// What the log says of a key.
-pub fn said(key: &StoredKey, what: impl Display) -> String {
-    format!("key {} {:?} {what}", key.id, key.label)
+pub fn said(key: &StoredKey, event: Event) -> Deed {
+    Deed::Key { id: key.id.clone(), label: key.label.clone(), event }
 }

@@ -14,6 +14,7 @@ use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::http::json::Json;
 use crate::rules::day::Instant;
+use crate::rules::deed::tally;
 use crate::rules::error::Hints;
 
 /// Rows above which an import must be taken in parts, so that nobody at the scale waits long.
@@ -197,12 +198,16 @@ pub fn store_group(
 
 impl Display for Counts {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        let Counts { created, changed, unchanged } = self;
-        write!(f, "created {created}, changed {changed}, unchanged {unchanged}")
+        f.write_str(&tally(self.numbers()))
     }
 }
 
 impl Counts {
+    /// What the log says of them: created, changed, unchanged.
+    pub fn numbers(&self) -> [usize; 3] {
+        [self.created, self.changed, self.unchanged]
+    }
+
     fn add(&mut self, other: &Counts) {
         self.created += other.created;
         self.changed += other.changed;

@@ -9,6 +9,7 @@ use super::passwords::{check, hash, verify};
 use super::people::{self, Person};
 use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
+use crate::rules::deed::Event;
 use crate::rules::error::{Code, Refusal};
 
 /// GET /leitstand/anmelden
@@ -122,7 +123,7 @@ pub fn set_password(ask: &Ask, seen: &Seen<'_>) -> Result<Hashed> {
             people::set_password(connection, person.id, &hash)?;
             people::begin_session(connection, person.id, &cookie, now)?;
             let done = Done::to("/leitstand".to_owned(), "Das Passwort ist gesetzt.");
-            let changed = vec![people::said(person.id, &person.name, "password set")];
+            let changed = vec![people::said(person.id, &person.name, Event::PasswordSet)];
             Ok(Done { cookie: Some(cookie.clone()), person: Some(person.id), changed, ..done })
         });
         Ok(change)
@@ -171,7 +172,7 @@ pub fn change_password(ask: &Ask, seen: &Seen<'_>) -> Result<Hashed> {
             people::set_password(connection, person.id, &hash)?;
             people::begin_session(connection, person.id, &cookie, now)?;
             let done = Done::to("/leitstand/konto".to_owned(), "Das Passwort ist geändert.");
-            let changed = vec![people::said(person.id, &person.name, "password set")];
+            let changed = vec![people::said(person.id, &person.name, Event::PasswordSet)];
             Ok(Done { cookie: Some(cookie.clone()), changed, ..done })
         });
         Ok(change)

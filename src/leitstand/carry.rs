@@ -38,7 +38,7 @@ fn note(visit: &Visit, connection: &Connection, done: &Done) -> Result<()> {
     let row = audit_row(visit, &reply, done.person);
     let row = Row { tenant_id: done.firma.or(row.tenant_id), ..row };
     for change in &done.changed {
-        let (pfad, akteur) = (change.clone(), row.akteur.clone());
+        let (pfad, akteur) = (change.to_string(), row.akteur.clone());
         let (am, request_id, tenant_id) = (row.am, Uuid::now_v7(), row.tenant_id);
         Row { am, request_id, tenant_id, pfad, akteur, status: 200, anzahl: 1, ..Row::default() }
             .insert(connection)?;

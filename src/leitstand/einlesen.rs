@@ -22,6 +22,7 @@ use crate::import::check::{Mistake, Mistakes, Where, check, decide_decimal, unus
 use crate::import::file::{Complaint, Document, Rows};
 use crate::import::parts::{self, Counts, MAX_ROWS, Unfinished, Watching, Why, store_group};
 use crate::import::template::EXAMPLE;
+use crate::rules::deed::Deed;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::text::shown;
 
@@ -208,12 +209,13 @@ impl Watching for Watched<'_> {
     }
 
     fn note(&self, connection: &Connection, stored: &Counts) -> Result<()> {
-        let pfad = format!("import {} {}: {stored}", self.upload.kind.rows().kind, self.upload.name);
+        let kind = Some(self.upload.kind.rows().kind.to_owned());
+        let made = Deed::Import { kind, file: self.upload.name.clone(), counts: stored.numbers() };
         let row = Row {
             am: (self.gate.clock)().millis(),
             request_id: Uuid::now_v7(),
             tenant_id: Some(self.upload.firma),
-            pfad,
+            pfad: made.to_string(),
             status: 200,
             anzahl: 1,
             akteur: Some(Akteur::Person(self.upload.person.to_string())),

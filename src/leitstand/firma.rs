@@ -13,6 +13,7 @@ use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
 use crate::rules::bytes::hex;
 use crate::rules::day::Instant;
+use crate::rules::deed::Deed;
 use crate::rules::error::{Code, Refusal};
 use crate::tenants::{self, SETTINGS, Setting, Stand, firma};
 
@@ -51,7 +52,8 @@ pub fn create(ask: &Ask) -> Result<HouseChange> {
             format!("/leitstand/f/{id}/firma"),
             "Die Firma ist angelegt. Jetzt ihre Angaben für Belege:",
         );
-        Ok(Done { firma: Some(id), changed: vec![format!("company {name:?} created")], ..done })
+        let changed = vec![Deed::Company { name: name.clone(), is_test: test, is_new: true }];
+        Ok(Done { firma: Some(id), changed, ..done })
     }))
 }
 
@@ -244,7 +246,7 @@ fn change(
             changed.extend(tenants::set_logo(connection, firma, logo.as_deref(), now).map_err(refuse)?);
         }
         let note = if changed.is_empty() { "Es war schon so." } else { "Gespeichert." };
-        let changed = changed.iter().map(ToString::to_string).collect();
+        let changed = changed.into_iter().map(Deed::Setting).collect();
         Ok(Done { changed, ..Done::to(to.clone(), note) })
     }))
 }

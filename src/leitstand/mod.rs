@@ -4,8 +4,8 @@
 //! the interface read and write ([`page::Ask::get`], [`page::Ask::change`]), so no rule stands here.
 //!
 //! `page` says what a page is, `entry` who is let in, `server` how a request goes its way, `frame` and `parts` what
-//! pages are made of, `lists` tables that sort, `line` and `graph` pictures, `akteure` and `anhaenge` what several pages
-//! show, `people` and `passwords` who may log in. `carry` has forms carried out, `works` is what takes longer than a page
+//! pages are made of, `lists` tables that sort, `line` and `graph` pictures, `akteure`, `anhaenge` and `taten` what several
+//! pages show, `people` and `passwords` who may log in. `carry` has forms carried out, `works` is what takes longer than a page
 //! may.
 
 mod akteure;
@@ -47,6 +47,7 @@ pub mod server;
 mod sicherung;
 mod suche;
 mod suchfelder;
+mod taten;
 mod uebersicht;
 mod upload;
 mod uploads;

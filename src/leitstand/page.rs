@@ -25,6 +25,7 @@ use crate::http::request::{Body, Request};
 use crate::http::route::{Method, Route, Run, Write};
 use crate::http::router::split;
 use crate::rules::day::Instant;
+use crate::rules::deed::Deed;
 use crate::rules::error::{Code, Refusal};
 use crate::tenants::Tenant;
 
@@ -177,7 +178,7 @@ pub struct Done {
     /// The company that was made.
     pub firma: Option<i64>,
     /// What was changed, a row of the log each: `negativbestand: hinweis -> ablehnen`.
-    pub changed: Vec<String>,
+    pub changed: Vec<Deed>,
     /// A page instead of the way: what is shown only once.
     pub once: Option<(&'static str, Markup)>,
     /// Long work that begins once this is kept.

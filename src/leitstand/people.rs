@@ -10,6 +10,7 @@ use crate::failure::{Failure, Result};
 use crate::rules::bytes::hex;
 use crate::rules::choice::Choice;
 use crate::rules::day::Instant;
+use crate::rules::deed::{Deed, Event};
 use crate::rules::error::{Code, Refusal};
 
 /// People at most.
@@ -156,14 +157,14 @@ pub fn create(
 }
 
 /// What the log says of a person whose access was changed, by page or command line (D27).
-pub fn said(id: i64, name: &str, what: &str) -> String {
-    format!("user {id} {:?} {what}", name.trim())
+pub fn said(id: i64, name: &str, event: Event) -> Deed {
+    Deed::User { id: Some(id), name: name.trim().to_owned(), event }
 }
 
 /// What the log says of a new person who sees these companies; none named: all.
-pub fn said_created(id: i64, name: &str, rolle: Rolle, firmen: &[&str]) -> String {
-    let of = if firmen.is_empty() { "all companies".to_owned() } else { firmen.join(", ") };
-    said(id, name, &format!("created: {}, {of}", rolle.as_str()))
+pub fn said_created(id: i64, name: &str, rolle: Rolle, firmen: &[&str]) -> Deed {
+    let companies = (!firmen.is_empty()).then(|| firmen.join(", "));
+    Deed::NewUser { id, name: name.trim().to_owned(), role: rolle.as_str().to_owned(), companies }
 }
 
 /// The name of the first person.

@@ -12,7 +12,7 @@ use super::page::{Ask, Done, HouseChange, Seen, encoded};
 use super::parts::{Cells, Column, ROWS, day_text, facts, form_to, moment, number, table};
 use super::people::{self, Person};
 use super::works::{Outcome, Work};
-use super::{frame, suchfelder};
+use super::{frame, suchfelder, taten};
 use crate::app::description::meaning_of;
 use crate::db::connection::open_to_look;
 use crate::db::seal::{self, Secret};
@@ -123,6 +123,9 @@ fn who(entry: &Entry, people: &[Person]) -> String {
 
 /// What was asked for or changed, and how often where the row stands for several requests.
 fn what(entry: &Entry) -> String {
+    if is_change(entry) {
+        return taten::of(entry);
+    }
     let asked = format!("{} {}", entry.method, entry.path);
     match entry.count {
         1 => asked.trim().to_owned(),
@@ -182,6 +185,7 @@ fn facts_of(entry: &Entry, people: &[Person]) -> Vec<(&'static str, String)> {
         ("Firma", entry.tenant.clone().unwrap_or_default()),
         ("Von der Adresse", entry.address.clone()),
         ("Anfrage", of_request(what(entry))),
+        ("Wortlaut im Protokoll", if is_request { String::new() } else { entry.path.clone() }),
         ("Route", entry.route.clone().unwrap_or_default()),
         ("Antwort", answer(entry)),
         (

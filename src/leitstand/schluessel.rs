@@ -18,6 +18,7 @@ use crate::gate::quota::DAILY_LIMIT;
 use crate::http::reply::Reply;
 use crate::rules::bytes::hex;
 use crate::rules::day::{Day, Instant};
+use crate::rules::deed::Event;
 use crate::rules::error::{Code, Refusal};
 
 /// Days in the picture of requests.
@@ -301,7 +302,8 @@ pub fn change(ask: &Ask) -> Result<HouseChange> {
         } else {
             "Gespeichert; es gilt ab der nächsten Anfrage."
         };
-        let changed = changed.iter().map(|change| key_changes::said(&new, change)).collect();
+        let changed =
+            changed.into_iter().map(|change| key_changes::said(&new, Event::Changed(change))).collect();
         Ok(Done { changed, ..Done::to(to.clone(), note) })
     }))
 }

@@ -15,6 +15,7 @@ use crate::app::check::Line;
 use crate::app::kept::{self, Kept};
 use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
+use crate::rules::deed::Deed;
 use crate::rules::error::{Code, Refusal};
 
 /// The page of backups.
@@ -197,7 +198,7 @@ pub fn delete(ask: &Ask) -> Result<HouseChange> {
     }
     Ok(Box::new(move |_| {
         kept::delete(&kept, &file)?;
-        let changed = vec![format!("backup {} deleted", file.display())];
+        let changed = vec![Deed::BackupDeleted(file.display().to_string())];
         Ok(Done { changed, ..Done::to(HERE.to_owned(), "Die Sicherung ist gelöscht.") })
     }))
 }

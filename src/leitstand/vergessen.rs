@@ -10,6 +10,7 @@ use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
 use crate::kunden::{self, Kunde};
+use crate::rules::deed::Deed;
 use crate::rules::error::{Code, Refusal};
 use crate::rules::verweis::parse_uuid;
 
@@ -85,7 +86,7 @@ pub fn forget(ask: &Ask) -> Result<Change> {
             Forgotten::Done(erased, _) if erased == Default::default() => {
                 ("Es gab nichts mehr zu löschen.", Vec::new())
             }
-            Forgotten::Done(..) => ("Gelöscht.", vec![format!("partner {} forgotten", kunde.kundennr)]),
+            Forgotten::Done(..) => ("Gelöscht.", vec![Deed::PartnerForgotten(kunde.kundennr.clone())]),
         };
         Ok(Done { subject: Some(kunde.id), changed, ..Done::to(to.clone(), note) })
     }))

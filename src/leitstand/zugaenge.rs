@@ -9,6 +9,7 @@ use super::people::{self, Person, Rolle};
 use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
 use crate::rules::choice::Choice;
+use crate::rules::deed::Event;
 use crate::rules::error::{Code, Refusal};
 use crate::tenants::Tenant;
 
@@ -125,7 +126,7 @@ pub fn make_link(ask: &Ask) -> Result<HouseChange> {
         let person = people::by_id(connection, id)?.filter(|person| person.aktiv);
         let person = person.ok_or_else(|| Failure::not_found("Dieser Zugang"))?;
         people::store_link(connection, id, &secret, now)?;
-        let changed = vec![people::said(id, &person.name, "link made")];
+        let changed = vec![people::said(id, &person.name, Event::LinkMade)];
         Ok(Done { changed, ..link_of(&person.name, &secret) })
     }))
 }
@@ -165,7 +166,7 @@ pub fn unlock(ask: &Ask) -> Result<HouseChange> {
 fn set_active(id: i64, active: bool, note: &'static str) -> Result<HouseChange> {
     Ok(Box::new(move |connection| {
         let person = people::by_id(connection, id)?.ok_or_else(|| Failure::not_found("Dieser Zugang"))?;
-        let what = if active { "activated" } else { "deactivated" };
+        let what = if active { Event::Activated } else { Event::Deactivated };
         let changed = (person.aktiv != active).then(|| people::said(id, &person.name, what));
         people::set_active(connection, id, active)?;
         Ok(Done { changed: changed.into_iter().collect(), ..Done::to(format!("{PEOPLE}/{id}"), note) })

@@ -2,11 +2,14 @@
 
 use std::fmt::{Display, Formatter};
 
+/// What stands for a blank value.
+pub const NOTHING: &str = "nothing";
+
 /// One thing that has another value than before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
     /// What it is called where it is changed.
-    pub name: &'static str,
+    pub name: String,
     /// What it was; blank where it was nothing.
     pub before: String,
     /// What it is now.
@@ -15,16 +18,16 @@ pub struct Changed {
 
 impl Changed {
     /// The change of a value; none where it stays as it is.
-    pub fn of(name: &'static str, before: impl Into<String>, after: impl Into<String>) -> Option<Changed> {
+    pub fn of(name: &str, before: impl Into<String>, after: impl Into<String>) -> Option<Changed> {
         let (before, after) = (before.into(), after.into());
-        (before != after).then_some(Changed { name, before, after })
+        (before != after).then(|| Changed { name: name.to_owned(), before, after })
     }
 }
 
 impl Display for Changed {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         let [before, after] =
-            [&self.before, &self.after].map(|value| if value.is_empty() { "nothing" } else { value });
+            [&self.before, &self.after].map(|value| if value.is_empty() { NOTHING } else { value });
         write!(f, "{}: {before} -> {after}", self.name)
     }
 }

@@ -5,6 +5,7 @@ pub mod change;
 pub mod changed;
 pub mod choice;
 pub mod day;
+pub mod deed;
 pub mod document;
 pub mod error;
 pub mod fixed;

@@ -12,6 +12,7 @@ use crate::cli::terminal::{Outcome, Terminal, sentence};
 use crate::db::TenantId;
 use crate::failure::{Failure, Result};
 use crate::import::parts::{self, Counts, MAX_ROWS, Stop, Unfinished, Watching, Why};
+use crate::rules::deed::Deed;
 use crate::rules::error::{HintCode, Hints};
 
 #[derive(clap::Args)]
@@ -73,7 +74,8 @@ impl Watching for Watched<'_> {
 
     fn note(&self, connection: &Connection, stored: &Counts) -> Result<()> {
         let change = format!("import {}", self.work.kind);
-        let what = format!("{}: {stored}", self.source.file.display());
+        let file = self.source.file.display().to_string();
+        let what = Deed::Import { kind: None, file, counts: stored.numbers() };
         note(connection, self.work.tenant, &change, &what).map_err(Failure::Broken)
     }
 }

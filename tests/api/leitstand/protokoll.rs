@@ -41,6 +41,11 @@ fn busy() -> (Server, Client, Browser) {
     (server, mill, Browser { base, cookie, ..browser })
 }
 
+/// What the log says of a setting that was changed, and changed back.
+const NEGATIVE: &str =
+    "Was geschieht, wenn von einer Charge oder einem Artikel ohne Chargen mehr verkauft wird, als da ist: ";
+const BACK: &str = "bisher ablehnen, jetzt annehmen, mit Hinweis";
+
 /// The rows of a page: what was asked for or changed.
 fn rows(shown: &Shown) -> Vec<String> {
     let cells = shown.is(200).text.split("data-head=\"Was\">").skip(1);
@@ -57,8 +62,8 @@ fn rows_are_found_by_each_field() {
     let document = "POST /api/v1/belege".to_owned();
     let (bad, forbidden) = ("GET /api/v1/kunden".to_owned(), "GET /api/v1/kunden".to_owned());
     let weighings = "GET /api/v1/wiegungen".to_owned();
-    let by_command = "negativbestand: hinweis -&gt; ablehnen".to_owned();
-    let by_page = "negativbestand: ablehnen -&gt; hinweis".to_owned();
+    let by_command = NEGATIVE.to_owned() + "bisher annehmen, mit Hinweis, jetzt ablehnen";
+    let by_page = NEGATIVE.to_owned() + BACK;
     let form = format!("POST /leitstand/f/{}/einstellungen", mill.tenant);
     let cases: Vec<(String, Vec<&String>)> = vec![
         ("wer=programme".to_owned(), vec![&forbidden, &bad, &document, &customer, &weighings]),
@@ -244,7 +249,7 @@ fn what_a_person_changed_outlives_the_ninety_days() {
     // They are still found on the page, and lead to their row.
     let log = format!("/leitstand/f/{firma}/protokoll");
     let shown = browser.get(&format!("{log}?ergebnis=aenderungen"));
-    assert!(rows(&shown).contains(&"negativbestand: ablehnen -&gt; hinweis".to_owned()), "{}", shown.text);
+    assert!(rows(&shown).contains(&(NEGATIVE.to_owned() + BACK)), "{}", shown.text);
     let one = link(&shown, &format!("{log}/b-")).unwrap();
     browser.get(&one).is(200);
     // An altered one is found.
@@ -272,7 +277,7 @@ fn a_clock_that_is_months_ahead_costs_nothing_that_a_person_changed() {
     browser.base = format!("http://{}", server.address);
     browser.log_in("Erika", PASSWORD).is(303);
     let shown = browser.get(&format!("/leitstand/f/{}/protokoll?wer=person-1", mill.tenant));
-    assert!(rows(&shown).contains(&"negativbestand: ablehnen -&gt; hinweis".to_owned()), "{}", shown.text);
+    assert!(rows(&shown).contains(&(NEGATIVE.to_owned() + BACK)), "{}", shown.text);
     let proves = |command: &[&str]| {
         let output = server.cli(&[&["audit"], command].concat());
         assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
