@@ -8,7 +8,7 @@ use crate::failure::Result;
 use crate::rules::stammdaten::{ERechnung, KundeStatus};
 
 /// What stands in the place of the name.
-pub const NAME: &str = "(vergessen)";
+const NAME: &str = "(vergessen)";
 
 /// What was erased.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -22,7 +22,7 @@ pub struct Erased {
 }
 
 /// Erases what is said of a partner. Where it `keeps_name`, because records name it, this is what they do not need: ways
-/// to reach it, its bank, its notes. What a second call finds is nothing.
+/// to reach it, its bank, its notes. A second call finds nothing left to erase.
 pub fn forget(tx: &WriteTx<'_>, old: &Kunde, keeps_name: bool) -> Result<Erased> {
     let reduced = if keeps_name { without_contact(old.clone()) } else { without_anything(old.clone()) };
     let new = Kunde { version: old.version + 1, updated_at: tx.now(), ..reduced };

@@ -202,6 +202,17 @@ fn hint(stand: &Stand) -> Markup {
     }
 }
 
+/// Why a value is refused: what is expected instead.
+fn not_taken(setting: &Setting) -> Box<Refusal> {
+    let quoted = |(_, words): (String, String)| format!("„{words}“");
+    let expected = match setting.choices() {
+        Some(choices) => choices.into_iter().map(quoted).collect::<Vec<_>>().join(" oder "),
+        None => (setting.values)(),
+    };
+    let message = format!("Das geht hier nicht. Erwartet wird: {expected}.");
+    Refusal::field(Code::WertUngueltig, setting.name, message)
+}
+
 /// Changes the settings of a form; a value that cannot be is refused at its field.
 fn change(
     ask: &Ask,
@@ -216,16 +227,7 @@ fn change(
         }
         let text = ask.field(setting.name).to_owned();
         if !setting.takes(&text) {
-            let expected = match setting.choices() {
-                Some(choices) => choices
-                    .into_iter()
-                    .map(|(_, words)| format!("„{words}“"))
-                    .collect::<Vec<_>>()
-                    .join(" oder "),
-                None => (setting.values)(),
-            };
-            let message = format!("Das geht hier nicht. Erwartet wird: {expected}.");
-            return Err(Refusal::field(Code::WertUngueltig, setting.name, message).into());
+            return Err(not_taken(setting).into());
         }
         changes.push((setting.name, text));
     }
