@@ -21,7 +21,7 @@ use crate::http::wire::Decimal;
 use crate::import::ImportKind;
 use crate::import::check::{Mistakes, check, decide_decimal, unused};
 use crate::import::file::{Document, Rows};
-use crate::import::parts::store_group;
+use crate::import::parts::{Storing, store_group};
 use crate::import::template::EXAMPLE;
 use crate::rules::error::HintCode;
 
@@ -135,7 +135,7 @@ fn store_table(
     let hide = Some(HintCode::UnbekanntesFeld);
     let work = Work { groups: groups.count(), size: &size, hide, kind: kind.rows().kind, tenant };
     store_parts(&mut connection, source, terminal, &work, |connection, group, hints| {
-        store_group(connection, (tenant, now()), kind, &rows, &groups.rows(group), hints)
+        store_group(connection, Storing::by_command(tenant, now()), kind, &rows, &groups.rows(group), hints)
     })
 }
 

@@ -174,10 +174,25 @@ impl<W: Watching> Part<'_, W> {
     }
 }
 
+/// Whose rows are stored, when, and who stores them, as histories say it; none is the command line.
+#[allow(missing_docs)]
+pub struct Storing<'s> {
+    pub tenant: TenantId,
+    pub now: Instant,
+    pub who: Option<&'s str>,
+}
+
+impl Storing<'static> {
+    /// Rows that a command stores.
+    pub fn by_command(tenant: TenantId, now: Instant) -> Storing<'static> {
+        Storing { tenant, now, who: None }
+    }
+}
+
 /// Stores rows that belong together, within a transaction.
 pub fn store_group(
     connection: &Connection,
-    (tenant, now): (TenantId, Instant),
+    Storing { tenant, now, who }: Storing<'_>,
     kind: ImportKind,
     rows: &Rows<'_>,
     group: &[usize],
@@ -186,7 +201,7 @@ pub fn store_group(
     let read: Vec<Json<'_>> = group.iter().map(|at| rows.row(*at)).collect();
     let tx = Tx::new(connection, tenant, now);
     let store = |tx: &WriteTx<'_>| Ok(kind.store(tx, &read.iter().collect::<Vec<_>>(), &mut rows.at(hints)));
-    let stored = WriteTx::carry_out(tx, None, store).map_err(Stop::Failed)?;
+    let stored = WriteTx::carry_out(tx, who, store).map_err(Stop::Failed)?;
     let stored = stored.map_err(|(at, failure)| match (failure, read.get(at)) {
         (Failure::Refused(refusal), Some(row)) => {
             Stop::Refused(Mistake::of_row(group.get(at).map_or(0, |at| rows.line(*at)), row, &refusal))

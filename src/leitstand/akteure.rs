@@ -7,6 +7,14 @@ use super::people;
 use crate::failure::Result;
 use crate::gate::key::{self, StoredKey};
 
+/// What stands for a person in histories, where a key has its id.
+const PERSON: &str = "person ";
+
+/// A person, as histories say who changed something.
+pub fn of_person(id: i64) -> String {
+    format!("{PERSON}{id}")
+}
+
 /// Those who may have changed something of a company.
 pub struct Akteure<'c> {
     connection: &'c Connection,
@@ -25,7 +33,7 @@ impl<'c> Akteure<'c> {
         if id.is_empty() {
             return Ok("Kommandozeile".to_owned());
         }
-        if let Some(number) = id.strip_prefix("person ").and_then(|number| number.parse().ok()) {
+        if let Some(number) = id.strip_prefix(PERSON).and_then(|number| number.parse().ok()) {
             let person = people::by_id(self.connection, number)?;
             return Ok(person.map_or_else(|| id.to_owned(), |person| person.name));
         }

@@ -6,6 +6,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
+use super::akteure;
 use super::page::{Done, HouseChange};
 use super::visit::{Change, Visit, audit_row};
 use crate::db::batch::{Batch, Ended, Job};
@@ -85,7 +86,7 @@ impl Job for Queued {
     fn run(&mut self, batch: &Batch<'_>) {
         let done = match &self.change {
             Change::Firma(firma, change) => {
-                let person = self.visit.ask.person.as_ref().map(|person| format!("person {}", person.id));
+                let person = self.visit.ask.person.as_ref().map(|person| akteure::of_person(person.id));
                 batch.whole(*firma, person.as_deref(), |tx: &WriteTx<'_>| {
                     let done = change(tx)?;
                     note(&self.visit, batch.connection(), &done)?;

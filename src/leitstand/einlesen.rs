@@ -8,6 +8,7 @@ use maud::{Markup, html};
 use rusqlite::Connection;
 use uuid::Uuid;
 
+use super::akteure;
 use super::parts::{Cells, Column, facts, number, table};
 use super::uploads::Upload;
 use super::works::{Next, Outcome, Work};
@@ -20,7 +21,7 @@ use crate::http::json::Json;
 use crate::http::wire::{Cells as Written, Decimal};
 use crate::import::check::{Mistake, Mistakes, Where, check, decide_decimal, unused};
 use crate::import::file::{Complaint, Document, Rows};
-use crate::import::parts::{self, Counts, MAX_ROWS, Unfinished, Watching, Why, store_group};
+use crate::import::parts::{self, Counts, MAX_ROWS, Storing, Unfinished, Watching, Why, store_group};
 use crate::import::template::EXAMPLE;
 use crate::rules::deed::Deed;
 use crate::rules::error::{HintCode, Hints};
@@ -246,10 +247,11 @@ pub fn store(
     work.is_at("Die Zeilen werden gespeichert.", rows.len());
     let mut connection = open_writer(database).map_err(|failure| not_stored(&failure))?;
     let (watched, mut hints) = (Watched { work, upload, gate }, Hints::default());
+    let person = akteure::of_person(upload.person);
     let stored =
         parts::store_parts(&mut connection, &parts, &watched, &mut hints, |connection, group, hints| {
-            let now = (gate.clock)();
-            store_group(connection, (upload.firma, now), kind, &rows, &groups.rows(group), hints)
+            let storing = Storing { tenant: upload.firma, now: (gate.clock)(), who: Some(&person) };
+            store_group(connection, storing, kind, &rows, &groups.rows(group), hints)
         });
     // Whoever reads next sees what was stored.
     gate.writer.watch().commits.fetch_add(1, Ordering::Release);

@@ -25,7 +25,7 @@ use crate::gate::key::{self, Grant};
 use crate::http::answering::Answering;
 use crate::http::request::{Body, Request};
 use crate::import::file::Document;
-use crate::import::parts::{Stop, store_group};
+use crate::import::parts::{Stop, Storing, store_group};
 use crate::rules::bytes::base64;
 use crate::rules::choice::Choice;
 use crate::rules::error::Hints;
@@ -144,7 +144,7 @@ fn create_company(database: &Path) -> Result<String, String> {
             for group in 0..groups.count() {
                 let stored = store_group(
                     connection,
-                    (tenant, now()),
+                    Storing::by_command(tenant, now()),
                     kind,
                     &rows,
                     &groups.rows(group),
