@@ -1280,3 +1280,18 @@ CREATE TABLE person_sitzung (
   bis       integer not null
 ) strict, without rowid;
 CREATE INDEX person_sitzung_person on person_sitzung (person_id, bis);
+
+CREATE TABLE artikel_verlauf (
+  tenant_id  integer not null,
+  artikel_id blob not null,
+  nr         integer not null check (nr > 0), -- of the change, from 1 for each article
+  am         integer not null,
+  key_id     text,                            -- `person` and a number; null: the command line
+  felder     text not null,                   -- JSON: a list of {feld, alt, neu}
+  primary key (tenant_id, artikel_id, nr),
+  foreign key (tenant_id, artikel_id) references artikel (tenant_id, id)
+) strict, without rowid;
+CREATE TRIGGER artikel_verlauf_nie_aendern before update on artikel_verlauf
+  begin select raise(abort, 'artikel_verlauf is append-only'); end;
+CREATE TRIGGER artikel_verlauf_nie_loeschen before delete on artikel_verlauf
+  begin select raise(abort, 'artikel_verlauf is append-only'); end;

@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::model::{Artikel, Artikelgruppe};
 use super::sql;
+use super::verlauf::{self, Staffel};
 use crate::db::tx::{Tx, WriteTx};
 use crate::eingabe;
 use crate::failure::{Failure, Result};
@@ -105,7 +106,7 @@ fn store_gruppe(tx: &WriteTx<'_>, old: Option<&Artikelgruppe>, new: &Artikelgrup
 }
 
 /// The group that a row names; an unknown one is created, and that is said (D22).
-fn resolve_gruppe(tx: &WriteTx<'_>, name: String, at: &mut At<'_>) -> Result<i64> {
+fn resolve_gruppe(tx: &WriteTx<'_>, name: String, at: &mut At<'_>) -> Result<Artikelgruppe> {
     let nummer = name.parse::<i64>().ok();
     let found = match sql::gruppe_by(tx, "kuerzel_key", &case_key(&name))? {
         Some(found) => Some(found),
@@ -115,14 +116,15 @@ fn resolve_gruppe(tx: &WriteTx<'_>, name: String, at: &mut At<'_>) -> Result<i64
         },
     };
     if let Some(found) = found {
-        return Ok(found.id);
+        return Ok(found);
     }
     at.field("gruppe", |at| {
         at.hint(HintCode::ArtikelgruppeAngelegt, format!("Die Artikelgruppe {name} wurde neu angelegt."));
     });
     let id = sql::next_gruppe_id(tx)?;
-    store_gruppe(tx, None, &Artikelgruppe { id, name, kuerzel: None, nummer: None, mwst_satz: None })?;
-    Ok(id)
+    let new = Artikelgruppe { id, name, kuerzel: None, nummer: None, mwst_satz: None };
+    store_gruppe(tx, None, &new)?;
+    Ok(new)
 }
 
 /// Stores an article; its key is artikelnummer.
@@ -132,10 +134,7 @@ pub fn artikel(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upse
     let found = sql::find_by_artikelnummer(tx, &artikelnummer)?.map(Arc::unwrap_or_clone);
     let blank = Artikel::blank(tx.new_id(), artikelnummer);
     let old = found.clone().unwrap_or(blank);
-    let artikelgruppe_id = match zeile.gruppe {
-        None => old.artikelgruppe_id,
-        Some(gruppe) => Some(resolve_gruppe(tx, gruppe, at)?),
-    };
+    let gruppe = zeile.gruppe.map(|gruppe| resolve_gruppe(tx, gruppe, at)).transpose()?;
     let bezeichnung = zeile.bezeichnung.or(Some(old.bezeichnung.clone()).filter(|text| !text.is_empty()));
     let new = Artikel {
         artikelnr: zeile.artikelnr.or(old.artikelnr.clone()),
@@ -149,13 +148,15 @@ pub fn artikel(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upse
         ean: zeile.ean.or(old.ean.clone()),
         status: zeile.status.unwrap_or(old.status),
         chargenpflichtig: zeile.chargenpflichtig.unwrap_or(old.chargenpflichtig),
-        artikelgruppe_id,
+        artikelgruppe_id: gruppe.as_ref().map(|gruppe| gruppe.id).or(old.artikelgruppe_id),
+        gruppe: gruppe.map(|gruppe| gruppe.name).or(old.gruppe),
         ..old
     };
     match found {
         Some(found) if found == new => Ok(Upserted::Unchanged),
-        Some(_) => {
+        Some(found) => {
             sql::update(tx, &new)?;
+            verlauf::write(tx, &found, &new)?;
             Ok(Upserted::Changed)
         }
         None => {
@@ -196,5 +197,7 @@ pub fn staffelpreis(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result
          on conflict (tenant_id, artikel_id, ab_menge) do update set preis = :preis, aktiv = :aktiv",
         named_params! {":artikel": artikel, ":ab_menge": ab_menge, ":preis": preis, ":aktiv": aktiv},
     )?;
+    let before = found.map(|(preis, aktiv)| Staffel { ab_menge, preis, aktiv });
+    verlauf::write_tier(tx, artikel, before, &Staffel { ab_menge, preis, aktiv })?;
     Ok(if found.is_some() { Upserted::Changed } else { Upserted::Created })
 }

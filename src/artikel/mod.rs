@@ -4,11 +4,12 @@ mod bezug;
 mod import;
 mod model;
 mod sql;
+mod verlauf;
 
 pub use bezug::{must_have, named};
 pub use import::by_artikelnummer;
 pub use model::Artikel;
-use model::{ArtikelBestand, ArtikelMitStaffeln, ArtikelZeile, Artikelgruppe};
+use model::{ArtikelBestand, ArtikelMitStaffeln, ArtikelVerlaufseintrag, ArtikelZeile, Artikelgruppe};
 use sql::Auswahl;
 pub use sql::{
     find, find_by_artikelnummer, find_by_ean, find_by_number, gruppen_satz, list_in_stock, stock, tiers,
@@ -60,6 +61,14 @@ pub const ROUTES: &[Route] = &[
         .gives(&[Answer::resource::<ArtikelMitStaffeln>()]),
     Route::get("/api/v1/artikel/{id}/bestand", READ, "Bestand eines Artikels über alle Chargen", get_stock)
         .gives(&[Answer::resource::<ArtikelBestand>()]),
+    Route::get(
+        "/api/v1/artikel/{id}/verlauf",
+        READ,
+        "Was an einem Artikel und seinen Staffelpreisen geändert wurde",
+        get_verlauf,
+    )
+    .with_query(&[Param::limit(None), Param::OFFSET])
+    .gives(&[Answer::list::<ArtikelVerlaufseintrag>()]),
     Route::get(
         "/api/v1/artikelgruppen",
         Access::Scope(Scope::ArtikelgruppenRead),
@@ -122,6 +131,15 @@ fn get_stock(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
         bestand: stock(tx, artikel.id)?,
     };
     Ok(Reply::ok(&bestand)?.with_weak_etag(call).about(artikel.id))
+}
+
+/// GET /artikel/{id}/verlauf
+fn get_verlauf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let (page, cut) = call.query.page()?;
+    let artikel = found(tx, call.id(WHAT)?)?;
+    let listing = verlauf::list(tx, artikel.id, page)?;
+    let cut = listing.cut.or(cut);
+    Ok(Reply::list(listing, cut).about(artikel.id))
 }
 
 fn list_gruppen(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {

@@ -2,9 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use crate::db::record::record;
+use crate::rules::day::Instant;
+use crate::rules::felder::GeaendertesFeld;
 use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::price::Tier;
 use crate::rules::stammdaten::ArtikelStatus;
@@ -89,6 +92,20 @@ pub struct ArtikelBestand {
     pub einheit: Option<String>,
     /// The sum of its movements, with and without a batch.
     pub bestand: Quantity,
+}
+
+/// One entry of the history of an article: what a change touched.
+#[derive(Debug, Serialize, JsonSchema)]
+#[allow(missing_docs)]
+pub struct ArtikelVerlaufseintrag {
+    /// Counts the changes of the article.
+    pub nr: i64,
+    pub am: Instant,
+    /// Null: the command line.
+    pub key_id: Option<String>,
+    pub geaendert_von: String,
+    #[schemars(with = "Vec<GeaendertesFeld>")]
+    pub felder: Box<RawValue>,
 }
 
 record! {

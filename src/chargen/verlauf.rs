@@ -1,10 +1,10 @@
 //! The history of a batch: the version before each correction, append-only, never pruned (D8).
 
 use rusqlite::named_params;
-use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::model::{Charge, ChargeVerlaufseintrag};
+use crate::db::columns::StoredJson;
 use crate::db::list::{Filter, ListSql, Page};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
@@ -45,14 +45,11 @@ pub fn list(tx: &Tx<'_>, charge: Uuid, page: Page) -> Result<Listing> {
     let mut filter = Filter::of("v");
     filter.when("v.charge_id = :charge", ":charge", Some(charge));
     tx.list(&LIST, &filter, page, |row, rows| {
-        let damaged = |error: serde_json::Error| {
-            rusqlite::Error::FromSqlConversionFailure(3, rusqlite::types::Type::Text, Box::new(error))
-        };
         rows.push(&ChargeVerlaufseintrag {
             version: row.get(0)?,
             am: row.get(1)?,
             key_id: row.get(2)?,
-            charge: RawValue::from_string(row.get(3)?).map_err(damaged)?,
+            charge: row.get::<_, StoredJson>(3)?.0,
         })
     })
 }

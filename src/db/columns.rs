@@ -1,6 +1,7 @@
 //! How our types stand in columns: decimals and instants as integers, days as texts.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use serde_json::value::RawValue;
 
 use super::followed::{Aktion, Art};
 use crate::erechnung::Profil;
@@ -60,6 +61,16 @@ impl ToSql for DayTime {
 impl FromSql for DayTime {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         Day::column_result(value).map(DayTime)
+    }
+}
+
+/// JSON that a column holds, as it stands there.
+pub struct StoredJson(pub Box<RawValue>);
+
+impl FromSql for StoredJson {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let json = RawValue::from_string(value.as_str()?.to_owned());
+        json.map(StoredJson).map_err(FromSqlError::other)
     }
 }
 

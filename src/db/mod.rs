@@ -4,7 +4,7 @@ pub mod batch;
 pub mod cache;
 pub mod check;
 pub mod checkpoint;
-mod columns;
+pub mod columns;
 pub mod connection;
 pub mod copy;
 pub mod door;

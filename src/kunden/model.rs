@@ -1,6 +1,6 @@
 //! Partners as they go over the wire.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{JsonSchema, json_schema};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use uuid::Uuid;
@@ -13,6 +13,7 @@ use crate::laender::{self, Staat};
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Checked, Code, Hints, Refusal};
+use crate::rules::felder::GeaendertesFeld;
 use crate::rules::fixed::Percent;
 use crate::rules::stammdaten::{Anrede, ERechnung, KundeStatus, PartnerTyp};
 use crate::rules::tax::Steuerart;
@@ -244,19 +245,4 @@ pub struct KundeVerlaufseintrag {
     pub geaendert_von: String,
     #[schemars(with = "Vec<GeaendertesFeld>")]
     pub felder: Box<RawValue>,
-}
-
-/// A field of a partner before and after a change, as answers show it.
-#[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
-pub struct GeaendertesFeld {
-    pub feld: String,
-    #[schemars(schema_with = "anything")]
-    pub alt: Box<RawValue>,
-    #[schemars(schema_with = "anything")]
-    pub neu: Box<RawValue>,
-}
-
-fn anything(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({})
 }

@@ -1,25 +1,21 @@
 //! The history of a partner: which fields each change touched, append-only, never pruned.
 
-use std::collections::BTreeMap;
-
 use rusqlite::named_params;
-use serde::Serialize;
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use super::model::{GeaendertesFeld, Kunde, KundeVerlaufseintrag};
+use super::model::{Kunde, KundeVerlaufseintrag};
+use crate::db::columns::StoredJson;
 use crate::db::evidence::{self, Digest, Subject};
 use crate::db::list::{Filter, ListSql, Page};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::listing::Listing;
+use crate::rules::felder::{self, COMMAND_LINE, GeaendertesFeld};
 
 /// Fields that every change touches, and which say nothing.
 const ALWAYS: [&str; 1] = ["updated_at"];
-
-/// Who changes without a key.
-const COMMAND_LINE: &str = "Kommandozeile";
 
 /// The field of a change that forgot a partner: its old value are the ids of the attachments that are gone. No other
 /// change has it.
@@ -89,7 +85,7 @@ pub fn forgot(tx: &Tx<'_>, attachment: Uuid) -> Result<bool> {
 }
 
 fn add(tx: &WriteTx<'_>, new: &Kunde, changed: &[GeaendertesFeld]) -> Result<()> {
-    let felder = json(changed)?;
+    let felder = serde_json::to_string(changed).map_err(broken)?;
     tx.insert(
         "kunde_verlauf",
         named_params! {
@@ -109,23 +105,10 @@ pub fn differing(old: &Kunde, new: &Kunde) -> Result<Vec<String>> {
     Ok(changed(old, new)?.into_iter().map(|field| field.feld).collect())
 }
 
-/// The fields that differ, by their names, with the texts that answers show.
 fn changed(old: &Kunde, new: &Kunde) -> Result<Vec<GeaendertesFeld>> {
-    let (old, mut new) = (fields(old)?, fields(new)?);
-    let differing = old.into_iter().filter_map(|(feld, alt)| {
-        let neu = new.remove(&feld)?;
-        let differs = alt.get() != neu.get() && !ALWAYS.contains(&feld.as_str());
-        differs.then_some(GeaendertesFeld { feld, alt, neu })
-    });
-    Ok(differing.collect())
-}
-
-fn fields(kunde: &Kunde) -> Result<BTreeMap<String, Box<RawValue>>> {
-    serde_json::from_str(&json(kunde)?).map_err(broken)
-}
-
-fn json(value: &(impl Serialize + ?Sized)) -> Result<String> {
-    serde_json::to_string(value).map_err(broken)
+    let mut changed = felder::differing(old, new).map_err(broken)?;
+    changed.retain(|field| !ALWAYS.contains(&field.feld.as_str()));
+    Ok(changed)
 }
 
 fn broken(error: serde_json::Error) -> Failure {
@@ -139,15 +122,12 @@ pub fn list(tx: &Tx<'_>, kunde: Uuid, page: Page) -> Result<Listing> {
     let mut filter = Filter::of("v");
     filter.when("v.kunde_id = :kunde", ":kunde", Some(kunde));
     tx.page_until(&LIST, &filter, page, count, PAGE_BYTES, |row, rows| {
-        let damaged = |error: serde_json::Error| {
-            rusqlite::Error::FromSqlConversionFailure(4, rusqlite::types::Type::Text, Box::new(error))
-        };
         rows.push(&KundeVerlaufseintrag {
             version: row.get(0)?,
             am: row.get(1)?,
             key_id: row.get(2)?,
             geaendert_von: row.get::<_, Option<String>>(3)?.unwrap_or_else(|| COMMAND_LINE.to_owned()),
-            felder: RawValue::from_string(row.get(4)?).map_err(damaged)?,
+            felder: row.get::<_, StoredJson>(4)?.0,
         })
     })
 }

@@ -1,4 +1,5 @@
-//! Articles: the list with its search, one with prices, stock and attachments. They are written by imports.
+//! Articles: the list with its search, one with prices, stock, attachments and who changed it. They are written by
+//! imports.
 
 use maud::{Markup, html};
 use serde_json::Value;
@@ -6,6 +7,7 @@ use serde_json::Value;
 use super::lists::{self, Sorting, kept_order};
 use super::page::{Ask, Change, Seen, encoded};
 use super::parts::{Cells, Column, ROWS, amount_of, choice, facts, field, pager, table, text};
+use super::verlauf::{self, Lesart};
 use super::{anhaenge, frame};
 use crate::failure::Result;
 use crate::http::reply::Reply;
@@ -105,7 +107,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let body = html! {
         div.tiles { div.tile { "Bestand" @if !text(&artikel, "einheit").is_empty() { " (" (text(&artikel, "einheit")) ")" }
             strong { (amount_of(&stock, "bestand")) } } }
-        (facts(&facts_of(&artikel)))
+        (facts(&FELDER.map(|(name, label)| (label, wert(&artikel, name)))))
         p.actions {
             a.button href=(ask.of_firma(&format!("chargen?artikel_id={id}"))) { "Chargen" }
             a.button href=(ask.of_firma(&format!("belege?artikel_id={id}"))) { "Belege" }
@@ -113,27 +115,51 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         h2 { "Staffelpreise" }
         (table("Staffelpreise", &TIERS, &tiers, "Keine: Es gilt der Preis. Staffeln kommen mit einem Import herein (partnerd import staffelpreise)."))
         (anhaenge::section(ask, seen, &path, &here)?)
+        (verlauf::section(ask, seen, &path, &here, &LESART)?)
     };
     Ok(frame::page(ask, text(&artikel, "bezeichnung"), body))
 }
 
-fn facts_of(artikel: &Value) -> Vec<(&'static str, String)> {
-    let plain = |name: &str| text(artikel, name).to_owned();
-    let rate = amount_of(artikel, "mwst_satz");
-    vec![
-        ("Nummer", plain("artikelnummer")),
-        ("Zweite Nummer", plain("artikelnr")),
-        ("Zusatz", plain("bezeichnung2")),
-        ("Gruppe", plain("gruppe")),
-        ("Einheit", plain("einheit")),
-        ("Verkaufspreis netto (EUR)", price(artikel, "preis")),
-        ("Einkaufspreis netto (EUR)", price(artikel, "ep_netto")),
-        ("Steuersatz", if rate.is_empty() { rate } else { format!("{rate} %") }),
-        ("EAN", plain("ean")),
-        ("Status", plain("status")),
-        ("Chargenpflichtig", if artikel["chargenpflichtig"] == true { "ja" } else { "nein" }.to_owned()),
-        ("Beschreibung", plain("langtext")),
-    ]
+/// The fields of an article, with their labels.
+const FELDER: [(&str, &str); 12] = [
+    ("artikelnummer", "Nummer"),
+    ("artikelnr", "Zweite Nummer"),
+    ("bezeichnung2", "Zusatz"),
+    ("gruppe", "Gruppe"),
+    ("einheit", "Einheit"),
+    ("preis", "Verkaufspreis netto (EUR)"),
+    ("ep_netto", "Einkaufspreis netto (EUR)"),
+    ("mwst_satz", "Steuersatz"),
+    ("ean", "EAN"),
+    ("status", "Status"),
+    ("chargenpflichtig", "Chargenpflichtig"),
+    ("langtext", "Beschreibung"),
+];
+
+/// How its history is read.
+const LESART: Lesart = Lesart { label: label_of, wert };
+
+fn label_of(name: &str) -> Option<&str> {
+    match name {
+        "artikelgruppe_id" => None, // the name of the group says it
+        "bezeichnung" => Some("Bezeichnung"),
+        "staffelpreise" => Some("Staffelpreis"),
+        name => Some(FELDER.iter().find(|feld| feld.0 == name).map_or(name, |feld| feld.1)),
+    }
+}
+
+fn wert(answer: &Value, name: &str) -> String {
+    match (name, &answer[name]) {
+        (_, Value::Null) => String::new(),
+        ("preis" | "ep_netto", _) => price(answer, name),
+        ("mwst_satz", _) => format!("{} %", amount_of(answer, name)),
+        ("chargenpflichtig", is_tracked) => if *is_tracked == true { "ja" } else { "nein" }.to_owned(),
+        ("staffelpreise", tier) => {
+            let inactive = if tier["aktiv"] == false { " (inaktiv)" } else { "" };
+            format!("ab {}: {}{inactive}", amount_of(tier, "ab_menge"), price(tier, "preis"))
+        }
+        _ => text(answer, name).to_owned(),
+    }
 }
 
 /// GET /leitstand/f/{firma}/artikel/{id}/anhaenge

@@ -52,6 +52,7 @@ mod uebersicht;
 mod upload;
 mod uploads;
 mod vergessen;
+mod verlauf;
 mod visit;
 mod wiegungen;
 pub mod works;

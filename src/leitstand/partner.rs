@@ -3,12 +3,11 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::akteure::Akteure;
 use super::lists::{self, Sorting, kept_order};
 use super::page::{Ask, Change, Seen, encoded};
-use super::partner_felder::{label_of, rollen, wert};
-use super::parts::{Cells, Column, ROWS, choice, date_of, facts, field, pager, table, text};
-use super::{anhaenge, frame};
+use super::partner_felder::{self, rollen, wert};
+use super::parts::{Cells, Column, ROWS, choice, facts, field, pager, text};
+use super::{anhaenge, frame, verlauf};
 use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
 use crate::rules::verweis::parse_uuid;
@@ -93,7 +92,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         h2 { "E-Rechnung" }
         (missing(ask, seen, &here)?)
         (anhaenge::section(ask, seen, &path, &here)?)
-        (history(ask, seen, &path, &here)?)
+        (verlauf::section(ask, seen, &path, &here, &partner_felder::LESART)?)
         @if ask.may_change() { p.ask { "Verlangt diese Person, dass ihre Daten gelöscht werden: " a href=(format!("{here}/vergessen")) { "Vergessen" } } }
     };
     Ok(frame::page(ask, text(&kunde, "name"), body))
@@ -166,47 +165,6 @@ fn missing(ask: &Ask, seen: &Seen<'_>, here: &str) -> Result<Markup> {
                 } } }
             }
         }
-    })
-}
-
-const HISTORY: [Column; 5] = [
-    Column("Wann", false),
-    Column("Feld", false),
-    Column("Vorher", false),
-    Column("Nachher", false),
-    Column("Wer", false),
-];
-
-/// Who changed what, the newest first.
-fn history(ask: &Ask, seen: &Seen<'_>, path: &str, here: &str) -> Result<Markup> {
-    let count = ask.get(seen, &format!("{path}/verlauf?limit=0"))?["count"].as_i64().unwrap_or(0);
-    // The interface gives the oldest first.
-    let end = (count - i64::from(ask.list_page() * ROWS)).max(0);
-    let begin = (end - i64::from(ROWS)).max(0);
-    let found = ask.get(seen, &format!("{path}/verlauf?limit={}&offset={begin}", end - begin))?;
-    let akteure = Akteure::of(ask, seen)?;
-    let mut rows = Vec::new();
-    for change in found["data"].as_array().into_iter().flatten().rev() {
-        let (at, who) = (date_of(change, "am"), akteure.name(text(change, "key_id"))?);
-        for feld in change["felder"].as_array().into_iter().flatten() {
-            let name = text(feld, "feld");
-            let [old, mut new] =
-                ["alt", "neu"].map(|side| wert(&serde_json::json!({name: feld[side]}), name));
-            if feld["alt"].is_null() && feld["neu"].is_null()
-                || feld["alt"].is_array() && feld["neu"].is_null()
-            {
-                new = "gelöscht".to_owned();
-            }
-            rows.push(Cells(
-                String::new(),
-                vec![at.clone(), label_of(name).to_owned(), old, new, who.clone()],
-            ));
-        }
-    }
-    Ok(html! {
-        h2 { "Änderungen" }
-        (table("Änderungen, die neuesten zuerst", &HISTORY, &rows, "Seit dem Anlegen ist nichts geändert worden."))
-        @if count > i64::from(ROWS) { (pager(ask, here, count)) }
     })
 }
 

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::parts::{amount_of, date_of, number, text};
+use super::verlauf::Lesart;
 use crate::laender::name_de;
 use crate::rules::choice::Choice;
 use crate::rules::stammdaten::{Anrede, ERechnung, KundeStatus};
@@ -124,14 +125,16 @@ pub fn wording(value: &str) -> &str {
     }
 }
 
-/// The label of a field.
-pub fn label_of(name: &str) -> &str {
-    match name {
+/// How the history of a partner is read.
+pub const LESART: Lesart = Lesart { label: label_of, wert };
+
+fn label_of(name: &str) -> Option<&str> {
+    Some(match name {
         "kundennr" => "Nummer",
         "name" => "Name auf Belegen",
         "vb_id" => "Vertriebler",
         name => felder().find(|feld| feld.0 == name).map_or(name, |feld| feld.1),
-    }
+    })
 }
 
 /// The roles of a partner in words.

@@ -8,6 +8,7 @@ pub mod day;
 pub mod deed;
 pub mod document;
 pub mod error;
+pub mod felder;
 pub mod fixed;
 pub mod kasse;
 pub mod number;

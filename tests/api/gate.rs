@@ -34,6 +34,7 @@ const SCOPES: &[(&str, &str)] = &[
     ("GET /api/v1/artikel", "artikel:read"),
     ("GET /api/v1/artikel/{id}", "artikel:read"),
     ("GET /api/v1/artikel/{id}/bestand", "artikel:read"),
+    ("GET /api/v1/artikel/{id}/verlauf", "artikel:read"),
     ("GET /api/v1/artikelgruppen", "artikelgruppen:read"),
     ("POST /api/v1/artikel/{id}/dokumente", "dokumente:write"),
     ("GET /api/v1/artikel/{id}/dokumente", "artikel:read"),

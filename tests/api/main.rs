@@ -9,6 +9,7 @@ mod again;
 mod anhaenge;
 mod annahmescheine;
 mod artikel;
+mod artikel_verlauf;
 mod attacks;
 mod audit;
 mod ausfertigung;

@@ -57,6 +57,7 @@ const NUMBERS: &[(&str, &str)] = &[
     ("/artikel", "artikelnummer"),
     ("/artikel/{id}", "artikelnummer"),
     ("/artikel/{id}/bestand", "bestand"),
+    ("/artikel/{id}/verlauf", "nr"),
     ("/artikelgruppen", "kuerzel"),
     ("/artikel/{id}/dokumente", "dateiname"),
     ("/artikel/{id}/dokumente/{dok_id}", "dateiname"),

@@ -208,7 +208,10 @@ const WOERTER: &[(&str, &str)] = &[
         "geliefert",
         "Auf den Kontrakt geliefert, in seiner Einheit, sonst der des ersten Artikels seiner Positionen.",
     ),
-    ("geaendert_von", "Bezeichnung des Schlüssels, oder Kommandozeile."),
+    (
+        "geaendert_von",
+        "Bezeichnung des Schlüssels; person und eine Nummer: jemand im Leitstand; sonst Kommandozeile.",
+    ),
     ("geplant_am", "Zeitpunkt der Planung."),
     ("gesamt", "Zeilensumme brutto."),
     ("gesamtmenge", "Vereinbarte Menge."),
@@ -249,7 +252,10 @@ const WOERTER: &[(&str, &str)] = &[
     ("kassiert_at", "Zeitpunkt der Zahlung (UTC)."),
     ("kategorie", "Kategorie der Steuer nach UNCL5305: S, Z, E …"),
     ("kennzeichen", "Kennzeichen des Fahrzeugs."),
-    ("key_id", "Öffentlicher Teil des Schlüssels, der änderte."),
+    (
+        "key_id",
+        "Öffentlicher Teil des Schlüssels, der änderte; person und eine Nummer: jemand im Leitstand; null: die Kommandozeile oder der Dienst selbst.",
+    ),
     ("kontaktperson", "Kontaktperson."),
     ("kontrakt_id", "id des Kontrakts."),
     ("kontrakt_nr", "Nummer des Kontrakts."),
@@ -305,6 +311,7 @@ const WOERTER: &[(&str, &str)] = &[
     ("neue_charge_nr", "Nummer der entstandenen Charge."),
     ("niederlassung_id", "Kennung der Niederlassung."),
     ("notizen", "Freier Text."),
+    ("nr", "Zählt die Änderungen des Artikels."),
     ("nummer", "Nummer."),
     (
         "offen",

@@ -1,5 +1,6 @@
 //! Files that are uploaded, looked at and imported on the page.
 
+use super::partner::shows;
 use super::sicherung::ended;
 use super::{Browser, Shown, person};
 use crate::harness::Server;
@@ -102,6 +103,14 @@ fn articles_are_imported_although_the_writer_caches_them() {
         let beleg = mill.get(&format!("/api/v1/belege/{beleg}")).body;
         assert_eq!(beleg["positionen"][0]["ep_netto"].to_string(), shown, "{beleg}");
     }
+    let id = mill.get("/api/v1/artikel").body["data"][0]["id"].as_str().unwrap().to_owned();
+    let shown = browser.get(&format!("/leitstand/f/1/artikel/{id}"));
+    shows(
+        &shown.is(200).text,
+        &[">Verkaufspreis netto (EUR)</td>", ">10,50</td>", ">11,25</td>", ">Erika</td>"],
+    );
+    let stored = mill.get(&format!("/api/v1/artikel/{id}/verlauf")).body;
+    assert_eq!((&stored["count"], &stored["data"][0]["geaendert_von"]), (&1.into(), &"person 1".into()));
 }
 
 #[test]

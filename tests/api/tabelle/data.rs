@@ -46,6 +46,8 @@ const IMPORTS: &[(&str, &str)] = &[
          ALT;;Altware;;Stk;5;4;7;;GE;nein;auslauf\n\
          INAKTIV;;Weizen alt;;kg;1;1;7;;GE;nein;inaktiv\n",
     ),
+    ("artikel", "artikelnummer;langtext\nS;aus Jute\n"),
+    ("staffelpreise", "artikelnummer;ab_menge;preis\nS;100;30\n"),
     ("vertriebler", "id;name\n7;Vera Vogt\n"),
     (
         "kunden",

@@ -17,6 +17,7 @@ pub const PATHS: &[Row] = &[
     ("GET", "/api/v1/kunden/@/dokumente", "", "kunde", "NICHT_GEFUNDEN"),
     ("GET", "/api/v1/artikel/@", "", "artikel", "NICHT_GEFUNDEN"),
     ("GET", "/api/v1/artikel/@/bestand", "", "artikel", "NICHT_GEFUNDEN"),
+    ("GET", "/api/v1/artikel/@/verlauf", "", "artikel", "NICHT_GEFUNDEN"),
     ("GET", "/api/v1/artikel/@/dokumente", "", "artikel", "NICHT_GEFUNDEN"),
     (
         "POST",

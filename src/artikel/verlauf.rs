@@ -1,0 +1,87 @@
+//! The history of an article: which of its fields and tiers each change touched, append-only, never pruned (D22).
+
+use rusqlite::named_params;
+use serde::Serialize;
+use serde_json::value::to_raw_value;
+use uuid::Uuid;
+
+use super::model::{Artikel, ArtikelVerlaufseintrag};
+use crate::db::columns::StoredJson;
+use crate::db::list::{Filter, ListSql, Page};
+use crate::db::tx::{Tx, WriteTx};
+use crate::failure::{Failure, Result};
+use crate::listing::Listing;
+use crate::rules::felder::{self, COMMAND_LINE, GeaendertesFeld};
+use crate::rules::fixed::{Price, Quantity};
+
+/// A page of a history ends when it has so many bytes.
+const PAGE_BYTES: usize = 1 << 20;
+
+const LIST: ListSql<'_> = ListSql {
+    columns: "v.nr, v.am, v.key_id, v.felder",
+    from: "from artikel_verlauf v",
+    count: "select count(*) from artikel_verlauf v",
+    ids_first: None,
+    order: "order by v.nr",
+};
+
+/// A tier as a history shows it.
+#[derive(Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct Staffel {
+    pub ab_menge: Quantity,
+    pub preis: Price,
+    pub aktiv: bool,
+}
+
+/// Notes which fields of an article a change touched.
+pub fn write(tx: &WriteTx<'_>, old: &Artikel, new: &Artikel) -> Result<()> {
+    add(tx, new.id, &felder::differing(old, new).map_err(broken)?)
+}
+
+/// Notes that a tier of an article is new or changed.
+pub fn write_tier(tx: &WriteTx<'_>, artikel: Uuid, old: Option<Staffel>, new: &Staffel) -> Result<()> {
+    let feld = "staffelpreise".to_owned();
+    let (alt, neu) = (to_raw_value(&old).map_err(broken)?, to_raw_value(new).map_err(broken)?);
+    add(tx, artikel, &[GeaendertesFeld { feld, alt, neu }])
+}
+
+fn add(tx: &WriteTx<'_>, artikel: Uuid, changed: &[GeaendertesFeld]) -> Result<()> {
+    let felder = serde_json::to_string(changed).map_err(broken)?;
+    tx.insert(
+        "artikel_verlauf",
+        named_params! {
+            ":artikel_id": artikel,
+            ":nr": last(tx, artikel)? + 1,
+            ":am": tx.now(),
+            ":key_id": tx.key_id(),
+            ":felder": felder,
+        },
+    )
+}
+
+/// The number of the last change of an article, and so how many there are.
+fn last(tx: &Tx<'_>, artikel: Uuid) -> Result<i64> {
+    let statement = "select coalesce(max(nr), 0) from artikel_verlauf where tenant_id = :tenant and artikel_id = :artikel";
+    tx.one(statement, named_params! {":artikel": artikel}, |row| row.get(0))
+}
+
+fn broken(error: serde_json::Error) -> Failure {
+    Failure::Broken(format!("the fields of an article cannot be written: {error}"))
+}
+
+/// The history of an article, the oldest change first.
+pub fn list(tx: &Tx<'_>, artikel: Uuid, page: Page) -> Result<Listing> {
+    let mut filter = Filter::of("v");
+    filter.when("v.artikel_id = :artikel", ":artikel", Some(artikel));
+    tx.page_until(&LIST, &filter, page, last(tx, artikel)?, PAGE_BYTES, |row, rows| {
+        let key_id: Option<String> = row.get(2)?;
+        rows.push(&ArtikelVerlaufseintrag {
+            nr: row.get(0)?,
+            am: row.get(1)?,
+            geaendert_von: key_id.clone().unwrap_or_else(|| COMMAND_LINE.to_owned()),
+            key_id,
+            felder: row.get::<_, StoredJson>(3)?.0,
+        })
+    })
+}

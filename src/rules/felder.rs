@@ -1,0 +1,62 @@
+//! The fields in which two states of a record differ, as histories say them.
+
+use std::collections::BTreeMap;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+/// Who changes without a key.
+pub const COMMAND_LINE: &str = "Kommandozeile";
+
+/// A field of a record before and after a change, as answers show it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[allow(missing_docs)]
+pub struct GeaendertesFeld {
+    pub feld: String,
+    #[schemars(schema_with = "anything")]
+    pub alt: Box<RawValue>,
+    #[schemars(schema_with = "anything")]
+    pub neu: Box<RawValue>,
+}
+
+fn anything(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({})
+}
+
+/// The fields that differ, by their names, with the texts that answers show.
+pub fn differing<T: Serialize>(old: &T, new: &T) -> serde_json::Result<Vec<GeaendertesFeld>> {
+    let (old, mut new) = (fields(old)?, fields(new)?);
+    let differing = old.into_iter().filter_map(|(feld, alt)| {
+        let neu = new.remove(&feld)?;
+        (alt.get() != neu.get()).then_some(GeaendertesFeld { feld, alt, neu })
+    });
+    Ok(differing.collect())
+}
+
+fn fields(record: &impl Serialize) -> serde_json::Result<BTreeMap<String, Box<RawValue>>> {
+    serde_json::from_str(&serde_json::to_string(record)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_field_differs_where_its_text_does() {
+        let table = [
+            (json!({"a": 1, "b": "x"}), json!({"a": 1, "b": "x"}), json!([])),
+            (json!({"a": "1.5"}), json!({"a": "1.50"}), json!([{"feld": "a", "alt": "1.5", "neu": "1.50"}])),
+            (
+                json!({"b": ["x"], "a": null}),
+                json!({"a": "y", "b": []}),
+                json!([{"feld": "a", "alt": null, "neu": "y"}, {"feld": "b", "alt": ["x"], "neu": []}]),
+            ),
+        ];
+        for (old, new, expected) in table {
+            assert_eq!(json!(differing(&old, &new).unwrap()), expected, "{old} {new}");
+        }
+    }
+}
