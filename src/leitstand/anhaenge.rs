@@ -1,7 +1,8 @@
 //! The attachments of a record: their list, the form that adds one, and each of them as a file.
 
 use maud::{Markup, html};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::page::{Ask, Change, Seen};
 use super::parts::{Cells, Column, date_of, field, form, number, refusal, table, text};
@@ -9,7 +10,7 @@ use super::{entry, frame};
 use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
 use crate::http::route::Method;
-use crate::rules::bytes::{base64, from_base64};
+use crate::rules::bytes::{InBase64, from_base64};
 
 const COLUMNS: [Column; 4] = [
     Column("Datei", false),
@@ -73,14 +74,22 @@ pub fn show_form(ask: &Ask, name: &str, here: &str) -> Reply {
     frame::page(ask, &format!("Datei an {name} anhängen"), body)
 }
 
+/// What the interface is asked to attach. Its content becomes JSON without a copy between.
+#[derive(Serialize)]
+struct Datei<'b> {
+    dateiname: &'b str,
+    inhalt_base64: InBase64<'b>,
+    beschreibung: Option<&'b str>,
+}
+
 /// Attaches the file of the form to the record at `path` of the interface, whose page is `here`.
 pub fn attach(ask: &Ask, path: &str, here: String) -> Result<Change> {
     let file = ask.file(DATEI)?;
-    let body = json!({
-        "dateiname": file.name,
-        "inhalt_base64": base64(&file.content),
-        "beschreibung": Some(ask.field("beschreibung")).filter(|text| !text.is_empty()),
-    });
+    let body = Datei {
+        dateiname: &file.name,
+        inhalt_base64: InBase64(&file.content),
+        beschreibung: Some(ask.field("beschreibung")).filter(|text| !text.is_empty()),
+    };
     let path = format!("{path}/dokumente");
     ask.change(Method::Post, &path, &body, None, here, "Die Datei ist angehängt.").map_err(at_the_file)
 }

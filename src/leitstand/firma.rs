@@ -99,7 +99,7 @@ pub fn in_words(missing: &[&str]) -> String {
 /// POST /leitstand/f/{firma}/firma
 pub fn change_data(ask: &Ask) -> Result<HouseChange> {
     let logo = match (ask.files.iter().find(|file| file.field == LOGO), ask.field("ohne_logo") == "ja") {
-        (Some(file), _) => Some(Some(file.content.clone())),
+        (Some(file), _) => Some(Some(file.content.to_vec())),
         (None, true) => Some(None),
         (None, false) => None,
     };

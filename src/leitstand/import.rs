@@ -78,7 +78,7 @@ pub fn look(ask: &Ask) -> Result<HouseChange> {
         name: file.name.clone(),
         sheet: Some(ask.field("blatt").to_owned()).filter(|sheet| !sheet.is_empty()),
         decimal,
-        content: Arc::new(file.content.clone()),
+        content: file.content.clone(),
     };
     ask.house.uploads.keep(upload.clone());
     let work = Uuid::now_v7();

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use hyper::HeaderMap;
 use maud::Markup;
 use rusqlite::Connection;
+use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -362,8 +363,16 @@ impl Ask {
     }
 
     /// What a POST or PUT of the interface would write, with the version of the record that the form was made from.
-    pub fn write(&self, method: Method, path: &str, body: &Value, version: Option<&str>) -> Result<Write> {
-        let mut request = request(method.as_str(), path, body.to_string().into_bytes(), self.now);
+    pub fn write(
+        &self,
+        method: Method,
+        path: &str,
+        body: &impl Serialize,
+        version: Option<&str>,
+    ) -> Result<Write> {
+        let body = serde_json::to_vec(body)
+            .map_err(|error| Failure::Broken(format!("a form cannot be written as JSON: {error}")))?;
+        let mut request = request(method.as_str(), path, body, self.now);
         if let Some(tag) = version.and_then(|version| format!("\"{version}\"").parse().ok()) {
             request.headers.insert("if-match", tag);
         }
@@ -378,7 +387,7 @@ impl Ask {
         &self,
         method: Method,
         path: &str,
-        body: &Value,
+        body: &impl Serialize,
         version: Option<&str>,
         to: String,
         note: &'static str,

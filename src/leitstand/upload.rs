@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 
 use futures_util::stream;
 use hyper::body::Bytes;
-use multer::{Error, Multipart, parse_boundary};
+use multer::{Error, Field, Multipart, parse_boundary};
 
 use crate::failure::Result;
 use crate::rules::error::{Code, Refusal};
@@ -19,6 +19,9 @@ const PARTS: usize = 200;
 
 /// Characters of a boundary (RFC 2046 5.1.1).
 const BOUNDARY: std::ops::RangeInclusive<usize> = 1..=70;
+
+/// In so many bytes at a time the form goes through the reader, which copies each of them.
+const STEP: usize = 64 << 10;
 
 /// Longest field that is no file, in bytes.
 const FIELD: usize = 64 << 10;
@@ -33,7 +36,7 @@ pub struct File {
     /// Its name, without the folders that some browsers send.
     pub name: String,
     /// What is in it.
-    pub content: Vec<u8>,
+    pub content: Bytes,
 }
 
 /// Fields and files of a form. A field in which no file was chosen is left out.
@@ -56,19 +59,19 @@ pub fn read(content_type: &str, body: &[u8]) -> Result<Form> {
     if !BOUNDARY.contains(&boundary.len()) {
         return Err(broken().into());
     }
-    let chunk = Ok::<_, Infallible>(Bytes::copy_from_slice(body));
-    let mut parts = Multipart::new(stream::iter([chunk]), boundary);
+    let steps = body.chunks(STEP).map(|step| Ok::<_, Infallible>(Bytes::copy_from_slice(step)));
+    let mut parts = Multipart::new(stream::iter(steps), boundary);
     let mut form = Form::default();
-    while let Some(part) = ready(parts.next_field())? {
+    while let Some(mut part) = ready(parts.next_field())? {
         if form.fields.len() + form.files.len() >= PARTS {
             return Err(Refusal::new(Code::AnfrageUngueltig, "Das Formular hat zu viele Felder.").into());
         }
         let field = part.name().unwrap_or_default().to_owned();
         let name = part.file_name().map(plain);
-        let content = ready(part.bytes())?;
+        let content = whole(&mut part)?;
         match name {
             Some(name) if name.is_empty() && content.is_empty() => {}
-            Some(name) => form.files.push(File { field, name, content: content.to_vec() }),
+            Some(name) => form.files.push(File { field, name, content }),
             None if content.len() > FIELD => return Err(broken().into()),
             None => {
                 let text = std::str::from_utf8(&content).map_err(|_| broken())?;
@@ -77,6 +80,15 @@ pub fn read(content_type: &str, body: &[u8]) -> Result<Form> {
         }
     }
     Ok(form)
+}
+
+/// What is in a part. It comes as one piece of what the reader holds, which is not copied.
+fn whole(part: &mut Field<'_>) -> Result<Bytes> {
+    let mut content = Bytes::new();
+    while let Some(piece) = ready(part.chunk())? {
+        content = if content.is_empty() { piece } else { [content, piece].concat().into() };
+    }
+    Ok(content)
 }
 
 /// The outcome of a step: the whole body is there, so none has to wait.
@@ -123,7 +135,7 @@ mod tests {
         assert_eq!(texts, [("token", "abc"), ("text", "eins\r\nzwei")]);
         let [file] = &form.files[..] else { panic!("{} files", form.files.len()) };
         assert_eq!((file.field.as_str(), file.name.as_str()), ("datei", "Kunden Süd.csv"));
-        assert_eq!(file.content, b"a;b\r\n1;2\r\n");
+        assert_eq!(&file.content[..], b"a;b\r\n1;2\r\n");
     }
 
     #[test]

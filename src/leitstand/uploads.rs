@@ -1,8 +1,9 @@
 //! Files that were uploaded and looked at, and wait for somebody to say that they are to be imported.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
+use hyper::body::Bytes;
 use uuid::Uuid;
 
 use crate::db::TenantId;
@@ -36,7 +37,7 @@ pub struct Upload {
     /// What separates decimals, where it was said.
     pub decimal: Option<Decimal>,
     /// What is in it.
-    pub content: Arc<Vec<u8>>,
+    pub content: Bytes,
 }
 
 /// The files that wait.

@@ -1,7 +1,9 @@
 //! Bytes as texts and as digests.
 
 use base64::Engine;
+use base64::display::Base64Display;
 use base64::engine::general_purpose::STANDARD;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -13,6 +15,15 @@ pub fn hex(bytes: &[u8]) -> String {
 /// Bytes as Base64 (RFC 4648).
 pub fn base64(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
+}
+
+/// Bytes that serialise as Base64, without a text of all of it beside them.
+pub struct InBase64<'b>(pub &'b [u8]);
+
+impl Serialize for InBase64<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&Base64Display::new(self.0, &STANDARD))
+    }
 }
 
 /// The bytes of a text that [`base64`] made.
