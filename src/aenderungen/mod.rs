@@ -5,7 +5,6 @@
 mod checks;
 mod cursor;
 mod model;
-pub mod sweep;
 
 pub use checks::CHECKS;
 

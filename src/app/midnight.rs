@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 
 use super::nightly::Schedule;
-use crate::aenderungen::sweep;
+use super::sweep;
 use crate::belege::{self, Behind};
 use crate::db::TenantId;
 use crate::db::batch::{Batch, Ended, Job};
@@ -97,7 +97,7 @@ fn wait(gate: &Gate, mut schedule: Schedule, stopped: &Receiver<()>) {
     }
 }
 
-/// Drops what is older than it must be kept: rows of the log, changes.
+/// Drops what is older than it must be kept: rows of the log, changes, stored answers.
 fn drop_old(gate: &Gate) {
     let now = (gate.clock)();
     Rollover::begin(&gate.writer, now);

@@ -11,8 +11,8 @@ pub mod kept;
 pub mod midnight;
 pub mod nightly;
 mod probes;
-
 pub mod sealing;
+mod sweep;
 pub mod vergessen;
 
 pub use adoptions::ADOPTIONS;

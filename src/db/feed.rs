@@ -82,6 +82,9 @@ pub fn begin_epoch(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
+/// Days that changes are kept (D28).
+pub const DAYS: i64 = 90;
+
 /// Rows that are dropped in one transaction: some milliseconds.
 const DROPPED_AT_ONCE: i64 = 5_000;
 

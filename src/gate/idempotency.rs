@@ -1,9 +1,10 @@
 //! Idempotency-Key: a POST that is sent again is answered as before, and done once (D19).
 
 use hyper::header::HeaderValue;
-use rusqlite::named_params;
+use rusqlite::{Connection, named_params};
 use uuid::Uuid;
 
+use crate::db::TenantId;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::http::call::{Call, Caller};
@@ -15,15 +16,14 @@ use crate::http::router::without_last_slash;
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, Refusal};
 
-/// How long answers are kept, in milliseconds: 7 days.
-const KEPT: i64 = 7 * 24 * 60 * 60 * 1_000;
+/// Days that answers are kept (D19).
+pub const DAYS: i64 = 7;
 
 /// Longest key, in characters.
 pub const MAX_KEY: usize = 255;
 
-/// Answers past their time that are dropped with each new one: more than come in, so that the
-/// table does not grow.
-const DROPPED_AT_ONCE: i64 = 10;
+/// Answers that are dropped at once: each may have some 10 KB.
+const DROPPED_AT_ONCE: i64 = 500;
 
 /// The Idempotency-Key of a request, if it has one: not longer than this.
 pub fn sent_key(request: &Request, max: usize) -> Result<Option<String>> {
@@ -91,13 +91,8 @@ impl Repeatable {
         }
     }
 
-    /// Keeps the answer of a success, and drops some that are past their time.
+    /// Keeps the answer of a success.
     pub fn keep(&self, tx: &WriteTx<'_>, reply: &Reply) -> Result<()> {
-        tx.execute(
-            "delete from idempotenz where tenant_id = :tenant and rowid in (
-               select rowid from idempotenz where tenant_id = :tenant and am <= :since order by am limit :limit)",
-            named_params! {":since": oldest(tx), ":limit": DROPPED_AT_ONCE},
-        )?;
         tx.execute(
             "insert into idempotenz (tenant_id, key_id, schluessel, anfrage_sha256, status, subjekt, am, antwort)
              values (:tenant, :key, :schluessel, :anfrage, :status, :subjekt, :am, :antwort)
@@ -119,5 +114,13 @@ impl Repeatable {
 
 /// Answers from before this instant are past their time.
 fn oldest(tx: &Tx<'_>) -> Instant {
-    Instant::from_millis(tx.now().millis() - KEPT)
+    Instant::from_millis(tx.now().millis() - DAYS * Instant::MILLIS_PER_DAY)
+}
+
+/// Drops some of the oldest answers of a company from before an instant; how many.
+pub fn drop_some(connection: &Connection, tenant: TenantId, before: Instant) -> Result<usize> {
+    let statement = "delete from idempotenz where tenant_id = :tenant and rowid in (
+        select rowid from idempotenz where tenant_id = :tenant and am < :before order by am limit :at_once)";
+    let params = named_params! {":tenant": tenant, ":before": before, ":at_once": DROPPED_AT_ONCE};
+    Ok(connection.execute(statement, params)?)
 }

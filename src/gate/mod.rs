@@ -14,7 +14,7 @@ mod carried;
 pub mod completion;
 mod cors;
 mod dispatch;
-mod idempotency;
+pub mod idempotency;
 pub mod ip_limit;
 pub mod key;
 pub mod key_changes;

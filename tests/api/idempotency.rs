@@ -1,6 +1,7 @@
 //! Idempotency-Key: a POST that is sent again is answered as before, and done once (D19).
 
 use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -103,7 +104,7 @@ fn a_key_belongs_to_one_api_key_and_one_company() {
 
 #[test]
 fn answers_are_kept_for_seven_days_and_then_dropped() {
-    let server = Server::start_at("2026-07-10T10:00:00Z");
+    let mut server = Server::start_at("2026-07-10T10:00:00Z");
     let mill = server.company("Mühle");
     let body = json!({"name": "Müller"});
     let first = post(&mill, KUNDEN, "a", &body);
@@ -112,9 +113,15 @@ fn answers_are_kept_for_seven_days_and_then_dropped() {
     assert_eq!(post(&mill, KUNDEN, "a", &body).bytes, first.bytes);
     server.set_clock("2026-07-17T10:00:01Z");
     post(&mill, KUNDEN, "b", &body).is(201);
-    assert_eq!(server.sql::<i64>("select count(*) from idempotenz"), 1);
     post(&mill, KUNDEN, "a", &json!({"name": "Meier"})).is(201);
     assert_eq!(count(&mill, KUNDEN), 3);
+    // Both go by themselves, whether or not somebody sends a key again.
+    server.restart_at("2026-07-25T10:00:00Z");
+    let until = Instant::now() + Duration::from_secs(60);
+    while server.sql::<i64>("select count(*) from idempotenz") > 0 {
+        assert!(Instant::now() < until, "old answers are still there");
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 #[test]
