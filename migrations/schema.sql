@@ -467,6 +467,7 @@ CREATE TABLE charge_verlauf (
 ) strict;
 CREATE INDEX charge_verlauf_fremd on charge_verlauf (tenant_id, artikel_id, partner_id, fremde_charge_key)
   where fremde_charge_key is not null;
+CREATE INDEX charge_verlauf_partner on charge_verlauf (tenant_id, partner_id) where partner_id is not null;
 CREATE TRIGGER charge_verlauf_nie_aendern before update on charge_verlauf
   begin select raise(abort, 'charge_verlauf is append-only'); end;
 CREATE TRIGGER charge_verlauf_nie_loeschen before delete on charge_verlauf
@@ -1247,6 +1248,8 @@ CREATE TRIGGER kunde_verlauf_nie_aendern before update on kunde_verlauf
       is not (old.tenant_id, old.kunde_id, old.version, old.am, old.key_id, old.sha256)
     or not exists (select 1 from kunde_verlauf v, json_each(v.felder) f
       where v.tenant_id = old.tenant_id and v.kunde_id = old.kunde_id and v.version > old.version
+        and v.version = (select max(n.version) from kunde_verlauf n
+          where n.tenant_id = old.tenant_id and n.kunde_id = old.kunde_id)
         and f.value ->> 'feld' = 'anhaenge')
   begin select raise(abort, 'kunde_verlauf is append-only'); end;
 CREATE TRIGGER kunde_verlauf_nie_loeschen before delete on kunde_verlauf
@@ -1295,3 +1298,12 @@ CREATE TRIGGER artikel_verlauf_nie_aendern before update on artikel_verlauf
   begin select raise(abort, 'artikel_verlauf is append-only'); end;
 CREATE TRIGGER artikel_verlauf_nie_loeschen before delete on artikel_verlauf
   begin select raise(abort, 'artikel_verlauf is append-only'); end;
+
+CREATE TABLE beleg_frueherer_kunde (
+  tenant_id integer not null,
+  kunde_id  blob not null,                    -- the partner before
+  beleg_id  blob not null,
+  primary key (tenant_id, kunde_id, beleg_id),
+  foreign key (tenant_id, kunde_id) references kunde (tenant_id, id),
+  foreign key (tenant_id, beleg_id) references beleg (tenant_id, id)
+) strict, without rowid;

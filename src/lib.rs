@@ -8,7 +8,7 @@
 //! | module | what it is for |
 //! |---|---|
 //! | [`rules`] | what the trade demands: prices, tax, units, days, pairing of goods; no SQL, no HTTP, no clock |
-//! | [`erechnung`] | the XML of an e-invoice from what is stored, what is missing for one, and what others wrote; as pure
+//! | [`erechnung`] | the XML of an e-invoice, what is missing for one, and what others wrote; no SQL, no HTTP, no clock |
 //! | [`blatt`] | the sheet: a document as the PDF that leaves the house; no SQL, no HTTP, no clock |
 //! | [`failure`] | why a piece of work has no result: a refusal, or a fault of ours |
 //! | [`db`] | the file: connections, migrations, the one writer, readers, checkpoints, copies, seals |

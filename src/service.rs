@@ -107,7 +107,8 @@ impl Service {
         let Service { gate, front, writer, midnight, clock: _, _lock } = self;
         front.leitstand.iter().for_each(|leitstand| leitstand.stop());
         midnight.stop();
-        // Whoever closes the last connection removes the write-ahead log, unless that one only reads.
+        // Whoever closes the last connection removes the write-ahead log, unless that one only reads. Where a long read
+        // still runs, or a request waits for its key, the log stays for the next start.
         drop((front, gate));
         writer.stop();
     }

@@ -67,7 +67,7 @@ pub fn made_of(tx: &Tx<'_>, sha256: &[u8; 32]) -> Result<Option<(Uuid, Uuid)>> {
 }
 
 /// The attachments of a record.
-pub fn ids(tx: &Tx<'_>, besitzer: Besitzer) -> Result<Vec<Uuid>> {
+pub fn ids_of(tx: &Tx<'_>, besitzer: Besitzer) -> Result<Vec<Uuid>> {
     let [kunde, artikel, beleg] = owner(besitzer);
     let statement = "select id from anhang where tenant_id = :tenant and kunde_id is :kunde
         and artikel_id is :artikel and beleg_id is :beleg order by id";

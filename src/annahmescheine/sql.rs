@@ -91,6 +91,7 @@ pub const RETENTION: Retention = Retention {
     records: "Annahmescheine",
     years: 8,
     of_partner:
-        "select count(*), count(*) filter (where status = 'offen'), date(max(angelegt_am) / 1000, 'unixepoch')
+        "select count(*) as anzahl, count(*) filter (where status = 'offen') as offen, 0 as undatiert, null as tag,
+          max(angelegt_am) as zeit
         from annahmeschein where tenant_id = :tenant and partner_id = :partner",
 };

@@ -78,7 +78,7 @@ pub fn check(
         Sealed::Not(why) => (false, Line { finding: Some(why), ..Line::counted(SEALS, 0) }),
         Sealed::Broken(what) => (false, Line::found(SEALS, Some(what))),
     };
-    let evidence = "final documents, their history, PDFs and attachments are as they were written";
+    let evidence = "final documents, histories, PDFs and attachments are as they were written";
     began(evidence);
     lines.push(Line::found(evidence, broken_evidence(&snapshot, is_sealed, clock)?));
     let log = "audit rows were not altered, removed or inserted";

@@ -15,8 +15,8 @@ use crate::failure::{Failure, Result};
 use crate::gate::Nightly;
 use crate::rules::day::{Day, Instant};
 
-/// Files of a folder that are looked at, at most.
-const FILES: usize = 10_000;
+/// Backups that are shown at most; other files of the folder do not count.
+const BACKUPS: usize = 10_000;
 
 /// What the name of a backup that was made by hand has before its day.
 const BY_HAND: &str = "von-hand-";
@@ -44,7 +44,7 @@ pub fn folder<'p>(database: &'p Path, nightly: Option<&'p Nightly>) -> &'p Path 
 /// The backups of a database in a folder, the newest first.
 pub fn kept(database: &Path, folder: &Path) -> Result<Vec<Kept>> {
     let entries = fs::read_dir(folder).map_err(|error| broken(folder, "cannot be read", &error))?;
-    let mut kept: Vec<_> = entries.take(FILES).filter_map(|entry| found(database, &entry.ok()?)).collect();
+    let mut kept: Vec<_> = entries.filter_map(|entry| found(database, &entry.ok()?)).take(BACKUPS).collect();
     kept.sort_by(|one, other| (other.made, &other.id).cmp(&(one.made, &one.id)));
     Ok(kept)
 }

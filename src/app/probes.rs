@@ -25,16 +25,16 @@ pub fn health(_: &Call<'_>, _: &dyn ServiceStatus) -> Result<Reply> {
 }
 
 /// GET /readyz: 503 when a request would not be carried out. Why stands in the log.
-pub fn ready(_: &Call<'_>, inside: &dyn ServiceStatus) -> Result<Reply> {
-    inside.ready().map_err(|why| Failure::Busy(format!("not ready: {why}")))?;
+pub fn ready(_: &Call<'_>, service: &dyn ServiceStatus) -> Result<Reply> {
+    service.ready().map_err(|why| Failure::Busy(format!("not ready: {why}")))?;
     Reply::ok(&WELL)
 }
 
 /// GET /metrics, for this machine unless the configuration opens it.
-pub fn metrics(call: &Call<'_>, inside: &dyn ServiceStatus) -> Result<Reply> {
-    if !inside.shows_metrics_to(call.request) {
+pub fn metrics(call: &Call<'_>, service: &dyn ServiceStatus) -> Result<Reply> {
+    if !service.shows_metrics_to(call.request) {
         let message = "Die Messwerte gibt es nur auf dem Rechner des Dienstes selbst. Bitte dort über localhost abrufen.";
         return Err(Refusal::new(Code::NichtGefunden, message).into());
     }
-    Ok(Reply::text("text/plain; version=0.0.4; charset=utf-8", inside.metrics()))
+    Ok(Reply::text("text/plain; version=0.0.4; charset=utf-8", service.metrics()))
 }

@@ -1,13 +1,13 @@
 //! A partner is forgotten (GDPR art. 17, D27): what the law keeps of it is named and kept, the rest is erased.
 
-use rusqlite::named_params;
+use rusqlite::{Row, named_params};
 use serde::Serialize;
 
 use crate::db::retention::Retention;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::kunden::{self, Erased, Kunde};
-use crate::rules::day::Day;
+use crate::rules::day::{Day, Instant};
 use crate::{annahmescheine, belege, biozertifikate, chargen, kasse, kontrakte, waage};
 
 /// What names a partner.
@@ -48,14 +48,24 @@ pub fn records(tx: &Tx<'_>, kunde: &Kunde) -> Result<Vec<Records>> {
     let mut found = Vec::new();
     for Retention { records: kind, years, of_partner } in RETENTIONS {
         let partner = named_params! {":partner": kunde.id};
-        let (count, open, newest): (i64, i64, Option<Day>) =
-            tx.one(of_partner, partner, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        let (count, open, newest) = tx.one(of_partner, partner, |row| {
+            Ok((row.get("anzahl")?, row.get("offen")?, newest(row)?.unwrap_or(tx.today())))
+        })?;
         if count > 0 {
-            let until = newest.unwrap_or(tx.today()).end_of_year_after(years);
-            found.push(Records { kind, count, open, until });
+            found.push(Records { kind, count, open, until: newest.end_of_year_after(years) });
         }
     }
     Ok(found)
+}
+
+/// The day of the newest record of a kind, from which its years count; none where it may be today. A document may be
+/// dated long before it was written.
+fn newest(row: &Row<'_>) -> rusqlite::Result<Option<Day>> {
+    if row.get::<_, i64>("undatiert")? > 0 {
+        return Ok(None);
+    }
+    let (tag, zeit): (Option<Day>, Option<Instant>) = (row.get("tag")?, row.get("zeit")?);
+    Ok(tag.max(zeit.map(Day::in_berlin)))
 }
 
 /// Whether name and address stay: the law still wants a record that names the partner.

@@ -38,7 +38,7 @@ pub fn change(
     let beleg_datum = new_date(tx, &old, change.beleg_datum.get().copied(), einstellungen)?;
     let new = header(tx, Beleg { beleg_datum, ..old.clone() }, &kunde, change, &mut hints)?;
     let old_positions = sql::positions(tx, old.id)?;
-    verlauf::write(tx, &old, Aktion::Aendern)?;
+    keep_version(tx, &old, &new)?;
     let enters_again = items.is_some() || new.kunde_id != old.kunde_id;
     let (new, positions) = match items {
         Some(items) => with_new_positions(tx, new, &kunde, items, auto_price, einstellungen, &mut hints)?,
@@ -60,6 +60,15 @@ pub fn change(
     let bewegungen = lager::rebook(tx, change, &mut hints)?;
     hint_overdelivered(tx, new.beleg_typ, &positions, Source::Items, &mut hints)?;
     Ok(confirmation(new, bewegungen, hints))
+}
+
+/// Keeps the document as it was, and remembers whom this version names.
+fn keep_version(tx: &WriteTx<'_>, old: &Beleg, new: &Beleg) -> Result<()> {
+    verlauf::write(tx, old, Aktion::Aendern)?;
+    if new.kunde_id != old.kunde_id {
+        sql::add_former_partner(tx, old)?;
+    }
+    Ok(())
 }
 
 /// What a document must have cannot be cleared; that is asked before its state (D19).

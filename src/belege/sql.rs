@@ -208,10 +208,23 @@ pub fn set_position_charge(tx: &WriteTx<'_>, beleg: Uuid, position: i64, charge:
     }
 }
 
+/// Remembers that the history of a document names a partner whose it no longer is.
+pub fn add_former_partner(tx: &WriteTx<'_>, old: &Beleg) -> Result<()> {
+    let statement = "insert into beleg_frueherer_kunde (tenant_id, kunde_id, beleg_id)
+        values (:tenant, :kunde, :beleg) on conflict do nothing";
+    tx.execute(statement, named_params! {":kunde": old.kunde_id, ":beleg": old.id})?;
+    Ok(())
+}
+
 /// How long what names a partner is kept.
 pub const RETENTION: Retention = Retention {
     records: "Belege",
     years: 8,
-    of_partner: "select count(*), count(*) filter (where status = 'offen'), max(beleg_datum)
-        from beleg where tenant_id = :tenant and kunde_id = :partner",
+    of_partner:
+        "select count(*) as anzahl,
+          count(*) filter (where b.status = 'offen' and b.kunde_id = :partner) as offen, 0 as undatiert,
+          max(b.beleg_datum) as tag, max(b.angelegt_am) as zeit
+        from beleg b where b.tenant_id = :tenant and b.id in (
+          select id from beleg where tenant_id = :tenant and kunde_id = :partner
+          union select beleg_id from beleg_frueherer_kunde where tenant_id = :tenant and kunde_id = :partner)",
 };

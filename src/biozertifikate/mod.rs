@@ -115,6 +115,9 @@ fn find(tx: &Tx<'_>, id: i64) -> Result<Option<Biozertifikat>> {
 pub const RETENTION: Retention = Retention {
     records: "Biozertifikate",
     years: 10,
-    of_partner: "select count(*), 0, max(gueltig_bis) from biozertifikat
+    of_partner:
+        "select count(*) as anzahl, 0 as offen, count(*) filter (where gueltig_bis is null) as undatiert,
+          max(gueltig_bis) as tag, null as zeit
+        from biozertifikat
         where tenant_id = :tenant and partner_id = :partner",
 };

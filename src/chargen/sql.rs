@@ -215,8 +215,10 @@ pub fn update_master_data(tx: &WriteTx<'_>, charge: &Charge) -> Result<()> {
 pub const RETENTION: Retention = Retention {
     records: "Chargen",
     years: 10,
-    of_partner:
-        "select count(distinct c.id), 0, date(max(max(c.angelegt_am, coalesce(l.am, 0))) / 1000, 'unixepoch')
+    of_partner: "select count(distinct c.id) as anzahl, 0 as offen, 0 as undatiert, null as tag,
+          max(max(c.angelegt_am, coalesce(l.am, 0))) as zeit
         from charge c left join lagerbewegung l on l.tenant_id = c.tenant_id and l.charge_id = c.id
-        where c.tenant_id = :tenant and c.partner_id = :partner",
+        where c.tenant_id = :tenant and c.id in (
+          select id from charge where tenant_id = :tenant and partner_id = :partner
+          union select charge_id from charge_verlauf where tenant_id = :tenant and partner_id = :partner)",
 };

@@ -18,8 +18,9 @@ use crate::rules::deed::Deed;
 pub enum Command {
     /// Erase what is said of a person (GDPR art. 17)
     ///
-    /// Master data, their history and attachments. Records that name the person stay, with name and address for as long
-    /// as the law wants them (AO § 147). Without --yes it only says what it would do.
+    /// Master data, their history and attachments. Records that name the person stay as they are; name and address of
+    /// the master data stay for as long as the law wants one of these records (AO § 147). Without --yes it only says
+    /// what it would do.
     #[command(
         override_usage = "partnerd kunde vergessen [OPTIONS]\n       --tenant <T> <NUMBER>",
         after_help = "Examples:\n  partnerd kunde vergessen K-1001 \\\n      --tenant \"Mühle Beispiel\"\n  partnerd kunde vergessen K-1001 \\\n      --tenant \"Mühle Beispiel\" --yes"
@@ -43,7 +44,7 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     let mut connection = open(config)?;
     let transaction = begin(&mut connection)?;
     let tenant = find_tenant(&transaction, &tenant)?.id;
-    let (kundennr, erased, kept) = forget(&transaction, tenant, &number)?;
+    let Done { kundennr, erased, kept } = forget(&transaction, tenant, &number)?;
     // Without --yes what was tried is undone.
     if yes && erased != Erased::default() {
         note(&transaction, tenant, "kunde vergessen", &Deed::PartnerForgotten(kundennr))?;
@@ -52,25 +53,30 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     say(&erased, &kept, yes, terminal)
 }
 
-/// Forgets the partner with this number, in any case: the number as it is stored, what was erased, and what stays.
-fn forget(
-    connection: &Connection,
-    tenant: TenantId,
-    number: &str,
-) -> Result<(String, Erased, Vec<Records>), String> {
+/// What became of a partner.
+struct Done {
+    /// Its number as it is stored.
+    kundennr: String,
+    erased: Erased,
+    /// Records that stay.
+    kept: Vec<Records>,
+}
+
+/// Forgets the partner with this number, in any case.
+fn forget(connection: &Connection, tenant: TenantId, number: &str) -> Result<Done, String> {
     let forgotten = WriteTx::carry_out(Tx::new(connection, tenant, now()), None, |tx| {
         let Some(kunde) = kunden::find_by_kundennr(tx, number)? else { return Ok(None) };
-        Ok(Some((vergessen::forget(tx, &kunde)?, kunde.kundennr)))
+        let forgotten = vergessen::forget(tx, &kunde)?;
+        Ok(Some((kunde.kundennr, forgotten)))
     });
-    match forgotten.map_err(sentence)? {
-        None => Err(format!("there is no customer or supplier {number}: their numbers look like K-1001")),
-        Some((Forgotten::Done(erased, kept), kundennr)) => Ok((kundennr, erased, kept)),
-        Some((Forgotten::Open(open), number)) => {
-            let open: Vec<_> = open.iter().map(|of| format!("{} {}", of.open, of.kind)).collect();
-            Err(format!(
-                "{number} is still needed: {} are open. Finish or cancel them first",
-                open.join(", ")
-            ))
+    let missing = || format!("there is no customer or supplier {number}: their numbers look like K-1001");
+    match forgotten.map_err(sentence)?.ok_or_else(missing)? {
+        (kundennr, Forgotten::Done(erased, kept)) => Ok(Done { kundennr, erased, kept }),
+        (kundennr, Forgotten::Open(open)) => {
+            let open: Vec<_> =
+                open.iter().map(|records| format!("{} {}", records.open, records.kind)).collect();
+            let open = open.join(", ");
+            Err(format!("{kundennr} is still needed. Open: {open}. Finish or cancel them first"))
         }
     }
 }
@@ -84,13 +90,16 @@ fn say(erased: &Erased, kept: &[Records], done: bool, terminal: &Terminal) -> Ou
         return Ok(());
     }
     if !kept.is_empty() {
-        terminal.rows(&["kept", "count", "until"], kept, |records| {
+        terminal.rows(&["kept", "count", "wanted until"], kept, |records| {
             vec![records.kind.to_owned(), records.count.to_string(), records.until.to_string()]
         })?;
     }
     terminal.say(&match (erased == &Erased::default(), done) {
         (true, _) => "There is nothing to erase.".to_owned(),
-        (false, true) => format!("Erased: {}. Backups made before today still hold it.", in_words(erased)),
+        (false, true) => format!(
+            "Erased: {}. Backups and copies (-before-…) made before today still hold it.",
+            in_words(erased)
+        ),
         (false, false) => {
             format!("This would erase {}. Nothing was erased: --yes does it.", in_words(erased))
         }

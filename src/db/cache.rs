@@ -16,7 +16,8 @@ use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use super::TenantId;
 use crate::failure::{Failure, Result};
 
-/// Tables of which rows are cached: written by the command line alone.
+/// Tables of which rows are cached: no request of the interface writes them. Commands and pages for people do, each on
+/// a connection of its own.
 const TABLES: &[&str] = &["artikel", "artikelgruppe", "firma", "staffelpreis", "steuersatz", "tenant"];
 
 /// Entries at most; then all are dropped. An article has up to 20 KiB, as a rule 300 bytes.

@@ -178,7 +178,7 @@ impl Readers {
         Ok(Readers { fast, slow, slow_queue, running, door, commits })
     }
 
-    /// Runs `work` on a snapshot of the database; once more, on a new one, where it was stopped.
+    /// Runs `work` on a snapshot of the database; again, on a new one, where it was stopped, a few times at most.
     pub fn read<T>(&self, lane: Lane, mut work: impl FnMut(&Connection) -> Result<T>) -> Result<T> {
         for _ in 0..TRIES {
             if let Some(result) = self.read_once(lane, &mut work)? {

@@ -8,7 +8,8 @@ pub struct Retention {
     /// For how many whole years after that of the newest of them (AO § 147 (3) and (4), HGB § 257 (4) and (5)): 8 for
     /// what an entry in the books is made of, 10 for the books, those of the stock among them.
     pub years: i16,
-    /// Statement on `:tenant` and `:partner`: how many there are, how many of these are still worked on, and the newest
-    /// day among them.
+    /// Statement on `:tenant` and `:partner`. Its columns: `anzahl`, how many there are; `offen`, how many of these are
+    /// still worked on; `undatiert`, how many have no day; `tag` and `zeit`, the newest day and the newest instant among
+    /// them, null where there is none.
     pub of_partner: &'static str,
 }

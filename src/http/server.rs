@@ -1,4 +1,4 @@
-//! The socket. Here, and in `off_sockets`, is all that awaits.
+//! The socket. Here and in the files beside it that wall 2 names is all that awaits.
 //!
 //! It reads requests and bodies under limits and time-outs, hands them to the gate, and writes
 //! the answers. HTTP/1 only.

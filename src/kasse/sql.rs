@@ -278,5 +278,6 @@ pub fn upsert_zeile(tx: &WriteTx<'_>, zeile: &Zeile) -> Result<()> {
 pub const RETENTION: Retention = Retention {
     records: "Bons",
     years: 8,
-    of_partner: "select count(*), 0, max(datum) from bon where tenant_id = :tenant and kunde_id = :partner",
+    of_partner: "select count(*) as anzahl, 0 as offen, 0 as undatiert, max(datum) as tag, null as zeit
+        from bon where tenant_id = :tenant and kunde_id = :partner",
 };

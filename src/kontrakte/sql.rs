@@ -159,7 +159,8 @@ pub fn upsert_position(tx: &WriteTx<'_>, kontrakt: Uuid, position: &Position, is
 pub const RETENTION: Retention = Retention {
     records: "Kontrakte",
     years: 8,
-    of_partner: "select count(*), count(*) filter (where erledigt = 0),
-          max(coalesce(gueltig_bis, erfassungsdatum, gueltig_von))
+    of_partner: "select count(*) as anzahl, count(*) filter (where erledigt = 0) as offen,
+          count(*) filter (where coalesce(gueltig_bis, erfassungsdatum, gueltig_von) is null) as undatiert,
+          max(coalesce(gueltig_bis, erfassungsdatum, gueltig_von)) as tag, null as zeit
         from kontrakt where tenant_id = :tenant and partner_id = :partner",
 };

@@ -16,7 +16,7 @@ pub use checks::CHECKS;
 pub use model::{Kunde, KundenId};
 pub use sql::{Merkmal, find, find_by_kundennr, must_have_number, with};
 pub use vergessen::{Erased, forget};
-pub use verlauf::{altered_content, digest, forgot, without_evidence};
+pub use verlauf::{altered_content, digest, forgotten_attachments, without_evidence};
 
 use crate::anhaenge::{Anhang, AnhangAngelegt, NewAnhang};
 use crate::http::param::Param;

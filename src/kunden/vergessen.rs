@@ -27,8 +27,8 @@ pub fn forget(tx: &WriteTx<'_>, old: &Kunde, keeps_name: bool) -> Result<Erased>
     let reduced = if keeps_name { without_contact(old.clone()) } else { without_anything(old.clone()) };
     let new = Kunde { version: old.version + 1, updated_at: tx.now(), ..reduced };
     let fields = verlauf::differing(old, &new)?;
-    let attachments = anhaenge::ids(tx, Besitzer::Kunde(old.id))?;
-    let changes = verlauf::readable(tx, old.id)?;
+    let attachments = anhaenge::ids_of(tx, Besitzer::Kunde(old.id))?;
+    let changes = verlauf::with_content(tx, old.id)?;
     if fields.is_empty() && attachments.is_empty() && changes == 0 {
         return Ok(Erased::default());
     }
@@ -38,9 +38,11 @@ pub fn forget(tx: &WriteTx<'_>, old: &Kunde, keeps_name: bool) -> Result<Erased>
     Ok(Erased { fields, changes, attachments: attachments.len() as i64 })
 }
 
+/// Who is gesperrt stays so: nobody shall deliver to them again.
 fn without_contact(kunde: Kunde) -> Kunde {
+    let is_locked = kunde.status == KundeStatus::Gesperrt;
     Kunde {
-        status: KundeStatus::Inaktiv,
+        status: if is_locked { KundeStatus::Gesperrt } else { KundeStatus::Inaktiv },
         email: None,
         telefon: None,
         telefon2: None,

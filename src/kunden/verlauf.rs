@@ -1,5 +1,7 @@
 //! The history of a partner: which fields each change touched, append-only, never pruned.
 
+use std::collections::HashSet;
+
 use rusqlite::named_params;
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
@@ -56,32 +58,32 @@ pub fn forget(tx: &WriteTx<'_>, new: &Kunde, fields: &[String], attachments: &[U
     add(tx, new, &gone.chain([anhaenge]).collect::<Vec<_>>())?;
     let statement = format!(
         "update kunde_verlauf as v set felder = '[]'
-         where v.tenant_id = :tenant and v.kunde_id = :kunde and v.version < :version and {SAYS_MORE}"
+         where v.tenant_id = :tenant and v.kunde_id = :kunde and v.version < :version and {HAS_CONTENT}"
     );
     tx.execute(&statement, named_params! {":kunde": new.id, ":version": new.version})?;
     Ok(())
 }
 
-/// A change says more than that the partner was forgotten.
-const SAYS_MORE: &str = "v.felder <> '[]'
+/// Of a change more is left than that the partner was forgotten.
+const HAS_CONTENT: &str = "v.felder <> '[]'
     and not exists (select 1 from json_each(v.felder) f where f.value ->> 'feld' = 'anhaenge')";
 
-/// How many changes of a partner can be read.
-pub fn readable(tx: &Tx<'_>, kunde: Uuid) -> Result<i64> {
+/// How many changes of a partner still have their content.
+pub fn with_content(tx: &Tx<'_>, kunde: Uuid) -> Result<i64> {
     let statement = format!(
-        "select count(*) from kunde_verlauf v where v.tenant_id = :tenant and v.kunde_id = :kunde and {SAYS_MORE}"
+        "select count(*) from kunde_verlauf v where v.tenant_id = :tenant and v.kunde_id = :kunde and {HAS_CONTENT}"
     );
     tx.one(&statement, named_params! {":kunde": kunde}, |row| row.get(0))
 }
 
-/// Whether an attachment is gone because its partner was forgotten.
-pub fn forgot(tx: &Tx<'_>, attachment: Uuid) -> Result<bool> {
-    tx.exists(
-        "select 1 from kunde_verlauf v, json_each(iif(json_valid(v.felder), v.felder, '[]')) f,
-             json_each(f.value, '$.alt') a
-           where v.tenant_id = :tenant and f.value ->> 'feld' = 'anhaenge' and a.value = :id",
-        named_params! {":id": attachment.to_string()},
-    )
+/// The attachments that are gone because their partners were forgotten.
+pub fn forgotten_attachments(tx: &Tx<'_>) -> Result<HashSet<Uuid>> {
+    let statement =
+        "select a.value from kunde_verlauf v, json_each(iif(json_valid(v.felder), v.felder, '[]')) f,
+          json_each(f.value, '$.alt') a
+        where v.tenant_id = :tenant and f.value ->> 'feld' = 'anhaenge'";
+    let ids = tx.all(statement, &[], |row| row.get::<_, String>(0))?;
+    Ok(ids.iter().filter_map(|id| Uuid::parse_str(id).ok()).collect())
 }
 
 fn add(tx: &WriteTx<'_>, new: &Kunde, changed: &[GeaendertesFeld]) -> Result<()> {
@@ -154,12 +156,13 @@ pub fn without_evidence(tx: &Tx<'_>) -> Result<Vec<Subject>> {
 /// The first change of a company whose fields are not what their sha256 says. Those that were erased when the partner
 /// was forgotten need not be.
 pub fn altered_content(tx: &Tx<'_>) -> Result<Option<Subject>> {
-    let statement =
-        "select v.kunde_id, v.version, v.sha256, cast(v.felder as blob) as inhalt from kunde_verlauf v
-        where v.tenant_id = :tenant and not (v.felder = '[]' and exists (select 1
+    let statement = "with vergessen as (
+          select n.kunde_id, max(n.version) as version
           from kunde_verlauf n, json_each(iif(json_valid(n.felder), n.felder, '[]')) f
-          where n.tenant_id = v.tenant_id and n.kunde_id = v.kunde_id and n.version > v.version
-            and f.value ->> 'feld' = 'anhaenge'))
+          where n.tenant_id = :tenant and f.value ->> 'feld' = 'anhaenge' group by n.kunde_id)
+        select v.kunde_id, v.version, v.sha256, cast(v.felder as blob) as inhalt
+        from kunde_verlauf v left join vergessen n on n.kunde_id = v.kunde_id
+        where v.tenant_id = :tenant and not (v.felder = '[]' and v.version < coalesce(n.version, 0))
         order by v.kunde_id, v.version";
     evidence::altered_content(tx, statement, |row| Ok(Subject::Partner(row.get(0)?, row.get(1)?)))
 }

@@ -113,6 +113,7 @@ pub const RETENTION: Retention = Retention {
     records: "Wiegungen",
     years: 8,
     of_partner:
-        "select count(*), count(*) filter (where status = 'offen'), date(max(ts_erst) / 1000, 'unixepoch')
+        "select count(*) as anzahl, count(*) filter (where status = 'offen') as offen, 0 as undatiert, null as tag,
+          max(coalesce(ts_zweit, ts_erst)) as zeit
         from wiegung where tenant_id = :tenant and partner_id = :partner",
 };

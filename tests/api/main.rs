@@ -31,6 +31,7 @@ mod import;
 mod json;
 mod kasse;
 mod kontrakte;
+mod kunde_vergessen;
 mod kunden;
 mod kunden_verlauf;
 mod laender;

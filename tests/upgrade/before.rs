@@ -42,8 +42,9 @@ fn the_document_keeps_every_row_of_the_last_old_schema() {
     let before = filled();
     assert!(before.len() > 10, "the scene needs data");
     migrate_alone(&database);
-    let after = filled();
-    // Later migrations add columns at the end of a row, and tables in which no row is.
+    // Later migrations add columns at the end of a row, tables in which no row is, and one that they fill.
+    let mut after = filled();
+    after.retain(|(table, _)| table != "beleg_frueherer_kunde");
     for ((table, before), (same, after)) in before.iter().zip(&after) {
         assert_eq!((table, before.len()), (same, after.len()));
         let is_kept = |(before, after): (&Vec<Value>, &Vec<Value>)| after.starts_with(before);

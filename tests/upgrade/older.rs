@@ -44,7 +44,8 @@ pub const DATA: &str = "
     insert into lagerbewegung (tenant_id, id, artikel_id, beleg_id, menge, am)
     values (1, unhex(printf('%032x', 1)), unhex(printf('%032x', 1)), unhex(printf('%032x', 1)), -10000000, 1714980000000);
     insert into beleg_verlauf (tenant_id, beleg_id, version, am, aktion, beleg)
-    values (1, unhex(printf('%032x', 1)), 1, 1714980000000, 'aendern', '{\"notizen\":\"alt\",\"positionen\":[{\"position\":1}]}');
+    values (1, unhex(printf('%032x', 1)), 1, 1714980000000, 'aendern',
+      '{\"kunde_id\":\"00000000-0000-0000-0000-000000000009\",\"notizen\":\"alt\",\"positionen\":[{\"position\":1}]}');
     update beleg set version = 2;
     insert into nummernkreis (tenant_id, reihe, jahr, letzte) values (1, 'LS', 2024, 1);
     insert into bon (tenant_id, id, bon_nr, bon_nr_sort, kassiert_am, datum, art, zahlart, zeilen)

@@ -21,7 +21,8 @@ fn work_goes_on(folder: &Folder) {
     let document = "/api/v1/belege/00000000-0000-0000-0000-000000000001";
     assert_eq!(client.send("PUT", document, Some(&json!({"notizen": "neu"}))).unwrap().status, 200);
     let history = client.get(&format!("{document}/verlauf")).body["data"].clone();
-    let old = json!({"notizen": "alt", "positionen": [{"position": 1}]});
+    let before = "00000000-0000-0000-0000-000000000009";
+    let old = json!({"kunde_id": before, "notizen": "alt", "positionen": [{"position": 1}]});
     assert_eq!((&history[0]["version"], &history[0]["beleg"]), (&json!(1), &old));
     let new = &history[1]["beleg"];
     assert_eq!((&history[1]["version"], &new["positionen"][0]["menge"]), (&json!(2), &json!("10.000")));
@@ -49,6 +50,12 @@ fn every_older_schema_is_upgraded_and_a_copy_of_it_is_kept() {
         assert_eq!(
             pairs(&database),
             "paar 8 lieferung, paar 2 lieferung, rueckgabe 3 rueckgabe; RE2 4",
+            "from {version:?}"
+        );
+        // The ninth customer had the document once.
+        assert_eq!(
+            count(&database, "beleg_frueherer_kunde where hex(kunde_id) like '%09'"),
+            1,
             "from {version:?}"
         );
         has_the_schema_of_a_new_one(&database);
