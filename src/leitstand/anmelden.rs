@@ -77,7 +77,7 @@ pub fn log_out(ask: &Ask) -> Result<HouseChange> {
 fn of_link(ask: &Ask, connection: &rusqlite::Connection) -> Result<Person> {
     let secret = ask.param("link");
     people::of_link(connection, secret, ask.now)?.ok_or_else(|| {
-        let message = "Dieser Link gilt nicht mehr: Er hält eine Stunde und ein Mal. Einen neuen gibt: partnerd user link NAME";
+        let message = "Dieser Link gilt nicht mehr: Er gilt eine Stunde lang und nur einmal. Einen neuen gibt, wer die Zugänge verwaltet.";
         Refusal::new(Code::NichtGefunden, message).into()
     })
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::lists::{self, Sorting, kept_order};
 use super::page::{Ask, Change, Seen, encoded};
-use super::parts::{Cells, Column, ROWS, amount_of, choice, facts, field, pager, table, text};
+use super::parts::{Cells, Column, ROWS, amount_of, choice, facts, field, pager, price_of, table, text};
 use super::verlauf::{self, Lesart};
 use super::{anhaenge, frame};
 use crate::failure::Result;
@@ -35,12 +35,12 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         let [number, group, unit] =
             ["artikelnummer", "gruppe", "einheit"].map(|name| text(artikel, name).to_owned());
         let stock = amount_of(artikel, "bestand");
-        Cells(to, vec![name_of(artikel), number, group, stock, unit, price(artikel, "preis")])
+        Cells(to, vec![name_of(artikel), number, group, stock, unit, price_of(artikel, "preis")])
     };
     let rows: Vec<_> = found["data"].as_array().into_iter().flatten().map(row).collect();
     let here = &ask.of_firma("artikel");
     let sorting = Sorting { path: here, keys: &["bezeichnung", "artikelnummer"], default: "artikelnummer" };
-    let empty = "Keine aktiven Artikel gefunden. Artikel kommen mit einem Import herein (partnerd import artikel); vielleicht ist auch die Suche zu eng.";
+    let empty = "Keine aktiven Artikel gefunden. Artikel kommen mit einem Import herein (Seite Import, Art Artikel); vielleicht ist auch die Suche zu eng.";
     let body = html! {
         form.filter method="get" {
             (field(ask, "suche", "Bezeichnung, Nummer oder EAN", "search", ask.param("suche"), "off"))
@@ -72,17 +72,6 @@ fn groups(ask: &Ask, seen: &Seen<'_>) -> Result<Markup> {
     )
 }
 
-/// A price with at least two places, as people write it: `12,50`.
-fn price(value: &Value, name: &str) -> String {
-    let text = amount_of(value, name);
-    match text.split_once(',') {
-        _ if text.is_empty() => text,
-        None => format!("{text},00"),
-        Some((_, places)) if places.len() == 1 => format!("{text}0"),
-        Some(_) => text,
-    }
-}
-
 fn path_of(ask: &Ask) -> Result<String> {
     Ok(format!("/api/v1/artikel/{}", ask.id(0)?))
 }
@@ -102,7 +91,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let (id, here) = (text(&artikel, "id"), here(ask)?);
     let tiers = artikel["staffelpreise"].as_array().into_iter().flatten();
     let tiers: Vec<_> = tiers
-        .map(|tier| Cells(String::new(), vec![amount_of(tier, "ab_menge"), price(tier, "preis")]))
+        .map(|tier| Cells(String::new(), vec![amount_of(tier, "ab_menge"), price_of(tier, "preis")]))
         .collect();
     let body = html! {
         div.tiles { div.tile { "Bestand" @if !text(&artikel, "einheit").is_empty() { " (" (text(&artikel, "einheit")) ")" }
@@ -113,7 +102,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
             a.button href=(ask.of_firma(&format!("belege?artikel_id={id}"))) { "Belege" }
         }
         h2 { "Staffelpreise" }
-        (table("Staffelpreise", &TIERS, &tiers, "Keine: Es gilt der Preis. Staffeln kommen mit einem Import herein (partnerd import staffelpreise)."))
+        (table("Staffelpreise", &TIERS, &tiers, "Keine: Es gilt der Preis. Staffeln kommen mit einem Import herein (Seite Import, Art Staffelpreise)."))
         (anhaenge::section(ask, seen, &path, &here)?)
         (verlauf::section(ask, seen, &path, &here, &LESART)?)
     };
@@ -151,12 +140,12 @@ fn label_of(name: &str) -> Option<&str> {
 fn wert(answer: &Value, name: &str) -> String {
     match (name, &answer[name]) {
         (_, Value::Null) => String::new(),
-        ("preis" | "ep_netto", _) => price(answer, name),
+        ("preis" | "ep_netto", _) => price_of(answer, name),
         ("mwst_satz", _) => format!("{} %", amount_of(answer, name)),
         ("chargenpflichtig", is_tracked) => if *is_tracked == true { "ja" } else { "nein" }.to_owned(),
         ("staffelpreise", tier) => {
             let inactive = if tier["aktiv"] == false { " (inaktiv)" } else { "" };
-            format!("ab {}: {}{inactive}", amount_of(tier, "ab_menge"), price(tier, "preis"))
+            format!("ab {}: {}{inactive}", amount_of(tier, "ab_menge"), price_of(tier, "preis"))
         }
         _ => text(answer, name).to_owned(),
     }

@@ -8,10 +8,10 @@ use maud::{Markup, html};
 use rusqlite::Connection;
 use uuid::Uuid;
 
-use super::akteure;
 use super::parts::{Cells, Column, facts, number, table};
 use super::uploads::Upload;
 use super::works::{Next, Outcome, Work};
+use super::{akteure, import};
 use crate::app::description::vorlagen::columns;
 use crate::db::connection::open_writer;
 use crate::failure::{Failure, Result};
@@ -95,7 +95,7 @@ fn preview(upload: &Upload, checked: &Checked<'_>) -> Markup {
     html! {
         (facts(&[
             ("Datei", upload.name.clone()),
-            ("Inhalt", upload.kind.rows().kind.to_owned()),
+            ("Inhalt", import::named(upload.kind.rows().kind)),
             ("Zeilen", count(rows.len())),
             ("Dezimalen trennt", decimal),
             ("Nicht benutzte Spalten", unused.join(", ")),

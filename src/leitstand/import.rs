@@ -51,7 +51,12 @@ pub fn show(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
 }
 
 /// What files of a kind hold, as a heading.
-fn named(kind: &str) -> String {
+pub fn named(kind: &str) -> String {
+    let kind = match kind {
+        "barverkaeufe" => "barverkäufe",
+        "steuersaetze" => "steuersätze",
+        kind => kind,
+    };
     let mut letters = kind.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

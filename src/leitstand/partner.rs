@@ -1,4 +1,4 @@
-//! Partners: the list with its search, one with what his e-invoices lack, his attachments, who changed him.
+//! Partners: the list with its search, one with what its e-invoices lack, its attachments, who changed it.
 
 use maud::{Markup, html};
 use serde_json::Value;

@@ -72,10 +72,13 @@ fn short(text: String) -> String {
     }
 }
 
-/// A price of an answer, in German, with two places or as many more as it has: `0.3200` is `0,32`.
+/// A price of an answer, in German, with two places or as many more as it has: `0.3200` is `0,32`, `12` is `12,00`.
 pub fn price_of(value: &Value, name: &str) -> String {
     let text = number_of(value, name);
-    let Some((whole, rest)) = text.split_once(',') else { return text };
+    if text.is_empty() {
+        return text;
+    }
+    let (whole, rest) = text.split_once(',').unwrap_or((&text, ""));
     let more = rest.trim_end_matches('0');
     format!("{whole},{more:0<2}")
 }

@@ -32,12 +32,12 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let (found, count) = ask.get_list(seen, &path)?;
     let row = |auftrag: &Value| {
         let to = ask.of_firma(&format!("produktion/{}", text(auftrag, "id")));
-        let [number, status] = ["pa_nummer", "status"].map(|name| text(auftrag, name).to_owned());
+        let (number, status) = (text(auftrag, "pa_nummer").to_owned(), state_of(auftrag));
         Cells(to, vec![number, day_of(auftrag, "produktions_datum"), made(auftrag).to_owned(), status])
     };
     let rows: Vec<_> = found.as_array().into_iter().flatten().map(row).collect();
     let empty = "Keine Produktionsaufträge gefunden. Sie legen die angeschlossenen Programme an (POST /api/v1/produktionsauftraege); Rezepturen kommen durch den Import.";
-    let states = PaStatus::ALL.iter().map(|status| (status.as_str(), status.as_str()));
+    let states = PaStatus::ALL.iter().map(|status| (status.as_str(), status.in_words()));
     let states: Vec<_> = [("", "alle")].into_iter().chain(states).collect();
     let body = html! {
         form.filter method="get" {
@@ -50,6 +50,12 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         (pager(ask, &ask.of_firma("produktion"), count))
     };
     Ok(frame::page(ask, "Produktion", body))
+}
+
+/// The state of an order, in words.
+fn state_of(auftrag: &Value) -> String {
+    let status = text(auftrag, "status");
+    PaStatus::parse(status).map_or_else(|| status.to_owned(), |status| status.in_words().to_owned())
 }
 
 /// What an order makes, in words.
@@ -90,7 +96,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let to = ask.of_firma(&format!("produktion/{}/status", text(&auftrag, "id")));
     let body = html! {
         (facts(&[
-            ("Status", text(&auftrag, "status").to_owned()),
+            ("Status", state_of(&auftrag)),
             ("Was entsteht", made(&auftrag).to_owned()),
             ("Datum", day_of(&auftrag, "produktions_datum")),
             ("Faktor", amount_of(&auftrag, "faktor")),
@@ -112,7 +118,7 @@ fn next_of(auftrag: &Value) -> Vec<(&'static str, &'static str)> {
     PaStatus::ALL
         .iter()
         .filter(|next| now.may_become(**next))
-        .map(|next| (next.as_str(), next.as_str()))
+        .map(|next| (next.as_str(), next.in_words()))
         .collect()
 }
 

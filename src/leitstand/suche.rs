@@ -53,7 +53,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     Ok(frame::page(ask, &format!("Suche nach „{}“", ask.param("suche")), body))
 }
 
-const HOW: &str = "Gesucht wird in Belegen (Nummer, fremde Nummer, Partner), Partnern (Name, Nummer, Ort, E-Mail), Artikeln (Bezeichnung, Nummer, EAN) und Chargen (Nummer, auch die des Lieferanten); Wiegungen findet ihre ganze Nummer oder das ganze Kennzeichen.";
+const HOW: &str = "Gesucht wird in Belegen (Nummer, fremde Nummer, Partner), Partnern (Name, Nummer, Ort, E-Mail), Artikeln (Bezeichnung, Nummer, EAN) und Chargen (Nummer, auch die des Lieferanten); Wiegungen findet man über die ganze Nummer oder das ganze Kennzeichen.";
 
 fn section(group: &Group) -> Markup {
     let more = group.count > group.hits.len() as i64;

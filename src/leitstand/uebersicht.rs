@@ -28,7 +28,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let errors = errors_of(ask, seen)?;
     let sorgen = zustand::sorgen(ask, seen)?;
     let body = html! {
-        @if !sorgen.is_empty() { h2 { "Braucht jemanden" } (zustand::shown(&sorgen)) }
+        @if !sorgen.is_empty() { h2 { "Zu erledigen" } (zustand::shown(&sorgen)) }
         @if let Some(steps) = zustand::first_steps(ask, seen)? { (steps) }
         @if !errors.is_empty() {
             h2 { "Abgelehnte Anfragen" }

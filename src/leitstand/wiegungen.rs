@@ -29,13 +29,19 @@ const OPEN: u32 = 100;
 const STATUS: [(&str, &str); 4] =
     [("", "alle"), ("offen", "offen"), ("fertig", "fertig"), ("storno", "storniert")];
 
+/// The state of a weighing, in words.
+fn state_of(wiegung: &Value) -> &str {
+    let status = text(wiegung, "status");
+    STATUS.iter().find(|(value, _)| *value == status).map_or(status, |(_, words)| words)
+}
+
 /// A weighing as a row of a list.
 fn row(ask: &Ask, wiegung: &Value) -> Cells {
     let to = ask.of_firma(&format!("wiegungen/{}", text(wiegung, "id")));
     let plain = |name: &str| text(wiegung, name).to_owned();
     let net = match text(wiegung, "status") {
         "offen" => format!("offen, erst {}", amount_of(wiegung, "gewicht_erst_kg")),
-        "storno" => "storniert".to_owned(),
+        "storno" => state_of(wiegung).to_owned(),
         _ => amount_of(wiegung, "gewicht_netto_kg"),
     };
     let (since, [number, plate, partner, article]) = (
@@ -112,7 +118,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
 fn facts_of(wiegung: &Value) -> Vec<(&'static str, String)> {
     let plain = |name: &str| text(wiegung, name).to_owned();
     vec![
-        ("Status", plain("status")),
+        ("Status", state_of(wiegung).to_owned()),
         ("Richtung", plain("richtung")),
         ("Kennzeichen", plain("kennzeichen")),
         ("Fahrer", plain("fahrer")),

@@ -82,7 +82,7 @@ pub fn create(ask: &Ask) -> Result<HouseChange> {
 /// The page with a link, which is shown this once.
 fn link_of(name: &str, secret: &str) -> Done {
     let body = html! {
-        p { "Diesen Link an " strong { (name) } " geben. Er gilt eine Stunde und ein Mal, und wird nur jetzt gezeigt. "
+        p { "Diesen Link an " strong { (name) } " geben. Er gilt eine Stunde lang und nur einmal, und er wird nur jetzt gezeigt. "
             "Davor gehört die Adresse dieses Rechners, wie sie im Browser steht." }
         p.once { "/leitstand/passwort?link=" (secret) }
         p { a href=(PEOPLE) { "Zurück zu den Zugängen" } }

@@ -16,6 +16,14 @@ choice! {
 }
 
 impl PaStatus {
+    /// In German words, for the pages.
+    pub const fn in_words(self) -> &'static str {
+        match self {
+            PaStatus::InBearbeitung => "in Bearbeitung",
+            other => other.as_str(),
+        }
+    }
+
     /// Whether an order in this state may come into another: forward, also by skipping; out of
     /// any but erledigt into storniert; never back (D13).
     pub fn may_become(self, next: PaStatus) -> bool {
