@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::frame;
 use super::page::{Ask, Done, HouseChange, Seen};
-use super::parts::{choice, field, form, lines, refusal};
+use super::parts::{choice, field, form, lines, made_from, refusal};
 use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
 use crate::rules::bytes::hex;
@@ -65,7 +65,7 @@ pub fn show_data(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let missing = firma::load(&seen.tx)?.missing();
     let inside = html! {
         (refusal(ask, &names(is_data)))
-        input type="hidden" name="stand" value=(digest(&stand, is_data));
+        (made_from(ask, "stand", &digest(&stand, is_data)))
         div.fields { @for stand in data.iter().filter(|stand| stand.setting.name != LOGO) { (input(ask, stand)) } }
         @if logo {
             p { img src=(ask.of_firma("firma/logo")) alt="Das jetzige Logo" width="160"; }
@@ -120,7 +120,7 @@ pub fn show_settings(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let stand = stand(ask, seen.connection)?;
     let inside = html! {
         (refusal(ask, &names(is_setting)))
-        input type="hidden" name="stand" value=(digest(&stand, is_setting));
+        (made_from(ask, "stand", &digest(&stand, is_setting)))
         @for stand in stand.iter().filter(|stand| is_setting(stand.setting)) { (input(ask, stand)) }
     };
     let body = html! {

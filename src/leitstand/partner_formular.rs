@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::frame;
 use super::page::{Ask, Change, Seen, VERSION};
 use super::partner_felder::{Art, Feld, GRUPPEN, Wann, felder, wert, wording};
-use super::parts::{choice, field, form, lines, refusal, text};
+use super::parts::{choice, field, form, lines, made_from, refusal, text};
 use crate::failure::Result;
 use crate::http::reply::Reply;
 use crate::http::route::Method;
@@ -39,9 +39,8 @@ pub fn create(ask: &Ask) -> Result<Change> {
 /// GET /leitstand/f/{firma}/partner/{id}/aendern
 pub fn show_change(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let kunde = ask.get(seen, &format!("/api/v1/kunden/{}", ask.id(0)?))?;
-    let version = if ask.is_sent("version") { ask.field("version") } else { text(&kunde, VERSION) };
     let inside = html! {
-        input type="hidden" name="version" value=(version);
+        (made_from(ask, "version", text(&kunde, VERSION)))
         (fields(ask, seen, &kunde, Wann::Spaeter)?)
     };
     let title = format!("{} ändern", text(&kunde, "name"));

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::page::{Ask, encoded};
 use crate::rules::day::{Day, Instant};
-use crate::rules::error::Refusal;
+use crate::rules::error::{Code, Refusal};
 use crate::rules::fixed::Quantity;
 
 /// Rows of a list on one page.
@@ -62,6 +62,11 @@ pub fn amount_of(value: &Value, name: &str) -> String {
 /// The same of an amount.
 pub fn amount(amount: Quantity) -> String {
     short(number(&amount.to_string()))
+}
+
+/// The same of an amount that comes in or goes out: `+1.200`, `-40`.
+pub fn signed(menge: Quantity) -> String {
+    format!("{}{}", if menge > Quantity::ZERO { "+" } else { "" }, amount(menge))
 }
 
 /// A German number without zeros at its end.
@@ -172,10 +177,20 @@ pub fn refusal(ask: &Ask, fields: &[&str]) -> Markup {
     html! {
         @if let Some(refusal) = ask.refusal.as_ref() {
             @if !at_a_field(refusal) {
-                p.refused role="alert" { (refusal.message) @for mistake in &refusal.fehler { br; (mistake.feld) ": " (mistake.message) } }
+                p.refused role="alert" {
+                    (refusal.message) @for mistake in &refusal.fehler { br; (mistake.feld) ": " (mistake.message) }
+                    @if refusal.code == Code::ZwischenzeitlichGeaendert { " " a href="" { "Seite neu laden" } }
+                }
             }
         }
     }
+}
+
+/// The hidden field that says which state of a record a form was made from: once it was sent, the one that came with it,
+/// for what was typed belongs to that.
+pub fn made_from(ask: &Ask, name: &str, now: &str) -> Markup {
+    let value = if ask.is_sent(name) { ask.field_as_typed(name) } else { now };
+    html! { input type="hidden" name=(name) value=(value); }
 }
 
 /// A field of a form with its label; with what was typed before and why it was refused.

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use super::frame;
 use super::page::{Ask, Change, Seen, VERSION, encoded};
 use super::parts::{
-    Cells, Column, ROWS, amount_of, choice, date_of, day_of, facts, field, form, pager, refusal, table, text,
+    Cells, Column, ROWS, amount_of, choice, date_of, day_of, facts, field, form, made_from, pager, refusal,
+    table, text,
 };
 use crate::failure::Result;
 use crate::http::reply::Reply;
@@ -127,7 +128,7 @@ pub fn show_status(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let auftrag = one(ask, seen)?;
     let inside = html! {
         (refusal(ask, &["status"]))
-        input type="hidden" name="version" value=(text(&auftrag, VERSION));
+        (made_from(ask, "version", text(&auftrag, VERSION)))
         p { "„erledigt“ bucht, was hineinging und herauskam, und lässt sich nicht zurücknehmen; ohne Istmengen gelten die Sollmengen. "
             "„storniert“ bucht nichts. Zurück geht es nie." }
         (choice(ask, "status", "Neuer Status", &next_of(&auftrag), ""))

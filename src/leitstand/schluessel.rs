@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use super::bars::{Pair, Words, bars};
 use super::page::{Ask, Done, Hashed, HouseChange, Seen};
 use super::parts::{
-    Cells, Column, ROWS, day_text, facts, field, form, moment, number, pager, refusal, table,
+    Cells, Column, ROWS, day_text, facts, field, form, made_from, moment, number, pager, refusal, table,
 };
 use super::{frame, rechte};
 use crate::failure::{Failure, Result};
@@ -266,10 +266,8 @@ fn stand(key: &StoredKey) -> String {
 /// GET /leitstand/f/{firma}/schluessel/{id}/aendern
 pub fn show_change(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let key = found(ask, seen)?;
-    // What was typed belongs to the state that it was typed for.
-    let stand = if ask.form.is_empty() { stand(&key) } else { ask.field("stand").to_owned() };
     let inside = html! {
-        input type="hidden" name="stand" value=(stand);
+        (made_from(ask, "stand", &stand(&key)))
         (fields(ask, Some(&key)))
         p { "Es gilt ab der nächsten Anfrage. Der Schlüssel selbst bleibt, wie er ist." }
     };

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use super::lists::{Sorting, kept_order};
 use super::page::{Ask, Change, Seen, VERSION, encoded};
 use super::parts::{
-    Cells, Column, ROWS, amount_of, choice, date_of, facts, field, form, pager, refusal, table, text,
+    Cells, Column, ROWS, amount_of, choice, date_of, facts, field, form, made_from, pager, refusal, table,
+    text,
 };
 use super::{belege, frame, lists};
 use crate::failure::Result;
@@ -148,7 +149,7 @@ pub fn show_cancel(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let wiegung = one(ask, seen)?;
     let inside = html! {
         (refusal(ask, &["grund"]))
-        input type="hidden" name="version" value=(text(&wiegung, VERSION));
+        (made_from(ask, "version", text(&wiegung, VERSION)))
         p { (text(&wiegung, "wiegeschein_nr")) " zählt dann nirgends mehr und lässt sich nicht mehr verwenden. Rückgängig machen lässt sich das nicht." }
         (field(ask, "grund", "Grund", "text", "", "off"))
     };

@@ -136,6 +136,7 @@ fn a_form_that_was_open_while_somebody_else_changed_the_partner_changes_nothing(
     shows(at_field(&refused.is(412).text, "ort"), &["value=\"Augsburg\""]);
     // Sending it again is refused again: nobody has seen what changed.
     assert_eq!(refused.hidden("version"), Some(version));
+    shows(&refused.text, &["<a href=\"\">Seite neu laden</a>"]);
     assert_eq!(mill.get(&format!("/api/v1/kunden/{id}")).body["ort"], "Ulm");
 }
 
