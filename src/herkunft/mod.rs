@@ -10,7 +10,7 @@ mod sql;
 
 pub use graph::{Weg, around};
 pub use model::{Beteiligter, Buchung, Knoten, Ueber};
-pub use sql::{Schritt, count_movements, movements};
+pub use sql::{Schritt, Umschlag, count_movements, moved_by_document, movements};
 
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};

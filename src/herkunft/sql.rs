@@ -268,3 +268,36 @@ pub fn count_movements(tx: &Tx<'_>, charge: Uuid) -> Result<i64> {
     let statement = "select count(*) from lagerbewegung where tenant_id = :tenant and charge_id = :charge";
     tx.one(statement, named_params! {":charge": charge}, |row| row.get(0))
 }
+
+/// What a document moved of an article in a batch, all in all.
+#[derive(Debug)]
+pub struct Umschlag {
+    /// The article: its bezeichnung and unit.
+    pub artikel: String,
+    /// The unit of `menge`.
+    pub einheit: Option<String>,
+    /// The batch, where it has one: its id and number.
+    pub charge: Option<(Uuid, String)>,
+    /// Signed: what came in is above 0.
+    pub menge: Quantity,
+}
+
+/// What a document moved, by article and batch; what it took back again is left out.
+pub fn moved_by_document(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Umschlag>> {
+    let statement = "select a.bezeichnung, a.einheit, m.charge_id, c.charge_nr, m.menge
+        from (select artikel_id, charge_id, sum(menge) as menge from lagerbewegung
+              where tenant_id = :tenant and beleg_id = :beleg
+              group by artikel_id, charge_id having sum(menge) <> 0) m
+          join artikel a on a.tenant_id = :tenant and a.id = m.artikel_id
+          left join charge c on c.tenant_id = :tenant and c.id = m.charge_id
+        order by a.artikelnummer_sort, c.charge_nr";
+    tx.all(statement, named_params! {":beleg": beleg}, |row| {
+        let (id, nummer): (Option<Uuid>, Option<String>) = (row.get(2)?, row.get(3)?);
+        Ok(Umschlag {
+            artikel: row.get(0)?,
+            einheit: row.get(1)?,
+            charge: id.zip(nummer),
+            menge: row.get(4)?,
+        })
+    })
+}

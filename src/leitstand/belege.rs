@@ -7,12 +7,13 @@ use super::akteure::Akteure;
 use super::lists::{self, Sorting, kept_order};
 use super::page::{Ask, Change, Seen, VERSION, encoded};
 use super::parts::{
-    Cells, Column, ROWS, amount_of, choice, date_of, day_of, facts, field, form, number_of, pager, price_of,
-    refusal, table, text,
+    Cells, Column, ROWS, amount_of, choice, date_of, day_of, facts, field, form, made_from, number_of, pager,
+    price_of, refusal, signed, table, text,
 };
 use super::{anhaenge, frame};
 use crate::belege::Aktion;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
+use crate::herkunft::{self, Umschlag};
 use crate::http::reply::Reply;
 use crate::http::route::Method;
 use crate::rules::choice::Choice;
@@ -125,7 +126,8 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
             @if ask.may_change() && !is_cancelled { a.button.danger href=(format!("{here}/storno")) { "Stornieren" } }
         }
         h2 { "Positionen" }
-        (table("Positionen", &POSITION, &positions(&beleg), "Dieser Beleg hat keine Positionen."))
+        (positions(&beleg))
+        (movements(ask, seen, &beleg)?)
         (anhaenge::original(ask, seen, &path_of(ask)?, &here)?)
         h2 { "Verlauf" }
         (table("Frühere Stände", &HISTORY, &history_of(&Akteure::of(ask, seen)?, &history)?, "Seit dem Anlegen ist nichts geändert worden."))
@@ -150,22 +152,49 @@ fn facts_of(beleg: &Value) -> Vec<(&'static str, String)> {
     ]
 }
 
-const POSITION: [Column; 5] = [
+const POSITION: [Column; 7] = [
     Column("Bezeichnung", false),
     Column("Menge", true),
     Column("Einheit", false),
     Column("Preis netto", true),
-    Column("Gesamt", true),
+    Column("Rabatt (%)", true),
+    Column("Steuer (%)", true),
+    Column("Gesamt netto", true),
 ];
 
-fn positions(beleg: &Value) -> Vec<Cells> {
+fn positions(beleg: &Value) -> Markup {
     let row = |position: &Value| {
         let [name, unit] = ["bezeichnung", "einheit"].map(|name| text(position, name).to_owned());
-        let (amount, price) = (amount_of(position, "menge"), price_of(position, "ep_netto"));
-        let sum = number_of(position, "gesamtpreis");
-        Cells(String::new(), vec![name, amount, unit, price, sum])
+        let [amount, discount, rate] =
+            ["menge", "rabatt_prozent", "mwst_satz"].map(|name| amount_of(position, name));
+        let (price, sum) = (price_of(position, "ep_netto"), number_of(position, "gesamtpreis"));
+        let discount = if discount == "0" { String::new() } else { discount };
+        Cells(String::new(), vec![name, amount, unit, price, discount, rate, sum])
     };
-    beleg["positionen"].as_array().into_iter().flatten().map(row).collect()
+    let rows: Vec<_> = beleg["positionen"].as_array().into_iter().flatten().map(row).collect();
+    table("Positionen", &POSITION, &rows, "Dieser Beleg hat keine Positionen.")
+}
+
+const MOVEMENT: [Column; 4] =
+    [Column("Charge", false), Column("Artikel", false), Column("Menge", true), Column("Einheit", false)];
+
+/// What the document moved in the stock.
+fn movements(ask: &Ask, seen: &Seen<'_>, beleg: &Value) -> Result<Markup> {
+    let id = parse_uuid(text(beleg, "id")).ok_or_else(|| Failure::not_found("Diesen Beleg"))?;
+    let moved = herkunft::moved_by_document(&seen.tx, id)?;
+    let row = |moved: &Umschlag| {
+        let (to, number) = match &moved.charge {
+            Some((id, number)) => (ask.of_firma(&format!("chargen/{id}")), number.clone()),
+            None => (String::new(), "ohne Charge".to_owned()),
+        };
+        let unit = moved.einheit.clone().unwrap_or_default();
+        Cells(to, vec![number, moved.artikel.clone(), signed(moved.menge), unit])
+    };
+    let rows: Vec<_> = moved.iter().map(row).collect();
+    Ok(html! { @if !rows.is_empty() {
+        h2 { "Lagerbewegungen" }
+        (table("Lagerbewegungen", &MOVEMENT, &rows, ""))
+    } })
 }
 
 const HISTORY: [Column; 3] = [Column("Wann", false), Column("Was geschah", false), Column("Wer", false)];
@@ -208,7 +237,7 @@ pub fn show_finalise(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let beleg = one(ask, seen)?;
     let inside = html! {
         (refusal(ask, &[]))
-        input type="hidden" name="version" value=(text(&beleg, VERSION));
+        (made_from(ask, "version", text(&beleg, VERSION)))
         p { "Danach lässt sich " (text(&beleg, "beleg_nummer")) " nicht mehr ändern, nur noch stornieren. "
             "Die angeschlossenen Programme sehen ihn, und Blatt und E-Rechnung stehen fest." }
     };
@@ -234,7 +263,7 @@ pub fn show_cancel(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let beleg = one(ask, seen)?;
     let inside = html! {
         (refusal(ask, &["grund"]))
-        input type="hidden" name="version" value=(text(&beleg, VERSION));
+        (made_from(ask, "version", text(&beleg, VERSION)))
         p { "Was " (text(&beleg, "beleg_nummer")) " im Lager gebucht hat, wird zurückgebucht. Eine abgeschlossene Rechnung "
             "bekommt einen Stornobeleg mit eigener Nummer. Rückgängig machen lässt sich das nicht." }
         (field(ask, "grund", "Grund", "text", "", "off"))

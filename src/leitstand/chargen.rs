@@ -8,8 +8,8 @@ use super::akteure::Akteure;
 use super::lists::{self, Sorting, kept_order};
 use super::page::{Ask, Change, Seen, VERSION};
 use super::parts::{
-    Cells, Column, ROWS, amount, amount_of, choice, date_of, day_of, facts, field, form, moment, pager,
-    price_of, refusal, table, text,
+    Cells, Column, ROWS, amount_of, choice, date_of, day_of, facts, field, form, made_from, moment, pager,
+    price_of, refusal, signed, table, text,
 };
 use super::{frame, line};
 use crate::chargen::{self, Auswahl, Wovon};
@@ -18,7 +18,6 @@ use crate::http::reply::Reply;
 use crate::http::route::Method;
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
-use crate::rules::fixed::Quantity;
 use crate::rules::stammdaten::EingangQuelle;
 use crate::rules::text::case_key;
 use crate::rules::verweis::parse_uuid;
@@ -219,8 +218,7 @@ fn movements(ask: &Ask, seen: &Seen<'_>, id: Uuid, unit: &str) -> Result<Markup>
             (None, None) => "Anfangsbestand",
         };
         let number = moved.nummer.clone().unwrap_or_else(|| what.to_owned());
-        let sign = if moved.menge > Quantity::ZERO { "+" } else { "" };
-        let amount = format!("{sign}{} {unit}", amount(moved.menge)).trim().to_owned();
+        let amount = format!("{} {unit}", signed(moved.menge)).trim().to_owned();
         Cells(
             to,
             vec![
@@ -277,7 +275,7 @@ pub fn show_correct(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let day = text(&charge, "mhd").get(..10).unwrap_or_default();
     let inside = html! {
         (refusal(ask, &["mhd", "fremde_charge_nr", "herkunftsland"]))
-        input type="hidden" name="version" value=(text(&charge, VERSION));
+        (made_from(ask, "version", text(&charge, VERSION)))
         p { "Was über " (text(&charge, "charge_nr")) " falsch notiert war. Der Bestand bleibt, wie er ist; die Angaben von "
             "vorher bleiben im Verlauf. Abgeschlossene Belege ändern sich nicht." }
         (field(ask, "mhd", "Haltbar bis", "date", day, "off"))

@@ -55,6 +55,48 @@ fn the_stock_of_each_article_leads_to_its_batches() {
 }
 
 #[test]
+fn a_refused_form_still_belongs_to_the_state_it_was_made_from() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    mill.post("EL", buy(1_500, "H1")).is(201);
+    let batch = mill.batch("H1")["id"].as_str().unwrap().to_owned();
+    let beleg = mill.client.get("/api/v1/belege").body["data"][0]["id"].as_str().unwrap().to_owned();
+    let (mut browser, firma) = erika(&mill);
+    for (page, name, status) in [
+        (format!("{firma}/chargen/{batch}/berichtigen"), "version", 412),
+        (format!("{firma}/belege/{beleg}/abschliessen"), "version", 412),
+        (format!("{firma}/firma"), "stand", 412),
+        (format!("{firma}/einstellungen"), "stand", 412),
+    ] {
+        let token = browser.get(&page).hidden("token").unwrap();
+        let refused = browser.post(&page, &[("token", &token), (name, "77")]);
+        // Sent once more it must be refused once more: what changed meanwhile was not seen.
+        assert_eq!(refused.is(status).hidden(name).as_deref(), Some("77"), "{page}");
+    }
+}
+
+#[test]
+fn what_a_document_moved_stands_on_its_page() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    mill.post("EL", buy(1_500, "H1")).is(201);
+    let batch = mill.batch("H1");
+    let (id, number) = (batch["id"].as_str().unwrap(), batch["charge_nr"].as_str().unwrap());
+    let item = json!({"artikelnr": "W", "menge": 40, "charge_id": id, "rabatt_prozent": "2.5"});
+    let sold = mill.post("LS", item).id();
+    let (mut browser, firma) = erika(&mill);
+    let shown = browser.get(&format!("{firma}/belege/{sold}"));
+    let moved = format!("<a href=\"{firma}/chargen/{id}\">{number}</a>");
+    for text in [moved.as_str(), ">-40</td>", ">2,5</td>", "Lagerbewegungen"] {
+        assert!(shown.is(200).text.contains(text), "{text}: {}", shown.text);
+    }
+    // A storno of an open document takes all of it back.
+    browser.fill(&format!("{firma}/belege/{sold}/storno"), &[("grund", "falsch")]).is(303);
+    let cancelled = browser.get(&format!("{firma}/belege/{sold}"));
+    assert!(!cancelled.is(200).text.contains("Lagerbewegungen"), "{}", cancelled.text);
+}
+
+#[test]
 fn batches_are_found_by_number_article_stock_and_best_before_date() {
     let server = Server::start();
     let mill = Mill::of(&server);
