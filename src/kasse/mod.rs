@@ -8,7 +8,7 @@ mod sql;
 mod store;
 
 pub use checks::CHECKS;
-pub use sql::RETENTION;
+pub use sql::{RETENTION, Summe, sums_of_day};
 
 use uuid::Uuid;
 

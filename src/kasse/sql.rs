@@ -274,6 +274,28 @@ pub fn upsert_zeile(tx: &WriteTx<'_>, zeile: &Zeile) -> Result<()> {
     tx.upsert("barverkauf", &["id"], &zeile.values(Part::All))
 }
 
+/// What was taken at a rate of tax and in a way of paying.
+#[derive(Debug)]
+#[allow(missing_docs)]
+pub struct Summe {
+    pub mwst_satz: Percent,
+    pub zahlart: Option<String>,
+    /// With tax.
+    pub gesamt: Money,
+    pub steuer: Money,
+}
+
+/// The sums of all lines of a day, those that reverse others among them.
+pub fn sums_of_day(tx: &Tx<'_>, tag: Day) -> Result<Vec<Summe>> {
+    let statement = "select z.mwst_satz, b.zahlart, sum(z.gesamt), sum(z.steuer)
+        from bon b cross join barverkauf z on z.tenant_id = b.tenant_id and z.bon_id = b.id
+        where b.tenant_id = :tenant and b.datum = :tag
+        group by z.mwst_satz, b.zahlart order by z.mwst_satz, b.zahlart";
+    tx.all(statement, named_params! {":tag": tag}, |row| {
+        Ok(Summe { mwst_satz: row.get(0)?, zahlart: row.get(1)?, gesamt: row.get(2)?, steuer: row.get(3)? })
+    })
+}
+
 /// How long what names a partner is kept.
 pub const RETENTION: Retention = Retention {
     records: "Bons",

@@ -70,7 +70,7 @@ pub fn signed(menge: Quantity) -> String {
 }
 
 /// A German number without zeros at its end.
-fn short(text: String) -> String {
+pub fn short(text: String) -> String {
     match text.contains(',') {
         true => text.trim_end_matches('0').trim_end_matches(',').to_owned(),
         false => text,

@@ -132,4 +132,11 @@ fn the_receipts_of_a_day_are_summed() {
     }
     assert!(!day.text.contains("9,99"));
     assert!(browser.get(&format!("{firma}/kasse")).is(200).text.contains("class=\"empty\""));
+    // However many there are.
+    let line = |nr: usize| format!("{nr};2026-07-03T12:00:00Z;Ei;1;0,50;7;bar\n");
+    let many: String = (1_000..6_010).map(line).collect();
+    let head = "bon_nr;kassiert_at;bezeichnung;menge;einzelpreis;mwst_satz;zahlart\n";
+    server.import(&mill.client, "barverkaeufe", &format!("{head}{many}"));
+    let day = browser.get(&format!("{firma}/kasse?tag=2026-07-03"));
+    assert!(day.is(200).text.contains(">2.505,00</td>"), "{}", day.text);
 }
