@@ -37,7 +37,7 @@ mod verlauf;
 mod wareneingang;
 
 pub use ausfertigung::altered as altered_erechnung;
-pub use ausfertigung::missing_of_partner;
+pub use ausfertigung::{Papiere, missing_of_partner, papiere};
 pub use checks::CHECKS;
 pub use lager::adopt as adopt_pairs;
 pub use nachweis::{altered_pdf, digest, keep, without_evidence};
@@ -45,7 +45,7 @@ pub use nummer::{erechnung_of_number, finalise_number, missing_of_number, pdf_of
 pub use pruefsumme::broken_links;
 pub use sql::RETENTION;
 pub use tagesende::{Behind, finalise_past_days};
-pub use verlauf::Aktion;
+pub use verlauf::{Aktion, Schritt, count_steps, steps};
 pub use wareneingang::{Wareneingang, is_live, receive};
 
 use crate::anhaenge::Anhang;

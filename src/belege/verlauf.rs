@@ -4,6 +4,7 @@
 //! same ones, and put back into each version when it is read.
 
 use rusqlite::named_params;
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ValueRef};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use uuid::Uuid;
@@ -16,6 +17,8 @@ use crate::db::list::{Filter, ListSql, Page};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::listing::Listing;
+use crate::rules::choice::Choice as _;
+use crate::rules::day::Instant;
 
 choice! {
     /// What changed a document.
@@ -36,6 +39,12 @@ impl Aktion {
             Aktion::Storno => "storniert",
             Aktion::Erledigen => "erledigt",
         }
+    }
+}
+
+impl FromSql for Aktion {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Aktion> {
+        Aktion::parse(value.as_str()?).ok_or(FromSqlError::InvalidType)
     }
 }
 
@@ -92,8 +101,7 @@ fn json(value: &impl Serialize) -> Result<String> {
 
 /// The history of a document, the oldest version first.
 pub fn list(tx: &Tx<'_>, beleg: Uuid, page: Page) -> Result<Listing> {
-    let statement = "select count(*) from beleg_verlauf where tenant_id = :tenant and beleg_id = :beleg";
-    let count = tx.one(statement, named_params! {":beleg": beleg}, |row| row.get(0))?;
+    let count = count_steps(tx, beleg)?;
     let mut filter = Filter::of("v");
     filter.when("v.beleg_id = :beleg", ":beleg", Some(beleg));
     tx.page_until(&LIST, &filter, page, count, PAGE_BYTES, |row, rows| {
@@ -109,6 +117,31 @@ pub fn list(tx: &Tx<'_>, beleg: Uuid, page: Page) -> Result<Listing> {
             beleg: RawValue::from_string(whole(head, positions)).map_err(damaged)?,
         })
     })
+}
+
+/// What happened to a document, when, and who did it.
+#[derive(Debug)]
+#[allow(missing_docs)]
+pub struct Schritt {
+    pub am: Instant,
+    /// None: the command line or the service itself.
+    pub key_id: Option<String>,
+    pub aktion: Aktion,
+}
+
+/// What happened to a document, the newest first, without the versions that it left.
+pub fn steps(tx: &Tx<'_>, beleg: Uuid, limit: u32, offset: u32) -> Result<Vec<Schritt>> {
+    let statement = "select am, key_id, aktion from beleg_verlauf
+        where tenant_id = :tenant and beleg_id = :beleg order by version desc limit :limit offset :offset";
+    tx.all(statement, named_params! {":beleg": beleg, ":limit": limit, ":offset": offset}, |row| {
+        Ok(Schritt { am: row.get(0)?, key_id: row.get(1)?, aktion: row.get(2)? })
+    })
+}
+
+/// How often something happened to a document.
+pub fn count_steps(tx: &Tx<'_>, beleg: Uuid) -> Result<i64> {
+    let statement = "select count(*) from beleg_verlauf where tenant_id = :tenant and beleg_id = :beleg";
+    tx.one(statement, named_params! {":beleg": beleg}, |row| row.get(0))
 }
 
 /// A version with its positions, which are its last member.

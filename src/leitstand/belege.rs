@@ -2,16 +2,17 @@
 
 use maud::{Markup, html};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::akteure::Akteure;
 use super::lists::{self, Sorting, kept_order};
 use super::page::{Ask, Change, Seen, VERSION, encoded};
 use super::parts::{
-    Cells, Column, ROWS, amount_of, choice, date_of, day_of, facts, field, form, made_from, number_of, pager,
+    Cells, Column, ROWS, amount_of, choice, day_of, facts, field, form, made_from, moment, number_of, pager,
     price_of, refusal, signed, table, text,
 };
 use super::{anhaenge, frame};
-use crate::belege::Aktion;
+use crate::belege::{self, Papiere, Schritt};
 use crate::failure::{Failure, Result};
 use crate::herkunft::{self, Umschlag};
 use crate::http::reply::Reply;
@@ -113,26 +114,37 @@ fn one(ask: &Ask, seen: &Seen<'_>) -> Result<Value> {
 /// GET /leitstand/f/{firma}/belege/{id}
 pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let beleg = one(ask, seen)?;
-    let here = ask.of_firma(&format!("belege/{}", text(&beleg, "id")));
-    let history = ask.get(seen, &format!("/api/v1/belege/{}/verlauf?limit=50", ask.id(0)?))?;
+    let id = parse_uuid(text(&beleg, "id")).ok_or_else(|| Failure::not_found("Diesen Beleg"))?;
+    let here = ask.of_firma(&format!("belege/{id}"));
+    let papiere = belege::papiere(&seen.tx, id)?;
     let (is_open, is_cancelled) = (text(&beleg, "status") == "offen", text(&beleg, "status") == "storniert");
     let body = html! {
         (facts(&facts_of(&beleg)))
         p.actions {
-            a.button href=(format!("{here}/pdf")) { @if is_open { "Vorschau (PDF)" } @else { "Blatt (PDF)" } }
-            @if !is_open && ["RE", "ER"].contains(&text(&beleg, "beleg_typ")) { a.button href=(format!("{here}/erechnung")) { "E-Rechnung (XML)" } }
+            @if papiere.pdf.is_ok() { a.button href=(format!("{here}/pdf")) { @if is_open { "Vorschau (PDF)" } @else { "Blatt (PDF)" } } }
+            @if papiere.erechnung.is_ok() { a.button href=(format!("{here}/erechnung")) { "E-Rechnung (XML)" } }
             a.button href=(ask.of_firma(&format!("partner/{}", text(&beleg, "kunde_id")))) { "Partner" }
             @if ask.may_change() && is_open { a.button href=(format!("{here}/abschliessen")) { "Abschließen" } }
             @if ask.may_change() && !is_cancelled { a.button.danger href=(format!("{here}/storno")) { "Stornieren" } }
         }
+        (missing_of(&beleg, &papiere))
         h2 { "Positionen" }
         (positions(&beleg))
-        (movements(ask, seen, &beleg)?)
+        (movements(ask, seen, id)?)
         (anhaenge::original(ask, seen, &path_of(ask)?, &here)?)
-        h2 { "Verlauf" }
-        (table("Frühere Stände", &HISTORY, &history_of(&Akteure::of(ask, seen)?, &history)?, "Seit dem Anlegen ist nichts geändert worden."))
+        (history(ask, seen, id, &here)?)
     };
     Ok(frame::page(ask, text(&beleg, "beleg_nummer"), body))
+}
+
+/// Why there is no sheet, and why an invoice that is not open has no e-invoice.
+fn missing_of(beleg: &Value, papiere: &Papiere) -> Markup {
+    let is_invoice = ["RE", "ER"].contains(&text(beleg, "beleg_typ")) && text(beleg, "status") != "offen";
+    let erechnung = papiere.erechnung.as_ref().err().filter(|_| is_invoice);
+    html! {
+        @if let Err(why) = &papiere.pdf { p { "Kein Blatt: " (why) } }
+        @if let Some(why) = erechnung { p { "Keine E-Rechnung: " (why) } }
+    }
 }
 
 fn facts_of(beleg: &Value) -> Vec<(&'static str, String)> {
@@ -179,8 +191,7 @@ const MOVEMENT: [Column; 4] =
     [Column("Charge", false), Column("Artikel", false), Column("Menge", true), Column("Einheit", false)];
 
 /// What the document moved in the stock.
-fn movements(ask: &Ask, seen: &Seen<'_>, beleg: &Value) -> Result<Markup> {
-    let id = parse_uuid(text(beleg, "id")).ok_or_else(|| Failure::not_found("Diesen Beleg"))?;
+fn movements(ask: &Ask, seen: &Seen<'_>, id: Uuid) -> Result<Markup> {
     let moved = herkunft::moved_by_document(&seen.tx, id)?;
     let row = |moved: &Umschlag| {
         let (to, number) = match &moved.charge {
@@ -199,13 +210,21 @@ fn movements(ask: &Ask, seen: &Seen<'_>, beleg: &Value) -> Result<Markup> {
 
 const HISTORY: [Column; 3] = [Column("Wann", false), Column("Was geschah", false), Column("Wer", false)];
 
-fn history_of(akteure: &Akteure<'_>, history: &Value) -> Result<Vec<Cells>> {
-    let row = |stand: &Value| {
-        let what = Aktion::parse(text(stand, "aktion")).map_or("", Aktion::in_words);
-        let who = akteure.name(text(stand, "key_id"))?;
-        Ok(Cells(String::new(), vec![date_of(stand, "am"), what.to_owned(), who]))
+/// What happened to it, a page at a time.
+fn history(ask: &Ask, seen: &Seen<'_>, id: Uuid, here: &str) -> Result<Markup> {
+    let akteure = Akteure::of(ask, seen)?;
+    let row = |schritt: &Schritt| {
+        let who = akteure.name(schritt.key_id.as_deref().unwrap_or_default())?;
+        Ok(Cells(String::new(), vec![moment(schritt.am), schritt.aktion.in_words().to_owned(), who]))
     };
-    history["data"].as_array().into_iter().flatten().map(row).collect()
+    let count = belege::count_steps(&seen.tx, id)?;
+    let steps = belege::steps(&seen.tx, id, ROWS, ask.list_page() * ROWS)?;
+    let rows: Vec<_> = steps.iter().map(row).collect::<Result<_>>()?;
+    Ok(html! {
+        h2 { "Verlauf" }
+        (table("Was geschah, das Neueste zuerst", &HISTORY, &rows, "Seit dem Anlegen ist nichts geändert worden."))
+        @if count > i64::from(ROWS) { (pager(ask, here, count)) }
+    })
 }
 
 /// GET /leitstand/f/{firma}/belege/{id}/pdf

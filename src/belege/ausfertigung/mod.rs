@@ -20,6 +20,8 @@ mod worte;
 use std::sync::Arc;
 
 use super::model::Beleg;
+use uuid::Uuid;
+
 use crate::blatt::Blatt;
 use crate::db::tx::{Tx, WriteTx};
 use crate::erechnung::{Art, Fehlt, Wo};
@@ -179,6 +181,35 @@ pub fn erechnung(tx: &Tx<'_>, beleg: &Beleg) -> Result<Gespeichert> {
         _ => sql::grund(tx, beleg.id)?.unwrap_or_else(|| pflicht::OHNE_FIRMA.to_owned()),
     };
     Err(Refusal::new(Code::KeineErechnung, grund).into())
+}
+
+/// What there is of a document to hand out; a sentence says why something is not there.
+pub struct Papiere {
+    /// Its sheet or an archived PDF; of an open document the draft.
+    pub pdf: std::result::Result<(), String>,
+    /// Its e-invoice.
+    pub erechnung: std::result::Result<(), String>,
+}
+
+/// What there is of a document to hand out, without making any of it.
+pub fn papiere(tx: &Tx<'_>, id: Uuid) -> Result<Papiere> {
+    let beleg = super::sql::find(tx, id)?.ok_or_else(|| Failure::not_found("Diesen Beleg"))?;
+    let is_open = beleg.status == BelegStatus::Offen;
+    let pdf = match has_sheet(&beleg) {
+        _ if !is_open && beleg.pdf_url.is_some() => Ok(()),
+        false => Err(FREMDRECHNUNG.to_owned()),
+        true if is_open => Ok(()),
+        true => {
+            let firma = firma::state(tx, beleg.firma_nr.unwrap_or_default())?;
+            Err(without_sheet(&beleg, firma.as_ref()).message)
+        }
+    };
+    let erechnung = match erechnung(tx, &beleg) {
+        Ok(_) => Ok(()),
+        Err(Failure::Refused(refusal)) => Err(refusal.message),
+        Err(failure) => return Err(failure),
+    };
+    Ok(Papiere { pdf, erechnung })
 }
 
 /// What a document lacks for its e-invoice, each in words; `None` where it gets none, whatever it has (D26).

@@ -49,6 +49,58 @@ fn a_document_is_found_finalised_and_cancelled() {
 }
 
 #[test]
+fn a_page_offers_no_paper_that_a_document_does_not_have() {
+    let server = Server::start();
+    let complete = server.company_with("Mühle", COMPLETE);
+    let bare = server.company("Ohne Angaben");
+    let mut browser = person(&server, &["Erika"]);
+    let buttons = ["Vorschau (PDF)", "Blatt (PDF)", "E-Rechnung (XML)"];
+    for (mill, typ, is_final, offered, why) in [
+        (&complete, "RE", false, vec![buttons[0]], None),
+        (&complete, "RE", true, vec![buttons[1]], Some("Keine E-Rechnung: ")),
+        (&complete, "ER", true, vec![], Some("Kein Blatt: Eine Eingangsrechnung schreibt der Lieferant.")),
+        (&complete, "LS", true, vec![buttons[1]], None),
+        (&bare, "LS", true, vec![], Some("Kein Blatt: Als der Beleg abgeschlossen wurde, fehlten")),
+    ] {
+        let typen = json!(["kunde", "lieferant"]);
+        mill.post(
+            "/api/v1/kunden",
+            json!({"name": format!("Huber {typ} {is_final}"), "partner_typen": typen}),
+        );
+        let items = json!([{"bezeichnung": "Fracht", "menge": 1, "ep_netto": 5, "mwst_satz": 19}]);
+        let body =
+            json!({"beleg_typ": typ, "kundennummer": "K-1001", "items": items, "abschliessen": is_final});
+        let id = mill.post("/api/v1/belege", body).id();
+        let page = browser.get(&format!("/leitstand/f/{}/belege/{id}", mill.tenant));
+        let shown: Vec<_> = buttons.into_iter().filter(|text| page.is(200).text.contains(text)).collect();
+        assert_eq!(shown, offered, "{typ} {is_final}");
+        assert_eq!(why.is_none(), !page.text.contains("<p>Kein"), "{typ} {is_final}: {}", page.text);
+        assert!(why.is_none_or(|why| page.text.contains(why)), "{typ} {is_final}: {}", page.text);
+    }
+}
+
+#[test]
+fn a_long_history_of_a_document_begins_with_the_newest() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    mill.post("/api/v1/kunden", json!({"name": "Huber"})).is(201);
+    let items = json!([{"bezeichnung": "Fracht", "menge": 1, "ep_netto": 5, "mwst_satz": 19}]);
+    let body = json!({"beleg_typ": "RE", "kundennummer": "K-1001", "items": items});
+    let id = mill.post("/api/v1/belege", body).id();
+    let path = format!("/api/v1/belege/{id}");
+    for turn in 0..51 {
+        mill.put(&path, json!({"notizen": turn.to_string()})).is(200);
+    }
+    mill.post(&format!("{path}/abschliessen"), json!({})).is(200);
+    let mut browser = person(&server, &["Erika"]);
+    let page = browser.get(&format!("/leitstand/f/{}/belege/{id}", mill.tenant));
+    assert_eq!(page.is(200).text.matches(">geändert</td>").count(), 49, "{}", page.text);
+    assert_eq!(page.text.matches(">abgeschlossen</td>").count(), 1, "{}", page.text);
+    let older = browser.get(&format!("/leitstand/f/{}/belege/{id}?seite=2", mill.tenant));
+    assert_eq!(older.is(200).text.matches(">geändert</td>").count(), 2, "{}", older.text);
+}
+
+#[test]
 fn whoever_sees_several_companies_searches_from_pages_of_none() {
     let server = Server::start();
     let (first, second) = (server.company("Mühle"), server.company("Handel <b>"));
