@@ -11,14 +11,14 @@ use uuid::Uuid;
 
 use super::aside::Aside;
 use super::carry::{Carried, Queued, change_master_data};
-use super::entry::{self, Entry};
+use super::entry::{self, Entry, Refused};
 use super::frame;
 use super::page::{Access, Done, House, HouseChange, Page, Place, Seen, Take, fields};
 use super::passwords::Attempts;
 use super::people::{SESSION, digest};
 use super::upload;
 use super::uploads::Uploads;
-use super::visit::{Change, Visit, audit_row, row};
+use super::visit::{Change, Visit, audit_row, refused_row};
 use super::works::Works;
 use crate::db::error::exceeded_budget;
 use crate::db::feed;
@@ -26,6 +26,7 @@ use crate::db::readers::Lane;
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::gate::address::neighbourhood;
+use crate::gate::audit::Row;
 use crate::gate::ip_limit::Limited;
 use crate::gate::waiters::Waited;
 use crate::gate::{Gate, Zugang};
@@ -82,11 +83,11 @@ impl Leitstand {
         let entry = Entry { house: &self.house, zugang: &self.zugang, address };
         let ask = match catch_unwind(AssertUnwindSafe(|| entry.admit(&request))) {
             Ok(Ok(ask)) => ask,
-            Ok(Err(reply)) => {
-                self.note_stranger(&request, address, &reply);
-                return Next::Done(reply);
+            Ok(Err(refused)) => return self.turn_away(&request, address, *refused),
+            Err(_) => {
+                let reply = refused(&Failure::Broken("a page panicked".into()), &request);
+                return self.turn_away(&request, address, *Box::<Refused>::from(reply));
             }
-            Err(_) => return Next::Done(refused(&Failure::Broken("a page panicked".into()), &request)),
         };
         let visit = Visit { request, ask, address };
         match visit.request.method.as_str() {
@@ -159,7 +160,7 @@ impl Leitstand {
             let entry = Entry { house: &self.house, zugang: &self.zugang, address: visit.address };
             match entry.admit(&visit.request) {
                 Ok(ask) => self.wait_for_news(Visit { ask, ..visit }, Some(waited.again(is_over))),
-                Err(reply) => self.finish(visit, reply),
+                Err(refused) => self.finish(visit, refused.reply),
             }
         }))
     }
@@ -315,14 +316,18 @@ impl Leitstand {
 
     /// The last step of a request: its audit row, its line in the log, its cookie and its share of the memory.
     fn finish(&self, visit: Visit, reply: Reply) -> Next {
-        let row = audit_row(&visit, &reply, None);
+        self.write_down(audit_row(&visit, &reply, None), visit.address);
+        Next::Done(self.completed(&visit, reply))
+    }
+
+    /// Writes the row of a request, or counts it where a stranger sends too many.
+    fn write_down(&self, row: Row, address: IpAddr) {
         let gate = &self.house.gate;
-        match visit.ask.person {
+        match row.akteur {
             _ if !gate.audited => {}
             Some(_) => gate.journal.append(row),
-            None => gate.journal.append_of_stranger(row, neighbourhood(visit.address), visit.ask.now),
+            None => gate.journal.append_of_stranger(row, neighbourhood(address), (gate.clock)()),
         }
-        Next::Done(self.completed(&visit, reply))
     }
 
     fn completed(&self, visit: &Visit, reply: Reply) -> Reply {
@@ -392,14 +397,12 @@ impl Leitstand {
         self.completed(&visit, reply)
     }
 
-    /// The row of a request that was not let in.
-    fn note_stranger(&self, request: &Request, address: IpAddr, reply: &Reply) {
-        let gate = &self.house.gate;
-        gate.metrics.count("GET", "/leitstand", reply.status, request.started.elapsed());
-        if gate.audited {
-            let row = row(request, address, reply);
-            gate.journal.append_of_stranger(row, neighbourhood(address), (gate.clock)());
-        }
+    /// Answers a request that was not let in.
+    fn turn_away(&self, request: &Request, address: IpAddr, refused: Refused) -> Next {
+        let metrics = &self.house.gate.metrics;
+        metrics.count("GET", "/leitstand", refused.reply.status, request.started.elapsed());
+        self.write_down(refused_row(request, address, &refused), address);
+        Next::Done(refused.reply)
     }
 }
 

@@ -107,6 +107,48 @@ fn the_audit_log_names_the_person() {
 }
 
 #[test]
+fn the_audit_log_names_who_was_refused() {
+    let mut server = Server::start();
+    let mill = server.company("Mühle");
+    let other = server.company("Andere");
+    let mut browser = person(&server, &["Paul", "--tenant", "Mühle"]);
+    let (own, foreign) = (format!("/leitstand/f/{}", mill.tenant), format!("/leitstand/f/{}", other.tenant));
+    let settings = format!("{own}/einstellungen");
+    browser.post(&settings, &[]).is(403);
+    browser.send("POST", &format!("{own}/firma"), &[("origin", "https://evil.example")], "").is(403);
+    browser.post(&format!("{own}/belege"), &[]).is(405);
+    browser.send("PUT", &format!("{own}/kontrakte"), &[], "").is(405);
+    browser.get(&format!("{own}/gibt-es-nicht")).is(404);
+    browser.get(&format!("{own}/kasse?suche=%FF")).is(400);
+    browser.get(&format!("{foreign}/belege")).is(404);
+    browser.get("/leitstand/sicherung").is(403);
+    // Who is not logged in is still a stranger, and so is who comes by a name that is not this machine's.
+    Browser::on(&server).post(&settings, &[]).is(303);
+    browser.send("GET", "/leitstand/konto", &[("host", "evil.example")], "").is(421);
+    server.restart();
+    let rows = |path: &str, status: u16| -> String {
+        server.sql(&format!(
+            "select coalesce(group_concat(coalesce(person, '-') || coalesce(' ' || tenant_id, '')), '')
+             from audit where pfad = '{path}' and status = {status}"
+        ))
+    };
+    for (path, status, expected) in [
+        (settings.clone(), 403, "1 1"),
+        (format!("{own}/firma"), 403, "1 1"),
+        (format!("{own}/belege"), 405, "1 1"),
+        (format!("{own}/kontrakte"), 405, "1 1"),
+        (format!("{own}/gibt-es-nicht"), 404, "1 1"),
+        (format!("{own}/kasse"), 400, "1 1"),
+        (format!("{foreign}/belege"), 404, "1"),
+        ("/leitstand/sicherung".to_owned(), 403, "1"),
+        (settings, 303, "-"),
+        ("/leitstand/konto".to_owned(), 421, "-"),
+    ] {
+        assert_eq!(rows(&path, status), expected, "{path}");
+    }
+}
+
+#[test]
 fn doctor_says_whether_anybody_can_log_in() {
     let server = Server::start();
     let people = || {
