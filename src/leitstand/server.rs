@@ -1,9 +1,9 @@
 //! Answers requests for pages: on the lanes and through the writer of the gate, with a session in the place of a key.
 
-use std::collections::HashMap;
+use std::mem::take;
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
@@ -15,7 +15,8 @@ use super::entry::{self, Entry, Refused};
 use super::frame;
 use super::page::{Access, Done, House, HouseChange, Page, Place, Seen, Take, fields};
 use super::passwords::Attempts;
-use super::people::{SESSION, digest};
+use super::people::SESSION;
+use super::sayings::Sayings;
 use super::upload;
 use super::uploads::Uploads;
 use super::visit::{Change, Visit, audit_row, refused_row};
@@ -46,8 +47,8 @@ const SMALL: usize = 16 << 10;
 /// Seconds that a page waits for something new before it asks again.
 const NEWS: u64 = 25;
 
-/// People to whom something is still to be said, at most.
-const SAYINGS: usize = 1_000;
+/// Sent by the script of live pages, which puts only a part of the page in place: notes stand outside of it.
+const LIVE: &str = "x-leitstand-live";
 
 /// The pages, on a gate.
 pub struct Leitstand {
@@ -56,8 +57,7 @@ pub struct Leitstand {
     /// Where master data are changed.
     office: Aside,
     zugang: Zugang,
-    /// What is to be said on the next page, by the digest of the cookie.
-    sayings: Mutex<HashMap<[u8; 32], Vec<String>>>,
+    sayings: Sayings,
 }
 
 impl Leitstand {
@@ -66,7 +66,7 @@ impl Leitstand {
         let (attempts, works, uploads) = (Attempts::default(), Works::default(), Uploads::default());
         let house = Arc::new(House { gate, pages, attempts, works, uploads, place });
         let (hashing, office) = (Aside::start("passwords", true)?, Aside::start("office", false)?);
-        Ok(Leitstand { house, hashing, office, zugang, sayings: Mutex::default() })
+        Ok(Leitstand { house, hashing, office, zugang, sayings: Sayings::default() })
     }
 
     /// Asks long work to end: the service does.
@@ -103,9 +103,10 @@ impl Leitstand {
 
     /// Shows a page on a thread of the sockets, or goes on on the slow lane.
     fn show(self: Arc<Self>, mut visit: Visit, lane: Lane) -> Next {
-        let cookie = digest(&visit.ask.cookie);
-        let said = self.sayings.lock().unwrap_or_else(PoisonError::into_inner).remove(&cookie);
-        visit.ask.notes.extend(said.unwrap_or_default());
+        let Request { method, headers, path, .. } = &visit.request;
+        if method == "GET" && !headers.contains_key(LIVE) {
+            visit.ask.notes.extend(self.sayings.take(&visit.ask.cookie, path));
+        }
         let firma = visit.ask.firma.as_ref().map_or(0, |firma| firma.id);
         let shown = self.house.gate.readers.read(lane, |connection| {
             let seen = Seen { tx: Tx::new(connection, firma, visit.ask.now), connection };
@@ -120,6 +121,10 @@ impl Leitstand {
                 self.finish(visit, reply)
             }
             Ok(reply) => {
+                // A page that leads on to another shows nothing itself.
+                if let Some((_, to)) = reply.headers.iter().find(|(name, _)| *name == "location") {
+                    self.sayings.keep(&visit.ask.cookie, to, take(&mut visit.ask.notes));
+                }
                 let refusal = visit.ask.refusal.as_ref();
                 let status = refusal.map_or(reply.status, |refusal| error::status(refusal.code));
                 let code = refusal.map(|refusal| refusal.code);
@@ -381,14 +386,7 @@ impl Leitstand {
             return self.completed(&visit, reply);
         }
         let cookie = done.cookie.as_deref().unwrap_or(&visit.ask.cookie);
-        let mut sayings = self.sayings.lock().unwrap_or_else(PoisonError::into_inner);
-        if sayings.len() >= SAYINGS {
-            sayings.clear();
-        }
-        if !done.notes.is_empty() {
-            sayings.insert(digest(cookie), done.notes);
-        }
-        drop(sayings);
+        self.sayings.keep(cookie, &done.to, done.notes);
         let reply = frame::guarded(Reply { status: 303, ..Reply::default() }.with("location", done.to));
         let reply = match &done.cookie {
             Some(cookie) => self.with_cookie(&visit, reply, cookie),
