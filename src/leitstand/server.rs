@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-use super::aside::Aside;
+use super::aside::{Aside, Task};
 use super::carry::{Carried, Queued, change_master_data};
 use super::entry::{self, Entry, Refused};
 use super::frame;
@@ -81,11 +81,11 @@ impl Leitstand {
             return Next::Done(reply);
         }
         let entry = Entry { house: &self.house, zugang: &self.zugang, address };
-        let ask = match catch_unwind(AssertUnwindSafe(|| entry.admit(&request))) {
+        let ask = match unpanicked(|| Ok(entry.admit(&request))) {
             Ok(Ok(ask)) => ask,
             Ok(Err(refused)) => return self.turn_away(&request, address, *refused),
-            Err(_) => {
-                let reply = refused(&Failure::Broken("a page panicked".into()), &request);
+            Err(failure) => {
+                let reply = refused(&failure, &request);
                 return self.turn_away(&request, address, *Box::<Refused>::from(reply));
             }
         };
@@ -110,9 +110,7 @@ impl Leitstand {
         let firma = visit.ask.firma.as_ref().map_or(0, |firma| firma.id);
         let shown = self.house.gate.readers.read(lane, |connection| {
             let seen = Seen { tx: Tx::new(connection, firma, visit.ask.now), connection };
-            let show = || (visit.ask.page.show)(&visit.ask, &seen);
-            let shown = catch_unwind(AssertUnwindSafe(show));
-            shown.unwrap_or_else(|_| Err(Failure::Broken("a page panicked".into())))
+            unpanicked(|| (visit.ask.page.show)(&visit.ask, &seen))
         });
         match shown {
             Err(failure) if exceeded_budget(&failure) && lane == Lane::Fast => self.show_slowly(visit),
@@ -172,11 +170,24 @@ impl Leitstand {
 
     fn show_slowly(self: Arc<Self>, visit: Visit) -> Next {
         self.house.gate.metrics.count_slow();
+        let (go_on, next) = self.elsewhere(visit, |page, visit| page.show(visit, Lane::Slow));
+        if let Err(go_on) = self.house.gate.readers.submit_slow(go_on) {
+            go_on(false);
+        }
+        next
+    }
+
+    /// The rest of a request as work for another thread, and what is next here: 503 where no thread takes it.
+    fn elsewhere(
+        self: &Arc<Self>,
+        visit: Visit,
+        rest: impl FnOnce(Arc<Self>, Visit) -> Next + Send + 'static,
+    ) -> (Task, Next) {
         let (tell, told) = oneshot::channel();
-        let page = Arc::clone(&self);
+        let page = Arc::clone(self);
         let go_on = move |has_thread: bool| {
             let next = match has_thread {
-                true => page.show(visit, Lane::Slow),
+                true => rest(page, visit),
                 false => {
                     let reply = busy(&visit.request);
                     page.finish(visit, reply)
@@ -184,10 +195,7 @@ impl Leitstand {
             };
             drop(tell.send(next));
         };
-        if let Err(go_on) = self.house.gate.readers.submit_slow(Box::new(go_on)) {
-            go_on(false);
-        }
-        Next::Later(told)
+        (Box::new(go_on), Next::Later(told))
     }
 
     /// Reads the form, once it is clear that this person may send it.
@@ -216,8 +224,7 @@ impl Leitstand {
 
     /// Has a form carried out, wherever that is done.
     fn take_form(self: Arc<Self>, mut visit: Visit) -> Next {
-        let prepared = catch_unwind(AssertUnwindSafe(|| self.prepare(&mut visit)));
-        match prepared.unwrap_or_else(|_| Err(Failure::Broken("a form panicked".into()))) {
+        match unpanicked(|| self.prepare(&mut visit)) {
             Ok(Prepared::Change(change)) => self.to_writer(visit, change),
             Ok(Prepared::Hashed(hashed)) => self.to_hashing(visit, hashed),
             Ok(Prepared::Stammdaten(change)) => self.to_office(visit, change),
@@ -245,21 +252,12 @@ impl Leitstand {
 
     /// Waits for the thread of passwords, and then for the writer.
     fn to_hashing(self: Arc<Self>, visit: Visit, hashed: super::page::Hashed) -> Next {
-        let (tell, told) = oneshot::channel();
-        let page = Arc::clone(&self);
-        let (id, method) = (visit.request.id, visit.request.method.clone());
-        let work = Box::new(move || {
-            let next = match hashed() {
-                Ok(change) => page.to_writer(visit, Change::Haus(change)),
-                Err(failure) => Next::Here(Work::new(move || page.form_again(visit, failure))),
-            };
-            drop(tell.send(next));
+        let (work, next) = self.elsewhere(visit, |page, visit| match unpanicked(hashed) {
+            Ok(change) => page.to_writer(visit, Change::Haus(change)),
+            Err(failure) => Next::Here(Work::new(move || page.form_again(visit, failure))),
         });
-        if !self.hashing.submit(work) {
-            tracing::warn!(request_id = %id, %method, "too many passwords wait to be hashed");
-            return Next::Done(frame::refused(503, BUSY).with("retry-after", "1"));
-        }
-        Next::Later(told)
+        self.hashing.submit(work);
+        next
     }
 
     fn to_writer(self: Arc<Self>, visit: Visit, change: Change) -> Next {
@@ -288,21 +286,14 @@ impl Leitstand {
 
     /// Has master data changed on the thread for it.
     fn to_office(self: Arc<Self>, visit: Visit, change: HouseChange) -> Next {
-        let (tell, told) = oneshot::channel();
-        let page = Arc::clone(&self);
-        let id = visit.request.id;
-        let work = Box::new(move || {
-            let next = match change_master_data(&visit, &change) {
+        let (work, next) = self.elsewhere(visit, move |page, visit| {
+            match unpanicked(|| change_master_data(&visit, &change)) {
                 Ok(done) => Next::Done(page.carried_out(visit, done)),
                 Err(failure) => Next::Here(Work::new(move || page.form_again(visit, failure))),
-            };
-            drop(tell.send(next));
+            }
         });
-        if !self.office.submit(work) {
-            tracing::warn!(request_id = %id, "too many changes of master data wait");
-            return Next::Done(frame::refused(503, BUSY).with("retry-after", "1"));
-        }
-        Next::Later(told)
+        self.office.submit(work);
+        next
     }
 
     /// Shows the form again with why it was refused; what is no refusal is an error page.
@@ -402,6 +393,12 @@ impl Leitstand {
         self.write_down(refused_row(request, address, &refused), address);
         Next::Done(refused.reply)
     }
+}
+
+/// What is done; a panic is a failure of ours.
+fn unpanicked<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let panicked = |_| Err(Failure::Broken("a page panicked".into()));
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked)
 }
 
 /// What a form came to before anything is written.

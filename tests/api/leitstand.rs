@@ -78,6 +78,19 @@ impl Browser {
     }
 
     fn send_bytes(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: Vec<u8>) -> Shown {
+        let shown = self.send_unchecked(method, path, headers, body);
+        assert!(shown.status < 500, "{method} {path}: {} {}", shown.status, shown.text);
+        shown
+    }
+
+    /// The same, where even a 5xx may be right.
+    pub fn send_unchecked(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Vec<u8>,
+    ) -> Shown {
         let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base));
         if let Some(cookie) = &self.cookie {
             request = request.header("cookie", format!("leitstand={cookie}"));
@@ -96,9 +109,7 @@ impl Browser {
             self.cookie = Some(value.split(';').next().unwrap().to_owned()).filter(|value| !value.is_empty());
         }
         let bytes = response.into_body().into_with_config().limit(64 << 20).read_to_vec().unwrap();
-        let shown = Shown { status, text: String::from_utf8_lossy(&bytes).into_owned(), headers };
-        assert!(status < 500, "{method} {path}: {status} {}", shown.text);
-        shown
+        Shown { status, text: String::from_utf8_lossy(&bytes).into_owned(), headers }
     }
 
     pub fn get(&mut self, path: &str) -> Shown {
