@@ -11,10 +11,9 @@ use super::frame;
 use super::page::{Access, Ask, House, Page, Take, fields};
 use super::people::{self, Person, Rolle};
 use crate::db::readers::Lane;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::gate::address::host_name;
 use crate::gate::{Gate, Modus, Zugang};
-use crate::http::error;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::rules::bytes::hex;
@@ -89,10 +88,10 @@ impl Entry<'_> {
         let now = (self.house.gate.clock)();
         let cookie = cookie(&request.headers);
         let known = self.who(cookie.as_deref(), now);
-        let (person, firmen) = known.map_err(|failure| shown(&failure, request))?;
+        let (person, firmen) = known.map_err(|failure| frame::failed(&failure, request))?;
         let cookie = match cookie {
             Some(cookie) => cookie,
-            None => people::secret().map_err(|failure| shown(&failure, request))?,
+            None => people::secret().map_err(|failure| frame::failed(&failure, request))?,
         };
         let Wanted { page, firma, ids, query } = match self.wanted(request, person.as_ref(), &firmen) {
             Ok(wanted) => wanted,
@@ -138,7 +137,7 @@ impl Entry<'_> {
         }
         let (page, ids) = self.page(request, is_post)?;
         let (firma, ids) = check(page, person, firmen, ids, is_post)?;
-        let query = fields(&request.query).map_err(|failure| shown(&failure, request))?;
+        let query = fields(&request.query).map_err(|failure| frame::failed(&failure, request))?;
         Ok(Wanted { page, firma, ids, query })
     }
 
@@ -239,15 +238,6 @@ fn unknown() -> Reply {
 
 fn coded(status: u16, code: Code, message: &str) -> Reply {
     Reply { code: Some(code), ..frame::refused(status, message) }
-}
-
-fn shown(failure: &Failure, request: &Request) -> Reply {
-    let status = error::reply(failure, request.id).status;
-    let message = match failure {
-        Failure::Refused(refusal) => refusal.message.as_str(),
-        _ => "Der Dienst kann das gerade nicht ausführen. Bitte gleich noch einmal versuchen.",
-    };
-    frame::refused(status, message)
 }
 
 /// Whether a form was sent by a page of ours, as far as the browser says.

@@ -4,8 +4,10 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::page::{Access, Ask, Page, Seen};
 use crate::db::feed;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
+use crate::http::error;
 use crate::http::reply::Reply;
+use crate::http::request::Request;
 use crate::tenants::Tenant;
 
 /// Only what this server sends is shown, nothing runs, and no page elsewhere shows it in a frame.
@@ -156,6 +158,30 @@ pub fn refused(status: u16, message: &str) -> Reply {
         }
     };
     shown(status, whole)
+}
+
+const BUSY: &str = "Der Dienst kann das gerade nicht ausführen; es wurde nichts gespeichert. Bitte gleich noch einmal versuchen.";
+
+/// The page where there is too much to do.
+pub fn busy(request: &Request) -> Reply {
+    tracing::warn!(request_id = %request.id, "too much to do for a page");
+    refused(503, BUSY).with("retry-after", "1")
+}
+
+/// The page of a failure.
+pub fn failed(failure: &Failure, request: &Request) -> Reply {
+    match failure {
+        Failure::Refused(refusal) => {
+            let reply = refused(error::status(refusal.code), &refusal.message);
+            Reply { code: Some(refusal.code), ..reply }
+        }
+        // What stands in its answer is for programs; its status and its line in the log are for all.
+        failure => {
+            let status = error::reply(failure, request.id).status;
+            let message = format!("{BUSY} Hilft das nicht, bitte diese Nummer melden: {}", request.id);
+            refused(status, &message)
+        }
+    }
 }
 
 fn shown(status: u16, whole: PreEscaped<String>) -> Reply {

@@ -85,7 +85,7 @@ impl Leitstand {
             Ok(Ok(ask)) => ask,
             Ok(Err(refused)) => return self.turn_away(&request, address, *refused),
             Err(failure) => {
-                let reply = refused(&failure, &request);
+                let reply = frame::failed(&failure, &request);
                 return self.turn_away(&request, address, *Box::<Refused>::from(reply));
             }
         };
@@ -115,7 +115,7 @@ impl Leitstand {
         match shown {
             Err(failure) if exceeded_budget(&failure) && lane == Lane::Fast => self.show_slowly(visit),
             Err(failure) => {
-                let reply = refused(&failure, &visit.request);
+                let reply = frame::failed(&failure, &visit.request);
                 self.finish(visit, reply)
             }
             Ok(reply) => {
@@ -139,7 +139,7 @@ impl Leitstand {
         let newest = match found {
             Ok(newest) => newest,
             Err(failure) => {
-                let reply = refused(&failure, &visit.request);
+                let reply = frame::failed(&failure, &visit.request);
                 return self.finish(visit, reply);
             }
         };
@@ -155,7 +155,7 @@ impl Leitstand {
             None => waiters.place(&visit.account(), firma, wait),
         };
         let Some(waited) = waited else {
-            let reply = busy(&visit.request);
+            let reply = frame::busy(&visit.request);
             return self.finish(visit, reply);
         };
         let (until, not_before, bell) = (waited.until, waited.not_before, waited.bell.clone());
@@ -189,7 +189,7 @@ impl Leitstand {
             let next = match has_thread {
                 true => rest(page, visit),
                 false => {
-                    let reply = busy(&visit.request);
+                    let reply = frame::busy(&visit.request);
                     page.finish(visit, reply)
                 }
             };
@@ -278,7 +278,7 @@ impl Leitstand {
                 self.finish(visit, frame::refused(503, message))
             }
             Carried::Not => {
-                let reply = busy(&visit.request);
+                let reply = frame::busy(&visit.request);
                 self.finish(visit, reply)
             }
         }
@@ -304,7 +304,7 @@ impl Leitstand {
                 self.show(visit, Lane::Fast)
             }
             failure => {
-                let reply = refused(&failure, &visit.request);
+                let reply = frame::failed(&failure, &visit.request);
                 self.finish(visit, reply)
             }
         }
@@ -346,7 +346,7 @@ impl Leitstand {
         }
         match gate.answers.take(&visit.account(), reply.body.len()) {
             Some(held) => Reply { held: Some(held), ..reply },
-            None => busy(&visit.request),
+            None => frame::busy(&visit.request),
         }
     }
 
@@ -431,29 +431,6 @@ fn read_form(visit: &mut Visit) -> Result<()> {
         *value = value.replace("\r\n", "\n");
     }
     Ok(())
-}
-
-const BUSY: &str = "Der Dienst kann das gerade nicht ausführen; es wurde nichts gespeichert. Bitte gleich noch einmal versuchen.";
-
-fn busy(request: &Request) -> Reply {
-    tracing::warn!(request_id = %request.id, "too much to do for a page");
-    frame::refused(503, BUSY).with("retry-after", "1")
-}
-
-/// The page of a failure.
-fn refused(failure: &Failure, request: &Request) -> Reply {
-    match failure {
-        Failure::Refused(refusal) => {
-            let reply = frame::refused(error::status(refusal.code), &refusal.message);
-            Reply { code: Some(refusal.code), ..reply }
-        }
-        // What stands in its answer is for programs; its status and its line in the log are for all.
-        failure => {
-            let status = error::reply(failure, request.id).status;
-            let message = format!("{BUSY} Hilft das nicht, bitte diese Nummer melden: {}", request.id);
-            frame::refused(status, &message)
-        }
-    }
 }
 
 /// The gate and the pages, as the socket sees them.
