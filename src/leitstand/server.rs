@@ -119,15 +119,26 @@ impl Leitstand {
                 self.finish(visit, reply)
             }
             Ok(reply) => {
-                // A page that leads on to another shows nothing itself.
-                if let Some((_, to)) = reply.headers.iter().find(|(name, _)| *name == "location") {
-                    self.sayings.keep(&visit.ask.cookie, to, take(&mut visit.ask.notes));
-                }
-                let refusal = visit.ask.refusal.as_ref();
-                let status = refusal.map_or(reply.status, |refusal| error::status(refusal.code));
-                let code = refusal.map(|refusal| refusal.code);
-                self.finish(visit, Reply { status, code: code.or(reply.code), ..reply })
+                let reply = self.shown(&mut visit, reply);
+                self.finish(visit, reply)
             }
+        }
+    }
+
+    /// The answer of a page, or of a form that was refused. A page that leads on to another shows nothing itself: not what
+    /// a form came to, nor why it was refused.
+    fn shown(&self, visit: &mut Visit, reply: Reply) -> Reply {
+        let to = reply.headers.iter().find(|(name, _)| *name == "location").map(|(_, to)| to);
+        match (visit.ask.refusal.take(), to) {
+            (Some(refusal), Some(_)) => frame::failed(&Failure::Refused(refusal), &visit.request),
+            (Some(refusal), None) => {
+                Reply { status: error::status(refusal.code), code: Some(refusal.code), ..reply }
+            }
+            (None, Some(to)) => {
+                self.sayings.keep(&visit.ask.cookie, to, take(&mut visit.ask.notes));
+                reply
+            }
+            (None, None) => reply,
         }
     }
 
