@@ -20,7 +20,7 @@ use super::sayings::Sayings;
 use super::upload;
 use super::uploads::Uploads;
 use super::visit::{Change, Visit, audit_row, refused_row};
-use super::works::Works;
+use super::works::{FULL, Works};
 use crate::db::error::exceeded_budget;
 use crate::db::feed;
 use crate::db::readers::Lane;
@@ -89,6 +89,7 @@ impl Leitstand {
                 return self.turn_away(&request, address, *Box::<Refused>::from(reply));
             }
         };
+        self.house.uploads.drop_old(ask.now);
         let visit = Visit { request, ask, address };
         match visit.request.method.as_str() {
             "POST" => self.wait_for_form(visit),
@@ -378,8 +379,7 @@ impl Leitstand {
             let works = &self.house.works;
             if !works.begin(begins.id, &begins.title, person.id, visit.ask.now, begins.doing) {
                 done.to = "/leitstand/arbeit".to_owned();
-                done.notes =
-                    vec!["Es laufen schon zwei Arbeiten. Bitte warten, bis eine fertig ist.".to_owned()];
+                done.notes = vec![FULL.to_owned()];
             }
         }
         if let Some((title, body)) = done.once {
