@@ -155,10 +155,13 @@ impl Leitstand {
                 return self.finish(visit, reply);
             }
         };
-        let is_over = waited.as_ref().is_some_and(|waited| waited.is_over);
-        if is_over || newest.to_string() != visit.ask.param("seit") {
-            let reply = Reply::text("text/plain; charset=utf-8", newest.to_string());
-            return self.finish(visit, frame::guarded(reply));
+        let reply = frame::guarded(Reply::text("text/plain; charset=utf-8", newest.to_string()));
+        if newest.to_string() != visit.ask.param("seit") {
+            return self.finish(visit, reply);
+        }
+        if waited.as_ref().is_some_and(|waited| waited.is_over) {
+            // Nothing happened: no row (D27), else each page that is left open has thousands a day.
+            return Next::Done(self.completed(&visit, reply));
         }
         let wait = Wait { seconds: NEWS, cursor: String::new(), newest };
         let waiters = &self.house.gate.waiters;

@@ -207,6 +207,28 @@ fn what_a_form_says_is_said_on_the_page_that_it_leads_to() {
 }
 
 #[test]
+fn a_page_that_waited_for_nothing_leaves_no_row_in_the_log() {
+    let mut server = Server::start();
+    let mill = server.company("Mühle");
+    mill.post("/api/v1/kunden", json!({"name": "Huber"})).is(201);
+    let mut browser = person(&server, &["Paul"]);
+    let path = format!("/leitstand/f/{}/neues", mill.tenant);
+    let newest = browser.get(&format!("{path}?seit=0")).is(200).text.clone();
+    browser.get("/leitstand/live.js").is(200);
+    let told = std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| browser.get(&format!("{path}?seit={newest}")).is(200).text.clone());
+        until_waiting(&server, 1);
+        // A stop answers who waits.
+        server.restart();
+        waiting.join().unwrap()
+    });
+    assert_eq!(told, newest);
+    let rows =
+        |path: &str| -> i64 { server.sql(&format!("select count(*) from audit where pfad = '{path}'")) };
+    assert_eq!([path.as_str(), "/leitstand/live.js"].map(rows), [1, 0]);
+}
+
+#[test]
 fn whoever_is_locked_while_a_page_waits_is_shown_out() {
     let server = Server::start();
     let mill = server.company("Mühle");
