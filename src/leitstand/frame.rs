@@ -31,7 +31,7 @@ pub fn asset(path: &str) -> Option<Reply> {
 /// A page that shows by itself what is new, where the browser runs scripts: it asks for the newest change of the company
 /// from the one on that it shows.
 pub fn live_page(ask: &Ask, seen: &Seen<'_>, title: &str, body: Markup) -> Result<Reply> {
-    let firma = ask.firma.as_ref().map_or(0, |firma| firma.id);
+    let firma = ask.firma_id();
     let newest = feed::newest(seen.connection, firma)?;
     let body = html! {
         div data-neues=(ask.of_firma("neues")) data-seit=(newest) { (body) }

@@ -76,7 +76,7 @@ pub fn look(ask: &Ask) -> Result<HouseChange> {
     let upload = Upload {
         id: Uuid::now_v7(),
         person: ask.person.as_ref().map_or(0, |person| person.id),
-        firma: ask.firma.as_ref().map_or(0, |firma| firma.id),
+        firma: ask.firma_id(),
         at: ask.now,
         kind,
         name: file.name.clone(),
@@ -101,7 +101,7 @@ pub fn look(ask: &Ask) -> Result<HouseChange> {
 pub fn store(ask: &Ask) -> Result<HouseChange> {
     let (house, work) = (Arc::clone(&ask.house), Uuid::now_v7());
     let person = ask.person.as_ref().map_or(0, |person| person.id);
-    let firma = ask.firma.as_ref().map_or(0, |firma| firma.id);
+    let firma = ask.firma_id();
     let upload = house.uploads.find(ask.field("datei"), person, firma);
     let upload = upload.ok_or_else(|| {
         Refusal::new(Code::NichtGefunden, "Diese Datei ist nicht mehr da. Bitte noch einmal hochladen.")

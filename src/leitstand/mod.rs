@@ -63,7 +63,7 @@ mod zustand;
 
 use page::{Access, Page, Take};
 
-/// Every page. Of two patterns that have the same path the first is meant.
+/// Every page. If two patterns match a path, the first wins.
 pub const PAGES: &[Page] = &[
     Page::new("/leitstand", Access::Person, firmen::start),
     Page::new("/leitstand/anmelden", Access::Open, anmelden::show_log_in)

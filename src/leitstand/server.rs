@@ -108,7 +108,7 @@ impl Leitstand {
         if method == "GET" && !headers.contains_key(LIVE) {
             visit.ask.notes.extend(self.sayings.take(&visit.ask.cookie, path));
         }
-        let firma = visit.ask.firma.as_ref().map_or(0, |firma| firma.id);
+        let firma = visit.ask.firma_id();
         let shown = self.house.gate.readers.read(lane, |connection| {
             let seen = Seen { tx: Tx::new(connection, firma, visit.ask.now), connection };
             unpanicked(|| (visit.ask.page.show)(&visit.ask, &seen))
@@ -146,7 +146,7 @@ impl Leitstand {
     /// Answers with the number of the newest change once it is another than the page knows. Each time that the bell of
     /// the company rings the request is let in anew: who was locked meanwhile learns nothing.
     fn wait_for_news(self: Arc<Self>, visit: Visit, waited: Option<Waited>) -> Next {
-        let firma = visit.ask.firma.as_ref().map_or(0, |firma| firma.id);
+        let firma = visit.ask.firma_id();
         let found = self.house.gate.readers.read(Lane::Fast, |connection| feed::newest(connection, firma));
         let newest = match found {
             Ok(newest) => newest,
@@ -252,7 +252,7 @@ impl Leitstand {
         read_form(visit)?;
         entry::check_token(&visit.ask)?;
         let ask = &visit.ask;
-        let firma = ask.firma.as_ref().map_or(0, |firma| firma.id);
+        let firma = ask.firma_id();
         match ask.page.take {
             Take::Nothing => Err(Failure::not_found("Dieses Formular")),
             Take::Firma(take) => Ok(Prepared::Change(Change::Firma(firma, take(ask)?))),
