@@ -131,6 +131,14 @@ fn who_may_only_look_imports_nothing_and_a_file_is_its_person_s() {
     let token = paul.get("/leitstand/konto").hidden("token").unwrap();
     let fields = [("token", token.as_str()), ("datei", &file)];
     paul.post(&format!("{HERE}/speichern"), &fields).is(404);
+    // It waits for an hour.
+    let late = looked_at(&mut browser, "kunden", "kunden.csv", b"name;plz\nMeier;86609\n");
+    server.set_clock("2026-07-10T10:59:59Z");
+    imported(&mut browser, &seen);
+    server.set_clock("2026-07-10T11:00:00Z");
+    let [token, file] = ["token", "datei"].map(|name| late.hidden(name).unwrap());
+    let fields = [("token", token.as_str()), ("datei", file.as_str())];
+    browser.post(&format!("{HERE}/speichern"), &fields).is(404);
     let mut anna = person(&server, &["Anna"]);
     assert!(anna.get(HERE).is(200).text.contains("Importieren darf"));
 }
