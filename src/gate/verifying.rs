@@ -100,7 +100,7 @@ impl Verifying {
         if !waiting.has_room(&key.digest, address) {
             return Err(continuation);
         }
-        if !waiting.by_key.contains_key(&key.digest) && !self.worker.submit(key.clone()) {
+        if !waiting.by_key.contains_key(&key.digest) && self.worker.submit(key.clone()).is_err() {
             return Err(continuation);
         }
         waiting.add(key.digest, address, continuation);

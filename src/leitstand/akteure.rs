@@ -24,7 +24,7 @@ pub struct Akteure<'c> {
 impl<'c> Akteure<'c> {
     /// Those of the company in the path.
     pub fn of(ask: &Ask, seen: &Seen<'c>) -> Result<Akteure<'c>> {
-        let firma = ask.firma.as_ref().map_or(0, |firma| firma.id);
+        let firma = ask.firma_id();
         Ok(Akteure { connection: seen.connection, keys: key::list(seen.connection, Some(firma), ask.now)? })
     }
 

@@ -11,8 +11,8 @@ use crate::failure::{Failure, Result};
 /// Pieces of work that wait at most; whoever comes then is answered 503.
 const WAITING: usize = 32;
 
-/// A piece of work.
-pub type Task = Box<dyn FnOnce() + Send>;
+/// A piece of work. It is told whether it has the thread; where too much waits already it has not.
+pub type Task = Box<dyn FnOnce(bool) + Send>;
 
 /// A thread that does one piece of work after the other; it ends when this is dropped.
 pub struct Aside(Worker<Task>);
@@ -23,7 +23,7 @@ impl Aside {
     pub fn start(name: &'static str, rests: bool) -> Result<Aside> {
         let work = move |task: Task| {
             let begun = Moment::now();
-            if catch_unwind(AssertUnwindSafe(task)).is_err() {
+            if catch_unwind(AssertUnwindSafe(|| task(true))).is_err() {
                 log(&format!("a request panicked on the thread of {name}"));
             }
             if rests {
@@ -34,8 +34,10 @@ impl Aside {
         worker.map(Aside).map_err(|error| Failure::Broken(format!("no thread for {name}: {error}")))
     }
 
-    /// Hands in work; false where too much waits already, then it is dropped.
-    pub fn submit(&self, task: Task) -> bool {
-        self.0.submit(task)
+    /// Hands in work.
+    pub fn submit(&self, task: Task) {
+        if let Err(task) = self.0.submit(task) {
+            task(false);
+        }
     }
 }

@@ -11,10 +11,9 @@ use super::frame;
 use super::page::{Access, Ask, House, Page, Take, fields};
 use super::people::{self, Person, Rolle};
 use crate::db::readers::Lane;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::gate::address::host_name;
 use crate::gate::{Gate, Modus, Zugang};
-use crate::http::error;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::rules::bytes::hex;
@@ -57,28 +56,49 @@ pub struct Entry<'h> {
     pub address: IpAddr,
 }
 
+/// Why a request is not let in, and what its row in the log names.
+pub struct Refused {
+    /// What it is answered.
+    pub reply: Reply,
+    /// Who is logged in.
+    pub person: Option<Person>,
+    /// The company in its path, where they see it.
+    pub firma: Option<i64>,
+}
+
+impl From<Reply> for Box<Refused> {
+    /// Of a stranger.
+    fn from(reply: Reply) -> Box<Refused> {
+        Box::new(Refused { reply, person: None, firma: None })
+    }
+}
+
+/// What a request asks for that is let in.
+struct Wanted {
+    page: &'static Page,
+    firma: Option<Tenant>,
+    ids: Vec<String>,
+    query: Vec<(String, String)>,
+}
+
 impl Entry<'_> {
     /// Lets a request in, or says why not.
-    pub fn admit(&self, request: &Request) -> std::result::Result<Ask, Reply> {
+    pub fn admit(&self, request: &Request) -> std::result::Result<Ask, Box<Refused>> {
         self.check_way(request)?;
-        let is_post = match request.method.as_str() {
-            "GET" | "HEAD" => false,
-            "POST" => true,
-            _ => return Err(coded(405, Code::MethodeNichtErlaubt, "Diese Methode gibt es hier nicht.")),
-        };
-        if is_post && !is_from_here(&request.headers) {
-            return Err(coded(403, Code::ScopeFehlt, FOREIGN));
-        }
         let now = (self.house.gate.clock)();
         let cookie = cookie(&request.headers);
         let known = self.who(cookie.as_deref(), now);
-        let (person, firmen) = known.map_err(|failure| shown(&failure, request))?;
-        let (page, ids) = self.page(request, is_post)?;
-        let (firma, ids) = check(page, person.as_ref(), &firmen, ids, is_post)?;
-        let query = fields(&request.query).map_err(|failure| shown(&failure, request))?;
+        let (person, firmen) = known.map_err(|failure| frame::failed(&failure, request))?;
         let cookie = match cookie {
             Some(cookie) => cookie,
-            None => people::secret().map_err(|failure| shown(&failure, request))?,
+            None => people::secret().map_err(|failure| frame::failed(&failure, request))?,
+        };
+        let Wanted { page, firma, ids, query } = match self.wanted(request, person.as_ref(), &firmen) {
+            Ok(wanted) => wanted,
+            Err(reply) => {
+                let firma = firma_in(&request.path, &firmen).map(|firma| firma.id);
+                return Err(Box::new(Refused { reply, person, firma }));
+            }
         };
         let (house, token) = (Arc::clone(self.house), token(&cookie));
         let (form, files, refusal, notes) = Default::default();
@@ -98,6 +118,27 @@ impl Entry<'_> {
             cookie,
             token,
         })
+    }
+
+    /// What a request asks for, where this person may.
+    fn wanted(
+        &self,
+        request: &Request,
+        person: Option<&Person>,
+        firmen: &[Tenant],
+    ) -> std::result::Result<Wanted, Reply> {
+        let is_post = match request.method.as_str() {
+            "GET" | "HEAD" => false,
+            "POST" => true,
+            _ => return Err(coded(405, Code::MethodeNichtErlaubt, "Diese Methode gibt es hier nicht.")),
+        };
+        if is_post && !is_from_here(&request.headers) {
+            return Err(coded(403, Code::ScopeFehlt, FOREIGN));
+        }
+        let (page, ids) = self.page(request, is_post)?;
+        let (firma, ids) = check(page, person, firmen, ids, is_post)?;
+        let query = fields(&request.query).map_err(|failure| frame::failed(&failure, request))?;
+        Ok(Wanted { page, firma, ids, query })
     }
 
     /// Refuses what comes from where nobody may come from, or to a name that is not this machine's.
@@ -150,6 +191,12 @@ fn seen_by(connection: &Connection, person: Option<&Person>) -> Result<Vec<Tenan
     Ok(tenants::list(connection)?.into_iter().filter(|firma| person.sees(firma.id)).collect())
 }
 
+/// The company in a path, where it is one of these.
+fn firma_in<'f>(path: &str, firmen: &'f [Tenant]) -> Option<&'f Tenant> {
+    let number = path.strip_prefix("/leitstand/f/")?.split('/').next()?;
+    firmen.iter().find(|firma| firma.id.to_string() == number)
+}
+
 /// Whether this person may see the page, or send its form; the company in its path, and the segments behind it. A
 /// company that they do not see is as one that is not there.
 fn check(
@@ -191,15 +238,6 @@ fn unknown() -> Reply {
 
 fn coded(status: u16, code: Code, message: &str) -> Reply {
     Reply { code: Some(code), ..frame::refused(status, message) }
-}
-
-fn shown(failure: &Failure, request: &Request) -> Reply {
-    let status = error::reply(failure, request.id).status;
-    let message = match failure {
-        Failure::Refused(refusal) => refusal.message.as_str(),
-        _ => "Der Dienst kann das gerade nicht ausführen. Bitte gleich noch einmal versuchen.",
-    };
-    frame::refused(status, message)
 }
 
 /// Whether a form was sent by a page of ours, as far as the browser says.

@@ -157,7 +157,7 @@ fn stand(ask: &Ask, connection: &Connection) -> Result<Vec<Stand>> {
 }
 
 fn firma_of(ask: &Ask) -> i64 {
-    ask.firma.as_ref().map_or(0, |firma| firma.id)
+    ask.firma_id()
 }
 
 /// What tells two states of the settings of a form apart.

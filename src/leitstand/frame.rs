@@ -4,8 +4,10 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::page::{Access, Ask, Page, Seen};
 use crate::db::feed;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
+use crate::http::error;
 use crate::http::reply::Reply;
+use crate::http::request::Request;
 use crate::tenants::Tenant;
 
 /// Only what this server sends is shown, nothing runs, and no page elsewhere shows it in a frame.
@@ -29,7 +31,7 @@ pub fn asset(path: &str) -> Option<Reply> {
 /// A page that shows by itself what is new, where the browser runs scripts: it asks for the newest change of the company
 /// from the one on that it shows.
 pub fn live_page(ask: &Ask, seen: &Seen<'_>, title: &str, body: Markup) -> Result<Reply> {
-    let firma = ask.firma.as_ref().map_or(0, |firma| firma.id);
+    let firma = ask.firma_id();
     let newest = feed::newest(seen.connection, firma)?;
     let body = html! {
         div data-neues=(ask.of_firma("neues")) data-seit=(newest) { (body) }
@@ -156,6 +158,30 @@ pub fn refused(status: u16, message: &str) -> Reply {
         }
     };
     shown(status, whole)
+}
+
+const BUSY: &str = "Der Dienst kann das gerade nicht ausführen; es wurde nichts gespeichert. Bitte gleich noch einmal versuchen.";
+
+/// The page where there is too much to do.
+pub fn busy(request: &Request) -> Reply {
+    tracing::warn!(request_id = %request.id, "too much to do for a page");
+    refused(503, BUSY).with("retry-after", "1")
+}
+
+/// The page of a failure.
+pub fn failed(failure: &Failure, request: &Request) -> Reply {
+    match failure {
+        Failure::Refused(refusal) => {
+            let reply = refused(error::status(refusal.code), &refusal.message);
+            Reply { code: Some(refusal.code), ..reply }
+        }
+        // What stands in its answer is for programs; its status and its line in the log are for all.
+        failure => {
+            let status = error::reply(failure, request.id).status;
+            let message = format!("{BUSY} Hilft das nicht, bitte diese Nummer melden: {}", request.id);
+            refused(status, &message)
+        }
+    }
 }
 
 fn shown(status: u16, whole: PreEscaped<String>) -> Reply {

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::page::{Ask, Done, HouseChange, Seen};
 use super::parts::{choice, field, form_to, refusal};
 use super::uploads::Upload;
-use super::works::Work;
+use super::works::{FULL, Work};
 use super::{einlesen, frame};
 use crate::app::description::vorlagen::columns;
 use crate::app::imports;
@@ -65,7 +65,7 @@ fn kind(name: &str) -> Option<ImportKind> {
     imports().find(|kind| kind.rows().kind == name)
 }
 
-/// POST /leitstand/f/{firma}/import: keeps the file and looks at it.
+/// POST /leitstand/f/{firma}/import: looks at the file, and keeps it for a while.
 pub fn look(ask: &Ask) -> Result<HouseChange> {
     let kind = kind(ask.field("art")).ok_or_else(|| Failure::not_found("Diese Art Import"))?;
     let file = ask.file("datei")?;
@@ -74,10 +74,14 @@ pub fn look(ask: &Ask) -> Result<HouseChange> {
         "punkt" => Some(Decimal::Point),
         _ => None,
     };
+    // Once the file is gone from the form it has to be chosen again, so nobody is let down later.
+    if !ask.house.works.has_room() {
+        return Err(Refusal::new(Code::NichtVerfuegbar, FULL).into());
+    }
     let upload = Upload {
         id: Uuid::now_v7(),
         person: ask.person.as_ref().map_or(0, |person| person.id),
-        firma: ask.firma.as_ref().map_or(0, |firma| firma.id),
+        firma: ask.firma_id(),
         at: ask.now,
         kind,
         name: file.name.clone(),
@@ -85,12 +89,16 @@ pub fn look(ask: &Ask) -> Result<HouseChange> {
         decimal,
         content: file.content.clone(),
     };
-    ask.house.uploads.keep(upload.clone());
-    let work = Uuid::now_v7();
+    let (house, work) = (Arc::clone(&ask.house), Uuid::now_v7());
     Ok(Box::new(move |_| {
-        let upload = upload.clone();
+        let (house, upload) = (Arc::clone(&house), upload.clone());
         let title = format!("{} ansehen", upload.name);
-        Ok(Done::begin(work, &title, Arc::new(move |work: &Work| einlesen::look(&upload, work))))
+        let doing = move |work: &Work| {
+            // Not before it is sure that there will be a page that leads to it.
+            house.uploads.keep(upload.clone());
+            einlesen::look(&upload, work)
+        };
+        Ok(Done::begin(work, &title, Arc::new(doing)))
     }))
 }
 
@@ -98,8 +106,8 @@ pub fn look(ask: &Ask) -> Result<HouseChange> {
 pub fn store(ask: &Ask) -> Result<HouseChange> {
     let (house, work) = (Arc::clone(&ask.house), Uuid::now_v7());
     let person = ask.person.as_ref().map_or(0, |person| person.id);
-    let firma = ask.firma.as_ref().map_or(0, |firma| firma.id);
-    let upload = house.uploads.find(ask.field("datei"), person, firma, ask.now);
+    let firma = ask.firma_id();
+    let upload = house.uploads.find(ask.field("datei"), person, firma);
     let upload = upload.ok_or_else(|| {
         Refusal::new(Code::NichtGefunden, "Diese Datei ist nicht mehr da. Bitte noch einmal hochladen.")
     })?;

@@ -7,7 +7,7 @@
   const seen = () => new Promise((go) => document.addEventListener("visibilitychange", go, { once: true }));
 
   async function load() {
-    const answer = await fetch(location.href, { redirect: "error" });
+    const answer = await fetch(location.href, { redirect: "error", headers: { "x-leitstand-live": "1" } });
     if (!answer.ok) throw new Error(String(answer.status));
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const fresh = page.querySelector("[data-neues]");

@@ -5,8 +5,8 @@
 //!
 //! `page` says what a page is, `entry` who is let in, `server` how a request goes its way, `frame` and `parts` what
 //! pages are made of, `lists` tables that sort, `line` and `graph` pictures, `akteure`, `anhaenge` and `taten` what several
-//! pages show, `people` and `passwords` who may log in. `carry` has forms carried out, `works` is what takes longer than a page
-//! may.
+//! pages show, `people` and `passwords` who may log in. `carry` has forms carried out, `sayings` is what they
+//! leave to be said, `works` is what takes longer than a page may, `uploads` what waits to be imported, `room` whose goes.
 
 mod akteure;
 mod anhaenge;
@@ -42,6 +42,8 @@ pub mod people;
 mod produktion;
 mod protokoll;
 mod rechte;
+mod room;
+mod sayings;
 mod schluessel;
 pub mod server;
 mod sicherung;
@@ -61,7 +63,7 @@ mod zustand;
 
 use page::{Access, Page, Take};
 
-/// Every page. Of two patterns that have the same path the first is meant.
+/// Every page. If two patterns match a path, the first wins.
 pub const PAGES: &[Page] = &[
     Page::new("/leitstand", Access::Person, firmen::start),
     Page::new("/leitstand/anmelden", Access::Open, anmelden::show_log_in)

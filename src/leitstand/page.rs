@@ -312,10 +312,14 @@ impl Ask {
         if is_plain && !id.is_empty() { Ok(id) } else { Err(Failure::not_found("Diese Seite")) }
     }
 
+    /// The number of the company in the path; 0, which is nobody's, where the page is no company's.
+    pub fn firma_id(&self) -> i64 {
+        self.firma.as_ref().map_or(0, |firma| firma.id)
+    }
+
     /// A path of this company: `belege` is `/leitstand/f/1/belege`.
     pub fn of_firma(&self, path: &str) -> String {
-        let firma = self.firma.as_ref().map_or(0, |firma| firma.id);
-        format!("/leitstand/f/{firma}/{path}")
+        format!("/leitstand/f/{}/{path}", self.firma_id())
     }
 
     /// Whether this person may change the company.

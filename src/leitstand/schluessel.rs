@@ -36,7 +36,7 @@ const COLUMNS: [Column; 5] = [
 ];
 
 fn firma_of(ask: &Ask) -> i64 {
-    ask.firma.as_ref().map_or(0, |firma| firma.id)
+    ask.firma_id()
 }
 
 /// GET /leitstand/f/{firma}/schluessel

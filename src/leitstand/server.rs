@@ -1,31 +1,33 @@
 //! Answers requests for pages: on the lanes and through the writer of the gate, with a session in the place of a key.
 
-use std::collections::HashMap;
+use std::mem::take;
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-use super::aside::Aside;
+use super::aside::{Aside, Task};
 use super::carry::{Carried, Queued, change_master_data};
-use super::entry::{self, Entry};
+use super::entry::{self, Entry, Refused};
 use super::frame;
 use super::page::{Access, Done, House, HouseChange, Page, Place, Seen, Take, fields};
 use super::passwords::Attempts;
-use super::people::{SESSION, digest};
+use super::people::SESSION;
+use super::sayings::Sayings;
 use super::upload;
 use super::uploads::Uploads;
-use super::visit::{Change, Visit, audit_row, row};
-use super::works::Works;
+use super::visit::{Change, Visit, audit_row, refused_row};
+use super::works::{FULL, Works};
 use crate::db::error::exceeded_budget;
 use crate::db::feed;
 use crate::db::readers::Lane;
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::gate::address::neighbourhood;
+use crate::gate::audit::Row;
 use crate::gate::ip_limit::Limited;
 use crate::gate::waiters::Waited;
 use crate::gate::{Gate, Zugang};
@@ -45,8 +47,8 @@ const SMALL: usize = 16 << 10;
 /// Seconds that a page waits for something new before it asks again.
 const NEWS: u64 = 25;
 
-/// People to whom something is still to be said, at most.
-const SAYINGS: usize = 1_000;
+/// Sent by the script of live pages, which puts only a part of the page in place: notes stand outside of it.
+const LIVE: &str = "x-leitstand-live";
 
 /// The pages, on a gate.
 pub struct Leitstand {
@@ -55,8 +57,7 @@ pub struct Leitstand {
     /// Where master data are changed.
     office: Aside,
     zugang: Zugang,
-    /// What is to be said on the next page, by the digest of the cookie.
-    sayings: Mutex<HashMap<[u8; 32], Vec<String>>>,
+    sayings: Sayings,
 }
 
 impl Leitstand {
@@ -65,7 +66,7 @@ impl Leitstand {
         let (attempts, works, uploads) = (Attempts::default(), Works::default(), Uploads::default());
         let house = Arc::new(House { gate, pages, attempts, works, uploads, place });
         let (hashing, office) = (Aside::start("passwords", true)?, Aside::start("office", false)?);
-        Ok(Leitstand { house, hashing, office, zugang, sayings: Mutex::default() })
+        Ok(Leitstand { house, hashing, office, zugang, sayings: Sayings::default() })
     }
 
     /// Asks long work to end: the service does.
@@ -80,14 +81,15 @@ impl Leitstand {
             return Next::Done(reply);
         }
         let entry = Entry { house: &self.house, zugang: &self.zugang, address };
-        let ask = match catch_unwind(AssertUnwindSafe(|| entry.admit(&request))) {
+        let ask = match unpanicked(|| Ok(entry.admit(&request))) {
             Ok(Ok(ask)) => ask,
-            Ok(Err(reply)) => {
-                self.note_stranger(&request, address, &reply);
-                return Next::Done(reply);
+            Ok(Err(refused)) => return self.turn_away(&request, address, *refused),
+            Err(failure) => {
+                let reply = frame::failed(&failure, &request);
+                return self.turn_away(&request, address, *Box::<Refused>::from(reply));
             }
-            Err(_) => return Next::Done(refused(&Failure::Broken("a page panicked".into()), &request)),
         };
+        self.house.uploads.drop_old(ask.now);
         let visit = Visit { request, ask, address };
         match visit.request.method.as_str() {
             "POST" => self.wait_for_form(visit),
@@ -102,47 +104,64 @@ impl Leitstand {
 
     /// Shows a page on a thread of the sockets, or goes on on the slow lane.
     fn show(self: Arc<Self>, mut visit: Visit, lane: Lane) -> Next {
-        let cookie = digest(&visit.ask.cookie);
-        let said = self.sayings.lock().unwrap_or_else(PoisonError::into_inner).remove(&cookie);
-        visit.ask.notes.extend(said.unwrap_or_default());
-        let firma = visit.ask.firma.as_ref().map_or(0, |firma| firma.id);
+        let Request { method, headers, path, .. } = &visit.request;
+        if method == "GET" && !headers.contains_key(LIVE) {
+            visit.ask.notes.extend(self.sayings.take(&visit.ask.cookie, path));
+        }
+        let firma = visit.ask.firma_id();
         let shown = self.house.gate.readers.read(lane, |connection| {
             let seen = Seen { tx: Tx::new(connection, firma, visit.ask.now), connection };
-            let show = || (visit.ask.page.show)(&visit.ask, &seen);
-            let shown = catch_unwind(AssertUnwindSafe(show));
-            shown.unwrap_or_else(|_| Err(Failure::Broken("a page panicked".into())))
+            unpanicked(|| (visit.ask.page.show)(&visit.ask, &seen))
         });
         match shown {
             Err(failure) if exceeded_budget(&failure) && lane == Lane::Fast => self.show_slowly(visit),
             Err(failure) => {
-                let reply = refused(&failure, &visit.request);
+                let reply = frame::failed(&failure, &visit.request);
                 self.finish(visit, reply)
             }
             Ok(reply) => {
-                let refusal = visit.ask.refusal.as_ref();
-                let status = refusal.map_or(reply.status, |refusal| error::status(refusal.code));
-                let code = refusal.map(|refusal| refusal.code);
-                self.finish(visit, Reply { status, code: code.or(reply.code), ..reply })
+                let reply = self.shown(&mut visit, reply);
+                self.finish(visit, reply)
             }
+        }
+    }
+
+    /// The answer of a page, or of a form that was refused. A page that leads on to another shows nothing itself: not what
+    /// a form came to, nor why it was refused.
+    fn shown(&self, visit: &mut Visit, reply: Reply) -> Reply {
+        let to = reply.headers.iter().find(|(name, _)| *name == "location").map(|(_, to)| to);
+        match (visit.ask.refusal.take(), to) {
+            (Some(refusal), Some(_)) => frame::failed(&Failure::Refused(refusal), &visit.request),
+            (Some(refusal), None) => {
+                Reply { status: error::status(refusal.code), code: Some(refusal.code), ..reply }
+            }
+            (None, Some(to)) => {
+                self.sayings.keep(&visit.ask.cookie, to, take(&mut visit.ask.notes));
+                reply
+            }
+            (None, None) => reply,
         }
     }
 
     /// Answers with the number of the newest change once it is another than the page knows. Each time that the bell of
     /// the company rings the request is let in anew: who was locked meanwhile learns nothing.
     fn wait_for_news(self: Arc<Self>, visit: Visit, waited: Option<Waited>) -> Next {
-        let firma = visit.ask.firma.as_ref().map_or(0, |firma| firma.id);
+        let firma = visit.ask.firma_id();
         let found = self.house.gate.readers.read(Lane::Fast, |connection| feed::newest(connection, firma));
         let newest = match found {
             Ok(newest) => newest,
             Err(failure) => {
-                let reply = refused(&failure, &visit.request);
+                let reply = frame::failed(&failure, &visit.request);
                 return self.finish(visit, reply);
             }
         };
-        let is_over = waited.as_ref().is_some_and(|waited| waited.is_over);
-        if is_over || newest.to_string() != visit.ask.param("seit") {
-            let reply = Reply::text("text/plain; charset=utf-8", newest.to_string());
-            return self.finish(visit, frame::guarded(reply));
+        let reply = frame::guarded(Reply::text("text/plain; charset=utf-8", newest.to_string()));
+        if newest.to_string() != visit.ask.param("seit") {
+            return self.finish(visit, reply);
+        }
+        if waited.as_ref().is_some_and(|waited| waited.is_over) {
+            // Nothing happened: no row (D27), else each page that is left open has thousands a day.
+            return Next::Done(self.completed(&visit, reply));
         }
         let wait = Wait { seconds: NEWS, cursor: String::new(), newest };
         let waiters = &self.house.gate.waiters;
@@ -151,7 +170,7 @@ impl Leitstand {
             None => waiters.place(&visit.account(), firma, wait),
         };
         let Some(waited) = waited else {
-            let reply = busy(&visit.request);
+            let reply = frame::busy(&visit.request);
             return self.finish(visit, reply);
         };
         let (until, not_before, bell) = (waited.until, waited.not_before, waited.bell.clone());
@@ -159,29 +178,39 @@ impl Leitstand {
             let entry = Entry { house: &self.house, zugang: &self.zugang, address: visit.address };
             match entry.admit(&visit.request) {
                 Ok(ask) => self.wait_for_news(Visit { ask, ..visit }, Some(waited.again(is_over))),
-                Err(reply) => self.finish(visit, reply),
+                Err(refused) => self.finish(visit, refused.reply),
             }
         }))
     }
 
     fn show_slowly(self: Arc<Self>, visit: Visit) -> Next {
         self.house.gate.metrics.count_slow();
+        let (go_on, next) = self.elsewhere(visit, |page, visit| page.show(visit, Lane::Slow));
+        if let Err(go_on) = self.house.gate.readers.submit_slow(go_on) {
+            go_on(false);
+        }
+        next
+    }
+
+    /// The rest of a request as work for another thread, and what is next here: 503 where no thread takes it.
+    fn elsewhere(
+        self: &Arc<Self>,
+        visit: Visit,
+        rest: impl FnOnce(Arc<Self>, Visit) -> Next + Send + 'static,
+    ) -> (Task, Next) {
         let (tell, told) = oneshot::channel();
-        let page = Arc::clone(&self);
+        let page = Arc::clone(self);
         let go_on = move |has_thread: bool| {
             let next = match has_thread {
-                true => page.show(visit, Lane::Slow),
+                true => rest(page, visit),
                 false => {
-                    let reply = busy(&visit.request);
+                    let reply = frame::busy(&visit.request);
                     page.finish(visit, reply)
                 }
             };
             drop(tell.send(next));
         };
-        if let Err(go_on) = self.house.gate.readers.submit_slow(Box::new(go_on)) {
-            go_on(false);
-        }
-        Next::Later(told)
+        (Box::new(go_on), Next::Later(told))
     }
 
     /// Reads the form, once it is clear that this person may send it.
@@ -210,8 +239,7 @@ impl Leitstand {
 
     /// Has a form carried out, wherever that is done.
     fn take_form(self: Arc<Self>, mut visit: Visit) -> Next {
-        let prepared = catch_unwind(AssertUnwindSafe(|| self.prepare(&mut visit)));
-        match prepared.unwrap_or_else(|_| Err(Failure::Broken("a form panicked".into()))) {
+        match unpanicked(|| self.prepare(&mut visit)) {
             Ok(Prepared::Change(change)) => self.to_writer(visit, change),
             Ok(Prepared::Hashed(hashed)) => self.to_hashing(visit, hashed),
             Ok(Prepared::Stammdaten(change)) => self.to_office(visit, change),
@@ -224,7 +252,7 @@ impl Leitstand {
         read_form(visit)?;
         entry::check_token(&visit.ask)?;
         let ask = &visit.ask;
-        let firma = ask.firma.as_ref().map_or(0, |firma| firma.id);
+        let firma = ask.firma_id();
         match ask.page.take {
             Take::Nothing => Err(Failure::not_found("Dieses Formular")),
             Take::Firma(take) => Ok(Prepared::Change(Change::Firma(firma, take(ask)?))),
@@ -239,21 +267,12 @@ impl Leitstand {
 
     /// Waits for the thread of passwords, and then for the writer.
     fn to_hashing(self: Arc<Self>, visit: Visit, hashed: super::page::Hashed) -> Next {
-        let (tell, told) = oneshot::channel();
-        let page = Arc::clone(&self);
-        let (id, method) = (visit.request.id, visit.request.method.clone());
-        let work = Box::new(move || {
-            let next = match hashed() {
-                Ok(change) => page.to_writer(visit, Change::Haus(change)),
-                Err(failure) => Next::Here(Work::new(move || page.form_again(visit, failure))),
-            };
-            drop(tell.send(next));
+        let (work, next) = self.elsewhere(visit, |page, visit| match unpanicked(hashed) {
+            Ok(change) => page.to_writer(visit, Change::Haus(change)),
+            Err(failure) => Next::Here(Work::new(move || page.form_again(visit, failure))),
         });
-        if !self.hashing.submit(work) {
-            tracing::warn!(request_id = %id, %method, "too many passwords wait to be hashed");
-            return Next::Done(frame::refused(503, BUSY).with("retry-after", "1"));
-        }
-        Next::Later(told)
+        self.hashing.submit(work);
+        next
     }
 
     fn to_writer(self: Arc<Self>, visit: Visit, change: Change) -> Next {
@@ -274,7 +293,7 @@ impl Leitstand {
                 self.finish(visit, frame::refused(503, message))
             }
             Carried::Not => {
-                let reply = busy(&visit.request);
+                let reply = frame::busy(&visit.request);
                 self.finish(visit, reply)
             }
         }
@@ -282,21 +301,14 @@ impl Leitstand {
 
     /// Has master data changed on the thread for it.
     fn to_office(self: Arc<Self>, visit: Visit, change: HouseChange) -> Next {
-        let (tell, told) = oneshot::channel();
-        let page = Arc::clone(&self);
-        let id = visit.request.id;
-        let work = Box::new(move || {
-            let next = match change_master_data(&visit, &change) {
+        let (work, next) = self.elsewhere(visit, move |page, visit| {
+            match unpanicked(|| change_master_data(&visit, &change)) {
                 Ok(done) => Next::Done(page.carried_out(visit, done)),
                 Err(failure) => Next::Here(Work::new(move || page.form_again(visit, failure))),
-            };
-            drop(tell.send(next));
+            }
         });
-        if !self.office.submit(work) {
-            tracing::warn!(request_id = %id, "too many changes of master data wait");
-            return Next::Done(frame::refused(503, BUSY).with("retry-after", "1"));
-        }
-        Next::Later(told)
+        self.office.submit(work);
+        next
     }
 
     /// Shows the form again with why it was refused; what is no refusal is an error page.
@@ -307,7 +319,7 @@ impl Leitstand {
                 self.show(visit, Lane::Fast)
             }
             failure => {
-                let reply = refused(&failure, &visit.request);
+                let reply = frame::failed(&failure, &visit.request);
                 self.finish(visit, reply)
             }
         }
@@ -315,14 +327,18 @@ impl Leitstand {
 
     /// The last step of a request: its audit row, its line in the log, its cookie and its share of the memory.
     fn finish(&self, visit: Visit, reply: Reply) -> Next {
-        let row = audit_row(&visit, &reply, None);
+        self.write_down(audit_row(&visit, &reply, None), visit.address);
+        Next::Done(self.completed(&visit, reply))
+    }
+
+    /// Writes the row of a request, or counts it where a stranger sends too many.
+    fn write_down(&self, row: Row, address: IpAddr) {
         let gate = &self.house.gate;
-        match visit.ask.person {
+        match row.akteur {
             _ if !gate.audited => {}
             Some(_) => gate.journal.append(row),
-            None => gate.journal.append_of_stranger(row, neighbourhood(visit.address), visit.ask.now),
+            None => gate.journal.append_of_stranger(row, neighbourhood(address), (gate.clock)()),
         }
-        Next::Done(self.completed(&visit, reply))
     }
 
     fn completed(&self, visit: &Visit, reply: Reply) -> Reply {
@@ -345,7 +361,7 @@ impl Leitstand {
         }
         match gate.answers.take(&visit.account(), reply.body.len()) {
             Some(held) => Reply { held: Some(held), ..reply },
-            None => busy(&visit.request),
+            None => frame::busy(&visit.request),
         }
     }
 
@@ -366,8 +382,7 @@ impl Leitstand {
             let works = &self.house.works;
             if !works.begin(begins.id, &begins.title, person.id, visit.ask.now, begins.doing) {
                 done.to = "/leitstand/arbeit".to_owned();
-                done.notes =
-                    vec!["Es laufen schon zwei Arbeiten. Bitte warten, bis eine fertig ist.".to_owned()];
+                done.notes = vec![FULL.to_owned()];
             }
         }
         if let Some((title, body)) = done.once {
@@ -376,14 +391,7 @@ impl Leitstand {
             return self.completed(&visit, reply);
         }
         let cookie = done.cookie.as_deref().unwrap_or(&visit.ask.cookie);
-        let mut sayings = self.sayings.lock().unwrap_or_else(PoisonError::into_inner);
-        if sayings.len() >= SAYINGS {
-            sayings.clear();
-        }
-        if !done.notes.is_empty() {
-            sayings.insert(digest(cookie), done.notes);
-        }
-        drop(sayings);
+        self.sayings.keep(cookie, &done.to, done.notes);
         let reply = frame::guarded(Reply { status: 303, ..Reply::default() }.with("location", done.to));
         let reply = match &done.cookie {
             Some(cookie) => self.with_cookie(&visit, reply, cookie),
@@ -392,15 +400,19 @@ impl Leitstand {
         self.completed(&visit, reply)
     }
 
-    /// The row of a request that was not let in.
-    fn note_stranger(&self, request: &Request, address: IpAddr, reply: &Reply) {
-        let gate = &self.house.gate;
-        gate.metrics.count("GET", "/leitstand", reply.status, request.started.elapsed());
-        if gate.audited {
-            let row = row(request, address, reply);
-            gate.journal.append_of_stranger(row, neighbourhood(address), (gate.clock)());
-        }
+    /// Answers a request that was not let in.
+    fn turn_away(&self, request: &Request, address: IpAddr, refused: Refused) -> Next {
+        let metrics = &self.house.gate.metrics;
+        metrics.count("GET", "/leitstand", refused.reply.status, request.started.elapsed());
+        self.write_down(refused_row(request, address, &refused), address);
+        Next::Done(refused.reply)
     }
+}
+
+/// What is done; a panic is a failure of ours.
+fn unpanicked<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let panicked = |_| Err(Failure::Broken("a page panicked".into()));
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked)
 }
 
 /// What a form came to before anything is written.
@@ -433,29 +445,6 @@ fn read_form(visit: &mut Visit) -> Result<()> {
         *value = value.replace("\r\n", "\n");
     }
     Ok(())
-}
-
-const BUSY: &str = "Der Dienst kann das gerade nicht ausführen; es wurde nichts gespeichert. Bitte gleich noch einmal versuchen.";
-
-fn busy(request: &Request) -> Reply {
-    tracing::warn!(request_id = %request.id, "too much to do for a page");
-    frame::refused(503, BUSY).with("retry-after", "1")
-}
-
-/// The page of a failure.
-fn refused(failure: &Failure, request: &Request) -> Reply {
-    match failure {
-        Failure::Refused(refusal) => {
-            let reply = frame::refused(error::status(refusal.code), &refusal.message);
-            Reply { code: Some(refusal.code), ..reply }
-        }
-        // What stands in its answer is for programs; its status and its line in the log are for all.
-        failure => {
-            let status = error::reply(failure, request.id).status;
-            let message = format!("{BUSY} Hilft das nicht, bitte diese Nummer melden: {}", request.id);
-            frame::refused(status, &message)
-        }
-    }
 }
 
 /// The gate and the pages, as the socket sees them.

@@ -1,4 +1,5 @@
-//! Files that were uploaded and looked at, and wait for somebody to say that they are to be imported.
+//! Files that were uploaded and looked at, and wait for somebody to say that they are to be imported. Each person makes
+//! room for a further one of theirs.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -6,12 +7,13 @@ use std::sync::{Mutex, PoisonError};
 use hyper::body::Bytes;
 use uuid::Uuid;
 
+use super::room::goes;
 use crate::db::TenantId;
 use crate::http::wire::Decimal;
 use crate::import::ImportKind;
 use crate::rules::day::Instant;
 
-/// Files that wait at most, each of them no larger than a form ([`super::upload::LARGEST`]); the oldest go.
+/// Files that wait at most, each of them no larger than a form ([`super::upload::LARGEST`]).
 const WAITING: usize = 4;
 
 /// How long a file waits, in milliseconds: an hour.
@@ -48,25 +50,47 @@ impl Uploads {
     /// Keeps a file.
     pub fn keep(&self, upload: Upload) {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.retain(|kept| upload.at.millis() - kept.at.millis() < HOLDS);
-        while waiting.len() >= WAITING {
-            waiting.pop_front();
+        if waiting.len() >= WAITING {
+            let persons: Vec<i64> = waiting.iter().map(|kept| kept.person).collect();
+            goes(&persons, upload.person).and_then(|at| waiting.remove(at));
         }
         waiting.push_back(upload);
     }
 
+    /// Drops files that nobody imported in time.
+    pub fn drop_old(&self, now: Instant) {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.retain(|kept| now.millis() - kept.at.millis() < HOLDS);
+    }
+
     /// The file that a person uploaded for a company.
-    pub fn find(&self, id: &str, person: i64, firma: TenantId, now: Instant) -> Option<Upload> {
+    pub fn find(&self, id: &str, person: i64, firma: TenantId) -> Option<Upload> {
         let waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_meant = |kept: &&Upload| {
-            let holds = now.millis() - kept.at.millis() < HOLDS;
-            kept.id.to_string() == id && kept.person == person && kept.firma == firma && holds
-        };
+        let is_meant =
+            |kept: &&Upload| kept.id.to_string() == id && kept.person == person && kept.firma == firma;
         waiting.iter().find(is_meant).cloned()
     }
 
     /// Forgets a file.
     pub fn forget(&self, id: Uuid) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|kept| kept.id != id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_nobody_imports_are_dropped_after_an_hour() {
+        let (uploads, at) = (Uploads::default(), Instant::parse("2026-07-10T10:00:00Z").unwrap());
+        let (id, kind) = (Uuid::now_v7(), crate::app::imports().next().unwrap());
+        let name = "kunden.csv".to_owned();
+        let content = Bytes::from_static(b"name\nHuber\n");
+        uploads.keep(Upload { id, person: 1, firma: 1, at, kind, name, sheet: None, decimal: None, content });
+        for (now, kept) in [("10:59:59.999", 1), ("11:00:00", 0)] {
+            uploads.drop_old(Instant::parse(&format!("2026-07-10T{now}Z")).unwrap());
+            assert_eq!(uploads.0.lock().unwrap().len(), kept, "{now}");
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use super::entry::Refused;
 use super::page::{Ask, HouseChange};
 use crate::gate::address::neighbourhood;
 use crate::gate::audit::{Akteur, Row};
@@ -31,10 +32,11 @@ impl Visit {
     }
 }
 
-/// The row of an answer to nobody in particular.
-pub fn row(request: &Request, address: IpAddr, reply: &Reply) -> Row {
+/// The row of an answer to a person, or to a stranger.
+fn row(request: &Request, address: IpAddr, reply: &Reply, person: Option<i64>) -> Row {
     let shortened = crate::gate::completion::shortened;
     Row {
+        akteur: person.map(|id| Akteur::Person(id.to_string())),
         am: request.at.millis(),
         request_id: request.id,
         adresse: address.to_string(),
@@ -56,7 +58,12 @@ pub fn audit_row(visit: &Visit, reply: &Reply, logged_in: Option<i64>) -> Row {
     let person = logged_in.or(visit.ask.person.as_ref().map(|person| person.id));
     Row {
         tenant_id: visit.ask.firma.as_ref().map(|firma| firma.id),
-        akteur: person.map(|id| Akteur::Person(id.to_string())),
-        ..row(&visit.request, visit.address, reply)
+        ..row(&visit.request, visit.address, reply, person)
     }
+}
+
+/// The audit row of a request that was not let in.
+pub fn refused_row(request: &Request, address: IpAddr, refused: &Refused) -> Row {
+    let person = refused.person.as_ref().map(|person| person.id);
+    Row { tenant_id: refused.firma, ..row(request, address, &refused.reply, person) }
 }

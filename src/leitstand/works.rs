@@ -10,12 +10,16 @@ use std::thread;
 use maud::Markup;
 use uuid::Uuid;
 
+use super::room::goes;
 use crate::rules::day::Instant;
 
 /// Works that run at once.
 const RUNNING: usize = 2;
 
-/// Works that are remembered with what they came to.
+/// What is said where so many run.
+pub const FULL: &str = "Es laufen schon zwei Arbeiten. Bitte warten, bis eine fertig ist.";
+
+/// Works that are remembered with what they came to. Each person makes room for a further one of theirs.
 const KEPT: usize = 20;
 
 /// What a work came to.
@@ -117,7 +121,7 @@ impl Works {
         };
         let work = Arc::new(work);
         let mut works = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if works.iter().filter(|work| work.stand().ended.is_none()).count() >= RUNNING {
+        if is_full(&works) {
             return false;
         }
         let own = Arc::clone(&work);
@@ -129,13 +133,16 @@ impl Works {
         if thread::Builder::new().name("work".into()).spawn(run).is_err() {
             return false;
         }
-        while works.len() >= KEPT {
-            let over = works.iter().position(|work| work.stand().ended.is_some());
-            let Some(over) = over else { break };
-            works.remove(over);
+        if works.len() >= KEPT {
+            make_room(&mut works, person);
         }
         works.push_back(work);
         true
+    }
+
+    /// Whether one more may begin.
+    pub fn has_room(&self) -> bool {
+        !is_full(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// One of them.
@@ -153,4 +160,16 @@ impl Works {
     pub fn give_up(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|work| work.give_up());
     }
+}
+
+fn is_full(works: &VecDeque<Arc<Work>>) -> bool {
+    works.iter().filter(|work| work.stand().ended.is_none()).count() >= RUNNING
+}
+
+/// Forgets one that has ended.
+fn make_room(works: &mut VecDeque<Arc<Work>>, person: i64) {
+    let ended = works.iter().enumerate().filter(|(_, work)| work.stand().ended.is_some());
+    let (places, persons): (Vec<usize>, Vec<i64>) = ended.map(|(at, work)| (at, work.person)).unzip();
+    let goes = goes(&persons, person).and_then(|at| places.get(at));
+    goes.and_then(|at| works.remove(*at));
 }

@@ -78,6 +78,19 @@ impl Browser {
     }
 
     fn send_bytes(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: Vec<u8>) -> Shown {
+        let shown = self.send_unchecked(method, path, headers, body);
+        assert!(shown.status < 500, "{method} {path}: {} {}", shown.status, shown.text);
+        shown
+    }
+
+    /// The same, where even a 5xx may be right.
+    pub fn send_unchecked(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Vec<u8>,
+    ) -> Shown {
         let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base));
         if let Some(cookie) = &self.cookie {
             request = request.header("cookie", format!("leitstand={cookie}"));
@@ -96,9 +109,7 @@ impl Browser {
             self.cookie = Some(value.split(';').next().unwrap().to_owned()).filter(|value| !value.is_empty());
         }
         let bytes = response.into_body().into_with_config().limit(64 << 20).read_to_vec().unwrap();
-        let shown = Shown { status, text: String::from_utf8_lossy(&bytes).into_owned(), headers };
-        assert!(status < 500, "{method} {path}: {status} {}", shown.text);
-        shown
+        Shown { status, text: String::from_utf8_lossy(&bytes).into_owned(), headers }
     }
 
     pub fn get(&mut self, path: &str) -> Shown {
@@ -138,27 +149,32 @@ impl Browser {
 
     /// Sends a form with a file, as [`Browser::upload`] does, without opening its page.
     pub fn post_file(&mut self, path: &str, fields: &[(&str, &str)], file: (&str, &str, &[u8])) -> Shown {
-        let mut body = Vec::new();
-        for (name, value) in fields {
-            let head = format!("--x\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
-            body.extend(head.as_bytes());
-        }
-        let (field, name, content) = file;
-        if !field.is_empty() {
-            let head = format!(
-                "--x\r\ncontent-disposition: form-data; name=\"{field}\"; filename=\"{name}\"\r\n\r\n"
-            );
-            body.extend(head.as_bytes());
-            body.extend(content);
-            body.extend(b"\r\n");
-        }
-        body.extend(b"--x--\r\n");
-        self.send_bytes("POST", path, &[("content-type", "multipart/form-data; boundary=x")], body)
+        let (kind, body) = form_with_file(fields, file);
+        self.send_bytes("POST", path, &[("content-type", kind)], body)
     }
 
     pub fn log_in(&mut self, name: &str, password: &str) -> Shown {
         self.fill("/leitstand/anmelden", &[("name", name), ("passwort", password)])
     }
+}
+
+/// A form with a file, and its content-type.
+pub fn form_with_file(fields: &[(&str, &str)], file: (&str, &str, &[u8])) -> (&'static str, Vec<u8>) {
+    let mut body = Vec::new();
+    for (name, value) in fields {
+        let head = format!("--x\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
+        body.extend(head.as_bytes());
+    }
+    let (field, name, content) = file;
+    if !field.is_empty() {
+        let head =
+            format!("--x\r\ncontent-disposition: form-data; name=\"{field}\"; filename=\"{name}\"\r\n\r\n");
+        body.extend(head.as_bytes());
+        body.extend(content);
+        body.extend(b"\r\n");
+    }
+    body.extend(b"--x--\r\n");
+    ("multipart/form-data; boundary=x", body)
 }
 
 fn encoded(fields: &[(&str, &str)]) -> String {

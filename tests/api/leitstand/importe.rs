@@ -1,8 +1,10 @@
 //! Files that are uploaded, looked at and imported on the page.
 
+use partnerd::db::connection::open_writer;
+
 use super::partner::shows;
 use super::sicherung::ended;
-use super::{Browser, Shown, person};
+use super::{Browser, Shown, form_with_file, person};
 use crate::harness::Server;
 
 const HERE: &str = "/leitstand/f/1/import";
@@ -14,11 +16,16 @@ fn looked_at(browser: &mut Browser, kind: &str, name: &str, content: &[u8]) -> S
     ended(browser, &work)
 }
 
-/// Imports a file that was looked at, and waits for the end.
-fn imported(browser: &mut Browser, looked_at: &Shown) -> Shown {
+/// Begins to import a file that was looked at: the page of that work.
+fn begun(browser: &mut Browser, looked_at: &Shown) -> String {
     let [token, file] = ["token", "datei"].map(|name| looked_at.hidden(name).unwrap());
     let fields = [("token", token.as_str()), ("datei", file.as_str())];
-    let work = browser.post(&format!("{HERE}/speichern"), &fields).is(303).header("location").to_owned();
+    browser.post(&format!("{HERE}/speichern"), &fields).is(303).header("location").to_owned()
+}
+
+/// Imports a file that was looked at, and waits for the end.
+fn imported(browser: &mut Browser, looked_at: &Shown) -> Shown {
+    let work = begun(browser, looked_at);
     ended(browser, &work)
 }
 
@@ -124,6 +131,73 @@ fn who_may_only_look_imports_nothing_and_a_file_is_its_person_s() {
     let token = paul.get("/leitstand/konto").hidden("token").unwrap();
     let fields = [("token", token.as_str()), ("datei", &file)];
     paul.post(&format!("{HERE}/speichern"), &fields).is(404);
+    // It waits for an hour.
+    let late = looked_at(&mut browser, "kunden", "kunden.csv", b"name;plz\nMeier;86609\n");
+    server.set_clock("2026-07-10T10:59:59Z");
+    imported(&mut browser, &seen);
+    server.set_clock("2026-07-10T11:00:00Z");
+    let [token, file] = ["token", "datei"].map(|name| late.hidden(name).unwrap());
+    let fields = [("token", token.as_str()), ("datei", file.as_str())];
+    browser.post(&format!("{HERE}/speichern"), &fields).is(404);
     let mut anna = person(&server, &["Anna"]);
     assert!(anna.get(HERE).is(200).text.contains("Importieren darf"));
+}
+
+#[test]
+fn while_two_works_run_a_file_is_refused_before_it_is_kept() {
+    let server = Server::start();
+    server.company("Mühle");
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    // So many rows are stored in parts with pauses between them, in which the database is locked here.
+    let rows: String = (0..=20_000).map(|row| format!("Huber {row};86609\n")).collect();
+    let seen = [0, 1]
+        .map(|_| looked_at(&mut browser, "kunden", "viele.csv", format!("name;plz\n{rows}").as_bytes()));
+    let running = seen.map(|seen| begun(&mut browser, &seen));
+    let database = open_writer(&server.database).unwrap();
+    database.execute_batch("begin immediate").unwrap();
+    for work in &running {
+        assert_eq!(browser.get(work).is(200).header("refresh"), "1", "it is over already");
+    }
+    let page = browser.get(HERE);
+    let fields = [("token", page.hidden("token").unwrap()), ("art", "artikel".to_owned())];
+    let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let (kind, body) = form_with_file(&fields, ("datei", "artikel.csv", b"artikelnummer\nW\n"));
+    let refused = browser.send_unchecked("POST", HERE, &[("content-type", kind)], body.clone());
+    assert_eq!(refused.status, 503, "{}", refused.text);
+    shows(&refused.text, &["Es laufen schon zwei Arbeiten", "value=\"artikel\" selected", ">Ansehen<"]);
+    database.execute_batch("rollback").unwrap();
+    for work in &running {
+        ended(&mut browser, work);
+    }
+    assert_eq!(browser.send_unchecked("POST", HERE, &[("content-type", kind)], body).status, 303);
+}
+
+#[test]
+fn each_makes_room_for_their_own_files_and_works() {
+    let server = Server::start();
+    server.company("Mühle");
+    let mut paul = person(&server, &["Paul", "--role", "verwalten"]);
+    let mut erika = person(&server, &["Erika", "--role", "verwalten"]);
+    let csv = |name: &str| format!("name;plz\n{name};86609\n");
+    let fields = [("art", "kunden")];
+    let upload = paul.upload(HERE, &fields, ("datei", "von-paul.csv", csv("Paul").as_bytes()));
+    let work = upload.is(303).header("location").to_owned();
+    let of_paul = ended(&mut paul, &work);
+    let of_erika: Vec<Shown> = (0..25)
+        .map(|row| looked_at(&mut erika, "kunden", "viele.csv", csv(&format!("Huber {row}")).as_bytes()))
+        .collect();
+    // 20 works are remembered, and four files.
+    assert_eq!(erika.get("/leitstand/arbeit").text.matches("viele.csv ansehen").count(), 19);
+    paul.get(&work).is(200);
+    let mut is_there = |seen: &Shown| {
+        let [token, file] = ["token", "datei"].map(|name| seen.hidden(name).unwrap());
+        let status = erika.post(&format!("{HERE}/speichern"), &[("token", &token), ("datei", &file)]).status;
+        if status == 303 {
+            return true;
+        }
+        assert_eq!(status, 404);
+        false
+    };
+    assert_eq!([21, 22, 23, 24].map(|at: usize| is_there(&of_erika[at])), [false, true, true, true]);
+    imported(&mut paul, &of_paul);
 }

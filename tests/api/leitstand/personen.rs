@@ -1,5 +1,9 @@
 //! Links, passwords and sessions.
 
+use std::time::Duration;
+
+use partnerd::db::connection::open_writer;
+
 use super::{Browser, PASSWORD, link, person};
 use crate::harness::Server;
 
@@ -34,7 +38,7 @@ fn a_link_holds_for_an_hour() {
     let path = link(&server, &["create", "Erika"]);
     let bis = "2026-07-10T11:00:00Z";
     let millis = partnerd::rules::day::Instant::parse(bis).unwrap().millis();
-    let connection = partnerd::db::connection::open_writer(&server.database).unwrap();
+    let connection = open_writer(&server.database).unwrap();
     connection.execute("update person_link set bis = ?1", [millis]).unwrap();
     server.set_clock("2026-07-10T10:59:59Z");
     Browser::on(&server).get(&path).is(200);
@@ -104,6 +108,88 @@ fn the_audit_log_names_the_person() {
     }
     let secrets: i64 = server.sql("select count(*) from audit where pfad like '%link=%'");
     assert_eq!(secrets, 0);
+}
+
+#[test]
+fn the_audit_log_names_who_was_refused() {
+    let mut server = Server::start();
+    let mill = server.company("Mühle");
+    let other = server.company("Andere");
+    let mut browser = person(&server, &["Paul", "--tenant", "Mühle"]);
+    let (own, foreign) = (format!("/leitstand/f/{}", mill.tenant), format!("/leitstand/f/{}", other.tenant));
+    let settings = format!("{own}/einstellungen");
+    browser.post(&settings, &[]).is(403);
+    browser.send("POST", &format!("{own}/firma"), &[("origin", "https://evil.example")], "").is(403);
+    browser.post(&format!("{own}/belege"), &[]).is(405);
+    browser.send("PUT", &format!("{own}/kontrakte"), &[], "").is(405);
+    browser.get(&format!("{own}/gibt-es-nicht")).is(404);
+    browser.get(&format!("{own}/kasse?suche=%FF")).is(400);
+    browser.get(&format!("{foreign}/belege")).is(404);
+    browser.get("/leitstand/sicherung").is(403);
+    // Who is not logged in is still a stranger, and so is who comes by a name that is not this machine's.
+    Browser::on(&server).post(&settings, &[]).is(303);
+    browser.send("GET", "/leitstand/konto", &[("host", "evil.example")], "").is(421);
+    server.restart();
+    let rows = |path: &str, status: u16| -> String {
+        server.sql(&format!(
+            "select coalesce(group_concat(coalesce(person, '-') || coalesce(' ' || tenant_id, '')), '')
+             from audit where pfad = '{path}' and status = {status}"
+        ))
+    };
+    for (path, status, expected) in [
+        (settings.clone(), 403, "1 1"),
+        (format!("{own}/firma"), 403, "1 1"),
+        (format!("{own}/belege"), 405, "1 1"),
+        (format!("{own}/kontrakte"), 405, "1 1"),
+        (format!("{own}/gibt-es-nicht"), 404, "1 1"),
+        (format!("{own}/kasse"), 400, "1 1"),
+        (format!("{foreign}/belege"), 404, "1"),
+        ("/leitstand/sicherung".to_owned(), 403, "1"),
+        (settings, 303, "-"),
+        ("/leitstand/konto".to_owned(), 421, "-"),
+    ] {
+        assert_eq!(rows(&path, status), expected, "{path}");
+    }
+}
+
+#[test]
+fn a_form_that_finds_no_place_is_in_the_audit_log() {
+    const FORMS: usize = 40;
+    let mut server = Server::start();
+    let mill = server.company("Mühle");
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let settings = format!("/leitstand/f/{}/einstellungen", mill.tenant);
+    let token = browser.get(&settings).hidden("token").unwrap();
+    let form = format!("token={token}&negativbestand=ablehnen");
+    let headers = [("content-type", "application/x-www-form-urlencoded")];
+    // Master data change on a thread of their own, one form after the other: this one waits for the database.
+    let database = open_writer(&server.database).unwrap();
+    database.execute_batch("begin immediate").unwrap();
+    let (tell, told) = std::sync::mpsc::channel();
+    let statuses: Vec<u16> = std::thread::scope(|scope| {
+        for _ in 0..FORMS {
+            let (tell, form, settings) = (tell.clone(), form.clone(), settings.clone());
+            let mut window = Browser { cookie: browser.cookie.clone(), ..Browser::on(&server) };
+            scope.spawn(move || {
+                let shown = window.send_unchecked("POST", &settings, &headers, form.into_bytes());
+                tell.send(shown.status).unwrap();
+            });
+        }
+        drop(tell);
+        let first = told.recv_timeout(Duration::from_secs(20)).unwrap();
+        database.execute_batch("rollback").unwrap();
+        assert_eq!(first, 503);
+        std::iter::once(first).chain(told).collect()
+    });
+    server.restart();
+    let rows = |of: &str| -> i64 {
+        let path = format!("pfad = '{settings}' and methode = 'POST'");
+        server.sql(&format!(
+            "select count(*) from audit where person = '1' and tenant_id = 1 and {path} and {of}"
+        ))
+    };
+    let refused = statuses.iter().filter(|status| **status == 503).count();
+    assert_eq!((rows("status = 503"), rows("status < 500")), (refused as i64, (FORMS - refused) as i64));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use partnerd::leitstand::PAGES;
 use partnerd::leitstand::page::{Access, Take};
 use serde_json::json;
 
-use super::{Browser, PASSWORD, address, of_companies, person};
+use super::{Browser, PASSWORD, Shown, address, link, of_companies, person};
 use crate::aenderungen::warten::until_waiting;
 use crate::harness::{COMPLETE, NOON, Server};
 
@@ -220,6 +220,64 @@ fn a_page_learns_of_a_change_while_it_waits() {
     assert_eq!(login, "/leitstand/anmelden");
     let script = browser.get("/leitstand/live.js");
     assert!(script.is(200).header("content-type").starts_with("text/javascript"));
+}
+
+#[test]
+fn what_a_form_says_is_said_on_the_page_that_it_leads_to() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let path = link(&server, &["create", "Erika", "--role", "verwalten"]);
+    let mut browser = Browser::on(&server);
+    browser.fill(&path, &[("passwort", PASSWORD), ("wiederholung", PASSWORD)]).is(303);
+    // Also where that page leads on to another.
+    let home = browser.get("/leitstand").is(303).header("location").to_owned();
+    assert!(browser.get(&home).is(200).text.contains("Das Passwort ist gesetzt."));
+
+    let mut create = |name: &str| {
+        let fields = [("nachname_firma", name), ("ort", "Ulm")];
+        browser.fill(&format!("{home}/partner/neu"), &fields).is(303).header("location").to_owned()
+    };
+    create("Huber");
+    // Two windows.
+    let (again, other) = (create("Huber"), create("Meier"));
+    let (hint, done) = ("mit diesem Namen", "class=\"note\"");
+    let says = |shown: &Shown| [hint, done].map(|text| shown.is(200).text.contains(text));
+    assert_eq!(says(&browser.get(&home)), [false, false]);
+    // What the script of a live page fetches is not seen, but for a part.
+    assert_eq!(says(&browser.send("GET", &again, &[("x-leitstand-live", "1")], "")), [false, false]);
+    assert_eq!(browser.get("/leitstand/live.js").text.matches("\"x-leitstand-live\"").count(), 1);
+    assert_eq!(says(&browser.get(&other)), [false, true]);
+    assert_eq!(says(&browser.get(&again)), [true, true]);
+    assert_eq!(says(&browser.get(&again)), [false, false]);
+    // It is for this browser alone.
+    let mine = format!("{again}/aendern");
+    browser.fill(&mine, &[("nachname_firma", "Huber"), ("ort", "Ulm"), ("plz", "89073")]).is(303);
+    let mut paul = person(&server, &["Paul"]);
+    assert_eq!(says(&paul.get(&again)), [false, false]);
+    assert!(says(&browser.get(&again))[1]);
+    assert_eq!(home, format!("/leitstand/f/{}", mill.tenant));
+}
+
+#[test]
+fn a_page_that_waited_for_nothing_leaves_no_row_in_the_log() {
+    let mut server = Server::start();
+    let mill = server.company("Mühle");
+    mill.post("/api/v1/kunden", json!({"name": "Huber"})).is(201);
+    let mut browser = person(&server, &["Paul"]);
+    let path = format!("/leitstand/f/{}/neues", mill.tenant);
+    let newest = browser.get(&format!("{path}?seit=0")).is(200).text.clone();
+    browser.get("/leitstand/live.js").is(200);
+    let told = std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| browser.get(&format!("{path}?seit={newest}")).is(200).text.clone());
+        until_waiting(&server, 1);
+        // A stop answers who waits.
+        server.restart();
+        waiting.join().unwrap()
+    });
+    assert_eq!(told, newest);
+    let rows =
+        |path: &str| -> i64 { server.sql(&format!("select count(*) from audit where pfad = '{path}'")) };
+    assert_eq!([path.as_str(), "/leitstand/live.js"].map(rows), [1, 0]);
 }
 
 #[test]

@@ -90,6 +90,18 @@ fn only_who_keeps_all_companies_sees_backups_and_of_this_database_alone() {
 }
 
 #[test]
+fn a_form_without_a_page_says_why_it_is_refused() {
+    let server = Server::start();
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let token = browser.get(HERE).hidden("token").unwrap();
+    let form = format!("{HERE}/2026-07-01/pruefen");
+    assert_eq!(browser.get(&form).is(303).header("location"), HERE);
+    let refused = browser.post(&form, &[("token", &token)]);
+    assert!(refused.is(404).text.contains("Diese Sicherung"), "{}", refused.text);
+    assert_eq!(refused.header("location"), "");
+}
+
+#[test]
 fn the_work_of_somebody_else_is_not_seen() {
     let server = Server::start();
     server.company("Mühle");
