@@ -5,22 +5,22 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::akteure::Akteure;
-use super::lists::{self, Sorting, kept_order};
+use super::lists::{self, Sorting};
 use super::page::{Ask, Change, Seen, VERSION, encoded};
 use super::parts::{
     Cells, Column, ROWS, amount_of, choice, day_of, facts, field, form, made_from, moment, number_of, pager,
     price_of, refusal, signed, table, text,
 };
 use super::{anhaenge, frame};
+use crate::artikel;
 use crate::belege::{self, Papiere, Schritt};
 use crate::failure::{Failure, Result};
 use crate::herkunft::{self, Umschlag};
 use crate::http::reply::Reply;
 use crate::http::route::Method;
 use crate::rules::choice::Choice;
-use crate::rules::document::{BelegTyp, Rechnungsart};
+use crate::rules::document::{BelegStatus, BelegTyp, Rechnungsart};
 use crate::rules::verweis::parse_uuid;
-use crate::{artikel, kunden};
 
 /// The columns of a list of documents.
 pub const COLUMNS: [Column; 6] = [
@@ -53,10 +53,8 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
             (choice(ask, "typ", "Art", &types(), ask.param("typ")))
             (field(ask, "von", "Von", "date", ask.param("von"), "off"))
             (field(ask, "bis", "Bis", "date", ask.param("bis"), "off"))
-            @for name in ["kunden_id", "artikel_id"].into_iter().filter(|name| !ask.param(name).is_empty()) {
-                input type="hidden" name=(name) value=(ask.param(name));
-            }
-            (kept_order(ask))
+            (choice(ask, "status", "Status", &states(), ask.param("status")))
+            (lists::kept(ask, &["kunden_id", "artikel_id", "sortierung"]))
             button type="submit" { "Suchen" }
         }
         (restriction(ask, seen)?)
@@ -88,17 +86,20 @@ fn types() -> Vec<(&'static str, &'static str)> {
     [("", "alle")].into_iter().chain(types).collect()
 }
 
+/// The states that a list is filtered by.
+fn states() -> Vec<(&'static str, &'static str)> {
+    let states = BelegStatus::ALL.iter().map(|status| (status.as_str(), status.as_str()));
+    [("", "alle")].into_iter().chain(states).collect()
+}
+
 /// Whose documents, and of which article, are shown alone.
 fn restriction(ask: &Ask, seen: &Seen<'_>) -> Result<Markup> {
-    let id = |name: &str| parse_uuid(ask.param(name));
-    let partner = id("kunden_id").map(|id| kunden::find(&seen.tx, id)).transpose()?.flatten();
-    let artikel = id("artikel_id").map(|id| artikel::find(&seen.tx, id)).transpose()?.flatten();
-    let partner = partner.map(|kunde| (format!("partner/{}", kunde.id), kunde.name));
+    let id = parse_uuid(ask.param("artikel_id"));
+    let artikel = id.map(|id| artikel::find(&seen.tx, id)).transpose()?.flatten();
     let artikel = artikel.map(|artikel| (format!("artikel/{}", artikel.id), artikel.bezeichnung.clone()));
     Ok(html! {
-        @for (page, name) in partner.into_iter().chain(artikel) {
-            p { "Nur Belege zu " a href=(ask.of_firma(&page)) { (name) } ". " a href=(ask.of_firma("belege")) { "Alle Belege" } }
-        }
+        (lists::only_partner(ask, seen, "kunden_id", "belege", "Belege")?)
+        @if let Some(of) = &artikel { (lists::only(ask, of, "belege", "Belege")) }
     })
 }
 

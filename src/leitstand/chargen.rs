@@ -246,10 +246,12 @@ const HISTORY: [Column; 5] = [
     Column("Herkunftsland vorher", false),
 ];
 
-/// What it was before each correction.
+/// What it was before each correction, the newest first.
 fn history(ask: &Ask, seen: &Seen<'_>) -> Result<Markup> {
-    let path = format!("/api/v1/chargen/{}/verlauf?limit={ROWS}", ask.id(0)?);
-    let found = ask.get(seen, &path)?;
+    let path = format!("/api/v1/chargen/{}/verlauf?limit", ask.id(0)?);
+    let count = ask.get(seen, &format!("{path}=0"))?["count"].as_i64().unwrap_or(0);
+    let begin = (count - i64::from(ROWS)).max(0);
+    let found = ask.get(seen, &format!("{path}={ROWS}&offset={begin}"))?;
     let akteure = Akteure::of(ask, seen)?;
     let row = |entry: &Value| {
         let before = &entry["charge"];
@@ -258,10 +260,10 @@ fn history(ask: &Ask, seen: &Seen<'_>) -> Result<Markup> {
         let who = akteure.name(text(entry, "key_id"))?;
         Ok(Cells(String::new(), vec![date_of(entry, "am"), who, day_of(before, "mhd"), foreign, land]))
     };
-    let rows = found["data"].as_array().into_iter().flatten().map(row).collect::<Result<Vec<_>>>()?;
+    let rows = found["data"].as_array().into_iter().flatten().rev().map(row).collect::<Result<Vec<_>>>()?;
     Ok(html! {
         h2 { "Verlauf" }
-        (table("Frühere Angaben", &HISTORY, &rows, "Es ist nichts berichtigt worden."))
+        (table("Frühere Angaben, die neuesten zuerst", &HISTORY, &rows, "Es ist nichts berichtigt worden."))
     })
 }
 

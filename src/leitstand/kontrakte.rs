@@ -4,11 +4,11 @@ use maud::{Markup, html};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::frame;
 use super::page::{Ask, Seen, encoded};
 use super::parts::{
     Cells, Column, ROWS, amount_of, choice, day_of, facts, field, pager, price_of, table, text,
 };
+use super::{frame, lists};
 use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
 use crate::kontrakte;
@@ -48,8 +48,10 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
             (field(ask, "suche", "Nummer oder Referenz", "search", ask.param("suche"), "off"))
             (choice(ask, "erledigt", "Welche", &STATES, ask.param("erledigt")))
             (field(ask, "erntejahr", "Erntejahr", "number", ask.param("erntejahr"), "off"))
+            (lists::kept(ask, &["partner_id"]))
             button type="submit" { "Suchen" }
         }
+        (lists::only_partner(ask, seen, "partner_id", "kontrakte", "Kontrakte")?)
         (table("Kontrakte", &COLUMNS, &rows, empty))
         (pager(ask, &ask.of_firma("kontrakte"), found["count"].as_i64().unwrap_or(0)))
     };

@@ -3,11 +3,13 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::page::{Ask, encoded};
+use super::page::{Ask, Seen, encoded};
 use super::parts::{Cells, Column, ROWS, rows_of};
 use crate::db::list::Page;
 use crate::failure::{Failure, Result};
+use crate::kunden;
 use crate::listing::Listing;
+use crate::rules::verweis::parse_uuid;
 
 /// The rows of a list of a slice, as the interface would show them, and how many there are in all.
 pub fn read(listing: Listing) -> Result<(Vec<Value>, i64)> {
@@ -73,11 +75,28 @@ fn head(ask: &Ask, sorting: &Sorting<'_>, key: &str, Column(head, is_number): &C
     }
 }
 
-/// Keeps the chosen order in a form that filters the list.
-pub fn kept_order(ask: &Ask) -> Markup {
+/// Says whose records a list shows where it shows those of one partner, with the way to all of them.
+pub fn only_partner(ask: &Ask, seen: &Seen<'_>, name: &str, page: &str, what: &str) -> Result<Markup> {
+    let partner = parse_uuid(ask.param(name)).map(|id| kunden::find(&seen.tx, id)).transpose()?.flatten();
+    let partner = partner.map(|kunde| (format!("partner/{}", kunde.id), kunde.name));
+    Ok(html! { @if let Some(of) = partner { (only(ask, &of, page, what)) } })
+}
+
+/// The same of any record, by its page and name.
+pub fn only(ask: &Ask, (to, name): &(String, String), page: &str, what: &str) -> Markup {
+    html! { p { "Nur " (what) " zu " a href=(ask.of_firma(to)) { (name) } ". " a href=(ask.of_firma(page)) { "Alle " (what) } } }
+}
+
+/// Keeps parameters that no field of a form shows.
+pub fn kept(ask: &Ask, names: &[&str]) -> Markup {
     html! {
-        @if !ask.param("sortierung").is_empty() {
-            input type="hidden" name="sortierung" value=(ask.param("sortierung"));
+        @for name in names.iter().filter(|name| !ask.param(name).is_empty()) {
+            input type="hidden" name=(name) value=(ask.param(name));
         }
     }
+}
+
+/// Keeps the chosen order in a form that filters the list.
+pub fn kept_order(ask: &Ask) -> Markup {
+    kept(ask, &["sortierung"])
 }

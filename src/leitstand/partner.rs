@@ -80,12 +80,13 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let path = path_of(ask)?;
     let kunde = ask.get(seen, &path)?;
     let (id, here) = (text(&kunde, "id"), here(ask)?);
-    let belege = ask.of_firma(&format!("belege?kunden_id={id}"));
     let body = html! {
         (facts(&head_of(&kunde)))
         p.actions {
             @if ask.may_change() { a.button href=(format!("{here}/aendern")) { "Ändern" } }
-            a.button href=(belege) { "Belege" }
+            @for (page, name) in [("belege?kunden_id", "Belege"), ("wiegungen?partner_id", "Wiegungen"), ("kontrakte?partner_id", "Kontrakte")] {
+                a.button href=(ask.of_firma(&format!("{page}={id}"))) { (name) }
+            }
         }
         h2 { "Zahlung und Steuer" }
         (facts(&terms_of(&kunde)))

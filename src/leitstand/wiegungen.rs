@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::lists::{Sorting, kept_order};
+use super::lists::Sorting;
 use super::page::{Ask, Change, Seen, VERSION, encoded};
 use super::parts::{
     Cells, Column, ROWS, amount_of, choice, date_of, facts, field, form, made_from, pager, refusal, table,
@@ -80,9 +80,10 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
             (choice(ask, "status", "Status", &STATUS, ask.param("status")))
             (field(ask, "von", "Von", "date", ask.param("von"), "off"))
             (field(ask, "bis", "Bis", "date", ask.param("bis"), "off"))
-            (kept_order(ask))
+            (lists::kept(ask, &["partner_id", "sortierung"]))
             button type="submit" { "Suchen" }
         }
+        (lists::only_partner(ask, seen, "partner_id", "wiegungen", "Wiegungen")?)
         @if is_plain { h2 { "Offen" } (open(ask, seen)?) h2 { "Alle" } }
         (lists::table(ask, "Wiegungen", &sorting, &COLUMNS, &rows, empty))
         (pager(ask, &here, count))
