@@ -25,7 +25,7 @@ impl<'c> Akteure<'c> {
     /// Those of the company in the path.
     pub fn of(ask: &Ask, seen: &Seen<'c>) -> Result<Akteure<'c>> {
         let firma = ask.firma.as_ref().map_or(0, |firma| firma.id);
-        Ok(Akteure { connection: seen.connection, keys: key::list(seen.connection, Some(firma), ask.now)? })
+        Ok(Akteure { connection: seen.connection, keys: key::of_tenant(seen.connection, firma, ask.now)? })
     }
 
     /// The name behind a `key_id` of a history: that of a key, `person 3`, or nothing for the command line.

@@ -41,7 +41,7 @@ fn firma_of(ask: &Ask) -> i64 {
 
 /// GET /leitstand/f/{firma}/schluessel
 pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let keys = key::list(seen.connection, Some(firma_of(ask)), ask.now)?;
+    let keys = key::of_tenant(seen.connection, firma_of(ask), ask.now)?;
     let row = |key: &StoredKey| {
         let to = ask.of_firma(&format!("schluessel/{}", key.id));
         Cells(

@@ -9,6 +9,7 @@ use super::{frame, wiegungen, zustand};
 use crate::app::description::meaning_of;
 use crate::failure::Result;
 use crate::gate::audit::{Filter, Found, Who, part};
+use crate::gate::key;
 use crate::http::reply::Reply;
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, Instant};
@@ -26,10 +27,12 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let today = seen.tx.today();
     let (now, then) = (day(ask, seen, today)?, day(ask, seen, Day::of_number(today.number() - 7))?);
     let errors = errors_of(ask, seen)?;
-    let sorgen = zustand::sorgen(ask, seen)?;
+    let firma = ask.firma.as_ref().map_or(0, |firma| firma.id);
+    let keys = key::of_tenant(seen.connection, firma, ask.now)?;
+    let sorgen = zustand::sorgen(ask, seen, &keys)?;
     let body = html! {
         @if !sorgen.is_empty() { h2 { "Braucht jemanden" } (zustand::shown(&sorgen)) }
-        @if let Some(steps) = zustand::first_steps(ask, seen)? { (steps) }
+        @if let Some(steps) = zustand::first_steps(ask, seen, &keys)? { (steps) }
         @if !errors.is_empty() {
             h2 { "Abgelehnte Anfragen" }
             (table("Abgelehnte Anfragen von heute und gestern, die neuesten zuerst", &ERROR, &errors, ""))

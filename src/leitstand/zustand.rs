@@ -9,7 +9,7 @@ use super::parts::{moment, number};
 use crate::app::kept;
 use crate::db::files::folder_of;
 use crate::failure::Result;
-use crate::gate::key::{self, State, StoredKey};
+use crate::gate::key::{State, StoredKey};
 use crate::http::tls::validity;
 use crate::rules::day::{Day, Instant};
 use crate::tenants::firma;
@@ -64,7 +64,7 @@ pub fn shown(sorgen: &[Sorge]) -> Markup {
 }
 
 /// What needs a hand of the company, and of the house where this person keeps it.
-pub fn sorgen(ask: &Ask, seen: &Seen<'_>) -> Result<Vec<Sorge>> {
+pub fn sorgen(ask: &Ask, seen: &Seen<'_>, keys: &[StoredKey]) -> Result<Vec<Sorge>> {
     let mut found = Vec::new();
     if ask.person.as_ref().is_some_and(|person| person.keeps_house()) {
         found.extend(of_house(ask));
@@ -83,13 +83,12 @@ pub fn sorgen(ask: &Ask, seen: &Seen<'_>) -> Result<Vec<Sorge>> {
         let text = "Von gestern oder früher sind Wiegungen offen: zweite Wiegung oder Storno fehlt.";
         found.push(Sorge::soon(text.to_owned()));
     }
-    found.extend(keys_near_their_limit(ask, seen)?);
+    found.extend(keys_near_their_limit(ask, keys));
     Ok(found)
 }
 
 /// Keys that have used most of the requests that they may make today.
-fn keys_near_their_limit(ask: &Ask, seen: &Seen<'_>) -> Result<Vec<Sorge>> {
-    let keys = key::list(seen.connection, ask.firma.as_ref().map(|firma| firma.id), ask.now)?;
+fn keys_near_their_limit(ask: &Ask, keys: &[StoredKey]) -> Vec<Sorge> {
     let is_near = |key: &StoredKey| {
         key.state == State::Active && u64::from(key.today) * 100 >= u64::from(key.daily_limit) * NEAR
     };
@@ -108,7 +107,7 @@ fn keys_near_their_limit(ask: &Ask, seen: &Seen<'_>) -> Result<Vec<Sorge>> {
         }
         .at(to)
     };
-    Ok(keys.iter().filter(|key| is_near(key)).map(sorge).collect())
+    keys.iter().filter(|key| is_near(key)).map(sorge).collect()
 }
 
 fn of_house(ask: &Ask) -> Vec<Sorge> {
@@ -162,9 +161,8 @@ fn of_certificate(certificate: &Path, now: Instant) -> Option<Sorge> {
 }
 
 /// What a new company still needs before it works; nothing once it does.
-pub fn first_steps(ask: &Ask, seen: &Seen<'_>) -> Result<Option<Markup>> {
-    let firma_id = ask.firma.as_ref().map(|firma| firma.id);
-    let has_key = !key::list(seen.connection, firma_id, ask.now)?.is_empty();
+pub fn first_steps(ask: &Ask, seen: &Seen<'_>, keys: &[StoredKey]) -> Result<Option<Markup>> {
+    let has_key = !keys.is_empty();
     let has_data = firma::load(&seen.tx)?.missing().is_empty();
     if !ask.may_change() || has_key && has_data {
         return Ok(None);
