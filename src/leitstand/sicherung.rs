@@ -196,10 +196,25 @@ pub fn delete(ask: &Ask) -> Result<HouseChange> {
         let message = "Sicherungen jeder Nacht gehen von selbst, wenn neuere da sind.";
         return Err(Refusal::new(Code::WertUngueltig, message).into());
     }
+    let (house, id) = (Arc::clone(&ask.house), Uuid::now_v7());
     Ok(Box::new(move |_| {
-        kept::delete(&kept, &file)?;
+        if !house.works.has_room() {
+            let message = "Es laufen schon zwei Arbeiten. Bitte warten, bis eine fertig ist.";
+            return Err(Refusal::new(Code::NichtVerfuegbar, message).into());
+        }
         let changed = vec![Deed::BackupDeleted(file.display().to_string())];
-        Ok(Done { changed, ..Done::to(HERE.to_owned(), "Die Sicherung ist gelöscht.") })
+        let title = format!("Sicherung {} löschen", kept.id);
+        let (kept, file) = (kept.clone(), file.clone());
+        // Only once it is written down who deletes it; and a disk that hangs holds up nobody who writes.
+        let doing = move |work: &Work| {
+            work.is_at("Die Datei wird gelöscht.", 0);
+            kept::delete(&kept, &file)
+                .map_err(|failure| format!("Die Sicherung ist nicht gelöscht:\n{failure}"))?;
+            let shown =
+                html! { p.note { "Die Sicherung ist gelöscht. " a href=(HERE) { "Zu den Sicherungen" } } };
+            Ok(Outcome { shown, next: None })
+        };
+        Ok(Done { changed, ..Done::begin(id, &title, Arc::new(doing)) })
     }))
 }
 

@@ -117,7 +117,7 @@ impl Works {
         };
         let work = Arc::new(work);
         let mut works = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if works.iter().filter(|work| work.stand().ended.is_none()).count() >= RUNNING {
+        if running(&works) >= RUNNING {
             return false;
         }
         let own = Arc::clone(&work);
@@ -138,6 +138,11 @@ impl Works {
         true
     }
 
+    /// Whether one more may begin now.
+    pub fn has_room(&self) -> bool {
+        running(&self.0.lock().unwrap_or_else(PoisonError::into_inner)) < RUNNING
+    }
+
     /// One of them.
     pub fn find(&self, id: Uuid) -> Option<Arc<Work>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().find(|work| work.id == id).cloned()
@@ -153,4 +158,8 @@ impl Works {
     pub fn give_up(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|work| work.give_up());
     }
+}
+
+fn running(works: &VecDeque<Arc<Work>>) -> usize {
+    works.iter().filter(|work| work.stand().ended.is_none()).count()
 }
