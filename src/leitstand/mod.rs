@@ -5,7 +5,7 @@
 //!
 //! `page` says what a page is, `entry` who is let in, `server` how a request goes its way, `frame` and `parts` what
 //! pages are made of, `lists` tables that sort, `line` and `graph` pictures, `akteure`, `anhaenge` and `taten` what several
-//! pages show, `people` and `passwords` who may log in. `carry` has forms carried out, `works` is what takes longer than a page
+//! pages show, `people` and `passwords` who may log in. `upkeep` looks at the disk, `rat` says what to do. `carry` has forms carried out, `works` is what takes longer than a page
 //! may.
 
 mod akteure;
@@ -41,6 +41,7 @@ mod passwords;
 pub mod people;
 mod produktion;
 mod protokoll;
+mod rat;
 mod rechte;
 mod schluessel;
 pub mod server;
@@ -49,6 +50,7 @@ mod suche;
 mod suchfelder;
 mod taten;
 mod uebersicht;
+mod upkeep;
 mod upload;
 mod uploads;
 mod vergessen;

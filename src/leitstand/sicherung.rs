@@ -51,6 +51,7 @@ fn kind(kept: &Kept) -> &'static str {
 pub fn list(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     let (database, folder) = places(ask);
     let found = kept::kept(database, folder);
+    let free = fs4::available_space(crate::db::files::folder_of(database)).ok();
     let row = |kept: &Kept| {
         let made = kept.made.map(moment).unwrap_or_default();
         let to = format!("{HERE}/{}", kept.id);
@@ -65,7 +66,7 @@ pub fn list(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
             Err(failure) => p.refused role="alert" { "Der Ordner ist nicht zu lesen: " (failure) }
         }
         h2 { "Die Datenbank" }
-        (facts(&[("Datei", whole(database)), ("Frei auf dieser Platte", free(database))]))
+        (facts(&[("Datei", whole(database)), ("Frei auf dieser Platte", free.map(gigabytes).unwrap_or_default())]))
         (form_to(ask, &format!("{HERE}/pruefen"), html! {}, "Datenbank prüfen", false))
         h2 { "Zurückspielen" }
         p { "Dazu den Dienst anhalten und auf dem Server eingeben:" }
@@ -94,14 +95,10 @@ fn place_of(ask: &Ask) -> Markup {
     }
 }
 
-/// What is free on the disk of the database.
-pub fn free(database: &Path) -> String {
-    let folder = crate::db::files::folder_of(database);
-    let tenths = |bytes: u64| bytes / 100_000_000;
-    fs4::available_space(folder).map(tenths).map_or_else(
-        |_| String::new(),
-        |tenths| format!("{} GB", number(&format!("{}.{}", tenths / 10, tenths % 10))),
-    )
+/// Bytes as gigabytes with one place.
+pub fn gigabytes(bytes: u64) -> String {
+    let tenths = bytes / 100_000_000;
+    format!("{} GB", number(&format!("{}.{}", tenths / 10, tenths % 10)))
 }
 
 /// POST /leitstand/sicherung: makes one.

@@ -5,7 +5,8 @@ use maud::{Markup, html};
 use super::bars::{Pair, Words, bars};
 use super::page::{Ask, Seen, encoded};
 use super::parts::{Cells, Column, day_text, moment, number, table, text};
-use super::{frame, wiegungen, zustand};
+use super::upkeep::Upkeep;
+use super::{frame, rat, wiegungen, zustand};
 use crate::app::description::meaning_of;
 use crate::failure::Result;
 use crate::gate::audit::{Filter, Found, Who, part};
@@ -29,7 +30,8 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let errors = errors_of(ask, seen)?;
     let firma = ask.firma.as_ref().map_or(0, |firma| firma.id);
     let keys = key::of_tenant(seen.connection, firma, ask.now)?;
-    let sorgen = zustand::sorgen(ask, seen, &keys)?;
+    let upkeep = upkeep(ask);
+    let sorgen = zustand::sorgen(ask, seen, &keys, upkeep.as_ref())?;
     let body = html! {
         @if !sorgen.is_empty() { h2 { "Braucht jemanden" } (zustand::shown(&sorgen)) }
         @if let Some(steps) = zustand::first_steps(ask, seen, &keys)? { (steps) }
@@ -47,9 +49,20 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         (picture(&now, &then))
         h2 { "Offene Wiegungen" }
         (wiegungen::open(ask, seen)?)
-        p { small { "partnerd " (env!("CARGO_PKG_VERSION")) } }
+        @match &upkeep {
+            Some(upkeep) => (zustand::house_in_words(upkeep, ask.now)),
+            None => p { small { (zustand::VERSION) } },
+        }
     };
     frame::live_page(ask, seen, "Übersicht", body)
+}
+
+/// How the house is, for who keeps it.
+fn upkeep(ask: &Ask) -> Option<Upkeep> {
+    let place = &ask.house.place;
+    let look =
+        || Upkeep::look(&place.database, place.nightly.as_ref(), place.certificate.as_deref(), ask.now);
+    ask.person.as_ref().is_some_and(|person| person.keeps_house()).then(look)
 }
 
 /// Kilograms of a day, by hour: in and out.
@@ -127,11 +140,12 @@ fn documents(ask: &Ask, seen: &Seen<'_>, today: Day) -> Result<Vec<(&'static str
     Ok(found)
 }
 
-const ERROR: [Column; 4] = [
+const ERROR: [Column; 5] = [
     Column("Wann", false),
     Column("Schlüssel", false),
     Column("Anfrage", false),
     Column("Warum abgelehnt", false),
+    Column("Was tun", false),
 ];
 
 /// The last requests of keys of this company that were refused or failed; each leads to its like in the log.
@@ -153,7 +167,8 @@ fn errors_of(ask: &Ask, seen: &Seen<'_>) -> Result<Vec<Cells>> {
             ask.of_firma(&format!("protokoll?wer=schluessel-{}&code={}", encoded(&key_id), encoded(&code)));
         let key = entry.key_label.unwrap_or(key_id);
         let what = format!("{} {}", entry.method, entry.path);
-        Cells(to, vec![moment(entry.at), key, what, format!("{code}: {why}")])
+        let why = format!("{code}: {why}");
+        Cells(to, vec![moment(entry.at), key, what, why, rat::of(&code).to_owned()])
     };
     Ok(part(seen.connection, &filter, None, ERRORS)?.rows.into_iter().map(row).collect())
 }

@@ -1,16 +1,13 @@
 //! What needs a hand: of a company its data and open weighings; of the house its disk, its backups, its certificate.
 
-use std::path::Path;
-
 use maud::{Markup, html};
 
 use super::page::{Ask, Seen};
 use super::parts::{moment, number};
-use crate::app::kept;
-use crate::db::files::folder_of;
+use super::sicherung::gigabytes;
+use super::upkeep::Upkeep;
 use crate::failure::Result;
 use crate::gate::key::{State, StoredKey};
-use crate::http::tls::validity;
 use crate::rules::day::{Day, Instant};
 use crate::tenants::firma;
 
@@ -63,12 +60,10 @@ pub fn shown(sorgen: &[Sorge]) -> Markup {
     }
 }
 
-/// What needs a hand of the company, and of the house where this person keeps it.
-pub fn sorgen(ask: &Ask, seen: &Seen<'_>, keys: &[StoredKey]) -> Result<Vec<Sorge>> {
+/// What needs a hand of the company, and of the house, `upkeep`, where this person keeps it.
+pub fn sorgen(ask: &Ask, seen: &Seen<'_>, keys: &[StoredKey], upkeep: Option<&Upkeep>) -> Result<Vec<Sorge>> {
     let mut found = Vec::new();
-    if ask.person.as_ref().is_some_and(|person| person.keeps_house()) {
-        found.extend(of_house(ask));
-    }
+    found.extend(upkeep.into_iter().flat_map(|upkeep| of_house(ask, upkeep)));
     let missing = firma::load(&seen.tx)?.missing();
     if !missing.is_empty() {
         let text = format!(
@@ -81,7 +76,8 @@ pub fn sorgen(ask: &Ask, seen: &Seen<'_>, keys: &[StoredKey]) -> Result<Vec<Sorg
     let path = format!("/api/v1/wiegungen?status=offen&bis={yesterday}&limit=1");
     if ask.get(seen, &path)?.as_array().is_some_and(|open| !open.is_empty()) {
         let text = "Von gestern oder früher sind Wiegungen offen: zweite Wiegung oder Storno fehlt.";
-        found.push(Sorge::soon(text.to_owned()));
+        let list = format!("wiegungen?status=offen&bis={yesterday}");
+        found.push(Sorge::soon(text.to_owned()).at(ask.of_firma(&list)));
     }
     found.extend(keys_near_their_limit(ask, keys));
     Ok(found)
@@ -110,54 +106,79 @@ fn keys_near_their_limit(ask: &Ask, keys: &[StoredKey]) -> Vec<Sorge> {
     keys.iter().filter(|key| is_near(key)).map(sorge).collect()
 }
 
-fn of_house(ask: &Ask) -> Vec<Sorge> {
-    let place = &ask.house.place;
+fn of_house(ask: &Ask, upkeep: &Upkeep) -> Vec<Sorge> {
     let mut found = Vec::new();
     if ask.house.gate.writer.watch().has_failed() {
         let text = "Der Dienst kann gerade nicht speichern. Ist die Platte voll?";
         found.push(Sorge::urgent(text.to_owned()).at("/leitstand/sicherung"));
     }
-    found.extend(disk(&place.database));
-    found.extend(backup(ask));
-    found.extend(place.certificate.as_deref().and_then(|certificate| of_certificate(certificate, ask.now)));
+    found.extend(upkeep.free.and_then(disk));
+    found.extend(backup(upkeep, ask.now));
+    found.extend(upkeep.certificate.and_then(|until| of_certificate(until, ask.now)));
     found
 }
 
-fn disk(database: &Path) -> Option<Sorge> {
-    let free = fs4::available_space(folder_of(database)).ok().filter(|free| *free < LITTLE)?;
+fn disk(free: u64) -> Option<Sorge> {
     let megabytes = number(&(free / 1_000_000).to_string());
     let text =
         format!("Auf der Platte der Datenbank sind nur noch {megabytes} MB frei. Bitte Platz schaffen.");
-    Some(if free < HARDLY_ANY { Sorge::urgent(text) } else { Sorge::soon(text) })
+    (free < LITTLE).then(|| if free < HARDLY_ANY { Sorge::urgent(text) } else { Sorge::soon(text) })
 }
 
-fn backup(ask: &Ask) -> Option<Sorge> {
-    let place = &ask.house.place;
-    let to = "/leitstand/sicherung";
-    let folder = kept::folder(&place.database, place.nightly.as_ref());
-    let Ok(found) = kept::kept(&place.database, folder) else {
-        let text = format!("Der Ordner der Sicherungen ist nicht zu lesen: {}", folder.display());
-        return Some(Sorge::urgent(text).at(to));
+fn backup(upkeep: &Upkeep, now: Instant) -> Option<Sorge> {
+    let text = match upkeep.backup {
+        None => format!("Der Ordner der Sicherungen ist nicht zu lesen: {}", upkeep.folder.display()),
+        Some(None) => "Es gibt noch keine Sicherung.".to_owned(),
+        Some(Some(made)) if hours(made, now) <= BACKUP_AGE => return None,
+        Some(Some(made)) => format!("Die letzte gute Sicherung ist vom {}.", moment(made)),
     };
-    let newest = found.iter().filter(|kept| kept.is_proved).find_map(|kept| kept.made);
-    let age = newest.map(|made| (ask.now.millis() - made.millis()) / 3_600_000);
-    match (age, newest) {
-        (Some(hours), _) if hours <= BACKUP_AGE => None,
-        (Some(_), Some(made)) => {
-            Some(Sorge::urgent(format!("Die letzte gute Sicherung ist vom {}.", moment(made))).at(to))
-        }
-        _ => Some(Sorge::urgent("Es gibt noch keine Sicherung.".to_owned()).at(to)),
-    }
+    Some(Sorge::urgent(text).at("/leitstand/sicherung"))
 }
 
-fn of_certificate(certificate: &Path, now: Instant) -> Option<Sorge> {
-    let (_, until) = validity(certificate).ok()?;
+/// Whole hours from then until now.
+fn hours(then: Instant, now: Instant) -> i64 {
+    (now.millis() - then.millis()) / 3_600_000
+}
+
+fn of_certificate(until: Instant, now: Instant) -> Option<Sorge> {
     let left = Day::in_berlin(until).number() - Day::in_berlin(now).number();
     let (end, advice) = (moment(until), "Bitte ein neues einsetzen.");
     if until < now {
         return Some(Sorge::urgent(format!("Das Zertifikat ist am {end} abgelaufen. {advice}")));
     }
     (left < SOON).then(|| Sorge::soon(format!("Das Zertifikat gilt nur noch bis {end}. {advice}")))
+}
+
+/// How disk, backups and certificate are, and the version: a line for who keeps the house, whether or not it is well.
+pub fn house_in_words(upkeep: &Upkeep, now: Instant) -> Markup {
+    let folder = upkeep.folder.display();
+    let backup = match upkeep.backup {
+        None => format!("Sicherungen in {folder}: nicht zu lesen"),
+        Some(None) => format!("Letzte Sicherung: noch keine in {folder}"),
+        Some(Some(made)) => format!("Letzte Sicherung: {}, {}, in {folder}", moment(made), age(made, now)),
+    };
+    let free = upkeep.free.map(|free| format!("frei auf der Platte: {}", gigabytes(free)));
+    let certificate = upkeep.certificate.map(|until| format!("Zertifikat bis {}", moment(until)));
+    html! {
+        p { small {
+            a href="/leitstand/sicherung" { (backup) }
+            @for fact in [free, certificate].into_iter().flatten() { " · " (fact) }
+            " · " (VERSION)
+        } }
+    }
+}
+
+/// The version, as pages say it.
+pub const VERSION: &str = concat!("partnerd ", env!("CARGO_PKG_VERSION"));
+
+/// How long ago something was.
+fn age(then: Instant, now: Instant) -> String {
+    match hours(then, now) {
+        ..1 => "vor weniger als einer Stunde".to_owned(),
+        1 => "vor einer Stunde".to_owned(),
+        hours @ 2..48 => format!("vor {hours} Stunden"),
+        hours => format!("vor {} Tagen", number(&(hours / 24).to_string())),
+    }
 }
 
 /// What a new company still needs before it works; nothing once it does.
@@ -190,4 +211,24 @@ pub fn first_steps(ask: &Ask, seen: &Seen<'_>, keys: &[StoredKey]) -> Result<Opt
             li { a href=(ask.of_firma(path)) { (name) } @if is_done { " – erledigt" } @else { br; small { (why) } } }
         } }
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_said_in_hours_and_days() {
+        let now = Instant::parse("2026-07-10T12:00:00Z").unwrap();
+        for (then, words) in [
+            ("2026-07-10T12:30:00Z", "vor weniger als einer Stunde"),
+            ("2026-07-10T11:00:01Z", "vor weniger als einer Stunde"),
+            ("2026-07-10T11:00:00Z", "vor einer Stunde"),
+            ("2026-07-10T00:15:00Z", "vor 11 Stunden"),
+            ("2026-07-08T12:00:01Z", "vor 47 Stunden"),
+            ("2026-07-08T12:00:00Z", "vor 2 Tagen"),
+        ] {
+            assert_eq!(age(Instant::parse(then).unwrap(), now), words, "{then}");
+        }
+    }
 }

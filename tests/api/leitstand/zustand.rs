@@ -3,7 +3,10 @@
 use partnerd::gate::{Policy, Zugang};
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 
+use serde_json::json;
+
 use super::person;
+use super::sicherung::carried_out;
 use crate::harness::{NOON, Server};
 
 #[test]
@@ -36,6 +39,53 @@ fn a_certificate_that_ends_is_named_in_time_to_who_keeps_the_house() {
         let shown = person(&server, &["Paul"]).get("/leitstand/f/1");
         assert!(!shown.is(200).text.contains("Zertifikat"), "{}", shown.text);
     }
+}
+
+#[test]
+fn whoever_keeps_the_house_reads_whether_the_backup_ran() {
+    let server = Server::start();
+    server.company("Mühle");
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let folder = server.database.parent().unwrap().display().to_string();
+    let shown = browser.get("/leitstand/f/1");
+    for words in
+        [&format!("Letzte Sicherung: noch keine in {folder}"), "frei auf der Platte: ", "partnerd 1."]
+    {
+        assert!(shown.is(200).text.contains(words), "{words}: {}", shown.text);
+    }
+    carried_out(&mut browser, "/leitstand/sicherung", "/leitstand/sicherung");
+    let shown = browser.get("/leitstand/f/1").text;
+    let line = shown.split("Letzte Sicherung: ").nth(1).unwrap().split('<').next().unwrap();
+    assert!(line.ends_with(&format!(", in {folder}")) && line.contains(", vor "), "{line}");
+    // It is nothing that the others could mend.
+    let shown = person(&server, &["Paul"]).get("/leitstand/f/1").text;
+    assert!(!shown.contains("Sicherung") && shown.contains("partnerd 1."), "{shown}");
+}
+
+#[test]
+fn weighings_that_stay_open_and_refused_requests_say_what_to_do() {
+    let mut server = Server::start_at("2026-07-09T10:00:00Z");
+    let mill = server.company("Mühle");
+    let partner = mill.post("/api/v1/kunden", json!({"name": "Huber"})).id();
+    let weighing = json!({"waage_id": 1, "gewicht_erst_kg": 40_000, "partner_id": partner});
+    let weighing = mill.post("/api/v1/wiegungen", weighing).id();
+    server.set_clock("2026-07-10T10:00:00Z");
+    let later = json!({"waage_id": 1, "gewicht_erst_kg": 20_000, "partner_id": partner});
+    let later = mill.post("/api/v1/wiegungen", later).id();
+    let items = json!([{"bezeichnung": "Fracht", "menge": 2, "ep_netto": 5, "mwst_satz": 19}]);
+    let unknown = json!({"beleg_typ": "AN", "kundennummer": "K-9", "items": items});
+    mill.post("/api/v1/belege", unknown).refused(400, "KUNDE_NICHT_GEFUNDEN");
+    // Rows of refusals are taken into the log a little later; a restart does it at once.
+    server.restart();
+    let mut browser = person(&server, &["Paul"]);
+    let shown = browser.get("/leitstand/f/1");
+    let soon = list(&shown.is(200).text, " class=\"sorgen\"");
+    let link = soon.split("href=\"").find(|link| link.contains("wiegungen")).unwrap();
+    let link = link.split('"').next().unwrap().replace("&amp;", "&");
+    let open = browser.get(&link);
+    assert!(open.is(200).text.contains(&weighing) && !open.text.contains(&later), "{link}: {}", open.text);
+    let advice = "Unter „Partner“ anlegen, oder im Programm die Nummer berichtigen.";
+    assert!(shown.text.contains("KUNDE_NICHT_GEFUNDEN: ") && shown.text.contains(advice), "{}", shown.text);
 }
 
 /// What stands in the list of this class; blank where there is none.
