@@ -88,22 +88,29 @@ fn keys_near_their_limit(ask: &Ask, keys: &[StoredKey]) -> Vec<Sorge> {
     let is_near = |key: &StoredKey| {
         key.state == State::Active && u64::from(key.today) * 100 >= u64::from(key.daily_limit) * NEAR
     };
+    let again = day_over(ask.now);
     let sorge = |key: &StoredKey| {
         let [today, limit] = [key.today, key.daily_limit].map(|count| number(&count.to_string()));
         let to = ask.of_firma(&format!("schluessel/{}", key.id));
         match key.today >= key.daily_limit {
             true => Sorge::urgent(format!(
-                "Der Schlüssel „{}“ hat seine {limit} Anfragen für heute verbraucht und wird bis 00:00 UTC abgewiesen.",
+                "Der Schlüssel „{}“ hat seine {limit} Anfragen für heute verbraucht und wird bis {again} abgewiesen.",
                 key.label
             )),
             false => Sorge::soon(format!(
-                "Der Schlüssel „{}“ hat heute {today} von {limit} Anfragen verbraucht; danach wird er bis 00:00 UTC abgewiesen.",
+                "Der Schlüssel „{}“ hat heute {today} von {limit} Anfragen verbraucht; danach wird er bis {again} abgewiesen.",
                 key.label
             )),
         }
         .at(to)
     };
     keys.iter().filter(|key| is_near(key)).map(sorge).collect()
+}
+
+/// When the UTC day is over, on the clocks of Berlin.
+fn day_over(now: Instant) -> String {
+    let minute = Instant::from_millis((now.utc_day() + 1) * 86_400_000).minute_in_berlin();
+    format!("{:02}:{:02} Uhr", minute / 60, minute % 60)
 }
 
 fn of_house(ask: &Ask, upkeep: &Upkeep) -> Vec<Sorge> {
@@ -216,6 +223,19 @@ pub fn first_steps(ask: &Ask, seen: &Seen<'_>, keys: &[StoredKey]) -> Result<Opt
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_day_of_keys_ends_at_one_in_winter_and_at_two_in_summer() {
+        for (now, words) in [
+            ("2026-07-10T23:59:59Z", "02:00 Uhr"),
+            ("2026-12-10T00:00:00Z", "01:00 Uhr"),
+            // The clocks change in the night that ends this day.
+            ("2026-10-24T22:30:00Z", "02:00 Uhr"),
+            ("2026-10-25T22:30:00Z", "01:00 Uhr"),
+        ] {
+            assert_eq!(day_over(Instant::parse(now).unwrap()), words, "{now}");
+        }
+    }
 
     #[test]
     fn ages_are_said_in_hours_and_days() {

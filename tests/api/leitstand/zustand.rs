@@ -6,6 +6,7 @@ use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 use serde_json::json;
 
 use super::person;
+use super::schluessel::id;
 use super::sicherung::carried_out;
 use crate::harness::{NOON, Server};
 
@@ -86,6 +87,20 @@ fn weighings_that_stay_open_and_refused_requests_say_what_to_do() {
     assert!(open.is(200).text.contains(&weighing) && !open.text.contains(&later), "{link}: {}", open.text);
     let advice = "Unter „Partner“ anlegen, oder im Programm die Nummer berichtigen.";
     assert!(shown.text.contains("KUNDE_NICHT_GEFUNDEN: ") && shown.text.contains(advice), "{}", shown.text);
+}
+
+#[test]
+fn a_key_near_its_limit_is_named_with_the_time_at_which_it_is_accepted_again() {
+    let mut server = Server::start();
+    let mill = server.company("Mühle");
+    mill.get("/api/v1/kunden").is(200);
+    server.restart();
+    assert!(
+        server.cli(&["key", "change", id(mill.key.as_ref().unwrap()), "--daily-limit", "1"]).status.success()
+    );
+    let shown = person(&server, &["Paul"]).get("/leitstand/f/1");
+    let urgent = list(&shown.is(200).text, " class=\"sorgen refused\"");
+    assert!(urgent.contains("wird bis 02:00 Uhr abgewiesen"), "{urgent}");
 }
 
 /// What stands in the list of this class; blank where there is none.
