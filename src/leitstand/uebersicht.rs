@@ -9,7 +9,7 @@ use super::upkeep::Upkeep;
 use super::{frame, rat, wiegungen, zustand};
 use crate::app::description::meaning_of;
 use crate::failure::Result;
-use crate::gate::audit::{Filter, Found, Who, part};
+use crate::gate::audit::{Filter, Found, Who, find, part};
 use crate::gate::key;
 use crate::http::reply::Reply;
 use crate::rules::choice::Choice;
@@ -27,7 +27,7 @@ const LOOKED_AT: i64 = 10_000;
 pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let today = seen.tx.today();
     let (now, then) = (day(ask, seen, today)?, day(ask, seen, Day::of_number(today.number() - 7))?);
-    let errors = errors_of(ask, seen)?;
+    let Errors { rows: errors, since } = errors_of(ask, seen)?;
     let firma = ask.firma.as_ref().map_or(0, |firma| firma.id);
     let keys = key::of_tenant(seen.connection, firma, ask.now)?;
     let upkeep = upkeep(ask);
@@ -35,10 +35,13 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let body = html! {
         @if !sorgen.is_empty() { h2 { "Braucht jemanden" } (zustand::shown(&sorgen)) }
         @if let Some(steps) = zustand::first_steps(ask, seen, &keys)? { (steps) }
-        @if !errors.is_empty() {
+        @if !errors.is_empty() || since.is_some() {
             h2 { "Abgelehnte Anfragen" }
-            (table("Abgelehnte Anfragen von heute und gestern, die neuesten zuerst", &ERROR, &errors, ""))
-            p { a href=(ask.of_firma("protokoll?wer=programme&ergebnis=abgelehnt")) { "Alle abgelehnten Anfragen im Protokoll" } }
+            (table("Abgelehnte Anfragen von heute und gestern, die neuesten zuerst", &ERROR, &errors, "Bis dahin keine gefunden."))
+            p {
+                @if let Some(since) = since { "Es kommen so viele Anfragen, dass hier nur bis zurück zum " (moment(since)) " gesucht wurde. " }
+                a href=(ask.of_firma("protokoll?wer=programme&ergebnis=abgelehnt")) { "Alle abgelehnten Anfragen im Protokoll" }
+            }
         }
         h2 { "Heute, " (day_text(today)) }
         div.tiles {
@@ -148,14 +151,21 @@ const ERROR: [Column; 5] = [
     Column("Was tun", false),
 ];
 
-/// The last requests of keys of this company that were refused or failed; each leads to its like in the log.
-fn errors_of(ask: &Ask, seen: &Seen<'_>) -> Result<Vec<Cells>> {
-    let yesterday = Day::of_number(Day::in_berlin(ask.now).number() - 1);
+/// Requests of keys that were refused or failed.
+struct Errors {
+    /// The newest of them; each leads to its like in the log.
+    rows: Vec<Cells>,
+    /// How far back they were looked for, where that is not the whole of today and yesterday.
+    since: Option<Instant>,
+}
+
+fn errors_of(ask: &Ask, seen: &Seen<'_>) -> Result<Errors> {
+    let yesterday = Day::of_number(Day::in_berlin(ask.now).number() - 1).begin_in_berlin();
     let filter = Filter {
         tenant_id: ask.firma.as_ref().map(|firma| firma.id),
         who: Some(Who::Keys),
         status_from: Some(400),
-        from: Some(yesterday.begin_in_berlin()),
+        from: Some(yesterday),
         looked_at: Some(LOOKED_AT),
         ..Filter::default()
     };
@@ -170,7 +180,12 @@ fn errors_of(ask: &Ask, seen: &Seen<'_>) -> Result<Vec<Cells>> {
         let why = format!("{code}: {why}");
         Cells(to, vec![moment(entry.at), key, what, why, rat::of(&code).to_owned()])
     };
-    Ok(part(seen.connection, &filter, None, ERRORS)?.rows.into_iter().map(row).collect())
+    let found = part(seen.connection, &filter, None, ERRORS)?;
+    // A full list ends with the last row that is shown.
+    let next = found.next.filter(|_| found.rows.len() < ERRORS);
+    let last = next.map(|place| find(seen.connection, place, None)).transpose()?.flatten();
+    let since = last.map(|entry| entry.at).filter(|at| *at > yesterday);
+    Ok(Errors { rows: found.rows.into_iter().map(row).collect(), since })
 }
 
 /// GET /leitstand/f/{firma}/neues?seit=…: answered by the server once the company has changed.

@@ -1,5 +1,6 @@
 //! What needs a hand, on the first page of a company.
 
+use partnerd::db::connection::open_writer;
 use partnerd::gate::{Policy, Zugang};
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 
@@ -101,6 +102,32 @@ fn a_key_near_its_limit_is_named_with_the_time_at_which_it_is_accepted_again() {
     let shown = person(&server, &["Paul"]).get("/leitstand/f/1");
     let urgent = list(&shown.is(200).text, " class=\"sorgen refused\"");
     assert!(urgent.contains("wird bis 02:00 Uhr abgewiesen"), "{urgent}");
+}
+
+#[test]
+fn where_too_much_happened_it_is_said_how_far_back_refused_requests_were_looked_for() {
+    let server = Server::start();
+    server.company("Mühle");
+    let mut browser = person(&server, &["Paul"]);
+    let write = |statement: &str| open_writer(&server.database).unwrap().execute_batch(statement).unwrap();
+    // Yesterday: a refused request as its first row, and others at ten in Berlin.
+    write(
+        "insert into audit_tag (tag, letzte_nr, pruefsumme, ab_nr, ab_pruefsumme)
+           values (20643, 100, zeroblob(32), 0, zeroblob(32));
+         with recursive n (nr) as (select 1 union all select nr + 1 from n where nr < 6000)
+         insert into audit (tag, lfd_nr, am, request_id, tenant_id, key_id, adresse, methode, pfad, status, code, dauer_us,
+           bytes_ein, bytes_aus, anzahl, pruefsumme)
+         select 20643, nr, 20643 * 86400000 + 8 * 3600000, randomblob(16), 1, 'k', '::1', 'GET', '/refused',
+           iif(nr = 1, 403, 200), iif(nr = 1, 'SCOPE_FEHLT', null), 1, 0, 0, 1, zeroblob(32) from n",
+    );
+    let quiet = browser.get("/leitstand/f/1");
+    write("update audit_tag set letzte_nr = 15000 where tag = 20643");
+    let busy = browser.get("/leitstand/f/1");
+    write("delete from audit where tag = 20643; delete from audit_tag where tag = 20643");
+    assert!(quiet.is(200).text.contains("GET /refused") && !quiet.text.contains("gesucht"), "{}", quiet.text);
+    let said = "nur bis zurück zum 09.07.2026, 10:00 gesucht";
+    assert!(busy.is(200).text.contains(said) && !busy.text.contains("/refused"), "{}", busy.text);
+    assert!(busy.text.contains("protokoll?wer=programme&amp;ergebnis=abgelehnt"), "{}", busy.text);
 }
 
 /// What stands in the list of this class; blank where there is none.
