@@ -102,7 +102,7 @@ pub fn make(
     database: &Path,
     folder: &Path,
     clock: &Clock,
-    began: impl Fn(&str),
+    began: impl Fn(&str) -> Result<()>,
 ) -> Result<Content> {
     let now = clock();
     let minute = now.minute_in_berlin();
@@ -112,7 +112,12 @@ pub fn make(
 }
 
 /// Proves a backup, or the database itself.
-pub fn prove(file: &Path, database: &Path, clock: &Clock, began: impl Fn(&str)) -> Result<Vec<Line>> {
+pub fn prove(
+    file: &Path,
+    database: &Path,
+    clock: &Clock,
+    began: impl Fn(&str) -> Result<()>,
+) -> Result<Vec<Line>> {
     let secret = Secret::read(database)?;
     let mut connection = open_to_look(file)?;
     seal::install(&connection, secret.as_ref())?;

@@ -1,5 +1,6 @@
 //! Backups: which there are, one more at once, its download, its proof, and the proof of the database itself.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use super::page::{Ask, Done, HouseChange, Seen};
 use super::parts::{Cells, Column, facts, form, form_to, moment, number, refusal, table};
 use super::works::{Outcome, Work};
 use crate::app::backup::Content;
-use crate::app::check::Line;
+use crate::app::check::{Line, steps};
 use crate::app::kept::{self, Kept};
 use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
@@ -114,18 +115,36 @@ pub fn make(ask: &Ask) -> Result<HouseChange> {
     Ok(Box::new(move |_| {
         let (gate, database, folder) = (Arc::clone(&gate), database.clone(), folder.clone());
         let doing = move |work: &Work| {
-            let began = |step: &str| match step {
-                "copying" => work.is_at("Die Datenbank wird kopiert.", 0),
-                _ => work.is_at("Die Kopie wird geprüft.", 0),
-            };
+            let began = told(work, steps() + 1);
             let made = kept::make(&gate.writer, &database, &folder, &gate.clock, began);
-            made.map(|content| Outcome { shown: made_of(&content), next: None }).map_err(not_made)
+            made.map(|content| Outcome { shown: made_of(&content), next: None })
+                .map_err(|failure| not_made(work, &failure))
         };
         Ok(Done::begin(id, "Sicherung", Arc::new(doing)))
     }))
 }
 
-fn not_made(failure: Failure) -> String {
+/// Tells a work of each of so many steps, and ends them once it is given up.
+fn told(work: &Work, of: usize) -> impl Fn(&str) -> Result<()> {
+    let number = Cell::new(0);
+    move |step| {
+        if work.is_given_up() {
+            return Err(Failure::Broken("it was given up".to_owned()));
+        }
+        number.set(number.get() + 1);
+        let words = match step {
+            "copying" => "Die Datenbank wird kopiert.".to_owned(),
+            rule => format!("Geprüft wird: {rule}"),
+        };
+        work.is_at_step(&words, number.get(), of);
+        Ok(())
+    }
+}
+
+fn not_made(work: &Work, failure: &Failure) -> String {
+    if work.is_given_up() {
+        return "Die Sicherung wurde abgebrochen; sie ist nicht entstanden.".to_owned();
+    }
     format!("Die Sicherung ist nicht gelungen. Was das Programm dazu sagt:\n{failure}")
 }
 
@@ -204,7 +223,7 @@ pub fn delete(ask: &Ask) -> Result<HouseChange> {
         let (kept, file) = (kept.clone(), file.clone());
         // Only once it is written down who deletes it; and a disk that hangs holds up nobody who writes.
         let doing = move |work: &Work| {
-            work.is_at("Die Datei wird gelöscht.", 0);
+            work.is_at_step("Die Datei wird gelöscht.", 1, 1);
             kept::delete(&kept, &file)
                 .map_err(|failure| format!("Die Sicherung ist nicht gelöscht:\n{failure}"))?;
             let shown =
@@ -232,13 +251,19 @@ fn proof(ask: &Ask, file: PathBuf, title: String) -> HouseChange {
     Box::new(move |_| {
         let (gate, file, database) = (Arc::clone(&gate), file.clone(), database.clone());
         let doing = move |work: &Work| {
-            let lines =
-                kept::prove(&file, &database, &gate.clock, |_| work.is_at("Jede Regel wird geprüft.", 0));
-            let lines = lines.map_err(|failure| format!("Die Prüfung ging nicht zu Ende:\n{failure}"))?;
+            let lines = kept::prove(&file, &database, &gate.clock, told(work, steps()));
+            let lines = lines.map_err(|failure| not_proved(work, &failure))?;
             Ok(Outcome { shown: proved(&file, &lines), next: None })
         };
         Ok(Done::begin(id, &title, Arc::new(doing)))
     })
+}
+
+fn not_proved(work: &Work, failure: &Failure) -> String {
+    if work.is_given_up() {
+        return "Die Prüfung wurde abgebrochen.".to_owned();
+    }
+    format!("Die Prüfung ging nicht zu Ende:\n{failure}")
 }
 
 const RULE: [Column; 3] = [Column("Regel", false), Column("Verstöße", true), Column("Befund", false)];

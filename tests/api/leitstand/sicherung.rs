@@ -3,6 +3,10 @@
 use std::fs;
 use std::time::Duration;
 
+use partnerd::app::backup::backup;
+use partnerd::db::system_clock;
+use partnerd::failure::Failure;
+
 use super::{Browser, Shown, person};
 use crate::harness::Server;
 
@@ -71,6 +75,24 @@ fn a_backup_is_made_downloaded_proved_and_deleted() {
     browser.get(&one).is(404);
     let log = browser.get("/leitstand/protokoll?ergebnis=aenderungen");
     assert!(log.text.contains(&format!("Sicherung „{}“ gelöscht", file.display())), "{}", log.text);
+}
+
+#[test]
+fn of_a_backup_that_is_given_up_nothing_is_left() {
+    let server = Server::start();
+    server.company("Mühle");
+    let folder = tempfile::TempDir::new().unwrap();
+    let (target, clock) = (folder.path().join("given-up.db"), system_clock());
+    for last in ["copying", "checksums"] {
+        let began = |step: &str| match step == last {
+            true => Err(Failure::Broken("nobody wants it".to_owned())),
+            false => Ok(()),
+        };
+        let failure = backup(&server.database, &target, &clock, began).unwrap_err();
+        assert_eq!(failure.to_string(), "nobody wants it", "{last}");
+        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path()).collect();
+        assert!(left.is_empty(), "{last}: {left:?}");
+    }
 }
 
 #[test]
