@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::frame;
 use super::page::{Ask, Done, HouseChange, Seen};
 use super::parts::{Cells, Column, facts, form, form_to, moment, number, refusal, table};
-use super::works::{Outcome, Work};
+use super::works::{Doing, Outcome, Work};
 use crate::app::backup::Content;
 use crate::app::check::{Line, steps};
 use crate::app::kept::{self, Kept};
@@ -68,7 +68,7 @@ pub fn list(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
         }
         h2 { "Die Datenbank" }
         (facts(&[("Datei", whole(database)), ("Frei auf dieser Platte", free.map(gigabytes).unwrap_or_default())]))
-        (form_to(ask, &format!("{HERE}/pruefen"), html! {}, "Datenbank prüfen", false))
+        (form_to(ask, &format!("{HERE}/pruefen"), html! { p { "Geprüft wird an einer Kopie auf derselben Platte, die danach gelöscht wird." } }, "Datenbank prüfen", false))
         h2 { "Zurückspielen" }
         p { "Dazu den Dienst anhalten und auf dem Server eingeben:" }
         p.once { "partnerd --db " (whole(database)) " restore SICHERUNG.db" }
@@ -237,26 +237,31 @@ pub fn delete(ask: &Ask) -> Result<HouseChange> {
 /// POST /leitstand/sicherung/{id}/pruefen
 pub fn prove(ask: &Ask) -> Result<HouseChange> {
     let (kept, file) = found(ask)?;
-    Ok(proof(ask, file, format!("Prüfung der Sicherung {}", kept.id)))
+    let (gate, database, named) = (Arc::clone(&ask.house.gate), places(ask).0.to_owned(), file.clone());
+    let prove = move |work: &Work| kept::prove(&file, &database, &gate.clock, told(work, steps()));
+    Ok(proof(named, format!("Prüfung der Sicherung {}", kept.id), prove))
 }
 
 /// POST /leitstand/sicherung/pruefen
 pub fn prove_database(ask: &Ask) -> Result<HouseChange> {
-    let (database, _) = places(ask);
-    Ok(proof(ask, database.to_owned(), "Prüfung der Datenbank".to_owned()))
+    let (gate, database) = (Arc::clone(&ask.house.gate), places(ask).0.to_owned());
+    let named = database.clone();
+    let prove =
+        move |work: &Work| kept::prove_running(&gate.writer, &database, &gate.clock, told(work, steps() + 1));
+    Ok(proof(named, "Prüfung der Datenbank".to_owned(), prove))
 }
 
-fn proof(ask: &Ask, file: PathBuf, title: String) -> HouseChange {
-    let (gate, id, database) = (Arc::clone(&ask.house.gate), Uuid::now_v7(), places(ask).0.to_owned());
-    Box::new(move |_| {
-        let (gate, file, database) = (Arc::clone(&gate), file.clone(), database.clone());
-        let doing = move |work: &Work| {
-            let lines = kept::prove(&file, &database, &gate.clock, told(work, steps()));
-            let lines = lines.map_err(|failure| not_proved(work, &failure))?;
-            Ok(Outcome { shown: proved(&file, &lines), next: None })
-        };
-        Ok(Done::begin(id, &title, Arc::new(doing)))
-    })
+fn proof(
+    named: PathBuf,
+    title: String,
+    prove: impl Fn(&Work) -> Result<Vec<Line>> + Send + Sync + 'static,
+) -> HouseChange {
+    let id = Uuid::now_v7();
+    let doing: Doing = Arc::new(move |work: &Work| {
+        let lines = prove(work).map_err(|failure| not_proved(work, &failure))?;
+        Ok(Outcome { shown: proved(&named, &lines), next: None })
+    });
+    Box::new(move |_| Ok(Done::begin(id, &title, Arc::clone(&doing))))
 }
 
 fn not_proved(work: &Work, failure: &Failure) -> String {
