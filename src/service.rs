@@ -9,6 +9,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio_rustls::TlsAcceptor;
 
+use crate::app::kept;
 use crate::app::midnight::{self, Midnight};
 use crate::app::nightly::Schedule;
 use crate::app::{ADOPTIONS, routes, sealing};
@@ -124,6 +125,7 @@ fn start_midnight(gate: &Arc<Gate>, database: &Path, policy: &Policy) -> Result<
 /// The gate, with the pages for people where they are wanted.
 fn front(gate: &Arc<Gate>, database: &Path, policy: &Policy) -> Result<Arc<Front>> {
     let zugang = policy.leitstand.clone();
+    kept::remove_copies(database)?;
     let place = Place {
         database: database.to_owned(),
         nightly: policy.nightly.clone(),

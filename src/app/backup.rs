@@ -1,5 +1,6 @@
 //! Backup and restore: a proved copy of a database that is in use, and the way back (P10).
 
+use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -52,9 +53,15 @@ pub struct Restored {
     pub set_aside: Option<PathBuf>,
 }
 
-/// Copies a database, beside whatever runs; `began` is told each step. A server beside it cannot empty its
+/// Copies a database, beside whatever runs; `began` is told each step, and ends it with a
+/// failure: then nothing is left. A server beside it cannot empty its
 /// write-ahead log while the pages are copied: it makes its own backups itself ([`backup_by`]).
-pub fn backup(database: &Path, target: &Path, clock: &Clock, began: impl Fn(&str)) -> Result<Content> {
+pub fn backup(
+    database: &Path,
+    target: &Path,
+    clock: &Clock,
+    began: impl Fn(&str) -> Result<()>,
+) -> Result<Content> {
     let fill = |part: &Path| fill_at_once(&open_writer(database)?, part);
     backup_by(fill, database, target, clock, began)
 }
@@ -66,10 +73,12 @@ pub fn backup_by(
     database: &Path,
     target: &Path,
     clock: &Clock,
-    began: impl Fn(&str),
+    began: impl Fn(&str) -> Result<()>,
 ) -> Result<Content> {
     check_can_copy(database, target)?;
-    began("copying");
+    let is_given_up = Cell::new(false);
+    let began = |step: &str| began(step).inspect_err(|_| is_given_up.set(true));
+    began("copying")?;
     let part = part_of(target);
     discard(&part)?;
     let mut proof = None;
@@ -81,6 +90,9 @@ pub fn backup_by(
             audit::note_copied(&connection)?;
             audit::catch_up(&mut connection, part, secret.as_ref(), clock.clone())?;
             let proved = prove(&mut connection, secret.as_ref(), target, clock, &began);
+            if is_given_up.get() {
+                return proved;
+            }
             proof = Some(proved.and_then(|()| count(&connection, target)));
             // Into one file, without a log beside it.
             connection.execute_batch("pragma journal_mode = delete")?;
@@ -134,7 +146,12 @@ pub fn not_proved(target: &Path) -> PathBuf {
 
 /// Puts a backup in the place of a database. No server and no other command may run. What was there
 /// before is kept beside it; at no moment is there no database.
-pub fn restore(database: &Path, backup: &Path, clock: &Clock, began: impl Fn(&str)) -> Result<Restored> {
+pub fn restore(
+    database: &Path,
+    backup: &Path,
+    clock: &Clock,
+    began: impl Fn(&str) -> Result<()>,
+) -> Result<Restored> {
     let _no_server = lock::without_server(database)?;
     let _no_command = lock::for_exchange(database)?;
     if !backup.is_file() {
@@ -145,7 +162,7 @@ pub fn restore(database: &Path, backup: &Path, clock: &Clock, began: impl Fn(&st
     }
     // The backup may be the file of a server, which must not write to it meanwhile.
     let _unused = beside(backup, "lock").exists().then(|| lock::without_server(backup)).transpose()?;
-    began("copying");
+    began("copying")?;
     let part = beside(database, "restore-part");
     discard(&part)?;
     let restored = prepare(backup, &part, database, clock, &began).and_then(|(content, mut sealing)| {
@@ -189,7 +206,7 @@ fn prepare(
     part: &Path,
     database: &Path,
     clock: &Clock,
-    began: &impl Fn(&str),
+    began: &impl Fn(&str) -> Result<()>,
 ) -> Result<(Content, Option<sealing::Restored>)> {
     create_private(part)?;
     let copied = fs::copy(backup, part).and_then(|_| {
@@ -276,7 +293,7 @@ fn prove(
     secret: Option<&Secret>,
     named: &Path,
     clock: &Clock,
-    began: &impl Fn(&str),
+    began: &impl Fn(&str) -> Result<()>,
 ) -> Result<()> {
     let lines = check(connection, secret, clock, began)?;
     match lines.iter().find(|line| line.violations > 0) {

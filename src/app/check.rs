@@ -51,22 +51,27 @@ impl Line {
     }
 }
 
+/// Steps of [`check`]: each rule of the slices, and six besides.
+pub fn steps() -> usize {
+    checks().count() + 6
+}
+
 /// Runs every check on one snapshot of a connection that seals with this secret; `began` is told the name of each before
-/// it runs.
+/// it runs, and ends it with a failure.
 pub fn check(
     connection: &mut Connection,
     secret: Option<&Secret>,
     clock: &Clock,
-    began: impl Fn(&str),
+    began: impl Fn(&str) -> Result<()>,
 ) -> Result<Vec<Line>> {
     let snapshot = connection.transaction()?;
-    began("pages and indexes");
+    began("pages and indexes")?;
     let mut lines = structure(&snapshot)?;
     for check in checks() {
-        began(check.rule);
+        began(check.rule)?;
         lines.push(Line::counted(check.rule, count(&snapshot, check.violations)?));
     }
-    began("checksums");
+    began("checksums")?;
     let mut broken = 0;
     for tenant in tenants::list(&snapshot)? {
         broken += belege::broken_links(&Tx::new(&snapshot, tenant.id, clock()))?;
@@ -79,10 +84,10 @@ pub fn check(
         Sealed::Broken(what) => (false, Line::found(SEALS, Some(what))),
     };
     let evidence = "final documents, histories, PDFs and attachments are as they were written";
-    began(evidence);
+    began(evidence)?;
     lines.push(Line::found(evidence, broken_evidence(&snapshot, is_sealed, clock)?));
     let log = "audit rows were not altered, removed or inserted";
-    began(log);
+    began(log)?;
     lines.push(match audit::verify(&snapshot, secret, clock())? {
         Finding::Whole(_) => Line::counted(log, 0),
         Finding::Broken(what) => Line::found(log, Some(what)),
@@ -113,12 +118,12 @@ fn count(connection: &Connection, sql: &str) -> Result<i64> {
 const SEALS: &str = "log and documents are sealed with the secret of this machine";
 
 /// Whether what was stored whole is what its sha256 says.
-fn contents(connection: &Connection, clock: &Clock, began: impl Fn(&str)) -> Result<Vec<Line>> {
+fn contents(connection: &Connection, clock: &Clock, began: impl Fn(&str) -> Result<()>) -> Result<Vec<Line>> {
     let files = "archived PDFs, attachments and the history of partners are what their sha256 names";
-    began(files);
+    began(files)?;
     let files = Line::found(files, altered_content(connection, clock)?);
     let erechnungen = "e-invoices are the bytes that their sha256 names";
-    began(erechnungen);
+    began(erechnungen)?;
     Ok(vec![files, Line::found(erechnungen, altered_erechnung(connection, clock)?)])
 }
 
@@ -143,4 +148,36 @@ fn altered_content(connection: &Connection, clock: &Clock) -> Result<Option<Stri
         }
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::db::connection::open_to_look;
+    use crate::db::migrate::migrate;
+    use crate::db::seal;
+    use crate::failure::Failure;
+    use crate::rules::day::Instant;
+
+    #[test]
+    fn each_step_is_counted_and_any_may_be_the_last() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let database = folder.path().join("test.db");
+        migrate(&database, Instant::from_millis(0), &[]).unwrap();
+        let mut connection = open_to_look(&database).unwrap();
+        seal::install(&connection, None).unwrap();
+        let clock: Clock = Arc::new(|| Instant::from_millis(0));
+        for last in 1..=steps() + 1 {
+            let begun = Cell::new(0);
+            let began = |_: &str| {
+                begun.set(begun.get() + 1);
+                if begun.get() == last { Err(Failure::Broken("given up".to_owned())) } else { Ok(()) }
+            };
+            let checked = check(&mut connection, None, &clock, began);
+            assert_eq!((checked.is_ok(), begun.get()), (last > steps(), last.min(steps())));
+        }
+    }
 }

@@ -3,11 +3,14 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use uuid::Uuid;
+
 use super::backup::{Content, backup_by, not_proved};
 use super::check::{Line, check};
 use super::nightly::{identity, stem};
 use crate::db::connection::open_to_look;
-use crate::db::files::{broken, folder_of};
+use crate::db::copy::{part_of, remove_leftovers};
+use crate::db::files::{beside, broken, create_private, folder_of};
 use crate::db::seal::{self, Secret};
 use crate::db::writer::WriterQueue;
 use crate::db::{Clock, files};
@@ -102,7 +105,7 @@ pub fn make(
     database: &Path,
     folder: &Path,
     clock: &Clock,
-    began: impl Fn(&str),
+    began: impl Fn(&str) -> Result<()>,
 ) -> Result<Content> {
     let now = clock();
     let minute = now.minute_in_berlin();
@@ -111,10 +114,91 @@ pub fn make(
     backup_by(|part| writer.copy(part), database, &target, clock, began)
 }
 
-/// Proves a backup, or the database itself.
-pub fn prove(file: &Path, database: &Path, clock: &Clock, began: impl Fn(&str)) -> Result<Vec<Line>> {
+/// Bytes that stay free on the disk of the database while a copy of it stands there.
+const RESERVE: u64 = 200_000_000;
+
+/// Whether a copy of so many bytes may be made where so many are free; otherwise a German sentence.
+fn check_room(bytes: u64, free: u64) -> Result<()> {
+    let missing = bytes.saturating_add(RESERVE).saturating_sub(free);
+    if missing == 0 {
+        return Ok(());
+    }
+    let megabytes = missing.div_ceil(1_000_000);
+    Err(Failure::Busy(format!(
+        "Geprüft wird an einer Kopie der Datenbank. Für sie fehlen auf deren Platte {megabytes} MB. Bitte Platz schaffen."
+    )))
+}
+
+/// Gives the copies of which a database is proved their names.
+fn copy_to_prove(database: &Path) -> PathBuf {
+    part_of(&beside(database, &format!("pruefung-{}", Uuid::now_v7())))
+}
+
+/// Deletes the copies that a service left that was killed; none may be proving one.
+pub fn remove_copies(database: &Path) -> Result<()> {
+    let begins = beside(database, "pruefung-");
+    let begins = begins.file_name().unwrap_or_default().to_string_lossy();
+    remove_leftovers(folder_of(database), |name| name.starts_with(&*begins))
+}
+
+/// Looks at a copy of the database of a running service, which is deleted afterwards. A proof holds one snapshot
+/// until it is over: on the database itself the write-ahead log would grow for as long (P7).
+pub fn with_copy<T>(
+    writer: &WriterQueue,
+    database: &Path,
+    began: &impl Fn(&str) -> Result<()>,
+    look: impl FnOnce(&Path) -> Result<T>,
+) -> Result<T> {
+    let bytes = fs::metadata(database).map_err(|error| broken(database, "cannot be read", &error))?.len();
+    let free = fs4::available_space(folder_of(database));
+    check_room(bytes, free.map_err(|error| broken(folder_of(database), "cannot be read", &error))?)?;
+    began("copying")?;
+    let copy = copy_to_prove(database);
+    create_private(&copy)?;
+    let looked = writer.copy(&copy).and_then(|()| look(&copy));
+    files::remove(&copy)?;
+    looked
+}
+
+/// Proves the database of a running service.
+pub fn prove_running(
+    writer: &WriterQueue,
+    database: &Path,
+    clock: &Clock,
+    began: impl Fn(&str) -> Result<()>,
+) -> Result<Vec<Line>> {
+    with_copy(writer, database, &began, |copy| prove(copy, database, clock, &began))
+}
+
+/// Proves a backup of a database.
+pub fn prove(
+    file: &Path,
+    database: &Path,
+    clock: &Clock,
+    began: impl Fn(&str) -> Result<()>,
+) -> Result<Vec<Line>> {
     let secret = Secret::read(database)?;
     let mut connection = open_to_look(file)?;
     seal::install(&connection, secret.as_ref())?;
     check(&mut connection, secret.as_ref(), clock, began)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_is_made_only_where_some_of_the_disk_stays_free() {
+        for (bytes, free, missing) in [
+            (0, RESERVE, None),
+            (1_000, RESERVE + 1_000, None),
+            (1_000, RESERVE + 999, Some("fehlen auf deren Platte 1 MB")),
+            (5_000_000_000, 1_000_000_000, Some("fehlen auf deren Platte 4200 MB")),
+            (u64::MAX, 1, Some("MB. Bitte Platz schaffen.")),
+        ] {
+            let said = check_room(bytes, free).err().map(|failure| failure.to_string());
+            assert_eq!(said.is_some(), missing.is_some(), "{bytes} {free}: {said:?}");
+            assert!(said.unwrap_or_default().contains(missing.unwrap_or_default()), "{bytes} {free}");
+        }
+    }
 }

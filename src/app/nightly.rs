@@ -100,7 +100,7 @@ fn make(
         return Ok(false);
     }
     remove_leftovers(&nightly.folder, |name| is_named_as_ours(database, name))?;
-    backup_by(|part| writer.copy(part), database, target, clock, |_| {})?;
+    backup_by(|part| writer.copy(part), database, target, clock, |_| Ok(()))?;
     // Only what is proved lets an older one go.
     let made = made(database, nightly)?;
     let (mut made, ahead) = made.into_iter().partition::<Vec<_>, _>(|file| file.as_path() <= target);

@@ -33,7 +33,10 @@ pub fn run_backup(arguments: &BackupArguments, config: &Config, terminal: &Termi
     }
     super::database::use_file(&config.db)?;
     let waiting = terminal.waiting();
-    let content = backup(&config.db, &arguments.file, &system_clock(), |step| waiting.at(step));
+    let content = backup(&config.db, &arguments.file, &system_clock(), |step| {
+        waiting.at(step);
+        Ok(())
+    });
     drop(waiting);
     let content = content.map_err(sentence)?;
     // A database of an earlier version is copied as it is.
@@ -54,7 +57,10 @@ pub fn run_backup(arguments: &BackupArguments, config: &Config, terminal: &Termi
 /// Puts a backup in the place of the database.
 pub fn run_restore(arguments: &RestoreArguments, config: &Config, terminal: &Terminal) -> Outcome {
     let waiting = terminal.waiting();
-    let restored = restore(&config.db, &arguments.file, &system_clock(), |step| waiting.at(step));
+    let restored = restore(&config.db, &arguments.file, &system_clock(), |step| {
+        waiting.at(step);
+        Ok(())
+    });
     drop(waiting);
     let restored = restored.map_err(sentence)?;
     if let Some(aside) = &restored.set_aside {

@@ -15,7 +15,10 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
         terminal.say(&sentence(failure));
         None
     });
-    let lines = check(&mut connection, secret.as_ref(), &system_clock(), |rule| waiting.at(rule));
+    let lines = check(&mut connection, secret.as_ref(), &system_clock(), |rule| {
+        waiting.at(rule);
+        Ok(())
+    });
     drop(waiting);
     let lines = lines.map_err(sentence)?;
     terminal.rows(&["rule", "violations", "finding"], &lines, |line| {

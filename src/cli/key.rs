@@ -227,7 +227,11 @@ impl Line {
 fn list(tenant: Option<&str>, config: &Config, terminal: &Terminal) -> Outcome {
     let connection = open(config)?;
     let tenant = tenant.map(|tenant| find_tenant(&connection, tenant)).transpose()?.map(|tenant| tenant.id);
-    let lines = key::list(&connection, tenant, now()).map_err(sentence)?;
+    let lines = match tenant {
+        Some(tenant) => key::of_tenant(&connection, tenant, now()),
+        None => key::list(&connection, now()),
+    };
+    let lines = lines.map_err(sentence)?;
     let line = |key: StoredKey| Line {
         id: key.id,
         tenant: key.tenant,

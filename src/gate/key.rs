@@ -13,7 +13,7 @@ use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use hmac::{Hmac, KeyInit, Mac};
 use hyper::HeaderMap;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Params, params};
 use sha2::{Digest, Sha256};
 
 use super::quota::DAILY_LIMIT;
@@ -286,16 +286,41 @@ pub struct StoredKey {
     pub last_used: Option<Instant>,
 }
 
-/// Keys of one company, or of all.
-pub fn list(connection: &Connection, tenant: Option<i64>, now: Instant) -> Result<Vec<StoredKey>> {
-    let mut statement = connection.prepare(
-        "select k.id, t.name, k.bezeichnung, k.aktiv, k.gueltig_bis, k.scopes, coalesce(k.tageslimit, ?2),
-           iif(n.tag = ?3, n.anfragen, 0), n.zuletzt_am, k.tenant_id
-         from api_key k join tenant t on t.id = k.tenant_id
-           left join api_key_nutzung n on n.key_id = k.id
-         where ?1 is null or k.tenant_id = ?1 order by k.tenant_id, k.angelegt_am, k.id",
-    )?;
-    let rows = statement.query_map(params![tenant, DAILY_LIMIT, now.utc_day()], |row| {
+/// A statement that reads keys. Its first parameters are [`DAILY_LIMIT`] and the UTC day of which requests are counted.
+macro_rules! keys {
+    ($rest:literal) => {
+        concat!(
+            "select k.id, t.name, k.bezeichnung, k.aktiv, k.gueltig_bis, k.scopes, coalesce(k.tageslimit, ?1),
+               iif(n.tag = ?2, n.anfragen, 0), n.zuletzt_am, k.tenant_id
+             from api_key k join tenant t on t.id = k.tenant_id
+               left join api_key_nutzung n on n.key_id = k.id ",
+            $rest
+        )
+    };
+}
+
+const OF_ALL: &str = keys!("order by k.tenant_id, k.angelegt_am, k.id");
+const OF_TENANT: &str = keys!("where k.tenant_id = ?3 order by k.angelegt_am, k.id");
+const BY_ID: &str = keys!("where k.id = ?3");
+
+/// Keys of all companies.
+pub fn list(connection: &Connection, now: Instant) -> Result<Vec<StoredKey>> {
+    read(connection, OF_ALL, params![DAILY_LIMIT, now.utc_day()], now)
+}
+
+/// Keys of a company.
+pub fn of_tenant(connection: &Connection, tenant: TenantId, now: Instant) -> Result<Vec<StoredKey>> {
+    read(connection, OF_TENANT, params![DAILY_LIMIT, now.utc_day(), tenant], now)
+}
+
+/// The key with this id.
+pub fn find(connection: &Connection, id: &str, now: Instant) -> Result<Option<StoredKey>> {
+    Ok(read(connection, BY_ID, params![DAILY_LIMIT, now.utc_day(), id], now)?.pop())
+}
+
+fn read(connection: &Connection, sql: &str, params: impl Params, now: Instant) -> Result<Vec<StoredKey>> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map(params, |row| {
         let valid_until: Option<Day> = row.get(4)?;
         Ok(StoredKey {
             id: row.get(0)?,
@@ -317,11 +342,6 @@ pub fn list(connection: &Connection, tenant: Option<i64>, now: Instant) -> Resul
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The key with this id.
-pub fn find(connection: &Connection, id: &str, now: Instant) -> Result<Option<StoredKey>> {
-    Ok(list(connection, None, now)?.into_iter().find(|key| key.id == id))
-}
-
 /// Activates or deactivates a key.
 pub fn set_active(connection: &Connection, id: &str, active: bool) -> Result<()> {
     connection.execute("update api_key set aktiv = ?1 where id = ?2", params![active, id])?;
@@ -340,6 +360,24 @@ pub fn change(connection: &Connection, key: &StoredKey) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::db::connection::open_to_look;
+    use crate::db::migrate::migrate;
+
+    #[test]
+    fn keys_of_other_companies_are_neither_sorted_nor_read_for_one() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let database = folder.path().join("test.db");
+        migrate(&database, Instant::from_millis(0), &[]).unwrap();
+        let connection = open_to_look(&database).unwrap();
+        let plan = |sql: &str| {
+            let mut plan = connection.prepare(&format!("explain query plan {sql}")).unwrap();
+            let steps = plan.raw_query().mapped(|step| step.get::<_, String>("detail"));
+            steps.map(|step| step.unwrap()).collect::<Vec<_>>().join("; ")
+        };
+        let one = plan(BY_ID);
+        assert!(one.contains("SEARCH k USING PRIMARY KEY (id=?)"), "{one}");
+        assert!(!one.contains("SCAN") && !one.contains("B-TREE"), "{one}");
+    }
 
     #[test]
     fn a_key_has_one_spelling() {

@@ -24,8 +24,8 @@ pub struct Akteure<'c> {
 impl<'c> Akteure<'c> {
     /// Those of the company in the path.
     pub fn of(ask: &Ask, seen: &Seen<'c>) -> Result<Akteure<'c>> {
-        let firma = ask.firma_id();
-        Ok(Akteure { connection: seen.connection, keys: key::list(seen.connection, Some(firma), ask.now)? })
+        let keys = key::of_tenant(seen.connection, ask.firma_id(), ask.now)?;
+        Ok(Akteure { connection: seen.connection, keys })
     }
 
     /// The name behind a `key_id` of a history: that of a key, `person 3`, or nothing for the command line.

@@ -63,15 +63,15 @@ fn running(ask: &Ask, work: &Work, stand: &Stand) -> Markup {
     let step = if stand.step.is_empty() { "Es beginnt …" } else { stand.step.as_str() };
     html! {
         p role="status" { (step) }
-        @if stand.of > 0 {
+        @if stand.of > 1 {
             p { progress max=(stand.of) value=(stand.done) aria-label=(step) {} " "
                 (number(&stand.done.to_string())) " von " (number(&stand.of.to_string())) }
         }
         (facts(&[("Begonnen", moment(work.begun))]))
         p { "Dieses Fenster kann zu sein: Die Arbeit geht weiter, und unter „Arbeiten“ steht, was daraus wurde." }
-        @if !work.is_given_up() {
-            (form_to(ask, &format!("/leitstand/arbeit/{}", work.id), html! {}, "Abbrechen", true))
-        } @else { p { "Sie wird abgebrochen, sobald es geht." } }
+        @if stand.is_last {}
+        @else if work.is_given_up() { p { "Sie wird abgebrochen, sobald es geht." } }
+        @else { (form_to(ask, &format!("/leitstand/arbeit/{}", work.id), html! {}, "Abbrechen", true)) }
     }
 }
 

@@ -71,10 +71,15 @@ fn not_read(complaint: &Complaint) -> String {
     format!("{}\nEs wurde nichts gespeichert.", complaint.german())
 }
 
+const GIVEN_UP: &str = "Das Ansehen wurde abgebrochen. Es wurde nichts gespeichert.";
+
 /// Looks at a file: its first rows as they are understood, and what is wrong with it.
 pub fn look(upload: &Upload, work: &Work) -> std::result::Result<Outcome, String> {
     let document = document(upload, work)?;
+    let wanted = || if work.is_given_up() { Err(GIVEN_UP.to_owned()) } else { Ok(()) };
+    wanted()?;
     let checked = checked(upload, &document, work).map_err(|complaint| not_read(&complaint))?;
+    wanted()?;
     let is_good = checked.mistakes.is_empty() && !checked.rows.is_empty();
     let fields = vec![("datei", upload.id.to_string())];
     let to = format!("/leitstand/f/{}/import/speichern", upload.firma);

@@ -153,11 +153,7 @@ fn names(group: fn(&Setting) -> bool) -> Vec<&'static str> {
 }
 
 fn stand(ask: &Ask, connection: &Connection) -> Result<Vec<Stand>> {
-    tenants::show(connection, firma_of(ask), ask.now)
-}
-
-fn firma_of(ask: &Ask) -> i64 {
-    ask.firma_id()
+    tenants::show(connection, ask.firma_id(), ask.now)
 }
 
 /// What tells two states of the settings of a form apart.
@@ -231,7 +227,7 @@ fn change(
         }
         changes.push((setting.name, text));
     }
-    let (firma, now, seen) = (firma_of(ask), ask.now, ask.field("stand").to_owned());
+    let (firma, now, seen) = (ask.firma_id(), ask.now, ask.field("stand").to_owned());
     let to = ask.of_firma(page);
     Ok(Box::new(move |connection| {
         refuse_if_changed(connection, firma, now, group, &seen)?;

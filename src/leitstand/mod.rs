@@ -5,8 +5,9 @@
 //!
 //! `page` says what a page is, `entry` who is let in, `server` how a request goes its way, `frame` and `parts` what
 //! pages are made of, `lists` tables that sort, `line` and `graph` pictures, `akteure`, `anhaenge` and `taten` what several
-//! pages show, `people` and `passwords` who may log in. `carry` has forms carried out, `sayings` is what they
-//! leave to be said, `works` is what takes longer than a page may, `uploads` what waits to be imported, `room` whose goes.
+//! pages show, `people` and `passwords` who may log in. `upkeep` looks at the disk, `rat` says what to do about errors.
+//! `carry` has forms carried out, `sayings` is what they leave to be said, `works` is what takes longer than a page may,
+//! `uploads` what waits to be imported, `room` whose goes.
 
 mod akteure;
 mod anhaenge;
@@ -41,6 +42,7 @@ mod passwords;
 pub mod people;
 mod produktion;
 mod protokoll;
+mod rat;
 mod rechte;
 mod room;
 mod sayings;
@@ -51,6 +53,7 @@ mod suche;
 mod suchfelder;
 mod taten;
 mod uebersicht;
+mod upkeep;
 mod upload;
 mod uploads;
 mod vergessen;

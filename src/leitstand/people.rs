@@ -264,6 +264,14 @@ pub fn of_session(connection: &Connection, cookie: &str, now: Instant) -> Result
     first(connection, &sql, params![digest(cookie), now])
 }
 
+/// When the newest session of a person began; those that were ended or swept are not there any more.
+pub fn newest_session(connection: &Connection, id: i64) -> Result<Option<Instant>> {
+    let mut statement =
+        connection.prepare_cached("select max(bis) from person_sitzung where person_id = ?1")?;
+    let until: Option<Instant> = statement.query_row([id], |row| row.get(0))?;
+    Ok(until.map(|until| Instant::from_millis(until.millis() - SESSION)))
+}
+
 /// Ends the session of a cookie.
 pub fn end_session(connection: &Connection, cookie: &str) -> Result<()> {
     connection.execute("delete from person_sitzung where digest = ?1", [digest(cookie)])?;

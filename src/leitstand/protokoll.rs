@@ -14,6 +14,7 @@ use super::people::{self, Person};
 use super::works::{Outcome, Work};
 use super::{frame, suchfelder, taten};
 use crate::app::description::meaning_of;
+use crate::app::kept;
 use crate::db::connection::open_to_look;
 use crate::db::seal::{self, Secret};
 use crate::db::tx::Tx;
@@ -232,8 +233,13 @@ pub fn prove(ask: &Ask) -> Result<HouseChange> {
     Ok(Box::new(move |_| {
         let (gate, database) = (Arc::clone(&gate), database.clone());
         let doing = move |work: &Work| {
-            let proved = proof(&database, (gate.clock)(), work);
-            proved.map_err(|failure| format!("Die Prüfung ging nicht zu Ende:\n{failure}"))
+            let began = |_: &str| {
+                work.is_at("Die Datenbank wird kopiert.", 0);
+                Ok(())
+            };
+            let look = |copy: &Path| proof(copy, &database, (gate.clock)(), work);
+            kept::with_copy(&gate.writer, &database, &began, look)
+                .map_err(|failure| format!("Die Prüfung ging nicht zu Ende:\n{failure}"))
         };
         Ok(Done::begin(id, "Prüfung des Protokolls", Arc::new(doing)))
     }))
@@ -244,10 +250,10 @@ pub fn back(_: &Ask, _: &Seen<'_>) -> Result<Reply> {
     Ok(frame::guarded(Reply { status: 303, ..Reply::default() }.with("location", HOUSE.to_owned())))
 }
 
-/// Proves the log as it stands, on a connection of its own.
-fn proof(database: &Path, now: Instant, work: &Work) -> Result<Outcome> {
+/// Proves the log in a copy of a database.
+fn proof(copy: &Path, database: &Path, now: Instant, work: &Work) -> Result<Outcome> {
     let secret = Secret::read(database)?;
-    let connection = open_to_look(database)?;
+    let connection = open_to_look(copy)?;
     seal::install(&connection, secret.as_ref())?;
     let snapshot = connection.unchecked_transaction()?;
     work.is_at("Jede Zeile wird geprüft.", 0);

@@ -35,13 +35,9 @@ const COLUMNS: [Column; 5] = [
     Column("Anfragen heute", true),
 ];
 
-fn firma_of(ask: &Ask) -> i64 {
-    ask.firma_id()
-}
-
 /// GET /leitstand/f/{firma}/schluessel
 pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let keys = key::list(seen.connection, Some(firma_of(ask)), ask.now)?;
+    let keys = key::of_tenant(seen.connection, ask.firma_id(), ask.now)?;
     let row = |key: &StoredKey| {
         let to = ask.of_firma(&format!("schluessel/{}", key.id));
         Cells(
@@ -59,7 +55,7 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         (table("Schlüssel", &COLUMNS, &rows, empty))
         (pager(ask, &ask.of_firma("schluessel"), count))
         h2 { "Anfragen je Tag" }
-        (picture(&by_day(seen.connection, firma_of(ask), None, DAYS, ask.now)?))
+        (picture(&by_day(seen.connection, ask.firma_id(), None, DAYS, ask.now)?))
     };
     Ok(frame::page(ask, "Schlüssel", body))
 }
@@ -125,7 +121,7 @@ fn of_firma(connection: &Connection, firma: i64, id: &str, now: Instant) -> Resu
 }
 
 fn found(ask: &Ask, seen: &Seen<'_>) -> Result<StoredKey> {
-    of_firma(seen.connection, firma_of(ask), ask.id(0)?, ask.now)
+    of_firma(seen.connection, ask.firma_id(), ask.id(0)?, ask.now)
 }
 
 /// GET /leitstand/f/{firma}/schluessel/{id}
@@ -150,7 +146,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
             a.button href=(ask.of_firma(&format!("protokoll?wer=schluessel-{}", key.id))) { "Protokoll dieses Schlüssels" }
         }
         h2 { "Anfragen je Tag" }
-        (picture(&by_day(seen.connection, firma_of(ask), Some(&key.id), DAYS, ask.now)?))
+        (picture(&by_day(seen.connection, ask.firma_id(), Some(&key.id), DAYS, ask.now)?))
     };
     Ok(frame::page(ask, &format!("Schlüssel {}", key.label), body))
 }
@@ -227,7 +223,7 @@ pub fn show_new(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
 pub fn create(ask: &Ask, seen: &Seen<'_>) -> Result<Hashed> {
     let grant = grant_of(ask)?;
     check_end(grant.valid_until, ask.now)?;
-    let (firma, now, secret) = (firma_of(ask), ask.now, key::mac_secret(seen.connection)?);
+    let (firma, now, secret) = (ask.firma_id(), ask.now, key::mac_secret(seen.connection)?);
     let here = ask.of_firma("schluessel");
     Ok(Box::new(move || {
         let key = key::generate(&secret)?;
@@ -276,7 +272,7 @@ pub fn show_change(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
 
 /// POST /leitstand/f/{firma}/schluessel/{id}/aendern
 pub fn change(ask: &Ask) -> Result<HouseChange> {
-    let (firma, id, now) = (firma_of(ask), ask.id(0)?.to_owned(), ask.now);
+    let (firma, id, now) = (ask.firma_id(), ask.id(0)?.to_owned(), ask.now);
     let (grant, seen, to) =
         (grant_of(ask)?, ask.field("stand").to_owned(), ask.of_firma(&format!("schluessel/{id}")));
     Ok(Box::new(move |connection| {
@@ -339,7 +335,7 @@ pub fn unlock(ask: &Ask) -> Result<HouseChange> {
 }
 
 fn set_active(ask: &Ask, active: bool) -> Result<HouseChange> {
-    let (firma, id, now) = (firma_of(ask), ask.id(0)?.to_owned(), ask.now);
+    let (firma, id, now) = (ask.firma_id(), ask.id(0)?.to_owned(), ask.now);
     let to = ask.of_firma(&format!("schluessel/{id}"));
     Ok(Box::new(move |connection| {
         let key = of_firma(connection, firma, &id, now)?;

@@ -1,5 +1,6 @@
 //! Backups: which there are, one more at once, its download, its proof, and the proof of the database itself.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,9 +10,9 @@ use uuid::Uuid;
 use super::frame;
 use super::page::{Ask, Done, HouseChange, Seen};
 use super::parts::{Cells, Column, facts, form, form_to, moment, number, refusal, table};
-use super::works::{Outcome, Work};
+use super::works::{Doing, Outcome, Work};
 use crate::app::backup::Content;
-use crate::app::check::Line;
+use crate::app::check::{Line, steps};
 use crate::app::kept::{self, Kept};
 use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
@@ -51,6 +52,7 @@ fn kind(kept: &Kept) -> &'static str {
 pub fn list(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     let (database, folder) = places(ask);
     let found = kept::kept(database, folder);
+    let free = fs4::available_space(crate::db::files::folder_of(database)).ok();
     let row = |kept: &Kept| {
         let made = kept.made.map(moment).unwrap_or_default();
         let to = format!("{HERE}/{}", kept.id);
@@ -65,8 +67,8 @@ pub fn list(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
             Err(failure) => p.refused role="alert" { "Der Ordner ist nicht zu lesen: " (failure) }
         }
         h2 { "Die Datenbank" }
-        (facts(&[("Datei", whole(database)), ("Frei auf dieser Platte", free(database))]))
-        (form_to(ask, &format!("{HERE}/pruefen"), html! {}, "Datenbank prüfen", false))
+        (facts(&[("Datei", whole(database)), ("Frei auf dieser Platte", free.map(gigabytes).unwrap_or_default())]))
+        (form_to(ask, &format!("{HERE}/pruefen"), html! { p { "Geprüft wird an einer Kopie auf derselben Platte, die danach gelöscht wird." } }, "Datenbank prüfen", false))
         h2 { "Zurückspielen" }
         p { "Dazu den Dienst anhalten und auf dem Server eingeben:" }
         p.once { "partnerd --db " (whole(database)) " restore SICHERUNG.db" }
@@ -94,14 +96,10 @@ fn place_of(ask: &Ask) -> Markup {
     }
 }
 
-/// What is free on the disk of the database.
-pub fn free(database: &Path) -> String {
-    let folder = crate::db::files::folder_of(database);
-    let tenths = |bytes: u64| bytes / 100_000_000;
-    fs4::available_space(folder).map(tenths).map_or_else(
-        |_| String::new(),
-        |tenths| format!("{} GB", number(&format!("{}.{}", tenths / 10, tenths % 10))),
-    )
+/// Bytes as gigabytes with one place.
+pub fn gigabytes(bytes: u64) -> String {
+    let tenths = bytes / 100_000_000;
+    format!("{} GB", number(&format!("{}.{}", tenths / 10, tenths % 10)))
 }
 
 /// POST /leitstand/sicherung: makes one.
@@ -117,18 +115,36 @@ pub fn make(ask: &Ask) -> Result<HouseChange> {
     Ok(Box::new(move |_| {
         let (gate, database, folder) = (Arc::clone(&gate), database.clone(), folder.clone());
         let doing = move |work: &Work| {
-            let began = |step: &str| match step {
-                "copying" => work.is_at("Die Datenbank wird kopiert.", 0),
-                _ => work.is_at("Die Kopie wird geprüft.", 0),
-            };
+            let began = told(work, steps() + 1);
             let made = kept::make(&gate.writer, &database, &folder, &gate.clock, began);
-            made.map(|content| Outcome { shown: made_of(&content), next: None }).map_err(not_made)
+            made.map(|content| Outcome { shown: made_of(&content), next: None })
+                .map_err(|failure| not_made(work, &failure))
         };
         Ok(Done::begin(id, "Sicherung", Arc::new(doing)))
     }))
 }
 
-fn not_made(failure: Failure) -> String {
+/// Tells a work of each of so many steps, and ends them once it is given up.
+fn told(work: &Work, of: usize) -> impl Fn(&str) -> Result<()> {
+    let number = Cell::new(0);
+    move |step| {
+        if work.is_given_up() {
+            return Err(Failure::Broken("it was given up".to_owned()));
+        }
+        number.set(number.get() + 1);
+        let words = match step {
+            "copying" => "Die Datenbank wird kopiert.".to_owned(),
+            rule => format!("Geprüft wird: {rule}"),
+        };
+        work.is_at_step(&words, number.get(), of);
+        Ok(())
+    }
+}
+
+fn not_made(work: &Work, failure: &Failure) -> String {
+    if work.is_given_up() {
+        return "Die Sicherung wurde abgebrochen; sie ist nicht entstanden.".to_owned();
+    }
     format!("Die Sicherung ist nicht gelungen. Was das Programm dazu sagt:\n{failure}")
 }
 
@@ -196,37 +212,63 @@ pub fn delete(ask: &Ask) -> Result<HouseChange> {
         let message = "Sicherungen jeder Nacht gehen von selbst, wenn neuere da sind.";
         return Err(Refusal::new(Code::WertUngueltig, message).into());
     }
+    let (house, id) = (Arc::clone(&ask.house), Uuid::now_v7());
     Ok(Box::new(move |_| {
-        kept::delete(&kept, &file)?;
+        if !house.works.has_room() {
+            let message = "Es laufen schon zwei Arbeiten. Bitte warten, bis eine fertig ist.";
+            return Err(Refusal::new(Code::NichtVerfuegbar, message).into());
+        }
         let changed = vec![Deed::BackupDeleted(file.display().to_string())];
-        Ok(Done { changed, ..Done::to(HERE.to_owned(), "Die Sicherung ist gelöscht.") })
+        let title = format!("Sicherung {} löschen", kept.id);
+        let (kept, file) = (kept.clone(), file.clone());
+        // Only once it is written down who deletes it; and a disk that hangs holds up nobody who writes.
+        let doing = move |work: &Work| {
+            work.is_at_step("Die Datei wird gelöscht.", 1, 1);
+            kept::delete(&kept, &file)
+                .map_err(|failure| format!("Die Sicherung ist nicht gelöscht:\n{failure}"))?;
+            let shown =
+                html! { p.note { "Die Sicherung ist gelöscht. " a href=(HERE) { "Zu den Sicherungen" } } };
+            Ok(Outcome { shown, next: None })
+        };
+        Ok(Done { changed, ..Done::begin(id, &title, Arc::new(doing)) })
     }))
 }
 
 /// POST /leitstand/sicherung/{id}/pruefen
 pub fn prove(ask: &Ask) -> Result<HouseChange> {
     let (kept, file) = found(ask)?;
-    Ok(proof(ask, file, format!("Prüfung der Sicherung {}", kept.id)))
+    let (gate, database, named) = (Arc::clone(&ask.house.gate), places(ask).0.to_owned(), file.clone());
+    let prove = move |work: &Work| kept::prove(&file, &database, &gate.clock, told(work, steps()));
+    Ok(proof(named, format!("Prüfung der Sicherung {}", kept.id), prove))
 }
 
 /// POST /leitstand/sicherung/pruefen
 pub fn prove_database(ask: &Ask) -> Result<HouseChange> {
-    let (database, _) = places(ask);
-    Ok(proof(ask, database.to_owned(), "Prüfung der Datenbank".to_owned()))
+    let (gate, database) = (Arc::clone(&ask.house.gate), places(ask).0.to_owned());
+    let named = database.clone();
+    let prove =
+        move |work: &Work| kept::prove_running(&gate.writer, &database, &gate.clock, told(work, steps() + 1));
+    Ok(proof(named, "Prüfung der Datenbank".to_owned(), prove))
 }
 
-fn proof(ask: &Ask, file: PathBuf, title: String) -> HouseChange {
-    let (gate, id, database) = (Arc::clone(&ask.house.gate), Uuid::now_v7(), places(ask).0.to_owned());
-    Box::new(move |_| {
-        let (gate, file, database) = (Arc::clone(&gate), file.clone(), database.clone());
-        let doing = move |work: &Work| {
-            let lines =
-                kept::prove(&file, &database, &gate.clock, |_| work.is_at("Jede Regel wird geprüft.", 0));
-            let lines = lines.map_err(|failure| format!("Die Prüfung ging nicht zu Ende:\n{failure}"))?;
-            Ok(Outcome { shown: proved(&file, &lines), next: None })
-        };
-        Ok(Done::begin(id, &title, Arc::new(doing)))
-    })
+fn proof(
+    named: PathBuf,
+    title: String,
+    prove: impl Fn(&Work) -> Result<Vec<Line>> + Send + Sync + 'static,
+) -> HouseChange {
+    let id = Uuid::now_v7();
+    let doing: Doing = Arc::new(move |work: &Work| {
+        let lines = prove(work).map_err(|failure| not_proved(work, &failure))?;
+        Ok(Outcome { shown: proved(&named, &lines), next: None })
+    });
+    Box::new(move |_| Ok(Done::begin(id, &title, Arc::clone(&doing))))
+}
+
+fn not_proved(work: &Work, failure: &Failure) -> String {
+    if work.is_given_up() {
+        return "Die Prüfung wurde abgebrochen.".to_owned();
+    }
+    format!("Die Prüfung ging nicht zu Ende:\n{failure}")
 }
 
 const RULE: [Column; 3] = [Column("Regel", false), Column("Verstöße", true), Column("Befund", false)];

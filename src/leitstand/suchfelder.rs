@@ -104,7 +104,10 @@ fn time(text: &str, is_last: bool) -> std::result::Result<Option<Instant>, Strin
 /// The form with these fields; of a company it offers its keys and the people who see it.
 pub fn form(ask: &Ask, seen: &Seen<'_>, people: &[Person]) -> Result<Markup> {
     let firma = ask.firma.as_ref().map(|firma| firma.id);
-    let keys = key::list(seen.connection, firma, ask.now)?;
+    let keys = match firma {
+        Some(firma) => key::of_tenant(seen.connection, firma, ask.now)?,
+        None => key::list(seen.connection, ask.now)?,
+    };
     let chosen = ask.param("wer");
     let option =
         |value: String, words: &str| html! { option value=(value) selected[value == chosen] { (words) } };

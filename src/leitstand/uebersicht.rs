@@ -5,10 +5,12 @@ use maud::{Markup, html};
 use super::bars::{Pair, Words, bars};
 use super::page::{Ask, Seen, encoded};
 use super::parts::{Cells, Column, day_text, moment, number, table, text};
-use super::{frame, wiegungen, zustand};
+use super::upkeep::Upkeep;
+use super::{frame, rat, wiegungen, zustand};
 use crate::app::description::meaning_of;
 use crate::failure::Result;
-use crate::gate::audit::{Filter, Found, Who, part};
+use crate::gate::audit::{Filter, Found, Who, find, part};
+use crate::gate::key;
 use crate::http::reply::Reply;
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, Instant};
@@ -25,15 +27,20 @@ const LOOKED_AT: i64 = 10_000;
 pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let today = seen.tx.today();
     let (now, then) = (day(ask, seen, today)?, day(ask, seen, Day::of_number(today.number() - 7))?);
-    let errors = errors_of(ask, seen)?;
-    let sorgen = zustand::sorgen(ask, seen)?;
+    let Errors { rows: errors, since } = errors_of(ask, seen)?;
+    let keys = key::of_tenant(seen.connection, ask.firma_id(), ask.now)?;
+    let upkeep = upkeep(ask);
+    let sorgen = zustand::sorgen(ask, seen, &keys, upkeep.as_ref())?;
     let body = html! {
         @if !sorgen.is_empty() { h2 { "Zu erledigen" } (zustand::shown(&sorgen)) }
-        @if let Some(steps) = zustand::first_steps(ask, seen)? { (steps) }
-        @if !errors.is_empty() {
+        @if let Some(steps) = zustand::first_steps(ask, seen, &keys)? { (steps) }
+        @if !errors.is_empty() || since.is_some() {
             h2 { "Abgelehnte Anfragen" }
-            (table("Abgelehnte Anfragen von heute und gestern, die neuesten zuerst", &ERROR, &errors, ""))
-            p { a href=(ask.of_firma("protokoll?wer=programme&ergebnis=abgelehnt")) { "Alle abgelehnten Anfragen im Protokoll" } }
+            (table("Abgelehnte Anfragen von heute und gestern, die neuesten zuerst", &ERROR, &errors, "Bis dahin keine gefunden."))
+            p {
+                @if let Some(since) = since { "Es kommen so viele Anfragen, dass hier nur bis zurück zum " (moment(since)) " gesucht wurde. " }
+                a href=(ask.of_firma("protokoll?wer=programme&ergebnis=abgelehnt")) { "Alle abgelehnten Anfragen im Protokoll" }
+            }
         }
         h2 { "Heute, " (day_text(today)) }
         div.tiles {
@@ -44,9 +51,20 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         (picture(&now, &then))
         h2 { "Offene Wiegungen" }
         (wiegungen::open(ask, seen)?)
-        p { small { "partnerd " (env!("CARGO_PKG_VERSION")) } }
+        @match &upkeep {
+            Some(upkeep) => (zustand::house_in_words(upkeep, ask.now)),
+            None => p { small { (zustand::VERSION) } },
+        }
     };
     frame::live_page(ask, seen, "Übersicht", body)
+}
+
+/// How the house is, for who keeps it.
+fn upkeep(ask: &Ask) -> Option<Upkeep> {
+    let place = &ask.house.place;
+    let look =
+        || Upkeep::look(&place.database, place.nightly.as_ref(), place.certificate.as_deref(), ask.now);
+    ask.person.as_ref().is_some_and(|person| person.keeps_house()).then(look)
 }
 
 /// Kilograms of a day, by hour: in and out.
@@ -124,21 +142,29 @@ fn documents(ask: &Ask, seen: &Seen<'_>, today: Day) -> Result<Vec<(&'static str
     Ok(found)
 }
 
-const ERROR: [Column; 4] = [
+const ERROR: [Column; 5] = [
     Column("Wann", false),
     Column("Schlüssel", false),
     Column("Anfrage", false),
     Column("Warum abgelehnt", false),
+    Column("Was tun", false),
 ];
 
-/// The last requests of keys of this company that were refused or failed; each leads to its like in the log.
-fn errors_of(ask: &Ask, seen: &Seen<'_>) -> Result<Vec<Cells>> {
-    let yesterday = Day::of_number(Day::in_berlin(ask.now).number() - 1);
+/// Requests of keys that were refused or failed.
+struct Errors {
+    /// The newest of them; each leads to its like in the log.
+    rows: Vec<Cells>,
+    /// How far back they were looked for, where that is not the whole of today and yesterday.
+    since: Option<Instant>,
+}
+
+fn errors_of(ask: &Ask, seen: &Seen<'_>) -> Result<Errors> {
+    let yesterday = Day::of_number(Day::in_berlin(ask.now).number() - 1).begin_in_berlin();
     let filter = Filter {
         tenant_id: ask.firma.as_ref().map(|firma| firma.id),
         who: Some(Who::Keys),
         status_from: Some(400),
-        from: Some(yesterday.begin_in_berlin()),
+        from: Some(yesterday),
         looked_at: Some(LOOKED_AT),
         ..Filter::default()
     };
@@ -150,9 +176,15 @@ fn errors_of(ask: &Ask, seen: &Seen<'_>) -> Result<Vec<Cells>> {
             ask.of_firma(&format!("protokoll?wer=schluessel-{}&code={}", encoded(&key_id), encoded(&code)));
         let key = entry.key_label.unwrap_or(key_id);
         let what = format!("{} {}", entry.method, entry.path);
-        Cells(to, vec![moment(entry.at), key, what, format!("{code}: {why}")])
+        let why = format!("{code}: {why}");
+        Cells(to, vec![moment(entry.at), key, what, why, rat::of(&code).to_owned()])
     };
-    Ok(part(seen.connection, &filter, None, ERRORS)?.rows.into_iter().map(row).collect())
+    let found = part(seen.connection, &filter, None, ERRORS)?;
+    // A full list ends with the last row that is shown.
+    let next = found.next.filter(|_| found.rows.len() < ERRORS);
+    let last = next.map(|place| find(seen.connection, place, None)).transpose()?.flatten();
+    let since = last.map(|entry| entry.at).filter(|at| *at > yesterday);
+    Ok(Errors { rows: found.rows.into_iter().map(row).collect(), since })
 }
 
 /// GET /leitstand/f/{firma}/neues?seit=…: answered by the server once the company has changed.

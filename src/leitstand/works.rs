@@ -51,6 +51,8 @@ pub struct Stand {
     pub done: usize,
     #[allow(missing_docs)]
     pub of: usize,
+    /// It can no longer be given up.
+    pub is_last: bool,
     /// What it came to, or in a German sentence why to nothing.
     pub ended: Option<Result<Outcome, String>>,
 }
@@ -81,7 +83,14 @@ impl Work {
     /// Says what it is at.
     pub fn is_at(&self, step: &str, of: usize) {
         let mut stand = self.stand.lock().unwrap_or_else(PoisonError::into_inner);
-        (stand.step, stand.done, stand.of) = (step.to_owned(), 0, of);
+        (stand.step, stand.done, stand.of, stand.is_last) = (step.to_owned(), 0, of, false);
+    }
+
+    /// Says at which of so many steps it is, from 1; with the last it can no longer be given up.
+    pub fn is_at_step(&self, step: &str, number: usize, of: usize) {
+        let mut stand = self.stand.lock().unwrap_or_else(PoisonError::into_inner);
+        let (done, is_last) = (number.saturating_sub(1), number >= of);
+        (stand.step, stand.done, stand.of, stand.is_last) = (step.to_owned(), done, of, is_last);
     }
 
     /// Says that so much more is done.

@@ -4,11 +4,13 @@ use maud::html;
 
 use super::frame;
 use super::page::{Ask, Done, HouseChange, Seen};
-use super::parts::{Cells, Column, facts, field, form, refusal, table};
+use super::parts::{Cells, Column, facts, field, form, moment, refusal, table};
 use super::people::{self, Person, Rolle};
 use crate::failure::{Failure, Result};
+use crate::gate::audit::{Filter, Who, part};
 use crate::http::reply::Reply;
 use crate::rules::choice::Choice;
+use crate::rules::day::Instant;
 use crate::rules::deed::Event;
 use crate::rules::error::{Code, Refusal};
 use crate::tenants::Tenant;
@@ -18,14 +20,10 @@ const PEOPLE: &str = "/leitstand/zugaenge";
 /// GET /leitstand/zugaenge
 pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let row = |person: Person| {
-        let state = match (person.aktiv, person.has_password) {
-            (false, _) => "gesperrt",
-            (true, false) => "noch ohne Passwort",
-            (true, true) => "aktiv",
-        };
+        let state = state(&person).to_owned();
         let firmen = person.firmen.as_ref().map_or("alle".to_owned(), |firmen| firmen.len().to_string());
         let to = format!("{PEOPLE}/{}", person.id);
-        Cells(to, vec![person.name, person.rolle.as_str().to_owned(), firmen, state.to_owned()])
+        Cells(to, vec![person.name, person.rolle.as_str().to_owned(), firmen, state])
     };
     let rows: Vec<_> = people::list(seen.connection)?.into_iter().map(row).collect();
     let columns =
@@ -35,6 +33,43 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         (table("Personen", &columns, &rows, "Noch niemand."))
     };
     Ok(frame::page(ask, "Zugänge", body))
+}
+
+fn state(person: &Person) -> &'static str {
+    match (person.aktiv, person.has_password) {
+        (false, _) => "gesperrt",
+        (true, false) => "noch ohne Passwort",
+        (true, true) => "aktiv",
+    }
+}
+
+/// The companies that a person sees, by name; who keeps the house sees all of them.
+fn companies(ask: &Ask, person: &Person) -> String {
+    let names = ask.firmen.iter().filter(|firma| person.sees(firma.id)).map(|firma| firma.name.as_str());
+    match person.firmen {
+        None => "alle".to_owned(),
+        Some(_) => names.collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// Rows of the log among which a log-in is looked for.
+const LOOKED_AT: i64 = 10_000;
+
+/// When a person last logged in, by their sessions and the newest rows of the log.
+fn last_log_in(seen: &Seen<'_>, person: &Person) -> Result<Option<Instant>> {
+    let mut last = people::newest_session(seen.connection, person.id)?;
+    for path in ["POST /leitstand/anmelden", "POST /leitstand/passwort"] {
+        let filter = Filter {
+            who: Some(Who::Person(person.id.to_string())),
+            path: Some(path.to_owned()),
+            status_to: Some(399),
+            looked_at: Some(LOOKED_AT),
+            ..Filter::default()
+        };
+        let found = part(seen.connection, &filter, None, 1)?;
+        last = last.max(found.rows.first().map(|found| found.entry.at));
+    }
+    Ok(last)
 }
 
 /// GET /leitstand/zugaenge/neu
@@ -98,8 +133,17 @@ fn found(ask: &Ask, connection: &rusqlite::Connection) -> Result<Person> {
 /// GET /leitstand/zugaenge/{id}
 pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let person = found(ask, seen.connection)?;
+    let last = last_log_in(seen, &person)?;
+    let last = last.map_or_else(|| "vor so langer Zeit, dass es nicht bekannt ist".to_owned(), moment);
+    let last = if person.has_password { last } else { "noch nie".to_owned() };
     let body = html! {
-        (facts(&[("Name", person.name.clone()), ("Rolle", person.rolle.as_str().to_owned())]))
+        (facts(&[
+            ("Name", person.name.clone()),
+            ("Rolle", person.rolle.as_str().to_owned()),
+            ("Firmen", companies(ask, &person)),
+            ("Stand", state(&person).to_owned()),
+            ("Zuletzt angemeldet", last),
+        ]))
         p.actions {
             a.button href=(format!("{PEOPLE}/{}/link", person.id)) { "Neuer Link" }
             @if person.aktiv { a.button.danger href=(format!("{PEOPLE}/{}/sperren", person.id)) { "Sperren" } }

@@ -1,16 +1,13 @@
 //! What needs a hand: of a company its data and open weighings; of the house its disk, its backups, its certificate.
 
-use std::path::Path;
-
 use maud::{Markup, html};
 
 use super::page::{Ask, Seen};
 use super::parts::{moment, number};
-use crate::app::kept;
-use crate::db::files::folder_of;
+use super::sicherung::gigabytes;
+use super::upkeep::Upkeep;
 use crate::failure::Result;
-use crate::gate::key::{self, State, StoredKey};
-use crate::http::tls::validity;
+use crate::gate::key::{State, StoredKey};
 use crate::rules::day::{Day, Instant};
 use crate::tenants::firma;
 
@@ -63,12 +60,10 @@ pub fn shown(sorgen: &[Sorge]) -> Markup {
     }
 }
 
-/// What needs a hand of the company, and of the house where this person keeps it.
-pub fn sorgen(ask: &Ask, seen: &Seen<'_>) -> Result<Vec<Sorge>> {
+/// What needs a hand of the company, and of the house, `upkeep`, where this person keeps it.
+pub fn sorgen(ask: &Ask, seen: &Seen<'_>, keys: &[StoredKey], upkeep: Option<&Upkeep>) -> Result<Vec<Sorge>> {
     let mut found = Vec::new();
-    if ask.person.as_ref().is_some_and(|person| person.keeps_house()) {
-        found.extend(of_house(ask));
-    }
+    found.extend(upkeep.into_iter().flat_map(|upkeep| of_house(ask, upkeep)));
     let missing = firma::load(&seen.tx)?.missing();
     if !missing.is_empty() {
         let text = format!(
@@ -81,78 +76,78 @@ pub fn sorgen(ask: &Ask, seen: &Seen<'_>) -> Result<Vec<Sorge>> {
     let path = format!("/api/v1/wiegungen?status=offen&bis={yesterday}&limit=1");
     if ask.get(seen, &path)?.as_array().is_some_and(|open| !open.is_empty()) {
         let text = "Von gestern oder früher sind Wiegungen offen: zweite Wiegung oder Storno fehlt.";
-        found.push(Sorge::soon(text.to_owned()));
+        let list = format!("wiegungen?status=offen&bis={yesterday}");
+        found.push(Sorge::soon(text.to_owned()).at(ask.of_firma(&list)));
     }
-    found.extend(keys_near_their_limit(ask, seen)?);
+    found.extend(keys_near_their_limit(ask, keys));
     Ok(found)
 }
 
 /// Keys that have used most of the requests that they may make today.
-fn keys_near_their_limit(ask: &Ask, seen: &Seen<'_>) -> Result<Vec<Sorge>> {
-    let keys = key::list(seen.connection, ask.firma.as_ref().map(|firma| firma.id), ask.now)?;
+fn keys_near_their_limit(ask: &Ask, keys: &[StoredKey]) -> Vec<Sorge> {
     let is_near = |key: &StoredKey| {
         key.state == State::Active && u64::from(key.today) * 100 >= u64::from(key.daily_limit) * NEAR
     };
+    let again = day_over(ask.now);
     let sorge = |key: &StoredKey| {
         let [today, limit] = [key.today, key.daily_limit].map(|count| number(&count.to_string()));
         let to = ask.of_firma(&format!("schluessel/{}", key.id));
         match key.today >= key.daily_limit {
             true => Sorge::urgent(format!(
-                "Der Schlüssel „{}“ hat seine {limit} Anfragen für heute verbraucht und wird bis 00:00 UTC abgewiesen.",
+                "Der Schlüssel „{}“ hat seine {limit} Anfragen für heute verbraucht und wird bis {again} abgewiesen.",
                 key.label
             )),
             false => Sorge::soon(format!(
-                "Der Schlüssel „{}“ hat heute {today} von {limit} Anfragen verbraucht; danach wird er bis 00:00 UTC abgewiesen.",
+                "Der Schlüssel „{}“ hat heute {today} von {limit} Anfragen verbraucht; danach wird er bis {again} abgewiesen.",
                 key.label
             )),
         }
         .at(to)
     };
-    Ok(keys.iter().filter(|key| is_near(key)).map(sorge).collect())
+    keys.iter().filter(|key| is_near(key)).map(sorge).collect()
 }
 
-fn of_house(ask: &Ask) -> Vec<Sorge> {
-    let place = &ask.house.place;
+/// When the UTC day is over, on the clocks of Berlin.
+fn day_over(now: Instant) -> String {
+    let minute = Instant::from_millis((now.utc_day() + 1) * 86_400_000).minute_in_berlin();
+    format!("{:02}:{:02} Uhr", minute / 60, minute % 60)
+}
+
+fn of_house(ask: &Ask, upkeep: &Upkeep) -> Vec<Sorge> {
     let mut found = Vec::new();
     if ask.house.gate.writer.watch().has_failed() {
         let text = "Der Dienst kann gerade nicht speichern. Ist die Platte voll?";
         found.push(Sorge::urgent(text.to_owned()).at("/leitstand/sicherung"));
     }
-    found.extend(disk(&place.database));
-    found.extend(backup(ask));
-    found.extend(place.certificate.as_deref().and_then(|certificate| of_certificate(certificate, ask.now)));
+    found.extend(upkeep.free.and_then(disk));
+    found.extend(backup(upkeep, ask.now));
+    found.extend(upkeep.certificate.and_then(|until| of_certificate(until, ask.now)));
     found
 }
 
-fn disk(database: &Path) -> Option<Sorge> {
-    let free = fs4::available_space(folder_of(database)).ok().filter(|free| *free < LITTLE)?;
+fn disk(free: u64) -> Option<Sorge> {
     let megabytes = number(&(free / 1_000_000).to_string());
     let text =
         format!("Auf der Platte der Datenbank sind nur noch {megabytes} MB frei. Bitte Platz schaffen.");
-    Some(if free < HARDLY_ANY { Sorge::urgent(text) } else { Sorge::soon(text) })
+    (free < LITTLE).then(|| if free < HARDLY_ANY { Sorge::urgent(text) } else { Sorge::soon(text) })
 }
 
-fn backup(ask: &Ask) -> Option<Sorge> {
-    let place = &ask.house.place;
-    let to = "/leitstand/sicherung";
-    let folder = kept::folder(&place.database, place.nightly.as_ref());
-    let Ok(found) = kept::kept(&place.database, folder) else {
-        let text = format!("Der Ordner der Sicherungen ist nicht zu lesen: {}", folder.display());
-        return Some(Sorge::urgent(text).at(to));
+fn backup(upkeep: &Upkeep, now: Instant) -> Option<Sorge> {
+    let text = match upkeep.backup {
+        None => format!("Der Ordner der Sicherungen ist nicht zu lesen: {}", upkeep.folder.display()),
+        Some(None) => "Es gibt noch keine Sicherung.".to_owned(),
+        Some(Some(made)) if hours(made, now) <= BACKUP_AGE => return None,
+        Some(Some(made)) => format!("Die letzte gute Sicherung ist vom {}.", moment(made)),
     };
-    let newest = found.iter().filter(|kept| kept.is_proved).find_map(|kept| kept.made);
-    let age = newest.map(|made| (ask.now.millis() - made.millis()) / 3_600_000);
-    match (age, newest) {
-        (Some(hours), _) if hours <= BACKUP_AGE => None,
-        (Some(_), Some(made)) => {
-            Some(Sorge::urgent(format!("Die letzte gute Sicherung ist vom {}.", moment(made))).at(to))
-        }
-        _ => Some(Sorge::urgent("Es gibt noch keine Sicherung.".to_owned()).at(to)),
-    }
+    Some(Sorge::urgent(text).at("/leitstand/sicherung"))
 }
 
-fn of_certificate(certificate: &Path, now: Instant) -> Option<Sorge> {
-    let (_, until) = validity(certificate).ok()?;
+/// Whole hours from then until now.
+fn hours(then: Instant, now: Instant) -> i64 {
+    (now.millis() - then.millis()) / 3_600_000
+}
+
+fn of_certificate(until: Instant, now: Instant) -> Option<Sorge> {
     let left = Day::in_berlin(until).number() - Day::in_berlin(now).number();
     let (end, advice) = (moment(until), "Bitte ein neues einsetzen.");
     if until < now {
@@ -161,10 +156,41 @@ fn of_certificate(certificate: &Path, now: Instant) -> Option<Sorge> {
     (left < SOON).then(|| Sorge::soon(format!("Das Zertifikat gilt nur noch bis {end}. {advice}")))
 }
 
+/// How disk, backups and certificate are, and the version: a line for who keeps the house, whether or not it is well.
+pub fn house_in_words(upkeep: &Upkeep, now: Instant) -> Markup {
+    let folder = upkeep.folder.display();
+    let backup = match upkeep.backup {
+        None => format!("Sicherungen in {folder}: nicht zu lesen"),
+        Some(None) => format!("Letzte Sicherung: noch keine in {folder}"),
+        Some(Some(made)) => format!("Letzte Sicherung: {}, {}, in {folder}", moment(made), age(made, now)),
+    };
+    let free = upkeep.free.map(|free| format!("frei auf der Platte: {}", gigabytes(free)));
+    let certificate = upkeep.certificate.map(|until| format!("Zertifikat bis {}", moment(until)));
+    html! {
+        p { small {
+            a href="/leitstand/sicherung" { (backup) }
+            @for fact in [free, certificate].into_iter().flatten() { " · " (fact) }
+            " · " (VERSION)
+        } }
+    }
+}
+
+/// The version, as pages say it.
+pub const VERSION: &str = concat!("partnerd ", env!("CARGO_PKG_VERSION"));
+
+/// How long ago something was.
+fn age(then: Instant, now: Instant) -> String {
+    match hours(then, now) {
+        ..1 => "vor weniger als einer Stunde".to_owned(),
+        1 => "vor einer Stunde".to_owned(),
+        hours @ 2..48 => format!("vor {hours} Stunden"),
+        hours => format!("vor {} Tagen", number(&(hours / 24).to_string())),
+    }
+}
+
 /// What a new company still needs before it works; nothing once it does.
-pub fn first_steps(ask: &Ask, seen: &Seen<'_>) -> Result<Option<Markup>> {
-    let firma_id = ask.firma.as_ref().map(|firma| firma.id);
-    let has_key = !key::list(seen.connection, firma_id, ask.now)?.is_empty();
+pub fn first_steps(ask: &Ask, seen: &Seen<'_>, keys: &[StoredKey]) -> Result<Option<Markup>> {
+    let has_key = !keys.is_empty();
     let has_data = firma::load(&seen.tx)?.missing().is_empty();
     if !ask.may_change() || has_key && has_data {
         return Ok(None);
@@ -192,4 +218,37 @@ pub fn first_steps(ask: &Ask, seen: &Seen<'_>) -> Result<Option<Markup>> {
             li { a href=(ask.of_firma(path)) { (name) } @if is_done { " – erledigt" } @else { br; small { (why) } } }
         } }
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_day_of_keys_ends_at_one_in_winter_and_at_two_in_summer() {
+        for (now, words) in [
+            ("2026-07-10T23:59:59Z", "02:00 Uhr"),
+            ("2026-12-10T00:00:00Z", "01:00 Uhr"),
+            // The clocks change in the night that ends this day.
+            ("2026-10-24T22:30:00Z", "02:00 Uhr"),
+            ("2026-10-25T22:30:00Z", "01:00 Uhr"),
+        ] {
+            assert_eq!(day_over(Instant::parse(now).unwrap()), words, "{now}");
+        }
+    }
+
+    #[test]
+    fn ages_are_said_in_hours_and_days() {
+        let now = Instant::parse("2026-07-10T12:00:00Z").unwrap();
+        for (then, words) in [
+            ("2026-07-10T12:30:00Z", "vor weniger als einer Stunde"),
+            ("2026-07-10T11:00:01Z", "vor weniger als einer Stunde"),
+            ("2026-07-10T11:00:00Z", "vor einer Stunde"),
+            ("2026-07-10T00:15:00Z", "vor 11 Stunden"),
+            ("2026-07-08T12:00:01Z", "vor 47 Stunden"),
+            ("2026-07-08T12:00:00Z", "vor 2 Tagen"),
+        ] {
+            assert_eq!(age(Instant::parse(then).unwrap(), now), words, "{then}");
+        }
+    }
 }

@@ -193,6 +193,33 @@ fn a_form_that_finds_no_place_is_in_the_audit_log() {
 }
 
 #[test]
+fn the_page_of_a_person_names_their_companies_and_their_last_log_in() {
+    let server = Server::start_at("2026-07-10T10:00:00Z");
+    for name in ["Mühle", "Ölwerk", "Trocknung"] {
+        server.company(name);
+    }
+    let mut erika = person(&server, &["Erika", "--role", "verwalten"]);
+    let mut paul = person(&server, &["Paul", "--tenant", "Mühle", "--tenant", "Trocknung"]);
+    link(&server, &["create", "Neu"]);
+    let facts = |browser: &mut Browser, id: i64| {
+        let shown = browser.get(&format!("/leitstand/zugaenge/{id}"));
+        let value = |name: &str| {
+            let after = shown.is(200).text.split(&format!("<dt>{name}</dt><dd>")).nth(1).unwrap();
+            after.split('<').next().unwrap().to_owned()
+        };
+        [value("Firmen"), value("Zuletzt angemeldet"), value("Stand")]
+    };
+    assert_eq!(facts(&mut erika, 1), ["alle", "10.07.2026, 12:00", "aktiv"]);
+    assert_eq!(facts(&mut erika, 2), ["Mühle, Trocknung", "10.07.2026, 12:00", "aktiv"]);
+    assert_eq!(facts(&mut erika, 3), ["alle", "noch nie", "noch ohne Passwort"]);
+    // Also where no session is left.
+    server.set_clock("2026-07-10T11:30:00Z");
+    paul.log_in("Paul", PASSWORD).is(303);
+    paul.fill("/leitstand/abmelden", &[]).is(303);
+    assert_eq!(facts(&mut erika, 2)[1], "10.07.2026, 13:30");
+}
+
+#[test]
 fn doctor_says_whether_anybody_can_log_in() {
     let server = Server::start();
     let people = || {

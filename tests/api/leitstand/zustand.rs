@@ -1,9 +1,14 @@
 //! What needs a hand, on the first page of a company.
 
+use partnerd::db::connection::open_writer;
 use partnerd::gate::{Policy, Zugang};
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 
+use serde_json::json;
+
 use super::person;
+use super::schluessel::id;
+use super::sicherung::carried_out;
 use crate::harness::{NOON, Server};
 
 #[test]
@@ -36,6 +41,93 @@ fn a_certificate_that_ends_is_named_in_time_to_who_keeps_the_house() {
         let shown = person(&server, &["Paul"]).get("/leitstand/f/1");
         assert!(!shown.is(200).text.contains("Zertifikat"), "{}", shown.text);
     }
+}
+
+#[test]
+fn whoever_keeps_the_house_reads_whether_the_backup_ran() {
+    let server = Server::start();
+    server.company("Mühle");
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let folder = server.database.parent().unwrap().display().to_string();
+    let shown = browser.get("/leitstand/f/1");
+    for words in
+        [&format!("Letzte Sicherung: noch keine in {folder}"), "frei auf der Platte: ", "partnerd 1."]
+    {
+        assert!(shown.is(200).text.contains(words), "{words}: {}", shown.text);
+    }
+    carried_out(&mut browser, "/leitstand/sicherung", "/leitstand/sicherung");
+    let shown = browser.get("/leitstand/f/1").text;
+    let line = shown.split("Letzte Sicherung: ").nth(1).unwrap().split('<').next().unwrap();
+    assert!(line.ends_with(&format!(", in {folder}")) && line.contains(", vor "), "{line}");
+    // It is nothing that the others could mend.
+    let shown = person(&server, &["Paul"]).get("/leitstand/f/1").text;
+    assert!(!shown.contains("Sicherung") && shown.contains("partnerd 1."), "{shown}");
+}
+
+#[test]
+fn weighings_that_stay_open_and_refused_requests_say_what_to_do() {
+    let mut server = Server::start_at("2026-07-09T10:00:00Z");
+    let mill = server.company("Mühle");
+    let partner = mill.post("/api/v1/kunden", json!({"name": "Huber"})).id();
+    let weighing = json!({"waage_id": 1, "gewicht_erst_kg": 40_000, "partner_id": partner});
+    let weighing = mill.post("/api/v1/wiegungen", weighing).id();
+    server.set_clock("2026-07-10T10:00:00Z");
+    let later = json!({"waage_id": 1, "gewicht_erst_kg": 20_000, "partner_id": partner});
+    let later = mill.post("/api/v1/wiegungen", later).id();
+    let items = json!([{"bezeichnung": "Fracht", "menge": 2, "ep_netto": 5, "mwst_satz": 19}]);
+    let unknown = json!({"beleg_typ": "AN", "kundennummer": "K-9", "items": items});
+    mill.post("/api/v1/belege", unknown).refused(400, "KUNDE_NICHT_GEFUNDEN");
+    // Rows of refusals are taken into the log a little later; a restart does it at once.
+    server.restart();
+    let mut browser = person(&server, &["Paul"]);
+    let shown = browser.get("/leitstand/f/1");
+    let soon = list(&shown.is(200).text, " class=\"sorgen\"");
+    let link = soon.split("href=\"").find(|link| link.contains("wiegungen")).unwrap();
+    let link = link.split('"').next().unwrap().replace("&amp;", "&");
+    let open = browser.get(&link);
+    assert!(open.is(200).text.contains(&weighing) && !open.text.contains(&later), "{link}: {}", open.text);
+    let advice = "Unter „Partner“ anlegen, oder im Programm die Nummer berichtigen.";
+    assert!(shown.text.contains("KUNDE_NICHT_GEFUNDEN: ") && shown.text.contains(advice), "{}", shown.text);
+}
+
+#[test]
+fn a_key_near_its_limit_is_named_with_the_time_at_which_it_is_accepted_again() {
+    let mut server = Server::start();
+    let mill = server.company("Mühle");
+    mill.get("/api/v1/kunden").is(200);
+    server.restart();
+    assert!(
+        server.cli(&["key", "change", id(mill.key.as_ref().unwrap()), "--daily-limit", "1"]).status.success()
+    );
+    let shown = person(&server, &["Paul"]).get("/leitstand/f/1");
+    let urgent = list(&shown.is(200).text, " class=\"sorgen refused\"");
+    assert!(urgent.contains("wird bis 02:00 Uhr abgewiesen"), "{urgent}");
+}
+
+#[test]
+fn where_too_much_happened_it_is_said_how_far_back_refused_requests_were_looked_for() {
+    let server = Server::start();
+    server.company("Mühle");
+    let mut browser = person(&server, &["Paul"]);
+    let write = |statement: &str| open_writer(&server.database).unwrap().execute_batch(statement).unwrap();
+    // Yesterday: a refused request as its first row, and others at ten in Berlin.
+    write(
+        "insert into audit_tag (tag, letzte_nr, pruefsumme, ab_nr, ab_pruefsumme)
+           values (20643, 100, zeroblob(32), 0, zeroblob(32));
+         with recursive n (nr) as (select 1 union all select nr + 1 from n where nr < 6000)
+         insert into audit (tag, lfd_nr, am, request_id, tenant_id, key_id, adresse, methode, pfad, status, code, dauer_us,
+           bytes_ein, bytes_aus, anzahl, pruefsumme)
+         select 20643, nr, 20643 * 86400000 + 8 * 3600000, randomblob(16), 1, 'k', '::1', 'GET', '/refused',
+           iif(nr = 1, 403, 200), iif(nr = 1, 'SCOPE_FEHLT', null), 1, 0, 0, 1, zeroblob(32) from n",
+    );
+    let quiet = browser.get("/leitstand/f/1");
+    write("update audit_tag set letzte_nr = 15000 where tag = 20643");
+    let busy = browser.get("/leitstand/f/1");
+    write("delete from audit where tag = 20643; delete from audit_tag where tag = 20643");
+    assert!(quiet.is(200).text.contains("GET /refused") && !quiet.text.contains("gesucht"), "{}", quiet.text);
+    let said = "nur bis zurück zum 09.07.2026, 10:00 gesucht";
+    assert!(busy.is(200).text.contains(said) && !busy.text.contains("/refused"), "{}", busy.text);
+    assert!(busy.text.contains("protokoll?wer=programme&amp;ergebnis=abgelehnt"), "{}", busy.text);
 }
 
 /// What stands in the list of this class; blank where there is none.
