@@ -8,10 +8,10 @@ use maud::{Markup, html};
 use rusqlite::Connection;
 use uuid::Uuid;
 
+use super::akteure;
 use super::parts::{Cells, Column, facts, number, table};
-use super::uploads::Upload;
+use super::uploads::{Upload, named};
 use super::works::{Next, Outcome, Work};
-use super::{akteure, import};
 use crate::app::description::vorlagen::columns;
 use crate::db::connection::open_writer;
 use crate::failure::{Failure, Result};
@@ -100,7 +100,7 @@ fn preview(upload: &Upload, checked: &Checked<'_>) -> Markup {
     html! {
         (facts(&[
             ("Datei", upload.name.clone()),
-            ("Inhalt", import::named(upload.kind.rows().kind)),
+            ("Inhalt", named(upload.kind.rows().kind)),
             ("Zeilen", count(rows.len())),
             ("Dezimalen trennt", decimal),
             ("Nicht benutzte Spalten", unused.join(", ")),

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::page::{Ask, Done, HouseChange, Seen};
 use super::parts::{choice, field, form_to, refusal};
-use super::uploads::Upload;
+use super::uploads::{Upload, named};
 use super::works::{FULL, Work};
 use super::{einlesen, frame};
 use crate::app::description::vorlagen::columns;
@@ -48,17 +48,6 @@ pub fn show(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
         } }
     };
     Ok(frame::page(ask, "Import", body))
-}
-
-/// What files of a kind hold, as a heading.
-pub fn named(kind: &str) -> String {
-    let kind = match kind {
-        "barverkaeufe" => "barverkäufe",
-        "steuersaetze" => "steuersätze",
-        kind => kind,
-    };
-    let mut letters = kind.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn kind(name: &str) -> Option<ImportKind> {

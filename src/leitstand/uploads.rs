@@ -42,6 +42,17 @@ pub struct Upload {
     pub content: Bytes,
 }
 
+/// What files of a kind hold, as a heading.
+pub fn named(kind: &str) -> String {
+    let kind = match kind {
+        "barverkaeufe" => "barverkäufe",
+        "steuersaetze" => "steuersätze",
+        kind => kind,
+    };
+    let mut letters = kind.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// The files that wait.
 #[derive(Default)]
 pub struct Uploads(Mutex<VecDeque<Upload>>);

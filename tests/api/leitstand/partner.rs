@@ -141,41 +141,6 @@ fn a_form_that_was_open_while_somebody_else_changed_the_partner_changes_nothing(
 }
 
 #[test]
-fn a_partner_leads_to_its_documents_weighings_and_contracts() {
-    let server = Server::start();
-    let (mill, mut browser, firma) = mill(&server);
-    let ids = ["Huber", "Maier"].map(|name| kunde(&mill, json!({"name": name})));
-    for id in &ids {
-        let lorry = json!({"waage_id": 1, "gewicht_erst_kg": 9000, "partner_id": id});
-        mill.post("/api/v1/wiegungen", lorry).is(201);
-        let items = json!([{"bezeichnung": "Fracht", "menge": 1, "ep_netto": 5, "mwst_satz": 19}]);
-        let body = json!({"beleg_typ": "AN", "kunden_id": id, "items": items});
-        mill.post("/api/v1/belege", body).is(201);
-    }
-    let contracts = json!([{"kontrakt_nr": "V-1", "kontrakt_typ": "verkauf", "partner": "K-1001"},
-        {"kontrakt_nr": "V-2", "kontrakt_typ": "verkauf", "partner": "K-1002"}]);
-    server.import(&mill, "kontrakte", &contracts.to_string());
-    let own = format!("{firma}/partner/{}", ids[0]);
-    let partner = browser.get(&own);
-    for (page, parameter, words) in [
-        ("belege", "kunden_id", "Belege"),
-        ("wiegungen", "partner_id", "Wiegungen"),
-        ("kontrakte", "partner_id", "Kontrakte"),
-    ] {
-        let to = format!("{firma}/{page}?{parameter}={}", ids[0]);
-        shows(&partner.is(200).text, &[&format!("href=\"{to}\">{words}</a>")]);
-        let list = browser.get(&to);
-        shows(&list.is(200).text, &[&format!("Nur {words} zu <a href=\"{own}\">Huber</a>")]);
-        assert!(!list.text.contains("Maier"), "{page}: {}", list.text);
-        // Whoever searches there stays with the partner.
-        let kept = format!("<input type=\"hidden\" name=\"{parameter}\" value=\"{}\">", ids[0]);
-        assert!(list.text.contains(&kept), "{page}: {}", list.text);
-    }
-    let open = browser.get(&format!("{firma}/belege?status=storniert"));
-    assert!(open.is(200).text.contains("Keine Belege gefunden."), "{}", open.text);
-}
-
-#[test]
 fn a_refusal_stands_at_its_field_beside_what_was_typed() {
     let server = Server::start();
     let (mill, mut browser, firma) = mill(&server);
