@@ -102,15 +102,17 @@ pub fn backup_by(
     discard(&part)?;
     copied?;
     match proof {
-        Some(Ok(content)) => {
-            let heads =
-                [&content.audit_head, &content.evidence_head].map(|head| head.as_deref().unwrap_or("none"));
-            tracing::info!("the backup {} ends with {}, {}", target.display(), heads[0], heads[1]);
-            Ok(Content { bytes: size(target)?, ..content })
-        }
+        Some(Ok(content)) => finished(target, content),
         Some(Err(failure)) => Err(set_aside_not_proved(target, &failure)?),
         None => Err(Failure::Broken("the copy was not proved".to_owned())),
     }
+}
+
+/// A backup that is there: its size, and in the log where its chains end.
+fn finished(target: &Path, content: Content) -> Result<Content> {
+    let heads = [&content.audit_head, &content.evidence_head].map(|head| head.as_deref().unwrap_or("none"));
+    tracing::info!("the backup {} ends with {}, {}", target.display(), heads[0], heads[1]);
+    Ok(Content { bytes: size(target)?, ..content })
 }
 
 /// The copy has a place to go to, and the database is one of this version.

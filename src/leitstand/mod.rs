@@ -53,7 +53,7 @@ mod suche;
 mod suchfelder;
 mod taten;
 mod uebersicht;
-mod upkeep;
+pub mod upkeep;
 mod upload;
 mod uploads;
 mod vergessen;
@@ -165,14 +165,16 @@ pub const PAGES: &[Page] = &[
         .takes(Take::Stammdaten(firma::change_settings)),
     Page::new("/leitstand/sicherung", Access::Haus, sicherung::list)
         .in_administration("Sicherung")
+        .heavy()
         .takes(Take::Haus(sicherung::make)),
     Page::new("/leitstand/sicherung/pruefen", Access::Haus, sicherung::back)
         .takes(Take::Haus(sicherung::prove_database)),
-    Page::new("/leitstand/sicherung/{id}", Access::Haus, sicherung::show),
-    Page::new("/leitstand/sicherung/{id}/datei", Access::Haus, sicherung::download),
+    Page::new("/leitstand/sicherung/{id}", Access::Haus, sicherung::show).heavy(),
+    Page::new("/leitstand/sicherung/{id}/datei", Access::Haus, sicherung::download).heavy(),
     Page::new("/leitstand/sicherung/{id}/pruefen", Access::Haus, sicherung::back)
         .takes(Take::Haus(sicherung::prove)),
     Page::new("/leitstand/sicherung/{id}/loeschen", Access::Haus, sicherung::show_delete)
+        .heavy()
         .takes(Take::Haus(sicherung::delete)),
     Page::new("/leitstand/protokoll", Access::Haus, protokoll::list)
         .in_administration("Protokoll aller Firmen"),

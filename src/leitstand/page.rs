@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use super::passwords::Attempts;
 use super::people::Person;
+use super::upkeep::Lookout;
 use super::upload::File;
 use super::uploads::Uploads;
 use super::works::{Doing, Works};
@@ -223,9 +224,12 @@ pub struct House {
     pub uploads: Uploads,
     /// Where the database and its backups are.
     pub place: Place,
+    /// How disk, backups and certificate are.
+    pub lookout: Lookout,
 }
 
 /// Where the database and its backups are.
+#[derive(Clone)]
 pub struct Place {
     /// The database.
     pub database: PathBuf,

@@ -17,6 +17,7 @@ use super::page::{Access, Done, House, HouseChange, Page, Place, Seen, Take, fie
 use super::passwords::Attempts;
 use super::people::SESSION;
 use super::sayings::Sayings;
+use super::upkeep::Lookout;
 use super::upload;
 use super::uploads::Uploads;
 use super::visit::{Change, Visit, audit_row, refused_row};
@@ -64,7 +65,9 @@ impl Leitstand {
     /// The pages of a service.
     pub fn new(gate: Arc<Gate>, pages: &'static [Page], zugang: Zugang, place: Place) -> Result<Leitstand> {
         let (attempts, works, uploads) = (Attempts::default(), Works::default(), Uploads::default());
-        let house = Arc::new(House { gate, pages, attempts, works, uploads, place });
+        let Place { database, nightly, certificate } = place.clone();
+        let lookout = Lookout::start(database, nightly, certificate, Arc::clone(&gate.clock))?;
+        let house = Arc::new(House { gate, pages, attempts, works, uploads, place, lookout });
         let (hashing, office) = (Aside::start("passwords", true)?, Aside::start("office", false)?);
         Ok(Leitstand { house, hashing, office, zugang, sayings: Sayings::default() })
     }

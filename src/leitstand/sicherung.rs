@@ -52,6 +52,7 @@ fn kind(kept: &Kept) -> &'static str {
 pub fn list(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     let (database, folder) = places(ask);
     let found = kept::kept(database, folder);
+    ask.house.lookout.wake();
     let free = fs4::available_space(crate::db::files::folder_of(database)).ok();
     let row = |kept: &Kept| {
         let made = kept.made.map(moment).unwrap_or_default();
@@ -111,12 +112,13 @@ pub fn make(ask: &Ask) -> Result<HouseChange> {
         return Err(Refusal::new(Code::WertUngueltig, message).into());
     }
     let (database, folder) = (database.to_owned(), folder.to_owned());
-    let (gate, id) = (Arc::clone(&ask.house.gate), Uuid::now_v7());
+    let (house, id) = (Arc::clone(&ask.house), Uuid::now_v7());
     Ok(Box::new(move |_| {
-        let (gate, database, folder) = (Arc::clone(&gate), database.clone(), folder.clone());
+        let (house, database, folder) = (Arc::clone(&house), database.clone(), folder.clone());
         let doing = move |work: &Work| {
             let began = told(work, steps() + 1);
-            let made = kept::make(&gate.writer, &database, &folder, &gate.clock, began);
+            let made = kept::make(&house.gate.writer, &database, &folder, &house.gate.clock, began);
+            house.lookout.wake();
             made.map(|content| Outcome { shown: made_of(&content), next: None })
                 .map_err(|failure| not_made(work, &failure))
         };
@@ -220,12 +222,13 @@ pub fn delete(ask: &Ask) -> Result<HouseChange> {
         }
         let changed = vec![Deed::BackupDeleted(file.display().to_string())];
         let title = format!("Sicherung {} löschen", kept.id);
-        let (kept, file) = (kept.clone(), file.clone());
+        let (house, kept, file) = (Arc::clone(&house), kept.clone(), file.clone());
         // Only once it is written down who deletes it; and a disk that hangs holds up nobody who writes.
         let doing = move |work: &Work| {
             work.is_at_step("Die Datei wird gelöscht.", 1, 1);
             kept::delete(&kept, &file)
                 .map_err(|failure| format!("Die Sicherung ist nicht gelöscht:\n{failure}"))?;
+            house.lookout.wake();
             let shown =
                 html! { p.note { "Die Sicherung ist gelöscht. " a href=(HERE) { "Zu den Sicherungen" } } };
             Ok(Outcome { shown, next: None })

@@ -5,7 +5,6 @@ use maud::{Markup, html};
 use super::bars::{Pair, Words, bars};
 use super::page::{Ask, Seen, encoded};
 use super::parts::{Cells, Column, day_text, moment, number, table, text};
-use super::upkeep::Upkeep;
 use super::{frame, rat, wiegungen, zustand};
 use crate::app::description::meaning_of;
 use crate::failure::Result;
@@ -29,7 +28,8 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let (now, then) = (day(ask, seen, today)?, day(ask, seen, Day::of_number(today.number() - 7))?);
     let Errors { rows: errors, since } = errors_of(ask, seen)?;
     let keys = key::of_tenant(seen.connection, ask.firma_id(), ask.now)?;
-    let upkeep = upkeep(ask);
+    let keeps_house = ask.person.as_ref().is_some_and(|person| person.keeps_house());
+    let upkeep = keeps_house.then(|| ask.house.lookout.last()).flatten();
     let sorgen = zustand::sorgen(ask, seen, &keys, upkeep.as_ref())?;
     let body = html! {
         @if !sorgen.is_empty() { h2 { "Zu erledigen" } (zustand::shown(&sorgen)) }
@@ -57,14 +57,6 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         }
     };
     frame::live_page(ask, seen, "Übersicht", body)
-}
-
-/// How the house is, for who keeps it.
-fn upkeep(ask: &Ask) -> Option<Upkeep> {
-    let place = &ask.house.place;
-    let look =
-        || Upkeep::look(&place.database, place.nightly.as_ref(), place.certificate.as_deref(), ask.now);
-    ask.person.as_ref().is_some_and(|person| person.keeps_house()).then(look)
 }
 
 /// Kilograms of a day, by hour: in and out.

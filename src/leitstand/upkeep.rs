@@ -1,12 +1,20 @@
 //! What whoever keeps the house asks each morning: did the backup run, and how long do disk and certificate last?
 
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use crate::app::kept;
+use crate::db::Clock;
 use crate::db::files::folder_of;
+use crate::failure::{Failure, Result};
 use crate::gate::Nightly;
 use crate::http::tls::validity;
 use crate::rules::day::Instant;
+
+/// How often that is looked at.
+const EVERY: Duration = Duration::from_secs(60);
 
 /// How disk, backups and certificate are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,12 +33,7 @@ pub struct Upkeep {
 
 impl Upkeep {
     /// Looks at the disk, which may take as long as it likes.
-    pub fn look(
-        database: &Path,
-        nightly: Option<&Nightly>,
-        certificate: Option<&Path>,
-        now: Instant,
-    ) -> Upkeep {
+    fn look(database: &Path, nightly: Option<&Nightly>, certificate: Option<&Path>, now: Instant) -> Upkeep {
         let folder = kept::folder(database, nightly);
         let newest =
             |kept: Vec<kept::Kept>| kept.iter().filter(|kept| kept.is_proved).find_map(|kept| kept.made);
@@ -41,5 +44,48 @@ impl Upkeep {
             backup: kept::kept(database, folder).ok().map(newest),
             certificate: certificate.and_then(|file| validity(file).ok()).map(|(_, until)| until),
         }
+    }
+}
+
+/// A thread that looks again and again, so that no page waits for a disk that sleeps.
+pub struct Lookout {
+    last: Arc<Mutex<Option<Upkeep>>>,
+    /// Has it look now; it ends when this is dropped.
+    wake: SyncSender<()>,
+}
+
+impl Lookout {
+    /// Starts the thread, which looks at once.
+    pub fn start(
+        database: PathBuf,
+        nightly: Option<Nightly>,
+        certificate: Option<PathBuf>,
+        clock: Clock,
+    ) -> Result<Lookout> {
+        let (wake, woken) = sync_channel(1);
+        let last = Arc::<Mutex<Option<Upkeep>>>::default();
+        let shared = Arc::clone(&last);
+        let work = move || {
+            loop {
+                let found = Upkeep::look(&database, nightly.as_ref(), certificate.as_deref(), clock());
+                *shared.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+                if woken.recv_timeout(EVERY) == Err(RecvTimeoutError::Disconnected) {
+                    return;
+                }
+            }
+        };
+        let started = std::thread::Builder::new().name("lookout".into()).spawn(work);
+        started.map_err(|error| Failure::Broken(format!("no thread looks at the disk: {error}")))?;
+        Ok(Lookout { last, wake })
+    }
+
+    /// What it saw last; nothing before its first look is over.
+    pub fn last(&self) -> Option<Upkeep> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Has it look soon: something has changed.
+    pub fn wake(&self) {
+        let _ = self.wake.try_send(());
     }
 }

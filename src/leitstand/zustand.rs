@@ -63,7 +63,12 @@ pub fn shown(sorgen: &[Sorge]) -> Markup {
 /// What needs a hand of the company, and of the house, `upkeep`, where this person keeps it.
 pub fn sorgen(ask: &Ask, seen: &Seen<'_>, keys: &[StoredKey], upkeep: Option<&Upkeep>) -> Result<Vec<Sorge>> {
     let mut found = Vec::new();
-    found.extend(upkeep.into_iter().flat_map(|upkeep| of_house(ask, upkeep)));
+    let keeps_house = ask.person.as_ref().is_some_and(|person| person.keeps_house());
+    if keeps_house && ask.house.gate.writer.watch().has_failed() {
+        let text = "Der Dienst kann gerade nicht speichern. Ist die Platte voll?";
+        found.push(Sorge::urgent(text.to_owned()).at("/leitstand/sicherung"));
+    }
+    found.extend(upkeep.into_iter().flat_map(|upkeep| of_house(upkeep, ask.now)));
     let missing = firma::load(&seen.tx)?.missing();
     if !missing.is_empty() {
         let text = format!(
@@ -113,15 +118,11 @@ fn day_over(now: Instant) -> String {
     format!("{:02}:{:02} Uhr", minute / 60, minute % 60)
 }
 
-fn of_house(ask: &Ask, upkeep: &Upkeep) -> Vec<Sorge> {
+fn of_house(upkeep: &Upkeep, now: Instant) -> Vec<Sorge> {
     let mut found = Vec::new();
-    if ask.house.gate.writer.watch().has_failed() {
-        let text = "Der Dienst kann gerade nicht speichern. Ist die Platte voll?";
-        found.push(Sorge::urgent(text.to_owned()).at("/leitstand/sicherung"));
-    }
     found.extend(upkeep.free.and_then(disk));
-    found.extend(backup(upkeep, ask.now));
-    found.extend(upkeep.certificate.and_then(|until| of_certificate(until, ask.now)));
+    found.extend(backup(upkeep, now));
+    found.extend(upkeep.certificate.and_then(|until| of_certificate(until, now)));
     found
 }
 
@@ -170,7 +171,7 @@ pub fn house_in_words(upkeep: &Upkeep, now: Instant) -> Markup {
         p { small {
             a href="/leitstand/sicherung" { (backup) }
             @for fact in [free, certificate].into_iter().flatten() { " · " (fact) }
-            " · " (VERSION)
+            " · " (VERSION) ", Stand " (moment(upkeep.at))
         } }
     }
 }

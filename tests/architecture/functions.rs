@@ -13,6 +13,11 @@ const TABLES: &[(&str, &str, &str)] = &[
         "a sentence for each code; the compiler asks for that of a new one",
     ),
     (
+        "leitstand/rat.rs",
+        "advice",
+        "a sentence for each code about which somebody in the firm can do something",
+    ),
+    (
         "rules/document.rs",
         "facts",
         "what each type of document is; the compiler asks for each field of a new one",

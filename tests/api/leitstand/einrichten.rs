@@ -148,8 +148,7 @@ fn the_first_page_says_what_needs_a_hand_and_what_comes_first() {
     let mill = server.company_with("Mühle", COMPLETE);
     let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
     let home = format!("/leitstand/f/{}", mill.tenant);
-    let shown = browser.get(&home);
-    assert!(shown.is(200).text.contains("Es gibt noch keine Sicherung."), "{}", shown.text);
+    let shown = super::zustand::home_with(&mut browser, "Es gibt noch keine Sicherung.");
     assert!(!shown.text.contains("kein Blatt") && !shown.text.contains("Erste Schritte"), "{}", shown.text);
     let partner = mill.post("/api/v1/kunden", serde_json::json!({"name": "Huber"})).id();
     let weighing = serde_json::json!({"waage_id": 1, "gewicht_erst_kg": 40_000, "partner_id": partner});
@@ -162,7 +161,10 @@ fn the_first_page_says_what_needs_a_hand_and_what_comes_first() {
     let folder = server.database.parent().unwrap();
     let stem = server.database.file_stem().unwrap().to_str().unwrap();
     server.cli(&["backup", folder.join(format!("{stem}-2026-07-11.db")).to_str().unwrap()]);
-    assert!(!browser.get(&home).text.contains("keine Sicherung"));
+    // Whoever opens the page of backups finds on the first one what stands there.
+    browser.get("/leitstand/sicherung").is(200);
+    let shown = super::zustand::home_with(&mut browser, ", vor ");
+    assert!(!shown.text.contains("keine Sicherung"), "{}", shown.text);
 
     browser.fill("/leitstand/firmen/neu", &[("name", "Neue")]).is(303);
     let new = browser.get("/leitstand/f/2");
