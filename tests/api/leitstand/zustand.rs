@@ -60,6 +60,25 @@ fn a_certificate_that_ends_is_named_in_time_to_who_keeps_the_house() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_disk_that_hangs_holds_up_no_page() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let certificate = folder.path().join("partnerd-cert.pem");
+    // Whoever opens it to read waits until somebody writes.
+    assert!(std::process::Command::new("mkfifo").arg(&certificate).status().unwrap().success());
+    let leitstand = Zugang { certificate: Some(certificate.clone()), ..Zugang::default() };
+    let server = Server::start_with(NOON, Policy { leitstand, ..Policy::default() });
+    server.company("Mühle");
+    let shown = person(&server, &["Erika", "--role", "verwalten"]).get("/leitstand/f/1");
+    assert!(
+        shown.is(200).text.contains("partnerd 1.") && !shown.text.contains("Sicherung: "),
+        "{}",
+        shown.text
+    );
+    drop(std::fs::File::options().write(true).open(&certificate).unwrap());
+}
+
 #[test]
 fn whoever_keeps_the_house_reads_whether_the_backup_ran() {
     let server = Server::start();
