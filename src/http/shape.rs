@@ -120,7 +120,7 @@ shape!([] Verweis => |_| json_schema!({"type": ["integer", "string"], "maxLength
 shape!([] Leer => |_| json_schema!({"type": "object"}));
 shape!([] Inhalt => |_| json_schema!({"type": "string", "contentEncoding": "base64"}));
 shape!([] Dateiname => |_| json_schema!({
-    "type": "string", "minLength": 1, "maxLength": MAX_TEXT, "pattern": r"^[^\u0000-\u001F\u007F-\u009F\u0022/\\:<>|?*]*$"
+    "type": "string", "minLength": 1, "maxLength": MAX_TEXT, "pattern": PLAIN
 }));
 shape!([] Day => |_| json_schema!({"type": "string", "format": "date"}));
 shape!([] DayTime => |_| json_schema!({"type": "string", "format": "date-time"}));

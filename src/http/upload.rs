@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::json::Json;
 use super::wire::{At, FromJson, Text};
-use crate::rules::error::{Checked, Code};
+use crate::rules::error::{Checked, Code, HintCode};
 
 /// Largest content in bytes, decoded (D18): 10 MiB.
 const MAX_CONTENT: usize = 10 << 20;
@@ -53,21 +53,22 @@ impl FromJson for Inhalt {
     }
 }
 
-/// The name of a file, without a path.
+/// The name of a file: the last part of a path, with `_` for what Windows forbids (D21f).
 pub struct Dateiname;
 
 impl FromJson for Dateiname {
     type Value = String;
 
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<String> {
-        let name = Text::from_json(json, at)?;
-        let bad =
-            |c: char| c.is_control() || matches!(c, '/' | '\\' | ':' | '"' | '<' | '>' | '|' | '?' | '*');
-        if name.chars().any(bad) || name == "." || name == ".." {
-            return at.refuse(
-                Code::FeldUngueltig,
-                "Der Dateiname darf keinen Pfad und keine Sonderzeichen enthalten.",
-            );
+        let sent = Text::from_json(json, at)?;
+        let forbidden = |c: char| c.is_control() || matches!(c, ':' | '"' | '<' | '>' | '|' | '?' | '*');
+        let last = sent.rsplit(['/', '\\']).next().unwrap_or_default().trim();
+        let name: String = last.chars().map(|c| if forbidden(c) { '_' } else { c }).collect();
+        if ["", ".", ".."].contains(&name.as_str()) {
+            return at.refuse(Code::FeldUngueltig, "Hier fehlt der Name der Datei hinter ihrem Pfad.");
+        }
+        if name != sent {
+            at.hint(HintCode::NameGeaendert, format!("Die Datei ist unter dem Namen {name} abgelegt."));
         }
         Ok(name)
     }

@@ -118,6 +118,7 @@ choice! {
         RuecknahmeGebucht = "RUECKNAHME_GEBUCHT",
         BestandNegativ = "BESTAND_NEGATIV",
         ArtikelgruppeAngelegt = "ARTIKELGRUPPE_ANGELEGT",
+        NameGeaendert = "NAME_GEAENDERT",
         EinheitUmgerechnet = "EINHEIT_UMGERECHNET",
         BestandNichtGebucht = "BESTAND_NICHT_GEBUCHT",
         RichtungWiderspruch = "RICHTUNG_WIDERSPRUCH",

@@ -59,3 +59,24 @@ fn an_attachment_is_found_with_its_owner_only() {
     mill.post(&artikel, json!({"dateiname": "a.txt", "inhalt_base64": "MA="})).refused(400, "FELD_UNGUELTIG");
     assert_eq!(server.sql::<i64>("select count(*) from anhang"), 1);
 }
+
+#[test]
+fn of_a_path_the_last_part_is_the_name_and_what_windows_forbids_is_replaced() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let path = format!("/api/v1/kunden/{}/dokumente", mill.post("/api/v1/kunden", json!({"name": "A"})).id());
+    for (sent, kept) in [
+        ("../a.txt", "a.txt"),
+        ("/etc/passwd", "passwd"),
+        ("C:\\Briefe\\Müller 2026.pdf", "Müller 2026.pdf"),
+        ("was? <neu>|*.txt", "was_ _neu___.txt"),
+        ("12:30.txt", "12_30.txt"),
+        ("a\nb.txt", "a_b.txt"),
+        ("schon gut.txt", "schon gut.txt"),
+    ] {
+        let answer = mill.post(&path, json!({"dateiname": sent, "inhalt_base64": "Zm9v"}));
+        assert_eq!(answer.is(201)["dateiname"], kept, "{sent}");
+        let is_said = answer.hint_codes().iter().any(|code| code == "NAME_GEAENDERT");
+        assert_eq!(is_said, sent != kept, "{sent}");
+    }
+}

@@ -474,7 +474,7 @@ fn an_attachment_needs_a_plain_name_and_a_content_that_is_not_too_large() {
     for (body, code, feld) in table {
         assert_eq!(mill.post(&path, body.clone()).refused(400, code)["feld"], feld, "{body}");
     }
-    for name in ["../a.txt", "/etc/passwd", "a\\b.txt", "..", ".", "a\u{1}.txt", "a\nb.txt"] {
+    for name in ["..", ".", "a/", "C:\\", "x/..", "a\u{1}.txt"] {
         let refused = mill.post(&path, json!({"dateiname": name, "inhalt_base64": "Zm9v"}));
         assert_eq!(refused.is(400)["feld"], "dateiname", "{name:?}");
     }

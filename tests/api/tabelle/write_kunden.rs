@@ -253,6 +253,8 @@ const ATTACHMENT: &[(&str, &str, &str)] = &[
     ("-", "", "groesse_bytes=5"),
     ("dateiname", "'Analyse.txt'", "'Analyse.txt'"),
     ("dateiname", "-", "400 FELD_FEHLT"),
+    ("dateiname", "'C:/Analyse.txt'", "'Analyse.txt'"),
+    ("dateiname", "'a/..'", "400 FELD_UNGUELTIG"),
     ("dateiname", "5", "400 FELD_UNGUELTIG"),
     ("dateiname", "'*256'", "400 TEXT_ZU_LANG"),
     ("inhalt_base64", "'MA=='", "'MA=='"),
