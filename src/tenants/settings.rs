@@ -234,7 +234,7 @@ settings! {
         "Was mit Parametern der Adresse geschieht, die niemand kennt.";
     unbekannte_felder: Strenge = "hinweis",
         "What happens to fields of a body that nobody knows.",
-        "Was mit Feldern eines Rumpfes geschieht, die niemand kennt.";
+        "Was mit Feldern einer Anfrage geschieht, die niemand kennt.";
     e_rechnung: ERechnungspflicht = "hinweis",
         "What happens where data for an e-invoice are missing; aus: none is made.",
         "Was geschieht, wenn Angaben für die E-Rechnung fehlen.";
