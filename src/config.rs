@@ -120,7 +120,6 @@ fn policy(values: &Values) -> Result<Policy, String> {
         critical_routes: values.list("critical_routes", route, "routes as GET /api/v1 lists them")?,
         public_metrics: values.is_second("metrics", ["local", "public"])?,
         nightly: nightly(values)?,
-        without_audit: false,
         leitstand: leitstand(values)?,
         foreign_checkpoints: values.is_second("checkpoints", ["own", "litestream"])?,
         origins: Origins(values.list(

@@ -84,7 +84,6 @@ impl Service {
             metrics: Metrics::new(beside(database, "wal"), &writer.queue(), &waiters),
             waiters,
             journal,
-            audited: !policy.without_audit,
             clock: Arc::clone(&clock),
         });
         let front = front(&gate, database, policy)?;

@@ -34,9 +34,7 @@ impl Carried {
         let Some(caller) = &self.trail.caller else { return };
         self.done = Some(batch.whole(caller.tenant, Some(&caller.key_id), |tx| {
             let reply = self.write.run_or_replay(tx)?;
-            if gate.audited {
-                gate.audit_row(&self.request, &self.trail, &reply).insert(batch.connection())?;
-            }
+            gate.audit_row(&self.request, &self.trail, &reply).insert(batch.connection())?;
             Ok(reply)
         }));
     }

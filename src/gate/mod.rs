@@ -90,8 +90,6 @@ pub struct Gate {
     pub metrics: Metrics,
     /// Audit rows of reads.
     pub journal: Arc<Journal>,
-    /// Requests go into the audit log: always, but where its cost is measured.
-    pub audited: bool,
     /// The time.
     pub clock: Clock,
 }
@@ -113,8 +111,6 @@ pub struct Policy {
     pub foreign_checkpoints: bool,
     /// From where the pages for people can be used (D27).
     pub leitstand: Zugang,
-    /// Nothing goes into the audit log. No setting says so: it is for measuring what the log costs.
-    pub without_audit: bool,
 }
 
 /// What the configuration says of the pages for people (D27).

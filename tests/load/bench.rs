@@ -10,7 +10,6 @@
 //! `--binary FILE` measures another executable, `NAME` runs the workloads whose name and connections contain it.
 
 mod alone;
-mod audit;
 mod bare;
 mod client;
 mod data;
@@ -67,11 +66,6 @@ fn main() {
     if arguments.first().is_some_and(|argument| argument == "bare") {
         return bare::serve();
     }
-    if let [own, kind] = arguments.as_slice()
-        && own == "own"
-    {
-        return audit::serve(kind == "audited");
-    }
     let folder = TempDir::new().unwrap();
     let bench = prepare(&arguments, folder.path().to_owned());
     println!("{}\n", headline(&bench));
@@ -84,7 +78,6 @@ fn main() {
     writes.table(&bench, &server, &bare);
     mixes::table(&bench, &server);
     figures.extend(start::afterwards(&bench, server));
-    audit::table(&bench);
     histories::table(&bench);
     hostile::table(&bench);
     start::table(&figures);
