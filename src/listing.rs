@@ -1,10 +1,11 @@
-//! Lists as JSON: a page and the count of all its rows, from one snapshot (D16). Each row is written as soon as it
-//! is read: a page of 5,000 rows takes the memory of its text, and no more.
+//! A page of a list and the count of all its rows, from one snapshot (D16): as JSON for the wire, as records for the
+//! Leitstand. JSON is written row by row: a page of 5,000 rows takes the memory of its text, and no more.
 
 use rusqlite::Row;
 use serde::Serialize;
 
 use crate::db::list::{Filter, ListSql, MAX_UNLIMITED, Page};
+use crate::db::record::Record;
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::rules::error::{Code, Refusal};
@@ -86,33 +87,73 @@ impl Rows {
     }
 }
 
-impl Tx<'_> {
-    /// One page of a list and the count of all its rows; `write` reads a row and pushes it.
-    pub fn list(
-        &self,
-        sql: &ListSql<'_>,
-        filter: &Filter<'_>,
-        page: Page,
-        write: impl FnMut(&Row<'_>, &mut Rows) -> Result<()>,
-    ) -> Result<Listing> {
-        let count = self.count(sql, filter)?;
-        self.page(sql, filter, page, count, write)
+/// A page of a list: JSON ([`Listing`]) or records ([`Records`]), as whoever asks for it needs it.
+pub trait PageOf<T>: Sized {
+    /// A page with nothing on it, of a list of so many rows.
+    fn empty(count: i64) -> Self;
+
+    /// Reads the page of a list whose rows are counted already.
+    fn read(tx: &Tx<'_>, sql: &ListSql<'_>, filter: &Filter<'_>, page: Page, count: i64) -> Result<Self>;
+}
+
+impl<T: Record + Serialize> PageOf<T> for Listing {
+    fn empty(count: i64) -> Listing {
+        Listing::empty(count)
     }
 
-    /// One page of a list whose rows are counted already.
-    pub fn page(
-        &self,
+    fn read(tx: &Tx<'_>, sql: &ListSql<'_>, filter: &Filter<'_>, page: Page, count: i64) -> Result<Listing> {
+        tx.written(sql, filter, page, count, usize::MAX, |row, rows| rows.push(&T::of_row(row)?))
+    }
+}
+
+/// A page of records, and how many there are whatever the page.
+#[allow(missing_docs)]
+pub struct Records<T> {
+    pub rows: Vec<T>,
+    pub count: i64,
+}
+
+impl<T: Record> PageOf<T> for Records<T> {
+    fn empty(count: i64) -> Records<T> {
+        Records { rows: Vec::new(), count }
+    }
+
+    fn read(
+        tx: &Tx<'_>,
         sql: &ListSql<'_>,
         filter: &Filter<'_>,
         page: Page,
         count: i64,
-        write: impl FnMut(&Row<'_>, &mut Rows) -> Result<()>,
-    ) -> Result<Listing> {
-        self.page_until(sql, filter, page, count, usize::MAX, write)
+    ) -> Result<Records<T>> {
+        refuse_unlimited(page, count)?;
+        let mut rows = Vec::new();
+        tx.each_on_page(sql, filter, page, count, |row| {
+            rows.push(T::of_row(row)?);
+            Ok(true)
+        })?;
+        Ok(Records { rows, count })
+    }
+}
+
+fn refuse_unlimited(page: Page, count: i64) -> Result<()> {
+    if page.limit.is_some() || count <= MAX_UNLIMITED {
+        return Ok(());
+    }
+    let message = format!(
+        "Die Liste hat {count} Einträge, mehr als {MAX_UNLIMITED}. Bitte mit limit und offset seitenweise lesen."
+    );
+    Err(Refusal::new(Code::ZuVieleTreffer, message).into())
+}
+
+impl Tx<'_> {
+    /// One page of a list and the count of all its rows.
+    pub fn list<T, P: PageOf<T>>(&self, sql: &ListSql<'_>, filter: &Filter<'_>, page: Page) -> Result<P> {
+        P::read(self, sql, filter, page, self.count(sql, filter)?)
     }
 
-    /// The same; the page ends with the row that makes `enough` bytes, and says so where rows are left.
-    pub fn page_until(
+    /// One page as JSON, of a list whose rows are counted already; `write` reads a row and pushes it. The page ends with
+    /// the row that makes `enough` bytes, and says so where rows are left.
+    pub fn written(
         &self,
         sql: &ListSql<'_>,
         filter: &Filter<'_>,
@@ -121,12 +162,7 @@ impl Tx<'_> {
         enough: usize,
         mut write: impl FnMut(&Row<'_>, &mut Rows) -> Result<()>,
     ) -> Result<Listing> {
-        if page.limit.is_none() && count > MAX_UNLIMITED {
-            let message = format!(
-                "Die Liste hat {count} Einträge, mehr als {MAX_UNLIMITED}. Bitte mit limit und offset seitenweise lesen."
-            );
-            return Err(Refusal::new(Code::ZuVieleTreffer, message).into());
-        }
+        refuse_unlimited(page, count)?;
         let mut listing = Listing::empty(count);
         let rows = &mut listing.rows;
         self.each_on_page(sql, filter, page, count, |row| {

@@ -9,7 +9,7 @@ use crate::db::list::{Filter, ListSql, Page};
 use crate::db::record::Part;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
-use crate::listing::Listing;
+use crate::listing::PageOf;
 use crate::rules::bytes::base64;
 
 const LIST: ListSql<'_> = ListSql {
@@ -39,8 +39,8 @@ fn owner(besitzer: Besitzer) -> [Option<Uuid>; 3] {
 }
 
 /// One page of the attachments of a record.
-pub fn list(tx: &Tx<'_>, besitzer: Besitzer, page: Page) -> Result<Listing> {
-    tx.list(&LIST, &of_owner(besitzer), page, |row, rows| rows.push(&Anhang::read(row)?))
+pub fn list<P: PageOf<Anhang>>(tx: &Tx<'_>, besitzer: Besitzer, page: Page) -> Result<P> {
+    tx.list(&LIST, &of_owner(besitzer), page)
 }
 
 /// One attachment of a record with its content.

@@ -9,7 +9,7 @@ use crate::db::record::Part;
 use crate::db::retention::Retention;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
-use crate::listing::Listing;
+use crate::listing::PageOf;
 use crate::rules::day::Day;
 use crate::rules::receipt::AnnahmescheinStatus;
 
@@ -34,12 +34,12 @@ pub struct Auswahl<'a> {
 }
 
 /// One page of notes.
-pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing> {
+pub fn list<P: PageOf<Annahmeschein>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<P> {
     let mut filter = Filter::of("s");
     filter.when("s.status = :status", ":status", auswahl.status);
     filter.when("s.lieferdatum >= :von", ":von", auswahl.von);
     filter.when("s.lieferdatum <= :bis", ":bis", auswahl.bis);
-    tx.list(&LIST, &filter, page, |row, rows| rows.push(&Annahmeschein::read(row)?))
+    tx.list(&LIST, &filter, page)
 }
 
 /// A note by id.

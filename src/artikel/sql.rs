@@ -8,10 +8,10 @@ use uuid::Uuid;
 
 use super::model::{Artikel, ArtikelZeile, Artikelgruppe};
 use crate::db::list::{Filter, ListSql, Order, Page, names};
-use crate::db::record::Part;
+use crate::db::record::{Part, Record};
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
-use crate::listing::Listing;
+use crate::listing::PageOf;
 use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::price::Tier;
 use crate::rules::stammdaten::ArtikelStatus;
@@ -58,28 +58,33 @@ pub struct Auswahl<'a> {
     pub sortierung: Option<&'a str>,
 }
 
+impl Record for ArtikelZeile {
+    fn of_row(row: &Row<'_>) -> rusqlite::Result<ArtikelZeile> {
+        Ok(ArtikelZeile { artikel: Artikel::read(row)?, bestand: row.get("bestand")? })
+    }
+}
+
 /// One page of the active articles.
-pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing> {
+pub fn list<P: PageOf<ArtikelZeile>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<P> {
     let mut filter = Filter::of("a");
     filter.when("a.status = :status", ":status", Some(ArtikelStatus::Aktiv));
     filter.when("a.artikelgruppe_id = :gruppe", ":gruppe", auswahl.gruppe);
     filter.contains_words("a.such_text", auswahl.suche);
     let sql = LIST.in_order(&ORDERS, auswahl.sortierung, &mut filter);
     if !auswahl.mit_bestand {
-        return tx.list(&sql, &filter, page, |row, rows| {
-            rows.push(&ArtikelZeile { artikel: Artikel::read(row)?, bestand: None })
-        });
+        let columns = format!("{}, null as bestand", Artikel::COLUMNS);
+        return tx.list(&ListSql { columns: &columns, ..sql }, &filter, page);
     }
     list_with_stock(tx, sql, &filter, page)
 }
 
 /// One page of the articles that have stock or owe some, in any state.
-pub fn list_in_stock(
+pub fn list_in_stock<P: PageOf<ArtikelZeile>>(
     tx: &Tx<'_>,
     suche: Option<&str>,
     sortierung: Option<&str>,
     page: Page,
-) -> Result<Listing> {
+) -> Result<P> {
     let mut filter = Filter::of("a");
     filter.and(
         "exists (select 1 from artikel_bestand b where b.tenant_id = a.tenant_id and b.artikel_id = a.id and b.bestand <> 0)",
@@ -88,17 +93,19 @@ pub fn list_in_stock(
     list_with_stock(tx, LIST.in_order(&ORDERS, sortierung, &mut filter), &filter, page)
 }
 
-fn list_with_stock(tx: &Tx<'_>, sql: ListSql<'_>, filter: &Filter<'_>, page: Page) -> Result<Listing> {
+fn list_with_stock<P: PageOf<ArtikelZeile>>(
+    tx: &Tx<'_>,
+    sql: ListSql<'_>,
+    filter: &Filter<'_>,
+    page: Page,
+) -> Result<P> {
     let columns = format!("{}, coalesce(s.bestand, 0) as bestand", Artikel::COLUMNS);
-    let sql = ListSql { columns: &columns, from: FROM_WITH_STOCK, ..sql };
-    tx.list(&sql, filter, page, |row, rows| {
-        rows.push(&ArtikelZeile { artikel: Artikel::read(row)?, bestand: row.get("bestand")? })
-    })
+    tx.list(&ListSql { columns: &columns, from: FROM_WITH_STOCK, ..sql }, filter, page)
 }
 
 /// All groups.
-pub fn list_gruppen(tx: &Tx<'_>, page: Page) -> Result<Listing> {
-    tx.list(&LIST_GRUPPEN, &Filter::of("g"), page, |row, rows| rows.push(&Artikelgruppe::read(row)?))
+pub fn list_gruppen<P: PageOf<Artikelgruppe>>(tx: &Tx<'_>, page: Page) -> Result<P> {
+    tx.list(&LIST_GRUPPEN, &Filter::of("g"), page)
 }
 
 /// An article in any state.

@@ -74,7 +74,7 @@ fn broken(error: serde_json::Error) -> Failure {
 pub fn list(tx: &Tx<'_>, artikel: Uuid, page: Page) -> Result<Listing> {
     let mut filter = Filter::of("v");
     filter.when("v.artikel_id = :artikel", ":artikel", Some(artikel));
-    tx.page_until(&LIST, &filter, page, last(tx, artikel)?, PAGE_BYTES, |row, rows| {
+    tx.written(&LIST, &filter, page, last(tx, artikel)?, PAGE_BYTES, |row, rows| {
         let key_id: Option<String> = row.get(2)?;
         rows.push(&ArtikelVerlaufseintrag {
             nr: row.get(0)?,

@@ -68,7 +68,8 @@ pub fn list(
     filter.one_of("b.beleg_typ", typen);
     filter.when("b.status = :status", ":status", status);
     let mut last = None;
-    let listing = tx.list(&LIST, &filter, page, |row, rows| {
+    let count = tx.count(&LIST, &filter)?;
+    let listing = tx.written(&LIST, &filter, page, count, usize::MAX, |row, rows| {
         let dokument = Dokument::read(row)?;
         last = Some(dokument.ereignis_am);
         rows.push(&dokument)

@@ -10,7 +10,7 @@ use crate::db::record::Part;
 use crate::db::retention::Retention;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
-use crate::listing::Listing;
+use crate::listing::PageOf;
 use crate::rules::day::{Day, Instant};
 use crate::rules::document::BelegTyp;
 use crate::rules::text::searchable;
@@ -56,7 +56,7 @@ pub struct Auswahl<'a> {
 }
 
 /// One page of documents, without positions.
-pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing> {
+pub fn list<P: PageOf<Beleg>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<P> {
     let mut filter = Filter::of("b");
     filter.one_of("b.beleg_typ", &auswahl.typen);
     filter.when("b.status = :status", ":status", auswahl.status);
@@ -79,8 +79,7 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing> {
     if auswahl.kontrakt.is_some() {
         filter.ids_first();
     }
-    let sql = LIST.in_order(&ORDERS, auswahl.sortierung, &mut filter);
-    tx.list(&sql, &filter, page, |row, rows| rows.push(&Beleg::read(row)?))
+    tx.list(&LIST.in_order(&ORDERS, auswahl.sortierung, &mut filter), &filter, page)
 }
 
 fn find_where(tx: &Tx<'_>, column: &str, value: &dyn ToSql) -> Result<Option<Beleg>> {

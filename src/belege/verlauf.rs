@@ -104,7 +104,7 @@ pub fn list(tx: &Tx<'_>, beleg: Uuid, page: Page) -> Result<Listing> {
     let count = count_steps(tx, beleg)?;
     let mut filter = Filter::of("v");
     filter.when("v.beleg_id = :beleg", ":beleg", Some(beleg));
-    tx.page_until(&LIST, &filter, page, count, PAGE_BYTES, |row, rows| {
+    tx.written(&LIST, &filter, page, count, PAGE_BYTES, |row, rows| {
         let (head, positions): (String, Option<String>) = (row.get(4)?, row.get(5)?);
         let damaged = |error: serde_json::Error| {
             rusqlite::Error::FromSqlConversionFailure(4, rusqlite::types::Type::Text, Box::new(error))

@@ -10,7 +10,7 @@ use crate::db::record::Part;
 use crate::db::retention::Retention;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
-use crate::listing::Listing;
+use crate::listing::PageOf;
 use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 use crate::rules::text::case_key;
@@ -60,7 +60,7 @@ const NUMBERED: &str = "c.id in (
       where f.tenant_id = :tenant and f.fremde_charge_key is not null and instr(f.fremde_charge_key, :suche) > 0)";
 
 /// One page of batches, in the order in which they were made: ids grow with time.
-pub fn list(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<Listing> {
+pub fn list<P: PageOf<Charge>>(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<P> {
     let mut filter = Filter::of("c");
     filter.when(NUMBERED, ":suche", auswahl.suche.as_deref());
     filter.when("c.artikel_id = :artikel", ":artikel", auswahl.artikel);
@@ -69,8 +69,7 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<Listing> {
         filter.and("c.bestand > 0");
     }
     filter.when("c.mhd <= :mhd_bis", ":mhd_bis", auswahl.mhd_bis);
-    let sql = LIST.in_order(&ORDERS, auswahl.sortierung, &mut filter);
-    tx.list(&sql, &filter, page, |row, rows| rows.push(&Charge::read(row)?))
+    tx.list(&LIST.in_order(&ORDERS, auswahl.sortierung, &mut filter), &filter, page)
 }
 
 /// Batches in the order in which they should leave: by best-before date, then age, without date

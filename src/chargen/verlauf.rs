@@ -1,14 +1,15 @@
 //! The history of a batch: the version before each correction, append-only, never pruned (D8).
 
-use rusqlite::named_params;
+use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
 use super::model::{Charge, ChargeVerlaufseintrag};
 use crate::db::columns::StoredJson;
 use crate::db::list::{Filter, ListSql, Page};
+use crate::db::record::Record;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
-use crate::listing::Listing;
+use crate::listing::PageOf;
 use crate::rules::day::Day;
 use crate::rules::text::case_key;
 
@@ -40,18 +41,18 @@ pub fn keep(tx: &WriteTx<'_>, charge: &Charge) -> Result<()> {
     )
 }
 
+impl Record for ChargeVerlaufseintrag {
+    fn of_row(row: &Row<'_>) -> rusqlite::Result<ChargeVerlaufseintrag> {
+        let charge = row.get::<_, StoredJson>(3)?.0;
+        Ok(ChargeVerlaufseintrag { version: row.get(0)?, am: row.get(1)?, key_id: row.get(2)?, charge })
+    }
+}
+
 /// The history of a batch, the oldest version first.
-pub fn list(tx: &Tx<'_>, charge: Uuid, page: Page) -> Result<Listing> {
+pub fn list<P: PageOf<ChargeVerlaufseintrag>>(tx: &Tx<'_>, charge: Uuid, page: Page) -> Result<P> {
     let mut filter = Filter::of("v");
     filter.when("v.charge_id = :charge", ":charge", Some(charge));
-    tx.list(&LIST, &filter, page, |row, rows| {
-        rows.push(&ChargeVerlaufseintrag {
-            version: row.get(0)?,
-            am: row.get(1)?,
-            key_id: row.get(2)?,
-            charge: row.get::<_, StoredJson>(3)?.0,
-        })
-    })
+    tx.list(&LIST, &filter, page)
 }
 
 /// The oldest batch that had a supplier's number once. The best-before dates must agree where both are known: the one

@@ -7,6 +7,12 @@ use rusqlite::types::{ToSql, Type};
 /// Columns and their values, as the statements of [`super::tx::WriteTx`] take them.
 pub type Values<'v> = Vec<(&'static str, &'v dyn ToSql)>;
 
+/// What a row is read as: [`record!`] and [`columns!`] say so for what owns its fields.
+pub trait Record: Sized {
+    /// The record of a row that begins with its columns.
+    fn of_row(row: &Row<'_>) -> rusqlite::Result<Self>;
+}
+
 /// Which columns of a record are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
@@ -124,6 +130,15 @@ macro_rules! columns {
     (@read $row:ident $at:expr, borrowed) => { $crate::db::record::borrowed($row, $at)? };
     (@read $row:ident $at:expr, $($kind:tt)?) => { $row.get($at)? };
 
+    (@record $record:ident) => {
+        impl $crate::db::record::Record for $record {
+            fn of_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
+                $record::read(row)
+            }
+        }
+    };
+    (@record $record:ident $life:lifetime) => {};
+
     (@value $values:ident $part:ident $value:expr, fixed $column:ident) => {
         if $part == $crate::db::record::Part::All {
             $values.push((concat!(":", stringify!($column)), &$value as &dyn rusqlite::types::ToSql));
@@ -182,6 +197,7 @@ macro_rules! columns {
                 Ok(Self { $first, $($field,)* $($($part: $value,)*)? })
             }
         }
+        $crate::db::record::columns!(@record $record $($life)?);
         $crate::db::record::columns!(@stored $way $record {
             $first $(: $fkind $(as $fcolumn)? $($fsql)?)?
             $(, $field $(: $kind $(as $column)? $($sql)?)?)*

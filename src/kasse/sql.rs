@@ -84,9 +84,12 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing> {
     filter.when("b.bon_nr = :bon_nr", ":bon_nr", auswahl.bon_nr);
     filter.when("b.art = :art", ":art", art);
     match way {
-        None => tx.list(&LIST, &filter, page, write),
+        None => tx.written(&LIST, &filter, page, tx.count(&LIST, &filter)?, usize::MAX, write),
         Some(way) if page.offset >= way.count => Ok(Listing::empty(way.count)),
-        Some(way) => tx.page(&LIST, &filter, Page { offset: way.offset, ..page }, way.count, write),
+        Some(way) => {
+            let page = Page { offset: way.offset, ..page };
+            tx.written(&LIST, &filter, page, way.count, usize::MAX, write)
+        }
     }
 }
 

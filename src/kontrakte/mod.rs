@@ -18,7 +18,7 @@ use crate::http::reply::Reply;
 use crate::http::route::{Access, Route};
 use crate::http::shape::Answer;
 use crate::import::Import;
-use crate::listing::Listing;
+use crate::listing::{Listing, Records};
 use crate::rules::scope::Scope;
 use model::Kontrakt;
 use sql::Auswahl;
@@ -67,8 +67,8 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
         bis: query.day("bis")?,
         suche: query.search("suche")?,
     };
-    let (found, count) = sql::list(tx, &auswahl, page)?;
+    let Records { rows, count } = sql::list(tx, &auswahl, page)?;
     let listing =
-        Listing::from_page(lieferstand::complete(tx, found)?, usize::try_from(count).unwrap_or_default())?;
+        Listing::from_page(lieferstand::complete(tx, rows)?, usize::try_from(count).unwrap_or_default())?;
     Ok(Reply::list(listing, cut))
 }

@@ -10,6 +10,7 @@ use crate::db::record::Part;
 use crate::db::retention::Retention;
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
+use crate::listing::Records;
 use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 use crate::rules::text::searchable;
@@ -34,8 +35,8 @@ pub struct Auswahl<'a> {
     pub suche: Option<&'a str>,
 }
 
-/// One page of contracts, and how many there are.
-pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<(Vec<Kontrakt>, i64)> {
+/// One page of contracts.
+pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Records<Kontrakt>> {
     let mut filter = Filter::of("v");
     filter.when("v.kontrakt_typ = :typ", ":typ", auswahl.kontrakt_typ);
     filter.when("v.partner_id = :partner", ":partner", auswahl.partner);
@@ -44,12 +45,7 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<(Vec<Kontr
     filter.when("v.erfassungsdatum >= :von", ":von", auswahl.von);
     filter.when("v.erfassungsdatum <= :bis", ":bis", auswahl.bis);
     filter.contains_words("v.such_text", auswahl.suche);
-    let mut found = Vec::new();
-    let listing = tx.list(&LIST, &filter, page, |row, _| {
-        found.push(Kontrakt::read(row)?);
-        Ok(())
-    })?;
-    Ok((found, listing.count))
+    tx.list(&LIST, &filter, page)
 }
 
 /// A contract by id.

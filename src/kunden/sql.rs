@@ -1,7 +1,7 @@
 //! Statements on partners.
 
+use rusqlite::named_params;
 use rusqlite::types::ToSql;
-use rusqlite::{Row, named_params};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -11,7 +11,7 @@ use crate::db::list::{Filter, ListSql, Order, Page, names};
 use crate::db::record::Part;
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
-use crate::listing::{Listing, Rows};
+use crate::listing::PageOf;
 use crate::rules::error::{Code, Refusal};
 use crate::rules::text::{Search, case_key, natural_key, searchable};
 
@@ -37,18 +37,14 @@ const ORDERS: [Order; 4] = [
 /// The values of `sortierung`.
 pub const SORTIERUNG: &[&str] = &names(ORDERS);
 
-fn write(row: &Row<'_>, rows: &mut Rows) -> Result<()> {
-    rows.push(&Kunde::read(row)?)
-}
-
 /// One page of partners.
-pub fn list(
+pub fn list<P: PageOf<Kunde>>(
     tx: &Tx<'_>,
     suche: Option<&str>,
     partner_typ: Option<&str>,
     sortierung: Option<&str>,
     page: Page,
-) -> Result<Listing> {
+) -> Result<P> {
     let mut filter = Filter::of("k");
     let sql = LIST.in_order(&ORDERS, sortierung, &mut filter);
     match partner_typ {
@@ -59,11 +55,11 @@ pub fn list(
     }
     let words = match Search::parse(suche) {
         Search::Words(words) => words,
-        Search::Nothing => return Ok(Listing::empty(0)),
+        Search::Nothing => return Ok(P::empty(0)),
         Search::All => {
             return match partner_typ {
-                None => tx.page(&sql, &filter, page, count(tx)?, write),
-                Some(_) => tx.list(&sql, &filter, page, write),
+                None => P::read(tx, &sql, &filter, page, count(tx)?),
+                Some(_) => tx.list(&sql, &filter, page),
             };
         }
     };
@@ -71,14 +67,14 @@ pub fn list(
     if found.len() <= FEW {
         filter.and("k.kunden_id in (select value from json_each(:gefunden))");
         filter.with(":gefunden", json!(found).to_string());
-        return tx.list(&sql, &filter, page, write);
+        return tx.list(&sql, &filter, page);
     }
     // Many lie close together in the order of the list: it is followed until the page is full. In another order all are
     // looked at.
     filter.contains_words("k.such_text", suche);
     match partner_typ {
-        None => tx.page(&sql, &filter, page, found.len() as i64, write),
-        Some(_) => tx.list(&sql, &filter, page, write),
+        None => P::read(tx, &sql, &filter, page, found.len() as i64),
+        Some(_) => tx.list(&sql, &filter, page),
     }
 }
 

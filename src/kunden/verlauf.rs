@@ -123,7 +123,7 @@ pub fn list(tx: &Tx<'_>, kunde: Uuid, page: Page) -> Result<Listing> {
     let count = tx.one(statement, named_params! {":kunde": kunde}, |row| row.get(0))?;
     let mut filter = Filter::of("v");
     filter.when("v.kunde_id = :kunde", ":kunde", Some(kunde));
-    tx.page_until(&LIST, &filter, page, count, PAGE_BYTES, |row, rows| {
+    tx.written(&LIST, &filter, page, count, PAGE_BYTES, |row, rows| {
         rows.push(&KundeVerlaufseintrag {
             version: row.get(0)?,
             am: row.get(1)?,

@@ -8,7 +8,7 @@ use crate::db::list::{Filter, ListSql, Page};
 use crate::db::record::{Part, columns};
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
-use crate::listing::Listing;
+use crate::listing::PageOf;
 use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 use crate::rules::recipe::Zeilenart;
@@ -51,7 +51,7 @@ pub struct Auswahl {
 }
 
 /// One page of orders, without their lines.
-pub fn list(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<Listing> {
+pub fn list<P: PageOf<Produktionsauftrag>>(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<P> {
     let mut filter = Filter::of("v");
     filter.when("v.status = :status", ":status", auswahl.status);
     filter.when("v.produktions_datum >= :von", ":von", auswahl.von);
@@ -62,7 +62,7 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<Listing> {
         ":artikel",
         auswahl.artikel,
     );
-    tx.list(&LIST, &filter, page, |row, rows| rows.push(&Produktionsauftrag::read(row)?))
+    tx.list(&LIST, &filter, page)
 }
 
 /// An order by id, without its lines.

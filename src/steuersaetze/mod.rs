@@ -95,8 +95,7 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
            and n.gueltig_von > s.gueltig_von and n.gueltig_von <= :datum
            and (n.gueltig_bis is null or n.gueltig_bis >= :datum))",
     );
-    let listing = tx.list(&LIST, &filter, page, |row, rows| rows.push(&Steuersatz::read(row)?))?;
-    Ok(Reply::array(listing, cut))
+    Ok(Reply::array(tx.list::<Steuersatz, _>(&LIST, &filter, page)?, cut))
 }
 
 /// Gives a new company the rates that the law has.

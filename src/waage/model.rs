@@ -48,11 +48,9 @@ record! {
         artikel_bezeichnung: Option<String> = "a.bezeichnung",
         /// In the answer about a single weighing only (specification).
         #[serde(skip_serializing_if = "Option::is_none")]
-        charge_nr: Option<Option<String>> = { Some(charge_nr) },
+        charge_nr: Option<Option<String>> = { None },
         #[serde(skip)]
         version: i64 = mutable,
-    } with {
-        charge_nr: "c.charge_nr",
     }
 }
 

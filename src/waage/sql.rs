@@ -9,15 +9,14 @@ use crate::db::record::Part;
 use crate::db::retention::Retention;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
-use crate::listing::Listing;
+use crate::listing::PageOf;
 use crate::rules::day::Day;
 
 const LIST: ListSql<'_> = ListSql {
     columns: Wiegung::COLUMNS,
     from: "from wiegung w
     join kunde k on k.tenant_id = w.tenant_id and k.id = w.partner_id
-    left join artikel a on a.tenant_id = w.tenant_id and a.id = w.artikel_id
-    left join charge c on c.tenant_id = w.tenant_id and c.id = w.charge_id",
+    left join artikel a on a.tenant_id = w.tenant_id and a.id = w.artikel_id",
     count: "select count(*) from wiegung w",
     ids_first: Some("w"),
     order: "order by w.ts_erst desc, w.id desc",
@@ -56,7 +55,7 @@ fn plate(text: &str) -> String {
 }
 
 /// One page of weighings; von and bis are Berlin days of the first weighing (D12).
-pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing> {
+pub fn list<P: PageOf<Wiegung>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<P> {
     let mut filter = Filter::of("w");
     filter.when("w.status = :status", ":status", auswahl.status);
     filter.when("w.ts_erst >= :von", ":von", auswahl.von.map(Day::begin_in_berlin));
@@ -72,15 +71,20 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing> {
         ));
         filter.with(":kennzeichen", kennzeichen);
     }
-    // charge_nr stands in the answer about a single weighing only.
-    let sql = LIST.in_order(&ORDERS, auswahl.sortierung, &mut filter);
-    tx.list(&sql, &filter, page, |row, rows| rows.push(&Wiegung { charge_nr: None, ..Wiegung::read(row)? }))
+    tx.list(&LIST.in_order(&ORDERS, auswahl.sortierung, &mut filter), &filter, page)
 }
 
-/// A weighing by id.
+/// A weighing by id, with the number of its batch.
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Wiegung>> {
-    let statement = format!("{LIST} where w.tenant_id = :tenant and w.id = :id");
-    tx.optional(&statement, named_params! {":id": id}, Wiegung::read)
+    let statement = format!(
+        "select {}, c.charge_nr as charge_nr {}
+           left join charge c on c.tenant_id = w.tenant_id and c.id = w.charge_id
+         where w.tenant_id = :tenant and w.id = :id",
+        LIST.columns, LIST.from
+    );
+    tx.optional(&statement, named_params! {":id": id}, |row| {
+        Ok(Wiegung { charge_nr: Some(row.get("charge_nr")?), ..Wiegung::read(row)? })
+    })
 }
 
 /// The numbers of the live documents that refer to a weighing: one of each type at most (D12).
