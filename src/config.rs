@@ -23,31 +23,21 @@ use crate::rules::choice::Choice;
 /// A setting in force, and where it came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct InForce {
-    /// Its name.
     #[serde(rename = "setting")]
     pub name: &'static str,
-    /// Its value.
     pub value: String,
-    /// flag, environment, the file, or default.
     pub source: String,
 }
 
-/// The settings in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
-    /// The database file.
     pub db: PathBuf,
-    /// Where to serve.
     pub listen: SocketAddr,
     /// Certificate and key, where https is served.
     pub tls: Option<(PathBuf, PathBuf)>,
-    /// What holds for clients.
     pub policy: Policy,
-    /// How the log is written.
     pub log_format: Format,
-    /// What is logged.
     pub log_level: Verbosity,
-    /// Limits of the socket.
     pub limits: Limits,
     /// All of them, for `partnerd config`.
     pub in_force: Vec<InForce>,

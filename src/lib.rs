@@ -46,7 +46,7 @@
 //! the interface ([`app::description`]), whose tests then ask for a text, for the
 //! meaning of new fields and for an example.
 
-#![warn(missing_docs, clippy::unwrap_used, clippy::expect_used)]
+#![warn(clippy::unwrap_used, clippy::expect_used)]
 
 pub mod rules;
 

@@ -25,7 +25,6 @@ pub enum Besitzer {
 record! {
     /// An attachment (D21f).
     #[derive(Debug, Clone, Serialize, JsonSchema)]
-    #[allow(missing_docs)]
     pub struct Anhang in anhang as a {
         id: Uuid = fixed,
         dateiname: String = fixed,
@@ -52,7 +51,6 @@ eingabe! {
 
 /// Confirmation of a POST of an attachment.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct AnhangAngelegt {
     #[serde(flatten)]
     pub anhang: Anhang,

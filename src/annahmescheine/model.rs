@@ -20,7 +20,6 @@ record! {
     /// A goods-receipt note (specification, Annahmeschein; what a POST stores besides is shown, too:
     /// D18).
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-    #[allow(missing_docs)]
     pub struct Annahmeschein in annahmeschein as s {
         id: Uuid = fixed,
         belegnummer: String = fixed,
@@ -199,7 +198,6 @@ pub enum Angelegt {
 
 /// Confirmation of POST /annahmescheine (D21a).
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct AnnahmescheinBestaetigung {
     pub id: Uuid,
     pub belegnummer: String,
@@ -221,7 +219,6 @@ pub struct AnnahmescheinBestaetigung {
 
 /// Confirmation of PUT /annahmescheine/{id}/storno.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 #[schemars(rename = "AnnahmescheinStorno")]
 pub struct StornoBestaetigung {
     pub id: Uuid,
@@ -232,7 +229,6 @@ pub struct StornoBestaetigung {
 
 /// Answer to a repeated external_ref: the note, and that it was there already.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct AnnahmescheinWiederholt {
     #[serde(flatten)]
     pub annahmeschein: Annahmeschein,

@@ -26,7 +26,6 @@ const LIST: ListSql<'_> = ListSql {
 };
 
 /// What a list of notes is filtered by; von and bis mean lieferdatum (D16).
-#[allow(missing_docs)]
 pub struct Auswahl<'a> {
     pub status: Option<&'a str>,
     pub von: Option<Day>,

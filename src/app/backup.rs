@@ -25,9 +25,7 @@ use crate::db::{evidence, feed, lock, log};
 use crate::failure::{Failure, Result};
 use crate::gate::audit;
 
-/// What a database holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[allow(missing_docs)]
 pub struct Content {
     pub file: String,
     pub bytes: u64,
@@ -43,10 +41,8 @@ pub struct Content {
     pub evidence_head: Option<String>,
 }
 
-/// What a restore did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Restored {
-    /// What the database holds now.
     #[serde(flatten)]
     pub content: Content,
     /// Where the database from before is, if there was one.

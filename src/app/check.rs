@@ -33,7 +33,6 @@ fn checks() -> impl Iterator<Item = &'static Check> {
 
 /// A rule, and how often it is broken.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[allow(missing_docs)]
 pub struct Line {
     pub rule: String,
     pub violations: i64,

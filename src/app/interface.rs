@@ -21,7 +21,6 @@ use crate::{
 /// Version of the interface (specification, Versioning).
 const API_VERSION: &str = "1.0.0";
 
-/// Routes of the service itself.
 const OWN_ROUTES: &[Route] = &[
     Route::open("/api/v1", "Version und Liste der Endpunkte", Run::Open(about))
         .gives(&[Answer::ok::<About>()]),
@@ -38,7 +37,6 @@ const OWN_ROUTES: &[Route] = &[
         .gives(&[Answer::other("text/plain")]),
 ];
 
-/// Every route, slice by slice.
 pub fn routes() -> impl Iterator<Item = &'static Route> {
     [
         OWN_ROUTES,
@@ -104,7 +102,6 @@ pub fn openapi_text() -> &'static str {
     &TEXT
 }
 
-/// The same, compressed with gzip.
 fn compressed() -> &'static [u8] {
     static COMPRESSED: LazyLock<Vec<u8>> = LazyLock::new(|| gzip(openapi_text().as_bytes()));
     &COMPRESSED

@@ -24,7 +24,6 @@ const BACKUPS: usize = 10_000;
 /// What the name of a backup that was made by hand has before its day.
 const BY_HAND: &str = "von-hand-";
 
-/// A backup that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
     /// What its name has of its own: `2026-11-23` of a night, `von-hand-2026-11-23-0415`.

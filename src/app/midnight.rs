@@ -51,21 +51,18 @@ pub fn catch_up(connection: &mut Connection, clock: &Clock) -> Result<()> {
     Ok(())
 }
 
-/// A thread that waits for midnight.
 pub struct Midnight {
     stop: Sender<()>,
     thread: JoinHandle<()>,
 }
 
 impl Midnight {
-    /// Starts the thread.
     pub fn start(gate: std::sync::Arc<Gate>, schedule: Schedule) -> std::io::Result<Midnight> {
         let (stop, stopped) = channel();
         let thread = vital("midnight", move || wait(&gate, schedule, &stopped))?;
         Ok(Midnight { stop, thread })
     }
 
-    /// Ends the thread.
     pub fn stop(self) {
         drop(self.stop);
         let _ = self.thread.join();
@@ -138,7 +135,6 @@ fn end_of_day(readers: &Readers, writer: &WriterQueue) {
 struct EndOfDay {
     tenant: TenantId,
     writer: WriterQueue,
-    /// Where to begin.
     behind: Behind,
     /// Where to go on; none where nothing is left.
     next: Option<Behind>,

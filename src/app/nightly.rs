@@ -26,7 +26,6 @@ const LOOKS_AT_MOST: u32 = 100;
 
 /// Looks whether a backup is due, and makes it in a thread of its own.
 pub struct Schedule {
-    /// Copies the database.
     writer: WriterQueue,
     database: PathBuf,
     nightly: Option<Nightly>,
@@ -38,7 +37,6 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The backups of a database.
     pub fn new(writer: WriterQueue, database: &Path, nightly: Option<Nightly>, clock: Clock) -> Schedule {
         let database = database.to_owned();
         Schedule { writer, database, nightly, clock, making: None, made: None, last_try: None }

@@ -10,7 +10,6 @@ use crate::http::reply::Reply;
 use crate::http::route::ServiceStatus;
 use crate::rules::error::{Code, Refusal};
 
-/// That all is well.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Zustand")]
 pub struct Health {

@@ -13,7 +13,6 @@ use crate::tenants;
 
 /// Something of each company that is kept for some days.
 struct Kept {
-    /// What it is, for the log.
     what: &'static str,
     days: i64,
     /// Drops some of what a company has from before an instant; how many.

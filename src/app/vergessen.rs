@@ -10,7 +10,6 @@ use crate::kunden::{self, Erased, Kunde};
 use crate::rules::day::{Day, Instant};
 use crate::{annahmescheine, belege, biozertifikate, chargen, kasse, kontrakte, waage};
 
-/// What names a partner.
 const RETENTIONS: [Retention; 7] = [
     belege::RETENTION,
     waage::RETENTION,
@@ -26,7 +25,6 @@ const RETENTIONS: [Retention; 7] = [
 pub struct Records {
     /// What they are called, in German.
     pub kind: &'static str,
-    /// How many there are.
     pub count: i64,
     /// How many of them are still worked on.
     pub open: i64,

@@ -15,7 +15,6 @@ use crate::rules::stammdaten::ArtikelStatus;
 record! {
     /// An article (specification, Artikel).
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-    #[allow(missing_docs)]
     pub struct Artikel in artikel as a {
         id: Uuid = fixed,
         artikelnummer: String = mutable,
@@ -64,7 +63,6 @@ impl Artikel {
 /// An article as the list has it.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Artikel")]
-#[allow(missing_docs)]
 pub struct ArtikelZeile {
     #[serde(flatten)]
     pub artikel: Artikel,
@@ -75,7 +73,6 @@ pub struct ArtikelZeile {
 
 /// An article with its price tiers.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct ArtikelMitStaffeln {
     #[serde(flatten)]
     pub artikel: Artikel,
@@ -85,7 +82,6 @@ pub struct ArtikelMitStaffeln {
 
 /// The stock of an article.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct ArtikelBestand {
     pub artikel_id: Uuid,
     pub artikelnummer: String,
@@ -96,7 +92,6 @@ pub struct ArtikelBestand {
 
 /// One entry of the history of an article: what a change touched.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct ArtikelVerlaufseintrag {
     /// Counts the changes of the article.
     pub nr: i64,
@@ -111,7 +106,6 @@ pub struct ArtikelVerlaufseintrag {
 record! {
     /// A group of articles (specification, Artikelgruppe).
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-    #[allow(missing_docs)]
     pub struct Artikelgruppe in artikelgruppe as g {
         id: i64 = fixed,
         name: String = mutable,

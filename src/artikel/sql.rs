@@ -50,7 +50,6 @@ const LIST_GRUPPEN: ListSql<'_> = ListSql {
 };
 
 /// What a list of articles is filtered by, and whether it shows their stock.
-#[allow(missing_docs)]
 pub struct Auswahl<'a> {
     pub suche: Option<&'a str>,
     pub gruppe: Option<i64>,

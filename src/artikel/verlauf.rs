@@ -27,7 +27,6 @@ const LIST: ListSql<'_> = ListSql {
 
 /// A tier as a history shows it.
 #[derive(Debug, Serialize)]
-#[allow(missing_docs)]
 pub struct Staffel {
     pub ab_menge: Quantity,
     pub preis: Price,

@@ -34,7 +34,6 @@ impl Source {
 record! {
     /// A document (specification, Beleg; what a POST stores besides is shown, too: D18).
     #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
-    #[allow(missing_docs)]
     pub struct Beleg in beleg as b {
         id: Uuid = fixed,
         beleg_nummer: String = fixed,
@@ -111,7 +110,6 @@ impl Beleg {
 record! {
     /// A position (specification, BelegPosition).
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-    #[allow(missing_docs)]
     pub struct BelegPosition in beleg_position as p {
         id: Uuid = fixed,
         beleg_id: Uuid = fixed,
@@ -162,7 +160,6 @@ record! {
 
 /// Answer to a repeated external_ref: the document, and that it was there already.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct BelegWiederholt {
     #[serde(flatten)]
     pub beleg: Beleg,
@@ -184,7 +181,6 @@ pub enum Angelegt {
 
 /// Confirmation of POST and PUT /belege.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct BelegBestaetigung {
     pub id: Uuid,
     pub beleg_nummer: String,
@@ -199,7 +195,6 @@ pub struct BelegBestaetigung {
 
 /// Confirmation of POST /belege/{id}/abschliessen.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 #[schemars(rename = "BelegStatusBestaetigung")]
 pub struct StatusBestaetigung {
     pub id: Uuid,
@@ -210,7 +205,6 @@ pub struct StatusBestaetigung {
 
 /// Confirmation of POST /belege/{id}/storno (D4).
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 #[schemars(rename = "BelegStornoBestaetigung")]
 pub struct StornoBestaetigung {
     pub id: Uuid,
@@ -226,7 +220,6 @@ pub struct StornoBestaetigung {
 
 /// Confirmation of POST /belege/{id}/pdf (D21c).
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct PdfBestaetigung {
     pub id: Uuid,
     pub beleg_id: Uuid,
@@ -241,7 +234,6 @@ pub struct PdfBestaetigung {
 
 /// The newest archived PDF of a document (specification, BelegPdf).
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct BelegPdf {
     pub beleg_id: Uuid,
     pub dateiname: String,
@@ -253,7 +245,6 @@ pub struct BelegPdf {
 
 /// An entry of the polling list (specification, Dokument).
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct Dokument {
     pub id: Uuid,
     pub beleg_typ: BelegTyp,
@@ -275,7 +266,6 @@ pub struct Dokument {
 
 /// One entry of the history of a document (D4): the version before a change.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct Verlaufseintrag {
     pub version: i64,
     pub am: Instant,

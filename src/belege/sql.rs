@@ -37,7 +37,6 @@ const ORDERS: [Order; 6] = [
 pub const SORTIERUNG: &[&str] = &names(ORDERS);
 
 /// What a list of documents is filtered by.
-#[allow(missing_docs)]
 pub struct Auswahl<'a> {
     pub typen: Vec<&'static str>,
     pub status: Option<&'a str>,

@@ -121,7 +121,6 @@ pub fn list(tx: &Tx<'_>, beleg: Uuid, page: Page) -> Result<Listing> {
 
 /// What happened to a document, when, and who did it.
 #[derive(Debug)]
-#[allow(missing_docs)]
 pub struct Schritt {
     pub am: Instant,
     /// None: the command line or the service itself.

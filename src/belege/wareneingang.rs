@@ -16,7 +16,6 @@ use crate::rules::fixed::{Price, Quantity};
 use crate::rules::verweis::Verweis;
 
 /// What came in, from whom, and what it costs.
-#[allow(missing_docs)]
 pub struct Wareneingang {
     pub partner_id: Uuid,
     pub artikel_id: Uuid,

@@ -35,7 +35,6 @@ eingabe! {
 record! {
     /// A certificate.
     #[derive(PartialEq, Eq)]
-    #[allow(missing_docs)]
     pub struct Biozertifikat in biozertifikat as z {
         nummer: String = mutable,
         kontrollstelle: Option<String> = mutable,

@@ -33,7 +33,6 @@ pub const MAX_LOGO_BYTES: usize = 200 << 10;
 /// Most pixels of a logo: 60 by 25 mm at 600 dots to the inch are 840,000. A PNG is unpacked and packed again for each sheet.
 pub const MAX_LOGO_PIXELS: u64 = 1_000_000;
 
-/// What is wrong with a logo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogoError {
     /// More than [`MAX_LOGO_BYTES`].

@@ -16,9 +16,7 @@ pub const TOGETHER: usize = 2;
 
 /// Pages being filled from top to bottom.
 pub struct Flow<'t> {
-    /// What was laid out so far.
     pub pages: Pages,
-    /// Measures texts.
     pub typesetter: &'t mut Typesetter,
     /// How far this page is filled.
     pub y: f32,
@@ -104,7 +102,6 @@ impl<'t> Flow<'t> {
         Ok(())
     }
 
-    /// Paragraphs with their heading.
     pub fn text(&mut self, heading: Option<&str>, paragraphs: &[String]) -> Result<(), DrawError> {
         if let Some(heading) = heading {
             self.heading(heading, BODY.leading * TOGETHER as f32)?;

@@ -18,12 +18,9 @@ const BOX: char = '\u{25a1}';
 /// Characters below this are found without a search: the Latin ones.
 const LATIN: usize = 0x250;
 
-/// How heavy a text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weight {
-    /// What is read.
     Regular,
-    /// What is found.
     Bold,
 }
 
@@ -38,7 +35,6 @@ pub struct Glyph {
 
 /// A font and its glyphs by character.
 pub struct Face {
-    /// As the PDF library has it.
     pub font: Font,
     units: f32,
     latin: Vec<Glyph>,
@@ -46,7 +42,6 @@ pub struct Face {
     missing: Glyph,
 }
 
-/// Both fonts.
 pub struct Fonts([Face; 2]);
 
 /// The fonts, read at the first use.
@@ -57,7 +52,6 @@ pub fn fonts() -> Result<&'static Fonts, DrawError> {
 }
 
 impl Fonts {
-    /// The font of this weight.
     pub fn face(&self, weight: Weight) -> &Face {
         &self.0[weight as usize]
     }
@@ -97,7 +91,6 @@ impl Face {
         (glyph.id != 0).then_some(glyph)
     }
 
-    /// Whether the font has the character.
     pub fn has(&self, character: char) -> bool {
         self.find(character).is_some()
     }

@@ -44,7 +44,6 @@ const FOOT_LINES: usize = 10;
 /// Lines of the text below the columns; a longer one ends the document instead.
 const FOOT_TEXT: usize = 4;
 
-/// The foot of every page.
 struct Foot<'b> {
     columns: Vec<Vec<String>>,
     below: Vec<String>,
@@ -52,7 +51,6 @@ struct Foot<'b> {
     height: f32,
 }
 
-/// Lays out the whole sheet.
 pub fn lay_out(blatt: &Blatt, logo: Option<&Image>, typesetter: &mut Typesetter) -> Result<Pages, DrawError> {
     let foot = Foot::new(&blatt.absender, typesetter);
     let mut flow = Flow::new(typesetter, SUBJECT, foot.height + 7.0 * MM);

@@ -10,7 +10,6 @@ pub fn check(file: &[u8]) -> Result<(), LogoError> {
     super::pdf::try_logo(logo).map_err(|_| LogoError::Unreadable)
 }
 
-/// Reads a logo.
 pub fn read(file: &[u8]) -> Result<Image, LogoError> {
     if file.len() > MAX_LOGO_BYTES {
         return Err(LogoError::TooManyBytes);

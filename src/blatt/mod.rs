@@ -30,12 +30,9 @@ pub use error::{DrawError, LogoError, MAX_LOGO_BYTES, MAX_PAGES};
 pub use logo::check as check_logo;
 pub use model::*;
 
-/// A sheet that was drawn.
 #[derive(Debug)]
 pub struct Drawn {
-    /// The PDF.
     pub pdf: Vec<u8>,
-    /// How many pages it has.
     pub pages: usize,
     /// Characters that the fonts lack, each once, at most [`text::MAX_MISSING`]: they are drawn as boxes.
     pub fehlende_zeichen: Vec<char>,
@@ -53,7 +50,6 @@ impl Drawn {
     }
 }
 
-/// Draws a sheet.
 pub fn draw(blatt: &Blatt) -> Result<Drawn, DrawError> {
     let mut typesetter = text::Typesetter::new(fonts::fonts()?);
     let logo = blatt.absender.logo.as_deref().map(logo::read).transpose().map_err(DrawError::Logo)?;

@@ -12,7 +12,6 @@ pub struct Blatt {
     pub untertitel: Option<String>,
     /// The day of the document, which is that of the file, too.
     pub datum: Day,
-    /// Whose sheet it is.
     pub absender: Absender,
     /// The lines of the address window: name, street, postcode and town, country if abroad.
     pub anschrift: Vec<String>,
@@ -20,7 +19,6 @@ pub struct Blatt {
     pub angaben: Vec<Angabe>,
     /// What follows the title, from top to bottom.
     pub abschnitte: Vec<Abschnitt>,
-    /// What stands across each page.
     pub aufdruck: Option<Aufdruck>,
     /// The e-invoice that makes this sheet a hybrid.
     pub erechnung: Option<ERechnung>,
@@ -28,7 +26,6 @@ pub struct Blatt {
 
 /// The company (D24). What is none is not printed.
 #[derive(Debug, Clone, Default)]
-#[allow(missing_docs)]
 pub struct Absender {
     pub firma: String,
     pub strasse: String,
@@ -50,10 +47,8 @@ pub struct Absender {
     pub logo: Option<Vec<u8>>,
 }
 
-/// A bank account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Konto {
-    /// Whose it is.
     pub inhaber: String,
     /// With or without blanks.
     pub iban: String,
@@ -61,9 +56,7 @@ pub struct Konto {
     pub bic: Option<String>,
 }
 
-/// A name and what it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub struct Angabe {
     pub name: String,
     pub wert: String,
@@ -76,7 +69,6 @@ impl Angabe {
     }
 }
 
-/// What stands across each page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Aufdruck {
     /// ENTWURF: the document is open.
@@ -90,7 +82,6 @@ pub enum Aufdruck {
 pub struct ERechnung {
     /// The file, unaltered.
     pub xml: Vec<u8>,
-    /// What it follows.
     pub profil: Profil,
 }
 
@@ -103,19 +94,16 @@ pub enum Profil {
     XRechnung,
 }
 
-/// A part of the sheet.
 #[derive(Debug, Clone)]
 pub enum Abschnitt {
     /// Paragraphs: introduction, notes, reasons of a tax exemption.
     Text {
-        /// Above them.
         ueberschrift: Option<String>,
         /// Line breaks inside a paragraph are kept.
         absaetze: Vec<String>,
     },
     /// The positions. Columns of prices and of discounts are there if one position has such.
     Positionen(Vec<Position>),
-    /// Tax groups and the amount.
     Summen(Summen),
     /// Another table: weights, deductions, laboratory.
     Tabelle(Tabelle),
@@ -125,10 +113,8 @@ pub enum Abschnitt {
     Unterschriften(Vec<String>),
 }
 
-/// A position of a document.
 #[derive(Debug, Clone)]
 pub struct Position {
-    /// Its number.
     pub nummer: i64,
     /// The article's number, printed below its name.
     pub artikelnummer: Option<String>,
@@ -148,7 +134,6 @@ pub struct Position {
     pub preis: Option<Preis>,
 }
 
-/// What a position costs.
 #[derive(Debug, Clone, Copy)]
 pub struct Preis {
     /// Net, of one unit, before discount.
@@ -166,11 +151,8 @@ pub struct Preis {
 pub struct Summen {
     /// By category and rate.
     pub gruppen: Vec<Steuergruppe>,
-    /// Sum of positions.
     pub netto: Money,
-    /// Sum of taxes.
     pub steuer: Money,
-    /// What is to be paid.
     pub brutto: Money,
     /// What it is called: `Rechnungsbetrag`, `Gutschriftsbetrag`.
     pub bezeichnung: String,
@@ -178,7 +160,6 @@ pub struct Summen {
 
 /// Positions of one tax category and rate.
 #[derive(Debug, Clone)]
-#[allow(missing_docs)]
 pub struct Steuergruppe {
     pub satz: Percent,
     pub netto: Money,
@@ -190,7 +171,6 @@ pub struct Steuergruppe {
 /// A table with a heading for each column.
 #[derive(Debug, Clone)]
 pub struct Tabelle {
-    /// Above it.
     pub ueberschrift: Option<String>,
     /// Headings of its columns; the first column takes the width that the others leave.
     pub spalten: Vec<String>,
@@ -198,19 +178,15 @@ pub struct Tabelle {
     pub zeilen: Vec<Zeile>,
 }
 
-/// A row of a table.
 #[derive(Debug, Clone)]
 pub struct Zeile {
-    /// One for each column.
     pub zellen: Vec<Wert>,
     /// It is a sum of those above: a line above it, and bold.
     pub summe: bool,
 }
 
-/// What stands in a cell.
 #[derive(Debug, Clone)]
 pub enum Wert {
-    /// Nothing.
     Leer,
     /// Words, from the left; a number or a date as words stands under numbers, from the right.
     Text(String),
@@ -229,15 +205,12 @@ pub enum Wert {
 /// When, how and where to pay.
 #[derive(Debug, Clone)]
 pub struct Zahlung {
-    /// Who pays.
     pub richtung: Zahlrichtung,
-    /// What is to be paid.
     pub betrag: Money,
     /// The day until which.
     pub faellig: Option<Day>,
     /// Less for who pays earlier.
     pub skonto: Option<Skonto>,
-    /// What was agreed, in words.
     pub bedingung: Option<String>,
     /// Where to: the company's account, or that of the partner who is paid. With one of the company's and an amount above
     /// zero there is an EPC QR code.
@@ -246,7 +219,6 @@ pub struct Zahlung {
     pub verwendungszweck: String,
 }
 
-/// Who pays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Zahlrichtung {
     /// The recipient of the sheet.
@@ -262,8 +234,6 @@ pub enum Zahlrichtung {
 pub struct Skonto {
     /// Until this day.
     pub bis: Day,
-    /// What is deducted.
     pub prozent: Percent,
-    /// What is to be paid then.
     pub betrag: Money,
 }

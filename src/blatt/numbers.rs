@@ -48,7 +48,6 @@ pub fn moment(instant: Instant) -> String {
     format!("{} {:02}:{:02}", day(Day::in_berlin(instant)), minute / 60, minute % 60)
 }
 
-/// An IBAN in groups of four.
 pub fn iban(iban: &str) -> String {
     let letters: Vec<char> = iban.chars().filter(|letter| !letter.is_whitespace()).collect();
     letters.chunks(4).map(String::from_iter).collect::<Vec<_>>().join("\u{a0}")

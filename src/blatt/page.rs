@@ -16,32 +16,22 @@ pub struct NodeId(usize);
 /// What a part of the document is (PDF/UA-1).
 #[derive(Debug, Clone, PartialEq)]
 pub enum Role {
-    /// The whole.
     Document,
-    /// A heading of this level.
     Heading(u16, String),
-    /// A paragraph.
     Paragraph,
     /// A table, with what it is about.
     Table(String),
-    /// The rows of headings.
     TableHead,
-    /// The other rows.
     TableBody,
-    /// A row.
     Row,
-    /// A heading of a column.
     HeaderCell,
-    /// A cell.
     Cell,
     /// A picture, in words.
     Figure(String),
 }
 
-/// Who a mark belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Belongs {
-    /// A part of the document.
     To(NodeId),
     /// The page: its head.
     PageHead,
@@ -70,34 +60,27 @@ pub enum Shape {
     Nothing,
 }
 
-/// A shape at its place.
 #[derive(Debug, Clone)]
 pub struct Mark {
     /// From the left.
     pub x: f32,
     /// From the top; of a text its baseline.
     pub y: f32,
-    /// What.
     pub shape: Shape,
-    /// Whose.
     pub belongs: Belongs,
 }
 
 /// A part of the document and what it consists of, in reading order.
 #[derive(Debug)]
 pub struct Node {
-    /// What it is.
     pub role: Role,
-    /// Its parts.
     pub parts: Vec<NodeId>,
 }
 
-/// The structure of the document.
 #[derive(Debug)]
 pub struct Tree(Vec<Node>);
 
 impl Tree {
-    /// The document.
     pub const ROOT: NodeId = NodeId(0);
 
     fn new() -> Tree {
@@ -119,7 +102,6 @@ impl Tree {
         self.0.len()
     }
 
-    /// The part at this place.
     pub fn get(&self, id: NodeId) -> Option<&Node> {
         self.0.get(id.0)
     }
@@ -132,22 +114,18 @@ impl NodeId {
     }
 }
 
-/// All pages.
 #[derive(Debug)]
 pub struct Pages {
     /// Marks by page, in the order in which they are drawn.
     pub pages: Vec<Vec<Mark>>,
-    /// What they mean.
     pub tree: Tree,
 }
 
 impl Pages {
-    /// One empty page.
     pub fn new() -> Pages {
         Pages { pages: vec![Vec::new()], tree: Tree::new() }
     }
 
-    /// Draws on the last page.
     pub fn mark(&mut self, x: f32, y: f32, shape: Shape, belongs: Belongs) {
         if let Some(page) = self.pages.last_mut() {
             page.push(Mark { x, y, shape, belongs });

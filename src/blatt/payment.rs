@@ -21,7 +21,6 @@ const MOST: Money = Money::from_units(99_999_999_999);
 /// Largest symbol of an EPC code: version 13, 331 bytes.
 const LARGEST: u8 = 13;
 
-/// Draws it.
 pub fn draw(zahlung: &Zahlung, flow: &mut Flow) -> Result<(), DrawError> {
     let code = zahlung.konto.as_ref().and_then(|konto| code(zahlung, konto));
     let width = if code.is_some() { TEXT_WIDTH - CODE - GAP } else { TEXT_WIDTH };
@@ -60,7 +59,6 @@ pub fn draw(zahlung: &Zahlung, flow: &mut Flow) -> Result<(), DrawError> {
     Ok(())
 }
 
-/// When and how much.
 fn terms(zahlung: &Zahlung) -> Vec<String> {
     let amount = |amount: Money| format!("{}\u{a0}€", german(amount, 2));
     let until = zahlung.faellig.map(|until| format!(" bis {}", day(until))).unwrap_or_default();

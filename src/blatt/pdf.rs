@@ -51,7 +51,6 @@ fn page() -> Result<PageSettings, DrawError> {
     PageSettings::from_wh(WIDTH, HEIGHT).ok_or_else(|| broken("A4"))
 }
 
-/// Writes the file.
 pub fn write(blatt: &Blatt, pages: Pages, logo: Option<Image>) -> Result<Vec<u8>, DrawError> {
     let mut document = document()?;
     let mut found = vec![Vec::new(); pages.tree.len()];
@@ -73,7 +72,6 @@ pub fn write(blatt: &Blatt, pages: Pages, logo: Option<Image>) -> Result<Vec<u8>
     document.finish().map_err(broken)
 }
 
-/// What the file says of itself.
 fn describe(document: &mut Document, title: &str, author: &str, day: Day) {
     let title = clean_title(title);
     let mut outline = Outline::new();
@@ -172,7 +170,6 @@ fn tag(role: &Role) -> TagKind {
     }
 }
 
-/// Draws the marks of a page.
 struct Pen<'s, 'l> {
     surface: Surface<'s>,
     fonts: &'static Fonts,

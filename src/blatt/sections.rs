@@ -20,7 +20,6 @@ const SIGNATURE: f32 = 44.0;
 /// Lines to sign beside each other.
 const SIGNATURES: usize = 3;
 
-/// Draws all sections.
 pub fn draw(blatt: &Blatt, flow: &mut Flow) -> Result<(), DrawError> {
     for (at, abschnitt) in blatt.abschnitte.iter().enumerate() {
         flow.space(if at > 0 { SPACE } else { 0.0 });
@@ -58,7 +57,6 @@ fn number(text: String) -> Cell {
     Cell::Number(text, String::new())
 }
 
-/// Which columns the positions have.
 struct Columns {
     prices: bool,
     discounts: bool,

@@ -28,7 +28,6 @@ const DARK: u8 = 60;
 /// A heading and what stands below.
 #[derive(Debug, Clone)]
 pub struct Column {
-    /// Its heading.
     pub title: String,
     /// Numbers stand on the right, under each other.
     pub numbers: bool,
@@ -39,7 +38,6 @@ pub struct Column {
 /// What stands in a row under a heading.
 #[derive(Debug, Clone)]
 pub enum Cell {
-    /// Nothing.
     Empty,
     /// Lines of these styles, broken to the width of the column.
     Texts(Vec<(String, Style)>),
@@ -47,10 +45,8 @@ pub enum Cell {
     Number(String, String),
 }
 
-/// A row.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// One for each column.
     pub cells: Vec<Cell>,
     /// A sum of those above.
     pub is_sum: bool,
@@ -58,17 +54,13 @@ pub struct Row {
     pub carried: Option<Money>,
 }
 
-/// A table.
 pub struct Table {
     /// What it is about, for who cannot see it.
     pub summary: String,
-    /// Its columns.
     pub columns: Vec<Column>,
-    /// Its rows.
     pub rows: Vec<Row>,
     /// What must follow the last row on the same page.
     pub keep: f32,
-    /// How wide it is.
     pub width: f32,
     /// Sums are set larger.
     pub has_total: bool,
@@ -95,7 +87,6 @@ struct Broken<'r> {
 }
 
 impl Broken<'_> {
-    /// Lines of its longest cell.
     fn most(&self) -> usize {
         self.lines.iter().map(Vec::len).max().unwrap_or_default()
     }

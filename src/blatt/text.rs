@@ -10,9 +10,7 @@ pub const MAX_MISSING: usize = 32;
 /// How a text looks. Lengths are in points.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Style {
-    /// Which font.
     pub weight: Weight,
-    /// Of the font.
     pub size: f32,
     /// From one baseline to the next.
     pub leading: f32,
@@ -28,30 +26,22 @@ const fn regular(size: f32, leading: f32) -> Style {
     Style { weight: Weight::Regular, size, leading, grey: INK }
 }
 
-/// Paragraphs.
 pub const BODY: Style = regular(9.0, 13.0);
-/// The address.
 pub const ADDRESS: Style = regular(10.0, 13.4);
-/// Cells.
 pub const CELL: Style = regular(8.6, 11.6);
 /// Further lines of a cell.
 pub const DETAIL: Style = regular(7.4, 10.2).quiet();
 /// Headings of columns, names of values.
 pub const LABEL: Style = regular(7.4, 10.2).quiet();
-/// Foot of the page.
 pub const FOOT: Style = regular(6.6, 8.8).quiet();
-/// What the document is.
 pub const TITLE: Style = Style { weight: Weight::Bold, size: 16.0, leading: 21.0, grey: INK };
-/// Above a section.
 pub const HEADING: Style = BODY.bold();
 
 impl Style {
-    /// The same in bold.
     pub const fn bold(self) -> Style {
         Style { weight: Weight::Bold, ..self }
     }
 
-    /// The same in grey.
     pub const fn quiet(self) -> Style {
         Style { grey: QUIET, ..self }
     }
@@ -69,7 +59,6 @@ pub struct Typesetter {
 }
 
 impl Typesetter {
-    /// With these fonts.
     pub fn new(fonts: &'static Fonts) -> Typesetter {
         Typesetter { fonts, missing: Vec::new() }
     }
@@ -163,7 +152,6 @@ impl Typesetter {
     }
 }
 
-/// Between two facts on a line.
 pub const SEPARATOR: &str = " \u{b7} ";
 
 /// A line that ends with a separator ends without it.

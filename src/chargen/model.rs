@@ -16,7 +16,6 @@ use crate::rules::stammdaten::EingangQuelle;
 record! {
     /// A batch (specification, Charge).
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-    #[allow(missing_docs)]
     pub struct Charge in charge as c {
         id: Uuid = fixed,
         charge_nr: String = fixed,
@@ -96,7 +95,6 @@ eingabe! {
 
 /// Confirmation of POST /chargen.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct ChargeAngelegt {
     pub id: Uuid,
     pub charge_nr: String,
@@ -106,7 +104,6 @@ pub struct ChargeAngelegt {
 
 /// Answer to PUT /chargen/{id}.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct ChargeGeaendert {
     #[serde(flatten)]
     pub charge: Charge,
@@ -115,7 +112,6 @@ pub struct ChargeGeaendert {
 
 /// One entry of the history of a batch (D8): the version before a correction.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct ChargeVerlaufseintrag {
     pub version: i64,
     pub am: Instant,

@@ -39,7 +39,6 @@ const ORDERS: [Order; 6] = [
 pub const SORTIERUNG: &[&str] = &names(ORDERS);
 
 /// What a list of batches is filtered by.
-#[allow(missing_docs)]
 #[derive(Default)]
 pub struct Auswahl {
     /// Part of either number, in lower case.

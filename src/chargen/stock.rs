@@ -24,7 +24,6 @@ use crate::tenants::{Einstellungen, Strenge};
 
 /// What a new batch is made of. Without a number it gets the next of the series CH (D5).
 #[derive(Debug, Clone)]
-#[allow(missing_docs)]
 pub struct NeueCharge {
     pub charge_nr: Option<String>,
     pub artikel_id: Uuid,
@@ -203,7 +202,6 @@ pub struct Buchung {
 
 /// A movement as confirmations list it (D8).
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct Bewegung {
     pub beleg_id: Option<Uuid>,
     pub beleg_nummer: Option<String>,

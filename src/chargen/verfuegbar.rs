@@ -27,7 +27,6 @@ pub const REFUSALS: &[Code] = &[
 
 /// A batch that has stock.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct VerfuegbareCharge {
     #[serde(flatten)]
     pub charge: Charge,
@@ -39,7 +38,6 @@ pub struct VerfuegbareCharge {
 }
 
 /// Which batches are asked for.
-#[allow(missing_docs)]
 pub struct Auswahl {
     pub lagerhalle_id: Option<i64>,
     pub niederlassung_id: Option<i64>,

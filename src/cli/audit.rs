@@ -77,7 +77,6 @@ pub enum Command {
     },
 }
 
-/// Runs the command.
 pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     let mut connection = open(config)?;
     let secret = Secret::read(&config.db).unwrap_or_else(|failure| {

@@ -169,7 +169,6 @@ fn examine(arguments: &Numbers, config: &Config, terminal: &Terminal) -> Outcome
     }
 }
 
-/// Reads one snapshot of a company.
 fn read<T>(config: &Config, tenant: &str, work: impl FnOnce(&Tx<'_>) -> T) -> std::result::Result<T, String> {
     let mut connection: Connection = open(config)?;
     let tenant = find_tenant(&connection, tenant)?.id;

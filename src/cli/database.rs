@@ -65,7 +65,6 @@ pub fn in_transaction<T>(
     Ok(value)
 }
 
-/// The company that --tenant names.
 pub fn find_tenant(connection: &Connection, name_or_id: &str) -> Result<Tenant, String> {
     let found = tenants::find(connection, name_or_id).map_err(sentence)?;
     found.ok_or_else(|| {
@@ -73,7 +72,6 @@ pub fn find_tenant(connection: &Connection, name_or_id: &str) -> Result<Tenant, 
     })
 }
 
-/// The time of this machine.
 pub fn now() -> Instant {
     (system_clock())()
 }

@@ -43,7 +43,6 @@ pub struct Arguments {
     decimal: Option<Sign>,
 }
 
-/// What separates decimals.
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Sign {
     /// 24.860 is 24860
@@ -61,12 +60,9 @@ impl Sign {
     }
 }
 
-/// What a file holds.
 #[derive(Clone, Copy)]
 enum What {
-    /// Rows of this kind.
     Rows(ImportKind),
-    /// The export of a cash register.
     Dsfinvk,
 }
 

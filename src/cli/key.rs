@@ -80,7 +80,6 @@ pub enum Command {
     },
 }
 
-/// What a key may do.
 #[derive(clap::Args)]
 #[group(skip)]
 pub struct Scopes {
@@ -136,7 +135,6 @@ pub struct Changes {
     daily_limit: Option<u32>,
 }
 
-/// Runs the command.
 pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     match command {
         Command::Create { tenant, label, scopes, expires, daily_limit, out } => {
@@ -332,7 +330,6 @@ pub fn public_part(text: &str) -> &str {
     text.strip_prefix("ak_").map_or(text, |rest| rest.split('_').next().unwrap_or(rest))
 }
 
-/// Reads a day.
 pub fn day(text: &str) -> Result<Day, String> {
     Day::parse_plain(text).ok_or_else(|| format!("{text} is no day: expected is a date such as 2027-12-31"))
 }

@@ -38,7 +38,6 @@ pub enum Command {
     },
 }
 
-/// Runs the command.
 pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     let Command::Vergessen { number, tenant, yes } = command;
     let mut connection = open(config)?;
@@ -53,12 +52,9 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     say(&erased, &kept, yes, terminal)
 }
 
-/// What became of a partner.
 struct Done {
-    /// Its number as it is stored.
     kundennr: String,
     erased: Erased,
-    /// Records that stay.
     kept: Vec<Records>,
 }
 

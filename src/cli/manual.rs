@@ -8,7 +8,6 @@ use clap_complete::Shell;
 use super::arguments::Arguments;
 use super::terminal::{Outcome, Terminal};
 
-/// Prints the completions for a shell.
 pub fn completions(shell: Shell, terminal: &Terminal) -> Outcome {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "partnerd", &mut text);

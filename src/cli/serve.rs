@@ -140,13 +140,10 @@ pub fn encryption(config: &Config) -> Result<Option<TlsAcceptor>, String> {
 /// Days before the end of a certificate from which on a new one is asked for.
 const SOON: i64 = 30;
 
-/// Whether clients take a certificate today.
 pub enum Validity {
-    /// They do.
     Good(String),
     /// Not for long.
     Doubtful(String),
-    /// They do not.
     Wrong(String),
 }
 
@@ -172,7 +169,6 @@ impl Validity {
     }
 }
 
-/// Threads for the socket.
 pub fn runtime() -> Result<Runtime, String> {
     service::runtime().map_err(|error| format!("the server cannot start: {error}"))
 }

@@ -62,7 +62,6 @@ pub fn tell(runtime: &Handle, gate: &Arc<Gate>) -> Result<Option<Telling>, Strin
     Ok(Some(Telling { _stop: stop }))
 }
 
-/// Says that the service stops.
 pub fn stopping() {
     say(&Stopping, &mut false);
 }

@@ -71,7 +71,6 @@ fn help_of_set() -> String {
     help + "\nExamples:\n  partnerd tenant set \"Mühle Beispiel\" \\\n      charge_automatik=fefo gesperrt_bis=2026-06-30"
 }
 
-/// Runs the command.
 pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     match command {
         Command::Create { name, set, test } => create(&name, &set, test, config, terminal),

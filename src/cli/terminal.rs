@@ -15,9 +15,7 @@ use crate::rules::text::shown;
 /// What a command came to: nothing to add, or a sentence why not.
 pub type Outcome = Result<(), String>;
 
-/// Where commands write.
 pub struct Terminal {
-    /// Results are wanted as JSON.
     pub json: bool,
 }
 
@@ -85,7 +83,6 @@ fn width() -> Option<usize> {
 pub struct Waiting(ProgressBar);
 
 impl Waiting {
-    /// Says what is being done now.
     pub fn at(&self, step: &str) {
         self.0.set_message(step.to_owned());
     }

@@ -32,7 +32,6 @@ pub enum Command {
     },
 }
 
-/// Runs the command.
 pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     let Command::SelfSigned { mut names, folder } = command;
     names.extend(["localhost".to_owned(), "127.0.0.1".to_owned()]);

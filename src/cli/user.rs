@@ -63,7 +63,6 @@ fn roles() -> impl TypedValueParser<Value = Rolle> {
         .map(|text| Rolle::parse(&text).unwrap_or(Rolle::Ansehen))
 }
 
-/// Runs the command.
 pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     match command {
         Command::Create { name, role, tenant } => create(&name, role, &tenant, config, terminal),
@@ -135,7 +134,6 @@ pub fn say_first_link(database: &Path, base: &str, config: &Config, terminal: &T
     Ok(())
 }
 
-/// A person as it is listed.
 #[derive(Serialize)]
 struct Line {
     id: i64,

@@ -3,15 +3,12 @@
 /// A setting. In the environment its name is PARTNERD_ and the name in capitals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setting {
-    /// Its name in the configuration file.
     pub name: &'static str,
-    /// What holds when nobody says anything.
     pub default: &'static str,
     /// What it does, with its unit.
     pub summary: &'static str,
 }
 
-/// Every setting.
 pub const SETTINGS: &[Setting] = &[
     Setting { name: "db", default: "partnerd.db", summary: "The database file. It must be on a local disk." },
     Setting {

@@ -108,7 +108,6 @@ pub fn within<T>(looks: u32, part: impl FnOnce() -> T) -> (T, u32) {
 
 /// Which lane a read runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum Lane {
     Fast,
     Slow,

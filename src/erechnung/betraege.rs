@@ -5,7 +5,6 @@ use crate::rules::fixed::{Money, Percent, Price, Quantity, TooLarge};
 use crate::rules::price::line_total;
 use crate::rules::tax::{Gruppe, Steuerkategorie, Summen, groups};
 
-/// The amounts of a document.
 pub struct Betraege {
     /// BT-3.
     pub typ: Typ,
@@ -17,7 +16,6 @@ pub struct Betraege {
     pub summen: Summen,
 }
 
-/// The amounts of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Zeile {
     /// BT-129.
@@ -30,7 +28,6 @@ pub struct Zeile {
     pub netto: Money,
 }
 
-/// The allowance of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rabatt {
     /// BT-136.

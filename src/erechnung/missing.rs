@@ -15,14 +15,12 @@ use crate::rules::tax::Steuerkategorie::{
     self, Ausfuhr, IgLieferung, NichtSteuerbar, Steuerpflichtig, Steuerschuldumkehr,
 };
 
-/// Where something is entered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wo {
     /// In the master data of the company (`partnerd tenant set`).
     Firma,
     /// In those of the customer or supplier.
     Kunde,
-    /// In the document.
     Beleg,
     /// In its position of this number.
     Position(i64),
@@ -31,9 +29,7 @@ pub enum Wo {
 /// Something that is missing, or that is not what its field says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fehlt {
-    /// Where to enter it.
     pub wo: Wo,
-    /// Name of the field.
     pub feld: &'static str,
     /// What belongs there, in German.
     pub was: &'static str,

@@ -73,7 +73,6 @@ choice! {
 pub struct Rechnung {
     /// What the customer wants; see [`Rechnung::profil`].
     pub gewuenscht: Profil,
-    /// Who writes it.
     pub art: Art,
     /// BT-1: beleg_nummer.
     pub nummer: String,
@@ -118,7 +117,6 @@ pub struct Bezug {
     pub datum: Day,
 }
 
-/// When to pay.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Zahlungsbedingungen {
     /// Days after `datum` on which payment is due (BT-9).
@@ -173,7 +171,6 @@ pub struct Partei {
     pub kontoinhaber: Option<String>,
 }
 
-/// Whom to ask.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Kontakt {
     /// BT-41, BT-56: a person or a department.
@@ -262,7 +259,6 @@ impl Partei {
         self.ust_id.as_deref().map(compact).filter(|id| !id.is_empty())
     }
 
-    /// The IBAN as it is written.
     pub(super) fn iban(&self) -> Option<String> {
         self.iban.as_deref().map(compact).filter(|iban| !iban.is_empty())
     }

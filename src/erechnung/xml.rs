@@ -14,7 +14,6 @@ impl Xml {
         Xml(text)
     }
 
-    /// The whole text.
     pub fn into_string(self) -> String {
         self.0
     }
@@ -28,7 +27,6 @@ impl Xml {
         if self.0.len() == empty { self.0.truncate(before) } else { self.close(name) }
     }
 
-    /// The outermost element, with its attributes.
     pub fn root(&mut self, name: &str, attributes: &str, inside: impl FnOnce(&mut Xml)) {
         self.0.extend(["<", name, " ", attributes, ">"]);
         inside(self);
@@ -58,7 +56,6 @@ impl Xml {
         }
     }
 
-    /// An element with a number.
     pub fn number(&mut self, name: &str, number: impl Display) {
         self.open(name);
         // A text takes all that is written.

@@ -270,7 +270,6 @@ choice! {
 
 /// A key as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub struct StoredKey {
     pub id: String,
     pub tenant_id: TenantId,

@@ -12,7 +12,6 @@ use crate::rules::fixed::Quantity;
 
 /// Where a batch came from and where it went.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct Herkunft {
     pub charge: Charge,
     #[serde(skip)]
@@ -33,7 +32,6 @@ pub struct Herkunft {
 
 /// A batch on the way, and the production order that leads to it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct Knoten {
     /// Production orders between this batch and the one that was asked for.
     pub tiefe: i64,
@@ -54,7 +52,6 @@ pub struct Knoten {
 
 /// What leads from one batch to the next.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct Ueber {
     pub art: &'static str,
     pub id: Uuid,
@@ -64,7 +61,6 @@ pub struct Ueber {
 
 /// A supplier or a recipient, document by document.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct Beteiligter {
     pub partner_id: Uuid,
     pub kundennr: String,
@@ -89,7 +85,6 @@ pub struct Beteiligter {
 
 /// What came in, what went out, what is left, without what was reversed.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct Bilanz {
     pub eingang: Quantity,
     pub abgang: Quantity,
@@ -98,7 +93,6 @@ pub struct Bilanz {
 
 /// A movement of a batch, and what moved it.
 #[derive(Debug, Clone)]
-#[allow(missing_docs)]
 pub struct Buchung {
     pub am: Instant,
     /// Signed, in the unit of the article.

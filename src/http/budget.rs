@@ -16,7 +16,6 @@ pub struct Budget {
     freed: Notify,
 }
 
-/// What is in use.
 #[derive(Debug, Default)]
 struct Taken {
     all: usize,
@@ -103,7 +102,6 @@ impl Permit {
         fits
     }
 
-    /// Gives back all but so many.
     pub fn shrink_to(&mut self, units: usize) {
         if units < self.units {
             self.budget.lock().give_back(&self.key, self.units - units);

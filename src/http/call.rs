@@ -29,33 +29,24 @@ pub struct Strictness {
 pub struct Caller {
     /// The public part of the key.
     pub key_id: String,
-    /// The company of the key.
     pub tenant: TenantId,
-    /// What the key may do.
     pub scopes: ScopeSet,
     /// Requests that the key may make on one UTC day (D20).
     pub daily_limit: u32,
-    /// What the company asks.
     pub strictness: Strictness,
-    /// Its company is a test company.
     pub test: bool,
 }
 
-/// One call of a route.
 pub struct Call<'r> {
-    /// The request.
     pub request: &'r Request,
     /// The ids in the path; none where a segment is no uuid.
     ids: Vec<Option<Uuid>>,
-    /// The query parameters.
     pub query: Query,
     /// The body, once somebody asked for it.
     json: OnceCell<std::result::Result<Json<'r>, String>>,
-    /// What the company asks.
     strictness: Strictness,
     /// What was noted about the query, for the header X-Hinweise.
     pub notes: Hints,
-    /// What its key may do.
     pub scopes: ScopeSet,
     /// Where the last look ended, of a request that has waited.
     pub resumed: Option<&'r str>,

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::task::AbortHandle;
 
-/// The open connections.
 pub struct Connections {
     /// At most, in all.
     total: usize,
@@ -32,7 +31,6 @@ struct Fresh {
 }
 
 impl Connections {
-    /// None is open.
     pub fn new(total: usize, per_address: usize) -> Arc<Connections> {
         Arc::new(Connections { total, per_address, open: Mutex::default() })
     }
@@ -68,7 +66,6 @@ impl Connections {
 }
 
 impl Open {
-    /// Counts a connection.
     fn enter(&mut self, address: Option<IpAddr>) {
         self.count += 1;
         if let Some(address) = address {
@@ -76,7 +73,6 @@ impl Open {
         }
     }
 
-    /// Counts it no more.
     fn leave(&mut self, address: Option<IpAddr>) {
         self.count -= 1;
         let Some(address) = address else { return };
@@ -100,7 +96,6 @@ impl Open {
 pub struct Place {
     connections: Arc<Connections>,
     address: Option<IpAddr>,
-    /// Tells it from all others.
     pub number: u64,
     has_answered: AtomicBool,
 }

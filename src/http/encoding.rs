@@ -49,7 +49,6 @@ fn compressed(body: &[u8]) -> Option<Vec<u8>> {
     Some(if body.len() == sample.len() { shrunk } else { compress(body, Compression::fast()) })
 }
 
-/// What was compressed.
 pub fn inflated(content: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
     // What is kept compressed is part of the program.

@@ -27,9 +27,7 @@ pub enum Json<'b> {
     Bool(bool),
     /// A number, as it was written.
     Number(&'b str),
-    /// A string.
     String(Cow<'b, str>),
-    /// An array.
     Array(Vec<Json<'b>>),
     /// An object; its keys are all different.
     Object(Vec<(Cow<'b, str>, Json<'b>)>),
@@ -46,7 +44,6 @@ impl<'b> Json<'b> {
     }
 }
 
-/// Why a body is refused.
 enum Fault {
     Syntax,
     Utf8,

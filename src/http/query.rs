@@ -66,12 +66,10 @@ impl Query {
         Ok(text)
     }
 
-    /// A uuid.
     pub fn uuid(&self, name: &str) -> Checked<Option<Uuid>> {
         self.parsed(name, parse_uuid, "Hier wird eine id (UUID) erwartet.")
     }
 
-    /// An integer.
     pub fn int(&self, name: &str) -> Checked<Option<i64>> {
         self.parsed(name, |text| text.parse().ok(), "Hier wird eine ganze Zahl erwartet.")
     }
@@ -85,7 +83,6 @@ impl Query {
         self.parsed(name, read, "Hier wird eine kunden_id (Zahl) oder id (UUID) erwartet.")
     }
 
-    /// A day.
     pub fn day(&self, name: &str) -> Checked<Option<Day>> {
         let Some(text) = self.text(name) else { return Ok(None) };
         let message = "Hier wird ein Datum erwartet, zum Beispiel 2026-07-31.";
@@ -150,7 +147,6 @@ impl Query {
         })
     }
 
-    /// A refusal of a parameter's value.
     pub fn refuse(name: &str, message: impl Into<String>) -> Box<Refusal> {
         invalid(name, message)
     }

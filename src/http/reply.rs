@@ -19,7 +19,6 @@ const NOTES: &str = "x-hinweise";
 /// An answer: status, headers, JSON.
 #[derive(Debug, Default)]
 pub struct Reply {
-    /// The status.
     pub status: u16,
     /// Headers besides those that every answer has.
     pub headers: Vec<(&'static str, String)>,
@@ -36,7 +35,6 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// An answer with a body.
     pub fn json(status: u16, body: &impl Serialize) -> Result<Reply> {
         let mut json = Vec::with_capacity(USUAL);
         serde_json::to_writer(&mut json, body)
@@ -99,7 +97,6 @@ impl Reply {
         reply.with("x-total-count", count).with_cut_limit(cut)
     }
 
-    /// The same with a header.
     pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Reply {
         self.headers.push((name, value.into()));
         self
@@ -113,7 +110,6 @@ impl Reply {
         }
     }
 
-    /// The same, about a record.
     pub fn about(mut self, id: Uuid) -> Reply {
         self.subject = Some(id);
         self

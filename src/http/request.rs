@@ -13,29 +13,21 @@ use crate::rules::error::{Code, Refusal};
 pub struct Request {
     /// Goes into the answer, the log and the audit row.
     pub id: Uuid,
-    /// When it arrived.
     pub at: Instant,
-    /// When it arrived, for its duration.
     pub started: std::time::Instant,
-    /// Address of the client.
     pub peer: IpAddr,
     /// The address of this machine that the client connected to.
     pub local: IpAddr,
-    /// The method as sent.
     pub method: String,
     /// The path as sent, without the query.
     pub path: String,
-    /// The query as sent.
     pub query: String,
-    /// The headers.
     pub headers: HeaderMap,
     /// What is wrong with the request as HTTP, if anything.
     pub malformed: Option<Box<Refusal>>,
-    /// The body.
     pub body: Body,
 }
 
-/// The body of a request.
 pub enum Body {
     /// It has not been read yet.
     Awaited,

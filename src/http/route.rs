@@ -13,9 +13,7 @@ use crate::failure::Result;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
 
-/// Methods that routes have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum Method {
     Get,
     Post,
@@ -23,7 +21,6 @@ pub enum Method {
 }
 
 impl Method {
-    /// The method as HTTP has it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Method::Get => "GET",
@@ -43,14 +40,11 @@ impl Method {
     }
 }
 
-/// Who may use a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Anybody, without a key.
     Open,
-    /// Any valid key.
     AnyKey,
-    /// A key with this scope.
     Scope(Scope),
 }
 
@@ -66,7 +60,6 @@ pub struct Followed {
     pub wait: Option<Wait>,
 }
 
-/// How a request waits.
 pub struct Wait {
     /// Seconds at most, from its first look on.
     pub seconds: u64,
@@ -76,7 +69,6 @@ pub struct Wait {
     pub newest: i64,
 }
 
-/// What a route runs.
 #[derive(Clone, Copy)]
 pub enum Run {
     /// Without a transaction.
@@ -93,7 +85,6 @@ pub enum Run {
     Write(fn(&Call<'_>) -> Result<Write>),
 }
 
-/// What the service says of itself.
 pub trait ServiceStatus {
     /// Whether it can read and write, and if not, why.
     fn ready(&self) -> std::result::Result<(), String>;
@@ -145,7 +136,6 @@ struct Stapel {
     items: Vec<Map<String, Value>>,
 }
 
-/// Its answer.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "its shape is all that is wanted")]
 struct StapelAntwort {
@@ -154,10 +144,8 @@ struct StapelAntwort {
     abgelehnt: usize,
 }
 
-/// What a bulk request answers.
 const OF_MANY: &[Answer] = &[Answer::ok::<StapelAntwort>()];
 
-/// The answer to one item.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "its shape is all that is wanted")]
 struct StapelZeile {
@@ -165,21 +153,16 @@ struct StapelZeile {
     antwort: Map<String, Value>,
 }
 
-/// A row of the table.
 pub struct Route {
-    /// The method.
     pub method: Method,
     /// The path, with `{id}` for a uuid.
     pub pattern: &'static str,
-    /// Who may use it.
     pub access: Access,
-    /// What it runs.
     pub run: Run,
     /// What it does, in German: one line for the list of routes.
     pub summary: &'static str,
     /// Its query parameters; any other is refused.
     pub query: &'static [Param],
-    /// How large a body it takes.
     pub body: BodyLimit,
     /// Its answer, or what it reads of a body, takes many milliseconds to compute (Base64 of a file, an invoice in a PDF):
     /// not on a thread that serves sockets.
@@ -188,11 +171,9 @@ pub struct Route {
     pub takes: Option<Body>,
     /// A change takes If-Match (D11).
     pub if_match: bool,
-    /// Its answers.
     pub gives: &'static [Answer],
     /// Its refusals, besides those that follow from the rest of the row.
     pub refuses: &'static [&'static [Code]],
-    /// Whether it is to go.
     pub deprecated: Option<Deprecation>,
 }
 
@@ -239,7 +220,6 @@ impl Route {
         Route { summary, ..Route::new(Method::Get, pattern, Access::AnyKey, Run::Follow(run)) }
     }
 
-    /// A writing route.
     pub const fn write(
         method: Method,
         pattern: &'static str,
@@ -278,12 +258,10 @@ impl Route {
         Route { takes: Some(Body { name, shape, required: &[], optional: true }), ..self }
     }
 
-    /// The same route, which takes If-Match.
     pub const fn with_if_match(self) -> Route {
         Route { if_match: true, ..self }
     }
 
-    /// The same route with its answers.
     pub const fn gives(self, gives: &'static [Answer]) -> Route {
         Route { gives, ..self }
     }
@@ -293,7 +271,6 @@ impl Route {
         Route { refuses, ..self }
     }
 
-    /// The same route with query parameters.
     pub const fn with_query(self, query: &'static [Param]) -> Route {
         Route { query, ..self }
     }
@@ -303,7 +280,6 @@ impl Route {
         Route { is_heavy: true, ..self }
     }
 
-    /// The same route for uploads.
     pub const fn with_upload(self) -> Route {
         Route { body: BodyLimit::Upload, ..self }
     }

@@ -45,7 +45,6 @@ impl Router {
         self.0.iter().position(|entry| entry.has(path))
     }
 
-    /// The methods that a path has.
     pub fn methods(&self, path: &[&str]) -> Vec<&'static str> {
         let Some(first) = self.first(path) else { return Vec::new() };
         let of_path = self.0[first..].iter().filter(|entry| entry.first == first);

@@ -15,40 +15,30 @@ use crate::rules::error::{Hint, Hints};
 use crate::rules::fixed::{LIMIT, Money, Percent, Price, Quantity};
 use crate::rules::verweis::Verweis;
 
-/// The shape of a type.
 pub type Shape = fn(&mut SchemaGenerator) -> Schema;
 
-/// The body of a request.
 #[derive(Clone, Copy)]
 pub struct Body {
-    /// Its name in the description.
     pub name: &'static str,
     /// Its shape; nothing in it is required.
     pub shape: Shape,
-    /// What must be there.
     pub required: &'static [&'static str],
-    /// The body may be missing altogether.
     pub optional: bool,
 }
 
 /// An answer that is no refusal.
 #[derive(Clone, Copy)]
 pub struct Answer {
-    /// The status.
     pub status: u16,
-    /// The type of its content.
     pub content: &'static str,
-    /// Its shape, if it is JSON.
     pub shape: Option<Shape>,
     /// Headers of its own.
     pub headers: &'static [&'static str],
 }
 
-/// The type of JSON answers.
 pub const JSON: &str = "application/json";
 
 impl Answer {
-    /// JSON with this status.
     pub const fn json<T: JsonSchema>(status: u16) -> Answer {
         Answer { status, content: JSON, shape: Some(SchemaGenerator::subschema_for::<T>), headers: &[] }
     }
@@ -83,7 +73,6 @@ impl Answer {
         Answer { status: 200, content, shape: None, headers: &[] }
     }
 
-    /// The same with other headers.
     pub const fn with(self, headers: &'static [&'static str]) -> Answer {
         Answer { headers, ..self }
     }

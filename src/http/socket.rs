@@ -15,7 +15,6 @@ use tokio::net::TcpStream;
 pub struct Socket(Arc<Mutex<TcpStream>>);
 
 impl Socket {
-    /// Of a connection that was accepted.
     pub fn new(stream: TcpStream) -> Socket {
         Socket(Arc::new(Mutex::new(stream)))
     }

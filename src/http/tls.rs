@@ -56,9 +56,7 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
 
 /// A certificate that signs itself, and its key.
 pub struct SelfSigned {
-    /// The certificate, PEM.
     pub certificate: String,
-    /// Its private key, PEM.
     pub key: String,
 }
 

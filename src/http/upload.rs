@@ -33,7 +33,6 @@ pub fn mime_type(dateiname: &str) -> &'static str {
     MIME_TYPES.iter().find(|(known, _)| *known == ending).map_or("application/octet-stream", |(_, mime)| mime)
 }
 
-/// The content of a file.
 pub struct Inhalt;
 
 impl FromJson for Inhalt {

@@ -21,10 +21,8 @@ pub const MAX_MISTAKES: usize = 100;
 /// Digits of a German postcode.
 const PLZ: usize = 5;
 
-/// Where a mistake is.
 #[derive(Debug, Clone)]
 pub enum Where {
-    /// On a line of the file.
     Line(u32),
     /// On a line of a receipt of a cash register.
     Receipt(String, usize),
@@ -33,20 +31,14 @@ pub enum Where {
 /// A mistake: where it is, what stands there, and what the rule says.
 #[derive(Debug, Clone)]
 pub struct Mistake {
-    /// Where.
     pub place: Where,
-    /// The column, where it is one.
     pub column: Option<String>,
-    /// What stands there.
     pub value: Option<String>,
-    /// What the rule says, in German.
     pub message: String,
-    /// Its code.
     pub code: Code,
 }
 
 impl Mistake {
-    /// A mistake of a row.
     pub fn of_row(line: u32, row: &Json<'_>, refusal: &Refusal) -> Mistake {
         let value = refusal.feld.as_deref().and_then(|feld| cell(row, feld));
         let value = value.and_then(|value| match value {
@@ -97,7 +89,6 @@ pub struct Mistakes {
 }
 
 impl Mistakes {
-    /// Adds one.
     pub fn add(&mut self, mistake: Mistake) {
         if self.listed.len() < MAX_MISTAKES { self.listed.push(mistake) } else { self.more += 1 }
     }
@@ -107,12 +98,10 @@ impl Mistakes {
         self.more > 0
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.listed.is_empty()
     }
 
-    /// Those that are named.
     pub fn listed(&self) -> &[Mistake] {
         &self.listed
     }
@@ -139,7 +128,6 @@ pub struct Unused {
 }
 
 impl Unused {
-    /// It in German.
     pub fn german(&self) -> String {
         match (&self.name, self.nearest) {
             (Err(at), _) => format!("die {at}. (ohne Namen)"),
@@ -339,7 +327,6 @@ impl Known {
             .find(|key| key.first().is_some_and(|first| cell(row, first).is_some()))
     }
 
-    /// What a row is found by.
     fn key(&self, rows: &Rows<'_>, row: &Json<'_>) -> Option<Vec<String>> {
         let key = self.key_of(row)?;
         let mut values = vec![key.join(",")];

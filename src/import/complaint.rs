@@ -10,17 +10,14 @@ pub struct Complaint {
 }
 
 impl Complaint {
-    /// The same in both languages.
     pub fn new(english: impl Into<String>, german: impl Into<String>) -> Complaint {
         Complaint { english: english.into(), german: german.into() }
     }
 
-    /// The same of a line.
     pub fn at_line(line: u32, english: impl Display, german: impl Display) -> Complaint {
         Complaint::new(format!("line {line}: {english}"), format!("Zeile {line}: {german}"))
     }
 
-    /// It in German.
     pub fn german(&self) -> &str {
         &self.german
     }

@@ -161,12 +161,10 @@ pub fn decode(bytes: Vec<u8>) -> Result<String, Complaint> {
 }
 
 impl Rows<'_> {
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -229,7 +227,6 @@ impl Rows<'_> {
     }
 }
 
-/// The value of a cell.
 fn value(cell: std::borrow::Cow<'_, str>) -> Json<'_> {
     match cell {
         std::borrow::Cow::Borrowed(text) if text.starts_with(NUMBER) => {
@@ -285,7 +282,6 @@ struct LineCounter<'t> {
 }
 
 impl<'t> LineCounter<'t> {
-    /// From the beginning on.
     pub fn new(text: &'t str) -> LineCounter<'t> {
         LineCounter { text, line: 1, counted: 0 }
     }

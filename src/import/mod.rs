@@ -22,14 +22,10 @@ use crate::http::wire::{At, FromJson};
 use crate::rules::error::Checked;
 use file::{Complaint, Rows};
 
-/// What became of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Upserted {
-    /// There was no such record.
     Created,
-    /// Some field was different.
     Changed,
-    /// Nothing was different.
     Unchanged,
 }
 
@@ -41,22 +37,17 @@ pub type ImportRow = fn(&WriteTx<'_>, &Json<'_>, &mut At<'_>) -> Result<Upserted
 pub struct RowImport {
     /// Its name on the command line.
     pub kind: &'static str,
-    /// The columns that are read.
     pub fields: &'static [&'static str],
     /// The name of the shape of a row, by which its fields are explained.
     pub shape: fn() -> Cow<'static, str>,
     /// The columns that name a record: the first of these keys of which a row has the first column.
     pub keys: &'static [&'static [&'static str]],
-    /// Checks the types of a row.
     pub check: fn(&Json<'_>, &mut At<'_>) -> Checked<()>,
 }
 
-/// A kind of import.
 #[derive(Clone, Copy)]
 pub struct Import {
-    /// Its rows.
     pub rows: RowImport,
-    /// Stores a row.
     pub run: ImportRow,
 }
 
@@ -67,24 +58,18 @@ pub type Stored = std::result::Result<Vec<Upserted>, (usize, Failure)>;
 /// A kind of import some of whose rows belong together, as the lines of a receipt.
 #[derive(Clone, Copy)]
 pub struct GroupImport {
-    /// Its rows.
     pub rows: RowImport,
     /// Which rows belong together, by their place in the file.
     pub groups: fn(&Rows<'_>) -> std::result::Result<Vec<Vec<usize>>, Complaint>,
-    /// Stores rows that belong together.
     pub run: fn(&WriteTx<'_>, &[&Json<'_>], &mut At<'_>) -> Stored,
 }
 
-/// Any kind of import.
 #[derive(Clone, Copy)]
 pub enum ImportKind {
-    /// Row by row.
     Rows(&'static Import),
-    /// Several rows at once.
     Groups(&'static GroupImport),
 }
 
-/// Which rows are stored at once.
 pub enum Groups {
     /// Each by itself; so many.
     Each(usize),
@@ -120,7 +105,6 @@ impl Import {
 }
 
 impl Groups {
-    /// How many groups there are.
     pub fn count(&self) -> usize {
         match self {
             Groups::Each(rows) => *rows,
@@ -128,7 +112,6 @@ impl Groups {
         }
     }
 
-    /// How many rows a group has.
     pub fn size(&self, group: usize) -> usize {
         match self {
             Groups::Each(_) => 1,
@@ -154,7 +137,6 @@ impl ImportKind {
         }
     }
 
-    /// Which rows are stored at once.
     pub fn groups(self, rows: &Rows<'_>) -> std::result::Result<Groups, Complaint> {
         match self {
             ImportKind::Rows(_) => Ok(Groups::Each(rows.len())),
@@ -162,7 +144,6 @@ impl ImportKind {
         }
     }
 
-    /// Stores rows that belong together.
     pub fn store(self, tx: &WriteTx<'_>, rows: &[&Json<'_>], at: &mut At<'_>) -> Stored {
         match self {
             ImportKind::Groups(import) => (import.run)(tx, rows, at),

@@ -32,7 +32,6 @@ fn unreadable(error: impl std::fmt::Display) -> Complaint {
     )
 }
 
-/// An attribute by its name.
 fn attribute(element: &BytesStart<'_>, name: &str) -> Result<Option<String>, Complaint> {
     for found in element.attributes() {
         let found = found.map_err(unreadable)?;

@@ -29,9 +29,7 @@ const PART: usize = 5_000;
 /// How long a part holds the writer, its commit not counted.
 const PART_TIME: Duration = Duration::from_millis(300);
 
-/// What an import came to.
 #[derive(Debug, Default, Clone, Serialize)]
-#[allow(missing_docs)]
 pub struct Counts {
     pub created: usize,
     pub changed: usize,
@@ -42,47 +40,37 @@ pub struct Counts {
 pub enum Stop {
     /// It is wrong; others may be, too.
     Refused(Mistake),
-    /// Nothing more can be stored.
     Failed(Failure),
 }
 
 /// Why an import ended before its end.
 pub enum Why {
-    /// Rows are wrong.
     Mistakes(Mistakes),
     /// Somebody does not want it any more.
     GivenUp,
-    /// Nothing more can be stored.
     Failed(Failure),
 }
 
 /// An import that ended before its end, and how many of its rows were stored and stay.
 pub struct Unfinished {
-    /// Why.
     pub why: Why,
     /// Rows that stay.
     pub kept: usize,
-    /// All rows.
     pub rows: usize,
 }
 
 /// What is to be stored: groups of rows, each of them at once.
 pub struct Work<'w> {
-    /// How many groups.
     pub groups: usize,
-    /// How many rows a group has.
     pub size: &'w dyn Fn(usize) -> usize,
     /// What came before an error stays.
     pub in_parts: bool,
-    /// Nothing is kept.
     pub dry_run: bool,
 }
 
-/// Who watches an import.
 pub trait Watching {
     /// So many rows more were looked at.
     fn has_stored(&self, rows: usize);
-    /// Whether it is to end.
     fn is_given_up(&self) -> bool;
     /// Writes down what a transaction stores, within it.
     fn note(&self, connection: &Connection, stored: &Counts) -> Result<()>;
@@ -117,7 +105,6 @@ pub fn store_parts(
     }
 }
 
-/// What one transaction stores.
 struct Part<'p, W> {
     work: &'p Work<'p>,
     watching: &'p W,
@@ -175,7 +162,6 @@ impl<W: Watching> Part<'_, W> {
 }
 
 /// Whose rows are stored, when, and who stores them, as histories say it; none is the command line.
-#[allow(missing_docs)]
 pub struct Storing<'s> {
     pub tenant: TenantId,
     pub now: Instant,
@@ -233,7 +219,6 @@ impl Counts {
         self.created + self.changed + self.unchanged
     }
 
-    /// What rows came to.
     pub fn of(upserted: &[Upserted]) -> Counts {
         let mut counts = Counts::default();
         for one in upserted {

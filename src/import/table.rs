@@ -14,12 +14,10 @@ const MAX_COLUMNS: usize = 1_000;
 /// What stands before a number of a spreadsheet in the text that it is turned into.
 pub const NUMBER: char = '\u{1}';
 
-/// Where a record stands.
 #[derive(Clone, Copy)]
 pub struct Place {
     /// Its line, from 1.
     pub line: u32,
-    /// Its first byte.
     pub start: u32,
     /// Behind its last byte.
     pub end: u32,
@@ -34,7 +32,6 @@ pub struct Scanner<'t> {
 }
 
 impl<'t> Scanner<'t> {
-    /// From the beginning on.
     pub fn new(text: &'t str, separator: u8) -> Scanner<'t> {
         Scanner { text, separator, at: 0, line: 1 }
     }
@@ -163,7 +160,6 @@ pub struct Table {
     pub columns: Vec<Option<String>>,
     /// Rows that are not blank.
     pub rows: Vec<Place>,
-    /// Between two cells.
     pub separator: u8,
 }
 

@@ -15,15 +15,12 @@ use crate::http::json::Json;
 /// What the example row has in place of its key.
 pub const EXAMPLE: &str = "BEISPIEL";
 
-/// A column of a template.
 pub struct Column {
-    /// Its name.
     pub name: &'static str,
     /// What it means, for a person of the firm.
     pub meaning: &'static str,
     /// Its cell in the example row; none where it stays blank there.
     pub cell: Option<&'static str>,
-    /// A value that it could have.
     pub example: &'static str,
     /// It holds a list, for which a table has no place.
     pub is_list: bool,
@@ -33,14 +30,11 @@ pub struct Column {
 pub struct Columns {
     /// Its name on the command line.
     pub kind: &'static str,
-    /// All of them.
     pub columns: Vec<Column>,
-    /// Those that name a record.
     pub keys: Vec<&'static str>,
 }
 
 impl Columns {
-    /// The columns that a table has.
     fn of_table(&self) -> Vec<&Column> {
         self.columns.iter().filter(|column| !column.is_list).collect()
     }

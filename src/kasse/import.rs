@@ -15,7 +15,6 @@ use crate::import::file::{Complaint, Rows};
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
 use crate::{artikel, kunden};
 
-/// How a row names its receipt.
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Bon(Uuid),
@@ -77,7 +76,6 @@ pub fn groups(rows: &Rows<'_>) -> std::result::Result<Vec<Vec<usize>>, Complaint
     Ok(groups)
 }
 
-/// Stores the lines of a receipt.
 pub fn bon(tx: &WriteTx<'_>, rows: &[&Json<'_>], at: &mut At<'_>) -> Stored {
     let mut eingabe = BonEingabe::default();
     for (index, row) in rows.iter().enumerate() {

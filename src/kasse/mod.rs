@@ -32,7 +32,6 @@ pub const IMPORTS: &[GroupImport] = &[GroupImport {
     run: import::bon,
 }];
 
-/// Routes of this slice.
 pub const ROUTES: &[Route] =
     &[Route::get("/api/v1/barverkaeufe", Access::Scope(Scope::KasseRead), "Bonzeilen der Kassen", list)
         .with_query(&[

@@ -12,7 +12,6 @@ use crate::rules::kasse::BonArt;
 
 /// A line of a receipt (specification, Barverkauf); its texts are those of the row that is read.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct Barverkauf<'r> {
     pub id: i64,
     pub bon_id: Uuid,

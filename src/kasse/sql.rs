@@ -61,7 +61,6 @@ fn write(row: &Row<'_>, rows: &mut Rows) -> Result<()> {
 }
 
 /// What a list of receipt lines is filtered by (specification, Kasse).
-#[allow(missing_docs)]
 pub struct Auswahl<'a> {
     pub von: Option<Day>,
     pub bis: Option<Day>,
@@ -71,7 +70,6 @@ pub struct Auswahl<'a> {
     pub nur_verkaeufe: bool,
 }
 
-/// One page of receipt lines.
 pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing> {
     let art = auswahl.nur_verkaeufe.then_some(BonArt::Verkauf);
     let by_days = auswahl.zahlart.is_none() && auswahl.kasse.is_none() && auswahl.bon_nr.is_none();
@@ -137,7 +135,6 @@ const MAX_ZEILEN_ID: i64 = i32::MAX as i64;
 record! {
     /// A receipt as it is stored, without what is computed.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    #[allow(missing_docs)]
     pub struct Bon in bon as b {
         id: Uuid = fixed,
         bon_nr: String = mutable,
@@ -224,9 +221,7 @@ pub fn recompute(tx: &WriteTx<'_>, bon: Uuid, zeilen: Option<i64>) -> Result<()>
 }
 
 record! {
-    /// A line as it is stored.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    #[allow(missing_docs)]
     pub struct Zeile in barverkauf as z {
         id: i64 = fixed,
         bon_id: Uuid = fixed,
@@ -244,7 +239,6 @@ record! {
     }
 }
 
-/// A line by its id.
 pub fn find_zeile(tx: &Tx<'_>, id: i64) -> Result<Option<Zeile>> {
     let statement =
         format!("select {} from barverkauf z where z.tenant_id = :tenant and z.id = :id", Zeile::COLUMNS);
@@ -261,7 +255,6 @@ pub fn find_zeile_at(tx: &Tx<'_>, bon: Uuid, position: i64) -> Result<Option<Zei
     tx.optional(&statement, named_params! {":bon": bon, ":position": position}, Zeile::read)
 }
 
-/// The next id of a line.
 pub fn next_zeilen_id(tx: &Tx<'_>) -> Result<i64> {
     let statement = "select coalesce(max(id), 0) + 1 from barverkauf where tenant_id = :tenant";
     let next = tx.one(statement, &[], |row| row.get(0))?;
@@ -279,7 +272,6 @@ pub fn upsert_zeile(tx: &WriteTx<'_>, zeile: &Zeile) -> Result<()> {
 
 /// What was taken at a rate of tax and in a way of paying.
 #[derive(Debug)]
-#[allow(missing_docs)]
 pub struct Summe {
     pub mwst_satz: Percent,
     pub zahlart: Option<String>,

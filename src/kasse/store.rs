@@ -16,7 +16,6 @@ use crate::rules::tax::contained_tax;
 
 /// A receipt, or some of its lines. What is none stays as it is.
 #[derive(Debug, Clone, Default)]
-#[allow(missing_docs)]
 pub struct BonEingabe {
     pub bon_id: Option<Uuid>,
     pub bon_nr: Option<String>,
@@ -33,7 +32,6 @@ pub struct BonEingabe {
 
 /// A line. Its key is the id where there is one, else its place in the receipt.
 #[derive(Debug, Clone, Default)]
-#[allow(missing_docs)]
 pub struct ZeileEingabe {
     pub id: Option<i64>,
     pub artikel: Option<Artikelbezug>,
@@ -53,7 +51,6 @@ pub struct ZeileEingabe {
 pub struct Artikelbezug {
     /// Its number as sent.
     pub nummer: Option<String>,
-    /// The article, if we know it.
     pub id: Option<Uuid>,
 }
 
@@ -156,7 +153,6 @@ fn other_bon(id: i64) -> Failure {
     Refusal::field(Code::FeldWiderspruch, "id", message).into()
 }
 
-/// The receipt with what was sent.
 fn with_header(tx: &WriteTx<'_>, old: Option<&Bon>, eingabe: &BonEingabe) -> Result<Bon> {
     let bon_nr = eingabe.bon_nr.clone().or_else(|| old.map(|old| old.bon_nr.clone()));
     let kassiert_at = eingabe.kassiert_at.or(old.map(|old| old.kassiert_am));
@@ -186,9 +182,7 @@ fn with_header(tx: &WriteTx<'_>, old: Option<&Bon>, eingabe: &BonEingabe) -> Res
 struct Storing<'t, 'c> {
     tx: &'t WriteTx<'c>,
     bon: Uuid,
-    /// Lines of the receipt so far.
     zeilen: i64,
-    /// Lines that were named already.
     seen: BTreeSet<i64>,
 }
 
@@ -225,7 +219,6 @@ impl Storing<'_, '_> {
         Ok(Upserted::Created)
     }
 
-    /// The line with what was sent.
     fn merged(&self, old: Option<&Zeile>, sent: &ZeileEingabe, id: i64, position: i64) -> Result<Zeile> {
         let bezeichnung = sent.bezeichnung.as_ref().or(old.map(|old| &old.bezeichnung));
         let menge = required(sent.menge.or(old.map(|old| old.menge)), "menge")?;

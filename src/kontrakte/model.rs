@@ -13,7 +13,6 @@ use crate::rules::fixed::{Price, Quantity};
 record! {
     /// A contract (specification, Kontrakt), with what was delivered on it.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-    #[allow(missing_docs)]
     pub struct Kontrakt in kontrakt as v {
         id: Uuid = fixed,
         kontrakt_nr: String = fixed,
@@ -83,7 +82,6 @@ record! {
     /// A position of a contract.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
     #[schemars(rename = "KontraktPosition")]
-    #[allow(missing_docs)]
     pub struct Position in kontrakt_position as p {
         id: Uuid = fixed,
         position: i64 = mutable,

@@ -24,7 +24,6 @@ const LIST: ListSql<'_> = ListSql {
 };
 
 /// What a list of contracts is filtered by (D21g).
-#[allow(missing_docs)]
 pub struct Auswahl<'a> {
     pub kontrakt_typ: Option<&'a str>,
     pub partner: Option<Uuid>,

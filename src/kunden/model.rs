@@ -23,7 +23,6 @@ use crate::shape;
 record! {
     /// A partner (specification, Kunde; the other fields of a POST are shown, too: D18).
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-    #[allow(missing_docs)]
     pub struct Kunde in kunde as k {
         id: Uuid = fixed,
         /// The integer id (D1).
@@ -215,7 +214,6 @@ eingabe! {
 
 /// Confirmation of POST /kunden.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct KundeAngelegt {
     pub id: Uuid,
     pub kundennr: String,
@@ -225,7 +223,6 @@ pub struct KundeAngelegt {
 
 /// Answer of PUT /kunden/{id}.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct KundeGeaendert {
     #[serde(flatten)]
     pub kunde: Kunde,
@@ -234,7 +231,6 @@ pub struct KundeGeaendert {
 
 /// One entry of the history of a partner: what a change touched.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct KundeVerlaufseintrag {
     /// The version that the change made.
     pub version: i64,

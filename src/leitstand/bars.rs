@@ -14,9 +14,7 @@ pub struct Pair {
     /// What they show, where the pointer rests on them.
     pub says: String,
     /// How high they are; only their ratio counts.
-    #[allow(missing_docs)]
     pub left: i64,
-    #[allow(missing_docs)]
     pub right: i64,
 }
 

@@ -49,7 +49,6 @@ pub struct Stand {
     pub step: String,
     /// How much of it is done, of how much; 0 of 0 where that is not known.
     pub done: usize,
-    #[allow(missing_docs)]
     pub of: usize,
     /// It can no longer be given up.
     pub is_last: bool,

@@ -23,7 +23,6 @@ record! {
     /// A production order (specification, Produktionsauftrag; what a POST stores besides is shown,
     /// too: D18).
     #[derive(Debug, Clone, Serialize, JsonSchema)]
-    #[allow(missing_docs)]
     pub struct Produktionsauftrag in produktionsauftrag as v {
         id: Uuid = fixed,
         pa_nummer: String = fixed,
@@ -56,7 +55,6 @@ record! {
 record! {
     /// What goes into an order (specification, PaInput).
     #[derive(Debug, Clone, Serialize, JsonSchema)]
-    #[allow(missing_docs)]
     pub struct PaInput in pa_input as i {
         id: i64 = fixed,
         pa_id: Uuid = fixed,
@@ -76,7 +74,6 @@ record! {
 
 /// What comes out of an order (specification, PaOutput).
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct PaOutput {
     pub id: i64,
     pub pa_id: Uuid,
@@ -155,7 +152,6 @@ eingabe! {
 
 /// Confirmation of POST /produktionsauftraege.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct AuftragBestaetigung {
     pub id: Uuid,
     pub pa_nummer: String,
@@ -167,7 +163,6 @@ pub struct AuftragBestaetigung {
 
 /// Confirmation of PUT /produktionsauftraege/{id}/status.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 #[schemars(rename = "PaStatusBestaetigung")]
 pub struct StatusBestaetigung {
     pub id: Uuid,
@@ -206,7 +201,6 @@ eingabe! {
 record! {
     /// A version of a recipe, as it is kept.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    #[allow(missing_docs)]
     pub struct Rezeptur in rezeptur as r {
         id: i64 = fixed,
         version: i64 = fixed,
@@ -219,7 +213,6 @@ record! {
 record! {
     /// A line of a recipe, as it is kept.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    #[allow(missing_docs)]
     pub struct Rezepturzeile in rezeptur_zeile as z {
         artikel_id: Uuid = fixed,
         menge: Quantity = fixed,

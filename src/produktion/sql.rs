@@ -42,7 +42,6 @@ const LIST: ListSql<'_> = ListSql {
 };
 
 /// What a list of orders is filtered by; von and bis mean produktions_datum.
-#[allow(missing_docs)]
 pub struct Auswahl {
     pub status: Option<&'static str>,
     pub von: Option<Day>,

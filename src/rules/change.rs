@@ -5,12 +5,10 @@ use super::error::Hints;
 /// What becomes of a field.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Change<T> {
-    /// It stays as it is.
     #[default]
     Keep,
     /// It holds nothing from now on.
     Clear,
-    /// It holds this from now on.
     Set(T),
 }
 
@@ -24,7 +22,6 @@ impl<T> Change<T> {
         }
     }
 
-    /// The value that was given.
     pub fn value(self) -> Option<T> {
         self.apply(None)
     }
@@ -42,7 +39,6 @@ impl<T> Change<T> {
         matches!(self, Change::Keep)
     }
 
-    /// The same with another value.
     pub fn map<U>(self, convert: impl FnOnce(T) -> U) -> Change<U> {
         match self {
             Change::Keep => Change::Keep,

@@ -12,7 +12,6 @@ pub struct Changed {
     pub name: String,
     /// What it was; blank where it was nothing.
     pub before: String,
-    /// What it is now.
     pub after: String,
 }
 

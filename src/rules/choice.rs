@@ -5,29 +5,23 @@ pub trait Choice: Copy + 'static {
     /// Every value, in the order of declaration.
     const ALL: &'static [Self];
 
-    /// The text of the value.
     fn text(self) -> &'static str;
 
-    /// The value with this text.
     fn parse(text: &str) -> Option<Self>;
 
-    /// All texts, for a message.
     fn texts() -> String {
         Self::ALL.iter().map(|value| value.text()).collect::<Vec<_>>().join(", ")
     }
 }
 
-/// Declares an enumeration with its texts.
 #[macro_export]
 macro_rules! choice {
     ($(#[$meta:meta])* pub enum $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[allow(missing_docs)]
         pub enum $name { $($(#[$doc])* $variant),+ }
 
         impl $name {
-            /// The text of the value.
             pub const fn as_str(self) -> &'static str {
                 match self { $($name::$variant => $text),+ }
             }

@@ -29,17 +29,14 @@ pub struct DayTime(pub Day);
 pub struct Instant(i64);
 
 impl Day {
-    /// The day of a date.
     pub const fn new(year: i16, month: i8, day: i8) -> Day {
         Day(jiff::civil::date(year, month, day))
     }
 
-    /// The year, for number series.
     pub fn year(self) -> i64 {
         i64::from(self.0.year())
     }
 
-    /// The same day a year later.
     pub fn next_year(self) -> Day {
         Day(self.0.saturating_add(Span::new().years(1)))
     }
@@ -49,7 +46,6 @@ impl Day {
         Day(jiff::civil::date(self.0.year().saturating_add(years).min(jiff::civil::Date::MAX.year()), 12, 31))
     }
 
-    /// The day after.
     pub fn tomorrow(self) -> Day {
         Day(self.0.saturating_add(Span::new().days(1)))
     }

@@ -94,7 +94,6 @@ pub enum Deed {
 
 /// What happened to a key or a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum Event {
     Activated,
     Deactivated,

@@ -4,7 +4,6 @@ use super::choice::Choice;
 use crate::choice;
 
 choice! {
-    /// The seven types of documents.
     #[derive(Default)]
     pub enum BelegTyp {
         /// Quote.
@@ -45,7 +44,6 @@ impl Rechnungsart {
 
 /// Whether a document sells or buys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum Seite {
     Verkauf,
     Einkauf,
@@ -157,7 +155,6 @@ impl BelegTyp {
         }
     }
 
-    /// What people call it.
     pub const fn bezeichnung(self) -> &'static str {
         match self {
             BelegTyp::An => "Angebot",
@@ -182,7 +179,6 @@ impl BelegTyp {
         }
     }
 
-    /// Whether this type sells or buys.
     pub const fn seite(self) -> Seite {
         self.facts().seite
     }

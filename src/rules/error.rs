@@ -155,7 +155,6 @@ choice! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "PositionFehler")]
 pub struct PositionError {
-    /// The code.
     #[schemars(with = "String")]
     pub error: Code,
     /// Path of the field, for example `items[2].menge`.
@@ -167,7 +166,6 @@ pub struct PositionError {
 /// A refused request: a code, a German sentence that says what to do, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// The code.
     pub code: Code,
     /// German sentence.
     pub message: String,
@@ -183,7 +181,6 @@ impl Refusal {
         Box::new(Refusal { code, message: message.into(), feld: None, fehler: Vec::new() })
     }
 
-    /// A refusal because of one field.
     pub fn field(code: Code, feld: impl Into<String>, message: impl Into<String>) -> Box<Refusal> {
         Box::new(Refusal { code, message: message.into(), feld: Some(feld.into()), fehler: Vec::new() })
     }
@@ -242,7 +239,6 @@ impl PositionErrors {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Hinweis")]
 pub struct Hint {
-    /// The code.
     #[schemars(with = "String")]
     pub code: HintCode,
     /// Path of the field, if it is about one.
@@ -279,7 +275,6 @@ impl Hints {
         self.push(Hint { code, feld: None, message: message.into() });
     }
 
-    /// Adds a hint about one field.
     pub fn add_field(&mut self, code: HintCode, feld: impl Into<String>, message: impl Into<String>) {
         self.push(Hint { code, feld: Some(feld.into()), message: message.into() });
     }

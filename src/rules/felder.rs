@@ -11,7 +11,6 @@ pub const COMMAND_LINE: &str = "Kommandozeile";
 
 /// A field of a record before and after a change, as answers show it.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct GeaendertesFeld {
     pub feld: String,
     #[schemars(schema_with = "anything")]

@@ -37,7 +37,6 @@ pub type Percent = Fixed<6, 2>;
 pub struct TooLarge;
 
 impl<const SCALE: u32, const SHOWN: usize> Fixed<SCALE, SHOWN> {
-    /// Zero.
     pub const ZERO: Self = Self(0);
     /// Smallest units in one: 100 cents in a euro.
     pub const UNIT: i64 = 10i64.pow(SCALE);
@@ -52,7 +51,6 @@ impl<const SCALE: u32, const SHOWN: usize> Fixed<SCALE, SHOWN> {
         Self(units)
     }
 
-    /// From a whole number.
     pub const fn whole(number: i64) -> Self {
         Self(number * Self::UNIT)
     }
@@ -185,7 +183,6 @@ pub enum NumberError {
 /// A number that was read, and whether digits were lost that a person may have meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parsed<T> {
-    /// The value.
     pub value: T,
     /// True when rounding moved it by 1e-9 or more: not mere float noise (D14).
     pub rounded: bool,

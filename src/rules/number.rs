@@ -5,7 +5,6 @@ use super::document::BelegTyp;
 /// A series of numbers, gap-free per tenant and year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reihe {
-    /// One series per type of document.
     Beleg(BelegTyp),
     /// Weighing slips.
     Wiegeschein,
@@ -18,7 +17,6 @@ pub enum Reihe {
 }
 
 impl Reihe {
-    /// The prefix of its numbers.
     pub const fn as_str(self) -> &'static str {
         match self {
             Reihe::Beleg(typ) => typ.as_str(),

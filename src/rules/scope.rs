@@ -4,7 +4,6 @@ use super::choice::Choice;
 use crate::choice;
 
 choice! {
-    /// One scope of a key.
     pub enum Scope {
         KundenRead = "kunden:read",
         KundenWrite = "kunden:write",
@@ -82,22 +81,18 @@ impl Purpose {
     }
 }
 
-/// The scopes of one key.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ScopeSet(u32);
 
 impl ScopeSet {
-    /// Whether the scope is among them.
     pub fn contains(self, scope: Scope) -> bool {
         self.0 & (1 << scope as u32) != 0
     }
 
-    /// All there are.
     pub fn all() -> ScopeSet {
         Scope::ALL.iter().copied().collect()
     }
 
-    /// Those of both.
     pub fn and(self, other: ScopeSet) -> ScopeSet {
         ScopeSet(self.0 | other.0)
     }

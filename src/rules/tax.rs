@@ -26,14 +26,12 @@ pub fn contained_tax(gross: Money, rate: Percent) -> Money {
     Money::from_wide(tax).unwrap_or(gross)
 }
 
-/// The sums of a document.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Summen {
     /// Sum of the line totals.
     pub netto: Money,
     /// Sum of the tax of each rate group.
     pub mwst: Money,
-    /// Both together.
     pub brutto: Money,
 }
 
@@ -169,7 +167,6 @@ pub fn derived_rate(rates: &[Satz], rate: Percent, today: Day, day: Day) -> Perc
 }
 
 choice! {
-    /// How a partner is taxed.
     pub enum Steuerart {
         Regel = "regel",
         Pauschal24 = "pauschal_24",
@@ -179,7 +176,6 @@ choice! {
 
 /// Where a partner is, as the tax rules see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum Gebiet {
     Inland,
     Eu,
@@ -189,7 +185,6 @@ pub enum Gebiet {
 /// What the tax rules need to know of a partner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Steuerpartner {
-    /// How the partner is taxed.
     pub steuerart: Option<Steuerart>,
     /// Where the partner is.
     pub gebiet: Gebiet,

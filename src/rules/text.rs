@@ -59,7 +59,6 @@ pub struct Folded {
 }
 
 impl Folded {
-    /// Both spellings of a trimmed text.
     pub fn new(text: &str) -> Folded {
         let text = text.trim();
         Folded { spelled: fold(text, Umlaut::Spelled), stripped: fold(text, Umlaut::Stripped) }
@@ -71,7 +70,6 @@ impl Folded {
     }
 }
 
-/// What a search looks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Search {
     /// Nothing was asked for: every record matches.

@@ -9,9 +9,7 @@ use uuid::Uuid;
 pub enum Verweis {
     /// A JSON integer or a string of digits.
     Nummer(i64),
-    /// A uuid.
     Id(Uuid),
-    /// Any other text.
     Name(String),
 }
 

@@ -23,7 +23,6 @@ choice! {
     }
 }
 
-/// What two weights say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Nettogewicht {
     /// |first − second| in kg.

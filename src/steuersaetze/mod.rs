@@ -38,7 +38,6 @@ pub const ROUTES: &[Route] =
 record! {
     /// A tax rate and how long it holds.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-    #[allow(missing_docs)]
     pub struct Steuersatz in steuersatz as s {
         /// normal, ermaessigt, pauschal_24, frei, or one that was imported.
         schluessel: String = fixed,

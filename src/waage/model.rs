@@ -15,7 +15,6 @@ use crate::rules::weighing::{Richtung, WiegungStatus};
 record! {
     /// A weighing (specification, Wiegung; what a POST stores besides is shown, too: D18).
     #[derive(Debug, Clone, Serialize, JsonSchema)]
-    #[allow(missing_docs)]
     pub struct Wiegung in wiegung as w {
         id: Uuid = fixed,
         wiegeschein_nr: String = fixed,
@@ -99,7 +98,6 @@ eingabe! {
 
 /// Confirmation of a write on a weighing.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct WiegungBestaetigung {
     pub id: Uuid,
     pub wiegeschein_nr: String,

@@ -34,7 +34,6 @@ const ORDERS: [Order; 4] = [
 pub const SORTIERUNG: &[&str] = &names(ORDERS);
 
 /// What a list of weighings is filtered by.
-#[allow(missing_docs)]
 pub struct Auswahl<'a> {
     pub status: Option<&'static str>,
     pub von: Option<Day>,

@@ -11,7 +11,6 @@ use crate::http::error::{broken, outcome_unknown, reply, too_slow, unavailable};
 use crate::http::reply::Reply;
 use crate::rules::error::Code;
 
-/// Where the examples stand.
 const EXAMPLES: &str = "/components/examples";
 
 static ABLEHNUNGEN: LazyLock<Map<String, Value>> = LazyLock::new(|| {

@@ -18,7 +18,6 @@ pub fn meaning_of(code: &str) -> &'static str {
     Code::parse(code).map_or("", meaning)
 }
 
-/// What a code means, in German.
 pub fn meaning(code: Code) -> &'static str {
     match code {
         Code::ApiKeyFehlt => "Der Header X-API-Key fehlt.",

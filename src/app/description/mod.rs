@@ -22,7 +22,6 @@ use serde_json::{Map, Value, json};
 use crate::http::route::Route;
 use shapes::Shapes;
 
-/// The description of these routes.
 pub fn document(version: &str, routes: &[&'static Route]) -> Value {
     let mut shapes = Shapes::new();
     let mut paths = Map::new();

@@ -52,7 +52,6 @@ const HEADERS: &[(&str, &str, &str)] = &[
     ("Idempotency-Replayed", "string", "true: die gespeicherte Antwort auf denselben Idempotency-Key."),
 ];
 
-/// The description of a route.
 pub fn describe(route: &'static Route, routes: &[&'static Route], shapes: &mut Shapes) -> Value {
     let example = beispiele::of(route);
     let mut operation = json!({
@@ -81,7 +80,6 @@ pub fn tags() -> Value {
     TAGS.iter().map(|(name, description, _)| json!({"name": name, "description": description})).collect()
 }
 
-/// The headers that operations refer to.
 pub fn headers() -> Value {
     let header = |(name, kind, description): &(&str, &str, &str)| {
         ((*name).to_owned(), json!({"description": description, "schema": {"type": kind}}))

@@ -13,9 +13,7 @@ use crate::http::shape::Answer;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// A file of the program.
 pub enum File {
-    /// As it is.
     Plain(&'static [u8]),
     /// Compressed with gzip, and inflated.
     Both(&'static [u8], &'static [u8]),
@@ -52,7 +50,6 @@ const FILES: &[(&str, &str, File)] = &[
     ),
 ];
 
-/// What the files are.
 pub const ANSWERS: &[Answer] = &[
     Answer::other("text/javascript").with(&["etag"]),
     Answer::other("text/css").with(&["etag"]),

@@ -12,7 +12,6 @@ use crate::rules::fixed::Money;
 
 /// Answer to POST /belege/einlesen.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct Eingelesen {
     /// Body of POST /belege. It is shown as an answer shows values, so its shape is not that of the request.
     #[schemars(with = "Map<String, Value>")]
@@ -32,7 +31,6 @@ pub struct Eingelesen {
 
 /// What of the invoice is known here.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct Gefunden {
     pub partner: Option<GefundenerPartner>,
     /// An entry for each item.
@@ -41,7 +39,6 @@ pub struct Gefunden {
 
 /// The partner who sent the invoice.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct GefundenerPartner {
     pub id: Uuid,
     pub kundennr: String,
@@ -52,7 +49,6 @@ pub struct GefundenerPartner {
 
 /// The article of an item.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct GefundenerArtikel {
     /// Of the item, from 1.
     pub position: i64,
@@ -66,7 +62,6 @@ pub struct GefundenerArtikel {
 
 /// What the invoice prints, and what the proposal comes to.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct Summenvergleich {
     pub rechnung: GedruckteSummen,
     /// None where it cannot be said before the proposal is completed.
@@ -75,7 +70,6 @@ pub struct Summenvergleich {
 
 /// Totals that an invoice prints; of a credit note with a minus.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct GedruckteSummen {
     pub summe_netto: Option<Money>,
     pub summe_mwst: Option<Money>,
@@ -84,7 +78,6 @@ pub struct GedruckteSummen {
 
 /// Totals of a proposal.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct VorschlagSummen {
     pub summe_netto: Money,
     pub summe_mwst: Money,
@@ -93,7 +86,6 @@ pub struct VorschlagSummen {
 
 /// A rule that the figures of an invoice break.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct Regel {
     /// Its name in EN 16931, such as BR-CO-15.
     pub regel: String,
@@ -102,7 +94,6 @@ pub struct Regel {
 
 /// The document that was made of a file.
 #[derive(Debug, Serialize, JsonSchema)]
-#[allow(missing_docs)]
 pub struct BelegDerDatei {
     pub id: Uuid,
     pub beleg_nummer: String,

@@ -27,7 +27,6 @@ pub struct Portions<'p, 'r> {
 }
 
 /// What a position said of its batch and its document.
-#[allow(missing_docs)]
 pub struct Said {
     pub charge_id: Option<Uuid>,
     pub charge_gesendet: bool,

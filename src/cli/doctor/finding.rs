@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-/// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
@@ -11,7 +10,6 @@ pub enum State {
     Wrong,
 }
 
-/// What one look found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     pub look: &'static str,
@@ -20,17 +18,14 @@ pub struct Finding {
     pub finding: String,
 }
 
-/// Nothing is to be done.
 pub fn ok(look: &'static str, finding: impl Into<String>) -> Finding {
     Finding { look, state: State::Ok, finding: finding.into() }
 }
 
-/// Something should be done.
 pub fn warning(look: &'static str, finding: impl Into<String>) -> Finding {
     Finding { look, state: State::Warning, finding: finding.into() }
 }
 
-/// Something must be done.
 pub fn wrong(look: &'static str, finding: impl Into<String>) -> Finding {
     Finding { look, state: State::Wrong, finding: finding.into() }
 }

@@ -8,7 +8,6 @@ use std::task::Poll;
 
 use crate::cli::terminal::Outcome;
 
-/// Set when somebody presses Ctrl-C.
 static PRESSED: AtomicBool = AtomicBool::new(false);
 
 /// From its return on Ctrl-C does not end this process by itself: what is being stored is given up, and what was stored
@@ -34,15 +33,12 @@ pub fn watch_for_interrupts() {
     let _ = is_begun.recv();
 }
 
-/// What is said of it.
 pub const INTERRUPTED: &str = "interrupted";
 
-/// Whether somebody has pressed Ctrl-C.
 pub fn is_interrupted() -> bool {
     PRESSED.load(Ordering::Relaxed)
 }
 
-/// Refuses to go on after Ctrl-C.
 pub fn refuse_interrupted() -> Outcome {
     if is_interrupted() { Err(INTERRUPTED.to_owned()) } else { Ok(()) }
 }

@@ -44,15 +44,10 @@ pub fn refuse_too_many(rows: usize, source: &Source) -> Outcome {
 
 /// What is to be stored: groups of rows, each of them at once.
 pub struct Work<'w> {
-    /// How many groups.
     pub groups: usize,
-    /// How many rows a group has.
     pub size: &'w dyn Fn(usize) -> usize,
-    /// Hints that were said already.
     pub hide: Option<HintCode>,
-    /// What is imported.
     pub kind: &'static str,
-    /// Into which company.
     pub tenant: TenantId,
 }
 

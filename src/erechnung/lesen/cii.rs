@@ -65,7 +65,6 @@ const CREDIT_NOTE: &str = "381";
 /// Lines that only head or explain others (Factur-X EXTENDED, BT-X-8).
 const NO_LINES: [&str; 2] = ["GROUP", "INFORMATION"];
 
-/// What a document says.
 pub fn read(root: Node<'_>, names: &Names) -> Result<Gelesen, Unlesbar> {
     let (Some(document), Some(trade)) = (root.find(names.document), root.find(names.trade)) else {
         return Err(Unlesbar::keine_rechnung("In dem XML fehlen die Angaben einer Rechnung."));

@@ -7,7 +7,6 @@ use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::tax::Steuerkategorie;
 
 choice! {
-    /// The syntax of an e-invoice.
     pub enum Format {
         /// ZUGFeRD 1.0, before EN 16931.
         Zugferd1 = "zugferd1",
@@ -42,7 +41,6 @@ impl Unlesbar {
 /// What an e-invoice says. What it does not say, or not readably, is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gelesen {
-    /// In which syntax it is written.
     pub format: Format,
     /// BT-3: a number of UNTDID 1001.
     pub typ: Option<String>,
@@ -82,7 +80,6 @@ pub struct Gelesen {
     pub zweifel: Vec<String>,
 }
 
-/// A line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Zeile {
     /// BT-126.
@@ -132,7 +129,6 @@ pub struct Zuschlag {
     pub mwst_satz: Option<Percent>,
 }
 
-/// A group of the tax breakdown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Steuergruppe {
     /// BT-118.
@@ -145,7 +141,6 @@ pub struct Steuergruppe {
     pub steuer: Option<Money>,
 }
 
-/// The totals that the invoice prints.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Summen {
     /// BT-109.

@@ -14,7 +14,6 @@ use crate::rules::unit::of_unece_code;
 const MAX_NAME: usize = 255;
 const MAX_TEXT: usize = 4_000;
 
-/// An item of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Posten {
     /// The line it comes from, counted from 0; none for an allowance or charge of the document, and for a sum that
@@ -26,15 +25,12 @@ pub struct Posten {
     pub einheit: Option<String>,
     /// Net price of one unit before the discount; negative for an allowance.
     pub ep_netto: Price,
-    /// Discount.
     pub rabatt_prozent: Percent,
     /// None where the invoice does not say.
     pub mwst_satz: Option<Percent>,
     /// None where the invoice does not say.
     pub steuer_kategorie: Option<Steuerkategorie>,
-    /// Name.
     pub bezeichnung: String,
-    /// Description.
     pub langtext: Option<String>,
     /// Whether quantity, price and discount give the total that the line prints.
     pub ist_genau: bool,

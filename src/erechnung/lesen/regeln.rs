@@ -5,7 +5,6 @@ use super::model::Gelesen;
 use crate::rules::fixed::{Money, TooLarge};
 use crate::rules::tax::tax;
 
-/// A rule that an invoice breaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verstoss {
     /// Its name, such as `BR-CO-15`.

@@ -16,7 +16,6 @@ const MAX_ATTRIBUTES: usize = 16;
 /// Attributes that are kept.
 const ATTRIBUTES: &[&str] = &["unitCode", "schemeID"];
 
-/// A file as a tree.
 pub struct Tree {
     elements: Vec<Element>,
 }
@@ -29,7 +28,6 @@ struct Element {
     children: Vec<usize>,
 }
 
-/// An element of a tree.
 #[derive(Clone, Copy)]
 pub struct Node<'t> {
     tree: &'t Tree,
@@ -37,7 +35,6 @@ pub struct Node<'t> {
 }
 
 impl Tree {
-    /// Reads a whole file.
     pub fn parse(text: &str) -> Result<Tree, Unlesbar> {
         let mut reader = Reader::from_str(text);
         let mut tree = Tree { elements: Vec::new() };
@@ -108,7 +105,6 @@ impl Tree {
         }
     }
 
-    /// The outermost element.
     pub fn root(&self) -> Node<'_> {
         Node { tree: self, element: self.elements.first().unwrap_or(&NOTHING) }
     }
@@ -129,7 +125,6 @@ impl<'t> Node<'t> {
         &self.element.name
     }
 
-    /// The children of this name.
     pub fn all<'n>(self, name: &'n str) -> impl Iterator<Item = Node<'t>> + use<'t, 'n> {
         let tree = self.tree;
         let children = self.element.children.iter().filter_map(|child| tree.elements.get(*child));
@@ -151,7 +146,6 @@ impl<'t> Node<'t> {
         Some(self.element.text.trim()).filter(|text| !text.is_empty())
     }
 
-    /// The value of an attribute.
     pub fn attribute(self, name: &str) -> Option<&'t str> {
         let found = self.element.attributes.iter().find(|(known, _)| *known == name);
         found.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())

@@ -9,7 +9,6 @@ use super::values::{
 use crate::erechnung::model::Partei;
 use crate::rules::fixed::Money;
 
-/// What a document says.
 pub fn read(root: Node<'_>) -> Result<Gelesen, Unlesbar> {
     let is_credit_note = root.name() == "CreditNote";
     if root.find("LegalMonetaryTotal").is_none() {

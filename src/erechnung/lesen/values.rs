@@ -13,7 +13,6 @@ const SHOWN: usize = 40;
 /// Reads values and notes those that cannot be taken as they are.
 #[derive(Default)]
 pub struct Values {
-    /// What was noted, as sentences.
     pub zweifel: Vec<String>,
 }
 
@@ -60,7 +59,6 @@ impl Values {
     }
 }
 
-/// The day that a text names.
 pub fn day(text: &str) -> Option<Day> {
     let text = text.trim();
     if text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -97,7 +95,6 @@ pub const BATCH: &[&str] =
 pub const BEST_BEFORE: &[&str] =
     &["mhd", "mindesthaltbarkeitsdatum", "haltbar bis", "best before", "expirydate"];
 
-/// Refuses more lines than that.
 pub fn too_many_lines(lines: usize) -> Result<(), Unlesbar> {
     if lines <= MAX_LINES {
         return Ok(());

@@ -10,7 +10,6 @@ use crate::rules::day::{Day, Instant};
 
 /// A row of the log, as it is shown.
 #[derive(Debug, Clone, Serialize)]
-#[allow(missing_docs)]
 pub struct Entry {
     pub day: String,
     pub number: i64,
@@ -45,7 +44,6 @@ pub struct Entry {
 
 /// Which rows are shown.
 #[derive(Debug, Clone, Default)]
-#[allow(missing_docs)]
 pub struct Selection {
     pub key_id: Option<String>,
     pub tenant_id: Option<i64>,

@@ -88,7 +88,6 @@ pub struct Filter {
     pub code: Option<String>,
     /// Those with a status from this one on, and up to this one.
     pub status_from: Option<u16>,
-    #[allow(missing_docs)]
     pub status_to: Option<u16>,
     /// Only what people or the command line changed.
     pub changes: bool,

@@ -11,7 +11,6 @@ const LINE: usize = 384;
 /// One row of the audit log.
 /// In the journal it stands as a list of its fields, in this order; earlier versions named them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[allow(missing_docs)]
 pub struct Row {
     pub am: i64,
     pub request_id: Uuid,

@@ -17,7 +17,6 @@ pub struct At<'h> {
 }
 
 impl<'h> At<'h> {
-    /// At the top of a body.
     pub fn top(hints: &'h mut Hints, unknown_fields_refused: bool) -> At<'h> {
         At {
             path: String::new(),
@@ -100,7 +99,6 @@ impl<'h> At<'h> {
         self.hints.add_field(code, self.path.clone(), message);
     }
 
-    /// What was noted on the way.
     pub fn hints(&mut self) -> &mut Hints {
         self.hints
     }

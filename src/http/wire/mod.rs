@@ -77,7 +77,6 @@ macro_rules! eingabe {
     ) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Default)]
-        #[allow(missing_docs)]
         pub struct $name {
             $($(#[$doc])* pub $field: $crate::eingabe!(@ $holder: <$type as $crate::http::wire::FromJson>::Value)),+
         }
@@ -160,7 +159,6 @@ impl<T: FromJson, const MAX: usize> FromJson for Liste<T, MAX> {
     }
 }
 
-/// The members of an object.
 pub fn members<'j, 'b>(
     json: &'j Json<'b>,
     at: &At<'_>,

@@ -46,7 +46,6 @@ impl Files {
         Ok(files)
     }
 
-    /// The text of a file.
     pub fn text(&self, name: &str) -> Result<&str, String> {
         self.optional(name).ok_or_else(|| format!("{} has no file {name}", self.place))
     }

@@ -34,27 +34,22 @@ const BELEG: &str = "Beleg";
 /// The unit of a line that names none (DSFinV-K, Bonpos).
 const PIECE: &str = "Stk";
 
-/// A receipt of the export.
 pub struct Receipt {
     bon: BonEingabe,
     kundennr: Option<String>,
-    /// The article number of each line.
     artikelnummern: Vec<Option<String>>,
 }
 
 impl Receipt {
-    /// The number of the receipt.
     pub fn bon_nr(&self) -> &str {
         self.bon.bon_nr.as_deref().unwrap_or_default()
     }
 
-    /// How many lines it has.
     pub fn lines(&self) -> usize {
         self.bon.zeilen.len()
     }
 }
 
-/// What was read of an export.
 pub struct Receipts {
     /// The receipts in the order of the export.
     pub receipts: Vec<Receipt>,
@@ -101,18 +96,15 @@ fn article(
     Ok(Artikelbezug { nummer: nummer.map(str::to_owned), id })
 }
 
-/// The id of a register.
 fn kasse_id(z_kasse_id: &str) -> Uuid {
     Uuid::new_v5(&NAMESPACE, z_kasse_id.as_bytes())
 }
 
-/// The id of a receipt.
 fn bon_id(key: &BonKey) -> Uuid {
     let name = format!("{}\n{}\n{}", key.closing.z_kasse_id, key.closing.z_nr, key.bon_id);
     Uuid::new_v5(&NAMESPACE, name.as_bytes())
 }
 
-/// The export, joined.
 struct Assembly<'e> {
     export: &'e Export,
     rates: HashMap<(&'e Closing, i64), Percent>,
@@ -377,7 +369,6 @@ fn unit_price(line: &Line, gesamt: Money, alone: bool) -> Option<Price> {
     }
 }
 
-/// A receipt, for a person.
 fn name(key: &BonKey) -> String {
     format!("receipt {} (closing {} of register {})", key.bon_id, key.closing.z_nr, key.closing.z_kasse_id)
 }

@@ -13,7 +13,6 @@ const AMOUNTS: &str = "lines_vat.csv";
 const PAYMENTS: &str = "datapayment.csv";
 const REFERENCES: &str = "references.csv";
 
-/// The files that are read.
 pub const FILES: &[&str] = &[CLOSINGS, RATES, HEADS, LINES, AMOUNTS, PAYMENTS, REFERENCES];
 
 /// A closing. Each register numbers its own from 1, so the number alone names none.
@@ -23,7 +22,6 @@ pub struct Closing {
     pub z_nr: i64,
 }
 
-/// A receipt.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BonKey {
     pub closing: Closing,
@@ -77,7 +75,6 @@ pub struct Reference {
     pub target: BonKey,
 }
 
-/// The rows of all files.
 pub struct Export {
     pub closings: Vec<Closing>,
     pub rates: Vec<(Closing, i64, Percent)>,

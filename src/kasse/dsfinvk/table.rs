@@ -85,7 +85,6 @@ impl Row<'_> {
         Ok((!cell.is_empty()).then_some(cell))
     }
 
-    /// A text that must be there.
     pub fn required(&self, column: &'static str) -> Result<String, String> {
         self.text(column)?.ok_or_else(|| self.wrong(column, "it is blank"))
     }
@@ -117,7 +116,6 @@ impl Row<'_> {
         }
     }
 
-    /// A sentence about this row.
     pub fn wrong(&self, column: &str, why: &str) -> String {
         format!("{} line {}, {column}: {why}", self.file, self.line)
     }

@@ -19,20 +19,15 @@ use super::fixed::Quantity;
 /// What a position said when it was sent.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
-    /// What it does with goods.
     pub role: Role,
-    /// Which position it is.
     pub place: Place,
-    /// The batch it named.
     pub named: Named,
-    /// The document that it names.
     pub bezug: Option<Bezug>,
 }
 
 /// A document that a position names: it narrows the steps in which positions are met that the document has (D8).
 #[derive(Debug, Clone, Copy)]
 pub struct Bezug {
-    /// The document.
     pub beleg: Uuid,
     /// Its role by positive and by negative quantities, where it has such positions.
     pub roles: [Option<Role>; 2],
@@ -67,7 +62,6 @@ pub trait Store {
 
 /// Pairs positions of one partner and article.
 pub struct Pairing<S> {
-    /// Where the portions are.
     pub store: S,
     /// Credits that moved goods back.
     pub moved_back: BTreeSet<Place>,
@@ -78,7 +72,6 @@ pub struct Pairing<S> {
 }
 
 impl<S: Store> Pairing<S> {
-    /// A pairing over these portions.
     pub fn new(store: S) -> Pairing<S> {
         Pairing { store, moved_back: BTreeSet::new(), freed: BTreeMap::new(), taken_over: BTreeMap::new() }
     }

@@ -29,7 +29,6 @@ impl Role {
 
 /// A position: its document and its number in it, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)]
 pub struct Place {
     pub beleg: Uuid,
     pub position: i64,
@@ -73,7 +72,6 @@ pub struct Portion {
     /// Number of the movement among those of who moved it, for goods of one position are met in the order in which
     /// they were moved; none before it is stored.
     pub nr: Option<i64>,
-    /// Its positions, by their roles.
     pub places: [Option<Place>; 4],
     /// The batch; none for articles without batches, and for credits that have moved nothing.
     pub charge: Option<Uuid>,
@@ -103,7 +101,6 @@ impl Portion {
         portion.with(role, Some(place))
     }
 
-    /// The position in this role.
     pub fn place(&self, role: Role) -> Option<Place> {
         self.places[role as usize]
     }
@@ -136,7 +133,6 @@ impl Portion {
         Portion { nr: self.nr.filter(|_| has_moved), ..alone }
     }
 
-    /// Its positions.
     pub fn positions(&self) -> impl Iterator<Item = (Role, Place)> + '_ {
         Role::ALL.into_iter().filter_map(|role| Some((role, self.place(role)?)))
     }
@@ -162,7 +158,6 @@ impl Portion {
         movers.filter_map(|role| Some((role, self.place(role)?)))
     }
 
-    /// Its state.
     pub fn kind(&self) -> PortionKind {
         let has = |role| self.has(role);
         match (has(Role::Delivery), has(Role::Invoice), has(Role::Return), has(Role::Credit)) {
@@ -182,7 +177,6 @@ impl Portion {
 /// named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Named {
-    /// The batch, if there is one.
     pub charge: Option<Uuid>,
     /// What stands for the supplier's number in portions of positions that named it when no batch had it yet.
     pub number: Option<Uuid>,
@@ -203,7 +197,6 @@ impl Named {
 /// What is looked for among the portions of one partner and article.
 #[derive(Debug, Clone, Copy)]
 pub struct Search {
-    /// The state of the portion.
     pub kind: PortionKind,
     /// The batch that the searching position named.
     pub named: Named,
@@ -218,7 +211,6 @@ pub struct Search {
 }
 
 impl Search {
-    /// The oldest portion of a kind.
     pub fn oldest(kind: PortionKind, named: Named) -> Search {
         Search { kind, named, charge: None, has_moved: None, bezug: None, newest_first: false }
     }

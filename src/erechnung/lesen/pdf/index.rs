@@ -44,7 +44,6 @@ enum Place {
 
 /// A stream as it stands in the file.
 pub struct Stream<'d> {
-    /// Its dictionary.
     pub dict: Dict,
     /// Its bytes before any filter.
     pub raw: &'d [u8],
@@ -153,7 +152,6 @@ impl<'d> Index<'d> {
         }
     }
 
-    /// The catalog of the document.
     pub fn catalog(&mut self) -> Result<Option<Dict>, Unlesbar> {
         let Some(root) = self.root else { return Ok(None) };
         Ok(match self.object(root)? {
@@ -174,7 +172,6 @@ impl<'d> Index<'d> {
         Ok(self.read(id)?.map(|(object, _)| object))
     }
 
-    /// A stream by its number.
     pub fn stream(&mut self, id: u32) -> Result<Option<Stream<'d>>, Unlesbar> {
         let Some((Object::Dict(dict), Some(behind))) = self.read(id)? else { return Ok(None) };
         let content = content(self.data, Lexer::new(self.data, behind), &dict);

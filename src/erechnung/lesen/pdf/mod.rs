@@ -23,7 +23,6 @@ const NAMES: [&str; 3] = ["factur-x.xml", "xrechnung.xml", "zugferd-invoice.xml"
 /// Steps through the tree of attachments at most.
 const MAX_STEPS: usize = 100_000;
 
-/// An attachment.
 struct Attachment {
     name: String,
     stream: u32,

@@ -3,17 +3,14 @@
 
 use std::cell::Cell;
 
-/// Deepest nesting of arrays and dictionaries.
 const MAX_DEPTH: usize = 32;
 /// Values of one object at most.
 const MAX_VALUES: usize = 100_000;
 /// Longest number, in characters.
 const MAX_NUMBER: usize = 20;
 
-/// An object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Object {
-    /// A whole number.
     Integer(i64),
     /// A name without its slash.
     Name(Vec<u8>),
@@ -21,20 +18,16 @@ pub enum Object {
     Text(Vec<u8>),
     /// Another object, by its number.
     Reference(u32),
-    /// A list.
     Array(Vec<Object>),
-    /// Names and values.
     Dict(Dict),
     /// A fraction, a truth value, or null.
     Other,
 }
 
-/// Names and values, in their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Dict(Vec<(Vec<u8>, Object)>);
 
 impl Dict {
-    /// The value of a name.
     pub fn get(&self, name: &str) -> Option<&Object> {
         self.0.iter().find(|(known, _)| known == name.as_bytes()).map(|(_, value)| value)
     }
@@ -53,17 +46,14 @@ impl Dict {
     }
 }
 
-/// Reads objects one behind the other.
 pub struct Lexer<'d> {
     data: &'d [u8],
-    /// Where it stands.
     pub at: usize,
     values: usize,
     looks: Cell<usize>,
 }
 
 impl<'d> Lexer<'d> {
-    /// A lexer at this place.
     pub fn new(data: &'d [u8], at: usize) -> Lexer<'d> {
         Lexer { data, at, values: 0, looks: Cell::new(0) }
     }
