@@ -20,7 +20,6 @@ use crate::http::route::Route;
 use crate::http::server::Limits;
 use crate::rules::choice::Choice;
 
-/// A setting in force, and where it came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct InForce {
     #[serde(rename = "setting")]
@@ -39,7 +38,6 @@ pub struct Config {
     pub log_format: Format,
     pub log_level: Verbosity,
     pub limits: Limits,
-    /// All of them, for `partnerd config`.
     pub in_force: Vec<InForce>,
 }
 
@@ -173,7 +171,6 @@ impl Values {
         read(self.text(name)).ok_or_else(|| self.complain(name, expected))
     }
 
-    /// The entries of a list that is separated by commas.
     fn list<T>(&self, name: &str, read: fn(&str) -> Option<T>, expected: &str) -> Result<Vec<T>, String> {
         let entries = self.text(name).split(',').map(str::trim).filter(|entry| !entry.is_empty());
         let entries: Option<_> = entries.map(read).collect();

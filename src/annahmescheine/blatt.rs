@@ -2,7 +2,7 @@
 //! cent and kg.
 
 use super::model::Annahmeschein;
-use crate::blatt::numbers::{day, german};
+use crate::blatt::numbers::german;
 use crate::blatt::{Abschnitt, Abzug, Angabe, Blatt, Tabelle, Wert, Zeile};
 use crate::db::tx::Tx;
 use crate::failure::Result;
@@ -46,7 +46,7 @@ fn angaben(tx: &Tx<'_>, schein: &Annahmeschein, kundennr: Option<String>) -> Res
     let (wiegeschein, kennzeichen) =
         wiegung.map_or((None, None), |wiegung| (Some(wiegung.wiegeschein_nr), wiegung.kennzeichen));
     let known = [
-        ("Lieferdatum", schein.lieferdatum.map(|tag| day(tag.0))),
+        ("Lieferdatum", schein.lieferdatum.map(|tag| tag.0.german())),
         ("Lieferant", kundennr),
         ("Wiegeschein", wiegeschein),
         ("Kennzeichen", kennzeichen),

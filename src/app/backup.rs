@@ -137,7 +137,6 @@ fn set_aside_not_proved(target: &Path, failure: &Failure) -> Result<Failure> {
     Ok(Failure::Broken(format!("{failure}. The copy was kept as {}", kept.display())))
 }
 
-/// The name of a backup in which something is broken.
 pub fn not_proved(target: &Path) -> PathBuf {
     beside(target, "not-proved")
 }
@@ -285,7 +284,6 @@ fn in_use(database: &Path) -> Failure {
     Failure::Busy(format!("another program has {} open: end it first", database.display()))
 }
 
-/// Refuses a database in which something is broken.
 fn prove(
     connection: &mut Connection,
     secret: Option<&Secret>,

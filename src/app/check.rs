@@ -15,7 +15,6 @@ use crate::{
     aenderungen, anhaenge, annahmescheine, belege, chargen, kasse, kunden, produktion, tenants, waage,
 };
 
-/// Every invariant, slice by slice.
 fn checks() -> impl Iterator<Item = &'static Check> {
     [
         kunden::CHECKS,
@@ -31,7 +30,6 @@ fn checks() -> impl Iterator<Item = &'static Check> {
     .flatten()
 }
 
-/// A rule, and how often it is broken.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Line {
     pub rule: String,
@@ -95,7 +93,6 @@ pub fn check(
     Ok(lines)
 }
 
-/// What SQLite itself says of the file, and whether its schema is ours.
 fn structure(connection: &Connection) -> Result<Vec<Line>> {
     let integrity = "select count(*) from pragma_integrity_check where integrity_check <> 'ok'";
     let foreign_keys = "select count(*) from pragma_foreign_key_check";
@@ -126,7 +123,6 @@ fn contents(connection: &Connection, clock: &Clock, began: impl Fn(&str) -> Resu
     Ok(vec![files, Line::found(erechnungen, altered_erechnung(connection, clock)?)])
 }
 
-/// The first e-invoice that is not what its sha256 says.
 fn altered_erechnung(connection: &Connection, clock: &Clock) -> Result<Option<String>> {
     for tenant in tenants::list(connection)? {
         if let Some(nummer) = belege::altered_erechnung(&Tx::new(connection, tenant.id, clock()))? {

@@ -69,13 +69,11 @@ struct About {
     endpoints: Vec<String>,
 }
 
-/// GET /openapi.json
 fn openapi(call: &Call<'_>) -> Result<Reply> {
     let both = docs::File::Both(compressed(), openapi_text().as_bytes());
     Ok(docs::file(call, "application/json; charset=utf-8", &both))
 }
 
-/// GET /api/v1
 fn about(_: &Call<'_>) -> Result<Reply> {
     let endpoints = routes().map(Route::name);
     Reply::ok(&About {
@@ -88,7 +86,6 @@ fn about(_: &Call<'_>) -> Result<Reply> {
     })
 }
 
-/// The description of the interface (OpenAPI 3.1).
 pub fn document() -> Value {
     description::document(API_VERSION, &routes().collect::<Vec<_>>())
 }

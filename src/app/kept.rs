@@ -28,7 +28,6 @@ const BY_HAND: &str = "von-hand-";
 pub struct Kept {
     /// What its name has of its own: `2026-11-23` of a night, `von-hand-2026-11-23-0415`.
     pub id: String,
-    /// Its size in bytes.
     pub bytes: u64,
     /// When it was finished, by the clock of the disk.
     pub made: Option<Instant>,
@@ -71,7 +70,6 @@ fn is_minute(text: &str) -> bool {
     })
 }
 
-/// The file of a backup of a database.
 fn file(database: &Path, folder: &Path, kept: &Kept) -> PathBuf {
     let file = folder.join(format!("{}-{}.db", stem(database), kept.id));
     if kept.is_proved { file } else { not_proved(&file) }
@@ -85,12 +83,10 @@ pub fn find(database: &Path, folder: &Path, id: &str) -> Result<Option<(Kept, Pa
     Ok((identity(&file)? == identity(database)?).then_some((found, file)))
 }
 
-/// Opens a backup to be read as it is.
 pub fn open(file: &Path) -> Result<File> {
     File::open(file).map_err(|error| broken(file, "cannot be read", &error))
 }
 
-/// Deletes a backup that was made by hand.
 pub fn delete(kept: &Kept, file: &Path) -> Result<()> {
     if !kept.is_by_hand {
         return Err(Failure::Broken(format!("{} was made by itself and goes by itself", file.display())));
@@ -159,7 +155,6 @@ pub fn with_copy<T>(
     looked
 }
 
-/// Proves the database of a running service.
 pub fn prove_running(
     writer: &WriterQueue,
     database: &Path,

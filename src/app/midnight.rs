@@ -33,7 +33,6 @@ const TRY_AGAIN: Duration = Duration::from_secs(60);
 /// second in the journal.
 const LATE_ROWS: i64 = 10_000;
 
-/// How often old audit rows are dropped.
 const ROLLOVER_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Does at the start what midnight would have done.

@@ -83,7 +83,6 @@ fn not_made(why: &str) {
     log(&format!("the backup of today was not made: {why}"));
 }
 
-/// Makes the backup, unless it is there.
 fn make(
     writer: &WriterQueue,
     database: &Path,

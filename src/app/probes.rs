@@ -18,7 +18,6 @@ pub struct Health {
 
 const WELL: Health = Health { status: "ok" };
 
-/// GET /healthz
 pub fn health(_: &Call<'_>, _: &dyn ServiceStatus) -> Result<Reply> {
     Reply::ok(&WELL)
 }

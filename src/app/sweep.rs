@@ -11,7 +11,6 @@ use crate::gate::idempotency;
 use crate::rules::day::Instant;
 use crate::tenants;
 
-/// Something of each company that is kept for some days.
 struct Kept {
     what: &'static str,
     days: i64,
@@ -25,7 +24,6 @@ static KEPT: [Kept; 2] = [
     Kept { what: "stored answers", days: idempotency::DAYS, drop_some: idempotency::drop_some },
 ];
 
-/// Begins to drop what is older than it must be kept.
 pub fn begin(readers: &Readers, writer: &WriterQueue, now: Instant) {
     let tenants = match readers.read(Lane::Slow, tenants::list) {
         Ok(tenants) => tenants,

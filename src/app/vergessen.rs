@@ -20,7 +20,6 @@ const RETENTIONS: [Retention; 7] = [
     kasse::RETENTION,
 ];
 
-/// Records of a kind that name a partner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Records {
     /// What they are called, in German.
@@ -32,16 +31,13 @@ pub struct Records {
     pub until: Day,
 }
 
-/// What became of a wish to be forgotten.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Forgotten {
     /// Nothing: somebody still works on these, and needs the partner.
     Open(Vec<Records>),
-    /// This was erased, and these records stay.
     Done(Erased, Vec<Records>),
 }
 
-/// The records that name a partner, kind by kind.
 pub fn records(tx: &Tx<'_>, kunde: &Kunde) -> Result<Vec<Records>> {
     let mut found = Vec::new();
     for Retention { records: kind, years, of_partner } in RETENTIONS {

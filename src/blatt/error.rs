@@ -6,10 +6,8 @@ use std::fmt;
 /// them 1,200.
 pub const MAX_PAGES: usize = 1_500;
 
-/// Why a sheet cannot be drawn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DrawError {
-    /// It would have more than [`MAX_PAGES`].
     TooLong,
     /// The logo is none.
     Logo(LogoError),
@@ -35,9 +33,7 @@ pub const MAX_LOGO_PIXELS: u64 = 1_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogoError {
-    /// More than [`MAX_LOGO_BYTES`].
     TooManyBytes,
-    /// More than [`MAX_LOGO_PIXELS`].
     TooManyPixels,
     /// Neither PNG nor JPEG, damaged, or in colours for print (CMYK).
     Unreadable,

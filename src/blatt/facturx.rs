@@ -34,7 +34,6 @@ fn find(within: &[u8], what: &[u8]) -> Option<usize> {
     memchr::memmem::find(within, what)
 }
 
-/// The file with the announcement.
 pub fn announce(pdf: &[u8], profil: Profil) -> Result<Vec<u8>, DrawError> {
     // No text of the document stands behind this mark, and in the packet its `>` is escaped.
     let header = memchr::memmem::rfind(pdf, STREAM).ok_or_else(|| broken("no packet"))?;
@@ -79,7 +78,6 @@ fn move_objects(pdf: &mut Vec<u8>, from: usize, by: usize) -> Result<(), DrawErr
     Ok(())
 }
 
-/// The number that a text begins with.
 fn number(text: &[u8]) -> Option<usize> {
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     str::from_utf8(&text[..digits]).ok()?.parse().ok()

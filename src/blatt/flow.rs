@@ -14,7 +14,6 @@ const TOP: f32 = 31.0 * MM;
 /// Lines of a paragraph that stay together at the end of a page and at the beginning of the next.
 pub const TOGETHER: usize = 2;
 
-/// Pages being filled from top to bottom.
 pub struct Flow<'t> {
     pub pages: Pages,
     pub typesetter: &'t mut Typesetter,
@@ -35,12 +34,10 @@ impl<'t> Flow<'t> {
         self.bottom - self.y
     }
 
-    /// What a page has that nothing stands on.
     pub fn whole_page(&self) -> f32 {
         self.bottom - TOP
     }
 
-    /// Goes on at the top of another page.
     pub fn break_page(&mut self) -> Result<(), DrawError> {
         if self.pages.pages.len() >= MAX_PAGES {
             return Err(DrawError::TooLong);
@@ -67,6 +64,14 @@ impl<'t> Flow<'t> {
         self.pages.mark(x, y + baseline(style), Shape::Text(text.to_owned(), style), belongs);
     }
 
+    /// Lines one below the other from `y` on, on this page; where they end.
+    pub fn column(&mut self, x: f32, y: f32, lines: &[String], style: Style, belongs: Belongs) -> f32 {
+        for (at, line) in lines.iter().enumerate() {
+            self.line(x, y + at as f32 * style.leading, line, style, belongs);
+        }
+        y + lines.len() as f32 * style.leading
+    }
+
     /// A heading, which stays with the `height` that follows.
     pub fn heading(&mut self, text: &str, height: f32) -> Result<(), DrawError> {
         let lines = self.typesetter.lines(text, HEADING, TEXT_WIDTH);
@@ -80,7 +85,6 @@ impl<'t> Flow<'t> {
         Ok(())
     }
 
-    /// A paragraph as wide as the page.
     pub fn paragraph(&mut self, text: &str, style: Style) -> Result<(), DrawError> {
         let lines = self.typesetter.lines(text, style, TEXT_WIDTH);
         if lines.is_empty() {

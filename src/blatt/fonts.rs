@@ -29,11 +29,9 @@ pub enum Weight {
 pub struct Glyph {
     /// Zero: the font lacks the character.
     pub id: u16,
-    /// In units of the font.
     pub advance: u16,
 }
 
-/// A font and its glyphs by character.
 pub struct Face {
     pub font: Font,
     units: f32,
@@ -44,7 +42,6 @@ pub struct Face {
 
 pub struct Fonts([Face; 2]);
 
-/// The fonts, read at the first use.
 pub fn fonts() -> Result<&'static Fonts, DrawError> {
     static FONTS: OnceLock<Option<Fonts>> = OnceLock::new();
     let fonts = FONTS.get_or_init(|| Some(Fonts([Face::read(REGULAR)?, Face::read(BOLD)?])));

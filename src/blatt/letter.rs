@@ -5,14 +5,13 @@ use krilla::image::Image;
 use super::error::DrawError;
 use super::flow::{Flow, LEFT, TEXT_WIDTH, baseline};
 use super::model::{Absender, Aufdruck, Blatt};
-use super::numbers::{day, iban};
+use super::numbers::iban;
 use super::page::{Belongs, HEIGHT, MM, Pages, Role, Shape, Tree, WIDTH};
 use super::sections;
 use super::text::{ADDRESS, BODY, DETAIL, FOOT, LABEL, SEPARATOR, Style, TITLE, Typesetter, at_most};
 
 /// The field of the address: 85 by 45 mm, 20 mm from the left, 45 mm from the top; 5 mm inside it is written on.
 const ADDRESS_WIDTH: f32 = 80.0 * MM;
-/// Lines of an address that are shown.
 const ADDRESS_LINES: usize = 10;
 /// Below the zone of the return address.
 const ADDRESS_TOP: f32 = 62.7 * MM;
@@ -83,16 +82,13 @@ fn head(blatt: &Blatt, logo: Option<&Image>, flow: &mut Flow) -> (f32, usize) {
     let name = Style { size: 14.0, leading: 18.0, ..TITLE };
     let lines = flow.typesetter.lines(&absender.firma, name, name_width);
     let node = flow.pages.tree.add(Tree::ROOT, Role::Paragraph);
-    for (at, line) in at_most(lines, 2).iter().enumerate() {
-        flow.line(LEFT, 17.0 * MM + at as f32 * name.leading, line, name, Belongs::To(node));
-    }
+    flow.column(LEFT, 17.0 * MM, &at_most(lines, 2), name, Belongs::To(node));
     let address_end = address(blatt, flow);
     let (block_end, shown) = block(blatt, flow);
     let top = SUBJECT.max(address_end + 8.0 * MM).max(block_end + 6.0 * MM);
     (subject(blatt, top, flow), shown)
 }
 
-/// The size of the logo in its space.
 fn fitted((width, height): (u32, u32)) -> (f32, f32) {
     // A logo has up to a million pixels, which a float holds exactly.
     let (width, height) = (width as f32, height as f32);
@@ -108,10 +104,8 @@ fn address(blatt: &Blatt, flow: &mut Flow) -> f32 {
     let lines = flow.typesetter.lines(&back, FOOT, ADDRESS_WIDTH);
     let node = flow.pages.tree.add(Tree::ROOT, Role::Paragraph);
     let lines = at_most(lines, 2);
-    for (at, line) in lines.iter().enumerate() {
-        let y = RETURN_END - (lines.len() - at) as f32 * FOOT.leading;
-        flow.line(LEFT, y, line, FOOT, Belongs::To(node));
-    }
+    let top = RETURN_END - lines.len() as f32 * FOOT.leading;
+    flow.column(LEFT, top, &lines, FOOT, Belongs::To(node));
     flow.pages.mark(LEFT, RETURN_END + 0.5, Shape::Rule(ADDRESS_WIDTH, 0.35, 150), Belongs::Decoration);
 
     let mut lines = Vec::new();
@@ -122,12 +116,7 @@ fn address(blatt: &Blatt, flow: &mut Flow) -> f32 {
     let style = if lines.len() > 6 { ADDRESS.sized(8.2) } else { ADDRESS };
     let lines = at_most(lines, ADDRESS_LINES);
     let node = flow.pages.tree.add(Tree::ROOT, Role::Paragraph);
-    let mut y = ADDRESS_TOP;
-    for line in &lines {
-        flow.line(LEFT, y, line, style, Belongs::To(node));
-        y += style.leading;
-    }
-    y
+    flow.column(LEFT, ADDRESS_TOP, &lines, style, Belongs::To(node))
 }
 
 /// The facts beside the address: where they end, and how many there are. The others do not fit.
@@ -144,13 +133,9 @@ fn block(blatt: &Blatt, flow: &mut Flow) -> (f32, usize) {
         let node = flow.pages.tree.add(Tree::ROOT, Role::Paragraph);
         // Names are smaller and share the baseline of their values.
         let drop = baseline(BODY) - baseline(LABEL);
-        for (at, name) in names.iter().enumerate() {
-            let name = format!("{name} ");
-            flow.line(BLOCK, y + drop + at as f32 * LABEL.leading, &name, LABEL, Belongs::To(node));
-        }
-        for (at, value) in values.iter().enumerate() {
-            flow.line(BLOCK + BLOCK_NAMES, y + at as f32 * BODY.leading, value, BODY, Belongs::To(node));
-        }
+        let names: Vec<_> = names.into_iter().map(|name| name + " ").collect();
+        flow.column(BLOCK, y + drop, &names, LABEL, Belongs::To(node));
+        flow.column(BLOCK + BLOCK_NAMES, y, &values, BODY, Belongs::To(node));
         y += height;
     }
     (y, blatt.angaben.len())
@@ -158,20 +143,14 @@ fn block(blatt: &Blatt, flow: &mut Flow) -> (f32, usize) {
 
 /// The title and what it refers to; where the text begins.
 fn subject(blatt: &Blatt, top: f32, flow: &mut Flow) -> f32 {
-    let mut y = top;
     let title = at_most(flow.typesetter.lines(&blatt.titel, TITLE, TEXT_WIDTH), TITLE_LINES);
     let heading = flow.pages.tree.add(Tree::ROOT, Role::Heading(1, title.concat()));
-    for line in &title {
-        flow.line(LEFT, y, line, TITLE, Belongs::To(heading));
-        y += TITLE.leading;
-    }
+    let mut y = flow.column(LEFT, top, &title, TITLE, Belongs::To(heading));
     if let Some(text) = &blatt.untertitel {
+        let style = BODY.sized(10.0);
         let node = flow.pages.tree.add(Tree::ROOT, Role::Paragraph);
-        y += 1.0;
-        for line in &at_most(flow.typesetter.lines(text, BODY.sized(10.0), TEXT_WIDTH), TITLE_LINES) {
-            flow.line(LEFT, y, line, BODY.sized(10.0), Belongs::To(node));
-            y += BODY.sized(10.0).leading;
-        }
+        let lines = at_most(flow.typesetter.lines(text, style, TEXT_WIDTH), TITLE_LINES);
+        y = flow.column(LEFT, y + 1.0, &lines, style, Belongs::To(node));
     }
     y + 11.0
 }
@@ -180,7 +159,7 @@ fn subject(blatt: &Blatt, top: f32, flow: &mut Flow) -> f32 {
 fn frame(blatt: &Blatt, foot: &Foot, flow: &mut Flow) {
     let count = flow.pages.pages.len();
     let title = flow.typesetter.one_line(&blatt.titel);
-    let title = format!("{title} vom {}", day(blatt.datum));
+    let title = format!("{title} vom {}", blatt.datum.german());
     let title = flow.typesetter.lines(&title, LABEL, TEXT_WIDTH * 0.55);
     let firma = flow.typesetter.lines(&blatt.absender.firma, LABEL, TEXT_WIDTH * 0.4);
     let pages = std::mem::take(&mut flow.pages.pages);
@@ -244,23 +223,14 @@ impl<'b> Foot<'b> {
         let top = HEIGHT - self.height;
         right(flow, top - 13.0, &format!("Seite {page} von {of}"), LABEL, Belongs::PageFoot);
         flow.pages.mark(LEFT, top, Shape::Rule(TEXT_WIDTH, 0.35, 150), Belongs::Decoration);
-        let mut deepest = 0;
+        let mut deepest = top + 5.0;
         for (column, (x, _)) in self.columns.iter().zip(FOOT_COLUMNS) {
-            let x = LEFT + x;
-            for (line, text) in column.iter().enumerate() {
-                let y = top + 5.0 + line as f32 * FOOT.leading;
-                flow.line(x, y, text, FOOT, Belongs::PageFoot);
-            }
-            deepest = deepest.max(column.len());
+            deepest = deepest.max(flow.column(LEFT + x, top + 5.0, column, FOOT, Belongs::PageFoot));
         }
-        let below = top + 5.0 + deepest as f32 * FOOT.leading + 4.0;
-        for (line, text) in self.below.iter().enumerate() {
-            flow.line(LEFT, below + line as f32 * FOOT.leading, text, FOOT, Belongs::PageFoot);
-        }
+        flow.column(LEFT, deepest + 4.0, &self.below, FOOT, Belongs::PageFoot);
     }
 }
 
-/// The columns of the foot: address, contact, tax numbers, bank.
 fn foot_texts(absender: &Absender) -> [Vec<String>; COLUMNS] {
     let named = |name: &str, text: &Option<String>| text.as_ref().map(|text| format!("{name} {text}"));
     let town = format!("{} {}", absender.plz, absender.ort);

@@ -15,28 +15,26 @@ pub fn read(file: &[u8]) -> Result<Image, LogoError> {
         return Err(LogoError::TooManyBytes);
     }
     // PDF/A forbids smoothing by the reader.
-    let image = if let Some((width, height)) = png_size(file) {
+    let image = if let Some(size) = png_size(file) {
         // Before it is unpacked.
-        if u64::from(width) * u64::from(height) > MAX_LOGO_PIXELS {
-            return Err(LogoError::TooManyPixels);
-        }
+        check_pixels(size)?;
         Image::from_png(file.to_vec().into(), false)
     } else {
         // A JPEG goes into the file as it is.
         Image::from_jpeg(file.to_vec().into(), false)
     };
     let image = image.map_err(|_| LogoError::Unreadable)?;
-    let (width, height) = image.size();
-    if width == 0 || height == 0 {
-        return Err(LogoError::Unreadable);
+    match check_pixels(image.size())? {
+        0 => Err(LogoError::Unreadable),
+        _ => Ok(image),
     }
-    if u64::from(width) * u64::from(height) > MAX_LOGO_PIXELS {
-        return Err(LogoError::TooManyPixels);
-    }
-    Ok(image)
 }
 
-/// Width and height of a PNG, as its first chunk says.
+fn check_pixels((width, height): (u32, u32)) -> Result<u64, LogoError> {
+    let pixels = u64::from(width) * u64::from(height);
+    if pixels > MAX_LOGO_PIXELS { Err(LogoError::TooManyPixels) } else { Ok(pixels) }
+}
+
 fn png_size(file: &[u8]) -> Option<(u32, u32)> {
     let rest = file.strip_prefix(b"\x89PNG\r\n\x1a\n")?;
     let number =

@@ -39,7 +39,6 @@ pub struct Drawn {
 }
 
 impl Drawn {
-    /// Notes the characters that stand as boxes.
     pub fn note_missing(&self, notes: &mut Hints) {
         if !self.fehlende_zeichen.is_empty() {
             let zeichen: String = self.fehlende_zeichen.iter().collect();

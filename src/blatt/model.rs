@@ -20,7 +20,6 @@ pub struct Blatt {
     /// What follows the title, from top to bottom.
     pub abschnitte: Vec<Abschnitt>,
     pub aufdruck: Option<Aufdruck>,
-    /// The e-invoice that makes this sheet a hybrid.
     pub erechnung: Option<ERechnung>,
 }
 
@@ -63,7 +62,6 @@ pub struct Angabe {
 }
 
 impl Angabe {
-    /// `name` is `wert`.
     pub fn new(name: &str, wert: impl Into<String>) -> Angabe {
         Angabe { name: name.to_owned(), wert: wert.into() }
     }
@@ -107,7 +105,6 @@ pub enum Abschnitt {
     Summen(Summen),
     /// Another table: weights, deductions, laboratory.
     Tabelle(Tabelle),
-    /// When, how and where to pay.
     Zahlung(Zahlung),
     /// Lines to sign on, side by side, with what stands below each: at most three.
     Unterschriften(Vec<String>),
@@ -126,7 +123,6 @@ pub struct Position {
     pub langtext: Option<String>,
     /// Batch, best-before date, origin, control body, weights: what is said of these goods.
     pub merkmale: Vec<Angabe>,
-    /// In `einheit`.
     pub menge: Quantity,
     /// `t`, `kg`, `Stk`.
     pub einheit: Option<String>,
@@ -149,7 +145,6 @@ pub struct Preis {
 /// Sums of a document (D7).
 #[derive(Debug, Clone)]
 pub struct Summen {
-    /// By category and rate.
     pub gruppen: Vec<Steuergruppe>,
     pub netto: Money,
     pub steuer: Money,
@@ -158,7 +153,6 @@ pub struct Summen {
     pub bezeichnung: String,
 }
 
-/// Positions of one tax category and rate.
 #[derive(Debug, Clone)]
 pub struct Steuergruppe {
     pub satz: Percent,
@@ -168,7 +162,6 @@ pub struct Steuergruppe {
     pub grund: Option<String>,
 }
 
-/// A table with a heading for each column.
 #[derive(Debug, Clone)]
 pub struct Tabelle {
     pub ueberschrift: Option<String>,
@@ -202,7 +195,6 @@ pub enum Wert {
     Preis(Price, String),
 }
 
-/// When, how and where to pay.
 #[derive(Debug, Clone)]
 pub struct Zahlung {
     pub richtung: Zahlrichtung,
@@ -215,7 +207,6 @@ pub struct Zahlung {
     /// Where to: the company's account, or that of the partner who is paid. With one of the company's and an amount above
     /// zero there is an EPC QR code.
     pub konto: Option<Konto>,
-    /// What the transfer shall name.
     pub verwendungszweck: String,
 }
 

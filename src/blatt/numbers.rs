@@ -34,18 +34,10 @@ pub fn decimals(einheit: &str) -> usize {
     }
 }
 
-/// `DD.MM.YYYY`.
-pub fn day(day: Day) -> String {
-    let iso = day.to_string();
-    let mut parts: Vec<_> = iso.split('-').collect();
-    parts.reverse();
-    parts.join(".")
-}
-
 /// `DD.MM.YYYY HH:MM` in Berlin.
 pub fn moment(instant: Instant) -> String {
     let minute = instant.minute_in_berlin();
-    format!("{} {:02}:{:02}", day(Day::in_berlin(instant)), minute / 60, minute % 60)
+    format!("{} {:02}:{:02}", Day::in_berlin(instant).german(), minute / 60, minute % 60)
 }
 
 pub fn iban(iban: &str) -> String {
@@ -81,7 +73,7 @@ mod tests {
 
     #[test]
     fn days_and_accounts_are_written_as_people_read_them() {
-        assert_eq!(day(Day::new(2026, 1, 5)), "05.01.2026");
+        assert_eq!(Day::new(2026, 1, 5).german(), "05.01.2026");
         assert_eq!(iban("DE02120300000000202051"), "DE02\u{a0}1203\u{a0}0000\u{a0}0000\u{a0}2020\u{a0}51");
         assert_eq!(iban("DE02 1203 0000"), "DE02\u{a0}1203\u{a0}0000");
         assert_eq!(["t", "kg", "dt", "Stk"].map(decimals), [3, 0, 2, 0]);

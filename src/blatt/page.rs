@@ -19,7 +19,6 @@ pub enum Role {
     Document,
     Heading(u16, String),
     Paragraph,
-    /// A table, with what it is about.
     Table(String),
     TableHead,
     TableBody,
@@ -33,11 +32,8 @@ pub enum Role {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Belongs {
     To(NodeId),
-    /// The page: its head.
     PageHead,
-    /// The page: its foot.
     PageFoot,
-    /// What stands across the page.
     Watermark,
     /// Lines, marks, what is repeated.
     Decoration,
@@ -87,7 +83,6 @@ impl Tree {
         Tree(vec![Node { role: Role::Document, parts: Vec::new() }])
     }
 
-    /// A new part of `parent`, behind those it has.
     pub fn add(&mut self, parent: NodeId, role: Role) -> NodeId {
         let id = NodeId(self.0.len());
         self.0.push(Node { role, parts: Vec::new() });
@@ -97,7 +92,6 @@ impl Tree {
         id
     }
 
-    /// How many parts there are, the document with them.
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -108,7 +102,6 @@ impl Tree {
 }
 
 impl NodeId {
-    /// Its place in a list that is as long as the tree.
     pub fn index(self) -> usize {
         self.0
     }

@@ -5,7 +5,7 @@ use qrcodegen::{QrCode, QrCodeEcc, QrSegment, Version};
 use super::error::DrawError;
 use super::flow::{Flow, LEFT, TEXT_WIDTH, TOGETHER};
 use super::model::{Konto, Zahlrichtung, Zahlung};
-use super::numbers::{day, german, iban};
+use super::numbers::{german, iban};
 use super::page::{Belongs, MM, Role, Shape, Tree};
 use super::text::{BODY, LABEL};
 use crate::rules::fixed::Money;
@@ -61,12 +61,12 @@ pub fn draw(zahlung: &Zahlung, flow: &mut Flow) -> Result<(), DrawError> {
 
 fn terms(zahlung: &Zahlung) -> Vec<String> {
     let amount = |amount: Money| format!("{}\u{a0}€", german(amount, 2));
-    let until = zahlung.faellig.map(|until| format!(" bis {}", day(until))).unwrap_or_default();
+    let until = zahlung.faellig.map(|until| format!(" bis {}", until.german())).unwrap_or_default();
     let mut terms = Vec::new();
     if let Some(skonto) = &zahlung.skonto {
         terms.push(format!(
             "Bei Zahlung bis {} abzüglich {}\u{a0}% Skonto: {}.",
-            day(skonto.bis),
+            skonto.bis.german(),
             german(skonto.prozent, 0),
             amount(skonto.betrag)
         ));
@@ -85,7 +85,6 @@ fn terms(zahlung: &Zahlung) -> Vec<String> {
     terms
 }
 
-/// The account and what the transfer shall say.
 fn names(zahlung: &Zahlung) -> Vec<(&'static str, String)> {
     let mut names = Vec::new();
     if let Some(konto) = &zahlung.konto {

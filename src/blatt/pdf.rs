@@ -31,7 +31,6 @@ use crate::rules::day::Day;
 
 /// How the e-invoice is called inside (Factur-X 1.0, 6.2.2).
 const ATTACHMENT: &str = "factur-x.xml";
-/// How grey the letters across a page are.
 const ACROSS: u8 = 232;
 
 fn broken(what: impl std::fmt::Debug) -> DrawError {
@@ -110,7 +109,6 @@ fn clean_title(text: &str) -> String {
     if title.trim().is_empty() { "Beleg".to_owned() } else { title.trim().to_owned() }
 }
 
-/// Midnight of the document's day.
 fn date(day: Day) -> DateTime {
     let text = day.to_string();
     let mut parts = text.split('-').map(|part| part.parse::<u16>().unwrap_or_default());
@@ -140,7 +138,6 @@ fn attachment(erechnung: &ERechnung, day: Day) -> Result<EmbeddedFile, DrawError
     })
 }
 
-/// The tags of a part and all of its parts.
 fn group(tree: &Tree, id: NodeId, found: &mut [Vec<Identifier>]) -> TagGroup {
     let Some(node) = tree.get(id) else { return TagGroup::new(Tag::Div) };
     let mut group = TagGroup::new(tag(&node.role));
@@ -222,10 +219,13 @@ impl Pen<'_, '_> {
     }
 
     fn rectangle(&mut self, x: f32, y: f32, width: f32, height: f32) {
+        self.rectangles(Rect::from_xywh(x, y, width, height));
+    }
+
+    /// Several as one path.
+    fn rectangles(&mut self, rects: impl IntoIterator<Item = Rect>) {
         let mut path = PathBuilder::new();
-        if let Some(rect) = Rect::from_xywh(x, y, width, height) {
-            path.push_rect(rect);
-        }
+        rects.into_iter().for_each(|rect| path.push_rect(rect));
         if let Some(path) = path.finish() {
             self.surface.draw_path(&path);
         }
@@ -248,22 +248,18 @@ impl Pen<'_, '_> {
 
     /// Dark modules beside each other are one rectangle.
     fn code(&mut self, x: f32, y: f32, modules: &[Vec<bool>], side: f32) {
-        let mut path = PathBuilder::new();
+        let mut dark = Vec::new();
         for (row, modules) in modules.iter().enumerate() {
             let mut column = 0;
             for run in modules.chunk_by(|one, other| one == other) {
                 let left = x + column as f32 * side;
                 let rect = Rect::from_xywh(left, y + row as f32 * side, run.len() as f32 * side, side);
-                if let Some(rect) = rect.filter(|_| run.first() == Some(&true)) {
-                    path.push_rect(rect);
-                }
+                dark.extend(rect.filter(|_| run.first() == Some(&true)));
                 column += run.len();
             }
         }
         self.ink(0);
-        if let Some(path) = path.finish() {
-            self.surface.draw_path(&path);
-        }
+        self.rectangles(dark);
     }
 
     /// Letters around a point, rising to the right as the diagonal of the page does.

@@ -17,7 +17,6 @@ const SUMS: f32 = 60.0;
 const GROUP: f32 = 19.0;
 /// From the text above to a line that is signed.
 const SIGNATURE: f32 = 44.0;
-/// Lines to sign beside each other.
 const SIGNATURES: usize = 3;
 
 pub fn draw(blatt: &Blatt, flow: &mut Flow) -> Result<(), DrawError> {
@@ -46,11 +45,11 @@ fn words(title: &str) -> Column {
 }
 
 fn numbers(title: &str) -> Column {
-    Column { title: title.to_owned(), numbers: true, takes_the_rest: false }
+    Column { numbers: true, ..words(title) }
 }
 
 fn rest(title: &str) -> Column {
-    Column { title: title.to_owned(), numbers: false, takes_the_rest: true }
+    Column { takes_the_rest: true, ..words(title) }
 }
 
 fn number(text: String) -> Cell {
@@ -100,10 +99,8 @@ impl Columns {
             }
         };
         add(self.prices, preis.map(|preis| german(preis.einzelpreis, 2)));
-        add(
-            self.discounts,
-            preis.filter(|preis| !preis.rabatt.is_zero()).map(|preis| german(preis.rabatt, 0)),
-        );
+        let discount = preis.map(|preis| preis.rabatt).filter(|rabatt| !rabatt.is_zero());
+        add(self.discounts, discount.map(|rabatt| german(rabatt, 0)));
         add(self.rates, preis.map(|preis| german(preis.mwst_satz, 0)));
         add(self.prices, preis.map(|preis| german(preis.betrag, 2)));
         Row { cells, is_sum: false, carried }
@@ -123,7 +120,6 @@ fn quantity(position: &Position, unit: &str) -> Cell {
     Cell::Number(german(position.menge, decimals(unit)), unit_behind)
 }
 
-/// What a position is, from its name to its batch.
 fn description(position: &Position) -> Vec<(String, Style)> {
     let mut lines = vec![(position.bezeichnung.clone(), CELL)];
     lines.extend(position.bezeichnung2.clone().map(|text| (text, CELL)));
@@ -155,13 +151,11 @@ fn positions(positionen: &[Position], keep: f32, flow: &mut Flow) -> Result<(), 
     Table { keep, is_whole: false, ..Table::new("Positionen", columns.titles(), rows) }.draw(flow)
 }
 
-/// About what the sums take, with the space above.
 fn sums_height(summen: &Summen) -> f32 {
     let reasons = summen.gruppen.iter().filter(|gruppe| gruppe.grund.is_some()).count();
     SUMS + summen.gruppen.len() as f32 * GROUP + reasons as f32 * DETAIL.leading
 }
 
-/// Tax groups under each other, and what is to be paid.
 fn sums(summen: &Summen, flow: &mut Flow) -> Result<(), DrawError> {
     let columns = vec![rest("Umsatzsteuer"), numbers("Netto €"), numbers("USt €"), numbers("Brutto €")];
     let mut rows = Vec::new();
@@ -226,7 +220,6 @@ fn row(zeile: &Zeile, columns: &[Column]) -> Row {
     Row { cells: cells.collect(), is_sum: zeile.summe, carried: None }
 }
 
-/// Lines to sign on, beside each other.
 fn signatures(labels: &[String], flow: &mut Flow) -> Result<(), DrawError> {
     let labels = labels.get(..SIGNATURES.min(labels.len())).unwrap_or_default();
     flow.need(SIGNATURE + 2.0 * HEADING.leading)?;
@@ -237,10 +230,9 @@ fn signatures(labels: &[String], flow: &mut Flow) -> Result<(), DrawError> {
         let x = LEFT + at as f32 * (width + gap);
         flow.pages.mark(x, flow.y, Shape::Rule(width, 0.5, 60), Belongs::Decoration);
         let node = flow.pages.tree.add(Tree::ROOT, Role::Paragraph);
-        let top = flow.y + 2.5;
-        for (line, text) in flow.typesetter.lines(label, LABEL, width).iter().take(2).enumerate() {
-            flow.line(x, top + line as f32 * LABEL.leading, text, LABEL, Belongs::To(node));
-        }
+        let mut lines = flow.typesetter.lines(label, LABEL, width);
+        lines.truncate(2);
+        flow.column(x, flow.y + 2.5, &lines, LABEL, Belongs::To(node));
     }
     flow.y += 2.5 + 2.0 * LABEL.leading;
     Ok(())

@@ -25,7 +25,6 @@ const STRONG: f32 = 0.8;
 const PALE: u8 = 205;
 const DARK: u8 = 60;
 
-/// A heading and what stands below.
 #[derive(Debug, Clone)]
 pub struct Column {
     pub title: String,
@@ -35,7 +34,6 @@ pub struct Column {
     pub takes_the_rest: bool,
 }
 
-/// What stands in a row under a heading.
 #[derive(Debug, Clone)]
 pub enum Cell {
     Empty,
@@ -70,7 +68,7 @@ pub struct Table {
 
 /// Where a column lies, and the widest of its numbers before and behind the decimal comma.
 #[derive(Debug, Clone, Copy, Default)]
-struct Place {
+struct ColumnPlace {
     x: f32,
     width: f32,
     whole: f32,
@@ -122,7 +120,6 @@ fn split(number: &str) -> (&str, &str) {
 }
 
 impl Table {
-    /// A table as wide as the text.
     pub fn new(summary: &str, columns: Vec<Column>, rows: Vec<Row>) -> Table {
         let summary = summary.to_owned();
         Table { summary, columns, rows, keep: 0.0, width: TEXT_WIDTH, has_total: false, is_whole: true }
@@ -136,7 +133,7 @@ impl Table {
         }
     }
 
-    fn places(&self, flow: &mut Flow) -> Vec<Place> {
+    fn places(&self, flow: &mut Flow) -> Vec<ColumnPlace> {
         let mut places: Vec<_> = (0..self.columns.len()).map(|at| self.measure(at, flow)).collect();
         let taken: f32 = places.iter().map(|place| place.width + GAP).sum::<f32>() - GAP;
         let rest = (self.width - taken).max(NARROWEST);
@@ -151,8 +148,8 @@ impl Table {
         places
     }
 
-    fn measure(&self, at: usize, flow: &mut Flow) -> Place {
-        let mut place = Place::default();
+    fn measure(&self, at: usize, flow: &mut Flow) -> ColumnPlace {
+        let mut place = ColumnPlace::default();
         let Some(column) = self.columns.get(at).filter(|column| !column.takes_the_rest) else { return place };
         let title = flow.typesetter.one_line(&column.title);
         place.width = flow.typesetter.width(&title, LABEL);
@@ -181,7 +178,7 @@ impl Table {
         place
     }
 
-    fn broken<'r>(&self, row: &'r Row, places: &[Place], flow: &mut Flow) -> Broken<'r> {
+    fn broken<'r>(&self, row: &'r Row, places: &[ColumnPlace], flow: &mut Flow) -> Broken<'r> {
         let style = self.style(row);
         let lines: Vec<Vec<(String, Style)>> = row
             .cells
@@ -203,7 +200,6 @@ impl Table {
         Broken { row, style, lines, height: heights + 2.0 * PADDING }
     }
 
-    /// Draws the table, on as many pages as it needs.
     pub fn draw(&self, flow: &mut Flow) -> Result<(), DrawError> {
         let places = self.places(flow);
         let beginning = self.beginning(&places, flow);
@@ -237,7 +233,7 @@ impl Table {
     }
 
     /// What of the rows must stand on the page of the headings: the first one, or all where they belong together.
-    fn beginning(&self, places: &[Place], flow: &mut Flow) -> f32 {
+    fn beginning(&self, places: &[ColumnPlace], flow: &mut Flow) -> f32 {
         let counted = if self.is_whole { TOGETHER_ROWS } else { 1 };
         let rows = self.rows.iter().take(counted);
         let height: f32 = rows.map(|row| self.broken(row, places, flow).height).sum();
@@ -254,7 +250,7 @@ impl Table {
     }
 
     /// The headings: part of the table where it begins, repeated where it goes on.
-    fn head(&self, flow: &mut Flow, places: &[Place], row: Option<NodeId>) {
+    fn head(&self, flow: &mut Flow, places: &[ColumnPlace], row: Option<NodeId>) {
         for (column, place) in self.columns.iter().zip(places) {
             let title = flow.typesetter.one_line(&column.title);
             let behind =
@@ -273,7 +269,7 @@ impl Table {
     fn row(
         &self,
         flow: &mut Flow,
-        places: &[Place],
+        places: &[ColumnPlace],
         broken: &Broken,
         carried: Option<Money>,
         keep: f32,
@@ -303,7 +299,7 @@ impl Table {
         Ok(())
     }
 
-    fn numbers(&self, flow: &mut Flow, places: &[Place], broken: &Broken, cells: &[NodeId]) {
+    fn numbers(&self, flow: &mut Flow, places: &[ColumnPlace], broken: &Broken, cells: &[NodeId]) {
         let cells = broken.row.cells.iter().zip(&broken.lines).zip(places).zip(cells);
         for (((cell, lines), place), node) in cells {
             let belongs = Belongs::To(*node);
@@ -328,7 +324,7 @@ impl Table {
     fn some_lines(
         &self,
         flow: &mut Flow,
-        places: &[Place],
+        places: &[ColumnPlace],
         broken: &Broken,
         cells: &[NodeId],
         at: &mut usize,
@@ -357,7 +353,7 @@ impl Table {
     fn continue_on_next(
         &self,
         flow: &mut Flow,
-        places: &[Place],
+        places: &[ColumnPlace],
         carried: Option<Money>,
     ) -> Result<(), DrawError> {
         if let Some(carried) = carried {
@@ -374,7 +370,7 @@ impl Table {
     }
 
     /// The sum carried over, under the last column.
-    fn carry(&self, flow: &mut Flow, places: &[Place], carried: Money) {
+    fn carry(&self, flow: &mut Flow, places: &[ColumnPlace], carried: Money) {
         let Some(place) = places.last() else { return };
         let style = CELL.quiet();
         let number = german(carried, 2);

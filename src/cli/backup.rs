@@ -26,7 +26,6 @@ pub struct RestoreArguments {
     file: PathBuf,
 }
 
-/// Copies the database, also beside a running server, and proves the copy.
 pub fn run_backup(arguments: &BackupArguments, config: &Config, terminal: &Terminal) -> Outcome {
     if !config.db.exists() {
         return Err(format!("there is no database {}: name it with --db", config.db.display()));
@@ -54,7 +53,6 @@ pub fn run_backup(arguments: &BackupArguments, config: &Config, terminal: &Termi
     show(&content, terminal)
 }
 
-/// Puts a backup in the place of the database.
 pub fn run_restore(arguments: &RestoreArguments, config: &Config, terminal: &Terminal) -> Outcome {
     let waiting = terminal.waiting();
     let restored = restore(&config.db, &arguments.file, &system_clock(), |step| {

@@ -64,7 +64,6 @@ fn account() -> String {
     }
 }
 
-/// The name of an account, by the lines of /etc/passwd.
 pub fn name_of(id: u32, accounts: &str) -> Option<String> {
     accounts.lines().find_map(|line| {
         let mut fields = line.split(':');

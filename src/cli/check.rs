@@ -7,7 +7,6 @@ use crate::config::Config;
 use crate::db::seal::Secret;
 use crate::db::system_clock;
 
-/// Runs every check; fails when one is broken.
 pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let mut connection = open(config)?;
     let waiting = terminal.waiting();

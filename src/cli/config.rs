@@ -3,7 +3,6 @@
 use super::terminal::{Outcome, Terminal};
 use crate::config::Config;
 
-/// Prints every setting, its value, and where it came from.
 pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     terminal.rows(&["setting", "value", "source"], &config.in_force, |setting| {
         vec![setting.name.to_owned(), setting.value.clone(), setting.source.clone()]

@@ -54,7 +54,6 @@ pub fn begin(connection: &mut Connection) -> Result<Transaction<'_>, String> {
     transaction.map_err(|error| sentence(error.into()))
 }
 
-/// Runs `work` in a transaction.
 pub fn in_transaction<T>(
     connection: &mut Connection,
     work: impl FnOnce(&Connection) -> Result<T, String>,

@@ -73,7 +73,6 @@ fn what() -> impl TypedValueParser<Value = What> {
         .map(|name| imports().find(|kind| kind.rows().kind == name).map_or(What::Dsfinvk, What::Rows))
 }
 
-/// Imports a file, or writes a template for one.
 pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
     let Arguments { kind, source, sheet, decimal, template } = arguments;
     match (kind, template, source) {
@@ -135,7 +134,6 @@ fn store_table(
     })
 }
 
-/// Leaves the example row of a template out, and says so.
 fn leave_example_out(kind: ImportKind, rows: &mut Rows<'_>, terminal: &Terminal) {
     let columns = columns(kind.rows());
     for line in rows.leave_out(|row| columns.is_example(row)) {

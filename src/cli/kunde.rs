@@ -58,7 +58,6 @@ struct Done {
     kept: Vec<Records>,
 }
 
-/// Forgets the partner with this number, in any case.
 fn forget(connection: &Connection, tenant: TenantId, number: &str) -> Result<Done, String> {
     let forgotten = WriteTx::carry_out(Tx::new(connection, tenant, now()), None, |tx| {
         let Some(kunde) = kunden::find_by_kundennr(tx, number)? else { return Ok(None) };
@@ -103,7 +102,6 @@ fn say(erased: &Erased, kept: &[Records], done: bool, terminal: &Terminal) -> Ou
     Ok(())
 }
 
-/// What was erased, without its content.
 fn in_words(erased: &Erased) -> String {
     let fields = match erased.fields.as_slice() {
         [] => "no fields".to_owned(),

@@ -3,7 +3,6 @@
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 
-/// Blanks between two columns.
 const GAP: usize = 2;
 
 /// From this width on cells of a table may go over several lines; on less, blocks are easier to read.
@@ -25,7 +24,6 @@ pub fn layout(header: &[&str], rows: &[Vec<String>], width: Option<usize>) -> St
     blocks.join("\n\n")
 }
 
-/// The widest cell of each column by this measure.
 fn widths(header: &[&str], rows: &[Vec<String>], of: fn(&str) -> usize) -> impl Iterator<Item = usize> {
     header.iter().enumerate().map(move |(at, name)| {
         let cells = rows.iter().filter_map(|row| row.get(at)).map(|cell| of(cell));
@@ -77,7 +75,6 @@ fn block(header: &[&str], row: &[String], width: usize) -> String {
     lines.join("\n")
 }
 
-/// A text in lines of at most so many characters.
 fn wrapped(text: &str, room: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

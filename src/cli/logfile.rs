@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 /// How large the file becomes; then it is put aside, in the place of the one before.
 const AT_MOST: u64 = 10 << 20;
 
-/// A file that lines are written to, and its predecessor.
 pub struct LogFile {
     path: PathBuf,
     older: PathBuf,

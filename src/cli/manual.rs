@@ -15,7 +15,6 @@ pub fn completions(shell: Shell, terminal: &Terminal) -> Outcome {
     Ok(())
 }
 
-/// Prints the page for man, or writes one for each command into a folder.
 pub fn man(folder: Option<&Path>, terminal: &Terminal) -> Outcome {
     if let Some(folder) = folder {
         let written = clap_mangen::generate_to(Arguments::command(), folder);

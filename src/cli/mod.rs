@@ -41,7 +41,6 @@ use crate::app::openapi_text;
 use crate::config::Config;
 use crate::db::{lock, logging};
 
-/// Parses, runs, and says what went wrong.
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let terminal = Terminal { json: arguments.json };

@@ -28,7 +28,6 @@ pub struct Arguments {
     pub listen: Option<String>,
 }
 
-/// Opens the database and serves until SIGTERM or SIGINT.
 pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let is_new = !config.db.exists();
     let runtime = runtime()?;
@@ -121,7 +120,6 @@ fn open_files(wanted: usize) -> usize {
     wanted
 }
 
-/// What there is to say when the stop begins.
 fn stopping() {
     #[cfg(target_os = "linux")]
     systemd::stopping();
@@ -148,7 +146,6 @@ pub enum Validity {
 }
 
 impl Validity {
-    /// What holds now for a certificate and those behind it.
     pub fn of(certificate: &Path) -> Result<Validity, String> {
         let (from, until) = validity(certificate)?;
         let (file, today, last) = (certificate.display(), Day::in_berlin(now()), Day::in_berlin(until));
@@ -178,7 +175,6 @@ pub fn listen(runtime: &Runtime, config: &Config) -> Result<TcpListener, String>
     runtime.block_on(TcpListener::bind(config.listen)).map_err(|error| unusable(config.listen, &error))
 }
 
-/// Why an address cannot be listened at, and what to do.
 pub fn unusable(listen: SocketAddr, error: &Error) -> String {
     let (address, port) = (listen.ip(), listen.port());
     let other = SocketAddr::new(address, if port < 1_024 { 8080 } else { port.wrapping_add(1).max(1_024) });

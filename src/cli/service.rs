@@ -28,7 +28,6 @@ use crate::db::files::beside;
 use crate::db::system_clock;
 use crate::http::server::when_told;
 
-/// Its name in Windows.
 const NAME: &str = "partnerd";
 
 /// Whom it runs as: an account of Windows that may little, and its number, the same in every language.
@@ -49,7 +48,6 @@ const RESTART_PAUSES: [Duration; 3] =
 /// After how long without a failure these begin anew.
 const RESTART_FORGOTTEN: Duration = Duration::from_secs(86_400);
 
-/// Errors of Windows that people meet.
 const ACCESS_DENIED: i32 = 5;
 const NOT_INSTALLED: i32 = 1060;
 const NOT_RUNNING: i32 = 1062;
@@ -70,7 +68,6 @@ pub enum Command {
     Run,
 }
 
-/// Runs the command; `file` is the configuration file.
 pub fn run(command: Command, config: &Config, file: Option<&Path>, terminal: &Terminal) -> Outcome {
     match command {
         Command::Install => install(config, file, terminal),
@@ -115,7 +112,6 @@ fn install(config: &Config, file: Option<&Path>, terminal: &Terminal) -> Outcome
     Ok(())
 }
 
-/// What Windows is to know of the service.
 fn description(file: Option<&Path>, db: &Path) -> Result<ServiceInfo, String> {
     let executable = std::env::current_exe().map_err(|error| error.to_string())?;
     // A service starts in a folder of Windows: paths must be whole.
@@ -348,7 +344,6 @@ pub fn write_trouble(db: &Path, sentence: &str) {
     let _ = std::fs::write(trouble_file(db), format!("{} {sentence}\r\n", now()));
 }
 
-/// Where the sentence stands that says why the service is not running.
 fn trouble_file(db: &Path) -> PathBuf {
     beside(db, "service-error")
 }

@@ -60,7 +60,6 @@ pub enum Command {
     },
 }
 
-/// The settings that there are, and an example.
 fn help_of_set() -> String {
     let mut help = "Settings:\n".to_owned();
     for setting in tenants::all_settings() {

@@ -64,7 +64,6 @@ impl Terminal {
         Ok(())
     }
 
-    /// Says what a change changed, a line each.
     pub fn say_changes(&self, changed: &[Changed]) {
         if changed.is_empty() {
             self.say("Nothing changed: it was so before.");
@@ -79,7 +78,6 @@ fn width() -> Option<usize> {
     of_terminal.or_else(|| std::env::var("COLUMNS").ok()?.parse().ok()).filter(|width| *width > 0)
 }
 
-/// A line that says what is being done.
 pub struct Waiting(ProgressBar);
 
 impl Waiting {

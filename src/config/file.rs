@@ -78,7 +78,6 @@ fn unreadable(text: &str, line: usize, complaint: &str) -> String {
     )
 }
 
-/// The line on which a name stands, as a setting or as a section.
 fn line_of(text: &str, name: &str) -> usize {
     let begins = |line: &str| {
         let line = line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '[' | '"' | '\''));

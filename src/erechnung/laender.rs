@@ -9,7 +9,6 @@ const LAENDER: &str = "AD AE AF AG AI AL AM AN AO AQ AR AS AT AU AW AX AZ BA BB 
     PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM \
     TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XI YE YT ZA ZM ZW";
 
-/// Whether a text is the code of a country that an e-invoice can name.
 pub fn is_known(code: &str) -> bool {
     LAENDER.as_bytes().chunks(3).any(|known| known.starts_with(code.as_bytes()) && code.len() == 2)
 }

@@ -127,7 +127,6 @@ impl List {
         self.require(addressed, wo, Self::address(wo), address);
     }
 
-    /// The field with the electronic address of a party.
     fn address(wo: Wo) -> &'static str {
         if wo == Wo::Firma { "email" } else { "e_adresse" }
     }
@@ -144,12 +143,8 @@ impl List {
         let shows_vat_ids = rechnung.shows_vat_ids();
         let known =
             shows_vat_ids || seller.seller_id(false).is_some() || filled(&seller.registernummer).is_some();
-        self.require(
-            known,
-            wo,
-            "steuernummer",
-            "Steuernummer: ein nicht steuerbarer Umsatz zeigt keine USt-IdNr.",
-        );
+        let number = "Steuernummer: ein nicht steuerbarer Umsatz zeigt keine USt-IdNr.";
+        self.require(known, wo, "steuernummer", number);
         let payable = seller.iban().is_none_or(|iban| is_iban(&iban));
         self.require(payable, wo, "iban", "IBAN mit richtiger Prüfziffer");
     }
@@ -195,12 +190,8 @@ impl List {
         if kategorie == Steuerpflichtig {
             let reason = "Grund, warum keine Steuer anfällt: Z, E, AE, K, G oder O";
             self.require(!satz.is_zero(), wo, "steuer_kategorie", reason);
-            self.require(
-                satz.is_zero() || satz >= LOWEST,
-                wo,
-                "mwst_satz",
-                "Steuersatz von mindestens 0,5 %",
-            );
+            let enough = satz.is_zero() || satz >= LOWEST;
+            self.require(enough, wo, "mwst_satz", "Steuersatz von mindestens 0,5 %");
         } else {
             self.require(satz.is_zero(), wo, "mwst_satz", "0 %, oder steuer_kategorie S");
         }

@@ -30,7 +30,6 @@ pub use model::{
 };
 pub use texte::exemption;
 
-/// The XML of an e-invoice, or what is missing for one.
 pub fn erechnung(rechnung: &Rechnung) -> Result<String, Vec<Fehlt>> {
     let missing = missing(rechnung);
     if !missing.is_empty() {

@@ -68,7 +68,6 @@ choice! {
     }
 }
 
-/// An invoice, a Gutschrift, or the storno of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rechnung {
     /// What the customer wants; see [`Rechnung::profil`].
@@ -247,7 +246,6 @@ impl Rechnung {
         self.positionen.iter().any(|position| position.steuer_kategorie != Steuerkategorie::NichtSteuerbar)
     }
 
-    /// Whether an item has one of these categories.
     pub(super) fn has(&self, kategorien: &[Steuerkategorie]) -> bool {
         self.positionen.iter().any(|position| kategorien.contains(&position.steuer_kategorie))
     }

@@ -38,7 +38,7 @@ pub fn notes(rechnung: &Rechnung, typ: Typ) -> Vec<String> {
     }
     if let Some(bezug) = &rechnung.storno_von {
         let what = if rechnung.art == Art::Gutschrift { "Gutschrift" } else { "Rechnung" };
-        notes.push(format!("Storno der {what} {} vom {}", bezug.nummer, german(bezug.datum)));
+        notes.push(format!("Storno der {what} {} vom {}", bezug.nummer, bezug.datum.german()));
     }
     if typ == Typ::Rechnungskorrektur {
         notes.push(KORREKTUR.to_owned());
@@ -109,9 +109,4 @@ fn skonto_line(tage: i64, prozent: Percent) -> String {
 /// A line of a text that a person wrote: one that begins with # would be read as Skonto (BR-DE-18).
 fn without_hash(line: &str) -> String {
     line.trim_start_matches(|letter: char| letter == '#' || is_space(letter)).to_owned()
-}
-
-fn german(day: Day) -> String {
-    let day = day.to_string();
-    day.rsplit('-').collect::<Vec<_>>().join(".")
 }

@@ -7,7 +7,6 @@ use std::fmt::{Display, Write};
 pub struct Xml(String);
 
 impl Xml {
-    /// An empty document with room for so many bytes.
     pub fn with_capacity(bytes: usize) -> Xml {
         let mut text = String::with_capacity(bytes);
         text.push_str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
@@ -39,7 +38,6 @@ impl Xml {
         self.element(name, |xml| xml.escaped(text.as_ref()));
     }
 
-    /// The same where there may be no text.
     pub fn optional(&mut self, name: &str, text: Option<impl AsRef<str>>) {
         if let Some(text) = text {
             self.text(name, text);
@@ -63,7 +61,6 @@ impl Xml {
         self.close(name);
     }
 
-    /// An element with a number and an attribute.
     pub fn number_with(&mut self, name: &str, (attribute, value): (&str, &str), number: impl Display) {
         let _ = write!(self.0, "<{name} {attribute}=\"{value}\">{number}");
         self.close(name);
@@ -120,7 +117,6 @@ pub fn is_space(letter: char) -> bool {
     matches!(letter, ' ' | '\t' | '\n' | '\r') || !is_allowed(letter)
 }
 
-/// Whether a text would be an empty element.
 pub fn is_blank(text: &str) -> bool {
     text.chars().all(is_space)
 }

@@ -24,7 +24,6 @@ struct Taken {
 }
 
 impl Budget {
-    /// A budget of which nothing is taken.
     pub fn new(total: usize, share: usize) -> Arc<Budget> {
         Arc::new(Budget { total, share, taken: Mutex::default(), freed: Notify::new() })
     }
@@ -41,7 +40,6 @@ impl Budget {
         Permit { budget: Arc::clone(self), key: key.to_owned(), units }
     }
 
-    /// Whether there is anything left for a key.
     pub fn has_room(&self, key: &str) -> bool {
         let taken = self.lock();
         taken.all < self.total && taken.held_by(key) < self.share

@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::call::Call;
 use super::reply::Reply;
+use super::request::listed;
 use crate::failure::Result;
 
 impl Reply {
@@ -24,7 +25,6 @@ impl Reply {
         self.unless_cached(call, etag)
     }
 
-    /// 304 without a body when the client already has this answer.
     fn unless_cached(self, call: &Call<'_>, etag: String) -> Reply {
         let Some(known) = known_tag(call, &etag) else { return self.with("etag", etag) };
         let mut reply = self.with("etag", known);
@@ -37,12 +37,11 @@ impl Reply {
 
 /// The tag under which the client already has the answer with this tag, if it has it.
 fn known_tag(call: &Call<'_>, etag: &str) -> Option<String> {
-    let values = call.request.headers.get_all("if-none-match").iter();
     // A compressed answer has a tag of its own.
     let opaque = |tag: &str| tag.trim_start_matches("W/").replace("-gzip\"", "\"");
-    let mut tags = values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
-    let known = tags.find(|tag| tag.trim() == "*" || opaque(tag.trim()) == opaque(etag))?;
-    Some(if known.trim() == "*" { etag.to_owned() } else { known.trim().to_owned() })
+    let mut tags = listed(&call.request.headers, "if-none-match");
+    let known = tags.find(|tag| *tag == "*" || opaque(tag) == opaque(etag))?;
+    Some(if known == "*" { etag } else { known }.to_owned())
 }
 
 /// A digest that tells answers apart; it need not outlive this version of the program.

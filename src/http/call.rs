@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::json::Json;
 use super::param::Param;
 use super::query::Query;
-use super::request::Request;
+use super::request::{Request, listed};
 use super::wire::{At, FromJson};
 use crate::db::TenantId;
 use crate::failure::{Failure, Result};
@@ -77,7 +77,6 @@ impl<'r> Call<'r> {
         self.ids.first().copied().flatten().ok_or_else(|| Failure::not_found(what))
     }
 
-    /// The second id in the path.
     pub fn second_id(&self, what: &str) -> Result<Uuid> {
         self.ids.get(1).copied().flatten().ok_or_else(|| Failure::not_found(what))
     }
@@ -120,9 +119,7 @@ impl<'r> Call<'r> {
 
     /// Whether the client asks for this type by its name (Accept).
     pub fn accepts(&self, content_type: &str) -> bool {
-        let values = self.request.headers.get_all("accept").iter().filter_map(|value| value.to_str().ok());
-        let mut types = values.flat_map(|value| value.split(','));
-        types.any(|range| {
+        listed(&self.request.headers, "accept").any(|range| {
             let name = range.split(';').next().unwrap_or_default();
             name.trim().eq_ignore_ascii_case(content_type)
         })
@@ -130,15 +127,12 @@ impl<'r> Call<'r> {
 
     /// `Prefer: handling=strict` (RFC 7240).
     fn prefers_strict_handling(&self) -> bool {
-        let values = self.request.headers.get_all("prefer").iter();
-        values
-            .filter_map(|value| value.to_str().ok())
-            .flat_map(|value| value.split([',', ';']))
+        listed(&self.request.headers, "prefer")
+            .flat_map(|preferences| preferences.split(';'))
             .any(|preference| preference.replace(' ', "").eq_ignore_ascii_case("handling=strict"))
     }
 }
 
-/// The header If-Match of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IfMatch(String);
 

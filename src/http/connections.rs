@@ -8,9 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::task::AbortHandle;
 
 pub struct Connections {
-    /// At most, in all.
     total: usize,
-    /// At most from one address.
     per_address: usize,
     open: Mutex<Open>,
 }
@@ -35,9 +33,9 @@ impl Connections {
         Arc::new(Connections { total, per_address, open: Mutex::default() })
     }
 
-    /// A place for a new connection; one without an address speaks for many and counts for all alone. Where there are
-    /// too many, the oldest one on which no request was ever answered is ended: of the same address, if that has too
-    /// many. Where there is none such, the new one gets no place.
+    /// A place for a new connection; one without an address speaks for many and counts towards the total alone. At a
+    /// limit the oldest connection on which no request was ever answered is ended: one of the same address at the limit
+    /// of an address. Otherwise the new connection is rejected.
     pub fn place(self: &Arc<Connections>, address: Option<IpAddr>) -> Option<Place> {
         let mut open = self.lock();
         let of_address = address.and_then(|address| open.by_address.get(&address).copied()).unwrap_or(0);
@@ -53,7 +51,6 @@ impl Connections {
         Some(Place { connections: Arc::clone(self), address, number, has_answered: false.into() })
     }
 
-    /// Who serves the connection with this number.
     pub fn served_by(&self, number: u64, task: AbortHandle) {
         if let Some(fresh) = self.lock().fresh.get_mut(&number) {
             fresh.task = Some(task);

@@ -8,6 +8,7 @@ use flate2::write::GzEncoder;
 use hyper::HeaderMap;
 
 use super::reply::Reply;
+use super::request::listed;
 
 /// Answers up to this size are not worth the work, in bytes.
 const SMALL: usize = 1 << 10;
@@ -71,16 +72,13 @@ fn compress(content: &[u8], level: Compression) -> Vec<u8> {
 /// Whether gzip is accepted: named, or meant by `*`, and not with a weight of 0.
 pub fn accepts_gzip(headers: &HeaderMap) -> bool {
     let weight = |wanted: &str| {
-        let values = headers.get_all("accept-encoding").iter().filter_map(|value| value.to_str().ok());
-        let codings = values.flat_map(|value| value.split(','));
-        let mut named = codings.filter_map(|coding| {
+        listed(headers, "accept-encoding").find_map(|coding| {
             let mut parts = coding.split(';').map(str::trim);
             let name = parts.next().unwrap_or_default();
             let weight =
                 parts.find_map(|part| part.strip_prefix("q=").or(part.strip_prefix("Q="))).unwrap_or("1");
             name.eq_ignore_ascii_case(wanted).then(|| weight.trim_matches(['0', '.']).is_empty())
-        });
-        named.next()
+        })
     };
     weight("gzip").or_else(|| weight("*")).is_some_and(|refused| !refused)
 }

@@ -54,21 +54,14 @@ pub const fn status(code: Code) -> u16 {
 
 /// The answer to a failure. Details of our own failures go to the log, never to the client.
 pub fn reply(failure: &Failure, request_id: Uuid) -> Reply {
-    match failure {
-        Failure::Refused(refusal) => refused(refusal, request_id),
-        Failure::Sql(error) if is_passing(error) => {
-            log(&format!("request {request_id}: {failure}"));
-            unavailable(request_id)
-        }
-        Failure::Busy(_) => {
-            log(&format!("request {request_id}: {failure}"));
-            unavailable(request_id)
-        }
-        Failure::Sql(_) | Failure::Broken(_) => {
-            log(&format!("request {request_id}: {failure}"));
-            broken(request_id)
-        }
-    }
+    let is_passing = match failure {
+        Failure::Refused(refusal) => return refused(refusal, request_id),
+        Failure::Busy(_) => true,
+        Failure::Sql(error) => is_passing(error),
+        Failure::Broken(_) => false,
+    };
+    log(&format!("request {request_id}: {failure}"));
+    if is_passing { unavailable(request_id) } else { broken(request_id) }
 }
 
 /// The answer to a fault of ours: nothing was stored, and trying again does not help.
@@ -78,7 +71,6 @@ pub fn broken(request_id: Uuid) -> Reply {
     refused(&Refusal::new(Code::InternerFehler, message), request_id)
 }
 
-/// Why a request is refused whose body did not come in time.
 pub fn too_slow() -> Box<Refusal> {
     let message = "Die Daten kamen nicht vollständig an. Bitte die Anfrage wiederholen.";
     Refusal::new(Code::ZeitUeberschritten, message)

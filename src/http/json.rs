@@ -18,12 +18,9 @@ const MAX_DEPTH: u32 = 32;
 /// Values in one body: a document of 1,000 positions with all fields has about 30,000.
 const MAX_VALUES: u32 = 100_000;
 
-/// A JSON value that borrows from the body.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Json<'b> {
-    /// `null`
     Null,
-    /// `true`, `false`
     Bool(bool),
     /// A number, as it was written.
     Number(&'b str),
@@ -157,7 +154,6 @@ fn members<'b>(
     Ok(members)
 }
 
-/// Refuses names that are doubled or have a NUL.
 fn check_names(members: &[(Cow<'_, str>, Json<'_>)]) -> Result<(), Fault> {
     let mut names: Vec<&str> = members.iter().map(|(name, _)| name.as_ref()).collect();
     names.sort_unstable();

@@ -28,7 +28,6 @@ struct Waiting {
 }
 
 impl<S> Paced<S> {
-    /// Watches over what is written to a stream.
     pub fn new(stream: S, time: Duration) -> Paced<S> {
         Paced { stream, time, waiting: None }
     }

@@ -14,7 +14,6 @@ pub enum ParamKind {
     Uuid,
     /// A customer: integer kunden_id or uuid (D1).
     Partner,
-    /// A day (D15).
     Day,
     /// A day or an instant (D11).
     Since,
@@ -42,13 +41,9 @@ pub struct Param {
 impl Param {
     pub const OFFSET: Param = Param::new("offset", ParamKind::Offset, "Einträge, die übersprungen werden");
 
-    /// Rows at most; the default is what the specification declares, if it declares one.
     pub const fn limit(default: Option<u32>) -> Param {
-        Param::new(
-            "limit",
-            ParamKind::Limit(default),
-            "Höchstzahl der Einträge; mehr als das Höchste wird darauf gekürzt (Header X-Limit)",
-        )
+        let summary = "Höchstzahl der Einträge; mehr als das Höchste wird darauf gekürzt (Header X-Limit)";
+        Param::new("limit", ParamKind::Limit(default), summary)
     }
 
     pub fn description(&self) -> String {
@@ -79,7 +74,6 @@ impl Param {
         Param::new(name, ParamKind::Bool, summary)
     }
 
-    /// true or false; false where nothing is said.
     pub const fn flag(name: &'static str, summary: &'static str) -> Param {
         Param::new(name, ParamKind::Flag, summary)
     }
@@ -94,14 +88,10 @@ impl Param {
             [first, ..] => first,
             [] => "",
         };
-        Param::new(
-            "sortierung",
-            ParamKind::OneOfOr(values, default),
-            "Ordnung der Liste; mit - davor absteigend",
-        )
+        let summary = "Ordnung der Liste; mit - davor absteigend";
+        Param::new("sortierung", ParamKind::OneOfOr(values, default), summary)
     }
 
-    /// The same parameter, which must be sent.
     pub const fn required(self) -> Param {
         Param { required: true, ..self }
     }

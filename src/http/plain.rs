@@ -8,7 +8,6 @@ pub async fn is_spoken(stream: &TcpStream) -> bool {
     matches!(stream.peek(&mut first).await, Ok(1)) && first[0].is_ascii_uppercase()
 }
 
-/// What a client is told that does not speak TLS.
 const NOT_ENCRYPTED: &str = "Diese Adresse spricht https. Bitte https:// statt http:// schreiben.\n";
 
 /// Tells a client that this port speaks https. At most so many bytes that it sent are read first: what is

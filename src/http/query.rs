@@ -10,9 +10,8 @@ use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
 use crate::rules::verweis::{Verweis, parse_uuid};
 
 /// Longest value of a parameter, in characters.
-pub const MAX_VALUE: usize = 255;
+pub const VALUE_MAX: usize = 255;
 
-/// The parameters of a request, known and sent once each.
 #[derive(Debug)]
 pub struct Query {
     values: Vec<(&'static Param, String)>,
@@ -20,7 +19,6 @@ pub struct Query {
 }
 
 impl Query {
-    /// Reads a query against the parameters that the route knows.
     pub fn read(
         query: &str,
         params: &'static [Param],
@@ -40,10 +38,13 @@ impl Query {
                 continue;
             };
             if values.iter().any(|(known, _)| known.name == param.name) {
-                return Err(invalid(param.name, "Der Parameter kommt doppelt vor. Bitte nur einmal senden."));
+                return Err(Query::refuse(
+                    param.name,
+                    "Der Parameter kommt doppelt vor. Bitte nur einmal senden.",
+                ));
             }
-            if value.chars().nth(MAX_VALUE).is_some() || value.contains('\0') {
-                return Err(invalid(param.name, "Der Wert ist zu lang oder enthält ein NUL-Zeichen."));
+            if value.chars().nth(VALUE_MAX).is_some() || value.contains('\0') {
+                return Err(Query::refuse(param.name, "Der Wert ist zu lang oder enthält ein NUL-Zeichen."));
             }
             values.push((param, value));
         }
@@ -61,7 +62,7 @@ impl Query {
         let text = self.text(name);
         if text.is_some_and(|text| text.split_whitespace().count() > MAX_SEARCH_WORDS) {
             let message = format!("Bitte höchstens {MAX_SEARCH_WORDS} Wörter suchen.");
-            return Err(invalid(name, message));
+            return Err(Query::refuse(name, message));
         }
         Ok(text)
     }
@@ -99,7 +100,6 @@ impl Query {
         self.parsed(name, read, "Hier wird true oder false erwartet.")
     }
 
-    /// true or false; false where nothing is said.
     pub fn flag(&self, name: &str) -> Checked<bool> {
         Ok(self.bool(name)?.unwrap_or(false))
     }
@@ -148,7 +148,7 @@ impl Query {
     }
 
     pub fn refuse(name: &str, message: impl Into<String>) -> Box<Refusal> {
-        invalid(name, message)
+        Refusal::field(Code::ParameterUngueltig, name, message)
     }
 
     fn parsed<T>(
@@ -158,7 +158,7 @@ impl Query {
         message: &str,
     ) -> Checked<Option<T>> {
         let Some(text) = self.text(name) else { return Ok(None) };
-        read(text).map(Some).ok_or_else(|| invalid(name, message))
+        read(text).map(Some).ok_or_else(|| Query::refuse(name, message))
     }
 
     fn raw(&self, name: &str) -> Option<&str> {
@@ -174,13 +174,9 @@ impl Query {
 /// A number of rows: digits; what is beyond every table is as good as its end.
 fn natural(text: &str, name: &str) -> Checked<i64> {
     if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(invalid(name, "Hier wird eine Zahl ab 0 erwartet."));
+        return Err(Query::refuse(name, "Hier wird eine Zahl ab 0 erwartet."));
     }
     Ok(text.parse().unwrap_or(i64::MAX))
-}
-
-fn invalid(name: &str, message: impl Into<String>) -> Box<Refusal> {
-    Refusal::field(Code::ParameterUngueltig, name, message)
 }
 
 fn unknown(name: &str, params: &[Param]) -> Box<Refusal> {

@@ -9,7 +9,6 @@ use super::budget::Permit;
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, Refusal};
 
-/// A request as the socket read it.
 pub struct Request {
     /// Goes into the answer, the log and the audit row.
     pub id: Uuid,
@@ -28,12 +27,16 @@ pub struct Request {
     pub body: Body,
 }
 
+/// The entries of a header that is a list, of all its lines (RFC 9110 5.6.1); a line that is no text has none.
+pub fn listed<'h>(headers: &'h HeaderMap, name: &str) -> impl Iterator<Item = &'h str> + use<'h> {
+    let lines = headers.get_all(name).iter().filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| line.split(',')).map(str::trim)
+}
+
 pub enum Body {
-    /// It has not been read yet.
     Awaited,
     /// It was read, and holds its share of the memory for bodies until it is dropped.
     Read(Vec<u8>, Option<Permit>),
-    /// Why it was not read.
     Refused(Box<Refusal>),
 }
 
@@ -48,12 +51,10 @@ impl Body {
         self.content().map_or(0, <[u8]>::len)
     }
 
-    /// Whether there is nothing in it, or it was not read.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What was read, or why nothing was.
     pub fn content(&self) -> std::result::Result<&[u8], Box<Refusal>> {
         match self {
             Body::Read(content, _) => Ok(content),

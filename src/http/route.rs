@@ -90,7 +90,6 @@ pub trait ServiceStatus {
     fn ready(&self) -> std::result::Result<(), String>;
     /// Its metrics in the text format of Prometheus.
     fn metrics(&self) -> String;
-    /// Whether metrics are shown to this client.
     fn shows_metrics_to(&self, request: &Request) -> bool;
 }
 
@@ -104,7 +103,6 @@ pub enum BodyLimit {
 }
 
 impl BodyLimit {
-    /// The limit in bytes.
     pub const fn bytes(self) -> usize {
         match self {
             BodyLimit::Ordinary => 1 << 20,
@@ -113,7 +111,6 @@ impl BodyLimit {
     }
 }
 
-/// When a route is to go, and since when that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deprecation {
     /// Since when it should no longer be used, in seconds since 1970 (RFC 9745).
@@ -123,7 +120,6 @@ pub struct Deprecation {
 }
 
 impl Deprecation {
-    /// The answer with the headers that say so.
     pub fn shown_in(self, reply: Reply) -> Reply {
         reply.with("deprecation", format!("@{}", self.since)).with("sunset", self.sunset)
     }
@@ -167,7 +163,6 @@ pub struct Route {
     /// Its answer, or what it reads of a body, takes many milliseconds to compute (Base64 of a file, an invoice in a PDF):
     /// not on a thread that serves sockets.
     pub is_heavy: bool,
-    /// The body it takes, if it takes one.
     pub takes: Option<Body>,
     /// A change takes If-Match (D11).
     pub if_match: bool,
@@ -196,12 +191,10 @@ impl Route {
         }
     }
 
-    /// Its name: `GET /api/v1/kunden`.
     pub fn name(&self) -> String {
         format!("{} {}", self.method.as_str(), self.pattern)
     }
 
-    /// A reading route without parameters.
     pub const fn get(
         pattern: &'static str,
         access: Access,
@@ -241,7 +234,6 @@ impl Route {
         Route { summary, ..route }.with_upload().takes::<Stapel>("Stapel", &["items"]).gives(OF_MANY)
     }
 
-    /// A route without a key.
     pub const fn open(pattern: &'static str, summary: &'static str, run: Run) -> Route {
         Route { summary, ..Route::new(Method::Get, pattern, Access::Open, run) }
     }
@@ -266,7 +258,6 @@ impl Route {
         Route { gives, ..self }
     }
 
-    /// The same route with refusals of its own.
     pub const fn refuses(self, refuses: &'static [&'static [Code]]) -> Route {
         Route { refuses, ..self }
     }
@@ -275,7 +266,6 @@ impl Route {
         Route { query, ..self }
     }
 
-    /// The same route, whose answer takes many milliseconds to compute.
     pub const fn heavy(self) -> Route {
         Route { is_heavy: true, ..self }
     }

@@ -5,7 +5,6 @@ use uuid::Uuid;
 use super::route::{Method, Route};
 use crate::rules::verweis::parse_uuid;
 
-/// The table of routes, made ready for looking up.
 pub struct Router(Vec<Entry>);
 
 struct Entry {
@@ -28,19 +27,16 @@ impl Router {
         Router(entries)
     }
 
-    /// The route at a place in the table.
     pub fn route(&self, at: usize) -> &'static Route {
         self.0[at].route
     }
 
-    /// The place of the route that a request belongs to.
     pub fn find(&self, method: Option<Method>, path: &[&str]) -> Option<usize> {
         let first = self.first(path)?;
         let fits = |entry: &Entry| entry.first == first && Some(entry.route.method) == method;
         self.0[first..].iter().position(fits).map(|at| first + at)
     }
 
-    /// The place of the first route that has a path, whatever its method.
     fn first(&self, path: &[&str]) -> Option<usize> {
         self.0.iter().position(|entry| entry.has(path))
     }

@@ -43,12 +43,10 @@ impl Answer {
         Answer { status, content: JSON, shape: Some(SchemaGenerator::subschema_for::<T>), headers: &[] }
     }
 
-    /// 200 with an object.
     pub const fn ok<T: JsonSchema>() -> Answer {
         Answer::json::<T>(200)
     }
 
-    /// 201 with a confirmation.
     pub const fn created<T: JsonSchema>() -> Answer {
         Answer::json::<T>(201)
     }
@@ -68,7 +66,6 @@ impl Answer {
         Answer { headers: &["x-total-count", "x-limit"], ..Answer::ok::<Vec<T>>() }
     }
 
-    /// 200 with something else than JSON.
     pub const fn other(content: &'static str) -> Answer {
         Answer { status: 200, content, shape: None, headers: &[] }
     }

@@ -54,7 +54,6 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
     fs::read(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
 }
 
-/// A certificate that signs itself, and its key.
 pub struct SelfSigned {
     pub certificate: String,
     pub key: String,

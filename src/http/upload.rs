@@ -27,7 +27,6 @@ const MIME_TYPES: &[(&str, &str)] = &[
     ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
 ];
 
-/// The type of a file by its name.
 pub fn mime_type(dateiname: &str) -> &'static str {
     let ending = dateiname.rsplit_once('.').map_or("", |(_, ending)| ending).to_lowercase();
     MIME_TYPES.iter().find(|(known, _)| *known == ending).map_or("application/octet-stream", |(_, mime)| mime)

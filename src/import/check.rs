@@ -56,7 +56,6 @@ impl Mistake {
         }
     }
 
-    /// A mistake of a line of a receipt.
     pub fn of_receipt(receipt: &str, line: usize, refusal: &Refusal) -> Mistake {
         let (message, code) = (refusal.message.clone(), refusal.code);
         let column = refusal.feld.as_ref().map(|feld| shown(feld).into_owned());
@@ -81,7 +80,6 @@ impl Display for Mistake {
     }
 }
 
-/// Why rows are not imported.
 #[derive(Default)]
 pub struct Mistakes {
     listed: Vec<Mistake>,
@@ -119,7 +117,6 @@ fn cell<'r, 'j>(row: &'r Json<'j>, name: &str) -> Option<&'r Json<'j>> {
     members.iter().find(|(key, _)| key == name).map(|(_, value)| value)
 }
 
-/// A column that is not used.
 pub struct Unused {
     /// Its name; where it has none, which one it is, from 1.
     name: std::result::Result<String, usize>,
@@ -147,7 +144,6 @@ impl Display for Unused {
     }
 }
 
-/// Columns that are not used.
 pub fn unused(kind: ImportKind, rows: &mut Rows<'_>) -> Vec<Unused> {
     let fields = kind.rows().fields;
     let mut unused: BTreeSet<std::result::Result<String, usize>> = rows.keep(fields).into_iter().collect();
@@ -270,7 +266,6 @@ fn doubtful(row: &Json<'_>) -> Vec<Refusal> {
     wrong.collect()
 }
 
-/// What a spreadsheet did to a cell.
 fn spoilt(text: &str) -> Option<&'static str> {
     const ERRORS: [&str; 15] = [
         "#REF!",

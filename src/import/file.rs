@@ -51,7 +51,6 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Complaint {
     Complaint::new(format!("{path} cannot be read: {error}"), format!("{path} ist nicht zu lesen: {error}"))
 }
 
-/// The bytes of a file of [`MAX_FILE`] at most.
 fn bytes(path: &Path) -> Result<Vec<u8>, Complaint> {
     let mut bytes = Vec::new();
     let read = open(path)?.take(MAX_FILE + 1).read_to_end(&mut bytes);
@@ -73,7 +72,6 @@ impl Document {
         Document::of_bytes(bytes(path)?, sheet)
     }
 
-    /// The same of what is in a file.
     pub fn of_bytes(bytes: Vec<u8>, sheet: Option<&str>) -> Result<Document, Complaint> {
         if workbook::is_zip(&bytes) {
             let read = workbook::read(&bytes, sheet)?;
@@ -88,7 +86,6 @@ impl Document {
         Ok(Document { text: decode(bytes)?, lines: None })
     }
 
-    /// A text that came with the program.
     pub fn of_text(text: &str) -> Document {
         Document { text: text.to_owned(), lines: None }
     }
@@ -169,12 +166,10 @@ impl Rows<'_> {
         self.rows.is_empty()
     }
 
-    /// The line on which a row begins.
     pub fn line(&self, at: usize) -> u32 {
         self.rows.get(at).map_or(0, |place| place.line)
     }
 
-    /// Where the fields of a row are read.
     pub fn at<'h>(&self, hints: &'h mut Hints) -> At<'h> {
         At::row(hints, self.cells)
     }
@@ -274,7 +269,6 @@ fn json_object(text: &str, line: usize, start: usize) -> Result<Place, Complaint
     }
 }
 
-/// Counts lines on the way through a text.
 struct LineCounter<'t> {
     text: &'t str,
     line: usize,

@@ -78,7 +78,6 @@ pub enum Groups {
 }
 
 impl RowImport {
-    /// Rows of type `T`.
     pub const fn of<T: FromJson + JsonSchema>(
         kind: &'static str,
         keys: &'static [&'static [&'static str]],
@@ -94,7 +93,6 @@ impl RowImport {
 }
 
 impl Import {
-    /// A kind whose rows are of type `T`.
     pub const fn of<T: FromJson + JsonSchema>(
         kind: &'static str,
         keys: &'static [&'static [&'static str]],
@@ -129,7 +127,6 @@ impl Groups {
 }
 
 impl ImportKind {
-    /// What can be said of its rows.
     pub fn rows(self) -> &'static RowImport {
         match self {
             ImportKind::Rows(import) => &import.rows,

@@ -12,7 +12,6 @@ use quick_xml::reader::Reader;
 use super::complaint::Complaint;
 use super::sheet::{MAX_COLUMNS, Sheet, choose, decimal, merged_cells, no_value};
 
-/// A cell as far as it has been read.
 #[derive(Default)]
 struct Cell {
     value: Option<String>,

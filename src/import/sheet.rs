@@ -15,7 +15,6 @@ const MAX_SHEETS: usize = 100;
 /// The records of a sheet as [`super::table`] reads them, and the line of each.
 #[derive(Default)]
 pub struct Sheet {
-    /// Records.
     pub text: String,
     /// Their lines, from 1.
     pub lines: Vec<u32>,
@@ -143,7 +142,6 @@ pub fn merged_cells(row: u32) -> Complaint {
     )
 }
 
-/// The refusal of a formula that was never computed.
 pub fn no_value(line: u32) -> Complaint {
     Complaint::at_line(
         line,

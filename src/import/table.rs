@@ -65,7 +65,6 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Reads a cell up to its separator or the end of the line.
     fn cell(&mut self) -> Result<Cow<'t, str>, Complaint> {
         if self.byte() == Some(b'"') {
             return self.quoted();
@@ -154,7 +153,6 @@ pub fn excerpt(text: &str) -> String {
     format!("\"{}{more}\"", shown(&short))
 }
 
-/// The columns of a table and where its rows stand.
 pub struct Table {
     /// Names of the columns in lower case; none for those that were not used.
     pub columns: Vec<Option<String>>,

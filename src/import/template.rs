@@ -26,9 +26,7 @@ pub struct Column {
     pub is_list: bool,
 }
 
-/// The columns of a kind of import.
 pub struct Columns {
-    /// Its name on the command line.
     pub kind: &'static str,
     pub columns: Vec<Column>,
     pub keys: Vec<&'static str>,
@@ -53,7 +51,6 @@ impl Columns {
         marks.peek().is_some() && marks.all(says_so)
     }
 
-    /// What is said above or beside the columns.
     fn introduction(&self) -> String {
         let kind = self.kind;
         let lists: Vec<_> =

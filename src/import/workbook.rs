@@ -23,7 +23,6 @@ pub fn is_zip(bytes: &[u8]) -> bool {
     bytes.starts_with(b"PK\x03\x04")
 }
 
-/// Reads one sheet: the one named, else the first.
 pub fn read(bytes: &[u8], wanted: Option<&str>) -> Result<Sheet, Complaint> {
     let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(unreadable)?;
     refuse_bomb(&mut zip, bytes.len() as u64)?;
@@ -103,7 +102,6 @@ fn xlsx(bytes: &[u8], wanted: Option<&str>) -> Result<Sheet, Complaint> {
     Ok(sheet)
 }
 
-/// A day, or a day with a time.
 fn moment(day: ExcelDateTime, line: u32) -> Result<String, Complaint> {
     if !day.is_datetime() {
         return Err(Complaint::at_line(

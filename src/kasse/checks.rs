@@ -2,7 +2,6 @@
 
 use crate::db::check::Check;
 
-/// Proved by `partnerd check`.
 pub const CHECKS: &[Check] = &[
     Check {
         rule: "each receipt has its lines, numbered from 1",

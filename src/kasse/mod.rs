@@ -25,7 +25,6 @@ use crate::rules::scope::Scope;
 use model::Barverkauf;
 use sql::Auswahl;
 
-/// What can be imported into this slice.
 pub const IMPORTS: &[GroupImport] = &[GroupImport {
     rows: RowImport::of::<model::BarverkaufZeile>("barverkaeufe", &[&["id"]]),
     groups: import::groups,
@@ -47,7 +46,6 @@ pub const ROUTES: &[Route] =
         .gives(&[Answer::list::<Barverkauf>()])
         .refuses(&[&[Code::BonMehrdeutig]])];
 
-/// GET /barverkaeufe
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let query = &call.query;
     let (page, cut) = query.page()?;

@@ -151,7 +151,6 @@ fn bon(row: &Row<'_>) -> rusqlite::Result<(Bon, i64)> {
     Ok((Bon::read(row)?, row.get("zeilen")?))
 }
 
-/// A receipt and the number of its lines.
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<(Bon, i64)>> {
     let statement =
         format!("select {}, b.zeilen from bon b where b.tenant_id = :tenant and b.id = :id", Bon::COLUMNS);
@@ -190,7 +189,6 @@ pub fn adding_line(tx: &Tx<'_>, storno: Uuid, original: Option<Uuid>) -> Result<
     )
 }
 
-/// Adds a receipt or stores a changed one.
 pub fn upsert(tx: &WriteTx<'_>, bon: &Bon, is_new: bool) -> Result<()> {
     let own: Params<'_> = named_params! {
         ":bon_nr_sort": natural_key(&bon.bon_nr),
@@ -245,7 +243,6 @@ pub fn find_zeile(tx: &Tx<'_>, id: i64) -> Result<Option<Zeile>> {
     tx.optional(&statement, named_params! {":id": id}, Zeile::read)
 }
 
-/// A line by its place in a receipt.
 pub fn find_zeile_at(tx: &Tx<'_>, bon: Uuid, position: i64) -> Result<Option<Zeile>> {
     let statement = format!(
         "select {} from barverkauf z

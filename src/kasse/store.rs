@@ -54,7 +54,6 @@ pub struct Artikelbezug {
     pub id: Option<Uuid>,
 }
 
-/// Stores a receipt with its lines; what became of each line.
 pub fn store(tx: &WriteTx<'_>, eingabe: &BonEingabe) -> Stored {
     let at_first = |failure| (0, failure);
     let mut known = Vec::new();
@@ -178,7 +177,6 @@ fn with_header(tx: &WriteTx<'_>, old: Option<&Bon>, eingabe: &BonEingabe) -> Res
     Err(Refusal::field(Code::FeldWiderspruch, "storno_von_bon_id", message).into())
 }
 
-/// The lines of a receipt on their way into the database.
 struct Storing<'t, 'c> {
     tx: &'t WriteTx<'c>,
     bon: Uuid,

@@ -25,7 +25,6 @@ impl Serialize for InBase64<'_> {
     }
 }
 
-/// The bytes of a text that [`base64`] made.
 pub fn from_base64(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(text).ok()
 }

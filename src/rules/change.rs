@@ -34,7 +34,6 @@ impl<T> Change<T> {
         }
     }
 
-    /// Whether nothing was said about the field.
     pub fn is_keep(&self) -> bool {
         matches!(self, Change::Keep)
     }

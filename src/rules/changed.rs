@@ -2,10 +2,8 @@
 
 use std::fmt::{Display, Formatter};
 
-/// What stands for a blank value.
 pub const NOTHING: &str = "nothing";
 
-/// One thing that has another value than before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
     /// What it is called where it is changed.

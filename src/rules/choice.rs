@@ -1,6 +1,5 @@
 //! Enumerations with a text for each value, as it stands on the wire and in the database.
 
-/// A value of an enumeration that has a text.
 pub trait Choice: Copy + 'static {
     /// Every value, in the order of declaration.
     const ALL: &'static [Self];

@@ -13,7 +13,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// Europe/Berlin, compiled in: the machine needs no time-zone database.
 static BERLIN: TimeZone = jiff::tz::get!("Europe/Berlin");
 
-/// Writes instants to the millisecond.
 static PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
 
 /// A calendar day; on the wire `YYYY-MM-DD`.
@@ -50,7 +49,6 @@ impl Day {
         Day(self.0.saturating_add(Span::new().days(1)))
     }
 
-    /// The day of an instant in Berlin.
     pub fn in_berlin(instant: Instant) -> Day {
         Day(BERLIN.to_datetime(instant.timestamp()).date())
     }
@@ -77,6 +75,11 @@ impl Day {
         let midnight = self.0.to_datetime(jiff::civil::Time::midnight());
         // Only days at the very ends of the calendar have no instant; they are clamped.
         BERLIN.to_timestamp(midnight).map_or(Instant(i64::MAX), Instant::from)
+    }
+
+    /// `DD.MM.YYYY`.
+    pub fn german(self) -> String {
+        self.text().rsplit('-').collect::<Vec<_>>().join(".")
     }
 
     fn text(self) -> String {
@@ -106,7 +109,6 @@ impl Day {
         text.parse::<DateTime>().ok().map(|datetime| Day(datetime.date()))
     }
 
-    /// Reads exactly `YYYY-MM-DD`.
     pub fn parse_plain(text: &str) -> Option<Day> {
         let bytes = text.as_bytes();
         let shape = bytes.len() == 10
@@ -132,7 +134,6 @@ impl Day {
 }
 
 impl DayTime {
-    /// Characters of a day with its time.
     const LENGTH: usize = 24;
 
     fn text(self) -> String {
@@ -141,7 +142,6 @@ impl DayTime {
 }
 
 impl Instant {
-    /// Milliseconds of a day in UTC.
     pub const MILLIS_PER_DAY: i64 = 86_400_000;
 
     /// Minutes since midnight on the clocks of Berlin.
@@ -150,7 +150,6 @@ impl Instant {
         u32::from(time.hour().unsigned_abs()) * 60 + u32::from(time.minute().unsigned_abs())
     }
 
-    /// From milliseconds since 1970, as stored.
     pub const fn from_millis(millis: i64) -> Instant {
         Instant(millis)
     }
@@ -170,7 +169,6 @@ impl Instant {
         Instant::MILLIS_PER_DAY - self.0.rem_euclid(Instant::MILLIS_PER_DAY)
     }
 
-    /// The instant as the time library has it.
     pub fn timestamp(self) -> Timestamp {
         Timestamp::from_millisecond(self.0).unwrap_or(Timestamp::MAX)
     }
@@ -184,15 +182,12 @@ impl Instant {
     /// Reads an RFC 3339 instant, or a date-time without offset as a clock in Berlin shows it: of
     /// an hour that comes twice the first, of one that is skipped the one after.
     pub fn parse_or_in_berlin(text: &str) -> Option<Instant> {
-        if let Some(instant) = Instant::parse(text) {
-            return Some(instant);
-        }
-        Day::parse_plain(text.get(..10)?)?;
-        if text.contains('[') || text.len() == 10 {
-            return None;
-        }
-        let datetime = text.parse::<DateTime>().ok()?;
-        BERLIN.to_timestamp(datetime).ok().map(Instant::from)
+        Instant::parse(text).or_else(|| {
+            Day::parse_plain(text.get(..10)?)?;
+            let has_time = text.len() > 10 && !text.contains('[');
+            let datetime = text.parse::<DateTime>().ok().filter(|_| has_time)?;
+            BERLIN.to_timestamp(datetime).ok().map(Instant::from)
+        })
     }
 
     /// Reads an RFC 3339 instant.
@@ -211,46 +206,29 @@ impl From<Timestamp> for Instant {
     }
 }
 
-impl fmt::Display for Day {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text())
-    }
+/// To people and on the wire these are their texts.
+macro_rules! shown_as_text {
+    ($($type:ty),+) => {$(
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.text())
+            }
+        }
+
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.text())
+            }
+        }
+    )+};
 }
 
-impl fmt::Display for DayTime {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text())
-    }
-}
-
-impl fmt::Display for Instant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text())
-    }
-}
+shown_as_text!(Day, DayTime, Instant);
 
 impl<'de> Deserialize<'de> for Day {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<'de, str>::deserialize(deserializer)?;
         Day::parse_plain(&text).ok_or_else(|| D::Error::custom(format!("{text} is no day")))
-    }
-}
-
-impl Serialize for Day {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.text())
-    }
-}
-
-impl Serialize for DayTime {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.text())
-    }
-}
-
-impl Serialize for Instant {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.text())
     }
 }
 

@@ -49,7 +49,6 @@ pub enum Seite {
     Einkauf,
 }
 
-/// What a document does to the stock (D8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lagerrolle {
     /// AN, AU, BS: nothing.
@@ -183,7 +182,6 @@ impl BelegTyp {
         self.facts().seite
     }
 
-    /// What this type does to the stock.
     pub const fn lagerrolle(self) -> Lagerrolle {
         self.facts().lagerrolle
     }
@@ -215,7 +213,6 @@ impl BelegTyp {
         self.facts().kuendigt_an
     }
 
-    /// When its items must tell of their batch.
     pub const fn chargenangabe(self) -> Chargenangabe {
         self.facts().chargenangabe
     }

@@ -176,7 +176,6 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// A refusal that no single field is to blame for.
     pub fn new(code: Code, message: impl Into<String>) -> Box<Refusal> {
         Box::new(Refusal { code, message: message.into(), feld: None, fehler: Vec::new() })
     }
@@ -201,10 +200,8 @@ fn below(path: &str, feld: Option<String>) -> Option<String> {
     }
 }
 
-/// A value, or why the request is refused.
 pub type Checked<T> = Result<T, Box<Refusal>>;
 
-/// The value of a field that must be there.
 pub fn required<T>(value: Option<T>, feld: &str) -> Checked<T> {
     let missing = || Refusal::field(Code::FeldFehlt, feld, format!("Das Feld {feld} fehlt. Bitte angeben."));
     value.ok_or_else(missing)
@@ -248,13 +245,13 @@ pub struct Hint {
     pub message: String,
 }
 
-/// Hints that one answer lists at most.
-const MAX_HINTS: usize = 100;
+const HINTS_MAX: usize = 100;
 
 /// The hints of one request, each once; beyond a limit they are counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hints {
     listed: Vec<Hint>,
+    /// How many there were beyond those.
     more: usize,
 }
 
@@ -270,7 +267,6 @@ impl Serialize for Hints {
 }
 
 impl Hints {
-    /// Adds a hint that concerns the request as a whole.
     pub fn add(&mut self, code: HintCode, message: impl Into<String>) {
         self.push(Hint { code, feld: None, message: message.into() });
     }
@@ -293,7 +289,6 @@ impl Hints {
         self.add_field(HintCode::InhaltAbweichend, "external_ref", message);
     }
 
-    /// Adds what another part of the request had to say.
     pub fn extend(&mut self, other: Hints) {
         self.more += other.more;
         other.listed.into_iter().for_each(|hint| self.push(hint));
@@ -307,18 +302,15 @@ impl Hints {
         self
     }
 
-    /// The same hints without those of a code.
     pub fn without(mut self, code: HintCode) -> Hints {
         self.listed.retain(|hint| hint.code != code);
         self
     }
 
-    /// The hints in the order they were given.
     pub fn iter(&self) -> impl Iterator<Item = &Hint> {
         self.listed.iter()
     }
 
-    /// How many more there were than are listed.
     pub fn more(&self) -> usize {
         self.more
     }
@@ -327,7 +319,7 @@ impl Hints {
         if self.listed.contains(&hint) {
             return;
         }
-        if self.listed.len() < MAX_HINTS { self.listed.push(hint) } else { self.more += 1 }
+        if self.listed.len() < HINTS_MAX { self.listed.push(hint) } else { self.more += 1 }
     }
 }
 

@@ -9,7 +9,6 @@ use serde_json::value::RawValue;
 /// Who changes without a key.
 pub const COMMAND_LINE: &str = "Kommandozeile";
 
-/// A field of a record before and after a change, as answers show it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct GeaendertesFeld {
     pub feld: String,

@@ -46,7 +46,6 @@ impl<const SCALE: u32, const SHOWN: usize> Fixed<SCALE, SHOWN> {
         self.0
     }
 
-    /// From the number of smallest units, as stored.
     pub const fn from_units(units: i64) -> Self {
         Self(units)
     }
@@ -55,27 +54,22 @@ impl<const SCALE: u32, const SHOWN: usize> Fixed<SCALE, SHOWN> {
         Self(number * Self::UNIT)
     }
 
-    /// Whether this is exactly zero.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether this is below zero.
     pub const fn is_negative(self) -> bool {
         self.0 < 0
     }
 
-    /// The same without its sign.
     pub const fn abs(self) -> Self {
         Self(self.0.abs())
     }
 
-    /// The sum, if it stays below the limit.
     pub fn plus(self, other: Self) -> Result<Self, TooLarge> {
         Self::from_wide(i128::from(self.0) + i128::from(other.0))
     }
 
-    /// The difference, if it stays below the limit.
     pub fn minus(self, other: Self) -> Result<Self, TooLarge> {
         self.plus(-other)
     }
@@ -90,7 +84,6 @@ impl<const SCALE: u32, const SHOWN: usize> Fixed<SCALE, SHOWN> {
         }
     }
 
-    /// As a decimal, for rules that multiply or divide.
     pub fn decimal(self) -> Decimal {
         Decimal::new(self.0, SCALE)
     }
@@ -130,7 +123,6 @@ impl<const SCALE: u32, const SHOWN: usize> Fixed<SCALE, SHOWN> {
         str::from_utf8(&buffer[at..]).unwrap_or_default()
     }
 
-    /// Reads a number as JSON writes it (D14); see [`parse`].
     pub fn parse(text: &str) -> Result<Parsed<Self>, NumberError> {
         let parsed = parse(text, SCALE)?;
         Ok(Parsed { value: Self(parsed.value), rounded: parsed.rounded })
@@ -171,12 +163,10 @@ pub fn divide_rounded(dividend: i128, divisor: i128) -> i128 {
     if remainder >= divisor - remainder { quotient + dividend.signum() } else { quotient }
 }
 
-/// Why a text is no number of ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NumberError {
     /// Not a number by JSON's grammar.
     Malformed,
-    /// 10^12 or more.
     TooLarge,
 }
 
@@ -202,13 +192,9 @@ pub fn parse(text: &str, places: u32) -> Result<Parsed<i64>, NumberError> {
     if point > LIMIT_DIGITS {
         return Err(NumberError::TooLarge);
     }
-    let digit = |at: i64| match usize::try_from(at) {
-        Ok(at) => digits.as_bytes().get(at).map_or(0, |byte| i64::from(byte - b'0')),
-        Err(_) => 0,
-    };
     let end = point.saturating_add(i64::from(places));
-    let mut value = (0..end.max(0)).fold(0i64, |value, at| value * 10 + digit(at));
-    let up = digit(end) >= 5;
+    let mut value = (0..end.max(0)).fold(0i64, |value, at| value * 10 + digit(digits, at));
+    let up = digit(digits, end) >= 5;
     value += i64::from(up);
     if value >= LIMIT * 10i64.pow(places) {
         return Err(NumberError::TooLarge);
@@ -225,13 +211,17 @@ pub fn parse_whole(text: &str) -> Option<i64> {
     if is_whole { parse(text, 0).ok().map(|parsed| parsed.value) } else { None }
 }
 
+/// The digit at a place; 0 before the first and behind the last one.
+fn digit(digits: &str, at: i64) -> i64 {
+    let digit = usize::try_from(at).ok().and_then(|at| digits.as_bytes().get(at));
+    digit.map_or(0, |byte| i64::from(byte - b'0'))
+}
+
 /// Whether the digits from `end` on differ from the rounded value by 1e-9 or more.
 fn lost_more_than_noise(digits: &str, end: i64, places: i64, up: bool) -> bool {
     let noise_at = end.saturating_add(9 - places).max(end);
-    let digit =
-        |at: i64| usize::try_from(at).ok().and_then(|at| digits.as_bytes().get(at).copied()).unwrap_or(b'0');
-    let expected = if up { b'9' } else { b'0' };
-    if (end..noise_at).any(|at| digit(at) != expected) {
+    let expected = if up { 9 } else { 0 };
+    if (end..noise_at).any(|at| digit(digits, at) != expected) {
         return true;
     }
     // Exactly 1e-9 below the rounded value is a loss; anything after the nines makes it less.
@@ -249,37 +239,24 @@ struct Digits {
 impl Digits {
     /// Splits by JSON's grammar: `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`.
     fn split(text: &str) -> Option<Digits> {
-        let (negative, rest) = match text.strip_prefix('-') {
-            Some(rest) => (true, rest),
-            None => (false, text),
-        };
-        let (mantissa, exponent) = match rest.split_once(['e', 'E']) {
-            Some((mantissa, exponent)) => (mantissa, Some(exponent)),
-            None => (rest, None),
-        };
-        let (whole, fraction) = match mantissa.split_once('.') {
-            Some((whole, fraction)) => (whole, Some(fraction)),
-            None => (mantissa, None),
-        };
+        let (negative, rest) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
+        let (mantissa, exponent) = rest
+            .split_once(['e', 'E'])
+            .map_or((rest, None), |(mantissa, exponent)| (mantissa, Some(exponent)));
+        let (whole, fraction) =
+            mantissa.split_once('.').map_or((mantissa, None), |(whole, fraction)| (whole, Some(fraction)));
         let all_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-        if !all_digits(whole) || (whole.len() > 1 && whole.starts_with('0')) {
+        let unsigned = exponent.map(|exponent| exponent.strip_prefix(['+', '-']).unwrap_or(exponent));
+        let has_form = all_digits(whole)
+            && (whole.len() == 1 || !whole.starts_with('0'))
+            && fraction.is_none_or(all_digits)
+            && unsigned.is_none_or(all_digits);
+        if !has_form {
             return None;
         }
-        if fraction.is_some_and(|fraction| !all_digits(fraction)) {
-            return None;
-        }
-        let shift = match exponent {
-            None => 0,
-            Some(exponent) => {
-                let unsigned = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
-                if !all_digits(unsigned) {
-                    return None;
-                }
-                // An exponent beyond i64 is beyond every limit anyway.
-                let size = unsigned.parse::<i64>().unwrap_or(i64::MAX / 4).min(i64::MAX / 4);
-                if exponent.starts_with('-') { -size } else { size }
-            }
-        };
+        // An exponent beyond i64 is beyond every limit anyway.
+        let size = unsigned.map_or(0, |size| size.parse::<i64>().unwrap_or(i64::MAX / 4).min(i64::MAX / 4));
+        let shift = if exponent.is_some_and(|exponent| exponent.starts_with('-')) { -size } else { size };
         let digits = [whole, fraction.unwrap_or_default()].concat();
         Some(Digits { negative, digits, point: whole.len() as i64 + shift })
     }

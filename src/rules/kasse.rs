@@ -6,7 +6,6 @@ use super::tax::contained_tax;
 use crate::choice;
 
 choice! {
-    /// Kinds of receipts (specification).
     pub enum BonArt {
         Verkauf = "verkauf",
         Storno = "storno",

@@ -9,7 +9,6 @@ use super::fixed::{Money, Percent, Price, Quantity, TooLarge, divide_rounded};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Staffelpreis")]
 pub struct Tier {
-    /// The quantity from which on the price holds.
     pub ab_menge: Quantity,
     /// Net price per unit of the article.
     pub preis: Price,
@@ -30,11 +29,6 @@ pub fn line_total(menge: Quantity, preis: Price, rabatt: Percent) -> Result<Mone
     let product = gross.checked_mul(HUNDRED - i128::from(rabatt.units())).ok_or(TooLarge)?;
     let units = i128::from(Quantity::UNIT) * i128::from(Price::UNIT) * HUNDRED;
     Money::from_wide(divide_rounded(product, units / i128::from(Money::UNIT)))
-}
-
-/// A part of an amount: `round2(betrag × prozent / 100)`, half away from zero; as Skonto takes it.
-pub fn share(betrag: Money, prozent: Percent) -> Money {
-    super::tax::tax(betrag, prozent)
 }
 
 /// A unit price after discount, half away from zero.

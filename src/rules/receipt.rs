@@ -61,11 +61,9 @@ impl Rest {
 pub struct Abzuege {
     /// Per cent of the delivery: impurities above their basis.
     pub besatz_prozent: Percent,
-    /// The same in kg.
     pub besatz_kg: Quantity,
     /// Per cent of what is left then: moisture above its basis, times the factor.
     pub schwund_prozent: Percent,
-    /// The same in kg.
     pub schwund_kg: Quantity,
 }
 

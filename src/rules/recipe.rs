@@ -5,7 +5,6 @@ use super::unit::is_piece;
 use crate::choice;
 
 choice! {
-    /// States of a production order (specification).
     pub enum PaStatus {
         Schwebend = "schwebend",
         Geplant = "geplant",

@@ -42,7 +42,6 @@ choice! {
 }
 
 impl Purpose {
-    /// What a key for this purpose may do.
     pub fn scopes(self) -> ScopeSet {
         use Scope::*;
         let scopes: &[Scope] = match self {
@@ -102,7 +101,6 @@ impl ScopeSet {
         text.split_ascii_whitespace().filter_map(Scope::parse).collect()
     }
 
-    /// The scopes separated by blanks, to be stored.
     pub fn to_stored(self) -> String {
         let texts: Vec<_> =
             Scope::ALL.iter().filter(|scope| self.contains(**scope)).map(|scope| scope.as_str()).collect();

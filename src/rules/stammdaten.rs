@@ -39,7 +39,6 @@ choice! {
 }
 
 choice! {
-    /// How a partner is addressed (specification).
     pub enum Anrede {
         Herr = "Herr",
         Frau = "Frau",

@@ -9,11 +9,11 @@ use crate::choice;
 /// The rate of an item that has none from anywhere (specification: "default stated as 7").
 pub const RATE_OF_LAST_RESORT: Percent = Percent::whole(7);
 
-/// `round2(base × rate / 100)`, half away from zero (EN 16931 BR-CO-17).
-pub fn tax(base: Money, rate: Percent) -> Money {
+/// The tax of an amount, or a Skonto: `round2(base × rate / 100)`, half away from zero (EN 16931 BR-CO-17).
+pub fn share(base: Money, rate: Percent) -> Money {
     let product = i128::from(base.units()) * i128::from(rate.units());
     let tax = divide_rounded(product, i128::from(Percent::whole(100).units()));
-    // A rate is at most 100 %, so the tax is no larger than its base.
+    // A rate is at most 100 %, so the share is no larger than its base.
     Money::from_wide(tax).unwrap_or(base)
 }
 
@@ -41,7 +41,6 @@ impl Summen {
         Summen::of_groups(&groups(lines.into_iter().map(|(total, rate)| ((), rate, total)))?)
     }
 
-    /// The sums of the groups of all lines.
     pub fn of_groups<K>(groups: &[Gruppe<K>]) -> Result<Summen, TooLarge> {
         let netto = groups.iter().map(|group| group.netto).try_fold(Money::ZERO, Money::plus)?;
         let mwst = groups.iter().map(|group| group.steuer).try_fold(Money::ZERO, Money::plus)?;
@@ -58,7 +57,7 @@ pub struct Gruppe<K> {
     pub satz: Percent,
     /// Sum of the line totals.
     pub netto: Money,
-    /// [`tax`] of this sum.
+    /// [`share`] of this sum.
     pub steuer: Money,
 }
 
@@ -74,7 +73,7 @@ pub fn groups<K: Copy + PartialEq>(
         }
     }
     for group in &mut groups {
-        group.steuer = tax(group.netto, group.satz);
+        group.steuer = share(group.netto, group.satz);
     }
     Ok(groups)
 }
@@ -146,7 +145,6 @@ pub struct Satz {
     pub gueltig_bis: Option<Day>,
 }
 
-/// The rate of a class on a day.
 pub fn rate_on(rates: &[Satz], klasse: Klasse, day: Day) -> Option<Percent> {
     let valid = rates.iter().filter(|rate| {
         rate.schluessel == klasse.as_str()
@@ -182,11 +180,9 @@ pub enum Gebiet {
     Drittland,
 }
 
-/// What the tax rules need to know of a partner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Steuerpartner {
     pub steuerart: Option<Steuerart>,
-    /// Where the partner is.
     pub gebiet: Gebiet,
     /// Whether the partner has a VAT id of another country than Germany.
     pub fremde_ust_id: bool,

@@ -49,7 +49,6 @@ pub fn searchable<'a>(fields: impl IntoIterator<Item = &'a str>) -> String {
     if spelled == stripped { spelled } else { format!("{spelled}\n{stripped}") }
 }
 
-/// A text in the spellings it can stand in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folded {
     /// Umlauts as two letters.
@@ -82,7 +81,6 @@ pub enum Search {
 }
 
 impl Search {
-    /// Reads the text of a search; none and blank ask for nothing.
     pub fn parse(text: Option<&str>) -> Search {
         let mut words = text.unwrap_or_default().split_whitespace().peekable();
         if words.peek().is_none() {

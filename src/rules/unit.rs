@@ -10,7 +10,6 @@ const MASS: &[(&str, i64)] = &[("g", 1), ("kg", 1_000), ("dt", 100_000), ("t", 1
 /// Other spellings of a unit: to = t, dz = dt, St and Stück = Stk (D6).
 const ALIASES: &[(&str, &str)] = &[("to", "t"), ("dz", "dt"), ("st", "stk"), ("stück", "stk")];
 
-/// Units that are counted in pieces (D13).
 const PIECES: &[&str] = &["stk", "sack", "karton", "pal"];
 
 /// Whether a unit is counted in whole pieces (D13).
@@ -18,33 +17,9 @@ pub fn is_piece(unit: &str) -> bool {
     PIECES.contains(&canonical(unit).as_str())
 }
 
-/// Units in the code list of the United Nations (UN/ECE Recommendation 20; packages, with an X, from 21).
+/// Units by their code in the lists of the United Nations (UN/ECE Recommendation 20; packages, with an X, from 21). Of
+/// codes of one unit the first one is written; the others mean the same to a trader.
 const UNECE: &[(&str, &str)] = &[
-    ("g", "GRM"),
-    ("kg", "KGM"),
-    ("dt", "DTN"),
-    ("t", "TNE"),
-    ("stk", "H87"),
-    ("sack", "XBG"),
-    ("karton", "XCT"),
-    ("pal", "XPX"),
-    ("l", "LTR"),
-    ("m3", "MTQ"),
-    ("m³", "MTQ"),
-    ("h", "HUR"),
-    ("km", "KMT"),
-    ("pauschal", "LS"),
-];
-
-/// The UN/ECE code of a unit (EN 16931 BT-130), if it has one here.
-pub fn unece_code(unit: &str) -> Option<&'static str> {
-    let unit = canonical(unit.trim());
-    UNECE.iter().find(|(name, _)| *name == unit).map(|(_, code)| *code)
-}
-
-/// Units by their UN/ECE codes, as other programs write them: besides the codes of [`unece_code`] those that mean the
-/// same to a trader.
-const BY_CODE: &[(&str, &str)] = &[
     ("GRM", "g"),
     ("KGM", "kg"),
     ("DTN", "dt"),
@@ -60,14 +35,21 @@ const BY_CODE: &[(&str, &str)] = &[
     ("XPX", "Pal"),
     ("LTR", "l"),
     ("MTQ", "m3"),
+    ("MTQ", "m³"),
     ("HUR", "h"),
     ("KMT", "km"),
     ("LS", "pauschal"),
 ];
 
-/// The unit that a UN/ECE code means (EN 16931 BT-130), if it is one that is known here.
+/// The UN/ECE code of a unit (EN 16931 BT-130), if it has one here.
+pub fn unece_code(unit: &str) -> Option<&'static str> {
+    let unit = canonical(unit.trim());
+    UNECE.iter().find(|(_, known)| known.eq_ignore_ascii_case(&unit)).map(|(code, _)| *code)
+}
+
+/// The unit that a UN/ECE code means, if it is one that is known here.
 pub fn of_unece_code(code: &str) -> Option<&'static str> {
-    BY_CODE.iter().find(|(known, _)| *known == code).map(|(_, unit)| *unit)
+    UNECE.iter().find(|(known, _)| *known == code).map(|(_, unit)| *unit)
 }
 
 /// How one unit is expressed in another: `from` grams to `to` grams, or both 1.
@@ -78,7 +60,6 @@ pub struct Conversion {
 }
 
 impl Conversion {
-    /// Between a unit and itself.
     pub const NONE: Conversion = Conversion { from: 1, to: 1 };
 
     /// The way back.
@@ -86,7 +67,6 @@ impl Conversion {
         Conversion { from: self.to, to: self.from }
     }
 
-    /// The way from one unit to another, if there is one.
     pub fn between(from: &str, to: &str) -> Option<Conversion> {
         if from == to {
             return Some(Conversion::NONE);
@@ -158,12 +138,11 @@ mod tests {
 
     #[test]
     fn a_code_that_is_written_is_read_as_the_same_unit() {
-        for (unit, code) in UNECE {
-            let read = of_unece_code(code).unwrap();
-            assert_eq!(unece_code(read), Some(*code), "{unit} {code} {read}");
-        }
-        for (code, unit) in BY_CODE {
-            assert!(unece_code(unit).is_some(), "{code} {unit}");
+        for (code, unit) in UNECE {
+            let written = unece_code(unit).unwrap();
+            let read = of_unece_code(written).unwrap();
+            assert_eq!(of_unece_code(code).map(unece_code), Some(Some(written)), "{code} {unit}");
+            assert_eq!(unece_code(read), Some(written), "{code} {unit} {read}");
         }
         assert_eq!(of_unece_code("MTR"), None);
     }

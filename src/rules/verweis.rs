@@ -14,7 +14,6 @@ pub enum Verweis {
 }
 
 impl Verweis {
-    /// Reads a text: digits, a uuid, or a name.
     pub fn of_text(text: &str) -> Verweis {
         if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
             // Larger than any id that exists: found nowhere.

@@ -15,7 +15,6 @@ choice! {
 }
 
 choice! {
-    /// States of a weighing (specification).
     pub enum WiegungStatus {
         Offen = "offen",
         Fertig = "fertig",

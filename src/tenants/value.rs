@@ -2,7 +2,6 @@
 
 use rusqlite::types::{FromSqlError, FromSqlResult, Value, ValueRef};
 
-use crate::blatt::numbers::day;
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::document::BelegTyp;
@@ -112,7 +111,7 @@ impl SettingValue for Option<Day> {
     }
 
     fn in_words(&self) -> String {
-        self.map_or_else(String::new, day)
+        self.map_or_else(String::new, Day::german)
     }
 
     fn stored(&self) -> Value {

@@ -1,7 +1,7 @@
 //! The weighing slip (D25): drawn from the weighing as it is, with the master data of today.
 
 use super::model::Wiegung;
-use crate::blatt::numbers::{day, moment};
+use crate::blatt::numbers::moment;
 use crate::blatt::{Abschnitt, Angabe, Blatt, Tabelle, Wert, Zeile};
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
@@ -50,7 +50,7 @@ fn angaben(wiegung: &Wiegung, kundennr: &str) -> Vec<Angabe> {
         Richtung::Ausgang => "Ausgang",
     });
     let known = [
-        ("Datum", Some(day(Day::in_berlin(wiegung.ts_erst)))),
+        ("Datum", Some(Day::in_berlin(wiegung.ts_erst).german())),
         ("Partner", Some(kundennr.to_owned())),
         ("Kennzeichen", wiegung.kennzeichen.clone()),
         ("Fahrer", wiegung.fahrer.clone()),

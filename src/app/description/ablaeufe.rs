@@ -14,7 +14,6 @@ pub fn of(route: &Route) -> &'static str {
     ABLAEUFE.get(route.name().as_str()).copied().unwrap_or_default()
 }
 
-/// Each text with the method and path above it.
 fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
     let sections = include_str!("ablaeufe.md").split(HEADING).skip(1);
     sections.filter_map(|section| section.split_once('\n')).map(|(name, text)| (name.trim(), text.trim()))

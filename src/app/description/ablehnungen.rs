@@ -36,7 +36,6 @@ fn body(answer: &Reply) -> Value {
     serde_json::from_slice(&answer.body).unwrap_or_default()
 }
 
-/// References to the answers with these codes.
 pub fn references(codes: &[Code]) -> Value {
     let reference =
         |code: &Code| (code.as_str().to_owned(), json!({"$ref": format!("#{EXAMPLES}/{}", code.as_str())}));

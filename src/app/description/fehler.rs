@@ -4,7 +4,6 @@ use crate::http::error::status;
 use crate::rules::choice::Choice;
 use crate::rules::error::Code;
 
-/// The catalogue as a table in Markdown.
 pub fn catalogue() -> String {
     let mut codes: Vec<Code> = Code::ALL.to_vec();
     codes.sort_by_key(|code| (status(*code), code.as_str()));
@@ -13,7 +12,6 @@ pub fn catalogue() -> String {
     format!("| Status | Code | Bedeutung |\n|---|---|---|\n{lines}")
 }
 
-/// What the text of a code means, in German.
 pub fn meaning_of(code: &str) -> &'static str {
     Code::parse(code).map_or("", meaning)
 }

@@ -9,7 +9,7 @@ use super::{ablaeufe, ablehnungen, beispiele, fehler};
 use crate::db::list::MAX_LIMIT;
 use crate::http::error::status;
 use crate::http::param::{Param, ParamKind};
-use crate::http::query::MAX_VALUE;
+use crate::http::query::VALUE_MAX;
 use crate::http::route::{Access, Method, Route, Run};
 use crate::http::shape::{Answer, Body, JSON};
 use crate::rules::choice::Choice;
@@ -75,7 +75,6 @@ pub fn describe(route: &'static Route, routes: &[&'static Route], shapes: &mut S
     operation
 }
 
-/// The groups, in the order in which a reader meets them.
 pub fn tags() -> Value {
     TAGS.iter().map(|(name, description, _)| json!({"name": name, "description": description})).collect()
 }
@@ -118,7 +117,6 @@ fn security(access: Access) -> Value {
     }
 }
 
-/// The parameters: ids in the path, the query, headers.
 fn parameters(route: &Route, example: Option<&'static Value>) -> Vec<Value> {
     let mut all: Vec<Value> = path_parameters(route).chain(query_parameters(route, example)).collect();
     if route.method == Method::Post {
@@ -199,7 +197,7 @@ fn with_example(mut parameter: Value, param: &Param, example: Option<&Value>) ->
 }
 
 fn parameter_shape(param: &Param) -> Value {
-    let text = json!({"type": "string", "maxLength": MAX_VALUE, "pattern": r"^[^\u0000]*$"});
+    let text = json!({"type": "string", "maxLength": VALUE_MAX, "pattern": r"^[^\u0000]*$"});
     match param.kind {
         ParamKind::Text => text,
         ParamKind::Int => json!({"type": "integer", "format": "int64"}),
@@ -250,7 +248,6 @@ fn named_example(example: &Value) -> Option<(String, Value)> {
     Some((name, json!({"summary": title, "value": example["body"]})))
 }
 
-/// The answers and the refusals, by status.
 fn responses(
     route: &'static Route,
     routes: &[&'static Route],
@@ -332,7 +329,6 @@ fn header_references(names: &[&str]) -> Value {
     names.iter().map(reference).collect::<Map<_, _>>().into()
 }
 
-/// What can be wrong with the key of a request.
 const OF_A_KEY: &[Code] = &[
     Code::ApiKeyFehlt,
     Code::ApiKeyUngueltig,
@@ -342,7 +338,6 @@ const OF_A_KEY: &[Code] = &[
     Code::ZuVieleAnfragen,
 ];
 
-/// What can be wrong with any body.
 const OF_A_BODY: &[Code] = &[
     Code::UngueltigesJson,
     Code::UnbekanntesFeld,

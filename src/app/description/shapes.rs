@@ -10,10 +10,8 @@ use super::woerter;
 use crate::http::error::ErrorBody;
 use crate::http::shape::Body;
 
-/// Where the shapes with a name stand.
 const SCHEMAS: &str = "/components/schemas";
 
-/// The shapes of bodies and answers, by name.
 pub struct Shapes {
     sent: SchemaGenerator,
     pub given: SchemaGenerator,
@@ -91,7 +89,6 @@ fn without_null(shape: &mut Value) {
     }
 }
 
-/// A reference to a shape with a name.
 pub fn reference(name: &str) -> Value {
     json!({"$ref": format!("#{SCHEMAS}/{name}")})
 }

@@ -18,7 +18,6 @@ pub fn explain(name: &str, shape: &mut Value) {
     }
 }
 
-/// What a field of a shape means.
 pub fn meaning(shape: &str, field: &str) -> Option<&'static str> {
     find(WOERTER, shape, field)
 }

@@ -28,7 +28,6 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 const TEXT: &str = "text/plain; charset=utf-8";
 
-/// The files of the page: name, type, content.
 const FILES: &[(&str, &str, File)] = &[
     ("docs.js", SCRIPT, File::Plain(include_bytes!("docs.js"))),
     ("fields.js", SCRIPT, File::Plain(include_bytes!("fields.js"))),
@@ -56,13 +55,11 @@ pub const ANSWERS: &[Answer] = &[
     Answer::other("text/plain").with(&["etag"]),
 ];
 
-/// GET /docs
 pub fn page(call: &Call<'_>) -> Result<Reply> {
     let reply = file(call, "text/html; charset=utf-8", &File::Plain(include_bytes!("index.html")));
     Ok(reply.with("content-security-policy", POLICY).with("referrer-policy", "no-referrer"))
 }
 
-/// GET /docs/{datei}
 pub fn part(call: &Call<'_>) -> Result<Reply> {
     let asked = call.request.path.rsplit('/').next().unwrap_or_default();
     let found = FILES.iter().find(|(name, ..)| *name == asked);
@@ -70,7 +67,6 @@ pub fn part(call: &Call<'_>) -> Result<Reply> {
     Ok(file(call, kind, kept))
 }
 
-/// A file in the form that the client takes.
 pub fn file(call: &Call<'_>, kind: &'static str, kept: &File) -> Reply {
     let is_asked = accepts_gzip(&call.request.headers);
     let (content, is_compressed) = match kept {

@@ -3,7 +3,6 @@
 use super::vorlage::{Gespeichert, Vorlage};
 use super::worte;
 use crate::belege::model::BelegPosition;
-use crate::blatt::numbers::day;
 use crate::blatt::{
     Abschnitt, Angabe, Aufdruck, Blatt, ERechnung, Konto, Position, Preis, Profil, Skonto, Steuergruppe,
     Summen, Zahlrichtung, Zahlung,
@@ -14,7 +13,7 @@ use crate::failure::Result;
 use crate::laender;
 use crate::rules::day::Day;
 use crate::rules::document::{BelegTyp, Lagerrolle, Seite};
-use crate::rules::price::share;
+use crate::rules::tax::share;
 use crate::rules::tax::{Steuerart, Steuerkategorie, groups};
 use crate::tenants;
 
@@ -48,7 +47,7 @@ fn sheet(tx: &Tx<'_>, vorlage: &Vorlage<'_>) -> Result<Blatt> {
         titel: format!("{} {}", worte::art(beleg), beleg.beleg_nummer),
         untertitel: vorlage.storno_von.as_ref().map(|original| {
             let (art, nummer) = (worte::art(original), &original.beleg_nummer);
-            format!("Storno zu {art} {nummer} vom {}", day(original.datum()))
+            format!("Storno zu {art} {nummer} vom {}", original.datum().german())
         }),
         datum: beleg.datum(),
         absender: tenants::absender(tx, firma, &partner.staat)?,
@@ -69,18 +68,18 @@ fn angaben(vorlage: &Vorlage<'_>) -> Vec<Angabe> {
         false => ("Lieferantennummer", "Ihre Belegnummer"),
     };
     let is_offer = beleg.beleg_typ.lagerrolle() == Lagerrolle::Keine;
-    let lieferdatum = angaben.lieferdatum.filter(|_| !is_offer).map(day);
+    let lieferdatum = angaben.lieferdatum.filter(|_| !is_offer).map(Day::german);
     let lieferscheine = match angaben.lieferscheine.as_slice() {
         [] => None,
         few if few.len() <= NAMED => Some(few.join("\n")),
         many => Some(format!("{}\nund {} weitere", many[..NAMED].join("\n"), many.len() - NAMED)),
     };
     let known = [
-        ("Datum", Some(day(beleg.datum()))),
+        ("Datum", Some(beleg.datum().german())),
         (number, partner.kundennr.clone()),
         ("Lieferdatum", lieferdatum),
         ("Leistungszeitraum", period(beleg.leistung_von.map(|d| d.0), beleg.leistung_bis.map(|d| d.0))),
-        ("Liefertermin", beleg.liefertermin.map(|termin| day(termin.0))),
+        ("Liefertermin", beleg.liefertermin.map(|termin| termin.0.german())),
         ("Lieferschein", lieferscheine),
         (own_number, beleg.fremdbelegnummer.clone()),
         ("Kontrakt", angaben.kontrakt.clone()),
@@ -93,8 +92,8 @@ fn angaben(vorlage: &Vorlage<'_>) -> Vec<Angabe> {
 
 fn period(von: Option<Day>, bis: Option<Day>) -> Option<String> {
     match (von, bis) {
-        (Some(von), Some(bis)) => Some(format!("{} – {}", day(von), day(bis))),
-        (one, other) => one.or(other).map(day),
+        (Some(von), Some(bis)) => Some(format!("{} – {}", von.german(), bis.german())),
+        (one, other) => one.or(other).map(Day::german),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::angaben::{Partie, Ware};
 use super::vorlage::Vorlage;
 use crate::belege::model::{Beleg, BelegPosition};
-use crate::blatt::numbers::{day, german};
+use crate::blatt::numbers::german;
 use crate::laender;
 use crate::rules::day::Day;
 use crate::rules::document::BelegTyp;
@@ -53,7 +53,7 @@ pub fn einleitung(beleg: &Beleg, lieferdatum: Option<Day>) -> String {
     if beleg.beleg_typ == BelegTyp::Re && beleg.summe_netto.is_negative() {
         return "Wir berichtigen unsere Rechnung:".to_owned();
     }
-    let vom = lieferdatum.map(|lieferdatum| format!(" vom {}", day(lieferdatum)));
+    let vom = lieferdatum.map(|lieferdatum| format!(" vom {}", lieferdatum.german()));
     worte(beleg.beleg_typ).einleitung.replace("{vom}", &vom.unwrap_or_default())
 }
 
@@ -102,7 +102,7 @@ fn merkmale_einer_partie(partie: &Partie, with_origin: bool) -> Vec<(&'static st
     let known = [
         ("Charge", partie.charge_nr.clone()),
         ("Charge des Lieferanten", partie.fremde_charge_nr.clone().filter(|_| partie.charge_nr.is_none())),
-        ("MHD", partie.mhd.map(day)),
+        ("MHD", partie.mhd.map(Day::german)),
         ("Herkunft", origin.map(|land| laender::name_de(land).to_owned())),
         ("Kontrollstelle", partie.kontrollstelle.clone()),
     ];

@@ -33,7 +33,6 @@ use crate::rules::scope::Scope;
 use crate::service::Service;
 use crate::tenants;
 
-/// The database of the demo, in the folder where it is started.
 const DATABASE: &str = "partnerd-demo.db";
 
 /// Master data in the order in which it is imported.
@@ -49,7 +48,6 @@ const FILES: &[(&str, &str)] = &[
     ("barverkaeufe", include_str!("barverkaeufe.csv")),
 ];
 
-/// Serves a fresh database with a mill's data.
 pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let database = Path::new(DATABASE);
     let runtime = serve::runtime()?;
@@ -161,7 +159,6 @@ fn create_company(database: &Path) -> Result<String, String> {
     Ok(key.text)
 }
 
-/// A client that speaks to the gate without a socket.
 struct Client<'c> {
     app: &'c Service,
     key: &'c str,
@@ -216,7 +213,6 @@ impl Client<'_> {
         Ok(delivery["lagerbewegungen"][0]["charge_id"].clone())
     }
 
-    /// A delivery note and its invoice with a PDF.
     fn sell(&self, to: &str, wheat: &str, batch: &Value) -> Outcome {
         let note = self.post(
             "/api/v1/belege",
@@ -320,7 +316,6 @@ fn text(value: &Value) -> Result<String, String> {
     text.ok_or_else(|| "the demo could not be built: an answer lacks a field".to_owned())
 }
 
-/// A PDF of one page with one line of text.
 fn one_page_pdf(line: &str) -> Vec<u8> {
     let content = format!("BT /F1 24 Tf 72 760 Td ({line}) Tj ET");
     let objects = [

@@ -113,7 +113,6 @@ fn listed(files: &[PathBuf]) -> String {
     }
 }
 
-/// The number of the user who has a file.
 #[cfg_attr(not(unix), allow(unused_variables))]
 fn owner_of(file: &Path) -> Option<u32> {
     #[cfg(unix)]

@@ -35,7 +35,6 @@ pub fn reach(config: &Config) -> Finding {
     }
 }
 
-/// The addresses of the pages that are served with TLS.
 fn addresses(config: &Config) -> String {
     let port = config.listen.port();
     let hosts = &config.policy.leitstand.hosts;

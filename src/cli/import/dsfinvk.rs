@@ -11,7 +11,6 @@ use crate::import::check::Mistake;
 use crate::import::parts::{Counts, Stop};
 use crate::kasse::dsfinvk::{Receipt, read, store_receipt};
 
-/// Its name on the command line.
 pub const KIND: &str = "dsfinvk";
 
 /// Reads and joins the files, then stores the receipts: all of them or none.

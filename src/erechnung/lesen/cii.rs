@@ -69,13 +69,13 @@ pub fn read(root: Node<'_>, names: &Names) -> Result<Gelesen, Unlesbar> {
     let (Some(document), Some(trade)) = (root.find(names.document), root.find(names.trade)) else {
         return Err(Unlesbar::keine_rechnung("In dem XML fehlen die Angaben einer Rechnung."));
     };
-    let part = |name| trade.find(name).unwrap_or_else(|| root.nothing());
-    let [agreement, delivery, settlement] = [names.agreement, names.delivery, names.settlement].map(part);
+    let [agreement, delivery, settlement] =
+        [names.agreement, names.delivery, names.settlement].map(|name| trade.part(name));
     let mut values = Values::default();
     let typ = owned(document.text("TypeCode"));
     let zeilen = lines(trade, names, &mut values)?;
-    let period = settlement.find("BillingSpecifiedPeriod").unwrap_or_else(|| root.nothing());
-    let terms = settlement.find("SpecifiedTradePaymentTerms").unwrap_or_else(|| root.nothing());
+    let period = settlement.part("BillingSpecifiedPeriod");
+    let terms = settlement.part("SpecifiedTradePaymentTerms");
     let party = |name| agreement.find(name).map(party).unwrap_or_default();
     Ok(Gelesen {
         format: names.format,
@@ -107,16 +107,15 @@ fn party(node: Node<'_>) -> Partei {
         };
         owned(node.all("SpecifiedTaxRegistration").find(of_scheme).and_then(|found| found.text("ID")))
     };
-    let address = "PostalTradeAddress";
-    let of_address = |field: &str| owned(node.text(&format!("{address}/{field}")));
+    let address = node.part("PostalTradeAddress");
     Partei {
         kennung: owned(node.text("ID")),
         name: owned(node.text("Name")).unwrap_or_default(),
         registernummer: owned(node.text("SpecifiedLegalOrganization/ID")),
-        strasse: of_address("LineOne"),
-        plz: of_address("PostcodeCode"),
-        ort: of_address("CityName"),
-        staat: of_address("CountryID").unwrap_or_default(),
+        strasse: owned(address.text("LineOne")),
+        plz: owned(address.text("PostcodeCode")),
+        ort: owned(address.text("CityName")),
+        staat: owned(address.text("CountryID")).unwrap_or_default(),
         ust_id: registration("VA"),
         steuernummer: registration("FC"),
         e_adresse: owned(node.text("URIUniversalCommunication/URIID")),
@@ -146,19 +145,14 @@ fn lines(trade: Node<'_>, names: &Names, values: &mut Values) -> Result<Vec<Zeil
 }
 
 fn line(node: Node<'_>, names: &Names, values: &mut Values) -> Zeile {
-    let part = |name| node.find(name).unwrap_or_else(|| node.nothing());
-    let [product, agreement, delivery, settlement] = [
-        part("SpecifiedTradeProduct"),
-        part(names.line_agreement),
-        part(names.line_delivery),
-        part(names.line_settlement),
-    ];
-    let price = agreement.find("NetPriceProductTradePrice").unwrap_or_else(|| node.nothing());
-    let taxed = settlement.find("ApplicableTradeTax").unwrap_or_else(|| node.nothing());
-    let attributes = || product.all("ApplicableProductCharacteristic");
+    let product = node.part("SpecifiedTradeProduct");
+    let delivery = node.part(names.line_delivery);
+    let settlement = node.part(names.line_settlement);
+    let price = node.part(names.line_agreement).part("NetPriceProductTradePrice");
+    let taxed = settlement.part("ApplicableTradeTax");
     let attribute = |wanted: &[&str]| {
         let named = |a: &Node<'_>| a.text("Description").is_some_and(|name| is_one_of(name, wanted));
-        attributes().find(named).and_then(|found| found.text("Value"))
+        product.all("ApplicableProductCharacteristic").find(named).and_then(|found| found.text("Value"))
     };
     let batch = product.text("IndividualTradeProductInstance/BatchID");
     Zeile {
@@ -185,33 +179,39 @@ fn line(node: Node<'_>, names: &Names, values: &mut Values) -> Zeile {
 fn allowances(settlement: Node<'_>, names: &Names, values: &mut Values) -> Vec<Zuschlag> {
     let mut found = Vec::new();
     for node in settlement.all("SpecifiedTradeAllowanceCharge") {
-        let Some(amount) = values.number(node, "ActualAmount") else { continue };
+        let Some(amount) = values.number::<2, 2>(node, "ActualAmount") else { continue };
         let is_charge =
             node.text("ChargeIndicator/Indicator").is_some_and(|text| matches!(text, "true" | "1"));
-        let betrag: Money = match (is_charge, names.format) {
+        let betrag = match (is_charge, names.format) {
             (true, _) => amount,
             (false, Format::Zugferd1) => -amount.abs(),
             (false, _) => -amount,
         };
-        let taxed = node.find("CategoryTradeTax").unwrap_or_else(|| node.nothing());
-        found.push(Zuschlag {
-            betrag,
-            grund: owned(node.text("Reason")),
-            steuer_kategorie: kategorie(taxed.text("CategoryCode")),
-            mwst_satz: values.number(taxed, names.percent),
-        });
+        let taxed = node.part("CategoryTradeTax");
+        found.push(zuschlag(betrag, node.text("Reason"), taxed, names, values));
     }
     for node in settlement.all("SpecifiedLogisticsServiceCharge") {
         let Some(betrag) = values.number(node, "AppliedAmount") else { continue };
-        let taxed = node.find("AppliedTradeTax").unwrap_or_else(|| node.nothing());
-        found.push(Zuschlag {
-            betrag,
-            grund: owned(node.text("Description")),
-            steuer_kategorie: kategorie(taxed.text("CategoryCode")),
-            mwst_satz: values.number(taxed, names.percent),
-        });
+        let taxed = node.part("AppliedTradeTax");
+        found.push(zuschlag(betrag, node.text("Description"), taxed, names, values));
     }
     found
+}
+
+fn zuschlag(
+    betrag: Money,
+    grund: Option<&str>,
+    taxed: Node<'_>,
+    names: &Names,
+    values: &mut Values,
+) -> Zuschlag {
+    let mwst_satz = values.number(taxed, names.percent);
+    Zuschlag {
+        betrag,
+        grund: owned(grund),
+        steuer_kategorie: kategorie(taxed.text("CategoryCode")),
+        mwst_satz,
+    }
 }
 
 fn groups(settlement: Node<'_>, names: &Names, values: &mut Values) -> Vec<Steuergruppe> {
@@ -225,7 +225,7 @@ fn groups(settlement: Node<'_>, names: &Names, values: &mut Values) -> Vec<Steue
 }
 
 fn totals(settlement: Node<'_>, names: &Names, values: &mut Values) -> Summen {
-    let Some(node) = settlement.find(names.summation) else { return Summen::default() };
+    let node = settlement.part(names.summation);
     Summen {
         netto: values.number(node, "TaxBasisTotalAmount"),
         mwst: values.number(node, "TaxTotalAmount"),

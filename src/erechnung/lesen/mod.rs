@@ -35,7 +35,6 @@ pub fn read(bytes: &[u8]) -> Result<Gelesen, Unlesbar> {
     if is_pdf(bytes) { read_xml(&pdf::attachment(bytes)?) } else { read_xml(bytes) }
 }
 
-/// Whether the bytes are a PDF.
 pub fn is_pdf(bytes: &[u8]) -> bool {
     let begin = bytes.get(..PDF_BEGIN.min(bytes.len())).unwrap_or_default();
     begin.windows(PDF.len()).any(|window| window == PDF)

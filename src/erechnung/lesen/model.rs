@@ -27,18 +27,15 @@ pub enum Unlesbar {
 }
 
 impl Unlesbar {
-    /// The file cannot be read.
     pub(super) fn datei(message: impl Into<String>) -> Unlesbar {
         Unlesbar::Datei(message.into())
     }
 
-    /// There is no invoice in it.
     pub(super) fn keine_rechnung(message: impl Into<String>) -> Unlesbar {
         Unlesbar::KeineRechnung(message.into())
     }
 }
 
-/// What an e-invoice says. What it does not say, or not readably, is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gelesen {
     pub format: Format,

@@ -5,7 +5,7 @@ use rust_decimal::Decimal;
 
 use super::model::{Gelesen, Unlesbar, Zeile, Zuschlag};
 use super::values::too_many_lines;
-use crate::rules::fixed::{Money, Percent, Price, Quantity};
+use crate::rules::fixed::{Fixed, Money, Percent, Price, Quantity};
 use crate::rules::price::line_total;
 use crate::rules::tax::Steuerkategorie;
 use crate::rules::unit::of_unece_code;
@@ -26,9 +26,8 @@ pub struct Posten {
     /// Net price of one unit before the discount; negative for an allowance.
     pub ep_netto: Price,
     pub rabatt_prozent: Percent,
-    /// None where the invoice does not say.
+    /// This and the category: none where the invoice does not say.
     pub mwst_satz: Option<Percent>,
-    /// None where the invoice does not say.
     pub steuer_kategorie: Option<Steuerkategorie>,
     pub bezeichnung: String,
     pub langtext: Option<String>,
@@ -43,36 +42,27 @@ pub fn posten(gelesen: &Gelesen) -> Result<Vec<Posten>, Unlesbar> {
         [only] => only.mwst_satz,
         _ => None,
     };
-    let sign = if gelesen.ist_gutschrift { Sign::Turned } else { Sign::Kept };
+    let sign = Sign { is_turned: gelesen.ist_gutschrift };
     let has_amount = |zeile: &Zeile| zeile.netto.is_some() || zeile.preis.is_some() && zeile.menge.is_some();
-    let mut posten = Vec::new();
-    if gelesen.zeilen.iter().any(has_amount) {
-        for (at, zeile) in gelesen.zeilen.iter().enumerate() {
-            posten.push(of_line(at, zeile, sign, only_rate));
-        }
-        posten.extend(gelesen.zuschlaege.iter().map(|zuschlag| of_charge(zuschlag, sign, only_rate)));
+    let posten: Vec<_> = if gelesen.zeilen.iter().any(has_amount) {
+        let lines = gelesen.zeilen.iter().enumerate().map(|(at, zeile)| of_line(at, zeile, sign, only_rate));
+        let charges = gelesen.zuschlaege.iter().map(|zuschlag| of_charge(zuschlag, sign, only_rate));
+        lines.chain(charges).collect()
     } else {
-        posten = of_sums(gelesen, sign);
-    }
+        of_sums(gelesen, sign)
+    };
     too_many_lines(posten.len().max(gelesen.gruppen.len()))?;
     Ok(posten)
 }
 
 #[derive(Clone, Copy)]
-enum Sign {
-    Kept,
-    Turned,
+struct Sign {
+    is_turned: bool,
 }
 
 impl Sign {
-    fn of<const SCALE: u32, const SHOWN: usize>(
-        self,
-        value: crate::rules::fixed::Fixed<SCALE, SHOWN>,
-    ) -> crate::rules::fixed::Fixed<SCALE, SHOWN> {
-        match self {
-            Sign::Kept => value,
-            Sign::Turned => -value,
-        }
+    fn of<const SCALE: u32, const SHOWN: usize>(self, value: Fixed<SCALE, SHOWN>) -> Fixed<SCALE, SHOWN> {
+        if self.is_turned { -value } else { value }
     }
 }
 
@@ -148,7 +138,6 @@ fn rate(kategorie: Option<Steuerkategorie>) -> Option<Percent> {
     kategorie.filter(|kategorie| *kategorie != Steuerkategorie::Steuerpflichtig).map(|_| Percent::ZERO)
 }
 
-/// Quantity, price and discount of a line.
 struct Amounts {
     menge: Quantity,
     preis: Price,
@@ -223,10 +212,8 @@ fn cut(text: &str, max: usize) -> String {
 mod tests {
     use super::*;
 
-    fn number<const SCALE: u32, const SHOWN: usize>(
-        text: &str,
-    ) -> Option<crate::rules::fixed::Fixed<SCALE, SHOWN>> {
-        (!text.is_empty()).then(|| crate::rules::fixed::Fixed::parse(text).unwrap().value)
+    fn number<const SCALE: u32, const SHOWN: usize>(text: &str) -> Option<Fixed<SCALE, SHOWN>> {
+        (!text.is_empty()).then(|| Fixed::parse(text).unwrap().value)
     }
 
     #[test]

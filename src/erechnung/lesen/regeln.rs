@@ -3,7 +3,7 @@
 
 use super::model::Gelesen;
 use crate::rules::fixed::{Money, TooLarge};
-use crate::rules::tax::tax;
+use crate::rules::tax::share;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verstoss {
@@ -37,7 +37,7 @@ pub fn verstoesse(gelesen: &Gelesen) -> Vec<Verstoss> {
     compare("BR-CO-15", "Bruttosumme", summen.brutto, brutto);
     for group in &gelesen.gruppen {
         let Some((netto, satz)) = group.netto.zip(group.mwst_satz) else { continue };
-        compare("BR-CO-17", &format!("Steuer zu {satz} %"), group.steuer, Some(tax(netto, satz)));
+        compare("BR-CO-17", &format!("Steuer zu {satz} %"), group.steuer, Some(share(netto, satz)));
     }
     found
 }

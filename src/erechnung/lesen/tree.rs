@@ -110,16 +110,10 @@ impl Tree {
     }
 }
 
-/// An element that says nothing.
 static NOTHING: Element =
     Element { name: String::new(), text: String::new(), attributes: Vec::new(), children: Vec::new() };
 
 impl<'t> Node<'t> {
-    /// An element that says nothing, where one is missing.
-    pub fn nothing(self) -> Node<'t> {
-        Node { element: &NOTHING, ..self }
-    }
-
     /// The local name.
     pub fn name(self) -> &'t str {
         &self.element.name
@@ -134,6 +128,11 @@ impl<'t> Node<'t> {
     /// The first element of a path such as `A/B`, going down by the first child of each name.
     pub fn find(self, path: &str) -> Option<Node<'t>> {
         path.split('/').try_fold(self, |node, name| node.all(name).next())
+    }
+
+    /// That element, or an empty one where it is missing.
+    pub fn part(self, path: &str) -> Node<'t> {
+        self.find(path).unwrap_or(Node { element: &NOTHING, ..self })
     }
 
     /// The text of that element, trimmed; none where it is blank.

@@ -7,7 +7,6 @@ use super::values::{
     too_many_lines,
 };
 use crate::erechnung::model::Partei;
-use crate::rules::fixed::Money;
 
 pub fn read(root: Node<'_>) -> Result<Gelesen, Unlesbar> {
     let is_credit_note = root.name() == "CreditNote";
@@ -50,7 +49,7 @@ fn party(node: Node<'_>) -> Partei {
         owned(node.all("PartyTaxScheme").find(of_scheme).and_then(|found| found.text("CompanyID")))
     };
     let legal = node.text("PartyLegalEntity/RegistrationName");
-    let address = node.find("PostalAddress").unwrap_or_else(|| node.nothing());
+    let address = node.part("PostalAddress");
     Partei {
         kennung: owned(node.text("PartyIdentification/ID")),
         name: owned(legal.or_else(|| node.text("PartyName/Name"))).unwrap_or_default(),
@@ -80,9 +79,8 @@ fn lines(root: Node<'_>, is_credit_note: bool, values: &mut Values) -> Result<Ve
 }
 
 fn line(node: Node<'_>, quantity: &str, values: &mut Values) -> Zeile {
-    let part = |name| node.find(name).unwrap_or_else(|| node.nothing());
-    let [item, price] = [part("Item"), part("Price")];
-    let taxed = item.find("ClassifiedTaxCategory").unwrap_or_else(|| node.nothing());
+    let (item, price) = (node.part("Item"), node.part("Price"));
+    let taxed = item.part("ClassifiedTaxCategory");
     let attribute = |wanted: &[&str]| {
         let named = |a: &Node<'_>| a.text("Name").is_some_and(|name| is_one_of(name, wanted));
         item.all("AdditionalItemProperty").find(named).and_then(|found| found.text("Value"))
@@ -112,10 +110,9 @@ fn line(node: Node<'_>, quantity: &str, values: &mut Values) -> Zeile {
 fn allowances(root: Node<'_>, values: &mut Values) -> Vec<Zuschlag> {
     let mut found = Vec::new();
     for node in root.all("AllowanceCharge") {
-        let Some(amount) = values.number(node, "Amount") else { continue };
-        let amount: Money = amount;
+        let Some(amount) = values.number::<2, 2>(node, "Amount") else { continue };
         let is_charge = node.text("ChargeIndicator").is_some_and(|text| matches!(text, "true" | "1"));
-        let taxed = node.find("TaxCategory").unwrap_or_else(|| node.nothing());
+        let taxed = node.part("TaxCategory");
         found.push(Zuschlag {
             betrag: if is_charge { amount } else { -amount },
             grund: owned(node.text("AllowanceChargeReason")),
@@ -142,7 +139,7 @@ fn groups(root: Node<'_>, values: &mut Values) -> Vec<Steuergruppe> {
 }
 
 fn totals(root: Node<'_>, values: &mut Values) -> Summen {
-    let Some(node) = root.find("LegalMonetaryTotal") else { return Summen::default() };
+    let node = root.part("LegalMonetaryTotal");
     Summen {
         netto: values.number(node, "TaxExclusiveAmount"),
         mwst: taxes(root).and_then(|total| values.number(total, "TaxAmount")),

@@ -27,18 +27,13 @@ impl Values {
         path: &str,
     ) -> Option<Fixed<SCALE, DIGITS>> {
         let text = node.text(path)?;
-        match Fixed::parse(&plain(text).unwrap_or_default()) {
-            Ok(parsed) => {
-                if parsed.rounded {
-                    self.note(node, path, text, "wurde gerundet");
-                }
-                Some(parsed.value)
-            }
-            Err(_) => {
-                self.note(node, path, text, "ist keine Zahl, die gelesen werden kann");
-                None
-            }
+        let parsed = Fixed::parse(&plain(text).unwrap_or_default()).ok();
+        match parsed {
+            Some(parsed) if !parsed.rounded => {}
+            Some(_) => self.note(node, path, text, "wurde gerundet"),
+            None => self.note(node, path, text, "ist keine Zahl, die gelesen werden kann"),
         }
+        parsed.map(|parsed| parsed.value)
     }
 
     /// A day: `20260710`, `2026-07-10`, with or without a time; none, with a note, where it is none.
@@ -107,7 +102,6 @@ pub fn too_many_lines(lines: usize) -> Result<(), Unlesbar> {
 const MAX_TEXT: usize = 4_000;
 /// Longest number of an article, in characters (D18).
 const MAX_NUMBER: usize = 255;
-/// Accounts of an invoice that are kept.
 pub const MAX_ACCOUNTS: usize = 10;
 
 /// A text of its own, cut where it is longer than any text here.

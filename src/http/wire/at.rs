@@ -6,7 +6,6 @@ use super::cell::{Cells, Decimal, Numbers};
 use crate::http::json::Json;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
 
-/// Where in the body we are, and what was noted on the way.
 pub struct At<'h> {
     path: String,
     hints: &'h mut Hints,
@@ -31,14 +30,7 @@ impl<'h> At<'h> {
     /// At the top of a row of an import: null and blank say nothing. In a table every cell is a
     /// text, and numbers and days may be German.
     pub fn row(hints: &'h mut Hints, cells: Cells) -> At<'h> {
-        At {
-            path: String::new(),
-            hints,
-            unknown_fields_refused: false,
-            is_import: true,
-            cells,
-            numbers: None,
-        }
+        At { is_import: true, cells, ..At::top(hints, false) }
     }
 
     /// At the top of a row of an import, of which only the number cells are wanted.
@@ -54,19 +46,16 @@ impl<'h> At<'h> {
         }
     }
 
-    /// Notes a number for whoever wants to know.
     pub fn see_number(&self, number: &str) {
         if let Some(numbers) = self.numbers {
             numbers.borrow_mut().see(&self.path, number);
         }
     }
 
-    /// Whether we read a row of a table.
     pub fn is_tabular(&self) -> bool {
         self.decimal().is_some()
     }
 
-    /// Runs `read` at the field `name` below.
     pub fn field<T>(&mut self, name: &str, read: impl FnOnce(&mut At<'_>) -> T) -> T {
         let here = self.path.len();
         let dot = if here == 0 { "" } else { "." };
@@ -76,7 +65,6 @@ impl<'h> At<'h> {
         value
     }
 
-    /// Runs `read` at element `index` of the array we are at.
     pub fn element<T>(&mut self, index: usize, read: impl FnOnce(&mut At<'_>) -> T) -> T {
         let here = self.path.len();
         self.path.push_str(&format!("[{index}]"));
@@ -85,7 +73,6 @@ impl<'h> At<'h> {
         value
     }
 
-    /// A refusal of the field we are at.
     pub fn refuse<T>(&self, code: Code, message: impl Into<String>) -> Checked<T> {
         let message = message.into();
         Err(match self.path.is_empty() {
@@ -94,7 +81,6 @@ impl<'h> At<'h> {
         })
     }
 
-    /// A note about the field we are at.
     pub fn hint(&mut self, code: HintCode, message: impl Into<String>) {
         self.hints.add_field(code, self.path.clone(), message);
     }
@@ -121,7 +107,6 @@ pub trait FromJson {
     /// Whether a blank string means null; numbers say no (D18).
     const BLANK_IS_NULL: bool = true;
 
-    /// The fields of an object that are read.
     const FIELDS: &'static [&'static str] = &[];
 
     /// Reads a value that is not null.

@@ -12,7 +12,6 @@ pub enum Decimal {
     Point,
 }
 
-/// How the values of a row are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cells {
     /// As in JSON.
@@ -28,7 +27,6 @@ pub struct Numbers {
     columns: BTreeMap<String, Points>,
 }
 
-/// What the points of a column can be.
 #[derive(Debug)]
 struct Points {
     /// The first cell with a point.
@@ -38,7 +36,6 @@ struct Points {
 }
 
 impl Numbers {
-    /// Takes a number cell of a column into account.
     pub fn see(&mut self, column: &str, cell: &str) {
         let cell = cell.trim();
         self.comma |= cell.contains(',');

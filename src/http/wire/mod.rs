@@ -126,7 +126,6 @@ macro_rules! eingabe {
     (@ Change: $value:ty) => { $crate::rules::change::Change<$value> };
 }
 
-/// A body without fields.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Leer;
 
@@ -179,7 +178,6 @@ impl<T: JsonSchema> FieldsOf<T> {
         FieldsOf(OnceLock::new(), PhantomData)
     }
 
-    /// Whether the struct has a field of this name.
     pub fn has(&self, name: &str) -> bool {
         let fields = || {
             let schema = T::json_schema(&mut SchemaGenerator::default());
@@ -190,7 +188,6 @@ impl<T: JsonSchema> FieldsOf<T> {
     }
 }
 
-/// Notes that a field can only be read.
 pub fn ignored(at: &mut At<'_>) {
     at.hint(HintCode::FeldIgnoriert, "Dieses Feld vergibt der Dienst selbst; es wurde nicht übernommen.");
 }
@@ -253,21 +250,20 @@ impl FromJson for bool {
     }
 }
 
+fn parsed<T>(json: &Json<'_>, read: impl FnOnce(&str) -> Option<T>) -> Option<T> {
+    if let Json::String(text) = json { read(text.trim()) } else { None }
+}
+
 impl FromJson for Day {
     type Value = Day;
 
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Day> {
-        let day = match json {
-            Json::String(cell) if at.is_tabular() => {
-                Day::parse_german(cell.trim()).or_else(|| Day::parse(cell.trim()))
-            }
-            Json::String(text) => Day::parse(text.trim()),
-            _ => None,
+        let read = |text: &str| {
+            let german = if at.is_tabular() { Day::parse_german(text) } else { None };
+            german.or_else(|| Day::parse(text))
         };
-        match day {
-            Some(day) => Ok(day),
-            None => at.refuse(Code::DatumUngueltig, "Hier wird ein Datum erwartet, zum Beispiel 2026-07-31."),
-        }
+        let message = "Hier wird ein Datum erwartet, zum Beispiel 2026-07-31.";
+        parsed(json, read).map_or_else(|| at.refuse(Code::DatumUngueltig, message), Ok)
     }
 }
 
@@ -275,13 +271,9 @@ impl FromJson for Instant {
     type Value = Instant;
 
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Instant> {
-        let instant = match json {
-            Json::String(text) => Instant::parse(text.trim()),
-            _ => None,
-        };
         let message =
             "Hier wird ein Zeitpunkt mit Zeitzone erwartet, zum Beispiel 2026-07-31T10:15:00+02:00.";
-        instant.map_or_else(|| at.refuse(Code::DatumUngueltig, message), Ok)
+        parsed(json, Instant::parse).map_or_else(|| at.refuse(Code::DatumUngueltig, message), Ok)
     }
 }
 
@@ -289,18 +281,11 @@ impl FromJson for Uuid {
     type Value = Uuid;
 
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Uuid> {
-        let id = match json {
-            Json::String(text) => parse_uuid(text.trim()),
-            _ => None,
-        };
-        match id {
-            Some(id) => Ok(id),
-            None => at.refuse(Code::FeldUngueltig, "Hier wird eine id (UUID) erwartet."),
-        }
+        let message = "Hier wird eine id (UUID) erwartet.";
+        parsed(json, parse_uuid).map_or_else(|| at.refuse(Code::FeldUngueltig, message), Ok)
     }
 }
 
-/// One of the values of an enumeration.
 pub struct OneOf<T>(PhantomData<T>);
 
 impl<T: Choice> FromJson for OneOf<T> {

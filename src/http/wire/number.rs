@@ -54,10 +54,8 @@ fn decimal(json: &Json<'_>, at: &mut At<'_>, places: u32) -> Checked<i64> {
     match fixed::parse(&text, places) {
         Ok(parsed) => {
             if parsed.rounded {
-                at.hint(
-                    HintCode::Gerundet,
-                    format!("Der Wert wurde auf {places} Nachkommastellen gerundet."),
-                );
+                let message = format!("Der Wert wurde auf {places} Nachkommastellen gerundet.");
+                at.hint(HintCode::Gerundet, message);
             }
             Ok(parsed.value)
         }
@@ -69,21 +67,20 @@ fn decimal(json: &Json<'_>, at: &mut At<'_>, places: u32) -> Checked<i64> {
     }
 }
 
-impl FromJson for Quantity {
-    type Value = Quantity;
-    const BLANK_IS_NULL: bool = false;
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Quantity> {
-        decimal(json, at, 6).map(Quantity::from_units)
-    }
+macro_rules! read_as_decimal {
+    ($($type:ident of $places:literal),+) => {$(
+        impl FromJson for $type {
+            type Value = $type;
+            const BLANK_IS_NULL: bool = false;
+
+            fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<$type> {
+                decimal(json, at, $places).map($type::from_units)
+            }
+        }
+    )+};
 }
 
-impl FromJson for Price {
-    type Value = Price;
-    const BLANK_IS_NULL: bool = false;
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Price> {
-        decimal(json, at, 6).map(Price::from_units)
-    }
-}
+read_as_decimal!(Quantity of 6, Price of 6, Money of 2);
 
 impl FromJson for Percent {
     type Value = Percent;
@@ -96,14 +93,6 @@ impl FromJson for Percent {
             return Ok(percent);
         }
         at.refuse(Code::WertUngueltig, "Der Prozentwert muss zwischen 0 und 100 liegen.")
-    }
-}
-
-impl FromJson for Money {
-    type Value = Money;
-    const BLANK_IS_NULL: bool = false;
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Money> {
-        decimal(json, at, 2).map(Money::from_units)
     }
 }
 

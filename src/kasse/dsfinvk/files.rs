@@ -14,7 +14,6 @@ const MAX_EXPORT: u64 = 256 << 20;
 /// How deep in a folder the files may lie.
 const MAX_DEPTH: usize = 3;
 
-/// The texts of the files that we read.
 pub struct Files {
     place: String,
     texts: Vec<(&'static str, String)>,

@@ -51,13 +51,11 @@ impl Receipt {
 }
 
 pub struct Receipts {
-    /// The receipts in the order of the export.
     pub receipts: Vec<Receipt>,
     /// English sentences on what was left out.
     pub notes: Vec<String>,
 }
 
-/// Reads an export: a folder or a zip.
 pub fn read(path: &Path) -> std::result::Result<Receipts, String> {
     Assembly::join(&Export::read(&Files::open(path, FILES)?)?)?.receipts()
 }
@@ -339,7 +337,6 @@ fn grouped<K: Eq + Hash, V>(pairs: impl Iterator<Item = (K, V)>) -> HashMap<K, V
     groups
 }
 
-/// What the lines of a receipt come to.
 fn total(head: &Head, zeilen: &[ZeileEingabe]) -> std::result::Result<Money, String> {
     let mut amounts = zeilen.iter().filter_map(|zeile| zeile.gesamt);
     let sum = amounts.try_fold(Money::ZERO, Money::plus);

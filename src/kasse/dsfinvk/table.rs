@@ -8,7 +8,6 @@ use crate::rules::fixed::Fixed;
 /// Longest text in a cell that we keep, in characters (D18).
 const MAX_TEXT: usize = 255;
 
-/// A row, with the columns that we read of its file.
 pub struct Row<'r> {
     file: &'r str,
     line: u32,
@@ -45,7 +44,6 @@ pub fn rows<T>(
     header.map(|_| rows).ok_or_else(|| format!("{file} is empty"))
 }
 
-/// Where the columns stand that we read.
 fn places(
     file: &str,
     columns: &[&'static str],

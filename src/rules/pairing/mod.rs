@@ -43,7 +43,6 @@ impl Entry {
 
 /// The portions of one partner and article, sales or purchases.
 pub trait Store {
-    /// What reading and writing can fail with.
     type Error;
     /// The first portion that is looked for.
     fn first(&mut self, search: &Search) -> Result<Option<Portion>, Self::Error>;
@@ -60,7 +59,6 @@ pub trait Store {
     -> Result<Vec<(Option<Uuid>, Quantity)>, Self::Error>;
 }
 
-/// Pairs positions of one partner and article.
 pub struct Pairing<S> {
     pub store: S,
     /// Credits that moved goods back.

@@ -37,7 +37,6 @@ pub struct Place {
 /// When a position was created: documents by their id, and within one what takes back comes first (D8).
 pub type Created = (Uuid, bool, i64);
 
-/// The place of a position in the order of creation.
 pub fn created(role: Role, place: Place) -> Created {
     (place.beleg, !role.takes_back(), place.position)
 }

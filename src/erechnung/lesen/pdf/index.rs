@@ -20,7 +20,6 @@ const MAX_OBJECTS: usize = 500_000;
 /// How far before `obj` the number of an object may begin, in bytes.
 const HEAD: usize = 24;
 
-/// Where the objects of a file stand.
 pub struct Index<'d> {
     data: &'d [u8],
     /// Whether the file wants a password, or any reader wants a key.
@@ -42,7 +41,6 @@ enum Place {
     Unpacked { stream: usize, at: usize },
 }
 
-/// A stream as it stands in the file.
 pub struct Stream<'d> {
     pub dict: Dict,
     /// Its bytes before any filter.
@@ -160,7 +158,6 @@ impl<'d> Index<'d> {
         })
     }
 
-    /// The numbers of all objects, in order.
     pub fn numbers(&self) -> Vec<u32> {
         let mut numbers: Vec<u32> = self.places.keys().copied().collect();
         numbers.sort_unstable();

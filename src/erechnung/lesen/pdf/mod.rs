@@ -37,7 +37,6 @@ impl Attachment {
     }
 }
 
-/// The bytes of the attached XML.
 pub fn attachment(data: &[u8]) -> Result<Vec<u8>, Unlesbar> {
     let mut index = Index::of(data)?;
     if index.is_encrypted {

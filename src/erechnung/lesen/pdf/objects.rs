@@ -40,7 +40,6 @@ impl Dict {
         }
     }
 
-    /// Whether the value of a name is this name.
     pub fn is(&self, name: &str, value: &str) -> bool {
         matches!(self.get(name), Some(Object::Name(found)) if found == value.as_bytes())
     }
