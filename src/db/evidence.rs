@@ -9,9 +9,10 @@ use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use super::TenantId;
-use super::seal::{Content, hex};
+use super::seal::Content;
 use super::tx::{Params, Tx, WriteTx};
 use crate::failure::{Failure, Result};
+use crate::rules::bytes::hex;
 
 /// A sha256.
 pub type Digest = [u8; 32];

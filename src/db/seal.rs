@@ -24,6 +24,7 @@ use siphasher::sip128::{Hasher128, SipHasher24};
 use super::files::{beside, broken, folder_of, sync, sync_folder};
 use super::owner::give_to_owner_of;
 use crate::failure::{Failure, Result};
+use crate::rules::bytes::{digits_of, hex, unhex};
 
 /// A seal of a head.
 pub type Seal = [u8; 32];
@@ -268,30 +269,6 @@ fn first<const N: usize>(seal: Seal) -> [u8; N] {
     let mut part = [0; N];
     part.copy_from_slice(&seal[..N]);
     part
-}
-
-/// A seal as people read it.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().flat_map(|byte| digits_of(*byte)).map(char::from).collect()
-}
-
-fn digits_of(byte: u8) -> [u8; 2] {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]
-}
-
-/// Reads so many bytes.
-fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let digits = text.as_bytes();
-    let mut bytes = [0; N];
-    if digits.len() != 2 * N {
-        return None;
-    }
-    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-        let digit = |at: usize| (pair[at] as char).to_digit(16).map(|digit| digit as u8);
-        *byte = digit(0)? << 4 | digit(1)?;
-    }
-    Some(bytes)
 }
 
 #[cfg(test)]

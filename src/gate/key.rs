@@ -21,7 +21,7 @@ use crate::choice;
 use crate::db::TenantId;
 use crate::failure::{Failure, Result};
 use crate::http::call::{Caller, Strictness};
-use crate::rules::bytes::hex;
+use crate::rules::bytes::{hex, unhex};
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Code, Refusal};
 use crate::rules::scope::ScopeSet;
@@ -58,11 +58,27 @@ pub fn generate(mac_secret: &[u8]) -> Result<NewKey> {
     let id = hex(&random[..ID_BYTES]);
     let body = format!("ak_{id}_{}", hex(&random[ID_BYTES..]));
     let text = format!("{body}{}", hex(&mac(mac_secret, &body)[..MAC_BYTES]));
-    let hash = Argon2::default()
-        .hash_password(text.as_bytes())
-        .map_err(|error| Failure::Broken(format!("a key cannot be hashed: {error}")))?
-        .to_string();
+    let hash = hash(&text)?;
     Ok(NewKey { id, text, hash })
+}
+
+/// Hashes a key or a password; takes 10 ms or more.
+pub fn hash(secret: &str) -> Result<String> {
+    let hashed = Argon2::default().hash_password(secret.as_bytes());
+    Ok(hashed.map_err(|error| Failure::Broken(format!("a secret cannot be hashed: {error}")))?.to_string())
+}
+
+/// A hash that no secret has, so that an unknown id or name costs as much as a wrong secret. To make one took half of
+/// the start of the service.
+const DECOY: &str =
+    "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+/// Whether a key or a password has this hash; takes as long where there is none.
+pub fn has_hash(secret: &str, hash: Option<&str>) -> Result<bool> {
+    let parsed = PasswordHash::new(hash.unwrap_or(DECOY))
+        .map_err(|error| Failure::Broken(format!("a stored hash is damaged: {error}")))?;
+    let holds = Argon2::default().verify_password(secret.as_bytes(), &parsed).is_ok();
+    Ok(holds && hash.is_some())
 }
 
 /// The installation's secret that keys are marked with.
@@ -86,11 +102,6 @@ pub struct Keys {
     /// Digests of keys whose hash was verified.
     verified: RwLock<HashSet<Digest32>>,
 }
-
-/// A hash that no key has, so that an unknown id costs as much as a wrong secret. To make one took half of the start
-/// of the service.
-const DECOY: &str =
-    "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 impl Keys {
     /// Keys of an installation.
@@ -125,11 +136,7 @@ impl Keys {
             .prepare_cached("select hash from api_key where id = ?1")?
             .query_row([&key.id], |row| row.get(0))
             .optional()?;
-        let known = hash.is_some();
-        let hash = PasswordHash::new(hash.as_deref().unwrap_or(DECOY))
-            .map_err(|error| Failure::Broken(format!("the hash of key {} is damaged: {error}", key.id)))?;
-        let holds = Argon2::default().verify_password(key.text.as_bytes(), &hash).is_ok();
-        if !(known && holds) {
+        if !has_hash(&key.text, hash.as_deref())? {
             return Ok(false);
         }
         let mut verified = self.verified.write().unwrap_or_else(PoisonError::into_inner);
@@ -240,7 +247,7 @@ fn mac(secret: &[u8], text: &str) -> Vec<u8> {
 
 /// The id of a key, what its MAC is made of, and the MAC. A key has one spelling, the one in which it was shown:
 /// with more, one key would have more places than one where keys wait to be verified.
-fn parts(text: &str) -> Option<(&str, &str, Vec<u8>)> {
+fn parts(text: &str) -> Option<(&str, &str, [u8; MAC_BYTES])> {
     let (id, secret) = text.strip_prefix("ak_")?.split_once('_')?;
     let is_hex = |text: &str| text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
     let has_form = id.len() == 2 * ID_BYTES && secret.len() == 2 * (SECRET_BYTES + MAC_BYTES);
@@ -249,11 +256,6 @@ fn parts(text: &str) -> Option<(&str, &str, Vec<u8>)> {
     }
     let (body, mac) = text.split_at_checked(text.len() - 2 * MAC_BYTES)?;
     Some((id, body, unhex(mac)?))
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digits = text.as_bytes().chunks(2);
-    digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
 }
 
 choice! {

@@ -5,9 +5,10 @@ use maud::html;
 use super::frame;
 use super::page::{Ask, Done, Hashed, HouseChange, Seen};
 use super::parts::{facts, field, form, refusal};
-use super::passwords::{check, hash, verify};
+use super::passwords::check;
 use super::people::{self, Person};
 use crate::failure::{Failure, Result};
+use crate::gate::key::{has_hash, hash};
 use crate::http::reply::Reply;
 use crate::rules::deed::Event;
 use crate::rules::error::{Code, Refusal};
@@ -36,7 +37,7 @@ pub fn log_in(ask: &Ask, seen: &Seen<'_>) -> Result<Hashed> {
     let known = people::hash_of(seen.connection, &name)?;
     let (house, now, before) = (ask.house.clone(), ask.now, ask.cookie.clone());
     Ok(Box::new(move || {
-        let holds = verify(&password, known.as_ref().map(|(_, hash)| hash.as_str()));
+        let holds = has_hash(&password, known.as_ref().map(|(_, hash)| hash.as_str()))?;
         let Some((id, hash)) = known.filter(|_| holds) else {
             let message = "Name oder Passwort stimmt nicht. Bitte noch einmal versuchen.";
             return Err(Refusal::field(Code::WertUngueltig, "passwort", message).into());
@@ -162,7 +163,7 @@ pub fn change_password(ask: &Ask, seen: &Seen<'_>) -> Result<Hashed> {
     let known = people::hash_of(seen.connection, &person.name)?;
     let (house, now) = (ask.house.clone(), ask.now);
     Ok(Box::new(move || {
-        if !verify(&old, known.as_ref().map(|(_, hash)| hash.as_str())) {
+        if !has_hash(&old, known.as_ref().map(|(_, hash)| hash.as_str()))? {
             let message = "Das bisherige Passwort stimmt nicht.";
             return Err(Refusal::field(Code::WertUngueltig, "bisher", message).into());
         }

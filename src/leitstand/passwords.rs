@@ -1,14 +1,10 @@
-//! Passwords: which are taken, their hashes, and how long one who guesses must wait.
+//! Passwords: which are taken, and how long one who guesses must wait.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use argon2::Argon2;
-use argon2::password_hash::phc::PasswordHash;
-use argon2::password_hash::{PasswordHasher, PasswordVerifier};
-
 use super::people::digest;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, Refusal};
 
@@ -75,10 +71,6 @@ const COMMON: &[&str] = &[
     "leitstand1",
 ];
 
-/// A hash that no password has: a name that nobody has costs as much as a wrong password.
-const DECOY: &str =
-    "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
-
 /// Refuses a password that is too short or among the first that anybody tries.
 pub fn check(password: &str, name: &str) -> Result<()> {
     let refuse = |message: &str| Err(Refusal::field(Code::WertUngueltig, "passwort", message).into());
@@ -94,19 +86,6 @@ pub fn check(password: &str, name: &str) -> Result<()> {
         return refuse("Dieses Passwort wird oft benutzt und als erstes probiert. Bitte ein anderes wählen.");
     }
     Ok(())
-}
-
-/// Hashes a password: 10 ms or more, only on the thread for it ([`super::aside`]).
-pub fn hash(password: &str) -> Result<String> {
-    let hashed = Argon2::default().hash_password(password.as_bytes());
-    Ok(hashed.map_err(|error| Failure::Broken(format!("a password cannot be hashed: {error}")))?.to_string())
-}
-
-/// Whether a password has this hash; without a hash it takes as long.
-pub fn verify(password: &str, hash: Option<&str>) -> bool {
-    let Ok(parsed) = PasswordHash::new(hash.unwrap_or(DECOY)) else { return false };
-    let holds = Argon2::default().verify_password(password.as_bytes(), &parsed).is_ok();
-    holds && hash.is_some()
 }
 
 /// The attempts of each name that were no success, whether somebody has the name or not.

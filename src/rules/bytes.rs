@@ -8,7 +8,26 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().flat_map(|byte| digits_of(*byte)).map(char::from).collect()
+}
+
+/// The two hexadecimal digits of a byte.
+pub fn digits_of(byte: u8) -> [u8; 2] {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]
+}
+
+/// The bytes of a text that [`hex`] made, if it has so many.
+pub fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let mut bytes = [0; N];
+    if text.len() != 2 * N {
+        return None;
+    }
+    for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+        let digit = |at: usize| (pair[at] as char).to_digit(16).map(|digit| digit as u8);
+        *byte = digit(0)? << 4 | digit(1)?;
+    }
+    Some(bytes)
 }
 
 /// Bytes as Base64 (RFC 4648).

@@ -6,8 +6,9 @@ use rusqlite::{Connection, params};
 use super::adding::begin_day;
 use super::chain::{DAY, KEPT, beginning, log_seal};
 use crate::db::evidence;
-use crate::db::seal::{Seal, Secret, hex};
+use crate::db::seal::{Seal, Secret};
 use crate::failure::Result;
+use crate::rules::bytes::hex;
 use crate::rules::day::Instant;
 
 /// What the seals are worth.

@@ -7,8 +7,8 @@
 use rusqlite::{Connection, Row};
 
 use super::chain::Pruefsumme;
-use crate::db::seal::hex;
 use crate::failure::Result;
+use crate::rules::bytes::hex;
 use crate::rules::day::Day;
 
 /// Where the rows of a day end.
