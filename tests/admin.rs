@@ -1,8 +1,8 @@
-//! What the person who looks after the machine uses: backup and restore (P10), doctor, completions.
-//! A copy of a busy database is whole and has all that was answered before it began; nothing is
-//! overwritten or half done.
+//! What administrators use: backup and restore (P10), doctor, completions. A copy of a busy database is whole and has
+//! all that was answered before it began; nothing is overwritten or half done.
 
 mod process;
+mod programs;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Permissions;
@@ -189,6 +189,7 @@ fn nothing_that_stands_beside_a_database_is_lost_or_taken_for_another() {
 /// next one does it.
 #[test]
 fn a_restore_that_is_killed_at_any_step_leaves_one_of_both() {
+    programs::needs!("strace");
     let calls =
         "pwrite64,fsync,fdatasync,rename,link,linkat,unlink,ftruncate,openat,copy_file_range,sendfile";
     let scene = || {

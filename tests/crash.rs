@@ -2,14 +2,16 @@
 //! the disk is asked to keep it.
 
 mod process;
+mod programs;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant, SystemTime};
 
 use process::{Answer, Client, Folder, Running};
+use programs::needs;
 use serde_json::{Value, json};
 
 const THREADS: usize = 8;
@@ -229,11 +231,6 @@ fn syncs(trace: &str, from: SystemTime, to: SystemTime) -> usize {
 
 /// Starts a server under strace, which notes in trace.txt what `options` name; its stderr goes to errors.txt.
 fn straced(folder: &Folder, options: &[&str]) -> Running {
-    let found = Command::new("strace").arg("-V").stdout(Stdio::null()).status();
-    assert!(
-        found.is_ok_and(|status| status.success()),
-        "this test looks at system calls with strace: install it (Debian, Ubuntu: apt-get install strace)"
-    );
     // -D: the server stays our own child, strace runs beside it.
     let mut command = Command::new("strace");
     command.args(["-D", "-f", "-ttt", "-o", "trace.txt"]).args(options);
@@ -247,6 +244,7 @@ fn straced(folder: &Folder, options: &[&str]) -> Running {
 
 #[test]
 fn simultaneous_documents_share_their_syncs() {
+    needs!("strace");
     const CLIENTS: usize = 64;
     let folder = Folder::new();
     let key = mill(&folder);
@@ -304,6 +302,7 @@ fn log_of(folder: &Folder) -> String {
 /// log brings back is there once, with one audit row.
 #[test]
 fn a_commit_that_the_disk_refuses_to_sync_ends_the_process_and_doubles_nothing() {
+    needs!("strace");
     let folder = Folder::new();
     let (key, batch) = mill_that_has_served(&folder);
     let log = log_of(&folder);
@@ -348,6 +347,7 @@ fn a_commit_that_the_disk_refuses_to_sync_ends_the_process_and_doubles_nothing()
 /// A full disk is an answer: nothing is stored, nothing ends, and the service notices by itself that there is room.
 #[test]
 fn a_full_disk_is_an_answer_and_the_service_goes_on_when_there_is_room() {
+    needs!("strace");
     let folder = Folder::new();
     let (key, batch) = mill_that_has_served(&folder);
     let log = log_of(&folder);

@@ -34,10 +34,9 @@ fn demo(folder: &Folder) -> (Running, Client) {
 fn what_is_served_is_what_is_printed() {
     let folder = Folder::new();
     let server = folder.serve(&[]);
-    let url = format!("http://{}/openapi.json", server.address);
-    let served = std::process::Command::new("curl").args(["-sS", &url]).output().unwrap().stdout;
-    assert_eq!(String::from_utf8(served).unwrap(), folder.result(&["openapi"]));
-    let about = server.client("").get("/api/v1").body;
+    let client = server.client("");
+    assert_eq!(client.text("/openapi.json"), folder.result(&["openapi"]));
+    let about = client.get("/api/v1").body;
     assert_eq!((&about["docs"], &about["spec"]), (&json!("/docs"), &json!("/openapi.json")));
 }
 

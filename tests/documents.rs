@@ -2,6 +2,8 @@
 //! there, tables and the configuration file say what the code says, every link leads somewhere, and the
 //! README stays short.
 
+mod programs;
+
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -11,6 +13,7 @@ use partnerd::app::routes;
 use partnerd::config;
 use partnerd::http::route::Access;
 use partnerd::tenants;
+use programs::needs;
 
 struct Demo(Child);
 
@@ -51,6 +54,7 @@ fn chapters() -> Vec<String> {
 
 #[test]
 fn the_handbook_works_word_by_word_in_an_empty_folder() {
+    needs!("bash", "curl");
     let folder = tempfile::TempDir::new().unwrap();
     let program = Path::new(env!("CARGO_BIN_EXE_partnerd"));
     let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
@@ -74,6 +78,7 @@ fn the_handbook_works_word_by_word_in_an_empty_folder() {
 
 #[test]
 fn the_commands_of_the_readme_walk_the_whole_way() {
+    needs!("bash", "curl");
     let folder = tempfile::TempDir::new().unwrap();
     let mut demo = Command::new(env!("CARGO_BIN_EXE_partnerd"));
     demo.args(["demo", "--listen", "127.0.0.1:0"]).current_dir(folder.path()).stdout(Stdio::piped());

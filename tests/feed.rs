@@ -6,7 +6,6 @@ mod process;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::Command;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -193,7 +192,7 @@ fn a_thousand_wait_and_cost_hardly_anything() {
         for _ in 0..500 {
             waiting.push(wait(key));
             if waiting.len() % 100 == 0 {
-                until_waiting(&server.address, waiting.len());
+                until_waiting(&client, waiting.len());
             }
         }
     }
@@ -235,12 +234,10 @@ fn a_thousand_wait_and_cost_hardly_anything() {
 }
 
 /// Waits until so many requests wait.
-fn until_waiting(address: &str, count: usize) {
+fn until_waiting(client: &Client, count: usize) {
     let until = Instant::now() + Duration::from_secs(60);
     loop {
-        let url = format!("http://{address}/metrics");
-        let metrics = Command::new("curl").args(["-sS", &url]).output().unwrap().stdout;
-        let metrics = String::from_utf8(metrics).unwrap();
+        let metrics = client.text("/metrics");
         if metrics.contains(&format!("partnerd_waiting_requests {count}\n")) {
             return;
         }

@@ -1,6 +1,7 @@
 //! https with the real executable and a client of another family (curl).
 
 mod process;
+mod programs;
 
 use std::io::{ErrorKind, Read};
 use std::net::TcpStream;
@@ -10,6 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use process::Folder;
+use programs::needs;
 use rcgen::{CertificateParams, KeyPair};
 use serde_json::Value;
 
@@ -56,6 +58,7 @@ fn curl(folder: &Folder, arguments: &[&str]) -> (bool, String) {
 
 #[test]
 fn a_certificate_of_our_own_is_trusted_by_who_knows_it() {
+    needs!("curl");
     let folder = Folder::new();
     let made = folder.result(&["tls", "self-signed", "--name", "waage.local", "--name", "192.0.2.7"]);
     assert_eq!(Path::new(made.trim()), folder.path().canonicalize().unwrap().join("partnerd-cert.pem"));
@@ -99,6 +102,7 @@ fn a_certificate_of_our_own_is_trusted_by_who_knows_it() {
 /// The end of a connection is seen below TLS, where a client that is killed cannot say good-bye.
 #[test]
 fn a_client_that_hangs_up_while_it_waits_frees_its_place() {
+    needs!("curl");
     let folder = Folder::new();
     folder.result(&["tls", "self-signed", "--name", "localhost"]);
     let key = folder.company("Mühle");

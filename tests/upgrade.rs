@@ -2,6 +2,7 @@
 //! its steps, one that is newer.
 
 mod process;
+mod programs;
 
 mod upgrade {
     mod before;

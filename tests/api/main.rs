@@ -2,6 +2,8 @@
 //! subject; `harness` explains how a test is written.
 
 mod harness;
+#[path = "../programs/mod.rs"]
+mod programs;
 
 mod abschluss;
 mod aenderungen;

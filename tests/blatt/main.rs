@@ -1,6 +1,8 @@
 //! Sheets as other programs see them: `qpdf` checks the file and takes the e-invoice out, `pdftotext` reads the text,
 //! `pdfinfo` the tags.
 
+#[path = "../programs/mod.rs"]
+mod programs;
 mod samples;
 
 use std::collections::HashSet;
@@ -14,6 +16,7 @@ use partnerd::blatt::{
 };
 use partnerd::rules::day::Day;
 use partnerd::rules::fixed::Money;
+use programs::needs;
 use tempfile::TempDir;
 
 /// A sheet in a file.
@@ -34,8 +37,7 @@ impl File {
     fn told_by(&self, program: &str, arguments: &[&str]) -> Vec<u8> {
         let path =
             |argument: &&str| if *argument == "{}" { self.path.clone() } else { PathBuf::from(argument) };
-        let output = Command::new(program).args(arguments.iter().map(path)).output();
-        let output = output.unwrap_or_else(|error| panic!("{program} (poppler-utils, qpdf): {error}"));
+        let output = Command::new(program).args(arguments.iter().map(path)).output().unwrap();
         // poppler calls the `/Suspects false` of PDF/UA an error; qpdf is the judge of the file.
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() && (program != "qpdf" || errors.is_empty()), "{program}: {errors}");
@@ -112,6 +114,7 @@ fn amounts(blatt: &Blatt) -> Vec<Money> {
 
 #[test]
 fn every_kind_of_sheet_is_a_sound_file_that_says_all_its_amounts() {
+    needs!("qpdf", "pdftotext");
     for (name, blatt) in samples::all() {
         let (drawn, file) = drawn(&blatt);
         file.check();
@@ -142,6 +145,7 @@ fn every_kind_of_sheet_is_a_sound_file_that_says_all_its_amounts() {
 
 #[test]
 fn a_position_says_what_is_known_of_its_goods() {
+    needs!("pdftotext");
     let (_, file) = drawn(&samples::rechnung());
     let text = file.text();
     let facts = [
@@ -192,6 +196,7 @@ fn the_same_sheet_has_the_same_bytes() {
 
 #[test]
 fn the_e_invoice_comes_out_as_it_went_in_and_is_announced() {
+    needs!("qpdf", "pdfinfo");
     for (profil, level) in [(Profil::En16931, "EN 16931"), (Profil::XRechnung, "XRECHNUNG")] {
         let mut blatt = samples::hybrid();
         // Nothing that a text says is taken for a part of the file.
@@ -235,6 +240,7 @@ fn structure(file: &File) -> Vec<(usize, String)> {
 
 #[test]
 fn tables_are_tagged_with_as_many_cells_in_each_row() {
+    needs!("pdfinfo");
     for (name, blatt) in samples::all() {
         let (_, file) = drawn(&blatt);
         let elements = structure(&file);
@@ -258,6 +264,7 @@ fn tables_are_tagged_with_as_many_cells_in_each_row() {
 
 #[test]
 fn a_long_document_repeats_its_headings_and_carries_its_sum_over() {
+    needs!("pdftotext");
     let blatt = samples::lang(1000);
     let (drawn, file) = drawn(&blatt);
     assert!((60..140).contains(&drawn.pages), "{} pages", drawn.pages);
@@ -323,6 +330,7 @@ fn with_texts(text: &str) -> Blatt {
 
 #[test]
 fn no_text_breaks_a_sheet() {
+    needs!("qpdf");
     let hostile = [
         String::new(),
         " \n\t\r\n ".to_owned(),
@@ -346,6 +354,7 @@ fn no_text_breaks_a_sheet() {
 
 #[test]
 fn a_text_of_4000_characters_without_a_blank_loses_none() {
+    needs!("pdftotext");
     let text: String = (0..800).map(|number| format!("{number:05}")).collect();
     let mut blatt = samples::rechnung();
     let Some(Abschnitt::Positionen(positionen)) = blatt.abschnitte.get_mut(1) else { panic!("no positions") };
@@ -363,6 +372,7 @@ fn a_text_of_4000_characters_without_a_blank_loses_none() {
 
 #[test]
 fn letters_of_europe_are_drawn_and_others_are_boxes_that_are_named() {
+    needs!("qpdf", "pdftotext");
     let europe = "ÄÖÜäöüßẞ€ ÆØÅ ÞÐ ŁŻŹĆ ŘŮČĎŤŇ ŐŰ ȘȚĂÂ ĢĶĻŅ ŲĖ ĞİŞ ĦĊ ŴŶ ΑΒΓΔάέήίόύώ АБВЃЖЅЮЯЂЉЊЋЄІЇҐ „“‚‘»« – — … ½ ² ³ µ ± × ≤";
     let mut blatt = samples::rechnung();
     blatt.untertitel = Some(europe.to_owned());
@@ -381,6 +391,7 @@ fn letters_of_europe_are_drawn_and_others_are_boxes_that_are_named() {
 
 #[test]
 fn a_sheet_without_positions_is_one() {
+    needs!("qpdf", "pdftotext");
     let mut blatt = samples::letter("Lieferschein LS-2026-000001");
     blatt.abschnitte =
         vec![Abschnitt::Positionen(Vec::new()), Abschnitt::Summen(samples::summen(&[], "Summe"))];
@@ -403,6 +414,7 @@ fn a_sheet_has_an_end() {
 
 #[test]
 fn an_open_document_says_so_on_each_page() {
+    needs!("pdftotext");
     for (aufdruck, word) in [(Aufdruck::Entwurf, "ENTWURF"), (Aufdruck::Test, "TEST")] {
         let (drawn, file) = drawn(&Blatt { aufdruck: Some(aufdruck), ..samples::lang(40) });
         let letters = file.letters();
@@ -417,6 +429,7 @@ fn logo(name: &str) -> Vec<u8> {
 
 #[test]
 fn a_logo_is_a_small_png_or_jpeg() {
+    needs!("qpdf");
     for name in ["farbe.png", "durchsichtig.png", "grau.jpg"] {
         assert_eq!(check_logo(&logo(name)), Ok(()), "{name}");
         let mut blatt = samples::rechnung();

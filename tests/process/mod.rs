@@ -183,6 +183,12 @@ impl Client {
         self.send("GET", path, None).unwrap_or_else(|error| panic!("GET {path}: {error}"))
     }
 
+    /// An answer that is no JSON, or byte for byte.
+    pub fn text(&self, path: &str) -> String {
+        let mut answer = self.agent.get(format!("{}{path}", self.base)).call().unwrap();
+        answer.body_mut().read_to_string().unwrap()
+    }
+
     pub fn post(&self, path: &str, body: &Value) -> Answer {
         self.send("POST", path, Some(body)).unwrap_or_else(|error| panic!("POST {path}: {error}"))
     }

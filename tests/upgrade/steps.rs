@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::older::{OLD, Version, count, has_the_schema_of_a_new_one, kept, names, old, pairs, rows_now};
 use crate::process::Folder;
+use crate::programs::needs;
 
 /// What an older version kept is worked on as if this one had.
 fn work_goes_on(folder: &Folder) {
@@ -117,6 +118,7 @@ fn looked_at(database: &Path) -> i64 {
 /// old one.
 #[test]
 fn an_upgrade_that_is_killed_at_any_step_is_carried_on() {
+    needs!("strace");
     // All migrations, one after the other, and the last step from the old ones alone.
     for from in [1, OLD] {
         let whole = Folder::new();

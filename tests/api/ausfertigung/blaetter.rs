@@ -8,6 +8,7 @@ use super::{
 };
 use crate::harness::{Client, Server};
 use crate::lager::Mill;
+use crate::programs::needs;
 
 const UPLOAD: &str = "JVBERi0xLjQKJSVFT0YK";
 
@@ -49,6 +50,7 @@ fn numbers(beleg: &Value) -> Vec<String> {
 
 #[test]
 fn a_sheet_says_every_number_of_its_document_and_carries_the_stored_xml() {
+    needs!("qpdf", "pdftotext");
     let server = Server::start();
     let mill = firma(&server, "Mühle", &[]);
     let kunde = partner(&mill, json!({}));
@@ -86,6 +88,7 @@ fn reason(client: &Client, path: &str, code: &str) -> String {
 
 #[test]
 fn where_there_is_no_sheet_or_e_invoice_the_reason_is_said() {
+    needs!("pdftotext");
     let server = Server::start();
     let bare =
         server.company_with("Ohne", &[("firma", "Mühle"), ("plz", "86609"), ("ust_id", "DE123456789")]);
@@ -217,6 +220,7 @@ fn a_sheet_comes_as_a_file_with_a_tag() {
 
 #[test]
 fn an_open_document_has_a_draft() {
+    needs!("pdftotext");
     let server = Server::start();
     let mill = firma(&server, "Mühle", &[]);
     let kunde = partner(&mill, json!({}));
@@ -242,6 +246,7 @@ fn an_open_document_has_a_draft() {
 
 #[test]
 fn a_weighing_has_its_slip() {
+    needs!("pdftotext");
     let server = Server::start();
     let mill = Mill::with(&server, "Mühle", crate::harness::COMPLETE);
     let first = json!({"waage_id": 1, "gewicht_erst_kg": 40120, "partner_id": mill.partner_id("Hof"),
@@ -266,6 +271,7 @@ fn a_weighing_has_its_slip() {
 
 #[test]
 fn a_receipt_note_explains_its_deductions() {
+    needs!("pdftotext");
     let server = Server::start();
     let mill = Mill::with(&server, "Mühle", crate::harness::COMPLETE);
     let note = json!({"kundennummer": "Hof", "artikelnr": "W", "anliefermenge_kg": 50_000, "besatz_prozent": 0.6,

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::{BELEGE, document, finished, firma, partner, sheet, text, xml};
 use crate::harness::{COMPLETE, Client, Server, cli};
 use crate::lager::{Mill, sell};
+use crate::programs::needs;
 
 /// XML and PDF of documents.
 fn files(client: &Client, ids: &[String]) -> Vec<(String, Vec<u8>)> {
@@ -30,6 +31,7 @@ fn settle(mill: &Mill<'_>) -> (Vec<String>, String) {
 
 #[test]
 fn master_data_that_change_leave_what_was_written_as_it_is() {
+    needs!("pdftotext");
     let mut server = Server::start();
     let (client, ids, before) = {
         let mill = Mill::with(&server, "Mühle", COMPLETE);

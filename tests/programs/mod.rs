@@ -1,0 +1,52 @@
+//! Programs that a test asks and a machine may lack (strace, curl, qpdf, pdftotext). Such a test says so and passes;
+//! tests/without_programs.rs counts them at the end of `cargo test`. With PARTNERD_REQUIRE_PROGRAMS it fails instead,
+//! as in `.ci/run`.
+
+// Each test binary uses what it needs of this.
+#![allow(dead_code, unused_imports, unused_macros)]
+
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// A file for each test that was passed over, named after it; the missing programs are its lines.
+pub fn records() -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("passed-over")
+}
+
+pub fn is_missing(program: &str) -> bool {
+    let started = Command::new(program).arg("--version").stdin(Stdio::null()).output();
+    started.is_err_and(|error| error.kind() == ErrorKind::NotFound)
+}
+
+/// Ends a test that lacks one of its programs.
+macro_rules! needs {
+    ($($program:literal),+) => {
+        if $crate::programs::are_missing(&[$($program),+]) {
+            return;
+        }
+    };
+}
+pub(crate) use needs;
+
+/// Whether a test lacks a program. Then this says which, or fails where all are required.
+pub fn are_missing(programs: &[&str]) -> bool {
+    let missing: Vec<&str> = programs.iter().copied().filter(|program| is_missing(program)).collect();
+    if missing.is_empty() {
+        return false;
+    }
+    let test = format!("{}::{}", env!("CARGO_CRATE_NAME"), std::thread::current().name().unwrap());
+    let list = missing.join(", ");
+    assert!(std::env::var_os("PARTNERD_REQUIRE_PROGRAMS").is_none(), "{test} needs {list}");
+    fs::create_dir_all(records()).unwrap();
+    fs::write(records().join(test.replace("::", ".")), missing.join("\n")).unwrap();
+    say(&format!("test {test} passed over: it needs {list}"));
+    true
+}
+
+/// Writes a line to stderr.
+#[expect(clippy::explicit_write, reason = "the test harness holds back what eprintln writes")]
+pub fn say(line: &str) {
+    writeln!(std::io::stderr(), "{line}").unwrap();
+}
