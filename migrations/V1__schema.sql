@@ -19,15 +19,22 @@
 --   * version grows with each change of a row: If-Match compares it (D11).
 --   * Checks of more than two values are spelled out with `or` in tables that are written often: for a list in `in (…)`
 --     SQLite builds a temporary table each time it checks a row.
---   * A column that was added later stands behind the others: the order of columns is that on the disk.
 --   * An index without a comment has the columns of a reference and serves it: without the index SQLite would read the
 --     whole table before it lets go of a row that is referred to.
 --
--- The migrations that follow (V2, V3 …) change this schema; migrations/schema.sql has the result of all of them.
+-- A new database gets this schema and then the migrations that follow it (V2, V3 …).
 
 ------------------------------------------------------------------------------------------------------------------------
--- db: the installation, numbers, the chain of evidence
+-- db: the installation, numbers, the chain of evidence, changes
 ------------------------------------------------------------------------------------------------------------------------
+
+-- The migrations that this database has. A version that knows fewer refuses it.
+create table migration (
+  version integer primary key,                -- 1 is this file
+  name    text not null,
+  sha256  blob not null check (length(sha256) = 32), -- of its text: one that was released is never edited
+  am      integer not null                    -- when it was applied
+) strict;
 
 -- The one row of the installation.
 create table installation (
@@ -47,15 +54,15 @@ create table nummernkreis (
 ) strict, without rowid;
 
 -- What must never be lost beside the log of requests: final documents, each version of their history, archived PDFs,
--- attachments, in the order in which they came. Not data of one company: it is one chain for the file.
+-- attachments, changes of partners, in the order in which they came. Not data of one company: it is one chain for the
+-- file.
 create table nachweis (
   nr         integer primary key,             -- from 1, without a gap
-  tenant_id  integer not null,
-  art        text not null check (art in ('beleg', 'verlauf', 'pdf', 'anhang')),
-  id         blob not null,                   -- of the document, of the PDF, of the attachment
+  tenant_id  integer not null references tenant (id),
+  art        text not null check (art in ('beleg', 'verlauf', 'pdf', 'anhang', 'kunde')),
+  id         blob not null,                   -- of the document, the PDF, the attachment, the partner
   beleg_id   blob,                            -- the document of a PDF
-  version    integer,                         -- the version of a document in its history
-  form       integer not null,                -- which columns are in sha256
+  version    integer,                         -- of a document or a partner in its history
   sha256     blob not null check (length(sha256) = 32), -- of what the row in its own table holds
   pruefsumme blob not null check (length(pruefsumme) = 32), -- sha256(the one before, this row)
   mac        blob                             -- over number and checksum; null: not sealed
@@ -68,10 +75,31 @@ create table nachweis_kopf (
   id         integer primary key check (id = 1),
   letzte_nr  integer not null,
   pruefsumme blob not null,
-  mac_ab_nr  integer not null,                -- rows up to this one are older than the seals
+  mac_ab_nr  integer not null,                -- rows up to this one have no seal, or that of an earlier secret
   mac        blob
 ) strict;
 insert into nachweis_kopf (id, letzte_nr, pruefsumme, mac_ab_nr) values (1, 0, zeroblob(32), 0);
+
+-- What changed, for integrators who follow it instead of reading all lists again and again (D28), in the order of
+-- commits. Numbers are those of a company, from 1 and without a gap; the newest row of each company is kept, so that no
+-- number is given twice.
+create table aenderung (
+  tenant_id integer not null references tenant (id),
+  nr        integer not null check (nr > 0),
+  art       text not null,                    -- kind of the record, and its table
+  id        blob not null,                    -- of the record
+  nummer    text,                             -- its number then
+  aktion    text not null,                    -- what happened, or the state that it came to
+  am        integer not null,                 -- milliseconds since 1970
+  version   integer,                          -- null: records of this kind have none
+  primary key (tenant_id, nr)
+) strict, without rowid;
+
+-- Tells this database from the one before a restore, in cursors; without a row there was no restore.
+create table aenderung_epoche (
+  id     integer primary key check (id = 1),
+  epoche integer not null
+) strict;
 
 ------------------------------------------------------------------------------------------------------------------------
 -- gate: keys, repeated requests, the log of all requests
@@ -125,8 +153,8 @@ create table route (
   unique (methode, muster)
 ) strict;
 
--- The rows. Their content is chained by checksums within a day, in one of the forms that `form` names. At most one of
--- key_id, person and befehl is set: who acted.
+-- The rows. Their content is chained by checksums within a day. At most one of key_id, person and befehl is set: who
+-- acted.
 create table audit (
   tag            integer not null,            -- day since 1970-01-01, UTC
   lfd_nr         integer not null,            -- from 1 on each day
@@ -139,15 +167,15 @@ create table audit (
   route_id       integer references route (id), -- null: no such path
   pfad           text not null,               -- without the query: nothing secret
   status         integer not null,
+  code           text,                        -- error code of the answer; null: no refusal
   dauer_us       integer not null,            -- microseconds
   bytes_ein      integer not null,
   bytes_aus      integer not null,
   subjekt        blob,                        -- id of the record that was written or read
   anzahl         integer not null,            -- requests that the row stands for: more than 1 for a flood
-  pruefsumme     blob not null,               -- sha256(that of the row before on this day, content)
-  form           integer not null default 1,  -- which columns are in pruefsumme; a further column is a further form
   person         text,                        -- id of the person who acted with a browser
   befehl         text,                        -- command of the command line that acted, and by which account
+  pruefsumme     blob not null,               -- sha256(that of the row before on this day, content)
   mac            blob,                        -- over day, number and checksum; null: not sealed
   primary key (tag, lfd_nr)
 ) strict, without rowid;
@@ -160,7 +188,7 @@ create table audit_tag (
   pruefsumme     blob not null,               -- that of the last row
   ab_nr          integer not null,            -- last row that was dropped; 0: none
   ab_pruefsumme  blob not null,               -- what the first row that is left is chained to
-  mac_ab_nr      integer not null default 0,  -- rows up to this one are older than the seals
+  mac_ab_nr      integer not null default 0,  -- rows up to this one have no seal, or that of an earlier secret
   mac            blob
 ) strict;
 
@@ -169,8 +197,43 @@ create table audit_kopf (
   id             integer primary key check (id = 1),
   letzter_tag    integer not null,            -- the day that was begun last
   geloescht_bis  integer,                     -- days up to this one were dropped
+  bleibend       integer not null default 0,  -- rows in audit_bleibt
   mac            blob
 ) strict;
+
+-- What was changed by people and by the command line (D27) is kept when the other rows of its day are dropped: the row as
+-- it was, with the checksum before it, so that it can still be proved.
+create table audit_bleibt (
+  nr             integer primary key check (nr > 0), -- from 1, without a gap
+  tag            integer not null,
+  lfd_nr         integer not null,
+  am             integer not null,
+  request_id     blob not null check (length(request_id) = 16),
+  key_id         text,
+  tenant_id      integer,
+  adresse        text not null,
+  methode        text not null,
+  route_id       integer references route (id),
+  pfad           text not null,
+  status         integer not null,
+  code           text,
+  dauer_us       integer not null,
+  bytes_ein      integer not null,
+  bytes_aus      integer not null,
+  subjekt        blob,
+  anzahl         integer not null,
+  person         text,
+  befehl         text,
+  vor_pruefsumme blob not null,               -- what the row was chained to
+  pruefsumme     blob not null,
+  mac            blob,                        -- over nr, day, number and checksum; null: not sealed
+  unique (tag, lfd_nr)
+) strict;
+create trigger audit_bleibt_nie_aendern
+  before update of nr, tag, lfd_nr, am, tenant_id, pfad, person, befehl, vor_pruefsumme, pruefsumme on audit_bleibt
+  begin select raise(abort, 'audit_bleibt is append-only'); end;
+create trigger audit_bleibt_nie_loeschen before delete on audit_bleibt
+  begin select raise(abort, 'audit_bleibt is append-only'); end;
 
 -- Refused requests of addresses and keys that send too many, in a minute that is not over: one row each then goes into
 -- the log (D20).
@@ -185,6 +248,7 @@ create table audit_flut (
   methode        text not null,
   pfad           text not null,
   status         integer not null,
+  code           text,                        -- as in audit: of the first
   primary key (adresse, key_id, minute)
 ) strict, without rowid;
 
@@ -203,13 +267,13 @@ create table audit_kopie (
 ) strict;
 
 -- Seals are MACs with a secret that stands in a file beside the database and never in it: whoever recomputes checksums
--- after a change cannot make the seals anew. Each time sealing began is a row, from 1: a new installation, an upgrade,
--- another secret (a restore on another machine). What is older than the newest is proved by checksums alone.
+-- after a change cannot make the seals anew. Each time sealing began is a row, from 1: a new installation, another secret
+-- (a restore on another machine). What is older than the newest is proved by checksums alone.
 create table siegel_beginn (
   nr         integer primary key,
   am         integer not null,
   geheimnis  blob not null check (length(geheimnis) = 8), -- which secret: its public id
-  anlass     text not null check (anlass in ('neu', 'umstellung', 'geheimnis')),
+  anlass     text not null check (anlass in ('neu', 'geheimnis')),
   mac        blob not null check (length(mac) = 32)       -- over this row and the mac of the row before
 ) strict;
 
@@ -260,11 +324,18 @@ create table steuersatz (
 -- tenants
 ------------------------------------------------------------------------------------------------------------------------
 
--- A company, and its settings, a column each. `partnerd tenant set` changes them.
+-- A company, and its settings, a column each. `partnerd tenant set` changes them. What test companies make is marked, and
+-- they can be emptied.
 create table tenant (
   id           integer primary key,
   name         text not null unique,
   angelegt_am  integer not null,
+  test         integer not null default 0 check (test in (0, 1)),
+  test_mac     blob, -- seals that it is a test company: of one without it nothing may be missing; null: not sealed, or none
+  -- UStG § 19
+  kleinunternehmer         integer not null default 0 check (kleinunternehmer in (0, 1)),
+  -- D24: what happens where an e-invoice cannot be made
+  e_rechnung               text not null default 'hinweis' check (e_rechnung in ('aus', 'hinweis', 'pflicht')),
   -- D7: sales abroad are free of tax by themselves
   steuer_ausland_automatik integer not null default 0 check (steuer_ausland_automatik in (0, 1)),
   -- D8: purchase orders of batch-tracked articles need no batch information
@@ -285,6 +356,55 @@ create table tenant (
   unbekannte_parameter     text not null default 'ablehnen' check (unbekannte_parameter in ('ablehnen', 'ignorieren')),
   unbekannte_felder        text not null default 'hinweis' check (unbekannte_felder in ('hinweis', 'ablehnen'))
 ) strict;
+create trigger tenant_test_bleibt before update of id, test on tenant
+  when new.test <> old.test or new.id <> old.id
+  begin select raise(abort, 'a company is a test company from its creation on, or never'); end;
+create trigger tenant_nie_loeschen before delete on tenant
+  begin select raise(abort, 'companies are never deleted'); end;
+
+-- A picture that stands on the documents of a company; documents drawn before it was replaced keep theirs.
+create table firma_logo (
+  tenant_id integer not null references tenant (id),
+  sha256    blob not null check (length(sha256) = 32),
+  inhalt    blob not null check (length(inhalt) <= 204800), -- PNG or JPEG
+  primary key (tenant_id, sha256)
+) strict;
+create trigger firma_logo_nie_aendern before update on firma_logo
+  begin select raise(abort, 'firma_logo is append-only'); end;
+create trigger firma_logo_nie_loeschen before delete on firma_logo
+  begin select raise(abort, 'firma_logo is append-only'); end;
+
+-- The master data of a company (D24), one row for each state of them: the highest number holds now, and a final document
+-- refers to the state that held then.
+create table firma (
+  tenant_id           integer not null references tenant (id),
+  nr                  integer not null check (nr > 0),
+  seit                integer not null,        -- milliseconds since 1970
+  firma               text,                    -- legal name
+  strasse             text,
+  plz                 text,
+  ort                 text,
+  staat               text not null default 'DE', -- ISO 3166-1 alpha-2
+  ust_id              text,
+  steuernummer        text,
+  registernummer      text,
+  rechnungstext       text,                    -- register court, managing directors
+  email               text,
+  kontakt_name        text,
+  kontakt_telefon     text,
+  kontakt_email       text,
+  iban                text,
+  bic                 text,
+  kontoinhaber        text,
+  oeko_kontrollstelle text,
+  logo                blob,
+  primary key (tenant_id, nr),
+  foreign key (tenant_id, logo) references firma_logo (tenant_id, sha256)
+) strict;
+create trigger firma_nie_aendern before update on firma
+  begin select raise(abort, 'firma is append-only'); end;
+create trigger firma_nie_loeschen before delete on firma
+  begin select raise(abort, 'firma is append-only'); end;
 
 ------------------------------------------------------------------------------------------------------------------------
 -- vertriebler
@@ -307,27 +427,33 @@ create index vertriebler_stripped on vertriebler (tenant_id, name_stripped);
 -- anhaenge
 ------------------------------------------------------------------------------------------------------------------------
 
--- Attachments of customers and articles (D21f). The content never changes.
+-- Attachments of customers and articles (D21f), and the files that documents were made of (D28). The content never
+-- changes.
 create table anhang (
   tenant_id    integer not null,
   id           blob not null check (length(id) = 16),
   kunde_id     blob,
   artikel_id   blob,
+  beleg_id     blob,                          -- the document that was made of it
   dateiname    text not null,
   beschreibung text,
   mime_type    text not null,
   sha256       blob not null check (length(sha256) = 32), -- of inhalt
   erstellt_am  integer not null,
   inhalt       blob not null,                 -- last: what stands behind a blob is read through it
-  check ((kunde_id is null) <> (artikel_id is null)),
+  check ((kunde_id is not null) + (artikel_id is not null) + (beleg_id is not null) = 1),
   foreign key (tenant_id, kunde_id) references kunde (tenant_id, id),
-  foreign key (tenant_id, artikel_id) references artikel (tenant_id, id)
+  foreign key (tenant_id, artikel_id) references artikel (tenant_id, id),
+  foreign key (tenant_id, beleg_id) references beleg (tenant_id, id)
 ) strict;
 -- The key; a table without rowid would keep the contents in its tree.
 create unique index anhang_id on anhang (tenant_id, id);
--- The attachments of one customer, of one article.
+-- The attachments of one customer, of one article, of one document.
 create index anhang_kunde on anhang (tenant_id, kunde_id) where kunde_id is not null;
 create index anhang_artikel on anhang (tenant_id, artikel_id) where artikel_id is not null;
+create index anhang_beleg on anhang (tenant_id, beleg_id) where beleg_id is not null;
+-- The same file again is the same document.
+create index anhang_original on anhang (tenant_id, sha256) where beleg_id is not null;
 
 ------------------------------------------------------------------------------------------------------------------------
 -- artikel
@@ -393,6 +519,22 @@ create table staffelpreis (
   foreign key (tenant_id, artikel_id) references artikel (tenant_id, id)
 ) strict, without rowid;
 
+-- What changed in articles and their tiers, when, and who changed it. Imports alone change them (D22). Never pruned.
+create table artikel_verlauf (
+  tenant_id  integer not null,
+  artikel_id blob not null,
+  nr         integer not null check (nr > 0), -- of the change, from 1 for each article
+  am         integer not null,
+  key_id     text,                            -- `person` and a number; null: the command line
+  felder     text not null,                   -- JSON: a list of {feld, alt, neu}
+  primary key (tenant_id, artikel_id, nr),
+  foreign key (tenant_id, artikel_id) references artikel (tenant_id, id)
+) strict, without rowid;
+create trigger artikel_verlauf_nie_aendern before update on artikel_verlauf
+  begin select raise(abort, 'artikel_verlauf is append-only'); end;
+create trigger artikel_verlauf_nie_loeschen before delete on artikel_verlauf
+  begin select raise(abort, 'artikel_verlauf is append-only'); end;
+
 ------------------------------------------------------------------------------------------------------------------------
 -- kunden
 ------------------------------------------------------------------------------------------------------------------------
@@ -427,6 +569,12 @@ create table kunde (
   betriebsnummer    text,
   iban              text,
   bic               text,
+  -- D24: as what the partner gets its e-invoices
+  e_rechnung        text not null default 'zugferd'
+    check (e_rechnung = 'zugferd' or e_rechnung = 'xrechnung' or e_rechnung = 'aus'),
+  kaeuferreferenz   text,                      -- what it wants to recognise an invoice by: of an authority its Leitweg-ID
+  e_adresse         text,                      -- where e-invoices go; null: its e-mail address
+  gutschrift_vereinbart_am text,               -- day on which it agreed that we write the credit notes (UStG § 14 (2))
   vb_id             integer,                   -- sales representative (D9)
   notizen           text,
   version           integer not null default 1,
@@ -447,6 +595,40 @@ create index kunde_ordnung on kunde (tenant_id, kundennr_sort, id, such_text);
 -- A partner with the same name and place is looked for whenever one is added (D18), and is the key of an import without
 -- numbers (D22). Without regard to the case of A to Z: SQLite folds no more.
 create index kunde_name on kunde (tenant_id, nachname_firma collate nocase, ort collate nocase);
+-- An invoice names its sender by these (D28); people write them with and without blanks, hyphens and slashes.
+create index kunde_ust_id on kunde (tenant_id, replace(upper(ust_id), ' ', '')) where ust_id is not null;
+create index kunde_steuernummer on kunde
+  (tenant_id, replace(replace(replace(steuernummer, '/', ''), '-', ''), ' ', '')) where steuernummer is not null;
+create index kunde_iban on kunde (tenant_id, replace(upper(iban), ' ', '')) where iban is not null;
+
+-- What changed in the master data of a partner, when, and who changed it. Never pruned. The chain of evidence has the
+-- sha256, not the text: what is erased for a person one day leaves the chain whole.
+create table kunde_verlauf (
+  tenant_id integer not null,
+  kunde_id  blob not null,
+  version   integer not null check (version > 1), -- the version that the change made
+  am        integer not null,
+  key_id    text,                              -- or `person` and a number; null: the command line
+  felder    text not null,                     -- JSON: a list of {feld, alt, neu}
+  sha256    blob not null check (length(sha256) = 32), -- of felder
+  primary key (tenant_id, kunde_id, version),
+  foreign key (tenant_id, kunde_id) references kunde (tenant_id, id)
+) strict, without rowid;
+-- A partner can be forgotten (GDPR art. 17, D27): what changes of its master data said is erased then, and nothing else.
+-- Erased is only what stands before the newest change, which says that the partner was forgotten: it names the erased
+-- attachments.
+create trigger kunde_verlauf_nie_aendern before update on kunde_verlauf
+  when new.felder <> '[]'
+    or (new.tenant_id, new.kunde_id, new.version, new.am, new.key_id, new.sha256)
+      is not (old.tenant_id, old.kunde_id, old.version, old.am, old.key_id, old.sha256)
+    or not exists (select 1 from kunde_verlauf v, json_each(v.felder) f
+      where v.tenant_id = old.tenant_id and v.kunde_id = old.kunde_id and v.version > old.version
+        and v.version = (select max(n.version) from kunde_verlauf n
+          where n.tenant_id = old.tenant_id and n.kunde_id = old.kunde_id)
+        and f.value ->> 'feld' = 'anhaenge')
+  begin select raise(abort, 'kunde_verlauf is append-only'); end;
+create trigger kunde_verlauf_nie_loeschen before delete on kunde_verlauf
+  begin select raise(abort, 'kunde_verlauf is append-only'); end;
 
 -- What partners are searched in (D17), 64 to a row: to look through a hundred thousand of them, or to count them, is to
 -- read 1,600 rows. The triggers below keep it.
@@ -605,6 +787,8 @@ create table charge_verlauf (
 -- A supplier's number that was corrected finds its batch.
 create index charge_verlauf_fremd on charge_verlauf (tenant_id, artikel_id, partner_id, fremde_charge_key)
   where fremde_charge_key is not null;
+-- The batches that a partner had once.
+create index charge_verlauf_partner on charge_verlauf (tenant_id, partner_id) where partner_id is not null;
 -- History is only added to.
 create trigger charge_verlauf_nie_aendern before update on charge_verlauf
   begin select raise(abort, 'charge_verlauf is append-only'); end;
@@ -966,10 +1150,21 @@ create table beleg (
   kunden_ort        text,
   kunden_staat      text,
   kunden_ust_id     text,
+  kunden_kundennr   text,
+  kunden_steuernummer text,
+  kunden_email      text,
+  kunden_iban       text,
+  kunden_bic        text,
+  kunden_kaeuferreferenz text,
+  kunden_e_adresse  text,
+  firma_nr          integer,                   -- the state of our master data that held then; 0: there was none
+  blatt_am          integer,                   -- when its sheet came to be; null: it has none
   summe_netto       integer not null,
   summe_mwst        integer not null,
   summe_brutto      integer not null,
   ist_gutschrift    integer not null check (ist_gutschrift in (0, 1)),
+  -- an ER that we write for the supplier (UStG § 14 (2))
+  gutschrift        integer not null default 0 check (gutschrift = 0 or gutschrift = 1 and beleg_typ = 'ER'),
   notizen           text,
   zahlungsziel_tage integer,
   zahlungsbedingung text,
@@ -1044,11 +1239,28 @@ create trigger beleg_abgeschlossen before update on beleg
     or new.anfrage_sha256 is not old.anfrage_sha256 or new.fremdbelegnummer is not old.fremdbelegnummer
     or new.kontaktperson is not old.kontaktperson or new.niederlassung_id is not old.niederlassung_id
     or new.lagerhalle_id is not old.lagerhalle_id or new.vb_id is not old.vb_id
-    or new.storno_von_beleg_id is not old.storno_von_beleg_id or new.angelegt_am <> old.angelegt_am)
+    or new.storno_von_beleg_id is not old.storno_von_beleg_id or new.angelegt_am <> old.angelegt_am
+    or new.gutschrift <> old.gutschrift or new.kunden_kundennr is not old.kunden_kundennr
+    or new.kunden_steuernummer is not old.kunden_steuernummer or new.kunden_email is not old.kunden_email
+    or new.kunden_iban is not old.kunden_iban or new.kunden_bic is not old.kunden_bic
+    or new.kunden_kaeuferreferenz is not old.kunden_kaeuferreferenz
+    or new.kunden_e_adresse is not old.kunden_e_adresse or new.firma_nr is not old.firma_nr
+    or new.blatt_am is not old.blatt_am)
   begin select raise(abort, 'a finalised document never changes'); end;
 -- Nor is a document ever deleted: its number would be missing (D5).
 create trigger beleg_nie_loeschen before delete on beleg
   begin select raise(abort, 'documents are never deleted'); end;
+
+-- Documents that had another partner before a change, whom their history names: who was named once is found when they ask
+-- to be forgotten (D27).
+create table beleg_frueherer_kunde (
+  tenant_id integer not null,
+  kunde_id  blob not null,                    -- the partner before
+  beleg_id  blob not null,
+  primary key (tenant_id, kunde_id, beleg_id),
+  foreign key (tenant_id, kunde_id) references kunde (tenant_id, id),
+  foreign key (tenant_id, beleg_id) references beleg (tenant_id, id)
+) strict, without rowid;
 
 -- The positions of a document.
 create table beleg_position (
@@ -1066,6 +1278,11 @@ create table beleg_position (
   rabatt_prozent   integer not null check (rabatt_prozent between 0 and 100000000),
   mwst_satz        integer not null check (mwst_satz between 0 and 100000000), -- percent
   satz_gesendet    integer not null check (satz_gesendet in (0, 1)), -- the request named the rate
+  -- why it is taxed or not, a code of UNCL5305
+  steuer_kategorie text not null
+    check ((steuer_kategorie = 'S' or steuer_kategorie = 'Z' or steuer_kategorie = 'E' or steuer_kategorie = 'AE'
+      or steuer_kategorie = 'K' or steuer_kategorie = 'G' or steuer_kategorie = 'O')
+      and (steuer_kategorie = 'S') = (mwst_satz > 0)),
   gesamtpreis      integer not null,           -- net, after discount
   charge_id        blob,                       -- the one batch that covers it
   charge_gesendet  integer not null check (charge_gesendet in (0, 1)), -- charge_id was named, not inherited
@@ -1114,6 +1331,29 @@ create trigger beleg_position_loeschen before delete on beleg_position
   when (select status from beleg where tenant_id = old.tenant_id and id = old.beleg_id) <> 'offen'
   begin select raise(abort, 'a finalised document never changes'); end;
 
+-- What leaves the house of a final document, frozen with it: its sheet and its e-invoice (D24, D25, D26).
+create table ausfertigung (
+  tenant_id  integer not null,
+  beleg_id   blob not null,
+  angaben    text not null,                    -- JSON of what the sheet says that lies in other tables
+  profil     text check (profil = 'zugferd' or profil = 'xrechnung'),
+  ausgabe    text,                             -- edition whose rules the e-invoice obeys
+  sha256     blob check (length(sha256) = 32), -- of the e-invoice, unpacked
+  grund      text,                             -- why there is no e-invoice
+  erechnung  blob,                             -- XML, deflated (RFC 1951); last: what stands behind a blob is read through it
+  check ((erechnung is null) = (sha256 is null) and (erechnung is null) = (profil is null)
+    and (erechnung is null) = (ausgabe is null) and (erechnung is null) = (grund is not null)),
+  foreign key (tenant_id, beleg_id) references beleg (tenant_id, id)
+) strict;
+create unique index ausfertigung_beleg on ausfertigung (tenant_id, beleg_id);
+create trigger ausfertigung_neu before insert on ausfertigung
+  when (select kette_nr from beleg where tenant_id = new.tenant_id and id = new.beleg_id) is not null
+  begin select raise(abort, 'a finalised document never changes'); end;
+create trigger ausfertigung_nie_aendern before update on ausfertigung
+  begin select raise(abort, 'ausfertigung is append-only'); end;
+create trigger ausfertigung_nie_loeschen before delete on ausfertigung
+  begin select raise(abort, 'ausfertigung is append-only'); end;
+
 -- The version of a document before each change (D4). Never pruned.
 create table beleg_verlauf (
   tenant_id  integer not null,
@@ -1133,8 +1373,7 @@ create trigger beleg_verlauf_nie_loeschen before delete on beleg_verlauf
   begin select raise(abort, 'beleg_verlauf is append-only'); end;
 
 -- The positions of a document in its history, stored once for all versions that have the same ones: those of a version
--- are the ones with the largest version up to it. A version that was kept before this table was there has its positions
--- in beleg_verlauf.beleg, and none here up to it. Never pruned.
+-- are the ones with the largest version up to it. Never pruned.
 create table beleg_verlauf_positionen (
   tenant_id  integer not null,
   beleg_id   blob not null,
@@ -1165,6 +1404,29 @@ create trigger beleg_pdf_nie_aendern before update on beleg_pdf
   begin select raise(abort, 'beleg_pdf is append-only'); end;
 create trigger beleg_pdf_nie_loeschen before delete on beleg_pdf
   begin select raise(abort, 'beleg_pdf is append-only'); end;
+
+-- What the lines of an invoice that was read in (D28) call their articles, until the document is final and confirms which
+-- of ours they are.
+create table beleg_lieferanten_nr (
+  tenant_id integer not null,
+  beleg_id  blob not null,
+  position  integer not null check (position > 0),
+  nummer    text not null,                     -- of the article with the supplier, in lower case
+  netto     integer not null,                  -- total of the line: a position with another one is another line
+  primary key (tenant_id, beleg_id, position),
+  foreign key (tenant_id, beleg_id) references beleg (tenant_id, id)
+) strict, without rowid;
+
+-- Which of our articles a supplier means by a number of his; the last document that confirms one counts.
+create table artikel_lieferant (
+  tenant_id  integer not null,
+  kunde_id   blob not null,
+  nummer     text not null,                    -- in lower case
+  artikel_id blob not null,
+  primary key (tenant_id, kunde_id, nummer),
+  foreign key (tenant_id, kunde_id) references kunde (tenant_id, id),
+  foreign key (tenant_id, artikel_id) references artikel (tenant_id, id)
+) strict, without rowid;
 
 -- The pairing of goods (D8). Pairs are facts: what a request paired stays until one of the positions is withdrawn.
 -- These three tables have no foreign keys, which would cost a look at the document for each row: they follow from
@@ -1324,3 +1586,40 @@ create index annahmeschein_wiegung on annahmeschein (tenant_id, wiegung_id) wher
 create index annahmeschein_kontrakt on annahmeschein (tenant_id, kontrakt_id) where kontrakt_id is not null;
 create index annahmeschein_zertifikat on annahmeschein (tenant_id, biozertifikat_id) where biozertifikat_id is not null;
 create index annahmeschein_el on annahmeschein (tenant_id, el_beleg_id) where el_beleg_id is not null;
+
+------------------------------------------------------------------------------------------------------------------------
+-- leitstand
+------------------------------------------------------------------------------------------------------------------------
+
+-- People who use the Leitstand (D27).
+create table person (
+  id          integer primary key,
+  name        text not null collate nocase unique check (length(name) between 1 and 60),
+  rolle       text not null check (rolle in ('ansehen', 'verwalten')),
+  alle_firmen integer not null check (alle_firmen in (0, 1)),
+  aktiv       integer not null default 1 check (aktiv in (0, 1)),
+  hash        text,                           -- argon2id, PHC format; null: no password yet
+  angelegt_am integer not null
+) strict;
+
+-- The companies of a person who does not see all.
+create table person_firma (
+  person_id integer not null references person (id),
+  firma_id  integer not null references tenant (id),
+  primary key (person_id, firma_id)
+) strict, without rowid;
+
+-- The link with which a person sets a password: one at a time, spent when the password is set.
+create table person_link (
+  person_id integer primary key references person (id),
+  digest    blob not null unique check (length(digest) = 32),
+  bis       integer not null
+) strict;
+
+-- Who is logged in, by the digest of the cookie.
+create table person_sitzung (
+  digest    blob primary key check (length(digest) = 32),
+  person_id integer not null references person (id),
+  bis       integer not null
+) strict, without rowid;
+create index person_sitzung_person on person_sitzung (person_id, bis);

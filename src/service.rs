@@ -12,7 +12,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::app::kept;
 use crate::app::midnight::{self, Midnight};
 use crate::app::nightly::Schedule;
-use crate::app::{ADOPTIONS, routes, sealing};
+use crate::app::{routes, sealing};
 use crate::db::checkpoint::{self, Checkpoints};
 use crate::db::connection::open_writer;
 use crate::db::door::Door;
@@ -139,7 +139,7 @@ fn front(gate: &Arc<Gate>, database: &Path, policy: &Policy) -> Result<Arc<Front
 /// Opens or creates a database for the writer: it has this version, is sealed, and days that are over are ended.
 fn open_current(database: &Path, clock: &Clock, policy: &Policy) -> Result<(Connection, Option<Secret>)> {
     checkpoint::settle(database, !policy.foreign_checkpoints)?;
-    migrate(database, clock(), ADOPTIONS)?;
+    migrate(database, clock())?;
     let mut connection = open_writer(database)?;
     refuse_foreign(&connection, database)?;
     let secret = sealing::settle(&mut connection, database, clock)?;

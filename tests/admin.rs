@@ -136,7 +136,7 @@ fn what_cannot_be_backed_up_or_restored_is_refused_and_changes_nothing() {
         "krumm.db",
         "insert into nummernkreis (tenant_id, reihe, jahr, letzte) values (1, 'RE', 2026, 7)",
     );
-    tampered("neu.db", "update refinery_schema_history set version = 999 where version = 1");
+    tampered("neu.db", "update migration set version = 999 where version = 1");
     folder.write("text.db-audit-journal-9", "");
     let mut torn = std::fs::read(folder.file("gut.db")).unwrap();
     torn.truncate(torn.len() / 2);

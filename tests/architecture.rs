@@ -326,8 +326,6 @@ fn writers() -> BTreeMap<String, BTreeSet<String>> {
         }
     }
     writers.remove("{table}");
-    // SQLite's own: a migration corrects the text of statements in it.
-    writers.remove("sqlite_schema");
     writers
 }
 
@@ -481,5 +479,5 @@ fn lists_of_document_types_agree_with_what_the_types_are() {
             }
         }
     }
-    assert!(lists > 10, "only {lists} lists were found");
+    assert!(lists > 5, "only {lists} lists were found");
 }

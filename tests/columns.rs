@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use partnerd::db::migrate::MIGRATIONS;
 use rusqlite::Connection;
 
 /// Columns that belong to no field of the struct which stands in their table, and what writes them.
@@ -20,7 +21,7 @@ const BESIDE: &[(&str, &str, &str)] = &[
     ),
     ("artikelgruppe", "kuerzel_key name_key", "found by these"),
     ("beleg", "anfrage_sha256", "what a repeated request is compared with"),
-    ("beleg", "blatt_am firma_nr kette_form", "written when a document becomes final"),
+    ("beleg", "blatt_am firma_nr", "written when a document becomes final"),
     ("beleg", "kette_nr pruefsumme", "the chain of checksums writes them when a document becomes final"),
     (
         "beleg",
@@ -53,8 +54,7 @@ fn root() -> &'static Path {
 
 fn schema() -> Connection {
     let connection = Connection::open_in_memory().unwrap();
-    let schema = fs::read_to_string(root().join("migrations/schema.sql")).unwrap();
-    connection.execute_batch(&schema).unwrap();
+    MIGRATIONS.iter().for_each(|migration| connection.execute_batch(migration.sql).unwrap());
     connection
 }
 

@@ -13,11 +13,6 @@ use partnerd::gate::audit::Row;
 use process::Folder;
 use rusqlite::Connection;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
-
-mod embedded {
-    refinery::embed_migrations!("src/db/migrate/before");
-}
 
 /// A mill with a final document and its PDF, and rows in its log.
 fn mill() -> (Folder, String) {
@@ -213,6 +208,20 @@ fn a_database_without_its_secret_is_served_and_begins_anew() {
     std::fs::rename(other.file("partnerd.db-secret"), other.file("old-secret")).unwrap();
     Logged::start(&other, "partnerd.db").says("a new chain of seals begins");
     assert_eq!(verify(&other, "partnerd.db")["sealed"], true);
+    // What was sealed with another secret cannot be altered either: its head was sealed anew.
+    let change = |sql: &str| other.database().execute_batch(sql).unwrap();
+    for (alter, undo) in [
+        (
+            "update audit set pfad = 'x' || pfad where lfd_nr = 2",
+            "update audit set pfad = substr(pfad, 2) where lfd_nr = 2",
+        ),
+        ("update audit_tag set mac_ab_nr = mac_ab_nr + 1", "update audit_tag set mac_ab_nr = mac_ab_nr - 1"),
+    ] {
+        change(alter);
+        assert!(!other.run(&["audit", "verify"]).status.success(), "{alter}");
+        change(undo);
+        other.result(&["audit", "verify"]);
+    }
 }
 
 #[test]
@@ -246,164 +255,4 @@ fn the_head_of_the_last_day_goes_to_the_log() {
         .unwrap();
     let log = Logged::start(&folder, "partnerd.db");
     log.says(&format!("the audit log of {} row 1 checksum {checksum}", day(am)));
-}
-
-/// Chains the documents of the one company with the content that checksums covered before sheets and e-invoices.
-fn chain_in_the_first_form(connection: &Connection) {
-    let source = include_str!("../src/belege/pruefsumme.rs");
-    let content = source.split_once("const FORM_1: &str = \"").unwrap().1.split_once("\";").unwrap().0;
-    let chained = "select tenant_id, id from main.beleg where kette_nr is not null order by kette_nr";
-    let mut statement = connection.prepare(chained).unwrap();
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
-    let mut before = [0; 32];
-    for row in rows {
-        let (tenant, id): (i64, uuid::Uuid) = row.unwrap();
-        let named = rusqlite::named_params! {":tenant": tenant, ":id": id};
-        let content: String = connection.query_row(content, named, |row| row.get(0)).unwrap();
-        before = Sha256::new().chain_update(before).chain_update(content).finalize().into();
-        let update = "update main.beleg set pruefsumme = ?2 where id = ?1";
-        connection.execute(update, rusqlite::params![id, before]).unwrap();
-    }
-}
-
-/// A database of the schema before the seals, with the data of one of today.
-fn before_the_seals(folder: &Folder) {
-    let (old, new) = (folder.file("old.db"), folder.file("partnerd.db"));
-    std::fs::write(&old, "").unwrap();
-    let mut connection = Connection::open(&old).unwrap();
-    connection.execute_batch("pragma application_id = 1886549092").unwrap();
-    let runner = embedded::migrations::runner().set_target(refinery::Target::Version(10));
-    runner.run(&mut connection).unwrap();
-    connection.pragma_update(None, "foreign_keys", false).unwrap();
-    connection.execute("attach ?1 as neu", [new.to_str().unwrap()]).unwrap();
-    let names = |sql: &str| -> Vec<String> {
-        let mut statement = connection.prepare(sql).unwrap();
-        let names = statement.query_map([], |row| row.get(0)).unwrap();
-        names.map(Result::unwrap).collect()
-    };
-    let tables = names(
-        "select name from main.sqlite_schema where type = 'table' and name not like 'sqlite_%'
-        and name not in ('refinery_schema_history', 'audit', 'lager_offen', 'lager_ganz_offen', 'lager_neu_bilden')",
-    );
-    let drops = names("select 'drop trigger ' || name from main.sqlite_schema where type = 'trigger'");
-    let triggers = names("select sql from main.sqlite_schema where type = 'trigger'");
-    drops.iter().for_each(|drop| connection.execute_batch(drop).unwrap());
-    for table in tables {
-        let columns = names(&format!("select name from pragma_table_info('{table}', 'main')")).join(", ");
-        let copy = format!(
-            "delete from main.{table}; insert into main.{table} ({columns}) select {columns} from neu.{table}"
-        );
-        connection.execute_batch(&copy).unwrap_or_else(|error| panic!("{copy}: {error}"));
-    }
-    chain_in_the_first_form(&connection);
-    triggers.iter().for_each(|sql| connection.execute_batch(sql).unwrap());
-    // The rows of the log, chained as the first versions did it.
-    let columns = "tag, lfd_nr, am, tenant_id, status, dauer_us, bytes_ein, bytes_aus, anzahl, request_id, key_id, adresse,
-        methode, pfad, (select methode || ' ' || muster from route where route.id = audit.route_id), subjekt, route_id";
-    let mut statement =
-        connection.prepare(&format!("select {columns} from neu.audit order by tag, lfd_nr")).unwrap();
-    let mut rows = statement.query([]).unwrap();
-    let mut before: Vec<u8> = Vec::new();
-    while let Some(row) = rows.next().unwrap() {
-        let (tag, number): (i64, i64) = (row.get(0).unwrap(), row.get(1).unwrap());
-        if number == 1 {
-            before = connection
-                .query_row("select ab_pruefsumme from audit_tag where tag = ?1", [tag], |row| row.get(0))
-                .unwrap();
-        }
-        let mut digest = Sha256::new().chain_update(&before);
-        for at in 0..9 {
-            let value: Option<i64> = row.get(at).unwrap();
-            digest.update([u8::from(value.is_some())]);
-            digest.update(value.unwrap_or_default().to_le_bytes());
-        }
-        let uuid = |at| row.get::<_, Option<uuid::Uuid>>(at).unwrap().map(|id| id.as_bytes().to_vec());
-        let text = |at| row.get::<_, Option<String>>(at).unwrap().map(String::into_bytes);
-        for text in [uuid(9), text(10), text(11), text(12), text(13), text(14), uuid(15)] {
-            digest.update(text.as_ref().map_or(-1, |text| text.len() as i64).to_le_bytes());
-            digest.update(text.unwrap_or_default());
-        }
-        before = digest.finalize().to_vec();
-        connection
-            .execute(
-                "insert into main.audit select tag, lfd_nr, am, request_id, key_id, tenant_id, adresse, methode, route_id,
-                   pfad, status, dauer_us, bytes_ein, bytes_aus, subjekt, anzahl, ?3 from neu.audit
-                 where tag = ?1 and lfd_nr = ?2",
-                rusqlite::params![tag, number, before],
-            )
-            .unwrap();
-        connection
-            .execute(
-                "update main.audit_tag set pruefsumme = ?2 where tag = ?1",
-                rusqlite::params![tag, before],
-            )
-            .unwrap();
-    }
-    drop(rows);
-    drop(statement);
-    drop(connection);
-    for ending in ["", "-wal", "-shm", "-secret"] {
-        let _ = std::fs::remove_file(folder.file(&format!("partnerd.db{ending}")));
-    }
-    std::fs::rename(old, new).unwrap();
-}
-
-#[test]
-fn what_was_there_before_the_seals_is_proved_after_the_upgrade() {
-    let (folder, key) = mill();
-    let rows = verify(&folder, "partnerd.db")["rows"].as_i64().unwrap();
-    before_the_seals(&folder);
-    let last: Option<i64> = folder
-        .database()
-        .query_row("select max(letztes_segment) from audit_journal", [], |row| row.get(0))
-        .unwrap();
-    // What a server of the version before left in its journal when it was killed.
-    let am = jiff::Timestamp::now().as_millisecond();
-    let line =
-        json!([am, uuid::Uuid::nil(), null, null, "::1", "GET", null, "/alt", 401, 1, 0, 0, null, 1, false]);
-    folder.write(&format!("partnerd.db-audit-journal-{}", last.unwrap_or(0) + 1), &format!("{line}\n"));
-    folder.result(&["migrate"]);
-    let proof = verify(&folder, "partnerd.db");
-    assert_eq!((proof["sealed"].clone(), proof["rows"].as_i64()), (json!(true), Some(rows + 1)), "{proof}");
-    assert!(proof["seals"].as_str().unwrap().contains("since the upgrade"), "{proof}");
-    let forms =
-        "select count(*) filter (where form = 1) || ' ' || count(*) filter (where form = 3 and pfad = '/alt')
-        from audit";
-    let forms: String = folder.database().query_row(forms, [], |row| row.get(0)).unwrap();
-    assert_eq!(forms, format!("{rows} 1"));
-    let evidence: String = folder
-        .database()
-        .query_row("select group_concat(distinct art) from nachweis", [], |row| row.get(0))
-        .unwrap();
-    assert_eq!(evidence, "beleg,verlauf,pdf");
-    folder.result(&["check"]);
-    work(&folder, &key);
-    folder.result(&["check"]);
-    // Now even what is older cannot be altered: its head was sealed at the upgrade.
-    let change = |sql: &str| folder.database().execute_batch(sql).unwrap();
-    for (alter, undo) in [
-        (
-            "update audit set pfad = 'x' || pfad where form = 1 and lfd_nr = 2",
-            "update audit set pfad = substr(pfad, 2) where form = 1 and lfd_nr = 2",
-        ),
-        ("update audit_tag set mac_ab_nr = mac_ab_nr + 1", "update audit_tag set mac_ab_nr = mac_ab_nr - 1"),
-    ] {
-        change(alter);
-        assert!(!folder.run(&["audit", "verify"]).status.success(), "{alter}");
-        change(undo);
-        folder.result(&["audit", "verify"]);
-    }
-    // Another such line is none of ours any more.
-    let last: i64 = folder
-        .database()
-        .query_row("select letztes_segment from audit_journal", [], |row| row.get(0))
-        .unwrap();
-    folder.write(&format!("partnerd.db-audit-journal-{}", last + 1), &format!("{line}\n"));
-    folder.result(&["audit", "verify"]);
-    let found: i64 = folder
-        .database()
-        .query_row("select count(*) from audit where pfad = '/alt'", [], |row| row.get(0))
-        .unwrap();
-    assert_eq!(found, 1);
-    assert!(folder.file(&format!("partnerd.db-audit-damaged-{}", last + 1)).exists());
 }

@@ -1,12 +1,10 @@
-//! Upgrades with the real executable (P11): a database of every older schema, one that is killed at
-//! its steps, one that is newer.
+//! Upgrades (P11): a database that gets the migration to come, whole, killed at its steps and by many at once; one that
+//! is newer, and one from before 1.0.
 
 mod process;
 mod programs;
 
 mod upgrade {
-    mod before;
-    mod older;
     mod steps;
     mod to_come;
 }

@@ -5,7 +5,7 @@ mod model;
 mod sql;
 
 pub use model::{Anhang, AnhangAngelegt, Besitzer, NewAnhang};
-pub use sql::{altered_content, digest, erase, ids_of, keep, made_of, without_evidence};
+pub use sql::{altered_content, digest, erase, ids_of, made_of, without_evidence};
 
 use sha2::{Digest, Sha256};
 use uuid::Uuid;

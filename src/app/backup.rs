@@ -8,7 +8,6 @@ use std::time::Duration;
 use rusqlite::Connection;
 use serde::Serialize;
 
-use super::adoptions::ADOPTIONS;
 use super::check::check;
 use super::sealing::{self, secret_of};
 use crate::db::Clock;
@@ -218,7 +217,7 @@ fn prepare(
     is_ours.map_err(not_ours)?;
     if !check_current(part)? {
         // The backup itself is the copy of the older schema.
-        migrate_in_place(part, clock(), ADOPTIONS)?;
+        migrate_in_place(part, clock())?;
     }
     let mut connection = open_writer(part)?;
     let secret = secret_of(&connection, &[backup, database])?;

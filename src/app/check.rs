@@ -161,7 +161,7 @@ mod tests {
     fn each_step_is_counted_and_any_may_be_the_last() {
         let folder = tempfile::TempDir::new().unwrap();
         let database = folder.path().join("test.db");
-        migrate(&database, Instant::from_millis(0), &[]).unwrap();
+        migrate(&database, Instant::from_millis(0)).unwrap();
         let mut connection = open_to_look(&database).unwrap();
         seal::install(&connection, None).unwrap();
         let clock: Clock = Arc::new(|| Instant::from_millis(0));

@@ -1,7 +1,6 @@
 //! The interface as a whole: all routes, all kinds of import, the description, and the work of nights: midnight, backups,
 //! checks.
 
-mod adoptions;
 pub mod backup;
 pub mod check;
 pub mod description;
@@ -15,7 +14,6 @@ pub mod sealing;
 mod sweep;
 pub mod vergessen;
 
-pub use adoptions::ADOPTIONS;
 pub use interface::{document, openapi_text, routes};
 
 use crate::import::ImportKind;

@@ -7,7 +7,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use crate::db::evidence::Subject;
 use crate::db::seal::{self, Seal, Secret};
-use crate::db::tx::{Tx, WriteTx};
+use crate::db::tx::Tx;
 use crate::db::{Clock, log};
 use crate::failure::Result;
 use crate::gate::audit::{self, Sealed};
@@ -65,15 +65,12 @@ pub fn begin(connection: &mut Connection, database: &Path, secret: &Secret, cloc
         return Ok(seal);
     }
     if newest.is_none() {
-        // What a version before the seals left in its journal has none: it is taken in this once.
+        // What was written while no secret could be made has no seals: it is taken in this once.
         audit::catch_up(connection, database, None, clock.clone())?;
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let begun = audit::begin(&transaction, secret, clock())?;
     tenants::testfirma::seal(&transaction, None)?;
-    for tenant in tenants::list(&transaction)? {
-        WriteTx::carry_out(Tx::new(&transaction, tenant.id, clock()), None, keep_all)?;
-    }
     transaction.commit()?;
     Ok(begun)
 }
@@ -140,17 +137,6 @@ impl Restored {
     }
 }
 
-/// Takes into the chain of evidence what a version before it wrote.
-fn keep_all(tx: &WriteTx<'_>) -> Result<()> {
-    for subject in belege::without_evidence(tx)? {
-        belege::keep(tx, subject)?;
-    }
-    for subject in anhaenge::without_evidence(tx)? {
-        anhaenge::keep(tx, subject)?;
-    }
-    Ok(())
-}
-
 /// The first thing that is wrong with the chain of evidence and what it is about, in words.
 pub fn broken_evidence(connection: &Connection, is_sealed: bool, clock: &Clock) -> Result<Option<String>> {
     let now = clock();
@@ -174,8 +160,7 @@ pub fn broken_evidence(connection: &Connection, is_sealed: bool, clock: &Clock) 
             _ => belege::digest(&tx, subject),
         }
     })?;
-    // An upgrade that was cut off before the chain began: the next start of the server takes everything into it.
-    if broken.is_some() || audit::newest_beginning_number(connection)?.is_none() {
+    if broken.is_some() {
         return Ok(broken);
     }
     for tenant in tenants::list(connection)? {

@@ -124,7 +124,7 @@ record! {
         ep_netto: Price = fixed,
         mwst_satz: Percent = fixed,
         /// Why it is taxed or not (D24).
-        steuer_kategorie: Steuerkategorie = { kategorie(steuer_kategorie, mwst_satz) },
+        steuer_kategorie: Steuerkategorie = fixed,
         gesamtpreis: Money = fixed,
         rabatt_prozent: Percent = fixed,
         /// From 1.
@@ -153,8 +153,6 @@ record! {
         /// menge in the article's unit.
         #[serde(skip)]
         lager_menge: Option<Quantity> = fixed,
-    } with {
-        steuer_kategorie: fixed = steuer_kategorie,
     }
 }
 
@@ -273,11 +271,6 @@ pub struct Verlaufseintrag {
     pub aktion: String,
     #[schemars(with = "Beleg")]
     pub beleg: Box<serde_json::value::RawValue>,
-}
-
-/// The category of a position; one from before there were categories has that of its rate.
-fn kategorie(stored: Option<Steuerkategorie>, satz: Percent) -> Steuerkategorie {
-    stored.unwrap_or_else(|| Steuerkategorie::of_rate(satz))
 }
 
 /// Where the PDF of a document is, once one is archived.

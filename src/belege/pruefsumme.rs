@@ -16,24 +16,9 @@ type Pruefsumme = [u8; 32];
 /// What the first document of a company is chained to.
 const BEGINNING: Pruefsumme = [0; 32];
 
-/// The content of documents from before sheets and e-invoices: everything but state, events and why it was cancelled. The
-/// columns and their order are part of every checksum: a new column needs a new form (`kette_form`).
-const FORM_1: &str = "select json_array(hex(b.id), b.beleg_nummer, b.beleg_typ, b.beleg_datum, b.lieferdatum,
-    b.leistung_von, b.leistung_bis, b.liefertermin, hex(b.kunde_id), b.kunden_name, b.kunden_strasse,
-    b.kunden_plz, b.kunden_ort, b.kunden_staat, b.kunden_ust_id, b.summe_netto, b.summe_mwst, b.summe_brutto,
-    b.ist_gutschrift, b.notizen, b.zahlungsziel_tage, b.zahlungsbedingung, b.skonto_tage, b.skonto_prozent,
-    b.external_ref, b.fremdbelegnummer, b.kontaktperson, b.niederlassung_id, b.lagerhalle_id, b.vb_id,
-    hex(b.storno_von_beleg_id), b.angelegt_am,
-    (select json_group_array(json_array(p.position, hex(p.id), hex(p.artikel_id), p.bezeichnung, p.bezeichnung2,
-       p.langtext, p.menge, p.einheit, p.ep_netto, p.rabatt_prozent, p.mwst_satz, p.gesamtpreis, hex(p.charge_id),
-       p.fremde_charge_nr, p.mhd, p.herkunftsland, p.biozertifikat_id, p.lager_buchen, p.lager_menge,
-       hex(p.bezug_beleg_id), hex(p.wiegung_id), hex(p.kontrakt_id), hex(p.kontrakt_position_id), p.kostenstelle,
-       p.niederlassung_id, p.lagerhalle_id) order by p.position)
-     from beleg_position p where p.tenant_id = b.tenant_id and p.beleg_id = b.id))
-  from beleg b where b.tenant_id = :tenant and b.id = :id";
-
-/// The same with the rest of the partner, the company as it was, and what leaves the house: sheet and e-invoice.
-const FORM_2: &str = "select json_array(hex(b.id), b.beleg_nummer, b.beleg_typ, b.beleg_datum, b.lieferdatum,
+/// The content: everything but state, events and why it was cancelled, with the company as it was and what leaves the
+/// house, sheet and e-invoice. The columns and their order are part of every checksum.
+const CONTENT: &str = "select json_array(hex(b.id), b.beleg_nummer, b.beleg_typ, b.beleg_datum, b.lieferdatum,
     b.leistung_von, b.leistung_bis, b.liefertermin, hex(b.kunde_id), b.kunden_name, b.kunden_strasse,
     b.kunden_plz, b.kunden_ort, b.kunden_staat, b.kunden_ust_id, b.kunden_kundennr, b.kunden_steuernummer,
     b.kunden_email, b.kunden_iban, b.kunden_bic, b.kunden_kaeuferreferenz, b.kunden_e_adresse, b.gutschrift,
@@ -56,16 +41,13 @@ const FORM_2: &str = "select json_array(hex(b.id), b.beleg_nummer, b.beleg_typ, 
      from firma f where f.tenant_id = b.tenant_id and f.nr = b.firma_nr))
   from beleg b where b.tenant_id = :tenant and b.id = :id";
 
-/// The form of documents that become final now.
-pub const NEWEST_FORM: i64 = 2;
-
 /// Chains a document that has just become final.
 pub fn chain(tx: &WriteTx<'_>, beleg: Uuid) -> Result<()> {
     let last = "select kette_nr, pruefsumme from beleg where tenant_id = :tenant and kette_nr is not null
         order by kette_nr desc limit 1";
     let last: Option<(i64, Pruefsumme)> = tx.optional(last, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let (number, before) = last.unwrap_or((0, BEGINNING));
-    let pruefsumme = link(tx, before, beleg, NEWEST_FORM)?;
+    let pruefsumme = link(tx, before, beleg)?;
     tx.update("beleg", beleg, named_params! {":kette_nr": number + 1, ":pruefsumme": pruefsumme})?;
     nachweis::keep(tx, Subject::Document(beleg))
 }
@@ -76,22 +58,21 @@ pub fn broken_links(tx: &Tx<'_>) -> Result<i64> {
         and ereignis_am is not null";
     let mut broken: i64 = tx.one(unchained, &[], |row| row.get(0))?;
     let links =
-        "select id, kette_nr, pruefsumme, kette_form from beleg where tenant_id = :tenant and kette_nr is not null
+        "select id, kette_nr, pruefsumme from beleg where tenant_id = :tenant and kette_nr is not null
         order by kette_nr";
-    let links: Vec<(Uuid, i64, Pruefsumme, i64)> =
-        tx.all(links, &[], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+    let links: Vec<(Uuid, i64, Pruefsumme)> =
+        tx.all(links, &[], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let mut before = BEGINNING;
-    for (expected, (beleg, number, pruefsumme, form)) in (1..).zip(links) {
-        let holds = number == expected && link(tx, before, beleg, form)? == pruefsumme;
+    for (expected, (beleg, number, pruefsumme)) in (1..).zip(links) {
+        let holds = number == expected && link(tx, before, beleg)? == pruefsumme;
         broken += i64::from(!holds);
         before = pruefsumme;
     }
     Ok(broken)
 }
 
-fn link(tx: &Tx<'_>, before: Pruefsumme, beleg: Uuid, form: i64) -> Result<Pruefsumme> {
-    let content = if form == NEWEST_FORM { FORM_2 } else { FORM_1 };
-    let content: Option<String> = tx.optional(content, named_params! {":id": beleg}, |row| row.get(0))?;
+fn link(tx: &Tx<'_>, before: Pruefsumme, beleg: Uuid) -> Result<Pruefsumme> {
+    let content: Option<String> = tx.optional(CONTENT, named_params! {":id": beleg}, |row| row.get(0))?;
     let content = content.ok_or_else(|| Failure::Broken("a chained document is gone".into()))?;
     Ok(Sha256::new().chain_update(before).chain_update(content).finalize().into())
 }

@@ -105,7 +105,7 @@ pub fn list(tx: &Tx<'_>, beleg: Uuid, page: Page) -> Result<Listing> {
     let mut filter = Filter::of("v");
     filter.when("v.beleg_id = :beleg", ":beleg", Some(beleg));
     tx.written(&LIST, &filter, page, count, PAGE_BYTES, |row, rows| {
-        let (head, positions): (String, Option<String>) = (row.get(4)?, row.get(5)?);
+        let (head, positions): (String, String) = (row.get(4)?, row.get(5)?);
         let damaged = |error: serde_json::Error| {
             rusqlite::Error::FromSqlConversionFailure(4, rusqlite::types::Type::Text, Box::new(error))
         };
@@ -114,7 +114,7 @@ pub fn list(tx: &Tx<'_>, beleg: Uuid, page: Page) -> Result<Listing> {
             am: row.get(1)?,
             key_id: row.get(2)?,
             aktion: row.get(3)?,
-            beleg: RawValue::from_string(whole(head, positions)).map_err(damaged)?,
+            beleg: RawValue::from_string(whole(&head, &positions)).map_err(damaged)?,
         })
     })
 }
@@ -144,9 +144,6 @@ pub fn count_steps(tx: &Tx<'_>, beleg: Uuid) -> Result<i64> {
 }
 
 /// A version with its positions, which are its last member.
-fn whole(head: String, positions: Option<String>) -> String {
-    match (head.strip_suffix('}'), positions) {
-        (Some(members), Some(positions)) => format!("{members},\"positionen\":{positions}}}"),
-        _ => head,
-    }
+fn whole(head: &str, positions: &str) -> String {
+    format!("{},\"positionen\":{positions}}}", head.strip_suffix('}').unwrap_or(head))
 }

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::terminal::{Outcome, sentence};
-use crate::app::{ADOPTIONS, sealing};
+use crate::app::sealing;
 use crate::config::Config;
 use crate::db::connection::open_writer;
 use crate::db::{lock, migrate as schema, system_clock};
@@ -30,7 +30,7 @@ pub fn open_or_create(path: &Path) -> Result<Connection, String> {
     let is_current = path.exists() && schema::check_current(path).map_err(sentence)?;
     if !is_current {
         let _no_server = lock::without_server(path).map_err(sentence)?;
-        schema::migrate(path, now(), ADOPTIONS).map_err(sentence)?;
+        schema::migrate(path, now()).map_err(sentence)?;
         let mut connection = open_writer(path).map_err(sentence)?;
         sealing::settle(&mut connection, path, &system_clock()).map_err(sentence)?;
         return Ok(connection);

@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use super::database::{now, open_or_create};
 use super::terminal::{Outcome, Terminal, sentence};
-use crate::app::ADOPTIONS;
 use crate::config::Config;
 use crate::db::migrate as schema;
 
@@ -31,7 +30,7 @@ pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outco
         schema::status(&config.db)
     } else {
         open_or_create(&config.db)?;
-        schema::migrate(&config.db, now(), ADOPTIONS)
+        schema::migrate(&config.db, now())
     };
     let steps = steps.map_err(sentence)?;
     let lines: Vec<_> =

@@ -17,9 +17,6 @@ use crate::rules::bytes::hex;
 /// A sha256.
 pub type Digest = [u8; 32];
 
-/// What the rows of this version say of a record: the columns that the slices name. A further column is a further form.
-const FORM: i64 = 1;
-
 /// What a row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
@@ -100,13 +97,13 @@ fn add(tx: &WriteTx<'_>, subject: Subject, sha256: Digest) -> Result<()> {
     let (last, before, holds) =
         head.ok_or_else(|| Failure::Broken("the head of the evidence is gone".into()))?;
     let number = last + 1;
-    let pruefsumme = link(before, number, tx.tenant(), FORM, subject, &sha256);
+    let pruefsumme = link(before, number, tx.tenant(), subject, &sha256);
     let (art, id, beleg, version) = subject.columns();
     tx.execute(
-        "insert into nachweis (tenant_id, nr, art, id, beleg_id, version, form, sha256, pruefsumme, mac)
-         values (:tenant, :nr, :art, :id, :beleg, :version, :form, :sha256, :pruefsumme,
+        "insert into nachweis (tenant_id, nr, art, id, beleg_id, version, sha256, pruefsumme, mac)
+         values (:tenant, :nr, :art, :id, :beleg, :version, :sha256, :pruefsumme,
            kurzsiegel('nachweis', :nr, :pruefsumme))",
-        named_params! {":nr": number, ":art": art, ":id": id, ":beleg": beleg, ":version": version, ":form": FORM,
+        named_params! {":nr": number, ":art": art, ":id": id, ":beleg": beleg, ":version": version,
         ":sha256": sha256, ":pruefsumme": pruefsumme},
     )?;
     tx.execute(
@@ -127,17 +124,10 @@ pub fn begin(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-fn link(
-    before: Digest,
-    number: i64,
-    tenant: TenantId,
-    form: i64,
-    subject: Subject,
-    sha256: &Digest,
-) -> Digest {
+fn link(before: Digest, number: i64, tenant: TenantId, subject: Subject, sha256: &Digest) -> Digest {
     let (art, id, beleg, version) = subject.columns();
     let mut content = Content::default();
-    [number, tenant, form].into_iter().for_each(|number| content.number(number));
+    [number, tenant].into_iter().for_each(|number| content.number(number));
     content.text(art.as_bytes());
     content.bytes(id.as_bytes());
     content.optional(beleg, |content, beleg| content.bytes(beleg.as_bytes()));
@@ -189,8 +179,7 @@ const SEAL_OF_HEAD: &str =
     from nachweis_kopf";
 
 /// The chain with, in its last column, whether the seal of the row is ours.
-const ROWS: &str =
-    "select n.nr, n.tenant_id, n.art, n.id, n.beleg_id, n.version, n.form, n.sha256, n.pruefsumme,
+const ROWS: &str = "select n.nr, n.tenant_id, n.art, n.id, n.beleg_id, n.version, n.sha256, n.pruefsumme,
       n.mac is kurzsiegel('nachweis', n.nr, n.pruefsumme)
     from nachweis n order by n.nr";
 
@@ -216,10 +205,10 @@ pub fn verify(
             return Ok(Some(format!("row {} of the evidence was removed", last + 1)));
         }
         let altered = || Ok(Some(format!("row {number} of the evidence was altered")));
-        let Some((tenant, subject, form, sha256)) = read(row)? else { return altered() };
-        let expected = link(before, number, tenant, form, subject, &sha256);
-        let sealed = number <= ab || !is_sealed || row.get(9)?;
-        if column::<Digest>(row, 8) != Some(expected) || !sealed {
+        let Some((tenant, subject, sha256)) = read(row)? else { return altered() };
+        let expected = link(before, number, tenant, subject, &sha256);
+        let sealed = number <= ab || !is_sealed || row.get(8)?;
+        if column::<Digest>(row, 7) != Some(expected) || !sealed {
             return altered();
         }
         let holds = now(tenant, subject)?;
@@ -237,13 +226,12 @@ pub fn verify(
 }
 
 /// What a row says; none where it cannot be one of ours.
-fn read(row: &Row<'_>) -> Result<Option<(TenantId, Subject, i64, Digest)>> {
+fn read(row: &Row<'_>) -> Result<Option<(TenantId, Subject, Digest)>> {
     let (Some(art), Some(id)) = (column::<String>(row, 2), column::<Uuid>(row, 3)) else { return Ok(None) };
     let (Some(beleg), Some(version)) = (column(row, 4), column(row, 5)) else { return Ok(None) };
-    let (Some(form), Some(sha256)) = (column::<i64>(row, 6), column(row, 7)) else { return Ok(None) };
-    let subject = Subject::read(&art, id, beleg, version).filter(|_| form == FORM);
+    let Some(sha256) = column(row, 6) else { return Ok(None) };
     let tenant = row.get(1)?;
-    Ok(subject.map(|subject| (tenant, subject, form, sha256)))
+    Ok(Subject::read(&art, id, beleg, version).map(|subject| (tenant, subject, sha256)))
 }
 
 /// A column of the type that we write; what has another was altered.

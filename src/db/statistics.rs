@@ -38,8 +38,7 @@ pub fn write(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Whether the database has just these figures. Those of versions up to 0.1 came after the migration, in a transaction
-/// of their own, and one that was killed in between never got them; another program may have measured.
+/// Whether the database has just these figures: another program may have measured, and another version had others.
 pub fn is_written(connection: &Connection) -> Result<bool> {
     let table = "select 1 from sqlite_schema where name = 'sqlite_stat1'";
     if !connection.prepare(table)?.exists([])? {

@@ -368,7 +368,7 @@ mod tests {
     fn keys_of_other_companies_are_neither_sorted_nor_read_for_one() {
         let folder = tempfile::TempDir::new().unwrap();
         let database = folder.path().join("test.db");
-        migrate(&database, Instant::from_millis(0), &[]).unwrap();
+        migrate(&database, Instant::from_millis(0)).unwrap();
         let connection = open_to_look(&database).unwrap();
         let plan = |sql: &str| {
             let mut plan = connection.prepare(&format!("explain query plan {sql}")).unwrap();

@@ -67,7 +67,8 @@ fn whatever_is_altered_removed_or_inserted_is_named() {
     let copy_row = |tag: &str, number: &str| {
         format!(
             "insert into audit select {tag}, {number}, am, request_id, key_id, tenant_id, adresse, methode, route_id,
-               pfad, status, dauer_us, bytes_ein, bytes_aus, subjekt, anzahl, pruefsumme, form, person, befehl, mac, code from audit where {first}"
+               pfad, status, code, dauer_us, bytes_ein, bytes_aus, subjekt, anzahl, person, befehl, pruefsumme, mac
+             from audit where {first}"
         )
     };
     let mut cases = vec![
@@ -117,9 +118,6 @@ fn whatever_is_altered_removed_or_inserted_is_named() {
         "bytes_aus = bytes_aus + 1",
         "subjekt = randomblob(16)",
         "anzahl = 2",
-        "form = 1",
-        "form = 2",
-        "form = 4",
         "code = 'SCOPE_FEHLT'",
         "person = 'anna'",
         "befehl = 'key create'",
@@ -310,9 +308,25 @@ fn what_a_dead_server_left_behind_is_shown() {
     let mill = server.company("Dritte");
     let id = segment(&mill);
     let journal = server.database.with_file_name("test.db-audit-journal-900");
-    let row = json!({"am": 1_783_677_600_000_i64, "request_id": "ffffffff-0000-7000-8000-000000000009",
-        "key_id": null, "tenant_id": null, "adresse": "127.0.0.1", "methode": "GET", "route_id": null, "pfad": "/x",
-        "status": 401, "dauer_us": 1, "bytes_ein": 0, "bytes_aus": 0, "subjekt": null, "anzahl": 1});
+    let row = json!([
+        1_783_677_600_000_i64,
+        "ffffffff-0000-7000-8000-000000000009",
+        null,
+        null,
+        "127.0.0.1",
+        "GET",
+        null,
+        "/x",
+        401,
+        1,
+        0,
+        0,
+        null,
+        1,
+        false,
+        null,
+        null
+    ]);
     let copy = server.database.with_file_name("dead.db");
     drop(mill);
     open_writer(&server.database).unwrap().execute("vacuum into ?1", [copy.to_str().unwrap()]).unwrap();

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use partnerd::app::ADOPTIONS;
 use partnerd::db::connection::open_writer;
 use partnerd::db::migrate::migrate;
 use partnerd::db::system_clock;
@@ -113,7 +112,7 @@ fn segments_and_what_is_taken_in_at_once_have_a_bound() {
     const ROWS: u128 = 30_000;
     let folder = TempDir::new().unwrap();
     let database = folder.path().join("test.db");
-    migrate(&database, (system_clock())(), ADOPTIONS).unwrap();
+    migrate(&database, (system_clock())()).unwrap();
     let mut connection = open_writer(&database).unwrap();
     let journal = Arc::new(Journal::open(&database, &connection, None).unwrap());
     (0..ROWS).for_each(|number| journal.append(row(number)));
@@ -147,7 +146,7 @@ fn segments_and_what_is_taken_in_at_once_have_a_bound() {
 fn what_cannot_be_taken_in_stays_where_it_is() {
     let folder = TempDir::new().unwrap();
     let database = folder.path().join("test.db");
-    migrate(&database, (system_clock())(), ADOPTIONS).unwrap();
+    migrate(&database, (system_clock())()).unwrap();
     let mut connection = open_writer(&database).unwrap();
     let journal = Arc::new(Journal::open(&database, &connection, None).unwrap());
     let mut take_in = TakeIn::new(Arc::clone(&journal), Arc::new(Quota::default()), system_clock());

@@ -14,7 +14,6 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("artikel/verlauf.rs", TABLE),
     ("belege/ausfertigung/lieferung.rs", ALONE),
     ("belege/dokumente.rs", ALONE),
-    ("belege/lager/adopt.rs", ALONE),
     ("belege/lager/note.rs", ALONE),
     ("belege/lager/open.rs", TABLE),
     ("belege/lager/portions.rs", ALONE),

@@ -1,18 +1,18 @@
-//! The next migration, made up: until there is one it shows that the machinery works.
+//! The next migration, made up: there was none yet, and it shows that the machinery works.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use partnerd::app::ADOPTIONS;
-use partnerd::db::migrate::{Adoption, Step, migrate_to, of_this_version, status_of};
+use partnerd::db::migrate::{MIGRATIONS, Migration, Step, migrate_to, status_of};
 use partnerd::failure::Failure;
 use partnerd::rules::day::Instant;
-use refinery::Migration;
 use rusqlite::Connection;
+use serde_json::json;
 
-use super::older::{count, kept, names, old, pairs, rows_now};
 use crate::process::Folder;
 
-const SQL: &str = "
+/// A silo for each company, with the number of its customers.
+const SILO: &str = "
     create table silo (
       tenant_id integer not null references tenant (id),
       id        integer not null,
@@ -20,114 +20,202 @@ const SQL: &str = "
       primary key (tenant_id, id)
     ) strict, without rowid;
     alter table artikel add column silo_id integer;
-    create index artikel_silo on artikel (tenant_id, silo_id);";
+    create index artikel_silo on artikel (tenant_id, silo_id);
+    insert into silo select id, 1, (select count(*) from kunde where tenant_id = tenant.id) from tenant;";
 
-/// A silo for each company, with the number of its customers.
-const SILOS: Adoption = Adoption {
-    migration: "silo",
-    run: |connection, _| {
-        let silos = "insert into silo select id, 1, (select count(*) from kunde where tenant_id = tenant.id) from tenant";
-        Ok(connection.execute_batch(silos)?)
-    },
-};
+/// Migrations of this version.
+pub const NOW: i64 = MIGRATIONS.len() as i64;
+
+/// The one to come.
+pub const NEXT: i64 = NOW + 1;
+
+/// Names the database to a process that only upgrades it.
+const DATABASE: &str = "PARTNERD_TEST_UPGRADES";
 
 /// The migrations of this version and the one to come.
-fn migrations(sql: &str) -> Vec<Migration> {
-    let mut migrations = of_this_version();
-    migrations.push(Migration::unapplied(&format!("V{}__silo", migrations.len() + 1), sql).unwrap());
-    migrations
+fn migrations(sql: &'static str) -> Vec<Migration> {
+    [MIGRATIONS, &[Migration { name: "silo", sql }]].concat()
 }
 
-fn upgrade(path: &Path, sql: &str, silos: Adoption) -> Result<Vec<Step>, Failure> {
-    migrate_to(&migrations(sql), path, Instant::from_millis(0), &[ADOPTIONS, &[silos]].concat())
+fn upgrade(path: &Path, sql: &'static str) -> Result<Vec<Step>, Failure> {
+    migrate_to(&migrations(sql), path, Instant::from_millis(0))
 }
 
 fn applied(steps: &[Step]) -> Vec<bool> {
     steps.iter().map(|step| step.applied).collect()
 }
 
-fn number(path: &Path, sql: &str) -> i64 {
+/// The first number that a statement finds.
+pub fn number(path: &Path, sql: &str) -> i64 {
     Connection::open(path).unwrap().query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+/// How many migrations a database has.
+pub fn version(path: &Path) -> i64 {
+    number(path, "select max(version) from migration")
+}
+
+/// The names of files whose name has this part.
+pub fn names(folder: &Folder, part: &str) -> Vec<String> {
+    let names = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    names.map(|name| name.into_string().unwrap()).filter(|name| name.contains(part)).collect()
+}
+
+/// The copy that was kept before a migration.
+pub fn kept(folder: &Folder, version: i64) -> PathBuf {
+    let found = names(folder, &format!("before-v{version}-"));
+    assert_eq!(found.len(), 1, "{found:?}");
+    folder.file(&found[0])
+}
+
+/// A mill with two customers, of whom one got goods that nobody invoiced yet.
+pub fn mill() -> Folder {
+    let folder = Folder::new();
+    let key = folder.company("Mühle");
+    folder.import(
+        "Mühle",
+        "artikel",
+        &json!([{"artikelnummer": "S", "bezeichnung": "Sack", "einheit": "Stk"}]),
+    );
+    folder.import(
+        "Mühle",
+        "kunden",
+        &json!([{"kundennr": "1", "name": "Hof"}, {"kundennr": "2", "name": "Gut"}]),
+    );
+    let mut server = folder.serve(&[]);
+    let items = json!([{"artikelnr": "S", "menge": 10, "ep_netto": "1.25", "mwst_satz": 7}]);
+    let answer = server
+        .client(&key)
+        .post("/api/v1/belege", &json!({"beleg_typ": "LS", "kundennummer": "1", "items": items}));
+    assert_eq!(answer.status, 201, "{}", answer.body);
+    server.signal("TERM");
+    assert!(server.end().0.success());
+    folder
+}
+
+/// A folder with copies of the files of another.
+pub fn same(of: &Folder) -> Folder {
+    let folder = Folder::new();
+    for name in names(of, "partnerd.db") {
+        std::fs::copy(of.file(&name), folder.file(&name)).unwrap();
+    }
+    folder
+}
+
+/// A process that upgrades a database to the migration to come, as an executable that had it would, run by `program`
+/// with these arguments where one is given.
+pub fn upgrading(folder: &Folder, program: &[&str]) -> Command {
+    let this = std::env::current_exe().unwrap();
+    let arguments = ["--exact", "upgrade::to_come::a_process_that_upgrades", "--ignored", "--test-threads=1"];
+    let mut command = match program {
+        [] => Command::new(this),
+        [program, before @ ..] => {
+            let mut command = Command::new(program);
+            command.args(before).arg(this);
+            command
+        }
+    };
+    command.current_dir(folder.path()).args(arguments).env(DATABASE, folder.file("partnerd.db"));
+    command
+}
+
+#[test]
+#[ignore = "the tests run it, in a process of its own"]
+fn a_process_that_upgrades() {
+    if let Some(database) = std::env::var_os(DATABASE) {
+        upgrade(Path::new(&database), SILO).unwrap();
+    }
 }
 
 #[test]
 fn a_migration_to_come_is_applied_with_a_copy_of_what_was_there() {
-    let folder = Folder::new();
+    let folder = mill();
     let database = folder.file("partnerd.db");
-    old(&database, 1);
-    folder.result(&["migrate"]);
-    std::fs::remove_file(kept(&folder, 1)).unwrap();
-    let next = of_this_version().len() + 1;
-    let before = status_of(&migrations(SQL), &database).unwrap();
-    assert_eq!(applied(&before), [vec![true; next - 1], vec![false]].concat());
-    assert_eq!((before[next - 1].version, before[next - 1].name.as_str()), (next as i64, "silo"));
+    let before = status_of(&migrations(SILO), &database).unwrap();
+    assert_eq!(applied(&before), [vec![true; MIGRATIONS.len()], vec![false]].concat());
+    let next = before.last().unwrap();
+    assert_eq!((next.version, next.name.as_str()), (NEXT, "silo"));
 
-    let after = upgrade(&database, SQL, SILOS).unwrap();
-    assert_eq!(applied(&after), vec![true; next]);
-    assert_eq!(status_of(&migrations(SQL), &database).unwrap(), after);
-    assert_eq!(number(&database, "select kunden from silo"), 70);
+    let after = upgrade(&database, SILO).unwrap();
+    assert!(after.iter().all(|step| step.applied));
+    assert_eq!(status_of(&migrations(SILO), &database).unwrap(), after);
+    assert_eq!(number(&database, "select kunden from silo"), 2);
     assert_eq!(number(&database, "select count(*) from sqlite_stat1 where idx = 'artikel_silo'"), 1);
-    assert_eq!(count(&database, "refinery_schema_history"), rows_now() + 1);
-    let copy = kept(&folder, next);
-    assert_eq!((count(&copy, "kunde"), count(&copy, "refinery_schema_history")), (70, rows_now()));
+    assert_eq!(version(&database), NEXT);
+    let copy = kept(&folder, NEXT);
+    assert_eq!((number(&copy, "select count(*) from kunde"), version(&copy)), (2, NOW));
     assert_eq!(number(&copy, "select count(*) from sqlite_schema where name = 'silo'"), 0);
     // A second time there is nothing to do.
-    upgrade(&database, SQL, SILOS).unwrap();
-    assert_eq!((count(&database, "silo"), names(&folder, "before").len()), (1, 1));
+    upgrade(&database, SILO).unwrap();
+    assert_eq!((number(&database, "select count(*) from silo"), names(&folder, "before").len()), (1, 1));
 
     // partnerd of this version knows it for newer, and the copy for its own.
-    let known = next - 1;
     for command in [&["migrate"][..], &["serve", "--listen", "127.0.0.1:0"], &["check"], &["doctor"]] {
         let output = folder.run(command);
         let said = [output.stdout, output.stderr].concat();
         let said = String::from_utf8_lossy(&said);
         assert_eq!(output.status.code(), Some(1), "{command:?}: {said}");
         let newer =
-            format!("the database has schema {next}, this partnerd knows {known}: use the newer partnerd");
+            format!("the database has schema {NEXT}, this partnerd knows {NOW}: use the newer partnerd");
         assert!(said.contains(&newer), "{command:?}: {said}");
     }
-    assert_eq!(count(&database, "refinery_schema_history"), rows_now() + 1);
+    assert_eq!(version(&database), NEXT);
     folder.result(&["restore", copy.to_str().unwrap()]);
     folder.result(&["check"]);
 }
 
 #[test]
-fn an_old_database_gets_all_in_one_step() {
+fn a_new_database_gets_all_in_one_step() {
     let folder = Folder::new();
     let database = folder.file("partnerd.db");
-    old(&database, 5);
-    assert!(upgrade(&database, SQL, SILOS).unwrap().iter().all(|step| step.applied));
-    assert_eq!((number(&database, "select kunden from silo"), names(&folder, "before").len()), (70, 1));
-    assert_eq!(pairs(&database), "paar 8 lieferung, paar 2 lieferung, rueckgabe 3 rueckgabe; RE2 4");
-    assert_eq!(count(&kept(&folder, 1), "refinery_schema_history"), 5);
+    assert!(upgrade(&database, SILO).unwrap().iter().all(|step| step.applied));
+    assert_eq!((version(&database), number(&database, "select count(*) from silo")), (NEXT, 0));
+    assert_eq!(names(&folder, "before").len(), 0, "it had nothing to lose");
 }
 
 #[test]
 fn a_migration_that_fails_leaves_the_database_as_it_was() {
-    let fails = Adoption { migration: "silo", run: |_, _| Err(Failure::Broken("no silo".to_owned())) };
-    let orphan = format!("{SQL} insert into silo values (9, 1, 0);");
-    let cases =
-        [("no silo", SQL, fails), ("1 broken references", &orphan, SILOS), ("syntax error", "creat", SILOS)];
-    for (why, sql, adoption) in cases {
-        // With the document, and with an old schema that would have got it in the same step.
-        for is_old in [false, true] {
-            let folder = Folder::new();
-            let database = folder.file("partnerd.db");
-            old(&database, 18);
-            if !is_old {
-                folder.result(&["migrate"]);
-            }
-            let rows = count(&database, "refinery_schema_history");
-            let failure = upgrade(&database, sql, adoption).unwrap_err();
-            assert!(format!("{failure:?}").contains(why), "{failure:?}");
-            assert_eq!(count(&database, "refinery_schema_history"), rows, "{why}");
-            assert_eq!(
-                number(&database, "select count(*) from sqlite_schema where name = 'silo'"),
-                0,
-                "{why}"
-            );
-            folder.result(&["migrate"]);
-            folder.result(&["check"]);
-        }
+    const ORPHAN: &str =
+        "insert into nummernkreis (tenant_id, reihe, jahr, letzte) values (9, 'RE', 2026, 1)";
+    let mill = mill();
+    for (sql, why) in [(ORPHAN, "1 broken references"), ("creat", "syntax error")] {
+        let folder = same(&mill);
+        let database = folder.file("partnerd.db");
+        let failure = upgrade(&database, sql).unwrap_err();
+        assert!(format!("{failure:?}").contains(why), "{failure:?}");
+        assert_eq!(version(&database), NOW, "{why}");
+        assert_eq!(number(&database, "select count(*) from nummernkreis where tenant_id = 9"), 0);
+        folder.result(&["migrate"]);
+        folder.result(&["check"]);
     }
+}
+
+/// A migration that was released is never edited: who did so hears of it where the next one is applied.
+#[test]
+fn a_database_that_was_made_by_another_text_is_not_upgraded() {
+    let folder = mill();
+    let database = folder.file("partnerd.db");
+    let change = |sql: &str| Connection::open(&database).unwrap().execute_batch(sql).unwrap();
+    change("update migration set sha256 = zeroblob(32)");
+    let failure = upgrade(&database, SILO).unwrap_err();
+    assert!(format!("{failure:?}").contains("its migration 1 is not schema"), "{failure:?}");
+    assert_eq!(version(&database), NOW);
+}
+
+/// Copies of other days stay, whatever the database is called; what a killed copy left goes.
+#[test]
+fn only_what_killed_copies_left_is_deleted() {
+    let folder = Folder::new();
+    let database = folder.file("lager-part-7.db");
+    folder.result(&["--db", "lager-part-7.db", "migrate"]);
+    let kept = ["lager-part-7.db-before-v2-2026-01-01", "lager-part-7.db-before-v1-2025-01-01"];
+    let left =
+        ["lager-part-7.db-before-v2-2026-01-01-part-99", "lager-part-7.db-before-v2-2026-01-01-part-99-wal"];
+    for name in kept.iter().chain(&left) {
+        folder.write(name, "");
+    }
+    upgrade(&database, SILO).unwrap();
+    assert!(kept.iter().all(|name| folder.file(name).exists()), "{:?}", names(&folder, ""));
+    assert!(!left.iter().any(|name| folder.file(name).exists()), "{:?}", names(&folder, ""));
+    assert_eq!(names(&folder, "before").len(), 3);
 }

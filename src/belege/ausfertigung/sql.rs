@@ -7,7 +7,6 @@ use super::angaben::Angaben;
 use super::kopie::Kopie;
 use super::packen::{digest, inflated};
 use super::vorlage::Gespeichert;
-use crate::belege::pruefsumme::NEWEST_FORM;
 use crate::db::record::columns;
 use crate::db::tx::{Tx, WriteTx};
 use crate::erechnung::Profil;
@@ -35,15 +34,14 @@ columns! {
 /// Copies the partner into a document that becomes final (D4, D24), with the state of the company's master data and the
 /// instant at which its sheet came to be.
 pub fn freeze(tx: &WriteTx<'_>, beleg: Uuid, firma_nr: i64, blatt_am: Option<Instant>) -> Result<()> {
-    let statement = "update beleg set firma_nr = :firma_nr, blatt_am = :blatt_am, kette_form = :form,
+    let statement = "update beleg set firma_nr = :firma_nr, blatt_am = :blatt_am,
          (kunden_kundennr, kunden_name, kunden_strasse, kunden_plz, kunden_ort, kunden_staat, kunden_ust_id,
           kunden_steuernummer, kunden_email, kunden_iban, kunden_bic, kunden_kaeuferreferenz, kunden_e_adresse)
            = (select kundennr, name, strasse, plz, ort, staat, ust_id, steuernummer, email, iban, bic, kaeuferreferenz,
                 e_adresse
               from kunde k where k.tenant_id = beleg.tenant_id and k.id = beleg.kunde_id)
          where tenant_id = :tenant and id = :id";
-    let params =
-        named_params! {":id": beleg, ":firma_nr": firma_nr, ":blatt_am": blatt_am, ":form": NEWEST_FORM};
+    let params = named_params! {":id": beleg, ":firma_nr": firma_nr, ":blatt_am": blatt_am};
     tx.execute(statement, params).map(drop)
 }
 

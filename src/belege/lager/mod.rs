@@ -4,7 +4,6 @@
 //! ([`crate::rules::pairing`]); the movements to be booked are what the portions that came moved, less what those
 //! that went had moved.
 
-mod adopt;
 mod batch;
 mod booking;
 mod change;
@@ -15,7 +14,6 @@ mod portions;
 mod receipt;
 mod sql;
 
-pub use adopt::adopt;
 pub use batch::{BatchInformation, batch_missing, charge_for, complete_charge};
 pub use change::Change;
 

@@ -14,7 +14,7 @@ use super::database::{in_transaction, now};
 use super::serve;
 use super::terminal::{Outcome, Terminal, sentence};
 use super::user;
-use crate::app::{ADOPTIONS, imports};
+use crate::app::imports;
 use crate::config::Config;
 use crate::db::connection::open_writer;
 use crate::db::files::beside;
@@ -124,7 +124,7 @@ fn remove_old(database: &Path) -> Outcome {
 
 /// Creates the database, the company and its master data; the key.
 fn create_company(database: &Path) -> Result<String, String> {
-    migrate(database, now(), ADOPTIONS).map_err(sentence)?;
+    migrate(database, now()).map_err(sentence)?;
     let mut connection = open_writer(database).map_err(sentence)?;
     let key = key::generate(&key::mac_secret(&connection).map_err(sentence)?).map_err(sentence)?;
     in_transaction(&mut connection, |connection| {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use refinery::{Migration, Runner};
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, TransactionBehavior, params};
+use sha2::{Digest, Sha256};
 
 use super::connection::open_writer;
 use super::copy::{copy, fill_at_once, remove_leftovers};
@@ -12,14 +12,10 @@ use super::owner::give_to_owner_of;
 use super::{lock, log, statistics};
 use crate::failure::{Failure, Result};
 use crate::rules::day::{Day, Instant};
-use runner::{Within, not_migrated};
 
-mod old;
-mod runner;
 mod schema;
 
-pub use runner::of_this_version;
-pub use schema::{fresh_schema, refuse_foreign, schema};
+pub use schema::{MIGRATIONS, Migration, fresh_schema, refuse_foreign, schema};
 
 /// One migration, and whether the database has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,45 +28,24 @@ pub struct Step {
     pub applied: bool,
 }
 
-/// What a migration needs done that SQL cannot say: it runs after all migrations, in their transaction, where its own
-/// was among them.
-#[derive(Clone, Copy)]
-pub struct Adoption {
-    /// The name of its migration: `silo` is that of `V2__silo.sql`.
-    pub migration: &'static str,
-    /// What it does, now.
-    pub run: fn(&Connection, Instant) -> Result<()>,
-}
-
 /// Creates the file if need be and applies what is missing; `now` is when the installation was
 /// made, if it is made now. Several processes may do this at once: a lock file beside the
-/// database lets one through at a time (the migration runner itself takes no lock).
-pub fn migrate(path: &Path, now: Instant, adoptions: &[Adoption]) -> Result<Vec<Step>> {
-    migrate_to(&of_this_version(), path, now, adoptions)
+/// database lets one through at a time.
+pub fn migrate(path: &Path, now: Instant) -> Result<Vec<Step>> {
+    migrate_to(MIGRATIONS, path, now)
 }
 
-/// The same to other migrations than those of this version: tests stop before the last one, or try one to come.
-pub fn migrate_to(
-    migrations: &[Migration],
-    path: &Path,
-    now: Instant,
-    adoptions: &[Adoption],
-) -> Result<Vec<Step>> {
-    upgrade(migrations, path, now, adoptions, true)
+/// The same to other migrations than those of this version: tests try one to come.
+pub fn migrate_to(migrations: &[Migration], path: &Path, now: Instant) -> Result<Vec<Step>> {
+    upgrade(migrations, path, now, true)
 }
 
 /// [`migrate`] without a copy of what was there before.
-pub fn migrate_in_place(path: &Path, now: Instant, adoptions: &[Adoption]) -> Result<Vec<Step>> {
-    upgrade(&of_this_version(), path, now, adoptions, false)
+pub fn migrate_in_place(path: &Path, now: Instant) -> Result<Vec<Step>> {
+    upgrade(MIGRATIONS, path, now, false)
 }
 
-fn upgrade(
-    migrations: &[Migration],
-    path: &Path,
-    now: Instant,
-    adoptions: &[Adoption],
-    copied: bool,
-) -> Result<Vec<Step>> {
+fn upgrade(migrations: &[Migration], path: &Path, now: Instant, copied: bool) -> Result<Vec<Step>> {
     if !path.exists() {
         create_private(path)?;
         // Of root in the folder of the service: a user who cannot give it away keeps it.
@@ -78,15 +53,13 @@ fn upgrade(
     }
     let _one_at_a_time = lock::for_migration(path)?;
     let mut connection = open_writer(path)?;
-    refuse_newer(&connection, migrations)?;
-    if !is_current(&connection, migrations)? {
-        if copied {
-            keep_copy(&connection, migrations, path, now)?;
+    let applied = last_applied(&connection)?;
+    refuse_newer(applied, migrations)?;
+    if applied < last_of(migrations) {
+        if copied && applied > 0 {
+            keep_copy(&connection, applied + 1, path, now)?;
         }
-        apply(&mut connection, migrations, path, |connection, applied| {
-            let is_meant = |adoption: &&Adoption| applied.iter().any(|name| name == adoption.migration);
-            adoptions.iter().filter(is_meant).try_for_each(|adoption| (adoption.run)(connection, now))
-        })?;
+        apply(&mut connection, migrations, now)?;
     } else if !statistics::is_written(&connection)? {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         statistics::write(&transaction)?;
@@ -96,27 +69,25 @@ fn upgrade(
     steps(&connection, migrations)
 }
 
-/// Applies what is missing, all in one transaction that is committed when the result is proved: by itself the
-/// runner would commit first. `adopt` is told the names of what was applied.
-fn apply(
-    connection: &mut Connection,
-    migrations: &[Migration],
-    path: &Path,
-    adopt: impl FnOnce(&Connection, &[String]) -> Result<()>,
-) -> Result<()> {
+/// Applies what is missing, all in one transaction that is committed when the result is proved.
+fn apply(connection: &mut Connection, migrations: &[Migration], now: Instant) -> Result<()> {
     // Inside a transaction this setting is ignored, and a rebuilt table would delete children.
     connection.execute_batch("pragma foreign_keys = off")?;
-    let mut history = history(connection)?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let mut applied = Vec::new();
-    if let (true, Some(document)) = (old::is_old(&applied_to(&transaction)?), migrations.first()) {
-        applied = apply_missing(&transaction, &old::migrations(), history)?;
-        old::fold(&transaction, document, path)?;
-        history = vec![document.clone()];
+    let applied = last_applied(&transaction)?;
+    for (version, migration) in (1..).zip(migrations) {
+        let sha256 = <[u8; 32]>::from(Sha256::digest(migration.sql));
+        if version <= applied {
+            refuse_other(&transaction, version, migration, sha256)?;
+            continue;
+        }
+        let failed = |error| Failure::Broken(format!("the database could not be migrated: {error}"));
+        transaction.execute_batch(migration.sql).map_err(failed)?;
+        transaction.execute(
+            "insert into migration (version, name, sha256, am) values (?1, ?2, ?3, ?4)",
+            params![version, migration.name, sha256, now],
+        )?;
     }
-    applied.extend(apply_missing(&transaction, migrations, history)?);
-    old::keep_older_away(&transaction)?;
-    adopt(&transaction, &applied)?;
     let violations: i64 =
         transaction.query_row("select count(*) from pragma_foreign_key_check", [], |row| row.get(0))?;
     if violations > 0 {
@@ -129,29 +100,27 @@ fn apply(
     Ok(transaction.commit()?)
 }
 
-/// What was applied to a database, as the runner compares it with what it knows.
-fn history(connection: &mut Connection) -> Result<Vec<Migration>> {
-    if applied_to(connection)?.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut history = Runner::new(&[]).get_applied_migrations(connection).map_err(not_migrated)?;
-    history.retain(|migration| i64::from(migration.version()) < old::ABOVE_ALL);
-    Ok(history)
-}
-
-/// Applies the migrations that a database with this history lacks; their names.
-fn apply_missing(
+/// Refuses a database whose migration of this version had another text.
+fn refuse_other(
     connection: &Connection,
-    migrations: &[Migration],
-    history: Vec<Migration>,
-) -> Result<Vec<String>> {
-    let report = Runner::new(migrations).run(&mut Within { connection, history }).map_err(not_migrated)?;
-    Ok(report.applied_migrations().iter().map(|migration| migration.name().to_owned()).collect())
+    version: i64,
+    migration: &Migration,
+    sha256: [u8; 32],
+) -> Result<()> {
+    let same = "select exists (select 1 from migration where version = ?1 and name = ?2 and sha256 = ?3)";
+    let params = params![version, migration.name, sha256];
+    if connection.query_row(same, params, |row| row.get(0))? {
+        return Ok(());
+    }
+    Err(Failure::Broken(format!(
+        "the database could not be migrated: its migration {version} is not {} of this version",
+        migration.name
+    )))
 }
 
 /// The migrations of this version, and which of them the database has.
 pub fn status(path: &Path) -> Result<Vec<Step>> {
-    status_of(&of_this_version(), path)
+    status_of(MIGRATIONS, path)
 }
 
 /// The same of other migrations than those of this version.
@@ -166,31 +135,27 @@ pub fn check_current(path: &Path) -> Result<bool> {
 
 /// The same of an open database.
 pub fn is_of_this_version(connection: &Connection) -> Result<bool> {
-    let migrations = of_this_version();
-    refuse_newer(connection, &migrations)?;
-    is_current(connection, &migrations)
+    let applied = last_applied(connection)?;
+    refuse_newer(applied, MIGRATIONS)?;
+    Ok(applied == last_of(MIGRATIONS))
 }
 
-/// A database from before the document has none of these.
 fn steps(connection: &Connection, migrations: &[Migration]) -> Result<Vec<Step>> {
-    let applied = applied_to(connection)?;
-    let last = if old::is_old(&applied) { 0 } else { last(&applied) };
-    let step = |migration: &Migration| {
-        let version = i64::from(migration.version());
-        Step { version, name: migration.name().to_owned(), applied: version <= last }
+    let applied = last_applied(connection)?;
+    let step = |(version, migration): (i64, &Migration)| Step {
+        version,
+        name: migration.name.to_owned(),
+        applied: version <= applied,
     };
-    Ok(migrations.iter().map(step).collect())
+    Ok((1..).zip(migrations).map(step).collect())
 }
 
-fn is_current(connection: &Connection, migrations: &[Migration]) -> Result<bool> {
-    Ok(steps(connection, migrations)?.iter().all(|step| step.applied))
+fn last_of(migrations: &[Migration]) -> i64 {
+    migrations.len() as i64
 }
 
-fn refuse_newer(connection: &Connection, migrations: &[Migration]) -> Result<()> {
-    let applied = applied_to(connection)?;
-    let newest = |migrations: &[Migration]| migrations.last().map_or(0, |last| i64::from(last.version()));
-    let known = if old::is_old(&applied) { newest(&old::migrations()) } else { newest(migrations) };
-    let applied = last(&applied);
+fn refuse_newer(applied: i64, migrations: &[Migration]) -> Result<()> {
+    let known = last_of(migrations);
     if applied <= known {
         return Ok(());
     }
@@ -199,21 +164,20 @@ fn refuse_newer(connection: &Connection, migrations: &[Migration]) -> Result<()>
     )))
 }
 
-/// Versions and names of the migrations that a database has, in their order.
-fn applied_to(connection: &Connection) -> Result<Vec<(i64, String)>> {
-    let table = "select 1 from sqlite_schema where name = 'refinery_schema_history'";
-    if !connection.prepare(table)?.exists([])? {
-        return Ok(Vec::new());
+/// The last migration that a database has; 0: none. Versions before 1.0 kept another history.
+fn last_applied(connection: &Connection) -> Result<i64> {
+    let mut table = connection.prepare("select 1 from sqlite_schema where type = 'table' and name = ?1")?;
+    if table.exists(["refinery_schema_history"])? {
+        return Err(Failure::Broken(
+            "the database was made by a version before 1.0: export its data with that version and import it into a new \
+             database"
+                .to_owned(),
+        ));
     }
-    let mut statement = connection
-        .prepare("select version, name from refinery_schema_history where version < ?1 order by version")?;
-    let rows = statement.query_map([old::ABOVE_ALL], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
-
-/// The last version of these; 0: none.
-fn last(applied: &[(i64, String)]) -> i64 {
-    applied.last().map_or(0, |(version, _)| *version)
+    if !table.exists(["migration"])? {
+        return Ok(0);
+    }
+    Ok(connection.query_row("select coalesce(max(version), 0) from migration", [], |row| row.get(0))?)
 }
 
 fn create_installation(connection: &Connection, now: Instant) -> Result<()> {
@@ -221,20 +185,17 @@ fn create_installation(connection: &Connection, now: Instant) -> Result<()> {
     getrandom::fill(&mut secret).map_err(|error| Failure::Broken(format!("no random numbers: {error}")))?;
     connection.execute(
         "insert into installation (id, mac_secret, angelegt_am) values (1, ?1, ?2) on conflict do nothing",
-        rusqlite::params![secret, now],
+        params![secret, now],
     )?;
     Ok(())
 }
 
 /// Before a database that has something in it is brought to another schema, a copy of it is kept
-/// beside it: `<database>-before-v9-2026-11-21`, where 9 is the first migration that it lacks. One a day:
+/// beside it: `<database>-before-v9-2026-11-21`, where 9 is the `first` migration that it lacks. One a day:
 /// an upgrade that fails again and again does not fill the disk.
-fn keep_copy(connection: &Connection, migrations: &[Migration], path: &Path, now: Instant) -> Result<()> {
-    let Some(next) = steps(connection, migrations)?.into_iter().find(|step| !step.applied) else {
-        return Ok(());
-    };
-    let kept = beside(path, &format!("before-v{}-{}", next.version, Day::in_berlin(now)));
-    if applied_to(connection)?.is_empty() || kept.exists() {
+fn keep_copy(connection: &Connection, first: i64, path: &Path, now: Instant) -> Result<()> {
+    let kept = beside(path, &format!("before-v{first}-{}", Day::in_berlin(now)));
+    if kept.exists() {
         return Ok(());
     }
     // The lock of the migration lets nobody else make such a copy.
@@ -244,7 +205,7 @@ fn keep_copy(connection: &Connection, migrations: &[Migration], path: &Path, now
     // One file, without a log beside it.
     let close = |part: &Path| Ok(Connection::open(part)?.execute_batch("pragma journal_mode = delete")?);
     copy(&kept, |part| fill_at_once(connection, part), close)?;
-    log(&format!("before the upgrade to schema {} a copy was kept in {}", next.version, kept.display()));
+    log(&format!("before the upgrade to schema {first} a copy was kept in {}", kept.display()));
     Ok(())
 }
 
@@ -254,8 +215,8 @@ mod tests {
 
     #[test]
     fn rows_that_are_written_often_are_checked_without_a_temporary_table() {
-        let mut connection = Connection::open_in_memory().unwrap();
-        Runner::new(&of_this_version()).run(&mut connection).unwrap();
+        let connection = Connection::open_in_memory().unwrap();
+        MIGRATIONS.iter().for_each(|migration| connection.execute_batch(migration.sql).unwrap());
         let texts = |sql: &str, column: usize| -> Vec<String> {
             let mut statement = connection.prepare(sql).unwrap();
             let rows = statement.query_map([], |row| row.get::<_, String>(column)).unwrap();

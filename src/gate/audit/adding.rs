@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
-use super::chain::{DAY, FORM, Pruefsumme, beginning, link, log_seal, log_seal_of, route_name};
+use super::chain::{DAY, Pruefsumme, beginning, link, log_seal, log_seal_of, route_name};
 use super::row::Row;
 use crate::failure::Result;
 use crate::rules::day::Instant;
@@ -43,8 +43,8 @@ impl<'c> Adding<'c> {
     pub fn to(connection: &'c Connection) -> Result<Adding<'c>> {
         let insert = connection.prepare_cached(
             "insert into audit (tag, lfd_nr, am, request_id, key_id, tenant_id, adresse, methode, route_id, pfad,
-               status, dauer_us, bytes_ein, bytes_aus, subjekt, anzahl, pruefsumme, person, befehl, form, code, mac)
-             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
+               status, dauer_us, bytes_ein, bytes_aus, subjekt, anzahl, pruefsumme, person, befehl, code, mac)
+             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,
                kurzsiegel('audit', ?1, ?2, ?17))",
         )?;
         Ok(Adding { connection, insert, ends: BTreeMap::new(), routes: HashMap::new() })
@@ -103,7 +103,6 @@ impl<'c> Adding<'c> {
             pruefsumme,
             person,
             befehl,
-            FORM,
             row.code,
         ])?;
         Ok(pruefsumme)

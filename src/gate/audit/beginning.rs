@@ -37,7 +37,6 @@ impl Beginning {
     fn since(&self) -> Sealed {
         let why = match self.anlass.as_str() {
             "neu" => "since the database was made",
-            "umstellung" => "since the upgrade; what is older is proved by checksums alone",
             _ => "since another secret came beside it; what is older is proved by checksums alone",
         };
         let how = format!("with the secret {} since {}, {why}", hex(&self.secret), self.am);
@@ -108,11 +107,6 @@ pub fn sealed(connection: &Connection, secret: Option<&Secret>) -> Result<Sealed
     Ok(newest.since())
 }
 
-/// The number of the newest beginning; none where sealing never began.
-pub fn newest_beginning_number(connection: &Connection) -> Result<Option<i64>> {
-    Ok(connection.query_row("select max(nr) from siegel_beginn", [], |row| row.get(0))?)
-}
-
 /// Whether the newest beginning is that of a database which had nothing in it yet.
 pub fn is_of_new_database(connection: &Connection) -> Result<bool> {
     let newest = "select exists (select 1 from siegel_beginn where anlass = 'neu' and nr = (select max(nr) from siegel_beginn))";
@@ -133,11 +127,7 @@ pub fn begin(connection: &Connection, secret: &Secret, now: Instant) -> Result<S
         [],
         |row| row.get(0),
     )?;
-    let anlass = match (before, is_used) {
-        (0, false) => "neu",
-        (0, true) => "umstellung",
-        _ => "geheimnis",
-    };
+    let anlass = if before == 0 && !is_used { "neu" } else { "geheimnis" };
     if !is_used {
         // The log has a head from now on, whether there are rows or not.
         let today = now.utc_day();

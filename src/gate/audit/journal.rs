@@ -2,8 +2,8 @@
 //! written before the answer; a kill -9 loses nothing.
 //!
 //! A line is the row, its number and a seal over both and the number of the segment, with tabs between them: a line that
-//! somebody else wrote, or took from another place, is not taken in. Without a secret, and in the segments that a version
-//! before the seals left behind, a line is the row alone.
+//! somebody else wrote, or took from another place, is not taken in. Without a secret a line is the row
+//! alone.
 
 use std::fs::{self, File};
 use std::io::Write;

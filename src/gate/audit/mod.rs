@@ -25,7 +25,7 @@ mod usage;
 mod verify;
 
 pub use against::against;
-pub use beginning::{Sealed, begin, is_of_new_database, newest_beginning, newest_beginning_number, sealed};
+pub use beginning::{Sealed, begin, is_of_new_database, newest_beginning, sealed};
 pub use heads::{copied_heads, forget_copied, newest_head, note_copied};
 pub use journal::{Journal, segments};
 pub use listing::{Entry, Selection, entries, newest};

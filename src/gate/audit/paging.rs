@@ -271,7 +271,7 @@ mod tests {
     fn the_newest_rows_are_read_first_and_none_is_sorted() {
         let folder = tempfile::TempDir::new().unwrap();
         let database = folder.path().join("test.db");
-        migrate(&database, Instant::from_millis(0), &[]).unwrap();
+        migrate(&database, Instant::from_millis(0)).unwrap();
         let connection = open_to_look(&database).unwrap();
         for tag in [Some(20_644), None] {
             let statement = Range { tag, newest: 1, down_to: 0 }.statement();

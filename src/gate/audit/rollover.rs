@@ -65,11 +65,11 @@ fn keep(connection: &Connection, tag: i64, until: i64) -> Result<()> {
     Ok(())
 }
 
-/// A row is sealed in its new place where its seal holds, or where it is older than the seals.
+/// A row is sealed in its new place where its seal holds, or where it is older than this secret.
 fn rows_kept() -> String {
     format!(
-        "insert into audit_bleibt (nr, {COLUMNS}, tag, lfd_nr, form, vor_pruefsumme, pruefsumme, mac)
-         select nr, {COLUMNS}, tag, lfd_nr, form, vor, pruefsumme, iif(holds, {KEPT}, null)
+        "insert into audit_bleibt (nr, {COLUMNS}, tag, lfd_nr, vor_pruefsumme, pruefsumme, mac)
+         select nr, {COLUMNS}, tag, lfd_nr, vor, pruefsumme, iif(holds, {KEPT}, null)
          from (
            select a.*, coalesce(v.pruefsumme, t.ab_pruefsumme) as vor,
              a.lfd_nr <= t.mac_ab_nr or a.mac is kurzsiegel('audit', a.tag, a.lfd_nr, a.pruefsumme) as holds,

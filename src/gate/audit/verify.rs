@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension};
 
 use super::beginning::{Sealed, sealed};
-use super::chain::{DAY, KEPT, Pruefsumme, beginning, link_in_form, log_seal, route_name};
+use super::chain::{DAY, KEPT, Pruefsumme, beginning, link, log_seal, route_name};
 use super::row::{COLUMNS, Row};
 use crate::db::seal::Secret;
 use crate::failure::{Failure, Result};
@@ -82,7 +82,7 @@ fn verify_kept(connection: &Connection, is_sealed: bool) -> Result<Finding> {
     let expected = "select coalesce(max(bleibend), 0) from audit_kopf";
     let expected: i64 = connection.query_row(expected, [], |row| row.get(0))?;
     let mut statement = connection.prepare(&format!(
-        "select {COLUMNS}, nr, tag, lfd_nr, form, vor_pruefsumme, pruefsumme, mac is {KEPT} from audit_bleibt order by nr"
+        "select {COLUMNS}, nr, tag, lfd_nr, vor_pruefsumme, pruefsumme, mac is {KEPT} from audit_bleibt order by nr"
     ))?;
     let mut rows = statement.query([])?;
     let mut last = 0;
@@ -92,17 +92,15 @@ fn verify_kept(connection: &Connection, is_sealed: bool) -> Result<Finding> {
         if nr != last + 1 {
             return Ok(Finding::Broken(format!("row {} of those that are kept: was removed", last + 1)));
         }
-        let (Ok(tag), Ok(number), Ok(form)) = (row.get(18), row.get(19), row.get(20)) else {
-            return altered();
-        };
-        let (Ok(before), Ok(pruefsumme)) = (row.get(21), row.get::<_, Vec<u8>>(22)) else { return altered() };
-        let has_seal = !is_sealed || row.get(23)?;
+        let (Ok(tag), Ok(number)) = (row.get(18), row.get(19)) else { return altered() };
+        let (Ok(before), Ok(pruefsumme)) = (row.get(20), row.get::<_, Vec<u8>>(21)) else { return altered() };
+        let has_seal = !is_sealed || row.get(22)?;
         let Ok(kept) = Row::read(row) else { return altered() };
         let route = route_name(connection, kept.route_id)?;
-        match link_in_form(form, before, tag, number, &kept, route.as_deref()) {
-            Some(expected) if pruefsumme == expected && has_seal => last = nr,
-            _ => return altered(),
+        if pruefsumme != link(before, tag, number, &kept, route.as_deref()) || !has_seal {
+            return altered();
         }
+        last = nr;
     }
     let what = match last.cmp(&expected) {
         std::cmp::Ordering::Equal => return Ok(Finding::Whole(last)),
@@ -175,7 +173,7 @@ fn missing_day(
 
 fn verify_day(connection: &Connection, head: &Head, is_sealed: bool) -> Result<Finding> {
     let mut statement = connection.prepare_cached(&format!(
-        "select {COLUMNS}, lfd_nr, pruefsumme, form, mac is kurzsiegel('audit', tag, lfd_nr, pruefsumme)
+        "select {COLUMNS}, lfd_nr, pruefsumme, mac is kurzsiegel('audit', tag, lfd_nr, pruefsumme)
          from audit where tag = ?1 order by lfd_nr"
     ))?;
     let mut rows = statement.query([head.tag])?;
@@ -224,10 +222,10 @@ fn verified_link(
 ) -> Result<Option<Pruefsumme>> {
     let number: i64 = row.get(17)?;
     // A value of another type than ours was altered, too.
-    let (Ok(pruefsumme), Ok(form)) = (row.get::<_, Vec<u8>>(18), row.get(19)) else { return Ok(None) };
-    let has_seal = number <= head.mac_ab_nr || !is_sealed || row.get(20)?;
+    let Ok(pruefsumme) = row.get::<_, Vec<u8>>(18) else { return Ok(None) };
+    let has_seal = number <= head.mac_ab_nr || !is_sealed || row.get(19)?;
     let Ok(row) = Row::read(row) else { return Ok(None) };
     let route = route_name(connection, row.route_id)?;
-    let expected = link_in_form(form, before, head.tag, number, &row, route.as_deref());
-    Ok(expected.filter(|expected| pruefsumme == *expected && has_seal))
+    let expected = link(before, head.tag, number, &row, route.as_deref());
+    Ok((pruefsumme == expected && has_seal).then_some(expected))
 }
