@@ -2,7 +2,6 @@
 
 use crate::db::check::Check;
 
-/// Proved by `partnerd check`.
 pub const CHECKS: &[Check] = &[Check {
     rule: "numbers of changes have no gap",
     violations: "select count(*) from

@@ -8,7 +8,6 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use crate::rules::day::Instant;
 use crate::rules::error::{Checked, Code, Refusal};
 
-/// Bytes of a number.
 const NUMBER: usize = size_of::<i64>();
 
 /// A row of the feed up to which a client has read, and when it was written.
@@ -19,10 +18,8 @@ pub struct Position {
 }
 
 impl Position {
-    /// Before the first row.
     pub const START: Position = Position { nr: 0, am: Instant::from_millis(0) };
 
-    /// Before this row.
     pub fn before(self) -> Position {
         Position { nr: self.nr - 1, ..Position::START }
     }
@@ -42,7 +39,6 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// Reads what an earlier answer gave.
     pub fn read(text: &str) -> Option<Cursor> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
         let bytes: [u8; 3 * NUMBER] = bytes.try_into().ok()?;

@@ -34,7 +34,6 @@ const PASSED_OVER: i64 = 500;
 /// Longest wait in seconds.
 const MAX_WAIT: i64 = 30;
 
-/// Routes of this slice.
 pub const ROUTES: &[Route] = &[Route::follow(
     "/api/v1/aenderungen",
     "Was sich geändert hat, in der Reihenfolge, in der es gespeichert wurde",
@@ -60,7 +59,6 @@ pub const ROUTES: &[Route] = &[Route::follow(
 .gives(&[Answer::ok::<Aenderungen>().with(&["x-limit"])])
 .refuses(&[&[Code::ScopeFehlt, Code::CursorAbgelaufen]])];
 
-/// GET /aenderungen
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Followed> {
     let arten = readable(call)?;
     let (limit, cut) = call.query.limit()?;
@@ -88,7 +86,6 @@ fn no_cursor() -> Box<Refusal> {
     Query::refuse("seit", message)
 }
 
-/// What was found behind a position.
 struct Found {
     data: Vec<Aenderung>,
     come_to: Position,

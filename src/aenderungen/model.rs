@@ -8,7 +8,6 @@ use crate::db::feed::Entry;
 use crate::db::followed::{Aktion, Art};
 use crate::rules::day::Instant;
 
-/// One change of one record.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Aenderung {
     pub art: Art,

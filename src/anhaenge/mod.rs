@@ -26,7 +26,6 @@ pub struct Upload {
 }
 
 impl Upload {
-    /// Prepares a body that was read.
     pub fn new(new: NewAnhang, hinweise: Hints) -> Upload {
         let sha256 = new.inhalt_base64.as_ref().map(|inhalt| Sha256::digest(inhalt).into());
         Upload { new, sha256, hinweise }
@@ -43,7 +42,6 @@ impl Upload {
     }
 }
 
-/// Adds a file to a record.
 fn add(
     tx: &WriteTx<'_>,
     besitzer: Besitzer,
@@ -83,12 +81,10 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>, besitzer: Besitzer) -> Result<Reply> {
     Ok(Reply::array(sql::list(tx, besitzer, page)?, cut))
 }
 
-/// One attachment of a record with its content.
 pub fn get(call: &Call<'_>, tx: &Tx<'_>, besitzer: Besitzer) -> Result<Reply> {
     let id = call.second_id(WHAT)?;
     let anhang = sql::find(tx, besitzer, id)?.ok_or_else(|| Failure::not_found(WHAT))?;
     Ok(Reply::ok(&anhang)?.with_weak_etag(call).about(id))
 }
 
-/// What is not found.
 pub const WHAT: &str = "Diesen Anhang";

@@ -11,12 +11,9 @@ use crate::http::wire::Text;
 use crate::rules::day::Instant;
 use crate::rules::error::Hints;
 
-/// Whose attachment it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Besitzer {
-    /// A customer.
     Kunde(Uuid),
-    /// An article.
     Artikel(Uuid),
     /// A document: the file that it was made of (D28).
     Beleg(Uuid),
@@ -40,7 +37,6 @@ record! {
 }
 
 eingabe! {
-    /// A new attachment: body of a POST.
     pub struct NewAnhang {
         dateiname: Dateiname,
         inhalt_base64: Inhalt,
@@ -49,7 +45,6 @@ eingabe! {
     nur_lesen: [..Anhang]
 }
 
-/// Confirmation of a POST of an attachment.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AnhangAngelegt {
     #[serde(flatten)]

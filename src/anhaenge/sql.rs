@@ -38,12 +38,10 @@ fn owner(besitzer: Besitzer) -> [Option<Uuid>; 3] {
     }
 }
 
-/// One page of the attachments of a record.
 pub fn list<P: PageOf<Anhang>>(tx: &Tx<'_>, besitzer: Besitzer, page: Page) -> Result<P> {
     tx.list(&LIST, &of_owner(besitzer), page)
 }
 
-/// One attachment of a record with its content.
 pub fn find(tx: &Tx<'_>, besitzer: Besitzer, id: Uuid) -> Result<Option<Anhang>> {
     let [kunde, artikel, beleg] = owner(besitzer);
     let statement = format!(
@@ -66,7 +64,6 @@ pub fn made_of(tx: &Tx<'_>, sha256: &[u8; 32]) -> Result<Option<(Uuid, Uuid)>> {
     tx.optional(statement, named_params! {":sha256": sha256}, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// The attachments of a record.
 pub fn ids_of(tx: &Tx<'_>, besitzer: Besitzer) -> Result<Vec<Uuid>> {
     let [kunde, artikel, beleg] = owner(besitzer);
     let statement = "select id from anhang where tenant_id = :tenant and kunde_id is :kunde
@@ -84,7 +81,6 @@ pub fn erase(tx: &WriteTx<'_>, besitzer: Besitzer) -> Result<()> {
     Ok(())
 }
 
-/// Adds an attachment.
 pub fn insert(
     tx: &WriteTx<'_>,
     besitzer: Besitzer,
@@ -124,7 +120,6 @@ pub fn keep(tx: &WriteTx<'_>, subject: Subject) -> Result<()> {
     evidence::keep(tx, subject, digest(tx, subject)?)
 }
 
-/// What has no evidence.
 pub fn without_evidence(tx: &Tx<'_>) -> Result<Vec<Subject>> {
     let statement = "select a.id from anhang a where a.tenant_id = :tenant
           and not exists (select 1 from nachweis n

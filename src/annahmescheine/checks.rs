@@ -2,7 +2,6 @@
 
 use crate::db::check::Check;
 
-/// Proved by `partnerd check`.
 pub const CHECKS: &[Check] = &[Check {
     // Imported notes of our form move the series on, so that there may be gaps.
     rule: "numbers of goods-receipt notes come from their series",

@@ -33,11 +33,9 @@ use sql::Auswahl;
 
 const WHAT: &str = "Diesen Annahmeschein";
 
-/// What can be imported into this slice.
 pub const IMPORTS: &[Import] =
     &[Import::of::<model::AnnahmescheinZeile>("annahmescheine", &[&["belegnummer"]], import::annahmeschein)];
 
-/// Routes of this slice.
 pub const ROUTES: &[Route] = &[
     Route::get(
         "/api/v1/annahmescheine",
@@ -84,7 +82,6 @@ pub const ROUTES: &[Route] = &[
     .refuses(&[&[Code::AnnahmescheinNichtStornierbar]]),
 ];
 
-/// GET /annahmescheine
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let query = &call.query;
     let (page, cut) = query.page()?;
@@ -92,7 +89,6 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::list(sql::list(tx, &auswahl, page)?, cut))
 }
 
-/// POST /annahmescheine
 fn post(call: &Call<'_>) -> Result<Write> {
     let (new, hinweise) = call.body::<NewAnnahmeschein>()?;
     Ok(Box::new(move |tx| match create::create(tx, new.clone(), hinweise.clone())? {
@@ -101,7 +97,6 @@ fn post(call: &Call<'_>) -> Result<Write> {
     }))
 }
 
-/// GET /annahmescheine/{id}/pdf
 fn get_pdf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let id = call.id(WHAT)?;
     let schein = sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))?;
@@ -109,7 +104,6 @@ fn get_pdf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::sheet(call, &schein.belegnummer, &blatt)?.about(id))
 }
 
-/// PUT /annahmescheine/{id}/storno
 fn cancel(call: &Call<'_>) -> Result<Write> {
     let (storno, hinweise) = call.body::<Storno>()?;
     let id = call.id(WHAT)?;

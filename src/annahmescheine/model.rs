@@ -58,7 +58,6 @@ record! {
 }
 
 impl Annahmeschein {
-    /// A note of which nothing is known yet.
     pub fn blank(id: Uuid, belegnummer: String, created_at: Instant) -> Annahmeschein {
         Annahmeschein {
             id,
@@ -129,7 +128,6 @@ impl Annahmeschein {
 }
 
 eingabe! {
-    /// A new note: body of POST /annahmescheine (D21a).
     #[derive(Serialize)]
     pub struct NewAnnahmeschein {
         partner_id: Uuid,
@@ -187,16 +185,13 @@ eingabe! {
     nur_lesen: [..Annahmeschein]
 }
 
-/// What became of a new note.
 #[derive(Debug)]
 pub enum Angelegt {
-    /// It was made.
     Neu(Box<AnnahmescheinBestaetigung>),
     /// Its external_ref is known: what it belongs to (D19).
     Wiederholt(Box<AnnahmescheinWiederholt>),
 }
 
-/// Confirmation of POST /annahmescheine (D21a).
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AnnahmescheinBestaetigung {
     pub id: Uuid,
@@ -217,7 +212,6 @@ pub struct AnnahmescheinBestaetigung {
     pub hinweise: Hints,
 }
 
-/// Confirmation of PUT /annahmescheine/{id}/storno.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AnnahmescheinStorno")]
 pub struct StornoBestaetigung {

@@ -32,7 +32,6 @@ pub struct Auswahl<'a> {
     pub bis: Option<Day>,
 }
 
-/// One page of notes.
 pub fn list<P: PageOf<Annahmeschein>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<P> {
     let mut filter = Filter::of("s");
     filter.when("s.status = :status", ":status", auswahl.status);
@@ -41,19 +40,16 @@ pub fn list<P: PageOf<Annahmeschein>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: 
     tx.list(&LIST, &filter, page)
 }
 
-/// A note by id.
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Annahmeschein>> {
     let statement = format!("{LIST} where s.tenant_id = :tenant and s.id = :id");
     tx.optional(&statement, named_params! {":id": id}, Annahmeschein::read)
 }
 
-/// Cancels a note.
 pub fn cancel(tx: &WriteTx<'_>, id: Uuid, grund: &str) -> Result<()> {
     let status = AnnahmescheinStatus::Storniert;
     tx.update("annahmeschein", id, named_params! {":status": status, ":storno_grund": grund})
 }
 
-/// A note by its number.
 pub fn find_by_nummer(tx: &Tx<'_>, belegnummer: &str) -> Result<Option<Annahmeschein>> {
     let statement = format!("{LIST} where s.tenant_id = :tenant and s.belegnummer = :nummer");
     tx.optional(&statement, named_params! {":nummer": belegnummer}, Annahmeschein::read)
@@ -85,7 +81,6 @@ pub fn upsert(tx: &WriteTx<'_>, schein: &Annahmeschein, is_new: bool) -> Result<
     }
 }
 
-/// How long what names a partner is kept.
 pub const RETENTION: Retention = Retention {
     records: "Annahmescheine",
     years: 8,

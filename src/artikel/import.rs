@@ -23,7 +23,6 @@ use crate::rules::text::{case_key, folded_key};
 type Nummer = Int<0, { i32::MAX as i64 }>;
 
 eingabe! {
-    /// A row of artikelgruppen.
     pub struct GruppeZeile {
         id: Int<1, { i32::MAX as i64 }>,
         name: Text,
@@ -55,7 +54,6 @@ eingabe! {
 }
 
 eingabe! {
-    /// A row of staffelpreise.
     pub struct StaffelZeile {
         artikelnummer: Text,
         ab_menge: Quantity,

@@ -34,7 +34,6 @@ const READ: Access = Access::Scope(Scope::ArtikelRead);
 
 const WHAT: &str = "Diesen Artikel";
 
-/// What can be imported into this slice.
 pub const IMPORTS: &[Import] = &[
     Import::of::<import::GruppeZeile>("artikelgruppen", &[&["kuerzel"], &["name"]], import::gruppe),
     Import::of::<import::ArtikelZeile>("artikel", &[&["artikelnummer"]], import::artikel),
@@ -45,7 +44,6 @@ pub const IMPORTS: &[Import] = &[
     ),
 ];
 
-/// Routes of this slice.
 pub const ROUTES: &[Route] = &[
     Route::get("/api/v1/artikel", READ, "Artikel mit Status aktiv", list)
         .with_query(&[
@@ -112,7 +110,6 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::list(sql::list(tx, &auswahl, page)?, cut))
 }
 
-/// GET /artikel/{id}
 fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let artikel = found(tx, call.id(WHAT)?)?;
     let staffelpreise = tiers(tx, artikel.id)?.as_ref().clone();
@@ -121,7 +118,6 @@ fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::ok(&ArtikelMitStaffeln { artikel, staffelpreise })?.with_weak_etag(call).about(id))
 }
 
-/// GET /artikel/{id}/bestand
 fn get_stock(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let artikel = found(tx, call.id(WHAT)?)?;
     let bestand = ArtikelBestand {
@@ -133,7 +129,6 @@ fn get_stock(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::ok(&bestand)?.with_weak_etag(call).about(artikel.id))
 }
 
-/// GET /artikel/{id}/verlauf
 fn get_verlauf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
     let artikel = found(tx, call.id(WHAT)?)?;
@@ -147,20 +142,17 @@ fn list_gruppen(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::list(sql::list_gruppen(tx, page)?, cut).with_weak_etag(call))
 }
 
-/// POST /artikel/{id}/dokumente
 fn attach(call: &Call<'_>) -> Result<Write> {
     let (new, hinweise) = call.body::<NewAnhang>()?;
     let (upload, id) = (Upload::new(new, hinweise), call.id(WHAT)?);
     Ok(Box::new(move |tx| upload.store(tx, Besitzer::Artikel(found(tx, id)?.id))))
 }
 
-/// GET /artikel/{id}/dokumente
 fn list_attachments(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let artikel = found(tx, call.id(WHAT)?)?;
     anhaenge::list(call, tx, Besitzer::Artikel(artikel.id))
 }
 
-/// GET /artikel/{id}/dokumente/{dok_id}
 fn get_attachment(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let artikel = found(tx, call.id(WHAT)?)?;
     anhaenge::get(call, tx, Besitzer::Artikel(artikel.id))

@@ -13,7 +13,6 @@ use crate::rules::price::Tier;
 use crate::rules::stammdaten::ArtikelStatus;
 
 record! {
-    /// An article (specification, Artikel).
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct Artikel in artikel as a {
         id: Uuid = fixed,
@@ -32,7 +31,6 @@ record! {
         status: ArtikelStatus = mutable,
         chargenpflichtig: bool = mutable,
         langtext: Option<String> = mutable,
-        /// Name of the group.
         gruppe: Option<String> = "g.name",
     }
 }
@@ -60,7 +58,6 @@ impl Artikel {
     }
 }
 
-/// An article as the list has it.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Artikel")]
 pub struct ArtikelZeile {
@@ -71,7 +68,6 @@ pub struct ArtikelZeile {
     pub bestand: Option<Quantity>,
 }
 
-/// An article with its price tiers.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ArtikelMitStaffeln {
     #[serde(flatten)]
@@ -80,7 +76,6 @@ pub struct ArtikelMitStaffeln {
     pub staffelpreise: Vec<Tier>,
 }
 
-/// The stock of an article.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ArtikelBestand {
     pub artikel_id: Uuid,
@@ -104,7 +99,6 @@ pub struct ArtikelVerlaufseintrag {
 }
 
 record! {
-    /// A group of articles (specification, Artikelgruppe).
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct Artikelgruppe in artikelgruppe as g {
         id: i64 = fixed,

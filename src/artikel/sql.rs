@@ -33,7 +33,6 @@ const ORDERS: [Order; 4] = [
     ("-bezeichnung", "order by a.such_text desc, a.id desc"),
 ];
 
-/// The values of `sortierung`.
 pub const SORTIERUNG: &[&str] = &names(ORDERS);
 
 /// Where the stock is shown, too.
@@ -102,7 +101,6 @@ fn list_with_stock<P: PageOf<ArtikelZeile>>(
     tx.list(&ListSql { columns: &columns, from: FROM_WITH_STOCK, ..sql }, filter, page)
 }
 
-/// All groups.
 pub fn list_gruppen<P: PageOf<Artikelgruppe>>(tx: &Tx<'_>, page: Page) -> Result<P> {
     tx.list(&LIST_GRUPPEN, &Filter::of("g"), page)
 }
@@ -150,7 +148,6 @@ pub fn tiers(tx: &Tx<'_>, artikel: Uuid) -> Result<Arc<Vec<Tier>>> {
     tx.cached("tiers", artikel.as_bytes(), read)
 }
 
-/// The tax rate of a group.
 pub fn gruppen_satz(tx: &Tx<'_>, gruppe: i64) -> Result<Option<Percent>> {
     let statement = "select mwst_satz from artikelgruppe where tenant_id = :tenant and id = :id";
     let read = || Ok(tx.optional(statement, named_params! {":id": gruppe}, |row| row.get(0))?.flatten());
@@ -189,18 +186,15 @@ pub fn gruppe_by(tx: &Tx<'_>, column: &str, value: &dyn ToSql) -> Result<Option<
     tx.optional(&statement, &[(":value", value)], Artikelgruppe::read)
 }
 
-/// The next id of a group.
 pub fn next_gruppe_id(tx: &Tx<'_>) -> Result<i64> {
     let statement = "select coalesce(max(id), 0) + 1 from artikelgruppe where tenant_id = :tenant";
     tx.one(statement, &[], |row| row.get(0))
 }
 
-/// Adds an article.
 pub fn insert(tx: &WriteTx<'_>, artikel: &Artikel) -> Result<()> {
     with_keys(artikel, |keys| tx.insert("artikel", &[&artikel.values(Part::All)[..], keys].concat()))
 }
 
-/// Stores a changed article.
 pub fn update(tx: &WriteTx<'_>, artikel: &Artikel) -> Result<()> {
     let store = |keys: Params<'_>| {
         tx.update("artikel", artikel.id, &[&artikel.values(Part::Mutable)[..], keys].concat())
@@ -221,7 +215,6 @@ fn with_keys(artikel: &Artikel, store: impl FnOnce(Params<'_>) -> Result<()>) ->
     })
 }
 
-/// Adds a group or stores a changed one.
 pub fn upsert_gruppe(tx: &WriteTx<'_>, gruppe: &Artikelgruppe) -> Result<()> {
     let keys: Params<'_> = named_params! {
         ":name_key": folded_key(&gruppe.name),

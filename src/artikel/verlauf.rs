@@ -25,7 +25,6 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by v.nr",
 };
 
-/// A tier as a history shows it.
 #[derive(Debug, Serialize)]
 pub struct Staffel {
     pub ab_menge: Quantity,

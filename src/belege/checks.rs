@@ -2,7 +2,6 @@
 
 use crate::db::check::Check;
 
-/// Proved by `partnerd check`.
 pub const CHECKS: &[Check] = &[
     Check {
         rule: "sums of each document follow from its positions",

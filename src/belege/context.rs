@@ -12,12 +12,9 @@ pub struct Context<'c> {
     /// The document: its type says what an item needs; on the day of its goods or service its tax rates hold and
     /// certificates must be valid.
     pub beleg: &'c Beleg,
-    /// Its partner.
     pub kunde: &'c kunden::Kunde,
     /// Whether missing prices come from the article.
     pub auto_price: bool,
-    /// The settings of the company.
     pub einstellungen: &'c Einstellungen,
-    /// The tax rates of the company.
     pub saetze: &'c [Satz],
 }

@@ -81,7 +81,6 @@ pub struct Prepared {
     kunde: Kunde,
     einstellungen: Arc<Einstellungen>,
     beleg: Beleg,
-    /// The positions that its items ask for.
     pub positions: Vec<BelegPosition>,
 }
 
@@ -114,7 +113,6 @@ fn partner_of(tx: &Tx<'_>, new: &NewBeleg) -> Result<Option<Kunde>> {
     kunden::named(tx, new.kunden_id.as_ref(), new.kundennummer.as_deref())
 }
 
-/// What became of a document.
 pub fn confirmation(beleg: Beleg, lagerbewegungen: Vec<Bewegung>, hinweise: Hints) -> BelegBestaetigung {
     BelegBestaetigung {
         id: beleg.id,
@@ -138,7 +136,6 @@ pub fn check_date(tx: &Tx<'_>, einstellungen: &Einstellungen, datum: Day) -> Res
     lifecycle::check_locked(einstellungen, datum)
 }
 
-/// The document with the sums of its positions.
 pub fn with_sums(beleg: Beleg, positions: &[BelegPosition]) -> Result<Beleg> {
     let summen = Summen::of(positions.iter().map(|position| (position.gesamtpreis, position.mwst_satz)))?;
     Ok(Beleg {

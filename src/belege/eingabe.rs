@@ -23,7 +23,6 @@ use crate::shape;
 const MAX_POSITIONS: usize = 1_000;
 
 eingabe! {
-    /// A new document: body of POST /belege.
     #[derive(Serialize)]
     pub struct NewBeleg;
     /// A change of a document: body of PUT /belege/{id}.

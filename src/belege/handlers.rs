@@ -24,7 +24,6 @@ use crate::waage::Storno;
 const WHAT: &str = "Diesen Beleg";
 const PDF: &str = "application/pdf";
 
-/// GET /belege
 pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let query = &call.query;
     let (page, cut) = query.page()?;
@@ -44,13 +43,11 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::list(sql::list(tx, &auswahl, page)?, cut))
 }
 
-/// GET /belege/{id}
 pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let beleg = sql::with_positions(tx, found(tx, call.id(WHAT)?)?)?;
     Reply::resource(call, beleg.version, beleg.id, &beleg)
 }
 
-/// GET /belege/{id}/pdf
 pub fn get_pdf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let beleg = found(tx, call.id(WHAT)?)?;
     let mut notes = Hints::default();
@@ -65,7 +62,6 @@ pub fn get_pdf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(reply.with_weak_etag(call).with_notes(&notes).about(beleg.id))
 }
 
-/// GET /belege/{id}/erechnung
 pub fn get_erechnung(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let beleg = found(tx, call.id(WHAT)?)?;
     let stored = ausfertigung::erechnung(tx, &beleg)?;
@@ -73,7 +69,6 @@ pub fn get_erechnung(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::file("application/xml", &name, stored.xml).with_weak_etag(call).about(beleg.id))
 }
 
-/// GET /belege/{id}/verlauf
 pub fn get_verlauf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
     let beleg = found(tx, call.id(WHAT)?)?;
@@ -82,7 +77,6 @@ pub fn get_verlauf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::list(listing, cut).about(beleg.id))
 }
 
-/// GET /dokumente
 pub fn poll(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let query = &call.query;
     let (page, cut) = query.page()?;
@@ -95,7 +89,6 @@ pub fn poll(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     })
 }
 
-/// POST /belege
 pub fn create(call: &Call<'_>) -> Result<Write> {
     let (new, hinweise) = call.body::<NewBeleg>()?;
     Ok(Box::new(move |tx| match create::create(tx, &new, hinweise.clone())? {
@@ -104,7 +97,6 @@ pub fn create(call: &Call<'_>) -> Result<Write> {
     }))
 }
 
-/// PUT /belege/{id}
 pub fn change(call: &Call<'_>) -> Result<Write> {
     let (change, hinweise) = call.body::<BelegChange>()?;
     let (id, if_match) = (call.id(WHAT)?, call.if_match());
@@ -115,7 +107,6 @@ pub fn change(call: &Call<'_>) -> Result<Write> {
     }))
 }
 
-/// POST /belege/{id}/abschliessen
 pub fn finalise(call: &Call<'_>) -> Result<Write> {
     let (_, hinweise) = call.optional_body::<Leer>()?;
     let (id, if_match) = (call.id(WHAT)?, call.if_match());
@@ -128,7 +119,6 @@ pub fn finalise(call: &Call<'_>) -> Result<Write> {
     }))
 }
 
-/// POST /belege/{id}/storno
 pub fn cancel(call: &Call<'_>) -> Result<Write> {
     let (storno, hinweise) = call.body::<Storno>()?;
     let (id, if_match) = (call.id(WHAT)?, call.if_match());
@@ -140,7 +130,6 @@ pub fn cancel(call: &Call<'_>) -> Result<Write> {
     }))
 }
 
-/// POST /belege/{id}/pdf
 pub fn archive_pdf(call: &Call<'_>) -> Result<Write> {
     let (new, hinweise) = call.body::<NewPdf>()?;
     pdf::check_signature(&new)?;
@@ -152,7 +141,6 @@ pub fn archive_pdf(call: &Call<'_>) -> Result<Write> {
     }))
 }
 
-/// POST /belege/einlesen
 pub fn einlesen(call: &Call<'_>) -> Result<Write> {
     let (new, hinweise) = call.body::<NewEinlesen>()?;
     let datei = Datei::read(new)?;
@@ -166,13 +154,11 @@ pub fn einlesen(call: &Call<'_>) -> Result<Write> {
     }))
 }
 
-/// GET /belege/{id}/dokumente
 pub fn list_files(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let beleg = found(tx, call.id(WHAT)?)?;
     anhaenge::list(call, tx, Besitzer::Beleg(beleg.id))
 }
 
-/// GET /belege/{id}/dokumente/{dok_id}
 pub fn get_file(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let beleg = found(tx, call.id(WHAT)?)?;
     anhaenge::get(call, tx, Besitzer::Beleg(beleg.id))

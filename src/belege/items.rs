@@ -52,7 +52,6 @@ pub fn resolve(
     Ok(positions)
 }
 
-/// The figures of a position.
 struct Amounts {
     menge: Quantity,
     /// menge in the unit of the article; none without article.
@@ -63,7 +62,6 @@ struct Amounts {
     steuer: steuer::Steuer,
 }
 
-/// Resolves one item.
 struct Resolver<'r, 'c> {
     tx: &'r Tx<'r>,
     context: &'r Context<'c>,

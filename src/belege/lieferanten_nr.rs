@@ -14,7 +14,6 @@ use crate::rules::text::case_key;
 pub struct Zeile<'z> {
     /// Of the document, from 1.
     pub position: i64,
-    /// As the supplier writes it.
     pub nummer: &'z str,
     /// Total of the line, by which its position is recognised if the document changes before it is final.
     pub netto: Money,

@@ -65,11 +65,9 @@ use model::{
 const READ: Access = Access::Scope(Scope::BelegeRead);
 const WRITE: Scope = Scope::BelegeWrite;
 
-/// Why a partner is refused.
 pub const PARTNER: &[Code] =
     &[Code::KundeFehlt, Code::KundeNichtGefunden, Code::KundeWiderspruch, Code::KundeGesperrt];
 
-/// Why a date or an article is refused.
 pub const DATE_AND_ARTICLE: &[Code] = &[
     Code::ZeitraumGesperrt,
     Code::ArtikelFehlt,
@@ -105,7 +103,6 @@ const ITEMS: &[Code] = &[
 /// Why finalising is refused where the company wants no document without its e-invoice (D26).
 const INCOMPLETE: &[Code] = &[Code::ErechnungUnvollstaendig];
 
-/// Routes of this slice.
 pub const ROUTES: &[Route] = &[
     Route::get("/api/v1/belege", READ, "Belege, der neueste zuerst", handlers::list)
         .with_query(&[

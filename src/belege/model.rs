@@ -96,7 +96,6 @@ record! {
 }
 
 impl Beleg {
-    /// The day of the document.
     pub fn datum(&self) -> Day {
         self.beleg_datum.0
     }
@@ -108,7 +107,6 @@ impl Beleg {
 }
 
 record! {
-    /// A position (specification, BelegPosition).
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct BelegPosition in beleg_position as p {
         id: Uuid = fixed,
@@ -168,16 +166,13 @@ pub struct BelegWiederholt {
     pub hinweise: Hints,
 }
 
-/// What became of a new document.
 #[derive(Debug)]
 pub enum Angelegt {
-    /// It was made.
     Neu(BelegBestaetigung),
     /// Its external_ref is known: what it belongs to (D19).
     Wiederholt(Box<BelegWiederholt>),
 }
 
-/// Confirmation of POST and PUT /belege.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct BelegBestaetigung {
     pub id: Uuid,
@@ -191,7 +186,6 @@ pub struct BelegBestaetigung {
     pub hinweise: Hints,
 }
 
-/// Confirmation of POST /belege/{id}/abschliessen.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "BelegStatusBestaetigung")]
 pub struct StatusBestaetigung {

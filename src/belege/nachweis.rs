@@ -36,7 +36,6 @@ pub fn keep(tx: &WriteTx<'_>, subject: Subject) -> Result<()> {
     evidence::keep(tx, subject, digest(tx, subject)?)
 }
 
-/// What has no evidence.
 pub fn without_evidence(tx: &Tx<'_>) -> Result<Vec<Subject>> {
     let documents = "select b.id from beleg b where b.tenant_id = :tenant and b.kette_nr is not null
           and not exists (select 1 from nachweis n

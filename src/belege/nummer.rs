@@ -14,7 +14,6 @@ pub fn finalise_number(tx: &WriteTx<'_>, number: &str) -> Result<Hints> {
     Ok(hints)
 }
 
-/// Settles a finalised document by its number.
 pub fn settle_number(tx: &WriteTx<'_>, number: &str) -> Result<Hints> {
     settle(tx, by_number(tx, number)?).map(|_| Hints::default())
 }
@@ -24,7 +23,6 @@ pub fn pdf_of_number(tx: &Tx<'_>, number: &str, notes: &mut Hints) -> Result<Vec
     Ok(pdf::newest(tx, &by_number(tx, number)?, true, notes)?.inhalt)
 }
 
-/// The e-invoice of a document by its number.
 pub fn erechnung_of_number(tx: &Tx<'_>, number: &str, _: &mut Hints) -> Result<Vec<u8>> {
     Ok(ausfertigung::erechnung(tx, &by_number(tx, number)?)?.xml)
 }

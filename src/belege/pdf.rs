@@ -17,14 +17,12 @@ use crate::rules::day::Instant;
 use crate::rules::document::BelegStatus;
 use crate::rules::error::{Checked, Code, Hints, Refusal};
 
-/// How every PDF begins.
 const SIGNATURE: &[u8] = b"%PDF-";
 
 /// A PDF of a document: one that was uploaded, or its sheet.
 pub struct Datei {
     /// Its name, with its ending.
     pub dateiname: String,
-    /// The file.
     pub inhalt: Vec<u8>,
     /// When it was uploaded, or its document finalised; of a draft the last change of its document.
     pub erstellt_am: Instant,
@@ -59,7 +57,6 @@ fn newest_upload(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Datei>> {
     )
 }
 
-/// Refuses content that is no PDF.
 pub fn check_signature(pdf: &NewPdf) -> Checked<()> {
     match &pdf.datei_base64 {
         Some(inhalt) if !inhalt.starts_with(SIGNATURE) => {

@@ -23,7 +23,6 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by b.beleg_datum desc, b.angelegt_am desc, b.id desc",
 };
 
-/// The orders of the list.
 const ORDERS: [Order; 6] = [
     ("-beleg_datum", LIST.order),
     ("beleg_datum", "order by b.beleg_datum, b.angelegt_am, b.id"),
@@ -33,10 +32,8 @@ const ORDERS: [Order; 6] = [
     ("-summe_brutto", "order by b.summe_brutto desc, b.id desc"),
 ];
 
-/// The values of `sortierung`.
 pub const SORTIERUNG: &[&str] = &names(ORDERS);
 
-/// What a list of documents is filtered by.
 pub struct Auswahl<'a> {
     pub typen: Vec<&'static str>,
     pub status: Option<&'a str>,
@@ -54,7 +51,6 @@ pub struct Auswahl<'a> {
     pub sortierung: Option<&'a str>,
 }
 
-/// One page of documents, without positions.
 pub fn list<P: PageOf<Beleg>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<P> {
     let mut filter = Filter::of("b");
     filter.one_of("b.beleg_typ", &auswahl.typen);
@@ -97,7 +93,6 @@ pub fn number_and_type(tx: &Tx<'_>, id: Uuid) -> Result<(String, BelegTyp)> {
     tx.one(statement, named_params! {":id": id}, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// A document by its number, without positions.
 pub fn find_by_number(tx: &Tx<'_>, number: &str) -> Result<Option<Beleg>> {
     find_where(tx, "b.beleg_nummer", &number)
 }
@@ -107,7 +102,6 @@ pub fn find_by_external_ref(tx: &Tx<'_>, external_ref: &str) -> Result<Option<Be
     find_where(tx, "b.external_ref", &external_ref)
 }
 
-/// The positions of a document.
 pub fn positions(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<BelegPosition>> {
     let statement = format!(
         "select {} from beleg_position p
@@ -118,13 +112,11 @@ pub fn positions(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<BelegPosition>> {
     tx.all(&statement, named_params! {":beleg": beleg}, BelegPosition::read)
 }
 
-/// The document with its positions.
 pub fn with_positions(tx: &Tx<'_>, beleg: Beleg) -> Result<Beleg> {
     let positionen = Some(positions(tx, beleg.id)?);
     Ok(Beleg { positionen, ..beleg })
 }
 
-/// Digest of the request that made a document.
 pub fn request_digest(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Vec<u8>>> {
     let statement = "select anfrage_sha256 from beleg where tenant_id = :tenant and id = :id";
     Ok(tx.optional(statement, named_params! {":id": beleg}, |row| row.get(0))?.flatten())
@@ -169,31 +161,26 @@ pub fn insert(tx: &WriteTx<'_>, beleg: &Beleg, digest: Option<[u8; 32]>) -> Resu
     tx.insert("beleg", &[&beleg.values(Part::All)[..], own].concat())
 }
 
-/// Stores a changed document.
 pub fn update(tx: &WriteTx<'_>, beleg: &Beleg) -> Result<()> {
     let own = named_params! {":such_text": such_text(beleg)};
     tx.update("beleg", beleg.id, &[&beleg.values(Part::Mutable)[..], own].concat())
 }
 
-/// What words are searched in.
 fn such_text(beleg: &Beleg) -> String {
     let searched = [Some(&beleg.beleg_nummer), beleg.external_ref.as_ref(), beleg.fremdbelegnummer.as_ref()];
     searchable(searched.into_iter().flatten().map(String::as_str))
 }
 
-/// Replaces the positions of a document.
 pub fn replace_positions(tx: &WriteTx<'_>, beleg: Uuid, positions: &[BelegPosition]) -> Result<()> {
     let statement = "delete from beleg_position where tenant_id = :tenant and beleg_id = :beleg";
     tx.execute(statement, named_params! {":beleg": beleg})?;
     insert_positions(tx, positions)
 }
 
-/// Stores the positions of a new document.
 pub fn insert_positions(tx: &WriteTx<'_>, positions: &[BelegPosition]) -> Result<()> {
     tx.insert_all("beleg_position", positions, |position, store| store(&position.values(Part::All)))
 }
 
-/// Notes the one batch that covers a position.
 pub fn set_position_charge(tx: &WriteTx<'_>, beleg: Uuid, position: i64, charge: Option<Uuid>) -> Result<()> {
     let statement = "update beleg_position set charge_id = :charge
         where tenant_id = :tenant and beleg_id = :beleg and position = :position";
@@ -214,7 +201,6 @@ pub fn add_former_partner(tx: &WriteTx<'_>, old: &Beleg) -> Result<()> {
     Ok(())
 }
 
-/// How long what names a partner is kept.
 pub const RETENTION: Retention = Retention {
     records: "Belege",
     years: 8,

@@ -12,10 +12,8 @@ use crate::rules::tax::{
     Partnerregel, RATE_OF_LAST_RESORT, Steuerkategorie, derived_rate, partner_rule, rate_on,
 };
 
-/// How an item is taxed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Steuer {
-    /// Rate in per cent.
     pub satz: Percent,
     /// Why it is that one: above zero it is always `S`.
     pub kategorie: Steuerkategorie,
@@ -79,7 +77,6 @@ fn does_not_fit(kategorie: Steuerkategorie, satz: Percent) -> Box<Refusal> {
     Refusal::field(Code::SteuerKategoriePasstNicht, "steuer_kategorie", message)
 }
 
-/// Finds what an item does not say.
 struct Finder<'f, 'c> {
     tx: &'f Tx<'f>,
     context: &'f Context<'c>,

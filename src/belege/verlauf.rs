@@ -21,7 +21,6 @@ use crate::rules::choice::Choice as _;
 use crate::rules::day::Instant;
 
 choice! {
-    /// What changed a document.
     pub enum Aktion {
         Aendern = "aendern",
         Abschliessen = "abschliessen",
@@ -31,7 +30,6 @@ choice! {
 }
 
 impl Aktion {
-    /// What happened, in German, for the pages.
     pub const fn in_words(self) -> &'static str {
         match self {
             Aktion::Aendern => "geändert",
@@ -137,7 +135,6 @@ pub fn steps(tx: &Tx<'_>, beleg: Uuid, limit: u32, offset: u32) -> Result<Vec<Sc
     })
 }
 
-/// How often something happened to a document.
 pub fn count_steps(tx: &Tx<'_>, beleg: Uuid) -> Result<i64> {
     let statement = "select count(*) from beleg_verlauf where tenant_id = :tenant and beleg_id = :beleg";
     tx.one(statement, named_params! {":beleg": beleg}, |row| row.get(0))

@@ -63,7 +63,6 @@ pub fn receive(tx: &WriteTx<'_>, eingang: Wareneingang, hints: &mut Hints) -> Re
     Ok((sql::with_positions(tx, beleg)?, bewegungen))
 }
 
-/// Whether a document still counts.
 pub fn is_live(tx: &Tx<'_>, beleg: Uuid) -> Result<bool> {
     Ok(sql::find(tx, beleg)?.is_some_and(|beleg| beleg.status != BelegStatus::Storniert))
 }

@@ -15,7 +15,6 @@ use crate::kunden;
 use crate::rules::day::Day;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
 
-/// What can be imported into this slice.
 pub const IMPORTS: &[Import] =
     &[Import::of::<BiozertifikatZeile>("biozertifikate", &[&["id"], &["nummer"]], import)];
 
@@ -33,7 +32,6 @@ eingabe! {
 }
 
 record! {
-    /// A certificate.
     #[derive(PartialEq, Eq)]
     pub struct Biozertifikat in biozertifikat as z {
         nummer: String = mutable,
@@ -56,14 +54,12 @@ impl Biozertifikat {
     }
 }
 
-/// The certificate that a request names.
 pub fn must_have(tx: &Tx<'_>, id: i64) -> Result<Biozertifikat> {
     let message = "Dieses Biozertifikat gibt es nicht. Bitte die biozertifikat_id prüfen.";
     let missing = || Refusal::field(Code::BiozertifikatNichtGefunden, "biozertifikat_id", message);
     Ok(find(tx, id)?.ok_or_else(missing)?)
 }
 
-/// The control body of a certificate.
 pub fn kontrollstelle(tx: &Tx<'_>, id: i64) -> Result<Option<String>> {
     Ok(find(tx, id)?.and_then(|zertifikat| zertifikat.kontrollstelle))
 }
@@ -110,7 +106,6 @@ fn find(tx: &Tx<'_>, id: i64) -> Result<Option<Biozertifikat>> {
     tx.optional(&statement, named_params! {":id": id}, Biozertifikat::read)
 }
 
-/// How long what names a partner is kept.
 pub const RETENTION: Retention = Retention {
     records: "Biozertifikate",
     years: 10,

@@ -24,7 +24,6 @@ use crate::{biozertifikate, kunden, laender};
 
 const WHAT: &str = "Diese Charge";
 
-/// Parameters of GET /chargen/verfuegbar.
 pub const AVAILABLE: &[Param] = &[
     Param::uuid("artikel_id", "der Artikel (oder artikelnr)"),
     Param::text("artikelnr", "Nummer des Artikels (oder artikel_id)"),
@@ -39,7 +38,6 @@ pub const AVAILABLE: &[Param] = &[
     Param::OFFSET,
 ];
 
-/// GET /chargen
 pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let query = &call.query;
     let (page, cut) = query.page()?;
@@ -54,7 +52,6 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::array(sql::list(tx, &auswahl, page)?, cut))
 }
 
-/// GET /chargen/verfuegbar
 pub fn available(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let query = &call.query;
     let (page, cut) = query.page()?;
@@ -109,13 +106,11 @@ fn asked_country(query: &Query) -> Checked<Option<&'static str>> {
     Ok(Some(land.iso2.as_str()))
 }
 
-/// GET /chargen/{id}
 pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let charge = found(tx, call.id(WHAT)?)?;
     Reply::resource(call, charge.version, charge.id, &charge)
 }
 
-/// PUT /chargen/{id}
 pub fn change(call: &Call<'_>) -> Result<Write> {
     let (change, hinweise) = call.body::<ChargeChange>()?;
     let (id, if_match) = (call.id(WHAT)?, call.if_match());
@@ -127,14 +122,12 @@ pub fn change(call: &Call<'_>) -> Result<Write> {
     }))
 }
 
-/// GET /chargen/{id}/verlauf
 pub fn get_verlauf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
     let charge = found(tx, call.id(WHAT)?)?;
     Ok(Reply::list(verlauf::list(tx, charge.id, page)?, cut).about(charge.id))
 }
 
-/// POST /chargen
 pub fn create(call: &Call<'_>) -> Result<Write> {
     let (new, hinweise) = call.body::<NewCharge>()?;
     Ok(Box::new(move |tx| {

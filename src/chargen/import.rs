@@ -85,7 +85,6 @@ fn add(
     Ok(id)
 }
 
-/// The batch with the fields of a row.
 fn with_row(tx: &WriteTx<'_>, old: Charge, zeile: ChargeZeile, conversion: Conversion) -> Result<Charge> {
     let partner_id = match &zeile.partner {
         Some(kundennr) => Some(kunden::must_have_number(tx, kundennr, "partner")?.id),

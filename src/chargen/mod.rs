@@ -34,11 +34,9 @@ use verfuegbar::VerfuegbareCharge;
 
 const READ: Access = Access::Scope(Scope::ChargenRead);
 
-/// What can be imported into this slice.
 pub const IMPORTS: &[Import] =
     &[Import::of::<model::ChargeZeile>("chargen", &[&["artikelnummer", "charge_nr"]], import::charge)];
 
-/// Routes of this slice.
 pub const ROUTES: &[Route] = &[
     Route::get("/api/v1/chargen", READ, "Chargen mit Bestand", handlers::list)
         .with_query(&[

@@ -14,7 +14,6 @@ use crate::rules::fixed::{Price, Quantity};
 use crate::rules::stammdaten::EingangQuelle;
 
 record! {
-    /// A batch (specification, Charge).
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct Charge in charge as c {
         id: Uuid = fixed,
@@ -44,7 +43,6 @@ record! {
 }
 
 eingabe! {
-    /// A new batch: body of POST /chargen.
     pub struct NewCharge {
         artikel_id: Uuid,
         charge_nr: Text,
@@ -93,7 +91,6 @@ eingabe! {
     nur_lesen: []
 }
 
-/// Confirmation of POST /chargen.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ChargeAngelegt {
     pub id: Uuid,
@@ -102,7 +99,6 @@ pub struct ChargeAngelegt {
     pub hinweise: Hints,
 }
 
-/// Answer to PUT /chargen/{id}.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ChargeGeaendert {
     #[serde(flatten)]

@@ -14,16 +14,13 @@ use crate::rules::fixed::Quantity;
 /// document would pay for it.
 const MOVEMENTS: usize = 20_000;
 
-/// What moved.
 #[derive(Debug, Clone, Copy)]
 pub enum Wovon {
     /// An article, with and without batches.
     Artikel(Uuid),
-    /// A batch.
     Charge(Uuid),
 }
 
-/// What moved, day by day.
 #[derive(Debug)]
 pub struct Bewegt {
     /// The sum of the movements of each day of Berlin that has some, signed, in the unit of the article.

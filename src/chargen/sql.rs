@@ -35,10 +35,8 @@ const ORDERS: [Order; 6] = [
     ("-mhd", "order by c.mhd desc nulls last, c.id desc"),
 ];
 
-/// The values of `sortierung`.
 pub const SORTIERUNG: &[&str] = &names(ORDERS);
 
-/// What a list of batches is filtered by.
 #[derive(Default)]
 pub struct Auswahl {
     /// Part of either number, in lower case.
@@ -77,7 +75,6 @@ pub fn by_mhd(tx: &Tx<'_>, filter: &Filter<'_>) -> Result<Vec<Charge>> {
     tx.filtered(LIST, filter, "order by c.mhd nulls last, c.id", Charge::read)
 }
 
-/// A batch by id.
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Charge>> {
     let statement = format!("{LIST} where c.tenant_id = :tenant and c.id = :id");
     tx.optional(&statement, named_params! {":id": id}, Charge::read)
@@ -143,7 +140,6 @@ pub fn other_with_fremde(tx: &Tx<'_>, charge: &Charge) -> Result<Option<String>>
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Vorrat {
     mhd: (bool, Option<Day>),
-    /// The batch.
     pub charge: Uuid,
     /// Its stock in the unit of the article.
     pub bestand: Quantity,
@@ -161,7 +157,6 @@ fn vorrat(row: &Row<'_>) -> rusqlite::Result<Vorrat> {
     Ok(Vorrat { mhd: (mhd.is_none(), mhd), charge: row.get(1)?, bestand: row.get(2)? })
 }
 
-/// The batches of an article that have stock.
 pub fn with_stock(tx: &Tx<'_>, artikel: Uuid) -> Result<Vec<Vorrat>> {
     let statement = "select mhd, id, bestand from charge
         where tenant_id = :tenant and artikel_id = :artikel and (bestand > 0) = 1";
@@ -173,7 +168,6 @@ pub fn with_stock(tx: &Tx<'_>, artikel: Uuid) -> Result<Vec<Vorrat>> {
 pub struct Lagernd {
     /// How many there are; [`COUNTED`] at most.
     pub chargen: i64,
-    /// The earliest best-before date of them.
     pub mhd: Option<Day>,
 }
 
@@ -209,7 +203,6 @@ pub fn update_master_data(tx: &WriteTx<'_>, charge: &Charge) -> Result<()> {
     tx.update("charge", charge.id, &[&charge.values(Part::Mutable)[..], own].concat())
 }
 
-/// How long what names a partner is kept.
 pub const RETENTION: Retention = Retention {
     records: "Chargen",
     years: 10,

@@ -156,19 +156,15 @@ fn not_negative(
     Ok(())
 }
 
-/// What moves goods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ursache {
     /// The stock that was there when the company began.
     Eroeffnung,
-    /// A document.
     Beleg(Uuid),
-    /// A production order.
     Produktion(Uuid),
 }
 
 impl Ursache {
-    /// The document, if it is one.
     pub fn beleg(self) -> Option<Uuid> {
         match self {
             Ursache::Beleg(id) => Some(id),
@@ -176,7 +172,6 @@ impl Ursache {
         }
     }
 
-    /// The production order, if it is one.
     fn auftrag(self) -> Option<Uuid> {
         match self {
             Ursache::Produktion(id) => Some(id),
@@ -185,14 +180,11 @@ impl Ursache {
     }
 }
 
-/// A movement to be booked.
 #[derive(Debug, Clone, Copy)]
 pub struct Buchung {
-    /// The article.
     pub artikel_id: Uuid,
     /// The batch; none for articles without batches.
     pub charge_id: Option<Uuid>,
-    /// What moves it.
     pub ursache: Ursache,
     /// Signed quantity in the article's unit.
     pub menge: Quantity,
@@ -214,7 +206,6 @@ pub struct Bewegung {
     pub einheit: Option<String>,
 }
 
-/// What movements that were booked came to.
 pub struct Gebucht {
     /// Of each movement the batch as it is afterwards, if it has one.
     pub chargen: Vec<Option<Charge>>,
@@ -222,7 +213,6 @@ pub struct Gebucht {
     pub knapp: BTreeSet<Uuid>,
 }
 
-/// Books movements.
 pub fn book(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<Gebucht> {
     tx.insert_all("lagerbewegung", buchungen, |buchung, store| {
         store(named_params! {

@@ -14,7 +14,6 @@ use crate::rules::error::{Checked, Code, Refusal};
 use crate::rules::fixed::Quantity;
 use crate::rules::unit::Conversion;
 
-/// Why the request is refused.
 pub const REFUSALS: &[Code] = &[
     Code::ParameterFehlt,
     Code::ArtikelNichtGefunden,
@@ -25,7 +24,6 @@ pub const REFUSALS: &[Code] = &[
     Code::BetragZuGross,
 ];
 
-/// A batch that has stock.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct VerfuegbareCharge {
     #[serde(flatten)]
@@ -37,7 +35,6 @@ pub struct VerfuegbareCharge {
     pub vorschlag: Option<Quantity>,
 }
 
-/// Which batches are asked for.
 pub struct Auswahl {
     pub lagerhalle_id: Option<i64>,
     pub niederlassung_id: Option<i64>,

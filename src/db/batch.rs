@@ -15,7 +15,6 @@ use super::tx::{Tx, WriteTx};
 use super::{Clock, TenantId, log};
 use crate::failure::{Failure, Result};
 
-/// How a transaction ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     /// It is kept, and on the disk.
@@ -26,7 +25,6 @@ pub enum Ended {
     Unknown,
 }
 
-/// One request's work.
 pub trait Job: Send {
     /// Bytes that it brings along to be stored; 0 where it brings none.
     fn bytes(&self) -> usize {

@@ -3,7 +3,6 @@
 /// What must hold for the rows of a slice's tables. `partnerd check` proves it over the whole file, all companies at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Check {
-    /// What holds, in words.
     pub rule: &'static str,
     /// Statement that counts the rows, or groups of rows, that break it.
     pub violations: &'static str,

@@ -56,7 +56,6 @@ pub struct Checkpoints {
     /// Pages of the log that it has moved; locked while it is at work.
     moved: Arc<Mutex<i32>>,
     door: Arc<Door>,
-    /// Until when the door stays open.
     open_until: Cell<Option<Instant>>,
 }
 

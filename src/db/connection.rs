@@ -97,7 +97,6 @@ fn foreign(path: &Path) -> Failure {
     Failure::Broken(format!("{} is a database of another program", path.display()))
 }
 
-/// Lets a connection wait while another process writes.
 pub fn wait_for_others(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_handler(Some(|looks| {
         std::thread::sleep(BETWEEN_LOOKS);
@@ -105,7 +104,6 @@ pub fn wait_for_others(connection: &Connection) -> rusqlite::Result<()> {
     }))
 }
 
-/// Sets up a read-only connection of a pool.
 pub fn prepare_reader(connection: &Connection) -> rusqlite::Result<()> {
     wait_for_others(connection)?;
     connection.execute_batch(

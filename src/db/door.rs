@@ -64,7 +64,6 @@ impl Door {
         self.closed.load(Ordering::SeqCst)
     }
 
-    /// Whether those inside are to leave at once.
     pub fn is_cleared(&self) -> bool {
         self.cleared.load(Ordering::Relaxed)
     }

@@ -9,20 +9,14 @@ use super::tx::Tx;
 use crate::failure::Result;
 use crate::rules::day::Instant;
 
-/// A row of the feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its number.
     pub nr: i64,
-    /// The kind of the record.
     pub art: Art,
-    /// The record.
     pub id: Uuid,
     /// Its number then.
     pub nummer: Option<String>,
-    /// What happened.
     pub aktion: Aktion,
-    /// When.
     pub am: Instant,
     /// The version that came of it.
     pub version: Option<i64>,

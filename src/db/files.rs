@@ -13,7 +13,6 @@ pub fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// The folder of a file.
 pub fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -94,7 +93,6 @@ pub fn sync_folder(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A failure of a file.
 pub fn broken(path: &Path, what: &str, error: &std::io::Error) -> Failure {
     Failure::Broken(format!("{} {what}: {error}", path.display()))
 }

@@ -77,12 +77,10 @@ impl Art {
 static STATEMENTS: LazyLock<Vec<String>> =
     LazyLock::new(|| Art::ALL.iter().map(|art| art.statement()).collect());
 
-/// Whether the records of a table are followed.
 pub fn is(table: &str) -> bool {
     Art::parse(table).is_some()
 }
 
-/// A record that was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Written {
     art: Art,
@@ -96,7 +94,6 @@ impl Written {
         Art::parse(table).map(|art| Written { art, id, is_new })
     }
 
-    /// Whether both are about one record.
     pub fn is_of(&self, other: &Written) -> bool {
         (self.art, self.id) == (other.art, other.id)
     }

@@ -12,7 +12,6 @@ use crate::choice;
 use crate::rules::text::shown;
 
 choice! {
-    /// How lines are written.
     pub enum Format {
         Text = "text",
         Json = "json",
@@ -44,7 +43,6 @@ impl FormatTime for Now {
 struct Harmless<W>(W);
 
 impl<W: Write> Write for Harmless<W> {
-    /// Is given a whole line.
     fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
         let text = String::from_utf8_lossy(line);
         writeln!(self.0, "{}", shown(text.strip_suffix('\n').unwrap_or(&text)))?;

@@ -38,15 +38,12 @@ use crate::rules::day::Instant;
 /// Where the time comes from. A parameter of the server, so that tests can shift it.
 pub type Clock = Arc<dyn Fn() -> Instant + Send + Sync>;
 
-/// Number of a company.
 pub type TenantId = i64;
 
-/// The machine's clock.
 pub fn system_clock() -> Clock {
     Arc::new(|| jiff::Timestamp::now().into())
 }
 
-/// Writes a warning to the log.
 pub fn log(line: &str) {
     let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     tracing::warn!("{line}");

@@ -16,7 +16,6 @@ const MAX_BATCH: usize = 256;
 /// log, of an attachment less than it brings.
 const MAX_BYTES: usize = 1 << 20;
 
-/// What the writer is told.
 pub enum Message {
     Work(Box<dyn Job>),
     Copy(CopyRequest),
@@ -31,11 +30,8 @@ pub struct CopyRequest {
     pub told: SyncSender<Result<Connection>>,
 }
 
-/// What is to be done next.
 pub enum Next {
-    /// Nothing came in.
     Nothing,
-    /// Requests for one transaction.
     Batch(Vec<Box<dyn Job>>),
     Copy(CopyRequest),
     Stop,
@@ -53,7 +49,6 @@ impl Queue {
         Queue { receiver, held: None }
     }
 
-    /// Waits for what is next.
     pub fn next(&mut self, patience: Duration) -> Next {
         let first = match self.held.take() {
             Some(held) => Ok(held),

@@ -106,7 +106,6 @@ pub fn within<T>(looks: u32, part: impl FnOnce() -> T) -> (T, u32) {
     (done, taken)
 }
 
-/// Which lane a read runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lane {
     Fast,

@@ -26,17 +26,14 @@ use super::owner::give_to_owner_of;
 use crate::failure::{Failure, Result};
 use crate::rules::bytes::{digits_of, hex, unhex};
 
-/// A seal of a head.
 pub type Seal = [u8; 32];
 
 /// Bytes of the secret.
 const BYTES: usize = 32;
 
-/// First line of the file.
 const TITLE: &str =
     "# The secret that partnerd seals its log and its documents with. Whoever has it can forge them.";
 
-/// The secret of a database.
 #[derive(Clone)]
 pub struct Secret {
     bytes: [u8; BYTES],
@@ -157,7 +154,6 @@ impl Secret {
     }
 }
 
-/// Where the secret of a database is.
 pub fn file_of(database: &Path) -> PathBuf {
     beside(database, "secret")
 }
@@ -204,7 +200,6 @@ impl Content {
         content
     }
 
-    /// A value of SQLite.
     pub fn value(&mut self, value: ValueRef<'_>) {
         match value {
             ValueRef::Null => self.0.push(0),
@@ -218,27 +213,23 @@ impl Content {
         }
     }
 
-    /// A number.
     pub fn number(&mut self, number: i64) {
         self.0.push(1);
         self.length(((number << 1) ^ (number >> 63)) as u64);
     }
 
-    /// A text.
     pub fn text(&mut self, text: &[u8]) {
         self.0.push(2);
         self.length(text.len() as u64);
         self.0.extend(text);
     }
 
-    /// Bytes.
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.0.push(3);
         self.length(bytes.len() as u64);
         self.0.extend(bytes);
     }
 
-    /// What may be missing.
     pub fn optional<T>(&mut self, value: Option<T>, put: impl FnOnce(&mut Content, T)) {
         match value {
             Some(value) => put(self, value),
@@ -246,7 +237,6 @@ impl Content {
         }
     }
 
-    /// All of it.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }

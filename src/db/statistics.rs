@@ -49,7 +49,6 @@ pub fn is_written(connection: &Connection) -> Result<bool> {
     Ok(rows.collect::<rusqlite::Result<Vec<Entry>>>()? == wanted(connection)?)
 }
 
-/// The figures of every index.
 fn wanted(connection: &Connection) -> Result<Vec<Entry>> {
     let mut statement = connection.prepare(
         "select t.name, t.wr, i.name, i.\"unique\", i.origin, c.name

@@ -31,22 +31,18 @@ pub struct Tx<'c> {
 }
 
 impl<'c> Tx<'c> {
-    /// A transaction that has begun on `connection`.
     pub fn new(connection: &'c Connection, tenant: TenantId, now: Instant) -> Tx<'c> {
         Tx { connection, tenant, now, cache: None }
     }
 
-    /// The same, with the cache of its connection.
     pub fn with_cache(self, cache: &'c Cache) -> Tx<'c> {
         Tx { cache: Some(cache), ..self }
     }
 
-    /// Whose it is.
     pub fn tenant(&self) -> TenantId {
         self.tenant
     }
 
-    /// When it runs.
     pub fn now(&self) -> Instant {
         self.now
     }
@@ -78,12 +74,10 @@ impl<'c> Tx<'c> {
         self.optional(sql, params, map)?.ok_or(Failure::Sql(rusqlite::Error::QueryReturnedNoRows))
     }
 
-    /// Whether a statement has a row.
     pub fn exists(&self, sql: &str, params: Params<'_>) -> Result<bool> {
         Ok(self.optional(sql, params, |_| Ok(()))?.is_some())
     }
 
-    /// All rows of a statement.
     pub fn all<T>(
         &self,
         sql: &str,
@@ -236,7 +230,6 @@ impl<'c> WriteTx<'c> {
         Ok(statement.raw_execute()?)
     }
 
-    /// Inserts a row of this company.
     pub fn insert(&self, table: &'static str, columns: Params<'_>) -> Result<()> {
         self.insert_all(table, &[()], |(), store| store(columns))
     }

@@ -33,7 +33,6 @@ impl Watch {
         self.failed.load(Ordering::Relaxed)
     }
 
-    /// Notes how a write went.
     pub(super) fn note(&self, failed: bool) {
         self.failed.store(failed, Ordering::Relaxed);
     }

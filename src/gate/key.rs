@@ -43,7 +43,6 @@ pub type Digest32 = [u8; 32];
 
 /// A new key: its public id, the text that is shown once, and the hash that is kept.
 pub struct NewKey {
-    /// The public part.
     pub id: String,
     /// The whole key.
     pub text: String,
@@ -51,7 +50,6 @@ pub struct NewKey {
     pub hash: String,
 }
 
-/// Makes a key.
 pub fn generate(mac_secret: &[u8]) -> Result<NewKey> {
     let mut random = [0u8; ID_BYTES + SECRET_BYTES];
     getrandom::fill(&mut random).map_err(|error| Failure::Broken(format!("no random numbers: {error}")))?;
@@ -89,14 +87,12 @@ pub fn mac_secret(connection: &Connection) -> Result<Vec<u8>> {
 /// A key whose MAC holds.
 #[derive(Debug, Clone)]
 pub struct PresentedKey {
-    /// The public part.
     pub id: String,
     text: String,
     /// sha256 of the whole key.
     pub digest: Digest32,
 }
 
-/// What the gate knows of keys.
 pub struct Keys {
     mac_secret: Vec<u8>,
     /// Digests of keys whose hash was verified.
@@ -104,7 +100,6 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Keys of an installation.
     pub fn new(mac_secret: Vec<u8>) -> Keys {
         Keys { mac_secret, verified: RwLock::default() }
     }
@@ -124,7 +119,6 @@ impl Keys {
         Ok(PresentedKey { id: id.to_owned(), text: text.to_owned(), digest: Sha256::digest(text).into() })
     }
 
-    /// Whether this key was verified before.
     pub fn is_verified(&self, key: &PresentedKey) -> bool {
         self.verified.read().unwrap_or_else(PoisonError::into_inner).contains(&key.digest)
     }
@@ -198,9 +192,7 @@ pub fn caller(connection: &Connection, key: &PresentedKey, now: Instant) -> Resu
 /// What a key is for, and how far it goes.
 #[derive(Debug, Clone, Default)]
 pub struct Grant {
-    /// What it is for.
     pub label: String,
-    /// What it may do.
     pub scopes: ScopeSet,
     /// Last day (UTC) on which it is accepted; none means until it is deactivated.
     pub valid_until: Option<Day>,
@@ -208,7 +200,6 @@ pub struct Grant {
     pub daily_limit: Option<u32>,
 }
 
-/// Adds a key to a company.
 pub fn insert(connection: &Connection, tenant: i64, key: &NewKey, grant: &Grant, now: Instant) -> Result<()> {
     connection.execute(
         "insert into api_key (id, tenant_id, bezeichnung, scopes, hash, gueltig_bis, tageslimit, angelegt_am)
@@ -259,9 +250,7 @@ fn parts(text: &str) -> Option<(&str, &str, [u8; MAC_BYTES])> {
 }
 
 choice! {
-    /// Whether a key is accepted.
     pub enum State {
-        /// It is.
         Active = "active",
         /// Its last day is over.
         Expired = "expired",
@@ -270,7 +259,6 @@ choice! {
     }
 }
 
-/// A key as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredKey {
     pub id: String,
@@ -304,17 +292,14 @@ const OF_ALL: &str = keys!("order by k.tenant_id, k.angelegt_am, k.id");
 const OF_TENANT: &str = keys!("where k.tenant_id = ?3 order by k.angelegt_am, k.id");
 const BY_ID: &str = keys!("where k.id = ?3");
 
-/// Keys of all companies.
 pub fn list(connection: &Connection, now: Instant) -> Result<Vec<StoredKey>> {
     read(connection, OF_ALL, params![DAILY_LIMIT, now.utc_day()], now)
 }
 
-/// Keys of a company.
 pub fn of_tenant(connection: &Connection, tenant: TenantId, now: Instant) -> Result<Vec<StoredKey>> {
     read(connection, OF_TENANT, params![DAILY_LIMIT, now.utc_day(), tenant], now)
 }
 
-/// The key with this id.
 pub fn find(connection: &Connection, id: &str, now: Instant) -> Result<Option<StoredKey>> {
     Ok(read(connection, BY_ID, params![DAILY_LIMIT, now.utc_day(), id], now)?.pop())
 }
@@ -343,7 +328,6 @@ fn read(connection: &Connection, sql: &str, params: impl Params, now: Instant) -
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Activates or deactivates a key.
 pub fn set_active(connection: &Connection, id: &str, active: bool) -> Result<()> {
     connection.execute("update api_key set aktiv = ?1 where id = ?2", params![active, id])?;
     Ok(())

@@ -52,7 +52,6 @@ pub fn create(
 pub struct Changes {
     /// What it is for, as [`label`] gives it.
     pub label: Option<String>,
-    /// What it may do.
     pub scopes: Option<ScopeSet>,
     /// Last day (UTC) on which it is accepted; an inner none: until it is deactivated.
     pub valid_until: Option<Option<Day>>,

@@ -18,7 +18,6 @@ use crate::db::writer::WriterQueue;
 const DURATIONS: [f64; 12] =
     [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.01, 0.05, 0.25, 1.0, 5.0, 30.0];
 
-/// By what requests are counted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Labels {
     method: &'static str,
@@ -27,7 +26,6 @@ struct Labels {
     status: u16,
 }
 
-/// What is measured.
 pub struct Metrics {
     registry: Registry,
     requests: Family<Labels, Counter>,
@@ -71,7 +69,6 @@ impl Metrics {
         self
     }
 
-    /// Counts an answered request.
     pub fn count(&self, method: &'static str, route: &'static str, status: u16, duration: Duration) {
         self.requests.get_or_create(&Labels { method, route, status }).inc();
         self.durations.observe(duration.as_secs_f64());
@@ -82,7 +79,6 @@ impl Metrics {
         self.slow_lane.inc();
     }
 
-    /// All of it as text.
     pub fn text(&self, oldest_read: Duration) -> String {
         let wal = std::fs::metadata(&self.wal).map_or(0, |wal| wal.len());
         self.wal_bytes.set(i64::try_from(wal).unwrap_or(i64::MAX));

@@ -101,7 +101,6 @@ impl Quota {
         Allowance { refused, limit: caller.daily_limit, remaining, reset, exceeded }
     }
 
-    /// Whether there is anything to save.
     pub fn is_unsaved(&self) -> bool {
         self.lock().values().flat_map(HashMap::values).any(|entry| entry.unsaved)
     }
@@ -133,7 +132,6 @@ impl Quota {
 }
 
 impl Allowance {
-    /// The refusal of a request beyond the limit.
     pub fn check(self) -> Result<()> {
         if !self.exceeded {
             return Ok(());

@@ -31,11 +31,9 @@ const BYTES_PER_LOOK: usize = 4 << 10;
 /// How long after its last request a key counts as one that others would keep waiting, in milliseconds.
 const BESIDE: u64 = 1_000;
 
-/// The accounts of all keys.
 #[derive(Default)]
 pub struct Shares(Mutex<HashMap<String, Account>>);
 
-/// The account of a key.
 #[derive(Default)]
 struct Account {
     /// When it is level again, in milliseconds times [`PAID_BACK`].

@@ -14,7 +14,6 @@ use crate::rules::error::{Checked, Code, Refusal};
 /// Batches and documents that one answer lists at most.
 const MAX_ENTRIES: usize = 20_000;
 
-/// What a walk came by.
 #[derive(Default)]
 pub struct Weg {
     /// The batches, the nearest first.

@@ -32,7 +32,6 @@ const DEPTH: i64 = 20;
 /// Steps that are walked at most.
 pub const MAX_DEPTH: i64 = 50;
 
-/// Routes of this slice.
 pub const ROUTES: &[Route] = &[Route::get(
     "/api/v1/chargen/{id}/herkunft",
     Access::Scope(Scope::ChargenRead),
@@ -50,7 +49,6 @@ pub const ROUTES: &[Route] = &[Route::get(
 ])
 .gives(&[Answer::ok::<Herkunft>(), Answer::other("text/csv")])];
 
-/// GET /chargen/{id}/herkunft
 fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let query = &call.query;
     let tiefe = query.int_within("tiefe")?;

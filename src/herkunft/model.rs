@@ -78,7 +78,6 @@ pub struct Beteiligter {
     #[serde(skip)]
     pub beleg_typ: Option<BelegTyp>,
     pub datum: Option<Day>,
-    /// The batch that was delivered.
     pub charge_id: Uuid,
     pub charge_nr: String,
 }

@@ -46,7 +46,6 @@ struct Zeile<'h> {
     bemerkung: &'static str,
 }
 
-/// Writes the sheet.
 pub fn write(herkunft: &Herkunft) -> Result<Vec<u8>> {
     let mut writer = WriterBuilder::new()
         .delimiter(b';')

@@ -10,7 +10,6 @@ use crate::failure::Result;
 use crate::rules::day::{Day, Instant};
 use crate::rules::fixed::Quantity;
 
-/// Which way to walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Schritt {
     /// To what went in, and its suppliers.
@@ -56,7 +55,6 @@ pub struct Weite {
 }
 
 impl Weite {
-    /// Everything.
     pub const ALLES: Weite = Weite { bewegungen: -1, funde: -1 };
 }
 
@@ -195,7 +193,6 @@ fn in_order(found: &str) -> String {
     format!("select {} from ({found}) f order by f.beleg_id", Beteiligter::COLUMNS)
 }
 
-/// Suppliers or recipients of one batch.
 pub fn partners(tx: &Tx<'_>, charge: Uuid, schritt: Schritt, weite: Weite) -> Result<Vec<Beteiligter>> {
     let (lieferung, rechnung, sign) = match schritt {
         Schritt::Rueckwaerts => ("EL", "ER", 1),
@@ -263,7 +260,6 @@ pub fn movements(tx: &Tx<'_>, charge: Uuid, limit: u32, offset: u32) -> Result<V
     tx.all(&statement, params, Buchung::read)
 }
 
-/// How many movements a batch has.
 pub fn count_movements(tx: &Tx<'_>, charge: Uuid) -> Result<i64> {
     let statement = "select count(*) from lagerbewegung where tenant_id = :tenant and charge_id = :charge";
     tx.one(statement, named_params! {":charge": charge}, |row| row.get(0))
@@ -274,7 +270,6 @@ pub fn count_movements(tx: &Tx<'_>, charge: Uuid) -> Result<i64> {
 pub struct Umschlag {
     /// The article: its bezeichnung and unit.
     pub artikel: String,
-    /// The unit of `menge`.
     pub einheit: Option<String>,
     /// The batch, where it has one: its id and number.
     pub charge: Option<(Uuid, String)>,

@@ -12,9 +12,7 @@ use crate::rules::error::{Code, HintCode, Hints, Refusal};
 /// A contract and one of its positions, as a record refers to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct KontraktBezug {
-    /// The contract.
     pub kontrakt_id: Option<Uuid>,
-    /// One of its positions.
     pub kontrakt_position_id: Option<Uuid>,
 }
 

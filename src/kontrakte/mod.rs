@@ -24,11 +24,9 @@ use model::Kontrakt;
 use sql::Auswahl;
 use uuid::Uuid;
 
-/// What can be imported into this slice.
 pub const IMPORTS: &[Import] =
     &[Import::of::<model::KontraktZeile>("kontrakte", &[&["kontrakt_nr"]], import::kontrakt)];
 
-/// Routes of this slice.
 pub const ROUTES: &[Route] = &[Route::get(
     "/api/v1/kontrakte",
     Access::Scope(Scope::KontrakteRead),
@@ -54,7 +52,6 @@ pub fn complete(tx: &Tx<'_>, id: Uuid) -> Result<Option<Kontrakt>> {
     Ok(lieferstand::complete(tx, found)?.pop())
 }
 
-/// GET /kontrakte
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let query = &call.query;
     let (page, cut) = query.page()?;

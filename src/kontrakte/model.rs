@@ -64,7 +64,6 @@ eingabe! {
 }
 
 eingabe! {
-    /// A position of a contract in an import.
     pub struct PositionZeile {
         id: uuid::Uuid,
         position: Int<1, 10_000>,
@@ -79,7 +78,6 @@ eingabe! {
 const MAX_POSITIONEN: usize = 1_000;
 
 record! {
-    /// A position of a contract.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
     #[schemars(rename = "KontraktPosition")]
     pub struct Position in kontrakt_position as p {

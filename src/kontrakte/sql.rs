@@ -47,31 +47,25 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Records<Ko
     tx.list(&LIST, &filter, page)
 }
 
-/// A contract by id.
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Kontrakt>> {
     let statement = format!("{LIST} where v.tenant_id = :tenant and v.id = :id");
     tx.optional(&statement, named_params! {":id": id}, Kontrakt::read)
 }
 
-/// The number of a contract.
 pub fn number(tx: &Tx<'_>, id: Uuid) -> Result<Option<String>> {
     let statement = "select kontrakt_nr from kontrakt where tenant_id = :tenant and id = :id";
     tx.optional(statement, named_params! {":id": id}, |row| row.get(0))
 }
 
-/// A contract by its number.
 pub fn find_by_nr(tx: &Tx<'_>, kontrakt_nr: &str) -> Result<Option<Kontrakt>> {
     let statement = format!("{LIST} where v.tenant_id = :tenant and v.kontrakt_nr = :nr");
     tx.optional(&statement, named_params! {":nr": kontrakt_nr}, Kontrakt::read)
 }
 
-/// A quantity that was delivered on a contract.
 pub struct Menge {
-    /// The contract.
     pub kontrakt_id: Uuid,
     /// The quantity, in this unit.
     pub menge: Quantity,
-    /// Its unit.
     pub einheit: Option<String>,
 }
 
@@ -110,7 +104,6 @@ fn hex(ids: &[Uuid]) -> String {
     json!(ids.iter().map(|id| id.simple().to_string()).collect::<Vec<_>>()).to_string()
 }
 
-/// Adds a contract or stores a changed one.
 pub fn upsert(tx: &WriteTx<'_>, kontrakt: &Kontrakt, is_new: bool) -> Result<()> {
     let fields = [Some(&kontrakt.kontrakt_nr), kontrakt.referenz.as_ref()];
     let such_text = searchable(fields.into_iter().flatten().map(String::as_str));
@@ -121,7 +114,6 @@ pub fn upsert(tx: &WriteTx<'_>, kontrakt: &Kontrakt, is_new: bool) -> Result<()>
     }
 }
 
-/// The positions of a contract.
 pub fn positions(tx: &Tx<'_>, kontrakt: Uuid) -> Result<Vec<Position>> {
     let found = positions_of(tx, &[kontrakt])?;
     Ok(found.into_iter().map(|(_, position)| position).collect())
@@ -150,7 +142,6 @@ pub fn upsert_position(tx: &WriteTx<'_>, kontrakt: Uuid, position: &Position, is
     tx.insert("kontrakt_position", &[&position.values(Part::All)[..], own].concat())
 }
 
-/// How long what names a partner is kept.
 pub const RETENTION: Retention = Retention {
     records: "Kontrakte",
     years: 8,

@@ -32,7 +32,6 @@ pub fn named(tx: &Tx<'_>, kunden_id: Option<&Verweis>, kundennummer: Option<&str
     }
 }
 
-/// The refusal of a request without a partner.
 pub fn missing() -> Box<Refusal> {
     let message = "Es fehlt der Kunde oder Lieferant. Bitte kunden_id oder kundennummer angeben.";
     Refusal::field(Code::KundeFehlt, "kunden_id", message)

@@ -90,7 +90,6 @@ pub fn store(tx: &WriteTx<'_>, old: &Kunde, changed: Kunde) -> Result<Kunde> {
     Ok(changed)
 }
 
-/// The partner after a change.
 pub fn apply(tx: &WriteTx<'_>, old: Kunde, change: KundeChange, hints: &mut Hints) -> Result<Kunde> {
     hint_doubtful(&change, hints);
     let staat = staat(change.staat, change.land, old.staat)?;
@@ -236,7 +235,6 @@ fn generate_number(tx: &WriteTx<'_>) -> Result<String> {
     }
 }
 
-/// The refusal of a partner without a name.
 pub fn name_missing(feld: &str) -> Failure {
     let message = format!("Es fehlt der Name. Bitte {feld} angeben.");
     Refusal::field(Code::NameFehlt, feld, message).into()

@@ -2,7 +2,6 @@
 
 use crate::db::check::Check;
 
-/// Proved by `partnerd check`.
 pub const CHECKS: &[Check] = &[Check {
     rule: "customers are counted, and searched in the text they have",
     violations: "select count(*) from

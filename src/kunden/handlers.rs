@@ -14,7 +14,6 @@ use crate::rules::error::HintCode;
 
 const WHAT: &str = "Diesen Kunden";
 
-/// GET /kunden
 pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let query = &call.query;
     let (page, cut) = query.page()?;
@@ -23,13 +22,11 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::list(listing, cut))
 }
 
-/// GET /kunden/{id}
 pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let kunde = found(tx, call.id(WHAT)?)?;
     Reply::resource(call, kunde.version, kunde.id, &kunde)
 }
 
-/// POST /kunden
 pub fn create(call: &Call<'_>) -> Result<Write> {
     let (mut change, mut hinweise) = call.body::<KundeChange>()?;
     // These come by import or PUT (D3, D18).
@@ -53,7 +50,6 @@ pub fn create(call: &Call<'_>) -> Result<Write> {
     }))
 }
 
-/// PUT /kunden/{id}
 pub fn change(call: &Call<'_>) -> Result<Write> {
     let (mut change, mut hinweise) = call.body::<KundeChange>()?;
     change.kunden_id.ignore("kunden_id", &mut hinweise);
@@ -68,7 +64,6 @@ pub fn change(call: &Call<'_>) -> Result<Write> {
     }))
 }
 
-/// GET /kunden/{id}/verlauf
 pub fn get_verlauf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
     let kunde = found(tx, call.id(WHAT)?)?;
@@ -77,20 +72,17 @@ pub fn get_verlauf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::list(listing, cut).about(kunde.id))
 }
 
-/// POST /kunden/{id}/dokumente
 pub fn attach(call: &Call<'_>) -> Result<Write> {
     let (new, hinweise) = call.body::<NewAnhang>()?;
     let (upload, id) = (Upload::new(new, hinweise), call.id(WHAT)?);
     Ok(Box::new(move |tx| upload.store(tx, Besitzer::Kunde(found(tx, id)?.id))))
 }
 
-/// GET /kunden/{id}/dokumente
 pub fn list_attachments(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let kunde = found(tx, call.id(WHAT)?)?;
     anhaenge::list(call, tx, Besitzer::Kunde(kunde.id))
 }
 
-/// GET /kunden/{id}/dokumente/{dok_id}
 pub fn get_attachment(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let kunde = found(tx, call.id(WHAT)?)?;
     anhaenge::get(call, tx, Besitzer::Kunde(kunde.id))

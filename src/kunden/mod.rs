@@ -29,17 +29,14 @@ use model::{KundeAngelegt, KundeChange, KundeGeaendert, KundeVerlaufseintrag};
 
 const READ: Access = Access::Scope(Scope::KundenRead);
 
-/// What can be imported into this slice.
 pub const IMPORTS: &[Import] = &[Import::of::<model::KundeChange>(
     "kunden",
     &[&["kundennr"], &["nachname_firma", "plz", "ort"], &["name", "plz", "ort"]],
     import::kunde,
 )];
 
-/// Why a name or an address is refused.
 const NAMES: &[Code] = &[Code::NameFehlt, Code::FeldWiderspruch, Code::LandUnbekannt];
 
-/// Routes of this slice.
 pub const ROUTES: &[Route] = &[
     Route::get("/api/v1/kunden", READ, "Kunden und Lieferanten", handlers::list)
         .with_query(&[

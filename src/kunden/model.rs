@@ -54,7 +54,6 @@ record! {
         e_rechnung: ERechnung = mutable,
         kaeuferreferenz: Option<String> = mutable,
         e_adresse: Option<String> = mutable,
-        /// Plain day.
         gutschrift_vereinbart_am: Option<Day> = mutable,
         vb_id: Option<i64> = mutable,
         notizen: Option<String> = mutable,
@@ -79,14 +78,10 @@ impl Kunde {
     }
 }
 
-/// The roles of a partner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PartnerTypen {
-    /// Buys from us.
     pub kunde: bool,
-    /// Sells to us.
     pub lieferant: bool,
-    /// Carries goods.
     pub spediteur: bool,
 }
 
@@ -212,7 +207,6 @@ eingabe! {
     nur_lesen: [..Kunde, "hinweise"]
 }
 
-/// Confirmation of POST /kunden.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct KundeAngelegt {
     pub id: Uuid,
@@ -221,7 +215,6 @@ pub struct KundeAngelegt {
     pub hinweise: Hints,
 }
 
-/// Answer of PUT /kunden/{id}.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct KundeGeaendert {
     #[serde(flatten)]

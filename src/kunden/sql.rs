@@ -34,10 +34,8 @@ const ORDERS: [Order; 4] = [
     ("-name", "order by k.such_text desc, k.id desc"),
 ];
 
-/// The values of `sortierung`.
 pub const SORTIERUNG: &[&str] = &names(ORDERS);
 
-/// One page of partners.
 pub fn list<P: PageOf<Kunde>>(
     tx: &Tx<'_>,
     suche: Option<&str>,
@@ -83,12 +81,10 @@ fn find_where(tx: &Tx<'_>, column: &str, value: &dyn ToSql) -> Result<Option<Kun
     tx.optional(&statement, &[(":value", value)], Kunde::read)
 }
 
-/// A partner by id.
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Kunde>> {
     find_where(tx, "k.id", &id)
 }
 
-/// A partner by integer id (D1).
 pub fn find_by_kunden_id(tx: &Tx<'_>, kunden_id: i64) -> Result<Option<Kunde>> {
     find_where(tx, "k.kunden_id", &kunden_id)
 }
@@ -171,25 +167,21 @@ pub fn find_double(tx: &Tx<'_>, kunde: &Kunde) -> Result<Option<String>> {
     )
 }
 
-/// How many partners there are.
 pub fn count(tx: &Tx<'_>) -> Result<i64> {
     tx.one("select coalesce(sum(anzahl), 0) from kunde_suche where tenant_id = :tenant", &[], |row| {
         row.get(0)
     })
 }
 
-/// The next integer id.
 pub fn next_kunden_id(tx: &Tx<'_>) -> Result<i64> {
     let statement = "select coalesce(max(kunden_id), 0) + 1 from kunde where tenant_id = :tenant";
     tx.one(statement, &[], |row| row.get(0))
 }
 
-/// Adds a partner.
 pub fn insert(tx: &WriteTx<'_>, kunde: &Kunde) -> Result<()> {
     with_keys(kunde, |keys| tx.insert("kunde", &[&kunde.values(Part::All)[..], keys].concat()))
 }
 
-/// Stores a changed partner.
 pub fn update(tx: &WriteTx<'_>, kunde: &Kunde) -> Result<()> {
     with_keys(kunde, |keys| tx.update("kunde", kunde.id, &[&kunde.values(Part::Mutable)[..], keys].concat()))
 }

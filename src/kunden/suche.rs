@@ -47,7 +47,6 @@ impl<'w> Word<'w> {
         Word { spelled: Finder::new(&word.spelled), stripped }
     }
 
-    /// Where its first occurrence begins.
     fn first_in(&self, text: &[u8]) -> Option<usize> {
         let spelled = self.spelled.find(text);
         let stripped = self.stripped.as_ref().and_then(|stripped| stripped.find(text));

@@ -7,17 +7,14 @@ use crate::db::tx::WriteTx;
 use crate::failure::Result;
 use crate::rules::stammdaten::{ERechnung, KundeStatus};
 
-/// What stands in the place of the name.
 const NAME: &str = "(vergessen)";
 
-/// What was erased.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Erased {
     /// Fields of the master data.
     pub fields: Vec<String>,
     /// Changes whose old and new values were erased.
     pub changes: i64,
-    /// Attachments.
     pub attachments: i64,
 }
 

@@ -102,7 +102,6 @@ fn add(tx: &WriteTx<'_>, new: &Kunde, changed: &[GeaendertesFeld]) -> Result<()>
     keep(tx, Subject::Partner(new.id, new.version))
 }
 
-/// The names of the fields that differ.
 pub fn differing(old: &Kunde, new: &Kunde) -> Result<Vec<String>> {
     Ok(changed(old, new)?.into_iter().map(|field| field.feld).collect())
 }
@@ -144,7 +143,6 @@ fn keep(tx: &WriteTx<'_>, subject: Subject) -> Result<()> {
     evidence::keep(tx, subject, digest(tx, subject)?)
 }
 
-/// The changes that have no evidence.
 pub fn without_evidence(tx: &Tx<'_>) -> Result<Vec<Subject>> {
     let statement = "select v.kunde_id, v.version from kunde_verlauf v where v.tenant_id = :tenant
           and not exists (select 1 from nachweis n

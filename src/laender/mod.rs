@@ -21,22 +21,18 @@ use crate::rules::tax::Gebiet;
 use crate::rules::text::{din_5007_key, folded_key};
 use crate::shape;
 
-/// Routes of this slice.
 pub const ROUTES: &[Route] =
     &[Route::get("/api/v1/laender", Access::AnyKey, "Länder mit Kennzeichen der EU-Mitgliedschaft", list)
         .with_query(&[Param::limit(None), Param::OFFSET])
         .gives(&[Answer::list::<Land>().with(&["x-limit", "etag"])])];
 
-/// A country.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Land {
     /// ISO 3166-1 alpha-2.
     pub iso2: String,
     /// ISO 3166-1 alpha-3.
     pub iso3: String,
-    /// German name.
     pub name_de: String,
-    /// Member of the European Union.
     pub eu_mitglied: bool,
 }
 

@@ -11,7 +11,6 @@ use crate::rules::fixed::Quantity;
 use crate::rules::number::Reihe;
 use crate::rules::recipe::{PaStatus, Zeilenart, scaled};
 
-/// POST /produktionsauftraege
 pub fn create(tx: &WriteTx<'_>, new: NewAuftrag, mut hinweise: Hints) -> Result<AuftragBestaetigung> {
     let faktor = new.faktor.unwrap_or(Quantity::whole(1));
     if faktor <= Quantity::ZERO {
@@ -71,7 +70,6 @@ fn order(
     })
 }
 
-/// The newest active version of a recipe.
 fn recipe(tx: &Tx<'_>, id: i64) -> Result<Rezeptur> {
     let found = sql::newest_active(tx, id)?;
     Ok(found.ok_or_else(|| {

@@ -32,14 +32,12 @@ const READ: Access = Access::Scope(Scope::ProduktionRead);
 
 const WHAT: &str = "Diesen Produktionsauftrag";
 
-/// What can be imported into this slice.
 pub const IMPORTS: &[Import] = &[Import::of::<model::RezepturZeile>(
     "rezepturen",
     &[&["id", "version"], &["bezeichnung", "version"]],
     import::rezeptur,
 )];
 
-/// Routes of this slice.
 pub const ROUTES: &[Route] = &[
     Route::get("/api/v1/produktionsauftraege", READ, "Produktionsaufträge, das späteste Datum zuerst", list)
         .with_query(&[
@@ -85,7 +83,6 @@ pub const ROUTES: &[Route] = &[
     .refuses(&[status::REFUSALS]),
 ];
 
-/// GET /produktionsauftraege
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let query = &call.query;
     let (page, cut) = query.page()?;
@@ -98,13 +95,11 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::array(sql::list(tx, &auswahl, page)?, cut))
 }
 
-/// GET /produktionsauftraege/{id}
 fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let auftrag = sql::with_lines(tx, found(tx, call.id(WHAT)?)?)?;
     Reply::resource(call, auftrag.version, auftrag.id, &auftrag)
 }
 
-/// POST /produktionsauftraege
 fn create(call: &Call<'_>) -> Result<Write> {
     let (new, hinweise) = call.optional_body::<NewAuftrag>()?;
     Ok(Box::new(move |tx| {
@@ -113,7 +108,6 @@ fn create(call: &Call<'_>) -> Result<Write> {
     }))
 }
 
-/// PUT /produktionsauftraege/{id}/status
 fn change_status(call: &Call<'_>) -> Result<Write> {
     let (change, hinweise) = call.body::<StatusChange>()?;
     let (id, if_match) = (call.id(WHAT)?, call.if_match());

@@ -53,7 +53,6 @@ record! {
 }
 
 record! {
-    /// What goes into an order (specification, PaInput).
     #[derive(Debug, Clone, Serialize, JsonSchema)]
     pub struct PaInput in pa_input as i {
         id: i64 = fixed,
@@ -72,7 +71,6 @@ record! {
     }
 }
 
-/// What comes out of an order (specification, PaOutput).
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PaOutput {
     pub id: i64,
@@ -87,7 +85,6 @@ pub struct PaOutput {
     pub artikelnr: Option<String>,
     /// Number of the batch that was made; before that null.
     pub neue_charge_nr: Option<String>,
-    /// The batch that was made.
     pub charge_id: Option<Uuid>,
     /// The number that the batch is to have.
     pub charge_nr: Option<String>,
@@ -95,7 +92,6 @@ pub struct PaOutput {
 }
 
 eingabe! {
-    /// A new order: body of POST /produktionsauftraege.
     pub struct NewAuftrag {
         rezeptur_id: Kennung,
         faktor: Quantity,
@@ -140,7 +136,6 @@ eingabe! {
 }
 
 eingabe! {
-    /// What came out of a line.
     pub change OutputEingabe {
         id: Kennung,
         ist_menge: Quantity,
@@ -150,7 +145,6 @@ eingabe! {
     nur_lesen: [..PaOutput]
 }
 
-/// Confirmation of POST /produktionsauftraege.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AuftragBestaetigung {
     pub id: Uuid,
@@ -161,7 +155,6 @@ pub struct AuftragBestaetigung {
     pub hinweise: Hints,
 }
 
-/// Confirmation of PUT /produktionsauftraege/{id}/status.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "PaStatusBestaetigung")]
 pub struct StatusBestaetigung {
@@ -188,7 +181,6 @@ eingabe! {
 }
 
 eingabe! {
-    /// A line of a recipe.
     pub struct Zutat {
         artikelnummer: Text,
         menge: Quantity,

@@ -49,7 +49,6 @@ pub struct Auswahl {
     pub artikel: Option<Uuid>,
 }
 
-/// One page of orders, without their lines.
 pub fn list<P: PageOf<Produktionsauftrag>>(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<P> {
     let mut filter = Filter::of("v");
     filter.when("v.status = :status", ":status", auswahl.status);
@@ -100,12 +99,10 @@ pub fn outputs(tx: &Tx<'_>, auftrag: Uuid) -> Result<Vec<PaOutput>> {
     tx.all(&statement, named_params! {":pa": auftrag}, PaOutput::read)
 }
 
-/// Adds an order.
 pub fn insert(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag) -> Result<()> {
     tx.insert("produktionsauftrag", &auftrag.values(Part::All))
 }
 
-/// Stores the state an order came into.
 pub fn update_status(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag) -> Result<()> {
     tx.update("produktionsauftrag", auftrag.id, &auftrag.values(Part::Mutable))
 }
@@ -181,7 +178,6 @@ pub fn update_output(tx: &WriteTx<'_>, line: &PaOutput) -> Result<()> {
     tx.execute(statement, params).map(drop)
 }
 
-/// The newest active version of a recipe.
 pub fn newest_active(tx: &Tx<'_>, id: i64) -> Result<Option<Rezeptur>> {
     let statement = format!(
         "select {} from rezeptur r
@@ -191,7 +187,6 @@ pub fn newest_active(tx: &Tx<'_>, id: i64) -> Result<Option<Rezeptur>> {
     tx.optional(&statement, named_params! {":id": id}, Rezeptur::read)
 }
 
-/// A version of a recipe.
 pub fn find_version(tx: &Tx<'_>, id: i64, version: i64) -> Result<Option<Rezeptur>> {
     let statement = format!(
         "select {} from rezeptur r where r.tenant_id = :tenant and r.id = :id and r.version = :version",

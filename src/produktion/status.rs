@@ -17,7 +17,6 @@ use crate::rules::error::{Checked, Code, Hints, PositionErrors, Refusal, require
 use crate::rules::fixed::Quantity;
 use crate::rules::recipe::PaStatus;
 
-/// Why a change is refused.
 pub const REFUSALS: &[Code] = &[
     Code::PaStatusUngueltig,
     Code::PaZeileNichtGefunden,
@@ -34,7 +33,6 @@ pub const REFUSALS: &[Code] = &[
 /// Lines that go into one order at most, parts included.
 const MAX_LINES: usize = 2_000;
 
-/// PUT /produktionsauftraege/{id}/status
 pub fn change(
     tx: &WriteTx<'_>,
     auftrag: Produktionsauftrag,

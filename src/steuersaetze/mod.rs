@@ -25,18 +25,15 @@ use crate::rules::error::{Code, Refusal, required};
 use crate::rules::fixed::Percent;
 use crate::rules::tax::Satz;
 
-/// What can be imported into this slice.
 pub const IMPORTS: &[Import] =
     &[Import::of::<SteuersatzZeile>("steuersaetze", &[&["schluessel", "gueltig_von"]], import)];
 
-/// Routes of this slice.
 pub const ROUTES: &[Route] =
     &[Route::get("/api/v1/steuersaetze", Access::AnyKey, "Steuersätze, die an einem Tag gelten", list)
         .with_query(&[Param::day("datum", "der Tag; ohne Angabe heute"), Param::limit(None), Param::OFFSET])
         .gives(&[Answer::array::<Steuersatz>()])];
 
 record! {
-    /// A tax rate and how long it holds.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct Steuersatz in steuersatz as s {
         /// normal, ermaessigt, pauschal_24, frei, or one that was imported.
@@ -81,7 +78,6 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by s.schluessel, s.gueltig_von",
 };
 
-/// GET /steuersaetze
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
     let datum = call.query.day("datum")?.unwrap_or_else(|| tx.today());
@@ -107,7 +103,6 @@ pub fn copy_template(connection: &Connection, tenant: TenantId) -> Result<()> {
     Ok(())
 }
 
-/// All rates, for the rules.
 pub fn all(tx: &Tx<'_>) -> Result<Arc<Vec<Satz>>> {
     let statement = format!("select {} from steuersatz s where s.tenant_id = :tenant", Satz::COLUMNS);
     tx.cached("tax rates", &[], || tx.all(&statement, &[], Satz::read))

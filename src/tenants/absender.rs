@@ -17,7 +17,6 @@ impl Firma {
         self.staat.as_deref().unwrap_or(GERMANY)
     }
 
-    /// Where customers pay to.
     pub fn konto(&self) -> Option<Konto> {
         let inhaber = self.kontoinhaber.as_ref().or(self.firma.as_ref());
         let (iban, inhaber) = self.iban.as_ref().zip(inhaber)?;

@@ -20,7 +20,6 @@ use crate::rules::plausible::{is_bic, is_email, is_iban, is_ust_id};
 const MAX_LINE: usize = 200;
 const MAX_TEXT: usize = 1_000;
 
-/// What one of the data can be.
 struct Form {
     /// What can be typed, in German.
     values: &'static str,
@@ -149,7 +148,6 @@ macro_rules! firma {
                 Firma { nr: 0, $($name: entered($default),)+ logo: None }
             }
 
-            /// The text with this name.
             fn angabe(&mut self, name: &str) -> Option<&mut Option<String>> {
                 match name {
                     $(stringify!($name) => Some(&mut self.$name),)+
@@ -238,7 +236,6 @@ pub fn state(tx: &Tx<'_>, nr: i64) -> Result<Option<Firma>> {
     tx.optional(&statement, named_params! {":nr": nr}, firma)
 }
 
-/// A logo of the company.
 pub fn logo(tx: &Tx<'_>, sha256: &[u8; 32]) -> Result<Option<Vec<u8>>> {
     let statement = "select inhalt from firma_logo where tenant_id = :tenant and sha256 = :sha256";
     tx.optional(statement, named_params! {":sha256": sha256}, |row| row.get(0))

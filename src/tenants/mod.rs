@@ -24,12 +24,9 @@ use crate::rules::day::Instant;
 use crate::rules::text::nearest;
 use crate::steuersaetze;
 
-/// A company.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Tenant {
-    /// Its number.
     pub id: TenantId,
-    /// Its name, unique.
     pub name: String,
     /// It is a test company: what it makes is marked, and it can be emptied.
     pub test: bool,
@@ -38,7 +35,6 @@ pub struct Tenant {
 /// A setting of a company, as it is now.
 #[derive(Debug, Clone)]
 pub struct Stand {
-    /// Which.
     pub setting: &'static Setting,
     /// Its value, as it would be typed; of the logo its sha256.
     pub value: String,
@@ -146,14 +142,12 @@ pub fn ids(connection: &Connection) -> Result<Vec<TenantId>> {
     Ok(ids.collect::<rusqlite::Result<_>>()?)
 }
 
-/// All companies.
 pub fn list(connection: &Connection) -> Result<Vec<Tenant>> {
     let mut statement = connection.prepare("select id, name, test from tenant order by id")?;
     let rows = statement.query_map([], tenant)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// A company by name or number.
 pub fn find(connection: &Connection, name_or_id: &str) -> Result<Option<Tenant>> {
     let statement =
         "select id, name, test from tenant where name = ?1 or id = cast(?1 as integer) and ?1 = cast(id as text)

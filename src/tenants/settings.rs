@@ -137,7 +137,6 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// Whether a text is one of its values.
     pub fn takes(&self, text: &str) -> bool {
         (self.stored)(text).is_some()
     }
@@ -155,7 +154,6 @@ impl Setting {
         (self.stored)(text).ok_or_else(|| self.refusal(text))
     }
 
-    /// This text is none of its values.
     pub(super) fn refusal(&self, text: &str) -> Failure {
         let expected = (self.expected)();
         Failure::Broken(format!("{} cannot be {text:?}: expected is {expected}", self.name))
@@ -165,7 +163,6 @@ impl Setting {
 /// Declares the table of settings: name, type, default, help, meaning.
 macro_rules! settings {
     ($($name:ident: $type:ty = $default:literal, $help:literal, $meaning:literal;)+) => {
-        /// The settings of a company.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct Einstellungen {
             $(#[doc = $help] pub $name: $type,)+
@@ -243,12 +240,10 @@ settings! {
         "Kleinunternehmer nach § 19 UStG: alle Verkäufe ohne Steuer.";
 }
 
-/// The settings of the company.
 pub fn load(tx: &Tx<'_>) -> Result<Arc<Einstellungen>> {
     tx.cached("settings", &[], || tx.one(SELECT, &[], einstellungen))
 }
 
-/// Changes a setting of a company.
 pub(super) fn change(
     connection: &Connection,
     tenant: TenantId,

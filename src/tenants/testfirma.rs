@@ -10,7 +10,6 @@ use crate::steuersaetze;
 /// Tables of a company that stay when it is emptied: its keys, its master data, and what proves what happened.
 const STAY: [&str; 7] = ["api_key", "firma", "firma_logo", "nachweis", "audit", "audit_flut", "audit_bleibt"];
 
-/// The seal of a test company.
 const SEAL: &str = "kurzsiegel('testfirma', id, angelegt_am)";
 
 /// Seals the test companies with the secret of this connection: of one, or of all where another secret begins.
@@ -49,7 +48,6 @@ pub(super) fn empty(connection: &Connection, tenant: TenantId) -> Result<usize> 
     Ok(gone)
 }
 
-/// The tables that are emptied.
 fn tables(connection: &Connection) -> Result<Vec<String>> {
     let mut statement = connection.prepare(
         "select s.name from sqlite_schema s where s.type = 'table'

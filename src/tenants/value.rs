@@ -6,7 +6,6 @@ use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::document::BelegTyp;
 
-/// A type that a setting can have.
 pub trait SettingValue: Sized {
     /// What can be typed, in German, for the handbook.
     fn values() -> String;
@@ -28,7 +27,6 @@ pub trait SettingValue: Sized {
     /// The value as its column holds it.
     fn stored(&self) -> Value;
 
-    /// The value of a column.
     fn read(column: ValueRef<'_>) -> FromSqlResult<Self>;
 }
 
@@ -60,7 +58,6 @@ impl SettingValue for bool {
 
 /// A choice whose values are worded in German.
 pub trait Worded: Choice {
-    /// What the value means.
     fn words(self) -> &'static str;
 }
 

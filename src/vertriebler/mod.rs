@@ -13,7 +13,6 @@ use crate::rules::error::{HintCode, Hints, required};
 use crate::rules::text::Folded;
 use crate::rules::verweis::Verweis;
 
-/// What can be imported into this slice.
 pub const IMPORTS: &[Import] =
     &[Import::of::<VertrieblerZeile>("vertriebler", &[&["id"], &["name"]], import)];
 

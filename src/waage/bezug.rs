@@ -13,7 +13,6 @@ use super::model::Wiegung;
 
 /// A finished weighing and its net weight in kg.
 pub struct FertigeWiegung {
-    /// The weighing.
     pub wiegung: Wiegung,
     /// Its net weight in kg.
     pub netto: Quantity,

@@ -21,7 +21,6 @@ use crate::{artikel, chargen, kunden};
 
 const WHAT: &str = "Diese Wiegung";
 
-/// GET /wiegungen
 pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let query = &call.query;
     let (page, cut) = query.page()?;
@@ -38,20 +37,17 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::array(sql::list(tx, &auswahl, page)?, cut))
 }
 
-/// GET /wiegungen/{id}
 pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let wiegung = found(tx, call.id(WHAT)?)?;
     Reply::resource(call, wiegung.version, wiegung.id, &wiegung)
 }
 
-/// GET /wiegungen/{id}/pdf
 pub fn get_pdf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let wiegung = found(tx, call.id(WHAT)?)?;
     let blatt = blatt::wiegeschein(tx, &wiegung)?;
     Ok(Reply::sheet(call, &wiegung.wiegeschein_nr, &blatt)?.about(wiegung.id))
 }
 
-/// POST /wiegungen
 pub fn create(call: &Call<'_>) -> Result<Write> {
     let (new, hinweise) = call.body::<NewWiegung>()?;
     Ok(Box::new(move |tx| {
@@ -61,7 +57,6 @@ pub fn create(call: &Call<'_>) -> Result<Write> {
     }))
 }
 
-/// A new weighing with its first weight.
 fn first(tx: &WriteTx<'_>, new: NewWiegung) -> Result<Wiegung> {
     let waage_id = required(new.waage_id, "waage_id")?;
     let gewicht_erst_kg = required(new.gewicht_erst_kg, "gewicht_erst_kg")?;
@@ -115,7 +110,6 @@ fn check_named(tx: &Tx<'_>, partner_id: Uuid, new: &NewWiegung) -> Result<()> {
     chargen::check_named(tx, new.charge_id, new.artikel_id)
 }
 
-/// PUT /wiegungen/{id}/zweitwiegung
 pub fn second(call: &Call<'_>) -> Result<Write> {
     let (second, hinweise) = call.body::<Zweitwiegung>()?;
     let (id, if_match) = (call.id(WHAT)?, call.if_match());
@@ -129,7 +123,6 @@ pub fn second(call: &Call<'_>) -> Result<Write> {
     }))
 }
 
-/// The weighing with its second weight.
 fn completed(tx: &WriteTx<'_>, old: Wiegung, second: Zweitwiegung, hints: &mut Hints) -> Result<Wiegung> {
     let bezug = bezug(&old, &second);
     let zweit = required(second.gewicht_zweit_kg.value(), "gewicht_zweit_kg")?;
@@ -183,7 +176,6 @@ fn bezug(old: &Wiegung, second: &Zweitwiegung) -> KontraktBezug {
     }
 }
 
-/// PUT /wiegungen/{id}/storno
 pub fn cancel(call: &Call<'_>) -> Result<Write> {
     let (storno, hinweise) = call.body::<Storno>()?;
     let (id, if_match) = (call.id(WHAT)?, call.if_match());

@@ -21,10 +21,8 @@ use model::{NewWiegung, WiegungBestaetigung, Zweitwiegung};
 
 const READ: Access = Access::Scope(Scope::WaageRead);
 
-/// Why what a weighing refers to is refused.
 const REFERENCES: &[Code] = &[Code::ChargeNichtGefunden, Code::KontraktNichtGefunden];
 
-/// Routes of this slice.
 pub const ROUTES: &[Route] = &[
     Route::get("/api/v1/wiegungen", READ, "Wiegungen, die neueste zuerst", handlers::list)
         .with_query(&[

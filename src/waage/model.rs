@@ -54,7 +54,6 @@ record! {
 }
 
 eingabe! {
-    /// A new weighing: body of POST /wiegungen.
     pub struct NewWiegung {
         waage_id: Kennung,
         gewicht_erst_kg: Gewicht,
@@ -75,7 +74,6 @@ eingabe! {
 }
 
 eingabe! {
-    /// The second weight: body of PUT /wiegungen/{id}/zweitwiegung.
     pub change Zweitwiegung {
         gewicht_zweit_kg: Gewicht,
         charge_id: Uuid,
@@ -96,7 +94,6 @@ eingabe! {
     nur_lesen: []
 }
 
-/// Confirmation of a write on a weighing.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct WiegungBestaetigung {
     pub id: Uuid,

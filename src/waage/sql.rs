@@ -30,10 +30,8 @@ const ORDERS: [Order; 4] = [
     ("-gewicht_netto_kg", "order by w.gewicht_netto_kg desc nulls last, w.id desc"),
 ];
 
-/// The values of `sortierung`.
 pub const SORTIERUNG: &[&str] = &names(ORDERS);
 
-/// What a list of weighings is filtered by.
 pub struct Auswahl<'a> {
     pub status: Option<&'static str>,
     pub von: Option<Day>,
@@ -101,7 +99,6 @@ pub fn annahmeschein_of(tx: &Tx<'_>, wiegung: Uuid, own: Option<Uuid>) -> Result
     tx.optional(statement, named_params! {":wiegung": wiegung, ":own": own}, |row| row.get(0))
 }
 
-/// Adds a weighing.
 pub fn insert(tx: &WriteTx<'_>, wiegung: &Wiegung) -> Result<()> {
     tx.insert("wiegung", &wiegung.values(Part::All))
 }
@@ -111,7 +108,6 @@ pub fn update(tx: &WriteTx<'_>, wiegung: &Wiegung) -> Result<()> {
     tx.update("wiegung", wiegung.id, &wiegung.values(Part::Mutable))
 }
 
-/// How long what names a partner is kept.
 pub const RETENTION: Retention = Retention {
     records: "Wiegungen",
     years: 8,

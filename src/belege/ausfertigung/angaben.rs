@@ -44,7 +44,6 @@ pub struct Angaben {
 pub struct Ware {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub artikelnummer: Option<String>,
-    /// Name of the article.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub artikel: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,7 +72,6 @@ pub struct Partie {
     /// ISO 3166-1 alpha-2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub herkunftsland: Option<String>,
-    /// Organic control body.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kontrollstelle: Option<String>,
 }

@@ -2,7 +2,6 @@
 
 use crate::kunden::Kunde;
 
-/// A partner, copied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kopie {
     pub kundennr: Option<String>,

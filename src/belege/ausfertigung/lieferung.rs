@@ -15,7 +15,6 @@ pub struct Lieferung {
     pub beleg_nummer: String,
     /// Its lieferdatum, else its day.
     pub datum: Day,
-    /// The weighing of its position.
     pub wiegung_id: Option<Uuid>,
 }
 

@@ -147,7 +147,6 @@ fn as_of_now<'b>(
 
 const FREMDRECHNUNG: &str = "Eine Eingangsrechnung schreibt der Lieferant. Bitte sein PDF archivieren.";
 
-/// Why a final document has no sheet.
 fn without_sheet(beleg: &Beleg, firma: Option<&Firma>) -> Box<Refusal> {
     let missing = match (beleg.firma_nr, firma) {
         (None, _) if beleg.ereignis_am.is_none() => return Refusal::new(Code::KeinPdf, pflicht::NIE_FERTIG),
@@ -187,7 +186,6 @@ pub fn erechnung(tx: &Tx<'_>, beleg: &Beleg) -> Result<Gespeichert> {
 pub struct Papiere {
     /// Its sheet or an archived PDF; of an open document the draft.
     pub pdf: std::result::Result<(), String>,
-    /// Its e-invoice.
     pub erechnung: std::result::Result<(), String>,
 }
 
@@ -247,7 +245,6 @@ fn partner(tx: &Tx<'_>, beleg: &Beleg) -> Result<Kunde> {
     kunde.ok_or_else(|| Failure::Broken("the partner of a document is gone".into()))
 }
 
-/// The document that a counter document takes back.
 fn cancelled_by(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Beleg>> {
     match beleg.storno_von_beleg_id {
         Some(id) => super::sql::find(tx, id),

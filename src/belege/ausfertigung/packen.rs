@@ -9,7 +9,6 @@ use sha2::{Digest, Sha256};
 
 use crate::failure::{Failure, Result};
 
-/// The sha256 of a file.
 pub fn digest(content: &[u8]) -> [u8; 32] {
     Sha256::digest(content).into()
 }

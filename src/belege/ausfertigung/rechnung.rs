@@ -16,7 +16,6 @@ use crate::rules::stammdaten::ERechnung;
 use crate::rules::tax::Steuerkategorie;
 use crate::tenants::firma::Firma;
 
-/// The profile that a partner wants.
 pub fn profil(e_rechnung: ERechnung) -> Profil {
     match e_rechnung {
         ERechnung::Xrechnung => Profil::XRechnung,

@@ -85,7 +85,6 @@ pub fn kopie(tx: &Tx<'_>, beleg: Uuid) -> Result<Kopie> {
     tx.one(&statement, named_params! {":id": beleg}, Kopie::read)
 }
 
-/// The e-invoice of a document.
 pub fn erechnung(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Gespeichert>> {
     let statement = "select profil, erechnung from ausfertigung
         where tenant_id = :tenant and beleg_id = :beleg and erechnung is not null";
@@ -94,7 +93,6 @@ pub fn erechnung(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Gespeichert>> {
     found.map(|(profil, packed)| Ok(Gespeichert { profil, xml: inflated(&packed)? })).transpose()
 }
 
-/// Why a document has no e-invoice.
 pub fn grund(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<String>> {
     let statement = "select grund from ausfertigung where tenant_id = :tenant and beleg_id = :beleg";
     Ok(tx.optional(statement, named_params! {":beleg": beleg}, |row| row.get(0))?.flatten())

@@ -19,19 +19,13 @@ pub struct Vorlage<'v> {
     pub storno_von: Option<Beleg>,
 }
 
-/// An e-invoice that was written.
 #[derive(Debug)]
 pub struct Geschrieben {
-    /// In which profile.
     pub profil: Profil,
-    /// The file.
     pub xml: String,
 }
 
-/// An e-invoice as it is stored.
 pub struct Gespeichert {
-    /// In which profile.
     pub profil: Profil,
-    /// The file.
     pub xml: Vec<u8>,
 }

@@ -8,7 +8,6 @@ use crate::laender;
 use crate::rules::day::Day;
 use crate::rules::document::BelegTyp;
 
-/// What sheets of a type say.
 struct Worte {
     summe: &'static str,
     /// The sentence before the positions; `{vom}` stands for the day of the delivery.
@@ -40,7 +39,6 @@ pub fn art(beleg: &Beleg) -> &'static str {
     }
 }
 
-/// What the sum of a document is called.
 pub fn summe(beleg: &Beleg) -> &'static str {
     match beleg.storno_von_beleg_id {
         Some(_) if beleg.beleg_typ.ist_rechnung() => "Stornobetrag",

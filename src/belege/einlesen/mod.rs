@@ -54,7 +54,6 @@ impl Datei {
         })
     }
 
-    /// The name under which the file is kept.
     fn dateiname(&self) -> String {
         let by_kind = || if lesen::is_pdf(&self.inhalt) { "rechnung.pdf" } else { "rechnung.xml" }.to_owned();
         self.dateiname.clone().unwrap_or_else(by_kind)
@@ -115,7 +114,6 @@ pub fn einlesen(tx: &WriteTx<'_>, datei: &Datei, mut hints: Hints) -> Result<(Ei
     Ok((answer, is_new))
 }
 
-/// The document that this file made before.
 fn known_document(tx: &WriteTx<'_>, id: Uuid, dokument: Uuid, hints: &mut Hints) -> Result<BelegDerDatei> {
     let beleg = sql::find(tx, id)?.ok_or_else(|| Failure::Broken("an attachment of no document".into()))?;
     let state = if beleg.status == BelegStatus::Storniert { ", der storniert ist" } else { "" };

@@ -10,7 +10,6 @@ use crate::rules::document::BelegStatus;
 use crate::rules::error::Hints;
 use crate::rules::fixed::Money;
 
-/// Answer to POST /belege/einlesen.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Eingelesen {
     /// Body of POST /belege. It is shown as an answer shows values, so its shape is not that of the request.
@@ -29,15 +28,12 @@ pub struct Eingelesen {
     pub hinweise: Hints,
 }
 
-/// What of the invoice is known here.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Gefunden {
     pub partner: Option<GefundenerPartner>,
-    /// An entry for each item.
     pub artikel: Vec<GefundenerArtikel>,
 }
 
-/// The partner who sent the invoice.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct GefundenerPartner {
     pub id: Uuid,
@@ -47,7 +43,6 @@ pub struct GefundenerPartner {
     pub durch: String,
 }
 
-/// The article of an item.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct GefundenerArtikel {
     /// Of the item, from 1.
@@ -56,7 +51,6 @@ pub struct GefundenerArtikel {
     pub artikelnummer: Option<String>,
     /// By what it was found: lieferantennummer, artikelnummer, ean.
     pub durch: Option<String>,
-    /// What the supplier calls it.
     pub lieferantennummer: Option<String>,
 }
 
@@ -76,7 +70,6 @@ pub struct GedruckteSummen {
     pub summe_brutto: Option<Money>,
 }
 
-/// Totals of a proposal.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct VorschlagSummen {
     pub summe_netto: Money,
@@ -92,7 +85,6 @@ pub struct Regel {
     pub message: String,
 }
 
-/// The document that was made of a file.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct BelegDerDatei {
     pub id: Uuid,

@@ -25,11 +25,8 @@ const MAX_TEXT: usize = 255;
 /// Longest term of payment, in days.
 const MAX_TAGE: i64 = 3_650;
 
-/// A proposal.
 pub struct Vorschlag {
-    /// The body of POST /belege.
     pub new: NewBeleg,
-    /// What of it is known here.
     pub gefunden: Gefunden,
     sums: Option<Summen>,
 }

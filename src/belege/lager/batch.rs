@@ -13,20 +13,15 @@ use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::Quantity;
 use crate::rules::stammdaten::EingangQuelle;
 
-/// What a purchase tells of a batch.
 pub struct BatchInformation {
-    /// The supplier's number.
     pub fremde_charge_nr: Option<String>,
-    /// Best before.
     pub mhd: Option<Day>,
     /// ISO 3166-1 alpha-2.
     pub herkunftsland: Option<String>,
-    /// Organic certificate.
     pub biozertifikat_id: Option<i64>,
 }
 
 impl BatchInformation {
-    /// What a position tells.
     pub fn of(position: &BelegPosition) -> BatchInformation {
         BatchInformation {
             fremde_charge_nr: position.fremde_charge_nr.clone(),
@@ -36,7 +31,6 @@ impl BatchInformation {
         }
     }
 
-    /// Whether it tells of anything.
     pub fn tells(&self) -> bool {
         self.fremde_charge_nr.is_some()
             || self.mhd.is_some()

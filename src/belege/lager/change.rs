@@ -13,9 +13,7 @@ use crate::tenants::Einstellungen;
 /// Positions that may be paired with each other: of one partner and article, sales or purchases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gruppe {
-    /// The partner.
     pub kunde: Uuid,
-    /// The article.
     pub artikel: Uuid,
     /// Sales (LS, RE) or purchases (EL, ER).
     pub seite: Seite,
@@ -24,18 +22,15 @@ pub struct Gruppe {
 /// What has moved: the quantity of each document, article and batch, with its sign in the stock.
 pub type Movements = BTreeMap<(Uuid, Uuid, Option<Uuid>), Quantity>;
 
-/// A change of a document and its positions.
 #[derive(Clone, Copy)]
 pub struct Change<'r> {
     /// The document as it was, and its positions, which are withdrawn; none for a new one.
     pub withdrawn: Option<(&'r Beleg, &'r [BelegPosition])>,
-    /// The document as it is.
     pub beleg: &'r Beleg,
     /// The positions that are entered; none when it is cancelled.
     pub positions: &'r [BelegPosition],
     /// Where the request names them.
     pub source: Source,
-    /// The settings of the company.
     pub einstellungen: &'r Einstellungen,
 }
 

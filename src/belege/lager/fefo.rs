@@ -25,7 +25,6 @@ pub struct Fefo<'r> {
 }
 
 impl<'r> Fefo<'r> {
-    /// For the items of this document.
     pub fn new(tx: &'r WriteTx<'r>, change: Change<'r>) -> Fefo<'r> {
         Fefo { tx, change, moved: BTreeMap::new(), left: HashMap::new() }
     }

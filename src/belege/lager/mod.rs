@@ -129,7 +129,6 @@ impl Booking<'_> {
         Ok(bewegungen)
     }
 
-    /// The documents that moved something of each batch.
     fn documents_by_batch(&self) -> BTreeMap<Uuid, Vec<Uuid>> {
         let mut documents: BTreeMap<Uuid, Vec<Uuid>> = BTreeMap::new();
         for (beleg, _, charge) in self.movements.keys() {

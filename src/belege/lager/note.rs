@@ -45,7 +45,6 @@ impl Booking<'_> {
         Ok(if own.beleg_typ.seite() == Seite::Einkauf { seen } else { BTreeSet::new() })
     }
 
-    /// The position, if it is still there.
     fn touched(&self, place: Place) -> Result<Option<Touched>> {
         let own = self.change.beleg;
         let gruppe = |kunde, typ: BelegTyp, artikel| Gruppe { kunde, artikel, seite: typ.seite() };
@@ -73,7 +72,6 @@ impl Booking<'_> {
         })
     }
 
-    /// The batches of all portions of a position.
     fn batches(&self, gruppe: Gruppe, role: Role, place: Place) -> Result<Vec<Option<Uuid>>> {
         let mut batches = self.unmet.batches_of(place);
         if place.beleg != self.change.beleg.id || !self.unmet.is_all() {

@@ -90,12 +90,10 @@ impl Unmet {
         Ok(Unmet { keeps: true, meets_nothing, lines, ..Unmet::default() })
     }
 
-    /// Nothing is open that the document could meet.
     pub fn meets_nothing(&self) -> bool {
         self.meets_nothing
     }
 
-    /// Nothing of the document was met.
     pub fn is_all(&self) -> bool {
         self.keeps && !self.is_met
     }
@@ -118,7 +116,6 @@ impl Unmet {
         None
     }
 
-    /// Stores what is left open.
     pub fn store(self, tx: &WriteTx<'_>, beleg: &Beleg) -> Result<()> {
         let mut portions = self.portions;
         let mut last = None;

@@ -118,7 +118,6 @@ fn price(tx: &Tx<'_>, beleg: Uuid, charge: Uuid, artikel: Uuid) -> Result<Option
     Ok(Some(conversion.price(discounted(line.ep_netto, line.rabatt_prozent)?)?))
 }
 
-/// The price of a position.
 struct Line {
     einheit: Option<String>,
     ep_netto: Price,

@@ -24,7 +24,6 @@ fn column(role: Role) -> &'static str {
     }
 }
 
-/// The state as the column `art` names it.
 fn art(kind: PortionKind) -> &'static str {
     match kind {
         PortionKind::OpenDelivery => "lieferung",
@@ -123,7 +122,6 @@ impl Open {
     }
 }
 
-/// The first portion that is looked for.
 pub fn first(tx: &Tx<'_>, gruppe: Gruppe, search: &Search) -> Result<Option<Portion>> {
     let role = sought(search.kind);
     let is_open = is_open(search.kind);
@@ -263,7 +261,6 @@ fn open_portions_of(tx: &Tx<'_>, beleg: &Beleg, artikel: Uuid, role: Role) -> Re
     tx.all(&statement, params, |row| Ok(Open::read(row)?.portion(role)))
 }
 
-/// The batches of the portions of a position.
 pub fn batches_of(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: Place) -> Result<Vec<Option<Uuid>>> {
     let name = column(role);
     let mut batches: Vec<Option<Uuid>> = tx.all(
@@ -291,7 +288,6 @@ pub fn batches_of(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: Place) -> Resu
     Ok(batches)
 }
 
-/// Takes a quantity out of a portion.
 pub fn take(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion, menge: Quantity) -> Result<()> {
     let rest = portion.menge.minus(menge)?;
     let (table, which) = match is_open(portion.kind()) {
