@@ -1,7 +1,7 @@
 //! Why a piece of work has no result: the user's reason, or one of ours.
 
 use crate::blatt::DrawError;
-use crate::rules::error::{Code, Refusal};
+use crate::rules::error::{Code, PositionErrors, Refusal};
 use crate::rules::fixed::TooLarge;
 
 /// Why a piece of work has no result.
@@ -32,6 +32,14 @@ impl Failure {
             Failure::Refused(refusal) => refusal.below(path).into(),
             other => other,
         }
+    }
+}
+
+/// Keeps what is wrong with the position at `path`, if the client can put it right; any other failure ends the request.
+pub fn keep_refused<T>(errors: &mut PositionErrors, result: Result<T>, path: &str) -> Result<Option<T>> {
+    match result {
+        Err(Failure::Refused(refusal)) => Ok(errors.keep(Err(refusal.below(path)))),
+        result => result.map(Some),
     }
 }
 

@@ -14,10 +14,7 @@ use crate::{kontrakte, kunden, waage};
 /// The sheet of a note; refused where the company's master data are not complete.
 pub fn annahmeschein(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Blatt> {
     let firma = firma::load(tx)?;
-    let partner = match schein.partner_id {
-        Some(id) => kunden::find(tx, id)?,
-        None => None,
-    };
+    let partner = schein.partner_id.map(|id| kunden::find(tx, id)).transpose()?.flatten();
     let staat = partner.as_ref().map_or(firma.land(), |partner| partner.staat.as_str());
     let anschrift = partner.as_ref().map(|partner| partner.anschrift(firma.land()));
     let storno = schein.storno_grund.as_ref().map(|grund| format!("Storniert: {grund}"));
@@ -35,14 +32,8 @@ pub fn annahmeschein(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Blatt> {
 }
 
 fn angaben(tx: &Tx<'_>, schein: &Annahmeschein, kundennr: Option<String>) -> Result<Vec<Angabe>> {
-    let wiegung = match schein.wiegung_id {
-        Some(id) => waage::find(tx, id)?,
-        None => None,
-    };
-    let kontrakt = match schein.kontrakt_id {
-        Some(id) => kontrakte::find(tx, id)?,
-        None => None,
-    };
+    let wiegung = schein.wiegung_id.map(|id| waage::find(tx, id)).transpose()?.flatten();
+    let kontrakt = schein.kontrakt_id.map(|id| kontrakte::number(tx, id)).transpose()?.flatten();
     let (wiegeschein, kennzeichen) =
         wiegung.map_or((None, None), |wiegung| (Some(wiegung.wiegeschein_nr), wiegung.kennzeichen));
     let known = [
@@ -50,7 +41,7 @@ fn angaben(tx: &Tx<'_>, schein: &Annahmeschein, kundennr: Option<String>) -> Res
         ("Lieferant", kundennr),
         ("Wiegeschein", wiegeschein),
         ("Kennzeichen", kennzeichen),
-        ("Kontrakt", kontrakt.map(|kontrakt| kontrakt.kontrakt_nr)),
+        ("Kontrakt", kontrakt),
         ("Lieferschein", schein.el_beleg_nummer.clone()),
         ("Ihre Charge", schein.fremde_charge_nr.clone()),
     ];

@@ -119,10 +119,7 @@ fn partner(tx: &Tx<'_>, new: &NewAnnahmeschein, wiegung: Option<&FertigeWiegung>
             (named, _) => Ok(named),
         };
     };
-    let by_id = kunden::find(tx, id)?.ok_or_else(|| {
-        let message = "Diesen Partner gibt es nicht. Bitte die partner_id prüfen.";
-        Refusal::field(Code::PartnerNichtGefunden, "partner_id", message)
-    })?;
+    let by_id = kunden::by_id(tx, id)?;
     match named {
         Some(other) if other.id != by_id.id => Err(kunden::contradiction("partner_id").into()),
         _ => Ok(Some(by_id)),

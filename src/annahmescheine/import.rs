@@ -77,17 +77,13 @@ fn take_named(tx: &Tx<'_>, schein: &mut Annahmeschein, zeile: &AnnahmescheinZeil
         (schein.partner_id, schein.partner_name) = (Some(partner.id), Some(partner.name));
     }
     if let Some(nummer) = &zeile.artikelnummer {
-        let id = artikel::by_artikelnummer(tx, nummer)?;
-        schein.artikel_bezeichnung = artikel::find(tx, id)?.map(|artikel| artikel.bezeichnung.clone());
-        schein.artikel_id = Some(id);
+        let artikel = artikel::by_artikelnummer(tx, nummer)?;
+        schein.artikel_bezeichnung = Some(artikel.bezeichnung.clone());
+        schein.artikel_id = Some(artikel.id);
     }
-    if let Some(id) = zeile.wiegung_id {
-        waage::finished(tx, id, schein.artikel_id)?;
-    }
+    zeile.wiegung_id.map(|id| waage::finished(tx, id, schein.artikel_id)).transpose()?;
     KontraktBezug { kontrakt_id: zeile.kontrakt_id, kontrakt_position_id: None }.checked(tx)?;
-    if let Some(id) = zeile.biozertifikat_id {
-        biozertifikate::must_have(tx, id)?;
-    }
+    zeile.biozertifikat_id.map(|id| biozertifikate::must_have(tx, id)).transpose()?;
     Ok(())
 }
 

@@ -19,7 +19,7 @@ use crate::rules::receipt::{Anlieferung, AnnahmescheinStatus, net_amount, net_qu
 record! {
     /// A goods-receipt note (specification, Annahmeschein; what a POST stores besides is shown, too:
     /// D18).
-    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct Annahmeschein in annahmeschein as s {
         id: Uuid = fixed,
         belegnummer: String = fixed,
@@ -59,38 +59,8 @@ record! {
 
 impl Annahmeschein {
     pub fn blank(id: Uuid, belegnummer: String, created_at: Instant) -> Annahmeschein {
-        Annahmeschein {
-            id,
-            belegnummer,
-            status: AnnahmescheinStatus::Offen,
-            lieferdatum: None,
-            anliefermenge_kg: None,
-            netto_menge_kg: None,
-            netto_betrag: None,
-            partner_id: None,
-            artikel_id: None,
-            wiegung_id: None,
-            feuchte_prozent: None,
-            basisfeuchte_prozent: None,
-            schwundfaktor: Quantity::whole(1),
-            besatz_prozent: None,
-            basisbesatz_prozent: None,
-            sonstige_abzuege_kg: Quantity::ZERO,
-            preis_je_t: None,
-            kontrakt_id: None,
-            fremde_charge_nr: None,
-            herkunftsland: None,
-            biozertifikat_id: None,
-            bemerkung: None,
-            external_ref: None,
-            storno_grund: None,
-            created_at,
-            el_id: None,
-            el_beleg_nummer: None,
-            charge_id: None,
-            partner_name: None,
-            artikel_bezeichnung: None,
-        }
+        let schwundfaktor = Quantity::whole(1);
+        Annahmeschein { id, belegnummer, schwundfaktor, created_at, ..Annahmeschein::default() }
     }
 
     /// What was delivered, once its weight is known.

@@ -15,6 +15,12 @@ pub fn must_have(tx: &Tx<'_>, id: Uuid) -> Result<Arc<Artikel>> {
     find(tx, id)?.ok_or_else(|| Failure::Broken("a row of an unknown article".into()))
 }
 
+/// The article that a request names by artikel_id.
+pub fn by_id(tx: &Tx<'_>, id: Uuid) -> Result<Arc<Artikel>> {
+    let unknown = || Refusal::unknown(Code::ArtikelNichtGefunden, "artikel_id", "Diesen Artikel");
+    Ok(find(tx, id)?.ok_or_else(unknown)?)
+}
+
 /// The article that artikel_id, artikelnr or both name (D6); none where neither was sent.
 pub fn named(tx: &Tx<'_>, artikel_id: Option<Uuid>, artikelnr: Option<&str>) -> Result<Option<Arc<Artikel>>> {
     let unknown = |feld| {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use rusqlite::named_params;
-use uuid::Uuid;
 
 use super::model::{Artikel, Artikelgruppe};
 use super::sql;
@@ -130,7 +129,7 @@ pub fn artikel(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upse
     let zeile = ArtikelZeile::from_json(row, at)?;
     let artikelnummer = required(zeile.artikelnummer, "artikelnummer")?;
     let found = sql::find_by_artikelnummer(tx, &artikelnummer)?.map(Arc::unwrap_or_clone);
-    let blank = Artikel::blank(tx.new_id(), artikelnummer);
+    let blank = Artikel { id: tx.new_id(), artikelnummer, ..Artikel::default() };
     let old = found.clone().unwrap_or(blank);
     let gruppe = zeile.gruppe.map(|gruppe| resolve_gruppe(tx, gruppe, at)).transpose()?;
     let bezeichnung = zeile.bezeichnung.or(Some(old.bezeichnung.clone()).filter(|text| !text.is_empty()));
@@ -165,17 +164,17 @@ pub fn artikel(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upse
 }
 
 /// The article that a row names by its number (D22).
-pub fn by_artikelnummer(tx: &Tx<'_>, artikelnummer: &str) -> Result<Uuid> {
+pub fn by_artikelnummer(tx: &Tx<'_>, artikelnummer: &str) -> Result<Arc<Artikel>> {
     let found = sql::find_by_artikelnummer(tx, artikelnummer)?;
     let message = format!("Den Artikel {artikelnummer} gibt es nicht. Bitte erst die Artikel importieren.");
     let missing = || Refusal::field(Code::ArtikelNichtGefunden, "artikelnummer", message);
-    Ok(found.ok_or_else(missing)?.id)
+    Ok(found.ok_or_else(missing)?)
 }
 
 /// Stores a tier; its key is the article and ab_menge.
 pub fn staffelpreis(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let zeile = StaffelZeile::from_json(row, at)?;
-    let artikel = by_artikelnummer(tx, &required(zeile.artikelnummer, "artikelnummer")?)?;
+    let artikel = by_artikelnummer(tx, &required(zeile.artikelnummer, "artikelnummer")?)?.id;
     let ab_menge = required(zeile.ab_menge, "ab_menge")?;
     if ab_menge.is_negative() {
         return Err(

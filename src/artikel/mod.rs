@@ -6,7 +6,7 @@ mod model;
 mod sql;
 mod verlauf;
 
-pub use bezug::{must_have, named};
+pub use bezug::{by_id, must_have, named};
 pub use import::by_artikelnummer;
 pub use model::Artikel;
 use model::{ArtikelBestand, ArtikelMitStaffeln, ArtikelVerlaufseintrag, ArtikelZeile, Artikelgruppe};

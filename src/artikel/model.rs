@@ -7,13 +7,15 @@ use uuid::Uuid;
 
 use crate::db::record::record;
 use crate::rules::day::Instant;
+use crate::rules::error::Checked;
 use crate::rules::felder::GeaendertesFeld;
 use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::price::Tier;
 use crate::rules::stammdaten::ArtikelStatus;
+use crate::rules::unit::Conversion;
 
 record! {
-    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct Artikel in artikel as a {
         id: Uuid = fixed,
         artikelnummer: String = mutable,
@@ -36,25 +38,11 @@ record! {
 }
 
 impl Artikel {
-    /// An article of which only the number is known.
-    pub fn blank(id: Uuid, artikelnummer: String) -> Artikel {
-        Artikel {
-            id,
-            artikelnummer,
-            artikelnr: None,
-            bezeichnung: String::new(),
-            bezeichnung2: None,
-            einheit: None,
-            preis: None,
-            ep_netto: None,
-            mwst_satz: None,
-            ean: None,
-            artikelgruppe_id: None,
-            status: ArtikelStatus::Aktiv,
-            chargenpflichtig: false,
-            langtext: None,
-            gruppe: None,
-        }
+    /// From the unit of a quantity to the article's, or a refusal. An article without a unit is counted in whatever
+    /// others say.
+    pub fn conversion_from(&self, einheit: Option<&str>) -> Checked<Conversion> {
+        let (Some(einheit), Some(own)) = (einheit, &self.einheit) else { return Ok(Conversion::NONE) };
+        Conversion::between(einheit, own).ok_or_else(|| Conversion::missing(einheit, own))
     }
 }
 

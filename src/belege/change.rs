@@ -148,7 +148,7 @@ fn with_new_positions(
 ) -> Result<(Beleg, Vec<BelegPosition>)> {
     let (source, saetze) = (Source::Items, &steuersaetze::all(tx)?);
     let context = Context { source, beleg: &beleg, kunde, auto_price, einstellungen, saetze };
-    let mut positions = items::resolve(tx, &context, items, || tx.new_id(), hints)?;
+    let mut positions = items::resolve(tx, &context, items, hints)?;
     create_ordered_batches(tx, beleg.beleg_typ, kunde.id, &mut positions, hints)?;
     sql::replace_positions(tx, beleg.id, &positions)?;
     Ok((with_sums(beleg, &positions)?, positions))

@@ -50,10 +50,8 @@ pub fn add(
     let Prepared { kunde, einstellungen, beleg, mut positions } = prepare(tx, new, source, hints)?;
     let (typ, datum) = (beleg.beleg_typ, beleg.datum());
     // A repeat names the external_ref again; without one nothing is ever compared with the request.
-    let digest = match beleg.external_ref {
-        Some(_) => Some(request_digest(new, Some(kunde.id), |at, _| Ok(positions[at].artikel_id))?),
-        None => None,
-    };
+    let digest = || request_digest(new, Some(kunde.id), |at, _| Ok(positions[at].artikel_id));
+    let digest = beleg.external_ref.as_ref().map(|_| digest()).transpose()?;
     create_ordered_batches(tx, typ, kunde.id, &mut positions, hints)?;
     let mut beleg = with_sums(beleg, &positions)?;
     beleg.beleg_nummer = numbers::next(tx, Reihe::Beleg(typ), datum.year())?;
@@ -104,7 +102,7 @@ pub fn prepare(tx: &WriteTx<'_>, new: &NewBeleg, source: Source, hints: &mut Hin
         einstellungen: &einstellungen,
         saetze: &steuersaetze::all(tx)?,
     };
-    let positions = items::resolve(tx, &context, items, || tx.new_id(), hints)?;
+    let positions = items::resolve(tx, &context, items, hints)?;
     Ok(Prepared { kunde, einstellungen, beleg, positions })
 }
 

@@ -11,8 +11,8 @@ use super::lager::batch_missing;
 use super::model::BelegPosition;
 use super::{sql, steuer};
 use crate::artikel::{self, Artikel};
-use crate::db::tx::Tx;
-use crate::failure::{Failure, Result};
+use crate::db::tx::{Tx, WriteTx};
+use crate::failure::{Result, keep_refused};
 use crate::kontrakte::KontraktBezug;
 use crate::rules::day::DayTime;
 use crate::rules::document::{BelegTyp, Lagerrolle, Seite};
@@ -28,10 +28,9 @@ use crate::{biozertifikate, chargen, waage};
 
 /// The positions that items ask for, or all that is wrong with them.
 pub fn resolve(
-    tx: &Tx<'_>,
+    tx: &WriteTx<'_>,
     context: &Context<'_>,
     items: Vec<NewItem>,
-    mut new_id: impl FnMut() -> Uuid,
     hints: &mut Hints,
 ) -> Result<Vec<BelegPosition>> {
     let mut errors = PositionErrors::default();
@@ -40,13 +39,9 @@ pub fn resolve(
         let path = context.source.path(number);
         let mut item_hints = Hints::default();
         let resolved = Resolver { tx, context, hints: &mut item_hints }.resolve(item);
-        let position = match resolved {
-            Ok(position) => Some(position),
-            Err(Failure::Refused(refusal)) => errors.keep(Err(refusal.below(&path))),
-            Err(failure) => return Err(failure),
-        };
+        let position = keep_refused(&mut errors, resolved, &path)?;
         hints.extend(item_hints.below(&path));
-        positions.extend(position.map(|p| BelegPosition { id: new_id(), position: number, ..p }));
+        positions.extend(position.map(|p| BelegPosition { id: tx.new_id(), position: number, ..p }));
     }
     errors.into_result()?;
     Ok(positions)
@@ -102,7 +97,8 @@ impl Resolver<'_, '_> {
         artikel: Option<&Artikel>,
         wiegung: Option<&FertigeWiegung>,
     ) -> Result<Amounts> {
-        let conversion = conversion(artikel, item.einheit.as_deref())?;
+        let conversion = |artikel: &Artikel| artikel.conversion_from(item.einheit.as_deref());
+        let conversion = artikel.map(conversion).transpose()?;
         let menge = self.menge(item, artikel, wiegung)?;
         let lager_menge = conversion.map(|conversion| conversion.quantity(menge)).transpose()?;
         let ep_netto = self.preis(item, artikel, lager_menge, conversion)?;
@@ -175,7 +171,7 @@ impl Resolver<'_, '_> {
         let menge = match (item.menge, wiegung) {
             (None, Some(wiegung)) => {
                 let einheit = einheit.unwrap_or("kg");
-                Some(weight_in(einheit, wiegung)?.ok_or_else(|| not_convertible("kg", einheit))?)
+                Some(weight_in(einheit, wiegung)?.ok_or_else(|| Conversion::missing("kg", einheit))?)
             }
             (sent, _) => sent,
         };
@@ -258,11 +254,8 @@ impl Resolver<'_, '_> {
         if self.typ().seite() == Seite::Einkauf {
             return Ok(artikel.ep_netto);
         }
-        let tier = match menge {
-            Some(menge) => tier_price(&artikel::tiers(self.tx, artikel.id)?, menge),
-            None => None,
-        };
-        Ok(tier.or(artikel.preis))
+        let Some(menge) = menge else { return Ok(artikel.preis) };
+        Ok(tier_price(&artikel::tiers(self.tx, artikel.id)?, menge).or(artikel.preis))
     }
 
     /// Fields that only purchases have are dropped from sales, with a hint (D8).
@@ -341,10 +334,8 @@ impl Resolver<'_, '_> {
     /// one of its own side, too (D8).
     fn check_bezug(&self, item: &NewItem, menge: Quantity) -> Result<()> {
         let Some(id) = item.bezug_beleg_id else { return Ok(()) };
-        let Some(bezug) = sql::find(self.tx, id)? else {
-            let message = "Diesen Beleg gibt es nicht. Bitte die bezug_beleg_id prüfen.";
-            return Err(Refusal::field(Code::BelegNichtGefunden, "bezug_beleg_id", message).into());
-        };
+        let unknown = || Refusal::unknown(Code::BelegNichtGefunden, "bezug_beleg_id", "Diesen Beleg");
+        let bezug = sql::find(self.tx, id)?.ok_or_else(unknown)?;
         let typ = self.typ();
         let is_counterpart = Some(bezug.beleg_typ) == typ.gegenstueck();
         let is_taken_back = bezug.beleg_typ == typ && typ.gegenstueck().is_some() && menge.is_negative();
@@ -382,26 +373,8 @@ impl NewItem {
     }
 }
 
-/// From the unit of an item to that of its article; none without article.
-fn conversion(artikel: Option<&Artikel>, einheit: Option<&str>) -> Result<Option<Conversion>> {
-    let Some(artikel) = artikel else { return Ok(None) };
-    match (einheit, artikel.einheit.as_deref()) {
-        (Some(einheit), Some(own)) => {
-            let conversion = Conversion::between(einheit, own);
-            Ok(Some(conversion.ok_or_else(|| not_convertible(einheit, own))?))
-        }
-        // An article without a unit is counted in whatever the item says.
-        _ => Ok(Some(Conversion::NONE)),
-    }
-}
-
 /// The net weight in a unit; none where it is no unit of mass.
 fn weight_in(einheit: &str, wiegung: &FertigeWiegung) -> Result<Option<Quantity>> {
     let conversion = Conversion::between("kg", einheit);
     Ok(conversion.map(|conversion| conversion.quantity(wiegung.netto)).transpose()?)
-}
-
-fn not_convertible(from: &str, to: &str) -> Box<Refusal> {
-    let message = format!("Die Einheit {from} lässt sich nicht in {to} umrechnen.");
-    Refusal::field(Code::EinheitNichtUmrechenbar, "einheit", message)
 }

@@ -37,10 +37,7 @@ pub fn of_item(
         (None, _) => found.derived(artikel)?,
     };
     found.hint_unknown_rate(satz);
-    let kategorie = match item.steuer_kategorie.or(reason) {
-        Some(kategorie) => kategorie,
-        None => found.of_rate(satz),
-    };
+    let kategorie = item.steuer_kategorie.or(reason).unwrap_or_else(|| found.of_rate(satz));
     match kategorie.fits(satz) {
         true => Ok(Steuer { satz, kategorie }),
         false => Err(does_not_fit(kategorie, satz).into()),

@@ -67,14 +67,9 @@ pub fn kontrollstelle(tx: &Tx<'_>, id: i64) -> Result<Option<String>> {
 fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let zeile = BiozertifikatZeile::from_json(row, at)?;
     let nummer = required(zeile.nummer, "nummer")?;
-    let partner_id = match zeile.partner {
-        Some(kundennr) => Some(kunden::must_have_number(tx, &kundennr, "partner")?.id),
-        None => None,
-    };
-    let id = match zeile.id {
-        Some(id) => id,
-        None => id_of(tx, &nummer)?,
-    };
+    let partner_of = |kundennr: String| kunden::must_have_number(tx, &kundennr, "partner");
+    let partner_id = zeile.partner.map(partner_of).transpose()?.map(|kunde| kunde.id);
+    let id = zeile.id.map_or_else(|| id_of(tx, &nummer), Ok)?;
     let old = find(tx, id)?;
     let new = Biozertifikat {
         nummer,

@@ -93,7 +93,7 @@ fn wanted(query: &Query, artikel: &Artikel, notes: &mut Hints) -> Result<Option<
     if parsed.rounded {
         notes.add_field(HintCode::Gerundet, "menge", "Die Menge wurde auf 6 Nachkommastellen gerundet.");
     }
-    let conversion = verfuegbar::conversion(query.text("einheit"), artikel)?;
+    let conversion = artikel.conversion_from(query.text("einheit"))?;
     Ok(Some(conversion.quantity(parsed.value)?))
 }
 
@@ -149,25 +149,15 @@ fn found(tx: &Tx<'_>, id: Uuid) -> Result<Charge> {
 /// The batch that a body asks for; every id in it is looked up.
 fn checked(tx: &WriteTx<'_>, new: NewCharge, hinweise: &mut Hints) -> Result<stock::NeueCharge> {
     let artikel_id = required(new.artikel_id, "artikel_id")?;
-    let artikel = artikel::find(tx, artikel_id)?.ok_or_else(|| {
-        let message = "Diesen Artikel gibt es nicht. Bitte die artikel_id prüfen.";
-        Refusal::field(Code::ArtikelNichtGefunden, "artikel_id", message)
-    })?;
+    let artikel = artikel::by_id(tx, artikel_id)?;
     let charge_nr = new.charge_nr;
     if let Some(charge_nr) = &charge_nr {
         stock::check_charge_nr(tx, artikel.id, charge_nr)?;
     }
     let partner_id = new.partner_id;
-    if let Some(partner) = partner_id
-        && kunden::find(tx, partner)?.is_none()
-    {
-        let message = "Diesen Partner gibt es nicht. Bitte die partner_id prüfen.";
-        return Err(Refusal::field(Code::PartnerNichtGefunden, "partner_id", message).into());
-    }
+    partner_id.map(|partner| kunden::by_id(tx, partner)).transpose()?;
     let biozertifikat_id = new.biozertifikat_id;
-    if let Some(id) = biozertifikat_id {
-        biozertifikate::must_have(tx, id)?;
-    }
+    biozertifikat_id.map(|id| biozertifikate::must_have(tx, id)).transpose()?;
     let einheit = new.einheit;
     let conversion = stock::to_article_unit(einheit.as_deref(), &artikel, hinweise)?;
     Ok(stock::NeueCharge {

@@ -8,14 +8,13 @@ use super::stock::{
 };
 use super::{change, sql};
 use crate::db::tx::WriteTx;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::http::json::Json;
 use crate::http::wire::{At, FromJson};
 use crate::import::Upserted;
 use crate::rules::day::DayTime;
 use crate::rules::error::required;
 use crate::rules::fixed::Quantity;
-use crate::rules::stammdaten::EingangQuelle;
 use crate::rules::unit::Conversion;
 use crate::{artikel, biozertifikate, kunden};
 
@@ -24,10 +23,9 @@ use crate::{artikel, biozertifikate, kunden};
 pub fn charge(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let mut zeile = ChargeZeile::from_json(row, at)?;
     let artikelnummer = required(zeile.artikelnummer.take(), "artikelnummer")?;
-    let artikel_id = artikel::by_artikelnummer(tx, &artikelnummer)?;
+    let artikel = artikel::by_artikelnummer(tx, &artikelnummer)?;
+    let artikel_id = artikel.id;
     let charge_nr = required(zeile.charge_nr.take(), "charge_nr")?;
-    let artikel = artikel::find(tx, artikel_id)?;
-    let artikel = artikel.ok_or_else(|| Failure::Broken("a listed article is gone".into()))?;
     let einheit = zeile.einheit.take();
     let conversion = to_article_unit(einheit.as_deref(), &artikel, at.hints())?;
     let bestand = zeile.bestand.map(|bestand| conversion.quantity(bestand)).transpose()?;
@@ -63,21 +61,7 @@ fn add(
     zeile: ChargeZeile,
     conversion: Conversion,
 ) -> Result<Uuid> {
-    let neu = NeueCharge {
-        charge_nr: Some(charge_nr),
-        artikel_id,
-        partner_id: None,
-        fremde_charge_nr: None,
-        mhd: None,
-        herkunftsland: None,
-        biozertifikat_id: None,
-        einheit,
-        eingang_menge: None,
-        eingang_ep: None,
-        eingang_quelle: EingangQuelle::Manuell,
-        niederlassung_id: None,
-        lagerhalle_id: None,
-    };
+    let neu = NeueCharge { charge_nr: Some(charge_nr), artikel_id, einheit, ..NeueCharge::default() };
     let (id, _) = create(tx, &neu)?;
     if let Some(blank) = sql::find(tx, id)? {
         sql::update_master_data(tx, &with_row(tx, blank, zeile, conversion)?)?;
@@ -86,27 +70,19 @@ fn add(
 }
 
 fn with_row(tx: &WriteTx<'_>, old: Charge, zeile: ChargeZeile, conversion: Conversion) -> Result<Charge> {
-    let partner_id = match &zeile.partner {
-        Some(kundennr) => Some(kunden::must_have_number(tx, kundennr, "partner")?.id),
-        None => old.partner_id,
-    };
-    if let Some(id) = zeile.biozertifikat_id {
-        biozertifikate::must_have(tx, id)?;
-    }
+    let partner_of = |kundennr: &String| kunden::must_have_number(tx, kundennr, "partner");
+    let partner = zeile.partner.as_ref().map(partner_of).transpose()?;
+    zeile.biozertifikat_id.map(|id| biozertifikate::must_have(tx, id)).transpose()?;
+    let eingang_menge = zeile.eingang_menge.map(|menge| conversion.quantity(menge)).transpose()?;
+    let eingang_ep = zeile.eingang_ep.map(|ep| conversion.price(ep)).transpose()?;
     Ok(Charge {
-        partner_id,
+        partner_id: partner.map(|kunde| kunde.id).or(old.partner_id),
         biozertifikat_id: zeile.biozertifikat_id.or(old.biozertifikat_id),
         fremde_charge_nr: zeile.fremde_charge_nr.or(old.fremde_charge_nr),
         mhd: zeile.mhd.map(DayTime).or(old.mhd),
         herkunftsland: zeile.herkunftsland.or(old.herkunftsland),
-        eingang_menge: match zeile.eingang_menge {
-            Some(menge) => Some(conversion.quantity(menge)?),
-            None => old.eingang_menge,
-        },
-        eingang_ep: match zeile.eingang_ep {
-            Some(ep) => Some(conversion.price(ep)?),
-            None => old.eingang_ep,
-        },
+        eingang_menge: eingang_menge.or(old.eingang_menge),
+        eingang_ep: eingang_ep.or(old.eingang_ep),
         niederlassung_id: zeile.niederlassung_id.or(old.niederlassung_id),
         lagerhalle_id: zeile.lagerhalle_id.or(old.lagerhalle_id),
         ..old

@@ -23,7 +23,7 @@ use crate::rules::unit::Conversion;
 use crate::tenants::{Einstellungen, Strenge};
 
 /// What a new batch is made of. Without a number it gets the next of the series CH (D5).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct NeueCharge {
     pub charge_nr: Option<String>,
     pub artikel_id: Uuid,
@@ -42,12 +42,9 @@ pub struct NeueCharge {
 
 /// From the unit that was sent to the article's: quantities of a batch are kept in that (D8).
 pub fn to_article_unit(sent: Option<&str>, artikel: &Artikel, hints: &mut Hints) -> Checked<Conversion> {
-    let (Some(sent), Some(own)) = (sent, artikel.einheit.as_deref()) else { return Ok(Conversion::NONE) };
-    let conversion = Conversion::between(sent, own).ok_or_else(|| {
-        let message = format!("Die Einheit {sent} lässt sich nicht in {own} umrechnen.");
-        Refusal::field(Code::EinheitNichtUmrechenbar, "einheit", message)
-    })?;
+    let conversion = artikel.conversion_from(sent)?;
     if conversion != Conversion::NONE {
+        let own = artikel.einheit.as_deref().unwrap_or_default();
         let message = format!("Mengen und Preis wurden in die Einheit {own} des Artikels umgerechnet.");
         hints.add_field(HintCode::EinheitUmgerechnet, "einheit", message);
     }
@@ -121,10 +118,8 @@ pub fn check_charge_nr(tx: &Tx<'_>, artikel: Uuid, charge_nr: &str) -> Result<()
 /// A batch that is named must be there and be one of the article (D8).
 pub fn check_named(tx: &Tx<'_>, charge: Option<Uuid>, artikel: Option<Uuid>) -> Result<()> {
     let Some(charge) = charge else { return Ok(()) };
-    let Some(charge) = sql::find(tx, charge)? else {
-        let message = "Diese Charge gibt es nicht. Bitte die charge_id prüfen.";
-        return Err(Refusal::field(Code::ChargeNichtGefunden, "charge_id", message).into());
-    };
+    let unknown = || Refusal::unknown(Code::ChargeNichtGefunden, "charge_id", "Diese Charge");
+    let charge = sql::find(tx, charge)?.ok_or_else(unknown)?;
     if artikel.is_some_and(|artikel| artikel != charge.artikel_id) {
         let message = "Die Charge gehört zu einem anderen Artikel. Bitte die charge_id prüfen.";
         return Err(Refusal::field(Code::ChargePasstNicht, "charge_id", message).into());

@@ -10,9 +10,8 @@ use crate::db::list::Filter;
 use crate::db::tx::Tx;
 use crate::failure::Result;
 use crate::rules::day::Day;
-use crate::rules::error::{Checked, Code, Refusal};
+use crate::rules::error::Code;
 use crate::rules::fixed::Quantity;
-use crate::rules::unit::Conversion;
 
 pub const REFUSALS: &[Code] = &[
     Code::ParameterFehlt,
@@ -68,15 +67,6 @@ pub fn list(
         batches.push(VerfuegbareCharge { charge, verfuegbar, vorschlag });
     }
     Ok((batches, missing))
-}
-
-/// From the unit that a quantity was asked for in to the article's.
-pub fn conversion(einheit: Option<&str>, artikel: &Artikel) -> Checked<Conversion> {
-    let (Some(einheit), Some(own)) = (einheit, &artikel.einheit) else { return Ok(Conversion::NONE) };
-    Conversion::between(einheit, own).ok_or_else(|| {
-        let message = format!("Die Einheit {einheit} lässt sich nicht in {own} umrechnen.");
-        Refusal::field(Code::EinheitNichtUmrechenbar, "einheit", message)
-    })
 }
 
 fn filter(artikel: &Artikel, auswahl: &Auswahl) -> Filter<'static> {

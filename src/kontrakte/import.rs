@@ -21,7 +21,8 @@ pub fn kontrakt(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
     let positionen = zeile.positionen.take();
     let found = sql::find_by_nr(tx, &kontrakt_nr)?;
     let is_new = found.is_none();
-    let old = found.unwrap_or_else(|| blank(tx.new_id(), kontrakt_nr));
+    let blank = || Kontrakt { id: tx.new_id(), kontrakt_nr, ..Kontrakt::default() };
+    let old = found.unwrap_or_else(blank);
     let new = with_row(tx, old.clone(), zeile)?;
     if is_new || new != old {
         sql::upsert(tx, &new, is_new)?;
@@ -39,10 +40,8 @@ pub fn kontrakt(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
 
 fn with_row(tx: &WriteTx<'_>, old: Kontrakt, zeile: KontraktZeile) -> Result<Kontrakt> {
     let day = |sent: Option<Day>, old: Option<DayTime>| sent.map(DayTime).or(old);
-    let partner = match zeile.partner {
-        Some(kundennr) => Some(kunden::must_have_number(tx, &kundennr, "partner")?),
-        None => None,
-    };
+    let partner_of = |kundennr: String| kunden::must_have_number(tx, &kundennr, "partner");
+    let partner = zeile.partner.map(partner_of).transpose()?;
     let (gueltig_von, gueltig_bis) =
         (day(zeile.gueltig_von, old.gueltig_von), day(zeile.gueltig_bis, old.gueltig_bis));
     if gueltig_von.zip(gueltig_bis).is_some_and(|(von, bis)| bis < von) {
@@ -76,14 +75,12 @@ fn store_position(tx: &WriteTx<'_>, kontrakt: Uuid, index: usize, zeile: Positio
     let id = zeile.id;
     let old =
         known.into_iter().find(|position| id.map_or(position.position == place, |id| position.id == id));
-    let artikel_id = match zeile.artikelnummer {
-        Some(nummer) => Some(artikel::by_artikelnummer(tx, &nummer)?),
-        None => old.as_ref().and_then(|old| old.artikel_id),
-    };
+    let article_of = |nummer: String| artikel::by_artikelnummer(tx, &nummer);
+    let artikel = zeile.artikelnummer.map(article_of).transpose()?;
     let new = Position {
         id: old.as_ref().map(|old| old.id).or(id).unwrap_or_else(|| tx.new_id()),
         position: place,
-        artikel_id,
+        artikel_id: artikel.map(|artikel| artikel.id).or(old.as_ref().and_then(|old| old.artikel_id)),
         menge: zeile.menge.or(old.as_ref().and_then(|old| old.menge)),
         preis: zeile.preis.or(old.as_ref().and_then(|old| old.preis)),
     };
@@ -92,29 +89,4 @@ fn store_position(tx: &WriteTx<'_>, kontrakt: Uuid, index: usize, zeile: Positio
     }
     sql::upsert_position(tx, kontrakt, &new, old.is_none())?;
     Ok(true)
-}
-
-fn blank(id: Uuid, kontrakt_nr: String) -> Kontrakt {
-    Kontrakt {
-        id,
-        kontrakt_nr,
-        kontrakt_typ: None,
-        partner_id: None,
-        gueltig_von: None,
-        gueltig_bis: None,
-        erfassungsdatum: None,
-        gesamtmenge: None,
-        gesamtmenge_einheit: None,
-        mengenart: None,
-        paritat: None,
-        zahlungsbedingung: None,
-        erntejahr: None,
-        erledigt: false,
-        notizen: None,
-        referenz: None,
-        partner_name: None,
-        geliefert: None,
-        offen: None,
-        positionen: Vec::new(),
-    }
 }

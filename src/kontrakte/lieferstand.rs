@@ -27,10 +27,8 @@ pub fn complete(tx: &Tx<'_>, kontrakte: Vec<Kontrakt>) -> Result<Vec<Kontrakt>> 
     let with_all = |kontrakt: Kontrakt| {
         let positionen = positions.remove(&kontrakt.id).unwrap_or_default();
         let mengen = delivered.remove(&kontrakt.id).unwrap_or_default();
-        let geliefert = match unit(tx, &kontrakt, &positionen)? {
-            Some(einheit) => Some(sum(&mengen, &einheit)?),
-            None => None,
-        };
+        let einheit = unit(tx, &kontrakt, &positionen)?;
+        let geliefert = einheit.map(|einheit| sum(&mengen, &einheit)).transpose()?;
         let offen = match (geliefert, agreed(&kontrakt, &positionen)?) {
             (Some(geliefert), Some(agreed)) => Some(agreed.minus(geliefert)?),
             _ => None,
@@ -74,10 +72,8 @@ fn unit(tx: &Tx<'_>, kontrakt: &Kontrakt, positionen: &[Position]) -> Result<Opt
     if kontrakt.gesamtmenge_einheit.is_some() {
         return Ok(kontrakt.gesamtmenge_einheit.clone());
     }
-    match positionen.iter().find_map(|position| position.artikel_id) {
-        Some(id) => Ok(artikel::must_have(tx, id)?.einheit.clone()),
-        None => Ok(None),
-    }
+    let Some(id) = positionen.iter().find_map(|position| position.artikel_id) else { return Ok(None) };
+    Ok(artikel::must_have(tx, id)?.einheit.clone())
 }
 
 /// What was agreed: the quantity of the contract, else of all its positions.

@@ -8,7 +8,7 @@ mod sql;
 
 pub use bezug::KontraktBezug;
 pub use lieferstand::hint_overdelivered;
-pub use sql::{RETENTION, find, number};
+pub use sql::{RETENTION, number};
 
 use crate::db::tx::Tx;
 use crate::failure::Result;

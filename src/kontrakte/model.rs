@@ -12,7 +12,7 @@ use crate::rules::fixed::{Price, Quantity};
 
 record! {
     /// A contract (specification, Kontrakt), with what was delivered on it.
-    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct Kontrakt in kontrakt as v {
         id: Uuid = fixed,
         kontrakt_nr: String = fixed,

@@ -1,5 +1,7 @@
 //! How requests name a partner: by integer, uuid or number (D1).
 
+use uuid::Uuid;
+
 use super::model::Kunde;
 use super::sql::{find, find_by_kunden_id, find_by_kundennr};
 use crate::db::tx::Tx;
@@ -14,6 +16,12 @@ pub fn find_by_verweis(tx: &Tx<'_>, verweis: &Verweis) -> Result<Option<Kunde>> 
         Verweis::Id(id) => find(tx, *id),
         Verweis::Name(_) => Ok(None),
     }
+}
+
+/// The partner that a request names by partner_id.
+pub fn by_id(tx: &Tx<'_>, id: Uuid) -> Result<Kunde> {
+    let unknown = || Refusal::unknown(Code::PartnerNichtGefunden, "partner_id", "Diesen Partner");
+    Ok(find(tx, id)?.ok_or_else(unknown)?)
 }
 
 /// The partner that kunden_id, kundennummer or both name; none where neither was sent.

@@ -7,7 +7,6 @@ use crate::failure::{Failure, Result};
 use crate::rules::change::Change;
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::plausible::{is_email, is_iban};
-use crate::rules::stammdaten::{ERechnung, KundeStatus};
 use crate::vertriebler;
 
 /// Longest customer number (D2).
@@ -40,39 +39,13 @@ pub fn create(tx: &WriteTx<'_>, mut change: KundeChange, hints: &mut Hints) -> R
 fn blank(tx: &WriteTx<'_>) -> Kunde {
     Kunde {
         id: tx.new_id(),
-        kunden_id: 0,
-        kundennr: String::new(),
-        name: String::new(),
-        nachname_firma: String::new(),
-        anrede: None,
-        vorname: None,
-        email: None,
-        telefon: None,
-        telefon2: None,
-        strasse: None,
-        plz: None,
-        ort: None,
         staat: HOME.to_owned(),
-        status: KundeStatus::Aktiv,
         partner_typen: PartnerTypen::DEFAULT,
-        steuerart: None,
         zahlungsziel_tage: Some(ZAHLUNGSZIEL),
-        skonto_tage: None,
-        skonto_prozent: None,
-        steuernummer: None,
-        ust_id: None,
-        betriebsnummer: None,
-        iban: None,
-        bic: None,
-        e_rechnung: ERechnung::Zugferd,
-        kaeuferreferenz: None,
-        e_adresse: None,
-        gutschrift_vereinbart_am: None,
-        vb_id: None,
-        notizen: None,
         created_at: tx.now(),
         updated_at: tx.now(),
         version: 1,
+        ..Kunde::default()
     }
 }
 
@@ -110,7 +83,7 @@ pub fn apply(tx: &WriteTx<'_>, old: Kunde, change: KundeChange, hints: &mut Hint
         strasse: change.strasse.apply(old.strasse),
         plz: change.plz.apply(old.plz),
         ort: change.ort.apply(old.ort),
-        status: change.status.apply(Some(old.status)).unwrap_or(KundeStatus::Aktiv),
+        status: change.status.apply(Some(old.status)).unwrap_or_default(),
         partner_typen: change.partner_typen.apply(Some(old.partner_typen)).unwrap_or(PartnerTypen::DEFAULT),
         steuerart: change.steuerart.apply(old.steuerart),
         zahlungsziel_tage: change.zahlungsziel_tage.apply(old.zahlungsziel_tage),
@@ -121,7 +94,7 @@ pub fn apply(tx: &WriteTx<'_>, old: Kunde, change: KundeChange, hints: &mut Hint
         betriebsnummer: change.betriebsnummer.apply(old.betriebsnummer),
         iban: change.iban.apply(old.iban),
         bic: change.bic.apply(old.bic),
-        e_rechnung: change.e_rechnung.apply(Some(old.e_rechnung)).unwrap_or(ERechnung::Zugferd),
+        e_rechnung: change.e_rechnung.apply(Some(old.e_rechnung)).unwrap_or_default(),
         kaeuferreferenz: change.kaeuferreferenz.apply(old.kaeuferreferenz),
         e_adresse: change.e_adresse.apply(old.e_adresse),
         gutschrift_vereinbart_am: change.gutschrift_vereinbart_am.apply(old.gutschrift_vereinbart_am),

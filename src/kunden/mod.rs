@@ -11,7 +11,7 @@ mod suche;
 mod vergessen;
 mod verlauf;
 
-pub use bezug::{contradiction, find_by_verweis, missing, named};
+pub use bezug::{by_id, contradiction, find_by_verweis, missing, named};
 pub use checks::CHECKS;
 pub use model::{Kunde, KundenId};
 pub use sql::{Merkmal, find, find_by_kundennr, must_have_number, with};

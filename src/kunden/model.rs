@@ -22,7 +22,7 @@ use crate::shape;
 
 record! {
     /// A partner (specification, Kunde; the other fields of a POST are shown, too: D18).
-    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct Kunde in kunde as k {
         id: Uuid = fixed,
         /// The integer id (D1).

@@ -5,7 +5,7 @@ use super::{sql, verlauf};
 use crate::anhaenge::{self, Besitzer};
 use crate::db::tx::WriteTx;
 use crate::failure::Result;
-use crate::rules::stammdaten::{ERechnung, KundeStatus};
+use crate::rules::stammdaten::KundeStatus;
 
 const NAME: &str = "(vergessen)";
 
@@ -53,26 +53,17 @@ fn without_contact(kunde: Kunde) -> Kunde {
 
 /// Numbers and dates of the record itself stay: other programs know it by them.
 fn without_anything(kunde: Kunde) -> Kunde {
+    let Kunde { id, kunden_id, kundennr, staat, status, created_at, .. } = without_contact(kunde);
     Kunde {
+        id,
+        kunden_id,
+        kundennr,
         name: NAME.to_owned(),
         nachname_firma: NAME.to_owned(),
-        anrede: None,
-        vorname: None,
-        strasse: None,
-        plz: None,
-        ort: None,
+        staat,
+        status,
         partner_typen: PartnerTypen::DEFAULT,
-        steuerart: None,
-        zahlungsziel_tage: None,
-        skonto_tage: None,
-        skonto_prozent: None,
-        steuernummer: None,
-        ust_id: None,
-        betriebsnummer: None,
-        e_rechnung: ERechnung::Zugferd,
-        kaeuferreferenz: None,
-        gutschrift_vereinbart_am: None,
-        vb_id: None,
-        ..without_contact(kunde)
+        created_at,
+        ..Kunde::default()
     }
 }

@@ -17,10 +17,7 @@ pub fn create(tx: &WriteTx<'_>, new: NewAuftrag, mut hinweise: Hints) -> Result<
         let message = "Der Faktor muss über 0 sein.";
         return Err(Refusal::field(Code::FaktorUngueltig, "faktor", message).into());
     }
-    let rezeptur = match new.rezeptur_id {
-        Some(id) => Some(recipe(tx, id)?),
-        None => None,
-    };
+    let rezeptur = new.rezeptur_id.map(|id| recipe(tx, id)).transpose()?;
     let auftrag = order(tx, new, faktor, rezeptur.as_ref())?;
     sql::insert(tx, &auftrag)?;
     if let Some(rezeptur) = &rezeptur {
@@ -57,16 +54,13 @@ fn order(
         bezeichnung: new.bezeichnung,
         bemerkung: new.bemerkung,
         geplant_am: is_planned.then(|| tx.now()),
-        gestartet_am: None,
-        erledigt_am: None,
         rezeptur_bezeichnung: rezeptur.map(|rezeptur| rezeptur.bezeichnung.clone()),
         rezeptur_typ: rezeptur.and_then(|rezeptur| rezeptur.typ.clone()),
         faktor,
         zugewiesen_an: new.zugewiesen_an,
         created_at: tx.now(),
-        inputs: None,
-        outputs: None,
         version: 1,
+        ..Produktionsauftrag::default()
     })
 }
 

@@ -10,7 +10,7 @@ use super::sql;
 use crate::artikel::{self, Artikel};
 use crate::chargen::{self, Bewegung, Buchung, Charge, NeueCharge, Ursache};
 use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, keep_refused};
 use crate::rules::day::DayTime;
 use crate::rules::error::{Checked, Code, HintCode, Hints, PositionErrors, Refusal, required};
 use crate::rules::fixed::Quantity;
@@ -23,11 +23,11 @@ pub fn complete(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hint
     let (inputs, outputs) = (sql::inputs(tx, auftrag.id)?, sql::outputs(tx, auftrag.id)?);
     let mut errors = PositionErrors::default();
     for (index, line) in inputs.iter().enumerate() {
-        keep(&mut errors, check_input(tx, line), &format!("inputs[{index}]"))?;
+        keep_refused(&mut errors, check_input(tx, line), &format!("inputs[{index}]"))?;
     }
     for (index, line) in outputs.iter().enumerate() {
         let checked = weighed(line.ist_menge).map(drop).map_err(Failure::from);
-        keep(&mut errors, checked, &format!("outputs[{index}]"))?;
+        keep_refused(&mut errors, checked, &format!("outputs[{index}]"))?;
     }
     errors.into_result()?;
     for (index, line) in outputs.iter().enumerate() {
@@ -105,17 +105,13 @@ impl Booking<'_> {
             &NeueCharge {
                 charge_nr: line.charge_nr.clone(),
                 artikel_id: artikel.id,
-                partner_id: None,
-                fremde_charge_nr: None,
                 mhd: line.mhd.map(|DayTime(day)| day),
-                herkunftsland: None,
-                biozertifikat_id: None,
                 einheit: artikel.einheit.clone(),
                 eingang_menge: Some(menge),
-                eingang_ep: None,
                 eingang_quelle: EingangQuelle::Produktion,
                 niederlassung_id: self.auftrag.niederlassung_id,
                 lagerhalle_id: self.auftrag.lagerhalle_id,
+                ..NeueCharge::default()
             },
         )?;
         sql::update_output(self.tx, &PaOutput { charge_id: Some(charge), ..line.clone() })?;
@@ -153,15 +149,4 @@ fn in_article_unit(menge: Quantity, einheit: Option<&str>, artikel: &Artikel) ->
         Refusal::new(Code::EinheitNichtUmrechenbar, message)
     })?;
     Ok(conversion.quantity(menge)?)
-}
-
-/// Collects what a client can put right; anything else ends the request.
-pub fn keep(errors: &mut PositionErrors, result: Result<()>, path: &str) -> Result<()> {
-    match result {
-        Err(Failure::Refused(refusal)) => {
-            errors.keep::<()>(Err(refusal.below(path)));
-            Ok(())
-        }
-        result => result,
-    }
 }

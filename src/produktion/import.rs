@@ -12,7 +12,6 @@ use crate::rules::error::{Code, Refusal, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::recipe::Zeilenart;
 use crate::rules::text::folded_key;
-use crate::rules::unit::Conversion;
 
 /// Stores a version of a recipe; its key is id or bezeichnung, with version (from 1).
 pub fn rezeptur(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
@@ -90,19 +89,12 @@ fn line(tx: &Tx<'_>, zutat: Zutat, path: &str) -> Result<Rezepturzeile> {
 
 fn checked_line(tx: &Tx<'_>, zutat: Zutat) -> Result<Rezepturzeile> {
     let artikelnummer = required(zutat.artikelnummer, "artikelnummer")?;
-    let artikel_id = artikel::by_artikelnummer(tx, &artikelnummer)?;
-    let own = artikel::find(tx, artikel_id)?.and_then(|artikel| artikel.einheit.clone());
+    let artikel = artikel::by_artikelnummer(tx, &artikelnummer)?;
     let menge = required(zutat.menge, "menge")?;
     if menge <= Quantity::ZERO {
         return Err(Refusal::field(Code::MengeUngueltig, "menge", "Die Menge muss über 0 sein.").into());
     }
-    let einheit = zutat.einheit.or_else(|| own.clone());
-    if let (Some(einheit), Some(own)) = (&einheit, &own)
-        && Conversion::between(einheit, own).is_none()
-    {
-        let message = format!("Die Einheit {einheit} lässt sich nicht in {own} umrechnen.");
-        return Err(Refusal::field(Code::EinheitNichtUmrechenbar, "einheit", message).into());
-    }
-    let bemerkung = zutat.bemerkung;
-    Ok(Rezepturzeile { artikel_id, menge, einheit, bemerkung })
+    let einheit = zutat.einheit.or_else(|| artikel.einheit.clone());
+    artikel.conversion_from(einheit.as_deref())?;
+    Ok(Rezepturzeile { artikel_id: artikel.id, menge, einheit, bemerkung: zutat.bemerkung })
 }

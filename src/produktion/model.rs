@@ -22,7 +22,7 @@ const MAX_TEILE: usize = 100;
 record! {
     /// A production order (specification, Produktionsauftrag; what a POST stores besides is shown,
     /// too: D18).
-    #[derive(Debug, Clone, Serialize, JsonSchema)]
+    #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
     pub struct Produktionsauftrag in produktionsauftrag as v {
         id: Uuid = fixed,
         pa_nummer: String = fixed,

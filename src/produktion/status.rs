@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::buchung::{self, keep};
+use super::buchung;
 use super::model::{
     InputEingabe, OutputEingabe, PaInput, PaOutput, Produktionsauftrag, StatusBestaetigung, StatusChange,
     TeilEingabe,
@@ -11,7 +11,7 @@ use super::model::{
 use super::sql;
 use crate::chargen;
 use crate::db::tx::WriteTx;
-use crate::failure::Result;
+use crate::failure::{Result, keep_refused};
 use crate::rules::day::DayTime;
 use crate::rules::error::{Checked, Code, Hints, PositionErrors, Refusal, required};
 use crate::rules::fixed::Quantity;
@@ -83,13 +83,13 @@ fn note_quantities(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, change: Statu
     for (index, sent) in sent {
         let line = line_of(&inputs, |line| line.id, sent.id.get().copied(), &mut named);
         let noted = line.and_then(|line| note_input(tx, &inputs, &mut split, line, sent));
-        keep(&mut errors, noted, &format!("inputs[{index}]"))?;
+        keep_refused(&mut errors, noted, &format!("inputs[{index}]"))?;
     }
     let mut named = BTreeSet::new();
     for (index, sent) in change.outputs.value().into_iter().flatten().enumerate() {
         let line = line_of(&outputs, |line| line.id, sent.id.get().copied(), &mut named);
         let noted = line.and_then(|line| note_output(tx, line, sent));
-        keep(&mut errors, noted, &format!("outputs[{index}]"))?;
+        keep_refused(&mut errors, noted, &format!("outputs[{index}]"))?;
     }
     Ok(errors.into_result()?)
 }

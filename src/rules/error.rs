@@ -184,6 +184,11 @@ impl Refusal {
         Box::new(Refusal { code, message: message.into(), feld: Some(feld.into()), fehler: Vec::new() })
     }
 
+    /// A refusal because the field names something that is not there; `what` in the accusative: "Diesen Partner".
+    pub fn unknown(code: Code, feld: &str, what: &str) -> Box<Refusal> {
+        Refusal::field(code, feld, format!("{what} gibt es nicht. Bitte die {feld} prüfen."))
+    }
+
     /// Names the field below `path`: `menge` in `items[2]` becomes `items[2].menge`. Below an empty path it is itself.
     pub fn below(mut self: Box<Self>, path: &str) -> Box<Refusal> {
         self.feld = below(path, self.feld.take());

@@ -8,7 +8,9 @@ use crate::choice;
 
 choice! {
     /// States of a goods-receipt note (D3).
+    #[derive(Default)]
     pub enum AnnahmescheinStatus {
+        #[default]
         Offen = "offen",
         Abgerechnet = "abgerechnet",
         Storniert = "storniert",

@@ -5,7 +5,9 @@ use super::unit::is_piece;
 use crate::choice;
 
 choice! {
+    #[derive(Default)]
     pub enum PaStatus {
+        #[default]
         Schwebend = "schwebend",
         Geplant = "geplant",
         InBearbeitung = "in_bearbeitung",

@@ -4,7 +4,9 @@ use crate::choice;
 
 choice! {
     /// States of an article (D3).
+    #[derive(Default)]
     pub enum ArtikelStatus {
+        #[default]
         Aktiv = "aktiv",
         Auslauf = "auslauf",
         Inaktiv = "inaktiv",
@@ -13,7 +15,9 @@ choice! {
 
 choice! {
     /// States of a partner (D3).
+    #[derive(Default)]
     pub enum KundeStatus {
+        #[default]
         Aktiv = "aktiv",
         Gesperrt = "gesperrt",
         Inaktiv = "inaktiv",
@@ -22,7 +26,9 @@ choice! {
 
 choice! {
     /// As what a partner gets its e-invoices (D24).
+    #[derive(Default)]
     pub enum ERechnung {
+        #[default]
         Zugferd = "zugferd",
         Xrechnung = "xrechnung",
         Aus = "aus",
@@ -48,9 +54,11 @@ choice! {
 
 choice! {
     /// Where the first quantity of a batch came from (specification).
+    #[derive(Default)]
     pub enum EingangQuelle {
         Beleg = "beleg",
         Produktion = "produktion",
+        #[default]
         Manuell = "manuell",
     }
 }

@@ -2,6 +2,7 @@
 
 use rust_decimal::Decimal;
 
+use super::error::{Code, Refusal};
 use super::fixed::{Fixed, Price, Quantity, TooLarge};
 
 /// Units of mass and their weight in grams.
@@ -76,6 +77,12 @@ impl Conversion {
             return Some(Conversion::NONE);
         }
         Some(Conversion { from: grams(&from)?, to: grams(&to)? })
+    }
+
+    /// The refusal of a unit (in the field `einheit`) from which there is no way to another.
+    pub fn missing(from: &str, to: &str) -> Box<Refusal> {
+        let message = format!("Die Einheit {from} lässt sich nicht in {to} umrechnen.");
+        Refusal::field(Code::EinheitNichtUmrechenbar, "einheit", message)
     }
 
     /// A quantity in the other unit, rounded to 6 decimals.

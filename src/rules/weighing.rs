@@ -15,7 +15,9 @@ choice! {
 }
 
 choice! {
+    #[derive(Default)]
     pub enum WiegungStatus {
+        #[default]
         Offen = "offen",
         Fertig = "fertig",
         Storno = "storno",

@@ -21,9 +21,8 @@ pub struct FertigeWiegung {
 /// A weighing that can be used: it is there, finished, and of the article (D12).
 pub fn finished(tx: &Tx<'_>, id: Uuid, artikel: Option<Uuid>) -> Result<FertigeWiegung> {
     let refuse = |code, message: &str| Refusal::field(code, "wiegung_id", message);
-    let wiegung = sql::find(tx, id)?.ok_or_else(|| {
-        refuse(Code::WiegungNichtGefunden, "Diese Wiegung gibt es nicht. Bitte die wiegung_id prüfen.")
-    })?;
+    let unknown = || Refusal::unknown(Code::WiegungNichtGefunden, "wiegung_id", "Diese Wiegung");
+    let wiegung = sql::find(tx, id)?.ok_or_else(unknown)?;
     let (WiegungStatus::Fertig, Some(netto)) = (wiegung.status, wiegung.gewicht_netto_kg) else {
         let message = "Die Wiegung ist nicht fertig oder storniert.";
         return Err(refuse(Code::WiegungNichtFertig, message).into());

@@ -61,10 +61,7 @@ fn angaben(wiegung: &Wiegung, kundennr: &str) -> Vec<Angabe> {
 
 /// The goods: article and batch.
 fn ware(tx: &Tx<'_>, wiegung: &Wiegung) -> Result<Option<String>> {
-    let artikel = match wiegung.artikel_id {
-        Some(id) => Some(artikel::must_have(tx, id)?),
-        None => None,
-    };
+    let artikel = wiegung.artikel_id.map(|id| artikel::must_have(tx, id)).transpose()?;
     let artikel = artikel.map(|artikel| format!("{} ({})", artikel.bezeichnung, artikel.artikelnummer));
     let charge = wiegung.charge_nr.as_ref().and_then(Option::as_ref).map(|nr| format!("Charge {nr}"));
     let parts: Vec<_> = [artikel, charge].into_iter().flatten().collect();

@@ -69,15 +69,11 @@ fn first(tx: &WriteTx<'_>, new: NewWiegung) -> Result<Wiegung> {
     Ok(Wiegung {
         id: tx.new_id(),
         wiegeschein_nr: numbers::next(tx, Reihe::Wiegeschein, tx.today().year())?,
-        status: WiegungStatus::Offen,
         richtung: new.richtung,
         kennzeichen: new.kennzeichen,
         fahrer: new.fahrer,
         gewicht_erst_kg,
-        gewicht_zweit_kg: None,
-        gewicht_netto_kg: None,
         ts_erst: tx.now(),
-        ts_zweit: None,
         waage_id,
         partner_id,
         artikel_id: new.artikel_id,
@@ -86,27 +82,17 @@ fn first(tx: &WriteTx<'_>, new: NewWiegung) -> Result<Wiegung> {
         lagerhalle_id: new.lagerhalle_id,
         kontrakt_id: bezug.kontrakt_id,
         kontrakt_position_id: bezug.kontrakt_position_id,
-        beleg_id: None,
         fremdwiegung: new.fremdwiegung.unwrap_or(false),
         bemerkung: new.bemerkung,
-        storno_grund: None,
-        partner_name: None,
-        artikel_bezeichnung: None,
-        charge_nr: None,
         version: 1,
+        ..Wiegung::default()
     })
 }
 
 /// Refuses a weighing of a partner, an article or a batch that nobody knows.
 fn check_named(tx: &Tx<'_>, partner_id: Uuid, new: &NewWiegung) -> Result<()> {
-    if kunden::find(tx, partner_id)?.is_none() {
-        return Err(unknown(Code::PartnerNichtGefunden, "partner_id", "Diesen Partner").into());
-    }
-    if let Some(artikel) = new.artikel_id
-        && artikel::find(tx, artikel)?.is_none()
-    {
-        return Err(unknown(Code::ArtikelNichtGefunden, "artikel_id", "Diesen Artikel").into());
-    }
+    kunden::by_id(tx, partner_id)?;
+    new.artikel_id.map(|artikel| artikel::by_id(tx, artikel)).transpose()?;
     chargen::check_named(tx, new.charge_id, new.artikel_id)
 }
 
@@ -226,8 +212,4 @@ fn weight_in_range(weight: Quantity, feld: &str, zero_allowed: bool) -> Checked<
         return Err(Refusal::field(Code::WertUngueltig, feld, message));
     }
     Ok(())
-}
-
-fn unknown(code: Code, feld: &str, what: &str) -> Box<Refusal> {
-    Refusal::field(code, feld, format!("{what} gibt es nicht. Bitte die {feld} prüfen."))
 }

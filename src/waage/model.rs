@@ -14,7 +14,7 @@ use crate::rules::weighing::{Richtung, WiegungStatus};
 
 record! {
     /// A weighing (specification, Wiegung; what a POST stores besides is shown, too: D18).
-    #[derive(Debug, Clone, Serialize, JsonSchema)]
+    #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
     pub struct Wiegung in wiegung as w {
         id: Uuid = fixed,
         wiegeschein_nr: String = fixed,

@@ -135,10 +135,7 @@ impl Ware {
         lieferungen: &[&Lieferung],
         weighed_on: &mut Option<Day>,
     ) -> Result<Ware> {
-        let artikel = match position.artikel_id {
-            Some(id) => Some(artikel::must_have(tx, id)?),
-            None => None,
-        };
+        let artikel = position.artikel_id.map(|id| artikel::must_have(tx, id)).transpose()?;
         let weighings = lieferungen.iter().filter_map(|lieferung| lieferung.wiegung_id);
         let mut wiegungen = Vec::new();
         for id in distinct(position.wiegung_id.iter().copied().chain(weighings)) {
@@ -146,10 +143,7 @@ impl Ware {
             *weighed_on = (*weighed_on).max(day);
             wiegungen.extend(gewogen);
         }
-        let kontrakt = match position.kontrakt_id {
-            Some(id) => kontrakte::number(tx, id)?,
-            None => None,
-        };
+        let kontrakt = position.kontrakt_id.map(|id| kontrakte::number(tx, id)).transpose()?.flatten();
         Ok(Ware {
             chargen: partien(tx, beleg, position, artikel.as_deref())?,
             artikelnummer: artikel.as_ref().map(|artikel| artikel.artikelnummer.clone()),
@@ -212,10 +206,7 @@ fn partien(
 }
 
 fn kontrollstelle(tx: &Tx<'_>, biozertifikat: Option<i64>) -> Result<Option<String>> {
-    match biozertifikat {
-        Some(id) => biozertifikate::kontrollstelle(tx, id),
-        None => Ok(None),
-    }
+    Ok(biozertifikat.map(|id| biozertifikate::kontrollstelle(tx, id)).transpose()?.flatten())
 }
 
 /// Each once, in the order in which they come.

@@ -133,10 +133,7 @@ fn as_of_now<'b>(
 ) -> Result<Vorlage<'b>> {
     let positionen = super::sql::positions(tx, beleg.id)?;
     let storno_von = cancelled_by(tx, beleg)?;
-    let said = match &storno_von {
-        Some(original) => sql::angaben(tx, original.id)?,
-        None => None,
-    };
+    let said = storno_von.as_ref().map(|original| sql::angaben(tx, original.id)).transpose()?.flatten();
     let angaben = match said {
         Some(angaben) => angaben,
         None => Angaben::gather(tx, beleg, &positionen, seller_tax(beleg, kunde, einstellungen))?,
@@ -246,10 +243,7 @@ fn partner(tx: &Tx<'_>, beleg: &Beleg) -> Result<Kunde> {
 }
 
 fn cancelled_by(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Beleg>> {
-    match beleg.storno_von_beleg_id {
-        Some(id) => super::sql::find(tx, id),
-        None => Ok(None),
-    }
+    Ok(beleg.storno_von_beleg_id.map(|id| super::sql::find(tx, id)).transpose()?.flatten())
 }
 
 /// How the seller is taxed: the supplier of a Gutschrift, else the company.

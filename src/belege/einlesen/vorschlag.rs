@@ -187,10 +187,8 @@ fn item(
     let path = format!("vorschlag.items[{at}]");
     hint_doubts(posten, &path, hints);
     let zeile = posten.zeile.and_then(|zeile| gelesen.zeilen.get(zeile));
-    let artikel = match zeile {
-        Some(zeile) => artikel::of(tx, kunde, zeile, &format!("{path}.artikel_id"), hints)?,
-        None => None,
-    };
+    let article_of = |zeile| artikel::of(tx, kunde, zeile, &format!("{path}.artikel_id"), hints);
+    let artikel = zeile.map(article_of).transpose()?.flatten();
     let found = GefundenerArtikel {
         position: at as i64 + 1,
         artikel_id: artikel.as_ref().map(|(artikel, _)| artikel.id),

@@ -46,14 +46,9 @@ pub fn charge_for(
     artikel: &Artikel,
     info: &BatchInformation,
 ) -> Result<Uuid> {
-    let known = match &info.fremde_charge_nr {
-        Some(fremde) => chargen::find_fremde(tx, artikel.id, partner, fremde, info.mhd)?,
-        None => None,
-    };
-    match known {
-        Some(charge) => Ok(charge),
-        None => create_charge(tx, partner, artikel, info),
-    }
+    let find = |fremde| chargen::find_fremde(tx, artikel.id, partner, fremde, info.mhd);
+    let known = info.fremde_charge_nr.as_deref().map(find).transpose()?.flatten();
+    known.map_or_else(|| create_charge(tx, partner, artikel, info), Ok)
 }
 
 fn create_charge(
@@ -63,7 +58,6 @@ fn create_charge(
     info: &BatchInformation,
 ) -> Result<Uuid> {
     let neu = NeueCharge {
-        charge_nr: None,
         artikel_id: artikel.id,
         partner_id: Some(partner),
         fremde_charge_nr: info.fremde_charge_nr.clone(),
@@ -72,10 +66,8 @@ fn create_charge(
         biozertifikat_id: info.biozertifikat_id,
         einheit: artikel.einheit.clone(),
         eingang_menge: Some(Quantity::ZERO),
-        eingang_ep: None,
         eingang_quelle: EingangQuelle::Beleg,
-        niederlassung_id: None,
-        lagerhalle_id: None,
+        ..NeueCharge::default()
     };
     Ok(chargen::create(tx, &neu)?.0)
 }

@@ -30,10 +30,8 @@ pub fn update(tx: &WriteTx<'_>, charge: Uuid, moved: impl Iterator<Item = Uuid>)
         Some(receipt) => Some(receipt),
         None => oldest_by_movements(tx, charge.id)?,
     };
-    let price = match receipt {
-        Some(beleg) => price(tx, beleg, charge.id, charge.artikel_id)?,
-        None => None,
-    };
+    let price_of = |beleg| price(tx, beleg, charge.id, charge.artikel_id);
+    let price = receipt.map(price_of).transpose()?.flatten();
     if (receipt, price) == (charge.eingang_beleg_id, charge.eingang_ep) {
         return Ok(());
     }
@@ -110,11 +108,8 @@ fn price(tx: &Tx<'_>, beleg: Uuid, charge: Uuid, artikel: Uuid) -> Result<Option
         true => tx.optional(&met, params, Line::read)?.unwrap_or(line),
         false => line,
     };
-    let own = artikel::must_have(tx, artikel)?.einheit.clone();
-    let conversion = match (&line.einheit, &own) {
-        (Some(einheit), Some(own)) => Conversion::between(einheit, own).unwrap_or(Conversion::NONE),
-        _ => Conversion::NONE,
-    };
+    let conversion = artikel::must_have(tx, artikel)?.conversion_from(line.einheit.as_deref());
+    let conversion = conversion.unwrap_or(Conversion::NONE);
     Ok(Some(conversion.price(discounted(line.ep_netto, line.rabatt_prozent)?)?))
 }
 
