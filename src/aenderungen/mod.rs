@@ -24,15 +24,15 @@ use crate::rules::scope::Scope;
 use cursor::{Cursor, Position};
 use model::{Aenderung, Aenderungen};
 
-/// Rows that one answer looks at, those of other kinds among them.
-const LOOKED_AT: i64 = 5_000;
+/// Rows that are read for one answer, those of other kinds among them.
+const ROWS_READ_MAX: i64 = 5_000;
 
-/// Who has passed over so many rows of other kinds gets a cursor behind them instead of waiting on: each look begins
-/// where the last one ended, and a client that comes again from its old cursor would pass over all of them again.
-const PASSED_OVER: i64 = 500;
+/// A client for which so many rows of other kinds were skipped gets a cursor behind them instead of waiting: from its
+/// old cursor all of them would be read again.
+const ROWS_SKIPPED_MAX: i64 = 500;
 
 /// Longest wait in seconds.
-const MAX_WAIT: i64 = 30;
+const WAIT_SECONDS_MAX: i64 = 30;
 
 pub const ROUTES: &[Route] = &[Route::follow(
     "/api/v1/aenderungen",
@@ -52,7 +52,7 @@ pub const ROUTES: &[Route] = &[Route::follow(
     Param::limit(Some(500)),
     Param::new(
         "warten",
-        ParamKind::IntWithin(0, MAX_WAIT, 0),
+        ParamKind::IntWithin(0, WAIT_SECONDS_MAX, 0),
         "Sekunden, die auf eine Änderung gewartet wird, wenn es noch keine gibt",
     ),
 ])
@@ -71,11 +71,12 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Followed> {
         Some("alles") => ends.map_or(Position::START, |[first, _]| first.before()),
         Some(text) => Cursor::read(text).ok_or_else(no_cursor)?.position(epoch, ends)?,
     };
-    let found = look(tx, from, &arten, limit)?;
-    let cursor = Cursor { epoch, position: found.come_to }.to_string();
-    let waits = seconds > 0 && found.data.is_empty() && found.looked_at < PASSED_OVER && !arten.is_empty();
+    let found = read_from(tx, from, &arten, limit)?;
+    let cursor = Cursor { epoch, position: found.reached }.to_string();
+    let waits =
+        seconds > 0 && found.data.is_empty() && found.rows_read < ROWS_SKIPPED_MAX && !arten.is_empty();
     let wait =
-        (waits && limit > 0).then(|| Wait { seconds, cursor: cursor.clone(), newest: found.come_to.nr });
+        (waits && limit > 0).then(|| Wait { seconds, cursor: cursor.clone(), newest: found.reached.nr });
     let reply = Reply::ok(&Aenderungen { data: found.data, cursor })?.with_cut_limit(cut);
     Ok(Followed { reply, wait })
 }
@@ -88,16 +89,16 @@ fn no_cursor() -> Box<Refusal> {
 
 struct Found {
     data: Vec<Aenderung>,
-    come_to: Position,
-    looked_at: i64,
+    reached: Position,
+    rows_read: i64,
 }
 
 /// Reads on from a position. The row that it names is read again: in the file of an older copy another one stands in its
 /// place.
-fn look(tx: &Tx<'_>, from: Position, arten: &[Art], limit: usize) -> Result<Found> {
-    let mut found = Found { data: Vec::new(), come_to: from, looked_at: 0 };
+fn read_from(tx: &Tx<'_>, from: Position, arten: &[Art], limit: usize) -> Result<Found> {
+    let mut found = Found { data: Vec::new(), reached: from, rows_read: 0 };
     let mut is_other = false;
-    feed::each_from(tx, from.nr, LOOKED_AT + 1, |entry| {
+    feed::each_from(tx, from.nr, ROWS_READ_MAX + 1, |entry| {
         if entry.nr == from.nr {
             is_other = entry.am != from.am;
             return Ok(!is_other && limit > 0);
@@ -105,8 +106,8 @@ fn look(tx: &Tx<'_>, from: Position, arten: &[Art], limit: usize) -> Result<Foun
         if limit == 0 {
             return Ok(false);
         }
-        found.looked_at += 1;
-        found.come_to = Position::of(&entry);
+        found.rows_read += 1;
+        found.reached = Position::of(&entry);
         if arten.contains(&entry.art) {
             found.data.push(Aenderung::from(entry));
         }

@@ -64,7 +64,6 @@ fn add(
     Ok(anhang)
 }
 
-/// Keeps the file that a document was made of, and gives the id of the attachment.
 pub fn keep_original(
     tx: &WriteTx<'_>,
     beleg: Uuid,

@@ -1,13 +1,13 @@
 //! Statements on attachments.
 
-use rusqlite::named_params;
+use rusqlite::{ToSql, named_params};
 use uuid::Uuid;
 
 use super::model::{Anhang, Besitzer};
 use crate::db::evidence::{self, Digest, Subject};
 use crate::db::list::{Filter, ListSql, Page};
 use crate::db::record::Part;
-use crate::db::tx::{Tx, WriteTx};
+use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::PageOf;
 use crate::rules::bytes::base64;
@@ -20,38 +20,35 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by a.id",
 };
 
-fn of_owner(besitzer: Besitzer) -> Filter<'static> {
-    let [kunde, artikel, beleg] = owner(besitzer);
-    let mut filter = Filter::of("a");
-    filter.when("a.kunde_id = :kunde", ":kunde", kunde);
-    filter.when("a.artikel_id = :artikel", ":artikel", artikel);
-    filter.when("a.beleg_id = :beleg", ":beleg", beleg);
-    filter
-}
-
-/// Of a customer, of an article, of a document.
-fn owner(besitzer: Besitzer) -> [Option<Uuid>; 3] {
+/// The table of a record, the column that refers to it, and its id.
+fn owner(besitzer: Besitzer) -> (&'static str, &'static str, Uuid) {
     match besitzer {
-        Besitzer::Kunde(id) => [Some(id), None, None],
-        Besitzer::Artikel(id) => [None, Some(id), None],
-        Besitzer::Beleg(id) => [None, None, Some(id)],
+        Besitzer::Kunde(id) => ("kunde", ":kunde_id", id),
+        Besitzer::Artikel(id) => ("artikel", ":artikel_id", id),
+        Besitzer::Beleg(id) => ("beleg", ":beleg_id", id),
     }
 }
 
+/// The condition that an attachment is one of `:besitzer`, and that parameter.
+fn is_owned(besitzer: Besitzer) -> (String, Uuid) {
+    let (table, _, id) = owner(besitzer);
+    (format!("a.{table}_id = :besitzer"), id)
+}
+
 pub fn list<P: PageOf<Anhang>>(tx: &Tx<'_>, besitzer: Besitzer, page: Page) -> Result<P> {
-    tx.list(&LIST, &of_owner(besitzer), page)
+    let (is_owned, id) = is_owned(besitzer);
+    let mut filter = Filter::of("a");
+    filter.when(&is_owned, ":besitzer", Some(id));
+    tx.list(&LIST, &filter, page)
 }
 
 pub fn find(tx: &Tx<'_>, besitzer: Besitzer, id: Uuid) -> Result<Option<Anhang>> {
-    let [kunde, artikel, beleg] = owner(besitzer);
+    let (is_owned, besitzer) = is_owned(besitzer);
+    let columns = Anhang::COLUMNS;
     let statement = format!(
-        "select {}, a.inhalt from anhang a
-         where a.tenant_id = :tenant and a.id = :id and a.kunde_id is :kunde and a.artikel_id is :artikel
-           and a.beleg_id is :beleg",
-        Anhang::COLUMNS
+        "select {columns}, a.inhalt from anhang a where a.tenant_id = :tenant and a.id = :id and {is_owned}"
     );
-    let params = named_params! {":id": id, ":kunde": kunde, ":artikel": artikel, ":beleg": beleg};
-    tx.optional(&statement, params, |row| {
+    tx.optional(&statement, named_params! {":id": id, ":besitzer": besitzer}, |row| {
         let inhalt_base64 = Some(base64(row.get_ref("inhalt")?.as_blob()?));
         Ok(Anhang { inhalt_base64, ..Anhang::read(row)? })
     })
@@ -65,20 +62,17 @@ pub fn made_of(tx: &Tx<'_>, sha256: &[u8; 32]) -> Result<Option<(Uuid, Uuid)>> {
 }
 
 pub fn ids_of(tx: &Tx<'_>, besitzer: Besitzer) -> Result<Vec<Uuid>> {
-    let [kunde, artikel, beleg] = owner(besitzer);
-    let statement = "select id from anhang where tenant_id = :tenant and kunde_id is :kunde
-        and artikel_id is :artikel and beleg_id is :beleg order by id";
-    let params = named_params! {":kunde": kunde, ":artikel": artikel, ":beleg": beleg};
-    tx.all(statement, params, |row| row.get(0))
+    let (is_owned, besitzer) = is_owned(besitzer);
+    let statement =
+        format!("select a.id from anhang a where a.tenant_id = :tenant and {is_owned} order by a.id");
+    tx.all(&statement, named_params! {":besitzer": besitzer}, |row| row.get(0))
 }
 
 /// Deletes the attachments of a record. The chain of evidence keeps that they were there.
 pub fn erase(tx: &WriteTx<'_>, besitzer: Besitzer) -> Result<()> {
-    let [kunde, artikel, beleg] = owner(besitzer);
-    let statement = "delete from anhang where tenant_id = :tenant and kunde_id is :kunde
-        and artikel_id is :artikel and beleg_id is :beleg";
-    tx.execute(statement, named_params! {":kunde": kunde, ":artikel": artikel, ":beleg": beleg})?;
-    Ok(())
+    let (is_owned, besitzer) = is_owned(besitzer);
+    let statement = format!("delete from anhang as a where a.tenant_id = :tenant and {is_owned}");
+    tx.execute(&statement, named_params! {":besitzer": besitzer}).map(drop)
 }
 
 pub fn insert(
@@ -88,17 +82,9 @@ pub fn insert(
     sha256: &[u8; 32],
     inhalt: &[u8],
 ) -> Result<()> {
-    let [kunde, artikel, beleg] = owner(besitzer);
-    for (table, id) in [("kunde", kunde), ("artikel", artikel), ("beleg", beleg)] {
-        id.into_iter().for_each(|id| tx.changed(table, id));
-    }
-    let own = named_params! {
-        ":kunde_id": kunde,
-        ":artikel_id": artikel,
-        ":beleg_id": beleg,
-        ":sha256": sha256,
-        ":inhalt": inhalt,
-    };
+    let (table, column, id) = owner(besitzer);
+    tx.changed(table, id);
+    let own: Params<'_> = &[(column, &id as &dyn ToSql), (":sha256", sha256), (":inhalt", &inhalt)];
     tx.insert("anhang", &[&anhang.values(Part::All)[..], own].concat())?;
     keep(tx, Subject::Attachment(anhang.id))
 }

@@ -46,7 +46,7 @@ pub const REFUSALS: &[Code] = &[
 ];
 
 /// Largest factor of a per cent of moisture.
-const MAX_SCHWUNDFAKTOR: Quantity = Quantity::whole(100);
+const SCHWUNDFAKTOR_MAX: Quantity = Quantity::whole(100);
 
 /// POST /annahmescheine: a note is made, unless its external_ref is known (D19).
 pub fn create(tx: &WriteTx<'_>, new: NewAnnahmeschein, mut hints: Hints) -> Result<Angelegt> {
@@ -214,7 +214,7 @@ pub fn check_ranges(schein: &Annahmeschein) -> Result<()> {
     if schein.netto_menge_kg.is_some_and(Quantity::is_negative) {
         return refuse("netto_menge_kg", "Das Nettogewicht darf nicht unter 0 sein.");
     }
-    if schein.schwundfaktor.is_negative() || schein.schwundfaktor > MAX_SCHWUNDFAKTOR {
+    if schein.schwundfaktor.is_negative() || schein.schwundfaktor > SCHWUNDFAKTOR_MAX {
         return refuse("schwundfaktor", "Der Schwundfaktor muss zwischen 0 und 100 liegen.");
     }
     if schein.sonstige_abzuege_kg.is_negative() {

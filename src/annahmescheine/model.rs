@@ -89,7 +89,6 @@ impl Annahmeschein {
         self.value()
     }
 
-    /// Computes the amount from the net quantity and the price.
     pub fn value(&mut self) -> Result<()> {
         let netto = self.netto_menge_kg.zip(self.preis_je_t);
         self.netto_betrag = netto.map(|(kg, preis)| net_amount(kg, preis)).transpose()?;

@@ -55,25 +55,21 @@ pub fn find_by_nummer(tx: &Tx<'_>, belegnummer: &str) -> Result<Option<Annahmesc
     tx.optional(&statement, named_params! {":nummer": belegnummer}, Annahmeschein::read)
 }
 
-/// The note that a request with this reference made.
 pub fn find_by_external_ref(tx: &Tx<'_>, external_ref: &str) -> Result<Option<Annahmeschein>> {
     let statement = format!("{LIST} where s.tenant_id = :tenant and s.external_ref = :ref");
     tx.optional(&statement, named_params! {":ref": external_ref}, Annahmeschein::read)
 }
 
-/// The digest of the request that made a note.
 pub fn request_digest(tx: &Tx<'_>, id: Uuid) -> Result<Option<[u8; 32]>> {
     let statement = "select anfrage_sha256 from annahmeschein where tenant_id = :tenant and id = :id";
     Ok(tx.optional(statement, named_params! {":id": id}, |row| row.get(0))?.flatten())
 }
 
-/// Adds the note of a request, with its digest.
 pub fn insert(tx: &WriteTx<'_>, schein: &Annahmeschein, digest: [u8; 32]) -> Result<()> {
     let own = named_params! {":anfrage_sha256": digest};
     tx.insert("annahmeschein", &[&schein.values(Part::All)[..], own].concat())
 }
 
-/// Adds an imported note or stores what changed of it.
 pub fn upsert(tx: &WriteTx<'_>, schein: &Annahmeschein, is_new: bool) -> Result<()> {
     match is_new {
         true => tx.insert("annahmeschein", &schein.values(Part::All)),

@@ -73,7 +73,6 @@ pub struct ArtikelBestand {
     pub bestand: Quantity,
 }
 
-/// One entry of the history of an article: what a change touched.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ArtikelVerlaufseintrag {
     /// Counts the changes of the article.

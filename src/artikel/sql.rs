@@ -154,7 +154,6 @@ pub fn gruppen_satz(tx: &Tx<'_>, gruppe: i64) -> Result<Option<Percent>> {
     Ok(*tx.cached("rate of a group", &gruppe.to_be_bytes(), read)?)
 }
 
-/// An article by its number alone.
 pub fn find_by_artikelnummer(tx: &Tx<'_>, artikelnummer: &str) -> Result<Option<Arc<Artikel>>> {
     let key = case_key(artikelnummer);
     let read = || {

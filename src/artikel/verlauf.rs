@@ -15,7 +15,7 @@ use crate::rules::felder::{self, COMMAND_LINE, GeaendertesFeld};
 use crate::rules::fixed::{Price, Quantity};
 
 /// A page of a history ends when it has so many bytes.
-const PAGE_BYTES: usize = 1 << 20;
+const PAGE_BYTES_MAX: usize = 1 << 20;
 
 const LIST: ListSql<'_> = ListSql {
     columns: "v.nr, v.am, v.key_id, v.felder",
@@ -32,12 +32,10 @@ pub struct Staffel {
     pub aktiv: bool,
 }
 
-/// Notes which fields of an article a change touched.
 pub fn write(tx: &WriteTx<'_>, old: &Artikel, new: &Artikel) -> Result<()> {
     add(tx, new.id, &felder::differing(old, new).map_err(broken)?)
 }
 
-/// Notes that a tier of an article is new or changed.
 pub fn write_tier(tx: &WriteTx<'_>, artikel: Uuid, old: Option<Staffel>, new: &Staffel) -> Result<()> {
     let feld = "staffelpreise".to_owned();
     let (alt, neu) = (to_raw_value(&old).map_err(broken)?, to_raw_value(new).map_err(broken)?);
@@ -72,7 +70,7 @@ fn broken(error: serde_json::Error) -> Failure {
 pub fn list(tx: &Tx<'_>, artikel: Uuid, page: Page) -> Result<Listing> {
     let mut filter = Filter::of("v");
     filter.when("v.artikel_id = :artikel", ":artikel", Some(artikel));
-    tx.written(&LIST, &filter, page, last(tx, artikel)?, PAGE_BYTES, |row, rows| {
+    tx.written(&LIST, &filter, page, last(tx, artikel)?, PAGE_BYTES_MAX, |row, rows| {
         let key_id: Option<String> = row.get(2)?;
         rows.push(&ArtikelVerlaufseintrag {
             nr: row.get(0)?,

@@ -5,7 +5,6 @@ use crate::kunden;
 use crate::rules::tax::Satz;
 use crate::tenants::Einstellungen;
 
-/// What the items of one document have in common.
 pub struct Context<'c> {
     /// Where the request names them.
     pub source: Source,

@@ -106,7 +106,6 @@ pub fn prepare(tx: &WriteTx<'_>, new: &NewBeleg, source: Source, hints: &mut Hin
     Ok(Prepared { kunde, einstellungen, beleg, positions })
 }
 
-/// The partner that is named by kunden_id, kundennummer or both; none when by neither.
 fn partner_of(tx: &Tx<'_>, new: &NewBeleg) -> Result<Option<Kunde>> {
     kunden::named(tx, new.kunden_id.as_ref(), new.kundennummer.as_deref())
 }

@@ -20,7 +20,7 @@ use crate::rules::verweis::Verweis;
 use crate::shape;
 
 /// Positions of one document at most (D18).
-const MAX_POSITIONS: usize = 1_000;
+const POSITIONS_MAX: usize = 1_000;
 
 eingabe! {
     #[derive(Serialize)]
@@ -109,7 +109,7 @@ eingabe! {
 }
 
 shape!([] Items => |generator| {
-    let mut items = Liste::<NewItem, MAX_POSITIONS>::json_schema(generator);
+    let mut items = Liste::<NewItem, POSITIONS_MAX>::json_schema(generator);
     items.insert("minItems".to_owned(), 1.into());
     items
 });
@@ -137,8 +137,8 @@ impl FromJson for Items {
         let Json::Array(elements) = json else {
             return at.refuse(Code::FeldUngueltig, "Hier wird eine Liste von Positionen erwartet.");
         };
-        if elements.len() > MAX_POSITIONS {
-            let message = format!("Ein Beleg hat höchstens {MAX_POSITIONS} Positionen. Bitte aufteilen.");
+        if elements.len() > POSITIONS_MAX {
+            let message = format!("Ein Beleg hat höchstens {POSITIONS_MAX} Positionen. Bitte aufteilen.");
             return at.refuse(Code::WertUngueltig, message);
         }
         let mut errors = PositionErrors::default();

@@ -90,7 +90,6 @@ impl Resolver<'_, '_> {
         Ok(self.position(item, artikel, &amounts))
     }
 
-    /// Quantity, price and rate of an item whose unit is known, and what it comes to.
     fn amounts(
         &mut self,
         item: &NewItem,

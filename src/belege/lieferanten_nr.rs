@@ -10,7 +10,6 @@ use crate::failure::Result;
 use crate::rules::fixed::Money;
 use crate::rules::text::case_key;
 
-/// A number of the supplier in a line of a file.
 pub struct Zeile<'z> {
     /// Of the document, from 1.
     pub position: i64,
@@ -26,7 +25,6 @@ pub fn article(tx: &Tx<'_>, kunde: Uuid, nummer: &str) -> Result<Option<Uuid>> {
     tx.optional(statement, named_params! {":kunde": kunde, ":nummer": case_key(nummer)}, |row| row.get(0))
 }
 
-/// Keeps what the lines of a file call their articles.
 pub fn keep(tx: &WriteTx<'_>, beleg: &Beleg, zeilen: &[Zeile<'_>]) -> Result<()> {
     tx.insert_all("beleg_lieferanten_nr", zeilen, |zeile, store| {
         store(named_params! {

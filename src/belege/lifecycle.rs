@@ -170,7 +170,6 @@ fn counter_document(
     Ok(counter)
 }
 
-/// The position that undoes another one in the counter document.
 fn negated(tx: &WriteTx<'_>, counter: &Beleg, position: BelegPosition) -> BelegPosition {
     BelegPosition {
         id: tx.new_id(),

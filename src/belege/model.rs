@@ -195,7 +195,6 @@ pub struct StatusBestaetigung {
     pub hinweise: Hints,
 }
 
-/// Confirmation of POST /belege/{id}/storno (D4).
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "BelegStornoBestaetigung")]
 pub struct StornoBestaetigung {
@@ -210,7 +209,6 @@ pub struct StornoBestaetigung {
     pub hinweise: Hints,
 }
 
-/// Confirmation of POST /belege/{id}/pdf (D21c).
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PdfBestaetigung {
     pub id: Uuid,
@@ -224,7 +222,6 @@ pub struct PdfBestaetigung {
     pub hinweise: Hints,
 }
 
-/// The newest archived PDF of a document (specification, BelegPdf).
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct BelegPdf {
     pub beleg_id: Uuid,
@@ -256,7 +253,6 @@ pub struct Dokument {
     pub ereignis_am: Instant,
 }
 
-/// One entry of the history of a document (D4): the version before a change.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Verlaufseintrag {
     pub version: i64,

@@ -27,7 +27,6 @@ pub fn check_status(typ: BelegTyp, gutschrift: bool, kunde: &Kunde, hints: &mut 
     }
 }
 
-/// What the tax rules need to know of a partner.
 pub fn steuerpartner(kunde: &Kunde) -> Steuerpartner {
     let foreign = |ust_id: &String| !ust_id.to_uppercase().starts_with("DE");
     Steuerpartner {

@@ -87,7 +87,6 @@ pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Beleg>> {
     find_where(tx, "b.id", &id)
 }
 
-/// Number and type of a document that is there.
 pub fn number_and_type(tx: &Tx<'_>, id: Uuid) -> Result<(String, BelegTyp)> {
     let statement = "select beleg_nummer, beleg_typ from beleg where tenant_id = :tenant and id = :id";
     tx.one(statement, named_params! {":id": id}, |row| Ok((row.get(0)?, row.get(1)?)))
@@ -155,7 +154,6 @@ pub fn next_event(tx: &WriteTx<'_>) -> Result<Instant> {
     Ok(Instant::from_millis(last.map_or(now, |last| now.max(last + 1))))
 }
 
-/// Adds a document, with the digest of the request that made it.
 pub fn insert(tx: &WriteTx<'_>, beleg: &Beleg, digest: Option<[u8; 32]>) -> Result<()> {
     let own = named_params! {":anfrage_sha256": digest, ":such_text": such_text(beleg)};
     tx.insert("beleg", &[&beleg.values(Part::All)[..], own].concat())

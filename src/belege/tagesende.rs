@@ -12,8 +12,8 @@ use crate::rules::document::BelegTyp;
 use crate::rules::error::{Code, Hints};
 use crate::tenants;
 
-/// Documents that one call looks at, at most, so that no request waits long behind it.
-const AT_ONCE: i64 = 100;
+/// Documents of one call at most, so that no request waits long behind it.
+const DOCUMENTS_PER_CALL_MAX: i64 = 100;
 
 /// Where the end of a day goes on: behind the document that was created then and has this id.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -23,20 +23,20 @@ pub struct Behind(Option<(Instant, Uuid)>);
 /// behind `behind`. Where to go on, if there may be more. One that lacks what its e-invoice needs stays open where the
 /// company wants none without (D26).
 pub fn finalise_past_days(tx: &WriteTx<'_>, behind: Behind) -> Result<Option<Behind>> {
-    let mut looked_at = Vec::new();
+    let mut due = Vec::new();
     for typ in &tenants::load(tx)?.abschluss_tagesende {
-        looked_at.extend(past(tx, *typ, behind)?);
+        due.extend(past(tx, *typ, behind)?);
     }
-    looked_at.sort_unstable();
-    looked_at.truncate(usize::try_from(AT_ONCE).unwrap_or_default());
-    for (_, id) in &looked_at {
+    due.sort_unstable();
+    due.truncate(usize::try_from(DOCUMENTS_PER_CALL_MAX).unwrap_or_default());
+    for (_, id) in &due {
         let beleg = sql::find(tx, *id)?.ok_or_else(|| Failure::Broken("a listed document is gone".into()))?;
         match finalise(tx, beleg, &mut Hints::default()) {
             Err(Failure::Refused(refusal)) if refusal.code == Code::ErechnungUnvollstaendig => {}
             done => drop(done?),
         }
     }
-    Ok(looked_at.last().map(|last| Behind(Some(*last))))
+    Ok(due.last().map(|last| Behind(Some(*last))))
 }
 
 /// The next open documents of a type whose day is over, in the order of their creation.
@@ -49,7 +49,7 @@ fn past(tx: &Tx<'_>, typ: BelegTyp, behind: Behind) -> Result<Vec<(Instant, Uuid
         ":today": tx.today().begin_in_berlin(),
         ":angelegt_am": angelegt_am,
         ":id": id,
-        ":at_once": AT_ONCE,
+        ":at_once": DOCUMENTS_PER_CALL_MAX,
     };
     tx.all(statement, params, |row| Ok((row.get(0)?, row.get(1)?)))
 }

@@ -58,7 +58,7 @@ const LIST: ListSql<'_> = ListSql {
 };
 
 /// A page of a history ends when it has so many bytes: a dozen versions of a document of 1,000 positions.
-const PAGE_BYTES: usize = 8 << 20;
+const PAGE_BYTES_MAX: usize = 8 << 20;
 
 /// Keeps a document as it is before a change.
 pub fn write(tx: &WriteTx<'_>, beleg: &Beleg, aktion: Aktion) -> Result<()> {
@@ -102,7 +102,7 @@ pub fn list(tx: &Tx<'_>, beleg: Uuid, page: Page) -> Result<Listing> {
     let count = count_steps(tx, beleg)?;
     let mut filter = Filter::of("v");
     filter.when("v.beleg_id = :beleg", ":beleg", Some(beleg));
-    tx.written(&LIST, &filter, page, count, PAGE_BYTES, |row, rows| {
+    tx.written(&LIST, &filter, page, count, PAGE_BYTES_MAX, |row, rows| {
         let (head, positions): (String, String) = (row.get(4)?, row.get(5)?);
         let damaged = |error: serde_json::Error| {
             rusqlite::Error::FromSqlConversionFailure(4, rusqlite::types::Type::Text, Box::new(error))
@@ -117,7 +117,6 @@ pub fn list(tx: &Tx<'_>, beleg: Uuid, page: Page) -> Result<Listing> {
     })
 }
 
-/// What happened to a document, when, and who did it.
 #[derive(Debug)]
 pub struct Schritt {
     pub am: Instant,

@@ -15,7 +15,6 @@ use crate::rules::error::Hints;
 use crate::rules::fixed::{Price, Quantity};
 use crate::rules::verweis::Verweis;
 
-/// What came in, from whom, and what it costs.
 pub struct Wareneingang {
     pub partner_id: Uuid,
     pub artikel_id: Uuid,

@@ -106,7 +106,6 @@ pub struct ChargeGeaendert {
     pub hinweise: Hints,
 }
 
-/// One entry of the history of a batch (D8): the version before a correction.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ChargeVerlaufseintrag {
     pub version: i64,

@@ -12,7 +12,7 @@ use crate::rules::fixed::Quantity;
 
 /// Movements that are read at most, the newest: there is no index of the movements of an article, because each
 /// document would pay for it.
-const MOVEMENTS: usize = 20_000;
+const MOVEMENTS_READ_MAX: usize = 20_000;
 
 #[derive(Debug, Clone, Copy)]
 pub enum Wovon {
@@ -47,7 +47,7 @@ pub fn moved_by_day(tx: &Tx<'_>, wovon: Wovon, since: Day) -> Result<Bewegt> {
     let begin = since.begin_in_berlin();
     let (mut read, mut last) = (0, None);
     let mut bewegt = Bewegt { tage: BTreeMap::new(), ab: since };
-    let params = named_params! {":what": what, ":most": MOVEMENTS as i64};
+    let params = named_params! {":what": what, ":most": MOVEMENTS_READ_MAX as i64};
     tx.each_while(statement, params, |row| {
         let (is_meant, menge, am): (bool, Quantity, Instant) = (row.get(0)?, row.get(1)?, row.get(2)?);
         if am < begin {
@@ -61,7 +61,7 @@ pub fn moved_by_day(tx: &Tx<'_>, wovon: Wovon, since: Day) -> Result<Bewegt> {
         }
         Ok(true)
     })?;
-    if let (true, Some(last)) = (read >= MOVEMENTS, last) {
+    if let (true, Some(last)) = (read >= MOVEMENTS_READ_MAX, last) {
         bewegt.ab = last.tomorrow();
         bewegt.tage.retain(|day, _| *day > last);
     }

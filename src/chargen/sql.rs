@@ -191,7 +191,6 @@ pub fn last_without_stock(tx: &Tx<'_>, artikel: Uuid) -> Result<Option<Vorrat>> 
     tx.optional(statement, named_params! {":artikel": artikel}, vorrat)
 }
 
-/// The opening stock that was imported for a batch.
 pub fn opening_stock(tx: &Tx<'_>, charge: Uuid) -> Result<Option<Quantity>> {
     let statement = "select eroeffnung from charge where tenant_id = :tenant and id = :id";
     Ok(tx.optional(statement, named_params! {":id": charge}, |row| row.get(0))?.flatten())

@@ -91,14 +91,14 @@ pub fn fill_in(
     herkunftsland: Option<&str>,
     biozertifikat_id: Option<i64>,
 ) -> Result<()> {
-    let mhd = charge.mhd.or(mhd.map(DayTime)).map(|DayTime(day)| day);
-    let herkunftsland = charge.herkunftsland.as_deref().or(herkunftsland);
-    let biozertifikat_id = charge.biozertifikat_id.or(biozertifikat_id);
-    let columns = named_params! {
-        ":mhd": mhd,
-        ":herkunftsland": herkunftsland,
-        ":biozertifikat_id": biozertifikat_id,
-    };
+    let known = (charge.mhd, charge.herkunftsland.as_deref(), charge.biozertifikat_id);
+    let complete = (known.0.or(mhd.map(DayTime)), known.1.or(herkunftsland), known.2.or(biozertifikat_id));
+    if complete == known {
+        return Ok(());
+    }
+    let (mhd, herkunftsland, biozertifikat_id) = complete;
+    let columns =
+        named_params! {":mhd": mhd, ":herkunftsland": herkunftsland, ":biozertifikat_id": biozertifikat_id};
     tx.update("charge", charge.id, columns)
 }
 
@@ -305,7 +305,6 @@ pub fn set_receipt(tx: &WriteTx<'_>, charge: Uuid, beleg: Option<Uuid>, ep: Opti
     tx.update("charge", charge, named_params! {":eingang_beleg_id": beleg, ":eingang_ep": ep})
 }
 
-/// Remembers the opening stock that an import brought.
 pub fn set_opening_stock(tx: &WriteTx<'_>, charge: Uuid, bestand: Quantity) -> Result<()> {
     tx.update("charge", charge, named_params! {":eroeffnung": bestand})
 }

@@ -21,7 +21,6 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by v.version",
 };
 
-/// Keeps a batch as it is before a correction.
 pub fn keep(tx: &WriteTx<'_>, charge: &Charge) -> Result<()> {
     let json = serde_json::to_string(charge)
         .map_err(|error| Failure::Broken(format!("a batch cannot be written: {error}")))?;

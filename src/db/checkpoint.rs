@@ -22,32 +22,32 @@ use super::vital::vital;
 use crate::failure::{Failure, Result};
 
 /// Pages left to be moved at which the thread is told to. While the disk takes in more at once, commits wait.
-const MOVED_BESIDE: i32 = 1_000;
+const PAGES_TO_WAKE: i32 = 1_000;
 
 /// Pages in the log from which on it is to be begun anew: 32 MiB.
-const BEGUN_ANEW: i32 = 8_000;
+const PAGES_TO_RESTART: i32 = 8_000;
 
 /// Pages that the writer moves for that at most: requests wait for it.
-const MOVED_BY_WRITER: i32 = 500;
+const WRITER_PAGES_MAX: i32 = 500;
 
 /// Pages in the log at which the writer waits for the thread, moves all that is left and closes the door to reads:
 /// 39 MiB. With one more batch, which adds 20 MiB at most, it stays below 64 MiB (P7).
-const TOO_LONG: i32 = 10_000;
+const LOG_PAGES_MAX: i32 = 10_000;
 
-/// How long the writer waits behind the closed door for what knows of no door: the thread that verifies keys, the
+/// How long the writer waits behind the closed door for readers that do not use it: the thread that verifies keys, the
 /// command line.
-const WAITS_FOR_OTHERS: Duration = Duration::from_millis(100);
+const OTHER_READERS_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// How long the door stays open after a snapshot of another process, which nobody can end, kept the log from being
 /// begun anew. So long the log grows.
-const KEPT_OPEN: Duration = Duration::from_secs(5);
+const DOOR_OPEN_TIME: Duration = Duration::from_secs(5);
 
 thread_local! {
     /// Pages in the log after the last commit of this thread.
     static PAGES: Cell<i32> = const { Cell::new(0) };
 }
 
-/// Looks after the write-ahead log for the writer.
+/// Keeps the write-ahead log short, for the writer.
 pub struct Checkpoints {
     log: PathBuf,
     /// Wakes the thread; it ends when this is dropped.
@@ -93,50 +93,49 @@ impl Checkpoints {
     pub fn after_commit(&self, writer: &Connection) {
         let pages = PAGES.get();
         let is_too_long =
-            pages >= TOO_LONG && self.open_until.get().is_none_or(|until| Instant::now() >= until);
-        let moved = if is_too_long { Some(self.moved()) } else { self.moved_unless_at_work() };
+            pages >= LOG_PAGES_MAX && self.open_until.get().is_none_or(|until| Instant::now() >= until);
+        let moved = if is_too_long { Some(self.moved()) } else { self.try_moved() };
         let Some(mut moved) = moved else { return };
         // Where another process began it anew, more is noted than there is.
         let left = pages - (*moved).min(pages);
-        let is_long = pages >= BEGUN_ANEW;
-        if is_too_long || (is_long && left <= MOVED_BY_WRITER) {
-            let begun = begin_anew(writer, "restart", &mut moved, Duration::ZERO);
+        let is_long = pages >= PAGES_TO_RESTART;
+        if is_too_long || (is_long && left <= WRITER_PAGES_MAX) {
+            let begun = restart_log(writer, "restart", &mut moved, Duration::ZERO);
             if is_too_long && !begun {
-                self.begin_anew_alone(writer, &mut moved);
+                self.restart_behind_door(writer, &mut moved);
             }
-        } else if is_long || left >= MOVED_BESIDE {
+        } else if is_long || left >= PAGES_TO_WAKE {
             // Where it does not wait yet, it is told after the next commit.
             let _ = self.wake.try_send(());
         }
     }
 
-    /// Begins the log anew behind the closed door.
-    fn begin_anew_alone(&self, writer: &Connection, moved: &mut i32) {
+    fn restart_behind_door(&self, writer: &Connection, moved: &mut i32) {
         let (_closed, all_left) = self.door.close();
         // A read of ours ends by itself: it is waited for again after the next commit.
-        if all_left && !begin_anew(writer, "restart", moved, WAITS_FOR_OTHERS) {
-            self.open_until.set(Instant::now().checked_add(KEPT_OPEN));
+        if all_left && !restart_log(writer, "restart", moved, OTHER_READERS_TIMEOUT) {
+            self.open_until.set(Instant::now().checked_add(DOOR_OPEN_TIME));
             log(
                 "another process reads, so the write-ahead log cannot be begun anew and grows until that is done",
             );
         }
     }
 
-    /// When nothing comes in: empties the log.
+    /// Empties the log; called when no request waits.
     pub fn when_idle(&self, writer: &Connection) {
         if std::fs::metadata(&self.log).is_ok_and(|log| log.len() > 0) {
-            let Some(mut moved) = self.moved_unless_at_work() else { return };
-            begin_anew(writer, "truncate", &mut moved, Duration::ZERO);
+            let Some(mut moved) = self.try_moved() else { return };
+            restart_log(writer, "truncate", &mut moved, Duration::ZERO);
         }
     }
 
-    /// Pages of the log that were moved; waits until the thread has moved what it is at.
+    /// Pages of the log that were moved; waits for the thread.
     fn moved(&self) -> MutexGuard<'_, i32> {
         self.moved.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The same without waiting: none while the thread moves more: nobody else can then.
-    fn moved_unless_at_work(&self) -> Option<MutexGuard<'_, i32>> {
+    /// The same without waiting; none while the thread is at work.
+    fn try_moved(&self) -> Option<MutexGuard<'_, i32>> {
         match self.moved.try_lock() {
             Ok(moved) => Some(moved),
             Err(TryLockError::Poisoned(moved)) => Some(moved.into_inner()),
@@ -149,13 +148,13 @@ impl Checkpoints {
         let Checkpoints { wake, thread, .. } = self;
         drop(wake);
         let _ = thread.join();
-        run_for(writer, "truncate", Duration::ZERO);
+        run_on_writer(writer, "truncate", Duration::ZERO);
     }
 }
 
 /// Before the first write of a start: what an unclean end left in the log goes into the database, and onto the disk.
-/// A page of the log whose sync failed may be in memory alone, and nothing would write it again. Where somebody else
-/// looks after the log it is as he leaves it.
+/// A page of the log whose sync failed may be in memory alone, and nothing would write it again. A log that another
+/// process keeps is left to it.
 pub fn settle(database: &Path, is_ours: bool) -> Result<()> {
     if !std::fs::metadata(beside(database, "wal")).is_ok_and(|log| log.len() > 0) {
         return Ok(());
@@ -173,9 +172,9 @@ pub fn settle(database: &Path, is_ours: bool) -> Result<()> {
     }
 }
 
-/// Moves what is left, and forgets what was known of the log; whether it begins anew now.
-fn begin_anew(writer: &Connection, mode: &str, moved: &mut i32, patience: Duration) -> bool {
-    let begun = run_for(writer, mode, patience);
+/// Moves what is left; whether the log begins at its first page now.
+fn restart_log(writer: &Connection, mode: &str, moved: &mut i32, patience: Duration) -> bool {
+    let begun = run_on_writer(writer, mode, patience);
     if begun {
         *moved = 0;
         PAGES.set(0);
@@ -183,8 +182,8 @@ fn begin_anew(writer: &Connection, mode: &str, moved: &mut i32, patience: Durati
     begun
 }
 
-/// On the connection that writes: it waits for no reader for longer. What one still needs stays for the next time.
-fn run_for(writer: &Connection, mode: &str, patience: Duration) -> bool {
+/// Runs a checkpoint that waits for readers no longer than this; what one of them still needs stays in the log.
+fn run_on_writer(writer: &Connection, mode: &str, patience: Duration) -> bool {
     let checkpoint = || {
         writer.busy_timeout(patience)?;
         let state = run_checkpoint(writer, mode);
@@ -194,17 +193,17 @@ fn run_for(writer: &Connection, mode: &str, patience: Duration) -> bool {
     checkpoint().inspect_err(failed).is_ok_and(|state| state.done)
 }
 
-/// What a checkpoint came to.
-struct State {
-    /// It went as far as its mode asks for.
+struct Checkpointed {
+    /// It moved as much as its mode asks for.
     done: bool,
     /// Pages of the log that were moved, by this one and those before it.
     moved: i32,
 }
 
-fn run_checkpoint(connection: &Connection, mode: &str) -> rusqlite::Result<State> {
+fn run_checkpoint(connection: &Connection, mode: &str) -> rusqlite::Result<Checkpointed> {
     let pragma = format!("pragma wal_checkpoint({mode})");
-    connection.query_row(&pragma, [], |row| Ok(State { done: !row.get::<_, bool>(0)?, moved: row.get(2)? }))
+    connection
+        .query_row(&pragma, [], |row| Ok(Checkpointed { done: !row.get::<_, bool>(0)?, moved: row.get(2)? }))
 }
 
 fn failed(error: &rusqlite::Error) {
@@ -274,11 +273,11 @@ mod tests {
         for _ in 0..2 {
             write(&writer, 5, || {});
             assert!(length(&checkpoints) > 0);
-            while moved() < MOVED_BESIDE && Instant::now() < until {
+            while moved() < PAGES_TO_WAKE && Instant::now() < until {
                 checkpoints.after_commit(&writer);
                 std::thread::yield_now();
             }
-            assert!(moved() >= MOVED_BESIDE, "{} pages", moved());
+            assert!(moved() >= PAGES_TO_WAKE, "{} pages", moved());
             while length(&checkpoints) > 0 && Instant::now() < until {
                 checkpoints.when_idle(&writer);
             }
@@ -341,10 +340,10 @@ mod tests {
         assert!(reads > 0);
         // The same with a door that stays open.
         let (longest, _) = longest_log_of_read_database(|checkpoints, writer| {
-            checkpoints.open_until.set(Instant::now().checked_add(KEPT_OPEN));
+            checkpoints.open_until.set(Instant::now().checked_add(DOOR_OPEN_TIME));
             checkpoints.after_commit(writer);
-            if PAGES.get() >= TOO_LONG {
-                begin_anew(writer, "restart", &mut checkpoints.moved(), Duration::ZERO);
+            if PAGES.get() >= LOG_PAGES_MAX {
+                restart_log(writer, "restart", &mut checkpoints.moved(), Duration::ZERO);
             }
         });
         assert!(longest > 20_000, "{longest} pages");

@@ -12,16 +12,15 @@ use crate::failure::{Failure, Result};
 /// Oldest SQLite that is safe: before it a reset of the write-ahead log could corrupt the file.
 const MIN_SQLITE: i32 = 3_051_003;
 
-/// How often one process looks whether another has stopped writing: an import may take half a
-/// minute.
-const LOOKS: i32 = 30_000;
+/// How often a process asks whether another has stopped writing: an import may take half a minute.
+const BUSY_TRIES_MAX: i32 = 30_000;
 
-/// How long it waits between two looks. SQLite's own waits grow to a tenth of a second, in which
-/// somebody who writes again and again keeps all others out.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
+/// How long it waits in between. SQLite's own waits grow to a tenth of a second, in which a process that writes again
+/// and again keeps all others out.
+const BUSY_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Statements that a connection keeps prepared.
-const STATEMENT_CACHE: usize = 256;
+const CACHED_STATEMENTS_MAX: usize = 256;
 
 /// Marks a file as ours (`PRAGMA application_id`): "prtd".
 const APPLICATION_ID: i32 = 0x7072_7464;
@@ -79,7 +78,7 @@ fn claim(connection: &Connection, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Opens a database to look at it: no byte of the file is changed, whatever it is.
+/// Opens a database for reading: no byte of the file is changed, whatever it is.
 pub fn open_to_look(path: &Path) -> Result<Connection> {
     let connection = Connection::open_with_flags(
         path,
@@ -98,9 +97,9 @@ fn foreign(path: &Path) -> Failure {
 }
 
 pub fn wait_for_others(connection: &Connection) -> rusqlite::Result<()> {
-    connection.busy_handler(Some(|looks| {
-        std::thread::sleep(BETWEEN_LOOKS);
-        looks < LOOKS
+    connection.busy_handler(Some(|tries| {
+        std::thread::sleep(BUSY_INTERVAL);
+        tries < BUSY_TRIES_MAX
     }))
 }
 
@@ -118,7 +117,7 @@ pub fn prepare_reader(connection: &Connection) -> rusqlite::Result<()> {
 /// Statements stay prepared, with the plan that the tests saw: else SQLite plans each list anew for the value
 /// of its `limit`.
 fn keep_statements(connection: &Connection) -> rusqlite::Result<()> {
-    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
+    connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS_MAX);
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
 }

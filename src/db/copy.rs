@@ -10,14 +10,14 @@ use super::files::{beside, broken, create_private, refuse_existing, remove, sync
 use crate::failure::{Failure, Result};
 
 /// Pages that are copied at once: 1 MiB, about a millisecond, for which requests wait.
-const PAGES_AT_ONCE: i32 = 256;
+const PAGES_PER_STEP: i32 = 256;
 
 /// How often a copy begins anew at most. It does when another process has written, or when a large transaction was
 /// undone.
-const BEGINNINGS: u32 = 20;
+const BEGINNINGS_MAX: u32 = 20;
 
-/// Steps in a row that may come to nothing because somebody holds a lock: some seconds.
-const IN_VAIN: u32 = 2_000;
+/// Steps in a row that may copy nothing because another process holds a lock: some seconds.
+const IDLE_STEPS_MAX: u32 = 2_000;
 
 /// Makes a new file, readable for its owner alone, of what `fill` puts into it. `finish` may
 /// change and prove the copy while it has another name; only then, and on the disk, it is there.
@@ -42,7 +42,7 @@ pub fn copy(
 pub fn fill_at_once(connection: &Connection, part: &Path) -> Result<()> {
     let mut target = open_target(part)?;
     let backup = Backup::new(connection, &mut target)?;
-    for _ in 0..IN_VAIN {
+    for _ in 0..IDLE_STEPS_MAX {
         match backup.step(-1)? {
             StepResult::Done => return Ok(()),
             _ => std::thread::sleep(std::time::Duration::from_millis(1)),
@@ -65,21 +65,21 @@ pub(super) struct Pages<'c> {
     /// Pages that were copied since it began.
     done: i32,
     beginnings: u32,
-    in_vain: u32,
+    idle_steps: u32,
 }
 
 impl<'c> Pages<'c> {
     pub fn new(connection: &'c Connection, target: &'c mut Connection) -> Result<Pages<'c>> {
         let backup = Backup::new(connection, target)?;
-        Ok(Pages { backup, done: 0, beginnings: 1, in_vain: 0 })
+        Ok(Pages { backup, done: 0, beginnings: 1, idle_steps: 0 })
     }
 
     /// Copies some pages; whether all are copied. No transaction may be open.
     pub fn step(&mut self) -> Result<bool> {
-        match self.backup.step(PAGES_AT_ONCE)? {
+        match self.backup.step(PAGES_PER_STEP)? {
             StepResult::Done => return Ok(true),
-            StepResult::More => self.in_vain = 0,
-            _ => self.in_vain += 1,
+            StepResult::More => self.idle_steps = 0,
+            _ => self.idle_steps += 1,
         }
         let progress = self.backup.progress();
         let done = progress.pagecount - progress.remaining;
@@ -87,7 +87,7 @@ impl<'c> Pages<'c> {
             self.beginnings += 1;
         }
         self.done = done;
-        if self.beginnings > BEGINNINGS || self.in_vain > IN_VAIN {
+        if self.beginnings > BEGINNINGS_MAX || self.idle_steps > IDLE_STEPS_MAX {
             let why =
                 "other programs write again and again, so no copy could be made beside them: try again later";
             return Err(Failure::Busy(why.to_owned()));

@@ -13,15 +13,14 @@ use std::time::{Duration, Instant};
 /// How long those inside may go on by themselves: longer than a short read takes.
 const GRACE: Duration = Duration::from_millis(5);
 
-/// How long the writer waits for them to leave, in all. What is stopped leaves as soon as SQLite looks; what is
-/// writing its answer then, when that is written.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long the writer waits for them to leave, in all. A stopped statement leaves at its next tick; a read that is
+/// writing its answer, when that is written.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long a read waits at the door before it is answered 503: longer than it is closed.
-const WAIT: Duration = Duration::from_secs(5);
+const ENTER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long who waits sleeps between two looks.
-const BETWEEN_LOOKS: Duration = Duration::from_micros(200);
+const POLL_INTERVAL: Duration = Duration::from_micros(200);
 
 /// Who is inside, and whether anybody is let in.
 #[derive(Debug, Default)]
@@ -45,17 +44,17 @@ impl Door {
     pub fn enter(self: &Arc<Door>) -> Option<Inside> {
         let mut since = None;
         loop {
-            // First inside, then the look: who closes it sees who came in before.
+            // Counted first, then asked: who closes the door sees who came in before.
             self.inside.fetch_add(1, Ordering::SeqCst);
             let inside = Inside(Arc::clone(self));
             if !self.closed.load(Ordering::SeqCst) {
                 return Some(inside);
             }
             drop(inside);
-            if since.get_or_insert_with(Instant::now).elapsed() >= WAIT {
+            if since.get_or_insert_with(Instant::now).elapsed() >= ENTER_TIMEOUT {
                 return None;
             }
-            sleep(BETWEEN_LOOKS);
+            sleep(POLL_INTERVAL);
         }
     }
 
@@ -68,19 +67,19 @@ impl Door {
         self.cleared.load(Ordering::Relaxed)
     }
 
-    /// Closes the door, and waits until nobody is inside; whether all have left. One at a time may do this.
+    /// Closes the door, and waits until nobody is inside; whether all have left. Only the writer may do this.
     pub fn close(&self) -> (Closed<'_>, bool) {
         self.closed.store(true, Ordering::SeqCst);
         let closed = Closed(self);
         let begun = Instant::now();
         while self.inside.load(Ordering::SeqCst) > 0 {
-            if begun.elapsed() >= PATIENCE {
+            if begun.elapsed() >= CLOSE_TIMEOUT {
                 return (closed, false);
             }
             if begun.elapsed() >= GRACE {
                 self.cleared.store(true, Ordering::Relaxed);
             }
-            sleep(BETWEEN_LOOKS);
+            sleep(POLL_INTERVAL);
         }
         (closed, true)
     }
@@ -115,10 +114,10 @@ mod tests {
             scope.spawn(|| {
                 let begun = Instant::now();
                 while !door.is_cleared() {
-                    sleep(BETWEEN_LOOKS);
+                    sleep(POLL_INTERVAL);
                 }
                 // The writer is waiting for this one.
-                assert!(begun.elapsed() < PATIENCE);
+                assert!(begun.elapsed() < CLOSE_TIMEOUT);
                 scope.spawn(|| told.send(door.enter().is_some()));
                 sleep(Duration::from_millis(50));
                 drop(inside);

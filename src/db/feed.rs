@@ -80,7 +80,7 @@ pub fn begin_epoch(connection: &Connection) -> Result<()> {
 pub const DAYS: i64 = 90;
 
 /// Rows that are dropped in one transaction: some milliseconds.
-const DROPPED_AT_ONCE: i64 = 5_000;
+const ROWS_DROPPED_MAX: i64 = 5_000;
 
 /// Drops some of the oldest rows of a company, up to the last of them from before an instant, but never the newest row;
 /// how many.
@@ -89,6 +89,6 @@ pub fn drop_some(connection: &Connection, tenant: TenantId, before: Instant) -> 
           select max(nr) from (select nr, am from aenderung where tenant_id = :tenant order by nr limit :at_once)
           where am < :before)
         and nr < (select max(nr) from aenderung where tenant_id = :tenant)";
-    let params = named_params! {":tenant": tenant, ":before": before, ":at_once": DROPPED_AT_ONCE};
+    let params = named_params! {":tenant": tenant, ":before": before, ":at_once": ROWS_DROPPED_MAX};
     Ok(connection.execute(statement, params)?)
 }

@@ -10,7 +10,7 @@ use super::owner::give_to_owner_of;
 use crate::failure::{Failure, Result};
 
 /// How long a starting server waits for a command that holds its lock for a moment.
-const PATIENCE: Duration = Duration::from_secs(3);
+const SERVER_LOCK_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A held lock. It is given back by name when it is dropped: closing the file alone would leave it
 /// with a process that another thread starts at that moment, until that process runs its program.
@@ -36,17 +36,17 @@ pub fn without_server(database: &Path) -> Result<Lock> {
 
 /// Refuses a second server on the same database.
 pub fn for_server(database: &Path) -> Result<Lock> {
-    alone(database, PATIENCE)
+    alone(database, SERVER_LOCK_TIMEOUT)
 }
 
-fn alone(database: &Path, patience: Duration) -> Result<Lock> {
+fn alone(database: &Path, timeout: Duration) -> Result<Lock> {
     let file = open(database, "lock")?;
     let begun = Ticks::now();
     while let Err(error) = file.try_lock() {
         if let TryLockError::Error(error) = error {
             return Err(broken(database, "cannot be locked", &error));
         }
-        if begun.elapsed() >= patience {
+        if begun.elapsed() >= timeout {
             return Err(Failure::Broken(format!(
                 "another partnerd serves {} already: stop it first, or use another --db",
                 database.display()

@@ -28,7 +28,7 @@ choice! {
 }
 
 /// Lines that wait for stderr at most; what is beyond is left out.
-const WAITING: usize = 65_536;
+const LINES_QUEUED_MAX: usize = 65_536;
 
 /// The instant of a line, as the interface writes instants.
 struct Now;
@@ -56,7 +56,8 @@ impl<W: Write> Write for Harmless<W> {
 
 /// Starts the log. What is still waiting is written when the guard is dropped.
 pub fn start(to: impl Write + Send + 'static, format: Format, verbosity: Verbosity) -> WorkerGuard {
-    let builder = NonBlockingBuilder::default().lossy(true).buffered_lines_limit(WAITING).thread_name("log");
+    let builder =
+        NonBlockingBuilder::default().lossy(true).buffered_lines_limit(LINES_QUEUED_MAX).thread_name("log");
     let (writer, guard) = builder.finish(Harmless(to));
     let level = match verbosity {
         Verbosity::Error => Level::ERROR,

@@ -23,37 +23,37 @@ use super::priority::step_back;
 use super::{connection, log};
 use crate::failure::{Failure, Result};
 
-/// Steps of SQLite's virtual machine between two looks at the budget.
-const STEPS_PER_LOOK: i32 = 1_000;
+/// Steps of SQLite's virtual machine in a tick, the unit of a budget: about 10 µs.
+const STEPS_PER_TICK: i32 = 1_000;
 
-/// What a read may cost in place, in looks: about 1 ms. While it runs the other sockets of its thread wait.
+/// What a read may cost in place, in ticks: about 1 ms. While it runs the other sockets of its thread wait.
 pub const IN_PLACE: u32 = 100;
 
-/// Rows of a list that cost as much as the steps between two looks: most of it is writing them, which no step counts.
-const ROWS_PER_LOOK: i64 = 10;
+/// Rows of a list that count as a tick: most of their cost is writing them, which no step counts.
+const ROWS_PER_TICK: i64 = 10;
 
 /// What a statement may cost at all: about a minute.
-const SLOW_BUDGET: u32 = 6_000_000;
+const SLOW_LANE_TICKS: u32 = 6_000_000;
 
 /// Threads of the slow lane.
 const SLOW_THREADS: u32 = 2;
 
 /// Work that waits for the slow lane at most; further requests are answered 503.
-const SLOW_QUEUE: usize = 256;
+const SLOW_JOBS_QUEUED_MAX: usize = 256;
 
 /// How long a request waits for a connection before it is answered 503.
 const POOL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Reads that can be watched at once: more than there are connections.
-const WATCHED: usize = 256;
+const READS_WATCHED_MAX: usize = 256;
 
 /// How often a read is run at most. One that is stopped begins again when the log is at its first page: it has the
 /// time in which 39 MiB are written. What takes longer under such a load again and again is answered 503.
-const TRIES: u32 = 5;
+const READ_TRIES_MAX: u32 = 5;
 
 /// How long a snapshot serves further reads, in microseconds: so late at most a thread that always has something
 /// to do sees what another program wrote (a key that the command line revoked).
-const KEPT_FOR: u64 = 1_000;
+const SNAPSHOT_REUSE_MICROS: u64 = 1_000;
 
 thread_local! {
     /// Whether this thread calls [`end_snapshot`] before it rests: then it keeps its snapshot for the next read.
@@ -62,7 +62,7 @@ thread_local! {
     /// The snapshot of the last read.
     static KEPT: RefCell<Option<Snapshot>> = const { RefCell::new(None) };
 
-    /// Looks left for the statements of the read that runs on this thread; without one nothing is stopped.
+    /// Ticks left for the statements of the read that runs on this thread; none: nothing is stopped.
     static BUDGET: Cell<Option<u32>> = const { Cell::new(None) };
 
     /// Whether one of them was stopped because all have to leave.
@@ -79,26 +79,26 @@ pub fn end_snapshot() {
 /// Counts the rows of a list, which is about to be read, against the budget of the read that runs on this thread.
 /// A long one goes to the slow lane with its first steps.
 pub fn expect_rows(rows: i64) {
-    let looks = u32::try_from(rows / ROWS_PER_LOOK).unwrap_or(u32::MAX);
-    BUDGET.set(BUDGET.get().map(|left| left.saturating_sub(looks)));
+    let ticks = u32::try_from(rows / ROWS_PER_TICK).unwrap_or(u32::MAX);
+    BUDGET.set(BUDGET.get().map(|left| left.saturating_sub(ticks)));
 }
 
 /// Counts work that no step counts against the budget of the read that runs on this thread; stops the read where it
 /// has no more.
-pub fn spend(looks: u32) -> Result<()> {
+pub fn spend(ticks: u32) -> Result<()> {
     let Some(left) = BUDGET.get() else { return Ok(()) };
-    BUDGET.set(Some(left.saturating_sub(looks)));
-    if left >= looks {
+    BUDGET.set(Some(left.saturating_sub(ticks)));
+    if left >= ticks {
         return Ok(());
     }
     let interrupted = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_INTERRUPT);
     Err(rusqlite::Error::SqliteFailure(interrupted, None).into())
 }
 
-/// Does a part of the read that runs on this thread with at most so many looks of its budget; how many it took.
-pub fn within<T>(looks: u32, part: impl FnOnce() -> T) -> (T, u32) {
+/// Does a part of the read that runs on this thread with at most so many ticks of its budget; how many it took.
+pub fn within<T>(ticks: u32, part: impl FnOnce() -> T) -> (T, u32) {
     let before = BUDGET.get().unwrap_or(0);
-    let own = before.min(looks);
+    let own = before.min(ticks);
     BUDGET.set(Some(own));
     let done = part();
     let taken = own - BUDGET.get().unwrap_or(0);
@@ -120,24 +120,24 @@ pub struct Readers {
     fast: r2d2::Pool<SqliteConnectionManager>,
     slow: r2d2::Pool<SqliteConnectionManager>,
     slow_queue: SyncSender<SlowWork>,
-    running: Running,
+    running: RunningReads,
     door: Arc<Door>,
     /// Transactions that the writer has ended.
     commits: Arc<AtomicU64>,
 }
 
 /// When each running read began, in microseconds since the start; 0 is a free place.
-struct Running {
+struct RunningReads {
     start: Instant,
-    places: [AtomicU64; WATCHED],
+    places: [AtomicU64; READS_WATCHED_MAX],
 }
 
-impl Running {
+impl RunningReads {
     /// Takes a place for as long as the read runs; none when all are taken.
-    fn begin(&self, now: u64) -> Place<'_> {
+    fn begin(&self, now: u64) -> RunningRead<'_> {
         let free =
             |place: &&AtomicU64| place.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-        Place(self.places.iter().find(free))
+        RunningRead(self.places.iter().find(free))
     }
 
     /// Microseconds since the start, never 0.
@@ -147,9 +147,9 @@ impl Running {
 }
 
 /// The place of a running read; free again when the read is over.
-struct Place<'r>(Option<&'r AtomicU64>);
+struct RunningRead<'r>(Option<&'r AtomicU64>);
 
-impl Drop for Place<'_> {
+impl Drop for RunningRead<'_> {
     fn drop(&mut self) {
         if let Some(place) = self.0 {
             place.store(0, Ordering::Relaxed);
@@ -161,7 +161,7 @@ impl Readers {
     /// Opens the pools; `threads` is how many threads read in place at once. Every read goes in by `door`; one that
     /// begins after `commits` has moved on sees what the writer has committed.
     pub fn open(path: &Path, threads: u32, door: Arc<Door>, commits: Arc<AtomicU64>) -> Result<Readers> {
-        let (slow_queue, receiver) = sync_channel(SLOW_QUEUE);
+        let (slow_queue, receiver) = sync_channel(SLOW_JOBS_QUEUED_MAX);
         let receiver = Arc::new(Mutex::new(receiver));
         for at in 0..SLOW_THREADS {
             let receiver = Arc::clone(&receiver);
@@ -170,7 +170,8 @@ impl Readers {
                 .spawn(move || run_slow_lane(&receiver))
                 .map_err(|error| Failure::Broken(format!("no thread for the slow lane: {error}")))?;
         }
-        let running = Running { start: Instant::now(), places: [const { AtomicU64::new(0) }; WATCHED] };
+        let running =
+            RunningReads { start: Instant::now(), places: [const { AtomicU64::new(0) }; READS_WATCHED_MAX] };
         // One more than they can keep: for the thread that verifies keys, and for midnight.
         let (fast, slow) = (pool(path, threads + 1, &door)?, pool(path, SLOW_THREADS, &door)?);
         Ok(Readers { fast, slow, slow_queue, running, door, commits })
@@ -178,7 +179,7 @@ impl Readers {
 
     /// Runs `work` on a snapshot of the database; again, on a new one, where it was stopped, a few times at most.
     pub fn read<T>(&self, lane: Lane, mut work: impl FnMut(&Connection) -> Result<T>) -> Result<T> {
-        for _ in 0..TRIES {
+        for _ in 0..READ_TRIES_MAX {
             if let Some(result) = self.read_once(lane, &mut work)? {
                 return Ok(result);
             }
@@ -190,7 +191,7 @@ impl Readers {
     fn read_once<T>(&self, lane: Lane, work: &mut impl FnMut(&Connection) -> Result<T>) -> Result<Option<T>> {
         let (pool, budget) = match lane {
             Lane::Fast => (&self.fast, IN_PLACE),
-            Lane::Slow => (&self.slow, SLOW_BUDGET),
+            Lane::Slow => (&self.slow, SLOW_LANE_TICKS),
         };
         let (commits, now) = (self.commits.load(Ordering::Acquire), self.running.now());
         let may_keep = lane == Lane::Fast && KEEPS.get();
@@ -256,7 +257,7 @@ impl Snapshot {
 
     /// Whether another read sees on it all that the writer has committed, and does not hold the writer up.
     fn serves(&self, commits: u64, now: u64, door: &Door) -> bool {
-        self.commits == commits && now.saturating_sub(self.begun) < KEPT_FOR && !door.is_closed()
+        self.commits == commits && now.saturating_sub(self.begun) < SNAPSHOT_REUSE_MICROS && !door.is_closed()
     }
 }
 
@@ -289,7 +290,7 @@ fn pool(path: &Path, size: u32, door: &Arc<Door>) -> Result<r2d2::Pool<SqliteCon
     let manager = SqliteConnectionManager::file(path).with_flags(flags).with_init(move |reader| {
         connection::prepare_reader(reader)?;
         let door = Arc::clone(&door);
-        reader.progress_handler(STEPS_PER_LOOK, Some(move || is_to_stop(&door)))
+        reader.progress_handler(STEPS_PER_TICK, Some(move || is_to_stop(&door)))
     });
     r2d2::Pool::builder()
         .max_size(size)
@@ -302,7 +303,7 @@ fn pool(path: &Path, size: u32, door: &Arc<Door>) -> Result<r2d2::Pool<SqliteCon
         .map_err(|error| Failure::Broken(format!("the database cannot be read: {error}")))
 }
 
-/// Asked by SQLite every [`STEPS_PER_LOOK`] steps; true stops the statement.
+/// Asked by SQLite every [`STEPS_PER_TICK`] steps; true stops the statement.
 fn is_to_stop(door: &Door) -> bool {
     let Some(left) = BUDGET.get() else { return false };
     if door.is_cleared() {
@@ -361,7 +362,7 @@ mod tests {
             other.execute("insert into t values (1)", []).unwrap();
             between();
             let after = read();
-            if begun.elapsed() < Duration::from_micros(KEPT_FOR) {
+            if begun.elapsed() < Duration::from_micros(SNAPSHOT_REUSE_MICROS) {
                 break after - before;
             }
         };
@@ -376,7 +377,7 @@ mod tests {
         let fail = || readers.read(Lane::Fast, |_| Err::<(), _>(Failure::Broken(String::new()))).unwrap_err();
         assert_eq!(seen(&|| drop(fail())), 1, "ended by a failure");
         let (before, _) = (read(), other.execute("insert into t values (1)", []).unwrap());
-        std::thread::sleep(Duration::from_micros(KEPT_FOR));
+        std::thread::sleep(Duration::from_micros(SNAPSHOT_REUSE_MICROS));
         assert_eq!(read() - before, 1, "ended by its age");
     }
 
@@ -452,9 +453,9 @@ mod tests {
             assert_eq!((times, read.unwrap()), (3, 7));
             begins.recv().unwrap();
             let read = scope.spawn(move || run(u32::MAX));
-            stop(TRIES);
+            stop(READ_TRIES_MAX);
             let (times, read) = read.join().unwrap();
-            assert!(times == TRIES && matches!(read, Err(Failure::Busy(_))), "{times} times");
+            assert!(times == READ_TRIES_MAX && matches!(read, Err(Failure::Busy(_))), "{times} times");
         });
     }
 

@@ -25,7 +25,7 @@ const ROWS_OF_VALUE: i64 = 50;
 const KINDS: &[&str] = &["status", "beleg_typ", "schluessel", "reihe", "jahr", "art", "zahlart", "kasse_id"];
 
 /// Table, index and figures, as `sqlite_stat1` has them.
-type Entry = (String, Option<String>, Option<String>);
+type StatisticsRow = (String, Option<String>, Option<String>);
 
 /// Writes the figures for every index, within the transaction that is open.
 pub fn write(connection: &Connection) -> Result<()> {
@@ -46,10 +46,10 @@ pub fn is_written(connection: &Connection) -> Result<bool> {
     }
     let mut statement = connection.prepare("select tbl, idx, stat from sqlite_stat1 order by tbl, idx")?;
     let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    Ok(rows.collect::<rusqlite::Result<Vec<Entry>>>()? == wanted(connection)?)
+    Ok(rows.collect::<rusqlite::Result<Vec<StatisticsRow>>>()? == wanted(connection)?)
 }
 
-fn wanted(connection: &Connection) -> Result<Vec<Entry>> {
+fn wanted(connection: &Connection) -> Result<Vec<StatisticsRow>> {
     let mut statement = connection.prepare(
         "select t.name, t.wr, i.name, i.\"unique\", i.origin, c.name
          from pragma_table_list t, pragma_index_list(t.name) i, pragma_index_info(i.name) c

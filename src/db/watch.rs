@@ -17,13 +17,13 @@ pub struct Watch {
     pub commits: Arc<AtomicU64>,
     /// The last transaction was not committed.
     failed: AtomicBool,
-    /// When the writer last looked around, in milliseconds since `begun`.
+    /// When the writer last took something from its queue, in milliseconds since `begun`.
     last_seen: AtomicU64,
     begun: Instant,
 }
 
 impl Watch {
-    /// How long the writer has been at work without looking around.
+    /// How long the writer has been busy with one piece of work.
     pub fn silent(&self) -> Duration {
         self.begun.elapsed().saturating_sub(Duration::from_millis(self.last_seen.load(Ordering::Relaxed)))
     }

@@ -23,7 +23,7 @@ pub const DAYS: i64 = 7;
 pub const MAX_KEY: usize = 255;
 
 /// Answers that are dropped at once: each may have some 10 KB.
-const DROPPED_AT_ONCE: i64 = 500;
+const ANSWERS_DROPPED_MAX: i64 = 500;
 
 /// The Idempotency-Key of a request, if it has one: not longer than this.
 pub fn sent_key(request: &Request, max: usize) -> Result<Option<String>> {
@@ -121,6 +121,6 @@ fn oldest(tx: &Tx<'_>) -> Instant {
 pub fn drop_some(connection: &Connection, tenant: TenantId, before: Instant) -> Result<usize> {
     let statement = "delete from idempotenz where tenant_id = :tenant and rowid in (
         select rowid from idempotenz where tenant_id = :tenant and am < :before order by am limit :at_once)";
-    let params = named_params! {":tenant": tenant, ":before": before, ":at_once": DROPPED_AT_ONCE};
+    let params = named_params! {":tenant": tenant, ":before": before, ":at_once": ANSWERS_DROPPED_MAX};
     Ok(connection.execute(statement, params)?)
 }

@@ -8,13 +8,13 @@ use std::sync::{Mutex, PoisonError};
 use crate::rules::day::Instant;
 
 /// Critical requests of an address in a minute (specification, Limits).
-const PER_MINUTE: usize = 10;
+const REQUESTS_PER_MINUTE_MAX: usize = 10;
 
 /// A minute in milliseconds.
-const MINUTE: i64 = 60_000;
+const MINUTE_MILLIS: i64 = 60_000;
 
 /// Addresses that are remembered at most: about 2 MiB.
-const MAX_ADDRESSES: usize = 10_000;
+const ADDRESSES_MAX: usize = 10_000;
 
 /// What an address has too much of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,26 +38,26 @@ impl IpLimit {
     pub fn take(&self, address: IpAddr, kind: Limited, now: Instant) -> Result<(), i64> {
         let now = now.millis();
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if seen.len() >= MAX_ADDRESSES && !seen.contains_key(&(address, kind)) {
+        if seen.len() >= ADDRESSES_MAX && !seen.contains_key(&(address, kind)) {
             make_room(&mut seen, now);
         }
         let times = seen.entry((address, kind)).or_default();
         // A clock that was put back must not lock anybody out.
-        times.retain(|time| now - MINUTE < *time && *time <= now);
-        if times.len() < PER_MINUTE {
+        times.retain(|time| now - MINUTE_MILLIS < *time && *time <= now);
+        if times.len() < REQUESTS_PER_MINUTE_MAX {
             times.push_back(now);
             return Ok(());
         }
         let first = times.front().copied().unwrap_or(now);
-        Err((first + MINUTE - now + 999) / 1_000)
+        Err((first + MINUTE_MILLIS - now + 999) / 1_000)
     }
 }
 
 /// Forgets the addresses whose last request is a minute old; where there are none, all: then a
 /// flood from many addresses gets more answers 401, which cost nothing.
 fn make_room(seen: &mut HashMap<(IpAddr, Limited), VecDeque<i64>>, now: i64) {
-    seen.retain(|_, times| times.back().is_some_and(|last| now - MINUTE < *last));
-    if seen.len() >= MAX_ADDRESSES {
+    seen.retain(|_, times| times.back().is_some_and(|last| now - MINUTE_MILLIS < *last));
+    if seen.len() >= ADDRESSES_MAX {
         seen.clear();
     }
 }
@@ -86,10 +86,10 @@ mod tests {
     #[test]
     fn memory_is_bounded() {
         let limit = IpLimit::default();
-        for number in 0..3 * MAX_ADDRESSES as u32 {
+        for number in 0..3 * ADDRESSES_MAX as u32 {
             let address = IpAddr::from(number.to_be_bytes());
             assert_eq!(limit.take(address, Limited::WithoutKey, Instant::from_millis(5)), Ok(()));
         }
-        assert!(limit.seen.lock().unwrap().len() <= MAX_ADDRESSES);
+        assert!(limit.seen.lock().unwrap().len() <= ADDRESSES_MAX);
     }
 }

@@ -36,7 +36,7 @@ const SECRET_BYTES: usize = 20;
 const MAC_BYTES: usize = 8;
 
 /// Verified keys that are remembered at most; beyond that all are verified again.
-const MAX_REMEMBERED: usize = 10_000;
+const VERIFIED_KEYS_MAX: usize = 10_000;
 
 /// sha256 of a key.
 pub type Digest32 = [u8; 32];
@@ -134,7 +134,7 @@ impl Keys {
             return Ok(false);
         }
         let mut verified = self.verified.write().unwrap_or_else(PoisonError::into_inner);
-        if verified.len() >= MAX_REMEMBERED {
+        if verified.len() >= VERIFIED_KEYS_MAX {
             verified.clear();
         }
         verified.insert(key.digest);
@@ -189,7 +189,6 @@ pub fn caller(connection: &Connection, key: &PresentedKey, now: Instant) -> Resu
     }
 }
 
-/// What a key is for, and how far it goes.
 #[derive(Debug, Clone, Default)]
 pub struct Grant {
     pub label: String,

@@ -47,10 +47,8 @@ pub fn create(
     Ok(Deed::NewKey { id, label, scopes, until })
 }
 
-/// What is to be changed of a key; none stays as it is.
 #[derive(Debug, Clone, Default)]
 pub struct Changes {
-    /// What it is for, as [`label`] gives it.
     pub label: Option<String>,
     pub scopes: Option<ScopeSet>,
     /// Last day (UTC) on which it is accepted; an inner none: until it is deactivated.

@@ -35,7 +35,6 @@ pub struct Allowance {
     exceeded: bool,
 }
 
-/// Requests of one key on one day.
 #[derive(Debug, Clone, Copy, Default)]
 struct Use {
     requests: u32,

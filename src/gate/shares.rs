@@ -2,7 +2,7 @@
 //! sockets, bodies that go to the writer and from there through the write-ahead log into the database. Many clients of
 //! one key, each with something that takes a millisecond, would keep everybody else waiting for all of them.
 //!
-//! So a key has an account, in looks of about 10 µs (`db::readers`), and gets a twentieth of a core. Where it has
+//! So a key has an account, in ticks of about 10 µs (`db::readers`), and gets a twentieth of a core. Where it has
 //! spent more its longer reads run on the slow lane and its larger bodies wait, until the account is level. As long as
 //! no other key asks for anything it may do what it likes.
 
@@ -13,79 +13,79 @@ use std::time::Duration;
 use crate::db::readers::IN_PLACE;
 use crate::rules::day::Instant;
 
-/// Looks that a key gets back in a millisecond, which has about a hundred.
-const PAID_BACK: i64 = 5;
+/// Ticks that a key gets back in a millisecond, which has about a hundred.
+const TICKS_PER_MILLI: i64 = 5;
 
-/// Looks that a key may owe and still do what it likes: about 10 ms.
-const ON_CREDIT: i64 = 1_000;
+/// Ticks that a key may owe before it is slowed down: about 10 ms.
+const CREDIT_TICKS: i64 = 1_000;
 
-/// Looks that a key can owe: two seconds, in which the largest bodies are paid back. Further ones are forgotten.
-const MOST_OWED: i64 = 10_000;
+/// Ticks that a key can owe: two seconds, in which the largest bodies are paid back. Further ones are forgotten.
+const DEBT_TICKS_MAX: i64 = 10_000;
 
-/// Looks that a read may cost whatever the account says: a short one has one now and then.
-const LEAST: i64 = 3;
+/// Ticks that a read may cost whatever the account says: a short one has one now and then.
+const READ_TICKS_MIN: i64 = 3;
 
-/// Bytes of a body that cost a look: a key writes 20 MiB a second beside others.
-const BYTES_PER_LOOK: usize = 4 << 10;
+/// Bytes of a body that cost a tick: a key writes 20 MiB a second beside others.
+const BYTES_PER_TICK: usize = 4 << 10;
 
 /// How long after its last request a key counts as one that others would keep waiting, in milliseconds.
-const BESIDE: u64 = 1_000;
+const ACTIVE_MILLIS: u64 = 1_000;
 
 #[derive(Default)]
 pub struct Shares(Mutex<HashMap<String, Account>>);
 
 #[derive(Default)]
 struct Account {
-    /// When it is level again, in milliseconds times [`PAID_BACK`].
+    /// When it is level again, in milliseconds times [`TICKS_PER_MILLI`].
     level_at: i64,
     /// Its last request, in milliseconds.
     last: i64,
 }
 
 impl Shares {
-    /// Notes a request of a key; the looks that it may cost in place.
+    /// Notes a request of a key; the ticks that it may cost in place.
     pub fn in_place(&self, key: &str, now: Instant) -> u32 {
         let mut accounts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match accounts.get_mut(key) {
             Some(own) => own.last = now.millis(),
             None => drop(accounts.insert(key.to_owned(), Account { level_at: 0, last: now.millis() })),
         }
-        let left = (ON_CREDIT - owed(&accounts, key, now)).max(LEAST);
+        let left = (CREDIT_TICKS - owed(&accounts, key, now)).max(READ_TICKS_MIN);
         u32::try_from(left).unwrap_or(u32::MAX).min(IN_PLACE)
     }
 
     /// Takes what a read cost in place from the account of its key.
-    pub fn has_read(&self, key: &str, looks: u32, now: Instant) {
-        if looks > 0 {
-            self.spend(key, i64::from(looks), now);
+    pub fn has_read(&self, key: &str, ticks: u32, now: Instant) {
+        if ticks > 0 {
+            self.spend(key, i64::from(ticks), now);
         }
     }
 
     /// Takes a body from the account of its key; how long it must wait until those before it are paid back.
     pub fn has_sent(&self, key: &str, bytes: usize, now: Instant) -> Duration {
-        let looks = i64::try_from(bytes / BYTES_PER_LOOK).unwrap_or(MOST_OWED);
-        let too_much = self.spend(key, looks, now) - ON_CREDIT;
-        Duration::from_millis(u64::try_from(too_much / PAID_BACK).unwrap_or(0))
+        let ticks = i64::try_from(bytes / BYTES_PER_TICK).unwrap_or(DEBT_TICKS_MAX);
+        let too_much = self.spend(key, ticks, now) - CREDIT_TICKS;
+        Duration::from_millis(u64::try_from(too_much / TICKS_PER_MILLI).unwrap_or(0))
     }
 
-    /// Takes looks from the account of a key; how many it owed before.
-    fn spend(&self, key: &str, looks: i64, now: Instant) -> i64 {
+    /// Takes ticks from the account of a key; how many it owed before.
+    fn spend(&self, key: &str, ticks: i64, now: Instant) -> i64 {
         let mut accounts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let before = owed(&accounts, key, now);
         if let Some(own) = accounts.get_mut(key) {
-            let now = now.millis() * PAID_BACK;
-            own.level_at = own.level_at.clamp(now, now + MOST_OWED) + looks;
+            let now = now.millis() * TICKS_PER_MILLI;
+            own.level_at = own.level_at.clamp(now, now + DEBT_TICKS_MAX) + ticks;
         }
         before
     }
 }
 
-/// Looks that a key owes; none as long as no other key asks for anything.
+/// Ticks that a key owes; none as long as no other key asks for anything.
 fn owed(accounts: &HashMap<String, Account>, key: &str, now: Instant) -> i64 {
     let level_at = accounts.get(key).map_or(0, |own| own.level_at);
-    let owed = (level_at - now.millis() * PAID_BACK).clamp(0, MOST_OWED);
+    let owed = (level_at - now.millis() * TICKS_PER_MILLI).clamp(0, DEBT_TICKS_MAX);
     let is_beside =
-        |(name, other): (&String, &Account)| name != key && other.last.abs_diff(now.millis()) < BESIDE;
+        |(name, other): (&String, &Account)| name != key && other.last.abs_diff(now.millis()) < ACTIVE_MILLIS;
     if owed > 0 && accounts.iter().any(is_beside) { owed } else { 0 }
 }
 
@@ -102,7 +102,7 @@ mod tests {
         shares.has_read("a", 1_500, at(10_000));
         assert_eq!(in_place("a", 10_000), IN_PLACE, "alone");
         assert_eq!(in_place("b", 10_000), IN_PLACE, "another");
-        let least = LEAST as u32;
+        let least = READ_TICKS_MIN as u32;
         for (now, expected) in
             [(10_000, least), (10_100, least), (10_110, 50), (10_120, IN_PLACE), (9_500, least)]
         {

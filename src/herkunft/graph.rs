@@ -12,7 +12,7 @@ use crate::failure::Result;
 use crate::rules::error::{Checked, Code, Refusal};
 
 /// Batches and documents that one answer lists at most.
-const MAX_ENTRIES: usize = 20_000;
+const ENTRIES_MAX: usize = 20_000;
 
 #[derive(Default)]
 pub struct Weg {
@@ -22,75 +22,58 @@ pub struct Weg {
     pub beteiligte: Vec<Beteiligter>,
     /// Further batches lie deeper than was asked for.
     pub deeper: bool,
-    /// There is more than was looked at.
+    /// Of a picture: there is more than it shows.
     pub is_cut: bool,
 }
 
 /// What a picture shows at most in each direction, and what one batch adds to it: more is read by nobody.
-const SHOWN: usize = 100;
+const SHOWN_MAX: usize = 100;
 
-/// Movements that are looked at for it in each direction, of all batches together.
-const MOVEMENTS: i64 = 20_000;
+/// Movements that are read for it in each direction, of all batches together.
+const MOVEMENTS_READ_MAX: i64 = 20_000;
 
-/// The batches around one, as far as a picture shows them.
-pub fn around(tx: &Tx<'_>, start: Uuid, schritt: Schritt, tiefe: i64) -> Result<Weg> {
+/// The batches up to `tiefe` steps away, and who delivered or got them and the first one: all of them, or for a picture
+/// as many as it shows.
+pub fn walk(tx: &Tx<'_>, start: Uuid, schritt: Schritt, tiefe: i64, is_picture: bool) -> Result<Weg> {
     let mut weg = Weg::default();
     let mut seen = BTreeSet::from([start]);
     let mut waiting = VecDeque::from([(start, 0)]);
-    let mut left = MOVEMENTS;
+    let mut left = MOVEMENTS_READ_MAX;
     while let Some((charge, away)) = waiting.pop_front() {
-        let weite = Weite { bewegungen: left, funde: SHOWN as i64 + 1 };
-        left -= sql::count_movements(tx, charge)?;
+        let weite = is_picture.then_some(Weite { bewegungen: left, funde: SHOWN_MAX as i64 + 1 });
+        if is_picture {
+            left -= sql::count_movements(tx, charge)?;
+        }
         weg.beteiligte.extend(sql::partners(tx, charge, schritt, weite)?);
         let found = sql::neighbours(tx, charge, schritt, away + 1, weite)?;
         if away == tiefe {
             weg.deeper |= !found.is_empty();
-            continue;
+        } else {
+            let unseen = found.iter().map(|next| next.charge_id).filter(|id| seen.insert(*id));
+            waiting.extend(unseen.map(|id| (id, away + 1)));
+            weg.knoten.extend(found);
+            weg.is_cut = left < 0 || weg.knoten.len() > SHOWN_MAX || weg.beteiligte.len() > SHOWN_MAX;
         }
-        let unseen = found.iter().map(|next| next.charge_id).filter(|id| seen.insert(*id));
-        waiting.extend(unseen.map(|id| (id, away + 1)));
-        weg.knoten.extend(found);
-        if left < 0 || weg.knoten.len() > SHOWN || weg.beteiligte.len() > SHOWN {
-            weg.is_cut = true;
-            break;
+        match is_picture {
+            true if weg.is_cut => break,
+            true => {}
+            false => check_size(weg.knoten.len() + weg.beteiligte.len())?,
         }
     }
-    weg.knoten.truncate(SHOWN);
-    let shown = |charge: Uuid| charge == start || weg.knoten.iter().any(|knoten| knoten.charge_id == charge);
-    weg.beteiligte.retain(|partner| shown(partner.charge_id));
-    weg.beteiligte.truncate(SHOWN);
+    if is_picture {
+        weg.knoten.truncate(SHOWN_MAX);
+        let shown: BTreeSet<_> = weg.knoten.iter().map(|knoten| knoten.charge_id).chain([start]).collect();
+        weg.beteiligte.retain(|partner| shown.contains(&partner.charge_id));
+        weg.beteiligte.truncate(SHOWN_MAX);
+    }
     Ok(weg)
 }
 
-/// The batches up to `tiefe` steps away, and who delivered or got them and the first one.
-pub fn walk(tx: &Tx<'_>, start: Uuid, schritt: Schritt, tiefe: i64) -> Result<Weg> {
-    let mut deeper = false;
-    let mut knoten = Vec::new();
-    let mut beteiligte = sql::partners(tx, start, schritt, Weite::ALLES)?;
-    let mut seen = BTreeSet::from([start]);
-    let mut waiting = VecDeque::from([(start, 0)]);
-    while let Some((charge, away)) = waiting.pop_front() {
-        if away == tiefe {
-            deeper |= !sql::neighbours(tx, charge, schritt, away + 1, Weite::ALLES)?.is_empty();
-            continue;
-        }
-        for next in sql::neighbours(tx, charge, schritt, away + 1, Weite::ALLES)? {
-            if seen.insert(next.charge_id) {
-                waiting.push_back((next.charge_id, away + 1));
-                beteiligte.extend(sql::partners(tx, next.charge_id, schritt, Weite::ALLES)?);
-            }
-            knoten.push(next);
-        }
-        check_size(knoten.len() + beteiligte.len())?;
-    }
-    Ok(Weg { knoten, beteiligte, deeper, is_cut: false })
-}
-
 fn check_size(entries: usize) -> Checked<()> {
-    if entries <= MAX_ENTRIES {
+    if entries <= ENTRIES_MAX {
         return Ok(());
     }
     let message =
-        format!("Die Herkunft hat mehr als {MAX_ENTRIES} Einträge. Bitte eine kleinere tiefe angeben.");
+        format!("Die Herkunft hat mehr als {ENTRIES_MAX} Einträge. Bitte eine kleinere tiefe angeben.");
     Err(Refusal::field(Code::ZuVieleTreffer, "tiefe", message))
 }

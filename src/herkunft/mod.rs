@@ -8,7 +8,7 @@ mod model;
 mod sheet;
 mod sql;
 
-pub use graph::{Weg, around};
+pub use graph::{Weg, walk};
 pub use model::{Beteiligter, Buchung, Knoten, Ueber};
 pub use sql::{Schritt, Umschlag, count_movements, moved_by_document, movements};
 
@@ -56,12 +56,12 @@ fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let format = query.one_of("format")?;
     let charge = chargen::find(tx, call.id(WHAT)?)?.ok_or_else(|| Failure::not_found(WHAT))?;
     let id = charge.id;
-    let walk = |schritt, asked: bool| match asked {
-        true => graph::walk(tx, id, schritt, tiefe),
+    let walked = |schritt, asked: bool| match asked {
+        true => graph::walk(tx, id, schritt, tiefe, false),
         false => Ok(Default::default()),
     };
-    let back = walk(Schritt::Rueckwaerts, richtung != Some("vorwaerts"))?;
-    let forth = walk(Schritt::Vorwaerts, richtung != Some("rueckwaerts"))?;
+    let back = walked(Schritt::Rueckwaerts, richtung != Some("vorwaerts"))?;
+    let forth = walked(Schritt::Vorwaerts, richtung != Some("rueckwaerts"))?;
     let mut hinweise = Hints::default();
     if back.deeper || forth.deeper {
         let message = format!("Es gibt weitere Stufen jenseits der tiefe {tiefe}.");

@@ -10,7 +10,6 @@ use crate::rules::document::BelegTyp;
 use crate::rules::error::Hints;
 use crate::rules::fixed::Quantity;
 
-/// Where a batch came from and where it went.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Herkunft {
     pub charge: Charge,
@@ -50,7 +49,6 @@ pub struct Knoten {
     pub von: Uuid,
 }
 
-/// What leads from one batch to the next.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Ueber {
     pub art: &'static str,
@@ -90,7 +88,6 @@ pub struct Bilanz {
     pub bestand: Quantity,
 }
 
-/// A movement of a batch, and what moved it.
 #[derive(Debug, Clone)]
 pub struct Buchung {
     pub am: Instant,

@@ -1,6 +1,6 @@
 //! Statements that follow the movements of batches.
 
-use rusqlite::named_params;
+use rusqlite::{ToSql, named_params};
 use uuid::Uuid;
 
 use super::model::{Beteiligter, Bilanz, Buchung, Knoten, Ueber};
@@ -45,8 +45,8 @@ fn day_of(geplant: Option<Day>, erledigt: Option<Instant>) -> Option<Day> {
     geplant.or(erledigt.map(Day::in_berlin))
 }
 
-/// Movements of one batch that are looked at, and what is found through them, at most: −1 is all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How much is read for one batch at most.
+#[derive(Debug, Clone, Copy)]
 pub struct Weite {
     /// The newest movements of each batch.
     pub bewegungen: i64,
@@ -55,7 +55,9 @@ pub struct Weite {
 }
 
 impl Weite {
-    pub const ALLES: Weite = Weite { bewegungen: -1, funde: -1 };
+    fn params(&self) -> [(&str, &dyn ToSql); 2] {
+        [(":bewegungen", &self.bewegungen), (":funde", &self.funde)]
+    }
 }
 
 /// What is said of a movement of a production order.
@@ -94,25 +96,21 @@ fn newest_neighbours() -> String {
     )
 }
 
-/// The batches one step away.
 pub fn neighbours(
     tx: &Tx<'_>,
     charge: Uuid,
     schritt: Schritt,
     tiefe: i64,
-    weite: Weite,
+    weite: Option<Weite>,
 ) -> Result<Vec<Knoten>> {
     let sign = match schritt {
         Schritt::Rueckwaerts => 1,
         Schritt::Vorwaerts => -1,
     };
-    let found = if weite == Weite::ALLES {
-        tx.all(&all_neighbours(), named_params! {":charge": charge, ":sign": sign}, Knoten::read)?
-    } else {
-        let Weite { bewegungen, funde } = weite;
-        let params =
-            named_params! {":charge": charge, ":sign": sign, ":bewegungen": bewegungen, ":funde": funde};
-        tx.all(&newest_neighbours(), params, Knoten::read)?
+    let all = named_params! {":charge": charge, ":sign": sign};
+    let found = match weite {
+        None => tx.all(&all_neighbours(), all, Knoten::read)?,
+        Some(weite) => tx.all(&newest_neighbours(), &[all, &weite.params()].concat(), Knoten::read)?,
     };
     Ok(found.into_iter().map(|knoten| Knoten { tiefe, von: charge, ..knoten }).collect())
 }
@@ -193,7 +191,12 @@ fn in_order(found: &str) -> String {
     format!("select {} from ({found}) f order by f.beleg_id", Beteiligter::COLUMNS)
 }
 
-pub fn partners(tx: &Tx<'_>, charge: Uuid, schritt: Schritt, weite: Weite) -> Result<Vec<Beteiligter>> {
+pub fn partners(
+    tx: &Tx<'_>,
+    charge: Uuid,
+    schritt: Schritt,
+    weite: Option<Weite>,
+) -> Result<Vec<Beteiligter>> {
     let (lieferung, rechnung, sign) = match schritt {
         Schritt::Rueckwaerts => ("EL", "ER", 1),
         Schritt::Vorwaerts => ("LS", "RE", -1),
@@ -204,11 +207,9 @@ pub fn partners(tx: &Tx<'_>, charge: Uuid, schritt: Schritt, weite: Weite) -> Re
         ":rechnung": rechnung,
         ":sign": sign,
     };
-    let mut found = if weite == Weite::ALLES {
-        tx.all(&all_partners(), all, Beteiligter::read)?
-    } else {
-        let newest = named_params! {":bewegungen": weite.bewegungen, ":funde": weite.funde};
-        tx.all(&newest_partners(), &[all, newest].concat(), Beteiligter::read)?
+    let mut found = match weite {
+        None => tx.all(&all_partners(), all, Beteiligter::read)?,
+        Some(weite) => tx.all(&newest_partners(), &[all, &weite.params()].concat(), Beteiligter::read)?,
     };
     if schritt == Schritt::Rueckwaerts {
         found.extend(tx.all(

@@ -9,7 +9,6 @@ use crate::failure::Result;
 use crate::rules::document::Seite;
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 
-/// A contract and one of its positions, as a record refers to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct KontraktBezug {
     pub kontrakt_id: Option<Uuid>,

@@ -46,7 +46,6 @@ pub const ROUTES: &[Route] = &[Route::get(
 ])
 .gives(&[Answer::list::<Kontrakt>()])];
 
-/// A contract with its positions, and what was delivered on it.
 pub fn complete(tx: &Tx<'_>, id: Uuid) -> Result<Option<Kontrakt>> {
     let found = sql::find(tx, id)?.into_iter().collect();
     Ok(lieferstand::complete(tx, found)?.pop())

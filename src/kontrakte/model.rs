@@ -58,7 +58,7 @@ eingabe! {
         erledigt: bool,
         notizen: LongText,
         referenz: Text,
-        positionen: Liste<PositionZeile, MAX_POSITIONEN>,
+        positionen: Liste<PositionZeile, POSITIONS_MAX>,
     }
     nur_lesen: [..Kontrakt]
 }
@@ -75,7 +75,7 @@ eingabe! {
 }
 
 /// Positions of a contract at most.
-const MAX_POSITIONEN: usize = 1_000;
+const POSITIONS_MAX: usize = 1_000;
 
 record! {
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

@@ -9,7 +9,6 @@ use crate::failure::Result;
 use crate::rules::error::{Code, Refusal};
 use crate::rules::verweis::Verweis;
 
-/// A customer by integer id or uuid.
 pub fn find_by_verweis(tx: &Tx<'_>, verweis: &Verweis) -> Result<Option<Kunde>> {
     match verweis {
         Verweis::Nummer(kunden_id) => find_by_kunden_id(tx, *kunden_id),
@@ -45,7 +44,6 @@ pub fn missing() -> Box<Refusal> {
     Refusal::field(Code::KundeFehlt, "kunden_id", message)
 }
 
-/// The refusal of a request that names two partners.
 pub fn contradiction(feld: &str) -> Box<Refusal> {
     let message = "Die Angaben nennen verschiedene Kunden. Bitte nur eine davon senden.";
     Refusal::field(Code::KundeWiderspruch, feld, message)

@@ -10,13 +10,13 @@ use crate::rules::plausible::{is_email, is_iban};
 use crate::vertriebler;
 
 /// Longest customer number (D2).
-const MAX_KUNDENNR: usize = 30;
+const KUNDENNR_CHARS_MAX: usize = 30;
 
 /// Country of a partner when nobody said (specification).
-const HOME: &str = "DE";
+const DEFAULT_COUNTRY: &str = "DE";
 
 /// Days of payment when nobody said (specification).
-const ZAHLUNGSZIEL: i64 = 30;
+const DEFAULT_PAYMENT_DAYS: i64 = 30;
 
 /// Creates a partner (specification, POST /kunden; D2).
 pub fn create(tx: &WriteTx<'_>, mut change: KundeChange, hints: &mut Hints) -> Result<Kunde> {
@@ -39,9 +39,9 @@ pub fn create(tx: &WriteTx<'_>, mut change: KundeChange, hints: &mut Hints) -> R
 fn blank(tx: &WriteTx<'_>) -> Kunde {
     Kunde {
         id: tx.new_id(),
-        staat: HOME.to_owned(),
+        staat: DEFAULT_COUNTRY.to_owned(),
         partner_typen: PartnerTypen::DEFAULT,
-        zahlungsziel_tage: Some(ZAHLUNGSZIEL),
+        zahlungsziel_tage: Some(DEFAULT_PAYMENT_DAYS),
         created_at: tx.now(),
         updated_at: tx.now(),
         version: 1,
@@ -171,7 +171,7 @@ fn staat(staat: Change<String>, land: Change<String>, old: String) -> Result<Str
         return Err(Refusal::field(Code::FeldWiderspruch, "land", message).into());
     }
     let change = if matches!(staat, Change::Set(_)) || land.is_keep() { staat } else { land };
-    Ok(change.apply(Some(old)).unwrap_or_else(|| HOME.to_owned()))
+    Ok(change.apply(Some(old)).unwrap_or_else(|| DEFAULT_COUNTRY.to_owned()))
 }
 
 /// An integer id that an import brings (D1).
@@ -185,8 +185,8 @@ fn free_kunden_id(tx: &WriteTx<'_>, kunden_id: i64) -> Result<i64> {
 
 /// A number that was sent: not too long, and not taken (D2).
 fn free_number(tx: &WriteTx<'_>, kundennr: String) -> Result<String> {
-    if kundennr.chars().count() > MAX_KUNDENNR {
-        let message = format!("Die Kundennummer ist länger als {MAX_KUNDENNR} Zeichen. Bitte kürzen.");
+    if kundennr.chars().count() > KUNDENNR_CHARS_MAX {
+        let message = format!("Die Kundennummer ist länger als {KUNDENNR_CHARS_MAX} Zeichen. Bitte kürzen.");
         return Err(Refusal::field(Code::TextZuLang, "kundennr", message).into());
     }
     if sql::find_by_kundennr(tx, &kundennr)?.is_some() {

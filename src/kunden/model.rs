@@ -222,7 +222,6 @@ pub struct KundeGeaendert {
     pub hinweise: Hints,
 }
 
-/// One entry of the history of a partner: what a change touched.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct KundeVerlaufseintrag {
     /// The version that the change made.
@@ -230,7 +229,6 @@ pub struct KundeVerlaufseintrag {
     pub am: Instant,
     /// Null: the command line.
     pub key_id: Option<String>,
-    /// The label of the key.
     pub geaendert_von: String,
     #[schemars(with = "Vec<GeaendertesFeld>")]
     pub felder: Box<RawValue>,

@@ -130,9 +130,8 @@ pub enum Merkmal {
 }
 
 /// Partners that are looked at of those who share what an invoice names.
-const SHARING: i64 = 20;
+const MATCHES_MAX: i64 = 20;
 
-/// Partners who have what an invoice names.
 pub fn with(tx: &Tx<'_>, merkmal: Merkmal, value: &str) -> Result<Vec<Kunde>> {
     let has = match merkmal {
         Merkmal::UstId => "k.ust_id is not null and replace(upper(k.ust_id), ' ', '') = :value",
@@ -144,7 +143,7 @@ pub fn with(tx: &Tx<'_>, merkmal: Merkmal, value: &str) -> Result<Vec<Kunde>> {
         Merkmal::Name => "k.nachname_firma = :value collate nocase",
     };
     let statement = format!("{LIST} where k.tenant_id = :tenant and {has} order by k.id limit :sharing");
-    tx.all(&statement, named_params! {":value": value, ":sharing": SHARING}, Kunde::read)
+    tx.all(&statement, named_params! {":value": value, ":sharing": MATCHES_MAX}, Kunde::read)
 }
 
 /// The number of another partner with the same name and place, whatever the case of A to Z (D18). Who names no town

@@ -1,4 +1,4 @@
-//! Searching customers: their texts stand 64 to a row, so that a word is looked for in pages of text
+//! Searching customers: their texts stand 64 to a row, so that a word is searched in pages of text
 //! instead of in records.
 
 use memchr::memmem::Finder;
@@ -9,9 +9,9 @@ use crate::db::tx::Tx;
 use crate::failure::Result;
 use crate::rules::text::Folded;
 
-/// Words that are looked for, each in the text of one customer, at the cost of a look (`db::readers`): no step of SQLite
+/// Words that are searched, each in the text of one customer, for a tick (`db::readers`): no step of SQLite
 /// counts them.
-const WORDS_PER_LOOK: usize = 150;
+const WORDS_PER_TICK: usize = 150;
 
 /// Ends the text of a customer.
 const END: u8 = 0x1e;
@@ -27,14 +27,13 @@ pub fn containing(tx: &Tx<'_>, words: &[Folded]) -> Result<Vec<i64>> {
     tx.each(blocks, &[], |row| {
         let block = row.get_ref(0)?.as_bytes().map_err(rusqlite::Error::from)?;
         uncounted += look_through(block, &words, &mut found) * words.len();
-        let looks = uncounted / WORDS_PER_LOOK;
-        uncounted %= WORDS_PER_LOOK;
-        spend(u32::try_from(looks).unwrap_or(u32::MAX))
+        let ticks = uncounted / WORDS_PER_TICK;
+        uncounted %= WORDS_PER_TICK;
+        spend(u32::try_from(ticks).unwrap_or(u32::MAX))
     })?;
     Ok(found)
 }
 
-/// A word, made ready for being looked for in many texts.
 struct Word<'w> {
     spelled: Finder<'w>,
     /// The other spelling, if there is one.

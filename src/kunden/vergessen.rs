@@ -7,7 +7,7 @@ use crate::db::tx::WriteTx;
 use crate::failure::Result;
 use crate::rules::stammdaten::KundeStatus;
 
-const NAME: &str = "(vergessen)";
+const FORGOTTEN_NAME: &str = "(vergessen)";
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Erased {
@@ -58,8 +58,8 @@ fn without_anything(kunde: Kunde) -> Kunde {
         id,
         kunden_id,
         kundennr,
-        name: NAME.to_owned(),
-        nachname_firma: NAME.to_owned(),
+        name: FORGOTTEN_NAME.to_owned(),
+        nachname_firma: FORGOTTEN_NAME.to_owned(),
         staat,
         status,
         partner_typen: PartnerTypen::DEFAULT,

@@ -17,14 +17,14 @@ use crate::listing::Listing;
 use crate::rules::felder::{self, COMMAND_LINE, GeaendertesFeld};
 
 /// Fields that every change touches, and which say nothing.
-const ALWAYS: [&str; 1] = ["updated_at"];
+const FIELDS_IGNORED: [&str; 1] = ["updated_at"];
 
 /// The field of a change that forgot a partner: its old value are the ids of the attachments that are gone. No other
 /// change has it.
 const ANHAENGE: &str = "anhaenge";
 
 /// A page of a history ends when it has so many bytes.
-const PAGE_BYTES: usize = 1 << 20;
+const PAGE_BYTES_MAX: usize = 1 << 20;
 
 const LIST: ListSql<'_> = ListSql {
     columns: "v.version, v.am, v.key_id, coalesce(s.bezeichnung, v.key_id), v.felder",
@@ -68,7 +68,6 @@ pub fn forget(tx: &WriteTx<'_>, new: &Kunde, fields: &[String], attachments: &[U
 const HAS_CONTENT: &str = "v.felder <> '[]'
     and not exists (select 1 from json_each(v.felder) f where f.value ->> 'feld' = 'anhaenge')";
 
-/// How many changes of a partner still have their content.
 pub fn with_content(tx: &Tx<'_>, kunde: Uuid) -> Result<i64> {
     let statement = format!(
         "select count(*) from kunde_verlauf v where v.tenant_id = :tenant and v.kunde_id = :kunde and {HAS_CONTENT}"
@@ -108,7 +107,7 @@ pub fn differing(old: &Kunde, new: &Kunde) -> Result<Vec<String>> {
 
 fn changed(old: &Kunde, new: &Kunde) -> Result<Vec<GeaendertesFeld>> {
     let mut changed = felder::differing(old, new).map_err(broken)?;
-    changed.retain(|field| !ALWAYS.contains(&field.feld.as_str()));
+    changed.retain(|field| !FIELDS_IGNORED.contains(&field.feld.as_str()));
     Ok(changed)
 }
 
@@ -122,7 +121,7 @@ pub fn list(tx: &Tx<'_>, kunde: Uuid, page: Page) -> Result<Listing> {
     let count = tx.one(statement, named_params! {":kunde": kunde}, |row| row.get(0))?;
     let mut filter = Filter::of("v");
     filter.when("v.kunde_id = :kunde", ":kunde", Some(kunde));
-    tx.written(&LIST, &filter, page, count, PAGE_BYTES, |row, rows| {
+    tx.written(&LIST, &filter, page, count, PAGE_BYTES_MAX, |row, rows| {
         rows.push(&KundeVerlaufseintrag {
             version: row.get(0)?,
             am: row.get(1)?,

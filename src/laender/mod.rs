@@ -64,7 +64,6 @@ impl FromJson for Staat {
     }
 }
 
-/// The country that a text names.
 pub fn find(text: &str) -> Option<&'static Land> {
     let upper = text.trim().to_uppercase();
     let iso2 = match upper.as_str() {

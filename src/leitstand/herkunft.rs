@@ -26,8 +26,8 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let not_found = || Failure::not_found("Diese Charge");
     let id = parse_uuid(ask.id(0)?).ok_or_else(not_found)?;
     let charge = chargen::find(&seen.tx, id)?.ok_or_else(not_found)?;
-    let back = herkunft::around(&seen.tx, id, Schritt::Rueckwaerts, MAX_DEPTH)?;
-    let forth = herkunft::around(&seen.tx, id, Schritt::Vorwaerts, MAX_DEPTH)?;
+    let back = herkunft::walk(&seen.tx, id, Schritt::Rueckwaerts, MAX_DEPTH, true)?;
+    let forth = herkunft::walk(&seen.tx, id, Schritt::Vorwaerts, MAX_DEPTH, true)?;
     let here = ask.of_firma(&format!("chargen/{id}"));
     let is_cut = [&back, &forth].iter().any(|weg| weg.is_cut || weg.deeper);
     let body = html! {

@@ -14,10 +14,10 @@ use crate::rules::fixed::Quantity;
 use crate::rules::recipe::PaStatus;
 
 /// Lines of one kind that a recipe or an order has at most.
-const MAX_ZEILEN: usize = 1_000;
+const LINES_MAX: usize = 1_000;
 
 /// Batches that one line can be split over.
-const MAX_TEILE: usize = 100;
+const PARTS_MAX: usize = 100;
 
 record! {
     /// A production order (specification, Produktionsauftrag; what a POST stores besides is shown,
@@ -109,8 +109,8 @@ eingabe! {
     /// How an order moves on: body of PUT /produktionsauftraege/{id}/status.
     pub change StatusChange {
         status: OneOf<PaStatus>,
-        inputs: Liste<InputEingabe, MAX_ZEILEN>,
-        outputs: Liste<OutputEingabe, MAX_ZEILEN>,
+        inputs: Liste<InputEingabe, LINES_MAX>,
+        outputs: Liste<OutputEingabe, LINES_MAX>,
     }
     nur_lesen: [..Produktionsauftrag]
 }
@@ -121,13 +121,12 @@ eingabe! {
         id: Kennung,
         ist_menge: Quantity,
         charge_id: Uuid,
-        teile: Liste<TeilEingabe, MAX_TEILE>,
+        teile: Liste<TeilEingabe, PARTS_MAX>,
     }
     nur_lesen: [..PaInput]
 }
 
 eingabe! {
-    /// A part of a line, from one batch.
     pub struct TeilEingabe {
         charge_id: Uuid,
         ist_menge: Quantity,
@@ -174,8 +173,8 @@ eingabe! {
         typ: Text,
         version: Int<1, { i32::MAX as i64 }>,
         aktiv: bool,
-        inputs: Liste<Zutat, MAX_ZEILEN>,
-        outputs: Liste<Zutat, MAX_ZEILEN>,
+        inputs: Liste<Zutat, LINES_MAX>,
+        outputs: Liste<Zutat, LINES_MAX>,
     }
     nur_lesen: []
 }
@@ -191,7 +190,6 @@ eingabe! {
 }
 
 record! {
-    /// A version of a recipe, as it is kept.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Rezeptur in rezeptur as r {
         id: i64 = fixed,
@@ -203,7 +201,6 @@ record! {
 }
 
 record! {
-    /// A line of a recipe, as it is kept.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Rezepturzeile in rezeptur_zeile as z {
         artikel_id: Uuid = fixed,

@@ -69,7 +69,6 @@ pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Produktionsauftrag>> {
     tx.optional(&statement, named_params! {":id": id}, Produktionsauftrag::read)
 }
 
-/// The same order with what goes in and what comes out.
 pub fn with_lines(tx: &Tx<'_>, auftrag: Produktionsauftrag) -> Result<Produktionsauftrag> {
     let (inputs, outputs) = (Some(inputs(tx, auftrag.id)?), Some(outputs(tx, auftrag.id)?));
     Ok(Produktionsauftrag { inputs, outputs, ..auftrag })
@@ -107,7 +106,6 @@ pub fn update_status(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag) -> Result<(
     tx.update("produktionsauftrag", auftrag.id, &auftrag.values(Part::Mutable))
 }
 
-/// Adds a line of a recipe to an order.
 pub fn insert_line(
     tx: &WriteTx<'_>,
     auftrag: Uuid,
@@ -147,7 +145,6 @@ fn next_line_id(tx: &Tx<'_>, art: Zeilenart) -> Result<i64> {
     tx.one(statement, &[], |row| row.get(0))
 }
 
-/// Stores what went in, and from which batch.
 pub fn update_input(tx: &WriteTx<'_>, line: &PaInput) -> Result<()> {
     let statement = "update pa_input set ist_menge = :ist_menge, charge_id = :charge_id
         where tenant_id = :tenant and id = :id";
@@ -163,7 +160,6 @@ pub fn delete_parts(tx: &WriteTx<'_>, line: &PaInput) -> Result<()> {
     tx.execute(statement, params).map(drop)
 }
 
-/// Stores what came out, and the batch it makes.
 pub fn update_output(tx: &WriteTx<'_>, line: &PaOutput) -> Result<()> {
     let statement = "update pa_output set ist_menge = :ist_menge, charge_id = :charge_id,
           charge_nr = :charge_nr, mhd = :mhd
@@ -203,7 +199,6 @@ pub fn recipe_id(tx: &Tx<'_>, bezeichnung_key: &str) -> Result<i64> {
     tx.one(statement, named_params! {":key": bezeichnung_key}, |row| row.get(0))
 }
 
-/// The lines of one kind of a version of a recipe.
 pub fn recipe_lines(tx: &Tx<'_>, rezeptur: &Rezeptur, art: Zeilenart) -> Result<Vec<Rezepturzeile>> {
     let statement = format!(
         "select {} from rezeptur_zeile z
@@ -215,13 +210,11 @@ pub fn recipe_lines(tx: &Tx<'_>, rezeptur: &Rezeptur, art: Zeilenart) -> Result<
     tx.all(&statement, params, Rezepturzeile::read)
 }
 
-/// Adds a version of a recipe or stores a changed one.
 pub fn upsert_recipe(tx: &WriteTx<'_>, rezeptur: &Rezeptur, bezeichnung_key: &str) -> Result<()> {
     let own = named_params! {":bezeichnung_key": bezeichnung_key};
     tx.upsert("rezeptur", &["id", "version"], &[&rezeptur.values(Part::All)[..], own].concat())
 }
 
-/// Replaces the lines of one kind of a version of a recipe.
 pub fn replace_recipe_lines(
     tx: &WriteTx<'_>,
     rezeptur: &Rezeptur,

@@ -31,7 +31,7 @@ pub const REFUSALS: &[Code] = &[
 ];
 
 /// Lines that go into one order at most, parts included.
-const MAX_LINES: usize = 2_000;
+const LINES_MAX: usize = 2_000;
 
 pub fn change(
     tx: &WriteTx<'_>,
@@ -105,10 +105,10 @@ fn check_size(inputs: &[PaInput], change: &StatusChange) -> Checked<()> {
         lines += teile.len();
     }
     lines += inputs.iter().filter(|line| !split.contains(&line.position)).count();
-    if lines <= MAX_LINES {
+    if lines <= LINES_MAX {
         return Ok(());
     }
-    let message = format!("Ein Produktionsauftrag hat höchstens {MAX_LINES} Zeilen. Bitte aufteilen.");
+    let message = format!("Ein Produktionsauftrag hat höchstens {LINES_MAX} Zeilen. Bitte aufteilen.");
     Err(Refusal::field(Code::WertUngueltig, "inputs", message))
 }
 

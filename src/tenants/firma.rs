@@ -17,8 +17,8 @@ use crate::rules::day::Instant;
 use crate::rules::plausible::{is_bic, is_email, is_iban, is_ust_id};
 
 /// Longest text on one line, and longest text of several lines, in characters.
-const MAX_LINE: usize = 200;
-const MAX_TEXT: usize = 1_000;
+const LINE_CHARS_MAX: usize = 200;
+const TEXT_CHARS_MAX: usize = 1_000;
 
 struct Form {
     /// What can be typed, in German.
@@ -33,7 +33,7 @@ const LINE: Form = Form {
     values: "eine Zeile Text oder nichts",
     expected: "one line of at most 200 characters, or nothing",
     kept: |text| {
-        let is_line = text.chars().count() <= MAX_LINE && !text.chars().any(char::is_control);
+        let is_line = text.chars().count() <= LINE_CHARS_MAX && !text.chars().any(char::is_control);
         is_line.then(|| text.to_owned())
     },
 };
@@ -43,7 +43,7 @@ const TEXT: Form = Form {
     expected: "a text of at most 1,000 characters, or nothing",
     kept: |text| {
         let is_foreign = |c: char| c.is_control() && c != '\n';
-        let is_text = text.chars().count() <= MAX_TEXT && !text.contains(is_foreign);
+        let is_text = text.chars().count() <= TEXT_CHARS_MAX && !text.contains(is_foreign);
         is_text.then(|| text.to_owned())
     },
 };
@@ -103,7 +103,6 @@ macro_rules! firma {
             /// Number of the state, from 1; 0 before anything was entered.
             pub nr: i64,
             $(#[doc = $help] pub $name: Option<String>,)+
-            /// sha256 of the logo.
             pub logo: Option<[u8; 32]>,
         }
 
@@ -221,7 +220,6 @@ impl Firma {
     }
 }
 
-/// The master data of the company as they are now.
 pub fn load(tx: &Tx<'_>) -> Result<Arc<Firma>> {
     tx.cached("firma", &[], || {
         let statement =
@@ -230,7 +228,6 @@ pub fn load(tx: &Tx<'_>) -> Result<Arc<Firma>> {
     })
 }
 
-/// The master data of the company in the state that a document refers to.
 pub fn state(tx: &Tx<'_>, nr: i64) -> Result<Option<Firma>> {
     let statement = format!("select {COLUMNS} from firma where tenant_id = :tenant and nr = :nr");
     tx.optional(&statement, named_params! {":nr": nr}, firma)

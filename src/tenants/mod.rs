@@ -32,7 +32,6 @@ pub struct Tenant {
     pub test: bool,
 }
 
-/// A setting of a company, as it is now.
 #[derive(Debug, Clone)]
 pub struct Stand {
     pub setting: &'static Setting,
@@ -45,7 +44,6 @@ pub fn all_settings() -> impl Iterator<Item = &'static Setting> {
     SETTINGS.iter().chain(firma::ANGABEN)
 }
 
-/// Every setting of a company as it is now.
 pub fn show(connection: &Connection, tenant: TenantId, now: Instant) -> Result<Vec<Stand>> {
     let tx = Tx::new(connection, tenant, now);
     let einstellungen = load(&tx)?;

@@ -17,101 +17,59 @@ use crate::failure::{Failure, Result};
 use crate::rules::day::Day;
 use crate::rules::document::BelegTyp;
 
-choice! {
+/// Declares a choice with the text and the German words of each value.
+macro_rules! worded {
+    ($(#[$meta:meta])* pub enum $name:ident {
+        $($(#[$doc:meta])* $variant:ident = $text:literal, $words:literal;)+
+    }) => {
+        choice! { $(#[$meta])* pub enum $name { $($(#[$doc])* $variant = $text),+ } }
+
+        impl Worded for $name {
+            fn words(self) -> &'static str {
+                match self { $($name::$variant => $words),+ }
+            }
+        }
+    };
+}
+
+worded! {
     /// Which documents move stock (D8).
     pub enum Lagerbuchung {
-        /// Deliveries, and invoices as far as no delivery moved the goods.
-        Beleg = "beleg",
-        /// Deliveries alone.
-        Lieferung = "lieferung",
+        Beleg = "beleg", "Lieferungen, und Rechnungen ohne Lieferung";
+        Lieferung = "lieferung", "nur Lieferungen";
     }
 }
 
-choice! {
+worded! {
     /// How the batch of a sales item is chosen when it names none (D8).
     pub enum ChargeAutomatik {
-        /// Not at all.
-        Aus = "aus",
-        /// Those that expire first.
-        Fefo = "fefo",
+        Aus = "aus", "keine";
+        Fefo = "fefo", "die zuerst abläuft (FEFO)";
     }
 }
 
-choice! {
+worded! {
     /// What happens to what is doubtful (D8, D18).
     pub enum Strenge {
-        /// It is done, and the answer names it.
-        Hinweis = "hinweis",
-        /// It is refused.
-        Ablehnen = "ablehnen",
+        Hinweis = "hinweis", "annehmen, mit Hinweis";
+        Ablehnen = "ablehnen", "ablehnen";
     }
 }
 
-choice! {
+worded! {
     /// What happens to query parameters that nobody knows (D18).
     pub enum UnbekannteParameter {
-        /// The request is refused.
-        Ablehnen = "ablehnen",
-        /// They are passed over.
-        Ignorieren = "ignorieren",
+        Ablehnen = "ablehnen", "die Anfrage ablehnen";
+        Ignorieren = "ignorieren", "übergehen";
     }
 }
 
-choice! {
+worded! {
     /// What happens where an e-invoice cannot be made (D26).
     pub enum ERechnungspflicht {
-        /// None is made, of any document.
-        Aus = "aus",
-        /// The document is finalised without one, and the answer names what is missing.
-        Hinweis = "hinweis",
-        /// The document is not finalised.
-        Pflicht = "pflicht",
-    }
-}
-
-impl Worded for Lagerbuchung {
-    fn words(self) -> &'static str {
-        match self {
-            Lagerbuchung::Beleg => "Lieferungen, und Rechnungen ohne Lieferung",
-            Lagerbuchung::Lieferung => "nur Lieferungen",
-        }
-    }
-}
-
-impl Worded for ChargeAutomatik {
-    fn words(self) -> &'static str {
-        match self {
-            ChargeAutomatik::Aus => "keine",
-            ChargeAutomatik::Fefo => "die zuerst abläuft (FEFO)",
-        }
-    }
-}
-
-impl Worded for Strenge {
-    fn words(self) -> &'static str {
-        match self {
-            Strenge::Hinweis => "annehmen, mit Hinweis",
-            Strenge::Ablehnen => "ablehnen",
-        }
-    }
-}
-
-impl Worded for UnbekannteParameter {
-    fn words(self) -> &'static str {
-        match self {
-            UnbekannteParameter::Ablehnen => "die Anfrage ablehnen",
-            UnbekannteParameter::Ignorieren => "übergehen",
-        }
-    }
-}
-
-impl Worded for ERechnungspflicht {
-    fn words(self) -> &'static str {
-        match self {
-            ERechnungspflicht::Aus => "es wird nie eine gemacht",
-            ERechnungspflicht::Hinweis => "ohne E-Rechnung abschließen, mit Hinweis",
-            ERechnungspflicht::Pflicht => "nicht abschließen",
-        }
+        Aus = "aus", "es wird nie eine gemacht";
+        Hinweis = "hinweis", "ohne E-Rechnung abschließen, mit Hinweis";
+        Pflicht = "pflicht", "nicht abschließen";
     }
 }
 

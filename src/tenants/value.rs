@@ -15,10 +15,8 @@ pub trait SettingValue: Sized {
         Self::values().replace(", ", " or ")
     }
 
-    /// The value that this text means on the command line.
     fn typed(text: &str) -> Option<Self>;
 
-    /// The text that means the value.
     fn as_typed(&self) -> String;
 
     /// What the value means, in German, for the pages; blank where it is nothing.
@@ -56,7 +54,6 @@ impl SettingValue for bool {
     }
 }
 
-/// A choice whose values are worded in German.
 pub trait Worded: Choice {
     fn words(self) -> &'static str;
 }

@@ -16,7 +16,6 @@ use crate::rules::verweis::Verweis;
 pub const IMPORTS: &[Import] =
     &[Import::of::<VertrieblerZeile>("vertriebler", &[&["id"], &["name"]], import)];
 
-/// The representative after a change.
 pub fn resolve_change(
     tx: &Tx<'_>,
     change: &Change<Verweis>,

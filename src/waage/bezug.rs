@@ -11,7 +11,6 @@ use crate::rules::weighing::{Richtung, WiegungStatus};
 
 use super::model::Wiegung;
 
-/// A finished weighing and its net weight in kg.
 pub struct FertigeWiegung {
     pub wiegung: Wiegung,
     /// Its net weight in kg.

@@ -59,7 +59,6 @@ fn angaben(wiegung: &Wiegung, kundennr: &str) -> Vec<Angabe> {
     known.into_iter().filter_map(|(name, wert)| Some(Angabe::new(name, wert?))).collect()
 }
 
-/// The goods: article and batch.
 fn ware(tx: &Tx<'_>, wiegung: &Wiegung) -> Result<Option<String>> {
     let artikel = wiegung.artikel_id.map(|id| artikel::must_have(tx, id)).transpose()?;
     let artikel = artikel.map(|artikel| format!("{} ({})", artikel.bezeichnung, artikel.artikelnummer));

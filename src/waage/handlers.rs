@@ -89,7 +89,6 @@ fn first(tx: &WriteTx<'_>, new: NewWiegung) -> Result<Wiegung> {
     })
 }
 
-/// Refuses a weighing of a partner, an article or a batch that nobody knows.
 fn check_named(tx: &Tx<'_>, partner_id: Uuid, new: &NewWiegung) -> Result<()> {
     kunden::by_id(tx, partner_id)?;
     new.artikel_id.map(|artikel| artikel::by_id(tx, artikel)).transpose()?;

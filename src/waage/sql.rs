@@ -103,7 +103,6 @@ pub fn insert(tx: &WriteTx<'_>, wiegung: &Wiegung) -> Result<()> {
     tx.insert("wiegung", &wiegung.values(Part::All))
 }
 
-/// Stores what a second weighing or a storno changed.
 pub fn update(tx: &WriteTx<'_>, wiegung: &Wiegung) -> Result<()> {
     tx.update("wiegung", wiegung.id, &wiegung.values(Part::Mutable))
 }

@@ -38,7 +38,6 @@ pub struct Angaben {
     pub positionen: Vec<Ware>,
 }
 
-/// What is known of the goods of a position.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Ware {

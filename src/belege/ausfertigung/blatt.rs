@@ -18,7 +18,7 @@ use crate::rules::tax::{Steuerart, Steuerkategorie, groups};
 use crate::tenants;
 
 /// Deliveries that the block beside the address names; the positions name all.
-const NAMED: usize = 3;
+const DELIVERIES_NAMED_MAX: usize = 3;
 
 /// The sheet of an open document, with ENTWURF across it.
 pub fn draft(tx: &Tx<'_>, vorlage: &Vorlage<'_>) -> Result<Blatt> {
@@ -59,7 +59,6 @@ fn sheet(tx: &Tx<'_>, vorlage: &Vorlage<'_>) -> Result<Blatt> {
     })
 }
 
-/// The block beside the address.
 fn angaben(vorlage: &Vorlage<'_>) -> Vec<Angabe> {
     let Vorlage { beleg, partner, angaben, .. } = vorlage;
     let sells = beleg.beleg_typ.seite() == Seite::Verkauf;
@@ -71,8 +70,12 @@ fn angaben(vorlage: &Vorlage<'_>) -> Vec<Angabe> {
     let lieferdatum = angaben.lieferdatum.filter(|_| !is_offer).map(Day::german);
     let lieferscheine = match angaben.lieferscheine.as_slice() {
         [] => None,
-        few if few.len() <= NAMED => Some(few.join("\n")),
-        many => Some(format!("{}\nund {} weitere", many[..NAMED].join("\n"), many.len() - NAMED)),
+        few if few.len() <= DELIVERIES_NAMED_MAX => Some(few.join("\n")),
+        many => Some(format!(
+            "{}\nund {} weitere",
+            many[..DELIVERIES_NAMED_MAX].join("\n"),
+            many.len() - DELIVERIES_NAMED_MAX
+        )),
     };
     let known = [
         ("Datum", Some(beleg.datum().german())),

@@ -8,7 +8,6 @@ use crate::db::tx::Tx;
 use crate::failure::Result;
 use crate::rules::day::Day;
 
-/// A delivery that a position of an invoice is about.
 pub struct Lieferung {
     /// Number of the position of the invoice.
     pub position: i64,

@@ -41,7 +41,6 @@ use vorlage::{Geschrieben, Gespeichert, Vorlage};
 
 pub use sql::altered;
 
-/// What is frozen with a document that becomes final.
 #[derive(Debug)]
 pub struct Ausfertigung {
     /// State of the company's master data.

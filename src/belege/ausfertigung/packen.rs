@@ -22,12 +22,12 @@ pub fn deflated(xml: &str) -> Result<Vec<u8>> {
 }
 
 /// Bytes of an unpacked e-invoice at most: one of 1,000 positions with texts of 4,000 characters has 20 MB.
-const MAX_XML: u64 = 64 << 20;
+const XML_BYTES_MAX: u64 = 64 << 20;
 
 /// The e-invoice again; a broken file where there is none.
 pub fn inflated(packed: &[u8]) -> Result<Vec<u8>> {
     let mut xml = Vec::new();
-    let read = DeflateDecoder::new(packed).take(MAX_XML).read_to_end(&mut xml);
+    let read = DeflateDecoder::new(packed).take(XML_BYTES_MAX).read_to_end(&mut xml);
     read.map_err(|error| Failure::Broken(format!("a stored e-invoice cannot be unpacked: {error}")))?;
     Ok(xml)
 }

@@ -25,7 +25,6 @@ const KUNDE_AUS: &str = "Dieser Kunde bekommt keine E-Rechnungen (e_rechnung ist
 /// Up to this amount, in cents, no e-invoice is needed (UStDV § 33).
 const KLEINBETRAG: Money = Money::whole(250);
 
-/// What is to be done about the e-invoice of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anlass {
     /// None is written, for this reason.

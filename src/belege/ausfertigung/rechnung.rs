@@ -189,7 +189,6 @@ fn zeile(position: &BelegPosition, ware: &Ware, art: Art) -> Position {
     }
 }
 
-/// The country that all batches come from.
 fn herkunft(partien: &[Partie]) -> Option<String> {
     let mut laender: Vec<_> = partien.iter().map(|partie| &partie.herkunftsland).collect();
     laender.dedup();

@@ -70,7 +70,6 @@ pub fn insert(
     )
 }
 
-/// What the sheet of a final document says, as it was frozen.
 pub fn angaben(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Angaben>> {
     let statement = "select angaben from ausfertigung where tenant_id = :tenant and beleg_id = :beleg";
     let json: Option<String> = tx.optional(statement, named_params! {":beleg": beleg}, |row| row.get(0))?;
@@ -78,7 +77,6 @@ pub fn angaben(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Angaben>> {
     json.map(|json| serde_json::from_str(&json).map_err(unreadable)).transpose()
 }
 
-/// The partner of a final document as it was.
 pub fn kopie(tx: &Tx<'_>, beleg: Uuid) -> Result<Kopie> {
     let statement =
         format!("select {} from beleg b where b.tenant_id = :tenant and b.id = :id", Kopie::COLUMNS);

@@ -8,7 +8,6 @@ use crate::belege::model::{Beleg, BelegPosition};
 use crate::erechnung::Profil;
 use crate::tenants::firma::Firma;
 
-/// What a document says when it leaves the house.
 pub struct Vorlage<'v> {
     pub beleg: &'v Beleg,
     pub positionen: Vec<BelegPosition>,

@@ -1,5 +1,7 @@
 //! What sheet and e-invoice call things.
 
+use std::sync::LazyLock;
+
 use super::angaben::{Partie, Ware};
 use super::vorlage::Vorlage;
 use crate::belege::model::{Beleg, BelegPosition};
@@ -55,17 +57,8 @@ pub fn einleitung(beleg: &Beleg, lieferdatum: Option<Day>) -> String {
     worte(beleg.beleg_typ).einleitung.replace("{vom}", &vom.unwrap_or_default())
 }
 
-/// The positions with what is known of their goods.
 pub fn paired<'v>(vorlage: &'v Vorlage<'_>) -> impl Iterator<Item = (&'v BelegPosition, &'v Ware)> {
-    static NOTHING: Ware = Ware {
-        artikelnummer: None,
-        artikel: None,
-        ean: None,
-        chargen: Vec::new(),
-        wiegungen: Vec::new(),
-        kontrakt: None,
-        lieferscheine: Vec::new(),
-    };
+    static NOTHING: LazyLock<Ware> = LazyLock::new(Ware::default);
     let angaben = &vorlage.angaben;
     let positionen = vorlage.positionen.iter().enumerate();
     positionen.map(|(at, position)| (position, angaben.positionen.get(at).unwrap_or(&NOTHING)))

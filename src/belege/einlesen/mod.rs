@@ -25,7 +25,6 @@ use vorschlag::Vorschlag;
 /// UNTDID 1001: invoices that the customer writes, about what we deliver.
 const SELF_BILLED: [&str; 2] = ["389", "261"];
 
-/// A file that was read, before anything is looked up.
 pub struct Datei {
     inhalt: Vec<u8>,
     sha256: [u8; 32],

@@ -19,7 +19,6 @@ pub struct Eingelesen {
     pub summen: Summenvergleich,
     /// Rules of EN 16931 that the figures of the invoice break.
     pub regeln: Vec<Regel>,
-    /// The document that was made of the file, now or before.
     #[serde(flatten)]
     pub beleg: Option<BelegDerDatei>,
     /// The document was there already.
@@ -54,7 +53,6 @@ pub struct GefundenerArtikel {
     pub lieferantennummer: Option<String>,
 }
 
-/// What the invoice prints, and what the proposal comes to.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Summenvergleich {
     pub rechnung: GedruckteSummen,
@@ -77,7 +75,6 @@ pub struct VorschlagSummen {
     pub summe_brutto: Money,
 }
 
-/// A rule that the figures of an invoice break.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Regel {
     /// Its name in EN 16931, such as BR-CO-15.

@@ -9,7 +9,7 @@ use crate::rules::error::{HintCode, Hints};
 use crate::tenants::firma;
 
 /// Longest name in a sentence, in characters.
-const SHOWN: usize = 100;
+const NAME_CHARS_MAX: usize = 100;
 
 /// The partner, and by what he was found.
 pub fn of(tx: &Tx<'_>, gelesen: &Gelesen, hints: &mut Hints) -> Result<Option<(Kunde, &'static str)>> {
@@ -93,7 +93,7 @@ pub fn check_receiver(tx: &Tx<'_>, gelesen: &Gelesen, hints: &mut Hints) -> Resu
     {
         let message = format!(
             "Die Rechnung ist an {} gerichtet, nicht an die eigene USt-IdNr. Bitte prüfen, ob sie für diese Firma ist.",
-            one_line(&gelesen.kaeufer.name, SHOWN)
+            one_line(&gelesen.kaeufer.name, NAME_CHARS_MAX)
         );
         hints.add(HintCode::EmpfaengerPruefen, message);
     }

@@ -21,9 +21,9 @@ use crate::rules::tax::{Steuerkategorie, Summen};
 use crate::rules::verweis::Verweis;
 
 /// Longest text of an ordinary field, in characters (D18).
-const MAX_TEXT: usize = 255;
+const TEXT_CHARS_MAX: usize = 255;
 /// Longest term of payment, in days.
-const MAX_TAGE: i64 = 3_650;
+const PAYMENT_DAYS_MAX: i64 = 3_650;
 
 pub struct Vorschlag {
     pub new: NewBeleg,
@@ -32,7 +32,6 @@ pub struct Vorschlag {
 }
 
 impl Vorschlag {
-    /// A proposal from what was read, with hints about what was not found.
     pub fn of(
         tx: &Tx<'_>,
         external_ref: Option<String>,
@@ -170,7 +169,7 @@ fn header(kunde: Option<Uuid>, gelesen: &Gelesen) -> NewBeleg {
         leistung_von: gelesen.leistung_von,
         leistung_bis: gelesen.leistung_bis,
         fremdbelegnummer: gelesen.nummer.as_deref().map(line),
-        zahlungsziel_tage: term.filter(|days| (0..=MAX_TAGE).contains(days)),
+        zahlungsziel_tage: term.filter(|days| (0..=PAYMENT_DAYS_MAX).contains(days)),
         zahlungsbedingung: terms.filter(|terms| !terms.is_empty()),
         ..NewBeleg::default()
     }
@@ -220,7 +219,6 @@ fn kategorie(posten: &Posten) -> Option<Steuerkategorie> {
     posten.steuer_kategorie.filter(|kategorie| posten.mwst_satz.is_some_and(|satz| kategorie.fits(satz)))
 }
 
-/// What is doubtful about the figures of a line.
 fn hint_doubts(posten: &Posten, path: &str, hints: &mut Hints) {
     if !posten.ist_genau {
         let message = "Menge und Preis ergeben nicht die Summe der Zeile. Bitte prüfen.";
@@ -239,7 +237,7 @@ fn sums(posten: &[Posten]) -> Option<Summen> {
 
 /// A text as an ordinary field takes it.
 fn line(text: &str) -> String {
-    one_line(text, MAX_TEXT)
+    one_line(text, TEXT_CHARS_MAX)
 }
 
 /// Absent is as good as null.

@@ -93,12 +93,6 @@ pub fn complete_charge(
     keeps("mhd", differ(&known_mhd, &info.mhd));
     keeps("herkunftsland", differ(&charge.herkunftsland, &info.herkunftsland));
     keeps("biozertifikat_id", differ(&charge.biozertifikat_id, &info.biozertifikat_id));
-    let lacks = known_mhd.is_none() && info.mhd.is_some()
-        || charge.herkunftsland.is_none() && info.herkunftsland.is_some()
-        || charge.biozertifikat_id.is_none() && info.biozertifikat_id.is_some();
-    if !lacks {
-        return Ok(());
-    }
     chargen::fill_in(tx, &charge, info.mhd, info.herkunftsland.as_deref(), info.biozertifikat_id)
 }
 
@@ -107,7 +101,6 @@ fn differ<T: PartialEq>(known: &Option<T>, told: &Option<T>) -> bool {
     known.is_some() && told.is_some() && known != told
 }
 
-/// The refusal of an item whose article needs a batch.
 pub fn batch_missing(typ: BelegTyp) -> Box<Refusal> {
     let what = match typ.seite() {
         Seite::Verkauf => "die charge_id",

@@ -15,7 +15,6 @@ use crate::rules::error::{HintCode, Hints, PositionErrors};
 use crate::rules::fixed::Quantity;
 use crate::rules::pairing::{Entry, Place, Portion, Role};
 
-/// What a request does to the stock.
 pub struct Booking<'r> {
     pub tx: &'r WriteTx<'r>,
     pub change: Change<'r>,
@@ -74,7 +73,6 @@ pub fn moving(positions: &[BelegPosition]) -> impl Iterator<Item = (&BelegPositi
     moving.filter_map(move |position| Some((position, quantity(position)?)))
 }
 
-/// What a position of a document does with goods.
 pub fn role(beleg: &Beleg, menge: Quantity) -> Role {
     match (beleg.beleg_typ.ist_rechnung(), menge.is_negative()) {
         (false, false) => Role::Delivery,

@@ -15,7 +15,6 @@ use crate::rules::document::{BelegStatus, BelegTyp, Seite};
 use crate::rules::error::Hints;
 use crate::rules::pairing::{Place, Role};
 
-/// A position of which portions came or went.
 struct Touched {
     gruppe: Gruppe,
     charge_id: Option<Uuid>,

@@ -20,13 +20,11 @@ use crate::rules::fixed::Quantity;
 use crate::rules::pairing::{Bezug, Entry, Named, Place, Portion, Role, Search, Store};
 use crate::rules::text::case_key;
 
-/// The portions of a group, and the request that changes them.
 pub struct Portions<'p, 'r> {
     pub booking: &'p mut Booking<'r>,
     pub gruppe: Gruppe,
 }
 
-/// What a position said of its batch and its document.
 pub struct Said {
     pub charge_id: Option<Uuid>,
     pub charge_gesendet: bool,

@@ -87,10 +87,10 @@ fn price(tx: &Tx<'_>, beleg: Uuid, charge: Uuid, artikel: Uuid) -> Result<Option
          where p.tenant_id = :tenant and p.beleg_id = :beleg and p.artikel_id = :artikel and p.lager_buchen = 1
            and p.lager_menge > 0
          order by p.charge_id is :charge desc, p.position limit 1",
-        Line::COLUMNS
+        PriceOfPosition::COLUMNS
     );
     let params = named_params! {":beleg": beleg, ":artikel": artikel, ":charge": charge};
-    let with_position = |row: &Row<'_>| Ok((row.get::<_, i64>("position")?, Line::read(row)?));
+    let with_position = |row: &Row<'_>| Ok((row.get::<_, i64>("position")?, PriceOfPosition::read(row)?));
     let Some((position, line)) = tx.optional(&own, params, with_position)? else {
         return Ok(None);
     };
@@ -101,11 +101,11 @@ fn price(tx: &Tx<'_>, beleg: Uuid, charge: Uuid, artikel: Uuid) -> Result<Option
         where l.tenant_id = :tenant and l.lieferung_id = :beleg and l.lieferung_position = :position
           and l.rechnung_id is not null
         order by l.rechnung_id, l.rechnung_position limit 1",
-        Line::COLUMNS
+        PriceOfPosition::COLUMNS
     );
     let params = named_params! {":beleg": beleg, ":position": position};
     let line = match line.ep_netto.is_zero() {
-        true => tx.optional(&met, params, Line::read)?.unwrap_or(line),
+        true => tx.optional(&met, params, PriceOfPosition::read)?.unwrap_or(line),
         false => line,
     };
     let conversion = artikel::must_have(tx, artikel)?.conversion_from(line.einheit.as_deref());
@@ -113,14 +113,14 @@ fn price(tx: &Tx<'_>, beleg: Uuid, charge: Uuid, artikel: Uuid) -> Result<Option
     Ok(Some(conversion.price(discounted(line.ep_netto, line.rabatt_prozent)?)?))
 }
 
-struct Line {
+struct PriceOfPosition {
     einheit: Option<String>,
     ep_netto: Price,
     rabatt_prozent: Percent,
 }
 
 columns! {
-    Line from beleg_position as p {
+    PriceOfPosition from beleg_position as p {
         einheit,
         ep_netto,
         rabatt_prozent,
