@@ -8,34 +8,30 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 
 use super::nightly::Schedule;
-use super::sweep;
 use crate::belege::{self, Behind};
-use crate::db::TenantId;
-use crate::db::batch::{Batch, Ended, Job};
 use crate::db::readers::{Lane, Readers};
 use crate::db::tx::{Tx, WriteTx};
 use crate::db::vital::vital;
 use crate::db::writer::WriterQueue;
-use crate::db::{Clock, log};
+use crate::db::{Clock, TenantId, feed, log, steps};
 use crate::failure::Result;
 use crate::gate::Gate;
 use crate::gate::audit::{Rollover, newest_head};
-use crate::rules::day::Day;
+use crate::gate::idempotency;
+use crate::rules::day::{self, Day};
 use crate::tenants;
 
-/// How often the clock is looked at.
-const LOOK: Duration = Duration::from_secs(1);
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// How often the end of the day is tried again; it does nothing where nothing is left to do.
-const TRY_AGAIN: Duration = Duration::from_secs(60);
+/// How often the end of the day is tried again; with nothing left to do that is cheap.
+const RETRY_EVERY: Duration = Duration::from_secs(60);
 
 /// How long after the end of a UTC day its last rows come in at most, as a rule, in milliseconds: those of reads wait a
 /// second in the journal.
-const LATE_ROWS: i64 = 10_000;
+const LATE_ROWS_MILLIS_MAX: i64 = 10_000;
 
 const ROLLOVER_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Does at the start what midnight would have done.
 pub fn catch_up(connection: &mut Connection, clock: &Clock) -> Result<()> {
     for tenant in tenants::list(connection)? {
         let mut next = Some(Behind::default());
@@ -74,10 +70,10 @@ fn wait(gate: &Gate, mut schedule: Schedule, stopped: &Receiver<()>) {
     let mut last_rollover = Instant::now();
     let mut logged = None;
     drop_old(gate);
-    while stopped.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+    while stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
         let now = Day::in_berlin((gate.clock)());
         // Once at midnight, and again and again: what failed the first time is not forgotten.
-        if now > today || last_try.elapsed() >= TRY_AGAIN {
+        if now > today || last_try.elapsed() >= RETRY_EVERY {
             end_of_day(&gate.readers, &gate.writer);
             last_try = Instant::now();
         }
@@ -93,17 +89,16 @@ fn wait(gate: &Gate, mut schedule: Schedule, stopped: &Receiver<()>) {
     }
 }
 
-/// Drops what is older than it must be kept: rows of the log, changes, stored answers.
 fn drop_old(gate: &Gate) {
     let now = (gate.clock)();
     Rollover::begin(&gate.writer, now);
-    sweep::begin(&gate.readers, &gate.writer, now);
+    drop_expired(&gate.readers, &gate.writer, now);
 }
 
 /// Writes to the log where the audit log of the last day that is over ends, once it has its last rows: there no SQL
 /// reaches it. The day that was written.
 fn log_head(gate: &Gate, logged: Option<i64>) -> Option<i64> {
-    let late = crate::rules::day::Instant::from_millis((gate.clock)().millis() - LATE_ROWS);
+    let late = day::Instant::from_millis((gate.clock)().millis() - LATE_ROWS_MILLIS_MAX);
     let today = late.utc_day();
     if logged == Some(today) {
         return logged;
@@ -117,44 +112,42 @@ fn log_head(gate: &Gate, logged: Option<i64>) -> Option<i64> {
 }
 
 fn end_of_day(readers: &Readers, writer: &WriterQueue) {
-    match readers.read(Lane::Slow, tenants::list) {
-        Ok(tenants) => tenants.into_iter().for_each(|tenant| {
-            writer.submit(Box::new(EndOfDay {
-                tenant: tenant.id,
-                writer: writer.clone(),
-                behind: Behind::default(),
-                next: None,
-            }));
-        }),
-        Err(failure) => log(&format!("the end of the day was not carried out: {failure}")),
+    let failed = "the end of the day was not carried out";
+    for tenant in all_tenants(readers, failed) {
+        steps::begin(writer, failed.to_owned(), Behind::default(), move |batch, behind| {
+            batch.whole(tenant, None, |tx| belege::finalise_past_days(tx, behind))
+        });
     }
 }
 
-/// Finalises some documents of a company, and comes again while there are more.
-struct EndOfDay {
-    tenant: TenantId,
-    writer: WriterQueue,
-    behind: Behind,
-    /// Where to go on; none where nothing is left.
-    next: Option<Behind>,
+struct Expiring {
+    what: &'static str,
+    days: i64,
+    /// Drops some of what a company has from before an instant; how many.
+    drop_some: fn(&Connection, TenantId, day::Instant) -> Result<usize>,
 }
 
-impl Job for EndOfDay {
-    fn run(&mut self, batch: &Batch<'_>) {
-        let behind = self.behind;
-        match batch.whole(self.tenant, None, |tx| belege::finalise_past_days(tx, behind)) {
-            Ok(next) => self.next = next,
-            Err(failure) => {
-                self.next = None;
-                log(&format!("the end of the day was not carried out: {failure}"));
-            }
-        }
-    }
+/// Changes for pollers (D28), and answers to requests that may come again (D19).
+static EXPIRING: [Expiring; 2] = [
+    Expiring { what: "changes", days: feed::DAYS, drop_some: feed::drop_some },
+    Expiring { what: "stored answers", days: idempotency::DAYS, drop_some: idempotency::drop_some },
+];
 
-    fn finish(self: Box<Self>, ended: Ended) {
-        if let (Ended::Committed, Some(behind)) = (ended, self.next) {
-            let EndOfDay { tenant, writer, .. } = *self;
-            writer.submit(Box::new(EndOfDay { tenant, writer: writer.clone(), behind, next: None }));
+fn drop_expired(readers: &Readers, writer: &WriterQueue, now: day::Instant) {
+    for tenant in all_tenants(readers, "nothing old was dropped") {
+        for Expiring { what, days, drop_some } in &EXPIRING {
+            let before = day::Instant::from_millis(now.millis() - days * day::Instant::MILLIS_PER_DAY);
+            steps::begin(writer, format!("old {what} were not dropped"), (), move |batch, ()| {
+                let dropped = batch.apart(|connection| drop_some(connection, tenant, before))?;
+                Ok((dropped > 0).then_some(()))
+            });
         }
     }
+}
+
+/// None where they cannot be read; `failed` is what the log says of that.
+fn all_tenants(readers: &Readers, failed: &str) -> impl Iterator<Item = TenantId> {
+    let tenants = readers.read(Lane::Slow, tenants::list);
+    let tenants = tenants.inspect_err(|failure| log(&format!("{failed}: {failure}"))).unwrap_or_default();
+    tenants.into_iter().map(|tenant| tenant.id)
 }

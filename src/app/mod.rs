@@ -11,7 +11,6 @@ pub mod midnight;
 pub mod nightly;
 mod probes;
 pub mod sealing;
-mod sweep;
 pub mod vergessen;
 
 pub use interface::{document, openapi_text, routes};

@@ -26,6 +26,7 @@ pub mod record;
 pub mod retention;
 pub mod seal;
 mod statistics;
+pub mod steps;
 pub mod tx;
 pub mod vital;
 mod watch;
