@@ -32,7 +32,6 @@ pub struct InForce {
 pub struct Config {
     pub db: PathBuf,
     pub listen: SocketAddr,
-    /// Certificate and key, where https is served.
     pub tls: Option<(PathBuf, PathBuf)>,
     pub policy: Policy,
     pub log_format: Format,
@@ -164,7 +163,7 @@ impl Values {
 
     fn complain(&self, name: &str, expected: &str) -> String {
         let (value, source) = self.find(name).map_or(("", ""), |s| (s.value.as_str(), s.source.as_str()));
-        format!("{name} = {value:?} ({source}): expected is {expected}")
+        format!("{name} = {value:?} ({source}): expected {expected}")
     }
 
     fn parsed<T>(&self, name: &str, read: fn(&str) -> Option<T>, expected: &str) -> Result<T, String> {
@@ -177,7 +176,6 @@ impl Values {
         entries.ok_or_else(|| self.complain(name, expected))
     }
 
-    /// Which of two words a setting has.
     fn is_second(&self, name: &str, words: [&str; 2]) -> Result<bool, String> {
         let found = words.iter().position(|word| *word == self.text(name));
         found.map(|at| at == 1).ok_or_else(|| self.complain(name, &words.join(" or ")))
@@ -191,7 +189,6 @@ impl Values {
         }
     }
 
-    /// At most an hour.
     fn seconds(&self, name: &str) -> Result<Duration, String> {
         self.number(name, 3_600).map(Duration::from_secs)
     }

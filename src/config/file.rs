@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::settings::SETTINGS;
+use super::settings::{SETTINGS, Setting};
 use crate::rules::text::nearest;
 
 /// The settings of a file by name: value, and the file with the line where it stands.
@@ -30,7 +30,7 @@ fn value_of(name: &str, value: toml::Value) -> Result<String, String> {
             example("listen")
         ));
     }
-    if !SETTINGS.iter().any(|setting| setting.name == name) {
+    if known(name).is_none() {
         let nearest = nearest(name, SETTINGS.iter().map(|setting| setting.name)).unwrap_or_default();
         return Err(format!(
             "there is no setting {name}; did you mean {nearest}? Write {}",
@@ -47,10 +47,13 @@ fn value_of(name: &str, value: toml::Value) -> Result<String, String> {
     }
 }
 
+fn known(name: &str) -> Option<&'static Setting> {
+    SETTINGS.iter().find(|setting| setting.name == name)
+}
+
 /// How a setting is written, with its default or, where that is nothing, with what it could be.
 fn example(name: &str) -> String {
-    let default = SETTINGS.iter().find(|setting| setting.name == name).map_or("", |setting| setting.default);
-    match default {
+    match known(name).map_or("", |setting| setting.default) {
         "" => format!("{name} = \"...\""),
         number if number.bytes().all(|byte| byte.is_ascii_digit()) => format!("{name} = {number}"),
         text => format!("{name} = {text:?}"),
@@ -63,14 +66,13 @@ fn backslashes(name: &str) -> String {
     )
 }
 
-/// What to do about a line that is no TOML.
 fn unreadable(text: &str, line: usize, complaint: &str) -> String {
     let written = text.lines().nth(line - 1).unwrap_or_default();
     let name = written.split('=').next().unwrap_or_default().trim();
-    if written.contains('\\') && SETTINGS.iter().any(|setting| setting.name == name) {
+    if written.contains('\\') && known(name).is_some() {
         return backslashes(name);
     }
-    let known = SETTINGS.iter().find(|setting| setting.name == name).map_or("listen", |setting| setting.name);
+    let known = known(name).map_or("listen", |setting| setting.name);
     let complaint = complaint.split_whitespace().collect::<Vec<_>>().join(" ");
     format!(
         "this cannot be read ({complaint}): write NAME = \"TEXT\" or NAME = NUMBER, as {}",

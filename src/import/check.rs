@@ -1,4 +1,4 @@
-//! What is wrong with the rows of a file, as far as it can be told without a database: up to [`MAX_MISTAKES`] at once.
+//! What is wrong with the rows of a file, as far as it can be told without a database: up to [`MISTAKES_MAX`] at once.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -15,23 +15,21 @@ use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::Quantity;
 use crate::rules::text::{case_key, nearest, shown};
 
-/// How many mistakes are named at once.
-pub const MAX_MISTAKES: usize = 100;
+pub const MISTAKES_MAX: usize = 100;
 
 /// Digits of a German postcode.
-const PLZ: usize = 5;
+const PLZ_DIGITS: usize = 5;
 
 #[derive(Debug, Clone)]
-pub enum Where {
+pub enum MistakePlace {
     Line(u32),
-    /// On a line of a receipt of a cash register.
     Receipt(String, usize),
 }
 
 /// A mistake: where it is, what stands there, and what the rule says.
 #[derive(Debug, Clone)]
 pub struct Mistake {
-    pub place: Where,
+    pub place: MistakePlace,
     pub column: Option<String>,
     pub value: Option<String>,
     pub message: String,
@@ -46,20 +44,16 @@ impl Mistake {
             Json::Number(text) => Some((*text).to_owned()),
             _ => None,
         });
-        let column = refusal.feld.as_ref().map(|feld| shown(feld).into_owned());
-        Mistake {
-            place: Where::Line(line),
-            column,
-            value,
-            message: refusal.message.clone(),
-            code: refusal.code,
-        }
+        Mistake { value, ..Mistake::at(MistakePlace::Line(line), refusal) }
     }
 
     pub fn of_receipt(receipt: &str, line: usize, refusal: &Refusal) -> Mistake {
-        let (message, code) = (refusal.message.clone(), refusal.code);
+        Mistake::at(MistakePlace::Receipt(receipt.to_owned(), line), refusal)
+    }
+
+    fn at(place: MistakePlace, refusal: &Refusal) -> Mistake {
         let column = refusal.feld.as_ref().map(|feld| shown(feld).into_owned());
-        Mistake { place: Where::Receipt(receipt.to_owned(), line), column, value: None, message, code }
+        Mistake { place, column, value: None, message: refusal.message.clone(), code: refusal.code }
     }
 }
 
@@ -67,8 +61,8 @@ impl Mistake {
 impl Display for Mistake {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         match &self.place {
-            Where::Line(line) => write!(f, "line {line}")?,
-            Where::Receipt(receipt, line) => write!(f, "receipt {receipt}, line {line}")?,
+            MistakePlace::Line(line) => write!(f, "line {line}")?,
+            MistakePlace::Receipt(receipt, line) => write!(f, "receipt {receipt}, line {line}")?,
         }
         if let Some(column) = &self.column {
             write!(f, ", column {column}")?;
@@ -88,10 +82,9 @@ pub struct Mistakes {
 
 impl Mistakes {
     pub fn add(&mut self, mistake: Mistake) {
-        if self.listed.len() < MAX_MISTAKES { self.listed.push(mistake) } else { self.more += 1 }
+        if self.listed.len() < MISTAKES_MAX { self.listed.push(mistake) } else { self.more += 1 }
     }
 
-    /// Whether no more of them would be named.
     pub fn is_full(&self) -> bool {
         self.more > 0
     }
@@ -120,7 +113,6 @@ fn cell<'r, 'j>(row: &'r Json<'j>, name: &str) -> Option<&'r Json<'j>> {
 pub struct Unused {
     /// Its name; where it has none, which one it is, from 1.
     name: std::result::Result<String, usize>,
-    /// The known one that may be meant.
     nearest: Option<&'static str>,
 }
 
@@ -207,7 +199,7 @@ fn singles<'j>(row: &Json<'j>) -> Vec<Json<'j>> {
 
 /// Checks all cells, and that no two rows are the same record.
 pub fn check(kind: ImportKind, rows: &Rows<'_>, mistakes: &mut Mistakes) {
-    let mut known = Known::new(kind.rows());
+    let mut known = KnownKeys::new(kind.rows());
     for at in 0..rows.len() {
         let row = rows.row(at);
         let line = rows.line(at);
@@ -256,7 +248,7 @@ fn doubtful(row: &Json<'_>) -> Vec<Refusal> {
     let wrong = members.iter().filter_map(|(name, value)| {
         let message = match value {
             Json::String(text) => spoilt(text.trim())?,
-            Json::Number(digits) if name == "plz" && digits.len() < PLZ && is_german => {
+            Json::Number(digits) if name == "plz" && digits.len() < PLZ_DIGITS && is_german => {
                 "Die Postleitzahl hat ihre führende Null verloren. Bitte die Spalte als Text formatieren und die Null ergänzen."
             }
             _ => return None,
@@ -267,24 +259,9 @@ fn doubtful(row: &Json<'_>) -> Vec<Refusal> {
 }
 
 fn spoilt(text: &str) -> Option<&'static str> {
-    const ERRORS: [&str; 15] = [
-        "#REF!",
-        "#BEZUG!",
-        "#NAME?",
-        "#VALUE!",
-        "#WERT!",
-        "#DIV/0!",
-        "#N/A",
-        "#NV",
-        "#NUM!",
-        "#ZAHL!",
-        "#NULL!",
-        "#SPILL!",
-        "#ÜBERLAUF!",
-        "#CALC!",
-        "Err:502",
-    ];
-    if ERRORS.iter().any(|error| text.eq_ignore_ascii_case(error)) || text.starts_with("Err:5") {
+    const ERRORS: &str = "#REF! #BEZUG! #NAME? #VALUE! #WERT! #DIV/0! #N/A #NV #NUM! #ZAHL! #NULL! #SPILL! \
+        #ÜBERLAUF! #CALC!";
+    if ERRORS.split(' ').any(|error| text.eq_ignore_ascii_case(error)) || text.starts_with("Err:5") {
         return Some(
             "Hier steht der Fehler einer Formel. Bitte die Formel berichtigen oder die Zelle leeren.",
         );
@@ -301,16 +278,15 @@ fn spoilt(text: &str) -> Option<&'static str> {
     )
 }
 
-/// The keys of the rows so far.
-struct Known {
+struct KnownKeys {
     import: &'static RowImport,
     hasher: RandomState,
     rows: HashMap<u64, u32>,
 }
 
-impl Known {
-    fn new(import: &'static RowImport) -> Known {
-        Known { import, hasher: RandomState::new(), rows: HashMap::new() }
+impl KnownKeys {
+    fn new(import: &'static RowImport) -> KnownKeys {
+        KnownKeys { import, hasher: RandomState::new(), rows: HashMap::new() }
     }
 
     /// The key that names a row: the first whose first column it has.
@@ -331,7 +307,6 @@ impl Known {
         Some(values)
     }
 
-    /// Adds a row; the earlier one that has the same key.
     fn add(&mut self, rows: &Rows<'_>, at: usize, row: &Json<'_>) -> Option<usize> {
         let key = self.key(rows, row)?;
         let hash = self.hasher.hash_one(&key);
@@ -341,7 +316,6 @@ impl Known {
     }
 }
 
-/// A value of a key as it is compared.
 fn same(rows: &Rows<'_>, name: &str, value: &Json<'_>) -> String {
     let mut hints = Hints::default();
     let mut at = rows.at(&mut hints);

@@ -8,14 +8,14 @@ use encoding_rs::WINDOWS_1252;
 use serde_json::value::RawValue;
 
 pub use super::complaint::Complaint;
-use super::table::{self, NUMBER, Place, Scanner, Table};
+use super::table::{self, NUMBER, RecordPlace, Scanner, Table};
 use super::workbook;
 use crate::http::json::Json;
 use crate::http::wire::{At, Cells, Decimal};
 use crate::rules::error::Hints;
 
 /// Largest file in bytes.
-pub const MAX_FILE: u64 = 1 << 30;
+pub const FILE_BYTES_MAX: u64 = 1 << 30;
 
 /// A file as text, and what must be known to read it.
 pub struct Document {
@@ -27,9 +27,8 @@ pub struct Document {
 /// The rows of a file. They are read anew each time somebody asks, so that they take little more than their text.
 pub struct Rows<'f> {
     text: &'f str,
-    rows: Vec<Place>,
+    rows: Vec<RecordPlace>,
     table: Option<(Vec<Option<String>>, u8)>,
-    /// How the values of a row are written.
     pub cells: Cells,
 }
 
@@ -53,10 +52,10 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Complaint {
 
 fn bytes(path: &Path) -> Result<Vec<u8>, Complaint> {
     let mut bytes = Vec::new();
-    let read = open(path)?.take(MAX_FILE + 1).read_to_end(&mut bytes);
+    let read = open(path)?.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
     match read.map_err(|error| unreadable(path, &error))? {
-        read if read as u64 > MAX_FILE => {
-            let (path, mib) = (path.display(), MAX_FILE >> 20);
+        read if read as u64 > FILE_BYTES_MAX => {
+            let (path, mib) = (path.display(), FILE_BYTES_MAX >> 20);
             Err(Complaint::new(
                 format!("{path} is larger than {mib} MiB"),
                 format!("{path} ist größer als {mib} MiB."),
@@ -231,7 +230,7 @@ fn value(cell: std::borrow::Cow<'_, str>) -> Json<'_> {
     }
 }
 
-fn json_array(text: &str) -> Result<Vec<Place>, Complaint> {
+fn json_array(text: &str) -> Result<Vec<RecordPlace>, Complaint> {
     let elements: Vec<&RawValue> = serde_json::from_str(text).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         Complaint::new(
@@ -240,25 +239,26 @@ fn json_array(text: &str) -> Result<Vec<Place>, Complaint> {
         )
     })?;
     let start = text.as_ptr() as usize;
-    let mut lines = LineCounter::new(text);
+    let (mut line, mut counted) = (1, 0);
     let rows = elements.into_iter().map(|element| {
         let at = element.get().as_ptr() as usize - start;
-        json_object(element.get(), lines.line_at(at), at)
+        line += text.as_bytes()[counted..at].iter().filter(|byte| **byte == b'\n').count();
+        counted = at;
+        json_object(element.get(), line, at)
     });
     rows.collect()
 }
 
-fn json_lines(text: &str) -> Result<Vec<Place>, Complaint> {
+fn json_lines(text: &str) -> Result<Vec<RecordPlace>, Complaint> {
     let start = text.as_ptr() as usize;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines.map(|(at, line)| json_object(line, at + 1, line.as_ptr() as usize - start)).collect()
 }
 
-/// The place of a row that is a JSON object.
-fn json_object(text: &str, line: usize, start: usize) -> Result<Place, Complaint> {
+fn json_object(text: &str, line: usize, start: usize) -> Result<RecordPlace, Complaint> {
     match Json::parse(text.as_bytes()) {
         Ok(Json::Object(_)) => {
-            Ok(Place { line: line as u32, start: start as u32, end: (start + text.len()) as u32 })
+            Ok(RecordPlace { line: line as u32, start: start as u32, end: (start + text.len()) as u32 })
         }
         Ok(_) => Err(Complaint::at_line(
             line as u32,
@@ -266,27 +266,6 @@ fn json_object(text: &str, line: usize, start: usize) -> Result<Place, Complaint
             "jede Zeile muss ein JSON-Objekt sein",
         )),
         Err(message) => Err(Complaint::at_line(line as u32, &message, &message)),
-    }
-}
-
-struct LineCounter<'t> {
-    text: &'t str,
-    line: usize,
-    counted: usize,
-}
-
-impl<'t> LineCounter<'t> {
-    pub fn new(text: &'t str) -> LineCounter<'t> {
-        LineCounter { text, line: 1, counted: 0 }
-    }
-
-    /// The line of the first letter at or after `at` that is no line end; `at` only grows.
-    pub fn line_at(&mut self, at: usize) -> usize {
-        let bytes = self.text.as_bytes();
-        let end = (at..bytes.len()).find(|at| !matches!(bytes[*at], b'\r' | b'\n')).unwrap_or(bytes.len());
-        self.line += bytes[self.counted..end].iter().filter(|byte| **byte == b'\n').count();
-        self.counted = end;
-        self.line
     }
 }
 

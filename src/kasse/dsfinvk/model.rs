@@ -1,7 +1,7 @@
 //! What the files of the export hold (DSFinV-K 2.x), as far as receipt lines need it.
 
 use super::files::Files;
-use super::table::{Row, rows};
+use super::table::{ExportRow, rows};
 use crate::rules::day::Instant;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 
@@ -28,43 +28,67 @@ pub struct BonKey {
     pub bon_id: String,
 }
 
-/// A row of transactions.csv (Bonkopf).
-pub struct Head {
-    pub key: BonKey,
-    pub bon_nr: String,
-    pub bon_typ: String,
-    pub bon_storno: bool,
-    pub bon_ende: Instant,
-    pub ums_brutto: Option<Money>,
-    pub kunde_id: Option<String>,
+/// A row of a file about receipts: each column by its name, and by the method of [`ExportRow`] that reads its cell.
+macro_rules! row {
+    ($(#[$meta:meta])* pub struct $row:ident {
+        $($(#[$doc:meta])* $field:ident: $type:ty = $read:ident($column:literal),)+
+    }) => {
+        $(#[$meta])*
+        pub struct $row {
+            pub key: BonKey,
+            $($(#[$doc])* pub $field: $type,)+
+        }
+
+        impl $row {
+            const COLUMNS: &[&str] = &["Z_KASSE_ID", "Z_NR", "BON_ID", $($column),+];
+
+            fn read(row: &ExportRow<'_>) -> Result<$row, String> {
+                Ok($row { key: bon_key(row)?, $($field: row.$read($column)?),+ })
+            }
+        }
+    };
 }
 
-/// A row of lines.csv (Bonpos).
-pub struct Line {
-    pub key: BonKey,
-    pub pos_zeile: String,
-    pub artikeltext: Option<String>,
-    pub gv_typ: String,
-    /// Voided before the receipt was closed: it was never sold, and has no counter line (4.2.3).
-    pub p_storno: bool,
-    pub art_nr: Option<String>,
-    pub gtin: Option<String>,
-    /// Below zero where goods came back (4.2.5).
-    pub menge: Quantity,
-    /// The quantity that the price is for.
-    pub faktor: Option<Quantity>,
-    pub einheit: Option<String>,
-    pub stk_br: Option<Price>,
+row! {
+    /// A row of transactions.csv (Bonkopf).
+    pub struct ReceiptHead {
+        bon_nr: String = required("BON_NR"),
+        bon_typ: String = required("BON_TYP"),
+        bon_storno: bool = flag("BON_STORNO"),
+        bon_ende: Instant = instant("BON_ENDE"),
+        ums_brutto: Option<Money> = decimal("UMS_BRUTTO"),
+        kunde_id: Option<String> = text("KUNDE_ID"),
+    }
 }
 
-/// A row of lines_vat.csv (Bonpos_USt).
-pub struct Amount {
-    pub key: BonKey,
-    pub pos_zeile: String,
-    pub ust_schluessel: i64,
-    pub brutto: Option<Price>,
-    pub netto: Option<Price>,
-    pub ust: Option<Price>,
+row! {
+    /// A row of lines.csv (Bonpos).
+    pub struct ReceiptLine {
+        pos_zeile: String = required("POS_ZEILE"),
+        artikeltext: Option<String> = lines("ARTIKELTEXT"),
+        gv_typ: String = required("GV_TYP"),
+        /// Voided before the receipt was closed: it was never sold, and has no counter line (4.2.3).
+        p_storno: bool = flag("P_STORNO"),
+        art_nr: Option<String> = text("ART_NR"),
+        gtin: Option<String> = text("GTIN"),
+        /// Below zero where goods came back (4.2.5).
+        menge: Quantity = required_decimal("MENGE"),
+        /// The quantity that the price is for.
+        faktor: Option<Quantity> = decimal("FAKTOR"),
+        einheit: Option<String> = text("EINHEIT"),
+        stk_br: Option<Price> = decimal("STK_BR"),
+    }
+}
+
+row! {
+    /// A row of lines_vat.csv (Bonpos_USt).
+    pub struct LineAmount {
+        pos_zeile: String = required("POS_ZEILE"),
+        ust_schluessel: i64 = integer("UST_SCHLUESSEL"),
+        brutto: Option<Price> = decimal("POS_BRUTTO"),
+        netto: Option<Price> = decimal("POS_NETTO"),
+        ust: Option<Price> = decimal("POS_UST"),
+    }
 }
 
 /// A row of references.csv (Bon_Referenzen) that refers to a receipt.
@@ -78,9 +102,9 @@ pub struct Reference {
 pub struct Export {
     pub closings: Vec<Closing>,
     pub rates: Vec<(Closing, i64, Percent)>,
-    pub heads: Vec<Head>,
-    pub lines: Vec<Line>,
-    pub amounts: Vec<Amount>,
+    pub heads: Vec<ReceiptHead>,
+    pub lines: Vec<ReceiptLine>,
+    pub amounts: Vec<LineAmount>,
     pub payments: Vec<(BonKey, String)>,
     pub references: Vec<Reference>,
 }
@@ -96,9 +120,9 @@ impl Export {
                 &["Z_KASSE_ID", "Z_NR", "UST_SCHLUESSEL", "UST_SATZ"],
                 rate,
             )?,
-            heads: rows(HEADS, files.text(HEADS)?, HEAD, head)?,
-            lines: rows(LINES, files.text(LINES)?, LINE, line)?,
-            amounts: rows(AMOUNTS, files.text(AMOUNTS)?, AMOUNT, amount)?,
+            heads: rows(HEADS, files.text(HEADS)?, ReceiptHead::COLUMNS, ReceiptHead::read)?,
+            lines: rows(LINES, files.text(LINES)?, ReceiptLine::COLUMNS, ReceiptLine::read)?,
+            amounts: rows(AMOUNTS, files.text(AMOUNTS)?, LineAmount::COLUMNS, LineAmount::read)?,
             payments: rows(PAYMENTS, files.text(PAYMENTS)?, PAYMENT, |row| {
                 Ok((bon_key(row)?, row.required("ZAHLART_TYP")?))
             })?,
@@ -114,93 +138,19 @@ impl Export {
     }
 }
 
-fn closing(row: &Row<'_>) -> Result<Closing, String> {
+fn closing(row: &ExportRow<'_>) -> Result<Closing, String> {
     Ok(Closing { z_kasse_id: row.required("Z_KASSE_ID")?, z_nr: row.integer("Z_NR")? })
 }
 
-fn bon_key(row: &Row<'_>) -> Result<BonKey, String> {
+fn bon_key(row: &ExportRow<'_>) -> Result<BonKey, String> {
     Ok(BonKey { closing: closing(row)?, bon_id: row.required("BON_ID")? })
 }
 
-fn rate(row: &Row<'_>) -> Result<(Closing, i64, Percent), String> {
+fn rate(row: &ExportRow<'_>) -> Result<(Closing, i64, Percent), String> {
     let satz: Option<Percent> = row.decimal("UST_SATZ")?;
     let satz = satz.filter(|satz| (Percent::ZERO..=Percent::whole(100)).contains(satz));
     let satz = satz.ok_or_else(|| row.wrong("UST_SATZ", "a rate from 0 to 100 per cent must stand there"))?;
     Ok((closing(row)?, row.integer("UST_SCHLUESSEL")?, satz))
-}
-
-const HEAD: &[&str] = &[
-    "Z_KASSE_ID",
-    "Z_NR",
-    "BON_ID",
-    "BON_NR",
-    "BON_TYP",
-    "BON_STORNO",
-    "BON_ENDE",
-    "UMS_BRUTTO",
-    "KUNDE_ID",
-];
-
-fn head(row: &Row<'_>) -> Result<Head, String> {
-    let bon_ende = row.required("BON_ENDE")?;
-    let bon_ende = Instant::parse_or_in_berlin(&bon_ende)
-        .ok_or_else(|| row.wrong("BON_ENDE", &format!("{bon_ende} is no instant")))?;
-    Ok(Head {
-        key: bon_key(row)?,
-        bon_nr: row.required("BON_NR")?,
-        bon_typ: row.required("BON_TYP")?,
-        bon_storno: row.flag("BON_STORNO")?,
-        bon_ende,
-        ums_brutto: row.decimal("UMS_BRUTTO")?,
-        kunde_id: row.text("KUNDE_ID")?,
-    })
-}
-
-const LINE: &[&str] = &[
-    "Z_KASSE_ID",
-    "Z_NR",
-    "BON_ID",
-    "POS_ZEILE",
-    "ARTIKELTEXT",
-    "GV_TYP",
-    "P_STORNO",
-    "ART_NR",
-    "GTIN",
-    "MENGE",
-    "FAKTOR",
-    "EINHEIT",
-    "STK_BR",
-];
-
-fn line(row: &Row<'_>) -> Result<Line, String> {
-    let menge = row.decimal("MENGE")?;
-    Ok(Line {
-        key: bon_key(row)?,
-        pos_zeile: row.required("POS_ZEILE")?,
-        artikeltext: row.lines("ARTIKELTEXT")?,
-        gv_typ: row.required("GV_TYP")?,
-        p_storno: row.flag("P_STORNO")?,
-        art_nr: row.text("ART_NR")?,
-        gtin: row.text("GTIN")?,
-        menge: menge.ok_or_else(|| row.wrong("MENGE", "it is blank"))?,
-        faktor: row.decimal("FAKTOR")?,
-        einheit: row.text("EINHEIT")?,
-        stk_br: row.decimal("STK_BR")?,
-    })
-}
-
-const AMOUNT: &[&str] =
-    &["Z_KASSE_ID", "Z_NR", "BON_ID", "POS_ZEILE", "UST_SCHLUESSEL", "POS_BRUTTO", "POS_NETTO", "POS_UST"];
-
-fn amount(row: &Row<'_>) -> Result<Amount, String> {
-    Ok(Amount {
-        key: bon_key(row)?,
-        pos_zeile: row.required("POS_ZEILE")?,
-        ust_schluessel: row.integer("UST_SCHLUESSEL")?,
-        brutto: row.decimal("POS_BRUTTO")?,
-        netto: row.decimal("POS_NETTO")?,
-        ust: row.decimal("POS_UST")?,
-    })
 }
 
 const PAYMENT: &[&str] = &["Z_KASSE_ID", "Z_NR", "BON_ID", "ZAHLART_TYP"];
@@ -210,7 +160,7 @@ const REFERENCE: &[&str] =
 
 /// A reference to a receipt; others lead to invoices and delivery notes outside of the register.
 /// What is blank is that of the row itself.
-fn reference(row: &Row<'_>) -> Result<Option<Reference>, String> {
+fn reference(row: &ExportRow<'_>) -> Result<Option<Reference>, String> {
     if row.required("REF_TYP")? != "Transaktion" {
         return Ok(None);
     }

@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 
 use crate::import::table::{Scanner, separator};
+use crate::rules::day::Instant;
 use crate::rules::fixed::Fixed;
 
 /// Longest text in a cell that we keep, in characters (D18).
-const MAX_TEXT: usize = 255;
+const TEXT_CHARS_MAX: usize = 255;
 
-pub struct Row<'r> {
+pub struct ExportRow<'r> {
     file: &'r str,
     line: u32,
     columns: &'r [(&'static str, usize)],
@@ -21,7 +22,7 @@ pub fn rows<T>(
     file: &str,
     text: &str,
     columns: &[&'static str],
-    mut read: impl FnMut(&Row<'_>) -> Result<T, String>,
+    mut read: impl FnMut(&ExportRow<'_>) -> Result<T, String>,
 ) -> Result<Vec<T>, String> {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let mut scanner = Scanner::new(text, separator(first));
@@ -38,7 +39,7 @@ pub fn rows<T>(
             Some((_, width)) if cells.len() != *width => {
                 return Err(format!("{file} line {line}: {} cells, but {width} columns", cells.len()));
             }
-            Some((columns, _)) => rows.push(read(&Row { file, line, columns, cells: &cells })?),
+            Some((columns, _)) => rows.push(read(&ExportRow { file, line, columns, cells: &cells })?),
         }
     }
     header.map(|_| rows).ok_or_else(|| format!("{file} is empty"))
@@ -60,7 +61,7 @@ fn places(
     columns.iter().map(place).collect()
 }
 
-impl Row<'_> {
+impl ExportRow<'_> {
     /// A text on one line; a blank cell is none.
     pub fn text(&self, column: &'static str) -> Result<Option<String>, String> {
         match self.lines(column)? {
@@ -77,8 +78,8 @@ impl Row<'_> {
         if cell.chars().any(|letter| letter.is_control() && letter != '\n' && letter != '\t') {
             return Err(self.wrong(column, "it has control characters"));
         }
-        if cell.chars().nth(MAX_TEXT).is_some() {
-            return Err(self.wrong(column, &format!("it is longer than {MAX_TEXT} letters")));
+        if cell.chars().nth(TEXT_CHARS_MAX).is_some() {
+            return Err(self.wrong(column, &format!("it is longer than {TEXT_CHARS_MAX} letters")));
         }
         Ok((!cell.is_empty()).then_some(cell))
     }
@@ -87,7 +88,6 @@ impl Row<'_> {
         self.text(column)?.ok_or_else(|| self.wrong(column, "it is blank"))
     }
 
-    /// A whole number that must be there.
     pub fn integer(&self, column: &'static str) -> Result<i64, String> {
         let text = self.required(column)?;
         text.parse().map_err(|_| self.wrong(column, &format!("{text} is no whole number")))
@@ -103,6 +103,18 @@ impl Row<'_> {
             Ok(parsed) => Ok(Some(parsed.value)),
             Err(_) => Err(self.wrong(column, &format!("{text} is no number (1234,56 or 1234.56)"))),
         }
+    }
+
+    pub fn required_decimal<const SCALE: u32, const SHOWN: usize>(
+        &self,
+        column: &'static str,
+    ) -> Result<Fixed<SCALE, SHOWN>, String> {
+        self.decimal(column)?.ok_or_else(|| self.wrong(column, "it is blank"))
+    }
+
+    pub fn instant(&self, column: &'static str) -> Result<Instant, String> {
+        let text = self.required(column)?;
+        Instant::parse_or_in_berlin(&text).ok_or_else(|| self.wrong(column, &format!("{text} is no instant")))
     }
 
     /// A mark: 1 is yes, 0 or blank is no.
