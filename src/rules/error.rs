@@ -5,96 +5,129 @@ use serde::Serialize;
 
 use crate::choice;
 
-choice! {
-    /// Why a request was refused. Append-only: clients compare these texts (D19).
-    pub enum Code {
-        ApiKeyFehlt = "API_KEY_FEHLT",
-        ApiKeyUngueltig = "API_KEY_UNGUELTIG",
-        ScopeFehlt = "SCOPE_FEHLT",
-        TageslimitErreicht = "TAGESLIMIT_ERREICHT",
-        ZuVieleAnfragen = "ZU_VIELE_ANFRAGEN",
-        NichtGefunden = "NICHT_GEFUNDEN",
-        KeinPdf = "KEIN_PDF",
-        MethodeNichtErlaubt = "METHODE_NICHT_ERLAUBT",
-        ZuGross = "ZU_GROSS",
-        ZeitUeberschritten = "ZEIT_UEBERSCHRITTEN",
-        AnfrageUngueltig = "ANFRAGE_UNGUELTIG",
-        ZwischenzeitlichGeaendert = "ZWISCHENZEITLICH_GEAENDERT",
-        UnbekannterParameter = "UNBEKANNTER_PARAMETER",
-        ParameterFehlt = "PARAMETER_FEHLT",
-        ParameterUngueltig = "PARAMETER_UNGUELTIG",
-        ZuVieleTreffer = "ZU_VIELE_TREFFER",
-        UngueltigesJson = "UNGUELTIGES_JSON",
-        UnbekanntesFeld = "UNBEKANNTES_FELD",
-        FeldUngueltig = "FELD_UNGUELTIG",
-        FeldFehlt = "FELD_FEHLT",
-        FeldWiderspruch = "FELD_WIDERSPRUCH",
-        WertUngueltig = "WERT_UNGUELTIG",
-        TextZuLang = "TEXT_ZU_LANG",
-        DatumUngueltig = "DATUM_UNGUELTIG",
-        LandUnbekannt = "LAND_UNBEKANNT",
-        NameFehlt = "NAME_FEHLT",
-        KundennrBereitsVergeben = "KUNDENNR_BEREITS_VERGEBEN",
-        KundeNichtGefunden = "KUNDE_NICHT_GEFUNDEN",
-        KundeFehlt = "KUNDE_FEHLT",
-        KundeWiderspruch = "KUNDE_WIDERSPRUCH",
-        KundeGesperrt = "KUNDE_GESPERRT",
-        PartnerNichtGefunden = "PARTNER_NICHT_GEFUNDEN",
-        ArtikelNichtGefunden = "ARTIKEL_NICHT_GEFUNDEN",
-        ArtikelFehlt = "ARTIKEL_FEHLT",
-        ArtikelInaktiv = "ARTIKEL_INAKTIV",
-        ArtikelMehrdeutig = "ARTIKEL_MEHRDEUTIG",
-        ArtikelWiderspruch = "ARTIKEL_WIDERSPRUCH",
-        BelegAbgeschlossen = "BELEG_ABGESCHLOSSEN",
-        BelegNichtAbgeschlossen = "BELEG_NICHT_ABGESCHLOSSEN",
-        BelegStorniert = "BELEG_STORNIERT",
-        BelegNichtStornierbar = "BELEG_NICHT_STORNIERBAR",
-        BelegTypNichtAenderbar = "BELEG_TYP_NICHT_AENDERBAR",
-        BelegNichtGefunden = "BELEG_NICHT_GEFUNDEN",
-        BezugPasstNicht = "BEZUG_PASST_NICHT",
-        ZeitraumGesperrt = "ZEITRAUM_GESPERRT",
-        PreisFehlt = "PREIS_FEHLT",
-        MengeUngueltig = "MENGE_UNGUELTIG",
-        EinheitNichtUmrechenbar = "EINHEIT_NICHT_UMRECHENBAR",
-        BetragZuGross = "BETRAG_ZU_GROSS",
-        ChargeFehlt = "CHARGE_FEHLT",
-        ChargeNichtGefunden = "CHARGE_NICHT_GEFUNDEN",
-        ChargePasstNicht = "CHARGE_PASST_NICHT",
-        ChargeBereitsVerwendet = "CHARGE_BEREITS_VERWENDET",
-        ChargeNrBereitsVergeben = "CHARGE_NR_BEREITS_VERGEBEN",
-        FremdeChargeNrBereitsVergeben = "FREMDE_CHARGE_NR_BEREITS_VERGEBEN",
-        NummerReserviert = "NUMMER_RESERVIERT",
-        BestandNichtAusreichend = "BESTAND_NICHT_AUSREICHEND",
-        BiozertifikatNichtGefunden = "BIOZERTIFIKAT_NICHT_GEFUNDEN",
-        KontraktNichtGefunden = "KONTRAKT_NICHT_GEFUNDEN",
-        WiegungNichtGefunden = "WIEGUNG_NICHT_GEFUNDEN",
-        WiegungNichtOffen = "WIEGUNG_NICHT_OFFEN",
-        WiegungNichtFertig = "WIEGUNG_NICHT_FERTIG",
-        WiegungPasstNicht = "WIEGUNG_PASST_NICHT",
-        WiegungBereitsVerwendet = "WIEGUNG_BEREITS_VERWENDET",
-        WiegungNichtStornierbar = "WIEGUNG_NICHT_STORNIERBAR",
-        WiegungAbgerechnet = "WIEGUNG_ABGERECHNET",
-        NettoNull = "NETTO_NULL",
-        AnnahmescheinNichtStornierbar = "ANNAHMESCHEIN_NICHT_STORNIERBAR",
-        NettoNegativ = "NETTO_NEGATIV",
-        RezepturNichtGefunden = "REZEPTUR_NICHT_GEFUNDEN",
-        FaktorUngueltig = "FAKTOR_UNGUELTIG",
-        PaStatusUngueltig = "PA_STATUS_UNGUELTIG",
-        PaZeileNichtGefunden = "PA_ZEILE_NICHT_GEFUNDEN",
-        IdempotenzKonflikt = "IDEMPOTENZ_KONFLIKT",
-        InternerFehler = "INTERNER_FEHLER",
-        NichtVerfuegbar = "NICHT_VERFUEGBAR",
-        AusgangUnbekannt = "AUSGANG_UNBEKANNT",
-        BonMehrdeutig = "BON_MEHRDEUTIG",
-        ApiKeyAbgelaufen = "API_KEY_ABGELAUFEN",
-        ApiKeyDeaktiviert = "API_KEY_DEAKTIVIERT",
-        SteuerKategoriePasstNicht = "STEUER_KATEGORIE_PASST_NICHT",
-        KeineErechnung = "KEINE_ERECHNUNG",
-        ErechnungUnvollstaendig = "ERECHNUNG_UNVOLLSTAENDIG",
-        DateiNichtLesbar = "DATEI_NICHT_LESBAR",
-        KeineRechnung = "KEINE_RECHNUNG",
-        CursorAbgelaufen = "CURSOR_ABGELAUFEN",
-    }
+macro_rules! codes {
+    ($($code:ident = $text:literal: $meaning:literal;)+) => {
+        choice! {
+            /// Why a request was refused. Append-only: clients compare these texts (D19).
+            pub enum Code { $($code = $text),+ }
+        }
+
+        impl Code {
+            /// German sentence for the error catalogue.
+            pub fn meaning(self) -> &'static str {
+                match self { $(Code::$code => $meaning),+ }
+            }
+        }
+    };
+}
+
+codes! {
+    ApiKeyFehlt = "API_KEY_FEHLT": "Der Header X-API-Key fehlt.";
+    ApiKeyUngueltig = "API_KEY_UNGUELTIG": "Der Schlüssel ist unbekannt oder falsch.";
+    ScopeFehlt = "SCOPE_FEHLT": "Dem Schlüssel fehlt die Berechtigung für diese Adresse.";
+    TageslimitErreicht = "TAGESLIMIT_ERREICHT":
+        "Der Schlüssel hat seine Anfragen für heute (UTC) verbraucht.";
+    ZuVieleAnfragen = "ZU_VIELE_ANFRAGEN": "Von dieser Netzadresse kamen in einer Minute zu viele Anfragen.";
+    NichtGefunden = "NICHT_GEFUNDEN": "Den Datensatz oder die Adresse gibt es nicht.";
+    KeinPdf = "KEIN_PDF":
+        "Es gibt kein PDF: keines ist archiviert, und keines lässt sich zeichnen; die Nachricht sagt, warum.";
+    MethodeNichtErlaubt = "METHODE_NICHT_ERLAUBT":
+        "Diese Adresse kennt die Methode nicht; erlaubte nennt der Header Allow.";
+    ZuGross = "ZU_GROSS": "Der Inhalt ist größer als erlaubt.";
+    ZeitUeberschritten = "ZEIT_UEBERSCHRITTEN": "Der Inhalt kam nicht in der vorgesehenen Zeit an.";
+    AnfrageUngueltig = "ANFRAGE_UNGUELTIG": "Die Anfrage ist kein gültiges HTTP, oder ein Header ist falsch.";
+    ZwischenzeitlichGeaendert = "ZWISCHENZEITLICH_GEAENDERT":
+        "Der Datensatz hat nicht mehr die Fassung aus If-Match.";
+    UnbekannterParameter = "UNBEKANNTER_PARAMETER": "Diesen Parameter gibt es hier nicht.";
+    ParameterFehlt = "PARAMETER_FEHLT": "Ein Parameter fehlt, der angegeben werden muss.";
+    ParameterUngueltig = "PARAMETER_UNGUELTIG": "Der Wert eines Parameters ist nicht erlaubt.";
+    ZuVieleTreffer = "ZU_VIELE_TREFFER":
+        "Die Liste ist zu lang oder zu groß; bitte mit limit und offset lesen.";
+    UngueltigesJson = "UNGUELTIGES_JSON": "Der Inhalt ist kein gültiges JSON-Objekt.";
+    UnbekanntesFeld = "UNBEKANNTES_FELD": "Dieses Feld gibt es nicht (nur wenn das abgelehnt werden soll).";
+    FeldUngueltig = "FELD_UNGUELTIG": "Ein Feld hat den falschen Typ oder einen unlesbaren Wert.";
+    FeldFehlt = "FELD_FEHLT": "Ein Feld fehlt, das angegeben werden muss.";
+    FeldWiderspruch = "FELD_WIDERSPRUCH": "Zwei Felder sagen Verschiedenes.";
+    WertUngueltig = "WERT_UNGUELTIG": "Ein Wert steht nicht zur Auswahl oder liegt außerhalb der Grenzen.";
+    TextZuLang = "TEXT_ZU_LANG": "Ein Text ist zu lang.";
+    DatumUngueltig = "DATUM_UNGUELTIG": "Ein Datum ist unlesbar oder liegt außerhalb der Grenzen.";
+    LandUnbekannt = "LAND_UNBEKANNT": "Das Land ist nicht bekannt.";
+    NameFehlt = "NAME_FEHLT": "Der Kunde braucht einen Namen.";
+    KundennrBereitsVergeben = "KUNDENNR_BEREITS_VERGEBEN": "Diese Kundennummer gibt es in der Firma schon.";
+    KundeNichtGefunden = "KUNDE_NICHT_GEFUNDEN": "Diesen Kunden gibt es nicht.";
+    KundeFehlt = "KUNDE_FEHLT": "Der Beleg braucht einen Kunden oder Lieferanten.";
+    KundeWiderspruch = "KUNDE_WIDERSPRUCH": "kunden_id und kundennummer meinen verschiedene Kunden.";
+    KundeGesperrt = "KUNDE_GESPERRT": "Der Kunde ist gesperrt.";
+    PartnerNichtGefunden = "PARTNER_NICHT_GEFUNDEN": "Diesen Partner gibt es nicht.";
+    ArtikelNichtGefunden = "ARTIKEL_NICHT_GEFUNDEN": "Diesen Artikel gibt es nicht.";
+    ArtikelFehlt = "ARTIKEL_FEHLT": "Die Position braucht einen Artikel oder eine Bezeichnung.";
+    ArtikelInaktiv = "ARTIKEL_INAKTIV": "Der Artikel ist nicht mehr aktiv.";
+    ArtikelMehrdeutig = "ARTIKEL_MEHRDEUTIG": "Die Nummer passt auf mehrere Artikel.";
+    ArtikelWiderspruch = "ARTIKEL_WIDERSPRUCH": "artikel_id und artikelnr meinen verschiedene Artikel.";
+    BelegAbgeschlossen = "BELEG_ABGESCHLOSSEN": "Der Beleg ist abgeschlossen und ändert sich nicht mehr.";
+    BelegNichtAbgeschlossen = "BELEG_NICHT_ABGESCHLOSSEN": "Das geht erst mit einem abgeschlossenen Beleg.";
+    BelegStorniert = "BELEG_STORNIERT": "Der Beleg ist storniert.";
+    BelegNichtStornierbar = "BELEG_NICHT_STORNIERBAR": "Der Beleg kann nicht storniert werden.";
+    BelegTypNichtAenderbar = "BELEG_TYP_NICHT_AENDERBAR":
+        "Der Typ eines Belegs bleibt, wie er angelegt wurde.";
+    BelegNichtGefunden = "BELEG_NICHT_GEFUNDEN": "Den Beleg in bezug_beleg_id gibt es nicht.";
+    BezugPasstNicht = "BEZUG_PASST_NICHT": "Der Beleg in bezug_beleg_id hat einen anderen Typ oder Partner.";
+    ZeitraumGesperrt = "ZEITRAUM_GESPERRT": "Der Zeitraum ist für Änderungen gesperrt.";
+    PreisFehlt = "PREIS_FEHLT": "Für den Artikel ist kein Preis bekannt.";
+    MengeUngueltig = "MENGE_UNGUELTIG": "Die Menge fehlt, ist 0 oder hat das falsche Vorzeichen.";
+    EinheitNichtUmrechenbar = "EINHEIT_NICHT_UMRECHENBAR":
+        "Die Einheit lässt sich nicht in die des Artikels umrechnen.";
+    BetragZuGross = "BETRAG_ZU_GROSS": "Ein Betrag oder eine Menge erreicht 1.000.000.000.000.";
+    ChargeFehlt = "CHARGE_FEHLT": "Der chargenpflichtige Artikel braucht eine Charge.";
+    ChargeNichtGefunden = "CHARGE_NICHT_GEFUNDEN": "Diese Charge gibt es nicht.";
+    ChargePasstNicht = "CHARGE_PASST_NICHT": "Die Charge gehört zu einem anderen Artikel.";
+    ChargeBereitsVerwendet = "CHARGE_BEREITS_VERWENDET":
+        "Von der Charge ist schon mehr verbraucht, als dann übrig wäre.";
+    ChargeNrBereitsVergeben = "CHARGE_NR_BEREITS_VERGEBEN": "Diese Chargennummer hat der Artikel schon.";
+    FremdeChargeNrBereitsVergeben = "FREMDE_CHARGE_NR_BEREITS_VERGEBEN":
+        "Diese Nummer hat schon eine andere Charge des Artikels von diesem Lieferanten.";
+    NummerReserviert = "NUMMER_RESERVIERT": "Nummern dieser Form vergibt der Dienst selbst.";
+    BestandNichtAusreichend = "BESTAND_NICHT_AUSREICHEND": "Der Bestand reicht nicht.";
+    BiozertifikatNichtGefunden = "BIOZERTIFIKAT_NICHT_GEFUNDEN": "Dieses Biozertifikat gibt es nicht.";
+    KontraktNichtGefunden = "KONTRAKT_NICHT_GEFUNDEN":
+        "Diesen Kontrakt oder diese Kontraktposition gibt es nicht.";
+    WiegungNichtGefunden = "WIEGUNG_NICHT_GEFUNDEN": "Diese Wiegung gibt es nicht.";
+    WiegungNichtOffen = "WIEGUNG_NICHT_OFFEN": "Die Wiegung ist nicht offen.";
+    WiegungNichtFertig = "WIEGUNG_NICHT_FERTIG": "Die Wiegung hat noch kein Nettogewicht.";
+    WiegungPasstNicht = "WIEGUNG_PASST_NICHT": "Die Wiegung gehört zu einem anderen Artikel.";
+    WiegungBereitsVerwendet = "WIEGUNG_BEREITS_VERWENDET": "Ein anderer Beleg verwendet die Wiegung schon.";
+    WiegungNichtStornierbar = "WIEGUNG_NICHT_STORNIERBAR": "Die Wiegung ist schon storniert.";
+    WiegungAbgerechnet = "WIEGUNG_ABGERECHNET": "Ein Beleg oder Annahmeschein verwendet die Wiegung.";
+    NettoNull = "NETTO_NULL": "Beide Gewichte sind gleich.";
+    AnnahmescheinNichtStornierbar = "ANNAHMESCHEIN_NICHT_STORNIERBAR":
+        "Der Annahmeschein kann nicht storniert werden.";
+    NettoNegativ = "NETTO_NEGATIV": "Die Abzüge sind größer als die Anlieferung.";
+    RezepturNichtGefunden = "REZEPTUR_NICHT_GEFUNDEN": "Diese Rezeptur gibt es nicht.";
+    FaktorUngueltig = "FAKTOR_UNGUELTIG": "Der Faktor muss größer als 0 sein.";
+    PaStatusUngueltig = "PA_STATUS_UNGUELTIG": "Der Auftrag kann nicht in diesen Status wechseln.";
+    PaZeileNichtGefunden = "PA_ZEILE_NICHT_GEFUNDEN": "Diese Zeile hat der Auftrag nicht.";
+    IdempotenzKonflikt = "IDEMPOTENZ_KONFLIKT":
+        "Der Idempotency-Key wurde schon für eine andere Anfrage benutzt.";
+    InternerFehler = "INTERNER_FEHLER": "Im Dienst ist ein Fehler aufgetreten; es wurde nichts gespeichert.";
+    NichtVerfuegbar = "NICHT_VERFUEGBAR":
+        "Der Dienst kann gerade nicht; es wurde nichts gespeichert, bitte wiederholen.";
+    AusgangUnbekannt = "AUSGANG_UNBEKANNT":
+        "Ob etwas gespeichert wurde, ist nicht bekannt; bitte mit derselben external_ref oder demselben Idempotency-Key wiederholen.";
+    BonMehrdeutig = "BON_MEHRDEUTIG": "Mehrere Kassen haben einen Bon mit dieser Nummer.";
+    ApiKeyAbgelaufen = "API_KEY_ABGELAUFEN": "Der Schlüssel ist richtig, sein letzter Tag aber vorbei.";
+    ApiKeyDeaktiviert = "API_KEY_DEAKTIVIERT": "Der Schlüssel ist richtig, aber abgeschaltet.";
+    SteuerKategoriePasstNicht = "STEUER_KATEGORIE_PASST_NICHT":
+        "S gehört zu einem Steuersatz über 0, jede andere steuer_kategorie zu 0.";
+    KeineErechnung = "KEINE_ERECHNUNG":
+        "Zu diesem Beleg gibt es keine E-Rechnung; die Nachricht sagt, warum.";
+    ErechnungUnvollstaendig = "ERECHNUNG_UNVOLLSTAENDIG":
+        "Für die E-Rechnung, ohne die nicht abgeschlossen wird, fehlen Angaben; die Nachricht nennt sie.";
+    DateiNichtLesbar = "DATEI_NICHT_LESBAR":
+        "Die Datei ist beschädigt, verschlüsselt oder weder PDF noch XML.";
+    KeineRechnung = "KEINE_RECHNUNG":
+        "Die Datei enthält keine E-Rechnung, aus der eine Eingangsrechnung werden kann.";
+    CursorAbgelaufen = "CURSOR_ABGELAUFEN":
+        "Nach diesem cursor fehlt etwas: er ist zu alt, oder die Datenbank wurde wiederhergestellt.";
 }
 
 choice! {
@@ -169,9 +202,7 @@ pub struct Refusal {
     pub code: Code,
     /// German sentence.
     pub message: String,
-    /// Path of the field, if one field is to blame.
     pub feld: Option<String>,
-    /// All errors of the positions of one document.
     pub fehler: Vec<PositionError>,
 }
 
@@ -243,7 +274,6 @@ impl PositionErrors {
 pub struct Hint {
     #[schemars(with = "String")]
     pub code: HintCode,
-    /// Path of the field, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub feld: Option<String>,
     /// German sentence.
@@ -256,7 +286,6 @@ const HINTS_MAX: usize = 100;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hints {
     listed: Vec<Hint>,
-    /// How many there were beyond those.
     more: usize,
 }
 
@@ -280,7 +309,6 @@ impl Hints {
         self.push(Hint { code, feld: Some(feld.into()), message: message.into() });
     }
 
-    /// Adds that a field which this request cannot set was dropped.
     pub fn add_ignored(&mut self, feld: &str) {
         let message = "Dieses Feld gilt hier nicht; es wurde nicht übernommen.";
         self.add_field(HintCode::FeldIgnoriert, feld, message);

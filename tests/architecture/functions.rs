@@ -8,11 +8,6 @@ const MOST: usize = 40;
 /// Longer ones, and why they are not divided: each is a table, a row for each value or field.
 const TABLES: &[(&str, &str, &str)] = &[
     (
-        "app/description/fehler.rs",
-        "meaning",
-        "a sentence for each code; the compiler asks for that of a new one",
-    ),
-    (
         "leitstand/rat.rs",
         "advice",
         "a sentence for each code about which somebody in the firm can do something",

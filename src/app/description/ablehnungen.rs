@@ -1,8 +1,6 @@
 //! An answer for each code that refuses: recorded from the demo by a test, which asks it for each of them again. Those
 //! that a healthy server does not give are made here.
 
-use std::sync::LazyLock;
-
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
@@ -13,22 +11,14 @@ use crate::rules::error::Code;
 
 const EXAMPLES: &str = "/components/examples";
 
-static ABLEHNUNGEN: LazyLock<Map<String, Value>> = LazyLock::new(|| {
-    // The file is part of the program; a test reads it.
-    serde_json::from_str(include_str!("ablehnungen.json")).unwrap_or_default()
-});
-
 /// The answers by their code, each once: most codes stand at many routes.
 pub fn examples() -> Value {
     let made = [broken, unavailable, outcome_unknown].map(|answer| answer(Uuid::nil()));
     let slow = reply(&Failure::Refused(too_slow()), Uuid::nil());
     let made = made.iter().chain([&slow]).filter_map(|answer| Some((answer.code?.as_str(), body(answer))));
-    let recorded = ABLEHNUNGEN.iter().map(|(code, answer)| (code.as_str(), answer.clone()));
-    recorded
-        .chain(made)
-        .map(|(code, answer)| (code.to_owned(), json!({"value": answer})))
-        .collect::<Map<_, _>>()
-        .into()
+    let made = made.map(|(code, answer)| (code.to_owned(), answer));
+    let all = super::beispiele::object(include_str!("ablehnungen.json")).into_iter().chain(made);
+    all.map(|(code, answer)| (code, json!({"value": answer}))).collect::<Map<_, _>>().into()
 }
 
 fn body(answer: &Reply) -> Value {

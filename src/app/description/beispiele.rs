@@ -6,13 +6,14 @@ use serde_json::{Map, Value};
 
 use crate::http::route::Route;
 
-static BEISPIELE: LazyLock<Map<String, Value>> = LazyLock::new(|| {
-    // The file is part of the program; a test reads it.
-    serde_json::from_str(include_str!("beispiele.json")).unwrap_or_default()
-});
+/// A file of JSON that is part of the program; tests read each of them.
+pub fn object(text: &str) -> Map<String, Value> {
+    serde_json::from_str(text).unwrap_or_default()
+}
 
 /// The example of a route: `{path, query, body, status, answer}`, and in `anfragen` requests with a title where one does
 /// not say enough.
 pub fn of(route: &Route) -> Option<&'static Value> {
+    static BEISPIELE: LazyLock<Map<String, Value>> = LazyLock::new(|| object(include_str!("beispiele.json")));
     BEISPIELE.get(&route.name())
 }

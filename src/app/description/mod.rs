@@ -1,25 +1,24 @@
 //! The description of the interface (OpenAPI 3.1), made from the route table and the types on the
 //! wire: nothing in it is written a second time.
 //!
-//! `ablaeufe.md` says what each operation does and what follows, `woerter` what the fields mean, `fehler` what the
-//! codes mean, `einleitung.md` is the introduction, `beispiele.json` holds requests
-//! with their answers as the demo gives them, `ablehnungen.json` an answer of it for each code, `vorlagen` what stands in
-//! the templates of imports.
+//! `ablaeufe.md` says what each operation does and what follows, `woerter` what the fields mean, `einleitung.md` is
+//! the introduction, `beispiele.json` holds requests with their answers as the demo gives them, `ablehnungen.json` an
+//! answer of it for each code, `vorlagen` what stands in the templates of imports.
 
 mod ablaeufe;
 mod ablehnungen;
 mod beispiele;
-mod fehler;
 mod operation;
 mod shapes;
 pub mod vorlagen;
 mod woerter;
 
-pub use fehler::meaning_of;
-
 use serde_json::{Map, Value, json};
 
+use crate::http::error::status;
 use crate::http::route::Route;
+use crate::rules::choice::Choice;
+use crate::rules::error::Code;
 use shapes::Shapes;
 
 pub fn document(version: &str, routes: &[&'static Route]) -> Value {
@@ -59,5 +58,17 @@ pub fn document(version: &str, routes: &[&'static Route]) -> Value {
 }
 
 fn introduction() -> String {
-    include_str!("einleitung.md").replace("{{fehlercodes}}", &fehler::catalogue())
+    include_str!("einleitung.md").replace("{{fehlercodes}}", &catalogue())
+}
+
+fn catalogue() -> String {
+    let mut codes: Vec<Code> = Code::ALL.to_vec();
+    codes.sort_by_key(|code| (status(*code), code.as_str()));
+    let line = |code: Code| format!("| {} | `{}` | {} |\n", status(code), code.as_str(), code.meaning());
+    let lines: String = codes.into_iter().map(line).collect();
+    format!("| Status | Code | Bedeutung |\n|---|---|---|\n{lines}")
+}
+
+pub fn meaning_of(code: &str) -> &'static str {
+    Code::parse(code).map_or("", Code::meaning)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::shapes::{Shapes, reference};
-use super::{ablaeufe, ablehnungen, beispiele, fehler};
+use super::{ablaeufe, ablehnungen, beispiele};
 use crate::db::list::MAX_LIMIT;
 use crate::http::error::status;
 use crate::http::param::{Param, ParamKind};
@@ -35,7 +35,6 @@ const TAGS: &[(&str, &str, &[&str])] = &[
     ("Betrieb", "Für den, der den Dienst betreibt", &["healthz", "readyz", "metrics"]),
 ];
 
-/// Headers of answers that stand for themselves.
 const HEADERS: &[(&str, &str, &str)] = &[
     ("X-Request-Id", "string", "Kennung dieser Anfrage; sie steht auch im Protokoll des Dienstes."),
     ("X-RateLimit-Limit", "integer", "Anfragen, die der Schlüssel an einem Tag (UTC) stellen darf."),
@@ -51,6 +50,9 @@ const HEADERS: &[(&str, &str, &str)] = &[
     ("X-Test", "string", "true: Die Firma ist eine Testfirma; nichts von dem, was sie macht, gilt."),
     ("Idempotency-Replayed", "string", "true: die gespeicherte Antwort auf denselben Idempotency-Key."),
 ];
+
+const HEADERS_OF_A_KEY: [&str; 4] =
+    ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Test"];
 
 pub fn describe(route: &'static Route, routes: &[&'static Route], shapes: &mut Shapes) -> Value {
     let example = beispiele::of(route);
@@ -154,28 +156,24 @@ fn path_parameters(route: &Route) -> impl Iterator<Item = Value> {
 /// the route would see a narrow choice of the data, or nothing. What a call cannot do without is filled in.
 fn query_parameters(route: &Route, example: Option<&'static Value>) -> impl Iterator<Item = Value> {
     route.query.iter().map(move |param| {
-        let parameter = json!({
+        let mut parameter = json!({
             "name": param.name, "in": "query", "required": param.required,
             "description": param.description(), "schema": parameter_shape(param)
         });
-        if param.required {
-            with_example(parameter, param, example)
-        } else {
-            with_words(parameter, param, example)
+        let value = example.and_then(|example| example.get("query")?.get(param.name));
+        // The name and the kind of the others say as much as an example.
+        let says_more =
+            matches!(param.kind, ParamKind::Text | ParamKind::Types | ParamKind::Quantity | ParamKind::Day);
+        match value {
+            Some(value) if param.required => parameter["example"] = value.clone(),
+            Some(value) if says_more => {
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                parameter["description"] = format!("{}; zum Beispiel `{text}`", param.description()).into();
+            }
+            _ => {}
         }
+        parameter
     })
-}
-
-/// The parameter with the example in its description, where it says more than the name and the kind do.
-fn with_words(mut parameter: Value, param: &Param, example: Option<&Value>) -> Value {
-    let says_more =
-        matches!(param.kind, ParamKind::Text | ParamKind::Types | ParamKind::Quantity | ParamKind::Day);
-    let value = example.and_then(|example| example.get("query")?.get(param.name)).filter(|_| says_more);
-    if let Some(value) = value {
-        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        parameter["description"] = format!("{}; zum Beispiel `{text}`", param.description()).into();
-    }
-    parameter
 }
 
 fn header_parameter(name: &str, description: &str) -> Value {
@@ -185,15 +183,6 @@ fn header_parameter(name: &str, description: &str) -> Value {
         "name": name, "in": "header", "required": false, "description": description,
         "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": pattern}
     })
-}
-
-/// The parameter with the value that the example of its route has for it, if it has one.
-fn with_example(mut parameter: Value, param: &Param, example: Option<&Value>) -> Value {
-    let value = example.and_then(|example| example.get("query")?.get(param.name));
-    if let Some(value) = value.filter(|value| !value.is_null()) {
-        parameter["example"] = value.clone();
-    }
-    parameter
 }
 
 fn parameter_shape(param: &Param) -> Value {
@@ -241,7 +230,6 @@ fn request_body(body: &Body, shapes: &mut Shapes, example: Option<&Value>) -> Va
     json!({"required": !body.optional, "content": {JSON: content}})
 }
 
-/// A request with its title, under a name that follows from it.
 fn named_example(example: &Value) -> Option<(String, Value)> {
     let title = example["titel"].as_str()?;
     let name = title.chars().filter(char::is_ascii_alphanumeric).collect();
@@ -307,13 +295,8 @@ fn meaning(route: &Route, answer: &Answer) -> &'static str {
 fn answer_headers(route: &Route, answer: &Answer) -> Value {
     let mut names: Vec<&str> = vec!["X-Request-Id"];
     if route.access != Access::Open {
-        names.extend([
-            "X-RateLimit-Limit",
-            "X-RateLimit-Remaining",
-            "X-RateLimit-Reset",
-            "X-Test",
-            "X-Hinweise",
-        ]);
+        names.extend(HEADERS_OF_A_KEY);
+        names.push("X-Hinweise");
     }
     if route.method == Method::Post {
         names.push("Idempotency-Replayed");
@@ -400,13 +383,13 @@ fn of_a_parameter(param: &Param) -> impl Iterator<Item = Code> {
 
 fn refusal(route: &Route, status: u16, codes: &[Code]) -> Value {
     let list: Vec<_> =
-        codes.iter().map(|code| format!("- `{}`: {}", code.as_str(), fehler::meaning(*code))).collect();
+        codes.iter().map(|code| format!("- `{}`: {}", code.as_str(), code.meaning())).collect();
     let mut headers = vec!["X-Request-Id"];
     if [429, 503].contains(&status) {
         headers.push("Retry-After");
     }
     if route.access != Access::Open && status != 401 {
-        headers.extend(["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Test"]);
+        headers.extend(HEADERS_OF_A_KEY);
     }
     json!({
         "description": list.join("\n"),

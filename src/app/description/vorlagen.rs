@@ -5,14 +5,12 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
-use super::woerter;
+use super::{beispiele, woerter};
 use crate::import::RowImport;
 use crate::import::template::{Column, Columns};
 
-static VORLAGEN: LazyLock<Map<String, Value>> = LazyLock::new(|| {
-    // The file is part of the program; a test imports its rows.
-    serde_json::from_str(include_str!("vorlagen.json")).unwrap_or_default()
-});
+static VORLAGEN: LazyLock<Map<String, Value>> =
+    LazyLock::new(|| beispiele::object(include_str!("vorlagen.json")));
 
 /// Meanings of columns that no shape of the interface has, or that mean something else there.
 const WOERTER: &[(&str, &str)] = &[
@@ -42,7 +40,6 @@ const WOERTER: &[(&str, &str)] = &[
     ("partner", "Kundennummer des Partners."),
 ];
 
-/// The columns of a kind of import, in the order in which its rows are declared.
 pub fn columns(rows: &RowImport) -> Columns {
     let shape = (rows.shape)();
     let example = |part: &str, field: &str| -> Option<&'static str> {

@@ -28,7 +28,6 @@ pub fn find(words: &[(&str, &'static str)], shape: &str, field: &str) -> Option<
     own.or_else(|| words.iter().find(|(word, _)| *word == field)).map(|(_, meaning)| *meaning)
 }
 
-/// A field, or a field of one shape, and what it means.
 const WOERTER: &[(&str, &str)] = &[
     ("Aenderung.art", "Art des Datensatzes."),
     ("Aenderung.id", "id des Datensatzes."),
