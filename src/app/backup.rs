@@ -14,8 +14,8 @@ use crate::db::Clock;
 use crate::db::connection::open_writer;
 use crate::db::copy::{copy, fill_at_once, part_of};
 use crate::db::files::{
-    beside, broken, create_private, folder_of, make_private, refuse_existing, remove, replace, sync,
-    sync_folder,
+    beside, broken, create_private, folder_of, if_there, make_private, refuse_existing, remove, remove_file,
+    replace, sync, sync_folder,
 };
 use crate::db::migrate::{check_current, migrate_in_place};
 use crate::db::owner::give_to_owner_of;
@@ -48,9 +48,9 @@ pub struct Restored {
     pub set_aside: Option<PathBuf>,
 }
 
-/// Copies a database, beside whatever runs; `began` is told each step, and ends it with a
-/// failure: then nothing is left. A server beside it cannot empty its
-/// write-ahead log while the pages are copied: it makes its own backups itself ([`backup_by`]).
+/// Copies a database, beside whatever runs; `began` gets each step, and a failure of it ends the backup and leaves
+/// nothing behind. A server cannot empty its write-ahead log while the pages are copied: it makes its own backups
+/// itself ([`backup_by`]).
 pub fn backup(
     database: &Path,
     target: &Path,
@@ -129,7 +129,6 @@ fn check_can_copy(database: &Path, target: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Renames a copy in which something is broken; what to say of it.
 fn set_aside_not_proved(target: &Path, failure: &Failure) -> Result<Failure> {
     let kept = not_proved(target);
     fs::rename(target, &kept).map_err(|error| broken(target, "cannot be renamed", &error))?;
@@ -181,18 +180,13 @@ pub fn restore(
 /// Deletes a copy that is not finished with all that stands beside it; nothing, where it was finished.
 fn discard(part: &Path) -> Result<()> {
     remove(part)?;
-    let segments = audit::segments(part)?;
-    let journal = segments.iter().map(|segment| format!("audit-journal-{segment}"));
-    for ending in journal.chain(["lock".to_owned(), "migrate-lock".to_owned()]) {
-        let file = beside(part, &ending);
-        match fs::remove_file(&file) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(broken(&file, "cannot be deleted", &error));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
+    let locks = ["lock", "migrate-lock"].map(str::to_owned);
+    journal(part)?.chain(locks).try_for_each(|ending| remove_file(&beside(part, &ending)))
+}
+
+/// What the files of the audit journal have behind the name of their database.
+pub fn journal(database: &Path) -> Result<impl Iterator<Item = String>> {
+    Ok(audit::segments(database)?.into_iter().map(|segment| format!("audit-journal-{segment}")))
 }
 
 /// A proved copy of a backup, brought to the schema of this version. What stands beside the backup
@@ -251,13 +245,8 @@ fn set_aside(database: &Path, clock: &Clock) -> Result<Option<PathBuf>> {
         sync_folder(&aside)?;
     }
     // Of a whole database nothing is left beside it; what is, belongs to one that is damaged or gone.
-    let mut left: Vec<String> = ["wal", "shm", "journal"].map(str::to_owned).to_vec();
-    left.extend(audit::segments(database)?.iter().map(|segment| format!("audit-journal-{segment}")));
-    for ending in left {
-        match fs::rename(beside(database, &ending), beside(&aside, &ending)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(kept(error)),
-            _ => {}
-        }
+    for ending in journal(database)?.chain(["wal", "shm", "journal"].map(str::to_owned)) {
+        if_there(fs::rename(beside(database, &ending), beside(&aside, &ending))).map_err(kept)?;
     }
     sync_folder(&aside)?;
     Ok(is_there.then_some(aside))
@@ -328,15 +317,10 @@ fn size(path: &Path) -> Result<u64> {
 /// Copies the segments of the audit journal beside another database. One that vanishes meanwhile
 /// was taken into the database before the copy of it begins.
 fn copy_journal(database: &Path, other: &Path) -> Result<()> {
-    for segment in audit::segments(database)? {
-        let name = format!("audit-journal-{segment}");
-        let copy = beside(other, &name);
-        match fs::copy(beside(database, &name), &copy) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(broken(&copy, "cannot be written", &error));
-            }
-            _ => {}
-        }
+    for ending in journal(database)? {
+        let copy = beside(other, &ending);
+        if_there(fs::copy(beside(database, &ending), &copy))
+            .map_err(|error| broken(&copy, "cannot be written", &error))?;
     }
     Ok(())
 }

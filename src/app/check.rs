@@ -31,20 +31,20 @@ fn checks() -> impl Iterator<Item = &'static Check> {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Line {
+pub struct CheckLine {
     pub rule: String,
     pub violations: i64,
     /// The first thing that is wrong, or what there is to know of it, in words.
     pub finding: Option<String>,
 }
 
-impl Line {
-    fn counted(rule: &str, violations: i64) -> Line {
-        Line { rule: rule.to_owned(), violations, finding: None }
+impl CheckLine {
+    fn counted(rule: &str, violations: i64) -> CheckLine {
+        CheckLine { rule: rule.to_owned(), violations, finding: None }
     }
 
-    fn found(rule: &str, finding: Option<String>) -> Line {
-        Line { rule: rule.to_owned(), violations: i64::from(finding.is_some()), finding }
+    fn found(rule: &str, finding: Option<String>) -> CheckLine {
+        CheckLine { rule: rule.to_owned(), violations: i64::from(finding.is_some()), finding }
     }
 }
 
@@ -53,56 +53,56 @@ pub fn steps() -> usize {
     checks().count() + 6
 }
 
-/// Runs every check on one snapshot of a connection that seals with this secret; `began` is told the name of each before
-/// it runs, and ends it with a failure.
+/// Runs every check on one snapshot of a connection that seals with this secret. `began` gets the name of each before it
+/// runs; a failure of it ends the run.
 pub fn check(
     connection: &mut Connection,
     secret: Option<&Secret>,
     clock: &Clock,
     began: impl Fn(&str) -> Result<()>,
-) -> Result<Vec<Line>> {
+) -> Result<Vec<CheckLine>> {
     let snapshot = connection.transaction()?;
     began("pages and indexes")?;
     let mut lines = structure(&snapshot)?;
     for check in checks() {
         began(check.rule)?;
-        lines.push(Line::counted(check.rule, count(&snapshot, check.violations)?));
+        lines.push(CheckLine::counted(check.rule, count(&snapshot, check.violations)?));
     }
     began("checksums")?;
     let mut broken = 0;
     for tenant in tenants::list(&snapshot)? {
         broken += belege::broken_links(&Tx::new(&snapshot, tenant.id, clock()))?;
     }
-    lines.push(Line::counted("checksums of final documents follow from their content", broken));
+    lines.push(CheckLine::counted("checksums of final documents follow from their content", broken));
     lines.extend(contents(&snapshot, clock, &began)?);
     let (is_sealed, seals) = match audit::sealed(&snapshot, secret)? {
-        Sealed::Since(_, how) => (true, Line { finding: Some(how), ..Line::counted(SEALS, 0) }),
-        Sealed::Not(why) => (false, Line { finding: Some(why), ..Line::counted(SEALS, 0) }),
-        Sealed::Broken(what) => (false, Line::found(SEALS, Some(what))),
+        Sealed::Since(_, how) => (true, CheckLine { finding: Some(how), ..CheckLine::counted(SEALS, 0) }),
+        Sealed::Not(why) => (false, CheckLine { finding: Some(why), ..CheckLine::counted(SEALS, 0) }),
+        Sealed::Broken(what) => (false, CheckLine::found(SEALS, Some(what))),
     };
     let evidence = "final documents, histories, PDFs and attachments are as they were written";
     began(evidence)?;
-    lines.push(Line::found(evidence, broken_evidence(&snapshot, is_sealed, clock)?));
+    lines.push(CheckLine::found(evidence, broken_evidence(&snapshot, is_sealed, clock)?));
     let log = "audit rows were not altered, removed or inserted";
     began(log)?;
     lines.push(match audit::verify(&snapshot, secret, clock())? {
-        Finding::Whole(_) => Line::counted(log, 0),
-        Finding::Broken(what) => Line::found(log, Some(what)),
+        Finding::Whole(_) => CheckLine::counted(log, 0),
+        Finding::Broken(what) => CheckLine::found(log, Some(what)),
     });
     lines.push(seals);
     Ok(lines)
 }
 
-fn structure(connection: &Connection) -> Result<Vec<Line>> {
+fn structure(connection: &Connection) -> Result<Vec<CheckLine>> {
     let integrity = "select count(*) from pragma_integrity_check where integrity_check <> 'ok'";
     let foreign_keys = "select count(*) from pragma_foreign_key_check";
     let (live, fresh) = (schema(connection)?, fresh_schema()?);
     let differs = live.iter().filter(|part| !fresh.contains(part)).count()
         + fresh.iter().filter(|part| !live.contains(part)).count();
     Ok(vec![
-        Line::counted("pages and indexes are whole", count(connection, integrity)?),
-        Line::counted("references lead somewhere", count(connection, foreign_keys)?),
-        Line::counted("the schema is that of this version", differs as i64),
+        CheckLine::counted("pages and indexes are whole", count(connection, integrity)?),
+        CheckLine::counted("references lead somewhere", count(connection, foreign_keys)?),
+        CheckLine::counted("the schema is that of this version", differs as i64),
     ])
 }
 
@@ -110,36 +110,42 @@ fn count(connection: &Connection, sql: &str) -> Result<i64> {
     Ok(connection.query_row(sql, [], |row| row.get(0))?)
 }
 
-/// Whose finding says what the proofs above are worth.
 const SEALS: &str = "log and documents are sealed with the secret of this machine";
 
 /// Whether what was stored whole is what its sha256 says.
-fn contents(connection: &Connection, clock: &Clock, began: impl Fn(&str) -> Result<()>) -> Result<Vec<Line>> {
+fn contents(
+    connection: &Connection,
+    clock: &Clock,
+    began: impl Fn(&str) -> Result<()>,
+) -> Result<Vec<CheckLine>> {
     let files = "archived PDFs, attachments and the history of partners are what their sha256 names";
     began(files)?;
-    let files = Line::found(files, altered_content(connection, clock)?);
-    let erechnungen = "e-invoices are the bytes that their sha256 names";
-    began(erechnungen)?;
-    Ok(vec![files, Line::found(erechnungen, altered_erechnung(connection, clock)?)])
-}
-
-fn altered_erechnung(connection: &Connection, clock: &Clock) -> Result<Option<String>> {
-    for tenant in tenants::list(connection)? {
-        if let Some(nummer) = belege::altered_erechnung(&Tx::new(connection, tenant.id, clock()))? {
-            return Ok(Some(format!("the e-invoice of {nummer} was altered")));
-        }
-    }
-    Ok(None)
-}
-
-/// The first PDF, attachment or change of a partner whose content is not what its sha256 says.
-fn altered_content(connection: &Connection, clock: &Clock) -> Result<Option<String>> {
-    for tenant in tenants::list(connection)? {
-        let tx = Tx::new(connection, tenant.id, clock());
+    let altered = first(connection, clock, |tx| {
         for altered in [belege::altered_pdf, anhaenge::altered_content, kunden::altered_content] {
-            if let Some(subject) = altered(&tx)? {
+            if let Some(subject) = altered(tx)? {
                 return Ok(Some(format!("the content of {subject} was altered")));
             }
+        }
+        Ok(None)
+    });
+    let files = CheckLine::found(files, altered?);
+    let erechnungen = "e-invoices are the bytes that their sha256 names";
+    began(erechnungen)?;
+    let altered = first(connection, clock, |tx| {
+        Ok(belege::altered_erechnung(tx)?.map(|nummer| format!("the e-invoice of {nummer} was altered")))
+    });
+    Ok(vec![files, CheckLine::found(erechnungen, altered?)])
+}
+
+/// What the first company comes to that has anything to say.
+fn first(
+    connection: &Connection,
+    clock: &Clock,
+    look: impl Fn(&Tx<'_>) -> Result<Option<String>>,
+) -> Result<Option<String>> {
+    for tenant in tenants::list(connection)? {
+        if let Some(found) = look(&Tx::new(connection, tenant.id, clock()))? {
+            return Ok(Some(found));
         }
     }
     Ok(None)

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
 use super::backup::{Content, backup_by, not_proved};
-use super::check::{Line, check};
+use super::check::{CheckLine, check};
 use super::nightly::{identity, stem};
 use crate::db::connection::open_to_look;
 use crate::db::copy::{part_of, remove_leftovers};
@@ -19,7 +19,7 @@ use crate::gate::Nightly;
 use crate::rules::day::{Day, Instant};
 
 /// Backups that are shown at most; other files of the folder do not count.
-const BACKUPS: usize = 10_000;
+const BACKUPS_SHOWN_MAX: usize = 10_000;
 
 /// What the name of a backup that was made by hand has before its day.
 const BY_HAND: &str = "von-hand-";
@@ -45,7 +45,8 @@ pub fn folder<'p>(database: &'p Path, nightly: Option<&'p Nightly>) -> &'p Path 
 /// The backups of a database in a folder, the newest first.
 pub fn kept(database: &Path, folder: &Path) -> Result<Vec<Kept>> {
     let entries = fs::read_dir(folder).map_err(|error| broken(folder, "cannot be read", &error))?;
-    let mut kept: Vec<_> = entries.filter_map(|entry| found(database, &entry.ok()?)).take(BACKUPS).collect();
+    let mut kept: Vec<_> =
+        entries.filter_map(|entry| found(database, &entry.ok()?)).take(BACKUPS_SHOWN_MAX).collect();
     kept.sort_by(|one, other| (other.made, &other.id).cmp(&(one.made, &one.id)));
     Ok(kept)
 }
@@ -75,7 +76,6 @@ fn file(database: &Path, folder: &Path, kept: &Kept) -> PathBuf {
     if kept.is_proved { file } else { not_proved(&file) }
 }
 
-/// The backup with this id, if it is one of this database.
 pub fn find(database: &Path, folder: &Path, id: &str) -> Result<Option<(Kept, PathBuf)>> {
     let found = kept(database, folder)?.into_iter().find(|kept| kept.id == id);
     let Some(found) = found else { return Ok(None) };
@@ -110,11 +110,11 @@ pub fn make(
 }
 
 /// Bytes that stay free on the disk of the database while a copy of it stands there.
-const RESERVE: u64 = 200_000_000;
+const FREE_BYTES_MIN: u64 = 200_000_000;
 
 /// Whether a copy of so many bytes may be made where so many are free; otherwise a German sentence.
 fn check_room(bytes: u64, free: u64) -> Result<()> {
-    let missing = bytes.saturating_add(RESERVE).saturating_sub(free);
+    let missing = bytes.saturating_add(FREE_BYTES_MIN).saturating_sub(free);
     if missing == 0 {
         return Ok(());
     }
@@ -160,17 +160,16 @@ pub fn prove_running(
     database: &Path,
     clock: &Clock,
     began: impl Fn(&str) -> Result<()>,
-) -> Result<Vec<Line>> {
+) -> Result<Vec<CheckLine>> {
     with_copy(writer, database, &began, |copy| prove(copy, database, clock, &began))
 }
 
-/// Proves a backup of a database.
 pub fn prove(
     file: &Path,
     database: &Path,
     clock: &Clock,
     began: impl Fn(&str) -> Result<()>,
-) -> Result<Vec<Line>> {
+) -> Result<Vec<CheckLine>> {
     let secret = Secret::read(database)?;
     let mut connection = open_to_look(file)?;
     seal::install(&connection, secret.as_ref())?;
@@ -184,9 +183,9 @@ mod tests {
     #[test]
     fn a_copy_is_made_only_where_some_of_the_disk_stays_free() {
         for (bytes, free, missing) in [
-            (0, RESERVE, None),
-            (1_000, RESERVE + 1_000, None),
-            (1_000, RESERVE + 999, Some("fehlen auf deren Platte 1 MB")),
+            (0, FREE_BYTES_MIN, None),
+            (1_000, FREE_BYTES_MIN + 1_000, None),
+            (1_000, FREE_BYTES_MIN + 999, Some("fehlen auf deren Platte 1 MB")),
             (5_000_000_000, 1_000_000_000, Some("fehlen auf deren Platte 4200 MB")),
             (u64::MAX, 1, Some("MB. Bitte Platz schaffen.")),
         ] {

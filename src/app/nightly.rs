@@ -17,12 +17,11 @@ use crate::gate::Nightly;
 use crate::gate::key::mac_secret;
 use crate::rules::day::Day;
 
-/// How soon a backup that failed is tried again.
-const TRY_AGAIN: Duration = Duration::from_secs(600);
+const RETRY_AFTER: Duration = Duration::from_secs(600);
 
 /// Steps of SQLite in which the identity of a file is read at most: far more than ours takes.
 const STEPS_PER_LOOK: i32 = 1_000;
-const LOOKS_AT_MOST: u32 = 100;
+const LOOKS_MAX: u32 = 100;
 
 /// Looks whether a backup is due, and makes it in a thread of its own.
 pub struct Schedule {
@@ -30,7 +29,6 @@ pub struct Schedule {
     database: PathBuf,
     nightly: Option<Nightly>,
     clock: Clock,
-    /// Gives the day whose backup is there.
     making: Option<JoinHandle<Option<Day>>>,
     made: Option<Day>,
     last_try: Option<(Day, Ticks)>,
@@ -53,7 +51,7 @@ impl Schedule {
             self.made = made.unwrap_or_default().or(self.made);
         }
         let (is_busy, is_made) = (self.making.is_some(), self.made == Some(today));
-        let is_soon = self.last_try.is_some_and(|(day, at)| day == today && at.elapsed() < TRY_AGAIN);
+        let is_soon = self.last_try.is_some_and(|(day, at)| day == today && at.elapsed() < RETRY_AFTER);
         if now.minute_in_berlin() < nightly.minute || is_made || is_busy || is_soon {
             return;
         }
@@ -147,7 +145,7 @@ pub fn made(database: &Path, nightly: &Nightly) -> Result<Vec<PathBuf>> {
 pub(super) fn identity(database: &Path) -> Result<Vec<u8>> {
     let connection = open_to_look(database)?;
     // The file may be anybody's, and a view may have no end.
-    let mut looks = LOOKS_AT_MOST;
+    let mut looks = LOOKS_MAX;
     connection.progress_handler(
         STEPS_PER_LOOK,
         Some(move || {

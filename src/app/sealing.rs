@@ -16,18 +16,8 @@ use crate::{anhaenge, belege, kunden, tenants};
 /// Makes a connection seal with the secret beside its database, and begins where that secret has sealed nothing yet.
 /// Without a secret that can be read or made it goes on unsealed, and the log says so. No server may run.
 pub fn settle(connection: &mut Connection, database: &Path, clock: &Clock) -> Result<Option<Secret>> {
-    let found = match Secret::read(database) {
-        Ok(Some(secret)) => Ok(secret),
-        Ok(None) => Secret::create(database),
-        Err(failure) => Err(failure),
-    };
-    let mut secret = match found {
-        Ok(secret) => secret,
-        Err(failure) => {
-            log(&format!("nothing is sealed: {failure}"));
-            return Ok(None);
-        }
-    };
+    let found = Secret::read(database).and_then(|found| found.map_or_else(|| Secret::create(database), Ok));
+    let Some(mut secret) = usable(found) else { return Ok(None) };
     seal::install(connection, Some(&secret))?;
     if secret.begun().is_empty() {
         let before = audit::sealed(connection, Some(&secret))?;
@@ -48,7 +38,10 @@ pub fn settle(connection: &mut Connection, database: &Path, clock: &Clock) -> Re
     Ok(Some(secret))
 }
 
-/// What is known of the seals of a database, for the log.
+fn usable(found: Result<Secret>) -> Option<Secret> {
+    found.inspect_err(|failure| log(&format!("nothing is sealed: {failure}"))).ok()
+}
+
 fn say(connection: &Connection, secret: &Secret) -> Result<()> {
     match audit::sealed(connection, Some(secret))? {
         Sealed::Since(_, how) => tracing::info!("the log and the documents are sealed {how}"),
@@ -104,19 +97,11 @@ pub fn take_over(
     database: &Path,
     clock: &Clock,
 ) -> Result<Option<Restored>> {
-    let own = Secret::read(database);
-    let secret = match own {
-        Ok(None) => Secret::read(backup).ok().flatten().map_or_else(|| Secret::create(database), Ok),
-        Ok(Some(secret)) => Ok(secret),
-        Err(failure) => Err(failure),
-    };
-    let secret = match secret {
-        Ok(secret) => secret,
-        Err(failure) => {
-            log(&format!("nothing is sealed: {failure}"));
-            return Ok(None);
-        }
-    };
+    let found = Secret::read(database).and_then(|own| {
+        let found = own.or_else(|| Secret::read(backup).ok().flatten());
+        found.map_or_else(|| Secret::create(database), Ok)
+    });
+    let Some(secret) = usable(found) else { return Ok(None) };
     seal::install(copy, Some(&secret))?;
     let begun = begin(copy, part, &secret, clock)?;
     Ok(Some(Restored { secret, begun }))
@@ -131,7 +116,6 @@ impl Restored {
         self.secret.set_begun(database, &both)
     }
 
-    /// Lets it stand for the new one alone.
     pub fn after_exchange(&mut self, database: &Path) -> Result<()> {
         self.secret.set_begun(database, &[self.begun])
     }

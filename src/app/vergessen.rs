@@ -25,7 +25,6 @@ pub struct Records {
     /// What they are called, in German.
     pub kind: &'static str,
     pub count: i64,
-    /// How many of them are still worked on.
     pub open: i64,
     /// The last day on which the law wants them.
     pub until: Day,

@@ -7,9 +7,7 @@ use crate::rules::fixed::{Percent, Quantity};
 pub struct Abzug {
     /// `Besatz`, `Feuchte (Faktor 1,3)`.
     pub bezeichnung: String,
-    /// What the laboratory found.
     pub gemessen: Option<Percent>,
-    /// What is not deducted.
     pub basis: Option<Percent>,
     /// What is deducted, of the weight that the deductions above leave.
     pub abzug: Option<Percent>,

@@ -5,7 +5,6 @@
 use super::error::DrawError;
 use super::model::Profil;
 
-/// The description, for the list of schemas that the packet has.
 const SCHEMA: &str = "<rdf:li rdf:parseType=\"Resource\">\
     <pdfaSchema:schema>Factur-X PDFA Extension Schema</pdfaSchema:schema>\
     <pdfaSchema:namespaceURI>urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#</pdfaSchema:namespaceURI>\

@@ -1,6 +1,6 @@
 //! What lies between head and foot, broken into pages.
 
-use super::error::{DrawError, MAX_PAGES};
+use super::error::{DrawError, PAGES_MAX};
 use super::page::{Belongs, HEIGHT, MM, NodeId, Pages, Role, Shape, Tree};
 use super::text::{BODY, HEADING, Style, Typesetter};
 
@@ -17,9 +17,7 @@ pub const TOGETHER: usize = 2;
 pub struct Flow<'t> {
     pub pages: Pages,
     pub typesetter: &'t mut Typesetter,
-    /// How far this page is filled.
     pub y: f32,
-    /// How far a page may be filled.
     bottom: f32,
 }
 
@@ -29,7 +27,6 @@ impl<'t> Flow<'t> {
         Flow { pages: Pages::new(), typesetter, y, bottom: HEIGHT - foot }
     }
 
-    /// What is left of this page.
     pub fn room(&self) -> f32 {
         self.bottom - self.y
     }
@@ -39,7 +36,7 @@ impl<'t> Flow<'t> {
     }
 
     pub fn break_page(&mut self) -> Result<(), DrawError> {
-        if self.pages.pages.len() >= MAX_PAGES {
+        if self.pages.pages.len() >= PAGES_MAX {
             return Err(DrawError::TooLong);
         }
         self.pages.pages.push(Vec::new());

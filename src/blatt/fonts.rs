@@ -24,7 +24,6 @@ pub enum Weight {
     Bold,
 }
 
-/// A glyph and how far it moves on, in units of its font.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Glyph {
     /// Zero: the font lacks the character.

@@ -26,7 +26,6 @@ const BLOCK_WIDTH: f32 = 65.0 * MM;
 const BLOCK_END: f32 = 115.0 * MM;
 /// Where the subject begins, unless address or block are longer.
 const SUBJECT: f32 = 98.5 * MM;
-/// Lines of the title, and of what it refers to.
 const TITLE_LINES: usize = 4;
 /// Fold marks, and the mark for the punch between them.
 const MARKS: [(f32, f32); 3] = [(105.0 * MM, 3.5 * MM), (148.5 * MM, 5.0 * MM), (210.0 * MM, 3.5 * MM)];
@@ -38,7 +37,6 @@ const BOTTOM: f32 = 9.0 * MM;
 const COLUMNS: usize = 4;
 /// Where the columns of the foot begin and how wide they are; the last one takes an IBAN.
 const FOOT_COLUMNS: [(f32, f32); COLUMNS] = [(0.0, 102.0), (112.0, 108.0), (230.0, 98.0), (338.0, 129.0)];
-/// Lines of one column of the foot.
 const FOOT_LINES: usize = 10;
 /// Lines of the text below the columns; a longer one ends the document instead.
 const FOOT_TEXT: usize = 4;

@@ -2,7 +2,7 @@
 
 use krilla::image::Image;
 
-use super::error::{LogoError, MAX_LOGO_BYTES, MAX_LOGO_PIXELS};
+use super::error::{LOGO_BYTES_MAX, LOGO_PIXELS_MAX, LogoError};
 
 /// Whether a file can be the logo: it is drawn once, on a page that nobody sees.
 pub fn check(file: &[u8]) -> Result<(), LogoError> {
@@ -11,7 +11,7 @@ pub fn check(file: &[u8]) -> Result<(), LogoError> {
 }
 
 pub fn read(file: &[u8]) -> Result<Image, LogoError> {
-    if file.len() > MAX_LOGO_BYTES {
+    if file.len() > LOGO_BYTES_MAX {
         return Err(LogoError::TooManyBytes);
     }
     // PDF/A forbids smoothing by the reader.
@@ -32,7 +32,7 @@ pub fn read(file: &[u8]) -> Result<Image, LogoError> {
 
 fn check_pixels((width, height): (u32, u32)) -> Result<u64, LogoError> {
     let pixels = u64::from(width) * u64::from(height);
-    if pixels > MAX_LOGO_PIXELS { Err(LogoError::TooManyPixels) } else { Ok(pixels) }
+    if pixels > LOGO_PIXELS_MAX { Err(LogoError::TooManyPixels) } else { Ok(pixels) }
 }
 
 fn png_size(file: &[u8]) -> Option<(u32, u32)> {

@@ -26,7 +26,7 @@ mod text;
 use crate::rules::error::{HintCode, Hints};
 
 pub use abrechnung::Abzug;
-pub use error::{DrawError, LogoError, MAX_LOGO_BYTES, MAX_PAGES};
+pub use error::{DrawError, LOGO_BYTES_MAX, LogoError, PAGES_MAX};
 pub use logo::check as check_logo;
 pub use model::*;
 
@@ -34,7 +34,7 @@ pub use model::*;
 pub struct Drawn {
     pub pdf: Vec<u8>,
     pub pages: usize,
-    /// Characters that the fonts lack, each once, at most [`text::MAX_MISSING`]: they are drawn as boxes.
+    /// Characters that the fonts lack, each once, at most [`text::MISSING_MAX`]: they are drawn as boxes.
     pub fehlende_zeichen: Vec<char>,
 }
 

@@ -17,7 +17,6 @@ pub struct Blatt {
     pub anschrift: Vec<String>,
     /// The block beside the address: date, customer number, contact, delivery date.
     pub angaben: Vec<Angabe>,
-    /// What follows the title, from top to bottom.
     pub abschnitte: Vec<Abschnitt>,
     pub aufdruck: Option<Aufdruck>,
     pub erechnung: Option<ERechnung>,
@@ -49,9 +48,7 @@ pub struct Absender {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Konto {
     pub inhaber: String,
-    /// With or without blanks.
     pub iban: String,
-    /// Empty if not known.
     pub bic: Option<String>,
 }
 
@@ -78,17 +75,14 @@ pub enum Aufdruck {
 /// The e-invoice inside (D26): attached as `factur-x.xml`.
 #[derive(Debug, Clone)]
 pub struct ERechnung {
-    /// The file, unaltered.
     pub xml: Vec<u8>,
     pub profil: Profil,
 }
 
-/// Which profile of Factur-X an e-invoice follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Profil {
     /// EN 16931, also called COMFORT.
     En16931,
-    /// XRechnung, as ZUGFeRD has it as a profile.
     XRechnung,
 }
 
@@ -103,7 +97,6 @@ pub enum Abschnitt {
     /// The positions. Columns of prices and of discounts are there if one position has such.
     Positionen(Vec<Position>),
     Summen(Summen),
-    /// Another table: weights, deductions, laboratory.
     Tabelle(Tabelle),
     Zahlung(Zahlung),
     /// Lines to sign on, side by side, with what stands below each: at most three.
@@ -113,11 +106,9 @@ pub enum Abschnitt {
 #[derive(Debug, Clone)]
 pub struct Position {
     pub nummer: i64,
-    /// The article's number, printed below its name.
     pub artikelnummer: Option<String>,
     /// Name of the article, or the text of a position without one.
     pub bezeichnung: String,
-    /// Second line of the name.
     pub bezeichnung2: Option<String>,
     /// Up to 4,000 characters (D14).
     pub langtext: Option<String>,
@@ -132,13 +123,11 @@ pub struct Position {
 
 #[derive(Debug, Clone, Copy)]
 pub struct Preis {
-    /// Net, of one unit, before discount.
     pub einzelpreis: Price,
     /// Zero if there is none.
     pub rabatt: Percent,
     /// Shown where the positions differ in it.
     pub mwst_satz: Percent,
-    /// Net, after discount.
     pub betrag: Money,
 }
 
@@ -183,13 +172,9 @@ pub enum Wert {
     Leer,
     /// Words, from the left; a number or a date as words stands under numbers, from the right.
     Text(String),
-    /// A quantity with its unit.
     Menge(Quantity, String),
-    /// Per cent, with its sign.
     Prozent(Percent),
-    /// A factor or another bare number.
     Zahl(Quantity),
-    /// Euro, with its sign.
     Betrag(Money),
     /// Euro for one of this unit.
     Preis(Price, String),
@@ -199,9 +184,7 @@ pub enum Wert {
 pub struct Zahlung {
     pub richtung: Zahlrichtung,
     pub betrag: Money,
-    /// The day until which.
     pub faellig: Option<Day>,
-    /// Less for who pays earlier.
     pub skonto: Option<Skonto>,
     pub bedingung: Option<String>,
     /// Where to: the company's account, or that of the partner who is paid. With one of the company's and an amount above
@@ -212,7 +195,6 @@ pub struct Zahlung {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Zahlrichtung {
-    /// The recipient of the sheet.
     Empfaenger,
     /// The company: a Gutschrift.
     Absender,
@@ -220,10 +202,8 @@ pub enum Zahlrichtung {
     Lastschrift,
 }
 
-/// Less for who pays earlier.
 #[derive(Debug, Clone, Copy)]
 pub struct Skonto {
-    /// Until this day.
     pub bis: Day,
     pub prozent: Percent,
     pub betrag: Money,

@@ -25,7 +25,6 @@ pub enum Role {
     Row,
     HeaderCell,
     Cell,
-    /// A picture, in words.
     Figure(String),
 }
 
@@ -35,7 +34,6 @@ pub enum Belongs {
     PageHead,
     PageFoot,
     Watermark,
-    /// Lines, marks, what is repeated.
     Decoration,
 }
 
@@ -46,7 +44,6 @@ pub enum Shape {
     Text(String, Style),
     /// A horizontal line: its length, how thick, how grey.
     Rule(f32, f32, u8),
-    /// The logo: width and height.
     Logo(f32, f32),
     /// A square of dark and light modules, row by row, and how wide one of them is.
     Code(Vec<Vec<bool>>, f32),
@@ -58,7 +55,6 @@ pub enum Shape {
 
 #[derive(Debug, Clone)]
 pub struct Mark {
-    /// From the left.
     pub x: f32,
     /// From the top; of a text its baseline.
     pub y: f32,

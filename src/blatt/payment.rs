@@ -12,14 +12,12 @@ use crate::rules::fixed::Money;
 
 /// Side of the code without its margin.
 const CODE: f32 = 27.0 * MM;
-/// Between the words and the code.
 const GAP: f32 = 9.0 * MM;
-/// Width of the names in front of bank, account, purpose.
 const NAMES: f32 = 34.0 * MM;
 /// Largest amount of a SEPA transfer: 999,999,999.99 euro.
-const MOST: Money = Money::from_units(99_999_999_999);
+const TRANSFER_MAX: Money = Money::from_units(99_999_999_999);
 /// Largest symbol of an EPC code: version 13, 331 bytes.
-const LARGEST: u8 = 13;
+const CODE_VERSION_MAX: u8 = 13;
 
 pub fn draw(zahlung: &Zahlung, flow: &mut Flow) -> Result<(), DrawError> {
     let code = zahlung.konto.as_ref().and_then(|konto| code(zahlung, konto));
@@ -100,7 +98,7 @@ fn names(zahlung: &Zahlung) -> Vec<(&'static str, String)> {
 fn code(zahlung: &Zahlung, konto: &Konto) -> Option<Vec<Vec<bool>>> {
     let text = transfer(zahlung, konto)?;
     let data = [QrSegment::make_bytes(text.as_bytes())];
-    let most = Version::new(LARGEST);
+    let most = Version::new(CODE_VERSION_MAX);
     // Correction level M is what the standard asks for; a higher one at the same size is not taken, so that the code
     // does not depend on the length of the text alone.
     let code =
@@ -112,7 +110,7 @@ fn code(zahlung: &Zahlung, konto: &Konto) -> Option<Vec<Vec<bool>>> {
 /// What the code says: EPC069-12 version 002, UTF-8.
 fn transfer(zahlung: &Zahlung, konto: &Konto) -> Option<String> {
     let wanted = zahlung.richtung == Zahlrichtung::Empfaenger;
-    if !wanted || zahlung.betrag <= Money::ZERO || zahlung.betrag > MOST {
+    if !wanted || zahlung.betrag <= Money::ZERO || zahlung.betrag > TRANSFER_MAX {
         return None;
     }
     let line = |text: &str, most: usize| -> String {

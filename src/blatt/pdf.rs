@@ -174,7 +174,6 @@ struct Pen<'s, 'l> {
 }
 
 impl Pen<'_, '_> {
-    /// Draws all; notes which content belongs to which part.
     fn draw(&mut self, marks: &[Mark], found: &mut [Vec<Identifier>]) {
         for marks in marks.chunk_by(|one, other| one.belongs == other.belongs) {
             let Some(first) = marks.first() else { continue };
@@ -222,7 +221,6 @@ impl Pen<'_, '_> {
         self.rectangles(Rect::from_xywh(x, y, width, height));
     }
 
-    /// Several as one path.
     fn rectangles(&mut self, rects: impl IntoIterator<Item = Rect>) {
         let mut path = PathBuilder::new();
         rects.into_iter().for_each(|rect| path.push_rect(rect));

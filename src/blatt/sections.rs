@@ -10,7 +10,6 @@ use super::table::{Cell, Column, Row, Table};
 use super::text::{CELL, DETAIL, HEADING, LABEL, SEPARATOR, Style};
 use crate::rules::fixed::{Money, Percent};
 
-/// Between two sections.
 const SPACE: f32 = 15.0;
 /// What the sums take beside their groups, and each of these: they are kept on the page of the last position.
 const SUMS: f32 = 60.0;
@@ -132,7 +131,6 @@ fn description(position: &Position) -> Vec<(String, Style)> {
     lines
 }
 
-/// Names and values in a line; a name stays with what it names.
 fn facts<'a>(facts: impl Iterator<Item = &'a Angabe>) -> String {
     let facts = facts.map(|fact| format!("{}\u{a0}{}", fact.name.replace(' ', "\u{a0}"), fact.wert));
     facts.collect::<Vec<_>>().join(SEPARATOR)

@@ -7,9 +7,7 @@ use super::page::{Belongs, MM, NodeId, Role, Shape, Tree};
 use super::text::{CELL, DETAIL, LABEL, Style};
 use crate::rules::fixed::Money;
 
-/// Between two columns.
 const GAP: f32 = 14.0;
-/// Above and below what stands in a row.
 const PADDING: f32 = 3.2;
 /// Narrowest first column: where numbers leave less, they reach into it.
 const NARROWEST: f32 = 80.0;
@@ -28,9 +26,7 @@ const DARK: u8 = 60;
 #[derive(Debug, Clone)]
 pub struct Column {
     pub title: String,
-    /// Numbers stand on the right, under each other.
     pub numbers: bool,
-    /// It is as wide as the others leave.
     pub takes_the_rest: bool,
 }
 
@@ -39,14 +35,12 @@ pub enum Cell {
     Empty,
     /// Lines of these styles, broken to the width of the column.
     Texts(Vec<(String, Style)>),
-    /// A number, and behind it its unit or nothing.
     Number(String, String),
 }
 
 #[derive(Debug, Clone)]
 pub struct Row {
     pub cells: Vec<Cell>,
-    /// A sum of those above.
     pub is_sum: bool,
     /// The sum up to this row, where sums are carried over.
     pub carried: Option<Money>,
@@ -60,7 +54,6 @@ pub struct Table {
     /// What must follow the last row on the same page.
     pub keep: f32,
     pub width: f32,
-    /// Sums are set larger.
     pub has_total: bool,
     /// It is short and not broken, if it can be helped.
     pub is_whole: bool,
@@ -77,14 +70,14 @@ struct ColumnPlace {
 }
 
 /// A row broken to the widths of its columns.
-struct Broken<'r> {
+struct BrokenRow<'r> {
     row: &'r Row,
     style: Style,
     lines: Vec<Vec<(String, Style)>>,
     height: f32,
 }
 
-impl Broken<'_> {
+impl BrokenRow<'_> {
     fn most(&self) -> usize {
         self.lines.iter().map(Vec::len).max().unwrap_or_default()
     }
@@ -114,7 +107,6 @@ impl Broken<'_> {
     }
 }
 
-/// The comma and what follows it.
 fn split(number: &str) -> (&str, &str) {
     number.split_at(number.find(',').unwrap_or(number.len()))
 }
@@ -178,7 +170,7 @@ impl Table {
         place
     }
 
-    fn broken<'r>(&self, row: &'r Row, places: &[ColumnPlace], flow: &mut Flow) -> Broken<'r> {
+    fn broken<'r>(&self, row: &'r Row, places: &[ColumnPlace], flow: &mut Flow) -> BrokenRow<'r> {
         let style = self.style(row);
         let lines: Vec<Vec<(String, Style)>> = row
             .cells
@@ -197,7 +189,7 @@ impl Table {
             })
             .collect();
         let heights = lines.iter().map(height).fold(style.leading, f32::max);
-        Broken { row, style, lines, height: heights + 2.0 * PADDING }
+        BrokenRow { row, style, lines, height: heights + 2.0 * PADDING }
     }
 
     pub fn draw(&self, flow: &mut Flow) -> Result<(), DrawError> {
@@ -270,7 +262,7 @@ impl Table {
         &self,
         flow: &mut Flow,
         places: &[ColumnPlace],
-        broken: &Broken,
+        broken: &BrokenRow,
         carried: Option<Money>,
         keep: f32,
         body: NodeId,
@@ -299,7 +291,7 @@ impl Table {
         Ok(())
     }
 
-    fn numbers(&self, flow: &mut Flow, places: &[ColumnPlace], broken: &Broken, cells: &[NodeId]) {
+    fn numbers(&self, flow: &mut Flow, places: &[ColumnPlace], broken: &BrokenRow, cells: &[NodeId]) {
         let cells = broken.row.cells.iter().zip(&broken.lines).zip(places).zip(cells);
         for (((cell, lines), place), node) in cells {
             let belongs = Belongs::To(*node);
@@ -325,7 +317,7 @@ impl Table {
         &self,
         flow: &mut Flow,
         places: &[ColumnPlace],
-        broken: &Broken,
+        broken: &BrokenRow,
         cells: &[NodeId],
         at: &mut usize,
         carry: f32,
@@ -369,7 +361,6 @@ impl Table {
         Ok(())
     }
 
-    /// The sum carried over, under the last column.
     fn carry(&self, flow: &mut Flow, places: &[ColumnPlace], carried: Money) {
         let Some(place) = places.last() else { return };
         let style = CELL.quiet();

@@ -5,9 +5,8 @@ use unicode_normalization::UnicodeNormalization;
 use super::fonts::{Fonts, Weight};
 
 /// Missing characters that are reported: enough to find the text.
-pub const MAX_MISSING: usize = 32;
+pub const MISSING_MAX: usize = 32;
 
-/// How a text looks. Lengths are in points.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Style {
     pub weight: Weight,
@@ -29,9 +28,7 @@ const fn regular(size: f32, leading: f32) -> Style {
 pub const BODY: Style = regular(9.0, 13.0);
 pub const ADDRESS: Style = regular(10.0, 13.4);
 pub const CELL: Style = regular(8.6, 11.6);
-/// Further lines of a cell.
 pub const DETAIL: Style = regular(7.4, 10.2).quiet();
-/// Headings of columns, names of values.
 pub const LABEL: Style = regular(7.4, 10.2).quiet();
 pub const FOOT: Style = regular(6.6, 8.8).quiet();
 pub const TITLE: Style = Style { weight: Weight::Bold, size: 16.0, leading: 21.0, grey: INK };
@@ -46,7 +43,6 @@ impl Style {
         Style { grey: QUIET, ..self }
     }
 
-    /// The same in another size, its leading with it.
     pub fn sized(self, size: f32) -> Style {
         Style { size, leading: self.leading * size / self.size, ..self }
     }
@@ -96,13 +92,12 @@ impl Typesetter {
     }
 
     fn note(&mut self, character: char) {
-        let lacks = self.missing.len() < MAX_MISSING && !self.fonts.face(Weight::Regular).has(character);
+        let lacks = self.missing.len() < MISSING_MAX && !self.fonts.face(Weight::Regular).has(character);
         if lacks && !self.missing.contains(&character) {
             self.missing.push(character);
         }
     }
 
-    /// How wide a clean text is, in points.
     pub fn width(&self, text: &str, style: Style) -> f32 {
         let face = self.fonts.face(style.weight);
         let shares: f32 = text.chars().map(|character| face.share(face.glyph(character))).sum();

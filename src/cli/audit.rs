@@ -1,33 +1,33 @@
 //! `audit`: the log of all requests.
 
-use std::fs::File;
-use std::io::{BufWriter, ErrorKind, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Subcommand;
 use csv::Writer;
 use rusqlite::Connection;
+use serde_json::json;
 
 use super::database::{begin, find_tenant, now, open};
 use super::key::to_second;
+use super::private::{create_private, unwritable};
 use super::terminal::{Outcome, Terminal, sentence};
 use crate::config::Config;
 use crate::db::connection::open_to_look;
+use crate::db::files::sync_folder;
 use crate::db::seal::Secret;
 use crate::db::{lock, system_clock};
 use crate::gate::audit::{self, Entry, Finding, Sealed, Selection};
 use crate::rules::day::Day;
 use crate::rules::text::{cell, shown};
 
-/// Rows that are shown where nobody says how many.
-const LIMIT: i64 = 100;
+const ROWS_SHOWN: i64 = 100;
 
-/// Pause between two transactions that drop rows.
-const PAUSE: Duration = Duration::from_millis(5);
+const PAUSE_BETWEEN_STEPS: Duration = Duration::from_millis(5);
 
 /// How long a running server is waited for until it has taken its journal in, and how often that is looked at.
-const AT_MOST: Duration = Duration::from_secs(10);
+const JOURNAL_WAIT_MAX: Duration = Duration::from_secs(10);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 #[derive(Subcommand)]
@@ -50,7 +50,7 @@ pub enum Command {
         #[arg(long, value_name = "DATE")]
         since: Option<String>,
         /// How many rows
-        #[arg(long, value_name = "N", default_value_t = LIMIT, value_parser = clap::value_parser!(i64).range(1..))]
+        #[arg(long, value_name = "N", default_value_t = ROWS_SHOWN, value_parser = clap::value_parser!(i64).range(1..))]
         limit: i64,
         /// Print CSV instead of a table
         #[arg(long, conflicts_with = "json")]
@@ -93,10 +93,8 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     }
     match command {
         Command::List { key, tenant, status, since, limit, csv } => {
-            let tenant_id = match tenant {
-                Some(tenant) => Some(find_tenant(&connection, &tenant)?.id),
-                None => None,
-            };
+            let tenant = tenant.map(|tenant| find_tenant(&connection, &tenant)).transpose()?;
+            let tenant_id = tenant.map(|tenant| tenant.id);
             let since = since.map(|text| super::key::day(&text)).transpose()?;
             let key_id = key.map(|key| super::key::public_part(&key).to_owned());
             let limit = Some(limit);
@@ -119,7 +117,7 @@ fn wait_for_journal(database: &Path, terminal: &Terminal) -> Outcome {
         if left == 0 {
             return Ok(());
         }
-        if begun.elapsed() > AT_MOST {
+        if begun.elapsed() > JOURNAL_WAIT_MAX {
             terminal
                 .say("The server has not taken its newest rows in: look at its log. They are missing here.");
             return Ok(());
@@ -141,11 +139,7 @@ fn list(connection: &Connection, selection: &Selection, csv: bool, terminal: &Te
     terminal.rows(&["at (UTC)", "answer", "what", "who", "tenant", "from", "ms"], &entries, |entry| {
         vec![
             to_second(&entry.at.to_string()),
-            [Some(entry.status.to_string()), entry.code.clone()]
-                .into_iter()
-                .flatten()
-                .collect::<Vec<_>>()
-                .join(" "),
+            format!("{} {}", entry.status, entry.code.as_deref().unwrap_or_default()).trim_end().to_owned(),
             what(entry),
             who(entry),
             entry.tenant.clone().unwrap_or_default(),
@@ -164,7 +158,6 @@ fn what(entry: &Entry) -> String {
     }
 }
 
-/// Who acted: a key with its label, a person, or a command.
 fn who(entry: &Entry) -> String {
     let key = [&entry.key_id, &entry.key_label].into_iter().flatten().cloned().collect::<Vec<_>>().join(" ");
     [&entry.person, &entry.command].into_iter().flatten().next().cloned().unwrap_or(key)
@@ -211,10 +204,7 @@ fn print_csv(entries: &[Entry]) -> Outcome {
 /// Writes what is dropped to a file first, where that was asked for, and that to the disk.
 fn rollover(connection: &mut Connection, days: i64, file: Option<&Path>, terminal: &Terminal) -> Outcome {
     let first_kept = audit::first_kept(now(), days);
-    let exported = match file {
-        Some(file) => Some(export(connection, first_kept, file)?),
-        None => None,
-    };
+    let exported = file.map(|file| export(connection, first_kept, file)).transpose()?;
     let mut dropped = 0;
     loop {
         // One transaction each, so that a server that writes never waits long.
@@ -226,28 +216,18 @@ fn rollover(connection: &mut Connection, days: i64, file: Option<&Path>, termina
             break;
         }
         // Whoever else writes comes first.
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(PAUSE_BETWEEN_STEPS);
     }
     let kept = Day::of_number(first_kept);
     terminal.say(&format!("Rows from before {kept} were dropped; what is left can still be verified."));
-    if terminal.json {
-        terminal.print(&serde_json::json!({"dropped": dropped, "exported": exported}).to_string());
-    } else {
-        terminal.print(&format!("dropped {dropped}, exported {}", exported.unwrap_or(0)));
-    }
+    let said = format!("dropped {dropped}, exported {}", exported.unwrap_or(0));
+    terminal.result(&said, &json!({"dropped": dropped, "exported": exported}));
     Ok(())
 }
 
 fn export(connection: &Connection, first_kept: i64, path: &Path) -> Result<u64, String> {
-    let complain = |error: std::io::Error| match error.kind() {
-        ErrorKind::AlreadyExists => format!("{} is there already: name another file", path.display()),
-        _ => format!("{} cannot be written: {error}", path.display()),
-    };
-    let mut options = File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = BufWriter::new(options.open(path).map_err(complain)?);
+    let complain = |error| unwritable(path, &error);
+    let mut file = BufWriter::new(create_private(path)?);
     let mut rows = 0;
     let selection = Selection { before_day: Some(first_kept), ..Selection::default() };
     let write = |entry: Entry| {
@@ -257,12 +237,7 @@ fn export(connection: &Connection, first_kept: i64, path: &Path) -> Result<u64, 
     };
     audit::entries(connection, &selection, write).map_err(sentence)??;
     file.into_inner().map_err(|error| complain(error.into_error()))?.sync_all().map_err(complain)?;
-    // The file has its name for good only when its folder is on the disk, too.
-    #[cfg(unix)]
-    if let Some(folder) = path.parent() {
-        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        File::open(folder).and_then(|folder| folder.sync_all()).map_err(complain)?;
-    }
+    sync_folder(path).map_err(sentence)?;
     Ok(rows)
 }
 
@@ -287,11 +262,9 @@ fn verify(
         Sealed::Since(_, how) => (true, format!("sealed {how}")),
         Sealed::Not(why) | Sealed::Broken(why) => (false, why),
     };
-    if terminal.json {
-        let json = serde_json::json!({"rows": rows, "whole": true, "sealed": sealed, "seals": how});
-        terminal.print(&json.to_string());
-    } else {
-        terminal.print(&format!("{rows} rows, none altered, removed or inserted"));
+    let said = format!("{rows} rows, none altered, removed or inserted");
+    terminal.result(&said, &json!({"rows": rows, "whole": true, "sealed": sealed, "seals": how}));
+    if !terminal.json {
         terminal.say(&how);
     }
     Ok(())

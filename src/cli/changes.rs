@@ -29,7 +29,6 @@ pub fn note_made(database: &Path, terminal: &Terminal, command: &str, what: &Dee
     }
 }
 
-/// The same of a change that is no company's.
 pub fn note_of(connection: &Connection, tenant: Option<TenantId>, command: &str, what: &Deed) -> Outcome {
     let row = Row {
         am: now().millis(),

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use finding::{Finding, State, ok, warning, wrong};
+use finding::{Finding, Severity, ok, warning, wrong};
 
 use super::database::now;
 use super::serve::{Validity, unusable};
@@ -17,7 +17,7 @@ use super::terminal::{Outcome, Terminal};
 use crate::app::nightly::made;
 use crate::config::Config;
 use crate::db::connection::open_to_look;
-use crate::db::files::beside;
+use crate::db::files::{beside, folder_of};
 use crate::db::seal::{self, Secret, file_of};
 use crate::db::tx::Tx;
 use crate::db::{lock, migrate};
@@ -28,20 +28,16 @@ use crate::rules::day::{Day, Instant};
 use crate::tenants::{self, Tenant, firma};
 
 /// Free space below which something should be done, in MiB.
-const LITTLE_SPACE: u64 = 1_024;
+const LOW_SPACE_MIB: u64 = 1_024;
 
 /// Free space below which the service stops to write soon, in MiB.
-const NO_SPACE: u64 = 100;
+const NO_SPACE_MIB: u64 = 100;
 
 /// A minute of difference between clocks is normal, in milliseconds.
-const CLOCK_TOLERANCE: i64 = 60_000;
+const CLOCK_TOLERANCE_MILLIS: i64 = 60_000;
 
-/// Looks at everything; fails when something is wrong.
 pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
-    let folder = match config.db.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
+    let folder = folder_of(&config.db);
     // Where no server ever ran there is no file to lock, and none is made.
     let server = beside(&config.db, "lock").exists() && lock::without_server(&config.db).is_err();
     let mut findings = vec![sqlite(), rights(folder), space(folder), drive(folder)];
@@ -58,13 +54,13 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     findings.push(backups(config));
     terminal.rows(&["look", "state", "finding"], &findings, |finding| {
         let state = match finding.state {
-            State::Ok => "ok",
-            State::Warning => "warning",
-            State::Wrong => "WRONG",
+            Severity::Ok => "ok",
+            Severity::Warning => "warning",
+            Severity::Wrong => "WRONG",
         };
         vec![finding.look.to_owned(), state.to_owned(), finding.finding.clone()]
     })?;
-    match findings.iter().filter(|finding| finding.state == State::Wrong).count() {
+    match findings.iter().filter(|finding| finding.state == Severity::Wrong).count() {
         0 => Ok(()),
         1 => Err("1 thing is wrong: see above what to do".to_owned()),
         count => Err(format!("{count} things are wrong: see above what to do")),
@@ -80,13 +76,10 @@ fn rights(folder: &Path) -> Finding {
     let probe = folder.join(format!(".partnerd-doctor-{}", std::process::id()));
     let written = std::fs::write(&probe, "").and_then(|()| std::fs::remove_file(&probe));
     if let Err(error) = written {
-        return wrong(
-            "rights",
-            format!(
-                "{} cannot be written ({error}): give this user the right to write there",
-                folder.display()
-            ),
-        );
+        let folder = folder.display();
+        let finding =
+            format!("{folder} cannot be written ({error}): give this user the right to write there");
+        return wrong("rights", finding);
     }
     ok("rights", format!("{} can be written", folder.display()))
 }
@@ -97,10 +90,10 @@ fn space(folder: &Path) -> Finding {
         Err(error) => return warning("disk", format!("its free space is not known: {error}")),
     };
     match free {
-        free if free < NO_SPACE => {
+        free if free < NO_SPACE_MIB => {
             wrong("disk", format!("only {free} MiB are free: make room, or writing stops soon"))
         }
-        free if free < LITTLE_SPACE => warning("disk", format!("only {free} MiB are free: make room")),
+        free if free < LOW_SPACE_MIB => warning("disk", format!("only {free} MiB are free: make room")),
         free => ok("disk", format!("{free} MiB are free")),
     }
 }
@@ -142,10 +135,8 @@ fn database(config: &Config) -> Vec<Finding> {
         Ok(connection) => connection,
         Err(failure) => {
             let advice = "put back the last backup with `partnerd restore FILE`, or name another database";
-            return vec![wrong(
-                "database",
-                format!("{} cannot be opened ({failure}): {advice}", path.display()),
-            )];
+            let finding = format!("{} cannot be opened ({failure}): {advice}", path.display());
+            return vec![wrong("database", finding)];
         }
     };
     let state = match migrate::is_of_this_version(&connection) {
@@ -218,7 +209,6 @@ fn owner(path: &Path) -> Finding {
     ok("owner", "nobody else may use the file")
 }
 
-/// Complains where a file is open to these others.
 #[cfg_attr(not(unix), allow(unused_variables))]
 fn open_to(others: u32, path: &Path) -> Option<String> {
     #[cfg(unix)]
@@ -235,12 +225,10 @@ fn open_to(others: u32, path: &Path) -> Option<String> {
 /// The certificate and its key: whether they can be used, for how long, and by whom.
 fn encryption(config: &Config) -> Vec<Finding> {
     let Some((certificate, key)) = &config.tls else {
+        let exposed = "not used, so keys and data can be read on the network: `partnerd tls self-signed` makes a certificate, tls_certificate and tls_key name it";
         return vec![match config.listen.ip().is_loopback() {
             true => ok("https", "not used, and only this machine can reach the server"),
-            false => warning(
-                "https",
-                "not used, so keys and data can be read on the network: `partnerd tls self-signed` makes a certificate, tls_certificate and tls_key name it",
-            ),
+            false => warning("https", exposed),
         }];
     };
     let advice = "mend tls_certificate and tls_key, or make both anew with `partnerd tls self-signed`";
@@ -275,44 +263,36 @@ fn pages(connection: &Connection) -> Finding {
 fn clock(connection: &Connection) -> Finding {
     let newest = audit::newest(connection).ok().flatten();
     let (now, newest) = (now(), newest.unwrap_or(Instant::from_millis(0)));
-    if newest.millis() > now.millis() + CLOCK_TOLERANCE {
-        return wrong(
-            "clock",
-            format!("it says {now}, but the log has a request of {newest}: set the clock of this machine"),
-        );
+    if newest.millis() > now.millis() + CLOCK_TOLERANCE_MILLIS {
+        let advice = "set the clock of this machine";
+        return wrong("clock", format!("it says {now}, but the log has a request of {newest}: {advice}"));
     }
     ok("clock", format!("it says {now}"))
 }
 
 fn port(config: &Config, server: bool) -> Finding {
-    match TcpListener::bind(config.listen) {
-        Ok(_) if server => warning(
-            "port",
-            format!("{} is free, but a server uses the database: it listens elsewhere", config.listen),
-        ),
-        Ok(_) => ok("port", format!("{} is free", config.listen)),
-        Err(_) if server => {
-            ok("port", format!("{} is in use: a server runs on this database", config.listen))
+    let listen = config.listen;
+    match TcpListener::bind(listen) {
+        Ok(_) if server => {
+            warning("port", format!("{listen} is free, but a server uses the database: it listens elsewhere"))
         }
-        Err(error) => wrong("port", unusable(config.listen, &error)),
+        Ok(_) => ok("port", format!("{listen} is free")),
+        Err(_) if server => ok("port", format!("{listen} is in use: a server runs on this database")),
+        Err(error) => wrong("port", unusable(listen, &error)),
     }
 }
 
 fn backups(config: &Config) -> Finding {
     let Some(nightly) = &config.policy.nightly else {
-        return warning(
-            "backups",
-            "none are made by themselves: set backup_folder, best to a folder on another disk",
-        );
+        let advice = "set backup_folder, best to a folder on another disk";
+        return warning("backups", format!("none are made by themselves: {advice}"));
     };
     let made = match made(&config.db, nightly) {
         Ok(made) => made,
         Err(failure) if nightly.folder.is_dir() => return wrong("backups", failure.to_string()),
         Err(failure) => {
-            return wrong(
-                "backups",
-                format!("{failure}: create the folder of backup_folder, or mount its disk"),
-            );
+            let advice = "create the folder of backup_folder, or mount its disk";
+            return wrong("backups", format!("{failure}: {advice}"));
         }
     };
     let Some(newest) = made.last() else {

@@ -118,7 +118,6 @@ impl Scopes {
     }
 }
 
-/// What is to be changed of a key.
 #[derive(clap::Args)]
 #[group(skip)]
 pub struct Changes {
@@ -191,7 +190,7 @@ fn create(tenant: &str, grant: &Grant, out: Option<&Path>, config: &Config, term
 }
 
 #[derive(Serialize)]
-struct Line {
+struct KeyLine {
     id: String,
     tenant: String,
     label: String,
@@ -204,7 +203,7 @@ struct Line {
     scopes: String,
 }
 
-impl Line {
+impl KeyLine {
     fn state_in_words(&self) -> String {
         match (self.state, &self.expires) {
             (State::Active, Some(last)) => format!("active until {last}"),
@@ -230,7 +229,7 @@ fn list(tenant: Option<&str>, config: &Config, terminal: &Terminal) -> Outcome {
         None => key::list(&connection, now()),
     };
     let lines = lines.map_err(sentence)?;
-    let line = |key: StoredKey| Line {
+    let line = |key: StoredKey| KeyLine {
         id: key.id,
         tenant: key.tenant,
         label: key.label,
@@ -331,10 +330,9 @@ pub fn public_part(text: &str) -> &str {
 }
 
 pub fn day(text: &str) -> Result<Day, String> {
-    Day::parse_plain(text).ok_or_else(|| format!("{text} is no day: expected is a date such as 2027-12-31"))
+    Day::parse_plain(text).ok_or_else(|| format!("{text} is no day: expected a date such as 2027-12-31"))
 }
 
-/// Reads the last day of a key.
 fn last_day(text: &str) -> Result<Day, String> {
     let last = day(text)?;
     if !key_changes::may_end(last, now()) {

@@ -6,9 +6,9 @@ use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 const GAP: usize = 2;
 
 /// From this width on cells of a table may go over several lines; on less, blocks are easier to read.
-const WIDE: usize = 80;
+const TABLE_WIDTH_MIN: usize = 80;
 
-/// The rows, for lines of this many columns; without a number they have no edge.
+/// The rows, in lines of at most `width` characters; none: of any length.
 pub fn layout(header: &[&str], rows: &[Vec<String>], width: Option<usize>) -> String {
     let Some(width) = width else { return table(header, rows, None) };
     let needed = |of: fn(&str) -> usize| {
@@ -17,7 +17,7 @@ pub fn layout(header: &[&str], rows: &[Vec<String>], width: Option<usize>) -> St
     if needed(length) <= width {
         return table(header, rows, None);
     }
-    if width >= WIDE && needed(longest_word) <= width {
+    if width >= TABLE_WIDTH_MIN && needed(longest_word) <= width {
         return table(header, rows, Some(width));
     }
     let blocks: Vec<_> = rows.iter().map(|row| block(header, row, width)).collect();

@@ -6,7 +6,7 @@ use std::io::{Result, Write};
 use std::path::{Path, PathBuf};
 
 /// How large the file becomes; then it is put aside, in the place of the one before.
-const AT_MOST: u64 = 10 << 20;
+const LOG_BYTES_MAX: u64 = 10 << 20;
 
 pub struct LogFile {
     path: PathBuf,
@@ -26,7 +26,7 @@ impl LogFile {
         };
         let (path, older) = (named(".log"), named(".older.log"));
         let file = append(&path)?;
-        Ok(LogFile { written: file.metadata()?.len(), path, older, file, at_most: AT_MOST })
+        Ok(LogFile { written: file.metadata()?.len(), path, older, file, at_most: LOG_BYTES_MAX })
     }
 }
 

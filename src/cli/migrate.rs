@@ -15,13 +15,12 @@ pub struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Line {
+struct VersionLine {
     version: i64,
     name: String,
     applied: bool,
 }
 
-/// Applies what is missing, or only says what that would be.
 pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
     let steps = if arguments.status {
         if !config.db.exists() {
@@ -33,8 +32,10 @@ pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outco
         schema::migrate(&config.db, now())
     };
     let steps = steps.map_err(sentence)?;
-    let lines: Vec<_> =
-        steps.into_iter().map(|s| Line { version: s.version, name: s.name, applied: s.applied }).collect();
+    let lines: Vec<_> = steps
+        .into_iter()
+        .map(|s| VersionLine { version: s.version, name: s.name, applied: s.applied })
+        .collect();
     terminal.rows(&["version", "name", "applied"], &lines, |line| {
         vec![line.version.to_string(), line.name.clone(), if line.applied { "yes" } else { "no" }.to_owned()]
     })

@@ -1,25 +1,32 @@
 //! Files for their owner alone: secrets that a command hands out.
 
 use std::fs::File;
-use std::io::{ErrorKind, Write};
+use std::io::{Error, ErrorKind, Write};
 use std::path::Path;
 
 use super::terminal::{Outcome, Terminal};
 
-/// Writes a file for its owner alone, also to the disk; one that is there already stays.
-pub fn write_private(path: &Path, text: &str) -> Outcome {
+/// Creates a file for its owner alone; one that is there already stays.
+pub fn create_private(path: &Path) -> Result<File, String> {
     let mut options = File::options();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(path).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        file.sync_all()
-    });
-    written.map_err(|error| match error.kind() {
+    options.open(path).map_err(|error| unwritable(path, &error))
+}
+
+/// Why a file that is not there yet cannot be written.
+pub fn unwritable(path: &Path, error: &Error) -> String {
+    match error.kind() {
         ErrorKind::AlreadyExists => format!("{} is there already: name another file", path.display()),
         _ => format!("{} cannot be written: {error}", path.display()),
-    })
+    }
+}
+
+pub fn write_private(path: &Path, text: &str) -> Outcome {
+    let mut file = create_private(path)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    written.map_err(|error| unwritable(path, &error))
 }
 
 /// Says what to do where the secret on stdout went to a file that others may read.

@@ -84,14 +84,14 @@ pub fn serve(
 }
 
 /// Files that the service has open besides its connections, at most.
-const OTHER_FILES: usize = 64;
+const OTHER_FILES_MAX: usize = 64;
 
 /// The limits, with no more connections than the system lets this process have: those that cannot be accepted would
 /// wait for ever, instead of one making room for another.
 pub fn fitting(limits: &Limits) -> Limits {
     // Those who wait for a change have connections beside these.
-    let files = open_files(limits.connections + PLACES + OTHER_FILES);
-    let connections = limits.connections.min(files.saturating_sub(OTHER_FILES).max(1));
+    let files = open_files(limits.connections + PLACES + OTHER_FILES_MAX);
+    let connections = limits.connections.min(files.saturating_sub(OTHER_FILES_MAX).max(1));
     if connections < limits.connections {
         log(&format!(
             "the system lets this process open {files} files, so at most {connections} connections instead of {}: see ulimit -n, or LimitNOFILE of the service",
@@ -136,11 +136,10 @@ pub fn encryption(config: &Config) -> Result<Option<TlsAcceptor>, String> {
 }
 
 /// Days before the end of a certificate from which on a new one is asked for.
-const SOON: i64 = 30;
+const EXPIRY_NEAR_DAYS: i64 = 30;
 
 pub enum Validity {
     Good(String),
-    /// Not for long.
     Doubtful(String),
     Wrong(String),
 }
@@ -158,7 +157,7 @@ impl Validity {
             Validity::Wrong(format!(
                 "{file} is valid from {first} on only: look at the clock of this machine, or {renew}"
             ))
-        } else if last.number() - today.number() < SOON {
+        } else if last.number() - today.number() < EXPIRY_NEAR_DAYS {
             Validity::Doubtful(format!("{file} expires on {last}: {renew}"))
         } else {
             Validity::Good(format!("{file} is valid until {last}"))

@@ -21,7 +21,7 @@ const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// is done sooner: it waits half a minute at most for an import, and a long read ends after a minute.
 const HANGS_AFTER: Duration = Duration::from_secs(300);
 
-/// Tells systemd how it goes, for as long as this is kept.
+/// Systemd is notified until this is dropped.
 pub struct Telling {
     _stop: Sender<()>,
 }

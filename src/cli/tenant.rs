@@ -160,7 +160,7 @@ fn read_logo(path: &Path) -> Result<Vec<u8>, String> {
         return Err(format!("{} is no file", path.display()));
     }
     let mut logo = Vec::new();
-    file.take(blatt::MAX_LOGO_BYTES as u64 + 1).read_to_end(&mut logo).map_err(sentence)?;
+    file.take(blatt::LOGO_BYTES_MAX as u64 + 1).read_to_end(&mut logo).map_err(sentence)?;
     Ok(logo)
 }
 

@@ -37,12 +37,11 @@ impl Terminal {
         }
     }
 
-    /// A line on a terminal that says what is being done; it vanishes when it is dropped.
-    pub fn waiting(&self) -> Waiting {
+    pub fn waiting(&self) -> Spinner {
         let is_shown = std::io::stderr().is_terminal();
         let bar = if is_shown { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
         bar.enable_steady_tick(Duration::from_millis(100));
-        Waiting(bar)
+        Spinner(bar)
     }
 
     /// Writes rows: as JSON where that was asked for, else as a table.
@@ -72,21 +71,21 @@ impl Terminal {
     }
 }
 
-/// Columns that a line of stdout has; none where it has no edge, as a file. COLUMNS is what a shell says of it.
+/// Characters in a line of stdout; none where it is not limited, as in a file. COLUMNS is what a shell says of it.
 fn width() -> Option<usize> {
     let of_terminal = terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
     of_terminal.or_else(|| std::env::var("COLUMNS").ok()?.parse().ok()).filter(|width| *width > 0)
 }
 
-pub struct Waiting(ProgressBar);
+pub struct Spinner(ProgressBar);
 
-impl Waiting {
+impl Spinner {
     pub fn at(&self, step: &str) {
         self.0.set_message(step.to_owned());
     }
 }
 
-impl Drop for Waiting {
+impl Drop for Spinner {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }

@@ -135,7 +135,7 @@ pub fn say_first_link(database: &Path, base: &str, config: &Config, terminal: &T
 }
 
 #[derive(Serialize)]
-struct Line {
+struct PersonLine {
     id: i64,
     name: String,
     role: &'static str,
@@ -146,7 +146,7 @@ struct Line {
 fn list(config: &Config, terminal: &Terminal) -> Outcome {
     let connection = open(config)?;
     let companies = tenants::list(&connection).map_err(sentence)?;
-    let line = |person: Person| Line {
+    let line = |person: Person| PersonLine {
         state: match (person.aktiv, person.has_password) {
             (false, _) => "deactivated",
             (true, false) => "no password yet",

@@ -65,15 +65,22 @@ pub fn replace(part: &Path, target: &Path) -> Result<()> {
 
 /// Deletes a database that is not in use, with what belongs to it.
 pub fn remove(path: &Path) -> Result<()> {
-    for file in [path.to_owned(), beside(path, "wal"), beside(path, "shm"), beside(path, "journal")] {
-        match fs::remove_file(&file) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(broken(&file, "cannot be deleted", &error));
-            }
-            _ => {}
-        }
+    let besides = ["wal", "shm", "journal"].map(|ending| beside(path, ending));
+    remove_file(path)?;
+    besides.iter().try_for_each(|file| remove_file(file))
+}
+
+/// Deletes a file that need not be there.
+pub fn remove_file(path: &Path) -> Result<()> {
+    if_there(fs::remove_file(path)).map_err(|error| broken(path, "cannot be deleted", &error))
+}
+
+/// What was done to a file that need not be there.
+pub fn if_there<T>(done: std::io::Result<T>) -> std::io::Result<()> {
+    match done {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// Waits until a file is on the disk.

@@ -8,7 +8,6 @@ use crate::rules::tax::{Gruppe, Steuerkategorie, Summen, groups};
 pub struct Betraege {
     /// BT-3.
     pub typ: Typ,
-    /// In the order of the positions.
     pub zeilen: Vec<Zeile>,
     /// BG-23.
     pub gruppen: Vec<Gruppe<Steuerkategorie>>,

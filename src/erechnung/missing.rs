@@ -19,10 +19,8 @@ use crate::rules::tax::Steuerkategorie::{
 pub enum Wo {
     /// In the master data of the company (`partnerd tenant set`).
     Firma,
-    /// In those of the customer or supplier.
     Kunde,
     Beleg,
-    /// In its position of this number.
     Position(i64),
 }
 
@@ -160,7 +158,6 @@ impl List {
         }
     }
 
-    /// What XRechnung asks for on top.
     fn xrechnung(&mut self, verkaeufer: Wo, kaeufer: Wo, rechnung: &Rechnung) {
         let reference = filled(&rechnung.kaeuferreferenz).is_some();
         self.require(reference, kaeufer, "kaeuferreferenz", "Leitweg-ID oder Bestellzeichen des Käufers");

@@ -57,11 +57,9 @@ choice! {
 choice! {
     /// BT-3, the type of the document: a number of UNTDID 1001.
     pub enum Typ {
-        /// An invoice.
         Rechnung = "380",
         /// An invoice whose sum is negative, with its signs turned round (D26).
         Rechnungskorrektur = "381",
-        /// Takes back an invoice.
         Storno = "384",
         /// A self-billed invoice, and what takes it back.
         Gutschrift = "389",
@@ -126,16 +124,13 @@ pub struct Zahlungsbedingungen {
     pub skonto: Option<Skonto>,
 }
 
-/// Discount for early payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Skonto {
     /// Within so many days after `datum`.
     pub tage: i64,
-    /// Of the sum to pay.
     pub prozent: Percent,
 }
 
-/// The company, or its customer or supplier.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Partei {
     /// BT-29, BT-46: its number with the other party: kundennr.
@@ -217,7 +212,6 @@ pub struct Position {
     pub merkmale: Vec<Merkmal>,
 }
 
-/// An attribute of an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Merkmal {
     /// BT-160: its name, such as "Charge".
@@ -282,7 +276,6 @@ impl Partei {
     }
 }
 
-/// A text, if it has anything to say.
 pub(super) fn filled(text: &Option<String>) -> Option<&str> {
     text.as_deref().filter(|text| !is_blank(text))
 }

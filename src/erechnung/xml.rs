@@ -112,7 +112,6 @@ fn is_allowed(letter: char) -> bool {
     letter >= ' ' && !matches!(letter, '\u{fffe}' | '\u{ffff}') || matches!(letter, '\t' | '\n' | '\r')
 }
 
-/// Whether a character is white space of XML, or becomes that.
 pub fn is_space(letter: char) -> bool {
     matches!(letter, ' ' | '\t' | '\n' | '\r') || !is_allowed(letter)
 }

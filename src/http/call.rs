@@ -24,10 +24,8 @@ pub struct Strictness {
     pub unknown_fields_refused: bool,
 }
 
-/// Who calls: a valid key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// The public part of the key.
     pub key_id: String,
     pub tenant: TenantId,
     pub scopes: ScopeSet,
@@ -42,7 +40,6 @@ pub struct Call<'r> {
     /// The ids in the path; none where a segment is no uuid.
     ids: Vec<Option<Uuid>>,
     pub query: Query,
-    /// The body, once somebody asked for it.
     json: OnceCell<std::result::Result<Json<'r>, String>>,
     strictness: Strictness,
     /// What was noted about the query, for the header X-Hinweise.
@@ -81,7 +78,6 @@ impl<'r> Call<'r> {
         self.ids.get(1).copied().flatten().ok_or_else(|| Failure::not_found(what))
     }
 
-    /// The body, and what was noted while it was read.
     pub fn body<T: FromJson>(&self) -> Result<(T::Value, Hints)> {
         let json = self.json()?;
         if !matches!(json, Json::Object(_)) {

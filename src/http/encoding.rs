@@ -11,16 +11,16 @@ use super::reply::Reply;
 use super::request::listed;
 
 /// Answers up to this size are not worth the work, in bytes.
-const SMALL: usize = 1 << 10;
+const UNCOMPRESSED_BYTES_MAX: usize = 1 << 10;
 
 /// Bytes of an answer that show whether it shrinks.
-const SAMPLE: usize = 16 << 10;
+const SAMPLE_BYTES: usize = 16 << 10;
 
 /// The answer in the form that the client takes. The entity tag of an answer that is compressed here
 /// ends with `-gzip`: both forms differ byte by byte.
 pub fn encoded(mut reply: Reply, accepted: bool) -> Reply {
     let is_compressed = reply.headers.iter().any(|(name, _)| *name == "content-encoding");
-    if is_compressed || reply.body.len() <= SMALL {
+    if is_compressed || reply.body.len() <= UNCOMPRESSED_BYTES_MAX {
         return reply;
     }
     if !reply.headers.iter().any(|(name, value)| *name == "vary" && value == "accept-encoding") {
@@ -42,7 +42,7 @@ pub fn encoded(mut reply: Reply, accepted: bool) -> Reply {
 /// What is worth compressing, compressed: Base64 of a PDF or an image loses a quarter, all else that we send half
 /// and more.
 fn compressed(body: &[u8]) -> Option<Vec<u8>> {
-    let sample = &body[..body.len().min(SAMPLE)];
+    let sample = &body[..body.len().min(SAMPLE_BYTES)];
     let shrunk = compress(sample, Compression::fast());
     if shrunk.len() > sample.len() * 2 / 3 {
         return None;

@@ -13,16 +13,15 @@ use hifijson::token::{Expect, Lex as _};
 use memchr::memrchr;
 
 /// Deepest nesting (D18).
-const MAX_DEPTH: u32 = 32;
+const DEPTH_MAX: u32 = 32;
 
 /// Values in one body: a document of 1,000 positions with all fields has about 30,000.
-const MAX_VALUES: u32 = 100_000;
+const VALUES_MAX: u32 = 100_000;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Json<'b> {
     Null,
     Bool(bool),
-    /// A number, as it was written.
     Number(&'b str),
     String(Cow<'b, str>),
     Array(Vec<Json<'b>>),
@@ -34,9 +33,9 @@ impl<'b> Json<'b> {
     /// Reads a body; the error is a German sentence for the client.
     pub fn parse(body: &'b [u8]) -> Result<Json<'b>, String> {
         let mut lexer = SliceLexer::new(body);
-        let mut values_left = MAX_VALUES;
+        let mut values_left = VALUES_MAX;
         lexer
-            .exactly_one(SliceLexer::ws_peek, |next, lexer| value(next, lexer, MAX_DEPTH, &mut values_left))
+            .exactly_one(SliceLexer::ws_peek, |next, lexer| value(next, lexer, DEPTH_MAX, &mut values_left))
             .map_err(|fault| fault.sentence(body, lexer.as_slice()))
     }
 }
@@ -48,7 +47,6 @@ enum Fault {
     TooManyValues,
     NulInText,
     NulInName,
-    /// The name, shortened.
     DoubledName(String),
 }
 
@@ -61,9 +59,9 @@ impl Fault {
                 format!("Der Text ist kein gültiges JSON (Zeile {line}, Spalte {column}).")
             }
             Fault::Syntax | Fault::Utf8 => "Der Text ist kein gültiges UTF-8.".to_owned(),
-            Fault::TooDeep => format!("Der Text ist tiefer als {MAX_DEPTH} Ebenen verschachtelt."),
+            Fault::TooDeep => format!("Der Text ist tiefer als {DEPTH_MAX} Ebenen verschachtelt."),
             Fault::TooManyValues => {
-                format!("Der Text enthält mehr als {MAX_VALUES} Werte. Bitte aufteilen.")
+                format!("Der Text enthält mehr als {VALUES_MAX} Werte. Bitte aufteilen.")
             }
             Fault::NulInText => "Ein Text enthält ein NUL-Zeichen.".to_owned(),
             Fault::NulInName => "Ein Feldname enthält ein NUL-Zeichen.".to_owned(),
@@ -182,7 +180,7 @@ mod tests {
     fn what_is_not_ours_is_refused() {
         let deep = |depth: usize| [vec![b'['; depth], vec![b']'; depth]].concat();
         assert!(Json::parse(&deep(32)).is_ok());
-        let many = format!("[{}1]", "1,".repeat(MAX_VALUES as usize));
+        let many = format!("[{}1]", "1,".repeat(VALUES_MAX as usize));
         let refused: [&[u8]; 12] = [
             &deep(33),
             &deep(100_000),
@@ -210,12 +208,12 @@ mod tests {
             (levels(33), "Der Text ist tiefer als 32 Ebenen verschachtelt."),
             (levels(32) + "1,]", "Der Text ist kein gültiges JSON (Zeile 1, Spalte 35)."),
             (format!("{}{}\u{0}", levels(32), "{\"a\":"), "Der Text ist tiefer als 32 Ebenen verschachtelt."),
-            (many(MAX_VALUES + 1) + ",,,", "Der Text enthält mehr als 100000 Werte. Bitte aufteilen."),
+            (many(VALUES_MAX + 1) + ",,,", "Der Text enthält mehr als 100000 Werte. Bitte aufteilen."),
             (
-                format!("[{}{}", levels(30), many(MAX_VALUES)),
+                format!("[{}{}", levels(30), many(VALUES_MAX)),
                 "Der Text enthält mehr als 100000 Werte. Bitte aufteilen.",
             ),
-            (format!("{}]]", many(MAX_VALUES)), "Der Text ist kein gültiges JSON (Zeile 1, Spalte 200000)."),
+            (format!("{}]]", many(VALUES_MAX)), "Der Text ist kein gültiges JSON (Zeile 1, Spalte 200000)."),
             ("{\"a\":1,}".to_owned(), "Der Text ist kein gültiges JSON (Zeile 1, Spalte 8)."),
             ("{\n \"ü\": x}".to_owned(), "Der Text ist kein gültiges JSON (Zeile 2, Spalte 7)."),
             ("{\"a\":1".to_owned(), "Der Text ist kein gültiges JSON (Zeile 1, Spalte 7)."),
@@ -228,7 +226,7 @@ mod tests {
             let shown: String = body.chars().take(50).collect();
             assert_eq!(Json::parse(body.as_bytes()), Err(expected.to_owned()), "{shown}");
         }
-        assert!(Json::parse(format!("{}]", many(MAX_VALUES)).as_bytes()).is_ok());
+        assert!(Json::parse(format!("{}]", many(VALUES_MAX)).as_bytes()).is_ok());
         for body in [&b"{\"a\":\"\xff\"}"[..], b"{\"a\":\xff}", b"{\"a\":1} \xff"] {
             assert_eq!(Json::parse(body), Err("Der Text ist kein gültiges UTF-8.".to_owned()));
         }

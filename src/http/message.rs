@@ -46,8 +46,7 @@ impl AsRef<[u8]> for Outgoing {
 /// What an answer carries: bytes that are there, or a file.
 pub type Content = Either<Full<Bytes>, FileContent>;
 
-/// Bytes of a file that are read at once.
-const PIECE: usize = 64 << 10;
+const PIECE_BYTES: usize = 64 << 10;
 
 /// A file on its way out. A piece of it is read when the one before has been taken.
 pub struct FileContent {
@@ -64,7 +63,7 @@ impl hyper::body::Body for FileContent {
         if content.left == 0 {
             return Poll::Ready(None);
         }
-        let mut piece = vec![0; usize::try_from(content.left).unwrap_or(PIECE).min(PIECE)];
+        let mut piece = vec![0; usize::try_from(content.left).unwrap_or(PIECE_BYTES).min(PIECE_BYTES)];
         let read = match content.file.read(&mut piece) {
             // The file was cut while it was sent: the client sees that it is not whole.
             Ok(0) => return Poll::Ready(Some(Err(ErrorKind::UnexpectedEof.into()))),

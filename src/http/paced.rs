@@ -9,21 +9,17 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// Bytes a second that a client must take of an answer at least.
-const RATE: usize = 8 << 10;
+const BYTES_PER_SECOND_MIN: usize = 8 << 10;
 
-/// A stream that fails when its client takes less than [`RATE`] for some time while there is more to take.
+/// A stream that fails when its client takes less than [`BYTES_PER_SECOND_MIN`] for some time while there is more to take.
 pub struct Paced<S> {
     stream: S,
-    /// How long it is looked at.
     time: Duration,
-    /// Runs while the client does not take all.
-    waiting: Option<Waiting>,
+    waiting: Option<PendingWrite>,
 }
 
-struct Waiting {
+struct PendingWrite {
     until: Pin<Box<Sleep>>,
-    /// Bytes that it took since it was waited for.
     taken: usize,
 }
 
@@ -38,7 +34,7 @@ impl<S> Paced<S> {
             Poll::Ready(Ok(count)) => {
                 if let Some(waiting) = &mut self.waiting {
                     waiting.taken += count;
-                    if waiting.taken >= RATE * self.time.as_secs() as usize {
+                    if waiting.taken >= BYTES_PER_SECOND_MIN * self.time.as_secs() as usize {
                         self.waiting = None;
                     }
                 }
@@ -46,7 +42,7 @@ impl<S> Paced<S> {
             Poll::Ready(Err(_)) => {}
             Poll::Pending => {
                 let time = self.time;
-                let begin = || Waiting { until: Box::pin(sleep(time)), taken: 0 };
+                let begin = || PendingWrite { until: Box::pin(sleep(time)), taken: 0 };
                 let waiting = self.waiting.get_or_insert_with(begin);
                 if waiting.until.as_mut().poll(context).is_ready() {
                     return Poll::Ready(Err(Error::new(ErrorKind::TimedOut, "the client reads too slowly")));

@@ -7,7 +7,6 @@ use crate::rules::document::BelegTyp;
 pub enum ParamKind {
     Text,
     Int,
-    /// An integer between two bounds; the default.
     IntWithin(i64, i64, i64),
     /// A quantity above 0.
     Quantity,

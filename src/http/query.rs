@@ -57,7 +57,6 @@ impl Query {
         (!value.is_empty()).then_some(value)
     }
 
-    /// A text that is searched for, of a limited number of words.
     pub fn search(&self, name: &str) -> Checked<Option<&str>> {
         let text = self.text(name);
         if text.is_some_and(|text| text.split_whitespace().count() > MAX_SEARCH_WORDS) {
@@ -104,7 +103,6 @@ impl Query {
         Ok(self.bool(name)?.unwrap_or(false))
     }
 
-    /// An integer within the bounds that the route names, or its default.
     pub fn int_within(&self, name: &str) -> Checked<i64> {
         let Some(ParamKind::IntWithin(min, max, default)) = self.param(name).map(|param| param.kind) else {
             return Ok(0);
@@ -114,7 +112,6 @@ impl Query {
         Ok(self.parsed(name, read, &message)?.unwrap_or(default))
     }
 
-    /// One of the values that the route names for this parameter, or its default.
     pub fn one_of(&self, name: &str) -> Checked<Option<&'static str>> {
         let (allowed, default) = match self.param(name).map(|param| param.kind) {
             Some(ParamKind::OneOf(allowed)) => (allowed, None),

@@ -15,7 +15,6 @@ pub struct Request {
     pub at: Instant,
     pub started: std::time::Instant,
     pub peer: IpAddr,
-    /// The address of this machine that the client connected to.
     pub local: IpAddr,
     pub method: String,
     /// The path as sent, without the query.
@@ -41,7 +40,6 @@ pub enum Body {
 }
 
 impl Body {
-    /// A body that is there, on nobody's account.
     pub fn from_bytes(content: Vec<u8>) -> Body {
         Body::Read(content, None)
     }

@@ -42,7 +42,6 @@ impl Method {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Anybody, without a key.
     Open,
     AnyKey,
     Scope(Scope),
@@ -52,18 +51,15 @@ pub enum Access {
 /// because another job failed, and comes to the same then.
 pub type Write = Box<dyn Fn(&WriteTx<'_>) -> Result<Reply> + Send>;
 
-/// What a look of a route that can wait came to.
+/// The outcome of one look of a route that can wait.
 pub struct Followed {
-    /// The answer, if it does not wait.
     pub reply: Reply,
-    /// There is nothing yet, and it wants to wait.
     pub wait: Option<Wait>,
 }
 
 pub struct Wait {
     /// Seconds at most, from its first look on.
     pub seconds: u64,
-    /// Where the next look begins.
     pub cursor: String,
     /// The number of the newest change that this look saw.
     pub newest: i64,
@@ -86,9 +82,7 @@ pub enum Run {
 }
 
 pub trait ServiceStatus {
-    /// Whether it can read and write, and if not, why.
     fn ready(&self) -> std::result::Result<(), String>;
-    /// Its metrics in the text format of Prometheus.
     fn metrics(&self) -> String;
     fn shows_metrics_to(&self, request: &Request) -> bool;
 }
@@ -125,7 +119,6 @@ impl Deprecation {
     }
 }
 
-/// The body of a bulk request, for the description.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "its shape is all that is wanted")]
 struct Stapel {

@@ -5,9 +5,9 @@ use uuid::Uuid;
 use super::route::{Method, Route};
 use crate::rules::verweis::parse_uuid;
 
-pub struct Router(Vec<Entry>);
+pub struct Router(Vec<RouterEntry>);
 
-struct Entry {
+struct RouterEntry {
     route: &'static Route,
     segments: Vec<&'static str>,
     /// Place of the first route with the same pattern.
@@ -18,11 +18,11 @@ impl Router {
     /// Keeps the order of the table: of two patterns that have the same path the first is meant, so that
     /// `/chargen/verfuegbar`, which stands before `/chargen/{id}`, is no id.
     pub fn new(routes: impl Iterator<Item = &'static Route>) -> Router {
-        let mut entries: Vec<Entry> = Vec::new();
+        let mut entries: Vec<RouterEntry> = Vec::new();
         for route in routes {
             let segments = split(route.pattern);
             let first = entries.iter().position(|entry| entry.segments == segments);
-            entries.push(Entry { route, segments, first: first.unwrap_or(entries.len()) });
+            entries.push(RouterEntry { route, segments, first: first.unwrap_or(entries.len()) });
         }
         Router(entries)
     }
@@ -33,7 +33,7 @@ impl Router {
 
     pub fn find(&self, method: Option<Method>, path: &[&str]) -> Option<usize> {
         let first = self.first(path)?;
-        let fits = |entry: &Entry| entry.first == first && Some(entry.route.method) == method;
+        let fits = |entry: &RouterEntry| entry.first == first && Some(entry.route.method) == method;
         self.0[first..].iter().position(fits).map(|at| first + at)
     }
 
@@ -54,7 +54,7 @@ impl Router {
     }
 }
 
-impl Entry {
+impl RouterEntry {
     /// Whether the route has this path: a segment `{…}` is anything but nothing. From the end, because all
     /// paths begin alike.
     fn has(&self, path: &[&str]) -> bool {

@@ -8,7 +8,9 @@ use schemars::generate::SchemaGenerator;
 use schemars::{JsonSchema, Schema, json_schema};
 
 use super::upload::{Dateiname, Inhalt};
-use super::wire::{Gewicht, Int, Leer, Liste, LongText, MAX_LONG_TEXT, MAX_TEXT, OneOf, Spelled, Text};
+use super::wire::{
+    Gewicht, Int, LONG_TEXT_CHARS_MAX, Leer, Liste, LongText, OneOf, Spelled, TEXT_CHARS_MAX, Text,
+};
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::error::{Hint, Hints};
@@ -32,7 +34,6 @@ pub struct Answer {
     pub status: u16,
     pub content: &'static str,
     pub shape: Option<Shape>,
-    /// Headers of its own.
     pub headers: &'static [&'static str],
 }
 
@@ -99,14 +100,14 @@ macro_rules! shape {
 /// A text without control characters other than newline and tab.
 const PLAIN: &str = r"^[^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]*$";
 
-shape!([] Text => |_| json_schema!({"type": "string", "maxLength": MAX_TEXT, "pattern": PLAIN}));
-shape!([] LongText => |_| json_schema!({"type": "string", "maxLength": MAX_LONG_TEXT, "pattern": PLAIN}));
-shape!([] Spelled => |_| json_schema!({"type": ["string", "number"], "maxLength": MAX_TEXT}));
-shape!([] Verweis => |_| json_schema!({"type": ["integer", "string"], "maxLength": MAX_TEXT}));
+shape!([] Text => |_| json_schema!({"type": "string", "maxLength": TEXT_CHARS_MAX, "pattern": PLAIN}));
+shape!([] LongText => |_| json_schema!({"type": "string", "maxLength": LONG_TEXT_CHARS_MAX, "pattern": PLAIN}));
+shape!([] Spelled => |_| json_schema!({"type": ["string", "number"], "maxLength": TEXT_CHARS_MAX}));
+shape!([] Verweis => |_| json_schema!({"type": ["integer", "string"], "maxLength": TEXT_CHARS_MAX}));
 shape!([] Leer => |_| json_schema!({"type": "object"}));
 shape!([] Inhalt => |_| json_schema!({"type": "string", "contentEncoding": "base64"}));
 shape!([] Dateiname => |_| json_schema!({
-    "type": "string", "minLength": 1, "maxLength": MAX_TEXT, "pattern": PLAIN
+    "type": "string", "minLength": 1, "maxLength": TEXT_CHARS_MAX, "pattern": PLAIN
 }));
 shape!([] Day => |_| json_schema!({"type": "string", "format": "date"}));
 shape!([] DayTime => |_| json_schema!({"type": "string", "format": "date-time"}));

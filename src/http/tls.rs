@@ -28,7 +28,6 @@ pub fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, String> {
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// When a certificate with those behind it begins and ceases to be valid.
 pub fn validity(certificate: &Path) -> Result<(Instant, Instant), String> {
     let mut valid = (i64::MIN, i64::MAX);
     for der in chain(certificate)? {

@@ -8,9 +8,8 @@ use super::wire::{At, FromJson, Text};
 use crate::rules::error::{Checked, Code, HintCode};
 
 /// Largest content in bytes, decoded (D18): 10 MiB.
-const MAX_CONTENT: usize = 10 << 20;
+const CONTENT_BYTES_MAX: usize = 10 << 20;
 
-/// Types of files by the ending of their name.
 const MIME_TYPES: &[(&str, &str)] = &[
     ("pdf", "application/pdf"),
     ("xml", "application/xml"),
@@ -44,7 +43,7 @@ impl FromJson for Inhalt {
         let Ok(content) = STANDARD.decode(text.trim().as_bytes()) else {
             return at.refuse(Code::FeldUngueltig, "Der Inhalt ist kein gültiges Base64 (RFC 4648).");
         };
-        if content.len() > MAX_CONTENT {
+        if content.len() > CONTENT_BYTES_MAX {
             return at.refuse(Code::ZuGross, "Die Datei ist größer als 10 MiB. Bitte verkleinern.");
         }
         Ok(content)

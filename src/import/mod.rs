@@ -35,7 +35,6 @@ pub type ImportRow = fn(&WriteTx<'_>, &Json<'_>, &mut At<'_>) -> Result<Upserted
 /// What can be said of the rows of a kind without a database.
 #[derive(Clone, Copy)]
 pub struct RowImport {
-    /// Its name on the command line.
     pub kind: &'static str,
     pub fields: &'static [&'static str],
     /// The name of the shape of a row, by which its fields are explained.
@@ -71,9 +70,7 @@ pub enum ImportKind {
 }
 
 pub enum Groups {
-    /// Each by itself; so many.
     Each(usize),
-    /// Several, by their place in the file.
     Of(Vec<Vec<usize>>),
 }
 
@@ -117,7 +114,6 @@ impl Groups {
         }
     }
 
-    /// The rows of a group, by their place in the file.
     pub fn rows(&self, group: usize) -> Vec<usize> {
         match self {
             Groups::Each(_) => vec![group],

@@ -10,7 +10,7 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 
 use super::complaint::Complaint;
-use super::sheet::{MAX_COLUMNS, Sheet, choose, decimal, merged_cells, no_value};
+use super::sheet::{COLUMNS_MAX, Sheet, choose, decimal, merged_cells, no_value};
 
 #[derive(Default)]
 struct Cell {
@@ -42,16 +42,13 @@ fn attribute(element: &BytesStart<'_>, name: &str) -> Result<Option<String>, Com
     Ok(None)
 }
 
-/// How often something is repeated; once unless it says so.
 fn repeated(element: &BytesStart<'_>, name: &str) -> Result<u32, Complaint> {
     let times = attribute(element, name)?.map(|text| text.parse::<u32>().map_err(unreadable)).transpose()?;
     Ok(times.unwrap_or(1))
 }
 
-/// What has been read of content.xml.
 #[derive(Default)]
 struct Content {
-    /// Styles of tables that are hidden.
     hidden: HashSet<String>,
     style: Option<String>,
     /// Names of the tables so far, and whether they can be seen.
@@ -202,7 +199,7 @@ impl Content {
             None if cell.has_formula => return Err(no_value(self.row.saturating_add(1))),
             Some(value) if !value.is_empty() => {
                 // One beyond the last column there can be is refused when it is added.
-                let columns = self.column..after.min(MAX_COLUMNS + 1);
+                let columns = self.column..after.min(COLUMNS_MAX + 1);
                 self.cells.extend(columns.map(|column| (column, value.clone(), cell.is_number)));
             }
             _ => {}

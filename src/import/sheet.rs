@@ -3,14 +3,11 @@
 use super::complaint::Complaint;
 use super::table::{NUMBER, push_cell};
 
-/// Most cells of a sheet.
-const MAX_CELLS: usize = 20_000_000;
+const CELLS_MAX: usize = 20_000_000;
 
-/// Most columns of a sheet.
-pub const MAX_COLUMNS: u32 = 1_000;
+pub const COLUMNS_MAX: u32 = 1_000;
 
-/// Most sheets of a spreadsheet.
-const MAX_SHEETS: usize = 100;
+const SHEETS_MAX: usize = 100;
 
 /// The records of a sheet as [`super::table`] reads them, and the line of each.
 #[derive(Default)]
@@ -29,11 +26,11 @@ impl Sheet {
     pub fn add(&mut self, row: u32, column: u32, cell: &str, is_number: bool) -> Result<(), Complaint> {
         let line = row.saturating_add(1);
         self.cells += 1;
-        if column >= MAX_COLUMNS || self.cells > MAX_CELLS {
+        if column >= COLUMNS_MAX || self.cells > CELLS_MAX {
             return Err(Complaint::at_line(
                 line,
-                format!("more than {MAX_COLUMNS} columns or {MAX_CELLS} cells"),
-                format!("mehr als {MAX_COLUMNS} Spalten oder {MAX_CELLS} Zellen"),
+                format!("more than {COLUMNS_MAX} columns or {CELLS_MAX} cells"),
+                format!("mehr als {COLUMNS_MAX} Spalten oder {CELLS_MAX} Zellen"),
             ));
         }
         match self.lines.last() {
@@ -74,7 +71,6 @@ impl Sheet {
         }
     }
 
-    /// Gives all records as many cells.
     pub fn finish(mut self) -> Sheet {
         self.end();
         let mut text = String::with_capacity(self.text.len() + self.records.len());
@@ -94,10 +90,10 @@ pub fn choose<'n>(sheets: &[(&'n str, bool)], wanted: Option<&str>) -> Result<&'
         let visible = sheets.iter().filter(|(_, is_visible)| *is_visible).map(|(name, _)| *name);
         visible.take(20).collect::<Vec<_>>().join(", ")
     };
-    if sheets.len() > MAX_SHEETS {
+    if sheets.len() > SHEETS_MAX {
         return Err(Complaint::new(
-            format!("it has more than {MAX_SHEETS} sheets"),
-            format!("Die Datei hat mehr als {MAX_SHEETS} Blätter."),
+            format!("it has more than {SHEETS_MAX} sheets"),
+            format!("Die Datei hat mehr als {SHEETS_MAX} Blätter."),
         ));
     }
     match (wanted, sheets.first()) {
@@ -125,7 +121,6 @@ pub fn choose<'n>(sheets: &[(&'n str, bool)], wanted: Option<&str>) -> Result<&'
     }
 }
 
-/// A number of a spreadsheet as its shortest decimal.
 pub fn decimal(number: f64, line: u32) -> Result<String, Complaint> {
     match number.is_finite() {
         true => Ok(number.to_string()),

@@ -6,24 +6,21 @@ use super::complaint::Complaint;
 use crate::rules::text::shown;
 
 /// Longest record in bytes.
-const MAX_RECORD: usize = 1 << 20;
+const RECORD_BYTES_MAX: usize = 1 << 20;
 
-/// Most columns of a table.
-const MAX_COLUMNS: usize = 1_000;
+const COLUMNS_MAX: usize = 1_000;
 
 /// What stands before a number of a spreadsheet in the text that it is turned into.
 pub const NUMBER: char = '\u{1}';
 
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct RecordPlace {
     /// Its line, from 1.
     pub line: u32,
     pub start: u32,
-    /// Behind its last byte.
     pub end: u32,
 }
 
-/// A text of records, its cells split by one separator.
 pub struct Scanner<'t> {
     text: &'t str,
     separator: u8,
@@ -37,7 +34,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// Reads the next record into `cells`; its place, none at the end.
-    pub fn next(&mut self, cells: &mut Vec<Cow<'t, str>>) -> Result<Option<Place>, Complaint> {
+    pub fn next(&mut self, cells: &mut Vec<Cow<'t, str>>) -> Result<Option<RecordPlace>, Complaint> {
         cells.clear();
         let (start, line) = (self.at, self.line);
         if start >= self.text.len() {
@@ -46,12 +43,12 @@ impl<'t> Scanner<'t> {
         loop {
             let cell = self.cell()?;
             cells.push(cell);
-            if cells.len() > MAX_COLUMNS || self.at - start > MAX_RECORD {
-                let kib = MAX_RECORD >> 10;
+            if cells.len() > COLUMNS_MAX || self.at - start > RECORD_BYTES_MAX {
+                let kib = RECORD_BYTES_MAX >> 10;
                 return Err(Complaint::at_line(
                     line,
-                    format!("more than {MAX_COLUMNS} cells or {kib} KiB in one row"),
-                    format!("mehr als {MAX_COLUMNS} Zellen oder {kib} KiB in einer Zeile"),
+                    format!("more than {COLUMNS_MAX} cells or {kib} KiB in one row"),
+                    format!("mehr als {COLUMNS_MAX} Zellen oder {kib} KiB in einer Zeile"),
                 ));
             }
             let end = self.at;
@@ -59,7 +56,7 @@ impl<'t> Scanner<'t> {
                 Some(byte) if byte == self.separator => self.at += 1,
                 _ => {
                     self.line_end();
-                    return Ok(Some(Place { line, start: start as u32, end: end as u32 }));
+                    return Ok(Some(RecordPlace { line, start: start as u32, end: end as u32 }));
                 }
             }
         }
@@ -132,7 +129,6 @@ impl<'t> Scanner<'t> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Goes beyond CR, LF or both.
     fn line_end(&mut self) {
         if self.byte() == Some(b'\r') {
             self.at += 1;
@@ -144,7 +140,6 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// The beginning of a text for a message.
 pub fn excerpt(text: &str) -> String {
     const MAX: usize = 40;
     let line = text.lines().next().unwrap_or_default();
@@ -156,8 +151,7 @@ pub fn excerpt(text: &str) -> String {
 pub struct Table {
     /// Names of the columns in lower case; none for those that were not used.
     pub columns: Vec<Option<String>>,
-    /// Rows that are not blank.
-    pub rows: Vec<Place>,
+    pub rows: Vec<RecordPlace>,
     pub separator: u8,
 }
 

@@ -17,7 +17,6 @@ pub const EXAMPLE: &str = "BEISPIEL";
 
 pub struct Column {
     pub name: &'static str,
-    /// What it means, for a person of the firm.
     pub meaning: &'static str,
     /// Its cell in the example row; none where it stays blank there.
     pub cell: Option<&'static str>,

@@ -10,13 +10,12 @@ use super::ods;
 use super::sheet::{Sheet, choose, decimal, merged_cells, no_value};
 
 /// Largest spreadsheet once it is unpacked, in bytes.
-const MAX_UNPACKED: u64 = 512 << 20;
+const UNPACKED_BYTES_MAX: u64 = 512 << 20;
 
-/// How many times larger than itself a zip may become, beyond the first [`SMALL`] bytes.
-const MAX_RATIO: u64 = 200;
+/// How many times larger than itself a zip may become, beyond the first [`RATIO_FREE_BYTES`] bytes.
+const UNPACKED_RATIO_MAX: u64 = 200;
 
-/// Bytes that no ratio is asked of.
-const SMALL: u64 = 32 << 20;
+const RATIO_FREE_BYTES: u64 = 32 << 20;
 
 /// Whether a file is a zip, as spreadsheets are.
 pub fn is_zip(bytes: &[u8]) -> bool {
@@ -42,7 +41,7 @@ fn unreadable(error: impl std::fmt::Display) -> Complaint {
 
 /// Refuses what would become too large, by what the zip says and then by what really comes out.
 fn refuse_bomb(zip: &mut ZipArchive<Cursor<&[u8]>>, packed: u64) -> Result<(), Complaint> {
-    let limit = MAX_UNPACKED.min(packed.saturating_mul(MAX_RATIO).max(SMALL));
+    let limit = UNPACKED_BYTES_MAX.min(packed.saturating_mul(UNPACKED_RATIO_MAX).max(RATIO_FREE_BYTES));
     let too_large = || {
         let mib = limit >> 20;
         Complaint::new(

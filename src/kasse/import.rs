@@ -19,7 +19,6 @@ use crate::{artikel, kunden};
 enum Key {
     Bon(Uuid),
     Nummer(Option<String>, Option<Uuid>),
-    /// A known line alone.
     Zeile(i64),
 }
 
@@ -85,7 +84,6 @@ pub fn bon(tx: &WriteTx<'_>, rows: &[&Json<'_>], at: &mut At<'_>) -> Stored {
     store(tx, &eingabe)
 }
 
-/// Adds a row to its receipt, whose lines must agree on it.
 fn add(tx: &WriteTx<'_>, bon: &mut BonEingabe, row: &Json<'_>, at: &mut At<'_>) -> Result<()> {
     let zeile = BarverkaufZeile::from_json(row, at)?;
     agree(&mut bon.bon_id, zeile.bon_id, "bon_id")?;

@@ -130,10 +130,9 @@ fn way(tx: &Tx<'_>, auswahl: &Auswahl<'_>, art: Option<BonArt>, offset: i64) -> 
 }
 
 /// Largest id of a line (specification: int32).
-const MAX_ZEILEN_ID: i64 = i32::MAX as i64;
+const ZEILEN_ID_MAX: i64 = i32::MAX as i64;
 
 record! {
-    /// A receipt as it is stored, without what is computed.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Bon in bon as b {
         id: Uuid = fixed,
@@ -166,7 +165,6 @@ pub fn find_by_nr(tx: &Tx<'_>, bon_nr: &str) -> Result<Vec<(Bon, i64)>> {
     tx.all(&statement, named_params! {":bon_nr": bon_nr}, bon)
 }
 
-/// Registers that a refusal names at most.
 const NAMED_KASSEN: i64 = 20;
 
 /// The registers that have a receipt of this number; none stands for a receipt without one.
@@ -255,7 +253,7 @@ pub fn find_zeile_at(tx: &Tx<'_>, bon: Uuid, position: i64) -> Result<Option<Zei
 pub fn next_zeilen_id(tx: &Tx<'_>) -> Result<i64> {
     let statement = "select coalesce(max(id), 0) + 1 from barverkauf where tenant_id = :tenant";
     let next = tx.one(statement, &[], |row| row.get(0))?;
-    if next <= MAX_ZEILEN_ID {
+    if next <= ZEILEN_ID_MAX {
         return Ok(next);
     }
     let message = "Es gibt schon eine Zeile mit der größten id. Bitte die id der Zeilen angeben.";
@@ -267,7 +265,6 @@ pub fn upsert_zeile(tx: &WriteTx<'_>, zeile: &Zeile) -> Result<()> {
     tx.upsert("barverkauf", &["id"], &zeile.values(Part::All))
 }
 
-/// What was taken at a rate of tax and in a way of paying.
 #[derive(Debug)]
 pub struct Summe {
     pub mwst_satz: Percent,

@@ -46,7 +46,6 @@ pub struct ZeileEingabe {
     pub steuer: Option<Money>,
 }
 
-/// An article as a line names it.
 #[derive(Debug, Clone, Default)]
 pub struct Artikelbezug {
     /// Its number as sent.

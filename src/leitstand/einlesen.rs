@@ -19,7 +19,7 @@ use crate::gate::Gate;
 use crate::gate::audit::{Akteur, Row};
 use crate::http::json::Json;
 use crate::http::wire::{Cells as Written, Decimal};
-use crate::import::check::{Mistake, Mistakes, Where, check, decide_decimal, unused};
+use crate::import::check::{Mistake, MistakePlace, Mistakes, check, decide_decimal, unused};
 use crate::import::file::{Complaint, Document, Rows};
 use crate::import::parts::{self, Counts, MAX_ROWS, Storing, Unfinished, Watching, Why, store_group};
 use crate::import::template::EXAMPLE;
@@ -134,8 +134,8 @@ const MISTAKE: [Column; 4] =
 fn table_of(mistakes: &Mistakes) -> Markup {
     let row = |mistake: &Mistake| {
         let place = match &mistake.place {
-            Where::Line(line) => line.to_string(),
-            Where::Receipt(receipt, line) => format!("Bon {receipt}, {line}"),
+            MistakePlace::Line(line) => line.to_string(),
+            MistakePlace::Receipt(receipt, line) => format!("Bon {receipt}, {line}"),
         };
         let [column, value] = [&mistake.column, &mistake.value].map(|text| text.clone().unwrap_or_default());
         Cells(String::new(), vec![place, column, value, mistake.message.clone()])
@@ -151,7 +151,7 @@ fn table_of(mistakes: &Mistakes) -> Markup {
 fn understood(rows: &Rows<'_>, mistakes: &Mistakes) -> Markup {
     let mut wrong: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
     for mistake in mistakes.listed() {
-        if let Where::Line(line) = mistake.place {
+        if let MistakePlace::Line(line) = mistake.place {
             wrong.entry(line).or_default().extend(mistake.column.as_deref());
         }
     }

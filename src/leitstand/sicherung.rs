@@ -12,7 +12,7 @@ use super::page::{Ask, Done, HouseChange, Seen};
 use super::parts::{Cells, Column, facts, form, form_to, moment, number, refusal, table};
 use super::works::{Doing, Outcome, Work};
 use crate::app::backup::Content;
-use crate::app::check::{Line, steps};
+use crate::app::check::{CheckLine, steps};
 use crate::app::kept::{self, Kept};
 use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
@@ -257,7 +257,7 @@ pub fn prove_database(ask: &Ask) -> Result<HouseChange> {
 fn proof(
     named: PathBuf,
     title: String,
-    prove: impl Fn(&Work) -> Result<Vec<Line>> + Send + Sync + 'static,
+    prove: impl Fn(&Work) -> Result<Vec<CheckLine>> + Send + Sync + 'static,
 ) -> HouseChange {
     let id = Uuid::now_v7();
     let doing: Doing = Arc::new(move |work: &Work| {
@@ -276,9 +276,9 @@ fn not_proved(work: &Work, failure: &Failure) -> String {
 
 const RULE: [Column; 3] = [Column("Regel", false), Column("Verstöße", true), Column("Befund", false)];
 
-fn proved(file: &Path, lines: &[Line]) -> Markup {
+fn proved(file: &Path, lines: &[CheckLine]) -> Markup {
     let broken: i64 = lines.iter().map(|line| line.violations).sum();
-    let row = |line: &Line| {
+    let row = |line: &CheckLine| {
         let finding = line.finding.clone().unwrap_or_default();
         Cells(String::new(), vec![line.rule.clone(), number(&line.violations.to_string()), finding])
     };

@@ -2,18 +2,15 @@
 
 use super::error::Hints;
 
-/// What becomes of a field.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Change<T> {
     #[default]
     Keep,
-    /// It holds nothing from now on.
     Clear,
     Set(T),
 }
 
 impl<T> Change<T> {
-    /// What the field holds after the change.
     pub fn apply(self, old: Option<T>) -> Option<T> {
         match self {
             Change::Keep => old,

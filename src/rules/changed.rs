@@ -6,7 +6,6 @@ pub const NOTHING: &str = "nothing";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
-    /// What it is called where it is changed.
     pub name: String,
     /// What it was; blank where it was nothing.
     pub before: String,

@@ -1,7 +1,6 @@
 //! Enumerations with a text for each value, as it stands on the wire and in the database.
 
 pub trait Choice: Copy + 'static {
-    /// Every value, in the order of declaration.
     const ALL: &'static [Self];
 
     fn text(self) -> &'static str;

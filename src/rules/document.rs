@@ -42,7 +42,6 @@ impl Rechnungsart {
     }
 }
 
-/// Whether a document sells or buys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seite {
     Verkauf,

@@ -6,7 +6,6 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// Who changes without a key.
 pub const COMMAND_LINE: &str = "Kommandozeile";
 
 #[derive(Debug, Serialize, JsonSchema)]

@@ -41,7 +41,6 @@ impl<const SCALE: u32, const SHOWN: usize> Fixed<SCALE, SHOWN> {
     /// Smallest units in one: 100 cents in a euro.
     pub const UNIT: i64 = 10i64.pow(SCALE);
 
-    /// The number of smallest units, as stored.
     pub const fn units(self) -> i64 {
         self.0
     }
@@ -165,7 +164,6 @@ pub fn divide_rounded(dividend: i128, divisor: i128) -> i128 {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NumberError {
-    /// Not a number by JSON's grammar.
     Malformed,
     TooLarge,
 }

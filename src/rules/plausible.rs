@@ -5,8 +5,8 @@ const IBAN: (usize, usize) = (15, 34);
 const GERMAN_IBAN: usize = 22;
 
 /// Longest part before the @ and longest address (RFC 5321).
-const MAX_LOCAL: usize = 64;
-const MAX_EMAIL: usize = 254;
+const LOCAL_BYTES_MAX: usize = 64;
+const EMAIL_BYTES_MAX: usize = 254;
 
 /// Whether a text can be an IBAN: its form, and its check digits (ISO 7064, mod 97-10). Blanks and
 /// case do not matter.
@@ -46,8 +46,8 @@ pub fn is_email(text: &str) -> bool {
     let is_part = |part: &str| !part.is_empty() && !part.starts_with('-') && !part.ends_with('-');
     let is_letter = |c: char| c.is_alphanumeric() || matches!(c, '-' | '.');
     let is_foreign = |c: char| c.is_whitespace() || c.is_control() || "\"(),:;<>@[\\]".contains(c);
-    text.len() <= MAX_EMAIL
-        && (1..=MAX_LOCAL).contains(&local.len())
+    text.len() <= EMAIL_BYTES_MAX
+        && (1..=LOCAL_BYTES_MAX).contains(&local.len())
         && !local.contains(is_foreign)
         && local.split('.').all(|part| !part.is_empty())
         && domain.contains('.')

@@ -10,7 +10,6 @@ use super::fixed::{Money, Percent, Price, Quantity, TooLarge, divide_rounded};
 #[schemars(rename = "Staffelpreis")]
 pub struct Tier {
     pub ab_menge: Quantity,
-    /// Net price per unit of the article.
     pub preis: Price,
 }
 

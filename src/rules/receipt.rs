@@ -97,7 +97,6 @@ pub fn net_amount(netto_kg: Quantity, preis_je_t: Price) -> Result<Money, TooLar
     line_total(tonnes(netto_kg), preis_je_t, Percent::ZERO)
 }
 
-/// Whole kg in t.
 pub fn tonnes(kg: Quantity) -> Quantity {
     Quantity::from_units(kg.units() / 1_000)
 }

@@ -35,11 +35,8 @@ impl PaStatus {
 }
 
 choice! {
-    /// What a line of a recipe does.
     pub enum Zeilenart {
-        /// Goes in.
         Input = "input",
-        /// Comes out.
         Output = "output",
     }
 }

@@ -28,7 +28,6 @@ pub fn contained_tax(gross: Money, rate: Percent) -> Money {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Summen {
-    /// Sum of the line totals.
     pub netto: Money,
     /// Sum of the tax of each rate group.
     pub mwst: Money,
@@ -48,14 +47,12 @@ impl Summen {
     }
 }
 
-/// The lines of one rate, and their tax.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gruppe<K> {
     /// What tells apart groups of the same rate; `()` where nothing does.
     pub merkmal: K,
     /// Rate in per cent.
     pub satz: Percent,
-    /// Sum of the line totals.
     pub netto: Money,
     /// [`share`] of this sum.
     pub steuer: Money,
@@ -132,14 +129,12 @@ choice! {
     }
 }
 
-/// One row of the table of rates by date.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Satz {
     /// The class: `normal`, `ermaessigt`, `pauschal_24`, `frei`, or one that was imported.
     pub schluessel: String,
     /// Rate in per cent.
     pub satz: Percent,
-    /// First day.
     pub gueltig_von: Day,
     /// Last day; none means until further notice.
     pub gueltig_bis: Option<Day>,
@@ -193,9 +188,7 @@ pub struct Steuerpartner {
 pub enum Partnerregel {
     /// Nothing: the article's rate stands; the hint, if there is one, is given.
     Artikelsatz(Option<HintCode>),
-    /// The rate of a class on the rate date.
     Klasse(Klasse),
-    /// No tax, with a hint why.
     Null(Option<HintCode>),
 }
 

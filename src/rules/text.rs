@@ -18,7 +18,6 @@ enum Umlaut {
     Stripped,
 }
 
-/// The text in lower case without diacritics.
 fn fold(text: &str, umlaut: Umlaut) -> String {
     let composed: String = text.nfkc().flat_map(char::to_lowercase).nfc().collect();
     let mut folded = String::with_capacity(composed.len() + 4);
@@ -51,9 +50,7 @@ pub fn searchable<'a>(fields: impl IntoIterator<Item = &'a str>) -> String {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folded {
-    /// Umlauts as two letters.
     pub spelled: String,
-    /// Umlauts as one letter.
     pub stripped: String,
 }
 
@@ -71,7 +68,6 @@ impl Folded {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Search {
-    /// Nothing was asked for: every record matches.
     All,
     /// Of what was asked for no letter is left when it is folded, as of a combining mark alone: no record matches.
     Nothing,

@@ -4,10 +4,9 @@ use super::fixed::Quantity;
 use crate::choice;
 
 /// Heaviest lorry a scale of ours can carry (D12), in kg.
-pub const MAX_WEIGHT: Quantity = Quantity::whole(200_000);
+pub const WEIGHT_MAX: Quantity = Quantity::whole(200_000);
 
 choice! {
-    /// Which way the goods went.
     pub enum Richtung {
         Eingang = "eingang",
         Ausgang = "ausgang",

@@ -114,7 +114,7 @@ impl Setting {
 
     pub(super) fn refusal(&self, text: &str) -> Failure {
         let expected = (self.expected)();
-        Failure::Broken(format!("{} cannot be {text:?}: expected is {expected}", self.name))
+        Failure::Broken(format!("{} cannot be {text:?}: expected {expected}", self.name))
     }
 }
 

@@ -16,7 +16,7 @@ use crate::rules::change::Change;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::number::Reihe;
-use crate::rules::weighing::{MAX_WEIGHT, WiegungStatus, net};
+use crate::rules::weighing::{WEIGHT_MAX, WiegungStatus, net};
 use crate::{artikel, chargen, kunden};
 
 const WHAT: &str = "Diese Wiegung";
@@ -206,7 +206,7 @@ fn confirm(status: u16, wiegung: Wiegung, hinweise: Hints) -> Result<Reply> {
 /// 0 (D12).
 fn weight_in_range(weight: Quantity, feld: &str, zero_allowed: bool) -> Checked<()> {
     let too_low = weight.is_negative() || (weight.is_zero() && !zero_allowed);
-    if too_low || weight > MAX_WEIGHT {
+    if too_low || weight > WEIGHT_MAX {
         let message = "Das Gewicht muss über 0 und darf höchstens 200.000 kg sein.";
         return Err(Refusal::field(Code::WertUngueltig, feld, message));
     }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use partnerd::blatt::{
-    Abschnitt, Angabe, Aufdruck, Blatt, DrawError, Drawn, LogoError, MAX_PAGES, Profil, Wert, check_logo,
+    Abschnitt, Angabe, Aufdruck, Blatt, DrawError, Drawn, LogoError, PAGES_MAX, Profil, Wert, check_logo,
     draw,
 };
 use partnerd::rules::day::Day;
@@ -409,7 +409,7 @@ fn a_sheet_has_an_end() {
         position.langtext = Some("x\n".repeat(2000));
     }
     assert_eq!(draw(&blatt).unwrap_err(), DrawError::TooLong);
-    assert!(DrawError::TooLong.to_string().contains(&MAX_PAGES.to_string()));
+    assert!(DrawError::TooLong.to_string().contains(&PAGES_MAX.to_string()));
 }
 
 #[test]

@@ -15,7 +15,6 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 
 pub enum File {
     Plain(&'static [u8]),
-    /// Compressed with gzip, and inflated.
     Both(&'static [u8], &'static [u8]),
     /// Compressed with gzip; it is inflated for the first client that wants it so.
     Packed(&'static [u8], &'static OnceLock<Vec<u8>>),

@@ -1,7 +1,6 @@
 //! `demo`: a mill with data. Master data is imported, everything else goes through the same gate
 //! as the requests of any client.
 
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,10 +13,11 @@ use super::database::{in_transaction, now};
 use super::serve;
 use super::terminal::{Outcome, Terminal, sentence};
 use super::user;
+use crate::app::backup::journal;
 use crate::app::imports;
 use crate::config::Config;
 use crate::db::connection::open_writer;
-use crate::db::files::beside;
+use crate::db::files::{beside, remove, remove_file};
 use crate::db::migrate::migrate;
 use crate::db::{lock, system_clock};
 use crate::gate::Policy;
@@ -101,28 +101,17 @@ const FIRMA: &[(&str, &str)] = &[
     ("oeko_kontrollstelle", "DE-ÖKO-999"),
 ];
 
-/// Removes the files of an earlier demo, unless it still runs.
 fn remove_old(database: &Path) -> Outcome {
     if !database.exists() {
         return Ok(());
     }
     let _not_running = lock::without_server(database).map_err(sentence)?;
-    let journal = crate::gate::audit::segments(database).map_err(sentence)?;
-    let journal = journal.into_iter().map(|segment| beside(database, &format!("audit-journal-{segment}")));
-    let besides = ["wal", "shm", "secret"].map(|ending| beside(database, ending));
-    let files = [database.to_owned()].into_iter().chain(besides);
-    for file in files.chain(journal) {
-        match fs::remove_file(&file) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(format!("{} cannot be replaced: {error}", file.display()));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
+    let mut besides = journal(database).map_err(sentence)?.chain(["secret".to_owned()]);
+    let removed = remove(database)
+        .and_then(|()| besides.try_for_each(|ending| remove_file(&beside(database, &ending))));
+    removed.map_err(sentence)
 }
 
-/// Creates the database, the company and its master data; the key.
 fn create_company(database: &Path) -> Result<String, String> {
     migrate(database, now()).map_err(sentence)?;
     let mut connection = open_writer(database).map_err(sentence)?;

@@ -11,7 +11,7 @@ use crate::db::files::{beside, folder_of};
 const KEPT: [&str; 6] = ["wal", "shm", "secret", "lock", "use-lock", "migrate-lock"];
 
 /// Files that are named at most; of more their number is said.
-const NAMED: usize = 5;
+const FILES_NAMED_MAX: usize = 5;
 
 /// Why this user cannot read the files of a database: that is no damage.
 pub fn unreadable(database: &Path) -> Option<Finding> {
@@ -52,7 +52,6 @@ pub fn owners(database: &Path) -> Option<Finding> {
     ))
 }
 
-/// Whether a name, without that of the database, is of a kind.
 type Is = fn(&str) -> bool;
 
 /// What stands beside a database and is not used, with what to do about it.
@@ -95,7 +94,6 @@ fn rest_of(database: &Path, file: &Path) -> Option<String> {
     Some(file.file_name()?.to_str()?.strip_prefix(&name)?.to_owned())
 }
 
-/// The files whose names begin with that of the database, sorted.
 fn in_folder(database: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder_of(database)).into_iter().flatten();
     let files = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
@@ -105,9 +103,9 @@ fn in_folder(database: &Path) -> Vec<PathBuf> {
 }
 
 fn listed(files: &[PathBuf]) -> String {
-    let names = files.iter().take(NAMED).map(|file| file.display().to_string());
+    let names = files.iter().take(FILES_NAMED_MAX).map(|file| file.display().to_string());
     let names = names.collect::<Vec<_>>().join(" ");
-    match files.len().saturating_sub(NAMED) {
+    match files.len().saturating_sub(FILES_NAMED_MAX) {
         0 => names,
         more => format!("{names} and {more} more"),
     }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub enum Severity {
     Ok,
     Warning,
     Wrong,
@@ -13,19 +13,19 @@ pub enum State {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     pub look: &'static str,
-    pub state: State,
+    pub state: Severity,
     /// What was found, and what to do where that is not good.
     pub finding: String,
 }
 
 pub fn ok(look: &'static str, finding: impl Into<String>) -> Finding {
-    Finding { look, state: State::Ok, finding: finding.into() }
+    Finding { look, state: Severity::Ok, finding: finding.into() }
 }
 
 pub fn warning(look: &'static str, finding: impl Into<String>) -> Finding {
-    Finding { look, state: State::Warning, finding: finding.into() }
+    Finding { look, state: Severity::Warning, finding: finding.into() }
 }
 
 pub fn wrong(look: &'static str, finding: impl Into<String>) -> Finding {
-    Finding { look, state: State::Wrong, finding: finding.into() }
+    Finding { look, state: Severity::Wrong, finding: finding.into() }
 }

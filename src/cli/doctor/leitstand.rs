@@ -17,19 +17,21 @@ pub fn reach(config: &Config) -> Finding {
     match config.policy.leitstand.modus {
         Modus::Aus => ok(LOOK, "off: nobody can use the pages (setting leitstand)"),
         // A connection of this machine to one of its other addresses comes from that address.
-        Modus::Lokal if !ip.is_loopback() && !ip.is_unspecified() => warning(
-            LOOK,
-            format!(
-                "for this machine alone, but nothing reaches {listen} from 127.0.0.1: set leitstand = \"netz\", or listen = \"0.0.0.0:{port}\""
-            ),
-        ),
+        Modus::Lokal if !ip.is_loopback() && !ip.is_unspecified() => {
+            let advice = format!("set leitstand = \"netz\", or listen = \"0.0.0.0:{port}\"");
+            warning(
+                LOOK,
+                format!("for this machine alone, but nothing reaches {listen} from 127.0.0.1: {advice}"),
+            )
+        }
         Modus::Lokal => ok(LOOK, format!("for this machine alone, at {}/leitstand", base(config))),
-        Modus::Netz if ip.is_loopback() && config.policy.proxies.is_empty() => warning(
-            LOOK,
-            format!(
-                "for the network, but {listen} takes connections of this machine alone: set listen = \"0.0.0.0:{port}\""
-            ),
-        ),
+        Modus::Netz if ip.is_loopback() && config.policy.proxies.is_empty() => {
+            let advice = format!("set listen = \"0.0.0.0:{port}\"");
+            warning(
+                LOOK,
+                format!("for the network, but {listen} takes connections of this machine alone: {advice}"),
+            )
+        }
         Modus::Netz if config.tls.is_some() => ok(LOOK, format!("for the network, at {}", addresses(config))),
         Modus::Netz => behind_proxy(config),
     }
@@ -77,10 +79,10 @@ pub fn people(connection: &Connection, config: &Config) -> Option<Finding> {
     let keepers = able.iter().filter(|person| person.keeps_house()).count();
     let waiting = people.iter().find(|person| person.aktiv);
     Some(match (able.len(), waiting) {
-        (0, Some(Person { name, .. })) => warning(
-            LOOK,
-            format!("nobody has set a password yet: `partnerd user link {name:?}` prints a link for it"),
-        ),
+        (0, Some(Person { name, .. })) => {
+            let advice = format!("`partnerd user link {name:?}` prints a link for it");
+            warning(LOOK, format!("nobody has set a password yet: {advice}"))
+        }
         (0, None) => warning(LOOK, format!("nobody can log in: {FIRST}")),
         (count, _) if keepers == 0 => {
             warning(LOOK, format!("{count} can log in, but none of them manages all companies: {FIRST}"))

@@ -10,8 +10,8 @@ use crate::cli::terminal::Outcome;
 
 static PRESSED: AtomicBool = AtomicBool::new(false);
 
-/// From its return on Ctrl-C does not end this process by itself: what is being stored is given up, and what was stored
-/// is said.
+/// Once this returns, Ctrl-C no longer ends the process: the import undoes the part it is storing and reports what is
+/// stored.
 pub fn watch_for_interrupts() {
     let (began, is_begun) = mpsc::channel();
     std::thread::spawn(move || {

@@ -1,21 +1,18 @@
 //! `import KIND --template FILE`: a file to fill in (D22).
 
 use std::fs::File;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::path::Path;
 
 use serde_json::json;
 
 use crate::app::description::vorlagen::columns;
+use crate::cli::private::unwritable;
 use crate::cli::terminal::{Outcome, Terminal};
 use crate::import::RowImport;
 
-/// Writes the template, CSV or .xlsx by the ending of its name; a file that is there already stays.
 pub fn write(rows: &RowImport, path: &Path, terminal: &Terminal) -> Outcome {
-    let cannot = |error: std::io::Error| match error.kind() {
-        ErrorKind::AlreadyExists => format!("{} is there already: name another file", path.display()),
-        _ => format!("{} cannot be written: {error}", path.display()),
-    };
+    let cannot = |error| unwritable(path, &error);
     let columns = columns(rows);
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
     let bytes = match ending.as_deref() {

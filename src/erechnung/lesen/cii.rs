@@ -4,14 +4,14 @@
 use super::model::{Format, Gelesen, Steuergruppe, Summen, Unlesbar, Zeile, Zuschlag};
 use super::tree::Node;
 use super::values::{
-    BATCH, BEST_BEFORE, MAX_ACCOUNTS, Values, attribute_day, compact, is_one_of, kategorie, number_of, owned,
+    ACCOUNTS_MAX, BATCH, BEST_BEFORE, Values, attribute_day, compact, is_one_of, kategorie, number_of, owned,
     too_many_lines,
 };
 use crate::erechnung::model::Partei;
 use crate::rules::fixed::Money;
 
 /// The elements by which the two differ.
-pub struct Names {
+pub struct ElementNames {
     format: Format,
     document: &'static str,
     trade: &'static str,
@@ -19,7 +19,6 @@ pub struct Names {
     delivery: &'static str,
     settlement: &'static str,
     summation: &'static str,
-    /// Rate of a tax.
     percent: &'static str,
     line_agreement: &'static str,
     line_delivery: &'static str,
@@ -28,7 +27,7 @@ pub struct Names {
 }
 
 /// CII: root CrossIndustryInvoice.
-pub const CII: Names = Names {
+pub const CII: ElementNames = ElementNames {
     format: Format::Cii,
     document: "ExchangedDocument",
     trade: "SupplyChainTradeTransaction",
@@ -44,7 +43,7 @@ pub const CII: Names = Names {
 };
 
 /// ZUGFeRD 1: root CrossIndustryDocument.
-pub const ZUGFERD_1: Names = Names {
+pub const ZUGFERD_1: ElementNames = ElementNames {
     format: Format::Zugferd1,
     document: "HeaderExchangedDocument",
     trade: "SpecifiedSupplyChainTradeTransaction",
@@ -65,7 +64,7 @@ const CREDIT_NOTE: &str = "381";
 /// Lines that only head or explain others (Factur-X EXTENDED, BT-X-8).
 const NO_LINES: [&str; 2] = ["GROUP", "INFORMATION"];
 
-pub fn read(root: Node<'_>, names: &Names) -> Result<Gelesen, Unlesbar> {
+pub fn read(root: Node<'_>, names: &ElementNames) -> Result<Gelesen, Unlesbar> {
     let (Some(document), Some(trade)) = (root.find(names.document), root.find(names.trade)) else {
         return Err(Unlesbar::keine_rechnung("In dem XML fehlen die Angaben einer Rechnung."));
     };
@@ -126,10 +125,10 @@ fn party(node: Node<'_>) -> Partei {
 fn accounts(settlement: Node<'_>) -> Vec<String> {
     let means = settlement.all("SpecifiedTradeSettlementPaymentMeans");
     let ibans = means.filter_map(|means| means.text("PayeePartyCreditorFinancialAccount/IBANID"));
-    ibans.take(MAX_ACCOUNTS).map(compact).collect()
+    ibans.take(ACCOUNTS_MAX).map(compact).collect()
 }
 
-fn lines(trade: Node<'_>, names: &Names, values: &mut Values) -> Result<Vec<Zeile>, Unlesbar> {
+fn lines(trade: Node<'_>, names: &ElementNames, values: &mut Values) -> Result<Vec<Zeile>, Unlesbar> {
     let mut lines = Vec::new();
     for node in trade.all("IncludedSupplyChainTradeLineItem") {
         let status = node.text("AssociatedDocumentLineDocument/LineStatusReasonCode");
@@ -144,7 +143,7 @@ fn lines(trade: Node<'_>, names: &Names, values: &mut Values) -> Result<Vec<Zeil
     Ok(lines)
 }
 
-fn line(node: Node<'_>, names: &Names, values: &mut Values) -> Zeile {
+fn line(node: Node<'_>, names: &ElementNames, values: &mut Values) -> Zeile {
     let product = node.part("SpecifiedTradeProduct");
     let delivery = node.part(names.line_delivery);
     let settlement = node.part(names.line_settlement);
@@ -176,7 +175,7 @@ fn line(node: Node<'_>, names: &Names, values: &mut Values) -> Zeile {
 }
 
 /// BG-20, BG-21 and the logistics charges of Factur-X EXTENDED. ZUGFeRD 1 writes allowances with or without a minus.
-fn allowances(settlement: Node<'_>, names: &Names, values: &mut Values) -> Vec<Zuschlag> {
+fn allowances(settlement: Node<'_>, names: &ElementNames, values: &mut Values) -> Vec<Zuschlag> {
     let mut found = Vec::new();
     for node in settlement.all("SpecifiedTradeAllowanceCharge") {
         let Some(amount) = values.number::<2, 2>(node, "ActualAmount") else { continue };
@@ -202,7 +201,7 @@ fn zuschlag(
     betrag: Money,
     grund: Option<&str>,
     taxed: Node<'_>,
-    names: &Names,
+    names: &ElementNames,
     values: &mut Values,
 ) -> Zuschlag {
     let mwst_satz = values.number(taxed, names.percent);
@@ -214,7 +213,7 @@ fn zuschlag(
     }
 }
 
-fn groups(settlement: Node<'_>, names: &Names, values: &mut Values) -> Vec<Steuergruppe> {
+fn groups(settlement: Node<'_>, names: &ElementNames, values: &mut Values) -> Vec<Steuergruppe> {
     let group = |node: Node<'_>| Steuergruppe {
         steuer_kategorie: kategorie(node.text("CategoryCode")),
         mwst_satz: values.number(node, names.percent),
@@ -224,7 +223,7 @@ fn groups(settlement: Node<'_>, names: &Names, values: &mut Values) -> Vec<Steue
     settlement.all("ApplicableTradeTax").map(group).collect()
 }
 
-fn totals(settlement: Node<'_>, names: &Names, values: &mut Values) -> Summen {
+fn totals(settlement: Node<'_>, names: &ElementNames, values: &mut Values) -> Summen {
     let node = settlement.part(names.summation);
     Summen {
         netto: values.number(node, "TaxBasisTotalAmount"),

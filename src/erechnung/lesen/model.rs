@@ -113,7 +113,6 @@ pub struct Zeile {
     pub mhd: Option<Day>,
 }
 
-/// An allowance or a charge of the document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Zuschlag {
     /// BT-92 with its sign turned, BT-99: what it adds to the net total.

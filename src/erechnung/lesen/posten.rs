@@ -11,8 +11,8 @@ use crate::rules::tax::Steuerkategorie;
 use crate::rules::unit::of_unece_code;
 
 /// Longest name and longest description of an item, in characters (D18).
-const MAX_NAME: usize = 255;
-const MAX_TEXT: usize = 4_000;
+const NAME_CHARS_MAX: usize = 255;
+const TEXT_CHARS_MAX: usize = 4_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Posten {
@@ -81,13 +81,14 @@ fn of_line(at: usize, zeile: &Zeile, sign: Sign, only_rate: Option<Percent>) -> 
     Posten {
         zeile: Some(at),
         menge: sign.of(amounts.menge),
-        einheit: code.map(|code| one_line(of_unece_code(code).unwrap_or(code), MAX_NAME)),
+        einheit: code.map(|code| one_line(of_unece_code(code).unwrap_or(code), NAME_CHARS_MAX)),
         ep_netto: amounts.preis,
         rabatt_prozent: amounts.rabatt,
         mwst_satz: zeile.mwst_satz.or_else(|| rate(zeile.steuer_kategorie)).or(only_rate),
         steuer_kategorie: zeile.steuer_kategorie,
-        bezeichnung: name.map_or_else(|| format!("Position {}", at + 1), |name| one_line(name, MAX_NAME)),
-        langtext: description.map(|text| lines(text, MAX_TEXT)).filter(|text| !text.is_empty()),
+        bezeichnung: name
+            .map_or_else(|| format!("Position {}", at + 1), |name| one_line(name, NAME_CHARS_MAX)),
+        langtext: description.map(|text| lines(text, TEXT_CHARS_MAX)).filter(|text| !text.is_empty()),
         ist_genau: amounts.ist_genau,
     }
 }
@@ -99,13 +100,13 @@ fn of_charge(zuschlag: &Zuschlag, sign: Sign, only_rate: Option<Percent>) -> Pos
     let rate = zuschlag.mwst_satz.or_else(|| rate(zuschlag.steuer_kategorie)).or(only_rate);
     Posten {
         steuer_kategorie: zuschlag.steuer_kategorie,
-        ..sum(sign.of(zuschlag.betrag), rate, one_line(grund, MAX_NAME))
+        ..sum(sign.of(zuschlag.betrag), rate, one_line(grund, NAME_CHARS_MAX))
     }
 }
 
 fn of_sums(gelesen: &Gelesen, sign: Sign) -> Vec<Posten> {
     let nummer = gelesen.nummer.as_deref().unwrap_or_default();
-    let name = one_line(&format!("Rechnung {nummer}"), MAX_NAME);
+    let name = one_line(&format!("Rechnung {nummer}"), NAME_CHARS_MAX);
     let groups = gelesen.gruppen.iter().filter_map(|group| {
         let rate = group.mwst_satz.or_else(|| rate(group.steuer_kategorie));
         let posten = sum(sign.of(group.netto?), rate, name.clone());

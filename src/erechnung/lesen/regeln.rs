@@ -9,7 +9,6 @@ use crate::rules::tax::share;
 pub struct Verstoss {
     /// Its name, such as `BR-CO-15`.
     pub regel: &'static str,
-    /// What does not fit, as a sentence.
     pub message: String,
 }
 

@@ -8,12 +8,11 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 use super::model::Unlesbar;
 
 /// Deepest nesting of elements: invoices have 12.
-const MAX_DEPTH: usize = 64;
+const DEPTH_MAX: usize = 64;
 /// Most elements of a file: an invoice of 1,000 lines has 60,000.
-const MAX_ELEMENTS: usize = 200_000;
+const ELEMENTS_MAX: usize = 200_000;
 /// Attributes that are looked at of an element; those of invoices have 4.
-const MAX_ATTRIBUTES: usize = 16;
-/// Attributes that are kept.
+const ATTRIBUTES_MAX: usize = 16;
 const ATTRIBUTES: &[&str] = &["unitCode", "schemeID"];
 
 pub struct Tree {
@@ -76,13 +75,13 @@ impl Tree {
         depth: usize,
     ) -> Result<usize, Unlesbar> {
         let at = self.elements.len();
-        if depth >= MAX_DEPTH || at >= MAX_ELEMENTS {
+        if depth >= DEPTH_MAX || at >= ELEMENTS_MAX {
             return Err(Unlesbar::datei(
                 "Das XML ist zu tief verschachtelt oder hat zu viele Elemente für eine Rechnung.",
             ));
         }
         let mut attributes = Vec::new();
-        for attribute in start.attributes().with_checks(false).take(MAX_ATTRIBUTES) {
+        for attribute in start.attributes().with_checks(false).take(ATTRIBUTES_MAX) {
             let attribute = attribute.map_err(|_| broken(0))?;
             let known = ATTRIBUTES.iter().find(|known| **known == attribute.key.as_ref());
             if let Some(known) = known {
@@ -114,7 +113,6 @@ static NOTHING: Element =
     Element { name: String::new(), text: String::new(), attributes: Vec::new(), children: Vec::new() };
 
 impl<'t> Node<'t> {
-    /// The local name.
     pub fn name(self) -> &'t str {
         &self.element.name
     }

@@ -3,7 +3,7 @@
 use super::model::{Format, Gelesen, Steuergruppe, Summen, Unlesbar, Zeile, Zuschlag};
 use super::tree::Node;
 use super::values::{
-    BATCH, BEST_BEFORE, MAX_ACCOUNTS, Values, attribute_day, compact, is_one_of, kategorie, number_of, owned,
+    ACCOUNTS_MAX, BATCH, BEST_BEFORE, Values, attribute_day, compact, is_one_of, kategorie, number_of, owned,
     too_many_lines,
 };
 use crate::erechnung::model::Partei;
@@ -33,7 +33,7 @@ pub fn read(root: Node<'_>) -> Result<Gelesen, Unlesbar> {
         zahlungsbedingung: owned(root.text("PaymentTerms/Note")),
         verkaeufer: party("AccountingSupplierParty/Party"),
         kaeufer: party("AccountingCustomerParty/Party"),
-        ibans: means.take(MAX_ACCOUNTS).map(compact).collect(),
+        ibans: means.take(ACCOUNTS_MAX).map(compact).collect(),
         zeilen,
         zuschlaege: allowances(root, &mut values),
         gruppen: groups(root, &mut values),

@@ -8,16 +8,15 @@ use crate::rules::fixed::Fixed;
 use crate::rules::tax::Steuerkategorie;
 
 /// Longest text of a value that is repeated in a sentence, in characters.
-const SHOWN: usize = 40;
+const SHOWN_CHARS_MAX: usize = 40;
 
-/// Reads values and notes those that cannot be taken as they are.
 #[derive(Default)]
 pub struct Values {
     pub zweifel: Vec<String>,
 }
 
 /// Sentences that one file causes at most.
-const MAX_ZWEIFEL: usize = 50;
+const ZWEIFEL_MAX: usize = 50;
 
 impl Values {
     /// A decimal number (xs:decimal); none, with a note, where it is none or too large.
@@ -47,8 +46,8 @@ impl Values {
     }
 
     fn note(&mut self, node: Node<'_>, path: &str, text: &str, what: &str) {
-        if self.zweifel.len() < MAX_ZWEIFEL {
-            let shown: String = text.chars().filter(|c| !c.is_control()).take(SHOWN).collect();
+        if self.zweifel.len() < ZWEIFEL_MAX {
+            let shown: String = text.chars().filter(|c| !c.is_control()).take(SHOWN_CHARS_MAX).collect();
             self.zweifel.push(format!("Der Wert \"{shown}\" in {}/{path} {what}.", node.name()));
         }
     }
@@ -81,37 +80,35 @@ fn plain(text: &str) -> Option<String> {
 }
 
 /// Lines of an invoice at most: as many as a document has positions (D18).
-const MAX_LINES: usize = 1_000;
+const LINES_MAX: usize = 1_000;
 
-/// Names of the attribute that tells the batch, folded.
 pub const BATCH: &[&str] =
     &["charge", "chargennummer", "chargen-nr.", "chargennr", "chargennr.", "lot", "batch", "batchid"];
-/// Names of the attribute that tells the best-before date, folded.
 pub const BEST_BEFORE: &[&str] =
     &["mhd", "mindesthaltbarkeitsdatum", "haltbar bis", "best before", "expirydate"];
 
 pub fn too_many_lines(lines: usize) -> Result<(), Unlesbar> {
-    if lines <= MAX_LINES {
+    if lines <= LINES_MAX {
         return Ok(());
     }
-    let message = format!("Die Rechnung hat mehr als {MAX_LINES} Positionen. Bitte von Hand erfassen.");
+    let message = format!("Die Rechnung hat mehr als {LINES_MAX} Positionen. Bitte von Hand erfassen.");
     Err(Unlesbar::datei(message))
 }
 
 /// Longest text that is kept, in characters: that of a description (D18).
-const MAX_TEXT: usize = 4_000;
+const TEXT_CHARS_MAX: usize = 4_000;
 /// Longest number of an article, in characters (D18).
-const MAX_NUMBER: usize = 255;
-pub const MAX_ACCOUNTS: usize = 10;
+const NUMBER_CHARS_MAX: usize = 255;
+pub const ACCOUNTS_MAX: usize = 10;
 
 /// A text of its own, cut where it is longer than any text here.
 pub fn owned(text: Option<&str>) -> Option<String> {
-    text.map(|text| text.chars().take(MAX_TEXT).collect())
+    text.map(|text| text.chars().take(TEXT_CHARS_MAX).collect())
 }
 
 /// A number of an article; a text that is longer than any number is none.
 pub fn number_of(text: Option<&str>) -> Option<String> {
-    text.filter(|text| text.chars().nth(MAX_NUMBER).is_none()).map(str::to_owned)
+    text.filter(|text| text.chars().nth(NUMBER_CHARS_MAX).is_none()).map(str::to_owned)
 }
 
 /// The category of a tax (UNCL5305).
@@ -119,12 +116,10 @@ pub fn kategorie(code: Option<&str>) -> Option<Steuerkategorie> {
     Steuerkategorie::parse(code?)
 }
 
-/// Without blanks, in capitals.
 pub fn compact(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_ascii_uppercase()).collect()
 }
 
-/// Whether a name is one of these, whatever its case.
 pub fn is_one_of(name: &str, wanted: &[&str]) -> bool {
     wanted.contains(&name.trim().to_lowercase().as_str())
 }

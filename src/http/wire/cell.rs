@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// What separates the decimals in the cells of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decimal {
     /// 1.234,56
@@ -14,9 +13,7 @@ pub enum Decimal {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cells {
-    /// As in JSON.
     Json,
-    /// As texts in the cells of a table.
     Table(Decimal),
 }
 

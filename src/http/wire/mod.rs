@@ -26,10 +26,10 @@ use crate::rules::error::{Checked, Code, HintCode};
 use crate::rules::verweis::{Verweis, parse_uuid};
 
 /// Longest text of an ordinary field, in characters (D18).
-pub const MAX_TEXT: usize = 255;
+pub const TEXT_CHARS_MAX: usize = 255;
 
 /// Longest text of langtext, notizen and bemerkung, in characters (D18).
-pub const MAX_LONG_TEXT: usize = 4_000;
+pub const LONG_TEXT_CHARS_MAX: usize = 4_000;
 
 /// Declares what a body says as a struct, and how it is read. Each field names how it is read; the struct holds the
 /// values that come of it ([`FromJson::Value`]) and can be made without a body.
@@ -202,7 +202,7 @@ impl FromJson for Text {
     type Value = String;
 
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<String> {
-        read_text(json, at, MAX_TEXT)
+        read_text(json, at, TEXT_CHARS_MAX)
     }
 }
 
@@ -210,7 +210,7 @@ impl FromJson for LongText {
     type Value = String;
 
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<String> {
-        read_text(json, at, MAX_LONG_TEXT)
+        read_text(json, at, LONG_TEXT_CHARS_MAX)
     }
 }
 
@@ -292,7 +292,7 @@ impl<T: Choice> FromJson for OneOf<T> {
     type Value = T;
 
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<T> {
-        let text = read_text(json, at, MAX_TEXT)?;
+        let text = read_text(json, at, TEXT_CHARS_MAX)?;
         match T::parse(&text) {
             Some(value) => Ok(value),
             None => at.refuse(Code::WertUngueltig, format!("Erlaubt sind: {}.", T::texts())),
@@ -309,7 +309,7 @@ impl FromJson for Verweis {
                 type Any = Int<{ i64::MIN }, { i64::MAX }>;
                 Any::from_json(json, at).map(Verweis::Nummer)
             }
-            json => read_text(json, at, MAX_TEXT).map(|text| Verweis::of_text(&text)),
+            json => read_text(json, at, TEXT_CHARS_MAX).map(|text| Verweis::of_text(&text)),
         }
     }
 }
@@ -323,7 +323,7 @@ impl FromJson for Spelled {
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<String> {
         match json {
             Json::Number(number) => Ok((*number).to_owned()),
-            json => read_text(json, at, MAX_TEXT),
+            json => read_text(json, at, TEXT_CHARS_MAX),
         }
     }
 }

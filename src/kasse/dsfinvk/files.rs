@@ -9,10 +9,9 @@ use zip::ZipArchive;
 use crate::import::file::{self, decode};
 
 /// Largest size in bytes of the files together, unpacked: a busy register has 100 MiB a year.
-const MAX_EXPORT: u64 = 256 << 20;
+const EXPORT_BYTES_MAX: u64 = 256 << 20;
 
-/// How deep in a folder the files may lie.
-const MAX_DEPTH: usize = 3;
+const FOLDER_DEPTH_MAX: usize = 3;
 
 pub struct Files {
     place: String,
@@ -21,12 +20,12 @@ pub struct Files {
 
 impl Files {
     /// Reads those of `names` that are in the folder or the zip; together they are no larger than
-    /// [`MAX_EXPORT`], also unpacked.
+    /// [`EXPORT_BYTES_MAX`], also unpacked.
     pub fn open(path: &Path, names: &[&'static str]) -> Result<Files, String> {
         let mut files = Files { place: path.display().to_string(), texts: Vec::new() };
-        let mut left = MAX_EXPORT;
+        let mut left = EXPORT_BYTES_MAX;
         if path.is_dir() {
-            for path in files_below(path, MAX_DEPTH).map_err(|error| files.unreadable(&error))? {
+            for path in files_below(path, FOLDER_DEPTH_MAX).map_err(|error| files.unreadable(&error))? {
                 let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 if let Some(name) = known(&name, names) {
                     files.add(name, file::open(&path)?, &mut left)?;
@@ -62,7 +61,7 @@ impl Files {
         let read = file.take(*left + 1).read_to_end(&mut bytes);
         let read = read.map_err(|error| self.unreadable(&format!("{name}: {error}")))?;
         *left = left.checked_sub(read as u64).ok_or_else(|| {
-            format!("the files in {} are larger than {} MiB together", self.place, MAX_EXPORT >> 20)
+            format!("the files in {} are larger than {} MiB together", self.place, EXPORT_BYTES_MAX >> 20)
         })?;
         let text = decode(bytes).map_err(|complaint| format!("{name}: {complaint}"))?;
         let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
@@ -80,7 +79,6 @@ fn known(file: &str, names: &[&'static str]) -> Option<&'static str> {
     names.iter().copied().find(|name| name.eq_ignore_ascii_case(file))
 }
 
-/// All files below a folder, in the order of their names.
 fn files_below(folder: &Path, depth: usize) -> std::io::Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path()));
     let mut entries: Vec<PathBuf> = entries.collect::<std::io::Result<_>>()?;

@@ -22,7 +22,7 @@ use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::kasse::{BonArt, printed};
 use crate::{artikel, kunden};
 use files::Files;
-use model::{Amount, BonKey, Closing, Export, FILES, Head, Line, Reference};
+use model::{BonKey, Closing, Export, FILES, LineAmount, ReceiptHead, ReceiptLine, Reference};
 
 /// Ids of registers and receipts are uuids of version 5 in this namespace: of Z_KASSE_ID, and of
 /// Z_KASSE_ID, Z_NR and BON_ID with line feeds between them, which no cell contains.
@@ -110,7 +110,6 @@ struct Assembly<'e> {
     amounts: AmountsByPosition<'e>,
     payments: HashMap<&'e BonKey, Vec<&'e str>>,
     references: HashMap<&'e BonKey, Vec<&'e Reference>>,
-    /// What was left out, and how often.
     notes: BTreeMap<String, usize>,
 }
 
@@ -138,8 +137,7 @@ impl<'e> Assembly<'e> {
         *self.notes.entry(what.into()).or_default() += 1;
     }
 
-    /// A receipt that is a sale or a reversal.
-    fn receipt(&mut self, head: &Head) -> std::result::Result<Option<Receipt>, String> {
+    fn receipt(&mut self, head: &ReceiptHead) -> std::result::Result<Option<Receipt>, String> {
         if head.bon_typ != BELEG {
             self.note(format!("Left out because they are no sale, receipts of type {}", head.bon_typ));
             return Ok(None);
@@ -180,7 +178,10 @@ impl<'e> Assembly<'e> {
     }
 
     /// The lines of a receipt that were not voided, each with its article number.
-    fn sold(&mut self, head: &Head) -> std::result::Result<Vec<(ZeileEingabe, Option<String>)>, String> {
+    fn sold(
+        &mut self,
+        head: &ReceiptHead,
+    ) -> std::result::Result<Vec<(ZeileEingabe, Option<String>)>, String> {
         let mut sold = Vec::new();
         for line in self.lines.get(&head.key).cloned().unwrap_or_default() {
             if line.p_storno {
@@ -194,7 +195,7 @@ impl<'e> Assembly<'e> {
     }
 
     /// A reversal that names no receipt was voided at once, unless it takes money back.
-    fn reversal_of_nothing(&mut self, head: &Head, sum: Money) -> std::result::Result<(), String> {
+    fn reversal_of_nothing(&mut self, head: &ReceiptHead, sum: Money) -> std::result::Result<(), String> {
         if sum > Money::ZERO {
             self.note("Left out because they were voided at once, without a reversal, receipts");
             return Ok(());
@@ -205,7 +206,7 @@ impl<'e> Assembly<'e> {
 
     /// The receipts that a reversal reverses: those that it refers to as a whole, else those that
     /// its lines refer to.
-    fn reversed(&self, head: &Head) -> HashSet<&'e BonKey> {
+    fn reversed(&self, head: &ReceiptHead) -> HashSet<&'e BonKey> {
         let references = self.references.get(&head.key).filter(|_| head.bon_storno);
         let own = |of_line| {
             let own = references.into_iter().flatten().filter(move |r| r.of_line == of_line);
@@ -215,7 +216,6 @@ impl<'e> Assembly<'e> {
         if whole.is_empty() { own(true) } else { whole }
     }
 
-    /// How a receipt was paid: in one way, in several, or not at all.
     fn zahlart(&self, key: &BonKey) -> Option<String> {
         let types = self.payments.get(key)?;
         let first = types.first()?;
@@ -227,8 +227,7 @@ impl<'e> Assembly<'e> {
         })
     }
 
-    /// The lines of a position: one for each rate.
-    fn zeilen(&self, line: &Line) -> std::result::Result<Vec<ZeileEingabe>, String> {
+    fn zeilen(&self, line: &ReceiptLine) -> std::result::Result<Vec<ZeileEingabe>, String> {
         let place = || format!("position {} of {}", line.pos_zeile, name(&line.key));
         let mut by_rate: Vec<(i64, [Option<Price>; 3])> = Vec::new();
         for amount in self.amounts.get(&(&line.key, line.pos_zeile.as_str())).into_iter().flatten() {
@@ -286,7 +285,7 @@ fn receipts_once(export: &Export) -> std::result::Result<HashSet<&BonKey>, Strin
     Ok(receipts)
 }
 
-type LinesByReceipt<'e> = HashMap<&'e BonKey, Vec<&'e Line>>;
+type LinesByReceipt<'e> = HashMap<&'e BonKey, Vec<&'e ReceiptLine>>;
 
 fn lines_by_receipt<'e>(
     export: &'e Export,
@@ -304,7 +303,7 @@ fn lines_by_receipt<'e>(
     Ok(grouped(export.lines.iter().map(|line| (&line.key, line))))
 }
 
-type AmountsByPosition<'e> = HashMap<(&'e BonKey, &'e str), Vec<&'e Amount>>;
+type AmountsByPosition<'e> = HashMap<(&'e BonKey, &'e str), Vec<&'e LineAmount>>;
 
 fn amounts_by_position(export: &Export) -> std::result::Result<AmountsByPosition<'_>, String> {
     let places: HashSet<_> = export.lines.iter().map(|line| (&line.key, line.pos_zeile.as_str())).collect();
@@ -337,7 +336,7 @@ fn grouped<K: Eq + Hash, V>(pairs: impl Iterator<Item = (K, V)>) -> HashMap<K, V
     groups
 }
 
-fn total(head: &Head, zeilen: &[ZeileEingabe]) -> std::result::Result<Money, String> {
+fn total(head: &ReceiptHead, zeilen: &[ZeileEingabe]) -> std::result::Result<Money, String> {
     let mut amounts = zeilen.iter().filter_map(|zeile| zeile.gesamt);
     let sum = amounts.try_fold(Money::ZERO, Money::plus);
     sum.map_err(|_| format!("{} comes to more than can be", name(&head.key)))
@@ -353,7 +352,7 @@ fn added(one: Option<Price>, other: Option<Price>) -> Option<Option<Price>> {
 
 /// The gross price of one unit. STK_BR is the price of FAKTOR units; where the position has
 /// several rates, or no price, it follows from the total.
-fn unit_price(line: &Line, gesamt: Money, alone: bool) -> Option<Price> {
+fn unit_price(line: &ReceiptLine, gesamt: Money, alone: bool) -> Option<Price> {
     let divide = |total: rust_decimal::Decimal, by: Quantity| {
         total.checked_div(by.decimal()).and_then(|price| Price::round(price).ok())
     };

@@ -46,13 +46,11 @@ pub trait Store {
     type Error;
     /// The first portion that is looked for.
     fn first(&mut self, search: &Search) -> Result<Option<Portion>, Self::Error>;
-    /// Takes a quantity out of a portion; nothing of it is left if it was all.
     fn take(&mut self, portion: &Portion, menge: Quantity) -> Result<(), Self::Error>;
     /// Adds a portion, whatever its id, and gives it the next number of its mover if it has none.
     fn add(&mut self, portion: Portion) -> Result<(), Self::Error>;
     /// The highest number of the portions of a position that are in the store.
     fn last_nr(&mut self, role: Role, place: Place) -> Result<Option<i64>, Self::Error>;
-    /// What a position of a portion said when it was sent.
     fn entry(&mut self, role: Role, place: Place) -> Result<Entry, Self::Error>;
     /// Says which batches a quantity comes from or goes to that a new position moves itself.
     fn place(&mut self, entry: &Entry, menge: Quantity)
@@ -97,7 +95,6 @@ impl<S: Store> Pairing<S> {
         self.let_freed_enter()
     }
 
-    /// What is left of a portion without the positions of a withdrawn document.
     fn free(&mut self, portion: Portion, beleg: Uuid) -> Result<(), S::Error> {
         let left: Vec<_> = portion.positions().filter(|(_, place)| place.beleg != beleg).collect();
         match *left {

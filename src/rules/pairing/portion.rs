@@ -21,7 +21,6 @@ impl Role {
     /// All roles, in the order of their places in a [`Portion`].
     pub const ALL: [Role; 4] = [Role::Delivery, Role::Invoice, Role::Return, Role::Credit];
 
-    /// Whether its quantities take goods back.
     pub fn takes_back(self) -> bool {
         matches!(self, Role::Return | Role::Credit)
     }
@@ -48,15 +47,11 @@ pub enum PortionKind {
     OpenDelivery,
     /// An invoice that no delivery has met: it moved the goods itself.
     OpenInvoice,
-    /// A delivery and an invoice have met.
     Pair,
     /// A return took back what a delivery had open.
     Returned,
-    /// A return that waits for its credit.
     WaitingReturn,
-    /// A credit that waits for its return.
     WaitingCredit,
-    /// A return and a credit have met.
     Settled,
     /// A credit took back an invoice that a delivery covered: nothing moved.
     Credited,
@@ -78,9 +73,7 @@ pub struct Portion {
     pub named: Option<Uuid>,
     /// The quantity in the article's unit, positive.
     pub menge: Quantity,
-    /// Which of delivery and invoice moved the goods.
     pub moved_by: Option<Role>,
-    /// Which of return and credit moved them back.
     pub returned_by: Option<Role>,
 }
 
@@ -104,7 +97,6 @@ impl Portion {
         self.places[role as usize]
     }
 
-    /// Whether a position is in this role.
     pub fn has(&self, role: Role) -> bool {
         self.place(role).is_some()
     }
@@ -142,7 +134,6 @@ impl Portion {
         self.positions().last().unwrap_or((Role::Delivery, nobody))
     }
 
-    /// Whether its leading position was created before that of another.
     pub fn is_older_than(&self, other: &Portion) -> bool {
         let created = |portion: &Portion| {
             let (role, place) = portion.leading();
@@ -197,13 +188,10 @@ impl Named {
 #[derive(Debug, Clone, Copy)]
 pub struct Search {
     pub kind: PortionKind,
-    /// The batch that the searching position named.
     pub named: Named,
-    /// Only portions that were moved in this batch.
     pub charge: Option<Option<Uuid>>,
     /// Of waiting credits: only those that have moved, or only those that have not.
     pub has_moved: Option<bool>,
-    /// Only portions with a position of this document in this role.
     pub bezug: Option<(Role, Uuid)>,
     /// The newest first instead of the oldest.
     pub newest_first: bool,

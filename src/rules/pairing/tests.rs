@@ -58,7 +58,6 @@ impl Pairing<Shelf> {
     }
 }
 
-/// The position by which portions of a kind are put in order.
 fn sought(portion: &Portion) -> Place {
     match portion.kind() {
         PortionKind::Pair => portion.place(Role::Invoice).unwrap(),

@@ -10,13 +10,12 @@ use super::objects::{Dict, Lexer, Object, is_blank};
 use crate::erechnung::lesen::model::Unlesbar;
 
 /// Bytes that all streams of a file together are inflated to at most. A hybrid invoice needs a tenth of one MiB.
-const MAX_INFLATED: usize = 32 << 20;
+const INFLATED_BYTES_MAX: usize = 32 << 20;
 /// How often the bytes of objects are looked at: so often for each byte of the file, to find them, and so often to read
 /// what is needed of them.
 const LOOKS_PER_BYTE: usize = 8;
-const MAX_LOOKS: usize = 32 << 20;
-/// Objects of a file at most.
-const MAX_OBJECTS: usize = 500_000;
+const LOOKS_MAX: usize = 32 << 20;
+const OBJECTS_MAX: usize = 500_000;
 /// How far before `obj` the number of an object may begin, in bytes.
 const HEAD: usize = 24;
 
@@ -24,7 +23,7 @@ pub struct Index<'d> {
     data: &'d [u8],
     /// Whether the file wants a password, or any reader wants a key.
     pub is_encrypted: bool,
-    places: HashMap<u32, Place>,
+    places: HashMap<u32, ObjectPlace>,
     /// Object streams: where each begins, its dictionary and its bytes.
     packed: Vec<(usize, Dict, &'d [u8])>,
     unpacked: Vec<Vec<u8>>,
@@ -34,11 +33,13 @@ pub struct Index<'d> {
 }
 
 #[derive(Clone, Copy)]
-enum Place {
+enum ObjectPlace {
     /// In the file: what stands behind `obj`.
     File(usize),
-    /// In an object stream that was inflated.
-    Unpacked { stream: usize, at: usize },
+    Unpacked {
+        stream: usize,
+        at: usize,
+    },
 }
 
 pub struct Stream<'d> {
@@ -48,7 +49,6 @@ pub struct Stream<'d> {
 }
 
 impl<'d> Index<'d> {
-    /// Goes through a file once.
     pub fn of(data: &'d [u8]) -> Result<Index<'d>, Unlesbar> {
         let mut index = Index {
             data,
@@ -57,8 +57,8 @@ impl<'d> Index<'d> {
             packed: Vec::new(),
             unpacked: Vec::new(),
             root: None,
-            may_inflate: MAX_INFLATED,
-            may_look: data.len().saturating_mul(LOOKS_PER_BYTE).saturating_add(MAX_LOOKS),
+            may_inflate: INFLATED_BYTES_MAX,
+            may_look: data.len().saturating_mul(LOOKS_PER_BYTE).saturating_add(LOOKS_MAX),
         };
         let (object, mut at) = (memmem::Finder::new(b"obj"), 0);
         while let Some(found) = data.get(at..).and_then(|rest| object.find(rest)) {
@@ -80,7 +80,7 @@ impl<'d> Index<'d> {
 
     /// Notes an object and gives where it ends.
     fn take(&mut self, id: u32, at: usize) -> Result<usize, Unlesbar> {
-        self.note(id, Place::File(at))?;
+        self.note(id, ObjectPlace::File(at))?;
         let mut lexer = Lexer::new(self.data, at);
         let object = lexer.object();
         self.looked(lexer.looks())?;
@@ -94,15 +94,14 @@ impl<'d> Index<'d> {
         Ok(end)
     }
 
-    /// Counts what a lexer looked at.
     fn looked(&mut self, looks: usize) -> Result<(), Unlesbar> {
         self.may_look = self.may_look.checked_sub(looks).ok_or_else(too_complex)?;
         Ok(())
     }
 
-    fn note(&mut self, id: u32, place: Place) -> Result<(), Unlesbar> {
+    fn note(&mut self, id: u32, place: ObjectPlace) -> Result<(), Unlesbar> {
         self.places.insert(id, place);
-        if self.places.len() > MAX_OBJECTS { Err(too_complex()) } else { Ok(()) }
+        if self.places.len() > OBJECTS_MAX { Err(too_complex()) } else { Ok(()) }
     }
 
     /// The objects of an object stream (ISO 32000-1, 7.5.7), but those that stand in the file behind it.
@@ -113,11 +112,11 @@ impl<'d> Index<'d> {
         let mut lexer = Lexer::new(content.get(..first).unwrap_or_default(), 0);
         for _ in 0..count {
             let (Some(id), Some(offset)) = (lexer.unsigned(), lexer.unsigned()) else { break };
-            if matches!(self.places.get(&id), Some(Place::File(at)) if *at > begin) {
+            if matches!(self.places.get(&id), Some(ObjectPlace::File(at)) if *at > begin) {
                 continue;
             }
             let at = first.saturating_add(offset as usize);
-            self.note(id, Place::Unpacked { stream, at })?;
+            self.note(id, ObjectPlace::Unpacked { stream, at })?;
         }
         self.unpacked.push(content);
         Ok(())
@@ -179,8 +178,8 @@ impl<'d> Index<'d> {
     fn read(&mut self, id: u32) -> Result<Option<(Object, Option<usize>)>, Unlesbar> {
         let Some(place) = self.places.get(&id) else { return Ok(None) };
         let (data, at, in_file) = match *place {
-            Place::File(at) => (self.data, at, true),
-            Place::Unpacked { stream, at } => {
+            ObjectPlace::File(at) => (self.data, at, true),
+            ObjectPlace::Unpacked { stream, at } => {
                 (self.unpacked.get(stream).map_or(&[] as &[u8], Vec::as_slice), at, false)
             }
         };

@@ -20,8 +20,7 @@ use objects::{Dict, Object};
 /// 2.0 and 1.0 (whatever the case).
 const NAMES: [&str; 3] = ["factur-x.xml", "xrechnung.xml", "zugferd-invoice.xml"];
 
-/// Steps through the tree of attachments at most.
-const MAX_STEPS: usize = 100_000;
+const STEPS_MAX: usize = 100_000;
 
 struct Attachment {
     name: String,
@@ -85,7 +84,7 @@ fn walk(index: &mut Index<'_>, mut todo: Vec<Object>) -> Result<Vec<Attachment>,
     let mut steps = 0;
     while let Some(object) = todo.pop() {
         steps += 1;
-        if steps > MAX_STEPS {
+        if steps > STEPS_MAX {
             return Err(index::too_complex());
         }
         match object {

@@ -3,20 +3,17 @@
 
 use std::cell::Cell;
 
-const MAX_DEPTH: usize = 32;
-/// Values of one object at most.
-const MAX_VALUES: usize = 100_000;
+const DEPTH_MAX: usize = 32;
+const VALUES_MAX: usize = 100_000;
 /// Longest number, in characters.
-const MAX_NUMBER: usize = 20;
+const NUMBER_CHARS_MAX: usize = 20;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Object {
     Integer(i64),
     /// A name without its slash.
     Name(Vec<u8>),
-    /// A text, in whatever encoding.
     Text(Vec<u8>),
-    /// Another object, by its number.
     Reference(u32),
     Array(Vec<Object>),
     Dict(Dict),
@@ -75,11 +72,10 @@ impl<'d> Lexer<'d> {
         found
     }
 
-    /// A whole number that is not negative.
     pub fn unsigned(&mut self) -> Option<u32> {
         self.blanks();
         let begin = self.at;
-        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) && self.at - begin < MAX_NUMBER {
+        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) && self.at - begin < NUMBER_CHARS_MAX {
             self.at += 1;
         }
         str::from_utf8(self.data.get(begin..self.at)?).ok()?.parse().ok()
@@ -113,7 +109,7 @@ impl<'d> Lexer<'d> {
     fn value(&mut self, depth: usize) -> Option<Object> {
         self.blanks();
         self.values += 1;
-        if depth > MAX_DEPTH || self.values > MAX_VALUES {
+        if depth > DEPTH_MAX || self.values > VALUES_MAX {
             return None;
         }
         match self.peek()? {
@@ -169,12 +165,11 @@ impl<'d> Lexer<'d> {
         name
     }
 
-    /// A number; two of them and an R are a reference.
     fn number(&mut self) -> Option<Object> {
         let begin = self.at;
         while self.peek().is_some_and(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.')) {
             self.at += 1;
-            if self.at - begin > MAX_NUMBER {
+            if self.at - begin > NUMBER_CHARS_MAX {
                 return None;
             }
         }
