@@ -16,7 +16,7 @@ use crate::config::Config;
 use crate::db::TenantId;
 use crate::rules::changed::Changed;
 use crate::rules::deed::Deed;
-use crate::tenants::{self, Setting};
+use crate::tenants::{self, Logo, Setting};
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -144,7 +144,7 @@ fn change(
             "" => None,
             path => Some(read_logo(Path::new(path))?),
         };
-        changed.extend(tenants::set_logo(connection, tenant, logo.as_deref(), now()).map_err(sentence)?);
+        changed.extend(tenants::set_logo(connection, tenant, logo.as_ref(), now()).map_err(sentence)?);
     }
     changed
         .iter()
@@ -152,16 +152,16 @@ fn change(
     Ok(changed)
 }
 
-/// The bytes of a file, one more at most than a logo can have.
-fn read_logo(path: &Path) -> Result<Vec<u8>, String> {
-    let sentence = |error: std::io::Error| format!("{}: {error}", path.display());
-    let file = std::fs::File::open(path).map_err(sentence)?;
-    if !file.metadata().map_err(sentence)?.is_file() {
+/// Reads a logo, and one byte more at most than it can have.
+fn read_logo(path: &Path) -> Result<Logo, String> {
+    let in_file = |error: std::io::Error| format!("{}: {error}", path.display());
+    let file = std::fs::File::open(path).map_err(in_file)?;
+    if !file.metadata().map_err(in_file)?.is_file() {
         return Err(format!("{} is no file", path.display()));
     }
     let mut logo = Vec::new();
-    file.take(blatt::LOGO_BYTES_MAX as u64 + 1).read_to_end(&mut logo).map_err(sentence)?;
-    Ok(logo)
+    file.take(blatt::LOGO_BYTES_MAX as u64 + 1).read_to_end(&mut logo).map_err(in_file)?;
+    Logo::of_file(logo).map_err(sentence)
 }
 
 #[derive(Serialize)]

@@ -1,23 +1,24 @@
 //! The writer's cache of master data, which hardly ever changes: a document of five articles would otherwise ask for
 //! it twelve times.
 //!
-//! An entry holds as long as no other connection has written. SQLite counts that (`pragma data_version`), and the
-//! writer asks for the count when its transaction has begun, so that nobody else can write until it ends. The count
-//! leaves out what the writer itself has written, so it is not allowed to write the tables that are cached.
+//! An entry holds until one of the cached tables changes. What other connections have written is counted by SQLite
+//! (`pragma data_version`); the writer asks for the count when its transaction has begun, so that nobody else can write
+//! until it ends. What the writer itself changes is noticed by triggers of its connection. Until that transaction ends
+//! everything is read anew and nothing is kept, because the change may still be rolled back.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rusqlite::Connection;
-use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::functions::FunctionFlags;
 
 use super::TenantId;
 use crate::failure::{Failure, Result};
 
-/// Tables of which rows are cached: no request of the interface writes them. Commands and pages for people do, each on
-/// a connection of its own.
+/// Tables of which rows are cached: forms, imports and commands write them, hardly ever.
 const TABLES: &[&str] = &["artikel", "artikelgruppe", "firma", "staffelpreis", "steuersatz", "tenant"];
 
 /// Entries at most; then all are dropped. An article has up to 20 KiB, as a rule 300 bytes.
@@ -29,30 +30,25 @@ type Entries = HashMap<Box<[u8]>, Arc<dyn Any + Send + Sync>>;
 /// The cache of a connection.
 pub struct Cache {
     version: Cell<i64>,
+    /// Set by the triggers: this transaction has changed a cached table.
+    changed: Arc<AtomicBool>,
     entries: RefCell<HashMap<(TenantId, &'static str), Entries>>,
     count: Cell<usize>,
 }
 
 impl Cache {
-    /// An empty cache. From now on each statement of the connection fails that would write a cached table.
+    /// An empty cache.
     pub fn new(connection: &Connection) -> Result<Cache> {
-        connection.authorizer(Some(|context: AuthContext<'_>| match context.action {
-            AuthAction::Insert { table_name }
-            | AuthAction::Update { table_name, .. }
-            | AuthAction::Delete { table_name }
-                if TABLES.contains(&table_name) =>
-            {
-                Authorization::Deny
-            }
-            _ => Authorization::Allow,
-        }))?;
-        Ok(Cache { version: Cell::default(), entries: RefCell::default(), count: Cell::default() })
+        let changed = Arc::<AtomicBool>::default();
+        watch(connection, Arc::clone(&changed))?;
+        Ok(Cache { version: Cell::default(), changed, entries: RefCell::default(), count: Cell::default() })
     }
 
-    /// Drops all entries if another connection has written. A transaction must have begun.
+    /// Drops all entries if a cached table may have changed since the transaction before. A transaction must have begun.
     pub fn drop_if_stale(&self, connection: &Connection) -> Result<()> {
         let version = connection.prepare_cached("pragma data_version")?.query_row([], |row| row.get(0))?;
-        if self.version.replace(version) != version {
+        let changed = self.changed.swap(false, Ordering::Relaxed);
+        if self.version.replace(version) != version || changed {
             self.clear();
         }
         Ok(())
@@ -66,6 +62,9 @@ impl Cache {
         key: &[u8],
         read: impl FnOnce() -> Result<T>,
     ) -> Result<Arc<T>> {
+        if self.changed.load(Ordering::Relaxed) {
+            return read().map(Arc::new);
+        }
         let known = self.entries.borrow().get(&(tenant, kind)).and_then(|entries| entries.get(key)).cloned();
         if let Some(known) = known {
             let wrong = |_| Failure::Broken(format!("{kind} is cached as two types"));
@@ -87,55 +86,123 @@ impl Cache {
     }
 }
 
+/// Sets `changed` whenever a statement of this connection changes a row of a cached table. By temporary triggers, which
+/// only this connection has: SQLite's update hook is silent about tables without rowid, as articles are.
+fn watch(connection: &Connection, changed: Arc<AtomicBool>) -> Result<()> {
+    connection.create_scalar_function("master_data_changed", 0, FunctionFlags::SQLITE_UTF8, move |_| {
+        changed.store(true, Ordering::Relaxed);
+        Ok(None::<i64>)
+    })?;
+    for (table, change) in
+        TABLES.iter().flat_map(|table| ["insert", "update", "delete"].map(|to| (table, to)))
+    {
+        connection.execute_batch(&format!(
+            "create temp trigger {table}_{change} after {change} on main.{table} begin select master_data_changed(); end"
+        ))?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn database(path: &std::path::Path) -> Connection {
-        let connection = Connection::open(path).unwrap();
-        connection.execute_batch("pragma journal_mode = wal").unwrap();
-        connection
+    /// Makes the tables that a cache watches.
+    pub fn create_tables(connection: &Connection) {
+        for table in TABLES {
+            connection
+                .execute_batch(&format!("create table {table} (preis primary key) without rowid"))
+                .unwrap();
+        }
     }
 
-    fn price(cache: &Cache, tenant: TenantId, connection: &Connection) -> i64 {
-        connection.execute_batch("begin immediate").unwrap();
-        cache.drop_if_stale(connection).unwrap();
-        let read = || Ok(connection.query_row("select preis from artikel", [], |row| row.get::<_, i64>(0))?);
-        let price = *cache.get_or_read(tenant, "artikel", b"W", read).unwrap();
-        connection.execute_batch("commit").unwrap();
-        price
+    /// The only row of a table, as transactions see it that ask the cache.
+    struct Asked<'c> {
+        cache: &'c Cache,
+        connection: &'c Connection,
+    }
+
+    impl Asked<'_> {
+        fn begin(&self) {
+            self.connection.execute_batch("begin immediate").unwrap();
+            self.cache.drop_if_stale(self.connection).unwrap();
+        }
+
+        fn price(&self, tenant: TenantId) -> Option<i64> {
+            let statement = "select max(preis) from artikel";
+            let read = || Ok(self.connection.query_row(statement, [], |row| row.get(0))?);
+            *self.cache.get_or_read(tenant, "artikel", b"W", read).unwrap()
+        }
+
+        fn run(&self, sql: &str) {
+            self.connection.execute_batch(sql).unwrap();
+        }
     }
 
     #[test]
     fn what_another_connection_wrote_is_read_again() {
         let folder = tempfile::TempDir::new().unwrap();
-        let [ours, other] = [(); 2].map(|()| database(&folder.path().join("test.db")));
-        other.execute_batch("create table artikel (preis); insert into artikel values (1)").unwrap();
+        let [ours, other] = [(); 2].map(|()| Connection::open(folder.path().join("test.db")).unwrap());
+        ours.execute_batch("pragma journal_mode = wal").unwrap();
+        create_tables(&ours);
         let cache = Cache::new(&ours).unwrap();
-        assert_eq!(price(&cache, 1, &ours), 1);
-        // Written behind its back: it is cached indeed, and of each company apart.
-        ours.authorizer(None::<fn(AuthContext<'_>) -> Authorization>).unwrap();
-        ours.execute_batch("update artikel set preis = 2").unwrap();
-        assert_eq!((price(&cache, 1, &ours), price(&cache, 2, &ours)), (1, 2));
-        other.execute_batch("update artikel set preis = 3").unwrap();
-        assert_eq!((price(&cache, 1, &ours), price(&cache, 2, &ours)), (3, 3));
+        let asked = Asked { cache: &cache, connection: &ours };
+        for (price, seen) in [(1, None), (2, Some(1)), (3, Some(2))] {
+            asked.begin();
+            assert_eq!((asked.price(1), asked.price(2)), (seen, seen));
+            asked.run("commit");
+            other.execute("replace into artikel values (?1)", [price]).unwrap();
+        }
     }
 
     #[test]
-    fn cached_tables_cannot_be_written() {
+    fn an_entry_is_kept_until_a_statement_of_ours_changes_a_cached_table() {
         let connection = Connection::open_in_memory().unwrap();
-        connection.execute_batch("create table artikel (a); create table beleg (a)").unwrap();
-        Cache::new(&connection).unwrap();
-        for statement in ["insert into {} values (1)", "update {} set a = 1", "delete from {}"] {
-            let on = |table: &str| connection.execute(&statement.replace("{}", table), []);
-            assert!(on("beleg").is_ok(), "{statement}");
-            assert!(on("artikel").unwrap_err().to_string().contains("not authorized"), "{statement}");
+        create_tables(&connection);
+        connection.execute_batch("create table beleg (a); insert into artikel values (1)").unwrap();
+        let cache = Cache::new(&connection).unwrap();
+        let kept = || *cache.get_or_read(1, "artikel", b"W", || Ok(-1)).unwrap();
+        let asked = Asked { cache: &cache, connection: &connection };
+        for table in TABLES {
+            for change in ["insert into {} values (5)", "update {} set preis = 6", "delete from {}"] {
+                asked.begin();
+                asked.price(1);
+                asked.run("insert into beleg values (1); update beleg set a = 2; delete from beleg; commit");
+                asked.begin();
+                assert_ne!(kept(), -1, "{table}");
+                asked.run(&change.replace("{}", table));
+                assert_eq!(kept(), -1, "{table}: {change}");
+                asked.run("commit");
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_rolled_back_is_remembered_by_nobody() {
+        let connection = Connection::open_in_memory().unwrap();
+        create_tables(&connection);
+        connection.execute_batch("insert into artikel values (1)").unwrap();
+        let cache = Cache::new(&connection).unwrap();
+        let asked = Asked { cache: &cache, connection: &connection };
+        for (undone, after) in [("rollback", ""), ("rollback to change; release change", "commit")] {
+            asked.begin();
+            assert_eq!(asked.price(1), Some(1));
+            asked.run("savepoint change; update artikel set preis = 2");
+            assert_eq!(asked.price(1), Some(2), "a transaction sees what it has changed");
+            asked.run(undone);
+            if after.is_empty() {
+                asked.begin();
+            }
+            assert_eq!(asked.price(1), Some(1), "{undone}");
+            asked.run("commit");
         }
     }
 
     #[test]
     fn no_more_is_kept_than_there_is_room_for() {
-        let cache = Cache::new(&Connection::open_in_memory().unwrap()).unwrap();
+        let connection = Connection::open_in_memory().unwrap();
+        create_tables(&connection);
+        let cache = Cache::new(&connection).unwrap();
         for key in 0..MAX_ENTRIES * 2 + 1 {
             cache.get_or_read(1, "artikel", &key.to_be_bytes(), || Ok(key)).unwrap();
         }

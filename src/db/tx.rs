@@ -120,7 +120,7 @@ impl<'c> Tx<'c> {
     }
 
     /// Master data of this kind, by its key: from the writer's cache, or else read now. The tables it is read from
-    /// must stand in [`Cache`].
+    /// must be among those that [`super::cache`] watches.
     pub fn cached<T: Send + Sync + 'static>(
         &self,
         kind: &'static str,

@@ -119,7 +119,8 @@ mod tests {
     fn a_write_that_failed_is_seen_until_one_succeeds_and_the_writer_tries_by_itself() {
         let connection = Connection::open_in_memory().unwrap();
         // As full as a disk may be: what needs another page fails.
-        connection.execute_batch("create table t (a); pragma max_page_count = 2").unwrap();
+        crate::db::cache::tests::create_tables(&connection);
+        connection.execute_batch("create table t (a); pragma max_page_count = 8").unwrap();
         let writer = Writer::start(connection, None, system_clock(), Box::new(Nothing)).unwrap();
         let (told, hears) = channel();
         let (go, waits) = channel();

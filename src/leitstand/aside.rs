@@ -1,4 +1,4 @@
-//! Threads beside the lanes, for what may hold up nobody else: hashing passwords, and changing master data.
+//! A thread beside the lanes for hashing passwords, which may hold up nobody else.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::sleep;
@@ -18,17 +18,15 @@ pub type Task = Box<dyn FnOnce(bool) + Send>;
 pub struct Aside(Worker<Task>);
 
 impl Aside {
-    /// Starts it. One that rests pauses as long as it has worked: it takes half of one core at most, whoever asks and
-    /// however often.
-    pub fn start(name: &'static str, rests: bool) -> Result<Aside> {
+    /// Starts it. After each piece of work it pauses as long: it takes half of one core at most, whoever asks and however
+    /// often.
+    pub fn start(name: &'static str) -> Result<Aside> {
         let work = move |task: Task| {
             let begun = Moment::now();
             if catch_unwind(AssertUnwindSafe(|| task(true))).is_err() {
                 log(&format!("a request panicked on the thread of {name}"));
             }
-            if rests {
-                sleep(begun.elapsed());
-            }
+            sleep(begun.elapsed());
         };
         let worker = Worker::start(name, WAITING, work);
         worker.map(Aside).map_err(|error| Failure::Broken(format!("no thread for {name}: {error}")))

@@ -1,34 +1,18 @@
-//! How a form is carried out: through the writer, or, where it changes what the writer caches, on a connection of its own.
+//! How a form is carried out: through the writer, as every write of the server.
 
-use std::sync::atomic::Ordering;
-
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::Connection;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use super::akteure;
-use super::page::{Done, HouseChange};
+use super::page::Done;
 use super::visit::{Change, Visit, audit_row};
 use crate::db::batch::{Batch, Ended, Job};
-use crate::db::connection::open_writer;
 use crate::db::tx::WriteTx;
 use crate::failure::{Failure, Result};
 use crate::gate::audit::Row;
 use crate::http::answering::Next;
 use crate::http::reply::Reply;
-
-/// Changes master data within a transaction of its own, with the audit row.
-pub fn change_master_data(visit: &Visit, change: &HouseChange) -> Result<Done> {
-    let house = &visit.ask.house;
-    let mut connection = open_writer(&house.place.database)?;
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let done = change(&transaction)?;
-    note(visit, &transaction, &done)?;
-    transaction.commit()?;
-    // Whoever reads next sees it.
-    house.gate.writer.watch().commits.fetch_add(1, Ordering::Release);
-    Ok(done)
-}
 
 /// Writes down what a form did: its request, and what it changed.
 fn note(visit: &Visit, connection: &Connection, done: &Done) -> Result<()> {

@@ -15,7 +15,7 @@ use crate::rules::bytes::hex;
 use crate::rules::day::Instant;
 use crate::rules::deed::Deed;
 use crate::rules::error::{Code, Refusal};
-use crate::tenants::{self, SETTINGS, Setting, Stand, firma};
+use crate::tenants::{self, Logo, SETTINGS, Setting, Stand, firma};
 
 /// The setting that is a picture.
 const LOGO: &str = "logo";
@@ -227,6 +227,11 @@ fn change(
         }
         changes.push((setting.name, text));
     }
+    let refused = |_| {
+        let message = "Das Logo muss ein PNG oder JPEG mit höchstens 200 KiB sein.";
+        Refusal::field(Code::WertUngueltig, LOGO, message)
+    };
+    let logo = logo.map(|logo| logo.map(Logo::of_file).transpose()).transpose().map_err(refused)?;
     let (firma, now, seen) = (ask.firma_id(), ask.now, ask.field("stand").to_owned());
     let to = ask.of_firma(page);
     Ok(Box::new(move |connection| {
@@ -234,14 +239,7 @@ fn change(
         let texts: Vec<_> = changes.iter().map(|(name, text)| (*name, text.as_str())).collect();
         let mut changed = tenants::set(connection, firma, &texts, now)?;
         if let Some(logo) = &logo {
-            let refuse = |failure| match failure {
-                Failure::Broken(_) => {
-                    let message = "Das Logo muss ein PNG oder JPEG mit höchstens 200 KiB sein.";
-                    Refusal::field(Code::WertUngueltig, LOGO, message).into()
-                }
-                failure => failure,
-            };
-            changed.extend(tenants::set_logo(connection, firma, logo.as_deref(), now).map_err(refuse)?);
+            changed.extend(tenants::set_logo(connection, firma, logo.as_ref(), now)?);
         }
         let note = if changed.is_empty() { "Es war schon so." } else { "Gespeichert." };
         let changed = changed.into_iter().map(Deed::Setting).collect();

@@ -76,7 +76,7 @@ pub const PAGES: &[Page] = &[
     Page::new("/leitstand/abmelden", Access::Person, anmelden::show_log_out)
         .takes(Take::Haus(anmelden::log_out)),
     Page::new("/leitstand/firmen", Access::Person, firmen::list),
-    Page::new("/leitstand/firmen/neu", Access::Haus, firma::show_new).takes(Take::Stammdaten(firma::create)),
+    Page::new("/leitstand/firmen/neu", Access::Haus, firma::show_new).takes(Take::Haus(firma::create)),
     Page::new("/leitstand/suche", Access::Person, suche::in_chosen),
     Page::new("/leitstand/f/{firma}", Access::Firma, uebersicht::show).in_menu("Übersicht"),
     Page::new("/leitstand/f/{firma}/neues", Access::Firma, uebersicht::news).waiting(),
@@ -157,12 +157,12 @@ pub const PAGES: &[Page] = &[
     Page::new("/leitstand/f/{firma}/protokoll/{id}", Access::Firma, protokoll::show),
     Page::new("/leitstand/f/{firma}/firma", Access::Firma, firma::show_data)
         .in_administration("Firma")
-        .takes(Take::Stammdaten(firma::change_data))
+        .takes(Take::Haus(firma::change_data))
         .with_upload(),
     Page::new("/leitstand/f/{firma}/firma/logo", Access::Firma, firma::logo),
     Page::new("/leitstand/f/{firma}/einstellungen", Access::Firma, firma::show_settings)
         .in_administration("Einstellungen")
-        .takes(Take::Stammdaten(firma::change_settings)),
+        .takes(Take::Haus(firma::change_settings)),
     Page::new("/leitstand/sicherung", Access::Haus, sicherung::list)
         .in_administration("Sicherung")
         .heavy()

@@ -60,11 +60,8 @@ pub enum Take {
     Nothing,
     /// It changes data of the company.
     Firma(fn(&Ask) -> Result<Change>),
-    /// It changes what is no company's.
+    /// It changes what is no company's, or a company as the command line does: its settings, its data.
     Haus(fn(&Ask) -> Result<HouseChange>),
-    /// It changes master data that the writer caches ([`crate::db::cache`]): on a connection of its own, as the
-    /// command line does. Also where it is the data of the company in the path.
-    Stammdaten(fn(&Ask) -> Result<HouseChange>),
     /// A password is hashed first; what that needs is read before.
     Hashed(fn(&Ask, &Seen<'_>) -> Result<Hashed>),
 }

@@ -10,10 +10,10 @@ use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use super::aside::{Aside, Task};
-use super::carry::{Carried, Queued, change_master_data};
+use super::carry::{Carried, Queued};
 use super::entry::{self, Entry, Refused};
 use super::frame;
-use super::page::{Access, Done, House, HouseChange, Page, Place, Seen, Take, fields};
+use super::page::{Access, Done, House, Page, Place, Seen, Take, fields};
 use super::passwords::Attempts;
 use super::people::SESSION;
 use super::sayings::Sayings;
@@ -55,8 +55,6 @@ const LIVE: &str = "x-leitstand-live";
 pub struct Leitstand {
     house: Arc<House>,
     hashing: Aside,
-    /// Where master data are changed.
-    office: Aside,
     zugang: Zugang,
     sayings: Sayings,
 }
@@ -68,8 +66,8 @@ impl Leitstand {
         let Place { database, nightly, certificate } = place.clone();
         let lookout = Lookout::start(database, nightly, certificate, Arc::clone(&gate.clock))?;
         let house = Arc::new(House { gate, pages, attempts, works, uploads, place, lookout });
-        let (hashing, office) = (Aside::start("passwords", true)?, Aside::start("office", false)?);
-        Ok(Leitstand { house, hashing, office, zugang, sayings: Sayings::default() })
+        let hashing = Aside::start("passwords")?;
+        Ok(Leitstand { house, hashing, zugang, sayings: Sayings::default() })
     }
 
     /// Asks long work to end: the service does.
@@ -245,7 +243,6 @@ impl Leitstand {
         match unpanicked(|| self.prepare(&mut visit)) {
             Ok(Prepared::Change(change)) => self.to_writer(visit, change),
             Ok(Prepared::Hashed(hashed)) => self.to_hashing(visit, hashed),
-            Ok(Prepared::Stammdaten(change)) => self.to_office(visit, change),
             Err(failure) => self.form_again(visit, failure),
         }
     }
@@ -260,7 +257,6 @@ impl Leitstand {
             Take::Nothing => Err(Failure::not_found("Dieses Formular")),
             Take::Firma(take) => Ok(Prepared::Change(Change::Firma(firma, take(ask)?))),
             Take::Haus(take) => Ok(Prepared::Change(Change::Haus(take(ask)?))),
-            Take::Stammdaten(take) => Ok(Prepared::Stammdaten(take(ask)?)),
             Take::Hashed(take) => self.house.gate.readers.read(Lane::Fast, |connection| {
                 let seen = Seen { tx: Tx::new(connection, firma, ask.now), connection };
                 Ok(Prepared::Hashed(take(ask, &seen)?))
@@ -300,18 +296,6 @@ impl Leitstand {
                 self.finish(visit, reply)
             }
         }
-    }
-
-    /// Has master data changed on the thread for it.
-    fn to_office(self: Arc<Self>, visit: Visit, change: HouseChange) -> Next {
-        let (work, next) = self.elsewhere(visit, move |page, visit| {
-            match unpanicked(|| change_master_data(&visit, &change)) {
-                Ok(done) => Next::Done(page.carried_out(visit, done)),
-                Err(failure) => Next::Here(Work::new(move || page.form_again(visit, failure))),
-            }
-        });
-        self.office.submit(work);
-        next
     }
 
     /// Shows the form again with why it was refused; what is no refusal is an error page.
@@ -421,7 +405,6 @@ fn unpanicked<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
 enum Prepared {
     Change(Change),
     Hashed(super::page::Hashed),
-    Stammdaten(HouseChange),
 }
 
 /// Reads the fields of a form, and its file where the page takes one.

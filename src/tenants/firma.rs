@@ -258,19 +258,29 @@ pub(super) fn enter(
     store(connection, tenant, &newest, changed, now)
 }
 
-/// Sets the logo of a company, a PNG or JPEG, or takes it away.
+/// A picture that can be the logo of a company.
+pub struct Logo(Vec<u8>);
+
+impl Logo {
+    /// Checks a file by drawing it, which takes up to some hundred milliseconds: not in a transaction of the writer.
+    pub fn of_file(file: Vec<u8>) -> Result<Logo> {
+        let refusal = |error| Failure::Broken(format!("this file cannot be the logo: {error}"));
+        blatt::check_logo(&file).map_err(refusal)?;
+        Ok(Logo(file))
+    }
+}
+
+/// Sets the logo of a company, or takes it away.
 pub(super) fn set_logo(
     connection: &Connection,
     tenant: TenantId,
-    logo: Option<&[u8]>,
+    logo: Option<&Logo>,
     now: Instant,
 ) -> Result<()> {
     let newest = load(&Tx::new(connection, tenant, now))?;
     let sha256 = match logo {
         None => None,
-        Some(inhalt) => {
-            let refusal = |error| Failure::Broken(format!("this file cannot be the logo: {error}"));
-            blatt::check_logo(inhalt).map_err(refusal)?;
+        Some(Logo(inhalt)) => {
             let sha256: [u8; 32] = Sha256::digest(inhalt).into();
             let statement = "insert into firma_logo (tenant_id, sha256, inhalt) values (?1, ?2, ?3) on conflict do nothing";
             connection.execute(statement, rusqlite::params![tenant, sha256, inhalt])?;

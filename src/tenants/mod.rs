@@ -7,6 +7,7 @@ pub mod testfirma;
 mod value;
 
 pub use absender::{absender, aufdruck};
+pub use firma::Logo;
 pub use settings::{
     ChargeAutomatik, ERechnungspflicht, Einstellungen, Lagerbuchung, SETTINGS, Setting, Strenge,
     UnbekannteParameter, load,
@@ -75,11 +76,11 @@ pub fn set(
     Ok(pairs.filter_map(|(old, new)| Changed::of(old.setting.name, old.value, new.value)).collect())
 }
 
-/// Sets the logo of a company, a PNG or JPEG, or takes it away; whether that changed it.
+/// Sets the logo of a company, or takes it away; whether that changed it.
 pub fn set_logo(
     connection: &Connection,
     tenant: TenantId,
-    logo: Option<&[u8]>,
+    logo: Option<&Logo>,
     now: Instant,
 ) -> Result<Option<Changed>> {
     let picture = || -> Result<String> {

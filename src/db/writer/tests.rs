@@ -22,6 +22,7 @@ impl Housekeeping for Counts {
 }
 
 fn writer_of(connection: Connection) -> Writer {
+    crate::db::cache::tests::create_tables(&connection);
     connection.execute_batch("create table t (a); create table done (a)").unwrap();
     Writer::start(connection, None, system_clock(), Box::new(Counts)).unwrap()
 }
