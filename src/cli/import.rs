@@ -20,7 +20,7 @@ use crate::config::Config;
 use crate::http::wire::Decimal;
 use crate::import::ImportKind;
 use crate::import::check::{Mistakes, check, decide_decimal, unused};
-use crate::import::file::{Document, Rows};
+use crate::import::file::Rows;
 use crate::import::parts::{Storing, store_group};
 use crate::import::template::EXAMPLE;
 use crate::rules::error::HintCode;
@@ -106,8 +106,7 @@ fn store_table(
         |complaint: &dyn Display| format!("{}: {complaint}. Nothing was stored.", source.file.display());
     let waiting = terminal.waiting();
     waiting.at("reading");
-    let document = Document::open(&source.file, sheet).map_err(|complaint| in_file(&complaint))?;
-    let mut rows = document.rows().map_err(|complaint| in_file(&complaint))?;
+    let mut rows = Rows::open(&source.file, sheet).map_err(|complaint| in_file(&complaint))?;
     waiting.at("checking");
     let unused: Vec<_> = unused(kind, &mut rows).iter().map(ToString::to_string).collect();
     if !unused.is_empty() {
@@ -134,7 +133,7 @@ fn store_table(
     })
 }
 
-fn leave_example_out(kind: ImportKind, rows: &mut Rows<'_>, terminal: &Terminal) {
+fn leave_example_out(kind: ImportKind, rows: &mut Rows, terminal: &Terminal) {
     let columns = columns(kind.rows());
     for line in rows.leave_out(|row| columns.is_example(row)) {
         terminal.say(&format!("line {line}: the example of the template ({EXAMPLE}) was left out"));

@@ -136,7 +136,7 @@ impl Display for Unused {
     }
 }
 
-pub fn unused(kind: ImportKind, rows: &mut Rows<'_>) -> Vec<Unused> {
+pub fn unused(kind: ImportKind, rows: &mut Rows) -> Vec<Unused> {
     let fields = kind.rows().fields;
     let mut unused: BTreeSet<std::result::Result<String, usize>> = rows.keep(fields).into_iter().collect();
     if rows.cells == Cells::Json {
@@ -152,7 +152,7 @@ pub fn unused(kind: ImportKind, rows: &mut Rows<'_>) -> Vec<Unused> {
 }
 
 /// Finds out which sign separates decimals, unless somebody said so.
-pub fn decide_decimal(kind: ImportKind, rows: &mut Rows<'_>, said: Option<Decimal>) -> Result<(), Complaint> {
+pub fn decide_decimal(kind: ImportKind, rows: &mut Rows, said: Option<Decimal>) -> Result<(), Complaint> {
     let Cells::Table(_) = rows.cells else {
         return match said {
             Some(_) => Err(Complaint::new(
@@ -198,7 +198,7 @@ fn singles<'j>(row: &Json<'j>) -> Vec<Json<'j>> {
 }
 
 /// Checks all cells, and that no two rows are the same record.
-pub fn check(kind: ImportKind, rows: &Rows<'_>, mistakes: &mut Mistakes) {
+pub fn check(kind: ImportKind, rows: &Rows, mistakes: &mut Mistakes) {
     let mut known = KnownKeys::new(kind.rows());
     for at in 0..rows.len() {
         let row = rows.row(at);
@@ -298,7 +298,7 @@ impl KnownKeys {
             .find(|key| key.first().is_some_and(|first| cell(row, first).is_some()))
     }
 
-    fn key(&self, rows: &Rows<'_>, row: &Json<'_>) -> Option<Vec<String>> {
+    fn key(&self, rows: &Rows, row: &Json<'_>) -> Option<Vec<String>> {
         let key = self.key_of(row)?;
         let mut values = vec![key.join(",")];
         values.extend(
@@ -307,7 +307,7 @@ impl KnownKeys {
         Some(values)
     }
 
-    fn add(&mut self, rows: &Rows<'_>, at: usize, row: &Json<'_>) -> Option<usize> {
+    fn add(&mut self, rows: &Rows, at: usize, row: &Json<'_>) -> Option<usize> {
         let key = self.key(rows, row)?;
         let hash = self.hasher.hash_one(&key);
         let earlier = *self.rows.entry(hash).or_insert(at as u32) as usize;
@@ -316,7 +316,7 @@ impl KnownKeys {
     }
 }
 
-fn same(rows: &Rows<'_>, name: &str, value: &Json<'_>) -> String {
+fn same(rows: &Rows, name: &str, value: &Json<'_>) -> String {
     let mut hints = Hints::default();
     let mut at = rows.at(&mut hints);
     match name {

@@ -17,16 +17,9 @@ use crate::rules::error::Hints;
 /// Largest file in bytes.
 pub const FILE_BYTES_MAX: u64 = 1 << 30;
 
-/// A file as text, and what must be known to read it.
-pub struct Document {
-    text: String,
-    /// Lines of the records of a sheet; none of other files.
-    lines: Option<Vec<u32>>,
-}
-
 /// The rows of a file. They are read anew each time somebody asks, so that they take little more than their text.
-pub struct Rows<'f> {
-    text: &'f str,
+pub struct Rows {
+    text: String,
     rows: Vec<RecordPlace>,
     table: Option<(Vec<Option<String>>, u8)>,
     pub cells: Cells,
@@ -65,16 +58,16 @@ fn bytes(path: &Path) -> Result<Vec<u8>, Complaint> {
     }
 }
 
-impl Document {
+impl Rows {
     /// Reads a file; `sheet` names the sheet of a spreadsheet that is wanted.
-    pub fn open(path: &Path, sheet: Option<&str>) -> Result<Document, Complaint> {
-        Document::of_bytes(bytes(path)?, sheet)
+    pub fn open(path: &Path, sheet: Option<&str>) -> Result<Rows, Complaint> {
+        Rows::of_bytes(bytes(path)?, sheet)
     }
 
-    pub fn of_bytes(bytes: Vec<u8>, sheet: Option<&str>) -> Result<Document, Complaint> {
+    pub fn of_bytes(bytes: Vec<u8>, sheet: Option<&str>) -> Result<Rows, Complaint> {
         if workbook::is_zip(&bytes) {
             let read = workbook::read(&bytes, sheet)?;
-            return Ok(Document { text: read.text, lines: Some(read.lines) });
+            return Rows::of(read.text, Some(&read.lines));
         }
         if sheet.is_some() {
             return Err(Complaint::new(
@@ -82,81 +75,38 @@ impl Document {
                 "Blätter gibt es nur in einer .xlsx oder .ods.",
             ));
         }
-        Ok(Document { text: decode(bytes)?, lines: None })
+        Rows::of_text(decode(bytes)?)
     }
 
-    pub fn of_text(text: &str) -> Document {
-        Document { text: text.to_owned(), lines: None }
+    pub fn of_text(text: String) -> Result<Rows, Complaint> {
+        Rows::of(text, None)
     }
 
-    /// The rows: JSON when the text begins like JSON, else those of a table.
-    pub fn rows(&self) -> Result<Rows<'_>, Complaint> {
-        let text = self.text.strip_prefix('\u{feff}').unwrap_or(&self.text);
-        let json = |rows| Ok(Rows { text, rows, table: None, cells: Cells::Json });
-        match text.trim_start().as_bytes().first() {
-            None => Err(Complaint::new("the file is empty", "Die Datei ist leer.")),
-            Some(b'[') if self.lines.is_none() => json(json_array(text)?),
-            Some(b'{') if self.lines.is_none() => json(json_lines(text)?),
+    /// JSON when the text begins like JSON, else a table; `lines` are those of the records of a sheet.
+    fn of(mut text: String, lines: Option<&[u32]>) -> Result<Rows, Complaint> {
+        if text.starts_with('\u{feff}') {
+            text.remove(0);
+        }
+        let rows = match text.trim_start().as_bytes().first() {
+            None => return Err(Complaint::new("the file is empty", "Die Datei ist leer.")),
+            Some(b'[') if lines.is_none() => json_array(&text)?,
+            Some(b'{') if lines.is_none() => json_lines(&text)?,
             Some(_) => {
                 let header = text
                     .lines()
                     .find(|line| !line.trim().is_empty() && !line.trim_start_matches('"').starts_with("# "));
-                let separator = match self.lines {
+                let separator = match lines {
                     Some(_) => b';',
                     None => table::separator(header.unwrap_or_default()),
                 };
-                let Table { columns, rows, separator } = table::read(text, separator, self.lines.as_deref())?;
-                Ok(Rows {
-                    text,
-                    rows,
-                    table: Some((columns, separator)),
-                    cells: Cells::Table(Decimal::Comma),
-                })
+                let Table { columns, rows, separator } = table::read(&text, separator, lines)?;
+                let table = Some((columns, separator));
+                return Ok(Rows { text, rows, table, cells: Cells::Table(Decimal::Comma) });
             }
-        }
+        };
+        Ok(Rows { text, rows, table: None, cells: Cells::Json })
     }
-}
 
-/// The text of a file: UTF-8, else Windows-1252 as Excel writes it, but never both (D22).
-pub fn decode(bytes: Vec<u8>) -> Result<String, Complaint> {
-    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") || bytes.contains(&0) {
-        return Err(Complaint::new(
-            "this is no text in UTF-8 or Windows-1252: save it as \"CSV UTF-8\"",
-            "Das ist kein Text in UTF-8 oder Windows-1252. Bitte als „CSV UTF-8“ speichern.",
-        ));
-    }
-    let bytes = match String::from_utf8(bytes) {
-        Ok(text) => return Ok(text),
-        Err(error) => error.into_bytes(),
-    };
-    let (mut line, mut utf8, mut other) = (1, None, None);
-    for chunk in bytes.utf8_chunks() {
-        for byte in chunk.valid().bytes() {
-            match byte {
-                b'\n' => line += 1,
-                byte if !byte.is_ascii() => utf8 = utf8.or(Some(line)),
-                _ => {}
-            }
-        }
-        if !chunk.invalid().is_empty() {
-            other = other.or(Some(line));
-        }
-    }
-    match (utf8, other) {
-        (Some(utf8), Some(other)) => Err(Complaint::at_line(
-            other,
-            format!(
-                "a letter that is no UTF-8, but line {utf8} is UTF-8: two encodings are mixed; save the file as \"CSV UTF-8\""
-            ),
-            format!(
-                "ein Buchstabe, der kein UTF-8 ist, aber Zeile {utf8} ist UTF-8. Zwei Kodierungen sind gemischt; bitte als „CSV UTF-8“ speichern"
-            ),
-        )),
-        _ => Ok(WINDOWS_1252.decode_without_bom_handling(&bytes).0.into_owned()),
-    }
-}
-
-impl Rows<'_> {
     pub fn len(&self) -> usize {
         self.rows.len()
     }
@@ -221,6 +171,45 @@ impl Rows<'_> {
     }
 }
 
+/// The text of a file: UTF-8, else Windows-1252 as Excel writes it, but never both (D22).
+pub fn decode(bytes: Vec<u8>) -> Result<String, Complaint> {
+    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") || bytes.contains(&0) {
+        return Err(Complaint::new(
+            "this is no text in UTF-8 or Windows-1252: save it as \"CSV UTF-8\"",
+            "Das ist kein Text in UTF-8 oder Windows-1252. Bitte als „CSV UTF-8“ speichern.",
+        ));
+    }
+    let bytes = match String::from_utf8(bytes) {
+        Ok(text) => return Ok(text),
+        Err(error) => error.into_bytes(),
+    };
+    let (mut line, mut utf8, mut other) = (1, None, None);
+    for chunk in bytes.utf8_chunks() {
+        for byte in chunk.valid().bytes() {
+            match byte {
+                b'\n' => line += 1,
+                byte if !byte.is_ascii() => utf8 = utf8.or(Some(line)),
+                _ => {}
+            }
+        }
+        if !chunk.invalid().is_empty() {
+            other = other.or(Some(line));
+        }
+    }
+    match (utf8, other) {
+        (Some(utf8), Some(other)) => Err(Complaint::at_line(
+            other,
+            format!(
+                "a letter that is no UTF-8, but line {utf8} is UTF-8: two encodings are mixed; save the file as \"CSV UTF-8\""
+            ),
+            format!(
+                "ein Buchstabe, der kein UTF-8 ist, aber Zeile {utf8} ist UTF-8. Zwei Kodierungen sind gemischt; bitte als „CSV UTF-8“ speichern"
+            ),
+        )),
+        _ => Ok(WINDOWS_1252.decode_without_bom_handling(&bytes).0.into_owned()),
+    }
+}
+
 fn value(cell: std::borrow::Cow<'_, str>) -> Json<'_> {
     match cell {
         std::borrow::Cow::Borrowed(text) if text.starts_with(NUMBER) => {
@@ -274,8 +263,7 @@ mod tests {
     use super::*;
 
     fn names_and_values(text: &str) -> Vec<(usize, String)> {
-        let document = Document::of_text(text);
-        let rows = document.rows().unwrap();
+        let rows = Rows::of_text(text.to_owned()).unwrap();
         (0..rows.len())
             .map(|at| {
                 let (line, row) = (rows.line(at) as usize, rows.row(at));
@@ -322,8 +310,7 @@ mod tests {
             ("a;b\n\"1\"x;2\n", "line 2: the cell \"1\" goes on behind its closing quotation mark"),
         ];
         for (text, expected) in table {
-            let document = Document::of_text(text);
-            let complaint = document.rows().map(|rows| rows.len()).map_err(String::from);
+            let complaint = Rows::of_text(text.to_owned()).map(|rows| rows.len()).map_err(String::from);
             assert_eq!(complaint, Err(expected.to_owned()), "{text}");
         }
     }

@@ -59,7 +59,7 @@ pub type Stored = std::result::Result<Vec<Upserted>, (usize, Failure)>;
 pub struct GroupImport {
     pub rows: RowImport,
     /// Which rows belong together, by their place in the file.
-    pub groups: fn(&Rows<'_>) -> std::result::Result<Vec<Vec<usize>>, Complaint>,
+    pub groups: fn(&Rows) -> std::result::Result<Vec<Vec<usize>>, Complaint>,
     pub run: fn(&WriteTx<'_>, &[&Json<'_>], &mut At<'_>) -> Stored,
 }
 
@@ -130,7 +130,7 @@ impl ImportKind {
         }
     }
 
-    pub fn groups(self, rows: &Rows<'_>) -> std::result::Result<Groups, Complaint> {
+    pub fn groups(self, rows: &Rows) -> std::result::Result<Groups, Complaint> {
         match self {
             ImportKind::Rows(_) => Ok(Groups::Each(rows.len())),
             ImportKind::Groups(import) => (import.groups)(rows).map(Groups::Of),

@@ -1,9 +1,10 @@
 //! Storing what was read: all of it in one transaction, or part by part.
 
 use std::fmt::{Display, Formatter};
+use std::ops::Range;
 use std::time::{Duration, Instant as Moment};
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::Connection;
 use serde::Serialize;
 
 use super::check::{Mistake, Mistakes};
@@ -11,20 +12,20 @@ use super::file::Rows;
 use super::{ImportKind, Upserted};
 use crate::db::TenantId;
 use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
+use crate::failure::Failure;
 use crate::http::json::Json;
 use crate::rules::day::Instant;
 use crate::rules::deed::tally;
 use crate::rules::error::Hints;
 
-/// Rows above which an import must be taken in parts, so that nobody at the scale waits long.
+/// Rows above which an import of the command line must be taken in parts, so that nobody at the scale waits long.
 pub const MAX_ROWS: usize = 20_000;
 
 /// Pause between two parts.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Most rows of one part.
-const PART: usize = 5_000;
+/// Most rows of one part. The page stores no more at once.
+pub const PART: usize = 5_000;
 
 /// How long a part holds the writer, its commit not counted.
 const PART_TIME: Duration = Duration::from_millis(300);
@@ -40,6 +41,8 @@ pub struct Counts {
 pub enum Stop {
     /// It is wrong; others may be, too.
     Refused(Mistake),
+    /// Somebody does not want it any more.
+    GivenUp,
     Failed(Failure),
 }
 
@@ -59,106 +62,62 @@ pub struct Unfinished {
     pub rows: usize,
 }
 
-/// What is to be stored: groups of rows, each of them at once.
-pub struct Work<'w> {
-    pub groups: usize,
-    pub size: &'w dyn Fn(usize) -> usize,
-    /// What came before an error stays.
-    pub in_parts: bool,
-    pub dry_run: bool,
+/// What one transaction stores.
+pub struct Part {
+    pub counts: Counts,
+    /// The group that is next.
+    pub next: usize,
 }
 
-pub trait Watching {
-    /// So many rows more were looked at.
-    fn has_stored(&self, rows: usize);
-    fn is_given_up(&self) -> bool;
-    /// Writes down what a transaction stores, within it.
-    fn note(&self, connection: &Connection, stored: &Counts) -> Result<()>;
-}
-
-/// Stores what belongs together, all of it or part by part; what it came to. `store` stores a group within a
-/// transaction.
+/// Stores groups of rows, all of them or part by part; what it came to. `store_part` stores those from one on, in a
+/// transaction of its own.
 pub fn store_parts(
-    connection: &mut Connection,
-    work: &Work<'_>,
-    watching: &impl Watching,
-    hints: &mut Hints,
-    store: impl Fn(&Connection, usize, &mut Hints) -> std::result::Result<Counts, Stop>,
+    groups: usize,
+    rows: usize,
+    dry_run: bool,
+    mut store_part: impl FnMut(usize) -> std::result::Result<Part, Why>,
 ) -> std::result::Result<Counts, Unfinished> {
     let mut counts = Counts::default();
-    let rows = (0..work.groups).map(work.size).sum();
     let mut next = 0;
     loop {
-        let kept = if work.dry_run { 0 } else { counts.sum() };
-        let unfinished = |why| Unfinished { why, kept, rows };
-        let part = Part { work, watching };
-        let (stored, after) = part.carry_out(connection, next, hints, &store).map_err(unfinished)?;
-        counts.add(&stored);
-        next = after;
-        if next >= work.groups {
+        let kept = if dry_run { 0 } else { counts.sum() };
+        let part = store_part(next).map_err(|why| Unfinished { why, kept, rows })?;
+        counts.add(&part.counts);
+        next = part.next;
+        if next >= groups {
             return Ok(counts);
         }
-        if !work.dry_run {
+        if !dry_run {
             // Whoever waits at the scale comes first.
             std::thread::sleep(PAUSE);
         }
     }
 }
 
-struct Part<'p, W> {
-    work: &'p Work<'p>,
-    watching: &'p W,
-}
-
-impl<W: Watching> Part<'_, W> {
-    /// Stores groups from `next` on in a transaction; what came of them, and the group that is next.
-    fn carry_out(
-        &self,
-        connection: &mut Connection,
-        next: usize,
-        hints: &mut Hints,
-        store: &impl Fn(&Connection, usize, &mut Hints) -> std::result::Result<Counts, Stop>,
-    ) -> std::result::Result<(Counts, usize), Why> {
-        let failed = |error: rusqlite::Error| Why::Failed(error.into());
-        let transaction =
-            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-        let (stored, after) = self.store(&transaction, next, hints, store)?;
-        self.watching.note(&transaction, &stored).map_err(Why::Failed)?;
-        if !self.work.dry_run {
-            transaction.commit().map_err(failed)?;
+/// Stores these groups within a transaction: all of them, or as many as a part takes. A mistake does not end it, so that
+/// others are named too; the transaction must not be kept then.
+pub fn store_part(
+    groups: Range<usize>,
+    in_parts: bool,
+    mut store: impl FnMut(usize) -> std::result::Result<Counts, Stop>,
+) -> std::result::Result<Part, Why> {
+    let mut counts = Counts::default();
+    let mut mistakes = Mistakes::default();
+    let mut next = groups.start;
+    let began = Moment::now();
+    while next < groups.end && !mistakes.is_full() {
+        match store(next) {
+            Ok(stored) => counts.add(&stored),
+            Err(Stop::Refused(mistake)) => mistakes.add(mistake),
+            Err(Stop::GivenUp) => return Err(Why::GivenUp),
+            Err(Stop::Failed(failure)) => return Err(Why::Failed(failure)),
         }
-        Ok((stored, after))
-    }
-
-    /// Stores all groups, or as many as a part takes. A mistake does not end it, so that others are named too; the
-    /// transaction must not be kept then.
-    fn store(
-        &self,
-        connection: &Connection,
-        mut next: usize,
-        hints: &mut Hints,
-        store: &impl Fn(&Connection, usize, &mut Hints) -> std::result::Result<Counts, Stop>,
-    ) -> std::result::Result<(Counts, usize), Why> {
-        let mut counts = Counts::default();
-        let mut mistakes = Mistakes::default();
-        let began = Moment::now();
-        while next < self.work.groups && !mistakes.is_full() {
-            if self.watching.is_given_up() {
-                return Err(Why::GivenUp);
-            }
-            match store(connection, next, hints) {
-                Ok(stored) => counts.add(&stored),
-                Err(Stop::Refused(mistake)) => mistakes.add(mistake),
-                Err(Stop::Failed(failure)) => return Err(Why::Failed(failure)),
-            }
-            self.watching.has_stored((self.work.size)(next));
-            next += 1;
-            if self.work.in_parts && (counts.sum() >= PART || began.elapsed() >= PART_TIME) {
-                break;
-            }
+        next += 1;
+        if in_parts && (counts.sum() >= PART || began.elapsed() >= PART_TIME) {
+            break;
         }
-        if mistakes.is_empty() { Ok((counts, next)) } else { Err(Why::Mistakes(mistakes)) }
     }
+    if mistakes.is_empty() { Ok(Part { counts, next }) } else { Err(Why::Mistakes(mistakes)) }
 }
 
 /// Whose rows are stored, when, and who stores them, as histories say it; none is the command line.
@@ -180,7 +139,7 @@ pub fn store_group(
     connection: &Connection,
     Storing { tenant, now, who }: Storing<'_>,
     kind: ImportKind,
-    rows: &Rows<'_>,
+    rows: &Rows,
     group: &[usize],
     hints: &mut Hints,
 ) -> std::result::Result<Counts, Stop> {
@@ -215,7 +174,7 @@ impl Counts {
         self.unchanged += other.unchanged;
     }
 
-    fn sum(&self) -> usize {
+    pub fn sum(&self) -> usize {
         self.created + self.changed + self.unchanged
     }
 

@@ -39,7 +39,7 @@ fn stands_apart(line: u32) -> Complaint {
 }
 
 /// The rows of each receipt. Lines without id must stand together: their place is their key.
-pub fn groups(rows: &Rows<'_>) -> std::result::Result<Vec<Vec<usize>>, Complaint> {
+pub fn groups(rows: &Rows) -> std::result::Result<Vec<Vec<usize>>, Complaint> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut known: HashMap<Key, usize> = HashMap::new();
     let mut named_by: HashMap<String, (bool, bool)> = HashMap::new();

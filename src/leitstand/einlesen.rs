@@ -1,8 +1,7 @@
 //! What an uploaded file comes to: looked at without the database, then stored.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
 
 use maud::{Markup, html};
 use rusqlite::Connection;
@@ -13,16 +12,18 @@ use super::parts::{Cells, Column, facts, number, table};
 use super::uploads::{Upload, named};
 use super::works::{Next, Outcome, Work};
 use crate::app::description::vorlagen::columns;
-use crate::db::connection::open_writer;
+use crate::db::batch::{Batch, Ended};
 use crate::failure::{Failure, Result};
 use crate::gate::Gate;
 use crate::gate::audit::{Akteur, Row};
 use crate::http::json::Json;
 use crate::http::wire::{Cells as Written, Decimal};
+use crate::import::Groups;
 use crate::import::check::{Mistake, MistakePlace, Mistakes, check, decide_decimal, unused};
-use crate::import::file::{Complaint, Document, Rows};
-use crate::import::parts::{self, Counts, MAX_ROWS, Storing, Unfinished, Watching, Why, store_group};
+use crate::import::file::{Complaint, Rows};
+use crate::import::parts::{self, Counts, PART, Part, Storing, Unfinished, Why, store_group};
 use crate::import::template::EXAMPLE;
+use crate::rules::day::Instant;
 use crate::rules::deed::Deed;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::text::shown;
@@ -37,21 +38,18 @@ const CELL: usize = 60;
 const HINTS: usize = 100;
 
 /// A file that has been read and checked.
-struct Checked<'d> {
-    rows: Rows<'d>,
+struct Checked {
+    rows: Rows,
     unused: Vec<String>,
     left_out: Vec<u32>,
     mistakes: Mistakes,
 }
 
-fn checked<'d>(
-    upload: &Upload,
-    document: &'d Document,
-    work: &Work,
-) -> std::result::Result<Checked<'d>, Complaint> {
-    let kind = upload.kind;
-    let mut rows = document.rows()?;
+fn checked(upload: &Upload, work: &Work) -> std::result::Result<Checked, Complaint> {
+    work.is_at("Die Datei wird gelesen.", 0);
+    let mut rows = Rows::of_bytes(upload.content.to_vec(), upload.sheet.as_deref())?;
     work.is_at("Die Zeilen werden geprüft.", 0);
+    let kind = upload.kind;
     let unused = unused(kind, &mut rows).iter().map(|column| column.german()).collect();
     let columns = columns(kind.rows());
     let left_out = rows.leave_out(|row| columns.is_example(row));
@@ -59,12 +57,6 @@ fn checked<'d>(
     let mut mistakes = Mistakes::default();
     check(kind, &rows, &mut mistakes);
     Ok(Checked { rows, unused, left_out, mistakes })
-}
-
-fn document(upload: &Upload, work: &Work) -> std::result::Result<Document, String> {
-    work.is_at("Die Datei wird gelesen.", 0);
-    let read = Document::of_bytes(upload.content.to_vec(), upload.sheet.as_deref());
-    read.map_err(|complaint| not_read(&complaint))
 }
 
 fn not_read(complaint: &Complaint) -> String {
@@ -75,11 +67,10 @@ const GIVEN_UP: &str = "Das Ansehen wurde abgebrochen. Es wurde nichts gespeiche
 
 /// Looks at a file: its first rows as they are understood, and what is wrong with it.
 pub fn look(upload: &Upload, work: &Work) -> std::result::Result<Outcome, String> {
-    let document = document(upload, work)?;
-    let wanted = || if work.is_given_up() { Err(GIVEN_UP.to_owned()) } else { Ok(()) };
-    wanted()?;
-    let checked = checked(upload, &document, work).map_err(|complaint| not_read(&complaint))?;
-    wanted()?;
+    let checked = checked(upload, work).map_err(|complaint| not_read(&complaint))?;
+    if work.is_given_up() {
+        return Err(GIVEN_UP.to_owned());
+    }
     let is_good = checked.mistakes.is_empty() && !checked.rows.is_empty();
     let fields = vec![("datei", upload.id.to_string())];
     let to = format!("/leitstand/f/{}/import/speichern", upload.firma);
@@ -87,7 +78,7 @@ pub fn look(upload: &Upload, work: &Work) -> std::result::Result<Outcome, String
     Ok(Outcome { shown: preview(upload, &checked), next })
 }
 
-fn preview(upload: &Upload, checked: &Checked<'_>) -> Markup {
+fn preview(upload: &Upload, checked: &Checked) -> Markup {
     let Checked { rows, unused, left_out, mistakes } = checked;
     let count = |count: usize| number(&count.to_string());
     let decimal = match rows.cells {
@@ -111,8 +102,8 @@ fn preview(upload: &Upload, checked: &Checked<'_>) -> Markup {
             p.refused role="alert" { "Bitte diese Fehler in der Datei beheben und sie noch einmal hochladen. Es wurde nichts gespeichert." }
             (table_of(mistakes))
         }
-        @if mistakes.is_empty() && rows.len() > MAX_ROWS {
-            p { "Es sind mehr als " (count(MAX_ROWS)) " Zeilen. Sie werden in Teilen gespeichert, damit an der Waage niemand wartet; was vor einem Fehler kam, bleibt." }
+        @if mistakes.is_empty() && rows.len() > PART {
+            p { "Es sind mehr als " (count(PART)) " Zeilen. Sie werden in Teilen gespeichert, damit an der Waage niemand wartet; was vor einem Fehler kam, bleibt." }
         }
         h2 { "So werden die Zeilen verstanden" }
         (understood(rows, mistakes))
@@ -120,7 +111,7 @@ fn preview(upload: &Upload, checked: &Checked<'_>) -> Markup {
 }
 
 /// Whether a number of the first rows has a sign that may separate decimals.
-fn has_separators(rows: &Rows<'_>) -> bool {
+fn has_separators(rows: &Rows) -> bool {
     let is_one = |(_, text): &(String, String)| {
         text.contains(['.', ',']) && text.chars().all(|c| c.is_ascii_digit() || "+-.,".contains(c))
     };
@@ -148,7 +139,7 @@ fn table_of(mistakes: &Mistakes) -> Markup {
 }
 
 /// The first rows and those with mistakes, cell by cell.
-fn understood(rows: &Rows<'_>, mistakes: &Mistakes) -> Markup {
+fn understood(rows: &Rows, mistakes: &Mistakes) -> Markup {
     let mut wrong: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
     for mistake in mistakes.listed() {
         if let MistakePlace::Line(line) = mistake.place {
@@ -198,68 +189,88 @@ fn cells(row: &Json<'_>) -> Vec<(String, String)> {
     members.iter().map(|(name, value)| (name.to_string(), text(value))).collect()
 }
 
-/// The page watches an import: it shows how far it is, and may give it up.
-struct Watched<'w> {
-    work: &'w Work,
-    upload: &'w Upload,
-    gate: &'w Gate,
+/// A file on its way into the database.
+struct Import {
+    upload: Upload,
+    rows: Rows,
+    groups: Groups,
 }
 
-impl Watching for Watched<'_> {
-    fn has_stored(&self, rows: usize) {
-        self.work.has_done(rows);
+impl Import {
+    /// Stores rows from a group on within a batch: all that are left or, of many, as many as a part takes. `hints` are
+    /// those of the parts before.
+    fn store_part(
+        &self,
+        batch: &Batch<'_>,
+        next: usize,
+        now: Instant,
+        mut hints: Hints,
+    ) -> std::result::Result<(Part, Hints), Why> {
+        let Import { upload, rows, groups } = self;
+        let person = akteure::of_person(upload.person);
+        let mut why = None;
+        let stored = batch.apart(|connection| {
+            let store = |group| {
+                let storing = Storing { tenant: upload.firma, now, who: Some(&person) };
+                store_group(connection, storing, upload.kind, rows, &groups.rows(group), &mut hints)
+            };
+            match parts::store_part(next..groups.count(), rows.len() > PART, store) {
+                Ok(part) => {
+                    self.note(connection, &part.counts, now)?;
+                    Ok(part)
+                }
+                Err(not_kept) => {
+                    why = Some(not_kept);
+                    Err(Failure::Broken("a part of an import is not kept".to_owned()))
+                }
+            }
+        });
+        stored.map(|part| (part, hints)).map_err(|failure| why.unwrap_or(Why::Failed(failure)))
     }
 
-    fn is_given_up(&self) -> bool {
-        self.work.is_given_up()
-    }
-
-    fn note(&self, connection: &Connection, stored: &Counts) -> Result<()> {
-        let kind = Some(self.upload.kind.rows().kind.to_owned());
-        let made = Deed::Import { kind, file: self.upload.name.clone(), counts: stored.numbers() };
+    /// Writes down what a batch stores, within it.
+    fn note(&self, connection: &Connection, stored: &Counts, now: Instant) -> Result<()> {
+        let Upload { kind, name, firma, person, .. } = &self.upload;
+        let kind = Some(kind.rows().kind.to_owned());
+        let made = Deed::Import { kind, file: name.clone(), counts: stored.numbers() };
         let row = Row {
-            am: (self.gate.clock)().millis(),
+            am: now.millis(),
             request_id: Uuid::now_v7(),
-            tenant_id: Some(self.upload.firma),
+            tenant_id: Some(*firma),
             pfad: made.to_string(),
             status: 200,
             anzahl: 1,
-            akteur: Some(Akteur::Person(self.upload.person.to_string())),
+            akteur: Some(Akteur::Person(person.to_string())),
             ..Row::default()
         };
         row.insert(connection)
     }
 }
 
-/// Stores the rows of a file, all of them or none; many in parts.
-pub fn store(
-    upload: &Upload,
-    database: &Path,
-    gate: &Gate,
-    work: &Work,
-) -> std::result::Result<Outcome, String> {
-    let document = document(upload, work)?;
-    let Checked { rows, mistakes, .. } =
-        checked(upload, &document, work).map_err(|complaint| not_read(&complaint))?;
+/// Stores the rows of a file through the writer: all of them or none, many in parts.
+pub fn store(upload: &Upload, gate: &Gate, work: &Work) -> std::result::Result<Outcome, String> {
+    let Checked { rows, mistakes, .. } = checked(upload, work).map_err(|complaint| not_read(&complaint))?;
     if !mistakes.is_empty() {
         return Err("Die Datei hat Fehler. Bitte noch einmal hochladen.".to_owned());
     }
-    let kind = upload.kind;
-    let groups = kind.groups(&rows).map_err(|complaint| not_read(&complaint))?;
-    let size = |group| groups.size(group);
-    let in_parts = rows.len() > MAX_ROWS;
-    let parts = parts::Work { groups: groups.count(), size: &size, in_parts, dry_run: false };
+    let groups = upload.kind.groups(&rows).map_err(|complaint| not_read(&complaint))?;
     work.is_at("Die Zeilen werden gespeichert.", rows.len());
-    let mut connection = open_writer(database).map_err(|failure| not_stored(&failure))?;
-    let (watched, mut hints) = (Watched { work, upload, gate }, Hints::default());
-    let person = akteure::of_person(upload.person);
-    let stored =
-        parts::store_parts(&mut connection, &parts, &watched, &mut hints, |connection, group, hints| {
-            let storing = Storing { tenant: upload.firma, now: (gate.clock)(), who: Some(&person) };
-            store_group(connection, storing, kind, &rows, &groups.rows(group), hints)
-        });
-    // Whoever reads next sees what was stored.
-    gate.writer.watch().commits.fetch_add(1, Ordering::Release);
+    let import = Arc::new(Import { upload: upload.clone(), rows, groups });
+    let mut hints = Hints::default();
+    let stored = parts::store_parts(import.groups.count(), import.rows.len(), false, |next| {
+        if work.is_given_up() {
+            return Err(Why::GivenUp);
+        }
+        let (part_of, so_far, now) = (Arc::clone(&import), hints.clone(), (gate.clock)());
+        let carried = gate.writer.run(move |batch| part_of.store_part(batch, next, now, so_far.clone()));
+        let (part, said) = match carried {
+            (Some(done), Ended::Committed) => done?,
+            _ => return Err(Why::Failed(Failure::Busy("the disk did not take this part".to_owned()))),
+        };
+        hints = said;
+        work.has_done(part.counts.sum());
+        Ok(part)
+    });
     match stored {
         Ok(counts) => Ok(Outcome { shown: came_to(upload, &counts, &hints), next: None }),
         Err(unfinished) => not_finished(unfinished),

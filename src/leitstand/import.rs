@@ -105,7 +105,7 @@ pub fn store(ask: &Ask) -> Result<HouseChange> {
         let title = format!("Import {}", upload.name);
         let doing = move |work: &Work| {
             house.uploads.forget(upload.id);
-            einlesen::store(&upload, &house.place.database, &house.gate, work)
+            einlesen::store(&upload, &house.gate, work)
         };
         Ok(Done::begin(work, &title, Arc::new(doing)))
     }))

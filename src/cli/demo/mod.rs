@@ -24,7 +24,7 @@ use crate::gate::Policy;
 use crate::gate::key::{self, Grant};
 use crate::http::answering::Answering;
 use crate::http::request::{Body, Request};
-use crate::import::file::Document;
+use crate::import::file::Rows;
 use crate::import::parts::{Stop, Storing, store_group};
 use crate::rules::bytes::base64;
 use crate::rules::choice::Choice;
@@ -125,8 +125,7 @@ fn create_company(database: &Path) -> Result<String, String> {
         for (kind, text) in FILES {
             let kind = imports().find(|known| known.rows().kind == *kind);
             let kind = kind.ok_or("a file of the demo cannot be imported")?;
-            let document = Document::of_text(text);
-            let rows = document.rows()?;
+            let rows = Rows::of_text((*text).to_owned())?;
             let groups = kind.groups(&rows)?;
             for group in 0..groups.count() {
                 let stored = store_group(
@@ -140,6 +139,7 @@ fn create_company(database: &Path) -> Result<String, String> {
                 stored.map_err(|stop| match stop {
                     Stop::Refused(mistake) => mistake.to_string(),
                     Stop::Failed(failure) => sentence(failure),
+                    Stop::GivenUp => "given up".to_owned(),
                 })?;
             }
         }

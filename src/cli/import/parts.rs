@@ -4,14 +4,14 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use rusqlite::Connection;
+use rusqlite::{Connection, TransactionBehavior};
 
 use super::interrupt::{INTERRUPTED, is_interrupted};
 use crate::cli::changes::note;
 use crate::cli::terminal::{Outcome, Terminal, sentence};
 use crate::db::TenantId;
 use crate::failure::{Failure, Result};
-use crate::import::parts::{self, Counts, MAX_ROWS, Stop, Unfinished, Watching, Why};
+use crate::import::parts::{self, Counts, MAX_ROWS, Stop, Unfinished, Why};
 use crate::rules::deed::Deed;
 use crate::rules::error::{HintCode, Hints};
 
@@ -51,30 +51,6 @@ pub struct Work<'w> {
     pub tenant: TenantId,
 }
 
-/// The bar on the terminal, Ctrl-C, and the rows of the log.
-struct Watched<'w> {
-    bar: ProgressBar,
-    source: &'w Source,
-    work: &'w Work<'w>,
-}
-
-impl Watching for Watched<'_> {
-    fn has_stored(&self, rows: usize) {
-        self.bar.inc(rows as u64);
-    }
-
-    fn is_given_up(&self) -> bool {
-        is_interrupted()
-    }
-
-    fn note(&self, connection: &Connection, stored: &Counts) -> Result<()> {
-        let change = format!("import {}", self.work.kind);
-        let file = self.source.file.display().to_string();
-        let what = Deed::Import { kind: None, file, counts: stored.numbers() };
-        note(connection, self.work.tenant, &change, &what).map_err(Failure::Broken)
-    }
-}
-
 /// Stores what belongs together, all of it or part by part, and says what it came to. `store` stores a group within
 /// a transaction.
 pub fn store_parts(
@@ -86,17 +62,40 @@ pub fn store_parts(
 ) -> Outcome {
     let mut hints = Hints::default();
     let rows = (0..work.groups).map(work.size).sum();
-    let watched = Watched { bar: progress_bar(rows), source, work };
+    let bar = progress_bar(rows);
     let Source { in_parts, dry_run, .. } = *source;
-    let parts = parts::Work { groups: work.groups, size: work.size, in_parts, dry_run };
-    let stored = parts::store_parts(connection, &parts, &watched, &mut hints, store);
+    let stored = parts::store_parts(work.groups, rows, dry_run, |next| {
+        let failed = |error: rusqlite::Error| Why::Failed(error.into());
+        let transaction =
+            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        let part = parts::store_part(next..work.groups, in_parts, |group| {
+            if is_interrupted() {
+                return Err(Stop::GivenUp);
+            }
+            bar.inc((work.size)(group) as u64);
+            store(&transaction, group, &mut hints)
+        })?;
+        note_part(&transaction, source, work, &part.counts).map_err(Why::Failed)?;
+        if !dry_run {
+            transaction.commit().map_err(failed)?;
+        }
+        Ok(part)
+    });
     let counts = stored.map_err(|why| unfinished(why, source))?;
-    watched.bar.finish_and_clear();
+    bar.finish_and_clear();
     say_hints(&hints, work.hide, terminal);
     if dry_run {
         terminal.say("Dry run: nothing was stored.");
     }
     print(&counts, terminal)
+}
+
+/// Writes into the log what a transaction stores, within it.
+fn note_part(connection: &Connection, source: &Source, work: &Work<'_>, stored: &Counts) -> Result<()> {
+    let change = format!("import {}", work.kind);
+    let file = source.file.display().to_string();
+    let what = Deed::Import { kind: None, file, counts: stored.numbers() };
+    note(connection, work.tenant, &change, &what).map_err(Failure::Broken)
 }
 
 /// Why an import ended before its end, and what it left.

@@ -122,6 +122,17 @@ impl WriterQueue {
         }
     }
 
+    /// Runs work in a batch and waits for its end: what the work came to, and how the batch ended. Not on a thread of the
+    /// sockets.
+    pub fn run<T: Send + 'static>(
+        &self,
+        work: impl FnMut(&Batch<'_>) -> T + Send + 'static,
+    ) -> (Option<T>, Ended) {
+        let (told, answer) = sync_channel(1);
+        self.submit(Box::new(Awaited { work, done: None, told }));
+        answer.recv().unwrap_or((None, Ended::Undone))
+    }
+
     /// Has the database copied into an empty file, and waits for it. What is written meanwhile goes into the copy,
     /// too. It is not synced.
     pub fn copy(&self, to: &Path) -> Result<()> {
@@ -136,6 +147,23 @@ impl WriterQueue {
     /// What can be seen of the writer.
     pub fn watch(&self) -> &Watch {
         &self.watch
+    }
+}
+
+/// Work for which a thread waits.
+struct Awaited<W, T> {
+    work: W,
+    done: Option<T>,
+    told: SyncSender<(Option<T>, Ended)>,
+}
+
+impl<T: Send, W: FnMut(&Batch<'_>) -> T + Send> Job for Awaited<W, T> {
+    fn run(&mut self, batch: &Batch<'_>) {
+        self.done = Some((self.work)(batch));
+    }
+
+    fn finish(self: Box<Self>, ended: Ended) {
+        let _ = self.told.send((self.done, ended));
     }
 }
 

@@ -94,7 +94,7 @@ fn a_template_that_was_filled_in_is_imported() {
 }
 
 #[test]
-fn articles_are_imported_although_the_writer_caches_them() {
+fn a_price_that_the_writer_has_cached_is_replaced_by_an_import() {
     let server = Server::start();
     let mill = server.company("Mühle");
     let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
@@ -118,6 +118,34 @@ fn articles_are_imported_although_the_writer_caches_them() {
     );
     let stored = mill.get(&format!("/api/v1/artikel/{id}/verlauf")).body;
     assert_eq!((&stored["count"], &stored["data"][0]["geaendert_von"]), (&1.into(), &"person 1".into()));
+}
+
+#[test]
+fn a_file_of_5_000_rows_is_kept_whole_or_not_at_all_and_a_larger_one_in_parts() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    mill.post("/api/v1/kunden", serde_json::json!({"name": "Huber"})).is(201);
+    for rows in [5_000, 5_001] {
+        let good: String = (1..rows).map(|row| format!("{rows}-{row};Meier;\n")).collect();
+        // This one only the database knows to be wrong: the customer has another kunden_id.
+        let csv = format!("kundennr;name;kunden_id\n{good}K-1001;Huber;77\n");
+        let seen = looked_at(&mut browser, "kunden", "viele.csv", csv.as_bytes());
+        assert_eq!(seen.text.contains("Sie werden in Teilen gespeichert"), rows > 5_000, "{rows}");
+        let ended = imported(&mut browser, &seen).text;
+        assert!(ended.contains("Die Datei passt nicht zu dem, was da ist."), "{ended}");
+        assert!(ended.contains(&format!(">{}</td>", rows + 1)), "the line is not named: {ended}");
+        let kept: i64 = server.sql(&format!("select count(*) from kunde where kundennr like '{rows}-%'"));
+        if rows > 5_000 {
+            let said = ended.replace('.', "").contains(&format!("{kept} von 5001 Zeilen sind gespeichert"));
+            assert!(kept > 0 && said, "{kept}: {ended}");
+        } else {
+            assert!(kept == 0 && ended.contains("Es wurde nichts gespeichert."), "{kept}: {ended}");
+        }
+        // What a part stored has its row in the log, no other has one.
+        let log = String::from_utf8(server.cli(&["audit", "list", "--json"]).stdout).unwrap();
+        assert_eq!(log.contains("import kunden viele.csv"), kept > 0, "{rows}: {log}");
+    }
 }
 
 #[test]
