@@ -164,7 +164,8 @@ pub(crate) mod tests {
         let read_anew = || *cache.get_or_read(1, "artikel", b"W", || Ok(Some(-1_i64))).unwrap() == Some(-1);
         let asked = Asked { cache: &cache, connection: &connection };
         for table in TABLES {
-            for change in ["insert into {} values (5)", "update {} set preis = 6", "delete from {}"] {
+            for change in ["insert into {} values (5)", "update {} set preis = preis + 10", "delete from {}"]
+            {
                 asked.begin();
                 asked.price(1);
                 asked.run("insert into beleg values (1); update beleg set a = 2; delete from beleg; commit");

@@ -1,7 +1,5 @@
 //! Links, passwords and sessions.
 
-use std::time::Duration;
-
 use partnerd::db::connection::open_writer;
 
 use super::{Browser, PASSWORD, link, person};
@@ -154,41 +152,37 @@ fn the_audit_log_names_who_was_refused() {
 
 #[test]
 fn a_form_that_finds_no_place_is_in_the_audit_log() {
-    const FORMS: usize = 40;
+    const FORMS: usize = 60;
     let mut server = Server::start();
     let mill = server.company("Mühle");
     let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
-    let settings = format!("/leitstand/f/{}/einstellungen", mill.tenant);
-    let token = browser.get(&settings).hidden("token").unwrap();
-    let form = format!("token={token}&negativbestand=ablehnen");
+    let new_key = format!("/leitstand/f/{}/schluessel/neu", mill.tenant);
+    let token = browser.get(&new_key).hidden("token").unwrap();
+    let form = format!("token={token}&bezeichnung=Waage&zweck=waage");
     let headers = [("content-type", "application/x-www-form-urlencoded")];
-    // Master data change on a thread of their own, one form after the other: this one waits for the database.
-    let database = open_writer(&server.database).unwrap();
-    database.execute_batch("begin immediate").unwrap();
+    // Keys are hashed one after the other on one thread, for which 32 forms may wait.
     let (tell, told) = std::sync::mpsc::channel();
     let statuses: Vec<u16> = std::thread::scope(|scope| {
         for _ in 0..FORMS {
-            let (tell, form, settings) = (tell.clone(), form.clone(), settings.clone());
+            let (tell, form, new_key) = (tell.clone(), form.clone(), new_key.clone());
             let mut window = Browser { cookie: browser.cookie.clone(), ..Browser::on(&server) };
             scope.spawn(move || {
-                let shown = window.send_unchecked("POST", &settings, &headers, form.into_bytes());
+                let shown = window.send_unchecked("POST", &new_key, &headers, form.into_bytes());
                 tell.send(shown.status).unwrap();
             });
         }
         drop(tell);
-        let first = told.recv_timeout(Duration::from_secs(20)).unwrap();
-        database.execute_batch("rollback").unwrap();
-        assert_eq!(first, 503);
-        std::iter::once(first).chain(told).collect()
+        told.into_iter().collect()
     });
     server.restart();
     let rows = |of: &str| -> i64 {
-        let path = format!("pfad = '{settings}' and methode = 'POST'");
+        let path = format!("pfad = '{new_key}' and methode = 'POST'");
         server.sql(&format!(
             "select count(*) from audit where person = '1' and tenant_id = 1 and {path} and {of}"
         ))
     };
     let refused = statuses.iter().filter(|status| **status == 503).count();
+    assert!(refused > 0, "there was room for all");
     assert_eq!((rows("status = 503"), rows("status < 500")), (refused as i64, (FORMS - refused) as i64));
 }
 
