@@ -1,5 +1,7 @@
 //! Why a piece of work has no result: the user's reason, or one of ours.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use crate::blatt::DrawError;
 use crate::rules::error::{Code, PositionErrors, Refusal};
 use crate::rules::fixed::TooLarge;
@@ -13,12 +15,20 @@ pub enum Failure {
     Sql(rusqlite::Error),
     /// Too much to do just now: an answer 503.
     Busy(String),
+    /// Nobody knows whether something was stored: the disk failed at the commit.
+    OutcomeUnknown,
     /// Our own reason: a bug or a broken file; an answer 500, the details in the log.
     Broken(String),
 }
 
 /// A result, or why there is none.
 pub type Result<T> = std::result::Result<T, Failure>;
+
+/// What work gives; a panic is a failure of ours.
+pub fn unpanicked<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let panicked = |_| Err(Failure::Broken("a request panicked".into()));
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked)
+}
 
 impl Failure {
     /// A refusal because a record is not there (or is another company's).
@@ -73,6 +83,7 @@ impl std::fmt::Display for Failure {
         match self {
             Failure::Refused(refusal) => write!(f, "{}: {}", refusal.code.as_str(), refusal.message),
             Failure::Sql(error) => write!(f, "SQLite: {error}"),
+            Failure::OutcomeUnknown => f.write_str("the disk failed at the commit"),
             Failure::Busy(text) | Failure::Broken(text) => f.write_str(text),
         }
     }

@@ -22,12 +22,11 @@
 //! | [`service`] | gate and pages on one database, with the threads that they need |
 //! | [`config`], [`cli`] | settings and commands |
 //!
-//! A request comes in at [`http::server`], which with four files beside it is the only code that waits for
-//! anything. It hands the head to the [`gate`]; what comes next each time is a [`http::answering::Next`]. The
-//! gate admits the request in the order of D19, dispatches it to the function in its row of [`app::routes`], and
-//! completes it with its audit row. A read runs at once on a snapshot ([`db::readers`]); a write is checked at once
-//! and carried out by the one writer ([`db::writer`]), many in one transaction ([`db::batch`]), with a cache of
-//! master data ([`db::cache`]).
+//! A request comes in at [`http::server`], which makes a [`http::request::Request`] of its head and hands it to the way in,
+//! [`leitstand::server::Front`]: pages go to the [`leitstand`], everything else to the [`gate`]. Either is one `async fn` that
+//! admits the request in the order of D19, dispatches it to the function in its row of [`app::routes`], and completes it
+//! with its audit row. A read runs at once on a snapshot ([`db::readers`]); a write is checked at once and carried out by
+//! the one writer ([`db::writer`]), many in one transaction ([`db::batch`]), with a cache of master data ([`db::cache`]).
 //!
 //! Beside the writer [`db::checkpoint`] moves the write-ahead log into the database, and closes the [`db::door`] to
 //! new snapshots when reads hold it up. What clients can make the server hold is counted in a [`http::budget`]. What

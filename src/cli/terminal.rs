@@ -100,6 +100,7 @@ pub fn sentence(failure: Failure) -> String {
             format!("{feld}refused with {}:\n  {}", refusal.code.as_str(), refusal.message)
         }
         Failure::Sql(error) => format!("the database says: {error}"),
+        Failure::OutcomeUnknown => failure.to_string(),
         Failure::Busy(text) | Failure::Broken(text) => text,
     }
 }

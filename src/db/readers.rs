@@ -11,7 +11,7 @@
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -112,8 +112,8 @@ pub enum Lane {
     Slow,
 }
 
-/// Work for the slow lane, told whether it has a thread; if not, the lane is full.
-pub type SlowWork = Box<dyn FnOnce(bool) + Send>;
+/// Work for the slow lane.
+pub type SlowWork = Box<dyn FnOnce() + Send>;
 
 /// The pools of read-only connections, and the threads of the slow lane.
 pub struct Readers {
@@ -218,11 +218,9 @@ impl Readers {
         oldest.map_or(Duration::ZERO, |begun| Duration::from_micros(self.running.now().saturating_sub(begun)))
     }
 
-    /// Hands work to the slow lane; it comes back when the queue is full.
-    pub fn submit_slow(&self, work: SlowWork) -> std::result::Result<(), SlowWork> {
-        self.slow_queue.try_send(work).map_err(|refused| match refused {
-            TrySendError::Full(work) | TrySendError::Disconnected(work) => work,
-        })
+    /// Hands work to the slow lane; false, and the work is dropped, where too much waits already.
+    pub fn submit_slow(&self, work: SlowWork) -> bool {
+        self.slow_queue.try_send(work).is_ok()
     }
 }
 
@@ -278,7 +276,7 @@ fn run_slow_lane(receiver: &Mutex<Receiver<SlowWork>>) {
     loop {
         let work = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(work) = work else { return };
-        if std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(true))).is_err() {
+        if std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).is_err() {
             log("work on the slow lane panicked");
         }
     }
@@ -341,7 +339,7 @@ mod tests {
             // proc(5): the nineteenth field; the second, in parentheses, may have blanks.
             stat.rsplit(") ").next().unwrap().split(' ').nth(16).unwrap().parse::<i32>().unwrap()
         };
-        assert!(readers.submit_slow(Box::new(move |_| sender.send(niceness()).unwrap())).is_ok());
+        assert!(readers.submit_slow(Box::new(move || sender.send(niceness()).unwrap())));
         assert_eq!(receiver.recv().unwrap(), (niceness() + NICENESS).min(19));
     }
 

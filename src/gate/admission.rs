@@ -1,161 +1,176 @@
-//! Admission: the checks that a request passes before it is carried out. [`Gate::check`] reads like the list in D19.
+//! Admission: the checks that a request passes before it is carried out, in the order of D19. What reads is answered on the
+//! snapshot on which its key was checked.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use rusqlite::Connection;
+use uuid::Uuid;
 
 use super::completion::{Trail, shortened};
 use super::idempotency::Repeatable;
 use super::ip_limit::Limited;
 use super::key::{self, PresentedKey};
 use super::{Gate, address};
-use crate::db::error::exceeded_budget;
 use crate::db::readers::{Lane, within};
-use crate::db::tx::Tx;
+use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::http::call::{Call, Caller};
 use crate::http::reply::Reply;
-use crate::http::request::{Body, Request};
-use crate::http::route::{Access, BodyLimit, Followed, Method, Route, Run, Wait, Write};
+use crate::http::request::Request;
+use crate::http::route::{Access, Followed, Method, Route, Run, Wait, Write};
 use crate::http::router::split;
 use crate::http::{error, query};
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, Hints, Refusal};
 
-/// What the checks came to: an answer, or who has to take the request on.
-pub enum Admission {
-    /// It is answered.
-    Reply(Reply),
-    /// It must wait until its key is verified.
-    Verify(PresentedKey),
-    /// It must go on on the slow lane: its statement takes long.
-    Slow,
-    /// It must go on on a thread that serves no sockets: there is much to compute.
+/// What came of the checks that need no key.
+pub enum Head {
+    Answered(Reply),
+    /// Its key is whole, and this is its route by its place in the table, if there is one.
+    OfKey(PresentedKey, Option<usize>),
+}
+
+/// What came of the checks of a request with a verified key.
+pub enum Read {
+    Answered(Reply),
+    /// It found nothing and waits for a change.
+    Nothing(Wait, Arc<Caller>),
+    /// It computes much: it is for a thread that serves no sockets.
     Heavy,
-    /// Its body must be read first.
-    Body(BodyLimit),
-    /// The writer has to do the rest.
+    /// It may write.
+    Writes(Admitted),
+}
+
+/// A request that passed every check before its body.
+#[derive(Clone)]
+pub struct Admitted {
+    pub route: &'static Route,
+    pub caller: Arc<Caller>,
+    ids: Vec<Option<Uuid>>,
+}
+
+impl Admitted {
+    /// The same of an item, whose route is another and has no ids.
+    pub fn of_item(&self, route: &'static Route) -> Admitted {
+        Admitted { route, caller: Arc::clone(&self.caller), ids: Vec::new() }
+    }
+}
+
+/// What came of reading the body of a request that writes.
+pub enum Prepared {
+    /// It was answered before.
+    Repeated(Reply),
     Write(PreparedWrite),
-    /// Each item of its body is a request to the route with this path.
-    Each(&'static str),
-    /// There is nothing to answer yet: it waits for a change.
-    Wait(Wait),
 }
 
 /// A write that was checked and whose body was read; the writer does the rest.
 pub struct PreparedWrite {
-    pub write: Write,
+    pub caller: Arc<Caller>,
+    write: Write,
     /// Notes that go with the answer.
-    pub notes: Hints,
+    notes: Hints,
     /// What was sent, if the request has an Idempotency-Key.
-    pub repeatable: Option<Repeatable>,
+    repeatable: Option<Repeatable>,
 }
 
-/// What reads the body of a writing request.
-type ReadBody = fn(&Call<'_>) -> Result<Write>;
-
-/// A request that passed every check of the gate.
-enum Admitted<'r> {
-    Reply(Reply),
-    Followed(Followed),
-    Each(&'static str),
+/// Which thread checks and reads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Thread {
+    Socket,
+    /// One for what computes much.
     Heavy,
-    Body(BodyLimit),
-    ToWrite(Call<'r>, ReadBody),
+    SlowLane,
 }
 
 impl Gate {
-    /// Checks a request and, where it reads, carries it out in this lane.
-    pub(super) fn admit(&self, request: &Request, trail: &mut Trail, lane: Lane) -> Admission {
-        // A panic is a bug; it has its answer and its audit row like any other fault of ours.
-        let passed = catch_unwind(AssertUnwindSafe(|| self.check(request, trail, lane)));
-        match passed.unwrap_or_else(|_| Err(Failure::Broken("a request panicked".into()))) {
-            Ok(admission) => admission,
-            Err(failure) if exceeded_budget(&failure) && lane == Lane::Fast => Admission::Slow,
-            Err(failure) => self.refuse(failure, request, trail),
-        }
-    }
-
     /// The answer to a failure.
-    pub(super) fn refuse(&self, failure: Failure, request: &Request, trail: &mut Trail) -> Admission {
+    pub(super) fn refuse(&self, failure: Failure, request: &Request, trail: &mut Trail) -> Reply {
         let failure = self.without_key(failure, trail);
         let reply = error::reply(&failure, request.id);
         let allowed = || self.router.methods(&split(&request.path)).join(", ");
-        Admission::Reply(if reply.status == 405 { reply.with("allow", allowed()) } else { reply })
+        if reply.status == 405 { reply.with("allow", allowed()) } else { reply }
     }
 
-    /// The order of checks (D19). Each line may end the request; nothing below it is looked at.
-    fn check(&self, request: &Request, trail: &mut Trail, lane: Lane) -> Result<Admission> {
+    /// The checks that need no key. Each line may end the request; nothing below it is looked at.
+    pub(super) fn check_head(&self, request: &Request, trail: &mut Trail) -> Result<Head> {
         if let Some(refusal) = &request.malformed {
             return Err(refusal.clone().into());
         }
         if let Some(reply) = self.origins.preflight(request) {
-            return Ok(Admission::Reply(reply));
+            return Ok(Head::Answered(reply));
         }
-        let path = split(&request.path);
-        let found = self.router.find(Method::parse(&request.method), &path);
+        let found = self.router.find(Method::parse(&request.method), &split(&request.path));
         if let Some(reply) = self.open_path(request, found, trail)? {
-            return Ok(Admission::Reply(reply));
+            return Ok(Head::Answered(reply));
         }
         self.check_critical_route(found, trail)?;
-        let key = self.keys.presented(&request.headers)?;
-        if !trail.verified && !self.keys.is_verified(&key) {
-            return Ok(Admission::Verify(key));
-        }
-        self.check_with_key(request, &path, found, &key, trail, lane)
+        Ok(Head::OfKey(self.keys.presented(&request.headers)?, found))
     }
 
-    /// The rest of the order: what a verified key may do, on the snapshot on which a reading request is answered.
-    fn check_with_key(
+    /// What a verified key may do, on the snapshot on which a reading request is answered.
+    pub(super) fn check_with_key(
         &self,
         request: &Request,
-        path: &[&str],
-        found: Option<usize>,
         key: &PresentedKey,
+        found: Option<usize>,
         trail: &mut Trail,
-        lane: Lane,
-    ) -> Result<Admission> {
-        let now = (self.clock)();
-        let passed = self.readers.read(lane, |connection| {
-            let caller = trail.caller.insert(self.caller(connection, key, now, &mut trail.refused_key)?);
-            trail.allowance.get_or_insert_with(|| self.quota.take(caller, now)).check()?;
-            let at = found.ok_or_else(|| self.not_found(request, path))?;
+        thread: Thread,
+    ) -> Result<Read> {
+        let (now, path) = ((self.clock)(), split(&request.path));
+        let lane = if thread == Thread::SlowLane { Lane::Slow } else { Lane::Fast };
+        self.readers.read(lane, |connection| {
+            let caller = Arc::new(self.caller(connection, key, now, &mut trail.refused_key)?);
+            trail.caller = Some(Arc::clone(&caller));
+            trail.allowance.get_or_insert_with(|| self.quota.take(&caller, now)).check()?;
+            let at = found.ok_or_else(|| self.not_found(request, &path))?;
             let route = self.router.route(*trail.route.insert(at));
             let looks = self.shares.in_place(&caller.key_id, now);
-            check_scope(route, caller)?;
-            let call = Call::new(request, route.query, self.router.ids(at, path), caller.strictness)?;
-            let call = call.by(caller.scopes, trail.waited.as_ref().map(|waited| waited.cursor.as_str()));
-            if (route.is_heavy || lane == Lane::Slow) && !self.answers.has_room(&caller.key_id) {
+            check_scope(route, &caller)?;
+            let call = Call::new(request, route.query, self.router.ids(at, &path), caller.strictness)?;
+            if (route.is_heavy || thread == Thread::SlowLane) && !self.answers.has_room(&caller.key_id) {
                 return Err(too_many_unread());
             }
-            // What a heavy route reads of a body is heavy, not whether it is allowed to.
-            if route.is_heavy && !trail.off_sockets && !matches!(route.run, Run::Write(_)) {
-                return Ok(Admitted::Heavy);
+            if matches!(route.run, Run::Write(_) | Run::Each(_)) {
+                return Ok(Read::Writes(Admitted { route, caller, ids: self.router.ids(at, &path) }));
             }
-            let tx = Tx::new(connection, caller.tenant, now);
-            if lane == Lane::Slow {
-                return self.answer_or_prepare(call, route, &tx);
+            if route.is_heavy && thread == Thread::Socket {
+                return Ok(Read::Heavy);
             }
-            let (admitted, looks) = within(looks, || self.answer_or_prepare(call, route, &tx));
-            self.shares.has_read(&caller.key_id, looks, now);
-            admitted
-        })?;
-        self.go_on(passed, trail, lane)
+            let call = call.by(caller.scopes, trail.looked.as_ref().map(|looked| looked.cursor.as_str()));
+            let looks = (thread != Thread::SlowLane).then_some(looks);
+            let (reply, wait) =
+                self.run(&call, route, &Tx::new(connection, caller.tenant, now), &caller, looks)?;
+            let must_answer = trail.looked.as_ref().is_some_and(|looked| looked.is_last);
+            Ok(match wait {
+                Some(wait) if !must_answer => Read::Nothing(wait, caller),
+                _ => Read::Answered(reply.with_notes(&call.notes)),
+            })
+        })
     }
 
-    /// What comes next for a request that passed.
-    fn go_on(&self, passed: Admitted<'_>, trail: &Trail, lane: Lane) -> Result<Admission> {
-        match passed {
-            Admitted::Reply(reply) => Ok(Admission::Reply(reply)),
-            Admitted::Followed(Followed { wait: Some(wait), .. }) if !trail.must_answer() => {
-                Ok(Admission::Wait(wait))
+    /// Runs what reads, but for the slow lane within these looks; and how it waits, where it found nothing and wants to.
+    fn run(
+        &self,
+        call: &Call<'_>,
+        route: &Route,
+        tx: &Tx<'_>,
+        caller: &Caller,
+        looks: Option<u32>,
+    ) -> Result<(Reply, Option<Wait>)> {
+        let run = || match route.run {
+            Run::Open(run) => Ok((run(call)?, None)),
+            Run::Status(run) => Ok((run(call, self)?, None)),
+            Run::Read(run) => Ok((run(call, tx)?, None)),
+            Run::Follow(run) => {
+                let Followed { reply, wait } = run(call, tx)?;
+                Ok((reply, wait))
             }
-            Admitted::Followed(followed) => Ok(Admission::Reply(followed.reply)),
-            Admitted::Each(single) => Ok(Admission::Each(single)),
-            Admitted::Heavy => Ok(Admission::Heavy),
-            Admitted::Body(limit) => Ok(Admission::Body(limit)),
-            Admitted::ToWrite(call, read_body) => self.prepare_write(call, read_body, trail, lane),
-        }
+            Run::Write(_) | Run::Each(_) => Err(Failure::Broken("a write was to be read".into())),
+        };
+        let Some(looks) = looks else { return run() };
+        let (run, looks) = within(looks, run);
+        self.shares.has_read(&caller.key_id, looks, tx.now());
+        run
     }
 
     /// Whose key it is. One that is refused is verified again the next time.
@@ -172,44 +187,12 @@ impl Gate {
         })
     }
 
-    /// Answers a request that reads; one that writes goes on with its body.
-    fn answer_or_prepare<'r>(&self, call: Call<'r>, route: &Route, tx: &Tx<'_>) -> Result<Admitted<'r>> {
-        match route.run {
-            Run::Open(run) => run(&call).map(Admitted::Reply),
-            Run::Status(run) => run(&call, self).map(Admitted::Reply),
-            Run::Read(run) => Ok(Admitted::Reply(run(&call, tx)?.with_notes(&call.notes))),
-            Run::Follow(run) => {
-                let Followed { reply, wait } = run(&call, tx)?;
-                Ok(Admitted::Followed(Followed { reply: reply.with_notes(&call.notes), wait }))
-            }
-            Run::Write(_) | Run::Each(_) if matches!(call.request.body, Body::Awaited) => {
-                Ok(Admitted::Body(route.body))
-            }
-            Run::Each(single) => Ok(Admitted::Each(single)),
-            Run::Write(read_body) => Ok(Admitted::ToWrite(call, read_body)),
-        }
-    }
-
-    /// Checks the body of a request that passed every check before it.
-    pub(super) fn admit_body(&self, request: &Request, trail: &mut Trail) -> Admission {
-        if let Some(Run::Each(single)) = trail.route.map(|at| self.router.route(at).run) {
-            return Admission::Each(single);
-        }
-        let prepared = catch_unwind(AssertUnwindSafe(|| {
-            let (call, read_body) = self.call_of(request, trail)?;
-            self.prepare_write(call, read_body, trail, Lane::Fast)
-        }));
-        let prepared = prepared.unwrap_or_else(|_| Err(Failure::Broken("a request panicked".into())));
-        prepared.unwrap_or_else(|failure| self.refuse(failure, request, trail))
-    }
-
     /// A route that the configuration names takes ten requests a minute from one address.
     pub(super) fn check_critical_route(&self, found: Option<usize>, trail: &mut Trail) -> Result<()> {
-        let Some(at) = found.filter(|at| self.critical[*at] && !trail.counted_for_address) else {
-            return Ok(());
-        };
-        trail.counted_for_address = true;
-        self.limit_address(trail, Limited::Route(at))
+        match found.filter(|at| self.critical[*at]) {
+            Some(at) => self.limit_address(trail, Limited::Route(at)),
+            None => Ok(()),
+        }
     }
 
     /// A request without a valid key counts against its address: from the eleventh in a minute on
@@ -231,46 +214,33 @@ impl Gate {
         })
     }
 
-    /// Reads the body of a writing request. Whether it was answered before is asked before every
-    /// other check of the body (D19), and again by the writer.
-    fn prepare_write(
-        &self,
-        call: Call<'_>,
-        read_body: ReadBody,
-        trail: &Trail,
-        lane: Lane,
-    ) -> Result<Admission> {
-        let Some(caller) = &trail.caller else {
-            return Err(Failure::Broken("a request without a caller was to be written".into()));
+    /// Reads the body of a request that writes. Whether it was answered before is asked before every other check of the
+    /// body (D19), and again by the writer.
+    pub(super) fn prepare(&self, request: &Request, admitted: &Admitted) -> Result<Prepared> {
+        let Admitted { route, caller, ids } = admitted;
+        let Run::Write(read_body) = route.run else {
+            return Err(Failure::Broken("a request that only reads was to be written".into()));
         };
+        let call = Call::new(request, route.query, ids.clone(), caller.strictness)?;
         // What was written cannot be refused any more, so there must be room for its answer now.
         if !self.answers.has_room(&caller.key_id) {
             return Err(too_many_unread());
         }
-        let repeatable = Repeatable::from_call(&call, caller)?.map(|repeatable| (repeatable, caller.tenant));
-        if let Some((repeatable, tenant)) = &repeatable {
+        let repeatable = Repeatable::from_call(&call, caller)?;
+        if let Some(repeatable) = &repeatable {
             let now = (self.clock)();
-            let stored = self.readers.read(lane, |c| repeatable.stored(&Tx::new(c, *tenant, now)))?;
-            if let Some(reply) = stored {
-                return Ok(Admission::Reply(reply));
+            let stored = |c: &Connection| repeatable.stored(&Tx::new(c, caller.tenant, now));
+            if let Some(reply) = self.readers.read(Lane::Fast, stored)? {
+                return Ok(Prepared::Repeated(reply));
             }
         }
         let write = read_body(&call)?;
-        let repeatable = repeatable.map(|(repeatable, _)| repeatable);
-        Ok(Admission::Write(PreparedWrite { write, notes: call.notes, repeatable }))
-    }
-
-    /// The call of a writing request that was found and allowed before its body was read.
-    fn call_of<'r>(&self, request: &'r Request, trail: &Trail) -> Result<(Call<'r>, ReadBody)> {
-        let (Some(at), Some(caller)) = (trail.route, &trail.caller) else {
-            return Err(Failure::Broken("a request without a route or a caller was to be written".into()));
-        };
-        let route = self.router.route(at);
-        let Run::Write(read_body) = route.run else {
-            return Err(Failure::Broken("a request that only reads was to be written".into()));
-        };
-        let ids = self.router.ids(at, &split(&request.path));
-        Ok((Call::new(request, route.query, ids, caller.strictness)?, read_body))
+        Ok(Prepared::Write(PreparedWrite {
+            caller: Arc::clone(caller),
+            write,
+            notes: call.notes,
+            repeatable,
+        }))
     }
 
     /// The answer of a path that needs no key.
@@ -304,6 +274,19 @@ impl Gate {
             }
             Err(refusal) => refusal.into(),
         }
+    }
+}
+
+impl PreparedWrite {
+    /// Carries it out, or gives the answer of the first time.
+    pub(super) fn run_or_repeat(&self, tx: &WriteTx<'_>) -> Result<Reply> {
+        let Some(repeatable) = &self.repeatable else { return Ok((self.write)(tx)?.with_notes(&self.notes)) };
+        if let Some(reply) = repeatable.stored(tx)? {
+            return Ok(reply);
+        }
+        let reply = (self.write)(tx)?.with_notes(&self.notes);
+        repeatable.keep(tx, &reply)?;
+        Ok(reply)
     }
 }
 

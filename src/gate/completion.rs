@@ -2,10 +2,11 @@
 //! the log, counts it, and tells the client what is left of its limits. [`Trail`] is what the steps before it found out.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use super::audit::Row;
 use super::quota::Allowance;
-use super::waiters::Waited;
+use super::waiters::Looked;
 use super::{Gate, address};
 use crate::http::call::Caller;
 use crate::http::error;
@@ -18,27 +19,33 @@ use crate::rules::error::Code;
 const SMALL_ANSWER: usize = 16 << 10;
 
 /// What is known of a request on its way, besides what it says itself.
+#[derive(Clone)]
 pub struct Trail {
     /// Where it comes from.
     pub address: IpAddr,
     /// Whose key it has.
-    pub caller: Option<Caller>,
+    pub caller: Option<Arc<Caller>>,
     /// The public part of a whole key that is deactivated or past its last day: the audit row names it (D19).
     pub refused_key: Option<String>,
     /// Its route, by its place in the table.
     pub route: Option<usize>,
-    /// The hash of its key was verified for it.
-    pub verified: bool,
     /// What its key has left; set when it was counted.
     pub allowance: Option<Allowance>,
-    /// It was counted as one of a critical route.
-    pub counted_for_address: bool,
     /// Seconds until its address may come again.
     pub retry_after: Option<i64>,
-    /// It runs on a thread that serves no sockets.
-    pub off_sockets: bool,
-    /// It waits for a change.
-    pub waited: Option<Waited>,
+    /// What it found so far, of a request that waits for a change.
+    pub looked: Option<Looked>,
+    pub written: Written,
+}
+
+/// What of a request is kept already.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    Nothing,
+    /// Items of it, each with an audit row of its own.
+    Items,
+    /// All of it, with its audit row.
+    WithItsRow,
 }
 
 impl Trail {
@@ -49,23 +56,16 @@ impl Trail {
             caller: None,
             refused_key: None,
             route: None,
-            verified: false,
             allowance: None,
-            counted_for_address: false,
             retry_after: None,
-            off_sockets: false,
-            waited: None,
+            looked: None,
+            written: Written::Nothing,
         }
     }
 
     /// The public part of its key: also of one that is deactivated or past its last day (D19).
     fn key_id(&self) -> Option<&str> {
         self.caller.as_ref().map(|caller| caller.key_id.as_str()).or(self.refused_key.as_deref())
-    }
-
-    /// Whether it has waited as long as it may.
-    pub(super) fn must_answer(&self) -> bool {
-        self.waited.as_ref().is_some_and(|waited| waited.is_over)
     }
 
     /// The answer with what the client is told about its limits, and that its company is one for tests.
@@ -100,24 +100,17 @@ impl Gate {
         held.map(|held| Reply { held: Some(held), ..reply })
     }
 
-    /// The same for an answer that must not be lost: its request was carried out.
-    pub(super) fn reserve_anyway(&self, reply: Reply, trail: &Trail) -> Reply {
-        match &trail.caller {
-            Some(caller) if reply.body.len() > SMALL_ANSWER => {
-                let held = self.answers.take_anyway(&caller.key_id, reply.body.len());
-                Reply { held: Some(held), ..reply }
-            }
-            _ => reply,
-        }
-    }
-
-    /// Writes the audit row of an answer that the writer has no part in.
-    pub(super) fn finish_audited(&self, request: &Request, trail: Trail, reply: Reply) -> Reply {
-        let reply = self.reserve(reply, &trail).unwrap_or_else(|| error::unavailable(request.id));
+    /// The last step of every request. An answer that finds no room in the memory becomes a refusal, unless its request was
+    /// carried out. The request has its audit row and its line in the log, is counted, and is told what it has left.
+    pub(super) fn complete(&self, request: &Request, trail: &Trail, reply: Reply) -> Reply {
+        let reply = match &trail.caller {
+            Some(caller) if trail.written != Written::Nothing => self.reserve_anyway(reply, caller),
+            _ => self.reserve(reply, trail).unwrap_or_else(|| error::unavailable(request.id)),
+        };
         // Probes come every second from whoever watches, and are not part of the interface.
         let is_probe = trail.route.is_some_and(|at| matches!(self.router.route(at).run, Run::Status(_)));
-        if !is_probe {
-            let row = self.audit_row(request, &trail, &reply);
+        if !is_probe && trail.written != Written::WithItsRow {
+            let row = self.audit_row(request, trail, &reply);
             match trail.caller {
                 Some(_) => self.journal.append(row),
                 None => {
@@ -126,12 +119,25 @@ impl Gate {
                 }
             }
         }
-        self.finish(request, &trail, reply)
+        self.note(request, trail, &reply);
+        let reply = match trail.route.and_then(|at| self.router.route(at).deprecated) {
+            Some(deprecation) => deprecation.shown_in(reply),
+            None => reply,
+        };
+        self.origins.shown_in(trail.with_limits(reply), request)
     }
 
-    /// The last step of every request: it is counted, has its line in the log, and the answer says
-    /// what the client has left.
-    pub(super) fn finish(&self, request: &Request, trail: &Trail, reply: Reply) -> Reply {
+    /// The same for an answer that must not be lost.
+    fn reserve_anyway(&self, reply: Reply, caller: &Caller) -> Reply {
+        if reply.body.len() <= SMALL_ANSWER {
+            return reply;
+        }
+        let held = self.answers.take_anyway(&caller.key_id, reply.body.len());
+        Reply { held: Some(held), ..reply }
+    }
+
+    /// Counts a request, and writes its line in the log.
+    fn note(&self, request: &Request, trail: &Trail, reply: &Reply) {
         let duration = request.started.elapsed();
         let (method, route) = match trail.route.map(|at| self.router.route(at)) {
             Some(route) => (route.method.as_str(), route.pattern),
@@ -149,11 +155,6 @@ impl Gate {
             code = reply.code.map(Code::as_str),
             "request"
         );
-        let reply = match trail.route.and_then(|at| self.router.route(at).deprecated) {
-            Some(deprecation) => deprecation.shown_in(reply),
-            None => reply,
-        };
-        self.origins.shown_in(trail.with_limits(reply), request)
     }
 
     /// The audit row of an answer.

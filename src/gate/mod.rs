@@ -1,23 +1,23 @@
 //! The gate: what happens to every request between the socket and the slice that answers it.
 //!
-//! `admission` checks it in the order of D19 and says how it goes on. `dispatch` carries that out: it answers in
-//! place, or hands the request to the thread that verifies keys, to the slow lane or to the writer. `completion` is
-//! the last step of every request: its audit row, its line in the log, what the client is told of its limits.
+//! `answer` says in the order of D19 what happens to it. `admission` has the checks, `lanes` the ways to the slow lane
+//! and to the writer. `completion` is the last step of every request: its audit row, its line in the log, what the
+//! client is told of its limits.
 //!
 //! `stapel` is many requests in one. `waiters` are requests that wait for a change of their company. `key`, `key_changes`, `quota`, `ip_limit`, `address` and `idempotency` are the checks themselves, `shares` what reads of a key may
 //! cost others, `cors` what browsers ask, `audit` the log of all requests, `metrics` the figures.
 
 pub mod address;
 mod admission;
+mod answer;
 pub mod audit;
-mod carried;
 pub mod completion;
 mod cors;
-mod dispatch;
 pub mod idempotency;
 pub mod ip_limit;
 pub mod key;
 pub mod key_changes;
+mod lanes;
 pub mod metrics;
 pub mod quota;
 mod shares;

@@ -4,32 +4,28 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Duration;
 
 use hyper::header::HeaderValue;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use super::Gate;
-use super::admission::Admission;
-use super::carried::Carried;
-use super::completion::Trail;
+use super::admission::{Admitted, Prepared, PreparedWrite};
+use super::answer::LARGE_BODY;
+use super::completion::{Trail, Written};
 use super::idempotency::{MAX_KEY, sent_key};
-use crate::db::batch::{Batch, Ended, Job};
-use crate::failure::{Failure, Result};
-use crate::http::answering::{Next, Work};
-use crate::http::error;
+use crate::db::TenantId;
+use crate::db::batch::Batch;
+use crate::failure::{Failure, Result, unpanicked};
+use crate::http::client::Client;
+use crate::http::off_sockets::off_sockets;
 use crate::http::reply::Reply;
 use crate::http::request::{Body, Request};
 use crate::http::route::Method;
 use crate::http::router::split;
 use crate::rules::error::{Checked, Code, Refusal};
-
-/// A body above this size is parsed on a thread that serves no sockets, in bytes.
-pub const LARGE_BODY: usize = 64 << 10;
 
 /// Items of one request at most (D28).
 const MAX_ITEMS: usize = 200;
@@ -42,20 +38,6 @@ const BYTES_AT_ONCE: usize = LARGE_BODY;
 
 /// The name of the header under which items have keys of their own.
 const KEY: &str = "idempotency-key";
-
-/// A bulk request on its way.
-pub struct Stapel {
-    gate: Arc<Gate>,
-    request: Request,
-    trail: Trail,
-    /// The route for one, by its place in the table.
-    single: usize,
-    /// Where the items stand in the body.
-    items: Vec<Range<usize>>,
-    /// The first item that is not answered yet.
-    next: usize,
-    answers: Vec<Zeile>,
-}
 
 /// An answer: its status, and what the route for one answers.
 #[derive(Serialize)]
@@ -71,171 +53,153 @@ struct Antwort<'a> {
     abgelehnt: usize,
 }
 
-/// An item of the step that is carried out.
-enum Item {
-    Answered(Reply),
-    Write(Box<Carried>),
+/// An item as a request of its own.
+struct Item {
+    request: Arc<Request>,
+    trail: Trail,
 }
 
-/// What is to be done.
-pub struct Plan {
-    single: usize,
-    items: Vec<Range<usize>>,
-}
-
-impl Plan {
-    /// Finds the items in a body, which go to the route with this path.
-    pub fn read(gate: &Gate, request: &Request, single: &str) -> Result<Plan> {
+impl Gate {
+    /// Answers a request whose items go to the route with the path `single`, some in a batch of the writer at a time. Where
+    /// nobody listens any more, what was not begun is left undone.
+    pub(super) async fn answer_each(
+        self: &Arc<Gate>,
+        single: &'static str,
+        request: &Arc<Request>,
+        admitted: &Admitted,
+        trail: &mut Trail,
+        client: &Client,
+    ) -> Result<Reply> {
         // The key of an item has its number behind it.
         sent_key(request, MAX_KEY - "#200".len())?;
-        let found = gate.router.find(Some(Method::Post), &split(single));
-        let single =
-            found.ok_or_else(|| Failure::Broken(format!("there is no route {single} for an item")))?;
-        Ok(Plan { single, items: items(&request.body)? })
-    }
-}
-
-impl Stapel {
-    /// Begins with items that were found in its body.
-    pub fn new(gate: Arc<Gate>, request: Request, trail: Trail, plan: Plan) -> Stapel {
-        let Plan { single, items } = plan;
-        let answers = Vec::with_capacity(items.len());
-        Stapel { gate, request, trail, single, items, next: 0, answers }
-    }
-
-    /// Carries out the next items; the answer where there are none.
-    pub fn go_on(self) -> Next {
-        let mut bytes = 0;
-        let fits = |item: &&Range<usize>| {
-            bytes += item.len();
-            bytes <= BYTES_AT_ONCE
-        };
-        let rest = self.items.get(self.next..).unwrap_or_default();
-        let count = rest.iter().take(AT_ONCE).take_while(fits).count().max(1).min(rest.len());
-        if count == 0 {
-            return self.answered();
+        let found = self.router.find(Some(Method::Post), &split(single));
+        let at = found.ok_or_else(|| Failure::Broken(format!("there is no route {single} for an item")))?;
+        let items = self.with_body(request, admitted, |_, request, _| Ok(items(&request.body)?)).await?;
+        let mut data = Vec::with_capacity(items.len());
+        while data.len() < items.len() && (data.is_empty() || !client.is_gone()) {
+            let step = data.len()..data.len() + at_once(&items[data.len()..]);
+            let step = step.map(|number| self.item(at, request, trail, number, items[number].clone()));
+            data.extend(self.answer_items(admitted.of_item(self.router.route(at)), step.collect()).await?);
+            trail.written = Written::Items;
         }
-        let requests: Vec<_> = (self.next..self.next + count).map(|at| self.item(at)).collect();
-        let bytes = requests.iter().map(|(request, _)| request.body.len()).sum::<usize>();
-        let read = Work::new(move || self.read_items(requests));
-        if bytes > LARGE_BODY { Next::Heavy(Duration::ZERO, read) } else { read.run() }
+        let count = |matches: fn(u16) -> bool| data.iter().filter(|zeile| matches(zeile.status)).count();
+        let (angelegt, abgelehnt) = (count(|status| status == 201), count(|status| status >= 400));
+        Reply::ok(&Antwort { data: &data, angelegt, abgelehnt })
     }
 
     /// The request that an item is, counted as one of its key.
-    fn item(&self, at: usize) -> (Request, Trail) {
-        let Stapel { gate, request, trail, .. } = self;
-        let now = (gate.clock)();
-        let content = request.body.content().ok().zip(self.items.get(at).cloned());
-        let bytes = content.and_then(|(body, range)| body.get(range)).unwrap_or_default().to_vec();
+    fn item(&self, at: usize, request: &Request, trail: &Trail, number: usize, range: Range<usize>) -> Item {
+        let now = (self.clock)();
+        let bytes = request.body.content().ok().and_then(|body| body.get(range)).unwrap_or_default();
         let mut headers = request.headers.clone();
-        let key = headers
-            .get(KEY)
-            .and_then(|key| key.to_str().ok())
-            .map(|key| format!("{}#{}", key.trim(), at + 1));
+        let key = headers.get(KEY).and_then(|key| key.to_str().ok());
+        let key = key.map(|key| format!("{}#{}", key.trim(), number + 1));
         if let Some(key) = key.and_then(|key| HeaderValue::from_str(&key).ok()) {
             headers.insert(KEY, key);
         }
-        let item = Request {
+        let request = Request {
             id: Uuid::now_v7(),
             at: now,
             started: std::time::Instant::now(),
             peer: request.peer,
             local: request.local,
             method: request.method.clone(),
-            path: gate.router.route(self.single).pattern.to_owned(),
+            path: self.router.route(at).pattern.to_owned(),
             query: String::new(),
             headers,
             malformed: None,
-            body: Body::from_bytes(bytes),
+            body: Body::from_bytes(bytes.to_vec()),
         };
-        let allowance = trail.caller.as_ref().map(|caller| gate.quota.take(caller, now));
-        let route = Some(self.single);
-        (item, Trail { caller: trail.caller.clone(), route, allowance, ..Trail::new(trail.address) })
+        let allowance = trail.caller.as_ref().map(|caller| self.quota.take(caller, now));
+        let caller = trail.caller.clone();
+        let trail = Trail { caller, route: Some(at), allowance, ..Trail::new(trail.address) };
+        Item { request: Arc::new(request), trail }
     }
 
-    /// Reads the bodies of items; what passes goes to the writer.
-    fn read_items(self, requests: Vec<(Request, Trail)>) -> Next {
-        let gate = Arc::clone(&self.gate);
-        let read: Vec<_> = requests
-            .into_iter()
-            .map(|(request, mut trail)| {
-                let admission = gate.admit_item(&request, &mut trail);
-                (request, trail, admission)
-            })
-            .collect();
-        Next::Here(Work::new(move || self.hand_over(read)))
-    }
-
-    fn hand_over(self, read: Vec<(Request, Trail, Admission)>) -> Next {
-        let gate = Arc::clone(&self.gate);
-        let items = read.into_iter().map(|(request, trail, admission)| match admission {
-            Admission::Write(write) => Item::Write(Box::new(Carried::new(request, trail, write))),
-            Admission::Reply(reply) => Item::Answered(gate.finish_audited(&request, trail, reply)),
-            _ => Item::Answered(gate.finish_audited(&request, trail, error::unavailable(request.id))),
-        });
-        let items = items.collect();
-        let (tell, told) = oneshot::channel();
-        gate.writer.submit(Box::new(Step { stapel: self, items, tell }));
-        Next::Later(told)
-    }
-
-    /// Takes the answers of a step.
-    fn take(&mut self, replies: Vec<Reply>) {
-        self.next += replies.len();
-        self.answers.extend(replies.into_iter().map(|reply| {
+    /// Answers the items of a step. Their bodies are read where that keeps no socket waiting.
+    async fn answer_items(self: &Arc<Gate>, admitted: Admitted, items: Vec<Item>) -> Result<Vec<Zeile>> {
+        let bytes = items.iter().map(|item| item.request.body.len()).sum::<usize>();
+        let (gate, caller) = (Arc::clone(self), Arc::clone(&admitted.caller));
+        let read = move || {
+            let read = |mut item: Item| (gate.prepare_item(&mut item, &admitted), item);
+            items.into_iter().map(read).collect::<Vec<_>>()
+        };
+        let read = if bytes > LARGE_BODY { off_sockets(read).await? } else { read() };
+        let mut writes = Vec::new();
+        let mut to_write = |item: &Item, prepared| match prepared {
+            Ok(Prepared::Repeated(reply)) => Some(Ok(reply)),
+            Err(failure) => Some(Err(failure)),
+            Ok(Prepared::Write(write)) => {
+                writes.push((Arc::clone(&item.request), item.trail.clone(), write));
+                None
+            }
+        };
+        let answered: Vec<_> =
+            read.into_iter().map(|(prepared, item)| (to_write(&item, prepared), item)).collect();
+        let mut written = self.write_items(caller.tenant, bytes, writes).await.into_iter();
+        let answered = answered.into_iter().map(|(outcome, Item { request, mut trail })| {
+            let outcome = outcome.or_else(|| {
+                let outcome = written.next()?;
+                trail.written = if outcome.is_ok() { Written::WithItsRow } else { Written::Nothing };
+                Some(outcome)
+            });
+            let outcome = outcome.unwrap_or_else(|| Err(Failure::Broken("an item has no answer".into())));
+            let reply = outcome.unwrap_or_else(|failure| self.refuse(failure, &request, &mut trail));
+            let reply = self.complete(&request, &trail, reply);
             let antwort =
                 String::from_utf8(reply.body).ok().and_then(|body| RawValue::from_string(body).ok());
             Zeile { status: reply.status, antwort }
-        }));
-    }
-
-    /// The answer, to as many items as were carried out.
-    fn answered(self) -> Next {
-        let Stapel { gate, request, trail, answers: data, .. } = self;
-        let count = |matches: fn(u16) -> bool| data.iter().filter(|zeile| matches(zeile.status)).count();
-        let (angelegt, abgelehnt) = (count(|status| status == 201), count(|status| status >= 400));
-        let reply = Reply::ok(&Antwort { data: &data, angelegt, abgelehnt });
-        let reply = reply.unwrap_or_else(|failure| error::reply(&failure, request.id));
-        // What it says was done.
-        let reply = gate.reserve_anyway(reply, &trail);
-        Next::Done(gate.finish_audited(&request, trail, reply))
-    }
-}
-
-/// Some items in a batch of the writer.
-struct Step {
-    stapel: Stapel,
-    items: Vec<Item>,
-    tell: oneshot::Sender<Next>,
-}
-
-impl Job for Step {
-    fn bytes(&self) -> usize {
-        let bytes = |item: &Item| if let Item::Write(carried) = item { carried.bytes() } else { 0 };
-        self.items.iter().map(bytes).sum()
-    }
-
-    fn run(&mut self, batch: &Batch<'_>) {
-        for item in &mut self.items {
-            if let Item::Write(carried) = item {
-                carried.run(&self.stapel.gate, batch);
-            }
-        }
-    }
-
-    fn finish(self: Box<Self>, ended: Ended) {
-        let Step { mut stapel, items, tell } = *self;
-        let replies = items.into_iter().map(|item| match item {
-            Item::Answered(reply) => reply,
-            Item::Write(carried) => carried.finish(&stapel.gate, ended),
         });
-        let replies = replies.collect();
-        stapel.take(replies);
-        // Nobody listens any more: what was not begun is left undone, and the request has its row.
-        let is_gone = tell.is_closed();
-        let go_on = Work::new(move || if is_gone { stapel.answered() } else { stapel.go_on() });
-        drop(tell.send(Next::Here(go_on)));
+        Ok(answered.collect())
     }
+
+    /// Checks an item like a request that passed every check before its body: of its key, and where its route is critical
+    /// of its address, it is one more.
+    fn prepare_item(&self, item: &mut Item, admitted: &Admitted) -> Result<Prepared> {
+        item.trail.allowance.map_or(Ok(()), |allowance| allowance.check())?;
+        let limit = admitted.route.body.bytes();
+        if item.request.body.len() > limit {
+            let message = format!("Der Eintrag ist größer als {limit} Bytes. Bitte aufteilen.");
+            return Err(Refusal::new(Code::ZuGross, message).into());
+        }
+        self.check_critical_route(item.trail.route, &mut item.trail)?;
+        unpanicked(|| self.prepare(&item.request, admitted))
+    }
+
+    /// Has the writer carry out the items of a step, in one batch.
+    async fn write_items(
+        self: &Arc<Gate>,
+        tenant: TenantId,
+        bytes: usize,
+        writes: Vec<(Arc<Request>, Trail, PreparedWrite)>,
+    ) -> Vec<Result<Reply>> {
+        if writes.is_empty() {
+            return Vec::new();
+        }
+        let (gate, count) = (Arc::clone(self), writes.len());
+        let run = move |batch: &Batch<'_>| {
+            let run = |(request, trail, write): &(Arc<Request>, Trail, PreparedWrite)| {
+                gate.run_write(batch, request, trail, write)
+            };
+            Ok(writes.iter().map(run).collect::<Vec<_>>())
+        };
+        let each = |failure: &Failure| match failure {
+            Failure::OutcomeUnknown => Err(Failure::OutcomeUnknown),
+            failure => Err(Failure::Busy(failure.to_string())),
+        };
+        let written = self.write(Some(tenant), bytes, run).await;
+        written.unwrap_or_else(|failure| (0..count).map(|_| each(&failure)).collect())
+    }
+}
+
+/// How many items are carried out at once.
+fn at_once(items: &[Range<usize>]) -> usize {
+    let mut bytes = 0;
+    let fits = |item: &&Range<usize>| {
+        bytes += item.len();
+        bytes <= BYTES_AT_ONCE
+    };
+    items.iter().take(AT_ONCE).take_while(fits).count().max(1)
 }
 
 #[derive(Deserialize)]
@@ -294,22 +258,4 @@ fn items(body: &Body) -> Checked<Vec<Range<usize>>> {
         from..from + item.get().len()
     };
     Ok(items.into_iter().map(place).collect())
-}
-
-impl Gate {
-    /// Checks an item like a request that passed every check before its body: of its key, and where its route is critical
-    /// of its address, it is one more.
-    fn admit_item(&self, request: &Request, trail: &mut Trail) -> Admission {
-        let counted = trail.allowance.map_or(Ok(()), |allowance| allowance.check());
-        let limit = trail.route.map_or(0, |at| self.router.route(at).body.bytes());
-        if request.body.len() > limit {
-            let message = format!("Der Eintrag ist größer als {limit} Bytes. Bitte aufteilen.");
-            return self.refuse(Refusal::new(Code::ZuGross, message).into(), request, trail);
-        }
-        let counted: Result<()> = counted.and_then(|()| self.check_critical_route(trail.route, trail));
-        match counted {
-            Ok(()) => self.admit_body(request, trail),
-            Err(failure) => self.refuse(failure, request, trail),
-        }
-    }
 }

@@ -4,19 +4,18 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::Instant;
 
 use rusqlite::{Connection, OpenFlags};
+use tokio::sync::oneshot;
 
 use super::key::{Digest32, Keys, PresentedKey};
 use crate::db::connection::prepare_reader;
-use crate::db::log;
 use crate::db::vital::Worker;
-use crate::failure::{self, Failure};
+use crate::failure::{Failure, Result, unpanicked};
 
 /// Keys that wait at most.
 const KEYS: usize = 1_024;
@@ -30,18 +29,18 @@ const OF_ADDRESS: usize = 2_048;
 /// Requests with one key that wait at most: a client that begins with so many connections at once is answered.
 const OF_KEY: usize = 512;
 
-/// Told what became of the verification.
-pub type Continuation = Box<dyn FnOnce(failure::Result<()>) + Send>;
+/// Tells a request what became of the verification.
+type Tell = oneshot::Sender<Result<()>>;
 
 /// The requests that wait, by the digest of their key, each with the address it came from.
 #[derive(Default)]
-struct Waiting {
-    by_key: HashMap<Digest32, Vec<(IpAddr, Continuation)>>,
+struct Unverified {
+    by_key: HashMap<Digest32, Vec<(IpAddr, Tell)>>,
     by_address: HashMap<IpAddr, usize>,
     requests: usize,
 }
 
-impl Waiting {
+impl Unverified {
     /// Whether one more request may wait. The first one of a key always may: however many others its neighbours
     /// have waiting, it gets its verification.
     fn has_room(&self, key: &Digest32, address: IpAddr) -> bool {
@@ -50,14 +49,14 @@ impl Waiting {
         of_key == 0 || of_key < OF_KEY && of_address < OF_ADDRESS && self.requests < REQUESTS
     }
 
-    fn add(&mut self, key: Digest32, address: IpAddr, continuation: Continuation) {
+    fn add(&mut self, key: Digest32, address: IpAddr, tell: Tell) {
         self.requests += 1;
         *self.by_address.entry(address).or_default() += 1;
-        self.by_key.entry(key).or_default().push((address, continuation));
+        self.by_key.entry(key).or_default().push((address, tell));
     }
 
     /// Takes out those that wait for a key.
-    fn take(&mut self, key: &Digest32) -> Vec<(IpAddr, Continuation)> {
+    fn take(&mut self, key: &Digest32) -> Vec<(IpAddr, Tell)> {
         let taken = self.by_key.remove(key).unwrap_or_default();
         self.requests -= taken.len();
         for (address, _) in &taken {
@@ -72,63 +71,65 @@ impl Waiting {
 
 /// Where keys are handed in to be verified.
 pub struct Verifying {
-    waiting: Arc<Mutex<Waiting>>,
+    waiting: Arc<Mutex<Unverified>>,
     worker: Worker<PresentedKey>,
 }
 
 impl Verifying {
     /// Starts the thread; it ends when this is dropped.
-    pub fn start(database: &Path, keys: Arc<Keys>) -> failure::Result<Verifying> {
+    pub fn start(database: &Path, keys: Arc<Keys>) -> Result<Verifying> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(database, flags)?;
         prepare_reader(&connection)?;
-        let waiting = Arc::<Mutex<Waiting>>::default();
+        let waiting = Arc::<Mutex<Unverified>>::default();
         let of_thread = Arc::clone(&waiting);
         let worker = Worker::start("keys", KEYS, move |key| verify(&connection, &keys, &key, &of_thread))
             .map_err(|error| Failure::Broken(format!("no thread for keys: {error}")))?;
         Ok(Verifying { waiting, worker })
     }
 
-    /// Hands in a key that came from an address; the continuation comes back when too many wait already.
-    pub fn submit(
-        &self,
-        key: &PresentedKey,
-        address: IpAddr,
-        continuation: Continuation,
-    ) -> Result<(), Continuation> {
+    /// Waits until a key that came from an address is verified. Refused where it is not valid, or where too many wait
+    /// already.
+    pub async fn verify(&self, key: &PresentedKey, address: IpAddr) -> Result<()> {
+        let told = self.submit(key, address).ok_or_else(too_many)?;
+        told.await.unwrap_or_else(|_| Err(too_many()))
+    }
+
+    fn submit(&self, key: &PresentedKey, address: IpAddr) -> Option<oneshot::Receiver<Result<()>>> {
         let mut waiting = lock(&self.waiting);
-        if !waiting.has_room(&key.digest, address) {
-            return Err(continuation);
+        let has_room = waiting.has_room(&key.digest, address);
+        let is_new = !waiting.by_key.contains_key(&key.digest);
+        if !has_room || is_new && self.worker.submit(key.clone()).is_err() {
+            return None;
         }
-        if !waiting.by_key.contains_key(&key.digest) && self.worker.submit(key.clone()).is_err() {
-            return Err(continuation);
-        }
-        waiting.add(key.digest, address, continuation);
-        Ok(())
+        let (tell, told) = oneshot::channel();
+        waiting.add(key.digest, address, tell);
+        Some(told)
     }
 }
 
-fn verify(connection: &Connection, keys: &Keys, key: &PresentedKey, waiting: &Mutex<Waiting>) {
+fn too_many() -> Failure {
+    Failure::Busy("too many keys wait to be verified".into())
+}
+
+fn verify(connection: &Connection, keys: &Keys, key: &PresentedKey, waiting: &Mutex<Unverified>) {
     let begun = Instant::now();
-    let holds = catch_unwind(AssertUnwindSafe(|| keys.verify(connection, key)))
-        .unwrap_or_else(|_| Err(Failure::Broken("the verification of a key panicked".into())));
+    let holds = unpanicked(|| keys.verify(connection, key));
     let told = lock(waiting).take(&key.digest);
     let pause = begun.elapsed();
-    for (_, continuation) in told {
+    for (_, tell) in told {
         let verified = match &holds {
             Ok(true) => Ok(()),
             Ok(false) => Err(super::key::invalid()),
             Err(failure) => Err(Failure::Busy(format!("a key was not verified: {failure}"))),
         };
-        if catch_unwind(AssertUnwindSafe(|| continuation(verified))).is_err() {
-            log("a request panicked after its key was verified");
-        }
+        drop(tell.send(verified));
     }
     // Half of one core at most, whoever asks and however often.
     sleep(pause);
 }
 
-fn lock(waiting: &Mutex<Waiting>) -> MutexGuard<'_, Waiting> {
+fn lock(waiting: &Mutex<Unverified>) -> MutexGuard<'_, Unverified> {
     waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -136,15 +137,15 @@ fn lock(waiting: &Mutex<Waiting>) -> MutexGuard<'_, Waiting> {
 mod tests {
     use super::*;
 
-    fn has_room(waiting: &Waiting, key: u8, address: u8) -> bool {
+    fn has_room(waiting: &Unverified, key: u8, address: u8) -> bool {
         waiting.has_room(&[key; 32], IpAddr::from([10, 0, 0, address]))
     }
 
     /// As many as may wait; how many they were.
-    fn fill(waiting: &mut Waiting, key: u8, address: u8) -> usize {
+    fn fill(waiting: &mut Unverified, key: u8, address: u8) -> usize {
         let mut added = 0;
         while has_room(waiting, key, address) {
-            waiting.add([key; 32], IpAddr::from([10, 0, 0, address]), Box::new(|_| ()));
+            waiting.add([key; 32], IpAddr::from([10, 0, 0, address]), oneshot::channel().0);
             added += 1;
         }
         added
@@ -152,7 +153,7 @@ mod tests {
 
     #[test]
     fn who_hammers_takes_no_place_of_another() {
-        let mut waiting = Waiting::default();
+        let mut waiting = Unverified::default();
         assert_eq!(fill(&mut waiting, 1, 1), OF_KEY);
         // The same key from elsewhere has no more room; another key from the same address has.
         assert!(!has_room(&waiting, 1, 2));

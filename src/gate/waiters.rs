@@ -12,8 +12,11 @@ use tokio::sync::watch;
 
 use crate::db::readers::{Lane, Readers};
 use crate::db::{TenantId, feed, log};
+use crate::failure::{Failure, Result};
 use crate::http::budget::{Budget, Permit};
+use crate::http::client::Client;
 use crate::http::route::Wait;
+use crate::rules::error::{Code, Refusal};
 
 /// Requests that wait at once at most, beside the limits of connections (D28).
 pub const PLACES: usize = 1_000;
@@ -51,21 +54,42 @@ impl Default for Waiters {
 }
 
 impl Waiters {
-    /// A place to wait at for a change of a company, on the account of a key or a person; none where there are too many
-    /// already.
-    pub fn place(&self, account: &str, tenant: TenantId, wait: Wait) -> Option<Waited> {
+    /// Waits for a change of a company, on the account of a key or a person, after a look that found nothing; refused where
+    /// too many wait already. `waiting` is none before the first time.
+    pub async fn wait(
+        &self,
+        waiting: &mut Option<Waiting>,
+        account: &str,
+        tenant: TenantId,
+        wait: Wait,
+        client: &Client,
+    ) -> Result<Looked> {
+        let waiting = match waiting {
+            Some(waiting) => {
+                waiting.not_before = Instant::now() + PAUSE;
+                waiting
+            }
+            None => waiting.insert(self.begin(account, tenant, &wait).ok_or_else(too_many)?),
+        };
+        let Waiting { bell, not_before, until, .. } = waiting;
+        let is_last = !client.listens_until(bell, *not_before, *until).await;
+        // What rang so far is seen by the next look.
+        bell.mark_unchanged();
+        Ok(Looked { cursor: wait.cursor, is_last })
+    }
+
+    fn begin(&self, account: &str, tenant: TenantId, wait: &Wait) -> Option<Waiting> {
         let permit = self.places.take(account, 1)?;
         self.count.inc();
-        let place = Place { count: self.count.clone(), _permit: permit };
+        let counted = Counted { count: self.count.clone(), _permit: permit };
         let mut bells = self.lock();
         let new = || Bell { rings: watch::Sender::default(), newest: wait.newest };
-        let bell = bells.entry(tenant).or_insert_with(new);
-        let mut bell = bell.rings.subscribe();
+        let mut bell = bells.entry(tenant).or_insert_with(new).rings.subscribe();
         // What was committed between the look before and now did not ring here: it looks once more.
         bell.mark_changed();
         let now = Instant::now();
         let until = now + Duration::from_secs(wait.seconds);
-        Some(Waited { until, cursor: wait.cursor, not_before: now, is_over: false, bell, _place: place })
+        Some(Waiting { until, not_before: now, bell, _counted: counted })
     }
 
     /// Wakes those who wait for a company.
@@ -87,9 +111,9 @@ impl Waiters {
             waited_for
                 .iter()
                 .map(|tenant| Ok((*tenant, feed::newest(connection, *tenant)?)))
-                .collect::<Result<_, _>>()
+                .collect::<Result<Vec<_>>>()
         });
-        let newest: Vec<(TenantId, i64)> = match found {
+        let newest = match found {
             Ok(newest) => newest,
             Err(failure) => return log(&format!("whether there are changes is not known: {failure}")),
         };
@@ -106,42 +130,39 @@ impl Waiters {
     }
 }
 
-/// A request that waits: what its earlier looks came to.
-pub struct Waited {
-    /// Until when it waits.
-    pub until: Instant,
-    /// Where its next look begins.
-    pub cursor: String,
-    /// When its next look may be.
-    pub not_before: Instant,
-    /// Its next look is the last one.
-    pub is_over: bool,
-    /// Rings when its company has changed.
-    pub bell: watch::Receiver<()>,
-    _place: Place,
+fn too_many() -> Failure {
+    let message =
+        "Es warten schon zu viele Anfragen auf Änderungen. Bitte später wiederholen, oder ohne warten.";
+    Refusal::new(Code::NichtVerfuegbar, message).into()
 }
 
-/// The place of a request that waits; free again when this is dropped.
-struct Place {
+/// A request that waits.
+pub struct Waiting {
+    until: Instant,
+    /// When its next look may be.
+    not_before: Instant,
+    /// Rings when its company has changed.
+    bell: watch::Receiver<()>,
+    _counted: Counted,
+}
+
+/// What the look of a request that waits came to.
+#[derive(Clone)]
+pub struct Looked {
+    /// Where its next look begins.
+    pub cursor: String,
+    /// The next look is the last one.
+    pub is_last: bool,
+}
+
+/// One of the requests that wait; no more when this is dropped.
+struct Counted {
     count: Gauge,
     _permit: Permit,
 }
 
-impl Drop for Place {
+impl Drop for Counted {
     fn drop(&mut self) {
         self.count.dec();
-    }
-}
-
-impl Waited {
-    /// The same before its next look: what rang so far is seen by it.
-    pub fn again(mut self, is_over: bool) -> Waited {
-        self.bell.mark_unchanged();
-        Waited { is_over, ..self }
-    }
-
-    /// The same after a look that found nothing.
-    pub fn go_on(self, wait: Wait) -> Waited {
-        Waited { cursor: wait.cursor, not_before: Instant::now() + PAUSE, ..self }
     }
 }

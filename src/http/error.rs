@@ -56,6 +56,7 @@ pub const fn status(code: Code) -> u16 {
 pub fn reply(failure: &Failure, request_id: Uuid) -> Reply {
     let is_passing = match failure {
         Failure::Refused(refusal) => return refused(refusal, request_id),
+        Failure::OutcomeUnknown => return outcome_unknown(request_id),
         Failure::Busy(_) => true,
         Failure::Sql(error) => is_passing(error),
         Failure::Broken(_) => false,

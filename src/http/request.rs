@@ -1,6 +1,7 @@
 //! A request, as the socket read it.
 
 use std::net::IpAddr;
+use std::sync::OnceLock;
 
 use hyper::HeaderMap;
 use uuid::Uuid;
@@ -32,16 +33,30 @@ pub fn listed<'h>(headers: &'h HeaderMap, name: &str) -> impl Iterator<Item = &'
     lines.flat_map(|line| line.split(',')).map(str::trim)
 }
 
-pub enum Body {
-    Awaited,
-    /// It was read, and holds its share of the memory for bodies until it is dropped.
-    Read(Vec<u8>, Option<Permit>),
+/// The body of a request. It is read when every check before it has passed (D19).
+#[derive(Default)]
+pub struct Body(OnceLock<Received>);
+
+/// What came of reading a body.
+pub enum Received {
+    /// It is whole, and holds its share of the memory for bodies until it is dropped.
+    Whole(Vec<u8>, Option<Permit>),
     Refused(Box<Refusal>),
 }
 
 impl Body {
     pub fn from_bytes(content: Vec<u8>) -> Body {
-        Body::Read(content, None)
+        Body(Received::Whole(content, None).into())
+    }
+
+    /// Whether it is still to be read.
+    pub fn is_awaited(&self) -> bool {
+        self.0.get().is_none()
+    }
+
+    /// Takes what came of reading it; only the first time counts.
+    pub fn set(&self, received: Received) {
+        let _ = self.0.set(received);
     }
 
     /// Its length in bytes; 0 where it was not read.
@@ -54,10 +69,10 @@ impl Body {
     }
 
     pub fn content(&self) -> std::result::Result<&[u8], Box<Refusal>> {
-        match self {
-            Body::Read(content, _) => Ok(content),
-            Body::Refused(refusal) => Err(refusal.clone()),
-            Body::Awaited => Err(incomplete()),
+        match self.0.get() {
+            Some(Received::Whole(content, _)) => Ok(content),
+            Some(Received::Refused(refusal)) => Err(refusal.clone()),
+            None => Err(incomplete()),
         }
     }
 }

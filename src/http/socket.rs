@@ -10,7 +10,8 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// A socket that has two owners, both in the task of its connection: the lock is always free.
+/// A socket with two owners: hyper, and a request that waits. While a request runs hyper reads nothing (`half_close`), so
+/// the one that waits may take its place as the reader who is woken.
 #[derive(Clone)]
 pub struct Socket(Arc<Mutex<TcpStream>>);
 

@@ -1,41 +1,41 @@
-//! A thread beside the lanes for hashing passwords, which may hold up nobody else.
+//! The thread that hashes passwords, which may hold up nobody else.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::sleep;
 use std::time::Instant as Moment;
 
-use crate::db::log;
+use tokio::sync::oneshot;
+
 use crate::db::vital::Worker;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, unpanicked};
 
-/// Pieces of work that wait at most; whoever comes then is answered 503.
-const WAITING: usize = 32;
+/// Passwords that wait at most; whoever comes then is answered 503.
+const PASSWORDS_WAITING_MAX: usize = 32;
 
-/// A piece of work. It is told whether it has the thread; where too much waits already it has not.
-pub type Task = Box<dyn FnOnce(bool) + Send>;
-
-/// A thread that does one piece of work after the other; it ends when this is dropped.
-pub struct Aside(Worker<Task>);
+/// Does one piece of work after the other; it ends when this is dropped.
+pub struct Aside(Worker<Box<dyn FnOnce() + Send>>);
 
 impl Aside {
-    /// Starts it. After each piece of work it pauses as long: it takes half of one core at most, whoever asks and however
+    /// Starts it. It pauses as long as it has worked, so that it takes half of one core at most, whoever asks and however
     /// often.
-    pub fn start(name: &'static str) -> Result<Aside> {
-        let work = move |task: Task| {
+    pub fn start() -> Result<Aside> {
+        let work = |work: Box<dyn FnOnce() + Send>| {
             let begun = Moment::now();
-            if catch_unwind(AssertUnwindSafe(|| task(true))).is_err() {
-                log(&format!("a request panicked on the thread of {name}"));
-            }
+            work();
             sleep(begun.elapsed());
         };
-        let worker = Worker::start(name, WAITING, work);
-        worker.map(Aside).map_err(|error| Failure::Broken(format!("no thread for {name}: {error}")))
+        let worker = Worker::start("passwords", PASSWORDS_WAITING_MAX, work);
+        worker.map(Aside).map_err(|error| Failure::Broken(format!("no thread for passwords: {error}")))
     }
 
-    /// Hands in work.
-    pub fn submit(&self, task: Task) {
-        if let Err(task) = self.0.submit(task) {
-            task(false);
-        }
+    /// Waits for its turn and then for the work.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let (tell, told) = oneshot::channel();
+        let work = move || drop(tell.send(unpanicked(work)));
+        let is_full = || Failure::Busy("too many passwords wait to be hashed".into());
+        self.0.submit(Box::new(work)).map_err(|_| is_full())?;
+        told.await.unwrap_or_else(|_| Err(is_full()))
     }
 }

@@ -175,6 +175,11 @@ pub fn failed(failure: &Failure, request: &Request) -> Reply {
             let reply = refused(error::status(refusal.code), &refusal.message);
             Reply { code: Some(refusal.code), ..reply }
         }
+        Failure::OutcomeUnknown => {
+            let message = "Ob gespeichert wurde, ist nicht bekannt: Die Festplatte meldet einen Fehler. Bitte nachsehen.";
+            refused(503, message)
+        }
+        Failure::Busy(_) => busy(request),
         // What stands in its answer is for programs; its status and its line in the log are for all.
         failure => {
             let status = error::reply(failure, request.id).status;

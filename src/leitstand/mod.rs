@@ -19,7 +19,6 @@ mod aside;
 mod bars;
 mod belege;
 mod bestand;
-mod carry;
 mod chargen;
 mod einlesen;
 pub mod entry;

@@ -240,6 +240,7 @@ pub struct Place {
 pub const VERSION: &str = "#version";
 
 /// A request for a page.
+#[derive(Clone)]
 pub struct Ask {
     /// What all requests share.
     pub house: Arc<House>,

@@ -2,18 +2,16 @@
 
 use std::mem::take;
 use std::net::IpAddr;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
 
-use tokio::sync::oneshot;
+use futures_util::FutureExt;
 use uuid::Uuid;
 
-use super::aside::{Aside, Task};
-use super::carry::{Carried, Queued};
+use super::aside::Aside;
 use super::entry::{self, Entry, Refused};
 use super::frame;
-use super::page::{Access, Done, House, Page, Place, Seen, Take, fields};
+use super::page::{Access, Ask, Done, Hashed, House, Page, Place, Seen, Take, fields};
 use super::passwords::Attempts;
 use super::people::SESSION;
 use super::sayings::Sayings;
@@ -22,18 +20,20 @@ use super::upload;
 use super::uploads::Uploads;
 use super::visit::{Change, Visit, audit_row, refused_row};
 use super::works::{FULL, Works};
+use crate::db::batch::Batch;
 use crate::db::error::exceeded_budget;
 use crate::db::feed;
 use crate::db::readers::Lane;
 use crate::db::tx::Tx;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, unpanicked};
 use crate::gate::address::neighbourhood;
 use crate::gate::audit::Row;
 use crate::gate::ip_limit::Limited;
-use crate::gate::waiters::Waited;
 use crate::gate::{Gate, Zugang};
-use crate::http::answering::{Answering, BodyWanted, Next, Waiting, Work};
+use crate::http::answering::Answering;
+use crate::http::client::Client;
 use crate::http::error;
+use crate::http::off_sockets::off_sockets;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::http::route::Wait;
@@ -66,7 +66,7 @@ impl Leitstand {
         let Place { database, nightly, certificate } = place.clone();
         let lookout = Lookout::start(database, nightly, certificate, Arc::clone(&gate.clock))?;
         let house = Arc::new(House { gate, pages, attempts, works, uploads, place, lookout });
-        let hashing = Aside::start("passwords")?;
+        let hashing = Aside::start()?;
         Ok(Leitstand { house, hashing, zugang, sayings: Sayings::default() })
     }
 
@@ -76,55 +76,73 @@ impl Leitstand {
     }
 
     /// Answers a request whose path begins with `/leitstand`.
-    pub fn answer(self: Arc<Self>, request: Request) -> Next {
-        let address = self.house.gate.address_of(&request);
+    pub async fn answer(self: Arc<Self>, request: Request, client: &mut Client) -> Reply {
         if let Some(reply) = frame::asset(&request.path) {
-            return Next::Done(reply);
+            return reply;
         }
-        let entry = Entry { house: &self.house, zugang: &self.zugang, address };
-        let ask = match unpanicked(|| Ok(entry.admit(&request))) {
-            Ok(Ok(ask)) => ask,
-            Ok(Err(refused)) => return self.turn_away(&request, address, *refused),
-            Err(failure) => {
-                let reply = frame::failed(&failure, &request);
-                return self.turn_away(&request, address, *Box::<Refused>::from(reply));
+        let address = self.house.gate.address_of(&request);
+        let request = Arc::new(request);
+        let mut visit = match self.let_in(&request, address) {
+            Ok(ask) => Visit { request, ask, address, needs_row: true },
+            Err(refused) => {
+                let metrics = &self.house.gate.metrics;
+                metrics.count("GET", "/leitstand", refused.reply.status, request.started.elapsed());
+                self.write_down(refused_row(&request, address, &refused), address);
+                return refused.reply;
             }
         };
-        self.house.uploads.drop_old(ask.now);
-        let visit = Visit { request, ask, address };
-        match visit.request.method.as_str() {
-            "POST" => self.wait_for_form(visit),
-            _ if visit.ask.page.is_waiting => self.wait_for_news(visit, None),
-            _ if visit.ask.page.is_heavy => {
-                let work = Work::new(move || self.show(visit, Lane::Fast));
-                Next::Heavy(Duration::ZERO, work)
-            }
-            _ => self.show(visit, Lane::Fast),
-        }
+        self.house.uploads.drop_old(visit.ask.now);
+        // A panic is a bug; it has its answer and its audit row like any other fault of ours.
+        let outcome = AssertUnwindSafe(self.outcome(&mut visit, client)).catch_unwind().await;
+        let outcome = outcome.unwrap_or_else(|_| Err(Failure::Broken("a page panicked".into())));
+        let reply = outcome.unwrap_or_else(|failure| frame::failed(&failure, &visit.request));
+        self.complete(&visit, reply)
     }
 
-    /// Shows a page on a thread of the sockets, or goes on on the slow lane.
-    fn show(self: Arc<Self>, mut visit: Visit, lane: Lane) -> Next {
-        let Request { method, headers, path, .. } = &visit.request;
+    /// Who asks, and for which page.
+    fn let_in(&self, request: &Request, address: IpAddr) -> std::result::Result<Ask, Box<Refused>> {
+        let entry = Entry { house: &self.house, zugang: &self.zugang, address };
+        let let_in = unpanicked(|| Ok(entry.admit(request)));
+        let_in.unwrap_or_else(|failure| Err(frame::failed(&failure, request).into()))
+    }
+
+    /// The answer to a request that was let in, or why it has none.
+    async fn outcome(self: &Arc<Self>, visit: &mut Visit, client: &mut Client) -> Result<Reply> {
+        if visit.request.method == "POST" {
+            return self.take_form(visit, client).await;
+        }
+        if visit.ask.page.is_waiting {
+            return self.news(visit, client).await;
+        }
+        self.show(visit).await
+    }
+
+    /// Shows a page: on a thread of the sockets, where it computes much on one that serves none, and where it takes long on
+    /// the slow lane.
+    async fn show(self: &Arc<Self>, visit: &mut Visit) -> Result<Reply> {
+        let Request { method, headers, path, .. } = &*visit.request;
         if method == "GET" && !headers.contains_key(LIVE) {
             visit.ask.notes.extend(self.sayings.take(&visit.ask.cookie, path));
         }
-        let firma = visit.ask.firma_id();
-        let shown = self.house.gate.readers.read(lane, |connection| {
-            let seen = Seen { tx: Tx::new(connection, firma, visit.ask.now), connection };
-            unpanicked(|| (visit.ask.page.show)(&visit.ask, &seen))
-        });
-        match shown {
-            Err(failure) if exceeded_budget(&failure) && lane == Lane::Fast => self.show_slowly(visit),
-            Err(failure) => {
-                let reply = frame::failed(&failure, &visit.request);
-                self.finish(visit, reply)
-            }
-            Ok(reply) => {
-                let reply = self.shown(&mut visit, reply);
-                self.finish(visit, reply)
-            }
+        let on = |lane: Lane| {
+            let (page, ask) = (Arc::clone(self), visit.ask.clone());
+            move || page.read(&ask, lane)
+        };
+        let mut shown = match visit.ask.page.is_heavy {
+            true => off_sockets(on(Lane::Fast)).await?,
+            false => self.read(&visit.ask, Lane::Fast),
+        };
+        if shown.as_ref().is_err_and(exceeded_budget) {
+            shown = self.house.gate.slowly(on(Lane::Slow)).await?;
         }
+        Ok(self.shown(visit, shown?))
+    }
+
+    fn read(&self, ask: &Ask, lane: Lane) -> Result<Reply> {
+        self.house.gate.readers.read(lane, |connection| {
+            let seen = Seen { tx: Tx::new(connection, ask.firma_id(), ask.now), connection };
+            (ask.page.show)(ask, &seen)
+        })
     }
 
     /// The answer of a page, or of a form that was refused. A page that leads on to another shows nothing itself: not what
@@ -144,114 +162,88 @@ impl Leitstand {
         }
     }
 
-    /// Answers with the number of the newest change once it is another than the page knows. Each time that the bell of
-    /// the company rings the request is let in anew: who was locked meanwhile learns nothing.
-    fn wait_for_news(self: Arc<Self>, visit: Visit, waited: Option<Waited>) -> Next {
-        let firma = visit.ask.firma_id();
-        let found = self.house.gate.readers.read(Lane::Fast, |connection| feed::newest(connection, firma));
-        let newest = match found {
-            Ok(newest) => newest,
-            Err(failure) => {
-                let reply = frame::failed(&failure, &visit.request);
-                return self.finish(visit, reply);
+    /// Answers with the number of the newest change once it is another than the page knows. After each wait the request is
+    /// let in anew: who was locked meanwhile learns nothing.
+    async fn news(&self, visit: &mut Visit, client: &Client) -> Result<Reply> {
+        let gate = &self.house.gate;
+        let (mut waiting, mut is_last) = (None, false);
+        loop {
+            let firma = visit.ask.firma_id();
+            let newest = gate.readers.read(Lane::Fast, |connection| feed::newest(connection, firma))?;
+            let is_known = newest.to_string() == visit.ask.param("seit");
+            if !is_known || is_last {
+                // Nothing happened: no row (D27), else each page that is left open has thousands a day.
+                visit.needs_row = !is_known;
+                return Ok(frame::guarded(Reply::text("text/plain; charset=utf-8", newest.to_string())));
             }
-        };
-        let reply = frame::guarded(Reply::text("text/plain; charset=utf-8", newest.to_string()));
-        if newest.to_string() != visit.ask.param("seit") {
-            return self.finish(visit, reply);
-        }
-        if waited.as_ref().is_some_and(|waited| waited.is_over) {
-            // Nothing happened: no row (D27), else each page that is left open has thousands a day.
-            return Next::Done(self.completed(&visit, reply));
-        }
-        let wait = Wait { seconds: NEWS, cursor: String::new(), newest };
-        let waiters = &self.house.gate.waiters;
-        let waited = match waited {
-            Some(waited) => Some(waited.go_on(wait)),
-            None => waiters.place(&visit.account(), firma, wait),
-        };
-        let Some(waited) = waited else {
-            let reply = frame::busy(&visit.request);
-            return self.finish(visit, reply);
-        };
-        let (until, not_before, bell) = (waited.until, waited.not_before, waited.bell.clone());
-        Next::Wait(Waiting::new(until, not_before, bell, move |is_over| {
-            let entry = Entry { house: &self.house, zugang: &self.zugang, address: visit.address };
-            match entry.admit(&visit.request) {
-                Ok(ask) => self.wait_for_news(Visit { ask, ..visit }, Some(waited.again(is_over))),
-                Err(refused) => self.finish(visit, refused.reply),
+            let wait = Wait { seconds: NEWS, cursor: String::new(), newest };
+            is_last = gate.waiters.wait(&mut waiting, &visit.account(), firma, wait, client).await?.is_last;
+            match self.let_in(&visit.request, visit.address) {
+                Ok(ask) => visit.ask = ask,
+                Err(refused) => return Ok(refused.reply),
             }
-        }))
-    }
-
-    fn show_slowly(self: Arc<Self>, visit: Visit) -> Next {
-        self.house.gate.metrics.count_slow();
-        let (go_on, next) = self.elsewhere(visit, |page, visit| page.show(visit, Lane::Slow));
-        if let Err(go_on) = self.house.gate.readers.submit_slow(go_on) {
-            go_on(false);
         }
-        next
     }
 
-    /// The rest of a request as work for another thread, and what is next here: 503 where no thread takes it.
-    fn elsewhere(
-        self: &Arc<Self>,
-        visit: Visit,
-        rest: impl FnOnce(Arc<Self>, Visit) -> Next + Send + 'static,
-    ) -> (Task, Next) {
-        let (tell, told) = oneshot::channel();
-        let page = Arc::clone(self);
-        let go_on = move |has_thread: bool| {
-            let next = match has_thread {
-                true => rest(page, visit),
-                false => {
-                    let reply = frame::busy(&visit.request);
-                    page.finish(visit, reply)
-                }
-            };
-            drop(tell.send(next));
-        };
-        (Box::new(go_on), Next::Later(told))
-    }
-
-    /// Reads the form, once it is clear that this person may send it.
-    fn wait_for_form(self: Arc<Self>, visit: Visit) -> Next {
-        let account = visit.account();
+    /// Reads a form, once it is clear that this person may send it, and has it carried out; shows it again where it is
+    /// refused.
+    async fn take_form(self: &Arc<Self>, visit: &mut Visit, client: &mut Client) -> Result<Reply> {
         if visit.ask.page.access == Access::Open {
             let (gate, now) = (&self.house.gate, visit.ask.now);
             if let Err(seconds) = gate.ip_limit.take(neighbourhood(visit.address), Limited::LogIn, now) {
                 let message =
                     format!("Zu viele Anmeldungen von dieser Adresse. Bitte {seconds} Sekunden warten.");
                 let reply = frame::refused(429, &message).with("retry-after", seconds.to_string());
-                return self.finish(visit, Reply { code: Some(Code::ZuVieleAnfragen), ..reply });
+                return Ok(Reply { code: Some(Code::ZuVieleAnfragen), ..reply });
             }
         }
-        let has_upload = visit.ask.page.has_upload;
-        let limit = if has_upload { upload::LARGEST } else { FORM };
-        Next::Body(BodyWanted::new(limit, account, move |body| {
-            let mut visit = visit;
-            visit.request.body = body;
-            match has_upload {
-                true => Next::Heavy(Duration::ZERO, Work::new(move || self.take_form(visit))),
-                false => self.take_form(visit),
+        let limit = if visit.ask.page.has_upload { upload::LARGEST } else { FORM };
+        if visit.request.body.is_awaited() {
+            visit.request.body.set(client.body(limit, &visit.account()).await);
+        }
+        match self.carry_out(visit).await {
+            Ok(done) => Ok(self.led_on(visit, done)),
+            Err(Failure::Refused(refusal)) if refusal.code != Code::ScopeFehlt => {
+                visit.ask.refusal = Some(refusal);
+                self.show(visit).await
             }
-        }))
+            Err(failure) => Err(failure),
+        }
     }
 
-    /// Has a form carried out, wherever that is done.
-    fn take_form(self: Arc<Self>, mut visit: Visit) -> Next {
-        match unpanicked(|| self.prepare(&mut visit)) {
-            Ok(Prepared::Change(change)) => self.to_writer(visit, change),
-            Ok(Prepared::Hashed(hashed)) => self.to_hashing(visit, hashed),
-            Err(failure) => self.form_again(visit, failure),
-        }
+    /// Has a form carried out: what is hashed on the thread for that, and then by the writer. The audit row of what is kept
+    /// is part of it.
+    async fn carry_out(self: &Arc<Self>, visit: &mut Visit) -> Result<Done> {
+        let prepared = match visit.ask.page.has_upload {
+            true => {
+                let (page, request, mut ask) =
+                    (Arc::clone(self), Arc::clone(&visit.request), visit.ask.clone());
+                let prepared;
+                (visit.ask, prepared) = off_sockets(move || {
+                    let prepared = page.prepare(&request, &mut ask);
+                    (ask, prepared)
+                })
+                .await?;
+                prepared?
+            }
+            false => self.prepare(&visit.request, &mut visit.ask)?,
+        };
+        let change = match prepared {
+            Prepared::Change(change) => change,
+            Prepared::Hashed(hashed) => Change::Haus(self.hashing.run(hashed).await?),
+        };
+        let (firma, bytes) = (visit.ask.firma.as_ref().map(|firma| firma.id), visit.request.body.len());
+        let sent = visit.clone();
+        let run = move |batch: &Batch<'_>| change.run(batch, &sent);
+        let done = self.house.gate.write(firma, bytes, run).await?;
+        visit.needs_row = false;
+        Ok(done)
     }
 
     /// What a form asks for.
-    fn prepare(&self, visit: &mut Visit) -> Result<Prepared> {
-        read_form(visit)?;
-        entry::check_token(&visit.ask)?;
-        let ask = &visit.ask;
+    fn prepare(&self, request: &Request, ask: &mut Ask) -> Result<Prepared> {
+        read_form(request, ask)?;
+        entry::check_token(ask)?;
         let firma = ask.firma_id();
         match ask.page.take {
             Take::Nothing => Err(Failure::not_found("Dieses Formular")),
@@ -264,75 +256,38 @@ impl Leitstand {
         }
     }
 
-    /// Waits for the thread of passwords, and then for the writer.
-    fn to_hashing(self: Arc<Self>, visit: Visit, hashed: super::page::Hashed) -> Next {
-        let (work, next) = self.elsewhere(visit, |page, visit| match unpanicked(hashed) {
-            Ok(change) => page.to_writer(visit, Change::Haus(change)),
-            Err(failure) => Next::Here(Work::new(move || page.form_again(visit, failure))),
-        });
-        self.hashing.submit(work);
-        next
-    }
-
-    fn to_writer(self: Arc<Self>, visit: Visit, change: Change) -> Next {
-        let (tell, told) = oneshot::channel();
-        let writer = self.house.gate.writer.clone();
-        let go_on = move |visit, carried| self.carried(visit, carried);
-        writer.submit(Box::new(Queued::new(visit, change, tell, Box::new(go_on))));
-        Next::Later(told)
-    }
-
-    /// How a form goes on that the writer has had.
-    fn carried(self: Arc<Self>, visit: Visit, carried: Carried) -> Next {
-        match carried {
-            Carried::Out(done) => Next::Done(self.carried_out(visit, done)),
-            Carried::Refused(failure) => Next::Here(Work::new(move || self.form_again(visit, failure))),
-            Carried::Unknown => {
-                let message = "Ob gespeichert wurde, ist nicht bekannt: Die Festplatte meldet einen Fehler. Bitte nachsehen.";
-                self.finish(visit, frame::refused(503, message))
-            }
-            Carried::Not => {
-                let reply = frame::busy(&visit.request);
-                self.finish(visit, reply)
+    /// The answer to a form that was carried out.
+    fn led_on(&self, visit: &mut Visit, mut done: Done) -> Reply {
+        if let (Some(begins), Some(person)) = (done.begins.take(), &visit.ask.person) {
+            let works = &self.house.works;
+            if !works.begin(begins.id, &begins.title, person.id, visit.ask.now, begins.doing) {
+                done.to = "/leitstand/arbeit".to_owned();
+                done.notes = vec![FULL.to_owned()];
             }
         }
-    }
-
-    /// Shows the form again with why it was refused; what is no refusal is an error page.
-    fn form_again(self: Arc<Self>, mut visit: Visit, failure: Failure) -> Next {
-        match failure {
-            Failure::Refused(refusal) if refusal.code != Code::ScopeFehlt => {
-                visit.ask.refusal = Some(refusal);
-                self.show(visit, Lane::Fast)
-            }
-            failure => {
-                let reply = frame::failed(&failure, &visit.request);
-                self.finish(visit, reply)
-            }
+        if let Some((title, body)) = done.once {
+            visit.ask.notes = done.notes;
+            return frame::page(&visit.ask, title, body);
+        }
+        let cookie = done.cookie.as_deref().unwrap_or(&visit.ask.cookie);
+        self.sayings.keep(cookie, &done.to, done.notes);
+        let reply = frame::guarded(Reply { status: 303, ..Reply::default() }.with("location", done.to));
+        match &done.cookie {
+            Some(cookie) => self.with_cookie(visit, reply, cookie),
+            None => reply,
         }
     }
 
     /// The last step of a request: its audit row, its line in the log, its cookie and its share of the memory.
-    fn finish(&self, visit: Visit, reply: Reply) -> Next {
-        self.write_down(audit_row(&visit, &reply, None), visit.address);
-        Next::Done(self.completed(&visit, reply))
-    }
-
-    /// Writes the row of a request, or counts it where a stranger sends too many.
-    fn write_down(&self, row: Row, address: IpAddr) {
-        let gate = &self.house.gate;
-        match row.akteur {
-            Some(_) => gate.journal.append(row),
-            None => gate.journal.append_of_stranger(row, neighbourhood(address), (gate.clock)()),
+    fn complete(&self, visit: &Visit, reply: Reply) -> Reply {
+        if visit.needs_row {
+            self.write_down(audit_row(visit, &reply, None), visit.address);
         }
-    }
-
-    fn completed(&self, visit: &Visit, reply: Reply) -> Reply {
         let duration = visit.request.started.elapsed();
         let method = if visit.request.method == "POST" { "POST" } else { "GET" };
         let gate = &self.house.gate;
         gate.metrics.count(method, visit.ask.page.pattern, reply.status, duration);
-        let Request { id, path, .. } = &visit.request;
+        let Request { id, path, .. } = &*visit.request;
         let (status, micros) = (reply.status, duration.as_micros() as u64);
         tracing::info!(request_id = %id, %method, %path, status, duration_us = micros, address = %visit.address,
             person = visit.ask.person.as_ref().map(|person| person.id), "page");
@@ -351,6 +306,15 @@ impl Leitstand {
         }
     }
 
+    /// Writes the row of a request, or counts it where a stranger sends too many.
+    fn write_down(&self, row: Row, address: IpAddr) {
+        let gate = &self.house.gate;
+        match row.akteur {
+            Some(_) => gate.journal.append(row),
+            None => gate.journal.append_of_stranger(row, neighbourhood(address), (gate.clock)()),
+        }
+    }
+
     /// The answer with a cookie; a blank one takes it away.
     fn with_cookie(&self, visit: &Visit, reply: Reply, cookie: &str) -> Reply {
         let is_encrypted = entry::is_encrypted(&self.zugang, &self.house.gate, &visit.request);
@@ -361,72 +325,34 @@ impl Leitstand {
             format!("leitstand={cookie}; Path=/leitstand; HttpOnly; SameSite=Strict; Max-Age={age}{secure}"),
         )
     }
-
-    /// The answer to a form that was carried out.
-    fn carried_out(&self, mut visit: Visit, mut done: Done) -> Reply {
-        if let (Some(begins), Some(person)) = (done.begins.take(), &visit.ask.person) {
-            let works = &self.house.works;
-            if !works.begin(begins.id, &begins.title, person.id, visit.ask.now, begins.doing) {
-                done.to = "/leitstand/arbeit".to_owned();
-                done.notes = vec![FULL.to_owned()];
-            }
-        }
-        if let Some((title, body)) = done.once {
-            visit.ask.notes = done.notes;
-            let reply = frame::page(&visit.ask, title, body);
-            return self.completed(&visit, reply);
-        }
-        let cookie = done.cookie.as_deref().unwrap_or(&visit.ask.cookie);
-        self.sayings.keep(cookie, &done.to, done.notes);
-        let reply = frame::guarded(Reply { status: 303, ..Reply::default() }.with("location", done.to));
-        let reply = match &done.cookie {
-            Some(cookie) => self.with_cookie(&visit, reply, cookie),
-            None => reply,
-        };
-        self.completed(&visit, reply)
-    }
-
-    /// Answers a request that was not let in.
-    fn turn_away(&self, request: &Request, address: IpAddr, refused: Refused) -> Next {
-        let metrics = &self.house.gate.metrics;
-        metrics.count("GET", "/leitstand", refused.reply.status, request.started.elapsed());
-        self.write_down(refused_row(request, address, &refused), address);
-        Next::Done(refused.reply)
-    }
-}
-
-/// What is done; a panic is a failure of ours.
-fn unpanicked<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let panicked = |_| Err(Failure::Broken("a page panicked".into()));
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked)
 }
 
 /// What a form came to before anything is written.
 enum Prepared {
     Change(Change),
-    Hashed(super::page::Hashed),
+    Hashed(Hashed),
 }
 
 /// Reads the fields of a form, and its file where the page takes one.
-fn read_form(visit: &mut Visit) -> Result<()> {
-    let content_type = visit.request.headers.get("content-type").and_then(|kind| kind.to_str().ok());
-    let body = visit.request.body.content().map_err(|refusal| match refusal.code {
+fn read_form(request: &Request, ask: &mut Ask) -> Result<()> {
+    let content_type = request.headers.get("content-type").and_then(|kind| kind.to_str().ok());
+    let body = request.body.content().map_err(|refusal| match refusal.code {
         // The sentence of the interface counts bytes.
-        Code::ZuGross if visit.ask.page.has_upload => {
+        Code::ZuGross if ask.page.has_upload => {
             let message = format!("Die Datei hat mehr als {} MiB. Bitte verkleinern.", upload::LARGEST >> 20);
             Refusal::new(Code::ZuGross, message)
         }
         _ => refusal,
     })?;
-    match content_type.filter(|kind| visit.ask.page.has_upload && upload::is_upload(kind)) {
+    match content_type.filter(|kind| ask.page.has_upload && upload::is_upload(kind)) {
         Some(content_type) => {
             let form = upload::read(content_type, body)?;
-            (visit.ask.form, visit.ask.files) = (form.fields, form.files);
+            (ask.form, ask.files) = (form.fields, form.files);
         }
-        None => visit.ask.form = fields(&String::from_utf8_lossy(body))?,
+        None => ask.form = fields(&String::from_utf8_lossy(body))?,
     }
     // Browsers end the lines of a field with both.
-    for (_, value) in &mut visit.ask.form {
+    for (_, value) in &mut ask.form {
         *value = value.replace("\r\n", "\n");
     }
     Ok(())
@@ -441,13 +367,13 @@ pub struct Front {
 }
 
 impl Answering for Front {
-    fn answer(self: Arc<Self>, request: Request) -> Next {
+    async fn answer(self: Arc<Self>, request: Request, client: &mut Client) -> Reply {
         let is_page = request.path == "/leitstand" || request.path.starts_with("/leitstand/");
         match &self.leitstand {
             Some(leitstand) if is_page && request.malformed.is_none() => {
-                Arc::clone(leitstand).answer(request)
+                Arc::clone(leitstand).answer(request, client).await
             }
-            _ => Arc::clone(&self.gate).answer(request),
+            _ => Arc::clone(&self.gate).answer(request, client).await,
         }
     }
 

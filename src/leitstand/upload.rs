@@ -30,6 +30,7 @@ const FIELD: usize = 64 << 10;
 const NAME: usize = 200;
 
 /// A file of a form.
+#[derive(Clone)]
 pub struct File {
     /// The field that it was chosen in.
     pub field: String,

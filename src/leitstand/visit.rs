@@ -1,25 +1,71 @@
-//! A request for a page on its way, and its row in the log.
+//! A request for a page on its way, the change that its form asks for, and its row in the log.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
+use rusqlite::Connection;
+use uuid::Uuid;
+
+use super::akteure;
 use super::entry::Refused;
-use super::page::{Ask, HouseChange};
+use super::page::{Ask, Done, HouseChange};
+use crate::db::batch::Batch;
+use crate::db::tx::WriteTx;
+use crate::failure::Result;
 use crate::gate::address::neighbourhood;
 use crate::gate::audit::{Akteur, Row};
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 
 /// A request for a page on its way.
+#[derive(Clone)]
 pub struct Visit {
-    pub request: Request,
+    pub request: Arc<Request>,
     pub ask: Ask,
     pub address: IpAddr,
+    /// Its audit row is still to be written.
+    pub needs_row: bool,
 }
 
 /// What is written, and whose it is.
 pub enum Change {
     Firma(i64, super::page::Change),
     Haus(HouseChange),
+}
+
+impl Change {
+    /// Carries it out within a batch, with its audit row and those of what it changed.
+    pub fn run(&self, batch: &Batch<'_>, visit: &Visit) -> Result<Done> {
+        match self {
+            Change::Firma(firma, change) => {
+                let person = visit.ask.person.as_ref().map(|person| akteure::of_person(person.id));
+                batch.whole(*firma, person.as_deref(), |tx: &WriteTx<'_>| {
+                    let done = change(tx)?;
+                    note(visit, batch.connection(), &done)?;
+                    Ok(done)
+                })
+            }
+            Change::Haus(change) => batch.apart(|connection| {
+                let done = change(connection)?;
+                note(visit, connection, &done)?;
+                Ok(done)
+            }),
+        }
+    }
+}
+
+/// Writes down what a form did: its request, and what it changed.
+fn note(visit: &Visit, connection: &Connection, done: &Done) -> Result<()> {
+    let reply = Reply { status: 303, subject: done.subject, ..Reply::default() };
+    let row = audit_row(visit, &reply, done.person);
+    let row = Row { tenant_id: done.firma.or(row.tenant_id), ..row };
+    for change in &done.changed {
+        let (pfad, akteur) = (change.to_string(), row.akteur.clone());
+        let (am, request_id, tenant_id) = (row.am, Uuid::now_v7(), row.tenant_id);
+        Row { am, request_id, tenant_id, pfad, akteur, status: 200, anzahl: 1, ..Row::default() }
+            .insert(connection)?;
+    }
+    row.insert(connection)
 }
 
 impl Visit {

@@ -1,13 +1,17 @@
-//! Which thread does what for a request, as the socket sees it: it is handed one step after the other.
+//! What is answered on the thread of a socket, and what leaves it.
 
+use std::future::poll_fn;
 use std::net::{IpAddr, Ipv4Addr};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use partnerd::db::connection::open_writer;
 use partnerd::db::system_clock;
 use partnerd::gate::Policy;
 use partnerd::gate::key::{self, Grant};
-use partnerd::http::answering::{Answering, Next};
+use partnerd::http::answering::Answering;
+use partnerd::http::client::Client;
 use partnerd::http::reply::Reply;
 use partnerd::http::request::{Body, Request};
 use partnerd::rules::choice::Choice;
@@ -16,6 +20,7 @@ use partnerd::service;
 use partnerd::tenants;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::runtime::Runtime;
 use uuid::Uuid;
 
 use crate::lanes::fill;
@@ -24,6 +29,7 @@ use crate::lanes::fill;
 struct Service {
     app: service::Service,
     key: String,
+    runtime: Runtime,
     _folder: TempDir,
 }
 
@@ -43,11 +49,12 @@ impl Service {
         };
         key::insert(&connection, tenant, &new, &grant, now).unwrap();
         fill(&database, tenant, articles);
-        Service { app, key: new.text, _folder: folder }
+        Service { app, key: new.text, runtime: service::runtime().unwrap(), _folder: folder }
     }
 
-    fn outcome(&self, method: &str, path: &str, query: &str, body: Body) -> Next {
-        Arc::clone(&self.app.gate).answer(Request {
+    /// The request as the socket makes it.
+    fn request(&self, method: &str, path: &str, query: &str, body: Vec<u8>) -> Request {
+        Request {
             id: Uuid::now_v7(),
             at: system_clock()(),
             started: std::time::Instant::now(),
@@ -58,16 +65,34 @@ impl Service {
             query: query.to_owned(),
             headers: [("x-api-key".parse().unwrap(), self.key.parse().unwrap())].into_iter().collect(),
             malformed: None,
-            body,
+            body: Body::from_bytes(body),
+        }
+    }
+
+    /// Polls a request as a socket does: its answer, and whether that was there at once. The first time it has to wait it
+    /// leaves its thread.
+    fn answered(&self, request: Request) -> (Reply, bool) {
+        let mut client = Client::within();
+        let mut answer = pin!(Arc::clone(&self.app.gate).answer(request, &mut client));
+        self.runtime.block_on(async {
+            match poll_fn(|context| Poll::Ready(answer.as_mut().poll(context))).await {
+                Poll::Ready(reply) => (reply, true),
+                Poll::Pending => (answer.await, false),
+            }
         })
     }
 
     fn get(&self, path: &str, query: &str) -> Reply {
-        self.outcome("GET", path, query, Body::from_bytes(Vec::new())).wait().unwrap()
+        self.answered(self.request("GET", path, query, Vec::new())).0
     }
 
     fn post(&self, path: &str, body: &Value) -> Reply {
-        self.outcome("POST", path, "", Body::from_bytes(body.to_string().into_bytes())).wait().unwrap()
+        self.answered(self.request("POST", path, "", body.to_string().into_bytes())).0
+    }
+
+    fn close(self) {
+        drop(self.runtime);
+        self.app.close();
     }
 }
 
@@ -75,38 +100,29 @@ fn body(reply: &Reply) -> Value {
     serde_json::from_slice(&reply.body).unwrap()
 }
 
-/// What comes after somebody else was at a request is left to the socket; its answer.
-fn left_to_the_socket(outcome: Next, status: u16) -> Value {
-    let rest = match outcome {
-        Next::Later(told) => told.blocking_recv().unwrap(),
-        Next::Heavy(_, work) => work.run(),
-        Next::Done(_) | Next::Here(_) | Next::Body(_) | Next::Wait(_) => panic!("nobody else was at it"),
-    };
-    assert!(matches!(rest, Next::Here(_)), "the row of the log is for a thread of the socket to write");
-    let reply = rest.wait().unwrap();
-    assert_eq!(reply.status, status, "{}", String::from_utf8_lossy(&reply.body));
-    body(&reply)
-}
-
 #[test]
-fn who_lets_others_go_first_or_verifies_keys_does_nothing_else() {
+fn what_takes_long_leaves_the_thread_of_its_socket() {
     let service = Service::with_articles(1_500);
-    let get = |path: &str, query: &str| service.outcome("GET", path, query, Body::from_bytes(Vec::new()));
-    // The thread that verifies keys.
-    assert_eq!(left_to_the_socket(get("laender", "limit=1"), 200)["data"].as_array().unwrap().len(), 1);
+    let get = |path: &str, query: &str| service.answered(service.request("GET", path, query, Vec::new()));
+    let post = |body: String| service.answered(service.request("POST", "kunden", "", body.into_bytes()));
+    // The first request of a key waits for the thread that verifies keys; the next one does not.
+    let (laender, at_once) = get("laender", "limit=1");
+    assert_eq!((body(&laender)["data"].as_array().unwrap().len(), at_once), (1, false));
+    assert!(get("laender", "limit=1").1);
     // The slow lane, to which a long list goes.
-    assert!(matches!(get("artikel", "limit=100"), Next::Done(_)));
-    assert_eq!(left_to_the_socket(get("artikel", "limit=5000"), 200)["count"], 1_500);
-    // Long work: a large body, and a route with files.
-    let Next::Body(wanted) = service.outcome("POST", "kunden", "", Body::Awaited) else {
-        panic!("the body is to be read")
-    };
-    let customer = json!({"name": "A"}).to_string() + &" ".repeat(70_000);
-    let customer = left_to_the_socket(wanted.go_on(Body::from_bytes(customer.into_bytes())), 201);
-    assert_eq!(customer["kunden_id"], 1);
-    let pdf = left_to_the_socket(get(&format!("belege/{}/pdf", Uuid::nil()), ""), 404);
-    assert_eq!(pdf["error"], "NICHT_GEFUNDEN");
-    service.app.close();
+    assert!(get("artikel", "limit=100").1);
+    let (artikel, at_once) = get("artikel", "limit=5000");
+    assert_eq!((body(&artikel)["count"].as_i64(), at_once), (Some(1_500), false));
+    // A refusal of a small body is there at once; a large one is read elsewhere.
+    let refused = json!({"name": []}).to_string();
+    let (small, at_once) = post(refused.clone());
+    assert_eq!((small.status, at_once), (400, true));
+    let (large, at_once) = post(refused + &" ".repeat(70_000));
+    assert_eq!((large.status, at_once), (400, false));
+    // A route with files.
+    let (pdf, at_once) = get(&format!("belege/{}/pdf", Uuid::nil()), "");
+    assert_eq!((body(&pdf)["error"].as_str(), at_once), (Some("NICHT_GEFUNDEN"), false));
+    service.close();
 }
 
 #[test]
@@ -141,5 +157,5 @@ fn a_write_is_answered_whatever_its_key_has_not_read_yet() {
     assert_eq!(service.get("kunden", "limit=1").status, 200);
     drop((answer, unread));
     assert_eq!(service.get("artikel", "limit=5000").status, 200);
-    service.app.close();
+    service.close();
 }

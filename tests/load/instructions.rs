@@ -21,6 +21,7 @@ use lines::{History, IN_ONE_BATCH, OPERATIONS, Operation};
 use partnerd::db::system_clock;
 use partnerd::gate::Policy;
 use partnerd::http::answering::Answering;
+use partnerd::http::client::Client;
 use partnerd::http::json::Json;
 use partnerd::http::request::{Body, Request};
 use partnerd::rules::day::Day;
@@ -238,6 +239,7 @@ fn finalise(folder: &Path, times: usize, settings: &[&str]) {
 fn requests(folder: &Path, requests: impl Iterator<Item = (&'static str, String, String)>) {
     let clock = system_clock();
     let app = Service::open(&folder.join("partnerd.db"), Arc::clone(&clock), &Policy::default()).unwrap();
+    let runtime = partnerd::service::runtime().unwrap();
     let key = std::fs::read_to_string(folder.join("key")).unwrap();
     let headers =
         HeaderMap::from_iter([("x-api-key".parse().unwrap(), HeaderValue::from_str(&key).unwrap())]);
@@ -256,8 +258,9 @@ fn requests(folder: &Path, requests: impl Iterator<Item = (&'static str, String,
             malformed: None,
             body: Body::from_bytes(body.into_bytes()),
         };
-        let reply = Arc::clone(&app.gate).answer(request).wait().unwrap();
+        let reply = runtime.block_on(Arc::clone(&app.gate).answer(request, &mut Client::within()));
         assert!(reply.status < 300, "{}", String::from_utf8_lossy(&reply.body));
     }
+    drop(runtime);
     app.close();
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use hyper::HeaderMap;
 use hyper::header::HeaderValue;
 use serde_json::{Value, json};
+use tokio::runtime::Runtime;
 use uuid::Uuid;
 
 use super::database::{in_transaction, now};
@@ -23,6 +24,7 @@ use crate::db::{lock, system_clock};
 use crate::gate::Policy;
 use crate::gate::key::{self, Grant};
 use crate::http::answering::Answering;
+use crate::http::client;
 use crate::http::request::{Body, Request};
 use crate::import::file::Rows;
 use crate::import::parts::{Stop, Storing, store_group};
@@ -60,7 +62,7 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     // Everything as configured, but nobody needs a backup of a demo.
     let policy = Policy { nightly: None, ..config.policy.clone() };
     let app = Service::open(database, system_clock(), &policy).map_err(sentence)?;
-    let clients = Client { app: &app, key: &key };
+    let clients = Client { runtime: &runtime, app: &app, key: &key };
     let traded = clients.trade();
     drop(waiting);
     let result = traded.and_then(|()| {
@@ -149,6 +151,7 @@ fn create_company(database: &Path) -> Result<String, String> {
 }
 
 struct Client<'c> {
+    runtime: &'c Runtime,
     app: &'c Service,
     key: &'c str,
 }
@@ -290,8 +293,8 @@ impl Client<'_> {
             malformed: None,
             body: Body::from_bytes(body.to_string().into_bytes()),
         };
-        let reply = Arc::clone(&self.app.gate).answer(request).wait();
-        let reply = reply.ok_or("the demo could not be built: the service is gone")?;
+        let mut client = client::Client::within();
+        let reply = self.runtime.block_on(Arc::clone(&self.app.gate).answer(request, &mut client));
         let body: Value = serde_json::from_slice(&reply.body).map_err(|error| error.to_string())?;
         if reply.status >= 300 {
             return Err(format!("the demo could not be built: {method} {path}: {}", body["message"]));

@@ -1,0 +1,172 @@
+//! What happens to a request from its head to its answer, in the order of D19.
+
+use std::net::IpAddr;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use tokio::time::sleep;
+use uuid::Uuid;
+
+use super::admission::{Admitted, Head, Prepared, PreparedWrite, Read, Thread};
+use super::completion::{Trail, Written};
+use super::key::PresentedKey;
+use super::{Gate, address};
+use crate::db::batch::Batch;
+use crate::db::error::exceeded_budget;
+use crate::failure::{Failure, Result};
+use crate::http::answering::Answering;
+use crate::http::client::Client;
+use crate::http::error;
+use crate::http::off_sockets::off_sockets;
+use crate::http::reply::Reply;
+use crate::http::request::Request;
+use crate::http::route::Run;
+
+/// A body above this size is parsed on a thread that serves no sockets, in bytes.
+pub const LARGE_BODY: usize = 64 << 10;
+
+/// What a small body of a heavy route counts for in the share of its key, in bytes: it may be a file that is packed.
+const HEAVY_BODY: usize = 1 << 20;
+
+impl Answering for Gate {
+    async fn answer(self: Arc<Gate>, request: Request, client: &mut Client) -> Reply {
+        let mut trail = Trail::new(address::client(request.peer, &request.headers, &self.proxies));
+        let request = Arc::new(request);
+        // A panic is a bug; it has its answer and its audit row like any other fault of ours.
+        let outcome = AssertUnwindSafe(self.outcome(&request, &mut trail, client)).catch_unwind().await;
+        let outcome = outcome.unwrap_or_else(|_| Err(Failure::Broken("a request panicked".into())));
+        let reply = outcome.unwrap_or_else(|failure| self.refuse(failure, &request, &mut trail));
+        self.complete(&request, &trail, reply)
+    }
+
+    fn unavailable(&self, request_id: Uuid) -> Reply {
+        error::unavailable(request_id)
+    }
+
+    fn client(&self, peer: IpAddr) -> Option<IpAddr> {
+        let peer = peer.to_canonical();
+        let is_proxy = self.proxies.iter().any(|network| network.contains(&peer));
+        (!is_proxy).then(|| address::neighbourhood(peer))
+    }
+}
+
+impl Gate {
+    /// The answer to a request, or why it has none.
+    async fn outcome(
+        self: &Arc<Gate>,
+        request: &Arc<Request>,
+        trail: &mut Trail,
+        client: &mut Client,
+    ) -> Result<Reply> {
+        let (key, found) = match self.check_head(request, trail)? {
+            Head::Answered(reply) => return Ok(reply),
+            Head::OfKey(key, found) => (key, found),
+        };
+        if !self.keys.is_verified(&key) {
+            self.verifying.verify(&key, address::neighbourhood(trail.address)).await?;
+        }
+        let mut waiting = None;
+        let admitted = loop {
+            match self.read(request, &key, found, trail).await? {
+                Read::Answered(reply) => return Ok(reply),
+                Read::Writes(admitted) => break admitted,
+                Read::Nothing(wait, caller) => {
+                    let looked =
+                        self.waiters.wait(&mut waiting, &caller.key_id, caller.tenant, wait, client).await?;
+                    trail.looked = Some(looked);
+                }
+                Read::Heavy => return Err(Failure::Broken("heavy work found no thread".into())),
+            }
+        };
+        if request.body.is_awaited() {
+            request.body.set(client.body(admitted.route.body.bytes(), &admitted.caller.key_id).await);
+        }
+        if let Run::Each(single) = admitted.route.run {
+            return self.answer_each(single, request, &admitted, trail, client).await;
+        }
+        match self.with_body(request, &admitted, Gate::prepare).await? {
+            Prepared::Repeated(reply) => Ok(reply),
+            Prepared::Write(write) => self.carry_out(request, trail, write).await,
+        }
+    }
+
+    /// Checks what a verified key may do and runs what reads: on this thread, where it computes much on one that serves no
+    /// sockets, and where it takes long on the slow lane.
+    async fn read(
+        self: &Arc<Gate>,
+        request: &Arc<Request>,
+        key: &PresentedKey,
+        found: Option<usize>,
+        trail: &mut Trail,
+    ) -> Result<Read> {
+        // Another thread works on a copy of what is known of the request, and gives it back.
+        let on = |thread: Thread, trail: &Trail| {
+            let (gate, request, key) = (Arc::clone(self), Arc::clone(request), key.clone());
+            let mut trail = trail.clone();
+            move || {
+                let read = gate.check_with_key(&request, &key, found, &mut trail, thread);
+                (trail, read)
+            }
+        };
+        let mut read = self.check_with_key(request, key, found, trail, Thread::Socket);
+        if matches!(read, Ok(Read::Heavy)) {
+            (*trail, read) = off_sockets(on(Thread::Heavy, trail)).await?;
+        }
+        if read.as_ref().is_err_and(exceeded_budget) {
+            (*trail, read) = self.slowly(on(Thread::SlowLane, trail)).await?;
+        }
+        read
+    }
+
+    /// Does what reads a body: on this thread, or on one that serves no sockets where it takes many milliseconds, after a
+    /// pause where its key has had its share of the machine.
+    pub(super) async fn with_body<T: Send + 'static>(
+        self: &Arc<Gate>,
+        request: &Arc<Request>,
+        admitted: &Admitted,
+        work: fn(&Gate, &Request, &Admitted) -> Result<T>,
+    ) -> Result<T> {
+        let is_heavy = admitted.route.is_heavy;
+        if request.body.len() <= LARGE_BODY && !is_heavy {
+            return work(self, request, admitted);
+        }
+        let counted = if is_heavy { request.body.len().max(HEAVY_BODY) } else { request.body.len() };
+        let pause = self.shares.has_sent(&admitted.caller.key_id, counted, (self.clock)());
+        if !pause.is_zero() {
+            sleep(pause).await;
+        }
+        let (gate, request, admitted) = (Arc::clone(self), Arc::clone(request), admitted.clone());
+        off_sockets(move || work(&gate, &request, &admitted)).await?
+    }
+
+    /// Has the writer carry a request out. The audit row of what is kept is part of it.
+    async fn carry_out(
+        self: &Arc<Gate>,
+        request: &Arc<Request>,
+        trail: &mut Trail,
+        write: PreparedWrite,
+    ) -> Result<Reply> {
+        let (gate, tenant) = (Arc::clone(self), write.caller.tenant);
+        let (sent, so_far) = (Arc::clone(request), trail.clone());
+        let run = move |batch: &Batch<'_>| gate.run_write(batch, &sent, &so_far, &write);
+        let reply = self.write(Some(tenant), request.body.len(), run).await?;
+        trail.written = Written::WithItsRow;
+        Ok(reply)
+    }
+
+    /// Carries a request out within a batch.
+    pub(super) fn run_write(
+        &self,
+        batch: &Batch<'_>,
+        request: &Request,
+        trail: &Trail,
+        write: &PreparedWrite,
+    ) -> Result<Reply> {
+        batch.whole(write.caller.tenant, Some(&write.caller.key_id), |tx| {
+            let reply = write.run_or_repeat(tx)?;
+            self.audit_row(request, trail, &reply).insert(batch.connection())?;
+            Ok(reply)
+        })
+    }
+}

@@ -1,0 +1,72 @@
+//! Where requests go that cannot be answered where they are: to the slow lane, to the writer, or to wait for a change. A key
+//! and a session take the same ways.
+
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+
+use super::Gate;
+use crate::db::TenantId;
+use crate::db::batch::{Batch, Ended, Job};
+use crate::failure::{Failure, Result, unpanicked};
+
+impl Gate {
+    /// Does a long read on the slow lane.
+    pub async fn slowly<T: Send + 'static>(&self, read: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+        self.metrics.count_slow();
+        let (tell, told) = oneshot::channel();
+        let work = move || drop(tell.send(unpanicked(|| Ok(read()))));
+        if !self.readers.submit_slow(Box::new(work)) {
+            return Err(Failure::Busy("too many long reads wait".into()));
+        }
+        told.await.unwrap_or_else(|_| Err(Failure::Busy("the service stops".into())))
+    }
+
+    /// Has the writer do something in a batch with others, and is done when that is on the disk. Then it wakes who waits
+    /// for a change of the company. `bytes` is what it brings along to be stored.
+    pub async fn write<T: Send + 'static>(
+        self: &Arc<Gate>,
+        tenant: Option<TenantId>,
+        bytes: usize,
+        run: impl FnMut(&Batch<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let (tell, told) = oneshot::channel();
+        let gate = Arc::clone(self);
+        self.writer.submit(Box::new(Submission { gate, tenant, bytes, run, done: None, tell }));
+        told.await.unwrap_or_else(|_| Err(Failure::Busy("the writer is gone".into())))
+    }
+}
+
+/// A write on its way through the writer.
+struct Submission<T, R> {
+    gate: Arc<Gate>,
+    tenant: Option<TenantId>,
+    bytes: usize,
+    run: R,
+    done: Option<Result<T>>,
+    tell: oneshot::Sender<Result<T>>,
+}
+
+impl<T: Send, R: FnMut(&Batch<'_>) -> Result<T> + Send> Job for Submission<T, R> {
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn run(&mut self, batch: &Batch<'_>) {
+        self.done = Some((self.run)(batch));
+    }
+
+    fn finish(self: Box<Self>, ended: Ended) {
+        let result = match (self.done, ended) {
+            (Some(Ok(done)), Ended::Committed) => {
+                self.tenant.iter().for_each(|tenant| self.gate.waiters.ring(*tenant));
+                Ok(done)
+            }
+            (Some(Ok(_)), Ended::Unknown) => Err(Failure::OutcomeUnknown),
+            (Some(Err(failure)), Ended::Committed) => Err(failure),
+            _ => Err(Failure::Busy("the batch of this write was undone".into())),
+        };
+        // A client that hung up has nobody left to tell; what was done for it is kept all the same.
+        drop(self.tell.send(result));
+    }
+}

@@ -1,0 +1,280 @@
+//! The client of a request, for a request that has to wait for it: for its body, or for as long as it listens.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use http_body_util::BodyExt;
+use hyper::body::{Body as _, Bytes, Incoming};
+use tokio::sync::watch;
+use tokio::time::{sleep_until, timeout};
+
+use super::budget::{Budget, Permit};
+use super::connections::Place;
+use super::request::{Received, incomplete};
+use super::socket::Socket;
+use crate::rules::error::{Code, Refusal};
+
+/// A body up to this size is a small one, in bytes (D18: all but uploads).
+const SMALL_BODY: usize = 1 << 20;
+
+/// Memory for small bodies in bytes, and the share of a key: half of it.
+const SMALL_BODIES: usize = 16 << 20;
+
+/// Memory for large bodies in bytes, and the share of a key: two of the largest.
+const LARGE_BODIES: usize = 42 << 20;
+const LARGE_BODIES_OF_KEY: usize = 28 << 20;
+
+/// Large bodies that a key may send at once; further ones wait before anything of them is read.
+const LARGE_AT_ONCE: usize = 2;
+
+/// How long a body waits for memory before it is refused: what holds it may wait for memory itself.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Bytes beyond the limit of a body that are read and thrown away at most.
+const THROWN_AWAY: usize = 16 << 20;
+
+/// What the socket allows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Open connections at most.
+    pub connections: usize,
+    /// Open connections from one address at most, but for proxies of ours.
+    pub per_address: usize,
+    /// How long the head of a request may take, and how long a connection may be idle.
+    pub header: Duration,
+    /// How long the body of a request may take.
+    pub body: Duration,
+    /// How long a client may take to accept the next part of an answer.
+    pub write: Duration,
+    /// How long running requests may take when the server stops.
+    pub shutdown: Duration,
+}
+
+/// Memory that bodies may take.
+pub struct BodyBudgets {
+    small: Arc<Budget>,
+    large: Arc<Budget>,
+    /// Large bodies that are being read.
+    large_at_once: Arc<Budget>,
+}
+
+impl Default for BodyBudgets {
+    fn default() -> BodyBudgets {
+        BodyBudgets {
+            small: Budget::new(SMALL_BODIES, SMALL_BODIES / 2),
+            large: Budget::new(LARGE_BODIES, LARGE_BODIES_OF_KEY),
+            large_at_once: Budget::new(usize::MAX, LARGE_AT_ONCE),
+        }
+    }
+}
+
+/// Whether connections are served.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    Serving,
+    /// The server stops: nothing new is begun.
+    Stopping,
+    /// The time for that is over.
+    Cut,
+}
+
+/// What a connection has in common with the requests on it.
+pub struct Line {
+    pub peer: IpAddr,
+    /// The address of this machine that the client connected to.
+    pub local: IpAddr,
+    pub place: Place,
+    pub socket: Socket,
+    pub limits: Arc<Limits>,
+    pub bodies: Arc<BodyBudgets>,
+    pub stage: watch::Receiver<Stage>,
+    /// The connection is gone.
+    pub is_gone: AtomicBool,
+}
+
+/// The client of a request.
+pub struct Client(Option<(Arriving, Arc<Line>)>);
+
+impl Client {
+    /// A client that sends its request on a connection.
+    pub(super) fn new(body: Incoming, asked_first: bool, line: Arc<Line>) -> Client {
+        Client(Some((Arriving { body, received: 0, asked_first }, line)))
+    }
+
+    /// Of a request that is made in this process: it brings its body along, and nobody hangs up.
+    pub const fn within() -> Client {
+        Client(None)
+    }
+
+    /// Whether nobody listens any more.
+    pub fn is_gone(&self) -> bool {
+        self.0.as_ref().is_some_and(|(_, line)| line.is_gone.load(Ordering::Relaxed))
+    }
+
+    /// Whether the request has a body that is still to be read.
+    pub(super) fn has_body(&self) -> bool {
+        self.0.as_ref().is_some_and(|(arriving, _)| !arriving.body.is_end_stream())
+    }
+
+    /// Reads the body of at most `limit` bytes on the account of a key or a person, within the time and the memory that
+    /// there is for it.
+    pub async fn body(&mut self, limit: usize, account: &str) -> Received {
+        let Some((arriving, line)) = &mut self.0 else { return Received::Refused(incomplete()) };
+        if arriving.announced().is_some_and(|announced| announced > limit) {
+            return Received::Refused(too_large(limit));
+        }
+        let (bodies, time) = (&line.bodies, line.limits.body);
+        let is_large = arriving.announced().unwrap_or(limit) > SMALL_BODY;
+        let reading = async {
+            if !is_large {
+                return arriving.read(limit, account, &bodies.small).await;
+            }
+            let take = || bodies.large_at_once.take(account, 1);
+            let Some(_turn) = when_freed(&bodies.large_at_once, time, take).await else {
+                return Received::Refused(no_room());
+            };
+            arriving.read(limit, account, &bodies.large).await
+        };
+        timeout(time, reading).await.unwrap_or_else(|_| Received::Refused(super::error::too_slow()))
+    }
+
+    /// Waits until the bell rings, and then for `not_before`; false where there is nothing more to wait for: it is
+    /// `until`, the server stops, or the client hung up (D28). One that sends more while it waits has its answer first.
+    pub async fn listens_until(
+        &self,
+        bell: &mut watch::Receiver<()>,
+        not_before: Instant,
+        until: Instant,
+    ) -> bool {
+        let Some((_, line)) = &self.0 else { return false };
+        let _aside = line.place.aside();
+        let mut stage = line.stage.clone();
+        let rung = async {
+            // Fails only where nobody is left to ring.
+            let _ = bell.changed().await;
+            sleep_until(not_before.into()).await;
+        };
+        tokio::select! {
+            _ = stage.changed() => false,
+            () = line.socket.stirs() => false,
+            () = sleep_until(until.into()) => false,
+            () = rung => true,
+        }
+    }
+
+    /// Reads what is left of the body and throws it away, because most clients send all of it before they look at the
+    /// answer (RFC 9112 9.6); one that asked before sending is answered at once. Whether it came to its end.
+    pub(super) async fn is_drained(&mut self) -> bool {
+        match &mut self.0 {
+            Some((arriving, line)) => arriving.is_drained(line.limits.body).await,
+            None => true,
+        }
+    }
+}
+
+/// A body on its way in.
+struct Arriving {
+    body: Incoming,
+    /// Bytes of it that came so far.
+    received: usize,
+    /// The client waits for permission to send it (`Expect: 100-continue`).
+    asked_first: bool,
+}
+
+impl Arriving {
+    /// Its length, if the client has said it.
+    fn announced(&self) -> Option<usize> {
+        if self.received > 0 {
+            return None;
+        }
+        self.body.size_hint().exact().map(|size| usize::try_from(size).unwrap_or(usize::MAX))
+    }
+
+    /// The next part of it; none at its end.
+    async fn next(&mut self) -> Option<Result<Bytes, hyper::Error>> {
+        loop {
+            match self.body.frame().await?.map(|frame| frame.into_data()) {
+                Ok(Ok(data)) => {
+                    self.received += data.len();
+                    return Some(Ok(data));
+                }
+                // Lines behind the last chunk say nothing to us.
+                Ok(Err(_)) => {}
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+
+    /// Reads it; memory is taken as it arrives.
+    async fn read(&mut self, limit: usize, account: &str, budget: &Arc<Budget>) -> Received {
+        // A body that is announced takes no memory before it is there: the pages are untouched.
+        let mut content = Vec::with_capacity(self.announced().unwrap_or(0));
+        let mut permit: Option<Permit> = None;
+        while let Some(data) = self.next().await {
+            let Ok(data) = data else { return Received::Refused(incomplete()) };
+            if self.received > limit {
+                return Received::Refused(too_large(limit));
+            }
+            let take = || match permit.as_mut() {
+                Some(permit) => permit.grow(data.len()).then_some(()),
+                None => budget.take(account, data.len()).map(|taken| permit = Some(taken)),
+            };
+            if when_freed(budget, PATIENCE, take).await.is_none() {
+                return Received::Refused(no_room());
+            }
+            content.extend_from_slice(&data);
+        }
+        Received::Whole(content, permit)
+    }
+
+    async fn is_drained(&mut self, time: Duration) -> bool {
+        if self.body.is_end_stream() {
+            return true;
+        }
+        if self.asked_first && self.received == 0 {
+            return false;
+        }
+        let most = self.received.saturating_add(THROWN_AWAY);
+        let reading = async {
+            while self.received < most {
+                match self.next().await {
+                    Some(Ok(_)) => {}
+                    Some(Err(_)) => return false,
+                    None => return true,
+                }
+            }
+            false
+        };
+        timeout(time, reading).await.unwrap_or(false)
+    }
+}
+
+/// What `take` gives, at once or when something was given back; none after some time.
+async fn when_freed<T>(budget: &Budget, time: Duration, mut take: impl FnMut() -> Option<T>) -> Option<T> {
+    if let Some(taken) = take() {
+        return Some(taken);
+    }
+    let waiting = async {
+        loop {
+            // What is given back from now on is heard.
+            let freed = budget.freed();
+            if let Some(taken) = take() {
+                return taken;
+            }
+            freed.await;
+        }
+    };
+    timeout(time, waiting).await.ok()
+}
+
+fn too_large(limit: usize) -> Box<Refusal> {
+    let message = format!("Die Anfrage ist größer als {limit} Bytes. Bitte aufteilen.");
+    Refusal::new(Code::ZuGross, message)
+}
+
+fn no_room() -> Box<Refusal> {
+    let message = "Es werden gerade zu viele große Anfragen gesendet; es wurde nichts gespeichert. Bitte später wiederholen.";
+    Refusal::new(Code::NichtVerfuegbar, message)
+}
