@@ -107,7 +107,6 @@ impl<T: Record + Serialize> PageOf<T> for Listing {
 }
 
 /// A page of records, and how many there are whatever the page.
-#[allow(missing_docs)]
 pub struct Records<T> {
     pub rows: Vec<T>,
     pub count: i64,

@@ -5,7 +5,7 @@ mod model;
 mod sql;
 
 pub use model::{Anhang, AnhangAngelegt, Besitzer, NewAnhang};
-pub use sql::{altered_content, digest, erase, ids_of, made_of, without_evidence};
+pub use sql::{altered_content, digest, erase, ids_of, list as page, made_of, without_evidence};
 
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -15,7 +15,7 @@ use crate::failure::{Failure, Result};
 use crate::http::call::Call;
 use crate::http::reply::Reply;
 use crate::http::upload::mime_type;
-use crate::rules::bytes::hex;
+use crate::rules::bytes::{base64, hex};
 use crate::rules::error::{Hints, required};
 
 /// An upload, with the digest that was computed before the writer's turn.
@@ -82,8 +82,19 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>, besitzer: Besitzer) -> Result<Reply> {
 
 pub fn get(call: &Call<'_>, tx: &Tx<'_>, besitzer: Besitzer) -> Result<Reply> {
     let id = call.second_id(WHAT)?;
-    let anhang = sql::find(tx, besitzer, id)?.ok_or_else(|| Failure::not_found(WHAT))?;
+    let (anhang, inhalt) = found(tx, besitzer, id, base64)?;
+    let anhang = Anhang { inhalt_base64: Some(inhalt), ..anhang };
     Ok(Reply::ok(&anhang)?.with_weak_etag(call).about(id))
+}
+
+/// One attachment of a record, and what is read of its content.
+pub fn found<T>(
+    tx: &Tx<'_>,
+    besitzer: Besitzer,
+    id: Uuid,
+    read: impl FnOnce(&[u8]) -> T,
+) -> Result<(Anhang, T)> {
+    sql::find(tx, besitzer, id, read)?.ok_or_else(|| Failure::not_found(WHAT))
 }
 
 pub const WHAT: &str = "Diesen Anhang";

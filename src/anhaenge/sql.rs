@@ -10,7 +10,6 @@ use crate::db::record::Part;
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::PageOf;
-use crate::rules::bytes::base64;
 
 const LIST: ListSql<'_> = ListSql {
     columns: Anhang::COLUMNS,
@@ -42,16 +41,19 @@ pub fn list<P: PageOf<Anhang>>(tx: &Tx<'_>, besitzer: Besitzer, page: Page) -> R
     tx.list(&LIST, &filter, page)
 }
 
-pub fn find(tx: &Tx<'_>, besitzer: Besitzer, id: Uuid) -> Result<Option<Anhang>> {
+pub fn find<T>(
+    tx: &Tx<'_>,
+    besitzer: Besitzer,
+    id: Uuid,
+    read: impl FnOnce(&[u8]) -> T,
+) -> Result<Option<(Anhang, T)>> {
     let (is_owned, besitzer) = is_owned(besitzer);
     let columns = Anhang::COLUMNS;
     let statement = format!(
         "select {columns}, a.inhalt from anhang a where a.tenant_id = :tenant and a.id = :id and {is_owned}"
     );
-    tx.optional(&statement, named_params! {":id": id, ":besitzer": besitzer}, |row| {
-        let inhalt_base64 = Some(base64(row.get_ref("inhalt")?.as_blob()?));
-        Ok(Anhang { inhalt_base64, ..Anhang::read(row)? })
-    })
+    let params = named_params! {":id": id, ":besitzer": besitzer};
+    tx.optional(&statement, params, |row| Ok((Anhang::read(row)?, read(row.get_ref("inhalt")?.as_blob()?))))
 }
 
 /// The document that was made of this file, and the attachment that it is.

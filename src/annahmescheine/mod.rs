@@ -11,13 +11,17 @@ mod sql;
 mod storno;
 
 pub use checks::CHECKS;
-pub use sql::{RETENTION, find};
+pub use model::Annahmeschein;
+pub use sql::{Auswahl, RETENTION, list};
+
+use uuid::Uuid;
 
 use crate::belege;
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::http::call::Call;
 use crate::http::param::Param;
+use crate::http::query::Query;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Method, Route, Write};
 use crate::http::shape::Answer;
@@ -26,10 +30,8 @@ use crate::rules::error::{Code, required};
 use crate::rules::scope::Scope;
 use crate::waage::Storno;
 use model::{
-    Angelegt, Annahmeschein, AnnahmescheinBestaetigung, AnnahmescheinWiederholt, NewAnnahmeschein,
-    StornoBestaetigung,
+    Angelegt, AnnahmescheinBestaetigung, AnnahmescheinWiederholt, NewAnnahmeschein, StornoBestaetigung,
 };
-use sql::Auswahl;
 
 const WHAT: &str = "Diesen Annahmeschein";
 
@@ -41,7 +43,7 @@ pub const ROUTES: &[Route] = &[
         "/api/v1/annahmescheine",
         Access::Scope(Scope::RohwarenRead),
         "Annahmescheine, die neueste Lieferung zuerst",
-        list,
+        get_list,
     )
     .with_query(&[
         Param::text("status", "offen, abgerechnet oder storniert"),
@@ -82,11 +84,19 @@ pub const ROUTES: &[Route] = &[
     .refuses(&[&[Code::AnnahmescheinNichtStornierbar]]),
 ];
 
-fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let query = &call.query;
-    let (page, cut) = query.page()?;
-    let auswahl = Auswahl { status: query.text("status"), von: query.day("von")?, bis: query.day("bis")? };
-    Ok(Reply::list(sql::list(tx, &auswahl, page)?, cut))
+fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let (page, cut) = call.query.page()?;
+    Ok(Reply::list(sql::list(tx, &auswahl(&call.query)?, page)?, cut))
+}
+
+/// What a query asks for.
+pub fn auswahl(query: &Query) -> Result<Auswahl<'_>> {
+    Ok(Auswahl { status: query.text("status"), von: query.day("von")?, bis: query.day("bis")? })
+}
+
+/// A note that must be there.
+pub fn found(tx: &Tx<'_>, id: Uuid) -> Result<Annahmeschein> {
+    sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
 }
 
 fn post(call: &Call<'_>) -> Result<Write> {
@@ -99,7 +109,7 @@ fn post(call: &Call<'_>) -> Result<Write> {
 
 fn get_pdf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let id = call.id(WHAT)?;
-    let schein = sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))?;
+    let schein = found(tx, id)?;
     let blatt = blatt::annahmeschein(tx, &schein)?;
     Ok(Reply::sheet(call, &schein.belegnummer, &blatt)?.about(id))
 }
@@ -108,7 +118,7 @@ fn cancel(call: &Call<'_>) -> Result<Write> {
     let (storno, hinweise) = call.body::<Storno>()?;
     let id = call.id(WHAT)?;
     Ok(Box::new(move |tx| {
-        let schein = sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))?;
+        let schein = found(tx, id)?;
         let grund = required(storno.grund.as_deref(), "grund")?;
         Ok(Reply::ok(&storno::cancel(tx, schein, grund, hinweise.clone())?)?.about(id))
     }))

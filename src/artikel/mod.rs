@@ -8,12 +8,13 @@ mod verlauf;
 
 pub use bezug::{by_id, must_have, named};
 pub use import::by_artikelnummer;
-pub use model::Artikel;
-use model::{ArtikelBestand, ArtikelMitStaffeln, ArtikelVerlaufseintrag, ArtikelZeile, Artikelgruppe};
-use sql::Auswahl;
+pub use model::{Artikel, ArtikelZeile, Artikelgruppe};
+use model::{ArtikelBestand, ArtikelMitStaffeln, ArtikelVerlaufseintrag};
 pub use sql::{
-    find, find_by_artikelnummer, find_by_ean, find_by_number, gruppen_satz, list_in_stock, stock, tiers,
+    Auswahl, find, find_by_artikelnummer, find_by_ean, find_by_number, gruppen_satz, list, list_gruppen,
+    list_in_stock, stock, tiers,
 };
+pub use verlauf::{Staffel, changes};
 
 use std::sync::Arc;
 
@@ -24,6 +25,7 @@ use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::http::call::Call;
 use crate::http::param::Param;
+use crate::http::query::Query;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Method, Route, Write};
 use crate::http::shape::Answer;
@@ -45,7 +47,7 @@ pub const IMPORTS: &[Import] = &[
 ];
 
 pub const ROUTES: &[Route] = &[
-    Route::get("/api/v1/artikel", READ, "Artikel mit Status aktiv", list)
+    Route::get("/api/v1/artikel", READ, "Artikel mit Status aktiv", get_list)
         .with_query(&[
             Param::text("suche", "Wörter in Bezeichnung, Nummer oder EAN"),
             Param::int("gruppe_id", "nur diese Artikelgruppe"),
@@ -71,7 +73,7 @@ pub const ROUTES: &[Route] = &[
         "/api/v1/artikelgruppen",
         Access::Scope(Scope::ArtikelgruppenRead),
         "Artikelgruppen",
-        list_gruppen,
+        get_gruppen,
     )
     .with_query(&[Param::limit(None), Param::OFFSET])
     .gives(&[Answer::list::<Artikelgruppe>().with(&["x-limit", "etag"])]),
@@ -98,16 +100,19 @@ pub const ROUTES: &[Route] = &[
     .gives(&[Answer::resource::<Anhang>()]),
 ];
 
-fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let query = &call.query;
-    let (page, cut) = query.page()?;
-    let auswahl = Auswahl {
+fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let (page, cut) = call.query.page()?;
+    Ok(Reply::list(list(tx, &auswahl(&call.query)?, page)?, cut))
+}
+
+/// What a query asks for.
+pub fn auswahl(query: &Query) -> Result<Auswahl<'_>> {
+    Ok(Auswahl {
         suche: query.search("suche")?,
         gruppe: query.int("gruppe_id")?,
         mit_bestand: query.flag("bestand")?,
         sortierung: query.one_of("sortierung")?,
-    };
-    Ok(Reply::list(sql::list(tx, &auswahl, page)?, cut))
+    })
 }
 
 fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
@@ -137,7 +142,7 @@ fn get_verlauf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::list(listing, cut).about(artikel.id))
 }
 
-fn list_gruppen(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+fn get_gruppen(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
     Ok(Reply::list(sql::list_gruppen(tx, page)?, cut).with_weak_etag(call))
 }
@@ -158,6 +163,7 @@ fn get_attachment(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     anhaenge::get(call, tx, Besitzer::Artikel(artikel.id))
 }
 
-fn found(tx: &Tx<'_>, id: Uuid) -> Result<Arc<Artikel>> {
+/// An article that must be there.
+pub fn found(tx: &Tx<'_>, id: Uuid) -> Result<Arc<Artikel>> {
     find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
 }

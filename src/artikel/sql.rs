@@ -49,6 +49,7 @@ const LIST_GRUPPEN: ListSql<'_> = ListSql {
 };
 
 /// What a list of articles is filtered by, and whether it shows their stock.
+#[derive(Default)]
 pub struct Auswahl<'a> {
     pub suche: Option<&'a str>,
     pub gruppe: Option<i64>,

@@ -1,7 +1,7 @@
 //! The history of an article: which of its fields and tiers each change touched, append-only, never pruned (D22).
 
 use rusqlite::named_params;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::to_raw_value;
 use uuid::Uuid;
 
@@ -10,8 +10,8 @@ use crate::db::columns::StoredJson;
 use crate::db::list::{Filter, ListSql, Page};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
-use crate::listing::Listing;
-use crate::rules::felder::{self, COMMAND_LINE, GeaendertesFeld};
+use crate::listing::{Listing, Records};
+use crate::rules::felder::{self, Aenderung, COMMAND_LINE, GeaendertesFeld};
 use crate::rules::fixed::{Price, Quantity};
 
 /// A page of a history ends when it has so many bytes.
@@ -25,7 +25,7 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by v.nr",
 };
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Staffel {
     pub ab_menge: Quantity,
     pub preis: Price,
@@ -66,11 +66,20 @@ fn broken(error: serde_json::Error) -> Failure {
     Failure::Broken(format!("the fields of an article cannot be written: {error}"))
 }
 
-/// The history of an article, the oldest change first.
-pub fn list(tx: &Tx<'_>, artikel: Uuid, page: Page) -> Result<Listing> {
+fn of_article(artikel: Uuid) -> Filter<'static> {
     let mut filter = Filter::of("v");
     filter.when("v.artikel_id = :artikel", ":artikel", Some(artikel));
-    tx.written(&LIST, &filter, page, last(tx, artikel)?, PAGE_BYTES_MAX, |row, rows| {
+    filter
+}
+
+/// What each change of an article touched, the newest first.
+pub fn changes(tx: &Tx<'_>, artikel: Uuid, page: Page) -> Result<Records<Aenderung>> {
+    let sql = ListSql { columns: "v.am, v.key_id, v.felder", order: "order by v.nr desc", ..LIST };
+    tx.list(&sql, &of_article(artikel), page)
+}
+
+pub fn list(tx: &Tx<'_>, artikel: Uuid, page: Page) -> Result<Listing> {
+    tx.written(&LIST, &of_article(artikel), page, last(tx, artikel)?, PAGE_BYTES_MAX, |row, rows| {
         let key_id: Option<String> = row.get(2)?;
         rows.push(&ArtikelVerlaufseintrag {
             nr: row.get(0)?,

@@ -25,9 +25,13 @@ const WHAT: &str = "Diesen Beleg";
 const PDF: &str = "application/pdf";
 
 pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let query = &call.query;
-    let (page, cut) = query.page()?;
-    let auswahl = Auswahl {
+    let (page, cut) = call.query.page()?;
+    Ok(Reply::list(sql::list(tx, &auswahl(tx, &call.query)?, page)?, cut))
+}
+
+/// What a query asks for.
+pub fn auswahl<'q>(tx: &Tx<'_>, query: &'q Query) -> Result<Auswahl<'q>> {
+    Ok(Auswahl {
         typen: typen(query, "typ")?,
         status: query.text("status"),
         von: query.day("von")?,
@@ -39,15 +43,18 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
         artikel: query.uuid("artikel_id")?,
         kontrakt: query.uuid("kontrakt_id")?,
         sortierung: query.one_of("sortierung")?,
-    };
-    Ok(Reply::list(sql::list(tx, &auswahl, page)?, cut))
+    })
 }
 
 pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let beleg = sql::with_positions(tx, found(tx, call.id(WHAT)?)?)?;
+    let beleg = with_positions(tx, call.id(WHAT)?)?;
     Reply::resource(call, beleg.version, beleg.id, &beleg)
 }
 
+/// A document with its positions.
+pub fn with_positions(tx: &Tx<'_>, id: Uuid) -> Result<Beleg> {
+    sql::with_positions(tx, found(tx, id)?)
+}
 pub fn get_pdf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let beleg = found(tx, call.id(WHAT)?)?;
     let mut notes = Hints::default();
@@ -164,7 +171,8 @@ pub fn get_file(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     anhaenge::get(call, tx, Besitzer::Beleg(beleg.id))
 }
 
-fn found(tx: &Tx<'_>, id: Uuid) -> Result<Beleg> {
+/// A document that must be there, without its positions.
+pub fn found(tx: &Tx<'_>, id: Uuid) -> Result<Beleg> {
     sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
 }
 

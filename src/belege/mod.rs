@@ -39,10 +39,12 @@ mod wareneingang;
 pub use ausfertigung::altered as altered_erechnung;
 pub use ausfertigung::{Papiere, missing_of_partner, papiere};
 pub use checks::CHECKS;
+pub use handlers::{auswahl, found, with_positions};
+pub use model::{Beleg, BelegPosition};
 pub use nachweis::{altered_pdf, digest, without_evidence};
 pub use nummer::{erechnung_of_number, finalise_number, missing_of_number, pdf_of_number, settle_number};
 pub use pruefsumme::broken_links;
-pub use sql::RETENTION;
+pub use sql::{Auswahl, RETENTION, count, list};
 pub use tagesende::{Behind, finalise_past_days};
 pub use verlauf::{Aktion, Schritt, count_steps, steps};
 pub use wareneingang::{Wareneingang, is_live, receive};
@@ -58,7 +60,7 @@ use crate::waage::Storno;
 use eingabe::{BelegChange, NewBeleg, NewEinlesen, NewPdf};
 use einlesen::model::Eingelesen;
 use model::{
-    Beleg, BelegBestaetigung, BelegPdf, BelegWiederholt, Dokument, PdfBestaetigung, StatusBestaetigung,
+    BelegBestaetigung, BelegPdf, BelegWiederholt, Dokument, PdfBestaetigung, StatusBestaetigung,
     StornoBestaetigung, Verlaufseintrag,
 };
 

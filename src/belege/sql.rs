@@ -34,6 +34,7 @@ const ORDERS: [Order; 6] = [
 
 pub const SORTIERUNG: &[&str] = &names(ORDERS);
 
+#[derive(Default)]
 pub struct Auswahl<'a> {
     pub typen: Vec<&'static str>,
     pub status: Option<&'a str>,
@@ -52,6 +53,16 @@ pub struct Auswahl<'a> {
 }
 
 pub fn list<P: PageOf<Beleg>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<P> {
+    let mut filter = filter(auswahl);
+    tx.list(&LIST.in_order(&ORDERS, auswahl.sortierung, &mut filter), &filter, page)
+}
+
+/// How many documents there are.
+pub fn count(tx: &Tx<'_>, auswahl: &Auswahl<'_>) -> Result<i64> {
+    tx.count(&LIST, &filter(auswahl))
+}
+
+fn filter<'a>(auswahl: &'a Auswahl<'_>) -> Filter<'a> {
     let mut filter = Filter::of("b");
     filter.one_of("b.beleg_typ", &auswahl.typen);
     filter.when("b.status = :status", ":status", auswahl.status);
@@ -74,7 +85,7 @@ pub fn list<P: PageOf<Beleg>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) ->
     if auswahl.kontrakt.is_some() {
         filter.ids_first();
     }
-    tx.list(&LIST.in_order(&ORDERS, auswahl.sortierung, &mut filter), &filter, page)
+    filter
 }
 
 fn find_where(tx: &Tx<'_>, column: &str, value: &dyn ToSql) -> Result<Option<Beleg>> {

@@ -12,16 +12,19 @@ mod verfuegbar;
 mod verlauf;
 
 pub use checks::CHECKS;
+pub use handlers::found;
 pub use model::Charge;
 pub use moved::{Bewegt, Wovon, moved_by_day};
 pub use sql::{
-    Auswahl, COUNTED, RETENTION, SORTIERUNG, Vorrat, find, find_fremde, in_stock, last_without_stock, list,
-    with_stock,
+    Auswahl, COUNTED, Lagernd, RETENTION, SORTIERUNG, Vorrat, find, find_fremde, in_stock,
+    last_without_stock, list, with_stock,
 };
 pub use stock::{
     Bewegung, Buchung, Gebucht, NeueCharge, Ursache, book, check_articles_not_negative, check_charge_nr,
     check_named, check_not_negative, create, fill_in, set_receipt,
 };
+
+pub use verlauf::{Berichtigt, corrections};
 
 use crate::http::param::Param;
 use crate::http::route::{Access, Method, Route};

@@ -6,11 +6,11 @@ use uuid::Uuid;
 use super::model::{Charge, ChargeVerlaufseintrag};
 use crate::db::columns::StoredJson;
 use crate::db::list::{Filter, ListSql, Page};
-use crate::db::record::Record;
+use crate::db::record::{Record, columns};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
-use crate::listing::PageOf;
-use crate::rules::day::Day;
+use crate::listing::{PageOf, Records};
+use crate::rules::day::{Day, Instant};
 use crate::rules::text::case_key;
 
 const LIST: ListSql<'_> = ListSql {
@@ -40,6 +40,38 @@ pub fn keep(tx: &WriteTx<'_>, charge: &Charge) -> Result<()> {
     )
 }
 
+/// What a correction replaced, when and by whom.
+#[derive(Debug)]
+pub struct Berichtigt {
+    pub am: Instant,
+    pub key_id: Option<String>,
+    pub mhd: Option<Day>,
+    pub fremde_charge_nr: Option<String>,
+    pub herkunftsland: Option<String>,
+}
+
+columns! {
+    Berichtigt from charge_verlauf as v {
+        am,
+        key_id,
+        mhd,
+        fremde_charge_nr: "v.charge ->> 'fremde_charge_nr'",
+        herkunftsland: "v.charge ->> 'herkunftsland'",
+    }
+}
+
+/// What the corrections of a batch replaced, the newest first.
+pub fn corrections(tx: &Tx<'_>, charge: Uuid, page: Page) -> Result<Records<Berichtigt>> {
+    let sql = ListSql { columns: Berichtigt::COLUMNS, order: "order by v.version desc", ..LIST };
+    tx.list(&sql, &of_batch(charge), page)
+}
+
+fn of_batch(charge: Uuid) -> Filter<'static> {
+    let mut filter = Filter::of("v");
+    filter.when("v.charge_id = :charge", ":charge", Some(charge));
+    filter
+}
+
 impl Record for ChargeVerlaufseintrag {
     fn of_row(row: &Row<'_>) -> rusqlite::Result<ChargeVerlaufseintrag> {
         let charge = row.get::<_, StoredJson>(3)?.0;
@@ -49,9 +81,7 @@ impl Record for ChargeVerlaufseintrag {
 
 /// The history of a batch, the oldest version first.
 pub fn list<P: PageOf<ChargeVerlaufseintrag>>(tx: &Tx<'_>, charge: Uuid, page: Page) -> Result<P> {
-    let mut filter = Filter::of("v");
-    filter.when("v.charge_id = :charge", ":charge", Some(charge));
-    tx.list(&LIST, &filter, page)
+    tx.list(&LIST, &of_batch(charge), page)
 }
 
 /// The oldest batch that had a supplier's number once. The best-before dates must agree where both are known: the one

@@ -1,13 +1,16 @@
 //! How our types stand in columns: decimals and instants as integers, days as texts.
 
+use rusqlite::Row;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use serde_json::value::RawValue;
 
 use super::followed::{Aktion, Art};
+use super::record::Record;
 use crate::erechnung::Profil;
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::document::{BelegStatus, BelegTyp};
+use crate::rules::felder::Aenderung;
 use crate::rules::fixed::Fixed;
 use crate::rules::kasse::BonArt;
 use crate::rules::receipt::AnnahmescheinStatus;
@@ -71,6 +74,13 @@ impl FromSql for StoredJson {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let json = RawValue::from_string(value.as_str()?.to_owned());
         json.map(StoredJson).map_err(FromSqlError::other)
+    }
+}
+
+impl Record for Aenderung {
+    fn of_row(row: &Row<'_>) -> rusqlite::Result<Aenderung> {
+        let felder = serde_json::from_str(row.get_ref(2)?.as_str()?).map_err(FromSqlError::other)?;
+        Ok(Aenderung { am: row.get(0)?, key_id: row.get(1)?, felder })
     }
 }
 

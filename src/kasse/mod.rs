@@ -8,7 +8,8 @@ mod sql;
 mod store;
 
 pub use checks::CHECKS;
-pub use sql::{RETENTION, Summe, sums_of_day};
+pub use model::Barverkauf;
+pub use sql::{Auswahl, RETENTION, Summe, list, sums_of_day};
 
 use uuid::Uuid;
 
@@ -16,14 +17,13 @@ use crate::db::tx::Tx;
 use crate::failure::Result;
 use crate::http::call::Call;
 use crate::http::param::Param;
+use crate::http::query::Query;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Route};
 use crate::http::shape::Answer;
 use crate::import::{GroupImport, RowImport};
 use crate::rules::error::{Code, Refusal};
 use crate::rules::scope::Scope;
-use model::Barverkauf;
-use sql::Auswahl;
 
 pub const IMPORTS: &[GroupImport] = &[GroupImport {
     rows: RowImport::of::<model::BarverkaufZeile>("barverkaeufe", &[&["id"]]),
@@ -32,7 +32,7 @@ pub const IMPORTS: &[GroupImport] = &[GroupImport {
 }];
 
 pub const ROUTES: &[Route] =
-    &[Route::get("/api/v1/barverkaeufe", Access::Scope(Scope::KasseRead), "Bonzeilen der Kassen", list)
+    &[Route::get("/api/v1/barverkaeufe", Access::Scope(Scope::KasseRead), "Bonzeilen der Kassen", get_list)
         .with_query(&[
             Param::day("von", "erster Kassentag"),
             Param::day("bis", "letzter Kassentag"),
@@ -46,21 +46,24 @@ pub const ROUTES: &[Route] =
         .gives(&[Answer::list::<Barverkauf>()])
         .refuses(&[&[Code::BonMehrdeutig]])];
 
-fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let query = &call.query;
-    let (page, cut) = query.page()?;
+fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let (page, cut) = call.query.page()?;
+    Ok(Reply::list(sql::list(tx, &auswahl(tx, &call.query)?, page)?, cut))
+}
+
+/// What a query asks for.
+pub fn auswahl<'q>(tx: &Tx<'_>, query: &'q Query) -> Result<Auswahl<'q>> {
     if let (Some(bon_nr), None) = (query.text("bon_nr"), query.uuid("kasse_id")?) {
         refuse_ambiguous(tx, bon_nr)?;
     }
-    let auswahl = Auswahl {
+    Ok(Auswahl {
         von: query.day("von")?,
         bis: query.day("bis")?,
         zahlart: query.text("zahlart"),
         kasse: query.uuid("kasse_id")?,
         bon_nr: query.text("bon_nr"),
         nur_verkaeufe: query.flag("nur_verkaeufe")?,
-    };
-    Ok(Reply::list(sql::list(tx, &auswahl, page)?, cut))
+    })
 }
 
 /// The specification promises exactly one receipt of a number: of one that several registers have there would be

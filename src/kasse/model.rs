@@ -10,16 +10,16 @@ use crate::rules::day::{Day, Instant};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::kasse::BonArt;
 
-/// A line of a receipt (specification, Barverkauf); its texts are those of the row that is read.
+/// A line of a receipt (specification, Barverkauf).
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Barverkauf<'r> {
+pub struct Barverkauf {
     pub id: i64,
     pub bon_id: Uuid,
     pub artikel_id: Option<Uuid>,
-    pub bezeichnung: &'r str,
-    pub ean: Option<&'r str>,
+    pub bezeichnung: String,
+    pub ean: Option<String>,
     pub menge: Quantity,
-    pub einheit: Option<&'r str>,
+    pub einheit: Option<String>,
     /// Gross.
     pub einzelpreis: Price,
     pub mwst_satz: Percent,
@@ -28,16 +28,16 @@ pub struct Barverkauf<'r> {
     /// The cash day: that of kassiert_at in Berlin.
     pub datum: Day,
     pub kassiert_at: Instant,
-    pub bon_nr: &'r str,
+    pub bon_nr: String,
     pub art: BonArt,
     pub storniert: bool,
     pub storno_von_bon_id: Option<Uuid>,
-    pub zahlart: Option<&'r str>,
+    pub zahlart: Option<String>,
     pub kasse_id: Option<Uuid>,
     pub kunde_id: Option<Uuid>,
-    pub artikelnummer: Option<&'r str>,
-    pub artikelnr: Option<&'r str>,
-    pub bezeichnung2: Option<&'r str>,
+    pub artikelnummer: Option<String>,
+    pub artikelnr: Option<String>,
+    pub bezeichnung2: Option<String>,
     pub netto: Money,
     pub steuer: Money,
 }

@@ -9,7 +9,7 @@ use crate::db::record::{Part, columns, record};
 use crate::db::retention::Retention;
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
-use crate::listing::{Listing, Rows};
+use crate::listing::PageOf;
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Code, Refusal};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
@@ -17,29 +17,29 @@ use crate::rules::kasse::BonArt;
 use crate::rules::text::natural_key;
 
 columns! {
-    Barverkauf<'r> from barverkauf as z {
+    Barverkauf from barverkauf as z {
         id,
         bon_id,
         artikel_id,
-        bezeichnung: borrowed,
-        ean: borrowed "coalesce(z.ean, a.ean)",
+        bezeichnung,
+        ean: "coalesce(z.ean, a.ean)",
         menge,
-        einheit: borrowed,
+        einheit,
         einzelpreis,
         mwst_satz,
         gesamt,
         datum: "b.datum",
         kassiert_at: "b.kassiert_am",
-        bon_nr: borrowed "b.bon_nr",
+        bon_nr: "b.bon_nr",
         art: "b.art",
         storniert: "b.storniert",
         storno_von_bon_id: "b.storno_von_bon_id",
-        zahlart: borrowed "b.zahlart",
+        zahlart: "b.zahlart",
         kasse_id: "b.kasse_id",
         kunde_id: "b.kunde_id",
-        artikelnummer: borrowed "coalesce(a.artikelnummer, z.artikelnummer)",
-        artikelnr: borrowed "a.artikelnr",
-        bezeichnung2: borrowed "a.bezeichnung2",
+        artikelnummer: "coalesce(a.artikelnummer, z.artikelnummer)",
+        artikelnr: "a.artikelnr",
+        bezeichnung2: "a.bezeichnung2",
         netto: "z.gesamt - z.steuer",
         steuer,
     }
@@ -56,10 +56,6 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by b.datum, b.bon_nr_sort, z.id",
 };
 
-fn write(row: &Row<'_>, rows: &mut Rows) -> Result<()> {
-    rows.push(&Barverkauf::read(row)?)
-}
-
 /// What a list of receipt lines is filtered by (specification, Kasse).
 pub struct Auswahl<'a> {
     pub von: Option<Day>,
@@ -70,7 +66,7 @@ pub struct Auswahl<'a> {
     pub nur_verkaeufe: bool,
 }
 
-pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing> {
+pub fn list<P: PageOf<Barverkauf>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<P> {
     let art = auswahl.nur_verkaeufe.then_some(BonArt::Verkauf);
     let by_days = auswahl.zahlart.is_none() && auswahl.kasse.is_none() && auswahl.bon_nr.is_none();
     let way = if by_days { Some(way(tx, auswahl, art, page.offset)?) } else { None };
@@ -82,12 +78,9 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Listing> {
     filter.when("b.bon_nr = :bon_nr", ":bon_nr", auswahl.bon_nr);
     filter.when("b.art = :art", ":art", art);
     match way {
-        None => tx.written(&LIST, &filter, page, tx.count(&LIST, &filter)?, usize::MAX, write),
-        Some(way) if page.offset >= way.count => Ok(Listing::empty(way.count)),
-        Some(way) => {
-            let page = Page { offset: way.offset, ..page };
-            tx.written(&LIST, &filter, page, way.count, usize::MAX, write)
-        }
+        None => tx.list(&LIST, &filter, page),
+        Some(way) if page.offset >= way.count => Ok(P::empty(way.count)),
+        Some(way) => P::read(tx, &LIST, &filter, Page { offset: way.offset, ..page }, way.count),
     }
 }
 

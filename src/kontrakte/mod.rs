@@ -10,17 +10,19 @@ pub use bezug::KontraktBezug;
 pub use lieferstand::hint_overdelivered;
 pub use sql::{RETENTION, number};
 
+use crate::db::list::Page;
 use crate::db::tx::Tx;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::http::call::Call;
 use crate::http::param::Param;
+use crate::http::query::Query;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Route};
 use crate::http::shape::Answer;
 use crate::import::Import;
 use crate::listing::{Listing, Records};
 use crate::rules::scope::Scope;
-use model::Kontrakt;
+pub use model::{Kontrakt, Position};
 use sql::Auswahl;
 use uuid::Uuid;
 
@@ -46,14 +48,19 @@ pub const ROUTES: &[Route] = &[Route::get(
 ])
 .gives(&[Answer::list::<Kontrakt>()])];
 
-pub fn complete(tx: &Tx<'_>, id: Uuid) -> Result<Option<Kontrakt>> {
+pub fn complete(tx: &Tx<'_>, id: Uuid) -> Result<Kontrakt> {
     let found = sql::find(tx, id)?.into_iter().collect();
-    Ok(lieferstand::complete(tx, found)?.pop())
+    lieferstand::complete(tx, found)?.pop().ok_or_else(|| Failure::not_found("Diesen Kontrakt"))
 }
 
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let query = &call.query;
-    let (page, cut) = query.page()?;
+    let (page, cut) = call.query.page()?;
+    let Records { rows, count } = find_page(tx, &call.query, page)?;
+    Ok(Reply::list(Listing::from_page(rows, usize::try_from(count).unwrap_or_default())?, cut))
+}
+
+/// The contracts that a query asks for, with their positions, and what was delivered on them.
+pub fn find_page(tx: &Tx<'_>, query: &Query, page: Page) -> Result<Records<Kontrakt>> {
     let auswahl = Auswahl {
         kontrakt_typ: query.text("kontrakt_typ"),
         partner: query.uuid("partner_id")?,
@@ -64,7 +71,5 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
         suche: query.search("suche")?,
     };
     let Records { rows, count } = sql::list(tx, &auswahl, page)?;
-    let listing =
-        Listing::from_page(lieferstand::complete(tx, rows)?, usize::try_from(count).unwrap_or_default())?;
-    Ok(Reply::list(listing, cut))
+    Ok(Records { rows: lieferstand::complete(tx, rows)?, count })
 }

@@ -88,6 +88,7 @@ pub fn get_attachment(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     anhaenge::get(call, tx, Besitzer::Kunde(kunde.id))
 }
 
-fn found(tx: &Tx<'_>, id: Uuid) -> Result<Kunde> {
+/// A partner that must be there.
+pub fn found(tx: &Tx<'_>, id: Uuid) -> Result<Kunde> {
     sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
 }

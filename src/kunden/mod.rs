@@ -13,10 +13,11 @@ mod verlauf;
 
 pub use bezug::{by_id, contradiction, find_by_verweis, missing, named};
 pub use checks::CHECKS;
-pub use model::{Kunde, KundenId};
-pub use sql::{Merkmal, find, find_by_kundennr, must_have_number, with};
+pub use handlers::found;
+pub use model::{Kunde, KundenId, PartnerTypen};
+pub use sql::{Merkmal, count, find, find_by_kundennr, list, must_have_number, with};
 pub use vergessen::{Erased, forget};
-pub use verlauf::{altered_content, digest, forgotten_attachments, without_evidence};
+pub use verlauf::{altered_content, changes, digest, forgotten_attachments, without_evidence};
 
 use crate::anhaenge::{Anhang, AnhangAngelegt, NewAnhang};
 use crate::http::param::Param;

@@ -98,6 +98,12 @@ impl PartnerTypen {
         Ok(())
     }
 
+    /// Each of them.
+    pub fn each(self) -> impl Iterator<Item = PartnerTyp> {
+        let flags = [self.kunde, self.lieferant, self.spediteur];
+        PartnerTyp::ALL.iter().copied().zip(flags).filter(|(_, set)| *set).map(|(typ, _)| typ)
+    }
+
     fn add(&mut self, typ: PartnerTyp) {
         match typ {
             PartnerTyp::Kunde => self.kunde = true,
@@ -117,8 +123,7 @@ impl FromIterator<PartnerTyp> for PartnerTypen {
 
 impl Serialize for PartnerTypen {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let flags = [self.kunde, self.lieferant, self.spediteur];
-        serializer.collect_seq(PartnerTyp::ALL.iter().zip(flags).filter(|(_, set)| *set).map(|(typ, _)| typ))
+        serializer.collect_seq(self.each())
     }
 }
 

@@ -13,8 +13,8 @@ use crate::db::evidence::{self, Digest, Subject};
 use crate::db::list::{Filter, ListSql, Page};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
-use crate::listing::Listing;
-use crate::rules::felder::{self, COMMAND_LINE, GeaendertesFeld};
+use crate::listing::{Listing, Records};
+use crate::rules::felder::{self, Aenderung, COMMAND_LINE, GeaendertesFeld};
 
 /// Fields that every change touches, and which say nothing.
 const FIELDS_IGNORED: [&str; 1] = ["updated_at"];
@@ -115,13 +115,23 @@ fn broken(error: serde_json::Error) -> Failure {
     Failure::Broken(format!("the fields of a partner cannot be written: {error}"))
 }
 
+fn of_partner(kunde: Uuid) -> Filter<'static> {
+    let mut filter = Filter::of("v");
+    filter.when("v.kunde_id = :kunde", ":kunde", Some(kunde));
+    filter
+}
+
+/// What each change of a partner touched, the newest first.
+pub fn changes(tx: &Tx<'_>, kunde: Uuid, page: Page) -> Result<Records<Aenderung>> {
+    let sql = ListSql { columns: "v.am, v.key_id, v.felder", order: "order by v.version desc", ..LIST };
+    tx.list(&sql, &of_partner(kunde), page)
+}
+
 /// The history of a partner, the oldest change first.
 pub fn list(tx: &Tx<'_>, kunde: Uuid, page: Page) -> Result<Listing> {
     let statement = "select count(*) from kunde_verlauf where tenant_id = :tenant and kunde_id = :kunde";
     let count = tx.one(statement, named_params! {":kunde": kunde}, |row| row.get(0))?;
-    let mut filter = Filter::of("v");
-    filter.when("v.kunde_id = :kunde", ":kunde", Some(kunde));
-    tx.written(&LIST, &filter, page, count, PAGE_BYTES_MAX, |row, rows| {
+    tx.written(&LIST, &of_partner(kunde), page, count, PAGE_BYTES_MAX, |row, rows| {
         rows.push(&KundeVerlaufseintrag {
             version: row.get(0)?,
             am: row.get(1)?,

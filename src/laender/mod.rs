@@ -44,6 +44,11 @@ static LAENDER: LazyLock<Vec<Land>> = LazyLock::new(|| {
     laender
 });
 
+/// All countries in the order of DIN 5007-1.
+pub fn all() -> &'static [Land] {
+    &LAENDER
+}
+
 /// A country as a request names it: iso2, iso3, German name, D or A; kept as iso2 (D18).
 pub struct Staat;
 

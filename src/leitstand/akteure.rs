@@ -22,17 +22,23 @@ pub struct Akteure<'c> {
 }
 
 impl<'c> Akteure<'c> {
-    /// Those of the company in the path.
     pub fn of(ask: &Ask, seen: &Seen<'c>) -> Result<Akteure<'c>> {
         let keys = key::of_tenant(seen.connection, ask.firma_id(), ask.now)?;
         Ok(Akteure { connection: seen.connection, keys })
     }
 
+    /// The entries of a history, each with the name of who made it.
+    pub fn named<T>(&self, entries: Vec<T>, who: fn(&T) -> Option<&str>) -> Result<Vec<(T, String)>> {
+        let named = |entry| {
+            let name = self.name(who(&entry))?;
+            Ok((entry, name))
+        };
+        entries.into_iter().map(named).collect()
+    }
+
     /// The name behind a `key_id` of a history: that of a key, `person 3`, or nothing for the command line.
-    pub fn name(&self, id: &str) -> Result<String> {
-        if id.is_empty() {
-            return Ok("Kommandozeile".to_owned());
-        }
+    pub fn name(&self, id: Option<&str>) -> Result<String> {
+        let Some(id) = id else { return Ok("Kommandozeile".to_owned()) };
         if let Some(number) = id.strip_prefix(PERSON).and_then(|number| number.parse().ok()) {
             let person = people::by_id(self.connection, number)?;
             return Ok(person.map_or_else(|| id.to_owned(), |person| person.name));

@@ -1,59 +1,59 @@
 //! The attachments of a record: their list, the form that adds one, and each of them as a file.
 
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 use serde::Serialize;
-use serde_json::Value;
 
 use super::page::{Ask, Change, Seen};
-use super::parts::{Cells, Column, date_of, field, form, number, refusal, table, text};
+use super::parts::{field, form, linked, moment, number, or_blank, refusal};
 use super::{entry, frame};
+use crate::anhaenge::{self, Anhang, Besitzer};
+use crate::db::list::Page;
 use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
 use crate::http::route::Method;
-use crate::rules::bytes::{InBase64, from_base64};
+use crate::listing::Records;
+use crate::rules::bytes::InBase64;
 
-const COLUMNS: [Column; 4] = [
-    Column("Datei", false),
-    Column("Beschreibung", false),
-    Column("Angehängt", false),
-    Column("Größe (KB)", true),
-];
+/// Attachments of a record that are shown.
+const SHOWN: u32 = 500;
 
 /// The field of the form that the file is chosen in.
 const DATEI: &str = "datei";
 
-/// The attachments of the record at `path` of the interface, whose page is `here`.
-pub fn section(ask: &Ask, seen: &Seen<'_>, path: &str, here: &str) -> Result<Markup> {
-    let rows = rows(ask, seen, path, here)?;
+/// The attachments of a record, whose page is `here`.
+pub fn section(ask: &Ask, seen: &Seen<'_>, besitzer: Besitzer, here: &str) -> Result<Markup> {
     let empty = "Keine Anhänge. Sie kommen mit „Datei anhängen“ herein oder aus den angeschlossenen Programmen (POST …/dokumente).";
     Ok(html! {
         h2 { "Anhänge" }
-        (table("Anhänge", &COLUMNS, &rows, empty))
+        (files("Anhänge", empty, &of(seen, besitzer)?, here))
         @if ask.may_change() { p.actions { a.button href=(format!("{here}/anhaenge")) { "Datei anhängen" } } }
     })
 }
 
-/// The file that the document at `path` of the interface was made of (D28), where it was made of one.
-pub fn original(ask: &Ask, seen: &Seen<'_>, path: &str, here: &str) -> Result<Markup> {
-    let rows = rows(ask, seen, path, here)?;
+/// The file that a document was made of (D28), where it was made of one.
+pub fn original(seen: &Seen<'_>, besitzer: Besitzer, here: &str) -> Result<Markup> {
+    let rows = of(seen, besitzer)?;
     Ok(html! {
         @if !rows.is_empty() {
             h2 { "Ursprüngliche Datei" }
-            (table("Ursprüngliche Datei", &COLUMNS, &rows, ""))
+            (files("Ursprüngliche Datei", "", &rows, here))
         }
     })
 }
 
-fn rows(ask: &Ask, seen: &Seen<'_>, path: &str, here: &str) -> Result<Vec<Cells>> {
-    let found = ask.get(seen, &format!("{path}/dokumente?limit=500"))?;
-    let row = |anhang: &Value| {
-        let to = format!("{here}/anhaenge/{}", text(anhang, "id"));
-        let bytes = anhang["groesse_bytes"].as_i64().unwrap_or(0);
-        let [name, description] = ["dateiname", "beschreibung"].map(|name| text(anhang, name).to_owned());
-        let size = number(&((bytes + 1_023) / 1_024).to_string());
-        Cells(to, vec![name, description, date_of(anhang, "erstellt_am"), size])
-    };
-    Ok(found.as_array().into_iter().flatten().map(row).collect())
+fn of(seen: &Seen<'_>, besitzer: Besitzer) -> Result<Vec<Anhang>> {
+    let found: Records<Anhang> = anhaenge::page(&seen.tx, besitzer, Page { limit: Some(SHOWN), offset: 0 })?;
+    Ok(found.rows)
+}
+
+fn files(caption: &str, empty: &str, rows: &[Anhang], here: &str) -> Markup {
+    let to = |anhang: &Anhang| format!("{here}/anhaenge/{}", anhang.id);
+    linked(caption, empty, rows, to)
+        .text("Datei", |anhang| anhang.dateiname.clone())
+        .text("Beschreibung", |anhang| or_blank(&anhang.beschreibung))
+        .text("Angehängt", |anhang| moment(anhang.erstellt_am))
+        .numbers("Größe (KB)", |anhang| number((anhang.groesse_bytes + 1_023) / 1_024))
+        .render()
 }
 
 /// The form that attaches a file to a record called `name`, whose page is `here`.
@@ -82,16 +82,16 @@ struct Datei<'b> {
     beschreibung: Option<&'b str>,
 }
 
-/// Attaches the file of the form to the record at `path` of the interface, whose page is `here`.
-pub fn attach(ask: &Ask, path: &str, here: String) -> Result<Change> {
-    let file = ask.file(DATEI)?;
+/// Attaches the file of the form to the record in the path: `api` is its list in the interface, `page` that of the company.
+pub fn attach(ask: &Ask, api: &str, page: &str) -> Result<Change> {
+    let (file, id) = (ask.file(DATEI)?, ask.id(0)?);
     let body = Datei {
         dateiname: &file.name,
         inhalt_base64: InBase64(&file.content),
         beschreibung: Some(ask.field("beschreibung")).filter(|text| !text.is_empty()),
     };
-    let path = format!("{path}/dokumente");
-    ask.change(Method::Post, &path, &body, None, here, "Die Datei ist angehängt.").map_err(at_the_file)
+    let (path, to) = (format!("/api/v1/{api}/{id}/dokumente"), ask.page_of(page, id));
+    ask.change(Method::Post, &path, &body, to, "Die Datei ist angehängt.").map_err(at_the_file)
 }
 
 /// What the interface refuses of the name or the content stands at the file that was chosen.
@@ -104,11 +104,8 @@ fn at_the_file(mut failure: Failure) -> Failure {
     failure
 }
 
-/// The file of an attachment of the record at `path` of the interface. It is saved and not shown: whoever attached it
-/// may have written what a browser would run.
-pub fn download(ask: &Ask, seen: &Seen<'_>, path: &str) -> Result<Reply> {
-    let anhang = ask.get(seen, &format!("{path}/dokumente/{}", ask.id(1)?))?;
-    let inhalt = from_base64(text(&anhang, "inhalt_base64"))
-        .ok_or_else(|| Failure::Broken("an attachment of the interface is no Base64".into()))?;
-    Ok(frame::guarded(Reply::attachment("application/octet-stream", text(&anhang, "dateiname"), inhalt)))
+/// The file of an attachment. It is saved and not shown: whoever attached it may have written what a browser would run.
+pub fn download(ask: &Ask, seen: &Seen<'_>, besitzer: Besitzer) -> Result<Reply> {
+    let (anhang, inhalt) = anhaenge::found(&seen.tx, besitzer, ask.uuid(1)?, <[u8]>::to_vec)?;
+    Ok(frame::guarded(Reply::attachment("application/octet-stream", &anhang.dateiname, inhalt)))
 }

@@ -13,7 +13,6 @@ use crate::http::reply::Reply;
 use crate::rules::deed::Event;
 use crate::rules::error::{Code, Refusal};
 
-/// GET /leitstand/anmelden
 pub fn show_log_in(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let inside = html! {
         (refusal(ask, &["name", "passwort"]))
@@ -58,13 +57,11 @@ pub fn log_in(ask: &Ask, seen: &Seen<'_>) -> Result<Hashed> {
     }))
 }
 
-/// GET /leitstand/abmelden
 pub fn show_log_out(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     let inside = html! { p { "Auf diesem Gerät abmelden?" } };
     Ok(frame::page(ask, "Abmelden", form(ask, inside, "Abmelden", false)))
 }
 
-/// POST /leitstand/abmelden
 pub fn log_out(ask: &Ask) -> Result<HouseChange> {
     let cookie = ask.cookie.clone();
     Ok(Box::new(move |connection| {
@@ -110,7 +107,6 @@ fn new_password(ask: &Ask, name: &str) -> Result<String> {
     Ok(password)
 }
 
-/// POST /leitstand/passwort?link=…
 pub fn set_password(ask: &Ask, seen: &Seen<'_>) -> Result<Hashed> {
     let person = of_link(ask, seen.connection)?;
     let password = new_password(ask, &person.name)?;
@@ -131,7 +127,6 @@ pub fn set_password(ask: &Ask, seen: &Seen<'_>) -> Result<Hashed> {
     }))
 }
 
-/// GET /leitstand/konto
 pub fn show_account(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     let Some(person) = &ask.person else { return Err(Failure::not_found("Dieser Zugang")) };
     let firmen = match &person.firmen {
@@ -154,7 +149,6 @@ pub fn show_account(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     Ok(frame::page(ask, "Mein Zugang", body))
 }
 
-/// POST /leitstand/konto
 pub fn change_password(ask: &Ask, seen: &Seen<'_>) -> Result<Hashed> {
     let Some(person) = ask.person.clone() else { return Err(Failure::not_found("Dieser Zugang")) };
     let password = new_password(ask, &person.name)?;

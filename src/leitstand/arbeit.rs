@@ -1,33 +1,32 @@
 //! How far long work is, and what it came to.
 
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 use uuid::Uuid;
 
 use super::frame;
 use super::page::{Ask, Done, HouseChange, Seen};
-use super::parts::{Cells, Column, facts, form_to, moment, number, table};
+use super::parts::{facts, form_to, linked, moment, number};
 use super::works::{Stand, Work};
 use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
 use std::sync::Arc;
 
-const WORK: [Column; 3] = [Column("Was", false), Column("Begonnen", false), Column("Stand", false)];
-
 /// GET /leitstand/arbeit: what this person began since the service was started.
 pub fn list(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     let person = ask.person.as_ref().map_or(0, |person| person.id);
-    let row = |work: &Arc<Work>| {
-        let stand = match work.stand().ended {
-            None => "läuft".to_owned(),
-            Some(Ok(_)) => "fertig".to_owned(),
-            Some(Err(_)) => "abgebrochen".to_owned(),
-        };
-        let to = format!("/leitstand/arbeit/{}", work.id);
-        Cells(to, vec![work.title.clone(), moment(work.begun), stand])
-    };
-    let rows: Vec<_> = ask.house.works.of(person).iter().map(row).collect();
     let empty = "Hier steht, wie weit Importe, Sicherungen und Prüfungen sind, die Sie begonnen haben.";
-    Ok(frame::page(ask, "Arbeiten", table("Arbeiten", &WORK, &rows, empty)))
+    let to = |work: &Arc<Work>| format!("/leitstand/arbeit/{}", work.id);
+    let stand = |work: &Arc<Work>| match work.stand().ended {
+        None => "läuft".to_owned(),
+        Some(Ok(_)) => "fertig".to_owned(),
+        Some(Err(_)) => "abgebrochen".to_owned(),
+    };
+    let works = ask.house.works.of(person);
+    let table = linked("Arbeiten", empty, &works, to)
+        .text("Was", |work| work.title.clone())
+        .text("Begonnen", |work| moment(work.begun))
+        .text("Stand", stand);
+    Ok(frame::page(ask, "Arbeiten", table.render()))
 }
 
 /// The work in the path, if this person began it.
@@ -65,7 +64,7 @@ fn running(ask: &Ask, work: &Work, stand: &Stand) -> Markup {
         p role="status" { (step) }
         @if stand.of > 1 {
             p { progress max=(stand.of) value=(stand.done) aria-label=(step) {} " "
-                (number(&stand.done.to_string())) " von " (number(&stand.of.to_string())) }
+                (number(stand.done)) " von " (number(stand.of)) }
         }
         (facts(&[("Begonnen", moment(work.begun))]))
         p { "Dieses Fenster kann zu sein: Die Arbeit geht weiter, und unter „Arbeiten“ steht, was daraus wurde." }

@@ -2,131 +2,122 @@
 //! imports.
 
 use maud::{Markup, html};
+use serde::Deserialize;
 use serde_json::Value;
 
-use super::lists::{self, Sorting, kept_order};
-use super::page::{Ask, Change, Seen, encoded};
-use super::parts::{Cells, Column, ROWS, amount_of, choice, facts, field, pager, price_of, table, text};
+use super::lists::{self, List, filter};
+use super::page::{Ask, Change, Seen};
+use super::parts::{amount, choice, facts, optional, or_blank, price, table};
 use super::verlauf::{self, Lesart};
 use super::{anhaenge, frame};
+use crate::anhaenge::Besitzer;
+use crate::artikel::{self, Artikel, ArtikelZeile, Artikelgruppe, Auswahl, Staffel};
+use crate::db::list::{MAX_LIMIT, Page};
 use crate::failure::Result;
 use crate::http::reply::Reply;
+use crate::listing::Records;
 
-const COLUMNS: [Column; 6] = [
-    Column("Bezeichnung", false),
-    Column("Nummer", false),
-    Column("Gruppe", false),
-    Column("Bestand", true),
-    Column("Einheit", false),
-    Column("Preis netto (EUR)", true),
-];
-
-/// GET /leitstand/f/{firma}/artikel
 pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let mut path = format!("/api/v1/artikel?bestand=true&limit={ROWS}&offset={}", ask.list_page() * ROWS);
-    for name in ["suche", "gruppe_id", "sortierung"] {
-        if !ask.param(name).is_empty() {
-            path.push_str(&format!("&{name}={}", encoded(ask.param(name))));
-        }
-    }
-    let found = ask.get(seen, &path)?;
-    let row = |artikel: &Value| {
-        let to = ask.of_firma(&format!("artikel/{}", text(artikel, "id")));
-        let [number, group, unit] =
-            ["artikelnummer", "gruppe", "einheit"].map(|name| text(artikel, name).to_owned());
-        let stock = amount_of(artikel, "bestand");
-        Cells(to, vec![name_of(artikel), number, group, stock, unit, price_of(artikel, "preis")])
-    };
-    let rows: Vec<_> = found["data"].as_array().into_iter().flatten().map(row).collect();
-    let here = &ask.of_firma("artikel");
-    let sorting = Sorting { path: here, keys: &["bezeichnung", "artikelnummer"], default: "artikelnummer" };
-    let empty = "Keine aktiven Artikel gefunden. Artikel kommen mit einem Import herein (Seite Import, Art Artikel); vielleicht ist auch die Suche zu eng.";
-    let body = html! {
-        form.filter method="get" {
-            (field(ask, "suche", "Bezeichnung, Nummer oder EAN", "search", ask.param("suche"), "off"))
+    let query = ask.query_of("/api/v1/artikel")?;
+    let auswahl = Auswahl { mit_bestand: true, ..artikel::auswahl(&query)? };
+    let found = artikel::list(&seen.tx, &auswahl, lists::page_of(ask))?;
+    let list = List {
+        path: "artikel",
+        id: Some(|row: &ArtikelZeile| row.artikel.id),
+        caption: "Artikel",
+        empty: "Keine aktiven Artikel gefunden. Artikel kommen mit einem Import herein (Seite Import, Art Artikel); vielleicht ist auch die Suche zu eng.",
+        found: &found,
+        filters: html! {
+            (filter(ask, "suche", "Bezeichnung, Nummer oder EAN", "search"))
             (groups(ask, seen)?)
-            (kept_order(ask))
-            button type="submit" { "Suchen" }
-        }
-        (lists::table(ask, "Artikel", &sorting, &COLUMNS, &rows, empty))
-        (pager(ask, here, found["count"].as_i64().unwrap_or(0)))
+        },
+        keeps: &[],
+        order: "artikelnummer",
+        above: html! {},
     };
+    let body = lists::body(ask, list, |table| {
+        table
+            .text("Bezeichnung", |row| name_of(&row.artikel))
+            .sorts("bezeichnung")
+            .text("Nummer", |row| row.artikel.artikelnummer.clone())
+            .sorts("artikelnummer")
+            .text("Gruppe", |row| or_blank(&row.artikel.gruppe))
+            .numbers("Bestand", |row| optional(row.bestand, amount))
+            .text("Einheit", |row| or_blank(&row.artikel.einheit))
+            .numbers("Preis netto (EUR)", |row| optional(row.artikel.preis, price))
+    });
     Ok(frame::page(ask, "Artikel", body))
 }
 
 /// What an article is called, with its second line: several can share the first.
-pub fn name_of(artikel: &Value) -> String {
-    let lines = ["bezeichnung", "bezeichnung2"].map(|name| text(artikel, name));
-    lines.into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join(", ")
+pub fn name_of(artikel: &Artikel) -> String {
+    let lines = [Some(&artikel.bezeichnung), artikel.bezeichnung2.as_ref()];
+    lines.into_iter().flatten().filter(|line| !line.is_empty()).cloned().collect::<Vec<_>>().join(", ")
 }
 
 /// The choice of a group, where there are some.
 fn groups(ask: &Ask, seen: &Seen<'_>) -> Result<Markup> {
-    let found = ask.get(seen, "/api/v1/artikelgruppen?limit=500")?;
-    let groups: Vec<_> = found["data"].as_array().into_iter().flatten().collect();
-    let ids: Vec<_> = groups.iter().map(|group| group["id"].to_string()).collect();
-    let named = ids.iter().map(String::as_str).zip(groups.iter().map(|group| text(group, "name")));
-    let options: Vec<_> = [("", "alle")].into_iter().chain(named).collect();
+    let page = Page { limit: Some(MAX_LIMIT), offset: 0 };
+    let Records { rows, .. } = artikel::list_gruppen(&seen.tx, page)?;
+    let named = |gruppe: &Artikelgruppe| (gruppe.id.to_string(), gruppe.name.clone());
+    let groups: Vec<_> =
+        [(String::new(), "alle".to_owned())].into_iter().chain(rows.iter().map(named)).collect();
+    let options: Vec<_> = groups.iter().map(|(id, name)| (id.as_str(), name.as_str())).collect();
     Ok(
-        html! { @if !groups.is_empty() { (choice(ask, "gruppe_id", "Gruppe", &options, ask.param("gruppe_id"))) } },
+        html! { @if !rows.is_empty() { (choice(ask, "gruppe_id", "Gruppe", &options, ask.param("gruppe_id"))) } },
     )
 }
 
-fn path_of(ask: &Ask) -> Result<String> {
-    Ok(format!("/api/v1/artikel/{}", ask.id(0)?))
-}
-
-/// The page of the article in the path.
-fn here(ask: &Ask) -> Result<String> {
-    Ok(ask.of_firma(&format!("artikel/{}", ask.id(0)?)))
-}
-
-const TIERS: [Column; 2] = [Column("Ab Menge", true), Column("Preis netto (EUR)", true)];
-
-/// GET /leitstand/f/{firma}/artikel/{id}
 pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let path = path_of(ask)?;
-    let artikel = ask.get(seen, &path)?;
-    let stock = ask.get(seen, &format!("{path}/bestand"))?;
-    let (id, here) = (text(&artikel, "id"), here(ask)?);
-    let tiers = artikel["staffelpreise"].as_array().into_iter().flatten();
-    let tiers: Vec<_> = tiers
-        .map(|tier| Cells(String::new(), vec![amount_of(tier, "ab_menge"), price_of(tier, "preis")]))
-        .collect();
+    let artikel = artikel::found(&seen.tx, ask.uuid(0)?)?;
+    let stock = artikel::stock(&seen.tx, artikel.id)?;
+    let (id, here) = (artikel.id, ask.page_of("artikel", artikel.id));
+    let tiers = artikel::tiers(&seen.tx, id)?;
+    let no_tiers = "Keine: Es gilt der Preis. Staffeln kommen mit einem Import herein (Seite Import, Art Staffelpreise).";
+    let changes = artikel::changes(&seen.tx, id, lists::page_of(ask))?;
     let body = html! {
-        div.tiles { div.tile { "Bestand" @if !text(&artikel, "einheit").is_empty() { " (" (text(&artikel, "einheit")) ")" }
-            strong { (amount_of(&stock, "bestand")) } } }
-        (facts(&FELDER.map(|(name, label)| (label, wert(&artikel, name)))))
+        div.tiles { div.tile { "Bestand" @if let Some(einheit) = &artikel.einheit { " (" (einheit) ")" } strong { (amount(stock)) } } }
+        (facts(&FELDER.map(|(_, label, value)| (label, value(&artikel)))))
         p.actions {
             a.button href=(ask.of_firma(&format!("chargen?artikel_id={id}"))) { "Chargen" }
             a.button href=(ask.of_firma(&format!("belege?artikel_id={id}"))) { "Belege" }
         }
         h2 { "Staffelpreise" }
-        (table("Staffelpreise", &TIERS, &tiers, "Keine: Es gilt der Preis. Staffeln kommen mit einem Import herein (Seite Import, Art Staffelpreise)."))
-        (anhaenge::section(ask, seen, &path, &here)?)
-        (verlauf::section(ask, seen, &path, &here, &LESART)?)
+        (table("Staffelpreise", no_tiers, &tiers).numbers("Ab Menge", |tier| amount(tier.ab_menge)).numbers("Preis netto (EUR)", |tier| price(tier.preis)))
+        (anhaenge::section(ask, seen, Besitzer::Artikel(id), &here)?)
+        (verlauf::section(ask, seen, &here, changes, &LESART)?)
     };
-    Ok(frame::page(ask, text(&artikel, "bezeichnung"), body))
+    Ok(frame::page(ask, &artikel.bezeichnung, body))
 }
 
-/// The fields of an article, with their labels.
-const FELDER: [(&str, &str); 12] = [
-    ("artikelnummer", "Nummer"),
-    ("artikelnr", "Zweite Nummer"),
-    ("bezeichnung2", "Zusatz"),
-    ("gruppe", "Gruppe"),
-    ("einheit", "Einheit"),
-    ("preis", "Verkaufspreis netto (EUR)"),
-    ("ep_netto", "Einkaufspreis netto (EUR)"),
-    ("mwst_satz", "Steuersatz"),
-    ("ean", "EAN"),
-    ("status", "Status"),
-    ("chargenpflichtig", "Chargenpflichtig"),
-    ("langtext", "Beschreibung"),
+/// A field of an article: its name in the interface, its label, its value.
+type Feld = (&'static str, &'static str, fn(&Artikel) -> String);
+
+const FELDER: [Feld; 12] = [
+    ("artikelnummer", "Nummer", |artikel| artikel.artikelnummer.clone()),
+    ("artikelnr", "Zweite Nummer", |artikel| or_blank(&artikel.artikelnr)),
+    ("bezeichnung2", "Zusatz", |artikel| or_blank(&artikel.bezeichnung2)),
+    ("gruppe", "Gruppe", |artikel| or_blank(&artikel.gruppe)),
+    ("einheit", "Einheit", |artikel| or_blank(&artikel.einheit)),
+    ("preis", "Verkaufspreis netto (EUR)", |artikel| optional(artikel.preis, price)),
+    ("ep_netto", "Einkaufspreis netto (EUR)", |artikel| optional(artikel.ep_netto, price)),
+    ("mwst_satz", "Steuersatz", |artikel| optional(artikel.mwst_satz, percent)),
+    ("ean", "EAN", |artikel| or_blank(&artikel.ean)),
+    ("status", "Status", |artikel| artikel.status.as_str().to_owned()),
+    ("chargenpflichtig", "Chargenpflichtig", |artikel| yes_or_no(artikel.chargenpflichtig)),
+    ("langtext", "Beschreibung", |artikel| or_blank(&artikel.langtext)),
 ];
 
+fn percent(satz: impl std::fmt::Display) -> String {
+    format!("{} %", amount(satz))
+}
+
+fn yes_or_no(is_so: bool) -> String {
+    if is_so { "ja" } else { "nein" }.to_owned()
+}
+
 /// How its history is read.
-const LESART: Lesart = Lesart { label: label_of, wert };
+const LESART: Lesart = Lesart { label: label_of, words: words_of };
 
 fn label_of(name: &str) -> Option<&str> {
     match name {
@@ -137,32 +128,29 @@ fn label_of(name: &str) -> Option<&str> {
     }
 }
 
-fn wert(answer: &Value, name: &str) -> String {
-    match (name, &answer[name]) {
-        (_, Value::Null) => String::new(),
-        ("preis" | "ep_netto", _) => price_of(answer, name),
-        ("mwst_satz", _) => format!("{} %", amount_of(answer, name)),
-        ("chargenpflichtig", is_tracked) => if *is_tracked == true { "ja" } else { "nein" }.to_owned(),
-        ("staffelpreise", tier) => {
-            let inactive = if tier["aktiv"] == false { " (inaktiv)" } else { "" };
-            format!("ab {}: {}{inactive}", amount_of(tier, "ab_menge"), price_of(tier, "preis"))
-        }
-        _ => text(answer, name).to_owned(),
+fn words_of(name: &str, value: &Value) -> String {
+    match (name, value) {
+        ("preis" | "ep_netto", Value::String(text)) => price(text),
+        ("mwst_satz", Value::String(text)) => percent(text),
+        (_, Value::String(text)) => text.clone(),
+        (_, Value::Bool(is_so)) => yes_or_no(*is_so),
+        ("staffelpreise", tier) => optional(Staffel::deserialize(tier).ok(), |tier: Staffel| {
+            let inactive = if tier.aktiv { "" } else { " (inaktiv)" };
+            format!("ab {}: {}{inactive}", amount(tier.ab_menge), price(tier.preis))
+        }),
+        _ => String::new(),
     }
 }
 
-/// GET /leitstand/f/{firma}/artikel/{id}/anhaenge
 pub fn show_attach(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let artikel = ask.get(seen, &path_of(ask)?)?;
-    Ok(anhaenge::show_form(ask, text(&artikel, "bezeichnung"), &here(ask)?))
+    let artikel = artikel::found(&seen.tx, ask.uuid(0)?)?;
+    Ok(anhaenge::show_form(ask, &artikel.bezeichnung, &ask.page_of("artikel", artikel.id)))
 }
 
-/// POST /leitstand/f/{firma}/artikel/{id}/anhaenge
 pub fn attach(ask: &Ask) -> Result<Change> {
-    anhaenge::attach(ask, &path_of(ask)?, here(ask)?)
+    anhaenge::attach(ask, "artikel", "artikel")
 }
 
-/// GET /leitstand/f/{firma}/artikel/{id}/anhaenge/{id}
 pub fn attachment(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    anhaenge::download(ask, seen, &path_of(ask)?)
+    anhaenge::download(ask, seen, Besitzer::Artikel(artikel::found(&seen.tx, ask.uuid(0)?)?.id))
 }

@@ -1,102 +1,86 @@
 //! The stock: what is there of each article, and of one its course and its batches.
 
 use maud::html;
-use serde_json::Value;
 
 use super::artikel::name_of;
-use super::chargen::{self as charge_page, CHARGE};
-use super::lists::{self, Sorting, kept_order};
+use super::chargen::columns;
+use super::lists::{self, List, filter};
 use super::page::{Ask, Seen};
-use super::parts::{Cells, Column, amount, amount_of, day_text, facts, field, number, pager, table, text};
+use super::parts::{amount, day_text, facts, linked, number, optional, or_blank, pager};
 use super::{frame, line};
-use crate::artikel;
-use crate::chargen::{self, Auswahl, COUNTED, Wovon};
-use crate::failure::{Failure, Result};
+use crate::artikel::{self, ArtikelZeile};
+use crate::chargen::{self, Auswahl, COUNTED, Charge, Lagernd, Wovon};
+use crate::failure::Result;
 use crate::http::reply::Reply;
-use crate::rules::verweis::parse_uuid;
+use crate::listing::Records;
 
-const COLUMNS: [Column; 6] = [
-    Column("Artikel", false),
-    Column("Nummer", false),
-    Column("Bestand", true),
-    Column("Einheit", false),
-    Column("Chargen mit Bestand", true),
-    Column("Haltbar bis (früheste)", false),
-];
-
-/// The orders of the list, as its heads name them.
-const ORDERS: [&str; 4] = ["bezeichnung", "-bezeichnung", "artikelnummer", "-artikelnummer"];
-
-/// GET /leitstand/f/{firma}/bestand
 pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let order = ORDERS.into_iter().find(|order| *order == ask.param("sortierung"));
-    let suche = Some(ask.param("suche")).filter(|suche| !suche.is_empty());
-    let (found, count) = lists::read(artikel::list_in_stock(&seen.tx, suche, order, lists::page_of(ask))?)?;
-    let rows = found.iter().map(|artikel| row(ask, seen, artikel)).collect::<Result<Vec<_>>>()?;
-    let here = &ask.of_firma("bestand");
-    let sorting = Sorting { path: here, keys: &["bezeichnung", "artikelnummer"], default: "artikelnummer" };
-    let empty = "Kein Bestand gefunden. Bestand buchen Einkaufsbelege, Annahmen, die Produktion und der Import der Chargen; vielleicht ist auch die Suche zu eng.";
-    let body = html! {
-        form.filter method="get" {
-            (field(ask, "suche", "Bezeichnung, Nummer oder EAN", "search", ask.param("suche"), "off"))
-            (kept_order(ask))
-            button type="submit" { "Suchen" }
-        }
-        (lists::table(ask, "Bestand je Artikel", &sorting, &COLUMNS, &rows, empty))
-        (pager(ask, here, count))
+    let query = ask.query_of("/api/v1/artikel")?;
+    let (suche, order) = (query.search("suche")?, query.one_of("sortierung")?);
+    let found: Records<ArtikelZeile> = artikel::list_in_stock(&seen.tx, suche, order, lists::page_of(ask))?;
+    let in_stock = |row: ArtikelZeile| Ok((chargen::in_stock(&seen.tx, row.artikel.id)?, row));
+    let rows = found.rows.into_iter().map(in_stock).collect::<Result<Vec<_>>>()?;
+    let list = List {
+        path: "bestand",
+        id: Some(|(_, row): &(Lagernd, ArtikelZeile)| row.artikel.id),
+        caption: "Bestand je Artikel",
+        empty: "Kein Bestand gefunden. Bestand buchen Einkaufsbelege, Annahmen, die Produktion und der Import der Chargen; vielleicht ist auch die Suche zu eng.",
+        found: &Records { rows, count: found.count },
+        filters: filter(ask, "suche", "Bezeichnung, Nummer oder EAN", "search"),
+        keeps: &[],
+        order: "artikelnummer",
+        above: html! {},
     };
+    let body = lists::body(ask, list, |table| {
+        table
+            .text("Artikel", |(_, row)| name_of(&row.artikel))
+            .sorts("bezeichnung")
+            .text("Nummer", |(_, row)| row.artikel.artikelnummer.clone())
+            .sorts("artikelnummer")
+            .numbers("Bestand", |(_, row)| optional(row.bestand, amount))
+            .text("Einheit", |(_, row)| or_blank(&row.artikel.einheit))
+            .numbers("Chargen mit Bestand", |(lagernd, _)| counted(lagernd.chargen))
+            .text("Haltbar bis (früheste)", |(lagernd, _)| optional(lagernd.mhd, day_text))
+    });
     Ok(frame::page(ask, "Bestand", body))
-}
-
-fn row(ask: &Ask, seen: &Seen<'_>, artikel: &Value) -> Result<Cells> {
-    let id = text(artikel, "id");
-    let lagernd = parse_uuid(id).map(|id| chargen::in_stock(&seen.tx, id)).transpose()?;
-    let batches = lagernd.filter(|lagernd| lagernd.chargen > 0).map(|lagernd| counted(lagernd.chargen));
-    let mhd = lagernd.and_then(|lagernd| lagernd.mhd).map(day_text);
-    let [number, unit] = ["artikelnummer", "einheit"].map(|name| text(artikel, name).to_owned());
-    let cells = vec![
-        name_of(artikel),
-        number,
-        amount_of(artikel, "bestand"),
-        unit,
-        batches.unwrap_or_default(),
-        mhd.unwrap_or_default(),
-    ];
-    Ok(Cells(ask.of_firma(&format!("bestand/{id}")), cells))
 }
 
 /// A number of batches, which are not counted for ever.
 fn counted(chargen: i64) -> String {
-    let more = if chargen >= COUNTED { " oder mehr" } else { "" };
-    format!("{}{more}", number(&chargen.to_string()))
+    match chargen {
+        0 => String::new(),
+        COUNTED.. => format!("{} oder mehr", number(chargen)),
+        _ => number(chargen),
+    }
 }
 
-/// GET /leitstand/f/{firma}/bestand/{id}
 pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let not_found = || Failure::not_found("Dieser Artikel");
-    let id = parse_uuid(ask.id(0)?).ok_or_else(not_found)?;
-    let artikel = artikel::find(&seen.tx, id)?.ok_or_else(not_found)?;
+    let artikel = artikel::found(&seen.tx, ask.uuid(0)?)?;
+    let (id, unit) = (artikel.id, artikel.einheit.as_deref().unwrap_or_default());
     let stock = artikel::stock(&seen.tx, id)?;
-    let unit = artikel.einheit.as_deref().unwrap_or_default();
     let auswahl =
         Auswahl { artikel: Some(id), mit_bestand: true, sortierung: Some("mhd"), ..Auswahl::default() };
-    let (found, count) = lists::read(chargen::list(&seen.tx, &auswahl, lists::page_of(ask))?)?;
-    let rows: Vec<_> = found.iter().map(|charge| charge_page::row(ask, seen, charge)).collect();
+    let Records { rows, count } = chargen::list(&seen.tx, &auswahl, lists::page_of(ask))?;
+    let to = |charge: &Charge| ask.page_of("chargen", charge.id);
+    let (caption, empty) = (
+        "Chargen mit Bestand, die zuerst ablaufen, zuerst",
+        "Keine. Bestand ohne Charge steht nur beim Artikel.",
+    );
     let body = html! {
         div.tiles {
             div.tile { "Bestand" @if !unit.is_empty() { " (" (unit) ")" } strong { (amount(stock)) } }
-            div.tile { "Chargen mit Bestand" strong { (number(&count.to_string())) } }
+            div.tile { "Chargen mit Bestand" strong { (number(count)) } }
         }
         (facts(&[("Nummer des Artikels", artikel.artikelnummer.clone())]))
         p.actions {
             a.button href=(ask.of_firma(&format!("chargen?artikel_id={id}"))) { "Alle Chargen" }
-            a.button href=(ask.of_firma(&format!("artikel/{id}"))) { "Artikel" }
+            a.button href=(ask.page_of("artikel", id)) { "Artikel" }
         }
         h2 { "Bestand der letzten 90 Tage" }
         (line::stock(&seen.tx, Wovon::Artikel(id), None, stock, unit)?)
         h2 { "Chargen mit Bestand" }
-        (table("Chargen mit Bestand, die zuerst ablaufen, zuerst", &CHARGE, &rows, "Keine. Bestand ohne Charge steht nur beim Artikel."))
-        (pager(ask, &ask.of_firma(&format!("bestand/{id}")), count))
+        (columns(seen.tx.today(), linked(caption, empty, &rows, to)))
+        (pager(ask, &ask.page_of("bestand", id), count))
     };
     Ok(frame::page(ask, &format!("Bestand: {}", artikel.bezeichnung), body))
 }

@@ -1,73 +1,74 @@
 //! Batches: the list with its search, one with its stock, movements and history, and its correction.
 
 use maud::{Markup, html};
-use serde_json::{Value, json};
+use serde_json::json;
 use uuid::Uuid;
 
 use super::akteure::Akteure;
-use super::lists::{self, Sorting, kept_order};
-use super::page::{Ask, Change, Seen, VERSION};
+use super::lists::{self, List, filter, filter_choice};
+use super::page::{Ask, Change, Seen};
 use super::parts::{
-    Cells, Column, ROWS, amount_of, choice, date_of, day_of, facts, field, form, made_from, moment, pager,
-    price_of, refusal, signed, table, text,
+    ROWS, Table, amount, choice, day_text, facts, field, form, in_unit, linked, made_from, moment, optional,
+    or_blank, pager, price, refusal, signed, table,
 };
 use super::{frame, line};
-use crate::chargen::{self, Auswahl, Wovon};
-use crate::failure::{Failure, Result};
+use crate::chargen::{self, Auswahl, Charge, Wovon};
+use crate::db::list::Page;
+use crate::failure::Result;
+use crate::herkunft::Buchung;
 use crate::http::reply::Reply;
 use crate::http::route::Method;
-use crate::rules::choice::Choice;
-use crate::rules::day::Day;
+use crate::rules::day::{Day, DayTime};
 use crate::rules::stammdaten::EingangQuelle;
 use crate::rules::text::case_key;
 use crate::rules::verweis::parse_uuid;
 use crate::{artikel, herkunft, laender};
 
-/// The columns of a list of batches.
-pub const CHARGE: [Column; 6] = [
-    Column("Charge", false),
-    Column("Nummer des Lieferanten", false),
-    Column("Artikel", false),
-    Column("Lieferant", false),
-    Column("Haltbar bis", false),
-    Column("Bestand", true),
-];
-
 /// What leaves the shelf soon, in days.
 const SOON: i64 = 30;
 
-const WHICH: [(&str, &str); 4] = [
-    ("", "alle"),
+const WHICH: [(&str, &str); 3] = [
     ("bestand", "mit Bestand"),
     ("bald", "mit Bestand, haltbar höchstens noch 30 Tage"),
     ("abgelaufen", "mit Bestand, abgelaufen"),
 ];
 
-/// GET /leitstand/f/{firma}/chargen
+/// The columns of a list of batches.
+pub fn columns<'t>(today: Day, table: Table<'t, Charge>) -> Table<'t, Charge> {
+    table
+        .text("Charge", |charge| charge.charge_nr.clone())
+        .sorts("charge_nr")
+        .text("Nummer des Lieferanten", |charge| or_blank(&charge.fremde_charge_nr))
+        .text("Artikel", |charge| charge.artikel_bezeichnung.clone())
+        .text("Lieferant", |charge| or_blank(&charge.partner_name))
+        .text("Haltbar bis", move |charge| optional(charge.mhd, |mhd| shelf_life(mhd, today)))
+        .sorts("mhd")
+        .numbers("Bestand", |charge| in_unit(amount(charge.bestand), charge.einheit.as_deref()))
+}
+
+/// The best-before date, and whether it is past.
+fn shelf_life(DayTime(mhd): DayTime, today: Day) -> String {
+    format!("{}{}", day_text(mhd), if mhd < today { " (abgelaufen)" } else { "" })
+}
+
 pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let auswahl = auswahl(ask, seen)?;
-    let (found, count) = lists::read(chargen::list(&seen.tx, &auswahl, lists::page_of(ask))?)?;
-    let rows: Vec<_> = found.iter().map(|charge| row(ask, seen, charge)).collect();
-    let here = &ask.of_firma("chargen");
-    let sorting =
-        Sorting { path: here, keys: &["charge_nr", "", "", "", "mhd"], default: default_order(ask) };
-    let empty = "Keine Chargen gefunden. Chargen entstehen mit Einkaufsbelegen, Annahmen, der Produktion und dem Import; vielleicht ist auch die Suche zu eng.";
-    let body = html! {
-        form.filter method="get" {
-            (field(ask, "suche", "Nummer, eigene oder fremde", "search", ask.param("suche"), "off"))
-            (field(ask, "artikelnr", "Nummer des Artikels", "text", ask.param("artikelnr"), "off"))
-            (choice(ask, "welche", "Welche", &WHICH, ask.param("welche")))
-            @if !ask.param("artikel_id").is_empty() {
-                input type="hidden" name="artikel_id" value=(ask.param("artikel_id"));
-            }
-            (kept_order(ask))
-            button type="submit" { "Suchen" }
-        }
-        (restriction(ask, seen)?)
-        (lists::table(ask, "Chargen", &sorting, &CHARGE, &rows, empty))
-        (pager(ask, here, count))
+    let found = chargen::list(&seen.tx, &auswahl(ask, seen)?, lists::page_of(ask))?;
+    let list = List {
+        path: "chargen",
+        id: Some(|charge: &Charge| charge.id),
+        caption: "Chargen",
+        empty: "Keine Chargen gefunden. Chargen entstehen mit Einkaufsbelegen, Annahmen, der Produktion und dem Import; vielleicht ist auch die Suche zu eng.",
+        found: &found,
+        filters: html! {
+            (filter(ask, "suche", "Nummer, eigene oder fremde", "search"))
+            (filter(ask, "artikelnr", "Nummer des Artikels", "text"))
+            (filter_choice(ask, "welche", "Welche", WHICH))
+        },
+        keeps: &["artikel_id"],
+        order: default_order(ask),
+        above: restriction(ask, seen)?,
     };
-    Ok(frame::page(ask, "Chargen", body))
+    Ok(frame::page(ask, "Chargen", lists::body(ask, list, |table| columns(seen.tx.today(), table))))
 }
 
 /// What the list is filtered by; a number that no article has finds nothing.
@@ -107,195 +108,121 @@ fn restriction(ask: &Ask, seen: &Seen<'_>) -> Result<Markup> {
         parse_uuid(ask.param("artikel_id")).map(|id| artikel::find(&seen.tx, id)).transpose()?.flatten();
     Ok(html! {
         @if let Some(artikel) = found {
-            p { "Nur Chargen von " a href=(ask.of_firma(&format!("bestand/{}", artikel.id))) { (artikel.bezeichnung) } ". "
+            p { "Nur Chargen von " a href=(ask.page_of("bestand", artikel.id)) { (artikel.bezeichnung) } ". "
                 a href=(ask.of_firma("chargen")) { "Alle Chargen" } }
         }
     })
 }
 
-/// A batch in a list.
-pub fn row(ask: &Ask, seen: &Seen<'_>, charge: &Value) -> Cells {
-    let [number, foreign, article, partner] =
-        ["charge_nr", "fremde_charge_nr", "artikel_bezeichnung", "partner_name"]
-            .map(|name| text(charge, name).to_owned());
-    let unit = text(charge, "einheit");
-    let stock = format!("{} {unit}", amount_of(charge, "bestand")).trim().to_owned();
-    let cells = vec![number, foreign, article, partner, shelf_life(seen, charge), stock];
-    Cells(ask.of_firma(&format!("chargen/{}", text(charge, "id"))), cells)
-}
-
-/// The best-before date, and whether it is past.
-fn shelf_life(seen: &Seen<'_>, charge: &Value) -> String {
-    let day = text(charge, "mhd").get(..10).and_then(Day::parse_plain);
-    let note = if day.is_some_and(|day| day < seen.tx.today()) { " (abgelaufen)" } else { "" };
-    format!("{}{note}", day_of(charge, "mhd"))
-}
-
-fn one(ask: &Ask, seen: &Seen<'_>) -> Result<Value> {
-    ask.get(seen, &format!("/api/v1/chargen/{}", ask.id(0)?))
-}
-
-/// GET /leitstand/f/{firma}/chargen/{id}
 pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let charge = one(ask, seen)?;
-    let id = parse_uuid(text(&charge, "id")).ok_or_else(|| Failure::not_found("Diese Charge"))?;
-    let stored = chargen::find(&seen.tx, id)?.ok_or_else(|| Failure::not_found("Diese Charge"))?;
-    let begin = Day::in_berlin(stored.created_at);
-    let here = ask.of_firma(&format!("chargen/{id}"));
-    let unit = text(&charge, "einheit");
-    let partner = text(&charge, "partner_id");
+    let charge = chargen::found(&seen.tx, ask.uuid(0)?)?;
+    let here = ask.page_of("chargen", charge.id);
+    let begin = Day::in_berlin(charge.created_at);
+    let unit = charge.einheit.as_deref().unwrap_or_default();
     let body = html! {
         div.tiles {
-            div.tile { "Bestand" @if !unit.is_empty() { " (" (unit) ")" } strong { (amount_of(&charge, "bestand")) } }
-            @if !text(&charge, "mhd").is_empty() { div.tile { "Haltbar bis" strong { (shelf_life(seen, &charge)) } } }
+            div.tile { "Bestand" @if !unit.is_empty() { " (" (unit) ")" } strong { (amount(charge.bestand)) } }
+            @if let Some(mhd) = charge.mhd { div.tile { "Haltbar bis" strong { (shelf_life(mhd, seen.tx.today())) } } }
         }
         (facts(&facts_of(&charge)))
         p.actions {
             a.button href=(format!("{here}/herkunft")) { "Woher und wohin" }
             @if ask.may_change() { a.button href=(format!("{here}/berichtigen")) { "Berichtigen" } }
-            a.button href=(ask.of_firma(&format!("bestand/{}", text(&charge, "artikel_id")))) { "Artikel" }
-            @if !partner.is_empty() { a.button href=(ask.of_firma(&format!("partner/{partner}"))) { "Lieferant" } }
+            (ask.links([(Some(charge.artikel_id), "bestand", "Artikel"), (charge.partner_id, "partner", "Lieferant")]))
         }
         h2 { "Bestand über die Zeit" }
-        (line::stock(&seen.tx, Wovon::Charge(id), Some(begin), stored.bestand, unit)?)
-        (movements(ask, seen, id, unit)?)
-        (history(ask, seen)?)
+        (line::stock(&seen.tx, Wovon::Charge(charge.id), Some(begin), charge.bestand, unit)?)
+        (movements(ask, seen, charge.id, &here, unit)?)
+        (history(ask, seen, charge.id)?)
     };
-    Ok(frame::page(ask, &format!("Charge {}", text(&charge, "charge_nr")), body))
+    Ok(frame::page(ask, &format!("Charge {}", charge.charge_nr), body))
 }
 
-fn facts_of(charge: &Value) -> Vec<(&'static str, String)> {
-    let plain = |name: &str| text(charge, name).to_owned();
-    let number = |name: &str| charge[name].as_i64().map(|number| number.to_string()).unwrap_or_default();
-    let unit = text(charge, "einheit");
-    let came = amount_of(charge, "eingang_menge");
+fn facts_of(charge: &Charge) -> Vec<(&'static str, String)> {
+    let came = |menge| in_unit(amount(menge), charge.einheit.as_deref());
+    let id = |id: Option<i64>| optional(id, |id| id.to_string());
     vec![
-        ("Artikel", plain("artikel_bezeichnung")),
-        ("Nummer des Artikels", plain("artikelnr")),
-        ("Nummer des Lieferanten", plain("fremde_charge_nr")),
-        ("Lieferant", plain("partner_name")),
-        ("Herkunftsland", laender::name_de(text(charge, "herkunftsland")).to_owned()),
-        ("Eingang", if came.is_empty() { came } else { format!("{came} {unit}") }),
-        ("Einkaufspreis (EUR)", price_of(charge, "eingang_ep")),
-        ("Entstanden durch", quelle(text(charge, "eingang_quelle")).to_owned()),
-        ("Angelegt", date_of(charge, "created_at")),
-        ("Biozertifikat", number("biozertifikat_id")),
-        ("Niederlassung", number("niederlassung_id")),
-        ("Lagerhalle", number("lagerhalle_id")),
+        ("Artikel", charge.artikel_bezeichnung.clone()),
+        ("Nummer des Artikels", or_blank(&charge.artikelnr)),
+        ("Nummer des Lieferanten", or_blank(&charge.fremde_charge_nr)),
+        ("Lieferant", or_blank(&charge.partner_name)),
+        ("Herkunftsland", optional(charge.herkunftsland.as_deref(), laender::name_de).to_owned()),
+        ("Eingang", optional(charge.eingang_menge, came)),
+        ("Einkaufspreis (EUR)", optional(charge.eingang_ep, price)),
+        ("Entstanden durch", quelle(charge.eingang_quelle).to_owned()),
+        ("Angelegt", moment(charge.created_at)),
+        ("Biozertifikat", id(charge.biozertifikat_id)),
+        ("Niederlassung", id(charge.niederlassung_id)),
+        ("Lagerhalle", id(charge.lagerhalle_id)),
     ]
 }
 
 /// What brought a batch about.
-fn quelle(text: &str) -> &'static str {
-    match EingangQuelle::parse(text) {
-        Some(EingangQuelle::Beleg) => "Beleg",
-        Some(EingangQuelle::Produktion) => "Produktion",
-        Some(EingangQuelle::Manuell) => "Eingabe von Hand oder Import",
-        None => "",
+fn quelle(quelle: EingangQuelle) -> &'static str {
+    match quelle {
+        EingangQuelle::Beleg => "Beleg",
+        EingangQuelle::Produktion => "Produktion",
+        EingangQuelle::Manuell => "Eingabe von Hand oder Import",
     }
 }
 
-const MOVEMENT: [Column; 5] = [
-    Column("Beleg oder Auftrag", false),
-    Column("Was", false),
-    Column("Wann", false),
-    Column("Partner", false),
-    Column("Menge", true),
-];
-
 /// What moved it, a page at a time.
-fn movements(ask: &Ask, seen: &Seen<'_>, id: Uuid, unit: &str) -> Result<Markup> {
+fn movements(ask: &Ask, seen: &Seen<'_>, id: Uuid, here: &str, unit: &str) -> Result<Markup> {
     let found = herkunft::movements(&seen.tx, id, ROWS, ask.list_page() * ROWS)?;
-    let row = |moved: &herkunft::Buchung| {
-        let to = match (moved.beleg_id, moved.pa_id) {
-            (Some(beleg), _) => ask.of_firma(&format!("belege/{beleg}")),
-            (None, Some(auftrag)) => ask.of_firma(&format!("produktion/{auftrag}")),
-            (None, None) => String::new(),
-        };
-        let what = match (moved.beleg_typ, moved.pa_id) {
-            (Some(typ), _) => typ.bezeichnung(),
-            (None, Some(_)) => "Produktion",
-            (None, None) => "Anfangsbestand",
-        };
-        let number = moved.nummer.clone().unwrap_or_else(|| what.to_owned());
-        let amount = format!("{} {unit}", signed(moved.menge)).trim().to_owned();
-        Cells(
-            to,
-            vec![
-                number,
-                what.to_owned(),
-                moment(moved.am),
-                moved.partner.clone().unwrap_or_default(),
-                amount,
-            ],
-        )
+    let to = |moved: &Buchung| match (moved.beleg_id, moved.pa_id) {
+        (Some(beleg), _) => ask.page_of("belege", beleg),
+        (None, Some(auftrag)) => ask.page_of("produktion", auftrag),
+        (None, None) => String::new(),
     };
-    let rows: Vec<_> = found.iter().map(row).collect();
+    let what = |moved: &Buchung| match (moved.beleg_typ, moved.pa_id) {
+        (Some(typ), _) => typ.bezeichnung().to_owned(),
+        (None, Some(_)) => "Produktion".to_owned(),
+        (None, None) => "Anfangsbestand".to_owned(),
+    };
+    let empty = "Noch keine. Bestand buchen Belege, die Produktion und der Import.";
     Ok(html! {
         h2 { "Bewegungen" }
-        (table("Bewegungen, die neuesten zuerst", &MOVEMENT, &rows, "Noch keine. Bestand buchen Belege, die Produktion und der Import."))
-        (pager(ask, &ask.of_firma(&format!("chargen/{id}")), herkunft::count_movements(&seen.tx, id)?))
+        (linked("Bewegungen, die neuesten zuerst", empty, &found, to).text("Beleg oder Auftrag", |moved| moved.nummer.clone().unwrap_or_else(|| what(moved))).text("Was", what).text("Wann", |moved| moment(moved.am)).text("Partner", |moved| or_blank(&moved.partner)).numbers("Menge", |moved| in_unit(signed(moved.menge), Some(unit))))
+        (pager(ask, here, herkunft::count_movements(&seen.tx, id)?))
     })
 }
-
-const HISTORY: [Column; 5] = [
-    Column("Berichtigt am", false),
-    Column("Von", false),
-    Column("Haltbar bis vorher", false),
-    Column("Nummer des Lieferanten vorher", false),
-    Column("Herkunftsland vorher", false),
-];
 
 /// What it was before each correction, the newest first.
-fn history(ask: &Ask, seen: &Seen<'_>) -> Result<Markup> {
-    let path = format!("/api/v1/chargen/{}/verlauf?limit", ask.id(0)?);
-    let count = ask.get(seen, &format!("{path}=0"))?["count"].as_i64().unwrap_or(0);
-    let begin = (count - i64::from(ROWS)).max(0);
-    let found = ask.get(seen, &format!("{path}={ROWS}&offset={begin}"))?;
-    let akteure = Akteure::of(ask, seen)?;
-    let row = |entry: &Value| {
-        let before = &entry["charge"];
-        let land = laender::name_de(text(before, "herkunftsland")).to_owned();
-        let foreign = text(before, "fremde_charge_nr").to_owned();
-        let who = akteure.name(text(entry, "key_id"))?;
-        Ok(Cells(String::new(), vec![date_of(entry, "am"), who, day_of(before, "mhd"), foreign, land]))
-    };
-    let rows = found["data"].as_array().into_iter().flatten().rev().map(row).collect::<Result<Vec<_>>>()?;
+fn history(ask: &Ask, seen: &Seen<'_>, id: Uuid) -> Result<Markup> {
+    let found = chargen::corrections(&seen.tx, id, Page { limit: Some(ROWS), offset: 0 })?;
+    let found = Akteure::of(ask, seen)?.named(found.rows, |before| before.key_id.as_deref())?;
     Ok(html! {
         h2 { "Verlauf" }
-        (table("Frühere Angaben, die neuesten zuerst", &HISTORY, &rows, "Es ist nichts berichtigt worden."))
+        (table("Frühere Angaben, die neuesten zuerst", "Es ist nichts berichtigt worden.", &found).text("Berichtigt am", |(before, _)| moment(before.am)).text("Von", |(_, who)| who.clone()).text("Haltbar bis vorher", |(before, _)| optional(before.mhd, day_text)).text("Nummer des Lieferanten vorher", |(before, _)| or_blank(&before.fremde_charge_nr)).text("Herkunftsland vorher", |(before, _)| {
+                optional(before.herkunftsland.as_deref(), laender::name_de).to_owned()
+            }))
     })
 }
 
-/// GET /leitstand/f/{firma}/chargen/{id}/berichtigen
 pub fn show_correct(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let charge = one(ask, seen)?;
-    let found = ask.get(seen, "/api/v1/laender")?;
-    let countries = found["data"].as_array().into_iter().flatten();
-    let countries = countries.map(|land| (text(land, "iso2"), text(land, "name_de")));
+    let charge = chargen::found(&seen.tx, ask.uuid(0)?)?;
+    let countries = laender::all().iter().map(|land| (land.iso2.as_str(), land.name_de.as_str()));
     let countries: Vec<_> = [("", "nicht bekannt")].into_iter().chain(countries).collect();
-    let day = text(&charge, "mhd").get(..10).unwrap_or_default();
     let inside = html! {
         (refusal(ask, &["mhd", "fremde_charge_nr", "herkunftsland"]))
-        (made_from(ask, "version", text(&charge, VERSION)))
-        p { "Was über " (text(&charge, "charge_nr")) " falsch notiert war. Der Bestand bleibt, wie er ist; die Angaben von "
+        (made_from(ask, "version", charge.version))
+        p { "Was über " (charge.charge_nr) " falsch notiert war. Der Bestand bleibt, wie er ist; die Angaben von "
             "vorher bleiben im Verlauf. Abgeschlossene Belege ändern sich nicht." }
-        (field(ask, "mhd", "Haltbar bis", "date", day, "off"))
-        (field(ask, "fremde_charge_nr", "Nummer des Lieferanten", "text", text(&charge, "fremde_charge_nr"), "off"))
-        (choice(ask, "herkunftsland", "Herkunftsland", &countries, text(&charge, "herkunftsland")))
+        (field(ask, "mhd", "Haltbar bis", "date", &optional(charge.mhd, |day| day.0.to_string()), "off"))
+        (field(ask, "fremde_charge_nr", "Nummer des Lieferanten", "text", &or_blank(&charge.fremde_charge_nr), "off"))
+        (choice(ask, "herkunftsland", "Herkunftsland", &countries, &or_blank(&charge.herkunftsland)))
     };
     Ok(frame::page(ask, "Charge berichtigen", form(ask, inside, "Berichtigen", false)))
 }
 
-/// POST /leitstand/f/{firma}/chargen/{id}/berichtigen
 pub fn correct(ask: &Ask) -> Result<Change> {
-    let path = format!("/api/v1/chargen/{}", ask.id(0)?);
-    let to = ask.of_firma(&format!("chargen/{}", ask.id(0)?));
+    let id = ask.id(0)?;
     let sent = |name: &str| Some(ask.field(name)).filter(|value| !value.is_empty());
     let body = json!({
         "mhd": sent("mhd"),
         "fremde_charge_nr": sent("fremde_charge_nr"),
         "herkunftsland": sent("herkunftsland"),
     });
-    ask.change(Method::Put, &path, &body, Some(ask.field("version")), to, "Die Charge ist berichtigt.")
+    let (path, to) = (format!("/api/v1/chargen/{id}"), ask.page_of("chargen", id));
+    ask.change(Method::Put, &path, &body, to, "Die Charge ist berichtigt.")
 }

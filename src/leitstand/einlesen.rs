@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use uuid::Uuid;
 
 use super::akteure;
-use super::parts::{Cells, Column, facts, number, table};
+use super::parts::{facts, number, or_blank, table};
 use super::uploads::{Upload, named};
 use super::works::{Next, Outcome, Work};
 use crate::app::description::vorlagen::columns;
@@ -80,7 +80,6 @@ pub fn look(upload: &Upload, work: &Work) -> std::result::Result<Outcome, String
 
 fn preview(upload: &Upload, checked: &Checked) -> Markup {
     let Checked { rows, unused, left_out, mistakes } = checked;
-    let count = |count: usize| number(&count.to_string());
     let decimal = match rows.cells {
         _ if !has_separators(rows) => String::new(),
         Written::Json => String::new(),
@@ -92,7 +91,7 @@ fn preview(upload: &Upload, checked: &Checked) -> Markup {
         (facts(&[
             ("Datei", upload.name.clone()),
             ("Inhalt", named(upload.kind.rows().kind)),
-            ("Zeilen", count(rows.len())),
+            ("Zeilen", number(rows.len())),
             ("Dezimalen trennt", decimal),
             ("Nicht benutzte Spalten", unused.join(", ")),
             ("Ausgelassene Beispiele", examples.join(", ")),
@@ -103,7 +102,7 @@ fn preview(upload: &Upload, checked: &Checked) -> Markup {
             (table_of(mistakes))
         }
         @if mistakes.is_empty() && rows.len() > PART {
-            p { "Es sind mehr als " (count(PART)) " Zeilen. Sie werden in Teilen gespeichert, damit an der Waage niemand wartet; was vor einem Fehler kam, bleibt." }
+            p { "Es sind mehr als " (number(PART)) " Zeilen. Sie werden in Teilen gespeichert, damit an der Waage niemand wartet; was vor einem Fehler kam, bleibt." }
         }
         h2 { "So werden die Zeilen verstanden" }
         (understood(rows, mistakes))
@@ -118,22 +117,14 @@ fn has_separators(rows: &Rows) -> bool {
     (0..rows.len().min(SHOWN)).any(|at| cells(&rows.row(at)).iter().any(is_one))
 }
 
-const MISTAKE: [Column; 4] =
-    [Column("Zeile", true), Column("Spalte", false), Column("Wert", false), Column("Was falsch ist", false)];
-
 /// Mistakes as a table.
 fn table_of(mistakes: &Mistakes) -> Markup {
-    let row = |mistake: &Mistake| {
-        let place = match &mistake.place {
-            MistakePlace::Line(line) => line.to_string(),
-            MistakePlace::Receipt(receipt, line) => format!("Bon {receipt}, {line}"),
-        };
-        let [column, value] = [&mistake.column, &mistake.value].map(|text| text.clone().unwrap_or_default());
-        Cells(String::new(), vec![place, column, value, mistake.message.clone()])
+    let place = |mistake: &Mistake| match &mistake.place {
+        MistakePlace::Line(line) => line.to_string(),
+        MistakePlace::Receipt(receipt, line) => format!("Bon {receipt}, {line}"),
     };
-    let rows: Vec<_> = mistakes.listed().iter().map(row).collect();
     html! {
-        (table("Fehler", &MISTAKE, &rows, ""))
+        (table("Fehler", "", mistakes.listed()).numbers("Zeile", place).text("Spalte", |mistake| or_blank(&mistake.column)).text("Wert", |mistake| or_blank(&mistake.value)).text("Was falsch ist", |mistake| mistake.message.clone()))
         @if mistakes.is_full() { p { "Es gibt noch mehr Fehler." } }
     }
 }
@@ -171,7 +162,7 @@ fn understood(rows: &Rows, mistakes: &Mistakes) -> Markup {
                 } } }
             }
         }
-        @if rows.len() > seen.len() { p { small { "und " (number(&(rows.len() - seen.len()).to_string())) " weitere Zeilen" } } }
+        @if rows.len() > seen.len() { p { small { "und " (number(rows.len() - seen.len())) " weitere Zeilen" } } }
     }
 }
 
@@ -282,21 +273,20 @@ fn not_stored(failure: &Failure) -> String {
 }
 
 fn came_to(upload: &Upload, counts: &Counts, hints: &Hints) -> Markup {
-    let count = |count: usize| number(&count.to_string());
     let said = |code| code != HintCode::UnbekanntesFeld;
     html! {
         p.note { (upload.name) " ist importiert." }
         (facts(&[
-            ("Angelegt", count(counts.created)),
-            ("Geändert", count(counts.changed)),
-            ("Schon so da", count(counts.unchanged)),
+            ("Angelegt", number(counts.created)),
+            ("Geändert", number(counts.changed)),
+            ("Schon so da", number(counts.unchanged)),
         ]))
         @if hints.iter().any(|hint| said(hint.code)) {
             h2 { "Hinweise" }
             ul { @for hint in hints.iter().filter(|hint| said(hint.code)).take(HINTS) {
                 li { @if let Some(feld) = &hint.feld { (feld) ": " } (hint.message) }
             } }
-            @if hints.more() > 0 { p { "und " (number(&hints.more().to_string())) " weitere" } }
+            @if hints.more() > 0 { p { "und " (number(hints.more())) " weitere" } }
         }
         p.actions { a.button href=(format!("/leitstand/f/{}/import", upload.firma)) { "Noch eine Datei" } }
     }
@@ -309,8 +299,8 @@ fn not_finished(unfinished: Unfinished) -> std::result::Result<Outcome, String> 
         0 => "Es wurde nichts gespeichert.".to_owned(),
         kept => format!(
             "{} von {} Zeilen sind gespeichert und bleiben. Wer die Datei noch einmal importiert, lässt sie, wie sie sind.",
-            number(&kept.to_string()),
-            number(&rows.to_string())
+            number(kept),
+            number(rows)
         ),
     };
     match why {

@@ -111,6 +111,7 @@ impl Entry<'_> {
             firma,
             ids,
             query,
+            query_text: request.query.clone(),
             form,
             files,
             refusal,

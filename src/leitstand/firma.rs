@@ -20,7 +20,6 @@ use crate::tenants::{self, Logo, SETTINGS, Setting, Stand, firma};
 /// The setting that is a picture.
 const LOGO: &str = "logo";
 
-/// GET /leitstand/firmen/neu
 pub fn show_new(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     let inside = html! {
         (refusal(ask, &["name"]))
@@ -34,7 +33,6 @@ pub fn show_new(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     Ok(frame::page(ask, "Neue Firma", body))
 }
 
-/// POST /leitstand/firmen/neu
 pub fn create(ask: &Ask) -> Result<HouseChange> {
     let refuse = |message| Refusal::field(Code::WertUngueltig, "name", message);
     let (name, test, now) = (ask.field("name").to_owned(), ask.field("test") == "ja", ask.now);
@@ -57,7 +55,6 @@ pub fn create(ask: &Ask) -> Result<HouseChange> {
     }))
 }
 
-/// GET /leitstand/f/{firma}/firma
 pub fn show_data(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let stand = stand(ask, seen.connection)?;
     let data: Vec<_> = stand.iter().filter(|stand| is_data(stand.setting)).collect();
@@ -65,7 +62,7 @@ pub fn show_data(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let missing = firma::load(&seen.tx)?.missing();
     let inside = html! {
         (refusal(ask, &names(is_data)))
-        (made_from(ask, "stand", &digest(&stand, is_data)))
+        (made_from(ask, "stand", digest(&stand, is_data)))
         div.fields { @for stand in data.iter().filter(|stand| stand.setting.name != LOGO) { (input(ask, stand)) } }
         @if logo {
             p { img src=(ask.of_firma("firma/logo")) alt="Das jetzige Logo" width="160"; }
@@ -96,7 +93,6 @@ pub fn in_words(missing: &[&str]) -> String {
     missing.iter().copied().map(word).collect::<Vec<_>>().join(", ")
 }
 
-/// POST /leitstand/f/{firma}/firma
 pub fn change_data(ask: &Ask) -> Result<HouseChange> {
     let logo = match (ask.files.iter().find(|file| file.field == LOGO), ask.field("ohne_logo") == "ja") {
         (Some(file), _) => Some(Some(file.content.to_vec())),
@@ -106,7 +102,6 @@ pub fn change_data(ask: &Ask) -> Result<HouseChange> {
     change(ask, is_data, "firma", logo)
 }
 
-/// GET /leitstand/f/{firma}/firma/logo
 pub fn logo(_: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let sha256 = firma::load(&seen.tx)?.logo.ok_or_else(|| Failure::not_found("Das Logo"))?;
     let picture = firma::logo(&seen.tx, &sha256)?.ok_or_else(|| Failure::not_found("Das Logo"))?;
@@ -115,12 +110,11 @@ pub fn logo(_: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     Ok(frame::guarded(reply.with("content-type", kind)))
 }
 
-/// GET /leitstand/f/{firma}/einstellungen
 pub fn show_settings(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let stand = stand(ask, seen.connection)?;
     let inside = html! {
         (refusal(ask, &names(is_setting)))
-        (made_from(ask, "stand", &digest(&stand, is_setting)))
+        (made_from(ask, "stand", digest(&stand, is_setting)))
         @for stand in stand.iter().filter(|stand| is_setting(stand.setting)) { (input(ask, stand)) }
     };
     let body = html! {
@@ -130,7 +124,6 @@ pub fn show_settings(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     Ok(frame::page(ask, "Einstellungen", body))
 }
 
-/// POST /leitstand/f/{firma}/einstellungen
 pub fn change_settings(ask: &Ask) -> Result<HouseChange> {
     change(ask, is_setting, "einstellungen", None)
 }

@@ -18,7 +18,6 @@ pub fn start(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     Ok(frame::guarded(Reply { status: 303, ..Reply::default() }.with("location", to)))
 }
 
-/// GET /leitstand/firmen
 pub fn list(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     let keeps_house = ask.person.as_ref().is_some_and(|person| person.keeps_house());
     let body = html! {

@@ -6,29 +6,26 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use uuid::Uuid;
 
-use super::belege::file;
 use super::frame;
 use super::graph::{Graph, Node};
 use super::page::{Ask, Seen};
-use super::parts::{Cells, Column, amount, day_text, table};
+use super::parts::{amount, day_text, in_unit, linked, optional};
 use crate::chargen::{self, Charge};
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::herkunft::{self, Beteiligter, Knoten, MAX_DEPTH, Schritt, Weg};
 use crate::http::reply::Reply;
+use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
-use crate::rules::verweis::parse_uuid;
 
 /// Suppliers or recipients of one batch that have a box each.
 const BOXES: usize = 6;
 
-/// GET /leitstand/f/{firma}/chargen/{id}/herkunft
 pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let not_found = || Failure::not_found("Diese Charge");
-    let id = parse_uuid(ask.id(0)?).ok_or_else(not_found)?;
-    let charge = chargen::find(&seen.tx, id)?.ok_or_else(not_found)?;
+    let charge = chargen::found(&seen.tx, ask.uuid(0)?)?;
+    let id = charge.id;
     let back = herkunft::walk(&seen.tx, id, Schritt::Rueckwaerts, MAX_DEPTH, true)?;
     let forth = herkunft::walk(&seen.tx, id, Schritt::Vorwaerts, MAX_DEPTH, true)?;
-    let here = ask.of_firma(&format!("chargen/{id}"));
+    let here = ask.page_of("chargen", id);
     let is_cut = [&back, &forth].iter().any(|weg| weg.is_cut || weg.deeper);
     let body = html! {
         p { "Von links nach rechts: wer geliefert hat, woraus " a href=(here) { (charge.charge_nr) } " entstand, was daraus wurde "
@@ -48,13 +45,12 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     Ok(frame::page(ask, &format!("Woher und wohin: {}", charge.charge_nr), body))
 }
 
-/// GET /leitstand/f/{firma}/chargen/{id}/herkunft.csv
 pub fn csv(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let richtung = ["rueckwaerts", "vorwaerts"].into_iter().find(|known| *known == ask.param("richtung"));
     let richtung = richtung.unwrap_or("beide");
     let path =
         format!("/api/v1/chargen/{}/herkunft?format=csv&tiefe={MAX_DEPTH}&richtung={richtung}", ask.id(0)?);
-    Ok(file(ask.get_reply(seen, &path, &[])?))
+    ask.file_of(seen, &path)
 }
 
 /// The words of one direction.
@@ -114,7 +110,7 @@ impl Drawing<'_> {
 }
 
 fn told(menge: Quantity, einheit: Option<&str>) -> String {
-    format!("{} {}", amount(menge), einheit.unwrap_or_default()).trim().to_owned()
+    in_unit(amount(menge), einheit)
 }
 
 /// The picture of both directions.
@@ -123,7 +119,7 @@ fn drawn(ask: &Ask, charge: &Charge, back: &Weg, forth: &Weg) -> Markup {
     let stock = format!("Bestand {}", told(charge.bestand, charge.einheit.as_deref()));
     drawing.node(Key::Charge(charge.id), || Node {
         class: "start",
-        to: ask.of_firma(&format!("chargen/{}", charge.id)),
+        to: ask.page_of("chargen", charge.id),
         kind: "Diese Charge",
         lines: [charge.charge_nr.clone(), charge.artikel_bezeichnung.clone(), stock],
     });
@@ -149,7 +145,7 @@ fn draw_batches(drawing: &mut Drawing<'_>, weg: &Weg, schritt: Schritt) {
         let menge = moved(weg, knoten.charge_id);
         let batch = drawing.node(Key::Charge(knoten.charge_id), || Node {
             class: "batch",
-            to: ask.of_firma(&format!("chargen/{}", knoten.charge_id)),
+            to: ask.page_of("chargen", knoten.charge_id),
             kind: "Charge",
             lines: [
                 knoten.charge_nr.clone(),
@@ -159,7 +155,7 @@ fn draw_batches(drawing: &mut Drawing<'_>, weg: &Weg, schritt: Schritt) {
         });
         let order = drawing.node(Key::Auftrag(knoten.ueber.id), || Node {
             class: "order",
-            to: ask.of_firma(&format!("produktion/{}", knoten.ueber.id)),
+            to: ask.page_of("produktion", knoten.ueber.id),
             kind: "Produktion",
             lines: [
                 knoten.ueber.nummer.clone(),
@@ -254,74 +250,67 @@ fn box_of(ask: &Ask, seite: &Seite, documents: &[&Beteiligter], first: &Beteilig
     }
 }
 
-const COLUMNS: [Column; 7] = [
-    Column("Nummer", false),
-    Column("Was", false),
-    Column("Stufe", true),
-    Column("Artikel oder Partner", false),
-    Column("Menge", true),
-    Column("Über", false),
-    Column("Datum", false),
-];
+/// A row of one direction: where it leads, how many steps away it is, and its cells.
+struct Row {
+    to: String,
+    tiefe: i64,
+    number: String,
+    what: String,
+    name: String,
+    menge: String,
+    over: String,
+    datum: Option<Day>,
+}
 
 /// One direction as a table: what the picture shows, and addresses.
 fn section(ask: &Ask, title: &str, id: &str, seite: &Seite, weg: &Weg) -> Markup {
-    let mut rows: Vec<(i64, Cells)> =
-        weg.knoten.iter().map(|knoten| (knoten.tiefe, batch_row(ask, seite, knoten))).collect();
-    let partners = weg.beteiligte.iter().map(|partner| {
+    let mut rows: Vec<Row> = weg.knoten.iter().map(|knoten| batch_row(ask, seite, knoten)).collect();
+    rows.extend(weg.beteiligte.iter().map(|partner| {
         let near = weg.knoten.iter().find(|knoten| knoten.charge_id == partner.charge_id);
-        let tiefe = near.map_or(0, |knoten| knoten.tiefe);
-        (tiefe, partner_row(ask, seite, partner, tiefe))
-    });
-    rows.extend(partners);
-    rows.sort_by_key(|(tiefe, _)| *tiefe);
-    let rows: Vec<_> = rows.into_iter().map(|(_, row)| row).collect();
+        partner_row(ask, seite, partner, near.map_or(0, |knoten| knoten.tiefe))
+    }));
+    rows.sort_by_key(|row| row.tiefe);
     html! {
         h2 id=(id) { (title) }
-        div.way { (table(title, &COLUMNS, &rows, seite.empty)) }
+        div.way { (linked(title, seite.empty, &rows, |row| row.to.clone()).text("Nummer", |row| row.number.clone()).text("Was", |row| row.what.clone()).numbers("Stufe", |row| row.tiefe.to_string()).text("Artikel oder Partner", |row| row.name.clone()).numbers("Menge", |row| row.menge.clone()).text("Über", |row| row.over.clone()).text("Datum", |row| optional(row.datum, day_text))) }
     }
 }
 
-fn batch_row(ask: &Ask, seite: &Seite, knoten: &Knoten) -> Cells {
-    let article = format!("{} ({})", knoten.artikel_bezeichnung, knoten.artikelnummer);
-    let cells = vec![
-        knoten.charge_nr.clone(),
-        seite.charge.to_owned(),
-        knoten.tiefe.to_string(),
-        article,
-        told(knoten.menge, knoten.einheit.as_deref()),
-        knoten.ueber.nummer.clone(),
-        knoten.ueber.datum.map(day_text).unwrap_or_default(),
-    ];
-    Cells(ask.of_firma(&format!("chargen/{}", knoten.charge_id)), cells)
+fn batch_row(ask: &Ask, seite: &Seite, knoten: &Knoten) -> Row {
+    Row {
+        to: ask.page_of("chargen", knoten.charge_id),
+        tiefe: knoten.tiefe,
+        number: knoten.charge_nr.clone(),
+        what: seite.charge.to_owned(),
+        name: format!("{} ({})", knoten.artikel_bezeichnung, knoten.artikelnummer),
+        menge: told(knoten.menge, knoten.einheit.as_deref()),
+        over: knoten.ueber.nummer.clone(),
+        datum: knoten.ueber.datum,
+    }
 }
 
-fn partner_row(ask: &Ask, seite: &Seite, partner: &Beteiligter, tiefe: i64) -> Cells {
-    let to = match partner.beleg_id {
-        Some(beleg) => format!("belege/{beleg}"),
-        None => format!("partner/{}", partner.partner_id),
-    };
-    let town =
-        [&partner.plz, &partner.ort].into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ");
-    let parts = [
-        Some(partner.name.as_str()),
-        partner.strasse.as_deref(),
-        Some(town.as_str()),
-        partner.staat.as_deref(),
-    ];
-    let address: Vec<_> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
-    let what = match partner.beleg_typ {
-        Some(typ) => format!("{}, {}", seite.partner, typ.bezeichnung()),
-        None => seite.partner.to_owned(),
-    };
-    let cells = vec![
-        partner.beleg_nummer.clone().unwrap_or_else(|| "Anfangsbestand".to_owned()),
-        what,
-        tiefe.to_string(),
-        address.join(", "),
-        told(partner.menge, partner.einheit.as_deref()),
-        format!("Charge {}", partner.charge_nr),
-        partner.datum.map(day_text).unwrap_or_default(),
-    ];
-    Cells(ask.of_firma(&to), cells)
+fn partner_row(ask: &Ask, seite: &Seite, partner: &Beteiligter, tiefe: i64) -> Row {
+    let address =
+        [Some(partner.name.clone()), partner.strasse.clone(), Some(town(partner)), partner.staat.clone()];
+    let address = address.into_iter().flatten().filter(|part| !part.is_empty());
+    Row {
+        to: match partner.beleg_id {
+            Some(beleg) => ask.page_of("belege", beleg),
+            None => ask.page_of("partner", partner.partner_id),
+        },
+        tiefe,
+        number: partner.beleg_nummer.clone().unwrap_or_else(|| "Anfangsbestand".to_owned()),
+        what: match partner.beleg_typ {
+            Some(typ) => format!("{}, {}", seite.partner, typ.bezeichnung()),
+            None => seite.partner.to_owned(),
+        },
+        name: address.collect::<Vec<_>>().join(", "),
+        menge: told(partner.menge, partner.einheit.as_deref()),
+        over: format!("Charge {}", partner.charge_nr),
+        datum: partner.datum,
+    }
+}
+
+fn town(partner: &Beteiligter) -> String {
+    [&partner.plz, &partner.ort].into_iter().flatten().cloned().collect::<Vec<_>>().join(" ")
 }

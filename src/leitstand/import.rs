@@ -111,7 +111,6 @@ pub fn store(ask: &Ask) -> Result<HouseChange> {
     }))
 }
 
-/// GET /leitstand/f/{firma}/import/vorlage/{id}
 pub fn template(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     let kind = kind(ask.id(0)?).ok_or_else(|| Failure::not_found("Diese Vorlage"))?;
     let (columns, name) = (columns(kind.rows()), kind.rows().kind);

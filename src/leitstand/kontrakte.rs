@@ -1,125 +1,97 @@
 //! Contracts: what was agreed and what was delivered.
 
 use maud::{Markup, html};
-use serde_json::Value;
-use uuid::Uuid;
 
-use super::page::{Ask, Seen, encoded};
-use super::parts::{
-    Cells, Column, ROWS, amount_of, choice, day_of, facts, field, pager, price_of, table, text,
-};
-use super::{frame, lists};
-use crate::failure::{Failure, Result};
+use super::frame;
+use super::lists::{self, List, filter, filter_choice};
+use super::page::{Ask, Seen};
+use super::parts::{amount, day_text, facts, in_unit, optional, or_blank, price, table};
+use crate::artikel;
+use crate::failure::Result;
 use crate::http::reply::Reply;
-use crate::kontrakte;
+use crate::kontrakte::{self, Kontrakt, Position};
+use crate::rules::day::DayTime;
+use crate::rules::fixed::Quantity;
 
-const COLUMNS: [Column; 6] = [
-    Column("Kontrakt", false),
-    Column("Partner", false),
-    Column("Gültig bis", false),
-    Column("Vereinbart", true),
-    Column("Geliefert", true),
-    Column("Offen", true),
-];
-
-const STATES: [(&str, &str); 3] = [("", "alle"), ("false", "offene"), ("true", "erledigte")];
-
-/// GET /leitstand/f/{firma}/kontrakte
 pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let mut path = format!("/api/v1/kontrakte?limit={ROWS}&offset={}", ask.list_page() * ROWS);
-    for name in ["suche", "erledigt", "erntejahr", "partner_id"] {
-        if !ask.param(name).is_empty() {
-            path.push_str(&format!("&{name}={}", encoded(ask.param(name))));
-        }
-    }
-    let found = ask.get(seen, &path)?;
-    let row = |kontrakt: &Value| {
-        let to = ask.of_firma(&format!("kontrakte/{}", text(kontrakt, "id")));
-        let [number, partner] = ["kontrakt_nr", "partner_name"].map(|name| text(kontrakt, name).to_owned());
-        let [agreed, delivered, open] =
-            ["gesamtmenge", "geliefert", "offen"].map(|name| quantity(kontrakt, name));
-        Cells(to, vec![number, partner, day_of(kontrakt, "gueltig_bis"), agreed, delivered, open])
+    let query = ask.query_of("/api/v1/kontrakte")?;
+    let found = kontrakte::find_page(&seen.tx, &query, lists::page_of(ask))?;
+    let list = List {
+        path: "kontrakte",
+        id: Some(|kontrakt: &Kontrakt| kontrakt.id),
+        caption: "Kontrakte",
+        empty: "Keine Kontrakte gefunden. Kontrakte kommen durch den Import; vielleicht ist auch die Suche zu eng.",
+        found: &found,
+        filters: html! {
+            (filter(ask, "suche", "Nummer oder Referenz", "search"))
+            (filter_choice(ask, "erledigt", "Welche", [("false", "offene"), ("true", "erledigte")]))
+            (filter(ask, "erntejahr", "Erntejahr", "number"))
+        },
+        keeps: &["partner_id"],
+        order: "",
+        above: lists::only_partner(ask, seen, "partner_id", "kontrakte", "Kontrakte")?,
     };
-    let rows: Vec<_> = found["data"].as_array().into_iter().flatten().map(row).collect();
-    let empty =
-        "Keine Kontrakte gefunden. Kontrakte kommen durch den Import; vielleicht ist auch die Suche zu eng.";
-    let body = html! {
-        form.filter method="get" {
-            (field(ask, "suche", "Nummer oder Referenz", "search", ask.param("suche"), "off"))
-            (choice(ask, "erledigt", "Welche", &STATES, ask.param("erledigt")))
-            (field(ask, "erntejahr", "Erntejahr", "number", ask.param("erntejahr"), "off"))
-            (lists::kept(ask, &["partner_id"]))
-            button type="submit" { "Suchen" }
-        }
-        (lists::only_partner(ask, seen, "partner_id", "kontrakte", "Kontrakte")?)
-        (table("Kontrakte", &COLUMNS, &rows, empty))
-        (pager(ask, &ask.of_firma("kontrakte"), found["count"].as_i64().unwrap_or(0)))
-    };
+    let body = lists::body(ask, list, |table| {
+        table
+            .text("Kontrakt", |kontrakt| kontrakt.kontrakt_nr.clone())
+            .text("Partner", |kontrakt| or_blank(&kontrakt.partner_name))
+            .text("Gültig bis", |kontrakt| day(kontrakt.gueltig_bis))
+            .numbers("Vereinbart", |kontrakt| quantity(kontrakt, kontrakt.gesamtmenge))
+            .numbers("Geliefert", |kontrakt| quantity(kontrakt, kontrakt.geliefert))
+            .numbers("Offen", |kontrakt| quantity(kontrakt, kontrakt.offen))
+    });
     Ok(frame::page(ask, "Kontrakte", body))
 }
 
-/// A quantity of a contract in its unit; blank where there is none.
-fn quantity(kontrakt: &Value, name: &str) -> String {
-    let amount = amount_of(kontrakt, name);
-    if amount.is_empty() { amount } else { format!("{amount} {}", text(kontrakt, "gesamtmenge_einheit")) }
+/// A quantity of a contract in its unit.
+fn quantity(kontrakt: &Kontrakt, menge: Option<Quantity>) -> String {
+    optional(menge, |menge| in_unit(amount(menge), kontrakt.gesamtmenge_einheit.as_deref()))
 }
 
-const POSITION: [Column; 4] =
-    [Column("Nr.", true), Column("Artikel", false), Column("Menge", true), Column("Preis", true)];
+fn day(day: Option<DayTime>) -> String {
+    optional(day, |day| day_text(day.0))
+}
 
-/// GET /leitstand/f/{firma}/kontrakte/{id}
 pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let not_found = || Failure::not_found("Dieser Kontrakt");
-    let id = Uuid::try_parse(ask.id(0)?).map_err(|_| not_found())?;
-    let kontrakt = kontrakte::complete(&seen.tx, id)?.ok_or_else(not_found)?;
-    let kontrakt = serde_json::to_value(kontrakt).map_err(|error| Failure::Broken(error.to_string()))?;
-    let position = |position: &Value| {
-        let article = text(position, "artikel_bezeichnung").to_owned();
-        let [number, amount] = ["position", "menge"].map(|name| amount_of(position, name));
-        Cells(String::new(), vec![number, article, amount, price_of(position, "preis")])
+    let kontrakt = kontrakte::complete(&seen.tx, ask.uuid(0)?)?;
+    let with_article = |position: &Position| {
+        let artikel = position.artikel_id.map(|id| artikel::find(&seen.tx, id)).transpose()?.flatten();
+        Ok((position.clone(), artikel))
     };
-    let positions: Vec<_> = kontrakt["positionen"].as_array().into_iter().flatten().map(position).collect();
-    let partner = text(&kontrakt, "partner_id");
+    let positions = kontrakt.positionen.iter().map(with_article).collect::<Result<Vec<_>>>()?;
     let body = html! {
         (facts(&facts_of(&kontrakt)))
         (share(&kontrakt))
-        @if !partner.is_empty() { p.actions { a.button href=(ask.of_firma(&format!("partner/{partner}"))) { "Zum Partner" } } }
+        @if kontrakt.partner_id.is_some() { p.actions { (ask.links([(kontrakt.partner_id, "partner", "Zum Partner")])) } }
         h2 { "Positionen" }
-        (table("Positionen", &POSITION, &positions, "Dieser Kontrakt hat keine Positionen."))
+        (table("Positionen", "Dieser Kontrakt hat keine Positionen.", &positions).numbers("Nr.", |(position, _)| position.position.to_string()).text("Artikel", |(_, artikel)| optional(artikel.as_ref(), |artikel| artikel.bezeichnung.clone())).numbers("Menge", |(position, _)| optional(position.menge, amount)).numbers("Preis", |(position, _)| optional(position.preis, price)))
     };
-    Ok(frame::page(ask, text(&kontrakt, "kontrakt_nr"), body))
+    Ok(frame::page(ask, &kontrakt.kontrakt_nr, body))
 }
 
-fn facts_of(kontrakt: &Value) -> Vec<(&'static str, String)> {
-    let plain = |name: &str| text(kontrakt, name).to_owned();
-    let amount = |name: &str| quantity(kontrakt, name);
+fn facts_of(kontrakt: &Kontrakt) -> Vec<(&'static str, String)> {
     vec![
-        ("Partner", plain("partner_name")),
-        ("Art", plain("kontrakt_typ")),
-        ("Gültig von", day_of(kontrakt, "gueltig_von")),
-        ("Gültig bis", day_of(kontrakt, "gueltig_bis")),
-        ("Erntejahr", kontrakt["erntejahr"].as_i64().map(|year| year.to_string()).unwrap_or_default()),
-        ("Vereinbart", amount("gesamtmenge")),
-        ("Geliefert", amount("geliefert")),
-        ("Offen", amount("offen")),
-        ("Parität", plain("paritat")),
-        ("Zahlungsbedingung", plain("zahlungsbedingung")),
-        ("Referenz", plain("referenz")),
-        ("Stand", if kontrakt["erledigt"] == true { "erledigt".to_owned() } else { "offen".to_owned() }),
-        ("Notizen", plain("notizen")),
+        ("Partner", or_blank(&kontrakt.partner_name)),
+        ("Art", or_blank(&kontrakt.kontrakt_typ)),
+        ("Gültig von", day(kontrakt.gueltig_von)),
+        ("Gültig bis", day(kontrakt.gueltig_bis)),
+        ("Erntejahr", optional(kontrakt.erntejahr, |year| year.to_string())),
+        ("Vereinbart", quantity(kontrakt, kontrakt.gesamtmenge)),
+        ("Geliefert", quantity(kontrakt, kontrakt.geliefert)),
+        ("Offen", quantity(kontrakt, kontrakt.offen)),
+        ("Parität", or_blank(&kontrakt.paritat)),
+        ("Zahlungsbedingung", or_blank(&kontrakt.zahlungsbedingung)),
+        ("Referenz", or_blank(&kontrakt.referenz)),
+        ("Stand", if kontrakt.erledigt { "erledigt".to_owned() } else { "offen".to_owned() }),
+        ("Notizen", or_blank(&kontrakt.notizen)),
     ]
 }
 
 /// Delivered against agreed as a bar with its words; nothing where either is not known.
-fn share(kontrakt: &Value) -> Markup {
-    let thousandths = |name: &str| {
-        let (whole, rest) = text(kontrakt, name).split_once('.')?;
-        format!("{whole}{rest:0<3.3}").parse::<i128>().ok()
-    };
-    let (Some(delivered), Some(open)) = (thousandths("geliefert"), thousandths("offen")) else {
-        return html! {};
-    };
-    let agreed = delivered + open;
+fn share(kontrakt: &Kontrakt) -> Markup {
+    let (Some(delivered), Some(open)) = (kontrakt.geliefert, kontrakt.offen) else { return html! {} };
+    let delivered = i128::from(delivered.units());
+    let agreed = delivered + i128::from(open.units());
     if agreed <= 0 {
         return html! {};
     }

@@ -1,102 +1,85 @@
-//! Tables that the server sorts: the heads of some columns are links.
+//! The pages of lists: filters, a table that the server sorts, and the way through its pages.
 
 use maud::{Markup, html};
-use serde_json::Value;
+use uuid::Uuid;
 
-use super::page::{Ask, Seen, encoded};
-use super::parts::{Cells, Column, ROWS, rows_of};
+use super::page::{Ask, Seen};
+use super::parts::{Order, ROWS, Table, choice, field, linked, pager};
 use crate::db::list::Page;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::kunden;
-use crate::listing::Listing;
+use crate::listing::Records;
 use crate::rules::verweis::parse_uuid;
-
-/// The rows of a list of a slice, as the interface would show them, and how many there are in all.
-pub fn read(listing: Listing) -> Result<(Vec<Value>, i64)> {
-    let count = listing.count;
-    let rows = serde_json::from_slice(&listing.array());
-    Ok((rows.map_err(|error| Failure::Broken(format!("a list is no JSON: {error}")))?, count))
-}
 
 /// The page of a list that is asked for.
 pub fn page_of(ask: &Ask) -> Page {
     Page { limit: Some(ROWS), offset: i64::from(ask.list_page() * ROWS) }
 }
 
-/// How a list is sorted: its path, the value of `sortierung` for each column (blank: it is not sorted by that), and the
-/// order that it has by itself.
-pub struct Sorting<'s> {
-    /// The path of the page.
-    pub path: &'s str,
-    /// The values for the columns, in their order.
-    pub keys: &'s [&'s str],
-    /// What holds where nothing was chosen; `-` before it: descending.
-    pub default: &'s str,
+/// What a page shows of a list.
+pub struct List<'l, T> {
+    /// Its path below the company's, and what leads from there to the page of a record; none: it has no page.
+    pub path: &'static str,
+    pub id: Option<fn(&T) -> Uuid>,
+    pub caption: &'static str,
+    /// How it gets filled.
+    pub empty: &'static str,
+    pub found: &'l Records<T>,
+    /// The fields that filter it, and parameters that no field shows.
+    pub filters: Markup,
+    pub keeps: &'l [&'l str],
+    /// The order where none was chosen; `-` before it: descending. Blank: it cannot be sorted.
+    pub order: &'static str,
+    /// What stands between filters and table.
+    pub above: Markup,
 }
 
-/// A table whose rows are links, and whose heads sort it; where it is empty, `empty` says how it gets filled.
-pub fn table(
-    ask: &Ask,
-    caption: &str,
-    sorting: &Sorting<'_>,
-    columns: &[Column],
-    rows: &[Cells],
-    empty: &str,
-) -> Markup {
-    let heads = html! {
-        @for (at, column) in columns.iter().enumerate() {
-            (head(ask, sorting, sorting.keys.get(at).copied().unwrap_or_default(), column))
-        }
-    };
-    rows_of(caption, Some("sorted"), &heads, columns, rows, empty)
-}
-
-/// A head: sorts by its column, or the other way round where it does already.
-fn head(ask: &Ask, sorting: &Sorting<'_>, key: &str, Column(head, is_number): &Column) -> Markup {
-    if key.is_empty() {
-        return html! { th.n[*is_number] scope="col" { (head) } };
-    }
-    let chosen = Some(ask.param("sortierung")).filter(|chosen| !chosen.is_empty()).unwrap_or(sorting.default);
-    let (is_descending, by) = chosen.strip_prefix('-').map_or((false, chosen), |by| (true, by));
-    let is_chosen = by == key;
-    let next = if is_chosen && !is_descending { format!("-{key}") } else { key.to_owned() };
-    let others = ask
-        .query
-        .iter()
-        .filter(|(name, value)| !["seite", "sortierung"].contains(&name.as_str()) && !value.is_empty());
-    let others: String =
-        others.map(|(name, value)| format!("&{}={}", encoded(name), encoded(value))).collect();
-    let (sorted, arrow) = if is_descending { ("descending", " ▼") } else { ("ascending", " ▲") };
+/// The page of a list: its filters, its table, and the way through its pages.
+pub fn body<T>(ask: &Ask, list: List<'_, T>, columns: impl FnOnce(Table<'_, T>) -> Table<'_, T>) -> Markup {
+    let here = ask.of_firma(list.path);
+    let to = |row: &T| list.id.map(|id| format!("{here}/{}", id(row))).unwrap_or_default();
+    let order = Order { ask, path: &here, default: list.order };
+    let order = (!list.order.is_empty()).then_some(order);
+    let kept = list.keeps.iter().copied().chain(order.as_ref().map(|_| "sortierung"));
     html! {
-        th.sorts.n[*is_number] scope="col" aria-sort=[is_chosen.then_some(sorted)] {
-            a href=(format!("{}?sortierung={next}{others}", sorting.path)) { (head)
-                @if is_chosen { span aria-hidden="true" { (arrow) } } }
+        form.filter method="get" {
+            (list.filters)
+            @for name in kept.filter(|name| !ask.param(name).is_empty()) {
+                input type="hidden" name=(name) value=(ask.param(name));
+            }
+            button type="submit" { "Suchen" }
         }
+        (list.above)
+        (columns(linked(list.caption, list.empty, &list.found.rows, to)).ordered(order))
+        (pager(ask, &here, list.found.count))
     }
+}
+
+/// A field that filters a list.
+pub fn filter(ask: &Ask, name: &str, label: &str, kind: &str) -> Markup {
+    field(ask, name, label, kind, ask.param(name), "off")
+}
+
+/// A choice that filters a list: of all, or of these values, each with its text.
+pub fn filter_choice<'o>(
+    ask: &Ask,
+    name: &str,
+    label: &str,
+    options: impl IntoIterator<Item = (&'o str, &'o str)>,
+) -> Markup {
+    let options: Vec<_> = [("", "alle")].into_iter().chain(options).collect();
+    choice(ask, name, label, &options, ask.param(name))
 }
 
 /// Says whose records a list shows where it shows those of one partner, with the way to all of them.
 pub fn only_partner(ask: &Ask, seen: &Seen<'_>, name: &str, page: &str, what: &str) -> Result<Markup> {
     let partner = parse_uuid(ask.param(name)).map(|id| kunden::find(&seen.tx, id)).transpose()?.flatten();
-    let partner = partner.map(|kunde| (format!("partner/{}", kunde.id), kunde.name));
-    Ok(html! { @if let Some(of) = partner { (only(ask, &of, page, what)) } })
+    Ok(html! { @if let Some(kunde) = partner {
+        (only(ask, &ask.page_of("partner", kunde.id), &kunde.name, page, what))
+    } })
 }
 
 /// The same of any record, by its page and name.
-pub fn only(ask: &Ask, (to, name): &(String, String), page: &str, what: &str) -> Markup {
-    html! { p { "Nur " (what) " zu " a href=(ask.of_firma(to)) { (name) } ". " a href=(ask.of_firma(page)) { "Alle " (what) } } }
-}
-
-/// Keeps parameters that no field of a form shows.
-pub fn kept(ask: &Ask, names: &[&str]) -> Markup {
-    html! {
-        @for name in names.iter().filter(|name| !ask.param(name).is_empty()) {
-            input type="hidden" name=(name) value=(ask.param(name));
-        }
-    }
-}
-
-/// Keeps the chosen order in a form that filters the list.
-pub fn kept_order(ask: &Ask) -> Markup {
-    kept(ask, &["sortierung"])
+pub fn only(ask: &Ask, to: &str, name: &str, page: &str, what: &str) -> Markup {
+    html! { p { "Nur " (what) " zu " a href=(to) { (name) } ". " a href=(ask.of_firma(page)) { "Alle " (what) } } }
 }

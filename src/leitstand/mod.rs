@@ -48,6 +48,7 @@ mod sayings;
 mod schluessel;
 pub mod server;
 mod sicherung;
+mod storno;
 mod suche;
 mod suchfelder;
 mod taten;

@@ -1,14 +1,15 @@
 //! A page is a row of data, as a route is (wall 1): its path, who sees it, who may send its form, and the functions that
 //! show it and take the form. [`Ask`] is what such a function is given.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use hyper::HeaderMap;
-use maud::Markup;
+use hyper::header::HeaderValue;
+use maud::{Markup, html};
 use rusqlite::Connection;
-use serde::Serialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::passwords::Attempts;
@@ -21,14 +22,15 @@ use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::gate::{Gate, Nightly};
 use crate::http::call::Call;
-use crate::http::query::decode;
+use crate::http::query::{Query, decode};
 use crate::http::reply::Reply;
 use crate::http::request::{Body, Request};
-use crate::http::route::{Method, Route, Run, Write};
+use crate::http::route::{Method, Route, Run};
 use crate::http::router::split;
 use crate::rules::day::Instant;
 use crate::rules::deed::Deed;
-use crate::rules::error::{Code, Refusal};
+use crate::rules::error::{Code, Hints, Refusal};
+use crate::rules::verweis::parse_uuid;
 use crate::tenants::Tenant;
 
 /// Who sees a page.
@@ -236,9 +238,6 @@ pub struct Place {
     pub certificate: Option<PathBuf>,
 }
 
-/// The version of a record in what [`Ask::get`] gives; a form sends it back in the hidden field `version`.
-pub const VERSION: &str = "#version";
-
 /// A request for a page.
 #[derive(Clone)]
 pub struct Ask {
@@ -256,8 +255,9 @@ pub struct Ask {
     pub firma: Option<Tenant>,
     /// The variable segments of the path behind the company.
     pub ids: Vec<String>,
-    /// The query.
+    /// The query, and as it was sent.
     pub query: Vec<(String, String)>,
+    pub query_text: String,
     /// The fields of the form.
     pub form: Vec<(String, String)>,
     /// The files of the form.
@@ -307,7 +307,12 @@ impl Ask {
         self.param("seite").parse::<u32>().unwrap_or(1).clamp(1, 100_000) - 1
     }
 
-    /// A segment of the path, as it may stand in a path of the interface: what is no id is found nowhere.
+    /// An id in the path; what is none is found nowhere.
+    pub fn uuid(&self, at: usize) -> Result<Uuid> {
+        parse_uuid(self.id(at)?).ok_or_else(|| Failure::not_found("Diese Seite"))
+    }
+
+    /// A segment of the path, as it may stand in a path of the interface.
     pub fn id(&self, at: usize) -> Result<&str> {
         let id = self.ids.get(at).map(String::as_str).unwrap_or_default();
         let is_plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
@@ -324,86 +329,72 @@ impl Ask {
         format!("/leitstand/f/{}/{path}", self.firma_id())
     }
 
+    /// The page of a record of this company, below its list.
+    pub fn page_of(&self, list: &str, id: impl Display) -> String {
+        self.of_firma(&format!("{list}/{id}"))
+    }
+
+    /// Buttons to the records that there are: each by its id, its list and its words.
+    pub fn links<const N: usize>(&self, links: [(Option<Uuid>, &str, &str); N]) -> Markup {
+        html! { @for (id, list, words) in links { @if let Some(id) = id {
+            a.button href=(self.page_of(list, id)) { (words) }
+        } } }
+    }
+
     /// Whether this person may change the company.
     pub fn may_change(&self) -> bool {
         self.person.as_ref().is_some_and(|person| person.rolle == super::people::Rolle::Verwalten)
     }
 
-    /// What a GET of the interface answers, for this company: `/api/v1/belege?limit=50`. One record has its version
-    /// beside its fields, as [`VERSION`].
-    pub fn get(&self, seen: &Seen<'_>, path: &str) -> Result<Value> {
-        let reply = self.get_reply(seen, path, &[])?;
-        let mut answer = parsed(&reply)?;
-        let etag = reply.headers.iter().find(|(name, _)| *name == "etag");
-        let version = etag.and_then(|(_, tag)| tag.strip_prefix('"')?.split('-').next());
-        if let (Some(version), Some(fields)) = (version, answer.as_object_mut()) {
-            fields.insert(VERSION.to_owned(), version.into());
-        }
-        Ok(answer)
+    /// The parameters that the route of a list reads of the query of this page; it knows others besides.
+    pub fn query_of(&self, route: &str) -> Result<Query> {
+        let router = &self.house.gate.router;
+        let at = router.find(Some(Method::Get), &split(route)).ok_or_else(|| no_route(route))?;
+        Ok(Query::read(&self.query_text, router.route(at).query, true, &mut Hints::default())?)
     }
 
-    /// The same of a list, wrapped or not, and how many rows match whatever the page.
-    pub fn get_list(&self, seen: &Seen<'_>, path: &str) -> Result<(Value, i64)> {
-        let reply = self.get_reply(seen, path, &[])?;
-        let total = reply.headers.iter().find(|(name, _)| *name == "x-total-count");
-        let total = total.and_then(|(_, total)| total.parse().ok());
-        let answer = parsed(&reply)?;
-        let count = total.or_else(|| answer["count"].as_i64()).unwrap_or(0);
-        Ok((answer, count))
-    }
-
-    /// The same as it is, with headers: a file.
-    pub fn get_reply(
-        &self,
-        seen: &Seen<'_>,
-        path: &str,
-        headers: &[(&'static str, &'static str)],
-    ) -> Result<Reply> {
+    /// What a GET of the interface answers to who asks for a file.
+    pub fn get(&self, seen: &Seen<'_>, path: &str) -> Result<Reply> {
         let mut request = request("GET", path, Vec::new(), self.now);
-        for (name, value) in headers {
-            request.headers.insert(*name, hyper::header::HeaderValue::from_static(value));
-        }
+        request.headers.insert("accept", HeaderValue::from_static("application/pdf"));
         let (route, call) = self.call(Method::Get, &request)?;
         let Run::Read(run) = route.run else { return Err(no_route(path)) };
         run(&call, &seen.tx)
     }
 
-    /// What a POST or PUT of the interface would write, with the version of the record that the form was made from.
-    pub fn write(
-        &self,
-        method: Method,
-        path: &str,
-        body: &impl Serialize,
-        version: Option<&str>,
-    ) -> Result<Write> {
-        let body = serde_json::to_vec(body)
-            .map_err(|error| Failure::Broken(format!("a form cannot be written as JSON: {error}")))?;
-        let mut request = request(method.as_str(), path, body, self.now);
-        if let Some(tag) = version.and_then(|version| format!("\"{version}\"").parse().ok()) {
-            request.headers.insert("if-match", tag);
-        }
-        let (route, call) = self.call(method, &request)?;
-        let Run::Write(read_body) = route.run else { return Err(no_route(path)) };
-        read_body(&call)
+    /// The file that it answers. The policy of pages would keep browsers from showing a PDF.
+    pub fn file_of(&self, seen: &Seen<'_>, path: &str) -> Result<Reply> {
+        let reply = self.get(seen, path)?.with("content-security-policy", "frame-ancestors 'none'");
+        Ok(reply.with("referrer-policy", "same-origin"))
     }
 
-    /// The same as the change of a form, which goes on to a page then, where `{id}` is the record that was written; hints
-    /// of the answer are shown there.
+    /// What a POST or PUT of the interface writes, as the change of a form: it is based on the version that the form was
+    /// made from, where it has one. It goes on to a page then, in which `{id}` is the record that was written, and
+    /// where hints are shown, too.
     pub fn change(
         &self,
         method: Method,
         path: &str,
         body: &impl Serialize,
-        version: Option<&str>,
         to: String,
         note: &'static str,
     ) -> Result<Change> {
-        let write = self.write(method, path, body, version)?;
+        let body = serde_json::to_vec(body)
+            .map_err(|error| Failure::Broken(format!("a form cannot be written as JSON: {error}")))?;
+        let mut request = request(method.as_str(), path, body, self.now);
+        if self.is_sent("version")
+            && let Ok(tag) = format!("\"{}\"", self.field("version")).parse()
+        {
+            request.headers.insert("if-match", tag);
+        }
+        let (route, call) = self.call(method, &request)?;
+        let Run::Write(read_body) = route.run else { return Err(no_route(path)) };
+        let write = read_body(&call)?;
         Ok(Box::new(move |tx| {
             let reply = write(tx)?;
-            let answer = parsed(&reply)?;
-            let hints = answer["hinweise"].as_array().into_iter().flatten();
-            let hints = hints.filter_map(|hint| hint["message"].as_str().map(str::to_owned));
+            let Confirmation { hinweise } = serde_json::from_slice(&reply.body)
+                .map_err(|error| Failure::Broken(format!("a confirmation cannot be read: {error}")))?;
+            let hints = hinweise.into_iter().map(|hint| hint.message);
             let notes = [note.to_owned()].into_iter().chain(hints).collect();
             let id = reply.subject.map(|id| id.to_string()).unwrap_or_default();
             Ok(Done { to: to.replace("{id}", &id), notes, subject: reply.subject, ..Done::default() })
@@ -423,9 +414,16 @@ fn no_route(path: &str) -> Failure {
     Failure::Broken(format!("a page asks for {path}, which is no such route"))
 }
 
-fn parsed(reply: &Reply) -> Result<Value> {
-    serde_json::from_slice(&reply.body)
-        .map_err(|error| Failure::Broken(format!("an answer is no JSON: {error}")))
+/// What is read of the confirmation of a write.
+#[derive(Deserialize)]
+struct Confirmation {
+    #[serde(default)]
+    hinweise: Vec<Hint>,
+}
+
+#[derive(Deserialize)]
+struct Hint {
+    message: String,
 }
 
 fn request(method: &str, path: &str, body: Vec<u8>, at: Instant) -> Request {

@@ -2,11 +2,13 @@
 
 use serde_json::Value;
 
-use super::parts::{amount_of, date_of, number, text};
+use super::parts::{amount, day_text, number, optional, or_blank};
 use super::verlauf::Lesart;
+use crate::kunden::Kunde;
 use crate::laender::name_de;
 use crate::rules::choice::Choice;
-use crate::rules::stammdaten::{Anrede, ERechnung, KundeStatus};
+use crate::rules::day::Day;
+use crate::rules::stammdaten::{Anrede, ERechnung, KundeStatus, PartnerTyp};
 use crate::rules::tax::Steuerart;
 
 /// What is typed into a field.
@@ -18,13 +20,10 @@ pub enum Art {
     Text,
     /// A number, with a comma.
     Zahl,
-    /// A day.
     Tag,
     /// One of some values; whether it may be none of them.
     Auswahl(fn() -> Vec<&'static str>, bool),
-    /// A country.
     Land,
-    /// The roles of a partner.
     Rollen,
 }
 
@@ -39,8 +38,12 @@ pub enum Wann {
     Spaeter,
 }
 
-/// A field: its name in the interface, its label, what is typed into it, and when.
-pub struct Feld(pub &'static str, pub &'static str, pub Art, pub Wann);
+/// A field: its name in the interface, its label, what is typed into it, when, and what a partner has there.
+pub struct Feld(pub &'static str, pub &'static str, pub Art, pub Wann, pub fn(&Kunde) -> String);
+
+fn of(value: Option<impl Choice>) -> String {
+    optional(value, Choice::text).to_owned()
+}
 
 const LINE: Art = Art::Zeile("text");
 
@@ -48,63 +51,77 @@ fn texts<C: Choice>() -> Vec<&'static str> {
     C::ALL.iter().map(|value| value.text()).collect()
 }
 
-/// The fields in groups.
 pub const GRUPPEN: &[(&str, &[Feld])] = &[
     (
         "Wer",
         &[
-            Feld("kundennr", "Nummer (leer: die nächste)", LINE, Wann::Neu),
-            Feld("anrede", "Anrede", Art::Auswahl(texts::<Anrede>, true), Wann::Immer),
-            Feld("vorname", "Vorname", LINE, Wann::Immer),
-            Feld("nachname_firma", "Nachname oder Firma", LINE, Wann::Immer),
-            Feld("partner_typen", "Rollen", Art::Rollen, Wann::Immer),
-            Feld("status", "Status", Art::Auswahl(texts::<KundeStatus>, false), Wann::Spaeter),
+            Feld("kundennr", "Nummer (leer: die nächste)", LINE, Wann::Neu, |k| k.kundennr.clone()),
+            Feld("anrede", "Anrede", Art::Auswahl(texts::<Anrede>, true), Wann::Immer, |k| of(k.anrede)),
+            Feld("vorname", "Vorname", LINE, Wann::Immer, |k| or_blank(&k.vorname)),
+            Feld("nachname_firma", "Nachname oder Firma", LINE, Wann::Immer, |k| k.nachname_firma.clone()),
+            Feld("partner_typen", "Rollen", Art::Rollen, Wann::Immer, |_| String::new()),
+            Feld("status", "Status", Art::Auswahl(texts::<KundeStatus>, false), Wann::Spaeter, |k| {
+                k.status.as_str().to_owned()
+            }),
         ],
     ),
     (
         "Anschrift",
         &[
-            Feld("strasse", "Straße und Hausnummer", LINE, Wann::Immer),
-            Feld("plz", "Postleitzahl", LINE, Wann::Immer),
-            Feld("ort", "Ort", LINE, Wann::Immer),
-            Feld("staat", "Land", Art::Land, Wann::Immer),
+            Feld("strasse", "Straße und Hausnummer", LINE, Wann::Immer, |k| or_blank(&k.strasse)),
+            Feld("plz", "Postleitzahl", LINE, Wann::Immer, |k| or_blank(&k.plz)),
+            Feld("ort", "Ort", LINE, Wann::Immer, |k| or_blank(&k.ort)),
+            Feld("staat", "Land", Art::Land, Wann::Immer, |k| k.staat.clone()),
         ],
     ),
     (
         "Erreichbar",
         &[
-            Feld("email", "E-Mail", LINE, Wann::Immer),
-            Feld("telefon", "Telefon", Art::Zeile("tel"), Wann::Immer),
-            Feld("telefon2", "Zweites Telefon", Art::Zeile("tel"), Wann::Immer),
+            Feld("email", "E-Mail", LINE, Wann::Immer, |k| or_blank(&k.email)),
+            Feld("telefon", "Telefon", Art::Zeile("tel"), Wann::Immer, |k| or_blank(&k.telefon)),
+            Feld("telefon2", "Zweites Telefon", Art::Zeile("tel"), Wann::Immer, |k| or_blank(&k.telefon2)),
         ],
     ),
     (
         "Steuer und E-Rechnung",
         &[
-            Feld("ust_id", "USt-IdNr.", LINE, Wann::Immer),
-            Feld("steuernummer", "Steuernummer", LINE, Wann::Immer),
-            Feld("steuerart", "Besteuerung", Art::Auswahl(texts::<Steuerart>, true), Wann::Spaeter),
-            Feld("e_rechnung", "E-Rechnung als", Art::Auswahl(texts::<ERechnung>, false), Wann::Immer),
-            Feld("kaeuferreferenz", "Leitweg-ID oder Referenz", LINE, Wann::Immer),
-            Feld("e_adresse", "Elektronische Adresse", LINE, Wann::Immer),
-            Feld("gutschrift_vereinbart_am", "Gutschriften vereinbart am", Art::Tag, Wann::Immer),
-            Feld("betriebsnummer", "Betriebsnummer", LINE, Wann::Immer),
+            Feld("ust_id", "USt-IdNr.", LINE, Wann::Immer, |k| or_blank(&k.ust_id)),
+            Feld("steuernummer", "Steuernummer", LINE, Wann::Immer, |k| or_blank(&k.steuernummer)),
+            Feld("steuerart", "Besteuerung", Art::Auswahl(texts::<Steuerart>, true), Wann::Spaeter, |k| {
+                of(k.steuerart)
+            }),
+            Feld("e_rechnung", "E-Rechnung als", Art::Auswahl(texts::<ERechnung>, false), Wann::Immer, |k| {
+                k.e_rechnung.as_str().to_owned()
+            }),
+            Feld("kaeuferreferenz", "Leitweg-ID oder Referenz", LINE, Wann::Immer, |k| {
+                or_blank(&k.kaeuferreferenz)
+            }),
+            Feld("e_adresse", "Elektronische Adresse", LINE, Wann::Immer, |k| or_blank(&k.e_adresse)),
+            Feld("gutschrift_vereinbart_am", "Gutschriften vereinbart am", Art::Tag, Wann::Immer, |k| {
+                optional(k.gutschrift_vereinbart_am, |day| day.to_string())
+            }),
+            Feld("betriebsnummer", "Betriebsnummer", LINE, Wann::Immer, |k| or_blank(&k.betriebsnummer)),
         ],
     ),
     (
         "Zahlung",
         &[
-            Feld("zahlungsziel_tage", "Zahlungsziel (Tage)", Art::Zahl, Wann::Immer),
-            Feld("skonto_tage", "Skonto (Tage)", Art::Zahl, Wann::Spaeter),
-            Feld("skonto_prozent", "Skonto (%)", Art::Zahl, Wann::Spaeter),
-            Feld("iban", "IBAN", LINE, Wann::Immer),
-            Feld("bic", "BIC", LINE, Wann::Immer),
+            Feld("zahlungsziel_tage", "Zahlungsziel (Tage)", Art::Zahl, Wann::Immer, |k| {
+                optional(k.zahlungsziel_tage, amount)
+            }),
+            Feld("skonto_tage", "Skonto (Tage)", Art::Zahl, Wann::Spaeter, |k| {
+                optional(k.skonto_tage, amount)
+            }),
+            Feld("skonto_prozent", "Skonto (%)", Art::Zahl, Wann::Spaeter, |k| {
+                optional(k.skonto_prozent, amount)
+            }),
+            Feld("iban", "IBAN", LINE, Wann::Immer, |k| or_blank(&k.iban)),
+            Feld("bic", "BIC", LINE, Wann::Immer, |k| or_blank(&k.bic)),
         ],
     ),
-    ("Notizen", &[Feld("notizen", "Notizen", Art::Text, Wann::Immer)]),
+    ("Notizen", &[Feld("notizen", "Notizen", Art::Text, Wann::Immer, |k| or_blank(&k.notizen))]),
 ];
 
-/// All fields.
 pub fn felder() -> impl Iterator<Item = &'static Feld> {
     GRUPPEN.iter().flat_map(|(_, felder)| felder.iter())
 }
@@ -126,7 +143,7 @@ pub fn wording(value: &str) -> &str {
 }
 
 /// How the history of a partner is read.
-pub const LESART: Lesart = Lesart { label: label_of, wert };
+pub const LESART: Lesart = Lesart { label: label_of, words: words_of };
 
 fn label_of(name: &str) -> Option<&str> {
     Some(match name {
@@ -138,23 +155,25 @@ fn label_of(name: &str) -> Option<&str> {
 }
 
 /// The roles of a partner in words.
-pub fn rollen(kunde: &Value) -> String {
-    let rollen = kunde["partner_typen"].as_array().into_iter().flatten();
-    rollen.filter_map(Value::as_str).map(wording).collect::<Vec<_>>().join(", ")
+pub fn rollen(rollen: impl IntoIterator<Item = PartnerTyp>) -> String {
+    rollen.into_iter().map(|rolle| wording(rolle.as_str())).collect::<Vec<_>>().join(", ")
 }
 
-/// A field of an answer as people read it; blank where nothing is said.
-pub fn wert(answer: &Value, name: &str) -> String {
-    match felder().find(|feld| feld.0 == name).map(|feld| feld.2) {
-        Some(Art::Tag) => date_of(answer, name),
-        Some(Art::Zahl) => amount_of(answer, name),
-        Some(Art::Auswahl(..)) => wording(text(answer, name)).to_owned(),
-        Some(Art::Land) => name_de(text(answer, name)).to_owned(),
-        Some(Art::Rollen) => rollen(answer),
-        Some(Art::Zeile(_) | Art::Text) | None => match &answer[name] {
-            Value::String(text) => text.clone(),
-            Value::Number(found) => number(&found.to_string()),
-            _ => String::new(),
-        },
+/// What a history has of a field, as people read it.
+fn words_of(name: &str, value: &Value) -> String {
+    let art = felder().find(|feld| feld.0 == name).map(|feld| feld.2);
+    match (art, value) {
+        (Some(Art::Zahl), Value::String(text)) => amount(text),
+        (Some(Art::Tag), Value::String(text)) => {
+            Day::parse_plain(text).map_or_else(|| text.clone(), day_text)
+        }
+        (Some(Art::Land), Value::String(text)) => name_de(text).to_owned(),
+        (Some(Art::Auswahl(..)), Value::String(text)) => wording(text).to_owned(),
+        (_, Value::Array(found)) => {
+            rollen(found.iter().filter_map(|rolle| PartnerTyp::parse(rolle.as_str()?)))
+        }
+        (_, Value::String(text)) => text.clone(),
+        (_, Value::Number(found)) => number(found),
+        _ => String::new(),
     }
 }

@@ -1,7 +1,8 @@
 //! Pieces of pages: tables, forms, German numbers and dates.
 
-use maud::{Markup, html};
-use serde_json::Value;
+use std::fmt::Display;
+
+use maud::{Markup, Render, html};
 
 use super::page::{Ask, encoded};
 use crate::rules::day::{Day, Instant};
@@ -11,14 +12,20 @@ use crate::rules::fixed::Quantity;
 /// Rows of a list on one page.
 pub const ROWS: u32 = 50;
 
-/// A text of an answer; blank where there is none.
-pub fn text<'v>(value: &'v Value, name: &str) -> &'v str {
-    value[name].as_str().unwrap_or_default()
+/// A text that may be missing.
+pub fn or_blank(text: &Option<String>) -> String {
+    text.clone().unwrap_or_default()
 }
 
-/// A number as JSON has it, in German: `-1234.50` is `-1.234,50`.
-pub fn number(text: &str) -> String {
-    let (sign, digits) = text.strip_prefix('-').map_or(("", text), |digits| ("-", digits));
+/// A value that may be missing, in words.
+pub fn optional<T, W: Default>(value: Option<T>, words: impl FnOnce(T) -> W) -> W {
+    value.map(words).unwrap_or_default()
+}
+
+/// A number in German: `-1234.50` is `-1.234,50`.
+pub fn number(number: impl Display) -> String {
+    let text = number.to_string();
+    let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |digits| ("-", digits));
     let (whole, rest) = digits.split_once('.').unwrap_or((digits, ""));
     let mut grouped = String::new();
     for (at, digit) in whole.chars().enumerate() {
@@ -30,59 +37,28 @@ pub fn number(text: &str) -> String {
     if rest.is_empty() { format!("{sign}{grouped}") } else { format!("{sign}{grouped},{rest}") }
 }
 
-/// A number of an answer, in German.
-pub fn number_of(value: &Value, name: &str) -> String {
-    match &value[name] {
-        Value::String(text) => number(text),
-        Value::Number(found) => number(&found.to_string()),
-        _ => String::new(),
-    }
-}
-
-/// A day or an instant of an answer, in German and on the clocks of Berlin.
-pub fn date_of(value: &Value, name: &str) -> String {
-    let text = text(value, name);
-    if let Some(day) = Day::parse_plain(text) {
-        return day_text(day);
-    }
-    Instant::parse(text).map_or_else(|| text.to_owned(), moment)
-}
-
-/// The day of an answer, also where its midnight in UTC stands for it, as of `beleg_datum`.
-pub fn day_of(value: &Value, name: &str) -> String {
-    let text = text(value, name);
-    text.get(..10).and_then(Day::parse_plain).map_or_else(|| text.to_owned(), day_text)
-}
-
-/// An amount of an answer, in German and without zeros at its end: `14560.000` is `14.560`.
-pub fn amount_of(value: &Value, name: &str) -> String {
-    short(number_of(value, name))
-}
-
-/// The same of an amount.
-pub fn amount(amount: Quantity) -> String {
-    short(number(&amount.to_string()))
-}
-
-/// The same of an amount that comes in or goes out: `+1.200`, `-40`.
-pub fn signed(menge: Quantity) -> String {
-    format!("{}{}", if menge > Quantity::ZERO { "+" } else { "" }, amount(menge))
-}
-
-/// A German number without zeros at its end.
-pub fn short(text: String) -> String {
+/// The same without zeros at its end: `14560.000` is `14.560`.
+pub fn amount(amount: impl Display) -> String {
+    let text = number(amount);
     match text.contains(',') {
         true => text.trim_end_matches('0').trim_end_matches(',').to_owned(),
         false => text,
     }
 }
 
-/// A price of an answer, in German, with two places or as many more as it has: `0.3200` is `0,32`, `12` is `12,00`.
-pub fn price_of(value: &Value, name: &str) -> String {
-    let text = number_of(value, name);
-    if text.is_empty() {
-        return text;
-    }
+/// The same of a quantity that comes in or goes out: `+1.200`, `-40`.
+pub fn signed(menge: Quantity) -> String {
+    format!("{}{}", if menge > Quantity::ZERO { "+" } else { "" }, amount(menge))
+}
+
+/// A quantity in its unit, if it has one.
+pub fn in_unit(amount: String, unit: Option<&str>) -> String {
+    format!("{amount} {}", unit.unwrap_or_default()).trim().to_owned()
+}
+
+/// A price with two places or as many more as it has: `0.3200` is `0,32`, `12` is `12,00`.
+pub fn price(price: impl Display) -> String {
+    let text = number(price);
     let (whole, rest) = text.split_once(',').unwrap_or((&text, ""));
     let more = rest.trim_end_matches('0');
     format!("{whole},{more:0<2}")
@@ -102,45 +78,87 @@ pub fn moment(instant: Instant) -> String {
     format!("{}, {:02}:{:02}", day_text(Day::in_berlin(instant)), minute / 60, minute % 60)
 }
 
-/// A column of a table: its head, and whether it holds numbers.
-#[derive(Clone, Copy)]
-pub struct Column(pub &'static str, pub bool);
-
-/// A row: where it leads (blank: nowhere), and its cells.
-pub struct Cells(pub String, pub Vec<String>);
-
-/// A table whose rows are links; where it is empty, `empty` says how it gets filled.
-pub fn table(caption: &str, columns: &[Column], rows: &[Cells], empty: &str) -> Markup {
-    let heads = html! {
-        @for Column(head, is_number) in columns { th scope="col" class=[is_number.then_some("n")] { (head) } }
-    };
-    rows_of(caption, None, &heads, columns, rows, empty)
+/// A column of a table: its head, what it shows of a record, and by what `sortierung` it sorts the list (blank: by
+/// nothing).
+struct Column<'t, T> {
+    head: &'static str,
+    is_number: bool,
+    sort_key: &'static str,
+    cell: Box<dyn Fn(&T) -> String + 't>,
 }
 
-/// The same with heads that were made already, and a class for all of them.
-pub fn rows_of(
-    caption: &str,
-    class: Option<&str>,
-    heads: &Markup,
-    columns: &[Column],
-    rows: &[Cells],
-    empty: &str,
-) -> Markup {
-    if rows.is_empty() {
-        return html! { p.empty { (empty) } };
+/// A table of records; where there is none, `empty` says how it gets filled.
+pub struct Table<'t, T> {
+    caption: &'t str,
+    empty: &'t str,
+    rows: &'t [T],
+    /// Where the first cell of a row leads; blank: nowhere.
+    to: Box<dyn Fn(&T) -> String + 't>,
+    columns: Vec<Column<'t, T>>,
+    order: Option<Order<'t>>,
+}
+
+/// How a list is sorted: its page, and the order where none was chosen; `-` before it: descending.
+pub struct Order<'t> {
+    pub ask: &'t Ask,
+    pub path: &'t str,
+    pub default: &'static str,
+}
+
+pub fn table<'t, T>(caption: &'t str, empty: &'t str, rows: &'t [T]) -> Table<'t, T> {
+    linked(caption, empty, rows, |_| String::new())
+}
+
+/// A table whose rows lead to pages.
+pub fn linked<'t, T>(
+    caption: &'t str,
+    empty: &'t str,
+    rows: &'t [T],
+    to: impl Fn(&T) -> String + 't,
+) -> Table<'t, T> {
+    Table { caption, empty, rows, to: Box::new(to), columns: Vec::new(), order: None }
+}
+
+impl<'t, T> Table<'t, T> {
+    pub fn text(mut self, head: &'static str, cell: impl Fn(&T) -> String + 't) -> Table<'t, T> {
+        self.columns.push(Column { head, is_number: false, sort_key: "", cell: Box::new(cell) });
+        self
     }
-    html! {
-        div.scroll tabindex="0" role="region" aria-label=(caption) {
-            table {
-                caption.unseen { (caption) }
-                thead class=[class] { tr { (heads) } }
-                tbody {
-                    @for Cells(to, cells) in rows {
-                        tr { @for (at, cell) in cells.iter().enumerate() {
-                            td class=[columns.get(at).is_some_and(|c| c.1).then_some("n")] data-head=[columns.get(at).map(|c| c.0)] {
-                                @if at == 0 && !to.is_empty() { a href=(to) { (cell) } } @else { (cell) }
-                            }
-                        } }
+
+    pub fn numbers(mut self, head: &'static str, cell: impl Fn(&T) -> String + 't) -> Table<'t, T> {
+        self.columns.push(Column { head, is_number: true, sort_key: "", cell: Box::new(cell) });
+        self
+    }
+
+    /// The last column sorts the list.
+    pub fn sorts(mut self, key: &'static str) -> Table<'t, T> {
+        self.columns.iter_mut().last().into_iter().for_each(|column| column.sort_key = key);
+        self
+    }
+
+    pub fn ordered(self, order: Option<Order<'t>>) -> Table<'t, T> {
+        Table { order, ..self }
+    }
+}
+
+impl<T> Render for Table<'_, T> {
+    fn render(&self) -> Markup {
+        if self.rows.is_empty() {
+            return html! { p.empty { (self.empty) } };
+        }
+        html! {
+            div.scroll tabindex="0" role="region" aria-label=(self.caption) {
+                table {
+                    caption.unseen { (self.caption) }
+                    thead class=[self.order.as_ref().map(|_| "sorted")] { tr { @for column in &self.columns { (head(column, self.order.as_ref())) } } }
+                    tbody {
+                        @for row in self.rows { @let to = (self.to)(row);
+                            tr { @for (at, column) in self.columns.iter().enumerate() { @let cell = (column.cell)(row);
+                                td class=[column.is_number.then_some("n")] data-head=(column.head) {
+                                    @if at == 0 && !to.is_empty() { a href=(to) { (cell) } } @else { (cell) }
+                                }
+                            } }
+                        }
                     }
                 }
             }
@@ -148,15 +166,30 @@ pub fn rows_of(
     }
 }
 
+/// A head: where it can, it sorts by its column, or the other way round where that is done already.
+fn head<T>(column: &Column<'_, T>, order: Option<&Order<'_>>) -> Markup {
+    let Column { head, is_number, sort_key: key, .. } = *column;
+    let Some(Order { ask, path, default }) = order.filter(|_| !key.is_empty()) else {
+        return html! { th scope="col" class=[is_number.then_some("n")] { (head) } };
+    };
+    let chosen = Some(ask.param("sortierung")).filter(|chosen| !chosen.is_empty()).unwrap_or(default);
+    let (is_descending, by) = chosen.strip_prefix('-').map_or((false, chosen), |by| (true, by));
+    let is_chosen = by == key;
+    let next = if is_chosen && !is_descending { format!("-{key}") } else { key.to_owned() };
+    let others = other_params(ask, &["seite", "sortierung"]);
+    let (sorted, arrow) = if is_descending { ("descending", " ▼") } else { ("ascending", " ▲") };
+    html! {
+        th.sorts.n[is_number] scope="col" aria-sort=[is_chosen.then_some(sorted)] {
+            a href=(format!("{path}?sortierung={next}{others}")) { (head)
+                @if is_chosen { span aria-hidden="true" { (arrow) } } }
+        }
+    }
+}
+
 /// The way through the pages of a list of `count` rows; keeps the other parameters.
 pub fn pager(ask: &Ask, path: &str, count: i64) -> Markup {
     let (page, pages) = (ask.list_page(), u32::try_from(count.max(0)).unwrap_or(u32::MAX).div_ceil(ROWS));
-    let others: String = ask
-        .query
-        .iter()
-        .filter(|(name, value)| name != "seite" && !value.is_empty())
-        .map(|(name, value)| format!("&{}={}", encoded(name), encoded(value)))
-        .collect();
+    let others = other_params(ask, &["seite"]);
     let to = |number: u32| format!("{path}?seite={number}{others}");
     if count == 0 {
         return html! {};
@@ -164,11 +197,18 @@ pub fn pager(ask: &Ask, path: &str, count: i64) -> Markup {
     html! {
         nav.pager aria-label="Seiten" {
             @if page > 0 { a href=(to(page)) rel="prev" { "← vorige" } }
-            span { (number(&count.to_string())) @if count == 1 { " Eintrag" } @else { " Einträge" }
+            span { (number(count)) @if count == 1 { " Eintrag" } @else { " Einträge" }
                 @if pages > 1 { ", Seite " (page + 1) " von " (pages) } }
             @if page + 1 < pages { a href=(to(page + 2)) rel="next" { "weiter →" } }
         }
     }
+}
+
+/// The parameters of the query but for these, behind others: `&suche=Huber`.
+pub fn other_params(ask: &Ask, without: &[&str]) -> String {
+    let others =
+        ask.query.iter().filter(|(name, value)| !without.contains(&name.as_str()) && !value.is_empty());
+    others.map(|(name, value)| format!("&{}={}", encoded(name), encoded(value))).collect()
 }
 
 /// The refusal of the whole form; what concerns one of these fields stands at the field.
@@ -188,8 +228,8 @@ pub fn refusal(ask: &Ask, fields: &[&str]) -> Markup {
 
 /// The hidden field that says which state of a record a form was made from: once it was sent, the one that came with it,
 /// for what was typed belongs to that.
-pub fn made_from(ask: &Ask, name: &str, now: &str) -> Markup {
-    let value = if ask.is_sent(name) { ask.field_as_typed(name) } else { now };
+pub fn made_from(ask: &Ask, name: &str, now: impl Display) -> Markup {
+    let value = if ask.is_sent(name) { ask.field_as_typed(name).to_owned() } else { now.to_string() };
     html! { input type="hidden" name=(name) value=(value); }
 }
 

@@ -4,12 +4,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 use rusqlite::Connection;
 use uuid::Uuid;
 
 use super::page::{Ask, Done, HouseChange, Seen, encoded};
-use super::parts::{Cells, Column, ROWS, day_text, facts, form_to, moment, number, table};
+use super::parts::{ROWS, day_text, facts, form_to, linked, moment, number, or_blank};
 use super::people::{self, Person};
 use super::works::{Outcome, Work};
 use super::{frame, suchfelder, taten};
@@ -25,17 +25,6 @@ use crate::rules::day::{Day, Instant};
 
 /// The log of all companies.
 const HOUSE: &str = "/leitstand/protokoll";
-
-const COLUMNS: [Column; 5] = [
-    Column("Wann", false),
-    Column("Wer", false),
-    Column("Was", false),
-    Column("Antwort", false),
-    Column("Bedeutung", false),
-];
-
-const COLUMNS_OF_HOUSE: [Column; 6] =
-    [COLUMNS[0], COLUMNS[1], Column("Firma", false), COLUMNS[2], COLUMNS[3], COLUMNS[4]];
 
 /// The company whose log is asked for; none: all of them.
 fn firma_of(ask: &Ask) -> Option<i64> {
@@ -56,8 +45,6 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         }
         Err(mistake) => (Part::default(), Some(mistake)),
     };
-    let rows: Vec<_> = found.rows.iter().map(|row| cells(ask, row, &people)).collect();
-    let columns: &[Column] = if ask.firma.is_some() { &COLUMNS } else { &COLUMNS_OF_HOUSE };
     let empty = if found.next.is_some() {
         "Bis hierher passt nichts. „Ältere“ sucht weiter."
     } else {
@@ -66,7 +53,7 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let body = html! {
         @if let Some(mistake) = mistake { p.refused role="alert" { (mistake) } }
         (suchfelder::form(ask, seen, &people)?)
-        div.wrap { (table("Protokoll, das Neueste zuerst", columns, &rows, empty)) }
+        div.wrap { (rows(ask, &found, &people, empty)) }
         (older(ask, &found))
         @if ask.firma.is_none() {
             h2 { "Ist das Protokoll echt?" }
@@ -91,14 +78,19 @@ fn older(ask: &Ask, found: &Part) -> Markup {
     }
 }
 
-fn cells(ask: &Ask, found: &Found, people: &[Person]) -> Cells {
-    let entry = &found.entry;
-    let to = format!("{}/{}", here(ask), found.place);
-    let mut cells = vec![to_second(entry.at), who(entry, people), what(entry), answer(entry), meaning(entry)];
+fn rows(ask: &Ask, found: &Part, people: &[Person], empty: &str) -> Markup {
+    let to = |found: &Found| format!("{}/{}", here(ask), found.place);
+    let mut table = linked("Protokoll, das Neueste zuerst", empty, &found.rows, to)
+        .text("Wann", |found| to_second(found.entry.at))
+        .text("Wer", |found| who(&found.entry, people));
     if ask.firma.is_none() {
-        cells.insert(2, entry.tenant.clone().unwrap_or_default());
+        table = table.text("Firma", |found| or_blank(&found.entry.tenant));
     }
-    Cells(to, cells)
+    table
+        .text("Was", |found| what(&found.entry))
+        .text("Antwort", |found| answer(&found.entry))
+        .text("Bedeutung", |found| meaning(&found.entry))
+        .render()
 }
 
 /// An instant with its seconds, as `10.07.2026, 12:00:07`.
@@ -130,7 +122,7 @@ fn what(entry: &Entry) -> String {
     let asked = format!("{} {}", entry.method, entry.path);
     match entry.count {
         1 => asked.trim().to_owned(),
-        count => format!("{} ({} Mal)", asked.trim(), number(&count.to_string())),
+        count => format!("{} ({} Mal)", asked.trim(), number(count)),
     }
 }
 
@@ -191,10 +183,10 @@ fn facts_of(entry: &Entry, people: &[Person]) -> Vec<(&'static str, String)> {
         ("Antwort", answer(entry)),
         (
             "Dauer (ms)",
-            of_request(number(&format!("{}.{}", entry.duration_us / 1_000, entry.duration_us / 100 % 10))),
+            of_request(number(format!("{}.{}", entry.duration_us / 1_000, entry.duration_us / 100 % 10))),
         ),
-        ("Gesendet (Byte)", of_request(number(&entry.bytes_in.to_string()))),
-        ("Geantwortet (Byte)", of_request(number(&entry.bytes_out.to_string()))),
+        ("Gesendet (Byte)", of_request(number(entry.bytes_in))),
+        ("Geantwortet (Byte)", of_request(number(entry.bytes_out))),
         ("Datensatz", entry.subject.map(|id| id.to_string()).unwrap_or_default()),
         ("Nummer der Anfrage", entry.request_id.to_string()),
         ("Zeile des Tages (UTC)", format!("{} vom {}", entry.number, entry.day)),
@@ -226,7 +218,6 @@ fn record_of(ask: &Ask, seen: &Seen<'_>, entry: &Entry) -> Result<Option<(String
     }
 }
 
-/// POST /leitstand/protokoll/pruefen
 pub fn prove(ask: &Ask) -> Result<HouseChange> {
     let (gate, id) = (Arc::clone(&ask.house.gate), Uuid::now_v7());
     let database = ask.house.place.database.clone();
@@ -290,7 +281,7 @@ fn whole(connection: &Connection, rows: i64, sealed: &Sealed) -> Result<Markup> 
         format!(" vom {} bis zum {}", day_text(first), day_text(last))
     });
     Ok(html! {
-        p.note { "Das Protokoll ist echt: " (number(&rows.to_string())) " Zeilen" (days) ", keine geändert, entfernt oder eingefügt." }
+        p.note { "Das Protokoll ist echt: " (number(rows)) " Zeilen" (days) ", keine geändert, entfernt oder eingefügt." }
         p {
             @match sealed {
                 Sealed::Since(since, _) => { "Versiegelt ist es seit dem " (moment(*since)) " mit dem Geheimnis neben der Datenbank: Wer seitdem eine Zeile ändert und alle Prüfsummen neu rechnet, fällt auf." },

@@ -6,9 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::bars::{Pair, Words, bars};
 use super::page::{Ask, Done, Hashed, HouseChange, Seen};
-use super::parts::{
-    Cells, Column, ROWS, day_text, facts, field, form, made_from, moment, number, pager, refusal, table,
-};
+use super::parts::{ROWS, day_text, facts, field, form, linked, made_from, moment, number, pager, refusal};
 use super::{frame, rechte};
 use crate::failure::{Failure, Result};
 use crate::gate::audit::{DayUse, by_day};
@@ -27,32 +25,17 @@ const DAYS: i64 = 14;
 /// The fields that show their own refusals.
 const FIELDS: [&str; 4] = ["bezeichnung", rechte::SCOPE, "gueltig_bis", "tageslimit"];
 
-const COLUMNS: [Column; 5] = [
-    Column("Schlüssel", false),
-    Column("Darf", false),
-    Column("Stand", false),
-    Column("Zuletzt benutzt", false),
-    Column("Anfragen heute", true),
-];
-
-/// GET /leitstand/f/{firma}/schluessel
 pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let keys = key::of_tenant(seen.connection, ask.firma_id(), ask.now)?;
-    let row = |key: &StoredKey| {
-        let to = ask.of_firma(&format!("schluessel/{}", key.id));
-        Cells(
-            to,
-            vec![key.label.clone(), rechte::in_words(key.scopes), state(key), last_use(key), today(key)],
-        )
-    };
-    let shown = keys.iter().skip((ask.list_page() * ROWS) as usize).take(ROWS as usize);
-    let rows: Vec<_> = shown.map(row).collect();
+    let first = ((ask.list_page() * ROWS) as usize).min(keys.len());
+    let shown = &keys[first..keys.len().min(first + ROWS as usize)];
     let empty = "Noch kein Schlüssel. Jedes Programm, das angeschlossen wird, bekommt einen eigenen: „Neuer Schlüssel“.";
+    let to = |key: &StoredKey| ask.page_of("schluessel", &key.id);
     let count = i64::try_from(keys.len()).unwrap_or(i64::MAX);
     let body = html! {
         p { "Mit einem Schlüssel liest und schreibt ein Programm für diese Firma, etwa der Shop oder die Waage." }
         @if ask.may_change() { p.actions { a.button href=(ask.of_firma("schluessel/neu")) { "Neuer Schlüssel" } } }
-        (table("Schlüssel", &COLUMNS, &rows, empty))
+        (linked("Schlüssel", empty, shown, to).text("Schlüssel", |key| key.label.clone()).text("Darf", |key| rechte::in_words(key.scopes)).text("Stand", state).text("Zuletzt benutzt", last_use).numbers("Anfragen heute", today))
         (pager(ask, &ask.of_firma("schluessel"), count))
         h2 { "Anfragen je Tag" }
         (picture(&by_day(seen.connection, ask.firma_id(), None, DAYS, ask.now)?))
@@ -74,7 +57,7 @@ fn last_use(key: &StoredKey) -> String {
 }
 
 fn today(key: &StoredKey) -> String {
-    let [today, limit] = [key.today, key.daily_limit].map(|count| number(&count.to_string()));
+    let [today, limit] = [key.today, key.daily_limit].map(number);
     format!("{today} von {limit}")
 }
 
@@ -83,14 +66,13 @@ fn picture(days: &[DayUse]) -> Markup {
     if days.is_empty() {
         return html! { p.empty { "An einem Tag gibt es hier so viele Anfragen, dass das Zählen zu lange dauert. Was heute war, steht bei jedem Schlüssel." } };
     }
-    let count = |count: i64| number(&count.to_string());
     let pair = |day: &DayUse| Pair {
         label: day_text(day.day).chars().take(6).collect(),
         says: format!(
             "{} (UTC): {} ausgeführt, {} abgelehnt",
             day_text(day.day),
-            count(day.done),
-            count(day.refused)
+            number(day.done),
+            number(day.refused)
         ),
         left: day.done,
         right: day.refused,
@@ -101,9 +83,9 @@ fn picture(days: &[DayUse]) -> Markup {
     let caption = format!(
         "Je Tag (UTC) ausgeführte (grün) und abgelehnte Anfragen (rot). In {} Tagen {} ausgeführte, {} abgelehnte. Höchster Balken: {}.",
         days.len(),
-        count(done),
-        count(refused),
-        count(most)
+        number(done),
+        number(refused),
+        number(most)
     );
     let words = Words {
         title: "Anfragen je Tag, ausgeführte und abgelehnte",
@@ -124,10 +106,9 @@ fn found(ask: &Ask, seen: &Seen<'_>) -> Result<StoredKey> {
     of_firma(seen.connection, ask.firma_id(), ask.id(0)?, ask.now)
 }
 
-/// GET /leitstand/f/{firma}/schluessel/{id}
 pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let key = found(ask, seen)?;
-    let here = ask.of_firma(&format!("schluessel/{}", key.id));
+    let here = ask.page_of("schluessel", &key.id);
     let body = html! {
         (facts(&[
             ("Stand", state(&key)),
@@ -193,7 +174,7 @@ fn grant_of(ask: &Ask) -> Result<Grant> {
             _ => {
                 return refuse(
                     "tageslimit",
-                    format!("Erwartet wird eine ganze Zahl von 1 bis {}.", number(&u32::MAX.to_string())),
+                    format!("Erwartet wird eine ganze Zahl von 1 bis {}.", number(u32::MAX)),
                 );
             }
         },
@@ -210,7 +191,6 @@ fn check_end(last: Option<Day>, now: Instant) -> Result<()> {
     Err(Refusal::field(Code::WertUngueltig, "gueltig_bis", message).into())
 }
 
-/// GET /leitstand/f/{firma}/schluessel/neu
 pub fn show_new(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     let body = html! {
         p { "Jedes Programm bekommt einen eigenen Schlüssel: So ist im Protokoll zu sehen, wer was tat, und einer lässt sich sperren, ohne die anderen zu stören." }
@@ -259,22 +239,19 @@ fn stand(key: &StoredKey) -> String {
     hex(&Sha256::digest(text))
 }
 
-/// GET /leitstand/f/{firma}/schluessel/{id}/aendern
 pub fn show_change(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let key = found(ask, seen)?;
     let inside = html! {
-        (made_from(ask, "stand", &stand(&key)))
+        (made_from(ask, "stand", stand(&key)))
         (fields(ask, Some(&key)))
         p { "Es gilt ab der nächsten Anfrage. Der Schlüssel selbst bleibt, wie er ist." }
     };
     Ok(frame::page(ask, &format!("Schlüssel {} ändern", key.label), form(ask, inside, "Speichern", false)))
 }
 
-/// POST /leitstand/f/{firma}/schluessel/{id}/aendern
 pub fn change(ask: &Ask) -> Result<HouseChange> {
     let (firma, id, now) = (ask.firma_id(), ask.id(0)?.to_owned(), ask.now);
-    let (grant, seen, to) =
-        (grant_of(ask)?, ask.field("stand").to_owned(), ask.of_firma(&format!("schluessel/{id}")));
+    let (grant, seen, to) = (grant_of(ask)?, ask.field("stand").to_owned(), ask.page_of("schluessel", &id));
     Ok(Box::new(move |connection| {
         let old = of_firma(connection, firma, &id, now)?;
         if stand(&old) != seen {
@@ -302,7 +279,6 @@ pub fn change(ask: &Ask) -> Result<HouseChange> {
     }))
 }
 
-/// GET /leitstand/f/{firma}/schluessel/{id}/sperren
 pub fn show_lock(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let key = found(ask, seen)?;
     let inside = html! {
@@ -314,12 +290,10 @@ pub fn show_lock(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     Ok(frame::page(ask, "Schlüssel sperren", form(ask, inside, "Sperren", true)))
 }
 
-/// POST /leitstand/f/{firma}/schluessel/{id}/sperren
 pub fn lock(ask: &Ask) -> Result<HouseChange> {
     set_active(ask, false)
 }
 
-/// GET /leitstand/f/{firma}/schluessel/{id}/freigeben
 pub fn show_unlock(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let key = found(ask, seen)?;
     let inside = html! {
@@ -329,14 +303,13 @@ pub fn show_unlock(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     Ok(frame::page(ask, "Schlüssel freigeben", form(ask, inside, "Freigeben", false)))
 }
 
-/// POST /leitstand/f/{firma}/schluessel/{id}/freigeben
 pub fn unlock(ask: &Ask) -> Result<HouseChange> {
     set_active(ask, true)
 }
 
 fn set_active(ask: &Ask, active: bool) -> Result<HouseChange> {
     let (firma, id, now) = (ask.firma_id(), ask.id(0)?.to_owned(), ask.now);
-    let to = ask.of_firma(&format!("schluessel/{id}"));
+    let to = ask.page_of("schluessel", &id);
     Ok(Box::new(move |connection| {
         let key = of_firma(connection, firma, &id, now)?;
         let changed: Vec<_> = key_changes::set_active(connection, &key, active)?.into_iter().collect();

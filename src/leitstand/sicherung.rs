@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::frame;
 use super::page::{Ask, Done, HouseChange, Seen};
-use super::parts::{Cells, Column, facts, form, form_to, moment, number, refusal, table};
+use super::parts::{facts, form, form_to, linked, moment, number, optional, or_blank, refusal, table};
 use super::works::{Doing, Outcome, Work};
 use crate::app::backup::Content;
 use crate::app::check::{CheckLine, steps};
@@ -25,9 +25,6 @@ const HERE: &str = "/leitstand/sicherung";
 /// Backups made by hand that may be there before one has to go.
 const BY_HAND: usize = 20;
 
-const KEPT: [Column; 4] =
-    [Column("Sicherung", false), Column("Fertig", false), Column("Art", false), Column("Größe (MB)", true)];
-
 /// Database and folder of its backups.
 fn places(ask: &Ask) -> (&Path, &Path) {
     let place = &ask.house.place;
@@ -37,7 +34,7 @@ fn places(ask: &Ask) -> (&Path, &Path) {
 /// Bytes as megabytes with one place.
 fn megabytes(bytes: u64) -> String {
     let tenths = bytes.div_ceil(100_000);
-    number(&format!("{}.{}", tenths / 10, tenths % 10))
+    number(format!("{}.{}", tenths / 10, tenths % 10))
 }
 
 fn kind(kept: &Kept) -> &'static str {
@@ -48,23 +45,19 @@ fn kind(kept: &Kept) -> &'static str {
     }
 }
 
-/// GET /leitstand/sicherung
 pub fn list(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     let (database, folder) = places(ask);
     let found = kept::kept(database, folder);
     ask.house.lookout.wake();
     let free = fs4::available_space(crate::db::files::folder_of(database)).ok();
-    let row = |kept: &Kept| {
-        let made = kept.made.map(moment).unwrap_or_default();
-        let to = format!("{HERE}/{}", kept.id);
-        Cells(to, vec![kept.id.clone(), made, kind(kept).to_owned(), megabytes(kept.bytes)])
-    };
+    let to = |kept: &Kept| format!("{HERE}/{}", kept.id);
+    let none = "Noch keine Sicherung. „Jetzt sichern“ macht die erste; nachts geschieht es von selbst, wenn backup_folder eingestellt ist.";
     let body = html! {
         (refusal(ask, &[]))
         p { (place_of(ask)) }
         (form(ask, html! {}, "Jetzt sichern", false))
         @match &found {
-            Ok(found) => (table("Sicherungen", &KEPT, &found.iter().map(row).collect::<Vec<_>>(), "Noch keine Sicherung. „Jetzt sichern“ macht die erste; nachts geschieht es von selbst, wenn backup_folder eingestellt ist.")),
+            Ok(found) => (linked("Sicherungen", none, found, to).text("Sicherung", |kept| kept.id.clone()).text("Fertig", |kept| optional(kept.made, moment)).text("Art", |kept| kind(kept).to_owned()).numbers("Größe (MB)", |kept| megabytes(kept.bytes))),
             Err(failure) => p.refused role="alert" { "Der Ordner ist nicht zu lesen: " (failure) }
         }
         h2 { "Die Datenbank" }
@@ -100,7 +93,7 @@ fn place_of(ask: &Ask) -> Markup {
 /// Bytes as gigabytes with one place.
 pub fn gigabytes(bytes: u64) -> String {
     let tenths = bytes / 100_000_000;
-    format!("{} GB", number(&format!("{}.{}", tenths / 10, tenths % 10)))
+    format!("{} GB", number(format!("{}.{}", tenths / 10, tenths % 10)))
 }
 
 /// POST /leitstand/sicherung: makes one.
@@ -151,17 +144,16 @@ fn not_made(work: &Work, failure: &Failure) -> String {
 }
 
 fn made_of(content: &Content) -> Markup {
-    let count = |count: i64| number(&count.to_string());
     html! {
         p { "Die Sicherung ist fertig und geprüft. " a href=(HERE) { "Zu den Sicherungen" } }
         (facts(&[
             ("Datei", content.file.clone()),
             ("Größe (MB)", megabytes(content.bytes)),
-            ("Firmen", count(content.companies)),
-            ("Partner", count(content.customers)),
-            ("Belege", count(content.documents)),
-            ("Wiegungen", count(content.weighings)),
-            ("Bons", count(content.receipts)),
+            ("Firmen", number(content.companies)),
+            ("Partner", number(content.customers)),
+            ("Belege", number(content.documents)),
+            ("Wiegungen", number(content.weighings)),
+            ("Bons", number(content.receipts)),
         ]))
     }
 }
@@ -172,7 +164,6 @@ fn found(ask: &Ask) -> Result<(Kept, PathBuf)> {
     kept::find(database, folder, ask.id(0)?)?.ok_or_else(|| Failure::not_found("Diese Sicherung"))
 }
 
-/// GET /leitstand/sicherung/{id}
 pub fn show(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     let (kept, file) = found(ask)?;
     let here = format!("{HERE}/{}", kept.id);
@@ -189,7 +180,6 @@ pub fn show(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     Ok(frame::page(ask, &format!("Sicherung {}", kept.id), body))
 }
 
-/// GET /leitstand/sicherung/{id}/datei
 pub fn download(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     let (_, file) = found(ask)?;
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -197,7 +187,6 @@ pub fn download(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     Ok(frame::guarded(reply.map_err(|error| Failure::Broken(format!("{}: {error}", file.display())))?))
 }
 
-/// GET /leitstand/sicherung/{id}/loeschen
 pub fn show_delete(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     let (kept, file) = found(ask)?;
     let inside = html! {
@@ -207,7 +196,6 @@ pub fn show_delete(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     Ok(frame::page(ask, &format!("Sicherung {} löschen", kept.id), form(ask, inside, "Löschen", true)))
 }
 
-/// POST /leitstand/sicherung/{id}/loeschen
 pub fn delete(ask: &Ask) -> Result<HouseChange> {
     let (kept, file) = found(ask)?;
     if !kept.is_by_hand {
@@ -237,7 +225,6 @@ pub fn delete(ask: &Ask) -> Result<HouseChange> {
     }))
 }
 
-/// POST /leitstand/sicherung/{id}/pruefen
 pub fn prove(ask: &Ask) -> Result<HouseChange> {
     let (kept, file) = found(ask)?;
     let (gate, database, named) = (Arc::clone(&ask.house.gate), places(ask).0.to_owned(), file.clone());
@@ -245,7 +232,6 @@ pub fn prove(ask: &Ask) -> Result<HouseChange> {
     Ok(proof(named, format!("Prüfung der Sicherung {}", kept.id), prove))
 }
 
-/// POST /leitstand/sicherung/pruefen
 pub fn prove_database(ask: &Ask) -> Result<HouseChange> {
     let (gate, database) = (Arc::clone(&ask.house.gate), places(ask).0.to_owned());
     let named = database.clone();
@@ -274,18 +260,12 @@ fn not_proved(work: &Work, failure: &Failure) -> String {
     format!("Die Prüfung ging nicht zu Ende:\n{failure}")
 }
 
-const RULE: [Column; 3] = [Column("Regel", false), Column("Verstöße", true), Column("Befund", false)];
-
 fn proved(file: &Path, lines: &[CheckLine]) -> Markup {
     let broken: i64 = lines.iter().map(|line| line.violations).sum();
-    let row = |line: &CheckLine| {
-        let finding = line.finding.clone().unwrap_or_default();
-        Cells(String::new(), vec![line.rule.clone(), number(&line.violations.to_string()), finding])
-    };
     html! {
         @if broken == 0 { p.note { (file.display()) " ist in Ordnung: Alle " (lines.len()) " Regeln gelten." } }
         @else { p.refused { (file.display()) " ist beschädigt. Bitte diese Datei so aufheben, wie sie ist, und die letzte gute Sicherung zurückspielen." } }
-        (table("Regeln", &RULE, &lines.iter().map(row).collect::<Vec<_>>(), ""))
+        (table("Regeln", "", lines).text("Regel", |line| line.rule.clone()).numbers("Verstöße", |line| number(line.violations)).text("Befund", |line| or_blank(&line.finding)))
     }
 }
 

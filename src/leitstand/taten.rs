@@ -33,7 +33,7 @@ fn words(deed: &Deed) -> String {
         Deed::User { name, event, .. } => format!("Zugang „{name}“: {}", happened(event)),
         Deed::Import { kind, file, counts } => {
             let kind = kind.as_ref().map(|kind| format!(" {kind}")).unwrap_or_default();
-            let [created, changed, unchanged] = counts.map(|count| number(&count.to_string()));
+            let [created, changed, unchanged] = counts.map(number);
             format!(
                 "Import{kind} aus „{file}“: {created} angelegt, {changed} geändert, {unchanged} schon so da"
             )
@@ -65,7 +65,7 @@ fn of_key(changed: &Changed) -> String {
         "label" => from_to("Bezeichnung", changed, str::to_owned),
         "scopes" => from_to("Rechte", changed, scopes_in_words),
         "expires" => from_to("letzter Tag", changed, day),
-        "daily-limit" => from_to("Anfragen je Tag", changed, number),
+        "daily-limit" => from_to("Anfragen je Tag", changed, |count| number(count)),
         other => from_to(other, changed, str::to_owned),
     }
 }

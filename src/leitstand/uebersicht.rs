@@ -1,31 +1,36 @@
 //! The first page of a company: what needs a hand, today in tonnes, open weighings, documents, errors of partners.
 
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 
 use super::bars::{Pair, Words, bars};
 use super::page::{Ask, Seen, encoded};
-use super::parts::{Cells, Column, day_text, moment, number, table, text};
+use super::parts::{day_text, linked, moment, number, or_blank};
 use super::{frame, rat, wiegungen, zustand};
 use crate::app::description::meaning_of;
+use crate::belege;
+use crate::db::list::Page;
 use crate::failure::Result;
-use crate::gate::audit::{Filter, Found, Who, find, part};
+use crate::gate::audit::{Entry, Filter, Who, find, part};
 use crate::gate::key;
 use crate::http::reply::Reply;
+use crate::listing::Records;
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, Instant};
 use crate::rules::document::BelegTyp;
+use crate::rules::fixed::Quantity;
+use crate::rules::weighing::Richtung;
+use crate::waage::{self, Auswahl, Wiegung};
 
 /// Weighings of a day that are looked at, and errors that are shown, at most.
-const WEIGHINGS: i64 = 5_000;
+const WEIGHINGS: u32 = 5_000;
 const ERRORS: usize = 8;
 
 /// Rows of the log among which they are looked for: this page is open all day.
 const LOOKED_AT: i64 = 10_000;
 
-/// GET /leitstand/f/{firma}
 pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let today = seen.tx.today();
-    let (now, then) = (day(ask, seen, today)?, day(ask, seen, Day::of_number(today.number() - 7))?);
+    let (now, then) = (day(seen, today)?, day(seen, Day::of_number(today.number() - 7))?);
     let Errors { rows: errors, since } = errors_of(ask, seen)?;
     let keys = key::of_tenant(seen.connection, ask.firma_id(), ask.now)?;
     let keeps_house = ask.person.as_ref().is_some_and(|person| person.keeps_house());
@@ -36,7 +41,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         @if let Some(steps) = zustand::first_steps(ask, seen, &keys)? { (steps) }
         @if !errors.is_empty() || since.is_some() {
             h2 { "Abgelehnte Anfragen" }
-            (table("Abgelehnte Anfragen von heute und gestern, die neuesten zuerst", &ERROR, &errors, "Bis dahin keine gefunden."))
+            (errors_table(ask, &errors))
             p {
                 @if let Some(since) = since { "Es kommen so viele Anfragen, dass hier nur bis zurück zum " (moment(since)) " gesucht wurde. " }
                 a href=(ask.of_firma("protokoll?wer=programme&ergebnis=abgelehnt")) { "Alle abgelehnten Anfragen im Protokoll" }
@@ -46,7 +51,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         div.tiles {
             div.tile { "Herein (t)" strong { (tonnes(now.sum_in())) } }
             div.tile { "Hinaus (t)" strong { (tonnes(now.sum_out())) } }
-            @for (typ, count) in documents(ask, seen, today)? { div.tile { "Belege: " (typ) strong { (count) } } }
+            @for (typ, count) in documents(seen, today)? { div.tile { "Belege: " (typ) strong { (count) } } }
         }
         (picture(&now, &then))
         h2 { "Offene Wiegungen" }
@@ -73,18 +78,17 @@ impl Weighed {
 }
 
 /// What was weighed on a day.
-fn day(ask: &Ask, seen: &Seen<'_>, day: Day) -> Result<Weighed> {
-    let path = format!("/api/v1/wiegungen?status=fertig&von={day}&bis={day}&limit={WEIGHINGS}");
-    let found = ask.get(seen, &path)?;
+fn day(seen: &Seen<'_>, day: Day) -> Result<Weighed> {
+    let auswahl = Auswahl { status: Some("fertig"), von: Some(day), bis: Some(day), ..Auswahl::default() };
+    let page = Page { limit: Some(WEIGHINGS), offset: 0 };
+    let found: Records<Wiegung> = waage::list(&seen.tx, &auswahl, page)?;
     let mut hours = [(0, 0); 24];
-    for weighing in found.as_array().into_iter().flatten() {
-        let minute = Instant::parse(text(weighing, "ts_erst")).map_or(0, Instant::minute_in_berlin);
-        let Some(hour) = hours.get_mut((minute / 60) as usize) else { continue };
+    for wiegung in found.rows {
+        let Some(hour) = hours.get_mut((wiegung.ts_erst.minute_in_berlin() / 60) as usize) else { continue };
         // Whole kilograms suffice for a picture.
-        let kilograms = weighing["gewicht_netto_kg"].as_str().unwrap_or("0").split('.').next();
-        let kilograms = kilograms.and_then(|text| text.parse::<i64>().ok()).unwrap_or(0);
-        match text(weighing, "richtung") {
-            "eingang" => hour.0 += kilograms,
+        let kilograms = wiegung.gewicht_netto_kg.unwrap_or_default().units() / Quantity::whole(1).units();
+        match wiegung.richtung {
+            Some(Richtung::Eingang) => hour.0 += kilograms,
             _ => hour.1 += kilograms,
         }
     }
@@ -94,7 +98,7 @@ fn day(ask: &Ask, seen: &Seen<'_>, day: Day) -> Result<Weighed> {
 /// Kilograms as tonnes with one place.
 fn tonnes(kilograms: i64) -> String {
     let tenths = (kilograms + 50) / 100;
-    number(&format!("{}.{}", tenths / 10, tenths % 10))
+    number(format!("{}.{}", tenths / 10, tenths % 10))
 }
 
 /// Tonnes of each hour beside those of the same weekday before.
@@ -122,30 +126,23 @@ fn picture(now: &Weighed, then: &Weighed) -> Markup {
 }
 
 /// How many documents of each type have today's date.
-fn documents(ask: &Ask, seen: &Seen<'_>, today: Day) -> Result<Vec<(&'static str, String)>> {
+fn documents(seen: &Seen<'_>, today: Day) -> Result<Vec<(&'static str, String)>> {
     let mut found = Vec::new();
     for typ in BelegTyp::ALL {
-        let path = format!("/api/v1/belege?typ={}&von={today}&bis={today}&limit=1", typ.as_str());
-        let count = ask.get(seen, &path)?["count"].as_i64().unwrap_or(0);
+        let typen = vec![typ.as_str()];
+        let auswahl =
+            belege::Auswahl { typen, von: Some(today), bis: Some(today), ..belege::Auswahl::default() };
+        let count = belege::count(&seen.tx, &auswahl)?;
         if count > 0 {
-            found.push((typ.bezeichnung(), number(&count.to_string())));
+            found.push((typ.bezeichnung(), number(count)));
         }
     }
     Ok(found)
 }
 
-const ERROR: [Column; 5] = [
-    Column("Wann", false),
-    Column("Schlüssel", false),
-    Column("Anfrage", false),
-    Column("Warum abgelehnt", false),
-    Column("Was tun", false),
-];
-
 /// Requests of keys that were refused or failed.
 struct Errors {
-    /// The newest of them; each leads to its like in the log.
-    rows: Vec<Cells>,
+    rows: Vec<Entry>,
     /// How far back they were looked for, where that is not the whole of today and yesterday.
     since: Option<Instant>,
 }
@@ -160,23 +157,31 @@ fn errors_of(ask: &Ask, seen: &Seen<'_>) -> Result<Errors> {
         looked_at: Some(LOOKED_AT),
         ..Filter::default()
     };
-    let row = |found: Found| {
-        let entry = found.entry;
-        let code = entry.code.unwrap_or_default();
-        let (why, key_id) = (meaning_of(&code), entry.key_id.unwrap_or_default());
-        let to =
-            ask.of_firma(&format!("protokoll?wer=schluessel-{}&code={}", encoded(&key_id), encoded(&code)));
-        let key = entry.key_label.unwrap_or(key_id);
-        let what = format!("{} {}", entry.method, entry.path);
-        let why = format!("{code}: {why}");
-        Cells(to, vec![moment(entry.at), key, what, why, rat::of(&code).to_owned()])
-    };
     let found = part(seen.connection, &filter, None, ERRORS)?;
     // A full list ends with the last row that is shown.
     let next = found.next.filter(|_| found.rows.len() < ERRORS);
     let last = next.map(|place| find(seen.connection, place, None)).transpose()?.flatten();
     let since = last.map(|entry| entry.at).filter(|at| *at > yesterday);
-    Ok(Errors { rows: found.rows.into_iter().map(row).collect(), since })
+    Ok(Errors { rows: found.rows.into_iter().map(|found| found.entry).collect(), since })
+}
+
+/// Each of them leads to its like in the log.
+fn errors_table(ask: &Ask, errors: &[Entry]) -> Markup {
+    let code = |entry: &Entry| or_blank(&entry.code);
+    let to = |entry: &Entry| {
+        let (key, code) = (or_blank(&entry.key_id), code(entry));
+        ask.of_firma(&format!("protokoll?wer=schluessel-{}&code={}", encoded(&key), encoded(&code)))
+    };
+    let caption = "Abgelehnte Anfragen von heute und gestern, die neuesten zuerst";
+    linked(caption, "Bis dahin keine gefunden.", errors, to)
+        .text("Wann", |entry| moment(entry.at))
+        .text("Schlüssel", |entry| {
+            or_blank(if entry.key_label.is_some() { &entry.key_label } else { &entry.key_id })
+        })
+        .text("Anfrage", |entry| format!("{} {}", entry.method, entry.path))
+        .text("Warum abgelehnt", |entry| format!("{}: {}", code(entry), meaning_of(&code(entry))))
+        .text("Was tun", |entry| rat::of(&code(entry)).to_owned())
+        .render()
 }
 
 /// GET /leitstand/f/{firma}/neues?seit=…: answered by the server once the company has changed.

@@ -4,47 +4,31 @@ use maud::{Markup, html};
 
 use super::frame;
 use super::page::{Ask, Change, Done, Seen};
-use super::parts::{Cells, Column, day_text, form, number, refusal, table};
+use super::parts::{day_text, form, number, refusal, table};
 use crate::app::vergessen::{self, Forgotten, Records};
-use crate::db::tx::Tx;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::http::reply::Reply;
 use crate::kunden::{self, Kunde};
 use crate::rules::deed::Deed;
 use crate::rules::error::{Code, Refusal};
-use crate::rules::verweis::parse_uuid;
 
-const KEPT: [Column; 3] = [Column("Was bleibt", false), Column("Anzahl", true), Column("Bis", false)];
-
-fn found(tx: &Tx<'_>, id: &str) -> Result<Kunde> {
-    let kunde = parse_uuid(id).map(|id| kunden::find(tx, id)).transpose()?.flatten();
-    kunde.ok_or_else(|| Failure::not_found("Diesen Kunden"))
-}
-
-/// GET /leitstand/f/{firma}/partner/{id}/vergessen
 pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let kunde = found(&seen.tx, ask.id(0)?)?;
+    let kunde = kunden::found(&seen.tx, ask.uuid(0)?)?;
     let records = vergessen::records(&seen.tx, &kunde)?;
     let keeps_name = vergessen::keeps_name(&seen.tx, &records);
-    let rows: Vec<_> = records
-        .iter()
-        .map(|of| {
-            Cells(String::new(), vec![of.kind.to_owned(), number(&of.count.to_string()), day_text(of.until)])
-        })
-        .collect();
     let body = html! {
         p { "Verlangt eine Person, dass ihre Daten gelöscht werden (Art. 17 DSGVO), geschieht das hier." }
         p { (what_goes(keeps_name)) }
-        @if !rows.is_empty() {
+        @if !records.is_empty() {
             p { "Was das Gesetz aufzubewahren verlangt (§ 147 AO, § 257 HGB), bleibt:" }
-            (table("Was bleibt", &KEPT, &rows, ""))
+            (table("Was bleibt", "", &records).text("Was bleibt", |of| of.kind.to_owned()).numbers("Anzahl", |of| number(of.count)).text("Bis", |of| day_text(of.until)))
         }
         @if let Some(open) = open_ones(&records) {
             div.refused { p { "Noch nicht möglich, denn dieser Partner wird noch gebraucht. Offen: " (open) ". Bitte erst abschließen, erledigen oder stornieren." } }
         } @else {
             (form(ask, question(ask, &kunde), "Vergessen", true))
         }
-        p { a href=(ask.of_firma(&format!("partner/{}", kunde.id))) { "Zurück zum Partner" } }
+        p { a href=(ask.page_of("partner", kunde.id)) { "Zurück zum Partner" } }
     };
     Ok(frame::page(ask, &format!("{} vergessen", kunde.name), body))
 }
@@ -71,16 +55,15 @@ fn question(ask: &Ask, kunde: &Kunde) -> Markup {
 /// What is still worked on, in words.
 fn open_ones(records: &[Records]) -> Option<String> {
     let open = records.iter().filter(|of| of.open > 0);
-    let open: Vec<_> = open.map(|of| format!("{} {}", number(&of.open.to_string()), of.kind)).collect();
+    let open: Vec<_> = open.map(|of| format!("{} {}", number(of.open), of.kind)).collect();
     (!open.is_empty()).then(|| open.join(", "))
 }
 
-/// POST /leitstand/f/{firma}/partner/{id}/vergessen
 pub fn forget(ask: &Ask) -> Result<Change> {
-    let id = ask.id(0)?.to_owned();
-    let to = ask.of_firma(&format!("partner/{id}"));
+    let id = ask.uuid(0)?;
+    let to = ask.page_of("partner", id);
     Ok(Box::new(move |tx| {
-        let kunde = found(tx, &id)?;
+        let kunde = kunden::found(tx, id)?;
         let (note, changed) = match vergessen::forget(tx, &kunde)? {
             Forgotten::Open(records) => return Err(needed(&records).into()),
             Forgotten::Done(erased, _) if erased == Default::default() => {

@@ -1,57 +1,57 @@
 //! Who changed what of a record of master data: a section of its page.
 
 use maud::{Markup, html};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::akteure::Akteure;
 use super::page::{Ask, Seen};
-use super::parts::{Cells, Column, ROWS, date_of, pager, table, text};
-use crate::failure::Result;
-
-const COLUMNS: [Column; 5] = [
-    Column("Wann", false),
-    Column("Feld", false),
-    Column("Vorher", false),
-    Column("Nachher", false),
-    Column("Wer", false),
-];
+use super::parts::{ROWS, moment, pager, table};
+use crate::failure::{Failure, Result};
+use crate::listing::Records;
+use crate::rules::felder::{Aenderung, GeaendertesFeld};
 
 /// How people read the fields of a record.
 pub struct Lesart {
     /// The label of a field; none for one that another field says already.
     pub label: fn(&str) -> Option<&str>,
-    /// The value of a field of an answer; blank where nothing is said.
-    pub wert: fn(&Value, &str) -> String,
+    /// A value of a field in words; blank where nothing is said.
+    pub words: fn(&str, &Value) -> String,
 }
 
+/// A field that was changed: when, which, what it was before and after, and by whom.
+type Row = [String; 5];
+
 /// Who changed what, the newest first.
-pub fn section(ask: &Ask, seen: &Seen<'_>, path: &str, here: &str, lesart: &Lesart) -> Result<Markup> {
-    let count = ask.get(seen, &format!("{path}/verlauf?limit=0"))?["count"].as_i64().unwrap_or(0);
-    // The interface gives the oldest first.
-    let end = (count - i64::from(ask.list_page() * ROWS)).max(0);
-    let begin = (end - i64::from(ROWS)).max(0);
-    let found = ask.get(seen, &format!("{path}/verlauf?limit={}&offset={begin}", end - begin))?;
-    let akteure = Akteure::of(ask, seen)?;
-    let mut rows = Vec::new();
-    for change in found["data"].as_array().into_iter().flatten().rev() {
-        let (at, who) = (date_of(change, "am"), akteure.name(text(change, "key_id"))?);
-        let felder = change["felder"].as_array().into_iter().flatten();
-        rows.extend(felder.filter_map(|feld| row(feld, &at, &who, lesart)));
+pub fn section(
+    ask: &Ask,
+    seen: &Seen<'_>,
+    here: &str,
+    found: Records<Aenderung>,
+    lesart: &Lesart,
+) -> Result<Markup> {
+    let count = found.count;
+    let mut rows: Vec<Row> = Vec::new();
+    for (change, who) in Akteure::of(ask, seen)?.named(found.rows, |change| change.key_id.as_deref())? {
+        for feld in &change.felder {
+            rows.extend(row(feld, moment(change.am), &who, lesart)?);
+        }
     }
+    let empty = "Seit dem Anlegen ist nichts geändert worden.";
+    let cell = |at: usize| move |row: &Row| row[at].clone();
     Ok(html! {
         h2 { "Änderungen" }
-        (table("Änderungen, die neuesten zuerst", &COLUMNS, &rows, "Seit dem Anlegen ist nichts geändert worden."))
+        (table("Änderungen, die neuesten zuerst", empty, &rows).text("Wann", cell(0)).text("Feld", cell(1)).text("Vorher", cell(2)).text("Nachher", cell(3)).text("Wer", cell(4)))
         @if count > i64::from(ROWS) { (pager(ask, here, count)) }
     })
 }
 
-fn row(feld: &Value, at: &str, who: &str, lesart: &Lesart) -> Option<Cells> {
-    let name = text(feld, "feld");
-    let label = (lesart.label)(name)?.to_owned();
-    let [old, mut new] = ["alt", "neu"].map(|side| (lesart.wert)(&json!({name: feld[side]}), name));
-    let is_forgotten = feld["neu"].is_null() && (feld["alt"].is_null() || feld["alt"].is_array());
-    if is_forgotten {
-        new = "gelöscht".to_owned();
-    }
-    Some(Cells(String::new(), vec![at.to_owned(), label, old, new, who.to_owned()]))
+fn row(feld: &GeaendertesFeld, at: String, who: &str, lesart: &Lesart) -> Result<Option<Row>> {
+    let broken = |error| Failure::Broken(format!("a history is no JSON: {error}"));
+    let Some(label) = (lesart.label)(&feld.feld) else { return Ok(None) };
+    let old: Value = serde_json::from_str(feld.alt.get()).map_err(broken)?;
+    let new: Value = serde_json::from_str(feld.neu.get()).map_err(broken)?;
+    let is_forgotten = new.is_null() && (old.is_null() || old.is_array());
+    let words = |value| (lesart.words)(&feld.feld, value);
+    let new = if is_forgotten { "gelöscht".to_owned() } else { words(&new) };
+    Ok(Some([at, label.to_owned(), words(&old), new, who.to_owned()]))
 }

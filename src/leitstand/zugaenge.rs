@@ -4,7 +4,7 @@ use maud::html;
 
 use super::frame;
 use super::page::{Ask, Done, HouseChange, Seen};
-use super::parts::{Cells, Column, facts, field, form, moment, refusal, table};
+use super::parts::{facts, field, form, linked, moment, refusal};
 use super::people::{self, Person, Rolle};
 use crate::failure::{Failure, Result};
 use crate::gate::audit::{Filter, Who, part};
@@ -17,20 +17,13 @@ use crate::tenants::Tenant;
 
 const PEOPLE: &str = "/leitstand/zugaenge";
 
-/// GET /leitstand/zugaenge
 pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let row = |person: Person| {
-        let state = state(&person).to_owned();
-        let firmen = person.firmen.as_ref().map_or("alle".to_owned(), |firmen| firmen.len().to_string());
-        let to = format!("{PEOPLE}/{}", person.id);
-        Cells(to, vec![person.name, person.rolle.as_str().to_owned(), firmen, state])
-    };
-    let rows: Vec<_> = people::list(seen.connection)?.into_iter().map(row).collect();
-    let columns =
-        [Column("Name", false), Column("Rolle", false), Column("Firmen", false), Column("Stand", false)];
+    let to = |person: &Person| format!("{PEOPLE}/{}", person.id);
+    let firmen =
+        |person: &Person| person.firmen.as_ref().map_or("alle".to_owned(), |firmen| firmen.len().to_string());
     let body = html! {
         p.actions { a.button href="/leitstand/zugaenge/neu" { "Neue Person" } }
-        (table("Personen", &columns, &rows, "Noch niemand."))
+        (linked("Personen", "Noch niemand.", &people::list(seen.connection)?, to).text("Name", |person| person.name.clone()).text("Rolle", |person| person.rolle.as_str().to_owned()).text("Firmen", firmen).text("Stand", |person| state(person).to_owned()))
     };
     Ok(frame::page(ask, "Zugänge", body))
 }
@@ -72,7 +65,6 @@ fn last_log_in(seen: &Seen<'_>, person: &Person) -> Result<Option<Instant>> {
     Ok(last)
 }
 
-/// GET /leitstand/zugaenge/neu
 pub fn show_new(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     let manages = ask.field("rolle") == Rolle::Verwalten.as_str();
     let inside = html! {
@@ -94,7 +86,6 @@ pub fn show_new(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     Ok(frame::page(ask, "Neue Person", form(ask, inside, "Anlegen", false)))
 }
 
-/// POST /leitstand/zugaenge/neu
 pub fn create(ask: &Ask) -> Result<HouseChange> {
     let name = ask.field("name").to_owned();
     let rolle = Rolle::parse(ask.field("rolle")).ok_or_else(|| {
@@ -130,7 +121,6 @@ fn found(ask: &Ask, connection: &rusqlite::Connection) -> Result<Person> {
     people::by_id(connection, id)?.ok_or_else(|| Failure::not_found("Dieser Zugang"))
 }
 
-/// GET /leitstand/zugaenge/{id}
 pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let person = found(ask, seen.connection)?;
     let last = last_log_in(seen, &person)?;
@@ -153,7 +143,6 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     Ok(frame::page(ask, &person.name, body))
 }
 
-/// GET /leitstand/zugaenge/{id}/link
 pub fn show_link(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let person = found(ask, seen.connection)?;
     let inside = html! {
@@ -163,7 +152,6 @@ pub fn show_link(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     Ok(frame::page(ask, "Neuer Link", form(ask, inside, "Link machen", false)))
 }
 
-/// POST /leitstand/zugaenge/{id}/link
 pub fn make_link(ask: &Ask) -> Result<HouseChange> {
     let (id, secret, now) = (number(ask)?, people::secret()?, ask.now);
     Ok(Box::new(move |connection| {
@@ -175,7 +163,6 @@ pub fn make_link(ask: &Ask) -> Result<HouseChange> {
     }))
 }
 
-/// GET /leitstand/zugaenge/{id}/sperren
 pub fn show_lock(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let person = found(ask, seen.connection)?;
     let inside = html! {
@@ -195,14 +182,12 @@ pub fn lock(ask: &Ask) -> Result<HouseChange> {
     set_active(id, false, "Der Zugang ist gesperrt.")
 }
 
-/// GET /leitstand/zugaenge/{id}/freigeben
 pub fn show_unlock(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let person = found(ask, seen.connection)?;
     let inside = html! { (refusal(ask, &[])) p { (person.name) " kann sich dann wieder anmelden." } };
     Ok(frame::page(ask, "Zugang freigeben", form(ask, inside, "Freigeben", false)))
 }
 
-/// POST /leitstand/zugaenge/{id}/freigeben
 pub fn unlock(ask: &Ask) -> Result<HouseChange> {
     set_active(number(ask)?, true, "Der Zugang ist frei.")
 }

@@ -6,10 +6,14 @@ use super::page::{Ask, Seen};
 use super::parts::{moment, number};
 use super::sicherung::gigabytes;
 use super::upkeep::Upkeep;
+use crate::db::list::Page;
 use crate::failure::Result;
 use crate::gate::key::{State, StoredKey};
+use crate::kunden;
+use crate::listing::Records;
 use crate::rules::day::{Day, Instant};
 use crate::tenants::firma;
+use crate::waage::{self, Auswahl, Wiegung};
 
 /// Free bytes of the disk below which it must be looked after, and below which it is urgent.
 const LITTLE: u64 = 5_000_000_000;
@@ -78,8 +82,9 @@ pub fn sorgen(ask: &Ask, seen: &Seen<'_>, keys: &[StoredKey], upkeep: Option<&Up
         found.push(Sorge::soon(text).at(ask.of_firma("firma")));
     }
     let yesterday = Day::of_number(seen.tx.today().number() - 1);
-    let path = format!("/api/v1/wiegungen?status=offen&bis={yesterday}&limit=1");
-    if ask.get(seen, &path)?.as_array().is_some_and(|open| !open.is_empty()) {
+    let open = Auswahl { status: Some("offen"), bis: Some(yesterday), ..Auswahl::default() };
+    let open: Records<Wiegung> = waage::list(&seen.tx, &open, Page { limit: Some(1), offset: 0 })?;
+    if !open.rows.is_empty() {
         let text = "Von gestern oder früher sind Wiegungen offen: zweite Wiegung oder Storno fehlt.";
         let list = format!("wiegungen?status=offen&bis={yesterday}");
         found.push(Sorge::soon(text.to_owned()).at(ask.of_firma(&list)));
@@ -95,8 +100,8 @@ fn keys_near_their_limit(ask: &Ask, keys: &[StoredKey]) -> Vec<Sorge> {
     };
     let again = day_over(ask.now);
     let sorge = |key: &StoredKey| {
-        let [today, limit] = [key.today, key.daily_limit].map(|count| number(&count.to_string()));
-        let to = ask.of_firma(&format!("schluessel/{}", key.id));
+        let [today, limit] = [key.today, key.daily_limit].map(number);
+        let to = ask.page_of("schluessel", &key.id);
         match key.today >= key.daily_limit {
             true => Sorge::urgent(format!(
                 "Der Schlüssel „{}“ hat seine {limit} Anfragen für heute verbraucht und wird bis {again} abgewiesen.",
@@ -127,7 +132,7 @@ fn of_house(upkeep: &Upkeep, now: Instant) -> Vec<Sorge> {
 }
 
 fn disk(free: u64) -> Option<Sorge> {
-    let megabytes = number(&(free / 1_000_000).to_string());
+    let megabytes = number(free / 1_000_000);
     let text =
         format!("Auf der Platte der Datenbank sind nur noch {megabytes} MB frei. Bitte Platz schaffen.");
     (free < LITTLE).then(|| if free < HARDLY_ANY { Sorge::urgent(text) } else { Sorge::soon(text) })
@@ -185,7 +190,7 @@ fn age(then: Instant, now: Instant) -> String {
         ..1 => "vor weniger als einer Stunde".to_owned(),
         1 => "vor einer Stunde".to_owned(),
         hours @ 2..48 => format!("vor {hours} Stunden"),
-        hours => format!("vor {} Tagen", number(&(hours / 24).to_string())),
+        hours => format!("vor {} Tagen", number(hours / 24)),
     }
 }
 
@@ -196,8 +201,7 @@ pub fn first_steps(ask: &Ask, seen: &Seen<'_>, keys: &[StoredKey]) -> Result<Opt
     if !ask.may_change() || has_key && has_data {
         return Ok(None);
     }
-    let partners = ask.get(seen, "/api/v1/kunden?limit=1")?;
-    let has_partners = partners["data"].as_array().is_some_and(|partners| !partners.is_empty());
+    let has_partners = kunden::count(&seen.tx)? > 0;
     let steps = [
         (has_data, "firma", "Angaben der Firma eintragen", "Sie stehen auf Belegen und E-Rechnungen."),
         (

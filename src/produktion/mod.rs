@@ -12,6 +12,8 @@ mod sql;
 mod status;
 
 pub use checks::CHECKS;
+pub use model::{PaInput, PaOutput, Produktionsauftrag};
+pub use sql::{Auswahl, list};
 
 use uuid::Uuid;
 
@@ -19,14 +21,14 @@ use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::http::call::{Call, IfMatch};
 use crate::http::param::Param;
+use crate::http::query::Query;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Method, Route, Write};
 use crate::http::shape::Answer;
 use crate::import::Import;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
-use model::{AuftragBestaetigung, NewAuftrag, Produktionsauftrag, StatusBestaetigung, StatusChange};
-use sql::Auswahl;
+use model::{AuftragBestaetigung, NewAuftrag, StatusBestaetigung, StatusChange};
 
 const READ: Access = Access::Scope(Scope::ProduktionRead);
 
@@ -39,20 +41,25 @@ pub const IMPORTS: &[Import] = &[Import::of::<model::RezepturZeile>(
 )];
 
 pub const ROUTES: &[Route] = &[
-    Route::get("/api/v1/produktionsauftraege", READ, "Produktionsaufträge, das späteste Datum zuerst", list)
-        .with_query(&[
-            Param::one_of(
-                "status",
-                &["schwebend", "geplant", "in_bearbeitung", "erledigt", "storniert"],
-                "nur dieser Status",
-            ),
-            Param::day("datum_von", "erstes Produktionsdatum"),
-            Param::day("datum_bis", "letztes Produktionsdatum"),
-            Param::uuid("artikel_id", "nur mit diesem Artikel als Ein- oder Ausgang"),
-            Param::limit(None),
-            Param::OFFSET,
-        ])
-        .gives(&[Answer::array::<Produktionsauftrag>()]),
+    Route::get(
+        "/api/v1/produktionsauftraege",
+        READ,
+        "Produktionsaufträge, das späteste Datum zuerst",
+        get_list,
+    )
+    .with_query(&[
+        Param::one_of(
+            "status",
+            &["schwebend", "geplant", "in_bearbeitung", "erledigt", "storniert"],
+            "nur dieser Status",
+        ),
+        Param::day("datum_von", "erstes Produktionsdatum"),
+        Param::day("datum_bis", "letztes Produktionsdatum"),
+        Param::uuid("artikel_id", "nur mit diesem Artikel als Ein- oder Ausgang"),
+        Param::limit(None),
+        Param::OFFSET,
+    ])
+    .gives(&[Answer::array::<Produktionsauftrag>()]),
     Route::write(
         Method::Post,
         "/api/v1/produktionsauftraege",
@@ -83,23 +90,30 @@ pub const ROUTES: &[Route] = &[
     .refuses(&[status::REFUSALS]),
 ];
 
-fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let query = &call.query;
-    let (page, cut) = query.page()?;
-    let auswahl = Auswahl {
+fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let (page, cut) = call.query.page()?;
+    Ok(Reply::array(sql::list(tx, &auswahl(&call.query)?, page)?, cut))
+}
+
+/// What a query asks for.
+pub fn auswahl(query: &Query) -> Result<Auswahl> {
+    Ok(Auswahl {
         status: query.one_of("status")?,
         von: query.day("datum_von")?,
         bis: query.day("datum_bis")?,
         artikel: query.uuid("artikel_id")?,
-    };
-    Ok(Reply::array(sql::list(tx, &auswahl, page)?, cut))
+    })
 }
 
 fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let auftrag = sql::with_lines(tx, found(tx, call.id(WHAT)?)?)?;
+    let auftrag = with_lines(tx, call.id(WHAT)?)?;
     Reply::resource(call, auftrag.version, auftrag.id, &auftrag)
 }
 
+/// An order with what goes in and what comes out.
+pub fn with_lines(tx: &Tx<'_>, id: Uuid) -> Result<Produktionsauftrag> {
+    sql::with_lines(tx, found(tx, id)?)
+}
 fn create(call: &Call<'_>) -> Result<Write> {
     let (new, hinweise) = call.optional_body::<NewAuftrag>()?;
     Ok(Box::new(move |tx| {
@@ -118,6 +132,7 @@ fn change_status(call: &Call<'_>) -> Result<Write> {
     }))
 }
 
-fn found(tx: &Tx<'_>, id: Uuid) -> Result<Produktionsauftrag> {
+/// An order that must be there, without its lines.
+pub fn found(tx: &Tx<'_>, id: Uuid) -> Result<Produktionsauftrag> {
     sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
 }

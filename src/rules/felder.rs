@@ -3,18 +3,28 @@
 use std::collections::BTreeMap;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+
+use super::day::Instant;
 
 pub const COMMAND_LINE: &str = "Kommandozeile";
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct GeaendertesFeld {
     pub feld: String,
     #[schemars(schema_with = "anything")]
     pub alt: Box<RawValue>,
     #[schemars(schema_with = "anything")]
     pub neu: Box<RawValue>,
+}
+
+/// A change of a record: when, by whom (none: the command line), and what it touched.
+#[derive(Debug)]
+pub struct Aenderung {
+    pub am: Instant,
+    pub key_id: Option<String>,
+    pub felder: Vec<GeaendertesFeld>,
 }
 
 fn anything(_: &mut SchemaGenerator) -> Schema {

@@ -9,6 +9,7 @@ use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::http::call::{Call, IfMatch};
+use crate::http::query::Query;
 use crate::http::reply::Reply;
 use crate::http::route::Write;
 use crate::kontrakte::KontraktBezug;
@@ -22,9 +23,13 @@ use crate::{artikel, chargen, kunden};
 const WHAT: &str = "Diese Wiegung";
 
 pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let query = &call.query;
-    let (page, cut) = query.page()?;
-    let auswahl = Auswahl {
+    let (page, cut) = call.query.page()?;
+    Ok(Reply::array(sql::list(tx, &auswahl(&call.query)?, page)?, cut))
+}
+
+/// What a query asks for.
+pub fn auswahl(query: &Query) -> Result<Auswahl<'_>> {
+    Ok(Auswahl {
         status: query.one_of("status")?,
         von: query.day("von")?,
         bis: query.day("bis")?,
@@ -33,8 +38,7 @@ pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
         kennzeichen: query.text("kennzeichen"),
         wiegeschein_nr: query.text("wiegeschein_nr").map(str::to_uppercase),
         sortierung: query.one_of("sortierung")?,
-    };
-    Ok(Reply::array(sql::list(tx, &auswahl, page)?, cut))
+    })
 }
 
 pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
@@ -191,7 +195,8 @@ pub fn cancel(call: &Call<'_>) -> Result<Write> {
     }))
 }
 
-fn found(tx: &Tx<'_>, id: Uuid) -> Result<Wiegung> {
+/// A weighing that must be there.
+pub fn found(tx: &Tx<'_>, id: Uuid) -> Result<Wiegung> {
     sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
 }
 

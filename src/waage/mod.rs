@@ -9,8 +9,9 @@ mod sql;
 
 pub use bezug::{FertigeWiegung, finished};
 pub use checks::CHECKS;
+pub use handlers::{auswahl, found};
 pub use model::{Storno, Wiegung};
-pub use sql::{RETENTION, annahmeschein_of, find};
+pub use sql::{Auswahl, RETENTION, annahmeschein_of, find, list};
 
 use crate::http::param::Param;
 use crate::http::route::{Access, Method, Route};

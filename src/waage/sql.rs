@@ -32,6 +32,7 @@ const ORDERS: [Order; 4] = [
 
 pub const SORTIERUNG: &[&str] = &names(ORDERS);
 
+#[derive(Default)]
 pub struct Auswahl<'a> {
     pub status: Option<&'static str>,
     pub von: Option<Day>,
