@@ -28,14 +28,6 @@
 -- db: the installation, numbers, the chain of evidence, changes
 ------------------------------------------------------------------------------------------------------------------------
 
--- The migrations that this database has. A version that knows fewer refuses it.
-create table migration (
-  version integer primary key,                -- 1 is this file
-  name    text not null,
-  sha256  blob not null check (length(sha256) = 32), -- of its text: one that was released is never edited
-  am      integer not null                    -- when it was applied
-) strict;
-
 -- The one row of the installation.
 create table installation (
   id          integer primary key check (id = 1),

@@ -427,8 +427,8 @@ fn check_finds_what_was_tampered_with() {
 fn a_database_of_a_newer_version_is_refused() {
     let folder = Folder::new();
     folder.company("Mühle");
-    let newer = "insert into migration (version, name, sha256, am)
-        select 999, 'zukunft', sha256, am from migration limit 1";
+    let newer = "insert into migration (version, name, applied_on, checksum)
+        select 999, 'zukunft', applied_on, checksum from migration limit 1";
     folder.database().execute_batch(newer).unwrap();
     for command in ["migrate", "serve --listen 127.0.0.1:0", "tenant create Neu", "key list"] {
         refused(&folder.run(&command.split(' ').collect::<Vec<_>>()), &["999"]);

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior, params};
-use sha2::{Digest, Sha256};
 
 use super::connection::open_writer;
 use super::copy::{copy, fill_at_once, remove_leftovers};
@@ -13,6 +12,7 @@ use super::{lock, log, statistics};
 use crate::failure::{Failure, Result};
 use crate::rules::day::{Day, Instant};
 
+mod runner;
 mod schema;
 
 pub use schema::{MIGRATIONS, Migration, fresh_schema, refuse_foreign, schema};
@@ -59,7 +59,7 @@ fn upgrade(migrations: &[Migration], path: &Path, now: Instant, copied: bool) ->
         if copied && applied > 0 {
             keep_copy(&connection, applied + 1, path, now)?;
         }
-        apply(&mut connection, migrations, now)?;
+        apply(&mut connection, migrations)?;
     } else if !statistics::is_written(&connection)? {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         statistics::write(&transaction)?;
@@ -69,25 +69,14 @@ fn upgrade(migrations: &[Migration], path: &Path, now: Instant, copied: bool) ->
     steps(&connection, migrations)
 }
 
-/// Applies what is missing, all in one transaction that is committed when the result is proved.
-fn apply(connection: &mut Connection, migrations: &[Migration], now: Instant) -> Result<()> {
+/// Applies what is missing, all in one transaction that is committed when the result is proved: by itself the runner
+/// would commit first.
+fn apply(connection: &mut Connection, migrations: &[Migration]) -> Result<()> {
     // Inside a transaction this setting is ignored, and a rebuilt table would delete children.
     connection.execute_batch("pragma foreign_keys = off")?;
+    let history = if last_applied(connection)? == 0 { Vec::new() } else { runner::history(connection)? };
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let applied = last_applied(&transaction)?;
-    for (version, migration) in (1..).zip(migrations) {
-        let sha256 = <[u8; 32]>::from(Sha256::digest(migration.sql));
-        if version <= applied {
-            refuse_other(&transaction, version, migration, sha256)?;
-            continue;
-        }
-        let failed = |error| Failure::Broken(format!("the database could not be migrated: {error}"));
-        transaction.execute_batch(migration.sql).map_err(failed)?;
-        transaction.execute(
-            "insert into migration (version, name, sha256, am) values (?1, ?2, ?3, ?4)",
-            params![version, migration.name, sha256, now],
-        )?;
-    }
+    runner::run(&transaction, migrations, history)?;
     let violations: i64 =
         transaction.query_row("select count(*) from pragma_foreign_key_check", [], |row| row.get(0))?;
     if violations > 0 {
@@ -98,24 +87,6 @@ fn apply(connection: &mut Connection, migrations: &[Migration], now: Instant) ->
     }
     statistics::write(&transaction)?;
     Ok(transaction.commit()?)
-}
-
-/// Refuses a database whose migration of this version had another text.
-fn refuse_other(
-    connection: &Connection,
-    version: i64,
-    migration: &Migration,
-    sha256: [u8; 32],
-) -> Result<()> {
-    let same = "select exists (select 1 from migration where version = ?1 and name = ?2 and sha256 = ?3)";
-    let params = params![version, migration.name, sha256];
-    if connection.query_row(same, params, |row| row.get(0))? {
-        return Ok(());
-    }
-    Err(Failure::Broken(format!(
-        "the database could not be migrated: its migration {version} is not {} of this version",
-        migration.name
-    )))
 }
 
 /// The migrations of this version, and which of them the database has.

@@ -19,6 +19,9 @@ pub struct Migration {
 pub const MIGRATIONS: &[Migration] =
     &[Migration { name: "schema", sql: include_str!("../../../migrations/V1__schema.sql") }];
 
+/// The table of the migrations that a database has, which refinery makes: a version that knows fewer refuses it.
+pub const HISTORY: &str = "migration";
+
 /// Name and statement of a table, an index or a trigger: `table kunde` and `CREATE TABLE kunde (…) strict`.
 pub type Part = (String, String);
 
@@ -26,7 +29,8 @@ pub type Part = (String, String);
 pub fn schema(connection: &Connection) -> Result<Vec<Part>> {
     let mut statement = connection.prepare(
         "select type || ' ' || name, sql from sqlite_schema
-         where sql is not null and name not like 'sqlite_%' and substr(name, 1, 12) <> '_litestream_' order by 1",
+         where sql is not null and name not like 'sqlite_%' and name <> 'migration'
+           and substr(name, 1, 12) <> '_litestream_' order by 1",
     )?;
     let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)

@@ -1,0 +1,61 @@
+//! What refinery, which applies migrations, works on: a transaction of ours.
+
+use refinery::Runner;
+use refinery_core::traits::sync;
+use rusqlite::Connection;
+
+use super::schema::{HISTORY, Migration};
+use crate::failure::{Failure, Result};
+
+/// What was applied to a database, as refinery compares it with what it knows.
+pub fn history(connection: &mut Connection) -> Result<Vec<refinery::Migration>> {
+    runner(&[])?.get_applied_migrations(connection).map_err(not_migrated)
+}
+
+/// Applies what a database with this history lacks. One of which a migration had another text is refused.
+pub fn run(
+    connection: &Connection,
+    migrations: &[Migration],
+    history: Vec<refinery::Migration>,
+) -> Result<()> {
+    runner(migrations)?.run(&mut Within { connection, history }).map(drop).map_err(not_migrated)
+}
+
+fn runner(migrations: &[Migration]) -> Result<Runner> {
+    let known = (1..).zip(migrations).map(|(version, Migration { name, sql })| {
+        refinery::Migration::unapplied(&format!("V{version}__{name}"), sql).map_err(not_migrated)
+    });
+    let mut runner = Runner::new(&known.collect::<Result<Vec<_>>>()?);
+    runner.set_migration_table_name(HISTORY);
+    Ok(runner)
+}
+
+fn not_migrated(error: refinery::Error) -> Failure {
+    Failure::Broken(format!("the database could not be migrated: {error}"))
+}
+
+struct Within<'c> {
+    connection: &'c Connection,
+    history: Vec<refinery::Migration>,
+}
+
+impl sync::Transaction for Within<'_> {
+    type Error = rusqlite::Error;
+
+    fn execute<'a, T: Iterator<Item = &'a str>>(&mut self, queries: T) -> rusqlite::Result<usize> {
+        let mut count = 0;
+        for query in queries {
+            self.connection.execute_batch(query)?;
+            count += 1;
+        }
+        Ok(count)
+    }
+}
+
+impl sync::Query<Vec<refinery::Migration>> for Within<'_> {
+    fn query(&mut self, _: &str) -> rusqlite::Result<Vec<refinery::Migration>> {
+        Ok(self.history.clone())
+    }
+}
+
+impl sync::Migrate for Within<'_> {}
