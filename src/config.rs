@@ -194,7 +194,7 @@ impl Values {
     }
 }
 
-/// What was meant by a text that is no address and port.
+/// The address and port that a text which is none probably means.
 fn meant(text: &str) -> String {
     let text = text.trim();
     let text = ["http://", "https://"].iter().find_map(|scheme| text.strip_prefix(scheme)).unwrap_or(text);

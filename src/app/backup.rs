@@ -225,8 +225,8 @@ fn prepare(
     Ok((content, sealing))
 }
 
-/// Gives what is there another name as well; its name of old is free to be taken over. Afterwards
-/// nothing stands beside it that belongs to it alone.
+/// Gives the existing database a second name, so that the copy can take over the first. Afterwards no file beside it
+/// belongs to it alone.
 fn set_aside(database: &Path, clock: &Clock) -> Result<Option<PathBuf>> {
     let instant: String = clock().to_string().chars().filter(char::is_ascii_alphanumeric).collect();
     let aside = beside(database, &format!("before-restore-{instant}"));
@@ -252,7 +252,7 @@ fn set_aside(database: &Path, clock: &Clock) -> Result<Option<PathBuf>> {
     Ok(is_there.then_some(aside))
 }
 
-/// Takes everything that stands beside a database into its file; refuses while somebody else has it open.
+/// Takes everything that stands beside a database into its file; refuses while another process has it open.
 fn close_whole(mut connection: Connection, database: &Path, clock: &Clock) -> Result<()> {
     let secret = Secret::read(database)?;
     audit::catch_up(&mut connection, database, secret.as_ref(), clock.clone())?;

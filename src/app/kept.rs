@@ -1,4 +1,4 @@
-//! The backups that are there: those of nights, and those that somebody made by hand on the page for people.
+//! The existing backups: nightly ones, and those made by hand on the page for people.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ pub struct Kept {
     pub made: Option<Instant>,
     /// It was proved when it was made; otherwise something in it was broken.
     pub is_proved: bool,
-    /// Somebody made it on the page; it goes only when somebody deletes it.
+    /// Made on the page; only a person deletes it.
     pub is_by_hand: bool,
 }
 
@@ -112,7 +112,7 @@ pub fn make(
 /// Bytes that stay free on the disk of the database while a copy of it stands there.
 const FREE_BYTES_MIN: u64 = 200_000_000;
 
-/// Whether a copy of so many bytes may be made where so many are free; otherwise a German sentence.
+/// Whether a copy of `bytes` may be made where `free` are free; otherwise a German sentence.
 fn check_room(bytes: u64, free: u64) -> Result<()> {
     let missing = bytes.saturating_add(FREE_BYTES_MIN).saturating_sub(free);
     if missing == 0 {

@@ -32,7 +32,7 @@ pub struct Records {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Forgotten {
-    /// Nothing: somebody still works on these, and needs the partner.
+    /// Nothing was erased: these are still open and need the partner.
     Open(Vec<Records>),
     Done(Erased, Vec<Records>),
 }
@@ -66,7 +66,7 @@ pub fn keeps_name(tx: &Tx<'_>, records: &[Records]) -> bool {
     records.iter().any(|records| records.until >= tx.today())
 }
 
-/// Forgets a partner, unless somebody still works on a record that names it.
+/// Forgets a partner, unless an open record names it.
 pub fn forget(tx: &WriteTx<'_>, kunde: &Kunde) -> Result<Forgotten> {
     let mut records = records(tx, kunde)?;
     if records.iter().any(|records| records.open > 0) {

@@ -1,6 +1,6 @@
-//! Announces the e-invoice inside to who reads the file's properties (Factur-X 1.0, 6.3): four of its XMP schema, and
-//! the description of that schema, which PDF/A demands. The PDF library cannot write them, so they are set into the
-//! packet that it wrote: it is not compressed, and what stands behind it moves.
+//! Announces the embedded e-invoice in the properties of the file (Factur-X 1.0, 6.3): four properties of its XMP schema,
+//! and the description of that schema, which PDF/A demands. The PDF library cannot write them, so they are inserted into
+//! the packet that it wrote, which is not compressed; what follows moves.
 
 use super::error::DrawError;
 use super::model::Profil;

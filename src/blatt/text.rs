@@ -157,7 +157,7 @@ fn without_separator(line: &str) -> String {
     }
 }
 
-/// At most so many lines; where there were more, the last one shows it.
+/// The first lines, at most this number; the last one ends with an ellipsis where lines were cut.
 pub fn at_most(mut lines: Vec<String>, most: usize) -> Vec<String> {
     if lines.len() > most {
         lines.truncate(most);

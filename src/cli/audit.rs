@@ -215,7 +215,7 @@ fn rollover(connection: &mut Connection, days: i64, file: Option<&Path>, termina
         if step == 0 {
             break;
         }
-        // Whoever else writes comes first.
+        // Other writers go first.
         std::thread::sleep(PAUSE_BETWEEN_STEPS);
     }
     let kept = Day::of_number(first_kept);

@@ -161,7 +161,7 @@ fn create(tenant: &str, grant: &Grant, out: Option<&Path>, config: &Config, term
         let tenant = find_tenant(connection, tenant)?;
         let what = key_changes::create(connection, tenant.id, &key, grant, now()).map_err(sentence)?;
         note(connection, tenant.id, "key create", &what)?;
-        // Before it is committed: a key that nobody knows is of no use.
+        // Before the commit: a key that cannot be handed out is of no use.
         if let Some(file) = out {
             write_private(file, &format!("{}\n", key.text))?;
             is_written = true;

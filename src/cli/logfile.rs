@@ -38,7 +38,7 @@ impl Write for LogFile {
     fn write(&mut self, line: &[u8]) -> Result<usize> {
         if self.written >= self.at_most {
             self.written = 0;
-            // Where somebody has it open and in the way, it is tried again when as much has come.
+            // Where another process holds the file open, this is tried again after as many bytes.
             if rename(&self.path, &self.older).is_ok() {
                 self.file = append(&self.path)?;
             }

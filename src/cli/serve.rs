@@ -78,7 +78,7 @@ pub fn serve(
     };
     started(&format!("{scheme}://{}", SocketAddr::new(here, address.port())));
     #[cfg(target_os = "linux")]
-    let _telling = systemd::tell(runtime.handle(), &app.gate)?;
+    let _notifier = systemd::notify(runtime.handle(), &app.gate)?;
     runtime.block_on(app.serve(listener, fitting(&config.limits), tls, stop));
     Ok(())
 }

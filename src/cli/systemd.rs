@@ -1,5 +1,5 @@
-//! What systemd is told (sd_notify(3)): that the service answers, that it still works, that it stops.
-//! Where nobody listens, nothing is said.
+//! Notifies systemd (sd_notify(3)) that the service answers, that it still works, that it stops; without a
+//! socket of systemd, nobody.
 
 use std::future::poll_fn;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel, sync_channel};
@@ -14,25 +14,24 @@ use tokio::runtime::Handle;
 use crate::db::log;
 use crate::gate::Gate;
 
-/// How often the first answer is waited for, and how long where nobody watches.
+/// How often the first answer is asked for, and how long it is waited for without a watchdog.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 
-/// How long the writer or a read may be at one piece of work before only a restart helps. Whatever works
-/// is done sooner: it waits half a minute at most for an import, and a long read ends after a minute.
+/// How long the writer or a read may take for one piece of work before only a restart helps. Work that gets on is
+/// done sooner: the writer waits half a minute at most for an import, and a long read ends after a minute.
 const HANGS_AFTER: Duration = Duration::from_secs(300);
 
 /// Systemd is notified until this is dropped.
-pub struct Telling {
+pub struct Notifier {
     _stop: Sender<()>,
 }
 
-/// Says that the service answers once it does, and from then on that it still works, where systemd
-/// wants to know (WatchdogSec).
+/// Notifies systemd once the service answers, and from then on, where a watchdog is set (WatchdogSec), that it works.
 ///
-/// The question goes the way of a request: a thread of the socket reads the database, and the gate
-/// looks at the writer ([`Gate::works`]). When no answer comes nothing is said, and systemd starts the
-/// service anew. A bad answer is an answer: a full disk is not mended by a restart.
-pub fn tell(runtime: &Handle, gate: &Arc<Gate>) -> Result<Option<Telling>, String> {
+/// Each check takes the way of a request: a thread of the socket reads the database, and the gate looks at the writer
+/// ([`Gate::works`]). Without an answer nothing is sent, and systemd restarts the service. A bad answer is an answer: a
+/// restart does not mend a full disk.
+pub fn notify(runtime: &Handle, gate: &Arc<Gate>) -> Result<Option<Notifier>, String> {
     if std::env::var_os("NOTIFY_SOCKET").is_none() {
         return Ok(None);
     }
@@ -46,46 +45,46 @@ pub fn tell(runtime: &Handle, gate: &Arc<Gate>) -> Result<Option<Telling>, Strin
         let (mut news, mut wait, mut complained) = (Ready, Duration::ZERO, false);
         while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
             let asked = Ticks::now();
-            let is_said = works(&runtime, &gate, pause) && say(&news, &mut complained);
-            if is_said {
+            let is_sent = works(&runtime, &gate, pause) && send(&news, &mut complained);
+            if is_sent {
                 news = Watchdog;
                 if watched.is_none() {
                     return;
                 }
             }
-            let next = if is_said { pause } else { pause.min(ASK_AGAIN) };
+            let next = if is_sent { pause } else { pause.min(ASK_AGAIN) };
             wait = next.saturating_sub(asked.elapsed());
         }
     };
     let started = std::thread::Builder::new().name("systemd".into()).spawn(work);
     started.map_err(|error| format!("a thread cannot be started: {error}"))?;
-    Ok(Some(Telling { _stop: stop }))
+    Ok(Some(Notifier { _stop: stop }))
 }
 
 pub fn stopping() {
-    say(&Stopping, &mut false);
+    send(&Stopping, &mut false);
 }
 
 fn works(runtime: &Handle, gate: &Weak<Gate>, patience: Duration) -> bool {
     let Some(gate) = gate.upgrade() else { return false };
     let (sender, receiver) = sync_channel(1);
     runtime.spawn(poll_fn(move |_| {
-        // Nobody waits for an answer that comes too late.
+        // An answer that comes too late has no receiver.
         let _ = sender.try_send(gate.works(HANGS_AFTER));
         Poll::Ready(())
     }));
     receiver.recv_timeout(patience) == Ok(true)
 }
 
-/// Whether systemd was told; why not is logged once.
-fn say(news: &NotifyState<'_>, complained: &mut bool) -> bool {
-    let told = sd_notify::notify(std::slice::from_ref(news));
-    if let Err(error) = &told
+/// Whether systemd was notified; why not is logged once.
+fn send(news: &NotifyState<'_>, complained: &mut bool) -> bool {
+    let sent = sd_notify::notify(std::slice::from_ref(news));
+    if let Err(error) = &sent
         && !std::mem::replace(complained, true)
     {
-        log(&format!("systemd cannot be told how it goes: {error}"));
+        log(&format!("systemd cannot be notified: {error}"));
     }
-    told.is_ok()
+    sent.is_ok()
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::rules::changed::Changed;
 use crate::rules::text::shown;
 
-/// What a command came to: nothing to add, or a sentence why not.
+/// The outcome of a command: done, or a sentence that says why not.
 pub type Outcome = Result<(), String>;
 
 pub struct Terminal {

@@ -10,7 +10,7 @@
 //! - here, in `model.rs`: the type of the document, the profile of a Gutschrift, electronic addresses;
 //! - `betraege.rs`: signs of quantities and prices, the allowance of a line, tax groups and sums;
 //! - `texte.rs`: notes, payment terms with Skonto, reasons of an exemption;
-//! - in [`lesen`]: the way back, from a file of somebody else;
+//! - in [`lesen`]: the way back, from a received file;
 //! - in [`rules`](crate::rules): tax and line totals, tax categories, UN/ECE codes of units, check digits of GTIN
 //!   and IBAN.
 

@@ -13,7 +13,7 @@ choice! {
     pub enum Profil {
         /// EN 16931 of Factur-X and ZUGFeRD, for everybody.
         Zugferd = "zugferd",
-        /// XRechnung, for authorities and whoever asks for it.
+        /// XRechnung, for authorities and customers that ask for it.
         XRechnung = "xrechnung",
     }
 }
@@ -126,7 +126,7 @@ pub struct Zahlungsbedingungen {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Skonto {
-    /// Within so many days after `datum`.
+    /// Days after `datum`.
     pub tage: i64,
     pub prozent: Percent,
 }

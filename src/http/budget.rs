@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
-/// So many units (bytes, places) for everybody together, and so many for each key.
+/// A number of units (bytes, places) for all keys together, and one for each key.
 #[derive(Debug)]
 pub struct Budget {
     total: usize,
@@ -28,7 +28,7 @@ impl Budget {
         Arc::new(Budget { total, share, taken: Mutex::default(), freed: Notify::new() })
     }
 
-    /// Takes so many units for a key; none where that is more than is left for it.
+    /// Takes units for a key; none where that is more than is left for it.
     pub fn take(self: &Arc<Budget>, key: &str, units: usize) -> Option<Permit> {
         let mut permit = Permit { budget: Arc::clone(self), key: key.to_owned(), units: 0 };
         permit.grow(units).then_some(permit)
@@ -45,7 +45,7 @@ impl Budget {
         taken.all < self.total && taken.held_by(key) < self.share
     }
 
-    /// Is done when units were given back after this call.
+    /// Completes when units are given back after this call.
     pub fn freed(&self) -> Notified<'_> {
         self.freed.notified()
     }

@@ -64,7 +64,7 @@ impl<'r> Call<'r> {
         Ok(Call { request, ids, query, json, strictness, notes, scopes, resumed })
     }
 
-    /// The same call by somebody who may do so much, and has waited.
+    /// The same call by a caller with these scopes, resumed where its last look ended.
     pub fn by(self, scopes: ScopeSet, resumed: Option<&'r str>) -> Call<'r> {
         Call { scopes, resumed, ..self }
     }
@@ -98,7 +98,7 @@ impl<'r> Call<'r> {
         }
     }
 
-    /// The body as JSON; it is parsed once, whoever asks.
+    /// The body as JSON, parsed once.
     pub fn json(&self) -> Result<&Json<'r>> {
         let body = self.request.body.content()?;
         let parsed = self.json.get_or_init(|| Json::parse(body));

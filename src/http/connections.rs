@@ -1,4 +1,4 @@
-//! Which connections there are: so many in all, so many from one address, and who has to go when there are too many.
+//! The open connections, limited in all and for each address, and which is ended when there are too many.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;

@@ -99,7 +99,7 @@ fn place(text: &[u8]) -> (usize, usize) {
     (lines + 1, last_line.iter().filter(begins_letter).count() + 1)
 }
 
-/// Reads the value that begins with `next`, with at most so many levels and values in it.
+/// Reads the value that begins with `next`, within the bounds of depth and number of values.
 fn value<'b>(
     next: u8,
     lexer: &mut SliceLexer<'b>,

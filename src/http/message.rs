@@ -1,4 +1,4 @@
-//! Heads of requests that are no good HTTP, and answers as HTTP.
+//! Malformed heads of requests, and answers as HTTP.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};

@@ -28,7 +28,7 @@ impl<S> Paced<S> {
         Paced { stream, time, waiting: None }
     }
 
-    /// Notes what a write came to; the error when the client is too slow.
+    /// Notes the result of a write; an error when the client is too slow.
     fn noted(&mut self, context: &mut Context<'_>, written: Poll<Result<usize>>) -> Poll<Result<usize>> {
         match written {
             Poll::Ready(Ok(count)) => {

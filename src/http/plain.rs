@@ -10,7 +10,7 @@ pub async fn is_spoken(stream: &TcpStream) -> bool {
 
 const NOT_ENCRYPTED: &str = "Diese Adresse spricht https. Bitte https:// statt http:// schreiben.\n";
 
-/// Tells a client that this port speaks https. At most so many bytes that it sent are read first: what is
+/// Tells a client that this port speaks https. At most `at_most` bytes that it sent are read first: what is
 /// left unread would make the system throw the answer away.
 pub async fn answer(stream: TcpStream, at_most: usize) {
     let mut received = vec![0; at_most];

@@ -69,7 +69,7 @@ pub struct Wait {
 pub enum Run {
     /// Without a transaction.
     Open(fn(&Call<'_>) -> Result<Reply>),
-    /// About the service itself: asked by whoever watches over it, and not in the audit log.
+    /// About the service itself, for monitoring; not in the audit log.
     Status(fn(&Call<'_>, &dyn ServiceStatus) -> Result<Reply>),
     /// On a snapshot. May be run twice: it changes lanes when it takes long.
     Read(fn(&Call<'_>, &Tx<'_>) -> Result<Reply>),

@@ -20,7 +20,7 @@ impl Socket {
         Socket(Arc::new(Mutex::new(stream)))
     }
 
-    /// Is done when the client sends something or hangs up. Nothing is taken from the socket.
+    /// Completes when the client sends something or hangs up. Nothing is read from the socket.
     pub async fn stirs(&self) {
         poll_fn(|context| {
             let mut first = [0; 1];

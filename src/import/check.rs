@@ -151,7 +151,7 @@ pub fn unused(kind: ImportKind, rows: &mut Rows) -> Vec<Unused> {
     unused.into_iter().map(|name| Unused { nearest: name.as_ref().ok().and_then(nearest), name }).collect()
 }
 
-/// Finds out which sign separates decimals, unless somebody said so.
+/// Finds out which sign separates decimals, unless the caller said so.
 pub fn decide_decimal(kind: ImportKind, rows: &mut Rows, said: Option<Decimal>) -> Result<(), Complaint> {
     let Cells::Table(_) = rows.cells else {
         return match said {

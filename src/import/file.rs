@@ -17,7 +17,7 @@ use crate::rules::error::Hints;
 /// Largest file in bytes.
 pub const FILE_BYTES_MAX: u64 = 1 << 30;
 
-/// The rows of a file. They are read anew each time somebody asks, so that they take little more than their text.
+/// The rows of a file. Each call reads them anew, so that they take little more memory than their text.
 pub struct Rows {
     text: String,
     rows: Vec<RecordPlace>,

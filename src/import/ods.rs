@@ -79,7 +79,7 @@ pub fn read(content: impl BufRead, wanted: Option<&str>) -> Result<Sheet, Compla
             Event::GeneralRef(reference) => {
                 let letter = reference.resolve_char_ref().map_err(unreadable)?.map(String::from);
                 let named = || resolve_predefined_entity(&reference).map(str::to_owned);
-                let text = letter.or_else(named).ok_or_else(|| unreadable("an entity that nobody knows"))?;
+                let text = letter.or_else(named).ok_or_else(|| unreadable("an unknown entity"))?;
                 read.text(&text);
             }
             _ => {}

@@ -17,7 +17,7 @@ pub fn digits_of(byte: u8) -> [u8; 2] {
     [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]
 }
 
-/// The bytes of a text that [`hex`] made, if it has so many.
+/// The bytes of a text that [`hex`] made; none where their number is not `N`.
 pub fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
     let mut bytes = [0; N];
     if text.len() != 2 * N {

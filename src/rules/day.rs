@@ -40,7 +40,7 @@ impl Day {
         Day(self.0.saturating_add(Span::new().years(1)))
     }
 
-    /// The last day of the year so many years later: retention counts from the end of a year (AO § 147 (4)).
+    /// The last day of the year that many years later: retention counts from the end of a year (AO § 147 (4)).
     pub fn end_of_year_after(self, years: i16) -> Day {
         Day(jiff::civil::date(self.0.year().saturating_add(years).min(jiff::civil::Date::MAX.year()), 12, 31))
     }
@@ -58,7 +58,7 @@ impl Day {
         Day(TimeZone::UTC.to_datetime(instant.timestamp()).date())
     }
 
-    /// The day so many days after 1970-01-01.
+    /// The day with this number, counted from 1970-01-01.
     pub fn of_number(number: i64) -> Day {
         let days = i32::try_from(number).unwrap_or(i32::MAX);
         Day(jiff::civil::date(1970, 1, 1).saturating_add(Span::new().days(days.clamp(-700_000, 2_900_000))))

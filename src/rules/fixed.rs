@@ -227,7 +227,7 @@ fn lost_more_than_noise(digits: &str, end: i64, places: i64, up: bool) -> bool {
         .is_ok_and(|at| digits.get(at..).is_none_or(|rest| rest.bytes().all(|byte| byte == b'0')))
 }
 
-/// A number taken apart: digits without the point, where the point was, and the sign.
+/// A number split into its digits without the point, the place of the point, and the sign.
 struct Digits {
     negative: bool,
     digits: String,

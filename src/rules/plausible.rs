@@ -40,7 +40,7 @@ pub fn is_gtin(text: &str) -> bool {
         && sum.is_multiple_of(10)
 }
 
-/// Whether a text can be the e-mail address of somebody outside: one @, and a domain of several parts.
+/// Whether a text can be an e-mail address on the internet: one @, and a domain of several parts.
 pub fn is_email(text: &str) -> bool {
     let Some((local, domain)) = text.split_once('@') else { return false };
     let is_part = |part: &str| !part.is_empty() && !part.starts_with('-') && !part.ends_with('-');

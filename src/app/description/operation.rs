@@ -152,8 +152,8 @@ fn path_parameters(route: &Route) -> impl Iterator<Item = Value> {
     })
 }
 
-/// A filter has its example in words: the page fills the box of a parameter with its `example`, and whoever then tries
-/// the route would see a narrow choice of the data, or nothing. What a call cannot do without is filled in.
+/// A filter has its example in words: the page fills the box of a parameter with its `example`, and a trial call
+/// would then show a narrow choice of the data, or nothing. Required parameters are filled in.
 fn query_parameters(route: &Route, example: Option<&'static Value>) -> impl Iterator<Item = Value> {
     route.query.iter().map(move |param| {
         let mut parameter = json!({

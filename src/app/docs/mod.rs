@@ -9,7 +9,7 @@ use crate::http::encoding::{accepts_gzip, inflated};
 use crate::http::reply::Reply;
 use crate::http::shape::Answer;
 
-/// Only what this server sends may run or be asked.
+/// Only scripts of this server run, and they call only this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

@@ -1,4 +1,4 @@
-//! Reading an e-invoice that somebody else wrote (D28): from the bytes of a file to a [`Gelesen`] of plain values. XML
+//! Reading a received e-invoice (D28): from the bytes of a file to a [`Gelesen`] of plain values. XML
 //! in the syntaxes CII (ZUGFeRD 2, Factur-X, XRechnung) and UBL (invoice and credit note), ZUGFeRD 1, and each of them
 //! attached to a PDF.
 //!

@@ -170,7 +170,7 @@ impl Amounts {
     }
 }
 
-/// The discount in per cent, rounded to so many decimals, that makes a line cost so much; none where it is none.
+/// The discount in per cent, rounded to this number of decimals, that gives a line this total; none without one.
 fn discount(menge: Quantity, preis: Price, netto: Money, decimals: u32) -> Option<Percent> {
     let gross = menge.decimal().checked_mul(preis.decimal()).filter(|gross| !gross.is_zero())?;
     let share = Decimal::ONE.checked_sub(netto.decimal().checked_div(gross)?)?;
@@ -189,13 +189,13 @@ fn price_of(betrag: Money) -> Price {
     Price::round(betrag.decimal()).unwrap_or_default()
 }
 
-/// A text on one line without control characters, cut to so many characters.
+/// A text on one line without control characters, cut to this number of characters.
 pub fn one_line(text: &str, max: usize) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     cut(&words.collect::<Vec<_>>().join(" "), max)
 }
 
-/// A text of several lines without other control characters, cut to so many characters.
+/// A text of several lines without other control characters, cut to this number of characters.
 fn lines(text: &str, max: usize) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let kept: String = text.chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect();

@@ -89,7 +89,7 @@ impl<'h> At<'h> {
         self.hints
     }
 
-    /// A field that nobody knows: a note, or a refusal where the client or the company asks for it.
+    /// An unknown field: a note, or a refusal where the client or the company asks for it.
     pub fn unknown(&mut self) -> Checked<()> {
         if self.unknown_fields_refused {
             return self.refuse(Code::UnbekanntesFeld, "Dieses Feld gibt es nicht. Bitte den Namen prüfen.");

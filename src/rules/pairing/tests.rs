@@ -136,7 +136,7 @@ const STORIES: &[(&str, i64)] = &[
     ("RE 10, LS -10, RE -10, storno 0, RE 10, RE -10", 10),
     ("RE 10, RE -10, LS -10, LS -10, storno 2", 0),
     ("LS -10 5, RE 5 -10, storno 0", -5),
-    // Whoever has moved first holds the movement when both have.
+    // Where both have moved, the first one holds the movement.
     ("LS 10, RE 10, LS 10, storno 0", -10),
     ("LS 10, RE 10, RE -10, RE 10, storno 2", -20),
     // Several portions of one position that are set free while others enter.

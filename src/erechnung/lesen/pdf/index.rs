@@ -11,8 +11,8 @@ use crate::erechnung::lesen::model::Unlesbar;
 
 /// Bytes that all streams of a file together are inflated to at most. A hybrid invoice needs a tenth of one MiB.
 const INFLATED_BYTES_MAX: usize = 32 << 20;
-/// How often the bytes of objects are looked at: so often for each byte of the file, to find them, and so often to read
-/// what is needed of them.
+/// How often each byte of the file is read at most, on average: as often to find the objects as to read what is needed of
+/// them.
 const LOOKS_PER_BYTE: usize = 8;
 const LOOKS_MAX: usize = 32 << 20;
 const OBJECTS_MAX: usize = 500_000;
