@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use uuid::Uuid;
 
 use super::model::BarverkaufZeile;
-use super::store::{Artikelbezug, BonEingabe, ZeileEingabe, store};
+use super::store::{BonEingabe, ZeileEingabe, find_article, store};
 use crate::db::tx::WriteTx;
 use crate::failure::Result;
 use crate::http::json::Json;
 use crate::http::wire::{At, FromJson};
 use crate::import::Stored;
 use crate::import::file::{Complaint, Rows};
-use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
-use crate::{artikel, kunden};
+use crate::kunden;
+use crate::rules::error::{Checked, Code, Hints, Refusal};
 
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
@@ -98,13 +98,10 @@ fn add(tx: &WriteTx<'_>, bon: &mut BonEingabe, row: &Json<'_>, at: &mut At<'_>) 
         None => None,
     };
     agree(&mut bon.kunde_id, kunde, "kunde")?;
-    let artikel = match zeile.artikelnummer {
-        Some(nummer) => Some(article(tx, nummer, at)?),
-        None => None,
-    };
+    let artikel = zeile.artikelnummer.map(|nummer| find_article(tx, Some(nummer), None, at.hints()));
     bon.zeilen.push(ZeileEingabe {
         id: zeile.id,
-        artikel,
+        artikel: artikel.transpose()?,
         bezeichnung: zeile.bezeichnung,
         ean: zeile.ean,
         menge: zeile.menge,
@@ -131,14 +128,4 @@ fn agree<T: PartialEq>(field: &mut Option<T>, sent: Option<T>, feld: &str) -> Ch
         }
         _ => Ok(()),
     }
-}
-
-/// The article of a number; an unknown one is none, and that is said (D22).
-fn article(tx: &WriteTx<'_>, nummer: String, at: &mut At<'_>) -> Result<Artikelbezug> {
-    let id = artikel::find_by_artikelnummer(tx, &nummer)?.map(|artikel| artikel.id);
-    if id.is_none() {
-        let message = format!("Den Artikel {nummer} gibt es nicht; die Bonzeilen haben keine artikel_id.");
-        at.field("artikelnummer", |at| at.hint(HintCode::ArtikelUnbekannt, message));
-    }
-    Ok(Artikelbezug { nummer: Some(nummer), id })
 }

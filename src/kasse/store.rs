@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use uuid::Uuid;
 
 use super::sql::{self, Bon, Zeile};
+use crate::artikel;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::import::{Stored, Upserted};
 use crate::rules::day::Instant;
-use crate::rules::error::{Code, Refusal, required};
+use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::kasse::{BonArt, line_total};
 use crate::rules::tax::contained_tax;
@@ -51,6 +52,26 @@ pub struct Artikelbezug {
     /// Its number as sent.
     pub nummer: Option<String>,
     pub id: Option<Uuid>,
+}
+
+/// The article with this number, else the one with this GTIN; an unknown one is none, and that is said (D22).
+pub fn find_article(
+    tx: &WriteTx<'_>,
+    nummer: Option<String>,
+    gtin: Option<&str>,
+    hints: &mut Hints,
+) -> Result<Artikelbezug> {
+    let by_nummer = nummer.as_deref().map(|nummer| artikel::find_by_artikelnummer(tx, nummer)).transpose()?;
+    let id = match (by_nummer.flatten(), gtin) {
+        (Some(artikel), _) => Some(artikel.id),
+        (None, Some(gtin)) => artikel::find_by_ean(tx, gtin)?,
+        (None, None) => None,
+    };
+    if let (None, Some(name)) = (id, nummer.as_deref().or(gtin)) {
+        let message = format!("Den Artikel {name} gibt es nicht; die Bonzeilen haben keine artikel_id.");
+        hints.add_field(HintCode::ArtikelUnbekannt, "artikelnummer", message);
+    }
+    Ok(Artikelbezug { nummer, id })
 }
 
 pub fn store(tx: &WriteTx<'_>, eingabe: &BonEingabe) -> Stored {

@@ -13,14 +13,13 @@ use std::path::Path;
 
 use uuid::{Uuid, uuid};
 
-use super::store::{Artikelbezug, BonEingabe, ZeileEingabe, store};
+use super::store::{Artikelbezug, BonEingabe, ZeileEingabe, find_article, store};
 use crate::db::tx::WriteTx;
-use crate::failure::Result;
 use crate::import::Stored;
-use crate::rules::error::{HintCode, Hints};
+use crate::kunden;
+use crate::rules::error::Hints;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::kasse::{BonArt, printed};
-use crate::{artikel, kunden};
 use files::Files;
 use model::{BonKey, Closing, Export, FILES, LineAmount, ReceiptHead, ReceiptLine, Reference};
 
@@ -37,7 +36,6 @@ const PIECE: &str = "Stk";
 pub struct Receipt {
     bon: BonEingabe,
     kundennr: Option<String>,
-    artikelnummern: Vec<Option<String>>,
 }
 
 impl Receipt {
@@ -56,7 +54,10 @@ pub struct Receipts {
     pub notes: Vec<String>,
 }
 
-pub fn read(path: &Path) -> std::result::Result<Receipts, String> {
+/// What the files say; otherwise a sentence on what does not fit together.
+type Joined<T> = std::result::Result<T, String>;
+
+pub fn read(path: &Path) -> Joined<Receipts> {
     Assembly::join(&Export::read(&Files::open(path, FILES)?)?)?.receipts()
 }
 
@@ -68,30 +69,12 @@ pub fn store_receipt(tx: &WriteTx<'_>, receipt: &Receipt, hints: &mut Hints) -> 
         let kunde = kunden::find_by_kundennr(tx, kundennr).map_err(|failure| (0, failure))?;
         bon.kunde_id = kunde.map(|kunde| kunde.id);
     }
-    for (at, (zeile, nummer)) in bon.zeilen.iter_mut().zip(&receipt.artikelnummern).enumerate() {
-        let bezug = article(tx, nummer.as_deref(), zeile.ean.as_deref(), hints);
-        zeile.artikel = Some(bezug.map_err(|failure| (at, failure))?);
+    for (at, zeile) in bon.zeilen.iter_mut().enumerate() {
+        let nummer = zeile.artikel.take().and_then(|artikel| artikel.nummer);
+        let found = find_article(tx, nummer, zeile.ean.as_deref(), hints);
+        zeile.artikel = Some(found.map_err(|failure| (at, failure))?);
     }
     store(tx, &bon)
-}
-
-fn article(
-    tx: &WriteTx<'_>,
-    nummer: Option<&str>,
-    gtin: Option<&str>,
-    hints: &mut Hints,
-) -> Result<Artikelbezug> {
-    let by_nummer = nummer.map(|nummer| artikel::find_by_artikelnummer(tx, nummer)).transpose()?.flatten();
-    let id = match (by_nummer, gtin) {
-        (Some(artikel), _) => Some(artikel.id),
-        (None, Some(gtin)) => artikel::find_by_ean(tx, gtin)?,
-        (None, None) => None,
-    };
-    if let (None, Some(name)) = (id, nummer.or(gtin)) {
-        let message = format!("Den Artikel {name} gibt es nicht; die Bonzeilen haben keine artikel_id.");
-        hints.add_field(HintCode::ArtikelUnbekannt, "artikelnummer", message);
-    }
-    Ok(Artikelbezug { nummer: nummer.map(str::to_owned), id })
 }
 
 fn kasse_id(z_kasse_id: &str) -> Uuid {
@@ -115,7 +98,7 @@ struct Assembly<'e> {
 
 impl<'e> Assembly<'e> {
     /// Joins the files: every receipt has its closing, every line its receipt, every amount its line.
-    fn join(export: &'e Export) -> std::result::Result<Assembly<'e>, String> {
+    fn join(export: &'e Export) -> Joined<Assembly<'e>> {
         let lines = lines_by_receipt(export, &receipts_once(export)?)?;
         let amounts = amounts_by_position(export)?;
         let payments = grouped(export.payments.iter().map(|(key, typ)| (key, typ.as_str())));
@@ -124,7 +107,7 @@ impl<'e> Assembly<'e> {
         Ok(Assembly { export, rates, lines, amounts, payments, references, notes: BTreeMap::new() })
     }
 
-    fn receipts(mut self) -> std::result::Result<Receipts, String> {
+    fn receipts(mut self) -> Joined<Receipts> {
         let mut receipts = Vec::new();
         for head in &self.export.heads {
             receipts.extend(self.receipt(head)?);
@@ -137,17 +120,16 @@ impl<'e> Assembly<'e> {
         *self.notes.entry(what.into()).or_default() += 1;
     }
 
-    fn receipt(&mut self, head: &ReceiptHead) -> std::result::Result<Option<Receipt>, String> {
+    fn receipt(&mut self, head: &ReceiptHead) -> Joined<Option<Receipt>> {
         if head.bon_typ != BELEG {
             self.note(format!("Left out because they are no sale, receipts of type {}", head.bon_typ));
             return Ok(None);
         }
-        let sold = self.sold(head)?;
-        if sold.is_empty() {
+        let zeilen = self.sold(head)?;
+        if zeilen.is_empty() {
             self.note("Left out because they have no lines, receipts");
             return Ok(None);
         }
-        let (zeilen, artikelnummern): (Vec<_>, Vec<_>) = sold.into_iter().unzip();
         let sum = total(head, &zeilen)?;
         let reversed = self.reversed(head);
         if head.bon_storno && reversed.is_empty() {
@@ -174,28 +156,24 @@ impl<'e> Assembly<'e> {
             kunde_id: None,
             zeilen,
         };
-        Ok(Some(Receipt { bon, kundennr: head.kunde_id.clone(), artikelnummern }))
+        Ok(Some(Receipt { bon, kundennr: head.kunde_id.clone() }))
     }
 
-    /// The lines of a receipt that were not voided, each with its article number.
-    fn sold(
-        &mut self,
-        head: &ReceiptHead,
-    ) -> std::result::Result<Vec<(ZeileEingabe, Option<String>)>, String> {
+    /// The lines of a receipt that were not voided.
+    fn sold(&mut self, head: &ReceiptHead) -> Joined<Vec<ZeileEingabe>> {
         let mut sold = Vec::new();
         for line in self.lines.get(&head.key).cloned().unwrap_or_default() {
             if line.p_storno {
                 self.note("Left out because they were voided before the receipt was closed, lines");
                 continue;
             }
-            let zeilen = self.zeilen(line)?;
-            sold.extend(zeilen.into_iter().map(|zeile| (zeile, line.art_nr.clone())));
+            sold.extend(self.zeilen(line)?);
         }
         Ok(sold)
     }
 
     /// A reversal that names no receipt was voided at once, unless it takes money back.
-    fn reversal_of_nothing(&mut self, head: &ReceiptHead, sum: Money) -> std::result::Result<(), String> {
+    fn reversal_of_nothing(&mut self, head: &ReceiptHead, sum: Money) -> Joined<()> {
         if sum > Money::ZERO {
             self.note("Left out because they were voided at once, without a reversal, receipts");
             return Ok(());
@@ -227,7 +205,7 @@ impl<'e> Assembly<'e> {
         })
     }
 
-    fn zeilen(&self, line: &ReceiptLine) -> std::result::Result<Vec<ZeileEingabe>, String> {
+    fn zeilen(&self, line: &ReceiptLine) -> Joined<Vec<ZeileEingabe>> {
         let place = || format!("position {} of {}", line.pos_zeile, name(&line.key));
         let mut by_rate: Vec<(i64, [Option<Price>; 3])> = Vec::new();
         for amount in self.amounts.get(&(&line.key, line.pos_zeile.as_str())).into_iter().flatten() {
@@ -254,6 +232,7 @@ impl<'e> Assembly<'e> {
                 printed.ok_or_else(|| format!("lines_vat.csv has no amounts of {}", place()))?;
             let einzelpreis = unit_price(line, gesamt, alone);
             Ok(ZeileEingabe {
+                artikel: Some(Artikelbezug { nummer: line.art_nr.clone(), id: None }),
                 bezeichnung: line.artikeltext.clone().or_else(|| Some(line.gv_typ.clone())),
                 ean: line.gtin.clone(),
                 menge: Some(line.menge),
@@ -270,7 +249,7 @@ impl<'e> Assembly<'e> {
 }
 
 /// The receipts, of which each stands there once and has its closing.
-fn receipts_once(export: &Export) -> std::result::Result<HashSet<&BonKey>, String> {
+fn receipts_once(export: &Export) -> Joined<HashSet<&BonKey>> {
     let closings: HashSet<&Closing> = export.closings.iter().collect();
     let mut receipts = HashSet::new();
     for head in &export.heads {
@@ -287,10 +266,7 @@ fn receipts_once(export: &Export) -> std::result::Result<HashSet<&BonKey>, Strin
 
 type LinesByReceipt<'e> = HashMap<&'e BonKey, Vec<&'e ReceiptLine>>;
 
-fn lines_by_receipt<'e>(
-    export: &'e Export,
-    receipts: &HashSet<&BonKey>,
-) -> std::result::Result<LinesByReceipt<'e>, String> {
+fn lines_by_receipt<'e>(export: &'e Export, receipts: &HashSet<&BonKey>) -> Joined<LinesByReceipt<'e>> {
     let mut places = HashSet::new();
     for line in &export.lines {
         if !receipts.contains(&line.key) {
@@ -305,7 +281,7 @@ fn lines_by_receipt<'e>(
 
 type AmountsByPosition<'e> = HashMap<(&'e BonKey, &'e str), Vec<&'e LineAmount>>;
 
-fn amounts_by_position(export: &Export) -> std::result::Result<AmountsByPosition<'_>, String> {
+fn amounts_by_position(export: &Export) -> Joined<AmountsByPosition<'_>> {
     let places: HashSet<_> = export.lines.iter().map(|line| (&line.key, line.pos_zeile.as_str())).collect();
     for amount in &export.amounts {
         if !places.contains(&(&amount.key, amount.pos_zeile.as_str())) {
@@ -317,7 +293,7 @@ fn amounts_by_position(export: &Export) -> std::result::Result<AmountsByPosition
 }
 
 /// The rates by closing and key, of which each is one rate.
-fn rates(export: &Export) -> std::result::Result<HashMap<(&Closing, i64), Percent>, String> {
+fn rates(export: &Export) -> Joined<HashMap<(&Closing, i64), Percent>> {
     let mut rates = HashMap::new();
     for (closing, key, rate) in &export.rates {
         if rates.insert((closing, *key), *rate).is_some_and(|other| other != *rate) {
@@ -336,7 +312,7 @@ fn grouped<K: Eq + Hash, V>(pairs: impl Iterator<Item = (K, V)>) -> HashMap<K, V
     groups
 }
 
-fn total(head: &ReceiptHead, zeilen: &[ZeileEingabe]) -> std::result::Result<Money, String> {
+fn total(head: &ReceiptHead, zeilen: &[ZeileEingabe]) -> Joined<Money> {
     let mut amounts = zeilen.iter().filter_map(|zeile| zeile.gesamt);
     let sum = amounts.try_fold(Money::ZERO, Money::plus);
     sum.map_err(|_| format!("{} comes to more than can be", name(&head.key)))
