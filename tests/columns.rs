@@ -87,7 +87,8 @@ fn declared() -> BTreeMap<String, BTreeSet<String>> {
         for declaration in code.split("\nrecord! {\n").skip(1) {
             let declaration = declaration.split("\n}\n").next().unwrap();
             let (head, entries) = declaration.split_once(" {\n").unwrap();
-            let table = head.rsplit_once(" in ").unwrap().1.split(' ').next().unwrap();
+            let Some((_, table)) = head.rsplit_once(" in ") else { continue };
+            let table = table.split(' ').next().unwrap();
             let columns = declared.entry(table.to_owned()).or_default();
             for (name, kind) in entries.lines().filter_map(|line| line.trim().split_once(": ")) {
                 // The kind stands behind the type of a field, and before what is written where there is no field.

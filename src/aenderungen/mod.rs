@@ -8,7 +8,7 @@ mod model;
 
 pub use checks::CHECKS;
 
-use crate::db::feed::{self, Entry};
+use crate::db::feed::{self, FeedEntry};
 use crate::db::followed::Art;
 use crate::db::tx::Tx;
 use crate::failure::Result;
@@ -150,7 +150,7 @@ const fn scope(art: Art) -> Scope {
 }
 
 impl Position {
-    fn of(entry: &Entry) -> Position {
+    fn of(entry: &FeedEntry) -> Position {
         Position { nr: entry.nr, am: entry.am }
     }
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::db::feed::Entry;
+use crate::db::feed::FeedEntry;
 use crate::db::followed::{Aktion, Art};
 use crate::rules::day::Instant;
 
@@ -25,9 +25,9 @@ pub struct Aenderungen {
     pub cursor: String,
 }
 
-impl From<Entry> for Aenderung {
-    fn from(entry: Entry) -> Aenderung {
-        let Entry { art, id, nummer, aktion, am, version, .. } = entry;
+impl From<FeedEntry> for Aenderung {
+    fn from(entry: FeedEntry) -> Aenderung {
+        let FeedEntry { art, id, nummer, aktion, am, version, .. } = entry;
         Aenderung { art, id, nummer, aktion, am, version }
     }
 }

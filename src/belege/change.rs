@@ -1,15 +1,14 @@
 //! A change of a document while it is open (specification, PUT /belege/{id}; D4).
 
-use super::context::Context;
 use super::create::{
     check_date, confirmation, create_ordered_batches, hint_doubled_fremdbeleg, hint_overdelivered, with_sums,
 };
 use super::eingabe::{BelegChange, NewItem};
-use super::header::header;
+use super::header::{Context, header, hint_not_agreed};
 use super::lifecycle::check_locked;
 use super::model::{Beleg, BelegBestaetigung, BelegPosition, Source};
 use super::verlauf::{self, Aktion};
-use super::{chargenpflicht, gutschrift, items, lager, partner, sql};
+use super::{chargenpflicht, items, lager, partner, sql};
 use crate::db::tx::WriteTx;
 use crate::failure::Result;
 use crate::kunden::{self, Kunde};
@@ -46,7 +45,7 @@ pub fn change(
     };
     sql::update(tx, &new)?;
     hint_doubled_fremdbeleg(tx, &new, &mut hints)?;
-    gutschrift::hint_not_agreed(&new, &kunde, &mut hints);
+    hint_not_agreed(&new, &kunde, &mut hints);
     if !enters_again {
         return Ok(confirmation(new, Vec::new(), hints));
     }

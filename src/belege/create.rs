@@ -5,12 +5,11 @@ use std::sync::Arc;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::context::Context;
 use super::eingabe::{BelegChange, NewBeleg};
-use super::header::header;
+use super::header::{Context, header, hint_not_agreed};
 use super::lager::{self, BatchInformation, Change};
 use super::model::{Angelegt, Beleg, BelegBestaetigung, BelegPosition, BelegWiederholt, Source};
-use super::{gutschrift, items, lifecycle, partner, sql};
+use super::{items, lifecycle, partner, sql};
 use crate::chargen::Bewegung;
 use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};
@@ -58,7 +57,7 @@ pub fn add(
     sql::insert(tx, &beleg, digest)?;
     sql::insert_positions(tx, &positions)?;
     hint_doubled_fremdbeleg(tx, &beleg, hints)?;
-    gutschrift::hint_not_agreed(&beleg, &kunde, hints);
+    hint_not_agreed(&beleg, &kunde, hints);
     let change = Change {
         withdrawn: None,
         beleg: &beleg,

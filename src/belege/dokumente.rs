@@ -1,35 +1,12 @@
 //! The polling list of finalised documents (specification, GET /dokumente; D11).
 
-use super::model::{Dokument, pdf_url};
+use super::model::Dokument;
 use crate::db::list::{Filter, ListSql, Page};
-use crate::db::record::columns;
 use crate::db::tx::Tx;
 use crate::failure::Result;
 use crate::listing::Listing;
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Checked, Code, Refusal};
-
-columns! {
-    Dokument from beleg as b {
-        id,
-        beleg_typ,
-        beleg_nummer,
-        beleg_datum,
-        status,
-        summe_brutto,
-        summe_netto,
-        summe_mwst,
-        kunde_id,
-        kunde_name: "coalesce(b.kunden_name, k.name)",
-        pdf_archiv_count: "(select cast(count(*) + (b.blatt_am is not null) as text) from beleg_pdf p
-          where p.tenant_id = b.tenant_id and p.beleg_id = b.id)",
-        pdf_letztes: "coalesce((select max(p.erstellt_am) from beleg_pdf p
-          where p.tenant_id = b.tenant_id and p.beleg_id = b.id), b.blatt_am)",
-        ereignis_am,
-    } => {
-        pdf_url: pdf_url(id, pdf_letztes.is_some()),
-    }
-}
 
 const LIST: ListSql<'_> = ListSql {
     columns: Dokument::COLUMNS,

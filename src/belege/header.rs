@@ -1,15 +1,30 @@
-//! The header of a document: what a request says of it, besides its items.
+//! The header of a document: what a request says of it besides its items, and what they ask of it.
 
 use super::eingabe::BelegChange;
-use super::gutschrift;
-use super::model::Beleg;
+use super::model::{Beleg, Source};
 use crate::db::tx::WriteTx;
 use crate::failure::Result;
 use crate::kunden::Kunde;
 use crate::rules::day::DayTime;
-use crate::rules::document::Rechnungsart;
-use crate::rules::error::Hints;
+use crate::rules::document::{BelegTyp, Rechnungsart};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
+use crate::rules::tax::Satz;
+use crate::tenants::Einstellungen;
 use crate::vertriebler;
+
+/// What the items of one document have in common.
+pub struct Context<'c> {
+    /// Where the request names them.
+    pub source: Source,
+    /// The document: its type says what an item needs; on the day of its goods or service its tax rates hold and
+    /// certificates must be valid.
+    pub beleg: &'c Beleg,
+    pub kunde: &'c Kunde,
+    /// Whether missing prices come from the article.
+    pub auto_price: bool,
+    pub einstellungen: &'c Einstellungen,
+    pub saetze: &'c [Satz],
+}
 
 /// A document with what was said of it. `before` is a blank one or that which is changed; its type and date, and the
 /// partner, the caller has checked.
@@ -20,7 +35,7 @@ pub fn header(
     said: BelegChange,
     hints: &mut Hints,
 ) -> Result<Beleg> {
-    let gutschrift = gutschrift::asked(before.beleg_typ, said.gutschrift.apply(Some(before.gutschrift)))?;
+    let gutschrift = is_gutschrift(before.beleg_typ, said.gutschrift.apply(Some(before.gutschrift)))?;
     Ok(Beleg {
         lieferdatum: said.lieferdatum.map(DayTime).apply(before.lieferdatum),
         leistung_von: said.leistung_von.map(DayTime).apply(before.leistung_von),
@@ -45,4 +60,29 @@ pub fn header(
         updated_at: tx.now(),
         ..before
     })
+}
+
+/// Whether the company writes the document for its supplier (self-billing, UStG § 14 (2); D24), by what was sent: only an
+/// ER can be such a Gutschrift.
+fn is_gutschrift(typ: BelegTyp, sent: Option<bool>) -> Checked<bool> {
+    match sent {
+        Some(true) if !typ.ist_fremdrechnung() => {
+            let message = "Nur eine ER kann eine Gutschrift an den Lieferanten sein. Bitte gutschrift weglassen oder \
+                eine ER anlegen.";
+            Err(Refusal::field(Code::FeldWiderspruch, "gutschrift", message))
+        }
+        sent => Ok(sent.unwrap_or(false)),
+    }
+}
+
+/// The law asks that both agreed on a Gutschrift before.
+pub fn hint_not_agreed(beleg: &Beleg, kunde: &Kunde, hints: &mut Hints) {
+    if beleg.gutschrift && kunde.gutschrift_vereinbart_am.is_none() {
+        let message = format!(
+            "Mit {} ist nicht vereinbart, dass die Firma die Gutschriften schreibt (§ 14 Abs. 2 UStG). Bitte beim \
+             Lieferanten gutschrift_vereinbart_am eintragen.",
+            kunde.name
+        );
+        hints.add_field(HintCode::GutschriftNichtVereinbart, "gutschrift", message);
+    }
 }

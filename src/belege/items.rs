@@ -5,8 +5,8 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::chargenpflicht::must_tell;
-use super::context::Context;
 use super::eingabe::NewItem;
+use super::header::Context;
 use super::lager::batch_missing;
 use super::model::BelegPosition;
 use super::{sql, steuer};

@@ -6,18 +6,16 @@
 //! what is final, `pdf` keeps the archive, `verlauf` the history, `nachweis` takes all three into the chain of
 //! evidence, `dokumente` is the polling list.
 //! `einlesen` makes a proposal or an ER of a supplier's e-invoice; `lieferanten_nr` learns his article numbers from it.
-//! `gutschrift` says which ER the company writes itself. `wareneingang` is how a goods-receipt note makes a document.
+//! `wareneingang` is how a goods-receipt note makes a document.
 
 mod ausfertigung;
 mod change;
 mod chargenpflicht;
 mod checks;
-mod context;
 mod create;
 mod dokumente;
 mod eingabe;
 mod einlesen;
-mod gutschrift;
 mod handlers;
 mod header;
 mod items;

@@ -232,25 +232,29 @@ pub struct BelegPdf {
     pub erstellt_am: Instant,
 }
 
-/// An entry of the polling list (specification, Dokument).
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Dokument {
-    pub id: Uuid,
-    pub beleg_typ: BelegTyp,
-    pub beleg_nummer: String,
-    pub beleg_datum: DayTime,
-    pub status: BelegStatus,
-    pub summe_brutto: Money,
-    pub summe_netto: Money,
-    pub summe_mwst: Money,
-    pub kunde_id: Uuid,
-    pub kunde_name: String,
-    /// Number of archived PDFs, carried as string.
-    pub pdf_archiv_count: String,
-    pub pdf_letztes: Option<Instant>,
-    pub pdf_url: Option<String>,
-    #[serde(skip)]
-    pub ereignis_am: Instant,
+record! {
+    /// An entry of the polling list (specification, Dokument).
+    #[derive(Debug, Serialize, JsonSchema)]
+    pub struct Dokument from beleg as b {
+        id: Uuid,
+        beleg_typ: BelegTyp,
+        beleg_nummer: String,
+        beleg_datum: DayTime,
+        status: BelegStatus,
+        summe_brutto: Money,
+        summe_netto: Money,
+        summe_mwst: Money,
+        kunde_id: Uuid,
+        kunde_name: String = "coalesce(b.kunden_name, k.name)",
+        /// Number of archived PDFs, carried as string.
+        pdf_archiv_count: String = "(select cast(count(*) + (b.blatt_am is not null) as text) from beleg_pdf p
+          where p.tenant_id = b.tenant_id and p.beleg_id = b.id)",
+        pdf_letztes: Option<Instant> = "coalesce((select max(p.erstellt_am) from beleg_pdf p
+          where p.tenant_id = b.tenant_id and p.beleg_id = b.id), b.blatt_am)",
+        pdf_url: Option<String> = { pdf_url(id, pdf_letztes.is_some()) },
+        #[serde(skip)]
+        ereignis_am: Instant,
+    }
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

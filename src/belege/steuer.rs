@@ -1,7 +1,7 @@
 //! The tax of an item: its rate, and the category that says why it is that one (D7, D24).
 
-use super::context::Context;
 use super::eingabe::NewItem;
+use super::header::Context;
 use crate::artikel::{self, Artikel};
 use crate::db::tx::Tx;
 use crate::failure::Result;

@@ -10,7 +10,7 @@ use crate::failure::Result;
 use crate::rules::day::Instant;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct FeedEntry {
     pub nr: i64,
     pub art: Art,
     pub id: Uuid,
@@ -27,12 +27,12 @@ pub fn each_from(
     tx: &Tx<'_>,
     nr: i64,
     at_most: i64,
-    mut visit: impl FnMut(Entry) -> Result<bool>,
+    mut visit: impl FnMut(FeedEntry) -> Result<bool>,
 ) -> Result<()> {
     let statement = "select nr, art, id, nummer, aktion, am, version from aenderung
         where tenant_id = :tenant and nr >= :nr order by nr limit :at_most";
     tx.each_while(statement, named_params! {":nr": nr, ":at_most": at_most}, |row| {
-        visit(Entry {
+        visit(FeedEntry {
             nr: row.get(0)?,
             art: row.get(1)?,
             id: row.get(2)?,

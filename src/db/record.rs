@@ -71,11 +71,12 @@ pub fn borrowed<'r, T: Borrowed<'r>>(row: &'r Row<'_>, at: usize) -> rusqlite::R
 /// - `read(&row)`, the struct of a row that begins with these columns;
 /// - `values(part)`, its columns and values for insert and update.
 ///
-/// `tests/columns.rs` names a column of the table that is not declared.
+/// `tests/columns.rs` names a column of the table that is not declared. With `from` in the place of `in` the struct is
+/// only read: `pub struct Dokument from beleg as b`.
 macro_rules! record {
-    ($(#[$meta:meta])* pub struct $record:ident in $table:ident as $alias:ident { $($fields:tt)* }
+    ($(#[$meta:meta])* pub struct $record:ident $way:ident $table:ident as $alias:ident { $($fields:tt)* }
         $(with $with:tt)?) => {
-        $crate::db::record::record!(@field [$(#[$meta])* $record in $table as $alias $(with $with)?]
+        $crate::db::record::record!(@field [$(#[$meta])* $record $way $table as $alias $(with $with)?]
             {} {} {} $($fields)*);
     };
     // One field after the other goes into the struct, and either to the columns or to what follows from them.
@@ -94,11 +95,11 @@ macro_rules! record {
         $crate::db::record::record!(@field $head { $($struct)* $(#[$meta])* pub $field: $type, }
             { $($columns)* $field, } $computed $($rest)*);
     };
-    (@field [$(#[$meta:meta])* $record:ident in $table:ident as $alias:ident $(with $with:tt)?]
+    (@field [$(#[$meta:meta])* $record:ident $way:ident $table:ident as $alias:ident $(with $with:tt)?]
         { $($struct:tt)* } $columns:tt $computed:tt) => {
         $(#[$meta])*
         pub struct $record { $($struct)* }
-        $crate::db::record::columns! { $record in $table as $alias $columns $(with $with)? => $computed }
+        $crate::db::record::columns! { $record $way $table as $alias $columns $(with $with)? => $computed }
     };
 }
 

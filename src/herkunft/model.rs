@@ -5,6 +5,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::chargen::Charge;
+use crate::db::record::record;
 use crate::rules::day::{Day, Instant};
 use crate::rules::document::BelegTyp;
 use crate::rules::error::Hints;
@@ -29,24 +30,31 @@ pub struct Herkunft {
     pub hinweise: Hints,
 }
 
-/// A batch on the way, and the production order that leads to it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Knoten {
-    /// Production orders between this batch and the one that was asked for.
-    pub tiefe: i64,
-    pub charge_id: Uuid,
-    pub charge_nr: String,
-    pub fremde_charge_nr: Option<String>,
-    pub artikel_id: Uuid,
-    pub artikelnummer: String,
-    pub artikel_bezeichnung: String,
-    /// What of this batch went in or came out, in the unit of the article.
-    pub menge: Quantity,
-    pub einheit: Option<String>,
-    pub ueber: Ueber,
-    /// The batch on the other side of the order, nearer to the one that was asked for.
-    #[serde(skip)]
-    pub von: Uuid,
+record! {
+    /// A batch on the way, and the production order that leads to it.
+    #[derive(Debug, Clone, Serialize, JsonSchema)]
+    pub struct Knoten from lagerbewegung as m {
+        /// Production orders between this batch and the one that was asked for.
+        tiefe: i64 = { 0 },
+        charge_id: Uuid = "c.id",
+        charge_nr: String = "c.charge_nr",
+        fremde_charge_nr: Option<String> = "c.fremde_charge_nr",
+        artikel_id: Uuid = "a.id",
+        artikelnummer: String = "a.artikelnummer",
+        artikel_bezeichnung: String = "a.bezeichnung",
+        /// What of this batch went in or came out, in the unit of the article.
+        menge: Quantity = "abs(sum(m.menge))",
+        einheit: Option<String> = "a.einheit",
+        ueber: Ueber = { Ueber { art: "produktionsauftrag", id: auftrag, nummer, datum: day_of(geplant, erledigt) } },
+        /// The batch on the other side of the order, nearer to the one that was asked for.
+        #[serde(skip)]
+        von: Uuid = { Uuid::nil() },
+    } with {
+        auftrag: "v.id",
+        nummer: "v.pa_nummer",
+        geplant: "v.produktions_datum",
+        erledigt: "v.erledigt_am",
+    }
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -57,27 +65,29 @@ pub struct Ueber {
     pub datum: Option<Day>,
 }
 
-/// A supplier or a recipient, document by document.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Beteiligter {
-    pub partner_id: Uuid,
-    pub kundennr: String,
-    pub name: String,
-    pub strasse: Option<String>,
-    pub plz: Option<String>,
-    pub ort: Option<String>,
-    pub staat: Option<String>,
-    /// In the unit of the article; returns are deducted.
-    pub menge: Quantity,
-    pub einheit: Option<String>,
-    /// null for the supplier of opening stock.
-    pub beleg_id: Option<Uuid>,
-    pub beleg_nummer: Option<String>,
-    #[serde(skip)]
-    pub beleg_typ: Option<BelegTyp>,
-    pub datum: Option<Day>,
-    pub charge_id: Uuid,
-    pub charge_nr: String,
+record! {
+    /// A supplier or a recipient, document by document.
+    #[derive(Debug, Clone, Serialize, JsonSchema)]
+    pub struct Beteiligter from found as f {
+        partner_id: Uuid,
+        kundennr: String,
+        name: String,
+        strasse: Option<String>,
+        plz: Option<String>,
+        ort: Option<String>,
+        staat: Option<String>,
+        /// In the unit of the article; returns are deducted.
+        menge: Quantity,
+        einheit: Option<String>,
+        /// null for the supplier of opening stock.
+        beleg_id: Option<Uuid>,
+        beleg_nummer: Option<String>,
+        #[serde(skip)]
+        beleg_typ: Option<BelegTyp>,
+        datum: Option<Day>,
+        charge_id: Uuid,
+        charge_nr: String,
+    }
 }
 
 /// What came in, what went out, what is left, without what was reversed.
@@ -88,15 +98,22 @@ pub struct Bilanz {
     pub bestand: Quantity,
 }
 
-#[derive(Debug, Clone)]
-pub struct Buchung {
-    pub am: Instant,
-    /// Signed, in the unit of the article.
-    pub menge: Quantity,
-    pub beleg_id: Option<Uuid>,
-    pub beleg_typ: Option<BelegTyp>,
-    pub pa_id: Option<Uuid>,
-    /// Of the document or of the order; none: opening stock.
-    pub nummer: Option<String>,
-    pub partner: Option<String>,
+record! {
+    #[derive(Debug, Clone)]
+    pub struct Buchung from lagerbewegung as m {
+        am: Instant,
+        /// Signed, in the unit of the article.
+        menge: Quantity,
+        beleg_id: Option<Uuid> = "b.id",
+        beleg_typ: Option<BelegTyp> = "b.beleg_typ",
+        pa_id: Option<Uuid> = "v.id",
+        /// Of the document or of the order; none: opening stock.
+        nummer: Option<String> = "coalesce(b.beleg_nummer, v.pa_nummer)",
+        partner: Option<String> = "coalesce(b.kunden_name, k.name)",
+    }
+}
+
+/// The day of an order: as planned, or else that on which it was done.
+fn day_of(geplant: Option<Day>, erledigt: Option<Instant>) -> Option<Day> {
+    geplant.or(erledigt.map(Day::in_berlin))
 }

@@ -3,11 +3,9 @@
 use rusqlite::{ToSql, named_params};
 use uuid::Uuid;
 
-use super::model::{Beteiligter, Bilanz, Buchung, Knoten, Ueber};
-use crate::db::record::columns;
+use super::model::{Beteiligter, Bilanz, Buchung, Knoten};
 use crate::db::tx::Tx;
 use crate::failure::Result;
-use crate::rules::day::{Day, Instant};
 use crate::rules::fixed::Quantity;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,33 +14,6 @@ pub enum Schritt {
     Rueckwaerts,
     /// To what came out, and its recipients.
     Vorwaerts,
-}
-
-columns! {
-    Knoten from lagerbewegung as m {
-        charge_id: "c.id",
-        charge_nr: "c.charge_nr",
-        fremde_charge_nr: "c.fremde_charge_nr",
-        artikel_id: "a.id",
-        artikelnummer: "a.artikelnummer",
-        artikel_bezeichnung: "a.bezeichnung",
-        menge: "abs(sum(m.menge))",
-        einheit: "a.einheit",
-    } with {
-        auftrag: "v.id",
-        nummer: "v.pa_nummer",
-        geplant: "v.produktions_datum",
-        erledigt: "v.erledigt_am",
-    } => {
-        tiefe: 0,
-        ueber: Ueber { art: "produktionsauftrag", id: auftrag, nummer, datum: day_of(geplant, erledigt) },
-        von: Uuid::nil(),
-    }
-}
-
-/// The day of an order: as planned, or else that on which it was done.
-fn day_of(geplant: Option<Day>, erledigt: Option<Instant>) -> Option<Day> {
-    geplant.or(erledigt.map(Day::in_berlin))
 }
 
 /// How much is read for one batch at most.
@@ -166,26 +137,6 @@ const SUPPLIER_OF_OPENING_STOCK: &str = "select k.id as partner_id, k.kundennr, 
       select 1 from lagerbewegung m
       where m.tenant_id = c.tenant_id and m.charge_id = c.id and m.beleg_id is not null and m.menge > 0))";
 
-columns! {
-    Beteiligter from found as f {
-        partner_id,
-        kundennr,
-        name,
-        strasse,
-        plz,
-        ort,
-        staat,
-        menge,
-        einheit,
-        beleg_id,
-        beleg_nummer,
-        beleg_typ,
-        datum,
-        charge_id,
-        charge_nr,
-    }
-}
-
 /// A statement that names what it found, as a [`Beteiligter`] is read.
 fn in_order(found: &str) -> String {
     format!("select {} from ({found}) f order by f.beleg_id", Beteiligter::COLUMNS)
@@ -231,18 +182,6 @@ pub fn balance(tx: &Tx<'_>, charge: Uuid) -> Result<Bilanz> {
     let (eingang, abgang): (Quantity, Quantity) =
         tx.one(statement, named_params! {":charge": charge}, |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(Bilanz { eingang, abgang, bestand: eingang.minus(abgang)? })
-}
-
-columns! {
-    Buchung from lagerbewegung as m {
-        am,
-        menge,
-        beleg_id: "b.id",
-        beleg_typ: "b.beleg_typ",
-        pa_id: "v.id",
-        nummer: "coalesce(b.beleg_nummer, v.pa_nummer)",
-        partner: "coalesce(b.kunden_name, k.name)",
-    }
 }
 
 /// Movements of a batch, the newest first.

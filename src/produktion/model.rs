@@ -71,24 +71,26 @@ record! {
     }
 }
 
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct PaOutput {
-    pub id: i64,
-    pub pa_id: Uuid,
-    pub artikel_id: Uuid,
-    pub soll_menge: Quantity,
-    pub ist_menge: Option<Quantity>,
-    pub einheit: Option<String>,
-    pub position: i64,
-    pub bemerkung: Option<String>,
-    pub artikel_bezeichnung: String,
-    pub artikelnr: Option<String>,
-    /// Number of the batch that was made; before that null.
-    pub neue_charge_nr: Option<String>,
-    pub charge_id: Option<Uuid>,
-    /// The number that the batch is to have.
-    pub charge_nr: Option<String>,
-    pub mhd: Option<DayTime>,
+record! {
+    #[derive(Debug, Clone, Serialize, JsonSchema)]
+    pub struct PaOutput from pa_output as o {
+        id: i64,
+        pa_id: Uuid,
+        artikel_id: Uuid,
+        soll_menge: Quantity,
+        ist_menge: Option<Quantity>,
+        einheit: Option<String>,
+        position: i64,
+        bemerkung: Option<String>,
+        artikel_bezeichnung: String = "a.bezeichnung",
+        artikelnr: Option<String> = "a.artikelnr",
+        /// Number of the batch that was made; before that null.
+        neue_charge_nr: Option<String> = "c.charge_nr",
+        charge_id: Option<Uuid>,
+        /// The number that the batch is to have.
+        charge_nr: Option<String>,
+        mhd: Option<DayTime>,
+    }
 }
 
 eingabe! {

@@ -5,32 +5,13 @@ use uuid::Uuid;
 
 use super::model::{PaInput, PaOutput, Produktionsauftrag, Rezeptur, Rezepturzeile};
 use crate::db::list::{Filter, ListSql, Page};
-use crate::db::record::{Part, columns};
+use crate::db::record::Part;
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::PageOf;
 use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 use crate::rules::recipe::Zeilenart;
-
-columns! {
-    PaOutput from pa_output as o {
-        id,
-        pa_id,
-        artikel_id,
-        soll_menge,
-        ist_menge,
-        einheit,
-        position,
-        bemerkung,
-        artikel_bezeichnung: "a.bezeichnung",
-        artikelnr: "a.artikelnr",
-        neue_charge_nr: "c.charge_nr",
-        charge_id,
-        charge_nr,
-        mhd,
-    }
-}
 
 const LIST: ListSql<'_> = ListSql {
     columns: Produktionsauftrag::COLUMNS,

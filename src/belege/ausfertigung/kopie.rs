@@ -1,22 +1,25 @@
 //! The partner of a document as it was when the document became final (D24).
 
+use crate::db::record::record;
 use crate::kunden::Kunde;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kopie {
-    pub kundennr: Option<String>,
-    pub name: String,
-    pub strasse: Option<String>,
-    pub plz: Option<String>,
-    pub ort: Option<String>,
-    pub staat: String,
-    pub ust_id: Option<String>,
-    pub steuernummer: Option<String>,
-    pub email: Option<String>,
-    pub iban: Option<String>,
-    pub bic: Option<String>,
-    pub kaeuferreferenz: Option<String>,
-    pub e_adresse: Option<String>,
+record! {
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Kopie from beleg as b {
+        kundennr: Option<String> = "b.kunden_kundennr",
+        name: String = "b.kunden_name",
+        strasse: Option<String> = "b.kunden_strasse",
+        plz: Option<String> = "b.kunden_plz",
+        ort: Option<String> = "b.kunden_ort",
+        staat: String = "b.kunden_staat",
+        ust_id: Option<String> = "b.kunden_ust_id",
+        steuernummer: Option<String> = "b.kunden_steuernummer",
+        email: Option<String> = "b.kunden_email",
+        iban: Option<String> = "b.kunden_iban",
+        bic: Option<String> = "b.kunden_bic",
+        kaeuferreferenz: Option<String> = "b.kunden_kaeuferreferenz",
+        e_adresse: Option<String> = "b.kunden_e_adresse",
+    }
 }
 
 impl From<&Kunde> for Kopie {

@@ -7,29 +7,10 @@ use super::angaben::Angaben;
 use super::kopie::Kopie;
 use super::packen::{digest, inflated};
 use super::vorlage::Gespeichert;
-use crate::db::record::columns;
 use crate::db::tx::{Tx, WriteTx};
 use crate::erechnung::Profil;
 use crate::failure::{Failure, Result};
 use crate::rules::day::Instant;
-
-columns! {
-    Kopie from beleg as b {
-        kundennr: "b.kunden_kundennr",
-        name: "b.kunden_name",
-        strasse: "b.kunden_strasse",
-        plz: "b.kunden_plz",
-        ort: "b.kunden_ort",
-        staat: "b.kunden_staat",
-        ust_id: "b.kunden_ust_id",
-        steuernummer: "b.kunden_steuernummer",
-        email: "b.kunden_email",
-        iban: "b.kunden_iban",
-        bic: "b.kunden_bic",
-        kaeuferreferenz: "b.kunden_kaeuferreferenz",
-        e_adresse: "b.kunden_e_adresse",
-    }
-}
 
 /// Copies the partner into a document that becomes final (D4, D24), with the state of the company's master data and the
 /// instant at which its sheet came to be.

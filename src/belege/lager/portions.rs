@@ -10,7 +10,7 @@ use super::sql;
 use crate::artikel;
 use crate::belege::model::BelegPosition;
 use crate::chargen;
-use crate::db::record::columns;
+use crate::db::record::record;
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::rules::day::Day;
@@ -25,21 +25,13 @@ pub struct Portions<'p, 'r> {
     pub gruppe: Gruppe,
 }
 
-pub struct Said {
-    pub charge_id: Option<Uuid>,
-    pub charge_gesendet: bool,
-    pub fremde_charge_nr: Option<String>,
-    pub mhd: Option<Day>,
-    pub bezug: Option<Uuid>,
-}
-
-columns! {
-    Said from beleg_position as p {
-        charge_id,
-        charge_gesendet,
-        fremde_charge_nr,
-        mhd,
-        bezug: "p.bezug_beleg_id",
+record! {
+    pub struct Said from beleg_position as p {
+        charge_id: Option<Uuid>,
+        charge_gesendet: bool,
+        fremde_charge_nr: Option<String>,
+        mhd: Option<Day>,
+        bezug: Option<Uuid> = "p.bezug_beleg_id",
     }
 }
 

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use crate::artikel;
 use crate::chargen;
-use crate::db::record::columns;
+use crate::db::record::record;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::rules::fixed::{Percent, Price};
@@ -113,16 +113,10 @@ fn price(tx: &Tx<'_>, beleg: Uuid, charge: Uuid, artikel: Uuid) -> Result<Option
     Ok(Some(conversion.price(discounted(line.ep_netto, line.rabatt_prozent)?)?))
 }
 
-struct PriceOfPosition {
-    einheit: Option<String>,
-    ep_netto: Price,
-    rabatt_prozent: Percent,
-}
-
-columns! {
-    PriceOfPosition from beleg_position as p {
-        einheit,
-        ep_netto,
-        rabatt_prozent,
+record! {
+    pub struct PriceOfPosition from beleg_position as p {
+        einheit: Option<String>,
+        ep_netto: Price,
+        rabatt_prozent: Percent,
     }
 }

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::change::Gruppe;
 use crate::belege::model::Beleg;
-use crate::db::record::columns;
+use crate::db::record::{columns, record};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::rules::document::Seite;
@@ -93,24 +93,15 @@ fn role(name: Option<&str>) -> Option<Role> {
     Role::ALL.into_iter().find(|role| Some(column(*role)) == name)
 }
 
-/// Goods of a position that nothing has met.
-struct Open {
-    beleg_id: Uuid,
-    position: i64,
-    nr: i64,
-    charge_id: Option<Uuid>,
-    genannt_id: Option<Uuid>,
-    menge: Quantity,
-}
-
-columns! {
-    Open from lager_offen as o {
-        beleg_id,
-        position,
-        nr,
-        charge_id,
-        genannt_id,
-        menge,
+record! {
+    /// Goods of a position that nothing has met.
+    pub struct Open from lager_offen as o {
+        beleg_id: Uuid,
+        position: i64,
+        nr: i64,
+        charge_id: Option<Uuid>,
+        genannt_id: Option<Uuid>,
+        menge: Quantity,
     }
 }
 
