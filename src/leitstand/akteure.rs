@@ -15,7 +15,6 @@ pub fn of_person(id: i64) -> String {
     format!("{PERSON}{id}")
 }
 
-/// Those who may have changed something of a company.
 pub struct Akteure<'c> {
     connection: &'c Connection,
     keys: Vec<StoredKey>,

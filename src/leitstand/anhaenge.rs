@@ -88,7 +88,7 @@ pub fn attach(ask: &Ask, api: &str, page: &str) -> Result<Change> {
     let body = Datei {
         dateiname: &file.name,
         inhalt_base64: InBase64(&file.content),
-        beschreibung: Some(ask.field("beschreibung")).filter(|text| !text.is_empty()),
+        beschreibung: ask.filled("beschreibung"),
     };
     let (path, to) = (format!("/api/v1/{api}/{id}/dokumente"), ask.page_of(page, id));
     ask.change(Method::Post, &path, &body, to, "Die Datei ist angehängt.").map_err(at_the_file)

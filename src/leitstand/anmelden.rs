@@ -29,7 +29,7 @@ pub fn show_log_in(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     Ok(frame::page(ask, "Anmelden", body))
 }
 
-/// POST /leitstand/anmelden. An unknown name costs as much time as a wrong password, and is answered alike.
+/// An unknown name costs as much time as a wrong password, and is answered alike.
 pub fn log_in(ask: &Ask, seen: &Seen<'_>) -> Result<Hashed> {
     let (name, password) = (ask.field("name").to_owned(), ask.field_as_typed("passwort").to_owned());
     ask.house.attempts.begin(&name, ask.now)?;
@@ -80,7 +80,6 @@ fn of_link(ask: &Ask, connection: &rusqlite::Connection) -> Result<Person> {
     })
 }
 
-/// GET /leitstand/passwort?link=…; opening the link does not spend it.
 pub fn show_set_password(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let person = of_link(ask, seen.connection)?;
     let inside = html! {
@@ -96,7 +95,6 @@ pub fn show_set_password(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     Ok(frame::page(ask, "Passwort setzen", body))
 }
 
-/// The new password of a form, twice the same.
 fn new_password(ask: &Ask, name: &str) -> Result<String> {
     let password = ask.field_as_typed("passwort").to_owned();
     check(&password, name)?;

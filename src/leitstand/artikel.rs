@@ -55,7 +55,6 @@ pub fn name_of(artikel: &Artikel) -> String {
     lines.into_iter().flatten().filter(|line| !line.is_empty()).cloned().collect::<Vec<_>>().join(", ")
 }
 
-/// The choice of a group, where there are some.
 fn groups(ask: &Ask, seen: &Seen<'_>) -> Result<Markup> {
     let page = Page { limit: Some(MAX_LIMIT), offset: 0 };
     let Records { rows, .. } = artikel::list_gruppen(&seen.tx, page)?;
@@ -116,7 +115,6 @@ fn yes_or_no(is_so: bool) -> String {
     if is_so { "ja" } else { "nein" }.to_owned()
 }
 
-/// How its history is read.
 const LESART: Lesart = Lesart { label: label_of, words: words_of };
 
 fn label_of(name: &str) -> Option<&str> {

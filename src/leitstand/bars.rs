@@ -9,28 +9,23 @@ const GROUND: i64 = 110;
 
 /// Two bars beside each other.
 pub struct Pair {
-    /// What stands below them.
     pub label: String,
-    /// What they show, where the pointer rests on them.
     pub says: String,
     /// How high they are; only their ratio counts.
     pub left: i64,
     pub right: i64,
 }
 
-/// What a picture says besides its bars.
 pub struct Words<'w> {
     /// What is to be seen, for who does not see it.
     pub title: &'w str,
     /// The classes of the left and the right bars: `now`, `then`, `bad`.
     pub classes: [&'w str; 2],
-    /// What stands below the picture.
     pub caption: String,
     /// What stands in its place where all bars are 0.
     pub empty: &'w str,
 }
 
-/// A picture of bars.
 pub fn bars(pairs: &[Pair], words: &Words<'_>) -> Markup {
     let most = pairs.iter().map(|pair| pair.left.max(pair.right)).max().unwrap_or(0);
     if most <= 0 {

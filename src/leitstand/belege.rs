@@ -23,7 +23,6 @@ use crate::rules::choice::Choice;
 use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::verweis::parse_uuid;
 
-/// The columns of a list of documents.
 pub fn columns<'t>(table: Table<'t, Beleg>) -> Table<'t, Beleg> {
     table
         .text("Nummer", |beleg| beleg.beleg_nummer.clone())
@@ -60,13 +59,11 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     Ok(frame::page(ask, "Belege", lists::body(ask, list, columns)))
 }
 
-/// What people call a document.
 fn art_of(beleg: &Beleg) -> &'static str {
     let is_storno = beleg.storno_von_beleg_id.is_some();
     beleg.beleg_typ.art(beleg.rechnungsart, is_storno, beleg.summe_netto.is_negative())
 }
 
-/// Whose documents, and of which article, are shown alone.
 fn restriction(ask: &Ask, seen: &Seen<'_>) -> Result<Markup> {
     let id = parse_uuid(ask.param("artikel_id"));
     let artikel = id.map(|id| artikel::find(&seen.tx, id)).transpose()?.flatten();
@@ -146,7 +143,6 @@ fn positions(positions: &[BelegPosition]) -> Markup {
         .render()
 }
 
-/// What the document moved in the stock.
 fn movements(ask: &Ask, seen: &Seen<'_>, id: Uuid) -> Result<Markup> {
     let moved = herkunft::moved_by_document(&seen.tx, id)?;
     let to = |moved: &Umschlag| optional(moved.charge.as_ref(), |(id, _)| ask.page_of("chargen", id));
@@ -159,7 +155,6 @@ fn movements(ask: &Ask, seen: &Seen<'_>, id: Uuid) -> Result<Markup> {
     } })
 }
 
-/// What happened to it, a page at a time.
 fn history(ask: &Ask, seen: &Seen<'_>, id: Uuid, here: &str) -> Result<Markup> {
     let akteure = Akteure::of(ask, seen)?;
     let count = belege::count_steps(&seen.tx, id)?;

@@ -33,7 +33,6 @@ const WHICH: [(&str, &str); 3] = [
     ("abgelaufen", "mit Bestand, abgelaufen"),
 ];
 
-/// The columns of a list of batches.
 pub fn columns<'t>(today: Day, table: Table<'t, Charge>) -> Table<'t, Charge> {
     table
         .text("Charge", |charge| charge.charge_nr.clone())
@@ -46,7 +45,6 @@ pub fn columns<'t>(today: Day, table: Table<'t, Charge>) -> Table<'t, Charge> {
         .numbers("Bestand", |charge| in_unit(amount(charge.bestand), charge.einheit.as_deref()))
 }
 
-/// The best-before date, and whether it is past.
 fn shelf_life(DayTime(mhd): DayTime, today: Day) -> String {
     format!("{}{}", day_text(mhd), if mhd < today { " (abgelaufen)" } else { "" })
 }
@@ -102,7 +100,6 @@ fn default_order(ask: &Ask) -> &'static str {
     if ask.param("welche").is_empty() { "-created_at" } else { "mhd" }
 }
 
-/// Of which article batches are shown alone.
 fn restriction(ask: &Ask, seen: &Seen<'_>) -> Result<Markup> {
     let found =
         parse_uuid(ask.param("artikel_id")).map(|id| artikel::find(&seen.tx, id)).transpose()?.flatten();
@@ -157,7 +154,6 @@ fn facts_of(charge: &Charge) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// What brought a batch about.
 fn quelle(quelle: EingangQuelle) -> &'static str {
     match quelle {
         EingangQuelle::Beleg => "Beleg",
@@ -166,7 +162,6 @@ fn quelle(quelle: EingangQuelle) -> &'static str {
     }
 }
 
-/// What moved it, a page at a time.
 fn movements(ask: &Ask, seen: &Seen<'_>, id: Uuid, here: &str, unit: &str) -> Result<Markup> {
     let found = herkunft::movements(&seen.tx, id, ROWS, ask.list_page() * ROWS)?;
     let to = |moved: &Buchung| match (moved.beleg_id, moved.pa_id) {
@@ -217,7 +212,7 @@ pub fn show_correct(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
 
 pub fn correct(ask: &Ask) -> Result<Change> {
     let id = ask.id(0)?;
-    let sent = |name: &str| Some(ask.field(name)).filter(|value| !value.is_empty());
+    let sent = |name: &str| ask.filled(name);
     let body = json!({
         "mhd": sent("mhd"),
         "fremde_charge_nr": sent("fremde_charge_nr"),

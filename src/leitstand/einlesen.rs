@@ -8,9 +8,9 @@ use rusqlite::Connection;
 use uuid::Uuid;
 
 use super::akteure;
+use super::jobs::{Job, Next, Outcome};
 use super::parts::{facts, number, or_blank, table};
 use super::uploads::{Upload, named};
-use super::works::{Next, Outcome, Work};
 use crate::app::description::vorlagen::columns;
 use crate::db::batch::{Batch, Ended};
 use crate::failure::{Failure, Result};
@@ -37,7 +37,6 @@ const CELL: usize = 60;
 /// Hints that are shown.
 const HINTS: usize = 100;
 
-/// A file that has been read and checked.
 struct Checked {
     rows: Rows,
     unused: Vec<String>,
@@ -45,10 +44,10 @@ struct Checked {
     mistakes: Mistakes,
 }
 
-fn checked(upload: &Upload, work: &Work) -> std::result::Result<Checked, Complaint> {
-    work.is_at("Die Datei wird gelesen.", 0);
+fn checked(upload: &Upload, job: &Job) -> std::result::Result<Checked, Complaint> {
+    job.set_step("Die Datei wird gelesen.", 0);
     let mut rows = Rows::of_bytes(upload.content.to_vec(), upload.sheet.as_deref())?;
-    work.is_at("Die Zeilen werden geprüft.", 0);
+    job.set_step("Die Zeilen werden geprüft.", 0);
     let kind = upload.kind;
     let unused = unused(kind, &mut rows).iter().map(|column| column.german()).collect();
     let columns = columns(kind.rows());
@@ -66,9 +65,9 @@ fn not_read(complaint: &Complaint) -> String {
 const GIVEN_UP: &str = "Das Ansehen wurde abgebrochen. Es wurde nichts gespeichert.";
 
 /// Looks at a file: its first rows as they are understood, and what is wrong with it.
-pub fn look(upload: &Upload, work: &Work) -> std::result::Result<Outcome, String> {
-    let checked = checked(upload, work).map_err(|complaint| not_read(&complaint))?;
-    if work.is_given_up() {
+pub fn look(upload: &Upload, job: &Job) -> std::result::Result<Outcome, String> {
+    let checked = checked(upload, job).map_err(|complaint| not_read(&complaint))?;
+    if job.is_given_up() {
         return Err(GIVEN_UP.to_owned());
     }
     let is_good = checked.mistakes.is_empty() && !checked.rows.is_empty();
@@ -117,7 +116,6 @@ fn has_separators(rows: &Rows) -> bool {
     (0..rows.len().min(SHOWN)).any(|at| cells(&rows.row(at)).iter().any(is_one))
 }
 
-/// Mistakes as a table.
 fn table_of(mistakes: &Mistakes) -> Markup {
     let place = |mistake: &Mistake| match &mistake.place {
         MistakePlace::Line(line) => line.to_string(),
@@ -239,17 +237,17 @@ impl Import {
 }
 
 /// Stores the rows of a file through the writer: all of them or none, many in parts.
-pub fn store(upload: &Upload, gate: &Gate, work: &Work) -> std::result::Result<Outcome, String> {
-    let Checked { rows, mistakes, .. } = checked(upload, work).map_err(|complaint| not_read(&complaint))?;
+pub fn store(upload: &Upload, gate: &Gate, job: &Job) -> std::result::Result<Outcome, String> {
+    let Checked { rows, mistakes, .. } = checked(upload, job).map_err(|complaint| not_read(&complaint))?;
     if !mistakes.is_empty() {
         return Err("Die Datei hat Fehler. Bitte noch einmal hochladen.".to_owned());
     }
     let groups = upload.kind.groups(&rows).map_err(|complaint| not_read(&complaint))?;
-    work.is_at("Die Zeilen werden gespeichert.", rows.len());
+    job.set_step("Die Zeilen werden gespeichert.", rows.len());
     let import = Arc::new(Import { upload: upload.clone(), rows, groups });
     let mut hints = Hints::default();
     let stored = parts::store_parts(import.groups.count(), import.rows.len(), false, |next| {
-        if work.is_given_up() {
+        if job.is_given_up() {
             return Err(Why::GivenUp);
         }
         let (part_of, so_far, now) = (Arc::clone(&import), hints.clone(), (gate.clock)());
@@ -259,7 +257,7 @@ pub fn store(upload: &Upload, gate: &Gate, work: &Work) -> std::result::Result<O
             _ => return Err(Why::Failed(Failure::Busy("the disk did not take this part".to_owned()))),
         };
         hints = said;
-        work.has_done(part.counts.sum());
+        job.add_done(part.counts.sum());
         Ok(part)
     });
     match stored {

@@ -46,21 +46,15 @@ fn knows_host(zugang: &Zugang, headers: &HeaderMap, local: IpAddr, is_of_proxy: 
     }
 }
 
-/// The door of the pages.
 pub struct Entry<'h> {
-    /// What all requests share.
     pub house: &'h Arc<House>,
-    /// What the configuration says.
     pub zugang: &'h Zugang,
-    /// Where the request comes from.
     pub address: IpAddr,
 }
 
 /// Why a request is not let in, and what its row in the log names.
 pub struct Refused {
-    /// What it is answered.
     pub reply: Reply,
-    /// Who is logged in.
     pub person: Option<Person>,
     /// The company in its path, where they see it.
     pub firma: Option<i64>,
@@ -73,7 +67,6 @@ impl From<Reply> for Box<Refused> {
     }
 }
 
-/// What a request asks for that is let in.
 struct Wanted {
     page: &'static Page,
     firma: Option<Tenant>,
@@ -82,7 +75,6 @@ struct Wanted {
 }
 
 impl Entry<'_> {
-    /// Lets a request in, or says why not.
     pub fn admit(&self, request: &Request) -> std::result::Result<Ask, Box<Refused>> {
         self.check_way(request)?;
         let now = (self.house.gate.clock)();
@@ -121,7 +113,6 @@ impl Entry<'_> {
         })
     }
 
-    /// What a request asks for, where this person may.
     fn wanted(
         &self,
         request: &Request,
@@ -186,7 +177,6 @@ impl Entry<'_> {
 
 const FOREIGN: &str = "Das Formular kommt nicht von dieser Seite, oder es ist zu alt. Bitte die Seite neu laden und noch einmal absenden.";
 
-/// The companies that a person sees.
 fn seen_by(connection: &Connection, person: Option<&Person>) -> Result<Vec<Tenant>> {
     let Some(person) = person else { return Ok(Vec::new()) };
     Ok(tenants::list(connection)?.into_iter().filter(|firma| person.sees(firma.id)).collect())
@@ -211,8 +201,7 @@ fn check(
         return Ok((None, ids));
     }
     let Some(person) = person else {
-        let reply = Reply { status: 303, ..Reply::default() }.with("location", "/leitstand/anmelden");
-        return Err(frame::guarded(reply));
+        return Err(frame::redirect("/leitstand/anmelden"));
     };
     let may = match page.access {
         Access::Open | Access::Person => true,
@@ -227,7 +216,6 @@ fn check(
     if may { Ok((Some(firma.clone()), ids)) } else { Err(forbidden()) }
 }
 
-/// Somebody may not see or do this.
 pub fn forbidden() -> Reply {
     let message = "Dafür fehlt die Berechtigung. Wer alles verwalten darf, kann sie unter Zugänge geben.";
     coded(403, Code::ScopeFehlt, message)

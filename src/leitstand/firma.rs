@@ -17,7 +17,6 @@ use crate::rules::deed::Deed;
 use crate::rules::error::{Code, Refusal};
 use crate::tenants::{self, Logo, SETTINGS, Setting, Stand, firma};
 
-/// The setting that is a picture.
 const LOGO: &str = "logo";
 
 pub fn show_new(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
@@ -191,7 +190,6 @@ fn hint(stand: &Stand) -> Markup {
     }
 }
 
-/// Why a value is refused: what is expected instead.
 fn not_taken(setting: &Setting) -> Box<Refusal> {
     let quoted = |(_, words): (String, String)| format!("„{words}“");
     let expected = match setting.choices() {

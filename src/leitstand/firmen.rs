@@ -7,29 +7,27 @@ use super::page::{Ask, Seen};
 use crate::failure::Result;
 use crate::http::reply::Reply;
 
-/// GET /leitstand: the first page of the company, or the choice of one.
+/// The first page of the company, or the choice of one.
 pub fn start(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
-    let keeps_house = ask.person.as_ref().is_some_and(|person| person.keeps_house());
     let to = match ask.firmen.as_slice() {
         [only] => format!("/leitstand/f/{}", only.id),
-        [] if keeps_house => "/leitstand/firmen/neu".to_owned(),
+        [] if ask.keeps_house() => "/leitstand/firmen/neu".to_owned(),
         _ => "/leitstand/firmen".to_owned(),
     };
-    Ok(frame::guarded(Reply { status: 303, ..Reply::default() }.with("location", to)))
+    Ok(frame::redirect(to))
 }
 
 pub fn list(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
-    let keeps_house = ask.person.as_ref().is_some_and(|person| person.keeps_house());
     let body = html! {
         @if ask.firmen.is_empty() {
             p.empty { "Noch ist keine Firma zu sehen. "
-                @if keeps_house { a href="/leitstand/firmen/neu" { "Die erste anlegen" } "." }
+                @if ask.keeps_house() { a href="/leitstand/firmen/neu" { "Die erste anlegen" } "." }
                 @else { "Wer alles verwaltet, kann eine freigeben." } }
         }
         ul { @for firma in &ask.firmen {
             li { a href=(format!("/leitstand/f/{}", firma.id)) { (firma.name) } @if firma.test { " (Test)" } }
         } }
-        @if keeps_house && !ask.firmen.is_empty() { p.actions { a.button href="/leitstand/firmen/neu" { "Neue Firma" } } }
+        @if ask.keeps_house() && !ask.firmen.is_empty() { p.actions { a.button href="/leitstand/firmen/neu" { "Neue Firma" } } }
     };
     Ok(frame::page(ask, "Firmen", body))
 }

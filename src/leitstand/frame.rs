@@ -3,6 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::page::{Access, Ask, Page, Seen};
+use super::parts::{form, refusal};
 use crate::db::feed;
 use crate::failure::{Failure, Result};
 use crate::http::error;
@@ -40,7 +41,6 @@ pub fn live_page(ask: &Ask, seen: &Seen<'_>, title: &str, body: Markup) -> Resul
     Ok(page(ask, title, body))
 }
 
-/// A page of this person with a title.
 pub fn page(ask: &Ask, title: &str, body: Markup) -> Reply {
     let firma = ask.firma.as_ref();
     let whole = html! {
@@ -66,6 +66,12 @@ pub fn page(ask: &Ask, title: &str, body: Markup) -> Reply {
         }
     };
     shown(200, whole)
+}
+
+/// A page that asks before something is done.
+pub fn question(ask: &Ask, title: &str, what: Markup, button: &str, is_destructive: bool) -> Reply {
+    let inside = html! { (refusal(ask, &[])) p { (what) } };
+    page(ask, title, form(ask, inside, button, is_destructive))
 }
 
 /// The line at the top: company, search, menu, who is logged in. Pages of no company have those of the only one.
@@ -108,11 +114,10 @@ fn search(ask: &Ask, firma: Option<&Tenant>) -> Markup {
 
 /// The menu: everyday work beside each other, and the rest folded. The entry above a page is marked, too.
 fn menu(ask: &Ask, firma: Option<i64>) -> Markup {
-    let keeps_house = ask.person.as_ref().is_some_and(|person| person.keeps_house());
     let is_seen = |page: &&Page| match page.access {
         Access::Firma => firma.is_some(),
         Access::Person => true,
-        Access::Haus => keeps_house,
+        Access::Haus => ask.keeps_house(),
         Access::Open => false,
     };
     let entries = ask.house.pages.iter().filter(|page| page.menu.is_some()).filter(is_seen);
@@ -162,13 +167,11 @@ pub fn refused(status: u16, message: &str) -> Reply {
 
 const BUSY: &str = "Der Dienst kann das gerade nicht ausführen; es wurde nichts gespeichert. Bitte gleich noch einmal versuchen.";
 
-/// The page where there is too much to do.
 pub fn busy(request: &Request) -> Reply {
     tracing::warn!(request_id = %request.id, "too much to do for a page");
     refused(503, BUSY).with("retry-after", "1")
 }
 
-/// The page of a failure.
 pub fn failed(failure: &Failure, request: &Request) -> Reply {
     match failure {
         Failure::Refused(refusal) => {
@@ -192,6 +195,10 @@ pub fn failed(failure: &Failure, request: &Request) -> Reply {
 fn shown(status: u16, whole: PreEscaped<String>) -> Reply {
     let reply = Reply { status, body: whole.into_string().into_bytes(), ..Reply::default() };
     guarded(reply.with("content-type", "text/html; charset=utf-8"))
+}
+
+pub fn redirect(to: impl Into<String>) -> Reply {
+    guarded(Reply { status: 303, ..Reply::default() }.with("location", to))
 }
 
 /// The answer with the headers that every answer of these pages has. The server adds nosniff and no-store. Without a

@@ -15,23 +15,17 @@ const EDGE: i64 = 6;
 /// Times that boxes are moved beside those that they belong to.
 const SWEEPS: usize = 3;
 
-/// A box.
 #[derive(Debug, Clone)]
 pub struct Node {
-    /// Its class in the stylesheet.
     pub class: &'static str,
-    /// Where it leads.
     pub to: String,
-    /// What it is, in one word.
     pub kind: &'static str,
     /// Its lines: the first is its name.
     pub lines: [String; 3],
 }
 
-/// Boxes, and which leads to which.
 #[derive(Debug, Default)]
 pub struct Graph {
-    /// The boxes.
     pub nodes: Vec<Node>,
     /// From one to another, as goods flow.
     pub edges: BTreeSet<(usize, usize)>,
@@ -85,7 +79,6 @@ fn shown(node: &Node, (x, y): (i64, i64)) -> Markup {
     }
 }
 
-/// A text that fits into a box.
 fn short(text: &str, most: usize) -> String {
     match text.chars().count() > most {
         true => text.chars().take(most - 1).chain(['…']).collect(),

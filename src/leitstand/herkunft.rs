@@ -53,11 +53,9 @@ pub fn csv(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     ask.file_of(seen, &path)
 }
 
-/// The words of one direction.
 struct Seite {
     partner: &'static str,
     charge: &'static str,
-    /// Why there is nothing.
     empty: &'static str,
 }
 
@@ -73,7 +71,6 @@ const EMPFAENGER: Seite = Seite {
     empty: "Nichts: Diese Charge ist nicht verkauft und nicht verarbeitet worden.",
 };
 
-/// What a box of the picture stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Charge(Uuid),
@@ -84,7 +81,6 @@ enum Key {
     Weitere(Uuid, bool),
 }
 
-/// The picture while it is made.
 struct Drawing<'a> {
     ask: &'a Ask,
     graph: Graph,
@@ -113,7 +109,6 @@ fn told(menge: Quantity, einheit: Option<&str>) -> String {
     in_unit(amount(menge), einheit)
 }
 
-/// The picture of both directions.
 fn drawn(ask: &Ask, charge: &Charge, back: &Weg, forth: &Weg) -> Markup {
     let mut drawing = Drawing { ask, graph: Graph::default(), known: BTreeMap::new() };
     let stock = format!("Bestand {}", told(charge.bestand, charge.einheit.as_deref()));
@@ -182,7 +177,6 @@ fn sum(mengen: impl Iterator<Item = Quantity>) -> Quantity {
     mengen.fold(Quantity::ZERO, |sum, menge| sum.plus(menge).unwrap_or(sum))
 }
 
-/// The documents of each batch, partner by partner.
 fn by_batch(beteiligte: &[Beteiligter]) -> BTreeMap<Uuid, Vec<Vec<&Beteiligter>>> {
     let mut groups: BTreeMap<(Uuid, Uuid), Vec<&Beteiligter>> = BTreeMap::new();
     for partner in beteiligte {

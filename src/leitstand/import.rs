@@ -5,10 +5,10 @@ use std::sync::Arc;
 use maud::html;
 use uuid::Uuid;
 
-use super::page::{Ask, Done, HouseChange, Seen};
+use super::jobs::FULL;
+use super::page::{Ask, HouseChange, Seen, start_job};
 use super::parts::{choice, field, form_to, refusal};
 use super::uploads::{Upload, named};
-use super::works::{FULL, Work};
 use super::{einlesen, frame};
 use crate::app::description::vorlagen::columns;
 use crate::app::imports;
@@ -25,7 +25,7 @@ const DECIMALS: [(&str, &str); 3] = [
     ("punkt", "Punkt: 24.860 heißt 24,86"),
 ];
 
-/// GET /leitstand/f/{firma}/import, and where a file was to be stored that is no longer there.
+/// And where a file was to be stored that is no longer there.
 pub fn show(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     let kinds: Vec<_> = imports().map(|kind| (kind.rows().kind, named(kind.rows().kind))).collect();
     let inside = html! {
@@ -54,7 +54,7 @@ fn kind(name: &str) -> Option<ImportKind> {
     imports().find(|kind| kind.rows().kind == name)
 }
 
-/// POST /leitstand/f/{firma}/import: looks at the file, and keeps it for a while.
+/// Looks at the file, and keeps it for a while.
 pub fn look(ask: &Ask) -> Result<HouseChange> {
     let kind = kind(ask.field("art")).ok_or_else(|| Failure::not_found("Diese Art Import"))?;
     let file = ask.file("datei")?;
@@ -64,50 +64,37 @@ pub fn look(ask: &Ask) -> Result<HouseChange> {
         _ => None,
     };
     // Once the file is gone from the form it has to be chosen again, so nobody is let down later.
-    if !ask.house.works.has_room() {
+    if !ask.house.jobs.has_room() {
         return Err(Refusal::new(Code::NichtVerfuegbar, FULL).into());
     }
     let upload = Upload {
         id: Uuid::now_v7(),
-        person: ask.person.as_ref().map_or(0, |person| person.id),
+        person: ask.person_id(),
         firma: ask.firma_id(),
         at: ask.now,
         kind,
         name: file.name.clone(),
-        sheet: Some(ask.field("blatt").to_owned()).filter(|sheet| !sheet.is_empty()),
+        sheet: ask.filled("blatt").map(str::to_owned),
         decimal,
         content: file.content.clone(),
     };
-    let (house, work) = (Arc::clone(&ask.house), Uuid::now_v7());
-    Ok(Box::new(move |_| {
-        let (house, upload) = (Arc::clone(&house), upload.clone());
-        let title = format!("{} ansehen", upload.name);
-        let doing = move |work: &Work| {
-            // Not before it is sure that there will be a page that leads to it.
-            house.uploads.keep(upload.clone());
-            einlesen::look(&upload, work)
-        };
-        Ok(Done::begin(work, &title, Arc::new(doing)))
+    let house = Arc::clone(&ask.house);
+    Ok(start_job(format!("{} ansehen", upload.name), move |job| {
+        // Not before it is sure that there will be a page that leads to it.
+        house.uploads.keep(upload.clone());
+        einlesen::look(&upload, job)
     }))
 }
 
-/// POST /leitstand/f/{firma}/import/speichern: stores a file that was looked at.
 pub fn store(ask: &Ask) -> Result<HouseChange> {
-    let (house, work) = (Arc::clone(&ask.house), Uuid::now_v7());
-    let person = ask.person.as_ref().map_or(0, |person| person.id);
-    let firma = ask.firma_id();
-    let upload = house.uploads.find(ask.field("datei"), person, firma);
+    let house = Arc::clone(&ask.house);
+    let upload = house.uploads.find(ask.field("datei"), ask.person_id(), ask.firma_id());
     let upload = upload.ok_or_else(|| {
         Refusal::new(Code::NichtGefunden, "Diese Datei ist nicht mehr da. Bitte noch einmal hochladen.")
     })?;
-    Ok(Box::new(move |_| {
-        let (house, upload) = (Arc::clone(&house), upload.clone());
-        let title = format!("Import {}", upload.name);
-        let doing = move |work: &Work| {
-            house.uploads.forget(upload.id);
-            einlesen::store(&upload, &house.gate, work)
-        };
-        Ok(Done::begin(work, &title, Arc::new(doing)))
+    Ok(start_job(format!("Import {}", upload.name), move |job| {
+        house.uploads.forget(upload.id);
+        einlesen::store(&upload, &house.gate, job)
     }))
 }
 

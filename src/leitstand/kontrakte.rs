@@ -43,7 +43,6 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     Ok(frame::page(ask, "Kontrakte", body))
 }
 
-/// A quantity of a contract in its unit.
 fn quantity(kontrakt: &Kontrakt, menge: Option<Quantity>) -> String {
     optional(menge, |menge| in_unit(amount(menge), kontrakt.gesamtmenge_einheit.as_deref()))
 }

@@ -11,12 +11,10 @@ use crate::kunden;
 use crate::listing::Records;
 use crate::rules::verweis::parse_uuid;
 
-/// The page of a list that is asked for.
 pub fn page_of(ask: &Ask) -> Page {
     Page { limit: Some(ROWS), offset: i64::from(ask.list_page() * ROWS) }
 }
 
-/// What a page shows of a list.
 pub struct List<'l, T> {
     /// Its path below the company's, and what leads from there to the page of a record; none: it has no page.
     pub path: &'static str,
@@ -55,7 +53,6 @@ pub fn body<T>(ask: &Ask, list: List<'_, T>, columns: impl FnOnce(Table<'_, T>) 
     }
 }
 
-/// A field that filters a list.
 pub fn filter(ask: &Ask, name: &str, label: &str, kind: &str) -> Markup {
     field(ask, name, label, kind, ask.param(name), "off")
 }

@@ -1,13 +1,13 @@
 //! The Leitstand: the page for the people of the firm (D27), made on the server; one small script shows what is new.
 //!
-//! A new page is a file with the function that shows it and a row in [`PAGES`]. It reads and writes what the routes of
-//! the interface read and write ([`page::Ask::get`], [`page::Ask::change`]), so no rule stands here.
+//! A new page is a file with the function that shows it and a row in [`PAGES`]. It reads records from the
+//! slices and sends its forms to the routes of the interface ([`page::Ask::change`]), so no rule stands here.
 //!
-//! `page` says what a page is, `entry` who is let in, `server` how a request goes its way, `frame` and `parts` what
-//! pages are made of, `lists` tables that sort, `line` and `graph` pictures, `akteure`, `anhaenge` and `taten` what several
-//! pages show, `people` and `passwords` who may log in. `upkeep` looks at the disk, `rat` says what to do about errors.
-//! `carry` has forms carried out, `sayings` is what they leave to be said, `works` is what takes longer than a page may,
-//! `uploads` what waits to be imported, `room` whose goes.
+//! `page` says what a page is, `entry` who is let in, `server` how a request is answered, `frame` and `parts` what pages
+//! are made of, `lists` the pages of lists, `line`, `bars` and `graph` pictures, `akteure`, `anhaenge`, `storno`, `verlauf`
+//! and `taten` what several pages show, `people` and `passwords` who may log in. `upkeep` looks at the disk, `rat` says
+//! what to do about errors. `carry` has forms carried out, `flash` keeps what they leave to be said, `jobs` runs what
+//! takes longer than a page may, `uploads` keeps files to be imported, `eviction` says whose entry makes room.
 
 mod akteure;
 mod anhaenge;
@@ -22,12 +22,15 @@ mod bestand;
 mod chargen;
 mod einlesen;
 pub mod entry;
+mod eviction;
 mod firma;
 mod firmen;
+mod flash;
 mod frame;
 mod graph;
 mod herkunft;
 mod import;
+pub mod jobs;
 mod kasse;
 mod kontrakte;
 mod line;
@@ -43,8 +46,6 @@ mod produktion;
 mod protokoll;
 mod rat;
 mod rechte;
-mod room;
-mod sayings;
 mod schluessel;
 pub mod server;
 mod sicherung;
@@ -60,7 +61,6 @@ mod vergessen;
 mod verlauf;
 mod visit;
 mod wiegungen;
-pub mod works;
 mod zugaenge;
 mod zustand;
 

@@ -12,12 +12,12 @@ use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::jobs::{Job, JobRun, Jobs, Outcome};
 use super::passwords::Attempts;
 use super::people::Person;
 use super::upkeep::Lookout;
 use super::upload::File;
 use super::uploads::Uploads;
-use super::works::{Doing, Works};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::gate::{Gate, Nightly};
@@ -33,10 +33,8 @@ use crate::rules::error::{Code, Hints, Refusal};
 use crate::rules::verweis::parse_uuid;
 use crate::tenants::Tenant;
 
-/// Who sees a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Anybody.
     Open,
     /// Whoever is logged in; its form, too.
     Person,
@@ -55,10 +53,8 @@ pub type HouseChange = Box<dyn Fn(&Connection) -> Result<Done> + Send>;
 /// What has to be computed on the thread of passwords before it is written.
 pub type Hashed = Box<dyn FnOnce() -> Result<HouseChange> + Send>;
 
-/// What takes the form of a page.
 #[derive(Clone, Copy)]
 pub enum Take {
-    /// It has none.
     Nothing,
     /// It changes data of the company.
     Firma(fn(&Ask) -> Result<Change>),
@@ -68,30 +64,24 @@ pub enum Take {
     Hashed(fn(&Ask, &Seen<'_>) -> Result<Hashed>),
 }
 
-/// A row of the table of pages.
 pub struct Page {
     /// The path: `{firma}` is the number of a company, `{id}` a uuid or number.
     pub pattern: &'static str,
-    /// Who sees it.
     pub access: Access,
     /// Its name in the menu; none: it is not there.
     pub menu: Option<&'static str>,
     /// It stands in the folded part of the menu, with what is not everyday work.
     pub is_administration: bool,
-    /// It is much to compute (a PDF).
     pub is_heavy: bool,
     /// What shows it; with a refusal in [`Ask::refusal`] it shows the form again.
     pub show: fn(&Ask, &Seen<'_>) -> Result<Reply>,
-    /// What takes its form.
     pub take: Take,
-    /// Its form may bring a file.
     pub has_upload: bool,
     /// It waits until there is something new.
     pub is_waiting: bool,
 }
 
 impl Page {
-    /// A page without a form.
     pub const fn new(
         pattern: &'static str,
         access: Access,
@@ -110,7 +100,6 @@ impl Page {
         }
     }
 
-    /// The same page in the menu.
     pub const fn in_menu(self, name: &'static str) -> Page {
         Page { menu: Some(name), ..self }
     }
@@ -120,17 +109,14 @@ impl Page {
         Page { menu: Some(name), is_administration: true, ..self }
     }
 
-    /// The same page, which takes many milliseconds to compute.
     pub const fn heavy(self) -> Page {
         Page { is_heavy: true, ..self }
     }
 
-    /// The same page with a form.
     pub const fn takes(self, take: Take) -> Page {
         Page { take, ..self }
     }
 
-    /// The same page, whose form may bring a file.
     pub const fn with_upload(self) -> Page {
         Page { has_upload: true, ..self }
     }
@@ -155,24 +141,19 @@ impl Page {
     }
 }
 
-/// What a page reads from.
 pub struct Seen<'c> {
     /// The company in the path; of a page without one it is nobody's, and finds nothing.
     pub tx: Tx<'c>,
-    /// What is no company's.
     pub connection: &'c Connection,
 }
 
-/// What a form came to.
 #[derive(Default)]
 pub struct Done {
-    /// Where the browser goes next.
     pub to: String,
     /// Sentences that are shown there: hints, or that it is done.
     pub notes: Vec<String>,
     /// A new cookie; blank: it goes.
     pub cookie: Option<String>,
-    /// Who has just logged in.
     pub person: Option<i64>,
     /// The record that was written.
     pub subject: Option<Uuid>,
@@ -182,55 +163,49 @@ pub struct Done {
     pub changed: Vec<Deed>,
     /// A page instead of the way: what is shown only once.
     pub once: Option<(&'static str, Markup)>,
-    /// Long work that begins once this is kept.
-    pub begins: Option<Begins>,
+    pub begins: Option<NewJob>,
 }
 
-/// Long work that a form begins.
-pub struct Begins {
+pub struct NewJob {
     /// Its number; [`Done::to`] leads to its page.
     pub id: Uuid,
-    /// What it is, for people.
     pub title: String,
-    /// What it does.
-    pub doing: Doing,
+    pub doing: JobRun,
 }
 
 impl Done {
-    /// Goes on to a page, with a sentence.
     pub fn to(path: String, note: &str) -> Done {
         Done { to: path, notes: vec![note.to_owned()], ..Done::default() }
     }
 
-    /// Begins long work, and goes to the page that says how far it is.
-    pub fn begin(id: Uuid, title: &str, doing: Doing) -> Done {
-        let begins = Some(Begins { id, title: title.to_owned(), doing });
+    /// Starts a job, and goes to the page that says how far it is.
+    pub fn begin(id: Uuid, title: &str, doing: JobRun) -> Done {
+        let begins = Some(NewJob { id, title: title.to_owned(), doing });
         Done { to: format!("/leitstand/arbeit/{id}"), begins, ..Done::default() }
     }
 }
 
-/// What all requests share.
+/// What starts a job once the form is kept.
+pub fn start_job(
+    title: String,
+    run: impl Fn(&Job) -> std::result::Result<Outcome, String> + Send + Sync + 'static,
+) -> HouseChange {
+    let (id, run): (Uuid, JobRun) = (Uuid::now_v7(), Arc::new(run));
+    Box::new(move |_| Ok(Done::begin(id, &title, Arc::clone(&run))))
+}
+
 pub struct House {
-    /// The readers, the writer and the routes.
     pub gate: Arc<Gate>,
-    /// All pages.
     pub pages: &'static [Page],
-    /// Attempts to log in.
     pub attempts: Attempts,
-    /// Long work.
-    pub works: Works,
-    /// Files that wait to be imported.
+    pub jobs: Jobs,
     pub uploads: Uploads,
-    /// Where the database and its backups are.
     pub place: Place,
-    /// How disk, backups and certificate are.
     pub lookout: Lookout,
 }
 
-/// Where the database and its backups are.
 #[derive(Clone)]
 pub struct Place {
-    /// The database.
     pub database: PathBuf,
     /// The backups that are made by themselves, if any.
     pub nightly: Option<Nightly>,
@@ -238,31 +213,22 @@ pub struct Place {
     pub certificate: Option<PathBuf>,
 }
 
-/// A request for a page.
 #[derive(Clone)]
 pub struct Ask {
-    /// What all requests share.
     pub house: Arc<House>,
-    /// The page.
     pub page: &'static Page,
-    /// When it came.
     pub now: Instant,
-    /// Who asks.
     pub person: Option<Person>,
     /// The companies that they see.
     pub firmen: Vec<Tenant>,
-    /// The company in the path.
     pub firma: Option<Tenant>,
     /// The variable segments of the path behind the company.
     pub ids: Vec<String>,
     /// The query, and as it was sent.
     pub query: Vec<(String, String)>,
     pub query_text: String,
-    /// The fields of the form.
     pub form: Vec<(String, String)>,
-    /// The files of the form.
     pub files: Vec<File>,
-    /// Why the form was refused.
     pub refusal: Option<Box<Refusal>>,
     /// What is to be said once.
     pub notes: Vec<String>,
@@ -278,6 +244,11 @@ impl Ask {
         self.field_as_typed(name).trim()
     }
 
+    /// The same, where something was typed.
+    pub fn filled(&self, name: &str) -> Option<&str> {
+        Some(self.field(name)).filter(|typed| !typed.is_empty())
+    }
+
     /// The file that was chosen in a field; refused where none was.
     pub fn file(&self, field: &str) -> Result<&File> {
         let chosen = self.files.iter().find(|file| file.field == field);
@@ -291,7 +262,6 @@ impl Ask {
         found.map_or("", |(_, value)| value.as_str())
     }
 
-    /// Whether the form was sent with this field.
     pub fn is_sent(&self, name: &str) -> bool {
         self.form.iter().any(|(known, _)| known == name)
     }
@@ -341,7 +311,16 @@ impl Ask {
         } } }
     }
 
-    /// Whether this person may change the company.
+    /// Whether this person may see and change what concerns the whole installation.
+    pub fn keeps_house(&self) -> bool {
+        self.person.as_ref().is_some_and(Person::keeps_house)
+    }
+
+    /// Who asks; 0, which is nobody, where nobody is logged in.
+    pub fn person_id(&self) -> i64 {
+        self.person.as_ref().map_or(0, |person| person.id)
+    }
+
     pub fn may_change(&self) -> bool {
         self.person.as_ref().is_some_and(|person| person.rolle == super::people::Rolle::Verwalten)
     }
@@ -459,7 +438,6 @@ pub fn fields(text: &str) -> Result<Vec<(String, String)>> {
     parts.iter().map(field).collect()
 }
 
-/// A text as it may stand in a query.
 pub fn encoded(text: &str) -> String {
     percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
 }

@@ -131,7 +131,6 @@ fn in_fours(iban: &str) -> String {
     letters.chunks(4).map(String::from_iter).collect::<Vec<_>>().join(" ")
 }
 
-/// What e-invoices lack of this partner.
 fn missing(ask: &Ask, seen: &Seen<'_>, kunde: &Kunde, here: &str) -> Markup {
     let missing = belege::missing_of_partner(&seen.tx, kunde);
     html! {

@@ -11,14 +11,11 @@ use crate::rules::day::Day;
 use crate::rules::stammdaten::{Anrede, ERechnung, KundeStatus, PartnerTyp};
 use crate::rules::tax::Steuerart;
 
-/// What is typed into a field.
 #[derive(Clone, Copy)]
 pub enum Art {
     /// A line of text: the type of the input, and what a browser may fill in.
     Zeile(&'static str),
-    /// Several lines.
     Text,
-    /// A number, with a comma.
     Zahl,
     Tag,
     /// One of some values; whether it may be none of them.
@@ -27,10 +24,8 @@ pub enum Art {
     Rollen,
 }
 
-/// In which form a field stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Wann {
-    /// In both.
     Immer,
     /// In that of a new partner alone: it never changes.
     Neu,
@@ -142,7 +137,6 @@ pub fn wording(value: &str) -> &str {
     }
 }
 
-/// How the history of a partner is read.
 pub const LESART: Lesart = Lesart { label: label_of, words: words_of };
 
 fn label_of(name: &str) -> Option<&str> {
@@ -154,7 +148,6 @@ fn label_of(name: &str) -> Option<&str> {
     })
 }
 
-/// The roles of a partner in words.
 pub fn rollen(rollen: impl IntoIterator<Item = PartnerTyp>) -> String {
     rollen.into_iter().map(|rolle| wording(rolle.as_str())).collect::<Vec<_>>().join(", ")
 }

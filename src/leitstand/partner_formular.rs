@@ -15,7 +15,6 @@ use crate::laender;
 use crate::rules::choice::Choice;
 use crate::rules::stammdaten::PartnerTyp;
 
-/// The fields of one of both forms.
 fn shown_in(wann: Wann) -> impl Iterator<Item = &'static Feld> {
     felder().filter(move |feld| feld.3 == Wann::Immer || feld.3 == wann)
 }
@@ -65,7 +64,6 @@ fn fields(ask: &Ask, kunde: Option<&Kunde>) -> Markup {
     }
 }
 
-/// What stands in a field of a new partner.
 fn preset(name: &str) -> &'static str {
     match name {
         "staat" => "DE",
@@ -95,7 +93,6 @@ fn one(ask: &Ask, Feld(name, label, art, _, value): &Feld, kunde: Option<&Kunde>
     }
 }
 
-/// The name of the box of a role.
 fn box_of(rolle: PartnerTyp) -> String {
     format!("rolle-{}", rolle.as_str())
 }

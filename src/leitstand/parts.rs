@@ -130,7 +130,6 @@ impl<'t, T> Table<'t, T> {
         self
     }
 
-    /// The last column sorts the list.
     pub fn sorts(mut self, key: &'static str) -> Table<'t, T> {
         self.columns.iter_mut().last().into_iter().for_each(|column| column.sort_key = key);
         self

@@ -29,34 +29,25 @@ pub const SESSION: i64 = 12 * 60 * 60 * 1_000;
 const NAME: usize = 60;
 
 choice! {
-    /// What a person may do.
     pub enum Rolle {
-        /// Look at everything of their companies.
         Ansehen = "ansehen",
-        /// Change it, too.
         Verwalten = "verwalten",
     }
 }
 
-/// A person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
     /// The number, which the audit log names.
     pub id: i64,
-    /// The name to log in with.
     pub name: String,
-    /// What they may do.
     pub rolle: Rolle,
     /// The companies that they see; none named means all.
     pub firmen: Option<Vec<TenantId>>,
-    /// Whether they may log in.
     pub aktiv: bool,
-    /// Whether they have set a password.
     pub has_password: bool,
 }
 
 impl Person {
-    /// Whether they see this company.
     pub fn sees(&self, firma: TenantId) -> bool {
         self.firmen.as_ref().is_none_or(|firmen| firmen.contains(&firma))
     }
@@ -95,7 +86,6 @@ fn first(connection: &Connection, sql: &str, params: impl rusqlite::Params) -> R
     rows.next()?.map(|row| person(connection, row)).transpose()
 }
 
-/// All people by name.
 pub fn list(connection: &Connection) -> Result<Vec<Person>> {
     let mut statement = connection.prepare_cached(&format!("{PERSON} order by p.name"))?;
     let mut rows = statement.query([])?;
@@ -111,12 +101,10 @@ pub fn find(connection: &Connection, name: &str) -> Result<Option<Person>> {
     first(connection, &format!("{PERSON} where p.name = ?1"), [name.trim()])
 }
 
-/// The person with this number.
 pub fn by_id(connection: &Connection, id: i64) -> Result<Option<Person>> {
     first(connection, &format!("{PERSON} where p.id = ?1"), [id])
 }
 
-/// Whether there is anybody.
 pub fn is_anybody(connection: &Connection) -> Result<bool> {
     Ok(connection.prepare_cached("select 1 from person limit 1")?.exists([])?)
 }
@@ -167,7 +155,6 @@ pub fn said_created(id: i64, name: &str, rolle: Rolle, firmen: &[&str]) -> Deed 
     Deed::NewUser { id, name: name.trim().to_owned(), role: rolle.as_str().to_owned(), companies }
 }
 
-/// The name of the first person.
 pub const FIRST: &str = "Leitung";
 
 /// A link with which the first person begins, where nobody has a password yet: name and secret.
@@ -203,7 +190,6 @@ pub fn secret() -> Result<String> {
     Ok(hex(&random))
 }
 
-/// What is stored of a secret.
 pub fn digest(secret: &str) -> [u8; 32] {
     Sha256::digest(secret).into()
 }
@@ -233,7 +219,6 @@ pub fn set_password(connection: &Connection, id: i64, hash: &str) -> Result<()> 
     end_sessions(connection, id)
 }
 
-/// Number and hash of an active person.
 pub fn hash_of(connection: &Connection, name: &str) -> Result<Option<(i64, String)>> {
     let mut statement = connection
         .prepare_cached("select id, hash from person where name = ?1 and aktiv = 1 and hash is not null")?;
@@ -256,7 +241,6 @@ pub fn begin_session(connection: &Connection, id: i64, cookie: &str, now: Instan
     Ok(())
 }
 
-/// Who is logged in with a cookie.
 pub fn of_session(connection: &Connection, cookie: &str, now: Instant) -> Result<Option<Person>> {
     let sql = format!(
         "{PERSON} join person_sitzung s on s.person_id = p.id where s.digest = ?1 and s.bis > ?2 and p.aktiv = 1"
@@ -272,7 +256,6 @@ pub fn newest_session(connection: &Connection, id: i64) -> Result<Option<Instant
     Ok(until.map(|until| Instant::from_millis(until.millis() - SESSION)))
 }
 
-/// Ends the session of a cookie.
 pub fn end_session(connection: &Connection, cookie: &str) -> Result<()> {
     connection.execute("delete from person_sitzung where digest = ?1", [digest(cookie)])?;
     Ok(())

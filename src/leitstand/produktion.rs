@@ -46,7 +46,6 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     Ok(frame::page(ask, "Produktion", body))
 }
 
-/// What an order makes, in words.
 fn made(auftrag: &Produktionsauftrag) -> String {
     auftrag.bezeichnung.clone().or(auftrag.rezeptur_bezeichnung.clone()).unwrap_or_default()
 }

@@ -6,12 +6,11 @@ use std::sync::Arc;
 
 use maud::{Markup, Render, html};
 use rusqlite::Connection;
-use uuid::Uuid;
 
-use super::page::{Ask, Done, HouseChange, Seen, encoded};
-use super::parts::{ROWS, day_text, facts, form_to, linked, moment, number, or_blank};
+use super::jobs::{Job, Outcome};
+use super::page::{Ask, HouseChange, Seen, start_job};
+use super::parts::{ROWS, day_text, facts, form_to, linked, moment, number, or_blank, other_params};
 use super::people::{self, Person};
-use super::works::{Outcome, Work};
 use super::{frame, suchfelder, taten};
 use crate::app::description::meaning_of;
 use crate::app::kept;
@@ -67,8 +66,7 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
 
 /// The way to older rows, and back to the newest.
 fn older(ask: &Ask, found: &Part) -> Markup {
-    let kept = ask.query.iter().filter(|(name, value)| name != "vor" && !value.is_empty());
-    let others: String = kept.map(|(name, value)| format!("&{}={}", encoded(name), encoded(value))).collect();
+    let others = other_params(ask, &["vor"]);
     let to = |place: &str| format!("{}?vor={place}{others}", here(ask));
     html! {
         nav.pager aria-label="Seiten" {
@@ -219,43 +217,38 @@ fn record_of(ask: &Ask, seen: &Seen<'_>, entry: &Entry) -> Result<Option<(String
 }
 
 pub fn prove(ask: &Ask) -> Result<HouseChange> {
-    let (gate, id) = (Arc::clone(&ask.house.gate), Uuid::now_v7());
-    let database = ask.house.place.database.clone();
-    Ok(Box::new(move |_| {
-        let (gate, database) = (Arc::clone(&gate), database.clone());
-        let doing = move |work: &Work| {
-            let began = |_: &str| {
-                work.is_at("Die Datenbank wird kopiert.", 0);
-                Ok(())
-            };
-            let look = |copy: &Path| proof(copy, &database, (gate.clock)(), work);
-            kept::with_copy(&gate.writer, &database, &began, look)
-                .map_err(|failure| format!("Die Prüfung ging nicht zu Ende:\n{failure}"))
+    let (gate, database) = (Arc::clone(&ask.house.gate), ask.house.place.database.clone());
+    Ok(start_job("Prüfung des Protokolls".to_owned(), move |job| {
+        let began = |_: &str| {
+            job.set_step("Die Datenbank wird kopiert.", 0);
+            Ok(())
         };
-        Ok(Done::begin(id, "Prüfung des Protokolls", Arc::new(doing)))
+        let look = |copy: &Path| proof(copy, &database, (gate.clock)(), job);
+        kept::with_copy(&gate.writer, &database, &began, look)
+            .map_err(|failure| format!("Die Prüfung ging nicht zu Ende:\n{failure}"))
     }))
 }
 
 /// GET where a form alone lives: back to the log.
 pub fn back(_: &Ask, _: &Seen<'_>) -> Result<Reply> {
-    Ok(frame::guarded(Reply { status: 303, ..Reply::default() }.with("location", HOUSE.to_owned())))
+    Ok(frame::redirect(HOUSE))
 }
 
 /// Proves the log in a copy of a database.
-fn proof(copy: &Path, database: &Path, now: Instant, work: &Work) -> Result<Outcome> {
+fn proof(copy: &Path, database: &Path, now: Instant, job: &Job) -> Result<Outcome> {
     let secret = Secret::read(database)?;
     let connection = open_to_look(copy)?;
     seal::install(&connection, secret.as_ref())?;
     let snapshot = connection.unchecked_transaction()?;
-    work.is_at("Jede Zeile wird geprüft.", 0);
+    job.set_step("Jede Zeile wird geprüft.", 0);
     let mut before = 0;
     let mut go_on = |done: i64, all: i64| {
         if before == 0 {
-            work.is_at("Jede Zeile wird geprüft.", usize::try_from(all).unwrap_or(0));
+            job.set_step("Jede Zeile wird geprüft.", usize::try_from(all).unwrap_or(0));
         }
-        work.has_done(usize::try_from(done - before).unwrap_or(0));
+        job.add_done(usize::try_from(done - before).unwrap_or(0));
         before = done;
-        !work.is_given_up()
+        !job.is_given_up()
     };
     let finding = audit::verify_while(&snapshot, secret.as_ref(), now, &mut go_on)?;
     let sealed = audit::sealed(&snapshot, secret.as_ref())?;

@@ -10,7 +10,6 @@ use crate::rules::scope::{Purpose, Scope, ScopeSet};
 /// The name of the field with the single scopes, where a refusal of them stands.
 pub const SCOPE: &str = "scope";
 
-/// What a purpose is called.
 fn purpose(purpose: Purpose) -> &'static str {
     match purpose {
         Purpose::Shop => "Shop: liest, was es gibt, legt Partner an und schreibt Belege",
@@ -21,7 +20,6 @@ fn purpose(purpose: Purpose) -> &'static str {
     }
 }
 
-/// What a scope opens.
 fn scope(scope: Scope) -> &'static str {
     match scope {
         Scope::KundenRead => "Partner lesen",
@@ -55,7 +53,6 @@ pub fn in_words(scopes: ScopeSet) -> String {
     each(scopes).join(", ")
 }
 
-/// Each of the scopes in words.
 pub fn each(scopes: ScopeSet) -> Vec<&'static str> {
     Scope::ALL.iter().filter(|known| scopes.contains(**known)).map(|known| scope(*known)).collect()
 }

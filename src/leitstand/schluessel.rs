@@ -146,7 +146,6 @@ fn fields(ask: &Ask, key: Option<&StoredKey>) -> Markup {
     }
 }
 
-/// What the fields say.
 fn grant_of(ask: &Ask) -> Result<Grant> {
     let refuse = |feld, message: String| Err(Refusal::field(Code::WertUngueltig, feld, message).into());
     let Some(label) = key_changes::label(ask.field("bezeichnung")) else {
@@ -182,7 +181,6 @@ fn grant_of(ask: &Ask) -> Result<Grant> {
     Ok(Grant { label, scopes, valid_until, daily_limit })
 }
 
-/// Refuses a last day that is over.
 fn check_end(last: Option<Day>, now: Instant) -> Result<()> {
     if last.is_none_or(|last| key_changes::may_end(last, now)) {
         return Ok(());
@@ -199,7 +197,7 @@ pub fn show_new(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     Ok(frame::page(ask, "Neuer Schlüssel", body))
 }
 
-/// POST /leitstand/f/{firma}/schluessel/neu. The key is made and hashed before the writer has its turn.
+/// The key is made and hashed before the writer has its turn.
 pub fn create(ask: &Ask, seen: &Seen<'_>) -> Result<Hashed> {
     let grant = grant_of(ask)?;
     check_end(grant.valid_until, ask.now)?;
@@ -296,11 +294,8 @@ pub fn lock(ask: &Ask) -> Result<HouseChange> {
 
 pub fn show_unlock(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let key = found(ask, seen)?;
-    let inside = html! {
-        (refusal(ask, &[]))
-        p { "Der Schlüssel „" (key.label) "“ wird ab der nächsten Anfrage wieder angenommen, mit denselben Rechten wie zuvor." }
-    };
-    Ok(frame::page(ask, "Schlüssel freigeben", form(ask, inside, "Freigeben", false)))
+    let what = html! { "Der Schlüssel „" (key.label) "“ wird ab der nächsten Anfrage wieder angenommen, mit denselben Rechten wie zuvor." };
+    Ok(frame::question(ask, "Schlüssel freigeben", what, "Freigeben", false))
 }
 
 pub fn unlock(ask: &Ask) -> Result<HouseChange> {

@@ -10,16 +10,16 @@ use uuid::Uuid;
 
 use super::aside::Aside;
 use super::entry::{self, Entry, Refused};
+use super::flash::FlashMessages;
 use super::frame;
+use super::jobs::{FULL, Jobs};
 use super::page::{Access, Ask, Done, Hashed, House, Page, Place, Seen, Take, fields};
 use super::passwords::Attempts;
 use super::people::SESSION;
-use super::sayings::Sayings;
 use super::upkeep::Lookout;
 use super::upload;
 use super::uploads::Uploads;
 use super::visit::{Change, Visit, audit_row, refused_row};
-use super::works::{FULL, Works};
 use crate::db::batch::Batch;
 use crate::db::error::exceeded_budget;
 use crate::db::feed;
@@ -56,23 +56,23 @@ pub struct Leitstand {
     house: Arc<House>,
     hashing: Aside,
     zugang: Zugang,
-    sayings: Sayings,
+    flash: FlashMessages,
 }
 
 impl Leitstand {
     /// The pages of a service.
     pub fn new(gate: Arc<Gate>, pages: &'static [Page], zugang: Zugang, place: Place) -> Result<Leitstand> {
-        let (attempts, works, uploads) = (Attempts::default(), Works::default(), Uploads::default());
+        let (attempts, jobs, uploads) = (Attempts::default(), Jobs::default(), Uploads::default());
         let Place { database, nightly, certificate } = place.clone();
         let lookout = Lookout::start(database, nightly, certificate, Arc::clone(&gate.clock))?;
-        let house = Arc::new(House { gate, pages, attempts, works, uploads, place, lookout });
+        let house = Arc::new(House { gate, pages, attempts, jobs, uploads, place, lookout });
         let hashing = Aside::start()?;
-        Ok(Leitstand { house, hashing, zugang, sayings: Sayings::default() })
+        Ok(Leitstand { house, hashing, zugang, flash: FlashMessages::default() })
     }
 
     /// Asks long work to end: the service does.
     pub fn stop(&self) {
-        self.house.works.give_up();
+        self.house.jobs.give_up();
     }
 
     /// Answers a request whose path begins with `/leitstand`.
@@ -122,7 +122,7 @@ impl Leitstand {
     async fn show(self: &Arc<Self>, visit: &mut Visit) -> Result<Reply> {
         let Request { method, headers, path, .. } = &*visit.request;
         if method == "GET" && !headers.contains_key(LIVE) {
-            visit.ask.notes.extend(self.sayings.take(&visit.ask.cookie, path));
+            visit.ask.notes.extend(self.flash.take(&visit.ask.cookie, path));
         }
         let on = |lane: Lane| {
             let (page, ask) = (Arc::clone(self), visit.ask.clone());
@@ -155,7 +155,7 @@ impl Leitstand {
                 Reply { status: error::status(refusal.code), code: Some(refusal.code), ..reply }
             }
             (None, Some(to)) => {
-                self.sayings.keep(&visit.ask.cookie, to, take(&mut visit.ask.notes));
+                self.flash.keep(&visit.ask.cookie, to, take(&mut visit.ask.notes));
                 reply
             }
             (None, None) => reply,
@@ -259,8 +259,8 @@ impl Leitstand {
     /// The answer to a form that was carried out.
     fn led_on(&self, visit: &mut Visit, mut done: Done) -> Reply {
         if let (Some(begins), Some(person)) = (done.begins.take(), &visit.ask.person) {
-            let works = &self.house.works;
-            if !works.begin(begins.id, &begins.title, person.id, visit.ask.now, begins.doing) {
+            let jobs = &self.house.jobs;
+            if !jobs.begin(begins.id, &begins.title, person.id, visit.ask.now, begins.doing) {
                 done.to = "/leitstand/arbeit".to_owned();
                 done.notes = vec![FULL.to_owned()];
             }
@@ -270,7 +270,7 @@ impl Leitstand {
             return frame::page(&visit.ask, title, body);
         }
         let cookie = done.cookie.as_deref().unwrap_or(&visit.ask.cookie);
-        self.sayings.keep(cookie, &done.to, done.notes);
+        self.flash.keep(cookie, &done.to, done.notes);
         let reply = frame::guarded(Reply { status: 303, ..Reply::default() }.with("location", done.to));
         match &done.cookie {
             Some(cookie) => self.with_cookie(visit, reply, cookie),

@@ -8,9 +8,9 @@ use maud::{Markup, html};
 use uuid::Uuid;
 
 use super::frame;
-use super::page::{Ask, Done, HouseChange, Seen};
+use super::jobs::{FULL, Job, Outcome};
+use super::page::{Ask, Done, HouseChange, Seen, start_job};
 use super::parts::{facts, form, form_to, linked, moment, number, optional, or_blank, refusal, table};
-use super::works::{Doing, Outcome, Work};
 use crate::app::backup::Content;
 use crate::app::check::{CheckLine, steps};
 use crate::app::kept::{self, Kept};
@@ -19,19 +19,16 @@ use crate::http::reply::Reply;
 use crate::rules::deed::Deed;
 use crate::rules::error::{Code, Refusal};
 
-/// The page of backups.
 const HERE: &str = "/leitstand/sicherung";
 
 /// Backups made by hand that may be there before one has to go.
 const BY_HAND: usize = 20;
 
-/// Database and folder of its backups.
 fn places(ask: &Ask) -> (&Path, &Path) {
     let place = &ask.house.place;
     (&place.database, kept::folder(&place.database, place.nightly.as_ref()))
 }
 
-/// Bytes as megabytes with one place.
 fn megabytes(bytes: u64) -> String {
     let tenths = bytes.div_ceil(100_000);
     number(format!("{}.{}", tenths / 10, tenths % 10))
@@ -90,13 +87,11 @@ fn place_of(ask: &Ask) -> Markup {
     }
 }
 
-/// Bytes as gigabytes with one place.
 pub fn gigabytes(bytes: u64) -> String {
     let tenths = bytes / 100_000_000;
     format!("{} GB", number(format!("{}.{}", tenths / 10, tenths % 10)))
 }
 
-/// POST /leitstand/sicherung: makes one.
 pub fn make(ask: &Ask) -> Result<HouseChange> {
     let (database, folder) = places(ask);
     let by_hand = kept::kept(database, folder)?.iter().filter(|kept| kept.is_by_hand).count();
@@ -105,25 +100,21 @@ pub fn make(ask: &Ask) -> Result<HouseChange> {
         return Err(Refusal::new(Code::WertUngueltig, message).into());
     }
     let (database, folder) = (database.to_owned(), folder.to_owned());
-    let (house, id) = (Arc::clone(&ask.house), Uuid::now_v7());
-    Ok(Box::new(move |_| {
-        let (house, database, folder) = (Arc::clone(&house), database.clone(), folder.clone());
-        let doing = move |work: &Work| {
-            let began = told(work, steps() + 1);
-            let made = kept::make(&house.gate.writer, &database, &folder, &house.gate.clock, began);
-            house.lookout.wake();
-            made.map(|content| Outcome { shown: made_of(&content), next: None })
-                .map_err(|failure| not_made(work, &failure))
-        };
-        Ok(Done::begin(id, "Sicherung", Arc::new(doing)))
+    let house = Arc::clone(&ask.house);
+    Ok(start_job("Sicherung".to_owned(), move |job| {
+        let began = told(job, steps() + 1);
+        let made = kept::make(&house.gate.writer, &database, &folder, &house.gate.clock, began);
+        house.lookout.wake();
+        made.map(|content| Outcome { shown: made_of(&content), next: None })
+            .map_err(|failure| not_made(job, &failure))
     }))
 }
 
-/// Tells a work of each of so many steps, and ends them once it is given up.
-fn told(work: &Work, of: usize) -> impl Fn(&str) -> Result<()> {
+/// Tells a job of each of so many steps, and ends them once it is given up.
+fn told(job: &Job, of: usize) -> impl Fn(&str) -> Result<()> {
     let number = Cell::new(0);
     move |step| {
-        if work.is_given_up() {
+        if job.is_given_up() {
             return Err(Failure::Broken("it was given up".to_owned()));
         }
         number.set(number.get() + 1);
@@ -131,13 +122,13 @@ fn told(work: &Work, of: usize) -> impl Fn(&str) -> Result<()> {
             "copying" => "Die Datenbank wird kopiert.".to_owned(),
             rule => format!("Geprüft wird: {rule}"),
         };
-        work.is_at_step(&words, number.get(), of);
+        job.set_numbered_step(&words, number.get(), of);
         Ok(())
     }
 }
 
-fn not_made(work: &Work, failure: &Failure) -> String {
-    if work.is_given_up() {
+fn not_made(job: &Job, failure: &Failure) -> String {
+    if job.is_given_up() {
         return "Die Sicherung wurde abgebrochen; sie ist nicht entstanden.".to_owned();
     }
     format!("Die Sicherung ist nicht gelungen. Was das Programm dazu sagt:\n{failure}")
@@ -158,7 +149,6 @@ fn made_of(content: &Content) -> Markup {
     }
 }
 
-/// The backup in the path.
 fn found(ask: &Ask) -> Result<(Kept, PathBuf)> {
     let (database, folder) = places(ask);
     kept::find(database, folder, ask.id(0)?)?.ok_or_else(|| Failure::not_found("Diese Sicherung"))
@@ -189,11 +179,8 @@ pub fn download(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
 
 pub fn show_delete(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     let (kept, file) = found(ask)?;
-    let inside = html! {
-        (refusal(ask, &[]))
-        p { (file.display()) " wird gelöscht. Das lässt sich nicht rückgängig machen." }
-    };
-    Ok(frame::page(ask, &format!("Sicherung {} löschen", kept.id), form(ask, inside, "Löschen", true)))
+    let what = html! { (file.display()) " wird gelöscht. Das lässt sich nicht rückgängig machen." };
+    Ok(frame::question(ask, &format!("Sicherung {} löschen", kept.id), what, "Löschen", true))
 }
 
 pub fn delete(ask: &Ask) -> Result<HouseChange> {
@@ -204,16 +191,15 @@ pub fn delete(ask: &Ask) -> Result<HouseChange> {
     }
     let (house, id) = (Arc::clone(&ask.house), Uuid::now_v7());
     Ok(Box::new(move |_| {
-        if !house.works.has_room() {
-            let message = "Es laufen schon zwei Arbeiten. Bitte warten, bis eine fertig ist.";
-            return Err(Refusal::new(Code::NichtVerfuegbar, message).into());
+        if !house.jobs.has_room() {
+            return Err(Refusal::new(Code::NichtVerfuegbar, FULL).into());
         }
         let changed = vec![Deed::BackupDeleted(file.display().to_string())];
         let title = format!("Sicherung {} löschen", kept.id);
         let (house, kept, file) = (Arc::clone(&house), kept.clone(), file.clone());
         // Only once it is written down who deletes it; and a disk that hangs holds up nobody who writes.
-        let doing = move |work: &Work| {
-            work.is_at_step("Die Datei wird gelöscht.", 1, 1);
+        let doing = move |job: &Job| {
+            job.set_numbered_step("Die Datei wird gelöscht.", 1, 1);
             kept::delete(&kept, &file)
                 .map_err(|failure| format!("Die Sicherung ist nicht gelöscht:\n{failure}"))?;
             house.lookout.wake();
@@ -228,7 +214,7 @@ pub fn delete(ask: &Ask) -> Result<HouseChange> {
 pub fn prove(ask: &Ask) -> Result<HouseChange> {
     let (kept, file) = found(ask)?;
     let (gate, database, named) = (Arc::clone(&ask.house.gate), places(ask).0.to_owned(), file.clone());
-    let prove = move |work: &Work| kept::prove(&file, &database, &gate.clock, told(work, steps()));
+    let prove = move |job: &Job| kept::prove(&file, &database, &gate.clock, told(job, steps()));
     Ok(proof(named, format!("Prüfung der Sicherung {}", kept.id), prove))
 }
 
@@ -236,25 +222,23 @@ pub fn prove_database(ask: &Ask) -> Result<HouseChange> {
     let (gate, database) = (Arc::clone(&ask.house.gate), places(ask).0.to_owned());
     let named = database.clone();
     let prove =
-        move |work: &Work| kept::prove_running(&gate.writer, &database, &gate.clock, told(work, steps() + 1));
+        move |job: &Job| kept::prove_running(&gate.writer, &database, &gate.clock, told(job, steps() + 1));
     Ok(proof(named, "Prüfung der Datenbank".to_owned(), prove))
 }
 
 fn proof(
     named: PathBuf,
     title: String,
-    prove: impl Fn(&Work) -> Result<Vec<CheckLine>> + Send + Sync + 'static,
+    prove: impl Fn(&Job) -> Result<Vec<CheckLine>> + Send + Sync + 'static,
 ) -> HouseChange {
-    let id = Uuid::now_v7();
-    let doing: Doing = Arc::new(move |work: &Work| {
-        let lines = prove(work).map_err(|failure| not_proved(work, &failure))?;
+    start_job(title, move |job| {
+        let lines = prove(job).map_err(|failure| not_proved(job, &failure))?;
         Ok(Outcome { shown: proved(&named, &lines), next: None })
-    });
-    Box::new(move |_| Ok(Done::begin(id, &title, Arc::clone(&doing))))
+    })
 }
 
-fn not_proved(work: &Work, failure: &Failure) -> String {
-    if work.is_given_up() {
+fn not_proved(job: &Job, failure: &Failure) -> String {
+    if job.is_given_up() {
         return "Die Prüfung wurde abgebrochen.".to_owned();
     }
     format!("Die Prüfung ging nicht zu Ende:\n{failure}")
@@ -271,5 +255,5 @@ fn proved(file: &Path, lines: &[CheckLine]) -> Markup {
 
 /// GET where a form alone lives: back to the list.
 pub fn back(_: &Ask, _: &Seen<'_>) -> Result<Reply> {
-    Ok(frame::guarded(Reply { status: 303, ..Reply::default() }.with("location", HERE.to_owned())))
+    Ok(frame::redirect(HERE))
 }

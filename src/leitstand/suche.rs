@@ -20,12 +20,12 @@ use crate::{belege, chargen, kunden};
 /// Hits of each kind that are shown.
 const HITS: u32 = 10;
 
-/// GET /leitstand/suche: from a page of no company to the search of the one that was chosen there.
+/// From a page of no company to the search of the one that was chosen there.
 pub fn in_chosen(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     let chosen = ask.firmen.iter().find(|firma| firma.id.to_string() == ask.param("firma"));
     let firma = chosen.ok_or_else(|| Failure::not_found("Diese Firma"))?;
     let to = format!("/leitstand/f/{}/suche?suche={}", firma.id, encoded(ask.param("suche")));
-    Ok(frame::guarded(Reply { status: 303, ..Reply::default() }.with("location", to)))
+    Ok(frame::redirect(to))
 }
 
 pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
@@ -37,8 +37,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let groups = groups.into_iter().map(|search| search(ask, seen, suche)).collect::<Result<Vec<_>>>()?;
     let mut hits = groups.iter().flat_map(|group| &group.hits);
     if let (Some(only), None) = (hits.next(), hits.next()) {
-        let reply = Reply { status: 303, ..Reply::default() }.with("location", only.clone());
-        return Ok(frame::guarded(reply));
+        return Ok(frame::redirect(only));
     }
     let body = html! {
         @if groups.iter().all(|group| group.hits.is_empty()) { p.empty { "Nichts gefunden. " (HOW) } }

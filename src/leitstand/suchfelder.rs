@@ -22,7 +22,6 @@ const GROUPS: [(&str, &str); 5] = [
     ("fremde", "ohne gültigen Schlüssel"),
 ];
 
-/// Which of their rows.
 const RESULTS: [(&str, &str); 4] = [
     ("", "alles, ohne angesehene Seiten"),
     ("aenderungen", "was jemand geändert hat"),

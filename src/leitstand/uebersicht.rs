@@ -33,8 +33,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let (now, then) = (day(seen, today)?, day(seen, Day::of_number(today.number() - 7))?);
     let Errors { rows: errors, since } = errors_of(ask, seen)?;
     let keys = key::of_tenant(seen.connection, ask.firma_id(), ask.now)?;
-    let keeps_house = ask.person.as_ref().is_some_and(|person| person.keeps_house());
-    let upkeep = keeps_house.then(|| ask.house.lookout.last()).flatten();
+    let upkeep = ask.keeps_house().then(|| ask.house.lookout.last()).flatten();
     let sorgen = zustand::sorgen(ask, seen, &keys, upkeep.as_ref())?;
     let body = html! {
         @if !sorgen.is_empty() { h2 { "Zu erledigen" } (zustand::shown(&sorgen)) }
@@ -64,7 +63,6 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     frame::live_page(ask, seen, "Übersicht", body)
 }
 
-/// Kilograms of a day, by hour: in and out.
 struct Weighed([(i64, i64); 24]);
 
 impl Weighed {
@@ -77,7 +75,6 @@ impl Weighed {
     }
 }
 
-/// What was weighed on a day.
 fn day(seen: &Seen<'_>, day: Day) -> Result<Weighed> {
     let auswahl = Auswahl { status: Some("fertig"), von: Some(day), bis: Some(day), ..Auswahl::default() };
     let page = Page { limit: Some(WEIGHINGS), offset: 0 };
@@ -95,7 +92,6 @@ fn day(seen: &Seen<'_>, day: Day) -> Result<Weighed> {
     Ok(Weighed(hours))
 }
 
-/// Kilograms as tonnes with one place.
 fn tonnes(kilograms: i64) -> String {
     let tenths = (kilograms + 50) / 100;
     number(format!("{}.{}", tenths / 10, tenths % 10))
@@ -125,7 +121,6 @@ fn picture(now: &Weighed, then: &Weighed) -> Markup {
     bars(&pairs, &words)
 }
 
-/// How many documents of each type have today's date.
 fn documents(seen: &Seen<'_>, today: Day) -> Result<Vec<(&'static str, String)>> {
     let mut found = Vec::new();
     for typ in BelegTyp::ALL {
@@ -140,7 +135,6 @@ fn documents(seen: &Seen<'_>, today: Day) -> Result<Vec<(&'static str, String)>>
     Ok(found)
 }
 
-/// Requests of keys that were refused or failed.
 struct Errors {
     rows: Vec<Entry>,
     /// How far back they were looked for, where that is not the whole of today and yesterday.
@@ -184,7 +178,7 @@ fn errors_table(ask: &Ask, errors: &[Entry]) -> Markup {
         .render()
 }
 
-/// GET /leitstand/f/{firma}/neues?seit=…: answered by the server once the company has changed.
+/// Answered by the server once the company has changed.
 pub fn news(_: &Ask, _: &Seen<'_>) -> Result<Reply> {
     Ok(Reply::default())
 }

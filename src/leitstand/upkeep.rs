@@ -16,18 +16,14 @@ use crate::rules::day::Instant;
 /// How often that is looked at.
 const EVERY: Duration = Duration::from_secs(60);
 
-/// How disk, backups and certificate are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upkeep {
-    /// When that was looked at.
     pub at: Instant,
     /// Free bytes of the disk of the database, where it says so.
     pub free: Option<u64>,
-    /// Where backups go.
     pub folder: PathBuf,
     /// When the newest good backup was finished, if there is one; none where the folder cannot be read.
     pub backup: Option<Option<Instant>>,
-    /// When the certificate ends.
     pub certificate: Option<Instant>,
 }
 
@@ -84,7 +80,6 @@ impl Lookout {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Has it look soon: something has changed.
     pub fn wake(&self) {
         let _ = self.wake.try_send(());
     }

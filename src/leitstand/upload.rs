@@ -29,23 +29,18 @@ const FIELD: usize = 64 << 10;
 /// Longest name of a file, in characters; what is longer is cut.
 const NAME: usize = 200;
 
-/// A file of a form.
 #[derive(Clone)]
 pub struct File {
-    /// The field that it was chosen in.
     pub field: String,
     /// Its name, without the folders that some browsers send.
     pub name: String,
-    /// What is in it.
     pub content: Bytes,
 }
 
 /// Fields and files of a form. A field in which no file was chosen is left out.
 #[derive(Default)]
 pub struct Form {
-    /// Names and values.
     pub fields: Vec<(String, String)>,
-    /// What was chosen.
     pub files: Vec<File>,
 }
 
@@ -54,7 +49,6 @@ pub fn is_upload(content_type: &str) -> bool {
     content_type.trim_start().get(..19).is_some_and(|kind| kind.eq_ignore_ascii_case("multipart/form-data"))
 }
 
-/// Reads a form.
 pub fn read(content_type: &str, body: &[u8]) -> Result<Form> {
     let boundary = parse_boundary(content_type).map_err(|_| broken())?;
     if !BOUNDARY.contains(&boundary.len()) {

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use hyper::body::Bytes;
 use uuid::Uuid;
 
-use super::room::goes;
+use super::eviction::evict_index;
 use crate::db::TenantId;
 use crate::http::wire::Decimal;
 use crate::import::ImportKind;
@@ -19,26 +19,17 @@ const WAITING: usize = 4;
 /// How long a file waits, in milliseconds: an hour.
 const HOLDS: i64 = 60 * 60 * 1_000;
 
-/// A file to import.
 #[derive(Clone)]
 pub struct Upload {
-    /// Its number in the form that imports it.
     pub id: Uuid,
-    /// Who uploaded it.
     pub person: i64,
-    /// For which company.
     pub firma: TenantId,
-    /// When.
     pub at: Instant,
-    /// What it holds.
     pub kind: ImportKind,
-    /// Its name.
     pub name: String,
-    /// The sheet that is meant.
     pub sheet: Option<String>,
     /// What separates decimals, where it was said.
     pub decimal: Option<Decimal>,
-    /// What is in it.
     pub content: Bytes,
 }
 
@@ -53,28 +44,24 @@ pub fn named(kind: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The files that wait.
 #[derive(Default)]
 pub struct Uploads(Mutex<VecDeque<Upload>>);
 
 impl Uploads {
-    /// Keeps a file.
     pub fn keep(&self, upload: Upload) {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.len() >= WAITING {
             let persons: Vec<i64> = waiting.iter().map(|kept| kept.person).collect();
-            goes(&persons, upload.person).and_then(|at| waiting.remove(at));
+            evict_index(&persons, upload.person).and_then(|at| waiting.remove(at));
         }
         waiting.push_back(upload);
     }
 
-    /// Drops files that nobody imported in time.
     pub fn drop_old(&self, now: Instant) {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.retain(|kept| now.millis() - kept.at.millis() < HOLDS);
     }
 
-    /// The file that a person uploaded for a company.
     pub fn find(&self, id: &str, person: i64, firma: TenantId) -> Option<Upload> {
         let waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_meant =
@@ -82,7 +69,6 @@ impl Uploads {
         waiting.iter().find(is_meant).cloned()
     }
 
-    /// Forgets a file.
     pub fn forget(&self, id: Uuid) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|kept| kept.id != id);
     }

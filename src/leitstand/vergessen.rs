@@ -52,7 +52,6 @@ fn question(ask: &Ask, kunde: &Kunde) -> Markup {
     }
 }
 
-/// What is still worked on, in words.
 fn open_ones(records: &[Records]) -> Option<String> {
     let open = records.iter().filter(|of| of.open > 0);
     let open: Vec<_> = open.map(|of| format!("{} {}", number(of.open), of.kind)).collect();
@@ -75,7 +74,6 @@ pub fn forget(ask: &Ask) -> Result<Change> {
     }))
 }
 
-/// Something was begun since the page was shown.
 fn needed(records: &[Records]) -> Box<Refusal> {
     let open = open_ones(records).unwrap_or_default();
     let message = format!("Dieser Partner wird inzwischen gebraucht. Offen: {open}. Bitte erst abschließen.");

@@ -10,7 +10,6 @@ use crate::failure::{Failure, Result};
 use crate::listing::Records;
 use crate::rules::felder::{Aenderung, GeaendertesFeld};
 
-/// How people read the fields of a record.
 pub struct Lesart {
     /// The label of a field; none for one that another field says already.
     pub label: fn(&str) -> Option<&str>,

@@ -145,11 +145,8 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
 
 pub fn show_link(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let person = found(ask, seen.connection)?;
-    let inside = html! {
-        (refusal(ask, &[]))
-        p { "Mit dem Link setzt " (person.name) " ein neues Passwort. Das bisherige gilt, bis das geschehen ist." }
-    };
-    Ok(frame::page(ask, "Neuer Link", form(ask, inside, "Link machen", false)))
+    let what = html! { "Mit dem Link setzt " (person.name) " ein neues Passwort. Das bisherige gilt, bis das geschehen ist." };
+    Ok(frame::question(ask, "Neuer Link", what, "Link machen", false))
 }
 
 pub fn make_link(ask: &Ask) -> Result<HouseChange> {
@@ -165,14 +162,11 @@ pub fn make_link(ask: &Ask) -> Result<HouseChange> {
 
 pub fn show_lock(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let person = found(ask, seen.connection)?;
-    let inside = html! {
-        (refusal(ask, &[]))
-        p { (person.name) " ist dann sofort überall abgemeldet und kommt nicht mehr herein. Das lässt sich rückgängig machen." }
-    };
-    Ok(frame::page(ask, "Zugang sperren", form(ask, inside, "Sperren", true)))
+    let what = html! { (person.name) " ist dann sofort überall abgemeldet und kommt nicht mehr herein. Das lässt sich rückgängig machen." };
+    Ok(frame::question(ask, "Zugang sperren", what, "Sperren", true))
 }
 
-/// POST /leitstand/zugaenge/{id}/sperren. Nobody locks themselves out: so there is always somebody left.
+/// Nobody locks themselves out: so there is always somebody left.
 pub fn lock(ask: &Ask) -> Result<HouseChange> {
     let id = number(ask)?;
     if ask.person.as_ref().is_some_and(|person| person.id == id) {
@@ -184,8 +178,8 @@ pub fn lock(ask: &Ask) -> Result<HouseChange> {
 
 pub fn show_unlock(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let person = found(ask, seen.connection)?;
-    let inside = html! { (refusal(ask, &[])) p { (person.name) " kann sich dann wieder anmelden." } };
-    Ok(frame::page(ask, "Zugang freigeben", form(ask, inside, "Freigeben", false)))
+    let what = html! { (person.name) " kann sich dann wieder anmelden." };
+    Ok(frame::question(ask, "Zugang freigeben", what, "Freigeben", false))
 }
 
 pub fn unlock(ask: &Ask) -> Result<HouseChange> {

@@ -28,13 +28,9 @@ const SOON: i64 = 30;
 /// Percent of the requests of a day from which on a key is near its limit.
 const NEAR: u64 = 80;
 
-/// Something that needs a hand.
 pub struct Sorge {
-    /// It cannot wait.
     is_urgent: bool,
-    /// What it is and what to do.
     text: String,
-    /// Where that is done.
     to: Option<String>,
 }
 
@@ -67,8 +63,7 @@ pub fn shown(sorgen: &[Sorge]) -> Markup {
 /// What needs a hand of the company, and of the house, `upkeep`, where this person keeps it.
 pub fn sorgen(ask: &Ask, seen: &Seen<'_>, keys: &[StoredKey], upkeep: Option<&Upkeep>) -> Result<Vec<Sorge>> {
     let mut found = Vec::new();
-    let keeps_house = ask.person.as_ref().is_some_and(|person| person.keeps_house());
-    if keeps_house && ask.house.gate.writer.watch().has_failed() {
+    if ask.keeps_house() && ask.house.gate.writer.watch().has_failed() {
         let text = "Der Dienst kann gerade nicht speichern. Ist die Platte voll?";
         found.push(Sorge::urgent(text.to_owned()).at("/leitstand/sicherung"));
     }
@@ -148,7 +143,6 @@ fn backup(upkeep: &Upkeep, now: Instant) -> Option<Sorge> {
     Some(Sorge::urgent(text).at("/leitstand/sicherung"))
 }
 
-/// Whole hours from then until now.
 fn hours(then: Instant, now: Instant) -> i64 {
     (now.millis() - then.millis()) / 3_600_000
 }
@@ -181,10 +175,8 @@ pub fn house_in_words(upkeep: &Upkeep, now: Instant) -> Markup {
     }
 }
 
-/// The version, as pages say it.
 pub const VERSION: &str = concat!("partnerd ", env!("CARGO_PKG_VERSION"));
 
-/// How long ago something was.
 fn age(then: Instant, now: Instant) -> String {
     match hours(then, now) {
         ..1 => "vor weniger als einer Stunde".to_owned(),

@@ -1,0 +1,157 @@
+//! Jobs that take longer than a page may: an import, a backup, a check. Each has a thread of its own and goes on when
+//! its window is closed; a page says how far it is. When the service ends, a job ends as if it had been given up.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use maud::Markup;
+use uuid::Uuid;
+
+use super::eviction::evict_index;
+use crate::rules::day::Instant;
+
+const JOBS_RUNNING_MAX: usize = 2;
+
+pub const FULL: &str = "Es laufen schon zwei Arbeiten. Bitte warten, bis eine fertig ist.";
+
+/// Jobs that are remembered with what they came to. Each person makes room for a further one of theirs.
+const JOBS_KEPT_MAX: usize = 20;
+
+#[derive(Clone)]
+pub struct Outcome {
+    pub shown: Markup,
+    /// What may be done next, if anything: a form with this button.
+    pub next: Option<Next>,
+}
+
+#[derive(Clone)]
+pub struct Next {
+    pub to: String,
+    pub button: &'static str,
+    pub fields: Vec<(&'static str, String)>,
+}
+
+#[derive(Clone, Default)]
+pub struct Progress {
+    pub step: String,
+    /// How much of it is done, of how much; 0 of 0 where that is not known.
+    pub done: usize,
+    pub of: usize,
+    /// It can no longer be given up.
+    pub is_last: bool,
+    /// What it came to, or in a German sentence why to nothing.
+    pub ended: Option<Result<Outcome, String>>,
+}
+
+/// What a job does. It ends soon once it [`Job::is_given_up`], and says how far it is ([`Job::set_step`]).
+pub type JobRun = Arc<dyn Fn(&Job) -> Result<Outcome, String> + Send + Sync>;
+
+pub struct Job {
+    pub id: Uuid,
+    pub title: String,
+    pub person: i64,
+    pub begun: Instant,
+    progress: Mutex<Progress>,
+    given_up: AtomicBool,
+}
+
+impl Job {
+    pub fn progress(&self) -> Progress {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn set_step(&self, step: &str, of: usize) {
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        (progress.step, progress.done, progress.of, progress.is_last) = (step.to_owned(), 0, of, false);
+    }
+
+    /// Says at which of so many steps it is, from 1; with the last it can no longer be given up.
+    pub fn set_numbered_step(&self, step: &str, number: usize, of: usize) {
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let (done, is_last) = (number.saturating_sub(1), number >= of);
+        (progress.step, progress.done, progress.of, progress.is_last) = (step.to_owned(), done, of, is_last);
+    }
+
+    pub fn add_done(&self, more: usize) {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner).done += more;
+    }
+
+    pub fn is_given_up(&self) -> bool {
+        self.given_up.load(Ordering::Relaxed)
+    }
+
+    pub fn give_up(&self) {
+        self.given_up.store(true, Ordering::Relaxed);
+    }
+
+    fn end(&self, outcome: Result<Outcome, String>) {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner).ended = Some(outcome);
+    }
+}
+
+#[derive(Default)]
+pub struct Jobs(Mutex<VecDeque<Arc<Job>>>);
+
+impl Jobs {
+    /// Starts a job; false where as many run as may.
+    pub fn begin(&self, id: Uuid, title: &str, person: i64, now: Instant, doing: JobRun) -> bool {
+        let job = Job {
+            id,
+            title: title.to_owned(),
+            person,
+            begun: now,
+            progress: Mutex::default(),
+            given_up: AtomicBool::new(false),
+        };
+        let job = Arc::new(job);
+        let mut jobs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_full(&jobs) {
+            return false;
+        }
+        let own = Arc::clone(&job);
+        let run = move || {
+            let outcome = catch_unwind(AssertUnwindSafe(|| doing(&own)));
+            let panicked = |_| Err("Das ist ein Fehler im Programm; bitte melden.".to_owned());
+            own.end(outcome.unwrap_or_else(panicked));
+        };
+        if thread::Builder::new().name("job".into()).spawn(run).is_err() {
+            return false;
+        }
+        if jobs.len() >= JOBS_KEPT_MAX {
+            make_room(&mut jobs, person);
+        }
+        jobs.push_back(job);
+        true
+    }
+
+    pub fn has_room(&self) -> bool {
+        !is_full(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub fn find(&self, id: Uuid) -> Option<Arc<Job>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().find(|job| job.id == id).cloned()
+    }
+
+    pub fn of(&self, person: i64) -> Vec<Arc<Job>> {
+        let jobs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        jobs.iter().rev().filter(|job| job.person == person).cloned().collect()
+    }
+
+    pub fn give_up(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|job| job.give_up());
+    }
+}
+
+fn is_full(jobs: &VecDeque<Arc<Job>>) -> bool {
+    jobs.iter().filter(|job| job.progress().ended.is_none()).count() >= JOBS_RUNNING_MAX
+}
+
+fn make_room(jobs: &mut VecDeque<Arc<Job>>, person: i64) {
+    let ended = jobs.iter().enumerate().filter(|(_, job)| job.progress().ended.is_some());
+    let (places, persons): (Vec<usize>, Vec<i64>) = ended.map(|(at, job)| (at, job.person)).unzip();
+    let evicted = evict_index(&persons, person).and_then(|at| places.get(at));
+    evicted.and_then(|at| jobs.remove(*at));
+}
