@@ -205,8 +205,8 @@ impl<'e> Assembly<'e> {
         })
     }
 
-    fn zeilen(&self, line: &ReceiptLine) -> Joined<Vec<ZeileEingabe>> {
-        let place = || format!("position {} of {}", line.pos_zeile, name(&line.key));
+    /// The printed gross, net and tax of a line by the key of their rate.
+    fn by_rate(&self, line: &ReceiptLine) -> Joined<Vec<(i64, [Option<Price>; 3])>> {
         let mut by_rate: Vec<(i64, [Option<Price>; 3])> = Vec::new();
         for amount in self.amounts.get(&(&line.key, line.pos_zeile.as_str())).into_iter().flatten() {
             let own = [amount.brutto, amount.netto, amount.ust];
@@ -214,11 +214,18 @@ impl<'e> Assembly<'e> {
                 None => by_rate.push((amount.ust_schluessel, own)),
                 Some((_, sums)) => {
                     for (sum, own) in sums.iter_mut().zip(own) {
-                        *sum = added(*sum, own).ok_or_else(|| format!("{} comes to too much", place()))?;
+                        *sum =
+                            added(*sum, own).ok_or_else(|| format!("{} comes to too much", place(line)))?;
                     }
                 }
             }
         }
+        Ok(by_rate)
+    }
+
+    fn zeilen(&self, line: &ReceiptLine) -> Joined<Vec<ZeileEingabe>> {
+        let place = || place(line);
+        let by_rate = self.by_rate(line)?;
         if by_rate.is_empty() {
             return Err(format!("lines_vat.csv has no {}", place()));
         }
@@ -339,6 +346,10 @@ fn unit_price(line: &ReceiptLine, gesamt: Money, alone: bool) -> Option<Price> {
         _ if line.menge.is_zero() => Some(Price::ZERO),
         _ => divide(gesamt.decimal(), line.menge),
     }
+}
+
+fn place(line: &ReceiptLine) -> String {
+    format!("position {} of {}", line.pos_zeile, name(&line.key))
 }
 
 fn name(key: &BonKey) -> String {
