@@ -10,7 +10,9 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use x509_parser::parse_x509_certificate;
+use x509_cert::certificate::{CertificateInner, Raw};
+use x509_cert::der::Decode;
+use x509_cert::time::Time;
 
 use crate::rules::day::Instant;
 
@@ -31,13 +33,13 @@ pub fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, String> {
 pub fn validity(certificate: &Path) -> Result<(Instant, Instant), String> {
     let mut valid = (i64::MIN, i64::MAX);
     for der in chain(certificate)? {
-        let (_, read) = parse_x509_certificate(&der)
+        let read = CertificateInner::<Raw>::from_der(&der)
             .map_err(|error| format!("{} is no certificate: {error}", certificate.display()))?;
-        let (from, until) = (read.validity().not_before, read.validity().not_after);
-        valid = (valid.0.max(from.timestamp()), valid.1.min(until.timestamp()));
+        let of_this = read.tbs_certificate().validity();
+        let millis = |time: Time| i64::try_from(time.to_unix_duration().as_millis()).unwrap_or(i64::MAX);
+        valid = (valid.0.max(millis(of_this.not_before)), valid.1.min(millis(of_this.not_after)));
     }
-    let instant = |seconds: i64| Instant::from_millis(seconds.saturating_mul(1_000));
-    Ok((instant(valid.0), instant(valid.1)))
+    Ok((Instant::from_millis(valid.0), Instant::from_millis(valid.1)))
 }
 
 fn chain(certificate: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
