@@ -276,6 +276,21 @@ fn one_document_lists_the_settings_of_a_company() {
 }
 
 #[test]
+fn the_document_of_the_command_line_lists_the_settings_of_a_company() {
+    let mut table = "| setting | values | default | meaning |\n|---|---|---|---|\n".to_owned();
+    for setting in tenants::SETTINGS {
+        let default = if setting.default.is_empty() { "none" } else { setting.default };
+        table += &format!("| {} | {} | {default} | {} |\n", setting.name, (setting.expected)(), setting.help);
+    }
+    let document = read("docs/command-line.md");
+    let part = document.split("<!-- company settings -->\n").nth(1).unwrap_or_default();
+    assert_eq!(
+        part, table,
+        "put this between two lines <!-- company settings --> in docs/command-line.md:\n{table}"
+    );
+}
+
+#[test]
 fn the_help_lists_the_settings_of_a_company_in_english() {
     let help =
         Command::new(env!("CARGO_BIN_EXE_partnerd")).args(["tenant", "set", "--help"]).output().unwrap();
