@@ -1,6 +1,6 @@
 //! Every answer of every test against the description of the interface: its status is named, its
-//! code is among those of the route, its headers are named, its body has the shape and no field
-//! more.
+//! code is among those of the route, its headers are named and those that are promised are there, its body has the
+//! shape and no field more.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -79,6 +79,14 @@ pub fn check(
         }
     }
     let kind = headers.get("content-type").map_or("", |kind| kind.split(';').next().unwrap());
+    let promised = route.gives.iter().filter(|answer| answer.status == status && answer.content == kind);
+    // Others are sent where there is something to say.
+    let always = ["etag", "x-total-count"];
+    for name in promised.flat_map(|answer| answer.headers).filter(|name| always.contains(name)) {
+        if !headers.contains_key(*name) {
+            return Err(format!("the header {name} is promised and missing"));
+        }
+    }
     let content = &response["content"][kind];
     if content.is_null() && !kind.is_empty() {
         return Err(format!("the content type {kind} is not described"));
@@ -105,7 +113,7 @@ pub fn check(
 fn an_answer_that_is_not_as_described_is_found() {
     let path = "/api/v1/laender";
     let headers = |more: &[(&str, &str)]| -> BTreeMap<String, String> {
-        let all = [("content-type", "application/json"), ("x-request-id", "1")];
+        let all = [("content-type", "application/json"), ("x-request-id", "1"), ("etag", "\"1\"")];
         all.iter().chain(more).map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     };
     let land = json!({"iso2": "DE", "iso3": "DEU", "name_de": "Deutschland", "eu_mitglied": true});
@@ -115,6 +123,9 @@ fn an_answer_that_is_not_as_described_is_found() {
     assert_eq!(answer(200, &headers(&[]), &good), Ok(()));
     assert!(answer(418, &headers(&[]), &good).unwrap_err().contains("status 418"));
     assert!(answer(200, &headers(&[("x-neu", "1")]), &good).unwrap_err().contains("x-neu"));
+    let mut without = headers(&[]);
+    without.remove("etag");
+    assert!(answer(200, &without, &good).unwrap_err().contains("etag is promised"));
     let refusal = json!({"error": "KEIN_PDF", "message": "Nein.", "request_id": uuid::Uuid::nil()});
     assert!(answer(400, &headers(&[]), &refusal).unwrap_err().contains("KEIN_PDF"));
     let mut bodies = vec![json!({"data": []}), json!({"data": [], "count": "1"}), json!([])];

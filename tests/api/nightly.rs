@@ -29,6 +29,19 @@ fn wait_for(folder: &Path, backups: &[&str]) {
     }
 }
 
+/// Returns when every server that runs has looked whether a backup is due, because one that was started after them has
+/// made its own: all look equally often.
+fn looked_again(now: &str, minute: u32) {
+    let place = TempDir::new().unwrap();
+    let nightly = Nightly { folder: place.path().to_owned(), minute, keep: 1 };
+    let _control = Server::start_with(now, Policy { nightly: Some(nightly), ..Policy::default() });
+    let until = Instant::now() + Duration::from_secs(120);
+    while !files(place.path()).iter().any(|name| name.ends_with(".db")) {
+        assert!(Instant::now() < until, "{:?}", files(place.path()));
+        sleep(Duration::from_millis(50));
+    }
+}
+
 #[test]
 fn every_day_has_its_backup_and_the_oldest_go() {
     let place = TempDir::new().unwrap();
@@ -45,7 +58,7 @@ fn every_day_has_its_backup_and_the_oldest_go() {
     let server = Server::start_with("2026-07-10T00:29:00Z", policy);
     let mill = server.company("Mühle");
     mill.post("/api/v1/kunden", json!({"name": "Huber"})).is(201);
-    sleep(Duration::from_millis(2_500));
+    looked_again("2026-07-10T00:29:00Z", 149);
     assert_eq!(files(&folder).len(), 4, "it is not yet time");
     server.set_clock("2026-07-10T00:30:00Z");
     wait_for(&folder, &["test-2026-07-10.db"]);
@@ -96,7 +109,7 @@ fn a_folder_with_backups_of_another_database_of_the_same_name_is_left_alone() {
     // Both are called test.db. The second one comes on the next days, when two would be one too many.
     let second = Server::start_with("2026-07-12T10:00:00Z", policy());
     std::fs::write(folder.join("test-2026-07-09.db-part-4711"), "").unwrap();
-    sleep(Duration::from_millis(2_500));
+    looked_again("2026-07-12T10:00:00Z", 0);
     assert_eq!(files(&folder), ["test-2026-07-09.db-part-4711", own[0], own[1]]);
     assert_eq!(own.map(|name| std::fs::read(folder.join(name)).unwrap()), before);
     let said = backups(&second);

@@ -155,7 +155,16 @@ fn an_id_of_another_company_is_as_unknown_as_any() {
         let body = format!(r#"{{"beleg_typ":"{typ}","kunden_id":"OWN_kunde","items":[{item}]}}"#);
         ("POST", "/api/v1/belege", &*body.leak(), *kind, *code)
     });
-    let rows: Vec<Row> = PATHS.iter().chain(QUERIES).chain(BODIES).copied().chain(items).collect();
+    // A reading route is asked for an id of each kind.
+    let gets = routes().filter(|route| route.method == Method::Get && route.pattern.contains("{id}"));
+    let paths = gets.flat_map(|route| {
+        let path = route.pattern.replace("{id}", "@").replace("{dok_id}", "@");
+        let (path, ids) = (&*path.leak(), other.ids.iter());
+        let kinds = ids.filter(|(_, id)| Uuid::parse_str(id).is_ok()).map(|(kind, _)| *kind);
+        kinds.map(move |kind| ("GET", path, "", kind, "NICHT_GEFUNDEN"))
+    });
+    let rows: Vec<Row> =
+        PATHS.iter().chain(QUERIES).chain(BODIES).copied().chain(items).chain(paths).collect();
     for row in rows {
         let (_, expected) = ask(&own, &row, &unknown(row.3));
         let (answer, shown) = ask(&own, &row, &other.ids[row.3]);

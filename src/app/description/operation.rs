@@ -99,8 +99,12 @@ fn tag(route: &Route) -> &'static str {
     let path = route.pattern.trim_start_matches("/api/v1/");
     let segment = path.trim_start_matches('/').split('/').next().unwrap_or_default();
     let segment = if route.pattern == "/api/v1" { "v1" } else { segment };
-    let tag = TAGS.iter().find(|(_, _, segments)| segments.contains(&segment));
-    tag.map_or("", |(name, ..)| name)
+    let of = |segment: &str| TAGS.iter().find(|(_, _, segments)| segments.contains(&segment));
+    let of_scope = || match route.access {
+        Access::Scope(scope) => of(scope.as_str().split(':').next().unwrap_or_default()),
+        Access::Open | Access::AnyKey => None,
+    };
+    of(segment).or_else(of_scope).map_or("", |(name, ..)| name)
 }
 
 fn access(access: Access) -> String {

@@ -4,7 +4,6 @@ use super::Read;
 
 pub const ROWS: &[Read] = &[
     ("/aenderungen", "-", "", "-"),
-    ("/aenderungen", "-", "?foo=1", "400 UNBEKANNTER_PARAMETER"),
     (
         "/aenderungen",
         "seit",
@@ -12,7 +11,6 @@ pub const ROWS: &[Read] = &[
         "annahmeschein:angelegt annahmeschein:angelegt annahmeschein:angelegt annahmeschein:geaendert annahmeschein:storniert",
     ),
     ("/aenderungen", "seit", "?seit=gestern", "400 PARAMETER_UNGUELTIG"),
-    ("/aenderungen", "seit", "?seit=alles&seit=alles", "400 PARAMETER_UNGUELTIG"),
     (
         "/aenderungen",
         "arten",
@@ -33,19 +31,12 @@ pub const ROWS: &[Read] = &[
     ),
     ("/aenderungen", "arten", "?arten=wiegung", "-"),
     ("/aenderungen", "arten", "?arten=kunde,koch", "400 PARAMETER_UNGUELTIG"),
-    ("/aenderungen", "arten", "?arten=kunde&arten=beleg", "400 PARAMETER_UNGUELTIG"),
     ("/aenderungen", "limit", "?limit=2&seit=alles&arten=kontrakt", "kontrakt:angelegt kontrakt:erledigt"),
     ("/aenderungen", "limit", "?limit=0&seit=alles", "-"),
-    ("/aenderungen", "limit", "?limit=-1", "400 PARAMETER_UNGUELTIG"),
-    ("/aenderungen", "limit", "?limit=viele", "400 PARAMETER_UNGUELTIG"),
-    ("/aenderungen", "limit", "?limit=1&limit=1", "400 PARAMETER_UNGUELTIG"),
     (
         "/aenderungen",
         "warten",
         "?warten=30&seit=alles&arten=kontrakt",
         "kontrakt:angelegt kontrakt:erledigt kontrakt:angelegt",
     ),
-    ("/aenderungen", "warten", "?warten=31", "400 PARAMETER_UNGUELTIG"),
-    ("/aenderungen", "warten", "?warten=-1", "400 PARAMETER_UNGUELTIG"),
-    ("/aenderungen", "warten", "?warten=1&warten=1", "400 PARAMETER_UNGUELTIG"),
 ];
