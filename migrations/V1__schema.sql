@@ -1421,7 +1421,7 @@ create table artikel_lieferant (
 ) strict, without rowid;
 
 -- The pairing of goods (D8). Pairs are facts: what a request paired stays until one of the positions is withdrawn.
--- These three tables have no foreign keys, which would cost a look at the document for each row: they follow from
+-- These two tables have no foreign keys, which would cost a look at the document for each row: they follow from
 -- documents, which are never deleted, and `partnerd check` compares them.
 
 -- What a position has moved and no counterpart has met. The key is the order in which it is met.
@@ -1447,18 +1447,6 @@ create index lager_offen_genannt
 create index lager_offen_charge
   on lager_offen (tenant_id, kunde_id, beleg_typ, artikel_id, charge_id, beleg_id, position, nr)
   where charge_id is not null;
-
--- New documents of which everything is open, each with what its positions say: one row for a document instead of one
--- for each position in lager_offen, for most of what is open is never met. When something comes that could meet it, or
--- when there are many lines, they are spread over lager_offen.
-create table lager_neu (
-  tenant_id integer not null,
-  kunde_id  blob not null,
-  beleg_typ text not null check (beleg_typ = 'LS' or beleg_typ = 'RE' or beleg_typ = 'EL' or beleg_typ = 'ER'),
-  beleg_id  blob not null,
-  zeilen    integer not null,                      -- its lines and those of the documents before it
-  primary key (tenant_id, kunde_id, beleg_typ, beleg_id)
-) strict, without rowid;
 
 -- Goods of which several positions speak, or for which a return or a credit waits. id is the order in which they were
 -- made; art follows from the positions.

@@ -386,7 +386,7 @@ const READS: &[(&str, &str, &str)] = &[
     ("kontrakte", "artikel kunde", NAMES),
     (
         "kontrakte",
-        "beleg beleg_position lager_neu lager_offen lager_paar",
+        "beleg beleg_position lager_offen lager_paar",
         "what was delivered is what \
       documents moved; belege asks kontrakte for it and stands below it",
     ),

@@ -44,7 +44,6 @@ pub const CHECKS: &[Check] = &[
             order by v.version desc limit 1), 'abgeschlossen')",
     },
     Check {
-        // Of documents in lager_neu each position is open.
         rule: "each position's quantity is what it has open, paired and taken back",
         violations: "select count(*) from (
            select tenant_id, beleg_id, position from (
@@ -52,9 +51,6 @@ pub const CHECKS: &[Check] = &[
                join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
              where p.lager_buchen = 1 and p.artikel_id is not null and b.beleg_typ in ('LS', 'RE', 'EL', 'ER')
                and b.status <> 'storniert' and b.storno_von_beleg_id is null
-             union all select p.tenant_id, p.beleg_id, p.position, -abs(p.lager_menge) from lager_neu n
-               join beleg_position p on p.tenant_id = n.tenant_id and p.beleg_id = n.beleg_id
-             where p.lager_buchen = 1 and p.artikel_id is not null
              union all select tenant_id, beleg_id, position, -menge from lager_offen
              union all select tenant_id, lieferung_id, lieferung_position, -menge from lager_paar
              union all select tenant_id, rechnung_id, rechnung_position, -menge from lager_paar
@@ -69,9 +65,6 @@ pub const CHECKS: &[Check] = &[
              select m.tenant_id, m.beleg_id, m.artikel_id, m.charge_id,
                iif(b.beleg_typ in ('EL', 'ER'), m.menge, -m.menge) as menge
              from lagerbewegung m join beleg b on b.tenant_id = m.tenant_id and b.id = m.beleg_id
-             union all select p.tenant_id, p.beleg_id, p.artikel_id, p.charge_id, -p.lager_menge from lager_neu n
-               join beleg_position p on p.tenant_id = n.tenant_id and p.beleg_id = n.beleg_id
-             where p.lager_buchen = 1 and p.artikel_id is not null
              union all select tenant_id, beleg_id, artikel_id, charge_id, -menge from lager_offen
              union all select tenant_id, iif(bewegt_von = 'lieferung', lieferung_id, rechnung_id), artikel_id, charge_id,
                -menge from lager_paar where bewegt_von is not null
@@ -83,7 +76,6 @@ pub const CHECKS: &[Check] = &[
         rule: "what is open or paired belongs to documents of its partner, article and type",
         violations: "select count(*) from (
            select tenant_id, kunde_id, artikel_id, beleg_typ, beleg_id, position from lager_offen
-           union all select n.tenant_id, n.kunde_id, null, n.beleg_typ, n.beleg_id, null from lager_neu n
            union all select tenant_id, kunde_id, artikel_id, iif(einkauf, 'EL', 'LS'), lieferung_id, lieferung_position
              from lager_paar where lieferung_id is not null
            union all select tenant_id, kunde_id, artikel_id, iif(einkauf, 'ER', 'RE'), rechnung_id, rechnung_position

@@ -76,9 +76,7 @@ pub struct Menge {
 pub fn quantities(tx: &Tx<'_>, kontrakte: &[Uuid]) -> Result<Vec<Menge>> {
     tx.all(
         "select p.kontrakt_id, sum(iif(b.beleg_typ in ('LS', 'EL'), p.lager_menge,
-             iif(exists (select 1 from lager_neu n where n.tenant_id = b.tenant_id and n.kunde_id = b.kunde_id
-               and n.beleg_typ = b.beleg_typ and n.beleg_id = b.id), p.lager_menge * p.lager_buchen, 0)
-             + (select coalesce(sum(o.menge), 0) from lager_offen o where o.tenant_id = b.tenant_id
+             (select coalesce(sum(o.menge), 0) from lager_offen o where o.tenant_id = b.tenant_id
                and o.kunde_id = b.kunde_id and o.beleg_typ = b.beleg_typ and o.artikel_id = p.artikel_id
                and o.ist_genannt in (0, 1) and o.beleg_id = p.beleg_id and o.position = p.position)
              + (select coalesce(sum(l.menge), 0) from lager_paar l where l.tenant_id = p.tenant_id

@@ -236,17 +236,12 @@ impl<'f> Company<'f> {
 }
 
 /// Delivery, invoice, return and credit with the numbers of their positions, the batch, who moved it and who moved it
-/// back, and how much of it. What is wholly open of a document stands there once, as the document.
+/// back, and how much of it.
 const FACTS: &str = "
     with firma as (select id from tenant where name = ?1),
     offen as (
       select o.beleg_typ in ('LS', 'EL') as liefert, o.beleg_id, o.position, o.charge_id, o.menge
-        from lager_offen o, firma where o.tenant_id = firma.id
-      union all
-      select n.beleg_typ in ('LS', 'EL'), p.beleg_id, p.position, p.charge_id, p.lager_menge
-        from firma, lager_neu n
-        join beleg_position p on p.tenant_id = n.tenant_id and p.beleg_id = n.beleg_id and p.lager_buchen = 1
-        where n.tenant_id = firma.id)
+        from lager_offen o, firma where o.tenant_id = firma.id)
     select iif(liefert, beleg_id, null), iif(liefert, position, null),
         iif(liefert, null, beleg_id), iif(liefert, null, position), null, null, null, null,
         charge_id, iif(liefert, 'lieferung', 'rechnung'), null, menge / 1000000

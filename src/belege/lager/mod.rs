@@ -29,7 +29,7 @@ use crate::failure::Result;
 use crate::rules::document::Seite;
 use crate::rules::error::{Code, Hints, PositionErrors, Refusal};
 use crate::rules::fixed::Quantity;
-use crate::rules::pairing::{Pairing, Portion, created};
+use crate::rules::pairing::{Pairing, created};
 use booking::{Booking, moving, place, role};
 use change::{Gruppe, Movements};
 use fefo::Fefo;
@@ -72,20 +72,7 @@ pub fn batches_of(tx: &Tx<'_>, beleg: &Beleg, position: &BelegPosition) -> Resul
 impl Booking<'_> {
     /// Takes away all positions of a document; those that had met them meet others.
     fn withdraw(&mut self, old: &Beleg, positions: &[BelegPosition]) -> Result<()> {
-        if open::forget(self.tx, old)? {
-            for (position, (artikel, menge)) in moving(positions) {
-                let role = role(old, menge);
-                let portion =
-                    Portion::new(role, place(position), menge.abs()).moved(role, position.charge_id);
-                self.count(old.beleg_typ.seite(), artikel, &portion, true)?;
-            }
-            return Ok(());
-        }
         let articles: BTreeSet<Uuid> = moving(positions).map(|(_, (artikel, _))| artikel).collect();
-        if articles.is_empty() {
-            return Ok(());
-        }
-        open::spread_all(self.tx, old)?;
         for (artikel, portions) in sql::portions_of(self.tx, old, articles)? {
             let gruppe = Gruppe { kunde: old.kunde_id, artikel, seite: old.beleg_typ.seite() };
             let mut pairing = Pairing::new(Portions { booking: self, gruppe });
@@ -116,7 +103,7 @@ impl Booking<'_> {
     fn book(mut self) -> Result<Vec<Bewegung>> {
         std::mem::take(&mut self.errors).into_result()?;
         let received = self.note_batches()?;
-        std::mem::take(&mut self.unmet).store(self.tx, self.change.beleg)?;
+        std::mem::take(&mut self.unmet).store(self.tx)?;
         let (booked, knapp) = self.book_movements()?;
         let moved = self.documents_by_batch();
         for charge in received {

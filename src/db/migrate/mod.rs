@@ -199,7 +199,6 @@ mod tests {
             "beleg_position",
             "beleg_verlauf",
             "charge",
-            "lager_neu",
             "lager_offen",
             "lager_paar",
             "lagerbewegung",
