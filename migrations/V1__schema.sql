@@ -62,15 +62,20 @@ create table nachweis (
 -- Whether a record has its evidence.
 create index nachweis_von on nachweis (tenant_id, id, version);
 
--- The head of that chain, which is there from the beginning.
-create table nachweis_kopf (
-  id         integer primary key check (id = 1),
-  letzte_nr  integer not null,
-  pruefsumme blob not null,
-  mac_ab_nr  integer not null,                -- rows up to this one have no seal, or that of an earlier secret
-  mac        blob
-) strict;
-insert into nachweis_kopf (id, letzte_nr, pruefsumme, mac_ab_nr) values (1, 0, zeroblob(32), 0);
+-- The heads of that chain and of the administration log, which are there from the beginning. A head is sealed again only
+-- where its seal before held: what was altered stays without.
+create table kette (
+  name          text primary key,             -- the table of its rows
+  letzte_nr     integer not null,
+  pruefsumme    blob not null,                -- that of the last row
+  ab_nr         integer not null,             -- last row that was dropped; 0: none
+  ab_pruefsumme blob not null,                -- what the first row that is left is chained to
+  mac_ab_nr     integer not null,             -- rows up to this one have no seal, or that of an earlier secret
+  mac           blob
+) strict, without rowid;
+insert into kette (name, letzte_nr, pruefsumme, ab_nr, ab_pruefsumme, mac_ab_nr) values
+  ('nachweis', 0, zeroblob(32), 0, zeroblob(32), 0),
+  ('verwaltung', 0, zeroblob(32), 0, zeroblob(32), 0);
 
 -- What changed, for integrators who follow it instead of reading all lists again and again (D28), in the order of
 -- commits. Numbers are those of a company, from 1 and without a gap; the newest row of each company is kept, so that no
@@ -145,8 +150,7 @@ create table route (
   unique (methode, muster)
 ) strict;
 
--- The rows. Their content is chained by checksums within a day. At most one of key_id, person and befehl is set: who
--- acted.
+-- The rows. Their content is chained by checksums within a day. At most one of key_id and person is set: who acted.
 create table audit (
   tag            integer not null,            -- day since 1970-01-01, UTC
   lfd_nr         integer not null,            -- from 1 on each day
@@ -165,8 +169,7 @@ create table audit (
   bytes_aus      integer not null,
   subjekt        blob,                        -- id of the record that was written or read
   anzahl         integer not null,            -- requests that the row stands for: more than 1 for a flood
-  person         text,                        -- id of the person who acted with a browser
-  befehl         text,                        -- command of the command line that acted, and by which account
+  person         integer,                     -- who acted with a browser
   pruefsumme     blob not null,               -- sha256(that of the row before on this day, content)
   mac            blob,                        -- over day, number and checksum; null: not sealed
   primary key (tag, lfd_nr)
@@ -189,43 +192,8 @@ create table audit_kopf (
   id             integer primary key check (id = 1),
   letzter_tag    integer not null,            -- the day that was begun last
   geloescht_bis  integer,                     -- days up to this one were dropped
-  bleibend       integer not null default 0,  -- rows in audit_bleibt
   mac            blob
 ) strict;
-
--- What was changed by people and by the command line (D27) is kept when the other rows of its day are dropped: the row as
--- it was, with the checksum before it, so that it can still be proved.
-create table audit_bleibt (
-  nr             integer primary key check (nr > 0), -- from 1, without a gap
-  tag            integer not null,
-  lfd_nr         integer not null,
-  am             integer not null,
-  request_id     blob not null check (length(request_id) = 16),
-  key_id         text,
-  tenant_id      integer,
-  adresse        text not null,
-  methode        text not null,
-  route_id       integer references route (id),
-  pfad           text not null,
-  status         integer not null,
-  code           text,
-  dauer_us       integer not null,
-  bytes_ein      integer not null,
-  bytes_aus      integer not null,
-  subjekt        blob,
-  anzahl         integer not null,
-  person         text,
-  befehl         text,
-  vor_pruefsumme blob not null,               -- what the row was chained to
-  pruefsumme     blob not null,
-  mac            blob,                        -- over nr, day, number and checksum; null: not sealed
-  unique (tag, lfd_nr)
-) strict;
-create trigger audit_bleibt_nie_aendern
-  before update of nr, tag, lfd_nr, am, tenant_id, pfad, person, befehl, vor_pruefsumme, pruefsumme on audit_bleibt
-  begin select raise(abort, 'audit_bleibt is append-only'); end;
-create trigger audit_bleibt_nie_loeschen before delete on audit_bleibt
-  begin select raise(abort, 'audit_bleibt is append-only'); end;
 
 -- Refused requests of addresses and keys that send too many, in a minute that is not over: one row each then goes into
 -- the log (D20).
@@ -257,6 +225,25 @@ create table audit_kopie (
   letzte_nr  integer not null,
   pruefsumme blob not null
 ) strict;
+
+-- The administration log (D27): what people and the command line did, kept ten years. It holds no secrets and no values of
+-- partners' fields, whose own history can be erased. Rows are only added, and dropped from the oldest on.
+create table verwaltung (
+  nr         integer primary key,             -- from 1, without a gap
+  am         integer not null,
+  akteur     text not null check (json_valid(akteur)),     -- {"person": 3}, {"befehl": {"name": …, "konto": …}}
+  tat        text not null,                   -- angelegt, geaendert, gesperrt …
+  gegenstand text not null check (json_valid(gegenstand)), -- {"art": "schluessel", "id": …, "name": …, "firma": 1}
+  vorher     text check (json_valid(vorher)), -- {"scopes": …}: fields with another value than before; null: none had one
+  nachher    text check (json_valid(nachher)),
+  pruefsumme blob not null check (length(pruefsumme) = 32), -- sha256(the one before, this row)
+  mac        blob                             -- over number and checksum; null: not sealed
+) strict;
+create trigger verwaltung_nie_aendern before update on verwaltung
+  begin select raise(abort, 'verwaltung is append-only'); end;
+create trigger verwaltung_nie_loeschen before delete on verwaltung
+  when old.nr > (select ab_nr from kette where name = 'verwaltung')
+  begin select raise(abort, 'verwaltung is append-only'); end;
 
 -- Seals are MACs with a secret that stands in a file beside the database and never in it: whoever recomputes checksums
 -- after a change cannot make the seals anew. Each time sealing began is a row, from 1: a new installation, another secret

@@ -372,8 +372,8 @@ const READS: &[(&str, &str, &str)] = &[
     ("chargen", "nummernkreis", NUMBERS),
     (
         "gate",
-        "installation nachweis",
-        "the secret of keys, and whether there is evidence from before the log",
+        "installation kette",
+        "the secret of keys, and whether anything was written before it was sealed",
     ),
     ("gate", "tenant", "who calls, in one statement for each request; tenants stands below it"),
     (

@@ -22,7 +22,7 @@ use crate::db::owner::give_to_owner_of;
 use crate::db::seal::Secret;
 use crate::db::{evidence, feed, lock, log};
 use crate::failure::{Failure, Result};
-use crate::gate::audit;
+use crate::gate::{administration, audit};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Content {
@@ -36,7 +36,8 @@ pub struct Content {
     pub audit_rows: i64,
     /// Where the newest day of the log ends: number and checksum of its last row.
     pub audit_head: Option<String>,
-    /// Where the chain of evidence ends, in the same way.
+    /// Where the administration log ends, and the chain of evidence, in the same way.
+    pub changes_head: Option<String>,
     pub evidence_head: Option<String>,
 }
 
@@ -105,8 +106,9 @@ pub fn backup_by(
 
 /// A backup that is there: its size, and in the log where its chains end.
 fn finished(target: &Path, content: Content) -> Result<Content> {
-    let heads = [&content.audit_head, &content.evidence_head].map(|head| head.as_deref().unwrap_or("none"));
-    tracing::info!("the backup {} ends with {}, {}", target.display(), heads[0], heads[1]);
+    let heads = [&content.audit_head, &content.changes_head, &content.evidence_head];
+    let heads = heads.map(|head| head.as_deref().unwrap_or("none")).join(", ");
+    tracing::info!("the backup {} ends with {heads}", target.display());
     Ok(Content { bytes: size(target)?, ..content })
 }
 
@@ -306,7 +308,8 @@ fn count(connection: &Connection, named: &Path) -> Result<Content> {
         receipts: rows("bon")?,
         audit_rows: rows("audit")?,
         audit_head: audit::copied_heads(connection)?.last().map(ToString::to_string),
-        evidence_head: evidence::head(connection)?.map(|head| head.to_string()),
+        changes_head: administration::CHAIN.end_in_words(connection)?,
+        evidence_head: evidence::CHAIN.end_in_words(connection)?,
     })
 }
 

@@ -1,8 +1,8 @@
-//! `audit`: the log of all requests.
+//! `audit`: the log of all requests, and that of what people and commands did.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant as Moment};
 
 use clap::Subcommand;
 use csv::Writer;
@@ -10,17 +10,20 @@ use rusqlite::Connection;
 use serde_json::json;
 
 use super::database::{begin, find_tenant, now, open};
-use super::key::to_second;
+use super::key::{day, public_part, to_second};
 use super::private::{create_private, unwritable};
 use super::terminal::{Outcome, Terminal, sentence};
 use crate::config::Config;
 use crate::db::connection::open_to_look;
 use crate::db::files::sync_folder;
 use crate::db::seal::Secret;
-use crate::db::{lock, system_clock};
+use crate::db::{TenantId, lock, system_clock};
+use crate::gate::administration::{self, Akteur};
 use crate::gate::audit::{self, Entry, Finding, Sealed, Selection};
-use crate::rules::day::Day;
+use crate::rules::day::{Day, Instant};
+use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::text::{cell, shown};
+use crate::tenants;
 
 const ROWS_SHOWN: i64 = 100;
 
@@ -37,26 +40,18 @@ pub enum Command {
         after_help = "Examples:\n  partnerd audit list --status 401 --since 2026-07-01\n  partnerd audit list --tenant \"Mühle Beispiel\" \\\n      --csv > log.csv"
     )]
     List {
-        /// Only those of this key: the public part
-        #[arg(long, value_name = "ID")]
-        key: Option<String>,
-        /// Only those of this company
-        #[arg(long, value_name = "T")]
-        tenant: Option<String>,
+        #[command(flatten)]
+        rows: Rows,
         /// Only answers with this status
         #[arg(long)]
         status: Option<u16>,
-        /// Only from this day (UTC) on
-        #[arg(long, value_name = "DATE")]
-        since: Option<String>,
-        /// How many rows
-        #[arg(long, value_name = "N", default_value_t = ROWS_SHOWN, value_parser = clap::value_parser!(i64).range(1..))]
-        limit: i64,
-        /// Print CSV instead of a table
-        #[arg(long, conflicts_with = "json")]
-        csv: bool,
     },
-    /// Drop rows that are older than they must be kept; the server does so by itself every day
+    /// Show what people and the command line changed, the newest first
+    #[command(
+        after_help = "Examples:\n  partnerd audit changes --since 2026-07-01\n  partnerd audit changes --tenant \"Mühle Beispiel\" \\\n      --csv > changes.csv"
+    )]
+    Changes(Rows),
+    /// Drop old requests; the server does so by itself every day
     #[command(after_help = "Examples:\n  partnerd audit rollover --days 90 --export alt.jsonl")]
     Rollover {
         /// Days that are kept
@@ -66,7 +61,7 @@ pub enum Command {
         #[arg(long, value_name = "FILE")]
         export: Option<PathBuf>,
     },
-    /// Prove that no row was altered, removed or inserted
+    /// Prove that no row of either log was altered, removed or inserted
     #[command(
         after_help = "Examples:\n  partnerd audit verify\n  partnerd audit verify --against gestern.db"
     )]
@@ -75,6 +70,26 @@ pub enum Command {
         #[arg(long, value_name = "BACKUP")]
         against: Option<PathBuf>,
     },
+}
+
+/// Which rows of a log are shown.
+#[derive(clap::Args)]
+pub struct Rows {
+    /// Only those of this key: the public part
+    #[arg(long, value_name = "ID")]
+    key: Option<String>,
+    /// Only those of this company
+    #[arg(long, value_name = "T")]
+    tenant: Option<String>,
+    /// Only from this day (UTC) on
+    #[arg(long, value_name = "DATE")]
+    since: Option<String>,
+    /// How many rows
+    #[arg(long, value_name = "N", default_value_t = ROWS_SHOWN, value_parser = clap::value_parser!(i64).range(1..))]
+    limit: i64,
+    /// Print CSV instead of a table
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
 }
 
 pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
@@ -92,17 +107,35 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
         Err(_) => wait_for_journal(&config.db, terminal)?,
     }
     match command {
-        Command::List { key, tenant, status, since, limit, csv } => {
-            let tenant = tenant.map(|tenant| find_tenant(&connection, &tenant)).transpose()?;
-            let tenant_id = tenant.map(|tenant| tenant.id);
-            let since = since.map(|text| super::key::day(&text)).transpose()?;
-            let key_id = key.map(|key| super::key::public_part(&key).to_owned());
-            let limit = Some(limit);
+        Command::List { rows, status } => {
+            let (key_id, tenant_id, since) = (rows.key_id(), rows.tenant_id(&connection)?, rows.since()?);
+            let limit = Some(rows.limit);
             let selection = Selection { key_id, tenant_id, status, since, before_day: None, limit };
-            list(&connection, &selection, csv, terminal)
+            list(&connection, &selection, rows.csv, terminal)
+        }
+        Command::Changes(rows) => {
+            let (key_id, firma, since) = (rows.key_id(), rows.tenant_id(&connection)?, rows.since()?);
+            let from = since.map(|day| Instant::from_millis(day.number() * Instant::MILLIS_PER_DAY));
+            let limit = Some(rows.limit);
+            let selection = administration::Selection { firma, key_id, from, limit, ..Default::default() };
+            changes(&connection, &selection, rows.csv, terminal)
         }
         Command::Rollover { days, export } => rollover(&mut connection, days, export.as_deref(), terminal),
         Command::Verify { against } => verify(&connection, secret.as_ref(), against.as_deref(), terminal),
+    }
+}
+
+impl Rows {
+    fn key_id(&self) -> Option<String> {
+        self.key.as_deref().map(|key| public_part(key).to_owned())
+    }
+
+    fn tenant_id(&self, connection: &Connection) -> Result<Option<TenantId>, String> {
+        self.tenant.as_deref().map(|tenant| Ok(find_tenant(connection, tenant)?.id)).transpose()
+    }
+
+    fn since(&self) -> Result<Option<Day>, String> {
+        self.since.as_deref().map(day).transpose()
     }
 }
 
@@ -110,7 +143,7 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
 /// (D20).
 fn wait_for_journal(database: &Path, terminal: &Terminal) -> Outcome {
     let before = audit::segments(database).map_err(sentence)?;
-    let begun = Instant::now();
+    let begun = Moment::now();
     loop {
         let now = audit::segments(database).map_err(sentence)?;
         let left = before.iter().filter(|segment| now.contains(segment)).count();
@@ -134,7 +167,7 @@ fn list(connection: &Connection, selection: &Selection, csv: bool, terminal: &Te
     };
     audit::entries(connection, selection, keep).map_err(sentence)??;
     if csv {
-        return print_csv(&entries);
+        return print_csv(&CSV, entries.iter().map(cells));
     }
     terminal.rows(&["at (UTC)", "answer", "what", "who", "tenant", "from", "ms"], &entries, |entry| {
         vec![
@@ -144,12 +177,12 @@ fn list(connection: &Connection, selection: &Selection, csv: bool, terminal: &Te
             who(entry),
             entry.tenant.clone().unwrap_or_default(),
             entry.address.clone(),
-            if entry.command.is_none() { milliseconds(entry) } else { String::new() },
+            milliseconds(entry),
         ]
     })
 }
 
-/// What was asked for or changed, and how often where the row stands for several requests.
+/// What was asked for, and how often where the row stands for several requests.
 fn what(entry: &Entry) -> String {
     let asked = format!("{} {}", entry.method, entry.path);
     match entry.count {
@@ -158,9 +191,11 @@ fn what(entry: &Entry) -> String {
     }
 }
 
+/// Who asked: a key with its label, or a person.
 fn who(entry: &Entry) -> String {
-    let key = [&entry.key_id, &entry.key_label].into_iter().flatten().cloned().collect::<Vec<_>>().join(" ");
-    [&entry.person, &entry.command].into_iter().flatten().next().cloned().unwrap_or(key)
+    let key =
+        || [&entry.key_id, &entry.key_label].into_iter().flatten().cloned().collect::<Vec<_>>().join(" ");
+    entry.person.map_or_else(key, |id| format!("person {id}"))
 }
 
 fn milliseconds(entry: &Entry) -> String {
@@ -168,12 +203,10 @@ fn milliseconds(entry: &Entry) -> String {
 }
 
 /// New columns come last: scripts may count them.
-const CSV: [&str; 13] = [
-    "at", "status", "method", "path", "key", "tenant", "address", "ms", "count", "code", "label", "person",
-    "command",
-];
+const CSV: [&str; 12] =
+    ["at", "status", "method", "path", "key", "tenant", "address", "ms", "count", "code", "label", "person"];
 
-fn cells(entry: &Entry) -> [String; 13] {
+fn cells(entry: &Entry) -> [String; 12] {
     [
         entry.at.to_string(),
         entry.status.to_string(),
@@ -186,19 +219,79 @@ fn cells(entry: &Entry) -> [String; 13] {
         entry.count.to_string(),
         entry.code.clone().unwrap_or_default(),
         entry.key_label.clone().unwrap_or_default(),
-        entry.person.clone().unwrap_or_default(),
-        entry.command.clone().unwrap_or_default(),
+        entry.person.map(|id| id.to_string()).unwrap_or_default(),
     ]
 }
 
-fn print_csv(entries: &[Entry]) -> Outcome {
+fn print_csv<const N: usize>(head: &[&str; N], rows: impl Iterator<Item = [String; N]>) -> Outcome {
     let complain = |error: csv::Error| error.to_string();
     let mut writer = Writer::from_writer(std::io::stdout());
-    writer.write_record(CSV).map_err(complain)?;
-    for entry in entries {
-        writer.write_record(cells(entry).iter().map(|text| cell(&shown(text)))).map_err(complain)?;
+    writer.write_record(head).map_err(complain)?;
+    for cells in rows {
+        writer.write_record(cells.iter().map(|text| cell(&shown(text)))).map_err(complain)?;
     }
     writer.flush().map_err(|error| error.to_string())
+}
+
+fn changes(
+    connection: &Connection,
+    selection: &administration::Selection,
+    csv: bool,
+    terminal: &Terminal,
+) -> Outcome {
+    let entries = administration::entries(connection, selection).map_err(sentence)?;
+    let tenants = tenants::list(connection).map_err(sentence)?;
+    let row = |entry: &administration::Entry| {
+        let Deed { tat, gegenstand, .. } = &entry.deed;
+        let who = match &entry.akteur {
+            Akteur::Person(id) => format!("person {id}"),
+            Akteur::Befehl { name, konto } => format!("{name} ({konto})"),
+        };
+        let what = [Some(art_in_words(gegenstand.art)), gegenstand.id.as_deref(), gegenstand.name.as_deref()];
+        let what = what.into_iter().flatten().chain([tat_in_words(*tat)]).collect::<Vec<_>>().join(" ");
+        let tenant = tenants.iter().find(|tenant| Some(tenant.id) == gegenstand.firma);
+        let tenant = tenant.map(|tenant| tenant.name.clone()).unwrap_or_default();
+        let changed: Vec<_> = entry.deed.changed().map(|changed| changed.to_string()).collect();
+        [entry.am.to_string(), what, changed.join(", "), who, tenant]
+    };
+    let head = ["at (UTC)", "what", "change", "who", "tenant"];
+    if csv {
+        return print_csv(&head, entries.iter().map(row));
+    }
+    terminal.rows(&head, &entries, |entry| {
+        let [at, rest @ ..] = row(entry);
+        [to_second(&at)].into_iter().chain(rest).collect()
+    })
+}
+
+fn art_in_words(art: Art) -> &'static str {
+    match art {
+        Art::Firma => "company",
+        Art::Schluessel => "key",
+        Art::Zugang => "user",
+        Art::Import => "import",
+        Art::Beleg => "document",
+        Art::Partner => "partner",
+        Art::Sicherung => "backup",
+        Art::Zertifikat => "certificate",
+    }
+}
+
+fn tat_in_words(tat: Tat) -> &'static str {
+    match tat {
+        Tat::Angelegt => "created",
+        Tat::Geaendert => "changed",
+        Tat::Geleert => "emptied",
+        Tat::Geloescht => "deleted",
+        Tat::Gesperrt => "deactivated",
+        Tat::Freigegeben => "activated",
+        Tat::LinkErzeugt => "link made",
+        Tat::PasswortGesetzt => "password set",
+        Tat::Importiert => "stored",
+        Tat::Abgeschlossen => "made final",
+        Tat::Erledigt => "settled",
+        Tat::Vergessen => "forgotten",
+    }
 }
 
 /// Writes what is dropped to a file first, where that was asked for, and that to the disk.

@@ -8,7 +8,8 @@ use crate::app::backup::{Content, backup, restore};
 use crate::config::Config;
 use crate::db::seal::Secret;
 use crate::db::{migrate as schema, system_clock};
-use crate::rules::deed::Deed;
+use crate::rules::changed::Changed;
+use crate::rules::deed::{Art, Deed, Tat};
 
 #[derive(clap::Args)]
 pub struct BackupArguments {
@@ -40,8 +41,9 @@ pub fn run_backup(arguments: &BackupArguments, config: &Config, terminal: &Termi
     let content = content.map_err(sentence)?;
     // A database of an earlier version is copied as it is.
     if schema::check_current(&config.db).map_err(sentence)? {
-        let what = Deed::Backup { file: content.file.clone(), with_secret: arguments.with_secret };
-        note_made(&config.db, terminal, "backup", &what);
+        let secret = arguments.with_secret.then(|| Changed::of("secret", "", "true")).flatten();
+        let deed = Deed::new(Tat::Angelegt, Art::Sicherung).name(&content.file).changing(secret);
+        note_made(&config.db, terminal, "backup", &deed);
     }
     if arguments.with_secret {
         let secret = Secret::read(&config.db).map_err(sentence)?;
@@ -81,6 +83,7 @@ fn show(content: &Content, terminal: &Terminal) -> Outcome {
         "Bons",
         "audit rows",
         "log",
+        "changes",
         "evidence",
     ];
     terminal.rows(&header, std::slice::from_ref(content), |content| {
@@ -93,8 +96,8 @@ fn show(content: &Content, terminal: &Terminal) -> Outcome {
             content.audit_rows,
         ];
         let counts = counts.iter().map(ToString::to_string);
-        let heads =
-            [&content.audit_head, &content.evidence_head].map(|head| head.clone().unwrap_or_default());
+        let heads = [&content.audit_head, &content.changes_head, &content.evidence_head]
+            .map(|head| head.clone().unwrap_or_default());
         [content.file.clone(), content.bytes.to_string()].into_iter().chain(counts).chain(heads).collect()
     })
 }

@@ -14,7 +14,7 @@ use crate::belege;
 use crate::config::Config;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
-use crate::rules::deed::Deed;
+use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::Hints;
 
 #[derive(Subcommand)]
@@ -81,11 +81,16 @@ pub struct File {
 /// Moves all documents on, or none; or writes a file.
 pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     match command {
-        Command::Abschliessen(numbers) => {
-            move_on(&numbers, "beleg abschliessen", belege::finalise_number, config, terminal)
-        }
+        Command::Abschliessen(numbers) => move_on(
+            &numbers,
+            "beleg abschliessen",
+            Tat::Abgeschlossen,
+            belege::finalise_number,
+            config,
+            terminal,
+        ),
         Command::Erledigen(numbers) => {
-            move_on(&numbers, "beleg erledigen", belege::settle_number, config, terminal)
+            move_on(&numbers, "beleg erledigen", Tat::Erledigt, belege::settle_number, config, terminal)
         }
         Command::Pdf(file) => write(&file, belege::pdf_of_number, config, terminal),
         Command::Erechnung(file) => write(&file, belege::erechnung_of_number, config, terminal),
@@ -96,6 +101,7 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
 fn move_on(
     arguments: &Numbers,
     command: &str,
+    tat: Tat,
     step: fn(&WriteTx<'_>, &str) -> Result<Hints>,
     config: &Config,
     terminal: &Terminal,
@@ -109,7 +115,7 @@ fn move_on(
             let hints = WriteTx::carry_out(tx, None, |tx| step(tx, number))
                 .map_err(|failure| format!("{number}: {}", sentence(failure)))?;
             notes.extend(hints.iter().map(|hint| format!("{number}: {}", hint.message)));
-            note(connection, tenant, command, &Deed::Document(number.clone()))?;
+            note(connection, Some(tenant), command, &Deed::new(tat, Art::Beleg).name(number))?;
         }
         Ok(notes)
     })?;

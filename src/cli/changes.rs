@@ -1,50 +1,33 @@
-//! What the command line changes is a row of the log (D27): keys, settings, companies, imports. The row commits with
-//! the change, and says who made it.
+//! What the command line does is a row of the administration log (D27): keys, settings, companies, imports. The row
+//! commits with the change, and says who made it.
 
 use std::path::Path;
 
 use rusqlite::Connection;
-use uuid::Uuid;
 
 use super::database::{in_transaction, now};
 use super::terminal::{Outcome, Terminal, sentence};
 use crate::db::TenantId;
 use crate::db::connection::open_writer;
-use crate::gate::audit::{Akteur, Row};
+use crate::gate::administration::{self, Akteur};
 use crate::rules::deed::Deed;
 
-/// Writes down what a command changed in a company; within the transaction that changes it.
-pub fn note(connection: &Connection, tenant: TenantId, command: &str, what: &Deed) -> Outcome {
-    note_of(connection, Some(tenant), command, what)
+/// Writes down what a command did, within the transaction that does it; to what belongs to a company, or to none.
+pub fn note(connection: &Connection, tenant: Option<TenantId>, command: &str, deed: &Deed) -> Outcome {
+    let akteur = Akteur::Befehl { name: command.to_owned(), konto: account() };
+    administration::note(connection, now(), &akteur, tenant, deed).map_err(sentence)
 }
 
 /// Writes down what a command made beside the database. What cannot be written down is said and does not undo it.
-pub fn note_made(database: &Path, terminal: &Terminal, command: &str, what: &Deed) {
-    let written = open_writer(database).map_err(sentence).and_then(|mut connection| {
-        in_transaction(&mut connection, |open| note_of(open, None, command, what))
-    });
+pub fn note_made(database: &Path, terminal: &Terminal, command: &str, deed: &Deed) {
+    let written = open_writer(database)
+        .map_err(sentence)
+        .and_then(|mut connection| in_transaction(&mut connection, |open| note(open, None, command, deed)));
     if let Err(complaint) = written {
         terminal
             .say(&format!("This could not be written into the log of {}: {complaint}", database.display()));
     }
 }
-
-pub fn note_of(connection: &Connection, tenant: Option<TenantId>, command: &str, what: &Deed) -> Outcome {
-    let row = Row {
-        am: now().millis(),
-        request_id: Uuid::now_v7(),
-        tenant_id: tenant,
-        pfad: what.to_string(),
-        status: DONE,
-        anzahl: 1,
-        akteur: Some(Akteur::Befehl(format!("{command} ({})", account()))),
-        ..Row::default()
-    };
-    row.insert(connection).map_err(sentence)
-}
-
-/// The status of such a row: what is refused changes nothing and has none.
-const DONE: u16 = 200;
 
 /// The account that runs this program; with sudo also the one that it was begun from.
 fn account() -> String {

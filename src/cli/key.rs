@@ -17,7 +17,7 @@ use crate::gate::key::{self, Grant, State, StoredKey};
 use crate::gate::key_changes::{self, Changes as KeyChanges, MAX_LABEL};
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
-use crate::rules::deed::Event;
+use crate::rules::deed::Deed;
 use crate::rules::scope::{Purpose, Scope, ScopeSet};
 
 #[derive(Subcommand)]
@@ -160,7 +160,7 @@ fn create(tenant: &str, grant: &Grant, out: Option<&Path>, config: &Config, term
     let stored = in_transaction(&mut connection, |connection| {
         let tenant = find_tenant(connection, tenant)?;
         let what = key_changes::create(connection, tenant.id, &key, grant, now()).map_err(sentence)?;
-        note(connection, tenant.id, "key create", &what)?;
+        note(connection, Some(tenant.id), "key create", &what)?;
         // Before the commit: a key that cannot be handed out is of no use.
         if let Some(file) = out {
             write_private(file, &format!("{}\n", key.text))?;
@@ -283,16 +283,9 @@ fn change(id: &str, changes: &Changes, config: &Config, terminal: &Terminal) -> 
     let mut connection = open(config)?;
     let changed = in_transaction(&mut connection, |connection| {
         let old = find(connection, id)?;
-        let (new, changed) = key_changes::change(connection, &old, &changes).map_err(sentence)?;
-        for change in &changed {
-            note(
-                connection,
-                old.tenant_id,
-                "key change",
-                &key_changes::said(&new, Event::Changed(change.clone())),
-            )?;
-        }
-        Ok(changed)
+        let deed = key_changes::change(connection, &old, &changes).map_err(sentence)?;
+        deed.iter().try_for_each(|deed| note(connection, Some(old.tenant_id), "key change", deed))?;
+        Ok(deed.iter().flat_map(Deed::changed).collect::<Vec<_>>())
     })?;
     terminal.result(id, &json!({"id": id}));
     terminal.say_changes(&changed);
@@ -306,7 +299,7 @@ fn set_active(id: &str, active: bool, config: &Config, terminal: &Terminal) -> O
         let key = find(connection, id)?;
         if let Some(what) = key_changes::set_active(connection, &key, active).map_err(sentence)? {
             let command = if active { "key activate" } else { "key deactivate" };
-            note(connection, key.tenant_id, command, &what)?;
+            note(connection, Some(key.tenant_id), command, &what)?;
         }
         find(connection, id)
     })?;

@@ -3,6 +3,7 @@
 use clap::Subcommand;
 use rusqlite::Connection;
 use serde_json::json;
+use uuid::Uuid;
 
 use super::changes::note;
 use super::database::{begin, find_tenant, now, open};
@@ -12,7 +13,7 @@ use crate::config::Config;
 use crate::db::TenantId;
 use crate::db::tx::{Tx, WriteTx};
 use crate::kunden::{self, Erased};
-use crate::rules::deed::Deed;
+use crate::rules::deed::{Art, Deed, Tat};
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -43,17 +44,18 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     let mut connection = open(config)?;
     let transaction = begin(&mut connection)?;
     let tenant = find_tenant(&transaction, &tenant)?.id;
-    let Done { kundennr, erased, kept } = forget(&transaction, tenant, &number)?;
+    let Done { id, erased, kept } = forget(&transaction, tenant, &number)?;
     // Without --yes what was tried is undone.
     if yes && erased != Erased::default() {
-        note(&transaction, tenant, "kunde vergessen", &Deed::PartnerForgotten(kundennr))?;
+        let deed = Deed::new(Tat::Vergessen, Art::Partner).id(id);
+        note(&transaction, Some(tenant), "kunde vergessen", &deed)?;
         transaction.commit().map_err(|error| sentence(error.into()))?;
     }
     say(&erased, &kept, yes, terminal)
 }
 
 struct Done {
-    kundennr: String,
+    id: Uuid,
     erased: Erased,
     kept: Vec<Records>,
 }
@@ -62,16 +64,16 @@ fn forget(connection: &Connection, tenant: TenantId, number: &str) -> Result<Don
     let forgotten = WriteTx::carry_out(Tx::new(connection, tenant, now()), None, |tx| {
         let Some(kunde) = kunden::find_by_kundennr(tx, number)? else { return Ok(None) };
         let forgotten = vergessen::forget(tx, &kunde)?;
-        Ok(Some((kunde.kundennr, forgotten)))
+        Ok(Some((kunde, forgotten)))
     });
     let missing = || format!("there is no customer or supplier {number}: their numbers look like K-1001");
     match forgotten.map_err(sentence)?.ok_or_else(missing)? {
-        (kundennr, Forgotten::Done(erased, kept)) => Ok(Done { kundennr, erased, kept }),
-        (kundennr, Forgotten::Open(open)) => {
+        (kunde, Forgotten::Done(erased, kept)) => Ok(Done { id: kunde.id, erased, kept }),
+        (kunde, Forgotten::Open(open)) => {
             let open: Vec<_> =
                 open.iter().map(|records| format!("{} {}", records.open, records.kind)).collect();
             let open = open.join(", ");
-            Err(format!("{kundennr} is still needed. Open: {open}. Finish or cancel them first"))
+            Err(format!("{} is still needed. Open: {open}. Finish or cancel them first", kunde.kundennr))
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::blatt;
 use crate::config::Config;
 use crate::db::TenantId;
 use crate::rules::changed::Changed;
-use crate::rules::deed::Deed;
+use crate::rules::deed::{Art, Deed, Tat};
 use crate::tenants::{self, Logo, Setting};
 
 #[derive(Subcommand)]
@@ -106,8 +106,7 @@ fn create(name: &str, settings: &[String], test: bool, config: &Config, terminal
     let mut connection = open_or_create(&config.db)?;
     let id = in_transaction(&mut connection, |connection| {
         let id = tenants::create(connection, name, test, now()).map_err(sentence)?;
-        let made = Deed::Company { name: name.to_owned(), is_test: test, is_new: true };
-        note(connection, id, "tenant create", &made)?;
+        note(connection, Some(id), "tenant create", &tenants::created(name, test))?;
         change(connection, id, &settings, "tenant create")?;
         Ok(id)
     })?;
@@ -120,8 +119,8 @@ fn reset(tenant: &str, config: &Config, terminal: &Terminal) -> Outcome {
     let (tenant, rows) = in_transaction(&mut connection, |connection| {
         let tenant = find_tenant(connection, tenant)?;
         let rows = tenants::reset(connection, &tenant).map_err(sentence)?;
-        let emptied = Deed::Company { name: tenant.name.clone(), is_test: true, is_new: false };
-        note(connection, tenant.id, "tenant reset", &emptied)?;
+        let emptied = Deed::new(Tat::Geleert, Art::Firma).name(&tenant.name);
+        note(connection, Some(tenant.id), "tenant reset", &emptied)?;
         Ok((tenant, rows))
     })?;
     terminal.result(&tenant.id.to_string(), &json!({"id": tenant.id, "deleted": rows}));
@@ -146,9 +145,10 @@ fn change(
         };
         changed.extend(tenants::set_logo(connection, tenant, logo.as_ref(), now()).map_err(sentence)?);
     }
-    changed
-        .iter()
-        .try_for_each(|change| note(connection, tenant, command, &Deed::Setting(change.clone())))?;
+    if !changed.is_empty() {
+        let deed = Deed::new(Tat::Geaendert, Art::Firma).changing(changed.iter().cloned());
+        note(connection, Some(tenant), command, &deed)?;
+    }
     Ok(changed)
 }
 

@@ -13,8 +13,9 @@ use crate::config::Config;
 use crate::db::files::refuse_existing;
 use crate::db::migrate as schema;
 use crate::http::tls::self_signed;
+use crate::rules::changed::Changed;
 use crate::rules::day::Day;
-use crate::rules::deed::Deed;
+use crate::rules::deed::{Art, Deed, Tat};
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -53,8 +54,9 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     // Where there is no database yet, there is no log either.
     if config.db.exists() && schema::check_current(&config.db).map_err(sentence)? {
         use_file(&config.db)?;
-        let what = Deed::Certificate { file: certificate.display().to_string(), names: names.join(", ") };
-        note_made(&config.db, terminal, "tls self-signed", &what);
+        let deed = Deed::new(Tat::Angelegt, Art::Zertifikat).name(certificate.display().to_string());
+        let deed = deed.changing(Changed::of("names", "", names.join(", ")));
+        note_made(&config.db, terminal, "tls self-signed", &deed);
     }
     terminal.say(&format!("Made a certificate for {}.", names.join(", ")));
     terminal.say("In the configuration file:");

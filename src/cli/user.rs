@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use serde::Serialize;
 use serde_json::json;
 
-use super::changes::note_of;
+use super::changes::note;
 use super::database::{find_tenant, in_transaction, now, open};
 use super::terminal::{Outcome, Terminal, sentence};
 use crate::config::Config;
@@ -16,7 +16,7 @@ use crate::db::connection::open_writer;
 use crate::gate::Modus;
 use crate::leitstand::people::{self, Person, Rolle};
 use crate::rules::choice::Choice;
-use crate::rules::deed::{Deed, Event};
+use crate::rules::deed::Tat;
 use crate::tenants;
 
 #[derive(Subcommand)]
@@ -82,7 +82,7 @@ fn create(name: &str, role: Rolle, companies: &[String], config: &Config, termin
         let seen = (!ids.is_empty()).then_some(ids.as_slice());
         let id = people::create(connection, name, role, seen, now()).map_err(sentence)?;
         let firmen: Vec<_> = companies.iter().map(String::as_str).collect();
-        note_of(connection, None, "user create", &people::said_created(id, name, role, &firmen))?;
+        note(connection, None, "user create", &people::created(id, name, role, &firmen))?;
         new_link(connection, id, config)
     })?;
     print_link(name, &link, terminal);
@@ -117,17 +117,12 @@ pub fn say_first_link(database: &Path, base: &str, config: &Config, terminal: &T
     let mut connection = open_writer(database).map_err(sentence)?;
     let first = in_transaction(&mut connection, |connection| {
         let first = people::first_link(connection, now()).map_err(sentence)?;
-        if let Some((name, _)) = &first {
-            note_of(
-                connection,
-                None,
-                "serve",
-                &Deed::User { id: None, name: name.clone(), event: Event::LinkMade },
-            )?;
+        if let Some((person, _)) = &first {
+            note(connection, None, "serve", &person.deed(Tat::LinkErzeugt))?;
         }
         Ok(first)
     })?;
-    if let Some((name, secret)) = first {
+    if let Some((Person { name, .. }, secret)) = first {
         let link = format!("{base}/leitstand/passwort?link={secret}");
         terminal.say(&format!("To begin in a browser as {name}, once and within an hour:\n  {link}"));
     }
@@ -180,9 +175,8 @@ fn set_active(name: &str, active: bool, config: &Config, terminal: &Terminal) ->
         if person.aktiv != active {
             people::set_active(connection, person.id, active).map_err(sentence)?;
             let verb = if active { "activate" } else { "deactivate" };
-            let event = if active { Event::Activated } else { Event::Deactivated };
-            let what = people::said(person.id, &person.name, event);
-            note_of(connection, None, &format!("user {verb}"), &what)?;
+            let tat = if active { Tat::Freigegeben } else { Tat::Gesperrt };
+            note(connection, None, &format!("user {verb}"), &person.deed(tat))?;
         }
         Ok(person)
     })?;
@@ -197,7 +191,7 @@ fn link(name: &str, config: &Config, terminal: &Terminal) -> Outcome {
         if !person.aktiv {
             return Err(format!("{name} is deactivated: `partnerd user activate {name}` comes first"));
         }
-        note_of(connection, None, "user link", &people::said(person.id, &person.name, Event::LinkMade))?;
+        note(connection, None, "user link", &person.deed(Tat::LinkErzeugt))?;
         new_link(connection, person.id, config)
     })?;
     print_link(name, &link, terminal);

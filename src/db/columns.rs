@@ -2,6 +2,8 @@
 
 use rusqlite::Row;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use super::followed::{Aktion, Art};
@@ -9,6 +11,7 @@ use super::record::Record;
 use crate::erechnung::Profil;
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
+use crate::rules::deed::Tat;
 use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::felder::Aenderung;
 use crate::rules::fixed::Fixed;
@@ -84,6 +87,22 @@ impl Record for Aenderung {
     }
 }
 
+/// A value that a column holds as JSON.
+pub struct Json<T>(pub T);
+
+impl<T: Serialize> ToSql for Json<T> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let json = serde_json::to_string(&self.0);
+        json.map(ToSqlOutput::from).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+    }
+}
+
+impl<T: DeserializeOwned> FromSql for Json<T> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        serde_json::from_str(value.as_str()?).map(Json).map_err(FromSqlError::other)
+    }
+}
+
 /// Texts of an enumeration.
 macro_rules! text_column {
     ($($type:ty),+) => {$(
@@ -118,5 +137,6 @@ text_column!(
     Richtung,
     Steuerart,
     Steuerkategorie,
+    Tat,
     WiegungStatus
 );

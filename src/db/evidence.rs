@@ -3,19 +3,16 @@
 //! Each row says which record it is about and the sha256 of what that record holds, chained to the row before. The
 //! slices that own the records add them and say what they hold now.
 
-use rusqlite::types::FromSql;
-use rusqlite::{Connection, Row, named_params};
+use rusqlite::{Connection, Row};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use super::TenantId;
+pub use super::chain::Digest;
+use super::chain::{Chain, FIRST};
 use super::seal::Content;
 use super::tx::{Params, Tx, WriteTx};
 use crate::failure::{Failure, Result};
-use crate::rules::bytes::hex;
-
-/// A sha256.
-pub type Digest = [u8; 32];
 
 /// What a row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,109 +76,23 @@ pub fn digest(tx: &Tx<'_>, sql: &str, params: Params<'_>) -> Result<Option<Diges
     })
 }
 
-/// The head is sealed anew only where its seal holds.
-const HEAD: &str = "select letzte_nr, pruefsumme,
-      mac is siegel('nachweis_kopf', letzte_nr, pruefsumme, mac_ab_nr)
-    from nachweis_kopf where id = 1";
+/// The chain.
+pub const CHAIN: Chain = Chain {
+    table: "nachweis",
+    name: "evidence",
+    insert: "insert into nachweis (nr, pruefsumme, mac, tenant_id, art, id, beleg_id, version, sha256)
+        values (?1, ?2, kurzsiegel('nachweis', ?1, ?2), ?3, ?4, ?5, ?6, ?7, ?8)",
+    rows: "select n.nr, n.pruefsumme, n.mac is kurzsiegel('nachweis', n.nr, n.pruefsumme), n.tenant_id, n.art, n.id,
+          n.beleg_id, n.version, n.sha256
+        from nachweis n order by n.nr",
+};
 
 /// Takes a record into the chain that was just written, with what it holds.
 pub fn keep(tx: &WriteTx<'_>, subject: Subject, digest: Option<Digest>) -> Result<()> {
-    let digest = digest.ok_or_else(|| Failure::Broken(format!("{subject} was not written")))?;
-    add(tx, subject, digest)
-}
-
-/// Adds a record at the end of the chain.
-fn add(tx: &WriteTx<'_>, subject: Subject, sha256: Digest) -> Result<()> {
-    let head: Option<(i64, Digest, bool)> =
-        tx.optional(HEAD, &[], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    let (last, before, holds) =
-        head.ok_or_else(|| Failure::Broken("the head of the evidence is gone".into()))?;
-    let number = last + 1;
-    let pruefsumme = link(before, number, tx.tenant(), subject, &sha256);
+    let sha256 = digest.ok_or_else(|| Failure::Broken(format!("{subject} was not written")))?;
     let (art, id, beleg, version) = subject.columns();
-    tx.execute(
-        "insert into nachweis (tenant_id, nr, art, id, beleg_id, version, sha256, pruefsumme, mac)
-         values (:tenant, :nr, :art, :id, :beleg, :version, :sha256, :pruefsumme,
-           kurzsiegel('nachweis', :nr, :pruefsumme))",
-        named_params! {":nr": number, ":art": art, ":id": id, ":beleg": beleg, ":version": version,
-        ":sha256": sha256, ":pruefsumme": pruefsumme},
-    )?;
-    tx.execute(
-        "update nachweis_kopf set letzte_nr = :nr, pruefsumme = :pruefsumme,
-           mac = iif(:holds, siegel('nachweis_kopf', :nr, :pruefsumme, mac_ab_nr), null) where id = 1",
-        named_params! {":nr": number, ":pruefsumme": pruefsumme, ":holds": holds},
-    )?;
-    Ok(())
+    CHAIN.append(tx.connection(), &[&tx.tenant(), &art, &id, &beleg, &version, &sha256])
 }
-
-/// Seals the chain as it stands: what is there already is proved by checksums alone.
-pub fn begin(connection: &Connection) -> Result<()> {
-    connection.execute(
-        "update nachweis_kopf set mac_ab_nr = letzte_nr,
-           mac = siegel('nachweis_kopf', letzte_nr, pruefsumme, letzte_nr) where id = 1",
-        [],
-    )?;
-    Ok(())
-}
-
-fn link(before: Digest, number: i64, tenant: TenantId, subject: Subject, sha256: &Digest) -> Digest {
-    let (art, id, beleg, version) = subject.columns();
-    let mut content = Content::default();
-    [number, tenant].into_iter().for_each(|number| content.number(number));
-    content.text(art.as_bytes());
-    content.bytes(id.as_bytes());
-    content.optional(beleg, |content, beleg| content.bytes(beleg.as_bytes()));
-    content.optional(version, Content::number);
-    content.bytes(sha256);
-    Sha256::new().chain_update(before).chain_update(content.as_bytes()).finalize().into()
-}
-
-/// Where the chain ends.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Head {
-    /// Number of the last row.
-    pub number: i64,
-    /// Its checksum.
-    pub pruefsumme: Digest,
-}
-
-impl std::fmt::Display for Head {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "evidence row {} checksum {}", self.number, hex(&self.pruefsumme))
-    }
-}
-
-/// The head of the chain, if there is one.
-pub fn head(connection: &Connection) -> Result<Option<Head>> {
-    let statement = "select letzte_nr, pruefsumme from nachweis_kopf where id = 1";
-    let head = |row: &Row<'_>| Ok(Head { number: row.get(0)?, pruefsumme: row.get(1)? });
-    first(connection, statement, [], head)
-}
-
-/// The checksum of a row.
-pub fn checksum(connection: &Connection, number: i64) -> Result<Option<Digest>> {
-    first(connection, "select pruefsumme from nachweis where nr = ?1", [number], |row| row.get(0))
-}
-
-fn first<T>(
-    connection: &Connection,
-    sql: &str,
-    params: impl rusqlite::Params,
-    map: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-) -> Result<Option<T>> {
-    use rusqlite::OptionalExtension;
-    Ok(connection.query_row(sql, params, map).optional()?)
-}
-
-/// From which row on there are seals, and whether that of the head is ours.
-const SEAL_OF_HEAD: &str =
-    "select mac_ab_nr, mac is siegel('nachweis_kopf', letzte_nr, pruefsumme, mac_ab_nr)
-    from nachweis_kopf";
-
-/// The chain with, in its last column, whether the seal of the row is ours.
-const ROWS: &str = "select n.nr, n.tenant_id, n.art, n.id, n.beleg_id, n.version, n.sha256, n.pruefsumme,
-      n.mac is kurzsiegel('nachweis', n.nr, n.pruefsumme)
-    from nachweis n order by n.nr";
 
 /// The first thing that is wrong with the chain, in words; `now` says what a record holds now. Seals are looked at
 /// where it `is_sealed` with the secret of this connection; `may_be_gone` is asked of a record that is not there.
@@ -191,52 +102,25 @@ pub fn verify(
     may_be_gone: impl Fn(TenantId, Subject) -> bool,
     now: impl Fn(TenantId, Subject) -> Result<Option<Digest>>,
 ) -> Result<Option<String>> {
-    let Some(head) = head(connection)? else {
-        return Ok(Some("the head of the evidence was removed".to_owned()));
-    };
-    let (ab, holds): (i64, bool) =
-        connection.query_row(SEAL_OF_HEAD, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let mut statement = connection.prepare(ROWS)?;
-    let mut rows = statement.query([])?;
-    let (mut before, mut last): (Digest, i64) = ([0; 32], 0);
-    while let Some(row) = rows.next()? {
-        let number: i64 = row.get(0)?;
-        if number != last + 1 {
-            return Ok(Some(format!("row {} of the evidence was removed", last + 1)));
-        }
-        let altered = || Ok(Some(format!("row {number} of the evidence was altered")));
-        let Some((tenant, subject, sha256)) = read(row)? else { return altered() };
-        let expected = link(before, number, tenant, subject, &sha256);
-        let sealed = number <= ab || !is_sealed || row.get(8)?;
-        if column::<Digest>(row, 7) != Some(expected) || !sealed {
-            return altered();
-        }
-        let holds = now(tenant, subject)?;
-        match holds {
-            None if !may_be_gone(tenant, subject) => return Ok(Some(format!("{subject} was removed"))),
-            Some(digest) if digest != sha256 => return Ok(Some(format!("{subject} was altered"))),
-            None | Some(_) => (before, last) = (expected, number),
-        }
-    }
-    if last < head.number {
-        return Ok(Some(format!("row {} of the evidence was removed", last + 1)));
-    }
-    let is_whole = (last, before) == (head.number, head.pruefsumme) && (holds || !is_sealed);
-    Ok((!is_whole).then(|| "the head of the evidence was altered".to_owned()))
+    let proof = CHAIN.verify(connection, is_sealed, |row| {
+        let Some((tenant, subject, sha256)) = read(row)? else {
+            return Ok(Some("the evidence has a row of another version".to_owned()));
+        };
+        Ok(match now(tenant, subject)? {
+            None if !may_be_gone(tenant, subject) => Some(format!("{subject} was removed")),
+            Some(digest) if digest != sha256 => Some(format!("{subject} was altered")),
+            None | Some(_) => None,
+        })
+    })?;
+    Ok(proof.err())
 }
 
 /// What a row says; none where it cannot be one of ours.
 fn read(row: &Row<'_>) -> Result<Option<(TenantId, Subject, Digest)>> {
-    let (Some(art), Some(id)) = (column::<String>(row, 2), column::<Uuid>(row, 3)) else { return Ok(None) };
-    let (Some(beleg), Some(version)) = (column(row, 4), column(row, 5)) else { return Ok(None) };
-    let Some(sha256) = column(row, 6) else { return Ok(None) };
-    let tenant = row.get(1)?;
-    Ok(Subject::read(&art, id, beleg, version).map(|subject| (tenant, subject, sha256)))
-}
-
-/// A column of the type that we write; what has another was altered.
-fn column<T: FromSql>(row: &Row<'_>, at: usize) -> Option<T> {
-    row.get(at).ok()
+    let art: String = row.get(FIRST + 1)?;
+    let subject = Subject::read(&art, row.get(FIRST + 2)?, row.get(FIRST + 3)?, row.get(FIRST + 4)?);
+    let (tenant, sha256) = (row.get(FIRST)?, row.get(FIRST + 5)?);
+    Ok(subject.map(|subject| (tenant, subject, sha256)))
 }
 
 /// The first record whose content is not what its sha256 says: they are the columns `sha256` and `inhalt`.

@@ -2,6 +2,7 @@
 
 pub mod batch;
 pub mod cache;
+pub mod chain;
 pub mod check;
 pub mod checkpoint;
 pub mod columns;

@@ -39,6 +39,11 @@ impl<'c> Tx<'c> {
         Tx { cache: Some(cache), ..self }
     }
 
+    /// For what is one for all companies.
+    pub(super) fn connection(&self) -> &'c Connection {
+        self.connection
+    }
+
     pub fn tenant(&self) -> TenantId {
         self.tenant
     }

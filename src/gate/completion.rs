@@ -179,7 +179,7 @@ impl Gate {
             subjekt: reply.subject,
             anzahl: 1,
             flut,
-            akteur: None,
+            person: None,
             code: reply.code.map(|code| code.as_str().to_owned()),
         }
     }

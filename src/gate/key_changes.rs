@@ -8,7 +8,7 @@ use crate::db::TenantId;
 use crate::failure::Result;
 use crate::rules::changed::Changed;
 use crate::rules::day::{Day, Instant};
-use crate::rules::deed::{Deed, Event};
+use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::scope::{Purpose, ScopeSet};
 
 /// Longest label of a key, in characters.
@@ -42,9 +42,10 @@ pub fn create(
     now: Instant,
 ) -> Result<Deed> {
     key::insert(connection, tenant, key, grant, now)?;
-    let until = grant.valid_until.map(|day| day.to_string());
-    let (id, label, scopes) = (key.id.clone(), grant.label.clone(), grant.scopes.to_stored());
-    Ok(Deed::NewKey { id, label, scopes, until })
+    let until = grant.valid_until.map(|day| day.to_string()).unwrap_or_default();
+    let granted = [Changed::of("scopes", "", grant.scopes.to_stored()), Changed::of("expires", "", until)];
+    let deed = Deed::new(Tat::Angelegt, Art::Schluessel).id(&key.id).name(&grant.label);
+    Ok(deed.changing(granted.into_iter().flatten()))
 }
 
 #[derive(Debug, Clone, Default)]
@@ -57,12 +58,8 @@ pub struct Changes {
     pub daily_limit: Option<u32>,
 }
 
-/// Changes a key from the next request on; the key as it is then, and what has another value than before.
-pub fn change(
-    connection: &Connection,
-    old: &StoredKey,
-    changes: &Changes,
-) -> Result<(StoredKey, Vec<Changed>)> {
+/// Changes a key from the next request on; what the log says of it, nothing where it was so before.
+pub fn change(connection: &Connection, old: &StoredKey, changes: &Changes) -> Result<Option<Deed>> {
     let new = StoredKey {
         label: changes.label.clone().unwrap_or_else(|| old.label.clone()),
         scopes: changes.scopes.unwrap_or(old.scopes),
@@ -72,7 +69,7 @@ pub fn change(
     };
     key::change(connection, &new)?;
     let changed = differences(old, &new);
-    Ok((new, changed))
+    Ok((!changed.is_empty()).then(|| done_to(&new, Tat::Geaendert).changing(changed)))
 }
 
 fn differences(old: &StoredKey, new: &StoredKey) -> Vec<Changed> {
@@ -93,10 +90,9 @@ pub fn set_active(connection: &Connection, key: &StoredKey, active: bool) -> Res
         return Ok(None);
     }
     key::set_active(connection, &key.id, active)?;
-    Ok(Some(said(key, if active { Event::Activated } else { Event::Deactivated })))
+    Ok(Some(done_to(key, if active { Tat::Freigegeben } else { Tat::Gesperrt })))
 }
 
-/// What the log says of a key.
-pub fn said(key: &StoredKey, event: Event) -> Deed {
-    Deed::Key { id: key.id.clone(), label: key.label.clone(), event }
+fn done_to(key: &StoredKey, tat: Tat) -> Deed {
+    Deed::new(tat, Art::Schluessel).id(&key.id).name(&key.label)
 }

@@ -14,8 +14,9 @@ use crate::db::TenantId;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Failure;
 use crate::http::json::Json;
+use crate::rules::changed::Changed;
 use crate::rules::day::Instant;
-use crate::rules::deed::tally;
+use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::Hints;
 
 /// Rows above which an import of the command line must be taken in parts, so that nobody at the scale waits long.
@@ -158,14 +159,16 @@ pub fn store_group(
 
 impl Display for Counts {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&tally(self.numbers()))
+        write!(f, "created {}, changed {}, unchanged {}", self.created, self.changed, self.unchanged)
     }
 }
 
 impl Counts {
-    /// What the log says of them: created, changed, unchanged.
-    pub fn numbers(&self) -> [usize; 3] {
-        [self.created, self.changed, self.unchanged]
+    /// What the log says of them, which are of this kind and of this file.
+    pub fn deed(&self, kind: &str, file: String) -> Deed {
+        let counts = [("created", self.created), ("changed", self.changed), ("unchanged", self.unchanged)];
+        let counts = counts.iter().filter_map(|(name, count)| Changed::of(name, "", count.to_string()));
+        Deed::new(Tat::Importiert, Art::Import).id(kind).name(file).changing(counts)
     }
 
     fn add(&mut self, other: &Counts) {

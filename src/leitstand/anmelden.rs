@@ -10,7 +10,7 @@ use super::people::{self, Person};
 use crate::failure::{Failure, Result};
 use crate::gate::key::{has_hash, hash};
 use crate::http::reply::Reply;
-use crate::rules::deed::Event;
+use crate::rules::deed::Tat;
 use crate::rules::error::{Code, Refusal};
 
 pub fn show_log_in(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
@@ -118,8 +118,8 @@ pub fn set_password(ask: &Ask, seen: &Seen<'_>) -> Result<Hashed> {
             people::set_password(connection, person.id, &hash)?;
             people::begin_session(connection, person.id, &cookie, now)?;
             let done = Done::to("/leitstand".to_owned(), "Das Passwort ist gesetzt.");
-            let changed = vec![people::said(person.id, &person.name, Event::PasswordSet)];
-            Ok(Done { cookie: Some(cookie.clone()), person: Some(person.id), changed, ..done })
+            let deed = Some(person.deed(Tat::PasswortGesetzt));
+            Ok(Done { cookie: Some(cookie.clone()), person: Some(person.id), deed, ..done })
         });
         Ok(change)
     }))
@@ -165,8 +165,8 @@ pub fn change_password(ask: &Ask, seen: &Seen<'_>) -> Result<Hashed> {
             people::set_password(connection, person.id, &hash)?;
             people::begin_session(connection, person.id, &cookie, now)?;
             let done = Done::to("/leitstand/konto".to_owned(), "Das Passwort ist geändert.");
-            let changed = vec![people::said(person.id, &person.name, Event::PasswordSet)];
-            Ok(Done { cookie: Some(cookie.clone()), changed, ..done })
+            let deed = Some(person.deed(Tat::PasswortGesetzt));
+            Ok(Done { cookie: Some(cookie.clone()), deed, ..done })
         });
         Ok(change)
     }))

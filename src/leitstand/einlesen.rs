@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use maud::{Markup, html};
 use rusqlite::Connection;
-use uuid::Uuid;
 
 use super::akteure;
 use super::jobs::{Job, Next, Outcome};
@@ -15,7 +14,7 @@ use crate::app::description::vorlagen::columns;
 use crate::db::batch::{Batch, Ended};
 use crate::failure::{Failure, Result};
 use crate::gate::Gate;
-use crate::gate::audit::{Akteur, Row};
+use crate::gate::administration::{self, Akteur};
 use crate::http::json::Json;
 use crate::http::wire::{Cells as Written, Decimal};
 use crate::import::Groups;
@@ -24,7 +23,6 @@ use crate::import::file::{Complaint, Rows};
 use crate::import::parts::{self, Counts, PART, Part, Storing, Unfinished, Why, store_group};
 use crate::import::template::EXAMPLE;
 use crate::rules::day::Instant;
-use crate::rules::deed::Deed;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::text::shown;
 
@@ -220,19 +218,8 @@ impl Import {
     /// Writes down what a batch stores, within it.
     fn note(&self, connection: &Connection, stored: &Counts, now: Instant) -> Result<()> {
         let Upload { kind, name, firma, person, .. } = &self.upload;
-        let kind = Some(kind.rows().kind.to_owned());
-        let made = Deed::Import { kind, file: name.clone(), counts: stored.numbers() };
-        let row = Row {
-            am: now.millis(),
-            request_id: Uuid::now_v7(),
-            tenant_id: Some(*firma),
-            pfad: made.to_string(),
-            status: 200,
-            anzahl: 1,
-            akteur: Some(Akteur::Person(person.to_string())),
-            ..Row::default()
-        };
-        row.insert(connection)
+        let deed = stored.deed(kind.rows().kind, name.clone());
+        administration::note(connection, now, &Akteur::Person(*person), Some(*firma), &deed)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
 use crate::rules::bytes::hex;
 use crate::rules::day::Instant;
-use crate::rules::deed::Deed;
+use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::{Code, Refusal};
 use crate::tenants::{self, Logo, SETTINGS, Setting, Stand, firma};
 
@@ -49,8 +49,7 @@ pub fn create(ask: &Ask) -> Result<HouseChange> {
             format!("/leitstand/f/{id}/firma"),
             "Die Firma ist angelegt. Jetzt ihre Angaben für Belege:",
         );
-        let changed = vec![Deed::Company { name: name.clone(), is_test: test, is_new: true }];
-        Ok(Done { firma: Some(id), changed, ..done })
+        Ok(Done { firma: Some(id), deed: Some(tenants::created(&name, test)), ..done })
     }))
 }
 
@@ -233,8 +232,8 @@ fn change(
             changed.extend(tenants::set_logo(connection, firma, logo.as_ref(), now)?);
         }
         let note = if changed.is_empty() { "Es war schon so." } else { "Gespeichert." };
-        let changed = changed.into_iter().map(Deed::Setting).collect();
-        Ok(Done { changed, ..Done::to(to.clone(), note) })
+        let deed = (!changed.is_empty()).then(|| Deed::new(Tat::Geaendert, Art::Firma).changing(changed));
+        Ok(Done { deed, ..Done::to(to.clone(), note) })
     }))
 }
 

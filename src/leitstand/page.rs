@@ -159,8 +159,8 @@ pub struct Done {
     pub subject: Option<Uuid>,
     /// The company that was made.
     pub firma: Option<i64>,
-    /// What was changed, a row of the log each: `negativbestand: hinweis -> ablehnen`.
-    pub changed: Vec<Deed>,
+    /// What the administration log says of it.
+    pub deed: Option<Deed>,
     /// A page instead of the way: what is shown only once.
     pub once: Option<(&'static str, Markup)>,
     pub begins: Option<NewJob>,

@@ -78,6 +78,11 @@ pub fn moment(instant: Instant) -> String {
     format!("{}, {:02}:{:02}", day_text(Day::in_berlin(instant)), minute / 60, minute % 60)
 }
 
+/// An instant with its seconds, as `10.07.2026, 12:00:07`.
+pub fn to_second(at: Instant) -> String {
+    format!("{}:{:02}", moment(at), at.millis().div_euclid(1_000).rem_euclid(60))
+}
+
 /// A column of a table: its head, what it shows of a record, and by what `sortierung` it sorts the list (blank: by
 /// nothing).
 struct Column<'t, T> {

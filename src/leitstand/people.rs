@@ -8,9 +8,10 @@ use crate::choice;
 use crate::db::TenantId;
 use crate::failure::{Failure, Result};
 use crate::rules::bytes::hex;
+use crate::rules::changed::Changed;
 use crate::rules::choice::Choice;
 use crate::rules::day::Instant;
-use crate::rules::deed::{Deed, Event};
+use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::{Code, Refusal};
 
 /// People at most.
@@ -50,6 +51,11 @@ pub struct Person {
 impl Person {
     pub fn sees(&self, firma: TenantId) -> bool {
         self.firmen.as_ref().is_none_or(|firmen| firmen.contains(&firma))
+    }
+
+    /// What the log says of a change of their access.
+    pub fn deed(&self, tat: Tat) -> Deed {
+        Deed::new(tat, Art::Zugang).id(self.id).name(&self.name)
     }
 
     /// Whether they may see and change what concerns the whole installation.
@@ -144,33 +150,36 @@ pub fn create(
     Ok(id)
 }
 
-/// What the log says of a person whose access was changed, by page or command line (D27).
-pub fn said(id: i64, name: &str, event: Event) -> Deed {
-    Deed::User { id: Some(id), name: name.trim().to_owned(), event }
+/// What the log says of a new person who sees these companies; none named: all.
+pub fn created(id: i64, name: &str, rolle: Rolle, firmen: &[&str]) -> Deed {
+    let granted = [Changed::of("role", "", rolle.as_str()), Changed::of("companies", "", firmen.join(", "))];
+    let deed = Deed::new(Tat::Angelegt, Art::Zugang).id(id).name(name.trim());
+    deed.changing(granted.into_iter().flatten())
 }
 
-/// What the log says of a new person who sees these companies; none named: all.
-pub fn said_created(id: i64, name: &str, rolle: Rolle, firmen: &[&str]) -> Deed {
-    let companies = (!firmen.is_empty()).then(|| firmen.join(", "));
-    Deed::NewUser { id, name: name.trim().to_owned(), role: rolle.as_str().to_owned(), companies }
+/// The name of one of these people.
+pub fn name_of(id: i64, people: &[Person]) -> String {
+    let person = people.iter().find(|person| person.id == id);
+    person.map_or_else(|| format!("Person {id}"), |person| person.name.clone())
 }
 
 pub const FIRST: &str = "Leitung";
 
-/// A link with which the first person begins, where nobody has a password yet: name and secret.
-pub fn first_link(connection: &Connection, now: Instant) -> Result<Option<(String, String)>> {
+/// A link with which the first person begins, where nobody has a password yet: who it is, and the secret.
+pub fn first_link(connection: &Connection, now: Instant) -> Result<Option<(Person, String)>> {
     if connection.prepare("select 1 from person where hash is not null limit 1")?.exists([])? {
         return Ok(None);
     }
     let person = list(connection)?.into_iter().find(|person| person.aktiv && person.keeps_house());
-    let (id, name) = match person {
-        Some(person) => (person.id, person.name),
-        None if is_anybody(connection)? => return Ok(None),
-        None => (create(connection, FIRST, Rolle::Verwalten, None, now)?, FIRST.to_owned()),
+    let person = match person {
+        Some(person) => Some(person),
+        None if is_anybody(connection)? => None,
+        None => by_id(connection, create(connection, FIRST, Rolle::Verwalten, None, now)?)?,
     };
+    let Some(person) = person else { return Ok(None) };
     let secret = secret()?;
-    store_link(connection, id, &secret, now)?;
-    Ok(Some((name, secret)))
+    store_link(connection, person.id, &secret, now)?;
+    Ok(Some((person, secret)))
 }
 
 /// Lets a person log in again, or no longer: then their sessions end at once, and their link holds no more.

@@ -9,8 +9,10 @@ use rusqlite::Connection;
 
 use super::jobs::{Job, Outcome};
 use super::page::{Ask, HouseChange, Seen, start_job};
-use super::parts::{ROWS, day_text, facts, form_to, linked, moment, number, or_blank, other_params};
-use super::people::{self, Person};
+use super::parts::{
+    ROWS, day_text, facts, form_to, linked, moment, number, or_blank, other_params, to_second,
+};
+use super::people::{self, Person, name_of};
 use super::{frame, suchfelder, taten};
 use crate::app::description::meaning_of;
 use crate::app::kept;
@@ -18,7 +20,7 @@ use crate::db::connection::open_to_look;
 use crate::db::seal::{self, Secret};
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
-use crate::gate::audit::{self, Entry, Finding, Found, Part, Place, Sealed};
+use crate::gate::audit::{self, Entry, Finding, Place, Sealed};
 use crate::http::reply::Reply;
 use crate::rules::day::{Day, Instant};
 
@@ -34,106 +36,87 @@ fn here(ask: &Ask) -> String {
     if ask.firma.is_some() { ask.of_firma("protokoll") } else { HOUSE.to_owned() }
 }
 
-/// GET /leitstand/f/{firma}/protokoll, GET /leitstand/protokoll
+/// GET /leitstand/f/{firma}/protokoll, GET /leitstand/protokoll: requests, or what people and the command line did.
 pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let people = people::list(seen.connection)?;
-    let (found, mistake) = match suchfelder::filter(ask) {
+    let is_house = ask.firma.is_none();
+    // What commands did is in the other log alone.
+    let is_deeds = ask.param("ergebnis") == suchfelder::DEEDS || ask.param("wer") == suchfelder::COMMANDS;
+    let empty = "Nichts gefunden. Vielleicht ist die Suche zu eng; „Ältere“ sucht weiter, wo es das gibt.";
+    let (shown, next, mistake) = match suchfelder::filter(ask) {
+        Err(mistake) => (html! {}, None, Some(mistake)),
+        Ok(filter) if is_deeds => {
+            let (found, next) = taten::page(ask, seen, &filter)?;
+            (taten::rows(ask, &found, &people, empty), next.map(|nr| nr.to_string()), None)
+        }
         Ok(filter) => {
             let before = Place::parse(ask.param("vor"));
-            (audit::part(seen.connection, &filter, before, ROWS as usize)?, None)
+            let found = audit::part(seen.connection, &filter, before, ROWS as usize)?;
+            (rows(ask, &found.rows, &people, empty), found.next.map(|place| place.to_string()), None)
         }
-        Err(mistake) => (Part::default(), Some(mistake)),
-    };
-    let empty = if found.next.is_some() {
-        "Bis hierher passt nichts. „Ältere“ sucht weiter."
-    } else {
-        "Nichts gefunden. Hier steht jede Anfrage der Programme und was jemand geändert hat; vielleicht ist die Suche zu eng."
     };
     let body = html! {
         @if let Some(mistake) = mistake { p.refused role="alert" { (mistake) } }
+        @if !is_deeds {
+            p.actions { a.button href=(format!("{}?ergebnis={}", here(ask), suchfelder::DEEDS)) { "Was jemand geändert hat" } }
+        }
         (suchfelder::form(ask, seen, &people)?)
-        div.wrap { (rows(ask, &found, &people, empty)) }
-        (older(ask, &found))
-        @if ask.firma.is_none() {
+        div.wrap { (shown) }
+        (older(ask, next))
+        @if is_house {
             h2 { "Ist das Protokoll echt?" }
             p { "Die Zeilen sind verkettet und versiegelt. Die Prüfung findet, ob eine geändert, entfernt oder eingefügt wurde." }
             (form_to(ask, &format!("{HOUSE}/pruefen"), html! {}, "Protokoll prüfen", false))
         }
     };
-    let title = if ask.firma.is_some() { "Protokoll" } else { "Protokoll aller Firmen" };
+    let title = if is_house { "Protokoll aller Firmen" } else { "Protokoll" };
     Ok(frame::page(ask, title, body))
 }
 
 /// The way to older rows, and back to the newest.
-fn older(ask: &Ask, found: &Part) -> Markup {
+fn older(ask: &Ask, next: Option<String>) -> Markup {
     let others = other_params(ask, &["vor"]);
     let to = |place: &str| format!("{}?vor={place}{others}", here(ask));
     html! {
         nav.pager aria-label="Seiten" {
             @if !ask.param("vor").is_empty() { a href=(to("")) { "← das Neueste" } }
-            @if let Some(next) = found.next { a href=(to(&next.to_string())) rel="next" { "Ältere →" } }
+            @if let Some(next) = next { a href=(to(&next)) rel="next" { "Ältere →" } }
         }
     }
 }
 
-fn rows(ask: &Ask, found: &Part, people: &[Person], empty: &str) -> Markup {
-    let to = |found: &Found| format!("{}/{}", here(ask), found.place);
-    let mut table = linked("Protokoll, das Neueste zuerst", empty, &found.rows, to)
-        .text("Wann", |found| to_second(found.entry.at))
-        .text("Wer", |found| who(&found.entry, people));
+fn rows(ask: &Ask, found: &[Entry], people: &[Person], empty: &str) -> Markup {
+    let to = |entry: &Entry| format!("{}/{}", here(ask), entry.place);
+    let mut table = linked(taten::CAPTION, empty, found, to)
+        .text("Wann", |entry| to_second(entry.at))
+        .text("Wer", |entry| who(entry, people));
     if ask.firma.is_none() {
-        table = table.text("Firma", |found| or_blank(&found.entry.tenant));
+        table = table.text("Firma", |entry| or_blank(&entry.tenant));
     }
     table
-        .text("Was", |found| what(&found.entry))
-        .text("Antwort", |found| answer(&found.entry))
-        .text("Bedeutung", |found| meaning(&found.entry))
+        .text("Was", what)
+        .text("Antwort", |entry| entry.status.to_string())
+        .text("Bedeutung", meaning)
         .render()
 }
 
-/// An instant with its seconds, as `10.07.2026, 12:00:07`.
-fn to_second(at: Instant) -> String {
-    format!("{}:{:02}", moment(at), at.millis().div_euclid(1_000).rem_euclid(60))
-}
-
-/// Who acted: a key by its label, a person by the name, a command, or nobody who is known.
+/// Who asked: a key by its label, a person by the name, or nobody who is known.
 fn who(entry: &Entry, people: &[Person]) -> String {
-    if let Some(id) = &entry.person {
-        let person = people.iter().find(|person| person.id.to_string() == *id);
-        return person.map_or_else(|| format!("Person {id}"), |person| person.name.clone());
-    }
-    if let Some(command) = &entry.command {
-        return format!("Kommandozeile: {command}");
-    }
-    match (&entry.key_label, &entry.key_id) {
-        (Some(label), _) => format!("Schlüssel {label}"),
-        (None, Some(id)) => format!("Schlüssel {id}"),
-        (None, None) => format!("ohne Schlüssel, von {}", entry.address),
+    match (entry.person, &entry.key_label, &entry.key_id) {
+        (Some(id), ..) => name_of(id, people),
+        (None, Some(label), _) => format!("Schlüssel {label}"),
+        (None, None, Some(id)) => format!("Schlüssel {id}"),
+        (None, None, None) => format!("ohne Schlüssel, von {}", entry.address),
     }
 }
 
-/// What was asked for or changed, and how often where the row stands for several requests.
+/// What was asked for, and how often where the row stands for several requests.
 fn what(entry: &Entry) -> String {
-    if is_change(entry) {
-        return taten::of(entry);
-    }
     let asked = format!("{} {}", entry.method, entry.path);
     match entry.count {
         1 => asked.trim().to_owned(),
         count => format!("{} ({} Mal)", asked.trim(), number(count)),
     }
-}
-
-/// Whether the row says what was changed; a request has a method.
-fn is_change(entry: &Entry) -> bool {
-    entry.method.is_empty() && (entry.person.is_some() || entry.command.is_some())
-}
-
-fn answer(entry: &Entry) -> String {
-    if is_change(entry) {
-        return "geändert".to_owned();
-    }
-    entry.status.to_string()
 }
 
 /// The code of a refusal, and what it means.
@@ -166,8 +149,6 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
 }
 
 fn facts_of(entry: &Entry, people: &[Person]) -> Vec<(&'static str, String)> {
-    let is_request = !is_change(entry);
-    let of_request = |text: String| if is_request { text } else { String::new() };
     let key = entry.key_id.as_ref().map(|id| format!("ak_{id}_")).unwrap_or_default();
     vec![
         ("Wann", to_second(entry.at)),
@@ -175,16 +156,12 @@ fn facts_of(entry: &Entry, people: &[Person]) -> Vec<(&'static str, String)> {
         ("Schlüssel beginnt mit", key),
         ("Firma", entry.tenant.clone().unwrap_or_default()),
         ("Von der Adresse", entry.address.clone()),
-        ("Anfrage", of_request(what(entry))),
-        ("Wortlaut im Protokoll", if is_request { String::new() } else { entry.path.clone() }),
+        ("Anfrage", what(entry)),
         ("Route", entry.route.clone().unwrap_or_default()),
-        ("Antwort", answer(entry)),
-        (
-            "Dauer (ms)",
-            of_request(number(format!("{}.{}", entry.duration_us / 1_000, entry.duration_us / 100 % 10))),
-        ),
-        ("Gesendet (Byte)", of_request(number(entry.bytes_in))),
-        ("Geantwortet (Byte)", of_request(number(entry.bytes_out))),
+        ("Antwort", entry.status.to_string()),
+        ("Dauer (ms)", number(format!("{}.{}", entry.duration_us / 1_000, entry.duration_us / 100 % 10))),
+        ("Gesendet (Byte)", number(entry.bytes_in)),
+        ("Geantwortet (Byte)", number(entry.bytes_out)),
         ("Datensatz", entry.subject.map(|id| id.to_string()).unwrap_or_default()),
         ("Nummer der Anfrage", entry.request_id.to_string()),
         ("Zeile des Tages (UTC)", format!("{} vom {}", entry.number, entry.day)),
@@ -281,7 +258,7 @@ fn whole(connection: &Connection, rows: i64, sealed: &Sealed) -> Result<Markup> 
                 Sealed::Not(_) | Sealed::Broken(_) => { "Versiegelt ist es nicht: Geprüft sind die Prüfsummen allein. Wer sie alle neu rechnet, fällt so nicht auf." },
             }
         }
-        p { "Dazu gehört auch, was nach 90 Tagen aufgehoben wurde. Ob alte Zeilen mitsamt ihrem Ende zurückgesetzt wurden, zeigt nur der Vergleich mit einer Sicherung: "
+        p { "Dazu gehört auch, was jemand geändert hat; das wird zehn Jahre aufgehoben. Ob alte Zeilen mitsamt ihrem Ende zurückgesetzt wurden, zeigt nur der Vergleich mit einer Sicherung: "
             code { "partnerd audit verify --against SICHERUNG.db" } }
     })
 }

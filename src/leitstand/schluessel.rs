@@ -16,7 +16,6 @@ use crate::gate::quota::DAILY_LIMIT;
 use crate::http::reply::Reply;
 use crate::rules::bytes::hex;
 use crate::rules::day::{Day, Instant};
-use crate::rules::deed::Event;
 use crate::rules::error::{Code, Refusal};
 
 /// Days in the picture of requests.
@@ -125,6 +124,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
                 @else { a.button.danger href=(format!("{here}/sperren")) { "Sperren" } }
             }
             a.button href=(ask.of_firma(&format!("protokoll?wer=schluessel-{}", key.id))) { "Protokoll dieses Schlüssels" }
+            a.button href=(ask.of_firma(&format!("protokoll?ergebnis=aenderungen&wer=schluessel-{}", key.id))) { "Wer ihn änderte" }
         }
         h2 { "Anfragen je Tag" }
         (picture(&by_day(seen.connection, ask.firma_id(), Some(&key.id), DAYS, ask.now)?))
@@ -206,9 +206,9 @@ pub fn create(ask: &Ask, seen: &Seen<'_>) -> Result<Hashed> {
     Ok(Box::new(move || {
         let key = key::generate(&secret)?;
         let change: HouseChange = Box::new(move |connection| {
-            let what = key_changes::create(connection, firma, &key, &grant, now)?;
+            let deed = key_changes::create(connection, firma, &key, &grant, now)?;
             Ok(Done {
-                changed: vec![what],
+                deed: Some(deed),
                 once: Some(("Der neue Schlüssel", once(&key, &grant, &here))),
                 ..Done::default()
             })
@@ -265,15 +265,12 @@ pub fn change(ask: &Ask) -> Result<HouseChange> {
             valid_until: Some(grant.valid_until),
             daily_limit: Some(grant.daily_limit.unwrap_or(DAILY_LIMIT)),
         };
-        let (new, changed) = key_changes::change(connection, &old, &changes)?;
-        let note = if changed.is_empty() {
-            "Es war schon so."
-        } else {
-            "Gespeichert; es gilt ab der nächsten Anfrage."
+        let deed = key_changes::change(connection, &old, &changes)?;
+        let note = match deed {
+            None => "Es war schon so.",
+            Some(_) => "Gespeichert; es gilt ab der nächsten Anfrage.",
         };
-        let changed =
-            changed.into_iter().map(|change| key_changes::said(&new, Event::Changed(change))).collect();
-        Ok(Done { changed, ..Done::to(to.clone(), note) })
+        Ok(Done { deed, ..Done::to(to.clone(), note) })
     }))
 }
 
@@ -307,7 +304,7 @@ fn set_active(ask: &Ask, active: bool) -> Result<HouseChange> {
     let to = ask.page_of("schluessel", &id);
     Ok(Box::new(move |connection| {
         let key = of_firma(connection, firma, &id, now)?;
-        let changed: Vec<_> = key_changes::set_active(connection, &key, active)?.into_iter().collect();
+        let deed = key_changes::set_active(connection, &key, active)?;
         let note = match (active, of_firma(connection, firma, &id, now)?.state) {
             (true, State::Expired) => {
                 "Der Schlüssel ist frei, aber abgelaufen: „Ändern“ gibt ihm einen neuen letzten Tag."
@@ -315,6 +312,6 @@ fn set_active(ask: &Ask, active: bool) -> Result<HouseChange> {
             (true, _) => "Der Schlüssel ist frei.",
             (false, _) => "Der Schlüssel ist gesperrt.",
         };
-        Ok(Done { changed, ..Done::to(to.clone(), note) })
+        Ok(Done { deed, ..Done::to(to.clone(), note) })
     }))
 }

@@ -309,7 +309,7 @@ impl Leitstand {
     /// Writes the row of a request, or counts it where a stranger sends too many.
     fn write_down(&self, row: Row, address: IpAddr) {
         let gate = &self.house.gate;
-        match row.akteur {
+        match row.person {
             Some(_) => gate.journal.append(row),
             None => gate.journal.append_of_stranger(row, neighbourhood(address), (gate.clock)()),
         }

@@ -16,7 +16,7 @@ use crate::app::check::{CheckLine, steps};
 use crate::app::kept::{self, Kept};
 use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
-use crate::rules::deed::Deed;
+use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::{Code, Refusal};
 
 const HERE: &str = "/leitstand/sicherung";
@@ -194,7 +194,7 @@ pub fn delete(ask: &Ask) -> Result<HouseChange> {
         if !house.jobs.has_room() {
             return Err(Refusal::new(Code::NichtVerfuegbar, FULL).into());
         }
-        let changed = vec![Deed::BackupDeleted(file.display().to_string())];
+        let deed = Deed::new(Tat::Geloescht, Art::Sicherung).name(file.display().to_string());
         let title = format!("Sicherung {} löschen", kept.id);
         let (house, kept, file) = (Arc::clone(&house), kept.clone(), file.clone());
         // Only once it is written down who deletes it; and a disk that hangs holds up nobody who writes.
@@ -207,7 +207,7 @@ pub fn delete(ask: &Ask) -> Result<HouseChange> {
                 html! { p.note { "Die Sicherung ist gelöscht. " a href=(HERE) { "Zu den Sicherungen" } } };
             Ok(Outcome { shown, next: None })
         };
-        Ok(Done { changed, ..Done::begin(id, &title, Arc::new(doing)) })
+        Ok(Done { deed: Some(deed), ..Done::begin(id, &title, Arc::new(doing)) })
     }))
 }
 

@@ -13,20 +13,24 @@ use crate::rules::day::{Day, Instant};
 /// Milliseconds of a minute: the last one that is named belongs to what is shown.
 const MINUTE: i64 = 60_000;
 
+/// What asks for the log of what people and commands did, and of commands alone.
+pub const DEEDS: &str = "aenderungen";
+pub const COMMANDS: &str = "befehl";
+
 /// Those of whom rows are shown: the value of the field and its words.
 const GROUPS: [(&str, &str); 5] = [
     ("", "alle"),
     ("programme", "alle Programme (Schlüssel)"),
     ("leute", "alle Leute"),
-    ("befehl", "Kommandozeile"),
+    (COMMANDS, "Kommandozeile"),
     ("fremde", "ohne gültigen Schlüssel"),
 ];
 
 const RESULTS: [(&str, &str); 4] = [
-    ("", "alles, ohne angesehene Seiten"),
-    ("aenderungen", "was jemand geändert hat"),
-    ("abgelehnt", "abgelehnt oder fehlgeschlagen"),
-    ("seiten", "alles, auch angesehene Seiten"),
+    ("", "Anfragen, ohne angesehene Seiten"),
+    (DEEDS, "was jemand geändert hat"),
+    ("abgelehnt", "Anfragen, abgelehnt oder fehlgeschlagen"),
+    ("seiten", "Anfragen, auch angesehene Seiten"),
 ];
 
 /// What the query asks for, or a German sentence why it cannot be understood.
@@ -44,7 +48,6 @@ pub fn filter(ask: &Ask) -> std::result::Result<Filter, String> {
         code: text("code").map(|code| code.to_ascii_uppercase()),
         status_from,
         status_to,
-        changes: result == "aenderungen",
         views: result == "seiten",
         from: time(ask.param("von"), false)?,
         until: time(ask.param("bis"), true)?,
@@ -57,11 +60,10 @@ fn who(text: &str) -> Option<Who> {
         "" => None,
         "programme" => Some(Who::Keys),
         "leute" => Some(Who::People),
-        "befehl" => Some(Who::Commands),
         "fremde" => Some(Who::Strangers),
         one => match one.split_once('-') {
             Some(("schluessel", id)) => Some(Who::Key(id.to_owned())),
-            Some(("person", id)) => Some(Who::Person(id.to_owned())),
+            Some(("person", id)) => Some(Who::Person(id.parse().ok()?)),
             _ => None,
         },
     }

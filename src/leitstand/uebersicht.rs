@@ -156,7 +156,7 @@ fn errors_of(ask: &Ask, seen: &Seen<'_>) -> Result<Errors> {
     let next = found.next.filter(|_| found.rows.len() < ERRORS);
     let last = next.map(|place| find(seen.connection, place, None)).transpose()?.flatten();
     let since = last.map(|entry| entry.at).filter(|at| *at > yesterday);
-    Ok(Errors { rows: found.rows.into_iter().map(|found| found.entry).collect(), since })
+    Ok(Errors { rows: found.rows, since })
 }
 
 /// Each of them leads to its like in the log.

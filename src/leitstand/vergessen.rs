@@ -9,7 +9,7 @@ use crate::app::vergessen::{self, Forgotten, Records};
 use crate::failure::Result;
 use crate::http::reply::Reply;
 use crate::kunden::{self, Kunde};
-use crate::rules::deed::Deed;
+use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::{Code, Refusal};
 
 pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
@@ -63,14 +63,14 @@ pub fn forget(ask: &Ask) -> Result<Change> {
     let to = ask.page_of("partner", id);
     Ok(Box::new(move |tx| {
         let kunde = kunden::found(tx, id)?;
-        let (note, changed) = match vergessen::forget(tx, &kunde)? {
+        let (note, deed) = match vergessen::forget(tx, &kunde)? {
             Forgotten::Open(records) => return Err(needed(&records).into()),
             Forgotten::Done(erased, _) if erased == Default::default() => {
-                ("Es gab nichts mehr zu löschen.", Vec::new())
+                ("Es gab nichts mehr zu löschen.", None)
             }
-            Forgotten::Done(..) => ("Gelöscht.", vec![Deed::PartnerForgotten(kunde.kundennr.clone())]),
+            Forgotten::Done(..) => ("Gelöscht.", Some(Deed::new(Tat::Vergessen, Art::Partner).id(kunde.id))),
         };
-        Ok(Done { subject: Some(kunde.id), changed, ..Done::to(to.clone(), note) })
+        Ok(Done { subject: Some(kunde.id), deed, ..Done::to(to.clone(), note) })
     }))
 }
 

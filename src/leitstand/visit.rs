@@ -4,16 +4,16 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use rusqlite::Connection;
-use uuid::Uuid;
 
 use super::akteure;
 use super::entry::Refused;
 use super::page::{Ask, Done, HouseChange};
 use crate::db::batch::Batch;
 use crate::db::tx::WriteTx;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::gate::address::neighbourhood;
-use crate::gate::audit::{Akteur, Row};
+use crate::gate::administration::{self, Akteur};
+use crate::gate::audit::Row;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 
@@ -59,11 +59,9 @@ fn note(visit: &Visit, connection: &Connection, done: &Done) -> Result<()> {
     let reply = Reply { status: 303, subject: done.subject, ..Reply::default() };
     let row = audit_row(visit, &reply, done.person);
     let row = Row { tenant_id: done.firma.or(row.tenant_id), ..row };
-    for change in &done.changed {
-        let (pfad, akteur) = (change.to_string(), row.akteur.clone());
-        let (am, request_id, tenant_id) = (row.am, Uuid::now_v7(), row.tenant_id);
-        Row { am, request_id, tenant_id, pfad, akteur, status: 200, anzahl: 1, ..Row::default() }
-            .insert(connection)?;
+    if let Some(deed) = &done.deed {
+        let person = row.person.ok_or_else(|| Failure::Broken("nobody did this".into()))?;
+        administration::note(connection, visit.request.at, &Akteur::Person(person), row.tenant_id, deed)?;
     }
     row.insert(connection)
 }
@@ -82,7 +80,7 @@ impl Visit {
 fn row(request: &Request, address: IpAddr, reply: &Reply, person: Option<i64>) -> Row {
     let shortened = crate::gate::completion::shortened;
     Row {
-        akteur: person.map(|id| Akteur::Person(id.to_string())),
+        person,
         am: request.at.millis(),
         request_id: request.id,
         adresse: address.to_string(),

@@ -11,7 +11,7 @@ use crate::gate::audit::{Filter, Who, part};
 use crate::http::reply::Reply;
 use crate::rules::choice::Choice;
 use crate::rules::day::Instant;
-use crate::rules::deed::Event;
+use crate::rules::deed::Tat;
 use crate::rules::error::{Code, Refusal};
 use crate::tenants::Tenant;
 
@@ -53,14 +53,14 @@ fn last_log_in(seen: &Seen<'_>, person: &Person) -> Result<Option<Instant>> {
     let mut last = people::newest_session(seen.connection, person.id)?;
     for path in ["POST /leitstand/anmelden", "POST /leitstand/passwort"] {
         let filter = Filter {
-            who: Some(Who::Person(person.id.to_string())),
+            who: Some(Who::Person(person.id)),
             path: Some(path.to_owned()),
             status_to: Some(399),
             looked_at: Some(LOOKED_AT),
             ..Filter::default()
         };
         let found = part(seen.connection, &filter, None, 1)?;
-        last = last.max(found.rows.first().map(|found| found.entry.at));
+        last = last.max(found.rows.first().map(|entry| entry.at));
     }
     Ok(last)
 }
@@ -100,8 +100,8 @@ pub fn create(ask: &Ask) -> Result<HouseChange> {
         let seen = (!ids.is_empty()).then_some(ids.as_slice());
         let id = people::create(connection, &name, rolle, seen, now)?;
         people::store_link(connection, id, &secret, now)?;
-        let changed = vec![people::said_created(id, &name, rolle, &names)];
-        Ok(Done { changed, ..link_of(&name, &secret) })
+        let deed = Some(people::created(id, &name, rolle, &names));
+        Ok(Done { deed, ..link_of(&name, &secret) })
     }))
 }
 
@@ -155,8 +155,8 @@ pub fn make_link(ask: &Ask) -> Result<HouseChange> {
         let person = people::by_id(connection, id)?.filter(|person| person.aktiv);
         let person = person.ok_or_else(|| Failure::not_found("Dieser Zugang"))?;
         people::store_link(connection, id, &secret, now)?;
-        let changed = vec![people::said(id, &person.name, Event::LinkMade)];
-        Ok(Done { changed, ..link_of(&person.name, &secret) })
+        let deed = Some(person.deed(Tat::LinkErzeugt));
+        Ok(Done { deed, ..link_of(&person.name, &secret) })
     }))
 }
 
@@ -189,10 +189,10 @@ pub fn unlock(ask: &Ask) -> Result<HouseChange> {
 fn set_active(id: i64, active: bool, note: &'static str) -> Result<HouseChange> {
     Ok(Box::new(move |connection| {
         let person = people::by_id(connection, id)?.ok_or_else(|| Failure::not_found("Dieser Zugang"))?;
-        let what = if active { Event::Activated } else { Event::Deactivated };
-        let changed = (person.aktiv != active).then(|| people::said(id, &person.name, what));
+        let tat = if active { Tat::Freigegeben } else { Tat::Gesperrt };
+        let deed = (person.aktiv != active).then(|| person.deed(tat));
         people::set_active(connection, id, active)?;
-        Ok(Done { changed: changed.into_iter().collect(), ..Done::to(format!("{PEOPLE}/{id}"), note) })
+        Ok(Done { deed, ..Done::to(format!("{PEOPLE}/{id}"), note) })
     }))
 }
 

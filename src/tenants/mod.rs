@@ -22,6 +22,7 @@ use crate::failure::{Failure, Result};
 use crate::rules::bytes::hex;
 use crate::rules::changed::Changed;
 use crate::rules::day::Instant;
+use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::text::nearest;
 use crate::steuersaetze;
 
@@ -104,6 +105,12 @@ fn unknown(name: &str) -> Failure {
 /// Whether a company can have this name: one line of 1 to 255 bytes.
 pub fn is_name(name: &str) -> bool {
     !name.trim().is_empty() && name.len() <= 255 && !name.chars().any(char::is_control)
+}
+
+/// What the log says of a new company.
+pub fn created(name: &str, test: bool) -> Deed {
+    let test = test.then(|| Changed::of("test", "", "true")).flatten();
+    Deed::new(Tat::Angelegt, Art::Firma).name(name).changing(test)
 }
 
 /// Adds a company with its own copy of the tax rates; a test company stays one.

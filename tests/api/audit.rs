@@ -67,8 +67,7 @@ fn whatever_is_altered_removed_or_inserted_is_named() {
     let copy_row = |tag: &str, number: &str| {
         format!(
             "insert into audit select {tag}, {number}, am, request_id, key_id, tenant_id, adresse, methode, route_id,
-               pfad, status, code, dauer_us, bytes_ein, bytes_aus, subjekt, anzahl, person, befehl, pruefsumme, mac
-             from audit where {first}"
+               pfad, status, code, dauer_us, bytes_ein, bytes_aus, subjekt, anzahl, person, pruefsumme, mac from audit where {first}"
         )
     };
     let mut cases = vec![
@@ -119,9 +118,7 @@ fn whatever_is_altered_removed_or_inserted_is_named() {
         "subjekt = randomblob(16)",
         "anzahl = 2",
         "code = 'SCOPE_FEHLT'",
-        "person = 'anna'",
-        "befehl = 'key create'",
-        "person = 'anna', befehl = 'key create'",
+        "person = 7",
         "pruefsumme = randomblob(32)",
     ];
     for change in columns {

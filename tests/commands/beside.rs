@@ -43,17 +43,10 @@ fn others_write_between_the_parts_of_an_import_and_no_part_is_large() {
         and kunden_id > (select min(kunden_id) from kunde where kundennr like 'N-%')
         and kunden_id < (select max(kunden_id) from kunde where kundennr like 'N-%')";
     assert!(count(between) > 0, "nobody wrote between two parts: {written}");
-    let log = rows(&folder, &["audit", "list", "--limit", "5000"]);
-    let is_part =
-        |row: &&serde_json::Value| row["command"].as_str().is_some_and(|by| by.starts_with("import"));
-    let parts: Vec<usize> = log
-        .iter()
-        .filter(is_part)
-        .map(|row| {
-            let (_, created) = row["path"].as_str().unwrap().split_once(": created ").unwrap();
-            created.split(',').next().unwrap().parse().unwrap()
-        })
-        .collect();
+    let log = rows(&folder, &["audit", "changes", "--limit", "5000"]);
+    let of_part = log.iter().filter(|row| row["tat"] == "importiert");
+    let parts: Vec<usize> =
+        of_part.map(|row| row["nachher"]["created"].as_str().unwrap().parse().unwrap()).collect();
     assert_eq!(parts.iter().sum::<usize>(), ROWS, "{parts:?}");
     assert!(parts.iter().all(|part| *part <= PART), "{parts:?}");
 }

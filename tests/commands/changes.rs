@@ -1,19 +1,30 @@
+use std::time::{Duration, Instant as Moment};
+
 use partnerd::db::connection::open_writer;
-use partnerd::gate::audit::{Akteur, Row};
-use serde_json::json;
-use uuid::Uuid;
+use partnerd::db::seal::{Secret, install};
+use partnerd::gate::administration::{self, Akteur};
+use partnerd::rules::day::{Day, Instant};
+use partnerd::rules::deed::{Art, Deed, Tat};
+use serde_json::{Value, json};
 
 use crate::process::Folder;
 use crate::{rows, said};
 
-/// What the log says of changes by the command line, the oldest first: command without the account, and what changed.
-fn noted(folder: &Folder) -> Vec<(String, String)> {
-    let rows = rows(folder, &["audit", "list"]);
-    let changes = rows.iter().rev().filter_map(|row| Some((row["command"].as_str()?, row["path"].as_str()?)));
-    let changes = changes.map(|(command, what)| {
-        let (command, account) = command.split_once(" (").unwrap();
-        assert!(account.len() > 1 && account.ends_with(')'), "{command}: {account}");
-        (command.to_owned(), what.to_owned())
+/// What the administration log says of the command line, the oldest first: the command, what it did to what, and what
+/// that was before and is now.
+fn noted(folder: &Folder) -> Vec<(String, String, Value)> {
+    let rows = rows(folder, &["audit", "changes"]);
+    let changes = rows.iter().rev().map(|row| {
+        let command = &row["akteur"]["befehl"];
+        assert!(command["konto"].as_str().unwrap().len() > 1, "{row}");
+        let subject = &row["gegenstand"];
+        let parts = [&row["tat"], &subject["art"], &subject["id"], &subject["name"]];
+        let parts: Vec<_> = parts.into_iter().filter_map(Value::as_str).collect();
+        (
+            command["name"].as_str().unwrap().to_owned(),
+            parts.join(" "),
+            json!([row["vorher"], row["nachher"]]),
+        )
     });
     changes.collect()
 }
@@ -70,25 +81,47 @@ fn changes_of_settings_keys_and_imports_are_rows_of_the_log_with_their_actor() {
     folder.result(&dry);
     folder.run(&["tenant", "set", "Mühle", "negativbestand=nie"]);
     let all = noted(&folder);
-    let label = format!("key {id} \"test\"");
+    let label = format!("schluessel {id} test");
     let file = folder.file("import.json").display().to_string();
+    let counts = json!({"changed": "0", "created": "1", "unchanged": "0"});
     let expected = [
-        ("tenant create", "company \"Mühle\" created".to_owned()),
-        ("key create", format!("{label} created: ")),
-        ("tenant set", "negativbestand: hinweis -> ablehnen".to_owned()),
-        ("key change", format!("{label} daily-limit: 10000 -> 5")),
-        ("key deactivate", format!("{label} deactivated")),
-        ("key activate", format!("{label} activated")),
-        ("import artikel", format!("{file}: created 1, changed 0, unchanged 0")),
+        ("tenant create", "angelegt firma Mühle".to_owned(), None),
+        ("key create", format!("angelegt {label}"), None),
+        (
+            "tenant set",
+            "geaendert firma".to_owned(),
+            Some(json!([{"negativbestand": "hinweis"}, {"negativbestand": "ablehnen"}])),
+        ),
+        (
+            "key change",
+            format!("geaendert {label}"),
+            Some(json!([{"daily-limit": "10000"}, {"daily-limit": "5"}])),
+        ),
+        ("key deactivate", format!("gesperrt {label}"), Some(json!([{}, {}]))),
+        ("key activate", format!("freigegeben {label}"), Some(json!([{}, {}]))),
+        ("import artikel", format!("importiert import artikel {file}"), Some(json!([{}, counts]))),
     ];
     assert_eq!(all.len(), expected.len(), "{all:?}");
-    for ((command, what), (expected_command, begins)) in all.iter().zip(&expected) {
-        assert_eq!(command, expected_command);
-        assert!(what.starts_with(begins), "{what} instead of {begins}");
-        assert!(!what.contains(&key), "a key is shown once");
+    for ((command, what, change), (expected_command, expected_what, expected_change)) in
+        all.iter().zip(expected)
+    {
+        assert_eq!((command.as_str(), what), (expected_command, &expected_what));
+        assert!(expected_change.is_none_or(|expected| *change == expected), "{what}: {change}");
+        assert!(!change.to_string().contains(&key), "a key is shown once");
     }
-    let of_key = rows(&folder, &["audit", "list", "--key", id]);
-    assert_eq!(of_key.len(), 4, "what was done to a key stands with what it did: {of_key:?}");
+    let of_key = rows(&folder, &["audit", "changes", "--key", id]);
+    assert_eq!(of_key.len(), 4, "{of_key:?}");
+    let limited = rows(&folder, &["audit", "changes", "--tenant", "Mühle", "--limit", "1"]);
+    assert_eq!(limited[0]["tat"], "importiert");
+    assert!(rows(&folder, &["audit", "changes", "--since", "2999-01-01"]).is_empty());
+    let table = folder.result(&["audit", "changes"]);
+    assert!(
+        table.contains(&format!("key {id} test changed")) && table.contains("daily-limit: 10000 -> 5"),
+        "{table}"
+    );
+    let csv = folder.result(&["audit", "changes", "--csv"]);
+    assert_eq!((csv.lines().count(), csv.lines().next()), (8, Some("at (UTC),what,change,who,tenant")));
+    assert!(rows(&folder, &["audit", "list"]).is_empty(), "the log of requests has requests alone");
     folder.result(&["audit", "verify"]);
     folder.result(&["check"]);
 }
@@ -124,57 +157,74 @@ fn documents_moved_on_backups_and_certificates_are_rows_of_the_log() {
     folder.result(&["tls", "self-signed", "--name", "waage.local", "--folder", "tls"]);
     let all = noted(&folder);
     let expected = [
-        ("beleg abschliessen", number.as_str()),
-        ("beleg erledigen", &number),
-        ("backup", "b.db"),
-        ("tls self-signed", "waage.local"),
+        ("beleg abschliessen", format!("abgeschlossen beleg {number}")),
+        ("beleg erledigen", format!("erledigt beleg {number}")),
+        ("backup", "b.db".to_owned()),
+        ("tls self-signed", "waage.local".to_owned()),
     ];
     assert_eq!(all.len(), before + expected.len(), "{all:?}");
-    for ((command, what), (expected_command, named)) in all[before..].iter().zip(expected) {
-        assert!(command == expected_command && what.contains(named), "{command}: {what}");
+    for ((command, what, change), (expected_command, named)) in all[before..].iter().zip(expected) {
+        assert!(
+            command == expected_command && format!("{what} {change}").contains(&named),
+            "{command}: {what}"
+        );
     }
-    let of_company = rows(&folder, &["audit", "list", "--tenant", "Mühle"]);
-    assert!(of_company.iter().any(|row| row["path"] == number.as_str()), "{of_company:?}");
+    let of_company = rows(&folder, &["audit", "changes", "--tenant", "Mühle"]);
+    assert_eq!(of_company[0]["gegenstand"]["name"], number, "{of_company:?}");
     folder.result(&["audit", "verify"]);
 }
 
-/// A log of two days long ago: on the first a request, a change and another request, on the second a change.
-fn old_log() -> Folder {
+#[test]
+fn what_is_forgotten_of_a_partner_is_not_in_the_log() {
     let folder = Folder::new();
     folder.company("Mühle");
-    let connection = open_writer(&folder.file("partnerd.db")).unwrap();
-    let day = 86_400_000;
-    for (am, what, is_change) in [
-        (day, "GET", false),
-        (day + 1, "ort: A -> B", true),
-        (day + 2, "GET", false),
-        (2 * day, "ort: B -> C", true),
-    ] {
-        let akteur = is_change.then(|| Akteur::Befehl("tenant set (root)".to_owned()));
-        let pfad = what.to_owned();
-        let row =
-            Row { am, request_id: Uuid::now_v7(), pfad, status: 200, anzahl: 1, akteur, ..Row::default() };
-        row.insert(&connection).unwrap();
+    folder.import("Mühle", "kunden", &json!([{"kundennr": "K-1", "nachname_firma": "Huber"}]));
+    folder.result(&["kunde", "vergessen", "K-1", "--tenant", "Mühle", "--yes"]);
+    let (command, what, change) = noted(&folder).pop().unwrap();
+    assert_eq!((command.as_str(), change), ("kunde vergessen", json!([{}, {}])));
+    let id = what.strip_prefix("vergessen partner ").unwrap();
+    assert!(id.parse::<uuid::Uuid>().is_ok(), "{what}");
+}
+
+/// A log with rows of these instants before those of a new company.
+fn log_from(times: &[Instant]) -> Folder {
+    let folder = Folder::new();
+    folder.result(&["migrate"]);
+    let database = folder.file("partnerd.db");
+    let connection = open_writer(&database).unwrap();
+    install(&connection, Secret::read(&database).unwrap().as_ref()).unwrap();
+    for am in times {
+        let akteur = Akteur::Befehl { name: "beleg erledigen".to_owned(), konto: "root".to_owned() };
+        let deed = Deed::new(Tat::Erledigt, Art::Beleg).name(am.to_string());
+        administration::note(&connection, *am, &akteur, Some(1), &deed).unwrap();
     }
+    folder.company("Mühle");
     folder
 }
 
+/// Rows go in the year after their tenth, those of two days at each start of the server.
 #[test]
-fn changes_outlive_the_days_that_the_log_is_kept() {
-    let folder = old_log();
-    let now = noted(&folder).len() - 2;
-    let dropped = folder.result(&["audit", "rollover"]);
-    assert!(dropped.starts_with("dropped 4,"), "{dropped}");
-    let all = noted(&folder);
-    assert_eq!(all.len(), now + 2);
-    assert_eq!([&all[0].1, &all[1].1], ["ort: A -> B", "ort: B -> C"]);
-    let verified = folder.result(&["audit", "verify"]);
-    assert!(verified.starts_with(&format!("{} rows", now + 2)), "{verified}");
+fn changes_are_kept_ten_years() {
+    let year = Day::in_berlin(partnerd::db::system_clock()()).year();
+    let at = |years: i64, rest: &str| Instant::parse(&format!("{}-{rest}T10:00:00Z", year - years)).unwrap();
+    let times = [at(12, "01-10"), at(12, "01-11"), at(12, "06-01"), at(11, "12-31"), at(10, "01-01")];
+    let folder = log_from(&times);
+    let whole = || folder.result(&["audit", "verify"]);
+    let oldest = || noted(&folder)[0].1.clone();
+    for left in [2, 3, 4, 4] {
+        let mut server = folder.serve(&[]);
+        let until = Moment::now() + Duration::from_secs(60);
+        while oldest() != format!("erledigt beleg {}", times[left]) {
+            assert!(Moment::now() < until, "row {left} is not the oldest one: {}", oldest());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        server.signal("TERM");
+        assert!(server.end().0.success());
+        whole();
+    }
+    folder.result(&["audit", "rollover", "--days", "1"]);
+    assert_eq!(oldest(), format!("erledigt beleg {}", times[4]), "they are no requests");
     folder.result(&["check"]);
-    assert_eq!(rows(&folder, &["audit", "list", "--limit", "1"]).len(), 1);
-    // They stay, however often the others go.
-    folder.result(&["audit", "rollover"]);
-    assert_eq!(noted(&folder), all);
     folder.result(&["backup", "b.db"]);
     std::fs::create_dir(folder.file("neu")).unwrap();
     folder.result(&["--db", "neu/partnerd.db", "restore", "b.db"]);
@@ -182,19 +232,36 @@ fn changes_outlive_the_days_that_the_log_is_kept() {
 }
 
 #[test]
-fn what_is_kept_cannot_be_altered_removed_or_inserted() {
-    let unprotected = "drop trigger audit_bleibt_nie_aendern; drop trigger audit_bleibt_nie_loeschen; ";
+fn changes_cannot_be_altered_removed_or_inserted() {
+    let unprotected = "drop trigger verwaltung_nie_aendern; drop trigger verwaltung_nie_loeschen; ";
     let cases = [
-        ("update audit_bleibt set pfad = 'ort: A -> X' where nr = 1", "was altered"),
-        ("update audit_bleibt set befehl = 'tenant set (anna)' where nr = 2", "was altered"),
-        ("delete from audit_bleibt where nr = 1", "was removed"),
-        ("delete from audit_bleibt where nr = 2", "was removed"),
-        ("delete from audit_bleibt", "was removed"),
-        ("delete from audit_bleibt; update audit_kopf set bleibend = 0", "head of the log was altered"),
+        (
+            "update verwaltung set gegenstand = json_set(gegenstand, '$.name', 'X') where nr = 1",
+            "was altered",
+        ),
+        (
+            "update verwaltung set akteur = json_set(akteur, '$.befehl.konto', 'anna') where nr = 2",
+            "was altered",
+        ),
+        ("update verwaltung set nachher = '{\"scopes\":\"\"}' where nr = 4", "was altered"),
+        ("update verwaltung set am = am + 1 where nr = 2", "was altered"),
+        ("update verwaltung set tat = 'geloescht' where nr = 2", "was altered"),
+        ("delete from verwaltung where nr = 1", "row 1 of the administration log was removed"),
+        ("delete from verwaltung where nr = 2", "row 2 of the administration log was removed"),
+        ("delete from verwaltung", "row 1 of the administration log was removed"),
+        (
+            "delete from verwaltung; update kette set letzte_nr = 0, pruefsumme = zeroblob(32)
+             where name = 'verwaltung'",
+            "the head of the administration log was altered",
+        ),
+        (
+            "delete from verwaltung; update kette set ab_nr = letzte_nr, ab_pruefsumme = pruefsumme
+             where name = 'verwaltung'",
+            "the head of the administration log was altered",
+        ),
     ];
     for (statement, finding) in cases {
-        let folder = old_log();
-        folder.result(&["audit", "rollover"]);
+        let folder = log_from(&[Instant::from_millis(0), Instant::from_millis(1)]);
         folder.result(&["audit", "verify"]);
         let refused = folder.database().execute_batch(statement);
         assert!(refused.is_err(), "{statement}: a trigger refuses it");

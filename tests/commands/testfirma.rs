@@ -54,8 +54,9 @@ fn a_test_company_is_emptied_with_its_final_documents_and_a_real_one_never() {
     assert_ne!(in_test.get("/api/v1/steuersaetze").body, json!([]));
     let shown = rows(&folder, &["tenant", "show", "Probe"]);
     assert!(shown.iter().any(|row| row["setting"] == "gesperrt_bis" && row["value"] == "2020-01-01"));
-    let log = rows(&folder, &["audit", "list", "--tenant", "Probe", "--limit", "1000"]);
-    let emptied = log.iter().filter(|row| row["path"] == "test company \"Probe\" emptied").count();
+    let log = rows(&folder, &["audit", "changes", "--tenant", "Probe", "--limit", "1000"]);
+    let emptied =
+        log.iter().filter(|row| row["tat"] == "geleert" && row["gegenstand"]["name"] == "Probe").count();
     assert_eq!(emptied, 2);
     let delete = "delete from beleg where tenant_id = 2";
     assert!(folder.database().execute(delete, []).unwrap_err().to_string().contains("never deleted"));

@@ -12,7 +12,6 @@ use crate::cli::terminal::{Outcome, Terminal, sentence};
 use crate::db::TenantId;
 use crate::failure::{Failure, Result};
 use crate::import::parts::{self, Counts, MAX_ROWS, Stop, Unfinished, Why};
-use crate::rules::deed::Deed;
 use crate::rules::error::{HintCode, Hints};
 
 #[derive(clap::Args)]
@@ -93,9 +92,8 @@ pub fn store_parts(
 /// Writes into the log what a transaction stores, within it.
 fn note_part(connection: &Connection, source: &Source, work: &Work<'_>, stored: &Counts) -> Result<()> {
     let change = format!("import {}", work.kind);
-    let file = source.file.display().to_string();
-    let what = Deed::Import { kind: None, file, counts: stored.numbers() };
-    note(connection, work.tenant, &change, &what).map_err(Failure::Broken)
+    let deed = stored.deed(work.kind, source.file.display().to_string());
+    note(connection, Some(work.tenant), &change, &deed).map_err(Failure::Broken)
 }
 
 /// Why an import ended before its end, and what it left.

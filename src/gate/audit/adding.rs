@@ -43,8 +43,8 @@ impl<'c> Adding<'c> {
     pub fn to(connection: &'c Connection) -> Result<Adding<'c>> {
         let insert = connection.prepare_cached(
             "insert into audit (tag, lfd_nr, am, request_id, key_id, tenant_id, adresse, methode, route_id, pfad,
-               status, dauer_us, bytes_ein, bytes_aus, subjekt, anzahl, pruefsumme, person, befehl, code, mac)
-             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,
+               status, dauer_us, bytes_ein, bytes_aus, subjekt, anzahl, pruefsumme, person, code, mac)
+             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
                kurzsiegel('audit', ?1, ?2, ?17))",
         )?;
         Ok(Adding { connection, insert, ends: BTreeMap::new(), routes: HashMap::new() })
@@ -61,8 +61,7 @@ impl<'c> Adding<'c> {
             Some(end) => (end, None),
             None => {
                 let (vortag, log_holds) = self.last_day()?;
-                let number = last_kept(self.connection, tag)?;
-                let end = End { number, pruefsumme: beginning(tag, vortag), holds: true };
+                let end = End { number: 0, pruefsumme: beginning(tag, vortag), holds: true };
                 (end, Some((vortag, log_holds)))
             }
         };
@@ -82,7 +81,6 @@ impl<'c> Adding<'c> {
         }
         let route = self.routes.get(&row.route_id).and_then(Option::as_deref);
         let pruefsumme = link(end.pruefsumme, tag, number, row, route);
-        let (person, befehl) = row.actors();
         self.insert.execute(params![
             tag,
             number,
@@ -101,8 +99,7 @@ impl<'c> Adding<'c> {
             row.subjekt,
             row.anzahl,
             pruefsumme,
-            person,
-            befehl,
+            row.person,
             row.code,
         ])?;
         Ok(pruefsumme)
@@ -138,13 +135,6 @@ impl<'c> Adding<'c> {
     }
 }
 
-/// The last number of a day's rows that were kept when it was dropped, else 0. A day that begins once more, because the
-/// clock was put back, counts on from there: no two rows of a day have one number.
-fn last_kept(connection: &Connection, tag: i64) -> Result<i64> {
-    let last = "select coalesce(max(lfd_nr), 0) from audit_bleibt where tag = ?1";
-    Ok(connection.prepare_cached(last)?.query_row([tag], |row| row.get(0))?)
-}
-
 /// Begins the chain of a day; its head is sealed with its first row. The head of the log is sealed anew where it was.
 pub fn begin_day(
     connection: &Connection,
@@ -155,14 +145,14 @@ pub fn begin_day(
 ) -> Result<()> {
     connection.execute(
         "insert into audit_tag (tag, vortag, letzte_nr, pruefsumme, ab_nr, ab_pruefsumme)
-         values (?1, ?2, ?4, ?3, ?4, ?3)",
-        params![tag, vortag, before, last_kept(connection, tag)?],
+         values (?1, ?2, 0, ?3, 0, ?3)",
+        params![tag, vortag, before],
     )?;
     connection.execute(
         &format!(
             "insert into audit_kopf (id, letzter_tag) values (1, ?1)
              on conflict (id) do update set letzter_tag = ?1, mac = iif(?2, {}, null)",
-            log_seal_of("?1", "geloescht_bis", "bleibend")
+            log_seal_of("?1", "geloescht_bis")
         ),
         params![tag, log_holds],
     )?;

@@ -1,4 +1,4 @@
-//! Comparing the log and the evidence with a backup: what the backup has must still be there. This finds what a proof of
+//! Comparing both logs and the evidence with a backup: what the backup has must still be there. This finds what a proof of
 //! the file alone cannot: old rows that were put back together with their old head.
 
 use rusqlite::{Connection, OptionalExtension, params};
@@ -8,6 +8,7 @@ use super::heads::{Head, copied_heads};
 use crate::db::evidence;
 use crate::db::migrate::is_of_this_version;
 use crate::failure::{Failure, Result};
+use crate::gate::administration;
 use crate::gate::key::mac_secret;
 use crate::rules::day::Day;
 
@@ -26,13 +27,10 @@ pub fn against(connection: &Connection, backup: &Connection) -> Result<Option<St
             return Ok(Some(format!("{}{what} since the backup", Day::of_number(head.tag))));
         }
     }
-    let Some(kept) = evidence::head(backup)?.filter(|head| head.number > 0) else { return Ok(None) };
-    let what = match evidence::checksum(connection, kept.number)? {
-        Some(pruefsumme) if pruefsumme == kept.pruefsumme => return Ok(None),
-        Some(_) => "altered",
-        None => "removed",
-    };
-    Ok(Some(format!("the evidence up to row {} was {what} since the backup", kept.number)))
+    match administration::CHAIN.against(connection, backup)? {
+        None => evidence::CHAIN.against(connection, backup),
+        missing => Ok(missing),
+    }
 }
 
 /// What happened to the rows of a day that a backup has.

@@ -4,8 +4,8 @@
 use rusqlite::{Connection, params};
 
 use super::adding::begin_day;
-use super::chain::{DAY, KEPT, beginning, log_seal};
-use crate::db::evidence;
+use super::chain::{DAY, beginning, log_seal};
+use crate::db::chain;
 use crate::db::seal::{Seal, Secret};
 use crate::failure::Result;
 use crate::rules::bytes::hex;
@@ -123,7 +123,7 @@ pub fn newest_beginning(connection: &Connection, secret: &Secret) -> Result<Opti
 pub fn begin(connection: &Connection, secret: &Secret, now: Instant) -> Result<Seal> {
     let before: i64 = connection.query_row("select count(*) from siegel_beginn", [], |row| row.get(0))?;
     let is_used: bool = connection.query_row(
-        "select exists (select 1 from audit_kopf) or exists (select 1 from nachweis)",
+        "select exists (select 1 from audit_kopf) or exists (select 1 from kette where letzte_nr > 0)",
         [],
         |row| row.get(0),
     )?;
@@ -144,8 +144,7 @@ pub fn begin(connection: &Connection, secret: &Secret, now: Instant) -> Result<S
     connection.execute("update audit_tag set mac_ab_nr = letzte_nr", [])?;
     connection.execute(&format!("update audit_tag set mac = {DAY}"), [])?;
     connection.execute(&format!("update audit_kopf set mac = {}", log_seal()), [])?;
-    connection.execute(&format!("update audit_bleibt set mac = {KEPT}"), [])?;
-    evidence::begin(connection)?;
+    chain::begin(connection)?;
     let seal = "select mac from siegel_beginn where nr = ?1";
     Ok(connection.query_row(seal, [before + 1], |row| row.get(0))?)
 }

@@ -34,16 +34,13 @@ pub const DAY: &str =
 
 /// The seal of the head of the log, as it stands.
 pub fn log_seal() -> String {
-    log_seal_of("letzter_tag", "geloescht_bis", "bleibend")
+    log_seal_of("letzter_tag", "geloescht_bis")
 }
 
 /// The seal of a head of the log with these values.
-pub fn log_seal_of(last: &str, dropped: &str, kept: &str) -> String {
-    format!("siegel('audit_kopf', {last}, {dropped}, {kept})")
+pub fn log_seal_of(last: &str, dropped: &str) -> String {
+    format!("siegel('audit_kopf', {last}, {dropped})")
 }
-
-/// The seal of a row that is kept.
-pub const KEPT: &str = "kurzsiegel('audit_bleibt', nr, tag, lfd_nr, pruefsumme)";
 
 /// The checksum of a row. Every part has its type and length before it, so that nothing can be moved from one to the
 /// next.
@@ -52,9 +49,7 @@ pub fn link(before: Pruefsumme, tag: i64, number: i64, row: &Row, route: Option<
     [tag, number, row.am].into_iter().for_each(|number| content.number(number));
     content.bytes(row.request_id.as_bytes());
     content.optional(row.key_id.as_deref(), |content, id| content.text(id.as_bytes()));
-    let (person, befehl) = row.actors();
-    content.optional(person, |content, id| content.text(id.as_bytes()));
-    content.optional(befehl, |content, text| content.text(text.as_bytes()));
+    content.optional(row.person, Content::number);
     content.optional(row.tenant_id, Content::number);
     [&row.adresse, &row.methode, &row.pfad].into_iter().for_each(|text| content.text(text.as_bytes()));
     content.optional(route, |content, route| content.text(route.as_bytes()));

@@ -1,5 +1,7 @@
 //! The audit log for a person: rows with names instead of numbers.
 
+use std::fmt;
+
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, OptionalExtension, Row};
 use serde::Serialize;
@@ -7,6 +9,30 @@ use uuid::Uuid;
 
 use crate::failure::Result;
 use crate::rules::day::{Day, Instant};
+
+/// Where a row stands in the log, as `20644-17`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Its day (UTC, in days since 1970).
+    pub tag: i64,
+    /// Its number on that day.
+    pub number: i64,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.tag, self.number)
+    }
+}
+
+impl Place {
+    /// Reads a place; none where the text is none.
+    pub fn parse(text: &str) -> Option<Place> {
+        let (tag, number) = text.split_once('-')?;
+        let number = number.parse().ok().filter(|number| (1..i64::MAX).contains(number))?;
+        Some(Place { tag: tag.parse().ok()?, number })
+    }
+}
 
 /// A row of the log, as it is shown.
 #[derive(Debug, Clone, Serialize)]
@@ -18,9 +44,8 @@ pub struct Entry {
     pub key_id: Option<String>,
     /// What the key is for.
     pub key_label: Option<String>,
-    /// Who acted where it was no key: a person, or the command line.
-    pub person: Option<String>,
-    pub command: Option<String>,
+    /// The person who acted, where it was no key.
+    pub person: Option<i64>,
     pub tenant: Option<String>,
     pub address: String,
     pub method: String,
@@ -40,6 +65,9 @@ pub struct Entry {
     /// The number of the company.
     #[serde(skip)]
     pub tenant_id: Option<i64>,
+    /// Where it stands.
+    #[serde(skip)]
+    pub place: Place,
 }
 
 /// Which rows are shown.
@@ -63,41 +91,19 @@ pub fn newest(connection: &Connection) -> Result<Option<Instant>> {
 }
 
 /// Hands the rows to `show`, the newest first: by when the request came, because reads and refusals are numbered only
-/// when the journal is taken in; within a millisecond by their ids, which are made in order. Behind them come those that
-/// were kept when their days were dropped.
+/// when the journal is taken in; within a millisecond by their ids, which are made in order.
 pub fn entries(
     connection: &Connection,
     selection: &Selection,
     mut show: impl FnMut(Entry) -> std::result::Result<(), String>,
 ) -> Result<std::result::Result<(), String>> {
-    let limit = selection.limit.unwrap_or(i64::MAX);
-    let mut rows = 0;
-    let mut each = |entry| {
-        rows += 1;
-        show(entry)
-    };
-    let shown = entries_of(connection, "audit", selection, limit, &mut each)?;
-    if shown.is_err() || selection.before_day.is_some() || rows >= limit {
-        return Ok(shown);
-    }
-    entries_of(connection, "audit_bleibt", selection, limit - rows, &mut show)
-}
-
-fn entries_of(
-    connection: &Connection,
-    table: &str,
-    selection: &Selection,
-    limit: i64,
-    show: &mut impl FnMut(Entry) -> std::result::Result<(), String>,
-) -> Result<std::result::Result<(), String>> {
     let mut statement = connection.prepare(&format!(
-        "{}
-         where (?1 is null or a.key_id = ?1 or a.methode = '' and a.pfad like 'key ' || ?1 || ' %')
-           and (?2 is null or a.tenant_id = ?2) and (?3 is null or a.status = ?3)
-           and a.tag >= ?4 and (?5 is null or a.tag < ?5)
-         order by a.tag desc, a.am desc, a.request_id desc, a.lfd_nr desc limit ?6",
-        select_from(table)
+        "{SELECT}
+         where (?1 is null or a.key_id = ?1) and (?2 is null or a.tenant_id = ?2)
+           and (?3 is null or a.status = ?3) and a.tag >= ?4 and (?5 is null or a.tag < ?5)
+         order by a.tag desc, a.am desc, a.request_id desc, a.lfd_nr desc limit ?6"
     ))?;
+    let limit = selection.limit.unwrap_or(i64::MAX);
     let since = selection.since.map_or(i64::MIN, Day::number);
     let before = selection.before_day;
     let Selection { key_id, tenant_id, status, .. } = selection;
@@ -111,27 +117,20 @@ fn entries_of(
     Ok(Ok(()))
 }
 
-/// The column of [`select_from`] with the number of a row in its table.
-pub const NUMBER: usize = 22;
+/// The columns of an [`Entry`] from the rows `a`, with names in place of numbers.
+pub const SELECT: &str =
+    "select a.tag, a.lfd_nr, a.am, a.request_id, a.key_id, t.name, a.adresse, a.methode, r.muster, a.pfad,
+      a.status, a.dauer_us, a.bytes_ein, a.bytes_aus, a.subjekt, a.anzahl, lower(hex(a.pruefsumme)), a.person,
+      k.bezeichnung, a.code, a.tenant_id
+    from audit a left join tenant t on t.id = a.tenant_id left join route r on r.id = a.route_id
+      left join api_key k on k.id = a.key_id";
 
-/// The columns of an [`Entry`] from the rows `a` of a table, with names in place of numbers.
-pub fn select_from(table: &str) -> String {
-    let number = if table == "audit" { "a.lfd_nr" } else { "a.nr" };
-    format!(
-        "select a.tag, a.lfd_nr, a.am, a.request_id, a.key_id, t.name, a.adresse, a.methode, r.muster, a.pfad,
-           a.status, a.dauer_us, a.bytes_ein, a.bytes_aus, a.subjekt, a.anzahl, lower(hex(a.pruefsumme)), a.person,
-           a.befehl, k.bezeichnung, a.code, a.tenant_id, {number}
-         from {table} a left join tenant t on t.id = a.tenant_id left join route r on r.id = a.route_id
-           left join api_key k on k.id = a.key_id"
-    )
-}
-
-/// Reads a row of [`select_from`].
+/// Reads a row of [`SELECT`].
 pub fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
-    let tag: i64 = row.get(0)?;
+    let (tag, number) = (row.get(0)?, row.get(1)?);
     Ok(Entry {
         day: Day::of_number(tag).to_string(),
-        number: row.get(1)?,
+        number,
         at: row.get(2)?,
         request_id: row.get(3)?,
         key_id: row.get(4)?,
@@ -148,9 +147,9 @@ pub fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
         count: row.get(15)?,
         checksum: row.get(16)?,
         person: row.get(17)?,
-        command: row.get(18)?,
-        key_label: row.get(19)?,
-        code: row.get(20)?,
-        tenant_id: row.get(21)?,
+        key_label: row.get(18)?,
+        code: row.get(19)?,
+        tenant_id: row.get(20)?,
+        place: Place { tag, number },
     })
 }

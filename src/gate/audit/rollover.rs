@@ -1,15 +1,15 @@
-//! Dropping what is older than it must be kept (specification, Limits: 90 days), a little at a
+//! Dropping what is older than it must be kept (specification, Limits: 90 days; D27), a little at a
 //! time, so that nobody who writes has to wait. What is left stays verifiable: the day keeps the
 //! number and the checksum of its last row that was dropped.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::chain::{KEPT, log_seal, log_seal_of};
-use super::row::COLUMNS;
+use super::chain::{log_seal, log_seal_of};
 use crate::db::batch::{Batch, Ended, Job};
 use crate::db::log;
 use crate::db::writer::WriterQueue;
 use crate::failure::Result;
+use crate::gate::administration;
 use crate::rules::day::Instant;
 
 /// Days that rows are kept (specification, Limits).
@@ -34,7 +34,6 @@ pub fn step(connection: &Connection, first_kept: i64) -> Result<i64> {
             .optional()?;
         let Some((tag, dropped, last)) = oldest else { return Ok(0) };
         let until = last.min(dropped + ROWS_AT_ONCE);
-        keep(connection, tag, until)?;
         if until == last {
             connection.execute("delete from audit_tag where tag = ?1", [tag])?;
             connection.execute(&day_dropped(), [tag])?;
@@ -49,45 +48,13 @@ pub fn step(connection: &Connection, first_kept: i64) -> Result<i64> {
     }
 }
 
-/// Keeps of the oldest rows of a day those that say what a person or the command line changed (D27). Those of a person
-/// have no method: the request that changed it has a row of its own, which goes.
-fn keep(connection: &Connection, tag: i64, until: i64) -> Result<()> {
-    if connection.execute(&rows_kept(), [tag, until])? == 0 {
-        return Ok(());
-    }
-    let kept: i64 = connection.query_row("select max(nr) from audit_bleibt", [], |row| row.get(0))?;
-    let statement = format!(
-        "update audit_kopf set bleibend = ?1, mac = iif(mac is {}, {}, null) where id = 1",
-        log_seal(),
-        log_seal_of("letzter_tag", "geloescht_bis", "?1")
-    );
-    connection.execute(&statement, [kept])?;
-    Ok(())
-}
-
-/// A row is sealed in its new place where its seal holds, or where it is older than this secret.
-fn rows_kept() -> String {
-    format!(
-        "insert into audit_bleibt (nr, {COLUMNS}, tag, lfd_nr, vor_pruefsumme, pruefsumme, mac)
-         select nr, {COLUMNS}, tag, lfd_nr, vor, pruefsumme, iif(holds, {KEPT}, null)
-         from (
-           select a.*, coalesce(v.pruefsumme, t.ab_pruefsumme) as vor,
-             a.lfd_nr <= t.mac_ab_nr or a.mac is kurzsiegel('audit', a.tag, a.lfd_nr, a.pruefsumme) as holds,
-             (select coalesce(max(nr), 0) from audit_bleibt) + row_number() over (order by a.lfd_nr) as nr
-           from audit a join audit_tag t on t.tag = a.tag
-             left join audit v on v.tag = a.tag and v.lfd_nr = a.lfd_nr - 1
-           where a.tag = ?1 and a.lfd_nr > t.ab_nr and a.lfd_nr <= ?2
-             and (a.befehl is not null or a.person is not null and a.methode = ''))"
-    )
-}
-
 /// The heads are sealed anew where their seals hold.
 fn day_dropped() -> String {
     format!(
         "update audit_kopf set geloescht_bis = max(coalesce(geloescht_bis, ?1), ?1), mac = iif(mac is {}, {}, null)
          where id = 1",
         log_seal(),
-        log_seal_of("letzter_tag", "max(coalesce(geloescht_bis, ?1), ?1)", "bleibend")
+        log_seal_of("letzter_tag", "max(coalesce(geloescht_bis, ?1), ?1)")
     )
 }
 
@@ -119,7 +86,10 @@ impl Rollover {
     fn step(&mut self, connection: &Connection) -> Result<i64> {
         let first_kept = match self.first_kept {
             Some(first_kept) => first_kept,
-            None => *self.first_kept.insert(after_oldest(connection)?.min(first_kept(self.now, DAYS))),
+            None => {
+                administration::drop_old(connection, self.now)?;
+                *self.first_kept.insert(after_oldest(connection)?.min(first_kept(self.now, DAYS)))
+            }
         };
         step(connection, first_kept)
     }

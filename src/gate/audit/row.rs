@@ -1,6 +1,5 @@
 //! A row of the audit log: in the table and in the journal.
 
-use rusqlite::types::Type;
 use serde::ser::SerializeTuple;
 use serde::{Deserialize, Serialize, Serializer};
 use uuid::Uuid;
@@ -29,31 +28,13 @@ pub struct Row {
     pub anzahl: i64,
     /// One of a flood: counted, not listed.
     pub flut: bool,
-    /// Who acted, where it was no key.
-    pub akteur: Option<Akteur>,
+    /// The person who acted with a browser.
+    pub person: Option<i64>,
     /// The error code of the answer, where it was a refusal.
     pub code: Option<String>,
 }
 
-/// Who acted, where it was no key (D27).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Akteur {
-    /// A person with a browser: the id.
-    Person(String),
-    /// The command line: the command, and the account it ran under.
-    Befehl(String),
-}
-
 impl Row {
-    /// The columns person and befehl.
-    pub fn actors(&self) -> (Option<&str>, Option<&str>) {
-        match &self.akteur {
-            Some(Akteur::Person(person)) => (Some(person), None),
-            Some(Akteur::Befehl(befehl)) => (None, Some(befehl)),
-            None => (None, None),
-        }
-    }
-
     /// The row as a line of the journal: its fields in their order, without their names.
     pub fn line(&self) -> std::io::Result<Vec<u8>> {
         let mut line = Vec::with_capacity(LINE);
@@ -63,12 +44,6 @@ impl Row {
 
     /// Reads a row of the table; the columns stand in the order of [`COLUMNS`].
     pub fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
-        let akteur = match (row.get(14)?, row.get(15)?) {
-            (None, None) => None,
-            (Some(person), None) => Some(Akteur::Person(person)),
-            (None, Some(befehl)) => Some(Akteur::Befehl(befehl)),
-            _ => return Err(rusqlite::Error::InvalidColumnType(15, "befehl".to_owned(), Type::Text)),
-        };
         Ok(Row {
             am: row.get(0)?,
             request_id: row.get(1)?,
@@ -85,8 +60,8 @@ impl Row {
             subjekt: row.get(12)?,
             anzahl: row.get(13)?,
             flut: false,
-            akteur,
-            code: row.get(16)?,
+            person: row.get(14)?,
+            code: row.get(15)?,
         })
     }
 }
@@ -113,7 +88,7 @@ impl Serialize for Fields<'_> {
         fields.serialize_element(&row.subjekt)?;
         fields.serialize_element(&row.anzahl)?;
         fields.serialize_element(&row.flut)?;
-        fields.serialize_element(&row.akteur)?;
+        fields.serialize_element(&row.person)?;
         fields.serialize_element(&row.code)?;
         fields.end()
     }
@@ -122,7 +97,7 @@ impl Serialize for Fields<'_> {
 /// The columns that make a [`Row`].
 pub const COLUMNS: &str =
     "am, request_id, key_id, tenant_id, adresse, methode, route_id, pfad, status, dauer_us,
-    bytes_ein, bytes_aus, subjekt, anzahl, person, befehl, code";
+    bytes_ein, bytes_aus, subjekt, anzahl, person, code";
 
 #[cfg(test)]
 mod tests {
@@ -146,12 +121,12 @@ mod tests {
             subjekt: None,
             anzahl: 1,
             flut: true,
-            akteur: None,
+            person: None,
             code: Some("NICHT_GEFUNDEN".to_owned()),
         };
         let line = row.line().unwrap();
         assert_eq!(serde_json::from_slice::<Row>(&line).unwrap(), row);
-        let of_person = Row { key_id: None, akteur: Some(Akteur::Person("anna".to_owned())), ..row };
+        let of_person = Row { key_id: None, person: Some(3), ..row };
         assert_eq!(serde_json::from_slice::<Row>(&of_person.line().unwrap()).unwrap(), of_person);
     }
 }

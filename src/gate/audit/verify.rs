@@ -1,18 +1,19 @@
-//! Proving the log: checksums of all rows, and their seals where they were made with the secret of this machine.
+//! Proving both logs: checksums of all rows, and their seals where they were made with the secret of this machine.
 
 use rusqlite::{Connection, OptionalExtension};
 
 use super::beginning::{Sealed, sealed};
-use super::chain::{DAY, KEPT, Pruefsumme, beginning, link, log_seal, route_name};
+use super::chain::{DAY, Pruefsumme, beginning, link, log_seal, route_name};
 use super::row::{COLUMNS, Row};
 use crate::db::seal::Secret;
 use crate::failure::{Failure, Result};
+use crate::gate::administration;
 use crate::rules::day::{Day, Instant};
 
 /// What [`verify`] came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding {
-    /// The log is whole: so many rows.
+    /// Both logs are whole: so many rows.
     Whole(i64),
     /// The first thing that is wrong, in words.
     Broken(String),
@@ -70,44 +71,10 @@ pub fn verify_while(
             return Ok(None);
         }
     }
-    Ok(Some(match verify_kept(connection, is_sealed)? {
-        Finding::Whole(kept) => Finding::Whole(rows + kept),
-        broken => broken,
+    Ok(Some(match administration::verify(connection, is_sealed)? {
+        Ok(changes) => Finding::Whole(rows + changes),
+        Err(sentence) => Finding::Broken(sentence),
     }))
-}
-
-/// Proves the rows that were kept when their days were dropped: each by its own checksum and seal, and that none is gone
-/// by their number in the head of the log.
-fn verify_kept(connection: &Connection, is_sealed: bool) -> Result<Finding> {
-    let expected = "select coalesce(max(bleibend), 0) from audit_kopf";
-    let expected: i64 = connection.query_row(expected, [], |row| row.get(0))?;
-    let mut statement = connection.prepare(&format!(
-        "select {COLUMNS}, nr, tag, lfd_nr, vor_pruefsumme, pruefsumme, mac is {KEPT} from audit_bleibt order by nr"
-    ))?;
-    let mut rows = statement.query([])?;
-    let mut last = 0;
-    while let Some(row) = rows.next()? {
-        let nr: i64 = row.get(17)?;
-        let altered = || Ok(Finding::Broken(format!("row {nr} of those that are kept: was altered")));
-        if nr != last + 1 {
-            return Ok(Finding::Broken(format!("row {} of those that are kept: was removed", last + 1)));
-        }
-        let (Ok(tag), Ok(number)) = (row.get(18), row.get(19)) else { return altered() };
-        let (Ok(before), Ok(pruefsumme)) = (row.get(20), row.get::<_, Vec<u8>>(21)) else { return altered() };
-        let has_seal = !is_sealed || row.get(22)?;
-        let Ok(kept) = Row::read(row) else { return altered() };
-        let route = route_name(connection, kept.route_id)?;
-        if pruefsumme != link(before, tag, number, &kept, route.as_deref()) || !has_seal {
-            return altered();
-        }
-        last = nr;
-    }
-    let what = match last.cmp(&expected) {
-        std::cmp::Ordering::Equal => return Ok(Finding::Whole(last)),
-        std::cmp::Ordering::Less => "removed",
-        std::cmp::Ordering::Greater => "inserted",
-    };
-    Ok(Finding::Broken(format!("row {} of those that are kept: was {what}", last.min(expected) + 1)))
 }
 
 fn read_heads(connection: &Connection) -> rusqlite::Result<Vec<Head>> {
@@ -185,7 +152,7 @@ fn verify_day(connection: &Connection, head: &Head, is_sealed: bool) -> Result<F
         return broken(1, "altered");
     }
     while let Some(row) = rows.next()? {
-        let number: i64 = row.get(17)?;
+        let number: i64 = row.get(16)?;
         if number > head.letzte_nr || number <= last {
             return broken(number, "inserted");
         }
@@ -220,10 +187,10 @@ fn verified_link(
     before: Pruefsumme,
     is_sealed: bool,
 ) -> Result<Option<Pruefsumme>> {
-    let number: i64 = row.get(17)?;
+    let number: i64 = row.get(16)?;
     // A value of another type than ours was altered, too.
-    let Ok(pruefsumme) = row.get::<_, Vec<u8>>(18) else { return Ok(None) };
-    let has_seal = number <= head.mac_ab_nr || !is_sealed || row.get(19)?;
+    let Ok(pruefsumme) = row.get::<_, Vec<u8>>(17) else { return Ok(None) };
+    let has_seal = number <= head.mac_ab_nr || !is_sealed || row.get(18)?;
     let Ok(row) = Row::read(row) else { return Ok(None) };
     let route = route_name(connection, row.route_id)?;
     let expected = link(before, head.tag, number, &row, route.as_deref());

@@ -1,6 +1,7 @@
 //! Files that are uploaded, looked at and imported on the page.
 
 use partnerd::db::connection::open_writer;
+use serde_json::json;
 
 use super::partner::shows;
 use super::sicherung::ended;
@@ -51,8 +52,13 @@ fn a_file_is_shown_as_it_is_understood_and_then_imported() {
     let [token, file] = ["token", "datei"].map(|name| seen.hidden(name).unwrap());
     let again = browser.post(&format!("{HERE}/speichern"), &[("token", &token), ("datei", &file)]);
     assert!(again.is(404).text.contains("Bitte noch einmal hochladen."), "{}", again.text);
-    let log = String::from_utf8(server.cli(&["audit", "list", "--json"]).stdout).unwrap();
-    assert!(log.contains("import kunden Kunden <i>.csv: created 2, changed 0, unchanged 0"), "{log}");
+    let log = server.cli(&["audit", "changes", "--json", "--limit", "1"]).stdout;
+    let log: serde_json::Value = serde_json::from_slice(&log).unwrap();
+    assert_eq!(
+        (&log[0]["tat"], &log[0]["gegenstand"]["name"]),
+        (&json!("importiert"), &json!("Kunden <i>.csv"))
+    );
+    assert_eq!(log[0]["nachher"], json!({"changed": "0", "created": "2", "unchanged": "0"}));
 }
 
 #[test]
@@ -143,8 +149,8 @@ fn a_file_of_5_000_rows_is_kept_whole_or_not_at_all_and_a_larger_one_in_parts() 
             assert!(kept == 0 && ended.contains("Es wurde nichts gespeichert."), "{kept}: {ended}");
         }
         // What a part stored has its row in the log, no other has one.
-        let log = String::from_utf8(server.cli(&["audit", "list", "--json"]).stdout).unwrap();
-        assert_eq!(log.contains("import kunden viele.csv"), kept > 0, "{rows}: {log}");
+        let log = String::from_utf8(server.cli(&["audit", "changes"]).stdout).unwrap();
+        assert_eq!(log.contains("import kunden viele.csv stored"), kept > 0, "{rows}: {log}");
     }
 }
 

@@ -69,9 +69,16 @@ fn rows_are_found_by_each_field() {
         ("wer=programme".to_owned(), vec![&forbidden, &bad, &document, &customer, &weighings]),
         (format!("wer=schluessel-{scale}"), vec![&forbidden, &weighings]),
         (format!("wer=schluessel-{all}"), vec![&bad, &document, &customer]),
-        ("wer=leute".to_owned(), vec![&by_page, &form]),
-        ("wer=person-1".to_owned(), vec![&by_page, &form]),
+        ("wer=leute".to_owned(), vec![&form]),
+        ("wer=person-1".to_owned(), vec![&form]),
         ("wer=person-2".to_owned(), vec![]),
+        ("ergebnis=aenderungen&wer=leute".to_owned(), vec![&by_page]),
+        ("ergebnis=aenderungen&wer=person-1".to_owned(), vec![&by_page]),
+        ("ergebnis=aenderungen&wer=person-2".to_owned(), vec![]),
+        ("ergebnis=aenderungen&wer=programme".to_owned(), vec![]),
+        (format!("ergebnis=aenderungen&wer=schluessel-{all}"), vec![]),
+        ("ergebnis=aenderungen&bis=2026-07-10".to_owned(), vec![&by_page]),
+        ("ergebnis=aenderungen&bis=2026-07-09".to_owned(), vec![]),
         ("wer=befehl".to_owned(), vec![&by_command]),
         ("wer=fremde".to_owned(), vec![]),
         ("ergebnis=aenderungen".to_owned(), vec![&by_page, &by_command]),
@@ -97,8 +104,12 @@ fn rows_are_found_by_each_field() {
     let shown = browser.get(&format!("{log}?wer=programme"));
     assert_eq!(rows(&shown), [forbidden, bad, document, customer, weighings]);
     let text = &browser.get(&log).text;
-    for word in ["Erika", "Kommandozeile: tenant set", "Dem Schlüssel fehlt die Berechtigung", "geändert"] {
+    for word in ["Erika", "Dem Schlüssel fehlt die Berechtigung", "Was jemand geändert hat"] {
         assert!(text.contains(word), "{word}: {text}");
+    }
+    let changes = &browser.get(&format!("{log}?ergebnis=aenderungen")).text;
+    for word in ["Erika", "Kommandozeile: tenant set ("] {
+        assert!(changes.contains(word), "{word}: {changes}");
     }
     // Pages that somebody looked at are shown where they are asked for.
     assert!(!text.contains("GET /leitstand"), "{text}");
@@ -141,7 +152,7 @@ fn a_row_says_all_and_leads_to_its_record() {
     let whole = browser.get(&format!("{HOUSE}?pfad=belege"));
     let shown = browser.get(&link(&whole, &format!("{HOUSE}/")).unwrap());
     assert_eq!(link(shown.is(200), "/leitstand/f/1/belege/"), Some(document));
-    for nothing in ["1", "b-1", "20644-99999", "20644-0", "x-1", "20644"] {
+    for nothing in ["1", "20644-99999", "20644-0", "x-1", "20644"] {
         browser.get(&format!("{log}/{nothing}")).is(404);
     }
 }
@@ -231,32 +242,55 @@ fn what_a_person_changed_outlives_the_ninety_days() {
     assert!(dropped.status.success(), "{}", String::from_utf8_lossy(&dropped.stderr));
     assert_eq!(server.sql::<i64>("select count(*) from audit where tag < 20645"), 0, "nothing was dropped");
     let kept = |what: &str| -> i64 {
-        server.sql(&format!("select count(*) from audit_bleibt where person = '1' and pfad like '{what}'"))
+        server.sql(&format!("select count(*) from verwaltung where akteur = '{{\"person\":1}}' and {what}"))
     };
     for what in [
-        "negativbestand: ablehnen -> hinweis",
-        "key % \"shop\" created: %",
-        "user 2 \"Paul\" created: ansehen, all companies",
-        "user 2 \"Paul\" deactivated",
-        "user 1 \"Erika\" password set",
+        "tat = 'geaendert' and vorher = '{\"negativbestand\":\"ablehnen\"}' and gegenstand ->> 'firma' = 1",
+        "tat = 'angelegt' and gegenstand ->> 'art' = 'schluessel' and gegenstand ->> 'name' = 'shop'",
+        "tat = 'angelegt' and gegenstand ->> 'name' = 'Paul' and nachher = '{\"role\":\"ansehen\"}'",
+        "tat = 'gesperrt' and gegenstand ->> 'art' = 'zugang' and gegenstand ->> 'id' = '2'",
+        "tat = 'passwort_gesetzt' and gegenstand ->> 'name' = 'Erika'",
     ] {
         assert_eq!(kept(what), 1, "{what}");
     }
-    assert_eq!(kept("/leitstand%"), 0, "requests go");
-    assert_eq!(server.sql::<i64>("select count(*) from audit_bleibt where key_id is not null"), 0);
     let proved = server.cli(&["audit", "verify"]);
     assert!(proved.status.success(), "{}", String::from_utf8_lossy(&proved.stderr));
-    // They are still found on the page, and lead to their row.
-    let log = format!("/leitstand/f/{firma}/protokoll");
-    let shown = browser.get(&format!("{log}?ergebnis=aenderungen"));
-    assert!(rows(&shown).contains(&(NEGATIVE.to_owned() + BACK)), "{}", shown.text);
-    let one = link(&shown, &format!("{log}/b-")).unwrap();
-    browser.get(&one).is(200);
+    // They are still found on the page, that of a key leads to it, and those of no company are the house's.
+    let shown = browser.get(&format!("/leitstand/f/{firma}/protokoll?ergebnis=aenderungen"));
+    let found = rows(&shown);
+    assert!(found.contains(&(NEGATIVE.to_owned() + BACK)), "{}", shown.text);
+    assert!(!found.iter().any(|row| row.contains("Paul")), "{found:?}");
+    let key = link(&shown, &format!("/leitstand/f/{firma}/schluessel/")).unwrap();
+    assert!(browser.get(&key).is(200).text.contains("shop"));
+    let of_key = key.rsplit('/').next().unwrap();
+    let of_key =
+        browser.get(&format!("/leitstand/f/{firma}/protokoll?ergebnis=aenderungen&wer=schluessel-{of_key}"));
+    assert_eq!(rows(&of_key).len(), 1, "{}", of_key.text);
+    let house = browser.get(&format!("{HOUSE}?ergebnis=aenderungen"));
+    assert!(
+        rows(&house).contains(&"Zugang „Paul“ angelegt: Rolle: ansehen; alle Firmen".to_owned()),
+        "{}",
+        house.text
+    );
     // An altered one is found.
-    let alter = "drop trigger audit_bleibt_nie_aendern; update audit_bleibt set person = '2'
-        where nr = (select max(nr) from audit_bleibt where person = '1')";
+    let alter = "drop trigger verwaltung_nie_aendern; update verwaltung set akteur = '{\"person\":2}'
+        where nr = (select max(nr) from verwaltung)";
     let (is_whole, said) = tampered(&server, alter);
-    assert!(!is_whole && said.contains("of those that are kept: was altered"), "{said}");
+    assert!(!is_whole && said.contains("of the administration log was altered"), "{said}");
+}
+
+#[test]
+fn changes_go_on_page_by_page() {
+    let (server, mill, mut browser) = busy();
+    for at in 0..52 {
+        assert!(server.cli(&["tenant", "set", "Mühle", &format!("ort=O{at}")]).status.success());
+    }
+    let shown = browser.get(&format!("/leitstand/f/{}/protokoll?ergebnis=aenderungen", mill.tenant));
+    let first = rows(&shown);
+    let second = rows(&browser.get(&next_of(&shown)));
+    assert_eq!((first.len(), first[0].as_str()), (50, "Ort: bisher O50, jetzt O51"));
+    assert_eq!(second[0], "Ort: bisher O0, jetzt O1");
+    assert!(second.len() >= 4 && second.contains(&(NEGATIVE.to_owned() + BACK)), "{second:?}");
 }
 
 #[test]
@@ -276,15 +310,14 @@ fn a_clock_that_is_months_ahead_costs_nothing_that_a_person_changed() {
     server.restart();
     browser.base = format!("http://{}", server.address);
     browser.log_in("Erika", PASSWORD).is(303);
-    let shown = browser.get(&format!("/leitstand/f/{}/protokoll?wer=person-1", mill.tenant));
+    let shown = browser.get(&format!("/leitstand/f/{}/protokoll?ergebnis=aenderungen", mill.tenant));
     assert!(rows(&shown).contains(&(NEGATIVE.to_owned() + BACK)), "{}", shown.text);
     let proves = |command: &[&str]| {
         let output = server.cli(&[&["audit"], command].concat());
         assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     };
     proves(&["verify"]);
-    // The day begins once more. Its rows are dropped and kept, too; with numbers of those that were kept before they could
-    // not be.
+    // The day begins once more, with its first number.
     let settings = format!("/leitstand/f/{}/einstellungen", mill.tenant);
     server.client(mill.tenant, mill.key.clone()).post("/api/v1/kunden", json!({"name": "Maier"})).is(201);
     for value in ["ablehnen", "hinweis"].iter().cycle().take(20) {
@@ -293,7 +326,8 @@ fn a_clock_that_is_months_ahead_costs_nothing_that_a_person_changed() {
     server.expect_no_audit_rows();
     proves(&["rollover", "--days", "1"]);
     proves(&["verify"]);
-    let kept = "select count(*) from audit_bleibt where person = '1' and pfad like 'negativbestand%'";
+    let kept =
+        "select count(*) from verwaltung where akteur ->> 'person' = 1 and vorher ->> 'negativbestand' <> ''";
     assert_eq!(server.sql::<i64>(kept), 21);
 }
 

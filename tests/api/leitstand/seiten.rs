@@ -184,7 +184,7 @@ fn the_first_person_begins_with_a_link() {
     let begin = || partnerd::leitstand::people::first_link(&connection, now).unwrap();
     let (name, old) = begin().unwrap();
     let (again, secret) = begin().unwrap();
-    assert_eq!((name.as_str(), again.as_str()), ("Leitung", "Leitung"));
+    assert_eq!((name.name.as_str(), again.name.as_str()), ("Leitung", "Leitung"));
     let mut browser = Browser::on(&server);
     browser.get(&format!("/leitstand/passwort?link={old}")).is(404);
     let path = format!("/leitstand/passwort?link={secret}");

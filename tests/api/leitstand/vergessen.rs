@@ -38,5 +38,6 @@ fn a_person_is_forgotten_after_one_question() {
     let shown = browser.get(&one);
     shows(&shown.is(200).text, &["Huber", "Ulm", "inaktiv", "gelöscht"]);
     assert!(!shown.text.contains("0171"), "{}", shown.text);
-    shows(&browser.get(&format!("{firma}/protokoll")).is(200).text, &["Partner K-1001 vergessen (DSGVO)"]);
+    let log = browser.get(&format!("{firma}/protokoll?ergebnis=aenderungen"));
+    shows(&log.is(200).text, &["Partner vergessen (DSGVO)", &format!("href=\"{one}\"")]);
 }

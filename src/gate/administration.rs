@@ -1,0 +1,139 @@
+//! The administration log (D27): what people and the command line did, kept ten years. Its rows are a chain; the audit
+//! log beside it holds requests alone.
+
+use rusqlite::types::ToSql;
+use rusqlite::{Connection, OptionalExtension, Row};
+use serde::{Deserialize, Serialize};
+
+use crate::db::TenantId;
+use crate::db::chain::Chain;
+use crate::db::columns::Json;
+use crate::failure::Result;
+use crate::rules::day::{Day, Instant};
+use crate::rules::deed::{Deed, Felder, Gegenstand};
+
+/// Years that rows are kept.
+const YEARS: i16 = 10;
+
+/// Days whose rows are dropped at once: a clock that is years ahead for a moment costs two days of the log, not all of
+/// it.
+const DAYS_AT_ONCE: i64 = 2;
+
+/// The chain of its rows.
+pub const CHAIN: Chain = Chain {
+    table: "verwaltung",
+    name: "administration log",
+    insert: "insert into verwaltung (nr, pruefsumme, mac, am, akteur, tat, gegenstand, vorher, nachher)
+        values (?1, ?2, kurzsiegel('verwaltung', ?1, ?2), ?3, ?4, ?5, ?6, ?7, ?8)",
+    rows: "select nr, pruefsumme, mac is kurzsiegel('verwaltung', nr, pruefsumme), am, akteur, tat, gegenstand, vorher,
+          nachher
+        from verwaltung order by nr",
+};
+
+/// Who did something.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Akteur {
+    /// A person with a browser: the number.
+    Person(i64),
+    /// The command line: the command, and the account it ran under.
+    Befehl { name: String, konto: String },
+}
+
+/// Writes down what was done, within the transaction that does it. `firma` is the company that it concerns.
+pub fn note(
+    connection: &Connection,
+    now: Instant,
+    akteur: &Akteur,
+    firma: Option<TenantId>,
+    deed: &Deed,
+) -> Result<()> {
+    let felder = |felder: &Felder| (!felder.is_empty()).then(|| Json(felder.clone()));
+    let gegenstand = Json(Gegenstand { firma, ..deed.gegenstand.clone() });
+    let (vorher, nachher) = (felder(&deed.vorher), felder(&deed.nachher));
+    CHAIN.append(connection, &[&now, &Json(akteur), &deed.tat, &gegenstand, &vorher, &nachher])
+}
+
+/// A row, as it is shown.
+#[derive(Debug, Clone, Serialize)]
+pub struct Entry {
+    pub nr: i64,
+    pub am: Instant,
+    pub akteur: Akteur,
+    #[serde(flatten)]
+    pub deed: Deed,
+    pub pruefsumme: String,
+}
+
+/// Which rows are shown.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    pub firma: Option<TenantId>,
+    /// What was done to this key.
+    pub key_id: Option<String>,
+    /// `person` or `befehl`: what people did, or commands.
+    pub by: Option<&'static str>,
+    /// What this person did.
+    pub person: Option<i64>,
+    pub from: Option<Instant>,
+    pub until: Option<Instant>,
+    /// Only rows from before this one.
+    pub before: Option<i64>,
+    /// So many rows are looked at.
+    pub looked_at: Option<i64>,
+    pub limit: Option<i64>,
+}
+
+const SELECT: &str = "select nr, am, akteur, tat, gegenstand, vorher, nachher, lower(hex(pruefsumme))
+    from verwaltung
+    where nr < ?1 and nr >= ?1 - ?2 and (?3 is null or gegenstand ->> 'firma' = ?3)
+      and (?4 is null or gegenstand ->> 'art' = 'schluessel' and gegenstand ->> 'id' = ?4)
+      and (?5 is null or akteur -> ?5 is not null) and (?6 is null or akteur ->> 'person' = ?6)
+      and am >= ?7 and am < ?8
+    order by nr desc limit ?9";
+
+/// Rows of the log, the newest first.
+pub fn entries(connection: &Connection, selection: &Selection) -> Result<Vec<Entry>> {
+    let Selection { firma, key_id, by, person, .. } = selection;
+    let params: [&dyn ToSql; 9] = [
+        &selection.before.unwrap_or(i64::MAX),
+        &selection.looked_at.unwrap_or(i64::MAX),
+        firma,
+        key_id,
+        by,
+        person,
+        &selection.from.map_or(i64::MIN, Instant::millis),
+        &selection.until.map_or(i64::MAX, Instant::millis),
+        &selection.limit.unwrap_or(i64::MAX),
+    ];
+    let mut statement = connection.prepare_cached(SELECT)?;
+    let entries = statement.query_map(params, entry)?;
+    Ok(entries.collect::<rusqlite::Result<_>>()?)
+}
+
+fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    let felder = |at| {
+        row.get(at).map(|felder: Option<Json<Felder>>| felder.map_or_else(Felder::new, |Json(felder)| felder))
+    };
+    let (Json(akteur), Json(gegenstand)) = (row.get(2)?, row.get(4)?);
+    let deed = Deed { tat: row.get(3)?, gegenstand, vorher: felder(5)?, nachher: felder(6)? };
+    Ok(Entry { nr: row.get(0)?, am: row.get(1)?, akteur, deed, pruefsumme: row.get(7)? })
+}
+
+/// Proves the chain: how many rows it has, or what is wrong with it.
+pub fn verify(connection: &Connection, is_sealed: bool) -> Result<std::result::Result<i64, String>> {
+    CHAIN.verify(connection, is_sealed, |_| Ok(None))
+}
+
+/// Drops some of the oldest rows that are older than they must be kept. As the law does, years count from the end of one.
+pub fn drop_old(connection: &Connection, now: Instant) -> Result<()> {
+    let oldest = "select am from verwaltung order by nr limit 1";
+    let oldest: Option<Instant> = connection.query_row(oldest, [], |row| row.get(0)).optional()?;
+    let Some(oldest) = oldest else { return Ok(()) };
+    let first_kept = Day::in_berlin(now).end_of_year_after(-YEARS - 1).tomorrow().begin_in_berlin();
+    let at_once = oldest.millis() + DAYS_AT_ONCE * Instant::MILLIS_PER_DAY;
+    let last = "select coalesce((select nr - 1 from verwaltung where am >= ?1 order by nr limit 1),
+        (select max(nr) from verwaltung))";
+    let last: i64 = connection.query_row(last, [first_kept.millis().min(at_once)], |row| row.get(0))?;
+    CHAIN.drop_until(connection, last)
+}
