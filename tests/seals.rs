@@ -155,9 +155,10 @@ fn a_backup_with_its_secret_goes_on_sealed_and_one_without_begins_anew() {
     assert_eq!(named, "2neu,geheimnis2", "each beginning names its secret");
     work(&other, &key);
     other.result(&["check"]);
-    let rows = verify(&other, "partnerd.db")["rows"].as_i64().unwrap();
+    let last: i64 =
+        other.database().query_row("select max(lfd_nr) from audit", [], |row| row.get(0)).unwrap();
     // What came after the restore is sealed, what was there is bound by the head that was sealed then.
-    for row in [1, rows] {
+    for row in [1, last] {
         let copy = other.file("copy.db");
         let _ = std::fs::remove_file(&copy);
         other.database().execute("vacuum into ?1", [copy.to_str().unwrap()]).unwrap();
