@@ -5,9 +5,9 @@ use rusqlite::Row;
 use serde::Serialize;
 
 use crate::db::list::{Filter, ListSql, MAX_UNLIMITED, Page};
-use crate::db::record::Record;
+use crate::db::record::{Record, serialize};
 use crate::db::tx::Tx;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::rules::error::{Code, Refusal};
 
 /// Rows of a list have so many bytes at most: what one request can make the service hold in memory. A page of
@@ -68,13 +68,16 @@ impl Default for Rows {
 }
 
 impl Rows {
-    /// Writes the next row; refused where the list has become too long.
     pub fn push(&mut self, row: &impl Serialize) -> Result<()> {
+        self.row(|json| serialize(json, row))
+    }
+
+    /// Writes the next row; refused where the list has become too long.
+    pub fn row(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
         if self.written > 0 {
             self.json.push(b',');
         }
-        serde_json::to_writer(&mut self.json, row)
-            .map_err(|error| Failure::Broken(format!("a row cannot be written: {error}")))?;
+        write(&mut self.json)?;
         self.written += 1;
         if self.json.len() <= MAX_BYTES {
             return Ok(());
@@ -102,7 +105,7 @@ impl<T: Record + Serialize> PageOf<T> for Listing {
     }
 
     fn read(tx: &Tx<'_>, sql: &ListSql<'_>, filter: &Filter<'_>, page: Page, count: i64) -> Result<Listing> {
-        tx.written(sql, filter, page, count, usize::MAX, |row, rows| rows.push(&T::of_row(row)?))
+        tx.written(sql, filter, page, count, usize::MAX, |row, rows| rows.row(|json| T::write(row, json)))
     }
 }
 
@@ -163,12 +166,17 @@ impl Tx<'_> {
     ) -> Result<Listing> {
         refuse_unlimited(page, count)?;
         let mut listing = Listing::empty(count);
-        let rows = &mut listing.rows;
+        let (rows, expected) = (&mut listing.rows, page.rows_of(count));
         self.each_on_page(sql, filter, page, count, |row| {
             write(row, rows)?;
+            if rows.written == 1 {
+                // The others will be about as long.
+                let bytes = rows.json.len().saturating_mul(usize::try_from(expected).unwrap_or_default());
+                rows.json.reserve(bytes.min(enough).min(MAX_BYTES));
+            }
             Ok(rows.json.len() < enough)
         })?;
-        listing.cut = (i64::from(rows.written) < page.rows_of(count)).then_some(rows.written);
+        listing.cut = (i64::from(rows.written) < expected).then_some(rows.written);
         Ok(listing)
     }
 }

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::model::{Artikel, ArtikelZeile, Artikelgruppe};
 use crate::db::list::{Filter, ListSql, Order, Page, names};
-use crate::db::record::{Part, Record};
+use crate::db::record::{Part, Record, member};
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::PageOf;
@@ -60,6 +60,15 @@ pub struct Auswahl<'a> {
 impl Record for ArtikelZeile {
     fn of_row(row: &Row<'_>) -> rusqlite::Result<ArtikelZeile> {
         Ok(ArtikelZeile { artikel: Artikel::read(row)?, bestand: row.get("bestand")? })
+    }
+
+    fn write(row: &Row<'_>, json: &mut Vec<u8>) -> Result<()> {
+        Artikel::write(row, json)?;
+        let Some(bestand) = row.get::<_, Option<Quantity>>("bestand")? else { return Ok(()) };
+        json.pop();
+        member(json, ",\"bestand\":", &bestand)?;
+        json.push(b'}');
+        Ok(())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::model::Dokument;
 use crate::db::list::{Filter, ListSql, Page};
+use crate::db::record::Record;
 use crate::db::tx::Tx;
 use crate::failure::Result;
 use crate::listing::Listing;
@@ -44,12 +45,13 @@ pub fn list(
     filter.when("b.ereignis_am >= :since", ":since", Some(since));
     filter.one_of("b.beleg_typ", typen);
     filter.when("b.status = :status", ":status", status);
+    let columns = format!("{}, b.ereignis_am", Dokument::COLUMNS);
+    let sql = ListSql { columns: &columns, ..LIST };
     let mut last = None;
-    let count = tx.count(&LIST, &filter)?;
-    let listing = tx.written(&LIST, &filter, page, count, usize::MAX, |row, rows| {
-        let dokument = Dokument::read(row)?;
-        last = Some(dokument.ereignis_am);
-        rows.push(&dokument)
+    let count = tx.count(&sql, &filter)?;
+    let listing = tx.written(&sql, &filter, page, count, usize::MAX, |row, rows| {
+        last = Some(row.get("ereignis_am")?);
+        rows.row(|json| Dokument::write(row, json))
     })?;
     Ok((listing, last))
 }

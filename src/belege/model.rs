@@ -56,7 +56,7 @@ record! {
         fremdbelegnummer: Option<String> = mutable,
         ist_gutschrift: bool = mutable,
         /// Null where the document is neither RE nor ER (D24).
-        rechnungsart: Option<Rechnungsart> = { Rechnungsart::of(beleg_typ, gutschrift) },
+        rechnungsart: Option<Rechnungsart> = |beleg_typ, gutschrift| { Rechnungsart::of(beleg_typ, gutschrift) },
         /// There are no delivery addresses (D18): always null.
         lieferadresse_id: Option<Uuid> = { None },
         liefertermin: Option<DayTime> = mutable,
@@ -68,7 +68,7 @@ record! {
         storno_von_beleg_id: Option<Uuid> = fixed,
         storno_grund: Option<String> = mutable,
         /// Where the PDF is, once one is archived.
-        pdf_url: Option<String> = { pdf_url(id, is_archived) },
+        pdf_url: Option<String> = |id, is_archived| { pdf_url(id, is_archived) },
         created_at: Instant = fixed as angelegt_am,
         updated_at: Instant = mutable as geaendert_am,
         /// The partner's name; a copy once the document is final (D4).
@@ -118,7 +118,7 @@ record! {
         menge: Quantity = fixed,
         einheit: Option<String> = fixed,
         /// The net unit price before discount, as ep_netto (D6).
-        einzelpreis: Price = { ep_netto },
+        einzelpreis: Price = |ep_netto| { ep_netto },
         ep_netto: Price = fixed,
         mwst_satz: Percent = fixed,
         /// Why it is taxed or not (D24).
@@ -251,9 +251,7 @@ record! {
           where p.tenant_id = b.tenant_id and p.beleg_id = b.id)",
         pdf_letztes: Option<Instant> = "coalesce((select max(p.erstellt_am) from beleg_pdf p
           where p.tenant_id = b.tenant_id and p.beleg_id = b.id), b.blatt_am)",
-        pdf_url: Option<String> = { pdf_url(id, pdf_letztes.is_some()) },
-        #[serde(skip)]
-        ereignis_am: Instant,
+        pdf_url: Option<String> = |id, pdf_letztes| { pdf_url(id, Option::<Instant>::is_some(&pdf_letztes)) },
     }
 }
 

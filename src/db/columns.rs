@@ -1,19 +1,17 @@
 //! How our types stand in columns: decimals and instants as integers, days as texts.
 
-use rusqlite::Row;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
+use uuid::Uuid;
 
 use super::followed::{Aktion, Art};
-use super::record::Record;
 use crate::erechnung::Profil;
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::deed::Tat;
 use crate::rules::document::{BelegStatus, BelegTyp};
-use crate::rules::felder::Aenderung;
 use crate::rules::fixed::Fixed;
 use crate::rules::kasse::BonArt;
 use crate::rules::receipt::AnnahmescheinStatus;
@@ -70,6 +68,65 @@ impl FromSql for DayTime {
     }
 }
 
+/// How a column goes into JSON: as the value that is read from it, but from SQLite's memory.
+pub trait Column {
+    /// Whether it can be null.
+    const CAN_BE_NULL: bool = false;
+
+    /// Writes it.
+    fn write(value: ValueRef<'_>, json: &mut Vec<u8>) -> FromSqlResult<()>;
+}
+
+impl<T: Column> Column for Option<T> {
+    const CAN_BE_NULL: bool = true;
+
+    fn write(value: ValueRef<'_>, json: &mut Vec<u8>) -> FromSqlResult<()> {
+        T::write(value, json)
+    }
+}
+
+impl Column for String {
+    fn write(value: ValueRef<'_>, json: &mut Vec<u8>) -> FromSqlResult<()> {
+        let text = value.as_str()?;
+        if text.bytes().any(|byte| byte < b' ' || byte == b'"' || byte == b'\\') {
+            return serialize(&text, json);
+        }
+        quote(text, json);
+        Ok(())
+    }
+}
+
+impl<const SCALE: u32, const SHOWN: usize> Column for Fixed<SCALE, SHOWN> {
+    fn write(value: ValueRef<'_>, json: &mut Vec<u8>) -> FromSqlResult<()> {
+        quote(Self::column_result(value)?.text(&mut Default::default()), json);
+        Ok(())
+    }
+}
+
+/// A text that nothing in has to be escaped.
+fn quote(text: &str, json: &mut Vec<u8>) {
+    json.push(b'"');
+    json.extend_from_slice(text.as_bytes());
+    json.push(b'"');
+}
+
+fn serialize(value: &impl Serialize, json: &mut Vec<u8>) -> FromSqlResult<()> {
+    serde_json::to_writer(json, value).map_err(FromSqlError::other)
+}
+
+/// Types that are written as serde does.
+macro_rules! serialized_column {
+    ($($type:ty),+ $(,)?) => {$(
+        impl Column for $type {
+            fn write(value: ValueRef<'_>, json: &mut Vec<u8>) -> FromSqlResult<()> {
+                serialize(&<$type>::column_result(value)?, json)
+            }
+        }
+    )+};
+}
+
+serialized_column!(Instant, Day, DayTime, Uuid, i64, bool);
+
 /// JSON that a column holds, as it stands there.
 pub struct StoredJson(pub Box<RawValue>);
 
@@ -77,13 +134,6 @@ impl FromSql for StoredJson {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let json = RawValue::from_string(value.as_str()?.to_owned());
         json.map(StoredJson).map_err(FromSqlError::other)
-    }
-}
-
-impl Record for Aenderung {
-    fn of_row(row: &Row<'_>) -> rusqlite::Result<Aenderung> {
-        let felder = serde_json::from_str(row.get_ref(2)?.as_str()?).map_err(FromSqlError::other)?;
-        Ok(Aenderung { am: row.get(0)?, key_id: row.get(1)?, felder })
     }
 }
 
@@ -109,6 +159,13 @@ macro_rules! text_column {
         impl ToSql for $type {
             fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
                 Ok(self.as_str().into())
+            }
+        }
+
+        impl Column for $type {
+            fn write(value: ValueRef<'_>, json: &mut Vec<u8>) -> FromSqlResult<()> {
+                quote(<$type>::column_result(value)?.as_str(), json);
+                Ok(())
             }
         }
 

@@ -2,15 +2,35 @@
 //! follow from it.
 
 use rusqlite::Row;
-use rusqlite::types::{ToSql, Type};
+use rusqlite::types::{FromSqlError, ToSql, ValueRef};
+use serde::Serialize;
+
+use super::columns::Column;
+use crate::failure::{Failure, Result};
+use crate::rules::felder::Aenderung;
 
 /// Columns and their values, as the statements of [`super::tx::WriteTx`] take them.
 pub type Values<'v> = Vec<(&'static str, &'v dyn ToSql)>;
 
-/// What a row is read as: [`record!`] and [`columns!`] say so for what owns its fields.
+/// What a row is read as: [`record!`] and [`columns!`] say so.
 pub trait Record: Sized {
     /// The record of a row that begins with its columns.
     fn of_row(row: &Row<'_>) -> rusqlite::Result<Self>;
+
+    /// Writes such a row as JSON. [`record!`] does so without making the record.
+    fn write(row: &Row<'_>, json: &mut Vec<u8>) -> Result<()>
+    where
+        Self: Serialize,
+    {
+        serialize(json, &Self::of_row(row)?)
+    }
+}
+
+impl Record for Aenderung {
+    fn of_row(row: &Row<'_>) -> rusqlite::Result<Aenderung> {
+        let felder = serde_json::from_str(row.get_ref(2)?.as_str()?).map_err(FromSqlError::other)?;
+        Ok(Aenderung { am: row.get(0)?, key_id: row.get(1)?, felder })
+    }
 }
 
 /// Which columns of a record are written.
@@ -22,28 +42,43 @@ pub enum Part {
     Mutable,
 }
 
-/// A text as it lies in its row: `&str`, or an `Option` of it where the column can be null.
-pub trait Borrowed<'r>: Sized {
-    /// The text of a column, if it has one.
-    fn from_column(text: Option<&'r str>) -> Option<Self>;
+/// Writes a value as JSON.
+pub fn serialize(json: &mut Vec<u8>, value: &impl Serialize) -> Result<()> {
+    serde_json::to_writer(json, value)
+        .map_err(|error| Failure::Broken(format!("a row cannot be written: {error}")))
 }
 
-impl<'r> Borrowed<'r> for &'r str {
-    fn from_column(text: Option<&'r str>) -> Option<&'r str> {
-        text
+/// Writes an object of JSON, whose members each have a comma in front.
+pub fn object(json: &mut Vec<u8>, add_members: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
+    let begin = json.len();
+    add_members(json)?;
+    if let Some(comma) = json.get_mut(begin) {
+        *comma = b'{';
     }
+    json.push(b'}');
+    Ok(())
 }
 
-impl<'r> Borrowed<'r> for Option<&'r str> {
-    fn from_column(text: Option<&'r str>) -> Option<Option<&'r str>> {
-        Some(text)
+/// Adds a member to an object; `name` has its comma, quotes and colon.
+pub fn member(json: &mut Vec<u8>, name: &str, value: &impl Serialize) -> Result<()> {
+    json.extend_from_slice(name.as_bytes());
+    serialize(json, value)
+}
+
+/// What stands behind the name of a member that is null.
+const NULL: &str = "null";
+
+/// Adds a column to an object of JSON; `null` is the member that it is where it holds nothing.
+pub fn column<T: Column>(json: &mut Vec<u8>, null: &str, row: &Row<'_>, at: usize) -> rusqlite::Result<()> {
+    match row.get_ref(at)? {
+        ValueRef::Null if T::CAN_BE_NULL => json.extend_from_slice(null.as_bytes()),
+        value => {
+            let (name, _) = null.split_at(null.len() - NULL.len());
+            json.extend_from_slice(name.as_bytes());
+            T::write(value, json)?;
+        }
     }
-}
-
-/// A column of a row, a text that is not copied.
-pub fn borrowed<'r, T: Borrowed<'r>>(row: &'r Row<'_>, at: usize) -> rusqlite::Result<T> {
-    let text = row.get_ref(at)?.as_str_or_null()?;
-    T::from_column(text).ok_or_else(|| rusqlite::Error::InvalidColumnType(at, String::new(), Type::Null))
+    Ok(())
 }
 
 /// Declares a struct together with the columns it stands in:
@@ -58,17 +93,21 @@ pub fn borrowed<'r, T: Borrowed<'r>>(row: &'r Row<'_>, at: usize) -> rusqlite::R
 ///         created_at: Instant = fixed as angelegt_am,     the column has another name
 ///         bestand: Quantity,                              only read: something else writes it
 ///         ort_name: Option<String> = "coalesce(o.name, k.ort)",   an expression
-///         typen: Typen = { Typen { kunde: ist_kunde } },  no column; every column can be named
+///         typen: Typen = |ist_kunde| { Typen { kunde: ist_kunde } },  no column; it follows from those that are named
+///         rest: Option<Quantity> = { None },              something else works it out
 ///     } with {
 ///         ist_kunde: mutable = typen.kunde,   a column that is no field, and what is written there
 ///     }
 /// }
 /// ```
 ///
-/// Its fields are public. The rest of the slice gets:
+/// Its fields are public. `in` is a table that the record is written to; `from` one that it is only read from. The rest
+/// of the slice gets:
 ///
 /// - `COLUMNS`, the list of a select that names the table by its alias; an expression may name what the select joins;
 /// - `read(&row)`, the struct of a row that begins with these columns;
+/// - [`Record`]: a row goes into a list field by field, as serde would write the struct; of its attributes `skip` and
+///   `skip_serializing_if` are known;
 /// - `values(part)`, its columns and values for insert and update.
 ///
 /// `tests/columns.rs` names a column of the table that is not declared. With `from` in the place of `in` the struct is
@@ -79,28 +118,59 @@ macro_rules! record {
         $crate::db::record::record!(@field [$(#[$meta])* $record $way $table as $alias $(with $with)?]
             {} {} {} $($fields)*);
     };
-    // One field after the other goes into the struct, and either to the columns or to what follows from them.
-    (@field $head:tt { $($struct:tt)* } $columns:tt { $($computed:tt)* }
-        $(#[$meta:meta])* $field:ident : $type:ty = { $value:expr }, $($rest:tt)*) => {
-        $crate::db::record::record!(@field $head { $($struct)* $(#[$meta])* pub $field: $type, } $columns
+    // One field after the other goes to the fields, and either to the columns or to what follows from them.
+    (@field $head:tt { $($fields:tt)* } $columns:tt { $($computed:tt)* }
+        $(#[$($meta:tt)*])* $field:ident : $type:ty = $(|$($of:ident),+|)? { $value:expr }, $($rest:tt)*) => {
+        $crate::db::record::record!(@field $head
+            { $($fields)* $(#[$($meta)*])* $field: $type = { $($($of)+)? } $value, } $columns
             { $($computed)* $field: $value, } $($rest)*);
     };
-    (@field $head:tt { $($struct:tt)* } { $($columns:tt)* } $computed:tt
-        $(#[$meta:meta])* $field:ident : $type:ty = $kind:tt $(as $column:ident)?, $($rest:tt)*) => {
-        $crate::db::record::record!(@field $head { $($struct)* $(#[$meta])* pub $field: $type, }
-            { $($columns)* $field: $kind $(as $column)?, } $computed $($rest)*);
-    };
-    (@field $head:tt { $($struct:tt)* } { $($columns:tt)* } $computed:tt
-        $(#[$meta:meta])* $field:ident : $type:ty, $($rest:tt)*) => {
-        $crate::db::record::record!(@field $head { $($struct)* $(#[$meta])* pub $field: $type, }
-            { $($columns)* $field, } $computed $($rest)*);
+    (@field $head:tt { $($fields:tt)* } { $($columns:tt)* } $computed:tt
+        $(#[$($meta:tt)*])* $field:ident : $type:ty $(= $kind:tt $(as $column:ident)?)?, $($rest:tt)*) => {
+        $crate::db::record::record!(@field $head { $($fields)* $(#[$($meta)*])* $field: $type = column, }
+            { $($columns)* $field $(: $kind $(as $column)?)?, } $computed $($rest)*);
     };
     (@field [$(#[$meta:meta])* $record:ident $way:ident $table:ident as $alias:ident $(with $with:tt)?]
-        { $($struct:tt)* } $columns:tt $computed:tt) => {
+        { $($(#[$($attribute:tt)*])* $field:ident : $type:ty = $source:tt $($value:expr)?,)* }
+        $columns:tt $computed:tt) => {
         $(#[$meta])*
-        pub struct $record { $($struct)* }
-        $crate::db::record::columns! { $record $way $table as $alias $columns $(with $with)? => $computed }
+        pub struct $record { $($(#[$($attribute)*])* pub $field: $type,)* }
+        $crate::db::record::columns! { $record $way $table as $alias $columns $(with $with)? => $computed
+            listed { $($(#[$($attribute)*])* $field: $type = $source $($value)?,)* } }
     };
+    // The columns stand in `At`, in their order.
+    (@listed { $($(#[$($attribute:tt)*])* $field:ident : $type:ty = $source:tt $($value:expr)?,)* }) => {
+        fn write(row: &rusqlite::Row<'_>, json: &mut Vec<u8>) -> $crate::failure::Result<()> {
+            $crate::db::record::object(json, |json| {
+                $($crate::db::record::record!(@member row json
+                    $(#[$($attribute)*])* $field: $type = $source $($value)?);)*
+                Ok(())
+            })
+        }
+    };
+    (@member $row:ident $json:ident #[serde(skip)] $($rest:tt)*) => {};
+    (@member $row:ident $json:ident #[serde(skip_serializing_if = "Option::is_none")]
+        $field:ident : $type:ty = $of:tt $value:expr) => {
+        let value: $type = $crate::db::record::record!(@value $row $of $value);
+        if value.is_some() {
+            $crate::db::record::member($json, concat!(",\"", stringify!($field), "\":"), &value)?;
+        }
+    };
+    (@member $row:ident $json:ident #[$($attribute:tt)*] $($rest:tt)*) => {
+        $crate::db::record::record!(@member $row $json $($rest)*)
+    };
+    (@member $row:ident $json:ident $field:ident : $type:ty = column) => {
+        let null = concat!(",\"", stringify!($field), "\":null");
+        $crate::db::record::column::<$type>($json, null, $row, At::$field as usize)?;
+    };
+    (@member $row:ident $json:ident $field:ident : $type:ty = $of:tt $value:expr) => {
+        let value: $type = $crate::db::record::record!(@value $row $of $value);
+        $crate::db::record::member($json, concat!(",\"", stringify!($field), "\":"), &value)?;
+    };
+    (@value $row:ident { $($of:ident)* } $value:expr) => {{
+        $(let $of = $row.get(At::$of as usize)?;)*
+        $value
+    }};
 }
 
 /// Declares which columns a struct of another file is read from; its entries are those of [`record!`], without types,
@@ -111,7 +181,7 @@ macro_rules! record {
 ///     Portion from lager_paar as l {
 ///         menge,
 ///         artikelnr: "a.artikelnr",
-///         bemerkung: borrowed "l.bemerkung",  a text that is not copied
+///         bemerkung: borrowed "l.bemerkung",  an optional text that is not copied
 ///     } => {
 ///         rest: Rest::of(menge),
 ///     }
@@ -128,17 +198,8 @@ macro_rules! columns {
         concat!(stringify!($alias), ".", stringify!($column))
     };
 
-    (@read $row:ident $at:expr, borrowed) => { $crate::db::record::borrowed($row, $at)? };
+    (@read $row:ident $at:expr, borrowed) => { $row.get_ref($at)?.as_str_or_null()? };
     (@read $row:ident $at:expr, $($kind:tt)?) => { $row.get($at)? };
-
-    (@record $record:ident) => {
-        impl $crate::db::record::Record for $record {
-            fn of_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
-                $record::read(row)
-            }
-        }
-    };
-    (@record $record:ident $life:lifetime) => {};
 
     (@value $values:ident $part:ident $value:expr, fixed $column:ident) => {
         if $part == $crate::db::record::Part::All {
@@ -172,33 +233,43 @@ macro_rules! columns {
     };
     (@stored from $($rest:tt)*) => {};
 
-    ($record:ident $(<$life:lifetime>)? $way:ident $table:ident as $alias:ident {
+    ($record:ident $way:ident $table:ident as $alias:ident {
         $first:ident $(: $fkind:tt $(as $fcolumn:ident)? $($fsql:literal)?)?
         $(, $field:ident $(: $kind:tt $(as $column:ident)? $($sql:literal)?)?)* $(,)?
     } $(with {
         $($other:ident $(: $okind:tt $($osql:literal)? $(= $($path:ident).+)?)?),+ $(,)?
     })? $(=> {
         $($part:ident : $value:expr),* $(,)?
-    })?) => {
-        impl $(<$life>)? $record $(<$life>)? {
-            /// The list of a select.
-            pub(super) const COLUMNS: &'static str = concat!(
-                $crate::db::record::columns!(@select $alias $first $($fkind $(as $fcolumn)? $($fsql)?)?)
-                $(, ", ", $crate::db::record::columns!(@select $alias $field $($kind $(as $column)? $($sql)?)?))*
-                $($(, ", ", $crate::db::record::columns!(@select $alias $other $($okind $($osql)?)?))+)?
-            );
+    })? $(listed $listed:tt)?) => {
+        const _: () = {
+            #[allow(non_camel_case_types, clippy::enum_variant_names)]
+            enum At { $first, $($field,)* $($($other,)+)? }
 
-            /// The record of a row that begins with these columns.
-            pub(super) fn read(row: & $($life)? rusqlite::Row<'_>) -> rusqlite::Result<Self> {
-                #[allow(non_camel_case_types, clippy::enum_variant_names)]
-                enum At { $first, $($field,)* $($($other,)+)? }
-                let $first = $crate::db::record::columns!(@read row At::$first as usize, $($fkind)?);
-                $(let $field = $crate::db::record::columns!(@read row At::$field as usize, $($kind)?);)*
-                $($(let $other = $crate::db::record::columns!(@read row At::$other as usize, $($okind)?);)+)?
-                Ok(Self { $first, $($field,)* $($($part: $value,)*)? })
+            impl $record {
+                /// The list of a select.
+                pub(super) const COLUMNS: &'static str = concat!(
+                    $crate::db::record::columns!(@select $alias $first $($fkind $(as $fcolumn)? $($fsql)?)?)
+                    $(, ", ", $crate::db::record::columns!(@select $alias $field $($kind $(as $column)? $($sql)?)?))*
+                    $($(, ", ", $crate::db::record::columns!(@select $alias $other $($okind $($osql)?)?))+)?
+                );
+
+                /// The record of a row that begins with these columns.
+                pub(super) fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
+                    let $first = $crate::db::record::columns!(@read row At::$first as usize, $($fkind)?);
+                    $(let $field = $crate::db::record::columns!(@read row At::$field as usize, $($kind)?);)*
+                    $($(let $other = $crate::db::record::columns!(@read row At::$other as usize, $($okind)?);)+)?
+                    Ok(Self { $first, $($field,)* $($($part: $value,)*)? })
+                }
             }
-        }
-        $crate::db::record::columns!(@record $record $($life)?);
+
+            impl $crate::db::record::Record for $record {
+                fn of_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
+                    $record::read(row)
+                }
+
+                $($crate::db::record::record! { @listed $listed })?
+            }
+        };
         $crate::db::record::columns!(@stored $way $record {
             $first $(: $fkind $(as $fcolumn)? $($fsql)?)?
             $(, $field $(: $kind $(as $column)? $($sql)?)?)*

@@ -45,7 +45,7 @@ record! {
         /// What of this batch went in or came out, in the unit of the article.
         menge: Quantity = "abs(sum(m.menge))",
         einheit: Option<String> = "a.einheit",
-        ueber: Ueber = { Ueber { art: "produktionsauftrag", id: auftrag, nummer, datum: day_of(geplant, erledigt) } },
+        ueber: Ueber = |auftrag, nummer, geplant, erledigt| { Ueber { art: "produktionsauftrag", id: auftrag, nummer, datum: day_of(geplant, erledigt) } },
         /// The batch on the other side of the order, nearer to the one that was asked for.
         #[serde(skip)]
         von: Uuid = { Uuid::nil() },

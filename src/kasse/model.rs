@@ -4,42 +4,45 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
+use crate::db::record::record;
 use crate::eingabe;
 use crate::http::wire::{Int, OneOf, Text};
 use crate::rules::day::{Day, Instant};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::kasse::BonArt;
 
-/// A line of a receipt (specification, Barverkauf).
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Barverkauf {
-    pub id: i64,
-    pub bon_id: Uuid,
-    pub artikel_id: Option<Uuid>,
-    pub bezeichnung: String,
-    pub ean: Option<String>,
-    pub menge: Quantity,
-    pub einheit: Option<String>,
-    /// Gross.
-    pub einzelpreis: Price,
-    pub mwst_satz: Percent,
-    /// Gross.
-    pub gesamt: Money,
-    /// The cash day: that of kassiert_at in Berlin.
-    pub datum: Day,
-    pub kassiert_at: Instant,
-    pub bon_nr: String,
-    pub art: BonArt,
-    pub storniert: bool,
-    pub storno_von_bon_id: Option<Uuid>,
-    pub zahlart: Option<String>,
-    pub kasse_id: Option<Uuid>,
-    pub kunde_id: Option<Uuid>,
-    pub artikelnummer: Option<String>,
-    pub artikelnr: Option<String>,
-    pub bezeichnung2: Option<String>,
-    pub netto: Money,
-    pub steuer: Money,
+record! {
+    /// A line of a receipt (specification, Barverkauf).
+    #[derive(Debug, Serialize, JsonSchema)]
+    pub struct Barverkauf from barverkauf as z {
+        id: i64,
+        bon_id: Uuid,
+        artikel_id: Option<Uuid>,
+        bezeichnung: String,
+        ean: Option<String> = "coalesce(z.ean, a.ean)",
+        menge: Quantity,
+        einheit: Option<String>,
+        /// Gross.
+        einzelpreis: Price,
+        mwst_satz: Percent,
+        /// Gross.
+        gesamt: Money,
+        /// The cash day: that of kassiert_at in Berlin.
+        datum: Day = "b.datum",
+        kassiert_at: Instant = "b.kassiert_am",
+        bon_nr: String = "b.bon_nr",
+        art: BonArt = "b.art",
+        storniert: bool = "b.storniert",
+        storno_von_bon_id: Option<Uuid> = "b.storno_von_bon_id",
+        zahlart: Option<String> = "b.zahlart",
+        kasse_id: Option<Uuid> = "b.kasse_id",
+        kunde_id: Option<Uuid> = "b.kunde_id",
+        artikelnummer: Option<String> = "coalesce(a.artikelnummer, z.artikelnummer)",
+        artikelnr: Option<String> = "a.artikelnr",
+        bezeichnung2: Option<String> = "a.bezeichnung2",
+        netto: Money = "z.gesamt - z.steuer",
+        steuer: Money,
+    }
 }
 
 /// A line id: int32 (specification).

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::model::Barverkauf;
 use crate::db::list::{Filter, ListSql, Page};
-use crate::db::record::{Part, columns, record};
+use crate::db::record::{Part, record};
 use crate::db::retention::Retention;
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
@@ -15,35 +15,6 @@ use crate::rules::error::{Code, Refusal};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::kasse::BonArt;
 use crate::rules::text::natural_key;
-
-columns! {
-    Barverkauf from barverkauf as z {
-        id,
-        bon_id,
-        artikel_id,
-        bezeichnung,
-        ean: "coalesce(z.ean, a.ean)",
-        menge,
-        einheit,
-        einzelpreis,
-        mwst_satz,
-        gesamt,
-        datum: "b.datum",
-        kassiert_at: "b.kassiert_am",
-        bon_nr: "b.bon_nr",
-        art: "b.art",
-        storniert: "b.storniert",
-        storno_von_bon_id: "b.storno_von_bon_id",
-        zahlart: "b.zahlart",
-        kasse_id: "b.kasse_id",
-        kunde_id: "b.kunde_id",
-        artikelnummer: "coalesce(a.artikelnummer, z.artikelnummer)",
-        artikelnr: "a.artikelnr",
-        bezeichnung2: "a.bezeichnung2",
-        netto: "z.gesamt - z.steuer",
-        steuer,
-    }
-}
 
 /// Receipts stand in the order of the list; `cross join` keeps the planner from beginning with
 /// the lines.

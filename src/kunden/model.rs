@@ -41,7 +41,9 @@ record! {
         /// ISO 3166-1 alpha-2.
         staat: String = mutable,
         status: KundeStatus = mutable,
-        partner_typen: PartnerTypen = { PartnerTypen { kunde: ist_kunde, lieferant: ist_lieferant, spediteur: ist_spediteur } },
+        partner_typen: PartnerTypen = |ist_kunde, ist_lieferant, ist_spediteur| {
+            PartnerTypen { kunde: ist_kunde, lieferant: ist_lieferant, spediteur: ist_spediteur }
+        },
         steuerart: Option<Steuerart> = mutable,
         zahlungsziel_tage: Option<i64> = mutable,
         skonto_tage: Option<i64> = mutable,

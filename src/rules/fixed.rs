@@ -95,7 +95,7 @@ impl<const SCALE: u32, const SHOWN: usize> Fixed<SCALE, SHOWN> {
     }
 
     /// The number as text: digit by digit from the last, because a page of receipt lines has 25,000 of them.
-    fn text(self, buffer: &mut [u8; LONGEST]) -> &str {
+    pub fn text(self, buffer: &mut [u8; LONGEST]) -> &str {
         let (mut units, mut decimals) = (self.0.unsigned_abs(), SCALE as usize);
         while decimals > SHOWN && units.is_multiple_of(10) {
             units /= 10;
