@@ -311,10 +311,6 @@ create table tenant (
   angelegt_am  integer not null,
   test         integer not null default 0 check (test in (0, 1)),
   test_mac     blob, -- seals that it is a test company: of one without it nothing may be missing; null: not sealed, or none
-  -- UStG § 19
-  kleinunternehmer         integer not null default 0 check (kleinunternehmer in (0, 1)),
-  -- D24: what happens where an e-invoice cannot be made
-  e_rechnung               text not null default 'hinweis' check (e_rechnung in ('aus', 'hinweis', 'pflicht')),
   -- D7: sales abroad are free of tax by themselves
   steuer_ausland_automatik integer not null default 0 check (steuer_ausland_automatik in (0, 1)),
   -- D8: purchase orders of batch-tracked articles need no batch information
@@ -333,7 +329,11 @@ create table tenant (
   abschluss_tagesende      text not null default 'RE',
   -- D18: what happens to parameters and fields that nobody knows
   unbekannte_parameter     text not null default 'ablehnen' check (unbekannte_parameter in ('ablehnen', 'ignorieren')),
-  unbekannte_felder        text not null default 'hinweis' check (unbekannte_felder in ('hinweis', 'ablehnen'))
+  unbekannte_felder        text not null default 'hinweis' check (unbekannte_felder in ('hinweis', 'ablehnen')),
+  -- D24: what happens where an e-invoice cannot be made
+  e_rechnung               text not null default 'hinweis' check (e_rechnung in ('aus', 'hinweis', 'pflicht')),
+  -- UStG § 19
+  kleinunternehmer         integer not null default 0 check (kleinunternehmer in (0, 1))
 ) strict;
 create trigger tenant_test_bleibt before update of id, test on tenant
   when new.test <> old.test or new.id <> old.id
@@ -827,7 +827,7 @@ create table wiegung (
   fahrer              text,
   gewicht_erst_kg     integer not null check (gewicht_erst_kg between 1 and 200000000000), -- up to 200 t
   gewicht_zweit_kg    integer check (gewicht_zweit_kg between 0 and 200000000000), -- 0: fremdwiegung alone
-  gewicht_netto_kg    integer,                 -- |first - second|
+  gewicht_netto_kg    integer check (gewicht_netto_kg is abs(gewicht_erst_kg - gewicht_zweit_kg)),
   ts_erst             integer not null,        -- time of the server
   ts_zweit            integer,
   waage_id            integer not null,
@@ -1107,14 +1107,29 @@ end;
 -- belege: documents, from the quotation to the invoice
 ------------------------------------------------------------------------------------------------------------------------
 
+-- The types of documents; `BelegTyp` in the program says the same.
+create table belegtyp (
+  typ        text primary key,
+  seite      text not null check (seite in ('verkauf', 'einkauf')),
+  lagerrolle text check (lagerrolle in ('lieferung', 'rechnung')), -- null: it moves no goods
+  lagertyp   text unique check (lagertyp is iif(lagerrolle is null, null, typ)), -- what tells of goods refers to it
+  unique (seite, lagerrolle)                   -- each role has one type on its side (D8)
+) strict, without rowid;
+insert into belegtyp (typ, seite, lagerrolle, lagertyp) values
+  ('AN', 'verkauf', null,        null),        -- quote
+  ('AU', 'verkauf', null,        null),        -- order
+  ('LS', 'verkauf', 'lieferung', 'LS'),        -- delivery note
+  ('RE', 'verkauf', 'rechnung',  'RE'),        -- invoice
+  ('BS', 'einkauf', null,        null),        -- purchase order
+  ('EL', 'einkauf', 'lieferung', 'EL'),        -- purchase delivery note
+  ('ER', 'einkauf', 'rechnung',  'ER');        -- purchase invoice
+
 -- The head of a document (D4). Its sums follow from its positions.
 create table beleg (
   tenant_id         integer not null references tenant (id),
   id                blob not null check (length(id) = 16),
   beleg_nummer      text not null,             -- D5
-  beleg_typ         text not null
-    check (beleg_typ = 'AN' or beleg_typ = 'AU' or beleg_typ = 'LS' or beleg_typ = 'RE' or beleg_typ = 'BS'
-      or beleg_typ = 'EL' or beleg_typ = 'ER'),
+  beleg_typ         text not null references belegtyp (typ),
   status            text not null
     check (status = 'offen' or status = 'abgeschlossen' or status = 'erledigt' or status = 'storniert'),
   beleg_datum       text not null,
@@ -1136,14 +1151,13 @@ create table beleg (
   kunden_bic        text,
   kunden_kaeuferreferenz text,
   kunden_e_adresse  text,
-  firma_nr          integer,                   -- the state of our master data that held then; 0: there was none
+  firma_nr          integer,                   -- the state of our master data that held then; null: there was none
   blatt_am          integer,                   -- when its sheet came to be; null: it has none
   summe_netto       integer not null,
   summe_mwst        integer not null,
   summe_brutto      integer not null,
-  ist_gutschrift    integer not null check (ist_gutschrift in (0, 1)),
-  -- an ER that we write for the supplier (UStG § 14 (2))
-  gutschrift        integer not null default 0 check (gutschrift = 0 or gutschrift = 1 and beleg_typ = 'ER'),
+  rechnungsart      text                       -- 'gutschrift': an ER that we write for the supplier (UStG § 14 (2))
+    check (rechnungsart = 'rechnung' or rechnungsart = 'gutschrift' and beleg_typ = 'ER'),
   notizen           text,
   zahlungsziel_tage integer,
   zahlungsbedingung text,
@@ -1157,9 +1171,8 @@ create table beleg (
   lagerhalle_id     integer,
   vb_id             integer,                   -- sales representative (D9)
   storno_von_beleg_id blob,                    -- this is the counter document of that one
-  kette_nr          integer,                   -- place in the company's chain of checksums, from 1; null: not final
-  pruefsumme        blob check (length(pruefsumme) = 32), -- sha256(the one before, content)
-  ereignis_am       integer,                   -- last event since it was finalised (D11); grows strictly per company
+  ereignis_am       integer,                   -- last event since it was finalised (D11); grows strictly per company;
+                                               -- null: it never was, so that nachweis has nothing of it
   storno_grund      text,
   version           integer not null default 1,
   angelegt_am       integer not null,
@@ -1168,8 +1181,8 @@ create table beleg (
   primary key (tenant_id, id),
   unique (tenant_id, beleg_nummer),
   check (summe_brutto = summe_netto + summe_mwst),
-  check ((kette_nr is null) = (pruefsumme is null)),
   foreign key (tenant_id, kunde_id) references kunde (tenant_id, id),
+  foreign key (tenant_id, firma_nr) references firma (tenant_id, nr),
   foreign key (tenant_id, vb_id) references vertriebler (tenant_id, id),
   foreign key (tenant_id, storno_von_beleg_id) references beleg (tenant_id, id)
 ) strict, without rowid;
@@ -1177,8 +1190,6 @@ create table beleg (
 create unique index beleg_external_ref on beleg (tenant_id, external_ref) where external_ref is not null;
 -- Polling goes on behind the last instant that it saw (D11), so no two documents share one.
 create unique index beleg_ereignis on beleg (tenant_id, ereignis_am) where ereignis_am is not null;
--- The chain of final documents, in its order (D4).
-create unique index beleg_kette on beleg (tenant_id, kette_nr) where kette_nr is not null;
 -- The order of the list behind its filters.
 create index beleg_typ on beleg (tenant_id, beleg_typ, beleg_datum desc, angelegt_am desc, id desc);
 create index beleg_status on beleg (tenant_id, status, beleg_datum desc, angelegt_am desc, id desc);
@@ -1201,7 +1212,6 @@ create trigger beleg_abgeschlossen before update on beleg
   when old.status <> 'offen' and (
     old.status = 'storniert' and new.status <> 'storniert'
     or new.status = 'offen'
-    or old.kette_nr is not null and (new.kette_nr is not old.kette_nr or new.pruefsumme is not old.pruefsumme)
     or new.tenant_id <> old.tenant_id or new.id <> old.id
     or new.beleg_nummer <> old.beleg_nummer or new.beleg_typ <> old.beleg_typ
     or new.beleg_datum <> old.beleg_datum or new.lieferdatum is not old.lieferdatum
@@ -1211,7 +1221,7 @@ create trigger beleg_abgeschlossen before update on beleg
     or new.kunden_plz is not old.kunden_plz or new.kunden_ort is not old.kunden_ort
     or new.kunden_staat is not old.kunden_staat or new.kunden_ust_id is not old.kunden_ust_id
     or new.summe_netto <> old.summe_netto or new.summe_mwst <> old.summe_mwst
-    or new.summe_brutto <> old.summe_brutto or new.ist_gutschrift <> old.ist_gutschrift
+    or new.summe_brutto <> old.summe_brutto or new.rechnungsart is not old.rechnungsart
     or new.notizen is not old.notizen or new.zahlungsziel_tage is not old.zahlungsziel_tage
     or new.zahlungsbedingung is not old.zahlungsbedingung or new.skonto_tage is not old.skonto_tage
     or new.skonto_prozent is not old.skonto_prozent or new.external_ref is not old.external_ref
@@ -1219,7 +1229,7 @@ create trigger beleg_abgeschlossen before update on beleg
     or new.kontaktperson is not old.kontaktperson or new.niederlassung_id is not old.niederlassung_id
     or new.lagerhalle_id is not old.lagerhalle_id or new.vb_id is not old.vb_id
     or new.storno_von_beleg_id is not old.storno_von_beleg_id or new.angelegt_am <> old.angelegt_am
-    or new.gutschrift <> old.gutschrift or new.kunden_kundennr is not old.kunden_kundennr
+    or new.kunden_kundennr is not old.kunden_kundennr
     or new.kunden_steuernummer is not old.kunden_steuernummer or new.kunden_email is not old.kunden_email
     or new.kunden_iban is not old.kunden_iban or new.kunden_bic is not old.kunden_bic
     or new.kunden_kaeuferreferenz is not old.kunden_kaeuferreferenz
@@ -1326,7 +1336,7 @@ create table ausfertigung (
 ) strict;
 create unique index ausfertigung_beleg on ausfertigung (tenant_id, beleg_id);
 create trigger ausfertigung_neu before insert on ausfertigung
-  when (select kette_nr from beleg where tenant_id = new.tenant_id and id = new.beleg_id) is not null
+  when (select ereignis_am from beleg where tenant_id = new.tenant_id and id = new.beleg_id) is not null
   begin select raise(abort, 'a finalised document never changes'); end;
 create trigger ausfertigung_nie_aendern before update on ausfertigung
   begin select raise(abort, 'ausfertigung is append-only'); end;
@@ -1408,14 +1418,14 @@ create table artikel_lieferant (
 ) strict, without rowid;
 
 -- The pairing of goods (D8). Pairs are facts: what a request paired stays until one of the positions is withdrawn.
--- These two tables have no foreign keys, which would cost a look at the document for each row: they follow from
--- documents, which are never deleted, and `partnerd check` compares them.
+-- These two tables have no foreign keys to documents, which would cost a look at the document for each row: they
+-- follow from documents, which are never deleted, and `partnerd check` compares them.
 
 -- What a position has moved and no counterpart has met. The key is the order in which it is met.
 create table lager_offen (
   tenant_id  integer not null,
   kunde_id   blob not null,
-  beleg_typ  text not null check (beleg_typ = 'LS' or beleg_typ = 'RE' or beleg_typ = 'EL' or beleg_typ = 'ER'),
+  beleg_typ  text not null references belegtyp (lagertyp),
   artikel_id blob not null,
   ist_genannt integer not null,                    -- apart, so that who names a batch walks over no other
   beleg_id   blob not null,

@@ -115,7 +115,7 @@ fn partner_of(tx: &WriteTx<'_>, old: &Beleg, change: &BelegChange, hints: &mut H
     };
     let kunde = kunde.ok_or_else(kunden::missing)?;
     if kunde.id != old.kunde_id {
-        partner::check_status(old.beleg_typ, old.gutschrift, &kunde, hints)?;
+        partner::check_status(old.beleg_typ, old.is_written_for_supplier(), &kunde, hints)?;
     }
     Ok(kunde)
 }

@@ -18,7 +18,7 @@ pub const CHECKS: &[Check] = &[
     Check {
         rule: "numbers of documents have no gap",
         violations: "select count(*) from nummernkreis n
-         where n.reihe not in ('WS', 'CH', 'PA', 'AS') and n.letzte <>
+         where n.reihe in (select typ from belegtyp) and n.letzte <>
            (select count(distinct b.beleg_nummer) from beleg b where b.tenant_id = n.tenant_id
               and b.beleg_typ = n.reihe
               and cast(substr(b.beleg_nummer, 9) as integer) between 1 and n.letzte
@@ -38,7 +38,7 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         rule: "the state of each final document follows from its history",
-        violations: "select count(*) from beleg b where b.kette_nr is not null and b.status <> coalesce(
+        violations: "select count(*) from beleg b where b.ereignis_am is not null and b.status <> coalesce(
            (select case v.aktion when 'storno' then 'storniert' when 'erledigen' then 'erledigt' end
             from beleg_verlauf v where v.tenant_id = b.tenant_id and v.beleg_id = b.id
             order by v.version desc limit 1), 'abgeschlossen')",
@@ -49,7 +49,8 @@ pub const CHECKS: &[Check] = &[
            select tenant_id, beleg_id, position from (
              select p.tenant_id, p.beleg_id, p.position, abs(p.lager_menge) as menge from beleg_position p
                join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
-             where p.lager_buchen = 1 and p.artikel_id is not null and b.beleg_typ in ('LS', 'RE', 'EL', 'ER')
+               join belegtyp t on t.typ = b.beleg_typ
+             where p.lager_buchen = 1 and p.artikel_id is not null and t.lagerrolle is not null
                and b.status <> 'storniert' and b.storno_von_beleg_id is null
              union all select tenant_id, beleg_id, position, -menge from lager_offen
              union all select tenant_id, lieferung_id, lieferung_position, -menge from lager_paar
@@ -63,8 +64,9 @@ pub const CHECKS: &[Check] = &[
         violations: "select count(*) from (
            select tenant_id, beleg_id from (
              select m.tenant_id, m.beleg_id, m.artikel_id, m.charge_id,
-               iif(b.beleg_typ in ('EL', 'ER'), m.menge, -m.menge) as menge
+               iif(t.seite = 'einkauf', m.menge, -m.menge) as menge
              from lagerbewegung m join beleg b on b.tenant_id = m.tenant_id and b.id = m.beleg_id
+               join belegtyp t on t.typ = b.beleg_typ
              union all select tenant_id, beleg_id, artikel_id, charge_id, -menge from lager_offen
              union all select tenant_id, iif(bewegt_von = 'lieferung', lieferung_id, rechnung_id), artikel_id, charge_id,
                -menge from lager_paar where bewegt_von is not null
@@ -75,18 +77,20 @@ pub const CHECKS: &[Check] = &[
     Check {
         rule: "what is open or paired belongs to documents of its partner, article and type",
         violations: "select count(*) from (
-           select tenant_id, kunde_id, artikel_id, beleg_typ, beleg_id, position from lager_offen
-           union all select tenant_id, kunde_id, artikel_id, iif(einkauf, 'EL', 'LS'), lieferung_id, lieferung_position
-             from lager_paar where lieferung_id is not null
-           union all select tenant_id, kunde_id, artikel_id, iif(einkauf, 'ER', 'RE'), rechnung_id, rechnung_position
-             from lager_paar where rechnung_id is not null
-           union all select tenant_id, kunde_id, artikel_id, iif(einkauf, 'EL', 'LS'), rueckgabe_id, rueckgabe_position
-             from lager_paar where rueckgabe_id is not null
-           union all select tenant_id, kunde_id, artikel_id, iif(einkauf, 'ER', 'RE'), gutschrift_id, gutschrift_position
-             from lager_paar where gutschrift_id is not null) o
+           select o.tenant_id, o.kunde_id, o.artikel_id, t.seite, t.lagerrolle, o.beleg_id, o.position
+             from lager_offen o join belegtyp t on t.typ = o.beleg_typ
+           union all select tenant_id, kunde_id, artikel_id, iif(einkauf, 'einkauf', 'verkauf'), rolle, beleg_id, position
+             from (
+               select *, 'lieferung' as rolle, lieferung_id as beleg_id, lieferung_position as position from lager_paar
+               union all select *, 'rechnung', rechnung_id, rechnung_position from lager_paar
+               union all select *, 'lieferung', rueckgabe_id, rueckgabe_position from lager_paar
+               union all select *, 'rechnung', gutschrift_id, gutschrift_position from lager_paar)
+             where beleg_id is not null) o
          left join beleg b on b.tenant_id = o.tenant_id and b.id = o.beleg_id
          left join beleg_position p on p.tenant_id = o.tenant_id and p.beleg_id = o.beleg_id and p.position = o.position
-         where not coalesce(b.status <> 'storniert' and b.kunde_id = o.kunde_id and b.beleg_typ = o.beleg_typ, 0)
+         left join belegtyp t on t.typ = b.beleg_typ
+         where not coalesce(b.status <> 'storniert' and b.kunde_id = o.kunde_id and t.seite = o.seite
+             and t.lagerrolle = o.lagerrolle, 0)
            or p.artikel_id is not o.artikel_id",
     },
     Check {

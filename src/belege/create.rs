@@ -8,7 +8,9 @@ use uuid::Uuid;
 use super::eingabe::{BelegChange, NewBeleg};
 use super::header::{Context, header, hint_not_agreed};
 use super::lager::{self, BatchInformation, Change};
-use super::model::{Angelegt, Beleg, BelegBestaetigung, BelegPosition, BelegWiederholt, Source};
+use super::model::{
+    Angelegt, Beleg, BelegBestaetigung, BelegPosition, BelegWiederholt, Source, ist_gutschrift,
+};
 use super::{items, lifecycle, partner, sql};
 use crate::chargen::Bewegung;
 use crate::db::numbers;
@@ -138,7 +140,7 @@ pub fn with_sums(beleg: Beleg, positions: &[BelegPosition]) -> Result<Beleg> {
         summe_netto: summen.netto,
         summe_mwst: summen.mwst,
         summe_brutto: summen.brutto,
-        ist_gutschrift: beleg.beleg_typ.ist_rechnung() && summen.netto.is_negative(),
+        ist_gutschrift: ist_gutschrift(beleg.beleg_typ, summen.netto, None),
         ..beleg
     })
 }

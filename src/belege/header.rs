@@ -35,7 +35,8 @@ pub fn header(
     said: BelegChange,
     hints: &mut Hints,
 ) -> Result<Beleg> {
-    let gutschrift = is_gutschrift(before.beleg_typ, said.gutschrift.apply(Some(before.gutschrift)))?;
+    let sent = said.gutschrift.apply(Some(before.is_written_for_supplier()));
+    let gutschrift = is_gutschrift(before.beleg_typ, sent)?;
     Ok(Beleg {
         lieferdatum: said.lieferdatum.map(DayTime).apply(before.lieferdatum),
         leistung_von: said.leistung_von.map(DayTime).apply(before.leistung_von),
@@ -55,7 +56,6 @@ pub fn header(
         lagerhalle_id: said.lagerhalle_id.apply(before.lagerhalle_id),
         vb_id: vertriebler::resolve_change(tx, &said.vb_id, before.vb_id, hints)?,
         rechnungsart: Rechnungsart::of(before.beleg_typ, gutschrift),
-        gutschrift,
         version: before.version + 1,
         updated_at: tx.now(),
         ..before
@@ -77,7 +77,7 @@ fn is_gutschrift(typ: BelegTyp, sent: Option<bool>) -> Checked<bool> {
 
 /// The law asks that both agreed on a Gutschrift before.
 pub fn hint_not_agreed(beleg: &Beleg, kunde: &Kunde, hints: &mut Hints) {
-    if beleg.gutschrift && kunde.gutschrift_vereinbart_am.is_none() {
+    if beleg.is_written_for_supplier() && kunde.gutschrift_vereinbart_am.is_none() {
         let message = format!(
             "Mit {} ist nicht vereinbart, dass die Firma die Gutschriften schreibt (§ 14 Abs. 2 UStG). Bitte beim \
              Lieferanten gutschrift_vereinbart_am eintragen.",

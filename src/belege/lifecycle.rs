@@ -3,7 +3,8 @@
 use super::lager::{self, Change};
 use super::model::{Beleg, BelegPosition, Source, StornoBestaetigung};
 use super::verlauf::{self, Aktion};
-use super::{ausfertigung, lieferanten_nr, pruefsumme, sql};
+use super::{ausfertigung, lieferanten_nr, nachweis, sql};
+use crate::db::evidence::Subject;
 use crate::db::numbers;
 use crate::db::tx::WriteTx;
 use crate::failure::Result;
@@ -38,7 +39,7 @@ pub fn finalise(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result<Bel
     }
     let beleg = ausfertigung::prepare(tx, &beleg, hints)?.store(tx, beleg)?;
     let beleg = move_to(tx, beleg, BelegStatus::Abgeschlossen, Aktion::Abschliessen)?;
-    pruefsumme::chain(tx, beleg.id)?;
+    nachweis::keep(tx, Subject::Document(beleg.id))?;
     lieferanten_nr::learn(tx, &beleg)?;
     Ok(beleg)
 }
@@ -166,7 +167,7 @@ fn counter_document(
     let ereignis_am = Some(sql::next_event(tx)?);
     let counter = Beleg { status: BelegStatus::Abgeschlossen, ereignis_am, ..counter };
     sql::update(tx, &counter)?;
-    pruefsumme::chain(tx, counter.id)?;
+    nachweis::keep(tx, Subject::Document(counter.id))?;
     Ok(counter)
 }
 

@@ -54,9 +54,10 @@ record! {
         skonto_prozent: Option<Percent> = mutable,
         external_ref: Option<String> = fixed,
         fremdbelegnummer: Option<String> = mutable,
-        ist_gutschrift: bool = mutable,
+        ist_gutschrift: bool =
+            |beleg_typ, summe_netto, storno_von_beleg_id| { ist_gutschrift(beleg_typ, summe_netto, storno_von_beleg_id) },
         /// Null where the document is neither RE nor ER (D24).
-        rechnungsart: Option<Rechnungsart> = |beleg_typ, gutschrift| { Rechnungsart::of(beleg_typ, gutschrift) },
+        rechnungsart: Option<Rechnungsart> = mutable,
         /// There are no delivery addresses (D18): always null.
         lieferadresse_id: Option<Uuid> = { None },
         liefertermin: Option<DayTime> = mutable,
@@ -76,9 +77,6 @@ record! {
         /// In the answer about a single document only.
         #[serde(skip_serializing_if = "Option::is_none")]
         positionen: Option<Vec<BelegPosition>> = { None },
-        /// An ER that the company writes for its supplier; rechnungsart follows.
-        #[serde(skip)]
-        gutschrift: bool = mutable,
         /// Last event since it was finalised (D11).
         #[serde(skip)]
         ereignis_am: Option<Instant> = mutable,
@@ -95,7 +93,17 @@ record! {
     }
 }
 
+/// Whether an invoice is below zero, or takes another one back.
+pub fn ist_gutschrift(typ: BelegTyp, netto: Money, storno_von: Option<Uuid>) -> bool {
+    typ.ist_rechnung() && (netto.is_negative() || storno_von.is_some())
+}
+
 impl Beleg {
+    /// An ER that the company writes for its supplier (D24).
+    pub fn is_written_for_supplier(&self) -> bool {
+        self.rechnungsart == Some(Rechnungsart::Gutschrift)
+    }
+
     pub fn datum(&self) -> Day {
         self.beleg_datum.0
     }

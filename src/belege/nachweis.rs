@@ -7,9 +7,30 @@ use crate::db::evidence::{self, Digest, Subject};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 
-/// The columns are part of the chain: a further one is a further form of its rows.
-const DOCUMENT: &str = "select kette_nr, pruefsumme from beleg
-    where tenant_id = :tenant and id = :id and kette_nr is not null";
+/// Of a final document everything but state, events and why it was cancelled, with the company as it was and what leaves
+/// the house, sheet and e-invoice. The columns and their order are part of the chain.
+const DOCUMENT: &str = "select json_array(hex(b.id), b.beleg_nummer, b.beleg_typ, b.beleg_datum, b.lieferdatum,
+    b.leistung_von, b.leistung_bis, b.liefertermin, hex(b.kunde_id), b.kunden_name, b.kunden_strasse,
+    b.kunden_plz, b.kunden_ort, b.kunden_staat, b.kunden_ust_id, b.kunden_kundennr, b.kunden_steuernummer,
+    b.kunden_email, b.kunden_iban, b.kunden_bic, b.kunden_kaeuferreferenz, b.kunden_e_adresse, b.rechnungsart,
+    b.firma_nr, b.blatt_am, b.summe_netto, b.summe_mwst, b.summe_brutto,
+    b.notizen, b.zahlungsziel_tage, b.zahlungsbedingung, b.skonto_tage, b.skonto_prozent,
+    b.external_ref, b.fremdbelegnummer, b.kontaktperson, b.niederlassung_id, b.lagerhalle_id, b.vb_id,
+    hex(b.storno_von_beleg_id), b.angelegt_am,
+    (select json_group_array(json_array(p.position, hex(p.id), hex(p.artikel_id), p.bezeichnung, p.bezeichnung2,
+       p.langtext, p.menge, p.einheit, p.ep_netto, p.rabatt_prozent, p.mwst_satz, p.steuer_kategorie,
+       p.gesamtpreis, hex(p.charge_id),
+       p.fremde_charge_nr, p.mhd, p.herkunftsland, p.biozertifikat_id, p.lager_buchen, p.lager_menge,
+       hex(p.bezug_beleg_id), hex(p.wiegung_id), hex(p.kontrakt_id), hex(p.kontrakt_position_id), p.kostenstelle,
+       p.niederlassung_id, p.lagerhalle_id) order by p.position)
+     from beleg_position p where p.tenant_id = b.tenant_id and p.beleg_id = b.id),
+    (select json_array(a.angaben, a.profil, a.ausgabe, hex(a.sha256), a.grund) from ausfertigung a
+     where a.tenant_id = b.tenant_id and a.beleg_id = b.id),
+    (select json_array(f.seit, f.firma, f.strasse, f.plz, f.ort, f.staat, f.ust_id, f.steuernummer, f.registernummer,
+       f.rechnungstext, f.email, f.kontakt_name, f.kontakt_telefon, f.kontakt_email, f.iban, f.bic, f.kontoinhaber,
+       f.oeko_kontrollstelle, hex(f.logo))
+     from firma f where f.tenant_id = b.tenant_id and f.nr = b.firma_nr))
+  from beleg b where b.tenant_id = :tenant and b.id = :id and b.ereignis_am is not null";
 /// Of a version, its positions too where they are not those of the version before.
 const VERSION: &str = "select v.beleg_id, v.version, v.am, v.key_id, v.aktion, v.beleg, p.positionen
     from beleg_verlauf v left join beleg_verlauf_positionen p
@@ -37,10 +58,10 @@ pub fn keep(tx: &WriteTx<'_>, subject: Subject) -> Result<()> {
 }
 
 pub fn without_evidence(tx: &Tx<'_>) -> Result<Vec<Subject>> {
-    let documents = "select b.id from beleg b where b.tenant_id = :tenant and b.kette_nr is not null
+    let documents = "select b.id from beleg b where b.tenant_id = :tenant and b.ereignis_am is not null
           and not exists (select 1 from nachweis n
             where n.tenant_id = b.tenant_id and n.id = b.id and n.version is null and n.art = 'beleg')
-        order by b.kette_nr";
+        order by b.ereignis_am";
     let mut found: Vec<_> = tx.all(documents, &[], |row| row.get(0).map(Subject::Document))?;
     let versions = "select v.beleg_id, v.version from beleg_verlauf v where v.tenant_id = :tenant
           and not exists (select 1 from nachweis n

@@ -175,9 +175,11 @@ pub fn partners(
 /// What came in and what went out: sales and what production used go out, all else comes in;
 /// returns are deducted on their side.
 pub fn balance(tx: &Tx<'_>, charge: Uuid) -> Result<Bilanz> {
-    let statement = "select coalesce(sum(iif(ist_abgang, 0, menge)), 0), coalesce(-sum(iif(ist_abgang, menge, 0)), 0)
-        from (select m.menge, coalesce(b.beleg_typ in ('LS', 'RE'), m.pa_id is not null and m.menge < 0) as ist_abgang
+    let statement =
+        "select coalesce(sum(iif(ist_abgang, 0, menge)), 0), coalesce(-sum(iif(ist_abgang, menge, 0)), 0)
+        from (select m.menge, coalesce(t.seite = 'verkauf', m.pa_id is not null and m.menge < 0) as ist_abgang
               from lagerbewegung m left join beleg b on b.tenant_id = m.tenant_id and b.id = m.beleg_id
+                left join belegtyp t on t.typ = b.beleg_typ
               where m.tenant_id = :tenant and m.charge_id = :charge)";
     let (eingang, abgang): (Quantity, Quantity) =
         tx.one(statement, named_params! {":charge": charge}, |row| Ok((row.get(0)?, row.get(1)?)))?;

@@ -75,7 +75,7 @@ pub struct Menge {
 /// (D8).
 pub fn quantities(tx: &Tx<'_>, kontrakte: &[Uuid]) -> Result<Vec<Menge>> {
     tx.all(
-        "select p.kontrakt_id, sum(iif(b.beleg_typ in ('LS', 'EL'), p.lager_menge,
+        "select p.kontrakt_id, sum(iif(t.lagerrolle = 'lieferung', p.lager_menge,
              (select coalesce(sum(o.menge), 0) from lager_offen o where o.tenant_id = b.tenant_id
                and o.kunde_id = b.kunde_id and o.beleg_typ = b.beleg_typ and o.artikel_id = p.artikel_id
                and o.ist_genannt in (0, 1) and o.beleg_id = p.beleg_id and o.position = p.position)
@@ -87,9 +87,10 @@ pub fn quantities(tx: &Tx<'_>, kontrakte: &[Uuid]) -> Result<Vec<Menge>> {
                and l.zurueck_von = 'gutschrift' and l.rueckgabe_id is null))),
            coalesce(a.einheit, p.einheit)
          from beleg_position p join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
+           join belegtyp t on t.typ = b.beleg_typ
            join artikel a on a.tenant_id = p.tenant_id and a.id = p.artikel_id
          where p.tenant_id = :tenant and p.kontrakt_id in (select unhex(value) from json_each(:kontrakte))
-           and p.ep_netto >= 0 and b.beleg_typ in ('LS', 'EL', 'RE', 'ER')
+           and p.ep_netto >= 0 and t.lagerrolle is not null
            and b.status <> 'storniert' and b.storno_von_beleg_id is null
          group by 1, p.artikel_id, 3",
         named_params! {":kontrakte": hex(kontrakte)},

@@ -71,19 +71,6 @@ pub enum Chargenangabe {
     Warenausgang,
 }
 
-/// What is true of all documents of a type. A new type is a row of [`BelegTyp::facts`]; the compiler asks for each field.
-/// Its series of numbers is that of its abbreviation ([`Reihe::Beleg`](super::number::Reihe::Beleg)), and when it becomes
-/// final by itself is a setting of the company (D4).
-struct Facts {
-    seite: Seite,
-    lagerrolle: Lagerrolle,
-    gegenstueck: Option<BelegTyp>,
-    ist_rechnung: bool,
-    ist_fremdrechnung: bool,
-    kuendigt_an: bool,
-    chargenangabe: Chargenangabe,
-}
-
 impl BelegTyp {
     /// Reads an abbreviation in any case, with the aliases VR and VL (D10).
     pub fn parse_alias(text: &str) -> Option<BelegTyp> {
@@ -94,62 +81,17 @@ impl BelegTyp {
         }
     }
 
-    const fn facts(self) -> Facts {
+    /// What is true of all documents of a type; all else follows. The table `belegtyp` says the same to SQL. Its series of
+    /// numbers is that of its abbreviation ([`Reihe::Beleg`](super::number::Reihe::Beleg)), and when it becomes final by
+    /// itself is a setting of the company (D4).
+    const fn facts(self) -> (Seite, Lagerrolle) {
         match self {
-            BelegTyp::An | BelegTyp::Au => Facts {
-                seite: Seite::Verkauf,
-                lagerrolle: Lagerrolle::Keine,
-                gegenstueck: None,
-                ist_rechnung: false,
-                ist_fremdrechnung: false,
-                kuendigt_an: false,
-                chargenangabe: Chargenangabe::Nie,
-            },
-            BelegTyp::Ls => Facts {
-                seite: Seite::Verkauf,
-                lagerrolle: Lagerrolle::Lieferung,
-                gegenstueck: Some(BelegTyp::Re),
-                ist_rechnung: false,
-                ist_fremdrechnung: false,
-                kuendigt_an: false,
-                chargenangabe: Chargenangabe::Warenausgang,
-            },
-            BelegTyp::Re => Facts {
-                seite: Seite::Verkauf,
-                lagerrolle: Lagerrolle::Rechnung,
-                gegenstueck: Some(BelegTyp::Ls),
-                ist_rechnung: true,
-                ist_fremdrechnung: false,
-                kuendigt_an: false,
-                chargenangabe: Chargenangabe::Nie,
-            },
-            BelegTyp::Bs => Facts {
-                seite: Seite::Einkauf,
-                lagerrolle: Lagerrolle::Keine,
-                gegenstueck: None,
-                ist_rechnung: false,
-                ist_fremdrechnung: false,
-                kuendigt_an: true,
-                chargenangabe: Chargenangabe::Bestellung,
-            },
-            BelegTyp::El => Facts {
-                seite: Seite::Einkauf,
-                lagerrolle: Lagerrolle::Lieferung,
-                gegenstueck: Some(BelegTyp::Er),
-                ist_rechnung: false,
-                ist_fremdrechnung: false,
-                kuendigt_an: false,
-                chargenangabe: Chargenangabe::Wareneingang,
-            },
-            BelegTyp::Er => Facts {
-                seite: Seite::Einkauf,
-                lagerrolle: Lagerrolle::Rechnung,
-                gegenstueck: Some(BelegTyp::El),
-                ist_rechnung: true,
-                ist_fremdrechnung: true,
-                kuendigt_an: false,
-                chargenangabe: Chargenangabe::Nie,
-            },
+            BelegTyp::An | BelegTyp::Au => (Seite::Verkauf, Lagerrolle::Keine),
+            BelegTyp::Ls => (Seite::Verkauf, Lagerrolle::Lieferung),
+            BelegTyp::Re => (Seite::Verkauf, Lagerrolle::Rechnung),
+            BelegTyp::Bs => (Seite::Einkauf, Lagerrolle::Keine),
+            BelegTyp::El => (Seite::Einkauf, Lagerrolle::Lieferung),
+            BelegTyp::Er => (Seite::Einkauf, Lagerrolle::Rechnung),
         }
     }
 
@@ -178,42 +120,53 @@ impl BelegTyp {
     }
 
     pub const fn seite(self) -> Seite {
-        self.facts().seite
+        self.facts().0
     }
 
     pub const fn lagerrolle(self) -> Lagerrolle {
-        self.facts().lagerrolle
+        self.facts().1
     }
 
     /// Whether this type tells of goods that move: LS, EL.
     pub const fn ist_lieferung(self) -> bool {
-        matches!(self.facts().lagerrolle, Lagerrolle::Lieferung)
+        matches!(self.lagerrolle(), Lagerrolle::Lieferung)
     }
 
     /// The type it is paired with: LS and RE, EL and ER.
     pub const fn gegenstueck(self) -> Option<BelegTyp> {
-        self.facts().gegenstueck
+        match self {
+            BelegTyp::Ls => Some(BelegTyp::Re),
+            BelegTyp::Re => Some(BelegTyp::Ls),
+            BelegTyp::El => Some(BelegTyp::Er),
+            BelegTyp::Er => Some(BelegTyp::El),
+            BelegTyp::An | BelegTyp::Au | BelegTyp::Bs => None,
+        }
     }
 
     /// RE and ER: a price is required, a negative sum is a credit note, a storno has a counter
     /// document once finalised.
     pub const fn ist_rechnung(self) -> bool {
-        self.facts().ist_rechnung
+        matches!(self.lagerrolle(), Lagerrolle::Rechnung)
     }
 
     /// ER: the partner wrote it. A locked one may have sent it (D3), and the same number twice is doubtful (D5).
     pub const fn ist_fremdrechnung(self) -> bool {
-        self.facts().ist_fremdrechnung
+        matches!(self.facts(), (Seite::Einkauf, Lagerrolle::Rechnung))
     }
 
     /// BS: it announces goods that others bring. It makes the batches it tells of, without stock, and their certificate may
     /// be renewed until they come (D8).
     pub const fn kuendigt_an(self) -> bool {
-        self.facts().kuendigt_an
+        matches!(self.facts(), (Seite::Einkauf, Lagerrolle::Keine))
     }
 
     pub const fn chargenangabe(self) -> Chargenangabe {
-        self.facts().chargenangabe
+        match self.facts() {
+            (Seite::Einkauf, Lagerrolle::Keine) => Chargenangabe::Bestellung,
+            (Seite::Einkauf, Lagerrolle::Lieferung) => Chargenangabe::Wareneingang,
+            (Seite::Verkauf, Lagerrolle::Lieferung) => Chargenangabe::Warenausgang,
+            (Seite::Verkauf, Lagerrolle::Keine) | (_, Lagerrolle::Rechnung) => Chargenangabe::Nie,
+        }
     }
 }
 

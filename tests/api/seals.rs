@@ -179,7 +179,7 @@ fn sql(statements: &str) -> Box<dyn Fn(&Forger)> {
     Box::new(move |forger| forger.sql(&statements))
 }
 
-const NEWEST: &str = "kette_nr = (select max(kette_nr) from beleg)";
+const NEWEST: &str = "id = (select max(id) from beleg where ereignis_am is not null)";
 
 fn attacks_on_the_log() -> Vec<Attack> {
     vec![
@@ -276,16 +276,16 @@ fn attacks_on_the_log() -> Vec<Attack> {
 fn attacks_on_documents() -> Vec<Attack> {
     let newest = |change: &str| sql(&format!("update beleg set {change} where {NEWEST}"));
     vec![
-        ("the newest final document is altered", "checksums of final documents follow from their content", true,
+        ("the newest final document is altered", "was altered", true,
          newest("notizen = 'bar bezahlt'")),
         ("the newest final document is altered, and finalised again", "was altered", true, Box::new(|forger| {
             // The evidence keeps the row of the first time; a second one comes behind it.
             refinalise(forger, "");
         })),
         ("and what the evidence had of it is removed", "of the evidence was altered", false, Box::new(|forger| {
-            refinalise(forger, "delete from beleg_pdf where beleg_id = (select id from beleg order by kette_nr desc limit 1);
+            refinalise(forger, "delete from beleg_pdf where beleg_id = (select max(id) from beleg where ereignis_am is not null);
                delete from nachweis where nr >= (select min(nr) from nachweis n
-                 where n.id = (select id from beleg order by kette_nr desc limit 1));
+                 where n.id = (select max(id) from beleg where ereignis_am is not null));
                update kette set letzte_nr = (select max(nr) from nachweis),
                  pruefsumme = (select pruefsumme from nachweis order by nr desc limit 1) where name = 'nachweis';");
         })),
@@ -355,7 +355,7 @@ fn refinalise(forger: &Forger, more: &str) {
     forger.sql(&format!(
         "{more}
          delete from beleg_verlauf where beleg_id = {beleg};
-         update beleg set status = 'offen', kette_nr = null, pruefsumme = null, ereignis_am = null, version = 1,
+         update beleg set status = 'offen', ereignis_am = null, version = 1,
            notizen = 'bar bezahlt' where {NEWEST}"
     ));
     let output = cli(&forger.file, &["beleg", "abschliessen", &number, "--tenant", "Mühle"]);

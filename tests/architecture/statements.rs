@@ -21,7 +21,6 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("belege/lieferanten_nr.rs", "it is about two tables, and holds all that is said of them"),
     ("belege/nachweis.rs", TABLE),
     ("belege/pdf.rs", TABLE),
-    ("belege/pruefsumme.rs", ALONE),
     ("belege/tagesende.rs", ALONE),
     ("belege/verlauf.rs", TABLE),
     ("biozertifikate/mod.rs", SMALL),

@@ -121,17 +121,18 @@ pub fn fill(folder: &Path, history: History) {
 
              with recursive n(i) as (select 0 union all select i + 1 from n where i < {documents} - 1)
              insert into beleg (tenant_id, id, beleg_nummer, beleg_typ, status, beleg_datum, kunde_id, summe_netto, summe_mwst,
-               summe_brutto, ist_gutschrift, angelegt_am, geaendert_am, such_text)
+               summe_brutto, rechnungsart, angelegt_am, geaendert_am, such_text)
              select 1, {beleg}, {typ} || '-2024-' || printf('%05d', {number}), {typ}, 'offen', '2024-01-01', {kunde},
-               1875, 356, 2231, 0, {BEGIN} + i, {BEGIN} + i, '' from n;
+               1875, 356, 2231, iif({typ} = 'RE', 'rechnung', null), {BEGIN} + i, {BEGIN} + i, '' from n;
 
              with recursive n(i) as (select 0 union all select i + 1 from n where i < {documents} - 1),
                p(q) as (values (0), (1), (2), (3), (4)),
                l(i, q, nr) as (select i, q, (i / 3 * 10 + iif(i % 3 = 2, 5, 0) + q) * {batches} / {lines} from n cross join p)
              insert into beleg_position (tenant_id, id, beleg_id, position, artikel_id, bezeichnung, menge, einheit, ep_netto,
-               rabatt_prozent, mwst_satz, satz_gesendet, gesamtpreis, charge_id, charge_gesendet, lager_buchen, lager_menge)
+               rabatt_prozent, mwst_satz, satz_gesendet, steuer_kategorie, gesamtpreis, charge_id, charge_gesendet,
+               lager_buchen, lager_menge)
              select 1, unhex(printf('%012x70009000%012x', {BEGIN} + i, i * 5 + q)), {beleg}, q + 1, {artikel}, 'Sack',
-               3000000, 'Stk', 1250000, 0, 19000000, 0, 375, iif({batches} > 0, {batch}, null),
+               3000000, 'Stk', 1250000, 0, 19000000, 0, 'S', 375, iif({batches} > 0, {batch}, null),
                {batches} > 0 and i % 3 <> 1, 1, 3000000
              from l;
 

@@ -88,7 +88,7 @@ fn angaben(vorlage: &Vorlage<'_>) -> Vec<Angabe> {
         ("Kontrakt", angaben.kontrakt.clone()),
         // UStG § 14a: on deliveries to other countries of the EU, and where the customer owes the tax.
         ("Ihre USt-IdNr.", partner.ust_id.clone().filter(|_| beleg.beleg_typ.ist_rechnung())),
-        ("Ihre Steuernummer", partner.steuernummer.clone().filter(|_| beleg.gutschrift)),
+        ("Ihre Steuernummer", partner.steuernummer.clone().filter(|_| beleg.is_written_for_supplier())),
     ];
     known.into_iter().filter_map(|(name, wert)| Some(Angabe::new(name, wert?))).collect()
 }
@@ -226,7 +226,7 @@ fn zahlung(vorlage: &Vorlage<'_>) -> Result<Option<Abschnitt>> {
         let absaetze = vec!["Der Betrag wird verrechnet oder erstattet.".to_owned()];
         return Ok(Some(Abschnitt::Text { ueberschrift: None, absaetze }));
     }
-    let (richtung, konto) = match beleg.gutschrift {
+    let (richtung, konto) = match beleg.is_written_for_supplier() {
         true => {
             let konto = partner.iban.clone().map(|iban| Konto {
                 inhaber: partner.name.clone(),

@@ -43,8 +43,8 @@ pub use sql::altered;
 
 #[derive(Debug)]
 pub struct Ausfertigung {
-    /// State of the company's master data.
-    firma_nr: i64,
+    /// State of the company's master data; none where it has none.
+    firma_nr: Option<i64>,
     /// What the sheet says that lies in other tables, as JSON; none where there is no sheet.
     angaben: Option<String>,
     /// The e-invoice, or why there is none.
@@ -55,7 +55,8 @@ pub struct Ausfertigung {
 /// document without its e-invoice, unless the document is a storno (D26).
 pub fn prepare(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<Ausfertigung> {
     let (einstellungen, firma) = (tenants::load(tx)?, firma::load(tx)?);
-    let without = |grund: String| Ausfertigung { firma_nr: firma.nr, angaben: None, erechnung: Err(grund) };
+    let firma_nr = (firma.nr > 0).then_some(firma.nr);
+    let without = |grund: String| Ausfertigung { firma_nr, angaben: None, erechnung: Err(grund) };
     if !has_sheet(beleg) {
         return Ok(without(pflicht::FREMD.to_owned()));
     }
@@ -70,7 +71,7 @@ pub fn prepare(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<Ausferti
     let erechnung = anlass.write(&vorlage, hints)?;
     let angaben = serde_json::to_string(&vorlage.angaben)
         .map_err(|error| Failure::Broken(format!("the facts of a document cannot be written: {error}")))?;
-    Ok(Ausfertigung { firma_nr: firma.nr, angaben: Some(angaben), erechnung })
+    Ok(Ausfertigung { firma_nr, angaben: Some(angaben), erechnung })
 }
 
 impl Ausfertigung {
@@ -79,7 +80,7 @@ impl Ausfertigung {
     pub fn store(&self, tx: &WriteTx<'_>, beleg: Beleg) -> Result<Beleg> {
         let blatt_am = self.angaben.is_some().then(|| tx.now());
         sql::freeze(tx, beleg.id, self.firma_nr, blatt_am)?;
-        let beleg = Beleg { firma_nr: Some(self.firma_nr), blatt_am, ..beleg };
+        let beleg = Beleg { firma_nr: self.firma_nr, blatt_am, ..beleg };
         let Some(angaben) = &self.angaben else { return Ok(beleg) };
         let stored = match &self.erechnung {
             Ok(written) => Ok((written.profil, digest(written.xml.as_bytes()), deflated(&written.xml)?)),
@@ -92,7 +93,7 @@ impl Ausfertigung {
 
 /// Whether documents of this kind have a sheet: all but invoices that suppliers write (D25).
 fn has_sheet(beleg: &Beleg) -> bool {
-    !beleg.beleg_typ.ist_fremdrechnung() || beleg.gutschrift
+    !beleg.beleg_typ.ist_fremdrechnung() || beleg.is_written_for_supplier()
 }
 
 /// The sheet of a document, with its e-invoice inside; one of an open document is a draft. A refusal says why there is
@@ -144,15 +145,10 @@ fn as_of_now<'b>(
 const FREMDRECHNUNG: &str = "Eine Eingangsrechnung schreibt der Lieferant. Bitte sein PDF archivieren.";
 
 fn without_sheet(beleg: &Beleg, firma: Option<&Firma>) -> Box<Refusal> {
-    let missing = match (beleg.firma_nr, firma) {
-        (None, _) if beleg.ereignis_am.is_none() => return Refusal::new(Code::KeinPdf, pflicht::NIE_FERTIG),
-        (None, _) => {
-            let message = "Der Beleg ist älter als die PDFs von partnerd; archiviert ist keines.";
-            return Refusal::new(Code::KeinPdf, message);
-        }
-        (_, Some(firma)) => firma.missing(),
-        (_, None) => Vec::new(),
-    };
+    if beleg.ereignis_am.is_none() {
+        return Refusal::new(Code::KeinPdf, pflicht::NIE_FERTIG);
+    }
+    let missing = firma.map(Firma::missing).unwrap_or_default();
     let missing = if missing.is_empty() { "alle".to_owned() } else { missing.join(", ") };
     Refusal::new(
         Code::KeinPdf,
@@ -172,7 +168,6 @@ pub fn erechnung(tx: &Tx<'_>, beleg: &Beleg) -> Result<Gespeichert> {
         _ if !has_sheet(beleg) => pflicht::FREMD.to_owned(),
         BelegStatus::Offen => pflicht::OFFEN.to_owned(),
         _ if beleg.ereignis_am.is_none() => pflicht::NIE_FERTIG.to_owned(),
-        _ if beleg.firma_nr.is_none() => pflicht::ALT.to_owned(),
         _ => sql::grund(tx, beleg.id)?.unwrap_or_else(|| pflicht::OHNE_FIRMA.to_owned()),
     };
     Err(Refusal::new(Code::KeineErechnung, grund).into())
@@ -247,7 +242,7 @@ fn cancelled_by(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Beleg>> {
 
 /// How the seller is taxed: the supplier of a Gutschrift, else the company.
 fn seller_tax(beleg: &Beleg, kunde: &Kunde, einstellungen: &Einstellungen) -> Option<Steuerart> {
-    match beleg.gutschrift {
+    match beleg.is_written_for_supplier() {
         true => kunde.steuerart,
         false => einstellungen.kleinunternehmer.then_some(Steuerart::Kleinunternehmer),
     }

@@ -16,7 +16,6 @@ pub const KEINE_RECHNUNG: &str =
 pub const FREMD: &str = "Zu einer Eingangsrechnung schreibt der Lieferant die E-Rechnung.";
 pub const OFFEN: &str = "Der Beleg ist noch offen. Beim Abschließen entsteht seine E-Rechnung.";
 pub const NIE_FERTIG: &str = "Der Beleg wurde storniert, bevor er abgeschlossen war.";
-pub const ALT: &str = "Der Beleg ist älter als die E-Rechnungen von partnerd.";
 pub const OHNE_FIRMA: &str =
     "Als der Beleg abgeschlossen wurde, fehlten Stammdaten der Firma; er hat keine E-Rechnung.";
 const FIRMA_AUS: &str = "Die Firma schreibt keine E-Rechnungen (Einstellung e_rechnung ist aus).";
@@ -40,7 +39,7 @@ pub enum Anlass {
 impl Anlass {
     /// What the settings of the company and its partner ask for.
     pub fn of(beleg: &Beleg, kunde: &Kunde, einstellungen: &Einstellungen) -> Anlass {
-        let gutschrift = beleg.gutschrift;
+        let gutschrift = beleg.is_written_for_supplier();
         if !beleg.beleg_typ.ist_rechnung() {
             return Anlass::Keine(KEINE_RECHNUNG);
         }

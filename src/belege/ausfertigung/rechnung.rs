@@ -27,7 +27,7 @@ pub fn profil(e_rechnung: ERechnung) -> Profil {
 pub fn rechnung(vorlage: &Vorlage<'_>, gewuenscht: Profil, hints: &mut Hints) -> Rechnung {
     let Vorlage { beleg, partner, firma, angaben, .. } = vorlage;
     let (firma, partner) = (seite_der_firma(firma), seite_des_partners(partner));
-    let (art, verkaeufer, kaeufer) = match beleg.gutschrift {
+    let (art, verkaeufer, kaeufer) = match beleg.is_written_for_supplier() {
         true => (Art::Gutschrift, partner, firma),
         false => (Art::Rechnung, firma, partner),
     };

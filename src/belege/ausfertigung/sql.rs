@@ -14,7 +14,7 @@ use crate::rules::day::Instant;
 
 /// Copies the partner into a document that becomes final (D4, D24), with the state of the company's master data and the
 /// instant at which its sheet came to be.
-pub fn freeze(tx: &WriteTx<'_>, beleg: Uuid, firma_nr: i64, blatt_am: Option<Instant>) -> Result<()> {
+pub fn freeze(tx: &WriteTx<'_>, beleg: Uuid, firma_nr: Option<i64>, blatt_am: Option<Instant>) -> Result<()> {
     let statement = "update beleg set firma_nr = :firma_nr, blatt_am = :blatt_am,
          (kunden_kundennr, kunden_name, kunden_strasse, kunden_plz, kunden_ort, kunden_staat, kunden_ust_id,
           kunden_steuernummer, kunden_email, kunden_iban, kunden_bic, kunden_kaeuferreferenz, kunden_e_adresse)
@@ -81,7 +81,7 @@ pub fn grund(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<String>> {
 pub fn altered(tx: &Tx<'_>) -> Result<Option<String>> {
     let statement = "select b.beleg_nummer, a.sha256, a.erechnung from ausfertigung a
           join beleg b on b.tenant_id = a.tenant_id and b.id = a.beleg_id
-        where a.tenant_id = :tenant and a.erechnung is not null order by b.kette_nr";
+        where a.tenant_id = :tenant and a.erechnung is not null order by b.ereignis_am";
     let mut altered = None;
     tx.each_while(statement, &[], |row| {
         let (sha256, packed): ([u8; 32], Vec<u8>) = (row.get(1)?, row.get(2)?);

@@ -43,7 +43,8 @@ pub fn update(tx: &WriteTx<'_>, charge: Uuid, moved: impl Iterator<Item = Uuid>)
 fn oldest(tx: &Tx<'_>, charge: Uuid) -> Result<Option<Uuid>> {
     tx.optional(
         "select p.beleg_id from beleg_position p join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
-         where p.tenant_id = :tenant and p.charge_id = :charge and b.beleg_typ in ('EL', 'ER')
+           join belegtyp t on t.typ = b.beleg_typ
+         where p.tenant_id = :tenant and p.charge_id = :charge and t.seite = 'einkauf'
            and (select sum(m.menge) from lagerbewegung m
                 where m.tenant_id = p.tenant_id and m.beleg_id = p.beleg_id and m.artikel_id = p.artikel_id
                   and m.charge_id = :charge) > 0
@@ -59,7 +60,8 @@ fn oldest(tx: &Tx<'_>, charge: Uuid) -> Result<Option<Uuid>> {
 fn oldest_by_movements(tx: &Tx<'_>, charge: Uuid) -> Result<Option<Uuid>> {
     tx.optional(
         "select m.beleg_id from lagerbewegung m join beleg b on b.tenant_id = m.tenant_id and b.id = m.beleg_id
-         where m.tenant_id = :tenant and m.charge_id = :charge and m.menge > 0 and b.beleg_typ in ('EL', 'ER')
+           join belegtyp t on t.typ = b.beleg_typ
+         where m.tenant_id = :tenant and m.charge_id = :charge and m.menge > 0 and t.seite = 'einkauf'
            and (select sum(o.menge) from lagerbewegung o
                 where o.tenant_id = m.tenant_id and o.beleg_id = m.beleg_id and o.artikel_id = m.artikel_id
                   and o.charge_id = :charge) > 0
@@ -70,8 +72,8 @@ fn oldest_by_movements(tx: &Tx<'_>, charge: Uuid) -> Result<Option<Uuid>> {
 }
 
 fn has_received(tx: &Tx<'_>, beleg: Uuid, charge: Uuid) -> Result<bool> {
-    let moved = "select coalesce(sum(m.menge), 0) > 0 and b.beleg_typ in ('EL', 'ER')
-        from beleg b join lagerbewegung m on m.tenant_id = b.tenant_id and m.beleg_id = b.id
+    let moved = "select coalesce(sum(m.menge), 0) > 0 and t.seite = 'einkauf'
+        from beleg b join belegtyp t on t.typ = b.beleg_typ join lagerbewegung m on m.tenant_id = b.tenant_id and m.beleg_id = b.id
           join charge c on c.tenant_id = m.tenant_id and c.id = m.charge_id and c.artikel_id = m.artikel_id
         where b.tenant_id = :tenant and b.id = :beleg and m.charge_id = :charge";
     Ok(tx
