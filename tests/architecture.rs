@@ -185,7 +185,7 @@ fn rules_statements_and_handlers_never_await() {
         "http/plain.rs",
         "http/server.rs",
         "http/socket.rs",
-        "leitstand/aside.rs",
+        "leitstand/password_thread.rs",
         "leitstand/server.rs",
     ];
     assert_eq!(awaiting, expected.map(str::to_owned).into());

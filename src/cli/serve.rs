@@ -15,7 +15,7 @@ use super::terminal::{Outcome, Terminal, sentence};
 use super::user;
 use crate::config::Config;
 use crate::db::{log, system_clock};
-use crate::gate::waiters::PLACES;
+use crate::gate::waiters::WAITERS_MAX;
 use crate::http::server::{Limits, stop_signal};
 use crate::http::tls::{acceptor, validity};
 use crate::rules::day::Day;
@@ -90,7 +90,7 @@ const OTHER_FILES_MAX: usize = 64;
 /// wait for ever, instead of one making room for another.
 pub fn fitting(limits: &Limits) -> Limits {
     // Those who wait for a change have connections beside these.
-    let files = open_files(limits.connections + PLACES + OTHER_FILES_MAX);
+    let files = open_files(limits.connections + WAITERS_MAX + OTHER_FILES_MAX);
     let connections = limits.connections.min(files.saturating_sub(OTHER_FILES_MAX).max(1));
     if connections < limits.connections {
         log(&format!(

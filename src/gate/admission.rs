@@ -30,13 +30,13 @@ pub enum Head {
     OfKey(PresentedKey, Option<usize>),
 }
 
-/// What came of the checks of a request with a verified key.
-pub enum Read {
+/// What came of the checks of a request with a verified key, and of reading.
+pub enum AfterChecks {
     Answered(Reply),
-    /// It found nothing and waits for a change.
-    Nothing(Wait, Arc<Caller>),
+    /// It found nothing.
+    WaitsForChange(Wait, Arc<Caller>),
     /// It computes much: it is for a thread that serves no sockets.
-    Heavy,
+    IsHeavy,
     /// It may write.
     Writes(Admitted),
 }
@@ -107,15 +107,15 @@ impl Gate {
         Ok(Head::OfKey(self.keys.presented(&request.headers)?, found))
     }
 
-    /// What a verified key may do, on the snapshot on which a reading request is answered.
-    pub(super) fn check_with_key(
+    /// Checks what a verified key may do, and answers a request that reads on the same snapshot.
+    pub(super) fn check_and_read(
         &self,
         request: &Request,
         key: &PresentedKey,
         found: Option<usize>,
         trail: &mut Trail,
         thread: Thread,
-    ) -> Result<Read> {
+    ) -> Result<AfterChecks> {
         let (now, path) = ((self.clock)(), split(&request.path));
         let lane = if thread == Thread::SlowLane { Lane::Slow } else { Lane::Fast };
         self.readers.read(lane, |connection| {
@@ -124,38 +124,40 @@ impl Gate {
             trail.allowance.get_or_insert_with(|| self.quota.take(&caller, now)).check()?;
             let at = found.ok_or_else(|| self.not_found(request, &path))?;
             let route = self.router.route(*trail.route.insert(at));
-            let looks = self.shares.in_place(&caller.key_id, now);
+            let is_slow = thread == Thread::SlowLane;
+            // The slow lane has the lowest priority: it must not hold a lock that each thread of the sockets takes.
+            let ticks = (!is_slow).then(|| self.shares.in_place(&caller.key_id, now));
             check_scope(route, &caller)?;
             let call = Call::new(request, route.query, self.router.ids(at, &path), caller.strictness)?;
-            if (route.is_heavy || thread == Thread::SlowLane) && !self.answers.has_room(&caller.key_id) {
+            if (route.is_heavy || is_slow) && !self.answers.has_room(&caller.key_id) {
                 return Err(too_many_unread());
             }
             if matches!(route.run, Run::Write(_) | Run::Each(_)) {
-                return Ok(Read::Writes(Admitted { route, caller, ids: self.router.ids(at, &path) }));
+                return Ok(AfterChecks::Writes(Admitted { route, caller, ids: self.router.ids(at, &path) }));
             }
             if route.is_heavy && thread == Thread::Socket {
-                return Ok(Read::Heavy);
+                return Ok(AfterChecks::IsHeavy);
             }
             let call = call.by(caller.scopes, trail.looked.as_ref().map(|looked| looked.cursor.as_str()));
-            let looks = (thread != Thread::SlowLane).then_some(looks);
-            let (reply, wait) =
-                self.run(&call, route, &Tx::new(connection, caller.tenant, now), &caller, looks)?;
+            let tx = Tx::new(connection, caller.tenant, now);
+            let (reply, wait) = self.run(&call, route, &tx, &caller, ticks)?;
             let must_answer = trail.looked.as_ref().is_some_and(|looked| looked.is_last);
             Ok(match wait {
-                Some(wait) if !must_answer => Read::Nothing(wait, caller),
-                _ => Read::Answered(reply.with_notes(&call.notes)),
+                Some(wait) if !must_answer => AfterChecks::WaitsForChange(wait, caller),
+                _ => AfterChecks::Answered(reply.with_notes(&call.notes)),
             })
         })
     }
 
-    /// Runs what reads, but for the slow lane within these looks; and how it waits, where it found nothing and wants to.
+    /// Runs a reading route; also how it waits, where it found nothing and wants to. In place it costs at most `ticks`; on
+    /// the slow lane there is no such limit.
     fn run(
         &self,
         call: &Call<'_>,
         route: &Route,
         tx: &Tx<'_>,
         caller: &Caller,
-        looks: Option<u32>,
+        ticks: Option<u32>,
     ) -> Result<(Reply, Option<Wait>)> {
         let run = || match route.run {
             Run::Open(run) => Ok((run(call)?, None)),
@@ -167,9 +169,9 @@ impl Gate {
             }
             Run::Write(_) | Run::Each(_) => Err(Failure::Broken("a write was to be read".into())),
         };
-        let Some(looks) = looks else { return run() };
-        let (run, looks) = within(looks, run);
-        self.shares.has_read(&caller.key_id, looks, tx.now());
+        let Some(ticks) = ticks else { return run() };
+        let (run, ticks) = within(ticks, run);
+        self.shares.has_read(&caller.key_id, ticks, tx.now());
         run
     }
 

@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use tokio::time::sleep;
 use uuid::Uuid;
 
-use super::admission::{Admitted, Head, Prepared, PreparedWrite, Read, Thread};
+use super::admission::{Admitted, AfterChecks, Head, Prepared, PreparedWrite, Thread};
 use super::completion::{Trail, Written};
 use super::key::PresentedKey;
 use super::{Gate, address};
@@ -66,17 +66,18 @@ impl Gate {
         if !self.keys.is_verified(&key) {
             self.verifying.verify(&key, address::neighbourhood(trail.address)).await?;
         }
+        client.has_passed();
         let mut waiting = None;
         let admitted = loop {
             match self.read(request, &key, found, trail).await? {
-                Read::Answered(reply) => return Ok(reply),
-                Read::Writes(admitted) => break admitted,
-                Read::Nothing(wait, caller) => {
+                AfterChecks::Answered(reply) => return Ok(reply),
+                AfterChecks::Writes(admitted) => break admitted,
+                AfterChecks::WaitsForChange(wait, caller) => {
                     let looked =
                         self.waiters.wait(&mut waiting, &caller.key_id, caller.tenant, wait, client).await?;
                     trail.looked = Some(looked);
                 }
-                Read::Heavy => return Err(Failure::Broken("heavy work found no thread".into())),
+                AfterChecks::IsHeavy => return Err(Failure::Broken("heavy work found no thread".into())),
             }
         };
         if request.body.is_awaited() {
@@ -91,26 +92,26 @@ impl Gate {
         }
     }
 
-    /// Checks what a verified key may do and runs what reads: on this thread, where it computes much on one that serves no
-    /// sockets, and where it takes long on the slow lane.
+    /// Runs the checks and the read: first on this thread; a heavy route off the sockets; what exceeded its budget again on
+    /// the slow lane.
     async fn read(
         self: &Arc<Gate>,
         request: &Arc<Request>,
         key: &PresentedKey,
         found: Option<usize>,
         trail: &mut Trail,
-    ) -> Result<Read> {
+    ) -> Result<AfterChecks> {
         // Another thread works on a copy of what is known of the request, and gives it back.
         let on = |thread: Thread, trail: &Trail| {
             let (gate, request, key) = (Arc::clone(self), Arc::clone(request), key.clone());
             let mut trail = trail.clone();
             move || {
-                let read = gate.check_with_key(&request, &key, found, &mut trail, thread);
+                let read = gate.check_and_read(&request, &key, found, &mut trail, thread);
                 (trail, read)
             }
         };
-        let mut read = self.check_with_key(request, key, found, trail, Thread::Socket);
-        if matches!(read, Ok(Read::Heavy)) {
+        let mut read = self.check_and_read(request, key, found, trail, Thread::Socket);
+        if matches!(read, Ok(AfterChecks::IsHeavy)) {
             (*trail, read) = off_sockets(on(Thread::Heavy, trail)).await?;
         }
         if read.as_ref().is_err_and(exceeded_budget) {
@@ -119,8 +120,8 @@ impl Gate {
         read
     }
 
-    /// Does what reads a body: on this thread, or on one that serves no sockets where it takes many milliseconds, after a
-    /// pause where its key has had its share of the machine.
+    /// Reads the body of a request: on this thread; a large one, or that of a heavy route, off the sockets, after a pause where
+    /// its key has had its share of the machine.
     pub(super) async fn with_body<T: Send + 'static>(
         self: &Arc<Gate>,
         request: &Arc<Request>,

@@ -16,7 +16,7 @@ use crate::http::route::Run;
 use crate::rules::error::Code;
 
 /// Answers up to this size take no part in the memory for answers, in bytes.
-const SMALL_ANSWER: usize = 16 << 10;
+const SMALL_ANSWER_BYTES_MAX: usize = 16 << 10;
 
 /// What is known of a request on its way, besides what it says itself.
 #[derive(Clone)]
@@ -90,7 +90,7 @@ impl Gate {
     /// buffers of the operating system take them.
     fn reserve(&self, reply: Reply, trail: &Trail) -> Option<Reply> {
         let bytes = reply.body.len();
-        if bytes <= SMALL_ANSWER {
+        if bytes <= SMALL_ANSWER_BYTES_MAX {
             return Some(reply);
         }
         let held = match &trail.caller {
@@ -127,9 +127,9 @@ impl Gate {
         self.origins.shown_in(trail.with_limits(reply), request)
     }
 
-    /// The same for an answer that must not be lost.
+    /// Takes memory even where the share is full: the request was carried out, so its answer cannot become a refusal.
     fn reserve_anyway(&self, reply: Reply, caller: &Caller) -> Reply {
-        if reply.body.len() <= SMALL_ANSWER {
+        if reply.body.len() <= SMALL_ANSWER_BYTES_MAX {
             return reply;
         }
         let held = self.answers.take_anyway(&caller.key_id, reply.body.len());

@@ -22,8 +22,8 @@ impl Gate {
         told.await.unwrap_or_else(|_| Err(Failure::Busy("the service stops".into())))
     }
 
-    /// Has the writer do something in a batch with others, and is done when that is on the disk. Then it wakes who waits
-    /// for a change of the company. `bytes` is what it brings along to be stored.
+    /// Runs `run` in a batch of the writer and returns once the batch is on the disk. Then wakes the requests that wait for
+    /// a change of `tenant`. `bytes` counts towards the size of the batch.
     pub async fn write<T: Send + 'static>(
         self: &Arc<Gate>,
         tenant: Option<TenantId>,

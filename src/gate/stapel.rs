@@ -28,16 +28,16 @@ use crate::http::router::split;
 use crate::rules::error::{Checked, Code, Refusal};
 
 /// Items of one request at most (D28).
-const MAX_ITEMS: usize = 200;
+const ITEMS_MAX: usize = 200;
 
 /// Items in one batch of the writer at most.
-const AT_ONCE: usize = 16;
+const STEP_ITEMS_MAX: usize = 16;
 
-/// What the items of one step have in bytes, unless it is one alone: they are read on a thread that serves sockets.
-const BYTES_AT_ONCE: usize = LARGE_BODY;
+/// Bytes of the items of one step at most. A larger item is a step of its own, and is parsed off the sockets.
+const STEP_BYTES_MAX: usize = LARGE_BODY;
 
 /// The name of the header under which items have keys of their own.
-const KEY: &str = "idempotency-key";
+const KEY_HEADER: &str = "idempotency-key";
 
 /// An answer: its status, and what the route for one answers.
 #[derive(Serialize)]
@@ -92,10 +92,10 @@ impl Gate {
         let now = (self.clock)();
         let bytes = request.body.content().ok().and_then(|body| body.get(range)).unwrap_or_default();
         let mut headers = request.headers.clone();
-        let key = headers.get(KEY).and_then(|key| key.to_str().ok());
+        let key = headers.get(KEY_HEADER).and_then(|key| key.to_str().ok());
         let key = key.map(|key| format!("{}#{}", key.trim(), number + 1));
         if let Some(key) = key.and_then(|key| HeaderValue::from_str(&key).ok()) {
-            headers.insert(KEY, key);
+            headers.insert(KEY_HEADER, key);
         }
         let request = Request {
             id: Uuid::now_v7(),
@@ -197,9 +197,9 @@ fn at_once(items: &[Range<usize>]) -> usize {
     let mut bytes = 0;
     let fits = |item: &&Range<usize>| {
         bytes += item.len();
-        bytes <= BYTES_AT_ONCE
+        bytes <= STEP_BYTES_MAX
     };
-    items.iter().take(AT_ONCE).take_while(fits).count().max(1)
+    items.iter().take(STEP_ITEMS_MAX).take_while(fits).count().max(1)
 }
 
 #[derive(Deserialize)]
@@ -230,7 +230,7 @@ impl<'de> Visitor<'de> for Each {
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> std::result::Result<Items<'de>, A::Error> {
         let mut items = Vec::new();
         while let Some(item) = sequence.next_element::<&'de RawValue>()? {
-            if items.len() == MAX_ITEMS {
+            if items.len() == ITEMS_MAX {
                 return Err(A::Error::custom("too many items"));
             }
             items.push(item);
@@ -244,7 +244,7 @@ fn items(body: &Body) -> Checked<Vec<Range<usize>>> {
     let body = body.content()?;
     let read: Inhalt<'_> = serde_json::from_slice(body).map_err(|error| {
         let message = format!(
-            "Erwartet wird {{\"items\": [ … ]}} mit höchstens {MAX_ITEMS} Einträgen und sonst nichts."
+            "Erwartet wird {{\"items\": [ … ]}} mit höchstens {ITEMS_MAX} Einträgen und sonst nichts."
         );
         match error.is_data() {
             true => Refusal::field(Code::FeldUngueltig, "items", message),

@@ -18,16 +18,16 @@ use crate::db::vital::Worker;
 use crate::failure::{Failure, Result, unpanicked};
 
 /// Keys that wait at most.
-const KEYS: usize = 1_024;
+const KEYS_WAITING_MAX: usize = 1_024;
 
 /// Requests that wait at most; further ones are answered 503.
-const REQUESTS: usize = 4_096;
+const REQUESTS_WAITING_MAX: usize = 4_096;
 
 /// Requests of one address (of IPv6 a /64) that wait at most.
-const OF_ADDRESS: usize = 2_048;
+const ADDRESS_REQUESTS_MAX: usize = 2_048;
 
 /// Requests with one key that wait at most: a client that begins with so many connections at once is answered.
-const OF_KEY: usize = 512;
+const KEY_REQUESTS_MAX: usize = 512;
 
 /// Tells a request what became of the verification.
 type Tell = oneshot::Sender<Result<()>>;
@@ -46,7 +46,10 @@ impl Unverified {
     fn has_room(&self, key: &Digest32, address: IpAddr) -> bool {
         let of_key = self.by_key.get(key).map_or(0, Vec::len);
         let of_address = self.by_address.get(&address).copied().unwrap_or(0);
-        of_key == 0 || of_key < OF_KEY && of_address < OF_ADDRESS && self.requests < REQUESTS
+        of_key == 0
+            || of_key < KEY_REQUESTS_MAX
+                && of_address < ADDRESS_REQUESTS_MAX
+                && self.requests < REQUESTS_WAITING_MAX
     }
 
     fn add(&mut self, key: Digest32, address: IpAddr, tell: Tell) {
@@ -83,8 +86,9 @@ impl Verifying {
         prepare_reader(&connection)?;
         let waiting = Arc::<Mutex<Unverified>>::default();
         let of_thread = Arc::clone(&waiting);
-        let worker = Worker::start("keys", KEYS, move |key| verify(&connection, &keys, &key, &of_thread))
-            .map_err(|error| Failure::Broken(format!("no thread for keys: {error}")))?;
+        let worker =
+            Worker::start("keys", KEYS_WAITING_MAX, move |key| verify(&connection, &keys, &key, &of_thread))
+                .map_err(|error| Failure::Broken(format!("no thread for keys: {error}")))?;
         Ok(Verifying { waiting, worker })
     }
 
@@ -154,16 +158,19 @@ mod tests {
     #[test]
     fn who_hammers_takes_no_place_of_another() {
         let mut waiting = Unverified::default();
-        assert_eq!(fill(&mut waiting, 1, 1), OF_KEY);
+        assert_eq!(fill(&mut waiting, 1, 1), KEY_REQUESTS_MAX);
         // The same key from elsewhere has no more room; another key from the same address has.
         assert!(!has_room(&waiting, 1, 2));
-        assert_eq!((2..=4).map(|key| fill(&mut waiting, key, 1)).sum::<usize>(), OF_ADDRESS - OF_KEY);
+        assert_eq!(
+            (2..=4).map(|key| fill(&mut waiting, key, 1)).sum::<usize>(),
+            ADDRESS_REQUESTS_MAX - KEY_REQUESTS_MAX
+        );
         // The address is full: a key that nobody waits for has the one place that it needs.
         assert_eq!(fill(&mut waiting, 5, 1), 1);
-        assert_eq!(fill(&mut waiting, 6, 2), OF_KEY);
+        assert_eq!(fill(&mut waiting, 6, 2), KEY_REQUESTS_MAX);
         // Everything is full.
         assert!((7..40).map(|key| fill(&mut waiting, key, 3 + key / 4)).sum::<usize>() > 0);
-        assert!(waiting.requests >= REQUESTS);
+        assert!(waiting.requests >= REQUESTS_WAITING_MAX);
         assert_eq!(fill(&mut waiting, 99, 99), 1);
         // Who was told leaves nothing behind.
         for key in 0..=99 {

@@ -19,14 +19,14 @@ use crate::http::route::Wait;
 use crate::rules::error::{Code, Refusal};
 
 /// Requests that wait at once at most, beside the limits of connections (D28).
-pub const PLACES: usize = 1_000;
+pub const WAITERS_MAX: usize = 1_000;
 
 /// The share of a key: half of them.
-const PLACES_OF_KEY: usize = PLACES / 2;
+const KEY_WAITERS_MAX: usize = WAITERS_MAX / 2;
 
 /// Pause between two looks of one request: a company that writes all the time without what it waits for must not keep
 /// it looking.
-const PAUSE: Duration = Duration::from_millis(250);
+const LOOK_PAUSE: Duration = Duration::from_millis(250);
 
 /// Who waits, by company.
 pub struct Waiters {
@@ -47,7 +47,7 @@ impl Default for Waiters {
     fn default() -> Waiters {
         Waiters {
             count: Gauge::default(),
-            places: Budget::new(PLACES, PLACES_OF_KEY),
+            places: Budget::new(WAITERS_MAX, KEY_WAITERS_MAX),
             bells: Mutex::default(),
         }
     }
@@ -66,14 +66,14 @@ impl Waiters {
     ) -> Result<Looked> {
         let waiting = match waiting {
             Some(waiting) => {
-                waiting.not_before = Instant::now() + PAUSE;
+                waiting.not_before = Instant::now() + LOOK_PAUSE;
                 waiting
             }
             None => waiting.insert(self.begin(account, tenant, &wait).ok_or_else(too_many)?),
         };
         let Waiting { bell, not_before, until, .. } = waiting;
         let is_last = !client.listens_until(bell, *not_before, *until).await;
-        // What rang so far is seen by the next look.
+        // The next look sees every change up to here, so earlier rings are dropped.
         bell.mark_unchanged();
         Ok(Looked { cursor: wait.cursor, is_last })
     }

@@ -1,4 +1,4 @@
-//! What lies between the socket and who answers.
+//! The trait through which the socket passes requests to the gate and the pages.
 
 use std::net::IpAddr;
 use std::sync::Arc;

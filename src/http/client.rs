@@ -17,23 +17,23 @@ use super::socket::Socket;
 use crate::rules::error::{Code, Refusal};
 
 /// A body up to this size is a small one, in bytes (D18: all but uploads).
-const SMALL_BODY: usize = 1 << 20;
+const SMALL_BODY_BYTES_MAX: usize = 1 << 20;
 
 /// Memory for small bodies in bytes, and the share of a key: half of it.
-const SMALL_BODIES: usize = 16 << 20;
+const SMALL_BODIES_BYTES_MAX: usize = 16 << 20;
 
 /// Memory for large bodies in bytes, and the share of a key: two of the largest.
-const LARGE_BODIES: usize = 42 << 20;
-const LARGE_BODIES_OF_KEY: usize = 28 << 20;
+const LARGE_BODIES_BYTES_MAX: usize = 42 << 20;
+const KEY_LARGE_BODIES_BYTES_MAX: usize = 28 << 20;
 
 /// Large bodies that a key may send at once; further ones wait before anything of them is read.
-const LARGE_AT_ONCE: usize = 2;
+const KEY_LARGE_BODIES_MAX: usize = 2;
 
 /// How long a body waits for memory before it is refused: what holds it may wait for memory itself.
-const PATIENCE: Duration = Duration::from_secs(5);
+const MEMORY_WAIT_MAX: Duration = Duration::from_secs(5);
 
 /// Bytes beyond the limit of a body that are read and thrown away at most.
-const THROWN_AWAY: usize = 16 << 20;
+const DRAINED_BYTES_MAX: usize = 16 << 20;
 
 /// What the socket allows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,9 +63,9 @@ pub struct BodyBudgets {
 impl Default for BodyBudgets {
     fn default() -> BodyBudgets {
         BodyBudgets {
-            small: Budget::new(SMALL_BODIES, SMALL_BODIES / 2),
-            large: Budget::new(LARGE_BODIES, LARGE_BODIES_OF_KEY),
-            large_at_once: Budget::new(usize::MAX, LARGE_AT_ONCE),
+            small: Budget::new(SMALL_BODIES_BYTES_MAX, SMALL_BODIES_BYTES_MAX / 2),
+            large: Budget::new(LARGE_BODIES_BYTES_MAX, KEY_LARGE_BODIES_BYTES_MAX),
+            large_at_once: Budget::new(usize::MAX, KEY_LARGE_BODIES_MAX),
         }
     }
 }
@@ -81,7 +81,7 @@ pub enum Stage {
 }
 
 /// What a connection has in common with the requests on it.
-pub struct Line {
+pub struct ConnectionContext {
     pub peer: IpAddr,
     /// The address of this machine that the client connected to.
     pub local: IpAddr,
@@ -95,12 +95,12 @@ pub struct Line {
 }
 
 /// The client of a request.
-pub struct Client(Option<(Arriving, Arc<Line>)>);
+pub struct Client(Option<(Arriving, Arc<ConnectionContext>)>);
 
 impl Client {
     /// A client that sends its request on a connection.
-    pub(super) fn new(body: Incoming, asked_first: bool, line: Arc<Line>) -> Client {
-        Client(Some((Arriving { body, received: 0, asked_first }, line)))
+    pub(super) fn new(body: Incoming, asked_first: bool, connection: Arc<ConnectionContext>) -> Client {
+        Client(Some((Arriving { body, received: 0, asked_first }, connection)))
     }
 
     /// Of a request that is made in this process: it brings its body along, and nobody hangs up.
@@ -108,9 +108,14 @@ impl Client {
         Client(None)
     }
 
+    /// Its key or session was accepted: the connection need not make room for new ones any more.
+    pub fn has_passed(&self) {
+        self.0.iter().for_each(|(_, connection)| connection.place.has_answered());
+    }
+
     /// Whether nobody listens any more.
     pub fn is_gone(&self) -> bool {
-        self.0.as_ref().is_some_and(|(_, line)| line.is_gone.load(Ordering::Relaxed))
+        self.0.as_ref().is_some_and(|(_, connection)| connection.is_gone.load(Ordering::Relaxed))
     }
 
     /// Whether the request has a body that is still to be read.
@@ -121,22 +126,24 @@ impl Client {
     /// Reads the body of at most `limit` bytes on the account of a key or a person, within the time and the memory that
     /// there is for it.
     pub async fn body(&mut self, limit: usize, account: &str) -> Received {
-        let Some((arriving, line)) = &mut self.0 else { return Received::Refused(incomplete()) };
+        let Some((arriving, connection)) = &mut self.0 else { return Received::Refused(incomplete()) };
         if arriving.announced().is_some_and(|announced| announced > limit) {
             return Received::Refused(too_large(limit));
         }
-        let (bodies, time) = (&line.bodies, line.limits.body);
-        let is_large = arriving.announced().unwrap_or(limit) > SMALL_BODY;
-        let reading = async {
-            if !is_large {
-                return arriving.read(limit, account, &bodies.small).await;
+        let (bodies, time) = (&connection.bodies, connection.limits.body);
+        let is_large = arriving.announced().unwrap_or(limit) > SMALL_BODY_BYTES_MAX;
+        // A large body waits for its turn before its own time begins.
+        let (budget, _turn) = match is_large {
+            false => (&bodies.small, None),
+            true => {
+                let take = || bodies.large_at_once.take(account, 1);
+                match when_freed(&bodies.large_at_once, time, take).await {
+                    Some(turn) => (&bodies.large, Some(turn)),
+                    None => return Received::Refused(no_room()),
+                }
             }
-            let take = || bodies.large_at_once.take(account, 1);
-            let Some(_turn) = when_freed(&bodies.large_at_once, time, take).await else {
-                return Received::Refused(no_room());
-            };
-            arriving.read(limit, account, &bodies.large).await
         };
+        let reading = arriving.read(limit, account, budget);
         timeout(time, reading).await.unwrap_or_else(|_| Received::Refused(super::error::too_slow()))
     }
 
@@ -148,9 +155,9 @@ impl Client {
         not_before: Instant,
         until: Instant,
     ) -> bool {
-        let Some((_, line)) = &self.0 else { return false };
-        let _aside = line.place.aside();
-        let mut stage = line.stage.clone();
+        let Some((_, connection)) = &self.0 else { return false };
+        let _aside = connection.place.aside();
+        let mut stage = connection.stage.clone();
         let rung = async {
             // Fails only where nobody is left to ring.
             let _ = bell.changed().await;
@@ -158,7 +165,7 @@ impl Client {
         };
         tokio::select! {
             _ = stage.changed() => false,
-            () = line.socket.stirs() => false,
+            () = connection.socket.stirs() => false,
             () = sleep_until(until.into()) => false,
             () = rung => true,
         }
@@ -168,7 +175,7 @@ impl Client {
     /// answer (RFC 9112 9.6); one that asked before sending is answered at once. Whether it came to its end.
     pub(super) async fn is_drained(&mut self) -> bool {
         match &mut self.0 {
-            Some((arriving, line)) => arriving.is_drained(line.limits.body).await,
+            Some((arriving, connection)) => arriving.is_drained(connection.limits.body).await,
             None => true,
         }
     }
@@ -221,7 +228,7 @@ impl Arriving {
                 Some(permit) => permit.grow(data.len()).then_some(()),
                 None => budget.take(account, data.len()).map(|taken| permit = Some(taken)),
             };
-            if when_freed(budget, PATIENCE, take).await.is_none() {
+            if when_freed(budget, MEMORY_WAIT_MAX, take).await.is_none() {
                 return Received::Refused(no_room());
             }
             content.extend_from_slice(&data);
@@ -236,7 +243,7 @@ impl Arriving {
         if self.asked_first && self.received == 0 {
             return false;
         }
-        let most = self.received.saturating_add(THROWN_AWAY);
+        let most = self.received.saturating_add(DRAINED_BYTES_MAX);
         let reading = async {
             while self.received < most {
                 match self.next().await {

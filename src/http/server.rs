@@ -4,12 +4,14 @@
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::net::{IpAddr, Ipv4Addr};
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt;
 use hyper::Response;
 use hyper::body::Incoming;
 use hyper::header::{EXPECT, TRANSFER_ENCODING};
@@ -26,7 +28,7 @@ use uuid::Uuid;
 
 use super::answering::Answering;
 pub use super::client::Limits;
-use super::client::{BodyBudgets, Client, Line, Stage};
+use super::client::{BodyBudgets, Client, ConnectionContext, Stage};
 use super::connections::{Connections, Place};
 use super::encoding::{accepts_gzip, encoded};
 use super::message::{Content, malformed, response};
@@ -39,16 +41,16 @@ use super::socket::Socket;
 use crate::db::{Clock, log};
 
 /// Largest head of a request in bytes; also what is read of a connection at once.
-const MAX_HEAD: usize = 16 << 10;
+const HEAD_BYTES_MAX: usize = 16 << 10;
 
 /// Headers of a request at most.
-const MAX_HEADERS: usize = 100;
+const HEADERS_MAX: usize = 100;
 
 /// An answer above this size is not compressed on a thread that serves sockets, in bytes.
-const LARGE_ANSWER: usize = 64 << 10;
+const GZIP_IN_PLACE_BYTES_MAX: usize = 64 << 10;
 
 /// How long requests have to finish whose connections were cut when the server stopped.
-const AFTER_CUT: Duration = Duration::from_secs(1);
+const CUT_REQUESTS_WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// Pause after the machine refused a connection (too many open files).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -80,8 +82,9 @@ pub async fn serve<A: Answering>(
     if timeout(serving.limits.shutdown, all_done).await.is_err() {
         log("some connections did not end in time and were cut");
         stage.send_replace(Stage::Cut);
-        // What waited for its client has its audit row.
-        let _ = timeout(AFTER_CUT, stage.closed()).await;
+        // Cutting a connection ends the reading of its body: that request is refused and writes its audit row. Requests that
+        // wait for our own threads may still be lost.
+        let _ = timeout(CUT_REQUESTS_WAIT_MAX, stage.closed()).await;
     }
 }
 
@@ -147,17 +150,26 @@ impl<A: Answering> Connection<A> {
         let Connection { serving, peer, local, place, mut stage } = self;
         let (limits, bodies) = (Arc::clone(&serving.limits), Arc::clone(&serving.bodies));
         let is_gone = AtomicBool::new(false);
-        let line =
-            Arc::new(Line { peer, local, place, socket, limits, bodies, stage: stage.clone(), is_gone });
-        let _ending = Ending(&line);
-        let answering = service_fn(async |request| Ok::<_, Infallible>(serving.answer(request, &line).await));
+        let context = Arc::new(ConnectionContext {
+            peer,
+            local,
+            place,
+            socket,
+            limits,
+            bodies,
+            stage: stage.clone(),
+            is_gone,
+        });
+        let _ending = Ending(&context);
+        let answering =
+            service_fn(async |request| Ok::<_, Infallible>(serving.respond(request, &context).await));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             // A client may send its requests, close its half, and wait for the answers.
             .half_close(true)
             .header_read_timeout(serving.limits.header)
-            .max_buf_size(MAX_HEAD)
-            .max_headers(MAX_HEADERS)
+            .max_buf_size(HEAD_BYTES_MAX)
+            .max_headers(HEADERS_MAX)
             .serve_connection(TokioIo::new(stream), answering);
         tokio::select! {
             biased;
@@ -178,7 +190,7 @@ impl<A: Answering> Connection<A> {
         };
         let shaking = async {
             if plain::is_spoken(&stream).await {
-                plain::answer(stream, MAX_HEAD).await;
+                plain::answer(stream, HEAD_BYTES_MAX).await;
                 return None;
             }
             let socket = Socket::new(stream);
@@ -194,7 +206,7 @@ impl<A: Answering> Connection<A> {
 }
 
 /// Notes the end of a connection when this is dropped, for requests that outlive it.
-struct Ending<'l>(&'l Line);
+struct Ending<'l>(&'l ConnectionContext);
 
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
@@ -203,20 +215,24 @@ impl Drop for Ending<'_> {
 }
 
 impl<A: Answering> Serving<A> {
-    async fn answer(&self, request: hyper::Request<Incoming>, line: &Arc<Line>) -> Response<Content> {
+    async fn respond(
+        &self,
+        request: hyper::Request<Incoming>,
+        context: &Arc<ConnectionContext>,
+    ) -> Response<Content> {
         let (id, started) = (Uuid::now_v7(), Instant::now());
         let (head, body) = request.into_parts();
         let malformed = malformed(&head);
         // Where its length could be read in two ways nothing that follows is taken for a request (RFC 9112 6.1).
         let is_last = malformed.is_some() || head.headers.contains_key(TRANSFER_ENCODING);
         let gzip = accepts_gzip(&head.headers);
-        let client = Client::new(body, head.headers.contains_key(EXPECT), Arc::clone(line));
+        let client = Client::new(body, head.headers.contains_key(EXPECT), Arc::clone(context));
         let request = Request {
             id,
             at: (self.clock)(),
             started,
-            peer: line.peer,
-            local: line.local,
+            peer: context.peer,
+            local: context.local,
             method: head.method.as_str().to_owned(),
             path: head.uri.path().to_owned(),
             query: head.uri.query().unwrap_or_default().to_owned(),
@@ -224,19 +240,24 @@ impl<A: Answering> Serving<A> {
             malformed,
             body: if client.has_body() { Body::default() } else { Body::from_bytes(Vec::new()) },
         };
-        let answered = in_place_or_in_task(answered(Arc::clone(&self.service), request, client)).await;
+        let answered =
+            in_place_or_in_task(answer_with_client(Arc::clone(&self.service), request, client)).await;
         let (reply, is_drained) = match answered {
             Some((reply, mut client)) => (reply, client.is_drained().await),
             None => (self.service.unavailable(id), false),
         };
         let reply = compressed(reply, gzip).await;
-        line.place.has_answered();
+        context.place.has_answered();
         response(reply, id, is_last || !is_drained)
     }
 }
 
 /// The answer, and the client whose body may still be arriving.
-async fn answered<A: Answering>(service: Arc<A>, request: Request, mut client: Client) -> (Reply, Client) {
+async fn answer_with_client<A: Answering>(
+    service: Arc<A>,
+    request: Request,
+    mut client: Client,
+) -> (Reply, Client) {
     let reply = service.answer(request, &mut client).await;
     (reply, client)
 }
@@ -246,16 +267,16 @@ async fn answered<A: Answering>(service: Arc<A>, request: Request, mut client: C
 async fn in_place_or_in_task<T: Send + 'static>(
     answering: impl Future<Output = T> + Send + 'static,
 ) -> Option<T> {
-    let mut answering = Box::pin(answering);
+    let mut answering = Box::pin(AssertUnwindSafe(answering).catch_unwind());
     match poll_fn(|context| Poll::Ready(answering.as_mut().poll(context))).await {
-        Poll::Ready(done) => Some(done),
-        Poll::Pending => tokio::spawn(answering).await.ok(),
+        Poll::Ready(done) => done.ok(),
+        Poll::Pending => tokio::spawn(answering).await.ok()?.ok(),
     }
 }
 
 /// The answer in the form that the client takes.
 async fn compressed(reply: Reply, gzip: bool) -> Reply {
-    if !gzip || reply.body.len() <= LARGE_ANSWER {
+    if !gzip || reply.body.len() <= GZIP_IN_PLACE_BYTES_MAX {
         return encoded(reply, gzip);
     }
     let lost = Reply { status: reply.status, ..Reply::default() };

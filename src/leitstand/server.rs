@@ -8,12 +8,12 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use uuid::Uuid;
 
-use super::aside::Aside;
 use super::entry::{self, Entry, Refused};
 use super::flash::FlashMessages;
 use super::frame;
 use super::jobs::{FULL, Jobs};
 use super::page::{Access, Ask, Done, Hashed, House, Page, Place, Seen, Take, fields};
+use super::password_thread::PasswordThread;
 use super::passwords::Attempts;
 use super::people::SESSION;
 use super::upkeep::Lookout;
@@ -40,21 +40,21 @@ use crate::http::route::Wait;
 use crate::rules::error::{Code, Refusal};
 
 /// Bytes of a form at most.
-const FORM: usize = 64 << 10;
+const FORM_BYTES_MAX: usize = 64 << 10;
 
 /// An answer up to this size takes no part in the memory for answers, in bytes.
-const SMALL: usize = 16 << 10;
+const SMALL_ANSWER_BYTES_MAX: usize = 16 << 10;
 
 /// Seconds that a page waits for something new before it asks again.
-const NEWS: u64 = 25;
+const NEWS_WAIT_SECONDS: u64 = 25;
 
 /// Sent by the script of live pages, which puts only a part of the page in place: notes stand outside of it.
-const LIVE: &str = "x-leitstand-live";
+const LIVE_HEADER: &str = "x-leitstand-live";
 
 /// The pages, on a gate.
 pub struct Leitstand {
     house: Arc<House>,
-    hashing: Aside,
+    hashing: PasswordThread,
     zugang: Zugang,
     flash: FlashMessages,
 }
@@ -66,7 +66,7 @@ impl Leitstand {
         let Place { database, nightly, certificate } = place.clone();
         let lookout = Lookout::start(database, nightly, certificate, Arc::clone(&gate.clock))?;
         let house = Arc::new(House { gate, pages, attempts, jobs, uploads, place, lookout });
-        let hashing = Aside::start()?;
+        let hashing = PasswordThread::start()?;
         Ok(Leitstand { house, hashing, zugang, flash: FlashMessages::default() })
     }
 
@@ -91,6 +91,9 @@ impl Leitstand {
                 return refused.reply;
             }
         };
+        if visit.ask.person.is_some() {
+            client.has_passed();
+        }
         self.house.uploads.drop_old(visit.ask.now);
         // A panic is a bug; it has its answer and its audit row like any other fault of ours.
         let outcome = AssertUnwindSafe(self.outcome(&mut visit, client)).catch_unwind().await;
@@ -121,7 +124,7 @@ impl Leitstand {
     /// the slow lane.
     async fn show(self: &Arc<Self>, visit: &mut Visit) -> Result<Reply> {
         let Request { method, headers, path, .. } = &*visit.request;
-        if method == "GET" && !headers.contains_key(LIVE) {
+        if method == "GET" && !headers.contains_key(LIVE_HEADER) {
             visit.ask.notes.extend(self.flash.take(&visit.ask.cookie, path));
         }
         let on = |lane: Lane| {
@@ -176,7 +179,7 @@ impl Leitstand {
                 visit.needs_row = !is_known;
                 return Ok(frame::guarded(Reply::text("text/plain; charset=utf-8", newest.to_string())));
             }
-            let wait = Wait { seconds: NEWS, cursor: String::new(), newest };
+            let wait = Wait { seconds: NEWS_WAIT_SECONDS, cursor: String::new(), newest };
             is_last = gate.waiters.wait(&mut waiting, &visit.account(), firma, wait, client).await?.is_last;
             match self.let_in(&visit.request, visit.address) {
                 Ok(ask) => visit.ask = ask,
@@ -197,7 +200,7 @@ impl Leitstand {
                 return Ok(Reply { code: Some(Code::ZuVieleAnfragen), ..reply });
             }
         }
-        let limit = if visit.ask.page.has_upload { upload::LARGEST } else { FORM };
+        let limit = if visit.ask.page.has_upload { upload::LARGEST } else { FORM_BYTES_MAX };
         if visit.request.body.is_awaited() {
             visit.request.body.set(client.body(limit, &visit.account()).await);
         }
@@ -280,6 +283,7 @@ impl Leitstand {
 
     /// The last step of a request: its audit row, its line in the log, its cookie and its share of the memory.
     fn complete(&self, visit: &Visit, reply: Reply) -> Reply {
+        let reply = self.reserve(visit, reply);
         if visit.needs_row {
             self.write_down(audit_row(visit, &reply, None), visit.address);
         }
@@ -293,14 +297,25 @@ impl Leitstand {
             person = visit.ask.person.as_ref().map(|person| person.id), "page");
         let has_cookie = reply.headers.iter().any(|(name, _)| *name == "set-cookie");
         let is_new = entry::cookie(&visit.request.headers).is_none_or(|cookie| cookie != visit.ask.cookie);
-        let reply = match is_new && !has_cookie {
+        match is_new && !has_cookie {
             true => self.with_cookie(visit, reply, &visit.ask.cookie),
             false => reply,
-        };
-        if reply.body.len() <= SMALL {
+        }
+    }
+
+    /// The answer with its share of the memory; a refusal where there is no room for it, unless its form was carried out.
+    fn reserve(&self, visit: &Visit, reply: Reply) -> Reply {
+        let (gate, bytes, account) = (&self.house.gate, reply.body.len(), visit.account());
+        if bytes <= SMALL_ANSWER_BYTES_MAX {
             return reply;
         }
-        match gate.answers.take(&visit.account(), reply.body.len()) {
+        let is_person = visit.ask.person.is_some();
+        let memory = if is_person { &gate.answers } else { &gate.answers_of_strangers };
+        let held = match visit.needs_row {
+            true => memory.take(&account, bytes),
+            false => Some(memory.take_anyway(&account, bytes)),
+        };
+        match held {
             Some(held) => Reply { held: Some(held), ..reply },
             None => frame::busy(&visit.request),
         }

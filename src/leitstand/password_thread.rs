@@ -12,19 +12,21 @@ use crate::failure::{Failure, Result, unpanicked};
 const PASSWORDS_WAITING_MAX: usize = 32;
 
 /// Does one piece of work after the other; it ends when this is dropped.
-pub struct Aside(Worker<Box<dyn FnOnce() + Send>>);
+pub struct PasswordThread(Worker<Box<dyn FnOnce() + Send>>);
 
-impl Aside {
+impl PasswordThread {
     /// Starts it. It pauses as long as it has worked, so that it takes half of one core at most, whoever asks and however
     /// often.
-    pub fn start() -> Result<Aside> {
+    pub fn start() -> Result<PasswordThread> {
         let work = |work: Box<dyn FnOnce() + Send>| {
             let begun = Moment::now();
             work();
             sleep(begun.elapsed());
         };
         let worker = Worker::start("passwords", PASSWORDS_WAITING_MAX, work);
-        worker.map(Aside).map_err(|error| Failure::Broken(format!("no thread for passwords: {error}")))
+        worker
+            .map(PasswordThread)
+            .map_err(|error| Failure::Broken(format!("no thread for passwords: {error}")))
     }
 
     /// Waits for its turn and then for the work.
