@@ -16,7 +16,7 @@ use crate::db::writer::WriterQueue;
 use crate::db::{Clock, TenantId, feed, log, steps};
 use crate::failure::Result;
 use crate::gate::Gate;
-use crate::gate::audit::{Rollover, newest_head};
+use crate::gate::audit::{begin_rollover, newest_head};
 use crate::gate::idempotency;
 use crate::rules::day::{self, Day};
 use crate::tenants;
@@ -91,7 +91,7 @@ fn wait(gate: &Gate, mut schedule: Schedule, stopped: &Receiver<()>) {
 
 fn drop_old(gate: &Gate) {
     let now = (gate.clock)();
-    Rollover::begin(&gate.writer, now);
+    begin_rollover(&gate.writer, now);
     drop_expired(&gate.readers, &gate.writer, now);
 }
 

@@ -89,23 +89,10 @@ fn send(news: &NotifyState<'_>, complained: &mut bool) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::Receiver;
-
     use super::*;
-    use crate::db::batch::{Batch, Ended, Job};
     use crate::db::system_clock;
     use crate::gate::Policy;
     use crate::service::Service;
-
-    struct Hangs(Receiver<()>);
-
-    impl Job for Hangs {
-        fn run(&mut self, _: &Batch<'_>) {
-            let _ = self.0.recv();
-        }
-
-        fn finish(self: Box<Self>, _: Ended) {}
-    }
 
     #[test]
     fn what_hangs_is_seen() {
@@ -121,8 +108,8 @@ mod tests {
         drop(go_on);
         assert!(works(runtime.handle(), &gate, patience));
         // The writer.
-        let (go_on, hangs) = channel();
-        app.gate.writer.submit(Box::new(Hangs(hangs)));
+        let (go_on, hangs) = channel::<()>();
+        app.gate.writer.submit(0, move |_| hangs.recv(), |_, _| ());
         std::thread::sleep(Duration::from_millis(1_500));
         assert!(!app.gate.works(Duration::from_millis(1_000)));
         assert!(app.gate.works(HANGS_AFTER), "it may well be at work for a while");

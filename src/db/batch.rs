@@ -25,15 +25,38 @@ pub enum Ended {
     Unknown,
 }
 
-pub trait Job: Send {
-    /// Bytes that it brings along to be stored; 0 where it brings none.
-    fn bytes(&self) -> usize {
-        0
-    }
-    /// Does it within a batch. Called again if the batch was rolled back because another job failed.
+/// Work of any kind that waits for a batch.
+pub(super) trait Job: Send {
+    fn bytes(&self) -> usize;
     fn run(&mut self, batch: &Batch<'_>);
-    /// Told how the batch ended; sends the answer.
     fn finish(self: Box<Self>, ended: Ended);
+}
+
+/// A [`Job`] of two closures, as [`super::writer::WriterQueue::submit`] takes them.
+pub(super) struct Work<T, R, F> {
+    pub bytes: usize,
+    pub run: R,
+    pub done: Option<T>,
+    pub finish: F,
+}
+
+impl<T, R, F> Job for Work<T, R, F>
+where
+    T: Send,
+    R: FnMut(&Batch<'_>) -> T + Send,
+    F: FnOnce(Option<T>, Ended) + Send,
+{
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn run(&mut self, batch: &Batch<'_>) {
+        self.done = Some((self.run)(batch));
+    }
+
+    fn finish(self: Box<Self>, ended: Ended) {
+        (self.finish)(self.done, ended);
+    }
 }
 
 /// A transaction in which several requests run.

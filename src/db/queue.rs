@@ -99,17 +99,7 @@ mod tests {
     use std::sync::mpsc::sync_channel;
 
     use super::*;
-    use crate::db::batch::{Batch, Ended};
-
-    struct Brings(usize);
-
-    impl Job for Brings {
-        fn bytes(&self) -> usize {
-            self.0
-        }
-        fn run(&mut self, _: &Batch<'_>) {}
-        fn finish(self: Box<Self>, _: Ended) {}
-    }
+    use crate::db::batch::{Batch, Ended, Work};
 
     #[test]
     fn a_transaction_has_no_more_than_it_may_have() {
@@ -124,8 +114,10 @@ mod tests {
         ];
         for (brought, expected) in cases {
             let (sender, receiver) = sync_channel(brought.len() + 1);
-            for bytes in brought {
-                sender.send(Message::Work(Box::new(Brings(*bytes)))).ok().unwrap();
+            for bytes in brought.iter().copied() {
+                let (run, finish) = (|_: &Batch<'_>| (), |_, _: Ended| ());
+                let work = Work { bytes, run, done: None, finish };
+                sender.send(Message::Work(Box::new(work))).ok().unwrap();
             }
             sender.send(Message::Stop).ok().unwrap();
             let mut queue = Queue::new(receiver);

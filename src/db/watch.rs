@@ -59,14 +59,14 @@ impl Default for Watch {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::{Receiver, Sender, channel};
+    use std::sync::mpsc::channel;
 
     use rusqlite::Connection;
 
     use super::*;
-    use crate::db::batch::{Batch, Ended, Job};
+    use crate::db::batch::Ended;
     use crate::db::system_clock;
-    use crate::db::writer::{Housekeeping, Writer, WriterQueue};
+    use crate::db::writer::{Housekeeping, Writer};
     use crate::failure::Result;
 
     struct Nothing;
@@ -81,39 +81,8 @@ mod tests {
         fn after(&mut self, _: bool) {}
     }
 
-    /// Runs a statement; says how it ended and whether the last write failed.
-    struct Runs {
-        sql: &'static str,
-        /// So many that each has a transaction of its own.
-        bytes: usize,
-        queue: WriterQueue,
-        told: Sender<(Ended, bool)>,
-    }
-
-    impl Job for Runs {
-        fn bytes(&self) -> usize {
-            self.bytes
-        }
-        fn run(&mut self, batch: &Batch<'_>) {
-            let _ = batch.apart(|connection| Ok(connection.execute_batch(self.sql)?));
-        }
-        fn finish(self: Box<Self>, ended: Ended) {
-            self.told.send((ended, self.queue.watch().has_failed())).unwrap();
-        }
-    }
-
-    /// Keeps the writer busy until what follows is queued: an idle writer tries by itself.
-    struct Waits(Receiver<()>);
-
-    impl Job for Waits {
-        fn bytes(&self) -> usize {
-            16 << 20
-        }
-        fn run(&mut self, _: &Batch<'_>) {
-            let _ = self.0.recv();
-        }
-        fn finish(self: Box<Self>, _: Ended) {}
-    }
+    /// So many that each write has a transaction of its own.
+    const BYTES: usize = 16 << 20;
 
     #[test]
     fn a_write_that_failed_is_seen_until_one_succeeds_and_the_writer_tries_by_itself() {
@@ -123,18 +92,24 @@ mod tests {
         connection.execute_batch("create table t (a); pragma max_page_count = 8").unwrap();
         let writer = Writer::start(connection, None, system_clock(), Box::new(Nothing)).unwrap();
         let (told, hears) = channel();
-        let (go, waits) = channel();
-        writer.queue().submit(Box::new(Waits(waits)));
-        for sql in ["insert into t values (zeroblob(100000))", "select 1", "insert into t values (1)"] {
+        // Runs a statement; says how it ended and whether the last write failed.
+        let run = |sql: &'static str| {
             let (queue, told) = (writer.queue(), told.clone());
-            writer.queue().submit(Box::new(Runs { sql, bytes: 16 << 20, queue, told }));
-        }
+            writer.queue().submit(
+                BYTES,
+                move |batch| batch.apart(|connection| Ok(connection.execute_batch(sql)?)),
+                move |_, ended| told.send((ended, queue.watch().has_failed())).unwrap(),
+            );
+        };
+        let too_large = "insert into t values (zeroblob(100000))";
+        // It is busy until what follows is queued: an idle writer tries by itself.
+        let (go, waits) = channel::<()>();
+        writer.queue().submit(BYTES, move |_| waits.recv(), |_, _| ());
+        [too_large, "select 1", "insert into t values (1)"].iter().for_each(|sql| run(sql));
         go.send(()).unwrap();
         let expected = [(Ended::Undone, true), (Ended::Committed, true), (Ended::Committed, false)];
         assert_eq!([(); 3].map(|()| hears.recv().unwrap()), expected);
-        let (queue, told) = (writer.queue(), told.clone());
-        let sql = "insert into t values (zeroblob(100000))";
-        writer.queue().submit(Box::new(Runs { sql, bytes: 0, queue, told }));
+        run(too_large);
         assert_eq!(hears.recv().unwrap(), (Ended::Undone, true));
         // Nobody writes any more.
         let until = Instant::now() + Duration::from_secs(120);

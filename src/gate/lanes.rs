@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 
 use super::Gate;
 use crate::db::TenantId;
-use crate::db::batch::{Batch, Ended, Job};
+use crate::db::batch::{Batch, Ended};
 use crate::failure::{Failure, Result, unpanicked};
 
 impl Gate {
@@ -32,41 +32,19 @@ impl Gate {
     ) -> Result<T> {
         let (tell, told) = oneshot::channel();
         let gate = Arc::clone(self);
-        self.writer.submit(Box::new(Submission { gate, tenant, bytes, run, done: None, tell }));
+        self.writer.submit(bytes, run, move |done, ended| {
+            let result = match (done, ended) {
+                (Some(Ok(done)), Ended::Committed) => {
+                    tenant.iter().for_each(|tenant| gate.waiters.ring(*tenant));
+                    Ok(done)
+                }
+                (Some(Ok(_)), Ended::Unknown) => Err(Failure::OutcomeUnknown),
+                (Some(Err(failure)), Ended::Committed) => Err(failure),
+                _ => Err(Failure::Busy("the batch of this write was undone".into())),
+            };
+            // A client that hung up has nobody left to tell; what was done for it is kept all the same.
+            drop(tell.send(result));
+        });
         told.await.unwrap_or_else(|_| Err(Failure::Busy("the writer is gone".into())))
-    }
-}
-
-/// A write on its way through the writer.
-struct Submission<T, R> {
-    gate: Arc<Gate>,
-    tenant: Option<TenantId>,
-    bytes: usize,
-    run: R,
-    done: Option<Result<T>>,
-    tell: oneshot::Sender<Result<T>>,
-}
-
-impl<T: Send, R: FnMut(&Batch<'_>) -> Result<T> + Send> Job for Submission<T, R> {
-    fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    fn run(&mut self, batch: &Batch<'_>) {
-        self.done = Some((self.run)(batch));
-    }
-
-    fn finish(self: Box<Self>, ended: Ended) {
-        let result = match (self.done, ended) {
-            (Some(Ok(done)), Ended::Committed) => {
-                self.tenant.iter().for_each(|tenant| self.gate.waiters.ring(*tenant));
-                Ok(done)
-            }
-            (Some(Ok(_)), Ended::Unknown) => Err(Failure::OutcomeUnknown),
-            (Some(Err(failure)), Ended::Committed) => Err(failure),
-            _ => Err(Failure::Busy("the batch of this write was undone".into())),
-        };
-        // A client that hung up has nobody left to tell; what was done for it is kept all the same.
-        drop(self.tell.send(result));
     }
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::batch::{Batch, Ended, Job, commit, execute};
+use super::batch::{Batch, Ended, Job, Work, commit, execute};
 use super::cache::Cache;
 use super::checkpoint::Checkpoints;
 use super::copy::{Pages, open_target};
@@ -108,10 +108,17 @@ impl Writer {
 }
 
 impl WriterQueue {
-    /// Hands over a request's work. When the queue is full or the writer is gone, the work is
-    /// told at once that nothing was committed.
-    pub fn submit(&self, job: Box<dyn Job>) {
+    /// Hands over work that brings along so many `bytes` to be stored. `run` does it within a batch; again, if the batch
+    /// was rolled back because other work failed. `finish` is told what came of it and how the batch ended: at once, and
+    /// that nothing was done, when the queue is full or the writer is gone.
+    pub fn submit<T: Send + 'static>(
+        &self,
+        bytes: usize,
+        run: impl FnMut(&Batch<'_>) -> T + Send + 'static,
+        finish: impl FnOnce(Option<T>, Ended) + Send + 'static,
+    ) {
         self.watch.queued.inc();
+        let job = Box::new(Work { bytes, run, done: None, finish });
         let refused = match self.sender.try_send(Message::Work(job)) {
             Err(TrySendError::Full(refused) | TrySendError::Disconnected(refused)) => refused,
             Ok(()) => return,
@@ -129,7 +136,7 @@ impl WriterQueue {
         work: impl FnMut(&Batch<'_>) -> T + Send + 'static,
     ) -> (Option<T>, Ended) {
         let (told, answer) = sync_channel(1);
-        self.submit(Box::new(Awaited { work, done: None, told }));
+        self.submit(0, work, move |done, ended| drop(told.send((done, ended))));
         answer.recv().unwrap_or((None, Ended::Undone))
     }
 
@@ -147,23 +154,6 @@ impl WriterQueue {
     /// What can be seen of the writer.
     pub fn watch(&self) -> &Watch {
         &self.watch
-    }
-}
-
-/// Work for which a thread waits.
-struct Awaited<W, T> {
-    work: W,
-    done: Option<T>,
-    told: SyncSender<(Option<T>, Ended)>,
-}
-
-impl<T: Send, W: FnMut(&Batch<'_>) -> T + Send> Job for Awaited<W, T> {
-    fn run(&mut self, batch: &Batch<'_>) {
-        self.done = Some((self.work)(batch));
-    }
-
-    fn finish(self: Box<Self>, ended: Ended) {
-        let _ = self.told.send((self.done, ended));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Requests that share a transaction: what each is told, and what of it is kept.
 
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::channel;
 
 use super::*;
 use crate::db::system_clock;
@@ -43,66 +43,47 @@ enum Way {
     UndoesAll,
 }
 
-/// Writes its number.
-struct Writes {
-    number: i64,
-    way: Way,
-    runs: usize,
-    succeeded: bool,
-    /// Number, runs, whether it is kept.
-    ended: Sender<(i64, usize, bool)>,
-}
-
-impl Job for Writes {
-    fn run(&mut self, batch: &Batch<'_>) {
-        self.runs += 1;
+/// Writes a number in a way; how often it was run, and whether it succeeded.
+fn write(number: i64, way: Way) -> impl FnMut(&Batch<'_>) -> (usize, bool) {
+    let mut runs = 0;
+    move |batch| {
+        runs += 1;
         let result = batch.apart(|connection| {
-            if self.way != Way::FailsBeforeWriting {
-                connection.execute("insert into t values (?1)", [self.number])?;
+            if way != Way::FailsBeforeWriting {
+                connection.execute("insert into t values (?1)", [number])?;
             }
-            if self.way == Way::UndoesAll {
+            if way == Way::UndoesAll {
                 connection.execute_batch("rollback")?;
             }
-            match self.way {
+            match way {
                 Way::Succeeds => Ok(()),
                 Way::PanicsAfterWriting => panic!("as it was told"),
                 _ => Err(Failure::Broken("as it was told".into())),
             }
         });
-        self.succeeded = result.is_ok();
+        (runs, result.is_ok())
     }
-
-    fn finish(self: Box<Self>, ended: Ended) {
-        let kept = self.succeeded && ended == Ended::Committed;
-        self.ended.send((self.number, self.runs, kept)).unwrap();
-    }
-}
-
-/// Keeps the writer busy until it is told that the next batch is queued.
-struct Waits(Receiver<()>);
-
-impl Job for Waits {
-    fn run(&mut self, _: &Batch<'_>) {
-        self.0.recv().unwrap();
-    }
-    fn finish(self: Box<Self>, _: Ended) {}
 }
 
 /// Runs a batch of these; how often each ran.
 fn run_batch(queue: &WriterQueue, ways: &[Way]) -> Vec<usize> {
-    let (go, waits) = std::sync::mpsc::channel();
-    queue.submit(Box::new(Waits(waits)));
+    // The writer is busy until the batch is queued.
+    let (go, waits) = channel::<()>();
+    queue.submit(0, move |_| waits.recv(), |_, _| ());
     while queue.watch.queued.get() > 0 {
         std::thread::yield_now();
     }
-    let (ended, ends) = std::sync::mpsc::channel();
+    let (tell, told) = channel();
     for (number, way) in (0..).zip(ways) {
-        let ended = ended.clone();
-        queue.submit(Box::new(Writes { number, way: *way, runs: 0, succeeded: false, ended }));
+        let tell = tell.clone();
+        let tell = move |done, ended| tell.send((number, done, ended)).unwrap();
+        queue.submit(0, write(number, *way), tell);
     }
     go.send(()).unwrap();
     let runs = (0..).zip(ways).map(|(number, way)| {
-        let (of, runs, kept) = ends.recv().unwrap();
+        let (of, done, ended) = told.recv().unwrap();
+        let (runs, succeeded) = done.unwrap_or((0, false));
+        let kept = succeeded && ended == Ended::Committed;
         let is_to_be_kept = *way == Way::Succeeds && !ways.contains(&Way::UndoesAll);
         assert_eq!((of, kept), (number, is_to_be_kept), "{ways:?}");
         runs
@@ -160,21 +141,11 @@ fn where_many_requests_fail_late_hardly_any_is_run_twice() {
     writer.stop();
 }
 
-/// Panics when it is told how it ended.
-struct Falls;
-
-impl Job for Falls {
-    fn run(&mut self, _: &Batch<'_>) {}
-    fn finish(self: Box<Self>, _: Ended) {
-        panic!("as it was told");
-    }
-}
-
 #[test]
 fn a_panic_outside_the_work_of_a_request_ends_the_process() {
     if dies() {
         let writer = writer_of(Connection::open_in_memory().unwrap());
-        writer.queue().submit(Box::new(Falls));
+        writer.queue().submit(0, |_| (), |_, _| panic!("as it was told"));
         writer.stop();
         // Were the process still there, it would end with another code.
         std::process::exit(1);
@@ -185,34 +156,17 @@ fn a_panic_outside_the_work_of_a_request_ends_the_process() {
     assert!(said.contains("the thread writer panicked"), "{said}");
 }
 
-/// Says how many transactions were ended when it hears that its own was committed.
-struct Asks {
-    watch: Arc<Watch>,
-    answer: Sender<(Ended, u64)>,
-}
-
-impl Job for Asks {
-    fn bytes(&self) -> usize {
-        0
-    }
-
-    fn run(&mut self, batch: &Batch<'_>) {
-        batch.apart(|connection| Ok(connection.execute("insert into t values (1)", [])?)).unwrap();
-    }
-
-    fn finish(self: Box<Self>, ended: Ended) {
-        self.answer.send((ended, self.watch.commits.load(Ordering::Acquire))).unwrap();
-    }
-}
-
 #[test]
 fn a_transaction_is_counted_before_anybody_hears_of_it() {
     let writer = writer_of(Connection::open_in_memory().unwrap());
     let queue = writer.queue();
-    let (answer, answers) = std::sync::mpsc::channel();
-    for ended in 1..=3 {
-        queue.submit(Box::new(Asks { watch: Arc::clone(&queue.watch), answer: answer.clone() }));
-        assert_eq!(answers.recv().unwrap(), (Ended::Committed, ended));
+    let (tell, told) = channel();
+    for number in 1..=3 {
+        let (watch, tell) = (Arc::clone(&queue.watch), tell.clone());
+        queue.submit(0, write(0, Way::Succeeds), move |_, ended| {
+            tell.send((ended, watch.commits.load(Ordering::Acquire))).unwrap();
+        });
+        assert_eq!(told.recv().unwrap(), (Ended::Committed, number));
     }
     writer.stop();
 }

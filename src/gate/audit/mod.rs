@@ -30,7 +30,7 @@ pub use heads::{copied_heads, forget_copied, newest_head, note_copied};
 pub use journal::{Journal, segments};
 pub use listing::{Entry, Place, Selection, entries, newest};
 pub use paging::{Filter, Part, Who, find, part};
-pub use rollover::{DAYS, Rollover, first_kept, step};
+pub use rollover::{DAYS, begin_rollover, first_kept, step};
 pub use row::Row;
 pub use take_in::TakeIn;
 pub use usage::{DayUse, by_day, days};

@@ -5,8 +5,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::chain::{log_seal, log_seal_of};
-use crate::db::batch::{Batch, Ended, Job};
-use crate::db::log;
+use crate::db::steps;
 use crate::db::writer::WriterQueue;
 use crate::failure::Result;
 use crate::gate::administration;
@@ -68,31 +67,22 @@ const ROWS_DROPPED: &str = "update audit_tag set ab_nr = ?2, ab_pruefsumme = a.p
 /// year ahead for a moment costs two days of the log, not all of it.
 const DAYS_AT_ONCE: i64 = 2;
 
-/// Drops old rows with the writer's batches, and comes again while there are more.
-pub struct Rollover {
-    /// The first day that may not be dropped; known when the writer has looked.
-    first_kept: Option<i64>,
-    now: Instant,
-    writer: WriterQueue,
-    dropped: i64,
-}
-
-impl Rollover {
-    /// Begins to drop what is older than it must be kept.
-    pub fn begin(writer: &WriterQueue, now: Instant) {
-        writer.submit(Box::new(Rollover { first_kept: None, now, writer: writer.clone(), dropped: 0 }));
-    }
-
-    fn step(&mut self, connection: &Connection) -> Result<i64> {
-        let first_kept = match self.first_kept {
-            Some(first_kept) => first_kept,
-            None => {
-                administration::drop_old(connection, self.now)?;
-                *self.first_kept.insert(after_oldest(connection)?.min(first_kept(self.now, DAYS)))
-            }
-        };
-        step(connection, first_kept)
-    }
+/// Begins to drop what is older than it must be kept, with the writer's batches.
+pub fn begin_rollover(writer: &WriterQueue, now: Instant) {
+    let failed = "old audit rows were not dropped".to_owned();
+    steps::begin(writer, failed, None, move |batch, known: Option<i64>| {
+        batch.apart(|connection| {
+            let first_kept = match known {
+                Some(first_kept) => first_kept,
+                None => {
+                    administration::drop_old(connection, now)?;
+                    after_oldest(connection)?.min(first_kept(now, DAYS))
+                }
+            };
+            let dropped = step(connection, first_kept)?;
+            Ok((dropped > 0).then_some(Some(first_kept)))
+        })
+    });
 }
 
 /// The day after the oldest ones that are dropped at once.
@@ -100,20 +90,4 @@ fn after_oldest(connection: &Connection) -> Result<i64> {
     let statement = "select tag from audit_tag order by tag limit 1 offset ?1";
     let next = connection.query_row(statement, [DAYS_AT_ONCE], |row| row.get(0)).optional()?;
     Ok(next.unwrap_or(i64::MAX))
-}
-
-impl Job for Rollover {
-    fn run(&mut self, batch: &Batch<'_>) {
-        match batch.apart(|connection| self.step(connection)) {
-            Ok(dropped) => self.dropped = dropped,
-            Err(failure) => log(&format!("old audit rows were not dropped: {failure}")),
-        }
-    }
-
-    fn finish(self: Box<Self>, ended: Ended) {
-        if ended == Ended::Committed && self.dropped > 0 {
-            let writer = self.writer.clone();
-            writer.submit(self);
-        }
-    }
 }
