@@ -1,13 +1,15 @@
 //! Memory that clients can make the server hold: bytes of bodies on their way in, and of answers on their way out.
-//! All of it has a limit, and no key gets more than its share, so that one client cannot keep the others out.
+//! All of it has a limit, and no account gets more than its share, so that one client cannot keep the others out.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
-/// A number of units (bytes, places) for all keys together, and one for each key.
+use crate::failure::locked;
+
+/// A number of units (bytes, places) for all together, and one for each account: that of a key, a person or an address.
 #[derive(Debug)]
 pub struct Budget {
     total: usize,
@@ -19,8 +21,8 @@ pub struct Budget {
 #[derive(Debug, Default)]
 struct Taken {
     all: usize,
-    /// By the public part of the key; a key that holds nothing has no entry.
-    by_key: HashMap<String, usize>,
+    /// An account that holds nothing has no entry.
+    by_account: HashMap<String, usize>,
 }
 
 impl Budget {
@@ -28,52 +30,48 @@ impl Budget {
         Arc::new(Budget { total, share, taken: Mutex::default(), freed: Notify::new() })
     }
 
-    /// Takes units for a key; none where that is more than is left for it.
-    pub fn take(self: &Arc<Budget>, key: &str, units: usize) -> Option<Permit> {
-        let mut permit = Permit { budget: Arc::clone(self), key: key.to_owned(), units: 0 };
+    /// Takes units on an account; none where that is more than is left for it.
+    pub fn take(self: &Arc<Budget>, account: &str, units: usize) -> Option<Permit> {
+        let mut permit = Permit { budget: Arc::clone(self), account: account.to_owned(), units: 0 };
         permit.grow(units).then_some(permit)
     }
 
     /// Takes units whatever is left: for what cannot be refused any more.
-    pub fn take_anyway(self: &Arc<Budget>, key: &str, units: usize) -> Permit {
-        self.lock().add(key, units);
-        Permit { budget: Arc::clone(self), key: key.to_owned(), units }
+    pub fn take_anyway(self: &Arc<Budget>, account: &str, units: usize) -> Permit {
+        locked(&self.taken).add(account, units);
+        Permit { budget: Arc::clone(self), account: account.to_owned(), units }
     }
 
-    pub fn has_room(&self, key: &str) -> bool {
-        let taken = self.lock();
-        taken.all < self.total && taken.held_by(key) < self.share
+    pub fn has_room(&self, account: &str) -> bool {
+        let taken = locked(&self.taken);
+        taken.all < self.total && taken.held_by(account) < self.share
     }
 
     /// Completes when units are given back after this call.
     pub fn freed(&self) -> Notified<'_> {
         self.freed.notified()
     }
-
-    fn lock(&self) -> MutexGuard<'_, Taken> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Taken {
-    fn held_by(&self, key: &str) -> usize {
-        self.by_key.get(key).copied().unwrap_or(0)
+    fn held_by(&self, account: &str) -> usize {
+        self.by_account.get(account).copied().unwrap_or(0)
     }
 
-    fn add(&mut self, key: &str, units: usize) {
+    fn add(&mut self, account: &str, units: usize) {
         self.all += units;
-        match self.by_key.get_mut(key) {
+        match self.by_account.get_mut(account) {
             Some(own) => *own += units,
-            None => drop(self.by_key.insert(key.to_owned(), units)),
+            None => drop(self.by_account.insert(account.to_owned(), units)),
         }
     }
 
-    fn give_back(&mut self, key: &str, units: usize) {
+    fn give_back(&mut self, account: &str, units: usize) {
         self.all -= units;
-        if let Some(own) = self.by_key.get_mut(key) {
+        if let Some(own) = self.by_account.get_mut(account) {
             *own -= units;
             if *own == 0 {
-                self.by_key.remove(key);
+                self.by_account.remove(account);
             }
         }
     }
@@ -83,18 +81,18 @@ impl Taken {
 #[derive(Debug)]
 pub struct Permit {
     budget: Arc<Budget>,
-    key: String,
+    account: String,
     units: usize,
 }
 
 impl Permit {
     /// Takes more; false, and nothing taken, where that is more than is left.
     pub fn grow(&mut self, units: usize) -> bool {
-        let mut taken = self.budget.lock();
-        let fits =
-            taken.all + units <= self.budget.total && taken.held_by(&self.key) + units <= self.budget.share;
+        let mut taken = locked(&self.budget.taken);
+        let fits = taken.all + units <= self.budget.total
+            && taken.held_by(&self.account) + units <= self.budget.share;
         if fits {
-            taken.add(&self.key, units);
+            taken.add(&self.account, units);
             self.units += units;
         }
         fits
@@ -102,7 +100,7 @@ impl Permit {
 
     pub fn shrink_to(&mut self, units: usize) {
         if units < self.units {
-            self.budget.lock().give_back(&self.key, self.units - units);
+            locked(&self.budget.taken).give_back(&self.account, self.units - units);
             self.units = units;
             self.budget.freed.notify_waiters();
         }
@@ -120,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_gets_its_share_and_all_get_no_more_than_there_is() {
+    fn an_account_gets_its_share_and_all_get_no_more_than_there_is() {
         let budget = Budget::new(10, 6);
         let mut first = budget.take("a", 4).unwrap();
         assert!(budget.take("a", 3).is_none() && first.grow(2) && !first.grow(1));
@@ -131,11 +129,11 @@ mod tests {
         assert!(budget.take("a", 5).is_some() && budget.take("a", 6).is_none());
         drop((first, second));
         drop(budget.take("c", 6).unwrap());
-        assert!(budget.lock().by_key.is_empty());
+        assert!(locked(&budget.taken).by_account.is_empty());
         let overdrawn = budget.take_anyway("d", 20);
         assert!(budget.take("e", 1).is_none());
         drop(overdrawn);
-        let taken = budget.lock();
-        assert_eq!((taken.all, taken.by_key.len()), (0, 0));
+        let taken = locked(&budget.taken);
+        assert_eq!((taken.all, taken.by_account.len()), (0, 0));
     }
 }
