@@ -1,6 +1,7 @@
 //! Why a piece of work has no result: the user's reason, or one of ours.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::blatt::DrawError;
 use crate::rules::error::{Code, PositionErrors, Refusal};
@@ -28,6 +29,11 @@ pub type Result<T> = std::result::Result<T, Failure>;
 pub fn unpanicked<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     let panicked = |_| Err(Failure::Broken("a request panicked".into()));
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked)
+}
+
+/// Locks what several threads change. It is whole, whichever of them panicked.
+pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Failure {

@@ -8,7 +8,7 @@
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ use super::door::Door;
 use super::files::beside;
 use super::log;
 use super::vital::vital;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, locked};
 
 /// Pages left to be moved at which the thread is told to. While the disk takes in more at once, commits wait.
 const PAGES_TO_WAKE: i32 = 1_000;
@@ -68,7 +68,7 @@ impl Checkpoints {
         let by_thread = Arc::clone(&moved);
         let work = move || {
             while woken.recv().is_ok() {
-                let mut moved = by_thread.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut moved = locked(&by_thread);
                 match run_checkpoint(&connection, "passive") {
                     Ok(state) => *moved = state.moved,
                     Err(error) => failed(&error),
@@ -131,7 +131,7 @@ impl Checkpoints {
 
     /// Pages of the log that were moved; waits for the thread.
     fn moved(&self) -> MutexGuard<'_, i32> {
-        self.moved.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.moved)
     }
 
     /// The same without waiting; none while the thread is at work.

@@ -12,7 +12,7 @@ use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use r2d2_sqlite::SqliteConnectionManager;
@@ -21,7 +21,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::door::{Door, Inside};
 use super::priority::step_back;
 use super::{connection, log};
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, locked};
 
 /// Steps of SQLite's virtual machine in a tick, the unit of a budget: about 10 µs.
 const STEPS_PER_TICK: i32 = 1_000;
@@ -274,7 +274,7 @@ impl Drop for Snapshot {
 fn run_slow_lane(receiver: &Mutex<Receiver<SlowWork>>) {
     step_back();
     loop {
-        let work = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let work = locked(receiver).recv();
         let Ok(work) = work else { return };
         if std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).is_err() {
             log("work on the slow lane panicked");

@@ -12,7 +12,7 @@ use std::fs::{self, File};
 use std::hash::Hasher;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use hmac::{Hmac, KeyInit, Mac};
 use rusqlite::Connection;
@@ -23,7 +23,7 @@ use siphasher::sip128::{Hasher128, SipHasher24};
 
 use super::files::{beside, broken, folder_of, sync, sync_folder};
 use super::owner::give_to_owner_of;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, locked};
 use crate::rules::bytes::{digits_of, hex, unhex};
 
 pub type Seal = [u8; 32];
@@ -168,7 +168,7 @@ pub fn install(connection: &Connection, secret: Option<&Secret>) -> rusqlite::Re
     connection.create_scalar_function("siegel", -1, flags, move |context| {
         let Some(heads) = &heads else { return Ok(None) };
         let content = Content::from_arguments(context);
-        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = locked(&last);
         if last.0 != content {
             *last = (content, [0; 32]);
             last.1 = mac(heads, &last.0.0);

@@ -3,8 +3,9 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use crate::failure::locked;
 use crate::rules::day::Instant;
 
 /// Critical requests of an address in a minute (specification, Limits).
@@ -37,7 +38,7 @@ impl IpLimit {
     /// Counts a critical request; where it is one too many, the seconds until the next may come.
     pub fn take(&self, address: IpAddr, kind: Limited, now: Instant) -> Result<(), i64> {
         let now = now.millis();
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = locked(&self.seen);
         if seen.len() >= ADDRESSES_MAX && !seen.contains_key(&(address, kind)) {
             make_room(&mut seen, now);
         }

@@ -4,11 +4,11 @@
 //! audit log, which has a row for each answered request: at the start the day is counted from it.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use rusqlite::{Connection, params};
 
-use crate::failure::Result;
+use crate::failure::{Result, locked};
 use crate::http::call::Caller;
 use crate::http::reply::Reply;
 use crate::rules::day::Instant;
@@ -73,13 +73,13 @@ impl Quota {
                 }
             }
         }
-        self.lock().insert(day, keys);
+        locked(&self.days).insert(day, keys);
         Ok(())
     }
 
     /// Counts a request of a key. Refused requests are not counted (D20).
     pub fn take(&self, caller: &Caller, now: Instant) -> Allowance {
-        let mut days = self.lock();
+        let mut days = locked(&self.days);
         let day = now.utc_day();
         let entry = days.entry(day).or_default().entry(caller.key_id.clone()).or_default();
         let exceeded = entry.requests >= caller.daily_limit;
@@ -101,13 +101,13 @@ impl Quota {
     }
 
     pub fn is_unsaved(&self) -> bool {
-        self.lock().values().flat_map(HashMap::values).any(|entry| entry.unsaved)
+        locked(&self.days).values().flat_map(HashMap::values).any(|entry| entry.unsaved)
     }
 
     /// Writes the use of each key to the database, where `key list` reads it.
     pub fn save(&self, connection: &Connection) -> Result<()> {
         let mut unsaved = Vec::new();
-        for (day, keys) in self.lock().iter_mut() {
+        for (day, keys) in locked(&self.days).iter_mut() {
             for (key, entry) in keys.iter_mut().filter(|(_, entry)| entry.unsaved) {
                 entry.unsaved = false;
                 unsaved.push((key.clone(), *day, *entry));
@@ -123,10 +123,6 @@ impl Quota {
             statement.execute(params![key, day, entry.requests, entry.last])?;
         }
         Ok(())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<i64, HashMap<String, Use>>> {
-        self.days.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -7,10 +7,11 @@
 //! no other key asks for anything it may do what it likes.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use crate::db::readers::IN_PLACE;
+use crate::failure::locked;
 use crate::rules::day::Instant;
 
 /// Ticks that a key gets back in a millisecond, which has about a hundred.
@@ -45,7 +46,7 @@ struct Account {
 impl Shares {
     /// Notes a request of a key; the ticks that it may cost in place.
     pub fn in_place(&self, key: &str, now: Instant) -> u32 {
-        let mut accounts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut accounts = locked(&self.0);
         match accounts.get_mut(key) {
             Some(own) => own.last = now.millis(),
             None => drop(accounts.insert(key.to_owned(), Account { level_at: 0, last: now.millis() })),
@@ -70,7 +71,7 @@ impl Shares {
 
     /// Takes ticks from the account of a key; how many it owed before.
     fn spend(&self, key: &str, ticks: i64, now: Instant) -> i64 {
-        let mut accounts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut accounts = locked(&self.0);
         let before = owed(&accounts, key, now);
         if let Some(own) = accounts.get_mut(key) {
             let now = now.millis() * TICKS_PER_MILLI;

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use super::key::{Digest32, Keys, PresentedKey};
 use crate::db::connection::prepare_reader;
 use crate::db::vital::Worker;
-use crate::failure::{Failure, Result, unpanicked};
+use crate::failure::{Failure, Result, locked, unpanicked};
 
 /// Keys that wait at most.
 const KEYS_WAITING_MAX: usize = 1_024;
@@ -100,7 +100,7 @@ impl Verifying {
     }
 
     fn submit(&self, key: &PresentedKey, address: IpAddr) -> Option<oneshot::Receiver<Result<()>>> {
-        let mut waiting = lock(&self.waiting);
+        let mut waiting = locked(&self.waiting);
         let has_room = waiting.has_room(&key.digest, address);
         let is_new = !waiting.by_key.contains_key(&key.digest);
         if !has_room || is_new && self.worker.submit(key.clone()).is_err() {
@@ -119,7 +119,7 @@ fn too_many() -> Failure {
 fn verify(connection: &Connection, keys: &Keys, key: &PresentedKey, waiting: &Mutex<Unverified>) {
     let begun = Instant::now();
     let holds = unpanicked(|| keys.verify(connection, key));
-    let told = lock(waiting).take(&key.digest);
+    let told = locked(waiting).take(&key.digest);
     let pause = begun.elapsed();
     for (_, tell) in told {
         let verified = match &holds {
@@ -131,10 +131,6 @@ fn verify(connection: &Connection, keys: &Keys, key: &PresentedKey, waiting: &Mu
     }
     // Half of one core at most, whoever asks and however often.
     sleep(pause);
-}
-
-fn lock(waiting: &Mutex<Unverified>) -> MutexGuard<'_, Unverified> {
-    waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

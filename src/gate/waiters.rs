@@ -4,7 +4,7 @@
 //! write without ringing, so once a second somebody looks whether the feed of a company that is waited for has grown.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use prometheus_client::metrics::gauge::Gauge;
@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 use crate::db::readers::{Lane, Readers};
 use crate::db::{TenantId, feed, log};
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, locked};
 use crate::http::budget::{Budget, Permit};
 use crate::http::client::Client;
 use crate::http::route::Wait;
@@ -82,7 +82,7 @@ impl Waiters {
         let permit = self.places.take(account, 1)?;
         self.count.inc();
         let counted = Counted { count: self.count.clone(), _permit: permit };
-        let mut bells = self.lock();
+        let mut bells = locked(&self.bells);
         let new = || Bell { rings: watch::Sender::default(), newest: wait.newest };
         let mut bell = bells.entry(tenant).or_insert_with(new).rings.subscribe();
         // What was committed between the look before and now did not ring here: it looks once more.
@@ -94,7 +94,7 @@ impl Waiters {
 
     /// Wakes those who wait for a company.
     pub fn ring(&self, tenant: TenantId) {
-        if let Some(bell) = self.lock().get(&tenant) {
+        if let Some(bell) = locked(&self.bells).get(&tenant) {
             bell.rings.send_replace(());
         }
     }
@@ -103,7 +103,7 @@ impl Waiters {
     pub fn look(&self, readers: &Readers) {
         let awaited = |bell: &Bell| bell.rings.receiver_count() > 0;
         let waited_for: Vec<TenantId> =
-            self.lock().iter().filter(|(_, bell)| awaited(bell)).map(|(tenant, _)| *tenant).collect();
+            locked(&self.bells).iter().filter(|(_, bell)| awaited(bell)).map(|(tenant, _)| *tenant).collect();
         if waited_for.is_empty() {
             return;
         }
@@ -117,16 +117,12 @@ impl Waiters {
             Ok(newest) => newest,
             Err(failure) => return log(&format!("whether there are changes is not known: {failure}")),
         };
-        let mut bells = self.lock();
+        let mut bells = locked(&self.bells);
         for (tenant, newest) in newest {
             let Some(bell) = bells.get_mut(&tenant).filter(|bell| bell.newest != newest) else { continue };
             bell.newest = newest;
             bell.rings.send_replace(());
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<TenantId, Bell>> {
-        self.bells.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

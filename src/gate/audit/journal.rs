@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant as Ticks};
 
 use rusqlite::{Connection, OptionalExtension};
@@ -19,7 +19,7 @@ use super::strangers::Strangers;
 use crate::db::files::beside;
 use crate::db::log;
 use crate::db::seal::Secret;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, locked};
 use crate::rules::day::Instant;
 
 /// A segment of the journal is taken in when it is this old.
@@ -112,7 +112,7 @@ impl Journal {
     pub fn append(&self, row: Row) {
         // Written down before others have to wait for it.
         let line = row.line();
-        let mut state = self.lock();
+        let mut state = locked(&self.state);
         if let Err(error) = line.and_then(|line| self.write(&mut state, line)) {
             if state.waiting.is_empty() {
                 log(&format!("the audit journal cannot be written, its rows wait in memory: {error}"));
@@ -158,10 +158,6 @@ impl Journal {
         }
         result
     }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl State {
@@ -194,7 +190,7 @@ impl Ready {
 impl Journal {
     /// Whether anything is ready, and whether it is time to look again; at a stop it always is.
     pub fn state(&self, at_stop: bool) -> (bool, bool) {
-        let state = self.lock();
+        let state = locked(&self.state);
         let ripe = at_stop || state.opened.elapsed() >= SEGMENT_AGE;
         let waiting = !state.complete.is_empty() || !state.waiting.is_empty() || state.lost > 0;
         ((state.bytes > 0 && ripe) || waiting || self.strangers.are_due(at_stop), ripe)
@@ -202,14 +198,14 @@ impl Journal {
 
     /// Whether more is complete than was handed over at once.
     pub fn has_more(&self) -> bool {
-        let state = self.lock();
+        let state = locked(&self.state);
         !state.complete.is_empty() || !state.waiting.is_empty()
     }
 
     /// Closes the segment that is written, and hands over what is complete, the oldest first and not more than may
     /// be taken in at once.
     pub fn hand_over(&self) -> Ready {
-        let mut state = self.lock();
+        let mut state = locked(&self.state);
         if state.bytes > 0 {
             state.complete_segment();
         }
@@ -226,7 +222,7 @@ impl Journal {
 
     /// Takes back what could not be taken in.
     pub fn take_back(&self, ready: Ready) {
-        let mut state = self.lock();
+        let mut state = locked(&self.state);
         state.complete.splice(0..0, ready.segments);
         let rows = ready.rows.into_iter().filter_map(|row| self.strangers.take_back(row));
         state.waiting.splice(0..0, rows);

@@ -6,10 +6,11 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::net::IpAddr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant as Ticks};
 
 use super::row::Row;
+use crate::failure::locked;
 use crate::rules::day::Instant;
 
 /// Rows of one address in a minute (D20).
@@ -53,7 +54,7 @@ impl Default for Strangers {
 impl Strangers {
     /// A row that is to be listed; one too many is counted. `network` is whose request it was.
     pub fn listed(&self, row: Row, network: IpAddr, now: Instant) -> Option<Row> {
-        let mut state = self.lock();
+        let mut state = locked(&self.state);
         let minute = now.millis().div_euclid(MINUTE);
         if state.minute != minute {
             state.minute = minute;
@@ -74,13 +75,13 @@ impl Strangers {
 
     /// Whether counts are to be handed over; at a stop all are.
     pub fn are_due(&self, at_stop: bool) -> bool {
-        let state = self.lock();
+        let state = locked(&self.state);
         !state.counted.is_empty() && (at_stop || state.since.elapsed() >= COUNT_AGE)
     }
 
     /// Hands over what was counted, one row an address and minute.
     pub fn hand_over(&self) -> Vec<Row> {
-        let mut state = self.lock();
+        let mut state = locked(&self.state);
         state.since = Ticks::now();
         state.counted.drain().map(|(_, row)| row).collect()
     }
@@ -90,12 +91,8 @@ impl Strangers {
         if !row.flut || row.key_id.is_some() {
             return Some(row);
         }
-        self.lock().count(row);
+        locked(&self.state).count(row);
         None
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
