@@ -1,8 +1,7 @@
 //! The client of a request, for a request that has to wait for it: for its body, or for as long as it listens.
 
 use std::net::IpAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use http_body_util::BodyExt;
@@ -11,7 +10,7 @@ use tokio::sync::watch;
 use tokio::time::{sleep_until, timeout};
 
 use super::budget::{Budget, Permit};
-use super::connections::Place;
+use super::connections::ConnectionSlot;
 use super::request::{Received, incomplete};
 use super::socket::Socket;
 use crate::rules::error::{Code, Refusal};
@@ -85,13 +84,13 @@ pub struct ConnectionContext {
     pub peer: IpAddr,
     /// The address of this machine that the client connected to.
     pub local: IpAddr,
-    pub place: Place,
+    pub slot: ConnectionSlot,
     pub socket: Socket,
     pub limits: Arc<Limits>,
     pub bodies: Arc<BodyBudgets>,
     pub stage: watch::Receiver<Stage>,
-    /// The connection is gone.
-    pub is_gone: AtomicBool,
+    /// There as long as the connection is served: a request may outlive it.
+    pub served: Weak<()>,
 }
 
 /// The client of a request.
@@ -110,12 +109,12 @@ impl Client {
 
     /// Its key or session was accepted: the connection need not make room for new ones any more.
     pub fn has_passed(&self) {
-        self.0.iter().for_each(|(_, connection)| connection.place.has_answered());
+        self.0.iter().for_each(|(_, connection)| connection.slot.has_answered());
     }
 
     /// Whether nobody listens any more.
     pub fn is_gone(&self) -> bool {
-        self.0.as_ref().is_some_and(|(_, connection)| connection.is_gone.load(Ordering::Relaxed))
+        self.0.as_ref().is_some_and(|(_, connection)| connection.served.strong_count() == 0)
     }
 
     /// Whether the request has a body that is still to be read.
@@ -156,7 +155,7 @@ impl Client {
         until: Instant,
     ) -> bool {
         let Some((_, connection)) = &self.0 else { return false };
-        let _aside = connection.place.aside();
+        let _uncounted = connection.slot.uncounted();
         let mut stage = connection.stage.clone();
         let rung = async {
             // Fails only where nobody is left to ring.

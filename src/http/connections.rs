@@ -3,66 +3,64 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::task::AbortHandle;
 
+use crate::failure::locked;
+
 pub struct Connections {
-    total: usize,
-    per_address: usize,
-    open: Mutex<Open>,
+    total_max: usize,
+    per_address_max: usize,
+    open: Mutex<OpenConnections>,
 }
 
 #[derive(Default)]
-struct Open {
+struct OpenConnections {
     count: usize,
     by_address: HashMap<IpAddr, usize>,
     /// Those on which no request was answered yet, the oldest first.
-    fresh: BTreeMap<u64, Fresh>,
+    unanswered: BTreeMap<u64, Unanswered>,
     last_number: u64,
 }
 
-struct Fresh {
+struct Unanswered {
     address: Option<IpAddr>,
     /// Ends it; not known for a moment.
     task: Option<AbortHandle>,
 }
 
 impl Connections {
-    pub fn new(total: usize, per_address: usize) -> Arc<Connections> {
-        Arc::new(Connections { total, per_address, open: Mutex::default() })
+    pub fn new(total_max: usize, per_address_max: usize) -> Arc<Connections> {
+        Arc::new(Connections { total_max, per_address_max, open: Mutex::default() })
     }
 
-    /// A place for a new connection; one without an address speaks for many and counts towards the total alone. At a
+    /// The slot of a new connection; one without an address speaks for many and counts towards the total alone. At a
     /// limit the oldest connection on which no request was ever answered is ended: one of the same address at the limit
     /// of an address. Otherwise the new connection is rejected.
-    pub fn place(self: &Arc<Connections>, address: Option<IpAddr>) -> Option<Place> {
-        let mut open = self.lock();
+    pub fn admit(self: &Arc<Connections>, address: Option<IpAddr>) -> Option<ConnectionSlot> {
+        let mut open = locked(&self.open);
         let of_address = address.and_then(|address| open.by_address.get(&address).copied()).unwrap_or(0);
-        if of_address >= self.per_address {
-            open.make_room(|fresh| fresh.address == address)?;
-        } else if open.count >= self.total {
+        if of_address >= self.per_address_max {
+            open.make_room(|connection| connection.address == address)?;
+        } else if open.count >= self.total_max {
             open.make_room(|_| true)?;
         }
         open.enter(address);
         open.last_number += 1;
         let number = open.last_number;
-        open.fresh.insert(number, Fresh { address, task: None });
-        Some(Place { connections: Arc::clone(self), address, number, has_answered: false.into() })
+        open.unanswered.insert(number, Unanswered { address, task: None });
+        Some(ConnectionSlot { connections: Arc::clone(self), address, number, has_answered: false.into() })
     }
 
     pub fn served_by(&self, number: u64, task: AbortHandle) {
-        if let Some(fresh) = self.lock().fresh.get_mut(&number) {
-            fresh.task = Some(task);
+        if let Some(connection) = locked(&self.open).unanswered.get_mut(&number) {
+            connection.task = Some(task);
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Open {
+impl OpenConnections {
     fn enter(&mut self, address: Option<IpAddr>) {
         self.count += 1;
         if let Some(address) = address {
@@ -81,53 +79,54 @@ impl Open {
         }
     }
 
-    /// Ends the oldest fresh connection of a kind. Its place is free when it has gone, a moment later.
-    fn make_room(&mut self, of_kind: impl Fn(&Fresh) -> bool) -> Option<()> {
-        let number = *self.fresh.iter().find(|(_, fresh)| fresh.task.is_some() && of_kind(fresh))?.0;
-        self.fresh.remove(&number)?.task?.abort();
+    /// Ends the oldest connection of a kind that was never answered. Its slot is free when it has gone, a moment later.
+    fn make_room(&mut self, of_kind: impl Fn(&Unanswered) -> bool) -> Option<()> {
+        let fits = |connection: &Unanswered| connection.task.is_some() && of_kind(connection);
+        let number = *self.unanswered.iter().find(|(_, connection)| fits(connection))?.0;
+        self.unanswered.remove(&number)?.task?.abort();
         Some(())
     }
 }
 
-/// The place of an open connection; free again when this is dropped.
-pub struct Place {
+/// What an open connection takes of the limits, until this is dropped.
+pub struct ConnectionSlot {
     connections: Arc<Connections>,
     address: Option<IpAddr>,
     pub number: u64,
     has_answered: AtomicBool,
 }
 
-impl Place {
+impl ConnectionSlot {
     /// Its request waits for a change: it passed the gate, so the connection need not make room any more, and it counts
-    /// for none of the limits.
-    pub fn aside(&self) -> Aside<'_> {
+    /// for none of the limits until what is given back is dropped.
+    pub fn uncounted(&self) -> UncountedSlot<'_> {
         self.has_answered();
-        self.connections.lock().leave(self.address);
-        Aside(self)
+        locked(&self.connections.open).leave(self.address);
+        UncountedSlot(self)
     }
 
     /// A request was answered: the connection need not make room any more.
     pub fn has_answered(&self) {
         if !self.has_answered.swap(true, Ordering::Relaxed) {
-            self.connections.lock().fresh.remove(&self.number);
+            locked(&self.connections.open).unanswered.remove(&self.number);
         }
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        let mut open = self.connections.lock();
-        open.fresh.remove(&self.number);
+        let mut open = locked(&self.connections.open);
+        open.unanswered.remove(&self.number);
         open.leave(self.address);
     }
 }
 
-/// A connection whose request waits counts for none of the limits; it does again when this is dropped.
-pub struct Aside<'p>(&'p Place);
+/// The slot of a connection whose request waits.
+pub struct UncountedSlot<'s>(&'s ConnectionSlot);
 
-impl Drop for Aside<'_> {
+impl Drop for UncountedSlot<'_> {
     fn drop(&mut self) {
-        self.0.connections.lock().enter(self.0.address);
+        locked(&self.0.connections.open).enter(self.0.address);
     }
 }
 
@@ -143,11 +142,11 @@ mod tests {
     }
 
     /// A connection from an address that ends in this, and who serves it.
-    fn open(connections: &Arc<Connections>, last: u8) -> Option<(Place, JoinHandle<()>)> {
-        let place = connections.place(Some(IpAddr::from([10, 0, 0, last])))?;
+    fn open(connections: &Arc<Connections>, last: u8) -> Option<(ConnectionSlot, JoinHandle<()>)> {
+        let slot = connections.admit(Some(IpAddr::from([10, 0, 0, last])))?;
         let task = tokio::spawn(std::future::pending());
-        connections.served_by(place.number, task.abort_handle());
-        Some((place, task))
+        connections.served_by(slot.number, task.abort_handle());
+        Some((slot, task))
     }
 
     #[test]
@@ -171,7 +170,7 @@ mod tests {
             drop((busy, others));
             assert!(open(&connections, 1).is_some() && !was_ended(&third.1).await);
             drop((new, third));
-            let open = connections.lock();
+            let open = locked(&connections.open);
             assert_eq!((open.count, open.by_address.len()), (0, 0));
         });
     }
@@ -179,8 +178,8 @@ mod tests {
     #[test]
     fn one_that_speaks_for_many_has_room_until_all_is_full() {
         let connections = Connections::new(3, 1);
-        let places: Vec<_> = (0..3).map(|_| connections.place(None).unwrap()).collect();
-        places.iter().for_each(Place::has_answered);
-        assert!(connections.place(None).is_none());
+        let slots: Vec<_> = (0..3).map(|_| connections.admit(None).unwrap()).collect();
+        slots.iter().for_each(ConnectionSlot::has_answered);
+        assert!(connections.admit(None).is_none());
     }
 }

@@ -9,11 +9,13 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
+use super::socket::Socket;
+
 const BYTES_PER_SECOND_MIN: usize = 8 << 10;
 
-/// A stream that fails when its client takes less than [`BYTES_PER_SECOND_MIN`] for some time while there is more to take.
-pub struct Paced<S> {
-    stream: S,
+/// A socket that fails when its client takes less than [`BYTES_PER_SECOND_MIN`] for some time while there is more to take.
+pub struct Paced {
+    socket: Socket,
     time: Duration,
     waiting: Option<PendingWrite>,
 }
@@ -23,9 +25,9 @@ struct PendingWrite {
     taken: usize,
 }
 
-impl<S> Paced<S> {
-    pub fn new(stream: S, time: Duration) -> Paced<S> {
-        Paced { stream, time, waiting: None }
+impl Paced {
+    pub fn new(socket: Socket, time: Duration) -> Paced {
+        Paced { socket, time, waiting: None }
     }
 
     /// Notes the result of a write; an error when the client is too slow.
@@ -53,21 +55,20 @@ impl<S> Paced<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
+impl AsyncRead for Paced {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_read(context, buffer)
+        Pin::new(&mut *self.socket.stream()).poll_read(context, buffer)
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
+impl AsyncWrite for Paced {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
-        let this = self.get_mut();
-        let written = Pin::new(&mut this.stream).poll_write(context, bytes);
-        this.noted(context, written)
+        let written = Pin::new(&mut *self.socket.stream()).poll_write(context, bytes);
+        self.get_mut().noted(context, written)
     }
 
     // Without this hyper copies each answer behind its head before it writes.
@@ -76,24 +77,22 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
         context: &mut Context<'_>,
         parts: &[IoSlice<'_>],
     ) -> Poll<Result<usize>> {
-        let this = self.get_mut();
-        let written = Pin::new(&mut this.stream).poll_write_vectored(context, parts);
-        this.noted(context, written)
+        let written = Pin::new(&mut *self.socket.stream()).poll_write_vectored(context, parts);
+        self.get_mut().noted(context, written)
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
+        true
     }
 
     /// All was taken: the next answer has its own time.
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
-        let this = self.get_mut();
-        ready!(Pin::new(&mut this.stream).poll_flush(context))?;
-        this.waiting = None;
+        ready!(Pin::new(&mut *self.socket.stream()).poll_flush(context))?;
+        self.get_mut().waiting = None;
         Poll::Ready(Ok(()))
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_shutdown(context)
+        Pin::new(&mut *self.socket.stream()).poll_shutdown(context)
     }
 }

@@ -7,7 +7,6 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -29,7 +28,7 @@ use uuid::Uuid;
 use super::answering::Answering;
 pub use super::client::Limits;
 use super::client::{BodyBudgets, Client, ConnectionContext, Stage};
-use super::connections::{Connections, Place};
+use super::connections::{ConnectionSlot, Connections};
 use super::encoding::{accepts_gzip, encoded};
 use super::message::{Content, malformed, response};
 use super::off_sockets::off_sockets;
@@ -106,10 +105,10 @@ async fn accept<A: Answering>(
             }
         };
         // Nobody can be told why: what cannot be served is closed.
-        let Some(place) = connections.place(serving.service.client(peer)) else { continue };
-        let number = place.number;
+        let Some(slot) = connections.admit(serving.service.client(peer)) else { continue };
+        let number = slot.number;
         let (serving, local, stage) = (Arc::clone(serving), local_of(&stream), stage.clone());
-        let connection = Connection { serving, peer, local, place, stage };
+        let connection = Connection { serving, peer, local, slot, stage };
         let task = tokio::spawn(connection.serve(stream, graceful.watcher()));
         connections.served_by(number, task.abort_handle());
     }
@@ -139,7 +138,7 @@ struct Connection<A> {
     serving: Arc<Serving<A>>,
     peer: IpAddr,
     local: IpAddr,
-    place: Place,
+    slot: ConnectionSlot,
     stage: watch::Receiver<Stage>,
 }
 
@@ -147,20 +146,18 @@ impl<A: Answering> Connection<A> {
     /// Serves its requests, one after the other.
     async fn serve(self, stream: TcpStream, watcher: Watcher) {
         let Some((stream, socket)) = self.shaken(stream).await else { return };
-        let Connection { serving, peer, local, place, mut stage } = self;
-        let (limits, bodies) = (Arc::clone(&serving.limits), Arc::clone(&serving.bodies));
-        let is_gone = AtomicBool::new(false);
+        let Connection { serving, peer, local, slot, mut stage } = self;
+        let served = Arc::new(());
         let context = Arc::new(ConnectionContext {
             peer,
             local,
-            place,
+            slot,
             socket,
-            limits,
-            bodies,
+            limits: Arc::clone(&serving.limits),
+            bodies: Arc::clone(&serving.bodies),
             stage: stage.clone(),
-            is_gone,
+            served: Arc::downgrade(&served),
         });
-        let _ending = Ending(&context);
         let answering =
             service_fn(async |request| Ok::<_, Infallible>(serving.respond(request, &context).await));
         let connection = http1::Builder::new()
@@ -205,15 +202,6 @@ impl<A: Answering> Connection<A> {
     }
 }
 
-/// Notes the end of a connection when this is dropped, for requests that outlive it.
-struct Ending<'l>(&'l ConnectionContext);
-
-impl Drop for Ending<'_> {
-    fn drop(&mut self) {
-        self.0.is_gone.store(true, Ordering::Relaxed);
-    }
-}
-
 impl<A: Answering> Serving<A> {
     async fn respond(
         &self,
@@ -226,7 +214,7 @@ impl<A: Answering> Serving<A> {
         // Where its length could be read in two ways nothing that follows is taken for a request (RFC 9112 6.1).
         let is_last = malformed.is_some() || head.headers.contains_key(TRANSFER_ENCODING);
         let gzip = accepts_gzip(&head.headers);
-        let client = Client::new(body, head.headers.contains_key(EXPECT), Arc::clone(context));
+        let mut client = Client::new(body, head.headers.contains_key(EXPECT), Arc::clone(context));
         let request = Request {
             id,
             at: (self.clock)(),
@@ -240,26 +228,20 @@ impl<A: Answering> Serving<A> {
             malformed,
             body: if client.has_body() { Body::default() } else { Body::from_bytes(Vec::new()) },
         };
-        let answered =
-            in_place_or_in_task(answer_with_client(Arc::clone(&self.service), request, client)).await;
-        let (reply, is_drained) = match answered {
+        let service = Arc::clone(&self.service);
+        let answering = async move {
+            let reply = service.answer(request, &mut client).await;
+            // The body of its client may still be arriving.
+            (reply, client)
+        };
+        let (reply, is_drained) = match in_place_or_in_task(answering).await {
             Some((reply, mut client)) => (reply, client.is_drained().await),
             None => (self.service.unavailable(id), false),
         };
         let reply = compressed(reply, gzip).await;
-        context.place.has_answered();
+        context.slot.has_answered();
         response(reply, id, is_last || !is_drained)
     }
-}
-
-/// The answer, and the client whose body may still be arriving.
-async fn answer_with_client<A: Answering>(
-    service: Arc<A>,
-    request: Request,
-    mut client: Client,
-) -> (Reply, Client) {
-    let reply = service.answer(request, &mut client).await;
-    (reply, client)
 }
 
 /// Polls once in place: a short read costs less than handing it over. What is not ready then goes on in a task of its own,
