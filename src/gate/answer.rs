@@ -81,7 +81,7 @@ impl Gate {
             }
         };
         if request.body.is_awaited() {
-            request.body.set(client.body(admitted.route.body.bytes(), &admitted.caller.key_id).await);
+            request.body.set(client.body(admitted.route.body_bytes_max, &admitted.caller.key_id).await);
         }
         if let Run::Each(single) = admitted.route.run {
             return self.answer_each(single, request, &admitted, trail, client).await;

@@ -6,8 +6,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use hyper::header::HeaderValue;
+use serde::Deserialize;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
@@ -23,7 +23,7 @@ use crate::http::client::Client;
 use crate::http::off_sockets::off_sockets;
 use crate::http::reply::Reply;
 use crate::http::request::{Body, Request};
-use crate::http::route::Method;
+use crate::http::route::{Method, StapelAntwort, StapelZeile};
 use crate::http::router::split;
 use crate::rules::error::{Checked, Code, Refusal};
 
@@ -38,20 +38,6 @@ const STEP_BYTES_MAX: usize = LARGE_BODY;
 
 /// The name of the header under which items have keys of their own.
 const KEY_HEADER: &str = "idempotency-key";
-
-/// An answer: its status, and what the route for one answers.
-#[derive(Serialize)]
-struct Zeile {
-    status: u16,
-    antwort: Option<Box<RawValue>>,
-}
-
-#[derive(Serialize)]
-struct Antwort<'a> {
-    data: &'a [Zeile],
-    angelegt: usize,
-    abgelehnt: usize,
-}
 
 /// An item as a request of its own.
 struct Item {
@@ -75,16 +61,17 @@ impl Gate {
         let found = self.router.find(Some(Method::Post), &split(single));
         let at = found.ok_or_else(|| Failure::Broken(format!("there is no route {single} for an item")))?;
         let items = self.with_body(request, admitted, |_, request, _| Ok(items(&request.body)?)).await?;
+        let of_item = admitted.of_item(self.router.route(at));
         let mut data = Vec::with_capacity(items.len());
         while data.len() < items.len() && (data.is_empty() || !client.is_gone()) {
             let step = data.len()..data.len() + at_once(&items[data.len()..]);
             let step = step.map(|number| self.item(at, request, trail, number, items[number].clone()));
-            data.extend(self.answer_items(admitted.of_item(self.router.route(at)), step.collect()).await?);
+            data.extend(self.answer_items(&of_item, step.collect()).await);
             trail.written = Written::Items;
         }
-        let count = |matches: fn(u16) -> bool| data.iter().filter(|zeile| matches(zeile.status)).count();
-        let (angelegt, abgelehnt) = (count(|status| status == 201), count(|status| status >= 400));
-        Reply::ok(&Antwort { data: &data, angelegt, abgelehnt })
+        let angelegt = data.iter().filter(|zeile| zeile.status == 201).count();
+        let abgelehnt = data.iter().filter(|zeile| zeile.status >= 400).count();
+        Reply::ok(&StapelAntwort { data, angelegt, abgelehnt })
     }
 
     /// The request that an item is, counted as one of its key.
@@ -116,54 +103,52 @@ impl Gate {
         Item { request: Arc::new(request), trail }
     }
 
-    /// Answers the items of a step. Their bodies are read where that keeps no socket waiting.
-    async fn answer_items(self: &Arc<Gate>, admitted: Admitted, items: Vec<Item>) -> Result<Vec<Zeile>> {
-        let bytes = items.iter().map(|item| item.request.body.len()).sum::<usize>();
-        let (gate, caller) = (Arc::clone(self), Arc::clone(&admitted.caller));
-        let read = move || {
-            let read = |mut item: Item| (gate.prepare_item(&mut item, &admitted), item);
-            items.into_iter().map(read).collect::<Vec<_>>()
-        };
-        let read = if bytes > LARGE_BODY { off_sockets(read).await? } else { read() };
-        let mut writes = Vec::new();
-        let mut to_write = |item: &Item, prepared| match prepared {
-            Ok(Prepared::Repeated(reply)) => Some(Ok(reply)),
-            Err(failure) => Some(Err(failure)),
-            Ok(Prepared::Write(write)) => {
-                writes.push((Arc::clone(&item.request), item.trail.clone(), write));
-                None
-            }
-        };
-        let answered: Vec<_> =
-            read.into_iter().map(|(prepared, item)| (to_write(&item, prepared), item)).collect();
-        let mut written = self.write_items(caller.tenant, bytes, writes).await.into_iter();
-        let answered = answered.into_iter().map(|(outcome, Item { request, mut trail })| {
-            let outcome = outcome.or_else(|| {
-                let outcome = written.next()?;
-                trail.written = if outcome.is_ok() { Written::WithItsRow } else { Written::Nothing };
-                Some(outcome)
-            });
+    /// Answers the items of a step: each has an answer, whatever becomes of the others.
+    async fn answer_items(self: &Arc<Gate>, admitted: &Admitted, items: Vec<Item>) -> Vec<StapelZeile> {
+        let bytes = items.iter().map(|item| item.request.body.len()).sum();
+        let (mut outcomes, mut writes) = (Vec::with_capacity(items.len()), Vec::new());
+        for mut item in items {
+            let outcome = match self.prepare_item(&mut item, admitted).await {
+                Ok(Prepared::Repeated(reply)) => Some(Ok(reply)),
+                Err(failure) => Some(Err(failure)),
+                Ok(Prepared::Write(write)) => {
+                    writes.push((Arc::clone(&item.request), item.trail.clone(), write));
+                    None
+                }
+            };
+            outcomes.push((item, outcome));
+        }
+        let mut written = self.write_items(admitted.caller.tenant, bytes, writes).await.into_iter();
+        let mut answers = Vec::with_capacity(outcomes.len());
+        for (Item { request, mut trail }, outcome) in outcomes {
+            let is_written = outcome.is_none();
+            let outcome = outcome.or_else(|| written.next());
             let outcome = outcome.unwrap_or_else(|| Err(Failure::Broken("an item has no answer".into())));
+            if is_written && outcome.is_ok() {
+                trail.written = Written::WithItsRow;
+            }
             let reply = outcome.unwrap_or_else(|failure| self.refuse(failure, &request, &mut trail));
             let reply = self.complete(&request, &trail, reply);
-            let antwort =
-                String::from_utf8(reply.body).ok().and_then(|body| RawValue::from_string(body).ok());
-            Zeile { status: reply.status, antwort }
-        });
-        Ok(answered.collect())
+            let text = String::from_utf8(reply.body).ok();
+            let antwort = text.and_then(|text| RawValue::from_string(text).ok());
+            answers.push(StapelZeile { status: reply.status, antwort });
+        }
+        answers
     }
 
     /// Checks an item like a request that passed every check before its body: of its key, and where its route is critical
-    /// of its address, it is one more.
-    fn prepare_item(&self, item: &mut Item, admitted: &Admitted) -> Result<Prepared> {
+    /// of its address, it is one more. A large body is read off the sockets.
+    async fn prepare_item(self: &Arc<Gate>, item: &mut Item, admitted: &Admitted) -> Result<Prepared> {
         item.trail.allowance.map_or(Ok(()), |allowance| allowance.check())?;
-        let limit = admitted.route.body.bytes();
-        if item.request.body.len() > limit {
+        let (bytes, limit) = (item.request.body.len(), admitted.route.body_bytes_max);
+        if bytes > limit {
             let message = format!("Der Eintrag ist größer als {limit} Bytes. Bitte aufteilen.");
             return Err(Refusal::new(Code::ZuGross, message).into());
         }
         self.check_critical_route(item.trail.route, &mut item.trail)?;
-        unpanicked(|| self.prepare(&item.request, admitted))
+        let (gate, request, admitted) = (Arc::clone(self), Arc::clone(&item.request), admitted.clone());
+        let prepare = move || unpanicked(|| gate.prepare(&request, &admitted));
+        if bytes > LARGE_BODY { off_sockets(prepare).await? } else { prepare() }
     }
 
     /// Has the writer carry out the items of a step, in one batch.

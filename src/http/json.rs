@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use hifijson::SliceLexer;
-use hifijson::num::{Error as NumberError, LexWrite as _};
+use hifijson::num::LexWrite as _;
 use hifijson::str::{Error as TextError, LexAlloc as _};
 use hifijson::token::{Expect, Lex as _};
 use memchr::memrchr;
@@ -76,12 +76,6 @@ impl From<Expect> for Fault {
     }
 }
 
-impl From<NumberError> for Fault {
-    fn from(_: NumberError) -> Fault {
-        Fault::Syntax
-    }
-}
-
 impl From<TextError> for Fault {
     fn from(error: TextError) -> Fault {
         match error {
@@ -115,7 +109,10 @@ fn value<'b>(
             text if text.contains('\0') => Err(Fault::NulInText),
             text => Ok(Json::String(text)),
         },
-        b'-' | b'0'..=b'9' => Ok(Json::Number(lexer.num_string().validated()?.0)),
+        b'-' | b'0'..=b'9' => match lexer.num_string().validated() {
+            Ok((text, _)) => Ok(Json::Number(text)),
+            Err(_) => Err(Fault::Syntax),
+        },
         b'n' | b't' | b'f' => Ok(lexer.null_or_bool().ok_or(Fault::Syntax)?.map_or(Json::Null, Json::Bool)),
         _ => Err(Fault::Syntax),
     }

@@ -1,7 +1,7 @@
 //! Malformed heads of requests, and answers as HTTP.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::{ErrorKind, Read, Take};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -49,34 +49,31 @@ pub type Content = Either<Full<Bytes>, FileContent>;
 const PIECE_BYTES: usize = 64 << 10;
 
 /// A file on its way out. A piece of it is read when the one before has been taken.
-pub struct FileContent {
-    file: File,
-    left: u64,
-}
+pub struct FileContent(Take<File>);
 
 impl hyper::body::Body for FileContent {
     type Data = Bytes;
     type Error = std::io::Error;
 
     fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<std::io::Result<Frame<Bytes>>>> {
-        let content = self.get_mut();
-        if content.left == 0 {
+        let FileContent(file) = self.get_mut();
+        if file.limit() == 0 {
             return Poll::Ready(None);
         }
-        let mut piece = vec![0; usize::try_from(content.left).unwrap_or(PIECE_BYTES).min(PIECE_BYTES)];
-        let read = match content.file.read(&mut piece) {
+        let mut piece = vec![0; PIECE_BYTES];
+        Poll::Ready(Some(match file.read(&mut piece) {
             // The file was cut while it was sent: the client sees that it is not whole.
-            Ok(0) => return Poll::Ready(Some(Err(ErrorKind::UnexpectedEof.into()))),
-            Ok(read) => read,
-            Err(error) => return Poll::Ready(Some(Err(error))),
-        };
-        piece.truncate(read);
-        content.left -= read as u64;
-        Poll::Ready(Some(Ok(Frame::data(piece.into()))))
+            Ok(0) => Err(ErrorKind::UnexpectedEof.into()),
+            Ok(read) => {
+                piece.truncate(read);
+                Ok(Frame::data(piece.into()))
+            }
+            Err(error) => Err(error),
+        }))
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.left)
+        SizeHint::with_exact(self.0.limit())
     }
 }
 
@@ -84,10 +81,7 @@ impl hyper::body::Body for FileContent {
 pub fn response(reply: Reply, id: Uuid, is_last: bool) -> Response<Content> {
     let has_body = !reply.body.is_empty();
     let content = match (reply.file, reply.held) {
-        (Some(file), _) => {
-            let (file, left) = *file;
-            Either::Right(FileContent { file, left })
-        }
+        (Some(file), _) => Either::Right(FileContent(*file)),
         (None, Some(held)) => {
             Either::Left(Full::new(Bytes::from_owner(Outgoing { body: reply.body, _held: held })))
         }

@@ -37,6 +37,19 @@ pub struct Param {
     pub required: bool,
 }
 
+/// A parameter of a kind that says all: `Param::day("von", "…")`.
+macro_rules! of_kind {
+    ($($name:ident $kind:ident),+) => {
+        impl Param {
+            $(pub const fn $name(name: &'static str, summary: &'static str) -> Param {
+                Param::new(name, ParamKind::$kind, summary)
+            })+
+        }
+    };
+}
+
+of_kind!(text Text, int Int, uuid Uuid, day Day, bool Bool, flag Flag);
+
 impl Param {
     pub const OFFSET: Param = Param::new("offset", ParamKind::Offset, "Einträge, die übersprungen werden");
 
@@ -51,30 +64,6 @@ impl Param {
 
     pub const fn new(name: &'static str, kind: ParamKind, summary: &'static str) -> Param {
         Param { name, kind, summary, required: false }
-    }
-
-    pub const fn text(name: &'static str, summary: &'static str) -> Param {
-        Param::new(name, ParamKind::Text, summary)
-    }
-
-    pub const fn int(name: &'static str, summary: &'static str) -> Param {
-        Param::new(name, ParamKind::Int, summary)
-    }
-
-    pub const fn uuid(name: &'static str, summary: &'static str) -> Param {
-        Param::new(name, ParamKind::Uuid, summary)
-    }
-
-    pub const fn day(name: &'static str, summary: &'static str) -> Param {
-        Param::new(name, ParamKind::Day, summary)
-    }
-
-    pub const fn bool(name: &'static str, summary: &'static str) -> Param {
-        Param::new(name, ParamKind::Bool, summary)
-    }
-
-    pub const fn flag(name: &'static str, summary: &'static str) -> Param {
-        Param::new(name, ParamKind::Flag, summary)
     }
 
     pub const fn one_of(name: &'static str, values: &'static [&'static str], summary: &'static str) -> Param {

@@ -1,6 +1,7 @@
 //! An answer, before it becomes HTTP.
 
 use std::fs::File;
+use std::io::{Read, Take};
 
 use serde::Serialize;
 use uuid::Uuid;
@@ -30,8 +31,8 @@ pub struct Reply {
     pub code: Option<Code>,
     /// Its share of the memory for answers; held until the client has taken it.
     pub held: Option<Permit>,
-    /// A file in the place of the body, and its length in bytes: it is read as the client takes it.
-    pub file: Option<Box<(File, u64)>>,
+    /// A file in the place of the body, up to its length: it is read as the client takes it.
+    pub file: Option<Box<Take<File>>>,
 }
 
 impl Reply {
@@ -44,30 +45,29 @@ impl Reply {
 
     /// 200 with a table to be saved as `{name}.csv`.
     pub fn csv(name: &str, body: Vec<u8>) -> Reply {
-        let reply = Reply { status: 200, body, ..Reply::default() };
-        reply
-            .with("content-type", "text/csv; charset=utf-8")
-            .with("content-disposition", disposition("attachment", &format!("{name}.csv")))
+        Reply::attachment("text/csv; charset=utf-8", &format!("{name}.csv"), body)
     }
 
     /// 200 with a file that browsers show, and save under this name.
     pub fn file(content_type: &'static str, name: &str, body: Vec<u8>) -> Reply {
-        let reply = Reply { status: 200, body, ..Reply::default() };
-        reply.with("content-type", content_type).with("content-disposition", disposition("inline", name))
+        Reply { body, ..Reply::default() }.named(content_type, "inline", name)
     }
 
     /// 200 with a file to be saved under this name.
     pub fn attachment(content_type: &'static str, name: &str, body: Vec<u8>) -> Reply {
-        let reply = Reply { status: 200, body, ..Reply::default() };
-        reply.with("content-type", content_type).with("content-disposition", disposition("attachment", name))
+        Reply { body, ..Reply::default() }.named(content_type, "attachment", name)
     }
 
     /// 200 with a file to be saved under this name, whatever its size.
     pub fn download(content_type: &'static str, name: &str, file: File) -> std::io::Result<Reply> {
         let length = file.metadata()?.len();
-        let reply = Reply { status: 200, file: Some(Box::new((file, length))), ..Reply::default() };
-        let disposition = disposition("attachment", name);
-        Ok(reply.with("content-type", content_type).with("content-disposition", disposition))
+        let reply = Reply { file: Some(Box::new(file.take(length))), ..Reply::default() };
+        Ok(reply.named(content_type, "attachment", name))
+    }
+
+    fn named(self, content_type: &'static str, kind: &str, name: &str) -> Reply {
+        let reply = Reply { status: 200, ..self };
+        reply.with("content-type", content_type).with("content-disposition", disposition(kind, name))
     }
 
     /// 200 with a text.

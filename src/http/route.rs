@@ -1,6 +1,8 @@
 //! A route is a row of data (wall 1): everything that must know the routes reads the table.
 
 use schemars::{JsonSchema, SchemaGenerator};
+use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::call::Call;
@@ -87,23 +89,9 @@ pub trait ServiceStatus {
     fn shows_metrics_to(&self, request: &Request) -> bool;
 }
 
-/// How large a body a route takes (D18).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BodyLimit {
-    /// 1 MiB.
-    Ordinary,
-    /// 14 MiB: 10 MiB as Base64.
-    Upload,
-}
-
-impl BodyLimit {
-    pub const fn bytes(self) -> usize {
-        match self {
-            BodyLimit::Ordinary => 1 << 20,
-            BodyLimit::Upload => 14 << 20,
-        }
-    }
-}
+/// Largest body of a route in bytes, as a rule and with an upload: 10 MiB as Base64 (D18).
+const BODY_BYTES_MAX: usize = 1 << 20;
+const UPLOAD_BYTES_MAX: usize = 14 << 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deprecation {
@@ -125,21 +113,22 @@ struct Stapel {
     items: Vec<Map<String, Value>>,
 }
 
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "its shape is all that is wanted")]
-struct StapelAntwort {
-    data: Vec<StapelZeile>,
-    angelegt: usize,
-    abgelehnt: usize,
+/// The answer to many requests in one (D28).
+#[derive(Serialize, JsonSchema)]
+pub struct StapelAntwort {
+    pub data: Vec<StapelZeile>,
+    pub angelegt: usize,
+    pub abgelehnt: usize,
 }
 
 const OF_MANY: &[Answer] = &[Answer::ok::<StapelAntwort>()];
 
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "its shape is all that is wanted")]
-struct StapelZeile {
-    status: u16,
-    antwort: Map<String, Value>,
+/// The answer to one of them: its status, and what the route for one answers.
+#[derive(Serialize, JsonSchema)]
+pub struct StapelZeile {
+    pub status: u16,
+    #[schemars(with = "Map<String, Value>")]
+    pub antwort: Option<Box<RawValue>>,
 }
 
 pub struct Route {
@@ -152,7 +141,8 @@ pub struct Route {
     pub summary: &'static str,
     /// Its query parameters; any other is refused.
     pub query: &'static [Param],
-    pub body: BodyLimit,
+    /// Largest body that it takes, in bytes.
+    pub body_bytes_max: usize,
     /// Its answer, or what it reads of a body, takes many milliseconds to compute (Base64 of a file, an invoice in a PDF):
     /// not on a thread that serves sockets.
     pub is_heavy: bool,
@@ -174,7 +164,7 @@ impl Route {
             run,
             summary: "",
             query: &[],
-            body: BodyLimit::Ordinary,
+            body_bytes_max: BODY_BYTES_MAX,
             is_heavy: false,
             takes: None,
             if_match: false,
@@ -264,6 +254,6 @@ impl Route {
     }
 
     pub const fn with_upload(self) -> Route {
-        Route { body: BodyLimit::Upload, ..self }
+        Route { body_bytes_max: UPLOAD_BYTES_MAX, ..self }
     }
 }

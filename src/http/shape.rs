@@ -8,9 +8,7 @@ use schemars::generate::SchemaGenerator;
 use schemars::{JsonSchema, Schema, json_schema};
 
 use super::upload::{Dateiname, Inhalt};
-use super::wire::{
-    Gewicht, Int, LONG_TEXT_CHARS_MAX, Leer, Liste, LongText, OneOf, Spelled, TEXT_CHARS_MAX, Text,
-};
+use super::wire::{Gewicht, Int, Leer, Liste, OneOf, Spelled, TEXT_CHARS_MAX, TextWithin};
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::error::{Hint, Hints};
@@ -100,8 +98,9 @@ macro_rules! shape {
 /// A text without control characters other than newline and tab.
 const PLAIN: &str = r"^[^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]*$";
 
-shape!([] Text => |_| json_schema!({"type": "string", "maxLength": TEXT_CHARS_MAX, "pattern": PLAIN}));
-shape!([] LongText => |_| json_schema!({"type": "string", "maxLength": LONG_TEXT_CHARS_MAX, "pattern": PLAIN}));
+shape!([const CHARS_MAX: usize] TextWithin<CHARS_MAX> => |_| {
+    json_schema!({"type": "string", "maxLength": CHARS_MAX, "pattern": PLAIN})
+});
 shape!([] Spelled => |_| json_schema!({"type": ["string", "number"], "maxLength": TEXT_CHARS_MAX}));
 shape!([] Verweis => |_| json_schema!({"type": ["integer", "string"], "maxLength": TEXT_CHARS_MAX}));
 shape!([] Leer => |_| json_schema!({"type": "object"}));

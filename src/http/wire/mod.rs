@@ -192,25 +192,18 @@ pub fn ignored(at: &mut At<'_>) {
     at.hint(HintCode::FeldIgnoriert, "Dieses Feld vergibt der Dienst selbst; es wurde nicht übernommen.");
 }
 
-/// A text of at most 255 characters: trimmed, CRLF as LF.
-pub struct Text;
+/// A text of so many characters at most: trimmed, CRLF as LF.
+pub struct TextWithin<const CHARS_MAX: usize>;
 
-/// A text of at most 4,000 characters.
-pub struct LongText;
+pub type Text = TextWithin<TEXT_CHARS_MAX>;
 
-impl FromJson for Text {
+pub type LongText = TextWithin<LONG_TEXT_CHARS_MAX>;
+
+impl<const CHARS_MAX: usize> FromJson for TextWithin<CHARS_MAX> {
     type Value = String;
 
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<String> {
-        read_text(json, at, TEXT_CHARS_MAX)
-    }
-}
-
-impl FromJson for LongText {
-    type Value = String;
-
-    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<String> {
-        read_text(json, at, LONG_TEXT_CHARS_MAX)
+        read_text(json, at, CHARS_MAX)
     }
 }
 
