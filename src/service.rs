@@ -35,7 +35,6 @@ use crate::http::budget::Budget;
 use crate::http::router::Router;
 use crate::http::server::{Limits, serve};
 use crate::leitstand::PAGES;
-use crate::leitstand::page::Place;
 use crate::leitstand::server::{Front, Leitstand};
 
 /// A service on a database. It holds the lock that keeps a second one away.
@@ -123,15 +122,9 @@ fn start_midnight(gate: &Arc<Gate>, database: &Path, policy: &Policy) -> Result<
 
 /// The gate, with the pages for people where they are wanted.
 fn front(gate: &Arc<Gate>, database: &Path, policy: &Policy) -> Result<Arc<Front>> {
-    let zugang = policy.leitstand.clone();
     kept::remove_copies(database)?;
-    let place = Place {
-        database: database.to_owned(),
-        nightly: policy.nightly.clone(),
-        certificate: zugang.certificate.clone(),
-    };
-    let is_wanted = zugang.modus != Modus::Aus;
-    let leitstand = || Leitstand::new(Arc::clone(gate), PAGES, zugang, place);
+    let is_wanted = policy.leitstand.modus != Modus::Aus;
+    let leitstand = || Leitstand::new(Arc::clone(gate), PAGES, database, policy);
     let leitstand = is_wanted.then(leitstand).transpose()?;
     Ok(Arc::new(Front { gate: Arc::clone(gate), leitstand: leitstand.map(Arc::new) }))
 }

@@ -245,7 +245,7 @@ fn foot_texts(absender: &Absender) -> [Vec<String>; COLUMNS] {
     ];
     let mut bank = Vec::new();
     if let Some(konto) = &absender.konto {
-        bank.push(format!("IBAN {}", iban(&konto.iban)));
+        bank.push(format!("IBAN {}", iban(&konto.iban, "\u{a0}")));
         bank.extend(named("BIC", &konto.bic));
         bank.extend((konto.inhaber != absender.firma).then(|| format!("Inhaber {}", konto.inhaber)));
     }

@@ -9,20 +9,21 @@ pub fn german<const SCALE: u32, const SHOWN: usize>(value: Fixed<SCALE, SHOWN>, 
     let exact = value.to_string();
     let (sign, digits) = exact.strip_prefix('-').map_or(("", exact.as_str()), |digits| ("\u{2212}", digits));
     let (whole, decimals) = digits.split_once('.').unwrap_or((digits, ""));
-    let mut text = sign.to_owned();
-    for (at, digit) in whole.chars().enumerate() {
-        if at > 0 && (whole.len() - at).is_multiple_of(3) {
-            text.push('.');
+    let decimals = format!("{:0<at_least$}", decimals.trim_end_matches('0'));
+    let comma = if decimals.is_empty() { "" } else { "," };
+    format!("{sign}{}{comma}{decimals}", grouped(whole))
+}
+
+/// Digits with a point between thousands.
+pub fn grouped(digits: &str) -> String {
+    let mut grouped = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push('.');
         }
-        text.push(digit);
+        grouped.push(digit);
     }
-    let decimals = decimals.trim_end_matches('0');
-    if !decimals.is_empty() || at_least > 0 {
-        text.push(',');
-        text.push_str(decimals);
-        text.extend(std::iter::repeat_n('0', at_least.saturating_sub(decimals.len())));
-    }
-    text
+    grouped
 }
 
 /// Decimals that a quantity of this unit has at least: tonnes are written to the kilogram.
@@ -40,9 +41,10 @@ pub fn moment(instant: Instant) -> String {
     format!("{} {:02}:{:02}", Day::in_berlin(instant).german(), minute / 60, minute % 60)
 }
 
-pub fn iban(iban: &str) -> String {
+/// An IBAN in groups of four.
+pub fn iban(iban: &str, between: &str) -> String {
     let letters: Vec<char> = iban.chars().filter(|letter| !letter.is_whitespace()).collect();
-    letters.chunks(4).map(String::from_iter).collect::<Vec<_>>().join("\u{a0}")
+    letters.chunks(4).map(String::from_iter).collect::<Vec<_>>().join(between)
 }
 
 #[cfg(test)]
@@ -74,8 +76,11 @@ mod tests {
     #[test]
     fn days_and_accounts_are_written_as_people_read_them() {
         assert_eq!(Day::new(2026, 1, 5).german(), "05.01.2026");
-        assert_eq!(iban("DE02120300000000202051"), "DE02\u{a0}1203\u{a0}0000\u{a0}0000\u{a0}2020\u{a0}51");
-        assert_eq!(iban("DE02 1203 0000"), "DE02\u{a0}1203\u{a0}0000");
+        assert_eq!(
+            iban("DE02120300000000202051", "\u{a0}"),
+            "DE02\u{a0}1203\u{a0}0000\u{a0}0000\u{a0}2020\u{a0}51"
+        );
+        assert_eq!(iban("DE02 1203 0000", " "), "DE02 1203 0000");
         assert_eq!(["t", "kg", "dt", "Stk"].map(decimals), [3, 0, 2, 0]);
     }
 }

@@ -87,7 +87,7 @@ fn names(zahlung: &Zahlung) -> Vec<(&'static str, String)> {
     let mut names = Vec::new();
     if let Some(konto) = &zahlung.konto {
         names.push(("Kontoinhaber", konto.inhaber.clone()));
-        names.push(("IBAN", iban(&konto.iban)));
+        names.push(("IBAN", iban(&konto.iban, "\u{a0}")));
         names.extend(konto.bic.clone().map(|bic| ("BIC", bic)));
     }
     names.push(("Verwendungszweck", zahlung.verwendungszweck.clone()));

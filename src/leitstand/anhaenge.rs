@@ -3,7 +3,7 @@
 use maud::{Markup, Render, html};
 use serde::Serialize;
 
-use super::page::{Ask, Change, Seen};
+use super::page::{Ask, FirmaChange, Seen};
 use super::parts::{field, form, linked, moment, number, or_blank, refusal};
 use super::{entry, frame};
 use crate::anhaenge::{self, Anhang, Besitzer};
@@ -83,7 +83,7 @@ struct Datei<'b> {
 }
 
 /// Attaches the file of the form to the record in the path: `api` is its list in the interface, `page` that of the company.
-pub fn attach(ask: &Ask, api: &str, page: &str) -> Result<Change> {
+pub fn attach(ask: &Ask, api: &str, page: &str) -> Result<FirmaChange> {
     let (file, id) = (ask.file(DATEI)?, ask.id(0)?);
     let body = Datei {
         dateiname: &file.name,

@@ -1,15 +1,18 @@
 //! Logging in and out, setting a password with a link, the own account.
 
 use maud::html;
+use rusqlite::Connection;
 
 use super::frame;
 use super::page::{Ask, Done, Hashed, HouseChange, Seen};
 use super::parts::{facts, field, form, refusal};
 use super::passwords::check;
 use super::people::{self, Person};
+use super::zugaenge::companies;
 use crate::failure::{Failure, Result};
 use crate::gate::key::{has_hash, hash};
 use crate::http::reply::Reply;
+use crate::rules::day::Instant;
 use crate::rules::deed::Tat;
 use crate::rules::error::{Code, Refusal};
 
@@ -58,8 +61,8 @@ pub fn log_in(ask: &Ask, seen: &Seen<'_>) -> Result<Hashed> {
 }
 
 pub fn show_log_out(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
-    let inside = html! { p { "Auf diesem Gerät abmelden?" } };
-    Ok(frame::page(ask, "Abmelden", form(ask, inside, "Abmelden", false)))
+    let what = html! { p { "Auf diesem Gerät abmelden?" } };
+    frame::form_page(ask, "Abmelden", &[], what, "Abmelden", false)
 }
 
 pub fn log_out(ask: &Ask) -> Result<HouseChange> {
@@ -72,7 +75,7 @@ pub fn log_out(ask: &Ask) -> Result<HouseChange> {
 }
 
 /// Whose link it is; refused where it holds no more.
-fn of_link(ask: &Ask, connection: &rusqlite::Connection) -> Result<Person> {
+fn of_link(ask: &Ask, connection: &Connection) -> Result<Person> {
     let secret = ask.param("link");
     people::of_link(connection, secret, ask.now)?.ok_or_else(|| {
         let message = "Dieser Link gilt nicht mehr: Er gilt eine Stunde lang und nur einmal. Einen neuen gibt, wer die Zugänge verwaltet.";
@@ -109,28 +112,34 @@ pub fn set_password(ask: &Ask, seen: &Seen<'_>) -> Result<Hashed> {
     let person = of_link(ask, seen.connection)?;
     let password = new_password(ask, &person.name)?;
     let (secret, now) = (ask.param("link").to_owned(), ask.now);
-    Ok(Box::new(move || {
-        let (hash, cookie) = (hash(&password)?, people::secret()?);
-        let change: HouseChange = Box::new(move |connection| {
-            // Of two forms with the same link the second comes too late.
-            let person = people::of_link(connection, &secret, now)?;
-            let person = person.ok_or_else(|| Failure::not_found("Dieser Link"))?;
-            people::set_password(connection, person.id, &hash)?;
-            people::begin_session(connection, person.id, &cookie, now)?;
-            let done = Done::to("/leitstand".to_owned(), "Das Passwort ist gesetzt.");
-            let deed = Some(person.deed(Tat::PasswortGesetzt));
-            Ok(Done { cookie: Some(cookie.clone()), person: Some(person.id), deed, ..done })
-        });
-        Ok(change)
+    // Of two forms with the same link the second comes too late.
+    let whose = move |connection: &Connection| {
+        people::of_link(connection, &secret, now)?.ok_or_else(|| Failure::not_found("Dieser Link"))
+    };
+    Ok(Box::new(move || with_password(whose, &password, now, "/leitstand", "Das Passwort ist gesetzt.")))
+}
+
+/// Hashes a password, to be set for whom `whose` finds then; it begins the only session that they have.
+fn with_password(
+    whose: impl Fn(&Connection) -> Result<Person> + Send + 'static,
+    password: &str,
+    now: Instant,
+    to: &'static str,
+    note: &'static str,
+) -> Result<HouseChange> {
+    let (hash, cookie) = (hash(password)?, people::secret()?);
+    Ok(Box::new(move |connection| {
+        let person = whose(connection)?;
+        people::set_password(connection, person.id, &hash)?;
+        people::begin_session(connection, person.id, &cookie, now)?;
+        let deed = Some(person.deed(Tat::PasswortGesetzt));
+        let cookie = Some(cookie.clone());
+        Ok(Done { cookie, person: Some(person.id), deed, ..Done::to(to.to_owned(), note) })
     }))
 }
 
 pub fn show_account(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     let Some(person) = &ask.person else { return Err(Failure::not_found("Dieser Zugang")) };
-    let firmen = match &person.firmen {
-        None => "alle".to_owned(),
-        Some(_) => ask.firmen.iter().map(|firma| firma.name.as_str()).collect::<Vec<_>>().join(", "),
-    };
     let inside = html! {
         h2 { "Passwort ändern" }
         (refusal(ask, &["bisher", "passwort", "wiederholung"]))
@@ -140,7 +149,7 @@ pub fn show_account(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
         p { "Danach gilt die Anmeldung nur noch auf diesem Gerät." }
     };
     let body = html! {
-        (facts(&[("Name", person.name.clone()), ("Rolle", person.rolle.as_str().to_owned()), ("Firmen", firmen)]))
+        (facts(&[("Name", person.name.clone()), ("Rolle", person.rolle.as_str().to_owned()), ("Firmen", companies(ask, person))]))
         p.actions { a.button href="/leitstand/abmelden" { "Abmelden" } }
         (form(ask, inside, "Passwort ändern", false))
     };
@@ -160,14 +169,7 @@ pub fn change_password(ask: &Ask, seen: &Seen<'_>) -> Result<Hashed> {
             return Err(Refusal::field(Code::WertUngueltig, "bisher", message).into());
         }
         house.attempts.succeeded(&person.name);
-        let (hash, cookie) = (hash(&password)?, people::secret()?);
-        let change: HouseChange = Box::new(move |connection| {
-            people::set_password(connection, person.id, &hash)?;
-            people::begin_session(connection, person.id, &cookie, now)?;
-            let done = Done::to("/leitstand/konto".to_owned(), "Das Passwort ist geändert.");
-            let deed = Some(person.deed(Tat::PasswortGesetzt));
-            Ok(Done { cookie: Some(cookie.clone()), deed, ..done })
-        });
-        Ok(change)
+        let whose = move |_: &Connection| Ok(person.clone());
+        with_password(whose, &password, now, "/leitstand/konto", "Das Passwort ist geändert.")
     }))
 }

@@ -3,8 +3,8 @@
 use maud::html;
 
 use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, Change, Seen};
-use super::parts::{amount, day_text, facts, number, optional, or_blank, price};
+use super::page::{Ask, FirmaChange, Seen};
+use super::parts::{amount, facts, number, optional, or_blank, price};
 use super::{frame, storno};
 use crate::annahmescheine::{self, Annahmeschein};
 use crate::failure::Result;
@@ -35,7 +35,7 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let body = lists::body(ask, list, |table| {
         table
             .text("Annahmeschein", |schein| schein.belegnummer.clone())
-            .text("Lieferdatum", |schein| optional(schein.lieferdatum, |day| day_text(day.0)))
+            .text("Lieferdatum", |schein| optional(schein.lieferdatum, |day| day.0.german()))
             .text("Partner", |schein| or_blank(&schein.partner_name))
             .text("Artikel", |schein| or_blank(&schein.artikel_bezeichnung))
             .text("Status", |schein| schein.status.as_str().to_owned())
@@ -68,7 +68,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
 fn facts_of(schein: &Annahmeschein) -> Vec<(&'static str, String)> {
     vec![
         ("Status", schein.status.as_str().to_owned()),
-        ("Lieferdatum", optional(schein.lieferdatum, |day| day_text(day.0))),
+        ("Lieferdatum", optional(schein.lieferdatum, |day| day.0.german())),
         ("Partner", or_blank(&schein.partner_name)),
         ("Artikel", or_blank(&schein.artikel_bezeichnung)),
         ("Angeliefert (kg)", optional(schein.anliefermenge_kg, amount)),
@@ -96,9 +96,9 @@ pub fn pdf(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
 pub fn show_cancel(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let schein = annahmescheine::found(&seen.tx, ask.uuid(0)?)?;
     let what = html! { (schein.belegnummer) " zählt dann nicht mehr, und seine Wiegung ist wieder frei. Rückgängig machen lässt sich das nicht." };
-    Ok(storno::show(ask, "Annahmeschein stornieren", None, what))
+    storno::show(ask, "Annahmeschein stornieren", None, what)
 }
 
-pub fn cancel(ask: &Ask) -> Result<Change> {
+pub fn cancel(ask: &Ask) -> Result<FirmaChange> {
     storno::send(ask, Method::Put, "annahmescheine", "annahme", "Der Annahmeschein ist storniert.")
 }

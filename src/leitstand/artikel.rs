@@ -5,13 +5,13 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::lists::{self, List, filter};
-use super::page::{Ask, Change, Seen};
-use super::parts::{amount, choice, facts, optional, or_blank, price, table};
+use super::lists::{self, List, filter, filter_choice};
+use super::page::{Ask, FirmaChange, Seen};
+use super::parts::{amount, facts, joined, optional, or_blank, price, table};
 use super::verlauf::{self, Lesart};
 use super::{anhaenge, frame};
 use crate::anhaenge::Besitzer;
-use crate::artikel::{self, Artikel, ArtikelZeile, Artikelgruppe, Auswahl, Staffel};
+use crate::artikel::{self, Artikel, ArtikelZeile, Auswahl, Staffel};
 use crate::db::list::{MAX_LIMIT, Page};
 use crate::failure::Result;
 use crate::http::reply::Reply;
@@ -51,20 +51,14 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
 
 /// What an article is called, with its second line: several can share the first.
 pub fn name_of(artikel: &Artikel) -> String {
-    let lines = [Some(&artikel.bezeichnung), artikel.bezeichnung2.as_ref()];
-    lines.into_iter().flatten().filter(|line| !line.is_empty()).cloned().collect::<Vec<_>>().join(", ")
+    joined([&Some(artikel.bezeichnung.clone()), &artikel.bezeichnung2], ", ")
 }
 
 fn groups(ask: &Ask, seen: &Seen<'_>) -> Result<Markup> {
     let page = Page { limit: Some(MAX_LIMIT), offset: 0 };
     let Records { rows, .. } = artikel::list_gruppen(&seen.tx, page)?;
-    let named = |gruppe: &Artikelgruppe| (gruppe.id.to_string(), gruppe.name.clone());
-    let groups: Vec<_> =
-        [(String::new(), "alle".to_owned())].into_iter().chain(rows.iter().map(named)).collect();
-    let options: Vec<_> = groups.iter().map(|(id, name)| (id.as_str(), name.as_str())).collect();
-    Ok(
-        html! { @if !rows.is_empty() { (choice(ask, "gruppe_id", "Gruppe", &options, ask.param("gruppe_id"))) } },
-    )
+    let groups = rows.iter().map(|gruppe| (gruppe.id.to_string(), gruppe.name.clone()));
+    Ok(html! { @if !rows.is_empty() { (filter_choice(ask, "gruppe_id", "Gruppe", groups)) } })
 }
 
 pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
@@ -145,7 +139,7 @@ pub fn show_attach(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     Ok(anhaenge::show_form(ask, &artikel.bezeichnung, &ask.page_of("artikel", artikel.id)))
 }
 
-pub fn attach(ask: &Ask) -> Result<Change> {
+pub fn attach(ask: &Ask) -> Result<FirmaChange> {
     anhaenge::attach(ask, "artikel", "artikel")
 }
 

@@ -6,10 +6,10 @@ use uuid::Uuid;
 
 use super::akteure::Akteure;
 use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, Change, Seen};
+use super::page::{Ask, FirmaChange, Seen};
 use super::parts::{
-    ROWS, Table, amount, day_text, facts, form, linked, made_from, moment, number, optional, or_blank, pager,
-    price, refusal, signed, table,
+    ROWS, Table, amount, facts, linked, made_from, moment, number, optional, or_blank, pager, price, signed,
+    table,
 };
 use super::{anhaenge, frame, storno};
 use crate::anhaenge::Besitzer;
@@ -28,7 +28,7 @@ pub fn columns<'t>(table: Table<'t, Beleg>) -> Table<'t, Beleg> {
         .text("Nummer", |beleg| beleg.beleg_nummer.clone())
         .sorts("beleg_nummer")
         .text("Art", |beleg| art_of(beleg).to_owned())
-        .text("Datum", |beleg| day_text(beleg.datum()))
+        .text("Datum", |beleg| beleg.datum().german())
         .sorts("beleg_datum")
         .text("Partner", |beleg| beleg.kunden_name.clone())
         .text("Status", |beleg| beleg.status.as_str().to_owned())
@@ -115,9 +115,9 @@ fn facts_of(beleg: &Beleg) -> Vec<(&'static str, String)> {
     vec![
         ("Art", art_of(beleg).to_owned()),
         ("Partner", beleg.kunden_name.clone()),
-        ("Datum", day_text(beleg.datum())),
-        ("Lieferdatum", optional(beleg.lieferdatum, |day| day_text(day.0))),
-        ("Liefertermin", optional(beleg.liefertermin, |day| day_text(day.0))),
+        ("Datum", beleg.datum().german()),
+        ("Lieferdatum", optional(beleg.lieferdatum, |day| day.0.german())),
+        ("Liefertermin", optional(beleg.liefertermin, |day| day.0.german())),
         ("Status", beleg.status.as_str().to_owned()),
         ("Netto (EUR)", number(beleg.summe_netto)),
         ("Steuer (EUR)", number(beleg.summe_mwst)),
@@ -184,15 +184,14 @@ pub fn attachment(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
 pub fn show_finalise(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let beleg = belege::found(&seen.tx, ask.uuid(0)?)?;
     let inside = html! {
-        (refusal(ask, &[]))
         (made_from(ask, "version", beleg.version))
         p { "Danach lässt sich " (beleg.beleg_nummer) " nicht mehr ändern, nur noch stornieren. "
             "Die angeschlossenen Programme sehen ihn, und Blatt und E-Rechnung stehen fest." }
     };
-    Ok(frame::page(ask, "Beleg abschließen", form(ask, inside, "Abschließen", false)))
+    frame::form_page(ask, "Beleg abschließen", &[], inside, "Abschließen", false)
 }
 
-pub fn finalise(ask: &Ask) -> Result<Change> {
+pub fn finalise(ask: &Ask) -> Result<FirmaChange> {
     let id = ask.id(0)?;
     let (path, to) = (format!("/api/v1/belege/{id}/abschliessen"), ask.page_of("belege", id));
     ask.change(Method::Post, &path, &json!({}), to, "Der Beleg ist abgeschlossen.")
@@ -204,9 +203,9 @@ pub fn show_cancel(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         "Was " (beleg.beleg_nummer) " im Lager gebucht hat, wird zurückgebucht. Eine abgeschlossene Rechnung "
         "bekommt einen Stornobeleg mit eigener Nummer. Rückgängig machen lässt sich das nicht."
     };
-    Ok(storno::show(ask, "Beleg stornieren", Some(beleg.version), what))
+    storno::show(ask, "Beleg stornieren", Some(beleg.version), what)
 }
 
-pub fn cancel(ask: &Ask) -> Result<Change> {
+pub fn cancel(ask: &Ask) -> Result<FirmaChange> {
     storno::send(ask, Method::Post, "belege", "belege", "Der Beleg ist storniert.")
 }

@@ -6,13 +6,14 @@ use super::artikel::name_of;
 use super::chargen::columns;
 use super::lists::{self, List, filter};
 use super::page::{Ask, Seen};
-use super::parts::{amount, day_text, facts, linked, number, optional, or_blank, pager};
+use super::parts::{amount, facts, linked, number, optional, or_blank, pager};
 use super::{frame, line};
 use crate::artikel::{self, ArtikelZeile};
 use crate::chargen::{self, Auswahl, COUNTED, Charge, Lagernd, Wovon};
 use crate::failure::Result;
 use crate::http::reply::Reply;
 use crate::listing::Records;
+use crate::rules::day::Day;
 
 pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let query = ask.query_of("/api/v1/artikel")?;
@@ -40,7 +41,7 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
             .numbers("Bestand", |(_, row)| optional(row.bestand, amount))
             .text("Einheit", |(_, row)| or_blank(&row.artikel.einheit))
             .numbers("Chargen mit Bestand", |(lagernd, _)| counted(lagernd.chargen))
-            .text("Haltbar bis (früheste)", |(lagernd, _)| optional(lagernd.mhd, day_text))
+            .text("Haltbar bis (früheste)", |(lagernd, _)| optional(lagernd.mhd, Day::german))
     });
     Ok(frame::page(ask, "Bestand", body))
 }

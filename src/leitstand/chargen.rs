@@ -6,10 +6,10 @@ use uuid::Uuid;
 
 use super::akteure::Akteure;
 use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, Change, Seen};
+use super::page::{Ask, FirmaChange, Seen};
 use super::parts::{
-    ROWS, Table, amount, choice, day_text, facts, field, form, in_unit, linked, made_from, moment, optional,
-    or_blank, pager, price, refusal, signed, table,
+    ROWS, Table, amount, choice, facts, field, in_unit, linked, made_from, moment, optional, or_blank, pager,
+    price, signed, table,
 };
 use super::{frame, line};
 use crate::chargen::{self, Auswahl, Charge, Wovon};
@@ -46,7 +46,7 @@ pub fn columns<'t>(today: Day, table: Table<'t, Charge>) -> Table<'t, Charge> {
 }
 
 fn shelf_life(DayTime(mhd): DayTime, today: Day) -> String {
-    format!("{}{}", day_text(mhd), if mhd < today { " (abgelaufen)" } else { "" })
+    format!("{}{}", mhd.german(), if mhd < today { " (abgelaufen)" } else { "" })
 }
 
 pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
@@ -188,7 +188,7 @@ fn history(ask: &Ask, seen: &Seen<'_>, id: Uuid) -> Result<Markup> {
     let found = Akteure::of(ask, seen)?.named(found.rows, |before| before.key_id.as_deref())?;
     Ok(html! {
         h2 { "Verlauf" }
-        (table("Frühere Angaben, die neuesten zuerst", "Es ist nichts berichtigt worden.", &found).text("Berichtigt am", |(before, _)| moment(before.am)).text("Von", |(_, who)| who.clone()).text("Haltbar bis vorher", |(before, _)| optional(before.mhd, day_text)).text("Nummer des Lieferanten vorher", |(before, _)| or_blank(&before.fremde_charge_nr)).text("Herkunftsland vorher", |(before, _)| {
+        (table("Frühere Angaben, die neuesten zuerst", "Es ist nichts berichtigt worden.", &found).text("Berichtigt am", |(before, _)| moment(before.am)).text("Von", |(_, who)| who.clone()).text("Haltbar bis vorher", |(before, _)| optional(before.mhd, Day::german)).text("Nummer des Lieferanten vorher", |(before, _)| or_blank(&before.fremde_charge_nr)).text("Herkunftsland vorher", |(before, _)| {
                 optional(before.herkunftsland.as_deref(), laender::name_de).to_owned()
             }))
     })
@@ -197,26 +197,25 @@ fn history(ask: &Ask, seen: &Seen<'_>, id: Uuid) -> Result<Markup> {
 pub fn show_correct(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let charge = chargen::found(&seen.tx, ask.uuid(0)?)?;
     let countries = laender::all().iter().map(|land| (land.iso2.as_str(), land.name_de.as_str()));
-    let countries: Vec<_> = [("", "nicht bekannt")].into_iter().chain(countries).collect();
+    let countries = [("", "nicht bekannt")].into_iter().chain(countries);
     let inside = html! {
-        (refusal(ask, &["mhd", "fremde_charge_nr", "herkunftsland"]))
         (made_from(ask, "version", charge.version))
         p { "Was über " (charge.charge_nr) " falsch notiert war. Der Bestand bleibt, wie er ist; die Angaben von "
             "vorher bleiben im Verlauf. Abgeschlossene Belege ändern sich nicht." }
         (field(ask, "mhd", "Haltbar bis", "date", &optional(charge.mhd, |day| day.0.to_string()), "off"))
         (field(ask, "fremde_charge_nr", "Nummer des Lieferanten", "text", &or_blank(&charge.fremde_charge_nr), "off"))
-        (choice(ask, "herkunftsland", "Herkunftsland", &countries, &or_blank(&charge.herkunftsland)))
+        (choice(ask, "herkunftsland", "Herkunftsland", countries, &or_blank(&charge.herkunftsland)))
     };
-    Ok(frame::page(ask, "Charge berichtigen", form(ask, inside, "Berichtigen", false)))
+    let fields = ["mhd", "fremde_charge_nr", "herkunftsland"];
+    frame::form_page(ask, "Charge berichtigen", &fields, inside, "Berichtigen", false)
 }
 
-pub fn correct(ask: &Ask) -> Result<Change> {
+pub fn correct(ask: &Ask) -> Result<FirmaChange> {
     let id = ask.id(0)?;
-    let sent = |name: &str| ask.filled(name);
     let body = json!({
-        "mhd": sent("mhd"),
-        "fremde_charge_nr": sent("fremde_charge_nr"),
-        "herkunftsland": sent("herkunftsland"),
+        "mhd": ask.filled("mhd"),
+        "fremde_charge_nr": ask.filled("fremde_charge_nr"),
+        "herkunftsland": ask.filled("herkunftsland"),
     });
     let (path, to) = (format!("/api/v1/chargen/{id}"), ask.page_of("chargen", id));
     ask.change(Method::Put, &path, &body, to, "Die Charge ist berichtigt.")

@@ -4,19 +4,17 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use hyper::HeaderMap;
-use rusqlite::Connection;
-use sha2::{Digest, Sha256};
 
 use super::frame;
 use super::page::{Access, Ask, House, Page, Take, fields};
 use super::people::{self, Person, Rolle};
+use crate::db::TenantId;
 use crate::db::readers::Lane;
 use crate::failure::Result;
 use crate::gate::address::host_name;
 use crate::gate::{Gate, Modus, Zugang};
 use crate::http::reply::Reply;
 use crate::http::request::Request;
-use crate::rules::bytes::hex;
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, Refusal};
 use crate::tenants::{self, Tenant};
@@ -27,9 +25,9 @@ fn is_of_proxy(gate: &Gate, request: &Request) -> bool {
 }
 
 /// Whether the browser speaks TLS: to us, or to a proxy of ours that says so.
-pub fn is_encrypted(zugang: &Zugang, gate: &Gate, request: &Request) -> bool {
+pub fn is_encrypted(house: &House, request: &Request) -> bool {
     let says_so = request.headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https");
-    zugang.certificate.is_some() || is_of_proxy(gate, request) && says_so
+    house.zugang.certificate.is_some() || is_of_proxy(&house.gate, request) && says_so
 }
 
 /// Whether the Host of a request is this machine (D27): localhost, an address of it, or in the setting `hosts`. A page
@@ -46,18 +44,12 @@ fn knows_host(zugang: &Zugang, headers: &HeaderMap, local: IpAddr, is_of_proxy: 
     }
 }
 
-pub struct Entry<'h> {
-    pub house: &'h Arc<House>,
-    pub zugang: &'h Zugang,
-    pub address: IpAddr,
-}
-
 /// Why a request is not let in, and what its row in the log names.
 pub struct Refused {
     pub reply: Reply,
-    pub person: Option<Person>,
+    pub person: Option<i64>,
     /// The company in its path, where they see it.
-    pub firma: Option<i64>,
+    pub firma: Option<TenantId>,
 }
 
 impl From<Reply> for Box<Refused> {
@@ -67,119 +59,55 @@ impl From<Reply> for Box<Refused> {
     }
 }
 
-struct Wanted {
-    page: &'static Page,
-    firma: Option<Tenant>,
-    ids: Vec<String>,
-    query: Vec<(String, String)>,
+/// Lets a request in: who asks, and for which page of which company.
+pub fn admit(
+    house: &Arc<House>,
+    request: &Request,
+    address: IpAddr,
+) -> std::result::Result<Ask, Box<Refused>> {
+    check_way(house, request, address)?;
+    let now = (house.gate.clock)();
+    let cookie = cookie(&request.headers);
+    let known = who(house, cookie.as_deref(), now);
+    let (person, firmen) = known.map_err(|failure| frame::failed(&failure, request))?;
+    let cookie = cookie.map_or_else(people::secret, Ok);
+    let cookie = cookie.map_err(|failure| frame::failed(&failure, request))?;
+    let firma = firma_in(&request.path, &firmen).cloned();
+    let wanted = wanted(house, request, person.as_ref(), firma.as_ref());
+    let (page, ids, query) = wanted.map_err(|reply| Refused {
+        reply,
+        person: person.as_ref().map(|person| person.id),
+        firma: firma.as_ref().map(|firma| firma.id),
+    })?;
+    let (house, query_text) = (Arc::clone(house), request.query.clone());
+    let (form, refusal, notes) = Default::default();
+    Ok(Ask { house, page, now, person, firmen, firma, ids, query, query_text, form, refusal, notes, cookie })
 }
 
-impl Entry<'_> {
-    pub fn admit(&self, request: &Request) -> std::result::Result<Ask, Box<Refused>> {
-        self.check_way(request)?;
-        let now = (self.house.gate.clock)();
-        let cookie = cookie(&request.headers);
-        let known = self.who(cookie.as_deref(), now);
-        let (person, firmen) = known.map_err(|failure| frame::failed(&failure, request))?;
-        let cookie = match cookie {
-            Some(cookie) => cookie,
-            None => people::secret().map_err(|failure| frame::failed(&failure, request))?,
-        };
-        let Wanted { page, firma, ids, query } = match self.wanted(request, person.as_ref(), &firmen) {
-            Ok(wanted) => wanted,
-            Err(reply) => {
-                let firma = firma_in(&request.path, &firmen).map(|firma| firma.id);
-                return Err(Box::new(Refused { reply, person, firma }));
-            }
-        };
-        let (house, token) = (Arc::clone(self.house), token(&cookie));
-        let (form, files, refusal, notes) = Default::default();
-        Ok(Ask {
-            house,
-            page,
-            now,
-            person,
-            firmen,
-            firma,
-            ids,
-            query,
-            query_text: request.query.clone(),
-            form,
-            files,
-            refusal,
-            notes,
-            cookie,
-            token,
-        })
+/// Refuses what comes from where nobody may come from, or to a name that is not this machine's.
+fn check_way(house: &House, request: &Request, address: IpAddr) -> std::result::Result<(), Reply> {
+    if house.zugang.modus == Modus::Lokal && !address.is_loopback() {
+        let message = "Der Leitstand ist nur an dem Rechner zu sehen, auf dem er läuft. Die Einstellung leitstand = \"netz\" öffnet ihn für das Netz.";
+        return Err(coded(403, Code::ScopeFehlt, message));
     }
-
-    fn wanted(
-        &self,
-        request: &Request,
-        person: Option<&Person>,
-        firmen: &[Tenant],
-    ) -> std::result::Result<Wanted, Reply> {
-        let is_post = match request.method.as_str() {
-            "GET" | "HEAD" => false,
-            "POST" => true,
-            _ => return Err(coded(405, Code::MethodeNichtErlaubt, "Diese Methode gibt es hier nicht.")),
-        };
-        if is_post && !is_from_here(&request.headers) {
-            return Err(coded(403, Code::ScopeFehlt, FOREIGN));
-        }
-        let (page, ids) = self.page(request, is_post)?;
-        let (firma, ids) = check(page, person, firmen, ids, is_post)?;
-        let query = fields(&request.query).map_err(|failure| frame::failed(&failure, request))?;
-        Ok(Wanted { page, firma, ids, query })
+    let is_of_proxy = is_of_proxy(&house.gate, request);
+    if !knows_host(&house.zugang, &request.headers, request.local, is_of_proxy) {
+        let message = "Unter diesem Namen ist der Leitstand nicht zu sehen. Bitte die Adresse des Rechners benutzen, oder das, was in der Adresszeile steht, in die Einstellung hosts eintragen (ohne https:// und Port).";
+        return Err(coded(421, Code::AnfrageUngueltig, message));
     }
-
-    /// Refuses what comes from where nobody may come from, or to a name that is not this machine's.
-    fn check_way(&self, request: &Request) -> std::result::Result<(), Reply> {
-        if self.zugang.modus == Modus::Lokal && !self.address.is_loopback() {
-            let message = "Der Leitstand ist nur an dem Rechner zu sehen, auf dem er läuft. Die Einstellung leitstand = \"netz\" öffnet ihn für das Netz.";
-            return Err(coded(403, Code::ScopeFehlt, message));
-        }
-        let is_of_proxy = is_of_proxy(&self.house.gate, request);
-        if !knows_host(self.zugang, &request.headers, request.local, is_of_proxy) {
-            let message = "Unter diesem Namen ist der Leitstand nicht zu sehen. Bitte die Adresse des Rechners benutzen, oder das, was in der Adresszeile steht, in die Einstellung hosts eintragen (ohne https:// und Port).";
-            return Err(coded(421, Code::AnfrageUngueltig, message));
-        }
-        Ok(())
-    }
-
-    /// Who is logged in with a cookie, and the companies that they see.
-    fn who(&self, cookie: Option<&str>, now: Instant) -> Result<(Option<Person>, Vec<Tenant>)> {
-        self.house.gate.readers.read(Lane::Fast, |connection| {
-            let person = match cookie {
-                Some(cookie) => people::of_session(connection, cookie, now)?,
-                None => None,
-            };
-            let firmen = seen_by(connection, person.as_ref())?;
-            Ok((person, firmen))
-        })
-    }
-
-    /// The page of a path, and the variable segments of the path.
-    fn page(
-        &self,
-        request: &Request,
-        is_post: bool,
-    ) -> std::result::Result<(&'static Page, Vec<String>), Reply> {
-        let found = self.house.pages.iter().find_map(|page| Some((page, page.matches(&request.path)?)));
-        let Some((page, ids)) = found else { return Err(unknown()) };
-        if is_post && matches!(page.take, Take::Nothing) {
-            let message = "Diese Seite hat kein Formular.";
-            return Err(coded(405, Code::MethodeNichtErlaubt, message).with("allow", "GET"));
-        }
-        Ok((page, ids))
-    }
+    Ok(())
 }
 
-const FOREIGN: &str = "Das Formular kommt nicht von dieser Seite, oder es ist zu alt. Bitte die Seite neu laden und noch einmal absenden.";
-
-fn seen_by(connection: &Connection, person: Option<&Person>) -> Result<Vec<Tenant>> {
-    let Some(person) = person else { return Ok(Vec::new()) };
-    Ok(tenants::list(connection)?.into_iter().filter(|firma| person.sees(firma.id)).collect())
+/// Who is logged in with a cookie, and the companies that they see.
+fn who(house: &House, cookie: Option<&str>, now: Instant) -> Result<(Option<Person>, Vec<Tenant>)> {
+    let Some(cookie) = cookie else { return Ok((None, Vec::new())) };
+    house.gate.readers.read(Lane::Fast, |connection| {
+        let Some(person) = people::of_session(connection, cookie, now)? else {
+            return Ok((None, Vec::new()));
+        };
+        let firmen = tenants::list(connection)?.into_iter().filter(|firma| person.sees(firma.id)).collect();
+        Ok((Some(person), firmen))
+    })
 }
 
 /// The company in a path, where it is one of these.
@@ -188,32 +116,55 @@ fn firma_in<'f>(path: &str, firmen: &'f [Tenant]) -> Option<&'f Tenant> {
     firmen.iter().find(|firma| firma.id.to_string() == number)
 }
 
-/// Whether this person may see the page, or send its form; the company in its path, and the segments behind it. A
-/// company that they do not see is as one that is not there.
-fn check(
-    page: &'static Page,
+type Wanted = (&'static Page, Vec<String>, Vec<(String, String)>);
+
+/// The page of a path, the variable segments of the path behind the company, and the query.
+fn wanted(
+    house: &House,
+    request: &Request,
     person: Option<&Person>,
-    firmen: &[Tenant],
-    mut ids: Vec<String>,
+    firma: Option<&Tenant>,
+) -> std::result::Result<Wanted, Reply> {
+    let is_post = match request.method.as_str() {
+        "GET" | "HEAD" => false,
+        "POST" => true,
+        _ => return Err(coded(405, Code::MethodeNichtErlaubt, "Diese Methode gibt es hier nicht.")),
+    };
+    if is_post && !is_from_here(&request.headers) {
+        return Err(coded(403, Code::ScopeFehlt, FOREIGN));
+    }
+    let found = house.pages.iter().find_map(|page| Some((page, page.matches(&request.path)?)));
+    let (page, mut ids) = found.ok_or_else(unknown)?;
+    if is_post && matches!(page.take, Take::Nothing) {
+        let message = "Diese Seite hat kein Formular.";
+        return Err(coded(405, Code::MethodeNichtErlaubt, message).with("allow", "GET"));
+    }
+    check(page, person, firma, is_post)?;
+    if page.access == Access::Firma {
+        ids.remove(0);
+    }
+    let query = fields(&request.query).map_err(|failure| frame::failed(&failure, request))?;
+    Ok((page, ids, query))
+}
+
+const FOREIGN: &str = "Das Formular kommt nicht von dieser Seite, oder es ist zu alt. Bitte die Seite neu laden und noch einmal absenden.";
+
+/// Whether this person may see the page, or send its form. A company that they do not see is as one that is not there.
+fn check(
+    page: &Page,
+    person: Option<&Person>,
+    firma: Option<&Tenant>,
     is_post: bool,
-) -> std::result::Result<(Option<Tenant>, Vec<String>), Reply> {
-    if page.access == Access::Open {
-        return Ok((None, ids));
-    }
-    let Some(person) = person else {
-        return Err(frame::redirect("/leitstand/anmelden"));
+) -> std::result::Result<(), Reply> {
+    let may = match (page.access, person) {
+        (Access::Open, _) => true,
+        (_, None) => return Err(frame::redirect("/leitstand/anmelden")),
+        (Access::Person, _) => true,
+        (Access::Firma, _) if firma.is_none() => return Err(unknown()),
+        (Access::Firma, Some(person)) => !is_post || person.rolle == Rolle::Verwalten,
+        (Access::Haus, Some(person)) => person.keeps_house(),
     };
-    let may = match page.access {
-        Access::Open | Access::Person => true,
-        Access::Firma => !is_post || person.rolle == Rolle::Verwalten,
-        Access::Haus => person.keeps_house(),
-    };
-    if page.access != Access::Firma {
-        return if may { Ok((None, ids)) } else { Err(forbidden()) };
-    }
-    let number = if ids.is_empty() { String::new() } else { ids.remove(0) };
-    let firma = firmen.iter().find(|firma| firma.id.to_string() == number).ok_or_else(unknown)?;
-    if may { Ok((Some(firma.clone()), ids)) } else { Err(forbidden()) }
+    if may { Ok(()) } else { Err(forbidden()) }
 }
 
 pub fn forbidden() -> Reply {
@@ -249,15 +200,10 @@ pub fn cookie(headers: &HeaderMap) -> Option<String> {
     is_ours.then(|| found.to_owned())
 }
 
-/// What the forms of a cookie carry: whoever knows it does not know the cookie.
-fn token(cookie: &str) -> String {
-    hex(&Sha256::digest(format!("form of {cookie}")))
-}
-
 /// Refuses a form without the token of its cookie.
 pub fn check_token(ask: &Ask) -> Result<()> {
     // Digests are compared, so that the time says nothing.
-    if people::digest(ask.field("token")) == people::digest(&ask.token) {
+    if people::digest(ask.field("token")) == people::digest(&ask.token()) {
         return Ok(());
     }
     Err(Refusal::new(Code::ScopeFehlt, FOREIGN).into())

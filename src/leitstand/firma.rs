@@ -92,10 +92,10 @@ pub fn in_words(missing: &[&str]) -> String {
 }
 
 pub fn change_data(ask: &Ask) -> Result<HouseChange> {
-    let logo = match (ask.files.iter().find(|file| file.field == LOGO), ask.field("ohne_logo") == "ja") {
-        (Some(file), _) => Some(Some(file.content.to_vec())),
-        (None, true) => Some(None),
-        (None, false) => None,
+    let logo = match (ask.file(LOGO), ask.field("ohne_logo") == "ja") {
+        (Ok(file), _) => Some(Some(file.content.to_vec())),
+        (Err(_), true) => Some(None),
+        (Err(_), false) => None,
     };
     change(ask, is_data, "firma", logo)
 }
@@ -161,11 +161,7 @@ fn input(ask: &Ask, stand: &Stand) -> Markup {
     let Setting { name, meaning, values, .. } = *stand.setting;
     let label = meaning.trim_end_matches('.');
     match stand.setting.choices() {
-        Some(choices) => {
-            let options: Vec<_> =
-                choices.iter().map(|(value, words)| (value.as_str(), words.as_str())).collect();
-            html! { (choice(ask, name, label, &options, &stand.value)) (hint(stand)) }
-        }
+        Some(choices) => html! { (choice(ask, name, label, choices, &stand.value)) (hint(stand)) },
         None if values().contains("mehrere Zeilen") => lines(ask, name, label, &stand.value),
         None => html! {
             (field(ask, name, label, "text", &stand.value, "off"))
@@ -207,10 +203,7 @@ fn change(
     logo: Option<Option<Vec<u8>>>,
 ) -> Result<HouseChange> {
     let mut changes = Vec::new();
-    for setting in of(group).filter(|setting| setting.name != LOGO) {
-        if !ask.form.iter().any(|(name, _)| name == setting.name) {
-            continue;
-        }
+    for setting in of(group).filter(|setting| setting.name != LOGO && ask.is_sent(setting.name)) {
         let text = ask.field(setting.name).to_owned();
         if !setting.takes(&text) {
             return Err(not_taken(setting).into());

@@ -68,10 +68,17 @@ pub fn page(ask: &Ask, title: &str, body: Markup) -> Reply {
     shown(200, whole)
 }
 
-/// A page that asks before something is done.
-pub fn question(ask: &Ask, title: &str, what: Markup, button: &str, is_destructive: bool) -> Reply {
-    let inside = html! { (refusal(ask, &[])) p { (what) } };
-    page(ask, title, form(ask, inside, button, is_destructive))
+/// A page with a form alone, as one that asks before something is done. Refusals of these fields stand at them.
+pub fn form_page(
+    ask: &Ask,
+    title: &str,
+    fields: &[&str],
+    inside: Markup,
+    button: &str,
+    is_destructive: bool,
+) -> Result<Reply> {
+    let inside = html! { (refusal(ask, fields)) (inside) };
+    Ok(page(ask, title, form(ask, inside, button, is_destructive)))
 }
 
 /// The line at the top: company, search, menu, who is logged in. Pages of no company have those of the only one.

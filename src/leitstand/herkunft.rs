@@ -1,7 +1,7 @@
 //! Where a batch came from and where it went: as a picture, as tables with the same content, and as the sheet for the
 //! authority.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use maud::{Markup, html};
 use uuid::Uuid;
@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::frame;
 use super::graph::{Graph, Node};
 use super::page::{Ask, Seen};
-use super::parts::{amount, day_text, in_unit, linked, optional};
+use super::parts::{amount, in_unit, joined, linked, optional};
 use crate::chargen::{self, Charge};
 use crate::failure::Result;
 use crate::herkunft::{self, Beteiligter, Knoten, MAX_DEPTH, Schritt, Weg};
@@ -39,8 +39,8 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         }
         @if is_cut { p.note { "Es gibt mehr, als hier gezeigt wird: In jede Richtung stehen hier bis zu 100 Chargen und 100 Belege, die neuesten zuerst. Die CSV enthält alles." } }
         (drawn(ask, &charge, &back, &forth))
-        (section(ask, "Herkunft", "herkunft", &LIEFERANT, &back))
-        (section(ask, "Verbleib", "verbleib", &EMPFAENGER, &forth))
+        (section(ask, &HERKUNFT, &back))
+        (section(ask, &VERBLEIB, &forth))
     };
     Ok(frame::page(ask, &format!("Woher und wohin: {}", charge.charge_nr), body))
 }
@@ -53,19 +53,30 @@ pub fn csv(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     ask.file_of(seen, &path)
 }
 
-struct Seite {
+/// A direction from the batch, in words.
+struct Richtung {
+    schritt: Schritt,
+    title: &'static str,
+    /// The id of its table.
+    anchor: &'static str,
     partner: &'static str,
     charge: &'static str,
     empty: &'static str,
 }
 
-const LIEFERANT: Seite = Seite {
+const HERKUNFT: Richtung = Richtung {
+    schritt: Schritt::Rueckwaerts,
+    title: "Herkunft",
+    anchor: "herkunft",
     partner: "Lieferant",
     charge: "Vorstufe",
     empty: "Nichts: Kein Beleg und keine Produktion hat diese Charge gebracht.",
 };
 
-const EMPFAENGER: Seite = Seite {
+const VERBLEIB: Richtung = Richtung {
+    schritt: Schritt::Vorwaerts,
+    title: "Verbleib",
+    anchor: "verbleib",
     partner: "Empfänger",
     charge: "Folgestufe",
     empty: "Nichts: Diese Charge ist nicht verkauft und nicht verarbeitet worden.",
@@ -118,14 +129,12 @@ fn drawn(ask: &Ask, charge: &Charge, back: &Weg, forth: &Weg) -> Markup {
         kind: "Diese Charge",
         lines: [charge.charge_nr.clone(), charge.artikel_bezeichnung.clone(), stock],
     });
-    for (weg, schritt) in [(back, Schritt::Rueckwaerts), (forth, Schritt::Vorwaerts)] {
-        draw_batches(&mut drawing, weg, schritt);
-        draw_partners(&mut drawing, weg, schritt);
+    for (weg, richtung) in [(back, &HERKUNFT), (forth, &VERBLEIB)] {
+        draw_batches(&mut drawing, weg, richtung.schritt);
+        draw_partners(&mut drawing, weg, richtung);
     }
     let count = |weg: &Weg| {
-        let mut batches: Vec<_> = weg.knoten.iter().map(|knoten| knoten.charge_id).collect();
-        batches.sort_unstable();
-        batches.dedup();
+        let batches: BTreeSet<_> = weg.knoten.iter().map(|knoten| knoten.charge_id).collect();
         format!("{} Chargen, {} Belege", batches.len(), weg.beteiligte.len())
     };
     let words =
@@ -154,7 +163,7 @@ fn draw_batches(drawing: &mut Drawing<'_>, weg: &Weg, schritt: Schritt) {
             kind: "Produktion",
             lines: [
                 knoten.ueber.nummer.clone(),
-                knoten.ueber.datum.map(day_text).unwrap_or_default(),
+                knoten.ueber.datum.map(Day::german).unwrap_or_default(),
                 String::new(),
             ],
         });
@@ -177,32 +186,22 @@ fn sum(mengen: impl Iterator<Item = Quantity>) -> Quantity {
     mengen.fold(Quantity::ZERO, |sum, menge| sum.plus(menge).unwrap_or(sum))
 }
 
-fn by_batch(beteiligte: &[Beteiligter]) -> BTreeMap<Uuid, Vec<Vec<&Beteiligter>>> {
-    let mut groups: BTreeMap<(Uuid, Uuid), Vec<&Beteiligter>> = BTreeMap::new();
-    for partner in beteiligte {
-        groups.entry((partner.charge_id, partner.partner_id)).or_default().push(partner);
+fn draw_partners(drawing: &mut Drawing<'_>, weg: &Weg, richtung: &Richtung) {
+    let (schritt, is_forth) = (richtung.schritt, richtung.schritt == Schritt::Vorwaerts);
+    let mut by_batch: BTreeMap<Uuid, BTreeMap<Uuid, Vec<&Beteiligter>>> = BTreeMap::new();
+    for partner in &weg.beteiligte {
+        let partners = by_batch.entry(partner.charge_id).or_default();
+        partners.entry(partner.partner_id).or_default().push(partner);
     }
-    let mut of_batch: BTreeMap<Uuid, Vec<Vec<&Beteiligter>>> = BTreeMap::new();
-    for ((charge, _), documents) in groups {
-        of_batch.entry(charge).or_default().push(documents);
-    }
-    of_batch
-}
-
-fn draw_partners(drawing: &mut Drawing<'_>, weg: &Weg, schritt: Schritt) {
-    let (seite, anchor) = match schritt {
-        Schritt::Rueckwaerts => (&LIEFERANT, "#herkunft"),
-        Schritt::Vorwaerts => (&EMPFAENGER, "#verbleib"),
-    };
-    let is_forth = schritt == Schritt::Vorwaerts;
-    for (charge, partners) in by_batch(&weg.beteiligte) {
+    for (charge, partners) in by_batch {
         let Some(near) = drawing.known.get(&Key::Charge(charge)).copied() else { continue };
+        let partners: Vec<_> = partners.into_values().collect();
         // One box more is no use to say that there is one more.
         let own = if partners.len() > BOXES { BOXES - 1 } else { partners.len() };
         let (shown, others) = partners.split_at(own);
         for documents in shown {
             let Some(first) = documents.first() else { continue };
-            let node = box_of(drawing.ask, seite, documents, first);
+            let node = box_of(drawing.ask, richtung, documents, first);
             let far = drawing.node(Key::Partner(first.partner_id, charge, is_forth), || node);
             drawing.join(near, far, schritt);
         }
@@ -210,8 +209,8 @@ fn draw_partners(drawing: &mut Drawing<'_>, weg: &Weg, schritt: Schritt) {
             let menge = sum(others.iter().flatten().map(|document| document.menge));
             let node = Node {
                 class: "partner",
-                to: anchor.to_owned(),
-                kind: seite.partner,
+                to: format!("#{}", richtung.anchor),
+                kind: richtung.partner,
                 lines: [
                     format!("{} weitere", others.len()),
                     "in der Tabelle".to_owned(),
@@ -225,7 +224,7 @@ fn draw_partners(drawing: &mut Drawing<'_>, weg: &Weg, schritt: Schritt) {
 }
 
 /// The box of a partner, for the documents of one batch.
-fn box_of(ask: &Ask, seite: &Seite, documents: &[&Beteiligter], first: &Beteiligter) -> Node {
+fn box_of(ask: &Ask, richtung: &Richtung, documents: &[&Beteiligter], first: &Beteiligter) -> Node {
     let number = match (documents.len(), &first.beleg_nummer) {
         (1, Some(number)) => number.clone(),
         (1, None) => "Anfangsbestand".to_owned(),
@@ -239,7 +238,7 @@ fn box_of(ask: &Ask, seite: &Seite, documents: &[&Beteiligter], first: &Beteilig
     Node {
         class: "partner",
         to: ask.of_firma(&to),
-        kind: seite.partner,
+        kind: richtung.partner,
         lines: [first.name.clone(), number, told(menge, first.einheit.as_deref())],
     }
 }
@@ -257,25 +256,25 @@ struct Row {
 }
 
 /// One direction as a table: what the picture shows, and addresses.
-fn section(ask: &Ask, title: &str, id: &str, seite: &Seite, weg: &Weg) -> Markup {
-    let mut rows: Vec<Row> = weg.knoten.iter().map(|knoten| batch_row(ask, seite, knoten)).collect();
+fn section(ask: &Ask, richtung: &Richtung, weg: &Weg) -> Markup {
+    let mut rows: Vec<Row> = weg.knoten.iter().map(|knoten| batch_row(ask, richtung, knoten)).collect();
     rows.extend(weg.beteiligte.iter().map(|partner| {
         let near = weg.knoten.iter().find(|knoten| knoten.charge_id == partner.charge_id);
-        partner_row(ask, seite, partner, near.map_or(0, |knoten| knoten.tiefe))
+        partner_row(ask, richtung, partner, near.map_or(0, |knoten| knoten.tiefe))
     }));
     rows.sort_by_key(|row| row.tiefe);
     html! {
-        h2 id=(id) { (title) }
-        div.way { (linked(title, seite.empty, &rows, |row| row.to.clone()).text("Nummer", |row| row.number.clone()).text("Was", |row| row.what.clone()).numbers("Stufe", |row| row.tiefe.to_string()).text("Artikel oder Partner", |row| row.name.clone()).numbers("Menge", |row| row.menge.clone()).text("Über", |row| row.over.clone()).text("Datum", |row| optional(row.datum, day_text))) }
+        h2 id=(richtung.anchor) { (richtung.title) }
+        div.way { (linked(richtung.title, richtung.empty, &rows, |row| row.to.clone()).text("Nummer", |row| row.number.clone()).text("Was", |row| row.what.clone()).numbers("Stufe", |row| row.tiefe.to_string()).text("Artikel oder Partner", |row| row.name.clone()).numbers("Menge", |row| row.menge.clone()).text("Über", |row| row.over.clone()).text("Datum", |row| optional(row.datum, Day::german))) }
     }
 }
 
-fn batch_row(ask: &Ask, seite: &Seite, knoten: &Knoten) -> Row {
+fn batch_row(ask: &Ask, richtung: &Richtung, knoten: &Knoten) -> Row {
     Row {
         to: ask.page_of("chargen", knoten.charge_id),
         tiefe: knoten.tiefe,
         number: knoten.charge_nr.clone(),
-        what: seite.charge.to_owned(),
+        what: richtung.charge.to_owned(),
         name: format!("{} ({})", knoten.artikel_bezeichnung, knoten.artikelnummer),
         menge: told(knoten.menge, knoten.einheit.as_deref()),
         over: knoten.ueber.nummer.clone(),
@@ -283,10 +282,9 @@ fn batch_row(ask: &Ask, seite: &Seite, knoten: &Knoten) -> Row {
     }
 }
 
-fn partner_row(ask: &Ask, seite: &Seite, partner: &Beteiligter, tiefe: i64) -> Row {
-    let address =
-        [Some(partner.name.clone()), partner.strasse.clone(), Some(town(partner)), partner.staat.clone()];
-    let address = address.into_iter().flatten().filter(|part| !part.is_empty());
+fn partner_row(ask: &Ask, richtung: &Richtung, partner: &Beteiligter, tiefe: i64) -> Row {
+    let town = Some(joined([&partner.plz, &partner.ort], " "));
+    let address = [&Some(partner.name.clone()), &partner.strasse, &town, &partner.staat];
     Row {
         to: match partner.beleg_id {
             Some(beleg) => ask.page_of("belege", beleg),
@@ -295,16 +293,12 @@ fn partner_row(ask: &Ask, seite: &Seite, partner: &Beteiligter, tiefe: i64) -> R
         tiefe,
         number: partner.beleg_nummer.clone().unwrap_or_else(|| "Anfangsbestand".to_owned()),
         what: match partner.beleg_typ {
-            Some(typ) => format!("{}, {}", seite.partner, typ.bezeichnung()),
-            None => seite.partner.to_owned(),
+            Some(typ) => format!("{}, {}", richtung.partner, typ.bezeichnung()),
+            None => richtung.partner.to_owned(),
         },
-        name: address.collect::<Vec<_>>().join(", "),
+        name: joined(address, ", "),
         menge: told(partner.menge, partner.einheit.as_deref()),
         over: format!("Charge {}", partner.charge_nr),
         datum: partner.datum,
     }
-}
-
-fn town(partner: &Beteiligter) -> String {
-    [&partner.plz, &partner.ort].into_iter().flatten().cloned().collect::<Vec<_>>().join(" ")
 }

@@ -30,10 +30,10 @@ pub fn show(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     let kinds: Vec<_> = imports().map(|kind| (kind.rows().kind, named(kind.rows().kind))).collect();
     let inside = html! {
         (refusal(ask, &["datei", "blatt"]))
-        (choice(ask, "art", "Was die Datei enthält", &kinds.iter().map(|(kind, name)| (*kind, name.as_str())).collect::<Vec<_>>(), ""))
+        (choice(ask, "art", "Was die Datei enthält", kinds.iter().map(|(kind, name)| (kind, name)), ""))
         (field(ask, "datei", "Datei (.xlsx, .ods, .csv oder .json, bis 14 MB)", "file", "", "off"))
         (field(ask, "blatt", "Blatt einer Tabelle, wenn es nicht das erste ist", "text", "", "off"))
-        (choice(ask, "dezimal", "Was Dezimalen trennt", &DECIMALS, ""))
+        (choice(ask, "dezimal", "Was Dezimalen trennt", DECIMALS, ""))
     };
     let body = html! {
         p { "Die Datei wird erst gelesen und gezeigt; gespeichert wird, wenn Sie danach „Importieren“ drücken. Was es schon gibt, wird geändert, nichts gelöscht." }

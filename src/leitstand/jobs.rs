@@ -49,6 +49,13 @@ pub struct Progress {
 /// What a job does. It ends soon once it [`Job::is_given_up`], and says how far it is ([`Job::set_step`]).
 pub type JobRun = Arc<dyn Fn(&Job) -> Result<Outcome, String> + Send + Sync>;
 
+#[derive(Clone)]
+pub struct NewJob {
+    pub id: Uuid,
+    pub title: String,
+    pub doing: JobRun,
+}
+
 pub struct Job {
     pub id: Uuid,
     pub title: String,
@@ -97,16 +104,10 @@ pub struct Jobs(Mutex<VecDeque<Arc<Job>>>);
 
 impl Jobs {
     /// Starts a job; false where as many run as may.
-    pub fn begin(&self, id: Uuid, title: &str, person: i64, now: Instant, doing: JobRun) -> bool {
-        let job = Job {
-            id,
-            title: title.to_owned(),
-            person,
-            begun: now,
-            progress: Mutex::default(),
-            given_up: AtomicBool::new(false),
-        };
-        let job = Arc::new(job);
+    pub fn begin(&self, job: NewJob, person: i64, begun: Instant) -> bool {
+        let NewJob { id, title, doing } = job;
+        let (progress, given_up) = Default::default();
+        let job = Arc::new(Job { id, title, person, begun, progress, given_up });
         let mut jobs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if is_full(&jobs) {
             return false;

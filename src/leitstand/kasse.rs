@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use super::frame;
 use super::lists::{self, filter};
 use super::page::{Ask, Seen};
-use super::parts::{amount, day_text, field, number, or_blank, pager, table};
+use super::parts::{amount, field, number, or_blank, pager, table};
 use crate::failure::Result;
 use crate::http::reply::Reply;
 use crate::kasse::{self, Auswahl, Barverkauf, Summe};
@@ -23,7 +23,7 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let empty = "An diesem Tag steht kein Bon in der Kasse. Bons kommen durch den Import (barverkaeufe oder DSFinV-K).";
     let number_of =
         |line: &Barverkauf| format!("{}{}", line.bon_nr, if line.storniert { " (storniert)" } else { "" });
-    let title = format!("Kasse, {}", day_text(day));
+    let title = format!("Kasse, {}", day.german());
     let body = html! {
         form.filter method="get" {
             (field(ask, "tag", "Tag", "date", &day.to_string(), "off"))

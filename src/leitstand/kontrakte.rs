@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::frame;
 use super::lists::{self, List, filter, filter_choice};
 use super::page::{Ask, Seen};
-use super::parts::{amount, day_text, facts, in_unit, optional, or_blank, price, table};
+use super::parts::{amount, facts, in_unit, optional, or_blank, price, table};
 use crate::artikel;
 use crate::failure::Result;
 use crate::http::reply::Reply;
@@ -48,7 +48,7 @@ fn quantity(kontrakt: &Kontrakt, menge: Option<Quantity>) -> String {
 }
 
 fn day(day: Option<DayTime>) -> String {
-    optional(day, |day| day_text(day.0))
+    optional(day, |day| day.0.german())
 }
 
 pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::parts::{amount, day_text};
+use super::parts::{amount, in_unit};
 use crate::chargen::{self, Wovon};
 use crate::db::tx::Tx;
 use crate::failure::Result;
@@ -45,18 +45,18 @@ pub fn stock(tx: &Tx<'_>, wovon: Wovon, begin: Option<Day>, now: Quantity, einhe
             html! { p.empty { "Heute gab es so viele Bewegungen, dass der Verlauf nicht gezeigt wird." } },
         );
     };
-    let told = |stock: Quantity| format!("{} {einheit}", amount(stock)).trim().to_owned();
+    let told = |stock: Quantity| in_unit(amount(stock), Some(einheit));
     let words = match most.1 == least.1 {
-        true => format!("Seit dem {} unverändert {}.", day_text(first.0), told(last.1)),
+        true => format!("Seit dem {} unverändert {}.", first.0.german(), told(last.1)),
         false => format!(
             "Am {} waren es {}, heute sind es {}. Am meisten: {} am {}; am wenigsten: {} am {}.",
-            day_text(first.0),
+            first.0.german(),
             told(first.1),
             told(last.1),
             told(most.1),
-            day_text(most.0),
+            most.0.german(),
             told(least.1),
-            day_text(least.0)
+            least.0.german()
         ),
     };
     Ok(html! {
@@ -99,8 +99,8 @@ fn picture(
             text x="1" y=(y(most) - 6) { (top_label) }
             path.steps d=(line) {}
             @if let (Some((first, _)), Some((last, _))) = (points.first(), points.last()) {
-                text x="1" y=(ABOVE + HEIGHT + 20) { (day_text(*first)) }
-                text x=(end) y=(ABOVE + HEIGHT + 20) text-anchor="end" { (day_text(*last)) }
+                text x="1" y=(ABOVE + HEIGHT + 20) { (first.german()) }
+                text x=(end) y=(ABOVE + HEIGHT + 20) text-anchor="end" { (last.german()) }
             }
         }
     }

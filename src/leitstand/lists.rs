@@ -58,14 +58,14 @@ pub fn filter(ask: &Ask, name: &str, label: &str, kind: &str) -> Markup {
 }
 
 /// A choice that filters a list: of all, or of these values, each with its text.
-pub fn filter_choice<'o>(
+pub fn filter_choice<T: AsRef<str> + From<&'static str>>(
     ask: &Ask,
     name: &str,
     label: &str,
-    options: impl IntoIterator<Item = (&'o str, &'o str)>,
+    options: impl IntoIterator<Item = (T, T)>,
 ) -> Markup {
-    let options: Vec<_> = [("", "alle")].into_iter().chain(options).collect();
-    choice(ask, name, label, &options, ask.param(name))
+    let options = [("".into(), "alle".into())].into_iter().chain(options);
+    choice(ask, name, label, options, ask.param(name))
 }
 
 /// Says whose records a list shows where it shows those of one partner, with the way to all of them.

@@ -149,9 +149,9 @@ pub const PAGES: &[Page] = &[
     Page::new("/leitstand/f/{firma}/schluessel/{id}/aendern", Access::Firma, schluessel::show_change)
         .takes(Take::Haus(schluessel::change)),
     Page::new("/leitstand/f/{firma}/schluessel/{id}/sperren", Access::Firma, schluessel::show_lock)
-        .takes(Take::Haus(schluessel::lock)),
+        .takes(Take::Haus(|ask| schluessel::set_active(ask, false))),
     Page::new("/leitstand/f/{firma}/schluessel/{id}/freigeben", Access::Firma, schluessel::show_unlock)
-        .takes(Take::Haus(schluessel::unlock)),
+        .takes(Take::Haus(|ask| schluessel::set_active(ask, true))),
     Page::new("/leitstand/f/{firma}/protokoll", Access::Firma, protokoll::list)
         .in_administration("Protokoll"),
     Page::new("/leitstand/f/{firma}/protokoll/{id}", Access::Firma, protokoll::show),
@@ -188,9 +188,9 @@ pub const PAGES: &[Page] = &[
     Page::new("/leitstand/zugaenge/{id}/link", Access::Haus, zugaenge::show_link)
         .takes(Take::Haus(zugaenge::make_link)),
     Page::new("/leitstand/zugaenge/{id}/sperren", Access::Haus, zugaenge::show_lock)
-        .takes(Take::Haus(zugaenge::lock)),
+        .takes(Take::Haus(|ask| zugaenge::set_active(ask, false))),
     Page::new("/leitstand/zugaenge/{id}/freigeben", Access::Haus, zugaenge::show_unlock)
-        .takes(Take::Haus(zugaenge::unlock)),
+        .takes(Take::Haus(|ask| zugaenge::set_active(ask, true))),
     Page::new("/leitstand/arbeit", Access::Person, arbeit::list),
     Page::new("/leitstand/arbeit/{id}", Access::Person, arbeit::show).takes(Take::Haus(arbeit::give_up)),
     Page::new("/leitstand/konto", Access::Person, anmelden::show_account)

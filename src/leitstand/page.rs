@@ -2,6 +2,7 @@
 //! show it and take the form. [`Ask`] is what such a function is given.
 
 use std::fmt::Display;
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,24 +10,27 @@ use hyper::HeaderMap;
 use hyper::header::HeaderValue;
 use maud::{Markup, html};
 use rusqlite::Connection;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::jobs::{Job, JobRun, Jobs, Outcome};
+use super::jobs::{Job, Jobs, NewJob, Outcome};
 use super::passwords::Attempts;
-use super::people::Person;
+use super::people::{Person, Rolle};
 use super::upkeep::Lookout;
-use super::upload::File;
+use super::upload::{File, Form};
 use super::uploads::Uploads;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
-use crate::gate::{Gate, Nightly};
+use crate::gate::{Gate, Nightly, Zugang};
 use crate::http::call::Call;
 use crate::http::query::{Query, decode};
 use crate::http::reply::Reply;
 use crate::http::request::{Body, Request};
 use crate::http::route::{Method, Route, Run};
 use crate::http::router::split;
+use crate::rules::bytes::hex;
 use crate::rules::day::Instant;
 use crate::rules::deed::Deed;
 use crate::rules::error::{Code, Hints, Refusal};
@@ -45,7 +49,7 @@ pub enum Access {
 }
 
 /// What a form asks to be written, as a route would have it written; refused where that route would refuse it.
-pub type Change = Box<dyn Fn(&WriteTx<'_>) -> Result<Done> + Send>;
+pub type FirmaChange = Box<dyn Fn(&WriteTx<'_>) -> Result<Done> + Send>;
 
 /// What a form asks to be written that is no company's.
 pub type HouseChange = Box<dyn Fn(&Connection) -> Result<Done> + Send>;
@@ -57,7 +61,7 @@ pub type Hashed = Box<dyn FnOnce() -> Result<HouseChange> + Send>;
 pub enum Take {
     Nothing,
     /// It changes data of the company.
-    Firma(fn(&Ask) -> Result<Change>),
+    Firma(fn(&Ask) -> Result<FirmaChange>),
     /// It changes what is no company's, or a company as the command line does: its settings, its data.
     Haus(fn(&Ask) -> Result<HouseChange>),
     /// A password is hashed first; what that needs is read before.
@@ -166,22 +170,14 @@ pub struct Done {
     pub begins: Option<NewJob>,
 }
 
-pub struct NewJob {
-    /// Its number; [`Done::to`] leads to its page.
-    pub id: Uuid,
-    pub title: String,
-    pub doing: JobRun,
-}
-
 impl Done {
     pub fn to(path: String, note: &str) -> Done {
         Done { to: path, notes: vec![note.to_owned()], ..Done::default() }
     }
 
     /// Starts a job, and goes to the page that says how far it is.
-    pub fn begin(id: Uuid, title: &str, doing: JobRun) -> Done {
-        let begins = Some(NewJob { id, title: title.to_owned(), doing });
-        Done { to: format!("/leitstand/arbeit/{id}"), begins, ..Done::default() }
+    pub fn begin(job: NewJob) -> Done {
+        Done { to: format!("/leitstand/arbeit/{}", job.id), begins: Some(job), ..Done::default() }
     }
 }
 
@@ -190,8 +186,8 @@ pub fn start_job(
     title: String,
     run: impl Fn(&Job) -> std::result::Result<Outcome, String> + Send + Sync + 'static,
 ) -> HouseChange {
-    let (id, run): (Uuid, JobRun) = (Uuid::now_v7(), Arc::new(run));
-    Box::new(move |_| Ok(Done::begin(id, &title, Arc::clone(&run))))
+    let job = NewJob { id: Uuid::now_v7(), title, doing: Arc::new(run) };
+    Box::new(move |_| Ok(Done::begin(job.clone())))
 }
 
 pub struct House {
@@ -200,17 +196,11 @@ pub struct House {
     pub attempts: Attempts,
     pub jobs: Jobs,
     pub uploads: Uploads,
-    pub place: Place,
     pub lookout: Lookout,
-}
-
-#[derive(Clone)]
-pub struct Place {
+    pub zugang: Zugang,
     pub database: PathBuf,
     /// The backups that are made by themselves, if any.
     pub nightly: Option<Nightly>,
-    /// The certificate, where the server speaks TLS itself.
-    pub certificate: Option<PathBuf>,
 }
 
 #[derive(Clone)]
@@ -227,18 +217,20 @@ pub struct Ask {
     /// The query, and as it was sent.
     pub query: Vec<(String, String)>,
     pub query_text: String,
-    pub form: Vec<(String, String)>,
-    pub files: Vec<File>,
+    pub form: Form,
     pub refusal: Option<Box<Refusal>>,
     /// What is to be said once.
     pub notes: Vec<String>,
     /// The cookie of the browser; everybody has one, and a new one with each log-in.
     pub cookie: String,
-    /// What every form carries: it cannot be known elsewhere.
-    pub token: String,
 }
 
 impl Ask {
+    /// What every form carries: whoever knows it does not know the cookie.
+    pub fn token(&self) -> String {
+        hex(&Sha256::digest(format!("form of {}", self.cookie)))
+    }
+
     /// A field of the form, without blanks around it.
     pub fn field(&self, name: &str) -> &str {
         self.field_as_typed(name).trim()
@@ -251,19 +243,19 @@ impl Ask {
 
     /// The file that was chosen in a field; refused where none was.
     pub fn file(&self, field: &str) -> Result<&File> {
-        let chosen = self.files.iter().find(|file| file.field == field);
+        let chosen = self.form.files.iter().find(|file| file.field == field);
         let message = "Bitte eine Datei auswählen.";
         chosen.ok_or_else(|| Refusal::field(Code::FeldFehlt, field, message).into())
     }
 
     /// A field of the form as it was typed.
     pub fn field_as_typed(&self, name: &str) -> &str {
-        let found = self.form.iter().find(|(known, _)| known == name);
+        let found = self.form.fields.iter().find(|(known, _)| known == name);
         found.map_or("", |(_, value)| value.as_str())
     }
 
     pub fn is_sent(&self, name: &str) -> bool {
-        self.form.iter().any(|(known, _)| known == name)
+        self.form.fields.iter().any(|(known, _)| known == name)
     }
 
     /// A parameter of the query; blank where it is not there.
@@ -322,7 +314,7 @@ impl Ask {
     }
 
     pub fn may_change(&self) -> bool {
-        self.person.as_ref().is_some_and(|person| person.rolle == super::people::Rolle::Verwalten)
+        self.person.as_ref().is_some_and(|person| person.rolle == Rolle::Verwalten)
     }
 
     /// The parameters that the route of a list reads of the query of this page; it knows others besides.
@@ -334,7 +326,7 @@ impl Ask {
 
     /// What a GET of the interface answers to who asks for a file.
     pub fn get(&self, seen: &Seen<'_>, path: &str) -> Result<Reply> {
-        let mut request = request("GET", path, Vec::new(), self.now);
+        let mut request = request(Method::Get, path, Vec::new(), self.now);
         request.headers.insert("accept", HeaderValue::from_static("application/pdf"));
         let (route, call) = self.call(Method::Get, &request)?;
         let Run::Read(run) = route.run else { return Err(no_route(path)) };
@@ -347,9 +339,9 @@ impl Ask {
         Ok(reply.with("referrer-policy", "same-origin"))
     }
 
-    /// What a POST or PUT of the interface writes, as the change of a form: it is based on the version that the form was
-    /// made from, where it has one. It goes on to a page then, in which `{id}` is the record that was written, and
-    /// where hints are shown, too.
+    /// What a POST or PUT of the interface writes, as the change of a form. A record with versions is changed only if it
+    /// still has the one in the field `version`, where the form has it. It goes on to a page then, in which `{id}` is the
+    /// record that was written, and where hints are shown, too.
     pub fn change(
         &self,
         method: Method,
@@ -357,10 +349,10 @@ impl Ask {
         body: &impl Serialize,
         to: String,
         note: &'static str,
-    ) -> Result<Change> {
+    ) -> Result<FirmaChange> {
         let body = serde_json::to_vec(body)
             .map_err(|error| Failure::Broken(format!("a form cannot be written as JSON: {error}")))?;
-        let mut request = request(method.as_str(), path, body, self.now);
+        let mut request = request(method, path, body, self.now);
         if self.is_sent("version")
             && let Ok(tag) = format!("\"{}\"", self.field("version")).parse()
         {
@@ -371,10 +363,11 @@ impl Ask {
         let write = read_body(&call)?;
         Ok(Box::new(move |tx| {
             let reply = write(tx)?;
-            let Confirmation { hinweise } = serde_json::from_slice(&reply.body)
+            let confirmation: Value = serde_json::from_slice(&reply.body)
                 .map_err(|error| Failure::Broken(format!("a confirmation cannot be read: {error}")))?;
-            let hints = hinweise.into_iter().map(|hint| hint.message);
-            let notes = [note.to_owned()].into_iter().chain(hints).collect();
+            let hints = confirmation["hinweise"].as_array().into_iter().flatten();
+            let hints = hints.filter_map(|hint| hint["message"].as_str());
+            let notes = [note].into_iter().chain(hints).map(str::to_owned).collect();
             let id = reply.subject.map(|id| id.to_string()).unwrap_or_default();
             Ok(Done { to: to.replace("{id}", &id), notes, subject: reply.subject, ..Done::default() })
         }))
@@ -393,27 +386,15 @@ fn no_route(path: &str) -> Failure {
     Failure::Broken(format!("a page asks for {path}, which is no such route"))
 }
 
-/// What is read of the confirmation of a write.
-#[derive(Deserialize)]
-struct Confirmation {
-    #[serde(default)]
-    hinweise: Vec<Hint>,
-}
-
-#[derive(Deserialize)]
-struct Hint {
-    message: String,
-}
-
-fn request(method: &str, path: &str, body: Vec<u8>, at: Instant) -> Request {
+fn request(method: Method, path: &str, body: Vec<u8>, at: Instant) -> Request {
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     Request {
         id: Uuid::now_v7(),
         at,
         started: std::time::Instant::now(),
-        peer: std::net::Ipv4Addr::LOCALHOST.into(),
-        local: std::net::Ipv4Addr::LOCALHOST.into(),
-        method: method.to_owned(),
+        peer: Ipv4Addr::LOCALHOST.into(),
+        local: Ipv4Addr::LOCALHOST.into(),
+        method: method.as_str().to_owned(),
         path: path.to_owned(),
         query: query.to_owned(),
         headers: HeaderMap::new(),

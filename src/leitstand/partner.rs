@@ -3,16 +3,18 @@
 use maud::{Markup, html};
 
 use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, Change, Seen};
+use super::page::{Ask, FirmaChange, Seen};
 use super::partner_felder::{self, rollen, wording};
-use super::parts::{amount, day_text, facts, optional, or_blank};
+use super::parts::{amount, facts, joined, optional, or_blank};
 use super::{anhaenge, frame, verlauf};
 use crate::anhaenge::Besitzer;
 use crate::belege;
+use crate::blatt::numbers::iban;
 use crate::failure::Result;
 use crate::http::reply::Reply;
 use crate::kunden::{self, Kunde};
 use crate::laender::name_de;
+use crate::rules::day::Day;
 
 const ROLLEN: [(&str, &str); 3] =
     [("kunde", "Kunden"), ("lieferant", "Lieferanten"), ("spediteur", "Spediteure")];
@@ -53,8 +55,7 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
 
 /// Postcode and place.
 pub fn town(kunde: &Kunde) -> String {
-    let parts = [&kunde.plz, &kunde.ort].into_iter().flatten().filter(|part| !part.is_empty());
-    parts.cloned().collect::<Vec<_>>().join(" ")
+    joined([&kunde.plz, &kunde.ort], " ")
 }
 
 pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
@@ -116,19 +117,13 @@ fn terms_of(kunde: &Kunde) -> Vec<(&'static str, String)> {
             "Skonto",
             optional(skonto, |(share, days)| format!("{} % in {} Tagen", amount(share), amount(days))),
         ),
-        ("IBAN", optional(kunde.iban.as_deref(), in_fours)),
+        ("IBAN", optional(kunde.iban.as_deref(), |text| iban(text, " "))),
         ("BIC", or_blank(&kunde.bic)),
         ("E-Rechnung als", wording(kunde.e_rechnung.as_str()).to_owned()),
         ("Leitweg-ID oder Referenz", or_blank(&kunde.kaeuferreferenz)),
         ("Elektronische Adresse", or_blank(&kunde.e_adresse)),
-        ("Gutschriften vereinbart am", optional(kunde.gutschrift_vereinbart_am, day_text)),
+        ("Gutschriften vereinbart am", optional(kunde.gutschrift_vereinbart_am, Day::german)),
     ]
-}
-
-/// An IBAN as it is printed: in groups of four.
-fn in_fours(iban: &str) -> String {
-    let letters: Vec<char> = iban.chars().filter(|letter| !letter.is_whitespace()).collect();
-    letters.chunks(4).map(String::from_iter).collect::<Vec<_>>().join(" ")
 }
 
 fn missing(ask: &Ask, seen: &Seen<'_>, kunde: &Kunde, here: &str) -> Markup {
@@ -153,7 +148,7 @@ pub fn show_attach(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     Ok(anhaenge::show_form(ask, &kunde.name, &ask.page_of("partner", kunde.id)))
 }
 
-pub fn attach(ask: &Ask) -> Result<Change> {
+pub fn attach(ask: &Ask) -> Result<FirmaChange> {
     anhaenge::attach(ask, "kunden", "partner")
 }
 

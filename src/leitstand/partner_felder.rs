@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::parts::{amount, day_text, number, optional, or_blank};
+use super::parts::{amount, number, optional, or_blank};
 use super::verlauf::Lesart;
 use crate::kunden::Kunde;
 use crate::laender::name_de;
@@ -158,7 +158,7 @@ fn words_of(name: &str, value: &Value) -> String {
     match (art, value) {
         (Some(Art::Zahl), Value::String(text)) => amount(text),
         (Some(Art::Tag), Value::String(text)) => {
-            Day::parse_plain(text).map_or_else(|| text.clone(), day_text)
+            Day::parse_plain(text).map_or_else(|| text.clone(), Day::german)
         }
         (Some(Art::Land), Value::String(text)) => name_de(text).to_owned(),
         (Some(Art::Auswahl(..)), Value::String(text)) => wording(text).to_owned(),

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
 use super::frame;
-use super::page::{Ask, Change, Seen};
+use super::page::{Ask, FirmaChange, Seen};
 use super::partner_felder::{Art, Feld, GRUPPEN, Wann, felder, wording};
 use super::parts::{choice, field, form, lines, made_from, refusal};
 use crate::failure::Result;
@@ -24,7 +24,7 @@ pub fn show_new(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     Ok(frame::page(ask, "Neuer Partner", with_way_back(form, ask.of_firma("partner"))))
 }
 
-pub fn create(ask: &Ask) -> Result<Change> {
+pub fn create(ask: &Ask) -> Result<FirmaChange> {
     let (body, to) = (body(ask, Wann::Neu), ask.of_firma("partner/{id}"));
     ask.change(Method::Post, "/api/v1/kunden", &body, to, "Der Partner ist angelegt.")
 }
@@ -40,7 +40,7 @@ pub fn show_change(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     Ok(frame::page(ask, &format!("{} ändern", kunde.name), with_way_back(form, back)))
 }
 
-pub fn change(ask: &Ask) -> Result<Change> {
+pub fn change(ask: &Ask) -> Result<FirmaChange> {
     let id = ask.id(0)?;
     let (path, to) = (format!("/api/v1/kunden/{id}"), ask.page_of("partner", id));
     ask.change(Method::Put, &path, &body(ask, Wann::Spaeter), to, "Der Partner ist geändert.")
@@ -83,11 +83,11 @@ fn one(ask: &Ask, Feld(name, label, art, _, value): &Feld, kunde: Option<&Kunde>
         Art::Auswahl(values, is_optional) => {
             let none = is_optional.then_some(("", "keine Angabe"));
             let options = none.into_iter().chain(values().into_iter().map(|value| (value, wording(value))));
-            choice(ask, name, label, &options.collect::<Vec<_>>(), &value)
+            choice(ask, name, label, options, &value)
         }
         Art::Land => {
-            let laender = laender::all().iter().map(|land| (land.iso2.as_str(), land.name_de.as_str()));
-            choice(ask, name, label, &laender.collect::<Vec<_>>(), &value)
+            let laender = laender::all().iter().map(|land| (&land.iso2, &land.name_de));
+            choice(ask, name, label, laender, &value)
         }
         Art::Rollen => rollen(ask, name, label, kunde),
     }

@@ -5,6 +5,7 @@ use std::fmt::Display;
 use maud::{Markup, Render, html};
 
 use super::page::{Ask, encoded};
+use crate::blatt::numbers::grouped;
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Code, Refusal};
 use crate::rules::fixed::Quantity;
@@ -17,6 +18,12 @@ pub fn or_blank(text: &Option<String>) -> String {
     text.clone().unwrap_or_default()
 }
 
+/// The texts that are there and not blank, one behind the other.
+pub fn joined<'a>(texts: impl IntoIterator<Item = &'a Option<String>>, between: &str) -> String {
+    let there = texts.into_iter().flatten().filter(|text| !text.is_empty());
+    there.map(String::as_str).collect::<Vec<_>>().join(between)
+}
+
 /// A value that may be missing, in words.
 pub fn optional<T, W: Default>(value: Option<T>, words: impl FnOnce(T) -> W) -> W {
     value.map(words).unwrap_or_default()
@@ -27,14 +34,8 @@ pub fn number(number: impl Display) -> String {
     let text = number.to_string();
     let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |digits| ("-", digits));
     let (whole, rest) = digits.split_once('.').unwrap_or((digits, ""));
-    let mut grouped = String::new();
-    for (at, digit) in whole.chars().enumerate() {
-        if at > 0 && (whole.len() - at).is_multiple_of(3) {
-            grouped.push('.');
-        }
-        grouped.push(digit);
-    }
-    if rest.is_empty() { format!("{sign}{grouped}") } else { format!("{sign}{grouped},{rest}") }
+    let comma = if rest.is_empty() { "" } else { "," };
+    format!("{sign}{}{comma}{rest}", grouped(whole))
 }
 
 /// The same without zeros at its end: `14560.000` is `14.560`.
@@ -64,18 +65,10 @@ pub fn price(price: impl Display) -> String {
     format!("{whole},{more:0<2}")
 }
 
-/// A day as `10.07.2026`.
-pub fn day_text(day: Day) -> String {
-    let iso = day.to_string();
-    let mut parts = iso.splitn(3, '-');
-    let (year, month, day) = (parts.next(), parts.next(), parts.next());
-    format!("{}.{}.{}", day.unwrap_or_default(), month.unwrap_or_default(), year.unwrap_or_default())
-}
-
 /// An instant as `10.07.2026, 12:00`, on the clocks of Berlin.
 pub fn moment(instant: Instant) -> String {
     let minute = instant.minute_in_berlin();
-    format!("{}, {:02}:{:02}", day_text(Day::in_berlin(instant)), minute / 60, minute % 60)
+    format!("{}, {:02}:{:02}", Day::in_berlin(instant).german(), minute / 60, minute % 60)
 }
 
 /// An instant with its seconds, as `10.07.2026, 12:00:07`.
@@ -240,38 +233,41 @@ pub fn made_from(ask: &Ask, name: &str, now: impl Display) -> Markup {
 /// A field of a form with its label; with what was typed before and why it was refused.
 pub fn field(ask: &Ask, name: &str, label: &str, kind: &str, value: &str, autocomplete: &str) -> Markup {
     let shown = (!["password", "file"].contains(&kind)).then(|| typed(ask, name, value));
-    let [id, note] = ids_of(name);
-    let is_refused = is_refused(ask, name);
-    let input = html! {
-        input id=(id) name=(name) type=(kind) value=[shown] autocomplete=(autocomplete)
-            aria-invalid=[is_refused.then_some("true")] aria-describedby=[is_refused.then_some(note)];
-    };
-    labelled(ask, name, label, input)
+    labelled(ask, name, label, |id, invalid, why| {
+        html! {
+            input id=(id) name=(name) type=(kind) value=[shown] autocomplete=(autocomplete)
+                aria-invalid=[invalid] aria-describedby=[why];
+        }
+    })
 }
 
 /// A field of a form where one of some values is chosen: each has its value and its text.
-pub fn choice(ask: &Ask, name: &str, label: &str, options: &[(&str, &str)], value: &str) -> Markup {
+pub fn choice<V: AsRef<str>, T: AsRef<str>>(
+    ask: &Ask,
+    name: &str,
+    label: &str,
+    options: impl IntoIterator<Item = (V, T)>,
+    value: &str,
+) -> Markup {
     let shown = typed(ask, name, value);
-    let [id, note] = ids_of(name);
-    let is_refused = is_refused(ask, name);
-    let select = html! {
-        select id=(id) name=(name) aria-invalid=[is_refused.then_some("true")]
-            aria-describedby=[is_refused.then_some(note)] {
-            @for (value, text) in options { option value=(value) selected[*value == shown] { (text) } }
+    labelled(ask, name, label, |id, invalid, why| {
+        html! {
+            select id=(id) name=(name) aria-invalid=[invalid] aria-describedby=[why] {
+                @for (value, text) in options {
+                    option value=(value.as_ref()) selected[value.as_ref() == shown] { (text.as_ref()) }
+                }
+            }
         }
-    };
-    labelled(ask, name, label, select)
+    })
 }
 
 /// A field of a form for several lines.
 pub fn lines(ask: &Ask, name: &str, label: &str, value: &str) -> Markup {
-    let [id, note] = ids_of(name);
-    let is_refused = is_refused(ask, name);
-    let area = html! {
-        textarea id=(id) name=(name) rows="4" aria-invalid=[is_refused.then_some("true")]
-            aria-describedby=[is_refused.then_some(note)] { (typed(ask, name, value)) }
-    };
-    labelled(ask, name, label, area)
+    labelled(ask, name, label, |id, invalid, why| {
+        html! {
+            textarea id=(id) name=(name) rows="4" aria-invalid=[invalid] aria-describedby=[why] { (typed(ask, name, value)) }
+        }
+    })
 }
 
 /// What a field shows: what was sent, or the value where the form was not sent yet.
@@ -279,24 +275,21 @@ fn typed<'a>(ask: &'a Ask, name: &str, value: &'a str) -> &'a str {
     if ask.is_sent(name) { ask.field(name) } else { value }
 }
 
-/// The ids of a field and of why it was refused.
-fn ids_of(name: &str) -> [String; 2] {
-    [format!("feld-{name}"), format!("fehler-{name}")]
-}
-
-fn is_refused(ask: &Ask, name: &str) -> bool {
-    ask.refusal.as_ref().is_some_and(|refusal| refusal.feld.as_deref() == Some(name))
-}
-
-fn labelled(ask: &Ask, name: &str, label: &str, control: Markup) -> Markup {
-    let [id, note] = ids_of(name);
+/// A control with its label and why it was refused; `control` is given its id and, where it was refused, the values of
+/// `aria-invalid` and `aria-describedby`.
+fn labelled(
+    ask: &Ask,
+    name: &str,
+    label: &str,
+    control: impl FnOnce(&str, Option<&str>, Option<&str>) -> Markup,
+) -> Markup {
+    let (id, why) = (format!("feld-{name}"), format!("fehler-{name}"));
+    let refusal = ask.refusal.as_ref().filter(|refusal| refusal.feld.as_deref() == Some(name));
     html! {
         div.field {
             label for=(id) { (label) }
-            (control)
-            @if let Some(refusal) = ask.refusal.as_ref().filter(|_| is_refused(ask, name)) {
-                p.refused id=(note) role="alert" { (refusal.message) }
-            }
+            (control(&id, refusal.map(|_| "true"), refusal.map(|_| why.as_str())))
+            @if let Some(refusal) = refusal { p.refused id=(why) role="alert" { (refusal.message) } }
         }
     }
 }
@@ -312,7 +305,7 @@ pub fn form_to(ask: &Ask, to: &str, inside: Markup, button: &str, is_destructive
     let kind = ask.page.has_upload.then_some("multipart/form-data");
     html! {
         form method="post" action=[to] enctype=[kind] {
-            input type="hidden" name="token" value=(ask.token);
+            input type="hidden" name="token" value=(ask.token());
             (inside)
             button.danger[is_destructive] type="submit" { (button) }
         }

@@ -6,10 +6,8 @@ use uuid::Uuid;
 
 use super::frame;
 use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, Change, Seen};
-use super::parts::{
-    amount, choice, day_text, facts, form, in_unit, linked, made_from, moment, optional, or_blank, refusal,
-};
+use super::page::{Ask, FirmaChange, Seen};
+use super::parts::{amount, choice, facts, in_unit, linked, made_from, moment, optional, or_blank};
 use crate::failure::Result;
 use crate::http::reply::Reply;
 use crate::http::route::Method;
@@ -39,7 +37,7 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let body = lists::body(ask, list, |table| {
         table
             .text("Auftrag", |auftrag| auftrag.pa_nummer.clone())
-            .text("Datum", |auftrag| optional(auftrag.produktions_datum, |day| day_text(day.0)))
+            .text("Datum", |auftrag| optional(auftrag.produktions_datum, |day| day.0.german()))
             .text("Was entsteht", made)
             .text("Status", |auftrag| auftrag.status.in_words().to_owned())
     });
@@ -102,7 +100,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         (facts(&[
             ("Status", auftrag.status.in_words().to_owned()),
             ("Was entsteht", made(&auftrag)),
-            ("Datum", optional(auftrag.produktions_datum, |day| day_text(day.0))),
+            ("Datum", optional(auftrag.produktions_datum, |day| day.0.german())),
             ("Faktor", amount(auftrag.faktor)),
             ("Geplant", optional(auftrag.geplant_am, moment)),
             ("Begonnen", optional(auftrag.gestartet_am, moment)),
@@ -125,17 +123,16 @@ fn next_of(now: PaStatus) -> Vec<(&'static str, &'static str)> {
 pub fn show_status(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let auftrag = produktion::found(&seen.tx, ask.uuid(0)?)?;
     let inside = html! {
-        (refusal(ask, &["status"]))
         (made_from(ask, "version", auftrag.version))
         p { "„erledigt“ bucht, was hineinging und herauskam, und lässt sich nicht zurücknehmen; ohne Istmengen gelten die Sollmengen. "
             "„storniert“ bucht nichts. Zurück geht es nie." }
-        (choice(ask, "status", "Neuer Status", &next_of(auftrag.status), ""))
+        (choice(ask, "status", "Neuer Status", next_of(auftrag.status), ""))
     };
     let title = format!("Status von {}", auftrag.pa_nummer);
-    Ok(frame::page(ask, &title, form(ask, inside, "Ändern", false)))
+    frame::form_page(ask, &title, &["status"], inside, "Ändern", false)
 }
 
-pub fn change_status(ask: &Ask) -> Result<Change> {
+pub fn change_status(ask: &Ask) -> Result<FirmaChange> {
     let id = ask.id(0)?;
     let (path, to) = (format!("/api/v1/produktionsauftraege/{id}/status"), ask.page_of("produktion", id));
     ask.change(Method::Put, &path, &json!({"status": ask.field("status")}), to, "Der Status ist geändert.")

@@ -9,9 +9,7 @@ use rusqlite::Connection;
 
 use super::jobs::{Job, Outcome};
 use super::page::{Ask, HouseChange, Seen, start_job};
-use super::parts::{
-    ROWS, day_text, facts, form_to, linked, moment, number, or_blank, other_params, to_second,
-};
+use super::parts::{ROWS, facts, form_to, linked, moment, number, or_blank, other_params, to_second};
 use super::people::{self, Person, name_of};
 use super::{frame, suchfelder, taten};
 use crate::app::description::meaning_of;
@@ -194,7 +192,7 @@ fn record_of(ask: &Ask, seen: &Seen<'_>, entry: &Entry) -> Result<Option<(String
 }
 
 pub fn prove(ask: &Ask) -> Result<HouseChange> {
-    let (gate, database) = (Arc::clone(&ask.house.gate), ask.house.place.database.clone());
+    let (gate, database) = (Arc::clone(&ask.house.gate), ask.house.database.clone());
     Ok(start_job("Prüfung des Protokolls".to_owned(), move |job| {
         let began = |_: &str| {
             job.set_step("Die Datenbank wird kopiert.", 0);
@@ -248,7 +246,7 @@ fn broken(what: &str) -> Markup {
 
 fn whole(connection: &Connection, rows: i64, sealed: &Sealed) -> Result<Markup> {
     let days = audit::days(connection)?.map_or_else(String::new, |(first, last): (Day, Day)| {
-        format!(" vom {} bis zum {}", day_text(first), day_text(last))
+        format!(" vom {} bis zum {}", first.german(), last.german())
     });
     Ok(html! {
         p.note { "Das Protokoll ist echt: " (number(rows)) " Zeilen" (days) ", keine geändert, entfernt oder eingefügt." }

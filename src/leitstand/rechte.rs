@@ -59,7 +59,7 @@ pub fn each(scopes: ScopeSet) -> Vec<&'static str> {
 
 /// The values of a field that may be ticked several times.
 fn ticked<'a>(ask: &'a Ask, name: &'a str) -> impl Iterator<Item = &'a str> {
-    ask.form.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
+    ask.form.fields.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
 }
 
 /// The scopes that were ticked; none where nothing was. What nobody knows is left out.
@@ -74,7 +74,7 @@ pub fn read(ask: &Ask) -> Option<ScopeSet> {
 /// The part of a form in which scopes are ticked; those of the key are, or what was typed before.
 pub fn fields(ask: &Ask, stored: Option<ScopeSet>) -> Markup {
     let refused = ask.refusal.as_deref().filter(|refusal| refusal.feld.as_deref() == Some(SCOPE));
-    let is_sent = !ask.form.is_empty();
+    let is_sent = !ask.form.fields.is_empty();
     let has = |name: &str, value: &str| is_sent && ticked(ask, name).any(|known| known == value);
     let all = if is_sent { has("alles", "ja") } else { stored == Some(ScopeSet::all()) };
     let is_stored = |known: Scope| !is_sent && !all && stored.is_some_and(|scopes| scopes.contains(known));

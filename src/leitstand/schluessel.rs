@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::bars::{Pair, Words, bars};
 use super::page::{Ask, Done, Hashed, HouseChange, Seen};
-use super::parts::{ROWS, day_text, facts, field, form, linked, made_from, moment, number, pager, refusal};
+use super::parts::{ROWS, facts, field, form, linked, made_from, moment, number, pager, refusal};
 use super::{frame, rechte};
 use crate::failure::{Failure, Result};
 use crate::gate::audit::{DayUse, by_day};
@@ -45,8 +45,8 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
 fn state(key: &StoredKey) -> String {
     match (key.state, key.valid_until) {
         (State::Deactivated, _) => "gesperrt".to_owned(),
-        (State::Expired, Some(last)) => format!("abgelaufen am {}", day_text(last)),
-        (State::Active, Some(last)) => format!("aktiv bis {}", day_text(last)),
+        (State::Expired, Some(last)) => format!("abgelaufen am {}", last.german()),
+        (State::Active, Some(last)) => format!("aktiv bis {}", last.german()),
         (State::Expired, None) | (State::Active, None) => "aktiv".to_owned(),
     }
 }
@@ -66,10 +66,10 @@ fn picture(days: &[DayUse]) -> Markup {
         return html! { p.empty { "An einem Tag gibt es hier so viele Anfragen, dass das Zählen zu lange dauert. Was heute war, steht bei jedem Schlüssel." } };
     }
     let pair = |day: &DayUse| Pair {
-        label: day_text(day.day).chars().take(6).collect(),
+        label: day.day.german().chars().take(6).collect(),
         says: format!(
             "{} (UTC): {} ausgeführt, {} abgelehnt",
-            day_text(day.day),
+            day.day.german(),
             number(day.done),
             number(day.refused)
         ),
@@ -147,38 +147,23 @@ fn fields(ask: &Ask, key: Option<&StoredKey>) -> Markup {
 }
 
 fn grant_of(ask: &Ask) -> Result<Grant> {
-    let refuse = |feld, message: String| Err(Refusal::field(Code::WertUngueltig, feld, message).into());
-    let Some(label) = key_changes::label(ask.field("bezeichnung")) else {
-        return refuse(
-            "bezeichnung",
-            format!("Die Bezeichnung braucht 1 bis {MAX_LABEL} Zeichen in einer Zeile."),
-        );
-    };
-    let Some(scopes) = rechte::read(ask) else {
-        return refuse(rechte::SCOPE, "Bitte ankreuzen, wofür der Schlüssel ist.".to_owned());
-    };
-    let valid_until = match ask.field("gueltig_bis") {
-        "" => None,
-        text => match Day::parse_plain(text).or_else(|| Day::parse_german(text)) {
-            Some(day) => Some(day),
-            None => {
-                return refuse("gueltig_bis", "Das ist kein Tag. Erwartet wird etwa 31.12.2027.".to_owned());
-            }
-        },
-    };
-    let daily_limit = match ask.field("tageslimit") {
-        "" => None,
-        text => match text.parse::<u32>() {
-            Ok(limit) if limit > 0 => Some(limit),
-            _ => {
-                return refuse(
-                    "tageslimit",
-                    format!("Erwartet wird eine ganze Zahl von 1 bis {}.", number(u32::MAX)),
-                );
-            }
-        },
-    };
-    Ok(Grant { label, scopes, valid_until, daily_limit })
+    let refused = |feld, message: String| Refusal::field(Code::WertUngueltig, feld, message);
+    let label = key_changes::label(ask.field("bezeichnung")).ok_or_else(|| {
+        refused("bezeichnung", format!("Die Bezeichnung braucht 1 bis {MAX_LABEL} Zeichen in einer Zeile."))
+    })?;
+    let no_scope = || refused(rechte::SCOPE, "Bitte ankreuzen, wofür der Schlüssel ist.".to_owned());
+    let scopes = rechte::read(ask).ok_or_else(no_scope)?;
+    let no_day = || refused("gueltig_bis", "Das ist kein Tag. Erwartet wird etwa 31.12.2027.".to_owned());
+    let day = |text| Day::parse_plain(text).or_else(|| Day::parse_german(text)).ok_or_else(no_day);
+    let no_limit =
+        || refused("tageslimit", format!("Erwartet wird eine ganze Zahl von 1 bis {}.", number(u32::MAX)));
+    let limit = |text: &str| text.parse().ok().filter(|limit| *limit > 0).ok_or_else(no_limit);
+    Ok(Grant {
+        label,
+        scopes,
+        valid_until: ask.filled("gueltig_bis").map(day).transpose()?,
+        daily_limit: ask.filled("tageslimit").map(limit).transpose()?,
+    })
 }
 
 fn check_end(last: Option<Day>, now: Instant) -> Result<()> {
@@ -276,30 +261,22 @@ pub fn change(ask: &Ask) -> Result<HouseChange> {
 
 pub fn show_lock(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let key = found(ask, seen)?;
-    let inside = html! {
-        (refusal(ask, &[]))
+    let what = html! {
         p { "Das Programm mit dem Schlüssel „" (key.label) "“ wird ab der nächsten Anfrage abgewiesen (401 API_KEY_DEAKTIVIERT). "
             "Was es gespeichert hat, bleibt. Das Sperren lässt sich rückgängig machen." }
         p { "Zuletzt benutzt: " (last_use(&key)) }
     };
-    Ok(frame::page(ask, "Schlüssel sperren", form(ask, inside, "Sperren", true)))
-}
-
-pub fn lock(ask: &Ask) -> Result<HouseChange> {
-    set_active(ask, false)
+    frame::form_page(ask, "Schlüssel sperren", &[], what, "Sperren", true)
 }
 
 pub fn show_unlock(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let key = found(ask, seen)?;
-    let what = html! { "Der Schlüssel „" (key.label) "“ wird ab der nächsten Anfrage wieder angenommen, mit denselben Rechten wie zuvor." };
-    Ok(frame::question(ask, "Schlüssel freigeben", what, "Freigeben", false))
+    let what = html! { p { "Der Schlüssel „" (key.label) "“ wird ab der nächsten Anfrage wieder angenommen, mit denselben Rechten wie zuvor." } };
+    frame::form_page(ask, "Schlüssel freigeben", &[], what, "Freigeben", false)
 }
 
-pub fn unlock(ask: &Ask) -> Result<HouseChange> {
-    set_active(ask, true)
-}
-
-fn set_active(ask: &Ask, active: bool) -> Result<HouseChange> {
+/// Locks the key in the path, or unlocks it.
+pub fn set_active(ask: &Ask, active: bool) -> Result<HouseChange> {
     let (firma, id, now) = (ask.firma_id(), ask.id(0)?.to_owned(), ask.now);
     let to = ask.page_of("schluessel", &id);
     Ok(Box::new(move |connection| {

@@ -3,23 +3,22 @@
 use std::mem::take;
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
+use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
 use uuid::Uuid;
 
-use super::entry::{self, Entry, Refused};
+use super::entry::{self, Refused};
 use super::flash::FlashMessages;
 use super::frame;
-use super::jobs::{FULL, Jobs};
-use super::page::{Access, Ask, Done, Hashed, House, Page, Place, Seen, Take, fields};
+use super::jobs::FULL;
+use super::page::{Access, Ask, Done, Hashed, House, Page, Seen, Take, fields};
 use super::password_thread::PasswordThread;
-use super::passwords::Attempts;
 use super::people::SESSION;
 use super::upkeep::Lookout;
-use super::upload;
-use super::uploads::Uploads;
-use super::visit::{Change, Visit, audit_row, refused_row};
+use super::upload::{self, Form};
+use super::visit::{self, FormChange, Visit};
 use crate::db::batch::Batch;
 use crate::db::error::exceeded_budget;
 use crate::db::feed;
@@ -29,7 +28,7 @@ use crate::failure::{Failure, Result, unpanicked};
 use crate::gate::address::neighbourhood;
 use crate::gate::audit::Row;
 use crate::gate::ip_limit::Limited;
-use crate::gate::{Gate, Zugang};
+use crate::gate::{Gate, Policy};
 use crate::http::answering::Answering;
 use crate::http::client::Client;
 use crate::http::error;
@@ -55,19 +54,25 @@ const LIVE_HEADER: &str = "x-leitstand-live";
 pub struct Leitstand {
     house: Arc<House>,
     hashing: PasswordThread,
-    zugang: Zugang,
     flash: FlashMessages,
 }
 
 impl Leitstand {
     /// The pages of a service.
-    pub fn new(gate: Arc<Gate>, pages: &'static [Page], zugang: Zugang, place: Place) -> Result<Leitstand> {
-        let (attempts, jobs, uploads) = (Attempts::default(), Jobs::default(), Uploads::default());
-        let Place { database, nightly, certificate } = place.clone();
-        let lookout = Lookout::start(database, nightly, certificate, Arc::clone(&gate.clock))?;
-        let house = Arc::new(House { gate, pages, attempts, jobs, uploads, place, lookout });
+    pub fn new(
+        gate: Arc<Gate>,
+        pages: &'static [Page],
+        database: &Path,
+        policy: &Policy,
+    ) -> Result<Leitstand> {
+        let (database, nightly, zugang) =
+            (database.to_owned(), policy.nightly.clone(), policy.leitstand.clone());
+        let (clock, certificate) = (Arc::clone(&gate.clock), zugang.certificate.clone());
+        let lookout = Lookout::start(database.clone(), nightly.clone(), certificate, clock)?;
+        let (attempts, jobs, uploads) = Default::default();
+        let house = House { gate, pages, attempts, jobs, uploads, lookout, zugang, database, nightly };
         let hashing = PasswordThread::start()?;
-        Ok(Leitstand { house, hashing, zugang, flash: FlashMessages::default() })
+        Ok(Leitstand { house: Arc::new(house), hashing, flash: FlashMessages::default() })
     }
 
     /// Asks long work to end: the service does.
@@ -87,8 +92,9 @@ impl Leitstand {
             Err(refused) => {
                 let metrics = &self.house.gate.metrics;
                 metrics.count("GET", "/leitstand", refused.reply.status, request.started.elapsed());
-                self.write_down(refused_row(&request, address, &refused), address);
-                return refused.reply;
+                let Refused { reply, person, firma } = *refused;
+                self.write_down(visit::row(&request, address, &reply, person, firma), address);
+                return reply;
             }
         };
         if visit.ask.person.is_some() {
@@ -104,13 +110,12 @@ impl Leitstand {
 
     /// Who asks, and for which page.
     fn let_in(&self, request: &Request, address: IpAddr) -> std::result::Result<Ask, Box<Refused>> {
-        let entry = Entry { house: &self.house, zugang: &self.zugang, address };
-        let let_in = unpanicked(|| Ok(entry.admit(request)));
+        let let_in = unpanicked(|| Ok(entry::admit(&self.house, request, address)));
         let_in.unwrap_or_else(|failure| Err(frame::failed(&failure, request).into()))
     }
 
     /// The answer to a request that was let in, or why it has none.
-    async fn outcome(self: &Arc<Self>, visit: &mut Visit, client: &mut Client) -> Result<Reply> {
+    async fn outcome(&self, visit: &mut Visit, client: &mut Client) -> Result<Reply> {
         if visit.request.method == "POST" {
             return self.take_form(visit, client).await;
         }
@@ -122,30 +127,23 @@ impl Leitstand {
 
     /// Shows a page: on a thread of the sockets, where it computes much on one that serves none, and where it takes long on
     /// the slow lane.
-    async fn show(self: &Arc<Self>, visit: &mut Visit) -> Result<Reply> {
+    async fn show(&self, visit: &mut Visit) -> Result<Reply> {
         let Request { method, headers, path, .. } = &*visit.request;
         if method == "GET" && !headers.contains_key(LIVE_HEADER) {
             visit.ask.notes.extend(self.flash.take(&visit.ask.cookie, path));
         }
         let on = |lane: Lane| {
-            let (page, ask) = (Arc::clone(self), visit.ask.clone());
-            move || page.read(&ask, lane)
+            let ask = visit.ask.clone();
+            move || read(&ask, lane)
         };
         let mut shown = match visit.ask.page.is_heavy {
             true => off_sockets(on(Lane::Fast)).await?,
-            false => self.read(&visit.ask, Lane::Fast),
+            false => read(&visit.ask, Lane::Fast),
         };
         if shown.as_ref().is_err_and(exceeded_budget) {
             shown = self.house.gate.slowly(on(Lane::Slow)).await?;
         }
         Ok(self.shown(visit, shown?))
-    }
-
-    fn read(&self, ask: &Ask, lane: Lane) -> Result<Reply> {
-        self.house.gate.readers.read(lane, |connection| {
-            let seen = Seen { tx: Tx::new(connection, ask.firma_id(), ask.now), connection };
-            (ask.page.show)(ask, &seen)
-        })
     }
 
     /// The answer of a page, or of a form that was refused. A page that leads on to another shows nothing itself: not what
@@ -190,7 +188,7 @@ impl Leitstand {
 
     /// Reads a form, once it is clear that this person may send it, and has it carried out; shows it again where it is
     /// refused.
-    async fn take_form(self: &Arc<Self>, visit: &mut Visit, client: &mut Client) -> Result<Reply> {
+    async fn take_form(&self, visit: &mut Visit, client: &mut Client) -> Result<Reply> {
         if visit.ask.page.access == Access::Open {
             let (gate, now) = (&self.house.gate, visit.ask.now);
             if let Err(seconds) = gate.ip_limit.take(neighbourhood(visit.address), Limited::LogIn, now) {
@@ -216,24 +214,19 @@ impl Leitstand {
 
     /// Has a form carried out: what is hashed on the thread for that, and then by the writer. The audit row of what is kept
     /// is part of it.
-    async fn carry_out(self: &Arc<Self>, visit: &mut Visit) -> Result<Done> {
+    async fn carry_out(&self, visit: &mut Visit) -> Result<Done> {
         let prepared = match visit.ask.page.has_upload {
             true => {
-                let (page, request, mut ask) =
-                    (Arc::clone(self), Arc::clone(&visit.request), visit.ask.clone());
+                let mut moved = visit.clone();
                 let prepared;
-                (visit.ask, prepared) = off_sockets(move || {
-                    let prepared = page.prepare(&request, &mut ask);
-                    (ask, prepared)
-                })
-                .await?;
+                (prepared, *visit) = off_sockets(move || (prepare(&mut moved), moved)).await?;
                 prepared?
             }
-            false => self.prepare(&visit.request, &mut visit.ask)?,
+            false => prepare(visit)?,
         };
         let change = match prepared {
             Prepared::Change(change) => change,
-            Prepared::Hashed(hashed) => Change::Haus(self.hashing.run(hashed).await?),
+            Prepared::Hashed(hashed) => FormChange::Haus(self.hashing.run(hashed).await?),
         };
         let (firma, bytes) = (visit.ask.firma.as_ref().map(|firma| firma.id), visit.request.body.len());
         let sent = visit.clone();
@@ -243,27 +236,11 @@ impl Leitstand {
         Ok(done)
     }
 
-    /// What a form asks for.
-    fn prepare(&self, request: &Request, ask: &mut Ask) -> Result<Prepared> {
-        read_form(request, ask)?;
-        entry::check_token(ask)?;
-        let firma = ask.firma_id();
-        match ask.page.take {
-            Take::Nothing => Err(Failure::not_found("Dieses Formular")),
-            Take::Firma(take) => Ok(Prepared::Change(Change::Firma(firma, take(ask)?))),
-            Take::Haus(take) => Ok(Prepared::Change(Change::Haus(take(ask)?))),
-            Take::Hashed(take) => self.house.gate.readers.read(Lane::Fast, |connection| {
-                let seen = Seen { tx: Tx::new(connection, firma, ask.now), connection };
-                Ok(Prepared::Hashed(take(ask, &seen)?))
-            }),
-        }
-    }
-
     /// The answer to a form that was carried out.
     fn led_on(&self, visit: &mut Visit, mut done: Done) -> Reply {
         if let (Some(begins), Some(person)) = (done.begins.take(), &visit.ask.person) {
             let jobs = &self.house.jobs;
-            if !jobs.begin(begins.id, &begins.title, person.id, visit.ask.now, begins.doing) {
+            if !jobs.begin(begins, person.id, visit.ask.now) {
                 done.to = "/leitstand/arbeit".to_owned();
                 done.notes = vec![FULL.to_owned()];
             }
@@ -274,7 +251,7 @@ impl Leitstand {
         }
         let cookie = done.cookie.as_deref().unwrap_or(&visit.ask.cookie);
         self.flash.keep(cookie, &done.to, done.notes);
-        let reply = frame::guarded(Reply { status: 303, ..Reply::default() }.with("location", done.to));
+        let reply = frame::redirect(done.to);
         match &done.cookie {
             Some(cookie) => self.with_cookie(visit, reply, cookie),
             None => reply,
@@ -285,7 +262,7 @@ impl Leitstand {
     fn complete(&self, visit: &Visit, reply: Reply) -> Reply {
         let reply = self.reserve(visit, reply);
         if visit.needs_row {
-            self.write_down(audit_row(visit, &reply, None), visit.address);
+            self.write_down(visit.row(&reply, None), visit.address);
         }
         let duration = visit.request.started.elapsed();
         let method = if visit.request.method == "POST" { "POST" } else { "GET" };
@@ -332,8 +309,7 @@ impl Leitstand {
 
     /// The answer with a cookie; a blank one takes it away.
     fn with_cookie(&self, visit: &Visit, reply: Reply, cookie: &str) -> Reply {
-        let is_encrypted = entry::is_encrypted(&self.zugang, &self.house.gate, &visit.request);
-        let secure = if is_encrypted { "; Secure" } else { "" };
+        let secure = if entry::is_encrypted(&self.house, &visit.request) { "; Secure" } else { "" };
         let age = if cookie.is_empty() { 0 } else { SESSION / 1_000 };
         reply.with(
             "set-cookie",
@@ -342,35 +318,57 @@ impl Leitstand {
     }
 }
 
+/// Reads with what a page reads from.
+fn seen<T>(ask: &Ask, lane: Lane, read: impl Fn(&Seen<'_>) -> Result<T>) -> Result<T> {
+    ask.house
+        .gate
+        .readers
+        .read(lane, |connection| read(&Seen { tx: Tx::new(connection, ask.firma_id(), ask.now), connection }))
+}
+
+fn read(ask: &Ask, lane: Lane) -> Result<Reply> {
+    seen(ask, lane, |seen| (ask.page.show)(ask, seen))
+}
+
 /// What a form came to before anything is written.
 enum Prepared {
-    Change(Change),
+    Change(FormChange),
     Hashed(Hashed),
 }
 
+/// What a form asks for.
+fn prepare(visit: &mut Visit) -> Result<Prepared> {
+    let ask = &mut visit.ask;
+    ask.form = form_of(&visit.request, ask.page.has_upload)?;
+    entry::check_token(ask)?;
+    Ok(match ask.page.take {
+        Take::Nothing => return Err(Failure::not_found("Dieses Formular")),
+        Take::Firma(take) => Prepared::Change(FormChange::Firma(ask.firma_id(), take(ask)?)),
+        Take::Haus(take) => Prepared::Change(FormChange::Haus(take(ask)?)),
+        Take::Hashed(take) => Prepared::Hashed(seen(ask, Lane::Fast, |seen| take(ask, seen))?),
+    })
+}
+
 /// Reads the fields of a form, and its file where the page takes one.
-fn read_form(request: &Request, ask: &mut Ask) -> Result<()> {
+fn form_of(request: &Request, has_upload: bool) -> Result<Form> {
     let content_type = request.headers.get("content-type").and_then(|kind| kind.to_str().ok());
     let body = request.body.content().map_err(|refusal| match refusal.code {
         // The sentence of the interface counts bytes.
-        Code::ZuGross if ask.page.has_upload => {
+        Code::ZuGross if has_upload => {
             let message = format!("Die Datei hat mehr als {} MiB. Bitte verkleinern.", upload::LARGEST >> 20);
             Refusal::new(Code::ZuGross, message)
         }
         _ => refusal,
     })?;
-    match content_type.filter(|kind| ask.page.has_upload && upload::is_upload(kind)) {
-        Some(content_type) => {
-            let form = upload::read(content_type, body)?;
-            (ask.form, ask.files) = (form.fields, form.files);
-        }
-        None => ask.form = fields(&String::from_utf8_lossy(body))?,
-    }
+    let mut form = match content_type.filter(|kind| has_upload && upload::is_upload(kind)) {
+        Some(content_type) => upload::read(content_type, body)?,
+        None => Form { fields: fields(&String::from_utf8_lossy(body))?, files: Vec::new() },
+    };
     // Browsers end the lines of a field with both.
-    for (_, value) in &mut ask.form {
+    for (_, value) in &mut form.fields {
         *value = value.replace("\r\n", "\n");
     }
-    Ok(())
+    Ok(form)
 }
 
 /// The gate and the pages, as the socket sees them.

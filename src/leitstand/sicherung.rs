@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use uuid::Uuid;
 
 use super::frame;
-use super::jobs::{FULL, Job, Outcome};
+use super::jobs::{FULL, Job, NewJob, Outcome};
 use super::page::{Ask, Done, HouseChange, Seen, start_job};
 use super::parts::{facts, form, form_to, linked, moment, number, optional, or_blank, refusal, table};
 use crate::app::backup::Content;
@@ -25,8 +25,8 @@ const HERE: &str = "/leitstand/sicherung";
 const BY_HAND: usize = 20;
 
 fn places(ask: &Ask) -> (&Path, &Path) {
-    let place = &ask.house.place;
-    (&place.database, kept::folder(&place.database, place.nightly.as_ref()))
+    let database = &ask.house.database;
+    (database, kept::folder(database, ask.house.nightly.as_ref()))
 }
 
 fn megabytes(bytes: u64) -> String {
@@ -75,7 +75,7 @@ fn whole(path: &Path) -> String {
 
 fn place_of(ask: &Ask) -> Markup {
     let (_, folder) = places(ask);
-    match &ask.house.place.nightly {
+    match &ask.house.nightly {
         Some(nightly) => html! {
             "Jede Nacht ab " (format!("{:02}:{:02}", nightly.minute / 60, nightly.minute % 60)) " Uhr entsteht eine geprüfte Sicherung in "
             (whole(folder)) "; die neuesten " (nightly.keep) " bleiben."
@@ -179,8 +179,8 @@ pub fn download(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
 
 pub fn show_delete(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     let (kept, file) = found(ask)?;
-    let what = html! { (file.display()) " wird gelöscht. Das lässt sich nicht rückgängig machen." };
-    Ok(frame::question(ask, &format!("Sicherung {} löschen", kept.id), what, "Löschen", true))
+    let what = html! { p { (file.display()) " wird gelöscht. Das lässt sich nicht rückgängig machen." } };
+    frame::form_page(ask, &format!("Sicherung {} löschen", kept.id), &[], what, "Löschen", true)
 }
 
 pub fn delete(ask: &Ask) -> Result<HouseChange> {
@@ -194,7 +194,7 @@ pub fn delete(ask: &Ask) -> Result<HouseChange> {
         if !house.jobs.has_room() {
             return Err(Refusal::new(Code::NichtVerfuegbar, FULL).into());
         }
-        let deed = Deed::new(Tat::Geloescht, Art::Sicherung).name(file.display().to_string());
+        let deed = Some(Deed::new(Tat::Geloescht, Art::Sicherung).name(file.display().to_string()));
         let title = format!("Sicherung {} löschen", kept.id);
         let (house, kept, file) = (Arc::clone(&house), kept.clone(), file.clone());
         // Only once it is written down who deletes it; and a disk that hangs holds up nobody who writes.
@@ -207,7 +207,7 @@ pub fn delete(ask: &Ask) -> Result<HouseChange> {
                 html! { p.note { "Die Sicherung ist gelöscht. " a href=(HERE) { "Zu den Sicherungen" } } };
             Ok(Outcome { shown, next: None })
         };
-        Ok(Done { deed: Some(deed), ..Done::begin(id, &title, Arc::new(doing)) })
+        Ok(Done { deed, ..Done::begin(NewJob { id, title, doing: Arc::new(doing) }) })
     }))
 }
 

@@ -4,25 +4,24 @@ use maud::{Markup, html};
 use serde_json::json;
 
 use super::frame;
-use super::page::{Ask, Change};
-use super::parts::{field, form, made_from, refusal};
+use super::page::{Ask, FirmaChange};
+use super::parts::{field, made_from};
 use crate::failure::Result;
 use crate::http::reply::Reply;
 use crate::http::route::Method;
 
 /// Shows it; what has no versions is cancelled whatever happened meanwhile.
-pub fn show(ask: &Ask, title: &str, version: Option<i64>, what: Markup) -> Reply {
+pub fn show(ask: &Ask, title: &str, version: Option<i64>, what: Markup) -> Result<Reply> {
     let inside = html! {
-        (refusal(ask, &["grund"]))
         @if let Some(version) = version { (made_from(ask, "version", version)) }
         p { (what) }
         (field(ask, "grund", "Grund", "text", "", "off"))
     };
-    frame::page(ask, title, form(ask, inside, "Stornieren", true))
+    frame::form_page(ask, title, &["grund"], inside, "Stornieren", true)
 }
 
 /// Cancels the record in the path: `api` is its list in the interface, `page` that of the company.
-pub fn send(ask: &Ask, method: Method, api: &str, page: &str, note: &'static str) -> Result<Change> {
+pub fn send(ask: &Ask, method: Method, api: &str, page: &str, note: &'static str) -> Result<FirmaChange> {
     let id = ask.id(0)?;
     let grund = ask.filled("grund");
     let path = format!("/api/v1/{api}/{id}/storno");

@@ -7,12 +7,13 @@ use super::artikel::name_of;
 use super::frame;
 use super::page::{Ask, Seen, encoded};
 use super::partner::town;
-use super::parts::{Table, amount, day_text, linked, moment, number, optional, or_blank};
+use super::parts::{Table, amount, linked, moment, number, optional, or_blank};
 use crate::artikel::{self, ArtikelZeile};
 use crate::db::list::Page;
 use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
 use crate::listing::Records;
+use crate::rules::day::Day;
 use crate::rules::text::case_key;
 use crate::waage::{self, Wiegung};
 use crate::{belege, chargen, kunden};
@@ -128,7 +129,7 @@ fn chargen(ask: &Ask, seen: &Seen<'_>, suche: &str) -> Result<Group> {
                 .text("Charge", |charge| charge.charge_nr.clone())
                 .text("Nummer des Lieferanten", |charge| or_blank(&charge.fremde_charge_nr))
                 .text("Artikel", |charge| charge.artikel_bezeichnung.clone())
-                .text("Haltbar bis", |charge| optional(charge.mhd, |mhd| day_text(mhd.0)))
+                .text("Haltbar bis", |charge| optional(charge.mhd, |mhd| Day::german(mhd.0)))
                 .numbers("Bestand", |charge| amount(charge.bestand))
         },
     ))

@@ -3,7 +3,7 @@
 use maud::{Markup, Render};
 
 use super::page::{Ask, Seen};
-use super::parts::{ROWS, day_text, linked, number, to_second};
+use super::parts::{ROWS, linked, number, to_second};
 use super::people::{Person, name_of};
 use super::rechte;
 use super::suchfelder::COMMANDS;
@@ -161,7 +161,7 @@ fn field(deed: &Deed, Changed { name, before, after }: &Changed) -> String {
         ("logo", Some(_)) => "vorhanden".to_owned(),
         (_, Some(setting)) => (setting.in_words)(value).unwrap_or_else(|| value.to_owned()),
         ("scopes", None) => rechte::in_words(ScopeSet::from_stored(value)),
-        ("expires", None) => Day::parse_plain(value).map_or_else(|| value.to_owned(), day_text),
+        ("expires", None) => Day::parse_plain(value).map_or_else(|| value.to_owned(), Day::german),
         ("daily-limit" | "created" | "changed" | "unchanged", None) => number(value),
         (_, None) if value == "true" => "ja".to_owned(),
         (_, None) => value.to_owned(),

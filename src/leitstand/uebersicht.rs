@@ -4,7 +4,7 @@ use maud::{Markup, Render, html};
 
 use super::bars::{Pair, Words, bars};
 use super::page::{Ask, Seen, encoded};
-use super::parts::{day_text, linked, moment, number, or_blank};
+use super::parts::{linked, moment, number, or_blank};
 use super::{frame, rat, wiegungen, zustand};
 use crate::app::description::meaning_of;
 use crate::belege;
@@ -46,7 +46,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
                 a href=(ask.of_firma("protokoll?wer=programme&ergebnis=abgelehnt")) { "Alle abgelehnten Anfragen im Protokoll" }
             }
         }
-        h2 { "Heute, " (day_text(today)) }
+        h2 { "Heute, " (today.german()) }
         div.tiles {
             div.tile { "Herein (t)" strong { (tonnes(now.sum_in())) } }
             div.tile { "Hinaus (t)" strong { (tonnes(now.sum_out())) } }

@@ -38,7 +38,7 @@ pub struct File {
 }
 
 /// Fields and files of a form. A field in which no file was chosen is left out.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Form {
     pub fields: Vec<(String, String)>,
     pub files: Vec<File>,

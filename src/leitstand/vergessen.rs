@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 
 use super::frame;
-use super::page::{Ask, Change, Done, Seen};
-use super::parts::{day_text, form, number, refusal, table};
+use super::page::{Ask, Done, FirmaChange, Seen};
+use super::parts::{form, number, refusal, table};
 use crate::app::vergessen::{self, Forgotten, Records};
 use crate::failure::Result;
 use crate::http::reply::Reply;
@@ -21,7 +21,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         p { (what_goes(keeps_name)) }
         @if !records.is_empty() {
             p { "Was das Gesetz aufzubewahren verlangt (§ 147 AO, § 257 HGB), bleibt:" }
-            (table("Was bleibt", "", &records).text("Was bleibt", |of| of.kind.to_owned()).numbers("Anzahl", |of| number(of.count)).text("Bis", |of| day_text(of.until)))
+            (table("Was bleibt", "", &records).text("Was bleibt", |of| of.kind.to_owned()).numbers("Anzahl", |of| number(of.count)).text("Bis", |of| of.until.german()))
         }
         @if let Some(open) = open_ones(&records) {
             div.refused { p { "Noch nicht möglich, denn dieser Partner wird noch gebraucht. Offen: " (open) ". Bitte erst abschließen, erledigen oder stornieren." } }
@@ -58,7 +58,7 @@ fn open_ones(records: &[Records]) -> Option<String> {
     (!open.is_empty()).then(|| open.join(", "))
 }
 
-pub fn forget(ask: &Ask) -> Result<Change> {
+pub fn forget(ask: &Ask) -> Result<FirmaChange> {
     let id = ask.uuid(0)?;
     let to = ask.page_of("partner", id);
     Ok(Box::new(move |tx| {

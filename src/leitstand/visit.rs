@@ -6,14 +6,15 @@ use std::sync::Arc;
 use rusqlite::Connection;
 
 use super::akteure;
-use super::entry::Refused;
-use super::page::{Ask, Done, HouseChange};
+use super::page::{Ask, Done, FirmaChange, HouseChange};
+use crate::db::TenantId;
 use crate::db::batch::Batch;
 use crate::db::tx::WriteTx;
 use crate::failure::{Failure, Result};
 use crate::gate::address::neighbourhood;
 use crate::gate::administration::{self, Akteur};
 use crate::gate::audit::Row;
+use crate::gate::completion::shortened;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 
@@ -27,43 +28,39 @@ pub struct Visit {
     pub needs_row: bool,
 }
 
-/// What is written, and whose it is.
-pub enum Change {
-    Firma(i64, super::page::Change),
+/// What a form has written, and whose it is.
+pub enum FormChange {
+    Firma(TenantId, FirmaChange),
     Haus(HouseChange),
 }
 
-impl Change {
+impl FormChange {
     /// Carries it out within a batch, with its audit row and those of what it changed.
     pub fn run(&self, batch: &Batch<'_>, visit: &Visit) -> Result<Done> {
         match self {
-            Change::Firma(firma, change) => {
+            FormChange::Firma(firma, change) => {
                 let person = visit.ask.person.as_ref().map(|person| akteure::of_person(person.id));
-                batch.whole(*firma, person.as_deref(), |tx: &WriteTx<'_>| {
-                    let done = change(tx)?;
-                    note(visit, batch.connection(), &done)?;
-                    Ok(done)
-                })
+                let run = |tx: &WriteTx<'_>| noted(visit, batch.connection(), change(tx)?);
+                batch.whole(*firma, person.as_deref(), run)
             }
-            Change::Haus(change) => batch.apart(|connection| {
-                let done = change(connection)?;
-                note(visit, connection, &done)?;
-                Ok(done)
-            }),
+            FormChange::Haus(change) => {
+                batch.apart(|connection| noted(visit, connection, change(connection)?))
+            }
         }
     }
 }
 
 /// Writes down what a form did: its request, and what it changed.
-fn note(visit: &Visit, connection: &Connection, done: &Done) -> Result<()> {
+fn noted(visit: &Visit, connection: &Connection, done: Done) -> Result<Done> {
     let reply = Reply { status: 303, subject: done.subject, ..Reply::default() };
-    let row = audit_row(visit, &reply, done.person);
+    let row = visit.row(&reply, done.person);
     let row = Row { tenant_id: done.firma.or(row.tenant_id), ..row };
     if let Some(deed) = &done.deed {
         let person = row.person.ok_or_else(|| Failure::Broken("nobody did this".into()))?;
         administration::note(connection, visit.request.at, &Akteur::Person(person), row.tenant_id, deed)?;
     }
-    row.insert(connection)
+    row.insert(connection)?;
+    Ok(done)
 }
 
 impl Visit {
@@ -74,13 +71,26 @@ impl Visit {
             None => neighbourhood(self.address).to_string(),
         }
     }
+
+    /// The audit row of an answer: who it was is a person, also of the request that logs them in.
+    pub fn row(&self, reply: &Reply, logged_in: Option<i64>) -> Row {
+        let person = logged_in.or(self.ask.person.as_ref().map(|person| person.id));
+        let firma = self.ask.firma.as_ref().map(|firma| firma.id);
+        row(&self.request, self.address, reply, person, firma)
+    }
 }
 
-/// The row of an answer to a person, or to a stranger.
-fn row(request: &Request, address: IpAddr, reply: &Reply, person: Option<i64>) -> Row {
-    let shortened = crate::gate::completion::shortened;
+/// The audit row of an answer to a person, or to a stranger.
+pub fn row(
+    request: &Request,
+    address: IpAddr,
+    reply: &Reply,
+    person: Option<i64>,
+    tenant_id: Option<TenantId>,
+) -> Row {
     Row {
         person,
+        tenant_id,
         am: request.at.millis(),
         request_id: request.id,
         adresse: address.to_string(),
@@ -95,19 +105,4 @@ fn row(request: &Request, address: IpAddr, reply: &Reply, person: Option<i64>) -
         code: reply.code.map(|code| code.as_str().to_owned()),
         ..Row::default()
     }
-}
-
-/// The audit row of an answer: who it was is a person, also of the request that logs them in.
-pub fn audit_row(visit: &Visit, reply: &Reply, logged_in: Option<i64>) -> Row {
-    let person = logged_in.or(visit.ask.person.as_ref().map(|person| person.id));
-    Row {
-        tenant_id: visit.ask.firma.as_ref().map(|firma| firma.id),
-        ..row(&visit.request, visit.address, reply, person)
-    }
-}
-
-/// The audit row of a request that was not let in.
-pub fn refused_row(request: &Request, address: IpAddr, refused: &Refused) -> Row {
-    let person = refused.person.as_ref().map(|person| person.id);
-    Row { tenant_id: refused.firma, ..row(request, address, &refused.reply, person) }
 }

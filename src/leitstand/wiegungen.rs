@@ -3,7 +3,7 @@
 use maud::{Markup, Render, html};
 
 use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, Change, Seen};
+use super::page::{Ask, FirmaChange, Seen};
 use super::parts::{Table, amount, facts, linked, moment, optional, or_blank};
 use super::{frame, storno};
 use crate::db::list::Page;
@@ -130,9 +130,9 @@ pub fn pdf(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
 pub fn show_cancel(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let wiegung = waage::found(&seen.tx, ask.uuid(0)?)?;
     let what = html! { (wiegung.wiegeschein_nr) " zählt dann nirgends mehr und lässt sich nicht mehr verwenden. Rückgängig machen lässt sich das nicht." };
-    Ok(storno::show(ask, "Wiegung stornieren", Some(wiegung.version), what))
+    storno::show(ask, "Wiegung stornieren", Some(wiegung.version), what)
 }
 
-pub fn cancel(ask: &Ask) -> Result<Change> {
+pub fn cancel(ask: &Ask) -> Result<FirmaChange> {
     storno::send(ask, Method::Put, "wiegungen", "wiegungen", "Die Wiegung ist storniert.")
 }

@@ -1,10 +1,11 @@
 //! The people who may log in: the list, a new one, a new link, and an end. Only for who manages everything.
 
 use maud::html;
+use rusqlite::Connection;
 
 use super::frame;
 use super::page::{Ask, Done, HouseChange, Seen};
-use super::parts::{facts, field, form, linked, moment, refusal};
+use super::parts::{facts, field, linked, moment};
 use super::people::{self, Person, Rolle};
 use crate::failure::{Failure, Result};
 use crate::gate::audit::{Filter, Who, part};
@@ -37,7 +38,7 @@ fn state(person: &Person) -> &'static str {
 }
 
 /// The companies that a person sees, by name; who keeps the house sees all of them.
-fn companies(ask: &Ask, person: &Person) -> String {
+pub fn companies(ask: &Ask, person: &Person) -> String {
     let names = ask.firmen.iter().filter(|firma| person.sees(firma.id)).map(|firma| firma.name.as_str());
     match person.firmen {
         None => "alle".to_owned(),
@@ -68,7 +69,6 @@ fn last_log_in(seen: &Seen<'_>, person: &Person) -> Result<Option<Instant>> {
 pub fn show_new(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     let manages = ask.field("rolle") == Rolle::Verwalten.as_str();
     let inside = html! {
-        (refusal(ask, &["name"]))
         (field(ask, "name", "Name", "text", "", "off"))
         div.field {
             label for="rolle" { "Rolle" }
@@ -83,7 +83,7 @@ pub fn show_new(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
             }
         }
     };
-    Ok(frame::page(ask, "Neue Person", form(ask, inside, "Anlegen", false)))
+    frame::form_page(ask, "Neue Person", &["name"], inside, "Anlegen", false)
 }
 
 pub fn create(ask: &Ask) -> Result<HouseChange> {
@@ -116,13 +116,16 @@ fn link_of(name: &str, secret: &str) -> Done {
     Done { once: Some(("Link für das Passwort", body)), ..Done::default() }
 }
 
-fn found(ask: &Ask, connection: &rusqlite::Connection) -> Result<Person> {
-    let id = ask.id(0)?.parse().map_err(|_| Failure::not_found("Dieser Zugang"))?;
+fn number(ask: &Ask) -> Result<i64> {
+    ask.id(0)?.parse().map_err(|_| Failure::not_found("Dieser Zugang"))
+}
+
+fn by_id(connection: &Connection, id: i64) -> Result<Person> {
     people::by_id(connection, id)?.ok_or_else(|| Failure::not_found("Dieser Zugang"))
 }
 
 pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let person = found(ask, seen.connection)?;
+    let person = by_id(seen.connection, number(ask)?)?;
     let last = last_log_in(seen, &person)?;
     let last = last.map_or_else(|| "vor so langer Zeit, dass es nicht bekannt ist".to_owned(), moment);
     let last = if person.has_password { last } else { "noch nie".to_owned() };
@@ -144,9 +147,9 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
 }
 
 pub fn show_link(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let person = found(ask, seen.connection)?;
-    let what = html! { "Mit dem Link setzt " (person.name) " ein neues Passwort. Das bisherige gilt, bis das geschehen ist." };
-    Ok(frame::question(ask, "Neuer Link", what, "Link machen", false))
+    let person = by_id(seen.connection, number(ask)?)?;
+    let what = html! { p { "Mit dem Link setzt " (person.name) " ein neues Passwort. Das bisherige gilt, bis das geschehen ist." } };
+    frame::form_page(ask, "Neuer Link", &[], what, "Link machen", false)
 }
 
 pub fn make_link(ask: &Ask) -> Result<HouseChange> {
@@ -161,41 +164,32 @@ pub fn make_link(ask: &Ask) -> Result<HouseChange> {
 }
 
 pub fn show_lock(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let person = found(ask, seen.connection)?;
-    let what = html! { (person.name) " ist dann sofort überall abgemeldet und kommt nicht mehr herein. Das lässt sich rückgängig machen." };
-    Ok(frame::question(ask, "Zugang sperren", what, "Sperren", true))
-}
-
-/// Nobody locks themselves out: so there is always somebody left.
-pub fn lock(ask: &Ask) -> Result<HouseChange> {
-    let id = number(ask)?;
-    if ask.person.as_ref().is_some_and(|person| person.id == id) {
-        let message = "Den eigenen Zugang kann man nicht sperren. Bitte jemand anderen darum bitten.";
-        return Err(Refusal::new(Code::WertUngueltig, message).into());
-    }
-    set_active(id, false, "Der Zugang ist gesperrt.")
+    let person = by_id(seen.connection, number(ask)?)?;
+    let what = html! { p { (person.name) " ist dann sofort überall abgemeldet und kommt nicht mehr herein. Das lässt sich rückgängig machen." } };
+    frame::form_page(ask, "Zugang sperren", &[], what, "Sperren", true)
 }
 
 pub fn show_unlock(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let person = found(ask, seen.connection)?;
-    let what = html! { (person.name) " kann sich dann wieder anmelden." };
-    Ok(frame::question(ask, "Zugang freigeben", what, "Freigeben", false))
+    let person = by_id(seen.connection, number(ask)?)?;
+    let what = html! { p { (person.name) " kann sich dann wieder anmelden." } };
+    frame::form_page(ask, "Zugang freigeben", &[], what, "Freigeben", false)
 }
 
-pub fn unlock(ask: &Ask) -> Result<HouseChange> {
-    set_active(number(ask)?, true, "Der Zugang ist frei.")
-}
-
-fn set_active(id: i64, active: bool, note: &'static str) -> Result<HouseChange> {
+/// Lets the person in the path log in, or no longer. Nobody locks themselves out: so there is always somebody left.
+pub fn set_active(ask: &Ask, active: bool) -> Result<HouseChange> {
+    let id = number(ask)?;
+    if !active && ask.person_id() == id {
+        let message = "Den eigenen Zugang kann man nicht sperren. Bitte jemand anderen darum bitten.";
+        return Err(Refusal::new(Code::WertUngueltig, message).into());
+    }
+    let (tat, note) = match active {
+        true => (Tat::Freigegeben, "Der Zugang ist frei."),
+        false => (Tat::Gesperrt, "Der Zugang ist gesperrt."),
+    };
     Ok(Box::new(move |connection| {
-        let person = people::by_id(connection, id)?.ok_or_else(|| Failure::not_found("Dieser Zugang"))?;
-        let tat = if active { Tat::Freigegeben } else { Tat::Gesperrt };
+        let person = by_id(connection, id)?;
         let deed = (person.aktiv != active).then(|| person.deed(tat));
         people::set_active(connection, id, active)?;
         Ok(Done { deed, ..Done::to(format!("{PEOPLE}/{id}"), note) })
     }))
-}
-
-fn number(ask: &Ask) -> Result<i64> {
-    ask.id(0)?.parse().map_err(|_| Failure::not_found("Dieser Zugang"))
 }
