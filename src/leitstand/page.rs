@@ -340,8 +340,8 @@ impl Ask {
     }
 
     /// What a POST or PUT of the interface writes, as the change of a form. A record with versions is changed only if it
-    /// still has the one in the field `version`, where the form has it. It goes on to a page then, in which `{id}` is the
-    /// record that was written, and where hints are shown, too.
+    /// still has the one in the field `version`; a form without the field is refused like an old one. It goes on to a page
+    /// then, in which `{id}` is the record that was written, and where hints are shown, too.
     pub fn change(
         &self,
         method: Method,
@@ -353,11 +353,8 @@ impl Ask {
         let body = serde_json::to_vec(body)
             .map_err(|error| Failure::Broken(format!("a form cannot be written as JSON: {error}")))?;
         let mut request = request(method, path, body, self.now);
-        if self.is_sent("version")
-            && let Ok(tag) = format!("\"{}\"", self.field("version")).parse()
-        {
-            request.headers.insert("if-match", tag);
-        }
+        let tag = HeaderValue::try_from(format!("\"{}\"", self.field("version")));
+        request.headers.insert("if-match", tag.unwrap_or(HeaderValue::from_static("\"\"")));
         let (route, call) = self.call(method, &request)?;
         let Run::Write(read_body) = route.run else { return Err(no_route(path)) };
         let write = read_body(&call)?;

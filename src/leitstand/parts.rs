@@ -226,7 +226,7 @@ pub fn refusal(ask: &Ask, fields: &[&str]) -> Markup {
 /// The hidden field that says which state of a record a form was made from: once it was sent, the one that came with it,
 /// for what was typed belongs to that.
 pub fn made_from(ask: &Ask, name: &str, now: impl Display) -> Markup {
-    let value = if ask.is_sent(name) { ask.field_as_typed(name).to_owned() } else { now.to_string() };
+    let value = if ask.is_sent("token") { ask.field_as_typed(name).to_owned() } else { now.to_string() };
     html! { input type="hidden" name=(name) value=(value); }
 }
 

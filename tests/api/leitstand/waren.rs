@@ -117,6 +117,53 @@ fn a_production_order_goes_on_by_form() {
     assert_eq!(order["status"], "in_bearbeitung");
 }
 
+/// The pages of a company whose form says which state it was made from, with what makes the rest of it complete.
+fn forms_with_a_state(server: &Server, mill: &Mill<'_>, browser: &mut Browser, firma: &str) -> Vec<Page> {
+    mill.post("EL", buy(250, "C1")).is(201);
+    let sacks = json!([{"artikelnummer": "S", "menge": 3, "einheit": "Stk"}]);
+    let rezeptur = json!([{"id": 1, "bezeichnung": "Packen", "inputs": sacks, "outputs": sacks}]);
+    server.import(&mill.client, "rezepturen", &rezeptur.to_string());
+    let order = mill.client.post("/api/v1/produktionsauftraege", json!({"rezeptur_id": 1})).id();
+    let key = [("bezeichnung", "Shop"), ("zweck", "shop")];
+    let made = browser.fill(&format!("{firma}/schluessel/neu"), &key);
+    let key_id = made.is(200).text.split("class=\"once\">ak_").nth(1).unwrap().split('_').next().unwrap();
+    let (partner, batch) = (mill.partner_id("Hof"), mill.batch("C1")["id"].as_str().unwrap().to_owned());
+    let beleg = mill.client.get("/api/v1/belege").body["data"][0]["id"].as_str().unwrap().to_owned();
+    vec![
+        (format!("{firma}/belege/{beleg}/abschliessen"), vec![]),
+        (format!("{firma}/belege/{beleg}/storno"), vec![("grund", "falsch")]),
+        (format!("{firma}/wiegungen/{}/storno", weighed(mill, 0)), vec![("grund", "falsch")]),
+        (format!("{firma}/partner/{partner}/aendern"), vec![("nachname_firma", "Hof")]),
+        (format!("{firma}/chargen/{batch}/berichtigen"), vec![]),
+        (format!("{firma}/produktion/{order}/status"), vec![("status", "geplant")]),
+        (format!("{firma}/schluessel/{key_id}/aendern"), key.to_vec()),
+        (format!("{firma}/firma"), vec![]),
+        (format!("{firma}/einstellungen"), vec![]),
+    ]
+}
+
+/// The path of a page and fields of its form.
+type Page = (String, Vec<(&'static str, &'static str)>);
+
+#[test]
+fn a_form_that_does_not_say_from_which_state_it_was_made_is_refused() {
+    let server = Server::start();
+    let mill = Mill::with(&server, "Mühle", COMPLETE);
+    let (mut browser, firma) = erika(&mill);
+    for (path, fields) in forms_with_a_state(&server, &mill, &mut browser, &firma) {
+        let page = browser.get(&path);
+        let name = ["version", "stand"].into_iter().find(|name| page.hidden(name).is_some()).unwrap();
+        let token = page.hidden("token").unwrap();
+        let sent: Vec<_> = [("token", token.as_str())].into_iter().chain(fields).collect();
+        for state in [None, Some((name, "")), Some((name, "\u{1}"))] {
+            let refused = browser.post(&path, &[&sent[..], state.as_slice()].concat());
+            assert!(refused.is(412).text.contains("nzwischen"), "{path} {state:?}: {}", refused.text);
+            assert_ne!(refused.hidden(name), page.hidden(name), "{path}: what was not seen is confirmed");
+        }
+        browser.fill(&path, &sent[1..]).is(303);
+    }
+}
+
 #[test]
 fn the_receipts_of_a_day_are_summed() {
     let server = Server::start();
