@@ -9,10 +9,10 @@ use csv::Writer;
 use rusqlite::Connection;
 use serde_json::json;
 
-use super::database::{begin, find_tenant, now, open};
+use super::database::{begin, find_tenant, now, open, secret};
 use super::key::{day, public_part, to_second};
 use super::private::{create_private, unwritable};
-use super::terminal::{Outcome, Terminal, sentence};
+use super::terminal::{Outcome, Terminal};
 use crate::config::Config;
 use crate::db::connection::open_to_look;
 use crate::db::files::sync_folder;
@@ -94,15 +94,11 @@ pub struct Rows {
 
 pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     let mut connection = open(config)?;
-    let secret = Secret::read(&config.db).unwrap_or_else(|failure| {
-        terminal.say(&sentence(failure));
-        None
-    });
+    let secret = secret(config, terminal);
     // What a dead server left is taken in here.
     match lock::without_server(&config.db) {
         Ok(_no_server) => {
-            audit::catch_up(&mut connection, &config.db, secret.as_ref(), system_clock())
-                .map_err(sentence)?;
+            audit::catch_up(&mut connection, &config.db, secret.as_ref(), system_clock())?;
         }
         Err(_) => wait_for_journal(&config.db, terminal)?,
     }
@@ -130,7 +126,7 @@ impl Rows {
         self.key.as_deref().map(|key| public_part(key).to_owned())
     }
 
-    fn tenant_id(&self, connection: &Connection) -> Result<Option<TenantId>, String> {
+    fn tenant_id(&self, connection: &Connection) -> Outcome<Option<TenantId>> {
         self.tenant.as_deref().map(|tenant| Ok(find_tenant(connection, tenant)?.id)).transpose()
     }
 
@@ -142,10 +138,10 @@ impl Rows {
 /// A running server takes its journal in every second: what was answered before this command began is waited for
 /// (D20).
 fn wait_for_journal(database: &Path, terminal: &Terminal) -> Outcome {
-    let before = audit::segments(database).map_err(sentence)?;
+    let before = audit::segments(database)?;
     let begun = Moment::now();
     loop {
-        let now = audit::segments(database).map_err(sentence)?;
+        let now = audit::segments(database)?;
         let left = before.iter().filter(|segment| now.contains(segment)).count();
         if left == 0 {
             return Ok(());
@@ -165,7 +161,7 @@ fn list(connection: &Connection, selection: &Selection, csv: bool, terminal: &Te
         entries.push(entry);
         Ok(())
     };
-    audit::entries(connection, selection, keep).map_err(sentence)??;
+    audit::entries(connection, selection, keep)??;
     if csv {
         return print_csv(&CSV, entries.iter().map(cells));
     }
@@ -224,13 +220,12 @@ fn cells(entry: &Entry) -> [String; 12] {
 }
 
 fn print_csv<const N: usize>(head: &[&str; N], rows: impl Iterator<Item = [String; N]>) -> Outcome {
-    let complain = |error: csv::Error| error.to_string();
     let mut writer = Writer::from_writer(std::io::stdout());
-    writer.write_record(head).map_err(complain)?;
+    writer.write_record(head)?;
     for cells in rows {
-        writer.write_record(cells.iter().map(|text| cell(&shown(text)))).map_err(complain)?;
+        writer.write_record(cells.iter().map(|text| cell(&shown(text))))?;
     }
-    writer.flush().map_err(|error| error.to_string())
+    Ok(writer.flush()?)
 }
 
 fn changes(
@@ -239,8 +234,8 @@ fn changes(
     csv: bool,
     terminal: &Terminal,
 ) -> Outcome {
-    let entries = administration::entries(connection, selection).map_err(sentence)?;
-    let tenants = tenants::list(connection).map_err(sentence)?;
+    let entries = administration::entries(connection, selection)?;
+    let tenants = tenants::list(connection)?;
     let row = |entry: &administration::Entry| {
         let Deed { tat, gegenstand, .. } = &entry.deed;
         let who = match &entry.akteur {
@@ -302,8 +297,8 @@ fn rollover(connection: &mut Connection, days: i64, file: Option<&Path>, termina
     loop {
         // One transaction each, so that a server that writes never waits long.
         let transaction = begin(connection)?;
-        let step = audit::step(&transaction, first_kept).map_err(sentence)?;
-        transaction.commit().map_err(|error| sentence(error.into()))?;
+        let step = audit::step(&transaction, first_kept)?;
+        transaction.commit()?;
         dropped += step;
         if step == 0 {
             break;
@@ -318,7 +313,7 @@ fn rollover(connection: &mut Connection, days: i64, file: Option<&Path>, termina
     Ok(())
 }
 
-fn export(connection: &Connection, first_kept: i64, path: &Path) -> Result<u64, String> {
+fn export(connection: &Connection, first_kept: i64, path: &Path) -> Outcome<u64> {
     let complain = |error| unwritable(path, &error);
     let mut file = BufWriter::new(create_private(path)?);
     let mut rows = 0;
@@ -328,9 +323,9 @@ fn export(connection: &Connection, first_kept: i64, path: &Path) -> Result<u64, 
         serde_json::to_writer(&mut file, &entry).map_err(|error| error.to_string())?;
         file.write_all(b"\n").map_err(complain)
     };
-    audit::entries(connection, &selection, write).map_err(sentence)??;
+    audit::entries(connection, &selection, write)??;
     file.into_inner().map_err(|error| complain(error.into_error()))?.sync_all().map_err(complain)?;
-    sync_folder(path).map_err(sentence)?;
+    sync_folder(path)?;
     Ok(rows)
 }
 
@@ -340,18 +335,18 @@ fn verify(
     backup: Option<&Path>,
     terminal: &Terminal,
 ) -> Outcome {
-    let snapshot = connection.unchecked_transaction().map_err(|error| sentence(error.into()))?;
-    let rows = match audit::verify(&snapshot, secret, now()).map_err(sentence)? {
+    let snapshot = connection.unchecked_transaction()?;
+    let rows = match audit::verify(&snapshot, secret, now())? {
         Finding::Whole(rows) => rows,
         Finding::Broken(what) => return tampered(&what),
     };
     if let Some(backup) = backup {
-        let backup = open_to_look(backup).map_err(sentence)?;
-        if let Some(what) = audit::against(&snapshot, &backup).map_err(sentence)? {
+        let backup = open_to_look(backup)?;
+        if let Some(what) = audit::against(&snapshot, &backup)? {
             return tampered(&what);
         }
     }
-    let (sealed, how) = match audit::sealed(&snapshot, secret).map_err(sentence)? {
+    let (sealed, how) = match audit::sealed(&snapshot, secret)? {
         Sealed::Since(_, how) => (true, format!("sealed {how}")),
         Sealed::Not(why) | Sealed::Broken(why) => (false, why),
     };
@@ -364,7 +359,6 @@ fn verify(
 }
 
 fn tampered(what: &str) -> Outcome {
-    Err(format!(
-        "the audit log was tampered with. {what}. Keep this file as it is, and compare it with the last good backup"
-    ))
+    let advice = "Keep this file as it is, and compare it with the last good backup";
+    Err(format!("the audit log was tampered with. {what}. {advice}").into())
 }

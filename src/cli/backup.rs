@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::changes::note_made;
-use super::terminal::{Outcome, Terminal, sentence};
+use super::terminal::{Outcome, Terminal};
 use crate::app::backup::{Content, backup, restore};
 use crate::config::Config;
 use crate::db::seal::Secret;
@@ -29,40 +29,30 @@ pub struct RestoreArguments {
 
 pub fn run_backup(arguments: &BackupArguments, config: &Config, terminal: &Terminal) -> Outcome {
     if !config.db.exists() {
-        return Err(format!("there is no database {}: name it with --db", config.db.display()));
+        return Err(format!("there is no database {}: name it with --db", config.db.display()).into());
     }
     super::database::use_file(&config.db)?;
-    let waiting = terminal.waiting();
-    let content = backup(&config.db, &arguments.file, &system_clock(), |step| {
-        waiting.at(step);
-        Ok(())
-    });
-    drop(waiting);
-    let content = content.map_err(sentence)?;
+    let content =
+        terminal.step_by_step(|began| backup(&config.db, &arguments.file, &system_clock(), began))?;
     // A database of an earlier version is copied as it is.
-    if schema::check_current(&config.db).map_err(sentence)? {
+    if schema::check_current(&config.db)? {
         let secret = arguments.with_secret.then(|| Changed::of("secret", "", "true")).flatten();
         let deed = Deed::new(Tat::Angelegt, Art::Sicherung).name(&content.file).changing(secret);
         note_made(&config.db, terminal, "backup", &deed);
     }
     if arguments.with_secret {
-        let secret = Secret::read(&config.db).map_err(sentence)?;
+        let secret = Secret::read(&config.db)?;
         let secret = secret
             .ok_or_else(|| format!("{} has no secret: the backup is without one", config.db.display()))?;
-        let file = secret.write(&arguments.file).map_err(sentence)?;
+        let file = secret.write(&arguments.file)?;
         terminal.say(&format!("The secret is in {}: keep it apart from the backup.", file.display()));
     }
     show(&content, terminal)
 }
 
 pub fn run_restore(arguments: &RestoreArguments, config: &Config, terminal: &Terminal) -> Outcome {
-    let waiting = terminal.waiting();
-    let restored = restore(&config.db, &arguments.file, &system_clock(), |step| {
-        waiting.at(step);
-        Ok(())
-    });
-    drop(waiting);
-    let restored = restored.map_err(sentence)?;
+    let restored =
+        terminal.step_by_step(|began| restore(&config.db, &arguments.file, &system_clock(), began))?;
     if let Some(aside) = &restored.set_aside {
         terminal.say(&format!("What was there before is kept in {}.", aside.display()));
         terminal.say(

@@ -4,16 +4,15 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use rusqlite::Connection;
 use serde_json::json;
 
 use super::changes::note;
-use super::database::{find_tenant, in_transaction, now, open};
+use super::database::{change, find_tenant, now, open};
 use super::terminal::{Outcome, Terminal, sentence};
 use crate::belege;
 use crate::config::Config;
 use crate::db::tx::{Tx, WriteTx};
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::Hints;
 
@@ -106,14 +105,12 @@ fn move_on(
     config: &Config,
     terminal: &Terminal,
 ) -> Outcome {
-    let mut connection = open(config)?;
-    let notes = in_transaction(&mut connection, |connection| {
+    let notes = change(config, |connection| {
         let tenant = find_tenant(connection, &arguments.tenant)?.id;
         let mut notes = Vec::new();
         for number in &arguments.numbers {
             let tx = Tx::new(connection, tenant, now());
-            let hints = WriteTx::carry_out(tx, None, |tx| step(tx, number))
-                .map_err(|failure| format!("{number}: {}", sentence(failure)))?;
+            let hints = WriteTx::carry_out(tx, None, |tx| step(tx, number)).map_err(of(number))?;
             notes.extend(hints.iter().map(|hint| format!("{number}: {}", hint.message)));
             note(connection, Some(tenant), command, &Deed::new(tat, Art::Beleg).name(number))?;
         }
@@ -131,11 +128,11 @@ fn write(
     terminal: &Terminal,
 ) -> Outcome {
     if file.out.is_none() && std::io::stdout().is_terminal() {
-        return Err("this is a file and not for a terminal: name one with --out FILE".to_owned());
+        return Err("this is a file and not for a terminal: name one with --out FILE".into());
     }
     let mut notes = Hints::default();
-    let content = read(config, &file.tenant, |tx| content(tx, &file.number, &mut notes))?
-        .map_err(|failure| format!("{}: {}", file.number, sentence(failure)))?;
+    let content =
+        read(config, &file.tenant, |tx| content(tx, &file.number, &mut notes))?.map_err(of(&file.number))?;
     notes.iter().for_each(|note| terminal.say(&note.message));
     let failed = |name: &str, error: std::io::Error| format!("{name} cannot be written: {error}");
     match &file.out {
@@ -145,7 +142,9 @@ fn write(
             terminal.result(&name, &json!(name));
             Ok(())
         }
-        None => std::io::stdout().write_all(&content).map_err(|error| failed("standard output", error)),
+        None => {
+            Ok(std::io::stdout().write_all(&content).map_err(|error| failed("standard output", error))?)
+        }
     }
 }
 
@@ -154,7 +153,7 @@ fn examine(arguments: &Numbers, config: &Config, terminal: &Terminal) -> Outcome
     let mut found = serde_json::Map::new();
     for number in &arguments.numbers {
         let missing = read(config, &arguments.tenant, |tx| belege::missing_of_number(tx, number))?
-            .map_err(|failure| format!("{number}: {}", sentence(failure)))?;
+            .map_err(of(number))?;
         if !terminal.json {
             let said = match &missing {
                 None => "bekommt keine E-Rechnung: nur Rechnungen und Gutschriften des Betriebs".to_owned(),
@@ -171,13 +170,21 @@ fn examine(arguments: &Numbers, config: &Config, terminal: &Terminal) -> Outcome
     }
     match lacking {
         0 => Ok(()),
-        _ => Err(format!("{lacking} of {} documents lack what an e-invoice needs", arguments.numbers.len())),
+        _ => {
+            Err(format!("{lacking} of {} documents lack what an e-invoice needs", arguments.numbers.len())
+                .into())
+        }
     }
 }
 
-fn read<T>(config: &Config, tenant: &str, work: impl FnOnce(&Tx<'_>) -> T) -> std::result::Result<T, String> {
-    let mut connection: Connection = open(config)?;
+/// Says of which document a failure is.
+fn of(number: &str) -> impl Fn(Failure) -> String {
+    move |failure| format!("{number}: {}", sentence(failure.into()))
+}
+
+fn read<T>(config: &Config, tenant: &str, work: impl FnOnce(&Tx<'_>) -> T) -> Outcome<T> {
+    let mut connection = open(config)?;
     let tenant = find_tenant(&connection, tenant)?.id;
-    let snapshot = connection.transaction().map_err(|error| sentence(error.into()))?;
+    let snapshot = connection.transaction()?;
     Ok(work(&Tx::new(&snapshot, tenant, now())))
 }

@@ -6,26 +6,27 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use super::database::{in_transaction, now};
-use super::terminal::{Outcome, Terminal, sentence};
+use super::terminal::{Terminal, sentence};
 use crate::db::TenantId;
 use crate::db::connection::open_writer;
+use crate::failure::Result;
 use crate::gate::administration::{self, Akteur};
 use crate::rules::deed::Deed;
 
 /// Writes down what a command did, within the transaction that does it; to what belongs to a company, or to none.
-pub fn note(connection: &Connection, tenant: Option<TenantId>, command: &str, deed: &Deed) -> Outcome {
+pub fn note(connection: &Connection, tenant: Option<TenantId>, command: &str, deed: &Deed) -> Result<()> {
     let akteur = Akteur::Befehl { name: command.to_owned(), konto: account() };
-    administration::note(connection, now(), &akteur, tenant, deed).map_err(sentence)
+    administration::note(connection, now(), &akteur, tenant, deed)
 }
 
 /// Writes down what a command made beside the database. What cannot be written down is said and does not undo it.
 pub fn note_made(database: &Path, terminal: &Terminal, command: &str, deed: &Deed) {
-    let written = open_writer(database)
-        .map_err(sentence)
-        .and_then(|mut connection| in_transaction(&mut connection, |open| note(open, None, command, deed)));
-    if let Err(complaint) = written {
-        terminal
-            .say(&format!("This could not be written into the log of {}: {complaint}", database.display()));
+    let written = open_writer(database).map_err(Into::into).and_then(|mut connection| {
+        in_transaction(&mut connection, |open| Ok(note(open, None, command, deed)?))
+    });
+    if let Err(error) = written {
+        let (database, why) = (database.display(), sentence(error));
+        terminal.say(&format!("This could not be written into the log of {database}: {why}"));
     }
 }
 
@@ -35,8 +36,7 @@ fn account() -> String {
     #[cfg(target_os = "linux")]
     let own = {
         let id = rustix::process::getuid().as_raw();
-        name_of(id, &std::fs::read_to_string("/etc/passwd").unwrap_or_default())
-            .unwrap_or_else(|| format!("uid {id}"))
+        name_of(id).unwrap_or_else(|| format!("uid {id}"))
     };
     #[cfg(not(target_os = "linux"))]
     let own = variable("USERNAME").or_else(|| variable("USER")).unwrap_or_else(|| "unknown".to_owned());
@@ -46,7 +46,11 @@ fn account() -> String {
     }
 }
 
-pub fn name_of(id: u32, accounts: &str) -> Option<String> {
+pub fn name_of(id: u32) -> Option<String> {
+    name_in(&std::fs::read_to_string("/etc/passwd").unwrap_or_default(), id)
+}
+
+fn name_in(accounts: &str, id: u32) -> Option<String> {
     accounts.lines().find_map(|line| {
         let mut fields = line.split(':');
         let name = fields.next()?;
@@ -56,13 +60,13 @@ pub fn name_of(id: u32, accounts: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::name_of;
+    use super::name_in;
 
     #[test]
     fn an_account_is_named_as_the_system_names_it() {
         let accounts = "root:x:0:0:root:/root:/bin/bash\nbroken\nanna:x:1001:1001::/home/anna:/bin/sh\n";
         for (id, name) in [(0, Some("root")), (1001, Some("anna")), (100, None)] {
-            assert_eq!(name_of(id, accounts).as_deref(), name, "{id}");
+            assert_eq!(name_in(accounts, id).as_deref(), name, "{id}");
         }
     }
 }

@@ -5,43 +5,45 @@ use std::sync::OnceLock;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::terminal::{Outcome, sentence};
+use super::terminal::{Outcome, Terminal, sentence};
 use crate::app::sealing;
 use crate::config::Config;
 use crate::db::connection::open_writer;
+use crate::db::seal::Secret;
 use crate::db::{lock, migrate as schema, system_clock};
 use crate::rules::day::Instant;
 use crate::tenants::{self, Tenant};
 
 /// Opens an existing database to write to it, also beside a running server.
-pub fn open(config: &Config) -> Result<Connection, String> {
+pub fn open(config: &Config) -> Outcome<Connection> {
     if !config.db.exists() {
         return Err(format!(
             "there is no database {}: create it with `partnerd migrate` or `partnerd serve`, or name another with --db",
             config.db.display()
-        ));
+        )
+        .into());
     }
     open_or_create(&config.db)
 }
 
 /// Opens a database and brings it to this version; that is refused beneath a running server.
-pub fn open_or_create(path: &Path) -> Result<Connection, String> {
+pub fn open_or_create(path: &Path) -> Outcome<Connection> {
     use_file(path)?;
-    let is_current = path.exists() && schema::check_current(path).map_err(sentence)?;
+    let is_current = path.exists() && schema::check_current(path)?;
     if !is_current {
-        let _no_server = lock::without_server(path).map_err(sentence)?;
-        schema::migrate(path, now()).map_err(sentence)?;
-        let mut connection = open_writer(path).map_err(sentence)?;
-        sealing::settle(&mut connection, path, &system_clock()).map_err(sentence)?;
+        let _no_server = lock::without_server(path)?;
+        schema::migrate(path, now())?;
+        let mut connection = open_writer(path)?;
+        sealing::settle(&mut connection, path, &system_clock())?;
         return Ok(connection);
     }
-    open_writer(path).map_err(sentence)
+    Ok(open_writer(path)?)
 }
 
 /// Keeps a restore away from a file until this command ends.
 pub fn use_file(path: &Path) -> Outcome {
     static IN_USE: OnceLock<lock::Lock> = OnceLock::new();
-    let held = lock::for_use(path).map_err(sentence)?;
+    let held = lock::for_use(path)?;
     // A command opens one file.
     let _ = IN_USE.set(held);
     Ok(())
@@ -49,25 +51,36 @@ pub fn use_file(path: &Path) -> Outcome {
 
 /// Begins a transaction by taking the write lock: a server that commits at the same time is
 /// waited for. What is not committed is undone.
-pub fn begin(connection: &mut Connection) -> Result<Transaction<'_>, String> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate);
-    transaction.map_err(|error| sentence(error.into()))
+pub fn begin(connection: &mut Connection) -> Outcome<Transaction<'_>> {
+    Ok(connection.transaction_with_behavior(TransactionBehavior::Immediate)?)
+}
+
+/// Opens an existing database and works on it in one transaction.
+pub fn change<T>(config: &Config, work: impl FnOnce(&Connection) -> Outcome<T>) -> Outcome<T> {
+    in_transaction(&mut open(config)?, work)
 }
 
 pub fn in_transaction<T>(
     connection: &mut Connection,
-    work: impl FnOnce(&Connection) -> Result<T, String>,
-) -> Result<T, String> {
+    work: impl FnOnce(&Connection) -> Outcome<T>,
+) -> Outcome<T> {
     let transaction = begin(connection)?;
     let value = work(&transaction)?;
-    transaction.commit().map_err(|error| sentence(error.into()))?;
+    transaction.commit()?;
     Ok(value)
 }
 
-pub fn find_tenant(connection: &Connection, name_or_id: &str) -> Result<Tenant, String> {
-    let found = tenants::find(connection, name_or_id).map_err(sentence)?;
-    found.ok_or_else(|| {
-        format!("there is no company {name_or_id}: `partnerd tenant list` names all, `partnerd tenant create` adds one")
+pub fn find_tenant(connection: &Connection, name_or_id: &str) -> Outcome<Tenant> {
+    tenants::find(connection, name_or_id)?.ok_or_else(|| {
+        format!("there is no company {name_or_id}: `partnerd tenant list` names all, `partnerd tenant create` adds one").into()
+    })
+}
+
+/// The secret beside the database; one that cannot be read is none, and that is said.
+pub fn secret(config: &Config, terminal: &Terminal) -> Option<Secret> {
+    Secret::read(&config.db).unwrap_or_else(|failure| {
+        terminal.say(&sentence(failure.into()));
+        None
     })
 }
 

@@ -1,7 +1,6 @@
 //! `doctor`: what is wrong with the machine, and what to do about it.
 
 mod files;
-mod finding;
 mod leitstand;
 
 use std::net::TcpListener;
@@ -9,10 +8,9 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use finding::{Finding, Severity, ok, warning, wrong};
-
 use super::database::now;
-use super::serve::{Validity, unusable};
+use super::finding::{Finding, Severity, ok, warning, wrong};
+use super::serve::{unusable, validity_of};
 use super::terminal::{Outcome, Terminal};
 use crate::app::nightly::made;
 use crate::config::Config;
@@ -62,8 +60,8 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     })?;
     match findings.iter().filter(|finding| finding.state == Severity::Wrong).count() {
         0 => Ok(()),
-        1 => Err("1 thing is wrong: see above what to do".to_owned()),
-        count => Err(format!("{count} things are wrong: see above what to do")),
+        1 => Err("1 thing is wrong: see above what to do".into()),
+        count => Err(format!("{count} things are wrong: see above what to do").into()),
     }
 }
 
@@ -232,15 +230,11 @@ fn encryption(config: &Config) -> Vec<Finding> {
         }];
     };
     let advice = "mend tls_certificate and tls_key, or make both anew with `partnerd tls self-signed`";
+    let unreadable = |complaint| wrong("https", format!("{complaint}: {advice}"));
     if let Err(complaint) = acceptor(certificate, key) {
-        return vec![wrong("https", format!("{complaint}: {advice}"))];
+        return vec![unreadable(complaint)];
     }
-    let until = match Validity::of(certificate) {
-        Ok(Validity::Good(finding)) => ok("https", finding),
-        Ok(Validity::Doubtful(finding)) => warning("https", finding),
-        Ok(Validity::Wrong(finding)) => wrong("https", finding),
-        Err(complaint) => wrong("https", format!("{complaint}: {advice}")),
-    };
+    let until = validity_of(certificate).unwrap_or_else(unreadable);
     // A group may well have it: that is how one key serves several programs.
     let secret = match open_to(0o007, key) {
         Some(complaint) => warning("tls_key", complaint),

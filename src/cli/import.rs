@@ -78,17 +78,17 @@ pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outco
     match (kind, template, source) {
         (What::Rows(kind), Some(path), _) => template::write(kind.rows(), path, terminal),
         (What::Dsfinvk, Some(_), _) => {
-            Err("a cash register writes dsfinvk by itself: there is no template".to_owned())
+            Err("a cash register writes dsfinvk by itself: there is no template".into())
         }
         (What::Dsfinvk, None, Some(_)) if sheet.is_some() || decimal.is_some() => {
-            Err("--sheet and --decimal are not for dsfinvk".to_owned())
+            Err("--sheet and --decimal are not for dsfinvk".into())
         }
         (What::Dsfinvk, None, Some(source)) => dsfinvk::run(source, config, terminal),
         (What::Rows(kind), None, Some(source)) => {
             let decimal = decimal.map(Sign::decimal);
             store_table(*kind, source, sheet.as_deref(), decimal, config, terminal)
         }
-        (_, None, None) => Err("name the file to import".to_owned()),
+        (_, None, None) => Err("name the file to import".into()),
     }
 }
 
@@ -118,7 +118,7 @@ fn store_table(
     let mut mistakes = Mistakes::default();
     check(kind, &rows, &mut mistakes);
     if let Some(text) = mistakes.text() {
-        return Err(format!("{} has mistakes:\n{text}\nNothing was stored.", source.file.display()));
+        return Err(format!("{} has mistakes:\n{text}\nNothing was stored.", source.file.display()).into());
     }
     let groups = kind.groups(&rows).map_err(|complaint| in_file(&complaint))?;
     refuse_interrupted().map_err(|complaint| in_file(&complaint))?;

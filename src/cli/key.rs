@@ -9,9 +9,9 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::changes::note;
-use super::database::{find_tenant, in_transaction, now, open};
+use super::database::{self, find_tenant, in_transaction, now, open};
 use super::private::{warn_of_readers, write_private};
-use super::terminal::{Outcome, Terminal, sentence};
+use super::terminal::{Outcome, Terminal};
 use crate::config::Config;
 use crate::gate::key::{self, Grant, State, StoredKey};
 use crate::gate::key_changes::{self, Changes as KeyChanges, MAX_LABEL};
@@ -155,11 +155,11 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
 fn create(tenant: &str, grant: &Grant, out: Option<&Path>, config: &Config, terminal: &Terminal) -> Outcome {
     let mut connection = open(config)?;
     // Hashing takes its time: before the write lock is taken.
-    let key = key::generate(&key::mac_secret(&connection).map_err(sentence)?).map_err(sentence)?;
+    let key = key::generate(&key::mac_secret(&connection)?)?;
     let mut is_written = false;
     let stored = in_transaction(&mut connection, |connection| {
         let tenant = find_tenant(connection, tenant)?;
-        let what = key_changes::create(connection, tenant.id, &key, grant, now()).map_err(sentence)?;
+        let what = key_changes::create(connection, tenant.id, &key, grant, now())?;
         note(connection, Some(tenant.id), "key create", &what)?;
         // Before the commit: a key that cannot be handed out is of no use.
         if let Some(file) = out {
@@ -224,11 +224,10 @@ impl KeyLine {
 fn list(tenant: Option<&str>, config: &Config, terminal: &Terminal) -> Outcome {
     let connection = open(config)?;
     let tenant = tenant.map(|tenant| find_tenant(&connection, tenant)).transpose()?.map(|tenant| tenant.id);
-    let lines = match tenant {
-        Some(tenant) => key::of_tenant(&connection, tenant, now()),
-        None => key::list(&connection, now()),
+    let keys = match tenant {
+        Some(tenant) => key::of_tenant(&connection, tenant, now())?,
+        None => key::list(&connection, now())?,
     };
-    let lines = lines.map_err(sentence)?;
     let line = |key: StoredKey| KeyLine {
         id: key.id,
         tenant: key.tenant,
@@ -241,7 +240,7 @@ fn list(tenant: Option<&str>, config: &Config, terminal: &Terminal) -> Outcome {
         last_used: key.last_used.map(|instant| instant.to_string()),
         scopes: key.scopes.to_stored(),
     };
-    let lines: Vec<_> = lines.into_iter().map(line).collect();
+    let lines: Vec<_> = keys.into_iter().map(line).collect();
     let columns = ["id", "tenant", "label", "state", "use", "scopes"];
     terminal.rows(&columns, &lines, |line| {
         vec![
@@ -280,10 +279,9 @@ fn change(id: &str, changes: &Changes, config: &Config, terminal: &Terminal) -> 
     let scopes = changes.scopes.named()?;
     let changes = KeyChanges { label, scopes, valid_until, daily_limit: changes.daily_limit };
     let id = public_part(id);
-    let mut connection = open(config)?;
-    let changed = in_transaction(&mut connection, |connection| {
+    let changed = database::change(config, |connection| {
         let old = find(connection, id)?;
-        let deed = key_changes::change(connection, &old, &changes).map_err(sentence)?;
+        let deed = key_changes::change(connection, &old, &changes)?;
         deed.iter().try_for_each(|deed| note(connection, Some(old.tenant_id), "key change", deed))?;
         Ok(deed.iter().flat_map(Deed::changed).collect::<Vec<_>>())
     })?;
@@ -293,11 +291,10 @@ fn change(id: &str, changes: &Changes, config: &Config, terminal: &Terminal) -> 
 }
 
 fn set_active(id: &str, active: bool, config: &Config, terminal: &Terminal) -> Outcome {
-    let mut connection = open(config)?;
     let id = public_part(id);
-    let key = in_transaction(&mut connection, |connection| {
+    let key = database::change(config, |connection| {
         let key = find(connection, id)?;
-        if let Some(what) = key_changes::set_active(connection, &key, active).map_err(sentence)? {
+        if let Some(what) = key_changes::set_active(connection, &key, active)? {
             let command = if active { "key activate" } else { "key deactivate" };
             note(connection, Some(key.tenant_id), command, &what)?;
         }
@@ -311,9 +308,9 @@ fn set_active(id: &str, active: bool, config: &Config, terminal: &Terminal) -> O
     Ok(())
 }
 
-fn find(connection: &Connection, id: &str) -> Result<StoredKey, String> {
-    let key = key::find(connection, id, now()).map_err(sentence)?;
-    key.ok_or_else(|| format!("there is no key {id}: `partnerd key list` names all"))
+fn find(connection: &Connection, id: &str) -> Outcome<StoredKey> {
+    key::find(connection, id, now())?
+        .ok_or_else(|| format!("there is no key {id}: `partnerd key list` names all").into())
 }
 
 /// The public part of a key. People paste what they have: the id, or the whole key.

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::changes::note;
 use super::database::{begin, find_tenant, now, open};
-use super::terminal::{Outcome, Terminal, sentence};
+use super::terminal::{Outcome, Terminal};
 use crate::app::vergessen::{self, Forgotten, Records};
 use crate::config::Config;
 use crate::db::TenantId;
@@ -49,7 +49,7 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     if yes && erased != Erased::default() {
         let deed = Deed::new(Tat::Vergessen, Art::Partner).id(id);
         note(&transaction, Some(tenant), "kunde vergessen", &deed)?;
-        transaction.commit().map_err(|error| sentence(error.into()))?;
+        transaction.commit()?;
     }
     say(&erased, &kept, yes, terminal)
 }
@@ -60,20 +60,21 @@ struct Done {
     kept: Vec<Records>,
 }
 
-fn forget(connection: &Connection, tenant: TenantId, number: &str) -> Result<Done, String> {
+fn forget(connection: &Connection, tenant: TenantId, number: &str) -> Outcome<Done> {
     let forgotten = WriteTx::carry_out(Tx::new(connection, tenant, now()), None, |tx| {
         let Some(kunde) = kunden::find_by_kundennr(tx, number)? else { return Ok(None) };
         let forgotten = vergessen::forget(tx, &kunde)?;
         Ok(Some((kunde, forgotten)))
     });
     let missing = || format!("there is no customer or supplier {number}: their numbers look like K-1001");
-    match forgotten.map_err(sentence)?.ok_or_else(missing)? {
+    match forgotten?.ok_or_else(missing)? {
         (kunde, Forgotten::Done(erased, kept)) => Ok(Done { id: kunde.id, erased, kept }),
         (kunde, Forgotten::Open(open)) => {
             let open: Vec<_> =
                 open.iter().map(|records| format!("{} {}", records.open, records.kind)).collect();
             let open = open.join(", ");
-            Err(format!("{} is still needed. Open: {open}. Finish or cancel them first", kunde.kundennr))
+            let kundennr = kunde.kundennr;
+            Err(format!("{kundennr} is still needed. Open: {open}. Finish or cancel them first").into())
         }
     }
 }

@@ -18,12 +18,11 @@ pub fn completions(shell: Shell, terminal: &Terminal) -> Outcome {
 pub fn man(folder: Option<&Path>, terminal: &Terminal) -> Outcome {
     if let Some(folder) = folder {
         let written = clap_mangen::generate_to(Arguments::command(), folder);
-        return written
-            .map_err(|error| format!("the pages cannot be written to {}: {error}", folder.display()));
+        let failed = |error| format!("the pages cannot be written to {}: {error}", folder.display());
+        return Ok(written.map_err(failed)?);
     }
     let mut text = Vec::new();
-    let rendered = clap_mangen::Man::new(Arguments::command()).render(&mut text);
-    rendered.map_err(|error| error.to_string())?;
+    clap_mangen::Man::new(Arguments::command()).render(&mut text)?;
     terminal.print(String::from_utf8_lossy(&text).trim_end());
     Ok(())
 }

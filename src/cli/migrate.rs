@@ -1,9 +1,7 @@
 //! `migrate`: bring the database to this version.
 
-use serde::Serialize;
-
 use super::database::{now, open_or_create};
-use super::terminal::{Outcome, Terminal, sentence};
+use super::terminal::{Outcome, Terminal};
 use crate::config::Config;
 use crate::db::migrate as schema;
 
@@ -14,29 +12,17 @@ pub struct Arguments {
     status: bool,
 }
 
-#[derive(Serialize)]
-struct VersionLine {
-    version: i64,
-    name: String,
-    applied: bool,
-}
-
 pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
     let steps = if arguments.status {
         if !config.db.exists() {
-            return Err(format!("there is no database {}", config.db.display()));
+            return Err(format!("there is no database {}", config.db.display()).into());
         }
-        schema::status(&config.db)
+        schema::status(&config.db)?
     } else {
         open_or_create(&config.db)?;
-        schema::migrate(&config.db, now())
+        schema::migrate(&config.db, now())?
     };
-    let steps = steps.map_err(sentence)?;
-    let lines: Vec<_> = steps
-        .into_iter()
-        .map(|s| VersionLine { version: s.version, name: s.name, applied: s.applied })
-        .collect();
-    terminal.rows(&["version", "name", "applied"], &lines, |line| {
-        vec![line.version.to_string(), line.name.clone(), if line.applied { "yes" } else { "no" }.to_owned()]
+    terminal.rows(&["version", "name", "applied"], &steps, |step| {
+        vec![step.version.to_string(), step.name.clone(), if step.applied { "yes" } else { "no" }.to_owned()]
     })
 }

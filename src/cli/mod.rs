@@ -11,6 +11,7 @@ mod config;
 mod database;
 mod demo;
 mod doctor;
+mod finding;
 mod import;
 mod key;
 mod kunde;
@@ -35,7 +36,7 @@ use std::process::ExitCode;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
-use terminal::{Outcome, Terminal};
+use terminal::{Outcome, Terminal, sentence};
 
 use crate::app::openapi_text;
 use crate::config::Config;
@@ -46,8 +47,8 @@ pub fn main() -> ExitCode {
     let terminal = Terminal { json: arguments.json };
     match run(arguments, &terminal) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(sentence) => {
-            terminal.say(&format!("partnerd: {sentence}"));
+        Err(error) => {
+            terminal.say(&format!("partnerd: {}", sentence(error)));
             ExitCode::FAILURE
         }
     }
@@ -57,7 +58,7 @@ fn run(arguments: Arguments, terminal: &Terminal) -> Outcome {
     if matches!(arguments.command, Command::Demo(_)) && arguments.db.is_some() {
         return Err("demo replaces partnerd-demo.db in this folder and uses no other database: leave --db out, or serve \
                     your own with `partnerd serve`"
-            .to_owned());
+            .into());
     }
     let mut flags = BTreeMap::new();
     if let Some(db) = &arguments.db {

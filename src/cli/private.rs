@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Error, ErrorKind, Write};
 use std::path::Path;
 
-use super::terminal::{Outcome, Terminal};
+use super::terminal::Terminal;
 
 /// Creates a file for its owner alone; one that is there already stays.
 pub fn create_private(path: &Path) -> Result<File, String> {
@@ -23,7 +23,7 @@ pub fn unwritable(path: &Path, error: &Error) -> String {
     }
 }
 
-pub fn write_private(path: &Path, text: &str) -> Outcome {
+pub fn write_private(path: &Path, text: &str) -> Result<(), String> {
     let mut file = create_private(path)?;
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
     written.map_err(|error| unwritable(path, &error))

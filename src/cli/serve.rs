@@ -9,6 +9,7 @@ use tokio::runtime::Runtime;
 use tokio_rustls::TlsAcceptor;
 
 use super::database::now;
+use super::finding::{Finding, Severity, ok, warning, wrong};
 #[cfg(target_os = "linux")]
 use super::systemd;
 use super::terminal::{Outcome, Terminal, sentence};
@@ -33,14 +34,14 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let runtime = runtime()?;
     let listener = listen(&runtime, config)?;
     let tls = encryption(config)?;
-    let app = Service::open(&config.db, system_clock(), &config.policy).map_err(sentence)?;
+    let app = Service::open(&config.db, system_clock(), &config.policy)?;
     if is_new {
         greet(&config.db, terminal);
     }
     let result = serve(&runtime, &app, listener, tls, config, terminal, |base| {
         tracing::info!("{base}/docs describes the interface, and tries it with a key");
-        if let Err(complaint) = user::say_first_link(&config.db, base, config, terminal) {
-            log(&format!("no link to begin was made: {complaint}"));
+        if let Err(error) = user::say_first_link(&config.db, base, config, terminal) {
+            log(&format!("no link to begin was made: {}", sentence(error)));
         }
     });
     drop(runtime);
@@ -62,7 +63,7 @@ pub fn serve(
         let _within = runtime.enter();
         stop_signal(stopping).map_err(|error| format!("Ctrl-C cannot be waited for: {error}"))?
     };
-    let address = listener.local_addr().map_err(|error| error.to_string())?;
+    let address = listener.local_addr()?;
     if tls.is_none() && !address.ip().is_loopback() {
         log(&format!(
             "{address} is served without TLS: keys and data can be read on the network; see tls_certificate"
@@ -129,7 +130,8 @@ fn stopping() {
 pub fn encryption(config: &Config) -> Result<Option<TlsAcceptor>, String> {
     let Some((certificate, key)) = &config.tls else { return Ok(None) };
     let acceptor = acceptor(certificate, key)?;
-    if let Validity::Doubtful(finding) | Validity::Wrong(finding) = Validity::of(certificate)? {
+    let Finding { state, finding, .. } = validity_of(certificate)?;
+    if state != Severity::Ok {
         log(&finding);
     }
     Ok(Some(acceptor))
@@ -138,31 +140,22 @@ pub fn encryption(config: &Config) -> Result<Option<TlsAcceptor>, String> {
 /// Days before the end of a certificate from which on a new one is asked for.
 const EXPIRY_NEAR_DAYS: i64 = 30;
 
-pub enum Validity {
-    Good(String),
-    Doubtful(String),
-    Wrong(String),
-}
-
-impl Validity {
-    pub fn of(certificate: &Path) -> Result<Validity, String> {
-        let (from, until) = validity(certificate)?;
-        let (file, today, last) = (certificate.display(), Day::in_berlin(now()), Day::in_berlin(until));
-        let renew =
-            "make a new one (`partnerd tls self-signed`, or your authority) and start the server again";
-        Ok(if now() > until {
-            Validity::Wrong(format!("{file} has expired on {last}: {renew}"))
-        } else if now() < from {
-            let first = Day::in_berlin(from);
-            Validity::Wrong(format!(
-                "{file} is valid from {first} on only: look at the clock of this machine, or {renew}"
-            ))
-        } else if last.number() - today.number() < EXPIRY_NEAR_DAYS {
-            Validity::Doubtful(format!("{file} expires on {last}: {renew}"))
-        } else {
-            Validity::Good(format!("{file} is valid until {last}"))
-        })
-    }
+pub fn validity_of(certificate: &Path) -> Result<Finding, String> {
+    const LOOK: &str = "https";
+    let (from, until) = validity(certificate)?;
+    let (file, today, last) = (certificate.display(), Day::in_berlin(now()), Day::in_berlin(until));
+    let renew = "make a new one (`partnerd tls self-signed`, or your authority) and start the server again";
+    Ok(if now() > until {
+        wrong(LOOK, format!("{file} has expired on {last}: {renew}"))
+    } else if now() < from {
+        let first = Day::in_berlin(from);
+        let advice = format!("look at the clock of this machine, or {renew}");
+        wrong(LOOK, format!("{file} is valid from {first} on only: {advice}"))
+    } else if last.number() - today.number() < EXPIRY_NEAR_DAYS {
+        warning(LOOK, format!("{file} expires on {last}: {renew}"))
+    } else {
+        ok(LOOK, format!("{file} is valid until {last}"))
+    })
 }
 
 pub fn runtime() -> Result<Runtime, String> {

@@ -76,7 +76,7 @@ pub fn run(command: Command, config: &Config, file: Option<&Path>, terminal: &Te
         Command::Run => {
             // Windows begins a thread of its own, and gives it nothing but names.
             let _ = SETTINGS.set(config.clone());
-            service_dispatcher::start(NAME, service_main).map_err(refusal)
+            Ok(service_dispatcher::start(NAME, service_main).map_err(refusal)?)
         }
     }
 }
@@ -84,7 +84,7 @@ pub fn run(command: Command, config: &Config, file: Option<&Path>, terminal: &Te
 fn install(config: &Config, file: Option<&Path>, terminal: &Terminal) -> Outcome {
     let access = ServiceManagerAccess::CONNECT | ServiceManagerAccess::CREATE_SERVICE;
     let manager = ServiceManager::local_computer(None::<&str>, access).map_err(refusal)?;
-    let db = absolute(&config.db).map_err(|error| error.to_string())?;
+    let db = absolute(&config.db)?;
     let info = description(file, &db)?;
     let service = unlocked(|| manager.create_service(&info, ServiceAccess::ALL_ACCESS)).map_err(refusal)?;
     let _ =
@@ -103,7 +103,7 @@ fn install(config: &Config, file: Option<&Path>, terminal: &Terminal) -> Outcome
     let started = started.map_err(refusal)?;
     if started == ServiceState::Stopped {
         let trouble = std::fs::read_to_string(trouble_file(&db)).unwrap_or_default();
-        return Err(format!("the service is installed, but does not start: {}", trouble.trim_end()));
+        return Err(format!("the service is installed, but does not start: {}", trouble.trim_end()).into());
     }
     terminal.say(&format!("Installed the service {NAME}; it starts with Windows and runs as LocalService."));
     terminal.say(
@@ -112,13 +112,13 @@ fn install(config: &Config, file: Option<&Path>, terminal: &Terminal) -> Outcome
     Ok(())
 }
 
-fn description(file: Option<&Path>, db: &Path) -> Result<ServiceInfo, String> {
-    let executable = std::env::current_exe().map_err(|error| error.to_string())?;
+fn description(file: Option<&Path>, db: &Path) -> std::io::Result<ServiceInfo> {
+    let executable = std::env::current_exe()?;
     // A service starts in a folder of Windows: paths must be whole.
     let mut arguments: Vec<OsString> = Vec::new();
     if let Some(file) = file {
         arguments.push("--config".into());
-        arguments.push(absolute(file).map_err(|error| error.to_string())?.into());
+        arguments.push(absolute(file)?.into());
     }
     arguments.extend(["--db".into(), db.into(), "service".into(), "run".into()]);
     Ok(ServiceInfo {
@@ -292,8 +292,8 @@ fn work(_: Vec<OsString>) {
     let _ = std::fs::remove_file(trouble_file(&config.db));
     let exit_code = match serve(config, handle, &stop) {
         Ok(()) => ServiceExitCode::NO_ERROR,
-        Err(sentence) => {
-            write_trouble(&config.db, &sentence);
+        Err(error) => {
+            write_trouble(&config.db, &sentence(error));
             ServiceExitCode::ServiceSpecific(1)
         }
     };
@@ -310,7 +310,7 @@ fn serve(config: &Config, handle: ServiceStatusHandle, stop: &Notify) -> Outcome
     let runtime = runtime()?;
     let listener = listen(&runtime, config)?;
     let tls = encryption(config)?;
-    let app = crate::service::Service::open(&config.db, system_clock(), &config.policy).map_err(sentence)?;
+    let app = crate::service::Service::open(&config.db, system_clock(), &config.policy)?;
     report(handle, ServiceState::Running, Duration::ZERO);
     let stopping =
         when_told(stop, || report(handle, ServiceState::StopPending, config.limits.shutdown + STOP_TIME));

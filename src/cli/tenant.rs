@@ -9,14 +9,14 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::changes::note;
-use super::database::{find_tenant, in_transaction, now, open, open_or_create};
-use super::terminal::{Outcome, Terminal, sentence};
+use super::database::{self, find_tenant, in_transaction, now, open, open_or_create};
+use super::terminal::{Outcome, Terminal};
 use crate::blatt;
 use crate::config::Config;
 use crate::db::TenantId;
 use crate::rules::changed::Changed;
 use crate::rules::deed::{Art, Deed, Tat};
-use crate::tenants::{self, Logo, Setting};
+use crate::tenants::{self, CurrentSetting, Logo, Setting};
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -75,7 +75,7 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
         Command::Create { name, set, test } => create(&name, &set, test, config, terminal),
         Command::Reset { tenant } => reset(&tenant, config, terminal),
         Command::List => {
-            let tenants = tenants::list(&open(config)?).map_err(sentence)?;
+            let tenants = tenants::list(&open(config)?)?;
             terminal.rows(&["id", "name", "kind"], &tenants, |tenant| {
                 let kind = if tenant.test { "test" } else { "" };
                 vec![tenant.id.to_string(), tenant.name.clone(), kind.to_owned()]
@@ -83,9 +83,8 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
         }
         Command::Show { tenant } => show(&tenant, config, terminal),
         Command::Set { tenant, settings } => {
-            let mut connection = open(config)?;
-            let settings = pairs(&settings)?;
-            let (id, changed) = in_transaction(&mut connection, |connection| {
+            let (id, changed) = database::change(config, |connection| {
+                let settings = pairs(&settings)?;
                 let tenant = find_tenant(connection, &tenant)?;
                 let changed = change(connection, tenant.id, &settings, "tenant set")?;
                 Ok((tenant.id, changed))
@@ -100,12 +99,12 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
 fn create(name: &str, settings: &[String], test: bool, config: &Config, terminal: &Terminal) -> Outcome {
     let name = name.trim();
     if !tenants::is_name(name) {
-        return Err("the name of a company has 1 to 255 characters".to_owned());
+        return Err("the name of a company has 1 to 255 characters".into());
     }
     let settings = pairs(settings)?;
     let mut connection = open_or_create(&config.db)?;
     let id = in_transaction(&mut connection, |connection| {
-        let id = tenants::create(connection, name, test, now()).map_err(sentence)?;
+        let id = tenants::create(connection, name, test, now())?;
         note(connection, Some(id), "tenant create", &tenants::created(name, test))?;
         change(connection, id, &settings, "tenant create")?;
         Ok(id)
@@ -115,10 +114,9 @@ fn create(name: &str, settings: &[String], test: bool, config: &Config, terminal
 }
 
 fn reset(tenant: &str, config: &Config, terminal: &Terminal) -> Outcome {
-    let mut connection = open(config)?;
-    let (tenant, rows) = in_transaction(&mut connection, |connection| {
+    let (tenant, rows) = database::change(config, |connection| {
         let tenant = find_tenant(connection, tenant)?;
-        let rows = tenants::reset(connection, &tenant).map_err(sentence)?;
+        let rows = tenants::reset(connection, &tenant)?;
         let emptied = Deed::new(Tat::Geleert, Art::Firma).name(&tenant.name);
         note(connection, Some(tenant.id), "tenant reset", &emptied)?;
         Ok((tenant, rows))
@@ -134,16 +132,16 @@ fn change(
     tenant: TenantId,
     settings: &[(String, String)],
     command: &str,
-) -> Result<Vec<Changed>, String> {
+) -> Outcome<Vec<Changed>> {
     let (logos, texts): (Vec<_>, Vec<_>) = settings.iter().partition(|(name, _)| name == "logo");
     let texts: Vec<_> = texts.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    let mut changed = tenants::set(connection, tenant, &texts, now()).map_err(sentence)?;
+    let mut changed = tenants::set(connection, tenant, &texts, now())?;
     for (_, path) in logos {
         let logo = match path.as_str() {
             "" => None,
             path => Some(read_logo(Path::new(path))?),
         };
-        changed.extend(tenants::set_logo(connection, tenant, logo.as_ref(), now()).map_err(sentence)?);
+        changed.extend(tenants::set_logo(connection, tenant, logo.as_ref(), now())?);
     }
     if !changed.is_empty() {
         let deed = Deed::new(Tat::Geaendert, Art::Firma).changing(changed.iter().cloned());
@@ -153,15 +151,15 @@ fn change(
 }
 
 /// Reads a logo, and one byte more at most than it can have.
-fn read_logo(path: &Path) -> Result<Logo, String> {
+fn read_logo(path: &Path) -> Outcome<Logo> {
     let in_file = |error: std::io::Error| format!("{}: {error}", path.display());
     let file = std::fs::File::open(path).map_err(in_file)?;
     if !file.metadata().map_err(in_file)?.is_file() {
-        return Err(format!("{} is no file", path.display()));
+        return Err(format!("{} is no file", path.display()).into());
     }
     let mut logo = Vec::new();
     file.take(blatt::LOGO_BYTES_MAX as u64 + 1).read_to_end(&mut logo).map_err(in_file)?;
-    Logo::of_file(logo).map_err(sentence)
+    Ok(Logo::of_file(logo)?)
 }
 
 #[derive(Serialize)]
@@ -175,12 +173,12 @@ struct Shown {
 fn show(tenant: &str, config: &Config, terminal: &Terminal) -> Outcome {
     let connection = open(config)?;
     let tenant = find_tenant(&connection, tenant)?;
-    let settings = tenants::show(&connection, tenant.id, now()).map_err(sentence)?;
+    let settings = tenants::show(&connection, tenant.id, now())?;
     let rows: Vec<_> = settings
         .into_iter()
-        .map(|stand| {
-            let Setting { name, default, help, .. } = *stand.setting;
-            Shown { setting: name, value: stand.value, default, help }
+        .map(|CurrentSetting { setting, value }| {
+            let Setting { name, default, help, .. } = *setting;
+            Shown { setting: name, value, default, help }
         })
         .collect();
     terminal.rows(&["setting", "value", "default", "what it does"], &rows, |row| {

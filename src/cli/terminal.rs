@@ -1,5 +1,6 @@
 //! What commands say: results to stdout, everything else to stderr.
 
+use std::error::Error;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
@@ -8,12 +9,12 @@ use serde::Serialize;
 use terminal_size::terminal_size_of;
 
 use super::layout::layout;
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::rules::changed::Changed;
 use crate::rules::text::shown;
 
-/// The outcome of a command: done, or a sentence that says why not.
-pub type Outcome = Result<(), String>;
+/// What a command comes to; or why it failed, which [`sentence`] says to a person.
+pub type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
 pub struct Terminal {
     pub json: bool,
@@ -44,6 +45,15 @@ impl Terminal {
         Spinner(bar)
     }
 
+    /// Does work that tells at which step it is, which is shown meanwhile.
+    pub fn step_by_step<T>(&self, work: impl FnOnce(&dyn Fn(&str) -> failure::Result<()>) -> T) -> T {
+        let waiting = self.waiting();
+        work(&|step| {
+            waiting.at(step);
+            Ok(())
+        })
+    }
+
     /// Writes rows: as JSON where that was asked for, else as a table.
     pub fn rows<T: Serialize>(
         &self,
@@ -52,8 +62,7 @@ impl Terminal {
         cells: impl Fn(&T) -> Vec<String>,
     ) -> Outcome {
         if self.json {
-            let json = serde_json::to_string_pretty(rows).map_err(|error| error.to_string())?;
-            self.print(&json);
+            self.print(&serde_json::to_string_pretty(rows)?);
             return Ok(());
         }
         let shown = |text: String| shown(&text).into_owned();
@@ -91,8 +100,13 @@ impl Drop for Spinner {
     }
 }
 
-/// A failure as one sentence for a person; a rule is quoted on the line after it.
-pub fn sentence(failure: Failure) -> String {
+/// Why a command failed, as one sentence for a person; a rule is quoted on the line after it.
+pub fn sentence(error: Box<dyn Error>) -> String {
+    let failure = match error.downcast::<Failure>() {
+        Ok(failure) => *failure,
+        Err(error) if error.is::<rusqlite::Error>() => return format!("the database says: {error}"),
+        Err(error) => return error.to_string(),
+    };
     match failure {
         Failure::Refused(refusal) => {
             let feld = refusal.feld.as_ref().map(|feld| format!("{feld}: ")).unwrap_or_default();
@@ -100,7 +114,6 @@ pub fn sentence(failure: Failure) -> String {
             format!("{feld}refused with {}:\n  {}", refusal.code.as_str(), refusal.message)
         }
         Failure::Sql(error) => format!("the database says: {error}"),
-        Failure::OutcomeUnknown => failure.to_string(),
-        Failure::Busy(text) | Failure::Broken(text) => text,
+        other => other.to_string(),
     }
 }

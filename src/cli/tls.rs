@@ -8,7 +8,7 @@ use serde_json::json;
 use super::changes::note_made;
 use super::database::{now, use_file};
 use super::private::write_private;
-use super::terminal::{Outcome, Terminal, sentence};
+use super::terminal::{Outcome, Terminal};
 use crate::config::Config;
 use crate::db::files::refuse_existing;
 use crate::db::migrate as schema;
@@ -41,7 +41,7 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     let folder = std::path::absolute(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let (certificate, key) = (folder.join("partnerd-cert.pem"), folder.join("partnerd-key.pem"));
     for file in [&certificate, &key] {
-        refuse_existing(file).map_err(sentence)?;
+        refuse_existing(file)?;
     }
     let year = i32::try_from(Day::in_berlin(now()).year()).unwrap_or(2026);
     let made = self_signed(names.clone(), year)
@@ -49,10 +49,10 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     write_private(&key, &made.key)?;
     if let Err(complaint) = write_private(&certificate, &made.certificate) {
         let _ = std::fs::remove_file(&key);
-        return Err(complaint);
+        return Err(complaint.into());
     }
     // Where there is no database yet, there is no log either.
-    if config.db.exists() && schema::check_current(&config.db).map_err(sentence)? {
+    if config.db.exists() && schema::check_current(&config.db)? {
         use_file(&config.db)?;
         let deed = Deed::new(Tat::Angelegt, Art::Zertifikat).name(certificate.display().to_string());
         let deed = deed.changing(Changed::of("names", "", names.join(", ")));

@@ -9,8 +9,8 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::changes::note;
-use super::database::{find_tenant, in_transaction, now, open};
-use super::terminal::{Outcome, Terminal, sentence};
+use super::database::{change, find_tenant, in_transaction, now, open};
+use super::terminal::{Outcome, Terminal};
 use crate::config::Config;
 use crate::db::connection::open_writer;
 use crate::gate::Modus;
@@ -74,13 +74,11 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
 }
 
 fn create(name: &str, role: Rolle, companies: &[String], config: &Config, terminal: &Terminal) -> Outcome {
-    let mut connection = open(config)?;
-    let link = in_transaction(&mut connection, |connection| {
-        let ids: Result<Vec<_>, String> =
-            companies.iter().map(|company| Ok(find_tenant(connection, company)?.id)).collect();
-        let ids = ids?;
+    let link = change(config, |connection| {
+        let ids = companies.iter().map(|company| Ok(find_tenant(connection, company)?.id));
+        let ids = ids.collect::<Outcome<Vec<_>>>()?;
         let seen = (!ids.is_empty()).then_some(ids.as_slice());
-        let id = people::create(connection, name, role, seen, now()).map_err(sentence)?;
+        let id = people::create(connection, name, role, seen, now())?;
         let firmen: Vec<_> = companies.iter().map(String::as_str).collect();
         note(connection, None, "user create", &people::created(id, name, role, &firmen))?;
         new_link(connection, id, config)
@@ -98,9 +96,9 @@ pub fn base(config: &Config) -> String {
     format!("{scheme}://{host}:{}", config.listen.port())
 }
 
-fn new_link(connection: &Connection, id: i64, config: &Config) -> Result<String, String> {
-    let secret = people::secret().map_err(sentence)?;
-    people::store_link(connection, id, &secret, now()).map_err(sentence)?;
+fn new_link(connection: &Connection, id: i64, config: &Config) -> Outcome<String> {
+    let secret = people::secret()?;
+    people::store_link(connection, id, &secret, now())?;
     Ok(format!("{}/leitstand/passwort?link={secret}", base(config)))
 }
 
@@ -114,9 +112,9 @@ pub fn say_first_link(database: &Path, base: &str, config: &Config, terminal: &T
     if config.policy.leitstand.modus == Modus::Aus {
         return Ok(());
     }
-    let mut connection = open_writer(database).map_err(sentence)?;
+    let mut connection = open_writer(database)?;
     let first = in_transaction(&mut connection, |connection| {
-        let first = people::first_link(connection, now()).map_err(sentence)?;
+        let first = people::first_link(connection, now())?;
         if let Some((person, _)) = &first {
             note(connection, None, "serve", &person.deed(Tat::LinkErzeugt))?;
         }
@@ -140,7 +138,7 @@ struct PersonLine {
 
 fn list(config: &Config, terminal: &Terminal) -> Outcome {
     let connection = open(config)?;
-    let companies = tenants::list(&connection).map_err(sentence)?;
+    let companies = tenants::list(&connection)?;
     let line = |person: Person| PersonLine {
         state: match (person.aktiv, person.has_password) {
             (false, _) => "deactivated",
@@ -155,7 +153,7 @@ fn list(config: &Config, terminal: &Terminal) -> Outcome {
         role: person.rolle.as_str(),
         name: person.name,
     };
-    let people = people::list(&connection).map_err(sentence)?;
+    let people = people::list(&connection)?;
     let lines: Vec<_> = people.into_iter().map(line).collect();
     terminal.rows(&["name", "role", "companies", "state"], &lines, |line| {
         let companies = line.companies.as_ref().map_or("all".to_owned(), |companies| companies.join(", "));
@@ -163,17 +161,16 @@ fn list(config: &Config, terminal: &Terminal) -> Outcome {
     })
 }
 
-fn find(connection: &Connection, name: &str) -> Result<Person, String> {
-    let found = people::find(connection, name).map_err(sentence)?;
-    found.ok_or_else(|| format!("there is no person {name}: `partnerd user list` names all"))
+fn find(connection: &Connection, name: &str) -> Outcome<Person> {
+    people::find(connection, name)?
+        .ok_or_else(|| format!("there is no person {name}: `partnerd user list` names all").into())
 }
 
 fn set_active(name: &str, active: bool, config: &Config, terminal: &Terminal) -> Outcome {
-    let mut connection = open(config)?;
-    let person = in_transaction(&mut connection, |connection| {
+    let person = change(config, |connection| {
         let person = find(connection, name)?;
         if person.aktiv != active {
-            people::set_active(connection, person.id, active).map_err(sentence)?;
+            people::set_active(connection, person.id, active)?;
             let verb = if active { "activate" } else { "deactivate" };
             let tat = if active { Tat::Freigegeben } else { Tat::Gesperrt };
             note(connection, None, &format!("user {verb}"), &person.deed(tat))?;
@@ -185,11 +182,10 @@ fn set_active(name: &str, active: bool, config: &Config, terminal: &Terminal) ->
 }
 
 fn link(name: &str, config: &Config, terminal: &Terminal) -> Outcome {
-    let mut connection = open(config)?;
-    let link = in_transaction(&mut connection, |connection| {
+    let link = change(config, |connection| {
         let person = find(connection, name)?;
         if !person.aktiv {
-            return Err(format!("{name} is deactivated: `partnerd user activate {name}` comes first"));
+            return Err(format!("{name} is deactivated: `partnerd user activate {name}` comes first").into());
         }
         note(connection, None, "user link", &person.deed(Tat::LinkErzeugt))?;
         new_link(connection, person.id, config)

@@ -29,6 +29,8 @@ impl Display for Complaint {
     }
 }
 
+impl std::error::Error for Complaint {}
+
 impl From<Complaint> for String {
     fn from(complaint: Complaint) -> String {
         complaint.english

@@ -15,7 +15,7 @@ use crate::rules::bytes::hex;
 use crate::rules::day::Instant;
 use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::{Code, Refusal};
-use crate::tenants::{self, Logo, SETTINGS, Setting, Stand, firma};
+use crate::tenants::{self, CurrentSetting, Logo, SETTINGS, Setting, firma};
 
 const LOGO: &str = "logo";
 
@@ -143,12 +143,12 @@ fn names(group: fn(&Setting) -> bool) -> Vec<&'static str> {
     of(group).map(|setting| setting.name).collect()
 }
 
-fn stand(ask: &Ask, connection: &Connection) -> Result<Vec<Stand>> {
+fn stand(ask: &Ask, connection: &Connection) -> Result<Vec<CurrentSetting>> {
     tenants::show(connection, ask.firma_id(), ask.now)
 }
 
 /// What tells two states of the settings of a form apart.
-fn digest(stand: &[Stand], group: fn(&Setting) -> bool) -> String {
+fn digest(stand: &[CurrentSetting], group: fn(&Setting) -> bool) -> String {
     let mut text = String::new();
     for stand in stand.iter().filter(|stand| group(stand.setting)) {
         let _ = writeln!(text, "{}={:?}", stand.setting.name, stand.value);
@@ -157,7 +157,7 @@ fn digest(stand: &[Stand], group: fn(&Setting) -> bool) -> String {
 }
 
 /// The field of a setting, with what it does, what can be entered and what it is by default.
-fn input(ask: &Ask, stand: &Stand) -> Markup {
+fn input(ask: &Ask, stand: &CurrentSetting) -> Markup {
     let Setting { name, meaning, values, .. } = *stand.setting;
     let label = meaning.trim_end_matches('.');
     match stand.setting.choices() {
@@ -171,7 +171,7 @@ fn input(ask: &Ask, stand: &Stand) -> Markup {
 }
 
 /// What a setting can be and is, in words, and how the command line writes it.
-fn hint(stand: &Stand) -> Markup {
+fn hint(stand: &CurrentSetting) -> Markup {
     let Setting { name, values, default, in_words, .. } = *stand.setting;
     let said = |value: &str| match in_words(value).unwrap_or_default() {
         words if words.is_empty() => "nichts".to_owned(),

@@ -35,7 +35,7 @@ pub struct Tenant {
 }
 
 #[derive(Debug, Clone)]
-pub struct Stand {
+pub struct CurrentSetting {
     pub setting: &'static Setting,
     /// Its value, as it would be typed; of the logo its sha256.
     pub value: String,
@@ -46,12 +46,12 @@ pub fn all_settings() -> impl Iterator<Item = &'static Setting> {
     SETTINGS.iter().chain(firma::ANGABEN)
 }
 
-pub fn show(connection: &Connection, tenant: TenantId, now: Instant) -> Result<Vec<Stand>> {
+pub fn show(connection: &Connection, tenant: TenantId, now: Instant) -> Result<Vec<CurrentSetting>> {
     let tx = Tx::new(connection, tenant, now);
     let einstellungen = load(&tx)?;
     let angaben = firma::load(&tx)?.texts().into_iter().map(Option::unwrap_or_default);
     let values = einstellungen.texts().into_iter().chain(angaben);
-    Ok(all_settings().zip(values).map(|(setting, value)| Stand { setting, value }).collect())
+    Ok(all_settings().zip(values).map(|(setting, value)| CurrentSetting { setting, value }).collect())
 }
 
 /// Changes settings of a company; what changed. Within a transaction: one that cannot be changed leaves the others

@@ -61,7 +61,7 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let key = create_company(database)?;
     // Everything as configured, but nobody needs a backup of a demo.
     let policy = Policy { nightly: None, ..config.policy.clone() };
-    let app = Service::open(database, system_clock(), &policy).map_err(sentence)?;
+    let app = Service::open(database, system_clock(), &policy)?;
     let clients = Client { runtime: &runtime, app: &app, key: &key };
     let traded = clients.trade();
     drop(waiting);
@@ -71,8 +71,8 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
             for path in ["kunden?suche=dreetz", "chargen?mit_bestand=true", "dokumente?since=2026-01-01"] {
                 terminal.print(&format!("curl -s -H 'X-API-Key: {key}' '{base}/api/v1/{path}'"));
             }
-            if let Err(complaint) = user::say_first_link(database, base, config, terminal) {
-                terminal.say(&complaint);
+            if let Err(error) = user::say_first_link(database, base, config, terminal) {
+                terminal.say(&sentence(error));
             }
             terminal.say(&format!(
                 "{base}/docs describes the interface, and tries it with this key. Ctrl-C ends the demo."
@@ -107,23 +107,22 @@ fn remove_old(database: &Path) -> Outcome {
     if !database.exists() {
         return Ok(());
     }
-    let _not_running = lock::without_server(database).map_err(sentence)?;
-    let mut besides = journal(database).map_err(sentence)?.chain(["secret".to_owned()]);
-    let removed = remove(database)
-        .and_then(|()| besides.try_for_each(|ending| remove_file(&beside(database, &ending))));
-    removed.map_err(sentence)
+    let _not_running = lock::without_server(database)?;
+    let mut besides = journal(database)?.chain(["secret".to_owned()]);
+    remove(database)?;
+    Ok(besides.try_for_each(|ending| remove_file(&beside(database, &ending)))?)
 }
 
-fn create_company(database: &Path) -> Result<String, String> {
-    migrate(database, now()).map_err(sentence)?;
-    let mut connection = open_writer(database).map_err(sentence)?;
-    let key = key::generate(&key::mac_secret(&connection).map_err(sentence)?).map_err(sentence)?;
+fn create_company(database: &Path) -> Outcome<String> {
+    migrate(database, now())?;
+    let mut connection = open_writer(database)?;
+    let key = key::generate(&key::mac_secret(&connection)?)?;
     in_transaction(&mut connection, |connection| {
-        let tenant = tenants::create(connection, "Mühle Musterbach", false, now()).map_err(sentence)?;
-        tenants::set(connection, tenant, FIRMA, now()).map_err(sentence)?;
+        let tenant = tenants::create(connection, "Mühle Musterbach", false, now())?;
+        tenants::set(connection, tenant, FIRMA, now())?;
         let scopes = Scope::ALL.iter().copied().collect();
         let grant = Grant { label: "demo".to_owned(), scopes, ..Grant::default() };
-        key::insert(connection, tenant, &key, &grant, now()).map_err(sentence)?;
+        key::insert(connection, tenant, &key, &grant, now())?;
         for (kind, text) in FILES {
             let kind = imports().find(|known| known.rows().kind == *kind);
             let kind = kind.ok_or("a file of the demo cannot be imported")?;
@@ -140,7 +139,7 @@ fn create_company(database: &Path) -> Result<String, String> {
                 );
                 stored.map_err(|stop| match stop {
                     Stop::Refused(mistake) => mistake.to_string(),
-                    Stop::Failed(failure) => sentence(failure),
+                    Stop::Failed(failure) => sentence(failure.into()),
                     Stop::GivenUp => "given up".to_owned(),
                 })?;
             }
@@ -178,7 +177,7 @@ impl Client<'_> {
     }
 
     /// A lorry with wheat, which the farm invoices, and one with rye; the batch of the wheat.
-    fn receive(&self, wheat: &str) -> Result<Value, String> {
+    fn receive(&self, wheat: &str) -> Outcome<Value> {
         let farm = self.customer("L-2001")?;
         let trader = self.customer("L-2002")?;
         let rye = self.article("R01017")?;
@@ -241,14 +240,7 @@ impl Client<'_> {
         self.send("PUT", &format!("{path}/status"), body).map(drop)
     }
 
-    fn weigh(
-        &self,
-        partner: &str,
-        artikel: &str,
-        first: u32,
-        second: u32,
-        plate: &str,
-    ) -> Result<String, String> {
+    fn weigh(&self, partner: &str, artikel: &str, first: u32, second: u32, plate: &str) -> Outcome<String> {
         let weighing = self.post(
             "/api/v1/wiegungen",
             json!({"waage_id": 1, "gewicht_erst_kg": first, "partner_id": partner, "artikel_id": artikel,
@@ -260,25 +252,25 @@ impl Client<'_> {
         Ok(id)
     }
 
-    fn customer(&self, kundennr: &str) -> Result<String, String> {
+    fn customer(&self, kundennr: &str) -> Outcome<String> {
         let found = self.send("GET", "/api/v1/kunden?limit=5000", Value::Null)?;
         let data = found["data"].as_array().cloned().unwrap_or_default();
         let kunde = data.into_iter().find(|kunde| kunde["kundennr"] == kundennr);
         text(&kunde.unwrap_or_default()["id"])
     }
 
-    fn article(&self, artikelnummer: &str) -> Result<String, String> {
+    fn article(&self, artikelnummer: &str) -> Outcome<String> {
         let path = format!("/api/v1/artikel?suche={artikelnummer}");
         text(&self.send("GET", &path, Value::Null)?["data"][0]["id"])
     }
 
-    fn post(&self, path: &str, body: Value) -> Result<Value, String> {
+    fn post(&self, path: &str, body: Value) -> Outcome<Value> {
         self.send("POST", path, body)
     }
 
-    fn send(&self, method: &str, path: &str, body: Value) -> Result<Value, String> {
+    fn send(&self, method: &str, path: &str, body: Value) -> Outcome<Value> {
         let mut headers = HeaderMap::new();
-        headers.insert("x-api-key", HeaderValue::from_str(self.key).map_err(|error| error.to_string())?);
+        headers.insert("x-api-key", HeaderValue::from_str(self.key)?);
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
         let request = Request {
             id: Uuid::now_v7(),
@@ -295,17 +287,17 @@ impl Client<'_> {
         };
         let mut client = client::Client::within();
         let reply = self.runtime.block_on(Arc::clone(&self.app.gate).answer(request, &mut client));
-        let body: Value = serde_json::from_slice(&reply.body).map_err(|error| error.to_string())?;
+        let body: Value = serde_json::from_slice(&reply.body)?;
         if reply.status >= 300 {
-            return Err(format!("the demo could not be built: {method} {path}: {}", body["message"]));
+            return Err(format!("the demo could not be built: {method} {path}: {}", body["message"]).into());
         }
         Ok(body)
     }
 }
 
-fn text(value: &Value) -> Result<String, String> {
-    let text = value.as_str().map(str::to_owned);
-    text.ok_or_else(|| "the demo could not be built: an answer lacks a field".to_owned())
+fn text(value: &Value) -> Outcome<String> {
+    let lacking = || "the demo could not be built: an answer lacks a field".into();
+    value.as_str().map(str::to_owned).ok_or_else(lacking)
 }
 
 fn one_page_pdf(line: &str) -> Vec<u8> {

@@ -4,7 +4,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::finding::{Finding, ok, warning, wrong};
+use crate::cli::changes;
+use crate::cli::finding::{Finding, ok, warning, wrong};
 use crate::db::files::{beside, folder_of};
 
 /// What partnerd keeps beside a database as long as it is used.
@@ -121,6 +122,5 @@ fn owner_of(file: &Path) -> Option<u32> {
 
 /// The name of a user, or the number where it has none.
 fn name_of(uid: u32) -> String {
-    let accounts = fs::read_to_string("/etc/passwd").unwrap_or_default();
-    crate::cli::changes::name_of(uid, &accounts).unwrap_or_else(|| uid.to_string())
+    changes::name_of(uid).unwrap_or_else(|| uid.to_string())
 }

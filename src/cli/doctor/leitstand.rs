@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::finding::{Finding, ok, warning, wrong};
+use crate::cli::finding::{Finding, ok, warning, wrong};
 use crate::cli::user::base;
 use crate::config::Config;
 use crate::gate::Modus;

@@ -40,5 +40,5 @@ pub fn is_interrupted() -> bool {
 }
 
 pub fn refuse_interrupted() -> Outcome {
-    if is_interrupted() { Err(INTERRUPTED.to_owned()) } else { Ok(()) }
+    if is_interrupted() { Err(INTERRUPTED.into()) } else { Ok(()) }
 }

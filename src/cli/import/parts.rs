@@ -10,7 +10,7 @@ use super::interrupt::{INTERRUPTED, is_interrupted};
 use crate::cli::changes::note;
 use crate::cli::terminal::{Outcome, Terminal, sentence};
 use crate::db::TenantId;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::import::parts::{self, Counts, MAX_ROWS, Stop, Unfinished, Why};
 use crate::rules::error::{HintCode, Hints};
 
@@ -38,7 +38,8 @@ pub fn refuse_too_many(rows: usize, source: &Source) -> Outcome {
     Err(format!(
         "{} has {rows} rows, more than {MAX_ROWS}: use --in-parts, so that nobody at the scale has to wait",
         source.file.display()
-    ))
+    )
+    .into())
 }
 
 /// What is to be stored: groups of rows, each of them at once.
@@ -93,7 +94,7 @@ pub fn store_parts(
 fn note_part(connection: &Connection, source: &Source, work: &Work<'_>, stored: &Counts) -> Result<()> {
     let change = format!("import {}", work.kind);
     let deed = stored.deed(work.kind, source.file.display().to_string());
-    note(connection, Some(work.tenant), &change, &deed).map_err(Failure::Broken)
+    note(connection, Some(work.tenant), &change, &deed)
 }
 
 /// Why an import ended before its end, and what it left.
@@ -104,7 +105,7 @@ fn unfinished(unfinished: Unfinished, source: &Source) -> String {
             format!("{} has mistakes:\n{}", source.file.display(), mistakes.text().unwrap_or_default())
         }
         Why::GivenUp => INTERRUPTED.to_owned(),
-        Why::Failed(failure) => sentence(failure),
+        Why::Failed(failure) => sentence(failure.into()),
     };
     match kept {
         0 => format!("{complaint}\nNothing was stored."),
@@ -135,10 +136,6 @@ fn say_hints(hints: &Hints, hide: Option<HintCode>, terminal: &Terminal) {
 }
 
 fn print(counts: &Counts, terminal: &Terminal) -> Outcome {
-    if terminal.json {
-        terminal.print(&serde_json::to_string(counts).map_err(|error| error.to_string())?);
-    } else {
-        terminal.print(&counts.to_string());
-    }
+    terminal.print(&if terminal.json { serde_json::to_string(counts)? } else { counts.to_string() });
     Ok(())
 }

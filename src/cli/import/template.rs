@@ -18,7 +18,7 @@ pub fn write(rows: &RowImport, path: &Path, terminal: &Terminal) -> Outcome {
     let bytes = match ending.as_deref() {
         Some("csv") => columns.csv().into_bytes(),
         Some("xlsx") => columns.xlsx().map_err(cannot)?,
-        _ => return Err(format!("{}: a template ends in .csv or .xlsx", path.display())),
+        _ => return Err(format!("{}: a template ends in .csv or .xlsx", path.display()).into()),
     };
     let mut file = File::create_new(path).map_err(cannot)?;
     file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(cannot)?;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior, params};
+use serde::Serialize;
 
 use super::connection::open_writer;
 use super::copy::{copy, fill_at_once, remove_leftovers};
@@ -18,13 +19,10 @@ mod schema;
 pub use schema::{MIGRATIONS, Migration, fresh_schema, refuse_foreign, schema};
 
 /// One migration, and whether the database has it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Step {
-    /// Number of the migration.
     pub version: i64,
-    /// Its name.
     pub name: String,
-    /// Whether it was applied.
     pub applied: bool,
 }
 
