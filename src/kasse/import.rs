@@ -67,9 +67,7 @@ pub fn groups(rows: &Rows) -> std::result::Result<Vec<Vec<usize>>, Complaint> {
         match groups.get_mut(group) {
             None => groups.push(vec![at]),
             Some(rows) if id.is_some() || rows.last().is_some_and(|last| last + 1 == at) => rows.push(at),
-            Some(_) => {
-                return Err(stands_apart(line));
-            }
+            Some(_) => return Err(stands_apart(line)),
         }
     }
     Ok(groups)
@@ -85,33 +83,19 @@ pub fn bon(tx: &WriteTx<'_>, rows: &[&Json<'_>], at: &mut At<'_>) -> Stored {
 }
 
 fn add(tx: &WriteTx<'_>, bon: &mut BonEingabe, row: &Json<'_>, at: &mut At<'_>) -> Result<()> {
-    let zeile = BarverkaufZeile::from_json(row, at)?;
+    let mut zeile = BarverkaufZeile::from_json(row, at)?;
     agree(&mut bon.bon_id, zeile.bon_id, "bon_id")?;
-    agree(&mut bon.bon_nr, zeile.bon_nr, "bon_nr")?;
+    agree(&mut bon.bon_nr, zeile.bon_nr.take(), "bon_nr")?;
     agree(&mut bon.kasse_id, zeile.kasse_id, "kasse_id")?;
     agree(&mut bon.kassiert_at, zeile.kassiert_at, "kassiert_at")?;
     agree(&mut bon.art, zeile.art, "art")?;
     agree(&mut bon.storno_von_bon_id, zeile.storno_von_bon_id, "storno_von_bon_id")?;
-    agree(&mut bon.zahlart, zeile.zahlart, "zahlart")?;
-    let kunde = match zeile.kunde {
-        Some(kundennr) => Some(kunden::must_have_number(tx, &kundennr, "kunde")?.id),
-        None => None,
-    };
-    agree(&mut bon.kunde_id, kunde, "kunde")?;
-    let artikel = zeile.artikelnummer.map(|nummer| find_article(tx, Some(nummer), None, at.hints()));
-    bon.zeilen.push(ZeileEingabe {
-        id: zeile.id,
-        artikel: artikel.transpose()?,
-        bezeichnung: zeile.bezeichnung,
-        ean: zeile.ean,
-        menge: zeile.menge,
-        einheit: zeile.einheit,
-        einzelpreis: zeile.einzelpreis,
-        mwst_satz: zeile.mwst_satz,
-        gesamt: zeile.gesamt,
-        netto: zeile.netto,
-        steuer: zeile.steuer,
-    });
+    agree(&mut bon.zahlart, zeile.zahlart.take(), "zahlart")?;
+    let kunde = zeile.kunde.take().map(|kundennr| kunden::must_have_number(tx, &kundennr, "kunde"));
+    agree(&mut bon.kunde_id, kunde.transpose()?.map(|kunde| kunde.id), "kunde")?;
+    let nummer = zeile.artikelnummer.take();
+    let artikel = nummer.map(|nummer| find_article(tx, Some(nummer), None, at.hints())).transpose()?;
+    bon.zeilen.push(ZeileEingabe { artikel, said: zeile });
     Ok(())
 }
 

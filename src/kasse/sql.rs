@@ -122,9 +122,9 @@ pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<(Bon, i64)>> {
 
 /// The receipts that have a number: one at each register, as a rule.
 pub fn find_by_nr(tx: &Tx<'_>, bon_nr: &str) -> Result<Vec<(Bon, i64)>> {
+    let columns = Bon::COLUMNS;
     let statement = format!(
-        "select {}, b.zeilen from bon b where b.tenant_id = :tenant and b.bon_nr = :bon_nr limit 100",
-        Bon::COLUMNS
+        "select {columns}, b.zeilen from bon b where b.tenant_id = :tenant and b.bon_nr = :bon_nr limit 100"
     );
     tx.all(&statement, named_params! {":bon_nr": bon_nr}, bon)
 }

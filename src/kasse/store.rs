@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use uuid::Uuid;
 
+use super::model::BarverkaufZeile;
 use super::sql::{self, Bon, Zeile};
 use crate::artikel;
 use crate::db::tx::{Tx, WriteTx};
@@ -11,7 +12,7 @@ use crate::failure::{Failure, Result};
 use crate::import::{Stored, Upserted};
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
-use crate::rules::fixed::{Money, Percent, Price, Quantity};
+use crate::rules::fixed::{Money, Percent};
 use crate::rules::kasse::{BonArt, line_total};
 use crate::rules::tax::contained_tax;
 
@@ -32,19 +33,11 @@ pub struct BonEingabe {
 }
 
 /// A line. Its key is the id where there is one, else its place in the receipt.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct ZeileEingabe {
-    pub id: Option<i64>,
     pub artikel: Option<Artikelbezug>,
-    pub bezeichnung: Option<String>,
-    pub ean: Option<String>,
-    pub menge: Option<Quantity>,
-    pub einheit: Option<String>,
-    pub einzelpreis: Option<Price>,
-    pub mwst_satz: Option<Percent>,
-    pub gesamt: Option<Money>,
-    pub netto: Option<Money>,
-    pub steuer: Option<Money>,
+    /// What is said of the line itself.
+    pub said: BarverkaufZeile,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -78,7 +71,7 @@ pub fn store(tx: &WriteTx<'_>, eingabe: &BonEingabe) -> Stored {
     let at_first = |failure| (0, failure);
     let mut known = Vec::new();
     for (index, zeile) in eingabe.zeilen.iter().enumerate() {
-        let found = zeile.id.map(|id| sql::find_zeile(tx, id)).transpose();
+        let found = zeile.said.id.map(|id| sql::find_zeile(tx, id)).transpose();
         known.push(found.map_err(|failure| (index, failure))?.flatten());
     }
     let old = find_bon(tx, eingabe, known.iter().flatten().next()).map_err(at_first)?;
@@ -210,13 +203,13 @@ impl Storing<'_, '_> {
         if let Some(other) = known.as_ref().filter(|known| known.bon_id != self.bon) {
             return Err(other_bon(other.id));
         }
-        let old = match sent.id {
+        let old = match sent.said.id {
             Some(_) => known,
             // A receipt that is new has no lines yet.
             None if self.zeilen <= index as i64 => None,
             None => sql::find_zeile_at(self.tx, self.bon, index as i64 + 1)?,
         };
-        let (id, position) = match (&old, sent.id) {
+        let (id, position) = match (&old, sent.said.id) {
             (Some(old), _) => (old.id, old.position),
             (None, Some(id)) => (id, self.zeilen + 1),
             (None, None) => (sql::next_zeilen_id(self.tx)?, self.zeilen + 1),
@@ -238,6 +231,7 @@ impl Storing<'_, '_> {
     }
 
     fn merged(&self, old: Option<&Zeile>, sent: &ZeileEingabe, id: i64, position: i64) -> Result<Zeile> {
+        let ZeileEingabe { artikel, said: sent } = sent;
         let bezeichnung = sent.bezeichnung.as_ref().or(old.map(|old| &old.bezeichnung));
         let menge = required(sent.menge.or(old.map(|old| old.menge)), "menge")?;
         let einzelpreis = required(sent.einzelpreis.or(old.map(|old| old.einzelpreis)), "einzelpreis")?;
@@ -252,7 +246,7 @@ impl Storing<'_, '_> {
             Some(old) => old.steuer,
             None => tax(gesamt, mwst_satz, sent)?,
         };
-        let artikel = sent.artikel.clone().unwrap_or_else(|| Artikelbezug {
+        let artikel = artikel.clone().unwrap_or_else(|| Artikelbezug {
             nummer: old.and_then(|old| old.artikelnummer.clone()),
             id: old.and_then(|old| old.artikel_id),
         });
@@ -275,7 +269,7 @@ impl Storing<'_, '_> {
 }
 
 /// The tax of a line: its own, else what its net leaves, else what the rate says (D7).
-fn tax(gesamt: Money, mwst_satz: Percent, sent: &ZeileEingabe) -> Result<Money> {
+fn tax(gesamt: Money, mwst_satz: Percent, sent: &BarverkaufZeile) -> Result<Money> {
     match (sent.steuer, sent.netto) {
         (Some(steuer), Some(netto)) if netto.plus(steuer)? != gesamt => {
             let message = format!("netto {netto} und steuer {steuer} ergeben nicht gesamt {gesamt}.");

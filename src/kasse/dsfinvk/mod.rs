@@ -16,6 +16,7 @@ use uuid::{Uuid, uuid};
 use super::store::{Artikelbezug, BonEingabe, ZeileEingabe, find_article, store};
 use crate::db::tx::WriteTx;
 use crate::import::Stored;
+use crate::kasse::model::BarverkaufZeile;
 use crate::kunden;
 use crate::rules::error::Hints;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
@@ -71,7 +72,7 @@ pub fn store_receipt(tx: &WriteTx<'_>, receipt: &Receipt, hints: &mut Hints) -> 
     }
     for (at, zeile) in bon.zeilen.iter_mut().enumerate() {
         let nummer = zeile.artikel.take().and_then(|artikel| artikel.nummer);
-        let found = find_article(tx, nummer, zeile.ean.as_deref(), hints);
+        let found = find_article(tx, nummer, zeile.said.ean.as_deref(), hints);
         zeile.artikel = Some(found.map_err(|failure| (at, failure))?);
     }
     store(tx, &bon)
@@ -238,8 +239,7 @@ impl<'e> Assembly<'e> {
             let (gesamt, steuer) =
                 printed.ok_or_else(|| format!("lines_vat.csv has no amounts of {}", place()))?;
             let einzelpreis = unit_price(line, gesamt, alone);
-            Ok(ZeileEingabe {
-                artikel: Some(Artikelbezug { nummer: line.art_nr.clone(), id: None }),
+            let said = BarverkaufZeile {
                 bezeichnung: line.artikeltext.clone().or_else(|| Some(line.gv_typ.clone())),
                 ean: line.gtin.clone(),
                 menge: Some(line.menge),
@@ -248,8 +248,9 @@ impl<'e> Assembly<'e> {
                 mwst_satz: Some(rate),
                 gesamt: Some(gesamt),
                 steuer: Some(steuer),
-                ..ZeileEingabe::default()
-            })
+                ..BarverkaufZeile::default()
+            };
+            Ok(ZeileEingabe { artikel: Some(Artikelbezug { nummer: line.art_nr.clone(), id: None }), said })
         };
         by_rate.into_iter().map(zeile).collect()
     }
@@ -320,7 +321,7 @@ fn grouped<K: Eq + Hash, V>(pairs: impl Iterator<Item = (K, V)>) -> HashMap<K, V
 }
 
 fn total(head: &ReceiptHead, zeilen: &[ZeileEingabe]) -> Joined<Money> {
-    let mut amounts = zeilen.iter().filter_map(|zeile| zeile.gesamt);
+    let mut amounts = zeilen.iter().filter_map(|zeile| zeile.said.gesamt);
     let sum = amounts.try_fold(Money::ZERO, Money::plus);
     sum.map_err(|_| format!("{} comes to more than can be", name(&head.key)))
 }

@@ -113,21 +113,16 @@ impl Export {
     /// Reads the files. references.csv may be missing where nothing is reversed.
     pub fn read(files: &Files) -> Result<Export, String> {
         let export = Export {
-            closings: rows(CLOSINGS, files.text(CLOSINGS)?, &["Z_KASSE_ID", "Z_NR"], closing)?,
-            rates: rows(
-                RATES,
-                files.text(RATES)?,
-                &["Z_KASSE_ID", "Z_NR", "UST_SCHLUESSEL", "UST_SATZ"],
-                rate,
-            )?,
-            heads: rows(HEADS, files.text(HEADS)?, ReceiptHead::COLUMNS, ReceiptHead::read)?,
-            lines: rows(LINES, files.text(LINES)?, ReceiptLine::COLUMNS, ReceiptLine::read)?,
-            amounts: rows(AMOUNTS, files.text(AMOUNTS)?, LineAmount::COLUMNS, LineAmount::read)?,
-            payments: rows(PAYMENTS, files.text(PAYMENTS)?, PAYMENT, |row| {
+            closings: rows(files, CLOSINGS, &["Z_KASSE_ID", "Z_NR"], closing)?,
+            rates: rows(files, RATES, &["Z_KASSE_ID", "Z_NR", "UST_SCHLUESSEL", "UST_SATZ"], rate)?,
+            heads: rows(files, HEADS, ReceiptHead::COLUMNS, ReceiptHead::read)?,
+            lines: rows(files, LINES, ReceiptLine::COLUMNS, ReceiptLine::read)?,
+            amounts: rows(files, AMOUNTS, LineAmount::COLUMNS, LineAmount::read)?,
+            payments: rows(files, PAYMENTS, PAYMENT, |row| {
                 Ok((bon_key(row)?, row.required("ZAHLART_TYP")?))
             })?,
             references: match files.optional(REFERENCES) {
-                Some(text) => rows(REFERENCES, text, REFERENCE, reference)?.into_iter().flatten().collect(),
+                Some(_) => rows(files, REFERENCES, REFERENCE, reference)?.into_iter().flatten().collect(),
                 None => Vec::new(),
             },
         };

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::files::Files;
 use crate::import::table::{Scanner, separator};
 use crate::rules::day::Instant;
 use crate::rules::fixed::Fixed;
@@ -19,11 +20,12 @@ pub struct ExportRow<'r> {
 /// Reads the rows of a file, strictly by RFC 4180. All `columns` must be there; they stand in any order, and others
 /// beside them.
 pub fn rows<T>(
+    files: &Files,
     file: &str,
-    text: &str,
     columns: &[&'static str],
     mut read: impl FnMut(&ExportRow<'_>) -> Result<T, String>,
 ) -> Result<Vec<T>, String> {
+    let text = files.text(file)?;
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let mut scanner = Scanner::new(text, separator(first));
     let mut cells = Vec::new();
