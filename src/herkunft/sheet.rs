@@ -11,25 +11,8 @@ use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 use crate::rules::text::cell;
 
-const HEADER: [&str; 17] = [
-    "abschnitt",
-    "tiefe",
-    "charge_nr",
-    "fremde_charge_nr",
-    "artikelnummer",
-    "artikel_bezeichnung",
-    "kundennr",
-    "name",
-    "strasse",
-    "plz",
-    "ort",
-    "staat",
-    "nummer",
-    "datum",
-    "menge",
-    "einheit",
-    "bemerkung",
-];
+const HEADER: &str = "abschnitt;tiefe;charge_nr;fremde_charge_nr;artikelnummer;artikel_bezeichnung;kundennr;name;\
+    strasse;plz;ort;staat;nummer;datum;menge;einheit;bemerkung";
 
 /// One line of the sheet; what it does not say is blank.
 #[derive(Default)]
@@ -53,7 +36,7 @@ pub fn write(herkunft: &Herkunft) -> Result<Vec<u8>> {
         .quote_style(QuoteStyle::Necessary)
         .from_writer(b"\xef\xbb\xbf".to_vec());
     let broken = |error: csv::Error| Failure::Broken(format!("a sheet cannot be written: {error}"));
-    writer.write_record(HEADER).map_err(broken)?;
+    writer.write_record(HEADER.split(';')).map_err(broken)?;
     for zeile in lines(herkunft) {
         writer.write_record(zeile.cells()).map_err(broken)?;
     }

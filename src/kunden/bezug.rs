@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::model::Kunde;
 use super::sql::{find, find_by_kunden_id, find_by_kundennr};
 use crate::db::tx::Tx;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::rules::error::{Code, Refusal};
 use crate::rules::verweis::Verweis;
 
@@ -25,14 +25,10 @@ pub fn by_id(tx: &Tx<'_>, id: Uuid) -> Result<Kunde> {
 
 /// The partner that kunden_id, kundennummer or both name; none where neither was sent.
 pub fn named(tx: &Tx<'_>, kunden_id: Option<&Verweis>, kundennummer: Option<&str>) -> Result<Option<Kunde>> {
-    let by_id = match kunden_id {
-        Some(verweis) => Some(find_by_verweis(tx, verweis)?.ok_or_else(|| not_found("kunden_id"))?),
-        None => None,
-    };
-    let by_number = match kundennummer {
-        Some(number) => Some(find_by_kundennr(tx, number)?.ok_or_else(|| not_found("kundennummer"))?),
-        None => None,
-    };
+    let there = |found: Option<Kunde>, feld| found.ok_or_else(|| Failure::from(not_found(feld)));
+    let by_id = kunden_id.map(|verweis| there(find_by_verweis(tx, verweis)?, "kunden_id")).transpose()?;
+    let by_number =
+        kundennummer.map(|number| there(find_by_kundennr(tx, number)?, "kundennummer")).transpose()?;
     match (by_id, by_number) {
         (Some(a), Some(b)) if a.id != b.id => Err(contradiction("kundennummer").into()),
         (a, b) => Ok(a.or(b)),

@@ -4,7 +4,7 @@ use super::model::{Kunde, KundeChange, PartnerTypen};
 use super::{sql, verlauf};
 use crate::db::tx::WriteTx;
 use crate::failure::{Failure, Result};
-use crate::rules::change::Change;
+use crate::rules::change::{Change, apply_each};
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::plausible::{is_email, is_iban};
 use crate::vertriebler;
@@ -70,37 +70,24 @@ pub fn apply(tx: &WriteTx<'_>, old: Kunde, change: KundeChange, hints: &mut Hint
     let (name, nachname_firma) =
         names(change.name, change.nachname_firma, (old.name, old.nachname_firma), vorname.as_deref())?;
     let vb_id = vertriebler::resolve_change(tx, &change.vb_id, old.vb_id, hints)?;
-    Ok(Kunde {
+    let mut kunde = Kunde {
         name,
         nachname_firma,
         vorname,
         staat,
         vb_id,
-        anrede: change.anrede.apply(old.anrede),
-        email: change.email.apply(old.email),
-        telefon: change.telefon.apply(old.telefon),
-        telefon2: change.telefon2.apply(old.telefon2),
-        strasse: change.strasse.apply(old.strasse),
-        plz: change.plz.apply(old.plz),
-        ort: change.ort.apply(old.ort),
         status: change.status.apply(Some(old.status)).unwrap_or_default(),
         partner_typen: change.partner_typen.apply(Some(old.partner_typen)).unwrap_or(PartnerTypen::DEFAULT),
-        steuerart: change.steuerart.apply(old.steuerart),
-        zahlungsziel_tage: change.zahlungsziel_tage.apply(old.zahlungsziel_tage),
-        skonto_tage: change.skonto_tage.apply(old.skonto_tage),
-        skonto_prozent: change.skonto_prozent.apply(old.skonto_prozent),
-        steuernummer: change.steuernummer.apply(old.steuernummer),
-        ust_id: change.ust_id.apply(old.ust_id),
-        betriebsnummer: change.betriebsnummer.apply(old.betriebsnummer),
-        iban: change.iban.apply(old.iban),
-        bic: change.bic.apply(old.bic),
         e_rechnung: change.e_rechnung.apply(Some(old.e_rechnung)).unwrap_or_default(),
-        kaeuferreferenz: change.kaeuferreferenz.apply(old.kaeuferreferenz),
-        e_adresse: change.e_adresse.apply(old.e_adresse),
-        gutschrift_vereinbart_am: change.gutschrift_vereinbart_am.apply(old.gutschrift_vereinbart_am),
-        notizen: change.notizen.apply(old.notizen),
         ..old
-    })
+    };
+    apply_each! { change => kunde:
+        anrede, email, telefon, telefon2, strasse, plz, ort,
+        steuerart, zahlungsziel_tage, skonto_tage, skonto_prozent,
+        steuernummer, ust_id, betriebsnummer, iban, bic,
+        kaeuferreferenz, e_adresse, gutschrift_vereinbart_am, notizen
+    }
+    Ok(kunde)
 }
 
 /// `name` and `nachname_firma` after a change (D18). Sent together both stand; a name alone is the other one, too,
@@ -135,8 +122,7 @@ fn hint_doubtful(change: &KundeChange, hints: &mut Hints) {
     let is_doubtful =
         |sent: &Change<String>, can_be: fn(&str) -> bool| sent.get().is_some_and(|text| !can_be(text));
     if is_doubtful(&change.iban, is_iban) {
-        let message = "Die IBAN kann nicht stimmen. Bitte prüfen.";
-        hints.add_field(HintCode::WertFraglich, "iban", message);
+        hints.add_field(HintCode::WertFraglich, "iban", "Die IBAN kann nicht stimmen. Bitte prüfen.");
     }
     if is_doubtful(&change.email, is_email) {
         let message = "Die E-Mail-Adresse kann nicht stimmen. Bitte prüfen.";
@@ -144,7 +130,7 @@ fn hint_doubtful(change: &KundeChange, hints: &mut Hints) {
     }
 }
 
-/// In a POST null means absent (D18): the defaults hold.
+/// In a POST null means absent (D18). What is cleared in the other fields has its default anyway.
 fn keep_where_null(change: KundeChange) -> KundeChange {
     fn keep<T>(change: Change<T>) -> Change<T> {
         change.value().map_or(Change::Keep, Change::Set)
@@ -152,12 +138,7 @@ fn keep_where_null(change: KundeChange) -> KundeChange {
     KundeChange {
         name: keep(change.name),
         nachname_firma: keep(change.nachname_firma),
-        staat: keep(change.staat),
-        land: keep(change.land),
-        status: keep(change.status),
-        e_rechnung: keep(change.e_rechnung),
         zahlungsziel_tage: keep(change.zahlungsziel_tage),
-        partner_typen: keep(change.partner_typen),
         ..change
     }
 }

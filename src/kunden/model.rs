@@ -105,21 +105,14 @@ impl PartnerTypen {
         let flags = [self.kunde, self.lieferant, self.spediteur];
         PartnerTyp::ALL.iter().copied().zip(flags).filter(|(_, set)| *set).map(|(typ, _)| typ)
     }
-
-    fn add(&mut self, typ: PartnerTyp) {
-        match typ {
-            PartnerTyp::Kunde => self.kunde = true,
-            PartnerTyp::Lieferant => self.lieferant = true,
-            PartnerTyp::Spediteur => self.spediteur = true,
-        }
-    }
 }
 
 impl FromIterator<PartnerTyp> for PartnerTypen {
     fn from_iter<T: IntoIterator<Item = PartnerTyp>>(typen: T) -> PartnerTypen {
-        let mut found = PartnerTypen::default();
-        typen.into_iter().for_each(|typ| found.add(typ));
-        found
+        let typen: Vec<_> = typen.into_iter().collect();
+        let [kunde, lieferant, spediteur] =
+            [PartnerTyp::Kunde, PartnerTyp::Lieferant, PartnerTyp::Spediteur].map(|typ| typen.contains(&typ));
+        PartnerTypen { kunde, lieferant, spediteur }
     }
 }
 

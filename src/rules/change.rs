@@ -51,6 +51,15 @@ impl<T> Change<T> {
     }
 }
 
+/// Applies what a request says to each of these fields of a record.
+macro_rules! apply_each {
+    ($change:ident => $record:ident: $($field:ident),+) => {
+        $($record.$field = $change.$field.apply($record.$field.take());)+
+    };
+}
+
+pub(crate) use apply_each;
+
 impl<T> From<Option<T>> for Change<T> {
     fn from(value: Option<T>) -> Change<T> {
         value.map_or(Change::Clear, Change::Set)
