@@ -71,6 +71,13 @@ impl From<TooLarge> for Failure {
     }
 }
 
+/// Our own values can always be written as JSON: one that cannot is a bug.
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Failure {
+        Failure::Broken(format!("JSON cannot be written: {error}"))
+    }
+}
+
 /// A sheet that would be too long is the user's matter; what else fails in drawing one is ours.
 impl From<DrawError> for Failure {
     fn from(error: DrawError) -> Failure {

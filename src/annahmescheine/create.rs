@@ -333,8 +333,7 @@ fn repeated(
 
 /// A digest of what a request says, whatever words it says it with.
 fn request_digest(tx: &Tx<'_>, new: &NewAnnahmeschein) -> Result<[u8; 32]> {
-    let broken = |error| Failure::Broken(format!("a request cannot be written: {error}"));
-    let mut value = serde_json::to_value(new).map_err(broken)?;
+    let mut value = serde_json::to_value(new)?;
     if let Ok(Some(kunde)) = partner(tx, new, None) {
         value["partner_id"] = Value::String(kunde.id.to_string());
         value["kunden_id"] = Value::Null;

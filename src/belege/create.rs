@@ -15,7 +15,7 @@ use super::{items, lifecycle, partner, sql};
 use crate::chargen::Bewegung;
 use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::kunden::{self, Kunde};
 use crate::rules::bytes::fingerprint;
 use crate::rules::day::{Day, DayTime};
@@ -241,8 +241,7 @@ fn request_digest(
     kunde: Option<Uuid>,
     artikel_of: impl Fn(usize, &str) -> Result<Option<Uuid>>,
 ) -> Result<[u8; 32]> {
-    let broken = |error| Failure::Broken(format!("a request cannot be written: {error}"));
-    let mut value = serde_json::to_value(new).map_err(broken)?;
+    let mut value = serde_json::to_value(new)?;
     if let Some(kunde) = kunde {
         value["kunden_id"] = Value::String(kunde.to_string());
         value["kundennummer"] = Value::Null;

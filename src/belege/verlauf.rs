@@ -15,7 +15,7 @@ use crate::choice;
 use crate::db::evidence::Subject;
 use crate::db::list::{Filter, ListSql, Page};
 use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::listing::Listing;
 use crate::rules::choice::Choice as _;
 use crate::rules::day::Instant;
@@ -93,8 +93,7 @@ fn are_kept(tx: &Tx<'_>, beleg: Uuid, positions: &str) -> Result<bool> {
 }
 
 fn json(value: &impl Serialize) -> Result<String> {
-    serde_json::to_string(value)
-        .map_err(|error| Failure::Broken(format!("a document cannot be written: {error}")))
+    Ok(serde_json::to_string(value)?)
 }
 
 /// The history of a document, the oldest version first.

@@ -8,7 +8,7 @@ use crate::db::columns::StoredJson;
 use crate::db::list::{Filter, ListSql, Page};
 use crate::db::record::{Record, columns};
 use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::listing::{PageOf, Records};
 use crate::rules::day::{Day, Instant};
 use crate::rules::text::case_key;
@@ -22,8 +22,7 @@ const LIST: ListSql<'_> = ListSql {
 };
 
 pub fn keep(tx: &WriteTx<'_>, charge: &Charge) -> Result<()> {
-    let json = serde_json::to_string(charge)
-        .map_err(|error| Failure::Broken(format!("a batch cannot be written: {error}")))?;
+    let json = serde_json::to_string(charge)?;
     tx.insert(
         "charge_verlauf",
         named_params! {

@@ -6,7 +6,7 @@ use rusqlite::types::{FromSqlError, ToSql, ValueRef};
 use serde::Serialize;
 
 use super::columns::Column;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::rules::felder::Aenderung;
 
 /// Columns and their values, as the statements of [`super::tx::WriteTx`] take them.
@@ -44,8 +44,7 @@ pub enum Part {
 
 /// Writes a value as JSON.
 pub fn serialize(json: &mut Vec<u8>, value: &impl Serialize) -> Result<()> {
-    serde_json::to_writer(json, value)
-        .map_err(|error| Failure::Broken(format!("a row cannot be written: {error}")))
+    Ok(serde_json::to_writer(json, value)?)
 }
 
 /// Writes an object of JSON, whose members each have a comma in front.

@@ -7,7 +7,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::budget::Permit;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::listing::Listing;
 use crate::rules::error::{Code, Hints};
 
@@ -38,8 +38,7 @@ pub struct Reply {
 impl Reply {
     pub fn json(status: u16, body: &impl Serialize) -> Result<Reply> {
         let mut json = Vec::with_capacity(USUAL);
-        serde_json::to_writer(&mut json, body)
-            .map_err(|error| Failure::Broken(format!("an answer cannot be written: {error}")))?;
+        serde_json::to_writer(&mut json, body)?;
         Ok(Reply { status, body: json, ..Reply::default() })
     }
 

@@ -12,7 +12,7 @@ use crate::db::columns::StoredJson;
 use crate::db::evidence::{self, Digest, Subject};
 use crate::db::list::{Filter, ListSql, Page};
 use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::listing::{Listing, Records};
 use crate::rules::felder::{self, Aenderung, COMMAND_LINE, GeaendertesFeld};
 
@@ -53,7 +53,7 @@ pub fn write(tx: &WriteTx<'_>, old: &Kunde, new: &Kunde) -> Result<()> {
 pub fn forget(tx: &WriteTx<'_>, new: &Kunde, fields: &[String], attachments: &[Uuid]) -> Result<()> {
     let null = || RawValue::NULL.to_owned();
     let gone = fields.iter().map(|feld| GeaendertesFeld { feld: feld.clone(), alt: null(), neu: null() });
-    let anhaenge = serde_json::value::to_raw_value(attachments).map_err(broken)?;
+    let anhaenge = serde_json::value::to_raw_value(attachments)?;
     let anhaenge = GeaendertesFeld { feld: ANHAENGE.to_owned(), alt: anhaenge, neu: null() };
     add(tx, new, &gone.chain([anhaenge]).collect::<Vec<_>>())?;
     let statement = format!(
@@ -86,7 +86,7 @@ pub fn forgotten_attachments(tx: &Tx<'_>) -> Result<HashSet<Uuid>> {
 }
 
 fn add(tx: &WriteTx<'_>, new: &Kunde, changed: &[GeaendertesFeld]) -> Result<()> {
-    let felder = serde_json::to_string(changed).map_err(broken)?;
+    let felder = serde_json::to_string(changed)?;
     tx.insert(
         "kunde_verlauf",
         named_params! {
@@ -106,13 +106,9 @@ pub fn differing(old: &Kunde, new: &Kunde) -> Result<Vec<String>> {
 }
 
 fn changed(old: &Kunde, new: &Kunde) -> Result<Vec<GeaendertesFeld>> {
-    let mut changed = felder::differing(old, new).map_err(broken)?;
+    let mut changed = felder::differing(old, new)?;
     changed.retain(|field| !FIELDS_IGNORED.contains(&field.feld.as_str()));
     Ok(changed)
-}
-
-fn broken(error: serde_json::Error) -> Failure {
-    Failure::Broken(format!("the fields of a partner cannot be written: {error}"))
 }
 
 fn of_partner(kunde: Uuid) -> Filter<'static> {

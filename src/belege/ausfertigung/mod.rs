@@ -69,8 +69,7 @@ pub fn prepare(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<Ausferti
     }
     let vorlage = as_of_now(tx, beleg, &kunde, &einstellungen, &firma)?;
     let erechnung = anlass.write(&vorlage, hints)?;
-    let angaben = serde_json::to_string(&vorlage.angaben)
-        .map_err(|error| Failure::Broken(format!("the facts of a document cannot be written: {error}")))?;
+    let angaben = serde_json::to_string(&vorlage.angaben)?;
     Ok(Ausfertigung { firma_nr, angaben: Some(angaben), erechnung })
 }
 

@@ -67,8 +67,7 @@ impl Vorschlag {
 
     /// The body as JSON, without the fields that it does not name.
     pub fn body(&self) -> Result<Value> {
-        let broken = |error| Failure::Broken(format!("a proposal cannot be written: {error}"));
-        let mut body = serde_json::to_value(&self.new).map_err(broken)?;
+        let mut body = serde_json::to_value(&self.new)?;
         without_nulls(&mut body);
         Ok(body)
     }
