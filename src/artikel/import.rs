@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use rusqlite::named_params;
+use rusqlite::ToSql;
 
-use super::model::{Artikel, Artikelgruppe};
+use super::model::{Artikel, Artikelgruppe, Staffel};
 use super::sql;
-use super::verlauf::{self, Staffel};
+use super::verlauf;
 use crate::db::tx::{Tx, WriteTx};
 use crate::eingabe;
 use crate::failure::{Failure, Result};
@@ -87,40 +87,29 @@ pub fn gruppe(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
         nummer: zeile.nummer.or(found.as_ref().and_then(|old| old.nummer)),
         mwst_satz: zeile.mwst_satz.or(found.as_ref().and_then(|old| old.mwst_satz)),
     };
-    store_gruppe(tx, found.as_ref(), &new)
+    Upserted::by(found.as_ref(), &new, || sql::upsert_gruppe(tx, &new))
 }
 
 fn other_id(name: &str, id: i64) -> Failure {
     Refusal::field(Code::FeldWiderspruch, "id", format!("Die Gruppe {name} hat die id {id}.")).into()
 }
 
-fn store_gruppe(tx: &WriteTx<'_>, old: Option<&Artikelgruppe>, new: &Artikelgruppe) -> Result<Upserted> {
-    if old == Some(new) {
-        return Ok(Upserted::Unchanged);
-    }
-    sql::upsert_gruppe(tx, new)?;
-    Ok(if old.is_some() { Upserted::Changed } else { Upserted::Created })
-}
-
 /// The group that a row names; an unknown one is created, and that is said (D22).
 fn resolve_gruppe(tx: &WriteTx<'_>, name: String, at: &mut At<'_>) -> Result<Artikelgruppe> {
-    let nummer = name.parse::<i64>().ok();
-    let found = match sql::gruppe_by(tx, "kuerzel_key", &case_key(&name))? {
-        Some(found) => Some(found),
-        None => match nummer.map(|nummer| sql::gruppe_by(tx, "nummer", &nummer)).transpose()?.flatten() {
-            Some(found) => Some(found),
-            None => sql::gruppe_by(tx, "name_key", &folded_key(&name))?,
-        },
-    };
-    if let Some(found) = found {
-        return Ok(found);
+    let (kuerzel, nummer, folded) = (case_key(&name), name.parse::<i64>().ok(), folded_key(&name));
+    let keys: [(&str, &dyn ToSql); 3] =
+        [("kuerzel_key", &kuerzel), ("nummer", &nummer), ("name_key", &folded)];
+    for (column, key) in keys {
+        if let Some(found) = sql::gruppe_by(tx, column, key)? {
+            return Ok(found);
+        }
     }
     at.field("gruppe", |at| {
         at.hint(HintCode::ArtikelgruppeAngelegt, format!("Die Artikelgruppe {name} wurde neu angelegt."));
     });
     let id = sql::next_gruppe_id(tx)?;
     let new = Artikelgruppe { id, name, kuerzel: None, nummer: None, mwst_satz: None };
-    store_gruppe(tx, None, &new)?;
+    sql::upsert_gruppe(tx, &new)?;
     Ok(new)
 }
 
@@ -182,19 +171,11 @@ pub fn staffelpreis(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result
         );
     }
     let preis = required(zeile.preis, "preis")?;
-    let found = sql::find_tier(tx, artikel, ab_menge)?;
-    let aktiv = zeile.aktiv.or(found.map(|(_, aktiv)| aktiv)).unwrap_or(true);
-    if found == Some((preis, aktiv)) {
-        return Ok(Upserted::Unchanged);
-    }
-    tx.changed("artikel", artikel);
-    tx.execute(
-        "insert into staffelpreis (tenant_id, artikel_id, ab_menge, preis, aktiv)
-         values (:tenant, :artikel, :ab_menge, :preis, :aktiv)
-         on conflict (tenant_id, artikel_id, ab_menge) do update set preis = :preis, aktiv = :aktiv",
-        named_params! {":artikel": artikel, ":ab_menge": ab_menge, ":preis": preis, ":aktiv": aktiv},
-    )?;
-    let before = found.map(|(preis, aktiv)| Staffel { ab_menge, preis, aktiv });
-    verlauf::write_tier(tx, artikel, before, &Staffel { ab_menge, preis, aktiv })?;
-    Ok(if found.is_some() { Upserted::Changed } else { Upserted::Created })
+    let old = sql::find_tier(tx, artikel, ab_menge)?;
+    let aktiv = zeile.aktiv.or(old.as_ref().map(|old| old.aktiv)).unwrap_or(true);
+    let new = Staffel { ab_menge, preis, aktiv };
+    Upserted::by(old.as_ref(), &new, || {
+        sql::upsert_tier(tx, artikel, &new)?;
+        verlauf::write_tier(tx, artikel, old.as_ref(), &new)
+    })
 }

@@ -8,13 +8,13 @@ mod verlauf;
 
 pub use bezug::{by_id, must_have, named};
 pub use import::by_artikelnummer;
-pub use model::{Artikel, ArtikelZeile, Artikelgruppe};
+pub use model::{Artikel, ArtikelZeile, Artikelgruppe, Staffel};
 use model::{ArtikelBestand, ArtikelMitStaffeln, ArtikelVerlaufseintrag};
 pub use sql::{
     Auswahl, find, find_by_artikelnummer, find_by_ean, find_by_number, gruppen_satz, list, list_gruppen,
     list_in_stock, stock, tiers,
 };
-pub use verlauf::{Staffel, changes};
+pub use verlauf::changes;
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Articles as they go over the wire.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
@@ -71,6 +71,14 @@ pub struct ArtikelBestand {
     pub einheit: Option<String>,
     /// The sum of its movements, with and without a batch.
     pub bestand: Quantity,
+}
+
+/// A tier as the history shows it.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Staffel {
+    pub ab_menge: Quantity,
+    pub preis: Price,
+    pub aktiv: bool,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

@@ -6,13 +6,13 @@ use rusqlite::types::ToSql;
 use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
-use super::model::{Artikel, ArtikelZeile, Artikelgruppe};
+use super::model::{Artikel, ArtikelZeile, Artikelgruppe, Staffel};
 use crate::db::list::{Filter, ListSql, Order, Page, names};
 use crate::db::record::{Part, Record, member};
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::PageOf;
-use crate::rules::fixed::{Percent, Price, Quantity};
+use crate::rules::fixed::{Percent, Quantity};
 use crate::rules::price::Tier;
 use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::text::{case_key, folded_key, natural_key, searchable};
@@ -180,12 +180,18 @@ pub fn find_by_ean(tx: &Tx<'_>, ean: &str) -> Result<Option<Uuid>> {
     Ok(if found.len() == 1 { found.first().copied() } else { None })
 }
 
-/// Price of a tier, and whether it is active.
-pub fn find_tier(tx: &Tx<'_>, artikel: Uuid, ab_menge: Quantity) -> Result<Option<(Price, bool)>> {
+pub fn find_tier(tx: &Tx<'_>, artikel: Uuid, ab_menge: Quantity) -> Result<Option<Staffel>> {
     let statement = "select preis, aktiv from staffelpreis
         where tenant_id = :tenant and artikel_id = :artikel and ab_menge = :ab_menge";
     let params = named_params! {":artikel": artikel, ":ab_menge": ab_menge};
-    tx.optional(statement, params, |row| Ok((row.get(0)?, row.get(1)?)))
+    tx.optional(statement, params, |row| Ok(Staffel { ab_menge, preis: row.get(0)?, aktiv: row.get(1)? }))
+}
+
+pub fn upsert_tier(tx: &WriteTx<'_>, artikel: Uuid, tier: &Staffel) -> Result<()> {
+    tx.changed("artikel", artikel);
+    let Staffel { ab_menge, preis, aktiv } = tier;
+    let row = named_params! {":artikel_id": artikel, ":ab_menge": ab_menge, ":preis": preis, ":aktiv": aktiv};
+    tx.upsert("staffelpreis", &["artikel_id", "ab_menge"], row)
 }
 
 /// The first group whose column has this value.

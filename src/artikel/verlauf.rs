@@ -1,18 +1,16 @@
 //! The history of an article: which of its fields and tiers each change touched, append-only, never pruned (D22).
 
 use rusqlite::named_params;
-use serde::{Deserialize, Serialize};
 use serde_json::value::to_raw_value;
 use uuid::Uuid;
 
-use super::model::{Artikel, ArtikelVerlaufseintrag};
+use super::model::{Artikel, ArtikelVerlaufseintrag, Staffel};
 use crate::db::columns::StoredJson;
 use crate::db::list::{Filter, ListSql, Page};
 use crate::db::tx::{Tx, WriteTx};
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::listing::{Listing, Records};
 use crate::rules::felder::{self, Aenderung, COMMAND_LINE, GeaendertesFeld};
-use crate::rules::fixed::{Price, Quantity};
 
 /// A page of a history ends when it has so many bytes.
 const PAGE_BYTES_MAX: usize = 1 << 20;
@@ -25,25 +23,18 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by v.nr",
 };
 
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Staffel {
-    pub ab_menge: Quantity,
-    pub preis: Price,
-    pub aktiv: bool,
-}
-
 pub fn write(tx: &WriteTx<'_>, old: &Artikel, new: &Artikel) -> Result<()> {
-    add(tx, new.id, &felder::differing(old, new).map_err(broken)?)
+    add(tx, new.id, &felder::differing(old, new)?)
 }
 
-pub fn write_tier(tx: &WriteTx<'_>, artikel: Uuid, old: Option<Staffel>, new: &Staffel) -> Result<()> {
+pub fn write_tier(tx: &WriteTx<'_>, artikel: Uuid, old: Option<&Staffel>, new: &Staffel) -> Result<()> {
     let feld = "staffelpreise".to_owned();
-    let (alt, neu) = (to_raw_value(&old).map_err(broken)?, to_raw_value(new).map_err(broken)?);
+    let (alt, neu) = (to_raw_value(&old)?, to_raw_value(new)?);
     add(tx, artikel, &[GeaendertesFeld { feld, alt, neu }])
 }
 
 fn add(tx: &WriteTx<'_>, artikel: Uuid, changed: &[GeaendertesFeld]) -> Result<()> {
-    let felder = serde_json::to_string(changed).map_err(broken)?;
+    let felder = serde_json::to_string(changed)?;
     tx.insert(
         "artikel_verlauf",
         named_params! {
@@ -60,10 +51,6 @@ fn add(tx: &WriteTx<'_>, artikel: Uuid, changed: &[GeaendertesFeld]) -> Result<(
 fn last(tx: &Tx<'_>, artikel: Uuid) -> Result<i64> {
     let statement = "select coalesce(max(nr), 0) from artikel_verlauf where tenant_id = :tenant and artikel_id = :artikel";
     tx.one(statement, named_params! {":artikel": artikel}, |row| row.get(0))
-}
-
-fn broken(error: serde_json::Error) -> Failure {
-    Failure::Broken(format!("the fields of an article cannot be written: {error}"))
 }
 
 fn of_article(artikel: Uuid) -> Filter<'static> {

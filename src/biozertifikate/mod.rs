@@ -77,12 +77,9 @@ fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted>
         partner_id: partner_id.or(old.as_ref().and_then(|old| old.partner_id)),
         gueltig_bis: zeile.gueltig_bis.or(old.as_ref().and_then(|old| old.gueltig_bis)),
     };
-    if old.as_ref() == Some(&new) {
-        return Ok(Upserted::Unchanged);
-    }
     let own: Params<'_> = named_params! {":id": id};
-    tx.upsert("biozertifikat", &["id"], &[own, &new.values(Part::All)[..]].concat())?;
-    Ok(if old.is_some() { Upserted::Changed } else { Upserted::Created })
+    let store = || tx.upsert("biozertifikat", &["id"], &[own, &new.values(Part::All)[..]].concat());
+    Upserted::by(old.as_ref(), &new, store)
 }
 
 /// The id of the certificate with this number, or the next free one.

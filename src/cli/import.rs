@@ -8,7 +8,7 @@ mod template;
 use std::fmt::Display;
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use interrupt::{refuse_interrupted, watch_for_interrupts};
 use parts::{Source, Work, refuse_too_many, store_parts};
 
@@ -17,11 +17,12 @@ use super::terminal::{Outcome, Terminal};
 use crate::app::description::vorlagen::columns;
 use crate::app::imports;
 use crate::config::Config;
+use crate::db::tx::Tx;
 use crate::http::wire::Decimal;
 use crate::import::ImportKind;
 use crate::import::check::{Mistakes, check, decide_decimal, unused};
 use crate::import::file::Rows;
-use crate::import::parts::{Storing, store_group};
+use crate::import::parts::store_group;
 use crate::import::template::EXAMPLE;
 use crate::rules::error::HintCode;
 
@@ -39,25 +40,14 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME")]
     sheet: Option<String>,
     /// What separates decimals in a table, where it cannot be told
-    #[arg(long)]
-    decimal: Option<Sign>,
+    #[arg(long, value_parser = decimals())]
+    decimal: Option<Decimal>,
 }
 
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum Sign {
-    /// 24.860 is 24860
-    Comma,
-    /// 24.860 is 24,86
-    Point,
-}
-
-impl Sign {
-    fn decimal(self) -> Decimal {
-        match self {
-            Sign::Comma => Decimal::Comma,
-            Sign::Point => Decimal::Point,
-        }
-    }
+fn decimals() -> impl TypedValueParser<Value = Decimal> {
+    let value = |name, help| PossibleValue::new(name).help(help);
+    PossibleValuesParser::new([value("comma", "24.860 is 24860"), value("point", "24.860 is 24,86")])
+        .map(|name| if name == "comma" { Decimal::Comma } else { Decimal::Point })
 }
 
 #[derive(Clone, Copy)]
@@ -85,8 +75,7 @@ pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outco
         }
         (What::Dsfinvk, None, Some(source)) => dsfinvk::run(source, config, terminal),
         (What::Rows(kind), None, Some(source)) => {
-            let decimal = decimal.map(Sign::decimal);
-            store_table(*kind, source, sheet.as_deref(), decimal, config, terminal)
+            store_table(*kind, source, sheet.as_deref(), *decimal, config, terminal)
         }
         (_, None, None) => Err("name the file to import".into()),
     }
@@ -129,7 +118,7 @@ fn store_table(
     let hide = Some(HintCode::UnbekanntesFeld);
     let work = Work { groups: groups.count(), size: &size, hide, kind: kind.rows().kind, tenant };
     store_parts(&mut connection, source, terminal, &work, |connection, group, hints| {
-        store_group(connection, Storing::by_command(tenant, now()), kind, &rows, &groups.rows(group), hints)
+        store_group(Tx::new(connection, tenant, now()), None, kind, &rows, &groups.rows(group), hints)
     })
 }
 

@@ -29,6 +29,21 @@ pub enum Upserted {
     Unchanged,
 }
 
+impl Upserted {
+    /// Stores a record where it is new or another than before.
+    pub fn by<T: PartialEq>(
+        old: Option<&T>,
+        new: &T,
+        store: impl FnOnce() -> Result<()>,
+    ) -> Result<Upserted> {
+        if old == Some(new) {
+            return Ok(Upserted::Unchanged);
+        }
+        store()?;
+        Ok(if old.is_some() { Upserted::Changed } else { Upserted::Created })
+    }
+}
+
 /// Stores a row, which is a JSON object whatever the file was.
 pub type ImportRow = fn(&WriteTx<'_>, &Json<'_>, &mut At<'_>) -> Result<Upserted>;
 

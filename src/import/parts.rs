@@ -4,18 +4,15 @@ use std::fmt::{Display, Formatter};
 use std::ops::Range;
 use std::time::{Duration, Instant as Moment};
 
-use rusqlite::Connection;
 use serde::Serialize;
 
 use super::check::{Mistake, Mistakes};
 use super::file::Rows;
 use super::{ImportKind, Upserted};
-use crate::db::TenantId;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Failure;
 use crate::http::json::Json;
 use crate::rules::changed::Changed;
-use crate::rules::day::Instant;
 use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::Hints;
 
@@ -38,18 +35,10 @@ pub struct Counts {
     pub unchanged: usize,
 }
 
-/// Why something was not stored.
-pub enum Stop {
-    /// It is wrong; others may be, too.
-    Refused(Mistake),
-    /// Somebody does not want it any more.
-    GivenUp,
-    Failed(Failure),
-}
-
-/// Why an import ended before its end.
-pub enum Why {
-    Mistakes(Mistakes),
+/// Why a group of rows was not stored, or an import ended before its end.
+pub enum Stop<M = Mistake> {
+    /// It is wrong; after a group others are tried, which may be wrong, too.
+    Refused(M),
     /// Somebody does not want it any more.
     GivenUp,
     Failed(Failure),
@@ -57,7 +46,7 @@ pub enum Why {
 
 /// An import that ended before its end, and how many of its rows were stored and stay.
 pub struct Unfinished {
-    pub why: Why,
+    pub why: Stop<Mistakes>,
     /// Rows that stay.
     pub kept: usize,
     pub rows: usize,
@@ -76,7 +65,7 @@ pub fn store_parts(
     groups: usize,
     rows: usize,
     dry_run: bool,
-    mut store_part: impl FnMut(usize) -> std::result::Result<Part, Why>,
+    mut store_part: impl FnMut(usize) -> std::result::Result<Part, Stop<Mistakes>>,
 ) -> std::result::Result<Counts, Unfinished> {
     let mut counts = Counts::default();
     let mut next = 0;
@@ -101,7 +90,7 @@ pub fn store_part(
     groups: Range<usize>,
     in_parts: bool,
     mut store: impl FnMut(usize) -> std::result::Result<Counts, Stop>,
-) -> std::result::Result<Part, Why> {
+) -> std::result::Result<Part, Stop<Mistakes>> {
     let mut counts = Counts::default();
     let mut mistakes = Mistakes::default();
     let mut next = groups.start;
@@ -110,42 +99,28 @@ pub fn store_part(
         match store(next) {
             Ok(stored) => counts.add(&stored),
             Err(Stop::Refused(mistake)) => mistakes.add(mistake),
-            Err(Stop::GivenUp) => return Err(Why::GivenUp),
-            Err(Stop::Failed(failure)) => return Err(Why::Failed(failure)),
+            Err(Stop::GivenUp) => return Err(Stop::GivenUp),
+            Err(Stop::Failed(failure)) => return Err(Stop::Failed(failure)),
         }
         next += 1;
         if in_parts && (counts.sum() >= PART || began.elapsed() >= PART_TIME) {
             break;
         }
     }
-    if mistakes.is_empty() { Ok(Part { counts, next }) } else { Err(Why::Mistakes(mistakes)) }
+    if mistakes.is_empty() { Ok(Part { counts, next }) } else { Err(Stop::Refused(mistakes)) }
 }
 
-/// Whose rows are stored, when, and who stores them, as histories say it; none is the command line.
-pub struct Storing<'s> {
-    pub tenant: TenantId,
-    pub now: Instant,
-    pub who: Option<&'s str>,
-}
-
-impl Storing<'static> {
-    /// Rows that a command stores.
-    pub fn by_command(tenant: TenantId, now: Instant) -> Storing<'static> {
-        Storing { tenant, now, who: None }
-    }
-}
-
-/// Stores rows that belong together, within a transaction.
-pub fn store_group(
-    connection: &Connection,
-    Storing { tenant, now, who }: Storing<'_>,
+/// Stores rows that belong together, within a transaction. `who` stores them, as histories say it; none is the command
+/// line.
+pub fn store_group<'c>(
+    tx: Tx<'c>,
+    who: Option<&'c str>,
     kind: ImportKind,
     rows: &Rows,
     group: &[usize],
     hints: &mut Hints,
 ) -> std::result::Result<Counts, Stop> {
     let read: Vec<Json<'_>> = group.iter().map(|at| rows.row(*at)).collect();
-    let tx = Tx::new(connection, tenant, now);
     let store = |tx: &WriteTx<'_>| Ok(kind.store(tx, &read.iter().collect::<Vec<_>>(), &mut rows.at(hints)));
     let stored = WriteTx::carry_out(tx, who, store).map_err(Stop::Failed)?;
     let stored = stored.map_err(|(at, failure)| match (failure, read.get(at)) {

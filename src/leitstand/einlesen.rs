@@ -12,6 +12,7 @@ use super::parts::{facts, number, or_blank, table};
 use super::uploads::{Upload, named};
 use crate::app::description::vorlagen::columns;
 use crate::db::batch::{Batch, Ended};
+use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::gate::Gate;
 use crate::gate::administration::{self, Akteur};
@@ -20,7 +21,7 @@ use crate::http::wire::{Cells as Written, Decimal};
 use crate::import::Groups;
 use crate::import::check::{Mistake, MistakePlace, Mistakes, check, decide_decimal, unused};
 use crate::import::file::{Complaint, Rows};
-use crate::import::parts::{self, Counts, PART, Part, Storing, Unfinished, Why, store_group};
+use crate::import::parts::{self, Counts, PART, Part, Stop, Unfinished, store_group};
 use crate::import::template::EXAMPLE;
 use crate::rules::day::Instant;
 use crate::rules::error::{HintCode, Hints};
@@ -192,14 +193,14 @@ impl Import {
         next: usize,
         now: Instant,
         mut hints: Hints,
-    ) -> std::result::Result<(Part, Hints), Why> {
+    ) -> std::result::Result<(Part, Hints), Stop<Mistakes>> {
         let Import { upload, rows, groups } = self;
         let person = akteure::of_person(upload.person);
         let mut why = None;
         let stored = batch.apart(|connection| {
             let store = |group| {
-                let storing = Storing { tenant: upload.firma, now, who: Some(&person) };
-                store_group(connection, storing, upload.kind, rows, &groups.rows(group), &mut hints)
+                let tx = Tx::new(connection, upload.firma, now);
+                store_group(tx, Some(&person), upload.kind, rows, &groups.rows(group), &mut hints)
             };
             match parts::store_part(next..groups.count(), rows.len() > PART, store) {
                 Ok(part) => {
@@ -212,7 +213,7 @@ impl Import {
                 }
             }
         });
-        stored.map(|part| (part, hints)).map_err(|failure| why.unwrap_or(Why::Failed(failure)))
+        stored.map(|part| (part, hints)).map_err(|failure| why.unwrap_or(Stop::Failed(failure)))
     }
 
     /// Writes down what a batch stores, within it.
@@ -235,13 +236,13 @@ pub fn store(upload: &Upload, gate: &Gate, job: &Job) -> std::result::Result<Out
     let mut hints = Hints::default();
     let stored = parts::store_parts(import.groups.count(), import.rows.len(), false, |next| {
         if job.is_given_up() {
-            return Err(Why::GivenUp);
+            return Err(Stop::GivenUp);
         }
         let (part_of, so_far, now) = (Arc::clone(&import), hints.clone(), (gate.clock)());
         let carried = gate.writer.run(move |batch| part_of.store_part(batch, next, now, so_far.clone()));
         let (part, said) = match carried {
             (Some(done), Ended::Committed) => done?,
-            _ => return Err(Why::Failed(Failure::Busy("the disk did not take this part".to_owned()))),
+            _ => return Err(Stop::Failed(Failure::Busy("the disk did not take this part".to_owned()))),
         };
         hints = said;
         job.add_done(part.counts.sum());
@@ -289,9 +290,9 @@ fn not_finished(unfinished: Unfinished) -> std::result::Result<Outcome, String> 
         ),
     };
     match why {
-        Why::GivenUp => Err(format!("Der Import wurde abgebrochen. {stays}")),
-        Why::Failed(failure) => Err(format!("{}\n{stays}", not_stored(&failure))),
-        Why::Mistakes(mistakes) => {
+        Stop::GivenUp => Err(format!("Der Import wurde abgebrochen. {stays}")),
+        Stop::Failed(failure) => Err(format!("{}\n{stays}", not_stored(&failure))),
+        Stop::Refused(mistakes) => {
             let shown = html! { p.refused role="alert" { "Die Datei passt nicht zu dem, was da ist. " (stays) } (table_of(&mistakes)) };
             Ok(Outcome { shown, next: None })
         }

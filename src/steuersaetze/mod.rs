@@ -126,9 +126,6 @@ fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted>
         format!("{LIST} where s.tenant_id = :tenant and s.schluessel = :schluessel and s.gueltig_von = :von");
     let key = named_params! {":schluessel": new.schluessel, ":von": new.gueltig_von};
     let old = tx.optional(&find, key, Steuersatz::read)?;
-    if old.as_ref() == Some(&new) {
-        return Ok(Upserted::Unchanged);
-    }
-    tx.upsert("steuersatz", &["schluessel", "gueltig_von"], &new.values(Part::All))?;
-    Ok(if old.is_some() { Upserted::Changed } else { Upserted::Created })
+    let store = || tx.upsert("steuersatz", &["schluessel", "gueltig_von"], &new.values(Part::All));
+    Upserted::by(old.as_ref(), &new, store)
 }

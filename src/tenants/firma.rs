@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use rusqlite::types::ToSql;
-use rusqlite::{Connection, Row, named_params};
+use rusqlite::{Connection, named_params};
 use sha2::{Digest, Sha256};
 
 use super::settings::Setting;
 use crate::blatt;
 use crate::db::TenantId;
-use crate::db::tx::Tx;
+use crate::db::record::{Part, columns};
+use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::laender;
 use crate::rules::day::Instant;
@@ -130,14 +130,8 @@ macro_rules! firma {
             },
         ];
 
-        const COLUMNS: &str = concat!("nr, ", $(stringify!($name), ", ",)+ "logo");
-
-        fn firma(row: &Row<'_>) -> rusqlite::Result<Firma> {
-            Ok(Firma {
-                nr: row.get("nr")?,
-                $($name: row.get(stringify!($name))?,)+
-                logo: row.get("logo")?,
-            })
+        columns! {
+            Firma in firma as f { nr: fixed, $($name: fixed,)+ logo: fixed }
         }
 
         impl Firma {
@@ -158,22 +152,6 @@ macro_rules! firma {
             pub fn texts(&self) -> Vec<Option<String>> {
                 let logo = self.logo.as_ref().map(|sha256| crate::rules::bytes::hex(sha256));
                 vec![$(self.$name.clone(),)+ logo]
-            }
-
-            fn insert(&self, connection: &Connection, tenant: TenantId, seit: Instant) -> Result<()> {
-                let statement = concat!(
-                    "insert into firma (tenant_id, nr, seit, ", $(stringify!($name), ", ",)+ "logo) values (:tenant, :nr, :seit, ",
-                    $(":", stringify!($name), ", ",)+ ":logo)"
-                );
-                let params: &[(&str, &dyn ToSql)] = &[
-                    (":tenant", &tenant),
-                    (":nr", &self.nr),
-                    (":seit", &seit),
-                    (":logo", &self.logo),
-                    $((concat!(":", stringify!($name)), &self.$name),)+
-                ];
-                connection.execute(statement, params)?;
-                Ok(())
             }
         }
     };
@@ -222,15 +200,17 @@ impl Firma {
 
 pub fn load(tx: &Tx<'_>) -> Result<Arc<Firma>> {
     tx.cached("firma", &[], || {
+        let columns = Firma::COLUMNS;
         let statement =
-            format!("select {COLUMNS} from firma where tenant_id = :tenant order by nr desc limit 1");
-        Ok(tx.optional(&statement, &[], firma)?.unwrap_or_else(Firma::new))
+            format!("select {columns} from firma f where f.tenant_id = :tenant order by f.nr desc limit 1");
+        Ok(tx.optional(&statement, &[], Firma::read)?.unwrap_or_else(Firma::new))
     })
 }
 
 pub fn state(tx: &Tx<'_>, nr: i64) -> Result<Option<Firma>> {
-    let statement = format!("select {COLUMNS} from firma where tenant_id = :tenant and nr = :nr");
-    tx.optional(&statement, named_params! {":nr": nr}, firma)
+    let columns = Firma::COLUMNS;
+    let statement = format!("select {columns} from firma f where f.tenant_id = :tenant and f.nr = :nr");
+    tx.optional(&statement, named_params! {":nr": nr}, Firma::read)
 }
 
 pub fn logo(tx: &Tx<'_>, sha256: &[u8; 32]) -> Result<Option<Vec<u8>>> {
@@ -301,5 +281,9 @@ fn store(
     if changed == *newest {
         return Ok(());
     }
-    Firma { nr: newest.nr + 1, ..changed }.insert(connection, tenant, now)
+    let new = Firma { nr: newest.nr + 1, ..changed };
+    let seit: Params<'_> = named_params! {":seit": now};
+    WriteTx::carry_out(Tx::new(connection, tenant, now), None, |tx| {
+        tx.insert("firma", &[&new.values(Part::All)[..], seit].concat())
+    })
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::named_params;
 
-use crate::db::tx::{Tx, WriteTx};
+use crate::db::tx::{Params, Tx, WriteTx};
 use crate::eingabe;
 use crate::failure::Result;
 use crate::http::json::Json;
@@ -69,39 +69,22 @@ eingabe! {
     nur_lesen: []
 }
 
-/// The key of an import is the name as it is spelled (D22).
-fn by_exact_name(tx: &Tx<'_>, name: &str) -> Result<Option<i64>> {
-    let statement =
-        "select id from vertriebler where tenant_id = :tenant and name = :name order by id limit 1";
-    tx.optional(statement, named_params! {":name": name}, |row| row.get(0))
+/// The id of the one whose name is spelled like this (D22), or the next free one.
+fn id_of(tx: &Tx<'_>, name: &str) -> Result<i64> {
+    let statement = "select coalesce(
+           (select min(id) from vertriebler where tenant_id = :tenant and name = :name),
+           (select max(id) + 1 from vertriebler where tenant_id = :tenant), 1)";
+    tx.one(statement, named_params! {":name": name}, |row| row.get(0))
 }
 
 fn import(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let zeile = VertrieblerZeile::from_json(row, at)?;
     let name = required(zeile.name, "name")?;
-    let id = match zeile.id {
-        Some(id) => id,
-        None => match by_exact_name(tx, &name)? {
-            Some(id) => id,
-            None => tx.one(
-                "select coalesce(max(id), 0) + 1 from vertriebler where tenant_id = :tenant",
-                &[],
-                |row| row.get(0),
-            )?,
-        },
-    };
+    let id = zeile.id.map_or_else(|| id_of(tx, &name), Ok)?;
     let statement = "select name from vertriebler where tenant_id = :tenant and id = :id";
     let old: Option<String> = tx.optional(statement, named_params! {":id": id}, |row| row.get(0))?;
-    if old.as_ref() == Some(&name) {
-        return Ok(Upserted::Unchanged);
-    }
     let Folded { spelled, stripped } = Folded::new(&name);
-    tx.execute(
-        "insert into vertriebler (tenant_id, id, name, name_spelled, name_stripped)
-         values (:tenant, :id, :name, :spelled, :stripped)
-         on conflict (tenant_id, id) do update
-           set name = :name, name_spelled = :spelled, name_stripped = :stripped",
-        named_params! {":id": id, ":name": name, ":spelled": spelled, ":stripped": stripped},
-    )?;
-    Ok(if old.is_some() { Upserted::Changed } else { Upserted::Created })
+    let row: Params<'_> =
+        named_params! {":id": id, ":name": name, ":name_spelled": spelled, ":name_stripped": stripped};
+    Upserted::by(old.as_ref(), &name, || tx.upsert("vertriebler", &["id"], row))
 }

@@ -20,6 +20,7 @@ use crate::config::Config;
 use crate::db::connection::open_writer;
 use crate::db::files::{beside, remove, remove_file};
 use crate::db::migrate::migrate;
+use crate::db::tx::Tx;
 use crate::db::{lock, system_clock};
 use crate::gate::Policy;
 use crate::gate::key::{self, Grant};
@@ -27,7 +28,7 @@ use crate::http::answering::Answering;
 use crate::http::client;
 use crate::http::request::{Body, Request};
 use crate::import::file::Rows;
-use crate::import::parts::{Stop, Storing, store_group};
+use crate::import::parts::{Stop, store_group};
 use crate::rules::bytes::base64;
 use crate::rules::choice::Choice;
 use crate::rules::error::Hints;
@@ -129,14 +130,8 @@ fn create_company(database: &Path) -> Outcome<String> {
             let rows = Rows::of_text((*text).to_owned())?;
             let groups = kind.groups(&rows)?;
             for group in 0..groups.count() {
-                let stored = store_group(
-                    connection,
-                    Storing::by_command(tenant, now()),
-                    kind,
-                    &rows,
-                    &groups.rows(group),
-                    &mut Hints::default(),
-                );
+                let tx = Tx::new(connection, tenant, now());
+                let stored = store_group(tx, None, kind, &rows, &groups.rows(group), &mut Hints::default());
                 stored.map_err(|stop| match stop {
                     Stop::Refused(mistake) => mistake.to_string(),
                     Stop::Failed(failure) => sentence(failure.into()),

@@ -11,7 +11,7 @@ use crate::cli::changes::note;
 use crate::cli::terminal::{Outcome, Terminal, sentence};
 use crate::db::TenantId;
 use crate::failure::Result;
-use crate::import::parts::{self, Counts, MAX_ROWS, Stop, Unfinished, Why};
+use crate::import::parts::{self, Counts, MAX_ROWS, Stop, Unfinished};
 use crate::rules::error::{HintCode, Hints};
 
 #[derive(clap::Args)]
@@ -65,7 +65,7 @@ pub fn store_parts(
     let bar = progress_bar(rows);
     let Source { in_parts, dry_run, .. } = *source;
     let stored = parts::store_parts(work.groups, rows, dry_run, |next| {
-        let failed = |error: rusqlite::Error| Why::Failed(error.into());
+        let failed = |error: rusqlite::Error| Stop::Failed(error.into());
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
         let part = parts::store_part(next..work.groups, in_parts, |group| {
@@ -75,7 +75,7 @@ pub fn store_parts(
             bar.inc((work.size)(group) as u64);
             store(&transaction, group, &mut hints)
         })?;
-        note_part(&transaction, source, work, &part.counts).map_err(Why::Failed)?;
+        note_part(&transaction, source, work, &part.counts).map_err(Stop::Failed)?;
         if !dry_run {
             transaction.commit().map_err(failed)?;
         }
@@ -101,11 +101,11 @@ fn note_part(connection: &Connection, source: &Source, work: &Work<'_>, stored: 
 fn unfinished(unfinished: Unfinished, source: &Source) -> String {
     let Unfinished { why, kept, rows } = unfinished;
     let complaint = match why {
-        Why::Mistakes(mistakes) => {
+        Stop::Refused(mistakes) => {
             format!("{} has mistakes:\n{}", source.file.display(), mistakes.text().unwrap_or_default())
         }
-        Why::GivenUp => INTERRUPTED.to_owned(),
-        Why::Failed(failure) => sentence(failure.into()),
+        Stop::GivenUp => INTERRUPTED.to_owned(),
+        Stop::Failed(failure) => sentence(failure.into()),
     };
     match kept {
         0 => format!("{complaint}\nNothing was stored."),
