@@ -19,16 +19,6 @@ pub struct Position {
 
 impl Position {
     pub const START: Position = Position { nr: 0, am: Instant::from_millis(0) };
-
-    pub fn before(self) -> Position {
-        Position { nr: self.nr - 1, ..Position::START }
-    }
-}
-
-impl From<(i64, Instant)> for Position {
-    fn from((nr, am): (i64, Instant)) -> Position {
-        Position { nr, am }
-    }
 }
 
 /// A position in the feed of one database: after a restore its numbers stand for other changes.

@@ -22,7 +22,7 @@ use crate::rules::choice::Choice;
 use crate::rules::error::{Checked, Code, Refusal};
 use crate::rules::scope::Scope;
 use cursor::{Cursor, Position};
-use model::{Aenderung, Aenderungen};
+use model::Aenderungen;
 
 /// Rows that are read for one answer, those of other kinds among them.
 const ROWS_READ_MAX: i64 = 5_000;
@@ -65,10 +65,12 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Followed> {
     let limit = limit.map_or(0, |limit| limit as usize);
     let seconds = call.query.int_within("warten")?.unsigned_abs();
     let epoch = feed::epoch(tx)?;
-    let ends = feed::ends(tx)?.map(|ends| ends.map(Position::from));
+    let ends = feed::ends(tx)?.map(|ends| ends.map(|(nr, am)| Position { nr, am }));
     let from = match call.resumed.or(call.query.text("seit")) {
         None => ends.map_or(Position::START, |[_, last]| last),
-        Some("alles") => ends.map_or(Position::START, |[first, _]| first.before()),
+        Some("alles") => {
+            ends.map_or(Position::START, |[first, _]| Position { nr: first.nr - 1, ..Position::START })
+        }
         Some(text) => Cursor::read(text).ok_or_else(no_cursor)?.position(epoch, ends)?,
     };
     let found = read_from(tx, from, &arten, limit)?;
@@ -88,7 +90,7 @@ fn no_cursor() -> Box<Refusal> {
 }
 
 struct Found {
-    data: Vec<Aenderung>,
+    data: Vec<FeedEntry>,
     reached: Position,
     rows_read: i64,
 }
@@ -107,9 +109,9 @@ fn read_from(tx: &Tx<'_>, from: Position, arten: &[Art], limit: usize) -> Result
             return Ok(false);
         }
         found.rows_read += 1;
-        found.reached = Position::of(&entry);
+        found.reached = Position { nr: entry.nr, am: entry.am };
         if arten.contains(&entry.art) {
-            found.data.push(Aenderung::from(entry));
+            found.data.push(entry);
         }
         Ok(found.data.len() < limit)
     })?;
@@ -146,11 +148,5 @@ const fn scope(art: Art) -> Scope {
         Art::Kontrakt => Scope::KontrakteRead,
         Art::Annahmeschein => Scope::RohwarenRead,
         Art::Produktionsauftrag => Scope::ProduktionRead,
-    }
-}
-
-impl Position {
-    fn of(entry: &FeedEntry) -> Position {
-        Position { nr: entry.nr, am: entry.am }
     }
 }

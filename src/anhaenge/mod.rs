@@ -42,7 +42,7 @@ impl Upload {
     }
 }
 
-fn add(
+pub fn add(
     tx: &WriteTx<'_>,
     besitzer: Besitzer,
     dateiname: String,
@@ -62,16 +62,6 @@ fn add(
     };
     sql::insert(tx, besitzer, &anhang, sha256, inhalt)?;
     Ok(anhang)
-}
-
-pub fn keep_original(
-    tx: &WriteTx<'_>,
-    beleg: Uuid,
-    dateiname: String,
-    sha256: &[u8; 32],
-    inhalt: &[u8],
-) -> Result<Uuid> {
-    Ok(add(tx, Besitzer::Beleg(beleg), dateiname, None, sha256, inhalt)?.id)
 }
 
 /// The attachments of a record, without their content: a raw array.

@@ -125,10 +125,9 @@ fn contents(
     let files = CheckLine::found(files, altered?);
     let erechnungen = "e-invoices are the bytes that their sha256 names";
     began(erechnungen)?;
-    let altered = first(connection, clock, |tx| {
-        Ok(belege::altered_erechnung(tx)?.map(|nummer| format!("the e-invoice of {nummer} was altered")))
-    });
-    Ok(vec![files, CheckLine::found(erechnungen, altered?)])
+    let altered = first(connection, clock, belege::altered_erechnung)?;
+    let altered = altered.map(|nummer| format!("the e-invoice of {nummer} was altered"));
+    Ok(vec![files, CheckLine::found(erechnungen, altered)])
 }
 
 /// What the first company comes to that has anything to say.

@@ -124,11 +124,6 @@ fn check_room(bytes: u64, free: u64) -> Result<()> {
     )))
 }
 
-/// Gives the copies of which a database is proved their names.
-fn copy_to_prove(database: &Path) -> PathBuf {
-    part_of(&beside(database, &format!("pruefung-{}", Uuid::now_v7())))
-}
-
 /// Deletes the copies that a service left that was killed; none may be proving one.
 pub fn remove_copies(database: &Path) -> Result<()> {
     let begins = beside(database, "pruefung-");
@@ -148,7 +143,7 @@ pub fn with_copy<T>(
     let free = fs4::available_space(folder_of(database));
     check_room(bytes, free.map_err(|error| broken(folder_of(database), "cannot be read", &error))?)?;
     began("copying")?;
-    let copy = copy_to_prove(database);
+    let copy = part_of(&beside(database, &format!("pruefung-{}", Uuid::now_v7())));
     create_private(&copy)?;
     let looked = writer.copy(&copy).and_then(|()| look(&copy));
     files::remove(&copy)?;

@@ -38,7 +38,8 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let folder = folder_of(&config.db);
     // Where no server ever ran there is no file to lock, and none is made.
     let server = beside(&config.db, "lock").exists() && lock::without_server(&config.db).is_err();
-    let mut findings = vec![sqlite(), rights(folder), space(folder), drive(folder)];
+    let sqlite = ok("SQLite", format!("version {}, part of this program", rusqlite::version()));
+    let mut findings = vec![sqlite, rights(folder), space(folder), drive(folder)];
     if config.db.exists() {
         findings.extend(database(config));
         findings.extend(files::left_over(&config.db));
@@ -63,10 +64,6 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
         1 => Err("1 thing is wrong: see above what to do".into()),
         count => Err(format!("{count} things are wrong: see above what to do").into()),
     }
-}
-
-fn sqlite() -> Finding {
-    ok("SQLite", format!("version {}, part of this program", rusqlite::version()))
 }
 
 /// The folder of the database must take files of ours, and nobody else should read them.

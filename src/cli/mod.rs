@@ -61,9 +61,7 @@ fn run(arguments: Arguments, terminal: &Terminal) -> Outcome {
             .into());
     }
     let mut flags = BTreeMap::new();
-    if let Some(db) = &arguments.db {
-        flags.insert("db", db.display().to_string());
-    }
+    flags.extend(arguments.db.as_ref().map(|db| ("db", db.display().to_string())));
     if let Command::Serve(serve) | Command::Demo(serve) = &arguments.command {
         flags.extend(serve.listen.clone().map(|listen| ("listen", listen)));
     }

@@ -48,12 +48,17 @@ const RESTART_PAUSES: [Duration; 3] =
 /// After how long without a failure these begin anew.
 const RESTART_FORGOTTEN: Duration = Duration::from_secs(86_400);
 
-const ACCESS_DENIED: i32 = 5;
-const NOT_INSTALLED: i32 = 1060;
+/// ERROR_SERVICE_NOT_ACTIVE.
 const NOT_RUNNING: i32 = 1062;
-const NOT_A_SERVICE: i32 = 1063;
-const BEING_REMOVED: i32 = 1072;
-const ALREADY_INSTALLED: i32 = 1073;
+
+/// What to do about some errors of Windows, by their numbers (winerror.h).
+const ADVICE: [(i32, &str); 5] = [
+    (5, "this needs an administrator: open the command prompt with \"Run as administrator\""),
+    (1060, "the service partnerd is not installed: `partnerd service install` installs it"),
+    (1063, "`service run` is for Windows alone: use `partnerd serve`, or `partnerd service install`"),
+    (1072, "the service partnerd is being removed: close the list of services and try again"),
+    (1073, "the service partnerd is already installed: `partnerd service uninstall` removes it"),
+];
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -238,24 +243,8 @@ fn unlocked<T>(step: impl Fn() -> windows_service::Result<T>) -> windows_service
 /// An error of Windows as one sentence for a person.
 fn refusal(error: Error) -> String {
     let Error::Winapi(error) = error else { return error.to_string() };
-    match error.raw_os_error() {
-        Some(ACCESS_DENIED) => {
-            "this needs an administrator: open the command prompt with \"Run as administrator\"".into()
-        }
-        Some(NOT_INSTALLED) => {
-            format!("the service {NAME} is not installed: `partnerd service install` installs it")
-        }
-        Some(NOT_A_SERVICE) => {
-            "`service run` is for Windows alone: use `partnerd serve`, or `partnerd service install`".into()
-        }
-        Some(BEING_REMOVED) => {
-            format!("the service {NAME} is being removed: close the list of services and try again")
-        }
-        Some(ALREADY_INSTALLED) => {
-            format!("the service {NAME} is already installed: `partnerd service uninstall` removes it")
-        }
-        _ => format!("Windows says: {error}"),
-    }
+    let known = ADVICE.iter().find(|(number, _)| error.raw_os_error() == Some(*number));
+    known.map_or_else(|| format!("Windows says: {error}"), |(_, advice)| (*advice).to_owned())
 }
 
 /// The settings of `service run`, for the thread that Windows begins.

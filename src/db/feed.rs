@@ -1,6 +1,8 @@
 //! The feed of changes (D28), as it is read, and how old rows go. `followed` writes it.
 
 use rusqlite::{Connection, named_params};
+use schemars::JsonSchema;
+use serde::Serialize;
 use uuid::Uuid;
 
 use super::TenantId;
@@ -9,8 +11,11 @@ use super::tx::Tx;
 use crate::failure::Result;
 use crate::rules::day::Instant;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A change of a record, as clients are told it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Aenderung")]
 pub struct FeedEntry {
+    #[serde(skip)]
     pub nr: i64,
     pub art: Art,
     pub id: Uuid,

@@ -57,12 +57,8 @@ pub fn write(rechnung: &Rechnung) -> Result<String, TooLarge> {
 
 fn context(xml: &mut Xml, rechnung: &Rechnung) {
     let profil = rechnung.profil();
-    xml.element("ram:BusinessProcessSpecifiedDocumentContextParameter", |xml| {
-        xml.optional("ram:ID", profil.process());
-    });
-    xml.element("ram:GuidelineSpecifiedDocumentContextParameter", |xml| {
-        xml.text("ram:ID", profil.specification());
-    });
+    xml.nested("ram:BusinessProcessSpecifiedDocumentContextParameter", "ram:ID", profil.process());
+    xml.nested("ram:GuidelineSpecifiedDocumentContextParameter", "ram:ID", Some(profil.specification()));
 }
 
 fn document(xml: &mut Xml, rechnung: &Rechnung, betraege: &Betraege) {
@@ -70,7 +66,7 @@ fn document(xml: &mut Xml, rechnung: &Rechnung, betraege: &Betraege) {
     xml.text("ram:TypeCode", betraege.typ.as_str());
     date(xml, "ram:IssueDateTime", Some(rechnung.datum));
     for note in texte::notes(rechnung, betraege.typ) {
-        xml.element("ram:IncludedNote", |xml| xml.text("ram:Content", note));
+        xml.nested("ram:IncludedNote", "ram:Content", Some(note));
     }
 }
 
@@ -99,14 +95,13 @@ fn line(xml: &mut Xml, position: &Position, zeile: &Zeile, art: Art) {
         xml.element("ram:SpecifiedTradeSettlementLineMonetarySummation", |xml| {
             xml.number("ram:LineTotalAmount", zeile.netto);
         });
-        xml.element("ram:ReceivableSpecifiedTradeAccountingAccount", |xml| {
-            xml.optional("ram:ID", filled(&position.kostenstelle));
-        });
+        let account = filled(&position.kostenstelle);
+        xml.nested("ram:ReceivableSpecifiedTradeAccountingAccount", "ram:ID", account);
     });
 }
 
 fn allowance(xml: &mut Xml, rabatt: &Rabatt) {
-    xml.element("ram:ChargeIndicator", |xml| xml.text("udt:Indicator", "false"));
+    xml.nested("ram:ChargeIndicator", "udt:Indicator", Some("false"));
     if let Some((prozent, basis)) = rabatt.aus {
         xml.number("ram:CalculationPercent", prozent);
         xml.number("ram:BasisAmount", basis);
@@ -136,9 +131,7 @@ fn product(xml: &mut Xml, position: &Position, art: Art) {
         attribute(xml, "Einheit", einheit);
     }
     match filled(&position.herkunftsland) {
-        Some(land) if laender::is_known(land) => {
-            xml.element("ram:OriginTradeCountry", |xml| xml.text("ram:ID", land));
-        }
+        Some(land) if laender::is_known(land) => xml.nested("ram:OriginTradeCountry", "ram:ID", Some(land)),
         Some(land) => attribute(xml, "Herkunft", land),
         None => {}
     }
@@ -176,9 +169,7 @@ fn party(xml: &mut Xml, partei: &Partei, id: Option<&str>, legal: Option<&str>) 
     xml.optional("ram:ID", id);
     xml.text("ram:Name", &partei.name);
     xml.optional("ram:Description", legal);
-    xml.element("ram:SpecifiedLegalOrganization", |xml| {
-        xml.optional("ram:ID", filled(&partei.registernummer));
-    });
+    xml.nested("ram:SpecifiedLegalOrganization", "ram:ID", filled(&partei.registernummer));
     xml.element("ram:DefinedTradeContact", |xml| contact(xml, &partei.kontakt));
     xml.element("ram:PostalTradeAddress", |xml| address(xml, partei));
     if let Some((scheme, address)) = partei.electronic_address() {
@@ -190,12 +181,8 @@ fn party(xml: &mut Xml, partei: &Partei, id: Option<&str>, legal: Option<&str>) 
 
 fn contact(xml: &mut Xml, kontakt: &Kontakt) {
     xml.optional("ram:PersonName", filled(&kontakt.name));
-    xml.element("ram:TelephoneUniversalCommunication", |xml| {
-        xml.optional("ram:CompleteNumber", filled(&kontakt.telefon));
-    });
-    xml.element("ram:EmailURIUniversalCommunication", |xml| {
-        xml.optional("ram:URIID", filled(&kontakt.email));
-    });
+    xml.nested("ram:TelephoneUniversalCommunication", "ram:CompleteNumber", filled(&kontakt.telefon));
+    xml.nested("ram:EmailURIUniversalCommunication", "ram:URIID", filled(&kontakt.email));
 }
 
 fn address(xml: &mut Xml, partei: &Partei) {
@@ -212,7 +199,7 @@ fn registration(xml: &mut Xml, scheme: &str, id: Option<&str>) {
 }
 
 fn reference(xml: &mut Xml, name: &str, number: &Option<String>) {
-    xml.element(name, |xml| xml.optional("ram:IssuerAssignedID", filled(number)));
+    xml.nested(name, "ram:IssuerAssignedID", filled(number));
 }
 
 fn delivery(xml: &mut Xml, rechnung: &Rechnung) {
@@ -266,9 +253,7 @@ fn payment(xml: &mut Xml, seller: &Partei) {
             xml.text("ram:IBANID", iban);
             xml.optional("ram:AccountName", filled(&seller.kontoinhaber));
         });
-        xml.element("ram:PayeeSpecifiedCreditorFinancialInstitution", |xml| {
-            xml.optional("ram:BICID", filled(&seller.bic));
-        });
+        xml.nested("ram:PayeeSpecifiedCreditorFinancialInstitution", "ram:BICID", filled(&seller.bic));
     });
 }
 

@@ -44,6 +44,11 @@ impl Xml {
         }
     }
 
+    /// An element with one in it that has a text.
+    pub fn nested(&mut self, name: &str, inner: &str, text: Option<impl AsRef<str>>) {
+        self.element(name, |xml| xml.optional(inner, text));
+    }
+
     /// An element with an attribute, whose value is one of ours and needs no escaping; nothing where the text is
     /// blank.
     pub fn text_with(&mut self, name: &str, (attribute, value): (&str, &str), text: impl AsRef<str>) {

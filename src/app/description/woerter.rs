@@ -36,7 +36,6 @@ const WOERTER: &[(&str, &str)] = &[
         "Aenderung.aktion",
         "Zustand, in den der Datensatz kam (inaktiv, abgeschlossen, erledigt, storniert), sonst angelegt oder geaendert.",
     ),
-    ("Aenderung.am", "Zeitpunkt der Änderung."),
     ("Aenderung.version", "Fassung, die daraus wurde; null: Datensätze dieser Art haben keine."),
     ("Stapel.items", "Bis zu 200 Einträge, jeder wie der Inhalt der Adresse für einen."),
     ("StapelAntwort.data", "Zu jedem Eintrag die Antwort, in derselben Reihenfolge."),

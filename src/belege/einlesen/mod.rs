@@ -12,7 +12,7 @@ use super::eingabe::NewEinlesen;
 use super::lieferanten_nr::{self, Zeile};
 use super::model::{Angelegt, Beleg};
 use super::{create, sql};
-use crate::anhaenge;
+use crate::anhaenge::{self, Besitzer};
 use crate::chargen::Bewegung;
 use crate::db::tx::WriteTx;
 use crate::erechnung::lesen::{self, Gelesen, Posten, Unlesbar, posten, verstoesse};
@@ -137,7 +137,8 @@ fn create_document(
     hints.extend(bestaetigung.hinweise);
     let beleg = sql::find(tx, bestaetigung.id)?;
     let beleg = beleg.ok_or_else(|| Failure::Broken("a document that was just made is gone".into()))?;
-    let dokument = anhaenge::keep_original(tx, beleg.id, datei.dateiname(), &datei.sha256, &datei.inhalt)?;
+    let original = Besitzer::Beleg(beleg.id);
+    let dokument = anhaenge::add(tx, original, datei.dateiname(), None, &datei.sha256, &datei.inhalt)?.id;
     let zeile = |(position, posten): (i64, &Posten)| {
         let zeile = datei.gelesen.zeilen.get(posten.zeile?)?;
         Some(Zeile { position, nummer: zeile.verkaeufer_nr.as_deref()?, netto: posten.netto()? })

@@ -4,7 +4,7 @@
 use super::model::{Format, Gelesen, Steuergruppe, Summen, Unlesbar, Zeile, Zuschlag};
 use super::tree::Node;
 use super::values::{
-    ACCOUNTS_MAX, BATCH, BEST_BEFORE, Values, attribute_day, compact, is_one_of, kategorie, number_of, owned,
+    ACCOUNTS_MAX, BATCH, BEST_BEFORE, Values, attribute, attribute_day, compact, kategorie, number_of, owned,
     too_many_lines,
 };
 use crate::erechnung::model::Partei;
@@ -76,6 +76,8 @@ pub fn read(root: Node<'_>, names: &ElementNames) -> Result<Gelesen, Unlesbar> {
     let period = settlement.part("BillingSpecifiedPeriod");
     let terms = settlement.part("SpecifiedTradePaymentTerms");
     let party = |name| agreement.find(name).map(party).unwrap_or_default();
+    let means = settlement.all("SpecifiedTradeSettlementPaymentMeans");
+    let ibans = means.filter_map(|means| means.text("PayeePartyCreditorFinancialAccount/IBANID"));
     Ok(Gelesen {
         format: names.format,
         ist_gutschrift: typ.as_deref() == Some(CREDIT_NOTE),
@@ -90,7 +92,7 @@ pub fn read(root: Node<'_>, names: &ElementNames) -> Result<Gelesen, Unlesbar> {
         zahlungsbedingung: owned(terms.text("Description")),
         verkaeufer: party("SellerTradeParty"),
         kaeufer: party("BuyerTradeParty"),
-        ibans: accounts(settlement),
+        ibans: ibans.take(ACCOUNTS_MAX).map(compact).collect(),
         zeilen,
         zuschlaege: allowances(settlement, names, &mut values),
         gruppen: groups(settlement, names, &mut values),
@@ -122,12 +124,6 @@ fn party(node: Node<'_>) -> Partei {
     }
 }
 
-fn accounts(settlement: Node<'_>) -> Vec<String> {
-    let means = settlement.all("SpecifiedTradeSettlementPaymentMeans");
-    let ibans = means.filter_map(|means| means.text("PayeePartyCreditorFinancialAccount/IBANID"));
-    ibans.take(ACCOUNTS_MAX).map(compact).collect()
-}
-
 fn lines(trade: Node<'_>, names: &ElementNames, values: &mut Values) -> Result<Vec<Zeile>, Unlesbar> {
     let mut lines = Vec::new();
     for node in trade.all("IncludedSupplyChainTradeLineItem") {
@@ -149,10 +145,7 @@ fn line(node: Node<'_>, names: &ElementNames, values: &mut Values) -> Zeile {
     let settlement = node.part(names.line_settlement);
     let price = node.part(names.line_agreement).part("NetPriceProductTradePrice");
     let taxed = settlement.part("ApplicableTradeTax");
-    let attribute = |wanted: &[&str]| {
-        let named = |a: &Node<'_>| a.text("Description").is_some_and(|name| is_one_of(name, wanted));
-        product.all("ApplicableProductCharacteristic").find(named).and_then(|found| found.text("Value"))
-    };
+    let attribute = |wanted| attribute(product, ["ApplicableProductCharacteristic", "Description"], wanted);
     let batch = product.text("IndividualTradeProductInstance/BatchID");
     Zeile {
         nummer: owned(node.text("AssociatedDocumentLineDocument/LineID")),

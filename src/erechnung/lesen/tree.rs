@@ -135,12 +135,7 @@ impl<'t> Node<'t> {
 
     /// The text of that element, trimmed; none where it is blank.
     pub fn text(self, path: &str) -> Option<&'t str> {
-        self.find(path)?.own_text()
-    }
-
-    /// The text of this element, trimmed; none where it is blank.
-    pub fn own_text(self) -> Option<&'t str> {
-        Some(self.element.text.trim()).filter(|text| !text.is_empty())
+        Some(self.find(path)?.element.text.trim()).filter(|text| !text.is_empty())
     }
 
     pub fn attribute(self, name: &str) -> Option<&'t str> {

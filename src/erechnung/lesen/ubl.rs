@@ -3,7 +3,7 @@
 use super::model::{Format, Gelesen, Steuergruppe, Summen, Unlesbar, Zeile, Zuschlag};
 use super::tree::Node;
 use super::values::{
-    ACCOUNTS_MAX, BATCH, BEST_BEFORE, Values, attribute_day, compact, is_one_of, kategorie, number_of, owned,
+    ACCOUNTS_MAX, BATCH, BEST_BEFORE, Values, attribute, attribute_day, compact, kategorie, number_of, owned,
     too_many_lines,
 };
 use crate::erechnung::model::Partei;
@@ -81,10 +81,7 @@ fn lines(root: Node<'_>, is_credit_note: bool, values: &mut Values) -> Result<Ve
 fn line(node: Node<'_>, quantity: &str, values: &mut Values) -> Zeile {
     let (item, price) = (node.part("Item"), node.part("Price"));
     let taxed = item.part("ClassifiedTaxCategory");
-    let attribute = |wanted: &[&str]| {
-        let named = |a: &Node<'_>| a.text("Name").is_some_and(|name| is_one_of(name, wanted));
-        item.all("AdditionalItemProperty").find(named).and_then(|found| found.text("Value"))
-    };
+    let attribute = |wanted| attribute(item, ["AdditionalItemProperty", "Name"], wanted);
     let batch = item.text("ItemInstance/LotIdentification/LotNumberID");
     let expiry = item.text("ItemInstance/LotIdentification/ExpiryDate");
     Zeile {

@@ -120,8 +120,10 @@ pub fn compact(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_ascii_uppercase()).collect()
 }
 
-pub fn is_one_of(name: &str, wanted: &[&str]) -> bool {
-    wanted.contains(&name.trim().to_lowercase().as_str())
+/// The value of the first attribute of an article (BG-32) that has one of these names.
+pub fn attribute<'t>(item: Node<'t>, [element, name]: [&str; 2], wanted: &[&str]) -> Option<&'t str> {
+    let is_wanted = |name: &str| wanted.contains(&name.trim().to_lowercase().as_str());
+    item.all(element).find(|attribute| attribute.text(name).is_some_and(is_wanted))?.text("Value")
 }
 
 /// A day in an attribute, which people write: with hyphens, without, or as in German.
