@@ -3,7 +3,7 @@
 use maud::{Markup, Render, html};
 use serde::Serialize;
 
-use super::page::{Ask, FirmaChange, Seen};
+use super::page::{Ask, FirmaChange, Snapshot};
 use super::parts::{field, form, linked, moment, number, or_blank, refusal};
 use super::{entry, frame};
 use crate::anhaenge::{self, Anhang, Besitzer};
@@ -14,25 +14,23 @@ use crate::http::route::Method;
 use crate::listing::Records;
 use crate::rules::bytes::InBase64;
 
-/// Attachments of a record that are shown.
-const SHOWN: u32 = 500;
+const ATTACHMENTS_SHOWN_MAX: u32 = 500;
 
-/// The field of the form that the file is chosen in.
 const DATEI: &str = "datei";
 
 /// The attachments of a record, whose page is `here`.
-pub fn section(ask: &Ask, seen: &Seen<'_>, besitzer: Besitzer, here: &str) -> Result<Markup> {
+pub fn section(ask: &Ask, db: &Snapshot<'_>, besitzer: Besitzer, here: &str) -> Result<Markup> {
     let empty = "Keine Anhänge. Sie kommen mit „Datei anhängen“ herein oder aus den angeschlossenen Programmen (POST …/dokumente).";
     Ok(html! {
         h2 { "Anhänge" }
-        (files("Anhänge", empty, &of(seen, besitzer)?, here))
+        (files("Anhänge", empty, &of(db, besitzer)?, here))
         @if ask.may_change() { p.actions { a.button href=(format!("{here}/anhaenge")) { "Datei anhängen" } } }
     })
 }
 
 /// The file that a document was made of (D28), where it was made of one.
-pub fn original(seen: &Seen<'_>, besitzer: Besitzer, here: &str) -> Result<Markup> {
-    let rows = of(seen, besitzer)?;
+pub fn original(db: &Snapshot<'_>, besitzer: Besitzer, here: &str) -> Result<Markup> {
+    let rows = of(db, besitzer)?;
     Ok(html! {
         @if !rows.is_empty() {
             h2 { "Ursprüngliche Datei" }
@@ -41,8 +39,9 @@ pub fn original(seen: &Seen<'_>, besitzer: Besitzer, here: &str) -> Result<Marku
     })
 }
 
-fn of(seen: &Seen<'_>, besitzer: Besitzer) -> Result<Vec<Anhang>> {
-    let found: Records<Anhang> = anhaenge::page(&seen.tx, besitzer, Page { limit: Some(SHOWN), offset: 0 })?;
+fn of(db: &Snapshot<'_>, besitzer: Besitzer) -> Result<Vec<Anhang>> {
+    let found: Records<Anhang> =
+        anhaenge::page(&db.tx, besitzer, Page { limit: Some(ATTACHMENTS_SHOWN_MAX), offset: 0 })?;
     Ok(found.rows)
 }
 
@@ -105,7 +104,7 @@ fn at_the_file(mut failure: Failure) -> Failure {
 }
 
 /// The file of an attachment. It is saved and not shown: whoever attached it may have written what a browser would run.
-pub fn download(ask: &Ask, seen: &Seen<'_>, besitzer: Besitzer) -> Result<Reply> {
-    let (anhang, inhalt) = anhaenge::found(&seen.tx, besitzer, ask.uuid(1)?, <[u8]>::to_vec)?;
+pub fn download(ask: &Ask, db: &Snapshot<'_>, besitzer: Besitzer) -> Result<Reply> {
+    let (anhang, inhalt) = anhaenge::found(&db.tx, besitzer, ask.uuid(1)?, <[u8]>::to_vec)?;
     Ok(frame::guarded(Reply::attachment("application/octet-stream", &anhang.dateiname, inhalt)))
 }

@@ -4,7 +4,7 @@ use maud::html;
 use rusqlite::Connection;
 
 use super::frame;
-use super::page::{Ask, Done, Hashed, HouseChange, Seen};
+use super::page::{Ask, Done, Hashed, HouseChange, Snapshot};
 use super::parts::{facts, field, form, refusal};
 use super::passwords::check;
 use super::people::{self, Person};
@@ -16,7 +16,7 @@ use crate::rules::day::Instant;
 use crate::rules::deed::Tat;
 use crate::rules::error::{Code, Refusal};
 
-pub fn show_log_in(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+pub fn show_log_in(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let inside = html! {
         (refusal(ask, &["name", "passwort"]))
         (field(ask, "name", "Name", "text", "", "username"))
@@ -24,7 +24,7 @@ pub fn show_log_in(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     };
     let body = html! {
         (form(ask, inside, "Anmelden", false))
-        @if !people::is_anybody(seen.connection)? {
+        @if !people::is_anybody(db.connection)? {
             p.empty { "Noch hat niemand einen Zugang. Der erste entsteht auf der Kommandozeile: partnerd user create NAME" }
         }
         p { "Passwort vergessen? Wer alles verwaltet, gibt unter Zugänge einen neuen Link." }
@@ -33,10 +33,10 @@ pub fn show_log_in(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
 }
 
 /// An unknown name costs as much time as a wrong password, and is answered alike.
-pub fn log_in(ask: &Ask, seen: &Seen<'_>) -> Result<Hashed> {
+pub fn log_in(ask: &Ask, db: &Snapshot<'_>) -> Result<Hashed> {
     let (name, password) = (ask.field("name").to_owned(), ask.field_as_typed("passwort").to_owned());
     ask.house.attempts.begin(&name, ask.now)?;
-    let known = people::hash_of(seen.connection, &name)?;
+    let known = people::hash_of(db.connection, &name)?;
     let (house, now, before) = (ask.house.clone(), ask.now, ask.cookie.clone());
     Ok(Box::new(move || {
         let holds = has_hash(&password, known.as_ref().map(|(_, hash)| hash.as_str()))?;
@@ -60,7 +60,7 @@ pub fn log_in(ask: &Ask, seen: &Seen<'_>) -> Result<Hashed> {
     }))
 }
 
-pub fn show_log_out(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+pub fn show_log_out(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
     let what = html! { p { "Auf diesem Gerät abmelden?" } };
     frame::form_page(ask, "Abmelden", &[], what, "Abmelden", false)
 }
@@ -83,8 +83,8 @@ fn of_link(ask: &Ask, connection: &Connection) -> Result<Person> {
     })
 }
 
-pub fn show_set_password(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let person = of_link(ask, seen.connection)?;
+pub fn show_set_password(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let person = of_link(ask, db.connection)?;
     let inside = html! {
         (refusal(ask, &["passwort", "wiederholung"]))
         input type="hidden" name="name" value=(person.name) autocomplete="username";
@@ -108,8 +108,8 @@ fn new_password(ask: &Ask, name: &str) -> Result<String> {
     Ok(password)
 }
 
-pub fn set_password(ask: &Ask, seen: &Seen<'_>) -> Result<Hashed> {
-    let person = of_link(ask, seen.connection)?;
+pub fn set_password(ask: &Ask, db: &Snapshot<'_>) -> Result<Hashed> {
+    let person = of_link(ask, db.connection)?;
     let password = new_password(ask, &person.name)?;
     let (secret, now) = (ask.param("link").to_owned(), ask.now);
     // Of two forms with the same link the second comes too late.
@@ -138,7 +138,7 @@ fn with_password(
     }))
 }
 
-pub fn show_account(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+pub fn show_account(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
     let Some(person) = &ask.person else { return Err(Failure::not_found("Dieser Zugang")) };
     let inside = html! {
         h2 { "Passwort ändern" }
@@ -156,12 +156,12 @@ pub fn show_account(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     Ok(frame::page(ask, "Mein Zugang", body))
 }
 
-pub fn change_password(ask: &Ask, seen: &Seen<'_>) -> Result<Hashed> {
+pub fn change_password(ask: &Ask, db: &Snapshot<'_>) -> Result<Hashed> {
     let Some(person) = ask.person.clone() else { return Err(Failure::not_found("Dieser Zugang")) };
     let password = new_password(ask, &person.name)?;
     ask.house.attempts.begin(&person.name, ask.now)?;
     let old = ask.field_as_typed("bisher").to_owned();
-    let known = people::hash_of(seen.connection, &person.name)?;
+    let known = people::hash_of(db.connection, &person.name)?;
     let (house, now) = (ask.house.clone(), ask.now);
     Ok(Box::new(move || {
         if !has_hash(&old, known.as_ref().map(|(_, hash)| hash.as_str()))? {

@@ -3,7 +3,7 @@
 use maud::html;
 
 use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, FirmaChange, Seen};
+use super::page::{Ask, FirmaChange, Snapshot};
 use super::parts::{amount, facts, number, optional, or_blank, price};
 use super::{frame, storno};
 use crate::annahmescheine::{self, Annahmeschein};
@@ -13,13 +13,13 @@ use crate::http::route::Method;
 use crate::rules::choice::Choice;
 use crate::rules::receipt::AnnahmescheinStatus;
 
-pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let query = ask.query_of("/api/v1/annahmescheine")?;
-    let found = annahmescheine::list(&seen.tx, &annahmescheine::auswahl(&query)?, lists::page_of(ask))?;
+    let found = annahmescheine::list(&db.tx, &annahmescheine::auswahl(&query)?, lists::page_of(ask))?;
     let states = AnnahmescheinStatus::ALL.iter().map(|status| (status.as_str(), status.as_str()));
     let list = List {
         path: "annahme",
-        id: Some(|schein: &Annahmeschein| schein.id),
+        id: |schein: &Annahmeschein| schein.id,
         caption: "Annahmescheine",
         empty: "Keine Annahmescheine gefunden. Sie entstehen bei der Warenannahme (POST /api/v1/annahmescheine) oder durch den Import.",
         found: &found,
@@ -44,8 +44,8 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     Ok(frame::page(ask, "Annahme", body))
 }
 
-pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let schein = annahmescheine::found(&seen.tx, ask.uuid(0)?)?;
+pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let schein = annahmescheine::found(&db.tx, ask.uuid(0)?)?;
     let here = ask.page_of("annahme", schein.id);
     let links = [
         (schein.partner_id, "partner", "Zum Partner"),
@@ -89,12 +89,8 @@ fn facts_of(schein: &Annahmeschein) -> Vec<(&'static str, String)> {
     ]
 }
 
-pub fn pdf(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    ask.file_of(seen, &format!("/api/v1/annahmescheine/{}/pdf", ask.id(0)?))
-}
-
-pub fn show_cancel(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let schein = annahmescheine::found(&seen.tx, ask.uuid(0)?)?;
+pub fn show_cancel(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let schein = annahmescheine::found(&db.tx, ask.uuid(0)?)?;
     let what = html! { (schein.belegnummer) " zählt dann nicht mehr, und seine Wiegung ist wieder frei. Rückgängig machen lässt sich das nicht." };
     storno::show(ask, "Annahmeschein stornieren", None, what)
 }

@@ -5,14 +5,14 @@ use uuid::Uuid;
 
 use super::frame;
 use super::jobs::{Job, Progress};
-use super::page::{Ask, Done, HouseChange, Seen};
+use super::page::{Ask, Done, HouseChange, Snapshot};
 use super::parts::{facts, form_to, linked, moment, number};
 use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
 use std::sync::Arc;
 
 /// What this person began since the service was started.
-pub fn list(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+pub fn list(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
     let person = ask.person_id();
     let empty = "Hier steht, wie weit Importe, Sicherungen und Prüfungen sind, die Sie begonnen haben.";
     let to = |job: &Arc<Job>| format!("/leitstand/arbeit/{}", job.id);
@@ -29,7 +29,6 @@ pub fn list(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     Ok(frame::page(ask, "Arbeiten", table.render()))
 }
 
-/// The job in the path, if this person began it.
 fn own(ask: &Ask) -> Result<Arc<Job>> {
     let id = Uuid::try_parse(ask.id(0)?).ok();
     let person = ask.person.as_ref().map(|person| person.id);
@@ -38,7 +37,7 @@ fn own(ask: &Ask) -> Result<Arc<Job>> {
 }
 
 /// While it runs, the page comes anew by itself.
-pub fn show(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+pub fn show(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
     let job = own(ask)?;
     let progress = job.progress();
     let is_running = progress.ended.is_none();

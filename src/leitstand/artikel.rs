@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, FirmaChange, Seen};
+use super::page::{Ask, FirmaChange, Snapshot};
 use super::parts::{amount, facts, joined, optional, or_blank, price, table};
 use super::verlauf::{self, Lesart};
 use super::{anhaenge, frame};
@@ -17,19 +17,19 @@ use crate::failure::Result;
 use crate::http::reply::Reply;
 use crate::listing::Records;
 
-pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let query = ask.query_of("/api/v1/artikel")?;
     let auswahl = Auswahl { mit_bestand: true, ..artikel::auswahl(&query)? };
-    let found = artikel::list(&seen.tx, &auswahl, lists::page_of(ask))?;
+    let found = artikel::list(&db.tx, &auswahl, lists::page_of(ask))?;
     let list = List {
         path: "artikel",
-        id: Some(|row: &ArtikelZeile| row.artikel.id),
+        id: |row: &ArtikelZeile| row.artikel.id,
         caption: "Artikel",
         empty: "Keine aktiven Artikel gefunden. Artikel kommen mit einem Import herein (Seite Import, Art Artikel); vielleicht ist auch die Suche zu eng.",
         found: &found,
         filters: html! {
             (filter(ask, "suche", "Bezeichnung, Nummer oder EAN", "search"))
-            (groups(ask, seen)?)
+            (groups(ask, db)?)
         },
         keeps: &[],
         order: "artikelnummer",
@@ -54,20 +54,20 @@ pub fn name_of(artikel: &Artikel) -> String {
     joined([&Some(artikel.bezeichnung.clone()), &artikel.bezeichnung2], ", ")
 }
 
-fn groups(ask: &Ask, seen: &Seen<'_>) -> Result<Markup> {
+fn groups(ask: &Ask, db: &Snapshot<'_>) -> Result<Markup> {
     let page = Page { limit: Some(MAX_LIMIT), offset: 0 };
-    let Records { rows, .. } = artikel::list_gruppen(&seen.tx, page)?;
+    let Records { rows, .. } = artikel::list_gruppen(&db.tx, page)?;
     let groups = rows.iter().map(|gruppe| (gruppe.id.to_string(), gruppe.name.clone()));
     Ok(html! { @if !rows.is_empty() { (filter_choice(ask, "gruppe_id", "Gruppe", groups)) } })
 }
 
-pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let artikel = artikel::found(&seen.tx, ask.uuid(0)?)?;
-    let stock = artikel::stock(&seen.tx, artikel.id)?;
+pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let artikel = artikel::found(&db.tx, ask.uuid(0)?)?;
+    let stock = artikel::stock(&db.tx, artikel.id)?;
     let (id, here) = (artikel.id, ask.page_of("artikel", artikel.id));
-    let tiers = artikel::tiers(&seen.tx, id)?;
+    let tiers = artikel::tiers(&db.tx, id)?;
     let no_tiers = "Keine: Es gilt der Preis. Staffeln kommen mit einem Import herein (Seite Import, Art Staffelpreise).";
-    let changes = artikel::changes(&seen.tx, id, lists::page_of(ask))?;
+    let changes = artikel::changes(&db.tx, id, lists::page_of(ask))?;
     let body = html! {
         div.tiles { div.tile { "Bestand" @if let Some(einheit) = &artikel.einheit { " (" (einheit) ")" } strong { (amount(stock)) } } }
         (facts(&FELDER.map(|(_, label, value)| (label, value(&artikel)))))
@@ -77,8 +77,8 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         }
         h2 { "Staffelpreise" }
         (table("Staffelpreise", no_tiers, &tiers).numbers("Ab Menge", |tier| amount(tier.ab_menge)).numbers("Preis netto (EUR)", |tier| price(tier.preis)))
-        (anhaenge::section(ask, seen, Besitzer::Artikel(id), &here)?)
-        (verlauf::section(ask, seen, &here, changes, &LESART)?)
+        (anhaenge::section(ask, db, Besitzer::Artikel(id), &here)?)
+        (verlauf::section(ask, db, &here, changes, &LESART)?)
     };
     Ok(frame::page(ask, &artikel.bezeichnung, body))
 }
@@ -134,8 +134,8 @@ fn words_of(name: &str, value: &Value) -> String {
     }
 }
 
-pub fn show_attach(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let artikel = artikel::found(&seen.tx, ask.uuid(0)?)?;
+pub fn show_attach(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let artikel = artikel::found(&db.tx, ask.uuid(0)?)?;
     Ok(anhaenge::show_form(ask, &artikel.bezeichnung, &ask.page_of("artikel", artikel.id)))
 }
 
@@ -143,6 +143,6 @@ pub fn attach(ask: &Ask) -> Result<FirmaChange> {
     anhaenge::attach(ask, "artikel", "artikel")
 }
 
-pub fn attachment(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    anhaenge::download(ask, seen, Besitzer::Artikel(artikel::found(&seen.tx, ask.uuid(0)?)?.id))
+pub fn attachment(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    anhaenge::download(ask, db, Besitzer::Artikel(artikel::found(&db.tx, ask.uuid(0)?)?.id))
 }

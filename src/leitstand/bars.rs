@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 /// Width of a picture, height of its highest bar, and where its bars stand.
 const WIDTH: i64 = 768;
-const HIGHEST: i64 = 100;
+const BAR_HEIGHT_MAX: i64 = 100;
 const GROUND: i64 = 110;
 
 /// Two bars beside each other.
@@ -32,7 +32,8 @@ pub fn bars(pairs: &[Pair], words: &Words<'_>) -> Markup {
         return html! { p.empty { (words.empty) } };
     }
     // What is there at all is seen.
-    let height = |amount: i64| if amount > 0 { (amount.saturating_mul(HIGHEST) / most).max(1) } else { 0 };
+    let height =
+        |amount: i64| if amount > 0 { (amount.saturating_mul(BAR_HEIGHT_MAX) / most).max(1) } else { 0 };
     let step = WIDTH / i64::try_from(pairs.len()).unwrap_or(WIDTH).max(1);
     let wide = ((step - 6) / 2).max(1);
     let [left, right] = words.classes;

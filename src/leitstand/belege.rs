@@ -4,16 +4,15 @@ use maud::{Markup, Render, html};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::akteure::Akteure;
+use super::akteure::named;
 use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, FirmaChange, Seen};
+use super::page::{Ask, FirmaChange, Snapshot};
 use super::parts::{
     ROWS, Table, amount, facts, linked, made_from, moment, number, optional, or_blank, pager, price, signed,
     table,
 };
 use super::{anhaenge, frame, storno};
 use crate::anhaenge::Besitzer;
-use crate::artikel;
 use crate::belege::{self, Beleg, BelegPosition, Papiere};
 use crate::failure::Result;
 use crate::herkunft::{self, Umschlag};
@@ -21,7 +20,6 @@ use crate::http::reply::Reply;
 use crate::http::route::Method;
 use crate::rules::choice::Choice;
 use crate::rules::document::{BelegStatus, BelegTyp};
-use crate::rules::verweis::parse_uuid;
 
 pub fn columns<'t>(table: Table<'t, Beleg>) -> Table<'t, Beleg> {
     table
@@ -36,12 +34,12 @@ pub fn columns<'t>(table: Table<'t, Beleg>) -> Table<'t, Beleg> {
         .sorts("summe_brutto")
 }
 
-pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let query = ask.query_of("/api/v1/belege")?;
-    let found = belege::list(&seen.tx, &belege::auswahl(&seen.tx, &query)?, lists::page_of(ask))?;
+    let found = belege::list(&db.tx, &belege::auswahl(&db.tx, &query)?, lists::page_of(ask))?;
     let list = List {
         path: "belege",
-        id: Some(|beleg: &Beleg| beleg.id),
+        id: |beleg: &Beleg| beleg.id,
         caption: "Belege",
         empty: "Keine Belege gefunden. Belege legen die angeschlossenen Programme an (POST /api/v1/belege); vielleicht ist auch die Suche zu eng.",
         found: &found,
@@ -54,7 +52,7 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         },
         keeps: &["kunden_id", "artikel_id"],
         order: "-beleg_datum",
-        above: restriction(ask, seen)?,
+        above: restriction(ask, db)?,
     };
     Ok(frame::page(ask, "Belege", lists::body(ask, list, columns)))
 }
@@ -64,21 +62,19 @@ fn art_of(beleg: &Beleg) -> &'static str {
     beleg.beleg_typ.art(beleg.rechnungsart, is_storno, beleg.summe_netto.is_negative())
 }
 
-fn restriction(ask: &Ask, seen: &Seen<'_>) -> Result<Markup> {
-    let id = parse_uuid(ask.param("artikel_id"));
-    let artikel = id.map(|id| artikel::find(&seen.tx, id)).transpose()?.flatten();
+fn restriction(ask: &Ask, db: &Snapshot<'_>) -> Result<Markup> {
     Ok(html! {
-        (lists::only_partner(ask, seen, "kunden_id", "belege", "Belege")?)
-        @if let Some(artikel) = artikel {
+        (lists::only_partner(ask, db, "kunden_id", "belege", "Belege")?)
+        @if let Some(artikel) = lists::chosen_artikel(ask, db)? {
             (lists::only(ask, &ask.page_of("artikel", artikel.id), &artikel.bezeichnung, "belege", "Belege"))
         }
     })
 }
 
-pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let beleg = belege::with_positions(&seen.tx, ask.uuid(0)?)?;
+pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let beleg = belege::with_positions(&db.tx, ask.uuid(0)?)?;
     let here = ask.page_of("belege", beleg.id);
-    let papiere = belege::papiere(&seen.tx, beleg.id)?;
+    let papiere = belege::papiere(&db.tx, beleg.id)?;
     let (is_open, is_cancelled) =
         (beleg.status == BelegStatus::Offen, beleg.status == BelegStatus::Storniert);
     let body = html! {
@@ -93,14 +89,13 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         (missing_of(&beleg, &papiere))
         h2 { "Positionen" }
         (positions(beleg.positionen.as_deref().unwrap_or_default()))
-        (movements(ask, seen, beleg.id)?)
-        (anhaenge::original(seen, Besitzer::Beleg(beleg.id), &here)?)
-        (history(ask, seen, beleg.id, &here)?)
+        (movements(ask, db, beleg.id)?)
+        (anhaenge::original(db, Besitzer::Beleg(beleg.id), &here)?)
+        (history(ask, db, beleg.id, &here)?)
     };
     Ok(frame::page(ask, &beleg.beleg_nummer, body))
 }
 
-/// Why there is no sheet, and why an invoice that is not open has no e-invoice.
 fn missing_of(beleg: &Beleg, papiere: &Papiere) -> Markup {
     let is_invoice =
         [BelegTyp::Re, BelegTyp::Er].contains(&beleg.beleg_typ) && beleg.status != BelegStatus::Offen;
@@ -143,8 +138,8 @@ fn positions(positions: &[BelegPosition]) -> Markup {
         .render()
 }
 
-fn movements(ask: &Ask, seen: &Seen<'_>, id: Uuid) -> Result<Markup> {
-    let moved = herkunft::moved_by_document(&seen.tx, id)?;
+fn movements(ask: &Ask, db: &Snapshot<'_>, id: Uuid) -> Result<Markup> {
+    let moved = herkunft::moved_by_document(&db.tx, id)?;
     let to = |moved: &Umschlag| optional(moved.charge.as_ref(), |(id, _)| ask.page_of("chargen", id));
     let number = |moved: &Umschlag| {
         moved.charge.as_ref().map_or_else(|| "ohne Charge".to_owned(), |(_, number)| number.clone())
@@ -155,11 +150,10 @@ fn movements(ask: &Ask, seen: &Seen<'_>, id: Uuid) -> Result<Markup> {
     } })
 }
 
-fn history(ask: &Ask, seen: &Seen<'_>, id: Uuid, here: &str) -> Result<Markup> {
-    let akteure = Akteure::of(ask, seen)?;
-    let count = belege::count_steps(&seen.tx, id)?;
-    let steps = belege::steps(&seen.tx, id, ROWS, ask.list_page() * ROWS)?;
-    let named = akteure.named(steps, |step| step.key_id.as_deref())?;
+fn history(ask: &Ask, db: &Snapshot<'_>, id: Uuid, here: &str) -> Result<Markup> {
+    let count = belege::count_steps(&db.tx, id)?;
+    let steps = belege::steps(&db.tx, id, ROWS, ask.list_page() * ROWS)?;
+    let named = named(ask, db, steps, |step| step.key_id.as_deref())?;
     Ok(html! {
         h2 { "Verlauf" }
         (table("Was geschah, das Neueste zuerst", "Seit dem Anlegen ist nichts geändert worden.", &named).text("Wann", |(step, _)| moment(step.am)).text("Was geschah", |(step, _)| step.aktion.in_words().to_owned()).text("Wer", |(_, who)| who.clone()))
@@ -167,22 +161,17 @@ fn history(ask: &Ask, seen: &Seen<'_>, id: Uuid, here: &str) -> Result<Markup> {
     })
 }
 
-pub fn pdf(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let is_open = belege::found(&seen.tx, ask.uuid(0)?)?.status == BelegStatus::Offen;
-    let draft = if is_open { "?vorschau=true" } else { "" };
-    ask.file_of(seen, &format!("/api/v1/belege/{}/pdf{draft}", ask.id(0)?))
+pub fn pdf(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let is_open = belege::found(&db.tx, ask.uuid(0)?)?.status == BelegStatus::Offen;
+    ask.file_of(db, if is_open { "belege/{id}/pdf?vorschau=true" } else { "belege/{id}/pdf" })
 }
 
-pub fn erechnung(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    ask.file_of(seen, &format!("/api/v1/belege/{}/erechnung", ask.id(0)?))
+pub fn attachment(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    anhaenge::download(ask, db, Besitzer::Beleg(belege::found(&db.tx, ask.uuid(0)?)?.id))
 }
 
-pub fn attachment(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    anhaenge::download(ask, seen, Besitzer::Beleg(belege::found(&seen.tx, ask.uuid(0)?)?.id))
-}
-
-pub fn show_finalise(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let beleg = belege::found(&seen.tx, ask.uuid(0)?)?;
+pub fn show_finalise(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let beleg = belege::found(&db.tx, ask.uuid(0)?)?;
     let inside = html! {
         (made_from(ask, "version", beleg.version))
         p { "Danach lässt sich " (beleg.beleg_nummer) " nicht mehr ändern, nur noch stornieren. "
@@ -197,8 +186,8 @@ pub fn finalise(ask: &Ask) -> Result<FirmaChange> {
     ask.change(Method::Post, &path, &json!({}), to, "Der Beleg ist abgeschlossen.")
 }
 
-pub fn show_cancel(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let beleg = belege::found(&seen.tx, ask.uuid(0)?)?;
+pub fn show_cancel(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let beleg = belege::found(&db.tx, ask.uuid(0)?)?;
     let what = html! {
         "Was " (beleg.beleg_nummer) " im Lager gebucht hat, wird zurückgebucht. Eine abgeschlossene Rechnung "
         "bekommt einen Stornobeleg mit eigener Nummer. Rückgängig machen lässt sich das nicht."

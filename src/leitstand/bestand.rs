@@ -5,7 +5,7 @@ use maud::html;
 use super::artikel::name_of;
 use super::chargen::columns;
 use super::lists::{self, List, filter};
-use super::page::{Ask, Seen};
+use super::page::{Ask, Snapshot};
 use super::parts::{amount, facts, linked, number, optional, or_blank, pager};
 use super::{frame, line};
 use crate::artikel::{self, ArtikelZeile};
@@ -15,15 +15,15 @@ use crate::http::reply::Reply;
 use crate::listing::Records;
 use crate::rules::day::Day;
 
-pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let query = ask.query_of("/api/v1/artikel")?;
     let (suche, order) = (query.search("suche")?, query.one_of("sortierung")?);
-    let found: Records<ArtikelZeile> = artikel::list_in_stock(&seen.tx, suche, order, lists::page_of(ask))?;
-    let in_stock = |row: ArtikelZeile| Ok((chargen::in_stock(&seen.tx, row.artikel.id)?, row));
+    let found: Records<ArtikelZeile> = artikel::list_in_stock(&db.tx, suche, order, lists::page_of(ask))?;
+    let in_stock = |row: ArtikelZeile| Ok((chargen::in_stock(&db.tx, row.artikel.id)?, row));
     let rows = found.rows.into_iter().map(in_stock).collect::<Result<Vec<_>>>()?;
     let list = List {
         path: "bestand",
-        id: Some(|(_, row): &(Lagernd, ArtikelZeile)| row.artikel.id),
+        id: |(_, row): &(Lagernd, ArtikelZeile)| row.artikel.id,
         caption: "Bestand je Artikel",
         empty: "Kein Bestand gefunden. Bestand buchen Einkaufsbelege, Annahmen, die Produktion und der Import der Chargen; vielleicht ist auch die Suche zu eng.",
         found: &Records { rows, count: found.count },
@@ -55,13 +55,13 @@ fn counted(chargen: i64) -> String {
     }
 }
 
-pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let artikel = artikel::found(&seen.tx, ask.uuid(0)?)?;
+pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let artikel = artikel::found(&db.tx, ask.uuid(0)?)?;
     let (id, unit) = (artikel.id, artikel.einheit.as_deref().unwrap_or_default());
-    let stock = artikel::stock(&seen.tx, id)?;
+    let stock = artikel::stock(&db.tx, id)?;
     let auswahl =
         Auswahl { artikel: Some(id), mit_bestand: true, sortierung: Some("mhd"), ..Auswahl::default() };
-    let Records { rows, count } = chargen::list(&seen.tx, &auswahl, lists::page_of(ask))?;
+    let Records { rows, count } = chargen::list(&db.tx, &auswahl, lists::page_of(ask))?;
     let to = |charge: &Charge| ask.page_of("chargen", charge.id);
     let (caption, empty) = (
         "Chargen mit Bestand, die zuerst ablaufen, zuerst",
@@ -78,9 +78,9 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
             a.button href=(ask.page_of("artikel", id)) { "Artikel" }
         }
         h2 { "Bestand der letzten 90 Tage" }
-        (line::stock(&seen.tx, Wovon::Artikel(id), None, stock, unit)?)
+        (line::stock(&db.tx, Wovon::Artikel(id), None, stock, unit)?)
         h2 { "Chargen mit Bestand" }
-        (columns(seen.tx.today(), linked(caption, empty, &rows, to)))
+        (columns(db.tx.today(), linked(caption, empty, &rows, to)))
         (pager(ask, &ask.page_of("bestand", id), count))
     };
     Ok(frame::page(ask, &format!("Bestand: {}", artikel.bezeichnung), body))

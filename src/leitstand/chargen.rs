@@ -4,9 +4,9 @@ use maud::{Markup, html};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::akteure::Akteure;
+use super::akteure::named;
 use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, FirmaChange, Seen};
+use super::page::{Ask, FirmaChange, Snapshot};
 use super::parts::{
     ROWS, Table, amount, choice, facts, field, in_unit, linked, made_from, moment, optional, or_blank, pager,
     price, signed, table,
@@ -24,8 +24,7 @@ use crate::rules::text::case_key;
 use crate::rules::verweis::parse_uuid;
 use crate::{artikel, herkunft, laender};
 
-/// What leaves the shelf soon, in days.
-const SOON: i64 = 30;
+const SHELF_LIFE_SOON_DAYS: i64 = 30;
 
 const WHICH: [(&str, &str); 3] = [
     ("bestand", "mit Bestand"),
@@ -49,11 +48,11 @@ fn shelf_life(DayTime(mhd): DayTime, today: Day) -> String {
     format!("{}{}", mhd.german(), if mhd < today { " (abgelaufen)" } else { "" })
 }
 
-pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let found = chargen::list(&seen.tx, &auswahl(ask, seen)?, lists::page_of(ask))?;
+pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let found = chargen::list(&db.tx, &auswahl(ask, db)?, lists::page_of(ask))?;
     let list = List {
         path: "chargen",
-        id: Some(|charge: &Charge| charge.id),
+        id: |charge: &Charge| charge.id,
         caption: "Chargen",
         empty: "Keine Chargen gefunden. Chargen entstehen mit Einkaufsbelegen, Annahmen, der Produktion und dem Import; vielleicht ist auch die Suche zu eng.",
         found: &found,
@@ -64,29 +63,25 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         },
         keeps: &["artikel_id"],
         order: default_order(ask),
-        above: restriction(ask, seen)?,
+        above: restriction(ask, db)?,
     };
-    Ok(frame::page(ask, "Chargen", lists::body(ask, list, |table| columns(seen.tx.today(), table))))
+    Ok(frame::page(ask, "Chargen", lists::body(ask, list, |table| columns(db.tx.today(), table))))
 }
 
 /// What the list is filtered by; a number that no article has finds nothing.
-fn auswahl(ask: &Ask, seen: &Seen<'_>) -> Result<Auswahl> {
-    let today = seen.tx.today();
-    let by_number = match ask.param("artikelnr") {
-        "" => None,
-        number => {
-            let found = artikel::find_by_number(&seen.tx, number)?;
-            Some(found.first().map_or(Uuid::nil(), |artikel| artikel.id))
-        }
-    };
+fn auswahl(ask: &Ask, db: &Snapshot<'_>) -> Result<Auswahl> {
+    let today = db.tx.today();
+    let by_number = ask.filled_param("artikelnr").map(|number| artikel::find_by_number(&db.tx, number));
+    let by_number = by_number.transpose()?;
+    let by_number = by_number.map(|found| found.first().map_or(Uuid::nil(), |artikel| artikel.id));
     let mhd_bis = match ask.param("welche") {
-        "bald" => Some(Day::of_number(today.number() + SOON)),
+        "bald" => Some(Day::of_number(today.number() + SHELF_LIFE_SOON_DAYS)),
         "abgelaufen" => Some(Day::of_number(today.number() - 1)),
         _ => None,
     };
-    let order = Some(ask.param("sortierung")).filter(|order| !order.is_empty()).unwrap_or(default_order(ask));
+    let order = ask.filled_param("sortierung").unwrap_or(default_order(ask));
     Ok(Auswahl {
-        suche: Some(ask.param("suche")).filter(|suche| !suche.is_empty()).map(case_key),
+        suche: ask.filled_param("suche").map(case_key),
         artikel: by_number.or(parse_uuid(ask.param("artikel_id"))),
         mit_bestand: !ask.param("welche").is_empty(),
         mhd_bis,
@@ -100,26 +95,24 @@ fn default_order(ask: &Ask) -> &'static str {
     if ask.param("welche").is_empty() { "-created_at" } else { "mhd" }
 }
 
-fn restriction(ask: &Ask, seen: &Seen<'_>) -> Result<Markup> {
-    let found =
-        parse_uuid(ask.param("artikel_id")).map(|id| artikel::find(&seen.tx, id)).transpose()?.flatten();
+fn restriction(ask: &Ask, db: &Snapshot<'_>) -> Result<Markup> {
     Ok(html! {
-        @if let Some(artikel) = found {
+        @if let Some(artikel) = lists::chosen_artikel(ask, db)? {
             p { "Nur Chargen von " a href=(ask.page_of("bestand", artikel.id)) { (artikel.bezeichnung) } ". "
                 a href=(ask.of_firma("chargen")) { "Alle Chargen" } }
         }
     })
 }
 
-pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let charge = chargen::found(&seen.tx, ask.uuid(0)?)?;
+pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let charge = chargen::found(&db.tx, ask.uuid(0)?)?;
     let here = ask.page_of("chargen", charge.id);
     let begin = Day::in_berlin(charge.created_at);
     let unit = charge.einheit.as_deref().unwrap_or_default();
     let body = html! {
         div.tiles {
             div.tile { "Bestand" @if !unit.is_empty() { " (" (unit) ")" } strong { (amount(charge.bestand)) } }
-            @if let Some(mhd) = charge.mhd { div.tile { "Haltbar bis" strong { (shelf_life(mhd, seen.tx.today())) } } }
+            @if let Some(mhd) = charge.mhd { div.tile { "Haltbar bis" strong { (shelf_life(mhd, db.tx.today())) } } }
         }
         (facts(&facts_of(&charge)))
         p.actions {
@@ -128,9 +121,9 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
             (ask.links([(Some(charge.artikel_id), "bestand", "Artikel"), (charge.partner_id, "partner", "Lieferant")]))
         }
         h2 { "Bestand über die Zeit" }
-        (line::stock(&seen.tx, Wovon::Charge(charge.id), Some(begin), charge.bestand, unit)?)
-        (movements(ask, seen, charge.id, &here, unit)?)
-        (history(ask, seen, charge.id)?)
+        (line::stock(&db.tx, Wovon::Charge(charge.id), Some(begin), charge.bestand, unit)?)
+        (movements(ask, db, charge.id, &here, unit)?)
+        (history(ask, db, charge.id)?)
     };
     Ok(frame::page(ask, &format!("Charge {}", charge.charge_nr), body))
 }
@@ -162,8 +155,8 @@ fn quelle(quelle: EingangQuelle) -> &'static str {
     }
 }
 
-fn movements(ask: &Ask, seen: &Seen<'_>, id: Uuid, here: &str, unit: &str) -> Result<Markup> {
-    let found = herkunft::movements(&seen.tx, id, ROWS, ask.list_page() * ROWS)?;
+fn movements(ask: &Ask, db: &Snapshot<'_>, id: Uuid, here: &str, unit: &str) -> Result<Markup> {
+    let found = herkunft::movements(&db.tx, id, ROWS, ask.list_page() * ROWS)?;
     let to = |moved: &Buchung| match (moved.beleg_id, moved.pa_id) {
         (Some(beleg), _) => ask.page_of("belege", beleg),
         (None, Some(auftrag)) => ask.page_of("produktion", auftrag),
@@ -178,14 +171,14 @@ fn movements(ask: &Ask, seen: &Seen<'_>, id: Uuid, here: &str, unit: &str) -> Re
     Ok(html! {
         h2 { "Bewegungen" }
         (linked("Bewegungen, die neuesten zuerst", empty, &found, to).text("Beleg oder Auftrag", |moved| moved.nummer.clone().unwrap_or_else(|| what(moved))).text("Was", what).text("Wann", |moved| moment(moved.am)).text("Partner", |moved| or_blank(&moved.partner)).numbers("Menge", |moved| in_unit(signed(moved.menge), Some(unit))))
-        (pager(ask, here, herkunft::count_movements(&seen.tx, id)?))
+        (pager(ask, here, herkunft::count_movements(&db.tx, id)?))
     })
 }
 
 /// What it was before each correction, the newest first.
-fn history(ask: &Ask, seen: &Seen<'_>, id: Uuid) -> Result<Markup> {
-    let found = chargen::corrections(&seen.tx, id, Page { limit: Some(ROWS), offset: 0 })?;
-    let found = Akteure::of(ask, seen)?.named(found.rows, |before| before.key_id.as_deref())?;
+fn history(ask: &Ask, db: &Snapshot<'_>, id: Uuid) -> Result<Markup> {
+    let found = chargen::corrections(&db.tx, id, Page { limit: Some(ROWS), offset: 0 })?;
+    let found = named(ask, db, found.rows, |before| before.key_id.as_deref())?;
     Ok(html! {
         h2 { "Verlauf" }
         (table("Frühere Angaben, die neuesten zuerst", "Es ist nichts berichtigt worden.", &found).text("Berichtigt am", |(before, _)| moment(before.am)).text("Von", |(_, who)| who.clone()).text("Haltbar bis vorher", |(before, _)| optional(before.mhd, Day::german)).text("Nummer des Lieferanten vorher", |(before, _)| or_blank(&before.fremde_charge_nr)).text("Herkunftsland vorher", |(before, _)| {
@@ -194,8 +187,8 @@ fn history(ask: &Ask, seen: &Seen<'_>, id: Uuid) -> Result<Markup> {
     })
 }
 
-pub fn show_correct(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let charge = chargen::found(&seen.tx, ask.uuid(0)?)?;
+pub fn show_correct(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let charge = chargen::found(&db.tx, ask.uuid(0)?)?;
     let countries = laender::all().iter().map(|land| (land.iso2.as_str(), land.name_de.as_str()));
     let countries = [("", "nicht bekannt")].into_iter().chain(countries);
     let inside = html! {

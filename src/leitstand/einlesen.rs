@@ -28,13 +28,11 @@ use crate::rules::error::{HintCode, Hints};
 use crate::rules::text::shown;
 
 /// Rows that are shown before a file is imported, besides those with a mistake.
-const SHOWN: usize = 20;
+const ROWS_SHOWN_MAX: usize = 20;
 
-/// Longest cell that is shown, in characters.
-const CELL: usize = 60;
+const CELL_CHARACTERS_MAX: usize = 60;
 
-/// Hints that are shown.
-const HINTS: usize = 100;
+const HINTS_SHOWN_MAX: usize = 100;
 
 struct Checked {
     rows: Rows,
@@ -112,7 +110,7 @@ fn has_separators(rows: &Rows) -> bool {
     let is_one = |(_, text): &(String, String)| {
         text.contains(['.', ',']) && text.chars().all(|c| c.is_ascii_digit() || "+-.,".contains(c))
     };
-    (0..rows.len().min(SHOWN)).any(|at| cells(&rows.row(at)).iter().any(is_one))
+    (0..rows.len().min(ROWS_SHOWN_MAX)).any(|at| cells(&rows.row(at)).iter().any(is_one))
 }
 
 fn table_of(mistakes: &Mistakes) -> Markup {
@@ -126,7 +124,6 @@ fn table_of(mistakes: &Mistakes) -> Markup {
     }
 }
 
-/// The first rows and those with mistakes, cell by cell.
 fn understood(rows: &Rows, mistakes: &Mistakes) -> Markup {
     let mut wrong: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
     for mistake in mistakes.listed() {
@@ -134,7 +131,7 @@ fn understood(rows: &Rows, mistakes: &Mistakes) -> Markup {
             wrong.entry(line).or_default().extend(mistake.column.as_deref());
         }
     }
-    let seen = (0..rows.len()).filter(|at| *at < SHOWN || wrong.contains_key(&rows.line(*at)));
+    let seen = (0..rows.len()).filter(|at| *at < ROWS_SHOWN_MAX || wrong.contains_key(&rows.line(*at)));
     let seen: Vec<(u32, Vec<(String, String)>)> =
         seen.map(|at| (rows.line(at), cells(&rows.row(at)))).collect();
     let mut names: Vec<&str> = Vec::new();
@@ -167,7 +164,7 @@ fn understood(rows: &Rows, mistakes: &Mistakes) -> Markup {
 fn cells(row: &Json<'_>) -> Vec<(String, String)> {
     let Json::Object(members) = row else { return Vec::new() };
     let text = |value: &Json<'_>| match value {
-        Json::String(text) => text.trim().chars().take(CELL).collect(),
+        Json::String(text) => text.trim().chars().take(CELL_CHARACTERS_MAX).collect(),
         Json::Number(digits) => (*digits).to_owned(),
         Json::Bool(true) => "ja".to_owned(),
         Json::Bool(false) => "nein".to_owned(),
@@ -177,7 +174,6 @@ fn cells(row: &Json<'_>) -> Vec<(String, String)> {
     members.iter().map(|(name, value)| (name.to_string(), text(value))).collect()
 }
 
-/// A file on its way into the database.
 struct Import {
     upload: Upload,
     rows: Rows,
@@ -216,7 +212,6 @@ impl Import {
         stored.map(|part| (part, hints)).map_err(|failure| why.unwrap_or(Stop::Failed(failure)))
     }
 
-    /// Writes down what a batch stores, within it.
     fn note(&self, connection: &Connection, stored: &Counts, now: Instant) -> Result<()> {
         let Upload { kind, name, firma, person, .. } = &self.upload;
         let deed = stored.deed(kind.rows().kind, name.clone());
@@ -254,10 +249,6 @@ pub fn store(upload: &Upload, gate: &Gate, job: &Job) -> std::result::Result<Out
     }
 }
 
-fn not_stored(failure: &Failure) -> String {
-    format!("Das Speichern ist nicht gelungen. Was das Programm dazu sagt:\n{failure}")
-}
-
 fn came_to(upload: &Upload, counts: &Counts, hints: &Hints) -> Markup {
     let said = |code| code != HintCode::UnbekanntesFeld;
     html! {
@@ -269,7 +260,7 @@ fn came_to(upload: &Upload, counts: &Counts, hints: &Hints) -> Markup {
         ]))
         @if hints.iter().any(|hint| said(hint.code)) {
             h2 { "Hinweise" }
-            ul { @for hint in hints.iter().filter(|hint| said(hint.code)).take(HINTS) {
+            ul { @for hint in hints.iter().filter(|hint| said(hint.code)).take(HINTS_SHOWN_MAX) {
                 li { @if let Some(feld) = &hint.feld { (feld) ": " } (hint.message) }
             } }
             @if hints.more() > 0 { p { "und " (number(hints.more())) " weitere" } }
@@ -278,7 +269,6 @@ fn came_to(upload: &Upload, counts: &Counts, hints: &Hints) -> Markup {
     }
 }
 
-/// What an import left that did not come to its end.
 fn not_finished(unfinished: Unfinished) -> std::result::Result<Outcome, String> {
     let Unfinished { why, kept, rows } = unfinished;
     let stays = match kept {
@@ -291,7 +281,9 @@ fn not_finished(unfinished: Unfinished) -> std::result::Result<Outcome, String> 
     };
     match why {
         Stop::GivenUp => Err(format!("Der Import wurde abgebrochen. {stays}")),
-        Stop::Failed(failure) => Err(format!("{}\n{stays}", not_stored(&failure))),
+        Stop::Failed(failure) => {
+            Err(format!("Das Speichern ist nicht gelungen. Was das Programm dazu sagt:\n{failure}\n{stays}"))
+        }
         Stop::Refused(mistakes) => {
             let shown = html! { p.refused role="alert" { "Die Datei passt nicht zu dem, was da ist. " (stays) } (table_of(&mistakes)) };
             Ok(Outcome { shown, next: None })

@@ -19,7 +19,6 @@ use crate::rules::day::Instant;
 use crate::rules::error::{Code, Refusal};
 use crate::tenants::{self, Tenant};
 
-/// Whether a request comes from a proxy of ours.
 fn is_of_proxy(gate: &Gate, request: &Request) -> bool {
     gate.proxies.iter().any(|network| network.contains(&request.peer.to_canonical()))
 }
@@ -53,7 +52,6 @@ pub struct Refused {
 }
 
 impl From<Reply> for Box<Refused> {
-    /// Of a stranger.
     fn from(reply: Reply) -> Box<Refused> {
         Box::new(Refused { reply, person: None, firma: None })
     }
@@ -98,7 +96,6 @@ fn check_way(house: &House, request: &Request, address: IpAddr) -> std::result::
     Ok(())
 }
 
-/// Who is logged in with a cookie, and the companies that they see.
 fn who(house: &House, cookie: Option<&str>, now: Instant) -> Result<(Option<Person>, Vec<Tenant>)> {
     let Some(cookie) = cookie else { return Ok((None, Vec::new())) };
     house.gate.readers.read(Lane::Fast, |connection| {
@@ -110,7 +107,6 @@ fn who(house: &House, cookie: Option<&str>, now: Instant) -> Result<(Option<Pers
     })
 }
 
-/// The company in a path, where it is one of these.
 fn firma_in<'f>(path: &str, firmen: &'f [Tenant]) -> Option<&'f Tenant> {
     let number = path.strip_prefix("/leitstand/f/")?.split('/').next()?;
     firmen.iter().find(|firma| firma.id.to_string() == number)
@@ -200,7 +196,6 @@ pub fn cookie(headers: &HeaderMap) -> Option<String> {
     is_ours.then(|| found.to_owned())
 }
 
-/// Refuses a form without the token of its cookie.
 pub fn check_token(ask: &Ask) -> Result<()> {
     // Digests are compared, so that the time says nothing.
     if people::digest(ask.field("token")) == people::digest(&ask.token()) {

@@ -1,25 +1,28 @@
 //! A company as its helper sets it up: a new one, its master data (D24) and its settings.
 
-use std::fmt::Write;
-
 use maud::{Markup, html};
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 
 use super::frame;
-use super::page::{Ask, Done, HouseChange, Seen};
+use super::page::{Ask, Done, HouseChange, Snapshot};
 use super::parts::{choice, field, form, lines, made_from, refusal};
+use crate::db::TenantId;
 use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
 use crate::rules::bytes::hex;
 use crate::rules::day::Instant;
 use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::{Code, Refusal};
+use crate::tenants::firma::ANGABEN;
 use crate::tenants::{self, CurrentSetting, Logo, SETTINGS, Setting, firma};
 
 const LOGO: &str = "logo";
 
-pub fn show_new(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+/// The settings of one form: how the program works ([`SETTINGS`]), or what stands on documents ([`ANGABEN`]).
+type Group = &'static [Setting];
+
+pub fn show_new(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
     let inside = html! {
         (refusal(ask, &["name"]))
         (field(ask, "name", "Name der Firma", "text", "", "organization"))
@@ -53,15 +56,14 @@ pub fn create(ask: &Ask) -> Result<HouseChange> {
     }))
 }
 
-pub fn show_data(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let stand = stand(ask, seen.connection)?;
-    let data: Vec<_> = stand.iter().filter(|stand| is_data(stand.setting)).collect();
-    let logo = data.iter().any(|stand| stand.setting.name == LOGO && !stand.value.is_empty());
-    let missing = firma::load(&seen.tx)?.missing();
+pub fn show_data(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let stand = stand(db.connection, ask.firma_id(), ask.now, ANGABEN)?;
+    let logo = stand.iter().any(|stand| stand.setting.name == LOGO && !stand.value.is_empty());
+    let missing = firma::load(&db.tx)?.missing();
     let inside = html! {
-        (refusal(ask, &names(is_data)))
-        (made_from(ask, "stand", digest(&stand, is_data)))
-        div.fields { @for stand in data.iter().filter(|stand| stand.setting.name != LOGO) { (input(ask, stand)) } }
+        (refusal(ask, &names(ANGABEN)))
+        (made_from(ask, "stand", digest(&stand)))
+        div.fields { @for stand in stand.iter().filter(|stand| stand.setting.name != LOGO) { (input(ask, stand)) } }
         @if logo {
             p { img src=(ask.of_firma("firma/logo")) alt="Das jetzige Logo" width="160"; }
             div.field { label { input type="checkbox" name="ohne_logo" value="ja"; " Logo entfernen" } }
@@ -97,23 +99,23 @@ pub fn change_data(ask: &Ask) -> Result<HouseChange> {
         (Err(_), true) => Some(None),
         (Err(_), false) => None,
     };
-    change(ask, is_data, "firma", logo)
+    change(ask, ANGABEN, "firma", logo)
 }
 
-pub fn logo(_: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let sha256 = firma::load(&seen.tx)?.logo.ok_or_else(|| Failure::not_found("Das Logo"))?;
-    let picture = firma::logo(&seen.tx, &sha256)?.ok_or_else(|| Failure::not_found("Das Logo"))?;
+pub fn logo(_: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let sha256 = firma::load(&db.tx)?.logo.ok_or_else(|| Failure::not_found("Das Logo"))?;
+    let picture = firma::logo(&db.tx, &sha256)?.ok_or_else(|| Failure::not_found("Das Logo"))?;
     let kind = if picture.starts_with(b"\x89PNG") { "image/png" } else { "image/jpeg" };
     let reply = Reply { status: 200, body: picture, ..Reply::default() };
     Ok(frame::guarded(reply.with("content-type", kind)))
 }
 
-pub fn show_settings(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let stand = stand(ask, seen.connection)?;
+pub fn show_settings(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let stand = stand(db.connection, ask.firma_id(), ask.now, SETTINGS)?;
     let inside = html! {
-        (refusal(ask, &names(is_setting)))
-        (made_from(ask, "stand", digest(&stand, is_setting)))
-        @for stand in stand.iter().filter(|stand| is_setting(stand.setting)) { (input(ask, stand)) }
+        (refusal(ask, &names(SETTINGS)))
+        (made_from(ask, "stand", digest(&stand)))
+        @for stand in &stand { (input(ask, stand)) }
     };
     let body = html! {
         p { "Wie das Programm für diese Firma arbeitet. Wer was wann geändert hat, steht im Protokoll." }
@@ -123,37 +125,28 @@ pub fn show_settings(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
 }
 
 pub fn change_settings(ask: &Ask) -> Result<HouseChange> {
-    change(ask, is_setting, "einstellungen", None)
+    change(ask, SETTINGS, "einstellungen", None)
 }
 
-fn is_setting(setting: &Setting) -> bool {
-    SETTINGS.iter().any(|known| known.name == setting.name)
+fn names(group: Group) -> Vec<&'static str> {
+    group.iter().map(|setting| setting.name).collect()
 }
 
-fn is_data(setting: &Setting) -> bool {
-    !is_setting(setting)
-}
-
-/// The settings of one form.
-fn of(group: fn(&Setting) -> bool) -> impl Iterator<Item = &'static Setting> {
-    tenants::all_settings().filter(move |setting| group(setting))
-}
-
-fn names(group: fn(&Setting) -> bool) -> Vec<&'static str> {
-    of(group).map(|setting| setting.name).collect()
-}
-
-fn stand(ask: &Ask, connection: &Connection) -> Result<Vec<CurrentSetting>> {
-    tenants::show(connection, ask.firma_id(), ask.now)
+fn stand(
+    connection: &Connection,
+    firma: TenantId,
+    now: Instant,
+    group: Group,
+) -> Result<Vec<CurrentSetting>> {
+    let is_shown = |stand: &CurrentSetting| names(group).contains(&stand.setting.name);
+    Ok(tenants::show(connection, firma, now)?.into_iter().filter(is_shown).collect())
 }
 
 /// What tells two states of the settings of a form apart.
-fn digest(stand: &[CurrentSetting], group: fn(&Setting) -> bool) -> String {
-    let mut text = String::new();
-    for stand in stand.iter().filter(|stand| group(stand.setting)) {
-        let _ = writeln!(text, "{}={:?}", stand.setting.name, stand.value);
-    }
-    hex(&Sha256::digest(text))
+fn digest(stand: &[CurrentSetting]) -> String {
+    let lines: String =
+        stand.iter().map(|stand| format!("{}={:?}\n", stand.setting.name, stand.value)).collect();
+    hex(&Sha256::digest(lines))
 }
 
 /// The field of a setting, with what it does, what can be entered and what it is by default.
@@ -165,7 +158,7 @@ fn input(ask: &Ask, stand: &CurrentSetting) -> Markup {
         None if values().contains("mehrere Zeilen") => lines(ask, name, label, &stand.value),
         None => html! {
             (field(ask, name, label, "text", &stand.value, "off"))
-            @if is_setting(stand.setting) { (hint(stand)) }
+            @if names(SETTINGS).contains(&name) { (hint(stand)) }
         },
     }
 }
@@ -196,14 +189,9 @@ fn not_taken(setting: &Setting) -> Box<Refusal> {
 }
 
 /// Changes the settings of a form; a value that cannot be is refused at its field.
-fn change(
-    ask: &Ask,
-    group: fn(&Setting) -> bool,
-    page: &str,
-    logo: Option<Option<Vec<u8>>>,
-) -> Result<HouseChange> {
+fn change(ask: &Ask, group: Group, page: &str, logo: Option<Option<Vec<u8>>>) -> Result<HouseChange> {
     let mut changes = Vec::new();
-    for setting in of(group).filter(|setting| setting.name != LOGO && ask.is_sent(setting.name)) {
+    for setting in group.iter().filter(|setting| setting.name != LOGO && ask.is_sent(setting.name)) {
         let text = ask.field(setting.name).to_owned();
         if !setting.takes(&text) {
             return Err(not_taken(setting).into());
@@ -215,10 +203,13 @@ fn change(
         Refusal::field(Code::WertUngueltig, LOGO, message)
     };
     let logo = logo.map(|logo| logo.map(Logo::of_file).transpose()).transpose().map_err(refused)?;
-    let (firma, now, seen) = (ask.firma_id(), ask.now, ask.field("stand").to_owned());
+    let (firma, now, sent) = (ask.firma_id(), ask.now, ask.field("stand").to_owned());
     let to = ask.of_firma(page);
     Ok(Box::new(move |connection| {
-        refuse_if_changed(connection, firma, now, group, &seen)?;
+        if digest(&stand(connection, firma, now, group)?) != sent {
+            let message = "Inzwischen hat jemand anderes etwas geändert. Bitte die Seite neu laden und noch einmal eintragen.";
+            return Err(Refusal::new(Code::ZwischenzeitlichGeaendert, message).into());
+        }
         let texts: Vec<_> = changes.iter().map(|(name, text)| (*name, text.as_str())).collect();
         let mut changed = tenants::set(connection, firma, &texts, now)?;
         if let Some(logo) = &logo {
@@ -228,20 +219,4 @@ fn change(
         let deed = (!changed.is_empty()).then(|| Deed::new(Tat::Geaendert, Art::Firma).changing(changed));
         Ok(Done { deed, ..Done::to(to.clone(), note) })
     }))
-}
-
-/// Refuses a form that was made from another state: somebody else was quicker.
-fn refuse_if_changed(
-    connection: &Connection,
-    firma: i64,
-    now: Instant,
-    group: fn(&Setting) -> bool,
-    seen: &str,
-) -> Result<()> {
-    if digest(&tenants::show(connection, firma, now)?, group) == seen {
-        return Ok(());
-    }
-    let message =
-        "Inzwischen hat jemand anderes etwas geändert. Bitte die Seite neu laden und noch einmal eintragen.";
-    Err(Refusal::new(Code::ZwischenzeitlichGeaendert, message).into())
 }

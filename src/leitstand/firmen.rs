@@ -3,12 +3,12 @@
 use maud::html;
 
 use super::frame;
-use super::page::{Ask, Seen};
+use super::page::{Ask, Snapshot};
 use crate::failure::Result;
 use crate::http::reply::Reply;
 
 /// The first page of the company, or the choice of one.
-pub fn start(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+pub fn start(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
     let to = match ask.firmen.as_slice() {
         [only] => format!("/leitstand/f/{}", only.id),
         [] if ask.keeps_house() => "/leitstand/firmen/neu".to_owned(),
@@ -17,7 +17,7 @@ pub fn start(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     Ok(frame::redirect(to))
 }
 
-pub fn list(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+pub fn list(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
     let body = html! {
         @if ask.firmen.is_empty() {
             p.empty { "Noch ist keine Firma zu sehen. "

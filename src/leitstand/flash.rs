@@ -10,10 +10,9 @@ use super::people::digest;
 const MESSAGES_MAX: usize = 1_000;
 
 /// Those of one browser at most: a person may have sent forms in several windows.
-const OF_BROWSER_MAX: usize = 8;
+const MESSAGES_OF_BROWSER_MAX: usize = 8;
 
 struct FlashMessage {
-    /// The digest of the cookie.
     browser: [u8; 32],
     path: String,
     notes: Vec<String>,
@@ -34,7 +33,7 @@ impl FlashMessages {
         let is_own = |message: &FlashMessage| message.browser == browser;
         let own = messages.iter().filter(|message| is_own(message)).count();
         let dropped = match own {
-            OF_BROWSER_MAX.. => messages.iter().position(is_own),
+            MESSAGES_OF_BROWSER_MAX.. => messages.iter().position(is_own),
             _ => (messages.len() >= MESSAGES_MAX).then_some(0),
         };
         if let Some(dropped) = dropped {

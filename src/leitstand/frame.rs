@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::page::{Access, Ask, Page, Seen};
+use super::page::{Access, Ask, Page, Snapshot};
 use super::parts::{form, refusal};
 use crate::db::feed;
 use crate::failure::{Failure, Result};
@@ -12,14 +12,12 @@ use crate::http::request::Request;
 use crate::tenants::Tenant;
 
 /// Only what this server sends is shown, nothing runs, and no page elsewhere shows it in a frame.
-const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// What pages load: the stylesheet, and the script of those that show what is new.
 const STYLE: &str = include_str!("stil.css");
 const SCRIPT: &str = include_str!("live.js");
 
-/// What pages load, by its path.
 pub fn asset(path: &str) -> Option<Reply> {
     let (kind, text) = match path {
         "/leitstand/stil.css" => ("text/css; charset=utf-8", STYLE),
@@ -31,9 +29,9 @@ pub fn asset(path: &str) -> Option<Reply> {
 
 /// A page that shows by itself what is new, where the browser runs scripts: it asks for the newest change of the company
 /// from the one on that it shows.
-pub fn live_page(ask: &Ask, seen: &Seen<'_>, title: &str, body: Markup) -> Result<Reply> {
+pub fn live_page(ask: &Ask, db: &Snapshot<'_>, title: &str, body: Markup) -> Result<Reply> {
     let firma = ask.firma_id();
-    let newest = feed::newest(seen.connection, firma)?;
+    let newest = feed::newest(db.connection, firma)?;
     let body = html! {
         div data-neues=(ask.of_firma("neues")) data-seit=(newest) { (body) }
         script src="/leitstand/live.js" defer {}
@@ -208,11 +206,17 @@ pub fn redirect(to: impl Into<String>) -> Reply {
     guarded(Reply { status: 303, ..Reply::default() }.with("location", to))
 }
 
+/// GET where a form alone lives: back to its list, `/leitstand/` with the first word behind it.
+pub fn back(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
+    let list: Vec<_> = ask.page.pattern.split('/').take(3).collect();
+    Ok(redirect(list.join("/")))
+}
+
 /// The answer with the headers that every answer of these pages has. The server adds nosniff and no-store. Without a
 /// referrer browsers would send their forms from the origin `null`, which is nobody's.
 pub fn guarded(reply: Reply) -> Reply {
     reply
-        .with("content-security-policy", POLICY)
+        .with("content-security-policy", CONTENT_SECURITY_POLICY)
         .with("x-frame-options", "DENY")
         .with("referrer-policy", "same-origin")
         .with("cross-origin-opener-policy", "same-origin")

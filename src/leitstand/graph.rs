@@ -9,11 +9,9 @@ use maud::{Markup, html};
 const BOX: (i64, i64) = (184, 78);
 const PITCH: (i64, i64) = (232, 92);
 
-/// Room around the boxes.
 const EDGE: i64 = 6;
 
-/// Times that boxes are moved beside those that they belong to.
-const SWEEPS: usize = 3;
+const SWEEPS_MAX: usize = 3;
 
 #[derive(Debug, Clone)]
 pub struct Node {
@@ -126,7 +124,7 @@ fn rows(columns: &[usize], edges: &BTreeSet<(usize, usize)>) -> Vec<i64> {
         after[*from].push(*to);
         before[*to].push(*from);
     }
-    for _ in 0..SWEEPS {
+    for _ in 0..SWEEPS_MAX {
         (0..=most).for_each(|column| settle(&mut stacks[column], &[&before, &after], &mut rows));
         (0..=most).rev().for_each(|column| settle(&mut stacks[column], &[&after, &before], &mut rows));
     }

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::frame;
 use super::graph::{Graph, Node};
-use super::page::{Ask, Seen};
+use super::page::{Ask, Snapshot};
 use super::parts::{amount, in_unit, joined, linked, optional};
 use crate::chargen::{self, Charge};
 use crate::failure::Result;
@@ -17,14 +17,13 @@ use crate::http::reply::Reply;
 use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 
-/// Suppliers or recipients of one batch that have a box each.
-const BOXES: usize = 6;
+const PARTNER_BOXES_MAX: usize = 6;
 
-pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let charge = chargen::found(&seen.tx, ask.uuid(0)?)?;
+pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let charge = chargen::found(&db.tx, ask.uuid(0)?)?;
     let id = charge.id;
-    let back = herkunft::walk(&seen.tx, id, Schritt::Rueckwaerts, MAX_DEPTH, true)?;
-    let forth = herkunft::walk(&seen.tx, id, Schritt::Vorwaerts, MAX_DEPTH, true)?;
+    let back = herkunft::walk(&db.tx, id, Schritt::Rueckwaerts, MAX_DEPTH, true)?;
+    let forth = herkunft::walk(&db.tx, id, Schritt::Vorwaerts, MAX_DEPTH, true)?;
     let here = ask.page_of("chargen", id);
     let is_cut = [&back, &forth].iter().any(|weg| weg.is_cut || weg.deeper);
     let body = html! {
@@ -45,12 +44,11 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     Ok(frame::page(ask, &format!("Woher und wohin: {}", charge.charge_nr), body))
 }
 
-pub fn csv(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+pub fn csv(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let richtung = ["rueckwaerts", "vorwaerts"].into_iter().find(|known| *known == ask.param("richtung"));
     let richtung = richtung.unwrap_or("beide");
-    let path =
-        format!("/api/v1/chargen/{}/herkunft?format=csv&tiefe={MAX_DEPTH}&richtung={richtung}", ask.id(0)?);
-    ask.file_of(seen, &path)
+    let query = format!("format=csv&tiefe={MAX_DEPTH}&richtung={richtung}");
+    ask.file_of(db, &format!("chargen/{{id}}/herkunft?{query}"))
 }
 
 /// A direction from the batch, in words.
@@ -197,7 +195,7 @@ fn draw_partners(drawing: &mut Drawing<'_>, weg: &Weg, richtung: &Richtung) {
         let Some(near) = drawing.known.get(&Key::Charge(charge)).copied() else { continue };
         let partners: Vec<_> = partners.into_values().collect();
         // One box more is no use to say that there is one more.
-        let own = if partners.len() > BOXES { BOXES - 1 } else { partners.len() };
+        let own = if partners.len() > PARTNER_BOXES_MAX { PARTNER_BOXES_MAX - 1 } else { partners.len() };
         let (shown, others) = partners.split_at(own);
         for documents in shown {
             let Some(first) = documents.first() else { continue };
@@ -223,7 +221,6 @@ fn draw_partners(drawing: &mut Drawing<'_>, weg: &Weg, richtung: &Richtung) {
     }
 }
 
-/// The box of a partner, for the documents of one batch.
 fn box_of(ask: &Ask, richtung: &Richtung, documents: &[&Beteiligter], first: &Beteiligter) -> Node {
     let number = match (documents.len(), &first.beleg_nummer) {
         (1, Some(number)) => number.clone(),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use maud::html;
 use uuid::Uuid;
 
-use super::jobs::FULL;
-use super::page::{Ask, HouseChange, Seen, start_job};
+use super::jobs::JOBS_FULL;
+use super::page::{Ask, HouseChange, Snapshot, start_job};
 use super::parts::{choice, field, form_to, refusal};
 use super::uploads::{Upload, named};
 use super::{einlesen, frame};
@@ -26,7 +26,7 @@ const DECIMALS: [(&str, &str); 3] = [
 ];
 
 /// And where a file was to be stored that is no longer there.
-pub fn show(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+pub fn show(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
     let kinds: Vec<_> = imports().map(|kind| (kind.rows().kind, named(kind.rows().kind))).collect();
     let inside = html! {
         (refusal(ask, &["datei", "blatt"]))
@@ -65,7 +65,7 @@ pub fn look(ask: &Ask) -> Result<HouseChange> {
     };
     // Once the file is gone from the form it has to be chosen again, so nobody is let down later.
     if !ask.house.jobs.has_room() {
-        return Err(Refusal::new(Code::NichtVerfuegbar, FULL).into());
+        return Err(Refusal::new(Code::NichtVerfuegbar, JOBS_FULL).into());
     }
     let upload = Upload {
         id: Uuid::now_v7(),
@@ -98,7 +98,7 @@ pub fn store(ask: &Ask) -> Result<HouseChange> {
     }))
 }
 
-pub fn template(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+pub fn template(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
     let kind = kind(ask.id(0)?).ok_or_else(|| Failure::not_found("Diese Vorlage"))?;
     let (columns, name) = (columns(kind.rows()), kind.rows().kind);
     if ask.param("art") == "csv" {

@@ -15,7 +15,7 @@ use crate::rules::day::Instant;
 
 const JOBS_RUNNING_MAX: usize = 2;
 
-pub const FULL: &str = "Es laufen schon zwei Arbeiten. Bitte warten, bis eine fertig ist.";
+pub const JOBS_FULL: &str = "Es laufen schon zwei Arbeiten. Bitte warten, bis eine fertig ist.";
 
 /// Jobs that are remembered with what they came to. Each person makes room for a further one of theirs.
 const JOBS_KEPT_MAX: usize = 20;

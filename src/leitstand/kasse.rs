@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::frame;
 use super::lists::{self, filter};
-use super::page::{Ask, Seen};
+use super::page::{Ask, Snapshot};
 use super::parts::{amount, field, number, or_blank, pager, table};
 use crate::failure::Result;
 use crate::http::reply::Reply;
@@ -15,11 +15,11 @@ use crate::listing::Records;
 use crate::rules::day::Day;
 use crate::rules::fixed::Money;
 
-pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let day = Day::parse_plain(ask.param("tag")).unwrap_or_else(|| seen.tx.today());
+pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let day = Day::parse_plain(ask.param("tag")).unwrap_or_else(|| db.tx.today());
     let query = ask.query_of("/api/v1/barverkaeufe")?;
-    let auswahl = Auswahl { von: Some(day), bis: Some(day), ..kasse::auswahl(&seen.tx, &query)? };
-    let found: Records<Barverkauf> = kasse::list(&seen.tx, &auswahl, lists::page_of(ask))?;
+    let auswahl = Auswahl { von: Some(day), bis: Some(day), ..kasse::auswahl(&db.tx, &query)? };
+    let found: Records<Barverkauf> = kasse::list(&db.tx, &auswahl, lists::page_of(ask))?;
     let empty = "An diesem Tag steht kein Bon in der Kasse. Bons kommen durch den Import (barverkaeufe oder DSFinV-K).";
     let number_of =
         |line: &Barverkauf| format!("{}{}", line.bon_nr, if line.storniert { " (storniert)" } else { "" });
@@ -30,7 +30,7 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
             (filter(ask, "bon_nr", "Bon", "search"))
             button type="submit" { "Zeigen" }
         }
-        (sums(&kasse::sums_of_day(&seen.tx, day)?)?)
+        (sums(&kasse::sums_of_day(&db.tx, day)?)?)
         h2 { "Zeilen der Bons" }
         (table("Zeilen der Bons", empty, &found.rows)
             .text("Bon", number_of)

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::frame;
 use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, Seen};
+use super::page::{Ask, Snapshot};
 use super::parts::{amount, facts, in_unit, optional, or_blank, price, table};
 use crate::artikel;
 use crate::failure::Result;
@@ -13,12 +13,12 @@ use crate::kontrakte::{self, Kontrakt, Position};
 use crate::rules::day::DayTime;
 use crate::rules::fixed::Quantity;
 
-pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let query = ask.query_of("/api/v1/kontrakte")?;
-    let found = kontrakte::find_page(&seen.tx, &query, lists::page_of(ask))?;
+    let found = kontrakte::find_page(&db.tx, &query, lists::page_of(ask))?;
     let list = List {
         path: "kontrakte",
-        id: Some(|kontrakt: &Kontrakt| kontrakt.id),
+        id: |kontrakt: &Kontrakt| kontrakt.id,
         caption: "Kontrakte",
         empty: "Keine Kontrakte gefunden. Kontrakte kommen durch den Import; vielleicht ist auch die Suche zu eng.",
         found: &found,
@@ -29,7 +29,7 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         },
         keeps: &["partner_id"],
         order: "",
-        above: lists::only_partner(ask, seen, "partner_id", "kontrakte", "Kontrakte")?,
+        above: lists::only_partner(ask, db, "partner_id", "kontrakte", "Kontrakte")?,
     };
     let body = lists::body(ask, list, |table| {
         table
@@ -51,10 +51,10 @@ fn day(day: Option<DayTime>) -> String {
     optional(day, |day| day.0.german())
 }
 
-pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let kontrakt = kontrakte::complete(&seen.tx, ask.uuid(0)?)?;
+pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let kontrakt = kontrakte::complete(&db.tx, ask.uuid(0)?)?;
     let with_article = |position: &Position| {
-        let artikel = position.artikel_id.map(|id| artikel::find(&seen.tx, id)).transpose()?.flatten();
+        let artikel = position.artikel_id.map(|id| artikel::find(&db.tx, id)).transpose()?.flatten();
         Ok((position.clone(), artikel))
     };
     let positions = kontrakt.positionen.iter().map(with_article).collect::<Result<Vec<_>>>()?;

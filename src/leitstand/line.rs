@@ -9,8 +9,7 @@ use crate::failure::Result;
 use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 
-/// Days before today that are shown at most.
-const DAYS: i64 = 90;
+const DAYS_SHOWN_MAX: i64 = 90;
 
 /// The line in the units of the picture, and the room above and below it.
 const WIDTH: i64 = 728;
@@ -22,7 +21,7 @@ const BELOW: i64 = 28;
 fn points(tx: &Tx<'_>, wovon: Wovon, begin: Option<Day>, now: Quantity) -> Result<Vec<(Day, Quantity)>> {
     let today = tx.today();
     let earliest = begin.map_or(i64::MIN, |day| day.number() - 1).min(today.number() - 1);
-    let since = Day::of_number(earliest.max(today.number() - DAYS));
+    let since = Day::of_number(earliest.max(today.number() - DAYS_SHOWN_MAX));
     let bewegt = chargen::moved_by_day(tx, wovon, since)?;
     let mut points = Vec::new();
     let mut stock = now;

@@ -1,10 +1,13 @@
 //! The pages of lists: filters, a table that the server sorts, and the way through its pages.
 
+use std::sync::Arc;
+
 use maud::{Markup, html};
 use uuid::Uuid;
 
-use super::page::{Ask, Seen};
+use super::page::{Ask, Snapshot};
 use super::parts::{Order, ROWS, Table, choice, field, linked, pager};
+use crate::artikel::{self, Artikel};
 use crate::db::list::Page;
 use crate::failure::Result;
 use crate::kunden;
@@ -16,11 +19,10 @@ pub fn page_of(ask: &Ask) -> Page {
 }
 
 pub struct List<'l, T> {
-    /// Its path below the company's, and what leads from there to the page of a record; none: it has no page.
+    /// Its path below the company's, and what leads from there to the page of a record.
     pub path: &'static str,
-    pub id: Option<fn(&T) -> Uuid>,
+    pub id: fn(&T) -> Uuid,
     pub caption: &'static str,
-    /// How it gets filled.
     pub empty: &'static str,
     pub found: &'l Records<T>,
     /// The fields that filter it, and parameters that no field shows.
@@ -28,23 +30,21 @@ pub struct List<'l, T> {
     pub keeps: &'l [&'l str],
     /// The order where none was chosen; `-` before it: descending. Blank: it cannot be sorted.
     pub order: &'static str,
-    /// What stands between filters and table.
     pub above: Markup,
 }
 
 /// The page of a list: its filters, its table, and the way through its pages.
 pub fn body<T>(ask: &Ask, list: List<'_, T>, columns: impl FnOnce(Table<'_, T>) -> Table<'_, T>) -> Markup {
     let here = ask.of_firma(list.path);
-    let to = |row: &T| list.id.map(|id| format!("{here}/{}", id(row))).unwrap_or_default();
+    let to = |row: &T| format!("{here}/{}", (list.id)(row));
     let order = Order { ask, path: &here, default: list.order };
     let order = (!list.order.is_empty()).then_some(order);
     let kept = list.keeps.iter().copied().chain(order.as_ref().map(|_| "sortierung"));
+    let kept = kept.filter_map(|name| Some((name, ask.filled_param(name)?)));
     html! {
         form.filter method="get" {
             (list.filters)
-            @for name in kept.filter(|name| !ask.param(name).is_empty()) {
-                input type="hidden" name=(name) value=(ask.param(name));
-            }
+            @for (name, value) in kept { input type="hidden" name=(name) value=(value); }
             button type="submit" { "Suchen" }
         }
         (list.above)
@@ -68,9 +68,14 @@ pub fn filter_choice<T: AsRef<str> + From<&'static str>>(
     choice(ask, name, label, options, ask.param(name))
 }
 
+/// The article whose records a list shows, where it shows those of one.
+pub fn chosen_artikel(ask: &Ask, db: &Snapshot<'_>) -> Result<Option<Arc<Artikel>>> {
+    Ok(parse_uuid(ask.param("artikel_id")).map(|id| artikel::find(&db.tx, id)).transpose()?.flatten())
+}
+
 /// Says whose records a list shows where it shows those of one partner, with the way to all of them.
-pub fn only_partner(ask: &Ask, seen: &Seen<'_>, name: &str, page: &str, what: &str) -> Result<Markup> {
-    let partner = parse_uuid(ask.param(name)).map(|id| kunden::find(&seen.tx, id)).transpose()?.flatten();
+pub fn only_partner(ask: &Ask, db: &Snapshot<'_>, name: &str, page: &str, what: &str) -> Result<Markup> {
+    let partner = parse_uuid(ask.param(name)).map(|id| kunden::find(&db.tx, id)).transpose()?.flatten();
     Ok(html! { @if let Some(kunde) = partner {
         (only(ask, &ask.page_of("partner", kunde.id), &kunde.name, page, what))
     } })

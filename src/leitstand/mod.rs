@@ -64,7 +64,22 @@ mod wiegungen;
 mod zugaenge;
 mod zustand;
 
+use crate::http::reply::Reply;
 use page::{Access, Page, Take};
+
+/// A page of a company, by its path behind that of the company.
+macro_rules! firma {
+    ($path:literal, $show:expr) => {
+        Page::new(concat!("/leitstand/f/{firma}", $path), Access::Firma, $show)
+    };
+}
+
+/// A page of who keeps the house.
+macro_rules! haus {
+    ($path:literal, $show:expr) => {
+        Page::new(concat!("/leitstand", $path), Access::Haus, $show)
+    };
+}
 
 /// Every page. If two patterns match a path, the first wins.
 pub const PAGES: &[Page] = &[
@@ -76,120 +91,91 @@ pub const PAGES: &[Page] = &[
     Page::new("/leitstand/abmelden", Access::Person, anmelden::show_log_out)
         .takes(Take::Haus(anmelden::log_out)),
     Page::new("/leitstand/firmen", Access::Person, firmen::list),
-    Page::new("/leitstand/firmen/neu", Access::Haus, firma::show_new).takes(Take::Haus(firma::create)),
+    haus!("/firmen/neu", firma::show_new).takes(Take::Haus(firma::create)),
     Page::new("/leitstand/suche", Access::Person, suche::in_chosen),
-    Page::new("/leitstand/f/{firma}", Access::Firma, uebersicht::show).in_menu("Übersicht"),
-    Page::new("/leitstand/f/{firma}/neues", Access::Firma, uebersicht::news).waiting(),
-    Page::new("/leitstand/f/{firma}/suche", Access::Firma, suche::show),
-    Page::new("/leitstand/f/{firma}/wiegungen", Access::Firma, wiegungen::list).in_menu("Wiegungen"),
-    Page::new("/leitstand/f/{firma}/wiegungen/{id}", Access::Firma, wiegungen::show),
-    Page::new("/leitstand/f/{firma}/wiegungen/{id}/pdf", Access::Firma, wiegungen::pdf).heavy(),
-    Page::new("/leitstand/f/{firma}/wiegungen/{id}/storno", Access::Firma, wiegungen::show_cancel)
-        .takes(Take::Firma(wiegungen::cancel)),
-    Page::new("/leitstand/f/{firma}/belege", Access::Firma, belege::list).in_menu("Belege"),
-    Page::new("/leitstand/f/{firma}/belege/{id}", Access::Firma, belege::show),
-    Page::new("/leitstand/f/{firma}/belege/{id}/pdf", Access::Firma, belege::pdf).heavy(),
-    Page::new("/leitstand/f/{firma}/belege/{id}/erechnung", Access::Firma, belege::erechnung),
-    Page::new("/leitstand/f/{firma}/belege/{id}/abschliessen", Access::Firma, belege::show_finalise)
-        .takes(Take::Firma(belege::finalise)),
-    Page::new("/leitstand/f/{firma}/belege/{id}/storno", Access::Firma, belege::show_cancel)
-        .takes(Take::Firma(belege::cancel)),
-    Page::new("/leitstand/f/{firma}/belege/{id}/anhaenge/{id}", Access::Firma, belege::attachment).heavy(),
-    Page::new("/leitstand/f/{firma}/bestand", Access::Firma, bestand::list).in_menu("Bestand"),
-    Page::new("/leitstand/f/{firma}/bestand/{id}", Access::Firma, bestand::show),
-    Page::new("/leitstand/f/{firma}/chargen", Access::Firma, chargen::list).in_menu("Chargen"),
-    Page::new("/leitstand/f/{firma}/chargen/{id}", Access::Firma, chargen::show),
-    Page::new("/leitstand/f/{firma}/chargen/{id}/berichtigen", Access::Firma, chargen::show_correct)
-        .takes(Take::Firma(chargen::correct)),
-    Page::new("/leitstand/f/{firma}/chargen/{id}/herkunft", Access::Firma, herkunft::show),
-    Page::new("/leitstand/f/{firma}/chargen/{id}/herkunft.csv", Access::Firma, herkunft::csv).heavy(),
-    Page::new("/leitstand/f/{firma}/partner", Access::Firma, partner::list).in_menu("Partner"),
-    Page::new("/leitstand/f/{firma}/partner/neu", Access::Firma, partner_formular::show_new)
-        .takes(Take::Firma(partner_formular::create)),
-    Page::new("/leitstand/f/{firma}/partner/{id}", Access::Firma, partner::show),
-    Page::new("/leitstand/f/{firma}/partner/{id}/aendern", Access::Firma, partner_formular::show_change)
+    firma!("", uebersicht::show).in_menu("Übersicht"),
+    firma!("/neues", |_, _| Ok(Reply::default())).waiting(),
+    firma!("/suche", suche::show),
+    firma!("/wiegungen", wiegungen::list).in_menu("Wiegungen"),
+    firma!("/wiegungen/{id}", wiegungen::show),
+    firma!("/wiegungen/{id}/pdf", |ask, db| ask.file_of(db, "wiegungen/{id}/pdf")).heavy(),
+    firma!("/wiegungen/{id}/storno", wiegungen::show_cancel).takes(Take::Firma(wiegungen::cancel)),
+    firma!("/belege", belege::list).in_menu("Belege"),
+    firma!("/belege/{id}", belege::show),
+    firma!("/belege/{id}/pdf", belege::pdf).heavy(),
+    firma!("/belege/{id}/erechnung", |ask, db| ask.file_of(db, "belege/{id}/erechnung")),
+    firma!("/belege/{id}/abschliessen", belege::show_finalise).takes(Take::Firma(belege::finalise)),
+    firma!("/belege/{id}/storno", belege::show_cancel).takes(Take::Firma(belege::cancel)),
+    firma!("/belege/{id}/anhaenge/{id}", belege::attachment).heavy(),
+    firma!("/bestand", bestand::list).in_menu("Bestand"),
+    firma!("/bestand/{id}", bestand::show),
+    firma!("/chargen", chargen::list).in_menu("Chargen"),
+    firma!("/chargen/{id}", chargen::show),
+    firma!("/chargen/{id}/berichtigen", chargen::show_correct).takes(Take::Firma(chargen::correct)),
+    firma!("/chargen/{id}/herkunft", herkunft::show),
+    firma!("/chargen/{id}/herkunft.csv", herkunft::csv).heavy(),
+    firma!("/partner", partner::list).in_menu("Partner"),
+    firma!("/partner/neu", partner_formular::show_new).takes(Take::Firma(partner_formular::create)),
+    firma!("/partner/{id}", partner::show),
+    firma!("/partner/{id}/aendern", partner_formular::show_change)
         .takes(Take::Firma(partner_formular::change)),
-    Page::new("/leitstand/f/{firma}/partner/{id}/vergessen", Access::Firma, vergessen::show)
-        .takes(Take::Firma(vergessen::forget)),
-    Page::new("/leitstand/f/{firma}/partner/{id}/anhaenge", Access::Firma, partner::show_attach)
-        .takes(Take::Firma(partner::attach))
-        .with_upload(),
-    Page::new("/leitstand/f/{firma}/partner/{id}/anhaenge/{id}", Access::Firma, partner::attachment).heavy(),
-    Page::new("/leitstand/f/{firma}/artikel", Access::Firma, artikel::list).in_menu("Artikel"),
-    Page::new("/leitstand/f/{firma}/artikel/{id}", Access::Firma, artikel::show),
-    Page::new("/leitstand/f/{firma}/artikel/{id}/anhaenge", Access::Firma, artikel::show_attach)
-        .takes(Take::Firma(artikel::attach))
-        .with_upload(),
-    Page::new("/leitstand/f/{firma}/artikel/{id}/anhaenge/{id}", Access::Firma, artikel::attachment).heavy(),
-    Page::new("/leitstand/f/{firma}/kontrakte", Access::Firma, kontrakte::list).in_menu("Kontrakte"),
-    Page::new("/leitstand/f/{firma}/kontrakte/{id}", Access::Firma, kontrakte::show),
-    Page::new("/leitstand/f/{firma}/annahme", Access::Firma, annahme::list).in_menu("Annahme"),
-    Page::new("/leitstand/f/{firma}/annahme/{id}", Access::Firma, annahme::show),
-    Page::new("/leitstand/f/{firma}/annahme/{id}/pdf", Access::Firma, annahme::pdf).heavy(),
-    Page::new("/leitstand/f/{firma}/annahme/{id}/storno", Access::Firma, annahme::show_cancel)
-        .takes(Take::Firma(annahme::cancel)),
-    Page::new("/leitstand/f/{firma}/produktion", Access::Firma, produktion::list).in_menu("Produktion"),
-    Page::new("/leitstand/f/{firma}/produktion/{id}", Access::Firma, produktion::show),
-    Page::new("/leitstand/f/{firma}/produktion/{id}/status", Access::Firma, produktion::show_status)
-        .takes(Take::Firma(produktion::change_status)),
-    Page::new("/leitstand/f/{firma}/kasse", Access::Firma, kasse::list).in_menu("Kasse"),
-    Page::new("/leitstand/f/{firma}/import", Access::Firma, import::show)
-        .in_administration("Import")
-        .takes(Take::Haus(import::look))
-        .with_upload(),
-    Page::new("/leitstand/f/{firma}/import/speichern", Access::Firma, import::show)
-        .takes(Take::Haus(import::store))
-        .with_upload(),
-    Page::new("/leitstand/f/{firma}/import/vorlage/{id}", Access::Firma, import::template),
-    Page::new("/leitstand/f/{firma}/schluessel", Access::Firma, schluessel::list)
-        .in_administration("Schlüssel"),
-    Page::new("/leitstand/f/{firma}/schluessel/neu", Access::Firma, schluessel::show_new)
-        .takes(Take::Hashed(schluessel::create)),
-    Page::new("/leitstand/f/{firma}/schluessel/{id}", Access::Firma, schluessel::show),
-    Page::new("/leitstand/f/{firma}/schluessel/{id}/aendern", Access::Firma, schluessel::show_change)
-        .takes(Take::Haus(schluessel::change)),
-    Page::new("/leitstand/f/{firma}/schluessel/{id}/sperren", Access::Firma, schluessel::show_lock)
+    firma!("/partner/{id}/vergessen", vergessen::show).takes(Take::Firma(vergessen::forget)),
+    firma!("/partner/{id}/anhaenge", partner::show_attach).takes(Take::Firma(partner::attach)).with_upload(),
+    firma!("/partner/{id}/anhaenge/{id}", partner::attachment).heavy(),
+    firma!("/artikel", artikel::list).in_menu("Artikel"),
+    firma!("/artikel/{id}", artikel::show),
+    firma!("/artikel/{id}/anhaenge", artikel::show_attach).takes(Take::Firma(artikel::attach)).with_upload(),
+    firma!("/artikel/{id}/anhaenge/{id}", artikel::attachment).heavy(),
+    firma!("/kontrakte", kontrakte::list).in_menu("Kontrakte"),
+    firma!("/kontrakte/{id}", kontrakte::show),
+    firma!("/annahme", annahme::list).in_menu("Annahme"),
+    firma!("/annahme/{id}", annahme::show),
+    firma!("/annahme/{id}/pdf", |ask, db| ask.file_of(db, "annahmescheine/{id}/pdf")).heavy(),
+    firma!("/annahme/{id}/storno", annahme::show_cancel).takes(Take::Firma(annahme::cancel)),
+    firma!("/produktion", produktion::list).in_menu("Produktion"),
+    firma!("/produktion/{id}", produktion::show),
+    firma!("/produktion/{id}/status", produktion::show_status).takes(Take::Firma(produktion::change_status)),
+    firma!("/kasse", kasse::list).in_menu("Kasse"),
+    firma!("/import", import::show).in_administration("Import").takes(Take::Haus(import::look)).with_upload(),
+    firma!("/import/speichern", import::show).takes(Take::Haus(import::store)).with_upload(),
+    firma!("/import/vorlage/{id}", import::template),
+    firma!("/schluessel", schluessel::list).in_administration("Schlüssel"),
+    firma!("/schluessel/neu", schluessel::show_new).takes(Take::Hashed(schluessel::create)),
+    firma!("/schluessel/{id}", schluessel::show),
+    firma!("/schluessel/{id}/aendern", schluessel::show_change).takes(Take::Haus(schluessel::change)),
+    firma!("/schluessel/{id}/sperren", schluessel::show_lock)
         .takes(Take::Haus(|ask| schluessel::set_active(ask, false))),
-    Page::new("/leitstand/f/{firma}/schluessel/{id}/freigeben", Access::Firma, schluessel::show_unlock)
+    firma!("/schluessel/{id}/freigeben", schluessel::show_unlock)
         .takes(Take::Haus(|ask| schluessel::set_active(ask, true))),
-    Page::new("/leitstand/f/{firma}/protokoll", Access::Firma, protokoll::list)
-        .in_administration("Protokoll"),
-    Page::new("/leitstand/f/{firma}/protokoll/{id}", Access::Firma, protokoll::show),
-    Page::new("/leitstand/f/{firma}/firma", Access::Firma, firma::show_data)
+    firma!("/protokoll", protokoll::list).in_administration("Protokoll"),
+    firma!("/protokoll/{id}", protokoll::show),
+    firma!("/firma", firma::show_data)
         .in_administration("Firma")
         .takes(Take::Haus(firma::change_data))
         .with_upload(),
-    Page::new("/leitstand/f/{firma}/firma/logo", Access::Firma, firma::logo),
-    Page::new("/leitstand/f/{firma}/einstellungen", Access::Firma, firma::show_settings)
+    firma!("/firma/logo", firma::logo),
+    firma!("/einstellungen", firma::show_settings)
         .in_administration("Einstellungen")
         .takes(Take::Haus(firma::change_settings)),
-    Page::new("/leitstand/sicherung", Access::Haus, sicherung::list)
+    haus!("/sicherung", sicherung::list)
         .in_administration("Sicherung")
         .heavy()
         .takes(Take::Haus(sicherung::make)),
-    Page::new("/leitstand/sicherung/pruefen", Access::Haus, sicherung::back)
-        .takes(Take::Haus(sicherung::prove_database)),
-    Page::new("/leitstand/sicherung/{id}", Access::Haus, sicherung::show).heavy(),
-    Page::new("/leitstand/sicherung/{id}/datei", Access::Haus, sicherung::download).heavy(),
-    Page::new("/leitstand/sicherung/{id}/pruefen", Access::Haus, sicherung::back)
-        .takes(Take::Haus(sicherung::prove)),
-    Page::new("/leitstand/sicherung/{id}/loeschen", Access::Haus, sicherung::show_delete)
-        .heavy()
-        .takes(Take::Haus(sicherung::delete)),
-    Page::new("/leitstand/protokoll", Access::Haus, protokoll::list)
-        .in_administration("Protokoll aller Firmen"),
-    Page::new("/leitstand/protokoll/pruefen", Access::Haus, protokoll::back)
-        .takes(Take::Haus(protokoll::prove)),
-    Page::new("/leitstand/protokoll/{id}", Access::Haus, protokoll::show),
-    Page::new("/leitstand/zugaenge", Access::Haus, zugaenge::list).in_administration("Zugänge"),
-    Page::new("/leitstand/zugaenge/neu", Access::Haus, zugaenge::show_new)
-        .takes(Take::Haus(zugaenge::create)),
-    Page::new("/leitstand/zugaenge/{id}", Access::Haus, zugaenge::show),
-    Page::new("/leitstand/zugaenge/{id}/link", Access::Haus, zugaenge::show_link)
-        .takes(Take::Haus(zugaenge::make_link)),
-    Page::new("/leitstand/zugaenge/{id}/sperren", Access::Haus, zugaenge::show_lock)
+    haus!("/sicherung/pruefen", frame::back).takes(Take::Haus(sicherung::prove_database)),
+    haus!("/sicherung/{id}", sicherung::show).heavy(),
+    haus!("/sicherung/{id}/datei", sicherung::download).heavy(),
+    haus!("/sicherung/{id}/pruefen", frame::back).takes(Take::Haus(sicherung::prove)),
+    haus!("/sicherung/{id}/loeschen", sicherung::show_delete).heavy().takes(Take::Haus(sicherung::delete)),
+    haus!("/protokoll", protokoll::list).in_administration("Protokoll aller Firmen"),
+    haus!("/protokoll/pruefen", frame::back).takes(Take::Haus(protokoll::prove)),
+    haus!("/protokoll/{id}", protokoll::show),
+    haus!("/zugaenge", zugaenge::list).in_administration("Zugänge"),
+    haus!("/zugaenge/neu", zugaenge::show_new).takes(Take::Haus(zugaenge::create)),
+    haus!("/zugaenge/{id}", zugaenge::show),
+    haus!("/zugaenge/{id}/link", zugaenge::show_link).takes(Take::Haus(zugaenge::make_link)),
+    haus!("/zugaenge/{id}/sperren", zugaenge::show_lock)
         .takes(Take::Haus(|ask| zugaenge::set_active(ask, false))),
-    Page::new("/leitstand/zugaenge/{id}/freigeben", Access::Haus, zugaenge::show_unlock)
+    haus!("/zugaenge/{id}/freigeben", zugaenge::show_unlock)
         .takes(Take::Haus(|ask| zugaenge::set_active(ask, true))),
     Page::new("/leitstand/arbeit", Access::Person, arbeit::list),
     Page::new("/leitstand/arbeit/{id}", Access::Person, arbeit::show).takes(Take::Haus(arbeit::give_up)),

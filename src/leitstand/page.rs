@@ -21,6 +21,7 @@ use super::people::{Person, Rolle};
 use super::upkeep::Lookout;
 use super::upload::{File, Form};
 use super::uploads::Uploads;
+use crate::db::TenantId;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::gate::{Gate, Nightly, Zugang};
@@ -65,7 +66,7 @@ pub enum Take {
     /// It changes what is no company's, or a company as the command line does: its settings, its data.
     Haus(fn(&Ask) -> Result<HouseChange>),
     /// A password is hashed first; what that needs is read before.
-    Hashed(fn(&Ask, &Seen<'_>) -> Result<Hashed>),
+    Hashed(fn(&Ask, &Snapshot<'_>) -> Result<Hashed>),
 }
 
 pub struct Page {
@@ -78,10 +79,9 @@ pub struct Page {
     pub is_administration: bool,
     pub is_heavy: bool,
     /// What shows it; with a refusal in [`Ask::refusal`] it shows the form again.
-    pub show: fn(&Ask, &Seen<'_>) -> Result<Reply>,
+    pub show: fn(&Ask, &Snapshot<'_>) -> Result<Reply>,
     pub take: Take,
     pub has_upload: bool,
-    /// It waits until there is something new.
     pub is_waiting: bool,
 }
 
@@ -89,7 +89,7 @@ impl Page {
     pub const fn new(
         pattern: &'static str,
         access: Access,
-        show: fn(&Ask, &Seen<'_>) -> Result<Reply>,
+        show: fn(&Ask, &Snapshot<'_>) -> Result<Reply>,
     ) -> Page {
         Page {
             pattern,
@@ -108,7 +108,6 @@ impl Page {
         Page { menu: Some(name), ..self }
     }
 
-    /// The same page in the part of the menu that is folded.
     pub const fn in_administration(self, name: &'static str) -> Page {
         Page { menu: Some(name), is_administration: true, ..self }
     }
@@ -145,7 +144,7 @@ impl Page {
     }
 }
 
-pub struct Seen<'c> {
+pub struct Snapshot<'c> {
     /// The company in the path; of a page without one it is nobody's, and finds nothing.
     pub tx: Tx<'c>,
     pub connection: &'c Connection,
@@ -159,11 +158,8 @@ pub struct Done {
     /// A new cookie; blank: it goes.
     pub cookie: Option<String>,
     pub person: Option<i64>,
-    /// The record that was written.
     pub subject: Option<Uuid>,
-    /// The company that was made.
     pub firma: Option<i64>,
-    /// What the administration log says of it.
     pub deed: Option<Deed>,
     /// A page instead of the way: what is shown only once.
     pub once: Option<(&'static str, Markup)>,
@@ -181,7 +177,6 @@ impl Done {
     }
 }
 
-/// What starts a job once the form is kept.
 pub fn start_job(
     title: String,
     run: impl Fn(&Job) -> std::result::Result<Outcome, String> + Send + Sync + 'static,
@@ -209,7 +204,6 @@ pub struct Ask {
     pub page: &'static Page,
     pub now: Instant,
     pub person: Option<Person>,
-    /// The companies that they see.
     pub firmen: Vec<Tenant>,
     pub firma: Option<Tenant>,
     /// The variable segments of the path behind the company.
@@ -219,7 +213,6 @@ pub struct Ask {
     pub query_text: String,
     pub form: Form,
     pub refusal: Option<Box<Refusal>>,
-    /// What is to be said once.
     pub notes: Vec<String>,
     /// The cookie of the browser; everybody has one, and a new one with each log-in.
     pub cookie: String,
@@ -264,6 +257,11 @@ impl Ask {
         found.map_or("", |(_, value)| value.trim())
     }
 
+    /// The same, where it is not blank.
+    pub fn filled_param(&self, name: &str) -> Option<&str> {
+        Some(self.param(name)).filter(|value| !value.is_empty())
+    }
+
     /// The page of a list that is asked for, from 0.
     pub fn list_page(&self) -> u32 {
         self.param("seite").parse::<u32>().unwrap_or(1).clamp(1, 100_000) - 1
@@ -281,9 +279,14 @@ impl Ask {
         if is_plain && !id.is_empty() { Ok(id) } else { Err(Failure::not_found("Diese Seite")) }
     }
 
-    /// The number of the company in the path; 0, which is nobody's, where the page is no company's.
-    pub fn firma_id(&self) -> i64 {
-        self.firma.as_ref().map_or(0, |firma| firma.id)
+    /// The number of the company in the path; none where the page is no company's.
+    pub fn tenant_id(&self) -> Option<TenantId> {
+        self.firma.as_ref().map(|firma| firma.id)
+    }
+
+    /// The same; 0, which is nobody's, where there is none.
+    pub fn firma_id(&self) -> TenantId {
+        self.tenant_id().unwrap_or(0)
     }
 
     /// A path of this company: `belege` is `/leitstand/f/1/belege`.
@@ -325,17 +328,18 @@ impl Ask {
     }
 
     /// What a GET of the interface answers to who asks for a file.
-    pub fn get(&self, seen: &Seen<'_>, path: &str) -> Result<Reply> {
+    pub fn get(&self, db: &Snapshot<'_>, path: &str) -> Result<Reply> {
         let mut request = request(Method::Get, path, Vec::new(), self.now);
         request.headers.insert("accept", HeaderValue::from_static("application/pdf"));
         let (route, call) = self.call(Method::Get, &request)?;
         let Run::Read(run) = route.run else { return Err(no_route(path)) };
-        run(&call, &seen.tx)
+        run(&call, &db.tx)
     }
 
-    /// The file that it answers. The policy of pages would keep browsers from showing a PDF.
-    pub fn file_of(&self, seen: &Seen<'_>, path: &str) -> Result<Reply> {
-        let reply = self.get(seen, path)?.with("content-security-policy", "frame-ancestors 'none'");
+    /// The file that it answers; `{id}` is that of this page. The policy of pages would keep browsers from showing a PDF.
+    pub fn file_of(&self, db: &Snapshot<'_>, path: &str) -> Result<Reply> {
+        let path = format!("/api/v1/{}", path.replace("{id}", self.id(0)?));
+        let reply = self.get(db, &path)?.with("content-security-policy", "frame-ancestors 'none'");
         Ok(reply.with("referrer-policy", "same-origin"))
     }
 
@@ -400,13 +404,12 @@ fn request(method: Method, path: &str, body: Vec<u8>, at: Instant) -> Request {
     }
 }
 
-/// Fields of a form or a query at most.
-const FIELDS: usize = 200;
+const FIELDS_MAX: usize = 200;
 
 /// Reads `a=1&b=2` (application/x-www-form-urlencoded).
 pub fn fields(text: &str) -> Result<Vec<(String, String)>> {
-    let parts: Vec<&str> = text.split('&').filter(|part| !part.is_empty()).take(FIELDS + 1).collect();
-    if parts.len() > FIELDS {
+    let parts: Vec<&str> = text.split('&').filter(|part| !part.is_empty()).take(FIELDS_MAX + 1).collect();
+    if parts.len() > FIELDS_MAX {
         return Err(Refusal::new(Code::AnfrageUngueltig, "Das Formular hat zu viele Felder.").into());
     }
     let field = |part: &&str| {

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, FirmaChange, Seen};
+use super::page::{Ask, FirmaChange, Snapshot};
 use super::partner_felder::{self, rollen, wording};
 use super::parts::{amount, facts, joined, optional, or_blank};
 use super::{anhaenge, frame, verlauf};
@@ -19,13 +19,13 @@ use crate::rules::day::Day;
 const ROLLEN: [(&str, &str); 3] =
     [("kunde", "Kunden"), ("lieferant", "Lieferanten"), ("spediteur", "Spediteure")];
 
-pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let query = ask.query_of("/api/v1/kunden")?;
     let (typ, order) = (query.one_of("partner_typ")?, query.one_of("sortierung")?);
-    let found = kunden::list(&seen.tx, query.search("suche")?, typ, order, lists::page_of(ask))?;
+    let found = kunden::list(&db.tx, query.search("suche")?, typ, order, lists::page_of(ask))?;
     let list = List {
         path: "partner",
-        id: Some(|kunde: &Kunde| kunde.id),
+        id: |kunde: &Kunde| kunde.id,
         caption: "Partner",
         empty: "Keine Partner gefunden. Partner kommen mit „Neuer Partner“ herein, mit einem Import oder aus den angeschlossenen Programmen (POST /api/v1/kunden); vielleicht ist auch die Suche zu eng.",
         found: &found,
@@ -53,15 +53,14 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     Ok(frame::page(ask, "Partner", body))
 }
 
-/// Postcode and place.
 pub fn town(kunde: &Kunde) -> String {
     joined([&kunde.plz, &kunde.ort], " ")
 }
 
-pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let kunde = kunden::found(&seen.tx, ask.uuid(0)?)?;
+pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let kunde = kunden::found(&db.tx, ask.uuid(0)?)?;
     let (id, here) = (kunde.id, ask.page_of("partner", kunde.id));
-    let changes = kunden::changes(&seen.tx, id, lists::page_of(ask))?;
+    let changes = kunden::changes(&db.tx, id, lists::page_of(ask))?;
     let body = html! {
         (facts(&head_of(&kunde)))
         p.actions {
@@ -73,9 +72,9 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         h2 { "Zahlung und Steuer" }
         (facts(&terms_of(&kunde)))
         h2 { "E-Rechnung" }
-        (missing(ask, seen, &kunde, &here))
-        (anhaenge::section(ask, seen, Besitzer::Kunde(id), &here)?)
-        (verlauf::section(ask, seen, &here, changes, &partner_felder::LESART)?)
+        (missing(ask, db, &kunde, &here))
+        (anhaenge::section(ask, db, Besitzer::Kunde(id), &here)?)
+        (verlauf::section(ask, db, &here, changes, &partner_felder::LESART)?)
         @if ask.may_change() { p.ask { "Verlangt diese Person, dass ihre Daten gelöscht werden: " a href=(format!("{here}/vergessen")) { "Vergessen" } } }
     };
     Ok(frame::page(ask, &kunde.name, body))
@@ -126,8 +125,8 @@ fn terms_of(kunde: &Kunde) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn missing(ask: &Ask, seen: &Seen<'_>, kunde: &Kunde, here: &str) -> Markup {
-    let missing = belege::missing_of_partner(&seen.tx, kunde);
+fn missing(ask: &Ask, db: &Snapshot<'_>, kunde: &Kunde, here: &str) -> Markup {
+    let missing = belege::missing_of_partner(&db.tx, kunde);
     html! {
         @if missing.is_empty() {
             p { "Für E-Rechnungen fehlt nichts an den Stammdaten dieses Partners." }
@@ -143,8 +142,8 @@ fn missing(ask: &Ask, seen: &Seen<'_>, kunde: &Kunde, here: &str) -> Markup {
     }
 }
 
-pub fn show_attach(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let kunde = kunden::found(&seen.tx, ask.uuid(0)?)?;
+pub fn show_attach(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let kunde = kunden::found(&db.tx, ask.uuid(0)?)?;
     Ok(anhaenge::show_form(ask, &kunde.name, &ask.page_of("partner", kunde.id)))
 }
 
@@ -152,6 +151,6 @@ pub fn attach(ask: &Ask) -> Result<FirmaChange> {
     anhaenge::attach(ask, "kunden", "partner")
 }
 
-pub fn attachment(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    anhaenge::download(ask, seen, Besitzer::Kunde(kunden::found(&seen.tx, ask.uuid(0)?)?.id))
+pub fn attachment(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    anhaenge::download(ask, db, Besitzer::Kunde(kunden::found(&db.tx, ask.uuid(0)?)?.id))
 }

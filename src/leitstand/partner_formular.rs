@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
 use super::frame;
-use super::page::{Ask, FirmaChange, Seen};
+use super::page::{Ask, FirmaChange, Snapshot};
 use super::partner_felder::{Art, Feld, GRUPPEN, Wann, felder, wording};
 use super::parts::{choice, field, form, lines, made_from, refusal};
 use crate::failure::Result;
@@ -19,7 +19,7 @@ fn shown_in(wann: Wann) -> impl Iterator<Item = &'static Feld> {
     felder().filter(move |feld| feld.3 == Wann::Immer || feld.3 == wann)
 }
 
-pub fn show_new(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+pub fn show_new(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
     let form = form(ask, fields(ask, None), "Anlegen", false);
     Ok(frame::page(ask, "Neuer Partner", with_way_back(form, ask.of_firma("partner"))))
 }
@@ -29,8 +29,8 @@ pub fn create(ask: &Ask) -> Result<FirmaChange> {
     ask.change(Method::Post, "/api/v1/kunden", &body, to, "Der Partner ist angelegt.")
 }
 
-pub fn show_change(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let kunde = kunden::found(&seen.tx, ask.uuid(0)?)?;
+pub fn show_change(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let kunde = kunden::found(&db.tx, ask.uuid(0)?)?;
     let inside = html! {
         (made_from(ask, "version", kunde.version))
         (fields(ask, Some(&kunde)))

@@ -10,10 +10,8 @@ use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Code, Refusal};
 use crate::rules::fixed::Quantity;
 
-/// Rows of a list on one page.
 pub const ROWS: u32 = 50;
 
-/// A text that may be missing.
 pub fn or_blank(text: &Option<String>) -> String {
     text.clone().unwrap_or_default()
 }
@@ -38,7 +36,12 @@ pub fn number(number: impl Display) -> String {
     format!("{sign}{}{comma}{rest}", grouped(whole))
 }
 
-/// The same without zeros at its end: `14560.000` is `14.560`.
+/// Tenths as a number: 12 is `1,2`.
+pub fn tenths(tenths: u64) -> String {
+    number(format!("{}.{}", tenths / 10, tenths % 10))
+}
+
+/// A number without zeros at its end: `14560.000` is `14.560`.
 pub fn amount(amount: impl Display) -> String {
     let text = number(amount);
     match text.contains(',') {
@@ -107,7 +110,6 @@ pub fn table<'t, T>(caption: &'t str, empty: &'t str, rows: &'t [T]) -> Table<'t
     linked(caption, empty, rows, |_| String::new())
 }
 
-/// A table whose rows lead to pages.
 pub fn linked<'t, T>(
     caption: &'t str,
     empty: &'t str,
@@ -169,7 +171,7 @@ fn head<T>(column: &Column<'_, T>, order: Option<&Order<'_>>) -> Markup {
     let Some(Order { ask, path, default }) = order.filter(|_| !key.is_empty()) else {
         return html! { th scope="col" class=[is_number.then_some("n")] { (head) } };
     };
-    let chosen = Some(ask.param("sortierung")).filter(|chosen| !chosen.is_empty()).unwrap_or(default);
+    let chosen = ask.filled_param("sortierung").unwrap_or(default);
     let (is_descending, by) = chosen.strip_prefix('-').map_or((false, chosen), |by| (true, by));
     let is_chosen = by == key;
     let next = if is_chosen && !is_descending { format!("-{key}") } else { key.to_owned() };
@@ -261,7 +263,6 @@ pub fn choice<V: AsRef<str>, T: AsRef<str>>(
     })
 }
 
-/// A field of a form for several lines.
 pub fn lines(ask: &Ask, name: &str, label: &str, value: &str) -> Markup {
     labelled(ask, name, label, |id, invalid, why| {
         html! {
@@ -299,7 +300,6 @@ pub fn form(ask: &Ask, inside: Markup, button: &str, is_destructive: bool) -> Ma
     form_to(ask, "", inside, button, is_destructive)
 }
 
-/// A form that is sent to another page.
 pub fn form_to(ask: &Ask, to: &str, inside: Markup, button: &str, is_destructive: bool) -> Markup {
     let to = Some(to).filter(|to| !to.is_empty());
     let kind = ask.page.has_upload.then_some("multipart/form-data");

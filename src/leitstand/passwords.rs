@@ -9,22 +9,20 @@ use crate::rules::day::Instant;
 use crate::rules::error::{Code, Refusal};
 
 /// Fewest and most characters of a password. What is hashed has a bound.
-const LENGTH: std::ops::RangeInclusive<usize> = 10..=200;
+const PASSWORD_CHARACTERS: std::ops::RangeInclusive<usize> = 10..=200;
 
-/// Names whose attempts are remembered at most.
-const NAMES: usize = 10_000;
+const NAMES_REMEMBERED_MAX: usize = 10_000;
 
-/// Wrong passwords that cost no time.
-const FREE: u32 = 3;
+const FREE_ATTEMPTS: u32 = 3;
 
 /// The longest that a name must wait after a wrong password, in seconds.
-const LONGEST: i64 = 300;
+const WAIT_SECONDS_MAX: i64 = 300;
 
 /// After so many milliseconds without an attempt a name begins anew: an hour.
-const FORGOTTEN: i64 = 60 * 60 * 1_000;
+const FORGOTTEN_AFTER_MILLIS: i64 = 60 * 60 * 1_000;
 
 /// The beginnings that lists of stolen passwords show most often, among those that are long enough.
-const COMMON: &[&str] = &[
+const COMMON_BEGINNINGS: &[&str] = &[
     "1234567890",
     "0123456789",
     "0987654321",
@@ -74,12 +72,13 @@ const COMMON: &[&str] = &[
 /// Refuses a password that is too short or among the first that anybody tries.
 pub fn check(password: &str, name: &str) -> Result<()> {
     let refuse = |message: &str| Err(Refusal::field(Code::WertUngueltig, "passwort", message).into());
-    if !LENGTH.contains(&password.chars().count()) {
+    if !PASSWORD_CHARACTERS.contains(&password.chars().count()) {
         return refuse("Das Passwort braucht 10 bis 200 Zeichen.");
     }
     let lower = password.to_lowercase();
     let first = lower.chars().next();
-    let is_known = COMMON.iter().any(|common| lower.starts_with(common) && lower.len() < common.len() + 5);
+    let is_known =
+        COMMON_BEGINNINGS.iter().any(|common| lower.starts_with(common) && lower.len() < common.len() + 5);
     let is_one_letter = lower.chars().all(|letter| Some(letter) == first);
     let is_name = lower.contains(&name.to_lowercase()) && lower.len() < name.len() + 6;
     if is_known || is_one_letter || is_name {
@@ -98,19 +97,23 @@ impl Attempts {
     pub fn begin(&self, name: &str, now: Instant) -> Result<()> {
         let (name, now) = (digest(&name.trim().to_lowercase()), now.millis());
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if seen.len() >= NAMES {
-            seen.retain(|_, (_, last)| now - *last < FORGOTTEN);
-            if seen.len() >= NAMES {
+        if seen.len() >= NAMES_REMEMBERED_MAX {
+            seen.retain(|_, (_, last)| now - *last < FORGOTTEN_AFTER_MILLIS);
+            if seen.len() >= NAMES_REMEMBERED_MAX {
                 seen.clear();
             }
         }
         let (count, last) = seen.entry(name).or_insert((0, now));
-        if now - *last >= FORGOTTEN || now < *last {
+        if now - *last >= FORGOTTEN_AFTER_MILLIS || now < *last {
             (*count, *last) = (0, now);
         }
-        let pause = if *count < FREE { 0 } else { 2_i64.pow((*count - FREE + 1).min(9)).min(LONGEST) };
+        let pause = if *count < FREE_ATTEMPTS {
+            0
+        } else {
+            2_i64.pow((*count - FREE_ATTEMPTS + 1).min(9)).min(WAIT_SECONDS_MAX)
+        };
         let left = *last + pause * 1_000 - now;
-        if left > 0 && *count >= FREE {
+        if left > 0 && *count >= FREE_ATTEMPTS {
             let message =
                 format!("Nach mehreren Fehlversuchen bitte {} Sekunden warten.", (left + 999) / 1_000);
             return Err(Refusal::field(Code::ZuVieleAnfragen, "passwort", message).into());
@@ -119,7 +122,6 @@ impl Attempts {
         Ok(())
     }
 
-    /// Forgets the attempts of a name that has logged in.
     pub fn succeeded(&self, name: &str) {
         let name = digest(&name.trim().to_lowercase());
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);

@@ -14,20 +14,18 @@ use crate::rules::day::Instant;
 use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::{Code, Refusal};
 
-/// People at most.
-const PEOPLE: i64 = 1_000;
+const PEOPLE_MAX: i64 = 1_000;
 
 /// Sessions of a person at most; the oldest go.
-const SESSIONS: i64 = 10;
+const SESSIONS_OF_PERSON_MAX: i64 = 10;
 
 /// How long a link holds, in milliseconds: an hour.
-const LINK: i64 = 60 * 60 * 1_000;
+const LINK_MILLIS: i64 = 60 * 60 * 1_000;
 
 /// How long a session lasts, in milliseconds: twelve hours.
-pub const SESSION: i64 = 12 * 60 * 60 * 1_000;
+pub const SESSION_MILLIS: i64 = 12 * 60 * 60 * 1_000;
 
-/// Longest name, in characters.
-const NAME: usize = 60;
+const NAME_CHARACTERS_MAX: usize = 60;
 
 choice! {
     pub enum Rolle {
@@ -58,13 +56,13 @@ impl Person {
         Deed::new(tat, Art::Zugang).id(self.id).name(&self.name)
     }
 
-    /// Whether they may see and change what concerns the whole installation.
     pub fn keeps_house(&self) -> bool {
         self.rolle == Rolle::Verwalten && self.firmen.is_none()
     }
 }
 
-const PERSON: &str = "select p.id, p.name, p.rolle, p.alle_firmen, p.aktiv, p.hash is not null from person p";
+const SELECT_PERSON: &str =
+    "select p.id, p.name, p.rolle, p.alle_firmen, p.aktiv, p.hash is not null from person p";
 
 fn person(connection: &Connection, row: &Row<'_>) -> Result<Person> {
     let (id, alle): (i64, bool) = (row.get(0)?, row.get(3)?);
@@ -93,22 +91,17 @@ fn first(connection: &Connection, sql: &str, params: impl rusqlite::Params) -> R
 }
 
 pub fn list(connection: &Connection) -> Result<Vec<Person>> {
-    let mut statement = connection.prepare_cached(&format!("{PERSON} order by p.name"))?;
-    let mut rows = statement.query([])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        found.push(person(connection, row)?);
-    }
-    Ok(found)
+    let mut statement = connection.prepare_cached(&format!("{SELECT_PERSON} order by p.name"))?;
+    statement.query_and_then([], |row| person(connection, row))?.collect()
 }
 
 /// The person with this name, in any case.
 pub fn find(connection: &Connection, name: &str) -> Result<Option<Person>> {
-    first(connection, &format!("{PERSON} where p.name = ?1"), [name.trim()])
+    first(connection, &format!("{SELECT_PERSON} where p.name = ?1"), [name.trim()])
 }
 
 pub fn by_id(connection: &Connection, id: i64) -> Result<Option<Person>> {
-    first(connection, &format!("{PERSON} where p.id = ?1"), [id])
+    first(connection, &format!("{SELECT_PERSON} where p.id = ?1"), [id])
 }
 
 pub fn is_anybody(connection: &Connection) -> Result<bool> {
@@ -123,18 +116,16 @@ pub fn create(
     firmen: Option<&[TenantId]>,
     now: Instant,
 ) -> Result<i64> {
+    let refused = |message: String| Err(Refusal::field(Code::WertUngueltig, "name", message).into());
     let name = name.trim();
-    if name.is_empty() || name.chars().count() > NAME || name.chars().any(char::is_control) {
-        let message = format!("Der Name braucht 1 bis {NAME} Zeichen in einer Zeile.");
-        return Err(Refusal::field(Code::WertUngueltig, "name", message).into());
+    if name.is_empty() || name.chars().count() > NAME_CHARACTERS_MAX || name.chars().any(char::is_control) {
+        return refused(format!("Der Name braucht 1 bis {NAME_CHARACTERS_MAX} Zeichen in einer Zeile."));
     }
     if find(connection, name)?.is_some() {
-        let message = "Diesen Namen hat schon jemand. Bitte einen anderen wählen.";
-        return Err(Refusal::field(Code::WertUngueltig, "name", message).into());
+        return refused("Diesen Namen hat schon jemand. Bitte einen anderen wählen.".to_owned());
     }
-    if connection.query_row("select count(*) from person", [], |row| row.get::<_, i64>(0))? >= PEOPLE {
-        let message = format!("Mehr als {PEOPLE} Personen sind nicht vorgesehen.");
-        return Err(Refusal::field(Code::WertUngueltig, "name", message).into());
+    if connection.query_row("select count(*) from person", [], |row| row.get::<_, i64>(0))? >= PEOPLE_MAX {
+        return refused(format!("Mehr als {PEOPLE_MAX} Personen sind nicht vorgesehen."));
     }
     connection.execute(
         "insert into person (name, rolle, alle_firmen, angelegt_am) values (?1, ?2, ?3, ?4)",
@@ -157,25 +148,22 @@ pub fn created(id: i64, name: &str, rolle: Rolle, firmen: &[&str]) -> Deed {
     deed.changing(granted.into_iter().flatten())
 }
 
-/// The name of one of these people.
 pub fn name_of(id: i64, people: &[Person]) -> String {
     let person = people.iter().find(|person| person.id == id);
     person.map_or_else(|| format!("Person {id}"), |person| person.name.clone())
 }
 
-pub const FIRST: &str = "Leitung";
+pub const FIRST_PERSON_NAME: &str = "Leitung";
 
 /// A link with which the first person begins, where nobody has a password yet: who it is, and the secret.
 pub fn first_link(connection: &Connection, now: Instant) -> Result<Option<(Person, String)>> {
     if connection.prepare("select 1 from person where hash is not null limit 1")?.exists([])? {
         return Ok(None);
     }
+    if !is_anybody(connection)? {
+        create(connection, FIRST_PERSON_NAME, Rolle::Verwalten, None, now)?;
+    }
     let person = list(connection)?.into_iter().find(|person| person.aktiv && person.keeps_house());
-    let person = match person {
-        Some(person) => Some(person),
-        None if is_anybody(connection)? => None,
-        None => by_id(connection, create(connection, FIRST, Rolle::Verwalten, None, now)?)?,
-    };
     let Some(person) = person else { return Ok(None) };
     let secret = secret()?;
     store_link(connection, person.id, &secret, now)?;
@@ -185,10 +173,12 @@ pub fn first_link(connection: &Connection, now: Instant) -> Result<Option<(Perso
 /// Lets a person log in again, or no longer: then their sessions end at once, and their link holds no more.
 pub fn set_active(connection: &Connection, id: i64, active: bool) -> Result<()> {
     connection.execute("update person set aktiv = ?2 where id = ?1", params![id, active])?;
-    if !active {
-        connection.execute("delete from person_link where person_id = ?1", [id])?;
-        end_sessions(connection, id)?;
-    }
+    if active { Ok(()) } else { lock_out(connection, id) }
+}
+
+fn lock_out(connection: &Connection, id: i64) -> Result<()> {
+    connection.execute("delete from person_link where person_id = ?1", [id])?;
+    connection.execute("delete from person_sitzung where person_id = ?1", [id])?;
     Ok(())
 }
 
@@ -208,7 +198,7 @@ pub fn store_link(connection: &Connection, id: i64, secret: &str, now: Instant) 
     connection.execute(
         "insert into person_link (person_id, digest, bis) values (?1, ?2, ?3)
          on conflict (person_id) do update set digest = excluded.digest, bis = excluded.bis",
-        params![id, digest(secret), now.millis() + LINK],
+        params![id, digest(secret), now.millis() + LINK_MILLIS],
     )?;
     Ok(())
 }
@@ -216,7 +206,7 @@ pub fn store_link(connection: &Connection, id: i64, secret: &str, now: Instant) 
 /// Whose link this is, while it holds.
 pub fn of_link(connection: &Connection, secret: &str, now: Instant) -> Result<Option<Person>> {
     let sql = format!(
-        "{PERSON} join person_link l on l.person_id = p.id where l.digest = ?1 and l.bis > ?2 and p.aktiv = 1"
+        "{SELECT_PERSON} join person_link l on l.person_id = p.id where l.digest = ?1 and l.bis > ?2 and p.aktiv = 1"
     );
     first(connection, &sql, params![digest(secret), now])
 }
@@ -224,8 +214,7 @@ pub fn of_link(connection: &Connection, secret: &str, now: Instant) -> Result<Op
 /// Sets a password; whoever is logged in with the old one, or has a link, is so no longer.
 pub fn set_password(connection: &Connection, id: i64, hash: &str) -> Result<()> {
     connection.execute("update person set hash = ?2 where id = ?1", params![id, hash])?;
-    connection.execute("delete from person_link where person_id = ?1", [id])?;
-    end_sessions(connection, id)
+    lock_out(connection, id)
 }
 
 pub fn hash_of(connection: &Connection, name: &str) -> Result<Option<(i64, String)>> {
@@ -241,18 +230,18 @@ pub fn begin_session(connection: &Connection, id: i64, cookie: &str, now: Instan
     connection.execute(
         "delete from person_sitzung where person_id = ?1 and digest not in (
            select digest from person_sitzung where person_id = ?1 order by bis desc limit ?2)",
-        params![id, SESSIONS - 1],
+        params![id, SESSIONS_OF_PERSON_MAX - 1],
     )?;
     connection.execute(
         "insert into person_sitzung (digest, person_id, bis) values (?1, ?2, ?3) on conflict do nothing",
-        params![digest(cookie), id, now.millis() + SESSION],
+        params![digest(cookie), id, now.millis() + SESSION_MILLIS],
     )?;
     Ok(())
 }
 
 pub fn of_session(connection: &Connection, cookie: &str, now: Instant) -> Result<Option<Person>> {
     let sql = format!(
-        "{PERSON} join person_sitzung s on s.person_id = p.id where s.digest = ?1 and s.bis > ?2 and p.aktiv = 1"
+        "{SELECT_PERSON} join person_sitzung s on s.person_id = p.id where s.digest = ?1 and s.bis > ?2 and p.aktiv = 1"
     );
     first(connection, &sql, params![digest(cookie), now])
 }
@@ -262,15 +251,10 @@ pub fn newest_session(connection: &Connection, id: i64) -> Result<Option<Instant
     let mut statement =
         connection.prepare_cached("select max(bis) from person_sitzung where person_id = ?1")?;
     let until: Option<Instant> = statement.query_row([id], |row| row.get(0))?;
-    Ok(until.map(|until| Instant::from_millis(until.millis() - SESSION)))
+    Ok(until.map(|until| Instant::from_millis(until.millis() - SESSION_MILLIS)))
 }
 
 pub fn end_session(connection: &Connection, cookie: &str) -> Result<()> {
     connection.execute("delete from person_sitzung where digest = ?1", [digest(cookie)])?;
-    Ok(())
-}
-
-fn end_sessions(connection: &Connection, id: i64) -> Result<()> {
-    connection.execute("delete from person_sitzung where person_id = ?1", [id])?;
     Ok(())
 }

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::frame;
 use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, FirmaChange, Seen};
+use super::page::{Ask, FirmaChange, Snapshot};
 use super::parts::{amount, choice, facts, in_unit, linked, made_from, moment, optional, or_blank};
 use crate::failure::Result;
 use crate::http::reply::Reply;
@@ -16,12 +16,12 @@ use crate::rules::choice::Choice;
 use crate::rules::fixed::Quantity;
 use crate::rules::recipe::PaStatus;
 
-pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let query = ask.query_of("/api/v1/produktionsauftraege")?;
-    let found = produktion::list(&seen.tx, &produktion::auswahl(&query)?, lists::page_of(ask))?;
+    let found = produktion::list(&db.tx, &produktion::auswahl(&query)?, lists::page_of(ask))?;
     let list = List {
         path: "produktion",
-        id: Some(|auftrag: &Produktionsauftrag| auftrag.id),
+        id: |auftrag: &Produktionsauftrag| auftrag.id,
         caption: "Produktionsaufträge",
         empty: "Keine Produktionsaufträge gefunden. Sie legen die angeschlossenen Programme an (POST /api/v1/produktionsauftraege); Rezepturen kommen durch den Import.",
         found: &found,
@@ -58,43 +58,36 @@ struct Line<'l> {
     ist: Option<Quantity>,
 }
 
-impl<'l> From<&'l PaInput> for Line<'l> {
-    fn from(input: &'l PaInput) -> Line<'l> {
-        Line {
-            artikel: &input.artikel_bezeichnung,
-            charge: input.charge_id,
-            nummer: input.charge_nr.as_ref().or(input.fremde_charge_nr.as_ref()),
-            einheit: input.einheit.as_deref(),
-            soll: input.soll_menge,
-            ist: input.ist_menge,
-        }
+fn of_input(input: &PaInput) -> Line<'_> {
+    Line {
+        artikel: &input.artikel_bezeichnung,
+        charge: input.charge_id,
+        nummer: input.charge_nr.as_ref().or(input.fremde_charge_nr.as_ref()),
+        einheit: input.einheit.as_deref(),
+        soll: input.soll_menge,
+        ist: input.ist_menge,
     }
 }
 
-impl<'l> From<&'l PaOutput> for Line<'l> {
-    fn from(output: &'l PaOutput) -> Line<'l> {
-        Line {
-            artikel: &output.artikel_bezeichnung,
-            charge: output.charge_id,
-            nummer: output.neue_charge_nr.as_ref().or(output.charge_nr.as_ref()),
-            einheit: output.einheit.as_deref(),
-            soll: output.soll_menge,
-            ist: output.ist_menge,
-        }
+fn of_output(output: &PaOutput) -> Line<'_> {
+    Line {
+        artikel: &output.artikel_bezeichnung,
+        charge: output.charge_id,
+        nummer: output.neue_charge_nr.as_ref().or(output.charge_nr.as_ref()),
+        einheit: output.einheit.as_deref(),
+        soll: output.soll_menge,
+        ist: output.ist_menge,
     }
 }
 
-fn lines<'l, L: 'l>(ask: &Ask, caption: &str, of: &'l Option<Vec<L>>) -> Markup
-where
-    Line<'l>: From<&'l L>,
-{
-    let rows: Vec<Line<'_>> = of.iter().flatten().map(Line::from).collect();
+fn lines<'l>(ask: &Ask, caption: &str, lines: impl Iterator<Item = Line<'l>>) -> Markup {
+    let rows: Vec<_> = lines.collect();
     let to = |line: &Line<'_>| optional(line.charge, |id| ask.page_of("chargen", id));
     html! { h2 { (caption) } (linked(caption, "Keine.", &rows, to).text("Artikel", |line| line.artikel.to_owned()).text("Charge", |line| line.nummer.cloned().unwrap_or_default()).numbers("Soll", |line| in_unit(amount(line.soll), line.einheit)).numbers("Ist", |line| optional(line.ist, |ist| in_unit(amount(ist), line.einheit)))) }
 }
 
-pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let auftrag = produktion::with_lines(&seen.tx, ask.uuid(0)?)?;
+pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let auftrag = produktion::with_lines(&db.tx, ask.uuid(0)?)?;
     let to = format!("{}/status", ask.page_of("produktion", auftrag.id));
     let body = html! {
         (facts(&[
@@ -108,8 +101,8 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
             ("Bemerkung", or_blank(&auftrag.bemerkung)),
         ]))
         @if ask.may_change() && !next_of(auftrag.status).is_empty() { p.actions { a.button href=(to) { "Status ändern" } } }
-        (lines(ask, "Was hineingeht", &auftrag.inputs))
-        (lines(ask, "Was herauskommt", &auftrag.outputs))
+        (lines(ask, "Was hineingeht", auftrag.inputs.iter().flatten().map(of_input)))
+        (lines(ask, "Was herauskommt", auftrag.outputs.iter().flatten().map(of_output)))
     };
     Ok(frame::page(ask, &auftrag.pa_nummer, body))
 }
@@ -120,8 +113,8 @@ fn next_of(now: PaStatus) -> Vec<(&'static str, &'static str)> {
     next.map(|next| (next.as_str(), next.in_words())).collect()
 }
 
-pub fn show_status(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let auftrag = produktion::found(&seen.tx, ask.uuid(0)?)?;
+pub fn show_status(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let auftrag = produktion::found(&db.tx, ask.uuid(0)?)?;
     let inside = html! {
         (made_from(ask, "version", auftrag.version))
         p { "„erledigt“ bucht, was hineinging und herauskam, und lässt sich nicht zurücknehmen; ohne Istmengen gelten die Sollmengen. "

@@ -8,8 +8,8 @@ use maud::{Markup, Render, html};
 use rusqlite::Connection;
 
 use super::jobs::{Job, Outcome};
-use super::page::{Ask, HouseChange, Seen, start_job};
-use super::parts::{ROWS, facts, form_to, linked, moment, number, or_blank, other_params, to_second};
+use super::page::{Ask, HouseChange, Snapshot, start_job};
+use super::parts::{ROWS, facts, form_to, linked, moment, number, or_blank, other_params, tenths, to_second};
 use super::people::{self, Person, name_of};
 use super::{frame, suchfelder, taten};
 use crate::app::description::meaning_of;
@@ -22,21 +22,15 @@ use crate::gate::audit::{self, Entry, Finding, Place, Sealed};
 use crate::http::reply::Reply;
 use crate::rules::day::{Day, Instant};
 
-/// The log of all companies.
-const HOUSE: &str = "/leitstand/protokoll";
-
-/// The company whose log is asked for; none: all of them.
-fn firma_of(ask: &Ask) -> Option<i64> {
-    ask.firma.as_ref().map(|firma| firma.id)
-}
+const HOUSE_LOG_PATH: &str = "/leitstand/protokoll";
 
 fn here(ask: &Ask) -> String {
-    if ask.firma.is_some() { ask.of_firma("protokoll") } else { HOUSE.to_owned() }
+    if ask.firma.is_some() { ask.of_firma("protokoll") } else { HOUSE_LOG_PATH.to_owned() }
 }
 
 /// GET /leitstand/f/{firma}/protokoll, GET /leitstand/protokoll: requests, or what people and the command line did.
-pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let people = people::list(seen.connection)?;
+pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let people = people::list(db.connection)?;
     let is_house = ask.firma.is_none();
     // What commands did is in the other log alone.
     let is_deeds = ask.param("ergebnis") == suchfelder::DEEDS || ask.param("wer") == suchfelder::COMMANDS;
@@ -44,12 +38,12 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     let (shown, next, mistake) = match suchfelder::filter(ask) {
         Err(mistake) => (html! {}, None, Some(mistake)),
         Ok(filter) if is_deeds => {
-            let (found, next) = taten::page(ask, seen, &filter)?;
+            let (found, next) = taten::page(ask, db, &filter)?;
             (taten::rows(ask, &found, &people, empty), next.map(|nr| nr.to_string()), None)
         }
         Ok(filter) => {
             let before = Place::parse(ask.param("vor"));
-            let found = audit::part(seen.connection, &filter, before, ROWS as usize)?;
+            let found = audit::part(db.connection, &filter, before, ROWS as usize)?;
             (rows(ask, &found.rows, &people, empty), found.next.map(|place| place.to_string()), None)
         }
     };
@@ -58,13 +52,13 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         @if !is_deeds {
             p.actions { a.button href=(format!("{}?ergebnis={}", here(ask), suchfelder::DEEDS)) { "Was jemand geändert hat" } }
         }
-        (suchfelder::form(ask, seen, &people)?)
+        (suchfelder::form(ask, db, &people)?)
         div.wrap { (shown) }
         (older(ask, next))
         @if is_house {
             h2 { "Ist das Protokoll echt?" }
             p { "Die Zeilen sind verkettet und versiegelt. Die Prüfung findet, ob eine geändert, entfernt oder eingefügt wurde." }
-            (form_to(ask, &format!("{HOUSE}/pruefen"), html! {}, "Protokoll prüfen", false))
+            (form_to(ask, &format!("{HOUSE_LOG_PATH}/pruefen"), html! {}, "Protokoll prüfen", false))
         }
     };
     let title = if is_house { "Protokoll aller Firmen" } else { "Protokoll" };
@@ -117,7 +111,6 @@ fn what(entry: &Entry) -> String {
     }
 }
 
-/// The code of a refusal, and what it means.
 fn meaning(entry: &Entry) -> String {
     let code = entry.code.as_deref().unwrap_or_default();
     match meaning_of(code) {
@@ -126,17 +119,13 @@ fn meaning(entry: &Entry) -> String {
     }
 }
 
-/// GET /leitstand/f/{firma}/protokoll/{id}, GET /leitstand/protokoll/{id}
-pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let place = Place::parse(ask.id(0)?);
-    let found = match place {
-        Some(place) => audit::find(seen.connection, place, firma_of(ask))?,
-        None => None,
-    };
+pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let found = Place::parse(ask.id(0)?).map(|place| audit::find(db.connection, place, ask.tenant_id()));
+    let found = found.transpose()?.flatten();
     let entry = found.ok_or_else(|| Failure::not_found("Diese Zeile des Protokolls"))?;
-    let people = people::list(seen.connection)?;
+    let people = people::list(db.connection)?;
     let meaning = meaning(&entry);
-    let record = record_of(ask, seen, &entry)?;
+    let record = record_of(ask, db, &entry)?;
     let body = html! {
         (facts(&facts_of(&entry, &people)))
         @if !meaning.is_empty() { p.refused { (meaning) } }
@@ -157,7 +146,7 @@ fn facts_of(entry: &Entry, people: &[Person]) -> Vec<(&'static str, String)> {
         ("Anfrage", what(entry)),
         ("Route", entry.route.clone().unwrap_or_default()),
         ("Antwort", entry.status.to_string()),
-        ("Dauer (ms)", number(format!("{}.{}", entry.duration_us / 1_000, entry.duration_us / 100 % 10))),
+        ("Dauer (ms)", tenths(entry.duration_us.unsigned_abs() / 100)),
         ("Gesendet (Byte)", number(entry.bytes_in)),
         ("Geantwortet (Byte)", number(entry.bytes_out)),
         ("Datensatz", entry.subject.map(|id| id.to_string()).unwrap_or_default()),
@@ -178,13 +167,13 @@ const RECORDS: [(&str, &str, &str); 6] = [
 ];
 
 /// Address of the record that a row is about, and the words of the link; none where it has no page, or is there no more.
-fn record_of(ask: &Ask, seen: &Seen<'_>, entry: &Entry) -> Result<Option<(String, &'static str)>> {
+fn record_of(ask: &Ask, db: &Snapshot<'_>, entry: &Entry) -> Result<Option<(String, &'static str)>> {
     let (Some(id), Some(firma)) = (entry.subject, entry.tenant_id) else { return Ok(None) };
     let names = |name: &str| entry.path.split('/').any(|segment| segment == name);
     let known = RECORDS.iter().find(|(api, page, _)| names(api) || names(page));
     let Some((api, page, words)) = known else { return Ok(None) };
-    let seen = Seen { tx: Tx::new(seen.connection, firma, ask.now), connection: seen.connection };
-    match ask.get(&seen, &format!("/api/v1/{api}/{id}")) {
+    let db = Snapshot { tx: Tx::new(db.connection, firma, ask.now), connection: db.connection };
+    match ask.get(&db, &format!("/api/v1/{api}/{id}")) {
         Ok(_) => Ok(Some((format!("/leitstand/f/{firma}/{page}/{id}"), words))),
         Err(Failure::Refused(_)) => Ok(None),
         Err(failure) => Err(failure),
@@ -204,12 +193,6 @@ pub fn prove(ask: &Ask) -> Result<HouseChange> {
     }))
 }
 
-/// GET where a form alone lives: back to the log.
-pub fn back(_: &Ask, _: &Seen<'_>) -> Result<Reply> {
-    Ok(frame::redirect(HOUSE))
-}
-
-/// Proves the log in a copy of a database.
 fn proof(copy: &Path, database: &Path, now: Instant, job: &Job) -> Result<Outcome> {
     let secret = Secret::read(database)?;
     let connection = open_to_look(copy)?;

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 
 use super::bars::{Pair, Words, bars};
-use super::page::{Ask, Done, Hashed, HouseChange, Seen};
+use super::page::{Ask, Done, Hashed, HouseChange, Snapshot};
 use super::parts::{ROWS, facts, field, form, linked, made_from, moment, number, pager, refusal};
 use super::{frame, rechte};
 use crate::failure::{Failure, Result};
@@ -18,14 +18,12 @@ use crate::rules::bytes::hex;
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Code, Refusal};
 
-/// Days in the picture of requests.
-const DAYS: i64 = 14;
+const DAYS_IN_PICTURE: i64 = 14;
 
-/// The fields that show their own refusals.
-const FIELDS: [&str; 4] = ["bezeichnung", rechte::SCOPE, "gueltig_bis", "tageslimit"];
+const FIELDS_WITH_REFUSALS: [&str; 4] = ["bezeichnung", rechte::SCOPE, "gueltig_bis", "tageslimit"];
 
-pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let keys = key::of_tenant(seen.connection, ask.firma_id(), ask.now)?;
+pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let keys = key::of_tenant(db.connection, ask.firma_id(), ask.now)?;
     let first = ((ask.list_page() * ROWS) as usize).min(keys.len());
     let shown = &keys[first..keys.len().min(first + ROWS as usize)];
     let empty = "Noch kein Schlüssel. Jedes Programm, das angeschlossen wird, bekommt einen eigenen: „Neuer Schlüssel“.";
@@ -37,7 +35,7 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         (linked("Schlüssel", empty, shown, to).text("Schlüssel", |key| key.label.clone()).text("Darf", |key| rechte::in_words(key.scopes)).text("Stand", state).text("Zuletzt benutzt", last_use).numbers("Anfragen heute", today))
         (pager(ask, &ask.of_firma("schluessel"), count))
         h2 { "Anfragen je Tag" }
-        (picture(&by_day(seen.connection, ask.firma_id(), None, DAYS, ask.now)?))
+        (picture(&by_day(db.connection, ask.firma_id(), None, DAYS_IN_PICTURE, ask.now)?))
     };
     Ok(frame::page(ask, "Schlüssel", body))
 }
@@ -95,18 +93,17 @@ fn picture(days: &[DayUse]) -> Markup {
     bars(&pairs, &words)
 }
 
-/// The key in the path, if it is one of this company.
 fn of_firma(connection: &Connection, firma: i64, id: &str, now: Instant) -> Result<StoredKey> {
     let found = key::find(connection, id, now)?.filter(|key| key.tenant_id == firma);
     found.ok_or_else(|| Failure::not_found("Dieser Schlüssel"))
 }
 
-fn found(ask: &Ask, seen: &Seen<'_>) -> Result<StoredKey> {
-    of_firma(seen.connection, ask.firma_id(), ask.id(0)?, ask.now)
+fn found(ask: &Ask, db: &Snapshot<'_>) -> Result<StoredKey> {
+    of_firma(db.connection, ask.firma_id(), ask.id(0)?, ask.now)
 }
 
-pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let key = found(ask, seen)?;
+pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let key = found(ask, db)?;
     let here = ask.page_of("schluessel", &key.id);
     let body = html! {
         (facts(&[
@@ -127,7 +124,7 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
             a.button href=(ask.of_firma(&format!("protokoll?ergebnis=aenderungen&wer=schluessel-{}", key.id))) { "Wer ihn änderte" }
         }
         h2 { "Anfragen je Tag" }
-        (picture(&by_day(seen.connection, ask.firma_id(), Some(&key.id), DAYS, ask.now)?))
+        (picture(&by_day(db.connection, ask.firma_id(), Some(&key.id), DAYS_IN_PICTURE, ask.now)?))
     };
     Ok(frame::page(ask, &format!("Schlüssel {}", key.label), body))
 }
@@ -138,7 +135,7 @@ fn fields(ask: &Ask, key: Option<&StoredKey>) -> Markup {
     let until = key.and_then(|key| key.valid_until).map(|day| day.to_string()).unwrap_or_default();
     let limit = key.map_or(DAILY_LIMIT, |key| key.daily_limit).to_string();
     html! {
-        (refusal(ask, &FIELDS))
+        (refusal(ask, &FIELDS_WITH_REFUSALS))
         (field(ask, "bezeichnung", "Bezeichnung: welches Programm, wo", "text", label, "off"))
         (rechte::fields(ask, key.map(|key| key.scopes)))
         (field(ask, "gueltig_bis", "Gilt bis zu diesem Tag (leer: bis er gesperrt wird)", "date", &until, "off"))
@@ -174,7 +171,7 @@ fn check_end(last: Option<Day>, now: Instant) -> Result<()> {
     Err(Refusal::field(Code::WertUngueltig, "gueltig_bis", message).into())
 }
 
-pub fn show_new(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+pub fn show_new(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
     let body = html! {
         p { "Jedes Programm bekommt einen eigenen Schlüssel: So ist im Protokoll zu sehen, wer was tat, und einer lässt sich sperren, ohne die anderen zu stören." }
         (form(ask, fields(ask, None), "Schlüssel anlegen", false))
@@ -183,10 +180,10 @@ pub fn show_new(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
 }
 
 /// The key is made and hashed before the writer has its turn.
-pub fn create(ask: &Ask, seen: &Seen<'_>) -> Result<Hashed> {
+pub fn create(ask: &Ask, db: &Snapshot<'_>) -> Result<Hashed> {
     let grant = grant_of(ask)?;
     check_end(grant.valid_until, ask.now)?;
-    let (firma, now, secret) = (ask.firma_id(), ask.now, key::mac_secret(seen.connection)?);
+    let (firma, now, secret) = (ask.firma_id(), ask.now, key::mac_secret(db.connection)?);
     let here = ask.of_firma("schluessel");
     Ok(Box::new(move || {
         let key = key::generate(&secret)?;
@@ -222,8 +219,8 @@ fn stand(key: &StoredKey) -> String {
     hex(&Sha256::digest(text))
 }
 
-pub fn show_change(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let key = found(ask, seen)?;
+pub fn show_change(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let key = found(ask, db)?;
     let inside = html! {
         (made_from(ask, "stand", stand(&key)))
         (fields(ask, Some(&key)))
@@ -234,10 +231,10 @@ pub fn show_change(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
 
 pub fn change(ask: &Ask) -> Result<HouseChange> {
     let (firma, id, now) = (ask.firma_id(), ask.id(0)?.to_owned(), ask.now);
-    let (grant, seen, to) = (grant_of(ask)?, ask.field("stand").to_owned(), ask.page_of("schluessel", &id));
+    let (grant, sent, to) = (grant_of(ask)?, ask.field("stand").to_owned(), ask.page_of("schluessel", &id));
     Ok(Box::new(move |connection| {
         let old = of_firma(connection, firma, &id, now)?;
-        if stand(&old) != seen {
+        if stand(&old) != sent {
             let message = "Inzwischen hat jemand anderes den Schlüssel geändert. Bitte die Seite neu laden und noch einmal eintragen.";
             return Err(Refusal::new(Code::ZwischenzeitlichGeaendert, message).into());
         }
@@ -259,8 +256,8 @@ pub fn change(ask: &Ask) -> Result<HouseChange> {
     }))
 }
 
-pub fn show_lock(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let key = found(ask, seen)?;
+pub fn show_lock(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let key = found(ask, db)?;
     let what = html! {
         p { "Das Programm mit dem Schlüssel „" (key.label) "“ wird ab der nächsten Anfrage abgewiesen (401 API_KEY_DEAKTIVIERT). "
             "Was es gespeichert hat, bleibt. Das Sperren lässt sich rückgängig machen." }
@@ -269,8 +266,8 @@ pub fn show_lock(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
     frame::form_page(ask, "Schlüssel sperren", &[], what, "Sperren", true)
 }
 
-pub fn show_unlock(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let key = found(ask, seen)?;
+pub fn show_unlock(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let key = found(ask, db)?;
     let what = html! { p { "Der Schlüssel „" (key.label) "“ wird ab der nächsten Anfrage wieder angenommen, mit denselben Rechten wie zuvor." } };
     frame::form_page(ask, "Schlüssel freigeben", &[], what, "Freigeben", false)
 }

@@ -12,10 +12,10 @@ use uuid::Uuid;
 use super::entry::{self, Refused};
 use super::flash::FlashMessages;
 use super::frame;
-use super::jobs::FULL;
-use super::page::{Access, Ask, Done, Hashed, House, Page, Seen, Take, fields};
+use super::jobs::JOBS_FULL;
+use super::page::{Access, Ask, Done, Hashed, House, Page, Snapshot, Take, fields};
 use super::password_thread::PasswordThread;
-use super::people::SESSION;
+use super::people::SESSION_MILLIS;
 use super::upkeep::Lookout;
 use super::upload::{self, Form};
 use super::visit::{self, FormChange, Visit};
@@ -58,7 +58,6 @@ pub struct Leitstand {
 }
 
 impl Leitstand {
-    /// The pages of a service.
     pub fn new(
         gate: Arc<Gate>,
         pages: &'static [Page],
@@ -198,7 +197,7 @@ impl Leitstand {
                 return Ok(Reply { code: Some(Code::ZuVieleAnfragen), ..reply });
             }
         }
-        let limit = if visit.ask.page.has_upload { upload::LARGEST } else { FORM_BYTES_MAX };
+        let limit = if visit.ask.page.has_upload { upload::UPLOAD_BYTES_MAX } else { FORM_BYTES_MAX };
         if visit.request.body.is_awaited() {
             visit.request.body.set(client.body(limit, &visit.account()).await);
         }
@@ -228,7 +227,7 @@ impl Leitstand {
             Prepared::Change(change) => change,
             Prepared::Hashed(hashed) => FormChange::Haus(self.hashing.run(hashed).await?),
         };
-        let (firma, bytes) = (visit.ask.firma.as_ref().map(|firma| firma.id), visit.request.body.len());
+        let (firma, bytes) = (visit.ask.tenant_id(), visit.request.body.len());
         let sent = visit.clone();
         let run = move |batch: &Batch<'_>| change.run(batch, &sent);
         let done = self.house.gate.write(firma, bytes, run).await?;
@@ -242,20 +241,18 @@ impl Leitstand {
             let jobs = &self.house.jobs;
             if !jobs.begin(begins, person.id, visit.ask.now) {
                 done.to = "/leitstand/arbeit".to_owned();
-                done.notes = vec![FULL.to_owned()];
+                done.notes = vec![JOBS_FULL.to_owned()];
             }
         }
         if let Some((title, body)) = done.once {
             visit.ask.notes = done.notes;
             return frame::page(&visit.ask, title, body);
         }
-        let cookie = done.cookie.as_deref().unwrap_or(&visit.ask.cookie);
-        self.flash.keep(cookie, &done.to, done.notes);
-        let reply = frame::redirect(done.to);
-        match &done.cookie {
-            Some(cookie) => self.with_cookie(visit, reply, cookie),
-            None => reply,
+        if let Some(cookie) = done.cookie {
+            visit.ask.cookie = cookie;
         }
+        self.flash.keep(&visit.ask.cookie, &done.to, done.notes);
+        frame::redirect(done.to)
     }
 
     /// The last step of a request: its audit row, its line in the log, its cookie and its share of the memory.
@@ -272,11 +269,9 @@ impl Leitstand {
         let (status, micros) = (reply.status, duration.as_micros() as u64);
         tracing::info!(request_id = %id, %method, %path, status, duration_us = micros, address = %visit.address,
             person = visit.ask.person.as_ref().map(|person| person.id), "page");
-        let has_cookie = reply.headers.iter().any(|(name, _)| *name == "set-cookie");
-        let is_new = entry::cookie(&visit.request.headers).is_none_or(|cookie| cookie != visit.ask.cookie);
-        match is_new && !has_cookie {
-            true => self.with_cookie(visit, reply, &visit.ask.cookie),
-            false => reply,
+        match entry::cookie(&visit.request.headers) {
+            Some(cookie) if cookie == visit.ask.cookie => reply,
+            _ => self.with_cookie(visit, reply),
         }
     }
 
@@ -307,10 +302,11 @@ impl Leitstand {
         }
     }
 
-    /// The answer with a cookie; a blank one takes it away.
-    fn with_cookie(&self, visit: &Visit, reply: Reply, cookie: &str) -> Reply {
+    /// The answer with the cookie; a blank one takes it away.
+    fn with_cookie(&self, visit: &Visit, reply: Reply) -> Reply {
+        let cookie = &visit.ask.cookie;
         let secure = if entry::is_encrypted(&self.house, &visit.request) { "; Secure" } else { "" };
-        let age = if cookie.is_empty() { 0 } else { SESSION / 1_000 };
+        let age = if cookie.is_empty() { 0 } else { SESSION_MILLIS / 1_000 };
         reply.with(
             "set-cookie",
             format!("leitstand={cookie}; Path=/leitstand; HttpOnly; SameSite=Strict; Max-Age={age}{secure}"),
@@ -318,16 +314,15 @@ impl Leitstand {
     }
 }
 
-/// Reads with what a page reads from.
-fn seen<T>(ask: &Ask, lane: Lane, read: impl Fn(&Seen<'_>) -> Result<T>) -> Result<T> {
-    ask.house
-        .gate
-        .readers
-        .read(lane, |connection| read(&Seen { tx: Tx::new(connection, ask.firma_id(), ask.now), connection }))
+/// Reads from a snapshot of the database.
+fn with_snapshot<T>(ask: &Ask, lane: Lane, read: impl Fn(&Snapshot<'_>) -> Result<T>) -> Result<T> {
+    ask.house.gate.readers.read(lane, |connection| {
+        read(&Snapshot { tx: Tx::new(connection, ask.firma_id(), ask.now), connection })
+    })
 }
 
 fn read(ask: &Ask, lane: Lane) -> Result<Reply> {
-    seen(ask, lane, |seen| (ask.page.show)(ask, seen))
+    with_snapshot(ask, lane, |db| (ask.page.show)(ask, db))
 }
 
 /// What a form came to before anything is written.
@@ -345,7 +340,7 @@ fn prepare(visit: &mut Visit) -> Result<Prepared> {
         Take::Nothing => return Err(Failure::not_found("Dieses Formular")),
         Take::Firma(take) => Prepared::Change(FormChange::Firma(ask.firma_id(), take(ask)?)),
         Take::Haus(take) => Prepared::Change(FormChange::Haus(take(ask)?)),
-        Take::Hashed(take) => Prepared::Hashed(seen(ask, Lane::Fast, |seen| take(ask, seen))?),
+        Take::Hashed(take) => Prepared::Hashed(with_snapshot(ask, Lane::Fast, |db| take(ask, db))?),
     })
 }
 
@@ -355,7 +350,8 @@ fn form_of(request: &Request, has_upload: bool) -> Result<Form> {
     let body = request.body.content().map_err(|refusal| match refusal.code {
         // The sentence of the interface counts bytes.
         Code::ZuGross if has_upload => {
-            let message = format!("Die Datei hat mehr als {} MiB. Bitte verkleinern.", upload::LARGEST >> 20);
+            let message =
+                format!("Die Datei hat mehr als {} MiB. Bitte verkleinern.", upload::UPLOAD_BYTES_MAX >> 20);
             Refusal::new(Code::ZuGross, message)
         }
         _ => refusal,

@@ -8,9 +8,11 @@ use maud::{Markup, html};
 use uuid::Uuid;
 
 use super::frame;
-use super::jobs::{FULL, Job, NewJob, Outcome};
-use super::page::{Ask, Done, HouseChange, Seen, start_job};
-use super::parts::{facts, form, form_to, linked, moment, number, optional, or_blank, refusal, table};
+use super::jobs::{JOBS_FULL, Job, NewJob, Outcome};
+use super::page::{Ask, Done, HouseChange, Snapshot, start_job};
+use super::parts::{
+    facts, form, form_to, linked, moment, number, optional, or_blank, refusal, table, tenths,
+};
 use crate::app::backup::Content;
 use crate::app::check::{CheckLine, steps};
 use crate::app::kept::{self, Kept};
@@ -19,10 +21,10 @@ use crate::http::reply::Reply;
 use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::{Code, Refusal};
 
-const HERE: &str = "/leitstand/sicherung";
+const BACKUPS_PATH: &str = "/leitstand/sicherung";
 
 /// Backups made by hand that may be there before one has to go.
-const BY_HAND: usize = 20;
+const BACKUPS_BY_HAND_MAX: usize = 20;
 
 fn places(ask: &Ask) -> (&Path, &Path) {
     let database = &ask.house.database;
@@ -30,8 +32,7 @@ fn places(ask: &Ask) -> (&Path, &Path) {
 }
 
 fn megabytes(bytes: u64) -> String {
-    let tenths = bytes.div_ceil(100_000);
-    number(format!("{}.{}", tenths / 10, tenths % 10))
+    tenths(bytes.div_ceil(100_000))
 }
 
 fn kind(kept: &Kept) -> &'static str {
@@ -42,12 +43,12 @@ fn kind(kept: &Kept) -> &'static str {
     }
 }
 
-pub fn list(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+pub fn list(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
     let (database, folder) = places(ask);
     let found = kept::kept(database, folder);
     ask.house.lookout.wake();
     let free = fs4::available_space(crate::db::files::folder_of(database)).ok();
-    let to = |kept: &Kept| format!("{HERE}/{}", kept.id);
+    let to = |kept: &Kept| format!("{BACKUPS_PATH}/{}", kept.id);
     let none = "Noch keine Sicherung. „Jetzt sichern“ macht die erste; nachts geschieht es von selbst, wenn backup_folder eingestellt ist.";
     let body = html! {
         (refusal(ask, &[]))
@@ -59,7 +60,7 @@ pub fn list(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
         }
         h2 { "Die Datenbank" }
         (facts(&[("Datei", whole(database)), ("Frei auf dieser Platte", free.map(gigabytes).unwrap_or_default())]))
-        (form_to(ask, &format!("{HERE}/pruefen"), html! { p { "Geprüft wird an einer Kopie auf derselben Platte, die danach gelöscht wird." } }, "Datenbank prüfen", false))
+        (form_to(ask, &format!("{BACKUPS_PATH}/pruefen"), html! { p { "Geprüft wird an einer Kopie auf derselben Platte, die danach gelöscht wird." } }, "Datenbank prüfen", false))
         h2 { "Zurückspielen" }
         p { "Dazu den Dienst anhalten und auf dem Server eingeben:" }
         p.once { "partnerd --db " (whole(database)) " restore SICHERUNG.db" }
@@ -88,25 +89,27 @@ fn place_of(ask: &Ask) -> Markup {
 }
 
 pub fn gigabytes(bytes: u64) -> String {
-    let tenths = bytes / 100_000_000;
-    format!("{} GB", number(format!("{}.{}", tenths / 10, tenths % 10)))
+    format!("{} GB", tenths(bytes / 100_000_000))
 }
 
 pub fn make(ask: &Ask) -> Result<HouseChange> {
     let (database, folder) = places(ask);
     let by_hand = kept::kept(database, folder)?.iter().filter(|kept| kept.is_by_hand).count();
-    if by_hand >= BY_HAND {
-        let message = format!("Es gibt schon {BY_HAND} Sicherungen von Hand. Bitte erst eine löschen.");
+    if by_hand >= BACKUPS_BY_HAND_MAX {
+        let message =
+            format!("Es gibt schon {BACKUPS_BY_HAND_MAX} Sicherungen von Hand. Bitte erst eine löschen.");
         return Err(Refusal::new(Code::WertUngueltig, message).into());
     }
     let (database, folder) = (database.to_owned(), folder.to_owned());
     let house = Arc::clone(&ask.house);
     Ok(start_job("Sicherung".to_owned(), move |job| {
         let began = told(job, steps() + 1);
+        let given_up = "Die Sicherung wurde abgebrochen; sie ist nicht entstanden.";
+        let failed = "Die Sicherung ist nicht gelungen. Was das Programm dazu sagt:";
         let made = kept::make(&house.gate.writer, &database, &folder, &house.gate.clock, began);
         house.lookout.wake();
         made.map(|content| Outcome { shown: made_of(&content), next: None })
-            .map_err(|failure| not_made(job, &failure))
+            .map_err(|failure| not_done(job, &failure, given_up, failed))
     }))
 }
 
@@ -127,16 +130,13 @@ fn told(job: &Job, of: usize) -> impl Fn(&str) -> Result<()> {
     }
 }
 
-fn not_made(job: &Job, failure: &Failure) -> String {
-    if job.is_given_up() {
-        return "Die Sicherung wurde abgebrochen; sie ist nicht entstanden.".to_owned();
-    }
-    format!("Die Sicherung ist nicht gelungen. Was das Programm dazu sagt:\n{failure}")
+fn not_done(job: &Job, failure: &Failure, given_up: &str, failed: &str) -> String {
+    if job.is_given_up() { given_up.to_owned() } else { format!("{failed}\n{failure}") }
 }
 
 fn made_of(content: &Content) -> Markup {
     html! {
-        p { "Die Sicherung ist fertig und geprüft. " a href=(HERE) { "Zu den Sicherungen" } }
+        p { "Die Sicherung ist fertig und geprüft. " a href=(BACKUPS_PATH) { "Zu den Sicherungen" } }
         (facts(&[
             ("Datei", content.file.clone()),
             ("Größe (MB)", megabytes(content.bytes)),
@@ -154,9 +154,9 @@ fn found(ask: &Ask) -> Result<(Kept, PathBuf)> {
     kept::find(database, folder, ask.id(0)?)?.ok_or_else(|| Failure::not_found("Diese Sicherung"))
 }
 
-pub fn show(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+pub fn show(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
     let (kept, file) = found(ask)?;
-    let here = format!("{HERE}/{}", kept.id);
+    let here = format!("{BACKUPS_PATH}/{}", kept.id);
     let made = kept.made.map(moment).unwrap_or_default();
     let body = html! {
         (facts(&[("Datei", file.display().to_string()), ("Fertig", made), ("Art", kind(&kept).to_owned()), ("Größe (MB)", megabytes(kept.bytes))]))
@@ -170,14 +170,14 @@ pub fn show(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
     Ok(frame::page(ask, &format!("Sicherung {}", kept.id), body))
 }
 
-pub fn download(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+pub fn download(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
     let (_, file) = found(ask)?;
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let reply = Reply::download("application/vnd.sqlite3", &name, kept::open(&file)?);
     Ok(frame::guarded(reply.map_err(|error| Failure::Broken(format!("{}: {error}", file.display())))?))
 }
 
-pub fn show_delete(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+pub fn show_delete(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
     let (kept, file) = found(ask)?;
     let what = html! { p { (file.display()) " wird gelöscht. Das lässt sich nicht rückgängig machen." } };
     frame::form_page(ask, &format!("Sicherung {} löschen", kept.id), &[], what, "Löschen", true)
@@ -192,7 +192,7 @@ pub fn delete(ask: &Ask) -> Result<HouseChange> {
     let (house, id) = (Arc::clone(&ask.house), Uuid::now_v7());
     Ok(Box::new(move |_| {
         if !house.jobs.has_room() {
-            return Err(Refusal::new(Code::NichtVerfuegbar, FULL).into());
+            return Err(Refusal::new(Code::NichtVerfuegbar, JOBS_FULL).into());
         }
         let deed = Some(Deed::new(Tat::Geloescht, Art::Sicherung).name(file.display().to_string()));
         let title = format!("Sicherung {} löschen", kept.id);
@@ -203,8 +203,7 @@ pub fn delete(ask: &Ask) -> Result<HouseChange> {
             kept::delete(&kept, &file)
                 .map_err(|failure| format!("Die Sicherung ist nicht gelöscht:\n{failure}"))?;
             house.lookout.wake();
-            let shown =
-                html! { p.note { "Die Sicherung ist gelöscht. " a href=(HERE) { "Zu den Sicherungen" } } };
+            let shown = html! { p.note { "Die Sicherung ist gelöscht. " a href=(BACKUPS_PATH) { "Zu den Sicherungen" } } };
             Ok(Outcome { shown, next: None })
         };
         Ok(Done { deed, ..Done::begin(NewJob { id, title, doing: Arc::new(doing) }) })
@@ -232,16 +231,10 @@ fn proof(
     prove: impl Fn(&Job) -> Result<Vec<CheckLine>> + Send + Sync + 'static,
 ) -> HouseChange {
     start_job(title, move |job| {
-        let lines = prove(job).map_err(|failure| not_proved(job, &failure))?;
+        let (given_up, failed) = ("Die Prüfung wurde abgebrochen.", "Die Prüfung ging nicht zu Ende:");
+        let lines = prove(job).map_err(|failure| not_done(job, &failure, given_up, failed))?;
         Ok(Outcome { shown: proved(&named, &lines), next: None })
     })
-}
-
-fn not_proved(job: &Job, failure: &Failure) -> String {
-    if job.is_given_up() {
-        return "Die Prüfung wurde abgebrochen.".to_owned();
-    }
-    format!("Die Prüfung ging nicht zu Ende:\n{failure}")
 }
 
 fn proved(file: &Path, lines: &[CheckLine]) -> Markup {
@@ -251,9 +244,4 @@ fn proved(file: &Path, lines: &[CheckLine]) -> Markup {
         @else { p.refused { (file.display()) " ist beschädigt. Bitte diese Datei so aufheben, wie sie ist, und die letzte gute Sicherung zurückspielen." } }
         (table("Regeln", "", lines).text("Regel", |line| line.rule.clone()).numbers("Verstöße", |line| number(line.violations)).text("Befund", |line| or_blank(&line.finding)))
     }
-}
-
-/// GET where a form alone lives: back to the list.
-pub fn back(_: &Ask, _: &Seen<'_>) -> Result<Reply> {
-    Ok(frame::redirect(HERE))
 }

@@ -5,49 +5,50 @@ use uuid::Uuid;
 
 use super::artikel::name_of;
 use super::frame;
-use super::page::{Ask, Seen, encoded};
+use super::page::{Ask, Snapshot, encoded};
 use super::partner::town;
 use super::parts::{Table, amount, linked, moment, number, optional, or_blank};
 use crate::artikel::{self, ArtikelZeile};
+use crate::belege;
+use crate::chargen::{self, Charge};
 use crate::db::list::Page;
 use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
+use crate::kunden::{self, Kunde};
 use crate::listing::Records;
 use crate::rules::day::Day;
 use crate::rules::text::case_key;
 use crate::waage::{self, Wiegung};
-use crate::{belege, chargen, kunden};
 
-/// Hits of each kind that are shown.
-const HITS: u32 = 10;
+const HITS_SHOWN_MAX: u32 = 10;
 
 /// From a page of no company to the search of the one that was chosen there.
-pub fn in_chosen(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+pub fn in_chosen(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
     let chosen = ask.firmen.iter().find(|firma| firma.id.to_string() == ask.param("firma"));
     let firma = chosen.ok_or_else(|| Failure::not_found("Diese Firma"))?;
     let to = format!("/leitstand/f/{}/suche?suche={}", firma.id, encoded(ask.param("suche")));
     Ok(frame::redirect(to))
 }
 
-pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let query = ask.query_of("/api/v1/belege")?;
     let Some(suche) = query.search("suche")? else {
-        return Ok(frame::page(ask, "Suche", html! { p.empty { (HOW) } }));
+        return Ok(frame::page(ask, "Suche", html! { p.empty { (HOW_TO_SEARCH) } }));
     };
     let groups = [documents, partner, artikel, chargen, wiegungen];
-    let groups = groups.into_iter().map(|search| search(ask, seen, suche)).collect::<Result<Vec<_>>>()?;
+    let groups = groups.into_iter().map(|search| search(ask, db, suche)).collect::<Result<Vec<_>>>()?;
     let mut hits = groups.iter().flat_map(|group| &group.hits);
     if let (Some(only), None) = (hits.next(), hits.next()) {
         return Ok(frame::redirect(only));
     }
     let body = html! {
-        @if groups.iter().all(|group| group.hits.is_empty()) { p.empty { "Nichts gefunden. " (HOW) } }
+        @if groups.iter().all(|group| group.hits.is_empty()) { p.empty { "Nichts gefunden. " (HOW_TO_SEARCH) } }
         @for group in groups { (group.shown) }
     };
     Ok(frame::page(ask, &format!("Suche nach „{suche}“"), body))
 }
 
-const HOW: &str = "Gesucht wird in Belegen (Nummer, fremde Nummer, Partner), Partnern (Name, Nummer, Ort, E-Mail), Artikeln (Bezeichnung, Nummer, EAN) und Chargen (Nummer, auch die des Lieferanten); Wiegungen findet man über die ganze Nummer oder das ganze Kennzeichen.";
+const HOW_TO_SEARCH: &str = "Gesucht wird in Belegen (Nummer, fremde Nummer, Partner), Partnern (Name, Nummer, Ort, E-Mail), Artikeln (Bezeichnung, Nummer, EAN) und Chargen (Nummer, auch die des Lieferanten); Wiegungen findet man über die ganze Nummer oder das ganze Kennzeichen.";
 
 /// What was found of one kind: where its first hits lead, and how they are shown.
 struct Group {
@@ -55,7 +56,7 @@ struct Group {
     shown: Markup,
 }
 
-const FIRST: Page = Page { limit: Some(HITS), offset: 0 };
+const FIRST_HITS: Page = Page { limit: Some(HITS_SHOWN_MAX), offset: 0 };
 
 /// A group of hits, each of which has a page below that of its list; `all` finds all of them there.
 fn group<T>(
@@ -65,7 +66,7 @@ fn group<T>(
     id: fn(&T) -> Uuid,
     columns: impl FnOnce(Table<'_, T>) -> Table<'_, T>,
 ) -> Group {
-    let rows = &found.rows[..found.rows.len().min(HITS as usize)];
+    let rows = &found.rows[..found.rows.len().min(HITS_SHOWN_MAX as usize)];
     let to = |row: &T| ask.page_of(page, id(row));
     let list = format!("{}?{all}={}", ask.of_firma(page), encoded(ask.param("suche")));
     let count = number(found.count);
@@ -77,85 +78,65 @@ fn group<T>(
     Group { hits: rows.iter().map(to).collect(), shown }
 }
 
-fn documents(ask: &Ask, seen: &Seen<'_>, suche: &str) -> Result<Group> {
+fn documents(ask: &Ask, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
     let auswahl = belege::Auswahl { suche: Some(suche), ..belege::Auswahl::default() };
-    let found = belege::list(&seen.tx, &auswahl, FIRST)?;
+    let found = belege::list(&db.tx, &auswahl, FIRST_HITS)?;
     Ok(group(ask, ("Belege", "belege", "suche"), &found, |beleg| beleg.id, super::belege::columns))
 }
 
-fn partner(ask: &Ask, seen: &Seen<'_>, suche: &str) -> Result<Group> {
-    let found = kunden::list(&seen.tx, Some(suche), None, None, FIRST)?;
-    Ok(group(
-        ask,
-        ("Partner", "partner", "suche"),
-        &found,
-        |kunde| kunde.id,
-        |table| {
-            table
-                .text("Name", |kunde| kunde.name.clone())
-                .text("Nummer", |kunde| kunde.kundennr.clone())
-                .text("Ort", town)
-        },
-    ))
+fn partner(ask: &Ask, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
+    let found = kunden::list(&db.tx, Some(suche), None, None, FIRST_HITS)?;
+    let id = |kunde: &Kunde| kunde.id;
+    Ok(group(ask, ("Partner", "partner", "suche"), &found, id, |table| {
+        table
+            .text("Name", |kunde| kunde.name.clone())
+            .text("Nummer", |kunde| kunde.kundennr.clone())
+            .text("Ort", town)
+    }))
 }
 
-fn artikel(ask: &Ask, seen: &Seen<'_>, suche: &str) -> Result<Group> {
+fn artikel(ask: &Ask, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
     let auswahl = artikel::Auswahl { suche: Some(suche), ..artikel::Auswahl::default() };
-    let found = artikel::list(&seen.tx, &auswahl, FIRST)?;
-    Ok(group(
-        ask,
-        ("Artikel", "artikel", "suche"),
-        &found,
-        |row: &ArtikelZeile| row.artikel.id,
-        |table| {
-            table
-                .text("Bezeichnung", |row| name_of(&row.artikel))
-                .text("Nummer", |row| row.artikel.artikelnummer.clone())
-                .text("Einheit", |row| or_blank(&row.artikel.einheit))
-        },
-    ))
+    let found = artikel::list(&db.tx, &auswahl, FIRST_HITS)?;
+    let id = |row: &ArtikelZeile| row.artikel.id;
+    Ok(group(ask, ("Artikel", "artikel", "suche"), &found, id, |table| {
+        table
+            .text("Bezeichnung", |row| name_of(&row.artikel))
+            .text("Nummer", |row| row.artikel.artikelnummer.clone())
+            .text("Einheit", |row| or_blank(&row.artikel.einheit))
+    }))
 }
 
-fn chargen(ask: &Ask, seen: &Seen<'_>, suche: &str) -> Result<Group> {
+fn chargen(ask: &Ask, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
     let auswahl = chargen::Auswahl { suche: Some(case_key(suche)), ..chargen::Auswahl::default() };
-    let found = chargen::list(&seen.tx, &auswahl, FIRST)?;
-    Ok(group(
-        ask,
-        ("Chargen", "chargen", "suche"),
-        &found,
-        |charge| charge.id,
-        |table| {
-            table
-                .text("Charge", |charge| charge.charge_nr.clone())
-                .text("Nummer des Lieferanten", |charge| or_blank(&charge.fremde_charge_nr))
-                .text("Artikel", |charge| charge.artikel_bezeichnung.clone())
-                .text("Haltbar bis", |charge| optional(charge.mhd, |mhd| Day::german(mhd.0)))
-                .numbers("Bestand", |charge| amount(charge.bestand))
-        },
-    ))
+    let found = chargen::list(&db.tx, &auswahl, FIRST_HITS)?;
+    let id = |charge: &Charge| charge.id;
+    Ok(group(ask, ("Chargen", "chargen", "suche"), &found, id, |table| {
+        table
+            .text("Charge", |charge| charge.charge_nr.clone())
+            .text("Nummer des Lieferanten", |charge| or_blank(&charge.fremde_charge_nr))
+            .text("Artikel", |charge| charge.artikel_bezeichnung.clone())
+            .text("Haltbar bis", |charge| optional(charge.mhd, |mhd| Day::german(mhd.0)))
+            .numbers("Bestand", |charge| amount(charge.bestand))
+    }))
 }
 
 /// By the whole number or the whole plate, as the interface finds them.
-fn wiegungen(ask: &Ask, seen: &Seen<'_>, suche: &str) -> Result<Group> {
+fn wiegungen(ask: &Ask, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
     let by_number =
         waage::Auswahl { wiegeschein_nr: Some(suche.to_uppercase()), ..waage::Auswahl::default() };
     let by_plate = waage::Auswahl { kennzeichen: Some(suche), ..waage::Auswahl::default() };
-    let mut found: Records<Wiegung> = waage::list(&seen.tx, &by_number, FIRST)?;
-    let of_plate: Records<Wiegung> = waage::list(&seen.tx, &by_plate, FIRST)?;
+    let mut found: Records<Wiegung> = waage::list(&db.tx, &by_number, FIRST_HITS)?;
+    let of_plate: Records<Wiegung> = waage::list(&db.tx, &by_plate, FIRST_HITS)?;
     found.rows.extend(of_plate.rows);
     found.count += of_plate.count;
-    Ok(group(
-        ask,
-        ("Wiegungen", "wiegungen", "kennzeichen"),
-        &found,
-        |wiegung| wiegung.id,
-        |table| {
-            table
-                .text("Wiegeschein", |wiegung| wiegung.wiegeschein_nr.clone())
-                .text("Gewogen", |wiegung| moment(wiegung.ts_erst))
-                .text("Kennzeichen", |wiegung| or_blank(&wiegung.kennzeichen))
-                .text("Partner", |wiegung| or_blank(&wiegung.partner_name))
-                .numbers("Netto (kg)", |wiegung| optional(wiegung.gewicht_netto_kg, amount))
-        },
-    ))
+    let id = |wiegung: &Wiegung| wiegung.id;
+    Ok(group(ask, ("Wiegungen", "wiegungen", "kennzeichen"), &found, id, |table| {
+        table
+            .text("Wiegeschein", |wiegung| wiegung.wiegeschein_nr.clone())
+            .text("Gewogen", |wiegung| moment(wiegung.ts_erst))
+            .text("Kennzeichen", |wiegung| or_blank(&wiegung.kennzeichen))
+            .text("Partner", |wiegung| or_blank(&wiegung.partner_name))
+            .numbers("Netto (kg)", |wiegung| optional(wiegung.gewicht_netto_kg, amount))
+    }))
 }

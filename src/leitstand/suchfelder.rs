@@ -2,8 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::page::{Ask, Seen};
-use super::parts::field;
+use super::lists::filter as filter_field;
+use super::page::{Ask, Snapshot};
+use super::parts::choice;
 use super::people::Person;
 use crate::failure::Result;
 use crate::gate::audit::{Filter, Who};
@@ -11,7 +12,7 @@ use crate::gate::key;
 use crate::rules::day::{Day, Instant};
 
 /// Milliseconds of a minute: the last one that is named belongs to what is shown.
-const MINUTE: i64 = 60_000;
+const MINUTE_MILLIS: i64 = 60_000;
 
 /// What asks for the log of what people and commands did, and of commands alone.
 pub const DEEDS: &str = "aenderungen";
@@ -35,17 +36,16 @@ const RESULTS: [(&str, &str); 4] = [
 
 /// What the query asks for, or a German sentence why it cannot be understood.
 pub fn filter(ask: &Ask) -> std::result::Result<Filter, String> {
-    let text = |name: &str| Some(ask.param(name).to_owned()).filter(|text| !text.is_empty());
     let result = ask.param("ergebnis");
     let (status_from, status_to) = match statuses(ask.param("status"))? {
         Some((from, to)) => (Some(from), Some(to)),
         None => ((result == "abgelehnt").then_some(400), None),
     };
     Ok(Filter {
-        tenant_id: ask.firma.as_ref().map(|firma| firma.id),
+        tenant_id: ask.tenant_id(),
         who: who(ask.param("wer")),
-        path: text("pfad"),
-        code: text("code").map(|code| code.to_ascii_uppercase()),
+        path: ask.filled_param("pfad").map(str::to_owned),
+        code: ask.filled_param("code").map(str::to_ascii_uppercase),
         status_from,
         status_to,
         views: result == "seiten",
@@ -96,18 +96,18 @@ fn time(text: &str, is_last: bool) -> std::result::Result<Option<Instant>, Strin
         return Ok(Some(if is_last { day.tomorrow() } else { day }.begin_in_berlin()));
     }
     match Instant::parse_or_in_berlin(text) {
-        Some(at) if is_last => Ok(Some(Instant::from_millis(at.millis().saturating_add(MINUTE)))),
+        Some(at) if is_last => Ok(Some(Instant::from_millis(at.millis().saturating_add(MINUTE_MILLIS)))),
         Some(at) => Ok(Some(at)),
         None => Err(format!("„{text}“ ist keine Zeit. Erwartet wird etwa 2026-07-10 oder 2026-07-10T09:00.")),
     }
 }
 
 /// The form with these fields; of a company it offers its keys and the people who see it.
-pub fn form(ask: &Ask, seen: &Seen<'_>, people: &[Person]) -> Result<Markup> {
-    let firma = ask.firma.as_ref().map(|firma| firma.id);
+pub fn form(ask: &Ask, db: &Snapshot<'_>, people: &[Person]) -> Result<Markup> {
+    let firma = ask.tenant_id();
     let keys = match firma {
-        Some(firma) => key::of_tenant(seen.connection, firma, ask.now)?,
-        None => key::list(seen.connection, ask.now)?,
+        Some(firma) => key::of_tenant(db.connection, firma, ask.now)?,
+        None => key::list(db.connection, ask.now)?,
     };
     let chosen = ask.param("wer");
     let option =
@@ -123,17 +123,12 @@ pub fn form(ask: &Ask, seen: &Seen<'_>, people: &[Person]) -> Result<Markup> {
                     optgroup label="Personen" { @for person in people.iter().filter(sees) { (option(format!("person-{}", person.id), &person.name)) } }
                 }
             }
-            div.field {
-                label for="feld-ergebnis" { "Was davon" }
-                select id="feld-ergebnis" name="ergebnis" {
-                    @for (value, words) in RESULTS { option value=(value) selected[value == ask.param("ergebnis")] { (words) } }
-                }
-            }
-            (field(ask, "pfad", "Route oder Pfad, etwa POST /api/v1/belege", "search", ask.param("pfad"), "off"))
-            (field(ask, "status", "Status, etwa 404 oder 4xx", "text", ask.param("status"), "off"))
-            (field(ask, "code", "Fehlercode", "text", ask.param("code"), "off"))
-            (field(ask, "von", "Von", "datetime-local", ask.param("von"), "off"))
-            (field(ask, "bis", "Bis", "datetime-local", ask.param("bis"), "off"))
+            (choice(ask, "ergebnis", "Was davon", RESULTS, ask.param("ergebnis")))
+            (filter_field(ask, "pfad", "Route oder Pfad, etwa POST /api/v1/belege", "search"))
+            (filter_field(ask, "status", "Status, etwa 404 oder 4xx", "text"))
+            (filter_field(ask, "code", "Fehlercode", "text"))
+            (filter_field(ask, "von", "Von", "datetime-local"))
+            (filter_field(ask, "bis", "Bis", "datetime-local"))
             button type="submit" { "Suchen" }
         }
     })

@@ -2,7 +2,7 @@
 
 use maud::{Markup, Render};
 
-use super::page::{Ask, Seen};
+use super::page::{Ask, Snapshot};
 use super::parts::{ROWS, linked, number, to_second};
 use super::people::{Person, name_of};
 use super::rechte;
@@ -20,12 +20,12 @@ use crate::tenants;
 pub const CAPTION: &str = "Protokoll, das Neueste zuerst";
 
 /// Rows that are looked at for a page, at most.
-const LOOKED_AT: i64 = 50_000;
+const LOG_ROWS_LOOKED_AT: i64 = 50_000;
 
 /// The rows of a page of the log that fit, and the one before which the next page begins.
-pub fn page(ask: &Ask, seen: &Seen<'_>, filter: &Filter) -> Result<(Vec<Entry>, Option<i64>)> {
+pub fn page(ask: &Ask, db: &Snapshot<'_>, filter: &Filter) -> Result<(Vec<Entry>, Option<i64>)> {
     let before = ask.param("vor").parse::<i64>().ok().filter(|before| *before > 0);
-    let newest = || entries(seen.connection, &Selection { limit: Some(1), ..Selection::default() });
+    let newest = || entries(db.connection, &Selection { limit: Some(1), ..Selection::default() });
     let before = before.map_or_else(|| newest().map(|rows| rows.first().map_or(1, |row| row.nr + 1)), Ok)?;
     let (by, key_id, person) = match (&filter.who, ask.param("wer")) {
         (Some(Who::Person(id)), _) => (None, None, Some(*id)),
@@ -44,13 +44,13 @@ pub fn page(ask: &Ask, seen: &Seen<'_>, filter: &Filter) -> Result<(Vec<Entry>, 
         from: filter.from,
         until: filter.until,
         before: Some(before),
-        looked_at: Some(LOOKED_AT),
+        looked_at: Some(LOG_ROWS_LOOKED_AT),
         limit: Some(i64::from(ROWS) + 1),
     };
-    let mut found = entries(seen.connection, &selection)?;
+    let mut found = entries(db.connection, &selection)?;
     let next = match found.len() > ROWS as usize {
         true => found.drain(ROWS as usize..).next().map(|row| row.nr + 1),
-        false => Some(before - LOOKED_AT).filter(|before| *before > 1),
+        false => Some(before - LOG_ROWS_LOOKED_AT).filter(|before| *before > 1),
     };
     Ok((found, next))
 }

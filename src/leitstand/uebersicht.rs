@@ -3,8 +3,8 @@
 use maud::{Markup, Render, html};
 
 use super::bars::{Pair, Words, bars};
-use super::page::{Ask, Seen, encoded};
-use super::parts::{linked, moment, number, or_blank};
+use super::page::{Ask, Snapshot, encoded};
+use super::parts::{linked, moment, number, or_blank, tenths};
 use super::{frame, rat, wiegungen, zustand};
 use crate::app::description::meaning_of;
 use crate::belege;
@@ -22,22 +22,22 @@ use crate::rules::weighing::Richtung;
 use crate::waage::{self, Auswahl, Wiegung};
 
 /// Weighings of a day that are looked at, and errors that are shown, at most.
-const WEIGHINGS: u32 = 5_000;
-const ERRORS: usize = 8;
+const WEIGHINGS_OF_DAY_MAX: u32 = 5_000;
+const ERRORS_SHOWN_MAX: usize = 8;
 
 /// Rows of the log among which they are looked for: this page is open all day.
-const LOOKED_AT: i64 = 10_000;
+const LOG_ROWS_LOOKED_AT: i64 = 10_000;
 
-pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let today = seen.tx.today();
-    let (now, then) = (day(seen, today)?, day(seen, Day::of_number(today.number() - 7))?);
-    let Errors { rows: errors, since } = errors_of(ask, seen)?;
-    let keys = key::of_tenant(seen.connection, ask.firma_id(), ask.now)?;
+pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let today = db.tx.today();
+    let (now, then) = (day(db, today)?, day(db, Day::of_number(today.number() - 7))?);
+    let (errors, since) = errors_of(ask, db)?;
+    let keys = key::of_tenant(db.connection, ask.firma_id(), ask.now)?;
     let upkeep = ask.keeps_house().then(|| ask.house.lookout.last()).flatten();
-    let sorgen = zustand::sorgen(ask, seen, &keys, upkeep.as_ref())?;
+    let sorgen = zustand::sorgen(ask, db, &keys, upkeep.as_ref())?;
     let body = html! {
         @if !sorgen.is_empty() { h2 { "Zu erledigen" } (zustand::shown(&sorgen)) }
-        @if let Some(steps) = zustand::first_steps(ask, seen, &keys)? { (steps) }
+        @if let Some(steps) = zustand::first_steps(ask, db, &keys)? { (steps) }
         @if !errors.is_empty() || since.is_some() {
             h2 { "Abgelehnte Anfragen" }
             (errors_table(ask, &errors))
@@ -48,37 +48,28 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         }
         h2 { "Heute, " (today.german()) }
         div.tiles {
-            div.tile { "Herein (t)" strong { (tonnes(now.sum_in())) } }
-            div.tile { "Hinaus (t)" strong { (tonnes(now.sum_out())) } }
-            @for (typ, count) in documents(seen, today)? { div.tile { "Belege: " (typ) strong { (count) } } }
+            div.tile { "Herein (t)" strong { (tonnes(now.iter().map(|(into, _)| into).sum())) } }
+            div.tile { "Hinaus (t)" strong { (tonnes(now.iter().map(|(_, out)| out).sum())) } }
+            @for (typ, count) in documents(db, today)? { div.tile { "Belege: " (typ) strong { (count) } } }
         }
         (picture(&now, &then))
         h2 { "Offene Wiegungen" }
-        (wiegungen::open(ask, seen)?)
+        (wiegungen::open(ask, db)?)
         @match &upkeep {
             Some(upkeep) => (zustand::house_in_words(upkeep, ask.now)),
             None => p { small { (zustand::VERSION) } },
         }
     };
-    frame::live_page(ask, seen, "Übersicht", body)
+    frame::live_page(ask, db, "Übersicht", body)
 }
 
-struct Weighed([(i64, i64); 24]);
+/// Kilograms that came in and went out in each hour of a day.
+type Weighed = [(i64, i64); 24];
 
-impl Weighed {
-    fn sum_in(&self) -> i64 {
-        self.0.iter().map(|hour| hour.0).sum()
-    }
-
-    fn sum_out(&self) -> i64 {
-        self.0.iter().map(|hour| hour.1).sum()
-    }
-}
-
-fn day(seen: &Seen<'_>, day: Day) -> Result<Weighed> {
+fn day(db: &Snapshot<'_>, day: Day) -> Result<Weighed> {
     let auswahl = Auswahl { status: Some("fertig"), von: Some(day), bis: Some(day), ..Auswahl::default() };
-    let page = Page { limit: Some(WEIGHINGS), offset: 0 };
-    let found: Records<Wiegung> = waage::list(&seen.tx, &auswahl, page)?;
+    let page = Page { limit: Some(WEIGHINGS_OF_DAY_MAX), offset: 0 };
+    let found: Records<Wiegung> = waage::list(&db.tx, &auswahl, page)?;
     let mut hours = [(0, 0); 24];
     for wiegung in found.rows {
         let Some(hour) = hours.get_mut((wiegung.ts_erst.minute_in_berlin() / 60) as usize) else { continue };
@@ -89,18 +80,16 @@ fn day(seen: &Seen<'_>, day: Day) -> Result<Weighed> {
             _ => hour.1 += kilograms,
         }
     }
-    Ok(Weighed(hours))
+    Ok(hours)
 }
 
 fn tonnes(kilograms: i64) -> String {
-    let tenths = (kilograms + 50) / 100;
-    number(format!("{}.{}", tenths / 10, tenths % 10))
+    tenths((kilograms.unsigned_abs() + 50) / 100)
 }
 
 /// Tonnes of each hour beside those of the same weekday before.
 fn picture(now: &Weighed, then: &Weighed) -> Markup {
-    let all = |day: &Weighed| day.0.map(|(into, out)| into + out);
-    let (now, then) = (all(now), all(then));
+    let [now, then] = [now, then].map(|day| day.map(|(into, out)| into + out));
     let most = now.iter().chain(&then).copied().max().unwrap_or(0);
     let pair = |(hour, (now, then)): (usize, (&i64, &i64))| Pair {
         label: hour.to_string(),
@@ -121,42 +110,33 @@ fn picture(now: &Weighed, then: &Weighed) -> Markup {
     bars(&pairs, &words)
 }
 
-fn documents(seen: &Seen<'_>, today: Day) -> Result<Vec<(&'static str, String)>> {
-    let mut found = Vec::new();
-    for typ in BelegTyp::ALL {
-        let typen = vec![typ.as_str()];
-        let auswahl =
-            belege::Auswahl { typen, von: Some(today), bis: Some(today), ..belege::Auswahl::default() };
-        let count = belege::count(&seen.tx, &auswahl)?;
-        if count > 0 {
-            found.push((typ.bezeichnung(), number(count)));
-        }
-    }
-    Ok(found)
+fn documents(db: &Snapshot<'_>, today: Day) -> Result<Vec<(&'static str, String)>> {
+    let counted = |typ: &BelegTyp| {
+        let (typen, today) = (vec![typ.as_str()], Some(today));
+        let auswahl = belege::Auswahl { typen, von: today, bis: today, ..belege::Auswahl::default() };
+        let count = belege::count(&db.tx, &auswahl)?;
+        Ok((count > 0).then(|| (typ.bezeichnung(), number(count))))
+    };
+    BelegTyp::ALL.iter().filter_map(|typ| counted(typ).transpose()).collect()
 }
 
-struct Errors {
-    rows: Vec<Entry>,
-    /// How far back they were looked for, where that is not the whole of today and yesterday.
-    since: Option<Instant>,
-}
-
-fn errors_of(ask: &Ask, seen: &Seen<'_>) -> Result<Errors> {
+/// Refused requests of today and yesterday, and how far back they were looked for where that is not all of both.
+fn errors_of(ask: &Ask, db: &Snapshot<'_>) -> Result<(Vec<Entry>, Option<Instant>)> {
     let yesterday = Day::of_number(Day::in_berlin(ask.now).number() - 1).begin_in_berlin();
     let filter = Filter {
-        tenant_id: ask.firma.as_ref().map(|firma| firma.id),
+        tenant_id: ask.tenant_id(),
         who: Some(Who::Keys),
         status_from: Some(400),
         from: Some(yesterday),
-        looked_at: Some(LOOKED_AT),
+        looked_at: Some(LOG_ROWS_LOOKED_AT),
         ..Filter::default()
     };
-    let found = part(seen.connection, &filter, None, ERRORS)?;
+    let found = part(db.connection, &filter, None, ERRORS_SHOWN_MAX)?;
     // A full list ends with the last row that is shown.
-    let next = found.next.filter(|_| found.rows.len() < ERRORS);
-    let last = next.map(|place| find(seen.connection, place, None)).transpose()?.flatten();
+    let next = found.next.filter(|_| found.rows.len() < ERRORS_SHOWN_MAX);
+    let last = next.map(|place| find(db.connection, place, None)).transpose()?.flatten();
     let since = last.map(|entry| entry.at).filter(|at| *at > yesterday);
-    Ok(Errors { rows: found.rows, since })
+    Ok((found.rows, since))
 }
 
 /// Each of them leads to its like in the log.
@@ -169,16 +149,9 @@ fn errors_table(ask: &Ask, errors: &[Entry]) -> Markup {
     let caption = "Abgelehnte Anfragen von heute und gestern, die neuesten zuerst";
     linked(caption, "Bis dahin keine gefunden.", errors, to)
         .text("Wann", |entry| moment(entry.at))
-        .text("Schlüssel", |entry| {
-            or_blank(if entry.key_label.is_some() { &entry.key_label } else { &entry.key_id })
-        })
+        .text("Schlüssel", |entry| entry.key_label.clone().or(entry.key_id.clone()).unwrap_or_default())
         .text("Anfrage", |entry| format!("{} {}", entry.method, entry.path))
         .text("Warum abgelehnt", |entry| format!("{}: {}", code(entry), meaning_of(&code(entry))))
         .text("Was tun", |entry| rat::of(&code(entry)).to_owned())
         .render()
-}
-
-/// Answered by the server once the company has changed.
-pub fn news(_: &Ask, _: &Seen<'_>) -> Result<Reply> {
-    Ok(Reply::default())
 }

@@ -14,7 +14,7 @@ use crate::http::tls::validity;
 use crate::rules::day::Instant;
 
 /// How often that is looked at.
-const EVERY: Duration = Duration::from_secs(60);
+const LOOK_INTERVAL: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upkeep {
@@ -65,7 +65,7 @@ impl Lookout {
             loop {
                 let found = Upkeep::look(&database, nightly.as_ref(), certificate.as_deref(), clock());
                 *shared.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
-                if woken.recv_timeout(EVERY) == Err(RecvTimeoutError::Disconnected) {
+                if woken.recv_timeout(LOOK_INTERVAL) == Err(RecvTimeoutError::Disconnected) {
                     return;
                 }
             }

@@ -12,22 +12,22 @@ use crate::failure::Result;
 use crate::rules::error::{Code, Refusal};
 
 /// Largest form with a file, in bytes: a third of the memory that there is for large bodies.
-pub const LARGEST: usize = 14 << 20;
+pub const UPLOAD_BYTES_MAX: usize = 14 << 20;
 
 /// Fields and files of a form at most.
-const PARTS: usize = 200;
+const PARTS_MAX: usize = 200;
 
 /// Characters of a boundary (RFC 2046 5.1.1).
-const BOUNDARY: std::ops::RangeInclusive<usize> = 1..=70;
+const BOUNDARY_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=70;
 
 /// In so many bytes at a time the form goes through the reader, which copies each of them.
-const STEP: usize = 64 << 10;
+const STEP_BYTES: usize = 64 << 10;
 
 /// Longest field that is no file, in bytes.
-const FIELD: usize = 64 << 10;
+const FIELD_BYTES_MAX: usize = 64 << 10;
 
 /// Longest name of a file, in characters; what is longer is cut.
-const NAME: usize = 200;
+const FILE_NAME_CHARACTERS_MAX: usize = 200;
 
 #[derive(Clone)]
 pub struct File {
@@ -51,14 +51,14 @@ pub fn is_upload(content_type: &str) -> bool {
 
 pub fn read(content_type: &str, body: &[u8]) -> Result<Form> {
     let boundary = parse_boundary(content_type).map_err(|_| broken())?;
-    if !BOUNDARY.contains(&boundary.len()) {
+    if !BOUNDARY_CHARACTERS.contains(&boundary.len()) {
         return Err(broken().into());
     }
-    let steps = body.chunks(STEP).map(|step| Ok::<_, Infallible>(Bytes::copy_from_slice(step)));
+    let steps = body.chunks(STEP_BYTES).map(|step| Ok::<_, Infallible>(Bytes::copy_from_slice(step)));
     let mut parts = Multipart::new(stream::iter(steps), boundary);
     let mut form = Form::default();
     while let Some(mut part) = ready(parts.next_field())? {
-        if form.fields.len() + form.files.len() >= PARTS {
+        if form.fields.len() + form.files.len() >= PARTS_MAX {
             return Err(Refusal::new(Code::AnfrageUngueltig, "Das Formular hat zu viele Felder.").into());
         }
         let field = part.name().unwrap_or_default().to_owned();
@@ -67,7 +67,7 @@ pub fn read(content_type: &str, body: &[u8]) -> Result<Form> {
         match name {
             Some(name) if name.is_empty() && content.is_empty() => {}
             Some(name) => form.files.push(File { field, name, content }),
-            None if content.len() > FIELD => return Err(broken().into()),
+            None if content.len() > FIELD_BYTES_MAX => return Err(broken().into()),
             None => {
                 let text = std::str::from_utf8(&content).map_err(|_| broken())?;
                 form.fields.push((field, text.to_owned()));
@@ -101,7 +101,7 @@ fn broken() -> Box<Refusal> {
 /// The name of a file without folders and control characters.
 fn plain(name: &str) -> String {
     let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    name.chars().filter(|c| !c.is_control()).take(NAME).collect()
+    name.chars().filter(|c| !c.is_control()).take(FILE_NAME_CHARACTERS_MAX).collect()
 }
 
 #[cfg(test)]
@@ -144,7 +144,7 @@ mod tests {
         {
             assert!(read(kind, whole.as_bytes()).is_err(), "{kind}");
         }
-        let many: Vec<_> = (0..=PARTS).map(|_| ("name=\"a\"", "1")).collect();
+        let many: Vec<_> = (0..=PARTS_MAX).map(|_| ("name=\"a\"", "1")).collect();
         assert!(read(TYPE, body(&many).as_bytes()).is_err());
     }
 }

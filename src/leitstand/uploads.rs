@@ -13,11 +13,11 @@ use crate::http::wire::Decimal;
 use crate::import::ImportKind;
 use crate::rules::day::Instant;
 
-/// Files that wait at most, each of them no larger than a form ([`super::upload::LARGEST`]).
-const WAITING: usize = 4;
+/// Files that wait at most, each of them no larger than a form ([`super::upload::UPLOAD_BYTES_MAX`]).
+const UPLOADS_WAITING_MAX: usize = 4;
 
 /// How long a file waits, in milliseconds: an hour.
-const HOLDS: i64 = 60 * 60 * 1_000;
+const UPLOAD_WAITS_MILLIS_MAX: i64 = 60 * 60 * 1_000;
 
 #[derive(Clone)]
 pub struct Upload {
@@ -50,7 +50,7 @@ pub struct Uploads(Mutex<VecDeque<Upload>>);
 impl Uploads {
     pub fn keep(&self, upload: Upload) {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if waiting.len() >= WAITING {
+        if waiting.len() >= UPLOADS_WAITING_MAX {
             let persons: Vec<i64> = waiting.iter().map(|kept| kept.person).collect();
             evict_index(&persons, upload.person).and_then(|at| waiting.remove(at));
         }
@@ -59,7 +59,7 @@ impl Uploads {
 
     pub fn drop_old(&self, now: Instant) {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.retain(|kept| now.millis() - kept.at.millis() < HOLDS);
+        waiting.retain(|kept| now.millis() - kept.at.millis() < UPLOAD_WAITS_MILLIS_MAX);
     }
 
     pub fn find(&self, id: &str, person: i64, firma: TenantId) -> Option<Upload> {

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::frame;
-use super::page::{Ask, Done, FirmaChange, Seen};
+use super::page::{Ask, Done, FirmaChange, Snapshot};
 use super::parts::{form, number, refusal, table};
 use crate::app::vergessen::{self, Forgotten, Records};
 use crate::failure::Result;
@@ -12,10 +12,10 @@ use crate::kunden::{self, Kunde};
 use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::{Code, Refusal};
 
-pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let kunde = kunden::found(&seen.tx, ask.uuid(0)?)?;
-    let records = vergessen::records(&seen.tx, &kunde)?;
-    let keeps_name = vergessen::keeps_name(&seen.tx, &records);
+pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let kunde = kunden::found(&db.tx, ask.uuid(0)?)?;
+    let records = vergessen::records(&db.tx, &kunde)?;
+    let keeps_name = vergessen::keeps_name(&db.tx, &records);
     let body = html! {
         p { "Verlangt eine Person, dass ihre Daten gelöscht werden (Art. 17 DSGVO), geschieht das hier." }
         p { (what_goes(keeps_name)) }

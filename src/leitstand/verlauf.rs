@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::akteure::Akteure;
-use super::page::{Ask, Seen};
+use super::akteure::named;
+use super::page::{Ask, Snapshot};
 use super::parts::{ROWS, moment, pager, table};
 use crate::failure::{Failure, Result};
 use crate::listing::Records;
@@ -23,14 +23,14 @@ type Row = [String; 5];
 /// Who changed what, the newest first.
 pub fn section(
     ask: &Ask,
-    seen: &Seen<'_>,
+    db: &Snapshot<'_>,
     here: &str,
     found: Records<Aenderung>,
     lesart: &Lesart,
 ) -> Result<Markup> {
     let count = found.count;
     let mut rows: Vec<Row> = Vec::new();
-    for (change, who) in Akteure::of(ask, seen)?.named(found.rows, |change| change.key_id.as_deref())? {
+    for (change, who) in named(ask, db, found.rows, |change| change.key_id.as_deref())? {
         for feld in &change.felder {
             rows.extend(row(feld, moment(change.am), &who, lesart)?);
         }

@@ -75,8 +75,7 @@ impl Visit {
     /// The audit row of an answer: who it was is a person, also of the request that logs them in.
     pub fn row(&self, reply: &Reply, logged_in: Option<i64>) -> Row {
         let person = logged_in.or(self.ask.person.as_ref().map(|person| person.id));
-        let firma = self.ask.firma.as_ref().map(|firma| firma.id);
-        row(&self.request, self.address, reply, person, firma)
+        row(&self.request, self.address, reply, person, self.ask.tenant_id())
     }
 }
 

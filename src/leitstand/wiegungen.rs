@@ -3,7 +3,7 @@
 use maud::{Markup, Render, html};
 
 use super::lists::{self, List, filter, filter_choice};
-use super::page::{Ask, FirmaChange, Seen};
+use super::page::{Ask, FirmaChange, Snapshot};
 use super::parts::{Table, amount, facts, linked, moment, optional, or_blank};
 use super::{frame, storno};
 use crate::db::list::Page;
@@ -14,8 +14,7 @@ use crate::listing::Records;
 use crate::rules::weighing::{Richtung, WiegungStatus};
 use crate::waage::{self, Auswahl, Wiegung};
 
-/// Open weighings that are shown at once.
-const OPEN: u32 = 100;
+const OPEN_WEIGHINGS_SHOWN_MAX: u32 = 100;
 
 const STATUS: [(&str, &str); 3] = [("offen", "offen"), ("fertig", "fertig"), ("storno", "storniert")];
 
@@ -47,22 +46,23 @@ fn net(wiegung: &Wiegung) -> String {
 }
 
 /// The open weighings of a company, the oldest last; what to say where there is none.
-pub fn open(ask: &Ask, seen: &Seen<'_>) -> Result<Markup> {
+pub fn open(ask: &Ask, db: &Snapshot<'_>) -> Result<Markup> {
     let auswahl = Auswahl { status: Some("offen"), ..Auswahl::default() };
-    let found: Records<Wiegung> = waage::list(&seen.tx, &auswahl, Page { limit: Some(OPEN), offset: 0 })?;
+    let found: Records<Wiegung> =
+        waage::list(&db.tx, &auswahl, Page { limit: Some(OPEN_WEIGHINGS_SHOWN_MAX), offset: 0 })?;
     let empty = "Keine offen: Jedes Fahrzeug ist zweimal gewogen.";
     let to = |wiegung: &Wiegung| ask.page_of("wiegungen", wiegung.id);
     Ok(columns(linked("Offene Wiegungen", empty, &found.rows, to)).render())
 }
 
-pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
+pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let query = ask.query_of("/api/v1/wiegungen")?;
-    let found = waage::list(&seen.tx, &waage::auswahl(&query)?, lists::page_of(ask))?;
+    let found = waage::list(&db.tx, &waage::auswahl(&query)?, lists::page_of(ask))?;
     let shown = ["status", "von", "bis", "kennzeichen", "wiegeschein_nr", "partner_id", "sortierung"];
     let is_plain = shown.iter().all(|name| ask.param(name).is_empty()) && ask.list_page() == 0;
     let list = List {
         path: "wiegungen",
-        id: Some(|wiegung: &Wiegung| wiegung.id),
+        id: |wiegung: &Wiegung| wiegung.id,
         caption: "Wiegungen",
         empty: "Keine Wiegungen gefunden. Wiegungen legt die Waage an (POST /api/v1/wiegungen); vielleicht ist auch die Suche zu eng.",
         found: &found,
@@ -76,15 +76,15 @@ pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
         keeps: &["partner_id"],
         order: "-ts_erst",
         above: html! {
-            (lists::only_partner(ask, seen, "partner_id", "wiegungen", "Wiegungen")?)
-            @if is_plain { h2 { "Offen" } (open(ask, seen)?) h2 { "Alle" } }
+            (lists::only_partner(ask, db, "partner_id", "wiegungen", "Wiegungen")?)
+            @if is_plain { h2 { "Offen" } (open(ask, db)?) h2 { "Alle" } }
         },
     };
-    frame::live_page(ask, seen, "Wiegungen", lists::body(ask, list, columns))
+    frame::live_page(ask, db, "Wiegungen", lists::body(ask, list, columns))
 }
 
-pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let wiegung = waage::found(&seen.tx, ask.uuid(0)?)?;
+pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let wiegung = waage::found(&db.tx, ask.uuid(0)?)?;
     let here = ask.page_of("wiegungen", wiegung.id);
     let links = [
         (Some(wiegung.partner_id), "partner", "Zum Partner"),
@@ -123,12 +123,8 @@ fn facts_of(wiegung: &Wiegung) -> Vec<(&'static str, String)> {
     ]
 }
 
-pub fn pdf(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    ask.file_of(seen, &format!("/api/v1/wiegungen/{}/pdf", ask.id(0)?))
-}
-
-pub fn show_cancel(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let wiegung = waage::found(&seen.tx, ask.uuid(0)?)?;
+pub fn show_cancel(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let wiegung = waage::found(&db.tx, ask.uuid(0)?)?;
     let what = html! { (wiegung.wiegeschein_nr) " zählt dann nirgends mehr und lässt sich nicht mehr verwenden. Rückgängig machen lässt sich das nicht." };
     storno::show(ask, "Wiegung stornieren", Some(wiegung.version), what)
 }

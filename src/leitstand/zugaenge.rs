@@ -4,7 +4,7 @@ use maud::html;
 use rusqlite::Connection;
 
 use super::frame;
-use super::page::{Ask, Done, HouseChange, Seen};
+use super::page::{Ask, Done, HouseChange, Snapshot};
 use super::parts::{facts, field, linked, moment};
 use super::people::{self, Person, Rolle};
 use crate::failure::{Failure, Result};
@@ -16,15 +16,15 @@ use crate::rules::deed::Tat;
 use crate::rules::error::{Code, Refusal};
 use crate::tenants::Tenant;
 
-const PEOPLE: &str = "/leitstand/zugaenge";
+const PEOPLE_PATH: &str = "/leitstand/zugaenge";
 
-pub fn list(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let to = |person: &Person| format!("{PEOPLE}/{}", person.id);
+pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let to = |person: &Person| format!("{PEOPLE_PATH}/{}", person.id);
     let firmen =
         |person: &Person| person.firmen.as_ref().map_or("alle".to_owned(), |firmen| firmen.len().to_string());
     let body = html! {
         p.actions { a.button href="/leitstand/zugaenge/neu" { "Neue Person" } }
-        (linked("Personen", "Noch niemand.", &people::list(seen.connection)?, to).text("Name", |person| person.name.clone()).text("Rolle", |person| person.rolle.as_str().to_owned()).text("Firmen", firmen).text("Stand", |person| state(person).to_owned()))
+        (linked("Personen", "Noch niemand.", &people::list(db.connection)?, to).text("Name", |person| person.name.clone()).text("Rolle", |person| person.rolle.as_str().to_owned()).text("Firmen", firmen).text("Stand", |person| state(person).to_owned()))
     };
     Ok(frame::page(ask, "Zugänge", body))
 }
@@ -47,26 +47,26 @@ pub fn companies(ask: &Ask, person: &Person) -> String {
 }
 
 /// Rows of the log among which a log-in is looked for.
-const LOOKED_AT: i64 = 10_000;
+const LOG_ROWS_LOOKED_AT: i64 = 10_000;
 
 /// When a person last logged in, by their sessions and the newest rows of the log.
-fn last_log_in(seen: &Seen<'_>, person: &Person) -> Result<Option<Instant>> {
-    let mut last = people::newest_session(seen.connection, person.id)?;
+fn last_log_in(db: &Snapshot<'_>, person: &Person) -> Result<Option<Instant>> {
+    let mut last = people::newest_session(db.connection, person.id)?;
     for path in ["POST /leitstand/anmelden", "POST /leitstand/passwort"] {
         let filter = Filter {
             who: Some(Who::Person(person.id)),
             path: Some(path.to_owned()),
             status_to: Some(399),
-            looked_at: Some(LOOKED_AT),
+            looked_at: Some(LOG_ROWS_LOOKED_AT),
             ..Filter::default()
         };
-        let found = part(seen.connection, &filter, None, 1)?;
+        let found = part(db.connection, &filter, None, 1)?;
         last = last.max(found.rows.first().map(|entry| entry.at));
     }
     Ok(last)
 }
 
-pub fn show_new(ask: &Ask, _: &Seen<'_>) -> Result<Reply> {
+pub fn show_new(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
     let manages = ask.field("rolle") == Rolle::Verwalten.as_str();
     let inside = html! {
         (field(ask, "name", "Name", "text", "", "off"))
@@ -97,8 +97,8 @@ pub fn create(ask: &Ask) -> Result<HouseChange> {
     Ok(Box::new(move |connection| {
         let ids: Vec<_> = firmen.iter().map(|firma| firma.id).collect();
         let names: Vec<_> = firmen.iter().map(|firma| firma.name.as_str()).collect();
-        let seen = (!ids.is_empty()).then_some(ids.as_slice());
-        let id = people::create(connection, &name, rolle, seen, now)?;
+        let only = (!ids.is_empty()).then_some(ids.as_slice());
+        let id = people::create(connection, &name, rolle, only, now)?;
         people::store_link(connection, id, &secret, now)?;
         let deed = Some(people::created(id, &name, rolle, &names));
         Ok(Done { deed, ..link_of(&name, &secret) })
@@ -111,7 +111,7 @@ fn link_of(name: &str, secret: &str) -> Done {
         p { "Diesen Link an " strong { (name) } " geben. Er gilt eine Stunde lang und nur einmal, und er wird nur jetzt gezeigt. "
             "Davor gehört die Adresse dieses Rechners, wie sie im Browser steht." }
         p.once { "/leitstand/passwort?link=" (secret) }
-        p { a href=(PEOPLE) { "Zurück zu den Zugängen" } }
+        p { a href=(PEOPLE_PATH) { "Zurück zu den Zugängen" } }
     };
     Done { once: Some(("Link für das Passwort", body)), ..Done::default() }
 }
@@ -124,9 +124,9 @@ fn by_id(connection: &Connection, id: i64) -> Result<Person> {
     people::by_id(connection, id)?.ok_or_else(|| Failure::not_found("Dieser Zugang"))
 }
 
-pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let person = by_id(seen.connection, number(ask)?)?;
-    let last = last_log_in(seen, &person)?;
+pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let person = by_id(db.connection, number(ask)?)?;
+    let last = last_log_in(db, &person)?;
     let last = last.map_or_else(|| "vor so langer Zeit, dass es nicht bekannt ist".to_owned(), moment);
     let last = if person.has_password { last } else { "noch nie".to_owned() };
     let body = html! {
@@ -138,16 +138,16 @@ pub fn show(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
             ("Zuletzt angemeldet", last),
         ]))
         p.actions {
-            a.button href=(format!("{PEOPLE}/{}/link", person.id)) { "Neuer Link" }
-            @if person.aktiv { a.button.danger href=(format!("{PEOPLE}/{}/sperren", person.id)) { "Sperren" } }
-            @else { a.button href=(format!("{PEOPLE}/{}/freigeben", person.id)) { "Wieder freigeben" } }
+            a.button href=(format!("{PEOPLE_PATH}/{}/link", person.id)) { "Neuer Link" }
+            @if person.aktiv { a.button.danger href=(format!("{PEOPLE_PATH}/{}/sperren", person.id)) { "Sperren" } }
+            @else { a.button href=(format!("{PEOPLE_PATH}/{}/freigeben", person.id)) { "Wieder freigeben" } }
         }
     };
     Ok(frame::page(ask, &person.name, body))
 }
 
-pub fn show_link(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let person = by_id(seen.connection, number(ask)?)?;
+pub fn show_link(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let person = by_id(db.connection, number(ask)?)?;
     let what = html! { p { "Mit dem Link setzt " (person.name) " ein neues Passwort. Das bisherige gilt, bis das geschehen ist." } };
     frame::form_page(ask, "Neuer Link", &[], what, "Link machen", false)
 }
@@ -163,14 +163,14 @@ pub fn make_link(ask: &Ask) -> Result<HouseChange> {
     }))
 }
 
-pub fn show_lock(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let person = by_id(seen.connection, number(ask)?)?;
+pub fn show_lock(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let person = by_id(db.connection, number(ask)?)?;
     let what = html! { p { (person.name) " ist dann sofort überall abgemeldet und kommt nicht mehr herein. Das lässt sich rückgängig machen." } };
     frame::form_page(ask, "Zugang sperren", &[], what, "Sperren", true)
 }
 
-pub fn show_unlock(ask: &Ask, seen: &Seen<'_>) -> Result<Reply> {
-    let person = by_id(seen.connection, number(ask)?)?;
+pub fn show_unlock(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
+    let person = by_id(db.connection, number(ask)?)?;
     let what = html! { p { (person.name) " kann sich dann wieder anmelden." } };
     frame::form_page(ask, "Zugang freigeben", &[], what, "Freigeben", false)
 }
@@ -190,6 +190,6 @@ pub fn set_active(ask: &Ask, active: bool) -> Result<HouseChange> {
         let person = by_id(connection, id)?;
         let deed = (person.aktiv != active).then(|| person.deed(tat));
         people::set_active(connection, id, active)?;
-        Ok(Done { deed, ..Done::to(format!("{PEOPLE}/{id}"), note) })
+        Ok(Done { deed, ..Done::to(format!("{PEOPLE_PATH}/{id}"), note) })
     }))
 }

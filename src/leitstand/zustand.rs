@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::page::{Ask, Seen};
+use super::page::{Ask, Snapshot};
 use super::parts::{moment, number};
 use super::sicherung::gigabytes;
 use super::upkeep::Upkeep;
@@ -16,17 +16,17 @@ use crate::tenants::firma;
 use crate::waage::{self, Auswahl, Wiegung};
 
 /// Free bytes of the disk below which it must be looked after, and below which it is urgent.
-const LITTLE: u64 = 5_000_000_000;
-const HARDLY_ANY: u64 = 1_000_000_000;
+const LITTLE_FREE_BYTES: u64 = 5_000_000_000;
+const HARDLY_ANY_FREE_BYTES: u64 = 1_000_000_000;
 
 /// Hours after which the newest backup is too old: a night was left out.
-const BACKUP_AGE: i64 = 36;
+const BACKUP_AGE_HOURS_MAX: i64 = 36;
 
 /// Days before the end of a certificate from which on a new one is asked for.
-const SOON: i64 = 30;
+const CERTIFICATE_ENDS_SOON_DAYS: i64 = 30;
 
 /// Percent of the requests of a day from which on a key is near its limit.
-const NEAR: u64 = 80;
+const NEAR_LIMIT_PERCENT: u64 = 80;
 
 pub struct Sorge {
     is_urgent: bool,
@@ -61,14 +61,19 @@ pub fn shown(sorgen: &[Sorge]) -> Markup {
 }
 
 /// What needs a hand of the company, and of the house, `upkeep`, where this person keeps it.
-pub fn sorgen(ask: &Ask, seen: &Seen<'_>, keys: &[StoredKey], upkeep: Option<&Upkeep>) -> Result<Vec<Sorge>> {
+pub fn sorgen(
+    ask: &Ask,
+    db: &Snapshot<'_>,
+    keys: &[StoredKey],
+    upkeep: Option<&Upkeep>,
+) -> Result<Vec<Sorge>> {
     let mut found = Vec::new();
     if ask.keeps_house() && ask.house.gate.writer.watch().has_failed() {
         let text = "Der Dienst kann gerade nicht speichern. Ist die Platte voll?";
         found.push(Sorge::urgent(text.to_owned()).at("/leitstand/sicherung"));
     }
     found.extend(upkeep.into_iter().flat_map(|upkeep| of_house(upkeep, ask.now)));
-    let missing = firma::load(&seen.tx)?.missing();
+    let missing = firma::load(&db.tx)?.missing();
     if !missing.is_empty() {
         let text = format!(
             "Belege bekommen kein Blatt (PDF): Es fehlen Angaben zur Firma ({}).",
@@ -76,9 +81,9 @@ pub fn sorgen(ask: &Ask, seen: &Seen<'_>, keys: &[StoredKey], upkeep: Option<&Up
         );
         found.push(Sorge::soon(text).at(ask.of_firma("firma")));
     }
-    let yesterday = Day::of_number(seen.tx.today().number() - 1);
+    let yesterday = Day::of_number(db.tx.today().number() - 1);
     let open = Auswahl { status: Some("offen"), bis: Some(yesterday), ..Auswahl::default() };
-    let open: Records<Wiegung> = waage::list(&seen.tx, &open, Page { limit: Some(1), offset: 0 })?;
+    let open: Records<Wiegung> = waage::list(&db.tx, &open, Page { limit: Some(1), offset: 0 })?;
     if !open.rows.is_empty() {
         let text = "Von gestern oder früher sind Wiegungen offen: zweite Wiegung oder Storno fehlt.";
         let list = format!("wiegungen?status=offen&bis={yesterday}");
@@ -91,53 +96,49 @@ pub fn sorgen(ask: &Ask, seen: &Seen<'_>, keys: &[StoredKey], upkeep: Option<&Up
 /// Keys that have used most of the requests that they may make today.
 fn keys_near_their_limit(ask: &Ask, keys: &[StoredKey]) -> Vec<Sorge> {
     let is_near = |key: &StoredKey| {
-        key.state == State::Active && u64::from(key.today) * 100 >= u64::from(key.daily_limit) * NEAR
+        key.state == State::Active
+            && u64::from(key.today) * 100 >= u64::from(key.daily_limit) * NEAR_LIMIT_PERCENT
     };
     let again = day_over(ask.now);
     let sorge = |key: &StoredKey| {
-        let [today, limit] = [key.today, key.daily_limit].map(number);
-        let to = ask.page_of("schluessel", &key.id);
-        match key.today >= key.daily_limit {
+        let ([today, limit], label) = ([key.today, key.daily_limit].map(number), &key.label);
+        let sorge = match key.today >= key.daily_limit {
             true => Sorge::urgent(format!(
-                "Der Schlüssel „{}“ hat seine {limit} Anfragen für heute verbraucht und wird bis {again} abgewiesen.",
-                key.label
+                "Der Schlüssel „{label}“ hat seine {limit} Anfragen für heute verbraucht und wird bis {again} abgewiesen."
             )),
             false => Sorge::soon(format!(
-                "Der Schlüssel „{}“ hat heute {today} von {limit} Anfragen verbraucht; danach wird er bis {again} abgewiesen.",
-                key.label
+                "Der Schlüssel „{label}“ hat heute {today} von {limit} Anfragen verbraucht; danach wird er bis {again} abgewiesen."
             )),
-        }
-        .at(to)
+        };
+        sorge.at(ask.page_of("schluessel", &key.id))
     };
     keys.iter().filter(|key| is_near(key)).map(sorge).collect()
 }
 
 /// When the UTC day is over, on the clocks of Berlin.
 fn day_over(now: Instant) -> String {
-    let minute = Instant::from_millis((now.utc_day() + 1) * 86_400_000).minute_in_berlin();
+    let minute = Instant::from_millis((now.utc_day() + 1) * Instant::MILLIS_PER_DAY).minute_in_berlin();
     format!("{:02}:{:02} Uhr", minute / 60, minute % 60)
 }
 
 fn of_house(upkeep: &Upkeep, now: Instant) -> Vec<Sorge> {
-    let mut found = Vec::new();
-    found.extend(upkeep.free.and_then(disk));
-    found.extend(backup(upkeep, now));
-    found.extend(upkeep.certificate.and_then(|until| of_certificate(until, now)));
-    found
+    let certificate = upkeep.certificate.and_then(|until| of_certificate(until, now));
+    [upkeep.free.and_then(disk), backup(upkeep, now), certificate].into_iter().flatten().collect()
 }
 
 fn disk(free: u64) -> Option<Sorge> {
     let megabytes = number(free / 1_000_000);
     let text =
         format!("Auf der Platte der Datenbank sind nur noch {megabytes} MB frei. Bitte Platz schaffen.");
-    (free < LITTLE).then(|| if free < HARDLY_ANY { Sorge::urgent(text) } else { Sorge::soon(text) })
+    (free < LITTLE_FREE_BYTES)
+        .then(|| if free < HARDLY_ANY_FREE_BYTES { Sorge::urgent(text) } else { Sorge::soon(text) })
 }
 
 fn backup(upkeep: &Upkeep, now: Instant) -> Option<Sorge> {
     let text = match upkeep.backup {
         None => format!("Der Ordner der Sicherungen ist nicht zu lesen: {}", upkeep.folder.display()),
         Some(None) => "Es gibt noch keine Sicherung.".to_owned(),
-        Some(Some(made)) if hours(made, now) <= BACKUP_AGE => return None,
+        Some(Some(made)) if hours(made, now) <= BACKUP_AGE_HOURS_MAX => return None,
         Some(Some(made)) => format!("Die letzte gute Sicherung ist vom {}.", moment(made)),
     };
     Some(Sorge::urgent(text).at("/leitstand/sicherung"))
@@ -153,7 +154,8 @@ fn of_certificate(until: Instant, now: Instant) -> Option<Sorge> {
     if until < now {
         return Some(Sorge::urgent(format!("Das Zertifikat ist am {end} abgelaufen. {advice}")));
     }
-    (left < SOON).then(|| Sorge::soon(format!("Das Zertifikat gilt nur noch bis {end}. {advice}")))
+    (left < CERTIFICATE_ENDS_SOON_DAYS)
+        .then(|| Sorge::soon(format!("Das Zertifikat gilt nur noch bis {end}. {advice}")))
 }
 
 /// How disk, backups and certificate are, and the version: a line for who keeps the house, whether or not it is well.
@@ -187,13 +189,13 @@ fn age(then: Instant, now: Instant) -> String {
 }
 
 /// What a new company still needs before it works; nothing once it does.
-pub fn first_steps(ask: &Ask, seen: &Seen<'_>, keys: &[StoredKey]) -> Result<Option<Markup>> {
+pub fn first_steps(ask: &Ask, db: &Snapshot<'_>, keys: &[StoredKey]) -> Result<Option<Markup>> {
     let has_key = !keys.is_empty();
-    let has_data = firma::load(&seen.tx)?.missing().is_empty();
+    let has_data = firma::load(&db.tx)?.missing().is_empty();
     if !ask.may_change() || has_key && has_data {
         return Ok(None);
     }
-    let has_partners = kunden::count(&seen.tx)? > 0;
+    let has_partners = kunden::count(&db.tx)? > 0;
     let steps = [
         (has_data, "firma", "Angaben der Firma eintragen", "Sie stehen auf Belegen und E-Rechnungen."),
         (
