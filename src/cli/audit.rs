@@ -104,13 +104,13 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     }
     match command {
         Command::List { rows, status } => {
-            let (key_id, tenant_id, since) = (rows.key_id(), rows.tenant_id(&connection)?, rows.since()?);
+            let (key_id, tenant_id, since) = rows.chosen(&connection)?;
             let limit = Some(rows.limit);
             let selection = Selection { key_id, tenant_id, status, since, before_day: None, limit };
             list(&connection, &selection, rows.csv, terminal)
         }
         Command::Changes(rows) => {
-            let (key_id, firma, since) = (rows.key_id(), rows.tenant_id(&connection)?, rows.since()?);
+            let (key_id, firma, since) = rows.chosen(&connection)?;
             let from = since.map(|day| Instant::from_millis(day.number() * Instant::MILLIS_PER_DAY));
             let limit = Some(rows.limit);
             let selection = administration::Selection { firma, key_id, from, limit, ..Default::default() };
@@ -122,16 +122,12 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
 }
 
 impl Rows {
-    fn key_id(&self) -> Option<String> {
-        self.key.as_deref().map(|key| public_part(key).to_owned())
-    }
-
-    fn tenant_id(&self, connection: &Connection) -> Outcome<Option<TenantId>> {
-        self.tenant.as_deref().map(|tenant| Ok(find_tenant(connection, tenant)?.id)).transpose()
-    }
-
-    fn since(&self) -> Result<Option<Day>, String> {
-        self.since.as_deref().map(day).transpose()
+    /// Of which key, of which company, from which day on.
+    fn chosen(&self, connection: &Connection) -> Outcome<(Option<String>, Option<TenantId>, Option<Day>)> {
+        let key = self.key.as_deref().map(|key| public_part(key).to_owned());
+        let tenant = self.tenant.as_deref().map(|tenant| find_tenant(connection, tenant)).transpose()?;
+        let since = self.since.as_deref().map(day).transpose()?;
+        Ok((key, tenant.map(|tenant| tenant.id), since))
     }
 }
 

@@ -63,29 +63,12 @@ pub fn run_restore(arguments: &RestoreArguments, config: &Config, terminal: &Ter
 }
 
 fn show(content: &Content, terminal: &Terminal) -> Outcome {
-    let header = [
-        "file",
-        "bytes",
-        "companies",
-        "Kunden",
-        "Belege",
-        "Wiegungen",
-        "Bons",
-        "audit rows",
-        "log",
-        "changes",
-        "evidence",
-    ];
+    const HEADER: &str = "file,bytes,companies,Kunden,Belege,Wiegungen,Bons,audit rows,log,changes,evidence";
+    let header: Vec<_> = HEADER.split(',').collect();
     terminal.rows(&header, std::slice::from_ref(content), |content| {
-        let counts = [
-            content.companies,
-            content.customers,
-            content.documents,
-            content.weighings,
-            content.receipts,
-            content.audit_rows,
-        ];
-        let counts = counts.iter().map(ToString::to_string);
+        let Content { companies, customers, documents, weighings, receipts, audit_rows, .. } = content;
+        let counts = [companies, customers, documents, weighings, receipts, audit_rows];
+        let counts = counts.map(ToString::to_string);
         let heads = [&content.audit_head, &content.changes_head, &content.evidence_head]
             .map(|head| head.clone().unwrap_or_default());
         [content.file.clone(), content.bytes.to_string()].into_iter().chain(counts).chain(heads).collect()

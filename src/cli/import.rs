@@ -94,9 +94,9 @@ fn store_table(
     let in_file =
         |complaint: &dyn Display| format!("{}: {complaint}. Nothing was stored.", source.file.display());
     let waiting = terminal.waiting();
-    waiting.at("reading");
+    waiting.set_message("reading");
     let mut rows = Rows::open(&source.file, sheet).map_err(|complaint| in_file(&complaint))?;
-    waiting.at("checking");
+    waiting.set_message("checking");
     let unused: Vec<_> = unused(kind, &mut rows).iter().map(ToString::to_string).collect();
     if !unused.is_empty() {
         terminal.say(&format!("Columns that were not used: {}", unused.join(", ")));

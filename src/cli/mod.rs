@@ -7,7 +7,6 @@ mod backup;
 mod beleg;
 mod changes;
 mod check;
-mod config;
 mod database;
 mod demo;
 mod doctor;
@@ -108,7 +107,9 @@ fn carry_out(arguments: Arguments, config: &Config, terminal: &Terminal) -> Outc
         #[cfg(windows)]
         Command::Service(command) => service::run(command, config, arguments.config.as_deref(), terminal),
         Command::Doctor => doctor::run(config, terminal),
-        Command::Config => config::run(config, terminal),
+        Command::Config => terminal.rows(&["setting", "value", "source"], &config.in_force, |setting| {
+            vec![setting.name.to_owned(), setting.value.clone(), setting.source.clone()]
+        }),
         Command::Completions { shell } => manual::completions(shell, terminal),
         Command::Man { folder } => manual::man(folder.as_deref(), terminal),
         Command::Openapi => {

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
-use indicatif::ProgressBar;
+use indicatif::{ProgressBar, ProgressFinish};
 use serde::Serialize;
 use terminal_size::terminal_size_of;
 
@@ -38,18 +38,19 @@ impl Terminal {
         }
     }
 
-    pub fn waiting(&self) -> Spinner {
+    /// A spinner that is shown until it is dropped.
+    pub fn waiting(&self) -> ProgressBar {
         let is_shown = std::io::stderr().is_terminal();
         let bar = if is_shown { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
         bar.enable_steady_tick(Duration::from_millis(100));
-        Spinner(bar)
+        bar.with_finish(ProgressFinish::AndClear)
     }
 
     /// Does work that tells at which step it is, which is shown meanwhile.
     pub fn step_by_step<T>(&self, work: impl FnOnce(&dyn Fn(&str) -> failure::Result<()>) -> T) -> T {
         let waiting = self.waiting();
         work(&|step| {
-            waiting.at(step);
+            waiting.set_message(step.to_owned());
             Ok(())
         })
     }
@@ -84,20 +85,6 @@ impl Terminal {
 fn width() -> Option<usize> {
     let of_terminal = terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
     of_terminal.or_else(|| std::env::var("COLUMNS").ok()?.parse().ok()).filter(|width| *width > 0)
-}
-
-pub struct Spinner(ProgressBar);
-
-impl Spinner {
-    pub fn at(&self, step: &str) {
-        self.0.set_message(step.to_owned());
-    }
-}
-
-impl Drop for Spinner {
-    fn drop(&mut self) {
-        self.0.finish_and_clear();
-    }
 }
 
 /// Why a command failed, as one sentence for a person; a rule is quoted on the line after it.

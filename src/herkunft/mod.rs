@@ -27,10 +27,10 @@ use model::Herkunft;
 const WHAT: &str = "Diese Charge";
 
 /// Steps that are walked where the request does not say.
-const DEPTH: i64 = 20;
+const STEPS_DEFAULT: i64 = 20;
 
 /// Steps that are walked at most.
-pub const MAX_DEPTH: i64 = 50;
+pub const STEPS_MAX: i64 = 50;
 
 pub const ROUTES: &[Route] = &[Route::get(
     "/api/v1/chargen/{id}/herkunft",
@@ -44,7 +44,7 @@ pub const ROUTES: &[Route] = &[Route::get(
         ParamKind::OneOfOr(&["rueckwaerts", "vorwaerts", "beide"], "beide"),
         "nur Herkunft, nur Verbleib oder beide",
     ),
-    Param::new("tiefe", ParamKind::IntWithin(1, MAX_DEPTH, DEPTH), "Stufen der Produktion"),
+    Param::new("tiefe", ParamKind::IntWithin(1, STEPS_MAX, STEPS_DEFAULT), "Stufen der Produktion"),
     Param::new("format", ParamKind::OneOfOr(&["json", "csv"], "json"), "csv: Blatt für die Behörde"),
 ])
 .gives(&[Answer::ok::<Herkunft>(), Answer::other("text/csv")])];

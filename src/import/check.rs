@@ -110,33 +110,8 @@ fn cell<'r, 'j>(row: &'r Json<'j>, name: &str) -> Option<&'r Json<'j>> {
     members.iter().find(|(key, _)| key == name).map(|(_, value)| value)
 }
 
-pub struct Unused {
-    /// Its name; where it has none, which one it is, from 1.
-    name: std::result::Result<String, usize>,
-    nearest: Option<&'static str>,
-}
-
-impl Unused {
-    pub fn german(&self) -> String {
-        match (&self.name, self.nearest) {
-            (Err(at), _) => format!("die {at}. (ohne Namen)"),
-            (Ok(name), Some(nearest)) => format!("{} (gemeint: {nearest}?)", shown(name)),
-            (Ok(name), None) => shown(name).into_owned(),
-        }
-    }
-}
-
-impl Display for Unused {
-    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        match (&self.name, self.nearest) {
-            (Err(at), _) => write!(f, "the {at}. (without a name)"),
-            (Ok(name), Some(nearest)) => write!(f, "{} (nearest: {nearest})", shown(name)),
-            (Ok(name), None) => f.write_str(&shown(name)),
-        }
-    }
-}
-
-pub fn unused(kind: ImportKind, rows: &mut Rows) -> Vec<Unused> {
+/// The columns that are not used, each with the name that may have been meant.
+pub fn unused(kind: ImportKind, rows: &mut Rows) -> Vec<Complaint> {
     let fields = kind.rows().fields;
     let mut unused: BTreeSet<std::result::Result<String, usize>> = rows.keep(fields).into_iter().collect();
     if rows.cells == Cells::Json {
@@ -148,7 +123,15 @@ pub fn unused(kind: ImportKind, rows: &mut Rows) -> Vec<Unused> {
         }
     }
     let nearest = |name: &String| nearest(name, fields.iter().copied()).filter(|_| !name.contains(' '));
-    unused.into_iter().map(|name| Unused { nearest: name.as_ref().ok().and_then(nearest), name }).collect()
+    let named = |name: String| match (shown(&name), nearest(&name)) {
+        (name, Some(nearest)) => {
+            Complaint::new(format!("{name} (nearest: {nearest})"), format!("{name} (gemeint: {nearest}?)"))
+        }
+        (name, None) => Complaint::new(name.clone(), name),
+    };
+    let nameless =
+        |at| Complaint::new(format!("the {at}. (without a name)"), format!("die {at}. (ohne Namen)"));
+    unused.into_iter().map(|name| name.map_or_else(nameless, named)).collect()
 }
 
 /// Finds out which sign separates decimals, unless the caller said so.

@@ -17,16 +17,15 @@ use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::error::Hints;
 
 /// Rows above which an import of the command line must be taken in parts, so that nobody at the scale waits long.
-pub const MAX_ROWS: usize = 20_000;
+pub const ROWS_AT_ONCE_MAX: usize = 20_000;
 
-/// Pause between two parts.
-const PAUSE: Duration = Duration::from_millis(200);
+const PAUSE_BETWEEN_PARTS: Duration = Duration::from_millis(200);
 
 /// Most rows of one part. The page stores no more at once.
-pub const PART: usize = 5_000;
+pub const PART_ROWS_MAX: usize = 5_000;
 
 /// How long a part holds the writer, its commit not counted.
-const PART_TIME: Duration = Duration::from_millis(300);
+const PART_TIME_MAX: Duration = Duration::from_millis(300);
 
 #[derive(Debug, Default, Clone, Serialize)]
 pub struct Counts {
@@ -79,7 +78,7 @@ pub fn store_parts(
         }
         if !dry_run {
             // Whoever waits at the scale comes first.
-            std::thread::sleep(PAUSE);
+            std::thread::sleep(PAUSE_BETWEEN_PARTS);
         }
     }
 }
@@ -103,7 +102,7 @@ pub fn store_part(
             Err(Stop::Failed(failure)) => return Err(Stop::Failed(failure)),
         }
         next += 1;
-        if in_parts && (counts.sum() >= PART || began.elapsed() >= PART_TIME) {
+        if in_parts && (counts.sum() >= PART_ROWS_MAX || began.elapsed() >= PART_TIME_MAX) {
             break;
         }
     }

@@ -129,13 +129,13 @@ pub fn find_by_nr(tx: &Tx<'_>, bon_nr: &str) -> Result<Vec<(Bon, i64)>> {
     tx.all(&statement, named_params! {":bon_nr": bon_nr}, bon)
 }
 
-const NAMED_KASSEN: i64 = 20;
+const KASSEN_NAMED_MAX: i64 = 20;
 
 /// The registers that have a receipt of this number; none stands for a receipt without one.
 pub fn kassen_with(tx: &Tx<'_>, bon_nr: &str) -> Result<Vec<Option<Uuid>>> {
     let statement = "select distinct kasse_id from bon where tenant_id = :tenant and bon_nr = :bon_nr
         order by kasse_id limit :limit";
-    tx.all(statement, named_params! {":bon_nr": bon_nr, ":limit": NAMED_KASSEN}, |row| row.get(0))
+    tx.all(statement, named_params! {":bon_nr": bon_nr, ":limit": KASSEN_NAMED_MAX}, |row| row.get(0))
 }
 
 /// The place of a line of a reversal that adds goods instead of taking them back: only what the original took

@@ -16,7 +16,7 @@ use crate::rules::error::{Code, Refusal};
 use crate::rules::text::{Search, case_key, natural_key, searchable};
 
 /// So many found customers are put in order; of more the order is followed.
-const FEW: usize = 1_000;
+const FOUND_SORTED_MAX: usize = 1_000;
 
 const LIST: ListSql<'_> = ListSql {
     columns: Kunde::COLUMNS,
@@ -62,7 +62,7 @@ pub fn list<P: PageOf<Kunde>>(
         }
     };
     let found = suche::containing(tx, &words)?;
-    if found.len() <= FEW {
+    if found.len() <= FOUND_SORTED_MAX {
         filter.and("k.kunden_id in (select value from json_each(:gefunden))");
         filter.with(":gefunden", json!(found).to_string());
         return tx.list(&sql, &filter, page);

@@ -21,7 +21,7 @@ use crate::http::wire::{Cells as Written, Decimal};
 use crate::import::Groups;
 use crate::import::check::{Mistake, MistakePlace, Mistakes, check, decide_decimal, unused};
 use crate::import::file::{Complaint, Rows};
-use crate::import::parts::{self, Counts, PART, Part, Stop, Unfinished, store_group};
+use crate::import::parts::{self, Counts, PART_ROWS_MAX, Part, Stop, Unfinished, store_group};
 use crate::import::template::EXAMPLE;
 use crate::rules::day::Instant;
 use crate::rules::error::{HintCode, Hints};
@@ -46,7 +46,7 @@ fn checked(upload: &Upload, job: &Job) -> std::result::Result<Checked, Complaint
     let mut rows = Rows::of_bytes(upload.content.to_vec(), upload.sheet.as_deref())?;
     job.set_step("Die Zeilen werden geprüft.", 0);
     let kind = upload.kind;
-    let unused = unused(kind, &mut rows).iter().map(|column| column.german()).collect();
+    let unused = unused(kind, &mut rows).iter().map(|column| column.german().to_owned()).collect();
     let columns = columns(kind.rows());
     let left_out = rows.leave_out(|row| columns.is_example(row));
     decide_decimal(kind, &mut rows, upload.decimal)?;
@@ -97,8 +97,8 @@ fn preview(upload: &Upload, checked: &Checked) -> Markup {
             p.refused role="alert" { "Bitte diese Fehler in der Datei beheben und sie noch einmal hochladen. Es wurde nichts gespeichert." }
             (table_of(mistakes))
         }
-        @if mistakes.is_empty() && rows.len() > PART {
-            p { "Es sind mehr als " (number(PART)) " Zeilen. Sie werden in Teilen gespeichert, damit an der Waage niemand wartet; was vor einem Fehler kam, bleibt." }
+        @if mistakes.is_empty() && rows.len() > PART_ROWS_MAX {
+            p { "Es sind mehr als " (number(PART_ROWS_MAX)) " Zeilen. Sie werden in Teilen gespeichert, damit an der Waage niemand wartet; was vor einem Fehler kam, bleibt." }
         }
         h2 { "So werden die Zeilen verstanden" }
         (understood(rows, mistakes))
@@ -198,7 +198,7 @@ impl Import {
                 let tx = Tx::new(connection, upload.firma, now);
                 store_group(tx, Some(&person), upload.kind, rows, &groups.rows(group), &mut hints)
             };
-            match parts::store_part(next..groups.count(), rows.len() > PART, store) {
+            match parts::store_part(next..groups.count(), rows.len() > PART_ROWS_MAX, store) {
                 Ok(part) => {
                     self.note(connection, &part.counts, now)?;
                     Ok(part)

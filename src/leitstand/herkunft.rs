@@ -12,7 +12,7 @@ use super::page::{Ask, Snapshot};
 use super::parts::{amount, in_unit, joined, linked, optional};
 use crate::chargen::{self, Charge};
 use crate::failure::Result;
-use crate::herkunft::{self, Beteiligter, Knoten, MAX_DEPTH, Schritt, Weg};
+use crate::herkunft::{self, Beteiligter, Knoten, STEPS_MAX, Schritt, Weg};
 use crate::http::reply::Reply;
 use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
@@ -22,8 +22,8 @@ const PARTNER_BOXES_MAX: usize = 6;
 pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let charge = chargen::found(&db.tx, ask.uuid(0)?)?;
     let id = charge.id;
-    let back = herkunft::walk(&db.tx, id, Schritt::Rueckwaerts, MAX_DEPTH, true)?;
-    let forth = herkunft::walk(&db.tx, id, Schritt::Vorwaerts, MAX_DEPTH, true)?;
+    let back = herkunft::walk(&db.tx, id, Schritt::Rueckwaerts, STEPS_MAX, true)?;
+    let forth = herkunft::walk(&db.tx, id, Schritt::Vorwaerts, STEPS_MAX, true)?;
     let here = ask.page_of("chargen", id);
     let is_cut = [&back, &forth].iter().any(|weg| weg.is_cut || weg.deeper);
     let body = html! {
@@ -47,7 +47,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
 pub fn csv(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let richtung = ["rueckwaerts", "vorwaerts"].into_iter().find(|known| *known == ask.param("richtung"));
     let richtung = richtung.unwrap_or("beide");
-    let query = format!("format=csv&tiefe={MAX_DEPTH}&richtung={richtung}");
+    let query = format!("format=csv&tiefe={STEPS_MAX}&richtung={richtung}");
     ask.file_of(db, &format!("chargen/{{id}}/herkunft?{query}"))
 }
 

@@ -58,7 +58,7 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let tls = serve::encryption(config)?;
     remove_old(database)?;
     let waiting = terminal.waiting();
-    waiting.at("a mill is being set up");
+    waiting.set_message("a mill is being set up");
     let key = create_company(database)?;
     // Everything as configured, but nobody needs a backup of a demo.
     let policy = Policy { nightly: None, ..config.policy.clone() };

@@ -11,7 +11,7 @@ use crate::cli::changes::note;
 use crate::cli::terminal::{Outcome, Terminal, sentence};
 use crate::db::TenantId;
 use crate::failure::Result;
-use crate::import::parts::{self, Counts, MAX_ROWS, Stop, Unfinished};
+use crate::import::parts::{self, Counts, ROWS_AT_ONCE_MAX, Stop, Unfinished};
 use crate::rules::error::{HintCode, Hints};
 
 #[derive(clap::Args)]
@@ -32,11 +32,11 @@ pub struct Source {
 
 /// Refuses what would keep others from writing for too long.
 pub fn refuse_too_many(rows: usize, source: &Source) -> Outcome {
-    if rows <= MAX_ROWS || source.in_parts {
+    if rows <= ROWS_AT_ONCE_MAX || source.in_parts {
         return Ok(());
     }
     Err(format!(
-        "{} has {rows} rows, more than {MAX_ROWS}: use --in-parts, so that nobody at the scale has to wait",
+        "{} has {rows} rows, more than {ROWS_AT_ONCE_MAX}: use --in-parts, so that nobody at the scale has to wait",
         source.file.display()
     )
     .into())

@@ -28,7 +28,7 @@ use tree::Tree;
 
 /// How every PDF begins; a reader looks for it in the first KiB (ISO 32000-1, annex H).
 const PDF: &[u8] = b"%PDF-";
-const PDF_BEGIN: usize = 1 << 10;
+const PDF_BEGIN_BYTES_MAX: usize = 1 << 10;
 
 /// What an e-invoice says, or why none can be read from these bytes.
 pub fn read(bytes: &[u8]) -> Result<Gelesen, Unlesbar> {
@@ -36,7 +36,7 @@ pub fn read(bytes: &[u8]) -> Result<Gelesen, Unlesbar> {
 }
 
 pub fn is_pdf(bytes: &[u8]) -> bool {
-    let begin = bytes.get(..PDF_BEGIN.min(bytes.len())).unwrap_or_default();
+    let begin = bytes.get(..PDF_BEGIN_BYTES_MAX.min(bytes.len())).unwrap_or_default();
     begin.windows(PDF.len()).any(|window| window == PDF)
 }
 

@@ -42,28 +42,25 @@ pub fn posten(gelesen: &Gelesen) -> Result<Vec<Posten>, Unlesbar> {
         [only] => only.mwst_satz,
         _ => None,
     };
-    let sign = Sign { is_turned: gelesen.ist_gutschrift };
+    let is_turned = gelesen.ist_gutschrift;
     let has_amount = |zeile: &Zeile| zeile.netto.is_some() || zeile.preis.is_some() && zeile.menge.is_some();
     let posten: Vec<_> = if gelesen.zeilen.iter().any(has_amount) {
-        let lines = gelesen.zeilen.iter().enumerate().map(|(at, zeile)| of_line(at, zeile, sign, only_rate));
-        let charges = gelesen.zuschlaege.iter().map(|zuschlag| of_charge(zuschlag, sign, only_rate));
+        let lines =
+            gelesen.zeilen.iter().enumerate().map(|(at, zeile)| of_line(at, zeile, is_turned, only_rate));
+        let charges = gelesen.zuschlaege.iter().map(|zuschlag| of_charge(zuschlag, is_turned, only_rate));
         lines.chain(charges).collect()
     } else {
-        of_sums(gelesen, sign)
+        of_sums(gelesen, is_turned)
     };
     too_many_lines(posten.len().max(gelesen.gruppen.len()))?;
     Ok(posten)
 }
 
-#[derive(Clone, Copy)]
-struct Sign {
+fn signed<const SCALE: u32, const SHOWN: usize>(
+    value: Fixed<SCALE, SHOWN>,
     is_turned: bool,
-}
-
-impl Sign {
-    fn of<const SCALE: u32, const SHOWN: usize>(self, value: Fixed<SCALE, SHOWN>) -> Fixed<SCALE, SHOWN> {
-        if self.is_turned { -value } else { value }
-    }
+) -> Fixed<SCALE, SHOWN> {
+    if is_turned { -value } else { value }
 }
 
 impl Posten {
@@ -73,14 +70,14 @@ impl Posten {
     }
 }
 
-fn of_line(at: usize, zeile: &Zeile, sign: Sign, only_rate: Option<Percent>) -> Posten {
+fn of_line(at: usize, zeile: &Zeile, is_turned: bool, only_rate: Option<Percent>) -> Posten {
     let amounts = Amounts::of(zeile);
     let code = zeile.einheit.as_deref();
     let name = zeile.bezeichnung.as_deref().or(zeile.beschreibung.as_deref());
     let description = zeile.beschreibung.as_deref().filter(|text| Some(*text) != name);
     Posten {
         zeile: Some(at),
-        menge: sign.of(amounts.menge),
+        menge: signed(amounts.menge, is_turned),
         einheit: code.map(|code| one_line(of_unece_code(code).unwrap_or(code), NAME_CHARS_MAX)),
         ep_netto: amounts.preis,
         rabatt_prozent: amounts.rabatt,
@@ -94,27 +91,27 @@ fn of_line(at: usize, zeile: &Zeile, sign: Sign, only_rate: Option<Percent>) -> 
 }
 
 /// An allowance or a charge: one piece at its amount, which is a discount line where it is negative (D6).
-fn of_charge(zuschlag: &Zuschlag, sign: Sign, only_rate: Option<Percent>) -> Posten {
+fn of_charge(zuschlag: &Zuschlag, is_turned: bool, only_rate: Option<Percent>) -> Posten {
     let name = if zuschlag.betrag.is_negative() { "Abschlag" } else { "Zuschlag" };
     let grund = zuschlag.grund.as_deref().unwrap_or(name);
     let rate = zuschlag.mwst_satz.or_else(|| rate(zuschlag.steuer_kategorie)).or(only_rate);
     Posten {
         steuer_kategorie: zuschlag.steuer_kategorie,
-        ..sum(sign.of(zuschlag.betrag), rate, one_line(grund, NAME_CHARS_MAX))
+        ..sum(signed(zuschlag.betrag, is_turned), rate, one_line(grund, NAME_CHARS_MAX))
     }
 }
 
-fn of_sums(gelesen: &Gelesen, sign: Sign) -> Vec<Posten> {
+fn of_sums(gelesen: &Gelesen, is_turned: bool) -> Vec<Posten> {
     let nummer = gelesen.nummer.as_deref().unwrap_or_default();
     let name = one_line(&format!("Rechnung {nummer}"), NAME_CHARS_MAX);
     let groups = gelesen.gruppen.iter().filter_map(|group| {
         let rate = group.mwst_satz.or_else(|| rate(group.steuer_kategorie));
-        let posten = sum(sign.of(group.netto?), rate, name.clone());
+        let posten = sum(signed(group.netto?, is_turned), rate, name.clone());
         Some(Posten { steuer_kategorie: group.steuer_kategorie, ..posten })
     });
     let groups: Vec<_> = groups.collect();
     match (groups.is_empty(), gelesen.summen.netto) {
-        (true, Some(netto)) => vec![sum(sign.of(netto), None, name)],
+        (true, Some(netto)) => vec![sum(signed(netto, is_turned), None, name)],
         _ => groups,
     }
 }

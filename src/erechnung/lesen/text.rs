@@ -6,8 +6,7 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 use super::model::Unlesbar;
 
-/// Where a declaration of XML ends at the latest, in bytes.
-const DECLARATION: usize = 256;
+const DECLARATION_BYTES_MAX: usize = 256;
 
 /// The text of an XML file: by its byte order mark, by the zeros of UTF-16, by its declaration, else UTF-8.
 pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, Unlesbar> {
@@ -39,7 +38,7 @@ fn guess(bytes: &[u8]) -> &'static Encoding {
 
 /// The encoding that the declaration names, if it is one; in a file of single bytes it cannot be UTF-16.
 fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
-    let begin = bytes.get(..DECLARATION.min(bytes.len()))?.split(|byte| *byte == b'>').next()?;
+    let begin = bytes.get(..DECLARATION_BYTES_MAX.min(bytes.len()))?.split(|byte| *byte == b'>').next()?;
     let begin = begin.strip_prefix(b"<?xml")?;
     let at = begin.windows(8).position(|window| window == b"encoding")?;
     let quoted = begin.get(at + 8..)?.split(|byte| matches!(byte, b'"' | b'\'')).nth(1)?;
