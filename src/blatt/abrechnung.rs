@@ -3,7 +3,6 @@
 use super::model::{Tabelle, Wert, Zeile};
 use crate::rules::fixed::{Percent, Quantity};
 
-#[derive(Debug, Clone)]
 pub struct Abzug {
     /// `Besatz`, `Feuchte (Faktor 1,3)`.
     pub bezeichnung: String,

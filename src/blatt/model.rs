@@ -4,7 +4,6 @@ use crate::rules::day::Day;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 
 /// A sheet: one document as its recipient reads it. Texts may be of any length and hold any character.
-#[derive(Debug, Clone)]
 pub struct Blatt {
     /// What it is, and its number: `Rechnung RE-2026-000123`.
     pub titel: String,
@@ -73,7 +72,6 @@ pub enum Aufdruck {
 }
 
 /// The e-invoice inside (D26): attached as `factur-x.xml`.
-#[derive(Debug, Clone)]
 pub struct ERechnung {
     pub xml: Vec<u8>,
     pub profil: Profil,
@@ -86,7 +84,6 @@ pub enum Profil {
     XRechnung,
 }
 
-#[derive(Debug, Clone)]
 pub enum Abschnitt {
     /// Paragraphs: introduction, notes, reasons of a tax exemption.
     Text {
@@ -103,7 +100,7 @@ pub enum Abschnitt {
     Unterschriften(Vec<String>),
 }
 
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Position {
     pub nummer: i64,
     pub artikelnummer: Option<String>,
@@ -132,7 +129,6 @@ pub struct Preis {
 }
 
 /// Sums of a document (D7).
-#[derive(Debug, Clone)]
 pub struct Summen {
     pub gruppen: Vec<Steuergruppe>,
     pub netto: Money,
@@ -142,7 +138,6 @@ pub struct Summen {
     pub bezeichnung: String,
 }
 
-#[derive(Debug, Clone)]
 pub struct Steuergruppe {
     pub satz: Percent,
     pub netto: Money,
@@ -151,7 +146,6 @@ pub struct Steuergruppe {
     pub grund: Option<String>,
 }
 
-#[derive(Debug, Clone)]
 pub struct Tabelle {
     pub ueberschrift: Option<String>,
     /// Headings of its columns; the first column takes the width that the others leave.
@@ -160,14 +154,12 @@ pub struct Tabelle {
     pub zeilen: Vec<Zeile>,
 }
 
-#[derive(Debug, Clone)]
 pub struct Zeile {
     pub zellen: Vec<Wert>,
     /// It is a sum of those above: a line above it, and bold.
     pub summe: bool,
 }
 
-#[derive(Debug, Clone)]
 pub enum Wert {
     Leer,
     /// Words, from the left; a number or a date as words stands under numbers, from the right.
@@ -180,7 +172,6 @@ pub enum Wert {
     Preis(Price, String),
 }
 
-#[derive(Debug, Clone)]
 pub struct Zahlung {
     pub richtung: Zahlrichtung,
     pub betrag: Money,

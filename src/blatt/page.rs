@@ -4,17 +4,15 @@ use super::text::Style;
 
 /// Points of a millimetre.
 pub const MM: f32 = 72.0 / 25.4;
-/// A4.
+/// Width and height of A4.
 pub const WIDTH: f32 = 210.0 * MM;
-/// A4.
 pub const HEIGHT: f32 = 297.0 * MM;
 
 /// A place in the tree; [`Tree::ROOT`] is the whole document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NodeId(usize);
+#[derive(Clone, Copy, PartialEq)]
+pub struct NodeId(pub usize);
 
 /// What a part of the document is (PDF/UA-1).
-#[derive(Debug, Clone, PartialEq)]
 pub enum Role {
     Document,
     Heading(u16, String),
@@ -28,7 +26,7 @@ pub enum Role {
     Figure(String),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum Belongs {
     To(NodeId),
     PageHead,
@@ -38,7 +36,6 @@ pub enum Belongs {
 }
 
 /// Something drawn. Lengths are in points from the upper left corner.
-#[derive(Debug, Clone)]
 pub enum Shape {
     /// A line of text that begins here, on this baseline.
     Text(String, Style),
@@ -53,7 +50,6 @@ pub enum Shape {
     Nothing,
 }
 
-#[derive(Debug, Clone)]
 pub struct Mark {
     pub x: f32,
     /// From the top; of a text its baseline.
@@ -63,14 +59,12 @@ pub struct Mark {
 }
 
 /// A part of the document and what it consists of, in reading order.
-#[derive(Debug)]
 pub struct Node {
     pub role: Role,
     pub parts: Vec<NodeId>,
 }
 
-#[derive(Debug)]
-pub struct Tree(Vec<Node>);
+pub struct Tree(pub Vec<Node>);
 
 impl Tree {
     pub const ROOT: NodeId = NodeId(0);
@@ -87,23 +81,8 @@ impl Tree {
         }
         id
     }
-
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    pub fn get(&self, id: NodeId) -> Option<&Node> {
-        self.0.get(id.0)
-    }
 }
 
-impl NodeId {
-    pub fn index(self) -> usize {
-        self.0
-    }
-}
-
-#[derive(Debug)]
 pub struct Pages {
     /// Marks by page, in the order in which they are drawn.
     pub pages: Vec<Vec<Mark>>,

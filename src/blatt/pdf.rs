@@ -52,7 +52,7 @@ fn page() -> Result<PageSettings, DrawError> {
 
 pub fn write(blatt: &Blatt, pages: Pages, logo: Option<Image>) -> Result<Vec<u8>, DrawError> {
     let mut document = document()?;
-    let mut found = vec![Vec::new(); pages.tree.len()];
+    let mut found = vec![Vec::new(); pages.tree.0.len()];
     let fonts = fonts()?;
     for marks in &pages.pages {
         let mut page = document.start_page_with(page()?);
@@ -60,7 +60,7 @@ pub fn write(blatt: &Blatt, pages: Pages, logo: Option<Image>) -> Result<Vec<u8>
         pen.draw(marks, &mut found);
     }
     let mut tree = TagTree::new().with_lang(Some("de".to_owned()));
-    if let Some(root) = pages.tree.get(Tree::ROOT) {
+    if let Some(root) = pages.tree.0.first() {
         root.parts.iter().for_each(|part| tree.push(group(&pages.tree, *part, &mut found)));
     }
     document.set_tag_tree(tree);
@@ -139,9 +139,9 @@ fn attachment(erechnung: &ERechnung, day: Day) -> Result<EmbeddedFile, DrawError
 }
 
 fn group(tree: &Tree, id: NodeId, found: &mut [Vec<Identifier>]) -> TagGroup {
-    let Some(node) = tree.get(id) else { return TagGroup::new(Tag::Div) };
+    let Some(node) = tree.0.get(id.0) else { return TagGroup::new(Tag::Div) };
     let mut group = TagGroup::new(tag(&node.role));
-    for identifier in found.get_mut(id.index()).map(std::mem::take).unwrap_or_default() {
+    for identifier in found.get_mut(id.0).map(std::mem::take).unwrap_or_default() {
         group.push(TagNode::Leaf(identifier));
     }
     for part in &node.parts {
@@ -179,7 +179,7 @@ impl Pen<'_, '_> {
             let Some(first) = marks.first() else { continue };
             let identifier = self.surface.start_tagged(content(first.belongs));
             if let Belongs::To(node) = first.belongs
-                && let Some(found) = found.get_mut(node.index())
+                && let Some(found) = found.get_mut(node.0)
             {
                 found.push(identifier);
             }
@@ -193,7 +193,7 @@ impl Pen<'_, '_> {
             Shape::Text(text, style) => self.text(mark.x, mark.y, text, *style),
             Shape::Rule(length, thick, grey) => {
                 self.ink(*grey);
-                self.rectangle(mark.x, mark.y - thick / 2.0, *length, *thick);
+                self.rectangles(Rect::from_xywh(mark.x, mark.y - thick / 2.0, *length, *thick));
             }
             Shape::Logo(width, height) => {
                 if let (Some(logo), Some(size)) = (self.logo, Size::from_wh(*width, *height)) {
@@ -215,10 +215,6 @@ impl Pen<'_, '_> {
             rule: FillRule::NonZero,
         };
         self.surface.set_fill(Some(fill));
-    }
-
-    fn rectangle(&mut self, x: f32, y: f32, width: f32, height: f32) {
-        self.rectangles(Rect::from_xywh(x, y, width, height));
     }
 
     fn rectangles(&mut self, rects: impl IntoIterator<Item = Rect>) {

@@ -22,15 +22,14 @@ const FINE: f32 = 0.35;
 const STRONG: f32 = 0.8;
 const PALE: u8 = 205;
 const DARK: u8 = 60;
+const CARRY_HEIGHT: f32 = CELL.leading + 2.0 * PADDING;
 
-#[derive(Debug, Clone)]
 pub struct Column {
     pub title: String,
     pub numbers: bool,
     pub takes_the_rest: bool,
 }
 
-#[derive(Debug, Clone)]
 pub enum Cell {
     Empty,
     /// Lines of these styles, broken to the width of the column.
@@ -38,7 +37,6 @@ pub enum Cell {
     Number(String, String),
 }
 
-#[derive(Debug, Clone)]
 pub struct Row {
     pub cells: Vec<Cell>,
     pub is_sum: bool,
@@ -60,7 +58,7 @@ pub struct Table {
 }
 
 /// Where a column lies, and the widest of its numbers before and behind the decimal comma.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Default)]
 struct ColumnPlace {
     x: f32,
     width: f32,
@@ -207,7 +205,8 @@ impl Table {
             let broken = self.broken(row, &places, flow);
             let is_last = at + 1 == self.rows.len();
             if at > 0 {
-                self.rule_above(flow, row);
+                let (thick, grey) = if row.is_sum { (STRONG, DARK) } else { (FINE, PALE) };
+                self.rule(flow, thick, grey);
             }
             self.row(flow, &places, &broken, carried, if is_last { self.keep } else { 0.0 }, body)?;
             carried = row.carried;
@@ -230,11 +229,6 @@ impl Table {
         let rows = self.rows.iter().take(counted);
         let height: f32 = rows.map(|row| self.broken(row, places, flow).height).sum();
         height.min(flow.whole_page() * if self.is_whole { WHOLE } else { UNBROKEN })
-    }
-
-    fn rule_above(&self, flow: &mut Flow, row: &Row) {
-        let (thick, grey) = if row.is_sum { (STRONG, DARK) } else { (FINE, PALE) };
-        self.rule(flow, thick, grey);
     }
 
     fn rule(&self, flow: &mut Flow, thick: f32, grey: u8) {
@@ -267,7 +261,8 @@ impl Table {
         keep: f32,
         body: NodeId,
     ) -> Result<(), DrawError> {
-        let carry = if self.carries() { carry_height() } else { 0.0 };
+        let carries = self.rows.iter().any(|row| row.carried.is_some());
+        let carry = if carries { CARRY_HEIGHT } else { 0.0 };
         let wanted = broken.height + keep.max(carry);
         let heads = LABEL.leading + PADDING + carry;
         let fits_on_next = wanted + heads <= flow.whole_page();
@@ -337,10 +332,6 @@ impl Table {
         end >= broken.most()
     }
 
-    fn carries(&self) -> bool {
-        self.rows.iter().any(|row| row.carried.is_some())
-    }
-
     /// Ends the page and begins the next one with the headings and the sum carried over.
     fn continue_on_next(
         &self,
@@ -374,10 +365,6 @@ impl Table {
         flow.line(x, top, &number, style, Belongs::Decoration);
         flow.y = top + style.leading + PADDING;
     }
-}
-
-fn carry_height() -> f32 {
-    CELL.leading + 2.0 * PADDING
 }
 
 fn height<'l>(lines: impl IntoIterator<Item = &'l (String, Style)>) -> f32 {

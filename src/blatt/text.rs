@@ -68,12 +68,8 @@ impl Typesetter {
     /// hyphen, byte order mark), lines ended by `\n`.
     pub fn clean(&mut self, text: &str) -> String {
         let mut clean = String::with_capacity(text.len());
-        let mut after_return = false;
-        for character in text.nfc() {
-            let line_feed_of_pair = after_return && character == '\n';
-            after_return = character == '\r';
+        for character in text.replace("\r\n", "\n").nfc() {
             match character {
-                _ if line_feed_of_pair => {}
                 '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => clean.push('\n'),
                 '\t' => clean.push(' '),
                 _ if character.is_control() || is_invisible(character) => {}

@@ -32,7 +32,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         order: "",
         above: html! {},
     };
-    let body = lists::body(ask, list, |table| {
+    let body = lists::body(ask, db, list, |table| {
         table
             .text("Annahmeschein", |schein| schein.belegnummer.clone())
             .text("Lieferdatum", |schein| optional(schein.lieferdatum, |day| day.0.german()))
@@ -40,7 +40,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             .text("Artikel", |schein| or_blank(&schein.artikel_bezeichnung))
             .text("Status", |schein| schein.status.as_str().to_owned())
             .numbers("Netto (kg)", |schein| optional(schein.netto_menge_kg, amount))
-    });
+    })?;
     Ok(frame::page(ask, "Annahme", body))
 }
 

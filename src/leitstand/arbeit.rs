@@ -31,8 +31,7 @@ pub fn list(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
 
 fn own(ask: &Ask) -> Result<Arc<Job>> {
     let id = Uuid::try_parse(ask.id(0)?).ok();
-    let person = ask.person.as_ref().map(|person| person.id);
-    let job = id.and_then(|id| ask.house.jobs.find(id)).filter(|job| Some(job.person) == person);
+    let job = id.and_then(|id| ask.house.jobs.find(id)).filter(|job| job.person == ask.person_id());
     job.ok_or_else(|| Failure::not_found("Diese Arbeit"))
 }
 

@@ -35,7 +35,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         order: "artikelnummer",
         above: html! {},
     };
-    let body = lists::body(ask, list, |table| {
+    let body = lists::body(ask, db, list, |table| {
         table
             .text("Bezeichnung", |row| name_of(&row.artikel))
             .sorts("bezeichnung")
@@ -45,7 +45,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             .numbers("Bestand", |row| optional(row.bestand, amount))
             .text("Einheit", |row| or_blank(&row.artikel.einheit))
             .numbers("Preis netto (EUR)", |row| optional(row.artikel.preis, price))
-    });
+    })?;
     Ok(frame::page(ask, "Artikel", body))
 }
 
@@ -78,7 +78,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         h2 { "Staffelpreise" }
         (table("Staffelpreise", no_tiers, &tiers).numbers("Ab Menge", |tier| amount(tier.ab_menge)).numbers("Preis netto (EUR)", |tier| price(tier.preis)))
         (anhaenge::section(ask, db, Besitzer::Artikel(id), &here)?)
-        (verlauf::section(ask, db, &here, changes, &LESART)?)
+        (verlauf::section(ask, db, &here, changes, LESART)?)
     };
     Ok(frame::page(ask, &artikel.bezeichnung, body))
 }
@@ -109,7 +109,7 @@ fn yes_or_no(is_so: bool) -> String {
     if is_so { "ja" } else { "nein" }.to_owned()
 }
 
-const LESART: Lesart = Lesart { label: label_of, words: words_of };
+const LESART: Lesart = (label_of, words_of);
 
 fn label_of(name: &str) -> Option<&str> {
     match name {

@@ -8,7 +8,7 @@ const BAR_HEIGHT_MAX: i64 = 100;
 const GROUND: i64 = 110;
 
 /// Two bars beside each other.
-pub struct Pair {
+pub struct BarPair {
     pub label: String,
     pub says: String,
     /// How high they are; only their ratio counts.
@@ -16,7 +16,7 @@ pub struct Pair {
     pub right: i64,
 }
 
-pub struct Words<'w> {
+pub struct BarWords<'w> {
     /// What is to be seen, for who does not see it.
     pub title: &'w str,
     /// The classes of the left and the right bars: `now`, `then`, `bad`.
@@ -26,7 +26,7 @@ pub struct Words<'w> {
     pub empty: &'w str,
 }
 
-pub fn bars(pairs: &[Pair], words: &Words<'_>) -> Markup {
+pub fn bars(pairs: &[BarPair], words: &BarWords<'_>) -> Markup {
     let most = pairs.iter().map(|pair| pair.left.max(pair.right)).max().unwrap_or(0);
     if most <= 0 {
         return html! { p.empty { (words.empty) } };

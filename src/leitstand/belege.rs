@@ -50,25 +50,16 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             (filter(ask, "bis", "Bis", "date"))
             (filter_choice(ask, "status", "Status", BelegStatus::ALL.iter().map(|status| (status.as_str(), status.as_str()))))
         },
-        keeps: &["kunden_id", "artikel_id"],
+        keeps: &[("kunden_id", "zu", "partner"), ("artikel_id", "zu", "artikel")],
         order: "-beleg_datum",
-        above: restriction(ask, db)?,
+        above: html! {},
     };
-    Ok(frame::page(ask, "Belege", lists::body(ask, list, columns)))
+    Ok(frame::page(ask, "Belege", lists::body(ask, db, list, columns)?))
 }
 
 fn art_of(beleg: &Beleg) -> &'static str {
     let is_storno = beleg.storno_von_beleg_id.is_some();
     beleg.beleg_typ.art(beleg.rechnungsart, is_storno, beleg.summe_netto.is_negative())
-}
-
-fn restriction(ask: &Ask, db: &Snapshot<'_>) -> Result<Markup> {
-    Ok(html! {
-        (lists::only_partner(ask, db, "kunden_id", "belege", "Belege")?)
-        @if let Some(artikel) = lists::chosen_artikel(ask, db)? {
-            (lists::only(ask, &ask.page_of("artikel", artikel.id), &artikel.bezeichnung, "belege", "Belege"))
-        }
-    })
 }
 
 pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {

@@ -32,7 +32,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         order: "artikelnummer",
         above: html! {},
     };
-    let body = lists::body(ask, list, |table| {
+    let body = lists::body(ask, db, list, |table| {
         table
             .text("Artikel", |(_, row)| name_of(&row.artikel))
             .sorts("bezeichnung")
@@ -42,7 +42,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             .text("Einheit", |(_, row)| or_blank(&row.artikel.einheit))
             .numbers("Chargen mit Bestand", |(lagernd, _)| counted(lagernd.chargen))
             .text("Haltbar bis (früheste)", |(lagernd, _)| optional(lagernd.mhd, Day::german))
-    });
+    })?;
     Ok(frame::page(ask, "Bestand", body))
 }
 

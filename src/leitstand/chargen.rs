@@ -61,11 +61,12 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             (filter(ask, "artikelnr", "Nummer des Artikels", "text"))
             (filter_choice(ask, "welche", "Welche", WHICH))
         },
-        keeps: &["artikel_id"],
+        keeps: &[("artikel_id", "von", "bestand")],
         order: default_order(ask),
-        above: restriction(ask, db)?,
+        above: html! {},
     };
-    Ok(frame::page(ask, "Chargen", lists::body(ask, list, |table| columns(db.tx.today(), table))))
+    let body = lists::body(ask, db, list, |table| columns(db.tx.today(), table))?;
+    Ok(frame::page(ask, "Chargen", body))
 }
 
 /// What the list is filtered by; a number that no article has finds nothing.
@@ -93,15 +94,6 @@ fn auswahl(ask: &Ask, db: &Snapshot<'_>) -> Result<Auswahl> {
 /// The order where none was chosen: the newest, or what has to leave first.
 fn default_order(ask: &Ask) -> &'static str {
     if ask.param("welche").is_empty() { "-created_at" } else { "mhd" }
-}
-
-fn restriction(ask: &Ask, db: &Snapshot<'_>) -> Result<Markup> {
-    Ok(html! {
-        @if let Some(artikel) = lists::chosen_artikel(ask, db)? {
-            p { "Nur Chargen von " a href=(ask.page_of("bestand", artikel.id)) { (artikel.bezeichnung) } ". "
-                a href=(ask.of_firma("chargen")) { "Alle Chargen" } }
-        }
-    })
 }
 
 pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {

@@ -27,11 +27,11 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             (filter_choice(ask, "erledigt", "Welche", [("false", "offene"), ("true", "erledigte")]))
             (filter(ask, "erntejahr", "Erntejahr", "number"))
         },
-        keeps: &["partner_id"],
+        keeps: &[("partner_id", "zu", "partner")],
         order: "",
-        above: lists::only_partner(ask, db, "partner_id", "kontrakte", "Kontrakte")?,
+        above: html! {},
     };
-    let body = lists::body(ask, list, |table| {
+    let body = lists::body(ask, db, list, |table| {
         table
             .text("Kontrakt", |kontrakt| kontrakt.kontrakt_nr.clone())
             .text("Partner", |kontrakt| or_blank(&kontrakt.partner_name))
@@ -39,7 +39,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             .numbers("Vereinbart", |kontrakt| quantity(kontrakt, kontrakt.gesamtmenge))
             .numbers("Geliefert", |kontrakt| quantity(kontrakt, kontrakt.geliefert))
             .numbers("Offen", |kontrakt| quantity(kontrakt, kontrakt.offen))
-    });
+    })?;
     Ok(frame::page(ask, "Kontrakte", body))
 }
 

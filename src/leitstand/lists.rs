@@ -1,13 +1,11 @@
 //! The pages of lists: filters, a table that the server sorts, and the way through its pages.
 
-use std::sync::Arc;
-
 use maud::{Markup, html};
 use uuid::Uuid;
 
 use super::page::{Ask, Snapshot};
 use super::parts::{Order, ROWS, Table, choice, field, linked, pager};
-use crate::artikel::{self, Artikel};
+use crate::artikel;
 use crate::db::list::Page;
 use crate::failure::Result;
 use crate::kunden;
@@ -25,32 +23,39 @@ pub struct List<'l, T> {
     pub caption: &'static str,
     pub empty: &'static str,
     pub found: &'l Records<T>,
-    /// The fields that filter it, and parameters that no field shows.
     pub filters: Markup,
-    pub keeps: &'l [&'l str],
+    /// Parameters that no field shows, each the id of a record whose rows alone are listed: how they belong to it, and the
+    /// list that has its page.
+    pub keeps: &'l [(&'l str, &'l str, &'l str)],
     /// The order where none was chosen; `-` before it: descending. Blank: it cannot be sorted.
     pub order: &'static str,
     pub above: Markup,
 }
 
 /// The page of a list: its filters, its table, and the way through its pages.
-pub fn body<T>(ask: &Ask, list: List<'_, T>, columns: impl FnOnce(Table<'_, T>) -> Table<'_, T>) -> Markup {
+pub fn body<T>(
+    ask: &Ask,
+    db: &Snapshot<'_>,
+    list: List<'_, T>,
+    columns: impl FnOnce(Table<'_, T>) -> Table<'_, T>,
+) -> Result<Markup> {
     let here = ask.of_firma(list.path);
     let to = |row: &T| format!("{here}/{}", (list.id)(row));
     let order = Order { ask, path: &here, default: list.order };
     let order = (!list.order.is_empty()).then_some(order);
-    let kept = list.keeps.iter().copied().chain(order.as_ref().map(|_| "sortierung"));
+    let kept = list.keeps.iter().map(|(name, ..)| *name).chain(order.as_ref().map(|_| "sortierung"));
     let kept = kept.filter_map(|name| Some((name, ask.filled_param(name)?)));
-    html! {
+    Ok(html! {
         form.filter method="get" {
             (list.filters)
             @for (name, value) in kept { input type="hidden" name=(name) value=(value); }
             button type="submit" { "Suchen" }
         }
+        (restriction(ask, db, &list)?)
         (list.above)
         (columns(linked(list.caption, list.empty, &list.found.rows, to)).ordered(order))
         (pager(ask, &here, list.found.count))
-    }
+    })
 }
 
 pub fn filter(ask: &Ask, name: &str, label: &str, kind: &str) -> Markup {
@@ -68,20 +73,19 @@ pub fn filter_choice<T: AsRef<str> + From<&'static str>>(
     choice(ask, name, label, options, ask.param(name))
 }
 
-/// The article whose records a list shows, where it shows those of one.
-pub fn chosen_artikel(ask: &Ask, db: &Snapshot<'_>) -> Result<Option<Arc<Artikel>>> {
-    Ok(parse_uuid(ask.param("artikel_id")).map(|id| artikel::find(&db.tx, id)).transpose()?.flatten())
-}
-
-/// Says whose records a list shows where it shows those of one partner, with the way to all of them.
-pub fn only_partner(ask: &Ask, db: &Snapshot<'_>, name: &str, page: &str, what: &str) -> Result<Markup> {
-    let partner = parse_uuid(ask.param(name)).map(|id| kunden::find(&db.tx, id)).transpose()?.flatten();
-    Ok(html! { @if let Some(kunde) = partner {
-        (only(ask, &ask.page_of("partner", kunde.id), &kunde.name, page, what))
+/// Says that a list shows the records of one partner or article alone, where it does, with the way to all of them.
+fn restriction<T>(ask: &Ask, db: &Snapshot<'_>, list: &List<'_, T>) -> Result<Markup> {
+    let mut shown = Vec::new();
+    for (name, relation, page) in list.keeps {
+        let Some(id) = parse_uuid(ask.param(name)) else { continue };
+        let found = match *page {
+            "partner" => kunden::find(&db.tx, id)?.map(|kunde| kunde.name.clone()),
+            _ => artikel::find(&db.tx, id)?.map(|artikel| artikel.bezeichnung.clone()),
+        };
+        shown.extend(found.map(|name| (relation, ask.page_of(page, id), name)));
+    }
+    Ok(html! { @for (relation, to, name) in shown {
+        p { "Nur " (list.caption) " " (relation) " " a href=(to) { (name) } ". "
+            a href=(ask.of_firma(list.path)) { "Alle " (list.caption) } }
     } })
-}
-
-/// The same of any record, by its page and name.
-pub fn only(ask: &Ask, to: &str, name: &str, page: &str, what: &str) -> Markup {
-    html! { p { "Nur " (what) " zu " a href=(to) { (name) } ". " a href=(ask.of_firma(page)) { "Alle " (what) } } }
 }

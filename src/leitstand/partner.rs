@@ -39,7 +39,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             @if ask.may_change() { p.actions { a.button href=(ask.of_firma("partner/neu")) { "Neuer Partner" } } }
         },
     };
-    let body = lists::body(ask, list, |table| {
+    let body = lists::body(ask, db, list, |table| {
         table
             .text("Name", |kunde| kunde.name.clone())
             .sorts("name")
@@ -49,7 +49,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             .text("Telefon", |kunde| or_blank(&kunde.telefon))
             .text("Rollen", |kunde| rollen(kunde.partner_typen.each()))
             .text("Status", |kunde| kunde.status.as_str().to_owned())
-    });
+    })?;
     Ok(frame::page(ask, "Partner", body))
 }
 
@@ -74,7 +74,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         h2 { "E-Rechnung" }
         (missing(ask, db, &kunde, &here))
         (anhaenge::section(ask, db, Besitzer::Kunde(id), &here)?)
-        (verlauf::section(ask, db, &here, changes, &partner_felder::LESART)?)
+        (verlauf::section(ask, db, &here, changes, partner_felder::LESART)?)
         @if ask.may_change() { p.ask { "Verlangt diese Person, dass ihre Daten gelöscht werden: " a href=(format!("{here}/vergessen")) { "Vergessen" } } }
     };
     Ok(frame::page(ask, &kunde.name, body))

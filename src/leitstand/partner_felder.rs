@@ -36,6 +36,9 @@ pub enum Wann {
 /// A field: its name in the interface, its label, what is typed into it, when, and what a partner has there.
 pub struct Feld(pub &'static str, pub &'static str, pub Art, pub Wann, pub fn(&Kunde) -> String);
 
+/// A part of the form: its heading and its fields.
+pub struct Gruppe(pub &'static str, pub &'static [Feld]);
+
 fn of(value: Option<impl Choice>) -> String {
     optional(value, Choice::text).to_owned()
 }
@@ -46,8 +49,8 @@ fn texts<C: Choice>() -> Vec<&'static str> {
     C::ALL.iter().map(|value| value.text()).collect()
 }
 
-pub const GRUPPEN: &[(&str, &[Feld])] = &[
-    (
+pub const GRUPPEN: &[Gruppe] = &[
+    Gruppe(
         "Wer",
         &[
             Feld("kundennr", "Nummer (leer: die nächste)", LINE, Wann::Neu, |k| k.kundennr.clone()),
@@ -60,7 +63,7 @@ pub const GRUPPEN: &[(&str, &[Feld])] = &[
             }),
         ],
     ),
-    (
+    Gruppe(
         "Anschrift",
         &[
             Feld("strasse", "Straße und Hausnummer", LINE, Wann::Immer, |k| or_blank(&k.strasse)),
@@ -69,7 +72,7 @@ pub const GRUPPEN: &[(&str, &[Feld])] = &[
             Feld("staat", "Land", Art::Land, Wann::Immer, |k| k.staat.clone()),
         ],
     ),
-    (
+    Gruppe(
         "Erreichbar",
         &[
             Feld("email", "E-Mail", LINE, Wann::Immer, |k| or_blank(&k.email)),
@@ -77,7 +80,7 @@ pub const GRUPPEN: &[(&str, &[Feld])] = &[
             Feld("telefon2", "Zweites Telefon", Art::Zeile("tel"), Wann::Immer, |k| or_blank(&k.telefon2)),
         ],
     ),
-    (
+    Gruppe(
         "Steuer und E-Rechnung",
         &[
             Feld("ust_id", "USt-IdNr.", LINE, Wann::Immer, |k| or_blank(&k.ust_id)),
@@ -98,7 +101,7 @@ pub const GRUPPEN: &[(&str, &[Feld])] = &[
             Feld("betriebsnummer", "Betriebsnummer", LINE, Wann::Immer, |k| or_blank(&k.betriebsnummer)),
         ],
     ),
-    (
+    Gruppe(
         "Zahlung",
         &[
             Feld("zahlungsziel_tage", "Zahlungsziel (Tage)", Art::Zahl, Wann::Immer, |k| {
@@ -114,11 +117,11 @@ pub const GRUPPEN: &[(&str, &[Feld])] = &[
             Feld("bic", "BIC", LINE, Wann::Immer, |k| or_blank(&k.bic)),
         ],
     ),
-    ("Notizen", &[Feld("notizen", "Notizen", Art::Text, Wann::Immer, |k| or_blank(&k.notizen))]),
+    Gruppe("Notizen", &[Feld("notizen", "Notizen", Art::Text, Wann::Immer, |k| or_blank(&k.notizen))]),
 ];
 
 pub fn felder() -> impl Iterator<Item = &'static Feld> {
-    GRUPPEN.iter().flat_map(|(_, felder)| felder.iter())
+    GRUPPEN.iter().flat_map(|Gruppe(_, felder)| felder.iter())
 }
 
 /// A value of an enumeration in words; what needs none is shown as it is.
@@ -137,7 +140,7 @@ pub fn wording(value: &str) -> &str {
     }
 }
 
-pub const LESART: Lesart = Lesart { label: label_of, words: words_of };
+pub const LESART: Lesart = (label_of, words_of);
 
 fn label_of(name: &str) -> Option<&str> {
     Some(match name {

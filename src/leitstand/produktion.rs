@@ -34,13 +34,13 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         order: "",
         above: html! {},
     };
-    let body = lists::body(ask, list, |table| {
+    let body = lists::body(ask, db, list, |table| {
         table
             .text("Auftrag", |auftrag| auftrag.pa_nummer.clone())
             .text("Datum", |auftrag| optional(auftrag.produktions_datum, |day| day.0.german()))
             .text("Was entsteht", made)
             .text("Status", |auftrag| auftrag.status.in_words().to_owned())
-    });
+    })?;
     Ok(frame::page(ask, "Produktion", body))
 }
 

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 
-use super::bars::{Pair, Words, bars};
+use super::bars::{BarPair, BarWords, bars};
 use super::page::{Ask, Done, Hashed, HouseChange, Snapshot};
 use super::parts::{ROWS, facts, field, form, linked, made_from, moment, number, pager, refusal};
 use super::{frame, rechte};
@@ -63,7 +63,7 @@ fn picture(days: &[DayUse]) -> Markup {
     if days.is_empty() {
         return html! { p.empty { "An einem Tag gibt es hier so viele Anfragen, dass das Zählen zu lange dauert. Was heute war, steht bei jedem Schlüssel." } };
     }
-    let pair = |day: &DayUse| Pair {
+    let pair = |day: &DayUse| BarPair {
         label: day.day.german().chars().take(6).collect(),
         says: format!(
             "{} (UTC): {} ausgeführt, {} abgelehnt",
@@ -84,7 +84,7 @@ fn picture(days: &[DayUse]) -> Markup {
         number(refused),
         number(most)
     );
-    let words = Words {
+    let words = BarWords {
         title: "Anfragen je Tag, ausgeführte und abgelehnte",
         classes: ["now", "bad"],
         caption,

@@ -2,7 +2,7 @@
 
 use maud::{Markup, Render, html};
 
-use super::bars::{Pair, Words, bars};
+use super::bars::{BarPair, BarWords, bars};
 use super::page::{Ask, Snapshot, encoded};
 use super::parts::{linked, moment, number, or_blank, tenths};
 use super::{frame, rat, wiegungen, zustand};
@@ -91,14 +91,14 @@ fn tonnes(kilograms: i64) -> String {
 fn picture(now: &Weighed, then: &Weighed) -> Markup {
     let [now, then] = [now, then].map(|day| day.map(|(into, out)| into + out));
     let most = now.iter().chain(&then).copied().max().unwrap_or(0);
-    let pair = |(hour, (now, then)): (usize, (&i64, &i64))| Pair {
+    let pair = |(hour, (now, then)): (usize, (&i64, &i64))| BarPair {
         label: hour.to_string(),
         says: format!("{hour} Uhr: {} t, vor einer Woche {} t", tonnes(*now), tonnes(*then)),
         left: *then,
         right: *now,
     };
     let pairs: Vec<_> = now.iter().zip(&then).enumerate().map(pair).collect();
-    let words = Words {
+    let words = BarWords {
         title: "Gewogene Tonnen je Stunde, heute und vor einer Woche",
         classes: ["then", "now"],
         caption: format!(

@@ -10,12 +10,8 @@ use crate::failure::{Failure, Result};
 use crate::listing::Records;
 use crate::rules::felder::{Aenderung, GeaendertesFeld};
 
-pub struct Lesart {
-    /// The label of a field; none for one that another field says already.
-    pub label: fn(&str) -> Option<&str>,
-    /// A value of a field in words; blank where nothing is said.
-    pub words: fn(&str, &Value) -> String,
-}
+/// The label of a field, none for one that another field says already; and a value of it in words.
+pub type Lesart = (fn(&str) -> Option<&str>, fn(&str, &Value) -> String);
 
 /// A field that was changed: when, which, what it was before and after, and by whom.
 type Row = [String; 5];
@@ -26,7 +22,7 @@ pub fn section(
     db: &Snapshot<'_>,
     here: &str,
     found: Records<Aenderung>,
-    lesart: &Lesart,
+    lesart: Lesart,
 ) -> Result<Markup> {
     let count = found.count;
     let mut rows: Vec<Row> = Vec::new();
@@ -44,13 +40,13 @@ pub fn section(
     })
 }
 
-fn row(feld: &GeaendertesFeld, at: String, who: &str, lesart: &Lesart) -> Result<Option<Row>> {
+fn row(feld: &GeaendertesFeld, at: String, who: &str, (label, words): Lesart) -> Result<Option<Row>> {
     let broken = |error| Failure::Broken(format!("a history is no JSON: {error}"));
-    let Some(label) = (lesart.label)(&feld.feld) else { return Ok(None) };
+    let Some(label) = label(&feld.feld) else { return Ok(None) };
     let old: Value = serde_json::from_str(feld.alt.get()).map_err(broken)?;
     let new: Value = serde_json::from_str(feld.neu.get()).map_err(broken)?;
     let is_forgotten = new.is_null() && (old.is_null() || old.is_array());
-    let words = |value| (lesart.words)(&feld.feld, value);
+    let words = |value| words(&feld.feld, value);
     let new = if is_forgotten { "gelöscht".to_owned() } else { words(&new) };
     Ok(Some([at, label.to_owned(), words(&old), new, who.to_owned()]))
 }

@@ -73,14 +73,13 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
             (filter(ask, "von", "Von", "date"))
             (filter(ask, "bis", "Bis", "date"))
         },
-        keeps: &["partner_id"],
+        keeps: &[("partner_id", "zu", "partner")],
         order: "-ts_erst",
         above: html! {
-            (lists::only_partner(ask, db, "partner_id", "wiegungen", "Wiegungen")?)
             @if is_plain { h2 { "Offen" } (open(ask, db)?) h2 { "Alle" } }
         },
     };
-    frame::live_page(ask, db, "Wiegungen", lists::body(ask, list, columns))
+    frame::live_page(ask, db, "Wiegungen", lists::body(ask, db, list, columns)?)
 }
 
 pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
