@@ -172,7 +172,7 @@ impl Readers {
         }
         let running =
             RunningReads { start: Instant::now(), places: [const { AtomicU64::new(0) }; READS_WATCHED_MAX] };
-        // One more than they can keep: for the thread that verifies keys, and for midnight.
+        // One more than they can keep: for midnight.
         let (fast, slow) = (pool(path, threads + 1, &door)?, pool(path, SLOW_THREADS, &door)?);
         Ok(Readers { fast, slow, slow_queue, running, door, commits })
     }
