@@ -122,7 +122,7 @@ pub struct Readers {
     slow_queue: SyncSender<SlowWork>,
     running: RunningReads,
     door: Arc<Door>,
-    /// Transactions that the writer has ended.
+    /// Transactions that the writer has ended, and writes of other processes that were seen.
     commits: Arc<AtomicU64>,
 }
 
@@ -209,6 +209,11 @@ impl Readers {
             KEPT.set(Some(snapshot));
         }
         if STOPPED.get() { Ok(None) } else { result.map(Some) }
+    }
+
+    /// Another process has written: no read that begins from now on uses a snapshot from before.
+    pub fn begin_anew(&self) {
+        self.commits.fetch_add(1, Ordering::AcqRel);
     }
 
     /// How long the oldest running read has been running.
@@ -372,6 +377,7 @@ mod tests {
             readers.commits.fetch_add(1, Ordering::Release);
         };
         assert_eq!(seen(&commit), 1, "ended by a commit");
+        assert_eq!(seen(&|| readers.begin_anew()), 1, "ended by a write of another process that was seen");
         let fail = || readers.read(Lane::Fast, |_| Err::<(), _>(Failure::Broken(String::new()))).unwrap_err();
         assert_eq!(seen(&|| drop(fail())), 1, "ended by a failure");
         let (before, _) = (read(), other.execute("insert into t values (1)", []).unwrap());

@@ -121,6 +121,8 @@ impl Waiters {
         for (tenant, newest) in newest {
             let Some(bell) = bells.get_mut(&tenant).filter(|bell| bell.newest != newest) else { continue };
             bell.newest = newest;
+            // Else one that looks on a kept snapshot would miss what nobody rings for a second time.
+            readers.begin_anew();
             bell.rings.send_replace(());
         }
     }
