@@ -12,9 +12,8 @@ use crate::rules::error::{Code, Refusal};
 
 /// Rows of a list have so many bytes at most: what one request can make the service hold in memory. A page of
 /// 5,000 rows without long texts has 5 MiB.
-const MAX_BYTES: usize = 32 << 20;
+const LIST_BYTES_MAX: usize = 32 << 20;
 
-/// A page of a list.
 pub struct Listing {
     rows: Rows,
     /// All rows that match, whatever the page.
@@ -52,7 +51,6 @@ impl Listing {
     }
 }
 
-/// What stands before the rows.
 const WRAPPER: &str = "{\"data\":";
 
 /// The rows of a page, as JSON.
@@ -79,12 +77,12 @@ impl Rows {
         }
         write(&mut self.json)?;
         self.written += 1;
-        if self.json.len() <= MAX_BYTES {
+        if self.json.len() <= LIST_BYTES_MAX {
             return Ok(());
         }
         let message = format!(
             "Die Liste hat mehr als {} MiB. Bitte weniger auf einmal lesen: mit limit und offset, oder mit Filtern wie von und bis.",
-            MAX_BYTES >> 20
+            LIST_BYTES_MAX >> 20
         );
         Err(Refusal::new(Code::ZuVieleTreffer, message).into())
     }
@@ -172,7 +170,7 @@ impl Tx<'_> {
             if rows.written == 1 {
                 // The others will be about as long.
                 let bytes = rows.json.len().saturating_mul(usize::try_from(expected).unwrap_or_default());
-                rows.json.reserve(bytes.min(enough).min(MAX_BYTES));
+                rows.json.reserve(bytes.min(enough).min(LIST_BYTES_MAX));
             }
             Ok(rows.json.len() < enough)
         })?;

@@ -29,8 +29,7 @@ use crate::gate::key::{Keys, mac_secret};
 use crate::gate::metrics::Metrics;
 use crate::gate::quota::Quota;
 use crate::gate::verifying::Verifying;
-use crate::gate::waiters::Waiters;
-use crate::gate::{ANSWERS, ANSWERS_OF_STRANGERS, Gate, Modus, Policy};
+use crate::gate::{ANSWER_BYTES_MAX, Gate, Modus, Policy, STRANGER_ANSWER_BYTES_MAX};
 use crate::http::budget::Budget;
 use crate::http::router::Router;
 use crate::http::server::{Limits, serve};
@@ -58,7 +57,7 @@ impl Service {
         let route_ids = number_routes(&connection, &routes)?;
         let keys = Arc::new(Keys::new(mac_secret(&connection)?));
         let (journal, quota, take_in) = open_journal(database, &mut connection, secret.as_ref(), &clock)?;
-        let (door, waiters) = (Arc::<Door>::default(), Waiters::default());
+        let door = Arc::<Door>::default();
         let checkpoints = start_checkpoints(database, policy, &door)?;
         let writer =
             Writer::start(connection, checkpoints, Arc::clone(&clock), take_in).map_err(no_thread)?;
@@ -73,15 +72,15 @@ impl Service {
             verifying: Verifying::start(database, Arc::clone(&keys))?,
             keys,
             quota,
-            answers: Budget::new(ANSWERS, ANSWERS / 2),
-            answers_of_strangers: Budget::new(ANSWERS_OF_STRANGERS, ANSWERS_OF_STRANGERS / 2),
+            answers: Budget::new(ANSWER_BYTES_MAX, ANSWER_BYTES_MAX / 2),
+            answers_of_strangers: Budget::new(STRANGER_ANSWER_BYTES_MAX, STRANGER_ANSWER_BYTES_MAX / 2),
             shares: Default::default(),
             ip_limit: Default::default(),
             proxies: policy.proxies.clone(),
             public_metrics: policy.public_metrics,
             origins: policy.origins.clone(),
-            metrics: Metrics::new(beside(database, "wal"), &writer.queue(), &waiters),
-            waiters,
+            metrics: Metrics::new(beside(database, "wal"), &writer.queue()),
+            waiters: Default::default(),
             journal,
             clock: Arc::clone(&clock),
         });

@@ -13,7 +13,7 @@ use super::database::{self, find_tenant, in_transaction, now, open};
 use super::private::{warn_of_readers, write_private};
 use super::terminal::{Outcome, Terminal};
 use crate::config::Config;
-use crate::gate::key::{self, Grant, State, StoredKey};
+use crate::gate::key::{self, Grant, KeyState, StoredKey};
 use crate::gate::key_changes::{self, Changes as KeyChanges, MAX_LABEL};
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
@@ -194,7 +194,7 @@ struct KeyLine {
     id: String,
     tenant: String,
     label: String,
-    state: State,
+    state: KeyState,
     active: bool,
     expires: Option<String>,
     daily_limit: u32,
@@ -206,8 +206,8 @@ struct KeyLine {
 impl KeyLine {
     fn state_in_words(&self) -> String {
         match (self.state, &self.expires) {
-            (State::Active, Some(last)) => format!("active until {last}"),
-            (State::Expired, Some(last)) => format!("expired on {last}"),
+            (KeyState::Active, Some(last)) => format!("active until {last}"),
+            (KeyState::Expired, Some(last)) => format!("expired on {last}"),
             (state, _) => state.as_str().to_owned(),
         }
     }
@@ -233,7 +233,7 @@ fn list(tenant: Option<&str>, config: &Config, terminal: &Terminal) -> Outcome {
         tenant: key.tenant,
         label: key.label,
         state: key.state,
-        active: key.state != State::Deactivated,
+        active: key.state != KeyState::Deactivated,
         expires: key.valid_until.map(|day| day.to_string()),
         daily_limit: key.daily_limit,
         requests_today: key.today,
@@ -301,7 +301,7 @@ fn set_active(id: &str, active: bool, config: &Config, terminal: &Terminal) -> O
         find(connection, id)
     })?;
     terminal.result(id, &json!({"id": id, "active": active}));
-    if let (State::Expired, Some(last)) = (key.state, key.valid_until) {
+    if let (KeyState::Expired, Some(last)) = (key.state, key.valid_until) {
         terminal
             .say(&format!("It has expired on {last}: `partnerd key change {id} --expires DATE` moves that."));
     }

@@ -5,14 +5,12 @@ use std::io::{Error, ErrorKind, Write};
 use std::path::Path;
 
 use super::terminal::Terminal;
+use crate::db::files::private_options;
 
 /// Creates a file for its owner alone; one that is there already stays.
 pub fn create_private(path: &Path) -> Result<File, String> {
-    let mut options = File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map_err(|error| unwritable(path, &error))
+    let file = private_options().write(true).create_new(true).open(path);
+    file.map_err(|error| unwritable(path, &error))
 }
 
 /// Why a file that is not there yet cannot be written.

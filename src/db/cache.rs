@@ -27,7 +27,6 @@ const MAX_ENTRIES: usize = 2_000;
 /// Entries of one kind and company, by their key.
 type Entries = HashMap<Box<[u8]>, Arc<dyn Any + Send + Sync>>;
 
-/// The cache of a connection.
 pub struct Cache {
     version: Cell<i64>,
     /// Set by the triggers: this transaction has changed a cached table.
@@ -37,7 +36,6 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// An empty cache.
     pub fn new(connection: &Connection) -> Result<Cache> {
         let changed = Arc::<AtomicBool>::default();
         watch(connection, Arc::clone(&changed))?;

@@ -3,28 +3,22 @@
 //! rows the chain lies. It is sealed anew only where its seal holds: else what was altered meanwhile would be sealed with
 //! it.
 
+use std::sync::LazyLock;
+
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use sha2::{Digest as _, Sha256};
 
+use super::record::record;
 use super::seal::Content;
 use crate::failure::{Failure, Result};
 use crate::rules::bytes::hex;
 
-/// A sha256.
 pub type Digest = [u8; 32];
 
-/// The seal of a head.
 const SEAL: &str = "siegel('kette', name, letzte_nr, pruefsumme, ab_nr, ab_pruefsumme, mac_ab_nr)";
 
-/// A head, and whether its seal is ours.
-const HEAD: &str = "select letzte_nr, pruefsumme, ab_nr, ab_pruefsumme, mac_ab_nr,
-      mac is siegel('kette', name, letzte_nr, pruefsumme, ab_nr, ab_pruefsumme, mac_ab_nr)
-    from kette where name = ?1";
-
-/// A chain.
 pub struct Chain {
-    /// The table of its rows.
     pub table: &'static str,
     /// What people call it.
     pub name: &'static str,
@@ -34,21 +28,25 @@ pub struct Chain {
     pub rows: &'static str,
 }
 
-/// Between which rows a chain lies.
-struct Head {
-    last: i64,
-    pruefsumme: Digest,
-    /// The last row that was dropped; 0: none.
-    dropped: i64,
-    dropped_pruefsumme: Digest,
-    /// Rows up to this one are older than the seals.
-    unsealed: i64,
-    /// Its seal is ours.
-    holds: bool,
+record! {
+    /// Between which rows a chain lies.
+    pub struct Head of kette as k {
+        last: i64 = "letzte_nr",
+        pruefsumme: Digest,
+        /// The last row that was dropped; 0: none.
+        dropped: i64 = "ab_nr",
+        dropped_pruefsumme: Digest = "ab_pruefsumme",
+        /// Rows up to this one are older than the seals.
+        unsealed: i64 = "mac_ab_nr",
+        /// Its seal is ours.
+        holds: bool = "mac is siegel('kette', name, letzte_nr, pruefsumme, ab_nr, ab_pruefsumme, mac_ab_nr)",
+    }
 }
 
+static HEAD: LazyLock<String> =
+    LazyLock::new(|| format!("select {} from kette k where name = ?1", Head::COLUMNS));
+
 impl Chain {
-    /// Adds a row at the end.
     pub fn append(&self, connection: &Connection, columns: &[&dyn ToSql]) -> Result<()> {
         let head = self.sealed_head(connection)?;
         let head = head.ok_or_else(|| Failure::Broken(format!("the head of the {} is gone", self.name)))?;
@@ -78,17 +76,7 @@ impl Chain {
     }
 
     fn sealed_head(&self, connection: &Connection) -> Result<Option<Head>> {
-        let head = |row: &Row<'_>| {
-            Ok(Head {
-                last: row.get(0)?,
-                pruefsumme: row.get(1)?,
-                dropped: row.get(2)?,
-                dropped_pruefsumme: row.get(3)?,
-                unsealed: row.get(4)?,
-                holds: row.get(5)?,
-            })
-        };
-        Ok(connection.prepare_cached(HEAD)?.query_row([self.table], head).optional()?)
+        Ok(connection.prepare_cached(&HEAD)?.query_row([self.table], Head::read).optional()?)
     }
 
     /// Number and checksum of the last row.

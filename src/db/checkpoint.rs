@@ -47,7 +47,6 @@ thread_local! {
     static PAGES: Cell<i32> = const { Cell::new(0) };
 }
 
-/// Keeps the write-ahead log short, for the writer.
 pub struct Checkpoints {
     log: PathBuf,
     /// Wakes the thread; it ends when this is dropped.

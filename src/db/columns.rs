@@ -70,10 +70,8 @@ impl FromSql for DayTime {
 
 /// How a column goes into JSON: as the value that is read from it, but from SQLite's memory.
 pub trait Column {
-    /// Whether it can be null.
     const CAN_BE_NULL: bool = false;
 
-    /// Writes it.
     fn write(value: ValueRef<'_>, json: &mut Vec<u8>) -> FromSqlResult<()>;
 }
 

@@ -62,7 +62,6 @@ pub(super) fn open_target(part: &Path) -> Result<Connection> {
 /// connection writes goes into the copy, too.
 pub(super) struct Pages<'c> {
     backup: Backup<'c, 'c>,
-    /// Pages that were copied since it began.
     done: i32,
     beginnings: u32,
     idle_steps: u32,

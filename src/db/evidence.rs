@@ -17,13 +17,11 @@ use crate::failure::{Failure, Result};
 /// What a row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
-    /// A final document.
     Document(Uuid),
     /// A version in the history of a document.
     Version(Uuid, i64),
     /// An archived PDF: of this document, this one.
     Pdf(Uuid, Uuid),
-    /// An attachment.
     Attachment(Uuid),
     /// A version in the history of a partner.
     Partner(Uuid, i64),
@@ -76,7 +74,6 @@ pub fn digest(tx: &Tx<'_>, sql: &str, params: Params<'_>) -> Result<Option<Diges
     })
 }
 
-/// The chain.
 pub const CHAIN: Chain = Chain {
     table: "nachweis",
     name: "evidence",

@@ -7,24 +7,27 @@ use uuid::Uuid;
 
 use super::TenantId;
 use super::followed::{Aktion, Art};
+use super::record::record;
 use super::tx::Tx;
 use crate::failure::Result;
 use crate::rules::day::Instant;
 
-/// A change of a record, as clients are told it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(rename = "Aenderung")]
-pub struct FeedEntry {
-    #[serde(skip)]
-    pub nr: i64,
-    pub art: Art,
-    pub id: Uuid,
-    /// Its number then.
-    pub nummer: Option<String>,
-    pub aktion: Aktion,
-    pub am: Instant,
-    /// The version that came of it.
-    pub version: Option<i64>,
+record! {
+    /// A change of a record, as clients are told it.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    #[schemars(rename = "Aenderung")]
+    pub struct FeedEntry of aenderung as a {
+        #[serde(skip)]
+        nr: i64,
+        art: Art,
+        id: Uuid,
+        /// Its number then.
+        nummer: Option<String>,
+        aktion: Aktion,
+        am: Instant,
+        /// The version that came of it.
+        version: Option<i64>,
+    }
 }
 
 /// Shows the rows from a number on, at most so many, until `visit` says that it has enough.
@@ -34,19 +37,12 @@ pub fn each_from(
     at_most: i64,
     mut visit: impl FnMut(FeedEntry) -> Result<bool>,
 ) -> Result<()> {
-    let statement = "select nr, art, id, nummer, aktion, am, version from aenderung
-        where tenant_id = :tenant and nr >= :nr order by nr limit :at_most";
-    tx.each_while(statement, named_params! {":nr": nr, ":at_most": at_most}, |row| {
-        visit(FeedEntry {
-            nr: row.get(0)?,
-            art: row.get(1)?,
-            id: row.get(2)?,
-            nummer: row.get(3)?,
-            aktion: row.get(4)?,
-            am: row.get(5)?,
-            version: row.get(6)?,
-        })
-    })
+    let statement = format!(
+        "select {} from aenderung a where tenant_id = :tenant and nr >= :nr order by nr limit :at_most",
+        FeedEntry::COLUMNS
+    );
+    let params = named_params! {":nr": nr, ":at_most": at_most};
+    tx.each_while(&statement, params, |row| visit(FeedEntry::read(row)?))
 }
 
 /// The first and the last row that there is, as number and instant.

@@ -1,6 +1,6 @@
 //! Files: names beside a database, rights, and what it takes until a file is on the disk.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 
 use crate::failure::{Failure, Result};
@@ -31,13 +31,17 @@ pub fn refuse_existing(target: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Creates the file for its owner alone, if it is not there.
-pub fn create_private(path: &Path) -> Result<()> {
+/// How a file is opened that is for its owner alone, if it is made by that.
+pub fn private_options() -> OpenOptions {
     let mut options = File::options();
-    options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    match options.open(path) {
+    options
+}
+
+/// Creates the file for its owner alone, if it is not there.
+pub fn create_private(path: &Path) -> Result<()> {
+    match private_options().write(true).create_new(true).open(path) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(broken(path, "cannot be created", &error)),
@@ -83,7 +87,6 @@ pub fn if_there<T>(done: std::io::Result<T>) -> std::io::Result<()> {
     }
 }
 
-/// Waits until a file is on the disk.
 pub fn sync(path: &Path) -> Result<()> {
     let file = File::options().read(true).write(true).open(path);
     file.and_then(|file| file.sync_all()).map_err(|error| broken(path, "cannot be written", &error))

@@ -22,7 +22,6 @@ pub const MAX_UNLIMITED: i64 = 20_000;
 pub struct Page {
     /// Rows at most; none where the specification declares no limit and none was sent.
     pub limit: Option<u32>,
-    /// Rows passed over.
     pub offset: i64,
 }
 
@@ -38,7 +37,6 @@ impl Page {
     }
 }
 
-/// The conditions of a list.
 pub struct Filter<'f> {
     sql: String,
     params: Vec<(&'f str, Box<dyn ToSql + 'f>)>,
@@ -52,7 +50,6 @@ impl<'f> Filter<'f> {
         Filter { sql: format!("{alias}.tenant_id = :tenant"), params: Vec::new(), ids_first: false }
     }
 
-    /// Adds a condition without a parameter.
     pub fn and(&mut self, condition: &str) {
         self.sql.push_str(" and ");
         self.sql.push_str(condition);
@@ -105,42 +102,35 @@ impl<'f> Filter<'f> {
             Search::Nothing => return self.and("false"),
             Search::Words(words) => words,
         };
-        for (word, names) in words.into_iter().zip(SEARCH_PARAMS) {
+        for ((word, spelled), stripped) in words.into_iter().zip(SPELLED).zip(STRIPPED) {
             if word.spelled == word.stripped {
-                self.and(&condition(&|column| format!("instr({column}, {}) > 0", names.0)));
+                self.and(&condition(&|column| format!("instr({column}, {spelled}) > 0")));
             } else {
                 let found_in = |column: &str| {
-                    format!("(instr({column}, {}) > 0 or instr({column}, {}) > 0)", names.0, names.1)
+                    format!("(instr({column}, {spelled}) > 0 or instr({column}, {stripped}) > 0)")
                 };
                 self.and(&condition(&found_in));
-                self.params.push((names.1, Box::new(word.stripped)));
+                self.params.push((stripped, Box::new(word.stripped)));
             }
-            self.params.push((names.0, Box::new(word.spelled)));
+            self.params.push((spelled, Box::new(word.spelled)));
             self.ids_first = true;
         }
     }
 }
 
-/// Names of the parameters of searched words; further words are refused where the query is read.
-const SEARCH_PARAMS: [(&str, &str); MAX_SEARCH_WORDS] = [
-    (":wort1", ":wort1b"),
-    (":wort2", ":wort2b"),
-    (":wort3", ":wort3b"),
-    (":wort4", ":wort4b"),
-    (":wort5", ":wort5b"),
-    (":wort6", ":wort6b"),
-    (":wort7", ":wort7b"),
-    (":wort8", ":wort8b"),
-    (":wort9", ":wort9b"),
-    (":wort10", ":wort10b"),
+/// Names of the parameters of searched words, as they are spelled and without diacritics; further words are refused where
+/// the query is read.
+const SPELLED: [&str; MAX_SEARCH_WORDS] =
+    [":wort1", ":wort2", ":wort3", ":wort4", ":wort5", ":wort6", ":wort7", ":wort8", ":wort9", ":wort10"];
+const STRIPPED: [&str; MAX_SEARCH_WORDS] = [
+    ":wort1b", ":wort2b", ":wort3b", ":wort4b", ":wort5b", ":wort6b", ":wort7b", ":wort8b", ":wort9b",
+    ":wort10b",
 ];
 
-/// Words of a search at most.
 pub const MAX_SEARCH_WORDS: usize = 10;
 
 /// The parts of a list's statement; as a text `select … from …`.
 pub struct ListSql<'s> {
-    /// What is selected.
     pub columns: &'s str,
     /// `from …` with joins.
     pub from: &'static str,
@@ -188,7 +178,6 @@ impl<'s> ListSql<'s> {
 }
 
 impl ListSql<'_> {
-    /// The statement of a page.
     fn page(&self, filter: &Filter<'_>, page: Page) -> String {
         let ListSql { count, ids_first, order, .. } = self;
         let filtered = &filter.sql;
@@ -215,7 +204,6 @@ impl Tx<'_> {
         self.all(&format!("{select} where {} {rest}", filter.sql), &filter.params(), map)
     }
 
-    /// How many rows match, whatever the page.
     pub fn count(&self, sql: &ListSql<'_>, filter: &Filter<'_>) -> Result<i64> {
         self.one(&format!("{} where {}", sql.count, filter.sql), &filter.params(), |row| row.get(0))
     }

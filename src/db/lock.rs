@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant as Ticks};
 
-use super::files::{beside, broken};
+use super::files::{beside, broken, private_options};
 use super::owner::give_to_owner_of;
 use crate::failure::{Failure, Result};
 
@@ -88,11 +88,8 @@ pub fn resolved(database: &Path) -> PathBuf {
 fn open(database: &Path, suffix: &str) -> Result<File> {
     let database = resolved(database);
     let path = beside(&database, suffix);
-    let mut options = File::options();
-    options.create(true).truncate(false).write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(&path).map_err(|error| broken(&path, "cannot be created", &error))?;
+    let file = private_options().create(true).truncate(false).write(true).open(&path);
+    let file = file.map_err(|error| broken(&path, "cannot be created", &error))?;
     // A command of root must not keep the service out. A user who may not give it away has it as before.
     let _ = give_to_owner_of(&database, &path);
     Ok(file)

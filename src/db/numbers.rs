@@ -6,7 +6,6 @@ use super::tx::WriteTx;
 use crate::failure::Result;
 use crate::rules::number::Reihe;
 
-/// The next number of a series in a year.
 pub fn next(tx: &WriteTx<'_>, reihe: Reihe, year: i64) -> Result<String> {
     let params = named_params! {":reihe": reihe.as_str(), ":jahr": year};
     tx.execute(

@@ -9,12 +9,12 @@ use super::batch::Job;
 use crate::failure::Result;
 
 /// Requests in one transaction at most: bounds how long the first of them waits.
-const MAX_BATCH: usize = 256;
+const BATCH_JOBS_MAX: usize = 256;
 
 /// Bytes that the requests of one transaction bring along at most; a larger one has it to itself. Of a document of
 /// 1,000 short positions, each into a batch of goods of its own, seventeen times as much goes to the write-ahead
 /// log, of an attachment less than it brings.
-const MAX_BYTES: usize = 1 << 20;
+const BATCH_BYTES_MAX: usize = 1 << 20;
 
 pub enum Message {
     Work(Box<dyn Job>),
@@ -66,11 +66,11 @@ impl Queue {
     fn batch(&mut self, first: Box<dyn Job>) -> Vec<Box<dyn Job>> {
         let mut bytes = first.bytes();
         let mut jobs = vec![first];
-        while jobs.len() < MAX_BATCH
+        while jobs.len() < BATCH_JOBS_MAX
             && let Ok(message) = self.receiver.try_recv()
         {
             match message {
-                Message::Work(job) if bytes + job.bytes() <= MAX_BYTES => {
+                Message::Work(job) if bytes + job.bytes() <= BATCH_BYTES_MAX => {
                     bytes += job.bytes();
                     jobs.push(job);
                 }
@@ -103,14 +103,14 @@ mod tests {
 
     #[test]
     fn a_transaction_has_no_more_than_it_may_have() {
-        let small = vec![10; MAX_BATCH + 3];
-        let half = MAX_BYTES / 2;
+        let small = vec![10; BATCH_JOBS_MAX + 3];
+        let half = BATCH_BYTES_MAX / 2;
         let cases: [(&[usize], &[usize]); 5] = [
-            (&small, &[MAX_BATCH, 3]),
+            (&small, &[BATCH_JOBS_MAX, 3]),
             (&[half, half, 1, half], &[2, 2]),
-            (&[1, MAX_BYTES * 14, 1, 1], &[1, 1, 2]),
-            (&[MAX_BYTES * 14, MAX_BYTES * 14], &[1, 1]),
-            (&[MAX_BYTES, 0, 0], &[3]),
+            (&[1, BATCH_BYTES_MAX * 14, 1, 1], &[1, 1, 2]),
+            (&[BATCH_BYTES_MAX * 14, BATCH_BYTES_MAX * 14], &[1, 1]),
+            (&[BATCH_BYTES_MAX, 0, 0], &[3]),
         ];
         for (brought, expected) in cases {
             let (sender, receiver) = sync_channel(brought.len() + 1);

@@ -35,7 +35,6 @@ const ROWS_PER_TICK: i64 = 10;
 /// What a statement may cost at all: about a minute.
 const SLOW_LANE_TICKS: u32 = 6_000_000;
 
-/// Threads of the slow lane.
 const SLOW_THREADS: u32 = 2;
 
 /// Work that waits for the slow lane at most; further requests are answered 503.
@@ -112,8 +111,7 @@ pub enum Lane {
     Slow,
 }
 
-/// Work for the slow lane.
-pub type SlowWork = Box<dyn FnOnce() + Send>;
+type SlowWork = Box<dyn FnOnce() + Send>;
 
 /// The pools of read-only connections, and the threads of the slow lane.
 pub struct Readers {
@@ -216,7 +214,6 @@ impl Readers {
         self.commits.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// How long the oldest running read has been running.
     pub fn oldest(&self) -> Duration {
         let begun = self.running.places.iter().map(|place| place.load(Ordering::Relaxed));
         let oldest = begun.filter(|begun| *begun > 0).min();
@@ -224,8 +221,8 @@ impl Readers {
     }
 
     /// Hands work to the slow lane; false, and the work is dropped, where too much waits already.
-    pub fn submit_slow(&self, work: SlowWork) -> bool {
-        self.slow_queue.try_send(work).is_ok()
+    pub fn submit_slow(&self, work: impl FnOnce() + Send + 'static) -> bool {
+        self.slow_queue.try_send(Box::new(work)).is_ok()
     }
 }
 
@@ -344,7 +341,7 @@ mod tests {
             // proc(5): the nineteenth field; the second, in parentheses, may have blanks.
             stat.rsplit(") ").next().unwrap().split(' ').nth(16).unwrap().parse::<i32>().unwrap()
         };
-        assert!(readers.submit_slow(Box::new(move || sender.send(niceness()).unwrap())));
+        assert!(readers.submit_slow(move || sender.send(niceness()).unwrap()));
         assert_eq!(receiver.recv().unwrap(), (niceness() + NICENESS).min(19));
     }
 
@@ -408,13 +405,9 @@ mod tests {
     #[test]
     fn a_read_that_took_too_long_leaves_its_connection_as_it_was() {
         let (_folder, readers) = of_new_database();
-        let endless =
-            "with recursive c (x) as (select 1 union all select x + 1 from c) select count(*) from c";
-        let count =
-            |connection: &Connection| Ok(connection.query_row(endless, [], |row| row.get::<_, i64>(0))?);
         // The rollback of every third of a thousand reads is asked for its budget.
         for at in 0..700 {
-            let failure = readers.read(Lane::Fast, count).unwrap_err();
+            let failure = readers.read(Lane::Fast, endless).unwrap_err();
             assert!(exceeded_budget(&failure), "read {at}: {failure}");
         }
         let one =

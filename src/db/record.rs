@@ -42,7 +42,6 @@ pub enum Part {
     Mutable,
 }
 
-/// Writes a value as JSON.
 pub fn serialize(json: &mut Vec<u8>, value: &impl Serialize) -> Result<()> {
     Ok(serde_json::to_writer(json, value)?)
 }
@@ -110,7 +109,8 @@ pub fn column<T: Column>(json: &mut Vec<u8>, null: &str, row: &Row<'_>, at: usiz
 /// - `values(part)`, its columns and values for insert and update.
 ///
 /// `tests/columns.rs` names a column of the table that is not declared. With `from` in the place of `in` the struct is
-/// only read: `pub struct Dokument from beleg as b`.
+/// only read: `pub struct Dokument from beleg as b`. With `of` it is none of a list either, and its columns may be of any
+/// type.
 macro_rules! record {
     ($(#[$meta:meta])* pub struct $record:ident $way:ident $table:ident as $alias:ident { $($fields:tt)* }
         $(with $with:tt)?) => {
@@ -128,6 +128,13 @@ macro_rules! record {
         $(#[$($meta:tt)*])* $field:ident : $type:ty $(= $kind:tt $(as $column:ident)?)?, $($rest:tt)*) => {
         $crate::db::record::record!(@field $head { $($fields)* $(#[$($meta)*])* $field: $type = column, }
             { $($columns)* $field $(: $kind $(as $column)?)?, } $computed $($rest)*);
+    };
+    (@field [$(#[$meta:meta])* $record:ident of $table:ident as $alias:ident $(with $with:tt)?]
+        { $($(#[$($attribute:tt)*])* $field:ident : $type:ty = $source:tt $($value:expr)?,)* }
+        $columns:tt $computed:tt) => {
+        $(#[$meta])*
+        pub struct $record { $($(#[$($attribute)*])* pub $field: $type,)* }
+        $crate::db::record::columns! { $record from $table as $alias $columns $(with $with)? => $computed }
     };
     (@field [$(#[$meta:meta])* $record:ident $way:ident $table:ident as $alias:ident $(with $with:tt)?]
         { $($(#[$($attribute:tt)*])* $field:ident : $type:ty = $source:tt $($value:expr)?,)* }

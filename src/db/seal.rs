@@ -8,7 +8,7 @@
 //! of 128 bits, which costs a tenth, for rows: what binds a row is the sealed head of its chain, its own seal says which
 //! one was altered. Without a secret both are null.
 
-use std::fs::{self, File};
+use std::fs;
 use std::hash::Hasher;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -21,14 +21,13 @@ use rusqlite::types::ValueRef;
 use sha2::Sha256;
 use siphasher::sip128::{Hasher128, SipHasher24};
 
-use super::files::{beside, broken, folder_of, sync, sync_folder};
+use super::files::{beside, broken, folder_of, private_options, sync, sync_folder};
 use super::owner::give_to_owner_of;
 use crate::failure::{Failure, Result, locked};
 use crate::rules::bytes::{digits_of, hex, unhex};
 
 pub type Seal = [u8; 32];
 
-/// Bytes of the secret.
 const BYTES: usize = 32;
 
 const TITLE: &str =
@@ -97,7 +96,6 @@ impl Secret {
         first(mac(&self.heads, b"id"))
     }
 
-    /// The beginnings that were made with it.
     pub fn begun(&self) -> &[Seal] {
         &self.begun
     }
@@ -142,11 +140,8 @@ impl Secret {
         let mut text = format!("{TITLE}\nsecret {}\n", hex(&self.bytes));
         self.begun.iter().for_each(|begun| text += &format!("begun {}\n", hex(begun)));
         let _ = fs::remove_file(&part);
-        let mut options = File::options();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(&part).and_then(|mut file| file.write_all(text.as_bytes())).map_err(failed)?;
+        let file = private_options().write(true).create_new(true).open(&part);
+        file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(failed)?;
         let owned = if database.exists() { database } else { folder_of(database) };
         give_to_owner_of(owned, &part).map_err(failed)?;
         sync(&part)?;

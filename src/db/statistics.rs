@@ -12,10 +12,8 @@ use rusqlite::Connection;
 
 use crate::failure::Result;
 
-/// Rows of every table.
 const ROWS: i64 = 1_000_000;
 
-/// Rows of one company.
 const ROWS_OF_TENANT: i64 = 500_000;
 
 /// Rows that share a value which identifies something: a customer, a document, an article.

@@ -9,13 +9,11 @@ use prometheus_client::metrics::histogram::Histogram;
 
 /// What can be seen of the writer from outside.
 pub struct Watch {
-    /// Requests that wait.
     pub queued: Gauge,
     /// Requests in each transaction.
     pub batches: Histogram,
     /// Transactions that were ended, committed or not. It moves on before anybody hears of one.
     pub commits: Arc<AtomicU64>,
-    /// The last transaction was not committed.
     failed: AtomicBool,
     /// When the writer last took something from its queue, in milliseconds since `begun`.
     last_seen: AtomicU64,

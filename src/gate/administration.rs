@@ -12,14 +12,12 @@ use crate::failure::Result;
 use crate::rules::day::{Day, Instant};
 use crate::rules::deed::{Deed, Felder, Gegenstand};
 
-/// Years that rows are kept.
-const YEARS: i16 = 10;
+const YEARS_KEPT: i16 = 10;
 
 /// Days whose rows are dropped at once: a clock that is years ahead for a moment costs two days of the log, not all of
 /// it.
 const DAYS_AT_ONCE: i64 = 2;
 
-/// The chain of its rows.
 pub const CHAIN: Chain = Chain {
     table: "verwaltung",
     name: "administration log",
@@ -30,7 +28,6 @@ pub const CHAIN: Chain = Chain {
         from verwaltung order by nr",
 };
 
-/// Who did something.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Akteur {
@@ -54,7 +51,6 @@ pub fn note(
     CHAIN.append(connection, &[&now, &Json(akteur), &deed.tat, &gegenstand, &vorher, &nachher])
 }
 
-/// A row, as it is shown.
 #[derive(Debug, Clone, Serialize)]
 pub struct Entry {
     pub nr: i64,
@@ -65,15 +61,12 @@ pub struct Entry {
     pub pruefsumme: String,
 }
 
-/// Which rows are shown.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     pub firma: Option<TenantId>,
-    /// What was done to this key.
     pub key_id: Option<String>,
     /// `person` or `befehl`: what people did, or commands.
     pub by: Option<&'static str>,
-    /// What this person did.
     pub person: Option<i64>,
     pub from: Option<Instant>,
     pub until: Option<Instant>,
@@ -92,7 +85,6 @@ const SELECT: &str = "select nr, am, akteur, tat, gegenstand, vorher, nachher, l
       and am >= ?7 and am < ?8
     order by nr desc limit ?9";
 
-/// Rows of the log, the newest first.
 pub fn entries(connection: &Connection, selection: &Selection) -> Result<Vec<Entry>> {
     let Selection { firma, key_id, by, person, .. } = selection;
     let params: [&dyn ToSql; 9] = [
@@ -130,7 +122,7 @@ pub fn drop_old(connection: &Connection, now: Instant) -> Result<()> {
     let oldest = "select am from verwaltung order by nr limit 1";
     let oldest: Option<Instant> = connection.query_row(oldest, [], |row| row.get(0)).optional()?;
     let Some(oldest) = oldest else { return Ok(()) };
-    let first_kept = Day::in_berlin(now).end_of_year_after(-YEARS - 1).tomorrow().begin_in_berlin();
+    let first_kept = Day::in_berlin(now).end_of_year_after(-YEARS_KEPT - 1).tomorrow().begin_in_berlin();
     let at_once = oldest.millis() + DAYS_AT_ONCE * Instant::MILLIS_PER_DAY;
     let last = "select coalesce((select nr - 1 from verwaltung where am >= ?1 order by nr limit 1),
         (select max(nr) from verwaltung))";

@@ -37,7 +37,6 @@ pub enum AfterChecks {
     WaitsForChange(Wait, Arc<Caller>),
     /// It computes much: it is for a thread that serves no sockets.
     IsHeavy,
-    /// It may write.
     Writes(Admitted),
 }
 
@@ -67,13 +66,11 @@ pub enum Prepared {
 pub struct PreparedWrite {
     pub caller: Arc<Caller>,
     write: Write,
-    /// Notes that go with the answer.
     notes: Hints,
     /// What was sent, if the request has an Idempotency-Key.
     repeatable: Option<Repeatable>,
 }
 
-/// Which thread checks and reads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Thread {
     Socket,
@@ -83,7 +80,6 @@ pub enum Thread {
 }
 
 impl Gate {
-    /// The answer to a failure.
     pub(super) fn refuse(&self, failure: Failure, request: &Request, trail: &mut Trail) -> Reply {
         let failure = self.without_key(failure, trail);
         let reply = error::reply(&failure, request.id);

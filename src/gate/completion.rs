@@ -21,9 +21,7 @@ const SMALL_ANSWER_BYTES_MAX: usize = 16 << 10;
 /// What is known of a request on its way, besides what it says itself.
 #[derive(Clone)]
 pub struct Trail {
-    /// Where it comes from.
     pub address: IpAddr,
-    /// Whose key it has.
     pub caller: Option<Arc<Caller>>,
     /// The public part of a whole key that is deactivated or past its last day: the audit row names it (D19).
     pub refused_key: Option<String>,
@@ -49,7 +47,6 @@ pub enum Written {
 }
 
 impl Trail {
-    /// At the beginning.
     pub fn new(address: IpAddr) -> Trail {
         Trail {
             address,
@@ -86,27 +83,30 @@ impl Trail {
 }
 
 impl Gate {
-    /// The answer with its share of the memory; none where there is no room for it. Small ones need none: the
-    /// buffers of the operating system take them.
-    fn reserve(&self, reply: Reply, trail: &Trail) -> Option<Reply> {
+    /// The answer with its share of the memory; a refusal where there is no room for it, unless its request was carried out.
+    /// Small ones need none: the buffers of the operating system take them.
+    fn reserve(&self, request: &Request, trail: &Trail, reply: Reply) -> Reply {
         let bytes = reply.body.len();
         if bytes <= SMALL_ANSWER_BYTES_MAX {
-            return Some(reply);
+            return reply;
         }
         let held = match &trail.caller {
+            Some(caller) if trail.written != Written::Nothing => {
+                Some(self.answers.take_anyway(&caller.key_id, bytes))
+            }
             Some(caller) => self.answers.take(&caller.key_id, bytes),
             None => self.answers_of_strangers.take(&address::neighbourhood(trail.address).to_string(), bytes),
         };
-        held.map(|held| Reply { held: Some(held), ..reply })
+        match held {
+            Some(held) => Reply { held: Some(held), ..reply },
+            None => error::unavailable(request.id),
+        }
     }
 
-    /// The last step of every request. An answer that finds no room in the memory becomes a refusal, unless its request was
-    /// carried out. The request has its audit row and its line in the log, is counted, and is told what it has left.
+    /// The last step of every request: it has its audit row and its line in the log, is counted, and is told what it has
+    /// left.
     pub(super) fn complete(&self, request: &Request, trail: &Trail, reply: Reply) -> Reply {
-        let reply = match &trail.caller {
-            Some(caller) if trail.written != Written::Nothing => self.reserve_anyway(reply, caller),
-            _ => self.reserve(reply, trail).unwrap_or_else(|| error::unavailable(request.id)),
-        };
+        let reply = self.reserve(request, trail, reply);
         // Probes come every second from whoever watches, and are not part of the interface.
         let is_probe = trail.route.is_some_and(|at| matches!(self.router.route(at).run, Run::Status(_)));
         if !is_probe && trail.written != Written::WithItsRow {
@@ -127,16 +127,6 @@ impl Gate {
         self.origins.shown_in(trail.with_limits(reply), request)
     }
 
-    /// Takes memory even where the share is full: the request was carried out, so its answer cannot become a refusal.
-    fn reserve_anyway(&self, reply: Reply, caller: &Caller) -> Reply {
-        if reply.body.len() <= SMALL_ANSWER_BYTES_MAX {
-            return reply;
-        }
-        let held = self.answers.take_anyway(&caller.key_id, reply.body.len());
-        Reply { held: Some(held), ..reply }
-    }
-
-    /// Counts a request, and writes its line in the log.
     fn note(&self, request: &Request, trail: &Trail, reply: &Reply) {
         let duration = request.started.elapsed();
         let (method, route) = match trail.route.map(|at| self.router.route(at)) {
@@ -157,7 +147,6 @@ impl Gate {
         );
     }
 
-    /// The audit row of an answer.
     pub(super) fn audit_row(&self, request: &Request, trail: &Trail, reply: &Reply) -> Row {
         // What is refused because of its address, or on and on, is counted, not listed.
         let of_stranger = trail.caller.is_none() && [429, 503].contains(&reply.status);

@@ -20,7 +20,6 @@ const ADDRESSES_MAX: usize = 10_000;
 /// What an address has too much of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Limited {
-    /// Requests without a valid key.
     WithoutKey,
     /// Forms of the pages for people, before anybody is logged in.
     LogIn,

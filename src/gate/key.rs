@@ -26,7 +26,6 @@ use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Code, Refusal};
 use crate::rules::scope::ScopeSet;
 
-/// Random bytes of the public id.
 const ID_BYTES: usize = 6;
 
 /// Random bytes of the secret: 160 bits.
@@ -38,13 +37,11 @@ const MAC_BYTES: usize = 8;
 /// Verified keys that are remembered at most; beyond that all are verified again.
 const VERIFIED_KEYS_MAX: usize = 10_000;
 
-/// sha256 of a key.
 pub type Digest32 = [u8; 32];
 
 /// A new key: its public id, the text that is shown once, and the hash that is kept.
 pub struct NewKey {
     pub id: String,
-    /// The whole key.
     pub text: String,
     /// argon2id of the whole key, PHC format.
     pub hash: String,
@@ -55,7 +52,7 @@ pub fn generate(mac_secret: &[u8]) -> Result<NewKey> {
     getrandom::fill(&mut random).map_err(|error| Failure::Broken(format!("no random numbers: {error}")))?;
     let id = hex(&random[..ID_BYTES]);
     let body = format!("ak_{id}_{}", hex(&random[ID_BYTES..]));
-    let text = format!("{body}{}", hex(&mac(mac_secret, &body)[..MAC_BYTES]));
+    let text = format!("{body}{}", hex(&keyed(mac_secret, &body).finalize().into_bytes()[..MAC_BYTES]));
     let hash = hash(&text)?;
     Ok(NewKey { id, text, hash })
 }
@@ -231,10 +228,6 @@ fn keyed(secret: &[u8], text: &str) -> Hmac<Sha256> {
     mac
 }
 
-fn mac(secret: &[u8], text: &str) -> Vec<u8> {
-    keyed(secret, text).finalize().into_bytes().to_vec()
-}
-
 /// The id of a key, what its MAC is made of, and the MAC. A key has one spelling, the one in which it was shown:
 /// with more, one key would have more places than one where keys wait to be verified.
 fn parts(text: &str) -> Option<(&str, &str, [u8; MAC_BYTES])> {
@@ -249,7 +242,7 @@ fn parts(text: &str) -> Option<(&str, &str, [u8; MAC_BYTES])> {
 }
 
 choice! {
-    pub enum State {
+    pub enum KeyState {
         Active = "active",
         /// Its last day is over.
         Expired = "expired",
@@ -264,7 +257,7 @@ pub struct StoredKey {
     pub tenant_id: TenantId,
     pub tenant: String,
     pub label: String,
-    pub state: State,
+    pub state: KeyState,
     /// Last day (UTC) on which it is accepted.
     pub valid_until: Option<Day>,
     pub scopes: ScopeSet,
@@ -313,9 +306,9 @@ fn read(connection: &Connection, sql: &str, params: impl Params, now: Instant) -
             tenant: row.get(1)?,
             label: row.get(2)?,
             state: match row.get(3)? {
-                false => State::Deactivated,
-                true if valid_until.is_some_and(|last| Day::in_utc(now) > last) => State::Expired,
-                true => State::Active,
+                false => KeyState::Deactivated,
+                true if valid_until.is_some_and(|last| Day::in_utc(now) > last) => KeyState::Expired,
+                true => KeyState::Active,
             },
             valid_until,
             scopes: ScopeSet::from_stored(row.get_ref(5)?.as_str()?),

@@ -3,7 +3,7 @@
 
 use rusqlite::Connection;
 
-use super::key::{self, Grant, NewKey, State, StoredKey};
+use super::key::{self, Grant, KeyState, NewKey, StoredKey};
 use crate::db::TenantId;
 use crate::failure::Result;
 use crate::rules::changed::Changed;
@@ -86,7 +86,7 @@ fn differences(old: &StoredKey, new: &StoredKey) -> Vec<Changed> {
 
 /// Accepts a key or refuses it, from the next request on; what the log says of it, nothing where it was so before.
 pub fn set_active(connection: &Connection, key: &StoredKey, active: bool) -> Result<Option<Deed>> {
-    if (key.state != State::Deactivated) == active {
+    if (key.state != KeyState::Deactivated) == active {
         return Ok(None);
     }
     key::set_active(connection, &key.id, active)?;

@@ -11,12 +11,11 @@ use crate::db::batch::{Batch, Ended};
 use crate::failure::{Failure, Result, unpanicked};
 
 impl Gate {
-    /// Does a long read on the slow lane.
     pub async fn slowly<T: Send + 'static>(&self, read: impl FnOnce() -> T + Send + 'static) -> Result<T> {
         self.metrics.count_slow();
         let (tell, told) = oneshot::channel();
         let work = move || drop(tell.send(unpanicked(|| Ok(read()))));
-        if !self.readers.submit_slow(Box::new(work)) {
+        if !self.readers.submit_slow(work) {
             return Err(Failure::Busy("too many long reads wait".into()));
         }
         told.await.unwrap_or_else(|_| Err(Failure::Busy("the service stops".into())))

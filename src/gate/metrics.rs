@@ -11,7 +11,6 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
-use super::waiters::Waiters;
 use crate::db::writer::WriterQueue;
 
 /// Upper ends of the classes of durations, in seconds.
@@ -31,6 +30,7 @@ pub struct Metrics {
     requests: Family<Labels, Counter>,
     durations: Histogram,
     slow_lane: Counter,
+    waiting: Gauge,
     wal_bytes: Gauge,
     oldest_read: Gauge<f64, std::sync::atomic::AtomicU64>,
     wal: PathBuf,
@@ -38,20 +38,21 @@ pub struct Metrics {
 
 impl Metrics {
     /// Begins to measure; `wal` is the write-ahead log.
-    pub fn new(wal: PathBuf, writer: &WriterQueue, waiters: &Waiters) -> Metrics {
+    pub fn new(wal: PathBuf, writer: &WriterQueue) -> Metrics {
         let metrics = Metrics {
             registry: Registry::default(),
             requests: Family::default(),
             durations: Histogram::new(DURATIONS),
             slow_lane: Counter::default(),
+            waiting: Gauge::default(),
             wal_bytes: Gauge::default(),
             oldest_read: Gauge::default(),
             wal,
         };
-        metrics.registered(writer, waiters)
+        metrics.registered(writer)
     }
 
-    fn registered(mut self, writer: &WriterQueue, waiters: &Waiters) -> Metrics {
+    fn registered(mut self, writer: &WriterQueue) -> Metrics {
         let watch = writer.watch();
         let registry = self.registry.sub_registry_with_prefix("partnerd");
         registry.register("requests", "Requests by route and status", self.requests.clone());
@@ -61,7 +62,7 @@ impl Metrics {
         registry.register("slow_lane", "Requests that went on on the slow lane", slow_lane);
         registry.register("write_queue", "Requests that wait for the writer", watch.queued.clone());
         registry.register("write_batch", "Requests in one transaction", watch.batches.clone());
-        registry.register("waiting_requests", "Requests that wait for a change", waiters.count.clone());
+        registry.register("waiting_requests", "Requests that wait for a change", self.waiting.clone());
         let wal = self.wal_bytes.clone();
         registry.register_with_unit("wal", "Size of the write-ahead log", Unit::Bytes, wal);
         let oldest = self.oldest_read.clone();
@@ -74,14 +75,14 @@ impl Metrics {
         self.durations.observe(duration.as_secs_f64());
     }
 
-    /// Counts a request that goes on on the slow lane.
     pub fn count_slow(&self) {
         self.slow_lane.inc();
     }
 
-    pub fn text(&self, oldest_read: Duration) -> String {
+    pub fn text(&self, oldest_read: Duration, waiting: usize) -> String {
         let wal = std::fs::metadata(&self.wal).map_or(0, |wal| wal.len());
         self.wal_bytes.set(i64::try_from(wal).unwrap_or(i64::MAX));
+        self.waiting.set(waiting as i64);
         self.oldest_read.set(oldest_read.as_secs_f64());
         let mut text = String::new();
         // Only a string that cannot be written to would fail.

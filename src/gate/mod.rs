@@ -4,8 +4,10 @@
 //! and to the writer. `completion` is the last step of every request: its audit row, its line in the log, what the
 //! client is told of its limits.
 //!
-//! `stapel` is many requests in one. `waiters` are requests that wait for a change of their company. `key`, `key_changes`, `quota`, `ip_limit`, `address` and `idempotency` are the checks themselves, `shares` what reads of a key may
-//! cost others, `cors` what browsers ask, `audit` the log of all requests, `administration` that of what people and commands did, `metrics` the figures.
+//! `stapel` is many requests in one. `waiters` are requests that wait for a change of their company. `key`, `key_changes`,
+//! `quota`, `ip_limit`, `address` and `idempotency` are the checks themselves, `shares` what reads of a key may cost others,
+//! `cors` what browsers ask, `audit` the log of all requests, `administration` that of what people and commands did,
+//! `metrics` the figures.
 
 pub mod address;
 pub mod administration;
@@ -53,25 +55,18 @@ use shares::Shares;
 use verifying::Verifying;
 use waiters::Waiters;
 
-/// Everything a request meets.
 pub struct Gate {
-    /// All routes.
     pub router: Router,
     /// The number of each route in the audit log.
     pub route_ids: Vec<i64>,
-    /// Connections to read with.
     pub readers: Readers,
-    /// The way to the writer.
     pub writer: WriterQueue,
-    /// What is known of keys.
     pub keys: Arc<Keys>,
-    /// Where keys are verified.
     pub verifying: Verifying,
     /// What each key has used of its day.
     pub quota: Arc<Quota>,
     /// What the reads of each key have cost the threads of the sockets lately.
     pub shares: Shares,
-    /// Who waits for a change.
     pub waiters: Waiters,
     /// Memory for answers that clients have not taken yet.
     pub answers: Arc<Budget>,
@@ -81,17 +76,11 @@ pub struct Gate {
     pub ip_limit: IpLimit,
     /// Which routes the configuration names as critical, in the order of the routes.
     pub critical: Vec<bool>,
-    /// Networks of proxies whose X-Forwarded-For counts.
     pub proxies: Vec<IpNet>,
-    /// Everybody may read the metrics, not only this machine.
     pub public_metrics: bool,
-    /// Web pages that may call the interface.
     pub origins: Origins,
-    /// What is measured.
     pub metrics: Metrics,
-    /// Audit rows of reads.
     pub journal: Arc<Journal>,
-    /// The time.
     pub clock: Clock,
 }
 
@@ -142,22 +131,20 @@ choice! {
 /// When the server makes backups, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nightly {
-    /// The folder they go to.
     pub folder: PathBuf,
     /// From when on in the day, in minutes since midnight in Berlin.
     pub minute: u32,
-    /// How many are kept.
     pub keep: usize,
 }
 
 /// Memory for answers on their way out, in bytes, and the share of a key: half of it, which is room for the largest.
-pub const ANSWERS: usize = 64 << 20;
+pub const ANSWER_BYTES_MAX: usize = 64 << 20;
 
 /// The same for clients without a key: a few of the page that explains the interface.
-pub const ANSWERS_OF_STRANGERS: usize = 8 << 20;
+pub const STRANGER_ANSWER_BYTES_MAX: usize = 8 << 20;
 
 /// How long the writer may be at work without looking around before the service is not ready.
-const WRITER_SILENT_AT_MOST: Duration = Duration::from_secs(10);
+const WRITER_SILENCE_MAX: Duration = Duration::from_secs(10);
 
 impl Gate {
     /// Where a request comes from, as far as proxies of ours are believed.
@@ -188,14 +175,14 @@ impl ServiceStatus for Gate {
             return Err("the last write failed: is the disk full?".to_owned());
         }
         let silent = self.writer.watch().silent();
-        if silent > WRITER_SILENT_AT_MOST {
+        if silent > WRITER_SILENCE_MAX {
             return Err(format!("the writer has been busy for {} seconds", silent.as_secs()));
         }
         Ok(())
     }
 
     fn metrics(&self) -> String {
-        self.metrics.text(self.readers.oldest())
+        self.metrics.text(self.readers.oldest(), self.waiters.count())
     }
 
     fn shows_metrics_to(&self, request: &Request) -> bool {

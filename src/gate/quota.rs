@@ -44,7 +44,6 @@ struct Use {
     unsaved: bool,
 }
 
-/// The requests of all keys on the last days.
 #[derive(Default)]
 pub struct Quota {
     days: Mutex<BTreeMap<i64, HashMap<String, Use>>>,

@@ -151,7 +151,6 @@ impl Gate {
         if bytes > LARGE_BODY { off_sockets(prepare).await? } else { prepare() }
     }
 
-    /// Has the writer carry out the items of a step, in one batch.
     async fn write_items(
         self: &Arc<Gate>,
         tenant: TenantId,

@@ -16,6 +16,7 @@ use super::key::{Digest32, Keys, PresentedKey};
 use crate::db::connection::prepare_reader;
 use crate::db::vital::Worker;
 use crate::failure::{Failure, Result, locked, unpanicked};
+use crate::http::budget::{Budget, Permit};
 
 /// Keys that wait at most.
 const KEYS_WAITING_MAX: usize = 1_024;
@@ -32,12 +33,17 @@ const KEY_REQUESTS_MAX: usize = 512;
 /// Tells a request what became of the verification.
 type Tell = oneshot::Sender<Result<()>>;
 
-/// The requests that wait, by the digest of their key, each with the address it came from.
-#[derive(Default)]
+/// The requests that wait, by the digest of their key, each with its place among those of its address.
 struct Unverified {
-    by_key: HashMap<Digest32, Vec<(IpAddr, Tell)>>,
-    by_address: HashMap<IpAddr, usize>,
-    requests: usize,
+    by_key: HashMap<Digest32, Vec<(Permit, Tell)>>,
+    places: Arc<Budget>,
+}
+
+impl Default for Unverified {
+    fn default() -> Unverified {
+        let places = Budget::new(REQUESTS_WAITING_MAX, ADDRESS_REQUESTS_MAX);
+        Unverified { by_key: HashMap::new(), places }
+    }
 }
 
 impl Unverified {
@@ -45,30 +51,12 @@ impl Unverified {
     /// have waiting, it gets its verification.
     fn has_room(&self, key: &Digest32, address: IpAddr) -> bool {
         let of_key = self.by_key.get(key).map_or(0, Vec::len);
-        let of_address = self.by_address.get(&address).copied().unwrap_or(0);
-        of_key == 0
-            || of_key < KEY_REQUESTS_MAX
-                && of_address < ADDRESS_REQUESTS_MAX
-                && self.requests < REQUESTS_WAITING_MAX
+        of_key == 0 || of_key < KEY_REQUESTS_MAX && self.places.has_room(&address.to_string())
     }
 
     fn add(&mut self, key: Digest32, address: IpAddr, tell: Tell) {
-        self.requests += 1;
-        *self.by_address.entry(address).or_default() += 1;
-        self.by_key.entry(key).or_default().push((address, tell));
-    }
-
-    /// Takes out those that wait for a key.
-    fn take(&mut self, key: &Digest32) -> Vec<(IpAddr, Tell)> {
-        let taken = self.by_key.remove(key).unwrap_or_default();
-        self.requests -= taken.len();
-        for (address, _) in &taken {
-            if let Some(of_address) = self.by_address.get_mut(address) {
-                *of_address -= 1;
-            }
-        }
-        self.by_address.retain(|_, requests| *requests > 0);
-        taken
+        let place = self.places.take_anyway(&address.to_string(), 1);
+        self.by_key.entry(key).or_default().push((place, tell));
     }
 }
 
@@ -119,7 +107,7 @@ fn too_many() -> Failure {
 fn verify(connection: &Connection, keys: &Keys, key: &PresentedKey, waiting: &Mutex<Unverified>) {
     let begun = Instant::now();
     let holds = unpanicked(|| keys.verify(connection, key));
-    let told = locked(waiting).take(&key.digest);
+    let told = locked(waiting).by_key.remove(&key.digest).unwrap_or_default();
     let pause = begun.elapsed();
     for (_, tell) in told {
         let verified = match &holds {
@@ -166,12 +154,10 @@ mod tests {
         assert_eq!(fill(&mut waiting, 6, 2), KEY_REQUESTS_MAX);
         // Everything is full.
         assert!((7..40).map(|key| fill(&mut waiting, key, 3 + key / 4)).sum::<usize>() > 0);
-        assert!(waiting.requests >= REQUESTS_WAITING_MAX);
+        assert!(waiting.places.taken() >= REQUESTS_WAITING_MAX);
         assert_eq!(fill(&mut waiting, 99, 99), 1);
         // Who was told leaves nothing behind.
-        for key in 0..=99 {
-            waiting.take(&[key; 32]);
-        }
-        assert_eq!((waiting.requests, waiting.by_key.len(), waiting.by_address.len()), (0, 0, 0));
+        waiting.by_key.clear();
+        assert_eq!(waiting.places.taken(), 0);
     }
 }

@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use prometheus_client::metrics::gauge::Gauge;
 use tokio::sync::watch;
 
 use crate::db::readers::{Lane, Readers};
@@ -28,10 +27,7 @@ const KEY_WAITERS_MAX: usize = WAITERS_MAX / 2;
 /// it looking.
 const LOOK_PAUSE: Duration = Duration::from_millis(250);
 
-/// Who waits, by company.
 pub struct Waiters {
-    /// How many requests wait now.
-    pub count: Gauge,
     places: Arc<Budget>,
     bells: Mutex<HashMap<TenantId, Bell>>,
 }
@@ -45,11 +41,7 @@ struct Bell {
 
 impl Default for Waiters {
     fn default() -> Waiters {
-        Waiters {
-            count: Gauge::default(),
-            places: Budget::new(WAITERS_MAX, KEY_WAITERS_MAX),
-            bells: Mutex::default(),
-        }
+        Waiters { places: Budget::new(WAITERS_MAX, KEY_WAITERS_MAX), bells: Mutex::default() }
     }
 }
 
@@ -79,9 +71,7 @@ impl Waiters {
     }
 
     fn begin(&self, account: &str, tenant: TenantId, wait: &Wait) -> Option<Waiting> {
-        let permit = self.places.take(account, 1)?;
-        self.count.inc();
-        let counted = Counted { count: self.count.clone(), _permit: permit };
+        let place = self.places.take(account, 1)?;
         let mut bells = locked(&self.bells);
         let new = || Bell { rings: watch::Sender::default(), newest: wait.newest };
         let mut bell = bells.entry(tenant).or_insert_with(new).rings.subscribe();
@@ -89,7 +79,12 @@ impl Waiters {
         bell.mark_changed();
         let now = Instant::now();
         let until = now + Duration::from_secs(wait.seconds);
-        Some(Waiting { until, not_before: now, bell, _counted: counted })
+        Some(Waiting { until, not_before: now, bell, _place: place })
+    }
+
+    /// How many requests wait now.
+    pub fn count(&self) -> usize {
+        self.places.taken()
     }
 
     /// Wakes those who wait for a company.
@@ -134,14 +129,13 @@ fn too_many() -> Failure {
     Refusal::new(Code::NichtVerfuegbar, message).into()
 }
 
-/// A request that waits.
 pub struct Waiting {
     until: Instant,
     /// When its next look may be.
     not_before: Instant,
     /// Rings when its company has changed.
     bell: watch::Receiver<()>,
-    _counted: Counted,
+    _place: Permit,
 }
 
 /// What the look of a request that waits came to.
@@ -151,16 +145,4 @@ pub struct Looked {
     pub cursor: String,
     /// The next look is the last one.
     pub is_last: bool,
-}
-
-/// One of the requests that wait; no more when this is dropped.
-struct Counted {
-    count: Gauge,
-    _permit: Permit,
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.count.dec();
-    }
 }

@@ -47,6 +47,11 @@ impl Budget {
         taken.all < self.total && taken.held_by(account) < self.share
     }
 
+    /// Units that all hold together.
+    pub fn taken(&self) -> usize {
+        locked(&self.taken).all
+    }
+
     /// Completes when units are given back after this call.
     pub fn freed(&self) -> Notified<'_> {
         self.freed.notified()

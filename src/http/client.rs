@@ -34,7 +34,6 @@ const MEMORY_WAIT_MAX: Duration = Duration::from_secs(5);
 /// Bytes beyond the limit of a body that are read and thrown away at most.
 const DRAINED_BYTES_MAX: usize = 16 << 20;
 
-/// What the socket allows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// Open connections at most.
@@ -51,7 +50,6 @@ pub struct Limits {
     pub shutdown: Duration,
 }
 
-/// Memory that bodies may take.
 pub struct BodyBudgets {
     small: Arc<Budget>,
     large: Arc<Budget>,
@@ -69,7 +67,6 @@ impl Default for BodyBudgets {
     }
 }
 
-/// Whether connections are served.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     Serving,
@@ -93,7 +90,6 @@ pub struct ConnectionContext {
     pub served: Weak<()>,
 }
 
-/// The client of a request.
 pub struct Client(Option<(Arriving, Arc<ConnectionContext>)>);
 
 impl Client {
@@ -112,7 +108,6 @@ impl Client {
         self.0.iter().for_each(|(_, connection)| connection.slot.has_answered());
     }
 
-    /// Whether nobody listens any more.
     pub fn is_gone(&self) -> bool {
         self.0.as_ref().is_some_and(|(_, connection)| connection.served.strong_count() == 0)
     }
@@ -180,7 +175,6 @@ impl Client {
     }
 }
 
-/// A body on its way in.
 struct Arriving {
     body: Incoming,
     /// Bytes of it that came so far.

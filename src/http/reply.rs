@@ -69,17 +69,14 @@ impl Reply {
         reply.with("content-type", content_type).with("content-disposition", disposition(kind, name))
     }
 
-    /// 200 with a text.
     pub fn text(content_type: &'static str, body: String) -> Reply {
         Reply { status: 200, body: body.into_bytes(), ..Reply::default() }.with("content-type", content_type)
     }
 
-    /// 200 with a body.
     pub fn ok(body: &impl Serialize) -> Result<Reply> {
         Reply::json(200, body)
     }
 
-    /// 201 with a body.
     pub fn created(body: &impl Serialize) -> Result<Reply> {
         Reply::json(201, body)
     }

@@ -42,7 +42,6 @@ use crate::db::{Clock, log};
 /// Largest head of a request in bytes; also what is read of a connection at once.
 const HEAD_BYTES_MAX: usize = 16 << 10;
 
-/// Headers of a request at most.
 const HEADERS_MAX: usize = 100;
 
 /// An answer above this size is not compressed on a thread that serves sockets, in bytes.
@@ -119,7 +118,6 @@ fn local_of(stream: &TcpStream) -> IpAddr {
     stream.local_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |local| local.ip())
 }
 
-/// A connection, encrypted or not.
 trait Stream: AsyncRead + AsyncWrite + Send {}
 
 impl<S: AsyncRead + AsyncWrite + Send> Stream for S {}
@@ -133,7 +131,6 @@ struct Serving<A> {
     tls: Option<TlsAcceptor>,
 }
 
-/// A connection that was accepted.
 struct Connection<A> {
     serving: Arc<Serving<A>>,
     peer: IpAddr,
@@ -143,7 +140,6 @@ struct Connection<A> {
 }
 
 impl<A: Answering> Connection<A> {
-    /// Serves its requests, one after the other.
     async fn serve(self, stream: TcpStream, watcher: Watcher) {
         let Some((stream, socket)) = self.shaken(stream).await else { return };
         let Connection { serving, peer, local, slot, mut stage } = self;

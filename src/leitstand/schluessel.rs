@@ -10,7 +10,7 @@ use super::parts::{ROWS, facts, field, form, linked, made_from, moment, number, 
 use super::{frame, rechte};
 use crate::failure::{Failure, Result};
 use crate::gate::audit::{DayUse, by_day};
-use crate::gate::key::{self, Grant, NewKey, State, StoredKey};
+use crate::gate::key::{self, Grant, KeyState, NewKey, StoredKey};
 use crate::gate::key_changes::{self, Changes, MAX_LABEL};
 use crate::gate::quota::DAILY_LIMIT;
 use crate::http::reply::Reply;
@@ -42,10 +42,10 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
 
 fn state(key: &StoredKey) -> String {
     match (key.state, key.valid_until) {
-        (State::Deactivated, _) => "gesperrt".to_owned(),
-        (State::Expired, Some(last)) => format!("abgelaufen am {}", last.german()),
-        (State::Active, Some(last)) => format!("aktiv bis {}", last.german()),
-        (State::Expired, None) | (State::Active, None) => "aktiv".to_owned(),
+        (KeyState::Deactivated, _) => "gesperrt".to_owned(),
+        (KeyState::Expired, Some(last)) => format!("abgelaufen am {}", last.german()),
+        (KeyState::Active, Some(last)) => format!("aktiv bis {}", last.german()),
+        (KeyState::Expired, None) | (KeyState::Active, None) => "aktiv".to_owned(),
     }
 }
 
@@ -117,7 +117,7 @@ pub fn show(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         p.actions {
             @if ask.may_change() {
                 a.button href=(format!("{here}/aendern")) { "Ändern" }
-                @if key.state == State::Deactivated { a.button href=(format!("{here}/freigeben")) { "Wieder freigeben" } }
+                @if key.state == KeyState::Deactivated { a.button href=(format!("{here}/freigeben")) { "Wieder freigeben" } }
                 @else { a.button.danger href=(format!("{here}/sperren")) { "Sperren" } }
             }
             a.button href=(ask.of_firma(&format!("protokoll?wer=schluessel-{}", key.id))) { "Protokoll dieses Schlüssels" }
@@ -280,7 +280,7 @@ pub fn set_active(ask: &Ask, active: bool) -> Result<HouseChange> {
         let key = of_firma(connection, firma, &id, now)?;
         let deed = key_changes::set_active(connection, &key, active)?;
         let note = match (active, of_firma(connection, firma, &id, now)?.state) {
-            (true, State::Expired) => {
+            (true, KeyState::Expired) => {
                 "Der Schlüssel ist frei, aber abgelaufen: „Ändern“ gibt ihm einen neuen letzten Tag."
             }
             (true, _) => "Der Schlüssel ist frei.",

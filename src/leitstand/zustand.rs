@@ -8,7 +8,7 @@ use super::sicherung::gigabytes;
 use super::upkeep::Upkeep;
 use crate::db::list::Page;
 use crate::failure::Result;
-use crate::gate::key::{State, StoredKey};
+use crate::gate::key::{KeyState, StoredKey};
 use crate::kunden;
 use crate::listing::Records;
 use crate::rules::day::{Day, Instant};
@@ -96,7 +96,7 @@ pub fn sorgen(
 /// Keys that have used most of the requests that they may make today.
 fn keys_near_their_limit(ask: &Ask, keys: &[StoredKey]) -> Vec<Sorge> {
     let is_near = |key: &StoredKey| {
-        key.state == State::Active
+        key.state == KeyState::Active
             && u64::from(key.today) * 100 >= u64::from(key.daily_limit) * NEAR_LIMIT_PERCENT
     };
     let again = day_over(ask.now);

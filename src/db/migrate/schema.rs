@@ -11,11 +11,9 @@ use crate::failure::{Failure, Result};
 pub struct Migration {
     /// The file without its version: `schema` is that of `V1__schema.sql`.
     pub name: &'static str,
-    /// What it executes.
     pub sql: &'static str,
 }
 
-/// The migrations of this version.
 pub const MIGRATIONS: &[Migration] =
     &[Migration { name: "schema", sql: include_str!("../../../migrations/V1__schema.sql") }];
 

@@ -26,32 +26,30 @@ use super::{Clock, log};
 use crate::failure::{Failure, Result};
 
 /// Requests that wait for the writer at most; further ones are answered 503.
-pub const QUEUE: usize = 4_096;
+const JOBS_QUEUED_MAX: usize = 4_096;
 
 /// Batches that run with savepoints from the start after one that had to be run again: where clients send many
 /// requests that fail late, hardly any is run twice.
-const WITH_SAVEPOINTS: u32 = 16;
+const SAVEPOINT_BATCHES: u32 = 16;
 
 /// How often the writer looks after the journal and the write-ahead log when nothing comes in.
-const TICK: Duration = Duration::from_secs(1);
+const IDLE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How long it waits for requests between two steps of a copy: the disk is not for the copy alone.
-const BETWEEN_STEPS: Duration = Duration::from_millis(1);
+const COPY_PAUSE: Duration = Duration::from_millis(1);
 
 /// Writes a page, whatever was on it, and means nothing.
-const PROBE: &str = "pragma user_version = 0";
+const PROBE_SQL: &str = "pragma user_version = 0";
 
 /// Work of the writer's own that rides along with a batch: taking in the audit journal.
 pub trait Housekeeping: Send {
     /// Whether there is anything to do; at the stop of the writer nothing may be left.
     fn pending(&self, at_stop: bool) -> bool;
-    /// Does it, within the batch.
     fn in_batch(&mut self, connection: &Connection) -> Result<()>;
     /// Whether the last batch left something over because a batch takes only so much.
     fn has_more(&self) -> bool {
         false
     }
-    /// Told whether the batch was committed.
     fn after(&mut self, committed: bool);
 }
 
@@ -61,7 +59,6 @@ pub struct Writer {
     thread: JoinHandle<()>,
 }
 
-/// A handle to the queue of the writer.
 #[derive(Clone)]
 pub struct WriterQueue {
     sender: SyncSender<Message>,
@@ -77,7 +74,7 @@ impl Writer {
         clock: Clock,
         housekeeping: Box<dyn Housekeeping>,
     ) -> std::io::Result<Writer> {
-        let (sender, receiver) = sync_channel(QUEUE);
+        let (sender, receiver) = sync_channel(JOBS_QUEUED_MAX);
         let watch = Arc::<Watch>::default();
         if let Some(checkpoints) = &checkpoints {
             checkpoints.take_over(&connection);
@@ -94,7 +91,6 @@ impl Writer {
         Ok(Writer { queue: WriterQueue { sender, watch }, thread })
     }
 
-    /// A handle for those who submit.
     pub fn queue(&self) -> WriterQueue {
         self.queue.clone()
     }
@@ -151,7 +147,6 @@ impl WriterQueue {
         answer.recv().map_err(gone)?.map(drop)
     }
 
-    /// What can be seen of the writer.
     pub fn watch(&self) -> &Watch {
         &self.watch
     }
@@ -173,7 +168,7 @@ impl State<'_> {
         loop {
             self.watch.seen();
             let has_more = self.housekeeping.has_more() && !self.watch.has_failed();
-            let ended = match queue.next(if has_more { Duration::ZERO } else { TICK }) {
+            let ended = match queue.next(if has_more { Duration::ZERO } else { IDLE_INTERVAL }) {
                 Next::Nothing => self.idle(false),
                 Next::Batch(jobs) => self.batch(jobs),
                 Next::Copy(request) => match self.copy(request, &mut queue) {
@@ -196,7 +191,6 @@ impl State<'_> {
         }
     }
 
-    /// What there is to do when nothing comes in.
     fn idle(&mut self, at_stop: bool) -> Ended {
         if self.watch.has_failed() {
             self.probe();
@@ -218,7 +212,7 @@ impl State<'_> {
     /// Whether writing works again.
     fn probe(&mut self) {
         let written = execute(self.connection, "begin immediate").and_then(|()| {
-            self.connection.execute_batch(PROBE)?;
+            self.connection.execute_batch(PROBE_SQL)?;
             execute(self.connection, "commit")
         });
         self.leave_none_open();
@@ -236,7 +230,7 @@ impl State<'_> {
         let copied = Pages::new(self.connection, &mut target).and_then(|mut pages| {
             while !pages.step()? {
                 self.watch.seen();
-                ended = match queue.next(BETWEEN_STEPS) {
+                ended = match queue.next(COPY_PAUSE) {
                     Next::Nothing => Some(self.keep_house_if_due(false)),
                     Next::Batch(jobs) => Some(self.batch(jobs)),
                     Next::Copy(other) => {
@@ -267,7 +261,7 @@ impl State<'_> {
         self.with_savepoints = self.with_savepoints.saturating_sub(1);
         let mut result = self.run_in_transaction(&mut jobs, savepoints);
         if matches!(result, Ok(Ended::Undone)) && !savepoints {
-            self.with_savepoints = WITH_SAVEPOINTS;
+            self.with_savepoints = SAVEPOINT_BATCHES;
             result = self.run_in_transaction(&mut jobs, true);
         }
         let ended = *result.as_ref().unwrap_or(&Ended::Undone);

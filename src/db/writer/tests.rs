@@ -134,7 +134,7 @@ fn where_many_requests_fail_late_hardly_any_is_run_twice() {
     let ways = [Way::Succeeds, Way::FailsAfterWriting];
     assert_eq!(run_batch(&writer.queue(), &ways), [2, 2]);
     // The job that keeps the writer busy is a batch as well.
-    for _ in 0..WITH_SAVEPOINTS / 2 {
+    for _ in 0..SAVEPOINT_BATCHES / 2 {
         assert_eq!(run_batch(&writer.queue(), &ways), [1, 1]);
     }
     assert_eq!(run_batch(&writer.queue(), &ways), [2, 2]);

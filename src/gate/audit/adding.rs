@@ -20,7 +20,6 @@ struct End {
 }
 
 impl Row {
-    /// Adds the row alone.
     pub fn insert(&self, connection: &Connection) -> Result<()> {
         let mut adding = Adding::to(connection)?;
         adding.add(self)?;
@@ -34,12 +33,10 @@ pub struct Adding<'c> {
     insert: CachedStatement<'c>,
     /// The last row of each day that rows were added to.
     ends: BTreeMap<i64, End>,
-    /// The names of routes.
     routes: HashMap<Option<i64>, Option<String>>,
 }
 
 impl<'c> Adding<'c> {
-    /// Begins.
     pub fn to(connection: &'c Connection) -> Result<Adding<'c>> {
         let insert = connection.prepare_cached(
             "insert into audit (tag, lfd_nr, am, request_id, key_id, tenant_id, adresse, methode, route_id, pfad,

@@ -11,7 +11,6 @@ use crate::failure::Result;
 use crate::rules::bytes::hex;
 use crate::rules::day::Instant;
 
-/// What the seals are worth.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sealed {
     /// They are made with the secret that stands beside the database, since then; what is said of it.
@@ -22,7 +21,6 @@ pub enum Sealed {
     Broken(String),
 }
 
-/// A beginning as it is stored.
 struct Beginning {
     number: i64,
     am: Instant,

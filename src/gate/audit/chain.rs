@@ -28,7 +28,6 @@ pub fn route_name(connection: &Connection, route: Option<i64>) -> Result<Option<
     Ok(connection.prepare_cached(statement)?.query_row([route], |row| row.get(0)).optional()?)
 }
 
-/// The seal of a day's head.
 pub const DAY: &str =
     "siegel('audit_tag', tag, vortag, letzte_nr, pruefsumme, ab_nr, ab_pruefsumme, mac_ab_nr)";
 

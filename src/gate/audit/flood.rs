@@ -47,25 +47,11 @@ fn count(connection: &Connection, row: &Row) -> Result<()> {
 pub fn close_past(adding: &mut Adding<'_>, connection: &Connection, now: Instant) -> Result<bool> {
     let this_minute = now.millis().div_euclid(MINUTE);
     let mut statement = connection.prepare_cached(
-        "select am, request_id, adresse, methode, pfad, status, anzahl, nullif(key_id, ''), tenant_id, code
+        "select am, request_id, nullif(key_id, ''), tenant_id, adresse, methode, null, pfad, status, 0, 0, 0, null, anzahl,
+           null, code
          from audit_flut where minute <> ?1 order by minute, adresse, key_id",
     )?;
-    let rows = statement.query_map([this_minute], |row| {
-        Ok(Row {
-            am: row.get(0)?,
-            request_id: row.get(1)?,
-            adresse: row.get(2)?,
-            methode: row.get(3)?,
-            pfad: row.get(4)?,
-            status: row.get(5)?,
-            anzahl: row.get(6)?,
-            key_id: row.get(7)?,
-            tenant_id: row.get(8)?,
-            code: row.get(9)?,
-            ..Row::default()
-        })
-    })?;
-    let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    let rows = statement.query_map([this_minute], Row::read)?.collect::<rusqlite::Result<Vec<_>>>()?;
     rows.iter().try_for_each(|row| adding.add(row))?;
     if !rows.is_empty() {
         connection.prepare_cached("delete from audit_flut where minute <> ?1")?.execute([this_minute])?;

@@ -18,7 +18,6 @@ pub struct Head {
     pub tag: i64,
     /// Number of the last row.
     pub number: i64,
-    /// Its checksum.
     pub pruefsumme: Pruefsumme,
 }
 

@@ -16,10 +16,10 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::row::Row;
 use super::strangers::Strangers;
-use crate::db::files::beside;
+use crate::db::files::{beside, broken, folder_of, private_options, remove_file};
 use crate::db::log;
 use crate::db::seal::Secret;
-use crate::failure::{Failure, Result, locked};
+use crate::failure::{Result, locked};
 use crate::rules::day::Instant;
 
 /// A segment of the journal is taken in when it is this old.
@@ -52,11 +52,9 @@ pub struct Journal {
 }
 
 struct State {
-    /// Number of the segment that is written.
     segment: u64,
     file: Option<File>,
     bytes: u64,
-    /// Lines of it.
     lines: u64,
     opened: Ticks,
     /// The last row was written in part: the next begins on a new line.
@@ -135,12 +133,9 @@ impl Journal {
         let file = match &mut state.file {
             Some(file) => file,
             none => {
-                let mut options = File::options();
-                options.append(true).create(true);
-                #[cfg(unix)]
-                std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
                 state.opened = Ticks::now();
-                none.insert(options.open(segment_path(&self.database, state.segment))?)
+                let segment = segment_path(&self.database, state.segment);
+                none.insert(private_options().append(true).create(true).open(segment)?)
             }
         };
         let result = file.write_all(&line);
@@ -161,7 +156,6 @@ impl Journal {
 }
 
 impl State {
-    /// Closes the segment that is written.
     fn complete_segment(&mut self) {
         self.complete.push(self.segment);
         self.segment += 1;
@@ -169,10 +163,8 @@ impl State {
     }
 }
 
-/// What is ready to be taken in.
 #[derive(Default)]
 pub struct Ready {
-    /// Segments that are complete.
     pub segments: Vec<u64>,
     /// Rows that could not be written.
     pub rows: Vec<Row>,
@@ -181,7 +173,6 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
         self.segments.is_empty() && self.rows.is_empty()
     }
@@ -262,12 +253,10 @@ impl Journal {
         }
     }
 
-    /// Deletes a segment that was taken in.
     pub fn delete(&self, segment: u64) {
         delete(&self.path(segment));
     }
 
-    /// Where a segment is.
     pub fn path(&self, segment: u64) -> PathBuf {
         segment_path(&self.database, segment)
     }
@@ -277,12 +266,8 @@ impl Journal {
 pub fn segments(database: &Path) -> Result<Vec<u64>> {
     let name = beside(database, SEGMENT);
     let prefix = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let folder = match database.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let entries = fs::read_dir(folder)
-        .map_err(|error| Failure::Broken(format!("{} cannot be read: {error}", folder.display())))?;
+    let folder = folder_of(database);
+    let entries = fs::read_dir(folder).map_err(|error| broken(folder, "cannot be read", &error))?;
     let mut found: Vec<u64> = entries
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_prefix(&prefix)?.parse().ok())
         .filter(|segment| *segment <= MAX_SEGMENT)
@@ -302,9 +287,7 @@ fn segment_path(database: &Path, segment: u64) -> PathBuf {
 }
 
 fn delete(path: &Path) {
-    if let Err(error) = fs::remove_file(path)
-        && error.kind() != std::io::ErrorKind::NotFound
-    {
-        log(&format!("{} cannot be deleted: {error}", path.display()));
+    if let Err(failure) = remove_file(path) {
+        log(&failure.to_string());
     }
 }

@@ -3,10 +3,11 @@
 use std::fmt;
 
 use rusqlite::types::ToSql;
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, OptionalExtension};
 use serde::Serialize;
 use uuid::Uuid;
 
+use crate::db::record::record;
 use crate::failure::Result;
 use crate::rules::day::{Day, Instant};
 
@@ -26,7 +27,6 @@ impl fmt::Display for Place {
 }
 
 impl Place {
-    /// Reads a place; none where the text is none.
     pub fn parse(text: &str) -> Option<Place> {
         let (tag, number) = text.split_once('-')?;
         let number = number.parse().ok().filter(|number| (1..i64::MAX).contains(number))?;
@@ -34,43 +34,42 @@ impl Place {
     }
 }
 
-/// A row of the log, as it is shown.
-#[derive(Debug, Clone, Serialize)]
-pub struct Entry {
-    pub day: String,
-    pub number: i64,
-    pub at: Instant,
-    pub request_id: Uuid,
-    pub key_id: Option<String>,
-    /// What the key is for.
-    pub key_label: Option<String>,
-    /// The person who acted, where it was no key.
-    pub person: Option<i64>,
-    pub tenant: Option<String>,
-    pub address: String,
-    pub method: String,
-    /// The pattern of the route; none where no route has the path.
-    pub route: Option<String>,
-    pub path: String,
-    pub status: u16,
-    /// The error code of the answer, where it was a refusal.
-    pub code: Option<String>,
-    pub duration_us: i64,
-    pub bytes_in: i64,
-    pub bytes_out: i64,
-    pub subject: Option<Uuid>,
-    /// Requests that the row stands for.
-    pub count: i64,
-    pub checksum: String,
-    /// The number of the company.
-    #[serde(skip)]
-    pub tenant_id: Option<i64>,
-    /// Where it stands.
-    #[serde(skip)]
-    pub place: Place,
+record! {
+    /// A row of the log for a person, from the tables of [`FROM`].
+    #[derive(Debug, Clone, Serialize)]
+    pub struct Entry of audit as a {
+        day: String = |tag| { Day::of_number(tag).to_string() },
+        number: i64 = "a.lfd_nr",
+        at: Instant = "a.am",
+        request_id: Uuid,
+        key_id: Option<String>,
+        key_label: Option<String> = "k.bezeichnung",
+        /// The person who acted, where it was no key.
+        person: Option<i64>,
+        tenant: Option<String> = "t.name",
+        address: String = "a.adresse",
+        method: String = "a.methode",
+        /// The pattern of the route; none where no route has the path.
+        route: Option<String> = "r.muster",
+        path: String = "a.pfad",
+        status: u16,
+        /// The error code of the answer, where it was a refusal.
+        code: Option<String>,
+        duration_us: i64 = "a.dauer_us",
+        bytes_in: i64 = "a.bytes_ein",
+        bytes_out: i64 = "a.bytes_aus",
+        subject: Option<Uuid> = "a.subjekt",
+        count: i64 = "a.anzahl",
+        checksum: String = "lower(hex(a.pruefsumme))",
+        #[serde(skip)]
+        tenant_id: Option<i64>,
+        #[serde(skip)]
+        place: Place = |tag, number| { Place { tag, number } },
+    } with {
+        tag,
+    }
 }
 
-/// Which rows are shown.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     pub key_id: Option<String>,
@@ -98,10 +97,11 @@ pub fn entries(
     mut show: impl FnMut(Entry) -> std::result::Result<(), String>,
 ) -> Result<std::result::Result<(), String>> {
     let mut statement = connection.prepare(&format!(
-        "{SELECT}
+        "select {} {FROM}
          where (?1 is null or a.key_id = ?1) and (?2 is null or a.tenant_id = ?2)
            and (?3 is null or a.status = ?3) and a.tag >= ?4 and (?5 is null or a.tag < ?5)
-         order by a.tag desc, a.am desc, a.request_id desc, a.lfd_nr desc limit ?6"
+         order by a.tag desc, a.am desc, a.request_id desc, a.lfd_nr desc limit ?6",
+        Entry::COLUMNS
     ))?;
     let limit = selection.limit.unwrap_or(i64::MAX);
     let since = selection.since.map_or(i64::MIN, Day::number);
@@ -110,46 +110,14 @@ pub fn entries(
     let params: [&dyn ToSql; 6] = [key_id, tenant_id, status, &since, &before, &limit];
     let mut rows = statement.query(params)?;
     while let Some(row) = rows.next()? {
-        if let Err(complaint) = show(entry(row)?) {
+        if let Err(complaint) = show(Entry::read(row)?) {
             return Ok(Err(complaint));
         }
     }
     Ok(Ok(()))
 }
 
-/// The columns of an [`Entry`] from the rows `a`, with names in place of numbers.
-pub const SELECT: &str =
-    "select a.tag, a.lfd_nr, a.am, a.request_id, a.key_id, t.name, a.adresse, a.methode, r.muster, a.pfad,
-      a.status, a.dauer_us, a.bytes_ein, a.bytes_aus, a.subjekt, a.anzahl, lower(hex(a.pruefsumme)), a.person,
-      k.bezeichnung, a.code, a.tenant_id
-    from audit a left join tenant t on t.id = a.tenant_id left join route r on r.id = a.route_id
+/// The rows `a`, with what has names in place of their numbers.
+pub const FROM: &str =
+    "from audit a left join tenant t on t.id = a.tenant_id left join route r on r.id = a.route_id
       left join api_key k on k.id = a.key_id";
-
-/// Reads a row of [`SELECT`].
-pub fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
-    let (tag, number) = (row.get(0)?, row.get(1)?);
-    Ok(Entry {
-        day: Day::of_number(tag).to_string(),
-        number,
-        at: row.get(2)?,
-        request_id: row.get(3)?,
-        key_id: row.get(4)?,
-        tenant: row.get(5)?,
-        address: row.get(6)?,
-        method: row.get(7)?,
-        route: row.get(8)?,
-        path: row.get(9)?,
-        status: row.get(10)?,
-        duration_us: row.get(11)?,
-        bytes_in: row.get(12)?,
-        bytes_out: row.get(13)?,
-        subject: row.get(14)?,
-        count: row.get(15)?,
-        checksum: row.get(16)?,
-        person: row.get(17)?,
-        key_label: row.get(18)?,
-        code: row.get(19)?,
-        tenant_id: row.get(20)?,
-        place: Place { tag, number },
-    })
-}

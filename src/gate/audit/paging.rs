@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, OptionalExtension};
 
-use super::listing::{Entry, Place, SELECT, entry};
+use super::listing::{Entry, FROM, Place};
 use crate::failure::Result;
 use crate::rules::day::Instant;
 
@@ -17,16 +17,12 @@ const LOOKED_AT: i64 = 50_000;
 /// Days that are looked at for a page, at most. The log keeps 90, and a wrong clock may have left some more.
 const DAYS: i64 = 400;
 
-/// Who acted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Who {
-    /// Any key.
     Keys,
-    /// This key.
     Key(String),
     /// Anybody with a browser.
     People,
-    /// This person.
     Person(i64),
     /// Nobody who is known.
     Strangers,
@@ -45,34 +41,26 @@ impl Who {
     }
 }
 
-/// Which rows are shown.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Those of this company.
     pub tenant_id: Option<i64>,
-    /// Those of whom.
     pub who: Option<Who>,
     /// Those whose method and path, or whose route, has this in it.
     pub path: Option<String>,
-    /// Those with this error code.
     pub code: Option<String>,
     /// Those with a status from this one on, and up to this one.
     pub status_from: Option<u16>,
     pub status_to: Option<u16>,
     /// Also the pages that people looked at.
     pub views: bool,
-    /// Those of requests that came from then on.
     pub from: Option<Instant>,
-    /// Those of requests that came before then.
     pub until: Option<Instant>,
     /// Only among so many of the newest rows; none: as many as a page may look at.
     pub looked_at: Option<i64>,
 }
 
-/// A page of the log.
 #[derive(Debug, Default)]
 pub struct Part {
-    /// The rows, the newest first.
     pub rows: Vec<Entry>,
     /// Where the next page begins: before this row. None where nothing is left.
     pub next: Option<Place>,
@@ -127,7 +115,8 @@ fn heads(connection: &Connection, first: i64, last: i64) -> Result<Vec<(i64, i64
 /// The rows of a day from a number down to before another.
 fn statement() -> String {
     format!(
-        "{SELECT} where a.tag = ?1 and a.lfd_nr <= ?2 and a.lfd_nr > ?3 and {FILTER} order by a.lfd_nr desc limit ?4"
+        "select {} {FROM} where a.tag = ?1 and a.lfd_nr <= ?2 and a.lfd_nr > ?3 and {FILTER} order by a.lfd_nr desc limit ?4",
+        Entry::COLUMNS
     )
 }
 
@@ -171,7 +160,7 @@ fn read(
         &until,
     ];
     let mut statement = connection.prepare_cached(&statement())?;
-    let read = statement.query_map(params, entry)?;
+    let read = statement.query_map(params, Entry::read)?;
     for entry in read {
         found.rows.push(entry?);
     }
@@ -180,9 +169,12 @@ fn read(
 
 /// The row at a place, if it is one of this company; without a company any.
 pub fn find(connection: &Connection, place: Place, tenant_id: Option<i64>) -> Result<Option<Entry>> {
-    let sql = format!("{SELECT} where a.tag = ?1 and a.lfd_nr = ?2 and (?3 is null or a.tenant_id = ?3)");
+    let sql = format!(
+        "select {} {FROM} where a.tag = ?1 and a.lfd_nr = ?2 and (?3 is null or a.tenant_id = ?3)",
+        Entry::COLUMNS
+    );
     let mut statement = connection.prepare_cached(&sql)?;
-    Ok(statement.query_row((place.tag, place.number, tenant_id), entry).optional()?)
+    Ok(statement.query_row((place.tag, place.number, tenant_id), Entry::read).optional()?)
 }
 
 #[cfg(test)]

@@ -17,7 +17,6 @@ pub const DAYS: i64 = 90;
 /// Rows that are dropped in one transaction: some milliseconds.
 const ROWS_AT_ONCE: i64 = 5_000;
 
-/// The first day that is kept.
 pub fn first_kept(now: Instant, days: i64) -> i64 {
     now.utc_day() - days
 }

@@ -4,34 +4,37 @@ use serde::ser::SerializeTuple;
 use serde::{Deserialize, Serialize, Serializer};
 use uuid::Uuid;
 
+use crate::db::record::record;
+
 /// Bytes that a line of the journal has, as a rule.
 const LINE: usize = 384;
 
-/// One row of the audit log.
-/// In the journal it stands as a list of its fields, in this order.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-pub struct Row {
-    pub am: i64,
-    pub request_id: Uuid,
-    pub key_id: Option<String>,
-    pub tenant_id: Option<i64>,
-    pub adresse: String,
-    pub methode: String,
-    pub route_id: Option<i64>,
-    pub pfad: String,
-    pub status: u16,
-    pub dauer_us: i64,
-    pub bytes_ein: i64,
-    pub bytes_aus: i64,
-    pub subjekt: Option<Uuid>,
-    /// Requests that the row stands for: 1, or those of a flood.
-    pub anzahl: i64,
-    /// One of a flood: counted, not listed.
-    pub flut: bool,
-    /// The person who acted with a browser.
-    pub person: Option<i64>,
-    /// The error code of the answer, where it was a refusal.
-    pub code: Option<String>,
+record! {
+    /// A row of the audit log. A line of the journal is the list of its fields as they stand here.
+    #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+    pub struct Row of audit as a {
+        am: i64,
+        request_id: Uuid,
+        key_id: Option<String>,
+        tenant_id: Option<i64>,
+        adresse: String,
+        methode: String,
+        route_id: Option<i64>,
+        pfad: String,
+        status: u16,
+        dauer_us: i64,
+        bytes_ein: i64,
+        bytes_aus: i64,
+        subjekt: Option<Uuid>,
+        /// Requests that the row stands for: 1, or those of a flood.
+        anzahl: i64,
+        /// One of a flood: counted, not listed.
+        flut: bool = { false },
+        /// The person who acted with a browser.
+        person: Option<i64>,
+        /// The error code of the answer, where it was a refusal.
+        code: Option<String>,
+    }
 }
 
 impl Row {
@@ -40,29 +43,6 @@ impl Row {
         let mut line = Vec::with_capacity(LINE);
         serde_json::to_writer(&mut line, &Fields(self))?;
         Ok(line)
-    }
-
-    /// Reads a row of the table; the columns stand in the order of [`COLUMNS`].
-    pub fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
-        Ok(Row {
-            am: row.get(0)?,
-            request_id: row.get(1)?,
-            key_id: row.get(2)?,
-            tenant_id: row.get(3)?,
-            adresse: row.get(4)?,
-            methode: row.get(5)?,
-            route_id: row.get(6)?,
-            pfad: row.get(7)?,
-            status: row.get(8)?,
-            dauer_us: row.get(9)?,
-            bytes_ein: row.get(10)?,
-            bytes_aus: row.get(11)?,
-            subjekt: row.get(12)?,
-            anzahl: row.get(13)?,
-            flut: false,
-            person: row.get(14)?,
-            code: row.get(15)?,
-        })
     }
 }
 
@@ -93,11 +73,6 @@ impl Serialize for Fields<'_> {
         fields.end()
     }
 }
-
-/// The columns that make a [`Row`].
-pub const COLUMNS: &str =
-    "am, request_id, key_id, tenant_id, adresse, methode, route_id, pfad, status, dauer_us,
-    bytes_ein, bytes_aus, subjekt, anzahl, person, code";
 
 #[cfg(test)]
 mod tests {

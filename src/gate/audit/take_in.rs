@@ -36,7 +36,6 @@ pub struct TakeIn {
 }
 
 impl TakeIn {
-    /// The writer's side of a journal.
     pub fn new(journal: Arc<Journal>, quota: Arc<Quota>, clock: Clock) -> TakeIn {
         let (taken, damaged) = (Ready::default(), Vec::new());
         let (has_floods, has_more, is_start) = (true, false, false);

@@ -9,10 +9,9 @@ use crate::rules::day::{Day, Instant};
 /// Rows that are counted at most, those of other companies included: each of them is read.
 const ROWS: i64 = 100_000;
 
-/// Requests of a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DayUse {
-    /// The day (UTC).
+    /// UTC.
     pub day: Day,
     /// Requests that were carried out.
     pub done: i64,

@@ -4,13 +4,12 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::beginning::{Sealed, sealed};
 use super::chain::{DAY, Pruefsumme, beginning, link, log_seal, route_name};
-use super::row::{COLUMNS, Row};
+use super::row::Row;
 use crate::db::seal::Secret;
 use crate::failure::{Failure, Result};
 use crate::gate::administration;
 use crate::rules::day::{Day, Instant};
 
-/// What [`verify`] came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding {
     /// Both logs are whole: so many rows.
@@ -140,8 +139,9 @@ fn missing_day(
 
 fn verify_day(connection: &Connection, head: &Head, is_sealed: bool) -> Result<Finding> {
     let mut statement = connection.prepare_cached(&format!(
-        "select {COLUMNS}, lfd_nr, pruefsumme, mac is kurzsiegel('audit', tag, lfd_nr, pruefsumme)
-         from audit where tag = ?1 order by lfd_nr"
+        "select {}, lfd_nr, pruefsumme, mac is kurzsiegel('audit', tag, lfd_nr, pruefsumme)
+         from audit a where tag = ?1 order by lfd_nr",
+        Row::COLUMNS
     ))?;
     let mut rows = statement.query([head.tag])?;
     let (mut before, mut last) = (head.ab_pruefsumme, head.ab_nr);
