@@ -71,10 +71,10 @@ fn whatever_is_altered_removed_or_inserted_is_named() {
         )
     };
     let mut cases = vec![
-        (format!("delete from audit where {first}"), "2026-07-09, row 3: was removed"),
-        (format!("delete from audit where tag = {day} and lfd_nr = 1"), "2026-07-09, row 1: was removed"),
-        (format!("delete from audit where tag = {day} and lfd_nr = 7"), "2026-07-09, row 7: was removed"),
-        (format!("delete from audit where tag = {day}"), "2026-07-09, row 1: was removed"),
+        (format!("delete from audit where {first}"), "2026-07-09, row 3 was removed"),
+        (format!("delete from audit where tag = {day} and lfd_nr = 1"), "2026-07-09, row 1 was removed"),
+        (format!("delete from audit where tag = {day} and lfd_nr = 7"), "2026-07-09, row 7 was removed"),
+        (format!("delete from audit where tag = {day}"), "2026-07-09, row 1 was removed"),
         (
             format!("delete from audit where tag = {day}; delete from audit_tag where tag = {day}"),
             "2026-07-09: the whole day was removed",
@@ -85,22 +85,22 @@ fn whatever_is_altered_removed_or_inserted_is_named() {
                 .to_owned(),
             "2026-07-10: the whole day was removed",
         ),
-        (copy_row(day, "8"), "2026-07-09, row 8: was inserted"),
-        (copy_row(&format!("{day} + 7"), "1"), "2026-07-16, row 1: was inserted"),
+        (copy_row(day, "8"), "2026-07-09, row 8 was inserted"),
+        (copy_row(&format!("{day} + 7"), "1"), "2026-07-16, row 1 was inserted"),
         (
             format!(
                 "update audit set lfd_nr = 99 where tag = {day} and lfd_nr = 3;
                      update audit set lfd_nr = 3 where tag = {day} and lfd_nr = 4;
                      update audit set lfd_nr = 4 where tag = {day} and lfd_nr = 99"
             ),
-            "2026-07-09, row 3: was altered",
+            "2026-07-09, row 3 was altered",
         ),
         ("update route set muster = '/x' where muster = '/api/v1/kunden/{id}'".to_owned(), "was altered"),
         ("delete from audit_kopf".to_owned(), "the head of the log was removed"),
         ("update audit_kopf set geloescht_bis = 99999".to_owned(), "days that are not over were dropped"),
-        (format!("update audit_tag set vortag = null where tag = {day}"), "2026-07-09, row 1: was altered"),
-        (format!("update audit_tag set letzte_nr = 6 where tag = {day}"), "2026-07-09, row 7: was inserted"),
-        (format!("update audit_tag set ab_nr = 1 where tag = {day}"), "2026-07-09, row 1: was inserted"),
+        (format!("update audit_tag set vortag = null where tag = {day}"), "2026-07-09, row 1 was altered"),
+        (format!("update audit_tag set letzte_nr = 6 where tag = {day}"), "2026-07-09, row 7 was inserted"),
+        (format!("update audit_tag set ab_nr = 1 where tag = {day}"), "2026-07-09, row 1 was inserted"),
     ];
     let columns = [
         "am = am + 1",
@@ -122,7 +122,7 @@ fn whatever_is_altered_removed_or_inserted_is_named() {
         "pruefsumme = randomblob(32)",
     ];
     for change in columns {
-        cases.push((format!("update audit set {change} where {first}"), "2026-07-09, row 3: was altered"));
+        cases.push((format!("update audit set {change} where {first}"), "2026-07-09, row 3 was altered"));
     }
     for (statement, expected) in &cases {
         let (whole, said) = tampered(&server, statement);
@@ -171,7 +171,7 @@ fn a_day_that_is_dropped_in_part_is_still_proved() {
     );
     assert!(tampered(&server, &dropped).0);
     let further = format!("{dropped}; delete from audit where tag = {day} and lfd_nr = 5");
-    assert!(tampered(&server, &further).1.contains("2026-07-08, row 5: was removed"));
+    assert!(tampered(&server, &further).1.contains("2026-07-08, row 5 was removed"));
 }
 
 #[test]

@@ -225,19 +225,19 @@ fn attacks_on_the_log() -> Vec<Attack> {
             "delete from siegel_beginn; update audit set mac = null; update audit_tag set mac = null;
              update audit_kopf set mac = null; update nachweis set mac = null; update kette set mac = null",
         )),
-        ("a row is altered and all behind it chained anew", "2026-07-09, row 3: was altered", false, Box::new(|forger| {
+        ("a row is altered and all behind it chained anew", "2026-07-09, row 3 was altered", false, Box::new(|forger| {
             forger.rewrite(9, 3, |rows| rows[0].pfad = "/api/v1/artikel".to_owned());
         })),
-        ("a row is inserted and all behind it chained anew", "2026-07-09, row 4: was altered", false, Box::new(|forger| {
+        ("a row is inserted and all behind it chained anew", "2026-07-09, row 4 was altered", false, Box::new(|forger| {
             forger.rewrite(9, 4, |rows| rows.insert(0, rows[1].clone()));
         })),
-        ("a row is removed and all behind it chained anew", "2026-07-09, row 5: was altered", false, Box::new(|forger| {
+        ("a row is removed and all behind it chained anew", "2026-07-09, row 5 was altered", false, Box::new(|forger| {
             forger.rewrite(9, 5, |rows| drop(rows.remove(0)));
         })),
-        ("a row is appended", "2026-07-10, row 13: was altered", false, Box::new(|forger| {
+        ("a row is appended", "2026-07-10, row 13 was altered", false, Box::new(|forger| {
             forger.add(&forger.rows(10, ROWS));
         })),
-        ("a row is altered and has the seals of before", "2026-07-09, row 12: was altered", false, Box::new(|forger| {
+        ("a row is altered and has the seals of before", "2026-07-09, row 12 was altered", false, Box::new(|forger| {
             forger.sql("create table seals as select tag, lfd_nr, mac from audit;
                         create table heads as select tag, mac from audit_tag");
             forger.rewrite(9, ROWS, |rows| rows[0].status = 418);
@@ -250,14 +250,14 @@ fn attacks_on_the_log() -> Vec<Attack> {
             forger.rewrite(9, 3, |rows| rows[0].status = 418);
             forger.sql(&format!("update audit_tag set mac_ab_nr = letzte_nr where tag = {}", tag(9)));
         })),
-        ("the seal of a row is gone", "2026-07-08, row 2: was altered", false, sql(
+        ("the seal of a row is gone", "2026-07-08, row 2 was altered", false, sql(
             "update audit set mac = null where tag = DAY_8 and lfd_nr = 2",
         )),
         ("the seal of a day is gone", "2026-07-08: the head of the day was altered", false, sql(
             "update audit_tag set mac = null where tag = DAY_8",
         )),
         ("the seal of the log is gone", "the head of the log was altered", false, sql("update audit_kopf set mac = null")),
-        ("a person is said to have acted", "2026-07-08, row 2: was altered", true, sql(
+        ("a person is said to have acted", "2026-07-08, row 2 was altered", true, sql(
             "update audit set person = 7, key_id = null where tag = DAY_8 and lfd_nr = 2",
         )),
         ("the seals are said to be of another secret", "the seals were removed", false, sql(
@@ -482,7 +482,7 @@ fn what_was_removed_since_a_backup_is_found_against_it() {
     assert_eq!(old.said(), "", "the old file alone is whole");
     let said_of_old = || String::from_utf8_lossy(&verify(&old.file, backup).stderr).into_owned();
     let said = said_of_old();
-    assert!(said.contains("2026-07-10, row 13: was removed since the backup"), "{said}");
+    assert!(said.contains("2026-07-10, row 13 was removed since the backup"), "{said}");
     old.sql(&format!(
         "attach '{backup}' as b; delete from audit; insert into audit select * from b.audit; delete from audit_tag;
          insert into audit_tag select * from b.audit_tag; delete from audit_kopf;

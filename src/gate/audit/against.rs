@@ -62,6 +62,6 @@ fn missing(connection: &Connection, kept: &Head) -> Result<Option<String>> {
     Ok(match now {
         Some(now) if now == kept.pruefsumme => None,
         Some(_) => Some(format!(": rows up to row {} were altered", kept.number)),
-        None => Some(format!(", row {}: was removed", last + 1)),
+        None => Some(format!(", row {} was removed", last + 1)),
     })
 }

@@ -134,7 +134,7 @@ fn missing_day(
             |row| Ok((row.get(0)?, row.get(1)?)),
         )
         .optional()?;
-    Ok(strange.map(|(tag, number)| format!("{}, row {number}: was inserted", Day::of_number(tag))))
+    Ok(strange.map(|(tag, number)| format!("{}, row {number} was inserted", Day::of_number(tag))))
 }
 
 fn verify_day(connection: &Connection, head: &Head, is_sealed: bool) -> Result<Finding> {
@@ -146,7 +146,7 @@ fn verify_day(connection: &Connection, head: &Head, is_sealed: bool) -> Result<F
     let mut rows = statement.query([head.tag])?;
     let (mut before, mut last) = (head.ab_pruefsumme, head.ab_nr);
     let broken = |number: i64, what: &str| {
-        Ok(Finding::Broken(format!("{}, row {number}: was {what}", Day::of_number(head.tag))))
+        Ok(Finding::Broken(format!("{}, row {number} was {what}", Day::of_number(head.tag))))
     };
     if head.ab_nr == 0 && before != beginning(head.tag, head.vortag) {
         return broken(1, "altered");
