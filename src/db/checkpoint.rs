@@ -93,7 +93,7 @@ impl Checkpoints {
         let pages = PAGES.get();
         let is_too_long =
             pages >= LOG_PAGES_MAX && self.open_until.get().is_none_or(|until| Instant::now() >= until);
-        let moved = if is_too_long { Some(self.moved()) } else { self.try_moved() };
+        let moved = if is_too_long { Some(locked(&self.moved)) } else { self.try_moved() };
         let Some(mut moved) = moved else { return };
         // Where another process began it anew, more is noted than there is.
         let left = pages - (*moved).min(pages);
@@ -128,12 +128,7 @@ impl Checkpoints {
         }
     }
 
-    /// Pages of the log that were moved; waits for the thread.
-    fn moved(&self) -> MutexGuard<'_, i32> {
-        locked(&self.moved)
-    }
-
-    /// The same without waiting; none while the thread is at work.
+    /// Pages of the log that were moved; none while the thread is at work.
     fn try_moved(&self) -> Option<MutexGuard<'_, i32>> {
         match self.moved.try_lock() {
             Ok(moved) => Some(moved),
@@ -342,7 +337,7 @@ mod tests {
             checkpoints.open_until.set(Instant::now().checked_add(DOOR_OPEN_TIME));
             checkpoints.after_commit(writer);
             if PAGES.get() >= LOG_PAGES_MAX {
-                restart_log(writer, "restart", &mut checkpoints.moved(), Duration::ZERO);
+                restart_log(writer, "restart", &mut locked(&checkpoints.moved), Duration::ZERO);
             }
         });
         assert!(longest > 20_000, "{longest} pages");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
-use super::files::{beside, broken, create_private, refuse_existing, remove, sync, sync_folder};
+use super::files::{beside, broken, create_private, link, refuse_existing, remove, sync, sync_folder};
 use crate::failure::{Failure, Result};
 
 /// Pages that are copied at once: 1 MiB, about a millisecond, for which requests wait.
@@ -117,12 +117,6 @@ pub fn remove_leftovers(folder: &Path, is_ours: impl Fn(&str) -> bool) -> Result
 /// Gives a finished file a name that nobody has; afterwards both are on the disk.
 fn put(part: &Path, target: &Path) -> Result<()> {
     sync(part)?;
-    let failed = |error: std::io::Error| broken(target, "cannot be created", &error);
-    match fs::hard_link(part, target) {
-        Ok(()) => fs::remove_file(part).map_err(failed)?,
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => return Err(failed(error)),
-        // Where a file has one name only (FAT).
-        Err(_) => fs::rename(part, target).map_err(failed)?,
-    }
+    link(part, target).map_err(|error| broken(target, "cannot be created", &error))?;
     sync_folder(target)
 }

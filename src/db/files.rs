@@ -61,6 +61,15 @@ pub fn make_private(path: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Gives a file a name that nobody has.
+pub fn link(part: &Path, target: &Path) -> std::io::Result<()> {
+    match fs::hard_link(part, target) {
+        // Where a file has one name only (FAT).
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => fs::rename(part, target),
+        linked => linked.and_then(|()| fs::remove_file(part)),
+    }
+}
+
 /// Puts a file in the place of another one, which has a second name; afterwards it is on the disk.
 pub fn replace(part: &Path, target: &Path) -> Result<()> {
     fs::rename(part, target).map_err(|error| broken(target, "cannot be replaced", &error))?;

@@ -77,26 +77,11 @@ impl Art {
 static STATEMENTS: LazyLock<Vec<String>> =
     LazyLock::new(|| Art::ALL.iter().map(|art| art.statement()).collect());
 
-pub fn is(table: &str) -> bool {
-    Art::parse(table).is_some()
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A record that was written.
 pub struct Written {
-    art: Art,
-    id: Uuid,
-    is_new: bool,
-}
-
-impl Written {
-    /// The record, where those of its table are followed.
-    pub fn of(table: &str, id: Uuid, is_new: bool) -> Option<Written> {
-        Art::parse(table).map(|art| Written { art, id, is_new })
-    }
-
-    pub fn is_of(&self, other: &Written) -> bool {
-        (self.art, self.id) == (other.art, other.id)
-    }
+    pub art: Art,
+    pub id: Uuid,
+    pub is_new: bool,
 }
 
 /// Writes the rows of what a transaction of a company wrote.

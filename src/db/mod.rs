@@ -35,6 +35,8 @@ pub mod writer;
 
 use std::sync::Arc;
 
+use rusqlite::{Connection, Params, Row};
+
 use crate::rules::day::Instant;
 
 /// Where the time comes from. A parameter of the server, so that tests can shift it.
@@ -44,6 +46,16 @@ pub type TenantId = i64;
 
 pub fn system_clock() -> Clock {
     Arc::new(|| jiff::Timestamp::now().into())
+}
+
+/// All rows of a statement that is no company's.
+pub fn all<T>(
+    connection: &Connection,
+    sql: &str,
+    params: impl Params,
+    map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
+    connection.prepare_cached(sql)?.query_map(params, map)?.collect()
 }
 
 pub fn log(line: &str) {

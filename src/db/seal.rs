@@ -21,7 +21,7 @@ use rusqlite::types::ValueRef;
 use sha2::Sha256;
 use siphasher::sip128::{Hasher128, SipHasher24};
 
-use super::files::{beside, broken, folder_of, private_options, sync, sync_folder};
+use super::files::{beside, broken, folder_of, link, private_options, sync, sync_folder};
 use super::owner::give_to_owner_of;
 use crate::failure::{Failure, Result, locked};
 use crate::rules::bytes::{digits_of, hex, unhex};
@@ -52,12 +52,9 @@ impl Secret {
             .map_err(|error| Failure::Broken(format!("no random numbers: {error}")))?;
         let secret = Secret::new(bytes, Vec::new());
         let (file, part) = (file_of(database), secret.write_part(database)?);
-        let linked = fs::hard_link(&part, &file);
-        match &linked {
-            Ok(()) => fs::remove_file(&part),
+        match link(&part, &file) {
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => fs::remove_file(&part),
-            // Where a file has one name only (FAT).
-            Err(_) => fs::rename(&part, &file),
+            linked => linked,
         }
         .map_err(|error| broken(&file, "cannot be created", &error))?;
         sync_folder(&file)?;

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::Connection;
 
+use super::all;
 use crate::failure::Result;
 
 const ROWS: i64 = 1_000_000;
@@ -42,9 +43,9 @@ pub fn is_written(connection: &Connection) -> Result<bool> {
     if !connection.prepare(table)?.exists([])? {
         return Ok(false);
     }
-    let mut statement = connection.prepare("select tbl, idx, stat from sqlite_stat1 order by tbl, idx")?;
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    Ok(rows.collect::<rusqlite::Result<Vec<StatisticsRow>>>()? == wanted(connection)?)
+    let rows = "select tbl, idx, stat from sqlite_stat1 order by tbl, idx";
+    let rows: Vec<StatisticsRow> = all(connection, rows, [], |row| row.try_into())?;
+    Ok(rows == wanted(connection)?)
 }
 
 fn wanted(connection: &Connection) -> Result<Vec<StatisticsRow>> {

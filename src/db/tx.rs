@@ -15,8 +15,9 @@ use uuid::{ContextV7, Timestamp, Uuid};
 
 use super::TenantId;
 use super::cache::Cache;
-use super::followed::{self, Written};
+use super::followed::{self, Art, Written};
 use crate::failure::{Failure, Result};
+use crate::rules::choice::Choice;
 use crate::rules::day::{Day, Instant};
 
 /// Named parameters of a statement, without `:tenant`.
@@ -222,10 +223,10 @@ impl<'c> WriteTx<'c> {
     }
 
     fn note(&self, table: &'static str, id: Uuid, is_new: bool) {
-        let Some(now) = Written::of(table, id, is_new) else { return };
+        let Some(art) = Art::parse(table) else { return };
         let mut written = self.written.borrow_mut();
-        if !written.iter().any(|before| before.is_of(&now)) {
-            written.push(now);
+        if !written.iter().any(|before| (before.art, before.id) == (art, id)) {
+            written.push(Written { art, id, is_new });
         }
     }
 
@@ -264,7 +265,7 @@ impl<'c> WriteTx<'c> {
         columns: impl Fn(&R, &mut dyn FnMut(Params<'_>) -> Result<()>) -> Result<()>,
     ) -> Result<()> {
         let mut statement = None;
-        let is_followed = followed::is(table);
+        let is_followed = Art::parse(table).is_some();
         for row in rows {
             columns(row, &mut |columns| {
                 let statement = match &mut statement {

@@ -5,9 +5,9 @@ use rusqlite::types::ToSql;
 use rusqlite::{Connection, OptionalExtension, Row};
 use serde::{Deserialize, Serialize};
 
-use crate::db::TenantId;
 use crate::db::chain::Chain;
 use crate::db::columns::Json;
+use crate::db::{TenantId, all};
 use crate::failure::Result;
 use crate::rules::day::{Day, Instant};
 use crate::rules::deed::{Deed, Felder, Gegenstand};
@@ -98,9 +98,7 @@ pub fn entries(connection: &Connection, selection: &Selection) -> Result<Vec<Ent
         &selection.until.map_or(i64::MAX, Instant::millis),
         &selection.limit.unwrap_or(i64::MAX),
     ];
-    let mut statement = connection.prepare_cached(SELECT)?;
-    let entries = statement.query_map(params, entry)?;
-    Ok(entries.collect::<rusqlite::Result<_>>()?)
+    Ok(all(connection, SELECT, params, entry)?)
 }
 
 fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {

@@ -20,7 +20,6 @@ use crate::http::request::Request;
 use crate::http::route::{Access, Followed, Method, Route, Run, Wait, Write};
 use crate::http::router::split;
 use crate::http::{error, query};
-use crate::rules::day::Instant;
 use crate::rules::error::{Code, Hints, Refusal};
 
 /// What came of the checks that need no key.
@@ -92,7 +91,7 @@ impl Gate {
         if let Some(refusal) = &request.malformed {
             return Err(refusal.clone().into());
         }
-        if let Some(reply) = self.origins.preflight(request) {
+        if let Some(reply) = self.policy.origins.preflight(request) {
             return Ok(Head::Answered(reply));
         }
         let found = self.router.find(Method::parse(&request.method), &split(&request.path));
@@ -115,7 +114,11 @@ impl Gate {
         let (now, path) = ((self.clock)(), split(&request.path));
         let lane = if thread == Thread::SlowLane { Lane::Slow } else { Lane::Fast };
         self.readers.read(lane, |connection| {
-            let caller = Arc::new(self.caller(connection, key, now, &mut trail.refused_key)?);
+            let caller = Arc::new(key::caller(connection, key, now).inspect_err(|_| {
+                // It is verified again the next time.
+                self.keys.forget(key);
+                trail.refused_key = Some(key.id.clone());
+            })?);
             trail.caller = Some(Arc::clone(&caller));
             trail.allowance.get_or_insert_with(|| self.quota.take(&caller, now)).check()?;
             let at = found.ok_or_else(|| self.not_found(request, &path))?;
@@ -169,20 +172,6 @@ impl Gate {
         let (run, ticks) = within(ticks, run);
         self.shares.has_read(&caller.key_id, ticks, tx.now());
         run
-    }
-
-    /// Whose key it is. One that is refused is verified again the next time.
-    fn caller(
-        &self,
-        connection: &Connection,
-        key: &PresentedKey,
-        now: Instant,
-        refused: &mut Option<String>,
-    ) -> Result<Caller> {
-        key::caller(connection, key, now).inspect_err(|_| {
-            self.keys.forget(key);
-            *refused = Some(key.id.clone());
-        })
     }
 
     /// A route that the configuration names takes ten requests a minute from one address.

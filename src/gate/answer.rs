@@ -31,7 +31,7 @@ const HEAVY_BODY: usize = 1 << 20;
 
 impl Answering for Gate {
     async fn answer(self: Arc<Gate>, request: Request, client: &mut Client) -> Reply {
-        let mut trail = Trail::new(address::client(request.peer, &request.headers, &self.proxies));
+        let mut trail = Trail::new(self.address_of(&request));
         let request = Arc::new(request);
         // A panic is a bug; it has its answer and its audit row like any other fault of ours.
         let outcome = AssertUnwindSafe(self.outcome(&request, &mut trail, client)).catch_unwind().await;
@@ -46,7 +46,7 @@ impl Answering for Gate {
 
     fn client(&self, peer: IpAddr) -> Option<IpAddr> {
         let peer = peer.to_canonical();
-        let is_proxy = self.proxies.iter().any(|network| network.contains(&peer));
+        let is_proxy = self.policy.proxies.iter().any(|network| network.contains(&peer));
         (!is_proxy).then(|| address::neighbourhood(peer))
     }
 }

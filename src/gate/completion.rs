@@ -124,7 +124,7 @@ impl Gate {
             Some(deprecation) => deprecation.shown_in(reply),
             None => reply,
         };
-        self.origins.shown_in(trail.with_limits(reply), request)
+        self.policy.origins.shown_in(trail.with_limits(reply), request)
     }
 
     fn note(&self, request: &Request, trail: &Trail, reply: &Reply) {

@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 
 use super::quota::DAILY_LIMIT;
 use crate::choice;
-use crate::db::TenantId;
+use crate::db::{TenantId, all};
 use crate::failure::{Failure, Result};
 use crate::http::call::{Caller, Strictness};
 use crate::rules::bytes::{hex, unhex};
@@ -297,8 +297,7 @@ pub fn find(connection: &Connection, id: &str, now: Instant) -> Result<Option<St
 }
 
 fn read(connection: &Connection, sql: &str, params: impl Params, now: Instant) -> Result<Vec<StoredKey>> {
-    let mut statement = connection.prepare_cached(sql)?;
-    let rows = statement.query_map(params, |row| {
+    let keys = all(connection, sql, params, |row| {
         let valid_until: Option<Day> = row.get(4)?;
         Ok(StoredKey {
             id: row.get(0)?,
@@ -317,12 +316,7 @@ fn read(connection: &Connection, sql: &str, params: impl Params, now: Instant) -
             last_used: row.get(8)?,
         })
     })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
-
-pub fn set_active(connection: &Connection, id: &str, active: bool) -> Result<()> {
-    connection.execute("update api_key set aktiv = ?1 where id = ?2", params![active, id])?;
-    Ok(())
+    Ok(keys)
 }
 
 /// What a key has from now on; it holds from the next request on, also in a running server.

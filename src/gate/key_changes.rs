@@ -1,7 +1,7 @@
 //! Keys made and changed: what they may be given, and what the log says of it (D27). The command line and the page use
 //! the same functions, so both obey the same rules and leave the same rows.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, params};
 
 use super::key::{self, Grant, KeyState, NewKey, StoredKey};
 use crate::db::TenantId;
@@ -89,7 +89,7 @@ pub fn set_active(connection: &Connection, key: &StoredKey, active: bool) -> Res
     if (key.state != KeyState::Deactivated) == active {
         return Ok(None);
     }
-    key::set_active(connection, &key.id, active)?;
+    connection.execute("update api_key set aktiv = ?1 where id = ?2", params![active, key.id])?;
     Ok(Some(done_to(key, if active { Tat::Freigegeben } else { Tat::Gesperrt })))
 }
 

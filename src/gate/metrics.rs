@@ -39,7 +39,7 @@ pub struct Metrics {
 impl Metrics {
     /// Begins to measure; `wal` is the write-ahead log.
     pub fn new(wal: PathBuf, writer: &WriterQueue) -> Metrics {
-        let metrics = Metrics {
+        let mut metrics = Metrics {
             registry: Registry::default(),
             requests: Family::default(),
             durations: Histogram::new(DURATIONS),
@@ -49,25 +49,21 @@ impl Metrics {
             oldest_read: Gauge::default(),
             wal,
         };
-        metrics.registered(writer)
-    }
-
-    fn registered(mut self, writer: &WriterQueue) -> Metrics {
         let watch = writer.watch();
-        let registry = self.registry.sub_registry_with_prefix("partnerd");
-        registry.register("requests", "Requests by route and status", self.requests.clone());
-        let durations = self.durations.clone();
+        let registry = metrics.registry.sub_registry_with_prefix("partnerd");
+        registry.register("requests", "Requests by route and status", metrics.requests.clone());
+        let durations = metrics.durations.clone();
         registry.register_with_unit("request_duration", "From arrival to answer", Unit::Seconds, durations);
-        let slow_lane = self.slow_lane.clone();
+        let slow_lane = metrics.slow_lane.clone();
         registry.register("slow_lane", "Requests that went on on the slow lane", slow_lane);
         registry.register("write_queue", "Requests that wait for the writer", watch.queued.clone());
         registry.register("write_batch", "Requests in one transaction", watch.batches.clone());
-        registry.register("waiting_requests", "Requests that wait for a change", self.waiting.clone());
-        let wal = self.wal_bytes.clone();
+        registry.register("waiting_requests", "Requests that wait for a change", metrics.waiting.clone());
+        let wal = metrics.wal_bytes.clone();
         registry.register_with_unit("wal", "Size of the write-ahead log", Unit::Bytes, wal);
-        let oldest = self.oldest_read.clone();
+        let oldest = metrics.oldest_read.clone();
         registry.register_with_unit("oldest_read", "Age of the oldest running read", Unit::Seconds, oldest);
-        self
+        metrics
     }
 
     pub fn count(&self, method: &'static str, route: &'static str, status: u16, duration: Duration) {

@@ -76,9 +76,7 @@ pub struct Gate {
     pub ip_limit: IpLimit,
     /// Which routes the configuration names as critical, in the order of the routes.
     pub critical: Vec<bool>,
-    pub proxies: Vec<IpNet>,
-    pub public_metrics: bool,
-    pub origins: Origins,
+    pub policy: Policy,
     pub metrics: Metrics,
     pub journal: Arc<Journal>,
     pub clock: Clock,
@@ -149,7 +147,7 @@ const WRITER_SILENCE_MAX: Duration = Duration::from_secs(10);
 impl Gate {
     /// Where a request comes from, as far as proxies of ours are believed.
     pub fn address_of(&self, request: &Request) -> IpAddr {
-        address::client(request.peer, &request.headers, &self.proxies)
+        address::client(request.peer, &request.headers, &self.policy.proxies)
     }
 
     /// Whether the service still works, whatever it answers: neither the writer nor a read has been at
@@ -186,7 +184,7 @@ impl ServiceStatus for Gate {
     }
 
     fn shows_metrics_to(&self, request: &Request) -> bool {
-        let address = address::client(request.peer, &request.headers, &self.proxies);
-        self.public_metrics || address.is_loopback() && address::names_this_machine(&request.headers)
+        let address = self.address_of(request);
+        self.policy.public_metrics || address.is_loopback() && address::names_this_machine(&request.headers)
     }
 }

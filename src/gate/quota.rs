@@ -61,16 +61,13 @@ impl Quota {
         let mut keys = HashMap::<String, Use>::new();
         while let Some(row) = rows.next()? {
             let key = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
-            let last = row.get(1)?;
-            match keys.get_mut(key) {
-                Some(entry) => {
-                    entry.requests = entry.requests.saturating_add(1);
-                    entry.last = entry.last.max(last);
-                }
-                None => {
-                    keys.insert(key.to_owned(), Use { requests: 1, refused: 0, last, unsaved: true });
-                }
-            }
+            let last: i64 = row.get(1)?;
+            let entry = match keys.get_mut(key) {
+                Some(entry) => entry,
+                None => keys.entry(key.to_owned()).or_default(),
+            };
+            let requests = entry.requests.saturating_add(1);
+            *entry = Use { requests, refused: 0, last: entry.last.max(last), unsaved: true };
         }
         locked(&self.days).insert(day, keys);
         Ok(())

@@ -29,14 +29,8 @@ const LOOK_PAUSE: Duration = Duration::from_millis(250);
 
 pub struct Waiters {
     places: Arc<Budget>,
-    bells: Mutex<HashMap<TenantId, Bell>>,
-}
-
-/// What those who wait for a company listen to.
-struct Bell {
-    rings: watch::Sender<()>,
-    /// The newest change when it was last looked at.
-    newest: i64,
+    /// What those who wait for a company listen to; it holds the newest change when it was last looked at.
+    bells: Mutex<HashMap<TenantId, watch::Sender<i64>>>,
 }
 
 impl Default for Waiters {
@@ -50,7 +44,7 @@ impl Waiters {
     /// too many wait already. `waiting` is none before the first time.
     pub async fn wait(
         &self,
-        waiting: &mut Option<Waiting>,
+        waiting: &mut Option<WaitingRequest>,
         account: &str,
         tenant: TenantId,
         wait: Wait,
@@ -63,23 +57,22 @@ impl Waiters {
             }
             None => waiting.insert(self.begin(account, tenant, &wait).ok_or_else(too_many)?),
         };
-        let Waiting { bell, not_before, until, .. } = waiting;
+        let WaitingRequest { bell, not_before, until, .. } = waiting;
         let is_last = !client.listens_until(bell, *not_before, *until).await;
         // The next look sees every change up to here, so earlier rings are dropped.
         bell.mark_unchanged();
         Ok(Looked { cursor: wait.cursor, is_last })
     }
 
-    fn begin(&self, account: &str, tenant: TenantId, wait: &Wait) -> Option<Waiting> {
+    fn begin(&self, account: &str, tenant: TenantId, wait: &Wait) -> Option<WaitingRequest> {
         let place = self.places.take(account, 1)?;
         let mut bells = locked(&self.bells);
-        let new = || Bell { rings: watch::Sender::default(), newest: wait.newest };
-        let mut bell = bells.entry(tenant).or_insert_with(new).rings.subscribe();
+        let mut bell = bells.entry(tenant).or_insert_with(|| watch::Sender::new(wait.newest)).subscribe();
         // What was committed between the look before and now did not ring here: it looks once more.
         bell.mark_changed();
         let now = Instant::now();
         let until = now + Duration::from_secs(wait.seconds);
-        Some(Waiting { until, not_before: now, bell, _place: place })
+        Some(WaitingRequest { until, not_before: now, bell, _place: place })
     }
 
     /// How many requests wait now.
@@ -90,13 +83,13 @@ impl Waiters {
     /// Wakes those who wait for a company.
     pub fn ring(&self, tenant: TenantId) {
         if let Some(bell) = locked(&self.bells).get(&tenant) {
-            bell.rings.send_replace(());
+            bell.send_modify(|_| ());
         }
     }
 
     /// Wakes those whose company has changes that nobody rang for.
     pub fn look(&self, readers: &Readers) {
-        let awaited = |bell: &Bell| bell.rings.receiver_count() > 0;
+        let awaited = |bell: &watch::Sender<i64>| bell.receiver_count() > 0;
         let waited_for: Vec<TenantId> =
             locked(&self.bells).iter().filter(|(_, bell)| awaited(bell)).map(|(tenant, _)| *tenant).collect();
         if waited_for.is_empty() {
@@ -112,13 +105,12 @@ impl Waiters {
             Ok(newest) => newest,
             Err(failure) => return log(&format!("whether there are changes is not known: {failure}")),
         };
-        let mut bells = locked(&self.bells);
+        let bells = locked(&self.bells);
         for (tenant, newest) in newest {
-            let Some(bell) = bells.get_mut(&tenant).filter(|bell| bell.newest != newest) else { continue };
-            bell.newest = newest;
+            let Some(bell) = bells.get(&tenant).filter(|bell| *bell.borrow() != newest) else { continue };
             // Else one that looks on a kept snapshot would miss what nobody rings for a second time.
             readers.begin_anew();
-            bell.rings.send_replace(());
+            bell.send_replace(newest);
         }
     }
 }
@@ -129,12 +121,12 @@ fn too_many() -> Failure {
     Refusal::new(Code::NichtVerfuegbar, message).into()
 }
 
-pub struct Waiting {
+pub struct WaitingRequest {
     until: Instant,
     /// When its next look may be.
     not_before: Instant,
     /// Rings when its company has changed.
-    bell: watch::Receiver<()>,
+    bell: watch::Receiver<i64>,
     _place: Permit,
 }
 

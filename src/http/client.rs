@@ -145,7 +145,7 @@ impl Client {
     /// `until`, the server stops, or the client hung up (D28). One that sends more while it waits has its answer first.
     pub async fn listens_until(
         &self,
-        bell: &mut watch::Receiver<()>,
+        bell: &mut watch::Receiver<i64>,
         not_before: Instant,
         until: Instant,
     ) -> bool {

@@ -106,16 +106,10 @@ async fn accept<A: Answering>(
         // Nobody can be told why: what cannot be served is closed.
         let Some(slot) = connections.admit(serving.service.client(peer)) else { continue };
         let number = slot.number;
-        let (serving, local, stage) = (Arc::clone(serving), local_of(&stream), stage.clone());
-        let connection = Connection { serving, peer, local, slot, stage };
-        let task = tokio::spawn(connection.serve(stream, graceful.watcher()));
+        let connection = Arc::clone(serving).serve(stream, peer, slot, stage.clone(), graceful.watcher());
+        let task = tokio::spawn(connection);
         connections.served_by(number, task.abort_handle());
     }
-}
-
-/// The address of this machine that a connection came to; none where its client has gone already.
-fn local_of(stream: &TcpStream) -> IpAddr {
-    stream.local_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |local| local.ip())
 }
 
 trait Stream: AsyncRead + AsyncWrite + Send {}
@@ -131,36 +125,37 @@ struct Serving<A> {
     tls: Option<TlsAcceptor>,
 }
 
-struct Connection<A> {
-    serving: Arc<Serving<A>>,
-    peer: IpAddr,
-    local: IpAddr,
-    slot: ConnectionSlot,
-    stage: watch::Receiver<Stage>,
-}
-
-impl<A: Answering> Connection<A> {
-    async fn serve(self, stream: TcpStream, watcher: Watcher) {
-        let Some((stream, socket)) = self.shaken(stream).await else { return };
-        let Connection { serving, peer, local, slot, mut stage } = self;
+impl<A: Answering> Serving<A> {
+    /// Serves the requests of a connection, one after the other.
+    async fn serve(
+        self: Arc<Self>,
+        stream: TcpStream,
+        peer: IpAddr,
+        slot: ConnectionSlot,
+        mut stage: watch::Receiver<Stage>,
+        watcher: Watcher,
+    ) {
+        // None where the client has gone already.
+        let local = stream.local_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |local| local.ip());
+        let Some((stream, socket)) = self.shaken(stream, stage.clone()).await else { return };
         let served = Arc::new(());
         let context = Arc::new(ConnectionContext {
             peer,
             local,
             slot,
             socket,
-            limits: Arc::clone(&serving.limits),
-            bodies: Arc::clone(&serving.bodies),
+            limits: Arc::clone(&self.limits),
+            bodies: Arc::clone(&self.bodies),
             stage: stage.clone(),
             served: Arc::downgrade(&served),
         });
         let answering =
-            service_fn(async |request| Ok::<_, Infallible>(serving.respond(request, &context).await));
+            service_fn(async |request| Ok::<_, Infallible>(self.respond(request, &context).await));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             // A client may send its requests, close its half, and wait for the answers.
             .half_close(true)
-            .header_read_timeout(serving.limits.header)
+            .header_read_timeout(self.limits.header)
             .max_buf_size(HEAD_BYTES_MAX)
             .max_headers(HEADERS_MAX)
             .serve_connection(TokioIo::new(stream), answering);
@@ -173,10 +168,14 @@ impl<A: Answering> Connection<A> {
     }
 
     /// The stream, after the handshake of TLS, which takes no longer than a head may; a server that stops waits for none.
-    async fn shaken(&self, stream: TcpStream) -> Option<(Pin<Box<dyn Stream>>, Socket)> {
+    async fn shaken(
+        &self,
+        stream: TcpStream,
+        mut stage: watch::Receiver<Stage>,
+    ) -> Option<(Pin<Box<dyn Stream>>, Socket)> {
         // Small answers must not wait for more data (Nagle).
         let _ = stream.set_nodelay(true);
-        let Serving { limits, tls, .. } = &*self.serving;
+        let Serving { limits, tls, .. } = self;
         let Some(tls) = tls else {
             let socket = Socket::new(stream);
             return Some((Box::pin(Paced::new(socket.clone(), limits.write)), socket));
@@ -190,15 +189,11 @@ impl<A: Answering> Connection<A> {
             let shaken = tls.accept(Paced::new(socket.clone(), limits.write)).await.ok()?;
             Some((Box::pin(shaken) as Pin<Box<dyn Stream>>, socket))
         };
-        let mut stage = self.stage.clone();
         tokio::select! {
             shaken = timeout(limits.header, shaking) => shaken.ok().flatten(),
             _ = stage.changed() => None,
         }
     }
-}
-
-impl<A: Answering> Serving<A> {
     async fn respond(
         &self,
         request: hyper::Request<Incoming>,

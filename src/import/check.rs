@@ -9,7 +9,7 @@ use super::file::{Complaint, Rows};
 use super::table::excerpt;
 use super::{ImportKind, RowImport};
 use crate::http::json::Json;
-use crate::http::wire::{At, Cells, Decimal, FromJson, Numbers};
+use crate::http::wire::{At, Decimal, FromJson, Numbers};
 use crate::rules::day::Day;
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::Quantity;
@@ -114,7 +114,7 @@ fn cell<'r, 'j>(row: &'r Json<'j>, name: &str) -> Option<&'r Json<'j>> {
 pub fn unused(kind: ImportKind, rows: &mut Rows) -> Vec<Complaint> {
     let fields = kind.rows().fields;
     let mut unused: BTreeSet<std::result::Result<String, usize>> = rows.keep(fields).into_iter().collect();
-    if rows.cells == Cells::Json {
+    if rows.decimal.is_none() {
         for at in 0..rows.len() {
             let mut hints = Hints::default();
             let _ = (kind.rows().check)(&rows.row(at), &mut rows.at(&mut hints));
@@ -136,7 +136,7 @@ pub fn unused(kind: ImportKind, rows: &mut Rows) -> Vec<Complaint> {
 
 /// Finds out which sign separates decimals, unless the caller said so.
 pub fn decide_decimal(kind: ImportKind, rows: &mut Rows, said: Option<Decimal>) -> Result<(), Complaint> {
-    let Cells::Table(_) = rows.cells else {
+    if rows.decimal.is_none() {
         return match said {
             Some(_) => Err(Complaint::new(
                 "JSON has a decimal point always: leave --decimal out",
@@ -144,16 +144,16 @@ pub fn decide_decimal(kind: ImportKind, rows: &mut Rows, said: Option<Decimal>) 
             )),
             None => Ok(()),
         };
-    };
-    if let Some(decimal) = said {
-        rows.cells = Cells::Table(decimal);
+    }
+    if said.is_some() {
+        rows.decimal = said;
         return Ok(());
     }
     let numbers = RefCell::new(Numbers::default());
     for at in 0..rows.len() {
         let row = rows.row(at);
         let read = |row: &Json<'_>| {
-            (kind.rows().check)(row, &mut At::survey(&mut Hints::default(), rows.cells, &numbers))
+            (kind.rows().check)(row, &mut At::survey(&mut Hints::default(), rows.decimal, &numbers))
         };
         // What is no number ends the reading of a row, but not of its other cells.
         if read(&row).is_err() {
@@ -170,7 +170,7 @@ pub fn decide_decimal(kind: ImportKind, rows: &mut Rows, said: Option<Decimal>) 
             format!("Spalte {column}: {cell} kann {group} heißen oder, mit einem Dezimalpunkt, {point}. Bitte angeben, was Dezimalen trennt: Komma für das erste, Punkt für das zweite."),
         )
     });
-    rows.cells = Cells::Table(decimal?);
+    rows.decimal = Some(decimal?);
     Ok(())
 }
 
@@ -187,7 +187,7 @@ pub fn check(kind: ImportKind, rows: &Rows, mistakes: &mut Mistakes) {
         let row = rows.row(at);
         let line = rows.line(at);
         let mut found = Vec::new();
-        if rows.cells != Cells::Json {
+        if rows.decimal.is_some() {
             found.extend(doubtful(&row).into_iter().map(Box::new));
         }
         if let Err(refusal) = (kind.rows().check)(&row, &mut rows.at(&mut Hints::default())) {

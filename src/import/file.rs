@@ -11,7 +11,7 @@ pub use super::complaint::Complaint;
 use super::table::{self, NUMBER, RecordPlace, Scanner, Table};
 use super::workbook;
 use crate::http::json::Json;
-use crate::http::wire::{At, Cells, Decimal};
+use crate::http::wire::{At, Decimal};
 use crate::rules::error::Hints;
 
 /// Largest file in bytes.
@@ -22,7 +22,8 @@ pub struct Rows {
     text: String,
     rows: Vec<RecordPlace>,
     table: Option<(Vec<Option<String>>, u8)>,
-    pub cells: Cells,
+    /// What separates the decimals of a table; none where the file is JSON.
+    pub decimal: Option<Decimal>,
 }
 
 /// Opens a file to import. A pipe or a device is refused before it is opened: it may never begin, or never end (D22).
@@ -101,10 +102,10 @@ impl Rows {
                 };
                 let Table { columns, rows, separator } = table::read(&text, separator, lines)?;
                 let table = Some((columns, separator));
-                return Ok(Rows { text, rows, table, cells: Cells::Table(Decimal::Comma) });
+                return Ok(Rows { text, rows, table, decimal: Some(Decimal::Comma) });
             }
         };
-        Ok(Rows { text, rows, table: None, cells: Cells::Json })
+        Ok(Rows { text, rows, table: None, decimal: None })
     }
 
     pub fn len(&self) -> usize {
@@ -120,7 +121,7 @@ impl Rows {
     }
 
     pub fn at<'h>(&self, hints: &'h mut Hints) -> At<'h> {
-        At::row(hints, self.cells)
+        At::row(hints, self.decimal)
     }
 
     /// A row as a JSON object; the cells of a table are strings, the numbers of a spreadsheet numbers.

@@ -17,7 +17,7 @@ use crate::failure::{Failure, Result};
 use crate::gate::Gate;
 use crate::gate::administration::{self, Akteur};
 use crate::http::json::Json;
-use crate::http::wire::{Cells as Written, Decimal};
+use crate::http::wire::Decimal;
 use crate::import::Groups;
 use crate::import::check::{Mistake, MistakePlace, Mistakes, check, decide_decimal, unused};
 use crate::import::file::{Complaint, Rows};
@@ -76,11 +76,11 @@ pub fn look(upload: &Upload, job: &Job) -> std::result::Result<Outcome, String> 
 
 fn preview(upload: &Upload, checked: &Checked) -> Markup {
     let Checked { rows, unused, left_out, mistakes } = checked;
-    let decimal = match rows.cells {
+    let decimal = match rows.decimal {
         _ if !has_separators(rows) => String::new(),
-        Written::Json => String::new(),
-        Written::Table(Decimal::Comma) => "Komma: 24.860 heißt 24860".to_owned(),
-        Written::Table(Decimal::Point) => "Punkt: 24.860 heißt 24,86".to_owned(),
+        None => String::new(),
+        Some(Decimal::Comma) => "Komma: 24.860 heißt 24860".to_owned(),
+        Some(Decimal::Point) => "Punkt: 24.860 heißt 24,86".to_owned(),
     };
     let examples = left_out.iter().map(|line| format!("Zeile {line} ({EXAMPLE})")).collect::<Vec<_>>();
     html! {

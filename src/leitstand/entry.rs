@@ -20,7 +20,7 @@ use crate::rules::error::{Code, Refusal};
 use crate::tenants::{self, Tenant};
 
 fn is_of_proxy(gate: &Gate, request: &Request) -> bool {
-    gate.proxies.iter().any(|network| network.contains(&request.peer.to_canonical()))
+    gate.policy.proxies.iter().any(|network| network.contains(&request.peer.to_canonical()))
 }
 
 /// Whether the browser speaks TLS: to us, or to a proxy of ours that says so.

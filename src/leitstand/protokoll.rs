@@ -43,7 +43,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         }
         Ok(filter) => {
             let before = Place::parse(ask.param("vor"));
-            let found = audit::part(db.connection, &filter, before, ROWS as usize)?;
+            let found = audit::log_page(db.connection, &filter, before, ROWS as usize)?;
             (rows(ask, &found.rows, &people, empty), found.next.map(|place| place.to_string()), None)
         }
     };

@@ -10,7 +10,7 @@ use crate::app::description::meaning_of;
 use crate::belege;
 use crate::db::list::Page;
 use crate::failure::Result;
-use crate::gate::audit::{Entry, Filter, Who, find, part};
+use crate::gate::audit::{Entry, Filter, Who, find, log_page};
 use crate::gate::key;
 use crate::http::reply::Reply;
 use crate::listing::Records;
@@ -131,7 +131,7 @@ fn errors_of(ask: &Ask, db: &Snapshot<'_>) -> Result<(Vec<Entry>, Option<Instant
         looked_at: Some(LOG_ROWS_LOOKED_AT),
         ..Filter::default()
     };
-    let found = part(db.connection, &filter, None, ERRORS_SHOWN_MAX)?;
+    let found = log_page(db.connection, &filter, None, ERRORS_SHOWN_MAX)?;
     // A full list ends with the last row that is shown.
     let next = found.next.filter(|_| found.rows.len() < ERRORS_SHOWN_MAX);
     let last = next.map(|place| find(db.connection, place, None)).transpose()?.flatten();

@@ -8,7 +8,7 @@ use super::page::{Ask, Done, HouseChange, Snapshot};
 use super::parts::{facts, field, linked, moment};
 use super::people::{self, Person, Rolle};
 use crate::failure::{Failure, Result};
-use crate::gate::audit::{Filter, Who, part};
+use crate::gate::audit::{Filter, Who, log_page};
 use crate::http::reply::Reply;
 use crate::rules::choice::Choice;
 use crate::rules::day::Instant;
@@ -60,7 +60,7 @@ fn last_log_in(db: &Snapshot<'_>, person: &Person) -> Result<Option<Instant>> {
             looked_at: Some(LOG_ROWS_LOOKED_AT),
             ..Filter::default()
         };
-        let found = part(db.connection, &filter, None, 1)?;
+        let found = log_page(db.connection, &filter, None, 1)?;
         last = last.max(found.rows.first().map(|entry| entry.at));
     }
     Ok(last)

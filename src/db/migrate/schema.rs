@@ -4,6 +4,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
+use crate::db::all;
 use crate::failure::{Failure, Result};
 
 /// A migration. Its version is its place among all, from 1.
@@ -21,21 +22,18 @@ pub const MIGRATIONS: &[Migration] =
 pub const HISTORY: &str = "migration";
 
 /// Name and statement of a table, an index or a trigger: `table kunde` and `CREATE TABLE kunde (…) strict`.
-pub type Part = (String, String);
+pub type SchemaPart = (String, String);
 
 /// All tables, indexes and triggers, by name; Litestream keeps two tables of its own.
-pub fn schema(connection: &Connection) -> Result<Vec<Part>> {
-    let mut statement = connection.prepare(
-        "select type || ' ' || name, sql from sqlite_schema
+pub fn schema(connection: &Connection) -> Result<Vec<SchemaPart>> {
+    let parts = "select type || ' ' || name, sql from sqlite_schema
          where sql is not null and name not like 'sqlite_%' and name <> 'migration'
-           and substr(name, 1, 12) <> '_litestream_' order by 1",
-    )?;
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+           and substr(name, 1, 12) <> '_litestream_' order by 1";
+    Ok(all(connection, parts, [], |row| Ok((row.get(0)?, row.get(1)?)))?)
 }
 
 /// The schema as this version creates it, for the comparison with a live one.
-pub fn fresh_schema() -> Result<Vec<Part>> {
+pub fn fresh_schema() -> Result<Vec<SchemaPart>> {
     let connection = Connection::open_in_memory()?;
     connection.execute_batch("begin")?;
     MIGRATIONS.iter().try_for_each(|migration| connection.execute_batch(migration.sql))?;
@@ -46,7 +44,7 @@ pub fn fresh_schema() -> Result<Vec<Part>> {
 /// Refuses a database in which another program has changed the schema: its trigger would change what is written.
 pub fn refuse_foreign(connection: &Connection, path: &Path) -> Result<()> {
     let (live, fresh) = (schema(connection)?, fresh_schema()?);
-    let is_in = |schema: &[Part], name: &str| schema.iter().any(|(known, _)| known == name);
+    let is_in = |schema: &[SchemaPart], name: &str| schema.iter().any(|(known, _)| known == name);
     let foreign = live.iter().find(|part| !fresh.contains(part)).map(|(name, _)| match is_in(&fresh, name) {
         true => format!("another {name} than this version"),
         false => format!("a {name}, which partnerd did not make"),

@@ -5,8 +5,8 @@ use rusqlite::{Connection, params};
 
 use super::adding::begin_day;
 use super::chain::{DAY, beginning, log_seal};
-use crate::db::chain;
 use crate::db::seal::{Seal, Secret};
+use crate::db::{all, chain};
 use crate::failure::Result;
 use crate::rules::bytes::hex;
 use crate::rules::day::Instant;
@@ -47,10 +47,10 @@ const BEGINNING: &str = "siegel('siegel_beginn', b.nr, b.am, b.geheimnis, b.anla
     (select mac from siegel_beginn where nr = b.nr - 1))";
 
 fn beginnings(connection: &Connection) -> rusqlite::Result<Vec<Beginning>> {
-    let mut statement = connection.prepare(&format!(
+    let rows = format!(
         "select b.nr, b.am, b.geheimnis, b.anlass, b.mac, b.mac is {BEGINNING} from siegel_beginn b order by b.nr"
-    ))?;
-    let rows = statement.query_map([], |row| {
+    );
+    all(connection, &rows, [], |row| {
         Ok(Beginning {
             number: row.get(0)?,
             am: row.get(1)?,
@@ -59,8 +59,7 @@ fn beginnings(connection: &Connection) -> rusqlite::Result<Vec<Beginning>> {
             seal: row.get(4)?,
             holds: row.get(5)?,
         })
-    })?;
-    rows.collect()
+    })
 }
 
 /// What the seals are worth on a connection that seals with this secret.

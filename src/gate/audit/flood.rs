@@ -9,6 +9,7 @@ use rusqlite::{Connection, params};
 
 use super::adding::Adding;
 use super::row::Row;
+use crate::db::all;
 use crate::failure::Result;
 use crate::rules::day::Instant;
 
@@ -46,12 +47,10 @@ fn count(connection: &Connection, row: &Row) -> Result<()> {
 /// Writes the floods of minutes that are over into the log; whether others go on.
 pub fn close_past(adding: &mut Adding<'_>, connection: &Connection, now: Instant) -> Result<bool> {
     let this_minute = now.millis().div_euclid(MINUTE);
-    let mut statement = connection.prepare_cached(
-        "select am, request_id, nullif(key_id, ''), tenant_id, adresse, methode, null, pfad, status, 0, 0, 0, null, anzahl,
+    let over = "select am, request_id, nullif(key_id, ''), tenant_id, adresse, methode, null, pfad, status, 0, 0, 0, null, anzahl,
            null, code
-         from audit_flut where minute <> ?1 order by minute, adresse, key_id",
-    )?;
-    let rows = statement.query_map([this_minute], Row::read)?.collect::<rusqlite::Result<Vec<_>>>()?;
+         from audit_flut where minute <> ?1 order by minute, adresse, key_id";
+    let rows = all(connection, over, [this_minute], Row::read)?;
     rows.iter().try_for_each(|row| adding.add(row))?;
     if !rows.is_empty() {
         connection.prepare_cached("delete from audit_flut where minute <> ?1")?.execute([this_minute])?;

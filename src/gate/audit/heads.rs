@@ -7,6 +7,7 @@
 use rusqlite::{Connection, Row};
 
 use super::chain::Pruefsumme;
+use crate::db::all;
 use crate::failure::Result;
 use crate::rules::bytes::hex;
 use crate::rules::day::Day;
@@ -27,26 +28,25 @@ impl std::fmt::Display for Head {
     }
 }
 
-fn read(connection: &Connection, statement: &str) -> Result<Vec<Head>> {
-    let mut statement = connection.prepare(statement)?;
+fn read(connection: &Connection, table: &str) -> Result<Vec<Head>> {
+    let heads = format!("select tag, letzte_nr, pruefsumme from {table} order by tag");
     let head = |row: &Row<'_>| Ok(Head { tag: row.get(0)?, number: row.get(1)?, pruefsumme: row.get(2)? });
-    let heads = statement.query_map([], head)?;
-    Ok(heads.collect::<rusqlite::Result<_>>()?)
+    Ok(all(connection, &heads, [], head)?)
 }
 
 /// The head of the newest day before another one.
 pub fn newest_head(connection: &Connection, before: i64) -> Result<Option<Head>> {
-    let heads = read(connection, "select tag, letzte_nr, pruefsumme from audit_tag order by tag")?;
+    let heads = read(connection, "audit_tag")?;
     Ok(heads.into_iter().rfind(|head| head.tag < before))
 }
 
 /// The heads as a backup copied them, the oldest first.
 pub fn copied_heads(backup: &Connection) -> Result<Vec<Head>> {
-    let copied = read(backup, "select tag, letzte_nr, pruefsumme from audit_kopie order by tag")?;
+    let copied = read(backup, "audit_kopie")?;
     if !copied.is_empty() {
         return Ok(copied);
     }
-    read(backup, "select tag, letzte_nr, pruefsumme from audit_tag order by tag")
+    read(backup, "audit_tag")
 }
 
 /// Notes in a copy where the log ends that it has from the database, before it takes in more by itself.

@@ -8,6 +8,7 @@ use rusqlite::types::ToSql;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::listing::{Entry, FROM, Place};
+use crate::db::all;
 use crate::failure::Result;
 use crate::rules::day::Instant;
 
@@ -60,13 +61,13 @@ pub struct Filter {
 }
 
 #[derive(Debug, Default)]
-pub struct Part {
+pub struct LogPage {
     pub rows: Vec<Entry>,
     /// Where the next page begins: before this row. None where nothing is left.
     pub next: Option<Place>,
 }
 
-impl Part {
+impl LogPage {
     /// Goes on before the last of so many rows, where there are more of them.
     fn cut(&mut self, rows: usize) -> bool {
         if self.rows.len() <= rows {
@@ -79,8 +80,13 @@ impl Part {
 }
 
 /// So many rows of the log from before a place; without one the newest.
-pub fn part(connection: &Connection, filter: &Filter, before: Option<Place>, rows: usize) -> Result<Part> {
-    let (mut found, mut left) = (Part::default(), filter.looked_at.unwrap_or(LOOKED_AT).min(LOOKED_AT));
+pub fn log_page(
+    connection: &Connection,
+    filter: &Filter,
+    before: Option<Place>,
+    rows: usize,
+) -> Result<LogPage> {
+    let (mut found, mut left) = (LogPage::default(), filter.looked_at.unwrap_or(LOOKED_AT).min(LOOKED_AT));
     let last = filter.until.map_or(i64::MAX, |until| until.utc_day());
     let last = before.map_or(last, |before| last.min(before.tag));
     let first = filter.from.map_or(i64::MIN, |from| from.utc_day());
@@ -104,12 +110,9 @@ pub fn part(connection: &Connection, filter: &Filter, before: Option<Place>, row
 
 /// The days of the log from the last one on: day, last number that was dropped, last number.
 fn heads(connection: &Connection, first: i64, last: i64) -> Result<Vec<(i64, i64, i64)>> {
-    let mut statement = connection.prepare_cached(
-        "select tag, ab_nr, letzte_nr from audit_tag where tag between ?1 and ?2 order by tag desc limit ?3",
-    )?;
     let heads =
-        statement.query_map([first, last, DAYS], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    Ok(heads.collect::<rusqlite::Result<_>>()?)
+        "select tag, ab_nr, letzte_nr from audit_tag where tag between ?1 and ?2 order by tag desc limit ?3";
+    Ok(all(connection, heads, [first, last, DAYS], |row| row.try_into())?)
 }
 
 /// The rows of a day from a number down to before another.
@@ -135,7 +138,7 @@ fn read(
     filter: &Filter,
     [tag, newest, down_to]: [i64; 3],
     rows: usize,
-    found: &mut Part,
+    found: &mut LogPage,
 ) -> Result<()> {
     let (group, key, person) = filter.who.as_ref().map_or(("", None, None), Who::params);
     let limit = (rows + 1).saturating_sub(found.rows.len()) as i64;
@@ -159,11 +162,7 @@ fn read(
         &from,
         &until,
     ];
-    let mut statement = connection.prepare_cached(&statement())?;
-    let read = statement.query_map(params, Entry::read)?;
-    for entry in read {
-        found.rows.push(entry?);
-    }
+    found.rows.extend(all(connection, &statement(), params, Entry::read)?);
     Ok(())
 }
 

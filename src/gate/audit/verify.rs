@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension};
 use super::beginning::{Sealed, sealed};
 use super::chain::{DAY, Pruefsumme, beginning, link, log_seal, route_name};
 use super::row::Row;
+use crate::db::all;
 use crate::db::seal::Secret;
 use crate::failure::{Failure, Result};
 use crate::gate::administration;
@@ -77,11 +78,11 @@ pub fn verify_while(
 }
 
 fn read_heads(connection: &Connection) -> rusqlite::Result<Vec<Head>> {
-    let mut statement = connection.prepare(&format!(
+    let heads = format!(
         "select tag, vortag, letzte_nr, pruefsumme, ab_nr, ab_pruefsumme, mac_ab_nr, mac is {DAY}
          from audit_tag order by tag"
-    ))?;
-    let heads = statement.query_map([], |row| {
+    );
+    all(connection, &heads, [], |row| {
         Ok(Head {
             tag: row.get(0)?,
             vortag: row.get(1)?,
@@ -92,8 +93,7 @@ fn read_heads(connection: &Connection) -> rusqlite::Result<Vec<Head>> {
             mac_ab_nr: row.get(6)?,
             holds: row.get(7)?,
         })
-    })?;
-    heads.collect()
+    })
 }
 
 /// A day that is gone, or one that came in past its head.
@@ -145,9 +145,8 @@ fn verify_day(connection: &Connection, head: &Head, is_sealed: bool) -> Result<F
     ))?;
     let mut rows = statement.query([head.tag])?;
     let (mut before, mut last) = (head.ab_pruefsumme, head.ab_nr);
-    let broken = |number: i64, what: &str| {
-        Ok(Finding::Broken(format!("{}, row {number} was {what}", Day::of_number(head.tag))))
-    };
+    let day = Day::of_number(head.tag);
+    let broken = |number: i64, what: &str| Ok(Finding::Broken(format!("{day}, row {number} was {what}")));
     if head.ab_nr == 0 && before != beginning(head.tag, head.vortag) {
         return broken(1, "altered");
     }
@@ -171,7 +170,6 @@ fn verify_day(connection: &Connection, head: &Head, is_sealed: bool) -> Result<F
         return broken(last, "altered");
     }
     if is_sealed && !head.holds {
-        let day = Day::of_number(head.tag);
         return Ok(Finding::Broken(format!(
             "{day}: the head of the day was altered: rows behind row {last} or before the first one were removed"
         )));

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use super::cell::{Cells, Decimal, Numbers};
+use super::cell::{Decimal, Numbers};
 use crate::http::json::Json;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
 
@@ -11,7 +11,8 @@ pub struct At<'h> {
     hints: &'h mut Hints,
     unknown_fields_refused: bool,
     is_import: bool,
-    cells: Cells,
+    /// What separates the decimals of a cell, where we read one of a table.
+    pub decimal: Option<Decimal>,
     numbers: Option<&'h RefCell<Numbers>>,
 }
 
@@ -22,28 +23,20 @@ impl<'h> At<'h> {
             hints,
             unknown_fields_refused,
             is_import: false,
-            cells: Cells::Json,
+            decimal: None,
             numbers: None,
         }
     }
 
     /// At the top of a row of an import: null and blank say nothing. In a table every cell is a
     /// text, and numbers and days may be German.
-    pub fn row(hints: &'h mut Hints, cells: Cells) -> At<'h> {
-        At { is_import: true, cells, ..At::top(hints, false) }
+    pub fn row(hints: &'h mut Hints, decimal: Option<Decimal>) -> At<'h> {
+        At { is_import: true, decimal, ..At::top(hints, false) }
     }
 
     /// At the top of a row of an import, of which only the number cells are wanted.
-    pub fn survey(hints: &'h mut Hints, cells: Cells, numbers: &'h RefCell<Numbers>) -> At<'h> {
-        At { numbers: Some(numbers), ..At::row(hints, cells) }
-    }
-
-    /// What separates the decimals of a cell, where we read one of a table.
-    pub fn decimal(&self) -> Option<Decimal> {
-        match self.cells {
-            Cells::Json => None,
-            Cells::Table(decimal) => Some(decimal),
-        }
+    pub fn survey(hints: &'h mut Hints, decimal: Option<Decimal>, numbers: &'h RefCell<Numbers>) -> At<'h> {
+        At { numbers: Some(numbers), ..At::row(hints, decimal) }
     }
 
     pub fn see_number(&self, number: &str) {
@@ -53,7 +46,7 @@ impl<'h> At<'h> {
     }
 
     pub fn is_tabular(&self) -> bool {
-        self.decimal().is_some()
+        self.decimal.is_some()
     }
 
     pub fn field<T>(&mut self, name: &str, read: impl FnOnce(&mut At<'_>) -> T) -> T {

@@ -3,18 +3,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+/// What separates the decimals in the cells of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decimal {
     /// 1.234,56
     Comma,
     /// 1,234.56
     Point,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cells {
-    Json,
-    Table(Decimal),
 }
 
 /// The number cells of a file, as far as they tell the decimal sign.

@@ -9,7 +9,7 @@ mod cell;
 mod number;
 
 pub use at::{At, FromJson, field};
-pub use cell::{Cells, Decimal, Numbers};
+pub use cell::{Decimal, Numbers};
 pub use number::{Gewicht, Int, Kennung, Tage};
 
 use std::collections::BTreeSet;

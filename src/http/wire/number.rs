@@ -35,7 +35,7 @@ impl<const MIN: i64, const MAX: i64> FromJson for Int<MIN, MAX> {
 /// The text of a number: a JSON number, or a string with one. In a cell of a table 1.234,56 is
 /// 1234.56 where the comma is the decimal sign, and a number may begin with zeros.
 fn number<'j>(json: &'j Json<'_>, at: &At<'_>) -> Option<Cow<'j, str>> {
-    match (json, at.decimal()) {
+    match (json, at.decimal) {
         (Json::Number(text), _) => Some(Cow::Borrowed(text)),
         (Json::String(cell), Some(decimal)) => {
             at.see_number(cell);
