@@ -20,6 +20,7 @@ use crate::http::request::Request;
 use crate::http::route::{Access, Followed, Method, Route, Run, Wait, Write};
 use crate::http::router::split;
 use crate::http::{error, query};
+use crate::rules::day::Instant;
 use crate::rules::error::{Code, Hints, Refusal};
 
 /// What came of the checks that need no key.
@@ -114,11 +115,7 @@ impl Gate {
         let (now, path) = ((self.clock)(), split(&request.path));
         let lane = if thread == Thread::SlowLane { Lane::Slow } else { Lane::Fast };
         self.readers.read(lane, |connection| {
-            let caller = Arc::new(key::caller(connection, key, now).inspect_err(|_| {
-                // It is verified again the next time.
-                self.keys.forget(key);
-                trail.refused_key = Some(key.id.clone());
-            })?);
+            let caller = Arc::new(self.caller(connection, key, now, &mut trail.refused_key)?);
             trail.caller = Some(Arc::clone(&caller));
             trail.allowance.get_or_insert_with(|| self.quota.take(&caller, now)).check()?;
             let at = found.ok_or_else(|| self.not_found(request, &path))?;
@@ -139,7 +136,7 @@ impl Gate {
             }
             let call = call.by(caller.scopes, trail.looked.as_ref().map(|looked| looked.cursor.as_str()));
             let tx = Tx::new(connection, caller.tenant, now);
-            let (reply, wait) = self.run(&call, route, &tx, &caller, ticks)?;
+            let Followed { reply, wait } = self.run(&call, route, &tx, &caller, ticks)?;
             let must_answer = trail.looked.as_ref().is_some_and(|looked| looked.is_last);
             Ok(match wait {
                 Some(wait) if !must_answer => AfterChecks::WaitsForChange(wait, caller),
@@ -157,21 +154,32 @@ impl Gate {
         tx: &Tx<'_>,
         caller: &Caller,
         ticks: Option<u32>,
-    ) -> Result<(Reply, Option<Wait>)> {
+    ) -> Result<Followed> {
         let run = || match route.run {
-            Run::Open(run) => Ok((run(call)?, None)),
-            Run::Status(run) => Ok((run(call, self)?, None)),
-            Run::Read(run) => Ok((run(call, tx)?, None)),
-            Run::Follow(run) => {
-                let Followed { reply, wait } = run(call, tx)?;
-                Ok((reply, wait))
+            Run::Read(run) => Ok(Followed { reply: run(call, tx)?, wait: None }),
+            Run::Follow(run) => run(call, tx),
+            Run::Open(_) | Run::Status(_) | Run::Write(_) | Run::Each(_) => {
+                Err(Failure::Broken("a route that does not read was to be read".into()))
             }
-            Run::Write(_) | Run::Each(_) => Err(Failure::Broken("a write was to be read".into())),
         };
         let Some(ticks) = ticks else { return run() };
         let (run, ticks) = within(ticks, run);
         self.shares.has_read(&caller.key_id, ticks, tx.now());
         run
+    }
+
+    /// Whose key it is. One that is refused is verified again the next time.
+    fn caller(
+        &self,
+        connection: &Connection,
+        key: &PresentedKey,
+        now: Instant,
+        refused: &mut Option<String>,
+    ) -> Result<Caller> {
+        key::caller(connection, key, now).inspect_err(|_| {
+            self.keys.forget(key);
+            *refused = Some(key.id.clone());
+        })
     }
 
     /// A route that the configuration names takes ten requests a minute from one address.
