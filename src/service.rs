@@ -61,7 +61,7 @@ impl Service {
         let checkpoints = start_checkpoints(database, policy, &door)?;
         let writer =
             Writer::start(connection, checkpoints, Arc::clone(&clock), take_in).map_err(no_thread)?;
-        let commits = Arc::clone(&writer.queue().watch().commits);
+        let commits = Arc::clone(&writer.queue().watch.commits);
         let readers = Readers::open(database, threads() + HEAVY_THREADS, door, commits)?;
         let gate = Arc::new(Gate {
             critical: routes.iter().map(|route| policy.critical_routes.contains(&route.name())).collect(),

@@ -19,7 +19,7 @@ pub fn settle(connection: &mut Connection, database: &Path, clock: &Clock) -> Re
     let found = Secret::read(database).and_then(|found| found.map_or_else(|| Secret::create(database), Ok));
     let Some(mut secret) = usable(found) else { return Ok(None) };
     seal::install(connection, Some(&secret))?;
-    if secret.begun().is_empty() {
+    if secret.begun.is_empty() {
         let before = audit::sealed(connection, Some(&secret))?;
         let begun = begin(connection, database, &secret, clock)?;
         // The next start tries again.
@@ -111,7 +111,7 @@ impl Restored {
     /// Lets the secret stand for both databases, before one takes the place of the other.
     pub fn before_exchange(&mut self, database: &Path) -> Result<()> {
         let old = Secret::read(database).ok().flatten();
-        let old = old.map_or(Vec::new(), |old| old.begun().to_vec());
+        let old = old.map_or(Vec::new(), |old| old.begun);
         let both: Vec<Seal> = old.into_iter().chain([self.begun]).collect();
         self.secret.set_begun(database, &both)
     }

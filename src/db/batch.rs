@@ -33,14 +33,14 @@ pub(super) trait Job: Send {
 }
 
 /// A [`Job`] of two closures, as [`super::writer::WriterQueue::submit`] takes them.
-pub(super) struct Work<T, R, F> {
+pub(super) struct ClosureJob<T, R, F> {
     pub bytes: usize,
     pub run: R,
     pub done: Option<T>,
     pub finish: F,
 }
 
-impl<T, R, F> Job for Work<T, R, F>
+impl<T, R, F> Job for ClosureJob<T, R, F>
 where
     T: Send,
     R: FnMut(&Batch<'_>) -> T + Send,

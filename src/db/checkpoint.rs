@@ -8,7 +8,7 @@
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -69,7 +69,7 @@ impl Checkpoints {
             while woken.recv().is_ok() {
                 let mut moved = locked(&by_thread);
                 match run_checkpoint(&connection, "passive") {
-                    Ok(state) => *moved = state.moved,
+                    Ok((_, pages)) => *moved = pages,
                     Err(error) => failed(&error),
                 }
             }
@@ -93,7 +93,8 @@ impl Checkpoints {
         let pages = PAGES.get();
         let is_too_long =
             pages >= LOG_PAGES_MAX && self.open_until.get().is_none_or(|until| Instant::now() >= until);
-        let moved = if is_too_long { Some(locked(&self.moved)) } else { self.try_moved() };
+        let moved = if is_too_long { Some(locked(&self.moved)) } else { self.moved.try_lock().ok() };
+        // The thread is at work.
         let Some(mut moved) = moved else { return };
         // Where another process began it anew, more is noted than there is.
         let left = pages - (*moved).min(pages);
@@ -123,17 +124,8 @@ impl Checkpoints {
     /// Empties the log; called when no request waits.
     pub fn when_idle(&self, writer: &Connection) {
         if std::fs::metadata(&self.log).is_ok_and(|log| log.len() > 0) {
-            let Some(mut moved) = self.try_moved() else { return };
+            let Ok(mut moved) = self.moved.try_lock() else { return };
             restart_log(writer, "truncate", &mut moved, Duration::ZERO);
-        }
-    }
-
-    /// Pages of the log that were moved; none while the thread is at work.
-    fn try_moved(&self) -> Option<MutexGuard<'_, i32>> {
-        match self.moved.try_lock() {
-            Ok(moved) => Some(moved),
-            Err(TryLockError::Poisoned(moved)) => Some(moved.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
         }
     }
 
@@ -157,7 +149,8 @@ pub fn settle(database: &Path, is_ours: bool) -> Result<()> {
     if !is_ours {
         connection.busy_timeout(Duration::ZERO)?;
     }
-    match run_checkpoint(&connection, "truncate")?.done || !is_ours {
+    let (is_done, _) = run_checkpoint(&connection, "truncate")?;
+    match is_done || !is_ours {
         true => Ok(()),
         false => Err(Failure::Broken(format!(
             "another program reads {}, and what the last run left in its log cannot be moved: end that program",
@@ -184,20 +177,13 @@ fn run_on_writer(writer: &Connection, mode: &str, patience: Duration) -> bool {
         wait_for_others(writer)?;
         state
     };
-    checkpoint().inspect_err(failed).is_ok_and(|state| state.done)
+    checkpoint().inspect_err(failed).is_ok_and(|(is_done, _)| is_done)
 }
 
-struct Checkpointed {
-    /// It moved as much as its mode asks for.
-    done: bool,
-    /// Pages of the log that were moved, by this one and those before it.
-    moved: i32,
-}
-
-fn run_checkpoint(connection: &Connection, mode: &str) -> rusqlite::Result<Checkpointed> {
+/// Whether as much was moved as the mode asks for, and how many pages of the log, by this one and those before it.
+fn run_checkpoint(connection: &Connection, mode: &str) -> rusqlite::Result<(bool, i32)> {
     let pragma = format!("pragma wal_checkpoint({mode})");
-    connection
-        .query_row(&pragma, [], |row| Ok(Checkpointed { done: !row.get::<_, bool>(0)?, moved: row.get(2)? }))
+    connection.query_row(&pragma, [], |row| Ok((!row.get::<_, bool>(0)?, row.get(2)?)))
 }
 
 fn failed(error: &rusqlite::Error) {

@@ -99,7 +99,7 @@ mod tests {
     use std::sync::mpsc::sync_channel;
 
     use super::*;
-    use crate::db::batch::{Batch, Ended, Work};
+    use crate::db::batch::{Batch, ClosureJob, Ended};
 
     #[test]
     fn a_transaction_has_no_more_than_it_may_have() {
@@ -116,7 +116,7 @@ mod tests {
             let (sender, receiver) = sync_channel(brought.len() + 1);
             for bytes in brought.iter().copied() {
                 let (run, finish) = (|_: &Batch<'_>| (), |_, _: Ended| ());
-                let work = Work { bytes, run, done: None, finish };
+                let work = ClosureJob { bytes, run, done: None, finish };
                 sender.send(Message::Work(Box::new(work))).ok().unwrap();
             }
             sender.send(Message::Stop).ok().unwrap();

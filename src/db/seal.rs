@@ -41,7 +41,7 @@ pub struct Secret {
     lines: [u8; 16],
     /// The beginnings of sealing that were made with it: one of them must be in the database, whatever else was
     /// removed from there.
-    begun: Vec<Seal>,
+    pub begun: Vec<Seal>,
 }
 
 impl Secret {
@@ -91,10 +91,6 @@ impl Secret {
     /// Says which secret it is, and nothing about it.
     pub fn id(&self) -> [u8; 8] {
         first(mac(&self.heads, b"id"))
-    }
-
-    pub fn begun(&self) -> &[Seal] {
-        &self.begun
     }
 
     /// The same for a copy, which may be older than the newest beginning.
@@ -317,7 +313,7 @@ mod tests {
         assert_eq!(Secret::create(&database).unwrap().id(), secret.id(), "the one that is there");
         secret.set_begun(&database, &[[1; 32], [2; 32]]).unwrap();
         let read = Secret::read(&database).unwrap().unwrap();
-        assert_eq!((read.id(), read.begun()), (secret.id(), &[[1; 32], [2; 32]][..]));
+        assert_eq!((read.id(), &read.begun[..]), (secret.id(), &[[1; 32], [2; 32]][..]));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         #[cfg(unix)]
         {

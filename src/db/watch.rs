@@ -96,7 +96,7 @@ mod tests {
             writer.queue().submit(
                 BYTES,
                 move |batch| batch.apart(|connection| Ok(connection.execute_batch(sql)?)),
-                move |_, ended| told.send((ended, queue.watch().has_failed())).unwrap(),
+                move |_, ended| told.send((ended, queue.watch.has_failed())).unwrap(),
             );
         };
         let too_large = "insert into t values (zeroblob(100000))";
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(hears.recv().unwrap(), (Ended::Undone, true));
         // Nobody writes any more.
         let until = Instant::now() + Duration::from_secs(120);
-        while writer.queue().watch().has_failed() {
+        while writer.queue().watch.has_failed() {
             assert!(Instant::now() < until, "it does not try by itself");
             std::thread::sleep(Duration::from_millis(20));
         }

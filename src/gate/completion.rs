@@ -71,10 +71,8 @@ impl Trail {
             Some(allowance) => allowance.shown_in(reply),
             None => reply,
         };
-        let reply = match &self.caller {
-            Some(caller) if caller.test => reply.with("x-test", "true"),
-            _ => reply,
-        };
+        let is_test = self.caller.as_ref().is_some_and(|caller| caller.test);
+        let reply = if is_test { reply.with("x-test", "true") } else { reply };
         match self.retry_after {
             Some(seconds) => reply.with("retry-after", seconds.to_string()),
             None => reply,

@@ -49,7 +49,7 @@ impl Metrics {
             oldest_read: Gauge::default(),
             wal,
         };
-        let watch = writer.watch();
+        let watch = &writer.watch;
         let registry = metrics.registry.sub_registry_with_prefix("partnerd");
         registry.register("requests", "Requests by route and status", metrics.requests.clone());
         let durations = metrics.durations.clone();

@@ -156,7 +156,7 @@ impl Gate {
     pub fn works(&self, at_most: Duration) -> bool {
         // An error is an answer as well: a restart mends no disk.
         let _ = self.readers.read(Lane::Fast, look);
-        self.writer.watch().silent() < at_most && self.readers.oldest() < at_most
+        self.writer.watch.silent() < at_most && self.readers.oldest() < at_most
     }
 }
 
@@ -169,10 +169,10 @@ impl ServiceStatus for Gate {
     fn ready(&self) -> std::result::Result<(), String> {
         let read = self.readers.read(Lane::Fast, look);
         read.map_err(|failure| format!("the database cannot be read: {failure}"))?;
-        if self.writer.watch().has_failed() {
+        if self.writer.watch.has_failed() {
             return Err("the last write failed: is the disk full?".to_owned());
         }
-        let silent = self.writer.watch().silent();
+        let silent = self.writer.watch.silent();
         if silent > WRITER_SILENCE_MAX {
             return Err(format!("the writer has been busy for {} seconds", silent.as_secs()));
         }

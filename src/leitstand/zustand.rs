@@ -68,7 +68,7 @@ pub fn sorgen(
     upkeep: Option<&Upkeep>,
 ) -> Result<Vec<Sorge>> {
     let mut found = Vec::new();
-    if ask.keeps_house() && ask.house.gate.writer.watch().has_failed() {
+    if ask.keeps_house() && ask.house.gate.writer.watch.has_failed() {
         let text = "Der Dienst kann gerade nicht speichern. Ist die Platte voll?";
         found.push(Sorge::urgent(text.to_owned()).at("/leitstand/sicherung"));
     }

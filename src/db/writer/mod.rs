@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::batch::{Batch, Ended, Job, Work, commit, execute};
+use super::batch::{Batch, ClosureJob, Ended, Job, commit, execute};
 use super::cache::Cache;
 use super::checkpoint::Checkpoints;
 use super::copy::{Pages, open_target};
@@ -62,7 +62,7 @@ pub struct Writer {
 #[derive(Clone)]
 pub struct WriterQueue {
     sender: SyncSender<Message>,
-    watch: Arc<Watch>,
+    pub watch: Arc<Watch>,
 }
 
 impl Writer {
@@ -114,7 +114,7 @@ impl WriterQueue {
         finish: impl FnOnce(Option<T>, Ended) + Send + 'static,
     ) {
         self.watch.queued.inc();
-        let job = Box::new(Work { bytes, run, done: None, finish });
+        let job = Box::new(ClosureJob { bytes, run, done: None, finish });
         let refused = match self.sender.try_send(Message::Work(job)) {
             Err(TrySendError::Full(refused) | TrySendError::Disconnected(refused)) => refused,
             Ok(()) => return,
@@ -145,10 +145,6 @@ impl WriterQueue {
         self.sender.try_send(Message::Copy(request)).map_err(busy)?;
         let gone = |_| Failure::Busy("the service was stopped before the copy was made".to_owned());
         answer.recv().map_err(gone)?.map(drop)
-    }
-
-    pub fn watch(&self) -> &Watch {
-        &self.watch
     }
 }
 

@@ -80,8 +80,8 @@ pub fn sealed(connection: &Connection, secret: Option<&Secret>) -> Result<Sealed
     let (newest, id) = (beginnings.last(), secret.id());
     // What the file says was made with it: no other row may stand in its place.
     let is_known =
-        |newest: &Beginning| secret.begun().contains(&newest.seal) && newest.secret == id && newest.holds;
-    if !secret.begun().is_empty() && !newest.is_some_and(is_known) {
+        |newest: &Beginning| secret.begun.contains(&newest.seal) && newest.secret == id && newest.holds;
+    if !secret.begun.is_empty() && !newest.is_some_and(is_known) {
         return Ok(Sealed::Broken(
             "the seals were removed, or another database was put here by hand: put back a good backup with `partnerd \
              restore`, or, to go on from here knowingly, stop the server and move the secret away"
