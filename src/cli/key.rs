@@ -14,7 +14,7 @@ use super::private::{warn_of_readers, write_private};
 use super::terminal::{Outcome, Terminal};
 use crate::config::Config;
 use crate::gate::key::{self, Grant, KeyState, StoredKey};
-use crate::gate::key_changes::{self, Changes as KeyChanges, MAX_LABEL};
+use crate::gate::key_changes::{self, Changes as KeyChanges, LABEL_CHARS_MAX};
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::deed::Deed;
@@ -336,7 +336,7 @@ fn last_day(text: &str) -> Result<Day, String> {
 
 fn checked_label(text: &str) -> Result<String, String> {
     key_changes::label(text)
-        .ok_or_else(|| format!("the label of a key has 1 to {MAX_LABEL} characters on one line"))
+        .ok_or_else(|| format!("the label of a key has 1 to {LABEL_CHARS_MAX} characters on one line"))
 }
 
 fn scopes(texts: &[String]) -> Result<ScopeSet, String> {

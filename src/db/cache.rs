@@ -22,7 +22,7 @@ use crate::failure::{Failure, Result};
 const TABLES: &[&str] = &["artikel", "artikelgruppe", "firma", "staffelpreis", "steuersatz", "tenant"];
 
 /// Entries at most; then all are dropped. An article has up to 20 KiB, as a rule 300 bytes.
-const MAX_ENTRIES: usize = 2_000;
+const ENTRIES_MAX: usize = 2_000;
 
 /// Entries of one kind and company, by their key.
 type Entries = HashMap<Box<[u8]>, Arc<dyn Any + Send + Sync>>;
@@ -69,7 +69,7 @@ impl Cache {
             return known.downcast().map_err(wrong);
         }
         let new = Arc::new(read()?);
-        if self.count.get() == MAX_ENTRIES {
+        if self.count.get() == ENTRIES_MAX {
             self.clear();
         }
         self.count.set(self.count.get() + 1);
@@ -202,10 +202,10 @@ pub(crate) mod tests {
         let connection = Connection::open_in_memory().unwrap();
         create_tables(&connection);
         let cache = Cache::new(&connection).unwrap();
-        for key in 0..MAX_ENTRIES * 2 + 1 {
+        for key in 0..ENTRIES_MAX * 2 + 1 {
             cache.get_or_read(1, "artikel", &key.to_be_bytes(), || Ok(key)).unwrap();
         }
         assert_eq!(cache.entries.borrow().values().map(HashMap::len).sum::<usize>(), 1);
-        assert!(cache.get_or_read(1, "artikel", &(MAX_ENTRIES * 2).to_be_bytes(), || Ok("text")).is_err());
+        assert!(cache.get_or_read(1, "artikel", &(ENTRIES_MAX * 2).to_be_bytes(), || Ok("text")).is_err());
     }
 }

@@ -24,10 +24,10 @@ use crate::http::request::Request;
 use crate::http::route::Run;
 
 /// A body above this size is parsed on a thread that serves no sockets, in bytes.
-pub const LARGE_BODY: usize = 64 << 10;
+pub const LARGE_BODY_BYTES: usize = 64 << 10;
 
 /// What a small body of a heavy route counts for in the share of its key, in bytes: it may be a file that is packed.
-const HEAVY_BODY: usize = 1 << 20;
+const HEAVY_BODY_BYTES: usize = 1 << 20;
 
 impl Answering for Gate {
     async fn answer(self: Arc<Gate>, request: Request, client: &mut Client) -> Reply {
@@ -129,10 +129,10 @@ impl Gate {
         work: fn(&Gate, &Request, &Admitted) -> Result<T>,
     ) -> Result<T> {
         let is_heavy = admitted.route.is_heavy;
-        if request.body.len() <= LARGE_BODY && !is_heavy {
+        if request.body.len() <= LARGE_BODY_BYTES && !is_heavy {
             return work(self, request, admitted);
         }
-        let counted = if is_heavy { request.body.len().max(HEAVY_BODY) } else { request.body.len() };
+        let counted = if is_heavy { request.body.len().max(HEAVY_BODY_BYTES) } else { request.body.len() };
         let pause = self.shares.has_sent(&admitted.caller.key_id, counted, (self.clock)());
         if !pause.is_zero() {
             sleep(pause).await;

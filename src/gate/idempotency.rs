@@ -20,7 +20,7 @@ use crate::rules::error::{Code, Refusal};
 pub const DAYS: i64 = 7;
 
 /// Longest key, in characters.
-pub const MAX_KEY: usize = 255;
+pub const KEY_CHARS_MAX: usize = 255;
 
 /// Answers that are dropped at once: each may have some 10 KB.
 const ANSWERS_DROPPED_MAX: i64 = 500;
@@ -56,7 +56,7 @@ impl Repeatable {
         else {
             return Ok(None);
         };
-        let Some(schluessel) = sent_key(call.request, MAX_KEY)? else { return Ok(None) };
+        let Some(schluessel) = sent_key(call.request, KEY_CHARS_MAX)? else { return Ok(None) };
         let anfrage = fingerprint::of_request(without_last_slash(&call.request.path), call.json().ok(), body);
         Ok(Some(Repeatable { key_id: caller.key_id.clone(), schluessel, anfrage }))
     }

@@ -331,21 +331,11 @@ pub fn change(connection: &Connection, key: &StoredKey) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::connection::open_to_look;
-    use crate::db::migrate::migrate;
+    use crate::db::migrate::tests::plan_of;
 
     #[test]
     fn keys_of_other_companies_are_neither_sorted_nor_read_for_one() {
-        let folder = tempfile::TempDir::new().unwrap();
-        let database = folder.path().join("test.db");
-        migrate(&database, Instant::from_millis(0)).unwrap();
-        let connection = open_to_look(&database).unwrap();
-        let plan = |sql: &str| {
-            let mut plan = connection.prepare(&format!("explain query plan {sql}")).unwrap();
-            let steps = plan.raw_query().mapped(|step| step.get::<_, String>("detail"));
-            steps.map(|step| step.unwrap()).collect::<Vec<_>>().join("; ")
-        };
-        let one = plan(BY_ID);
+        let one = plan_of(BY_ID);
         assert!(one.contains("SEARCH k USING PRIMARY KEY (id=?)"), "{one}");
         assert!(!one.contains("SCAN") && !one.contains("B-TREE"), "{one}");
     }

@@ -12,13 +12,13 @@ use crate::rules::deed::{Art, Deed, Tat};
 use crate::rules::scope::{Purpose, ScopeSet};
 
 /// Longest label of a key, in characters.
-pub const MAX_LABEL: usize = 100;
+pub const LABEL_CHARS_MAX: usize = 100;
 
-/// The label of a key as it is stored: 1 to [`MAX_LABEL`] characters on one line. None where the text is no such label.
+/// The label of a key as it is stored: 1 to [`LABEL_CHARS_MAX`] characters on one line. None where the text is no such label.
 pub fn label(text: &str) -> Option<String> {
     let label = text.trim();
     let is_label =
-        !label.is_empty() && label.chars().count() <= MAX_LABEL && !label.chars().any(char::is_control);
+        !label.is_empty() && label.chars().count() <= LABEL_CHARS_MAX && !label.chars().any(char::is_control);
     is_label.then(|| label.to_owned())
 }
 

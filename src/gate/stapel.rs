@@ -13,9 +13,9 @@ use uuid::Uuid;
 
 use super::Gate;
 use super::admission::{Admitted, Prepared, PreparedWrite};
-use super::answer::LARGE_BODY;
+use super::answer::LARGE_BODY_BYTES;
 use super::completion::{Trail, Written};
-use super::idempotency::{MAX_KEY, sent_key};
+use super::idempotency::{KEY_CHARS_MAX, sent_key};
 use crate::db::TenantId;
 use crate::db::batch::Batch;
 use crate::failure::{Failure, Result, unpanicked};
@@ -34,7 +34,7 @@ const ITEMS_MAX: usize = 200;
 const STEP_ITEMS_MAX: usize = 16;
 
 /// Bytes of the items of one step at most. A larger item is a step of its own, and is parsed off the sockets.
-const STEP_BYTES_MAX: usize = LARGE_BODY;
+const STEP_BYTES_MAX: usize = LARGE_BODY_BYTES;
 
 /// The name of the header under which items have keys of their own.
 const KEY_HEADER: &str = "idempotency-key";
@@ -57,7 +57,7 @@ impl Gate {
         client: &Client,
     ) -> Result<Reply> {
         // The key of an item has its number behind it.
-        sent_key(request, MAX_KEY - "#200".len())?;
+        sent_key(request, KEY_CHARS_MAX - "#200".len())?;
         let found = self.router.find(Some(Method::Post), &split(single));
         let at = found.ok_or_else(|| Failure::Broken(format!("there is no route {single} for an item")))?;
         let items = self.with_body(request, admitted, |_, request, _| Ok(items(&request.body)?)).await?;
@@ -148,7 +148,7 @@ impl Gate {
         self.check_critical_route(item.trail.route, &mut item.trail)?;
         let (gate, request, admitted) = (Arc::clone(self), Arc::clone(&item.request), admitted.clone());
         let prepare = move || unpanicked(|| gate.prepare(&request, &admitted));
-        if bytes > LARGE_BODY { off_sockets(prepare).await? } else { prepare() }
+        if bytes > LARGE_BODY_BYTES { off_sockets(prepare).await? } else { prepare() }
     }
 
     async fn write_items(

@@ -11,7 +11,7 @@ use super::{frame, rechte};
 use crate::failure::{Failure, Result};
 use crate::gate::audit::{DayUse, by_day};
 use crate::gate::key::{self, Grant, KeyState, NewKey, StoredKey};
-use crate::gate::key_changes::{self, Changes, MAX_LABEL};
+use crate::gate::key_changes::{self, Changes, LABEL_CHARS_MAX};
 use crate::gate::quota::DAILY_LIMIT;
 use crate::http::reply::Reply;
 use crate::rules::bytes::hex;
@@ -146,7 +146,10 @@ fn fields(ask: &Ask, key: Option<&StoredKey>) -> Markup {
 fn grant_of(ask: &Ask) -> Result<Grant> {
     let refused = |feld, message: String| Refusal::field(Code::WertUngueltig, feld, message);
     let label = key_changes::label(ask.field("bezeichnung")).ok_or_else(|| {
-        refused("bezeichnung", format!("Die Bezeichnung braucht 1 bis {MAX_LABEL} Zeichen in einer Zeile."))
+        refused(
+            "bezeichnung",
+            format!("Die Bezeichnung braucht 1 bis {LABEL_CHARS_MAX} Zeichen in einer Zeile."),
+        )
     })?;
     let no_scope = || refused(rechte::SCOPE, "Bitte ankreuzen, wofür der Schlüssel ist.".to_owned());
     let scopes = rechte::read(ask).ok_or_else(no_scope)?;

@@ -179,8 +179,20 @@ fn keep_copy(connection: &Connection, first: i64, path: &Path, now: Instant) -> 
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use crate::db::connection::open_to_look;
+
+    /// The steps of the plan of a statement on a database as it is made.
+    pub fn plan_of(sql: &str) -> String {
+        let folder = tempfile::TempDir::new().unwrap();
+        let database = folder.path().join("test.db");
+        migrate(&database, Instant::from_millis(0)).unwrap();
+        let connection = open_to_look(&database).unwrap();
+        let mut plan = connection.prepare(&format!("explain query plan {sql}")).unwrap();
+        let steps = plan.raw_query().mapped(|step| step.get::<_, String>("detail"));
+        steps.map(|step| step.unwrap()).collect::<Vec<_>>().join("; ")
+    }
 
     #[test]
     fn rows_that_are_written_often_are_checked_without_a_temporary_table() {

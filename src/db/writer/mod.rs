@@ -84,7 +84,7 @@ impl Writer {
         let work = move || {
             let connection = &connection;
             let (watch, with_savepoints) = (of_thread, 0);
-            State { connection, checkpoints, clock, cache, housekeeping, watch, with_savepoints }
+            WriterThread { connection, checkpoints, clock, cache, housekeeping, watch, with_savepoints }
                 .run(Queue::new(receiver));
         };
         let thread = vital("writer", work)?;
@@ -148,7 +148,7 @@ impl WriterQueue {
     }
 }
 
-struct State<'c> {
+struct WriterThread<'c> {
     connection: &'c Connection,
     checkpoints: Option<Checkpoints>,
     clock: Clock,
@@ -159,7 +159,7 @@ struct State<'c> {
     with_savepoints: u32,
 }
 
-impl State<'_> {
+impl WriterThread<'_> {
     fn run(mut self, mut queue: Queue) {
         loop {
             self.watch.seen();

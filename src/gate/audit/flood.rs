@@ -13,7 +13,7 @@ use crate::db::all;
 use crate::failure::Result;
 use crate::rules::day::Instant;
 
-const MINUTE: i64 = 60_000;
+const MINUTE_MILLIS: i64 = 60_000;
 
 /// Adds a row, or counts it as one of a flood.
 pub fn store(adding: &mut Adding<'_>, row: &Row) -> Result<()> {
@@ -30,7 +30,7 @@ fn count(connection: &Connection, row: &Row) -> Result<()> {
         )?
         .execute(params![
             row.adresse,
-            row.am.div_euclid(MINUTE),
+            row.am.div_euclid(MINUTE_MILLIS),
             row.anzahl,
             row.am,
             row.request_id,
@@ -46,7 +46,7 @@ fn count(connection: &Connection, row: &Row) -> Result<()> {
 
 /// Writes the floods of minutes that are over into the log; whether others go on.
 pub fn close_past(adding: &mut Adding<'_>, connection: &Connection, now: Instant) -> Result<bool> {
-    let this_minute = now.millis().div_euclid(MINUTE);
+    let this_minute = now.millis().div_euclid(MINUTE_MILLIS);
     let over = "select am, request_id, nullif(key_id, ''), tenant_id, adresse, methode, null, pfad, status, 0, 0, 0, null, anzahl,
            null, code
          from audit_flut where minute <> ?1 order by minute, adresse, key_id";

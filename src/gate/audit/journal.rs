@@ -26,22 +26,22 @@ use crate::rules::day::Instant;
 const SEGMENT_AGE: Duration = Duration::from_secs(1);
 
 /// A segment that is this large is complete: some 5,000 rows.
-const SEGMENT_BYTES: u64 = 1 << 20;
+const SEGMENT_BYTES_MAX: u64 = 1 << 20;
 
 /// Segments that are taken in at once: some 10,000 rows, a tenth of a second in which nobody else writes.
-const SEGMENTS_AT_ONCE: usize = 2;
+const SEGMENTS_TAKEN_IN_MAX: usize = 2;
 
 /// Rows that waited in memory and are taken in at once.
-const ROWS_AT_ONCE: usize = 20_000;
+const ROWS_TAKEN_IN_MAX: usize = 20_000;
 
 /// What the name of a segment has between the database and its number.
 const SEGMENT: &str = "audit-journal-";
 
 /// Largest number of a segment; a file with a larger one is none of ours.
-const MAX_SEGMENT: u64 = 1 << 62;
+const SEGMENT_NUMBER_MAX: u64 = 1 << 62;
 
 /// Rows that wait in memory when the journal cannot be written (full disk).
-const MAX_WAITING: usize = 100_000;
+const ROWS_WAITING_MAX: usize = 100_000;
 
 /// The journal: files `<database>-audit-journal-<n>`, of which the highest is written.
 pub struct Journal {
@@ -115,7 +115,7 @@ impl Journal {
             if state.waiting.is_empty() {
                 log(&format!("the audit journal cannot be written, its rows wait in memory: {error}"));
             }
-            if state.waiting.len() < MAX_WAITING { state.waiting.push(row) } else { state.lost += 1 }
+            if state.waiting.len() < ROWS_WAITING_MAX { state.waiting.push(row) } else { state.lost += 1 }
         }
     }
 
@@ -148,7 +148,7 @@ impl Journal {
             // a line of its own.
             Err(_) => state.torn = file.set_len(state.bytes).is_err(),
         }
-        if state.bytes >= SEGMENT_BYTES {
+        if state.bytes >= SEGMENT_BYTES_MAX {
             state.complete_segment();
         }
         result
@@ -200,8 +200,8 @@ impl Journal {
         if state.bytes > 0 {
             state.complete_segment();
         }
-        let segments = state.complete.len().min(SEGMENTS_AT_ONCE);
-        let rows = state.waiting.len().min(ROWS_AT_ONCE);
+        let segments = state.complete.len().min(SEGMENTS_TAKEN_IN_MAX);
+        let rows = state.waiting.len().min(ROWS_TAKEN_IN_MAX);
         let mut ready = Ready {
             segments: state.complete.drain(..segments).collect(),
             rows: state.waiting.drain(..rows).collect(),
@@ -270,7 +270,7 @@ pub fn segments(database: &Path) -> Result<Vec<u64>> {
     let entries = fs::read_dir(folder).map_err(|error| broken(folder, "cannot be read", &error))?;
     let mut found: Vec<u64> = entries
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_prefix(&prefix)?.parse().ok())
-        .filter(|segment| *segment <= MAX_SEGMENT)
+        .filter(|segment| *segment <= SEGMENT_NUMBER_MAX)
         .collect();
     found.sort_unstable();
     Ok(found)

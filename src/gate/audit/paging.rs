@@ -13,7 +13,7 @@ use crate::failure::Result;
 use crate::rules::day::Instant;
 
 /// Rows that are looked at for a page, at most.
-const LOOKED_AT: i64 = 50_000;
+const ROWS_LOOKED_AT_MAX: i64 = 50_000;
 
 /// Days that are looked at for a page, at most. The log keeps 90, and a wrong clock may have left some more.
 const DAYS: i64 = 400;
@@ -86,7 +86,8 @@ pub fn log_page(
     before: Option<Place>,
     rows: usize,
 ) -> Result<LogPage> {
-    let (mut found, mut left) = (LogPage::default(), filter.looked_at.unwrap_or(LOOKED_AT).min(LOOKED_AT));
+    let (mut found, mut left) =
+        (LogPage::default(), filter.looked_at.unwrap_or(ROWS_LOOKED_AT_MAX).min(ROWS_LOOKED_AT_MAX));
     let last = filter.until.map_or(i64::MAX, |until| until.utc_day());
     let last = before.map_or(last, |before| last.min(before.tag));
     let first = filter.from.map_or(i64::MIN, |from| from.utc_day());
@@ -179,18 +180,11 @@ pub fn find(connection: &Connection, place: Place, tenant_id: Option<i64>) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::connection::open_to_look;
-    use crate::db::migrate::migrate;
+    use crate::db::migrate::tests::plan_of;
 
     #[test]
     fn the_newest_rows_are_read_first_and_none_is_sorted() {
-        let folder = tempfile::TempDir::new().unwrap();
-        let database = folder.path().join("test.db");
-        migrate(&database, Instant::from_millis(0)).unwrap();
-        let connection = open_to_look(&database).unwrap();
-        let mut plan = connection.prepare(&format!("explain query plan {}", statement())).unwrap();
-        let steps = plan.raw_query().mapped(|step| step.get::<_, String>("detail"));
-        let steps = steps.map(|step| step.unwrap()).collect::<Vec<_>>().join("; ");
+        let steps = plan_of(&statement());
         assert!(steps.contains("SEARCH a USING") && steps.contains("<?"), "{steps}");
         assert!(!steps.contains("B-TREE"), "{steps}");
     }

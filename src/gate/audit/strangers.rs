@@ -14,11 +14,11 @@ use crate::failure::locked;
 use crate::rules::day::Instant;
 
 /// Rows of one address in a minute (D20).
-const PER_MINUTE: u32 = 60;
+const ROWS_PER_MINUTE_MAX: u32 = 60;
 
 /// Addresses that have rows of their own in a minute, and counts of their own that wait. What comes from further
 /// ones is counted together: 60,000 rows a minute at most, 15 MiB, from however many networks.
-const MAX_ADDRESSES: usize = 1_000;
+const ADDRESSES_MAX: usize = 1_000;
 
 /// How long a count waits at least: an upsert a second for each address.
 const COUNT_AGE: Duration = Duration::from_secs(1);
@@ -26,7 +26,7 @@ const COUNT_AGE: Duration = Duration::from_secs(1);
 /// What stands for the address where many are counted together.
 const TOGETHER: &str = "*";
 
-const MINUTE: i64 = 60_000;
+const MINUTE_MILLIS: i64 = 60_000;
 
 /// Rows of strangers in this minute, and counts that wait.
 pub struct Strangers {
@@ -55,15 +55,15 @@ impl Strangers {
     /// A row that is to be listed; one too many is counted. `network` is whose request it was.
     pub fn listed(&self, row: Row, network: IpAddr, now: Instant) -> Option<Row> {
         let mut state = locked(&self.state);
-        let minute = now.millis().div_euclid(MINUTE);
+        let minute = now.millis().div_euclid(MINUTE_MILLIS);
         if state.minute != minute {
             state.minute = minute;
             state.listed.clear();
         }
-        let is_known = state.listed.len() < MAX_ADDRESSES || state.listed.contains_key(&network);
+        let is_known = state.listed.len() < ADDRESSES_MAX || state.listed.contains_key(&network);
         if !row.flut && is_known {
             let rows = state.listed.entry(network).or_default();
-            if *rows < PER_MINUTE {
+            if *rows < ROWS_PER_MINUTE_MAX {
                 *rows += 1;
                 return Some(row);
             }
@@ -98,8 +98,8 @@ impl Strangers {
 
 impl State {
     fn count(&mut self, row: Row) {
-        let mut own = (row.adresse.clone(), row.am.div_euclid(MINUTE));
-        if row.adresse == TOGETHER || self.counted.len() >= MAX_ADDRESSES && !self.counted.contains_key(&own)
+        let mut own = (row.adresse.clone(), row.am.div_euclid(MINUTE_MILLIS));
+        if row.adresse == TOGETHER || self.counted.len() >= ADDRESSES_MAX && !self.counted.contains_key(&own)
         {
             own = (TOGETHER.to_owned(), 0);
         }
@@ -150,10 +150,10 @@ mod tests {
         let strangers = Strangers::default();
         assert_eq!(listed(&strangers, 1, 5, 200), 60);
         assert_eq!(listed(&strangers, 2, 6, 61), 60);
-        assert_eq!(listed(&strangers, 1, MINUTE, 62), 60);
-        assert_eq!(listed(&strangers, 2, MINUTE + 1, 3), 3);
+        assert_eq!(listed(&strangers, 1, MINUTE_MILLIS, 62), 60);
+        assert_eq!(listed(&strangers, 2, MINUTE_MILLIS + 1, 3), 3);
         assert!(strangers.are_due(true));
-        let expected = [("0.0.0.1", 5, 140), ("0.0.0.1", MINUTE, 2), ("0.0.0.2", 6, 1)];
+        let expected = [("0.0.0.1", 5, 140), ("0.0.0.1", MINUTE_MILLIS, 2), ("0.0.0.2", 6, 1)];
         assert_eq!(counted(&strangers), expected.map(|(adresse, am, n)| (adresse.to_owned(), am, n)));
         assert_eq!((counted(&strangers), strangers.are_due(true)), (vec![], false));
     }
@@ -162,19 +162,19 @@ mod tests {
     fn memory_and_rows_are_bounded_however_many_addresses_there_are() {
         let strangers = Strangers::default();
         let rows: usize = (0..5_000).map(|network| listed(&strangers, network, 5, 61)).sum();
-        assert_eq!(rows, MAX_ADDRESSES * 60);
+        assert_eq!(rows, ADDRESSES_MAX * 60);
         let of_many = counted(&strangers);
-        assert_eq!(of_many.len(), MAX_ADDRESSES + 1);
+        assert_eq!(of_many.len(), ADDRESSES_MAX + 1);
         assert_eq!(of_many[0], ("*".to_owned(), 5, 4_000 * 61));
         assert!(of_many[1..].iter().all(|(_, _, requests)| *requests == 1));
         // What nobody takes does not grow either, whatever the minute.
         for minute in 1..6 {
             for network in 0..1_000 {
-                assert_eq!(listed(&strangers, network, minute * MINUTE, 61), 60);
+                assert_eq!(listed(&strangers, network, minute * MINUTE_MILLIS, 61), 60);
             }
         }
         let waiting = counted(&strangers);
-        assert_eq!(waiting.len(), MAX_ADDRESSES + 1);
+        assert_eq!(waiting.len(), ADDRESSES_MAX + 1);
         assert_eq!(waiting.iter().map(|(_, _, requests)| requests).sum::<i64>(), 5_000);
     }
 
