@@ -2,7 +2,7 @@
 
 use super::error::DrawError;
 use super::flow::{Flow, LEFT, TEXT_WIDTH};
-use super::model::{Abschnitt, Angabe, Blatt, Position, Summen, Tabelle, Wert, Zeile};
+use super::model::{Abschnitt, Angabe, Blatt, Position, Preis, Summen, Tabelle, Wert, Zeile};
 use super::numbers::{decimals, german};
 use super::page::{Belongs, Role, Shape, Tree};
 use super::payment;
@@ -55,55 +55,28 @@ fn number(text: String) -> Cell {
     Cell::Number(text, String::new())
 }
 
-struct Columns {
-    prices: bool,
-    discounts: bool,
-    rates: bool,
+fn text(text: String) -> Cell {
+    Cell::Texts(vec![(text, CELL)])
 }
 
-impl Columns {
-    fn of(positionen: &[Position]) -> Columns {
-        let prices = || positionen.iter().filter_map(|position| position.preis);
-        let rates: Vec<Percent> = prices().map(|preis| preis.mwst_satz).collect();
-        Columns {
-            prices: !rates.is_empty(),
-            discounts: prices().any(|preis| !preis.rabatt.is_zero()),
-            rates: rates.windows(2).any(|two| two[0] != two[1]),
-        }
-    }
+/// A column of what positions cost: its title, and what it shows of a price.
+type PriceColumn = (&'static str, fn(Preis) -> Option<String>);
 
-    fn titles(&self) -> Vec<Column> {
-        let mut columns = vec![words("Pos."), rest("Bezeichnung"), numbers("Menge")];
-        let prices = [
-            (self.prices, "Einzelpreis €"),
-            (self.discounts, "Rabatt %"),
-            (self.rates, "USt %"),
-            (self.prices, "Betrag €"),
-        ];
-        columns.extend(prices.iter().filter(|(is_there, _)| *is_there).map(|(_, title)| numbers(title)));
-        columns
-    }
+const PRICE_COLUMNS: [PriceColumn; 4] = [
+    ("Einzelpreis €", |preis| Some(german(preis.einzelpreis, 2))),
+    ("Rabatt %", |preis| (!preis.rabatt.is_zero()).then(|| german(preis.rabatt, 0))),
+    ("USt %", |preis| Some(german(preis.mwst_satz, 0))),
+    ("Betrag €", |preis| Some(german(preis.betrag, 2))),
+];
 
-    fn row(&self, position: &Position, carried: Option<Money>) -> Row {
-        let unit = position.einheit.as_deref().unwrap_or_default();
-        let mut cells = vec![
-            Cell::Texts(vec![(position.nummer.to_string(), CELL)]),
-            Cell::Texts(description(position)),
-            quantity(position, unit),
-        ];
-        let preis = position.preis;
-        let mut add = |is_there: bool, text: Option<String>| {
-            if is_there {
-                cells.push(text.map_or(Cell::Empty, number));
-            }
-        };
-        add(self.prices, preis.map(|preis| german(preis.einzelpreis, 2)));
-        let discount = preis.map(|preis| preis.rabatt).filter(|rabatt| !rabatt.is_zero());
-        add(self.discounts, discount.map(|rabatt| german(rabatt, 0)));
-        add(self.rates, preis.map(|preis| german(preis.mwst_satz, 0)));
-        add(self.prices, preis.map(|preis| german(preis.betrag, 2)));
-        Row { cells, is_sum: false, carried }
-    }
+/// Those that some positions have: discounts where one is given, rates where they differ.
+fn price_columns(positionen: &[Position]) -> Vec<PriceColumn> {
+    let prices = || positionen.iter().filter_map(|position| position.preis);
+    let rates: Vec<Percent> = prices().map(|preis| preis.mwst_satz).collect();
+    let (has_prices, rates_differ) = (!rates.is_empty(), rates.windows(2).any(|two| two[0] != two[1]));
+    let has_discounts = prices().any(|preis| !preis.rabatt.is_zero());
+    let shown = [has_prices, has_discounts, rates_differ, has_prices];
+    PRICE_COLUMNS.into_iter().zip(shown).filter(|(_, is_shown)| *is_shown).map(|(column, _)| column).collect()
 }
 
 /// Units up to this length stand behind the number, longer ones below the name.
@@ -113,7 +86,8 @@ fn is_short(unit: &str) -> bool {
     unit.chars().count() <= SHORT_UNIT && !unit.contains(char::is_control)
 }
 
-fn quantity(position: &Position, unit: &str) -> Cell {
+fn quantity(position: &Position) -> Cell {
+    let unit = position.einheit.as_deref().unwrap_or_default();
     let unit_behind =
         if is_short(unit) && !unit.is_empty() { format!("\u{a0}{unit}") } else { String::new() };
     Cell::Number(german(position.menge, decimals(unit)), unit_behind)
@@ -137,16 +111,21 @@ fn facts<'a>(facts: impl Iterator<Item = &'a Angabe>) -> String {
 }
 
 fn positions(positionen: &[Position], keep: f32, flow: &mut Flow) -> Result<(), DrawError> {
-    let columns = Columns::of(positionen);
+    let prices = price_columns(positionen);
+    let mut columns = vec![words("Pos."), rest("Bezeichnung"), numbers("Menge")];
+    columns.extend(prices.iter().map(|(title, _)| numbers(title)));
     let mut sum = Some(Money::ZERO);
     let mut rows = Vec::with_capacity(positionen.len());
     for position in positionen {
         let amount = position.preis.map_or(Money::ZERO, |preis| preis.betrag);
         // A sum beyond all limits is not carried over.
         sum = sum.and_then(|sum| sum.plus(amount).ok());
-        rows.push(columns.row(position, sum.filter(|_| columns.prices)));
+        let mut cells =
+            vec![text(position.nummer.to_string()), Cell::Texts(description(position)), quantity(position)];
+        cells.extend(prices.iter().map(|(_, of)| position.preis.and_then(of).map_or(Cell::Empty, number)));
+        rows.push(Row { cells, is_sum: false, carried: sum.filter(|_| !prices.is_empty()) });
     }
-    Table { keep, is_whole: false, ..Table::new("Positionen", columns.titles(), rows) }.draw(flow)
+    Table { keep, is_whole: false, ..Table::new("Positionen", columns, rows) }.draw(flow)
 }
 
 fn sums_height(summen: &Summen) -> f32 {
@@ -161,20 +140,12 @@ fn sums(summen: &Summen, flow: &mut Flow) -> Result<(), DrawError> {
         let mut label = vec![(format!("{} %", german(gruppe.satz, 0)), CELL)];
         label.extend(gruppe.grund.clone().map(|grund| (grund, DETAIL)));
         let gross = gruppe.netto.plus(gruppe.steuer).ok();
-        rows.push(Row {
-            cells: vec![
-                Cell::Texts(label),
-                number(german(gruppe.netto, 2)),
-                number(german(gruppe.steuer, 2)),
-                gross.map_or(Cell::Empty, |gross| number(german(gross, 2))),
-            ],
-            is_sum: false,
-            carried: None,
-        });
+        let [net, tax] = [gruppe.netto, gruppe.steuer].map(|sum| number(german(sum, 2)));
+        let gross = gross.map_or(Cell::Empty, |gross| number(german(gross, 2)));
+        rows.push(Row { cells: vec![Cell::Texts(label), net, tax, gross], is_sum: false, carried: None });
     }
     let texts = [summen.netto, summen.steuer, summen.brutto].map(|sum| number(german(sum, 2)));
-    let mut cells = vec![Cell::Texts(vec![(summen.bezeichnung.clone(), CELL)])];
-    cells.extend(texts);
+    let cells = [text(summen.bezeichnung.clone())].into_iter().chain(texts).collect();
     rows.push(Row { cells, is_sum: true, carried: None });
     Table { has_total: true, ..Table::new(&summen.bezeichnung, columns, rows) }.draw(flow)
 }
@@ -206,7 +177,7 @@ fn row(zeile: &Zeile, columns: &[Column]) -> Row {
     let cells = columns.iter().enumerate().map(|(at, column)| match zeile.zellen.get(at) {
         None | Some(Wert::Leer) => Cell::Empty,
         Some(Wert::Text(text)) if column.numbers => number(text.clone()),
-        Some(Wert::Text(text)) => Cell::Texts(vec![(text.clone(), CELL)]),
+        Some(Wert::Text(text)) => self::text(text.clone()),
         Some(Wert::Menge(menge, unit)) => {
             Cell::Number(german(*menge, decimals(unit)), format!("\u{a0}{unit}"))
         }

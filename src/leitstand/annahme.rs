@@ -18,19 +18,13 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let found = annahmescheine::list(&db.tx, &annahmescheine::auswahl(&query)?, lists::page_of(ask))?;
     let states = AnnahmescheinStatus::ALL.iter().map(|status| (status.as_str(), status.as_str()));
     let list = List {
-        path: "annahme",
-        id: |schein: &Annahmeschein| schein.id,
-        caption: "Annahmescheine",
         empty: "Keine Annahmescheine gefunden. Sie entstehen bei der Warenannahme (POST /api/v1/annahmescheine) oder durch den Import.",
-        found: &found,
         filters: html! {
             (filter_choice(ask, "status", "Status", states))
             (filter(ask, "von", "Von", "date"))
             (filter(ask, "bis", "Bis", "date"))
         },
-        keeps: &[],
-        order: "",
-        above: html! {},
+        ..List::of("annahme", "Annahmescheine", |schein: &Annahmeschein| schein.id, &found)
     };
     let body = lists::body(ask, db, list, |table| {
         table

@@ -44,10 +44,8 @@ pub fn show(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
         None => running(ask, &job, &progress),
         Some(Ok(outcome)) => html! {
             (outcome.shown)
-            @if let Some(next) = &outcome.next {
-                (form_to(ask, &next.to, html! {
-                    @for (name, value) in &next.fields { input type="hidden" name=(name) value=(value); }
-                }, next.button, false))
+            @if let Some((to, file)) = &outcome.next {
+                (form_to(ask, to, html! { input type="hidden" name="datei" value=(file); }, "Importieren", false))
             }
         },
         Some(Err(why)) => html! { p.refused role="alert" { @for line in why.lines() { (line) br; } } },

@@ -22,18 +22,13 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let auswahl = Auswahl { mit_bestand: true, ..artikel::auswahl(&query)? };
     let found = artikel::list(&db.tx, &auswahl, lists::page_of(ask))?;
     let list = List {
-        path: "artikel",
-        id: |row: &ArtikelZeile| row.artikel.id,
-        caption: "Artikel",
         empty: "Keine aktiven Artikel gefunden. Artikel kommen mit einem Import herein (Seite Import, Art Artikel); vielleicht ist auch die Suche zu eng.",
-        found: &found,
         filters: html! {
             (filter(ask, "suche", "Bezeichnung, Nummer oder EAN", "search"))
             (groups(ask, db)?)
         },
-        keeps: &[],
         order: "artikelnummer",
-        above: html! {},
+        ..List::of("artikel", "Artikel", |row: &ArtikelZeile| row.artikel.id, &found)
     };
     let body = lists::body(ask, db, list, |table| {
         table

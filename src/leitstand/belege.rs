@@ -38,11 +38,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let query = ask.query_of("/api/v1/belege")?;
     let found = belege::list(&db.tx, &belege::auswahl(&db.tx, &query)?, lists::page_of(ask))?;
     let list = List {
-        path: "belege",
-        id: |beleg: &Beleg| beleg.id,
-        caption: "Belege",
         empty: "Keine Belege gefunden. Belege legen die angeschlossenen Programme an (POST /api/v1/belege); vielleicht ist auch die Suche zu eng.",
-        found: &found,
         filters: html! {
             (filter(ask, "suche", "Suche", "search"))
             (filter_choice(ask, "typ", "Art", BelegTyp::ALL.iter().map(|typ| (typ.as_str(), typ.bezeichnung()))))
@@ -52,7 +48,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         },
         keeps: &[("kunden_id", "zu", "partner"), ("artikel_id", "zu", "artikel")],
         order: "-beleg_datum",
-        above: html! {},
+        ..List::of("belege", "Belege", |beleg: &Beleg| beleg.id, &found)
     };
     Ok(frame::page(ask, "Belege", lists::body(ask, db, list, columns)?))
 }

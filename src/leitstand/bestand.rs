@@ -15,22 +15,20 @@ use crate::http::reply::Reply;
 use crate::listing::Records;
 use crate::rules::day::Day;
 
+/// An article, and what is there of its batches.
+type Row = (Lagernd, ArtikelZeile);
+
 pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let query = ask.query_of("/api/v1/artikel")?;
     let (suche, order) = (query.search("suche")?, query.one_of("sortierung")?);
-    let found: Records<ArtikelZeile> = artikel::list_in_stock(&db.tx, suche, order, lists::page_of(ask))?;
+    let Records { rows, count } = artikel::list_in_stock(&db.tx, suche, order, lists::page_of(ask))?;
     let in_stock = |row: ArtikelZeile| Ok((chargen::in_stock(&db.tx, row.artikel.id)?, row));
-    let rows = found.rows.into_iter().map(in_stock).collect::<Result<Vec<_>>>()?;
+    let found = Records { rows: rows.into_iter().map(in_stock).collect::<Result<Vec<Row>>>()?, count };
     let list = List {
-        path: "bestand",
-        id: |(_, row): &(Lagernd, ArtikelZeile)| row.artikel.id,
-        caption: "Bestand je Artikel",
         empty: "Kein Bestand gefunden. Bestand buchen Einkaufsbelege, Annahmen, die Produktion und der Import der Chargen; vielleicht ist auch die Suche zu eng.",
-        found: &Records { rows, count: found.count },
         filters: filter(ask, "suche", "Bezeichnung, Nummer oder EAN", "search"),
-        keeps: &[],
         order: "artikelnummer",
-        above: html! {},
+        ..List::of("bestand", "Bestand je Artikel", |(_, row): &Row| row.artikel.id, &found)
     };
     let body = lists::body(ask, db, list, |table| {
         table

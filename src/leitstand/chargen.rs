@@ -51,11 +51,7 @@ fn shelf_life(DayTime(mhd): DayTime, today: Day) -> String {
 pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let found = chargen::list(&db.tx, &auswahl(ask, db)?, lists::page_of(ask))?;
     let list = List {
-        path: "chargen",
-        id: |charge: &Charge| charge.id,
-        caption: "Chargen",
         empty: "Keine Chargen gefunden. Chargen entstehen mit Einkaufsbelegen, Annahmen, der Produktion und dem Import; vielleicht ist auch die Suche zu eng.",
-        found: &found,
         filters: html! {
             (filter(ask, "suche", "Nummer, eigene oder fremde", "search"))
             (filter(ask, "artikelnr", "Nummer des Artikels", "text"))
@@ -63,7 +59,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         },
         keeps: &[("artikel_id", "von", "bestand")],
         order: default_order(ask),
-        above: html! {},
+        ..List::of("chargen", "Chargen", |charge: &Charge| charge.id, &found)
     };
     let body = lists::body(ask, db, list, |table| columns(db.tx.today(), table))?;
     Ok(frame::page(ask, "Chargen", body))

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use rusqlite::Connection;
 
 use super::akteure;
-use super::jobs::{Job, Next, Outcome};
+use super::jobs::{Job, Outcome};
 use super::parts::{facts, number, or_blank, table};
 use super::uploads::{Upload, named};
 use crate::app::description::vorlagen::columns;
@@ -68,10 +68,8 @@ pub fn look(upload: &Upload, job: &Job) -> std::result::Result<Outcome, String> 
         return Err(GIVEN_UP.to_owned());
     }
     let is_good = checked.mistakes.is_empty() && !checked.rows.is_empty();
-    let fields = vec![("datei", upload.id.to_string())];
     let to = format!("/leitstand/f/{}/import/speichern", upload.firma);
-    let next = is_good.then_some(Next { to, button: "Importieren", fields });
-    Ok(Outcome { shown: preview(upload, &checked), next })
+    Ok(Outcome { shown: preview(upload, &checked), next: is_good.then_some((to, upload.id)) })
 }
 
 fn preview(upload: &Upload, checked: &Checked) -> Markup {

@@ -23,15 +23,8 @@ const JOBS_KEPT_MAX: usize = 20;
 #[derive(Clone)]
 pub struct Outcome {
     pub shown: Markup,
-    /// What may be done next, if anything: a form with this button.
-    pub next: Option<Next>,
-}
-
-#[derive(Clone)]
-pub struct Next {
-    pub to: String,
-    pub button: &'static str,
-    pub fields: Vec<(&'static str, String)>,
+    /// The page that imports the file that was looked at, and the id of the file, where it can be imported.
+    pub next: Option<(String, Uuid)>,
 }
 
 #[derive(Clone, Default)]

@@ -17,19 +17,14 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let query = ask.query_of("/api/v1/kontrakte")?;
     let found = kontrakte::find_page(&db.tx, &query, lists::page_of(ask))?;
     let list = List {
-        path: "kontrakte",
-        id: |kontrakt: &Kontrakt| kontrakt.id,
-        caption: "Kontrakte",
         empty: "Keine Kontrakte gefunden. Kontrakte kommen durch den Import; vielleicht ist auch die Suche zu eng.",
-        found: &found,
         filters: html! {
             (filter(ask, "suche", "Nummer oder Referenz", "search"))
             (filter_choice(ask, "erledigt", "Welche", [("false", "offene"), ("true", "erledigte")]))
             (filter(ask, "erntejahr", "Erntejahr", "number"))
         },
         keeps: &[("partner_id", "zu", "partner")],
-        order: "",
-        above: html! {},
+        ..List::of("kontrakte", "Kontrakte", |kontrakt: &Kontrakt| kontrakt.id, &found)
     };
     let body = lists::body(ask, db, list, |table| {
         table

@@ -32,6 +32,18 @@ pub struct List<'l, T> {
     pub above: Markup,
 }
 
+impl<'l, T> List<'l, T> {
+    pub fn of(
+        path: &'static str,
+        caption: &'static str,
+        id: fn(&T) -> Uuid,
+        found: &'l Records<T>,
+    ) -> List<'l, T> {
+        let (empty, filters, keeps, order, above) = Default::default();
+        List { path, id, caption, empty, found, filters, keeps, order, above }
+    }
+}
+
 /// The page of a list: its filters, its table, and the way through its pages.
 pub fn body<T>(
     ask: &Ask,

@@ -24,20 +24,16 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let (typ, order) = (query.one_of("partner_typ")?, query.one_of("sortierung")?);
     let found = kunden::list(&db.tx, query.search("suche")?, typ, order, lists::page_of(ask))?;
     let list = List {
-        path: "partner",
-        id: |kunde: &Kunde| kunde.id,
-        caption: "Partner",
         empty: "Keine Partner gefunden. Partner kommen mit „Neuer Partner“ herein, mit einem Import oder aus den angeschlossenen Programmen (POST /api/v1/kunden); vielleicht ist auch die Suche zu eng.",
-        found: &found,
         filters: html! {
             (filter(ask, "suche", "Name, Nummer, Ort oder E-Mail", "search"))
             (filter_choice(ask, "partner_typ", "Rolle", ROLLEN))
         },
-        keeps: &[],
         order: "kundennr",
         above: html! {
             @if ask.may_change() { p.actions { a.button href=(ask.of_firma("partner/neu")) { "Neuer Partner" } } }
         },
+        ..List::of("partner", "Partner", |kunde: &Kunde| kunde.id, &found)
     };
     let body = lists::body(ask, db, list, |table| {
         table

@@ -36,9 +36,6 @@ pub enum Wann {
 /// A field: its name in the interface, its label, what is typed into it, when, and what a partner has there.
 pub struct Feld(pub &'static str, pub &'static str, pub Art, pub Wann, pub fn(&Kunde) -> String);
 
-/// A part of the form: its heading and its fields.
-pub struct Gruppe(pub &'static str, pub &'static [Feld]);
-
 fn of(value: Option<impl Choice>) -> String {
     optional(value, Choice::text).to_owned()
 }
@@ -49,79 +46,69 @@ fn texts<C: Choice>() -> Vec<&'static str> {
     C::ALL.iter().map(|value| value.text()).collect()
 }
 
-pub const GRUPPEN: &[Gruppe] = &[
-    Gruppe(
-        "Wer",
-        &[
-            Feld("kundennr", "Nummer (leer: die nächste)", LINE, Wann::Neu, |k| k.kundennr.clone()),
-            Feld("anrede", "Anrede", Art::Auswahl(texts::<Anrede>, true), Wann::Immer, |k| of(k.anrede)),
-            Feld("vorname", "Vorname", LINE, Wann::Immer, |k| or_blank(&k.vorname)),
-            Feld("nachname_firma", "Nachname oder Firma", LINE, Wann::Immer, |k| k.nachname_firma.clone()),
-            Feld("partner_typen", "Rollen", Art::Rollen, Wann::Immer, |_| String::new()),
-            Feld("status", "Status", Art::Auswahl(texts::<KundeStatus>, false), Wann::Spaeter, |k| {
-                k.status.as_str().to_owned()
-            }),
-        ],
-    ),
-    Gruppe(
-        "Anschrift",
-        &[
-            Feld("strasse", "Straße und Hausnummer", LINE, Wann::Immer, |k| or_blank(&k.strasse)),
-            Feld("plz", "Postleitzahl", LINE, Wann::Immer, |k| or_blank(&k.plz)),
-            Feld("ort", "Ort", LINE, Wann::Immer, |k| or_blank(&k.ort)),
-            Feld("staat", "Land", Art::Land, Wann::Immer, |k| k.staat.clone()),
-        ],
-    ),
-    Gruppe(
-        "Erreichbar",
-        &[
-            Feld("email", "E-Mail", LINE, Wann::Immer, |k| or_blank(&k.email)),
-            Feld("telefon", "Telefon", Art::Zeile("tel"), Wann::Immer, |k| or_blank(&k.telefon)),
-            Feld("telefon2", "Zweites Telefon", Art::Zeile("tel"), Wann::Immer, |k| or_blank(&k.telefon2)),
-        ],
-    ),
-    Gruppe(
-        "Steuer und E-Rechnung",
-        &[
-            Feld("ust_id", "USt-IdNr.", LINE, Wann::Immer, |k| or_blank(&k.ust_id)),
-            Feld("steuernummer", "Steuernummer", LINE, Wann::Immer, |k| or_blank(&k.steuernummer)),
-            Feld("steuerart", "Besteuerung", Art::Auswahl(texts::<Steuerart>, true), Wann::Spaeter, |k| {
-                of(k.steuerart)
-            }),
-            Feld("e_rechnung", "E-Rechnung als", Art::Auswahl(texts::<ERechnung>, false), Wann::Immer, |k| {
-                k.e_rechnung.as_str().to_owned()
-            }),
-            Feld("kaeuferreferenz", "Leitweg-ID oder Referenz", LINE, Wann::Immer, |k| {
-                or_blank(&k.kaeuferreferenz)
-            }),
-            Feld("e_adresse", "Elektronische Adresse", LINE, Wann::Immer, |k| or_blank(&k.e_adresse)),
-            Feld("gutschrift_vereinbart_am", "Gutschriften vereinbart am", Art::Tag, Wann::Immer, |k| {
-                optional(k.gutschrift_vereinbart_am, |day| day.to_string())
-            }),
-            Feld("betriebsnummer", "Betriebsnummer", LINE, Wann::Immer, |k| or_blank(&k.betriebsnummer)),
-        ],
-    ),
-    Gruppe(
-        "Zahlung",
-        &[
-            Feld("zahlungsziel_tage", "Zahlungsziel (Tage)", Art::Zahl, Wann::Immer, |k| {
-                optional(k.zahlungsziel_tage, amount)
-            }),
-            Feld("skonto_tage", "Skonto (Tage)", Art::Zahl, Wann::Spaeter, |k| {
-                optional(k.skonto_tage, amount)
-            }),
-            Feld("skonto_prozent", "Skonto (%)", Art::Zahl, Wann::Spaeter, |k| {
-                optional(k.skonto_prozent, amount)
-            }),
-            Feld("iban", "IBAN", LINE, Wann::Immer, |k| or_blank(&k.iban)),
-            Feld("bic", "BIC", LINE, Wann::Immer, |k| or_blank(&k.bic)),
-        ],
-    ),
-    Gruppe("Notizen", &[Feld("notizen", "Notizen", Art::Text, Wann::Immer, |k| or_blank(&k.notizen))]),
+/// The parts of the form: their headings and their fields.
+pub const GRUPPEN: &[(&str, &[Feld])] = &[
+    ("Wer", WER),
+    ("Anschrift", ANSCHRIFT),
+    ("Erreichbar", ERREICHBAR),
+    ("Steuer und E-Rechnung", STEUER),
+    ("Zahlung", ZAHLUNG),
+    ("Notizen", &[Feld("notizen", "Notizen", Art::Text, Wann::Immer, |k| or_blank(&k.notizen))]),
+];
+
+const WER: &[Feld] = &[
+    Feld("kundennr", "Nummer (leer: die nächste)", LINE, Wann::Neu, |k| k.kundennr.clone()),
+    Feld("anrede", "Anrede", Art::Auswahl(texts::<Anrede>, true), Wann::Immer, |k| of(k.anrede)),
+    Feld("vorname", "Vorname", LINE, Wann::Immer, |k| or_blank(&k.vorname)),
+    Feld("nachname_firma", "Nachname oder Firma", LINE, Wann::Immer, |k| k.nachname_firma.clone()),
+    Feld("partner_typen", "Rollen", Art::Rollen, Wann::Immer, |_| String::new()),
+    Feld("status", "Status", Art::Auswahl(texts::<KundeStatus>, false), Wann::Spaeter, |k| {
+        of(Some(k.status))
+    }),
+];
+
+const ANSCHRIFT: &[Feld] = &[
+    Feld("strasse", "Straße und Hausnummer", LINE, Wann::Immer, |k| or_blank(&k.strasse)),
+    Feld("plz", "Postleitzahl", LINE, Wann::Immer, |k| or_blank(&k.plz)),
+    Feld("ort", "Ort", LINE, Wann::Immer, |k| or_blank(&k.ort)),
+    Feld("staat", "Land", Art::Land, Wann::Immer, |k| k.staat.clone()),
+];
+
+const ERREICHBAR: &[Feld] = &[
+    Feld("email", "E-Mail", LINE, Wann::Immer, |k| or_blank(&k.email)),
+    Feld("telefon", "Telefon", Art::Zeile("tel"), Wann::Immer, |k| or_blank(&k.telefon)),
+    Feld("telefon2", "Zweites Telefon", Art::Zeile("tel"), Wann::Immer, |k| or_blank(&k.telefon2)),
+];
+
+const STEUER: &[Feld] = &[
+    Feld("ust_id", "USt-IdNr.", LINE, Wann::Immer, |k| or_blank(&k.ust_id)),
+    Feld("steuernummer", "Steuernummer", LINE, Wann::Immer, |k| or_blank(&k.steuernummer)),
+    Feld("steuerart", "Besteuerung", Art::Auswahl(texts::<Steuerart>, true), Wann::Spaeter, |k| {
+        of(k.steuerart)
+    }),
+    Feld("e_rechnung", "E-Rechnung als", Art::Auswahl(texts::<ERechnung>, false), Wann::Immer, |k| {
+        of(Some(k.e_rechnung))
+    }),
+    Feld("kaeuferreferenz", "Leitweg-ID oder Referenz", LINE, Wann::Immer, |k| or_blank(&k.kaeuferreferenz)),
+    Feld("e_adresse", "Elektronische Adresse", LINE, Wann::Immer, |k| or_blank(&k.e_adresse)),
+    Feld("gutschrift_vereinbart_am", "Gutschriften vereinbart am", Art::Tag, Wann::Immer, |k| {
+        optional(k.gutschrift_vereinbart_am, |day| day.to_string())
+    }),
+    Feld("betriebsnummer", "Betriebsnummer", LINE, Wann::Immer, |k| or_blank(&k.betriebsnummer)),
+];
+
+const ZAHLUNG: &[Feld] = &[
+    Feld("zahlungsziel_tage", "Zahlungsziel (Tage)", Art::Zahl, Wann::Immer, |k| {
+        optional(k.zahlungsziel_tage, amount)
+    }),
+    Feld("skonto_tage", "Skonto (Tage)", Art::Zahl, Wann::Spaeter, |k| optional(k.skonto_tage, amount)),
+    Feld("skonto_prozent", "Skonto (%)", Art::Zahl, Wann::Spaeter, |k| optional(k.skonto_prozent, amount)),
+    Feld("iban", "IBAN", LINE, Wann::Immer, |k| or_blank(&k.iban)),
+    Feld("bic", "BIC", LINE, Wann::Immer, |k| or_blank(&k.bic)),
 ];
 
 pub fn felder() -> impl Iterator<Item = &'static Feld> {
-    GRUPPEN.iter().flat_map(|Gruppe(_, felder)| felder.iter())
+    GRUPPEN.iter().flat_map(|(_, felder)| felder.iter())
 }
 
 /// A value of an enumeration in words; what needs none is shown as it is.

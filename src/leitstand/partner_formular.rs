@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::frame;
 use super::page::{Ask, FirmaChange, Snapshot};
-use super::partner_felder::{Art, Feld, GRUPPEN, Gruppe, Wann, felder, wording};
+use super::partner_felder::{Art, Feld, GRUPPEN, Wann, felder, wording};
 use super::parts::{choice, field, form, lines, made_from, refusal};
 use crate::failure::Result;
 use crate::http::reply::Reply;
@@ -56,7 +56,7 @@ fn fields(ask: &Ask, kunde: Option<&Kunde>) -> Markup {
     let names: Vec<&str> = shown_in(wann).map(|feld| feld.0).collect();
     html! {
         (refusal(ask, &names))
-        @for Gruppe(group, felder) in GRUPPEN {
+        @for (group, felder) in GRUPPEN {
             fieldset.fields { legend { (group) }
                 @for feld in felder.iter().filter(|feld| names.contains(&feld.0)) { (one(ask, feld, kunde)) }
             }

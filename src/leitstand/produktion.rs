@@ -20,19 +20,13 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let query = ask.query_of("/api/v1/produktionsauftraege")?;
     let found = produktion::list(&db.tx, &produktion::auswahl(&query)?, lists::page_of(ask))?;
     let list = List {
-        path: "produktion",
-        id: |auftrag: &Produktionsauftrag| auftrag.id,
-        caption: "Produktionsaufträge",
         empty: "Keine Produktionsaufträge gefunden. Sie legen die angeschlossenen Programme an (POST /api/v1/produktionsauftraege); Rezepturen kommen durch den Import.",
-        found: &found,
         filters: html! {
             (filter_choice(ask, "status", "Status", PaStatus::ALL.iter().map(|status| (status.as_str(), status.in_words()))))
             (filter(ask, "datum_von", "Von", "date"))
             (filter(ask, "datum_bis", "Bis", "date"))
         },
-        keeps: &[],
-        order: "",
-        above: html! {},
+        ..List::of("produktion", "Produktionsaufträge", |auftrag: &Produktionsauftrag| auftrag.id, &found)
     };
     let body = lists::body(ask, db, list, |table| {
         table

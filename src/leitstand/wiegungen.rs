@@ -61,11 +61,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let shown = ["status", "von", "bis", "kennzeichen", "wiegeschein_nr", "partner_id", "sortierung"];
     let is_plain = shown.iter().all(|name| ask.param(name).is_empty()) && ask.list_page() == 0;
     let list = List {
-        path: "wiegungen",
-        id: |wiegung: &Wiegung| wiegung.id,
-        caption: "Wiegungen",
         empty: "Keine Wiegungen gefunden. Wiegungen legt die Waage an (POST /api/v1/wiegungen); vielleicht ist auch die Suche zu eng.",
-        found: &found,
         filters: html! {
             (filter(ask, "kennzeichen", "Kennzeichen", "search"))
             (filter(ask, "wiegeschein_nr", "Wiegeschein", "search"))
@@ -78,6 +74,7 @@ pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
         above: html! {
             @if is_plain { h2 { "Offen" } (open(ask, db)?) h2 { "Alle" } }
         },
+        ..List::of("wiegungen", "Wiegungen", |wiegung: &Wiegung| wiegung.id, &found)
     };
     frame::live_page(ask, db, "Wiegungen", lists::body(ask, db, list, columns)?)
 }
