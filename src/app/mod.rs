@@ -15,15 +15,15 @@ pub mod vergessen;
 
 pub use interface::{document, openapi_text, routes};
 
-use crate::import::ImportKind;
+use crate::import::Import;
 use crate::{
     annahmescheine, artikel, biozertifikate, chargen, kasse, kontrakte, kunden, produktion, steuersaetze,
     vertriebler,
 };
 
 /// Every kind of import, in the order in which a new company needs them.
-pub fn imports() -> impl Iterator<Item = ImportKind> {
-    let by_row = [
+pub fn imports() -> impl Iterator<Item = &'static Import> {
+    [
         artikel::IMPORTS,
         vertriebler::IMPORTS,
         kunden::IMPORTS,
@@ -33,6 +33,8 @@ pub fn imports() -> impl Iterator<Item = ImportKind> {
         produktion::IMPORTS,
         annahmescheine::IMPORTS,
         steuersaetze::IMPORTS,
-    ];
-    by_row.into_iter().flatten().map(ImportKind::Rows).chain(kasse::IMPORTS.iter().map(ImportKind::Groups))
+        kasse::IMPORTS,
+    ]
+    .into_iter()
+    .flatten()
 }

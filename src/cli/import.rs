@@ -19,7 +19,7 @@ use crate::app::imports;
 use crate::config::Config;
 use crate::db::tx::Tx;
 use crate::http::wire::Decimal;
-use crate::import::ImportKind;
+use crate::import::Import;
 use crate::import::check::{Mistakes, check, decide_decimal, unused};
 use crate::import::file::Rows;
 use crate::import::parts::store_group;
@@ -52,21 +52,21 @@ fn decimals() -> impl TypedValueParser<Value = Decimal> {
 
 #[derive(Clone, Copy)]
 enum What {
-    Rows(ImportKind),
+    Rows(&'static Import),
     Dsfinvk,
 }
 
 /// Reads a kind by its name; another one is wrong usage.
 fn what() -> impl TypedValueParser<Value = What> {
-    let names = imports().map(|kind| kind.rows().kind).chain([dsfinvk::KIND]);
+    let names = imports().map(|kind| kind.kind).chain([dsfinvk::KIND]);
     PossibleValuesParser::new(names)
-        .map(|name| imports().find(|kind| kind.rows().kind == name).map_or(What::Dsfinvk, What::Rows))
+        .map(|name| imports().find(|kind| kind.kind == name).map_or(What::Dsfinvk, What::Rows))
 }
 
 pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
     let Arguments { kind, source, sheet, decimal, template } = arguments;
     match (kind, template, source) {
-        (What::Rows(kind), Some(path), _) => template::write(kind.rows(), path, terminal),
+        (What::Rows(kind), Some(path), _) => template::write(kind, path, terminal),
         (What::Dsfinvk, Some(_), _) => {
             Err("a cash register writes dsfinvk by itself: there is no template".into())
         }
@@ -75,7 +75,7 @@ pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outco
         }
         (What::Dsfinvk, None, Some(source)) => dsfinvk::run(source, config, terminal),
         (What::Rows(kind), None, Some(source)) => {
-            store_table(*kind, source, sheet.as_deref(), *decimal, config, terminal)
+            store_table(kind, source, sheet.as_deref(), *decimal, config, terminal)
         }
         (_, None, None) => Err("name the file to import".into()),
     }
@@ -83,7 +83,7 @@ pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outco
 
 /// Reads and checks a file of rows, then stores it: all of it or nothing.
 fn store_table(
-    kind: ImportKind,
+    kind: &Import,
     source: &Source,
     sheet: Option<&str>,
     decimal: Option<Decimal>,
@@ -116,14 +116,14 @@ fn store_table(
     let tenant = find_tenant(&connection, &source.tenant)?.id;
     let size = |group| groups.size(group);
     let hide = Some(HintCode::UnbekanntesFeld);
-    let work = Work { groups: groups.count(), size: &size, hide, kind: kind.rows().kind, tenant };
+    let work = Work { groups: groups.count(), size: &size, hide, kind: kind.kind, tenant };
     store_parts(&mut connection, source, terminal, &work, |connection, group, hints| {
         store_group(Tx::new(connection, tenant, now()), None, kind, &rows, &groups.rows(group), hints)
     })
 }
 
-fn leave_example_out(kind: ImportKind, rows: &mut Rows, terminal: &Terminal) {
-    let columns = columns(kind.rows());
+fn leave_example_out(kind: &Import, rows: &mut Rows, terminal: &Terminal) {
+    let columns = columns(kind);
     for line in rows.leave_out(|row| columns.is_example(row)) {
         terminal.say(&format!("line {line}: the example of the template ({EXAMPLE}) was left out"));
     }

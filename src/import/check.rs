@@ -5,9 +5,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::{Display, Formatter};
 use std::hash::{BuildHasher, RandomState};
 
+use super::Import;
 use super::file::{Complaint, Rows};
 use super::table::excerpt;
-use super::{ImportKind, RowImport};
 use crate::http::json::Json;
 use crate::http::wire::{At, Decimal, FromJson, Numbers};
 use crate::rules::day::Day;
@@ -111,13 +111,13 @@ fn cell<'r, 'j>(row: &'r Json<'j>, name: &str) -> Option<&'r Json<'j>> {
 }
 
 /// The columns that are not used, each with the name that may have been meant.
-pub fn unused(kind: ImportKind, rows: &mut Rows) -> Vec<Complaint> {
-    let fields = kind.rows().fields;
+pub fn unused(kind: &Import, rows: &mut Rows) -> Vec<Complaint> {
+    let fields = kind.fields;
     let mut unused: BTreeSet<std::result::Result<String, usize>> = rows.keep(fields).into_iter().collect();
     if rows.decimal.is_none() {
         for at in 0..rows.len() {
             let mut hints = Hints::default();
-            let _ = (kind.rows().check)(&rows.row(at), &mut rows.at(&mut hints));
+            let _ = (kind.check)(&rows.row(at), &mut rows.at(&mut hints));
             let unknown = hints.iter().filter(|hint| hint.code == HintCode::UnbekanntesFeld);
             unused.extend(unknown.filter_map(|hint| hint.feld.clone()).map(Ok));
         }
@@ -135,7 +135,7 @@ pub fn unused(kind: ImportKind, rows: &mut Rows) -> Vec<Complaint> {
 }
 
 /// Finds out which sign separates decimals, unless the caller said so.
-pub fn decide_decimal(kind: ImportKind, rows: &mut Rows, said: Option<Decimal>) -> Result<(), Complaint> {
+pub fn decide_decimal(kind: &Import, rows: &mut Rows, said: Option<Decimal>) -> Result<(), Complaint> {
     if rows.decimal.is_none() {
         return match said {
             Some(_) => Err(Complaint::new(
@@ -153,7 +153,7 @@ pub fn decide_decimal(kind: ImportKind, rows: &mut Rows, said: Option<Decimal>) 
     for at in 0..rows.len() {
         let row = rows.row(at);
         let read = |row: &Json<'_>| {
-            (kind.rows().check)(row, &mut At::survey(&mut Hints::default(), rows.decimal, &numbers))
+            (kind.check)(row, &mut At::survey(&mut Hints::default(), rows.decimal, &numbers))
         };
         // What is no number ends the reading of a row, but not of its other cells.
         if read(&row).is_err() {
@@ -181,8 +181,8 @@ fn singles<'j>(row: &Json<'j>) -> Vec<Json<'j>> {
 }
 
 /// Checks all cells, and that no two rows are the same record.
-pub fn check(kind: ImportKind, rows: &Rows, mistakes: &mut Mistakes) {
-    let mut known = KnownKeys::new(kind.rows());
+pub fn check(kind: &Import, rows: &Rows, mistakes: &mut Mistakes) {
+    let mut known = KnownKeys { keys: kind.keys, hasher: RandomState::new(), rows: HashMap::new() };
     for at in 0..rows.len() {
         let row = rows.row(at);
         let line = rows.line(at);
@@ -190,9 +190,8 @@ pub fn check(kind: ImportKind, rows: &Rows, mistakes: &mut Mistakes) {
         if rows.decimal.is_some() {
             found.extend(doubtful(&row).into_iter().map(Box::new));
         }
-        if let Err(refusal) = (kind.rows().check)(&row, &mut rows.at(&mut Hints::default())) {
-            let of_cell =
-                |single: &Json<'_>| (kind.rows().check)(single, &mut rows.at(&mut Hints::default()));
+        if let Err(refusal) = (kind.check)(&row, &mut rows.at(&mut Hints::default())) {
+            let of_cell = |single: &Json<'_>| (kind.check)(single, &mut rows.at(&mut Hints::default()));
             let before = found.len();
             found.extend(singles(&row).iter().filter_map(|single| of_cell(single).err()));
             if found.len() == before {
@@ -262,23 +261,15 @@ fn spoilt(text: &str) -> Option<&'static str> {
 }
 
 struct KnownKeys {
-    import: &'static RowImport,
+    keys: &'static [&'static [&'static str]],
     hasher: RandomState,
     rows: HashMap<u64, u32>,
 }
 
 impl KnownKeys {
-    fn new(import: &'static RowImport) -> KnownKeys {
-        KnownKeys { import, hasher: RandomState::new(), rows: HashMap::new() }
-    }
-
     /// The key that names a row: the first whose first column it has.
     fn key_of(&self, row: &Json<'_>) -> Option<&'static [&'static str]> {
-        self.import
-            .keys
-            .iter()
-            .copied()
-            .find(|key| key.first().is_some_and(|first| cell(row, first).is_some()))
+        self.keys.iter().copied().find(|key| key.first().is_some_and(|first| cell(row, first).is_some()))
     }
 
     fn key(&self, rows: &Rows, row: &Json<'_>) -> Option<Vec<String>> {

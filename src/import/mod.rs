@@ -47,9 +47,18 @@ impl Upserted {
 /// Stores a row, which is a JSON object whatever the file was.
 pub type ImportRow = fn(&WriteTx<'_>, &Json<'_>, &mut At<'_>) -> Result<Upserted>;
 
-/// What can be said of the rows of a kind without a database.
-#[derive(Clone, Copy)]
-pub struct RowImport {
+/// What became of rows that belong together; or why they were not stored, and which of them is
+/// to blame.
+pub type Stored = std::result::Result<Vec<Upserted>, (usize, Failure)>;
+
+/// Stores rows that belong together.
+pub type ImportGroup = fn(&WriteTx<'_>, &[&Json<'_>], &mut At<'_>) -> Stored;
+
+/// Which rows belong together, by their place in the file.
+pub type GroupRows = fn(&Rows) -> std::result::Result<Vec<Vec<usize>>, Complaint>;
+
+/// A kind of import, and what can be said of its rows without a database.
+pub struct Import {
     pub kind: &'static str,
     pub fields: &'static [&'static str],
     /// The name of the shape of a row, by which its fields are explained.
@@ -57,61 +66,17 @@ pub struct RowImport {
     /// The columns that name a record: the first of these keys of which a row has the first column.
     pub keys: &'static [&'static [&'static str]],
     pub check: fn(&Json<'_>, &mut At<'_>) -> Checked<()>,
+    run: Run,
 }
 
-#[derive(Clone, Copy)]
-pub struct Import {
-    pub rows: RowImport,
-    pub run: ImportRow,
-}
-
-/// What became of rows that belong together; or why they were not stored, and which of them is
-/// to blame.
-pub type Stored = std::result::Result<Vec<Upserted>, (usize, Failure)>;
-
-/// A kind of import some of whose rows belong together, as the lines of a receipt.
-#[derive(Clone, Copy)]
-pub struct GroupImport {
-    pub rows: RowImport,
-    /// Which rows belong together, by their place in the file.
-    pub groups: fn(&Rows) -> std::result::Result<Vec<Vec<usize>>, Complaint>,
-    pub run: fn(&WriteTx<'_>, &[&Json<'_>], &mut At<'_>) -> Stored,
-}
-
-#[derive(Clone, Copy)]
-pub enum ImportKind {
-    Rows(&'static Import),
-    Groups(&'static GroupImport),
+enum Run {
+    Rows(ImportRow),
+    Groups(GroupRows, ImportGroup),
 }
 
 pub enum Groups {
     Each(usize),
     Of(Vec<Vec<usize>>),
-}
-
-impl RowImport {
-    pub const fn of<T: FromJson + JsonSchema>(
-        kind: &'static str,
-        keys: &'static [&'static [&'static str]],
-    ) -> RowImport {
-        RowImport {
-            kind,
-            fields: T::FIELDS,
-            shape: T::schema_name,
-            keys,
-            check: |row, at| T::from_json(row, at).map(drop),
-        }
-    }
-}
-
-impl Import {
-    pub const fn of<T: FromJson + JsonSchema>(
-        kind: &'static str,
-        keys: &'static [&'static [&'static str]],
-        run: ImportRow,
-    ) -> Import {
-        Import { rows: RowImport::of::<T>(kind, keys), run }
-    }
 }
 
 impl Groups {
@@ -137,28 +102,53 @@ impl Groups {
     }
 }
 
-impl ImportKind {
-    pub fn rows(self) -> &'static RowImport {
-        match self {
-            ImportKind::Rows(import) => &import.rows,
-            ImportKind::Groups(import) => &import.rows,
+impl Import {
+    pub const fn of<T: FromJson + JsonSchema>(
+        kind: &'static str,
+        keys: &'static [&'static [&'static str]],
+        run: ImportRow,
+    ) -> Import {
+        Import::new::<T>(kind, keys, Run::Rows(run))
+    }
+
+    /// Of some kinds rows belong together, as the lines of a receipt.
+    pub const fn of_groups<T: FromJson + JsonSchema>(
+        kind: &'static str,
+        keys: &'static [&'static [&'static str]],
+        groups: GroupRows,
+        run: ImportGroup,
+    ) -> Import {
+        Import::new::<T>(kind, keys, Run::Groups(groups, run))
+    }
+
+    const fn new<T: FromJson + JsonSchema>(
+        kind: &'static str,
+        keys: &'static [&'static [&'static str]],
+        run: Run,
+    ) -> Import {
+        Import {
+            kind,
+            fields: T::FIELDS,
+            shape: T::schema_name,
+            keys,
+            check: |row, at| T::from_json(row, at).map(drop),
+            run,
         }
     }
 
-    pub fn groups(self, rows: &Rows) -> std::result::Result<Groups, Complaint> {
-        match self {
-            ImportKind::Rows(_) => Ok(Groups::Each(rows.len())),
-            ImportKind::Groups(import) => (import.groups)(rows).map(Groups::Of),
+    pub fn groups(&self, rows: &Rows) -> std::result::Result<Groups, Complaint> {
+        match self.run {
+            Run::Rows(_) => Ok(Groups::Each(rows.len())),
+            Run::Groups(groups, _) => groups(rows).map(Groups::Of),
         }
     }
 
-    pub fn store(self, tx: &WriteTx<'_>, rows: &[&Json<'_>], at: &mut At<'_>) -> Stored {
-        match self {
-            ImportKind::Groups(import) => (import.run)(tx, rows, at),
-            ImportKind::Rows(import) => {
-                let store = |(index, row): (usize, &&Json<'_>)| {
-                    (import.run)(tx, row, at).map_err(|failure| (index, failure))
-                };
+    pub fn store(&self, tx: &WriteTx<'_>, rows: &[&Json<'_>], at: &mut At<'_>) -> Stored {
+        match self.run {
+            Run::Groups(_, run) => run(tx, rows, at),
+            Run::Rows(run) => {
+                let store =
+                    |(index, row): (usize, &&Json<'_>)| run(tx, row, at).map_err(|failure| (index, failure));
                 rows.iter().enumerate().map(store).collect()
             }
         }

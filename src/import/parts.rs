@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::check::{Mistake, Mistakes};
 use super::file::Rows;
-use super::{ImportKind, Upserted};
+use super::{Import, Upserted};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Failure;
 use crate::http::json::Json;
@@ -114,7 +114,7 @@ pub fn store_part(
 pub fn store_group<'c>(
     tx: Tx<'c>,
     who: Option<&'c str>,
-    kind: ImportKind,
+    kind: &Import,
     rows: &Rows,
     group: &[usize],
     hints: &mut Hints,

@@ -21,15 +21,12 @@ use crate::http::query::Query;
 use crate::http::reply::Reply;
 use crate::http::route::{Access, Route};
 use crate::http::shape::Answer;
-use crate::import::{GroupImport, RowImport};
+use crate::import::Import;
 use crate::rules::error::{Code, Refusal};
 use crate::rules::scope::Scope;
 
-pub const IMPORTS: &[GroupImport] = &[GroupImport {
-    rows: RowImport::of::<model::BarverkaufZeile>("barverkaeufe", &[&["id"]]),
-    groups: import::groups,
-    run: import::bon,
-}];
+pub const IMPORTS: &[Import] =
+    &[Import::of_groups::<model::BarverkaufZeile>("barverkaeufe", &[&["id"]], import::groups, import::bon)];
 
 pub const ROUTES: &[Route] =
     &[Route::get("/api/v1/barverkaeufe", Access::Scope(Scope::KasseRead), "Bonzeilen der Kassen", get_list)

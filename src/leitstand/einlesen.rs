@@ -47,7 +47,7 @@ fn checked(upload: &Upload, job: &Job) -> std::result::Result<Checked, Complaint
     job.set_step("Die Zeilen werden geprüft.", 0);
     let kind = upload.kind;
     let unused = unused(kind, &mut rows).iter().map(|column| column.german().to_owned()).collect();
-    let columns = columns(kind.rows());
+    let columns = columns(kind);
     let left_out = rows.leave_out(|row| columns.is_example(row));
     decide_decimal(kind, &mut rows, upload.decimal)?;
     let mut mistakes = Mistakes::default();
@@ -84,7 +84,7 @@ fn preview(upload: &Upload, checked: &Checked) -> Markup {
     html! {
         (facts(&[
             ("Datei", upload.name.clone()),
-            ("Inhalt", named(upload.kind.rows().kind)),
+            ("Inhalt", named(upload.kind.kind)),
             ("Zeilen", number(rows.len())),
             ("Dezimalen trennt", decimal),
             ("Nicht benutzte Spalten", unused.join(", ")),
@@ -212,7 +212,7 @@ impl Import {
 
     fn note(&self, connection: &Connection, stored: &Counts, now: Instant) -> Result<()> {
         let Upload { kind, name, firma, person, .. } = &self.upload;
-        let deed = stored.deed(kind.rows().kind, name.clone());
+        let deed = stored.deed(kind.kind, name.clone());
         administration::note(connection, now, &Akteur::Person(*person), Some(*firma), &deed)
     }
 }

@@ -15,7 +15,7 @@ use crate::app::imports;
 use crate::failure::{Failure, Result};
 use crate::http::reply::Reply;
 use crate::http::wire::Decimal;
-use crate::import::ImportKind;
+use crate::import::Import;
 use crate::rules::error::{Code, Refusal};
 
 /// What separates decimals: what the form sends, and what it says.
@@ -27,7 +27,7 @@ const DECIMALS: [(&str, &str); 3] = [
 
 /// And where a file was to be stored that is no longer there.
 pub fn show(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
-    let kinds: Vec<_> = imports().map(|kind| (kind.rows().kind, named(kind.rows().kind))).collect();
+    let kinds: Vec<_> = imports().map(|kind| (kind.kind, named(kind.kind))).collect();
     let inside = html! {
         (refusal(ask, &["datei", "blatt"]))
         (choice(ask, "art", "Was die Datei enthält", kinds.iter().map(|(kind, name)| (kind, name)), ""))
@@ -50,8 +50,8 @@ pub fn show(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(ask, "Import", body))
 }
 
-fn kind(name: &str) -> Option<ImportKind> {
-    imports().find(|kind| kind.rows().kind == name)
+fn kind(name: &str) -> Option<&'static Import> {
+    imports().find(|kind| kind.kind == name)
 }
 
 /// Looks at the file, and keeps it for a while.
@@ -100,7 +100,7 @@ pub fn store(ask: &Ask) -> Result<HouseChange> {
 
 pub fn template(ask: &Ask, _: &Snapshot<'_>) -> Result<Reply> {
     let kind = kind(ask.id(0)?).ok_or_else(|| Failure::not_found("Diese Vorlage"))?;
-    let (columns, name) = (columns(kind.rows()), kind.rows().kind);
+    let (columns, name) = (columns(kind), kind.kind);
     if ask.param("art") == "csv" {
         return Ok(frame::guarded(Reply::csv(name, columns.csv().into_bytes())));
     }

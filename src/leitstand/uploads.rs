@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::eviction::evict_index;
 use crate::db::TenantId;
 use crate::http::wire::Decimal;
-use crate::import::ImportKind;
+use crate::import::Import;
 use crate::rules::day::Instant;
 
 /// Files that wait at most, each of them no larger than a form ([`super::upload::UPLOAD_BYTES_MAX`]).
@@ -25,7 +25,7 @@ pub struct Upload {
     pub person: i64,
     pub firma: TenantId,
     pub at: Instant,
-    pub kind: ImportKind,
+    pub kind: &'static Import,
     pub name: String,
     pub sheet: Option<String>,
     /// What separates decimals, where it was said.

@@ -71,7 +71,7 @@ const NOTHING: &str = "created 0, changed 0, unchanged 0";
 #[test]
 fn a_template_as_it_stands_stores_nothing_and_says_so() {
     let company = Company::new();
-    for kind in imports().map(|kind| kind.rows().kind) {
+    for kind in imports().map(|kind| kind.kind) {
         for ending in ["csv", "xlsx"] {
             let path = company.template(kind, ending);
             let (counts, said) = company.stored(kind, &path);
@@ -93,7 +93,7 @@ fn a_template_as_it_stands_stores_nothing_and_says_so() {
 #[test]
 fn the_example_of_a_template_is_a_record_once_it_is_filled_in_the_same_in_both_forms() {
     let company = Company::new();
-    let kinds: Vec<&str> = imports().map(|kind| kind.rows().kind).collect();
+    let kinds: Vec<&str> = imports().map(|kind| kind.kind).collect();
     assert_eq!(kinds.len(), 12);
     for kind in kinds {
         let text = std::fs::read_to_string(company.template(kind, "csv")).unwrap();
@@ -131,7 +131,7 @@ fn the_example_of_a_template_is_a_record_once_it_is_filled_in_the_same_in_both_f
 fn a_template_has_every_column_with_its_meaning_and_an_example() {
     let company = Company::new();
     for import in imports() {
-        let kind = import.rows().kind;
+        let kind = import.kind;
         let text = std::fs::read_to_string(company.template(kind, "csv")).unwrap();
         let header: Vec<&str> = text
             .lines()
@@ -145,9 +145,9 @@ fn a_template_has_every_column_with_its_meaning_and_an_example() {
             &parts.iter().find(|(name, _)| *name == format!("xl/worksheets/sheet{at}.xml")).unwrap().1
         };
         let sheets = [sheet(1), sheet(2)];
-        let lists = import.rows().fields.iter().filter(|field| LISTS.contains(field)).count();
+        let lists = import.fields.iter().filter(|field| LISTS.contains(field)).count();
         assert_eq!(text.contains("# Vorlage") && text.contains(". Listen ("), lists > 0, "{kind}");
-        for field in import.rows().fields {
+        for field in import.fields {
             let is_list = LISTS.contains(field);
             assert_eq!(header.contains(field), !is_list, "{kind}: {field} in {header:?}");
             let cell = format!(">{field}</t>");
@@ -160,7 +160,7 @@ fn a_template_has_every_column_with_its_meaning_and_an_example() {
             let line = line.filter(|line| line.starts_with(&format!("# {field}: "))).collect::<Vec<_>>();
             assert!(line.len() == 1 && line[0].contains(" Beispiel: "), "{kind}: {field}: {line:?}");
         }
-        assert_eq!(header.len(), import.rows().fields.len() - text.matches("nur in JSON.").count(), "{kind}");
+        assert_eq!(header.len(), import.fields.len() - text.matches("nur in JSON.").count(), "{kind}");
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value};
 
 use super::{beispiele, woerter};
-use crate::import::RowImport;
+use crate::import::Import;
 use crate::import::template::{Column, Columns};
 
 static VORLAGEN: LazyLock<Map<String, Value>> =
@@ -40,10 +40,10 @@ const WOERTER: &[(&str, &str)] = &[
     ("partner", "Kundennummer des Partners."),
 ];
 
-pub fn columns(rows: &RowImport) -> Columns {
-    let shape = (rows.shape)();
+pub fn columns(import: &Import) -> Columns {
+    let shape = (import.shape)();
     let example = |part: &str, field: &str| -> Option<&'static str> {
-        VORLAGEN.get(rows.kind)?.get(part)?.get(field)?.as_str()
+        VORLAGEN.get(import.kind)?.get(part)?.get(field)?.as_str()
     };
     let column = |field: &&'static str| Column {
         name: field,
@@ -54,6 +54,6 @@ pub fn columns(rows: &RowImport) -> Columns {
         example: example("zeile", field).or_else(|| example("sonst", field)).unwrap_or_default(),
         is_list: example("sonst", field).is_some_and(|text| text.starts_with('[')),
     };
-    let keys: Vec<&'static str> = rows.keys.iter().flat_map(|key| key.iter().copied()).collect();
-    Columns { kind: rows.kind, columns: rows.fields.iter().map(column).collect(), keys }
+    let keys: Vec<&'static str> = import.keys.iter().flat_map(|key| key.iter().copied()).collect();
+    Columns { kind: import.kind, columns: import.fields.iter().map(column).collect(), keys }
 }

@@ -125,7 +125,7 @@ fn create_company(database: &Path) -> Outcome<String> {
         let grant = Grant { label: "demo".to_owned(), scopes, ..Grant::default() };
         key::insert(connection, tenant, &key, &grant, now())?;
         for (kind, text) in FILES {
-            let kind = imports().find(|known| known.rows().kind == *kind);
+            let kind = imports().find(|known| known.kind == *kind);
             let kind = kind.ok_or("a file of the demo cannot be imported")?;
             let rows = Rows::of_text((*text).to_owned())?;
             let groups = kind.groups(&rows)?;
@@ -158,17 +158,12 @@ impl Client<'_> {
         let batch = self.receive(&wheat)?;
         self.mill(&batch)?;
         self.sell(&mill, &wheat, &batch)?;
-        self.post(
-            "/api/v1/belege",
-            json!({"beleg_typ": "AN", "kundennummer": "K-1001", "items": [
-                {"artikelnr": "1157", "menge": 40}, {"artikelnr": "F01201", "menge": 80}]}),
-        )?;
-        // One lorry still stands on the scale.
-        self.post(
-            "/api/v1/wiegungen",
-            json!({"waage_id": 1, "gewicht_erst_kg": 14_560, "partner_id": mill, "kennzeichen": "OPR-MD 5"}),
-        )?;
-        Ok(())
+        let offer = json!({"beleg_typ": "AN", "kundennummer": "K-1001", "items": [
+            {"artikelnr": "1157", "menge": 40}, {"artikelnr": "F01201", "menge": 80}]});
+        self.post("belege", offer)?;
+        let still_on_the_scale =
+            json!({"waage_id": 1, "gewicht_erst_kg": 14_560, "partner_id": mill, "kennzeichen": "OPR-MD 5"});
+        self.post("wiegungen", still_on_the_scale).map(drop)
     }
 
     /// A lorry with wheat, which the farm invoices, and one with rye; the batch of the wheat.
@@ -176,56 +171,43 @@ impl Client<'_> {
         let farm = self.customer("L-2001")?;
         let trader = self.customer("L-2002")?;
         let rye = self.article("R01017")?;
-        let contract = self.send("GET", "/api/v1/kontrakte", Value::Null)?["data"][0]["id"].clone();
+        let contract = self.send("GET", "kontrakte", Value::Null)?["data"][0]["id"].clone();
         let first = self.weigh(&farm, wheat, 40_120, 15_260, "UE-MH 101")?;
-        let delivery = self.post(
-            "/api/v1/belege",
-            json!({"beleg_typ": "EL", "kunden_id": farm, "external_ref": "demo-el-1", "items": [{
-                "artikel_id": wheat, "wiegung_id": first, "fremde_charge_nr": "DUG-2026-1",
-                "herkunftsland": "DE", "kontrakt_id": contract}]}),
-        )?;
-        self.post(
-            "/api/v1/belege",
-            json!({"beleg_typ": "ER", "kunden_id": farm, "fremdbelegnummer": "2026-114",
-                "items": [{"artikel_id": wheat, "menge": 24_860, "fremde_charge_nr": "DUG-2026-1"}]}),
-        )?;
+        let delivery = json!({"beleg_typ": "EL", "kunden_id": farm, "external_ref": "demo-el-1", "items": [{
+            "artikel_id": wheat, "wiegung_id": first, "fremde_charge_nr": "DUG-2026-1",
+            "herkunftsland": "DE", "kontrakt_id": contract}]});
+        let delivered = self.post("belege", delivery)?;
+        let invoice = json!({"beleg_typ": "ER", "kunden_id": farm, "fremdbelegnummer": "2026-114",
+            "items": [{"artikel_id": wheat, "menge": 24_860, "fremde_charge_nr": "DUG-2026-1"}]});
+        self.post("belege", invoice)?;
         let second = self.weigh(&trader, &rye, 38_420, 14_180, "OL-ED 7")?;
-        self.post(
-            "/api/v1/annahmescheine",
-            json!({"wiegung_id": second, "feuchte_prozent": "15.8", "basisfeuchte_prozent": "14.5",
-                "schwundfaktor": "1.3", "besatz_prozent": "2.6", "basisbesatz_prozent": "2.0",
-                "preis_je_t": "185.00", "fremde_charge_nr": "DOE-77", "el_erzeugen": true}),
-        )?;
-        Ok(delivery["lagerbewegungen"][0]["charge_id"].clone())
+        let receipt = json!({"wiegung_id": second, "feuchte_prozent": "15.8", "basisfeuchte_prozent": "14.5",
+            "schwundfaktor": "1.3", "besatz_prozent": "2.6", "basisbesatz_prozent": "2.0",
+            "preis_je_t": "185.00", "fremde_charge_nr": "DOE-77", "el_erzeugen": true});
+        self.post("annahmescheine", receipt)?;
+        Ok(delivered["lagerbewegungen"][0]["charge_id"].clone())
     }
 
     fn sell(&self, to: &str, wheat: &str, batch: &Value) -> Outcome {
-        let note = self.post(
-            "/api/v1/belege",
-            json!({"beleg_typ": "LS", "kunden_id": to,
-                "items": [{"artikel_id": wheat, "menge": 12_000, "charge_id": batch}]}),
-        )?;
-        let invoice = self.post(
-            "/api/v1/belege",
-            json!({"beleg_typ": "RE", "kunden_id": to, "external_ref": "demo-re-1", "items": [
-                {"artikel_id": wheat, "menge": 12_000, "bezug_beleg_id": note["id"]},
-                {"artikelnr": "S01160", "menge": 4},
-                {"bezeichnung": "Fracht", "menge": 1, "ep_netto": "85.00", "mwst_satz": 19}]}),
-        )?;
-        let number = text(&invoice["beleg_nummer"])?;
-        let path = format!("/api/v1/belege/{}/pdf", text(&invoice["id"])?);
-        self.post(&path, json!({"datei_base64": base64(&one_page_pdf(&format!("Rechnung {number}")))}))?;
-        Ok(())
+        let note = json!({"beleg_typ": "LS", "kunden_id": to,
+            "items": [{"artikel_id": wheat, "menge": 12_000, "charge_id": batch}]});
+        let note = self.post("belege", note)?;
+        let invoice = json!({"beleg_typ": "RE", "kunden_id": to, "external_ref": "demo-re-1", "items": [
+            {"artikel_id": wheat, "menge": 12_000, "bezug_beleg_id": note["id"]},
+            {"artikelnr": "S01160", "menge": 4},
+            {"bezeichnung": "Fracht", "menge": 1, "ep_netto": "85.00", "mwst_satz": 19}]});
+        let invoice = self.post("belege", invoice)?;
+        let pdf = one_page_pdf(&format!("Rechnung {}", text(&invoice["beleg_nummer"])?));
+        let path = format!("belege/{}/pdf", text(&invoice["id"])?);
+        self.post(&path, json!({"datei_base64": base64(&pdf)})).map(drop)
     }
 
     /// A production order that is done: wheat becomes flour in sacks.
     fn mill(&self, batch: &Value) -> Outcome {
-        let path = "/api/v1/produktionsauftraege";
-        let order = self.post(
-            path,
-            json!({"rezeptur_id": 1, "faktor": 4, "produktions_datum": "2026-07-13", "lagerhalle_id": 1}),
-        )?;
-        let path = format!("{path}/{}", text(&order["id"])?);
+        let order =
+            json!({"rezeptur_id": 1, "faktor": 4, "produktions_datum": "2026-07-13", "lagerhalle_id": 1});
+        let order = self.post("produktionsauftraege", order)?;
+        let path = format!("produktionsauftraege/{}", text(&order["id"])?);
         let lines = self.send("GET", &path, Value::Null)?;
         let body = json!({
             "status": "erledigt",
@@ -236,27 +218,24 @@ impl Client<'_> {
     }
 
     fn weigh(&self, partner: &str, artikel: &str, first: u32, second: u32, plate: &str) -> Outcome<String> {
-        let weighing = self.post(
-            "/api/v1/wiegungen",
-            json!({"waage_id": 1, "gewicht_erst_kg": first, "partner_id": partner, "artikel_id": artikel,
-                "kennzeichen": plate}),
-        )?;
-        let id = text(&weighing["id"])?;
-        let path = format!("/api/v1/wiegungen/{id}/zweitwiegung");
-        self.send("PUT", &path, json!({"gewicht_zweit_kg": second}))?;
+        let weighing = json!({"waage_id": 1, "gewicht_erst_kg": first, "partner_id": partner,
+            "artikel_id": artikel, "kennzeichen": plate});
+        let id = text(&self.post("wiegungen", weighing)?["id"])?;
+        let second = json!({"gewicht_zweit_kg": second});
+        self.send("PUT", &format!("wiegungen/{id}/zweitwiegung"), second)?;
         Ok(id)
     }
 
     fn customer(&self, kundennr: &str) -> Outcome<String> {
-        let found = self.send("GET", "/api/v1/kunden?limit=5000", Value::Null)?;
+        let found = self.send("GET", "kunden?limit=5000", Value::Null)?;
         let data = found["data"].as_array().cloned().unwrap_or_default();
         let kunde = data.into_iter().find(|kunde| kunde["kundennr"] == kundennr);
         text(&kunde.unwrap_or_default()["id"])
     }
 
     fn article(&self, artikelnummer: &str) -> Outcome<String> {
-        let path = format!("/api/v1/artikel?suche={artikelnummer}");
-        text(&self.send("GET", &path, Value::Null)?["data"][0]["id"])
+        let found = self.send("GET", &format!("artikel?suche={artikelnummer}"), Value::Null)?;
+        text(&found["data"][0]["id"])
     }
 
     fn post(&self, path: &str, body: Value) -> Outcome<Value> {
@@ -267,6 +246,7 @@ impl Client<'_> {
         let mut headers = HeaderMap::new();
         headers.insert("x-api-key", HeaderValue::from_str(self.key)?);
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
+        let path = format!("/api/v1/{path}");
         let request = Request {
             id: Uuid::now_v7(),
             at: now(),
@@ -274,7 +254,7 @@ impl Client<'_> {
             peer: std::net::Ipv4Addr::LOCALHOST.into(),
             local: std::net::Ipv4Addr::LOCALHOST.into(),
             method: method.to_owned(),
-            path: path.to_owned(),
+            path: path.clone(),
             query: query.to_owned(),
             headers,
             malformed: None,

@@ -9,11 +9,11 @@ use serde_json::json;
 use crate::app::description::vorlagen::columns;
 use crate::cli::private::unwritable;
 use crate::cli::terminal::{Outcome, Terminal};
-use crate::import::RowImport;
+use crate::import::Import;
 
-pub fn write(rows: &RowImport, path: &Path, terminal: &Terminal) -> Outcome {
+pub fn write(import: &Import, path: &Path, terminal: &Terminal) -> Outcome {
     let cannot = |error| unwritable(path, &error);
-    let columns = columns(rows);
+    let columns = columns(import);
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
     let bytes = match ending.as_deref() {
         Some("csv") => columns.csv().into_bytes(),
