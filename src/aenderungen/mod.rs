@@ -4,9 +4,11 @@
 
 mod checks;
 mod cursor;
-mod model;
 
 pub use checks::CHECKS;
+
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::db::feed::{self, FeedEntry};
 use crate::db::followed::Art;
@@ -22,7 +24,6 @@ use crate::rules::choice::Choice;
 use crate::rules::error::{Checked, Code, Refusal};
 use crate::rules::scope::Scope;
 use cursor::{Cursor, Position};
-use model::Aenderungen;
 
 /// Rows that are read for one answer, those of other kinds among them.
 const ROWS_READ_MAX: i64 = 5_000;
@@ -58,6 +59,13 @@ pub const ROUTES: &[Route] = &[Route::follow(
 ])
 .gives(&[Answer::ok::<Aenderungen>().with(&["x-limit"])])
 .refuses(&[&[Code::ScopeFehlt, Code::CursorAbgelaufen]])];
+
+/// Changes in the order of commits, and where to go on.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Aenderungen {
+    pub data: Vec<FeedEntry>,
+    pub cursor: String,
+}
 
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Followed> {
     let arten = readable(call)?;

@@ -114,7 +114,7 @@ fn store_table(
     drop(waiting);
     let mut connection = open(config)?;
     let tenant = find_tenant(&connection, &source.tenant)?.id;
-    let size = |group| groups.size(group);
+    let size = |group| groups.rows(group).len();
     let hide = Some(HintCode::UnbekanntesFeld);
     let work = Work { groups: groups.count(), size: &size, hide, kind: kind.kind, tenant };
     store_parts(&mut connection, source, terminal, &work, |connection, group, hints| {

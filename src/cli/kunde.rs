@@ -44,7 +44,7 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     let mut connection = open(config)?;
     let transaction = begin(&mut connection)?;
     let tenant = find_tenant(&transaction, &tenant)?.id;
-    let Done { id, erased, kept } = forget(&transaction, tenant, &number)?;
+    let (id, erased, kept) = forget(&transaction, tenant, &number)?;
     // Without --yes what was tried is undone.
     if yes && erased != Erased::default() {
         let deed = Deed::new(Tat::Vergessen, Art::Partner).id(id);
@@ -54,13 +54,8 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     say(&erased, &kept, yes, terminal)
 }
 
-struct Done {
-    id: Uuid,
-    erased: Erased,
-    kept: Vec<Records>,
-}
-
-fn forget(connection: &Connection, tenant: TenantId, number: &str) -> Outcome<Done> {
+/// Which partner was forgotten, what of it was erased, and what is kept.
+fn forget(connection: &Connection, tenant: TenantId, number: &str) -> Outcome<(Uuid, Erased, Vec<Records>)> {
     let forgotten = WriteTx::carry_out(Tx::new(connection, tenant, now()), None, |tx| {
         let Some(kunde) = kunden::find_by_kundennr(tx, number)? else { return Ok(None) };
         let forgotten = vergessen::forget(tx, &kunde)?;
@@ -68,7 +63,7 @@ fn forget(connection: &Connection, tenant: TenantId, number: &str) -> Outcome<Do
     });
     let missing = || format!("there is no customer or supplier {number}: their numbers look like K-1001");
     match forgotten?.ok_or_else(missing)? {
-        (kunde, Forgotten::Done(erased, kept)) => Ok(Done { id: kunde.id, erased, kept }),
+        (kunde, Forgotten::Done(erased, kept)) => Ok((kunde.id, erased, kept)),
         (kunde, Forgotten::Open(open)) => {
             let open: Vec<_> =
                 open.iter().map(|records| format!("{} {}", records.open, records.kind)).collect();
@@ -81,10 +76,7 @@ fn forget(connection: &Connection, tenant: TenantId, number: &str) -> Outcome<Do
 
 fn say(erased: &Erased, kept: &[Records], done: bool, terminal: &Terminal) -> Outcome {
     if terminal.json {
-        let Erased { fields, changes, attachments } = erased;
-        let json = json!({"done": done, "kept": kept,
-            "erased": {"fields": fields, "changes": changes, "attachments": attachments}});
-        terminal.print(&json.to_string());
+        terminal.print(&json!({"done": done, "kept": kept, "erased": erased}).to_string());
         return Ok(());
     }
     if !kept.is_empty() {

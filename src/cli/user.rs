@@ -40,22 +40,19 @@ pub enum Command {
     List,
     /// Log a person out everywhere and let them in no more
     #[command(after_help = "Examples:\n  partnerd user deactivate Erika")]
-    Deactivate {
-        /// The name to log in with
-        name: String,
-    },
+    Deactivate(Named),
     /// Let a person in again
     #[command(after_help = "Examples:\n  partnerd user activate Erika")]
-    Activate {
-        /// The name to log in with
-        name: String,
-    },
+    Activate(Named),
     /// Print a new link that sets the password
     #[command(after_help = "Examples:\n  partnerd user link Erika")]
-    Link {
-        /// The name to log in with
-        name: String,
-    },
+    Link(Named),
+}
+
+#[derive(clap::Args)]
+pub struct Named {
+    /// The name to log in with
+    name: String,
 }
 
 fn roles() -> impl TypedValueParser<Value = Rolle> {
@@ -67,9 +64,9 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     match command {
         Command::Create { name, role, tenant } => create(&name, role, &tenant, config, terminal),
         Command::List => list(config, terminal),
-        Command::Deactivate { name } => set_active(&name, false, config, terminal),
-        Command::Activate { name } => set_active(&name, true, config, terminal),
-        Command::Link { name } => link(&name, config, terminal),
+        Command::Deactivate(person) => set_active(&person.name, false, config, terminal),
+        Command::Activate(person) => set_active(&person.name, true, config, terminal),
+        Command::Link(person) => link(&person.name, config, terminal),
     }
 }
 

@@ -87,13 +87,6 @@ impl Groups {
         }
     }
 
-    pub fn size(&self, group: usize) -> usize {
-        match self {
-            Groups::Each(_) => 1,
-            Groups::Of(groups) => groups.get(group).map_or(0, Vec::len),
-        }
-    }
-
     pub fn rows(&self, group: usize) -> Vec<usize> {
         match self {
             Groups::Each(_) => vec![group],

@@ -1,5 +1,7 @@
 //! A partner is forgotten (GDPR art. 17, D27): master data, attachments, and what earlier changes said.
 
+use serde::Serialize;
+
 use super::model::{Kunde, PartnerTypen};
 use super::{sql, verlauf};
 use crate::anhaenge::{self, Besitzer};
@@ -9,7 +11,7 @@ use crate::rules::stammdaten::KundeStatus;
 
 const FORGOTTEN_NAME: &str = "(vergessen)";
 
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Erased {
     /// Fields of the master data.
     pub fields: Vec<String>,

@@ -45,13 +45,8 @@ pub fn aufdruck(tx: &Tx<'_>) -> Result<Option<Aufdruck>> {
 /// The company as a recipient in a country sees it, or a refusal that names what is missing.
 pub fn absender(tx: &Tx<'_>, firma: &Firma, empfaenger: &str) -> Result<Absender> {
     firma.check_complete()?;
-    let logo = match &firma.logo {
-        Some(sha256) => {
-            let logo = firma::logo(tx, sha256)?;
-            Some(logo.ok_or_else(|| Failure::Broken("the logo of the company is gone".into()))?)
-        }
-        None => None,
-    };
+    let gone = || Failure::Broken("the logo of the company is gone".into());
+    let logo = firma.logo.as_ref().map(|sha256| firma::logo(tx, sha256)?.ok_or_else(gone)).transpose()?;
     let land = firma.land();
     Ok(Absender {
         firma: firma.firma.clone().unwrap_or_default(),

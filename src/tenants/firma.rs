@@ -258,15 +258,12 @@ pub(super) fn set_logo(
     now: Instant,
 ) -> Result<()> {
     let newest = load(&Tx::new(connection, tenant, now))?;
-    let sha256 = match logo {
-        None => None,
-        Some(Logo(inhalt)) => {
-            let sha256: [u8; 32] = Sha256::digest(inhalt).into();
-            let statement = "insert into firma_logo (tenant_id, sha256, inhalt) values (?1, ?2, ?3) on conflict do nothing";
-            connection.execute(statement, rusqlite::params![tenant, sha256, inhalt])?;
-            Some(sha256)
-        }
-    };
+    let sha256: Option<[u8; 32]> = logo.map(|Logo(inhalt)| Sha256::digest(inhalt).into());
+    if let Some(Logo(inhalt)) = logo {
+        let statement =
+            "insert into firma_logo (tenant_id, sha256, inhalt) values (?1, ?2, ?3) on conflict do nothing";
+        connection.execute(statement, rusqlite::params![tenant, sha256, inhalt])?;
+    }
     let changed = Firma { logo: sha256, ..Firma::clone(&newest) };
     store(connection, tenant, &newest, changed, now)
 }

@@ -32,10 +32,9 @@ pub fn resolve_change(
 /// The representative that a request names; unknown or ambiguous is none, with a hint (D9).
 fn resolve(tx: &Tx<'_>, vb_id: &Verweis, hints: &mut Hints) -> Result<Option<i64>> {
     let found = match vb_id {
-        Verweis::Nummer(id) => match by_id(tx, *id)? {
-            Some(id) => Some(id),
-            None => by_name(tx, &id.to_string())?,
-        },
+        Verweis::Nummer(id) => {
+            by_id(tx, *id)?.map_or_else(|| by_name(tx, &id.to_string()), |id| Ok(Some(id)))?
+        }
         Verweis::Id(id) => by_name(tx, &id.to_string())?,
         Verweis::Name(name) => by_name(tx, name)?,
     };
