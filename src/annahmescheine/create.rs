@@ -5,12 +5,10 @@ use std::sync::Arc;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::model::{
-    Angelegt, Annahmeschein, AnnahmescheinBestaetigung, AnnahmescheinWiederholt, NewAnnahmeschein,
-};
+use super::model::{Annahmeschein, AnnahmescheinBestaetigung, NewAnnahmeschein};
 use super::sql;
 use crate::artikel::{self, Artikel};
-use crate::belege::{Wareneingang, receive};
+use crate::belege::{Angelegt, NewItem, Wiederholt, receive};
 use crate::biozertifikate;
 use crate::chargen::Bewegung;
 use crate::db::numbers;
@@ -49,7 +47,11 @@ pub const REFUSALS: &[Code] = &[
 const SCHWUNDFAKTOR_MAX: Quantity = Quantity::whole(100);
 
 /// POST /annahmescheine: a note is made, unless its external_ref is known (D19).
-pub fn create(tx: &WriteTx<'_>, new: NewAnnahmeschein, mut hints: Hints) -> Result<Angelegt> {
+pub fn create(
+    tx: &WriteTx<'_>,
+    new: NewAnnahmeschein,
+    mut hints: Hints,
+) -> Result<Angelegt<AnnahmescheinBestaetigung, Annahmeschein>> {
     if let Some(external_ref) = &new.external_ref
         && let Some(existing) = sql::find_by_external_ref(tx, external_ref)?
     {
@@ -73,7 +75,7 @@ pub fn create(tx: &WriteTx<'_>, new: NewAnnahmeschein, mut hints: Hints) -> Resu
         false => Vec::new(),
     };
     sql::insert(tx, &schein, digest)?;
-    Ok(Angelegt::Neu(Box::new(confirmation(schein, bewegungen, hints))))
+    Ok(Angelegt::Neu(confirmation(schein, bewegungen, hints)))
 }
 
 /// What only a weighing could give must be sent without one; that is asked before anything is looked up (D19).
@@ -242,12 +244,12 @@ fn create_el(
         hints.add_field(HintCode::PreisFehlt, "preis_je_t", message);
     }
     let wiegung = wiegung.map(|wiegung| &wiegung.wiegung);
-    let eingang = Wareneingang {
-        partner_id,
-        artikel_id: artikel.id,
-        lieferdatum: schein.lieferdatum.map_or_else(|| tx.today(), |DayTime(day)| day),
-        menge: tonnes(schein.netto_menge_kg.unwrap_or_default()),
-        preis: schein.preis_je_t,
+    let lieferdatum = schein.lieferdatum.map_or_else(|| tx.today(), |DayTime(day)| day);
+    let item = NewItem {
+        artikel_id: Some(artikel.id),
+        menge: Some(tonnes(schein.netto_menge_kg.unwrap_or_default())),
+        einheit: Some("t".to_owned()),
+        ep_netto: schein.preis_je_t,
         wiegung_id: schein.wiegung_id,
         kontrakt_id: schein.kontrakt_id,
         charge_id: wiegung.and_then(|wiegung| wiegung.charge_id),
@@ -256,10 +258,11 @@ fn create_el(
         biozertifikat_id: schein.biozertifikat_id,
         niederlassung_id: wiegung.and_then(|wiegung| wiegung.niederlassung_id),
         lagerhalle_id: wiegung.and_then(|wiegung| wiegung.lagerhalle_id),
+        ..NewItem::default()
     };
     let mut of_el = Hints::default();
-    let (el, bewegungen) =
-        receive(tx, eingang, &mut of_el).map_err(|failure| of_this_request(failure, artikel))?;
+    let (el, bewegungen) = receive(tx, partner_id, lieferdatum, item, &mut of_el)
+        .map_err(|failure| of_this_request(failure, artikel))?;
     // Of the net quantity it is known that it is not what was weighed.
     hints.extend(of_el.without(HintCode::GewichtWiderspruch));
     schein.charge_id = el.positionen.iter().flatten().find_map(|position| position.charge_id);
@@ -320,15 +323,15 @@ fn confirmation(
 
 fn repeated(
     tx: &Tx<'_>,
-    annahmeschein: Annahmeschein,
+    record: Annahmeschein,
     new: &NewAnnahmeschein,
     mut hinweise: Hints,
-) -> Result<AnnahmescheinWiederholt> {
-    let inhalt_abweichend = sql::request_digest(tx, annahmeschein.id)? != Some(request_digest(tx, new)?);
+) -> Result<Wiederholt<Annahmeschein>> {
+    let inhalt_abweichend = sql::request_digest(tx, record.id)? != Some(request_digest(tx, new)?);
     if inhalt_abweichend {
-        hinweise.add_different_repeat(&annahmeschein.belegnummer);
+        hinweise.add_different_repeat(&record.belegnummer);
     }
-    Ok(AnnahmescheinWiederholt { annahmeschein, idempotent: true, inhalt_abweichend, hinweise })
+    Ok(Wiederholt { record, idempotent: true, inhalt_abweichend, hinweise })
 }
 
 /// A digest of what a request says, whatever words it says it with.

@@ -16,22 +16,22 @@ pub use sql::{Auswahl, RETENTION, list};
 
 use uuid::Uuid;
 
-use crate::belege;
+use crate::belege::{self, Angelegt, Wiederholt};
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::http::call::Call;
 use crate::http::param::Param;
 use crate::http::query::Query;
 use crate::http::reply::Reply;
-use crate::http::route::{Access, Method, Route, Write};
+use crate::http::route::{Access, Route, Write};
 use crate::http::shape::Answer;
 use crate::import::Import;
 use crate::rules::error::{Code, required};
 use crate::rules::scope::Scope;
 use crate::waage::Storno;
-use model::{
-    Angelegt, AnnahmescheinBestaetigung, AnnahmescheinWiederholt, NewAnnahmeschein, StornoBestaetigung,
-};
+use model::{AnnahmescheinBestaetigung, NewAnnahmeschein, StornoBestaetigung};
+
+const READ: Access = Access::Scope(Scope::RohwarenRead);
 
 const WHAT: &str = "Diesen Annahmeschein";
 
@@ -39,41 +39,29 @@ pub const IMPORTS: &[Import] =
     &[Import::of::<model::AnnahmescheinZeile>("annahmescheine", &[&["belegnummer"]], import::annahmeschein)];
 
 pub const ROUTES: &[Route] = &[
-    Route::get(
-        "/api/v1/annahmescheine",
-        Access::Scope(Scope::RohwarenRead),
-        "Annahmescheine, die neueste Lieferung zuerst",
-        get_list,
-    )
-    .with_query(&[
-        Param::text("status", "offen, abgerechnet oder storniert"),
-        Param::day("von", "erstes Lieferdatum"),
-        Param::day("bis", "letztes Lieferdatum"),
-        Param::limit(None),
-        Param::OFFSET,
-    ])
-    .gives(&[Answer::list::<Annahmeschein>()]),
-    Route::write(
-        Method::Post,
+    Route::get("/api/v1/annahmescheine", READ, "Annahmescheine, die neueste Lieferung zuerst", get_list)
+        .with_query(&[
+            Param::text("status", "offen, abgerechnet oder storniert"),
+            Param::day("von", "erstes Lieferdatum"),
+            Param::day("bis", "letztes Lieferdatum"),
+            Param::limit(None),
+            Param::OFFSET,
+        ])
+        .gives(&[Answer::list::<Annahmeschein>()]),
+    Route::post(
         "/api/v1/annahmescheine",
         Scope::RohwarenWrite,
         "Annahmeschein anlegen, auf Wunsch mit Lieferschein (EL)",
         post,
     )
     .takes::<NewAnnahmeschein>("AnnahmescheinNeu", &[])
-    .gives(&[Answer::created::<AnnahmescheinBestaetigung>(), Answer::ok::<AnnahmescheinWiederholt>()])
+    .gives(&[Answer::created::<AnnahmescheinBestaetigung>(), Answer::ok::<Wiederholt<Annahmeschein>>()])
     .refuses(&[belege::PARTNER, belege::DATE_AND_ARTICLE, create::REFUSALS]),
-    Route::get(
-        "/api/v1/annahmescheine/{id}/pdf",
-        Access::Scope(Scope::RohwarenRead),
-        "Annahmeschein mit seinen Abzügen als PDF",
-        get_pdf,
-    )
-    .heavy()
-    .gives(&[Answer::other("application/pdf").with(&["etag", "content-disposition"])])
-    .refuses(&[&[Code::KeinPdf]]),
-    Route::write(
-        Method::Put,
+    Route::get("/api/v1/annahmescheine/{id}/pdf", READ, "Annahmeschein mit seinen Abzügen als PDF", get_pdf)
+        .heavy()
+        .gives(&[Answer::other("application/pdf").with(&["etag", "content-disposition"])])
+        .refuses(&[&[Code::KeinPdf]]),
+    Route::put(
         "/api/v1/annahmescheine/{id}/storno",
         Scope::RohwarenWrite,
         "Annahmeschein stornieren; seine Wiegung ist wieder frei",
@@ -103,7 +91,7 @@ fn post(call: &Call<'_>) -> Result<Write> {
     let (new, hinweise) = call.body::<NewAnnahmeschein>()?;
     Ok(Box::new(move |tx| match create::create(tx, new.clone(), hinweise.clone())? {
         Angelegt::Neu(bestaetigung) => Ok(Reply::created(&bestaetigung)?.about(bestaetigung.id)),
-        Angelegt::Wiederholt(antwort) => Ok(Reply::ok(&antwort)?.about(antwort.annahmeschein.id)),
+        Angelegt::Wiederholt(antwort) => Ok(Reply::ok(&antwort)?.about(antwort.record.id)),
     }))
 }
 

@@ -154,13 +154,6 @@ eingabe! {
     nur_lesen: [..Annahmeschein]
 }
 
-#[derive(Debug)]
-pub enum Angelegt {
-    Neu(Box<AnnahmescheinBestaetigung>),
-    /// Its external_ref is known: what it belongs to (D19).
-    Wiederholt(Box<AnnahmescheinWiederholt>),
-}
-
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AnnahmescheinBestaetigung {
     pub id: Uuid,
@@ -187,17 +180,5 @@ pub struct StornoBestaetigung {
     pub id: Uuid,
     pub belegnummer: String,
     pub status: AnnahmescheinStatus,
-    pub hinweise: Hints,
-}
-
-/// Answer to a repeated external_ref: the note, and that it was there already.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct AnnahmescheinWiederholt {
-    #[serde(flatten)]
-    pub annahmeschein: Annahmeschein,
-    pub idempotent: bool,
-    /// The request says something else than the one that made the note (D19).
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub inhalt_abweichend: bool,
     pub hinweise: Hints,
 }

@@ -27,7 +27,7 @@ use crate::http::call::Call;
 use crate::http::param::Param;
 use crate::http::query::Query;
 use crate::http::reply::Reply;
-use crate::http::route::{Access, Method, Route, Write};
+use crate::http::route::{Access, Route, Write};
 use crate::http::shape::Answer;
 use crate::import::Import;
 use crate::rules::scope::Scope;
@@ -77,8 +77,7 @@ pub const ROUTES: &[Route] = &[
     )
     .with_query(&[Param::limit(None), Param::OFFSET])
     .gives(&[Answer::list::<Artikelgruppe>().with(&["x-limit", "etag"])]),
-    Route::write(
-        Method::Post,
+    Route::post(
         "/api/v1/artikel/{id}/dokumente",
         Scope::DokumenteWrite,
         "Datei an einen Artikel anhängen",

@@ -7,14 +7,14 @@ use super::eingabe::{BelegChange, NewItem};
 use super::header::{Context, header, hint_not_agreed};
 use super::lifecycle::check_locked;
 use super::model::{Beleg, BelegBestaetigung, BelegPosition, Source};
-use super::verlauf::{self, Aktion};
+use super::verlauf;
 use super::{chargenpflicht, items, lager, partner, sql};
 use crate::db::tx::WriteTx;
 use crate::failure::Result;
 use crate::kunden::{self, Kunde};
 use crate::rules::change::Change;
 use crate::rules::day::{Day, DayTime};
-use crate::rules::document::BelegStatus;
+use crate::rules::document::{BelegAktion, BelegStatus};
 use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
 use crate::steuersaetze;
 use crate::tenants::{self, Einstellungen};
@@ -49,21 +49,21 @@ pub fn change(
     if !enters_again {
         return Ok(confirmation(new, Vec::new(), hints));
     }
-    let change = lager::Change {
+    let rebooking = lager::Rebooking {
         withdrawn: Some((&old, &old_positions)),
         beleg: &new,
         positions: &positions,
         source: Source::Items,
         einstellungen,
     };
-    let bewegungen = lager::rebook(tx, change, &mut hints)?;
+    let bewegungen = lager::rebook(tx, rebooking, &mut hints)?;
     hint_overdelivered(tx, new.beleg_typ, &positions, Source::Items, &mut hints)?;
     Ok(confirmation(new, bewegungen, hints))
 }
 
 /// Keeps the document as it was, and remembers whom this version names.
 fn keep_version(tx: &WriteTx<'_>, old: &Beleg, new: &Beleg) -> Result<()> {
-    verlauf::write(tx, old, Aktion::Aendern)?;
+    verlauf::write(tx, old, BelegAktion::Aendern)?;
     if new.kunde_id != old.kunde_id {
         sql::add_former_partner(tx, old)?;
     }

@@ -1,6 +1,6 @@
 //! Which positions must tell of their batch (D8).
 
-use super::lager::{BatchInformation, batch_missing};
+use super::lager::batch_missing;
 use super::model::{BelegPosition, Source};
 use crate::artikel;
 use crate::db::tx::Tx;
@@ -30,7 +30,7 @@ pub fn check_batches(
     positions: &[BelegPosition],
 ) -> Result<()> {
     let mut errors = PositionErrors::default();
-    for position in positions.iter().filter(|p| !p.charge_gesendet && !BatchInformation::of(p).tells()) {
+    for position in positions.iter().filter(|p| !p.charge_gesendet && !p.tells_of_batch()) {
         let Some(artikel_id) = position.artikel_id else { continue };
         let must_tell = must_tell(typ, einstellungen, position.menge.is_negative(), position.lager_buchen);
         if must_tell && artikel::must_have(tx, artikel_id)?.chargenpflichtig {

@@ -7,10 +7,8 @@ use uuid::Uuid;
 
 use super::eingabe::{BelegChange, NewBeleg};
 use super::header::{Context, header, hint_not_agreed};
-use super::lager::{self, BatchInformation, Change};
-use super::model::{
-    Angelegt, Beleg, BelegBestaetigung, BelegPosition, BelegWiederholt, Source, ist_gutschrift,
-};
+use super::lager::{self, Rebooking};
+use super::model::{Angelegt, Beleg, BelegBestaetigung, BelegPosition, Source, Wiederholt, ist_gutschrift};
 use super::{items, lifecycle, partner, sql};
 use crate::chargen::Bewegung;
 use crate::db::numbers;
@@ -31,7 +29,11 @@ use crate::{artikel, kontrakte, steuersaetze};
 const FIRST_DAY: Day = Day::new(2000, 1, 1);
 
 /// POST /belege: a document is made, unless its external_ref is known (D19).
-pub fn create(tx: &WriteTx<'_>, new: &NewBeleg, mut hints: Hints) -> Result<Angelegt> {
+pub fn create(
+    tx: &WriteTx<'_>,
+    new: &NewBeleg,
+    mut hints: Hints,
+) -> Result<Angelegt<BelegBestaetigung, Beleg>> {
     if let Some(external_ref) = &new.external_ref
         && let Some(existing) = sql::find_by_external_ref(tx, external_ref)?
     {
@@ -60,14 +62,14 @@ pub fn add(
     sql::insert_positions(tx, &positions)?;
     hint_doubled_fremdbeleg(tx, &beleg, hints)?;
     hint_not_agreed(&beleg, &kunde, hints);
-    let change = Change {
+    let rebooking = Rebooking {
         withdrawn: None,
         beleg: &beleg,
         positions: &positions,
         source,
         einstellungen: &einstellungen,
     };
-    let bewegungen = lager::rebook(tx, change, hints)?;
+    let bewegungen = lager::rebook(tx, rebooking, hints)?;
     hint_overdelivered(tx, typ, &positions, source, hints)?;
     if new.abschliessen == Some(true) || einstellungen.abschluss_bei_anlage.contains(&typ) {
         beleg = lifecycle::finalise(tx, beleg, hints)?;
@@ -154,13 +156,12 @@ pub fn create_ordered_batches(
     hints: &mut Hints,
 ) -> Result<()> {
     for position in positions.iter_mut().filter(|p| typ.kuendigt_an() && p.charge_id.is_none()) {
-        let info = BatchInformation::of(position);
-        if let (true, Some(artikel_id)) = (info.tells(), position.artikel_id)
+        if let (true, Some(artikel_id)) = (position.tells_of_batch(), position.artikel_id)
             && let Some(artikel) = artikel::find(tx, artikel_id)?
         {
-            let charge = lager::charge_for(tx, partner, &artikel, &info)?;
+            let charge = lager::charge_for(tx, partner, &artikel, position)?;
             let mut own = Hints::default();
-            lager::complete_charge(tx, charge, &info, &mut own)?;
+            lager::complete_charge(tx, charge, position, &mut own)?;
             hints.extend(own.below(&Source::Items.path(position.position)));
             position.charge_id = Some(charge);
         }
@@ -213,7 +214,7 @@ fn blank(tx: &WriteTx<'_>, typ: BelegTyp, datum: Day, kunde: &Kunde) -> Beleg {
     }
 }
 
-fn repeated(tx: &Tx<'_>, existing: Beleg, new: &NewBeleg, mut hinweise: Hints) -> Result<BelegWiederholt> {
+fn repeated(tx: &Tx<'_>, existing: Beleg, new: &NewBeleg, mut hinweise: Hints) -> Result<Wiederholt<Beleg>> {
     let inhalt_abweichend = match sql::request_digest(tx, existing.id)? {
         Some(digest) => digest != digest_of_repeat(tx, new)?,
         None => true,
@@ -221,8 +222,8 @@ fn repeated(tx: &Tx<'_>, existing: Beleg, new: &NewBeleg, mut hinweise: Hints) -
     if inhalt_abweichend {
         hinweise.add_different_repeat(&existing.beleg_nummer);
     }
-    let beleg = sql::with_positions(tx, existing)?;
-    Ok(BelegWiederholt { beleg, idempotent: true, inhalt_abweichend, hinweise })
+    let record = sql::with_positions(tx, existing)?;
+    Ok(Wiederholt { record, idempotent: true, inhalt_abweichend, hinweise })
 }
 
 fn digest_of_repeat(tx: &Tx<'_>, new: &NewBeleg) -> Result<[u8; 32]> {

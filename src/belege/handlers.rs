@@ -100,7 +100,7 @@ pub fn create(call: &Call<'_>) -> Result<Write> {
     let (new, hinweise) = call.body::<NewBeleg>()?;
     Ok(Box::new(move |tx| match create::create(tx, &new, hinweise.clone())? {
         Angelegt::Neu(bestaetigung) => Ok(Reply::created(&bestaetigung)?.about(bestaetigung.id)),
-        Angelegt::Wiederholt(antwort) => Ok(Reply::ok(&antwort)?.about(antwort.beleg.id)),
+        Angelegt::Wiederholt(antwort) => Ok(Reply::ok(&antwort)?.about(antwort.record.id)),
     }))
 }
 

@@ -84,10 +84,11 @@ impl Resolver<'_, '_> {
         let amounts = self.amounts(&item, artikel, wiegung.as_ref())?;
         self.ignore_purchase_fields(&mut item);
         item.lager_buchen = Some(self.takes_part_in_stock(&item, artikel, amounts.ep_netto));
-        self.check_batch(&item, artikel)?;
-        self.check_bezug(&item, amounts.menge)?;
-        self.bind_contract(&mut item, artikel)?;
-        Ok(self.position(item, artikel, &amounts))
+        let mut position = self.position(item, artikel, &amounts);
+        self.check_batch(&position, artikel)?;
+        self.check_bezug(&position)?;
+        self.bind_contract(&mut position)?;
+        Ok(position)
     }
 
     fn amounts(
@@ -296,48 +297,47 @@ impl Resolver<'_, '_> {
 
     /// The batch that is named must be there and fit; a delivery of a tracked article must name
     /// one or tell of one, always (D8). Invoices are checked when they are paired.
-    fn check_batch(&mut self, item: &NewItem, artikel: Option<&Artikel>) -> Result<()> {
+    fn check_batch(&mut self, position: &BelegPosition, artikel: Option<&Artikel>) -> Result<()> {
         // A batch without an article is one of another article.
-        let of = artikel.map_or(Uuid::nil(), |artikel| artikel.id);
-        chargen::check_named(self.tx, item.charge_id, Some(of))?;
-        if let Some(id) = item.biozertifikat_id {
+        chargen::check_named(self.tx, position.charge_id, Some(position.artikel_id.unwrap_or_default()))?;
+        if let Some(id) = position.biozertifikat_id {
             let zertifikat = biozertifikate::must_have(self.tx, id)?;
             // An order only announces the goods: until they come the certificate may be renewed.
             if !self.typ().kuendigt_an() {
                 zertifikat.hint_expired(self.context.beleg.satz_datum(), self.hints);
             }
         }
-        if !artikel.is_some_and(|artikel| artikel.chargenpflichtig) || item.has_batch_information() {
+        let has_told = position.charge_id.is_some() || position.tells_of_batch();
+        if has_told || !artikel.is_some_and(|artikel| artikel.chargenpflichtig) {
             return Ok(());
         }
-        let takes_back = item.menge.is_some_and(Quantity::is_negative);
-        let moves = item.lager_buchen == Some(true);
-        match must_tell(self.typ(), self.context.einstellungen, takes_back, moves) {
+        let takes_back = position.menge.is_negative();
+        match must_tell(self.typ(), self.context.einstellungen, takes_back, position.lager_buchen) {
             true => Err(batch_missing(self.typ()).into()),
             false => Ok(()),
         }
     }
 
     /// A contract that is named must be there; the position of one names its contract.
-    fn bind_contract(&mut self, item: &mut NewItem, artikel: Option<&Artikel>) -> Result<()> {
-        let NewItem { kontrakt_id, kontrakt_position_id, .. } = *item;
+    fn bind_contract(&mut self, position: &mut BelegPosition) -> Result<()> {
+        let BelegPosition { artikel_id, kontrakt_id, kontrakt_position_id, .. } = *position;
         let bezug = KontraktBezug { kontrakt_id, kontrakt_position_id }.checked(self.tx)?;
-        let artikel_id = artikel.map(|artikel| artikel.id);
         bezug.hints(self.tx, self.context.kunde.id, artikel_id, self.typ().seite(), self.hints)?;
-        item.kontrakt_id = bezug.kontrakt_id;
-        item.kontrakt_position_id = bezug.kontrakt_position_id;
+        position.kontrakt_id = bezug.kontrakt_id;
+        position.kontrakt_position_id = bezug.kontrakt_position_id;
         Ok(())
     }
 
     /// A document that an item is bound to is of the same partner and of the other side; what takes goods back may name
     /// one of its own side, too (D8).
-    fn check_bezug(&self, item: &NewItem, menge: Quantity) -> Result<()> {
-        let Some(id) = item.bezug_beleg_id else { return Ok(()) };
+    fn check_bezug(&self, position: &BelegPosition) -> Result<()> {
+        let Some(id) = position.bezug_beleg_id else { return Ok(()) };
         let unknown = || Refusal::unknown(Code::BelegNichtGefunden, "bezug_beleg_id", "Diesen Beleg");
         let bezug = sql::find(self.tx, id)?.ok_or_else(unknown)?;
         let typ = self.typ();
         let is_counterpart = Some(bezug.beleg_typ) == typ.gegenstueck();
-        let is_taken_back = bezug.beleg_typ == typ && typ.gegenstueck().is_some() && menge.is_negative();
+        let is_taken_back =
+            bezug.beleg_typ == typ && typ.gegenstueck().is_some() && position.menge.is_negative();
         if !(is_counterpart || is_taken_back) || bezug.kunde_id != self.context.kunde.id {
             let message = "Der Bezug muss die Lieferung zur Rechnung (oder umgekehrt) desselben Partners sein, bei \
                 einer Rücknahme auch der Beleg, dessen Ware sie zurücknimmt.";
@@ -359,16 +359,6 @@ impl NewItem {
             self.kontrakt_id = Some(kontrakt);
             self.kontrakt_position_id = wiegung.kontrakt_position_id;
         }
-    }
-
-    /// Whether the item tells of a batch: fremde_charge_nr, mhd, herkunftsland, biozertifikat_id
-    /// or charge_id (D8).
-    fn has_batch_information(&self) -> bool {
-        self.fremde_charge_nr.is_some()
-            || self.mhd.is_some()
-            || self.herkunftsland.is_some()
-            || self.biozertifikat_id.is_some()
-            || self.charge_id.is_some()
     }
 }
 

@@ -1,15 +1,15 @@
 //! The way of a document to its end: finalised, cancelled (D4).
 
-use super::lager::{self, Change};
+use super::lager::{self, Rebooking};
 use super::model::{Beleg, BelegPosition, Source, StornoBestaetigung};
-use super::verlauf::{self, Aktion};
+use super::verlauf;
 use super::{ausfertigung, lieferanten_nr, nachweis, sql};
 use crate::db::evidence::Subject;
 use crate::db::numbers;
 use crate::db::tx::WriteTx;
 use crate::failure::Result;
 use crate::rules::day::{Day, DayTime};
-use crate::rules::document::BelegStatus;
+use crate::rules::document::{BelegAktion, BelegStatus};
 use crate::rules::error::{Code, Hints, Refusal};
 use crate::rules::number::Reihe;
 use crate::tenants::{self, Einstellungen};
@@ -38,17 +38,28 @@ pub fn finalise(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result<Bel
         BelegStatus::Offen => {}
     }
     let beleg = ausfertigung::prepare(tx, &beleg, hints)?.store(tx, beleg)?;
-    let beleg = move_to(tx, beleg, BelegStatus::Abgeschlossen, Aktion::Abschliessen)?;
+    let beleg = move_to(tx, beleg, BelegStatus::Abgeschlossen, BelegAktion::Abschliessen, None)?;
     nachweis::keep(tx, Subject::Document(beleg.id))?;
     lieferanten_nr::learn(tx, &beleg)?;
     Ok(beleg)
 }
 
-/// The next state, with the version before it in the history, and an event for those who poll.
-fn move_to(tx: &WriteTx<'_>, beleg: Beleg, status: BelegStatus, aktion: Aktion) -> Result<Beleg> {
+/// The next state, with the version before it in the history, and an event for those who poll if they see it final or
+/// saw it so.
+fn move_to(
+    tx: &WriteTx<'_>,
+    beleg: Beleg,
+    status: BelegStatus,
+    aktion: BelegAktion,
+    storno_grund: Option<String>,
+) -> Result<Beleg> {
     verlauf::write(tx, &beleg, aktion)?;
-    let ereignis_am = Some(sql::next_event(tx)?);
-    let beleg = Beleg { status, ereignis_am, version: beleg.version + 1, updated_at: tx.now(), ..beleg };
+    let ereignis_am = match (beleg.status, status) {
+        (BelegStatus::Offen, BelegStatus::Storniert) => None,
+        _ => Some(sql::next_event(tx)?),
+    };
+    let (version, updated_at) = (beleg.version + 1, tx.now());
+    let beleg = Beleg { status, storno_grund, ereignis_am, version, updated_at, ..beleg };
     sql::update(tx, &beleg)?;
     Ok(beleg)
 }
@@ -67,7 +78,7 @@ pub fn settle(tx: &WriteTx<'_>, beleg: Beleg) -> Result<Beleg> {
             return Err(Refusal::new(Code::BelegNichtAbgeschlossen, message).into());
         }
     }
-    move_to(tx, beleg, BelegStatus::Erledigt, Aktion::Erledigen)
+    move_to(tx, beleg, BelegStatus::Erledigt, BelegAktion::Erledigen, None)
 }
 
 /// Cancels a document. A finalised invoice gets a counter document; other documents only change
@@ -88,15 +99,15 @@ pub fn cancel(
         check_locked(&einstellungen, old.datum())?;
     }
     let positions = sql::positions(tx, old.id)?;
-    let beleg = mark_cancelled(tx, &old, grund)?;
-    let change = Change {
+    let beleg = move_to(tx, old.clone(), BelegStatus::Storniert, BelegAktion::Storno, Some(grund))?;
+    let rebooking = Rebooking {
         withdrawn: Some((&old, &positions)),
         beleg: &beleg,
         positions: &[],
         source: Source::Items,
         einstellungen: &einstellungen,
     };
-    let lagerbewegungen = lager::rebook(tx, change, &mut hinweise)?;
+    let lagerbewegungen = lager::rebook(tx, rebooking, &mut hinweise)?;
     let counter =
         if needs_counter { Some(counter_document(tx, &beleg, positions, &mut hinweise)?) } else { None };
     Ok(StornoBestaetigung {
@@ -108,25 +119,6 @@ pub fn cancel(
         lagerbewegungen,
         hinweise,
     })
-}
-
-/// The cancelled document, with an event for those who poll if they saw it final.
-fn mark_cancelled(tx: &WriteTx<'_>, old: &Beleg, grund: String) -> Result<Beleg> {
-    verlauf::write(tx, old, Aktion::Storno)?;
-    let ereignis_am = match old.status {
-        BelegStatus::Offen => None,
-        _ => Some(sql::next_event(tx)?),
-    };
-    let beleg = Beleg {
-        status: BelegStatus::Storniert,
-        storno_grund: Some(grund),
-        ereignis_am,
-        version: old.version + 1,
-        updated_at: tx.now(),
-        ..old.clone()
-    };
-    sql::update(tx, &beleg)?;
-    Ok(beleg)
 }
 
 /// The counter document of an invoice: same type, today's date and number, quantities negated,

@@ -36,18 +36,19 @@ mod wareneingang;
 pub use ausfertigung::altered as altered_erechnung;
 pub use ausfertigung::{Papiere, missing_of_partner, papiere};
 pub use checks::CHECKS;
+pub use eingabe::NewItem;
 pub use handlers::{auswahl, found, with_positions};
-pub use model::{Beleg, BelegPosition};
+pub use model::{Angelegt, Beleg, BelegPosition, Wiederholt};
 pub use nachweis::{altered_pdf, digest, without_evidence};
 pub use nummer::{erechnung_of_number, finalise_number, missing_of_number, pdf_of_number, settle_number};
 pub use sql::{Auswahl, RETENTION, count, list};
 pub use tagesende::{Behind, finalise_past_days};
-pub use verlauf::{Aktion, Schritt, count_steps, steps};
-pub use wareneingang::{Wareneingang, is_live, receive};
+pub use verlauf::{Verlaufsschritt, count_steps, steps};
+pub use wareneingang::{is_live, receive};
 
 use crate::anhaenge::Anhang;
 use crate::http::param::{Param, ParamKind};
-use crate::http::route::{Access, Method, Route};
+use crate::http::route::{Access, Route};
 use crate::http::shape::Answer;
 use crate::http::wire::Leer;
 use crate::rules::error::Code;
@@ -56,8 +57,8 @@ use crate::waage::Storno;
 use eingabe::{BelegChange, NewBeleg, NewEinlesen, NewPdf};
 use einlesen::model::Eingelesen;
 use model::{
-    BelegBestaetigung, BelegPdf, BelegWiederholt, Dokument, PdfBestaetigung, StatusBestaetigung,
-    StornoBestaetigung, Verlaufseintrag,
+    BelegBestaetigung, BelegPdf, Dokument, PdfBestaetigung, StatusBestaetigung, StornoBestaetigung,
+    Verlaufseintrag,
 };
 
 const READ: Access = Access::Scope(Scope::BelegeRead);
@@ -119,12 +120,11 @@ pub const ROUTES: &[Route] = &[
             Param::OFFSET,
         ])
         .gives(&[Answer::list::<Beleg>()]),
-    Route::write(Method::Post, "/api/v1/belege", WRITE, "Beleg anlegen", handlers::create)
+    Route::post("/api/v1/belege", WRITE, "Beleg anlegen", handlers::create)
         .takes::<NewBeleg>("BelegNeu", &["beleg_typ", "items"])
-        .gives(&[Answer::created::<BelegBestaetigung>(), Answer::ok::<BelegWiederholt>()])
+        .gives(&[Answer::created::<BelegBestaetigung>(), Answer::ok::<Wiederholt<Beleg>>()])
         .refuses(&[PARTNER, DATE_AND_ARTICLE, ITEMS, INCOMPLETE]),
-    Route::write(
-        Method::Post,
+    Route::post(
         "/api/v1/belege/einlesen",
         WRITE,
         "E-Rechnung eines Lieferanten lesen; auf Wunsch die Eingangsrechnung anlegen",
@@ -138,7 +138,7 @@ pub const ROUTES: &[Route] = &[
     Route::each("/api/v1/belege/stapel", Scope::BelegeWrite, "Viele Belege anlegen", "/api/v1/belege"),
     Route::get("/api/v1/belege/{id}", READ, "Einen Beleg mit Positionen lesen", handlers::get)
         .gives(&[Answer::resource::<Beleg>()]),
-    Route::write(Method::Put, "/api/v1/belege/{id}", WRITE, "Offenen Beleg ändern", handlers::change)
+    Route::put("/api/v1/belege/{id}", WRITE, "Offenen Beleg ändern", handlers::change)
         .takes::<BelegChange>("BelegAenderung", &[])
         .with_if_match()
         .gives(&[Answer::ok::<BelegBestaetigung>()])
@@ -148,18 +148,12 @@ pub const ROUTES: &[Route] = &[
             ITEMS,
             &[Code::BelegAbgeschlossen, Code::BelegTypNichtAenderbar, Code::ChargeBereitsVerwendet],
         ]),
-    Route::write(
-        Method::Post,
-        "/api/v1/belege/{id}/abschliessen",
-        WRITE,
-        "Beleg abschließen",
-        handlers::finalise,
-    )
-    .may_take::<Leer>("Leer")
-    .with_if_match()
-    .gives(&[Answer::ok::<StatusBestaetigung>()])
-    .refuses(&[&[Code::BelegStorniert], INCOMPLETE]),
-    Route::write(Method::Post, "/api/v1/belege/{id}/storno", WRITE, "Beleg stornieren", handlers::cancel)
+    Route::post("/api/v1/belege/{id}/abschliessen", WRITE, "Beleg abschließen", handlers::finalise)
+        .may_take::<Leer>("Leer")
+        .with_if_match()
+        .gives(&[Answer::ok::<StatusBestaetigung>()])
+        .refuses(&[&[Code::BelegStorniert], INCOMPLETE]),
+    Route::post("/api/v1/belege/{id}/storno", WRITE, "Beleg stornieren", handlers::cancel)
         .takes::<Storno>("Storno", &["grund"])
         .with_if_match()
         .gives(&[Answer::ok::<StornoBestaetigung>()])
@@ -195,8 +189,7 @@ pub const ROUTES: &[Route] = &[
     .heavy()
     .gives(&[Answer::other("application/xml").with(&["etag", "content-disposition"])])
     .refuses(&[&[Code::KeineErechnung]]),
-    Route::write(
-        Method::Post,
+    Route::post(
         "/api/v1/belege/{id}/pdf",
         WRITE,
         "PDF archivieren; das erste schließt den Beleg ab",

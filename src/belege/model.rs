@@ -162,23 +162,33 @@ record! {
     }
 }
 
-/// Answer to a repeated external_ref: the document, and that it was there already.
+impl BelegPosition {
+    /// Whether it says something of the batch that a purchase brings (D8).
+    pub fn tells_of_batch(&self) -> bool {
+        self.fremde_charge_nr.is_some()
+            || self.mhd.is_some()
+            || self.herkunftsland.is_some()
+            || self.biozertifikat_id.is_some()
+    }
+}
+
+/// What came of a request that names an external_ref: a confirmation, or the record that has it already (D19).
+#[derive(Debug)]
+pub enum Angelegt<B, T> {
+    Neu(B),
+    Wiederholt(Box<Wiederholt<T>>),
+}
+
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct BelegWiederholt {
+#[schemars(rename = "{T}Wiederholt")]
+pub struct Wiederholt<T> {
     #[serde(flatten)]
-    pub beleg: Beleg,
+    pub record: T,
     pub idempotent: bool,
-    /// The request says something else than the one that made the document (D19).
+    /// The request says something else than the one that made the record (D19).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub inhalt_abweichend: bool,
     pub hinweise: Hints,
-}
-
-#[derive(Debug)]
-pub enum Angelegt {
-    Neu(BelegBestaetigung),
-    /// Its external_ref is known: what it belongs to (D19).
-    Wiederholt(Box<BelegWiederholt>),
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

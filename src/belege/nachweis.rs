@@ -67,18 +67,12 @@ pub fn without_evidence(tx: &Tx<'_>) -> Result<Vec<Subject>> {
           and not exists (select 1 from nachweis n
             where n.tenant_id = v.tenant_id and n.id = v.beleg_id and n.version = v.version and n.art = 'verlauf')
         order by v.beleg_id, v.version";
-    tx.each(versions, &[], |row| {
-        found.push(Subject::Version(row.get(0)?, row.get(1)?));
-        Ok(())
-    })?;
+    found.extend(tx.all(versions, &[], |row| Ok(Subject::Version(row.get(0)?, row.get(1)?)))?);
     let pdfs = "select p.beleg_id, p.id from beleg_pdf p where p.tenant_id = :tenant
           and not exists (select 1 from nachweis n
             where n.tenant_id = p.tenant_id and n.id = p.id and n.version is null and n.art = 'pdf')
         order by p.beleg_id, p.id";
-    tx.each(pdfs, &[], |row| {
-        found.push(Subject::Pdf(row.get(0)?, row.get(1)?));
-        Ok(())
-    })?;
+    found.extend(tx.all(pdfs, &[], |row| Ok(Subject::Pdf(row.get(0)?, row.get(1)?)))?);
     Ok(found)
 }
 

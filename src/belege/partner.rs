@@ -38,10 +38,6 @@ pub fn steuerpartner(kunde: &Kunde) -> Steuerpartner {
 
 /// The customer of a filter; one that nobody has gives an empty list (D1).
 pub fn of_filter(tx: &Tx<'_>, verweis: Option<&Verweis>) -> Result<Option<Uuid>> {
-    match verweis {
-        None => Ok(None),
-        Some(verweis) => {
-            Ok(Some(kunden::find_by_verweis(tx, verweis)?.map_or(Uuid::nil(), |kunde| kunde.id)))
-        }
-    }
+    let Some(verweis) = verweis else { return Ok(None) };
+    Ok(Some(kunden::find_by_verweis(tx, verweis)?.map_or(Uuid::nil(), |kunde| kunde.id)))
 }

@@ -4,47 +4,19 @@
 //! same ones, and put back into each version when it is read.
 
 use rusqlite::named_params;
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ValueRef};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::model::{Beleg, Verlaufseintrag};
 use super::{nachweis, sql};
-use crate::choice;
 use crate::db::evidence::Subject;
 use crate::db::list::{Filter, ListSql, Page};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::Listing;
-use crate::rules::choice::Choice as _;
 use crate::rules::day::Instant;
-
-choice! {
-    pub enum Aktion {
-        Aendern = "aendern",
-        Abschliessen = "abschliessen",
-        Storno = "storno",
-        Erledigen = "erledigen",
-    }
-}
-
-impl Aktion {
-    pub const fn in_words(self) -> &'static str {
-        match self {
-            Aktion::Aendern => "geändert",
-            Aktion::Abschliessen => "abgeschlossen",
-            Aktion::Storno => "storniert",
-            Aktion::Erledigen => "erledigt",
-        }
-    }
-}
-
-impl FromSql for Aktion {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Aktion> {
-        Aktion::parse(value.as_str()?).ok_or(FromSqlError::InvalidType)
-    }
-}
+use crate::rules::document::BelegAktion;
 
 const LIST: ListSql<'_> = ListSql {
     columns: "v.version, v.am, v.key_id, v.aktion, v.beleg,
@@ -61,7 +33,7 @@ const LIST: ListSql<'_> = ListSql {
 const PAGE_BYTES_MAX: usize = 8 << 20;
 
 /// Keeps a document as it is before a change.
-pub fn write(tx: &WriteTx<'_>, beleg: &Beleg, aktion: Aktion) -> Result<()> {
+pub fn write(tx: &WriteTx<'_>, beleg: &Beleg, aktion: BelegAktion) -> Result<()> {
     let head = json(&Beleg { positionen: None, ..beleg.clone() })?;
     let positions = json(&sql::positions(tx, beleg.id)?)?;
     tx.insert(
@@ -71,7 +43,7 @@ pub fn write(tx: &WriteTx<'_>, beleg: &Beleg, aktion: Aktion) -> Result<()> {
             ":version": beleg.version,
             ":am": tx.now(),
             ":key_id": tx.key_id(),
-            ":aktion": aktion.as_str(),
+            ":aktion": aktion,
             ":beleg": head,
         },
     )?;
@@ -103,9 +75,7 @@ pub fn list(tx: &Tx<'_>, beleg: Uuid, page: Page) -> Result<Listing> {
     filter.when("v.beleg_id = :beleg", ":beleg", Some(beleg));
     tx.written(&LIST, &filter, page, count, PAGE_BYTES_MAX, |row, rows| {
         let (head, positions): (String, String) = (row.get(4)?, row.get(5)?);
-        let damaged = |error: serde_json::Error| {
-            rusqlite::Error::FromSqlConversionFailure(4, rusqlite::types::Type::Text, Box::new(error))
-        };
+        let damaged = |error| Failure::Broken(format!("a version of a document is no JSON: {error}"));
         rows.push(&Verlaufseintrag {
             version: row.get(0)?,
             am: row.get(1)?,
@@ -117,19 +87,19 @@ pub fn list(tx: &Tx<'_>, beleg: Uuid, page: Page) -> Result<Listing> {
 }
 
 #[derive(Debug)]
-pub struct Schritt {
+pub struct Verlaufsschritt {
     pub am: Instant,
     /// None: the command line or the service itself.
     pub key_id: Option<String>,
-    pub aktion: Aktion,
+    pub aktion: BelegAktion,
 }
 
 /// What happened to a document, the newest first, without the versions that it left.
-pub fn steps(tx: &Tx<'_>, beleg: Uuid, limit: u32, offset: u32) -> Result<Vec<Schritt>> {
+pub fn steps(tx: &Tx<'_>, beleg: Uuid, limit: u32, offset: u32) -> Result<Vec<Verlaufsschritt>> {
     let statement = "select am, key_id, aktion from beleg_verlauf
         where tenant_id = :tenant and beleg_id = :beleg order by version desc limit :limit offset :offset";
     tx.all(statement, named_params! {":beleg": beleg, ":limit": limit, ":offset": offset}, |row| {
-        Ok(Schritt { am: row.get(0)?, key_id: row.get(1)?, aktion: row.get(2)? })
+        Ok(Verlaufsschritt { am: row.get(0)?, key_id: row.get(1)?, aktion: row.get(2)? })
     })
 }
 

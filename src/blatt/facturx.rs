@@ -3,7 +3,7 @@
 //! the packet that it wrote, which is not compressed; what follows moves.
 
 use super::error::DrawError;
-use super::model::Profil;
+use crate::erechnung::Profil;
 
 const SCHEMA: &str = "<rdf:li rdf:parseType=\"Resource\">\
     <pdfaSchema:schema>Factur-X PDFA Extension Schema</pdfaSchema:schema>\
@@ -97,7 +97,8 @@ fn schema() -> String {
 
 fn values(profil: Profil) -> String {
     let level = match profil {
-        Profil::En16931 => "EN 16931",
+        // Also called COMFORT.
+        Profil::Zugferd => "EN 16931",
         Profil::XRechnung => "XRECHNUNG",
     };
     format!(

@@ -1,5 +1,6 @@
 //! What a sheet says.
 
+use crate::erechnung::Profil;
 use crate::rules::day::Day;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 
@@ -75,13 +76,6 @@ pub enum Aufdruck {
 pub struct ERechnung {
     pub xml: Vec<u8>,
     pub profil: Profil,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Profil {
-    /// EN 16931, also called COMFORT.
-    En16931,
-    XRechnung,
 }
 
 pub enum Abschnitt {

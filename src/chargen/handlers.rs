@@ -16,9 +16,9 @@ use crate::http::query::Query;
 use crate::http::reply::Reply;
 use crate::http::route::Write;
 use crate::listing::Listing;
+use crate::rules::day::DayTime;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, required};
 use crate::rules::fixed::Quantity;
-use crate::rules::stammdaten::EingangQuelle;
 use crate::rules::text::case_key;
 use crate::{biozertifikate, kunden, laender};
 
@@ -132,8 +132,8 @@ pub fn create(call: &Call<'_>) -> Result<Write> {
     let (new, hinweise) = call.body::<NewCharge>()?;
     Ok(Box::new(move |tx| {
         let mut hinweise = hinweise.clone();
-        let neu = checked(tx, new.clone(), &mut hinweise)?;
-        let (id, charge_nr) = stock::create(tx, &neu)?;
+        let charge = checked(tx, new.clone(), &mut hinweise)?;
+        let Charge { id, charge_nr, .. } = stock::create(tx, charge)?;
         let message =
             "Die Charge wurde ohne Bestand angelegt. Bestand bucht ein Einkaufsbeleg oder der Import.";
         hinweise.add(HintCode::BestandNichtGebucht, message);
@@ -148,32 +148,28 @@ pub fn found(tx: &Tx<'_>, id: Uuid) -> Result<Charge> {
 }
 
 /// The batch that a body asks for; every id in it is looked up.
-fn checked(tx: &WriteTx<'_>, new: NewCharge, hinweise: &mut Hints) -> Result<stock::NeueCharge> {
-    let artikel_id = required(new.artikel_id, "artikel_id")?;
-    let artikel = artikel::by_id(tx, artikel_id)?;
-    let charge_nr = new.charge_nr;
-    if let Some(charge_nr) = &charge_nr {
+fn checked(tx: &WriteTx<'_>, new: NewCharge, hinweise: &mut Hints) -> Result<Charge> {
+    let artikel = artikel::by_id(tx, required(new.artikel_id, "artikel_id")?)?;
+    if let Some(charge_nr) = &new.charge_nr {
         stock::check_charge_nr(tx, artikel.id, charge_nr)?;
     }
-    let partner_id = new.partner_id;
-    partner_id.map(|partner| kunden::by_id(tx, partner)).transpose()?;
-    let biozertifikat_id = new.biozertifikat_id;
-    biozertifikat_id.map(|id| biozertifikate::must_have(tx, id)).transpose()?;
-    let einheit = new.einheit;
-    let conversion = stock::to_article_unit(einheit.as_deref(), &artikel, hinweise)?;
-    Ok(stock::NeueCharge {
-        charge_nr,
-        artikel_id,
-        partner_id,
+    new.partner_id.map(|partner| kunden::by_id(tx, partner)).transpose()?;
+    new.biozertifikat_id.map(|id| biozertifikate::must_have(tx, id)).transpose()?;
+    let conversion = stock::to_article_unit(new.einheit.as_deref(), &artikel, hinweise)?;
+    Ok(Charge {
+        charge_nr: new.charge_nr.unwrap_or_default(),
+        artikel_id: artikel.id,
+        partner_id: new.partner_id,
         fremde_charge_nr: new.fremde_charge_nr,
-        mhd: new.mhd,
+        mhd: new.mhd.map(DayTime),
         herkunftsland: new.herkunftsland,
-        biozertifikat_id,
-        einheit: artikel.einheit.clone().or(einheit),
+        biozertifikat_id: new.biozertifikat_id,
+        einheit: artikel.einheit.clone().or(new.einheit),
         eingang_menge: new.eingang_menge.map(|menge| conversion.quantity(menge)).transpose()?,
         eingang_ep: new.eingang_ep.map(|ep| conversion.price(ep)).transpose()?,
-        eingang_quelle: new.eingang_quelle.unwrap_or(EingangQuelle::Manuell),
+        eingang_quelle: new.eingang_quelle.unwrap_or_default(),
         niederlassung_id: new.niederlassung_id,
         lagerhalle_id: new.lagerhalle_id,
+        ..Charge::default()
     })
 }

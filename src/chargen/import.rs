@@ -3,9 +3,7 @@
 use uuid::Uuid;
 
 use super::model::{Charge, ChargeZeile};
-use super::stock::{
-    Buchung, NeueCharge, Ursache, book, check_charge_nr, create, set_opening_stock, to_article_unit,
-};
+use super::stock::{Buchung, Ursache, book, check_charge_nr, create, set_opening_stock, to_article_unit};
 use super::{change, sql};
 use crate::db::tx::WriteTx;
 use crate::failure::Result;
@@ -40,7 +38,8 @@ pub fn charge(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
         None => {
             check_charge_nr(tx, artikel_id, &charge_nr)?;
             let einheit = artikel.einheit.clone().or(einheit);
-            (add(tx, artikel_id, charge_nr, einheit, zeile, conversion)?, Upserted::Created)
+            let blank = Charge { charge_nr, artikel_id, einheit, ..Charge::default() };
+            (create(tx, with_row(tx, blank, zeile, conversion)?)?.id, Upserted::Created)
         }
     };
     let imported = sql::opening_stock(tx, charge)?.unwrap_or_default();
@@ -51,22 +50,6 @@ pub fn charge(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
     }
     book_opening_stock(tx, artikel_id, charge, difference, bestand)?;
     Ok(if outcome == Upserted::Created { outcome } else { Upserted::Changed })
-}
-
-fn add(
-    tx: &WriteTx<'_>,
-    artikel_id: Uuid,
-    charge_nr: String,
-    einheit: Option<String>,
-    zeile: ChargeZeile,
-    conversion: Conversion,
-) -> Result<Uuid> {
-    let neu = NeueCharge { charge_nr: Some(charge_nr), artikel_id, einheit, ..NeueCharge::default() };
-    let (id, _) = create(tx, &neu)?;
-    if let Some(blank) = sql::find(tx, id)? {
-        sql::update_master_data(tx, &with_row(tx, blank, zeile, conversion)?)?;
-    }
-    Ok(id)
 }
 
 fn with_row(tx: &WriteTx<'_>, old: Charge, zeile: ChargeZeile, conversion: Conversion) -> Result<Charge> {

@@ -20,14 +20,13 @@ pub use sql::{
     last_without_stock, list, with_stock,
 };
 pub use stock::{
-    Bewegung, Buchung, Gebucht, NeueCharge, Ursache, book, check_articles_not_negative, check_charge_nr,
-    check_named, check_not_negative, create, fill_in, set_receipt,
+    Bewegung, Buchung, Gebucht, Ursache, book, check_articles_not_negative, check_charge_nr, check_named,
+    check_not_negative, create, fill_in, set_receipt,
 };
-
 pub use verlauf::{Berichtigt, corrections};
 
 use crate::http::param::Param;
-use crate::http::route::{Access, Method, Route};
+use crate::http::route::{Access, Route};
 use crate::http::shape::Answer;
 use crate::import::Import;
 use crate::rules::error::Code;
@@ -64,8 +63,7 @@ pub const ROUTES: &[Route] = &[
     // Behind /chargen/verfuegbar: the first route that fits is taken.
     Route::get("/api/v1/chargen/{id}", READ, "Eine Charge lesen", handlers::get)
         .gives(&[Answer::resource::<Charge>()]),
-    Route::write(
-        Method::Put,
+    Route::put(
         "/api/v1/chargen/{id}",
         Scope::ChargenWrite,
         "Lieferantennummer, Haltbarkeit oder Herkunft einer Charge berichtigen",
@@ -78,8 +76,7 @@ pub const ROUTES: &[Route] = &[
     Route::get("/api/v1/chargen/{id}/verlauf", READ, "Frühere Fassungen einer Charge", handlers::get_verlauf)
         .with_query(&[Param::limit(None), Param::OFFSET])
         .gives(&[Answer::list::<ChargeVerlaufseintrag>()]),
-    Route::write(
-        Method::Post,
+    Route::post(
         "/api/v1/chargen",
         Scope::ChargenWrite,
         "Charge anlegen, ohne Bestand zu buchen",

@@ -14,7 +14,7 @@ use crate::rules::fixed::{Price, Quantity};
 use crate::rules::stammdaten::EingangQuelle;
 
 record! {
-    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct Charge in charge as c {
         id: Uuid = fixed,
         charge_nr: String = fixed,

@@ -196,6 +196,14 @@ pub fn opening_stock(tx: &Tx<'_>, charge: Uuid) -> Result<Option<Quantity>> {
     Ok(tx.optional(statement, named_params! {":id": charge}, |row| row.get(0))?.flatten())
 }
 
+pub fn insert(tx: &WriteTx<'_>, charge: &Charge) -> Result<()> {
+    let own = named_params! {
+        ":charge_nr_key": case_key(&charge.charge_nr),
+        ":fremde_charge_key": charge.fremde_charge_nr.as_deref().map(case_key),
+    };
+    tx.insert("charge", &[&charge.values(Part::All)[..], own].concat())
+}
+
 /// Stores what an import changed of a batch; stock is a matter of movements.
 pub fn update_master_data(tx: &WriteTx<'_>, charge: &Charge) -> Result<()> {
     let own = named_params! {":fremde_charge_key": charge.fremde_charge_nr.as_deref().map(case_key)};

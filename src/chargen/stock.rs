@@ -1,6 +1,6 @@
 //! Creating batches and booking movements.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use rusqlite::named_params;
 use schemars::JsonSchema;
@@ -13,32 +13,13 @@ use crate::artikel::{self, Artikel};
 use crate::db::numbers;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
-use crate::rules::day::{Day, DayTime};
+use crate::rules::day::DayTime;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
-use crate::rules::fixed::{LIMIT, Price, Quantity, TooLarge};
-use crate::rules::number::{Reihe, is_reserved_charge_nr};
+use crate::rules::fixed::{LIMIT, Price, Quantity, TooLarge, sums};
+use crate::rules::number::Reihe;
 use crate::rules::stammdaten::EingangQuelle;
-use crate::rules::text::case_key;
 use crate::rules::unit::Conversion;
 use crate::tenants::{Einstellungen, Strenge};
-
-/// What a new batch is made of. Without a number it gets the next of the series CH (D5).
-#[derive(Debug, Clone, Default)]
-pub struct NeueCharge {
-    pub charge_nr: Option<String>,
-    pub artikel_id: Uuid,
-    pub partner_id: Option<Uuid>,
-    pub fremde_charge_nr: Option<String>,
-    pub mhd: Option<Day>,
-    pub herkunftsland: Option<String>,
-    pub biozertifikat_id: Option<i64>,
-    pub einheit: Option<String>,
-    pub eingang_menge: Option<Quantity>,
-    pub eingang_ep: Option<Price>,
-    pub eingang_quelle: EingangQuelle,
-    pub niederlassung_id: Option<i64>,
-    pub lagerhalle_id: Option<i64>,
-}
 
 /// From the unit that was sent to the article's: quantities of a batch are kept in that (D8).
 pub fn to_article_unit(sent: Option<&str>, artikel: &Artikel, hints: &mut Hints) -> Checked<Conversion> {
@@ -51,48 +32,27 @@ pub fn to_article_unit(sent: Option<&str>, artikel: &Artikel, hints: &mut Hints)
     Ok(conversion)
 }
 
-/// Adds a batch without stock; its id and number.
-pub fn create(tx: &WriteTx<'_>, neu: &NeueCharge) -> Result<(Uuid, String)> {
-    let id = tx.new_id();
-    let charge_nr = match &neu.charge_nr {
-        Some(charge_nr) => charge_nr.clone(),
-        None => numbers::next(tx, Reihe::Charge, tx.today().year())?,
+/// Adds a batch without stock, with an id of its own; without a number it gets the next of the series CH (D5).
+pub fn create(tx: &WriteTx<'_>, new: Charge) -> Result<Charge> {
+    let charge_nr = match new.charge_nr.is_empty() {
+        true => numbers::next(tx, Reihe::Charge, tx.today().year())?,
+        false => new.charge_nr,
     };
-    tx.insert(
-        "charge",
-        named_params! {
-            ":id": id,
-            ":charge_nr": charge_nr,
-            ":charge_nr_key": case_key(&charge_nr),
-            ":artikel_id": neu.artikel_id,
-            ":partner_id": neu.partner_id,
-            ":fremde_charge_nr": neu.fremde_charge_nr,
-            ":fremde_charge_key": neu.fremde_charge_nr.as_deref().map(case_key),
-            ":mhd": neu.mhd,
-            ":herkunftsland": neu.herkunftsland,
-            ":biozertifikat_id": neu.biozertifikat_id,
-            ":einheit": neu.einheit,
-            ":eingang_menge": neu.eingang_menge,
-            ":eingang_ep": neu.eingang_ep,
-            ":eingang_quelle": neu.eingang_quelle,
-            ":niederlassung_id": neu.niederlassung_id,
-            ":lagerhalle_id": neu.lagerhalle_id,
-            ":angelegt_am": tx.now(),
-        },
-    )?;
-    Ok((id, charge_nr))
+    let charge = Charge { id: tx.new_id(), charge_nr, created_at: tx.now(), version: 1, ..new };
+    sql::insert(tx, &charge)?;
+    Ok(charge)
 }
 
 /// A batch that is used again takes over what it lacked (D8).
 pub fn fill_in(
     tx: &WriteTx<'_>,
     charge: &Charge,
-    mhd: Option<Day>,
+    mhd: Option<DayTime>,
     herkunftsland: Option<&str>,
     biozertifikat_id: Option<i64>,
 ) -> Result<()> {
     let known = (charge.mhd, charge.herkunftsland.as_deref(), charge.biozertifikat_id);
-    let complete = (known.0.or(mhd.map(DayTime)), known.1.or(herkunftsland), known.2.or(biozertifikat_id));
+    let complete = (known.0.or(mhd), known.1.or(herkunftsland), known.2.or(biozertifikat_id));
     if complete == known {
         return Ok(());
     }
@@ -104,7 +64,7 @@ pub fn fill_in(
 
 /// Refuses a number for a new batch that the service gives itself or that is taken (D5, D8).
 pub fn check_charge_nr(tx: &Tx<'_>, artikel: Uuid, charge_nr: &str) -> Result<()> {
-    if is_reserved_charge_nr(charge_nr) {
+    if Reihe::Charge.parse(charge_nr).is_some() {
         let message = "Nummern der Form CH-JJJJ-NNNNN vergibt der Dienst selbst. Bitte eine andere wählen.";
         return Err(Refusal::field(Code::NummerReserviert, "charge_nr", message).into());
     }
@@ -201,14 +161,15 @@ pub struct Bewegung {
     pub einheit: Option<String>,
 }
 
+/// A movement that was booked, without the number of its document, and its batch as it is afterwards.
 pub struct Gebucht {
-    /// Of each movement the batch as it is afterwards, if it has one.
-    pub chargen: Vec<Option<Charge>>,
-    /// Articles whose stock may be below 0 now.
-    pub knapp: BTreeSet<Uuid>,
+    pub bewegung: Bewegung,
+    pub ist_eingang: bool,
+    pub charge: Option<Charge>,
 }
 
-pub fn book(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<Gebucht> {
+/// Books movements; also the articles whose stock may be below 0 now.
+pub fn book(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<(Vec<Gebucht>, BTreeSet<Uuid>)> {
     tx.insert_all("lagerbewegung", buchungen, |buchung, store| {
         store(named_params! {
             ":id": tx.new_id(),
@@ -221,19 +182,28 @@ pub fn book(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<Gebucht> {
         })
     })?;
     let knapp = keep_article_stock(tx, buchungen)?;
-    let chargen = buchungen.iter().map(|buchung| book_batch(tx, buchung)).collect::<Result<_>>()?;
-    Ok(Gebucht { chargen, knapp })
+    let gebucht = buchungen.iter().map(|buchung| booked(tx, buchung)).collect::<Result<_>>()?;
+    Ok((gebucht, knapp))
+}
+
+fn booked(tx: &WriteTx<'_>, buchung: &Buchung) -> Result<Gebucht> {
+    let charge = book_batch(tx, buchung)?;
+    let bewegung = Bewegung {
+        beleg_id: buchung.ursache.beleg(),
+        beleg_nummer: None,
+        artikel_id: buchung.artikel_id,
+        charge_id: buchung.charge_id,
+        charge_nr: charge.as_ref().map(|charge| charge.charge_nr.clone()),
+        menge: buchung.menge,
+        einheit: artikel::must_have(tx, buchung.artikel_id)?.einheit.clone(),
+    };
+    Ok(Gebucht { bewegung, ist_eingang: buchung.ist_eingang, charge })
 }
 
 /// Adds movements to the stock of their articles; those of which it may be below 0 now.
 fn keep_article_stock(tx: &WriteTx<'_>, buchungen: &[Buchung]) -> Result<BTreeSet<Uuid>> {
     let mut knapp = BTreeSet::new();
-    let mut sums: BTreeMap<Uuid, Quantity> = BTreeMap::new();
-    for buchung in buchungen {
-        let sum = sums.entry(buchung.artikel_id).or_default();
-        *sum = sum.plus(buchung.menge)?;
-    }
-    for (artikel, menge) in sums {
+    for (artikel, menge) in sums(buchungen.iter().map(|buchung| (buchung.artikel_id, buchung.menge)))? {
         let params = named_params! {
             ":artikel": artikel,
             ":menge": menge,
@@ -267,11 +237,8 @@ pub fn check_articles_not_negative(
     einstellungen: &Einstellungen,
     hints: &mut Hints,
 ) -> Result<()> {
-    let mut sums: BTreeMap<Uuid, Quantity> = BTreeMap::new();
-    for bewegung in bewegungen.iter().filter(|bewegung| bewegung.charge_id.is_none()) {
-        let sum = sums.entry(bewegung.artikel_id).or_default();
-        *sum = sum.plus(bewegung.menge)?;
-    }
+    let without_batch = bewegungen.iter().filter(|bewegung| bewegung.charge_id.is_none());
+    let sums = sums(without_batch.map(|bewegung| (bewegung.artikel_id, bewegung.menge)))?;
     for (id, _) in sums.into_iter().filter(|(id, sum)| sum.is_negative() && knapp.contains(id)) {
         let artikel = artikel::must_have(tx, id)?;
         let what = format!("Artikel {}", artikel.artikelnummer);

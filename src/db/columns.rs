@@ -11,7 +11,7 @@ use crate::erechnung::Profil;
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::deed::Tat;
-use crate::rules::document::{BelegStatus, BelegTyp, Rechnungsart};
+use crate::rules::document::{BelegAktion, BelegStatus, BelegTyp, Rechnungsart};
 use crate::rules::fixed::Fixed;
 use crate::rules::kasse::BonArt;
 use crate::rules::receipt::AnnahmescheinStatus;
@@ -181,6 +181,7 @@ text_column!(
     Anrede,
     Art,
     ArtikelStatus,
+    BelegAktion,
     BelegStatus,
     BelegTyp,
     BonArt,

@@ -53,6 +53,8 @@ pub enum Access {
 /// because another job failed, and comes to the same then.
 pub type Write = Box<dyn Fn(&WriteTx<'_>) -> Result<Reply> + Send>;
 
+pub type Writes = fn(&Call<'_>) -> Result<Write>;
+
 /// The outcome of one look of a route that can wait.
 pub struct Followed {
     pub reply: Reply,
@@ -80,7 +82,7 @@ pub enum Run {
     /// Each item of the body is a request to the route with this path (D28).
     Each(&'static str),
     /// First the body is read, in place; then the writer carries out what came of it.
-    Write(fn(&Call<'_>) -> Result<Write>),
+    Write(Writes),
 }
 
 pub trait ServiceStatus {
@@ -196,14 +198,12 @@ impl Route {
         Route { summary, ..Route::new(Method::Get, pattern, Access::AnyKey, Run::Follow(run)) }
     }
 
-    pub const fn write(
-        method: Method,
-        pattern: &'static str,
-        scope: Scope,
-        summary: &'static str,
-        run: fn(&Call<'_>) -> Result<Write>,
-    ) -> Route {
-        Route { summary, ..Route::new(method, pattern, Access::Scope(scope), Run::Write(run)) }
+    pub const fn post(pattern: &'static str, scope: Scope, summary: &'static str, run: Writes) -> Route {
+        Route { summary, ..Route::new(Method::Post, pattern, Access::Scope(scope), Run::Write(run)) }
+    }
+
+    pub const fn put(pattern: &'static str, scope: Scope, summary: &'static str, run: Writes) -> Route {
+        Route { summary, ..Route::new(Method::Put, pattern, Access::Scope(scope), Run::Write(run)) }
     }
 
     /// A route for many of what the route `single` takes one of.

@@ -21,7 +21,7 @@ pub use verlauf::{altered_content, changes, digest, forgotten_attachments, witho
 
 use crate::anhaenge::{Anhang, AnhangAngelegt, NewAnhang};
 use crate::http::param::Param;
-use crate::http::route::{Access, Method, Route};
+use crate::http::route::{Access, Route};
 use crate::http::shape::Answer;
 use crate::import::Import;
 use crate::rules::error::Code;
@@ -52,14 +52,14 @@ pub const ROUTES: &[Route] = &[
             Param::OFFSET,
         ])
         .gives(&[Answer::list::<Kunde>()]),
-    Route::write(Method::Post, "/api/v1/kunden", Scope::KundenWrite, "Kunden anlegen", handlers::create)
+    Route::post("/api/v1/kunden", Scope::KundenWrite, "Kunden anlegen", handlers::create)
         .takes::<KundeChange>("KundeNeu", &["nachname_firma"])
         .gives(&[Answer::created::<KundeAngelegt>()])
         .refuses(&[NAMES, &[Code::KundennrBereitsVergeben]]),
     Route::each("/api/v1/kunden/stapel", Scope::KundenWrite, "Viele Kunden anlegen", "/api/v1/kunden"),
     Route::get("/api/v1/kunden/{id}", READ, "Einen Kunden lesen", handlers::get)
         .gives(&[Answer::resource::<Kunde>()]),
-    Route::write(Method::Put, "/api/v1/kunden/{id}", Scope::KundenWrite, "Kunden ändern", handlers::change)
+    Route::put("/api/v1/kunden/{id}", Scope::KundenWrite, "Kunden ändern", handlers::change)
         .takes::<KundeChange>("KundeAenderung", &[])
         .with_if_match()
         .gives(&[Answer::ok::<KundeGeaendert>()])
@@ -72,8 +72,7 @@ pub const ROUTES: &[Route] = &[
     )
     .with_query(&[Param::limit(None), Param::OFFSET])
     .gives(&[Answer::list::<KundeVerlaufseintrag>()]),
-    Route::write(
-        Method::Post,
+    Route::post(
         "/api/v1/kunden/{id}/dokumente",
         Scope::DokumenteWrite,
         "Datei an einen Kunden anhängen",

@@ -8,10 +8,9 @@ use uuid::Uuid;
 use super::model::{PaInput, PaOutput, Produktionsauftrag};
 use super::sql;
 use crate::artikel::{self, Artikel};
-use crate::chargen::{self, Bewegung, Buchung, Charge, NeueCharge, Ursache};
+use crate::chargen::{self, Bewegung, Buchung, Charge, Gebucht, Ursache};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result, keep_refused};
-use crate::rules::day::DayTime;
 use crate::rules::error::{Checked, Code, HintCode, Hints, PositionErrors, Refusal, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::stammdaten::EingangQuelle;
@@ -100,22 +99,20 @@ impl Booking<'_> {
             // An output before this one may have taken it.
             chargen::check_charge_nr(self.tx, artikel.id, charge_nr)?;
         }
-        let (charge, _) = chargen::create(
-            self.tx,
-            &NeueCharge {
-                charge_nr: line.charge_nr.clone(),
-                artikel_id: artikel.id,
-                mhd: line.mhd.map(|DayTime(day)| day),
-                einheit: artikel.einheit.clone(),
-                eingang_menge: Some(menge),
-                eingang_quelle: EingangQuelle::Produktion,
-                niederlassung_id: self.auftrag.niederlassung_id,
-                lagerhalle_id: self.auftrag.lagerhalle_id,
-                ..NeueCharge::default()
-            },
-        )?;
-        sql::update_output(self.tx, &PaOutput { charge_id: Some(charge), ..line.clone() })?;
-        self.book(&artikel, Some(charge), menge)
+        let new = Charge {
+            charge_nr: line.charge_nr.clone().unwrap_or_default(),
+            artikel_id: artikel.id,
+            mhd: line.mhd,
+            einheit: artikel.einheit.clone(),
+            eingang_menge: Some(menge),
+            eingang_quelle: EingangQuelle::Produktion,
+            niederlassung_id: self.auftrag.niederlassung_id,
+            lagerhalle_id: self.auftrag.lagerhalle_id,
+            ..Charge::default()
+        };
+        let charge_id = Some(chargen::create(self.tx, new)?.id);
+        sql::update_output(self.tx, &PaOutput { charge_id, ..line.clone() })?;
+        self.book(&artikel, charge_id, menge)
     }
 
     fn book(&mut self, artikel: &Artikel, charge_id: Option<Uuid>, menge: Quantity) -> Result<()> {
@@ -123,21 +120,13 @@ impl Booking<'_> {
             return Ok(());
         }
         let ursache = Ursache::Produktion(self.auftrag.id);
-        let artikel_id = artikel.id;
-        let buchung = Buchung { artikel_id, charge_id, ursache, menge, ist_eingang: false };
-        let mut gebucht = chargen::book(self.tx, &[buchung])?;
-        let charge = gebucht.chargen.pop().flatten();
-        self.knapp.append(&mut gebucht.knapp);
-        self.bewegungen.push(Bewegung {
-            beleg_id: None,
-            beleg_nummer: None,
-            artikel_id,
-            charge_id,
-            charge_nr: charge.as_ref().map(|charge| charge.charge_nr.clone()),
-            menge,
-            einheit: artikel.einheit.clone(),
-        });
-        self.chargen.extend(charge.map(|charge| (charge.id, charge)));
+        let buchung = Buchung { artikel_id: artikel.id, charge_id, ursache, menge, ist_eingang: false };
+        let (booked, knapp) = chargen::book(self.tx, &[buchung])?;
+        self.knapp.extend(knapp);
+        for Gebucht { bewegung, charge, .. } in booked {
+            self.bewegungen.push(bewegung);
+            self.chargen.extend(charge.map(|charge| (charge.id, charge)));
+        }
         Ok(())
     }
 }

@@ -23,7 +23,7 @@ use crate::http::call::{Call, IfMatch};
 use crate::http::param::Param;
 use crate::http::query::Query;
 use crate::http::reply::Reply;
-use crate::http::route::{Access, Method, Route, Write};
+use crate::http::route::{Access, Route, Write};
 use crate::http::shape::Answer;
 use crate::import::Import;
 use crate::rules::error::Code;
@@ -60,8 +60,7 @@ pub const ROUTES: &[Route] = &[
         Param::OFFSET,
     ])
     .gives(&[Answer::array::<Produktionsauftrag>()]),
-    Route::write(
-        Method::Post,
+    Route::post(
         "/api/v1/produktionsauftraege",
         Scope::ProduktionWrite,
         "Produktionsauftrag anlegen, auf Wunsch aus einer Rezeptur",
@@ -77,8 +76,7 @@ pub const ROUTES: &[Route] = &[
         get,
     )
     .gives(&[Answer::resource::<Produktionsauftrag>()]),
-    Route::write(
-        Method::Put,
+    Route::put(
         "/api/v1/produktionsauftraege/{id}/status",
         Scope::ProduktionWrite,
         "Produktionsauftrag weiterführen; erledigt bucht den Bestand",

@@ -44,10 +44,6 @@ impl Serialize for InBase64<'_> {
     }
 }
 
-pub fn from_base64(text: &str) -> Option<Vec<u8>> {
-    STANDARD.decode(text).ok()
-}
-
 /// A digest of what a request says, so that a repeat can be told from something else; absent and null are alike
 /// (D19).
 pub fn fingerprint(mut fields: Value) -> [u8; 32] {
@@ -55,7 +51,8 @@ pub fn fingerprint(mut fields: Value) -> [u8; 32] {
     Sha256::digest(fields.to_string()).into()
 }
 
-fn drop_nulls(value: &mut Value) {
+/// Takes away what is null: absent is as good.
+pub fn drop_nulls(value: &mut Value) {
     match value {
         Value::Object(members) => {
             members.retain(|_, value| !value.is_null());

@@ -84,27 +84,20 @@ impl BelegTyp {
     /// What is true of all documents of a type; all else follows. The table `belegtyp` says the same to SQL. Its series of
     /// numbers is that of its abbreviation ([`Reihe::Beleg`](super::number::Reihe::Beleg)), and when it becomes final by
     /// itself is a setting of the company (D4).
-    const fn facts(self) -> (Seite, Lagerrolle) {
+    const fn facts(self) -> (Seite, Lagerrolle, &'static str) {
         match self {
-            BelegTyp::An | BelegTyp::Au => (Seite::Verkauf, Lagerrolle::Keine),
-            BelegTyp::Ls => (Seite::Verkauf, Lagerrolle::Lieferung),
-            BelegTyp::Re => (Seite::Verkauf, Lagerrolle::Rechnung),
-            BelegTyp::Bs => (Seite::Einkauf, Lagerrolle::Keine),
-            BelegTyp::El => (Seite::Einkauf, Lagerrolle::Lieferung),
-            BelegTyp::Er => (Seite::Einkauf, Lagerrolle::Rechnung),
+            BelegTyp::An => (Seite::Verkauf, Lagerrolle::Keine, "Angebot"),
+            BelegTyp::Au => (Seite::Verkauf, Lagerrolle::Keine, "Auftrag"),
+            BelegTyp::Ls => (Seite::Verkauf, Lagerrolle::Lieferung, "Lieferschein"),
+            BelegTyp::Re => (Seite::Verkauf, Lagerrolle::Rechnung, "Rechnung"),
+            BelegTyp::Bs => (Seite::Einkauf, Lagerrolle::Keine, "Bestellung"),
+            BelegTyp::El => (Seite::Einkauf, Lagerrolle::Lieferung, "Einkaufslieferschein"),
+            BelegTyp::Er => (Seite::Einkauf, Lagerrolle::Rechnung, "Eingangsrechnung"),
         }
     }
 
     pub const fn bezeichnung(self) -> &'static str {
-        match self {
-            BelegTyp::An => "Angebot",
-            BelegTyp::Au => "Auftrag",
-            BelegTyp::Ls => "Lieferschein",
-            BelegTyp::Re => "Rechnung",
-            BelegTyp::Bs => "Bestellung",
-            BelegTyp::El => "Einkaufslieferschein",
-            BelegTyp::Er => "Eingangsrechnung",
-        }
+        self.facts().2
     }
 
     /// What people call a document of this type that is a credit note, the counter document of a storno, or below zero.
@@ -151,17 +144,17 @@ impl BelegTyp {
 
     /// ER: the partner wrote it. A locked one may have sent it (D3), and the same number twice is doubtful (D5).
     pub const fn ist_fremdrechnung(self) -> bool {
-        matches!(self.facts(), (Seite::Einkauf, Lagerrolle::Rechnung))
+        matches!(self.facts(), (Seite::Einkauf, Lagerrolle::Rechnung, _))
     }
 
     /// BS: it announces goods that others bring. It makes the batches it tells of, without stock, and their certificate may
     /// be renewed until they come (D8).
     pub const fn kuendigt_an(self) -> bool {
-        matches!(self.facts(), (Seite::Einkauf, Lagerrolle::Keine))
+        matches!(self.facts(), (Seite::Einkauf, Lagerrolle::Keine, _))
     }
 
     pub const fn chargenangabe(self) -> Chargenangabe {
-        match self.facts() {
+        match (self.seite(), self.lagerrolle()) {
             (Seite::Einkauf, Lagerrolle::Keine) => Chargenangabe::Bestellung,
             (Seite::Einkauf, Lagerrolle::Lieferung) => Chargenangabe::Wareneingang,
             (Seite::Verkauf, Lagerrolle::Lieferung) => Chargenangabe::Warenausgang,
@@ -179,6 +172,27 @@ choice! {
         Abgeschlossen = "abgeschlossen",
         Erledigt = "erledigt",
         Storniert = "storniert",
+    }
+}
+
+choice! {
+    /// What became of a document, as its history has it (D4).
+    pub enum BelegAktion {
+        Aendern = "aendern",
+        Abschliessen = "abschliessen",
+        Storno = "storno",
+        Erledigen = "erledigen",
+    }
+}
+
+impl BelegAktion {
+    pub const fn in_words(self) -> &'static str {
+        match self {
+            BelegAktion::Aendern => "geändert",
+            BelegAktion::Abschliessen => "abgeschlossen",
+            BelegAktion::Storno => "storniert",
+            BelegAktion::Erledigen => "erledigt",
+        }
     }
 }
 

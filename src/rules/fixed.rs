@@ -4,6 +4,7 @@
 //! dot and at least as many decimals as its kind shows. No binary float takes part anywhere.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use rust_decimal::{Decimal, RoundingStrategy};
@@ -153,6 +154,18 @@ impl<'de, const SCALE: u32, const SHOWN: usize> Deserialize<'de> for Fixed<SCALE
         let parsed = Self::parse(&text).map_err(|_| D::Error::custom(format!("{text} is no number")))?;
         Ok(parsed.value)
     }
+}
+
+/// What the quantities of each key come to.
+pub fn sums<K: Ord>(
+    quantities: impl IntoIterator<Item = (K, Quantity)>,
+) -> Result<BTreeMap<K, Quantity>, TooLarge> {
+    let mut sums: BTreeMap<K, Quantity> = BTreeMap::new();
+    for (key, quantity) in quantities {
+        let sum = sums.entry(key).or_default();
+        *sum = sum.plus(quantity)?;
+    }
+    Ok(sums)
 }
 
 /// Division of integers, rounded half away from zero; `divisor` is positive.

@@ -11,19 +11,19 @@ pub const RATE_OF_LAST_RESORT: Percent = Percent::whole(7);
 
 /// The tax of an amount, or a Skonto: `round2(base × rate / 100)`, half away from zero (EN 16931 BR-CO-17).
 pub fn share(base: Money, rate: Percent) -> Money {
-    let product = i128::from(base.units()) * i128::from(rate.units());
-    let tax = divide_rounded(product, i128::from(Percent::whole(100).units()));
-    // A rate is at most 100 %, so the share is no larger than its base.
-    Money::from_wide(tax).unwrap_or(base)
+    part(base, rate, Percent::whole(100))
 }
 
 /// The tax contained in a gross amount (D7, cash lines): `round2(gross × rate / (100 + rate))`,
 /// half away from zero.
 pub fn contained_tax(gross: Money, rate: Percent) -> Money {
-    let product = i128::from(gross.units()) * i128::from(rate.units());
-    let tax = divide_rounded(product, i128::from(Percent::whole(100).units() + rate.units()));
-    // The tax is no larger than what contains it.
-    Money::from_wide(tax).unwrap_or(gross)
+    part(gross, rate, Percent::from_units(Percent::whole(100).units() + rate.units()))
+}
+
+fn part(amount: Money, rate: Percent, whole: Percent) -> Money {
+    let product = i128::from(amount.units()) * i128::from(rate.units());
+    // A rate is at most 100 %, so its part is no larger than the amount.
+    Money::from_wide(divide_rounded(product, i128::from(whole.units()))).unwrap_or(amount)
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

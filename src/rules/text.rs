@@ -9,31 +9,19 @@ use unicode_normalization::char::is_combining_mark;
 const LETTERS: &[(char, &str)] =
     &[('ß', "ss"), ('æ', "ae"), ('œ', "oe"), ('ø', "o"), ('ł', "l"), ('đ', "d"), ('ð', "d"), ('þ', "th")];
 
-/// How an umlaut is folded: both spellings are searched for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Umlaut {
-    /// ä → ae.
-    Spelled,
-    /// ä → a.
-    Stripped,
-}
+/// Umlauts as they are spelled without; both spellings, ae and a, are searched for.
+const SPELLED: &[(char, &str)] = &[('ä', "ae"), ('ö', "oe"), ('ü', "ue")];
+const STRIPPED: &[(char, &str)] = &[];
 
-fn fold(text: &str, umlaut: Umlaut) -> String {
+fn fold(text: &str, umlauts: &[(char, &str)]) -> String {
     let composed: String = text.nfkc().flat_map(char::to_lowercase).nfc().collect();
     let mut folded = String::with_capacity(composed.len() + 4);
     for letter in composed.chars() {
-        let spelled = match letter {
-            'ä' => Some("ae"),
-            'ö' => Some("oe"),
-            'ü' => Some("ue"),
-            _ => None,
-        };
-        if let (Umlaut::Spelled, Some(spelled)) = (umlaut, spelled) {
-            folded.push_str(spelled);
-        } else if let Some((_, plain)) = LETTERS.iter().find(|(special, _)| *special == letter) {
-            folded.push_str(plain);
-        } else if letter.is_ascii() {
+        if letter.is_ascii() {
             folded.push(letter);
+        } else if let Some((_, plain)) = umlauts.iter().chain(LETTERS).find(|(special, _)| *special == letter)
+        {
+            folded.push_str(plain);
         } else {
             folded.extend(std::iter::once(letter).nfkd().filter(|c| !is_combining_mark(*c)));
         }
@@ -44,7 +32,7 @@ fn fold(text: &str, umlaut: Umlaut) -> String {
 /// What a record is searched in: its fields folded, umlauts in both spellings, one a line.
 pub fn searchable<'a>(fields: impl IntoIterator<Item = &'a str>) -> String {
     let joined = fields.into_iter().collect::<Vec<_>>().join("\n");
-    let (spelled, stripped) = (fold(&joined, Umlaut::Spelled), fold(&joined, Umlaut::Stripped));
+    let (spelled, stripped) = (fold(&joined, SPELLED), fold(&joined, STRIPPED));
     if spelled == stripped { spelled } else { format!("{spelled}\n{stripped}") }
 }
 
@@ -57,7 +45,7 @@ pub struct Folded {
 impl Folded {
     pub fn new(text: &str) -> Folded {
         let text = text.trim();
-        Folded { spelled: fold(text, Umlaut::Spelled), stripped: fold(text, Umlaut::Stripped) }
+        Folded { spelled: fold(text, SPELLED), stripped: fold(text, STRIPPED) }
     }
 
     /// Nothing that can be looked for is left of it. Both spellings differ in umlauts alone, so one tells.
@@ -89,7 +77,7 @@ impl Search {
 
 /// Two names are equal when their keys are: trimmed and folded.
 pub fn folded_key(text: &str) -> String {
-    fold(text.trim(), Umlaut::Spelled)
+    fold(text.trim(), SPELLED)
 }
 
 /// Two numbers are equal when their keys are: trimmed, regardless of case (D1, D2, D6).
@@ -120,7 +108,7 @@ pub fn natural_key(text: &str) -> String {
 
 /// A name whose plain order is that of DIN 5007-1: ä as a, ß as ss.
 pub fn din_5007_key(text: &str) -> String {
-    fold(text, Umlaut::Stripped)
+    fold(text, STRIPPED)
 }
 
 /// A text as a cell of a CSV file, with an apostrophe before whatever a spreadsheet would take for a formula. Where it

@@ -69,9 +69,6 @@ impl Conversion {
     }
 
     pub fn between(from: &str, to: &str) -> Option<Conversion> {
-        if from == to {
-            return Some(Conversion::NONE);
-        }
         let (from, to) = (canonical(from), canonical(to));
         if from == to {
             return Some(Conversion::NONE);

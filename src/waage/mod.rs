@@ -14,7 +14,7 @@ pub use model::{Storno, Wiegung};
 pub use sql::{Auswahl, RETENTION, annahmeschein_of, find, list};
 
 use crate::http::param::Param;
-use crate::http::route::{Access, Method, Route};
+use crate::http::route::{Access, Route};
 use crate::http::shape::Answer;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
@@ -42,16 +42,10 @@ pub const ROUTES: &[Route] = &[
             Param::OFFSET,
         ])
         .gives(&[Answer::array::<Wiegung>()]),
-    Route::write(
-        Method::Post,
-        "/api/v1/wiegungen",
-        Scope::WaageWrite,
-        "Erstwiegung anlegen",
-        handlers::create,
-    )
-    .takes::<NewWiegung>("WiegungNeu", &["waage_id", "gewicht_erst_kg", "partner_id"])
-    .gives(&[Answer::created::<WiegungBestaetigung>()])
-    .refuses(&[REFERENCES, &[Code::PartnerNichtGefunden, Code::ArtikelNichtGefunden]]),
+    Route::post("/api/v1/wiegungen", Scope::WaageWrite, "Erstwiegung anlegen", handlers::create)
+        .takes::<NewWiegung>("WiegungNeu", &["waage_id", "gewicht_erst_kg", "partner_id"])
+        .gives(&[Answer::created::<WiegungBestaetigung>()])
+        .refuses(&[REFERENCES, &[Code::PartnerNichtGefunden, Code::ArtikelNichtGefunden]]),
     Route::each(
         "/api/v1/wiegungen/stapel",
         Scope::WaageWrite,
@@ -64,8 +58,7 @@ pub const ROUTES: &[Route] = &[
         .heavy()
         .gives(&[Answer::other("application/pdf").with(&["etag", "content-disposition"])])
         .refuses(&[&[Code::KeinPdf]]),
-    Route::write(
-        Method::Put,
+    Route::put(
         "/api/v1/wiegungen/{id}/zweitwiegung",
         Scope::WaageWrite,
         "Zweitwiegung: Nettogewicht und Richtung",
@@ -75,15 +68,9 @@ pub const ROUTES: &[Route] = &[
     .with_if_match()
     .gives(&[Answer::ok::<WiegungBestaetigung>()])
     .refuses(&[REFERENCES, &[Code::WiegungNichtOffen, Code::NettoNull]]),
-    Route::write(
-        Method::Put,
-        "/api/v1/wiegungen/{id}/storno",
-        Scope::WaageWrite,
-        "Wiegung stornieren",
-        handlers::cancel,
-    )
-    .takes::<Storno>("Storno", &["grund"])
-    .with_if_match()
-    .gives(&[Answer::ok::<WiegungBestaetigung>()])
-    .refuses(&[&[Code::WiegungNichtStornierbar, Code::WiegungAbgerechnet]]),
+    Route::put("/api/v1/wiegungen/{id}/storno", Scope::WaageWrite, "Wiegung stornieren", handlers::cancel)
+        .takes::<Storno>("Storno", &["grund"])
+        .with_if_match()
+        .gives(&[Answer::ok::<WiegungBestaetigung>()])
+        .refuses(&[&[Code::WiegungNichtStornierbar, Code::WiegungAbgerechnet]]),
 ];

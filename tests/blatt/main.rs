@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use partnerd::blatt::{
-    Abschnitt, Angabe, Aufdruck, Blatt, DrawError, Drawn, LogoError, PAGES_MAX, Profil, Wert, check_logo,
-    draw,
+    Abschnitt, Angabe, Aufdruck, Blatt, DrawError, Drawn, LogoError, PAGES_MAX, Wert, check_logo, draw,
 };
+use partnerd::erechnung::Profil;
 use partnerd::rules::day::Day;
 use partnerd::rules::fixed::Money;
 use programs::needs;
@@ -197,7 +197,7 @@ fn the_same_sheet_has_the_same_bytes() {
 #[test]
 fn the_e_invoice_comes_out_as_it_went_in_and_is_announced() {
     needs!("qpdf", "pdfinfo");
-    for (profil, level) in [(Profil::En16931, "EN 16931"), (Profil::XRechnung, "XRECHNUNG")] {
+    for (profil, level) in [(Profil::Zugferd, "EN 16931"), (Profil::XRechnung, "XRECHNUNG")] {
         let mut blatt = samples::hybrid();
         // Nothing that a text says is taken for a part of the file.
         blatt.titel =

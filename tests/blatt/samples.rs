@@ -1,9 +1,10 @@
 //! Sheets of a mill, one of each kind.
 
 use partnerd::blatt::{
-    Abschnitt, Absender, Abzug, Angabe, Aufdruck, Blatt, ERechnung, Konto, Position, Preis, Profil, Skonto,
+    Abschnitt, Absender, Abzug, Angabe, Aufdruck, Blatt, ERechnung, Konto, Position, Preis, Skonto,
     Steuergruppe, Summen, Tabelle, Wert, Zahlrichtung, Zahlung, Zeile,
 };
+use partnerd::erechnung::Profil;
 use partnerd::rules::day::Day;
 use partnerd::rules::fixed::{Money, Percent, Price, Quantity, divide_rounded};
 
@@ -211,7 +212,7 @@ pub fn rechnung() -> Blatt {
 /// The invoice with its e-invoice inside.
 pub fn hybrid() -> Blatt {
     let xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<rsm:CrossIndustryInvoice/>\n".repeat(40);
-    Blatt { erechnung: Some(ERechnung { xml: xml.into_bytes(), profil: Profil::En16931 }), ..rechnung() }
+    Blatt { erechnung: Some(ERechnung { xml: xml.into_bytes(), profil: Profil::Zugferd }), ..rechnung() }
 }
 
 /// The counter document of an invoice.

@@ -1,11 +1,11 @@
 //! The sheet of a document (D25): what stands on it, from what was frozen.
 
-use super::vorlage::{Gespeichert, Vorlage};
+use super::vorlage::Vorlage;
 use super::worte;
 use crate::belege::model::BelegPosition;
 use crate::blatt::{
-    Abschnitt, Angabe, Aufdruck, Blatt, ERechnung, Konto, Position, Preis, Profil, Skonto, Steuergruppe,
-    Summen, Zahlrichtung, Zahlung,
+    Abschnitt, Angabe, Aufdruck, Blatt, ERechnung, Konto, Position, Preis, Skonto, Steuergruppe, Summen,
+    Zahlrichtung, Zahlung,
 };
 use crate::db::tx::Tx;
 use crate::erechnung;
@@ -13,8 +13,7 @@ use crate::failure::Result;
 use crate::laender;
 use crate::rules::day::Day;
 use crate::rules::document::{BelegTyp, Lagerrolle, Seite};
-use crate::rules::tax::share;
-use crate::rules::tax::{Steuerart, Steuerkategorie, groups};
+use crate::rules::tax::{Steuerart, Steuerkategorie, groups, share};
 use crate::tenants;
 
 /// Deliveries that the block beside the address names; the positions name all.
@@ -26,12 +25,7 @@ pub fn draft(tx: &Tx<'_>, vorlage: &Vorlage<'_>) -> Result<Blatt> {
 }
 
 /// The sheet of a final document, a hybrid where it has an e-invoice.
-pub fn finished(tx: &Tx<'_>, vorlage: &Vorlage<'_>, erechnung: Option<Gespeichert>) -> Result<Blatt> {
-    let profil = |profil| match profil {
-        erechnung::Profil::Zugferd => Profil::En16931,
-        erechnung::Profil::XRechnung => Profil::XRechnung,
-    };
-    let erechnung = erechnung.map(|stored| ERechnung { profil: profil(stored.profil), xml: stored.xml });
+pub fn finished(tx: &Tx<'_>, vorlage: &Vorlage<'_>, erechnung: Option<ERechnung>) -> Result<Blatt> {
     Ok(Blatt { erechnung, ..sheet(tx, vorlage)? })
 }
 
@@ -79,7 +73,7 @@ fn angaben(vorlage: &Vorlage<'_>) -> Vec<Angabe> {
     };
     let known = [
         ("Datum", Some(beleg.datum().german())),
-        (number, partner.kundennr.clone()),
+        (number, partner.kennung.clone()),
         ("Lieferdatum", lieferdatum),
         ("Leistungszeitraum", period(beleg.leistung_von.map(|d| d.0), beleg.leistung_bis.map(|d| d.0))),
         ("Liefertermin", beleg.liefertermin.map(|termin| termin.0.german())),

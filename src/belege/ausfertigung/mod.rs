@@ -1,14 +1,13 @@
 //! What leaves the house (D25, D26): of a document that becomes final, all that its sheet shows is frozen, and its
 //! e-invoice is written, in the same transaction.
 //!
-//! `angaben` gathers what a document says that lies in other tables (`lieferung`: the deliveries of an invoice), `kopie` is
-//! the partner as it was. From both, a `vorlage`, `rechnung` makes the e-invoice and `blatt` the sheet, in the words of
+//! `angaben` gathers what a document says that lies in other tables (`lieferung`: the deliveries of an invoice). From a
+//! `vorlage` of that and the partner `rechnung` makes the e-invoice and `blatt` the sheet, in the words of
 //! `worte`; `pflicht` decides who needs an e-invoice. A sheet is drawn each time it is asked for; an e-invoice is stored as it
 //! was written.
 
 mod angaben;
 mod blatt;
-mod kopie;
 mod lieferung;
 mod packen;
 mod pflicht;
@@ -22,22 +21,21 @@ use std::sync::Arc;
 use super::model::Beleg;
 use uuid::Uuid;
 
-use crate::blatt::Blatt;
+use crate::blatt::{Blatt, ERechnung};
 use crate::db::tx::{Tx, WriteTx};
 use crate::erechnung::{Art, Fehlt, Wo};
 use crate::failure::{Failure, Result};
 use crate::kunden::{self, Kunde};
 use crate::rules::document::BelegStatus;
 use crate::rules::error::{Code, Hints, Refusal};
-use crate::rules::stammdaten::ERechnung;
+use crate::rules::stammdaten;
 use crate::rules::tax::Steuerart;
 use crate::tenants::firma::{self, Firma};
 use crate::tenants::{self, Einstellungen};
 use angaben::Angaben;
-use kopie::Kopie;
 use packen::{deflated, digest};
 use pflicht::Anlass;
-use vorlage::{Geschrieben, Gespeichert, Vorlage};
+use vorlage::{Geschrieben, Vorlage};
 
 pub use sql::altered;
 
@@ -114,7 +112,8 @@ pub fn sheet(tx: &Tx<'_>, beleg: &Beleg) -> Result<Blatt> {
     let vorlage = Vorlage {
         beleg,
         positionen: super::sql::positions(tx, beleg.id)?,
-        partner: sql::kopie(tx, beleg.id)?,
+        partner: sql::partner(tx, beleg.id)?,
+        kaeuferreferenz: None,
         firma,
         angaben: sql::angaben(tx, beleg.id)?.ok_or_else(gone)?,
         storno_von: cancelled_by(tx, beleg)?,
@@ -137,8 +136,8 @@ fn as_of_now<'b>(
         Some(angaben) => angaben,
         None => Angaben::gather(tx, beleg, &positionen, seller_tax(beleg, kunde, einstellungen))?,
     };
-    let (partner, firma) = (Kopie::from(kunde), Arc::clone(firma));
-    Ok(Vorlage { beleg, positionen, partner, firma, angaben, storno_von })
+    let (partner, kaeuferreferenz) = (rechnung::partei(kunde), kunde.kaeuferreferenz.clone());
+    Ok(Vorlage { beleg, positionen, partner, kaeuferreferenz, firma: Arc::clone(firma), angaben, storno_von })
 }
 
 const FREMDRECHNUNG: &str = "Eine Eingangsrechnung schreibt der Lieferant. Bitte sein PDF archivieren.";
@@ -158,7 +157,7 @@ fn without_sheet(beleg: &Beleg, firma: Option<&Firma>) -> Box<Refusal> {
 }
 
 /// The e-invoice of a document; a refusal says why there is none (D26).
-pub fn erechnung(tx: &Tx<'_>, beleg: &Beleg) -> Result<Gespeichert> {
+pub fn erechnung(tx: &Tx<'_>, beleg: &Beleg) -> Result<ERechnung> {
     if let Some(gespeichert) = sql::erechnung(tx, beleg.id)? {
         return Ok(gespeichert);
     }
@@ -216,7 +215,7 @@ pub fn missing(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Vec<String>>> {
 /// What the master data of a partner lack for the e-invoices that he gets, and for the Gutschriften that he has agreed to
 /// (D24, D26). What a single document asks for besides follows from its items.
 pub fn missing_of_partner(tx: &Tx<'_>, kunde: &Kunde) -> Vec<Fehlt> {
-    let buys = kunde.partner_typen.kunde && kunde.e_rechnung != ERechnung::Aus;
+    let buys = kunde.partner_typen.kunde && kunde.e_rechnung != stammdaten::ERechnung::Aus;
     let sells = kunde.partner_typen.lieferant && kunde.gutschrift_vereinbart_am.is_some();
     let mut found = Vec::new();
     for (_, art) in

@@ -1,7 +1,6 @@
 //! The e-invoice of a document (D26): what the standard calls by its business terms, from what is stored.
 
 use super::angaben::{Partie, Ware};
-use super::kopie::Kopie;
 use super::vorlage::Vorlage;
 use super::worte;
 use crate::belege::model::{Beleg, BelegPosition};
@@ -26,7 +25,7 @@ pub fn profil(e_rechnung: ERechnung) -> Profil {
 /// The document as an e-invoice; a day of delivery that nobody named is the day of the document, with a hint.
 pub fn rechnung(vorlage: &Vorlage<'_>, gewuenscht: Profil, hints: &mut Hints) -> Rechnung {
     let Vorlage { beleg, partner, firma, angaben, .. } = vorlage;
-    let (firma, partner) = (seite_der_firma(firma), seite_des_partners(partner));
+    let (firma, partner) = (seite_der_firma(firma), partner.clone());
     let (art, verkaeufer, kaeufer) = match beleg.is_written_for_supplier() {
         true => (Art::Gutschrift, partner, firma),
         false => (Art::Rechnung, firma, partner),
@@ -46,7 +45,7 @@ pub fn rechnung(vorlage: &Vorlage<'_>, gewuenscht: Profil, hints: &mut Hints) ->
         leistung_von: beleg.leistung_von.map(|day| day.0),
         leistung_bis: beleg.leistung_bis.map(|day| day.0),
         zahlung: zahlung(beleg),
-        kaeuferreferenz: vorlage.partner.kaeuferreferenz.clone().filter(|_| art == Art::Rechnung),
+        kaeuferreferenz: vorlage.kaeuferreferenz.clone().filter(|_| art == Art::Rechnung),
         kontrakt: angaben.kontrakt.clone(),
         bestellnummer: beleg.fremdbelegnummer.clone().filter(|_| art == Art::Rechnung),
         lieferschein: match angaben.lieferscheine.as_slice() {
@@ -64,7 +63,7 @@ pub fn rechnung(vorlage: &Vorlage<'_>, gewuenscht: Profil, hints: &mut Hints) ->
 /// An e-invoice of this partner with a single taxed item, from a company that has said nothing of itself: what it lacks
 /// of the partner, each of his e-invoices lacks.
 pub fn beispiel(kunde: &Kunde, art: Art, tag: Day) -> Rechnung {
-    let (firma, partner) = (Partei::default(), seite_des_partners(&Kopie::from(kunde)));
+    let (firma, partner) = (Partei::default(), partei(kunde));
     let (verkaeufer, kaeufer) = match art {
         Art::Gutschrift => (partner, firma),
         Art::Rechnung => (firma, partner),
@@ -145,23 +144,21 @@ fn seite_der_firma(firma: &Firma) -> Partei {
     }
 }
 
-fn seite_des_partners(partner: &Kopie) -> Partei {
+pub fn partei(kunde: &Kunde) -> Partei {
     Partei {
-        kennung: partner.kundennr.clone(),
-        name: partner.name.clone(),
-        registernummer: None,
-        rechtliches: None,
-        strasse: partner.strasse.clone(),
-        plz: partner.plz.clone(),
-        ort: partner.ort.clone(),
-        staat: partner.staat.clone(),
-        ust_id: partner.ust_id.clone(),
-        steuernummer: partner.steuernummer.clone(),
-        e_adresse: partner.e_adresse.clone().or_else(|| partner.email.clone()),
-        kontakt: Kontakt::default(),
-        iban: partner.iban.clone(),
-        bic: partner.bic.clone(),
-        kontoinhaber: partner.iban.as_ref().map(|_| partner.name.clone()),
+        kennung: Some(kunde.kundennr.clone()),
+        name: kunde.name.clone(),
+        strasse: kunde.strasse.clone(),
+        plz: kunde.plz.clone(),
+        ort: kunde.ort.clone(),
+        staat: kunde.staat.clone(),
+        ust_id: kunde.ust_id.clone(),
+        steuernummer: kunde.steuernummer.clone(),
+        e_adresse: kunde.e_adresse.clone().or_else(|| kunde.email.clone()),
+        iban: kunde.iban.clone(),
+        bic: kunde.bic.clone(),
+        kontoinhaber: kunde.iban.as_ref().map(|_| kunde.name.clone()),
+        ..Partei::default()
     }
 }
 

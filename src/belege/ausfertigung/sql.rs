@@ -4,11 +4,11 @@ use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::angaben::Angaben;
-use super::kopie::Kopie;
 use super::packen::{digest, inflated};
-use super::vorlage::Gespeichert;
+use crate::blatt::ERechnung;
+use crate::db::record::columns;
 use crate::db::tx::{Tx, WriteTx};
-use crate::erechnung::Profil;
+use crate::erechnung::{Kontakt, Partei, Profil};
 use crate::failure::{Failure, Result};
 use crate::rules::day::Instant;
 
@@ -58,18 +58,40 @@ pub fn angaben(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Angaben>> {
     json.map(|json| serde_json::from_str(&json).map_err(unreadable)).transpose()
 }
 
-pub fn kopie(tx: &Tx<'_>, beleg: Uuid) -> Result<Kopie> {
-    let statement =
-        format!("select {} from beleg b where b.tenant_id = :tenant and b.id = :id", Kopie::COLUMNS);
-    tx.one(&statement, named_params! {":id": beleg}, Kopie::read)
+columns! {
+    Partei from beleg as b {
+        kennung: "b.kunden_kundennr",
+        name: "b.kunden_name",
+        strasse: "b.kunden_strasse",
+        plz: "b.kunden_plz",
+        ort: "b.kunden_ort",
+        staat: "b.kunden_staat",
+        ust_id: "b.kunden_ust_id",
+        steuernummer: "b.kunden_steuernummer",
+        e_adresse: "coalesce(b.kunden_e_adresse, b.kunden_email)",
+        iban: "b.kunden_iban",
+        bic: "b.kunden_bic",
+        kontoinhaber: "iif(b.kunden_iban is null, null, b.kunden_name)",
+    } => {
+        registernummer: None,
+        rechtliches: None,
+        kontakt: Kontakt::default(),
+    }
 }
 
-pub fn erechnung(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Gespeichert>> {
+/// The partner of a document as it was when the document became final (D24).
+pub fn partner(tx: &Tx<'_>, beleg: Uuid) -> Result<Partei> {
+    let statement =
+        format!("select {} from beleg b where b.tenant_id = :tenant and b.id = :id", Partei::COLUMNS);
+    tx.one(&statement, named_params! {":id": beleg}, Partei::read)
+}
+
+pub fn erechnung(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<ERechnung>> {
     let statement = "select profil, erechnung from ausfertigung
         where tenant_id = :tenant and beleg_id = :beleg and erechnung is not null";
     let found: Option<(Profil, Vec<u8>)> =
         tx.optional(statement, named_params! {":beleg": beleg}, |row| Ok((row.get(0)?, row.get(1)?)))?;
-    found.map(|(profil, packed)| Ok(Gespeichert { profil, xml: inflated(&packed)? })).transpose()
+    found.map(|(profil, packed)| Ok(ERechnung { profil, xml: inflated(&packed)? })).transpose()
 }
 
 pub fn grund(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<String>> {

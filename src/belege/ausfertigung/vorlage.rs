@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use super::angaben::Angaben;
-use super::kopie::Kopie;
 use crate::belege::model::{Beleg, BelegPosition};
-use crate::erechnung::Profil;
+use crate::erechnung::{Partei, Profil};
 use crate::tenants::firma::Firma;
 
 pub struct Vorlage<'v> {
     pub beleg: &'v Beleg,
     pub positionen: Vec<BelegPosition>,
-    pub partner: Kopie,
+    /// A copy of the partner once the document is final (D24).
+    pub partner: Partei,
+    /// What the partner wants to recognise the invoice by; none where its e-invoice is written already.
+    pub kaeuferreferenz: Option<String>,
     pub firma: Arc<Firma>,
     pub angaben: Angaben,
     /// The document that it takes back.
@@ -22,9 +24,4 @@ pub struct Vorlage<'v> {
 pub struct Geschrieben {
     pub profil: Profil,
     pub xml: String,
-}
-
-pub struct Gespeichert {
-    pub profil: Profil,
-    pub xml: Vec<u8>,
 }

@@ -131,7 +131,7 @@ fn create_document(
         Angelegt::Neu(bestaetigung) => bestaetigung,
         Angelegt::Wiederholt(antwort) => {
             hints.extend(antwort.hinweise);
-            return Ok((Some(shown(antwort.beleg, None, Vec::new())), false));
+            return Ok((Some(shown(antwort.record, None, Vec::new())), false));
         }
     };
     hints.extend(bestaetigung.hinweise);

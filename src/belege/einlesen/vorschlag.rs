@@ -14,6 +14,7 @@ use crate::db::tx::{Tx, WriteTx};
 use crate::erechnung::lesen::{Gelesen, Posten, one_line};
 use crate::failure::{Failure, Result};
 use crate::laender;
+use crate::rules::bytes::drop_nulls;
 use crate::rules::document::BelegTyp;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::fixed::Money;
@@ -68,7 +69,7 @@ impl Vorschlag {
     /// The body as JSON, without the fields that it does not name.
     pub fn body(&self) -> Result<Value> {
         let mut body = serde_json::to_value(&self.new)?;
-        without_nulls(&mut body);
+        drop_nulls(&mut body);
         Ok(body)
     }
 
@@ -237,16 +238,4 @@ fn sums(posten: &[Posten]) -> Option<Summen> {
 /// A text as an ordinary field takes it.
 fn line(text: &str) -> String {
     one_line(text, TEXT_CHARS_MAX)
-}
-
-/// Absent is as good as null.
-fn without_nulls(value: &mut Value) {
-    match value {
-        Value::Object(fields) => {
-            fields.retain(|_, value| !value.is_null());
-            fields.values_mut().for_each(without_nulls);
-        }
-        Value::Array(values) => values.iter_mut().for_each(without_nulls),
-        _ => {}
-    }
 }

@@ -4,83 +4,49 @@ use uuid::Uuid;
 
 use crate::artikel::Artikel;
 use crate::belege::model::BelegPosition;
-use crate::chargen::{self, NeueCharge};
+use crate::chargen::{self, Charge};
 use crate::db::tx::WriteTx;
 use crate::failure::Result;
-use crate::rules::day::Day;
 use crate::rules::document::{BelegTyp, Seite};
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::Quantity;
 use crate::rules::stammdaten::EingangQuelle;
 
-pub struct BatchInformation {
-    pub fremde_charge_nr: Option<String>,
-    pub mhd: Option<Day>,
-    /// ISO 3166-1 alpha-2.
-    pub herkunftsland: Option<String>,
-    pub biozertifikat_id: Option<i64>,
-}
-
-impl BatchInformation {
-    pub fn of(position: &BelegPosition) -> BatchInformation {
-        BatchInformation {
-            fremde_charge_nr: position.fremde_charge_nr.clone(),
-            mhd: position.mhd.map(|day| day.0),
-            herkunftsland: position.herkunftsland.clone(),
-            biozertifikat_id: position.biozertifikat_id,
-        }
-    }
-
-    pub fn tells(&self) -> bool {
-        self.fremde_charge_nr.is_some()
-            || self.mhd.is_some()
-            || self.herkunftsland.is_some()
-            || self.biozertifikat_id.is_some()
-    }
-}
-
-/// A batch that a purchase tells of: the known one of the supplier's number, or a new one (D8).
+/// A batch that a position of a purchase tells of: the known one of the supplier's number, or a new one (D8).
 pub fn charge_for(
     tx: &WriteTx<'_>,
     partner: Uuid,
     artikel: &Artikel,
-    info: &BatchInformation,
+    position: &BelegPosition,
 ) -> Result<Uuid> {
-    let find = |fremde| chargen::find_fremde(tx, artikel.id, partner, fremde, info.mhd);
-    let known = info.fremde_charge_nr.as_deref().map(find).transpose()?.flatten();
-    known.map_or_else(|| create_charge(tx, partner, artikel, info), Ok)
-}
-
-fn create_charge(
-    tx: &WriteTx<'_>,
-    partner: Uuid,
-    artikel: &Artikel,
-    info: &BatchInformation,
-) -> Result<Uuid> {
-    let neu = NeueCharge {
+    let mhd = position.mhd.map(|day| day.0);
+    let find = |fremde| chargen::find_fremde(tx, artikel.id, partner, fremde, mhd);
+    if let Some(known) = position.fremde_charge_nr.as_deref().map(find).transpose()?.flatten() {
+        return Ok(known);
+    }
+    let new = Charge {
         artikel_id: artikel.id,
         partner_id: Some(partner),
-        fremde_charge_nr: info.fremde_charge_nr.clone(),
-        mhd: info.mhd,
-        herkunftsland: info.herkunftsland.clone(),
-        biozertifikat_id: info.biozertifikat_id,
+        fremde_charge_nr: position.fremde_charge_nr.clone(),
+        mhd: position.mhd,
+        herkunftsland: position.herkunftsland.clone(),
+        biozertifikat_id: position.biozertifikat_id,
         einheit: artikel.einheit.clone(),
         eingang_menge: Some(Quantity::ZERO),
         eingang_quelle: EingangQuelle::Beleg,
-        ..NeueCharge::default()
+        ..Charge::default()
     };
-    Ok(chargen::create(tx, &neu)?.0)
+    Ok(chargen::create(tx, new)?.id)
 }
 
 /// A known batch takes over what it lacked (D8); what it knows otherwise stays, with a hint.
 pub fn complete_charge(
     tx: &WriteTx<'_>,
     charge: Uuid,
-    info: &BatchInformation,
+    position: &BelegPosition,
     hints: &mut Hints,
 ) -> Result<()> {
     let Some(charge) = chargen::find(tx, charge)? else { return Ok(()) };
-    let known_mhd = charge.mhd.map(|day| day.0);
     let mut keeps = |feld: &str, is_other: bool| {
         if is_other {
             let message = format!(
@@ -90,10 +56,11 @@ pub fn complete_charge(
             hints.add_field(HintCode::FeldIgnoriert, feld, message);
         }
     };
-    keeps("mhd", differ(&known_mhd, &info.mhd));
-    keeps("herkunftsland", differ(&charge.herkunftsland, &info.herkunftsland));
-    keeps("biozertifikat_id", differ(&charge.biozertifikat_id, &info.biozertifikat_id));
-    chargen::fill_in(tx, &charge, info.mhd, info.herkunftsland.as_deref(), info.biozertifikat_id)
+    keeps("mhd", differ(&charge.mhd, &position.mhd));
+    keeps("herkunftsland", differ(&charge.herkunftsland, &position.herkunftsland));
+    keeps("biozertifikat_id", differ(&charge.biozertifikat_id, &position.biozertifikat_id));
+    let BelegPosition { mhd, herkunftsland, biozertifikat_id, .. } = position;
+    chargen::fill_in(tx, &charge, *mhd, herkunftsland.as_deref(), *biozertifikat_id)
 }
 
 /// Whether both say something, and not the same.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use uuid::Uuid;
 
-use super::change::{Change, Movements};
+use super::change::{Movements, Rebooking};
 use super::fefo::Fefo;
 use super::open::Unmet;
 use crate::belege::model::{Beleg, BelegPosition};
@@ -17,7 +17,7 @@ use crate::rules::pairing::{Entry, Place, Portion, Role};
 
 pub struct Booking<'r> {
     pub tx: &'r WriteTx<'r>,
-    pub change: Change<'r>,
+    pub change: Rebooking<'r>,
     pub fefo: Fefo<'r>,
     pub movements: Movements,
     /// Positions of which portions came or went.

@@ -22,8 +22,9 @@ pub struct Gruppe {
 /// What has moved: the quantity of each document, article and batch, with its sign in the stock.
 pub type Movements = BTreeMap<(Uuid, Uuid, Option<Uuid>), Quantity>;
 
+/// A document whose movements are booked anew.
 #[derive(Clone, Copy)]
-pub struct Change<'r> {
+pub struct Rebooking<'r> {
     /// The document as it was, and its positions, which are withdrawn; none for a new one.
     pub withdrawn: Option<(&'r Beleg, &'r [BelegPosition])>,
     pub beleg: &'r Beleg,

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use uuid::Uuid;
 
-use super::change::{Change, Movements};
+use super::change::{Movements, Rebooking};
 use crate::belege::model::BelegPosition;
 use crate::chargen::{self, Vorrat};
 use crate::db::tx::WriteTx;
 use crate::failure::Result;
-use crate::rules::fixed::Quantity;
+use crate::rules::fixed::{Quantity, sums};
 use crate::tenants::ChargeAutomatik;
 
 /// Batches and what is left of them, in the order in which they leave.
@@ -18,25 +18,21 @@ type Stock = Vec<(Uuid, Quantity)>;
 /// Chooses batches for the items of a document.
 pub struct Fefo<'r> {
     tx: &'r WriteTx<'r>,
-    change: Change<'r>,
+    change: Rebooking<'r>,
     /// What the request moved before the first item is entered.
     moved: BTreeMap<Uuid, Quantity>,
     left: HashMap<Uuid, Stock>,
 }
 
 impl<'r> Fefo<'r> {
-    pub fn new(tx: &'r WriteTx<'r>, change: Change<'r>) -> Fefo<'r> {
+    pub fn new(tx: &'r WriteTx<'r>, change: Rebooking<'r>) -> Fefo<'r> {
         Fefo { tx, change, moved: BTreeMap::new(), left: HashMap::new() }
     }
 
     /// The items choose from the stock as it is without what the document had moved.
     pub fn begin(&mut self, movements: &Movements) -> Result<()> {
-        for ((_, _, charge), menge) in movements {
-            if let Some(charge) = charge {
-                let moved = self.moved.entry(*charge).or_default();
-                *moved = moved.plus(*menge)?;
-            }
-        }
+        let of_batches = movements.iter().filter_map(|((_, _, charge), menge)| Some(((*charge)?, *menge)));
+        self.moved = sums(of_batches)?;
         Ok(())
     }
 
@@ -98,16 +94,10 @@ impl<'r> Fefo<'r> {
 
     /// What items of the document take of the batches that they name.
     fn named(&self, artikel: Uuid) -> Result<BTreeMap<Uuid, Quantity>> {
-        let mut sums: BTreeMap<Uuid, Quantity> = BTreeMap::new();
         let of_artikel = |position: &&BelegPosition| {
             position.artikel_id == Some(artikel) && position.charge_gesendet && position.lager_buchen
         };
-        for position in self.change.positions.iter().filter(of_artikel) {
-            if let (Some(charge), Some(menge)) = (position.charge_id, position.lager_menge) {
-                let sum = sums.entry(charge).or_default();
-                *sum = sum.plus(menge)?;
-            }
-        }
-        Ok(sums)
+        let positions = self.change.positions.iter().filter(of_artikel);
+        Ok(sums(positions.filter_map(|position| position.charge_id.zip(position.lager_menge)))?)
     }
 }

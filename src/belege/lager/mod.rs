@@ -14,15 +14,14 @@ mod portions;
 mod receipt;
 mod sql;
 
-pub use batch::{BatchInformation, batch_missing, charge_for, complete_charge};
-pub use change::Change;
+pub use batch::{batch_missing, charge_for, complete_charge};
+pub use change::Rebooking;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
 use super::model::{Beleg, BelegPosition};
-use crate::artikel;
 use crate::chargen::{self, Bewegung, Buchung, Charge, Gebucht, Ursache};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
@@ -36,7 +35,7 @@ use fefo::Fefo;
 use portions::Portions;
 
 /// Withdraws what a document had, enters what it has and books what follows; the movements, for the confirmation.
-pub fn rebook(tx: &WriteTx<'_>, change: Change<'_>, hints: &mut Hints) -> Result<Vec<Bewegung>> {
+pub fn rebook(tx: &WriteTx<'_>, change: Rebooking<'_>, hints: &mut Hints) -> Result<Vec<Bewegung>> {
     let mut booking = Booking {
         tx,
         change,
@@ -83,7 +82,7 @@ impl Booking<'_> {
 
     /// Enters the positions: within a document what takes back comes before the rest.
     fn enter(&mut self) -> Result<()> {
-        let Change { beleg, positions, .. } = self.change;
+        let Rebooking { beleg, positions, .. } = self.change;
         let mut moving: Vec<_> = moving(positions).collect();
         moving.sort_by_key(|(position, (_, menge))| created(role(beleg, *menge), place(position)));
         self.unmet = open::Unmet::before(self.tx, self.change, &moving)?;
@@ -127,7 +126,7 @@ impl Booking<'_> {
     }
 
     /// The movements that were booked, and the articles whose stock may be below 0 now.
-    fn book_movements(&self) -> Result<(Vec<Booked>, BTreeSet<Uuid>)> {
+    fn book_movements(&self) -> Result<(Vec<Gebucht>, BTreeSet<Uuid>)> {
         let own = self.change.beleg;
         let mut belege = BTreeMap::from([(own.id, (own.beleg_nummer.clone(), own.beleg_typ))]);
         let mut buchungen = Vec::new();
@@ -146,35 +145,18 @@ impl Booking<'_> {
                 ist_eingang: belege[beleg].1.seite() == Seite::Einkauf,
             });
         }
-        let Gebucht { chargen, knapp } = chargen::book(self.tx, &buchungen)?;
-        let confirmed = |(buchung, charge): (Buchung, Option<Charge>)| {
-            let beleg_id = buchung.ursache.beleg();
-            let bewegung = Bewegung {
-                beleg_id,
-                beleg_nummer: beleg_id.and_then(|id| belege.get(&id)).map(|(number, _)| number.clone()),
-                artikel_id: buchung.artikel_id,
-                charge_id: buchung.charge_id,
-                charge_nr: charge.as_ref().map(|charge| charge.charge_nr.clone()),
-                menge: buchung.menge,
-                einheit: artikel::must_have(self.tx, buchung.artikel_id)?.einheit.clone(),
-            };
-            Ok(Booked { bewegung, ist_eingang: buchung.ist_eingang, charge })
-        };
-        let booked = buchungen.into_iter().zip(chargen).map(confirmed).collect::<Result<_>>()?;
+        let (mut booked, knapp) = chargen::book(self.tx, &buchungen)?;
+        for Gebucht { bewegung, .. } in &mut booked {
+            let beleg = bewegung.beleg_id.and_then(|id| belege.get(&id));
+            bewegung.beleg_nummer = beleg.map(|(number, _)| number.clone());
+        }
         Ok((booked, knapp))
     }
 }
 
-/// A movement that was booked, and its batch afterwards.
-struct Booked {
-    bewegung: Bewegung,
-    ist_eingang: bool,
-    charge: Option<Charge>,
-}
-
 /// No receipt may be withdrawn that was used already; selling more than there is is a matter of
 /// the settings (D8). The stock counts as it is after the whole request.
-fn check_stock(booked: &[Booked], change: Change<'_>, hints: &mut Hints) -> Result<()> {
+fn check_stock(booked: &[Gebucht], change: Rebooking<'_>, hints: &mut Hints) -> Result<()> {
     let mut last: BTreeMap<Uuid, &Charge> = BTreeMap::new();
     for charge in booked.iter().filter_map(|booked| booked.charge.as_ref()) {
         last.insert(charge.id, charge);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::batch::{self, BatchInformation};
+use super::batch;
 use super::booking::Booking;
 use super::change::Gruppe;
 use super::sql;
@@ -81,12 +81,12 @@ impl Booking<'_> {
 
     /// Batches take over from an item of a purchase what they lacked; what they know otherwise is said (D8).
     fn complete(&mut self, place: Place, batches: &[Option<Uuid>]) -> Result<()> {
-        let Some(info) = self.own(place).map(BatchInformation::of).filter(BatchInformation::tells) else {
+        let Some(position) = self.own(place).filter(|position| position.tells_of_batch()) else {
             return Ok(());
         };
         let mut hints = Hints::default();
         for charge in batches.iter().flatten().collect::<BTreeSet<_>>() {
-            batch::complete_charge(self.tx, *charge, &info, &mut hints)?;
+            batch::complete_charge(self.tx, *charge, position, &mut hints)?;
         }
         self.hints.extend(hints.below(&self.change.source.path(place.position)));
         Ok(())

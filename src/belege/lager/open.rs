@@ -3,7 +3,7 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::change::{Change, Gruppe};
+use super::change::{Gruppe, Rebooking};
 use super::sql;
 use crate::belege::model::BelegPosition;
 use crate::db::tx::{Tx, WriteTx};
@@ -26,7 +26,7 @@ impl Unmet {
     /// Before these positions of a document, by article and quantity, are entered.
     pub fn before(
         tx: &Tx<'_>,
-        change: Change<'_>,
+        change: Rebooking<'_>,
         positions: &[(&BelegPosition, (Uuid, Quantity))],
     ) -> Result<Unmet> {
         let beleg = change.beleg;

@@ -3,7 +3,7 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::batch::{self, BatchInformation, batch_missing};
+use super::batch::{self, batch_missing};
 use super::booking::{Booking, place};
 use super::change::Gruppe;
 use super::sql;
@@ -144,9 +144,8 @@ impl Store for Portions<'_, '_> {
             Failure::Broken(format!("goods were to be placed for the old position {:?}", entry.place))
         })?;
         let artikel = artikel::must_have(tx, self.gruppe.artikel)?;
-        let info = BatchInformation::of(position);
-        if info.tells() {
-            return Ok(vec![(Some(batch::charge_for(tx, self.gruppe.kunde, &artikel, &info)?), menge)]);
+        if position.tells_of_batch() {
+            return Ok(vec![(Some(batch::charge_for(tx, self.gruppe.kunde, &artikel, position)?), menge)]);
         }
         if !artikel.chargenpflichtig {
             return Ok(vec![(None, menge)]);

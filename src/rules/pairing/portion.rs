@@ -59,7 +59,7 @@ pub enum PortionKind {
 
 /// A quantity of goods in one batch, and the positions that speak of it: who moved it, who met whom for it, who took it
 /// back. All stock of documents and all pairs follow from the portions.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Portion {
     /// Number in the store; 0 for one that is not in it.
     pub id: i64,
@@ -80,17 +80,7 @@ pub struct Portion {
 impl Portion {
     /// A portion of one position alone that has moved nothing yet.
     pub fn new(role: Role, place: Place, menge: Quantity) -> Portion {
-        let portion = Portion {
-            id: 0,
-            nr: None,
-            places: [None; 4],
-            charge: None,
-            named: None,
-            menge,
-            moved_by: None,
-            returned_by: None,
-        };
-        portion.with(role, Some(place))
+        Portion { menge, ..Portion::default() }.with(role, Some(place))
     }
 
     pub fn place(&self, role: Role) -> Option<Place> {
