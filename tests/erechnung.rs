@@ -11,9 +11,10 @@ use std::path::{Path, PathBuf};
 
 use generator::Zufall;
 use partnerd::erechnung::{
-    Art, Position, Profil, Rechnung, Skonto, Zahlungsbedingungen, erechnung, missing, write,
+    Position, Profil, Rechnung, Skonto, Zahlungsbedingungen, erechnung, missing, write,
 };
 use partnerd::rules::choice::Choice;
+use partnerd::rules::document::Rechnungsart;
 use partnerd::rules::fixed::Percent;
 use partnerd::rules::tax::Steuerkategorie;
 use serde_json::Value;
@@ -206,7 +207,13 @@ fn official(case: &Value) -> Rechnung {
         Position { steuer_kategorie: kategorie(case, &satz), ..position }
     });
     let kunde = beispiele::kunde("Käufer", "NL", Some("NL123456789B01"));
-    beispiele::rechnung(Art::Rechnung, "RE-2027-00009", beispiele::firma(), kunde, positionen.collect())
+    beispiele::rechnung(
+        Rechnungsart::Rechnung,
+        "RE-2027-00009",
+        beispiele::firma(),
+        kunde,
+        positionen.collect(),
+    )
 }
 
 /// The invoices of the corpus, all of which can be expressed.

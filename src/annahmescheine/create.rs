@@ -236,9 +236,8 @@ fn create_el(
     wiegung: Option<&FertigeWiegung>,
     hints: &mut Hints,
 ) -> Result<Vec<Bewegung>> {
-    let Some(partner_id) = schein.partner_id else {
-        return Err(Failure::Broken("a goods-receipt note without a partner".into()));
-    };
+    let without_partner = || Failure::Broken("a goods-receipt note without a partner".into());
+    let partner_id = schein.partner_id.ok_or_else(without_partner)?;
     if schein.preis_je_t.is_none() {
         let message = "Ohne preis_je_t steht der Lieferschein mit dem Einkaufspreis des Artikels.";
         hints.add_field(HintCode::PreisFehlt, "preis_je_t", message);

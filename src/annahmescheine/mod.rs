@@ -12,11 +12,12 @@ mod storno;
 
 pub use checks::CHECKS;
 pub use model::Annahmeschein;
-pub use sql::{Auswahl, RETENTION, list};
+pub use sql::RETENTION;
 
 use uuid::Uuid;
 
 use crate::belege::{self, Angelegt, Wiederholt};
+use crate::db::list::{Filter, Page};
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::http::call::Call;
@@ -26,6 +27,7 @@ use crate::http::reply::Reply;
 use crate::http::route::{Access, Route, Write};
 use crate::http::shape::Answer;
 use crate::import::Import;
+use crate::listing::PageOf;
 use crate::rules::error::{Code, required};
 use crate::rules::scope::Scope;
 use crate::waage::Storno;
@@ -74,12 +76,16 @@ pub const ROUTES: &[Route] = &[
 
 fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
-    Ok(Reply::list(sql::list(tx, &auswahl(&call.query)?, page)?, cut))
+    Ok(Reply::list(list(tx, &call.query, page)?, cut))
 }
 
-/// What a query asks for.
-pub fn auswahl(query: &Query) -> Result<Auswahl<'_>> {
-    Ok(Auswahl { status: query.text("status"), von: query.day("von")?, bis: query.day("bis")? })
+/// The notes that a query asks for; von and bis mean lieferdatum (D16).
+pub fn list<P: PageOf<Annahmeschein>>(tx: &Tx<'_>, query: &Query, page: Page) -> Result<P> {
+    let mut filter = Filter::of("s");
+    filter.when("s.status = :status", ":status", query.text("status"));
+    filter.when("s.lieferdatum >= :von", ":von", query.day("von")?);
+    filter.when("s.lieferdatum <= :bis", ":bis", query.day("bis")?);
+    sql::list(tx, &filter, page)
 }
 
 /// A note that must be there.

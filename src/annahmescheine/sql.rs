@@ -10,7 +10,6 @@ use crate::db::retention::Retention;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::PageOf;
-use crate::rules::day::Day;
 use crate::rules::receipt::AnnahmescheinStatus;
 
 const LIST: ListSql<'_> = ListSql {
@@ -25,24 +24,12 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by s.lieferdatum desc, s.id",
 };
 
-/// What a list of notes is filtered by; von and bis mean lieferdatum (D16).
-pub struct Auswahl<'a> {
-    pub status: Option<&'a str>,
-    pub von: Option<Day>,
-    pub bis: Option<Day>,
-}
-
-pub fn list<P: PageOf<Annahmeschein>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<P> {
-    let mut filter = Filter::of("s");
-    filter.when("s.status = :status", ":status", auswahl.status);
-    filter.when("s.lieferdatum >= :von", ":von", auswahl.von);
-    filter.when("s.lieferdatum <= :bis", ":bis", auswahl.bis);
-    tx.list(&LIST, &filter, page)
+pub fn list<P: PageOf<Annahmeschein>>(tx: &Tx<'_>, filter: &Filter<'_>, page: Page) -> Result<P> {
+    tx.list(&LIST, filter, page)
 }
 
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Annahmeschein>> {
-    let statement = format!("{LIST} where s.tenant_id = :tenant and s.id = :id");
-    tx.optional(&statement, named_params! {":id": id}, Annahmeschein::read)
+    tx.find_by(&LIST, "s.id", &id)
 }
 
 pub fn cancel(tx: &WriteTx<'_>, id: Uuid, grund: &str) -> Result<()> {
@@ -51,13 +38,11 @@ pub fn cancel(tx: &WriteTx<'_>, id: Uuid, grund: &str) -> Result<()> {
 }
 
 pub fn find_by_nummer(tx: &Tx<'_>, belegnummer: &str) -> Result<Option<Annahmeschein>> {
-    let statement = format!("{LIST} where s.tenant_id = :tenant and s.belegnummer = :nummer");
-    tx.optional(&statement, named_params! {":nummer": belegnummer}, Annahmeschein::read)
+    tx.find_by(&LIST, "s.belegnummer", &belegnummer)
 }
 
 pub fn find_by_external_ref(tx: &Tx<'_>, external_ref: &str) -> Result<Option<Annahmeschein>> {
-    let statement = format!("{LIST} where s.tenant_id = :tenant and s.external_ref = :ref");
-    tx.optional(&statement, named_params! {":ref": external_ref}, Annahmeschein::read)
+    tx.find_by(&LIST, "s.external_ref", &external_ref)
 }
 
 pub fn request_digest(tx: &Tx<'_>, id: Uuid) -> Result<Option<[u8; 32]>> {

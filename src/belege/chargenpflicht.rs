@@ -5,19 +5,20 @@ use super::model::{BelegPosition, Source};
 use crate::artikel;
 use crate::db::tx::Tx;
 use crate::failure::Result;
-use crate::rules::document::{BelegTyp, Chargenangabe};
+use crate::rules::document::{BelegTyp, Lagerrolle, Seite};
 use crate::rules::error::PositionErrors;
 use crate::tenants::{ChargeAutomatik, Einstellungen};
 
 /// Whether an item of a tracked article must tell of its batch whatever covers it (D8).
 pub fn must_tell(typ: BelegTyp, einstellungen: &Einstellungen, takes_back: bool, moves: bool) -> bool {
-    match typ.chargenangabe() {
-        Chargenangabe::Nie => false,
-        Chargenangabe::Bestellung => !einstellungen.bestellung_ohne_charge,
-        Chargenangabe::Wareneingang => moves,
-        Chargenangabe::Warenausgang => {
+    match (typ.seite(), typ.lagerrolle()) {
+        (Seite::Einkauf, Lagerrolle::Keine) => !einstellungen.bestellung_ohne_charge,
+        (Seite::Einkauf, Lagerrolle::Lieferung) => moves,
+        (Seite::Verkauf, Lagerrolle::Lieferung) => {
             moves && (takes_back || einstellungen.charge_automatik == ChargeAutomatik::Aus)
         }
+        // Invoices are checked when they are paired.
+        (Seite::Verkauf, Lagerrolle::Keine) | (_, Lagerrolle::Rechnung) => false,
     }
 }
 

@@ -43,7 +43,7 @@ pub use nachweis::{altered_pdf, digest, without_evidence};
 pub use nummer::{erechnung_of_number, finalise_number, missing_of_number, pdf_of_number, settle_number};
 pub use sql::{Auswahl, RETENTION, count, list};
 pub use tagesende::{Behind, finalise_past_days};
-pub use verlauf::{Verlaufsschritt, count_steps, steps};
+pub use verlauf::{Verlaufsschritt, steps};
 pub use wareneingang::{is_live, receive};
 
 use crate::anhaenge::Anhang;

@@ -1,7 +1,6 @@
 //! Statements on documents and their positions.
 
 use rusqlite::named_params;
-use rusqlite::types::ToSql;
 use uuid::Uuid;
 
 use super::model::{Beleg, BelegPosition};
@@ -88,14 +87,9 @@ fn filter<'a>(auswahl: &'a Auswahl<'_>) -> Filter<'a> {
     filter
 }
 
-fn find_where(tx: &Tx<'_>, column: &str, value: &dyn ToSql) -> Result<Option<Beleg>> {
-    let statement = format!("{LIST} where b.tenant_id = :tenant and {column} = :value");
-    tx.optional(&statement, &[(":value", value)], Beleg::read)
-}
-
 /// A document by id, without positions.
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Beleg>> {
-    find_where(tx, "b.id", &id)
+    tx.find_by(&LIST, "b.id", &id)
 }
 
 pub fn number_and_type(tx: &Tx<'_>, id: Uuid) -> Result<(String, BelegTyp)> {
@@ -104,12 +98,12 @@ pub fn number_and_type(tx: &Tx<'_>, id: Uuid) -> Result<(String, BelegTyp)> {
 }
 
 pub fn find_by_number(tx: &Tx<'_>, number: &str) -> Result<Option<Beleg>> {
-    find_where(tx, "b.beleg_nummer", &number)
+    tx.find_by(&LIST, "b.beleg_nummer", &number)
 }
 
 /// A document by its idempotency key, without positions.
 pub fn find_by_external_ref(tx: &Tx<'_>, external_ref: &str) -> Result<Option<Beleg>> {
-    find_where(tx, "b.external_ref", &external_ref)
+    tx.find_by(&LIST, "b.external_ref", &external_ref)
 }
 
 pub fn positions(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<BelegPosition>> {

@@ -12,9 +12,10 @@ use super::model::{Beleg, Verlaufseintrag};
 use super::{nachweis, sql};
 use crate::db::evidence::Subject;
 use crate::db::list::{Filter, ListSql, Page};
+use crate::db::record::record;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
-use crate::listing::Listing;
+use crate::listing::{Listing, Records};
 use crate::rules::day::Instant;
 use crate::rules::document::BelegAktion;
 
@@ -70,42 +71,40 @@ fn json(value: &impl Serialize) -> Result<String> {
 
 /// The history of a document, the oldest version first.
 pub fn list(tx: &Tx<'_>, beleg: Uuid, page: Page) -> Result<Listing> {
-    let count = count_steps(tx, beleg)?;
-    let mut filter = Filter::of("v");
-    filter.when("v.beleg_id = :beleg", ":beleg", Some(beleg));
+    let filter = of_document(beleg);
+    let count = tx.count(&LIST, &filter)?;
     tx.written(&LIST, &filter, page, count, PAGE_BYTES_MAX, |row, rows| {
         let (head, positions): (String, String) = (row.get(4)?, row.get(5)?);
-        let damaged = |error| Failure::Broken(format!("a version of a document is no JSON: {error}"));
         rows.push(&Verlaufseintrag {
             version: row.get(0)?,
             am: row.get(1)?,
             key_id: row.get(2)?,
             aktion: row.get(3)?,
-            beleg: RawValue::from_string(whole(&head, &positions)).map_err(damaged)?,
+            beleg: RawValue::from_string(whole(&head, &positions))?,
         })
     })
 }
 
-#[derive(Debug)]
-pub struct Verlaufsschritt {
-    pub am: Instant,
-    /// None: the command line or the service itself.
-    pub key_id: Option<String>,
-    pub aktion: BelegAktion,
+record! {
+    #[derive(Debug)]
+    pub struct Verlaufsschritt from beleg_verlauf as v {
+        am: Instant,
+        /// None: the command line or the service itself.
+        key_id: Option<String>,
+        aktion: BelegAktion,
+    }
 }
 
 /// What happened to a document, the newest first, without the versions that it left.
-pub fn steps(tx: &Tx<'_>, beleg: Uuid, limit: u32, offset: u32) -> Result<Vec<Verlaufsschritt>> {
-    let statement = "select am, key_id, aktion from beleg_verlauf
-        where tenant_id = :tenant and beleg_id = :beleg order by version desc limit :limit offset :offset";
-    tx.all(statement, named_params! {":beleg": beleg, ":limit": limit, ":offset": offset}, |row| {
-        Ok(Verlaufsschritt { am: row.get(0)?, key_id: row.get(1)?, aktion: row.get(2)? })
-    })
+pub fn steps(tx: &Tx<'_>, beleg: Uuid, page: Page) -> Result<Records<Verlaufsschritt>> {
+    let sql = ListSql { columns: Verlaufsschritt::COLUMNS, order: "order by v.version desc", ..LIST };
+    tx.list(&sql, &of_document(beleg), page)
 }
 
-pub fn count_steps(tx: &Tx<'_>, beleg: Uuid) -> Result<i64> {
-    let statement = "select count(*) from beleg_verlauf where tenant_id = :tenant and beleg_id = :beleg";
-    tx.one(statement, named_params! {":beleg": beleg}, |row| row.get(0))
+fn of_document(beleg: Uuid) -> Filter<'static> {
+    let mut filter = Filter::of("v");
+    filter.when("v.beleg_id = :beleg", ":beleg", Some(beleg));
+    filter
 }
 
 /// A version with its positions, which are its last member.

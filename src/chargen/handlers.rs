@@ -5,9 +5,9 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::model::{Charge, ChargeAngelegt, ChargeChange, ChargeGeaendert, NewCharge};
-use super::verfuegbar::{self, Auswahl};
-use super::{change, sql, stock, verlauf};
+use super::{change, sql, stock, verfuegbar, verlauf};
 use crate::artikel::{self, Artikel};
+use crate::db::list::Filter;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::http::call::{Call, IfMatch};
@@ -58,14 +58,17 @@ pub fn available(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let artikel = asked_article(query, tx)?;
     let mut notes = Hints::default();
     let wanted = wanted(query, &artikel, &mut notes)?;
-    let auswahl = Auswahl {
-        lagerhalle_id: query.int("lagerhalle_id")?,
-        niederlassung_id: query.int("niederlassung_id")?,
-        mhd_ab: query.day("mhd_ab")?,
-        herkunftsland: asked_country(query)?,
-        nur_bio: query.flag("nur_bio")?,
-    };
-    let (batches, missing) = verfuegbar::list(tx, &artikel, &auswahl, wanted)?;
+    let mut filter = Filter::of("c");
+    filter.when("c.artikel_id = :artikel", ":artikel", Some(artikel.id));
+    filter.and("c.bestand > 0");
+    filter.when("c.lagerhalle_id = :halle", ":halle", query.int("lagerhalle_id")?);
+    filter.when("c.niederlassung_id = :niederlassung", ":niederlassung", query.int("niederlassung_id")?);
+    filter.when("c.mhd >= :mhd", ":mhd", query.day("mhd_ab")?);
+    filter.when("c.herkunftsland = :land", ":land", asked_country(query)?);
+    if query.flag("nur_bio")? {
+        filter.and("c.biozertifikat_id is not null");
+    }
+    let (batches, missing) = verfuegbar::list(tx, &filter, wanted)?;
     let offset = usize::try_from(page.offset).unwrap_or(usize::MAX);
     let limit = page.limit.map_or(usize::MAX, |limit| limit as usize);
     let shown = batches.iter().skip(offset).take(limit);

@@ -27,29 +27,28 @@ pub fn charge(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
     let einheit = zeile.einheit.take();
     let conversion = to_article_unit(einheit.as_deref(), &artikel, at.hints())?;
     let bestand = zeile.bestand.map(|bestand| conversion.quantity(bestand)).transpose()?;
-    let (charge, outcome) = match sql::find_by_nr(tx, artikel_id, &charge_nr)? {
+    let found = sql::find_by_nr(tx, artikel_id, &charge_nr)?;
+    let is_new = found.is_none();
+    let (charge, changed) = match found {
         Some(old) => {
-            let id = old.id;
             let new = with_row(tx, old.clone(), zeile, conversion)?;
-            let outcome = if new == old { Upserted::Unchanged } else { Upserted::Changed };
-            change::store(tx, &old, new)?;
-            (id, outcome)
+            let changed = new != old;
+            (change::store(tx, &old, new)?.id, changed)
         }
         None => {
             check_charge_nr(tx, artikel_id, &charge_nr)?;
             let einheit = artikel.einheit.clone().or(einheit);
             let blank = Charge { charge_nr, artikel_id, einheit, ..Charge::default() };
-            (create(tx, with_row(tx, blank, zeile, conversion)?)?.id, Upserted::Created)
+            (create(tx, with_row(tx, blank, zeile, conversion)?)?.id, true)
         }
     };
     let imported = sql::opening_stock(tx, charge)?.unwrap_or_default();
     let bestand = bestand.unwrap_or(imported);
     let difference = bestand.minus(imported)?;
-    if difference.is_zero() {
-        return Ok(outcome);
+    if !difference.is_zero() {
+        book_opening_stock(tx, artikel_id, charge, difference, bestand)?;
     }
-    book_opening_stock(tx, artikel_id, charge, difference, bestand)?;
-    Ok(if outcome == Upserted::Created { outcome } else { Upserted::Changed })
+    Ok(Upserted::of(is_new, changed || !difference.is_zero()))
 }
 
 fn with_row(tx: &WriteTx<'_>, old: Charge, zeile: ChargeZeile, conversion: Conversion) -> Result<Charge> {

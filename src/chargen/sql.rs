@@ -76,8 +76,7 @@ pub fn by_mhd(tx: &Tx<'_>, filter: &Filter<'_>) -> Result<Vec<Charge>> {
 }
 
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Charge>> {
-    let statement = format!("{LIST} where c.tenant_id = :tenant and c.id = :id");
-    tx.optional(&statement, named_params! {":id": id}, Charge::read)
+    tx.find_by(&LIST, "c.id", &id)
 }
 
 /// A batch by its number, which is unique for an article.

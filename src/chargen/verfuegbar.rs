@@ -5,11 +5,9 @@ use serde::Serialize;
 
 use super::model::Charge;
 use super::sql;
-use crate::artikel::Artikel;
 use crate::db::list::Filter;
 use crate::db::tx::Tx;
 use crate::failure::Result;
-use crate::rules::day::Day;
 use crate::rules::error::Code;
 use crate::rules::fixed::Quantity;
 
@@ -34,24 +32,14 @@ pub struct VerfuegbareCharge {
     pub vorschlag: Option<Quantity>,
 }
 
-pub struct Auswahl {
-    pub lagerhalle_id: Option<i64>,
-    pub niederlassung_id: Option<i64>,
-    pub mhd_ab: Option<Day>,
-    /// ISO 3166-1 alpha-2.
-    pub herkunftsland: Option<&'static str>,
-    pub nur_bio: bool,
-}
-
-/// The batches of an article that have stock, the one to take first in front; with a wanted quantity also what to take
-/// of each, and what is missing.
+/// The batches that match, the one to take first in front; with a wanted quantity also what to take of each, and what is
+/// missing.
 pub fn list(
     tx: &Tx<'_>,
-    artikel: &Artikel,
-    auswahl: &Auswahl,
+    filter: &Filter<'_>,
     wanted: Option<Quantity>,
 ) -> Result<(Vec<VerfuegbareCharge>, Option<Quantity>)> {
-    let found = sql::by_mhd(tx, &filter(artikel, auswahl))?;
+    let found = sql::by_mhd(tx, filter)?;
     let mut missing = wanted;
     let mut batches = Vec::with_capacity(found.len());
     for charge in found {
@@ -67,18 +55,4 @@ pub fn list(
         batches.push(VerfuegbareCharge { charge, verfuegbar, vorschlag });
     }
     Ok((batches, missing))
-}
-
-fn filter(artikel: &Artikel, auswahl: &Auswahl) -> Filter<'static> {
-    let mut filter = Filter::of("c");
-    filter.when("c.artikel_id = :artikel", ":artikel", Some(artikel.id));
-    filter.and("c.bestand > 0");
-    filter.when("c.lagerhalle_id = :halle", ":halle", auswahl.lagerhalle_id);
-    filter.when("c.niederlassung_id = :niederlassung", ":niederlassung", auswahl.niederlassung_id);
-    filter.when("c.mhd >= :mhd", ":mhd", auswahl.mhd_ab);
-    filter.when("c.herkunftsland = :land", ":land", auswahl.herkunftsland);
-    if auswahl.nur_bio {
-        filter.and("c.biozertifikat_id is not null");
-    }
-    filter
 }

@@ -7,6 +7,7 @@ use rusqlite::Row;
 use rusqlite::types::ToSql;
 
 use super::readers::expect_rows;
+use super::record::Record;
 use super::tx::Tx;
 use crate::failure::Result;
 use crate::rules::text::Search;
@@ -202,6 +203,18 @@ impl Tx<'_> {
         map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>> {
         self.all(&format!("{select} where {} {rest}", filter.sql), &filter.params(), map)
+    }
+
+    /// The row of a list in which a column, named with its table, has this value.
+    pub fn find_by<T: Record>(
+        &self,
+        sql: &ListSql<'_>,
+        column: &str,
+        value: &dyn ToSql,
+    ) -> Result<Option<T>> {
+        let alias = column.split('.').next().unwrap_or_default();
+        let statement = format!("{sql} where {alias}.tenant_id = :tenant and {column} = :value");
+        self.optional(&statement, &[(":value", value)], T::of_row)
     }
 
     pub fn count(&self, sql: &ListSql<'_>, filter: &Filter<'_>) -> Result<i64> {

@@ -1,6 +1,7 @@
 //! Quantities, prices and sums as EN 16931 wants them.
 
-use super::model::{Art, Position, Rechnung, Typ};
+use super::model::{Position, Rechnung, Typ};
+use crate::rules::document::Rechnungsart;
 use crate::rules::fixed::{Money, Percent, Price, Quantity, TooLarge};
 use crate::rules::price::line_total;
 use crate::rules::tax::{Gruppe, Steuerkategorie, Summen, groups};
@@ -42,10 +43,10 @@ impl Betraege {
         let lines = rechnung.positionen.iter();
         let stored = Summen::of(lines.clone().map(|line| (line.gesamtpreis, line.mwst_satz)))?;
         let typ = match (rechnung.art, &rechnung.storno_von) {
-            (Art::Gutschrift, _) => Typ::Gutschrift,
-            (Art::Rechnung, Some(_)) => Typ::Storno,
-            (Art::Rechnung, None) if stored.netto.is_negative() => Typ::Rechnungskorrektur,
-            (Art::Rechnung, None) => Typ::Rechnung,
+            (Rechnungsart::Gutschrift, _) => Typ::Gutschrift,
+            (Rechnungsart::Rechnung, Some(_)) => Typ::Storno,
+            (Rechnungsart::Rechnung, None) if stored.netto.is_negative() => Typ::Rechnungskorrektur,
+            (Rechnungsart::Rechnung, None) => Typ::Rechnung,
         };
         let turned = typ == Typ::Rechnungskorrektur;
         let zeilen = lines.clone().map(|line| Zeile::of(line, turned)).collect::<Result<Vec<_>, _>>()?;
@@ -77,7 +78,7 @@ impl Zeile {
 
 #[cfg(test)]
 mod tests {
-    use super::super::model::{Bezug, Partei, Profil, Zahlungsbedingungen};
+    use super::super::model::Bezug;
     use super::*;
     use crate::rules::day::Day;
 
@@ -88,44 +89,26 @@ mod tests {
         Position {
             position: 1,
             menge,
-            einheit: None,
             ep_netto,
             rabatt_prozent,
             gesamtpreis: line_total(menge, ep_netto, rabatt_prozent).unwrap(),
             steuer_kategorie: Steuerkategorie::Steuerpflichtig,
             mwst_satz: Percent::whole(7),
             bezeichnung: "Weizen".to_owned(),
-            bezeichnung2: None,
-            langtext: None,
-            artikelnummer: None,
-            ean: None,
-            herkunftsland: None,
-            kostenstelle: None,
-            merkmale: Vec::new(),
+            ..Position::default()
         }
     }
 
-    fn rechnung(art: Art, storno: bool, positionen: Vec<Position>) -> Rechnung {
+    fn rechnung(art: Rechnungsart, storno: bool, positionen: Vec<Position>) -> Rechnung {
         let datum = Day::new(2026, 11, 2);
         Rechnung {
-            gewuenscht: Profil::Zugferd,
             art,
             nummer: "RE-2026-00002".to_owned(),
             datum,
             storno_von: storno.then(|| Bezug { nummer: "RE-2026-00001".to_owned(), datum }),
             lieferdatum: Some(datum),
-            leistung_von: None,
-            leistung_bis: None,
-            zahlung: Zahlungsbedingungen::default(),
-            kaeuferreferenz: None,
-            kontrakt: None,
-            bestellnummer: None,
-            lieferschein: None,
-            bemerkungen: Vec::new(),
-            steuerart: None,
-            verkaeufer: Partei::default(),
-            kaeufer: Partei::default(),
             positionen,
+            ..Rechnung::default()
         }
     }
 
@@ -164,14 +147,14 @@ mod tests {
     #[test]
     fn the_type_follows_from_art_storno_and_sum() {
         let table = [
-            (Art::Rechnung, false, "1", "380", "107.00"),
-            (Art::Rechnung, false, "-1", "381", "107.00"),
-            (Art::Rechnung, false, "0", "380", "0.00"),
-            (Art::Rechnung, true, "-1", "384", "-107.00"),
-            (Art::Rechnung, true, "1", "384", "107.00"),
-            (Art::Gutschrift, false, "1", "389", "107.00"),
-            (Art::Gutschrift, false, "-1", "389", "-107.00"),
-            (Art::Gutschrift, true, "-1", "389", "-107.00"),
+            (Rechnungsart::Rechnung, false, "1", "380", "107.00"),
+            (Rechnungsart::Rechnung, false, "-1", "381", "107.00"),
+            (Rechnungsart::Rechnung, false, "0", "380", "0.00"),
+            (Rechnungsart::Rechnung, true, "-1", "384", "-107.00"),
+            (Rechnungsart::Rechnung, true, "1", "384", "107.00"),
+            (Rechnungsart::Gutschrift, false, "1", "389", "107.00"),
+            (Rechnungsart::Gutschrift, false, "-1", "389", "-107.00"),
+            (Rechnungsart::Gutschrift, true, "-1", "389", "-107.00"),
         ];
         for (art, storno, menge, typ, brutto) in table {
             let rechnung = rechnung(art, storno, vec![position(menge, "100", "0")]);
@@ -196,7 +179,7 @@ mod tests {
             line("4", Ausfuhr, 0),
             line("-5", Steuerpflichtig, 7),
         ];
-        let betraege = Betraege::of(&rechnung(Art::Rechnung, true, lines)).unwrap();
+        let betraege = Betraege::of(&rechnung(Rechnungsart::Rechnung, true, lines)).unwrap();
         let groups = betraege.gruppen.iter();
         let shown = groups.map(|g| format!("{} {} {} {}", g.merkmal.as_str(), g.satz, g.netto, g.steuer));
         let expected =

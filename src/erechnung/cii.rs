@@ -2,10 +2,11 @@
 
 use super::betraege::{Betraege, Rabatt, Zeile};
 use super::laender;
-use super::model::{Art, Kontakt, Partei, Position, Rechnung, filled};
+use super::model::{Kontakt, Partei, Position, Rechnung, filled};
 use super::texte;
 use super::xml::{Xml, is_blank};
 use crate::rules::day::Day;
+use crate::rules::document::Rechnungsart;
 use crate::rules::fixed::{Money, TooLarge};
 use crate::rules::plausible::is_gtin;
 use crate::rules::tax::{Gruppe, Steuerkategorie};
@@ -70,7 +71,7 @@ fn document(xml: &mut Xml, rechnung: &Rechnung, betraege: &Betraege) {
     }
 }
 
-fn line(xml: &mut Xml, position: &Position, zeile: &Zeile, art: Art) {
+fn line(xml: &mut Xml, position: &Position, zeile: &Zeile, art: Rechnungsart) {
     xml.element("ram:AssociatedDocumentLineDocument", |xml| xml.number("ram:LineID", position.position));
     xml.element("ram:SpecifiedTradeProduct", |xml| product(xml, position, art));
     xml.element("ram:SpecifiedLineTradeAgreement", |xml| {
@@ -111,14 +112,14 @@ fn allowance(xml: &mut Xml, rabatt: &Rabatt) {
     xml.text("ram:Reason", "Rabatt");
 }
 
-fn product(xml: &mut Xml, position: &Position, art: Art) {
+fn product(xml: &mut Xml, position: &Position, art: Rechnungsart) {
     if let Some(ean) = position.ean.as_deref().map(str::trim).filter(|ean| is_gtin(ean)) {
         xml.text_with("ram:GlobalID", ("schemeID", GTIN), ean);
     }
     // The number is the company's, who sells in an invoice and buys in a Gutschrift.
     let id = match art {
-        Art::Rechnung => "ram:SellerAssignedID",
-        Art::Gutschrift => "ram:BuyerAssignedID",
+        Rechnungsart::Rechnung => "ram:SellerAssignedID",
+        Rechnungsart::Gutschrift => "ram:BuyerAssignedID",
     };
     xml.optional(id, filled(&position.artikelnummer));
     xml.text("ram:Name", &position.bezeichnung);

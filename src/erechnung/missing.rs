@@ -7,8 +7,9 @@ use std::fmt;
 
 use super::betraege::Betraege;
 use super::laender;
-use super::model::{Art, Partei, Position, Profil, Rechnung, filled};
+use super::model::{Partei, Position, Profil, Rechnung, filled};
 use super::xml::is_blank;
+use crate::rules::document::Rechnungsart;
 use crate::rules::fixed::Percent;
 use crate::rules::plausible::{is_email, is_iban};
 use crate::rules::tax::Steuerkategorie::{
@@ -64,8 +65,8 @@ impl fmt::Display for Fehlt {
 /// What is missing; nothing where [`write`](super::write) gives an e-invoice that is one.
 pub fn missing(rechnung: &Rechnung) -> Vec<Fehlt> {
     let (verkaeufer, kaeufer) = match rechnung.art {
-        Art::Rechnung => (Wo::Firma, Wo::Kunde),
-        Art::Gutschrift => (Wo::Kunde, Wo::Firma),
+        Rechnungsart::Rechnung => (Wo::Firma, Wo::Kunde),
+        Rechnungsart::Gutschrift => (Wo::Kunde, Wo::Firma),
     };
     let mut list = List(Vec::new());
     list.document(rechnung);

@@ -26,7 +26,7 @@ mod xml;
 pub use cii::write;
 pub use missing::{Fehlt, Wo, missing};
 pub use model::{
-    Art, Bezug, Kontakt, Merkmal, Partei, Position, Profil, Rechnung, Skonto, Typ, Zahlungsbedingungen,
+    Bezug, Kontakt, Merkmal, Partei, Position, Profil, Rechnung, Skonto, Typ, Zahlungsbedingungen,
 };
 pub use texte::exemption;
 

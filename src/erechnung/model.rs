@@ -5,13 +5,16 @@ use std::borrow::Cow;
 use super::xml::is_blank;
 use crate::choice;
 use crate::rules::day::Day;
+use crate::rules::document::Rechnungsart;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::tax::{Steuerart, Steuerkategorie};
 
 choice! {
     /// In which profile the e-invoice is written (D24: `e_rechnung` of a kunde).
+    #[derive(Default)]
     pub enum Profil {
         /// EN 16931 of Factur-X and ZUGFeRD, for everybody.
+        #[default]
         Zugferd = "zugferd",
         /// XRechnung, for authorities and customers that ask for it.
         XRechnung = "xrechnung",
@@ -45,16 +48,6 @@ impl Profil {
 }
 
 choice! {
-    /// Who writes the document (D24: `rechnungsart`).
-    pub enum Art {
-        /// The company, about what it sells.
-        Rechnung = "rechnung",
-        /// The company, about what its supplier sells (self-billing, § 14 Abs. 2 UStG).
-        Gutschrift = "gutschrift",
-    }
-}
-
-choice! {
     /// BT-3, the type of the document: a number of UNTDID 1001.
     pub enum Typ {
         Rechnung = "380",
@@ -66,11 +59,11 @@ choice! {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rechnung {
     /// What the customer wants; see [`Rechnung::profil`].
     pub gewuenscht: Profil,
-    pub art: Art,
+    pub art: Rechnungsart,
     /// BT-1: beleg_nummer.
     pub nummer: String,
     /// BT-2: beleg_datum.
@@ -176,7 +169,7 @@ pub struct Kontakt {
 }
 
 /// A line: BG-25.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Position {
     /// BT-126: its number, from 1.
     pub position: i64,
@@ -225,8 +218,8 @@ impl Rechnung {
     /// seller (BR-DE-2), who is the farmer.
     pub fn profil(&self) -> Profil {
         match self.art {
-            Art::Rechnung => self.gewuenscht,
-            Art::Gutschrift => Profil::Zugferd,
+            Rechnungsart::Rechnung => self.gewuenscht,
+            Rechnungsart::Gutschrift => Profil::Zugferd,
         }
     }
 

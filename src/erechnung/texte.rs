@@ -1,8 +1,9 @@
 //! What an e-invoice says in words. The law wants some of them word for word.
 
-use super::model::{Art, Rechnung, Typ, filled};
+use super::model::{Rechnung, Typ, filled};
 use super::xml::{is_blank, is_space};
 use crate::rules::day::Day;
+use crate::rules::document::Rechnungsart;
 use crate::rules::fixed::Percent;
 use crate::rules::tax::{Steuerart, Steuerkategorie};
 
@@ -33,11 +34,11 @@ const ERSTATTUNG: &str = "Der Betrag wird verrechnet oder erstattet";
 /// BT-22: what the document is, what the law wants to be said, and the caller's own notes.
 pub fn notes(rechnung: &Rechnung, typ: Typ) -> Vec<String> {
     let mut notes = Vec::new();
-    if rechnung.art == Art::Gutschrift {
+    if rechnung.art == Rechnungsart::Gutschrift {
         notes.push(GUTSCHRIFT.to_owned());
     }
     if let Some(bezug) = &rechnung.storno_von {
-        let what = if rechnung.art == Art::Gutschrift { "Gutschrift" } else { "Rechnung" };
+        let what = if rechnung.art == Rechnungsart::Gutschrift { "Gutschrift" } else { "Rechnung" };
         notes.push(format!("Storno der {what} {} vom {}", bezug.nummer, bezug.datum.german()));
     }
     if typ == Typ::Rechnungskorrektur {

@@ -30,6 +30,14 @@ pub enum Upserted {
 }
 
 impl Upserted {
+    pub fn of(is_new: bool, is_changed: bool) -> Upserted {
+        match (is_new, is_changed) {
+            (true, _) => Upserted::Created,
+            (false, true) => Upserted::Changed,
+            (false, false) => Upserted::Unchanged,
+        }
+    }
+
     /// Stores a record where it is new or another than before.
     pub fn by<T: PartialEq>(
         old: Option<&T>,
@@ -40,7 +48,7 @@ impl Upserted {
             return Ok(Upserted::Unchanged);
         }
         store()?;
-        Ok(if old.is_some() { Upserted::Changed } else { Upserted::Created })
+        Ok(Upserted::of(old.is_none(), true))
     }
 }
 

@@ -31,11 +31,7 @@ pub fn kontrakt(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
     for (index, position) in positionen.into_iter().flatten().enumerate() {
         changed |= store_position(tx, new.id, index, position)?;
     }
-    Ok(match (is_new, changed) {
-        (true, _) => Upserted::Created,
-        (false, true) => Upserted::Changed,
-        (false, false) => Upserted::Unchanged,
-    })
+    Ok(Upserted::of(is_new, changed))
 }
 
 fn with_row(tx: &WriteTx<'_>, old: Kontrakt, zeile: KontraktZeile) -> Result<Kontrakt> {

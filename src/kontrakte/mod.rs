@@ -10,7 +10,7 @@ pub use bezug::KontraktBezug;
 pub use lieferstand::hint_overdelivered;
 pub use sql::{RETENTION, number};
 
-use crate::db::list::Page;
+use crate::db::list::{Filter, Page};
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::http::call::Call;
@@ -23,7 +23,6 @@ use crate::import::Import;
 use crate::listing::{Listing, Records};
 use crate::rules::scope::Scope;
 pub use model::{Kontrakt, Position};
-use sql::Auswahl;
 use uuid::Uuid;
 
 pub const IMPORTS: &[Import] =
@@ -61,15 +60,14 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 
 /// The contracts that a query asks for, with their positions, and what was delivered on them.
 pub fn find_page(tx: &Tx<'_>, query: &Query, page: Page) -> Result<Records<Kontrakt>> {
-    let auswahl = Auswahl {
-        kontrakt_typ: query.text("kontrakt_typ"),
-        partner: query.uuid("partner_id")?,
-        erledigt: query.bool("erledigt")?,
-        erntejahr: query.int("erntejahr")?,
-        von: query.day("von")?,
-        bis: query.day("bis")?,
-        suche: query.search("suche")?,
-    };
-    let Records { rows, count } = sql::list(tx, &auswahl, page)?;
+    let mut filter = Filter::of("v");
+    filter.when("v.kontrakt_typ = :typ", ":typ", query.text("kontrakt_typ"));
+    filter.when("v.partner_id = :partner", ":partner", query.uuid("partner_id")?);
+    filter.when("v.erledigt = :erledigt", ":erledigt", query.bool("erledigt")?);
+    filter.when("v.erntejahr = :erntejahr", ":erntejahr", query.int("erntejahr")?);
+    filter.when("v.erfassungsdatum >= :von", ":von", query.day("von")?);
+    filter.when("v.erfassungsdatum <= :bis", ":bis", query.day("bis")?);
+    filter.contains_words("v.such_text", query.search("suche")?);
+    let Records { rows, count } = sql::list(tx, &filter, page)?;
     Ok(Records { rows: lieferstand::complete(tx, rows)?, count })
 }

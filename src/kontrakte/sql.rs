@@ -11,7 +11,6 @@ use crate::db::retention::Retention;
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::Records;
-use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 use crate::rules::text::searchable;
 
@@ -23,33 +22,12 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by v.erfassungsdatum desc, v.id",
 };
 
-/// What a list of contracts is filtered by (D21g).
-pub struct Auswahl<'a> {
-    pub kontrakt_typ: Option<&'a str>,
-    pub partner: Option<Uuid>,
-    pub erledigt: Option<bool>,
-    pub erntejahr: Option<i64>,
-    pub von: Option<Day>,
-    pub bis: Option<Day>,
-    pub suche: Option<&'a str>,
-}
-
-/// One page of contracts.
-pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Records<Kontrakt>> {
-    let mut filter = Filter::of("v");
-    filter.when("v.kontrakt_typ = :typ", ":typ", auswahl.kontrakt_typ);
-    filter.when("v.partner_id = :partner", ":partner", auswahl.partner);
-    filter.when("v.erledigt = :erledigt", ":erledigt", auswahl.erledigt);
-    filter.when("v.erntejahr = :erntejahr", ":erntejahr", auswahl.erntejahr);
-    filter.when("v.erfassungsdatum >= :von", ":von", auswahl.von);
-    filter.when("v.erfassungsdatum <= :bis", ":bis", auswahl.bis);
-    filter.contains_words("v.such_text", auswahl.suche);
-    tx.list(&LIST, &filter, page)
+pub fn list(tx: &Tx<'_>, filter: &Filter<'_>, page: Page) -> Result<Records<Kontrakt>> {
+    tx.list(&LIST, filter, page)
 }
 
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Kontrakt>> {
-    let statement = format!("{LIST} where v.tenant_id = :tenant and v.id = :id");
-    tx.optional(&statement, named_params! {":id": id}, Kontrakt::read)
+    tx.find_by(&LIST, "v.id", &id)
 }
 
 pub fn number(tx: &Tx<'_>, id: Uuid) -> Result<Option<String>> {
@@ -58,8 +36,7 @@ pub fn number(tx: &Tx<'_>, id: Uuid) -> Result<Option<String>> {
 }
 
 pub fn find_by_nr(tx: &Tx<'_>, kontrakt_nr: &str) -> Result<Option<Kontrakt>> {
-    let statement = format!("{LIST} where v.tenant_id = :tenant and v.kontrakt_nr = :nr");
-    tx.optional(&statement, named_params! {":nr": kontrakt_nr}, Kontrakt::read)
+    tx.find_by(&LIST, "v.kontrakt_nr", &kontrakt_nr)
 }
 
 pub struct Menge {

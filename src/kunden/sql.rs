@@ -1,7 +1,6 @@
 //! Statements on partners.
 
 use rusqlite::named_params;
-use rusqlite::types::ToSql;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -76,22 +75,17 @@ pub fn list<P: PageOf<Kunde>>(
     }
 }
 
-fn find_where(tx: &Tx<'_>, column: &str, value: &dyn ToSql) -> Result<Option<Kunde>> {
-    let statement = format!("{LIST} where k.tenant_id = :tenant and {column} = :value");
-    tx.optional(&statement, &[(":value", value)], Kunde::read)
-}
-
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Kunde>> {
-    find_where(tx, "k.id", &id)
+    tx.find_by(&LIST, "k.id", &id)
 }
 
 pub fn find_by_kunden_id(tx: &Tx<'_>, kunden_id: i64) -> Result<Option<Kunde>> {
-    find_where(tx, "k.kunden_id", &kunden_id)
+    tx.find_by(&LIST, "k.kunden_id", &kunden_id)
 }
 
 /// A partner by number: trimmed, in any case (D1).
 pub fn find_by_kundennr(tx: &Tx<'_>, kundennr: &str) -> Result<Option<Kunde>> {
-    find_where(tx, "k.kundennr_key", &case_key(kundennr))
+    tx.find_by(&LIST, "k.kundennr_key", &case_key(kundennr))
 }
 
 /// The partner that a row of an import names by its number (D22).

@@ -15,7 +15,7 @@ use crate::rules::receipt::AnnahmescheinStatus;
 
 pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let query = ask.query_of("/api/v1/annahmescheine")?;
-    let found = annahmescheine::list(&db.tx, &annahmescheine::auswahl(&query)?, lists::page_of(ask))?;
+    let found = annahmescheine::list(&db.tx, &query, lists::page_of(ask))?;
     let states = AnnahmescheinStatus::ALL.iter().map(|status| (status.as_str(), status.as_str()));
     let list = List {
         empty: "Keine Annahmescheine gefunden. Sie entstehen bei der Warenannahme (POST /api/v1/annahmescheine) oder durch den Import.",

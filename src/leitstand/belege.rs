@@ -18,6 +18,7 @@ use crate::failure::Result;
 use crate::herkunft::{self, Umschlag};
 use crate::http::reply::Reply;
 use crate::http::route::Method;
+use crate::listing::Records;
 use crate::rules::choice::Choice;
 use crate::rules::document::{BelegStatus, BelegTyp};
 
@@ -138,9 +139,8 @@ fn movements(ask: &Ask, db: &Snapshot<'_>, id: Uuid) -> Result<Markup> {
 }
 
 fn history(ask: &Ask, db: &Snapshot<'_>, id: Uuid, here: &str) -> Result<Markup> {
-    let count = belege::count_steps(&db.tx, id)?;
-    let steps = belege::steps(&db.tx, id, ROWS, ask.list_page() * ROWS)?;
-    let named = named(ask, db, steps, |step| step.key_id.as_deref())?;
+    let Records { rows, count } = belege::steps(&db.tx, id, lists::page_of(ask))?;
+    let named = named(ask, db, rows, |step| step.key_id.as_deref())?;
     Ok(html! {
         h2 { "Verlauf" }
         (table("Was geschah, das Neueste zuerst", "Seit dem Anlegen ist nichts geändert worden.", &named).text("Wann", |(step, _)| moment(step.am)).text("Was geschah", |(step, _)| step.aktion.in_words().to_owned()).text("Wer", |(_, who)| who.clone()))

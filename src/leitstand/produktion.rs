@@ -18,7 +18,7 @@ use crate::rules::recipe::PaStatus;
 
 pub fn list(ask: &Ask, db: &Snapshot<'_>) -> Result<Reply> {
     let query = ask.query_of("/api/v1/produktionsauftraege")?;
-    let found = produktion::list(&db.tx, &produktion::auswahl(&query)?, lists::page_of(ask))?;
+    let found = produktion::list(&db.tx, &query, lists::page_of(ask))?;
     let list = List {
         empty: "Keine Produktionsaufträge gefunden. Sie legen die angeschlossenen Programme an (POST /api/v1/produktionsauftraege); Rezepturen kommen durch den Import.",
         filters: html! {

@@ -46,11 +46,7 @@ pub fn rezeptur(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
     if old.is_none() || names_lines {
         check_has_lines(tx, &new)?;
     }
-    Ok(match (old, changed) {
-        (None, _) => Upserted::Created,
-        (Some(_), true) => Upserted::Changed,
-        (Some(_), false) => Upserted::Unchanged,
-    })
+    Ok(Upserted::of(old.is_none(), changed))
 }
 
 /// A version without lines could be the newest, and every order of it empty.

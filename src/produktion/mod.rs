@@ -13,10 +13,10 @@ mod status;
 
 pub use checks::CHECKS;
 pub use model::{PaInput, PaOutput, Produktionsauftrag};
-pub use sql::{Auswahl, list};
 
 use uuid::Uuid;
 
+use crate::db::list::{Filter, Page};
 use crate::db::tx::Tx;
 use crate::failure::{Failure, Result};
 use crate::http::call::{Call, IfMatch};
@@ -26,6 +26,7 @@ use crate::http::reply::Reply;
 use crate::http::route::{Access, Route, Write};
 use crate::http::shape::Answer;
 use crate::import::Import;
+use crate::listing::PageOf;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
 use model::{AuftragBestaetigung, NewAuftrag, StatusBestaetigung, StatusChange};
@@ -90,17 +91,17 @@ pub const ROUTES: &[Route] = &[
 
 fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
-    Ok(Reply::array(sql::list(tx, &auswahl(&call.query)?, page)?, cut))
+    Ok(Reply::array(list(tx, &call.query, page)?, cut))
 }
 
-/// What a query asks for.
-pub fn auswahl(query: &Query) -> Result<Auswahl> {
-    Ok(Auswahl {
-        status: query.one_of("status")?,
-        von: query.day("datum_von")?,
-        bis: query.day("datum_bis")?,
-        artikel: query.uuid("artikel_id")?,
-    })
+/// The orders that a query asks for.
+pub fn list<P: PageOf<Produktionsauftrag>>(tx: &Tx<'_>, query: &Query, page: Page) -> Result<P> {
+    let mut filter = Filter::of("v");
+    filter.when("v.status = :status", ":status", query.one_of("status")?);
+    filter.when("v.produktions_datum >= :von", ":von", query.day("datum_von")?);
+    filter.when("v.produktions_datum <= :bis", ":bis", query.day("datum_bis")?);
+    filter.when(sql::NAMES_ARTICLE, ":artikel", query.uuid("artikel_id")?);
+    sql::list(tx, &filter, page)
 }
 
 fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
@@ -112,6 +113,7 @@ fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 pub fn with_lines(tx: &Tx<'_>, id: Uuid) -> Result<Produktionsauftrag> {
     sql::with_lines(tx, found(tx, id)?)
 }
+
 fn create(call: &Call<'_>) -> Result<Write> {
     let (new, hinweise) = call.optional_body::<NewAuftrag>()?;
     Ok(Box::new(move |tx| {

@@ -54,7 +54,7 @@ record! {
 
 record! {
     #[derive(Debug, Clone, Serialize, JsonSchema)]
-    pub struct PaInput in pa_input as i {
+    pub struct PaInput in pa_input as l {
         id: i64 = fixed,
         pa_id: Uuid = fixed,
         artikel_id: Uuid = fixed,
@@ -73,7 +73,7 @@ record! {
 
 record! {
     #[derive(Debug, Clone, Serialize, JsonSchema)]
-    pub struct PaOutput from pa_output as o {
+    pub struct PaOutput from pa_output as l {
         id: i64,
         pa_id: Uuid,
         artikel_id: Uuid,

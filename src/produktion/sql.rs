@@ -5,11 +5,10 @@ use uuid::Uuid;
 
 use super::model::{PaInput, PaOutput, Produktionsauftrag, Rezeptur, Rezepturzeile};
 use crate::db::list::{Filter, ListSql, Page};
-use crate::db::record::Part;
+use crate::db::record::{Part, Record};
 use crate::db::tx::{Params, Tx, WriteTx};
 use crate::failure::Result;
 use crate::listing::PageOf;
-use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 use crate::rules::recipe::Zeilenart;
 
@@ -22,32 +21,18 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by v.produktions_datum desc, v.id",
 };
 
-/// What a list of orders is filtered by; von and bis mean produktions_datum.
-pub struct Auswahl {
-    pub status: Option<&'static str>,
-    pub von: Option<Day>,
-    pub bis: Option<Day>,
-    pub artikel: Option<Uuid>,
+pub fn list<P: PageOf<Produktionsauftrag>>(tx: &Tx<'_>, filter: &Filter<'_>, page: Page) -> Result<P> {
+    tx.list(&LIST, filter, page)
 }
 
-pub fn list<P: PageOf<Produktionsauftrag>>(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<P> {
-    let mut filter = Filter::of("v");
-    filter.when("v.status = :status", ":status", auswahl.status);
-    filter.when("v.produktions_datum >= :von", ":von", auswahl.von);
-    filter.when("v.produktions_datum <= :bis", ":bis", auswahl.bis);
-    filter.when(
-        "v.id in (select pa_id from pa_input where tenant_id = :tenant and artikel_id = :artikel
-           union select pa_id from pa_output where tenant_id = :tenant and artikel_id = :artikel)",
-        ":artikel",
-        auswahl.artikel,
-    );
-    tx.list(&LIST, &filter, page)
-}
+/// That an article is among the lines of an order.
+pub const NAMES_ARTICLE: &str =
+    "v.id in (select pa_id from pa_input where tenant_id = :tenant and artikel_id = :artikel
+       union select pa_id from pa_output where tenant_id = :tenant and artikel_id = :artikel)";
 
 /// An order by id, without its lines.
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Produktionsauftrag>> {
-    let statement = format!("{LIST} where v.tenant_id = :tenant and v.id = :id");
-    tx.optional(&statement, named_params! {":id": id}, Produktionsauftrag::read)
+    tx.find_by(&LIST, "v.id", &id)
 }
 
 pub fn with_lines(tx: &Tx<'_>, auftrag: Produktionsauftrag) -> Result<Produktionsauftrag> {
@@ -57,26 +42,30 @@ pub fn with_lines(tx: &Tx<'_>, auftrag: Produktionsauftrag) -> Result<Produktion
 
 /// What goes into an order, in the order of the recipe.
 pub fn inputs(tx: &Tx<'_>, auftrag: Uuid) -> Result<Vec<PaInput>> {
-    let statement = format!(
-        "select {} from pa_input i
-          join artikel a on a.tenant_id = i.tenant_id and a.id = i.artikel_id
-          left join charge c on c.tenant_id = i.tenant_id and c.id = i.charge_id
-        where i.tenant_id = :tenant and i.pa_id = :pa order by i.position, i.id",
-        PaInput::COLUMNS
-    );
-    tx.all(&statement, named_params! {":pa": auftrag}, PaInput::read)
+    lines(tx, auftrag, Zeilenart::Input, PaInput::COLUMNS)
 }
 
 /// What comes out of an order, in the order of the recipe.
 pub fn outputs(tx: &Tx<'_>, auftrag: Uuid) -> Result<Vec<PaOutput>> {
+    lines(tx, auftrag, Zeilenart::Output, PaOutput::COLUMNS)
+}
+
+fn lines<T: Record>(tx: &Tx<'_>, auftrag: Uuid, art: Zeilenart, columns: &str) -> Result<Vec<T>> {
     let statement = format!(
-        "select {} from pa_output o
-          join artikel a on a.tenant_id = o.tenant_id and a.id = o.artikel_id
-          left join charge c on c.tenant_id = o.tenant_id and c.id = o.charge_id
-        where o.tenant_id = :tenant and o.pa_id = :pa order by o.position, o.id",
-        PaOutput::COLUMNS
+        "select {columns} from {} l
+          join artikel a on a.tenant_id = l.tenant_id and a.id = l.artikel_id
+          left join charge c on c.tenant_id = l.tenant_id and c.id = l.charge_id
+        where l.tenant_id = :tenant and l.pa_id = :pa order by l.position, l.id",
+        table(art)
     );
-    tx.all(&statement, named_params! {":pa": auftrag}, PaOutput::read)
+    tx.all(&statement, named_params! {":pa": auftrag}, T::of_row)
+}
+
+const fn table(art: Zeilenart) -> &'static str {
+    match art {
+        Zeilenart::Input => "pa_input",
+        Zeilenart::Output => "pa_output",
+    }
 }
 
 pub fn insert(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag) -> Result<()> {
@@ -119,11 +108,8 @@ pub fn insert_part(tx: &WriteTx<'_>, line: &PaInput) -> Result<()> {
 }
 
 fn next_line_id(tx: &Tx<'_>, art: Zeilenart) -> Result<i64> {
-    let statement = match art {
-        Zeilenart::Input => "select coalesce(max(id), 0) + 1 from pa_input where tenant_id = :tenant",
-        Zeilenart::Output => "select coalesce(max(id), 0) + 1 from pa_output where tenant_id = :tenant",
-    };
-    tx.one(statement, &[], |row| row.get(0))
+    let statement = format!("select coalesce(max(id), 0) + 1 from {} where tenant_id = :tenant", table(art));
+    tx.one(&statement, &[], |row| row.get(0))
 }
 
 pub fn update_input(tx: &WriteTx<'_>, line: &PaInput) -> Result<()> {
@@ -156,20 +142,18 @@ pub fn update_output(tx: &WriteTx<'_>, line: &PaOutput) -> Result<()> {
 }
 
 pub fn newest_active(tx: &Tx<'_>, id: i64) -> Result<Option<Rezeptur>> {
-    let statement = format!(
-        "select {} from rezeptur r
-         where r.tenant_id = :tenant and r.id = :id and r.aktiv = 1 order by r.version desc limit 1",
-        Rezeptur::COLUMNS
-    );
-    tx.optional(&statement, named_params! {":id": id}, Rezeptur::read)
+    recipe(tx, "r.aktiv = 1 order by r.version desc limit 1", named_params! {":id": id})
 }
 
 pub fn find_version(tx: &Tx<'_>, id: i64, version: i64) -> Result<Option<Rezeptur>> {
-    let statement = format!(
-        "select {} from rezeptur r where r.tenant_id = :tenant and r.id = :id and r.version = :version",
-        Rezeptur::COLUMNS
-    );
-    tx.optional(&statement, named_params! {":id": id, ":version": version}, Rezeptur::read)
+    recipe(tx, "r.version = :version", named_params! {":id": id, ":version": version})
+}
+
+fn recipe(tx: &Tx<'_>, which: &str, params: Params<'_>) -> Result<Option<Rezeptur>> {
+    let columns = Rezeptur::COLUMNS;
+    let statement =
+        format!("select {columns} from rezeptur r where r.tenant_id = :tenant and r.id = :id and {which}");
+    tx.optional(&statement, params, Rezeptur::read)
 }
 
 /// The id of the recipe with this name, or the next free one.

@@ -26,10 +26,12 @@ choice! {
 
 choice! {
     /// Whose claim an RE or ER states (D24).
+    #[derive(Default)]
     pub enum Rechnungsart {
         /// An invoice: of the company, or of its supplier.
+        #[default]
         Rechnung = "rechnung",
-        /// An ER that the company writes for its supplier.
+        /// An ER that the company writes for its supplier (self-billing, § 14 Abs. 2 UStG).
         Gutschrift = "gutschrift",
     }
 }
@@ -56,19 +58,6 @@ pub enum Lagerrolle {
     Lieferung,
     /// RE, ER: goods move as far as no delivery moved them.
     Rechnung,
-}
-
-/// When an item of a batch-tracked article must tell of its batch (D8).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Chargenangabe {
-    /// Never: AN, AU, and invoices, which are checked when they are paired.
-    Nie,
-    /// BS: unless the company's purchase orders need none.
-    Bestellung,
-    /// EL: where it moves stock.
-    Wareneingang,
-    /// LS: where it moves stock, unless batches are chosen for it.
-    Warenausgang,
 }
 
 impl BelegTyp {
@@ -151,15 +140,6 @@ impl BelegTyp {
     /// be renewed until they come (D8).
     pub const fn kuendigt_an(self) -> bool {
         matches!(self.facts(), (Seite::Einkauf, Lagerrolle::Keine, _))
-    }
-
-    pub const fn chargenangabe(self) -> Chargenangabe {
-        match (self.seite(), self.lagerrolle()) {
-            (Seite::Einkauf, Lagerrolle::Keine) => Chargenangabe::Bestellung,
-            (Seite::Einkauf, Lagerrolle::Lieferung) => Chargenangabe::Wareneingang,
-            (Seite::Verkauf, Lagerrolle::Lieferung) => Chargenangabe::Warenausgang,
-            (Seite::Verkauf, Lagerrolle::Keine) | (_, Lagerrolle::Rechnung) => Chargenangabe::Nie,
-        }
     }
 }
 

@@ -261,10 +261,7 @@ impl PositionErrors {
             message: refusal.message.clone(),
         });
         let fehler = fehler.collect();
-        match self.0.into_iter().next() {
-            None => Ok(()),
-            Some(first) => Err(Box::new(Refusal { fehler, ..first })),
-        }
+        self.0.into_iter().next().map_or(Ok(()), |first| Err(Box::new(Refusal { fehler, ..first })))
     }
 }
 

@@ -13,6 +13,9 @@ pub struct Tier {
     pub preis: Price,
 }
 
+/// 100 %, in units of a per cent.
+const HUNDRED: i128 = Percent::whole(100).units() as i128;
+
 /// The price of the tier with the largest `ab_menge` ≤ |menge| (specification; D6).
 pub fn tier_price(tiers: &[Tier], menge: Quantity) -> Option<Price> {
     let reached = tiers.iter().filter(|tier| tier.ab_menge <= menge.abs());
@@ -23,7 +26,6 @@ pub fn tier_price(tiers: &[Tier], menge: Quantity) -> Option<Price> {
 ///
 /// In integers, because the exact product can have more digits than a decimal holds.
 pub fn line_total(menge: Quantity, preis: Price, rabatt: Percent) -> Result<Money, TooLarge> {
-    const HUNDRED: i128 = Percent::whole(100).units() as i128;
     let gross = i128::from(menge.units()) * i128::from(preis.units());
     let product = gross.checked_mul(HUNDRED - i128::from(rabatt.units())).ok_or(TooLarge)?;
     let units = i128::from(Quantity::UNIT) * i128::from(Price::UNIT) * HUNDRED;
@@ -32,7 +34,6 @@ pub fn line_total(menge: Quantity, preis: Price, rabatt: Percent) -> Result<Mone
 
 /// A unit price after discount, half away from zero.
 pub fn discounted(preis: Price, rabatt: Percent) -> Result<Price, TooLarge> {
-    const HUNDRED: i128 = Percent::whole(100).units() as i128;
     let product = i128::from(preis.units()) * (HUNDRED - i128::from(rabatt.units()));
     Price::from_wide(divide_rounded(product, HUNDRED))
 }

@@ -77,8 +77,10 @@ pub fn groups<K: Copy + PartialEq>(
 
 choice! {
     /// Why an item is taxed or not: a letter of UNCL5305 (D24, EN 16931 BT-151).
+    #[derive(Default)]
     pub enum Steuerkategorie {
         /// Taxed; the only one whose rate is above zero.
+        #[default]
         Steuerpflichtig = "S",
         /// Taxed at 0 % (§ 12 Abs. 3 UStG).
         Nullsatz = "Z",

@@ -23,22 +23,15 @@ choice! {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Nettogewicht {
-    /// |first − second| in kg.
-    pub netto: Quantity,
-    /// First heavier: goods were brought in.
-    pub richtung: Richtung,
-}
-
-/// Net weight and direction; none when both weights are equal.
-pub fn net(erst: Quantity, zweit: Quantity) -> Option<Nettogewicht> {
+/// Net weight, |first − second| in kg, and direction: goods were brought in where the first is heavier. None when both
+/// weights are equal.
+pub fn net(erst: Quantity, zweit: Quantity) -> Option<(Quantity, Richtung)> {
     if erst == zweit {
         return None;
     }
     let richtung = if erst > zweit { Richtung::Eingang } else { Richtung::Ausgang };
     let difference = Quantity::from_units(erst.units().abs_diff(zweit.units()) as i64);
-    Some(Nettogewicht { netto: difference, richtung })
+    Some((difference, richtung))
 }
 
 #[cfg(test)]
@@ -48,13 +41,9 @@ mod tests {
     #[test]
     fn net_weight_and_direction_follow_from_the_difference() {
         let kg = Quantity::whole;
-        let incoming = net(kg(40_120), kg(15_260)).unwrap();
-        assert_eq!(
-            (incoming.netto.to_string().as_str(), incoming.richtung),
-            ("24860.000", Richtung::Eingang)
-        );
-        let outgoing = net(kg(12_340), kg(30_500)).unwrap();
-        assert_eq!((outgoing.netto, outgoing.richtung), (kg(18_160), Richtung::Ausgang));
+        let (netto, richtung) = net(kg(40_120), kg(15_260)).unwrap();
+        assert_eq!((netto.to_string().as_str(), richtung), ("24860.000", Richtung::Eingang));
+        assert_eq!(net(kg(12_340), kg(30_500)), Some((kg(18_160), Richtung::Ausgang)));
         assert_eq!(net(kg(5), kg(5)), None);
     }
 }

@@ -123,13 +123,13 @@ fn completed(tx: &WriteTx<'_>, old: Wiegung, second: Zweitwiegung, hints: &mut H
         return Err(Refusal::new(Code::WiegungNichtOffen, message).into());
     }
     weight_in_range(zweit, "gewicht_zweit_kg", old.fremdwiegung)?;
-    let Some(nettogewicht) = net(old.gewicht_erst_kg, zweit) else {
+    let Some((netto, gewogen)) = net(old.gewicht_erst_kg, zweit) else {
         let message =
             "Erst- und Zweitgewicht sind gleich. Bitte noch einmal wiegen; die Wiegung bleibt offen.";
         return Err(Refusal::field(Code::NettoNull, "gewicht_zweit_kg", message).into());
     };
     let explicit = second.richtung.value().or(old.richtung);
-    if explicit.is_some_and(|richtung| richtung != nettogewicht.richtung) {
+    if explicit.is_some_and(|richtung| richtung != gewogen) {
         let message = "Die angegebene Richtung widerspricht den Gewichten; sie wurde übernommen.";
         hints.add_field(HintCode::RichtungWiderspruch, "richtung", message);
     }
@@ -138,9 +138,9 @@ fn completed(tx: &WriteTx<'_>, old: Wiegung, second: Zweitwiegung, hints: &mut H
     let bezug = bezug.checked(tx)?;
     Ok(Wiegung {
         status: WiegungStatus::Fertig,
-        richtung: Some(explicit.unwrap_or(nettogewicht.richtung)),
+        richtung: Some(explicit.unwrap_or(gewogen)),
         gewicht_zweit_kg: Some(zweit),
-        gewicht_netto_kg: Some(nettogewicht.netto),
+        gewicht_netto_kg: Some(netto),
         ts_zweit: Some(tx.now()),
         charge_id,
         kontrakt_id: bezug.kontrakt_id,

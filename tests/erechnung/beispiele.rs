@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use partnerd::erechnung::{
-    Art, Bezug, Kontakt, Merkmal, Partei, Position, Profil, Rechnung, Skonto, Zahlungsbedingungen,
+    Bezug, Kontakt, Merkmal, Partei, Position, Profil, Rechnung, Skonto, Zahlungsbedingungen,
 };
 use partnerd::rules::day::Day;
+use partnerd::rules::document::Rechnungsart;
 use partnerd::rules::fixed::{Percent, Price, Quantity};
 use partnerd::rules::price::line_total;
 use partnerd::rules::tax::{Steuerart, Steuerkategorie};
@@ -88,7 +89,7 @@ pub fn position(
 
 /// A document with nothing but what it must have.
 pub fn rechnung(
-    art: Art,
+    art: Rechnungsart,
     nummer: &str,
     verkaeufer: Partei,
     kaeufer: Partei,
@@ -155,7 +156,7 @@ pub fn voll() -> Rechnung {
         bestellnummer: some("B 4711"),
         lieferschein: some("LS-2027-00001"),
         bemerkungen: vec!["Es gelten die Einheitsbedingungen im deutschen Getreidehandel.".to_owned()],
-        ..rechnung(Art::Rechnung, "RE-2027-00001", firma(), kunde, positionen)
+        ..rechnung(Rechnungsart::Rechnung, "RE-2027-00001", firma(), kunde, positionen)
     }
 }
 
@@ -166,16 +167,16 @@ pub fn all() -> Vec<(&'static str, Rechnung)> {
     let raps = position(1, "Raps, Ernte 2026", "18.42", "t", "455", "0", "7.8");
     let gutschrift = Rechnung {
         steuerart: Some(Steuerart::Pauschal24),
-        ..rechnung(Art::Gutschrift, "ER-2027-00001", landwirt, firma(), vec![raps])
+        ..rechnung(Rechnungsart::Gutschrift, "ER-2027-00001", landwirt, firma(), vec![raps])
     };
     let minus = position(1, "Weizen", "-24.86", "t", "412.5", "2.5", "7");
     let kaeufer = kunde("Bäckerei Çelik & Söhne KG", "DE", None);
     let storno = Rechnung {
         storno_von: Some(Bezug { nummer: "RE-2027-00001".to_owned(), datum: Day::new(2027, 1, 4) }),
-        ..rechnung(Art::Rechnung, "RE-2027-00002", firma(), kaeufer.clone(), vec![minus])
+        ..rechnung(Rechnungsart::Rechnung, "RE-2027-00002", firma(), kaeufer.clone(), vec![minus])
     };
     let korrektur = rechnung(
-        Art::Rechnung,
+        Rechnungsart::Rechnung,
         "RE-2027-00003",
         firma(),
         kaeufer,
@@ -186,7 +187,7 @@ pub fn all() -> Vec<(&'static str, Rechnung)> {
         ..position(1, "Braugerste", "25", "t", "260", "0", "0")
     };
     let ig_lieferung = rechnung(
-        Art::Rechnung,
+        Rechnungsart::Rechnung,
         "RE-2027-00004",
         firma(),
         kunde("Brouwerij De Molen B.V.", "NL", Some("NL123456789B01")),

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use partnerd::erechnung::{
-    Art, Bezug, Kontakt, Merkmal, Partei, Position, Profil, Rechnung, Skonto, Zahlungsbedingungen,
+    Bezug, Kontakt, Merkmal, Partei, Position, Profil, Rechnung, Skonto, Zahlungsbedingungen,
 };
 use partnerd::rules::day::Day;
+use partnerd::rules::document::Rechnungsart;
 use partnerd::rules::fixed::{Money, Percent, Price, Quantity};
 use partnerd::rules::price::line_total;
 use partnerd::rules::tax::{Steuerart, Steuerkategorie};
@@ -201,7 +202,7 @@ pub fn rechnung(z: &mut Zufall) -> Rechnung {
     if z.one_in(3) {
         kaeufer.iban = None;
     }
-    let art = *z.of(&[Art::Rechnung, Art::Rechnung, Art::Gutschrift]);
+    let art = *z.of(&[Rechnungsart::Rechnung, Rechnungsart::Rechnung, Rechnungsart::Gutschrift]);
     let period = z.some(|z| (day(z), z.below(40)));
     let (leistung_von, leistung_bis) = period
         .map_or((None, None), |(von, days)| (Some(von), Some(Day::of_number(von.number() + days as i64))));

@@ -23,10 +23,10 @@ use uuid::Uuid;
 
 use crate::blatt::{Blatt, ERechnung};
 use crate::db::tx::{Tx, WriteTx};
-use crate::erechnung::{Art, Fehlt, Wo};
+use crate::erechnung::{Fehlt, Wo};
 use crate::failure::{Failure, Result};
 use crate::kunden::{self, Kunde};
-use crate::rules::document::BelegStatus;
+use crate::rules::document::{BelegStatus, Rechnungsart};
 use crate::rules::error::{Code, Hints, Refusal};
 use crate::rules::stammdaten;
 use crate::rules::tax::Steuerart;
@@ -218,8 +218,9 @@ pub fn missing_of_partner(tx: &Tx<'_>, kunde: &Kunde) -> Vec<Fehlt> {
     let buys = kunde.partner_typen.kunde && kunde.e_rechnung != stammdaten::ERechnung::Aus;
     let sells = kunde.partner_typen.lieferant && kunde.gutschrift_vereinbart_am.is_some();
     let mut found = Vec::new();
-    for (_, art) in
-        [(buys, Art::Rechnung), (sells, Art::Gutschrift)].into_iter().filter(|(is_due, _)| *is_due)
+    for (_, art) in [(buys, Rechnungsart::Rechnung), (sells, Rechnungsart::Gutschrift)]
+        .into_iter()
+        .filter(|(is_due, _)| *is_due)
     {
         let missing = crate::erechnung::missing(&rechnung::beispiel(kunde, art, tx.today()));
         found.extend(missing.into_iter().filter(|fehlt| fehlt.wo == Wo::Kunde));

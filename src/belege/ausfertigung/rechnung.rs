@@ -5,10 +5,11 @@ use super::vorlage::Vorlage;
 use super::worte;
 use crate::belege::model::{Beleg, BelegPosition};
 use crate::erechnung::{
-    Art, Bezug, Kontakt, Merkmal, Partei, Position, Profil, Rechnung, Skonto, Zahlungsbedingungen,
+    Bezug, Kontakt, Merkmal, Partei, Position, Profil, Rechnung, Skonto, Zahlungsbedingungen,
 };
 use crate::kunden::Kunde;
 use crate::rules::day::Day;
+use crate::rules::document::Rechnungsart;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::stammdaten::ERechnung;
@@ -27,8 +28,8 @@ pub fn rechnung(vorlage: &Vorlage<'_>, gewuenscht: Profil, hints: &mut Hints) ->
     let Vorlage { beleg, partner, firma, angaben, .. } = vorlage;
     let (firma, partner) = (seite_der_firma(firma), partner.clone());
     let (art, verkaeufer, kaeufer) = match beleg.is_written_for_supplier() {
-        true => (Art::Gutschrift, partner, firma),
-        false => (Art::Rechnung, firma, partner),
+        true => (Rechnungsart::Gutschrift, partner, firma),
+        false => (Rechnungsart::Rechnung, firma, partner),
     };
     if angaben.lieferdatum_angenommen {
         let message = "Ohne Lieferdatum gilt das Belegdatum als Tag der Lieferung.";
@@ -45,9 +46,9 @@ pub fn rechnung(vorlage: &Vorlage<'_>, gewuenscht: Profil, hints: &mut Hints) ->
         leistung_von: beleg.leistung_von.map(|day| day.0),
         leistung_bis: beleg.leistung_bis.map(|day| day.0),
         zahlung: zahlung(beleg),
-        kaeuferreferenz: vorlage.kaeuferreferenz.clone().filter(|_| art == Art::Rechnung),
+        kaeuferreferenz: vorlage.kaeuferreferenz.clone().filter(|_| art == Rechnungsart::Rechnung),
         kontrakt: angaben.kontrakt.clone(),
-        bestellnummer: beleg.fremdbelegnummer.clone().filter(|_| art == Art::Rechnung),
+        bestellnummer: beleg.fremdbelegnummer.clone().filter(|_| art == Rechnungsart::Rechnung),
         lieferschein: match angaben.lieferscheine.as_slice() {
             [one] => Some(one.clone()),
             _ => None,
@@ -62,52 +63,33 @@ pub fn rechnung(vorlage: &Vorlage<'_>, gewuenscht: Profil, hints: &mut Hints) ->
 
 /// An e-invoice of this partner with a single taxed item, from a company that has said nothing of itself: what it lacks
 /// of the partner, each of his e-invoices lacks.
-pub fn beispiel(kunde: &Kunde, art: Art, tag: Day) -> Rechnung {
+pub fn beispiel(kunde: &Kunde, art: Rechnungsart, tag: Day) -> Rechnung {
     let (firma, partner) = (Partei::default(), partei(kunde));
     let (verkaeufer, kaeufer) = match art {
-        Art::Gutschrift => (partner, firma),
-        Art::Rechnung => (firma, partner),
+        Rechnungsart::Gutschrift => (partner, firma),
+        Rechnungsart::Rechnung => (firma, partner),
+    };
+    let ware = Position {
+        position: 1,
+        menge: Quantity::whole(1),
+        ep_netto: Price::whole(1),
+        gesamtpreis: Money::whole(1),
+        steuer_kategorie: Steuerkategorie::Steuerpflichtig,
+        mwst_satz: Percent::whole(19),
+        bezeichnung: "Ware".to_owned(),
+        ..Position::default()
     };
     Rechnung {
         gewuenscht: profil(kunde.e_rechnung),
         art,
         nummer: "1".to_owned(),
         datum: tag,
-        storno_von: None,
         lieferdatum: Some(tag),
-        leistung_von: None,
-        leistung_bis: None,
-        zahlung: Zahlungsbedingungen::default(),
-        kaeuferreferenz: kunde.kaeuferreferenz.clone().filter(|_| art == Art::Rechnung),
-        kontrakt: None,
-        bestellnummer: None,
-        lieferschein: None,
-        bemerkungen: Vec::new(),
-        steuerart: None,
+        kaeuferreferenz: kunde.kaeuferreferenz.clone().filter(|_| art == Rechnungsart::Rechnung),
         verkaeufer,
         kaeufer,
-        positionen: vec![beispiel_zeile()],
-    }
-}
-
-fn beispiel_zeile() -> Position {
-    Position {
-        position: 1,
-        menge: Quantity::whole(1),
-        einheit: None,
-        ep_netto: Price::whole(1),
-        rabatt_prozent: Percent::ZERO,
-        gesamtpreis: Money::whole(1),
-        steuer_kategorie: Steuerkategorie::Steuerpflichtig,
-        mwst_satz: Percent::whole(19),
-        bezeichnung: "Ware".to_owned(),
-        bezeichnung2: None,
-        langtext: None,
-        artikelnummer: None,
-        ean: None,
-        herkunftsland: None,
-        kostenstelle: None,
-        merkmale: Vec::new(),
+        positionen: vec![ware],
+        ..Rechnung::default()
     }
 }
 
@@ -162,7 +144,7 @@ pub fn partei(kunde: &Kunde) -> Partei {
     }
 }
 
-fn zeile(position: &BelegPosition, ware: &Ware, art: Art) -> Position {
+fn zeile(position: &BelegPosition, ware: &Ware, art: Rechnungsart) -> Position {
     Position {
         position: position.position,
         menge: position.menge,
@@ -178,7 +160,7 @@ fn zeile(position: &BelegPosition, ware: &Ware, art: Art) -> Position {
         artikelnummer: ware.artikelnummer.clone(),
         ean: ware.ean.clone(),
         herkunftsland: herkunft(&ware.chargen),
-        kostenstelle: position.kostenstelle.clone().filter(|_| art == Art::Gutschrift),
+        kostenstelle: position.kostenstelle.clone().filter(|_| art == Rechnungsart::Gutschrift),
         merkmale: worte::merkmale(ware, false)
             .into_iter()
             .map(|(name, wert)| Merkmal { name: name.into(), wert })

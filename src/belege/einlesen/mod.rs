@@ -28,34 +28,25 @@ const SELF_BILLED: [&str; 2] = ["389", "261"];
 pub struct Datei {
     inhalt: Vec<u8>,
     sha256: [u8; 32],
-    dateiname: Option<String>,
-    external_ref: Option<String>,
-    anlegen: bool,
+    /// What is asked for, without the file.
+    request: NewEinlesen,
     gelesen: Gelesen,
     posten: Vec<Posten>,
 }
 
 impl Datei {
     /// Reads the file of a request. It may be large and hostile, so this is no work for the writer.
-    pub fn read(new: NewEinlesen) -> Checked<Datei> {
-        let inhalt = required(new.datei_base64, "datei_base64")?;
+    pub fn read(mut request: NewEinlesen) -> Checked<Datei> {
+        let inhalt = required(request.datei_base64.take(), "datei_base64")?;
         let gelesen = lesen::read(&inhalt).map_err(refusal)?;
         check(&gelesen)?;
         let posten = posten(&gelesen).map_err(refusal)?;
-        Ok(Datei {
-            sha256: Sha256::digest(&inhalt).into(),
-            inhalt,
-            dateiname: new.dateiname,
-            external_ref: new.external_ref,
-            anlegen: new.anlegen.unwrap_or(false),
-            gelesen,
-            posten,
-        })
+        Ok(Datei { sha256: Sha256::digest(&inhalt).into(), inhalt, request, gelesen, posten })
     }
 
     fn dateiname(&self) -> String {
         let by_kind = || if lesen::is_pdf(&self.inhalt) { "rechnung.pdf" } else { "rechnung.xml" }.to_owned();
-        self.dateiname.clone().unwrap_or_else(by_kind)
+        self.request.dateiname.clone().unwrap_or_else(by_kind)
     }
 }
 
@@ -86,11 +77,12 @@ fn refusal(unlesbar: Unlesbar) -> Box<Refusal> {
 /// POST /belege/einlesen: a proposal; with `anlegen` the ER, made as POST /belege makes it, with the file beside it.
 /// The answer, and whether an ER was made.
 pub fn einlesen(tx: &WriteTx<'_>, datei: &Datei, mut hints: Hints) -> Result<(Eingelesen, bool)> {
-    let vorschlag = Vorschlag::of(tx, datei.external_ref.clone(), &datei.gelesen, &datei.posten, &mut hints)?;
+    let (external_ref, creates) = (datei.request.external_ref.clone(), datei.request.anlegen == Some(true));
+    let vorschlag = Vorschlag::of(tx, external_ref, &datei.gelesen, &datei.posten, &mut hints)?;
     let known = anhaenge::made_of(tx, &datei.sha256)?;
     let (beleg, is_new) = match known {
         Some((beleg, dokument)) => (Some(known_document(tx, beleg, dokument, &mut hints)?), false),
-        None if datei.anlegen => create_document(tx, datei, &vorschlag, &mut hints)?,
+        None if creates => create_document(tx, datei, &vorschlag, &mut hints)?,
         None => (None, false),
     };
     // What POST /belege would say is not said again by it.
@@ -98,7 +90,7 @@ pub fn einlesen(tx: &WriteTx<'_>, datei: &Datei, mut hints: Hints) -> Result<(Ei
         true => vorschlag.probe(tx, &mut hints)?,
         false => vorschlag.sums(),
     };
-    let idempotent = datei.anlegen && !is_new;
+    let idempotent = creates && !is_new;
     let summen = vorschlag.compared(&datei.gelesen, summen, &mut hints);
     let regeln = verstoesse(&datei.gelesen).into_iter();
     let answer = Eingelesen {

@@ -23,13 +23,14 @@ pub fn of(tx: &Tx<'_>, gelesen: &Gelesen, hints: &mut Hints) -> Result<Option<(K
     named.extend(name.map(|name| (Merkmal::Name, "name", name.to_owned())));
     let mut several = None;
     for (merkmal, durch, value) in named.into_iter().filter(|(_, _, value)| !value.is_empty()) {
-        match one_of(kunden::with(tx, merkmal, &value)?, merkmal, sender) {
-            Found::One(kunde) => {
+        let mut found = likely(kunden::with(tx, merkmal, &value)?, merkmal, sender);
+        match (found.pop(), found.is_empty()) {
+            (Some(kunde), true) => {
                 check_account(gelesen, &kunde, hints);
-                return Ok(Some((*kunde, durch)));
+                return Ok(Some((kunde, durch)));
             }
-            Found::Several => several = several.or(Some(durch)),
-            Found::None => {}
+            (Some(_), false) => several = several.or(Some(durch)),
+            (None, _) => {}
         }
     }
     let message = match several {
@@ -44,15 +45,9 @@ pub fn of(tx: &Tx<'_>, gelesen: &Gelesen, hints: &mut Hints) -> Result<Option<(K
     Ok(None)
 }
 
-enum Found {
-    None,
-    One(Box<Kunde>),
-    Several,
-}
-
 /// Of several the supplier, of several suppliers the one in that place. A name alone is no proof where the places
 /// differ.
-fn one_of(mut found: Vec<Kunde>, merkmal: Merkmal, sender: &Partei) -> Found {
+fn likely(mut found: Vec<Kunde>, merkmal: Merkmal, sender: &Partei) -> Vec<Kunde> {
     let same_place = |kunde: &Kunde| match (&kunde.plz, &sender.plz) {
         (Some(own), Some(theirs)) => own.trim() == theirs.trim(),
         _ => merkmal != Merkmal::Name || kunde.plz.is_none(),
@@ -66,11 +61,7 @@ fn one_of(mut found: Vec<Kunde>, merkmal: Merkmal, sender: &Partei) -> Found {
     if found.len() > 1 && found.iter().any(same_place) {
         found.retain(same_place);
     }
-    match (found.pop(), found.is_empty()) {
-        (Some(kunde), true) => Found::One(Box::new(kunde)),
-        (None, _) => Found::None,
-        _ => Found::Several,
-    }
+    found
 }
 
 /// Another account than the one that is known may be a fraud.

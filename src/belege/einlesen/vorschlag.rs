@@ -110,11 +110,12 @@ impl Vorschlag {
         if let Some(sums) = sums {
             let pairs =
                 [("Netto", netto, sums.netto), ("Steuer", mwst, sums.mwst), ("Brutto", brutto, sums.brutto)];
-            let differ =
-                pairs.into_iter().filter(|(_, printed, own)| printed.is_some_and(|printed| printed != *own));
-            let named: Vec<_> = differ
-                .filter_map(|(name, printed, own)| Some(format!("{name} {} statt {}", own, printed?)))
-                .collect();
+            let differing = |(name, printed, own): (&str, Option<Money>, Money)| {
+                printed
+                    .filter(|printed| *printed != own)
+                    .map(|printed| format!("{name} {own} statt {printed}"))
+            };
+            let named: Vec<_> = pairs.into_iter().filter_map(differing).collect();
             if !named.is_empty() {
                 let message = format!(
                     "Der Vorschlag weicht von der Rechnung ab: {}. Bitte die Positionen prüfen.",

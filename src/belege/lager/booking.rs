@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use uuid::Uuid;
 
-use super::change::{Movements, Rebooking};
+use super::change::{Movements, Rebooking, roles};
 use super::fefo::Fefo;
 use super::open::Unmet;
 use crate::belege::model::{Beleg, BelegPosition};
@@ -13,7 +13,7 @@ use crate::failure::Result;
 use crate::rules::document::Seite;
 use crate::rules::error::{HintCode, Hints, PositionErrors};
 use crate::rules::fixed::Quantity;
-use crate::rules::pairing::{Entry, Place, Portion, Role};
+use crate::rules::pairing::{Portion, PositionKey, Role, SentPosition};
 
 pub struct Booking<'r> {
     pub tx: &'r WriteTx<'r>,
@@ -21,7 +21,7 @@ pub struct Booking<'r> {
     pub fefo: Fefo<'r>,
     pub movements: Movements,
     /// Positions of which portions came or went.
-    pub touched: BTreeSet<(Role, Place)>,
+    pub touched: BTreeSet<(Role, PositionKey)>,
     /// Open portions of a new document.
     pub unmet: Unmet,
     pub errors: PositionErrors,
@@ -30,7 +30,7 @@ pub struct Booking<'r> {
 
 impl<'r> Booking<'r> {
     /// The position that is entered in this place.
-    pub fn own(&self, place: Place) -> Option<&'r BelegPosition> {
+    pub fn own(&self, place: PositionKey) -> Option<&'r BelegPosition> {
         // They are numbered from 1.
         let at = usize::try_from(place.position - 1).ok()?;
         self.change.positions.get(at).filter(|_| place.beleg == self.change.beleg.id)
@@ -48,18 +48,18 @@ impl<'r> Booking<'r> {
         Ok(())
     }
 
-    pub fn hint_chosen(&mut self, entry: &Entry) {
+    pub fn hint_chosen(&mut self, entry: &SentPosition) {
         let message = "Die Charge wurde nach Mindesthaltbarkeit gewählt.";
         self.hint(entry, HintCode::ChargeAutomatisch, "charge_id", message);
     }
 
-    pub fn hint_moved_back(&mut self, entry: &Entry) {
+    pub fn hint_moved_back(&mut self, entry: &SentPosition) {
         let message = "Die Ware der Rechnung hatte kein Lieferschein bewegt; die Rücknahme wurde gebucht.";
         self.hint(entry, HintCode::RuecknahmeGebucht, "menge", message);
     }
 
     /// A hint about a field of a position that is entered.
-    fn hint(&mut self, entry: &Entry, code: HintCode, feld: &str, message: &str) {
+    fn hint(&mut self, entry: &SentPosition, code: HintCode, feld: &str, message: &str) {
         let mut hints = Hints::default();
         hints.add_field(code, feld, message);
         self.hints.extend(hints.below(&self.change.source.path(entry.place.position)));
@@ -74,14 +74,9 @@ pub fn moving(positions: &[BelegPosition]) -> impl Iterator<Item = (&BelegPositi
 }
 
 pub fn role(beleg: &Beleg, menge: Quantity) -> Role {
-    match (beleg.beleg_typ.ist_rechnung(), menge.is_negative()) {
-        (false, false) => Role::Delivery,
-        (false, true) => Role::Return,
-        (true, false) => Role::Invoice,
-        (true, true) => Role::Credit,
-    }
+    roles(beleg.beleg_typ)[usize::from(menge.is_negative())]
 }
 
-pub fn place(position: &BelegPosition) -> Place {
-    Place { beleg: position.beleg_id, position: position.position }
+pub fn place(position: &BelegPosition) -> PositionKey {
+    PositionKey { beleg: position.beleg_id, position: position.position }
 }

@@ -35,6 +35,14 @@ pub struct Rebooking<'r> {
     pub einstellungen: &'r Einstellungen,
 }
 
+/// What positions of a type do with goods: those of a positive quantity, and those of a negative one.
+pub fn roles(typ: BelegTyp) -> [Role; 2] {
+    match typ.ist_rechnung() {
+        false => [Role::Delivery, Role::Return],
+        true => [Role::Invoice, Role::Credit],
+    }
+}
+
 impl Gruppe {
     /// The type of document that has positions in this role.
     pub fn typ(self, role: Role) -> BelegTyp {

@@ -13,7 +13,7 @@ use crate::belege;
 use crate::failure::Result;
 use crate::rules::document::{BelegStatus, BelegTyp, Seite};
 use crate::rules::error::Hints;
-use crate::rules::pairing::{Place, Role};
+use crate::rules::pairing::{PositionKey, Role};
 
 struct Touched {
     gruppe: Gruppe,
@@ -44,7 +44,7 @@ impl Booking<'_> {
         Ok(if own.beleg_typ.seite() == Seite::Einkauf { seen } else { BTreeSet::new() })
     }
 
-    fn touched(&self, place: Place) -> Result<Option<Touched>> {
+    fn touched(&self, place: PositionKey) -> Result<Option<Touched>> {
         let own = self.change.beleg;
         let gruppe = |kunde, typ: BelegTyp, artikel| Gruppe { kunde, artikel, seite: typ.seite() };
         if place.beleg == own.id {
@@ -71,7 +71,7 @@ impl Booking<'_> {
         })
     }
 
-    fn batches(&self, gruppe: Gruppe, role: Role, place: Place) -> Result<Vec<Option<Uuid>>> {
+    fn batches(&self, gruppe: Gruppe, role: Role, place: PositionKey) -> Result<Vec<Option<Uuid>>> {
         let mut batches = self.unmet.batches_of(place);
         if place.beleg != self.change.beleg.id || !self.unmet.is_all() {
             batches.extend(sql::batches_of(self.tx, gruppe, role, place)?);
@@ -80,7 +80,7 @@ impl Booking<'_> {
     }
 
     /// Batches take over from an item of a purchase what they lacked; what they know otherwise is said (D8).
-    fn complete(&mut self, place: Place, batches: &[Option<Uuid>]) -> Result<()> {
+    fn complete(&mut self, place: PositionKey, batches: &[Option<Uuid>]) -> Result<()> {
         let Some(position) = self.own(place).filter(|position| position.tells_of_batch()) else {
             return Ok(());
         };

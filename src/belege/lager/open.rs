@@ -9,7 +9,7 @@ use crate::belege::model::BelegPosition;
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::Result;
 use crate::rules::fixed::Quantity;
-use crate::rules::pairing::{Place, Portion};
+use crate::rules::pairing::{Portion, PositionKey};
 
 /// Open portions of a document.
 #[derive(Default)]
@@ -55,7 +55,7 @@ impl Unmet {
     }
 
     /// The batches of what is kept of a position. Positions are entered in their order.
-    pub fn batches_of(&self, place: Place) -> Vec<Option<Uuid>> {
+    pub fn batches_of(&self, place: PositionKey) -> Vec<Option<Uuid>> {
         let before = self.portions.partition_point(|(_, portion)| portion.leading().1 < place);
         let portions = self.portions[before..].iter().map(|(_, portion)| portion);
         portions.take_while(|portion| portion.leading().1 == place).map(|portion| portion.charge).collect()

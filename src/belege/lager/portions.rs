@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::batch::{self, batch_missing};
 use super::booking::{Booking, place};
-use super::change::Gruppe;
+use super::change::{Gruppe, roles};
 use super::sql;
 use crate::artikel;
 use crate::belege::model::BelegPosition;
@@ -17,7 +17,7 @@ use crate::rules::day::Day;
 use crate::rules::document::{BelegTyp, Seite};
 use crate::rules::error::Refusal;
 use crate::rules::fixed::Quantity;
-use crate::rules::pairing::{Bezug, Entry, Named, Place, Portion, Role, Search, Store};
+use crate::rules::pairing::{Bezug, Named, Portion, PositionKey, Role, Search, SentPosition, Store};
 use crate::rules::text::case_key;
 
 pub struct Portions<'p, 'r> {
@@ -57,7 +57,7 @@ impl Said {
 
 impl Portions<'_, '_> {
     /// What a position of the document says that is entered.
-    pub fn entry_of(&self, role: Role, position: &BelegPosition) -> Result<Entry> {
+    pub fn entry_of(&self, role: Role, position: &BelegPosition) -> Result<SentPosition> {
         let said = Said {
             charge_id: position.charge_id,
             charge_gesendet: position.charge_gesendet,
@@ -68,10 +68,10 @@ impl Portions<'_, '_> {
         self.entry_that(role, place(position), &said)
     }
 
-    fn entry_that(&self, role: Role, place: Place, said: &Said) -> Result<Entry> {
+    fn entry_that(&self, role: Role, place: PositionKey, said: &Said) -> Result<SentPosition> {
         let named = said.named(self.booking.tx, self.gruppe)?;
         let bezug = said.bezug.map(|beleg| self.bezug(beleg)).transpose()?;
-        Ok(Entry { role, place, named, bezug })
+        Ok(SentPosition { role, place, named, bezug })
     }
 
     /// What the positions of a document that is named do with goods.
@@ -84,11 +84,8 @@ impl Portions<'_, '_> {
             self.booking.tx.one(statement, named_params! {":beleg": beleg}, |row| {
                 Ok((row.get(0)?, row.get(1)?, row.get(2)?))
             })?;
-        let roles = match typ.ist_rechnung() {
-            false => (Role::Delivery, Role::Return),
-            true => (Role::Invoice, Role::Credit),
-        };
-        Ok(Bezug { beleg, roles: [forward.then_some(roles.0), back.then_some(roles.1)] })
+        let [onward, backward] = roles(typ);
+        Ok(Bezug { beleg, roles: [forward.then_some(onward), back.then_some(backward)] })
     }
 }
 
@@ -116,11 +113,11 @@ impl Store for Portions<'_, '_> {
         }
     }
 
-    fn last_nr(&mut self, role: Role, place: Place) -> Result<Option<i64>> {
+    fn last_nr(&mut self, role: Role, place: PositionKey) -> Result<Option<i64>> {
         sql::last_nr(self.booking.tx, self.gruppe, role, place)
     }
 
-    fn entry(&mut self, role: Role, place: Place) -> Result<Entry> {
+    fn entry(&mut self, role: Role, place: PositionKey) -> Result<SentPosition> {
         if let Some(own) = self.booking.own(place) {
             return self.entry_of(role, own);
         }
@@ -135,7 +132,11 @@ impl Store for Portions<'_, '_> {
     }
 
     /// A position that names nothing where it must is noted as a mistake, and goes nowhere.
-    fn place(&mut self, entry: &Entry, menge: Quantity) -> Result<Vec<(Option<Uuid>, Quantity)>> {
+    fn batches_for(
+        &mut self,
+        entry: &SentPosition,
+        menge: Quantity,
+    ) -> Result<Vec<(Option<Uuid>, Quantity)>> {
         let tx = self.booking.tx;
         if let Some(charge) = entry.named.charge {
             return Ok(vec![(Some(charge), menge)]);

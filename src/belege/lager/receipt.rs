@@ -19,7 +19,10 @@ pub fn update(tx: &WriteTx<'_>, charge: Uuid, moved: impl Iterator<Item = Uuid>)
     if charge.eingang_quelle != EingangQuelle::Beleg {
         return Ok(());
     }
-    let known = [charge.eingang_beleg_id, oldest(tx, charge.id)?];
+    let first = |statement: &str| {
+        tx.optional(statement, named_params! {":charge": charge.id}, |row| row.get::<_, Uuid>(0))
+    };
+    let known = [charge.eingang_beleg_id, first(OLDEST)?];
     let mut receipt = None;
     for beleg in moved.chain(known.into_iter().flatten()) {
         if receipt.is_none_or(|receipt| beleg < receipt) && has_received(tx, beleg, charge.id)? {
@@ -28,7 +31,7 @@ pub fn update(tx: &WriteTx<'_>, charge: Uuid, moved: impl Iterator<Item = Uuid>)
     }
     let receipt = match receipt {
         Some(receipt) => Some(receipt),
-        None => oldest_by_movements(tx, charge.id)?,
+        None => first(OLDEST_BY_MOVEMENTS)?,
     };
     let price_of = |beleg| price(tx, beleg, charge.id, charge.artikel_id);
     let price = receipt.map(price_of).transpose()?.flatten();
@@ -40,36 +43,26 @@ pub fn update(tx: &WriteTx<'_>, charge: Uuid, moved: impl Iterator<Item = Uuid>)
 
 /// The oldest purchase with a position in this batch that has brought goods in. Sales stand in the same index: they come
 /// after the receipt, so that few are looked at.
-fn oldest(tx: &Tx<'_>, charge: Uuid) -> Result<Option<Uuid>> {
-    tx.optional(
-        "select p.beleg_id from beleg_position p join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
-           join belegtyp t on t.typ = b.beleg_typ
-         where p.tenant_id = :tenant and p.charge_id = :charge and t.seite = 'einkauf'
-           and (select sum(m.menge) from lagerbewegung m
-                where m.tenant_id = p.tenant_id and m.beleg_id = p.beleg_id and m.artikel_id = p.artikel_id
-                  and m.charge_id = :charge) > 0
-         order by p.beleg_id limit 1",
-        named_params! {":charge": charge},
-        |row| row.get(0),
-    )
-}
+const OLDEST: &str =
+    "select p.beleg_id from beleg_position p join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
+       join belegtyp t on t.typ = b.beleg_typ
+     where p.tenant_id = :tenant and p.charge_id = :charge and t.seite = 'einkauf'
+       and (select sum(m.menge) from lagerbewegung m
+            where m.tenant_id = p.tenant_id and m.beleg_id = p.beleg_id and m.artikel_id = p.artikel_id
+              and m.charge_id = :charge) > 0
+     order by p.beleg_id limit 1";
 
 /// The oldest purchase that has brought goods into this batch, though none of its positions notes it: an invoice that
 /// took over goods in several batches. All that was ever received or reversed is looked at, so only where nothing else
 /// is found.
-fn oldest_by_movements(tx: &Tx<'_>, charge: Uuid) -> Result<Option<Uuid>> {
-    tx.optional(
-        "select m.beleg_id from lagerbewegung m join beleg b on b.tenant_id = m.tenant_id and b.id = m.beleg_id
-           join belegtyp t on t.typ = b.beleg_typ
-         where m.tenant_id = :tenant and m.charge_id = :charge and m.menge > 0 and t.seite = 'einkauf'
-           and (select sum(o.menge) from lagerbewegung o
-                where o.tenant_id = m.tenant_id and o.beleg_id = m.beleg_id and o.artikel_id = m.artikel_id
-                  and o.charge_id = :charge) > 0
-         order by m.beleg_id limit 1",
-        named_params! {":charge": charge},
-        |row| row.get(0),
-    )
-}
+const OLDEST_BY_MOVEMENTS: &str =
+    "select m.beleg_id from lagerbewegung m join beleg b on b.tenant_id = m.tenant_id and b.id = m.beleg_id
+       join belegtyp t on t.typ = b.beleg_typ
+     where m.tenant_id = :tenant and m.charge_id = :charge and m.menge > 0 and t.seite = 'einkauf'
+       and (select sum(o.menge) from lagerbewegung o
+            where o.tenant_id = m.tenant_id and o.beleg_id = m.beleg_id and o.artikel_id = m.artikel_id
+              and o.charge_id = :charge) > 0
+     order by m.beleg_id limit 1";
 
 fn has_received(tx: &Tx<'_>, beleg: Uuid, charge: Uuid) -> Result<bool> {
     let moved = "select coalesce(sum(m.menge), 0) > 0 and t.seite = 'einkauf'

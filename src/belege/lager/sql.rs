@@ -3,16 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::named_params;
+use rusqlite::types::{FromSql, ToSql};
 use uuid::Uuid;
 
-use super::change::Gruppe;
+use super::change::{Gruppe, roles};
 use crate::belege::model::Beleg;
 use crate::db::record::{columns, record};
 use crate::db::tx::{Tx, WriteTx};
 use crate::failure::{Failure, Result};
 use crate::rules::document::Seite;
 use crate::rules::fixed::Quantity;
-use crate::rules::pairing::{Place, Portion, PortionKind, Role, Search};
+use crate::rules::pairing::{Portion, PortionKind, PositionKey, Role, Search};
 
 /// The role as the columns of these tables name it.
 fn column(role: Role) -> &'static str {
@@ -24,26 +25,17 @@ fn column(role: Role) -> &'static str {
     }
 }
 
-fn art(kind: PortionKind) -> &'static str {
+/// The kind as the column `art` names it, and the position by which portions of it are put in order.
+fn art(kind: PortionKind) -> (&'static str, Role) {
     match kind {
-        PortionKind::OpenDelivery => "lieferung",
-        PortionKind::OpenInvoice => "rechnung",
-        PortionKind::Pair => "paar",
-        PortionKind::Returned => "zurueckgenommen",
-        PortionKind::WaitingReturn => "rueckgabe",
-        PortionKind::WaitingCredit => "gutschrift",
-        PortionKind::Settled => "erledigt",
-        PortionKind::Credited => "aufgehoben",
-    }
-}
-
-/// The position by which portions of a kind are put in order.
-fn sought(kind: PortionKind) -> Role {
-    match kind {
-        PortionKind::OpenDelivery | PortionKind::Returned => Role::Delivery,
-        PortionKind::OpenInvoice | PortionKind::Pair | PortionKind::Credited => Role::Invoice,
-        PortionKind::WaitingReturn => Role::Return,
-        PortionKind::WaitingCredit | PortionKind::Settled => Role::Credit,
+        PortionKind::OpenDelivery => ("lieferung", Role::Delivery),
+        PortionKind::OpenInvoice => ("rechnung", Role::Invoice),
+        PortionKind::Pair => ("paar", Role::Invoice),
+        PortionKind::Returned => ("zurueckgenommen", Role::Delivery),
+        PortionKind::WaitingReturn => ("rueckgabe", Role::Return),
+        PortionKind::WaitingCredit => ("gutschrift", Role::Credit),
+        PortionKind::Settled => ("erledigt", Role::Credit),
+        PortionKind::Credited => ("aufgehoben", Role::Invoice),
     }
 }
 
@@ -85,8 +77,8 @@ columns! {
     }
 }
 
-fn place(beleg: Option<Uuid>, position: Option<i64>) -> Option<Place> {
-    beleg.zip(position).map(|(beleg, position)| Place { beleg, position })
+fn place(beleg: Option<Uuid>, position: Option<i64>) -> Option<PositionKey> {
+    beleg.zip(position).map(|(beleg, position)| PositionKey { beleg, position })
 }
 
 fn role(name: Option<&str>) -> Option<Role> {
@@ -95,7 +87,7 @@ fn role(name: Option<&str>) -> Option<Role> {
 
 record! {
     /// Goods of a position that nothing has met.
-    pub struct Open from lager_offen as o {
+    pub struct OpenGoods from lager_offen as o {
         beleg_id: Uuid,
         position: i64,
         nr: i64,
@@ -105,37 +97,32 @@ record! {
     }
 }
 
-impl Open {
+impl OpenGoods {
     fn portion(self, role: Role) -> Portion {
-        let place = Place { beleg: self.beleg_id, position: self.position };
+        let place = PositionKey { beleg: self.beleg_id, position: self.position };
         let portion = Portion::new(role, place, self.menge).moved(role, self.charge_id);
         Portion { nr: Some(self.nr), named: self.genannt_id, ..portion }
     }
 }
 
 pub fn first(tx: &Tx<'_>, gruppe: Gruppe, search: &Search) -> Result<Option<Portion>> {
-    let role = sought(search.kind);
     let is_open = is_open(search.kind);
+    let (_, role) = art(search.kind);
     let (typ, einkauf) = (gruppe.typ(role), gruppe.seite == Seite::Einkauf);
     let (named, charge) = (search.named, search.charge.flatten());
     let bezug = search.bezug.map(|(_, beleg)| beleg);
-    let mut params: Vec<(&str, &dyn rusqlite::ToSql)> =
-        vec![(":kunde", &gruppe.kunde), (":artikel", &gruppe.artikel)];
-    params.push(if is_open { (":typ", &typ) } else { (":einkauf", &einkauf) });
-    if named.charge.is_some() {
-        params.push((":named", &named.charge));
-    }
-    if named.number.is_some() {
-        params.push((":number", &named.number));
-    }
-    if search.charge.is_some() {
-        params.push((":charge", &charge));
-    }
-    if search.bezug.is_some() {
-        params.push((":bezug", &bezug));
-    }
+    let asked: [(bool, &str, &dyn ToSql); 6] = [
+        (is_open, ":typ", &typ),
+        (!is_open, ":einkauf", &einkauf),
+        (named.charge.is_some(), ":named", &named.charge),
+        (named.number.is_some(), ":number", &named.number),
+        (search.charge.is_some(), ":charge", &charge),
+        (bezug.is_some(), ":bezug", &bezug),
+    ];
+    let mut params = named_params! {":kunde": gruppe.kunde, ":artikel": gruppe.artikel}.to_vec();
+    params.extend(asked.into_iter().filter(|(is_asked, ..)| *is_asked).map(|(_, name, value)| (name, value)));
     tx.optional(&statement_of(search), &params, |row| match is_open {
-        true => Ok(Open::read(row)?.portion(role)),
+        true => Ok(OpenGoods::read(row)?.portion(role)),
         false => Portion::read(row),
     })
 }
@@ -144,9 +131,11 @@ pub fn first(tx: &Tx<'_>, gruppe: Gruppe, search: &Search) -> Result<Option<Port
 /// the first of each is found at once, whatever others name.
 fn statement_of(search: &Search) -> String {
     let is_open = is_open(search.kind);
-    let role = column(sought(search.kind));
+    let role = column(art(search.kind).1);
     let (table, columns, beleg, position, is_named) = match is_open {
-        true => ("lager_offen o", Open::COLUMNS, "beleg_id".to_owned(), "position".to_owned(), "ist_genannt"),
+        true => {
+            ("lager_offen o", OpenGoods::COLUMNS, "beleg_id".to_owned(), "position".to_owned(), "ist_genannt")
+        }
         false => {
             let (beleg, position) = (format!("{role}_id"), format!("{role}_position"));
             ("lager_paar l", Portion::COLUMNS, beleg, position, "(genannt_id is not null)")
@@ -181,7 +170,7 @@ fn statement_of(search: &Search) -> String {
 fn conditions_of(search: &Search, beleg: &str) -> String {
     let mut conditions = match is_open(search.kind) {
         true => "beleg_typ = :typ".to_owned(),
-        false => format!("einkauf = :einkauf and art = '{}'", art(search.kind)),
+        false => format!("einkauf = :einkauf and art = '{}'", art(search.kind).0),
     };
     conditions.push_str(match search.charge {
         None => "",
@@ -206,10 +195,7 @@ pub fn portions_of(
     articles: BTreeSet<Uuid>,
 ) -> Result<BTreeMap<Uuid, Vec<Portion>>> {
     let mut found: BTreeMap<Uuid, Vec<Portion>> = BTreeMap::new();
-    let (forward, back) = match beleg.beleg_typ.ist_rechnung() {
-        false => (Role::Delivery, Role::Return),
-        true => (Role::Invoice, Role::Credit),
-    };
+    let [forward, back] = roles(beleg.beleg_typ);
     for artikel in articles {
         found.entry(artikel).or_default().extend(open_portions_of(tx, beleg, artikel, forward)?);
     }
@@ -241,7 +227,7 @@ fn open_portions_of(tx: &Tx<'_>, beleg: &Beleg, artikel: Uuid, role: Role) -> Re
     let statement = format!(
         "select {} from lager_offen o where tenant_id = :tenant and kunde_id = :kunde
            and beleg_typ = :typ and artikel_id = :artikel and ist_genannt in (0, 1) and beleg_id = :beleg",
-        Open::COLUMNS
+        OpenGoods::COLUMNS
     );
     let params = named_params! {
         ":kunde": beleg.kunde_id,
@@ -249,62 +235,66 @@ fn open_portions_of(tx: &Tx<'_>, beleg: &Beleg, artikel: Uuid, role: Role) -> Re
         ":artikel": artikel,
         ":beleg": beleg.id,
     };
-    tx.all(&statement, params, |row| Ok(Open::read(row)?.portion(role)))
+    tx.all(&statement, params, |row| Ok(OpenGoods::read(row)?.portion(role)))
 }
 
-pub fn batches_of(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: Place) -> Result<Vec<Option<Uuid>>> {
+/// A column of all portions of a position.
+fn of_position<T: FromSql>(
+    tx: &Tx<'_>,
+    gruppe: Gruppe,
+    role: Role,
+    place: PositionKey,
+    wanted: &str,
+) -> Result<Vec<T>> {
     let name = column(role);
-    let mut batches: Vec<Option<Uuid>> = tx.all(
-        &format!(
-            "select charge_id from lager_paar
-             where tenant_id = :tenant and {name}_id = :beleg and {name}_position = :position"
-        ),
-        named_params! {":beleg": place.beleg, ":position": place.position},
-        |row| row.get(0),
-    )?;
-    if !role.takes_back() {
-        batches.extend(tx.all(
-            "select charge_id from lager_offen where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ
-               and artikel_id = :artikel and ist_genannt in (0, 1) and beleg_id = :beleg and position = :position",
-            named_params! {
-                ":kunde": gruppe.kunde,
-                ":typ": gruppe.typ(role),
-                ":artikel": gruppe.artikel,
-                ":beleg": place.beleg,
-                ":position": place.position,
-            },
-            |row| row.get::<_, Option<Uuid>>(0),
-        )?);
-    }
-    Ok(batches)
+    let statement = format!(
+        "select {wanted} from lager_paar
+           where tenant_id = :tenant and {name}_id = :beleg and {name}_position = :position
+         union all
+         select {wanted} from lager_offen where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ
+           and artikel_id = :artikel and ist_genannt in (0, 1) and beleg_id = :beleg and position = :position"
+    );
+    let params = named_params! {
+        ":kunde": gruppe.kunde,
+        ":typ": gruppe.typ(role),
+        ":artikel": gruppe.artikel,
+        ":beleg": place.beleg,
+        ":position": place.position,
+    };
+    tx.all(&statement, params, |row| row.get(0))
+}
+
+pub fn batches_of(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: PositionKey) -> Result<Vec<Option<Uuid>>> {
+    of_position(tx, gruppe, role, place, "charge_id")
+}
+
+/// The highest number of the goods of a position.
+pub fn last_nr(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: PositionKey) -> Result<Option<i64>> {
+    Ok(of_position(tx, gruppe, role, place, "nr")?.into_iter().max())
 }
 
 pub fn take(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion, menge: Quantity) -> Result<()> {
     let rest = portion.menge.minus(menge)?;
-    let (table, which) = match is_open(portion.kind()) {
+    let (role, place) = portion.leading();
+    let (typ, is_named) = (gruppe.typ(role), portion.named.is_some());
+    let (table, which, mut params) = match is_open(portion.kind()) {
         true => (
             "lager_offen",
             "kunde_id = :kunde and beleg_typ = :typ and artikel_id = :artikel and ist_genannt = :ist_genannt
              and beleg_id = :beleg and position = :position and nr = :nr",
+            named_params! {
+                ":kunde": gruppe.kunde,
+                ":typ": typ,
+                ":artikel": gruppe.artikel,
+                ":ist_genannt": is_named,
+                ":beleg": place.beleg,
+                ":position": place.position,
+                ":nr": portion.nr,
+            }
+            .to_vec(),
         ),
-        false => ("lager_paar", "id = :id"),
+        false => ("lager_paar", "id = :id", named_params! {":id": portion.id}.to_vec()),
     };
-    let (role, place) = portion.leading();
-    let mut params: Vec<(&str, &dyn rusqlite::ToSql)> = vec![];
-    let (typ, is_named) = (gruppe.typ(role), portion.named.is_some());
-    if is_open(portion.kind()) {
-        params.extend([
-            (":kunde", &gruppe.kunde as &dyn rusqlite::ToSql),
-            (":typ", &typ),
-            (":artikel", &gruppe.artikel),
-            (":ist_genannt", &is_named),
-            (":beleg", &place.beleg),
-            (":position", &place.position),
-            (":nr", &portion.nr),
-        ]);
-    } else {
-        params.push((":id", &portion.id));
-    }
     if rest.is_zero() {
         let delete = format!("delete from {table} where tenant_id = :tenant and {which}");
         return tx.execute(&delete, &params).map(drop);
@@ -334,7 +324,7 @@ pub fn add(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion) -> Result<()> {
             ":kunde_id": gruppe.kunde,
             ":einkauf": gruppe.seite == Seite::Einkauf,
             ":artikel_id": gruppe.artikel,
-            ":art": art(portion.kind()),
+            ":art": art(portion.kind()).0,
             ":lieferung_id": beleg(Role::Delivery),
             ":lieferung_position": position(Role::Delivery),
             ":rechnung_id": beleg(Role::Invoice),
@@ -377,25 +367,4 @@ fn add_open(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion, nr: i64) -> Res
         1 => Ok(()),
         _ => Err(Failure::Broken(format!("goods of {place:?} in two batches have the number {nr}"))),
     }
-}
-
-/// The highest number of the goods of a position.
-pub fn last_nr(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: Place) -> Result<Option<i64>> {
-    let name = column(role);
-    let statement = format!(
-        "select max(nr) from (
-           select nr from lager_paar
-           where tenant_id = :tenant and {name}_id = :beleg and {name}_position = :position
-           union all
-           select nr from lager_offen where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ
-             and artikel_id = :artikel and ist_genannt in (0, 1) and beleg_id = :beleg and position = :position)"
-    );
-    let params = named_params! {
-        ":kunde": gruppe.kunde,
-        ":typ": gruppe.typ(role),
-        ":artikel": gruppe.artikel,
-        ":beleg": place.beleg,
-        ":position": place.position,
-    };
-    tx.one(&statement, params, |row| row.get(0))
 }

@@ -12,15 +12,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
-pub use portion::{Created, Named, Place, Portion, PortionKind, Role, Search, created};
+pub use portion::{Created, Named, Portion, PortionKind, PositionKey, Role, Search, created};
 
 use super::fixed::Quantity;
 
 /// What a position said when it was sent.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry {
+pub struct SentPosition {
     pub role: Role,
-    pub place: Place,
+    pub place: PositionKey,
     pub named: Named,
     pub bezug: Option<Bezug>,
 }
@@ -33,7 +33,7 @@ pub struct Bezug {
     pub roles: [Option<Role>; 2],
 }
 
-impl Entry {
+impl SentPosition {
     /// The document that narrows what it may meet in this role.
     fn bezug_to(&self, role: Role) -> Option<(Role, Uuid)> {
         let bezug = self.bezug.filter(|bezug| bezug.roles.contains(&Some(role)))?;
@@ -50,17 +50,20 @@ pub trait Store {
     /// Adds a portion, whatever its id, and gives it the next number of its mover if it has none.
     fn add(&mut self, portion: Portion) -> Result<(), Self::Error>;
     /// The highest number of the portions of a position that are in the store.
-    fn last_nr(&mut self, role: Role, place: Place) -> Result<Option<i64>, Self::Error>;
-    fn entry(&mut self, role: Role, place: Place) -> Result<Entry, Self::Error>;
+    fn last_nr(&mut self, role: Role, place: PositionKey) -> Result<Option<i64>, Self::Error>;
+    fn entry(&mut self, role: Role, place: PositionKey) -> Result<SentPosition, Self::Error>;
     /// Says which batches a quantity comes from or goes to that a new position moves itself.
-    fn place(&mut self, entry: &Entry, menge: Quantity)
-    -> Result<Vec<(Option<Uuid>, Quantity)>, Self::Error>;
+    fn batches_for(
+        &mut self,
+        entry: &SentPosition,
+        menge: Quantity,
+    ) -> Result<Vec<(Option<Uuid>, Quantity)>, Self::Error>;
 }
 
 pub struct Pairing<S> {
     pub store: S,
     /// Credits that moved goods back.
-    pub moved_back: BTreeSet<Place>,
+    pub moved_back: BTreeSet<PositionKey>,
     /// What was set free enters again, one position after the other in the order of creation.
     freed: BTreeMap<Created, Vec<Portion>>,
     /// The number that each position which took over movements gave to the last of them.
@@ -81,12 +84,12 @@ impl<S: Store> Pairing<S> {
     }
 
     /// Enters a new position with its quantity, which is positive.
-    pub fn enter(&mut self, entry: &Entry, menge: Quantity) -> Result<(), S::Error> {
+    pub fn enter(&mut self, entry: &SentPosition, menge: Quantity) -> Result<(), S::Error> {
         let own = Portion { named: entry.named.id(), ..Portion::new(entry.role, entry.place, menge) };
         match entry.role {
             Role::Delivery | Role::Invoice => self.enter_forward(entry, own)?,
             Role::Return => {
-                for (charge, menge) in self.store.place(entry, menge)? {
+                for (charge, menge) in self.store.batches_for(entry, menge)? {
                     self.enter_return(entry, Portion { charge, menge, ..own.clone() })?;
                 }
             }
@@ -152,7 +155,7 @@ impl<S: Store> Pairing<S> {
 
     /// What is left of a portion for a delivery or an invoice, or a return, alone. A movement that a delivery or an
     /// invoice takes over comes after all that it had moved before.
-    fn alone(&mut self, portion: &Portion, role: Role, place: Place) -> Result<Portion, S::Error> {
+    fn alone(&mut self, portion: &Portion, role: Role, place: PositionKey) -> Result<Portion, S::Error> {
         let alone = portion.alone(role, place);
         if alone.nr.is_some() || role.takes_back() {
             return Ok(alone);
@@ -172,7 +175,7 @@ impl<S: Store> Pairing<S> {
     }
 
     /// A delivery or an invoice: it meets open counterparts, the oldest first; the rest moves and stays open.
-    fn enter_forward(&mut self, entry: &Entry, mut own: Portion) -> Result<(), S::Error> {
+    fn enter_forward(&mut self, entry: &SentPosition, mut own: Portion) -> Result<(), S::Error> {
         let (kind, counterpart) = match entry.role {
             Role::Delivery => (PortionKind::OpenInvoice, Role::Invoice),
             _ => (PortionKind::OpenDelivery, Role::Delivery),
@@ -187,14 +190,14 @@ impl<S: Store> Pairing<S> {
         if own.moved_by.is_some() {
             return self.store.add(own);
         }
-        for (charge, menge) in self.store.place(entry, own.menge)? {
+        for (charge, menge) in self.store.batches_for(entry, own.menge)? {
             self.store.add(Portion { menge, ..own.clone() }.moved(entry.role, charge))?;
         }
         Ok(())
     }
 
     /// A return, in the five steps of D8. One that took back an invoice only looks for its credit.
-    fn enter_return(&mut self, entry: &Entry, mut own: Portion) -> Result<(), S::Error> {
+    fn enter_return(&mut self, entry: &SentPosition, mut own: Portion) -> Result<(), S::Error> {
         let charge = own.charge;
         let in_its_batch = |kind, role| Search {
             charge: Some(charge),
@@ -232,7 +235,7 @@ impl<S: Store> Pairing<S> {
     }
 
     /// A credit, in the four steps of D8. One that took back an invoice only looks for its return.
-    fn enter_credit(&mut self, entry: &Entry, mut own: Portion) -> Result<(), S::Error> {
+    fn enter_credit(&mut self, entry: &SentPosition, mut own: Portion) -> Result<(), S::Error> {
         let bezug =
             |role| Search { bezug: entry.bezug_to(role), ..Search::oldest(PortionKind::Pair, entry.named) };
         let charge = own.returned_by.map(|_| own.charge);
@@ -258,7 +261,7 @@ impl<S: Store> Pairing<S> {
     }
 
     /// Takes back what a pair covers: its delivery, which now holds the movement, is open again, and nothing moves.
-    fn credit_pair(&mut self, entry: &Entry, pair: Portion, menge: Quantity) -> Result<(), S::Error> {
+    fn credit_pair(&mut self, entry: &SentPosition, pair: Portion, menge: Quantity) -> Result<(), S::Error> {
         if let Some(delivery) = pair.place(Role::Delivery) {
             let named = self.store.entry(Role::Delivery, delivery)?.named.id();
             let open = self.alone(&pair, Role::Delivery, delivery)?;

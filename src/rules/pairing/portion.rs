@@ -28,7 +28,7 @@ impl Role {
 
 /// A position: its document and its number in it, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct PositionKey {
     pub beleg: Uuid,
     pub position: i64,
 }
@@ -36,7 +36,7 @@ pub struct Place {
 /// When a position was created: documents by their id, and within one what takes back comes first (D8).
 pub type Created = (Uuid, bool, i64);
 
-pub fn created(role: Role, place: Place) -> Created {
+pub fn created(role: Role, place: PositionKey) -> Created {
     (place.beleg, !role.takes_back(), place.position)
 }
 
@@ -66,7 +66,7 @@ pub struct Portion {
     /// Number of the movement among those of who moved it, for goods of one position are met in the order in which
     /// they were moved; none before it is stored.
     pub nr: Option<i64>,
-    pub places: [Option<Place>; 4],
+    pub places: [Option<PositionKey>; 4],
     /// The batch; none for articles without batches, and for credits that have moved nothing.
     pub charge: Option<Uuid>,
     /// What one of its positions named ([`Named::id`]).
@@ -79,11 +79,11 @@ pub struct Portion {
 
 impl Portion {
     /// A portion of one position alone that has moved nothing yet.
-    pub fn new(role: Role, place: Place, menge: Quantity) -> Portion {
+    pub fn new(role: Role, place: PositionKey, menge: Quantity) -> Portion {
         Portion { menge, ..Portion::default() }.with(role, Some(place))
     }
 
-    pub fn place(&self, role: Role) -> Option<Place> {
+    pub fn place(&self, role: Role) -> Option<PositionKey> {
         self.places[role as usize]
     }
 
@@ -92,7 +92,7 @@ impl Portion {
     }
 
     /// The same with another position, or none, in a role.
-    pub fn with(mut self, role: Role, place: Option<Place>) -> Portion {
+    pub fn with(mut self, role: Role, place: Option<PositionKey>) -> Portion {
         self.places[role as usize] = place;
         self
     }
@@ -108,19 +108,19 @@ impl Portion {
     }
 
     /// What is left of it for one of its positions alone, which has moved the goods or moves them now.
-    pub fn alone(&self, role: Role, place: Place) -> Portion {
+    pub fn alone(&self, role: Role, place: PositionKey) -> Portion {
         let alone = Portion::new(role, place, self.menge).moved(role, self.charge);
         let has_moved = self.movers().any(|mover| mover == (role, place));
         Portion { nr: self.nr.filter(|_| has_moved), ..alone }
     }
 
-    pub fn positions(&self) -> impl Iterator<Item = (Role, Place)> + '_ {
+    pub fn positions(&self) -> impl Iterator<Item = (Role, PositionKey)> + '_ {
         Role::ALL.into_iter().filter_map(|role| Some((role, self.place(role)?)))
     }
 
     /// The position on whose behalf it is met: what takes back before what it took back.
-    pub fn leading(&self) -> (Role, Place) {
-        let nobody = Place { beleg: Uuid::nil(), position: 0 };
+    pub fn leading(&self) -> (Role, PositionKey) {
+        let nobody = PositionKey { beleg: Uuid::nil(), position: 0 };
         self.positions().last().unwrap_or((Role::Delivery, nobody))
     }
 
@@ -133,7 +133,7 @@ impl Portion {
     }
 
     /// Who moved the goods on, and who moved them back.
-    pub fn movers(&self) -> impl Iterator<Item = (Role, Place)> + '_ {
+    pub fn movers(&self) -> impl Iterator<Item = (Role, PositionKey)> + '_ {
         let movers = [self.moved_by, self.returned_by].into_iter().flatten();
         movers.filter_map(|role| Some((role, self.place(role)?)))
     }

@@ -9,7 +9,7 @@ use super::*;
 #[derive(Default)]
 struct Shelf {
     portions: Vec<Portion>,
-    entries: BTreeMap<Place, Entry>,
+    entries: BTreeMap<PositionKey, SentPosition>,
     last_id: i64,
 }
 
@@ -36,16 +36,20 @@ impl Store for Shelf {
         Ok(())
     }
 
-    fn last_nr(&mut self, role: Role, place: Place) -> Result<Option<i64>, Infallible> {
+    fn last_nr(&mut self, role: Role, place: PositionKey) -> Result<Option<i64>, Infallible> {
         let of = |portion: &&Portion| portion.place(role) == Some(place);
         Ok(self.portions.iter().filter(of).filter_map(|portion| portion.nr).max())
     }
 
-    fn entry(&mut self, _: Role, place: Place) -> Result<Entry, Infallible> {
+    fn entry(&mut self, _: Role, place: PositionKey) -> Result<SentPosition, Infallible> {
         Ok(self.entries[&place])
     }
 
-    fn place(&mut self, entry: &Entry, menge: Quantity) -> Result<Vec<(Option<Uuid>, Quantity)>, Infallible> {
+    fn batches_for(
+        &mut self,
+        entry: &SentPosition,
+        menge: Quantity,
+    ) -> Result<Vec<(Option<Uuid>, Quantity)>, Infallible> {
         Ok(vec![(Some(entry.named.id().unwrap_or(Uuid::from_u128(1))), menge)])
     }
 }
@@ -58,7 +62,7 @@ impl Pairing<Shelf> {
     }
 }
 
-fn sought(portion: &Portion) -> Place {
+fn sought(portion: &Portion) -> PositionKey {
     match portion.kind() {
         PortionKind::Pair => portion.place(Role::Invoice).unwrap(),
         _ => portion.leading().1,
@@ -95,8 +99,8 @@ fn tell(story: &str) -> (Pairing<Shelf>, Vec<Uuid>) {
                 (_, true) => Role::Invoice,
                 (_, false) => Role::Credit,
             };
-            let place = Place { beleg, position };
-            let entry = Entry { role, place, named: Named::default(), bezug: None };
+            let place = PositionKey { beleg, position };
+            let entry = SentPosition { role, place, named: Named::default(), bezug: None };
             pairing.store.entries.insert(place, entry);
             pairing.enter(&entry, Quantity::whole(menge.abs())).unwrap();
         }
